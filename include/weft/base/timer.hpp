@@ -1,0 +1,48 @@
+#pragma once
+// Named exclusive timers: where the wall time of a run went.
+
+#include <chrono>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// Wall-clock seconds since an arbitrary fixed moment.
+inline double wall_seconds() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Seconds and calls of named phases, in the order of their first use. A phase inside a phase is not charged
+/// to the outer one.
+class Timers {
+ public:
+  struct Phase {
+    std::string name;
+    double seconds = 0;
+    long calls = 0;
+  };
+
+  /// Charges the time until the end of scope to `name`.
+  class Scope {
+   public:
+    Scope(Timers& timers, const char* name);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Timers& timers_;
+    int outer_;
+  };
+
+  [[nodiscard]] Scope measure(const char* name) { return {*this, name}; }
+  const std::vector<Phase>& phases() const { return phases_; }
+
+ private:
+  void charge();
+  std::vector<Phase> phases_;
+  int current_ = -1;
+  double since_ = 0;
+};
+
+}  // namespace weft

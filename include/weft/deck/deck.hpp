@@ -1,0 +1,257 @@
+#pragma once
+// The deck as plain structs, SI units, angles in radians. Nothing here knows YAML; the key tables that fill these
+// structs stand in deck/keys.hpp. Defaults stand in the key tables, once.
+
+#include "weft/base/types.hpp"
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace weft {
+
+/// Where something stands in a deck, for messages of later stages: "decks/a.yaml:14:5: materials.sand".
+struct DeckPlace {
+  std::string text;
+};
+
+struct BoundsDeck {
+  Vec3 lower, upper;
+};
+
+struct DomainDeck {
+  Real dx;                           ///< Grid spacing [m].
+  Vec3 gravity;                      ///< [m/s^2].
+  std::optional<BoundsDeck> bounds;  ///< Points that leave are removed.
+};
+
+enum class Scheme { explicit_euler };  // "explicit"
+
+struct TimeDeck {
+  Real end;             ///< [s].
+  Real frame_interval;  ///< [s].
+  Real cfl;             ///< Largest travel of a point in one step, in grid spacings.
+  Real max_dt;          ///< [s].
+  Real max_strain;      ///< Largest |dt grad v| of a point in one step, else the step is taken again with a smaller dt.
+  int max_retries;      ///< Halvings of dt before the run gives up.
+  Scheme scheme;
+};
+
+enum class KernelKind { linear, quadratic, cubic };
+/// How the velocity gradient of a point is taken from the nodes: moving least squares, or the kernel's own gradient.
+enum class GradientKind { mls, kernel };
+
+struct TransferDeck {
+  KernelKind kernel;
+  GradientKind gradient;
+  Real rpic_damping;  ///< nu of text 001 (3.15), in [0, 1].
+};
+
+/// Stiffness of an isotropic elastic law: Young's modulus with Poisson's ratio, or the Lame parameters. One pair is
+/// given.
+struct StiffnessDeck {
+  std::optional<Real> youngs_modulus, poisson_ratio;  ///< [Pa], [1].
+  std::optional<Real> lame_lambda, lame_mu;           ///< [Pa].
+};
+
+// One struct for each law; the deck key `law` chooses.
+struct FixedCorotatedDeck {
+  StiffnessDeck stiffness;
+};
+struct NeoHookeanDeck {
+  StiffnessDeck stiffness;
+};
+struct StvkHenckyDeck {
+  StiffnessDeck stiffness;
+};
+struct DruckerPragerDeck {
+  StiffnessDeck stiffness;
+  Real friction_angle;      ///< [rad]; degrees in the deck. h0 of Klar 2016.
+  Real cohesion;            ///< Tension carried at zero shear [Pa].
+  Real hardening_gain;      ///< h1 [rad]; 0: friction angle stays.
+  Real hardening_rate;      ///< h2 [1].
+  Real hardening_residual;  ///< h3 [rad].
+  bool volume_correction;
+};
+struct SnowDeck {
+  StiffnessDeck stiffness;
+  Real critical_compression, critical_stretch;  ///< theta_c, theta_s [1].
+  Real hardening;                               ///< xi [1].
+};
+struct VonMisesDeck {
+  StiffnessDeck stiffness;
+  Real yield_stress;       ///< In uniaxial tension [Pa].
+  Real hardening_modulus;  ///< d(uniaxial yield stress)/d(plastic strain) [Pa].
+};
+struct TaitDeck {
+  Real bulk_modulus;  ///< At rest density: K g of METHODS E.6 [Pa].
+  Real exponent;      ///< g [1].
+  Real viscosity;     ///< Dynamic [Pa s].
+};
+struct HerschelBulkleyDeck {
+  Real shear_modulus, bulk_modulus;  ///< [Pa].
+  Real yield_stress;                 ///< In uniaxial tension [Pa].
+  Real consistency;                  ///< eta [Pa s^h].
+  Real flow_index;                   ///< h [1].
+};
+
+using LawDeck = std::variant<FixedCorotatedDeck, NeoHookeanDeck, StvkHenckyDeck, DruckerPragerDeck, SnowDeck,
+                             VonMisesDeck, TaitDeck, HerschelBulkleyDeck>;
+
+struct MaterialDeck {
+  std::string name;
+  Real density;  ///< Rest density [kg/m^3].
+  LawDeck law;
+  DeckPlace place;
+};
+
+// Shapes: the deck gives exactly one of these keys, plus the transform keys (applied as scale, rotate, translate).
+struct PlaneDeck {
+  Vec3 point, normal;
+};  ///< The solid side is opposite to the normal. Colliders only.
+struct BoxDeck {
+  Vec3 lower, upper;
+};
+struct SphereDeck {
+  Vec3 center;
+  Real radius;
+};
+struct CylinderDeck {
+  Vec3 from, to;
+  Real radius;
+};
+struct CapsuleDeck {
+  Vec3 from, to;
+  Real radius;
+};
+struct EllipsoidDeck {
+  Vec3 center, radii;
+};
+struct TorusDeck {
+  Vec3 center, axis;
+  Real major_radius, minor_radius;
+};
+struct MeshDeck {
+  std::string file;
+};  ///< Closed triangle mesh: OBJ, PLY or STL; path relative to the deck.
+
+struct RotationDeck {
+  Vec3 axis;
+  Real angle;  ///< [rad]; degrees in the deck.
+};
+
+struct ShapeDeck {
+  std::variant<PlaneDeck, BoxDeck, SphereDeck, CylinderDeck, CapsuleDeck, EllipsoidDeck, TorusDeck, MeshDeck> form;
+  Real scale;
+  std::optional<RotationDeck> rotate;  ///< About the origin.
+  Vec3 translate;
+  DeckPlace place;
+};
+
+enum class Sampling { poisson, jittered, regular };
+
+struct ContinuumDeck {
+  std::string name;
+  std::string material;
+  ShapeDeck shape;
+  int particles_per_cell;
+  Sampling sampling;
+  Vec3 velocity;  ///< Initial [m/s].
+  Vec3 spin;      ///< Initial angular velocity about the body's centre of mass [rad/s].
+  std::uint32_t seed;
+  DeckPlace place;
+};
+/// The deck key `kind` chooses; more kinds join with their issues.
+using BodyDeck = std::variant<ContinuumDeck>;
+
+struct SourceDeck {
+  std::string name;
+  std::string body;  ///< A continuum body, which receives the points.
+  ShapeDeck shape;   ///< Kept full while the source is open.
+  Vec3 velocity;     ///< Of the emitted material [m/s].
+  Real from, until;  ///< [s].
+  DeckPlace place;
+};
+
+struct KeyframeDeck {
+  Real time;                           ///< [s].
+  Vec3 translate;                      ///< [m].
+  std::optional<RotationDeck> rotate;  ///< About the motion's center.
+};
+
+/// Rigid motion: constant velocity and spin, or keyframes (interpolated, constant outside); never both.
+struct MotionDeck {
+  Vec3 velocity;  ///< [m/s].
+  Vec3 spin;      ///< [rad/s].
+  Vec3 center;    ///< Point that the rotations turn about, at time 0 [m].
+  std::vector<KeyframeDeck> keyframes;
+};
+
+enum class WallCondition { sticky, slip, separate };
+
+struct ColliderDeck {
+  std::string name;
+  ShapeDeck shape;
+  bool hollow;  ///< The material is inside the shape (a container).
+  WallCondition condition;
+  Real friction;  ///< Coulomb coefficient; for slip and separate.
+  std::optional<MotionDeck> motion;
+  DeckPlace place;
+};
+
+// What a probe measures; the deck gives exactly one of these keys.
+struct CentreOfMassProbe {};
+struct BoundingBoxProbe {};
+struct QuantileProbe {
+  std::string field;
+  Real q;
+};  ///< Of a scalar field, or position_x, velocity_y, ...
+struct NearestProbe {
+  Vec3 point;
+  std::string field;
+};  ///< Value at the particle that started nearest to this point.
+
+struct ProbeDeck {
+  std::string name;
+  std::string body;
+  std::variant<CentreOfMassProbe, BoundingBoxProbe, QuantileProbe, NearestProbe> measure;
+  DeckPlace place;
+};
+
+struct CheckpointDeck {
+  int every_steps;  ///< 0: not by steps.
+  Real every_wall;  ///< Wall-clock seconds [s]; infinity: not by wall clock.
+  int keep;
+};
+
+struct OutputDeck {
+  std::vector<std::string> fields;  ///< Of the particles, by field name; see the reference for the list.
+  bool grid;                        ///< Also write node mass and velocity on active blocks.
+  bool double_precision;            ///< Frames in double precision.
+  int diagnostics_every;            ///< Steps.
+  CheckpointDeck checkpoint;
+};
+
+struct BalanceDeck {
+  Real threshold;  ///< Recut when the largest counted work over the mean exceeds this.
+  int every;       ///< Steps between looks.
+};
+
+struct Deck {
+  int format;  ///< Deck key `weft`.
+  std::string title;
+  DomainDeck domain;
+  TimeDeck time;
+  TransferDeck transfer;
+  std::vector<MaterialDeck> materials;
+  std::vector<BodyDeck> bodies;
+  std::vector<SourceDeck> sources;
+  std::vector<ColliderDeck> colliders;
+  std::vector<ProbeDeck> probes;
+  OutputDeck output;
+  BalanceDeck balance;
+};
+
+}  // namespace weft

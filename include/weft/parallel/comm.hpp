@@ -1,0 +1,76 @@
+#pragma once
+// The communicator: the few collective verbs that the program needs, and collective errors.
+
+#include "weft/base/error.hpp"
+#include "weft/base/types.hpp"
+
+#include <mpi.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// Starts MPI and PETSc at construction (with our own signal handling, not PETSc's) and ends them at destruction.
+class ParallelSession {
+ public:
+  ParallelSession(int& argc, char**& argv);
+  ~ParallelSession();
+  ParallelSession(const ParallelSession&) = delete;
+  ParallelSession& operator=(const ParallelSession&) = delete;
+};
+
+/// A group of ranks (handle not owned). All members but rank, size and handle are collective.
+class Comm {
+ public:
+  explicit Comm(MPI_Comm handle);
+  static Comm world() { return Comm(MPI_COMM_WORLD); }
+
+  int rank() const { return rank_; }
+  int size() const { return size_; }
+  bool is_root() const { return rank_ == 0; }
+  MPI_Comm handle() const { return handle_; }
+
+  void sum(std::span<Real> values) const;
+  void sum(std::span<std::int64_t> values) const;
+  /// Adds modulo 2^64.
+  void sum(std::span<std::uint64_t> values) const;
+  void max(std::span<Real> values) const;
+  void min(std::span<Real> values) const;
+  Real sum(Real value) const {
+    sum(std::span(&value, 1));
+    return value;
+  }
+  std::int64_t sum(std::int64_t value) const {
+    sum(std::span(&value, 1));
+    return value;
+  }
+  Real max(Real value) const {
+    max(std::span(&value, 1));
+    return value;
+  }
+  Real min(Real value) const {
+    min(std::span(&value, 1));
+    return value;
+  }
+  bool any(bool value) const { return max(value ? 1.0 : 0.0) > 0; }
+  /// Sum of `value` over the ranks before this one.
+  std::int64_t offset(std::int64_t value) const;
+  /// The root's bytes, everywhere.
+  std::string broadcast(std::string from_root) const;
+  /// One element of each rank, in rank order, on the root only (empty elsewhere).
+  std::vector<Real> gather_to_root(Real value) const;
+  void barrier() const;
+
+  /// Runs `work` everywhere; if it throws an Error on any rank, every rank throws the error of the lowest such rank.
+  /// `work` itself must not communicate. Collective.
+  void agree(const std::function<void()>& work) const;
+
+ private:
+  MPI_Comm handle_;
+  int rank_ = 0, size_ = 1;
+};
+
+}  // namespace weft
