@@ -2,6 +2,7 @@
 // The deck as plain structs, SI units, angles in radians. Nothing here knows YAML; the key tables that fill these
 // structs stand in deck/keys.hpp. Defaults stand in the key tables, once.
 
+#include "weft/base/kinds.hpp"
 #include "weft/base/types.hpp"
 
 #include <limits>
@@ -39,13 +40,8 @@ struct TimeDeck {
   Scheme scheme;
 };
 
-enum class KernelKind { linear, quadratic, cubic };
-/// How the velocity gradient of a point is taken from the nodes: moving least squares, or the kernel's own gradient.
-enum class GradientKind { mls, kernel };
-
 struct TransferDeck {
   KernelKind kernel;
-  GradientKind gradient;
   Real rpic_damping;  ///< nu of text 001 (3.15), in [0, 1].
 };
 
@@ -150,8 +146,6 @@ struct ShapeDeck {
   DeckPlace place;
 };
 
-enum class Sampling { poisson, jittered, regular };
-
 struct ContinuumDeck {
   std::string name;
   std::string material;
@@ -188,8 +182,6 @@ struct MotionDeck {
   Vec3 center;    ///< Point that the rotations turn about, at time 0 [m].
   std::vector<KeyframeDeck> keyframes;
 };
-
-enum class WallCondition { sticky, slip, separate };
 
 struct ColliderDeck {
   std::string name;

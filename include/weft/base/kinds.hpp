@@ -1,0 +1,15 @@
+#pragma once
+// Choices that a deck names and several rooms understand.
+
+namespace weft {
+
+/// B-spline that carries points to nodes.
+enum class KernelKind { linear, quadratic, cubic };
+
+/// How a shape is filled with particles.
+enum class Sampling { poisson, jittered, regular };
+
+/// What a wall does to the material at it: hold it, let it slide but not leave, or let it slide and leave.
+enum class WallCondition { sticky, slip, separate };
+
+}  // namespace weft
