@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds the release preset with warnings as errors, and runs the tests.
+#   tests/run.sh           the tests labelled ci (under 12 minutes after the build on two cores)
+#   tests/run.sh --full    every test, the long verification cases included
+# The last lines are ctest's summary; the exit code is not zero if anything failed.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+selection=(-L ci)
+case "${1:-}" in
+  "") ;;
+  --full) selection=() ;;
+  *) echo "usage: tests/run.sh [--full]" >&2; exit 2 ;;
+esac
+
+bash jobs/install-packages.sh
+. jobs/environment.sh
+echo "== Configure"
+cmake --preset release -D WEFT_WARNINGS_AS_ERRORS=ON -D WEFT_TESTS=ON --log-level=WARNING
+echo "== Build"
+cmake --build --preset release --parallel "$(nproc)"
+echo "== Test"
+exec ctest --preset release --no-tests=error --parallel "$(nproc)" ${selection[@]+"${selection[@]}"}
