@@ -4,7 +4,7 @@
 
 namespace weft {
 
-void Table::add(Label label, Shape shape, std::size_t row_bytes) {
+void Table::add(Label label, RowShape shape, std::size_t row_bytes) {
   WEFT_ENSURE(find(label.name) < 0);
   columns_.push_back({label, shape, row_bytes, std::vector<std::byte>(rows_ * row_bytes)});
 }

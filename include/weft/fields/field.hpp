@@ -23,15 +23,15 @@ struct Label {
 enum class ScalarKind { real, id, integer };  ///< double, std::uint64_t, std::int32_t
 
 /// How one row of a column looks: rows x cols scalars; a vector is 3x1, a tensor 3x3 (column-major in memory).
-struct Shape {
+struct RowShape {
   ScalarKind kind = ScalarKind::real;
   int rows = 1, cols = 1;
   int components() const { return rows * cols; }
-  bool operator==(const Shape&) const = default;
+  bool operator==(const RowShape&) const = default;
 };
 
 template <class T>
-constexpr Shape shape_of() {
+constexpr RowShape shape_of() {
   if constexpr (std::is_same_v<T, Real>) return {ScalarKind::real, 1, 1};
   else if constexpr (std::is_same_v<T, PointId>) return {ScalarKind::id, 1, 1};
   else if constexpr (std::is_same_v<T, std::int32_t>) return {ScalarKind::integer, 1, 1};

@@ -14,7 +14,7 @@ namespace weft {
 /// An untyped look at one column (not owned); what exchange, files and comparison work on.
 struct ColumnView {
   Label label;
-  Shape shape;
+  RowShape shape;
   std::size_t row_bytes = 0;
   std::size_t rows = 0;
   std::byte* data = nullptr;
@@ -80,12 +80,12 @@ class Table {
  private:
   struct Column {
     Label label;
-    Shape shape;
+    RowShape shape;
     std::size_t row_bytes;
     std::vector<std::byte> bytes;
   };
 
-  void add(Label label, Shape shape, std::size_t row_bytes);
+  void add(Label label, RowShape shape, std::size_t row_bytes);
   int find(std::string_view name) const;
   ColumnView view(Column& column);
 
