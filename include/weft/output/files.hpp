@@ -1,0 +1,45 @@
+#pragma once
+// Files and folders handled so that a crash or a full disk leaves either the old or the new, never a torn one.
+
+#include "weft/parallel/comm.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace weft {
+
+/// The whole content of a file. Throws Error(code) naming the file.
+std::string read_text(const std::filesystem::path& file, ExitCode code = ExitCode::file_system);
+
+/// Afterwards the file holds `text` on the disk; a reader sees the old or the new content, never a part. Throws
+/// Error(file_system).
+void write_text_atomically(const std::filesystem::path& file, const std::string& text);
+
+/// Forces the content of a file, or the entries of a folder, to the disk. Throws Error(file_system).
+void flush_to_disk(const std::filesystem::path& file_or_folder);
+
+/// Afterwards `to` is what `from` was, on the disk, and `from` is gone. Replaces files, and folders by exchange, so
+/// that there is no moment without `to`. Throws Error(file_system).
+void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+
+/// Bytes that this user may still write on the file system that holds `folder`. Throws Error(file_system).
+std::uint64_t free_bytes(const std::filesystem::path& folder);
+
+/// Throws Error(file_system) unless `folder` has room for `bytes` [byte]; `what` names them in the message
+/// ("a checkpoint"). Collective.
+void require_free_space(const Comm& comm, const std::filesystem::path& folder, std::uint64_t bytes,
+                        const std::string& what);
+
+/// What to do with a run that an output folder already holds.
+enum class ExistingRun { refuse, resume, replace };
+
+/// True if the folder holds what a run leaves there.
+bool holds_run(const std::filesystem::path& folder);
+
+/// Afterwards `folder` exists, can be written to, and has the folders `frames` and `checkpoints`. An existing run is
+/// refused, kept, or deleted (only files that a run makes; others stay). Throws Error(file_system) with the cure.
+/// Collective.
+void prepare_output_folder(const Comm& comm, const std::filesystem::path& folder, ExistingRun policy);
+
+}  // namespace weft

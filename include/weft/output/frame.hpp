@@ -1,0 +1,89 @@
+#pragma once
+// Frames: pictures of a run for ParaView and VisIt. One HDF5 file for each object and frame, which is a VTKHDF
+// unstructured grid; an index `<name>.hdf.series` and an XDMF file `<name>.xmf` on the same arrays.
+
+#include "weft/fields/table.hpp"
+#include "weft/parallel/comm.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+enum class CellKind { vertex, triangle, hexahedron };
+
+/// Corners of a cell: 1, 3, 8 (hexahedra in the order of VTK).
+int corners(CellKind kind);
+
+/// This rank's share of the drawn object. Cells name points of this rank; ranks with nothing give empty spans.
+struct FrameMesh {
+  CellKind kind = CellKind::vertex;
+  std::span<const Vec3> points;               ///< [m].
+  std::span<const std::int64_t> cells;        ///< corners x number of cells; unused for vertices: each point is one.
+  std::span<const ColumnView> point_fields;   ///< Rows: points first; extra rows (ghosts) are not written.
+  std::span<const ColumnView> cell_fields{};  ///< Rows: cells first.
+};
+
+/// When a frame was taken.
+struct FrameMoment {
+  std::int64_t frame;
+  std::int64_t step;
+  Real time;  ///< [s].
+};
+
+/// What a frame file says of itself.
+struct FrameField {
+  std::string name, unit;
+  int components;      ///< 1, 3, or 9 (a tensor, row by row).
+  std::string number;  ///< "Float" or "Int".
+  int bytes;           ///< Of one number.
+};
+struct FrameSummary {
+  FrameMoment moment;
+  CellKind kind;
+  std::int64_t points, cells;
+  int point_bytes;  ///< Of one coordinate: 4 or 8.
+  std::vector<FrameField> point_fields, cell_fields;
+};
+/// Throws Error(file_system) if the file is not a frame. Not collective.
+FrameSummary read_frame_summary(const std::filesystem::path& file);
+
+/// The frames of one object (a body, a collider, the grid) in one folder.
+class FrameSeries {
+ public:
+  /// Takes up the frames that the folder already holds, up to `last_frame`: later ones are deleted and the index is
+  /// rebuilt from the files. Without `last_frame` the series starts empty. Throws Error(file_system). Collective.
+  FrameSeries(const Comm& comm, const std::filesystem::path& folder, const std::string& name, bool double_precision,
+              std::optional<std::int64_t> last_frame = std::nullopt);
+
+  /// Afterwards `<name>_<frame>.hdf` is on the disk and in both indexes. Reals in single precision unless chosen
+  /// otherwise; ids as signed 64-bit. Throws Error(file_system), the earlier frames untouched. Collective.
+  void write(const FrameMoment& moment, const FrameMesh& mesh);
+
+ private:
+  struct Entry {
+    std::string file;
+    FrameSummary summary;
+  };
+  void write_index() const;
+
+  const Comm comm_;
+  std::filesystem::path folder_;
+  std::string name_;
+  bool double_precision_;
+  std::vector<Entry> entries_;  ///< On the root only, by frame.
+};
+
+/// Deletes the frames of `name` after `last_frame` and rebuilds the index. Throws Error(file_system). Collective.
+void cut_frames(const Comm& comm, const std::filesystem::path& folder, const std::string& name,
+                std::int64_t last_frame);
+
+/// Bytes of one frame with `points` points, `cells` cells and these fields, within a few per cent.
+std::uint64_t frame_bytes(CellKind kind, std::int64_t points, std::int64_t cells,
+                          std::span<const ColumnView> point_fields, bool double_precision);
+
+}  // namespace weft
