@@ -13,13 +13,17 @@
 
 namespace weft {
 
-/// Starts MPI and PETSc at construction (with our own signal handling, not PETSc's) and ends them at destruction.
+/// Starts MPI and PETSc at construction (signals stay ours, PETSc sees no arguments) and ends them at destruction; an
+/// MPI that runs already is used and left running. One for each process. Collective.
 class ParallelSession {
  public:
   ParallelSession(int& argc, char**& argv);
   ~ParallelSession();
   ParallelSession(const ParallelSession&) = delete;
   ParallelSession& operator=(const ParallelSession&) = delete;
+
+ private:
+  bool owns_mpi_ = false;
 };
 
 /// A group of ranks (handle not owned). All members but rank, size and handle are collective.
@@ -37,6 +41,7 @@ class Comm {
   void sum(std::span<std::int64_t> values) const;
   /// Adds modulo 2^64.
   void sum(std::span<std::uint64_t> values) const;
+  /// A NaN on any rank makes the extreme NaN everywhere.
   void max(std::span<Real> values) const;
   void min(std::span<Real> values) const;
   Real sum(Real value) const {
@@ -64,8 +69,8 @@ class Comm {
   std::vector<Real> gather_to_root(Real value) const;
   void barrier() const;
 
-  /// Runs `work` everywhere; if it throws an Error on any rank, every rank throws the error of the lowest such rank.
-  /// `work` itself must not communicate. Collective.
+  /// Runs `work` everywhere; if it throws on any rank, every rank throws the Error of the lowest such rank (anything
+  /// but an Error counts as ExitCode::failure). `work` itself must not communicate. Collective.
   void agree(const std::function<void()>& work) const;
 
  private:

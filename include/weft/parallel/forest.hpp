@@ -4,8 +4,10 @@
 #include "weft/fields/table.hpp"
 #include "weft/parallel/comm.hpp"
 
+#include <functional>
 #include <memory>
 #include <span>
+#include <vector>
 
 namespace weft {
 
@@ -19,8 +21,9 @@ struct RemoteRow {
 /// originals[g]. Built by grid/block_map (row = a block of nodes), later by meshed bodies (row = a vertex).
 class Forest {
  public:
+  /// No graph yet: only to be assigned to.
   Forest();
-  /// Collective.
+  /// Collective, and so is the destructor.
   Forest(const Comm& comm, std::size_t owned, std::span<const RemoteRow> originals);
   ~Forest();
   Forest(Forest&&) noexcept;

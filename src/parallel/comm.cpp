@@ -1,0 +1,129 @@
+// Start and end of MPI and PETSc, and the collective verbs of the communicator.
+
+#include "weft/parallel/comm.hpp"
+
+#include "parallel/call.hpp"
+#include "weft/base/check.hpp"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <limits>
+#include <optional>
+
+namespace weft {
+namespace {
+
+/// Keeps freed memory with the process: touching fresh pages costs more than the exchange that they are for, and
+/// PetscSF allocates new buffers with each graph.
+void keep_freed_memory() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+  mallopt(M_TOP_PAD, 64 << 20);
+}
+
+template <class T>
+void reduce_everywhere(MPI_Comm comm, std::span<T> values, MPI_Datatype type, MPI_Op op) {
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), int_count(values.size()), type, op, comm));
+}
+
+/// MPI_MAX and MPI_MIN may lose a NaN; here a NaN of any rank survives, because its flag travels along.
+void extreme_everywhere(MPI_Comm comm, std::span<Real> values, MPI_Op op) {
+  const std::size_t n = values.size();
+  const Real flag = op == MPI_MAX ? 1.0 : -1.0;
+  std::vector<Real> values_and_flags(2 * n, 0.0);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (std::isnan(values[i])) values_and_flags[n + i] = flag;
+    else values_and_flags[i] = values[i];
+  }
+  reduce_everywhere(comm, std::span(values_and_flags), MPI_DOUBLE, op);
+  for (std::size_t i = 0; i < n; ++i)
+    values[i] = values_and_flags[n + i] == flag ? std::numeric_limits<Real>::quiet_NaN() : values_and_flags[i];
+}
+
+std::string broadcast_from(MPI_Comm comm, int source, std::string text) {
+  auto length = static_cast<std::uint64_t>(text.size());
+  check_mpi(MPI_Bcast(&length, 1, MPI_UINT64_T, source, comm));
+  text.resize(length);
+  constexpr std::size_t most_at_once = 1 << 30;
+  for (std::size_t begin = 0; begin < text.size(); begin += most_at_once) {
+    const std::size_t count = std::min(most_at_once, text.size() - begin);
+    check_mpi(MPI_Bcast(text.data() + begin, int_count(count), MPI_CHAR, source, comm));
+  }
+  return text;
+}
+
+}  // namespace
+
+ParallelSession::ParallelSession(int& argc, char**& argv) {
+  keep_freed_memory();
+  int started = 0, threads = MPI_THREAD_SINGLE;
+  check_mpi(MPI_Initialized(&started));
+  if (!started) {
+    check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads));
+    owns_mpi_ = true;
+  }
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+  check_mpi(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
+  check_mpi(MPI_Query_thread(&threads));
+  require(threads >= MPI_THREAD_FUNNELED, ExitCode::failure,
+          "This MPI library was built without support for threads (MPI_THREAD_FUNNELED). Use one that has it.");
+  // Signals are for checkpoints: PETSc keeps its hands off. A stray ~/.petscrc must not change results.
+  check_petsc(PetscOptionsSetValue(nullptr, "-no_signal_handler", "true"));
+  check_petsc(PetscOptionsSetValue(nullptr, "-skip_petscrc", "true"));
+  check_petsc(PetscInitializeNoArguments());
+}
+
+ParallelSession::~ParallelSession() {
+  check_petsc(PetscFinalize());
+  if (owns_mpi_) MPI_Finalize();
+}
+
+Comm::Comm(MPI_Comm handle) : handle_(handle) {
+  check_mpi(MPI_Comm_rank(handle, &rank_));
+  check_mpi(MPI_Comm_size(handle, &size_));
+}
+
+void Comm::sum(std::span<Real> values) const { reduce_everywhere(handle_, values, MPI_DOUBLE, MPI_SUM); }
+void Comm::sum(std::span<std::int64_t> values) const { reduce_everywhere(handle_, values, MPI_INT64_T, MPI_SUM); }
+void Comm::sum(std::span<std::uint64_t> values) const { reduce_everywhere(handle_, values, MPI_UINT64_T, MPI_SUM); }
+void Comm::max(std::span<Real> values) const { extreme_everywhere(handle_, values, MPI_MAX); }
+void Comm::min(std::span<Real> values) const { extreme_everywhere(handle_, values, MPI_MIN); }
+
+std::int64_t Comm::offset(std::int64_t value) const {
+  std::int64_t before = 0;
+  check_mpi(MPI_Exscan(&value, &before, 1, MPI_INT64_T, MPI_SUM, handle_));
+  return rank_ == 0 ? 0 : before;
+}
+
+std::string Comm::broadcast(std::string from_root) const { return broadcast_from(handle_, 0, std::move(from_root)); }
+
+std::vector<Real> Comm::gather_to_root(Real value) const {
+  std::vector<Real> values(is_root() ? size_ : 0);
+  check_mpi(MPI_Gather(&value, 1, MPI_DOUBLE, values.data(), 1, MPI_DOUBLE, 0, handle_));
+  return values;
+}
+
+void Comm::barrier() const { check_mpi(MPI_Barrier(handle_)); }
+
+void Comm::agree(const std::function<void()>& work) const {
+  std::optional<Error> error;
+  try {
+    work();
+  } catch (const Error& caught) {
+    error = caught;
+  } catch (const std::exception& caught) {
+    error = Error(ExitCode::failure, caught.what());
+  }
+  int speaker = error ? rank_ : size_;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, handle_));
+  if (speaker == size_) return;
+  int code = error ? static_cast<int>(error->code()) : 0;
+  check_mpi(MPI_Bcast(&code, 1, MPI_INT, speaker, handle_));
+  const std::string text = broadcast_from(handle_, speaker, error ? error->what() : "");
+  throw Error(static_cast<ExitCode>(code), text);
+}
+
+}  // namespace weft

@@ -1,0 +1,102 @@
+// Forest over PetscSF: roots are owned rows, leaves are ghost rows, and both live in the same array.
+
+#include "weft/parallel/forest.hpp"
+
+#include "parallel/call.hpp"
+#include "parallel/sparse_exchange.hpp"
+
+#include <petscsf.h>
+
+#include <algorithm>
+#include <map>
+
+namespace weft {
+
+struct Forest::Graph {
+  PetscSF sf = nullptr;
+  std::size_t owned = 0, ghosts = 0;
+  std::map<std::size_t, FlatType> row_types;  ///< By number of reals in a row.
+
+  ~Graph() { check_petsc(PetscSFDestroy(&sf)); }
+
+  MPI_Datatype row_type(const ColumnView& column) {
+    WEFT_ENSURE(column.rows == owned + ghosts);
+    WEFT_ENSURE(column.row_bytes > 0 && column.row_bytes % sizeof(Real) == 0);
+    const std::size_t reals = column.row_bytes / sizeof(Real);
+    return row_types.try_emplace(reals, reals, MPI_DOUBLE).first->second;
+  }
+};
+
+Forest::Forest() = default;
+Forest::~Forest() = default;
+Forest::Forest(Forest&&) noexcept = default;
+Forest& Forest::operator=(Forest&&) noexcept = default;
+
+Forest::Forest(const Comm& comm, std::size_t owned, std::span<const RemoteRow> originals)
+    : graph_(std::make_unique<Graph>()) {
+  graph_->owned = owned;
+  graph_->ghosts = originals.size();
+  int_count(owned + originals.size());
+  std::vector<PetscInt> leaves(originals.size());
+  std::vector<PetscSFNode> roots(originals.size());
+  for (std::size_t g = 0; g < originals.size(); ++g) {
+    leaves[g] = static_cast<PetscInt>(owned + g);
+    roots[g] = {originals[g].row, originals[g].rank};
+  }
+  check_petsc(PetscSFCreate(comm.handle(), &graph_->sf));
+  check_petsc(PetscSFSetGraph(graph_->sf, static_cast<PetscInt>(owned), static_cast<PetscInt>(leaves.size()),
+                              leaves.data(), PETSC_COPY_VALUES, roots.data(), PETSC_COPY_VALUES));
+  check_petsc(PetscSFSetUp(graph_->sf));
+}
+
+std::size_t Forest::owned() const { return graph_ ? graph_->owned : 0; }
+std::size_t Forest::ghosts() const { return graph_ ? graph_->ghosts : 0; }
+
+void Forest::update_ghosts(const ColumnView& column) const {
+  WEFT_ENSURE(graph_ != nullptr);
+  const MPI_Datatype row = graph_->row_type(column);
+  check_petsc(PetscSFBcastBegin(graph_->sf, row, column.data, column.data, MPI_REPLACE));
+  check_petsc(PetscSFBcastEnd(graph_->sf, row, column.data, column.data, MPI_REPLACE));
+}
+
+void Forest::sum_to_owners(const ColumnView& column) const {
+  WEFT_ENSURE(graph_ != nullptr);
+  WEFT_ENSURE(column.shape.kind == ScalarKind::real);
+  const MPI_Datatype row = graph_->row_type(column);
+  check_petsc(PetscSFReduceBegin(graph_->sf, row, column.data, column.data, MPI_SUM));
+  check_petsc(PetscSFReduceEnd(graph_->sf, row, column.data, column.data, MPI_SUM));
+  std::fill_n(column.data + graph_->owned * column.row_bytes, graph_->ghosts * column.row_bytes, std::byte{0});
+}
+
+std::vector<std::int32_t> ask_rows(const Comm& comm, std::span<const int> owner, std::span<const std::uint64_t> key,
+                                   const std::function<std::int32_t(std::uint64_t)>& row_of) {
+  WEFT_ENSURE(owner.size() == key.size());
+  const std::vector<std::uint32_t> abroad = order_by_rank(owner, comm.rank());
+
+  Parcels questions = parcels_for(owner, abroad);
+  questions.bytes.resize(abroad.size() * sizeof(std::uint64_t));
+  for (std::size_t q = 0; q < abroad.size(); ++q)
+    std::memcpy(questions.bytes.data() + q * sizeof(std::uint64_t), &key[abroad[q]], sizeof(std::uint64_t));
+  Parcels questions_here = announce(comm, questions);
+  transfer(comm, questions, questions_here, sizeof(std::uint64_t));
+
+  Parcels answers_here{questions_here.rank, questions_here.begin, {}};
+  answers_here.bytes.resize(answers_here.rows() * sizeof(std::int32_t));
+  for (std::size_t q = 0; q < answers_here.rows(); ++q) {
+    std::uint64_t asked = 0;
+    std::memcpy(&asked, questions_here.bytes.data() + q * sizeof(std::uint64_t), sizeof(std::uint64_t));
+    const std::int32_t row = row_of(asked);
+    std::memcpy(answers_here.bytes.data() + q * sizeof(std::int32_t), &row, sizeof(std::int32_t));
+  }
+  Parcels answers{questions.rank, questions.begin, {}};
+  transfer(comm, answers_here, answers, sizeof(std::int32_t));
+
+  std::vector<std::int32_t> rows(owner.size());
+  for (std::size_t i = 0; i < owner.size(); ++i)
+    if (owner[i] == comm.rank()) rows[i] = row_of(key[i]);
+  for (std::size_t q = 0; q < abroad.size(); ++q)
+    std::memcpy(&rows[abroad[q]], answers.bytes.data() + q * sizeof(std::int32_t), sizeof(std::int32_t));
+  return rows;
+}
+
+}  // namespace weft
