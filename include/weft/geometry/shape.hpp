@@ -1,12 +1,15 @@
 #pragma once
-// Solid shapes by signed distance: primitives, closed meshes as level sets, and their rigid placement.
+// Solid shapes by signed distance, their complement and their placement; primitives and meshes implement `Shape`.
 
 #include "weft/base/types.hpp"
 
+#include <limits>
 #include <memory>
 #include <optional>
 
 namespace weft {
+
+struct SurfaceMesh;
 
 /// Axis-aligned box; empty (lower > upper) until something is included.
 struct Box {
@@ -27,14 +30,37 @@ struct Surface {
   Vec3 normal;    ///< Unit; the gradient of the distance where that exists.
 };
 
-/// A solid region of space.
+/// A solid region of space. Immutable: every function may be called from many threads at once.
 class Shape {
  public:
   virtual ~Shape() = default;
+  /// Signed distance to the surface and its gradient. Where several surface points are equally near, one is chosen.
   virtual Surface surface(const Vec3& x) const = 0;
   virtual bool contains(const Vec3& x) const { return surface(x).distance <= 0; }
-  /// Bounding box; unbounded shapes (planes, complements) give none.
+  /// A box around the solid, not always the smallest; unbounded shapes (half spaces, complements) give none.
   virtual std::optional<Box> bounds() const = 0;
+  /// Volume [m^3] where it is known in closed form.
+  virtual std::optional<Real> volume() const = 0;
+  /// The surface as faces turned outward, fine enough to draw; closed where the shape is bounded. An unbounded plane
+  /// is drawn as a square patch that covers `view`; bounded shapes do not look at it.
+  virtual SurfaceMesh tessellate(const Box& view) const = 0;
 };
+
+/// Uniform scale, then rotation, then translation: x -> translation + rotation * (scale * x).
+struct Placement {
+  Real scale = 1;
+  Mat3 rotation = Mat3::Identity();
+  Vec3 translation = Vec3::Zero();
+  Vec3 operator()(const Vec3& x) const { return translation + rotation * (scale * x); }
+};
+
+/// Rotation by the length of `rotation_vector` [rad] about its direction.
+Mat3 rotation_matrix(const Vec3& rotation_vector);
+
+/// The shape moved to its place. Throws if scale is not positive and finite, or rotation is not a rotation.
+std::unique_ptr<Shape> placed(std::unique_ptr<Shape> shape, const Placement& placement);
+
+/// The complement: material is inside the shape and the solid outside (a container). Unbounded.
+std::unique_ptr<Shape> hollow(std::unique_ptr<Shape> shape);
 
 }  // namespace weft
