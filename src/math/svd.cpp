@@ -1,0 +1,214 @@
+// Jacobi rotations for singular values and eigenvalues, Newton's iteration for the polar rotation.
+
+#include "weft/math/svd.hpp"
+
+#include <Eigen/Geometry>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace weft {
+namespace {
+
+constexpr Real eps = std::numeric_limits<Real>::epsilon();
+constexpr int pairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};
+constexpr int sorting_swaps[3][2] = {{0, 1}, {1, 2}, {0, 1}};
+
+/// Cosine and sine of the rotation that makes [alpha gamma; gamma beta] diagonal, at most 45 degrees:
+/// tan(2 angle) = 2 gamma / (beta - alpha), with the first vector becoming c a - s b, the second s a + c b.
+struct Rotation {
+  Real c, s;
+};
+Rotation jacobi_rotation(Real alpha, Real beta, Real gamma) {
+  const Real delta = beta - alpha;
+  const Real h = std::sqrt(delta * delta + 4 * gamma * gamma);
+  const Real sum = h + std::abs(delta);
+  const Real r = std::sqrt(0.5 / (h * sum));  // c^2 + s^2 = r^2 (sum^2 + 4 gamma^2) = 1
+  return {sum * r, std::copysign(2 * r, delta) * gamma};
+}
+
+/// Columns p and q of M become (c p - s q, s p + c q).
+void rotate_columns(Mat3& M, int p, int q, Rotation g) {
+  for (int i = 0; i < 3; ++i) {
+    const Real a = M(i, p), b = M(i, q);
+    M(i, p) = g.c * a - g.s * b;
+    M(i, q) = g.s * a + g.c * b;
+  }
+}
+
+/// Swaps two columns and turns one over, so that the determinant keeps its sign.
+void swap_columns(Mat3& M, int p, int q) {
+  for (int i = 0; i < 3; ++i) M(i, p) = -std::exchange(M(i, q), M(i, p));
+}
+
+Vec3 any_perpendicular(const Vec3& unit) {
+  int least = 0;
+  unit.cwiseAbs().minCoeff(&least);
+  return unit.cross(Vec3::Unit(least)).normalized();
+}
+
+/// A power of two that brings `largest` near one; one where squares of squares neither over- nor underflow anyway.
+Real safe_scale(Real largest) {
+  if (largest > 1e-50 && largest < 1e50) return 1;
+  return std::ldexp(Real(1), std::clamp(-std::ilogb(largest), -1022, 1022));
+}
+
+}  // namespace
+
+Svd<Real> polar_svd(const Mat3& F) {
+  const Real largest = F.cwiseAbs().maxCoeff();
+  if (largest == 0) return {Mat3::Identity(), Vec3::Zero(), Mat3::Identity()};
+  const Real scale = safe_scale(largest);
+  // One-sided Jacobi [Hestenes 1958]: rotations V make the columns of B = F V orthogonal.
+  Mat3 B = scale * F;
+  Mat3 V = Mat3::Identity();
+  constexpr Real tolerance = 4 * eps;  // a cosine between columns that is round-off
+  for (int sweep = 0; sweep < 16; ++sweep) {
+    bool rotated = false;
+    for (const auto [p, q] : pairs) {
+      const Real alpha = B.col(p).squaredNorm(), beta = B.col(q).squaredNorm(), gamma = B.col(p).dot(B.col(q));
+      if (!(gamma * gamma > tolerance * tolerance * alpha * beta)) continue;
+      const Rotation g = jacobi_rotation(alpha, beta, gamma);
+      rotate_columns(B, p, q, g);
+      rotate_columns(V, p, q, g);
+      rotated = true;
+    }
+    if (!rotated) break;
+  }
+  Vec3 square = B.colwise().squaredNorm().transpose();
+  for (const auto [p, q] : sorting_swaps)
+    if (square[p] < square[q]) {
+      std::swap(square[p], square[q]);
+      swap_columns(B, p, q);
+      swap_columns(V, p, q);
+    }
+  Svd<Real> svd;
+  svd.V = V;
+  svd.s[0] = std::sqrt(square[0]);
+  svd.U.col(0) = B.col(0) / svd.s[0];
+  const Vec3 second = B.col(1) - svd.U.col(0).dot(B.col(1)) * svd.U.col(0);
+  const Real length = second.norm();
+  // Beneath this a column is smaller than round-off of the first by far, and its square may have underflowed.
+  svd.U.col(1) = length > 1e-100 * svd.s[0] ? Vec3(second / length) : any_perpendicular(svd.U.col(0));
+  svd.U.col(2) = svd.U.col(0).cross(svd.U.col(1));
+  svd.s[2] = svd.U.col(2).dot(B.col(2));
+  svd.s[1] = std::max(svd.U.col(1).dot(B.col(1)), std::abs(svd.s[2]));
+  svd.s[0] = std::max(svd.s[0], svd.s[1]);
+  svd.s /= scale;
+  return svd;
+}
+
+Svd<Real> svd_differential(const Svd<Real>& at, const Mat3& dF) {
+  const Mat3 B = at.U.transpose() * dF * at.V;
+  Mat3 W = Mat3::Zero(), Z = Mat3::Zero();
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      const Real gap = (at.s[j] - at.s[i]) * (at.s[j] + at.s[i]);
+      if (gap == 0) continue;
+      W(i, j) = (B(i, j) * at.s[j] + at.s[i] * B(j, i)) / gap;
+      Z(i, j) = (at.s[i] * B(i, j) + at.s[j] * B(j, i)) / gap;
+    }
+  return {at.U * W, B.diagonal(), at.V * Z};
+}
+
+Polar<Real> polar(const Mat3& F) {
+  // Newton's iteration R <- (R + R^{-T}) / 2 [Higham 1986], which converges quadratically to the nearest rotation. The
+  // error of its result grows with the condition of F, so badly conditioned and inverted F take the long way.
+  Mat3 C = cofactor(F);
+  Real J = F.col(0).dot(C.col(0));
+  const Real size = F.squaredNorm();
+  if (!(J > 0 && 64 * J * J > size * size * size / 27) || size < 1e-60 || size > 1e60) {
+    const Svd<Real> svd = polar_svd(F);
+    return {svd.U * svd.V.transpose(), svd.V * svd.s.asDiagonal() * svd.V.transpose()};
+  }
+  // Scaled to determinant one at first, since distance from volume one costs iterations.
+  const Real scale = J < 0.5 || J > 2 ? 1 / std::cbrt(J) : 1;
+  Mat3 R = 0.5 * (scale * F + C / (scale * J));
+  for (int i = 0; i < 20; ++i) {
+    C = cofactor(R);
+    J = R.col(0).dot(C.col(0));
+    const Mat3 step = 0.5 * (C / J - R);
+    R += step;
+    if (step.squaredNorm() < 1e-17) break;  // the next step would be about step^2: round-off
+  }
+  const Mat3 S = R.transpose() * F;
+  return {R, 0.5 * (S + S.transpose())};
+}
+
+Mat3 polar_differential(const Polar<Real>& at, const Mat3& dF) {
+  const Mat3 A = at.R.transpose() * dF;
+  const Vec3 axial(A(2, 1) - A(1, 2), A(0, 2) - A(2, 0), A(1, 0) - A(0, 1));
+  const Mat3 K = at.S.trace() * Mat3::Identity() - at.S;
+  const Mat3 C = cofactor(K);
+  const Real det = K.col(0).dot(C.col(0)), size = K.cwiseAbs().maxCoeff();
+  Vec3 w;
+  if (det > 1e-5 * size * size * size) {
+    w = C * axial / det;  // K is symmetric
+  } else {
+    const SymmetricEigen eigen = symmetric_eigen(K);
+    const Real floor = std::max(1e-6 * size, std::numeric_limits<Real>::min());
+    w = eigen.Q * (eigen.Q.transpose() * axial).cwiseQuotient(eigen.values.cwiseMax(floor));
+  }
+  Mat3 W;
+  W << 0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0;
+  return at.R * W;
+}
+
+SymmetricEigen symmetric_eigen(const Mat3& A) {
+  const Real largest = A.cwiseAbs().maxCoeff();
+  if (largest == 0) return {Vec3::Zero(), Mat3::Identity()};
+  const Real scale = safe_scale(largest);
+  Vec3 d = scale * A.diagonal();
+  Real off[3] = {scale * A(2, 1), scale * A(2, 0), scale * A(1, 0)};  // off[k]: the pair that leaves out k
+  Mat3 Q = Mat3::Identity();
+  const Real negligible = 0.25 * eps * eps * (d.squaredNorm() + off[0] * off[0] + off[1] * off[1] + off[2] * off[2]);
+  for (int sweep = 0; sweep < 16; ++sweep) {
+    if (!(off[0] * off[0] + off[1] * off[1] + off[2] * off[2] > std::max(negligible, 1e-300))) break;
+    for (int k = 2; k >= 0; --k) {
+      if (off[k] * off[k] < 1e-300) continue;
+      const int p = k == 0 ? 1 : 0, q = k == 2 ? 1 : 2;
+      const Rotation g = jacobi_rotation(d[p], d[q], off[k]);
+      const Real t = g.s / g.c * off[k];
+      d[p] -= t;
+      d[q] += t;
+      const Real kp = off[q], kq = off[p];  // entries (k, p) and (k, q)
+      off[q] = g.c * kp - g.s * kq;
+      off[p] = g.s * kp + g.c * kq;
+      off[k] = 0;
+      rotate_columns(Q, p, q, g);
+    }
+  }
+  for (const auto [p, q] : sorting_swaps)
+    if (d[p] < d[q]) {
+      std::swap(d[p], d[q]);
+      swap_columns(Q, p, q);
+    }
+  return {d / scale, Q};
+}
+
+Svd2 polar_svd(const Matrix2<Real>& F) {
+  // F = Q rotation(a) + R reflection(b): rotations add angles, reflections subtract them.
+  const Real e = 0.5 * (F(0, 0) + F(1, 1)), f = 0.5 * (F(0, 0) - F(1, 1));
+  const Real g = 0.5 * (F(1, 0) + F(0, 1)), h = 0.5 * (F(1, 0) - F(0, 1));
+  const Real q = std::hypot(e, h), r = std::hypot(f, g);
+  const Real a = q > 0 ? std::atan2(h, e) : 0, b = r > 0 ? std::atan2(g, f) : 0;
+  const auto rotation = [](Real angle) {
+    Matrix2<Real> m;
+    m << std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle);
+    return m;
+  };
+  return {rotation(0.5 * (a + b)), {q + r, q - r}, rotation(0.5 * (b - a))};
+}
+
+Polar2 polar(const Matrix2<Real>& F) {
+  const Real e = F(0, 0) + F(1, 1), h = F(1, 0) - F(0, 1), q = std::hypot(e, h);
+  const Real c = q > 0 ? e / q : 1, s = q > 0 ? h / q : 0;
+  Matrix2<Real> R;
+  R << c, -s, s, c;
+  const Matrix2<Real> S = R.transpose() * F;
+  return {R, 0.5 * (S + S.transpose())};
+}
+
+}  // namespace weft
