@@ -24,6 +24,17 @@ void keep_freed_memory() {
   mallopt(M_TOP_PAD, 64 << 20);
 }
 
+/// Signals are for checkpoints, so PETSc keeps its hands off them. A stray ~/.petscrc must not change results, and the
+/// arguments of the program are not PETSc's.
+void start_petsc() {
+  // PETSc keeps the pointers for as long as it runs.
+  static char name[] = "weft", no_signals[] = "-no_signal_handler", no_file[] = "-skip_petscrc";
+  static char* words[] = {name, no_signals, no_file, nullptr};
+  int count = 3;
+  char** arguments = words;
+  check_petsc(PetscInitialize(&count, &arguments, nullptr, nullptr));
+}
+
 template <class T>
 void reduce_everywhere(MPI_Comm comm, std::span<T> values, MPI_Datatype type, MPI_Op op) {
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), int_count(values.size()), type, op, comm));
@@ -70,10 +81,7 @@ ParallelSession::ParallelSession(int& argc, char**& argv) {
   check_mpi(MPI_Query_thread(&threads));
   require(threads >= MPI_THREAD_FUNNELED, ExitCode::failure,
           "This MPI library was built without support for threads (MPI_THREAD_FUNNELED). Use one that has it.");
-  // Signals are for checkpoints: PETSc keeps its hands off. A stray ~/.petscrc must not change results.
-  check_petsc(PetscOptionsSetValue(nullptr, "-no_signal_handler", "true"));
-  check_petsc(PetscOptionsSetValue(nullptr, "-skip_petscrc", "true"));
-  check_petsc(PetscInitializeNoArguments());
+  start_petsc();
 }
 
 ParallelSession::~ParallelSession() {

@@ -23,6 +23,7 @@ struct Forest::Graph {
     WEFT_ENSURE(column.rows == owned + ghosts);
     WEFT_ENSURE(column.row_bytes > 0 && column.row_bytes % sizeof(Real) == 0);
     const std::size_t reals = column.row_bytes / sizeof(Real);
+    if (reals == 1) return MPI_DOUBLE;  // PetscSF cannot add a contiguous type of one
     return row_types.try_emplace(reals, reals, MPI_DOUBLE).first->second;
   }
 };
@@ -41,7 +42,7 @@ Forest::Forest(const Comm& comm, std::size_t owned, std::span<const RemoteRow> o
   std::vector<PetscSFNode> roots(originals.size());
   for (std::size_t g = 0; g < originals.size(); ++g) {
     leaves[g] = static_cast<PetscInt>(owned + g);
-    roots[g] = {originals[g].row, originals[g].rank};
+    roots[g] = {.rank = originals[g].rank, .index = originals[g].row};
   }
   check_petsc(PetscSFCreate(comm.handle(), &graph_->sf));
   check_petsc(PetscSFSetGraph(graph_->sf, static_cast<PetscInt>(owned), static_cast<PetscInt>(leaves.size()),

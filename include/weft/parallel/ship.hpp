@@ -15,7 +15,7 @@ struct Shipment {
 };
 
 /// Sends owned row r to rank new_rank[r]; rows that stay keep their order and come first, arrivals follow by source
-/// rank. Work and shown columns are zero in rows that arrived. Collective.
+/// rank. Ghost rows are dropped. Work and shown columns are zero in rows that arrived. Collective.
 Shipment ship(const Comm& comm, Table& table, std::span<const int> new_rank);
 
 }  // namespace weft
