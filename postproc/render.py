@@ -1,0 +1,474 @@
+#!/usr/bin/env python3
+"""Draws a run of Weft: a picture of one frame, pictures of all frames, or a movie, by off-screen ParaView.
+
+    python3 postproc/render.py OUTPUT                         the last frame as OUTPUT/picture.png
+    python3 postproc/render.py OUTPUT --field pressure        coloured by a field, with a legend
+    python3 postproc/render.py OUTPUT --movie movie.mp4       every frame, joined by ffmpeg
+
+Started by any Python, it starts itself again inside ParaView (pvbatch) on a virtual display of its own. Where a display
+and ParaView are at hand, as under `xvfb-run pvbatch postproc/render.py OUTPUT`, it draws there.
+"""
+import argparse
+import itertools
+import json
+import math
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+BACKGROUND = (0.975, 0.98, 0.985)
+COLLIDER = (0.90, 0.91, 0.93)
+INK = (0.16, 0.19, 0.24)
+# Bodies look like what they are made of; elastic ones take the next colour of a list.
+LAWS = {
+    "drucker_prager": (0.87, 0.70, 0.43),
+    "snow": (0.90, 0.94, 1.00),
+    "von_mises": (0.60, 0.64, 0.70),
+    "tait": (0.20, 0.50, 0.82),
+    "herschel_bulkley": (0.46, 0.74, 0.28),
+}
+ELASTIC = [(0.87, 0.29, 0.34), (0.16, 0.62, 0.56), (0.49, 0.38, 0.74), (0.95, 0.62, 0.20), (0.25, 0.47, 0.77)]
+
+
+PARTICLES, SURFACES = {1}, {5, 7, 9}  # VTK's cell types: vertex; triangle, polygon, quadrilateral
+INSIDE = "WEFT_RENDER_INSIDE"  # set for the copy of this script that runs inside ParaView
+# Particles are discs that face the camera; this shades them as balls.
+BALL = """//VTK::Color::Impl
+float squared = dot(offsetVCVSOutput.xy, offsetVCVSOutput.xy);
+if (squared > 1.0) discard;
+vec3 normal = vec3(offsetVCVSOutput.xy, sqrt(1.0 - squared));
+ambientColor *= 0.86 + 0.14 * dot(normal, normalize(vec3(-0.4, 0.7, 0.6)));
+"""
+
+
+def leave(code):
+    """Ends at once: pvbatch takes no exit code from sys.exit, and its tear-down can crash when all work is done."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+def fail(message):
+    print(message, file=sys.stderr)
+    leave(1)
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="render.py", description="Draws a run of Weft by off-screen ParaView.")
+    parser.add_argument("output", type=pathlib.Path, help="output folder of a run")
+    parser.add_argument("--field", help="colour the particles by this field (vectors by magnitude)")
+    parser.add_argument("--camera", choices=["front", "iso", "side", "top"], default="iso")
+    parser.add_argument("--frame", default="last", help="last (default), all, or a frame number")
+    parser.add_argument("--movie", type=pathlib.Path, metavar="FILE.mp4", help="draw all frames and join them")
+    parser.add_argument("--size", default="1280x960", metavar="WxH", help="pixels (default 1280x960)")
+    parser.add_argument("--out", type=pathlib.Path, metavar="PNG", help="where one picture goes (OUTPUT/picture.png)")
+    options = parser.parse_args(arguments)
+    try:
+        options.size = [int(n) for n in options.size.split("x")]
+        width, height = options.size
+        if min(width, height) < 64:
+            raise ValueError
+    except ValueError:
+        parser.error("--size wants width x height in pixels, at least 64x64, such as 1280x960")
+    if options.frame not in ("last", "all") and not options.frame.isdigit():
+        parser.error("--frame wants last, all or a frame number")
+    return options
+
+
+def run_inside_paraview(arguments, size):
+    """Runs this script by pvbatch on a virtual display of its own; returns its exit code."""
+    for program in ("Xvfb", "pvbatch"):
+        if not shutil.which(program):
+            fail(f"Pictures need the program {program}. Install it by jobs/install-packages.sh, "
+                 "or by apt-get install paraview python3-paraview xvfb.")
+    # The server picks a free display and tells its number; xvfb-run guesses one and can meet another user of it.
+    screen = f"{max(size[0], 1280)}x{max(size[1], 1024)}x24"
+    server = subprocess.Popen(["Xvfb", "-displayfd", "1", "-screen", "0", screen, "-nolisten", "tcp"],
+                              stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    try:
+        number = server.stdout.readline().strip()
+        if not number:
+            fail("The virtual display Xvfb did not start. Does `Xvfb -displayfd 1` run by hand?")
+        here = {"DISPLAY": f":{number}", INSIDE: "1"}
+        return subprocess.run(["pvbatch", os.path.abspath(__file__), *arguments], env=os.environ | here).returncode
+    finally:
+        server.terminate()
+        server.wait()
+
+
+class Series:
+    """The frames of one body or collider: (time, file), in order of time."""
+
+    def __init__(self, index):
+        self.name = index.name.removesuffix(".hdf.series")
+        entries = json.loads(index.read_text())["files"]
+        self.frames = sorted((entry["time"], index.parent / entry["name"]) for entry in entries)
+        self.is_collider = self.name.startswith("collider_")
+
+    def at(self, time):
+        """The newest file that is not later than `time` (what stands still is written once), or None."""
+        due = [file for when, file in self.frames if when <= time + 1e-9 * max(1.0, abs(time))]
+        return due[-1] if due else None
+
+
+class Frame:
+    """What one file holds, read by h5py: points, cell type, units of the fields, and one field if asked for."""
+
+    def __init__(self, file, field=None):
+        import h5py
+        import numpy
+
+        with h5py.File(file, "r") as stored:
+            root = stored["VTKHDF"]
+            self.points = root["Points"][()].reshape(-1, 3)
+            self.cell_type = int(root["Types"][0]) if len(root["Types"]) else None
+            columns = root["PointData"] if "PointData" in root else {}
+            self.units = {name: self.text(column.attrs.get("unit", "")) for name, column in columns.items()}
+            self.ids = columns["id"][()] if "id" in columns else None
+            self.field = columns[field][()].astype(float) if field and field in columns else None
+        if self.field is not None and self.field.ndim > 1:
+            self.field = numpy.linalg.norm(self.field.reshape(len(self.field), -1), axis=1)
+
+    @staticmethod
+    def text(value):
+        return value.decode() if isinstance(value, bytes) else str(value)
+
+
+class Scene:
+    """A run's series, times, colours, up direction, extent and the range of the field that is shown."""
+
+    def __init__(self, output, field):
+        indices = sorted((output / "frames").glob("*.hdf.series"))
+        if not indices:
+            fail(f"There are no frames in {output}/frames. Is {output} the output folder of a run?")
+        everything = [Series(index) for index in indices]
+        deck = self.read_deck(output / "resolved.yaml")
+        self.title = deck.get("title") or output.resolve().name
+        self.bodies = [s for s in everything if not s.is_collider and self.draws(s, PARTICLES)]
+        self.colliders = [s for s in everything if s.is_collider and self.draws(s, SURFACES)]
+        if not self.bodies:
+            fail(f"No particles were found in {output}/frames.")
+        self.times = sorted({time for body in self.bodies for time, _ in body.frames})
+        self.colours = self.choose_colours(deck)
+        self.up, self.right, self.back = self.axes(deck)
+        self.study(field)
+
+    @staticmethod
+    def read_deck(file):
+        """The resolved deck, if there is one; pictures work without."""
+        import yaml
+
+        try:
+            return yaml.safe_load(file.read_text()) or {}
+        except (OSError, yaml.YAMLError):
+            return {}
+
+    @staticmethod
+    def draws(series, cell_types):
+        kinds = {Frame(file).cell_type for _, file in series.frames[:1] + series.frames[-1:]} - {None}
+        return bool(kinds) and kinds <= cell_types
+
+    def choose_colours(self, deck):
+        laws = {name: keys.get("law") for name, keys in (deck.get("materials") or {}).items()}
+        law_of = {body.get("name"): laws.get(body.get("material")) for body in deck.get("bodies") or []}
+        elastic = itertools.cycle(ELASTIC)
+        return {body.name: LAWS.get(law_of.get(body.name)) or next(elastic) for body in self.bodies}
+
+    @staticmethod
+    def axes(deck):
+        """Up is against gravity, or y without any; back points from the scene to the one who looks from the front."""
+        gravity = (deck.get("domain") or {}).get("gravity") or [0, 0, 0]
+        axis = max(range(3), key=lambda i: abs(gravity[i])) if any(gravity) else 1
+        up, back = [0.0] * 3, [0.0] * 3
+        up[axis] = -math.copysign(1, gravity[axis]) if any(gravity) else 1.0
+        back[2 if axis != 2 else 1] = 1.0 if axis != 2 else -1.0
+        return up, cross(up, back), back
+
+    def study(self, field):
+        """Looks at up to a dozen frames for the box to show, the spacing of the particles and the field's range.
+
+        The box holds almost all particles of all times, and colliders of like size."""
+        import numpy
+
+        lowers, uppers, ranges, fields, fullest = [], [], [], {}, {}
+        for body in self.bodies:
+            times = self.times[:: max(1, len(self.times) // 12)] + self.times[-1:]
+            for file in sorted({body.at(time) for time in times} - {None}):
+                frame = Frame(file, field)
+                fields |= frame.units
+                if len(frame.points) < 2:
+                    continue
+                lowers.append(numpy.quantile(frame.points, 0.002, axis=0))
+                uppers.append(numpy.quantile(frame.points, 0.998, axis=0))
+                if len(frame.points) >= len(fullest.get(body.name, ())):
+                    fullest[body.name] = frame.points
+                if frame.field is not None:
+                    ranges.append(numpy.quantile(frame.field, [0.01, 0.99]))
+        if not lowers:
+            fail("The frames hold no particles.")
+        if field and not ranges:
+            fail(f"No body carries the field {field}. The fields of this run: {', '.join(sorted(fields))}.")
+        self.lower, self.upper = numpy.min(lowers, axis=0), numpy.max(uppers, axis=0)
+        largest = 1.5 * (self.upper - self.lower).max()
+        for collider in self.colliders:
+            for _, file in collider.frames[:1] + collider.frames[-1:]:
+                low, high = (f(Frame(file).points, axis=0) for f in (numpy.min, numpy.max))
+                if (high - low).max() < largest:
+                    self.lower, self.upper = numpy.minimum(self.lower, low), numpy.maximum(self.upper, high)
+        self.spacing = {name: spacing(points) for name, points in fullest.items()}
+        self.unit = fields.get(field, "")
+        if ranges:
+            low, high = min(r[0] for r in ranges), max(r[1] for r in ranges)
+            self.range = (low, high) if high > low else (low - 0.5, low + 0.5)
+
+
+def cross(a, b):
+    return [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+
+
+def spacing(points):
+    """Distance between neighbouring points, from how many lie within the distance of the eighth neighbour."""
+    from paraview import vtk
+    from vtkmodules.util.numpy_support import numpy_to_vtk
+
+    data, held = vtk.vtkPolyData(), vtk.vtkPoints()
+    held.SetData(numpy_to_vtk(points))
+    data.SetPoints(held)
+    locator = vtk.vtkStaticPointLocator()
+    locator.SetDataSet(data)
+    locator.BuildLocator()
+    near, found = vtk.vtkIdList(), []
+    count = min(8, len(points) - 1)
+    for p in points[:: max(1, len(points) // 500)]:
+        locator.FindClosestNPoints(count + 1, p, near)
+        found.append(max(math.dist(p, points[near.GetId(k)]) for k in range(near.GetNumberOfIds())))
+    return sorted(found)[len(found) // 3] * (4 / 3 * math.pi / max(count, 1)) ** (1 / 3)
+
+
+class Picture:
+    """ParaView's view of a scene; draw(time), then save(file)."""
+
+    def __init__(self, scene, options):
+        from paraview import simple
+
+        self.pv, self.scene, self.options = simple, scene, options
+        simple._DisableFirstRenderCameraReset()
+        self.view = simple.CreateView("RenderView")
+        self.view.ViewSize = options.size
+        self.view.UseColorPaletteForBackground = 0
+        self.view.Background = BACKGROUND
+        self.view.OrientationAxesVisibility = 0
+        self.place_camera()
+        self.shade_corners()
+        if options.field:
+            self.add_legend()
+        self.shown = {series.name: self.add_collider(series) for series in scene.colliders}
+        self.shown |= {series.name: self.add_particles(series) for series in scene.bodies}
+        self.title = self.add_text(scene.title, "Upper Left Corner", 20)
+        self.clock = self.add_text("", "Lower Left Corner", 18)
+
+    def place_camera(self):
+        """Looks at the middle of the scene from a distance at which every corner of its box is in sight."""
+        import numpy
+
+        scene, view = self.scene, self.view
+        right, up, back = (numpy.array(axis) for axis in (scene.right, scene.up, scene.back))
+        toward = {"front": back + 0.12 * up, "iso": back + 0.5 * right + 0.45 * up, "side": right + 0.12 * up,
+                  "top": up}[self.options.camera]
+        toward = toward / numpy.linalg.norm(toward)
+        view_up = -back if self.options.camera == "top" else up
+        across = numpy.cross(view_up, toward)
+        across /= numpy.linalg.norm(across)
+        above = numpy.cross(toward, across)
+        center, half = (scene.lower + scene.upper) / 2, (scene.upper - scene.lower) / 2
+        self.size = numpy.linalg.norm(half)
+        view.CameraViewAngle = 25
+        rise = math.tan(math.radians(view.CameraViewAngle) / 2)
+        run = rise * self.options.size[0] / self.options.size[1]
+        corners = [half * signs for signs in itertools.product((-1, 1), repeat=3)]
+        distance = max(c @ toward + max(abs(c @ across) / run, abs(c @ above) / rise) for c in corners)
+        view.CameraFocalPoint = list(center)
+        view.CameraPosition = list(center + 1.12 * distance * toward)
+        view.CameraViewUp = list(view_up)
+        lamp = 0.55 * toward + 0.75 * above - 0.45 * across
+        self.lamp = lamp / numpy.linalg.norm(lamp)
+
+    def shade_corners(self):
+        """Ambient occlusion over distances of about a tenth of the scene."""
+        self.view.UseAmbientOcclusion = 1
+        self.view.UseSSAODefaultPresets = 0
+        self.view.Radius = 0.2 * self.size
+        self.view.Bias = 0.004 * self.size
+        self.view.KernelSize = 96
+        self.view.Blur = 1
+
+    def add_collider(self, series):
+        reader = self.pv.VTKHDFReader(FileName=[str(series.frames[0][1])])
+        surface = self.pv.GenerateSurfaceNormals(Input=self.pv.ExtractSurface(Input=reader), FeatureAngle=30)
+        shown = self.pv.Show(surface, self.view, "GeometryRepresentation")
+        shown.SetRepresentationType("Surface")
+        shown.ColorArrayName = [None, ""]
+        shown.DiffuseColor = shown.AmbientColor = COLLIDER
+        shown.Ambient, shown.Diffuse, shown.Specular = 0.45, 0.55, 0.0
+        shown.BackfaceRepresentation = "Cull Backface"  # walls between the camera and the material are not seen
+        return reader, shown
+
+    def add_particles(self, series):
+        producer = self.pv.TrivialProducer()
+        producer.GetClientSideObject().SetOutput(self.dressed(series, series.frames[0][1]))
+        shown = self.pv.Show(producer, self.view, "GeometryRepresentation")
+        shown.SetRepresentationType("Point Gaussian")
+        shown.ShaderPreset, shown.CustomShader = "Custom", BALL
+        shown.GaussianRadius = 0.62 * self.scene.spacing.get(series.name, 0)
+        self.pv.ColorBy(shown, ("POINTS", "colour"))
+        shown.MapScalars = 0
+        shown.Ambient, shown.Diffuse = 1.0, 0.0
+        return producer, shown
+
+    def dressed(self, series, file):
+        """The particles of a frame with their colours, lit as the surface of the heap that they form."""
+        import numpy
+        from paraview import vtk
+        from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray
+
+        frame = Frame(file, self.options.field)
+        count = len(frame.points)
+        colour = numpy.tile(self.scene.colours[series.name], (count, 1))
+        if frame.field is not None:
+            low, high = self.scene.range
+            entry = numpy.clip((frame.field - low) / (high - low) * len(self.table), 0, len(self.table) - 1)
+            colour = self.table[entry.astype(int)]
+        elif frame.ids is not None:
+            # Grains differ a little in shade, so that their motion can be seen.
+            scrambled = frame.ids.astype("u8") * 2654435761 % 2**32 / 2**32
+            colour = colour * (0.85 + 0.2 * scrambled)[:, None]
+        if count > 1:
+            colour = colour * self.light(frame.points, self.scene.spacing[series.name])[:, None]
+        data, held, cells = vtk.vtkPolyData(), vtk.vtkPoints(), vtk.vtkCellArray()
+        held.SetData(numpy_to_vtk(frame.points, deep=True))
+        rgb = numpy_to_vtk((255 * numpy.clip(colour, 0, 1)).astype("u1"), deep=True)
+        rgb.SetName("colour")
+        cells.SetData(numpy_to_vtkIdTypeArray(numpy.arange(count + 1), deep=True),
+                      numpy_to_vtkIdTypeArray(numpy.arange(count), deep=True))
+        data.SetPoints(held)
+        data.SetVerts(cells)
+        data.GetPointData().AddArray(rgb)
+        return data
+
+    def light(self, points, spacing):
+        """Brightness of each particle from the direction in which the particles' density falls."""
+        import numpy
+
+        lower = points.min(axis=0) - 4 * spacing
+        size = max(1.6 * spacing, float((points.max(axis=0) - lower).max()) / 300)
+        place = ((points - lower) / size + 0.5).astype(int)
+        shape = place.max(axis=0) + 4
+        density = numpy.bincount(numpy.ravel_multi_index(place.T, shape), minlength=shape.prod()).reshape(shape) * 1.0
+        for axis in (0, 1, 2) * 3:
+            density = (numpy.roll(density, 1, axis) + 2 * density + numpy.roll(density, -1, axis)) / 4
+        slope = numpy.stack([d[tuple(place.T)] for d in numpy.gradient(density)], -1)
+        steep = numpy.linalg.norm(slope, axis=1)
+        facing = -(slope @ self.lamp) / (steep + 0.1 * numpy.quantile(steep, 0.9) + 1e-12)
+        return 0.74 + 0.3 * facing
+
+    def add_legend(self):
+        import numpy
+
+        name, unit = self.options.field.replace("_", " "), self.scene.unit
+        colours = self.pv.GetColorTransferFunction(self.options.field)
+        colours.ApplyPreset("Viridis (matplotlib)", True)
+        colours.RescaleTransferFunction(*self.scene.range)
+        function = colours.GetClientSideObject()
+        self.table = numpy.zeros((256, 3))
+        for row, value in zip(self.table, numpy.linspace(*self.scene.range, 256)):
+            function.GetColor(value, row)
+        bar = self.pv.GetScalarBar(colours, self.view)
+        bar.Title, bar.ComponentTitle = (f"{name} [{unit}]" if unit not in ("", "1") else name), ""
+        bar.TitleColor = bar.LabelColor = INK
+        bar.TitleFontSize, bar.LabelFontSize = 18, 16
+        bar.Orientation, bar.ScalarBarLength = "Vertical", 0.4
+        bar.WindowLocation, bar.Position = "Any Location", [0.88, 0.3]
+        bar.RangeLabelFormat, bar.LabelFormat, bar.AutomaticLabelFormat = "%.4g", "%.4g", 0
+        bar.Visibility = 1
+
+    def add_text(self, text, corner, size):
+        source = self.pv.Text(Text=text)
+        shown = self.pv.Show(source, self.view, "TextSourceRepresentation")
+        shown.WindowLocation, shown.FontSize, shown.Color = corner, size, INK
+        return source
+
+    def draw(self, time):
+        for series in self.scene.bodies + self.scene.colliders:
+            source, shown = self.shown[series.name]
+            file = series.at(time)
+            shown.Visibility = int(file is not None)
+            if file is None:
+                continue
+            if series.is_collider:
+                source.FileName = [str(file)]
+            else:
+                source.GetClientSideObject().SetOutput(self.dressed(series, file))
+                source.MarkModified(source)
+            source.UpdatePipeline()
+        self.clock.Text = f"t = {time:.4g} s"
+
+    def save(self, file):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        self.pv.SaveScreenshot(str(file), self.view, ImageResolution=self.options.size)
+
+
+def join(folder, movie):
+    """Joins folder/000000.png, ... into a movie at 25 pictures per second."""
+    if not shutil.which("ffmpeg"):
+        print(f"There is no ffmpeg here, so the movie stays a sequence of pictures: {folder}/*.png")
+        return
+    movie.parent.mkdir(parents=True, exist_ok=True)
+    subprocess.run(["ffmpeg", "-y", "-loglevel", "error", "-framerate", "25", "-i", str(folder / "%06d.png"), "-vf",
+                    "pad=ceil(iw/2)*2:ceil(ih/2)*2", "-c:v", "libx264", "-crf", "18", "-pix_fmt", "yuv420p",
+                    "-movflags", "+faststart", str(movie)], check=True)
+    print(movie)
+
+
+def main(arguments):
+    options = parse(arguments)
+    if INSIDE not in os.environ and not (os.environ.get("DISPLAY") and can_import_paraview()):
+        return run_inside_paraview(arguments, options.size)
+    scene = Scene(options.output, options.field)
+    count = len(scene.times)
+    if options.frame.isdigit() and int(options.frame) >= count:
+        fail(f"There is no frame {options.frame}; the frames of this run are 0 to {count - 1}.")
+    picture = Picture(scene, options)
+    if options.movie or options.frame == "all":
+        folder = options.output / "pictures"
+        for old in folder.glob("[0-9]" * 6 + ".png"):
+            old.unlink()
+        for number, time in enumerate(scene.times):
+            picture.draw(time)
+            picture.save(folder / f"{number:06d}.png")
+        if options.movie:
+            join(folder, options.movie)
+        else:
+            print(f"{folder}/*.png")
+    else:
+        picture.draw(scene.times[-1 if options.frame == "last" else int(options.frame)])
+        file = options.out or options.output / "picture.png"
+        picture.save(file)
+        print(file)
+    return 0
+
+
+def can_import_paraview():
+    try:
+        import paraview.simple  # noqa: F401
+    except ImportError:
+        return False
+    return True
+
+
+if __name__ == "__main__":
+    try:
+        leave(main(sys.argv[1:]))
+    except Exception as error:
+        fail(f"render.py: {type(error).__name__}: {error}")
