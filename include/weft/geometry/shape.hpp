@@ -24,6 +24,16 @@ struct Box {
   }
 };
 
+/// The box around the images of a box's corners under an affine map.
+template <class Map>
+Box image_of(const Box& box, Map map) {
+  Box image;
+  for (int corner = 0; corner < 8; ++corner)
+    image.include(map(Vec3(corner & 1 ? box.upper[0] : box.lower[0], corner & 2 ? box.upper[1] : box.lower[1],
+                           corner & 4 ? box.upper[2] : box.lower[2])));
+  return image;
+}
+
 /// Distance and outward direction at a point.
 struct Surface {
   Real distance;  ///< [m], negative inside the solid.

@@ -1,0 +1,176 @@
+// A closed mesh as a shape: OpenVDB holds the distances near the surface, a tree of triangles refines them.
+
+#include "weft/geometry/level_set.hpp"
+
+#include "geometry/triangle_tree.hpp"
+#include "weft/base/check.hpp"
+
+#include <openvdb/openvdb.h>
+#include <openvdb/tools/MeshToVolume.h>
+#include <tbb/task_arena.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+
+namespace {
+
+/// A band of more voxels is coarsened; this many take about 100 MB while the level set is made.
+constexpr Real most_voxels = 5e6;
+/// Interpolation reaches one cell beyond a point; this many voxels are stored beyond the band [sqrt(3), rounded up].
+constexpr Real margin = 2;
+
+/// What OpenVDB wants to know of a mesh, in units of voxels from the origin.
+struct MeshInVoxels {
+  const std::vector<Vec3>& points;
+  const std::vector<TriangleTree::Triangle>& triangles;
+  Vec3 origin;
+  Real voxel;
+
+  std::size_t polygonCount() const { return triangles.size(); }
+  std::size_t pointCount() const { return points.size(); }
+  std::size_t vertexCount(std::size_t) const { return 3; }
+  void getIndexSpacePoint(std::size_t triangle, std::size_t corner, openvdb::Vec3d& position) const {
+    const Vec3 p = (points[triangles[triangle][corner]] - origin) / voxel;
+    position = {p[0], p[1], p[2]};
+  }
+};
+
+/// The voxel, enlarged until the band of this area is affordable.
+Real affordable_voxel(LevelSetBand band, Real area) {
+  while (2 * area * (std::max(band.width, 3 * band.voxel) + margin * band.voxel) >
+         most_voxels * std::pow(band.voxel, 3))
+    band.voxel *= 1.05;
+  return band.voxel;
+}
+
+class LevelSet final : public Shape {
+ public:
+  LevelSet(SurfaceMesh mesh, std::vector<TriangleTree::Triangle> triangles, const LevelSetBand& band)
+      : mesh_(std::move(mesh)),
+        box_(bounds_of(mesh_)),
+        volume_(volume_of(mesh_)),
+        voxel_(affordable_voxel(band, area_of(mesh_))),
+        width_(std::max(band.width, 3 * voxel_)),
+        tree_(mesh_.points, triangles) {
+    const MeshInVoxels in_voxels{mesh_.points, triangles, box_.lower, voxel_};
+    // On one thread: ties between equally near triangles would otherwise fall by chance.
+    tbb::task_arena(1).execute([&] {
+      const auto scale = openvdb::math::Transform::createLinearTransform(voxel_);
+      grid_ = openvdb::tools::meshToVolume<openvdb::FloatGrid>(in_voxels, *scale,
+                                                               static_cast<float>(width_ / voxel_ + margin), 0.0f,
+                                                               openvdb::tools::UNSIGNED_DISTANCE_FIELD);
+    });
+    sign_distances();
+  }
+
+  Surface surface(const Vec3& x) const override {
+    const Vec3 beyond = (box_.lower - x).cwiseMax(x - box_.upper).cwiseMax(0);
+    if (beyond.norm() > width_) {
+      const Vec3 side = (x.array() < box_.lower.array()).select(-Vec3::Ones(), Vec3::Ones());
+      return {beyond.norm(), side.cwiseProduct(beyond).normalized()};
+    }
+    const std::optional<Surface> rough = interpolate(x);
+    if (!rough) return far_away(x);
+    if (std::abs(rough->distance) > 2 * voxel_) return *rough;
+    return refine(x, *rough);
+  }
+
+  bool contains(const Vec3& x) const override {
+    if (!box_.contains(x)) return false;
+    const Vec3 i = (x - box_.lower) / voxel_;
+    float distance;
+    const openvdb::Coord nearest(static_cast<int>(std::lround(i[0])), static_cast<int>(std::lround(i[1])),
+                                 static_cast<int>(std::lround(i[2])));
+    // The nearest voxel is within sqrt(3) / 2 of a voxel: a surface further away than that is not in between.
+    if (grid_->tree().probeValue(nearest, distance) && std::abs(distance) > voxel_) return distance < 0;
+    return tree_.winding(x) > 0;
+  }
+
+  std::optional<Box> bounds() const override { return box_; }
+  std::optional<Real> volume() const override { return volume_; }
+  SurfaceMesh tessellate(const Box&) const override { return mesh_; }
+
+ private:
+  Vec3 position(const openvdb::Coord& c) const { return box_.lower + voxel_ * Vec3(c.x(), c.y(), c.z()); }
+
+  /// Makes the distances of voxels inside negative. Neighbours are on the same side if one is further from the surface
+  /// than the other is from it.
+  void sign_distances() {
+    for (auto leaf = grid_->tree().beginLeaf(); leaf; ++leaf) {
+      openvdb::Coord last;
+      bool last_inside = false, last_tells = false;
+      for (auto voxel = leaf->beginValueOn(); voxel; ++voxel) {
+        const openvdb::Coord here = voxel.getCoord();
+        const bool inside =
+            last_tells && here == last.offsetBy(0, 0, 1) ? last_inside : tree_.winding(position(here)) > 0;
+        last = here;
+        last_inside = inside;
+        last_tells = *voxel > 1.01 * voxel_;
+        if (inside) voxel.setValue(-*voxel);
+      }
+    }
+  }
+
+  /// Trilinear distance and its gradient's direction; nothing where the band does not hold all eight corners.
+  std::optional<Surface> interpolate(const Vec3& x) const {
+    const Vec3 i = (x - box_.lower) / voxel_, base = i.array().floor(), s = i - base;
+    const openvdb::Coord corner(static_cast<int>(base[0]), static_cast<int>(base[1]), static_cast<int>(base[2]));
+    auto values = grid_->getConstUnsafeAccessor();
+    Real distance = 0;
+    Vec3 gradient = Vec3::Zero();
+    for (int c = 0; c < 8; ++c) {
+      const Vec3i up = {c & 1, (c >> 1) & 1, (c >> 2) & 1};
+      float value;
+      if (!values.probeValue(corner.offsetBy(up[0], up[1], up[2]), value)) return std::nullopt;
+      Vec3 w, dw;
+      for (int a = 0; a < 3; ++a) {
+        w[a] = up[a] ? s[a] : 1 - s[a];
+        dw[a] = up[a] ? 1 : -1;
+      }
+      distance += w.prod() * value;
+      gradient += value * Vec3(dw[0] * w[1] * w[2], w[0] * dw[1] * w[2], w[0] * w[1] * dw[2]);
+    }
+    const Real slope = gradient.norm();
+    return Surface{distance, slope > 0 ? Vec3(gradient / slope) : outward(x)};
+  }
+
+  /// Exact against the triangles.
+  Surface refine(const Vec3& x, const Surface& rough) const {
+    const auto nearest = tree_.nearest(x, std::abs(rough.distance) + 2 * voxel_);
+    if (!nearest) return rough;
+    const Real side = tree_.winding(x) > 0 ? -1 : 1;
+    const Vec3 away = x - nearest->point;
+    const Real distance = away.norm();
+    // So near to the surface the difference of two positions has no direction left.
+    const bool touches = distance <= 1e-12 * (box_.upper - box_.lower).norm();
+    return {side * distance, touches ? tree_.normal(nearest->triangle) : Vec3(side / distance * away)};
+  }
+
+  Surface far_away(const Vec3& x) const { return {tree_.winding(x) > 0 ? -width_ : width_, outward(x)}; }
+
+  Vec3 outward(const Vec3& x) const {
+    const Vec3 from_middle = x - 0.5 * (box_.lower + box_.upper);
+    const Real length = from_middle.norm();
+    return length > 0 ? Vec3(from_middle / length) : Vec3::UnitX();
+  }
+
+  SurfaceMesh mesh_;
+  Box box_;
+  Real volume_, voxel_, width_;
+  TriangleTree tree_;
+  openvdb::FloatGrid::Ptr grid_;
+};
+
+}  // namespace
+
+std::unique_ptr<Shape> make_level_set(SurfaceMesh mesh, const LevelSetBand& band) {
+  require(band.voxel > 0 && std::isfinite(band.voxel) && band.width > 0 && std::isfinite(band.width),
+          ExitCode::geometry, "A level set needs a positive voxel and a positive width of its band.");
+  require_closed(mesh, "level set");
+  std::vector<TriangleTree::Triangle> triangles = triangles_of(mesh);
+  return std::make_unique<LevelSet>(std::move(mesh), std::move(triangles), band);
+}
+
+}  // namespace weft

@@ -1,0 +1,171 @@
+// Points in grid cells: regular, stratified, or from a periodic blue-noise tile.
+
+#include "weft/geometry/sampling.hpp"
+
+#include "weft/base/check.hpp"
+#include "weft/base/random.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace weft {
+
+namespace {
+
+constexpr int most_per_cell_allowed = 1000;
+constexpr int longest_box_ratio = 7;
+
+/// Three factors of n, as equal as possible: the smallest sum.
+Vec3i nearly_equal_factors(int n) {
+  Vec3i best(n, 1, 1);
+  for (int a = 1; a <= n; ++a)
+    for (int b = 1; n % a == 0 && b <= n / a; ++b)
+      if ((n / a) % b == 0 && Vec3i(a, b, n / a / b).sum() < best.sum()) best = {a, b, n / a / b};
+  return best;
+}
+
+/// A number for each cell: unique within 2^21 cells along each axis, and far apart cells may well share one.
+std::uint64_t cell_number(const Vec3i& cell) {
+  std::uint64_t number = 0;
+  for (int a = 0; a < 3; ++a) number = number << 21 | (static_cast<std::uint32_t>(cell[a]) & 0x1FFFFF);
+  return number;
+}
+
+int wrapped(int i, int n) { return (i % n + n) % n; }
+
+/// Throws darts into a periodic cube of unit edge until exactly `count` points lie in it, no two nearer than a radius
+/// that starts at the densest packing and shrinks whenever darts keep missing. [McCool and Fiume 1992]
+std::vector<Vec3> blue_noise(int count, std::uint32_t seed, std::uint32_t body) {
+  constexpr int misses_allowed = 2000;
+  constexpr Real shrink = 0.98;
+  Real radius = std::cbrt(std::sqrt(2.0) / count);  // spheres of this diameter fill space as densely as can be
+  // Buckets with edges of at least the largest radius, so that neighbours lie in adjacent buckets.
+  const int n = std::max(1, static_cast<int>(1 / radius));
+  std::vector<std::vector<Vec3>> buckets(static_cast<std::size_t>(n) * n * n);
+  const auto bucket = [&](int i, int j, int k) -> std::vector<Vec3>& {
+    return buckets[(static_cast<std::size_t>(wrapped(i, n)) * n + wrapped(j, n)) * n + wrapped(k, n)];
+  };
+  const auto is_free = [&](const Vec3& x, const Vec3i& at) {
+    for (int i = -1; i <= 1; ++i)
+      for (int j = -1; j <= 1; ++j)
+        for (int k = -1; k <= 1; ++k)
+          for (const Vec3& other : bucket(at[0] + i, at[1] + j, at[2] + k)) {
+            const Vec3 apart = x - other;
+            const Vec3 shortest = apart.array() - apart.array().round();
+            if (shortest.squaredNorm() < radius * radius) return false;
+          }
+    return true;
+  };
+
+  std::vector<Vec3> points;
+  std::uint64_t dart = 0;
+  for (int misses = 0; static_cast<int>(points.size()) < count;) {
+    // No cell uses these counters: theirs end below 2^63.
+    const Vec3 x = Random(seed, body, std::uint64_t{1} << 63 | dart++).uniform3();
+    const Vec3i at = (n * x).cast<int>().cwiseMin(n - 1);
+    if (is_free(x, at)) {
+      bucket(at[0], at[1], at[2]).push_back(x);
+      points.push_back(x);
+      misses = 0;
+    } else if (++misses == misses_allowed) {
+      radius *= shrink;
+      misses = 0;
+    }
+  }
+  return points;
+}
+
+}  // namespace
+
+Vec3i CellRange::cell(std::int64_t k) const {
+  const std::int64_t z = k % size[2], y = k / size[2] % size[1], x = k / size[2] / size[1];
+  return lower + Vec3i(static_cast<int>(x), static_cast<int>(y), static_cast<int>(z));
+}
+
+CellRange cells_covering(const Box& box, Real dx) {
+  CellRange range;
+  Real cells = 1;
+  for (int a = 0; a < 3; ++a) {
+    const Real lower = std::floor(box.lower[a] / dx), upper = std::ceil(box.upper[a] / dx);
+    cells *= upper - lower;
+    // Half of the range of int32, so that indices of neighbours fit too; ids need room for the points of a cell.
+    require(std::abs(lower) < 1e9 && std::abs(upper) < 1e9 && cells < 1e15, ExitCode::geometry,
+            fmt::format("A shape that reaches from {} to {} m along axis {} is too large for cells of {} m: check its "
+                        "units, or enlarge dx.",
+                        box.lower[a], box.upper[a], a, dx));
+    range.lower[a] = static_cast<int>(lower);
+    range.size[a] = static_cast<int>(upper - lower);
+  }
+  return range;
+}
+
+CellSampler::CellSampler(const SamplePlan& plan) : plan_(plan) {
+  const int n = plan.per_cell;
+  require(plan.dx > 0 && std::isfinite(plan.dx), ExitCode::geometry, "Sampling needs a positive dx.");
+  require(n >= 1 && n <= most_per_cell_allowed, ExitCode::geometry,
+          fmt::format("The number of particles per cell must be from 1 to {}, not {}.", most_per_cell_allowed, n));
+  if (plan.pattern != SamplePattern::poisson) {
+    split_ = nearly_equal_factors(n);
+    require(split_.maxCoeff() <= longest_box_ratio * split_.minCoeff(), ExitCode::geometry,
+            fmt::format("{} particles per cell cannot be arranged evenly: take 1, 8, 27 or 64, a number with small "
+                        "factors, or poisson sampling.",
+                        n));
+    most_per_cell_ = n;
+    return;
+  }
+
+  // A tile of some thousand points shows no period to the eye and is made quickly.
+  tile_edge_ = n <= 1 ? 16 : n <= 32 ? 8 : n <= 256 ? 4 : 2;
+  const int cells = tile_edge_ * tile_edge_ * tile_edge_;
+  std::vector<std::vector<Vec3>> by_cell(static_cast<std::size_t>(cells));
+  for (const Vec3& point : blue_noise(cells * n, plan.seed, plan.body)) {
+    const Vec3 x = tile_edge_ * point;
+    const Vec3i cell = x.cast<int>().cwiseMin(tile_edge_ - 1);
+    by_cell[(static_cast<std::size_t>(cell[0]) * tile_edge_ + cell[1]) * tile_edge_ + cell[2]].push_back(
+        x - cell.cast<Real>());
+  }
+  tile_offsets_ = {0};
+  for (const auto& points : by_cell) {
+    tile_points_.insert(tile_points_.end(), points.begin(), points.end());
+    tile_offsets_.push_back(static_cast<std::int32_t>(tile_points_.size()));
+    most_per_cell_ = std::max(most_per_cell_, static_cast<int>(points.size()));
+  }
+}
+
+void CellSampler::sample(const Vec3i& cell, std::vector<Vec3>& out) const {
+  const Vec3 corner = cell.cast<Real>();
+  if (plan_.pattern == SamplePattern::poisson) {
+    const int n = tile_edge_, k = (wrapped(cell[0], n) * n + wrapped(cell[1], n)) * n + wrapped(cell[2], n);
+    for (std::int32_t p = tile_offsets_[k]; p < tile_offsets_[k + 1]; ++p)
+      out.push_back(plan_.dx * (corner + tile_points_[p]));
+    return;
+  }
+  Random random(plan_.seed, plan_.body, cell_number(cell));
+  for (int i = 0; i < split_[0]; ++i)
+    for (int j = 0; j < split_[1]; ++j)
+      for (int k = 0; k < split_[2]; ++k) {
+        const Vec3 within = plan_.pattern == SamplePattern::jittered ? random.uniform3() : Vec3::Constant(0.5);
+        out.push_back(plan_.dx * (corner + (Vec3(i, j, k) + within).cwiseQuotient(split_.cast<Real>())));
+      }
+}
+
+Samples sample_shape(const CellSampler& sampler, const Shape& shape, const CellRange& range, std::int64_t begin,
+                     std::int64_t end) {
+  Samples samples;
+  std::vector<Vec3> in_cell;
+  for (std::int64_t k = begin; k < end; ++k) {
+    in_cell.clear();
+    sampler.sample(range.cell(k), in_cell);
+    for (std::size_t j = 0; j < in_cell.size(); ++j) {
+      if (!shape.contains(in_cell[j])) continue;
+      samples.positions.push_back(in_cell[j]);
+      samples.ids.push_back(static_cast<PointId>(k) * static_cast<PointId>(sampler.most_per_cell()) + j);
+    }
+  }
+  return samples;
+}
+
+}  // namespace weft

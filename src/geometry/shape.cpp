@@ -1,0 +1,88 @@
+// Placement and complement of any shape.
+
+#include "weft/geometry/shape.hpp"
+
+#include "weft/base/check.hpp"
+#include "weft/geometry/mesh.hpp"
+
+#include <Eigen/Geometry>
+
+#include <cmath>
+
+namespace weft {
+
+namespace {
+
+class Placed final : public Shape {
+ public:
+  Placed(std::unique_ptr<Shape> shape, const Placement& placement) : shape_(std::move(shape)), placement_(placement) {}
+
+  Surface surface(const Vec3& x) const override {
+    const Surface at_rest = shape_->surface(to_rest(x));
+    return {placement_.scale * at_rest.distance, placement_.rotation * at_rest.normal};
+  }
+  bool contains(const Vec3& x) const override { return shape_->contains(to_rest(x)); }
+
+  std::optional<Box> bounds() const override {
+    const std::optional<Box> box = shape_->bounds();
+    if (!box) return std::nullopt;
+    return image_of(*box, placement_);
+  }
+
+  std::optional<Real> volume() const override {
+    const std::optional<Real> at_rest = shape_->volume();
+    if (!at_rest) return std::nullopt;
+    return std::pow(placement_.scale, 3) * *at_rest;
+  }
+
+  SurfaceMesh tessellate(const Box& view) const override {
+    const Box view_at_rest = image_of(view, [this](const Vec3& x) { return to_rest(x); });
+    return weft::placed(shape_->tessellate(view_at_rest), placement_);
+  }
+
+ private:
+  Vec3 to_rest(const Vec3& x) const {
+    return placement_.rotation.transpose() * (x - placement_.translation) / placement_.scale;
+  }
+
+  std::unique_ptr<Shape> shape_;
+  Placement placement_;
+};
+
+class Hollow final : public Shape {
+ public:
+  explicit Hollow(std::unique_ptr<Shape> shape) : shape_(std::move(shape)) {}
+
+  Surface surface(const Vec3& x) const override {
+    const Surface inner = shape_->surface(x);
+    return {-inner.distance, -inner.normal};
+  }
+  std::optional<Box> bounds() const override { return std::nullopt; }
+  std::optional<Real> volume() const override { return std::nullopt; }
+  SurfaceMesh tessellate(const Box& view) const override { return reversed(shape_->tessellate(view)); }
+
+ private:
+  std::unique_ptr<Shape> shape_;
+};
+
+}  // namespace
+
+Mat3 rotation_matrix(const Vec3& rotation_vector) {
+  const Real angle = rotation_vector.norm();
+  if (angle == 0) return Mat3::Identity();
+  return Eigen::AngleAxis<Real>(angle, rotation_vector / angle).toRotationMatrix();
+}
+
+std::unique_ptr<Shape> placed(std::unique_ptr<Shape> shape, const Placement& placement) {
+  require(placement.scale > 0 && std::isfinite(placement.scale), ExitCode::geometry,
+          "The scale of a shape must be a positive number.");
+  require(placement.translation.allFinite(), ExitCode::geometry, "The translation of a shape must be finite.");
+  const Mat3& R = placement.rotation;
+  require((R.transpose() * R - Mat3::Identity()).norm() < 1e-9 && R.determinant() > 0, ExitCode::geometry,
+          "The rotation of a shape must be a rotation matrix.");
+  return std::make_unique<Placed>(std::move(shape), placement);
+}
+
+std::unique_ptr<Shape> hollow(std::unique_ptr<Shape> shape) { return std::make_unique<Hollow>(std::move(shape)); }
+
+}  // namespace weft
