@@ -2,8 +2,6 @@
 
 #include "weft/math/svd.hpp"
 
-#include <Eigen/Geometry>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>

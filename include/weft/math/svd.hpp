@@ -4,6 +4,7 @@
 
 #include "weft/base/types.hpp"
 
+#include <Eigen/Geometry>
 #include <Eigen/LU>
 
 namespace weft {

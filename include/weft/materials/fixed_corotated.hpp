@@ -1,0 +1,82 @@
+#pragma once
+// Fixed corotated elasticity: jelly and other soft solids; also the elastic part of snow.
+
+#include "weft/materials/isotropic.hpp"
+#include "weft/materials/lame.hpp"
+#include "weft/materials/law.hpp"
+#include "weft/math/svd.hpp"
+
+#include <algorithm>
+
+namespace weft {
+
+/// psi = mu |F - R|^2 + lambda/2 (J - 1)^2 with R the polar rotation of F. [Stomakhin 2012; METHODS E.1]
+struct FixedCorotated : NeverYields, Inviscid {
+  static constexpr std::string_view name = "fixed_corotated";
+  struct Constants {
+    Lame lame;
+    static Constants from(Lame lame) { return {lame}; }
+  };
+
+  template <class T>
+  static T energy(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const auto [mu, lambda] = k.lame;
+    const T compression = F.determinant() - 1;
+    return mu * (F - polar(F).R).squaredNorm() + 0.5 * lambda * compression * compression;
+  }
+
+  /// P = 2 mu (F - R) + lambda (J - 1) cof F.
+  template <class T>
+  static Matrix3<T> stress(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const auto [mu, lambda] = k.lame;
+    const Matrix3<T> C = cofactor(F);
+    const T J = F.col(0).dot(C.col(0));
+    return T(2 * mu) * (F - polar(F).R) + T(lambda * (J - 1)) * C;
+  }
+
+  /// tau = 2 mu (F - R) F^T + lambda (J - 1) J I.
+  static Mat3 kirchhoff(const Constants& k, const Memory&, const Mat3& F) {
+    const auto [mu, lambda] = k.lame;
+    const Real J = F.determinant();
+    const Mat3 half = mu * (F - polar(F).R) * F.transpose();
+    Mat3 tau = half + half.transpose();
+    tau.diagonal().array() += lambda * (J - 1) * J;
+    return tau;
+  }
+
+  static Mat3 stress_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF) {
+    const auto [mu, lambda] = k.lame;
+    const Mat3 C = cofactor(F);
+    const Real J = F.col(0).dot(C.col(0)), dJ = C.cwiseProduct(dF).sum();
+    return 2 * mu * (dF - polar_differential(polar(F), dF)) +
+           lambda * (dJ * C + (J - 1) * cofactor_differential(F, dF));
+  }
+
+  static Mat3 projected_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF) {
+    const auto [mu, lambda] = k.lame;
+    const Svd<Real> svd = polar_svd(F);
+    const Vec3& s = svd.s;
+    const Vec3 c(s[1] * s[2], s[2] * s[0], s[0] * s[1]);  // dJ/ds
+    const Real pressure = lambda * (s.prod() - 1);
+    PrincipalDerivative d;
+    d.stretch = lambda * c * c.transpose();
+    d.stretch.diagonal().array() += 2 * mu;
+    for (int pair = 0; pair < 3; ++pair) {
+      const auto [i, j] = others(pair);
+      d.stretch(i, j) += pressure * s[pair];
+      d.stretch(j, i) += pressure * s[pair];
+      d.shear[pair] = 2 * mu - pressure * s[pair];
+      d.spin[pair] = 2 * mu * (1 - 2 / pair_sum(s, pair)) + pressure * s[pair];
+    }
+    return isotropic_differential(svd, positive_part(d), dF);
+  }
+
+  /// 2 mu s_max^2 + (lambda)_+ J^2 [Pa]: the acoustic tensor is lambda J^2 n n^T + 2 mu |F^T n|^2 I less the change of
+  /// the rotation, which only softens.
+  static Real stiffness(const Constants& k, const Memory&, const Mat3& F) {
+    const Real J = F.determinant();
+    return 2 * k.lame.mu * squared_stretch_bounds(F).upper + std::max(0.0, k.lame.lambda) * J * J;
+  }
+};
+
+}  // namespace weft

@@ -1,0 +1,70 @@
+#pragma once
+// One routine for all isotropic laws: tensor functions of F that act on its singular values, and their derivatives.
+// Pairs of axes are named by the axis that they leave out: pair k is (i, j) = others(k).
+
+#include "weft/base/types.hpp"
+#include "weft/math/svd.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace weft {
+
+inline std::pair<int, int> others(int k) { return {k == 0 ? 1 : 0, k == 2 ? 1 : 2}; }
+
+/// G(F) = U diag(g) V^T where F = U diag(s) V^T.
+template <class T>
+Matrix3<T> isotropic(const Svd<T>& svd, const Vector3<T>& g) {
+  return svd.U * g.asDiagonal() * svd.V.transpose();
+}
+
+/// Derivative of an isotropic tensor function G in the principal frame. [METHODS E.0]
+struct PrincipalDerivative {
+  Mat3 stretch;  ///< dg_i / ds_j
+  Vec3 shear;    ///< (g_i - g_j) / (s_i - s_j) of pair k, with its limit where s_i = s_j
+  Vec3 spin;     ///< (g_i + g_j) / (s_i + s_j) of pair k
+};
+
+/// s_i + s_j >= 0 of pair k, kept from zero: it vanishes only for singular or inverted F, where the polar rotation
+/// jumps and the derivative does not exist.
+inline Real pair_sum(const Vec3& s, int k) {
+  const auto [i, j] = others(k);
+  return std::max(s[i] + s[j], 1e-6);
+}
+
+/// Change of G(F) as F changes by dF.
+inline Mat3 isotropic_differential(const Svd<Real>& svd, const PrincipalDerivative& d, const Mat3& dF) {
+  const Mat3 B = svd.U.transpose() * dF * svd.V;
+  Mat3 D;
+  D.diagonal() = d.stretch * B.diagonal();
+  for (int k = 0; k < 3; ++k) {
+    const auto [i, j] = others(k);
+    const Real symmetric = 0.5 * d.shear[k] * (B(i, j) + B(j, i)), skew = 0.5 * d.spin[k] * (B(i, j) - B(j, i));
+    D(i, j) = symmetric + skew;
+    D(j, i) = symmetric - skew;
+  }
+  return svd.U * D * svd.V.transpose();
+}
+
+/// The positive semidefinite part of a symmetric derivative: shear and spin are eigenvalues, stretch holds the others.
+inline PrincipalDerivative positive_part(const PrincipalDerivative& d) {
+  const SymmetricEigen eigen = symmetric_eigen(d.stretch);
+  return {eigen.Q * eigen.values.cwiseMax(0).asDiagonal() * eigen.Q.transpose(), d.shear.cwiseMax(0),
+          d.spin.cwiseMax(0)};
+}
+
+/// Bounds of the squared singular values of F, by trace and deviator of F F^T: exact at rest and for uniaxial strain.
+struct SquaredStretchBounds {
+  Real lower, upper;
+  Real deviator;  ///< |dev(F F^T)|
+};
+inline SquaredStretchBounds squared_stretch_bounds(const Mat3& F) {
+  Mat3 b = F * F.transpose();
+  const Real mean = b.trace() / 3;
+  b.diagonal().array() -= mean;
+  const Real deviator = b.norm();
+  return {std::max(0.0, mean - std::sqrt(2.0 / 3) * deviator), mean + std::sqrt(2.0 / 3) * deviator, deviator};
+}
+
+}  // namespace weft

@@ -1,0 +1,115 @@
+#pragma once
+// What a constitutive law is: pure functions of numbers, over its constants and what a point remembers.
+
+#include "weft/base/types.hpp"
+#include "weft/fields/field.hpp"
+#include "weft/math/scalar.hpp"
+
+#include <concepts>
+#include <string_view>
+
+namespace weft {
+
+/// What a return map hands back: the elastic part of the trial deformation, and the memory afterwards.
+template <class Memory, class T = Real>
+struct Returned {
+  Matrix3<T> F;
+  Memory q;
+};
+
+/// Ties a member of a law's Memory to the field that stores it with the points.
+template <FieldKey K, auto member>
+struct Remember {
+  using Key = K;
+  static constexpr auto pointer = member;
+};
+
+/// All that a law remembers of a point; the fields join the body's table by themselves.
+template <class... Items>
+struct MemoryFields {
+  static constexpr int count = sizeof...(Items);
+  /// Calls visit(Remember<Key, member>{}) for each field.
+  template <class Visitor>
+  static void each(Visitor&& visit) {
+    (visit(Items{}), ...);
+  }
+};
+
+struct NoMemory {};
+
+/// Equivalent plastic strain [1]: sqrt(2/3) of the accumulated norm of plastic log strain, so that in uniaxial tension
+/// it is the plastic strain along the bar.
+struct PlasticStrain : Field<Real> {
+  static constexpr Label label{"plastic_strain", "1", Keep::state};
+};
+
+/// A law L is a struct of static functions. Throughout, F [1] is the elastic deformation gradient, k the constants, q
+/// the memory; energies and stresses are per rest volume, and everything is finite for every finite F.
+///   name                          deck key of the law
+///   Constants                     plain numbers, made by Constants::from(...)
+///   Memory, Remembered            what a point remembers, a plain struct, and its fields (MemoryFields)
+///   energy(k, q, F)               [J/m^3]
+///   stress(k, q, F)               first Piola-Kirchhoff stress d(energy)/dF [Pa]
+///   kirchhoff(k, q, F)            stress(F) F^T, symmetric, the cheapest way [Pa]
+///   stress_differential(k, q, F, dF)     change of stress as F changes by dF, q fixed [Pa]
+///   projected_differential(k, q, F, dF)  the same with the negative eigenvalues of the map dF -> dP set to zero
+///   return_map(k, q, F, dt)       elastic part of the trial deformation F after flow during dt [s]; unchanged if
+///   !yields return_differential(k, q, F, dF, dt) change of the returned F as the trial changes by dF, q fixed
+///   viscous_stress(k, J, L)       Kirchhoff stress [Pa] of the velocity gradient L [1/s] at volume ratio J; 0 if
+///   !viscous viscosity(k)                  shear viscosity [Pa s], for the time step; 0 if !viscous stiffness(k, q, F)
+///   [Pa]: no wave is faster in the current configuration than sqrt(stiffness / rest density) plastic_measure(k, q, F)
+///   what frames show as `plastic_measure`; 0 where nothing ever flowed
+/// energy, stress and return_map are templates on the scalar of F.
+template <class L>
+concept Law = requires(const typename L::Constants& k, const typename L::Memory& q, const Mat3& F, const Mat3& dF,
+                       Real dt) {
+  { L::name } -> std::convertible_to<std::string_view>;
+  { L::yields } -> std::convertible_to<bool>;
+  { L::viscous } -> std::convertible_to<bool>;
+  { L::Remembered::count } -> std::convertible_to<int>;
+  { L::energy(k, q, F) } -> std::same_as<Real>;
+  { L::stress(k, q, F) } -> std::same_as<Mat3>;
+  { L::kirchhoff(k, q, F) } -> std::same_as<Mat3>;
+  { L::stress_differential(k, q, F, dF) } -> std::same_as<Mat3>;
+  { L::projected_differential(k, q, F, dF) } -> std::same_as<Mat3>;
+  { L::return_map(k, q, F, dt) } -> std::same_as<Returned<typename L::Memory>>;
+  { L::return_differential(k, q, F, dF, dt) } -> std::same_as<Mat3>;
+  { L::viscous_stress(k, Real(1), dF) } -> std::same_as<Mat3>;
+  { L::viscosity(k) } -> std::same_as<Real>;
+  { L::stiffness(k, q, F) } -> std::same_as<Real>;
+  { L::plastic_measure(k, q, F) } -> std::same_as<Real>;
+};
+
+/// The part of a law that never flows.
+struct NeverYields {
+  using Memory = NoMemory;
+  using Remembered = MemoryFields<>;
+  static constexpr bool yields = false;
+  template <class Constants, class T>
+  static Returned<NoMemory, T> return_map(const Constants&, const NoMemory& q, const Matrix3<T>& F, Real) {
+    return {F, q};
+  }
+  template <class Constants>
+  static Mat3 return_differential(const Constants&, const NoMemory&, const Mat3&, const Mat3& dF, Real) {
+    return dF;
+  }
+  template <class Constants>
+  static Real plastic_measure(const Constants&, const NoMemory&, const Mat3&) {
+    return 0;
+  }
+};
+
+/// The part of a law without viscosity.
+struct Inviscid {
+  static constexpr bool viscous = false;
+  template <class Constants>
+  static Mat3 viscous_stress(const Constants&, Real, const Mat3&) {
+    return Mat3::Zero();
+  }
+  template <class Constants>
+  static Real viscosity(const Constants&) {
+    return 0;
+  }
+};
+
+}  // namespace weft

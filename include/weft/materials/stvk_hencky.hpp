@@ -1,0 +1,115 @@
+#pragma once
+// Saint Venant-Kirchhoff elasticity in Hencky (logarithmic) strain: stiff solids, and the elastic part of sand and
+// metal.
+
+#include "weft/materials/isotropic.hpp"
+#include "weft/materials/lame.hpp"
+#include "weft/materials/law.hpp"
+#include "weft/materials/log_strain.hpp"
+#include "weft/math/svd.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+
+template <class T>
+Vector3<T> log_strains(const Vector3<T>& s) {
+  return {log_strain(s[0]), log_strain(s[1]), log_strain(s[2])};
+}
+template <class T>
+Vector3<T> stretches_of(const Vector3<T>& e) {
+  return {stretch_of(e[0]), stretch_of(e[1]), stretch_of(e[2])};
+}
+
+/// psi = mu sum e_i^2 + lambda/2 (sum e_i)^2, e_i = log_strain(s_i); tau = 2 mu e_i + lambda sum e_j. [METHODS E.2]
+/// For laws whose constants hold `Lame lame`. Softens beyond stretches of about e.
+struct HenckyElastic : Inviscid {
+  template <class Constants, class Memory, class T>
+  static T energy(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const Vector3<T> e = log_strains(polar_svd(F).s);
+    const T sum = e.sum();
+    return k.lame.mu * e.squaredNorm() + 0.5 * k.lame.lambda * sum * sum;
+  }
+
+  template <class Constants, class Memory, class T>
+  static Matrix3<T> stress(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const Svd<T> svd = polar_svd(F);
+    return isotropic(svd, gradient(k.lame, svd.s));
+  }
+
+  template <class Constants, class Memory>
+  static Mat3 kirchhoff(const Constants& k, const Memory&, const Mat3& F) {
+    const Svd<Real> svd = polar_svd(F);
+    return svd.U * gradient(k.lame, svd.s).cwiseProduct(svd.s).asDiagonal() * svd.U.transpose();
+  }
+
+  template <class Constants, class Memory>
+  static Mat3 stress_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF) {
+    const Svd<Real> svd = polar_svd(F);
+    return isotropic_differential(svd, derivative(k.lame, svd.s), dF);
+  }
+
+  template <class Constants, class Memory>
+  static Mat3 projected_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF) {
+    const Svd<Real> svd = polar_svd(F);
+    return isotropic_differential(svd, positive_part(derivative(k.lame, svd.s)), dF);
+  }
+
+  /// lambda + 2 mu (1 + e_max - e_min) + 2 (-tau_min)_+ + max |tau_i| [Pa], with bounds of e instead of its
+  /// eigenvalues. With rho_ij = (s_j^2 tau_i - s_i^2 tau_j) / (s_i^2 - s_j^2) the acoustic tensor gives, for unit x and
+  /// n,
+  ///   x.A(n)x = lambda (x.n)^2 + 2 mu sum x_i^2 n_i^2 + sum_{i<j} rho_ij (x_i n_j + x_j n_i)^2 + sum tau_j n_j^2 (1 -
+  ///   2 x_j^2)
+  /// and rho_ij = mu y coth y - (tau_i + tau_j)/2 at y = e_i - e_j, where y coth y <= 1 + |y|.
+  template <class Constants, class Memory>
+  static Real stiffness(const Constants& k, const Memory&, const Mat3& F) {
+    const auto [mu, lambda] = k.lame;
+    const SquaredStretchBounds b = squared_stretch_bounds(F);
+    const Real least = log_strain(0.0);
+    const Real sum = std::max(std::log(std::max(F.determinant(), 1e-6)), 3 * least);
+    const Real upper = std::max(0.5 * std::log(std::max(b.upper, 1e-6)), least);
+    const Real lower = std::max({0.5 * std::log(std::max(b.lower, 1e-12)), sum - 2 * upper, least});
+    const Real tau_min = 2 * mu * lower + lambda * sum, tau_max = 2 * mu * upper + lambda * sum;
+    return lambda + 2 * mu * (1 + upper - lower) + 2 * std::max(0.0, -tau_min) +
+           std::max(std::abs(tau_min), std::abs(tau_max));
+  }
+
+ private:
+  /// g_i = (2 mu e_i + lambda sum e) de_i/ds_i.
+  template <class T>
+  static Vector3<T> gradient(const Lame& lame, const Vector3<T>& s) {
+    const Vector3<T> e = log_strains(s);
+    const T pressure = lame.lambda * e.sum();
+    Vector3<T> g;
+    for (int i = 0; i < 3; ++i) g[i] = (2 * lame.mu * e[i] + pressure) * log_strain_slope(s[i]);
+    return g;
+  }
+
+  static PrincipalDerivative derivative(const Lame& lame, const Vec3& s) {
+    const auto [mu, lambda] = lame;
+    const Vec3 e = log_strains(s);
+    const Vec3 tau = 2 * mu * e + Vec3::Constant(lambda * e.sum());
+    const Vec3 slope(log_strain_slope(s[0]), log_strain_slope(s[1]), log_strain_slope(s[2]));
+    PrincipalDerivative d;
+    d.stretch = lambda * slope * slope.transpose();
+    for (int i = 0; i < 3; ++i) d.stretch(i, i) += 2 * mu * slope[i] * slope[i] + tau[i] * log_strain_curvature(s[i]);
+    for (int pair = 0; pair < 3; ++pair) {
+      const auto [i, j] = others(pair);
+      // g_i - g_j = (tau_i - tau_j) slope_i + tau_j (slope_i - slope_j), each difference without cancellation.
+      d.shear[pair] = 2 * mu * log_strain_secant(s[i], s[j]) * slope[i] + tau[j] * log_strain_slope_secant(s[i], s[j]);
+      d.spin[pair] = (tau[i] * slope[i] + tau[j] * slope[j]) / pair_sum(s, pair);
+    }
+    return d;
+  }
+};
+
+struct StvkHencky : HenckyElastic, NeverYields {
+  static constexpr std::string_view name = "stvk_hencky";
+  struct Constants {
+    Lame lame;
+    static Constants from(Lame lame) { return {lame}; }
+  };
+};
+
+}  // namespace weft

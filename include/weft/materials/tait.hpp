@@ -1,0 +1,70 @@
+#pragma once
+// Weakly compressible liquid: Tait's equation of state, no tension, Newtonian viscosity.
+
+#include "weft/materials/law.hpp"
+#include "weft/materials/volume_family.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+
+/// p = K/g (J^{-g} - 1) for J < 1 and 0 above, tau = -p J I + 2 eta J sym(L); K the bulk modulus at rest. [METHODS E.6]
+/// Only the volume ratio is elastic. It is not held from above: liquid that was spread and comes back is not
+/// compressed.
+struct Tait : VolumeFamily<Tait> {
+  static constexpr std::string_view name = "tait";
+  using Memory = NoMemory;
+  using Remembered = MemoryFields<>;
+  static constexpr bool yields = true;
+  static constexpr bool viscous = true;
+
+  struct Constants {
+    Real bulk_modulus;     ///< At rest density [Pa].
+    Real exponent;         ///< g > 1 [1].
+    Real shear_viscosity;  ///< [Pa s].
+    static Constants from(Real bulk_modulus, Real exponent, Real shear_viscosity) {
+      return {bulk_modulus, exponent, shear_viscosity};
+    }
+  };
+
+  /// Nothing presses a liquid this far at the Mach numbers that the equation is for; the return map stops here.
+  static constexpr Real least_volume = 0.6;
+  template <class T>
+  static VolumeFunctions<T> volume_functions(const Constants& k, const T& J) {
+    using std::pow;
+    if (value_of(J) >= 1) return {T(0), T(0), T(0), T(0), T(0), T(0)};
+    const Real g = k.exponent, scale = k.bulk_modulus / g;
+    const T power = pow(J, -g);
+    return {
+        T(0), T(0), T(0), scale * ((J * power - 1) / (g - 1) + J - 1), scale * (1 - power), k.bulk_modulus * power / J};
+  }
+
+  /// F keeps its volume ratio, at least least_volume, and forgets its shape.
+  template <class T>
+  static Returned<Memory, T> return_map(const Constants&, const Memory& q, const Matrix3<T>& F, Real) {
+    using std::cbrt;
+    const T J = F.determinant();
+    return {cbrt(select(value_of(J) < least_volume, T(least_volume), J)) * Matrix3<T>::Identity(), q};
+  }
+  static Mat3 return_differential(const Constants&, const Memory&, const Mat3& F, const Mat3& dF, Real) {
+    const Real J = F.determinant();
+    if (J < least_volume) return Mat3::Zero();
+    const Real root = std::cbrt(J);
+    return cofactor(F).cwiseProduct(dF).sum() / (3 * root * root) * Mat3::Identity();
+  }
+
+  static Mat3 viscous_stress(const Constants& k, Real J, const Mat3& L) {
+    return k.shear_viscosity * J * (L + L.transpose());
+  }
+  static Real viscosity(const Constants& k) { return k.shear_viscosity; }
+
+  /// K J^{1-g} under pressure. Expanded liquid carries no waves, but is counted as at rest: it may close within a step.
+  static Real stiffness(const Constants& k, const Memory& q, const Mat3& F) {
+    return std::max(k.bulk_modulus, VolumeFamily<Tait>::stiffness(k, q, F));
+  }
+  /// Nothing plastic to show.
+  static Real plastic_measure(const Constants&, const Memory&, const Mat3&) { return 0; }
+};
+
+}  // namespace weft

@@ -1,0 +1,103 @@
+#pragma once
+// Laws whose energy is  m(J)/2 tr(F^T F) + f(J): neo-Hookean solids, goo, liquids. Stress and differential are
+// polynomials in F, so they need no decomposition and exist for inverted F too.
+
+#include "weft/materials/isotropic.hpp"
+#include "weft/math/scalar.hpp"
+
+#include <algorithm>
+
+namespace weft {
+
+/// m and f with their first and second derivatives by J.
+template <class T>
+struct VolumeFunctions {
+  T m, dm, ddm;  ///< [Pa]
+  T f, df, ddf;  ///< [Pa]
+};
+
+/// `Derived` states
+///   least_volume                  J below which m and f are continued by their quadratic Taylor polynomials
+///   volume_functions(k, J)        VolumeFunctions<T> for J >= least_volume
+template <class Derived>
+struct VolumeFamily {
+  template <class Constants, class T>
+  static VolumeFunctions<T> functions(const Constants& k, const T& J) {
+    const T base = select(value_of(J) < Derived::least_volume, T(Derived::least_volume), J);
+    const T x = J - base;
+    VolumeFunctions<T> v = Derived::volume_functions(k, base);
+    v.m += x * (v.dm + 0.5 * x * v.ddm);
+    v.dm += x * v.ddm;
+    v.f += x * (v.df + 0.5 * x * v.ddf);
+    v.df += x * v.ddf;
+    return v;
+  }
+
+  template <class Constants, class Memory, class T>
+  static T energy(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const auto v = functions(k, T(F.determinant()));
+    return 0.5 * v.m * F.squaredNorm() + v.f;
+  }
+
+  /// P = m F + pi cof F,  pi = m'/2 I1 + f'.
+  template <class Constants, class Memory, class T>
+  static Matrix3<T> stress(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const Matrix3<T> C = cofactor(F);
+    const auto v = functions(k, T(F.col(0).dot(C.col(0))));
+    return v.m * F + (0.5 * v.dm * F.squaredNorm() + v.df) * C;
+  }
+
+  /// tau = m F F^T + pi J I.
+  template <class Constants, class Memory>
+  static Mat3 kirchhoff(const Constants& k, const Memory&, const Mat3& F) {
+    const Real J = F.determinant();
+    const auto v = functions(k, J);
+    Mat3 tau = v.m * (F * F.transpose());
+    tau.diagonal().array() += (0.5 * v.dm * F.squaredNorm() + v.df) * J;
+    return tau;
+  }
+
+  template <class Constants, class Memory>
+  static Mat3 stress_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF) {
+    const Mat3 C = cofactor(F);
+    const auto v = functions(k, F.col(0).dot(C.col(0)));
+    const Real I1 = F.squaredNorm(), half_dI1 = F.cwiseProduct(dF).sum(), dJ = C.cwiseProduct(dF).sum();
+    const Real d_pi = (0.5 * v.ddm * I1 + v.ddf) * dJ + v.dm * half_dI1;
+    return v.m * dF + v.dm * dJ * F + d_pi * C + (0.5 * v.dm * I1 + v.df) * cofactor_differential(F, dF);
+  }
+
+  template <class Constants, class Memory>
+  static Mat3 projected_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF) {
+    const Svd<Real> svd = polar_svd(F);
+    const Vec3& s = svd.s;
+    const Vec3 c(s[1] * s[2], s[2] * s[0], s[0] * s[1]);  // dJ/ds
+    const auto v = functions(k, s.prod());
+    const Real I1 = s.squaredNorm(), pi = 0.5 * v.dm * I1 + v.df;
+    PrincipalDerivative d;
+    d.stretch = v.dm * (s * c.transpose() + c * s.transpose()) + (0.5 * v.ddm * I1 + v.ddf) * c * c.transpose();
+    d.stretch.diagonal().array() += v.m;
+    for (int pair = 0; pair < 3; ++pair) {
+      const auto [i, j] = others(pair);
+      d.stretch(i, j) += pi * s[pair];
+      d.stretch(j, i) += pi * s[pair];
+      d.shear[pair] = v.m - pi * s[pair];  // from g_i = m s_i + pi s_j s_k
+      d.spin[pair] = v.m + pi * s[pair];
+    }
+    return isotropic_differential(svd, positive_part(d), dF);
+  }
+
+  /// Upper bound of the largest eigenvalue of the acoustic tensor in the current configuration, over all directions n:
+  ///   A(n) = m (n.bn) I + m' J (bn n^T + n bn^T) + (m''/2 I1 + f'') J^2 n n^T,  b = F F^T.
+  /// In the plane of n and bn this is a 2x2 matrix with |bn - (n.bn) n| <= |dev b| / sqrt(2).
+  template <class Constants, class Memory>
+  static Real stiffness(const Constants& k, const Memory&, const Mat3& F) {
+    const Real J = F.determinant();
+    const auto v = functions(k, J);
+    const SquaredStretchBounds b = squared_stretch_bounds(F);
+    const Real along = v.m + 2 * v.dm * J, volume = (0.5 * v.ddm * F.squaredNorm() + v.ddf) * J * J;
+    const Real longitudinal = std::max(along * b.lower, along * b.upper) + volume, shear = v.m * b.upper;
+    return std::max(longitudinal, shear) + std::abs(v.dm * J) * b.deviator / std::sqrt(2.0);
+  }
+};
+
+}  // namespace weft

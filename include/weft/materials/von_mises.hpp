@@ -1,0 +1,81 @@
+#pragma once
+// Metal: Hencky elasticity within the von Mises cylinder, with linear isotropic hardening.
+
+#include "weft/materials/log_flow.hpp"
+
+#include <cmath>
+
+namespace weft {
+
+/// |dev tau| <= sqrt(2/3) (yield_stress + hardening_modulus * plastic_strain), associated flow. [METHODS E.5]
+struct VonMises : HenckyElastic {
+  static constexpr std::string_view name = "von_mises";
+  static constexpr bool yields = true;
+  struct Memory {
+    Real plastic_strain = 0;  ///< Equivalent uniaxial [1].
+  };
+  using Remembered = MemoryFields<Remember<PlasticStrain, &Memory::plastic_strain>>;
+
+  struct Constants {
+    Lame lame;
+    Real radius;     ///< sqrt(2/3) of the uniaxial yield stress [Pa].
+    Real hardening;  ///< 2/3 of the uniaxial modulus d(yield stress)/d(plastic strain): per norm of log strain [Pa].
+    /// yield_stress > 0 and hardening_modulus >= 0 as seen in uniaxial tension [Pa].
+    static Constants from(Lame lame, Real yield_stress, Real hardening_modulus) {
+      return {lame, std::sqrt(2.0 / 3) * yield_stress, 2.0 / 3 * hardening_modulus};
+    }
+  };
+
+  template <class T>
+  static Returned<Memory, T> return_map(const Constants& k, const Memory& q, const Matrix3<T>& F, Real) {
+    const Svd<T> svd = polar_svd(F);
+    const Flow<T> flow = flow_of(k, q, log_strains(svd.s));
+    if (!flow.yields) return {F, q};
+    return {isotropic(svd, stretches_of(flow.H)),
+            Memory{q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount)}};
+  }
+
+  static Mat3 return_differential(const Constants& k, const Memory& q, const Mat3& F, const Mat3& dF, Real) {
+    const Svd<Real> svd = polar_svd(F);
+    const Flow<Real> flow = flow_of(k, q, log_strains(svd.s));
+    if (!flow.yields) return dF;
+    const Mat3 along = flow.direction * flow.direction.transpose();
+    const Mat3 dH = Mat3::Constant(1.0 / 3) + flow.ratio * (deviator_projection() - along) +
+                    k.hardening / (2 * k.lame.mu + k.hardening) * along;
+    return log_flow_differential(svd, flow.H, flow.ratio, dH, dF);
+  }
+
+  /// Value of the yield function [Pa]; <= 0 for admissible F.
+  static Real yield_excess(const Constants& k, const Memory& q, const Mat3& F) {
+    const Vec3 e = log_strains(polar_svd(F).s);
+    return 2 * k.lame.mu * (e - Vec3::Constant(e.mean())).norm() - radius(k, q);
+  }
+
+  /// Equivalent plastic strain [1].
+  static Real plastic_measure(const Constants&, const Memory& q, const Mat3&) { return q.plastic_strain; }
+
+ private:
+  static Real radius(const Constants& k, const Memory& q) {
+    return k.radius + k.hardening * std::sqrt(3.0 / 2) * q.plastic_strain;
+  }
+
+  template <class T>
+  struct Flow {
+    bool yields;
+    Vector3<T> H;          ///< log strains after flow
+    T ratio;               ///< H_i - H_j over e_i - e_j
+    Vector3<T> direction;  ///< dev e / |dev e|
+    T amount;              ///< norm of the plastic log strain
+  };
+  template <class T>
+  static Flow<T> flow_of(const Constants& k, const Memory& q, const Vector3<T>& e) {
+    const Real mu = k.lame.mu;
+    const Vector3<T> mean = Vector3<T>::Constant(e.sum() / 3), deviator = e - mean;
+    const T size = deviator.norm(), excess = 2 * mu * size - radius(k, q);
+    if (!(value_of(excess) > 0)) return {false, e, T(1), Vector3<T>::Zero(), T(0)};
+    const T amount = excess / (2 * mu + k.hardening), ratio = 1 - amount / size;
+    return {true, mean + ratio * deviator, ratio, deviator / size, amount};
+  }
+};
+
+}  // namespace weft

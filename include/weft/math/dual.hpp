@@ -1,0 +1,107 @@
+#pragma once
+// Forward-mode automatic derivative: a number that carries its derivative in one direction along. Usable as the scalar
+// of Eigen matrices and of every function templated on its scalar.
+
+#include "weft/base/types.hpp"
+#include "weft/math/svd.hpp"
+
+#include <cmath>
+
+namespace weft {
+
+/// value + slope * d, d infinitesimal. Comparisons look at the value only, so that branches go where they would without
+/// derivatives.
+struct Dual {
+  Real value = 0;
+  Real slope = 0;
+
+  Dual() = default;
+  Dual(Real v) : value(v) {}  // NOLINT(google-explicit-constructor): constants mix freely with duals
+  Dual(Real v, Real s) : value(v), slope(s) {}
+
+  Dual& operator+=(const Dual& b) { return *this = {value + b.value, slope + b.slope}; }
+  Dual& operator-=(const Dual& b) { return *this = {value - b.value, slope - b.slope}; }
+  Dual& operator*=(const Dual& b) { return *this = {value * b.value, slope * b.value + value * b.slope}; }
+  Dual& operator/=(const Dual& b) {
+    const Real q = value / b.value;
+    return *this = {q, (slope - q * b.slope) / b.value};
+  }
+  friend Dual operator+(Dual a, const Dual& b) { return a += b; }
+  friend Dual operator-(Dual a, const Dual& b) { return a -= b; }
+  friend Dual operator*(Dual a, const Dual& b) { return a *= b; }
+  friend Dual operator/(Dual a, const Dual& b) { return a /= b; }
+  friend Dual operator-(const Dual& a) { return {-a.value, -a.slope}; }
+  friend bool operator==(const Dual& a, const Dual& b) { return a.value == b.value; }
+  friend auto operator<=>(const Dual& a, const Dual& b) { return a.value <=> b.value; }
+};
+
+}  // namespace weft
+
+namespace Eigen {
+template <>
+struct NumTraits<weft::Dual> : NumTraits<weft::Real> {
+  using Real = weft::Dual;
+  using NonInteger = weft::Dual;
+  using Nested = weft::Dual;
+  enum {
+    IsComplex = 0,
+    IsInteger = 0,
+    IsSigned = 1,
+    RequireInitialization = 1,
+    ReadCost = 2,
+    AddCost = 2,
+    MulCost = 4
+  };
+};
+}  // namespace Eigen
+
+namespace weft {
+
+inline Dual sqrt(const Dual& a) {
+  const Real r = std::sqrt(a.value);
+  return {r, a.slope == 0 ? 0 : 0.5 * a.slope / r};
+}
+inline Dual cbrt(const Dual& a) {
+  const Real r = std::cbrt(a.value);
+  return {r, a.slope == 0 ? 0 : a.slope / (3 * r * r)};
+}
+inline Dual exp(const Dual& a) {
+  const Real r = std::exp(a.value);
+  return {r, r * a.slope};
+}
+inline Dual log(const Dual& a) { return {std::log(a.value), a.slope / a.value}; }
+inline Dual pow(const Dual& a, Real b) { return {std::pow(a.value, b), b * std::pow(a.value, b - 1) * a.slope}; }
+inline Dual abs(const Dual& a) { return a.value < 0 ? -a : a; }
+inline Dual min(const Dual& a, const Dual& b) { return b.value < a.value ? b : a; }
+inline Dual max(const Dual& a, const Dual& b) { return a.value < b.value ? b : a; }
+inline bool isfinite(const Dual& a) { return std::isfinite(a.value) && std::isfinite(a.slope); }
+
+/// The plain number of a scalar, its derivative dropped.
+inline Real value_of(const Dual& a) { return a.value; }
+
+/// M as a function of d along the line M + d * direction.
+inline Matrix3<Dual> along(const Mat3& M, const Mat3& direction) {
+  return M.binaryExpr(direction, [](Real v, Real s) { return Dual(v, s); });
+}
+inline Mat3 values(const Matrix3<Dual>& M) {
+  return M.unaryExpr([](const Dual& a) { return a.value; });
+}
+inline Mat3 slopes(const Matrix3<Dual>& M) {
+  return M.unaryExpr([](const Dual& a) { return a.slope; });
+}
+
+/// The decompositions of a matrix that moves: values by the plain routines, slopes by their stated derivatives.
+inline Svd<Dual> polar_svd(const Matrix3<Dual>& F) {
+  const Svd<Real> at = polar_svd(values(F));
+  const Svd<Real> d = svd_differential(at, slopes(F));
+  const auto join = [](Real v, Real s) { return Dual(v, s); };
+  return {at.U.binaryExpr(d.U, join), at.s.binaryExpr(d.s, join), at.V.binaryExpr(d.V, join)};
+}
+inline Polar<Dual> polar(const Matrix3<Dual>& F) {
+  const Polar<Real> at = polar(values(F));
+  const Mat3 dR = polar_differential(at, slopes(F));
+  const Mat3 dS = dR.transpose() * values(F) + at.R.transpose() * slopes(F);
+  return {along(at.R, dR), along(at.S, dS)};
+}
+
+}  // namespace weft
