@@ -1,0 +1,77 @@
+// The log: who speaks, where to, and what lands in the file.
+
+#include "weft/base/log.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+namespace weft {
+namespace {
+
+using testing::internal::CaptureStderr;
+using testing::internal::CaptureStdout;
+using testing::internal::GetCapturedStderr;
+using testing::internal::GetCapturedStdout;
+
+class LogTest : public testing::Test {
+ protected:
+  void TearDown() override {
+    log_to_terminal(false);
+    log_to_file("");
+    std::filesystem::remove(path_);
+  }
+  std::string file() const {
+    std::ostringstream text;
+    text << std::ifstream(path_).rdbuf();
+    return text.str();
+  }
+  std::string path_ = testing::TempDir() + "weft_log_" + std::to_string(getpid()) + ".txt";
+};
+
+TEST_F(LogTest, IsSilentUntilToldToSpeak) {
+  CaptureStdout();
+  CaptureStderr();
+  log_info("a");
+  log_error("b");
+  EXPECT_EQ(GetCapturedStdout(), "");
+  EXPECT_EQ(GetCapturedStderr(), "");
+}
+
+TEST_F(LogTest, SpeaksToTheTerminalWithWarningsAndErrorsApart) {
+  log_to_terminal(true);
+  CaptureStdout();
+  CaptureStderr();
+  log_info("step 1");
+  log_warning("slow");
+  log_error("lost");
+  EXPECT_EQ(GetCapturedStdout(), "step 1\n");
+  EXPECT_EQ(GetCapturedStderr(), "warning: slow\nerror: lost\n");
+}
+
+TEST_F(LogTest, FileIsWrittenAtOnceAndAppendedTo) {
+  log_to_file(path_);
+  log_info("first");
+  EXPECT_EQ(file(), "first\n");
+  log_to_file("");
+  log_info("not in the file");
+  log_to_file(path_);
+  log_warning("second");
+  EXPECT_EQ(file(), "first\nwarning: second\n");
+}
+
+TEST_F(LogTest, LiveLineIsOnlyForTerminals) {
+  log_to_terminal(true);
+  log_to_file(path_);
+  CaptureStdout();  // a file, not a terminal
+  EXPECT_FALSE(log_is_interactive());
+  log_live_line("50 %");
+  EXPECT_EQ(GetCapturedStdout(), "");
+  EXPECT_EQ(file(), "");
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,185 @@
+// Tables: columns of equal length that are added, resized, reordered and looked at.
+
+#include "weft/fields/table.hpp"
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+struct Kind : Field<std::int32_t> {
+  static constexpr Label label{"kind", "1"};
+};
+struct Pressure : Field<Real> {
+  static constexpr Label label{"pressure", "Pa", Keep::shown};
+};
+struct Scratch : Field<Vec3> {
+  static constexpr Label label{"scratch", "1", Keep::work};
+};
+
+Table five_rows() {
+  Table table = Table::with<Id, Position, ElasticF, Kind, Pressure, Scratch>();
+  table.resize(5);
+  for (int r = 0; r < 5; ++r) {
+    table.get<Id>()[r] = 10 + r;
+    table.get<Position>()[r] = Vec3(r, 2 * r, 3 * r);
+    table.get<ElasticF>()[r] = Mat3::Identity() * r;
+    table.get<Kind>()[r] = -r;
+    table.get<Pressure>()[r] = 0.5 * r;
+  }
+  return table;
+}
+
+void expect_row(const Table& table, std::size_t row, int was) {
+  EXPECT_EQ(table.get<Id>()[row], 10U + was);
+  EXPECT_EQ(table.get<Position>()[row], Vec3(was, 2 * was, 3 * was));
+  EXPECT_EQ(table.get<ElasticF>()[row], Mat3(Mat3::Identity() * was));
+  EXPECT_EQ(table.get<Kind>()[row], -was);
+  EXPECT_EQ(table.get<Pressure>()[row], 0.5 * was);
+}
+
+TEST(TableTest, StartsEmpty) {
+  const Table table = Table::with<Id, Position>();
+  EXPECT_EQ(table.rows(), 0U);
+  EXPECT_EQ(table.owned(), 0U);
+  EXPECT_EQ(table.ghosts(), 0U);
+  EXPECT_TRUE(table.get<Id>().empty());
+  EXPECT_TRUE(table.has<Position>());
+  EXPECT_FALSE(table.has<Velocity>());
+}
+
+TEST(TableTest, EveryColumnHoldsWhatWasWritten) {
+  const Table table = five_rows();
+  for (int r = 0; r < 5; ++r) expect_row(table, r, r);
+}
+
+TEST(TableTest, AColumnAddedLaterIsZeroForExistingRows) {
+  Table table = five_rows();
+  table.add<Velocity>();
+  ASSERT_EQ(table.get<Velocity>().size(), 5U);
+  for (const Vec3& v : table.get<Velocity>()) EXPECT_EQ(v, Vec3(0, 0, 0));
+  expect_row(table, 3, 3);
+}
+
+TEST(TableTest, ResizeKeepsOldRowsAndClearsNewOnes) {
+  Table table = five_rows();
+  table.resize(2);
+  EXPECT_EQ(table.rows(), 2U);
+  table.resize(4);
+  expect_row(table, 0, 0);
+  expect_row(table, 1, 1);
+  for (std::size_t r = 2; r < 4; ++r) {  // not what stood there before
+    EXPECT_EQ(table.get<Id>()[r], 0U);
+    EXPECT_EQ(table.get<Position>()[r], Vec3(0, 0, 0));
+    EXPECT_EQ(table.get<Kind>()[r], 0);
+  }
+}
+
+TEST(TableTest, ResizeSetsOwnedAndGhostRows) {
+  Table table = five_rows();
+  table.resize(8, 5);
+  EXPECT_EQ(table.rows(), 8U);
+  EXPECT_EQ(table.owned(), 5U);
+  EXPECT_EQ(table.ghosts(), 3U);
+  EXPECT_EQ(table.get<Position>().size(), 8U);
+  table.resize(6);
+  EXPECT_EQ(table.owned(), 6U);
+  EXPECT_EQ(table.ghosts(), 0U);
+}
+
+TEST(TableTest, ReorderPermutesDropsAndRepeatsRows) {
+  Table table = five_rows();
+  table.resize(5, 3);
+  const std::uint32_t order[] = {4, 0, 0, 2, 4, 1, 4};
+  table.reorder(order);
+  ASSERT_EQ(table.rows(), 7U);
+  EXPECT_EQ(table.owned(), 7U);
+  for (std::size_t r = 0; r < 7; ++r) expect_row(table, r, static_cast<int>(order[r]));
+
+  const std::uint32_t fewer[] = {6, 1};
+  table.reorder(fewer);
+  ASSERT_EQ(table.rows(), 2U);
+  expect_row(table, 0, 4);
+  expect_row(table, 1, 0);
+  table.resize(3);  // rows that come after a reorder are zero, too
+  EXPECT_EQ(table.get<Id>()[2], 0U);
+  EXPECT_EQ(table.get<Position>()[2], Vec3(0, 0, 0));
+
+  table.reorder({});
+  EXPECT_EQ(table.rows(), 0U);
+}
+
+TEST(TableTest, ColumnsAreChosenByWhatBecomesOfThem) {
+  Table table = five_rows();
+  EXPECT_EQ(table.columns().size(), 6U);
+  const auto names = [&](Keep keep) {
+    std::vector<std::string_view> list;
+    for (const ColumnView& column : table.columns(keep)) list.push_back(column.label.name);
+    return list;
+  };
+  EXPECT_EQ(names(Keep::state), (std::vector<std::string_view>{"id", "position", "elastic_deformation", "kind"}));
+  EXPECT_EQ(names(Keep::shown), std::vector<std::string_view>{"pressure"});
+  EXPECT_EQ(names(Keep::work), std::vector<std::string_view>{"scratch"});
+}
+
+TEST(TableTest, AViewLooksAtTheColumnItself) {
+  Table table = five_rows();
+  const ColumnView view = table.column("position");
+  EXPECT_EQ(view.label.name, "position");
+  EXPECT_EQ(view.label.unit, "m");
+  EXPECT_EQ(view.shape, (RowShape{ScalarKind::real, 3, 1}));
+  EXPECT_EQ(view.row_bytes, 3 * sizeof(Real));
+  EXPECT_EQ(view.rows, 5U);
+  const Vec3 moved(-1, -2, -3);
+  std::memcpy(view.row(2), moved.data(), view.row_bytes);
+  EXPECT_EQ(table.get<Position>()[2], moved);
+  EXPECT_EQ(table.get<Position>()[1], Vec3(1, 2, 3));
+  EXPECT_EQ(table.get<Position>()[3], Vec3(3, 6, 9));
+}
+
+TEST(TableTest, AnUnknownNameGivesAnEmptyView) { EXPECT_EQ(five_rows().column("temperature").row_bytes, 0U); }
+
+TEST(TableTest, BytesCountsAllColumns) {
+  // id 8, position 24, deformation 72, kind 4, pressure 8, scratch 24 bytes a row; capacity may be larger.
+  EXPECT_GE(five_rows().bytes(), 5U * 140U);
+}
+
+TEST(TableTest, ACopyIsIndependent) {
+  Table table = five_rows();
+  Table copy = table;
+  copy.get<Id>()[0] = 99;
+  copy.resize(1);
+  EXPECT_EQ(table.rows(), 5U);
+  expect_row(table, 0, 0);
+}
+
+TEST(FieldTest, ShapesFollowFromTheValueType) {
+  EXPECT_EQ(shape_of<Real>(), (RowShape{ScalarKind::real, 1, 1}));
+  EXPECT_EQ(shape_of<Vec3>(), (RowShape{ScalarKind::real, 3, 1}));
+  EXPECT_EQ(shape_of<Mat3>(), (RowShape{ScalarKind::real, 3, 3}));
+  EXPECT_EQ(shape_of<PointId>(), (RowShape{ScalarKind::id, 1, 1}));
+  EXPECT_EQ(shape_of<std::int32_t>(), (RowShape{ScalarKind::integer, 1, 1}));
+  EXPECT_EQ(shape_of<Mat3>().components(), 9);
+}
+
+TEST(FieldTest, TensorsAreColumnMajorInMemory) {
+  Table table = Table::with<ElasticF>();
+  table.resize(1);
+  Mat3 F;
+  F << 1, 2, 3, 4, 5, 6, 7, 8, 9;
+  table.get<ElasticF>()[0] = F;
+  Real memory[9];
+  std::memcpy(memory, table.column("elastic_deformation").data, sizeof(memory));
+  for (int c = 0; c < 3; ++c)
+    for (int r = 0; r < 3; ++r) EXPECT_EQ(memory[3 * c + r], F(r, c));
+}
+
+TEST(TableTest, MistakesInTheProgramAbort) {
+  Table table = five_rows();
+  EXPECT_DEATH(table.add<Id>(), "does not hold");        // a second column of this name
+  EXPECT_DEATH(table.get<Velocity>(), "does not hold");  // no such column
+  EXPECT_DEATH(table.resize(3, 4), "owned <= rows does not hold");
+}
+
+}  // namespace
+}  // namespace weft
