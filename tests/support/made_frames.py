@@ -59,8 +59,10 @@ def lattice(lower, upper, spacing):
 
 def sphere_mesh(center, radius, rings=32):
     """Triangles with their normals outward."""
-    polar, turn = numpy.meshgrid(numpy.linspace(0, numpy.pi, rings + 1), numpy.linspace(0, 2 * numpy.pi, 2 * rings + 1))
-    points = numpy.stack([numpy.sin(polar) * numpy.cos(turn), numpy.cos(polar), -numpy.sin(polar) * numpy.sin(turn)], -1)
+    polar, turn = numpy.meshgrid(numpy.linspace(0, numpy.pi, rings + 1),
+                                 numpy.linspace(0, 2 * numpy.pi, 2 * rings + 1))
+    width = numpy.sin(polar)
+    points = numpy.stack([width * numpy.cos(turn), numpy.cos(polar), -width * numpy.sin(turn)], -1)
     a = numpy.arange(points[..., 0].size).reshape(points.shape[:2])
     quads = numpy.stack([a[:-1, :-1], a[:-1, 1:], a[1:, 1:], a[1:, :-1]], -1).reshape(-1, 4)
     return points.reshape(-1, 3) * radius + center, numpy.concatenate([quads[:, [0, 1, 2]], quads[:, [0, 2, 3]]])
@@ -68,4 +70,5 @@ def sphere_mesh(center, radius, rings=32):
 
 def floor_mesh(size):
     """A square of this half width at y = 0 with its normal upward."""
-    return numpy.array([[-size, 0, -size], [-size, 0, size], [size, 0, size], [size, 0, -size]]), numpy.array([[0, 1, 2], [0, 2, 3]])
+    corners = numpy.array([[-1, 0, -1], [-1, 0, 1], [1, 0, 1], [1, 0, -1]])
+    return size * corners, numpy.array([[0, 1, 2], [0, 2, 3]])
