@@ -119,7 +119,8 @@ Polar<Real> polar(const Mat3& F) {
   const Real size = F.squaredNorm();
   if (!(J > 0 && 64 * J * J > size * size * size / 27) || size < 1e-60 || size > 1e60) {
     const Svd<Real> svd = polar_svd(F);
-    return {svd.U * svd.V.transpose(), svd.V * svd.s.asDiagonal() * svd.V.transpose()};
+    const Mat3 S = svd.V * svd.s.asDiagonal() * svd.V.transpose();
+    return {svd.U * svd.V.transpose(), 0.5 * (S + S.transpose())};
   }
   // Scaled to determinant one at first, since distance from volume one costs iterations.
   const Real scale = J < 0.5 || J > 2 ? 1 / std::cbrt(J) : 1;
@@ -186,7 +187,7 @@ SymmetricEigen symmetric_eigen(const Mat3& A) {
   return {d / scale, Q};
 }
 
-Svd2 polar_svd(const Matrix2<Real>& F) {
+PlaneSvd plane_svd(const Matrix2<Real>& F) {
   // F = Q rotation(a) + R reflection(b): rotations add angles, reflections subtract them.
   const Real e = 0.5 * (F(0, 0) + F(1, 1)), f = 0.5 * (F(0, 0) - F(1, 1));
   const Real g = 0.5 * (F(1, 0) + F(0, 1)), h = 0.5 * (F(1, 0) - F(0, 1));
@@ -200,7 +201,7 @@ Svd2 polar_svd(const Matrix2<Real>& F) {
   return {rotation(0.5 * (a + b)), {q + r, q - r}, rotation(0.5 * (b - a))};
 }
 
-Polar2 polar(const Matrix2<Real>& F) {
+PlanePolar plane_polar(const Matrix2<Real>& F) {
   const Real e = F(0, 0) + F(1, 1), h = F(1, 0) - F(0, 1), q = std::hypot(e, h);
   const Real c = q > 0 ? e / q : 1, s = q > 0 ? h / q : 0;
   Matrix2<Real> R;

@@ -79,18 +79,18 @@ struct SymmetricEigen {
 SymmetricEigen symmetric_eigen(const Mat3& A);
 
 /// F = U diag(s) V^T with rotations U, V and s0 >= |s1|; s1 has the sign of det F.
-struct Svd2 {
+struct PlaneSvd {
   Matrix2<Real> U;
   Vector2<Real> s;
   Matrix2<Real> V;
 };
-Svd2 polar_svd(const Matrix2<Real>& F);
+PlaneSvd plane_svd(const Matrix2<Real>& F);
 
-struct Polar2 {
+struct PlanePolar {
   Matrix2<Real> R;
   Matrix2<Real> S;
 };
 /// F = R S with R the rotation nearest to F; the identity for F = 0.
-Polar2 polar(const Matrix2<Real>& F);
+PlanePolar plane_polar(const Matrix2<Real>& F);
 
 }  // namespace weft
