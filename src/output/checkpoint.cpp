@@ -1,0 +1,323 @@
+// Checkpoints: written by all ranks under a temporary name, verified, and only then given their name.
+
+#include "weft/output/checkpoint.hpp"
+
+#include "output/digest.hpp"
+#include "output/saved_state.hpp"
+#include "weft/base/check.hpp"
+#include "weft/output/files.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+#include <sstream>
+
+namespace weft {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view unfinished_suffix = ".tmp";
+
+std::string name_of_step(std::int64_t step) { return fmt::format("step_{:012d}", step); }
+
+bool is_checkpoint_name(const std::string& name) {
+  return name.size() == 17 && name.starts_with("step_") &&
+         std::all_of(name.begin() + 5, name.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+/// Writes data sets and notes in the manifest what they must read back as.
+class StateWriter {
+ public:
+  StateWriter(const Comm& comm, HdfFile& file, Manifest& manifest) : comm_(comm), file_(file), manifest_(manifest) {}
+
+  void write(const std::string& data_set, RowType type, std::size_t own_rows, const void* rows) {
+    file_.write_rows(data_set, type, own_rows, RowLayout::checked, rows);
+    const auto own = static_cast<std::int64_t>(own_rows);
+    const auto first = static_cast<std::uint64_t>(comm_.offset(own));
+    std::uint64_t digest = digest_of_rows(rows, own_rows, type.bytes(), first);
+    comm_.sum(std::span(&digest, 1));
+    manifest_.data_sets[data_set] = {comm_.sum(own), hexadecimal(digest)};
+  }
+
+  /// Values that all ranks have.
+  void write_shared(const std::string& name, RowType type, std::size_t count, const void* values) {
+    write(fmt::format("{}/{}", header_group, name), type, comm_.is_root() ? count : 0, values);
+  }
+
+  void write(const CheckpointPart& part) {
+    WEFT_ENSURE(!part.name.empty() && part.name.find('/') == std::string::npos);
+    file_.make_group(table_group(part.name));
+    for (const ColumnView& column : part.table->columns(Keep::state)) {
+      const std::string data_set = field_data_set(part.name, column.label.name);
+      write(data_set, row_type(column), part.table->owned(), column.data);
+      file_.set_attribute(data_set, "unit", std::string(column.label.unit));
+      const std::int64_t shape[2] = {column.shape.rows, column.shape.cols};
+      file_.set_attribute(data_set, "shape", shape);  // rows, columns; a tensor lies column by column
+    }
+    const auto own = static_cast<std::int64_t>(part.table->owned());
+    write(rank_rows_data_set(part.name), {Number::int64}, 1, &own);
+    manifest_.parts.push_back({part.name, comm_.sum(own)});
+  }
+
+ private:
+  const Comm& comm_;
+  HdfFile& file_;
+  Manifest& manifest_;
+};
+
+/// Writes state.h5 and returns what the manifest says of it.
+Manifest write_state(const Comm& comm, const fs::path& path, const CheckpointHeader& header,
+                     std::span<const CheckpointPart> parts) {
+  Manifest manifest;
+  manifest.step = header.step;
+  manifest.time = header.time;
+  manifest.deck_digest = digest_of_text(header.resolved_deck);
+
+  HdfFile file = HdfFile::create(comm, path, ExitCode::file_system);
+  file.set_attribute("/", "weft_checkpoint", std::int64_t{checkpoint_format});
+  file.set_attribute("/", "step", manifest.step);
+  file.set_attribute("/", "time", manifest.time);
+  file.set_attribute("/", "deck_digest", manifest.deck_digest);
+  file.make_group("/tables");
+  StateWriter writer(comm, file, manifest);
+  writer.write_shared("state", {Number::uint8}, header.state.size(), header.state.data());
+  writer.write_shared("resolved_deck", {Number::uint8}, header.resolved_deck.size(), header.resolved_deck.data());
+  writer.write_shared("provenance", {Number::uint8}, header.provenance.size(), header.provenance.data());
+  writer.write_shared("cuts", {Number::uint64}, header.cuts.size(), header.cuts.data());
+  for (const CheckpointPart& part : parts) writer.write(part);
+  file.close();
+
+  manifest.state_digest = digest_of_file(comm, path, ExitCode::file_system);
+  comm.agree([&] {
+    std::error_code error;
+    manifest.state_bytes = fs::file_size(path, error);
+    require(!error, ExitCode::file_system, fmt::format("{}: {}.", path.string(), error.message()));
+  });
+  return manifest;
+}
+
+/// Deletes a folder so that a crash meanwhile leaves nothing that looks like a checkpoint.
+void discard(const fs::path& checkpoint) {
+  std::error_code ignored;
+  const fs::path doomed = checkpoint.string() + std::string(unfinished_suffix);
+  fs::rename(checkpoint, doomed, ignored);
+  fs::remove_all(doomed, ignored);
+}
+
+void discard_superseded(const fs::path& folder, const fs::path& newest, int keep) {
+  std::vector<fs::path> earlier;
+  for (const fs::path& checkpoint : list_checkpoints(folder)) {
+    if (checkpoint.filename() > newest.filename()) discard(checkpoint);
+    else earlier.push_back(checkpoint);
+  }
+  const auto kept = std::min(earlier.size(), static_cast<std::size_t>(std::max(keep, 1)));
+  for (std::size_t i = 0; i + kept < earlier.size(); ++i) discard(earlier[i]);
+}
+
+void discard_leftovers(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> leftovers;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(unfinished_suffix) && is_checkpoint_name(name.substr(0, name.size() - unfinished_suffix.size())))
+      leftovers.push_back(entry.path());
+  }
+  for (const fs::path& leftover : leftovers) fs::remove_all(leftover, ignored);
+}
+
+/// Which data sets are damaged; all ranks of `comm` see the same.
+std::vector<std::string> damaged_data_sets(const Comm& comm, const fs::path& checkpoint) {
+  std::vector<std::string> problems;
+  try {
+    const SavedState saved(comm, checkpoint);
+    for (const auto& [data_set, rows] : saved.manifest().data_sets) try {
+        saved.check(data_set);
+      } catch (const std::exception& error) {
+        problems.emplace_back(error.what());
+      }
+  } catch (const std::exception& error) {
+    problems.emplace_back(error.what());
+  }
+  return problems;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// What the root finds, everywhere.
+template <class Find>
+std::vector<std::string> lines_from_root(const Comm& comm, const Find& find) {
+  std::string text;
+  comm.agree([&] {
+    if (comm.is_root()) text = fmt::format("{}", fmt::join(find(), "\n"));
+  });
+  return lines_of(comm.broadcast(text));
+}
+
+}  // namespace
+
+fs::path write_checkpoint(const Comm& comm, const fs::path& folder, const CheckpointHeader& header,
+                          std::span<const CheckpointPart> parts, int keep) {
+  const fs::path checkpoint = folder / name_of_step(header.step);
+  const fs::path unfinished = checkpoint.string() + std::string(unfinished_suffix);
+  const auto on_root = [&](const auto& work) {
+    comm.agree([&] {
+      if (comm.is_root()) work();
+    });
+  };
+  on_root([&] {
+    std::error_code error;
+    fs::create_directories(folder, error);
+    discard_leftovers(folder);
+    if (!error) fs::create_directory(unfinished, error);
+    require(!error, ExitCode::file_system,
+            fmt::format("{}: the folder cannot be made: {}.", unfinished.string(), error.message()));
+  });
+  try {
+    require_free_space(comm, folder, checkpoint_bytes(comm, parts), "a checkpoint");
+    const Manifest manifest = write_state(comm, state_file(unfinished), header, parts);
+    on_root([&] {
+      flush_to_disk(state_file(unfinished));
+      write_text_atomically(manifest_file(unfinished), manifest.text());  // flushes the folder as well
+    });
+    const std::vector<std::string> problems = verify_checkpoint(comm, unfinished);
+    require(problems.empty(), ExitCode::file_system,
+            fmt::format("A checkpoint does not read back as it was written: {} Older checkpoints were kept. Check the "
+                        "disk.",
+                        problems.empty() ? "" : problems[0]));
+    on_root([&] {
+      rename_durably(unfinished, checkpoint);
+      discard_superseded(folder, checkpoint, keep);
+    });
+  } catch (const Error&) {
+    std::error_code ignored;
+    if (comm.is_root()) fs::remove_all(unfinished, ignored);
+    throw;
+  }
+  return checkpoint;
+}
+
+CheckpointHeader read_header(const Comm& comm, const fs::path& checkpoint) {
+  const SavedState saved(comm, checkpoint);
+  const auto read = [&](const char* name, RowType type) {
+    return saved.read_bytes(fmt::format("{}/{}", header_group, name), type);
+  };
+  CheckpointHeader header;
+  header.step = saved.manifest().step;
+  header.time = saved.manifest().time;
+  header.state = read("state", {Number::uint8});
+  header.resolved_deck = read("resolved_deck", {Number::uint8});
+  header.provenance = read("provenance", {Number::uint8});
+  const std::string cuts = read("cuts", {Number::uint64});
+  header.cuts.resize(cuts.size() / sizeof(std::uint64_t));
+  std::memcpy(header.cuts.data(), cuts.data(), cuts.size());
+  return header;
+}
+
+std::vector<SavedPart> saved_parts(const Comm& comm, const fs::path& checkpoint) {
+  return read_manifest(comm, checkpoint).parts;
+}
+
+void read_part(const Comm& comm, const fs::path& checkpoint, const std::string& name, Table& table) {
+  const SavedState saved(comm, checkpoint);
+  const std::vector<SavedPart>& parts = saved.manifest().parts;
+  const auto part = std::find_if(parts.begin(), parts.end(), [&](const SavedPart& p) { return p.name == name; });
+  require(part != parts.end(), ExitCode::checkpoint,
+          fmt::format("{}: it holds nothing of \"{}\". Was the checkpoint written from another deck?",
+                      checkpoint.string(), name));
+
+  std::vector<std::string> expected, found;
+  for (const ColumnView& column : table.columns(Keep::state)) expected.emplace_back(column.label.name);
+  const std::string group = table_group(name) + '/';
+  for (const auto& [data_set, rows] : saved.manifest().data_sets)
+    if (data_set.starts_with(group)) found.push_back(data_set.substr(group.size()));
+  std::sort(expected.begin(), expected.end());
+  require(expected == found, ExitCode::checkpoint,  // the manifest lists them sorted
+          fmt::format("{}: \"{}\" was saved with the fields {}, but this run needs {}. Was its material changed?",
+                      checkpoint.string(), name, fmt::join(found, ", "), fmt::join(expected, ", ")));
+
+  const std::string rank_rows = rank_rows_data_set(name);
+  std::int64_t first = slice_begin(part->rows, comm.rank(), comm.size());
+  std::int64_t count = slice_begin(part->rows, comm.rank() + 1, comm.size()) - first;
+  if (saved.file().shape(rank_rows).rows == comm.size()) {
+    saved.read_all(rank_rows, {Number::int64}, comm.rank(), 1, &count);
+    first = comm.offset(count);
+  }
+  table.resize(0);
+  table.resize(static_cast<std::size_t>(count));
+  for (const ColumnView& column : table.columns(Keep::state))
+    saved.read_all(field_data_set(name, column.label.name), row_type(column), first, static_cast<std::size_t>(count),
+                   column.data);
+}
+
+std::vector<std::string> verify_checkpoint(const Comm& comm, const fs::path& checkpoint) {
+  const std::string state = state_file(checkpoint).string();
+  try {
+    const Manifest manifest = read_manifest(comm, checkpoint);
+    const std::vector<std::string> wrong_size = lines_from_root(comm, [&]() -> std::vector<std::string> {
+      std::error_code error;
+      const std::uint64_t bytes = fs::file_size(state, error);
+      if (error) return {fmt::format("{}: the file is missing.", state)};
+      if (bytes == manifest.state_bytes) return {};
+      return {
+          fmt::format("{}: the file has {} bytes, but {} were written: it was cut off, or belongs to another "
+                      "checkpoint.",
+                      state, bytes, manifest.state_bytes)};
+    });
+    if (!wrong_size.empty()) return wrong_size;
+    if (digest_of_file(comm, state, ExitCode::checkpoint) == manifest.state_digest)
+      return damaged_data_sets(comm, checkpoint);
+    // HDF5 sees a damaged file on the root alone, so that no rank can wait for another inside it.
+    std::vector<std::string> problems;
+    if (comm.is_root()) problems = damaged_data_sets(Comm(MPI_COMM_SELF), checkpoint);
+    if (problems.empty())
+      problems.push_back(
+          fmt::format("{}: its bytes are not those that were written, though every data set reads well.", state));
+    return lines_from_root(comm, [&] { return problems; });
+  } catch (const Error& error) {
+    return {error.what()};
+  }
+}
+
+std::vector<fs::path> list_checkpoints(const fs::path& folder) {
+  std::vector<fs::path> checkpoints;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (is_checkpoint_name(entry.path().filename().string())) checkpoints.push_back(entry.path());
+  std::sort(checkpoints.begin(), checkpoints.end());
+  return checkpoints;
+}
+
+FoundCheckpoint find_checkpoint(const Comm& comm, const fs::path& folder) {
+  const std::vector<std::string> names = lines_from_root(comm, [&] {
+    std::vector<std::string> all;
+    for (const fs::path& checkpoint : list_checkpoints(folder)) all.push_back(checkpoint.filename().string());
+    return all;
+  });
+  FoundCheckpoint found;
+  for (auto name = names.rbegin(); name != names.rend() && !found.path; ++name) {
+    const std::vector<std::string> problems = verify_checkpoint(comm, folder / *name);
+    if (problems.empty()) found.path = folder / *name;
+    else found.passed_over.push_back(problems[0]);
+  }
+  return found;
+}
+
+std::uint64_t checkpoint_bytes(const Comm& comm, std::span<const CheckpointPart> parts) {
+  std::int64_t bytes = 0;
+  for (const CheckpointPart& part : parts)
+    for (const ColumnView& column : part.table->columns(Keep::state))
+      bytes += static_cast<std::int64_t>(part.table->owned() * column.row_bytes);
+  constexpr std::int64_t bookkeeping = 1 << 16;
+  return static_cast<std::uint64_t>(comm.sum(bytes) + bookkeeping);
+}
+
+}  // namespace weft

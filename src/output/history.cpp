@@ -1,0 +1,94 @@
+// History: numbers that are written as the run goes on, one row at a time, as comma-separated text.
+
+#include "weft/output/history.hpp"
+
+#include "weft/base/check.hpp"
+#include "weft/output/files.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+namespace weft {
+
+namespace {
+
+std::string header_of(const std::vector<HistoryColumn>& columns) {
+  std::string line;
+  for (const HistoryColumn& column : columns) {
+    if (!line.empty()) line += ',';
+    line += column.name;
+    if (!column.unit.empty() && column.unit != "1") line += fmt::format(" [{}]", column.unit);
+  }
+  return line;
+}
+
+/// The step that a complete row starts with; none if the row is torn.
+std::optional<std::int64_t> step_of(const std::string& row, std::size_t width) {
+  if (std::count(row.begin(), row.end(), ',') + 1 != static_cast<std::ptrdiff_t>(width)) return std::nullopt;
+  std::int64_t step = 0;
+  const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), step);
+  if (error != std::errc() || (end != row.data() + row.size() && *end != ',')) return std::nullopt;
+  return step;
+}
+
+/// The text of a history up to and including `last_step`.
+std::string cut_back(const std::filesystem::path& file, const std::string& text, const std::string& header,
+                     std::size_t width, std::int64_t last_step) {
+  std::string kept = header + '\n';
+  const std::size_t end_of_header = text.find('\n');
+  const std::string found = text.substr(0, end_of_header);
+  require(
+      found == header, ExitCode::file_system,
+      fmt::format("{}: its columns are not those of this run, so the run cannot go on in it. Found \"{}\", expected "
+                  "\"{}\". Move the file away, or choose another folder with --output.",
+                  file.string(), found, header));
+  std::size_t begin = end_of_header == std::string::npos ? text.size() : end_of_header + 1;
+  for (int line = 2; begin < text.size(); ++line) {
+    const std::size_t end = text.find('\n', begin);
+    if (end == std::string::npos) break;  // torn when the program died
+    const std::string row = text.substr(begin, end - begin);
+    const std::optional<std::int64_t> step = step_of(row, width);
+    const bool last = end + 1 == text.size();
+    require(step || last, ExitCode::file_system,
+            fmt::format("{}:{}: this is not a row of {} numbers that starts with a step. Repair or delete the row.",
+                        file.string(), line, width));
+    if (!step || *step > last_step) break;
+    kept += row + '\n';
+    begin = end + 1;
+  }
+  return kept;
+}
+
+}  // namespace
+
+History::History(const Comm& comm, const std::filesystem::path& file, std::vector<HistoryColumn> columns,
+                 std::optional<std::int64_t> resume_step)
+    : comm_(comm), file_(file), width_(columns.size()) {
+  comm_.agree([&] {
+    if (!comm_.is_root()) return;
+    const std::string header = header_of(columns);
+    std::error_code ignored;
+    const bool goes_on = resume_step && std::filesystem::exists(file_, ignored);
+    write_text_atomically(file_,
+                          goes_on ? cut_back(file_, read_text(file_), header, width_, *resume_step) : header + '\n');
+    out_.open(file_, std::ios::binary | std::ios::app);
+    require(out_.is_open(), ExitCode::file_system, fmt::format("{}: the file cannot be opened.", file_.string()));
+  });
+}
+
+void History::append(std::span<const Real> row) {
+  comm_.agree([&] {
+    if (!comm_.is_root()) return;
+    WEFT_ENSURE(row.size() == width_);
+    std::string line = fmt::format("{}", static_cast<std::int64_t>(row[0]));
+    for (const Real value : row.subspan(1)) line += fmt::format(",{}", value);  // shortest text that reads back equal
+    out_ << line << '\n' << std::flush;
+    require(out_.good(), ExitCode::file_system,
+            fmt::format("{}: a row cannot be written. Is the disk full?", file_.string()));
+  });
+}
+
+}  // namespace weft
