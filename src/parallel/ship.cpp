@@ -35,6 +35,7 @@ Shipment ship(const Comm& comm, Table& table, std::span<const int> new_rank) {
   const std::vector<std::uint32_t> leaving = order_by_rank(new_rank, comm.rank());
   Parcels outgoing = parcels_for(new_rank, leaving);
   outgoing.bytes.resize(outgoing.rows() * row_bytes);
+#pragma omp parallel for schedule(static)
   for (std::size_t m = 0; m < leaving.size(); ++m) pack(columns, leaving[m], outgoing.bytes.data() + m * row_bytes);
 
   Parcels incoming = announce(comm, outgoing);
@@ -46,6 +47,7 @@ Shipment ship(const Comm& comm, Table& table, std::span<const int> new_rank) {
   if (staying.size() < table.rows()) table.reorder(staying);
   table.resize(staying.size() + incoming.rows());
   columns = table.columns(Keep::state);
+#pragma omp parallel for schedule(static)
   for (std::size_t m = 0; m < incoming.rows(); ++m)
     unpack(columns, staying.size() + m, incoming.bytes.data() + m * row_bytes);
 

@@ -5,10 +5,10 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <bit>
 #include <cmath>
 #include <csignal>
 #include <limits>
+#include <stdexcept>
 
 namespace weft {
 namespace {

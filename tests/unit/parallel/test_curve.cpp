@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
+#include <cmath>
 #include <map>
 #include <string>
 
@@ -71,9 +71,9 @@ TEST(CurveTest, EveryAlignedCubeIsOneStretchOfTheCurve) {
 // --- Cuts -----------------------------------------------------------------------------------------------------------
 
 bool same_everywhere(const Comm& comm, const Cuts& cuts) {
-  std::string bytes(cuts.at.size() * sizeof(BlockKey), '\0');
-  std::memcpy(bytes.data(), cuts.at.data(), bytes.size());
-  return !comm.any(comm.broadcast(bytes) != bytes);
+  std::string text;
+  for (const BlockKey cut : cuts.at) text += std::to_string(cut) + " ";
+  return !comm.any(comm.broadcast(text) != text);
 }
 
 std::vector<std::int64_t> work_of_ranks(const Comm& comm, const Cuts& cuts, std::span<const BlockWork> all) {

@@ -8,6 +8,7 @@
 
 #include <bit>
 #include <chrono>
+#include <cmath>
 #include <map>
 #include <thread>
 
