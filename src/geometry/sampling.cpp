@@ -107,7 +107,7 @@ CellSampler::CellSampler(const SamplePlan& plan) : plan_(plan) {
   require(plan.dx > 0 && std::isfinite(plan.dx), ExitCode::geometry, "Sampling needs a positive dx.");
   require(n >= 1 && n <= most_per_cell_allowed, ExitCode::geometry,
           fmt::format("The number of particles per cell must be from 1 to {}, not {}.", most_per_cell_allowed, n));
-  if (plan.pattern != SamplePattern::poisson) {
+  if (plan.pattern != Sampling::poisson) {
     split_ = nearly_equal_factors(n);
     require(split_.maxCoeff() <= longest_box_ratio * split_.minCoeff(), ExitCode::geometry,
             fmt::format("{} particles per cell cannot be arranged evenly: take 1, 8, 27 or 64, a number with small "
@@ -137,7 +137,7 @@ CellSampler::CellSampler(const SamplePlan& plan) : plan_(plan) {
 
 void CellSampler::sample(const Vec3i& cell, std::vector<Vec3>& out) const {
   const Vec3 corner = cell.cast<Real>();
-  if (plan_.pattern == SamplePattern::poisson) {
+  if (plan_.pattern == Sampling::poisson) {
     const int n = tile_edge_, k = (wrapped(cell[0], n) * n + wrapped(cell[1], n)) * n + wrapped(cell[2], n);
     for (std::int32_t p = tile_offsets_[k]; p < tile_offsets_[k + 1]; ++p)
       out.push_back(plan_.dx * (corner + tile_points_[p]));
@@ -147,7 +147,7 @@ void CellSampler::sample(const Vec3i& cell, std::vector<Vec3>& out) const {
   for (int i = 0; i < split_[0]; ++i)
     for (int j = 0; j < split_[1]; ++j)
       for (int k = 0; k < split_[2]; ++k) {
-        const Vec3 within = plan_.pattern == SamplePattern::jittered ? random.uniform3() : Vec3::Constant(0.5);
+        const Vec3 within = plan_.pattern == Sampling::jittered ? random.uniform3() : Vec3::Constant(0.5);
         out.push_back(plan_.dx * (corner + (Vec3(i, j, k) + within).cwiseQuotient(split_.cast<Real>())));
       }
 }

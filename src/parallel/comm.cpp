@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <exception>
 #include <limits>
 #include <optional>
@@ -132,6 +133,20 @@ void Comm::agree(const std::function<void()>& work) const {
   check_mpi(MPI_Bcast(&code, 1, MPI_INT, speaker, handle_));
   const std::string text = broadcast_from(handle_, speaker, error ? error->what() : "");
   throw Error(static_cast<ExitCode>(code), text);
+}
+
+void Comm::abort(int exit_code) const {
+  MPI_Abort(handle_, exit_code);
+  std::abort();
+}
+
+std::string parallel_libraries() {
+  char mpi[MPI_MAX_LIBRARY_VERSION_STRING], petsc[256];
+  int length = 0;
+  check_mpi(MPI_Get_library_version(mpi, &length));
+  check_petsc(PetscGetVersion(petsc, sizeof(petsc)));
+  const std::string mpi_text(mpi, static_cast<std::size_t>(length));
+  return mpi_text.substr(0, mpi_text.find(',')) + ", " + petsc;
 }
 
 }  // namespace weft

@@ -2,6 +2,7 @@
 // Filling shapes with points: pure functions of the grid cell, so that any division of the cells among ranks gives the
 // same points with the same ids.
 
+#include "weft/base/kinds.hpp"
 #include "weft/geometry/shape.hpp"
 
 #include <cstdint>
@@ -9,14 +10,10 @@
 
 namespace weft {
 
-enum class SamplePattern {
-  poisson,   ///< Blue noise: a periodic tile of points that keep a distance from one another.
-  jittered,  ///< One random point in each of `per_cell` equal boxes of a cell.
-  regular,   ///< The centres of those boxes.
-};
-
 struct SamplePlan {
-  SamplePattern pattern;
+  /// poisson: blue noise, a periodic tile of points that keep a distance from one another. jittered: one random point in
+  /// each of `per_cell` equal boxes of a cell. regular: the centres of those boxes.
+  Sampling pattern;
   Real dx;             ///< Cell edge [m].
   int per_cell;        ///< Points in a full cell; for poisson on average, and exactly in each tile.
   std::uint32_t seed;  ///< Names the random numbers together with `body`.

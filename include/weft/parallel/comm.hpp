@@ -73,9 +73,15 @@ class Comm {
   /// but an Error counts as ExitCode::failure). `work` itself must not communicate. Collective.
   void agree(const std::function<void()>& work) const;
 
+  /// Ends the whole job at once; for what cannot be agreed on. Not collective.
+  [[noreturn]] void abort(int exit_code) const;
+
  private:
   MPI_Comm handle_;
   int rank_ = 0, size_ = 1;
 };
+
+/// Names and versions of MPI and PETSc.
+std::string parallel_libraries();
 
 }  // namespace weft

@@ -1,0 +1,46 @@
+#pragma once
+// Continuum: lumps, grains and liquids, each point carrying its own elastic deformation (standard MPM).
+
+#include "weft/bodies/body.hpp"
+#include "weft/materials/all.hpp"
+
+#include <memory>
+#include <variant>
+
+namespace weft {
+
+/// Current over rest volume, det F of the whole motion (elastic and plastic).
+struct VolumeRatio : Field<Real> {
+  static constexpr Label label{"volume_ratio", "1"};
+};
+
+// Shown quantities.
+struct Pressure : Field<Real> {
+  static constexpr Label label{"pressure", "Pa", Keep::shown};
+};
+struct VonMisesStress : Field<Real> {
+  static constexpr Label label{"von_mises_stress", "Pa", Keep::shown};
+};
+struct PlasticMeasure : Field<Real> {
+  static constexpr Label label{"plastic_measure", "1", Keep::shown};
+};
+struct CauchyStress : Field<Mat3> {
+  static constexpr Label label{"cauchy_stress", "Pa", Keep::shown};
+};
+struct Density : Field<Real> {
+  static constexpr Label label{"density", "kg/m^3", Keep::shown};
+};
+
+/// One law with its constants.
+template <Law L>
+struct Chosen {
+  typename L::Constants constants;
+};
+template <class... L>
+using AnyOf = std::variant<Chosen<L>...>;
+using AnyLaw = AllLaws::In<AnyOf>;
+
+/// A body of this law without points. rest_density: [kg/m^3].
+std::unique_ptr<Body> make_continuum(std::string name, const AnyLaw& law, Real rest_density);
+
+}  // namespace weft

@@ -1,0 +1,42 @@
+#pragma once
+// Sources: a shape that is kept full of moving material while it is open.
+
+#include "weft/base/types.hpp"
+#include "weft/geometry/shape.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace weft {
+
+/// Points on a lattice that moves with the material; those that came into the shape since the last look are emitted.
+/// Every rank finds the same points in the same order, so ids need no talk.
+class Source {
+ public:
+  struct Settings {
+    Vec3 velocity;         ///< Of the material [m/s].
+    Real from;             ///< When it opens [s].
+    Real spacing;          ///< Of the lattice [m].
+    std::uint32_t seed;    ///< Of the jitter.
+    std::uint32_t stream;  ///< Number of the source.
+  };
+
+  /// The shape must be bounded.
+  Source(std::shared_ptr<const Shape> shape, const Settings& settings)
+      : shape_(std::move(shape)), settings_(settings) {}
+
+  /// Positions at time `now` of what entered the shape in (before, now]; everything in it when the source opens.
+  std::vector<Vec3> emit(Real before, Real now) const;
+
+  Box bounds() const { return *shape_->bounds(); }
+  const Vec3& velocity() const { return settings_.velocity; }
+  Real spacing() const { return settings_.spacing; }
+  /// Rest volume of an emitted point [m^3].
+  Real volume() const { return settings_.spacing * settings_.spacing * settings_.spacing; }
+
+ private:
+  std::shared_ptr<const Shape> shape_;
+  Settings settings_;
+};
+
+}  // namespace weft

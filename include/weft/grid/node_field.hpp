@@ -1,0 +1,49 @@
+#pragma once
+// A field on the nodes of the active blocks: a row for each block, in it 64 nodes of four reals side by side.
+
+#include "weft/fields/table.hpp"
+#include "weft/grid/block_map.hpp"
+
+namespace weft {
+
+/// Four reals for each node, so that a node is one vector register and a block one message row.
+class NodeField {
+ public:
+  static constexpr int width = 4;
+  static constexpr int row = nodes_per_block * width;
+
+  NodeField(std::string_view name, std::string_view unit) : label_{name, unit, Keep::work} {}
+
+  /// All zero, on this many blocks.
+  void reset(int blocks) { values_.assign(static_cast<std::size_t>(blocks) * row, 0.0); }
+
+  Real* block(int b) { return values_.data() + static_cast<std::size_t>(b) * row; }
+  const Real* block(int b) const { return values_.data() + static_cast<std::size_t>(b) * row; }
+  int blocks() const { return static_cast<int>(values_.size() / row); }
+
+  ColumnView view() {
+    return {label_,
+            {ScalarKind::real, width, nodes_per_block},
+            row * sizeof(Real),
+            values_.size() / row,
+            reinterpret_cast<std::byte*>(values_.data())};
+  }
+  std::size_t bytes() const { return values_.capacity() * sizeof(Real); }
+
+ private:
+  Label label_;
+  std::vector<Real> values_;
+};
+
+/// What the bodies of one layer share: bodies on the same layer meet, bodies on different layers do not see each other.
+struct Layer {
+  NodeField inertia{"mass_and_momentum", "kg, kg m/s"};  ///< m, m v_x, m v_y, m v_z; forces times dt included.
+  NodeField velocity{"velocity", "m/s"};                 ///< v_x, v_y, v_z, 0; after forces, gravity and walls.
+
+  void reset(int blocks) {
+    inertia.reset(blocks);
+    velocity.reset(blocks);
+  }
+};
+
+}  // namespace weft

@@ -1,0 +1,30 @@
+#pragma once
+// Walls: colliders as conditions on the velocity of the nodes inside them.
+
+#include "weft/base/kinds.hpp"
+#include "weft/geometry/rigid_motion.hpp"
+#include "weft/grid/node_field.hpp"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+struct Wall {
+  std::string name;
+  MovingShape shape;
+  WallCondition condition;
+  Real friction;  ///< Coulomb coefficient; for slip and separate.
+};
+
+/// The velocity that a wall leaves to material of velocity v at a node inside it. normal: outward, unit.
+/// sticky: v_wall. slip: the normal part of the relative velocity goes. separate: it goes only if it points into the
+/// wall. The tangential part then loses at most friction times the normal part (Coulomb).
+Vec3 velocity_at_wall(WallCondition condition, Real friction, const Vec3& v, const Vec3& v_wall, const Vec3& normal);
+
+/// Applies the walls, one after another as listed, to the owned nodes with mass. Adds to impulse[w] what the material
+/// gave to wall w on this rank [kg m/s]. time: when the walls are looked at [s].
+void apply_walls(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map, const NodeField& inertia,
+                 NodeField& velocity, std::span<Vec3> impulse);
+
+}  // namespace weft

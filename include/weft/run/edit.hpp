@@ -1,0 +1,13 @@
+#pragma once
+// Edit: the one place where points come and go.
+
+#include "weft/parallel/comm.hpp"
+#include "weft/run/state.hpp"
+#include "weft/scene/scene.hpp"
+
+namespace weft {
+
+/// After a step: sources emit what entered them up to state.time, points outside the bounds are removed. Collective.
+void edit_points(const Comm& comm, Scene& scene, RunState& state);
+
+}  // namespace weft

@@ -1,0 +1,30 @@
+#pragma once
+// The state of a run besides its points: the clock and what has been counted so far. All of it goes into a checkpoint.
+
+#include "weft/base/types.hpp"
+#include "weft/parallel/curve.hpp"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+struct RunState {
+  std::int64_t step = 0;
+  Real time = 0;                                             ///< [s].
+  std::int64_t next_frame = 0;                               ///< Frame k is due at k * time.frame_interval.
+  Real recovery_dt = std::numeric_limits<Real>::infinity();  ///< After a refused step dt grows from here [s].
+  std::vector<Vec3> wall_impulse;     ///< What the material gave to each collider since the start [kg m/s].
+  std::vector<PointId> next_id;       ///< For each body: the id of the next point that a source emits.
+  std::vector<Real> emitted_until;    ///< For each source [s]; -infinity before it opens.
+  std::vector<PointId> probe_points;  ///< For each `nearest` probe: the point it follows.
+  std::int64_t removed_points = 0;    ///< Left the domain since the start.
+  Cuts cuts;                          ///< Saved as numbers beside this text.
+};
+
+/// Everything but the cuts as JSON, exact to the last bit, and back. Throws Error(checkpoint) if the text is not such.
+std::string to_text(const RunState& state);
+RunState state_from_text(const std::string& text);
+
+}  // namespace weft

@@ -1,0 +1,70 @@
+#pragma once
+// The time step.
+
+#include "weft/base/timer.hpp"
+#include "weft/parallel/comm.hpp"
+#include "weft/run/state.hpp"
+#include "weft/scene/scene.hpp"
+
+namespace weft {
+
+/// How large a step may be and why.
+struct StepSize {
+  Real dt;                 ///< [s].
+  std::string limited_by;  ///< "waves in jelly", "speed of sand", "time.max_dt", "recovery", "output".
+};
+
+/// Largest dt that the bodies and the deck allow, before outputs are considered. Collective.
+StepSize size_of_step(const Comm& comm, const Scene& scene);
+
+struct StepReport {
+  StepSize size;
+  int retries = 0;
+  std::string refused;  ///< Why the first try was refused (on the rank that saw the worst; empty elsewhere).
+};
+
+/// Takes steps. Holds the grid between them, so that it is rebuilt only when the points touch other blocks.
+class Stepper {
+ public:
+  Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers);
+
+  /// Brings every point to the rank that owns its block and activates the blocks that points touch; with new cuts of
+  /// the curve if `recut`. Collective.
+  void settle(bool recut);
+
+  /// One step, at most to time `not_beyond` [s]. A transaction: bodies and state change only once all ranks accept it.
+  /// Throws Error(numerics), bodies and state as before, when time.max_retries halvings of dt do not help. Collective.
+  StepReport take(Real not_beyond);
+
+  /// Largest counted work of a rank over the mean. Collective.
+  Real imbalance() const;
+  const BlockMap& map() const { return map_; }
+  const Layer& layer() const { return layer_; }
+  /// Memory of the grid and of the bins on this rank.
+  std::size_t bytes() const;
+
+ private:
+  /// Why a trial step cannot be accepted: the quantity that exceeds its bound most.
+  struct Fault {
+    Real excess = 0;  ///< Quantity over bound; above 1 the step is refused.
+    std::string text;
+  };
+
+  void sort_points();
+  bool send_home();
+  void activate_blocks();
+  Fault try_step(Real dt, std::vector<Vec3>& wall_impulse);
+  Fault worst_of_points(Real dt) const;
+
+  Comm comm_;
+  Scene& scene_;
+  RunState& state_;
+  Timers& timers_;
+  std::vector<Bins> bins_;  ///< One for each body.
+  std::vector<BlockKey> touched_;
+  BlockMap map_;
+  Layer layer_;
+  bool map_is_stale_ = true;
+};
+
+}  // namespace weft

@@ -1,0 +1,23 @@
+#pragma once
+// From the kernel that a deck names to the type that the loops are compiled for.
+
+#include "weft/base/kinds.hpp"
+#include "weft/math/kernels.hpp"
+
+namespace weft {
+
+/// Calls f with a value of the kernel's type: Linear, Quadratic or Cubic.
+template <class F>
+decltype(auto) with_kernel(KernelKind kind, F&& f) {
+  switch (kind) {
+    case KernelKind::linear:
+      return f(Linear{});
+    case KernelKind::quadratic:
+      return f(Quadratic{});
+    case KernelKind::cubic:
+      break;
+  }
+  return f(Cubic{});
+}
+
+}  // namespace weft

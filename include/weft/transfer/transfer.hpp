@@ -1,0 +1,54 @@
+#pragma once
+// Scatter (points to nodes) and gather (nodes to points): one operator and its transpose, for all species.
+//
+// With weights w_ip and the gradient operator G_ip of the kernel (docs/theory.md, Transfers),
+//     scatter   m_i  = sum_p w_ip m_p
+//               p_i  = sum_p w_ip m_p (v_p + C_p (x_i - x_p)) - dt A_p G_ip
+//     gather    v_p  = sum_i w_ip v_i         C~_p = sum_i v_i G_ip^T
+// where A_p = dE/dH_p [J] and H_p = dt C~_p: forces are minus the derivative of the same energy that the gathered
+// gradient changes. G_ip = w_ip D^{-1} (x_i - x_p) for quadratic and cubic kernels (moving least squares),
+// grad w_ip for the linear one, whose D is singular at nodes.
+
+#include "weft/base/kinds.hpp"
+#include "weft/grid/node_field.hpp"
+#include "weft/transfer/bins.hpp"
+
+namespace weft {
+
+struct TransferSettings {
+  KernelKind kernel = KernelKind::quadratic;
+  Real dx = 0;            ///< Grid spacing [m].
+  Real rpic_damping = 0;  ///< nu of text 001 (3.15): 0 is APIC, 1 leaves only the rigid part of C.
+};
+
+/// What points give to the nodes; all spans over the same rows.
+struct ScatterPoints {
+  std::span<const Vec3> x;  ///< [m].
+  std::span<const Vec3> v;  ///< [m/s].
+  std::span<const Mat3> C;  ///< Undamped velocity gradient [1/s].
+  std::span<const Real> m;  ///< [kg].
+  std::span<const Mat3> A;  ///< dE/dH [J].
+};
+
+/// Adds the points' mass, momentum and dt * force to `inertia` (owned and ghost blocks). The order of additions depends
+/// on the points alone, so the number of threads changes no bit.
+void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, Real dt,
+             NodeField& inertia);
+
+/// What points receive from the nodes.
+struct GatherPoints {
+  std::span<const Vec3> x;  ///< [m].
+  std::span<Vec3> v;        ///< [m/s].
+  std::span<Mat3> C;        ///< C~ [1/s].
+};
+
+void gather(const TransferSettings& settings, const Bins& bins, const NodeField& velocity, const GatherPoints& points);
+
+/// Diagonal of D_p = sum_i w_ip (x_i - x_p) (x_i - x_p)^T [m^2].
+Vec3 moment_of_inertia(const TransferSettings& settings, const Vec3& x);
+
+/// The rigid part of an affine velocity: the rotation that carries the same angular momentum about the point.
+/// inertia: diagonal of D_p / dx^2 [1]. Equals the skew part of C where D_p is a multiple of the identity.
+Mat3 rigid_part(const Mat3& C, const Vec3& inertia);
+
+}  // namespace weft

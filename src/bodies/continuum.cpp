@@ -1,0 +1,15 @@
+#include "weft/bodies/continuum.hpp"
+
+#include "bodies/continuum_kernel.hpp"
+
+namespace weft {
+
+std::unique_ptr<Body> make_continuum(std::string name, const AnyLaw& law, Real rest_density) {
+  return std::visit(
+      [&]<Law L>(const Chosen<L>& chosen) -> std::unique_ptr<Body> {
+        return std::make_unique<Continuum<L>>(std::move(name), chosen.constants, rest_density);
+      },
+      law);
+}
+
+}  // namespace weft

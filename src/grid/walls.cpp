@@ -1,0 +1,56 @@
+#include "weft/grid/walls.hpp"
+
+#include <cmath>
+
+namespace weft {
+namespace {
+
+/// Applies one wall to one block; returns the impulse that the wall received.
+Vec3 apply_wall(const Wall& wall, const RigidState& state, Real dx, const Vec3i& first_node, const Real* inertia,
+                Real* velocity) {
+  const Vec3 corner = first_node.cast<Real>() * dx;
+  const Vec3 middle = corner + Vec3::Constant(dx * (block_width - 1) / 2);
+  const Real half_diagonal = std::sqrt(3.0) / 2 * (block_width - 1) * dx;
+  Vec3 impulse = Vec3::Zero();
+  if (wall.shape.surface(state, middle).distance > half_diagonal) return impulse;
+
+  for (int place = 0; place < nodes_per_block; ++place) {
+    const Real mass = inertia[place * NodeField::width];
+    if (!(mass > 0)) continue;
+    const Vec3 x = corner + node_at_place(place).cast<Real>() * dx;
+    const Surface surface = wall.shape.surface(state, x);
+    if (surface.distance > 0) continue;
+    Eigen::Map<Vec3> v(velocity + place * NodeField::width);
+    const Vec3 before = v;
+    v = velocity_at_wall(wall.condition, wall.friction, before, state.velocity_at(x), surface.normal);
+    impulse += mass * (before - v);
+  }
+  return impulse;
+}
+
+}  // namespace
+
+Vec3 velocity_at_wall(WallCondition condition, Real friction, const Vec3& v, const Vec3& v_wall, const Vec3& normal) {
+  if (condition == WallCondition::sticky) return v_wall;
+  const Vec3 relative = v - v_wall;
+  const Real normal_speed = relative.dot(normal);
+  if (condition == WallCondition::separate && normal_speed >= 0) return v;
+  const Vec3 tangential = relative - normal_speed * normal;
+  const Real slide = tangential.norm(), loss = friction * std::abs(normal_speed);
+  if (slide <= loss) return v_wall;
+  return v_wall + (1 - loss / slide) * tangential;
+}
+
+void apply_walls(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map, const NodeField& inertia,
+                 NodeField& velocity, std::span<Vec3> impulse) {
+  for (std::size_t w = 0; w < walls.size(); ++w) {
+    const RigidState state = walls[w].shape.at(time);
+    std::vector<Vec3> by_block(static_cast<std::size_t>(map.owned()), Vec3::Zero());
+#pragma omp parallel for schedule(dynamic, 8)
+    for (int b = 0; b < map.owned(); ++b)
+      by_block[b] = apply_wall(walls[w], state, dx, map.first_node(b), inertia.block(b), velocity.block(b));
+    for (const Vec3& share : by_block) impulse[w] += share;
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,67 @@
+#include "weft/run/edit.hpp"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+/// In spacings of a source's points.
+constexpr Real look_distance = 0.25;
+
+/// Every rank finds the same new points and numbers them alike; each keeps an equal share, and the next step brings
+/// them home.
+void emit(const Comm& comm, Scene& scene, RunState& state) {
+  for (std::size_t s = 0; s < scene.sources.size(); ++s) {
+    const BodySource& source = scene.sources[s];
+    const Real now = std::min(state.time, source.until);
+    if (state.time < source.from || now <= state.emitted_until[s]) continue;
+    // Looking at the shape is not free: wait until the material has moved by a part of the distance of its points.
+    const bool closing = state.time >= source.until;
+    if (!closing &&
+        (now - state.emitted_until[s]) * source.source.velocity().norm() < look_distance * source.source.spacing())
+      continue;
+    const std::vector<Vec3> positions = source.source.emit(state.emitted_until[s], now);
+    state.emitted_until[s] = now;
+
+    Body& body = *scene.bodies[source.body];
+    Table& points = body.points();
+    const std::size_t first_row = points.rows();
+    const std::size_t begin = positions.size() * comm.rank() / comm.size();
+    const std::size_t end = positions.size() * (comm.rank() + 1) / comm.size();
+    points.resize(first_row + end - begin);
+    for (std::size_t k = begin; k < end; ++k) {
+      const std::size_t p = first_row + k - begin;
+      points.get<Position>()[p] = positions[k];
+      points.get<Velocity>()[p] = source.source.velocity();
+      points.get<Affine>()[p].setZero();
+      points.get<RestVolume>()[p] = source.source.volume();
+      points.get<Id>()[p] = state.next_id[source.body] + k;
+    }
+    state.next_id[source.body] += positions.size();
+    body.rest(first_row);
+  }
+}
+
+/// Removes the points outside the bounds; returns how many on this rank.
+std::int64_t remove_outside(const Box& bounds, Table& points) {
+  std::vector<std::uint32_t> inside;
+  const auto x = points.get<Position>();
+  for (std::uint32_t p = 0; p < points.rows(); ++p)
+    if (bounds.contains(x[p])) inside.push_back(p);
+  const auto removed = static_cast<std::int64_t>(points.rows() - inside.size());
+  if (removed > 0) points.reorder(inside);
+  return removed;
+}
+
+}  // namespace
+
+void edit_points(const Comm& comm, Scene& scene, RunState& state) {
+  emit(comm, scene, state);
+  if (scene.bounds) {
+    std::int64_t removed = 0;
+    for (auto& body : scene.bodies) removed += remove_outside(*scene.bounds, body->points());
+    state.removed_points += comm.sum(removed);
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,320 @@
+#include "weft/run/loop.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "weft/base/log.hpp"
+#include "weft/deck/read.hpp"
+#include "weft/output/checkpoint.hpp"
+#include "weft/output/files.hpp"
+#include "weft/run/progress.hpp"
+#include "weft/run/provenance.hpp"
+#include "weft/run/record.hpp"
+#include "weft/scene/build.hpp"
+
+namespace weft {
+namespace {
+
+using std::filesystem::path;
+
+std::vector<CheckpointPart> parts_of(Scene& scene) {
+  std::vector<CheckpointPart> parts;
+  for (auto& body : scene.bodies) parts.push_back({body->name(), &body->points()});
+  return parts;
+}
+
+/// The deck without what may change when a run is resumed.
+std::string physics_of(Deck deck, const Deck& reference) {
+  deck.title = reference.title;
+  deck.time = reference.time;
+  deck.probes = reference.probes;
+  deck.output = reference.output;
+  deck.balance = reference.balance;
+  return resolved_yaml(deck);
+}
+
+void require_same_physics(const CheckpointHeader& header, const Deck& deck, const path& from) {
+  const Deck saved = parse_deck(header.resolved_deck, from.string() + " (its deck)", from.string());
+  require(
+      physics_of(saved, deck) == physics_of(deck, deck), ExitCode::checkpoint,
+      fmt::format("{}: this checkpoint belongs to a different deck. When a run is resumed, only title, time, probes, "
+                  "output and balance may change.",
+                  from.string()));
+}
+
+/// One run from start to end: owns the scene, its state and its records.
+class Run {
+ public:
+  Run(const Comm& comm, const Deck& deck, const RunOptions& options, Requests& requests);
+
+  void go();
+
+ private:
+  void start_anew();
+  void resume(const path& checkpoint);
+  std::optional<path> checkpoint_to_resume() const;
+  void one_step();
+  void record_row();
+  void record_frame();
+  void write_checkpoint_now();
+  void write_run_json(const std::string& state_word, const std::string& reason) const;
+  Real next_stop() const;
+  struct Due {
+    bool checkpoint, stop;
+  };
+  Due what_is_due();
+
+  const Comm comm_;
+  Deck deck_;
+  const RunOptions options_;
+  Requests& requests_;
+  Timers timers_;
+  Scene scene_;
+  RunState state_;
+  Stepper stepper_;
+  Real end_;
+  std::int64_t last_step_;
+  bool resumed_ = false;
+  std::optional<Recorder> recorder_;
+  std::optional<Progress> progress_;
+  StepReport last_report_;
+  Real particles_ = 0, imbalance_ = 1;
+  std::int64_t recorded_step_ = -1, checkpoint_step_ = -1;
+  double started_, last_checkpoint_;
+  double longest_checkpoint_ = 0, longest_step_ = 0;
+};
+
+Run::Run(const Comm& comm, const Deck& deck, const RunOptions& options, Requests& requests)
+    : comm_(comm),
+      deck_(deck),
+      options_(options),
+      requests_(requests),
+      scene_(build_scene(comm, deck)),
+      stepper_(comm, scene_, state_, timers_),
+      end_(options.until.value_or(deck.time.end)),
+      last_step_(options.steps.value_or(std::numeric_limits<std::int64_t>::max())),
+      started_(wall_seconds()),
+      last_checkpoint_(started_) {
+  if (options.checkpoint_every) deck_.output.checkpoint.every_steps = *options.checkpoint_every;
+  check_field_names(scene_);
+}
+
+/// The checkpoint that --resume means; none if there is nothing to resume from.
+std::optional<path> Run::checkpoint_to_resume() const {
+  if (!options_.resume) return std::nullopt;
+  if (*options_.resume != "auto") {
+    const auto problems = verify_checkpoint(comm_, *options_.resume);
+    require(problems.empty(), ExitCode::checkpoint, problems.empty() ? "" : problems.front());
+    return *options_.resume;
+  }
+  const FoundCheckpoint found = find_checkpoint(comm_, options_.output / "checkpoints");
+  for (const std::string& reason : found.passed_over) log_warning(reason);
+  if (found.path) return found.path;
+  require(found.passed_over.empty(), ExitCode::checkpoint,
+          fmt::format("{}: no whole checkpoint is left to resume from. Start again with --force to replace this run.",
+                      options_.output.string()));
+  log_info(fmt::format("{} holds no checkpoint yet: the run starts at the beginning.", options_.output.string()));
+  return std::nullopt;
+}
+
+void Run::start_anew() {
+  fill_bodies(comm_, scene_);
+  state_.wall_impulse.assign(scene_.walls.size(), Vec3::Zero());
+  state_.next_id = scene_.first_free_id;
+  state_.emitted_until.assign(scene_.sources.size(), -std::numeric_limits<Real>::infinity());
+  state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
+  state_.probe_points = find_probe_points(comm_, scene_);
+  stepper_.settle(true);
+}
+
+void Run::resume(const path& checkpoint) {
+  const CheckpointHeader header = read_header(comm_, checkpoint);
+  require_same_physics(header, deck_, checkpoint);
+  state_ = state_from_text(header.state);
+  state_.cuts.at = header.cuts;
+  for (auto& body : scene_.bodies) read_part(comm_, checkpoint, body->name(), body->points());
+  const bool same_ranks = static_cast<int>(header.cuts.size()) == comm_.size() - 1;
+  if (!same_ranks) {
+    state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
+    stepper_.settle(true);
+  }
+  checkpoint_step_ = recorded_step_ = state_.step;
+  resumed_ = true;
+  log_info(fmt::format("Resuming from {} at step {}, t = {:.6g} s.", checkpoint.string(), state_.step, state_.time));
+}
+
+void Run::go() {
+  {
+    const auto timing = timers_.measure("start");
+    const auto checkpoint = checkpoint_to_resume();
+    if (checkpoint) resume(*checkpoint);
+    else start_anew();
+    const bool keeps = resumed_ || (options_.resume && !holds_run(options_.output));
+    prepare_output_folder(comm_, options_.output,
+                          keeps            ? ExistingRun::resume
+                          : options_.force ? ExistingRun::replace
+                                           : ExistingRun::refuse);
+    require_free_space(comm_, options_.output,
+                       checkpoint_bytes(comm_, parts_of(scene_)) + scene_frame_bytes(comm_, scene_),
+                       "a checkpoint and a frame");
+    if (comm_.is_root()) {
+      log_to_file((options_.output / "log.txt").string());
+      write_text_atomically(options_.output / "resolved.yaml", resolved_yaml(deck_));
+    }
+    write_run_json("running", "");
+    recorder_.emplace(comm_, options_.output, scene_, state_, resumed_);
+  }
+  const Totals totals = totals_of(comm_, scene_);
+  particles_ = totals.particles;
+  log_info(fmt::format("{}: {} particles, {} ranks, output in {}", deck_.title.empty() ? "untitled" : deck_.title,
+                       static_cast<std::int64_t>(particles_), comm_.size(), options_.output.string()));
+  progress_.emplace(state_, end_);
+  if (!resumed_) {
+    record_row();
+    record_frame();
+  }
+
+  bool stop = false;
+  try {
+    while (!stop && state_.time < end_ && state_.step < last_step_) {
+      one_step();
+      const Due due = what_is_due();
+      stop = due.stop;
+      if (due.checkpoint) write_checkpoint_now();
+    }
+    if (recorded_step_ != state_.step) record_row();
+    if (checkpoint_step_ != state_.step) write_checkpoint_now();
+  } catch (const Error& error) {
+    log_error(error.what());
+    if (error.code() == ExitCode::numerics && checkpoint_step_ != state_.step) write_checkpoint_now();
+    write_run_json("failed", error.what());
+    throw;
+  }
+  const bool finished = state_.time >= end_;
+  write_run_json(finished ? "finished" : "stopped", "");
+  log_info(fmt::format("{} at step {}, t = {:.6g} s, after {}.", finished ? "Finished" : "Stopped", state_.step,
+                       state_.time, as_clock(wall_seconds() - started_)));
+  log_info(closing_table(comm_, timers_, progress_->particle_steps(), imbalance_));
+}
+
+void Run::one_step() {
+  const double began = wall_seconds();
+  if (state_.step % deck_.balance.every == 0) {
+    const auto timing = timers_.measure("balance");
+    imbalance_ = stepper_.imbalance();
+    if (imbalance_ > deck_.balance.threshold) stepper_.settle(true);
+  }
+  last_report_ = stepper_.take(next_stop());
+  if (!last_report_.refused.empty() && last_report_.retries > 0)
+    log_warning(fmt::format("step {} was taken again with a smaller dt: {}", state_.step, last_report_.refused));
+  progress_->show(state_, last_report_, particles_, imbalance_);
+  if (state_.step % deck_.output.diagnostics_every == 0) record_row();
+  if (state_.time >= static_cast<Real>(state_.next_frame) * deck_.time.frame_interval) record_frame();
+  longest_step_ = std::max(longest_step_, wall_seconds() - began);
+}
+
+/// The next moment that a step may not jump over.
+Real Run::next_stop() const { return std::min(end_, static_cast<Real>(state_.next_frame) * deck_.time.frame_interval); }
+
+void Run::record_row() {
+  const auto timing = timers_.measure("record");
+  const Totals totals = totals_of(comm_, scene_);
+  particles_ = totals.particles;
+  const auto memory = static_cast<Real>(comm_.sum(resident_bytes()));
+  recorder_->write_history(scene_, state_, totals,
+                           {last_report_.size.dt, wall_seconds() - started_, progress_->rate(), imbalance_, memory});
+  recorded_step_ = state_.step;
+}
+
+void Run::record_frame() {
+  const auto timing = timers_.measure("record");
+  recorder_->write_frame(scene_, state_, stepper_);
+  ++state_.next_frame;
+}
+
+void Run::write_checkpoint_now() {
+  const auto timing = timers_.measure("checkpoint");
+  const double began = wall_seconds();
+  const CheckpointHeader header{
+      state_.step, state_.time, to_text(state_), resolved_yaml(deck_), provenance_json(comm_.size()), state_.cuts.at};
+  write_checkpoint(comm_, options_.output / "checkpoints", header, parts_of(scene_), deck_.output.checkpoint.keep);
+  last_checkpoint_ = wall_seconds();
+  checkpoint_step_ = state_.step;
+  longest_checkpoint_ = std::max(longest_checkpoint_, last_checkpoint_ - began);
+}
+
+/// Decided together: the root's clock counts, and any rank's signal.
+Run::Due Run::what_is_due() {
+  const double now = wall_seconds();
+  const auto& checkpoint = deck_.output.checkpoint;
+  const bool by_steps = checkpoint.every_steps > 0 && state_.step % checkpoint.every_steps == 0;
+  const bool by_wall = comm_.is_root() && now - last_checkpoint_ > checkpoint.every_wall;
+  const bool time_is_up = comm_.is_root() && options_.wall_limit &&
+                          now - started_ > *options_.wall_limit - 1.5 * longest_checkpoint_ - 2 * longest_step_;
+  std::array<Real, 2> due{by_steps || by_wall || requests_.checkpoint.exchange(false) ? 1.0 : 0.0,
+                          time_is_up || requests_.stop ? 1.0 : 0.0};
+  comm_.max(due);
+  return {due[0] > 0, due[1] > 0};
+}
+
+void Run::write_run_json(const std::string& state_word, const std::string& reason) const {
+  if (!comm_.is_root()) return;
+  nlohmann::json j{{"state", state_word},
+                   {"title", deck_.title},
+                   {"step", state_.step},
+                   {"time", state_.time},
+                   {"end", end_},
+                   {"wall_seconds", wall_seconds() - started_},
+                   {"provenance", nlohmann::json::parse(provenance_json(comm_.size()))}};
+  if (!reason.empty()) j["reason"] = reason;
+  write_text_atomically(options_.output / "run.json", j.dump(2) + "\n");
+}
+
+}  // namespace
+
+void run(const Comm& comm, const Deck& deck, const RunOptions& options, Requests& requests) {
+  Run(comm, deck, options, requests).go();
+}
+
+std::string check(const Comm& comm, const Deck& deck) {
+  Timers timers;
+  Scene scene = build_scene(comm, deck);
+  check_field_names(scene);
+  fill_bodies(comm, scene);
+  RunState state;
+  state.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
+  Stepper stepper(comm, scene, state, timers);
+  stepper.settle(true);
+
+  std::string text = resolved_yaml(deck) + "\n";
+  std::size_t table_bytes = 0;
+  for (const auto& body : scene.bodies) {
+    const auto points = comm.sum(static_cast<std::int64_t>(body->points().owned()));
+    text += fmt::format("body {}: {} particles\n", body->name(), points);
+    table_bytes += body->points().bytes();
+  }
+  for (const BodySource& source : scene.sources) text += fmt::format("source {}: feeds {}\n", source.name, source.body);
+  const Real points = static_cast<Real>(comm.sum(scene.points()));
+  const Real most = comm.max(static_cast<Real>(scene.points()));
+  const Real memory = comm.max(static_cast<Real>(table_bytes + stepper.bytes()));
+  const StepSize size = size_of_step(comm, scene);
+  const Real steps = std::ceil(deck.time.end / size.dt);
+  const Real frames = std::floor(deck.time.end / deck.time.frame_interval) + 1;
+  const Real frame_size = static_cast<Real>(scene_frame_bytes(comm, scene));
+  const Real checkpoint_size = static_cast<Real>(checkpoint_bytes(comm, parts_of(scene)));
+  const Real imbalance = stepper.imbalance();
+  text += fmt::format(
+      "particles: {} on {} ranks, at most {} on one (imbalance {:.2f})\n"
+      "memory: about {:.3g} MB of particles and grid on the fullest rank\n"
+      "dt: {:.3g} s at the start, limited by {}\n"
+      "steps: about {} to {} s\n"
+      "output: {} frames of {:.3g} MB and {} checkpoints of {:.3g} MB, {:.3g} MB in all\n",
+      static_cast<std::int64_t>(points), comm.size(), static_cast<std::int64_t>(most), imbalance, memory / 1e6, size.dt,
+      size.limited_by, static_cast<std::int64_t>(steps), deck.time.end, static_cast<std::int64_t>(frames),
+      frame_size / 1e6, deck.output.checkpoint.keep, checkpoint_size / 1e6,
+      (frames * frame_size + deck.output.checkpoint.keep * checkpoint_size) / 1e6);
+  return text;
+}
+
+}  // namespace weft

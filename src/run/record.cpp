@@ -1,0 +1,259 @@
+#include "weft/run/record.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "weft/geometry/mesh.hpp"
+#include "weft/output/probe.hpp"
+
+namespace weft {
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+constexpr const char* axes = "xyz";
+
+void add_vector(std::vector<HistoryColumn>& columns, const std::string& name, const std::string& unit) {
+  for (int a = 0; a < 3; ++a) columns.push_back({fmt::format("{}_{}", name, axes[a]), unit});
+}
+
+void add_vector(std::vector<Real>& row, const Vec3& v) { row.insert(row.end(), {v.x(), v.y(), v.z()}); }
+
+Body& body_named(const Scene& scene, const std::string& name) {
+  const auto it =
+      std::find_if(scene.bodies.begin(), scene.bodies.end(), [&](const auto& b) { return b->name() == name; });
+  WEFT_ENSURE(it != scene.bodies.end());  // the deck's cross checks have seen to that
+  return **it;
+}
+
+/// The table of a body that has a scalar of this name: its state, or what is observed.
+struct Observation {
+  Body& body;
+  Table observed;
+
+  explicit Observation(Body& b) : body(b), observed(b.observe()) {}
+
+  ScalarField scalar(const std::string& name) {
+    const auto names = scalar_names(body.points());
+    const bool is_state = std::find(names.begin(), names.end(), name) != names.end();
+    return ScalarField(is_state ? body.points() : observed, name);
+  }
+};
+
+std::vector<HistoryColumn> probe_columns(const Scene& scene, const ProbeDeck& probe) {
+  std::vector<HistoryColumn> columns;
+  const auto unit = [&](const std::string& field) {
+    return Observation(body_named(scene, probe.body)).scalar(field).unit();
+  };
+  std::visit(Overloaded{
+                 [&](const CentreOfMassProbe&) { add_vector(columns, probe.name, "m"); },
+                 [&](const BoundingBoxProbe&) {
+                   add_vector(columns, probe.name + "_lower", "m");
+                   add_vector(columns, probe.name + "_upper", "m");
+                 },
+                 [&](const QuantileProbe& p) {
+                   columns.push_back({probe.name, unit(p.field)});
+                 },
+                 [&](const NearestProbe& p) {
+                   columns.push_back({probe.name, unit(p.field)});
+                 },
+             },
+             probe.measure);
+  return columns;
+}
+
+/// The value at the point with this id; NaN once it is gone. Collective.
+Real value_at(const Comm& comm, const Table& points, PointId id, const ScalarField& field) {
+  std::array<Real, 2> found{0, 0};
+  const auto ids = points.get<Id>();
+  for (std::size_t p = 0; p < points.owned(); ++p)
+    if (ids[p] == id) found = {1, field(p)};
+  comm.sum(found);
+  return found[0] > 0 ? found[1] : std::numeric_limits<Real>::quiet_NaN();
+}
+
+/// Appends what a probe measures now. Collective.
+void measure(const Comm& comm, const Scene& scene, const ProbeDeck& probe, PointId point, std::vector<Real>& row) {
+  Body& body = body_named(scene, probe.body);
+  std::visit(Overloaded{
+                 [&](const CentreOfMassProbe&) { add_vector(row, centre_of_mass(comm, body.points())); },
+                 [&](const BoundingBoxProbe&) {
+                   const Extent box = extent(comm, body.points());
+                   add_vector(row, box.lower);
+                   add_vector(row, box.upper);
+                 },
+                 [&](const QuantileProbe& p) {
+                   Observation observation(body);
+                   row.push_back(quantile(comm, observation.scalar(p.field).values(), p.q));
+                 },
+                 [&](const NearestProbe& p) {
+                   Observation observation(body);
+                   row.push_back(value_at(comm, body.points(), point, observation.scalar(p.field)));
+                 },
+             },
+             probe.measure);
+}
+
+std::vector<HistoryColumn> history_columns(const Scene& scene) {
+  std::vector<HistoryColumn> columns{{"step", ""}, {"time", "s"}, {"dt", "s"}, {"particles", ""}, {"mass", "kg"}};
+  add_vector(columns, "momentum", "kg m/s");
+  add_vector(columns, "angular_momentum", "kg m^2/s");
+  for (const char* energy : {"kinetic_energy", "elastic_energy", "gravitational_energy"})
+    columns.push_back({energy, "J"});
+  for (const Wall& wall : scene.walls) add_vector(columns, "impulse_" + wall.name, "kg m/s");
+  columns.insert(columns.end(), {{"wall_seconds", "s"},
+                                 {"particle_steps_per_second", "1/s"},
+                                 {"imbalance", ""},
+                                 {"memory_bytes", "byte"},
+                                 {"removed_particles", ""}});
+  for (const ProbeDeck& probe : scene.deck.probes)
+    for (HistoryColumn& column : probe_columns(scene, probe)) columns.push_back(std::move(column));
+  return columns;
+}
+
+/// The columns that the deck asks for, as far as this body has them.
+std::vector<ColumnView> chosen_fields(const Scene& scene, Table& points, Table& observed) {
+  std::vector<ColumnView> fields{points.column(Id::label.name)};
+  for (const std::string& name : scene.deck.output.fields)
+    for (Table* table : {&points, &observed}) {
+      const ColumnView column = table->column(name);
+      if (column.row_bytes > 0) fields.push_back(column);
+    }
+  return fields;
+}
+
+/// Everything there is at the start, with room around it.
+Box view_of(const Comm& comm, const Scene& scene) {
+  Box box;
+  for (const auto& body : scene.bodies)
+    for (const Vec3& x : body->points().get<Position>()) box.include(x);
+  for (const BodySource& source : scene.sources) {
+    box.include(source.source.bounds().lower);
+    box.include(source.source.bounds().upper);
+  }
+  comm.min(std::span(box.lower.data(), 3));
+  comm.max(std::span(box.upper.data(), 3));
+  const Vec3 middle = (box.lower + box.upper) / 2;
+  const Real size = (box.upper - box.lower).maxCoeff();
+  return {middle - Vec3::Constant(size), middle + Vec3::Constant(size)};
+}
+
+}  // namespace
+
+void check_field_names(const Scene& scene) {
+  for (const std::string& name : scene.deck.output.fields) {
+    std::string known;
+    bool found = false;
+    for (const auto& body : scene.bodies) {
+      Table observed = body->observe();
+      for (Table* table : {&body->points(), &observed})
+        for (const ColumnView& column : table->columns()) {
+          if (column.label.keep == Keep::work) continue;
+          found = found || column.label.name == name;
+          if (known.find(column.label.name) == std::string::npos) known += fmt::format(" {}", column.label.name);
+        }
+    }
+    require(found, ExitCode::deck, fmt::format("output.fields: no body has a field `{}`. Fields here:{}", name, known));
+  }
+  for (const ProbeDeck& probe : scene.deck.probes) try {
+      probe_columns(scene, probe);
+    } catch (const Error& error) {
+      throw Error(ExitCode::deck, fmt::format("{}: {}", probe.place.text, error.what()));
+    }
+}
+
+std::vector<PointId> find_probe_points(const Comm& comm, const Scene& scene) {
+  std::vector<PointId> points;
+  for (const ProbeDeck& probe : scene.deck.probes)
+    if (const auto* nearest = std::get_if<NearestProbe>(&probe.measure)) {
+      const auto id = nearest_id(comm, body_named(scene, probe.body).points(), nearest->point);
+      require(id.has_value(), ExitCode::deck,
+              fmt::format("{}: body {} has no particles at the start to follow.", probe.place.text, probe.body));
+      points.push_back(*id);
+    }
+  return points;
+}
+
+Recorder::Recorder(const Comm& comm, const std::filesystem::path& folder, const Scene& scene, const RunState& state,
+                   bool resumed)
+    : comm_(comm),
+      folder_(folder),
+      double_precision_(scene.deck.output.double_precision),
+      history_(comm, folder / "diagnostics.csv", history_columns(scene),
+               resumed ? std::optional(state.step) : std::nullopt),
+      view_(view_of(comm, scene)) {
+  if (resumed) last_frame_ = state.next_frame - 1;
+}
+
+FrameSeries& Recorder::series(const std::string& name) {
+  const auto it = series_.find(name);
+  if (it != series_.end()) return it->second;
+  return series_.try_emplace(name, comm_, folder_ / "frames", name, double_precision_, last_frame_).first->second;
+}
+
+void Recorder::write_history(const Scene& scene, const RunState& state, const Totals& totals, const Pace& pace) {
+  std::vector<Real> row{Real(state.step), state.time, pace.dt, totals.particles, totals.mass};
+  add_vector(row, totals.momentum);
+  add_vector(row, totals.angular_momentum);
+  row.insert(row.end(), {totals.kinetic_energy, totals.elastic_energy, totals.gravitational_energy});
+  for (const Vec3& impulse : state.wall_impulse) add_vector(row, impulse);
+  row.insert(row.end(), {pace.wall_seconds, pace.particle_steps_per_second, pace.imbalance, pace.memory_bytes,
+                         Real(state.removed_points)});
+  std::size_t follower = 0;
+  for (const ProbeDeck& probe : scene.deck.probes) {
+    const bool follows = std::holds_alternative<NearestProbe>(probe.measure);
+    measure(comm_, scene, probe, follows ? state.probe_points[follower++] : 0, row);
+  }
+  history_.append(row);
+}
+
+void Recorder::write_frame(const Scene& scene, const RunState& state, const Stepper& stepper) {
+  const FrameMoment moment{state.next_frame, state.step, state.time};
+  for (const auto& body : scene.bodies) {
+    Table observed = body->observe();
+    const auto fields = chosen_fields(scene, body->points(), observed);
+    series(body->name()).write(moment, {CellKind::vertex, std::as_const(body->points()).get<Position>(), {}, fields});
+  }
+  for (const Wall& wall : scene.walls) {
+    const bool is_first = moment.frame == 0;
+    if (!is_first && !wall.shape.motion().moves()) continue;  // one picture of what stands still is enough
+    SurfaceMesh mesh;
+    if (comm_.is_root()) mesh = wall.shape.tessellate(wall.shape.at(state.time), view_);
+    std::vector<std::int64_t> corners;
+    for (const auto& triangle : triangles_of(mesh)) corners.insert(corners.end(), triangle.begin(), triangle.end());
+    series("collider_" + wall.name).write(moment, {CellKind::triangle, mesh.points, corners, {}});
+  }
+  if (scene.deck.output.grid) {
+    Table nodes = Table::with<Position, Mass, Velocity>();
+    const BlockMap& map = stepper.map();
+    for (int b = 0; b < std::min(map.owned(), stepper.layer().inertia.blocks()); ++b)
+      for (int place = 0; place < nodes_per_block; ++place) {
+        const Real mass = stepper.layer().inertia.block(b)[place * NodeField::width];
+        if (!(mass > 0)) continue;
+        const std::size_t n = nodes.rows();
+        nodes.resize(n + 1);
+        nodes.get<Position>()[n] = (map.first_node(b) + node_at_place(place)).cast<Real>() * scene.transfer.dx;
+        nodes.get<Mass>()[n] = mass;
+        nodes.get<Velocity>()[n] = Eigen::Map<const Vec3>(stepper.layer().velocity.block(b) + place * NodeField::width);
+      }
+    const std::vector<ColumnView> fields{nodes.column("mass"), nodes.column("velocity")};
+    series("grid").write(moment, {CellKind::vertex, std::as_const(nodes).get<Position>(), {}, fields});
+  }
+}
+
+std::uint64_t scene_frame_bytes(const Comm& comm, const Scene& scene) {
+  std::uint64_t sum = 0;
+  for (const auto& body : scene.bodies) {
+    Table observed = body->observe();
+    const auto points = comm.sum(static_cast<std::int64_t>(body->points().owned()));
+    sum += frame_bytes(CellKind::vertex, points, points, chosen_fields(scene, body->points(), observed),
+                       scene.deck.output.double_precision);
+  }
+  return sum;
+}
+
+}  // namespace weft

@@ -1,0 +1,58 @@
+#include "weft/run/state.hpp"
+
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "weft/base/error.hpp"
+
+namespace weft {
+namespace {
+
+using nlohmann::json;
+
+/// JSON has no infinities; they are written as null, with the sign that the field implies.
+json number(Real value) { return std::isfinite(value) ? json(value) : json(nullptr); }
+Real number_or(const json& value, Real otherwise) { return value.is_null() ? otherwise : value.get<Real>(); }
+
+constexpr Real infinity = std::numeric_limits<Real>::infinity();
+
+}  // namespace
+
+std::string to_text(const RunState& state) {
+  json j;
+  j["step"] = state.step;
+  j["time"] = state.time;
+  j["next_frame"] = state.next_frame;
+  j["recovery_dt"] = number(state.recovery_dt);
+  j["wall_impulse"] = json::array();
+  for (const Vec3& p : state.wall_impulse) j["wall_impulse"].push_back({p.x(), p.y(), p.z()});
+  j["next_id"] = state.next_id;
+  j["emitted_until"] = json::array();
+  for (const Real t : state.emitted_until) j["emitted_until"].push_back(number(t));
+  j["probe_points"] = state.probe_points;
+  j["removed_points"] = state.removed_points;
+  return j.dump();
+}
+
+RunState state_from_text(const std::string& text) {
+  try {
+    const json j = json::parse(text);
+    RunState state;
+    state.step = j.at("step");
+    state.time = j.at("time");
+    state.next_frame = j.at("next_frame");
+    state.recovery_dt = number_or(j.at("recovery_dt"), infinity);
+    for (const json& p : j.at("wall_impulse")) state.wall_impulse.emplace_back(p.at(0), p.at(1), p.at(2));
+    state.next_id = j.at("next_id").get<std::vector<PointId>>();
+    for (const json& t : j.at("emitted_until")) state.emitted_until.push_back(number_or(t, -infinity));
+    state.probe_points = j.at("probe_points").get<std::vector<PointId>>();
+    state.removed_points = j.at("removed_points");
+    return state;
+  } catch (const json::exception& problem) {
+    throw Error(ExitCode::checkpoint,
+                std::string("the state of the run in the checkpoint cannot be read: ") + problem.what());
+  }
+}
+
+}  // namespace weft

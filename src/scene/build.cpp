@@ -1,0 +1,128 @@
+#include "weft/scene/build.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "weft/geometry/sampling.hpp"
+#include "weft/scene/catalogue.hpp"
+
+namespace weft {
+namespace {
+
+/// Nodes lighter than this fraction of the lightest point's share are held back with the linear kernel, whose forces on
+/// nearly empty nodes have no bound (docs/theory.md, Step size).
+constexpr Real light_fraction = 0.01;
+
+const std::string& name_of(const BodyDeck& body) {
+  return std::visit([](const auto& b) -> const std::string& { return b.name; }, body);
+}
+
+template <class List, class Name>
+std::size_t position_of(const List& list, const std::string& name, Name&& name_of_entry) {
+  const auto it =
+      std::find_if(list.begin(), list.end(), [&](const auto& entry) { return name_of_entry(entry) == name; });
+  WEFT_ENSURE(it != list.end());  // the deck's cross checks have seen to that
+  return static_cast<std::size_t>(it - list.begin());
+}
+
+const MaterialDeck& material_of(const Deck& deck, const std::string& name) {
+  return deck.materials[position_of(deck.materials, name, [](const MaterialDeck& m) { return m.name; })];
+}
+
+RigidMotion make_motion(const MotionDeck& motion) {
+  if (motion.keyframes.empty()) return RigidMotion::steady(motion.velocity, motion.spin, motion.center);
+  std::vector<Keyframe> keys;
+  for (const KeyframeDeck& key : motion.keyframes)
+    keys.push_back(
+        {key.time, key.translate, key.rotate ? Vec3(key.rotate->axis.normalized() * key.rotate->angle) : Vec3::Zero()});
+  return RigidMotion::keyed(std::move(keys), motion.center);
+}
+
+BodySource make_source(const Comm& comm, const Deck& deck, std::size_t number) {
+  const SourceDeck& source = deck.sources[number];
+  const std::size_t body = position_of(deck.bodies, source.body, name_of);
+  const ContinuumDeck& receiver = std::get<ContinuumDeck>(deck.bodies[body]);
+  const Real spacing = deck.domain.dx / std::cbrt(Real(receiver.particles_per_cell));
+  // Streams of sources lie beyond those of bodies.
+  const auto stream = static_cast<std::uint32_t>(deck.bodies.size() + number);
+  return {source.name, body,
+          Source(make_shape(comm, source.shape, false, deck.domain.dx),
+                 {source.velocity, source.from, spacing, receiver.seed, stream}),
+          source.from, source.until};
+}
+
+}  // namespace
+
+Scene build_scene(const Comm& comm, const Deck& deck) {
+  Scene scene;
+  scene.deck = deck;
+  scene.transfer = {deck.transfer.kernel, deck.domain.dx, deck.transfer.rpic_damping};
+  if (deck.domain.bounds) scene.bounds = Box{deck.domain.bounds->lower, deck.domain.bounds->upper};
+  for (const BodyDeck& body : deck.bodies)
+    scene.bodies.push_back(
+        std::visit([&](const auto& b) { return make_body(b, material_of(deck, b.material)); }, body));
+  scene.first_free_id.assign(scene.bodies.size(), 0);
+  for (std::size_t s = 0; s < deck.sources.size(); ++s) scene.sources.push_back(make_source(comm, deck, s));
+  for (const ColliderDeck& collider : deck.colliders)
+    scene.walls.push_back({collider.name,
+                           MovingShape(make_shape(comm, collider.shape, collider.hollow, deck.domain.dx),
+                                       collider.motion ? make_motion(*collider.motion) : RigidMotion()),
+                           collider.condition, collider.friction});
+
+  if (deck.transfer.kernel == KernelKind::linear) {
+    Real lightest = std::numeric_limits<Real>::infinity();
+    for (const BodyDeck& body : deck.bodies) {
+      const auto& b = std::get<ContinuumDeck>(body);
+      const Real volume = std::pow(deck.domain.dx, 3) / b.particles_per_cell;
+      lightest = std::min(lightest, material_of(deck, b.material).density * volume);
+    }
+    scene.light_mass = light_fraction * lightest;
+  }
+  return scene;
+}
+
+void fill_bodies(const Comm& comm, Scene& scene) {
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+    const ContinuumDeck& deck = std::get<ContinuumDeck>(scene.deck.bodies[b]);
+    if (!deck.shape) continue;  // only a source feeds it
+    const auto shape = make_shape(comm, *deck.shape, false, scene.deck.domain.dx);
+    Body& body = *scene.bodies[b];
+    Table& points = body.points();
+    comm.agree([&] {
+      const CellSampler sampler(
+          {deck.sampling, scene.deck.domain.dx, deck.particles_per_cell, deck.seed, static_cast<std::uint32_t>(b)});
+      const CellRange range = cells_covering(*shape->bounds(), scene.deck.domain.dx);
+      const std::int64_t begin = range.count() * comm.rank() / comm.size();
+      const std::int64_t end = range.count() * (comm.rank() + 1) / comm.size();
+      const Samples samples = sample_shape(sampler, *shape, range, begin, end);
+      points.resize(samples.positions.size());
+      std::copy(samples.positions.begin(), samples.positions.end(), points.get<Position>().begin());
+      std::copy(samples.ids.begin(), samples.ids.end(), points.get<Id>().begin());
+      std::fill(points.get<RestVolume>().begin(), points.get<RestVolume>().end(), sampler.point_volume());
+      scene.first_free_id[b] = id_end(sampler, range);
+    });
+
+    Vec3 center = Vec3::Zero();
+    for (const Vec3& x : points.get<Position>()) center += x;
+    comm.sum(std::span(center.data(), 3));
+    const std::int64_t count = comm.sum(static_cast<std::int64_t>(points.rows()));
+    require(
+        count > 0, ExitCode::geometry,
+        fmt::format("{}: body {} gets no particles: its shape is thinner than the spacing of particles. Use a smaller "
+                    "domain.dx or a larger shape.",
+                    deck.place.text, deck.name));
+    center /= static_cast<Real>(count);
+
+    Mat3 spin;
+    spin << 0, -deck.spin.z(), deck.spin.y(), deck.spin.z(), 0, -deck.spin.x(), -deck.spin.y(), deck.spin.x(), 0;
+    for (std::size_t p = 0; p < points.rows(); ++p) {
+      points.get<Velocity>()[p] = deck.velocity + spin * (points.get<Position>()[p] - center);
+      points.get<Affine>()[p] = spin;
+    }
+    body.rest(0);
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,51 @@
+#include "weft/solve/explicit.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace weft {
+namespace {
+
+/// v = p / m + dt g on the nodes of one block; empty nodes stay at rest.
+void velocity_of_block(const ExplicitStep& step, const Real* inertia, Real* velocity) {
+  const Vec3 fall = step.dt * step.gravity;
+  for (int place = 0; place < nodes_per_block; ++place) {
+    const Real mass = inertia[place * NodeField::width];
+    if (!(mass > 0)) continue;
+    Eigen::Map<Vec3> v(velocity + place * NodeField::width);
+    v = Eigen::Map<const Vec3>(inertia + place * NodeField::width + 1) / mass + fall;
+    if (mass < step.light_mass) {
+      const Real speed = v.norm();
+      if (speed > step.light_speed) v *= step.light_speed / speed;
+    }
+  }
+}
+
+}  // namespace
+
+ExplicitReport advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<const Wall> walls,
+                                Layer& layer, std::span<Vec3> wall_impulse) {
+#pragma omp parallel for schedule(static)
+  for (int b = 0; b < map.owned(); ++b) velocity_of_block(step, layer.inertia.block(b), layer.velocity.block(b));
+
+  apply_walls(walls, step.time, step.dx, map, layer.inertia, layer.velocity, wall_impulse);
+
+  std::vector<ExplicitReport> by_block(static_cast<std::size_t>(map.owned()));
+#pragma omp parallel for schedule(static)
+  for (int b = 0; b < map.owned(); ++b) {
+    for (int place = 0; place < nodes_per_block; ++place) {
+      Real speed = Eigen::Map<const Vec3>(layer.velocity.block(b) + place * NodeField::width).norm();
+      if (!std::isfinite(speed)) speed = std::numeric_limits<Real>::infinity();
+      if (speed > by_block[b].max_speed)
+        by_block[b] = {speed, (map.first_node(b) + node_at_place(place)).cast<Real>() * step.dx};
+    }
+  }
+  ExplicitReport report;
+  for (const ExplicitReport& r : by_block)
+    if (r.max_speed > report.max_speed) report = r;
+
+  map.forest().update_ghosts(layer.velocity.view());
+  return report;
+}
+
+}  // namespace weft
