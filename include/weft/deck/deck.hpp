@@ -1,6 +1,6 @@
 #pragma once
 // The deck as plain structs, SI units, angles in radians. Nothing here knows YAML; the key tables that fill these
-// structs stand in deck/keys.hpp. Defaults stand in the key tables, once.
+// structs stand in src/deck/keys.hpp. Names, ranges and defaults stand there, once.
 
 #include "weft/base/kinds.hpp"
 #include "weft/base/types.hpp"
@@ -45,12 +45,15 @@ struct TransferDeck {
   Real rpic_damping;  ///< nu of text 001 (3.15), in [0, 1].
 };
 
-/// Stiffness of an isotropic elastic law: Young's modulus with Poisson's ratio, or the Lame parameters. One pair is
-/// given.
-struct StiffnessDeck {
-  std::optional<Real> youngs_modulus, poisson_ratio;  ///< [Pa], [1].
-  std::optional<Real> lame_lambda, lame_mu;           ///< [Pa].
+/// Stiffness of an isotropic elastic law; the deck gives one complete pair of keys, flat in the material.
+struct YoungDeck {
+  Real youngs_modulus;  ///< [Pa].
+  Real poisson_ratio;   ///< [1].
 };
+struct LameDeck {
+  Real lame_lambda, lame_mu;  ///< [Pa].
+};
+using StiffnessDeck = std::variant<YoungDeck, LameDeck>;
 
 // One struct for each law; the deck key `law` chooses.
 struct FixedCorotatedDeck {
@@ -149,7 +152,7 @@ struct ShapeDeck {
 struct ContinuumDeck {
   std::string name;
   std::string material;
-  ShapeDeck shape;
+  std::optional<ShapeDeck> shape;  ///< May be left out if a source feeds the body.
   int particles_per_cell;
   Sampling sampling;
   Vec3 velocity;  ///< Initial [m/s].

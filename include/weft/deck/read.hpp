@@ -1,0 +1,30 @@
+#pragma once
+// From a deck file to the Deck struct and back, and the description of the deck language for editors and readers.
+
+#include "weft/deck/deck.hpp"
+
+#include <span>
+#include <string>
+
+namespace weft {
+
+/// The deck in this file, complete and checked: every key has its value, names refer to things that exist, mesh files
+/// are there and their paths are absolute. Overrides "key.path=value" replace what the file says, before any check;
+/// entries of lists go by name or by number from 0: "bodies.sand.velocity=[1, 0, 0]".
+/// Throws Error(ExitCode::deck) with all complaints, one on each line, in the order of their places.
+Deck read_deck(const std::string& path, std::span<const std::string> overrides = {});
+
+/// As read_deck, from text. Messages begin with `name_in_messages`; mesh paths are relative to `folder`.
+Deck parse_deck(const std::string& text, const std::string& name_in_messages, const std::string& folder,
+                std::span<const std::string> overrides = {});
+
+/// A deck file with every key and its value, in SI units and degrees, that parse_deck reads back to the same bits.
+std::string resolved_yaml(const Deck& deck);
+
+/// JSON Schema (draft-07) of decks, for completion and checks in editors.
+std::string deck_schema();
+
+/// The reference page of all deck keys, in Markdown.
+std::string deck_reference();
+
+}  // namespace weft

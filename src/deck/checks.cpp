@@ -1,0 +1,146 @@
+// Conditions between the values of a deck.
+
+#include "deck/checks.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+namespace weft::deck {
+namespace {
+
+void check_corners(const Vec3& lower, const Vec3& upper, const Spot& at) {
+  for (int i = 0; i < 3; ++i)
+    if (!(lower[i] < upper[i]))
+      at["upper"].error(fmt::format("must be above lower in {}: {} is not above {}.", "xyz"[i], upper[i], lower[i]));
+}
+
+void check_ends(const Vec3& from, const Vec3& to, const Spot& at) {
+  if (from == to) at["to"].error("must differ from \"from\", else the shape has no axis.");
+}
+
+void refuse_plane(const ShapeDeck& shape, const Spot& at) {
+  if (std::holds_alternative<PlaneDeck>(shape.form))
+    at["shape"]["plane"].error_at_key("a plane has no end and cannot be filled. Planes are for colliders.");
+}
+
+using Names = std::set<std::string, std::less<>>;
+
+/// The names in a list of entries, each with its spot; complains about a name that was used before.
+void collect_names(const Spot& list, const char* what, Names& names) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Spot entry = list.entry(i);
+    const Node* name = entry.node().child("name");
+    if (name == nullptr || name->kind != Node::Kind::scalar || name->text.empty()) continue;
+    if (!names.insert(name->text).second)
+      entry["name"].error(fmt::format("there is another {} named {}. Names must be unique.", what, shown(name->text)));
+  }
+}
+
+/// Complains if the text under `key` of each entry is not one of the names. Without any name there is another
+/// complaint.
+void check_names_used(const Spot& list, const char* key, const char* what, const Names& names) {
+  if (names.empty()) return;
+  const std::vector<std::string> known(names.begin(), names.end());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Node* used = list.entry(i).node().child(key);
+    if (used == nullptr || used->kind != Node::Kind::scalar || used->text.empty() || names.contains(used->text))
+      continue;
+    list.entry(i)[key].error(fmt::format("there is no {} named {}. {}Known: {}.", what, shown(used->text),
+                                         did_you_mean(used->text, known), listed(known)));
+  }
+}
+
+/// The list under a top key; without entries if it is not written or not a list.
+Spot list_of(const Spot& root, const char* key) {
+  const bool is_list = root.has(key) && root[key].node().kind == Node::Kind::list;
+  return is_list ? root[key] : root.with_default("[]");
+}
+
+}  // namespace
+
+void check(const BoundsDeck& bounds, const Spot& at) { check_corners(bounds.lower, bounds.upper, at); }
+
+void check(const TimeDeck& time, const Spot& at) {
+  if (time.frame_interval > time.end)
+    at["frame_interval"].error(fmt::format("must not exceed time.end, {} s.", time.end));
+}
+
+void check(const LameDeck& lame, const Spot& at) {
+  if (!(3 * lame.lame_lambda + 2 * lame.lame_mu > 0))
+    at["lame_lambda"].error(
+        fmt::format("must be above -2/3 of lame_mu, {} Pa, for a stable material.", -2 * lame.lame_mu / 3));
+}
+
+void check(const BoxDeck& box, const Spot& at) { check_corners(box.lower, box.upper, at); }
+void check(const CylinderDeck& cylinder, const Spot& at) { check_ends(cylinder.from, cylinder.to, at); }
+void check(const CapsuleDeck& capsule, const Spot& at) { check_ends(capsule.from, capsule.to, at); }
+
+void check(const TorusDeck& torus, const Spot& at) {
+  if (!(torus.minor_radius < torus.major_radius)) at["minor_radius"].error("must be below major_radius.");
+}
+
+void check(const ContinuumDeck& body, const Spot& at) {
+  if (body.shape) refuse_plane(*body.shape, at);
+}
+
+void check(const SourceDeck& source, const Spot& at) {
+  refuse_plane(source.shape, at);
+  if (!(source.from < source.until)) at["until"].error(fmt::format("must be later than from, {} s.", source.from));
+}
+
+void check(const MotionDeck& motion, const Spot& at) {
+  const auto refuse_with_keyframes = [&](const char* key, const Vec3& value) {
+    if (!motion.keyframes.empty() && !value.isZero(0))
+      at[key].error_at_key("cannot stand together with keyframes. Keep one of them.");
+  };
+  refuse_with_keyframes("velocity", motion.velocity);
+  refuse_with_keyframes("spin", motion.spin);
+  for (std::size_t k = 1; k < motion.keyframes.size(); ++k)
+    if (!(motion.keyframes[k - 1].time < motion.keyframes[k].time))
+      at["keyframes"].entry(k)["time"].error(
+          fmt::format("must be later than the keyframe before, {} s.", motion.keyframes[k - 1].time));
+}
+
+void check(const ColliderDeck& collider, const Spot& at) {
+  if (collider.condition == WallCondition::sticky && collider.friction != 0)
+    at["friction"].error_at_key("a sticky collider has no friction: material moves with it. Use slip or separate.");
+}
+
+void check(const OutputDeck& output, const Spot& at) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < output.fields.size(); ++i)
+    if (!seen.insert(output.fields[i]).second)
+      at["fields"].entry(i).error(fmt::format("{} stands here twice.", shown(output.fields[i])));
+}
+
+void check_references(const Deck& deck, const Spot& root) {
+  const Spot bodies = list_of(root, "bodies"), sources = list_of(root, "sources");
+  const Spot colliders = list_of(root, "colliders"), probes = list_of(root, "probes");
+
+  Names materials, body_names, source_names, probe_names;
+  for (const MaterialDeck& material : deck.materials) materials.insert(material.name);
+  collect_names(bodies, "body", body_names);
+  collect_names(sources, "source", source_names);
+  collect_names(probes, "probe", probe_names);
+  // Bodies and colliders name files of one folder.
+  Names shown = body_names;
+  collect_names(colliders, "body or collider", shown);
+
+  check_names_used(bodies, "material", "material", materials);
+  check_names_used(sources, "body", "body", body_names);
+  check_names_used(probes, "body", "body", body_names);
+
+  Names fed;
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (const Node* body = sources.entry(i).node().child("body")) fed.insert(body->text);
+  for (std::size_t i = 0; i < bodies.size(); ++i) {
+    const Spot body = bodies.entry(i);
+    const Node* name = body.node().child("name");
+    if (name != nullptr && body.node().kind == Node::Kind::mapping && !body.has("shape") && !fed.contains(name->text))
+      body.error("has no shape, and no source feeds it, so it would stay empty. Give it a shape or a source.");
+  }
+}
+
+}  // namespace weft::deck

@@ -1,0 +1,26 @@
+#pragma once
+// What key tables cannot say: conditions between values. Each function complains at the keys that disagree.
+
+#include "deck/spot.hpp"
+#include "weft/deck/deck.hpp"
+
+namespace weft::deck {
+
+// Called for every struct whose own keys were read without complaint; `at` is the mapping that holds them.
+void check(const BoundsDeck& bounds, const Spot& at);
+void check(const TimeDeck& time, const Spot& at);
+void check(const LameDeck& lame, const Spot& at);
+void check(const BoxDeck& box, const Spot& at);
+void check(const CylinderDeck& cylinder, const Spot& at);
+void check(const CapsuleDeck& capsule, const Spot& at);
+void check(const TorusDeck& torus, const Spot& at);
+void check(const ContinuumDeck& body, const Spot& at);
+void check(const SourceDeck& source, const Spot& at);
+void check(const MotionDeck& motion, const Spot& at);
+void check(const ColliderDeck& collider, const Spot& at);
+void check(const OutputDeck& output, const Spot& at);
+
+/// Names are unique and refer to things that exist. Called in any case; ignores what could not be read.
+void check_references(const Deck& deck, const Spot& root);
+
+}  // namespace weft::deck

@@ -1,0 +1,352 @@
+#pragma once
+// The key tables of all deck structs: the deck language.
+
+#include "deck/table.hpp"
+#include "weft/deck/deck.hpp"
+
+#include <functional>
+
+namespace weft::deck {
+
+// --- Words ---------------------------------------------------------------------------------------------------------
+
+template <>
+inline constexpr std::array words<Scheme> = {
+    Word{Scheme::explicit_euler, "explicit", "symplectic Euler; dt is limited by the speed of sound"}};
+
+template <>
+inline constexpr std::array words<KernelKind> = {Word{KernelKind::linear, "linear", "2 nodes in each direction"},
+                                                 Word{KernelKind::quadratic, "quadratic", "3 nodes in each direction"},
+                                                 Word{KernelKind::cubic, "cubic", "4 nodes in each direction"}};
+
+template <>
+inline constexpr std::array words<Sampling> = {
+    Word{Sampling::poisson, "poisson", "Poisson disk: random, evenly spread"},
+    Word{Sampling::jittered, "jittered", "one random place in each of equal subcells"},
+    Word{Sampling::regular, "regular", "a regular lattice"}};
+
+template <>
+inline constexpr std::array words<WallCondition> = {
+    Word{WallCondition::sticky, "sticky", "material moves with the collider"},
+    Word{WallCondition::slip, "slip", "material slides but does not leave"},
+    Word{WallCondition::separate, "separate", "material slides and may leave"}};
+
+// --- Space, time, transfer -----------------------------------------------------------------------------------------
+
+template <>
+inline constexpr auto keys<BoundsDeck> =
+    table("bounds", "A box; points that leave it are removed from the simulation.",
+          Key{"lower", "m", anything, required, "Lowest corner.", &BoundsDeck::lower},
+          Key{"upper", "m", anything, required, "Highest corner.", &BoundsDeck::upper});
+
+template <>
+inline constexpr auto keys<DomainDeck> =
+    table("domain", "Space. The grid has no edges: it exists wherever there is material.",
+          Key{"dx", "m", above(0), required, "Grid spacing.", &DomainDeck::dx},
+          Key{"gravity", "m/s^2", anything, "[0, -9.81, 0]", "Acceleration of everything.", &DomainDeck::gravity},
+          Key{"bounds", absent, "Where material is kept; without bounds, everywhere.", &DomainDeck::bounds});
+
+template <>
+inline constexpr auto keys<TimeDeck> = table(
+    "time", "How far and in which steps.", Key{"end", "s", above(0), required, "End of the run.", &TimeDeck::end},
+    Key{"frame_interval", "s", above(0), required, "Simulated time from frame to frame.", &TimeDeck::frame_interval},
+    Key{"cfl", "1", above(0).at_most(1), "0.3", "Largest travel of a point in one step, in grid spacings.",
+        &TimeDeck::cfl},
+    Key{"max_dt", "s", above(0).or_none(), "none", "Largest time step.", &TimeDeck::max_dt},
+    Key{"max_strain", "1", above(0).at_most(1), "0.5",
+        "Largest strain increment |dt grad v| of a point in one step; beyond it the step is taken again with half the "
+        "dt.",
+        &TimeDeck::max_strain},
+    Key{"max_retries", "1", at_least(0).at_most(100), "8", "Halvings of dt in one step before the run gives up.",
+        &TimeDeck::max_retries},
+    Key{"scheme", "explicit", "Time integration.", &TimeDeck::scheme});
+
+template <>
+inline constexpr auto keys<TransferDeck> =
+    table("transfer", "How points and grid exchange motion (APIC).",
+          Key{"kernel", "quadratic", "B-spline between points and nodes.", &TransferDeck::kernel},
+          Key{"rpic_damping", "1", at_least(0).at_most(1), "0",
+              "Share of the non-rotational affine motion that is dropped in each step: 0 is APIC, 1 is RPIC.",
+              &TransferDeck::rpic_damping});
+
+// --- Materials -----------------------------------------------------------------------------------------------------
+
+template <>
+inline constexpr auto keys<YoungDeck> =
+    table("young", "Young's modulus and Poisson's ratio.",
+          Key{"youngs_modulus", "Pa", above(0), required, "Young's modulus.", &YoungDeck::youngs_modulus},
+          Key{"poisson_ratio", "1", above(-1).below(0.5), required, "Poisson's ratio.", &YoungDeck::poisson_ratio});
+
+template <>
+inline constexpr auto keys<LameDeck> =
+    table("lame", "The Lame parameters.",
+          Key{"lame_lambda", "Pa", anything, required, "First Lame parameter; above -2/3 of lame_mu.",
+              &LameDeck::lame_lambda},
+          Key{"lame_mu", "Pa", above(0), required, "Second Lame parameter, the shear modulus.", &LameDeck::lame_mu});
+
+inline constexpr const char* stiffness =
+    "The stiffness: youngs_modulus with poisson_ratio, or lame_lambda with lame_mu.";
+
+template <>
+inline constexpr auto keys<FixedCorotatedDeck> =
+    table("fixed_corotated", "Rubber and jelly: elastic, survives inversion [Stomakhin et al. 2012].",
+          Either{stiffness, &FixedCorotatedDeck::stiffness});
+
+template <>
+inline constexpr auto keys<NeoHookeanDeck> = table("neo_hookean", "Rubber: elastic, never inverts.",
+                                                   Either{stiffness, &NeoHookeanDeck::stiffness});
+
+template <>
+inline constexpr auto keys<StvkHenckyDeck> =
+    table("stvk_hencky", "Elastic, quadratic in the logarithmic strain; for moderate stretch.",
+          Either{stiffness, &StvkHenckyDeck::stiffness});
+
+template <>
+inline constexpr auto keys<DruckerPragerDeck> = table(
+    "drucker_prager", "Sand and other grains: friction carries shear, tension only by cohesion [Klar et al. 2016].",
+    Either{stiffness, &DruckerPragerDeck::stiffness},
+    Key{"friction_angle", "deg", above(0).below(90), "30", "Angle of internal friction.",
+        &DruckerPragerDeck::friction_angle},
+    Key{"cohesion", "Pa", at_least(0), "0", "Tension carried at zero shear.", &DruckerPragerDeck::cohesion},
+    Key{"hardening_gain", "deg", at_least(0).below(90), "0",
+        "h1 in the friction angle h0 + (h1 q - h3) exp(-h2 q) after the plastic strain q.",
+        &DruckerPragerDeck::hardening_gain},
+    Key{"hardening_rate", "1", at_least(0), "0.2", "h2 of the friction angle.", &DruckerPragerDeck::hardening_rate},
+    Key{"hardening_residual", "deg", at_least(0).below(90), "0", "h3 of the friction angle.",
+        &DruckerPragerDeck::hardening_residual},
+    Key{"volume_correction", "true", "Give back the volume that grains gained while they were apart.",
+        &DruckerPragerDeck::volume_correction});
+
+template <>
+inline constexpr auto keys<SnowDeck> =
+    table("snow", "Snow: elastic within limits of stretch, hardens when packed [Stomakhin et al. 2013].",
+          Either{stiffness, &SnowDeck::stiffness},
+          Key{"critical_compression", "1", above(0).below(1), "0.025", "Compression at which it begins to pack.",
+              &SnowDeck::critical_compression},
+          Key{"critical_stretch", "1", above(0), "0.0075", "Stretch at which it begins to break.",
+              &SnowDeck::critical_stretch},
+          Key{"hardening", "1", at_least(0), "10", "Exponent with which packing stiffens.", &SnowDeck::hardening});
+
+template <>
+inline constexpr auto keys<VonMisesDeck> = table(
+    "von_mises", "Metal: elastic, then flows at constant volume under shear.",
+    Either{stiffness, &VonMisesDeck::stiffness},
+    Key{"yield_stress", "Pa", above(0), required, "Yield stress in uniaxial tension.", &VonMisesDeck::yield_stress},
+    Key{"hardening_modulus", "Pa", at_least(0), "0", "Rise of the uniaxial yield stress with plastic strain.",
+        &VonMisesDeck::hardening_modulus});
+
+template <>
+inline constexpr auto keys<TaitDeck> = table(
+    "tait", "Liquid, weakly compressible. Choose the bulk modulus for a speed of sound ten times the fastest flow.",
+    Key{"bulk_modulus", "Pa", above(0), required, "Bulk modulus at rest density.", &TaitDeck::bulk_modulus},
+    Key{"exponent", "1", above(1), "7", "How fast pressure grows with density.", &TaitDeck::exponent},
+    Key{"viscosity", "Pa s", at_least(0), "0", "Dynamic viscosity.", &TaitDeck::viscosity});
+
+template <>
+inline constexpr auto keys<HerschelBulkleyDeck> =
+    table("herschel_bulkley", "Goo, foam, dough: elastic below the yield stress, flows above it [Yue et al. 2015].",
+          Key{"shear_modulus", "Pa", above(0), required, "Shear modulus.", &HerschelBulkleyDeck::shear_modulus},
+          Key{"bulk_modulus", "Pa", above(0), required, "Bulk modulus.", &HerschelBulkleyDeck::bulk_modulus},
+          Key{"yield_stress", "Pa", at_least(0), required, "Yield stress in uniaxial tension.",
+              &HerschelBulkleyDeck::yield_stress},
+          Key{"consistency", "Pa s", at_least(0), required,
+              "Resistance to flow beyond yield, in Pa s to the flow index.", &HerschelBulkleyDeck::consistency},
+          Key{"flow_index", "1", above(0), "1", "Below 1 the goo thins when sheared fast, above 1 it thickens.",
+              &HerschelBulkleyDeck::flow_index});
+
+template <>
+inline constexpr bool is_named_by_key<MaterialDeck> = true;
+
+template <>
+inline constexpr auto keys<MaterialDeck> =
+    table("material", "What a body is made of; entries stand under their names.",
+          Key{"density", "kg/m^3", above(0), required, "Density at rest.", &MaterialDeck::density},
+          Choice{"law", "The constitutive law; its own keys stand beside this one.", &MaterialDeck::law});
+
+// --- Shapes --------------------------------------------------------------------------------------------------------
+
+template <>
+inline constexpr auto keys<PlaneDeck> = table(
+    "plane", "A half space; only for colliders.",
+    Key{"point", "m", anything, required, "Any point of the plane.", &PlaneDeck::point},
+    Key{"normal", "1", direction, required, "Points away from the solid side; of any length.", &PlaneDeck::normal});
+
+template <>
+inline constexpr auto keys<BoxDeck> = table("box", "A box along the axes.",
+                                            Key{"lower", "m", anything, required, "Lowest corner.", &BoxDeck::lower},
+                                            Key{"upper", "m", anything, required, "Highest corner.", &BoxDeck::upper});
+
+template <>
+inline constexpr auto keys<SphereDeck> =
+    table("sphere", "A ball.", Key{"center", "m", anything, required, "Its centre.", &SphereDeck::center},
+          Key{"radius", "m", above(0), required, "Its radius.", &SphereDeck::radius});
+
+template <>
+inline constexpr auto keys<CylinderDeck> =
+    table("cylinder", "A cylinder with flat ends.",
+          Key{"from", "m", anything, required, "Centre of one end.", &CylinderDeck::from},
+          Key{"to", "m", anything, required, "Centre of the other end.", &CylinderDeck::to},
+          Key{"radius", "m", above(0), required, "Its radius.", &CylinderDeck::radius});
+
+template <>
+inline constexpr auto keys<CapsuleDeck> =
+    table("capsule", "All points near a line segment.",
+          Key{"from", "m", anything, required, "One end of the segment.", &CapsuleDeck::from},
+          Key{"to", "m", anything, required, "The other end of the segment.", &CapsuleDeck::to},
+          Key{"radius", "m", above(0), required, "Distance of the surface from the segment.", &CapsuleDeck::radius});
+
+template <>
+inline constexpr auto keys<EllipsoidDeck> =
+    table("ellipsoid", "An ellipsoid along the axes.",
+          Key{"center", "m", anything, required, "Its centre.", &EllipsoidDeck::center},
+          Key{"radii", "m", above(0), required, "Its half axes.", &EllipsoidDeck::radii});
+
+template <>
+inline constexpr auto keys<TorusDeck> = table(
+    "torus", "A ring.", Key{"center", "m", anything, required, "Its centre.", &TorusDeck::center},
+    Key{"axis", "1", direction, required, "Direction of the axis of symmetry; of any length.", &TorusDeck::axis},
+    Key{"major_radius", "m", above(0), required, "Radius of the circle along the tube.", &TorusDeck::major_radius},
+    Key{"minor_radius", "m", above(0), required, "Radius of the tube; below the major one.", &TorusDeck::minor_radius});
+
+template <>
+inline constexpr auto keys<MeshDeck> =
+    table("mesh", "A closed triangle mesh.",
+          Key{"file", a_file, required, "OBJ, PLY or STL; the path is relative to the deck.", &MeshDeck::file});
+
+template <>
+inline constexpr auto keys<RotationDeck> =
+    table("rotation", "A turn about an axis.",
+          Key{"axis", "1", direction, required, "Direction of the axis; of any length.", &RotationDeck::axis},
+          Key{"angle", "deg", anything, required, "Right-handed about the axis.", &RotationDeck::angle});
+
+template <>
+inline constexpr auto keys<ShapeDeck> =
+    table("shape", "A solid region of space: one form, then scaled, turned and moved, in this order.",
+          OneOf{"The form.", &ShapeDeck::form},
+          Key{"scale", "1", above(0), "1", "Factor about the origin.", &ShapeDeck::scale},
+          Key{"rotate", absent, "Turn about the origin.", &ShapeDeck::rotate},
+          Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &ShapeDeck::translate});
+
+// --- Bodies, sources, colliders ------------------------------------------------------------------------------------
+
+template <>
+inline constexpr auto keys<ContinuumDeck> =
+    table("continuum", "Material points: a lump, a heap, a pool.",
+          Key{"name", a_name, required, "Names files, columns and references.", &ContinuumDeck::name},
+          Key{"material", a_name, required, "Name of a material.", &ContinuumDeck::material},
+          Key{"shape", absent, "The region that is filled at the start; may be left out if a source feeds the body.",
+              &ContinuumDeck::shape},
+          Key{"particles_per_cell", "1", at_least(1).at_most(1000), "8", "Points for each grid cell of volume dx^3.",
+              &ContinuumDeck::particles_per_cell},
+          Key{"sampling", "poisson", "Where in the shape the points are put.", &ContinuumDeck::sampling},
+          Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &ContinuumDeck::velocity},
+          Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
+              &ContinuumDeck::spin},
+          Key{"seed", "1", at_least(0).at_most(4294967295), "0", "Another seed gives another random sampling.",
+              &ContinuumDeck::seed});
+
+template <>
+inline constexpr auto keys<BodyDeck> = table("body", "What moves.",
+                                             Choice{"kind", "How it is represented.", std::identity{}});
+
+template <>
+inline constexpr auto keys<SourceDeck> =
+    table("source", "A region that is kept full of new material while it is open.",
+          Key{"name", a_name, required, "Names it in messages.", &SourceDeck::name},
+          Key{"body", a_name, required, "Name of the continuum body that receives the points.", &SourceDeck::body},
+          Key{"shape", required, "The region.", &SourceDeck::shape},
+          Key{"velocity", "m/s", anything, required, "Of the emitted material.", &SourceDeck::velocity},
+          Key{"from", "s", at_least(0), "0", "Opens.", &SourceDeck::from},
+          Key{"until", "s", above(0).or_none(), "none", "Closes.", &SourceDeck::until});
+
+template <>
+inline constexpr auto keys<KeyframeDeck> =
+    table("keyframe", "A pose at a time.", Key{"time", "s", anything, required, "When.", &KeyframeDeck::time},
+          Key{"translate", "m", anything, "[0, 0, 0]", "Shift from the initial place.", &KeyframeDeck::translate},
+          Key{"rotate", absent, "Turn from the initial pose, about the centre of the motion.", &KeyframeDeck::rotate});
+
+template <>
+inline constexpr auto keys<MotionDeck> =
+    table("motion", "Rigid motion: constant velocity and spin, or keyframes, never both.",
+          Key{"velocity", "m/s", anything, "[0, 0, 0]", "Constant velocity.", &MotionDeck::velocity},
+          Key{"spin", "rad/s", anything, "[0, 0, 0]", "Constant angular velocity.", &MotionDeck::spin},
+          Key{"center", "m", anything, "[0, 0, 0]", "Point that rotations turn about, at time 0.", &MotionDeck::center},
+          Key{"keyframes", "[]", "Poses in the order of time; interpolated between, constant before and after.",
+              &MotionDeck::keyframes});
+
+template <>
+inline constexpr auto keys<ColliderDeck> = table(
+    "collider", "A rigid obstacle that material cannot enter.",
+    Key{"name", a_name, required, "Names files and columns.", &ColliderDeck::name},
+    Key{"shape", required, "The obstacle.", &ColliderDeck::shape},
+    Key{"hollow", "false", "Material is inside the shape: a container.", &ColliderDeck::hollow},
+    Key{"condition", "separate", "What happens at the surface.", &ColliderDeck::condition},
+    Key{"friction", "1", at_least(0), "0", "Coulomb's coefficient; for slip and separate.", &ColliderDeck::friction},
+    Key{"motion", absent, "How it moves; without, it rests.", &ColliderDeck::motion});
+
+// --- Probes, output, balance ---------------------------------------------------------------------------------------
+
+template <>
+inline constexpr auto keys<CentreOfMassProbe> = table("centre_of_mass", "The centre of mass; written as {}.");
+
+template <>
+inline constexpr auto keys<BoundingBoxProbe> = table("bounding_box", "Lowest and highest corner; written as {}.");
+
+template <>
+inline constexpr auto keys<QuantileProbe> =
+    table("quantile", "The value that a share of the particles stay below: a front, a depth.",
+          Key{"field", a_name, required, "A scalar field, or position_x, velocity_y, ...", &QuantileProbe::field},
+          Key{"q", "1", at_least(0).at_most(1), required, "The share.", &QuantileProbe::q});
+
+template <>
+inline constexpr auto keys<NearestProbe> =
+    table("nearest", "A field at the particle that started nearest to a point.",
+          Key{"point", "m", anything, required, "The point.", &NearestProbe::point},
+          Key{"field", a_name, required, "A field, or position_x, velocity_y, ...", &NearestProbe::field});
+
+template <>
+inline constexpr auto keys<ProbeDeck> = table("probe", "A number or a few to follow over time, in diagnostics.csv.",
+                                              Key{"name", a_name, required, "Names the columns.", &ProbeDeck::name},
+                                              Key{"body", a_name, required, "Name of the body.", &ProbeDeck::body},
+                                              OneOf{"What is measured.", &ProbeDeck::measure});
+
+template <>
+inline constexpr auto keys<CheckpointDeck> =
+    table("checkpoint", "When the whole state is saved.",
+          Key{"every_steps", "1", at_least(0), "0", "Steps between checkpoints; 0: not by steps.",
+              &CheckpointDeck::every_steps},
+          Key{"every_wall", "s", above(0).or_none(), "30 min", "Wall-clock time between checkpoints.",
+              &CheckpointDeck::every_wall},
+          Key{"keep", "1", at_least(1), "3", "How many of the newest are kept.", &CheckpointDeck::keep});
+
+template <>
+inline constexpr auto keys<OutputDeck> =
+    table("output", "What is written.",
+          Key{"fields", a_name, "[velocity, volume_ratio, plastic_measure, pressure, von_mises_stress]",
+              "Fields of the particles in frames.", &OutputDeck::fields},
+          Key{"grid", "false", "Also write mass and velocity of the active grid nodes.", &OutputDeck::grid},
+          Key{"double_precision", "false", "Frames in double precision.", &OutputDeck::double_precision},
+          Key{"diagnostics_every", "1", at_least(1), "10", "Steps between rows of diagnostics.csv.",
+              &OutputDeck::diagnostics_every},
+          Key{"checkpoint", "{}", "Checkpoints.", &OutputDeck::checkpoint});
+
+template <>
+inline constexpr auto keys<BalanceDeck> =
+    table("balance", "How work is shared among ranks.",
+          Key{"threshold", "1", above(1), "1.1", "Share anew when the largest work over the mean exceeds this.",
+              &BalanceDeck::threshold},
+          Key{"every", "1", at_least(1), "20", "Steps between looks.", &BalanceDeck::every});
+
+template <>
+inline constexpr auto keys<Deck> = table(
+    "deck", "The top level of a deck.",
+    Key{"weft", "1", at_least(1).at_most(1), required, "Format of the deck.", &Deck::format},
+    Key{"title", "\"\"", "What this is, in words.", &Deck::title}, Key{"domain", required, "Space.", &Deck::domain},
+    Key{"time", required, "Time.", &Deck::time}, Key{"transfer", "{}", "Between points and grid.", &Deck::transfer},
+    Key{"materials", at_least(1), required, "What bodies are made of, by name.", &Deck::materials},
+    Key{"bodies", at_least(1), required, "What moves.", &Deck::bodies},
+    Key{"sources", "[]", "Where material flows in.", &Deck::sources},
+    Key{"colliders", "[]", "Obstacles.", &Deck::colliders}, Key{"probes", "[]", "What is followed.", &Deck::probes},
+    Key{"output", "{}", "What is written.", &Deck::output}, Key{"balance", "{}", "Work among ranks.", &Deck::balance});
+
+}  // namespace weft::deck
