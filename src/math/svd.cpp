@@ -142,13 +142,13 @@ Mat3 polar_differential(const Polar<Real>& at, const Mat3& dF) {
   const Mat3 K = at.S.trace() * Mat3::Identity() - at.S;
   const Mat3 C = cofactor(K);
   const Real det = K.col(0).dot(C.col(0)), size = K.cwiseAbs().maxCoeff();
+  if (size == 0) return Mat3::Zero();
   Vec3 w;
   if (det > 1e-5 * size * size * size) {
     w = C * axial / det;  // K is symmetric
   } else {
     const SymmetricEigen eigen = symmetric_eigen(K);
-    const Real floor = std::max(1e-6 * size, std::numeric_limits<Real>::min());
-    w = eigen.Q * (eigen.Q.transpose() * axial).cwiseQuotient(eigen.values.cwiseMax(floor));
+    w = eigen.Q * (eigen.Q.transpose() * axial).cwiseQuotient(eigen.values.cwiseMax(1e-6 * size));
   }
   Mat3 W;
   W << 0, -w[2], w[1], w[2], 0, -w[0], -w[1], w[0], 0;

@@ -62,22 +62,22 @@ struct DruckerPrager : HenckyElastic {
   template <class T>
   static Returned<Memory, T> return_map(const Constants& k, const Memory& q, const Matrix3<T>& F, Real) {
     const Svd<T> svd = polar_svd(F);
-    const Vector3<T> trial = log_strains(svd.s);
+    const Vector3<T> trial = trial_log_strains(svd.s);
     const Flow<T> flow = flow_of(k, q, trial);
     if (flow.state == State::elastic) {
       const Memory closed{q.plastic_strain, 0};
-      if (q.volume_gain == 0) return {F, closed};
-      return {isotropic(svd, stretches_of(flow.H)), closed};
+      if (q.volume_gain == 0 && is_uncrushed(svd)) return {F, closed};
+      return {from_log_strains(svd, flow.H), closed};
     }
     Memory after{q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount), 0};
     if (flow.state == State::separated && k.volume_correction)
       after.volume_gain = q.volume_gain + value_of(T(trial.sum())) - 3 * k.tip;
-    return {isotropic(svd, stretches_of(flow.H)), after};
+    return {from_log_strains(svd, flow.H), after};
   }
 
   static Mat3 return_differential(const Constants& k, const Memory& q, const Mat3& F, const Mat3& dF, Real) {
     const Svd<Real> svd = polar_svd(F);
-    const Flow<Real> flow = flow_of(k, q, log_strains(svd.s));
+    const Flow<Real> flow = flow_of(k, q, trial_log_strains(svd.s));
     Mat3 dH = Mat3::Zero();
     if (flow.state == State::elastic) dH = Mat3::Identity();
     if (flow.state == State::shear)

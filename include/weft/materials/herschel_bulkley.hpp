@@ -75,7 +75,7 @@ struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
     for (int j = 0; j < 3; ++j) {
       Vec3 db = flow.b * (-2.0 / 3 / s[j]);
       db[j] += 2 * flow.b[j] / s[j];
-      const Real d_mean = db.mean(), d_stress = k.shear_modulus * deviator.dot(db) / deviator.norm();
+      const Real d_mean = db.mean(), d_stress = k.shear_modulus * k.shear_modulus * deviator.dot(db) / flow.stress;
       const Real d_fraction =
           -flow.sensitivity * (d_mean / flow.mean + (1 / k.flow_index - 1) * d_stress / (flow.stress - k.radius));
       const Real d_relaxed = flow.fraction * d_stress + d_fraction * (flow.stress - k.radius);
@@ -125,7 +125,8 @@ struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
     const Vector3<T> b = s.cwiseProduct(s) / (root * root);
     const T mean = b.sum() / 3;
     const Vector3<T> middle = Vector3<T>::Constant(mean), deviator = b - middle;
-    const T stress = k.shear_modulus * deviator.norm(), excess = stress - k.radius;
+    // Not zero, so that goo without yield stress has a ratio at rest too.
+    const T stress = k.shear_modulus * deviator.norm() + 1e-300, excess = stress - k.radius;
     if (!(value_of(excess) > 0)) return {false, b, mean, stress, T(1), T(1), 0, s};
     // s = y + fraction * excess turns the flow rule into fraction + A fraction^n = 1, n = 1/h.
     const Real n = 1 / k.flow_index;

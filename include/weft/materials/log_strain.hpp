@@ -1,5 +1,5 @@
 #pragma once
-// The log strain of a principal stretch, continued smoothly to crushed and inverted stretches, and its inverse.
+// The log strain of a principal stretch, continued smoothly to crushed and inverted stretches.
 
 #include "weft/base/types.hpp"
 #include "weft/math/scalar.hpp"
@@ -29,13 +29,6 @@ T log_strain_slope(const T& s) {
 /// d^2e/ds^2.
 inline Real log_strain_curvature(Real s) {
   return s >= least_stretch ? -1 / (s * s) : -1 / (least_stretch * least_stretch);
-}
-
-/// The stretch whose log strain is e.
-template <class T>
-T stretch_of(const T& e) {
-  using std::exp, std::sqrt;
-  return value_of(e) >= least_log_strain ? exp(e) : least_stretch * (2 - sqrt(1 - 2 * (e - least_log_strain)));
 }
 
 /// (e(a) - e(b)) / (a - b) without cancellation; de/ds where a = b.

@@ -17,11 +17,6 @@ template <class T>
 Vector3<T> log_strains(const Vector3<T>& s) {
   return {log_strain(s[0]), log_strain(s[1]), log_strain(s[2])};
 }
-template <class T>
-Vector3<T> stretches_of(const Vector3<T>& e) {
-  return {stretch_of(e[0]), stretch_of(e[1]), stretch_of(e[2])};
-}
-
 /// psi = mu sum e_i^2 + lambda/2 (sum e_i)^2, e_i = log_strain(s_i); tau = 2 mu e_i + lambda sum e_j. [METHODS E.2]
 /// For laws whose constants hold `Lame lame`. Softens beyond stretches of about e.
 struct HenckyElastic : Inviscid {

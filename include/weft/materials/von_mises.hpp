@@ -29,16 +29,15 @@ struct VonMises : HenckyElastic {
   template <class T>
   static Returned<Memory, T> return_map(const Constants& k, const Memory& q, const Matrix3<T>& F, Real) {
     const Svd<T> svd = polar_svd(F);
-    const Flow<T> flow = flow_of(k, q, log_strains(svd.s));
-    if (!flow.yields) return {F, q};
-    return {isotropic(svd, stretches_of(flow.H)),
-            Memory{q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount)}};
+    const Flow<T> flow = flow_of(k, q, trial_log_strains(svd.s));
+    if (!flow.yields && is_uncrushed(svd)) return {F, q};
+    return {from_log_strains(svd, flow.H), Memory{q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount)}};
   }
 
   static Mat3 return_differential(const Constants& k, const Memory& q, const Mat3& F, const Mat3& dF, Real) {
     const Svd<Real> svd = polar_svd(F);
-    const Flow<Real> flow = flow_of(k, q, log_strains(svd.s));
-    if (!flow.yields) return dF;
+    const Flow<Real> flow = flow_of(k, q, trial_log_strains(svd.s));
+    if (!flow.yields) return log_flow_differential(svd, flow.H, 1, Mat3::Identity(), dF);
     const Mat3 along = flow.direction * flow.direction.transpose();
     const Mat3 dH = Mat3::Constant(1.0 / 3) + flow.ratio * (deviator_projection() - along) +
                     k.hardening / (2 * k.lame.mu + k.hardening) * along;
