@@ -71,13 +71,13 @@ class StateWriter {
 
 /// Writes state.h5 and returns what the manifest says of it.
 Manifest write_state(const Comm& comm, const fs::path& path, const CheckpointHeader& header,
-                     std::span<const CheckpointPart> parts) {
+                     std::span<const CheckpointPart> parts, std::uint64_t bytes) {
   Manifest manifest;
   manifest.step = header.step;
   manifest.time = header.time;
   manifest.deck_digest = digest_of_text(header.resolved_deck);
 
-  HdfFile file = HdfFile::create(comm, path, ExitCode::file_system);
+  HdfFile file = HdfFile::create(comm, path, ExitCode::file_system, bytes);
   file.set_attribute("/", "weft_checkpoint", std::int64_t{checkpoint_format});
   file.set_attribute("/", "step", manifest.step);
   file.set_attribute("/", "time", manifest.time);
@@ -182,8 +182,10 @@ fs::path write_checkpoint(const Comm& comm, const fs::path& folder, const Checkp
             fmt::format("{}: the folder cannot be made: {}.", unfinished.string(), error.message()));
   });
   try {
-    require_free_space(comm, folder, checkpoint_bytes(comm, parts), "a checkpoint");
-    const Manifest manifest = write_state(comm, state_file(unfinished), header, parts);
+    const std::uint64_t bytes = checkpoint_bytes(comm, parts) + header.state.size() + header.resolved_deck.size() +
+                                header.provenance.size() + header.cuts.size() * sizeof(std::uint64_t);
+    require_free_space(comm, folder, bytes, "a checkpoint");
+    const Manifest manifest = write_state(comm, state_file(unfinished), header, parts, bytes);
     on_root([&] {
       flush_to_disk(state_file(unfinished));
       write_text_atomically(manifest_file(unfinished), manifest.text());  // flushes the folder as well
@@ -312,12 +314,14 @@ FoundCheckpoint find_checkpoint(const Comm& comm, const fs::path& folder) {
 }
 
 std::uint64_t checkpoint_bytes(const Comm& comm, std::span<const CheckpointPart> parts) {
-  std::int64_t bytes = 0;
+  std::int64_t rows = 0, bookkeeping = 16 << 10;
   for (const CheckpointPart& part : parts)
-    for (const ColumnView& column : part.table->columns(Keep::state))
-      bytes += static_cast<std::int64_t>(part.table->owned() * column.row_bytes);
-  constexpr std::int64_t bookkeeping = 1 << 16;
-  return static_cast<std::uint64_t>(comm.sum(bytes) + bookkeeping);
+    for (const ColumnView& column : part.table->columns(Keep::state)) {
+      rows += static_cast<std::int64_t>(part.table->owned() * column.row_bytes);
+      bookkeeping += 2 << 10;
+    }
+  // The last block of a data set is stored whole: a per mille covers that.
+  return static_cast<std::uint64_t>(comm.sum(rows) * 1.001) + static_cast<std::uint64_t>(bookkeeping);
 }
 
 }  // namespace weft

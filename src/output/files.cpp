@@ -164,6 +164,14 @@ void require_free_space(const Comm& comm, const fs::path& folder, std::uint64_t 
   });
 }
 
+void reserve_space(const fs::path& file, std::uint64_t bytes) {
+  const Descriptor opened{::open(file.c_str(), O_WRONLY | O_CLOEXEC)};
+  if (opened.number < 0) fail(file, "cannot be opened", errno);
+  if (bytes == 0 || ::fallocate(opened.number, 0, 0, static_cast<off_t>(bytes)) == 0) return;
+  if (errno != EOPNOTSUPP && errno != ENOSYS)
+    fail(file, fmt::format("there is no room for its {:.3g} GB", static_cast<double>(bytes) * 1e-9).c_str(), errno);
+}
+
 bool holds_run(const fs::path& folder) {
   std::error_code error;
   for (const char* name : run_files) {

@@ -130,9 +130,21 @@ void write_mesh(const Comm& comm, HdfFile& file, const FrameMesh& mesh, bool dou
   write_fields(file, "/VTKHDF/CellData", mesh.cell_fields, cells, double_precision);
 }
 
+/// Bytes of the arrays of a mesh share.
+std::uint64_t own_bytes(const FrameMesh& mesh, bool double_precision) {
+  const std::size_t points = mesh.points.size();
+  const std::size_t cells =
+      mesh.kind == CellKind::vertex ? points : mesh.cells.size() / static_cast<std::size_t>(corners(mesh.kind));
+  std::uint64_t bytes = frame_bytes(mesh.kind, static_cast<std::int64_t>(points), static_cast<std::int64_t>(cells),
+                                    mesh.point_fields, double_precision);
+  for (const ColumnView& field : mesh.cell_fields) bytes += cells * drawn_type(field.shape, double_precision).bytes();
+  return bytes;
+}
+
 void write_frame(const Comm& comm, const fs::path& path, const FrameMoment& moment, const FrameMesh& mesh,
                  bool double_precision) {
-  HdfFile file = HdfFile::create(comm, path, ExitCode::file_system);
+  const auto bytes = comm.sum(static_cast<std::int64_t>(own_bytes(mesh, double_precision)));
+  HdfFile file = HdfFile::create(comm, path, ExitCode::file_system, static_cast<std::uint64_t>(bytes));
   file.make_group("/VTKHDF");
   const std::int64_t version[2] = {1, 0};
   file.set_attribute("/VTKHDF", "Version", version);
@@ -343,7 +355,7 @@ std::uint64_t frame_bytes(CellKind kind, std::int64_t points, std::int64_t cells
   std::size_t of_point = position;
   for (const ColumnView& field : point_fields) of_point += drawn_type(field.shape, double_precision).bytes();
   const std::size_t of_cell = 8 * static_cast<std::size_t>(corners(kind)) + 8 + 1;  // connectivity, offset, type
-  constexpr std::uint64_t bookkeeping = 1 << 13;
+  constexpr std::uint64_t bookkeeping = 8 << 10;
   return static_cast<std::uint64_t>(points) * of_point + static_cast<std::uint64_t>(cells) * of_cell + bookkeeping;
 }
 

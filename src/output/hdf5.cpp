@@ -3,6 +3,7 @@
 #include "weft/output/hdf5.hpp"
 
 #include "weft/base/check.hpp"
+#include "weft/output/files.hpp"
 #include "weft/parallel/file_hints.hpp"
 
 #include <fmt/format.h>
@@ -109,12 +110,15 @@ std::size_t bytes_of(Number number) {
   }
 }
 
-HdfFile HdfFile::create(const Comm& comm, const std::filesystem::path& path, ExitCode code) {
+HdfFile HdfFile::create(const Comm& comm, const std::filesystem::path& path, ExitCode code, std::uint64_t bytes) {
   const Handle access = shared_access(comm);
   H5Pset_coll_metadata_write(access, true);
   HdfFile file(comm, path, code, H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
   file.agree(file.file_ >= 0, "the file cannot be created");
   file.created_ = true;
+  comm.agree([&] {
+    if (comm.is_root()) reserve_space(path, bytes);
+  });
   return file;
 }
 
@@ -361,6 +365,12 @@ void HdfFile::read_rows(const std::string& data_set, RowType type, std::int64_t 
                    static_cast<std::byte*>(to) + begin * type.bytes()) >= 0;
   }
   agree(read, fmt::format("data set {} cannot be read", data_set));
+}
+
+std::string hdf5_library() {
+  unsigned major = 0, minor = 0, release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("HDF5 {}.{}.{}", major, minor, release);
 }
 
 }  // namespace weft

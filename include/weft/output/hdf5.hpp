@@ -37,8 +37,9 @@ struct DataSetShape {
 /// data set. The newest file layout is used, whose own bookkeeping carries checksums.
 class HdfFile {
  public:
-  /// A new file; replaces an old one.
-  static HdfFile create(const Comm& comm, const std::filesystem::path& path, ExitCode code);
+  /// A new file that will take about `bytes` [byte]; replaces an old one. The space is reserved at once: a disk that is
+  /// full is an error here, on all ranks, and not in the middle of writing, where a rank could wait for ever.
+  static HdfFile create(const Comm& comm, const std::filesystem::path& path, ExitCode code, std::uint64_t bytes);
   /// An existing file, for reading only.
   static HdfFile open(const Comm& comm, const std::filesystem::path& path, ExitCode code);
   HdfFile(HdfFile&& other) noexcept;
@@ -95,5 +96,8 @@ class HdfFile {
   std::int64_t file_;  ///< HDF5's handle; negative when closed.
   bool created_ = false;
 };
+
+/// Name and version of the library.
+std::string hdf5_library();
 
 }  // namespace weft
