@@ -214,7 +214,7 @@ TEST(CutsTest, LessWorkThanRanksStillHasOwners) {
 
 TEST(CutsTest, HugeWorkDoesNotOverflow) {
   const Comm comm = Comm::world();
-  const std::int64_t huge = (std::int64_t{1} << 60) / comm.size();  // all of it: 2^62; twice that is too much
+  const std::int64_t huge = (std::int64_t{3} << 59) / comm.size();  // all: 3/4 of the largest number; twice: too much
   std::vector<BlockWork> all;
   for (int n = 0; n < 4 * comm.size(); ++n) all.push_back({static_cast<BlockKey>(n) << 55, huge});
   const Cuts cuts = balanced_cuts(comm, mine(comm, all, [](std::size_t n) { return static_cast<int>(n); }));
