@@ -179,7 +179,7 @@ class Scene:
     @staticmethod
     def axes(deck):
         """Up is against gravity, or y without any; back points from the scene to the one who looks from the front."""
-        gravity = (deck.get("domain") or {}).get("gravity") or [0, 0, 0]
+        gravity = [float(g) for g in (deck.get("domain") or {}).get("gravity") or [0, 0, 0]]
         axis = max(range(3), key=lambda i: abs(gravity[i])) if any(gravity) else 1
         up, back = [0.0] * 3, [0.0] * 3
         up[axis] = -math.copysign(1, gravity[axis]) if any(gravity) else 1.0
