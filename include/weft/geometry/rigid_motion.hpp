@@ -3,6 +3,8 @@
 
 #include "weft/geometry/shape.hpp"
 
+#include <Eigen/Geometry>
+
 #include <memory>
 #include <vector>
 
