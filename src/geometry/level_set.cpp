@@ -1,4 +1,4 @@
-// A closed mesh as a shape: OpenVDB holds the distances near the surface, a tree of triangles refines them.
+// A closed mesh as a shape: OpenVDB finds and holds the voxels near the surface, a tree of triangles gives distances.
 
 #include "weft/geometry/level_set.hpp"
 
@@ -16,10 +16,11 @@ namespace weft {
 
 namespace {
 
-/// A band of more voxels is coarsened; this many take about 100 MB while the level set is made.
-constexpr Real most_voxels = 5e6;
-/// Interpolation reaches one cell beyond a point; this many voxels are stored beyond the band [sqrt(3), rounded up].
-constexpr Real margin = 2;
+/// A band of more voxels is coarsened; this many take about 40 MB and a few seconds while the level set is made.
+constexpr Real most_voxels = 2e6;
+/// Interpolation reaches one cell, sqrt(3) voxels, beyond a point, and OpenVDB's band may end half a voxel early: this
+/// many voxels are stored beyond the band.
+constexpr Real margin = 2.5;
 
 /// What OpenVDB wants to know of a mesh, in units of voxels from the origin.
 struct MeshInVoxels {
@@ -62,7 +63,7 @@ class LevelSet final : public Shape {
                                                                static_cast<float>(width_ / voxel_ + margin), 0.0f,
                                                                openvdb::tools::UNSIGNED_DISTANCE_FIELD);
     });
-    sign_distances();
+    complete_distances();
   }
 
   Surface surface(const Vec3& x) const override {
@@ -95,20 +96,25 @@ class LevelSet final : public Shape {
  private:
   Vec3 position(const openvdb::Coord& c) const { return box_.lower + voxel_ * Vec3(c.x(), c.y(), c.z()); }
 
-  /// Makes the distances of voxels inside negative. Neighbours are on the same side if one is further from the surface
-  /// than the other is from it.
-  void sign_distances() {
-    for (auto leaf = grid_->tree().beginLeaf(); leaf; ++leaf) {
+  /// Replaces OpenVDB's distances, which are those of triangles near by but not always the nearest, by exact ones with
+  /// sign. Neighbours are on the same side if one is further from the surface than from the other.
+  void complete_distances() {
+    std::vector<openvdb::FloatTree::LeafNodeType*> leaves;
+    grid_->tree().getNodes(leaves);
+#pragma omp parallel for schedule(dynamic, 8)
+    for (std::size_t k = 0; k < leaves.size(); ++k) {
       openvdb::Coord last;
       bool last_inside = false, last_tells = false;
-      for (auto voxel = leaf->beginValueOn(); voxel; ++voxel) {
+      for (auto voxel = leaves[k]->beginValueOn(); voxel; ++voxel) {
         const openvdb::Coord here = voxel.getCoord();
-        const bool inside =
-            last_tells && here == last.offsetBy(0, 0, 1) ? last_inside : tree_.winding(position(here)) > 0;
+        const Vec3 x = position(here);
+        const auto nearest = tree_.nearest(x, *voxel + 0.01 * voxel_);
+        const Real distance = nearest ? (x - nearest->point).norm() : *voxel;
+        const bool inside = last_tells && here == last.offsetBy(0, 0, 1) ? last_inside : tree_.winding(x) > 0;
         last = here;
         last_inside = inside;
-        last_tells = *voxel > 1.01 * voxel_;
-        if (inside) voxel.setValue(-*voxel);
+        last_tells = distance > 1.01 * voxel_;
+        voxel.setValue(static_cast<float>(inside ? -distance : distance));
       }
     }
   }

@@ -11,8 +11,8 @@
 namespace weft {
 
 struct SamplePlan {
-  /// poisson: blue noise, a periodic tile of points that keep a distance from one another. jittered: one random point in
-  /// each of `per_cell` equal boxes of a cell. regular: the centres of those boxes.
+  /// poisson: blue noise, a periodic tile of points that keep a distance from one another. jittered: one random point
+  /// in each of `per_cell` equal boxes of a cell. regular: the centres of those boxes.
   Sampling pattern;
   Real dx;             ///< Cell edge [m].
   int per_cell;        ///< Points in a full cell; for poisson on average, and exactly in each tile.
