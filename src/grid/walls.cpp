@@ -1,25 +1,29 @@
 #include "weft/grid/walls.hpp"
 
+#include <Eigen/Geometry>
 #include <cmath>
 
 namespace weft {
 namespace {
 
+/// In grid spacings. Nodes on the surface belong to the wall, whatever side round-off puts them on.
+constexpr Real on_surface = 1e-9;
+
 /// Applies one wall to one block; returns the impulse that the wall received.
 Vec3 apply_wall(const Wall& wall, const RigidState& state, Real dx, const Vec3i& first_node, const Real* inertia,
                 Real* velocity) {
-  const Vec3 corner = first_node.cast<Real>() * dx;
-  const Vec3 middle = corner + Vec3::Constant(dx * (block_width - 1) / 2);
-  const Real half_diagonal = std::sqrt(3.0) / 2 * (block_width - 1) * dx;
+  constexpr Real half_edge = (block_width - 1) / 2.0;
+  const Vec3 middle = (first_node.cast<Real>() + Vec3::Constant(half_edge)) * dx;
+  const Real half_diagonal = std::sqrt(3.0) * half_edge * dx, slack = on_surface * dx;
   Vec3 impulse = Vec3::Zero();
-  if (wall.shape.surface(state, middle).distance > half_diagonal) return impulse;
+  if (wall.shape.surface(state, middle).distance > half_diagonal + 2 * slack) return impulse;
 
   for (int place = 0; place < nodes_per_block; ++place) {
     const Real mass = inertia[place * NodeField::width];
     if (!(mass > 0)) continue;
-    const Vec3 x = corner + node_at_place(place).cast<Real>() * dx;
+    const Vec3 x = (first_node + node_at_place(place)).cast<Real>() * dx;
     const Surface surface = wall.shape.surface(state, x);
-    if (surface.distance > 0) continue;
+    if (surface.distance > slack) continue;
     Eigen::Map<Vec3> v(velocity + place * NodeField::width);
     const Vec3 before = v;
     v = velocity_at_wall(wall.condition, wall.friction, before, state.velocity_at(x), surface.normal);

@@ -1,5 +1,5 @@
 #pragma once
-// Walls: colliders as conditions on the velocity of the nodes inside them.
+// Walls: colliders as conditions on the velocity of the nodes inside them or on their surface.
 
 #include "weft/base/kinds.hpp"
 #include "weft/geometry/rigid_motion.hpp"
