@@ -12,7 +12,6 @@
 
 namespace weft::deck {
 namespace {
-constexpr int most_lines = 200;  // more are counted, not shown: nobody reads them, and they must not cost time
 constexpr std::size_t most_words = 40;
 constexpr std::size_t longest_quote = 60;
 }  // namespace
@@ -31,7 +30,7 @@ std::string Report::where(const Place& place, std::string_view path) const {
 }
 
 void Report::add(const Place& place, std::string_view path, std::string_view text) {
-  lines_.push_back({place, size() < most_lines ? where(place, path) + ": " + std::string(text) : std::string()});
+  lines_.push_back({place, !is_full() ? where(place, path) + ": " + std::string(text) : std::string()});
 }
 
 void Report::throw_if_any() const {

@@ -21,6 +21,8 @@ class Report {
   /// Names the next override, as "--set time.end"; returns its source number.
   int add_source(std::string name);
   void add(const Place& place, std::string_view path, std::string_view text);
+  /// True if there are more complaints than will be shown; from then on they are only counted.
+  bool is_full() const { return size() >= most_lines; }
   int size() const { return static_cast<int>(lines_.size()); }
   /// "decks/a.yaml:14:5: materials.sand", or "--set materials.sand" for what an override wrote.
   std::string where(const Place& place, std::string_view path) const;
@@ -28,6 +30,7 @@ class Report {
   void throw_if_any() const;
 
  private:
+  static constexpr int most_lines = 200;  // nobody reads more, and they must not cost time
   struct Line {
     Place place;
     std::string text;

@@ -139,7 +139,7 @@ void read(const Spot& at, const KeyText& key, std::vector<T>& list) {
     const Spot entry = at.entry(i);
     if constexpr (named) {
       list[i].name = entry.node().key;
-      check_name(at.entry(i), list[i].name);
+      if (const std::string bad = complaint_about_name(list[i].name); !bad.empty()) entry.error_at_key(bad);
     }
     read(entry, key, list[i]);
   }

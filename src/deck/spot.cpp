@@ -39,7 +39,7 @@ bool is_bare_scalar(const Node& node) { return node.kind == Node::Kind::scalar &
 /// A number with its unit and in its range; nothing after a complaint.
 std::optional<Real> read_quantity(const Spot& at, const KeyText& key, const char* kind) {
   const Node& node = at.node();
-  if (key.rule.may_be_none && is_bare_scalar(node) && node.text == "none") return std::numeric_limits<Real>::infinity();
+  if (key.rule.may_be_none && node.text == "none") return std::numeric_limits<Real>::infinity();
   if (node.kind != Node::Kind::scalar) {
     at.expected(number_in_words(key, kind));
     return {};
@@ -132,12 +132,20 @@ std::optional<Spot> Mapping::take(const char* key) {
 }
 
 void Mapping::finish() const {
+  const std::string valid = known_.empty() ? "No keys are expected here." : "Keys here: " + listed(known_) + ".";
+  Report& report = at_.reading().report;
   std::vector<std::string> meant;
-  for (std::size_t i = 0; judges_the_rest_ && i < at_.size(); ++i) {
+  for (std::size_t i = 0; i < at_.size(); ++i) {
     if (taken_[i]) continue;
-    const std::string& key = at_.node().children[i].key;
-    meant.push_back(nearest(key, known_));
-    const std::string valid = known_.empty() ? "No keys are expected here." : "Keys here: " + listed(known_) + ".";
+    const Node& unknown = at_.node().children[i];
+    if (report.is_full()) {
+      report.add(unknown.key_place, "", "");
+      continue;
+    }
+    const std::string& key = unknown.key;
+    const std::string nearest_key = nearest(key, known_);
+    if (!judges_the_rest_ && nearest_key.empty()) continue;
+    meant.push_back(nearest_key);
     at_.entry(i).error_at_key(fmt::format("unknown key. {}{}", did_you_mean(key, known_), valid));
   }
   for (const auto& [one_of, text] : missing_) {
@@ -166,7 +174,8 @@ void read(const Spot& at, const KeyText& key, std::string& value) {
         fmt::format("expected a text, got {0}, which YAML reads as something else. If the text is meant, "
                     "write it in quotes: '{1}'.",
                     shown(node.text), node.text.substr(0, 20)));
-  if (key.rule.text == Rule::Text::name && !check_name(at, node.text)) return;
+  if (key.rule.text == Rule::Text::name)
+    if (const std::string bad = complaint_about_name(node.text); !bad.empty()) return at.error(bad);
   value = key.rule.text == Rule::Text::file ? existing_file(at, node.text) : node.text;
 }
 
@@ -194,18 +203,17 @@ int read_word(const Spot& at, const std::vector<std::string>& words) {
   return -1;
 }
 
-bool check_name(const Spot& at, std::string_view name) {
+std::string complaint_about_name(std::string_view name) {
   constexpr std::size_t longest = 60;
   const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; };
+  const auto may_follow = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-'; };
   const bool good =
-      !name.empty() && name.size() <= longest && is_letter(name.front()) &&
-      std::ranges::all_of(name, [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '-'; });
-  if (!good)
-    at.error(
-        fmt::format("{} cannot be a name. A name has 1 to {} of the characters a-z, A-Z, 0-9, _ and -, and begins "
-                    "with a letter or _, since it names files.",
-                    shown(name), longest));
-  return good;
+      !name.empty() && name.size() <= longest && is_letter(name.front()) && std::ranges::all_of(name, may_follow);
+  if (good) return {};
+  return fmt::format(
+      "{} cannot be a name. A name has 1 to {} of the characters a-z, A-Z, 0-9, _ and -, and begins with a "
+      "letter or _, since it names files.",
+      shown(name), longest);
 }
 
 }  // namespace weft::deck

@@ -67,7 +67,7 @@ class Mapping {
   void miss(std::vector<std::string> one_of, std::string text) {
     missing_.push_back({std::move(one_of), std::move(text)});
   }
-  /// What else stands here cannot be judged, since what decides about it is wrong.
+  /// What decides about the other keys is wrong: only those near to a known one are complained about.
   void leave_the_rest() { judges_the_rest_ = false; }
   /// Complains about unknown keys and missing ones; a missing key that an unknown one was meant to be is not named
   /// twice.
@@ -97,7 +97,7 @@ void read(const Spot& at, const KeyText& key, Vec3& value);
 /// The number of the word that stands here, or -1 after a complaint.
 int read_word(const Spot& at, const std::vector<std::string>& words);
 
-/// True if the text can name files and stand in paths of keys; complains otherwise.
-bool check_name(const Spot& at, std::string_view name);
+/// Why the text cannot name files or stand in paths of keys; empty if it can.
+std::string complaint_about_name(std::string_view name);
 
 }  // namespace weft::deck

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <map>
 #include <set>
 #include <sstream>
 
@@ -30,10 +31,13 @@ Place place_of(const YAML::Mark& mark, int source) { return {source, mark.line +
 /// Builds the tree from yaml-cpp's events. Events do not follow aliases, so an alias bomb is seen unexploded.
 class TreeBuilder : public YAML::EventHandler {
  public:
-  TreeBuilder(int source, Report& report) : source_(source), report_(report) {}
+  TreeBuilder(std::string_view text, int source, Report& report) : text_(text), source_(source), report_(report) {}
   Node take_root() { return std::move(root_); }
 
-  void OnDocumentStart(const YAML::Mark&) override {}
+  void OnDocumentStart(const YAML::Mark& mark) override {
+    if (++documents_ > 1)
+      refuse(mark, "the deck has ended before this. Check the indentation; a deck is a single document.");
+  }
   void OnDocumentEnd() override {}
 
   void OnAnchor(const YAML::Mark& mark, const std::string&) override {
@@ -43,7 +47,7 @@ class TreeBuilder : public YAML::EventHandler {
     refuse(mark, "aliases (*name) are not allowed in decks. Write the value out.");
   }
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
-    if (expects_key()) refuse(mark, "a key is missing before \":\".");
+    if (expects_key()) refuse(mark, "a key is missing here.");
     Node node;
     // The mark of an absent value is wherever the next thing stands; the key's place helps more.
     node.place = open_.empty() || open_.back().kind == Node::Kind::list ? place_of(mark, source_) : key_place_;
@@ -51,6 +55,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& text) override {
     if (tag != "?" && tag != "!") refuse_tag(mark);
+    if (!is_closed(mark)) refuse(mark, "this quote is not closed.");
     if (expects_key()) return take_key(mark, text);
     Node node;
     node.kind = Node::Kind::scalar;
@@ -101,7 +106,8 @@ class TreeBuilder : public YAML::EventHandler {
 
   void open(const YAML::Mark& mark, const std::string& tag, Node::Kind kind) {
     if (tag != "?" && !tag.empty()) refuse_tag(mark);
-    if (expects_key()) refuse(mark, "a key must be a single word, not a list or a mapping.");
+    if (expects_key())
+      refuse(mark, "a key must be a single word. If this is not meant as a key, a [ or { is not closed.");
     if (open_.size() >= most_levels) refuse(mark, "lists and mappings are nested too deeply for a deck.");
     Open begun{.kind = kind, .node = {}, .key = {}, .key_place = {}, .keys = {}};
     begun.node.kind = kind;
@@ -134,6 +140,18 @@ class TreeBuilder : public YAML::EventHandler {
     parent.node.children.push_back(std::move(node));
   }
 
+  /// False for a quoted scalar that the end of the text cuts off, which yaml-cpp accepts.
+  bool is_closed(const YAML::Mark& mark) const {
+    const auto begin = static_cast<std::size_t>(mark.pos);
+    const char quote = begin < text_.size() ? text_[begin] : ' ';
+    if (quote != '"' && quote != '\'') return true;
+    for (std::size_t i = begin + 1; i < text_.size(); ++i) {
+      if (text_[i] == quote) return true;
+      if (text_[i] == '\\' && quote == '"') ++i;
+    }
+    return false;
+  }
+
   /// The way to a key of the innermost open mapping.
   std::string path(const std::string& key) const {
     std::string text;
@@ -144,9 +162,11 @@ class TreeBuilder : public YAML::EventHandler {
     return text + std::string(std::string_view(key).substr(0, 60));
   }
 
+  std::string_view text_;
   int source_;
   Report& report_;
   Node root_;
+  int documents_ = 0;
   std::vector<Open> open_;
   Place key_place_;  ///< Of the key seen last.
 };
@@ -195,20 +215,38 @@ void check_letters(std::string_view text, int source) {
   }
 }
 
-Node parse(const std::string& text, int source, Report& report) {
+/// What yaml-cpp means, for people who write decks.
+std::string explained(const std::string& message) {
+  static const std::map<std::string, std::string> meanings{
+      {"end of map flow not found", "a { is not closed before this, or a comma is missing."},
+      {"end of sequence flow not found", "a [ is not closed before this, or a comma is missing."},
+      {"illegal flow end", "this ] or } does not close anything."},
+      {"illegal map value",
+       "there cannot be a value here. Check the indentation, the \":\" of the line before, and that texts with \":\" "
+       "are in quotes."},
+      {"end of map not found", "this does not belong to the keys above it. Check the indentation."},
+      {"end of sequence not found", "this does not belong to the list above it. Check the indentation."},
+      {"illegal block entry", "a list entry (-) must begin on a line of its own."},
+      {"unknown token", "a value cannot begin with this character. Put it in quotes if it is meant."},
+      {"illegal EOF in scalar", "a quote is not closed."},
+      {"the referenced anchor is not defined", "aliases (*name) are not allowed in decks. Write the value out."}};
+  const auto found = meanings.find(message);
+  return "this is not valid YAML: " + (found == meanings.end() ? message + "." : found->second);
+}
+
+Node parse(std::string text, int source, Report& report) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.erase(0, 3);  // the mark that some editors put before UTF-8
   check_letters(text, source);
   std::istringstream stream(text);
-  TreeBuilder builder(source, report);
+  TreeBuilder builder(text, source, report);
   try {
     YAML::Parser parser(stream);
     if (!parser.HandleNextDocument(builder)) return {};
     Node root = builder.take_root();
-    // The place is not known better than "behind the first document".
-    if (parser && parser.HandleNextDocument(builder))
-      throw NotInSubset{builder.take_root().place, "a second document starts here; a deck is a single one."};
+    parser.HandleNextDocument(builder);  // the builder refuses a second one
     return root;
   } catch (const YAML::ParserException& error) {
-    throw NotInSubset{place_of(error.mark, source), fmt::format("this is not valid YAML: {}.", error.msg)};
+    throw NotInSubset{place_of(error.mark, source), explained(error.msg)};
   }
 }
 
@@ -289,11 +327,12 @@ bool is_plain_text(std::string_view text) {
                                                         "true", "false", "null", "~",   ".nan", ".inf"};
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const bool signed_infinity = lower == "+.inf" || lower == "-.inf";
   // Whole and decimal numbers, 1_000, 1:30 (base 60), dates, 0x1f, 0o17.
   const bool digits_only = lower.find_first_not_of("0123456789+-._:e") == std::string::npos &&
                            lower.find_first_of("0123456789") != std::string::npos;
   const bool other_base = lower.starts_with("0x") || lower.starts_with("0o");
-  return !taken.contains(lower) && !taken.contains(lower.substr(1)) && !digits_only && !other_base;
+  return !taken.contains(lower) && !signed_infinity && !digits_only && !other_base;
 }
 
 }  // namespace weft::deck

@@ -9,7 +9,7 @@
 namespace weft::deck {
 
 /// Bytes; a deck is written by hand.
-inline constexpr std::size_t largest_deck = 1 << 20;
+inline constexpr std::size_t largest_deck = 1 << 19;
 
 /// One value of a deck as it was written, with the key it stands under.
 struct Node {

@@ -1,0 +1,118 @@
+#pragma once
+// Decks that several tests read, and a short way to read them.
+
+#include "weft/base/error.hpp"
+#include "weft/deck/read.hpp"
+
+#include <algorithm>
+#include <initializer_list>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace weft::test {
+
+/// A small deck; tests refer to its lines by number.
+inline constexpr std::string_view small_deck = R"(weft: 1
+title: Test
+domain: {dx: 0.02, gravity: [0, -9.81, 0]}
+time:
+  end: 1
+  frame_interval: 0.1
+materials:
+  sand:
+    law: drucker_prager
+    density: 2200
+    youngs_modulus: 1e6
+    poisson_ratio: 0.3
+bodies:
+  - name: heap
+    kind: continuum
+    material: sand
+    shape: {sphere: {center: [0, 1, 0], radius: 0.2}}
+sources:
+  - {name: tap, body: heap, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, velocity: [0, -1, 0]}
+colliders:
+  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, friction: 0.5}
+probes:
+  - {name: front, body: heap, quantile: {field: position_x, q: 0.9}}
+)";
+
+/// Uses every key of the deck language, but for mesh files.
+inline constexpr std::string_view full_deck = R"(weft: 1
+title: "Everything: \"quoted\", with \\ and é"
+domain:
+  dx: 20 mm
+  gravity: [0, -9.81, 1 cm/s^2]
+  bounds: {lower: [-1, -1, -1], upper: [1 km, 1, 1]}
+time: {end: 1 min, frame_interval: 40 ms, cfl: 0.25, max_dt: 1 ms, max_strain: 0.3, max_retries: 5, scheme: explicit}
+transfer: {kernel: cubic, rpic_damping: 0.5}
+materials:
+  rubber: {law: fixed_corotated, density: 1 g/cm^3, youngs_modulus: 1 MPa, poisson_ratio: 0.45}
+  gum: {law: neo_hookean, density: 1000, lame_lambda: -1e3, lame_mu: 2 kPa}
+  hencky: {law: stvk_hencky, density: 1e3, youngs_modulus: 1 MPa, poisson_ratio: -0.2}
+  sand:
+    law: drucker_prager
+    density: 2.2 t/m^3
+    youngs_modulus: 3.537e5
+    poisson_ratio: 0.3
+    friction_angle: 0.6 rad
+    cohesion: 10
+    hardening_gain: 7
+    hardening_rate: 0.1
+    hardening_residual: 0.1 rad
+    volume_correction: false
+  snow: {law: snow, density: 400, youngs_modulus: 1.4e5, poisson_ratio: 0.2, critical_compression: 2.5 %, critical_stretch: 0.75 %, hardening: 9}
+  metal: {law: von_mises, density: 2700, youngs_modulus: 70 GPa, poisson_ratio: 0.33, yield_stress: 60 N/mm^2, hardening_modulus: 4e8}
+  water: {law: tait, density: 1000, bulk_modulus: 2e6, exponent: 6, viscosity: 1 mPa s}
+  goo: {law: herschel_bulkley, density: 1000, shear_modulus: 290, bulk_modulus: 1.09e5, yield_stress: 31.9, consistency: 27.2, flow_index: 0.22}
+bodies:
+  - {name: a, kind: continuum, material: rubber, shape: {box: {lower: [0, 0, 0], upper: [1, 1, 1]}, scale: 2, rotate: {axis: [1, 1, 0], angle: 30}, translate: [1, 2, 3]}, particles_per_cell: 27, sampling: regular, velocity: [1, 0, 0], spin: [0, 60 rpm, 0], seed: 4294967295}
+  - {name: b, kind: continuum, material: gum, sampling: jittered}
+  - {name: c, kind: continuum, material: goo, shape: {sphere: {center: [0, 0, 0], radius: 1}}}
+  - {name: d, kind: continuum, material: water, shape: {cylinder: {from: [0, 0, 0], to: [0, 1, 0], radius: 1}}}
+  - {name: e, kind: continuum, material: snow, shape: {capsule: {from: [0, 0, 0], to: [0, 1, 0], radius: 1}}}
+  - {name: f, kind: continuum, material: metal, shape: {ellipsoid: {center: [0, 0, 0], radii: [1, 2, 3]}}}
+  - {name: g, kind: continuum, material: sand, shape: {torus: {center: [0, 0, 0], axis: [0, 1, 1], major_radius: 2, minor_radius: 1}}}
+sources:
+  - {name: tap, body: b, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, velocity: [0, -1, 0], from: 1, until: 2 s}
+colliders:
+  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, hollow: false, condition: separate, friction: 0.5}
+  - {name: mill, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, hollow: true, condition: slip, motion: {velocity: [1, 0, 0], spin: [0, 0, 1], center: [0, 1, 0]}}
+  - {name: press, shape: {sphere: {center: [0, 2, 0], radius: 1}}, condition: sticky, motion: {keyframes: [{time: 0}, {time: 1, translate: [0, 1, 0], rotate: {axis: [0, 0, 2], angle: -90}}]}}
+probes:
+  - {name: p, body: a, centre_of_mass: {}}
+  - {name: q, body: b, bounding_box: {}}
+  - {name: r, body: c, quantile: {field: position_x, q: 98 %}}
+  - {name: s, body: d, nearest: {point: [0, 1, 0], field: pressure}}
+output: {fields: [velocity, pressure], grid: true, double_precision: true, diagnostics_every: 5, checkpoint: {every_steps: 1000, every_wall: 1 h, keep: 2}}
+balance: {threshold: 1.2, every: 10}
+)";
+
+inline Deck read(std::string_view text, const std::vector<std::string>& overrides = {}) {
+  return parse_deck(std::string(text), "d.yaml", "/nowhere", overrides);
+}
+
+/// The lines of the error that reading this text ends with; empty if it is read.
+inline std::vector<std::string> complaints(std::string_view text, const std::vector<std::string>& overrides = {}) {
+  std::vector<std::string> lines;
+  try {
+    read(text, overrides);
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::deck) throw;
+    std::istringstream all(error.what());
+    for (std::string line; std::getline(all, line);) lines.push_back(line);
+  }
+  return lines;
+}
+
+/// The text with the first `from` replaced; throws if there is none, so that no test runs on an unchanged deck.
+inline std::string replaced(std::string_view text, std::string_view from, std::string_view to) {
+  const std::size_t at = text.find(from);
+  if (at == std::string_view::npos) throw std::logic_error("not in the deck: " + std::string(from));
+  return std::string(text.substr(0, at)) + std::string(to) + std::string(text.substr(at + from.size()));
+}
+
+}  // namespace weft::test
