@@ -97,8 +97,11 @@ struct Samples<Snow> : SmoothEverywhere {
 template <>
 struct Samples<Tait> {
   using L = Tait;
-  /// Pressure sets in at J = 1.
-  static bool smooth(const Mat3& F) { return std::abs(F.determinant() - 1) > 0.02; }
+  /// Pressure sets in at J = 1, and its law is continued beneath least_volume.
+  static bool smooth(const Mat3& F) {
+    const Real J = F.determinant();
+    return std::abs(J - 1) > 0.02 && std::abs(J - L::least_volume) > 0.02;
+  }
   static constexpr bool rate_dependent = false;
   static std::vector<L::Constants> constants() {
     return {L::Constants::from(2e5, 7, 1e-3), L::Constants::from(1e3, 4, 0), L::Constants::from(2.2e9, 1.5, 1)};
