@@ -20,13 +20,14 @@ std::string version_text(bool verbose) {
 }
 
 std::string provenance_json(int ranks) {
-  const nlohmann::json j{{"version", WEFT_VERSION},
-                         {"commit", WEFT_COMMIT},
-                         {"compiler", WEFT_COMPILER},
-                         {"flags", WEFT_FLAGS},
-                         {"libraries", {parallel_libraries(), hdf5_library()}},
-                         {"ranks", ranks},
-                         {"threads", omp_get_max_threads()}};
+  nlohmann::json j;
+  j["version"] = WEFT_VERSION;
+  j["commit"] = WEFT_COMMIT;
+  j["compiler"] = WEFT_COMPILER;
+  j["flags"] = WEFT_FLAGS;
+  j["libraries"] = {parallel_libraries(), hdf5_library()};
+  j["ranks"] = ranks;
+  j["threads"] = omp_get_max_threads();
   return j.dump(2);
 }
 

@@ -1,5 +1,7 @@
 #include "weft/run/totals.hpp"
 
+#include <Eigen/Geometry>
+
 #include "weft/base/sums.hpp"
 
 namespace weft {
