@@ -8,7 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
 #include <array>
+#include <csignal>
 #include <limits>
 
 namespace weft {
@@ -85,6 +87,19 @@ TEST(HistoryTest, OtherColumnsAndForeignRowsAreRefusedAndStayUntouched) {
     }
     EXPECT_EQ(content(comm, file), text);
   }
+}
+
+TEST(HistoryTest, ARowThatCannotBeWrittenIsAnErrorEverywhere) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  History history(comm, folder.path() / "diagnostics.csv", columns);
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit unlimited{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &unlimited), 0);
+  const rlimit small{24, unlimited.rlim_max};  // the header and nothing more: as if the disk were full
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_THROW(history.append(std::array<Real, 3>{1, 2, 3}), Error);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
 }
 
 }  // namespace
