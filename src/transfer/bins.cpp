@@ -57,7 +57,8 @@ void Bins::sort(KernelKind kernel, Real dx, std::span<const Vec3> x, std::span<c
   const int reach = with_kernel(kernel, [](auto k) { return decltype(k)::nodes; });
   with_kernel(kernel, [&](auto k) {
     using Kernel = decltype(k);
-    const Real per_dx = 1 / dx, limit = Real(max_block_coordinate) * block_width;
+    // One block less than the curve holds: kernels start up to two nodes before their point.
+    const Real per_dx = 1 / dx, limit = Real(max_block_coordinate - 1) * block_width;
 #pragma omp parallel num_threads(threads)
     {
       Found& mine = found[omp_get_thread_num()];
@@ -66,7 +67,7 @@ void Bins::sort(KernelKind kernel, Real dx, std::span<const Vec3> x, std::span<c
 #pragma omp for schedule(static)
       for (std::ptrdiff_t p = 0; p < count; ++p) {
         const Vec3 scaled = x[p] * per_dx;
-        if (!(scaled.cwiseAbs().maxCoeff() < limit)) {  // also true for NaN
+        if (!(scaled.array().abs() < limit).all()) {  // also if one is not a number
           mine.lost = true;
           continue;
         }

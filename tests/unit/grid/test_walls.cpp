@@ -105,7 +105,7 @@ struct Scene {
       for (int place = 0; place < nodes_per_block; ++place) {
         const Vec3i node = map.first_node(b) + node_at_place(place);
         *(inertia.block(b) + place * NodeField::width) = mass(node);
-        Eigen::Map<Vec3>(velocity.block(b) + place * NodeField::width) = initial(node);
+        Vec3::Map(velocity.block(b) + place * NodeField::width) = initial(node);
       }
   }
 
@@ -122,9 +122,7 @@ struct Scene {
     r.uniform3();
     return 2 * r.uniform3() - Vec3::Ones();
   }
-  Vec3 velocity_at(int b, int place) const {
-    return Eigen::Map<const Vec3>(velocity.block(b) + place * NodeField::width);
-  }
+  Vec3 velocity_at(int b, int place) const { return Vec3::Map(velocity.block(b) + place * NodeField::width); }
 
   /// Calls visit(node) for every node of all ranks.
   template <class Visit>

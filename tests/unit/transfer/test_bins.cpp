@@ -1,0 +1,191 @@
+// Bins: every point once, at the node its kernel starts from, in an order that depends on the points alone.
+
+#include "unit/transfer/clouds.hpp"
+
+#include <limits>
+#include <set>
+
+namespace weft::test {
+namespace {
+
+class BinsTest : public ::testing::TestWithParam<KernelKind> {
+ protected:
+  static int nodes() { return static_cast<int>(GetParam()) + 2; }
+  /// Kernels of an even number of nodes are centred between nodes, the quadratic one on the nearest node.
+  static Vec3i base_of(const Vec3& x, Real dx) {
+    const Vec3 scaled = x * (1 / dx);
+    if (GetParam() == KernelKind::quadratic) return (scaled.array() - 0.5).floor().cast<int>();
+    return scaled.array().floor().cast<int>() - (nodes() / 2 - 1);
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Kernels, BinsTest,
+                         ::testing::Values(KernelKind::linear, KernelKind::quadratic, KernelKind::cubic), name_of);
+
+TEST_P(BinsTest, EveryPointIsVisitedOnceInItsBlockInTheOrderOfCurveNodeAndId) {
+  for (const Real dx : {0.25, 0.1}) {
+    const Cloud cloud = random_cloud(3000, dx, 1);
+    Bins bins;
+    bins.sort(GetParam(), dx, cloud.x, cloud.id);
+    std::vector<int> visits(cloud.size(), 0);
+    std::uint32_t next = 0;
+    BlockKey last_key = 0;
+    for (const Bin& bin : bins.bins()) {
+      EXPECT_EQ(bin.begin, next);
+      EXPECT_LT(bin.begin, bin.end);
+      next = bin.end;
+      EXPECT_EQ(bin.key, key_of(bin.block));
+      EXPECT_TRUE(bin.begin == 0 || last_key < bin.key);
+      last_key = bin.key;
+      std::pair<int, PointId> last(-1, 0);
+      for (std::uint32_t k = bin.begin; k < bin.end; ++k) {
+        const std::uint32_t p = bins.order()[k];
+        ++visits[p];
+        const Vec3i base = 4 * bin.block + bins.node_in_block(p);
+        EXPECT_EQ(base, base_of(cloud.x[p], dx)) << cloud.x[p].transpose();
+        const std::pair<int, PointId> here(place_in_block(base), cloud.id[p]);
+        EXPECT_LT(last, here);
+        last = here;
+      }
+    }
+    EXPECT_EQ(next, cloud.size());
+    EXPECT_EQ(std::count(visits.begin(), visits.end(), 1), static_cast<std::ptrdiff_t>(cloud.size()));
+  }
+}
+
+TEST_P(BinsTest, TouchedBlocksAreThoseOfTheKernelsNodes) {
+  const Real dx = 0.25;
+  for (const std::size_t count : {1, 3, 2000}) {
+    const Cloud cloud = random_cloud(count, dx, 2);
+    Bins bins;
+    bins.sort(GetParam(), dx, cloud.x, cloud.id);
+    std::set<BlockKey> expected;
+    for (const Vec3& x : cloud.x)
+      for (int i = 0; i < nodes(); ++i)
+        for (int j = 0; j < nodes(); ++j)
+          for (int k = 0; k < nodes(); ++k) expected.insert(key_of(block_of_node(base_of(x, dx) + Vec3i(i, j, k))));
+    std::vector<BlockKey> touched;
+    bins.append_touched(touched);
+    EXPECT_EQ(std::set<BlockKey>(touched.begin(), touched.end()), expected);
+  }
+}
+
+TEST_P(BinsTest, BinsKnowTheNumbersOfTheBlocksTheyReach) {
+  const Ground ground = shared_ground({GetParam(), 0.1, 0}, random_cloud(500, 0.1, 3));
+  for (const Bin& bin : ground.bins.bins())
+    for (int o = 0; o < 8; ++o) {
+      const bool reached = (bin.octants >> o) & 1;
+      EXPECT_EQ(bin.numbers[o], reached ? ground.map.find(key_of(bin.block + octant_offset(o))) : -1);
+      EXPECT_EQ(bin.numbers[o] >= 0, reached);
+    }
+}
+
+TEST_P(BinsTest, TilesOfOneColourDoNotOverlap) {
+  const Cloud cloud = random_cloud(3000, 0.25, 4);
+  Bins bins;
+  bins.sort(GetParam(), 0.25, cloud.x, cloud.id);
+  std::set<std::uint32_t> coloured;
+  for (int colour = 0; colour < 8; ++colour) {
+    std::set<BlockKey> taken;
+    for (const std::uint32_t b : bins.of_colour(colour)) {
+      EXPECT_TRUE(coloured.insert(b).second);
+      for (int o = 0; o < 8; ++o) {
+        EXPECT_TRUE(taken.insert(key_of(bins.bins()[b].block + octant_offset(o))).second);
+      }
+    }
+  }
+  EXPECT_EQ(coloured.size(), bins.bins().size());
+}
+
+TEST_P(BinsTest, OrderDependsOnNeitherRowsNorThreads) {
+  const Cloud cloud = random_cloud(5000, 0.1, 5);
+  std::vector<PointId> first;
+  const auto ids_in_order = [&](const Cloud& points) {
+    Bins bins;
+    bins.sort(GetParam(), 0.1, points.x, points.id);
+    std::vector<PointId> ids;
+    for (const std::uint32_t p : bins.order()) ids.push_back(points.id[p]);
+    return ids;
+  };
+  with_threads([&](int threads) {
+    if (threads == 1) first = ids_in_order(cloud);
+    EXPECT_EQ(ids_in_order(cloud), first);
+    EXPECT_EQ(ids_in_order(cloud.picked(shuffled(cloud.size(), 6))), first);
+  });
+}
+
+TEST_P(BinsTest, SortingAgainForgetsTheFormerPoints) {
+  Bins bins;
+  const Cloud many = random_cloud(2000, 0.1, 7), few = random_cloud(20, 0.1, 8);
+  bins.sort(GetParam(), 0.1, many.x, many.id);
+  bins.sort(GetParam(), 0.1, few.x, few.id);
+  Bins fresh;
+  fresh.sort(GetParam(), 0.1, few.x, few.id);
+  EXPECT_EQ(std::vector(bins.order().begin(), bins.order().end()),
+            std::vector(fresh.order().begin(), fresh.order().end()));
+  EXPECT_EQ(bins.bins().size(), fresh.bins().size());
+  for (int colour = 0; colour < 8; ++colour) EXPECT_EQ(bins.of_colour(colour).size(), fresh.of_colour(colour).size());
+}
+
+TEST_P(BinsTest, RowsInVisitingOrderAreRecognised) {
+  const Cloud cloud = random_cloud(300, 0.1, 9);
+  Bins bins;
+  bins.sort(GetParam(), 0.1, cloud.x, cloud.id);
+  EXPECT_FALSE(bins.in_order());
+  const Cloud ordered = cloud.picked(bins.order());
+  bins.sort(GetParam(), 0.1, ordered.x, ordered.id);
+  EXPECT_TRUE(bins.in_order());
+}
+
+TEST_P(BinsTest, NoPointsGiveNoBins) {
+  Bins bins;
+  bins.sort(GetParam(), 0.1, {}, {});
+  EXPECT_TRUE(bins.bins().empty());
+  EXPECT_TRUE(bins.in_order());
+  std::vector<BlockKey> touched;
+  bins.append_touched(touched);
+  EXPECT_TRUE(touched.empty());
+}
+
+TEST_P(BinsTest, RefusesPointsThatAreNowhereOrTooFarAway) {
+  constexpr Real nan = std::numeric_limits<Real>::quiet_NaN(), infinity = std::numeric_limits<Real>::infinity();
+  const Real dx = 0.5, reach = Real(max_block_coordinate) * block_width * dx;
+  const std::vector<PointId> ids = {1, 2, 3};
+  Bins bins;
+  for (int axis = 0; axis < 3; ++axis)
+    for (const Real bad : {nan, infinity, -infinity, 1.01 * reach, -1.01 * reach, 1e300}) {
+      std::vector<Vec3> x(3, Vec3(0.3, 0.2, 0.1));
+      x[1][axis] = bad;
+      try {
+        bins.sort(GetParam(), dx, x, ids);
+        ADD_FAILURE() << "accepted " << x[1].transpose();
+      } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ExitCode::numerics);
+      }
+    }
+}
+
+TEST_P(BinsTest, PointsThatAreAcceptedLieInBlocksThatTheCurveHolds) {
+  const Real dx = 0.5, reach = Real(max_block_coordinate) * block_width * dx;
+  for (const Real side : {-1.0, 1.0})
+    for (const Real inward : {1e-9, 0.1, 0.3, 0.5, 0.9, 1.1, 2.0, 4.0, 4.5}) {
+      const std::vector<Vec3> x = {Vec3::Constant(side * (reach - inward * dx))};
+      const std::vector<PointId> ids = {1};
+      Bins bins;
+      try {
+        bins.sort(GetParam(), dx, x, ids);
+      } catch (const Error&) {
+        EXPECT_LE(inward, block_width) << "only the last block may be refused";
+        continue;
+      }
+      for (const Bin& bin : bins.bins())
+        for (int o = 0; o < 8; ++o) {
+          if (!((bin.octants >> o) & 1)) continue;
+          const Vec3i block = bin.block + octant_offset(o);
+          EXPECT_LE(block.cwiseAbs().maxCoeff(), max_block_coordinate) << x[0].transpose();
+          EXPECT_EQ(block_of(key_of(block)), block);
+        }
+    }
+}
+
+}  // namespace
+}  // namespace weft::test

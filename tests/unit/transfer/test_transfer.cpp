@@ -1,0 +1,437 @@
+// Scatter and gather: what they conserve, reproduce and are to one another [METHODS F.2], for the three kernels.
+
+#include "unit/transfer/clouds.hpp"
+
+#include <Eigen/Geometry>
+
+#include <cstring>
+
+namespace weft::test {
+namespace {
+
+constexpr Real dt = 0.7;
+
+class TransferTest : public ::testing::TestWithParam<KernelKind> {
+ protected:
+  /// A spacing that is exact in binary, and one that is not.
+  static std::vector<TransferSettings> settings(Real damping = 0) {
+    return {{GetParam(), 0.25, damping}, {GetParam(), 0.1, damping}};
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Kernels, TransferTest,
+                         ::testing::Values(KernelKind::linear, KernelKind::quadratic, KernelKind::cubic), name_of);
+
+/// A vector for each node, in [-1, 1]^3, the same on every rank.
+Vec3 noise(const Vec3i& node) {
+  const auto counter = static_cast<std::uint64_t>(((node.x() + 512) * 1024 + node.y() + 512) * 1024 + node.z() + 512);
+  return 2 * Random(11, 0, counter).uniform3() - Vec3::Ones();
+}
+
+template <class T>
+void sum_over(const Comm& comm, T& value) {
+  comm.sum(std::span(value.data(), static_cast<std::size_t>(value.size())));
+}
+
+// --- What can be computed by hand ---------------------------------------------------------------------------------
+
+TEST_P(TransferTest, OnePointAtRestGivesTheWeightsOfItsKernel) {
+  const TransferSettings settings{GetParam(), 0.5, 0};
+  Cloud cloud;
+  cloud.x = {{0.5, 0, -1}};  // the nodes (1, 0, -2)
+  cloud.v = {{1, 2, 3}};
+  cloud.C = cloud.A = {Mat3::Zero()};
+  cloud.m = {2};
+  cloud.id = {0};
+  Ground ground = serial_ground(settings, cloud);
+  ground.scatter_points(dt);
+  // Weights of a point on a node: (1), (1/8, 3/4, 1/8), (1/6, 2/3, 1/6).
+  const Real middle = std::array{1.0, 3.0 / 4, 2.0 / 3}[static_cast<int>(GetParam())], side = (1 - middle) / 2;
+  ground.for_each_node([&](const Vec3i& node, const Vec3&, const Real* value) {
+    Real w = 1;
+    for (int axis = 0; axis < 3; ++axis) {
+      const int away = std::abs(node[axis] - Vec3i(1, 0, -2)[axis]);
+      w *= away == 0 ? middle : away == 1 ? side : 0;
+    }
+    EXPECT_NEAR(value[0], 2 * w, 1e-15);
+    for (int axis = 0; axis < 3; ++axis) EXPECT_NEAR(value[axis + 1], 2 * w * (axis + 1), 1e-14);
+  });
+}
+
+TEST_P(TransferTest, MomentOfInertiaIsTheSumOverNodes) {
+  for (const auto& s : settings()) {
+    const Cloud cloud = random_cloud(200, s.dx, 1);
+    for (const Vec3& x : cloud.x)
+      EXPECT_LE((moment_of_inertia(s, x) - inertia_of(s, x)).norm(), 1e-13 * s.dx * s.dx) << x.transpose();
+  }
+}
+
+TEST_P(TransferTest, NodesReceiveThePlainSumOverPointsOnAnyNumberOfRanks) {
+  for (const auto& s : settings()) {
+    const Cloud cloud = random_cloud(800, s.dx, 2);
+    const NodeSums expected = plain_scatter(s, cloud, dt);
+    Real mass_scale = 0, momentum_scale = 0;
+    for (const auto& [node, sum] : expected) {
+      mass_scale = std::max(mass_scale, sum[0]);
+      momentum_scale = std::max(momentum_scale, sum.tail<3>().norm());
+    }
+    Ground ground = shared_ground(s, cloud);
+    EXPECT_EQ(ground.comm.sum(static_cast<std::int64_t>(ground.own.size())), 800);
+    ground.scatter_points(dt);
+    std::int64_t seen = 0;
+    ground.for_each_node([&](const Vec3i& node, const Vec3&, const Real* value) {
+      const auto it = expected.find({node[0], node[1], node[2]});
+      const Eigen::Vector4d sum = it == expected.end() ? Eigen::Vector4d(Eigen::Vector4d::Zero()) : it->second;
+      seen += it != expected.end();
+      EXPECT_NEAR(value[0], sum[0], 1e-13 * mass_scale);
+      EXPECT_LE((Vec3::Map(value + 1) - sum.tail<3>()).norm(), 1e-13 * momentum_scale);
+    });
+    EXPECT_EQ(ground.comm.sum(seen), static_cast<std::int64_t>(expected.size()));
+  }
+}
+
+// --- Conservation -------------------------------------------------------------------------------------------------
+
+struct NodeTotals {
+  Real mass = 0;
+  Vec3 momentum = Vec3::Zero(), angular = Vec3::Zero();
+};
+/// Sums over the nodes of all ranks.
+NodeTotals totals_of(Ground& ground) {
+  NodeTotals totals;
+  ground.for_each_node([&](const Vec3i&, const Vec3& x, const Real* value) {
+    const Vec3 p = Vec3::Map(value + 1);
+    totals.mass += value[0];
+    totals.momentum += p;
+    totals.angular += x.cross(p);
+  });
+  totals.mass = ground.comm.sum(totals.mass);
+  sum_over(ground.comm, totals.momentum);
+  sum_over(ground.comm, totals.angular);
+  return totals;
+}
+
+TEST_P(TransferTest, ScatterKeepsMassMomentumAndAngularMomentumWithAndWithoutDamping) {
+  for (const Real damping : {0.0, 0.3, 1.0})
+    for (const auto& s : settings(damping)) {
+      SCOPED_TRACE(::testing::Message() << "damping " << damping << ", dx " << s.dx);
+      Cloud cloud = random_cloud(800, s.dx, 3);
+      std::fill(cloud.A.begin(), cloud.A.end(), Mat3::Zero());
+      NodeTotals expected;
+      Real momentum_scale = 0, angular_scale = 0;
+      for (std::size_t p = 0; p < cloud.size(); ++p) {
+        const Vec3 mv = cloud.m[p] * cloud.v[p];
+        const Vec3 own = cloud.m[p] * axial(cloud.C[p] * inertia_of(s, cloud.x[p]).asDiagonal());
+        expected.mass += cloud.m[p];
+        expected.momentum += mv;
+        expected.angular += cloud.x[p].cross(mv) + own;
+        momentum_scale += mv.norm();
+        angular_scale += cloud.x[p].norm() * mv.norm() + own.norm();
+      }
+      Ground ground = shared_ground(s, cloud);
+      ground.scatter_points(dt);
+      const NodeTotals found = totals_of(ground);
+      // A few round-offs of each point's share.
+      EXPECT_NEAR(found.mass, expected.mass, 1e-14 * expected.mass);
+      EXPECT_LE((found.momentum - expected.momentum).norm(), 1e-14 * momentum_scale);
+      EXPECT_LE((found.angular - expected.angular).norm(), 1e-14 * angular_scale);
+    }
+}
+
+TEST_P(TransferTest, GatherKeepsMomentumAndAngularMomentumOfTheMovedGrid) {
+  for (const auto& s : settings()) {
+    Cloud cloud = random_cloud(800, s.dx, 4);
+    std::fill(cloud.A.begin(), cloud.A.end(), Mat3::Zero());
+    Ground ground = shared_ground(s, cloud);
+    ground.scatter_points(dt);
+    // m_i from the points, v_i anything.
+    Vec3 momentum = Vec3::Zero(), angular = Vec3::Zero();
+    ground.for_each_node([&](const Vec3i& node, const Vec3& x, const Real* value) {
+      const Vec3 v = noise(node);
+      momentum += value[0] * v;
+      angular += (x + dt * v).cross(value[0] * v);
+    });
+    ground.set_velocity([](const Vec3i& node, const Vec3&) { return noise(node); });
+    const auto [v, C] = ground.gather_points();
+    Real momentum_scale = 0, angular_scale = 0;
+    for (std::size_t p = 0; p < ground.own.size(); ++p) {
+      const Vec3 x = ground.own.x[p] + dt * v[p], mv = ground.own.m[p] * v[p];
+      const Vec3 own = ground.own.m[p] * axial(C[p] * inertia_of(s, ground.own.x[p]).asDiagonal());
+      momentum -= mv;
+      angular -= x.cross(mv) + own;
+      momentum_scale += ground.own.m[p];  // speeds are near 1
+      angular_scale += ground.own.m[p] * (x.norm() + s.dx);
+    }
+    sum_over(ground.comm, momentum);
+    sum_over(ground.comm, angular);
+    EXPECT_LE(momentum.norm(), 1e-14 * ground.comm.sum(momentum_scale));
+    EXPECT_LE(angular.norm(), 1e-14 * ground.comm.sum(angular_scale));
+  }
+}
+
+TEST_P(TransferTest, FullDampingLeavesTheRigidPartOfTheVelocityGradient) {
+  for (const auto& s : settings()) {
+    Cloud cloud = random_cloud(300, s.dx, 5), rigid = cloud;
+    for (std::size_t p = 0; p < cloud.size(); ++p) {
+      const Vec3 D = inertia_of(s, cloud.x[p]);
+      rigid.C[p] = rigid_part(cloud.C[p], D / (s.dx * s.dx));
+      EXPECT_EQ(rigid.C[p], -rigid.C[p].transpose());
+      const Real scale = cloud.C[p].norm() * D.maxCoeff();
+      EXPECT_LE((axial(rigid.C[p] * D.asDiagonal()) - axial(cloud.C[p] * D.asDiagonal())).norm(), 1e-14 * scale);
+      if (GetParam() != KernelKind::linear) {
+        EXPECT_LE((rigid.C[p] - 0.5 * (cloud.C[p] - cloud.C[p].transpose())).norm(), 1e-14 * cloud.C[p].norm());
+      }
+    }
+    Ground damped = serial_ground({s.kernel, s.dx, 1}, cloud), undamped = serial_ground(s, rigid);
+    damped.scatter_points(dt);
+    undamped.scatter_points(dt);
+    for (int k = 0; k < damped.map.size() * NodeField::row; ++k)
+      EXPECT_NEAR(damped.field.block(0)[k], undamped.field.block(0)[k], 1e-13);  // values are below ten
+  }
+}
+
+TEST(RigidPartTest, LeavesARotationAloneAndExistsWithoutInertia) {
+  Mat3 spin;
+  spin << 0, -3, 2, 3, 0, -1, -2, 1, 0;
+  EXPECT_LE((rigid_part(spin, {0.1, 0.2, 0.05}) - spin).norm(), 1e-15);
+  const Mat3 C = MatrixSource(1).matrix();
+  EXPECT_LE((rigid_part(C, Vec3::Zero()) - 0.5 * (C - C.transpose())).norm(), 1e-15);  // a point on a node
+  // About an edge of no extent along x: only the rows that move along x are seen.
+  EXPECT_NEAR(rigid_part(C, {0, 0.25, 0.25})(0, 1), C(0, 1), 1e-15);
+}
+
+TEST_P(TransferTest, InternalForcesBalanceAndSoDoTheirTorquesIfStressIsSymmetric) {
+  for (const auto& s : settings()) {
+    Cloud cloud = random_cloud(800, s.dx, 6);
+    for (std::size_t p = 0; p < cloud.size(); ++p) {
+      cloud.v[p].setZero();
+      cloud.C[p].setZero();
+      cloud.A[p] = (cloud.A[p] + cloud.A[p].transpose()).eval();
+    }
+    Ground ground = shared_ground(s, cloud);
+    ground.scatter_points(dt);
+    Real force_scale = 0, torque_scale = 0;
+    ground.for_each_node([&](const Vec3i&, const Vec3& x, const Real* value) {
+      const Real f = Vec3::Map(value + 1).norm();
+      force_scale += f;
+      torque_scale += f * x.norm();
+    });
+    const NodeTotals totals = totals_of(ground);
+    EXPECT_GT(ground.comm.sum(force_scale), 1);
+    EXPECT_LE(totals.momentum.norm(), 1e-14 * ground.comm.sum(force_scale));
+    EXPECT_LE(totals.angular.norm(), 1e-14 * ground.comm.sum(torque_scale));
+  }
+}
+
+// --- Reproduction -------------------------------------------------------------------------------------------------
+
+TEST_P(TransferTest, WeightsSumToOne) {
+  for (const auto& s : settings()) {
+    const Vec3 constant(1, -2, 3);
+    Ground ground = shared_ground(s, random_cloud(800, s.dx, 7));
+    ground.set_velocity([&](const Vec3i&, const Vec3&) { return constant; });
+    const auto [v, C] = ground.gather_points();
+    for (std::size_t p = 0; p < v.size(); ++p) {
+      EXPECT_LE((v[p] - constant).norm(), 1e-14);
+      EXPECT_LE(C[p].norm(), 1e-13 / s.dx);  // speeds of 3 over dx, coordinates of up to 10 dx
+    }
+  }
+}
+
+TEST_P(TransferTest, AffineFieldsAreGatheredExactly) {
+  for (const auto& s : settings()) {
+    MatrixSource source(8);
+    const Mat3 L = source.matrix();
+    const Vec3 v0 = source.vector();
+    Ground ground = shared_ground(s, random_cloud(800, s.dx, 9));
+    ground.set_velocity([&](const Vec3i&, const Vec3& x) { return Vec3(v0 + L * x); });
+    const auto [v, C] = ground.gather_points();
+    for (std::size_t p = 0; p < v.size(); ++p) {
+      const Vec3& x = ground.own.x[p];
+      EXPECT_LE((v[p] - (v0 + L * x)).norm(), 1e-14 * (1 + x.norm())) << x.transpose();
+      EXPECT_LE((C[p] - L).norm(), 1e-13 / s.dx) << x.transpose();
+    }
+  }
+}
+
+TEST_P(TransferTest, AffineFieldsAreScatteredExactly) {
+  for (const auto& s : settings()) {
+    MatrixSource source(10);
+    const Mat3 L = source.matrix();
+    const Vec3 v0 = source.vector();
+    Cloud cloud = random_cloud(800, s.dx, 11);
+    for (std::size_t p = 0; p < cloud.size(); ++p) {
+      cloud.v[p] = v0 + L * cloud.x[p];
+      cloud.C[p] = L;
+      cloud.A[p].setZero();
+    }
+    Ground ground = shared_ground(s, cloud);
+    ground.scatter_points(dt);
+    ground.for_each_node([&](const Vec3i&, const Vec3& x, const Real* value) {
+      if (!(value[0] > 0)) return;
+      const Vec3 v = Vec3::Map(value + 1) / value[0];
+      EXPECT_LE((v - (v0 + L * x)).norm(), 1e-13) << x.transpose() << " mass " << value[0];
+    });
+  }
+}
+
+// --- One operator and its transpose -------------------------------------------------------------------------------
+
+TEST_P(TransferTest, GatherIsTheTransposeOfScatter) {
+  for (const auto& s : settings()) {
+    Cloud cloud = random_cloud(800, s.dx, 12);
+    std::fill(cloud.C.begin(), cloud.C.end(), Mat3::Zero());
+    Ground ground = shared_ground(s, cloud);
+    ground.scatter_points(dt);
+    // <scatter(m v, A), u> = sum m v . u_p - dt A : H_p
+    Real at_nodes = 0, at_points = 0, scale = 0;
+    ground.for_each_node(
+        [&](const Vec3i& node, const Vec3&, const Real* value) { at_nodes += Vec3::Map(value + 1).dot(noise(node)); });
+    ground.set_velocity([](const Vec3i& node, const Vec3&) { return noise(node); });
+    const auto [u, H] = ground.gather_points();
+    for (std::size_t p = 0; p < u.size(); ++p) {
+      const Real motion = ground.own.m[p] * ground.own.v[p].dot(u[p]);
+      const Real work = dt * ground.own.A[p].cwiseProduct(H[p]).sum();
+      at_points += motion - work;
+      scale += std::abs(motion) + std::abs(work);
+    }
+    EXPECT_NEAR(ground.comm.sum(at_nodes), ground.comm.sum(at_points), 1e-13 * ground.comm.sum(scale));
+  }
+}
+
+/// Saint Venant-Kirchhoff rubber, enough to be nonlinear: psi = mu |E|^2 + lambda/2 tr(E)^2, E = (F^T F - I)/2.
+struct Rubber {
+  static constexpr Real mu = 2, lambda = 3;
+  static Mat3 strain(const Mat3& F) { return 0.5 * (F.transpose() * F - Mat3::Identity()); }
+  static Real energy(const Mat3& F) {
+    const Mat3 E = strain(F);
+    return mu * E.squaredNorm() + 0.5 * lambda * E.trace() * E.trace();
+  }
+  static Mat3 stress(const Mat3& F) {
+    const Mat3 E = strain(F);
+    return F * (2 * mu * E + lambda * E.trace() * Mat3::Identity());
+  }
+};
+
+TEST_P(TransferTest, NodalForcesAreMinusTheDerivativeOfTheEnergyByTheNodesDisplacements) {
+  const TransferSettings s{GetParam(), 0.25, 0};
+  Cloud cloud = random_cloud(8, s.dx, 13);
+  for (Vec3& x : cloud.x) x *= 0.15;  // so that they share nodes
+  MatrixSource source(14);
+  std::vector<Mat3> F(cloud.size());
+  for (std::size_t p = 0; p < cloud.size(); ++p) {
+    F[p] = source.near_identity(0.3);
+    cloud.v[p].setZero();
+    cloud.C[p].setZero();
+    cloud.A[p] = cloud.m[p] * Rubber::stress(F[p]) * F[p].transpose();  // m serves as rest volume
+  }
+  Ground ground = serial_ground(s, cloud);
+  ground.scatter_points(1);  // dt = 1: momentum is force
+  const NodeField force = ground.field;
+  Real largest = 0;
+  for (int k = 0; k < ground.map.size() * NodeField::row; ++k) largest = std::max(largest, force.block(0)[k]);
+  EXPECT_GT(largest, 0.1);
+
+  const auto energy = [&](int value, Real displacement) {
+    ground.field.reset(ground.map.size());
+    ground.field.block(0)[value] = displacement;
+    const auto H = ground.gather_points().C;
+    Real sum = 0;
+    for (std::size_t p = 0; p < cloud.size(); ++p) sum += cloud.m[p] * Rubber::energy((Mat3::Identity() + H[p]) * F[p]);
+    return sum;
+  };
+  // The energy is a quartic in u, so the four-point difference is exact but for round-off: 1e-16 E / (h dx).
+  const Real h = 0.1 * s.dx;
+  for (int value = 0; value < ground.map.size() * NodeField::row; ++value) {
+    const int component = value % NodeField::width;
+    if (component == 3) continue;  // velocities have three
+    const Real slope =
+        (8 * (energy(value, h) - energy(value, -h)) - (energy(value, 2 * h) - energy(value, -2 * h))) / (12 * h);
+    EXPECT_NEAR(force.block(0)[value + 1], -slope, 1e-12 * largest) << "value " << value;
+  }
+}
+
+// --- Bits ---------------------------------------------------------------------------------------------------------
+
+TEST_P(TransferTest, NeitherThreadsNorTheOrderOfRowsChangeABit) {
+  const TransferSettings s{GetParam(), 0.1, 0.2};
+  const Cloud cloud = random_cloud(3000, s.dx, 15);
+  const std::vector<std::uint32_t> order = shuffled(cloud.size(), 16);
+  NodeField first("first", "1");
+  Ground::Gathered gathered;
+  const auto same = [](const auto& a, const auto& b, std::size_t bytes) { return std::memcmp(a, b, bytes) == 0; };
+  with_threads([&](int threads) {
+    Ground ground = serial_ground(s, cloud), permuted = serial_ground(s, cloud.picked(order));
+    ground.scatter_points(dt);
+    permuted.scatter_points(dt);
+    if (threads == 1) first = ground.field;
+    const std::size_t bytes = ground.map.size() * NodeField::row * sizeof(Real);
+    EXPECT_TRUE(same(first.block(0), ground.field.block(0), bytes)) << threads << " threads";
+    EXPECT_TRUE(same(first.block(0), permuted.field.block(0), bytes)) << threads << " threads, permuted";
+
+    const auto here = ground.gather_points(), there = permuted.gather_points();
+    if (threads == 1) gathered = here;
+    EXPECT_TRUE(same(gathered.v.data(), here.v.data(), here.v.size() * sizeof(Vec3)));
+    EXPECT_TRUE(same(gathered.C.data(), here.C.data(), here.C.size() * sizeof(Mat3)));
+    for (std::size_t row = 0; row < order.size(); ++row) {
+      EXPECT_EQ(there.v[row], here.v[order[row]]);
+      EXPECT_EQ(there.C[row], here.C[order[row]]);
+    }
+  });
+}
+
+TEST_P(TransferTest, BodiesAddToWhatOthersScattered) {
+  const TransferSettings s{GetParam(), 0.25, 0};
+  const Cloud cloud = random_cloud(100, s.dx, 17);
+  Ground ground = serial_ground(s, cloud);
+  ground.scatter_points(dt);
+  const NodeField once = ground.field;
+  scatter(s, ground.bins, ground.own.points(), dt, ground.field);
+  for (int k = 0; k < ground.map.size() * NodeField::row; ++k)
+    EXPECT_NEAR(ground.field.block(0)[k], 2 * once.block(0)[k], 1e-13);
+}
+
+// --- Few points ---------------------------------------------------------------------------------------------------
+
+TEST_P(TransferTest, NoPointsAtAllScatterAndGatherNothing) {
+  Ground ground = shared_ground({GetParam(), 0.1, 0}, Cloud{});
+  EXPECT_EQ(ground.map.size(), 0);
+  ground.scatter_points(dt);
+  EXPECT_TRUE(ground.gather_points().v.empty());
+}
+
+TEST_P(TransferTest, RanksWithoutPointsTakePart) {
+  // One block of points: all but one rank have none, and its neighbours may belong to ranks that have none.
+  const TransferSettings s{GetParam(), 0.25, 0};
+  Cloud cloud = random_cloud(30, s.dx, 18);
+  for (Vec3& x : cloud.x) x = (0.05 * x.array() + 3.4 * s.dx).matrix();
+  const NodeSums expected = plain_scatter(s, cloud, dt);
+  // Cuts that give the block of the points to one rank, its neighbours to others.
+  Bins bins;
+  bins.sort(s.kernel, s.dx, cloud.x, cloud.id);
+  std::vector<BlockKey> touched;
+  bins.append_touched(touched);
+  std::sort(touched.begin(), touched.end());
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  const Comm comm = Comm::world();
+  Cuts cuts;
+  for (int r = 1; r < comm.size(); ++r) cuts.at.push_back(touched[touched.size() * r / comm.size()]);
+  std::vector<std::uint32_t> mine;
+  for (const Bin& bin : bins.bins())
+    if (cuts.owner(bin.key) == comm.rank())
+      mine.insert(mine.end(), bins.order().begin() + bin.begin, bins.order().begin() + bin.end);
+  Ground ground(s, comm, cuts, cloud.picked(mine));
+  ground.scatter_points(dt);
+  std::int64_t with_mass = 0;
+  ground.for_each_node([&](const Vec3i& node, const Vec3&, const Real* value) {
+    const auto it = expected.find({node[0], node[1], node[2]});
+    EXPECT_NEAR(value[0], it == expected.end() ? 0 : it->second[0], 1e-13);
+    with_mass += value[0] > 0;
+  });
+  EXPECT_GT(comm.sum(with_mass), 0);
+  const Vec3 drift(1, 2, 3);
+  ground.set_velocity([&](const Vec3i&, const Vec3&) { return drift; });
+  for (const Vec3& v : ground.gather_points().v) EXPECT_LE((v - drift).norm(), 1e-14);
+}
+
+}  // namespace
+}  // namespace weft::test
