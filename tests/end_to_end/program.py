@@ -1,0 +1,155 @@
+"""Runs the program weft as a user does, and reads what it leaves; shared by the end-to-end tests."""
+import csv
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+WEFT = str(pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else "weft"))
+
+# Columns of diagnostics.csv that say how the computer fared; all others are physics.
+MACHINE_COLUMNS = {"wall_seconds", "particle_steps_per_second", "imbalance", "memory_bytes"}
+
+# Two jellies of different laws, one spinning, meet above a floor: no contact is grazing and nothing breaks, so
+# rounding differences stay rounding differences.
+JELLIES = """
+weft: 1
+title: Two jellies meet over a floor
+domain: {dx: 0.05, gravity: [0, -9.81, 0]}
+time: {end: 2, frame_interval: 0.25}
+materials:
+  soft: {law: fixed_corotated, density: 1000, youngs_modulus: 2e4, poisson_ratio: 0.3}
+  firm: {law: neo_hookean, density: 1000, youngs_modulus: 4e4, poisson_ratio: 0.3}
+bodies:
+  - name: left
+    kind: continuum
+    material: soft
+    shape: {box: {lower: [-0.3, 0.02, -0.12], upper: [-0.05, 0.27, 0.13]}}
+    velocity: [1, 0, 0]
+    spin: [1, 2, 3]
+  - name: right
+    kind: continuum
+    material: firm
+    shape: {sphere: {center: [0.25, 0.2, 0.03], radius: 0.14}}
+    velocity: [-1, 0, 0]
+colliders:
+  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, condition: separate, friction: 0.4}
+probes:
+  - {name: centre, body: left, centre_of_mass: {}}
+  - {name: corner, body: left, nearest: {point: [-0.3, 0.02, -0.12], field: pressure}}
+"""
+
+# Sand falls out of a spout on a ledge and over its edge out of the bounds: points are born and removed all the time.
+SPOUT = """
+weft: 1
+title: Sand from a spout
+domain:
+  dx: 0.05
+  gravity: [0, -9.81, 0]
+  bounds: {lower: [-1, -0.2, -1], upper: [1, 1, 1]}
+time: {end: 2, frame_interval: 0.5}
+materials:
+  sand: {law: drucker_prager, density: 2200, youngs_modulus: 1e5, poisson_ratio: 0.3, friction_angle: 30}
+bodies:
+  - {name: sand, kind: continuum, material: sand}
+sources:
+  - name: spout
+    body: sand
+    shape: {box: {lower: [-0.1, 0.2, -0.1], upper: [0.1, 0.25, 0.1]}}
+    velocity: [0, -1.5, 0]
+    until: 0.3
+colliders:
+  - {name: ledge, shape: {box: {lower: [0, -0.1, -0.5], upper: [0.5, 0, 0.5]}}, condition: separate, friction: 0.4}
+"""
+
+
+def environment(threads=1):
+    return os.environ | {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+        "OMPI_MCA_mpi_yield_when_idle": "1",  # more ranks than cores: who waits lets others work
+        "OMP_NUM_THREADS": str(threads)}
+
+
+def command(*arguments, ranks=1):
+    launcher = ["mpiexec", "-n", str(ranks)] if ranks > 1 else []
+    return [*launcher, WEFT, *map(str, arguments)]
+
+
+def weft(*arguments, ranks=1, threads=1, folder=None):
+    """Runs the program to its end; .returncode, .stdout and .stderr of it."""
+    return subprocess.run(command(*arguments, ranks=ranks), env=environment(threads), cwd=folder, capture_output=True,
+                          text=True, timeout=240)
+
+
+def wait_until(condition, what, seconds=120):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise TimeoutError(f"{what} did not happen within {seconds} s")
+        time.sleep(0.01)
+
+
+def checkpoints(output):
+    """Finished checkpoints, the oldest first."""
+    return sorted(p for p in (pathlib.Path(output) / "checkpoints").glob("step_*") if not p.name.endswith(".tmp"))
+
+
+def step_of(checkpoint):
+    return int(checkpoint.name[len("step_"):])
+
+
+def run_json(output):
+    return json.loads((pathlib.Path(output) / "run.json").read_text())
+
+
+def history(output):
+    """diagnostics.csv as a list of rows: dictionaries by column name without unit; the texts of the numbers."""
+    with open(pathlib.Path(output) / "diagnostics.csv", newline="") as file:
+        rows = list(csv.reader(file))
+    names = [column.split(" [")[0] for column in rows[0]]
+    return [dict(zip(names, row)) for row in rows[1:]]
+
+
+def physics(output):
+    """The rows of diagnostics.csv without what depends on the machine, as texts: equal bits print equal texts."""
+    return [{name: text for name, text in row.items() if name not in MACHINE_COLUMNS} for row in history(output)]
+
+
+def flip_bit(file, place):
+    """Flips one bit at a share `place` of the file's length."""
+    data = bytearray(file.read_bytes())
+    data[int(place * (len(data) - 1))] ^= 0x10
+    file.write_bytes(data)
+
+
+class Case(unittest.TestCase):
+    """A test with a folder of its own."""
+
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory(prefix="weft_")
+        self.addCleanup(scratch.cleanup)
+        self.folder = pathlib.Path(scratch.name)
+
+    def deck(self, text, name="deck.yaml"):
+        path = self.folder / name
+        path.write_text(text)
+        return path
+
+    def run_deck(self, deck, output, *arguments, code=0, **how):
+        """Runs a deck into folder/output, which is returned; fails unless it ends with this exit code."""
+        done = weft("run", deck, "-o", self.folder / output, *arguments, folder=self.folder, **how)
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        self.last = done
+        return self.folder / output
+
+    def assert_same_state(self, a, b, tolerance):
+        """The newest checkpoints of two runs are of the same step and agree to this relative difference."""
+        a, b = checkpoints(a)[-1], checkpoints(b)[-1]
+        self.assertEqual(a.name, b.name)
+        done = weft("compare", a, b, "--tolerance", tolerance)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

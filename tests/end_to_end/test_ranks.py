@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Proves that ranks, threads and repetition change nothing that they may not: tests/end_to_end/test_ranks.py WEFT."""
+import unittest
+
+from program import JELLIES, SPOUT, Case, checkpoints, history, physics, weft
+
+# A jelly of one cell: its points stand in one or two blocks, so most of seven ranks have none.
+CRUMB = """
+weft: 1
+domain: {dx: 0.05, gravity: [0, 0, 0]}
+time: {end: 2, frame_interval: 1}
+materials:
+  soft: {law: fixed_corotated, density: 1000, youngs_modulus: 2e4, poisson_ratio: 0.3}
+bodies:
+  - {name: crumb, kind: continuum, material: soft, shape: {box: {lower: [0, 0, 0], upper: [0.05, 0.05, 0.05]}},
+     velocity: [4, 0, 0], spin: [0, 0, 5]}
+"""
+
+
+class RanksAndThreads(Case):
+    def test_1_2_3_4_and_7_ranks_agree_to_1e_10_after_200_steps(self):
+        deck = self.deck(JELLIES)
+        alone = self.run_deck(deck, "1", "--steps", 200)
+        moved = max(abs(float(row["centre_x"]) - float(history(alone)[0]["centre_x"])) for row in history(alone))
+        self.assertGreater(moved, 0.03)  # or the comparison would prove nothing
+        for ranks in 2, 3, 4, 7:
+            with self.subTest(ranks=ranks):
+                self.assert_same_state(alone, self.run_deck(deck, str(ranks), "--steps", 200, ranks=ranks), 1e-10)
+
+    def test_threads_change_no_bit(self):
+        deck = self.deck(JELLIES)
+        one = self.run_deck(deck, "one", "--steps", 100)
+        for threads in 2, 3:
+            with self.subTest(threads=threads):
+                many = self.run_deck(deck, str(threads), "--steps", 100, threads=threads)
+                self.assert_same_state(one, many, 0)
+                self.assertEqual(physics(one), physics(many))
+
+    def test_a_run_repeated_on_the_same_ranks_changes_no_bit(self):
+        deck = self.deck(JELLIES)
+        first = self.run_deck(deck, "first", "--steps", 60, ranks=3)
+        again = self.run_deck(deck, "again", "--steps", 60, ranks=3)
+        self.assert_same_state(first, again, 0)
+        self.assertEqual(physics(first), physics(again))
+
+    def test_more_ranks_than_blocks_and_ranks_without_particles_change_nothing(self):
+        deck = self.deck(CRUMB)
+        alone = self.run_deck(deck, "1", "--steps", 200)
+        self.assertGreater(float(history(alone)[-1]["momentum_x"]), 0)
+        crowd = self.run_deck(deck, "7", "--steps", 200, ranks=7)
+        self.assert_same_state(alone, crowd, 1e-10)
+
+    def test_points_are_born_and_removed_alike_on_any_ranks(self):
+        deck = self.deck(SPOUT)
+        alone = self.run_deck(deck, "1", "--steps", 250)
+        last = history(alone)[-1]
+        self.assertGreater(int(last["removed_particles"]), 0)
+        self.assertGreater(int(last["particles"]), 0)
+        many = self.run_deck(deck, "3", "--steps", 250, ranks=3)
+        for name in "step", "particles", "removed_particles":
+            self.assertEqual([row[name] for row in history(alone)], [row[name] for row in history(many)], name)
+
+    def test_compare_tells_runs_apart(self):
+        deck = self.deck(JELLIES)
+        a = checkpoints(self.run_deck(deck, "a", "--steps", 2))[-1]
+        b = checkpoints(self.run_deck(deck, "b", "--steps", 2, "--set", "bodies.left.velocity=[1.0000001, 0, 0]"))[-1]
+        for tolerance, code in (0, 1), (1e-10, 1), (1e-3, 0):
+            self.assertEqual(weft("compare", a, b, "--tolerance", tolerance).returncode, code, tolerance)
+        table = weft("compare", a, b).stdout
+        self.assertRegex(table, r"left +velocity ")
+        self.assertRegex(table, r"right +velocity +0 +0 ")  # the other body has not been touched yet
+
+
+if __name__ == "__main__":
+    unittest.main()
