@@ -337,6 +337,24 @@ void check_return_map_follows_the_frame() {
   });
 }
 
+/// Plain numbers may go by cheaper ways than numbers with derivatives; both must arrive at the same state.
+template <class L>
+void check_return_map_does_not_depend_on_the_scalar() {
+  for_all_constants<L>(15, [](const auto& k, const auto& q, MatrixSource& source) {
+    std::vector<Mat3> list = smooth_matrices<L>(source);
+    for (int i = 0; i < 300; ++i) list.push_back(source.near_identity(std::pow(10.0, source.uniform(-4, -0.3))));
+    for (const Mat3& F : list) {
+      const auto plain = L::return_map(k, q, F, 1e-3);
+      const auto dual = L::return_map(k, q, along(F, Mat3::Zero()), 1e-3);
+      EXPECT_LE((plain.F - values(dual.F)).norm(), 1e-12 * (1 + F.norm())) << F;
+      L::Remembered::each([&](auto item) {
+        constexpr auto member = decltype(item)::pointer;
+        EXPECT_NEAR(plain.q.*member, dual.q.*member, 1e-12);
+      });
+    }
+  });
+}
+
 template <class L>
 void check_return_differential_is_the_derivative_of_the_return_map() {
   for_all_constants<L>(14, [](const auto& k, const auto& q, MatrixSource& source) {

@@ -61,29 +61,29 @@ struct DruckerPrager : HenckyElastic {
 
   template <class T>
   static Returned<Memory, T> return_map(const Constants& k, const Memory& q, const Matrix3<T>& F, Real) {
-    const Svd<T> svd = polar_svd(F);
-    const Vector3<T> trial = trial_log_strains(svd.s);
-    const Flow<T> flow = flow_of(k, q, trial);
-    if (flow.state == State::elastic) {
-      const Memory closed{q.plastic_strain, 0};
-      if (q.volume_gain == 0 && is_uncrushed(svd)) return {F, closed};
-      return {from_log_strains(svd, flow.H), closed};
-    }
-    Memory after{q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount), 0};
-    if (flow.state == State::separated && k.volume_correction)
-      after.volume_gain = q.volume_gain + value_of(T(trial.sum())) - 3 * k.tip;
-    return {from_log_strains(svd, flow.H), after};
+    Memory after;
+    const Matrix3<T> elastic = flow_in_log_strain(F, [&](const T& trace, const T& deviator) {
+      const Flow<T> flow = flow_of(k, q, trace, deviator);
+      after.plastic_strain = q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount);
+      after.volume_gain =
+          flow.state == State::separated && k.volume_correction ? q.volume_gain + value_of(trace) - 3 * k.tip : 0;
+      return flow;
+    });
+    return {elastic, after};
   }
 
   static Mat3 return_differential(const Constants& k, const Memory& q, const Mat3& F, const Mat3& dF, Real) {
     const Svd<Real> svd = polar_svd(F);
-    const Flow<Real> flow = flow_of(k, q, trial_log_strains(svd.s));
+    const Vec3 e = trial_log_strains(svd.s), deviator = e - Vec3::Constant(e.mean());
+    const Flow<Real> flow = flow_of(k, q, e.sum(), deviator.norm());
     Mat3 dH = Mat3::Zero();
     if (flow.state == State::elastic) dH = Mat3::Identity();
-    if (flow.state == State::shear)
-      dH = Mat3::Constant(1.0 / 3) - flow.slope * flow.direction * Vec3::Ones().transpose() +
-           flow.ratio * (deviator_projection() - flow.direction * flow.direction.transpose());
-    return log_flow_differential(svd, flow.H, flow.ratio, dH, dF);
+    if (flow.state == State::shear) {
+      const Vec3 n = deviator.normalized();
+      dH = Mat3::Constant(1.0 / 3) - slope(k, q) * n * Vec3::Ones().transpose() +
+           flow.ratio * (deviator_projection() - n * n.transpose());
+    }
+    return log_flow_differential(svd, flow, dH, dF);
   }
 
   /// Value of the yield function [Pa]; <= 0 for admissible F.
@@ -100,28 +100,26 @@ struct DruckerPrager : HenckyElastic {
  private:
   enum class State { elastic, shear, separated };
   template <class T>
-  struct Flow {
+  struct Flow : LogFlow<T> {
     State state;
-    Vector3<T> H;          ///< log strains after flow
-    T ratio;               ///< H_i - H_j over e_i - e_j
-    Vector3<T> direction;  ///< dev e / |dev e|
-    Real slope;            ///< -d|dev H| / d tr e on the cone
-    T amount;              ///< norm of the plastic log strain
+    T amount;  ///< norm of the plastic log strain
   };
 
+  /// Of the cone in log strain: |dev e| <= -slope tr e.
+  static Real slope(const Constants& k, const Memory& q) { return cone(k, q) * 3 * k.lame.bulk() / (2 * k.lame.mu); }
+
+  /// From trace and size of the deviator of the trial log strain.
   template <class T>
-  static Flow<T> flow_of(const Constants& k, const Memory& q, const Vector3<T>& trial) {
-    const auto [mu, lambda] = k.lame;
-    const Vector3<T> tip = Vector3<T>::Constant(T(k.tip));
-    const Vector3<T> e = trial + Vector3<T>::Constant(T(q.volume_gain / 3)) - tip;
-    const T sum = e.sum();
-    const Real slope = cone(k, q) * (3 * lambda + 2 * mu) / (2 * mu);
-    if (value_of(sum) >= 0) return {State::separated, tip, T(0), Vector3<T>::Zero(), slope, (trial - tip).norm()};
-    const Vector3<T> mean = Vector3<T>::Constant(sum / 3), deviator = e - mean;
-    const T size = deviator.norm(), excess = size + slope * sum;
-    if (value_of(excess) <= 0) return {State::elastic, e + tip, T(1), Vector3<T>::Zero(), slope, T(0)};
-    const T ratio = -slope * sum / size;
-    return {State::shear, mean + ratio * deviator + tip, ratio, deviator / size, slope, excess};
+  static Flow<T> flow_of(const Constants& k, const Memory& q, const T& trace, const T& deviator) {
+    using std::sqrt;
+    const T e = trace + q.volume_gain - 3 * k.tip;  // its trace, from the tip
+    if (value_of(e) >= 0) {
+      const T opened = trace - 3 * k.tip;
+      return {{false, T(k.tip), T(0)}, State::separated, sqrt(deviator * deviator + opened * opened / 3)};
+    }
+    const T mean = e / 3 + k.tip, limit = -slope(k, q) * e;
+    if (value_of(deviator) <= value_of(limit)) return {{q.volume_gain == 0, mean, T(1)}, State::elastic, T(0)};
+    return {{false, mean, limit / deviator}, State::shear, deviator - limit};
   }
 };
 

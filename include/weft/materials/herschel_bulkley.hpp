@@ -17,12 +17,13 @@ Real flow_fraction(Real ln_A, Real n);
 /// bbar. With s = |mu dev bbar| and y = sqrt(2/3) yield_stress, flow during dt relaxes the trial s_tr > y to the root
 /// of
 ///   s - s_tr + 2 mu (tr bbar / 3) dt ((s - y) / consistency)^{1/flow_index} = 0;
-/// volume is kept. [Yue 2015; METHODS E.7] Material crushed beneath least_volume does not flow.
+/// volume is kept. [Yue 2015; METHODS E.7] Being isotropic, goo needs of F only F F^T: what flowed comes back as the
+/// lower Cholesky factor of it. Material crushed beneath least_volume does not flow.
 struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
   static constexpr std::string_view name = "herschel_bulkley";
   static constexpr bool yields = true;
   struct Memory {
-    Real plastic_strain = 0;  ///< Equivalent uniaxial [1].
+    Real plastic_strain = 0;  ///< Equivalent uniaxial: integral of sqrt(2/3) of the norm of the flow rate [1].
   };
   using Remembered = MemoryFields<Remember<PlasticStrain, &Memory::plastic_strain>>;
 
@@ -53,45 +54,31 @@ struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
 
   template <class T>
   static Returned<Memory, T> return_map(const Constants& k, const Memory& q, const Matrix3<T>& F, Real dt) {
-    using std::sqrt;
-    if (!may_flow(k, value_of(T(F.determinant())), dt)) return {F, q};
-    const Svd<T> svd = polar_svd(F);
-    const Flow<T> flow = flow_of(k, svd.s, dt);
-    if (!flow.yields) return {F, q};
-    Real plastic = 0;  // squared norm of the plastic log strain, which is a deviator
-    for (int i = 0; i < 3; ++i) plastic += std::pow(std::log(value_of(flow.h[i]) / value_of(svd.s[i])), 2);
-    return {isotropic(svd, flow.h), Memory{q.plastic_strain + std::sqrt(2.0 / 3 * plastic)}};
+    const Flow<T> flow = flow_of(k, F, dt);
+    if (!flow.flows) return {F, q};
+    const Real amount =
+        value_of(flow.excess) * (1 - value_of(flow.fraction)) / (2 * k.shear_modulus * value_of(flow.mean));
+    return {flow.scale * flow.factor, Memory{q.plastic_strain + std::sqrt(2.0 / 3) * amount}};
   }
 
   static Mat3 return_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF, Real dt) {
-    if (!may_flow(k, F.determinant(), dt)) return dF;
-    const Svd<Real> svd = polar_svd(F);
-    const Vec3& s = svd.s;
-    const Flow<Real> flow = flow_of(k, s, dt);
-    if (!flow.yields) return dF;
-    const Vec3 deviator = flow.b - Vec3::Constant(flow.mean);
-    const Vec3 x = flow.ratio * deviator + Vec3::Constant(flow.mean);
-    PrincipalDerivative d;
-    for (int j = 0; j < 3; ++j) {
-      Vec3 db = flow.b * (-2.0 / 3 / s[j]);
-      db[j] += 2 * flow.b[j] / s[j];
-      const Real d_mean = db.mean(), d_stress = k.shear_modulus * k.shear_modulus * deviator.dot(db) / flow.stress;
-      const Real d_fraction =
-          -flow.sensitivity * (d_mean / flow.mean + (1 / k.flow_index - 1) * d_stress / (flow.stress - k.radius));
-      const Real d_relaxed = flow.fraction * d_stress + d_fraction * (flow.stress - k.radius);
-      const Real d_ratio = (d_relaxed - flow.ratio * d_stress) / flow.stress;
-      const Vec3 dx = d_ratio * deviator + flow.ratio * (db - Vec3::Constant(d_mean)) + Vec3::Constant(d_mean);
-      const Vec3 relative = dx.cwiseQuotient(x);
-      d.stretch.col(j) =
-          flow.h.cwiseProduct(0.5 * (relative - Vec3::Constant(relative.mean())) + Vec3::Constant(1 / (3 * s[j])));
-    }
-    const Real rescaled = flow.ratio / std::cbrt(x.prod());  // h_i^2 - h_j^2 over s_i^2 - s_j^2
-    for (int pair = 0; pair < 3; ++pair) {
-      const auto [i, j] = others(pair);
-      d.shear[pair] = rescaled * (s[i] + s[j]) / (flow.h[i] + flow.h[j]);
-      d.spin[pair] = (flow.h[i] + flow.h[j]) / (s[i] + s[j]);
-    }
-    return isotropic_differential(svd, d, dF);
+    const Flow<Real> flow = flow_of(k, F, dt);
+    if (!flow.flows) return dF;
+    // By logarithmic derivatives, from the trial bbar to its relaxed X = ratio dev bbar + mean I.
+    const Real d_ln_J = cofactor(F).cwiseProduct(dF).sum() / F.determinant();
+    const Mat3 half = dF * F.transpose() / flow.two_thirds_power;
+    const Mat3 db = half + half.transpose() - 2.0 / 3 * d_ln_J * flow.b;
+    const Real d_mean = db.trace() / 3;
+    const Mat3 deviator = flow.b - flow.mean * Mat3::Identity(), d_deviator = db - d_mean * Mat3::Identity();
+    const Real d_stress = k.shear_modulus * k.shear_modulus * deviator.cwiseProduct(db).sum() / flow.stress;
+    const Real d_fraction = -flow.sensitivity * (d_mean / flow.mean + (1 / k.flow_index - 1) * d_stress / flow.excess);
+    const Real d_ratio = (flow.fraction * d_stress + d_fraction * flow.excess - flow.ratio * d_stress) / flow.stress;
+    const Mat3 dX = d_ratio * deviator + flow.ratio * d_deviator + d_mean * Mat3::Identity();
+    // Cholesky: X = L L^T gives dL = L low(L^{-1} dX L^{-T}), the diagonal of low halved.
+    const Mat3 inverse = flow.factor.inverse(), M = inverse * dX * inverse.transpose();
+    Mat3 low = M.triangularView<Eigen::StrictlyLower>();
+    low.diagonal() = 0.5 * M.diagonal();
+    return flow.scale * flow.factor * (low + (d_ln_J / 3 - M.trace() / 6) * Mat3::Identity());
   }
 
   /// |mu dev bbar| above the yield stress [Pa].
@@ -104,42 +91,56 @@ struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
   static Real plastic_measure(const Constants&, const Memory& q, const Mat3&) { return q.plastic_strain; }
 
  private:
-  static bool may_flow(const Constants&, Real J, Real dt) { return J > least_volume && dt > 0; }
-
   template <class T>
   struct Flow {
-    bool yields;
-    Vector3<T> b;      ///< eigenvalues of the trial bbar
-    T mean;            ///< tr bbar / 3
-    T stress;          ///< s_tr
-    T fraction;        ///< (s - y) / (s_tr - y)
-    T ratio;           ///< s / s_tr
-    Real sensitivity;  ///< -d fraction / d ln A
-    Vector3<T> h;      ///< stretches after flow
+    bool flows = false;
+    Matrix3<T> b;       ///< trial bbar
+    T two_thirds_power;    ///< J^{2/3}
+    T mean;             ///< tr bbar / 3
+    T stress;           ///< s_tr
+    T excess;           ///< s_tr - y
+    T fraction;         ///< (s - y) / (s_tr - y)
+    T ratio;            ///< s / s_tr
+    Real sensitivity;   ///< -d fraction / d ln A
+    Matrix3<T> factor;  ///< Cholesky factor of the relaxed bbar
+    T scale;            ///< brings its determinant to J
   };
 
   template <class T>
-  static Flow<T> flow_of(const Constants& k, const Vector3<T>& s, Real dt) {
+  static Flow<T> flow_of(const Constants& k, const Matrix3<T>& F, Real dt) {
     using std::cbrt, std::log, std::sqrt;
-    const T root = cbrt(T(s.prod()));
-    const Vector3<T> b = s.cwiseProduct(s) / (root * root);
-    const T mean = b.sum() / 3;
-    const Vector3<T> middle = Vector3<T>::Constant(mean), deviator = b - middle;
-    // Not zero, so that goo without yield stress has a ratio at rest too.
-    const T stress = k.shear_modulus * deviator.norm() + 1e-300, excess = stress - k.radius;
-    if (!(value_of(excess) > 0)) return {false, b, mean, stress, T(1), T(1), 0, s};
+    Flow<T> flow;
+    const T J = F.determinant();
+    if (!(value_of(J) > least_volume && dt > 0)) return flow;
+    const T root = cbrt(J);
+    const Matrix3<T> I = Matrix3<T>::Identity();
+    flow.two_thirds_power = root * root;
+    flow.b = F * F.transpose() / flow.two_thirds_power;
+    flow.mean = flow.b.trace() / 3;
+    const Matrix3<T> deviator = flow.b - flow.mean * I;
+    flow.stress =
+        k.shear_modulus * deviator.norm() + 1e-300;  // not zero: without yield stress there is flow at rest too
+    flow.excess = flow.stress - k.radius;
+    flow.flows = value_of(flow.excess) > 0;
+    if (!flow.flows) return flow;
     // s = y + fraction * excess turns the flow rule into fraction + A fraction^n = 1, n = 1/h.
     const Real n = 1 / k.flow_index;
-    const T ln_A = log(2 * k.shear_modulus * dt * mean / excess) + n * log(excess / k.consistency);
+    const T ln_A = log(2 * k.shear_modulus * dt * flow.mean / flow.excess) + n * log(flow.excess / k.consistency);
     const Real x = flow_fraction(value_of(ln_A), n);
-    const Real sensitivity = x > 0 ? x * (1 - x) / (x + n * (1 - x)) : 0;
-    const T fraction = x > 0 ? x - sensitivity * (ln_A - value_of(ln_A)) : T(0);
-    const T ratio = (k.radius + fraction * excess) / stress;
-    const Vector3<T> relaxed = ratio * deviator + middle;
-    const T scale = root / sqrt(cbrt(T(relaxed.prod())));  // keeps the volume
-    Vector3<T> h;
-    for (int i = 0; i < 3; ++i) h[i] = scale * sqrt(relaxed[i]);
-    return {true, b, mean, stress, fraction, ratio, sensitivity, h};
+    flow.sensitivity = x > 0 ? x * (1 - x) / (x + n * (1 - x)) : 0;
+    flow.fraction = x > 0 ? x - flow.sensitivity * (ln_A - value_of(ln_A)) : T(0);  // value x, with its derivative
+    flow.ratio = (k.radius + flow.fraction * flow.excess) / flow.stress;
+    const Matrix3<T> X = flow.ratio * deviator + flow.mean * I;
+    flow.factor.setZero();
+    auto& L = flow.factor;
+    L(0, 0) = sqrt(X(0, 0));
+    L(1, 0) = X(1, 0) / L(0, 0);
+    L(2, 0) = X(2, 0) / L(0, 0);
+    L(1, 1) = sqrt(X(1, 1) - L(1, 0) * L(1, 0));
+    L(2, 1) = (X(2, 1) - L(2, 0) * L(1, 0)) / L(1, 1);
+    L(2, 2) = sqrt(X(2, 2) - L(2, 0) * L(2, 0) - L(2, 1) * L(2, 1));
+    flow.scale = root / cbrt(T(L(0, 0) * L(1, 1) * L(2, 2)));
+    return flow;
   }
 };
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 namespace weft {
 
@@ -63,6 +64,9 @@ struct Snow : Inviscid {
   /// Clamps the stretches; what they lose goes to J_P, which is held within [1/20, 20].
   template <class T>
   static Returned<Memory, T> return_map(const Constants& k, const Memory& q, const Matrix3<T>& F, Real) {
+    if constexpr (std::is_same_v<T, Real>) {
+      if (is_within_limits(k, F)) return {F, q};
+    }
     const Svd<T> svd = polar_svd(F);
     if (value_of(svd.s[0]) <= k.most_stretch && value_of(svd.s[2]) >= k.least_stretch) return {F, q};
     const Vector3<T> h = svd.s.unaryExpr([&k](const T& s) { return clamped(k, s); });
@@ -88,6 +92,18 @@ struct Snow : Inviscid {
   static Real plastic_measure(const Constants&, const Memory& q, const Mat3&) { return q.plastic_volume - 1; }
 
  private:
+  /// True if all singular values lie within the limits, told without them: by the leading minors of F^T F - least^2 I
+  /// and of most^2 I - F^T F.
+  static bool is_within_limits(const Constants& k, const Mat3& F) {
+    const Mat3 C = F.transpose() * F;
+    const auto is_positive = [](const Mat3& A) {
+      return A(0, 0) > 0 && A(0, 0) * A(1, 1) - A(1, 0) * A(1, 0) > 0 && A.determinant() > 0;
+    };
+    const Mat3 I = Mat3::Identity();
+    return F.determinant() > 0 && is_positive(k.most_stretch * k.most_stretch * I - C) &&
+           is_positive(C - k.least_stretch * k.least_stretch * I);
+  }
+
   template <class T>
   static T clamped(const Constants& k, const T& s) {
     return value_of(s) < k.least_stretch ? T(k.least_stretch) : value_of(s) > k.most_stretch ? T(k.most_stretch) : s;

@@ -7,6 +7,7 @@
 #include "weft/materials/law.hpp"
 #include "weft/materials/log_strain.hpp"
 #include "weft/math/svd.hpp"
+#include "weft/math/symmetric.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +18,10 @@ template <class T>
 Vector3<T> log_strains(const Vector3<T>& s) {
   return {log_strain(s[0]), log_strain(s[1]), log_strain(s[2])};
 }
+/// True if all stretches are near enough to one for the tensor logarithm of b = F F^T, which is cheaper than singular
+/// values: the eigenvalues of b lie within 1/2 and 3/2, and J > 0.
+inline bool is_moderate(const Mat3& b, Real J) { return J > 0 && (b - Mat3::Identity()).squaredNorm() < 0.25; }
+
 /// psi = mu sum e_i^2 + lambda/2 (sum e_i)^2, e_i = log_strain(s_i); tau = 2 mu e_i + lambda sum e_j. [METHODS E.2]
 /// For laws whose constants hold `Lame lame`. Softens beyond stretches of about e.
 struct HenckyElastic : Inviscid {
@@ -35,6 +40,11 @@ struct HenckyElastic : Inviscid {
 
   template <class Constants, class Memory>
   static Mat3 kirchhoff(const Constants& k, const Memory&, const Mat3& F) {
+    const Mat3 b = F * F.transpose();
+    if (is_moderate(b, F.determinant())) {
+      const Mat3 twice_e = log_symmetric(b);
+      return k.lame.mu * twice_e + 0.5 * k.lame.lambda * twice_e.trace() * Mat3::Identity();
+    }
     const Svd<Real> svd = polar_svd(F);
     return svd.U * gradient(k.lame, svd.s).cwiseProduct(svd.s).asDiagonal() * svd.U.transpose();
   }

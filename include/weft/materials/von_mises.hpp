@@ -28,20 +28,26 @@ struct VonMises : HenckyElastic {
 
   template <class T>
   static Returned<Memory, T> return_map(const Constants& k, const Memory& q, const Matrix3<T>& F, Real) {
-    const Svd<T> svd = polar_svd(F);
-    const Flow<T> flow = flow_of(k, q, trial_log_strains(svd.s));
-    if (!flow.yields && is_uncrushed(svd)) return {F, q};
-    return {from_log_strains(svd, flow.H), Memory{q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount)}};
+    Memory after;
+    const Matrix3<T> elastic = flow_in_log_strain(F, [&](const T& trace, const T& deviator) {
+      const Flow<T> flow = flow_of(k, q, trace, deviator);
+      after.plastic_strain = q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount);
+      return flow;
+    });
+    return {elastic, after};
   }
 
   static Mat3 return_differential(const Constants& k, const Memory& q, const Mat3& F, const Mat3& dF, Real) {
     const Svd<Real> svd = polar_svd(F);
-    const Flow<Real> flow = flow_of(k, q, trial_log_strains(svd.s));
-    if (!flow.yields) return log_flow_differential(svd, flow.H, 1, Mat3::Identity(), dF);
-    const Mat3 along = flow.direction * flow.direction.transpose();
-    const Mat3 dH = Mat3::Constant(1.0 / 3) + flow.ratio * (deviator_projection() - along) +
-                    k.hardening / (2 * k.lame.mu + k.hardening) * along;
-    return log_flow_differential(svd, flow.H, flow.ratio, dH, dF);
+    const Vec3 e = trial_log_strains(svd.s), deviator = e - Vec3::Constant(e.mean());
+    const Flow<Real> flow = flow_of(k, q, e.sum(), deviator.norm());
+    Mat3 dH = Mat3::Identity();
+    if (!flow.unchanged) {
+      const Vec3 n = deviator.normalized();
+      dH = Mat3::Constant(1.0 / 3) + flow.ratio * (deviator_projection() - n * n.transpose()) +
+           k.hardening / (2 * k.lame.mu + k.hardening) * n * n.transpose();
+    }
+    return log_flow_differential(svd, flow, dH, dF);
   }
 
   /// Value of the yield function [Pa]; <= 0 for admissible F.
@@ -59,21 +65,17 @@ struct VonMises : HenckyElastic {
   }
 
   template <class T>
-  struct Flow {
-    bool yields;
-    Vector3<T> H;          ///< log strains after flow
-    T ratio;               ///< H_i - H_j over e_i - e_j
-    Vector3<T> direction;  ///< dev e / |dev e|
-    T amount;              ///< norm of the plastic log strain
+  struct Flow : LogFlow<T> {
+    T amount;  ///< norm of the plastic log strain
   };
+
+  /// From trace and size of the deviator of the trial log strain.
   template <class T>
-  static Flow<T> flow_of(const Constants& k, const Memory& q, const Vector3<T>& e) {
-    const Real mu = k.lame.mu;
-    const Vector3<T> mean = Vector3<T>::Constant(e.sum() / 3), deviator = e - mean;
-    const T size = deviator.norm(), excess = 2 * mu * size - radius(k, q);
-    if (!(value_of(excess) > 0)) return {false, e, T(1), Vector3<T>::Zero(), T(0)};
-    const T amount = excess / (2 * mu + k.hardening), ratio = 1 - amount / size;
-    return {true, mean + ratio * deviator, ratio, deviator / size, amount};
+  static Flow<T> flow_of(const Constants& k, const Memory& q, const T& trace, const T& deviator) {
+    const T mean = trace / 3, excess = 2 * k.lame.mu * deviator - radius(k, q);
+    if (!(value_of(excess) > 0)) return {{true, mean, T(1)}, T(0)};
+    const T amount = excess / (2 * k.lame.mu + k.hardening);
+    return {{false, mean, 1 - amount / deviator}, amount};
   }
 };
 

@@ -155,6 +155,7 @@ TYPED_TEST(LawTest, ReturnMapLeavesAdmissibleStatesAlone) {
   check_return_map_leaves_admissible_states_alone<TypeParam>();
 }
 TYPED_TEST(LawTest, ReturnMapNeverCreatesEnergy) { check_return_map_never_creates_energy<TypeParam>(); }
+TYPED_TEST(LawTest, ReturnMapDoesNotDependOnTheScalar) { check_return_map_does_not_depend_on_the_scalar<TypeParam>(); }
 TYPED_TEST(LawTest, ReturnMapFollowsTheFrame) { check_return_map_follows_the_frame<TypeParam>(); }
 TYPED_TEST(LawTest, ReturnDifferentialIsTheDerivativeOfTheReturnMap) {
   check_return_differential_is_the_derivative_of_the_return_map<TypeParam>();
