@@ -47,8 +47,9 @@ void check_names_used(const Spot& list, const char* key, const char* what, const
     const Node* used = list.entry(i).node().child(key);
     if (used == nullptr || used->kind != Node::Kind::scalar || used->text.empty() || names.contains(used->text))
       continue;
+    const bool is_read = !list.reading().report.is_full();  // a suggestion looks at all names, which takes time
     list.entry(i)[key].error(fmt::format("there is no {} named {}. {}Known: {}.", what, shown(used->text),
-                                         did_you_mean(used->text, known), listed(known)));
+                                         is_read ? did_you_mean(used->text, known) : "", listed(known)));
   }
 }
 
@@ -125,8 +126,8 @@ void check_references(const Deck& deck, const Spot& root) {
   collect_names(sources, "source", source_names);
   collect_names(probes, "probe", probe_names);
   // Bodies and colliders name files of one folder.
-  Names shown = body_names;
-  collect_names(colliders, "body or collider", shown);
+  Names drawn = body_names;
+  collect_names(colliders, "body or collider", drawn);
 
   check_names_used(bodies, "material", "material", materials);
   check_names_used(sources, "body", "body", body_names);

@@ -30,7 +30,7 @@ class Report {
   void throw_if_any() const;
 
  private:
-  static constexpr int most_lines = 200;  // nobody reads more, and they must not cost time
+  static constexpr int most_lines = 100;  // nobody reads more, and they must not cost time
   struct Line {
     Place place;
     std::string text;

@@ -26,7 +26,16 @@ struct NotInSubset {
   std::string text;
 };
 
-Place place_of(const YAML::Mark& mark, int source) { return {source, mark.line + 1, mark.column + 1}; }
+/// The place of a mark, which counts bytes, in letters. On very long lines it stays with bytes.
+Place place_of(const YAML::Mark& mark, std::string_view text, int source) {
+  constexpr int longest_line = 1000;
+  Place place{source, mark.line + 1, mark.column + 1};
+  if (mark.column > longest_line || mark.column > mark.pos || mark.pos > static_cast<int>(text.size())) return place;
+  for (const char c :
+       text.substr(static_cast<std::size_t>(mark.pos - mark.column), static_cast<std::size_t>(mark.column)))
+    if ((c & 0xC0) == 0x80) --place.column;  // a byte that continues a letter of UTF-8
+  return place;
+}
 
 /// Builds the tree from yaml-cpp's events. Events do not follow aliases, so an alias bomb is seen unexploded.
 class TreeBuilder : public YAML::EventHandler {
@@ -50,7 +59,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (expects_key()) refuse(mark, "a key is missing here.");
     Node node;
     // The mark of an absent value is wherever the next thing stands; the key's place helps more.
-    node.place = open_.empty() || open_.back().kind == Node::Kind::list ? place_of(mark, source_) : key_place_;
+    node.place = open_.empty() || open_.back().kind == Node::Kind::list ? place_of(mark, text_, source_) : key_place_;
     attach(std::move(node));
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& text) override {
@@ -59,7 +68,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (expects_key()) return take_key(mark, text);
     Node node;
     node.kind = Node::Kind::scalar;
-    node.place = place_of(mark, source_);
+    node.place = place_of(mark, text_, source_);
     node.text = text;
     node.in_quotes = tag == "!";
     attach(std::move(node));
@@ -86,7 +95,7 @@ class TreeBuilder : public YAML::EventHandler {
   };
 
   [[noreturn]] void refuse(const YAML::Mark& mark, std::string text) const {
-    throw NotInSubset{place_of(mark, source_), std::move(text)};
+    throw NotInSubset{place_of(mark, text_, source_), std::move(text)};
   }
   [[noreturn]] void refuse_tag(const YAML::Mark& mark) const {
     refuse(mark, "tags (!name) are not allowed in decks. Leave the tag out.");
@@ -101,7 +110,7 @@ class TreeBuilder : public YAML::EventHandler {
     Open& mapping = open_.back();
     mapping.has_key = true;
     mapping.key = text;
-    mapping.key_place = key_place_ = place_of(mark, source_);
+    mapping.key_place = key_place_ = place_of(mark, text_, source_);
   }
 
   void open(const YAML::Mark& mark, const std::string& tag, Node::Kind kind) {
@@ -111,7 +120,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (open_.size() >= most_levels) refuse(mark, "lists and mappings are nested too deeply for a deck.");
     Open begun{.kind = kind, .node = {}, .key = {}, .key_place = {}, .keys = {}};
     begun.node.kind = kind;
-    begun.node.place = place_of(mark, source_);
+    begun.node.place = place_of(mark, text_, source_);
     open_.push_back(std::move(begun));
   }
 
@@ -246,7 +255,7 @@ Node parse(std::string text, int source, Report& report) {
     parser.HandleNextDocument(builder);  // the builder refuses a second one
     return root;
   } catch (const YAML::ParserException& error) {
-    throw NotInSubset{place_of(error.mark, source), explained(error.msg)};
+    throw NotInSubset{place_of(error.mark, text, source), explained(error.msg)};
   }
 }
 
@@ -258,7 +267,8 @@ std::string scalar_text(const Node& node) {
   for (const char c : node.text) {
     if (c == '"' || c == '\\') text += {'\\', c};
     else if (c == '\n') text += "\\n";
-    else if (static_cast<unsigned char>(c) < 0x20) text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F)
+      text += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     else text += c;
   }
   return text + '"';

@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <functional>
 #include <random>
 
@@ -236,6 +236,13 @@ TEST(BadDeckTest, SomethingThatIsNoDeckAtAllIsSaidSo) {
   EXPECT_EQ(first("\xff\xfew\0").rfind("d.yaml:1:1: this is not UTF-8 text", 0), 0u);
 }
 
+TEST(BadDeckTest, ColumnsCountLettersAsEditorsDo) {
+  const auto lines = complaints(replaced(small_deck, "domain: {", "domain: {\"é雪\": 1, "));
+  EXPECT_EQ(lines.at(0).rfind("d.yaml:3:10: domain.é雪: unknown key.", 0), 0u) << lines[0];
+  const auto later = complaints(replaced(small_deck, "front, body: heap,", "front, title: \"é雪\", body: heap, y: 1,"));
+  EXPECT_EQ(later.at(1).rfind("d.yaml:23:44: probes.front.y: unknown key.", 0), 0u) << later[1];
+}
+
 TEST(BadDeckTest, ABodyWithoutShapeNeedsASource) {
   const std::string no_shape = replaced(small_deck, "    shape: {sphere: {center: [0, 1, 0], radius: 0.2}}\n", "");
   EXPECT_TRUE(complaints(no_shape).empty());
@@ -317,6 +324,12 @@ std::string repeated(const std::function<std::string(int)>& piece, std::size_t s
   return text;
 }
 
+#ifdef __SANITIZE_ADDRESS__
+constexpr double allowed_seconds = 10;  // the sanitizer takes its time
+#else
+constexpr double allowed_seconds = 1;
+#endif
+
 TEST(HostileDeckTest, EveryOneIsRefusedWithinASecond) {
   constexpr std::size_t size = 500'000;
   const auto same = [](std::string piece) { return [piece](int) { return piece; }; };
@@ -352,6 +365,9 @@ TEST(HostileDeckTest, EveryOneIsRefusedWithinASecond) {
        "weft: 1\nmaterials:\n" + repeated([&](int i) { return "  m" + number(i) + ": {law: snw}\n"; }, size)},
       {"bad bodies", "weft: 1\nmaterials: {a: {}}\nbodies:\n" +
                          repeated([&](int i) { return "  - {name: m" + number(i) + ", material: b}\n"; }, size)},
+      {"bad references",
+       "weft: 1\nmaterials:\n" + repeated([&](int i) { return "  a" + number(i) + ": {}\n"; }, size / 2) + "bodies:\n" +
+           repeated([&](int i) { return "  - {name: m" + number(i) + ", material: b" + number(i) + "}\n"; }, size / 2)},
       {"bad keyframes",
        "weft: 1\ncolliders: [{name: a, motion: {keyframes: [" + repeated(same("{time: 1}, "), size) + "]}}]"},
       {"noise", [] {
@@ -361,12 +377,12 @@ TEST(HostileDeckTest, EveryOneIsRefusedWithinASecond) {
          return text;
        }()}};
   for (const auto& [name, text] : decks) {
-    const auto begin = std::chrono::steady_clock::now();
+    const std::clock_t begin = std::clock();  // of this process, whatever else the machine does
     const auto lines = complaints(text);
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
+    const double seconds = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
     EXPECT_FALSE(lines.empty()) << name;
-    EXPECT_LT(taken.count(), 1.0) << name;
-    EXPECT_LE(lines.size(), 201u) << name << ": nobody reads more";
+    EXPECT_LT(seconds, allowed_seconds) << name;
+    EXPECT_LE(lines.size(), 101u) << name << ": nobody reads more";
   }
 }
 

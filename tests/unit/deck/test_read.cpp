@@ -126,8 +126,8 @@ TEST(ReadDeckTest, EveryShippedDeckIsRead) {
 
 TEST(ReadDeckTest, CommentsByteOrderMarkAndWindowsLinesDoNotMatter) {
   std::string windows = "\xEF\xBB\xBF# a comment\r\n";
-  for (const char c : small_deck) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
-  EXPECT_EQ(resolved_yaml(read(windows)), resolved_yaml(read(small_deck)));
+  for (const char c : full_deck) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  EXPECT_EQ(resolved_yaml(read(windows)), resolved_yaml(read(full_deck)));
 }
 
 // --- The resolved deck -----------------------------------------------------------------------------------------------
@@ -148,6 +148,12 @@ TEST(ResolvedDeckTest, KeepsEveryBitOfAwkwardNumbers) {
   EXPECT_EQ(again.time.end, deck.time.end);
   EXPECT_EQ(std::get<DruckerPragerDeck>(again.materials[0].law).friction_angle,
             std::get<DruckerPragerDeck>(deck.materials[0].law).friction_angle);
+}
+
+TEST(ResolvedDeckTest, KeepsEveryLetterOfATitle) {
+  const Deck deck = read(replaced(small_deck, "title: Test", R"(title: "a\"b\\c\n\t\x01\x7f #: é 雪 ")"));
+  EXPECT_EQ(deck.title, "a\"b\\c\n\t\x01\x7f #: é 雪 ");
+  EXPECT_EQ(read(resolved_yaml(deck)).title, deck.title);
 }
 
 TEST(ResolvedDeckTest, SaysEveryDefaultInKeyUnits) {
