@@ -9,7 +9,8 @@
 
 namespace weft {
 
-/// Points on a lattice that moves with the material; those that came into the shape since the last look are emitted.
+/// Points on a lattice that moves with the material; those that came into the shape since the last look are emitted,
+/// each once, and it does not matter how often one looks.
 /// Every rank finds the same points in the same order, so ids need no talk.
 class Source {
  public:
@@ -25,7 +26,8 @@ class Source {
   Source(std::shared_ptr<const Shape> shape, const Settings& settings)
       : shape_(std::move(shape)), settings_(settings) {}
 
-  /// Positions at time `now` of what entered the shape in (before, now]; everything in it when the source opens.
+  /// Positions at time `now` of what was in the shape first at a time in (before, now], the source being open; with
+  /// `before` earlier than its opening that includes all that was in the shape then.
   std::vector<Vec3> emit(Real before, Real now) const;
 
   Box bounds() const { return *shape_->bounds(); }
