@@ -43,8 +43,6 @@ ExplicitReport advance_explicit(const ExplicitStep& step, const BlockMap& map, s
   ExplicitReport report;
   for (const ExplicitReport& r : by_block)
     if (r.max_speed > report.max_speed) report = r;
-
-  map.forest().update_ghosts(layer.velocity.view());
   return report;
 }
 
