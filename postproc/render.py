@@ -83,9 +83,10 @@ def run_inside_paraview(arguments, size):
         if not shutil.which(program):
             fail(f"Pictures need the program {program}. Install it by jobs/install-packages.sh, "
                  "or by apt-get install paraview python3-paraview xvfb.")
-    # The server picks a free display and tells its number; xvfb-run guesses one and can meet another user of it.
+    # The server picks a free display and tells its number; xvfb-run guesses one and can meet another user of it. By
+    # -noreset it does not start anew, refusing clients meanwhile, when ParaView has closed its first connection.
     screen = f"{max(size[0], 1280)}x{max(size[1], 1024)}x24"
-    server = subprocess.Popen(["Xvfb", "-displayfd", "1", "-screen", "0", screen, "-nolisten", "tcp"],
+    server = subprocess.Popen(["Xvfb", "-displayfd", "1", "-screen", "0", screen, "-nolisten", "tcp", "-noreset"],
                               stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     try:
         number = server.stdout.readline().strip()
@@ -139,7 +140,7 @@ class Frame:
 class Scene:
     """A run's series, times, colours, up direction, extent and the range of the field that is shown."""
 
-    def __init__(self, output, field):
+    def __init__(self, output, field, frame):
         indices = sorted((output / "frames").glob("*.hdf.series"))
         if not indices:
             fail(f"There are no frames in {output}/frames. Is {output} the output folder of a run?")
@@ -150,10 +151,20 @@ class Scene:
         self.colliders = [s for s in everything if s.is_collider and self.draws(s, SURFACES)]
         if not self.bodies:
             fail(f"No particles were found in {output}/frames.")
-        self.times = sorted({time for body in self.bodies for time, _ in body.frames})
+        self.times = self.choose_times(frame)
         self.colours = self.choose_colours(deck)
         self.up, self.right, self.back = self.axes(deck)
         self.study(field)
+
+    def choose_times(self, frame):
+        """The times to draw: of all frames, the last, or one by its number."""
+        times = sorted({time for body in self.bodies for time, _ in body.frames})
+        if frame == "all":
+            return times
+        number = len(times) - 1 if frame == "last" else int(frame)
+        if number >= len(times):
+            fail(f"There is no frame {number}; the frames of this run are 0 to {len(times) - 1}.")
+        return [times[number]]
 
     @staticmethod
     def read_deck(file):
@@ -187,9 +198,9 @@ class Scene:
         return up, cross(up, back), back
 
     def study(self, field):
-        """Looks at up to a dozen frames for the box to show, the spacing of the particles and the field's range.
+        """Looks at up to a dozen of the times for the box to show, the spacing of the particles and the field's range.
 
-        The box holds almost all particles of all times, and colliders of like size."""
+        The box holds almost all particles, and colliders of like size."""
         import numpy
 
         lowers, uppers, ranges, fields, fullest = [], [], [], {}, {}
@@ -207,7 +218,7 @@ class Scene:
                 if frame.field is not None:
                     ranges.append(numpy.quantile(frame.field, [0.01, 0.99]))
         if not lowers:
-            fail("The frames hold no particles.")
+            fail(f"There are no particles at t = {self.times[-1]:g} s.")
         if field and not ranges:
             fail(f"No body carries the field {field}. The fields of this run: {', '.join(sorted(fields))}.")
         self.lower, self.upper = numpy.min(lowers, axis=0), numpy.max(uppers, axis=0)
@@ -317,7 +328,8 @@ class Picture:
 
     def add_particles(self, series):
         producer = self.pv.TrivialProducer()
-        producer.GetClientSideObject().SetOutput(self.dressed(series, series.frames[0][1]))
+        # draw() sets the right frame; this one tells the names of the columns.
+        producer.GetClientSideObject().SetOutput(self.dressed(series, series.frames[-1][1]))
         shown = self.pv.Show(producer, self.view, "GeometryRepresentation")
         shown.SetRepresentationType("Point Gaussian")
         shown.ShaderPreset, shown.CustomShader = "Custom", BALL
@@ -336,6 +348,7 @@ class Picture:
         frame = Frame(file, self.options.field)
         count = len(frame.points)
         colour = numpy.tile(self.scene.colours[series.name], (count, 1))
+        spacing = self.scene.spacing.get(series.name)
         if frame.field is not None:
             low, high = self.scene.range
             entry = numpy.clip((frame.field - low) / (high - low) * len(self.table), 0, len(self.table) - 1)
@@ -344,8 +357,8 @@ class Picture:
             # Grains differ a little in shade, so that their motion can be seen.
             scrambled = frame.ids.astype("u8") * 2654435761 % 2**32 / 2**32
             colour = colour * (0.85 + 0.2 * scrambled)[:, None]
-        if count > 1:
-            colour = colour * self.light(frame.points, self.scene.spacing[series.name])[:, None]
+        if count > 1 and spacing:
+            colour = colour * self.light(frame.points, spacing)[:, None]
         data, held, cells = vtk.vtkPolyData(), vtk.vtkPoints(), vtk.vtkCellArray()
         held.SetData(numpy_to_vtk(frame.points, deep=True))
         rgb = numpy_to_vtk((255 * numpy.clip(colour, 0, 1)).astype("u1"), deep=True)
@@ -435,10 +448,7 @@ def main(arguments):
     options = parse(arguments)
     if INSIDE not in os.environ and not (os.environ.get("DISPLAY") and can_import_paraview()):
         return run_inside_paraview(arguments, options.size)
-    scene = Scene(options.output, options.field)
-    count = len(scene.times)
-    if options.frame.isdigit() and int(options.frame) >= count:
-        fail(f"There is no frame {options.frame}; the frames of this run are 0 to {count - 1}.")
+    scene = Scene(options.output, options.field, "all" if options.movie else options.frame)
     picture = Picture(scene, options)
     if options.movie or options.frame == "all":
         folder = options.output / "pictures"
@@ -452,7 +462,7 @@ def main(arguments):
         else:
             print(f"{folder}/*.png")
     else:
-        picture.draw(scene.times[-1 if options.frame == "last" else int(options.frame)])
+        picture.draw(scene.times[0])
         file = options.out or options.output / "picture.png"
         picture.save(file)
         print(file)

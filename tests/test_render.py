@@ -109,13 +109,15 @@ class Render(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn("no frames", done.stderr)
 
-    def test_a_run_whose_bodies_start_empty_is_drawn(self):
-        run = pathlib.Path(self.folder.name) / "tap"
+    def test_a_body_that_starts_empty_is_drawn_once_it_is_there(self):
+        output = pathlib.Path(self.folder.name) / "tap"
         empty, full = particles(numpy.zeros((0, 3)), [0, 0, 0]), particles(lattice([0] * 3, [0.2] * 3, 0.02), [0, 0, 0])
-        write_series(run, "water", [(0, *empty), (1, *full)])
-        for frame in ("0", "last"):
-            done = render(run, "--frame", frame, "--size", "320x240")
-            self.assertEqual(done.returncode, 0, done.stderr)
+        write_series(output, "water", [(0, *empty), (1, *full)])
+        self.assertEqual(render(output, "--frame", "all", "--size", "320x240").returncode, 0)
+        self.assertEqual(len(list((output / "pictures").glob("*.png"))), 2)
+        alone = render(output, "--frame", "0", "--size", "320x240")
+        self.assertEqual(alone.returncode, 1)
+        self.assertIn("no particles at t = 0", alone.stderr)
 
 
 if __name__ == "__main__":
