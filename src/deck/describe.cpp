@@ -12,22 +12,30 @@ namespace {
 template <Declared S>
 Group group_of();
 
+Kind plain(Kind::Of of) {
+  Kind kind;
+  kind.of = of;
+  return kind;
+}
+
 /// The kind of a member, by overload; the argument is only looked at for its type.
-Kind kind_of(const Real*) { return {.of = Kind::Of::number, .words = {}, .entry = {}, .group = {}}; }
-Kind kind_of(const int*) { return {.of = Kind::Of::whole, .words = {}, .entry = {}, .group = {}}; }
-Kind kind_of(const std::uint32_t*) { return {.of = Kind::Of::whole, .words = {}, .entry = {}, .group = {}}; }
-Kind kind_of(const bool*) { return {.of = Kind::Of::flag, .words = {}, .entry = {}, .group = {}}; }
-Kind kind_of(const std::string*) { return {.of = Kind::Of::text, .words = {}, .entry = {}, .group = {}}; }
-Kind kind_of(const Vec3*) { return {.of = Kind::Of::vector, .words = {}, .entry = {}, .group = {}}; }
+Kind kind_of(const Real*) { return plain(Kind::Of::number); }
+Kind kind_of(const int*) { return plain(Kind::Of::whole); }
+Kind kind_of(const std::uint32_t*) { return plain(Kind::Of::whole); }
+Kind kind_of(const bool*) { return plain(Kind::Of::flag); }
+Kind kind_of(const std::string*) { return plain(Kind::Of::text); }
+Kind kind_of(const Vec3*) { return plain(Kind::Of::vector); }
 template <Enumerated E>
 Kind kind_of(const E*) {
-  Kind kind{.of = Kind::Of::word, .words = {}, .entry = {}, .group = {}};
+  Kind kind = plain(Kind::Of::word);
   for (const auto& word : words<E>) kind.words.push_back({word.name, word.text});
   return kind;
 }
 template <Declared S>
 Kind kind_of(const S*) {
-  return {.of = Kind::Of::group, .words = {}, .entry = {}, .group = {group_of<S>()}};
+  Kind kind = plain(Kind::Of::group);
+  kind.group.push_back(group_of<S>());
+  return kind;
 }
 template <class T>
 Kind kind_of(const std::optional<T>*) {
@@ -35,8 +43,9 @@ Kind kind_of(const std::optional<T>*) {
 }
 template <class T>
 Kind kind_of(const std::vector<T>*) {
-  const auto of = is_named_by_key<T> ? Kind::Of::named : Kind::Of::list;
-  return {.of = of, .words = {}, .entry = {kind_of(static_cast<const T*>(nullptr))}, .group = {}};
+  Kind kind = plain(is_named_by_key<T> ? Kind::Of::named : Kind::Of::list);
+  kind.entry.push_back(kind_of(static_cast<const T*>(nullptr)));
+  return kind;
 }
 
 /// The type of what a row's member refers to in S.
