@@ -198,12 +198,12 @@ class Scene:
         return up, cross(up, back), back
 
     def study(self, field):
-        """Looks at up to a dozen of the times for the box to show, the spacing of the particles and the field's range.
+        """Looks at up to a dozen of the times for the outline to show, the spacing of particles and the field's range.
 
-        The box holds almost all particles, and colliders of like size."""
+        The outline is a few thousand points: of almost all particles, and of colliders of like size."""
         import numpy
 
-        lowers, uppers, ranges, fields, fullest = [], [], [], {}, {}
+        outline, ranges, fields, fullest = [], [], {}, {}
         for body in self.bodies:
             times = self.times[:: max(1, len(self.times) // 12)] + self.times[-1:]
             for file in sorted({body.at(time) for time in times} - {None}):
@@ -211,23 +211,24 @@ class Scene:
                 fields |= frame.units
                 if len(frame.points) < 2:
                     continue
-                lowers.append(numpy.quantile(frame.points, 0.002, axis=0))
-                uppers.append(numpy.quantile(frame.points, 0.998, axis=0))
+                low, high = numpy.quantile(frame.points, [0.002, 0.998], axis=0)
+                usual = ((frame.points >= low) & (frame.points <= high)).all(axis=1)
+                outline.append(frame.points[usual][:: 1 + len(frame.points) // 3000])
                 if len(frame.points) >= len(fullest.get(body.name, ())):
                     fullest[body.name] = frame.points
                 if frame.field is not None:
                     ranges.append(numpy.quantile(frame.field, [0.01, 0.99]))
-        if not lowers:
+        if not outline:
             fail(f"There are no particles at t = {self.times[-1]:g} s.")
         if field and not ranges:
             fail(f"No body carries the field {field}. The fields of this run: {', '.join(sorted(fields))}.")
-        self.lower, self.upper = numpy.min(lowers, axis=0), numpy.max(uppers, axis=0)
-        largest = 1.5 * (self.upper - self.lower).max()
+        self.outline = numpy.concatenate(outline)
+        largest = 1.5 * numpy.ptp(self.outline, axis=0).max()
         for collider in self.colliders:
             for _, file in collider.frames[:1] + collider.frames[-1:]:
-                low, high = (f(Frame(file).points, axis=0) for f in (numpy.min, numpy.max))
-                if (high - low).max() < largest:
-                    self.lower, self.upper = numpy.minimum(self.lower, low), numpy.maximum(self.upper, high)
+                points = Frame(file).points
+                if len(points) and numpy.ptp(points, axis=0).max() < largest:
+                    self.outline = numpy.concatenate([self.outline, points])
         self.spacing = {name: spacing(points) for name, points in fullest.items()}
         self.unit = fields.get(field, "")
         if ranges:
@@ -281,7 +282,7 @@ class Picture:
         self.clock = self.add_text("", "Lower Left Corner", 18)
 
     def place_camera(self):
-        """Looks at the middle of the scene from a distance at which every corner of its box is in sight."""
+        """Looks at the middle of the outline from a distance at which all of it is in sight."""
         import numpy
 
         scene, view = self.scene, self.view
@@ -293,15 +294,19 @@ class Picture:
         across = numpy.cross(view_up, toward)
         across /= numpy.linalg.norm(across)
         above = numpy.cross(toward, across)
-        center, half = (scene.lower + scene.upper) / 2, (scene.upper - scene.lower) / 2
-        self.size = numpy.linalg.norm(half)
+        self.size = numpy.linalg.norm(numpy.ptp(scene.outline, axis=0)) / 2
         view.CameraViewAngle = 25
         rise = math.tan(math.radians(view.CameraViewAngle) / 2)
         run = rise * self.options.size[0] / self.options.size[1]
-        corners = [half * signs for signs in itertools.product((-1, 1), repeat=3)]
-        distance = max(c @ toward + max(abs(c @ across) / run, abs(c @ above) / rise) for c in corners)
-        view.CameraFocalPoint = list(center)
-        view.CameraPosition = list(center + 1.12 * distance * toward)
+        focus = (scene.outline.min(axis=0) + scene.outline.max(axis=0)) / 2
+        for _ in range(10):  # moves the focus until the outline is in the middle of the picture
+            x, y, z = ((scene.outline - focus) @ axis for axis in (across, above, toward))
+            distance = max((z + abs(x) / run).max(), (z + abs(y) / rise).max())
+            seen_x, seen_y = x / (1.001 * distance - z), y / (1.001 * distance - z)
+            focus = focus + distance / 2 * (seen_x.min() + seen_x.max()) * across
+            focus = focus + distance / 2 * (seen_y.min() + seen_y.max()) * above
+        view.CameraFocalPoint = list(focus)
+        view.CameraPosition = list(focus + 1.15 * distance * toward)
         view.CameraViewUp = list(view_up)
         lamp = 0.55 * toward + 0.75 * above - 0.45 * across
         self.lamp = lamp / numpy.linalg.norm(lamp)
