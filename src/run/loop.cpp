@@ -8,6 +8,7 @@
 #include "weft/deck/read.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/files.hpp"
+#include "weft/run/edit.hpp"
 #include "weft/run/progress.hpp"
 #include "weft/run/provenance.hpp"
 #include "weft/run/record.hpp"
@@ -124,6 +125,7 @@ void Run::start_anew() {
   state_.next_id = scene_.first_free_id;
   state_.emitted_until.assign(scene_.sources.size(), -std::numeric_limits<Real>::infinity());
   state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
+  edit_points(comm_, scene_, state_);
   state_.probe_points = find_probe_points(comm_, scene_);
   stepper_.settle(true);
 }
@@ -298,7 +300,7 @@ std::string check(const Comm& comm, const Deck& deck) {
   const Real points = static_cast<Real>(comm.sum(scene.points()));
   const Real most = comm.max(static_cast<Real>(scene.points()));
   const Real memory = comm.max(static_cast<Real>(table_bytes + stepper.bytes()));
-  const StepSize size = size_of_step(comm, scene);
+  const StepSize size = size_of_step(comm, scene, 0);
   const Real steps = std::ceil(deck.time.end / size.dt);
   const Real frames = std::floor(deck.time.end / deck.time.frame_interval) + 1;
   const Real frame_size = static_cast<Real>(scene_frame_bytes(comm, scene));

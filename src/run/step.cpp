@@ -45,7 +45,7 @@ std::string point_text(const Body& body, std::size_t p) {
 
 }  // namespace
 
-StepSize size_of_step(const Comm& comm, const Scene& scene) {
+StepSize size_of_step(const Comm& comm, const Scene& scene, Real time) {
   constexpr std::array reasons{"waves in ", "viscosity of ", "speed of "};
   const Real dx = scene.transfer.dx;
   std::vector<Real> limits;
@@ -60,6 +60,10 @@ StepSize size_of_step(const Comm& comm, const Scene& scene) {
   StepSize size{scene.deck.time.max_dt, "time.max_dt"};
   for (std::size_t l = 0; l < limits.size(); ++l)
     if (limits[l] < size.dt) size = {limits[l], reasons[l % reasons.size()] + scene.bodies[l / reasons.size()]->name()};
+  for (const BodySource& source : scene.sources) {
+    const Real limit = scene.deck.time.cfl * dx / source.source.velocity().norm();
+    if (time < source.until && limit < size.dt) size = {limit, "speed of source " + source.name};
+  }
   return size;
 }
 
@@ -68,7 +72,7 @@ Stepper::Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers
 
 StepReport Stepper::take(Real not_beyond) {
   settle(false);
-  StepReport report{size_of_step(comm_, scene_), 0, {}};
+  StepReport report{size_of_step(comm_, scene_, state_.time), 0, {}};
   Real& dt = report.size.dt;
   if (state_.recovery_dt < dt) report.size = {state_.recovery_dt, "recovery"};
   const Real left = not_beyond - state_.time;

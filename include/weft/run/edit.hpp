@@ -7,7 +7,8 @@
 
 namespace weft {
 
-/// After a step: sources emit what entered them up to state.time, points outside the bounds are removed. Collective.
+/// At the start and after each step: sources emit what entered them up to state.time, points outside the bounds are
+/// removed. Collective.
 void edit_points(const Comm& comm, Scene& scene, RunState& state);
 
 }  // namespace weft

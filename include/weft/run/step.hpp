@@ -10,12 +10,13 @@ namespace weft {
 
 /// How large a step may be and why.
 struct StepSize {
-  Real dt;                 ///< [s].
+  Real dt = 0;             ///< [s]; 0 before the first step.
   std::string limited_by;  ///< "waves in jelly", "speed of sand", "time.max_dt", "recovery", "output".
 };
 
-/// Largest dt that the bodies and the deck allow, before outputs are considered. Collective.
-StepSize size_of_step(const Comm& comm, const Scene& scene);
+/// Largest dt that the bodies, the sources that are not closed yet and the deck allow at this time, before outputs are
+/// considered. Collective.
+StepSize size_of_step(const Comm& comm, const Scene& scene, Real time);
 
 struct StepReport {
   StepSize size;
