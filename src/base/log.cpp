@@ -1,5 +1,6 @@
 #include "weft/base/log.hpp"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -46,7 +47,17 @@ void log_info(const std::string& text) { write(stdout, "", text); }
 void log_warning(const std::string& text) { write(stderr, "warning: ", text); }
 void log_error(const std::string& text) { write(stderr, "error: ", text); }
 
-bool log_is_interactive() { return sinks().terminal && isatty(fileno(stdout)) != 0; }
+bool log_is_interactive() {
+  // mpirun gives every rank a terminal of its own, even in a batch job: what counts is where mpirun itself writes.
+  static const bool parent_has_terminal = [] {
+    const std::string parent = "/proc/" + std::to_string(getppid()) + "/fd/1";
+    const int stdout_of_parent = open(parent.c_str(), O_WRONLY | O_NOCTTY);
+    const bool is_terminal = stdout_of_parent >= 0 && isatty(stdout_of_parent) != 0;
+    if (stdout_of_parent >= 0) close(stdout_of_parent);
+    return is_terminal;
+  }();
+  return sinks().terminal && isatty(fileno(stdout)) != 0 && parent_has_terminal;
+}
 
 void log_live_line(const std::string& text) {
   if (!log_is_interactive()) return;
