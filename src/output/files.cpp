@@ -36,6 +36,8 @@ std::string cure(int error) {
     case EPERM:
     case EROFS:
       return " Choose a folder that you may write to with --output.";
+    case ENOTDIR:
+      return " A part of this path is a file, not a folder. Choose another folder with --output.";
     default:
       return "";
   }

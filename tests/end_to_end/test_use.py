@@ -1,0 +1,320 @@
+#!/usr/bin/env python3
+"""Proves what users see: exit codes, refusals, stopping on request, the files of a run:
+tests/end_to_end/test_use.py WEFT."""
+import os
+import shutil
+import signal
+import subprocess
+import time
+import unittest
+
+import h5py
+import numpy
+
+from program import (JELLIES, Case, checkpoints, command, environment, history, physics, run_json, step_of, wait_until,
+                     weft)
+
+CUBE = """
+v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1
+f 1 3 2\nf 1 4 3\nf 5 6 7\nf 5 7 8\nf 1 2 6\nf 1 6 5\nf 2 3 7\nf 2 7 6\nf 3 4 8\nf 3 8 7\nf 4 1 5\nf 4 5 8
+"""
+
+# A jelly falls on a floor; it does not deform before it meets it.
+DROP = """
+weft: 1
+domain: {dx: 0.05, gravity: [0, -9.81, 0]}
+time: {end: 0.3, frame_interval: 0.1}
+materials:
+  soft: {law: fixed_corotated, density: 1000, youngs_modulus: 2e4, poisson_ratio: 0.3}
+bodies:
+  - {name: jelly, kind: continuum, material: soft, shape: {box: {lower: [0, 0.15, 0], upper: [0.2, 0.35, 0.2]}}}
+colliders:
+  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}}
+"""
+
+
+class BadDecks(Case):
+    def refusal(self, text, *words, code=2, arguments=(), ranks=1):
+        """Runs a deck that must be refused at once with nothing written; returns what was said."""
+        deck = self.deck(text) if text is not None else self.folder / "absent.yaml"
+        began = time.monotonic()
+        self.run_deck(deck, "out", *arguments, code=code, ranks=ranks)
+        self.assertLess(time.monotonic() - began, 20)  # a second on an idle machine
+        for word in words:
+            self.assertIn(word, self.last.stderr)
+        self.assertFalse((self.folder / "out").exists())
+        return self.last.stderr
+
+    def test_all_errors_of_a_deck_are_told_in_one_go_with_their_places(self):
+        text = JELLIES.replace("gravity", "gravitee").replace("0.3}\n  firm", "0.7}\n  firm")
+        text = text.replace("friction: 0.4", "friction: slippery").replace("law: neo_hookean", "law: neo_hokean")
+        said = self.refusal(text, "deck.yaml:4:", 'Did you mean "gravity"', "poisson_ratio", "slippery", "neo_hookean")
+        self.assertEqual(len([line for line in said.splitlines() if "deck.yaml:" in line]), 4, said)
+
+    def test_malformed_decks_are_refused(self):
+        laughs = "a: &a [1, 1]\n" + "".join(f"{c}: &{c} [*{b}, *{b}, *{b}]\n" for b, c in zip("abcdefghi", "bcdefghij"))
+        cases = {
+            "no such file": (None, "absent.yaml"),
+            "empty": ("", "deck.yaml"),
+            "not YAML": ("weft: [1\nbodies: }", "deck.yaml:"),
+            "not text": ("\x00\x01\x02", "deck.yaml"),
+            "duplicate key": (JELLIES + "title: again\n", "deck.yaml:", "title"),
+            "duplicate name": (JELLIES.replace("name: right", "name: left"), "left"),
+            "unknown material": (JELLIES.replace("material: firm", "material: fir"), "firm"),
+            "not a number": (JELLIES.replace("dx: 0.05", "dx: .nan"), "domain.dx"),
+            "infinite": (JELLIES.replace("dx: 0.05", "dx: .inf"), "domain.dx"),
+            "out of range": (JELLIES.replace("dx: 0.05", "dx: -0.05"), "domain.dx"),
+            "octal": (JELLIES.replace("spin: [1, 2, 3]", "seed: 0o17"), "seed"),
+            "old boolean": (JELLIES + "output: {grid: yes}\n", "output.grid"),
+            "alias bomb": (laughs + JELLIES, "deck.yaml:"),
+            "no bodies": (JELLIES.split("bodies:")[0], "bodies"),
+            "no such mesh": (JELLIES.replace("sphere: {center: [0.25, 0.2, 0.03], radius: 0.14}",
+                                             "mesh: {file: absent.obj}"), "absent.obj"),
+        }
+        for name, (text, *words) in cases.items():
+            with self.subTest(name):
+                self.refusal(text, *words)
+
+    def test_bad_settings_on_the_command_line_are_refused(self):
+        for setting, word in ("domain.dy=1", "domain.dy"), ("time.end=soon", "time.end"), ("nonsense", "nonsense"), (
+                "bodies.middle.seed=1", "middle"):
+            with self.subTest(setting):
+                self.refusal(JELLIES, word, arguments=("--set", setting))
+        for arguments in ("--walltime", "soon"), ("--steps", "few"), ("--no-such-option",):
+            with self.subTest(arguments):
+                self.refusal(JELLIES, arguments=arguments)
+        self.assertEqual(weft("fly").returncode, 2)
+
+    def test_a_field_or_probe_that_no_body_has_is_refused(self):
+        self.refusal(JELLIES + "output: {fields: [temperature]}\n", "temperature", "velocity")
+        self.refusal(JELLIES.replace("field: pressure", "field: pleasure"), "pleasure", "pressure")
+
+    def test_several_ranks_refuse_as_one_does(self):
+        said = self.refusal(JELLIES.replace("gravity", "gravitee"), ranks=3)
+        self.assertEqual(said.count("Did you mean"), 1)
+
+    def test_shapes_that_cannot_be_used_end_with_3(self):
+        sphere = "sphere: {center: [0.25, 0.2, 0.03], radius: 0.14}"
+        open_mesh = "\n".join(CUBE.strip().splitlines()[:-1])
+        meshes = {"open": open_mesh, "empty": "", "not numbers": "v a b c\nf 1 2 3\n", "cut off": CUBE[:40]}
+        for name, text in meshes.items():
+            with self.subTest(name):
+                (self.folder / "mesh.obj").write_text(text)
+                self.refusal(JELLIES.replace(sphere, "mesh: {file: mesh.obj}"), "mesh.obj", code=3)
+        with self.subTest("too small for a particle"):
+            self.refusal(JELLIES.replace("radius: 0.14", "radius: 1e-4"), "right", code=3)
+
+
+class Numerics(Case):
+    hopeless = "--set", "time.max_strain=1e-4", "--set", "time.max_retries=2"
+
+    def test_a_hopeless_step_ends_with_4_and_leaves_the_last_good_state(self):
+        deck = self.deck(DROP)
+        for ranks in 1, 2:
+            with self.subTest(ranks=ranks):
+                output = self.run_deck(deck, f"out_{ranks}", *self.hopeless, code=4, ranks=ranks)
+                for word in "jelly", "time.max_strain", "Usual cures":
+                    self.assertIn(word, self.last.stderr)
+                self.assertEqual(run_json(output)["state"], "failed")
+                self.assertIn("time.max_strain", run_json(output)["reason"])
+                saved = checkpoints(output)
+                self.assertEqual(step_of(saved[-1]), run_json(output)["step"])
+                self.assertGreater(step_of(saved[-1]), 5)
+                self.assertEqual(weft("verify", output).returncode, 0)
+
+    def test_the_last_good_state_is_that_of_an_undisturbed_run_and_can_go_on(self):
+        deck = self.deck(DROP)
+        failed = self.run_deck(deck, "failed", *self.hopeless, code=4)
+        step = run_json(failed)["step"]
+        # Refused steps leave no trace: the state is that of a run which stopped before them of its own accord.
+        self.assert_same_state(failed, self.run_deck(deck, "stopped", "--steps", step), 0)
+        self.run_deck(deck, "failed", "--steps", step + 10, "--resume", "auto")
+        whole = self.run_deck(deck, "whole", "--steps", step + 10)
+        self.assert_same_state(failed, whole, 0)
+
+    def test_a_refused_step_is_taken_again_smaller_and_the_run_goes_on(self):
+        output = self.run_deck(self.deck(DROP), "out", "--set", "time.max_strain=0.01", "--set", "time.max_retries=20")
+        self.assertIn("taken again with a smaller dt", self.last.stderr)
+        self.assertEqual(run_json(output)["state"], "finished")
+        first, last = history(output)[0], history(output)[-1]
+        self.assertEqual(first["mass"], last["mass"])
+        # Momentum is what gravity and the floor gave, refused tries left out: both sums run over accepted steps.
+        given = -float(first["mass"]) * 9.81 * float(last["time"]) - float(last["impulse_floor_y"])
+        self.assertAlmostEqual(float(last["momentum_y"]), given, delta=1e-11 * float(first["mass"]) * 9.81)
+
+
+class Places(Case):
+    def test_an_existing_run_is_refused_with_a_cure_and_replaced_only_by_force(self):
+        deck = self.deck(JELLIES)
+        output = self.run_deck(deck, "out", "--steps", 3)
+        before = {p: p.read_bytes() for p in output.rglob("*") if p.is_file()}
+        self.run_deck(deck, "out", "--steps", 4, code=5)
+        for word in "--resume auto", "--force", "--output":
+            self.assertIn(word, self.last.stderr)
+        self.assertEqual({p: p.read_bytes() for p in output.rglob("*") if p.is_file()}, before)
+        self.run_deck(deck, "out", "--steps", 1, "--force")
+        self.assertEqual([step_of(c) for c in checkpoints(output)], [1])
+
+    def test_force_leaves_alone_what_is_not_a_run(self):
+        deck = self.deck(JELLIES)
+        output = self.run_deck(deck, "out", "--steps", 1)
+        (output / "notes.txt").write_text("mine")
+        self.run_deck(deck, "out", "--steps", 1, "--force")
+        self.assertEqual((output / "notes.txt").read_text(), "mine")
+
+    def test_a_place_that_cannot_be_written_ends_with_5(self):
+        deck = self.deck(JELLIES)
+        (self.folder / "file").write_text("")
+        self.run_deck(deck, "file", "--steps", 1, code=5)
+        self.run_deck(deck, "file/out", "--steps", 1, code=5, ranks=2)
+        self.assertIn("--output", self.last.stderr)
+
+    @unittest.skipIf(os.geteuid() == 0, "root may write anywhere")
+    def test_a_folder_without_permission_ends_with_5(self):
+        (self.folder / "out").mkdir(mode=0o500)
+        self.run_deck(self.deck(JELLIES), "out", "--steps", 1, code=5)
+        self.assertIn("may write", self.last.stderr)
+
+    def test_the_resolved_deck_runs_to_the_same_bits_from_anywhere(self):
+        (self.folder / "mesh.obj").write_text(CUBE)
+        shape = "mesh: {file: mesh.obj}, scale: 0.25, rotate: {axis: [1, 2, 3], angle: 20}, translate: [0.2, 0.1, 0]"
+        deck = self.deck(JELLIES.replace("sphere: {center: [0.25, 0.2, 0.03], radius: 0.14}", shape))
+        first = self.run_deck(deck, "first", "--steps", 10, "--set", "bodies.left.spin=[0, 0, 60 rpm]", "--set",
+                              "domain.dx=5 cm")
+        (self.folder / "elsewhere").mkdir()
+        moved = self.folder / "elsewhere" / "copy.yaml"
+        shutil.copy(first / "resolved.yaml", moved)
+        again = self.run_deck(moved, "again", "--steps", 10)
+        self.assert_same_state(first, again, 0)
+        self.assertEqual(physics(first), physics(again))
+        self.assertEqual((first / "resolved.yaml").read_text(), (again / "resolved.yaml").read_text())
+
+    def test_check_describes_the_run_and_writes_nothing(self):
+        deck = self.deck(JELLIES)
+        before = sorted(self.folder.iterdir())
+        done = weft("check", deck, folder=self.folder)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        for word in "left", "right", "particles", "dt", "waves in right", "memory", "steps":
+            self.assertIn(word, done.stdout)
+        self.assertEqual(sorted(self.folder.iterdir()), before)
+        particles = int(weft("run", deck, "-o", self.folder / "out", "--steps", 1).stdout.split(" particles")[0].split()[-1])
+        counts = [int(line.split()[2]) for line in done.stdout.splitlines() if line.startswith("body ")]
+        self.assertEqual(sum(counts), particles)
+
+
+class Requests(Case):
+    """Stopping and saving on request."""
+
+    def start(self, output, *arguments, ranks=1):
+        process = subprocess.Popen(command("run", self.deck(JELLIES), "-o", self.folder / output, "--until", 2, *arguments,
+                                           ranks=ranks),
+                                   env=environment(), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                   text=True)
+        self.addCleanup(process.communicate)
+        self.addCleanup(process.kill)
+        diagnostics = self.folder / output / "diagnostics.csv"
+        wait_until(lambda: diagnostics.exists() and diagnostics.read_text().count("\n") > 2, "the first rows")
+        return process
+
+    def assert_stopped_whole(self, process, output):
+        self.assertEqual(process.wait(60), 0)
+        self.assertEqual(run_json(output)["state"], "stopped")
+        self.assertEqual(step_of(checkpoints(output)[-1]), run_json(output)["step"])
+        self.assertEqual(weft("verify", output).returncode, 0)
+        self.assertEqual(int(history(output)[-1]["step"]), run_json(output)["step"])
+
+    def test_USR1_TERM_and_INT_stop_with_a_checkpoint(self):
+        for number in signal.SIGUSR1, signal.SIGTERM, signal.SIGINT:
+            with self.subTest(number.name):
+                process = self.start(number.name)
+                process.send_signal(number)
+                self.assert_stopped_whole(process, self.folder / number.name)
+
+    def test_USR1_reaches_all_ranks(self):
+        process = self.start("out", ranks=2)
+        process.send_signal(signal.SIGUSR1)  # mpiexec passes it on
+        self.assert_stopped_whole(process, self.folder / "out")
+
+    def test_USR2_saves_and_goes_on(self):
+        process = self.start("out")
+        process.send_signal(signal.SIGUSR2)
+        wait_until(lambda: checkpoints(self.folder / "out"), "a checkpoint")
+        time.sleep(0.3)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGUSR1)
+        self.assert_stopped_whole(process, self.folder / "out")
+
+    def test_a_wall_clock_limit_stops_in_time(self):
+        output = self.run_deck(self.deck(JELLIES), "out", "--until", 2, "--walltime", "00:00:03", "--set", "domain.dx=0.025")
+        self.assertEqual(run_json(output)["state"], "stopped")
+        self.assertEqual(step_of(checkpoints(output)[-1]), run_json(output)["step"])
+        self.assertLess(run_json(output)["time"], 2)
+
+    def test_until_ends_at_that_time_exactly(self):
+        output = self.run_deck(self.deck(JELLIES), "out", "--until", 0.031)
+        self.assertEqual(run_json(output)["state"], "finished")
+        self.assertEqual(run_json(output)["time"], 0.031)
+        self.assertEqual(float(history(output)[-1]["time"]), 0.031)
+
+    def test_old_checkpoints_make_room_for_new_ones(self):
+        output = self.run_deck(self.deck(JELLIES), "out", "--steps", 12, "--checkpoint-every", 2, "--set",
+                               "output.checkpoint.keep=2")
+        self.assertEqual([step_of(c) for c in checkpoints(output)], [10, 12])
+
+
+class Records(Case):
+    def test_diagnostics_have_the_promised_columns_and_add_up(self):
+        output = self.run_deck(self.deck(JELLIES), "out", "--steps", 80)
+        header = (output / "diagnostics.csv").read_text().splitlines()[0].split(",")
+        for column in ("step", "time [s]", "dt [s]", "particles", "mass [kg]", "momentum_y [kg m/s]",
+                       "angular_momentum_z [kg m^2/s]", "kinetic_energy [J]", "elastic_energy [J]",
+                       "gravitational_energy [J]", "impulse_floor_y [kg m/s]", "wall_seconds [s]",
+                       "particle_steps_per_second [1/s]", "imbalance", "memory_bytes [byte]", "centre_x [m]",
+                       "corner [Pa]"):
+            self.assertIn(column, header)
+        rows = history(output)
+        self.assertEqual([int(row["step"]) for row in rows], list(range(0, 81, 10)))
+        for row in rows:
+            n = {name: float(text) for name, text in row.items()}
+            mass = float(rows[0]["mass"])
+            self.assertAlmostEqual(n["mass"], mass, delta=1e-13 * mass)
+            given = -mass * 9.81 * n["time"] - n["impulse_floor_y"]
+            self.assertAlmostEqual(n["momentum_y"], given, delta=1e-11 * mass)
+
+    def test_frames_hold_the_particles_and_their_fields(self):
+        deck = self.deck(JELLIES + "output: {fields: [velocity, pressure], double_precision: true, grid: true}\n")
+        output = self.run_deck(deck, "out", "--until", 0.02, "--set", "time.frame_interval=0.01")
+        row = history(output)[-1]
+        momentum = numpy.zeros(3)
+        count = 0
+        for body, dx3 in ("left", 0.05**3), ("right", 0.05**3):
+            with h5py.File(output / "frames" / f"{body}_000002.hdf") as file:
+                data = file["VTKHDF/PointData"]
+                self.assertEqual(sorted(data), ["id", "pressure", "velocity"])
+                velocity = data["velocity"][:]
+                self.assertEqual(velocity.dtype, numpy.float64)
+                self.assertEqual(len(set(data["id"][:])), len(velocity))
+                momentum += 1000 * dx3 / 8 * velocity.sum(axis=0)
+                count += len(velocity)
+        self.assertEqual(count, int(row["particles"]))
+        for axis, p in zip("xyz", momentum):
+            self.assertAlmostEqual(p, float(row[f"momentum_{axis}"]), delta=1e-9 * float(row["mass"]))
+        with h5py.File(output / "frames" / "grid_000002.hdf") as file:
+            # What is shown of the grid is of the step before, at whose end the points moved: the mass is all there.
+            mass = file["VTKHDF/PointData/mass"][:].sum()
+            self.assertAlmostEqual(mass, float(row["mass"]), delta=1e-12 * mass)
+
+    def test_run_json_says_where_the_run_came_from(self):
+        output = self.run_deck(self.deck(JELLIES), "out", "--steps", 1, ranks=2)
+        told = run_json(output)
+        self.assertEqual((told["state"], told["step"], told["title"]), ("stopped", 1, "Two jellies meet over a floor"))
+        self.assertEqual(told["provenance"]["ranks"], 2)
+        for key in "version", "commit", "compiler", "flags", "libraries", "threads":
+            self.assertIn(key, told["provenance"])
+        log = (output / "log.txt").read_text()
+        for word in "particles", "phase", "Advice", "Stopped at step 1":
+            self.assertIn(word, log)
+
+
+if __name__ == "__main__":
+    unittest.main()
