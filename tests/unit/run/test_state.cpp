@@ -1,0 +1,49 @@
+#include "weft/base/error.hpp"
+#include "weft/run/state.hpp"
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+TEST(RunStateTest, TextHoldsEveryBit) {
+  RunState state;
+  state.step = 123456789012;
+  state.time = 0.1 + 0.2;
+  state.next_frame = 7;
+  state.recovery_dt = 1.0 / 3;
+  state.wall_impulse = {Vec3(1e-300, -0.0, 3.14159265358979), Vec3(1, 2, 3)};
+  state.next_id = {~0ull, 5};
+  state.emitted_until = {-std::numeric_limits<Real>::infinity(), 0.7};
+  state.probe_points = {9007199254740993ull};  // not a double
+  state.removed_points = 4;
+
+  const RunState back = state_from_text(to_text(state));
+  EXPECT_EQ(back.step, state.step);
+  EXPECT_EQ(back.time, state.time);
+  EXPECT_EQ(back.next_frame, state.next_frame);
+  EXPECT_EQ(back.recovery_dt, state.recovery_dt);
+  EXPECT_EQ(back.wall_impulse, state.wall_impulse);
+  EXPECT_EQ(back.next_id, state.next_id);
+  EXPECT_EQ(back.emitted_until, state.emitted_until);
+  EXPECT_EQ(back.probe_points, state.probe_points);
+  EXPECT_EQ(back.removed_points, state.removed_points);
+}
+
+TEST(RunStateTest, InfiniteRecoverySurvives) {
+  EXPECT_EQ(state_from_text(to_text(RunState{})).recovery_dt, std::numeric_limits<Real>::infinity());
+}
+
+TEST(RunStateTest, OtherTextIsACheckpointError) {
+  for (const char* text : {"", "{}", "[1]", "{\"step\": \"one\"}"}) {
+    try {
+      state_from_text(text);
+      FAIL() << text << " passed for a state";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::checkpoint);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,150 @@
+#include "support/scenes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace weft {
+namespace {
+
+using test::Stage;
+
+/// Two soft blocks, turning and approaching, free of gravity and walls.
+std::string free_blocks(const std::string& kernel, Real damping) {
+  return "weft: 1\n"
+         "domain: {dx: 0.05, gravity: [0, 0, 0]}\n"
+         "time: {end: 1, frame_interval: 1}\n"
+         "transfer: {kernel: " +
+         kernel + ", rpic_damping: " + std::to_string(damping) + "}\n" +
+         "materials: {soft: {law: fixed_corotated, density: 1000, youngs_modulus: 1e4, poisson_ratio: 0.3}}\n"
+         "bodies:\n"
+         "  - {name: a, kind: continuum, material: soft, shape: {box: {lower: [0, 0, 0], upper: [0.4, 0.3, 0.2]}},"
+         " sampling: jittered, velocity: [1, 0, 0], spin: [1, 2, 3]}\n"
+         "  - {name: b, kind: continuum, material: soft, shape: {box: {lower: [0.45, 0, 0], upper: [0.8, 0.3, 0.3]}},"
+         " sampling: poisson, velocity: [-1, 0.2, 0], spin: [-3, 1, 0]}\n";
+}
+
+class StepConserves : public testing::TestWithParam<std::tuple<const char*, Real>> {};
+
+TEST_P(StepConserves, MassAndBothMomentaThroughACollision) {
+  const auto [kernel, damping] = GetParam();
+  Stage stage(free_blocks(kernel, damping));
+  const Totals before = stage.totals();
+  const Real momentum_scale = before.mass * 1, angular_scale = before.mass * 1 * 0.5;
+  stage.steps(40);
+  const Totals after = stage.totals();
+  EXPECT_EQ(after.particles, before.particles);
+  EXPECT_NEAR(after.mass, before.mass, 1e-14 * before.mass);
+  // Round-off of 40 steps.
+  EXPECT_LT((after.momentum - before.momentum).norm(), 1e-13 * momentum_scale);
+  EXPECT_LT((after.angular_momentum - before.angular_momentum).norm(), 1e-12 * angular_scale);
+  EXPECT_GT(after.elastic_energy, 1e-4 * before.kinetic_energy) << "the blocks never met";
+}
+
+INSTANTIATE_TEST_SUITE_P(Kernels, StepConserves,
+                         testing::Values(std::tuple("quadratic", 0.0), std::tuple("cubic", 0.0),
+                                         std::tuple("quadratic", 0.3), std::tuple("cubic", 1.0)));
+
+TEST(StepTest, FallsAsSymplecticEulerFalls) {
+  Stage stage(
+      "weft: 1\n"
+      "domain: {dx: 0.1, gravity: [0, 0, -10]}\n"
+      "time: {end: 1, frame_interval: 1, max_dt: 0.001}\n"
+      "materials: {soft: {law: neo_hookean, density: 1000, youngs_modulus: 1e4, poisson_ratio: 0.3}}\n"
+      "bodies: [{name: a, kind: continuum, material: soft, sampling: regular,"
+      " shape: {box: {lower: [0, 0, 0], upper: [0.3, 0.3, 0.3]}}, velocity: [0, 0, 2]}]\n");
+  const auto height = [&] {
+    Real sum = 0;
+    for (const Vec3& x : stage.scene.bodies[0]->points().get<Position>()) sum += x.z();
+    return stage.comm.sum(sum) / stage.totals().particles;
+  };
+  const Real start = height(), dt = 0.001;
+  stage.steps(100);
+  const Real t = stage.state.time;
+  EXPECT_NEAR(t, 100 * dt, 1e-14);
+  // v_n = v0 - g n dt, x_n = x0 + sum v_k dt = x0 + v0 t - g t (t + dt) / 2, exactly.
+  EXPECT_NEAR(height() - start, 2 * t - 10 * t * (t + dt) / 2, 1e-13);
+}
+
+TEST(StepTest, ARefusedStepLeavesBodiesAndStateAlone) {
+  Stage stage(
+      "weft: 1\n"
+      "domain: {dx: 0.1}\n"
+      "time: {end: 1, frame_interval: 1, max_retries: 2, max_strain: 1e-9}\n"
+      "materials: {soft: {law: neo_hookean, density: 1000, youngs_modulus: 1e4, poisson_ratio: 0.3}}\n"
+      "bodies: [{name: a, kind: continuum, material: soft, shape: {sphere: {center: [0, 0, 0], radius: 0.3}},"
+      " spin: [0, 0, 5]}]\n");
+  const auto x = stage.scene.bodies[0]->points().get<Position>();
+  const std::vector<Vec3> before(x.begin(), x.end());
+  try {
+    stage.steps(1);
+    FAIL() << "a spinning body cannot deform by less than 1e-9";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::numerics);
+    EXPECT_NE(std::string(error.what()).find("body a"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("time.max_strain"), std::string::npos) << error.what();
+  }
+  EXPECT_EQ(stage.state.step, 0);
+  EXPECT_EQ(stage.state.time, 0);
+  const auto now = stage.scene.bodies[0]->points().get<Position>();
+  EXPECT_TRUE(std::equal(before.begin(), before.end(), now.begin(), now.end()));
+}
+
+TEST(StepTest, ASmallerDtIsTriedAndThenRecovers) {
+  // |C| = 5 sqrt(2) everywhere: the first dt that is small enough is the second or a later half.
+  Stage stage(
+      "weft: 1\n"
+      "domain: {dx: 0.1, gravity: [0, 0, 0]}\n"
+      "time: {end: 1, frame_interval: 1, max_strain: 0.01}\n"
+      "materials: {soft: {law: neo_hookean, density: 1000, youngs_modulus: 1e4, poisson_ratio: 0.3}}\n"
+      "bodies: [{name: a, kind: continuum, material: soft, shape: {sphere: {center: [0, 0, 0], radius: 0.3}},"
+      " spin: [0, 0, 5]}]\n");
+  const StepReport first = stage.stepper.take(1);
+  EXPECT_GT(first.retries, 0);
+  EXPECT_LE(first.size.dt * 5 * std::sqrt(2.0), 0.011);
+  const StepReport second = stage.stepper.take(1);
+  EXPECT_LE(second.retries, 1) << "the next step starts from what was found, not from the bodies' limit";
+}
+
+TEST(StepTest, LandsExactlyOnTheMomentItMayNotPass) {
+  Stage stage(free_blocks("quadratic", 0));
+  while (stage.state.time < 0.0123) stage.stepper.take(0.0123);
+  EXPECT_EQ(stage.state.time, 0.0123);
+}
+
+TEST(StepTest, SourcesAndBoundsCountTheSameOnAnyRanks) {
+  Stage stage(
+      "weft: 1\n"
+      "domain: {dx: 0.1, gravity: [0, 0, -10], bounds: {lower: [-1, -1, -0.2], upper: [1, 1, 1]}}\n"
+      "time: {end: 1, frame_interval: 1}\n"
+      "materials: {water: {law: tait, density: 1000, bulk_modulus: 1e4}}\n"
+      "bodies: [{name: a, kind: continuum, material: water}]\n"
+      "sources: [{name: tap, body: a, shape: {box: {lower: [0, 0, 0.2], upper: [0.2, 0.2, 0.3]}},"
+      " velocity: [0, 0, -2], until: 0.2}]\n");
+  while (stage.state.time < 0.4) stage.stepper.take(0.4);
+  const Totals totals = stage.totals();
+  EXPECT_GT(stage.state.removed_points, 0) << "nothing fell out of the bounds";
+  // Every id that was given out is either still there or was removed.
+  EXPECT_EQ(static_cast<std::int64_t>(totals.particles) + stage.state.removed_points,
+            static_cast<std::int64_t>(stage.state.next_id[0]));
+  // A tap of 0.2 x 0.2 m at 2 m/s for 0.2 s, and its own 0.1 m: 0.02 m^3, within a layer of points.
+  const Real emitted = static_cast<Real>(stage.state.next_id[0]) * 0.001 / 8;
+  EXPECT_NEAR(emitted, 0.04 * (0.1 + 0.4), 0.04 * 0.06);
+}
+
+TEST(StepTest, RecuttingChangesOwnersButNotPoints) {
+  Stage stage(free_blocks("quadratic", 0));
+  stage.steps(5);
+  const Totals before = stage.totals();
+  stage.state.cuts.at.assign(static_cast<std::size_t>(stage.comm.size() - 1), 0);  // all to the last rank
+  stage.stepper.settle(false);
+  EXPECT_EQ(stage.totals().particles, before.particles);
+  stage.stepper.settle(true);
+  const Totals after = stage.totals();
+  EXPECT_EQ(after.particles, before.particles);
+  EXPECT_NEAR(after.kinetic_energy, before.kinetic_energy, 1e-13 * before.kinetic_energy);
+  EXPECT_LT(stage.stepper.imbalance(), 1.6);
+}
+
+}  // namespace
+}  // namespace weft

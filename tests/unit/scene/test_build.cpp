@@ -1,0 +1,100 @@
+#include "weft/scene/build.hpp"
+
+#include "weft/deck/read.hpp"
+#include "weft/scene/catalogue.hpp"
+
+#include <gtest/gtest.h>
+
+namespace weft {
+namespace {
+
+Scene scene_of(const std::string& rest) {
+  const Comm comm = Comm::world();
+  Scene scene = build_scene(
+      comm, parse_deck("weft: 1\ndomain: {dx: 0.1}\ntime: {end: 1, frame_interval: 0.1}\n" + rest, "test.yaml", "."));
+  fill_bodies(comm, scene);
+  return scene;
+}
+
+constexpr const char* soft =
+    "materials: {soft: {law: fixed_corotated, density: 500, youngs_modulus: 1e4, poisson_ratio: 0.3}}\n";
+
+TEST(CatalogueTest, EveryLawOfTheDeckBecomesTheLawOfThatName) {
+  const YoungDeck stiffness{1e5, 0.3};
+  const auto name_of = [](const LawDeck& deck) {
+    return std::visit([]<Law L>(const Chosen<L>&) { return std::string(L::name); }, make_law(deck));
+  };
+  EXPECT_EQ(name_of(FixedCorotatedDeck{stiffness}), "fixed_corotated");
+  EXPECT_EQ(name_of(NeoHookeanDeck{stiffness}), "neo_hookean");
+  EXPECT_EQ(name_of(StvkHenckyDeck{stiffness}), "stvk_hencky");
+  EXPECT_EQ(name_of(DruckerPragerDeck{stiffness, 0.5, 0, 0, 0, 0, true}), "drucker_prager");
+  EXPECT_EQ(name_of(SnowDeck{stiffness, 0.02, 0.01, 10}), "snow");
+  EXPECT_EQ(name_of(VonMisesDeck{stiffness, 1e3, 0}), "von_mises");
+  EXPECT_EQ(name_of(TaitDeck{1e5, 7, 0}), "tait");
+  EXPECT_EQ(name_of(HerschelBulkleyDeck{1e4, 1e5, 10, 1, 1}), "herschel_bulkley");
+}
+
+TEST(CatalogueTest, LamePairAndYoungPairGiveTheSameLaw) {
+  const Lame lame = lame_from(1e5, 0.25);
+  const auto a = std::get<Chosen<NeoHookean>>(make_law(NeoHookeanDeck{YoungDeck{1e5, 0.25}}));
+  const auto b = std::get<Chosen<NeoHookean>>(make_law(NeoHookeanDeck{LameDeck{lame.lambda, lame.mu}}));
+  EXPECT_EQ(a.constants.lame.mu, b.constants.lame.mu);
+  EXPECT_EQ(a.constants.lame.lambda, b.constants.lame.lambda);
+}
+
+TEST(FillTest, ABoxOfWholeCellsHasItsExactMass) {
+  const Scene scene = scene_of(std::string(soft) +
+                               "bodies: [{name: a, kind: continuum, material: soft, sampling: regular,"
+                               " shape: {box: {lower: [0, 0, 0], upper: [0.4, 0.3, 0.2]}}}]\n");
+  Real mass = 0;
+  for (const Real m : scene.bodies[0]->points().get<Mass>()) mass += m;
+  EXPECT_NEAR(Comm::world().sum(mass), 500 * 0.4 * 0.3 * 0.2, 1e-12);
+  EXPECT_EQ(Comm::world().sum(scene.points()), 24 * 8);
+}
+
+TEST(FillTest, SpinIsARigidRotationAboutTheCentreOfMass) {
+  const Scene scene = scene_of(std::string(soft) +
+                               "bodies: [{name: a, kind: continuum, material: soft, sampling: regular,"
+                               " shape: {box: {lower: [0, 0, 0], upper: [0.4, 0.2, 0.2]}},"
+                               " velocity: [1, 2, 3], spin: [0, 0, 2]}]\n");
+  const Table& points = scene.bodies[0]->points();
+  const Vec3 centre(0.2, 0.1, 0.1);
+  for (std::size_t p = 0; p < points.rows(); ++p) {
+    const Vec3 r = points.get<Position>()[p] - centre;
+    EXPECT_LT((points.get<Velocity>()[p] - Vec3(1 - 2 * r.y(), 2 + 2 * r.x(), 3)).norm(), 1e-13);
+    EXPECT_EQ(points.get<Affine>()[p], (Mat3() << 0, -2, 0, 2, 0, 0, 0, 0, 0).finished());
+  }
+}
+
+TEST(FillTest, ABodyTooThinForItsParticlesIsNamedWithItsPlace) {
+  try {
+    scene_of(std::string(soft) +
+             "bodies: [{name: film, kind: continuum, material: soft, sampling: regular,"
+             " shape: {box: {lower: [0, 0, 0.001], upper: [0.4, 0.3, 0.002]}}}]\n");
+    FAIL() << "an empty body passed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::geometry);
+    EXPECT_NE(std::string(error.what()).find("test.yaml:5:"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("film"), std::string::npos) << error.what();
+  }
+}
+
+TEST(BuildTest, WallsMoveAsTheDeckSays) {
+  const Scene scene = scene_of(std::string(soft) +
+                               "bodies: [{name: a, kind: continuum, material: soft,"
+                               " shape: {sphere: {center: [0, 0, 0], radius: 0.2}}}]\n"
+                               "colliders:\n"
+                               "  - {name: wheel, shape: {sphere: {center: [1, 0, 0], radius: 0.1}}, condition: sticky,"
+                               " motion: {velocity: [0, 1, 0], spin: [0, 0, 3], center: [1, 0, 0]}}\n"
+                               "  - {name: bowl, hollow: true, shape: {sphere: {center: [0, 0, 0], radius: 2}},"
+                               " condition: separate, friction: 0.4}\n");
+  ASSERT_EQ(scene.walls.size(), 2u);
+  const RigidState wheel = scene.walls[0].shape.at(0.5);
+  EXPECT_LT((wheel.velocity_at(Vec3(1.1, 0.5, 0)) - Vec3(0, 1.3, 0)).norm(), 1e-14);
+  EXPECT_NEAR(scene.walls[0].shape.surface(wheel, Vec3(1, 0.7, 0)).distance, 0.1, 1e-14);
+  EXPECT_EQ(scene.walls[1].friction, 0.4);
+  EXPECT_GT(scene.walls[1].shape.surface(scene.walls[1].shape.at(0), Vec3(0, 0, 0)).distance, 0) << "inside is free";
+}
+
+}  // namespace
+}  // namespace weft
