@@ -94,16 +94,16 @@ struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
   template <class T>
   struct Flow {
     bool flows = false;
-    Matrix3<T> b;       ///< trial bbar
-    T two_thirds_power;    ///< J^{2/3}
-    T mean;             ///< tr bbar / 3
-    T stress;           ///< s_tr
-    T excess;           ///< s_tr - y
-    T fraction;         ///< (s - y) / (s_tr - y)
-    T ratio;            ///< s / s_tr
-    Real sensitivity;   ///< -d fraction / d ln A
-    Matrix3<T> factor;  ///< Cholesky factor of the relaxed bbar
-    T scale;            ///< brings its determinant to J
+    Matrix3<T> b;        ///< trial bbar
+    T two_thirds_power;  ///< J^{2/3}
+    T mean;              ///< tr bbar / 3
+    T stress;            ///< s_tr
+    T excess;            ///< s_tr - y
+    T fraction;          ///< (s - y) / (s_tr - y)
+    T ratio;             ///< s / s_tr
+    Real sensitivity;    ///< -d fraction / d ln A
+    Matrix3<T> factor;   ///< Cholesky factor of the relaxed bbar
+    T scale;             ///< brings its determinant to J
   };
 
   template <class T>
@@ -118,14 +118,14 @@ struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
     flow.b = F * F.transpose() / flow.two_thirds_power;
     flow.mean = flow.b.trace() / 3;
     const Matrix3<T> deviator = flow.b - flow.mean * I;
-    flow.stress =
-        k.shear_modulus * deviator.norm() + 1e-300;  // not zero: without yield stress there is flow at rest too
+    // Never zero, since without yield stress there is flow at rest too.
+    flow.stress = k.shear_modulus * deviator.norm() + 1e-300;
     flow.excess = flow.stress - k.radius;
     flow.flows = value_of(flow.excess) > 0;
     if (!flow.flows) return flow;
     // s = y + fraction * excess turns the flow rule into fraction + A fraction^n = 1, n = 1/h.
     const Real n = 1 / k.flow_index;
-    const T ln_A = log(2 * k.shear_modulus * dt * flow.mean / flow.excess) + n * log(flow.excess / k.consistency);
+    const T ln_A = log(2 * k.shear_modulus * dt * flow.mean) + (n - 1) * log(flow.excess) - n * std::log(k.consistency);
     const Real x = flow_fraction(value_of(ln_A), n);
     flow.sensitivity = x > 0 ? x * (1 - x) / (x + n * (1 - x)) : 0;
     flow.fraction = x > 0 ? x - flow.sensitivity * (ln_A - value_of(ln_A)) : T(0);  // value x, with its derivative

@@ -44,6 +44,12 @@ TEST(SnowTest, PackedSnowIsStiffer) {
   EXPECT_NEAR(Snow::kirchhoff(powder, {9.0}, F)(0, 0) / fresh, std::exp(-3.0), 1e-11);
 }
 
+TEST(SnowTest, InvertedTrialComesBackUninverted) {
+  // Also where the size of every stretch lies within the limits.
+  for (const Vec3& s : {Vec3(1.005, 1, -0.99), Vec3(1, 0.5, -0.1), Vec3(0, 0, 0)})
+    EXPECT_GT(Snow::return_map(powder, {}, Mat3(s.asDiagonal()), 1e-3).F.determinant(), 0.9);
+}
+
 TEST(SnowTest, MeasureTellsPackedFromTorn) {
   const Mat3 I = Mat3::Identity();
   const auto packed = Snow::return_map(powder, {}, Mat3(0.9 * I), 1e-3),
