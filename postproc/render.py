@@ -29,6 +29,7 @@ LAWS = {
     "tait": (0.20, 0.50, 0.82),
     "herschel_bulkley": (0.46, 0.74, 0.28),
 }
+LEFT_OF_LEGEND = 0.8  # share of a picture's width that is the scene's when there is a legend
 ELASTIC = [(0.87, 0.29, 0.34), (0.16, 0.62, 0.56), (0.49, 0.38, 0.74), (0.95, 0.62, 0.20), (0.25, 0.47, 0.77)]
 
 
@@ -223,7 +224,7 @@ class Scene:
         if field and not ranges:
             fail(f"No body carries the field {field}. The fields of this run: {', '.join(sorted(fields))}.")
         self.outline = numpy.concatenate(outline)
-        largest = 1.5 * numpy.ptp(self.outline, axis=0).max()
+        largest = numpy.ptp(self.outline, axis=0).max()
         for collider in self.colliders:
             for _, file in collider.frames[:1] + collider.frames[-1:]:
                 points = Frame(file).points
@@ -233,6 +234,7 @@ class Scene:
         self.unit = fields.get(field, "")
         if ranges:
             low, high = min(r[0] for r in ranges), max(r[1] for r in ranges)
+            low = 0 if 0 < low < 0.02 * high else low
             self.range = (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
@@ -297,7 +299,8 @@ class Picture:
         self.size = numpy.linalg.norm(numpy.ptp(scene.outline, axis=0)) / 2
         view.CameraViewAngle = 25
         rise = math.tan(math.radians(view.CameraViewAngle) / 2)
-        run = rise * self.options.size[0] / self.options.size[1]
+        whole = rise * self.options.size[0] / self.options.size[1]
+        run = whole * (LEFT_OF_LEGEND if self.options.field else 1)
         focus = (scene.outline.min(axis=0) + scene.outline.max(axis=0)) / 2
         for _ in range(10):  # moves the focus until the outline is in the middle of the picture
             x, y, z = ((scene.outline - focus) @ axis for axis in (across, above, toward))
@@ -305,8 +308,10 @@ class Picture:
             seen_x, seen_y = x / (1.001 * distance - z), y / (1.001 * distance - z)
             focus = focus + distance / 2 * (seen_x.min() + seen_x.max()) * across
             focus = focus + distance / 2 * (seen_y.min() + seen_y.max()) * above
+        distance *= 1.15
+        focus = focus + distance * (whole - run) * across
         view.CameraFocalPoint = list(focus)
-        view.CameraPosition = list(focus + 1.15 * distance * toward)
+        view.CameraPosition = list(focus + distance * toward)
         view.CameraViewUp = list(view_up)
         lamp = 0.55 * toward + 0.75 * above - 0.45 * across
         self.lamp = lamp / numpy.linalg.norm(lamp)
