@@ -134,6 +134,9 @@ void add_verify(CLI::App& app, Command& chosen) {
   });
 }
 
+/// A checkpoint, or the newest one of an output folder.
+path newest_checkpoint_at(const path& where) { return checkpoints_at(where).back(); }
+
 void add_compare(CLI::App& app, Command& chosen) {
   struct Arguments {
     std::string a, b;
@@ -141,13 +144,13 @@ void add_compare(CLI::App& app, Command& chosen) {
   };
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("compare", "Compare two checkpoints by particle id");
-  command->add_option("a", a->a, "A checkpoint")->required();
+  command->add_option("a", a->a, "A checkpoint, or an output folder: its newest one")->required();
   command->add_option("b", a->b, "Another")->required();
   command->add_option("--tolerance", a->tolerance, "Largest relative difference that counts as equal [0]");
   command->callback([a, &chosen] {
     chosen.chosen = [a](const Comm& comm) {
       return on_root(comm, [&] {
-        const Comparison comparison = compare_checkpoints(a->a, a->b);
+        const Comparison comparison = compare_checkpoints(newest_checkpoint_at(a->a), newest_checkpoint_at(a->b));
         fmt::print("{}\n", comparison.text());
         return comparison.largest() <= a->tolerance ? 0 : 1;
       });

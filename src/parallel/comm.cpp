@@ -6,6 +6,7 @@
 #include "weft/base/check.hpp"
 
 #include <malloc.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +14,7 @@
 #include <exception>
 #include <limits>
 #include <optional>
+#include <thread>
 
 namespace weft {
 namespace {
@@ -34,6 +36,19 @@ void start_petsc() {
   int count = 3;
   char** arguments = words;
   check_petsc(PetscInitialize(&count, &arguments, nullptr, nullptr));
+}
+
+/// Unless the user said how many, the ranks of a node share its cores: threads that wait for a core cost more than they do.
+void share_cores() {
+  if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
+  MPI_Comm node;
+  int ranks = 1;
+  check_mpi(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node));
+  check_mpi(MPI_Comm_size(node, &ranks));
+  check_mpi(MPI_Comm_free(&node));
+  // A rank that mpirun has bound sees its own cores alone; then they are not to be divided again.
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  if (omp_get_num_procs() == cores) omp_set_num_threads(std::max(1, cores / ranks));
 }
 
 template <class T>
@@ -83,6 +98,7 @@ ParallelSession::ParallelSession(int& argc, char**& argv) {
   require(threads >= MPI_THREAD_FUNNELED, ExitCode::failure,
           "This MPI library was built without support for threads (MPI_THREAD_FUNNELED). Use one that has it.");
   start_petsc();
+  share_cores();
 }
 
 ParallelSession::~ParallelSession() {

@@ -80,7 +80,7 @@ std::string closing_table(const Comm& comm, const Timers& timers, Real particle_
   Real total = 0;
   for (Real& m : mean) total += m /= comm.size();
 
-  std::string text = fmt::format("{:<12}{:>10}{:>10}{:>10}{:>9}{:>16}\n", "phase", "min [s]", "mean [s]", "max [s]",
+  std::string text = fmt::format("{:<12}{:>10}{:>10}{:>10}{:>9}{:>18}\n", "phase", "min [s]", "mean [s]", "max [s]",
                                  "share", "ns/particle step");
   const auto share_of = [&](std::initializer_list<const char*> names) {
     Real sum = 0;
@@ -93,7 +93,7 @@ std::string closing_table(const Comm& comm, const Timers& timers, Real particle_
   for (std::size_t i = 0; i < phases.size(); ++i) {
     if (most[i] == 0) continue;
     const Real per_step = particle_steps > 0 ? mean[i] * comm.size() / particle_steps * 1e9 : 0;
-    text += fmt::format("{:<12}{:>10.2f}{:>10.2f}{:>10.2f}{:>8.1f}%{:>16.1f}\n", phases[i], least[i], mean[i], most[i],
+    text += fmt::format("{:<12}{:>10.2f}{:>10.2f}{:>10.2f}{:>8.1f}%{:>18.1f}\n", phases[i], least[i], mean[i], most[i],
                         100 * mean[i] / total, per_step);
   }
   text += fmt::format("{:<12}{:>10}{:>10.2f}\n", "all", "", total);

@@ -17,6 +17,8 @@ namespace {
 constexpr int steps_between_reorders = 16;
 /// A step is refused when a node moves this many times further than the deck's CFL number allows.
 constexpr Real cfl_slack = 2;
+/// A stop this much further than dt, as a fraction of dt, is reached by the same step.
+constexpr Real round_off = 1e-6;
 /// dt grows by this factor from one step to the next after a refusal.
 constexpr Real recovery_growth = 1.5;
 
@@ -72,11 +74,15 @@ Stepper::Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers
 
 StepReport Stepper::take(Real not_beyond) {
   settle(false);
-  StepReport report{size_of_step(comm_, scene_, state_.time), 0, {}};
+  StepReport report;
+  {
+    const auto timing = timers_.measure("size");
+    report.size = size_of_step(comm_, scene_, state_.time);
+  }
   Real& dt = report.size.dt;
   if (state_.recovery_dt < dt) report.size = {state_.recovery_dt, "recovery"};
   const Real left = not_beyond - state_.time;
-  if (dt >= left) report.size = {left, "output"};
+  if ((1 + round_off) * dt >= left) report.size = {left, "output"};
   else if (2 * dt > left) report.size = {left / 2, "output"};  // two equal steps rather than one and a sliver
 
   {
