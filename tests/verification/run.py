@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+"""Runs the physical verification cases and compares them with independent truths.
+
+    tests/verification/run.py [PATTERN] [--weft PATH] [--full] [--keep FOLDER]
+
+Each folder here is a case: deck.yaml, README.md (formula and source) and check.py, which holds
+
+    RUNS = {"quick": {name: [arguments of weft run, ...]}, "full": {...}}
+    RANKS = 2                          optional; 1 without
+    def check(runs, size): ...         from {name: reading.Run} to a list of findings
+
+One line is printed for each number: case, quantity, value, reference, relative error, pass or fail. The exit code is
+1 if any fails.
+"""
+import argparse
+import fnmatch
+import importlib.util
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+import reading  # noqa: E402
+
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+               "OMPI_MCA_mpi_yield_when_idle": "1", "OMP_NUM_THREADS": "1"}
+
+
+def load(case):
+    spec = importlib.util.spec_from_file_location(f"check_{case.name}", case / "check.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def findings(case, size, weft, scratch):
+    """Runs a case in its own folder and returns what its check finds."""
+    module = load(case)
+    ranks = getattr(module, "RANKS", 1)
+    launcher = ["mpiexec", "-n", str(ranks)] if ranks > 1 else []
+    runs = {}
+    for name, arguments in module.RUNS[size].items():
+        output = scratch / case.name / name
+        done = subprocess.run([*launcher, weft, "run", str(case / "deck.yaml"), "-o", str(output), *arguments],
+                              env=os.environ | ENVIRONMENT, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"run {name} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+        runs[name] = reading.Run(output)
+    return module.check(runs, size)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("pattern", nargs="?", default="*", help="which cases, as a file name pattern")
+    parser.add_argument("--weft", help="the program [build/release/bin/weft, else the one in PATH]")
+    parser.add_argument("--full", action="store_true", help="full size instead of quick")
+    parser.add_argument("--keep", type=pathlib.Path, help="keep the runs in this folder")
+    arguments = parser.parse_args()
+
+    built = HERE.parent.parent / "build" / "release" / "bin" / "weft"
+    weft = arguments.weft or (str(built) if built.exists() else shutil.which("weft"))
+    if not weft:
+        parser.error("there is no program weft; build it or name it with --weft")
+    cases = [p.parent for p in sorted(HERE.glob("*/check.py")) if fnmatch.fnmatch(p.parent.name, arguments.pattern)]
+    if not cases:
+        parser.error(f"no case matches {arguments.pattern}")
+
+    failed = 0
+    print(f"{'case':<18} {'quantity':<52} {'value':>13} {'reference':>13} {'rel. error':>11}")
+    with tempfile.TemporaryDirectory(prefix="weft_verification_") as temporary:
+        scratch = arguments.keep or pathlib.Path(temporary)
+        for case in cases:
+            try:
+                found = findings(case, "full" if arguments.full else "quick", weft, scratch)
+            except RuntimeError as error:
+                print(f"{case.name:<18} {error}  fail", flush=True)
+                failed += 1
+                continue
+            for f in found:
+                failed += not f.passed
+                print(f"{case.name:<18} {f.quantity:<52} {f.value:>13.6g} {f.reference:>13.6g} {f.error:>11.2e}  "
+                      f"{'pass' if f.passed else 'fail'}", flush=True)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
