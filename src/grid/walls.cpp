@@ -1,6 +1,5 @@
 #include "weft/grid/walls.hpp"
 
-#include <Eigen/Geometry>
 #include <cmath>
 
 namespace weft {

@@ -1,7 +1,5 @@
 #include "weft/run/totals.hpp"
 
-#include <Eigen/Geometry>
-
 #include "weft/base/sums.hpp"
 
 namespace weft {
