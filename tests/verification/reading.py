@@ -69,6 +69,11 @@ def for_the_record(quantity, value):
     return Finding(quantity, value, math.nan, math.nan, math.isfinite(value))
 
 
+def zeros(t, u):
+    """Times at which u changes its sign, interpolated."""
+    return [t[k] - u[k] * (t[k + 1] - t[k]) / (u[k + 1] - u[k]) for k in range(len(t) - 1) if u[k] * u[k + 1] < 0]
+
+
 def order(errors, ratio=2):
     """Observed order of convergence between neighbours in a list of errors, the coarsest first."""
     return [math.log(coarse / fine) / math.log(ratio) for coarse, fine in zip(errors, errors[1:])]
