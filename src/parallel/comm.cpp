@@ -38,7 +38,8 @@ void start_petsc() {
   check_petsc(PetscInitialize(&count, &arguments, nullptr, nullptr));
 }
 
-/// Unless the user said how many, the ranks of a node share its cores: threads that wait for a core cost more than they do.
+/// Unless the user said how many, the ranks of a node share its cores: threads that wait for a core cost more than they
+/// do.
 void share_cores() {
   if (std::getenv("OMP_NUM_THREADS") != nullptr) return;
   MPI_Comm node;

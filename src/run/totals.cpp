@@ -7,7 +7,7 @@ namespace {
 
 using Sums = Eigen::Array<Real, 11, 1>;  // in the order of Totals
 
-/// The angular momentum that a point carries in its affine velocity: m eps(C D), D = dx^2 inertia [METHODS F.2].
+/// The angular momentum that a point carries in its affine velocity: m eps(C D), D = dx^2 inertia [docs/theory.md, 2].
 Vec3 own_rotation(Real mass, const Mat3& C, const Vec3& D) {
   const Mat3 M = mass * C * D.asDiagonal();
   return {M(2, 1) - M(1, 2), M(0, 2) - M(2, 0), M(1, 0) - M(0, 1)};

@@ -9,7 +9,7 @@ namespace {
 /// A column of a matrix as the momentum part of a node: (0, a_x, a_y, a_z).
 Real4 as_momentum(const Vec3& a) { return Real4{0, a.x(), a.y(), a.z()}; }
 
-/// C = (1 - nu) C~ + nu rigid(C~)  [text 001 (3.15)].
+/// C = (1 - nu) C~ + nu rigid(C~)  [docs/theory.md (2.5)].
 Mat3 damped(const Mat3& C, Real nu, const Vec3& inertia) {
   if (nu == 0) return C;
   return (1 - nu) * C + nu * rigid_part(C, inertia);

@@ -42,7 +42,7 @@ struct TimeDeck {
 
 struct TransferDeck {
   KernelKind kernel;
-  Real rpic_damping;  ///< nu of text 001 (3.15), in [0, 1].
+  Real rpic_damping;  ///< nu of docs/theory.md (2.5), in [0, 1].
 };
 
 /// Stiffness of an isotropic elastic law; the deck gives one complete pair of keys, flat in the material.
@@ -85,7 +85,7 @@ struct VonMisesDeck {
   Real hardening_modulus;  ///< d(uniaxial yield stress)/d(plastic strain) [Pa].
 };
 struct TaitDeck {
-  Real bulk_modulus;  ///< At rest density: K g of METHODS E.6 [Pa].
+  Real bulk_modulus;  ///< At rest density: K g of docs/theory.md, 5.7 [Pa].
   Real exponent;      ///< g [1].
   Real viscosity;     ///< Dynamic [Pa s].
 };

@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/// psi = mu |F - R|^2 + lambda/2 (J - 1)^2 with R the polar rotation of F. [Stomakhin 2012; METHODS E.1]
+/// psi = mu |F - R|^2 + lambda/2 (J - 1)^2 with R the polar rotation of F. [Stomakhin 2012; docs/theory.md, 5.1]
 struct FixedCorotated : NeverYields, Inviscid {
   static constexpr std::string_view name = "fixed_corotated";
   struct Constants {

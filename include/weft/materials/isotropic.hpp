@@ -19,7 +19,7 @@ Matrix3<T> isotropic(const Svd<T>& svd, const Vector3<T>& g) {
   return svd.U * g.asDiagonal() * svd.V.transpose();
 }
 
-/// Derivative of an isotropic tensor function G in the principal frame. [METHODS E.0]
+/// Derivative of an isotropic tensor function G in the principal frame. [docs/theory.md, 5]
 struct PrincipalDerivative {
   Mat3 stretch;  ///< dg_i / ds_j
   Vec3 shear;    ///< (g_i - g_j) / (s_i - s_j) of pair k, with its limit where s_i = s_j

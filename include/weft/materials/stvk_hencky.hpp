@@ -22,8 +22,8 @@ Vector3<T> log_strains(const Vector3<T>& s) {
 /// values: the eigenvalues of b lie within 1/2 and 3/2, and J > 0.
 inline bool is_moderate(const Mat3& b, Real J) { return J > 0 && (b - Mat3::Identity()).squaredNorm() < 0.25; }
 
-/// psi = mu sum e_i^2 + lambda/2 (sum e_i)^2, e_i = log_strain(s_i); tau = 2 mu e_i + lambda sum e_j. [METHODS E.2]
-/// For laws whose constants hold `Lame lame`. Softens beyond stretches of about e.
+/// psi = mu sum e_i^2 + lambda/2 (sum e_i)^2, e_i = log_strain(s_i); tau = 2 mu e_i + lambda sum e_j.
+/// [docs/theory.md, 5.3] For laws whose constants hold `Lame lame`. Softens beyond stretches of about e.
 struct HenckyElastic : Inviscid {
   template <class Constants, class Memory, class T>
   static T energy(const Constants& k, const Memory&, const Matrix3<T>& F) {

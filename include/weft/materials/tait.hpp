@@ -9,9 +9,9 @@
 
 namespace weft {
 
-/// p = K/g (J^{-g} - 1) for J < 1 and 0 above, tau = -p J I + 2 eta J sym(L); K the bulk modulus at rest. [METHODS E.6]
-/// Only the volume ratio is elastic. It is not held from above: liquid that was spread and comes back is not
-/// compressed.
+/// p = K/g (J^{-g} - 1) for J < 1 and 0 above, tau = -p J I + 2 eta J sym(L); K the bulk modulus at rest.
+/// [docs/theory.md, 5.7] Only the volume ratio is elastic. It is not held from above: liquid that was spread and comes
+/// back is not compressed.
 struct Tait : VolumeFamily<Tait> {
   static constexpr std::string_view name = "tait";
   using Memory = NoMemory;

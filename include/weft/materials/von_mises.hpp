@@ -7,7 +7,7 @@
 
 namespace weft {
 
-/// |dev tau| <= sqrt(2/3) (yield_stress + hardening_modulus * plastic_strain), associated flow. [METHODS E.5]
+/// |dev tau| <= sqrt(2/3) (yield_stress + hardening_modulus * plastic_strain), associated flow. [docs/theory.md, 5.6]
 struct VonMises : HenckyElastic {
   static constexpr std::string_view name = "von_mises";
   static constexpr bool yields = true;

@@ -14,8 +14,8 @@
 namespace weft {
 
 /// Starts MPI and PETSc at construction (signals stay ours, PETSc sees no arguments) and ends them at destruction; an
-/// MPI that runs already is used and left running. One for each process. Unless OMP_NUM_THREADS says otherwise, the ranks
-/// of a node share its cores among their threads. Collective.
+/// MPI that runs already is used and left running. One for each process. Unless OMP_NUM_THREADS says otherwise, the
+/// ranks of a node share its cores among their threads. Collective.
 class ParallelSession {
  public:
   ParallelSession(int& argc, char**& argv);

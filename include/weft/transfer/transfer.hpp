@@ -18,7 +18,7 @@ namespace weft {
 struct TransferSettings {
   KernelKind kernel = KernelKind::quadratic;
   Real dx = 0;            ///< Grid spacing [m].
-  Real rpic_damping = 0;  ///< nu of text 001 (3.15): 0 is APIC, 1 leaves only the rigid part of C.
+  Real rpic_damping = 0;  ///< nu of docs/theory.md (2.5): 0 is APIC, 1 leaves only the rigid part of C.
 };
 
 /// What points give to the nodes; all spans over the same rows.

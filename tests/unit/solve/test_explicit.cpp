@@ -103,7 +103,7 @@ TEST(ExplicitTest, NodesFallWithGravityAndEmptyNodesStay) {
 }
 
 TEST(ExplicitTest, FreeFallFollowsTheParabolaOfSymplecticEuler) {
-  // x_n = x_0 + v_0 t + g t (t + dt) / 2 [REFERENCE 4.13], each node carrying its momentum from step to step.
+  // x_n = x_0 + v_0 t + g t (t + dt) / 2, each node carrying its momentum from step to step.
   Ground ground;
   const Real dt = 1e-3, t = 50 * dt;
   std::vector<Vec3> travelled(static_cast<std::size_t>(ground.map.owned()) * nodes_per_block, Vec3::Zero());

@@ -1,4 +1,4 @@
-// Scatter and gather: what they conserve, reproduce and are to one another [METHODS F.2], for the three kernels.
+// Scatter and gather: what they conserve, reproduce and are to one another [docs/theory.md, 2], for the three kernels.
 
 #include "unit/transfer/clouds.hpp"
 
