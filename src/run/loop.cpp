@@ -29,7 +29,6 @@ std::vector<CheckpointPart> parts_of(Scene& scene) {
 std::string physics_of(Deck deck, const Deck& reference) {
   deck.title = reference.title;
   deck.time = reference.time;
-  deck.probes = reference.probes;
   deck.output = reference.output;
   deck.balance = reference.balance;
   return resolved_yaml(deck);
@@ -39,7 +38,7 @@ void require_same_physics(const CheckpointHeader& header, const Deck& deck, cons
   const Deck saved = parse_deck(header.resolved_deck, from.string() + " (its deck)", from.string());
   require(
       physics_of(saved, deck) == physics_of(deck, deck), ExitCode::checkpoint,
-      fmt::format("{}: this checkpoint belongs to a different deck. When a run is resumed, only title, time, probes, "
+      fmt::format("{}: this checkpoint belongs to a different deck. When a run is resumed, only title, time, "
                   "output and balance may change.",
                   from.string()));
 }
@@ -164,8 +163,8 @@ void Run::go() {
       log_to_file((options_.output / "log.txt").string());
       write_text_atomically(options_.output / "resolved.yaml", resolved_yaml(deck_));
     }
-    write_run_json("running", "");
     recorder_.emplace(comm_, options_.output, scene_, state_, resumed_);
+    write_run_json("running", "");
   }
   const Totals totals = totals_of(comm_, scene_);
   particles_ = totals.particles;
