@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "weft/base/log.hpp"
@@ -36,11 +37,10 @@ std::string physics_of(Deck deck, const Deck& reference) {
 
 void require_same_physics(const CheckpointHeader& header, const Deck& deck, const path& from) {
   const Deck saved = parse_deck(header.resolved_deck, from.string() + " (its deck)", from.string());
-  require(
-      physics_of(saved, deck) == physics_of(deck, deck), ExitCode::checkpoint,
-      fmt::format("{}: this checkpoint belongs to a different deck. When a run is resumed, only title, time, "
-                  "output and balance may change.",
-                  from.string()));
+  require(physics_of(saved, deck) == physics_of(deck, deck), ExitCode::checkpoint,
+          fmt::format("{}: this checkpoint belongs to a different deck. When a run is resumed, only title, time, "
+                      "output and balance may change.",
+                      from.string()));
 }
 
 /// One run from start to end: owns the scene, its state and its records.
@@ -59,6 +59,7 @@ class Run {
   void record_frame();
   void write_checkpoint_now();
   void write_run_json(const std::string& state_word, const std::string& reason) const;
+  Real next_frame_time() const;
   Real next_stop() const;
   struct Due {
     bool checkpoint, stop;
@@ -211,12 +212,19 @@ void Run::one_step() {
     log_warning(fmt::format("step {} was taken again with a smaller dt: {}", state_.step, last_report_.refused));
   progress_->show(state_, last_report_, particles_, imbalance_);
   if (state_.step % deck_.output.diagnostics_every == 0) record_row();
-  if (state_.time >= static_cast<Real>(state_.next_frame) * deck_.time.frame_interval) record_frame();
+  if (state_.time >= next_frame_time()) record_frame();
   longest_step_ = std::max(longest_step_, wall_seconds() - began);
 }
 
 /// The next moment that a step may not jump over.
-Real Run::next_stop() const { return std::min(end_, static_cast<Real>(state_.next_frame) * deck_.time.frame_interval); }
+Real Run::next_stop() const { return std::min(end_, next_frame_time()); }
+
+/// When the next frame is due; a multiple of the interval that is the end but for rounding is the end.
+Real Run::next_frame_time() const {
+  const Real interval = deck_.time.frame_interval;
+  const Real time = static_cast<Real>(state_.next_frame) * interval;
+  return std::abs(time - end_) < 1e-9 * interval ? end_ : time;
+}
 
 void Run::record_row() {
   const auto timing = timers_.measure("record");
@@ -301,7 +309,7 @@ std::string check(const Comm& comm, const Deck& deck) {
   const Real memory = comm.max(static_cast<Real>(table_bytes + stepper.bytes()));
   const StepSize size = size_of_step(comm, scene, 0);
   const Real steps = std::ceil(deck.time.end / size.dt);
-  const Real frames = std::floor(deck.time.end / deck.time.frame_interval) + 1;
+  const Real frames = std::floor(deck.time.end / deck.time.frame_interval + 1e-9) + 1;
   const Real frame_size = static_cast<Real>(scene_frame_bytes(comm, scene));
   const Real checkpoint_size = static_cast<Real>(checkpoint_bytes(comm, parts_of(scene)));
   const Real imbalance = stepper.imbalance();

@@ -135,6 +135,11 @@ Box view_of(const Comm& comm, const Scene& scene) {
     box.include(source.source.bounds().lower);
     box.include(source.source.bounds().upper);
   }
+  for (const Wall& wall : scene.walls)
+    if (const auto bounds = wall.shape.rest().bounds()) {
+      box.include(bounds->lower);
+      box.include(bounds->upper);
+    }
   comm.min(std::span(box.lower.data(), 3));
   comm.max(std::span(box.upper.data(), 3));
   const Vec3 middle = (box.lower + box.upper) / 2;

@@ -20,7 +20,7 @@ def run_under_pvbatch():
     for program in ("xvfb-run", "pvbatch"):
         if shutil.which(program) is None:
             sys.exit(f"{program} is missing: install xvfb, xauth and paraview.")
-    screen = ["xvfb-run", "-a", "-s", "-screen 0 1280x1024x24"]
+    screen = ["xvfb-run", "-a", "-s", "-screen 0 1280x1024x24 -noreset"]  # without -noreset the display restarts between clients
     return subprocess.run(screen + ["pvbatch", __file__] + sys.argv[1:]).returncode
 
 
