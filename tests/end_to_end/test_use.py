@@ -281,6 +281,11 @@ class Records(Case):
             given = -mass * 9.81 * n["time"] - n["impulse_floor_y"]
             self.assertAlmostEqual(n["momentum_y"], given, delta=1e-11 * mass)
 
+    def test_the_last_frame_is_there_whatever_its_time_rounds_to(self):
+        output = self.run_deck(self.deck(DROP), "out")  # 3 * 0.1 > 0.3 for computers
+        self.assertEqual(len(list((output / "frames").glob("jelly_*.hdf"))), 4)
+        self.assertEqual(run_json(output)["time"], 0.3)
+
     def test_frames_hold_the_particles_and_their_fields(self):
         deck = self.deck(JELLIES + "output: {fields: [velocity, pressure], double_precision: true, grid: true}\n")
         output = self.run_deck(deck, "out", "--until", 0.02, "--set", "time.frame_interval=0.01")
