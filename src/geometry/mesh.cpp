@@ -42,6 +42,8 @@ Vec3 area_vector(const SurfaceMesh& mesh, std::span<const std::int32_t> face) {
 /// Cuts off ears: corners that turn left, and whose triangle holds no other corner, as seen along the polygon's normal.
 void add_ears(const SurfaceMesh& mesh, std::span<const std::int32_t> face, std::vector<Triangle>& out) {
   const Vec3 normal = area_vector(mesh, face);
+  const Real rounding =
+      1e-12 * normal.squaredNorm();  // a corner on the rim of an ear blocks it, whichever way it rounds
   std::vector<std::int32_t> rest(face.begin(), face.end());
   const auto turn = [&](std::int32_t a, std::int32_t b, std::int32_t c) {
     const Vec3& base = mesh.points[b];
@@ -53,9 +55,10 @@ void add_ears(const SurfaceMesh& mesh, std::span<const std::int32_t> face, std::
     for (std::size_t k = 0; k < n; ++k) {
       const std::int32_t a = rest[(k + n - 1) % n], b = rest[k], c = rest[(k + 1) % n];
       const auto blocks = [&](std::int32_t p) {
-        return p != a && p != b && p != c && turn(a, b, p) >= 0 && turn(b, c, p) >= 0 && turn(c, a, p) >= 0;
+        return p != a && p != b && p != c && turn(a, b, p) >= -rounding && turn(b, c, p) >= -rounding &&
+               turn(c, a, p) >= -rounding;
       };
-      if (turn(a, b, c) > 0 && std::none_of(rest.begin(), rest.end(), blocks)) {
+      if (turn(a, b, c) > rounding && std::none_of(rest.begin(), rest.end(), blocks)) {
         ear = k;
         break;
       }
