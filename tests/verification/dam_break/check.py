@@ -10,8 +10,8 @@ WIDTH, GRAVITY = 0.05715, 9.81
 MEASURED = [(1.19, 1.44), (1.43, 1.67), (1.63, 1.89), (1.83, 2.11), (1.98, 2.33), (2.20, 2.56), (2.32, 2.78), (2.51, 3.00),
             (2.65, 3.22), (2.83, 3.44), (2.98, 3.67), (3.11, 3.89), (3.33, 4.11)]
 RUNS = {"quick": {"dam": []},
-        "full": {"dam": ["--set", "domain.dx=0.002381250", "--set", "bodies.water.shape.box.upper=[0.05715, 0.1143, 0.00952500]",
-                         "--set", "colliders.before.shape.plane.point=[0, 0, 0.00952500]"]}}
+        "full": {"dam": ["--set", "domain.dx=0.00238125", "--set", "bodies.water.shape.box.upper=[0.05715, 0.1143, 0.0047625]",
+                         "--set", "colliders.before.shape.plane.point=[0, 0, 0.0047625]"]}}
 RANKS = 2
 
 

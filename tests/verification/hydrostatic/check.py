@@ -10,7 +10,10 @@ BOTTOM = DENSITY * GRAVITY * DEPTH
 SWING = 4 * DEPTH / math.sqrt(BULK / DENSITY)  # of the deck's frames: 8 in each
 DX = {"quick": 0.05, "full": 0.025}
 KERNELS = {"quick": ["linear", "quadratic"], "full": ["linear", "quadratic", "cubic"]}
-RUNS = {size: {kernel: ["--set", f"transfer.kernel={kernel}", "--set", f"domain.dx={dx}"] for kernel in KERNELS[size]}
+RUNS = {size: {kernel: ["--set", f"transfer.kernel={kernel}", "--set", f"domain.dx={dx}",  # always 4 cells wide
+                        "--set", f"bodies.water.shape.box.upper=[{4 * dx}, {DEPTH}, {4 * dx}]",
+                        "--set", f"colliders.right.shape.plane.point=[{4 * dx}, 0, 0]",
+                        "--set", f"colliders.before.shape.plane.point=[0, 0, {4 * dx}]"] for kernel in KERNELS[size]}
         for size, dx in DX.items()}
 RANKS = 2
 AT_THE_FLOOR = {"linear": 0, "quadratic": 2, "cubic": 3}  # layers of cells that the floor disturbs
