@@ -107,7 +107,8 @@ class Killed(Case):
     def kill_after_checkpoint(self, deck, output, beyond, ranks):
         """Starts or resumes the run, kills one process with SIGKILL once a checkpoint beyond this step is there."""
         process = subprocess.Popen(
-            command("run", deck, "-o", output, "--steps", 120, "--checkpoint-every", 5, "--resume", "auto", ranks=ranks),
+            command("run", deck, "-o", output, "--steps", 120, "--checkpoint-every", 5, "--resume", "auto",
+                    ranks=ranks),
             env=environment(), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(lambda: process.poll() is not None or any(step_of(c) > beyond for c in checkpoints(output)),
                    f"a checkpoint beyond step {beyond}")

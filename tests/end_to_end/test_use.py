@@ -197,7 +197,8 @@ class Places(Case):
         for word in "left", "right", "particles", "dt", "waves in right", "memory", "steps":
             self.assertIn(word, done.stdout)
         self.assertEqual(sorted(self.folder.iterdir()), before)
-        particles = int(weft("run", deck, "-o", self.folder / "out", "--steps", 1).stdout.split(" particles")[0].split()[-1])
+        said = weft("run", deck, "-o", self.folder / "out", "--steps", 1).stdout
+        particles = int(said.split(" particles")[0].split()[-1])
         counts = [int(line.split()[2]) for line in done.stdout.splitlines() if line.startswith("body ")]
         self.assertEqual(sum(counts), particles)
 
@@ -206,10 +207,9 @@ class Requests(Case):
     """Stopping and saving on request."""
 
     def start(self, output, *arguments, ranks=1):
-        process = subprocess.Popen(command("run", self.deck(JELLIES), "-o", self.folder / output, "--until", 2, *arguments,
-                                           ranks=ranks),
-                                   env=environment(), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                   text=True)
+        process = subprocess.Popen(
+            command("run", self.deck(JELLIES), "-o", self.folder / output, "--until", 2, *arguments, ranks=ranks),
+            env=environment(), cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         self.addCleanup(process.communicate)
         self.addCleanup(process.kill)
         diagnostics = self.folder / output / "diagnostics.csv"
@@ -245,7 +245,8 @@ class Requests(Case):
         self.assert_stopped_whole(process, self.folder / "out")
 
     def test_a_wall_clock_limit_stops_in_time(self):
-        output = self.run_deck(self.deck(JELLIES), "out", "--until", 2, "--walltime", "00:00:03", "--set", "domain.dx=0.025")
+        output = self.run_deck(self.deck(JELLIES), "out", "--until", 2, "--walltime", "00:00:03", "--set",
+                               "domain.dx=0.025")
         self.assertEqual(run_json(output)["state"], "stopped")
         self.assertEqual(step_of(checkpoints(output)[-1]), run_json(output)["step"])
         self.assertLess(run_json(output)["time"], 2)

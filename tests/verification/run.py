@@ -15,6 +15,7 @@ One line is printed for each number: case, quantity, value, reference, relative 
 import argparse
 import fnmatch
 import importlib.util
+import math
 import os
 import pathlib
 import shutil
@@ -71,7 +72,7 @@ def main():
         parser.error(f"no case matches {arguments.pattern}")
 
     failed = 0
-    print(f"{'case':<18} {'quantity':<52} {'value':>13} {'reference':>13} {'rel. error':>11}")
+    print(f"{'case':<18} {'quantity':<57} {'value':>13} {'reference':>13} {'rel. error':>11}")
     with tempfile.TemporaryDirectory(prefix="weft_verification_") as temporary:
         scratch = arguments.keep or pathlib.Path(temporary)
         for case in cases:
@@ -83,8 +84,9 @@ def main():
                 continue
             for f in found:
                 failed += not f.passed
-                print(f"{case.name:<18} {f.quantity:<52} {f.value:>13.6g} {f.reference:>13.6g} {f.error:>11.2e}  "
-                      f"{'pass' if f.passed else 'fail'}", flush=True)
+                bounds = f"{'-':>13} {'-':>11}" if math.isnan(f.reference) else f"{f.reference:>13.6g} {f.error:>11.2e}"
+                print(f"{case.name:<18} {f.quantity:<57} {f.value:>13.6g} {bounds}  {'pass' if f.passed else 'fail'}",
+                      flush=True)
     sys.exit(1 if failed else 0)
 
 

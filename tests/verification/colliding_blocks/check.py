@@ -1,4 +1,4 @@
-"""Force of the shock, exchanged velocities, zero momentum and mirror symmetry of two bars that collide; see README.md."""
+"""Force of the shock, exchanged velocities, no momentum, mirror symmetry of two bars that collide; see README.md."""
 import math
 
 import numpy

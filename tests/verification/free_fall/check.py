@@ -18,6 +18,7 @@ def check(runs, size):
         found += [
             near(f"{kernel}: steps of 1 ms to 1 s", run["step"][-1], 1000, 0),
             near(f"{kernel}: largest error of the centre over all rows [m]", error, 0, 1e-12, scale=4.905),
-            at_most(f"{kernel}: elastic over kinetic energy", abs(run["elastic_energy"] / run["kinetic_energy"]).max(), 1e-20),
+            at_most(f"{kernel}: elastic over kinetic energy",
+                    abs(run["elastic_energy"] / run["kinetic_energy"]).max(), 1e-20),
         ]
     return found

@@ -10,7 +10,8 @@ TURNS = {"quick": 10, "full": 20}
 MOST_ENERGY = {"quick": 1.02, "full": 1.01}  # 4 and 8 cells across the block
 RUNS = {
     "quick": {kernel: ["--set", f"transfer.kernel={kernel}"] for kernel in ("quadratic", "cubic")},
-    "full": {kernel: ["--set", f"transfer.kernel={kernel}", "--set", "domain.dx=0.025", "--set", f"time.end={2 * math.pi}"]
+    "full": {kernel: ["--set", f"transfer.kernel={kernel}", "--set", "domain.dx=0.025",
+                      "--set", f"time.end={2 * math.pi}"]
              for kernel in ("quadratic", "cubic")},
 }
 
@@ -23,8 +24,10 @@ def check(runs, size):
         round_off = 1e-12 * run["step"][-1] / 1000
         half_turns = numpy.diff(zeros(run["time"], run["corner"] - CENTRE_Y))
         found += [
-            near(f"{kernel}: change of angular momentum [kg m^2/s]", abs(L - L[0]).max(), 0, round_off, numpy.linalg.norm(L[0])),
-            near(f"{kernel}: change of momentum [kg m/s]", abs(p - p[0]).max(), 0, round_off, numpy.linalg.norm(p[0])),
+            near(f"{kernel}: change of angular momentum [kg m^2/s]", abs(L - L[0]).max(), 0, round_off,
+                 numpy.linalg.norm(L[0])),
+            near(f"{kernel}: change of momentum [kg m/s]", abs(p - p[0]).max(), 0, round_off,
+                 numpy.linalg.norm(p[0])),
             at_least(f"{kernel}: turns followed", len(half_turns) / 2, TURNS[size] - 1.5),
             near(f"{kernel}: time of a turn [s]", 2 * half_turns.mean(), 2 * math.pi / SPIN, 0.08),
             at_most(f"{kernel}: largest energy over the first", (energy / energy[0]).max(), MOST_ENERGY[size]),

@@ -69,8 +69,10 @@ def check(runs, size):
         found += [
             near(f"{kernel}: slope of pressure over height [Pa/m]", slope, -DENSITY * GRAVITY, LINE[kernel]),
             near(f"{kernel}: pressure at the floor [Pa]", at_floor, BOTTOM, LINE[kernel]),
-            near(f"{kernel}: worst layer inside, off the line [Pa]", abs(off[inside]).max(), 0, LINE[kernel], scale=BOTTOM),
-            near(f"{kernel}: fall of the centre of mass [m]", without_swing(fall[late]), rest, FALL[kernel] * DX[size] / DEPTH),
+            near(f"{kernel}: worst layer inside, off the line [Pa]", abs(off[inside]).max(), 0, LINE[kernel],
+                 scale=BOTTOM),
+            near(f"{kernel}: fall of the centre of mass [m]", without_swing(fall[late]), rest,
+                 FALL[kernel] * DX[size] / DEPTH),
             near(f"{kernel}: period of the first swings [s]", 2 * swings.mean(), period, 0.015),
             near(f"{kernel}: mean force on the floor [N]", force, run["mass"][0] * GRAVITY, 1e-11),
             for_the_record(f"{kernel}: first layer's excess over pressure at the floor", off[0] / BOTTOM),

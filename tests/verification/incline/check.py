@@ -23,5 +23,6 @@ def check(runs, size):
             found.append(at_most(f"friction {mu}: distance crept over that without friction", abs(slid) / free, 0.02))
         mass = run["mass"][0]
         lost = mass * GRAVITY * t - run.vector("momentum")[-1] - run.vector("impulse_slope")[-1]
-        found.append(near(f"friction {mu}: momentum unaccounted for [kg m/s]", abs(lost).max(), 0, 1e-11, scale=mass * 9.81 * t))
+        found.append(near(f"friction {mu}: momentum unaccounted for [kg m/s]", abs(lost).max(), 0, 1e-11,
+                          scale=mass * 9.81 * t))
     return found

@@ -41,7 +41,8 @@ def check(runs, size):
         period, decay = damped_cosine(t[1:], a[1:])
         errors.append(abs(period / PERIOD - 1))
         found.append(near(f"{n} cells: period [s]", period, PERIOD, TOLERANCES[n]))
-        found.append(for_the_record(f"{n} cells: share of the amplitude lost in a period", 1 - math.exp(-decay * period)))
+        found.append(for_the_record(f"{n} cells: share of the amplitude lost in a period",
+                                    1 - math.exp(-decay * period)))
     for k, p in enumerate(order(errors)):
         found.append(at_least(f"order of the period's error, {CELLS[size][k]} to {CELLS[size][k + 1]} cells", p, 1.8))
     return found

@@ -35,7 +35,8 @@ def check(runs, size):
             found.append(at_most(f"{name}: front's advance in the last fifth, over run-out",
                                  (late[-1] - late[0]) / WIDTH / run_out[name], 0.05))
     for less, more in zip(ANGLES, ANGLES[1:]):
-        found.append(at_least(f"run-out at {less} over that at {more} degrees", run_out[f"angle {less}"] / run_out[f"angle {more}"], 1.05))
+        found.append(at_least(f"run-out at {less} over that at {more} degrees",
+                              run_out[f"angle {less}"] / run_out[f"angle {more}"], 1.05))
         found.append(at_least(f"height at {more} over that at {less} degrees",
                               runs[f"angle {more}"]["top"][-1] / runs[f"angle {less}"]["top"][-1], 1))
     return found
