@@ -43,6 +43,13 @@ void require_same_physics(const CheckpointHeader& header, const Deck& deck, cons
                       from.string()));
 }
 
+/// True if the run in this folder ended by itself or on request, and so left a checkpoint.
+bool ended_in_order(const path& folder) {
+  if (!std::filesystem::exists(folder / "run.json")) return false;
+  const auto run = nlohmann::json::parse(read_text(folder / "run.json", ExitCode::file_system), nullptr, false);
+  return run.is_object() && (run.value("state", "") == "finished" || run.value("state", "") == "stopped");
+}
+
 /// One run from start to end: owns the scene, its state and its records.
 class Run {
  public:
@@ -54,6 +61,7 @@ class Run {
   void start_anew();
   void resume(const path& checkpoint);
   std::optional<path> checkpoint_to_resume() const;
+  ExistingRun what_to_do_with_existing_run() const;
   void one_step();
   void record_row();
   void record_frame();
@@ -119,6 +127,15 @@ std::optional<path> Run::checkpoint_to_resume() const {
   return std::nullopt;
 }
 
+ExistingRun Run::what_to_do_with_existing_run() const {
+  if (resumed_) return ExistingRun::resume;
+  if (options_.force) return ExistingRun::replace;
+  // A run that was killed before its first checkpoint has nothing to lose; a job script must be able to go on from
+  // there.
+  if (options_.resume && !ended_in_order(options_.output)) return ExistingRun::replace;
+  return ExistingRun::refuse;
+}
+
 void Run::start_anew() {
   fill_bodies(comm_, scene_);
   state_.wall_impulse.assign(scene_.walls.size(), Vec3::Zero());
@@ -152,11 +169,7 @@ void Run::go() {
     const auto checkpoint = checkpoint_to_resume();
     if (checkpoint) resume(*checkpoint);
     else start_anew();
-    const bool keeps = resumed_ || (options_.resume && !holds_run(options_.output));
-    prepare_output_folder(comm_, options_.output,
-                          keeps            ? ExistingRun::resume
-                          : options_.force ? ExistingRun::replace
-                                           : ExistingRun::refuse);
+    prepare_output_folder(comm_, options_.output, what_to_do_with_existing_run());
     require_free_space(comm_, options_.output,
                        checkpoint_bytes(comm_, parts_of(scene_)) + scene_frame_bytes(comm_, scene_),
                        "a checkpoint and a frame");

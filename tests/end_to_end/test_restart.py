@@ -87,6 +87,18 @@ class Restart(Case):
         self.run_deck(deck, "new", "--steps", 2, "--resume", "auto")
         self.assertIn("starts at the beginning", self.last.stdout + self.last.stderr)
 
+    def test_a_run_killed_before_its_first_checkpoint_starts_again_at_the_beginning(self):
+        deck = self.deck(JELLIES)
+        output = self.folder / "out"
+        process = subprocess.Popen(command("run", deck, "-o", output, "--checkpoint-every", 1000000), env=environment(),
+                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        wait_until(lambda: (output / "run.json").exists(), "the start of the run")
+        process.kill()
+        process.wait()
+        self.run_deck(deck, "out", "--steps", 4, "--resume", "auto")
+        self.assertIn("starts at the beginning", self.last.stdout + self.last.stderr)
+        self.assertEqual(run_json(output)["state"], "stopped")
+
     def test_another_deck_is_not_resumed(self):
         deck = self.deck(JELLIES)
         output = self.run_deck(deck, "out", "--steps", 2)
