@@ -12,6 +12,7 @@
 #include "weft/output/files.hpp"
 #include "weft/output/inspect.hpp"
 #include "weft/run/loop.hpp"
+#include "weft/run/status.hpp"
 
 namespace weft {
 namespace {
@@ -158,6 +159,27 @@ void add_compare(CLI::App& app, Command& chosen) {
   });
 }
 
+void add_status(CLI::App& app, Command& chosen) {
+  struct Arguments {
+    std::string folder, key;
+    bool json = false;
+  };
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("status", "Say how a run stands; the exit code tells scripts");
+  command->add_option("folder", a->folder, "An output folder")->required();
+  command->add_flag("--json", a->json, "As JSON");
+  command->add_option("--print", a->key, "Only the value of this key of the JSON");
+  command->callback([a, &chosen] {
+    chosen.chosen = [a](const Comm& comm) {
+      return on_root(comm, [&] {
+        const Outlook outlook = look_at_run(a->folder);
+        fmt::print("{}\n", !a->key.empty() ? outlook.value(a->key) : a->json ? outlook.json() : outlook.text());
+        return static_cast<int>(status_code(outlook.status));
+      });
+    };
+  });
+}
+
 void add_text(CLI::App& app, Command& chosen, const char* name, const char* help, std::string (*text)()) {
   app.add_subcommand(name, help)->callback([text, &chosen] {
     chosen.chosen = [text](const Comm& comm) {
@@ -176,6 +198,7 @@ std::shared_ptr<Command> add_commands(CLI::App& app) {
   add_info(app, *chosen);
   add_verify(app, *chosen);
   add_compare(app, *chosen);
+  add_status(app, *chosen);
   add_text(app, *chosen, "schema", "Print the JSON Schema of decks, for editors", deck_schema);
   add_text(app, *chosen, "reference", "Print the reference of all deck keys, in Markdown", deck_reference);
   app.require_subcommand(0, 1);

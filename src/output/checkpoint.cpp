@@ -196,7 +196,7 @@ fs::path write_checkpoint(const Comm& comm, const fs::path& folder, const Checkp
                         "disk.",
                         problems.empty() ? "" : problems[0]));
     on_root([&] {
-      rename_durably(unfinished, checkpoint);
+      put_in_place(unfinished, checkpoint);
       discard_superseded(folder, checkpoint, keep);
     });
   } catch (const Error&) {
@@ -296,6 +296,12 @@ std::vector<fs::path> list_checkpoints(const fs::path& folder) {
     if (is_checkpoint_name(entry.path().filename().string())) checkpoints.push_back(entry.path());
   std::sort(checkpoints.begin(), checkpoints.end());
   return checkpoints;
+}
+
+std::int64_t step_of_checkpoint(const fs::path& checkpoint) {
+  const std::string name = checkpoint.filename().string();
+  WEFT_ENSURE(is_checkpoint_name(name));
+  return std::stoll(name.substr(5));
 }
 
 FoundCheckpoint find_checkpoint(const Comm& comm, const fs::path& folder) {

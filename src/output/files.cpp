@@ -56,7 +56,7 @@ struct Descriptor {
   }
 };
 
-void flush(const Descriptor& descriptor, const fs::path& path) {
+void flush_descriptor(const Descriptor& descriptor, const fs::path& path) {
   // Some file systems do not flush folders; that is no failure.
   if (::fsync(descriptor.number) != 0 && errno != EINVAL) fail(path, "cannot be flushed to the disk", errno);
 }
@@ -107,7 +107,7 @@ std::string read_text(const fs::path& file, ExitCode code) {
   return text.str();
 }
 
-void write_text_atomically(const fs::path& file, const std::string& text) {
+void write_text_atomically(const fs::path& file, const std::string& text, Flush flush) {
   const fs::path unfinished = file.string() + ".tmp";
   try {
     {
@@ -118,9 +118,9 @@ void write_text_atomically(const fs::path& file, const std::string& text) {
         if (wrote < 0 && errno != EINTR) fail(file, "cannot be written", errno);
         if (wrote > 0) done += static_cast<std::size_t>(wrote);
       }
-      flush(out, file);
+      if (flush == Flush::at_once) flush_descriptor(out, file);
     }
-    rename_durably(unfinished, file);
+    put_in_place(unfinished, file, flush);
   } catch (const Error&) {
     std::error_code ignored;
     fs::remove(unfinished, ignored);
@@ -131,22 +131,25 @@ void write_text_atomically(const fs::path& file, const std::string& text) {
 void flush_to_disk(const fs::path& file_or_folder) {
   const Descriptor opened{::open(file_or_folder.c_str(), O_RDONLY | O_CLOEXEC)};
   if (opened.number < 0) fail(file_or_folder, "cannot be opened", errno);
-  flush(opened, file_or_folder);
+  flush_descriptor(opened, file_or_folder);
 }
 
-void rename_durably(const fs::path& from, const fs::path& to) {
+void put_in_place(const fs::path& from, const fs::path& to, Flush flush) {
+  const auto flush_folder = [&] {
+    if (flush == Flush::at_once) flush_to_disk(to.parent_path().empty() ? "." : to.parent_path());
+  };
   std::error_code ignored;
   if (fs::is_directory(to, ignored)) {
     // A folder cannot replace a folder with content, but the two can change places.
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
       checked(from, "cannot be deleted", [&] { fs::remove_all(from); });
-      flush_to_disk(to.parent_path().empty() ? "." : to.parent_path());
+      flush_folder();
       return;
     }
     checked(to, "cannot be replaced", [&] { fs::remove_all(to); });
   }
   if (::rename(from.c_str(), to.c_str()) != 0) fail(to, "cannot be put in place", errno);
-  flush_to_disk(to.parent_path().empty() ? "." : to.parent_path());
+  flush_folder();
 }
 
 std::uint64_t free_bytes(const fs::path& folder) {

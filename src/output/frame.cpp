@@ -311,7 +311,7 @@ void FrameSeries::write(const FrameMoment& moment, const FrameMesh& mesh) {
     if (!comm_.is_root()) return;
     const FrameSummary summary = read_frame_summary(unfinished);
     flush_to_disk(unfinished);
-    rename_durably(unfinished, folder_ / file);
+    put_in_place(unfinished, folder_ / file);
     std::erase_if(entries_, [&](const Entry& entry) { return entry.summary.moment.frame >= moment.frame; });
     entries_.push_back({file, summary});
     write_index();

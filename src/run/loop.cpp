@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "weft/base/log.hpp"
 #include "weft/deck/read.hpp"
@@ -13,12 +12,15 @@
 #include "weft/run/progress.hpp"
 #include "weft/run/provenance.hpp"
 #include "weft/run/record.hpp"
+#include "weft/run/status.hpp"
 #include "weft/scene/build.hpp"
 
 namespace weft {
 namespace {
 
 using std::filesystem::path;
+
+constexpr double seconds_between_heartbeats = 5;
 
 std::vector<CheckpointPart> parts_of(Scene& scene) {
   std::vector<CheckpointPart> parts;
@@ -66,7 +68,8 @@ class Run {
   void record_row();
   void record_frame();
   void write_checkpoint_now();
-  void write_run_json(const std::string& state_word, const std::string& reason) const;
+  /// Says in run.json how the run stands.
+  void tell(const std::string& state_word, const std::optional<Error>& failure = std::nullopt);
   Real next_frame_time() const;
   Real next_stop() const;
   struct Due {
@@ -90,7 +93,8 @@ class Run {
   StepReport last_report_;
   Real particles_ = 0, imbalance_ = 1;
   std::int64_t recorded_step_ = -1, checkpoint_step_ = -1;
-  double started_, last_checkpoint_;
+  std::int64_t first_step_ = 0;
+  double started_, last_checkpoint_, last_told_ = 0;
   double longest_checkpoint_ = 0, longest_step_ = 0;
 };
 
@@ -178,12 +182,13 @@ void Run::go() {
       write_text_atomically(options_.output / "resolved.yaml", resolved_yaml(deck_));
     }
     recorder_.emplace(comm_, options_.output, scene_, state_, resumed_);
-    write_run_json("running", "");
+    tell("running");
   }
   const Totals totals = totals_of(comm_, scene_);
   particles_ = totals.particles;
   log_info(fmt::format("{}: {} particles, {} ranks, output in {}", deck_.title.empty() ? "untitled" : deck_.title,
                        static_cast<std::int64_t>(particles_), comm_.size(), options_.output.string()));
+  first_step_ = state_.step;
   progress_.emplace(state_, end_);
   if (!resumed_) {
     record_row();
@@ -203,11 +208,11 @@ void Run::go() {
   } catch (const Error& error) {
     log_error(error.what());
     if (error.code() == ExitCode::numerics && checkpoint_step_ != state_.step) write_checkpoint_now();
-    write_run_json("failed", error.what());
+    tell("failed", error);
     throw;
   }
   const bool finished = state_.time >= end_;
-  write_run_json(finished ? "finished" : "stopped", "");
+  tell(finished ? "finished" : "stopped");
   log_info(fmt::format("{} at step {}, t = {:.6g} s, after {}.", finished ? "Finished" : "Stopped", state_.step,
                        state_.time, as_clock(wall_seconds() - started_)));
   log_info(closing_table(comm_, timers_, progress_->particle_steps(), imbalance_));
@@ -224,6 +229,7 @@ void Run::one_step() {
   if (!last_report_.refused.empty() && last_report_.retries > 0)
     log_warning(fmt::format("step {} was taken again with a smaller dt: {}", state_.step, last_report_.refused));
   progress_->show(state_, last_report_, particles_, imbalance_);
+  if (wall_seconds() - last_told_ > seconds_between_heartbeats) tell("running");
   if (state_.step % deck_.output.diagnostics_every == 0) record_row();
   if (state_.time >= next_frame_time()) record_frame();
   longest_step_ = std::max(longest_step_, wall_seconds() - began);
@@ -280,17 +286,24 @@ Run::Due Run::what_is_due() {
   return {due[0] > 0, due[1] > 0};
 }
 
-void Run::write_run_json(const std::string& state_word, const std::string& reason) const {
+void Run::tell(const std::string& state_word, const std::optional<Error>& failure) {
   if (!comm_.is_root()) return;
-  nlohmann::json j{{"state", state_word},
-                   {"title", deck_.title},
-                   {"step", state_.step},
-                   {"time", state_.time},
-                   {"end", end_},
-                   {"wall_seconds", wall_seconds() - started_},
-                   {"provenance", nlohmann::json::parse(provenance_json(comm_.size()))}};
-  if (!reason.empty()) j["reason"] = reason;
-  write_text_atomically(options_.output / "run.json", j.dump(2) + "\n");
+  last_told_ = wall_seconds();
+  RunStatus status;
+  status.state = state_word;
+  status.title = deck_.title;
+  status.step = state_.step;
+  status.time = state_.time;
+  status.end = end_;
+  status.wall_seconds = last_told_ - started_;
+  if (progress_) {
+    status.steps_per_second = static_cast<Real>(state_.step - first_step_) / std::max(progress_->seconds(), 1e-9);
+    status.particle_steps_per_second = progress_->rate();
+    if (const Real remaining = progress_->remaining(state_); std::isfinite(remaining))
+      status.remaining_seconds = remaining;
+  }
+  if (failure) status.reason = failure->what(), status.exit_code = static_cast<int>(failure->code());
+  write_status(options_.output, status, provenance_json(comm_.size()));
 }
 
 }  // namespace

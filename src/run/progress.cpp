@@ -51,14 +51,17 @@ Progress::Progress(const RunState& start, Real end_time)
 
 Real Progress::seconds() const { return wall_seconds() - started_; }
 
-std::string Progress::line(const RunState& state, const StepReport& last, Real particles, Real imbalance) const {
+Real Progress::remaining(const RunState& state) const {
   const Real done = state.time - start_time_;
-  const Real remaining = done > 0 ? seconds() * (end_time_ - state.time) / done : std::numeric_limits<Real>::infinity();
+  return done > 0 ? seconds() * (end_time_ - state.time) / done : std::numeric_limits<Real>::infinity();
+}
+
+std::string Progress::line(const RunState& state, const StepReport& last, Real particles, Real imbalance) const {
   return fmt::format(
       "step {}  t = {:.4g}/{:.4g} s  dt = {:.2e} s ({})  {} particles  {:.2f} M particle steps/s  imbalance {:.2f}  "
       "remaining {}",
       state.step, state.time, end_time_, last.size.dt, last.size.limited_by, static_cast<std::int64_t>(particles),
-      rate() / 1e6, imbalance, as_clock(remaining));
+      rate() / 1e6, imbalance, as_clock(remaining(state)));
 }
 
 void Progress::show(const RunState& state, const StepReport& last, Real particles, Real imbalance) {

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Proves what users see: exit codes, refusals, stopping on request, the files of a run:
 tests/end_to_end/test_use.py WEFT."""
+import json
 import os
 import shutil
 import signal
@@ -203,8 +204,8 @@ class Places(Case):
         self.assertEqual(sum(counts), particles)
 
 
-class Requests(Case):
-    """Stopping and saving on request."""
+class Started(Case):
+    """Runs that are started and watched."""
 
     def start(self, output, *arguments, ranks=1):
         process = subprocess.Popen(
@@ -222,6 +223,10 @@ class Requests(Case):
         self.assertEqual(step_of(checkpoints(output)[-1]), run_json(output)["step"])
         self.assertEqual(weft("verify", output).returncode, 0)
         self.assertEqual(int(history(output)[-1]["step"]), run_json(output)["step"])
+
+
+class Requests(Started):
+    """Stopping and saving on request."""
 
     def test_USR1_TERM_and_INT_stop_with_a_checkpoint(self):
         for number in signal.SIGUSR1, signal.SIGTERM, signal.SIGINT:
@@ -261,6 +266,59 @@ class Requests(Case):
         output = self.run_deck(self.deck(JELLIES), "out", "--steps", 12, "--checkpoint-every", 2, "--set",
                                "output.checkpoint.keep=2")
         self.assertEqual([step_of(c) for c in checkpoints(output)], [10, 12])
+
+
+class Status(Started):
+    """What `weft status` says of a run, and how it ends."""
+
+    def status(self, output, code):
+        done = weft("status", self.folder / output, "--json")
+        self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+        return json.loads(done.stdout)
+
+    def test_a_run_is_running_then_stopped_then_finished(self):
+        process = self.start("out")
+        told = self.status("out", 11)
+        self.assertEqual((told["state"], told["checkpoint"], told["end"]), ("running", None, 2))
+        process.send_signal(signal.SIGUSR1)
+        self.assert_stopped_whole(process, self.folder / "out")
+        told = self.status("out", 10)
+        newest = checkpoints(self.folder / "out")[-1]
+        self.assertEqual((told["state"], told["checkpoint"]), ("stopped", str(newest)))
+        self.assertEqual((told["step"], told["checkpoint_step"]), (step_of(newest), step_of(newest)))
+        self.assertGreater(told["steps_per_second"], 0)
+        self.assertGreater(told["remaining_seconds"], 0)
+        self.assertEqual(weft("status", self.folder / "out", "--print", "checkpoint_step").stdout.strip(),
+                         str(step_of(newest)))
+        self.assertIn(newest.name, weft("status", self.folder / "out").stdout)
+        self.run_deck(self.deck(JELLIES), "out", "--resume", "auto", "--until", told["time"] + 0.01)
+        self.assertEqual(self.status("out", 0)["state"], "finished")
+
+    def test_a_killed_run_is_dead_at_once_on_its_own_machine(self):
+        process = self.start("out")
+        process.kill()
+        process.wait()
+        self.assertEqual(self.status("out", 10)["state"], "dead")
+
+    def test_a_run_elsewhere_is_dead_when_it_is_silent_for_a_minute(self):
+        process = self.start("out")
+        process.send_signal(signal.SIGSTOP)
+        file = self.folder / "out" / "run.json"
+        file.write_text(file.read_text().replace('"host": "', '"host": "not_'))
+        self.assertEqual(self.status("out", 11)["state"], "running")
+        os.utime(file, (time.time() - 61,) * 2)
+        self.assertEqual(self.status("out", 10)["state"], "dead")
+
+    def test_a_failed_run_says_why(self):
+        self.run_deck(self.deck(DROP), "out", *Numerics.hopeless, code=4)
+        told = self.status("out", 12)
+        self.assertEqual((told["state"], told["exit_code"]), ("failed", 4))
+        self.assertIn("time.max_strain", told["reason"])
+
+    def test_where_there_is_no_run_status_says_so(self):
+        done = weft("status", self.folder)
+        self.assertEqual(done.returncode, 5)
+        self.assertIn("no run", done.stderr)
 
 
 class Records(Case):

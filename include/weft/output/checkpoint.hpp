@@ -70,6 +70,9 @@ FoundCheckpoint find_checkpoint(const Comm& comm, const std::filesystem::path& f
 /// All checkpoints in `folder` by name, oldest first, whole or not. Not collective: looks at the disk.
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& folder);
 
+/// The step in a checkpoint's name.
+std::int64_t step_of_checkpoint(const std::filesystem::path& checkpoint);
+
 /// Bytes that a checkpoint of these tables takes on the disk, within a few per cent. Collective.
 std::uint64_t checkpoint_bytes(const Comm& comm, std::span<const CheckpointPart> parts);
 

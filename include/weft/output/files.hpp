@@ -12,16 +12,20 @@ namespace weft {
 /// The whole content of a file. Throws Error(code) naming the file.
 std::string read_text(const std::filesystem::path& file, ExitCode code = ExitCode::file_system);
 
-/// Afterwards the file holds `text` on the disk; a reader sees the old or the new content, never a part. Throws
+/// When a change must have reached the disk: before the call returns, so that it survives a failing machine; or
+/// whenever the system likes, which survives a failing program and costs nothing.
+enum class Flush { at_once, later };
+
+/// Afterwards the file holds `text`; a reader sees the old or the new content, never a part. Throws
 /// Error(file_system).
-void write_text_atomically(const std::filesystem::path& file, const std::string& text);
+void write_text_atomically(const std::filesystem::path& file, const std::string& text, Flush flush = Flush::at_once);
 
 /// Forces the content of a file, or the entries of a folder, to the disk. Throws Error(file_system).
 void flush_to_disk(const std::filesystem::path& file_or_folder);
 
-/// Afterwards `to` is what `from` was, on the disk, and `from` is gone. Replaces files, and folders by exchange, so
-/// that there is no moment without `to`. Throws Error(file_system).
-void rename_durably(const std::filesystem::path& from, const std::filesystem::path& to);
+/// Afterwards `to` is what `from` was, and `from` is gone. Replaces files, and folders by exchange, so that there is
+/// no moment without `to`. Throws Error(file_system).
+void put_in_place(const std::filesystem::path& from, const std::filesystem::path& to, Flush flush = Flush::at_once);
 
 /// Bytes that this user may still write on the file system that holds `folder`. Throws Error(file_system).
 std::uint64_t free_bytes(const std::filesystem::path& folder);

@@ -25,6 +25,8 @@ class Progress {
   /// Particle steps per second since the start.
   Real rate() const { return particle_steps_ / std::max(seconds(), 1e-9); }
   Real seconds() const;
+  /// Seconds to the end at the speed so far; infinite before the first step.
+  Real remaining(const RunState& state) const;
   Real particle_steps() const { return particle_steps_; }
 
  private:

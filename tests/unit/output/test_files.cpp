@@ -54,7 +54,7 @@ TEST(FilesTest, AFolderTakesThePlaceOfAnotherWithItsContent) {
       fs::create_directory(folder.path() / name);
       write_text_atomically(folder.path() / name / name, name);
     }
-    rename_durably(folder.path() / "new", folder.path() / "old");
+    put_in_place(folder.path() / "new", folder.path() / "old");
     EXPECT_FALSE(fs::exists(folder.path() / "new"));
     EXPECT_EQ(read_text(folder.path() / "old" / "new"), "new");
     EXPECT_FALSE(fs::exists(folder.path() / "old" / "old"));
