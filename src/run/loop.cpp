@@ -47,9 +47,12 @@ void require_same_physics(const CheckpointHeader& header, const Deck& deck, cons
 
 /// True if the run in this folder ended by itself or on request, and so left a checkpoint.
 bool ended_in_order(const path& folder) {
-  if (!std::filesystem::exists(folder / "run.json")) return false;
-  const auto run = nlohmann::json::parse(read_text(folder / "run.json", ExitCode::file_system), nullptr, false);
-  return run.is_object() && (run.value("state", "") == "finished" || run.value("state", "") == "stopped");
+  try {
+    const std::string state = look_at_run(folder).status.state;
+    return state == "finished" || state == "stopped";
+  } catch (const Error&) {
+    return false;
+  }
 }
 
 /// One run from start to end: owns the scene, its state and its records.
