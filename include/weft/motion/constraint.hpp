@@ -1,0 +1,40 @@
+#pragma once
+// Constraints: linear conditions on a motion, as handles on a body's own freedoms need them.
+
+#include "weft/base/types.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace weft {
+
+/// Conditions sum_k weight_k u_k = target, one after another; k runs over [begin[c], begin[c + 1]).
+struct ConstraintRows {
+  std::vector<std::size_t> begin{0};
+  std::vector<std::int32_t> freedom;  ///< Local numbers (Freedoms::at), owned or ghost.
+  std::vector<Real> weight;           ///< [1]; of order one.
+  std::vector<Real> target;           ///< [m].
+
+  std::size_t count() const { return target.size(); }
+  void add(std::int32_t at, Real w) {
+    freedom.push_back(at);
+    weight.push_back(w);
+  }
+  /// Ends the condition whose parts were added last.
+  void close(Real its_target) {
+    target.push_back(its_target);
+    begin.push_back(freedom.size());
+  }
+};
+
+/// Every condition lives on one rank, which has rows, owned or ghost, for all its freedoms. Conditions may depend on
+/// one another as long as they agree.
+class Constraints {
+ public:
+  virtual ~Constraints() = default;
+  /// Appends the conditions of this rank at a time [s]. Their number, order and freedoms never change. Weights and
+  /// targets do not depend on the motion; targets are meant for displacements since bodies last committed.
+  virtual void append(Real time, ConstraintRows& rows) const = 0;
+};
+
+}  // namespace weft

@@ -1,0 +1,73 @@
+#pragma once
+// Equilibrium: the motion in which all forces balance, under constraints; Newton by PETSc's SNES on the assembled
+// tangent.
+
+#include "weft/motion/constraint.hpp"
+#include "weft/motion/term.hpp"
+#include "weft/parallel/comm.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+struct EquilibriumSettings {
+  Real size = 1;          ///< Of the bodies [m]: tells round-off from motion.
+  Real time_scale = 1;    ///< Over which loads and handles change [s].
+  Real tolerance = 1e-8;  ///< Of the unbalanced force, relative to loads and reactions.
+  int max_iterations = 30;
+  bool follow_arc = false;  ///< `along_arc` will be used.
+  std::string petsc{};      ///< Options of PETSc for SNES, KSP and PC, as on its command line: "-ksp_type gmres".
+};
+
+struct EquilibriumReport {
+  bool converged = false;
+  int iterations = 0;         ///< Newton steps, those of a failed first attempt included.
+  Real unbalanced_force = 0;  ///< Norm over all freedoms and conditions [N].
+  std::string failure;        ///< In words; empty if converged.
+};
+
+/// The way from one balanced state to the next.
+struct Increment {
+  FreedomValues u;  ///< [m].
+  Real time;        ///< [s].
+};
+
+/// What is as far as what, along a load path: a displacement of this norm over all freedoms [m] and a time [s].
+struct PathMeasure {
+  Real displacement, time;
+};
+
+/// One problem, solved for many times or along its load path; vectors, matrix and solver are kept. Terms and
+/// constraints are not owned. All members are collective.
+class Equilibrium {
+ public:
+  /// Throws Error(deck) if PETSc does not know an option or cannot set up what it asks for.
+  Equilibrium(const Comm& comm, const Freedoms& freedoms, std::vector<const Term*> terms,
+              std::vector<const Constraints*> constraints, EquilibriumSettings settings);
+  ~Equilibrium();
+  Equilibrium(const Equilibrium&) = delete;
+  Equilibrium& operator=(const Equilibrium&) = delete;
+
+  /// Balance at a given time. motion: in, a first guess; out, the balanced motion with its time. If the report says
+  /// that it did not converge, the motion is of no use, here and below.
+  EquilibriumReport at_time(Motion& motion, Real time);
+  /// Goes on along the path of balanced states, on which loads may fall as well as rise: the time is an unknown too,
+  /// and the new state lies in the plane that is `length` [1] ahead, in the measure given, along the last increment and
+  /// at right angles to it [Keller 1977; Riks 1979]. motion: in, the state to start from; out, the next one.
+  EquilibriumReport along_arc(Motion& motion, const Increment& last, const PathMeasure& measure, Real length);
+  /// Length of an increment in a measure [1].
+  Real length_of(const Increment& increment, const PathMeasure& measure) const;
+
+  /// Forces that the constraints exert in the last solved state: for the conditions of constraints[c] on this rank, in
+  /// their order, the force [N] along each; it acts on freedom k as weight_k times that.
+  std::vector<Real> constraint_forces(std::size_t c) const;
+
+ private:
+  struct Solver;
+  std::unique_ptr<Solver> solver_;
+};
+
+}  // namespace weft

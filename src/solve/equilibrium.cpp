@@ -1,0 +1,506 @@
+#include "weft/solve/equilibrium.hpp"
+
+#include "parallel/call.hpp"
+#include "weft/base/check.hpp"
+
+#include <petscsnes.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace weft {
+namespace {
+
+/// The zero block of the saddle point system is made slightly negative, which keeps it regular where conditions depend
+/// on one another; the solution is not changed, for Newton's residual knows nothing of it.
+constexpr Real regularisation = 1e-9;
+
+/// Attempts at a balance. First full Newton steps: thin shells pass through states of large membrane force, which a
+/// line search would avoid at the cost of many tiny steps. Then with a drag, in units of the typical stiffness, that
+/// fades as the forces balance: slack cables and sheets have no stiffness across to begin with
+/// [Kelley & Keyes 1998, pseudo-transient continuation].
+constexpr std::array first_drags = {0.0, 1e-4, 1e-2};
+
+/// A scalar that each rank adds to, as a norm needs it.
+Real norm_of(const Comm& comm, std::span<const Real> values) {
+  Real sum = 0;
+  for (const Real x : values) sum += x * x;
+  return std::sqrt(comm.sum(sum));
+}
+
+const char* words_for(SNESConvergedReason reason) {
+  switch (reason) {
+    case SNES_DIVERGED_MAX_IT:
+      return "the forces do not balance within solve.max_iterations";
+    case SNES_DIVERGED_LINEAR_SOLVE:
+      return "the stiffness is singular: something can move without force, or PETSc's solver gave up";
+    case SNES_DIVERGED_FNORM_NAN:
+    case SNES_DIVERGED_FUNCTION_DOMAIN:
+      return "an element inverts or a force is not finite";
+    case SNES_DIVERGED_LINE_SEARCH:
+      return "no step along Newton's direction makes the forces smaller";
+    default:
+      return "Newton's method diverges";
+  }
+}
+
+}  // namespace
+
+/// The unknowns x of this rank: owned freedoms u, the multipliers of its conditions in units of k0 (so that all of the
+/// residual is in N and the matrix is evenly scaled), and on the root, if the arc is followed, t / time_scale.
+struct Equilibrium::Solver {
+  /// The plane that the next state lies in: slope . (u - u of the start) + time_slope (t - t of the start) = length.
+  struct Plane {
+    Motion start;
+    FreedomValues slope;  ///< [1/m].
+    Real time_slope;      ///< [1/s].
+    Real length;
+  };
+
+  const Comm comm;
+  const Freedoms& freedoms;
+  const std::vector<const Term*> terms;
+  const std::vector<const Constraints*> constraints;
+  const EquilibriumSettings settings;
+
+  std::vector<std::int32_t> owned;     ///< Local numbers of the owned freedoms.
+  std::vector<PetscInt> global;        ///< Number in x of every local freedom.
+  std::vector<std::size_t> first_row;  ///< Of each Constraints among the conditions of this rank.
+  std::size_t conditions = 0;
+  PetscInt begin = 0, time_index = -1;  ///< Numbers in x: first of this rank, and of the time.
+
+  Vec x = nullptr, r = nullptr;
+  Mat J = nullptr;
+  SNES snes = nullptr;
+  PetscOptions options = nullptr;
+
+  std::vector<PetscScalar> multipliers;  ///< Of the last solved state.
+  Real k0 = 0;                           ///< Typical stiffness [N/m]; 0: not known yet.
+  // Of the solve that is going on.
+  Motion* motion = nullptr;
+  ConstraintRows rows;
+  Real goal_time = 0;
+  std::optional<Plane> plane;  ///< If the arc is followed, instead of goal_time.
+  Real drag = 0;               ///< Added to the diagonal of K in units of k0.
+  Real last_unbalanced = 0;    ///< [N].
+  Real reference = 0;          ///< Largest force that is balanced in the present iterate [N].
+
+  Solver(const Comm& c, const Freedoms& f, std::vector<const Term*> t, std::vector<const Constraints*> con,
+         EquilibriumSettings s)
+      : comm(c), freedoms(f), terms(std::move(t)), constraints(std::move(con)), settings(std::move(s)) {
+    number_unknowns();
+    create_matrix();
+    create_solver();
+  }
+
+  ~Solver() {
+    check_petsc(SNESDestroy(&snes));
+    check_petsc(MatDestroy(&J));
+    check_petsc(VecDestroy(&r));
+    check_petsc(VecDestroy(&x));
+    check_petsc(PetscOptionsDestroy(&options));
+  }
+
+  PetscInt condition_index(std::size_t c) const { return begin + static_cast<PetscInt>(owned.size() + c); }
+  PetscInt unknowns_here() const {
+    return static_cast<PetscInt>(owned.size() + conditions) + (settings.follow_arc && comm.is_root() ? 1 : 0);
+  }
+
+  void number_unknowns() {
+    for (std::size_t b = 0; b < freedoms.block_count(); ++b) {
+      const auto end = freedoms.at(b, freedoms.block(b).forest->owned());
+      for (auto k = freedoms.at(b, 0); k < end; ++k) owned.push_back(k);
+    }
+    for (const Constraints* c : constraints) {
+      first_row.push_back(rows.count());
+      c->append(0, rows);
+    }
+    first_row.push_back(rows.count());
+    conditions = rows.count();
+    multipliers.assign(conditions, 0.0);
+
+    begin = static_cast<PetscInt>(comm.offset(unknowns_here()));
+    FreedomValues numbers(freedoms);  // whole numbers below 2^53 travel exactly
+    for (std::size_t i = 0; i < owned.size(); ++i)
+      numbers.all()[owned[i]] = static_cast<Real>(begin + static_cast<PetscInt>(i));
+    numbers.update_ghosts();
+    for (const Real number : numbers.all()) global.push_back(static_cast<PetscInt>(number));
+    if (settings.follow_arc)
+      time_index =
+          static_cast<PetscInt>(comm.max(comm.is_root() ? static_cast<Real>(begin + unknowns_here() - 1) : 0.0));
+
+    check_petsc(VecCreateMPI(comm.handle(), unknowns_here(), PETSC_DETERMINE, &x));
+    check_petsc(VecDuplicate(x, &r));
+  }
+
+  bool symmetric() const {
+    return !settings.follow_arc &&
+           std::all_of(terms.begin(), terms.end(), [](const Term* t) { return t->symmetric(); });
+  }
+
+  void create_matrix() {
+    // One assembly into a matrix that only counts tells which entries there are.
+    Motion rest(freedoms);
+    motion = &rest;
+    Mat pattern = nullptr;
+    const PetscInt n = unknowns_here();
+    check_petsc(MatCreate(comm.handle(), &pattern));
+    check_petsc(MatSetType(pattern, MATPREALLOCATOR));
+    check_petsc(MatSetSizes(pattern, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
+    check_petsc(MatSetUp(pattern));
+    k0 = 1;
+    assemble(pattern);
+    k0 = 0;
+    check_petsc(MatCreate(comm.handle(), &J));
+    check_petsc(MatSetType(J, MATAIJ));
+    check_petsc(MatSetSizes(J, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
+    check_petsc(MatPreallocatorPreallocate(pattern, PETSC_TRUE, J));
+    check_petsc(MatDestroy(&pattern));
+    if (symmetric()) check_petsc(MatSetOption(J, MAT_SYMMETRIC, PETSC_TRUE));
+    if (symmetric()) check_petsc(MatSetOption(J, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
+    motion = nullptr;
+  }
+
+  void create_solver() {
+    check_petsc(SNESCreate(comm.handle(), &snes));
+    check_petsc(SNESSetFunction(
+        snes, r, [](SNES s, Vec at, Vec out, void* self) { return static_cast<Solver*>(self)->residual(s, at, out); },
+        this));
+    check_petsc(SNESSetJacobian(
+        snes, J, J,
+        [](SNES, Vec at, Mat, Mat out, void* self) { return static_cast<Solver*>(self)->jacobian(at, out); }, this));
+    check_petsc(SNESSetConvergenceTest(
+        snes,
+        [](SNES, PetscInt it, PetscReal, PetscReal, PetscReal f, SNESConvergedReason* reason, void* self) {
+          return static_cast<Solver*>(self)->judge(it, f, reason);
+        },
+        this, nullptr));
+    check_petsc(SNESSetType(snes, SNESNEWTONLS));
+    SNESLineSearch search = nullptr;
+    check_petsc(SNESGetLineSearch(snes, &search));
+    check_petsc(SNESLineSearchSetType(search, SNESLINESEARCHBASIC));
+    KSP ksp = nullptr;
+    PC pc = nullptr;
+    check_petsc(SNESGetKSP(snes, &ksp));
+    check_petsc(KSPGetPC(ksp, &pc));
+    check_petsc(KSPSetType(ksp, KSPPREONLY));
+    check_petsc(PCSetType(pc, symmetric() ? PCCHOLESKY : PCLU));
+    check_petsc(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
+    set_options();
+  }
+
+  /// Lets the user's options change the solver. PETSc's own way to meet a bad option is to end the program.
+  void set_options() {
+    check_petsc(PetscOptionsCreate(&options));
+    check_petsc(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
+    PetscErrorCode code = PetscOptionsInsertString(options, settings.petsc.c_str());
+    check_petsc(PetscOptionsPush(options));
+    if (code == 0) code = SNESSetFromOptions(snes);
+    KSP ksp = nullptr;
+    check_petsc(SNESGetKSP(snes, &ksp));
+    PC pc = nullptr;
+    check_petsc(KSPGetPC(ksp, &pc));
+    if (code == 0) code = KSPSetFromOptions(ksp);
+    check_petsc(PetscOptionsPop());
+    check_petsc(PetscPopErrorHandler());
+    require(!comm.any(code != 0), ExitCode::deck,
+            fmt::format("solve.petsc: PETSc cannot take the options \"{}\": a value is wrong or names something that "
+                        "this PETSc was built without.",
+                        settings.petsc));
+    PetscInt left = 0;
+    char **names = nullptr, **values = nullptr;
+    check_petsc(PetscOptionsLeftGet(options, &left, &names, &values));
+    const std::string unknown = left > 0 ? names[0] : "";
+    check_petsc(PetscOptionsLeftRestore(options, &left, &names, &values));
+    require(unknown.empty(), ExitCode::deck,
+            fmt::format("solve.petsc: PETSc's SNES, KSP and PC know no option -{} here. See the manual pages of PETSc; "
+                        "options of a method count only if that method is chosen.",
+                        unknown));
+  }
+
+  // --- From unknowns to the motion ---------------------------------------------------------------------------------
+
+  /// Takes over displacements, time and conditions from x.
+  void look_at(Vec at) {
+    const PetscScalar* values = nullptr;
+    check_petsc(VecGetArrayRead(at, &values));
+    for (std::size_t i = 0; i < owned.size(); ++i) motion->u.all()[owned[i]] = values[i];
+    motion->u.update_ghosts();
+    motion->time = goal_time;
+    if (settings.follow_arc)
+      motion->time = settings.time_scale * comm.sum(comm.is_root() ? values[unknowns_here() - 1] : 0.0);
+    check_petsc(VecRestoreArrayRead(at, &values));
+    conditions_at(motion->time);
+  }
+
+  void conditions_at(Real time) {
+    rows = {};
+    for (const Constraints* c : constraints) c->append(time, rows);
+    WEFT_ENSURE(rows.count() == conditions);
+  }
+
+  // --- Residual ----------------------------------------------------------------------------------------------------
+
+  /// Minus all forces on the owned freedoms, those of the constraints included, and k0 times the gap of each condition
+  /// (both [N]), for the present motion, time and rows.
+  void unbalanced(const PetscScalar* multiplier, std::span<PetscScalar> out) {
+    Load total(freedoms);
+    reference = 0;
+    const auto include = [&](Load& force) {
+      force.sum_to_owners();
+      reference = std::max(reference, norm_of(comm, force.all()));
+      for (std::size_t k = 0; k < total.all().size(); ++k) total.all()[k] += force.all()[k];
+    };
+    for (const Term* term : terms) {
+      Load force(freedoms);
+      term->add_force(*motion, force);
+      include(force);
+    }
+    Load held(freedoms);
+    for (std::size_t c = 0; c < conditions; ++c) {
+      Real gap = -rows.target[c];
+      for (std::size_t k = rows.begin[c]; k < rows.begin[c + 1]; ++k) {
+        gap += rows.weight[k] * motion->u.all()[rows.freedom[k]];
+        held.all()[rows.freedom[k]] += rows.weight[k] * k0 * multiplier[c];
+      }
+      out[owned.size() + c] = -k0 * gap;
+    }
+    include(held);
+    for (std::size_t i = 0; i < owned.size(); ++i) out[i] = -total.all()[owned[i]];
+  }
+
+  PetscErrorCode residual(SNES s, Vec at, Vec out) {
+    look_at(at);
+    const PetscScalar* in = nullptr;
+    PetscScalar* values = nullptr;
+    check_petsc(VecGetArrayRead(at, &in));
+    check_petsc(VecGetArray(out, &values));
+    unbalanced(in + owned.size(), {values, static_cast<std::size_t>(unknowns_here())});
+    if (settings.follow_arc) {
+      const Real gap = plane ? distance_to_plane() : (motion->time - goal_time) / settings.time_scale;
+      if (comm.is_root()) values[unknowns_here() - 1] = k0 * settings.size * gap;
+    }
+    Real sum = 0;
+    for (PetscInt i = 0; i < unknowns_here(); ++i) sum += values[i];
+    check_petsc(VecRestoreArray(out, &values));
+    check_petsc(VecRestoreArrayRead(at, &in));
+    if (!std::isfinite(comm.sum(sum))) check_petsc(SNESSetFunctionDomainError(s));
+    return 0;
+  }
+
+  /// How far the present motion is beyond the plane, in its measure.
+  Real distance_to_plane() const {
+    Real along = 0;
+    for (const auto k : owned) along += plane->slope.all()[k] * (motion->u.all()[k] - plane->start.u.all()[k]);
+    return comm.sum(along) + plane->time_slope * (motion->time - plane->start.time) - plane->length;
+  }
+
+  // --- Its derivative ----------------------------------------------------------------------------------------------
+
+  PetscErrorCode jacobian(Vec at, Mat out) {
+    look_at(at);
+    check_petsc(MatZeroEntries(out));
+    assemble(out, at);
+    return 0;
+  }
+
+  /// K, and -k0 times the weights of the conditions beside and below it; with the arc a column of the derivative by
+  /// time and a row of the plane.
+  void assemble(Mat out, Vec at = nullptr) {
+    struct Adder : Tangent {
+      const std::vector<PetscInt>& global;
+      Mat matrix;
+      std::vector<PetscInt> numbers;
+      Adder(const std::vector<PetscInt>& g, Mat m) : global(g), matrix(m) {}
+      void add(std::span<const std::int32_t> at, std::span<const Real> k) override {
+        numbers.clear();
+        for (const std::int32_t i : at) numbers.push_back(global[i]);
+        const auto n = static_cast<PetscInt>(numbers.size());
+        check_petsc(MatSetValues(matrix, n, numbers.data(), n, numbers.data(), k.data(), ADD_VALUES));
+      }
+    } adder(global, out);
+    for (const Term* term : terms) term->add_tangent(*term->linearise(*motion), adder);
+
+    const auto add = [&](PetscInt i, PetscInt j, Real value) {
+      check_petsc(MatSetValue(out, i, j, value, ADD_VALUES));
+    };
+    for (const auto k : owned) add(global[k], global[k], drag * k0);
+    for (std::size_t c = 0; c < conditions; ++c) {
+      const PetscInt row = condition_index(c);
+      for (std::size_t k = rows.begin[c]; k < rows.begin[c + 1]; ++k) {
+        add(row, global[rows.freedom[k]], -k0 * rows.weight[k]);
+        add(global[rows.freedom[k]], row, -k0 * rows.weight[k]);
+      }
+      add(row, row, -regularisation * k0);
+    }
+    if (settings.follow_arc) add_time(add, at);
+    check_petsc(MatAssemblyBegin(out, MAT_FINAL_ASSEMBLY));
+    check_petsc(MatAssemblyEnd(out, MAT_FINAL_ASSEMBLY));
+  }
+
+  template <class Add>
+  void add_time(const Add& add, Vec at) {
+    // Loads and handles are given as functions of time; a central difference is exact for what is linear in it.
+    std::vector<PetscScalar> change(static_cast<std::size_t>(unknowns_here()), 0.0);
+    if (at != nullptr) {
+      const PetscScalar* in = nullptr;
+      check_petsc(VecGetArrayRead(at, &in));
+      const Real now = motion->time, step = 1e-4;
+      std::vector<PetscScalar> later(change), earlier(change);
+      const auto unbalanced_at = [&](Real time, std::vector<PetscScalar>& values) {
+        motion->time = time;
+        conditions_at(time);
+        unbalanced(in + owned.size(), values);
+      };
+      unbalanced_at(now + step * settings.time_scale, later);
+      unbalanced_at(now - step * settings.time_scale, earlier);
+      unbalanced_at(now, change);
+      for (std::size_t i = 0; i < change.size(); ++i) change[i] = (later[i] - earlier[i]) / (2 * step);
+      check_petsc(VecRestoreArrayRead(at, &in));
+    }
+    for (std::size_t i = 0; i < owned.size() + conditions; ++i)
+      add(begin + static_cast<PetscInt>(i), time_index, change[i]);
+
+    const Real scale = k0 * settings.size;
+    for (const auto k : owned) add(time_index, global[k], plane ? scale * plane->slope.all()[k] : 0);
+    if (comm.is_root()) add(time_index, time_index, scale * (plane ? settings.time_scale * plane->time_slope : 1.0));
+  }
+
+  // --- Newton ------------------------------------------------------------------------------------------------------
+
+  /// Below this, forces are round-off [N].
+  Real noise() const {
+    const Real count = static_cast<Real>(comm.sum(static_cast<std::int64_t>(owned.size())));
+    return 1e-15 * k0 * settings.size * std::sqrt(count);
+  }
+
+  PetscErrorCode judge(PetscInt iteration, Real unbalanced_norm, SNESConvergedReason* reason) {
+    *reason = SNES_CONVERGED_ITERATING;
+    // Switched evolution relaxation [Mulder & van Leer 1985].
+    if (iteration > 0) drag *= std::clamp(unbalanced_norm / last_unbalanced, 0.1, 2.0);
+    last_unbalanced = unbalanced_norm;
+    if (!std::isfinite(unbalanced_norm)) *reason = SNES_DIVERGED_FNORM_NAN;
+    else if (unbalanced_norm <= settings.tolerance * reference + noise()) *reason = SNES_CONVERGED_FNORM_RELATIVE;
+    else if (iteration >= settings.max_iterations) *reason = SNES_DIVERGED_MAX_IT;
+    return 0;
+  }
+
+  /// Mean of the diagonal of K.
+  void measure_stiffness() {
+    k0 = 1;
+    assemble(J, x);
+    check_petsc(MatGetDiagonal(J, r));
+    const PetscScalar* diagonal = nullptr;
+    check_petsc(VecGetArrayRead(r, &diagonal));
+    Real sum = 0;
+    for (std::size_t i = 0; i < owned.size(); ++i) sum += std::abs(diagonal[i]);
+    check_petsc(VecRestoreArrayRead(r, &diagonal));
+    const auto count = comm.sum(static_cast<std::int64_t>(owned.size()));
+    k0 = comm.sum(sum) / static_cast<Real>(std::max<std::int64_t>(count, 1));
+    if (!(k0 > 0) || !std::isfinite(k0)) k0 = 1;
+    check_petsc(MatZeroEntries(J));
+  }
+
+  EquilibriumReport solve(Motion& m) {
+    motion = &m;
+    if (k0 == 0) {
+      set_unknowns(m);
+      look_at(x);
+      measure_stiffness();
+    }
+    EquilibriumReport report;
+    const Motion guess = m;
+    for (const Real first_drag : first_drags) {
+      m = guess;
+      set_unknowns(m);
+      drag = first_drag;
+      check_petsc(SNESSolve(snes, nullptr, x));
+      SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
+      PetscInt iterations = 0;
+      check_petsc(SNESGetConvergedReason(snes, &reason));
+      check_petsc(SNESGetIterationNumber(snes, &iterations));
+      check_petsc(SNESGetFunctionNorm(snes, &report.unbalanced_force));
+      report.iterations += iterations;
+      if (reason == SNES_DIVERGED_LINEAR_SOLVE) forget_factors();
+      report.converged = reason > 0;
+      report.failure = report.converged ? "" : words_for(reason);
+      if (report.converged) break;
+    }
+    if (report.converged) accept();
+    motion = nullptr;
+    return report;
+  }
+
+  /// A factorisation that failed would otherwise be taken for the last word.
+  void forget_factors() {
+    KSP ksp = nullptr;
+    PC pc = nullptr;
+    check_petsc(SNESGetKSP(snes, &ksp));
+    check_petsc(KSPGetPC(ksp, &pc));
+    check_petsc(PCReset(pc));
+  }
+
+  void accept() {
+    look_at(x);
+    const PetscScalar* values = nullptr;
+    check_petsc(VecGetArrayRead(x, &values));
+    std::copy_n(values + owned.size(), conditions, multipliers.begin());
+    check_petsc(VecRestoreArrayRead(x, &values));
+  }
+
+  /// x from the guess, and the multipliers of the last solved state.
+  void set_unknowns(const Motion& m) {
+    PetscScalar* values = nullptr;
+    check_petsc(VecGetArray(x, &values));
+    for (std::size_t i = 0; i < owned.size(); ++i) values[i] = m.u.all()[owned[i]];
+    std::copy(multipliers.begin(), multipliers.end(), values + owned.size());
+    if (settings.follow_arc && comm.is_root()) values[unknowns_here() - 1] = m.time / settings.time_scale;
+    check_petsc(VecRestoreArray(x, &values));
+  }
+};
+
+Equilibrium::Equilibrium(const Comm& comm, const Freedoms& freedoms, std::vector<const Term*> terms,
+                         std::vector<const Constraints*> constraints, EquilibriumSettings settings)
+    : solver_(std::make_unique<Solver>(comm, freedoms, std::move(terms), std::move(constraints), std::move(settings))) {
+}
+
+Equilibrium::~Equilibrium() = default;
+
+EquilibriumReport Equilibrium::at_time(Motion& motion, Real time) {
+  solver_->goal_time = motion.time = time;
+  solver_->plane.reset();
+  return solver_->solve(motion);
+}
+
+EquilibriumReport Equilibrium::along_arc(Motion& motion, const Increment& last, const PathMeasure& measure,
+                                         Real length) {
+  WEFT_ENSURE(solver_->settings.follow_arc);
+  const Real last_length = length_of(last, measure);
+  WEFT_ENSURE(last_length > 0);
+  FreedomValues slope = last.u;
+  for (Real& x : slope.all()) x /= measure.displacement * measure.displacement * last_length;
+  const Real time_slope = last.time / (measure.time * measure.time * last_length);
+  solver_->plane.emplace(Solver::Plane{motion, std::move(slope), time_slope, length});
+  // The guess goes straight on.
+  for (std::size_t k = 0; k < last.u.all().size(); ++k) motion.u.all()[k] += length / last_length * last.u.all()[k];
+  motion.time += length / last_length * last.time;
+  return solver_->solve(motion);
+}
+
+Real Equilibrium::length_of(const Increment& increment, const PathMeasure& measure) const {
+  Real sum = 0;
+  for (const auto k : solver_->owned) sum += increment.u.all()[k] * increment.u.all()[k];
+  return std::hypot(std::sqrt(solver_->comm.sum(sum)) / measure.displacement, increment.time / measure.time);
+}
+
+std::vector<Real> Equilibrium::constraint_forces(std::size_t c) const {
+  const Solver& s = *solver_;
+  std::vector<Real> forces;
+  for (std::size_t i = s.first_row[c]; i < s.first_row[c + 1]; ++i) forces.push_back(s.k0 * s.multipliers[i]);
+  return forces;
+}
+
+}  // namespace weft

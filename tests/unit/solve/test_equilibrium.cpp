@@ -1,0 +1,248 @@
+// Equilibrium of nets of springs against closed forms, on every rank count.
+
+#include "weft/solve/equilibrium.hpp"
+
+#include "weft/motion/dead_load.hpp"
+
+#include "support/springs.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace weft {
+namespace {
+
+const Amplitude ramp{{{0, 0}, {1, 1}}};
+
+/// Points of a net held where a function of time puts them, each in the axes that are asked for.
+class Held : public Constraints {
+ public:
+  Held(const Freedoms& freedoms, const test::DealtNet& net) : freedoms_(freedoms), net_(net) {}
+  /// Holds component `axis` of a point at speed * time; on its owner.
+  void hold(std::int32_t point, int axis, Real speed = 0) {
+    const auto row = net_.row_of_point.find(point);
+    if (row == net_.row_of_point.end() || row->second >= static_cast<std::int32_t>(net_.forest.owned())) return;
+    held_.push_back({freedoms_.at(0, row->second) + axis, speed});
+  }
+  void append(Real time, ConstraintRows& rows) const override {
+    for (const auto& [freedom, speed] : held_) {
+      rows.add(freedom, 1);
+      rows.close(speed * time);
+    }
+  }
+
+ private:
+  const Freedoms& freedoms_;
+  const test::DealtNet& net_;
+  std::vector<std::pair<std::int32_t, Real>> held_;
+};
+
+/// Everything that an analysis of a net needs.
+struct Analysis {
+  Comm comm = Comm::world();
+  test::SpringNet net;
+  test::DealtNet dealt{comm, net};
+  Freedoms freedoms{{{"net", 3, &dealt.forest}}};
+  test::SpringTerm springs{net, dealt};
+  Held held{freedoms, dealt};
+  Motion motion{freedoms};
+
+  explicit Analysis(test::SpringNet n) : net(std::move(n)) {}
+
+  DeadLoad load(const std::map<std::int32_t, Vec3>& forces, const Amplitude& amplitude = ramp) const {
+    std::vector<Vec3> on_rows(dealt.point_of_row.size(), Vec3::Zero());
+    for (std::size_t r = 0; r < dealt.forest.owned(); ++r) {
+      const auto it = forces.find(dealt.point_of_row[r]);
+      if (it != forces.end()) on_rows[r] = it->second;
+    }
+    return {0, std::move(on_rows), amplitude};
+  }
+  /// Displacement of a point, everywhere.
+  Vec3 u(std::int32_t point) const {
+    Vec3 u = Vec3::Zero();
+    const auto row = dealt.row_of_point.find(point);
+    if (row != dealt.row_of_point.end() && row->second < static_cast<std::int32_t>(dealt.forest.owned()))
+      u = motion.u.points(0)[row->second];
+    comm.sum(std::span(u.data(), 3));
+    return u;
+  }
+};
+
+/// Two bars that lean on one another: the apex of height h snaps through when pushed down.
+constexpr Real half_span = 2, height = 0.5, stiffness = 1000;
+test::SpringNet truss() {
+  return {{{-half_span, 0, 0}, {0, height, 0}, {half_span, 0, 0}}, {{0, 1}, {1, 2}}, stiffness};
+}
+/// The force that holds the apex when it has come down by w: each bar pushes with EA (1 - l / l0).
+Real truss_force(Real w) {
+  const Real l0 = std::hypot(half_span, height), l = std::hypot(half_span, height - w);
+  return 2 * stiffness * (1 - l / l0) * (height - w) / l;
+}
+void hold_feet(Held& held) {
+  for (const std::int32_t foot : {0, 2})
+    for (int axis = 0; axis < 3; ++axis) held.hold(foot, axis);
+  held.hold(1, 2);
+}
+
+TEST(EquilibriumTest, TrussUnderSmallLoadIsWhereItsClosedFormHasIt) {
+  Analysis a(truss());
+  hold_feet(a.held);
+  const Real w = 0.08;
+  const DeadLoad load = a.load({{1, {0, -truss_force(w), 0}}});
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.size = height});
+  const EquilibriumReport report = equilibrium.at_time(a.motion, 1);
+  ASSERT_TRUE(report.converged) << report.failure;
+  EXPECT_LE(report.iterations, 6);
+  EXPECT_NEAR(a.u(1).y(), -w, 1e-9);
+  EXPECT_NEAR(a.u(1).x(), 0, 1e-12);
+  EXPECT_EQ(a.motion.time, 1);
+}
+
+TEST(EquilibriumTest, ReactionsOfTheFeetCarryTheLoad) {
+  Analysis a(truss());
+  hold_feet(a.held);
+  const DeadLoad load = a.load({{1, {0.1, -3, 0}}});
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.size = height});
+  ASSERT_TRUE(equilibrium.at_time(a.motion, 1).converged);
+  ConstraintRows rows;
+  a.held.append(1, rows);
+  const std::vector<Real> forces = equilibrium.constraint_forces(0);
+  ASSERT_EQ(forces.size(), rows.count());
+  Vec3 sum = Vec3::Zero();
+  for (std::size_t c = 0; c < forces.size(); ++c) sum[rows.freedom[c] % 3] += forces[c];
+  a.comm.sum(std::span(sum.data(), 3));
+  EXPECT_LE((sum - Vec3(-0.1, 3, 0)).norm(), 1e-8 * 3);
+}
+
+TEST(EquilibriumTest, ApexThatIsPushedDownMeetsTheForceOfTheClosedForm) {
+  Analysis a(truss());
+  hold_feet(a.held);
+  a.held.hold(1, 1, -2.2 * height);
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs}, {&a.held}, {.size = height});
+  ConstraintRows rows;
+  a.held.append(1, rows);
+  for (int step = 1; step <= 10; ++step) {
+    const Real time = 0.1 * step;
+    ASSERT_TRUE(equilibrium.at_time(a.motion, time).converged);
+    const Real w = 2.2 * height * time;
+    EXPECT_NEAR(a.u(1).y(), -w, 1e-10);
+    Real force = 0;
+    const std::vector<Real> forces = equilibrium.constraint_forces(0);
+    for (std::size_t c = 0; c < forces.size(); ++c)
+      if (rows.target[c] != 0) force += forces[c];
+    EXPECT_NEAR(-a.comm.sum(force), truss_force(w), 1e-6) << "w = " << w;
+  }
+}
+
+TEST(EquilibriumTest, LoadBeyondTheLimitIsRefusedOrFoundOnTheFarBranch) {
+  Analysis a(truss());
+  hold_feet(a.held);
+  const Real beyond = 30;  // the limit is below 6 N
+  const DeadLoad load = a.load({{1, {0, -beyond, 0}}});
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.size = height});
+  const EquilibriumReport report = equilibrium.at_time(a.motion, 1);
+  if (report.converged) {
+    EXPECT_NEAR(truss_force(-a.u(1).y()), beyond, 1e-6);
+  } else {
+    EXPECT_FALSE(report.failure.empty());
+  }
+}
+
+TEST(EquilibriumTest, ArcLengthFollowsTheTrussThroughItsSnap) {
+  Analysis a(truss());
+  hold_feet(a.held);
+  const Real full = 10;
+  const DeadLoad load = a.load({{1, {0, -full, 0}}}, Amplitude{{{-100, -100}, {100, 100}}});
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.size = height, .follow_arc = true});
+
+  ASSERT_TRUE(equilibrium.at_time(a.motion, 0.2).converged);
+  Increment last{a.motion.u, 0.2};
+  Real w = -a.u(1).y(), lowest = 0, highest = 0;
+  const PathMeasure measure{w, last.time};
+  int steps = 0;
+  for (; w < 2.4 * height && steps < 200; ++steps) {
+    const Motion start = a.motion;
+    const EquilibriumReport report = equilibrium.along_arc(a.motion, last, measure, 1.4);
+    ASSERT_TRUE(report.converged) << report.failure << " at w = " << w;
+    for (std::size_t k = 0; k < last.u.all().size(); ++k) last.u.all()[k] = a.motion.u.all()[k] - start.u.all()[k];
+    last.time = a.motion.time - start.time;
+    w = -a.u(1).y();
+    EXPECT_NEAR(a.motion.time * full, truss_force(w), 1e-6) << "w = " << w;
+    if (w > height) lowest = std::min(lowest, a.motion.time * full);
+    if (w < height) highest = std::max(highest, a.motion.time * full);
+  }
+  EXPECT_LT(steps, 200);
+  // It went up to the limit load and down to its opposite, not around them: steps are short against the way between.
+  const Real way = height - std::sqrt(std::cbrt(1 + height * height / (half_span * half_span)) - 1) * half_span;
+  EXPECT_GT(highest, 0.95 * truss_force(way));
+  EXPECT_LT(lowest, -0.95 * truss_force(way));
+}
+
+TEST(EquilibriumTest, ChainThatIsSlackAtFirstHangsInItsCatenary) {
+  // Equal weights on equal stiff links: the horizontal tension H is the same in all links, and the vertical one grows
+  // by one weight from link to link.
+  const std::int32_t links = 24;
+  test::SpringNet net{{}, {}, 1e4};
+  for (std::int32_t i = 0; i <= links; ++i) net.points.push_back({0.1 * i, 0, 0});
+  for (std::int32_t i = 0; i < links; ++i) net.bars.push_back({i, i + 1});
+  Analysis a(net);
+  for (int axis = 0; axis < 3; ++axis) {
+    a.held.hold(0, axis);
+    a.held.hold(links, axis, axis == 0 ? -0.8 : 0);
+  }
+  std::map<std::int32_t, Vec3> weights;
+  for (std::int32_t i = 1; i < links; ++i) weights[i] = {0, -1, 0};
+  const DeadLoad load = a.load(weights, Amplitude{{{0, 1}}});
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.size = 2.4, .max_iterations = 100});
+  for (int step = 0; step <= 8; ++step) {
+    const EquilibriumReport report = equilibrium.at_time(a.motion, step / 8.0);
+    ASSERT_TRUE(report.converged) << report.failure << " in step " << step;
+  }
+  Vec3 before = Vec3::Zero();
+  for (std::int32_t i = 0; i < links; ++i) {
+    const Vec3 d = net.points[i + 1] + a.u(i + 1) - net.points[i] - a.u(i);
+    const Vec3 tension = net.stiffness * (d.norm() / 0.1 - 1) * d.normalized();
+    if (i > 0) {
+      EXPECT_LE((tension - before - Vec3(0, 1, 0)).norm(), 1e-5) << i;
+    }
+    before = tension;
+  }
+}
+
+TEST(EquilibriumTest, ConditionsThatDependOnOneAnotherDoNoHarm) {
+  Analysis a(truss());
+  hold_feet(a.held);
+  hold_feet(a.held);
+  const Real w = 0.08;
+  const DeadLoad load = a.load({{1, {0, -truss_force(w), 0}}});
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.size = height});
+  ASSERT_TRUE(equilibrium.at_time(a.motion, 1).converged);
+  EXPECT_NEAR(a.u(1).y(), -w, 1e-9);
+}
+
+TEST(EquilibriumTest, WhatNothingHoldsIsReportedInWords) {
+  Analysis a(truss());
+  const DeadLoad load = a.load({{1, {0, -1, 0}}});
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.size = height});
+  const EquilibriumReport report = equilibrium.at_time(a.motion, 1);
+  EXPECT_FALSE(report.converged);
+  EXPECT_FALSE(report.failure.empty());
+}
+
+TEST(EquilibriumTest, OptionsOfPetscAreTakenAndWrongOnesAreErrorsOfTheDeck) {
+  Analysis a(truss());
+  hold_feet(a.held);
+  const DeadLoad load = a.load({{1, {0, -1, 0}}});
+  const std::vector<const Term*> terms{&a.springs, &load};
+  Equilibrium krylov(a.comm, a.freedoms, terms, {&a.held},
+                     {.size = height, .petsc = "-ksp_type gmres -pc_type none -ksp_rtol 1e-12"});
+  EXPECT_TRUE(krylov.at_time(a.motion, 1).converged);
+  for (const char* wrong : {"-ksp_typo gmres", "-pc_type no_such_thing", "-ksp_max_it many"}) {
+    const auto construct = [&] { Equilibrium(a.comm, a.freedoms, terms, {&a.held}, {.size = height, .petsc = wrong}); };
+    EXPECT_THROW(construct(), Error) << wrong;
+  }
+}
+
+}  // namespace
+}  // namespace weft
