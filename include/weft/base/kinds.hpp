@@ -12,4 +12,7 @@ enum class Sampling { poisson, jittered, regular };
 /// What a wall does to the material at it: hold it, let it slide but not leave, or let it slide and leave.
 enum class WallCondition { sticky, slip, separate };
 
+/// What a handle keeps: the place of the material; on a boundary also its slope; or the symmetry about a plane.
+enum class Hold { place, clamp, symmetry };
+
 }  // namespace weft

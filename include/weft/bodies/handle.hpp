@@ -1,0 +1,70 @@
+#pragma once
+// Handles: parts of a body that are held still or moved, as constraints on its own freedoms, with their reactions.
+
+#include "weft/base/kinds.hpp"
+#include "weft/bodies/meshed.hpp"
+#include "weft/geometry/rigid_motion.hpp"
+#include "weft/geometry/shape.hpp"
+#include "weft/motion/constraint.hpp"
+#include "weft/motion/motion.hpp"
+
+#include <array>
+#include <vector>
+
+namespace weft {
+
+/// The sites that a handle on a shape holds. Of a side those inside the shape that have a neighbour there, so that a
+/// side that only touches the shape with its end stays free; what lies beyond the end of a side goes with its
+/// neighbour. Vertices inside the shape that no such site is at.
+std::vector<Site> sites_in(const Sites& sites, const Shape& shape);
+
+/// Those of some sites that this rank is to hold: each goes to the lowest rank that has all its control points.
+/// row_of_point: of each control point on every rank, -1 where it has none. Stencils go over rows afterwards. Throws
+/// Error(geometry) if no rank has all points of a site.
+std::vector<Site> sites_of_rank(std::span<const Site> sites, std::span<const std::vector<std::int32_t>> row_of_point,
+                                int rank);
+
+struct Reaction {
+  Vec3 force = Vec3::Zero();   ///< [N].
+  Vec3 torque = Vec3::Zero();  ///< About the handle's centre [N m].
+};
+
+/// Keeps sites where a rigid motion puts them.
+class Handle : public Constraints {
+ public:
+  struct Settings {
+    Hold hold;
+    std::array<bool, 3> axes = {true, true, true};  ///< Which components of the place are held.
+    Vec3 mirror = Vec3::Zero();                     ///< Normal of the plane of symmetry; unit.
+    RigidMotion motion;
+  };
+  /// freedoms.block(b) has the control points of the body; sites: of this rank. positions: theirs, kept up to date by
+  /// the body, rows as in the block; now at rest.
+  Handle(const Freedoms& freedoms, std::size_t b, std::span<const Site> sites, const Settings& settings,
+         std::span<const Vec3> positions);
+
+  void append(Real time, ConstraintRows& rows) const override;
+  /// What the handle does to the body on this rank, from the force along each condition; u: since positions were
+  /// committed. about: the point that the torque is taken about [m].
+  Reaction reaction(std::span<const Real> forces, const Motion& motion, const Vec3& about) const;
+  /// Where the centre of the handle is at a time [m].
+  Vec3 center(Real time) const { return motion_.at(time).center; }
+  std::size_t conditions() const { return conditions_.size(); }
+
+ private:
+  struct Condition {
+    Stencil stencil;
+    Vec3 rest;   ///< The stencil's sum at rest [m].
+    Real total;  ///< Sum of its weights: 1 for a place, 0 for a difference.
+    Vec3 axis;   ///< Unit, at rest.
+  };
+  void add(const Stencil& stencil, const Vec3& axis);
+
+  const Freedoms& freedoms_;
+  std::size_t block_;
+  RigidMotion motion_;
+  std::span<const Vec3> positions_;
+  std::vector<Condition> conditions_;
+};
+
+}  // namespace weft

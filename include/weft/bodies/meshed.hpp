@@ -1,0 +1,51 @@
+#pragma once
+// What a meshed body offers to handles and loads: places that can be held, and points at which to integrate.
+
+#include "weft/base/types.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// A weighted sum over rows of a body's control points.
+struct Stencil {
+  std::vector<std::int32_t> rows;
+  std::vector<Real> weights;
+
+  Vec3 of(std::span<const Vec3> values) const {
+    Vec3 sum = Vec3::Zero();
+    for (std::size_t k = 0; k < rows.size(); ++k) sum += weights[k] * values[rows[k]];
+    return sum;
+  }
+};
+
+/// Where the material can be held; stencils go over all control points of the body. On a boundary also its slope and
+/// curvature across: the first and second difference of the control points on a line across it, for each face.
+struct Site {
+  Stencil place;               ///< Weights sum to one.
+  Stencil slope, bend;         ///< Weights sum to zero; empty inside the body and for bodies without bending.
+  Vec3 where = Vec3::Zero();   ///< At rest, for selection [m].
+  Vec3 normal = Vec3::Zero();  ///< Of the surface at rest, unit; zero if there is none.
+  std::int32_t point = -1;     ///< The control point that it is at.
+  bool at_end = false;         ///< Beyond the end of a side: belongs to it but lies not on the material.
+};
+
+/// All sites of a body, the same on every rank.
+struct Sites {
+  std::vector<Site> vertices;            ///< Those of the boundary too, without slope.
+  std::vector<std::vector<Site>> sides;  ///< Straight runs of the boundary, each in the order along it.
+};
+
+/// A quadrature point of a surface on this rank, or of a side of it; for a side d1 is along it, with the material on
+/// the left, and d2 to the inside.
+struct Sample {
+  std::vector<std::int32_t> rows;
+  std::vector<Real> value, d1, d2;  ///< Weights of the rows for the place and for two tangents.
+  Real measure = 0;                 ///< Area [m^2] or length [m] at rest.
+  Real mass = 0;                    ///< [kg]; 0 on a side.
+  Vec3 where = Vec3::Zero();        ///< At rest, for selection [m].
+};
+
+}  // namespace weft

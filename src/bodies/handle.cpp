@@ -1,0 +1,106 @@
+#include "weft/bodies/handle.hpp"
+
+#include "weft/base/check.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+
+namespace weft {
+
+std::vector<Site> sites_in(const Sites& sites, const Shape& shape) {
+  std::vector<Site> chosen;
+  std::set<std::int32_t> taken;
+  for (const std::vector<Site>& side : sites.sides) {
+    const std::size_t n = side.size();
+    std::vector<bool> inside(n);
+    for (std::size_t i = 0; i < n; ++i) inside[i] = !side[i].at_end && shape.contains(side[i].where);
+    // In pairs only; a site beyond an end follows the pair at the end.
+    const auto pair = [&](std::size_t i, std::size_t k) { return k < n && inside[i] && inside[k]; };
+    for (std::size_t i = 0; i < n; ++i) {
+      const bool follows = side[i].at_end && n > 2 && (i == 0 ? pair(1, 2) : pair(n - 2, n - 3));
+      if (!follows && !pair(i, i + 1) && !(i > 0 && pair(i, i - 1))) continue;
+      chosen.push_back(side[i]);
+      taken.insert(side[i].point);
+    }
+  }
+  for (const Site& site : sites.vertices)
+    if (shape.contains(site.where) && !taken.contains(site.point)) chosen.push_back(site);
+  return chosen;
+}
+
+std::vector<Site> sites_of_rank(std::span<const Site> sites, std::span<const std::vector<std::int32_t>> row_of_point,
+                                int rank) {
+  std::vector<Site> here;
+  for (Site site : sites) {
+    const auto has_all = [&](const std::vector<std::int32_t>& row) {
+      const auto known = [&](std::int32_t point) { return row[static_cast<std::size_t>(point)] >= 0; };
+      return std::all_of(site.place.rows.begin(), site.place.rows.end(), known);
+    };
+    const auto holder = std::find_if(row_of_point.begin(), row_of_point.end(), has_all);
+    require(holder != row_of_point.end(), ExitCode::geometry,
+            "A handle's place depends on control points that no rank has together. Use fewer ranks.");
+    if (holder - row_of_point.begin() != rank) continue;
+    for (Stencil* stencil : {&site.place, &site.slope, &site.bend})
+      for (std::int32_t& k : stencil->rows) k = (*holder)[static_cast<std::size_t>(k)];
+    here.push_back(std::move(site));
+  }
+  return here;
+}
+
+Handle::Handle(const Freedoms& freedoms, std::size_t b, std::span<const Site> sites, const Settings& settings,
+               std::span<const Vec3> positions)
+    : freedoms_(freedoms), block_(b), motion_(settings.motion), positions_(positions) {
+  WEFT_ENSURE(positions.size() == freedoms.rows(b));
+  for (const Site& site : sites) {
+    const bool has_slope = !site.slope.rows.empty();
+    if (settings.hold == Hold::symmetry) {
+      // Across the plane displacements are odd, along it even.
+      const Vec3& m = settings.mirror;
+      add(site.place, m);
+      if (!has_slope) continue;
+      add(site.bend, m);
+      const Vec3 along = m.unitOrthogonal();
+      add(site.slope, along);
+      add(site.slope, m.cross(along));
+      continue;
+    }
+    for (int a = 0; a < 3; ++a)
+      if (settings.axes[a]) add(site.place, Vec3::Unit(a));
+    if (settings.hold == Hold::clamp && has_slope) add(site.slope, site.normal);
+  }
+}
+
+void Handle::add(const Stencil& stencil, const Vec3& axis) {
+  const Real total = std::accumulate(stencil.weights.begin(), stencil.weights.end(), 0.0);
+  conditions_.push_back({stencil, stencil.of(positions_), std::round(total), axis});
+}
+
+void Handle::append(Real time, ConstraintRows& rows) const {
+  const RigidState state = motion_.at(time);
+  for (const Condition& c : conditions_) {
+    const Vec3 axis = state.rotation * c.axis;
+    for (std::size_t k = 0; k < c.stencil.rows.size(); ++k)
+      for (int a = 0; a < 3; ++a) rows.add(freedoms_.at(block_, c.stencil.rows[k]) + a, c.stencil.weights[k] * axis[a]);
+    // Everything of the handle goes where the rigid motion takes it.
+    const Vec3 goal = state.rotation * c.rest + c.total * state.translation;
+    rows.close(axis.dot(goal - c.stencil.of(positions_)));
+  }
+}
+
+Reaction Handle::reaction(std::span<const Real> forces, const Motion& motion, const Vec3& about) const {
+  WEFT_ENSURE(forces.size() == conditions_.size());
+  const RigidState state = motion_.at(motion.time);
+  const auto u = motion.u.points(block_);
+  Reaction sum;
+  for (std::size_t i = 0; i < forces.size(); ++i) {
+    const Condition& c = conditions_[i];
+    const Vec3 along = forces[i] * (state.rotation * c.axis);
+    const Vec3 now = c.stencil.of(positions_) + c.stencil.of(u);
+    sum.force += c.total * along;
+    sum.torque += (now - c.total * about).cross(along);
+  }
+  return sum;
+}
+
+}  // namespace weft
