@@ -9,6 +9,7 @@ packages=(
   libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libopenvdb-dev libtbb-dev
   # tests
   libgtest-dev libgmock-dev libbenchmark-dev python3 python3-h5py python3-numpy python3-jsonschema python3-yaml
+  clang-19 libclang-rt-19-dev libomp-19-dev
   # pictures
   paraview python3-paraview xvfb xauth ffmpeg
 )

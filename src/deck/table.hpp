@@ -35,17 +35,16 @@ struct Rule {
   bool nonzero = false;      ///< The vector has a direction.
   Text text = Text::any;
 
-  constexpr Rule at_most(Real x) const { return with(&Rule::high, x); }
-  constexpr Rule below(Real x) const { return at_most(x).with(&Rule::high_open, true); }
-  constexpr Rule or_none() const { return with(&Rule::may_be_none, true); }
-  constexpr bool allows(Real x) const { return (low_open ? x > low : x >= low) && (high_open ? x < high : x <= high); }
-
   template <class T>
   constexpr Rule with(T Rule::*part, T value) const {
     Rule changed = *this;
     changed.*part = value;
     return changed;
   }
+  constexpr Rule at_most(Real x) const { return with(&Rule::high, x); }
+  constexpr Rule below(Real x) const { return at_most(x).with(&Rule::high_open, true); }
+  constexpr Rule or_none() const { return with(&Rule::may_be_none, true); }
+  constexpr bool allows(Real x) const { return (low_open ? x > low : x >= low) && (high_open ? x < high : x <= high); }
 };
 
 inline constexpr Rule anything;

@@ -160,12 +160,11 @@ std::optional<PointId> nearest_id(const Comm& comm, Table& table, const Vec3& po
   return (static_cast<PointId>(high) << 32) | static_cast<PointId>(low);
 }
 
-std::optional<Real> value_of(const Comm& comm, Table& table, PointId id, const std::string& scalar) {
-  const ScalarField field(table, scalar);
+std::optional<Real> value_at(const Comm& comm, const Table& table, PointId id, const ScalarField& scalar) {
   const auto ids = table.get<Id>();
   std::array<Real, 2> found{};  // value, how many
   for (std::size_t p = 0; p < table.owned(); ++p)
-    if (ids[p] == id) found = {field(p), 1};
+    if (ids[p] == id) found = {scalar(p), 1};
   comm.sum(std::span<Real>(found));
   if (found[1] == 0) return std::nullopt;
   return found[0];

@@ -1,9 +1,11 @@
 #include "weft/run/record.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 
+#include "weft/base/check.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/output/probe.hpp"
 
@@ -66,16 +68,6 @@ std::vector<HistoryColumn> probe_columns(const Scene& scene, const ProbeDeck& pr
   return columns;
 }
 
-/// The value at the point with this id; NaN once it is gone. Collective.
-Real value_at(const Comm& comm, const Table& points, PointId id, const ScalarField& field) {
-  std::array<Real, 2> found{0, 0};
-  const auto ids = points.get<Id>();
-  for (std::size_t p = 0; p < points.owned(); ++p)
-    if (ids[p] == id) found = {1, field(p)};
-  comm.sum(found);
-  return found[0] > 0 ? found[1] : std::numeric_limits<Real>::quiet_NaN();
-}
-
 /// Appends what a probe measures now. Collective.
 void measure(const Comm& comm, const Scene& scene, const ProbeDeck& probe, PointId point, std::vector<Real>& row) {
   Body& body = body_named(scene, probe.body);
@@ -92,7 +84,8 @@ void measure(const Comm& comm, const Scene& scene, const ProbeDeck& probe, Point
                  },
                  [&](const NearestProbe& p) {
                    Observation observation(body);
-                   row.push_back(value_at(comm, body.points(), point, observation.scalar(p.field)));
+                   const auto value = value_at(comm, body.points(), point, observation.scalar(p.field));
+                   row.push_back(value.value_or(std::numeric_limits<Real>::quiet_NaN()));  // the point is gone
                  },
              },
              probe.measure);
@@ -150,25 +143,25 @@ Box view_of(const Comm& comm, const Scene& scene) {
 }  // namespace
 
 void check_field_names(const Scene& scene) {
-  for (const std::string& name : scene.deck.output.fields) {
-    std::string known;
-    bool found = false;
-    for (const auto& body : scene.bodies) {
-      Table observed = body->observe();
-      for (Table* table : {&body->points(), &observed})
-        for (const ColumnView& column : table->columns()) {
-          if (column.label.keep == Keep::work) continue;
-          found = found || column.label.name == name;
-          if (known.find(column.label.name) == std::string::npos) known += fmt::format(" {}", column.label.name);
-        }
-    }
-    require(found, ExitCode::deck, fmt::format("output.fields: no body has a field `{}`. Fields here:{}", name, known));
+  std::vector<std::string> known;
+  for (const auto& body : scene.bodies) {
+    Table observed = body->observe();
+    for (Table* table : {&body->points(), &observed})
+      for (const ColumnView& column : table->columns())
+        if (column.label.keep != Keep::work && std::find(known.begin(), known.end(), column.label.name) == known.end())
+          known.emplace_back(column.label.name);
   }
+  std::vector<std::string> complaints;
+  for (const std::string& name : scene.deck.output.fields)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      complaints.push_back(fmt::format("{}: no body has a field \"{}\". Fields here: {}.", scene.deck.output.place.text,
+                                       name, fmt::join(known, ", ")));
   for (const ProbeDeck& probe : scene.deck.probes) try {
       probe_columns(scene, probe);
     } catch (const Error& error) {
-      throw Error(ExitCode::deck, fmt::format("{}: {}", probe.place.text, error.what()));
+      complaints.push_back(fmt::format("{}: {}", probe.place.text, error.what()));
     }
+  require(complaints.empty(), ExitCode::deck, fmt::format("{}", fmt::join(complaints, "\n")));
 }
 
 std::vector<PointId> find_probe_points(const Comm& comm, const Scene& scene) {

@@ -87,8 +87,10 @@ class BadDecks(Case):
         self.assertEqual(weft("fly").returncode, 2)
 
     def test_a_field_or_probe_that_no_body_has_is_refused(self):
-        self.refusal(JELLIES + "output: {fields: [temperature]}\n", "temperature", "velocity")
-        self.refusal(JELLIES.replace("field: pressure", "field: pleasure"), "pleasure", "pressure")
+        line = JELLIES.count("\n") + 1
+        text = JELLIES.replace("field: pressure", "field: pleasure") + "output: {fields: [temperature, velocity]}\n"
+        self.refusal(text, f"deck.yaml:{line}:9: output: ", "temperature", "velocity",
+                     f"deck.yaml:{line - 1}:5: probes.corner: ", "pleasure", "pressure")
 
     def test_several_ranks_refuse_as_one_does(self):
         said = self.refusal(JELLIES.replace("gravity", "gravitee"), ranks=3)

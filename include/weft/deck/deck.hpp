@@ -227,6 +227,7 @@ struct OutputDeck {
   bool double_precision;            ///< Frames in double precision.
   int diagnostics_every;            ///< Steps.
   CheckpointDeck checkpoint;
+  DeckPlace place;
 };
 
 struct BalanceDeck {

@@ -51,7 +51,8 @@ Real quantile(const Comm& comm, std::span<const Real> values, Real q);
 /// The id of the owned row nearest to `point` [m], the smallest id if several are; none in an empty table. Collective.
 std::optional<PointId> nearest_id(const Comm& comm, Table& table, const Vec3& point);
 
-/// The value in the owned row with this id; none if there is no such row. Collective.
-std::optional<Real> value_of(const Comm& comm, Table& table, PointId id, const std::string& scalar);
+/// What `scalar`, a field of as many rows as `table`, holds in the owned row with this id; none if there is no such
+/// row. Collective.
+std::optional<Real> value_at(const Comm& comm, const Table& table, PointId id, const ScalarField& scalar);
 
 }  // namespace weft

@@ -40,7 +40,7 @@ probes:
   - {name: front, body: heap, quantile: {field: position_x, q: 0.9}}
 )";
 
-/// Uses every key of the deck language, but for mesh files.
+/// Uses every key of the deck language. (A mesh file must exist, whatever is in it.)
 inline constexpr std::string_view full_deck = R"(weft: 1
 title: "Everything: \"quoted\", with \\ and é"
 domain:
@@ -76,6 +76,7 @@ bodies:
   - {name: e, kind: continuum, material: snow, shape: {capsule: {from: [0, 0, 0], to: [0, 1, 0], radius: 1}}}
   - {name: f, kind: continuum, material: metal, shape: {ellipsoid: {center: [0, 0, 0], radii: [1, 2, 3]}}}
   - {name: g, kind: continuum, material: sand, shape: {torus: {center: [0, 0, 0], axis: [0, 1, 1], major_radius: 2, minor_radius: 1}}}
+  - {name: h, kind: continuum, material: snow, shape: {mesh: {file: ")" WEFT_SOURCE_DIR R"(/README.md"}}}
 sources:
   - {name: tap, body: b, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, velocity: [0, -1, 0], from: 1, until: 2 s}
 colliders:

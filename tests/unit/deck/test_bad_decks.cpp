@@ -12,7 +12,6 @@ namespace weft {
 namespace {
 
 using test::complaints;
-using test::full_deck;
 using test::replaced;
 using test::small_deck;
 
@@ -274,45 +273,6 @@ TEST(BadDeckTest, AllMistakesAreToldAtOnceInTheOrderOfTheirPlaces) {
                                         "--set time.cfl: \"7\" is out of range."};
   ASSERT_EQ(lines.size(), starts.size());
   for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i].rfind(starts[i], 0), 0u) << lines[i];
-}
-
-TEST(BadDeckTest, ASingleTypoInAnyKeyIsMetWithTheRightSuggestion) {
-  // The resolved form of a deck with every key has one key on each line.
-  const std::string resolved = resolved_yaml(test::read(full_deck));
-  std::mt19937 random(7);
-  const auto pick = [&](std::size_t n) { return std::uniform_int_distribution<std::size_t>(0, n - 1)(random); };
-  std::istringstream stream(resolved);
-  std::string line, section;
-  std::size_t offset = 0;
-  int tried = 0, right = 0;
-  for (; std::getline(stream, line); offset += line.size() + 1) {
-    const std::size_t colon = line.find(':');
-    const std::size_t begin = line.find_first_not_of(" -");
-    if (line.starts_with("#") || colon == std::string::npos) continue;
-    const std::string key = line.substr(begin, colon - begin);
-    if (begin == 0) section = key;
-    if (section == "materials" && begin == 2) continue;  // the name of a material, which is free
-    for (int kind = 0; kind < 3; ++kind) {
-      std::string typo = key;
-      if (kind == 0) typo.erase(pick(key.size()), 1);
-      if (kind == 1 && key.size() > 1) {
-        const std::size_t i = pick(key.size() - 1);
-        std::swap(typo[i], typo[i + 1]);
-      }
-      if (kind == 2) typo[pick(key.size())] = static_cast<char>('a' + pick(26));
-      if (typo == key || typo.empty()) continue;
-      std::string text = resolved;
-      text.replace(offset + begin, key.size(), typo);
-      const auto lines = complaints(text);
-      ++tried;
-      const bool found = std::ranges::any_of(lines, [&](const std::string& each) {
-        return each.find("unknown key. Did you mean \"" + key + "\"?") != std::string::npos;
-      });
-      right += found;
-    }
-  }
-  EXPECT_GT(tried, 500);
-  EXPECT_GE(right, tried * 0.95) << right << " of " << tried;
 }
 
 // --- Hostile decks

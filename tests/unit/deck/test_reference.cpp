@@ -166,15 +166,5 @@ TEST(ReferenceTest, LinksLeadToSections) {
   }
 }
 
-TEST(FullDeckTest, UsesEveryKeySoThatOtherTestsReachThemAll) {
-  const std::string resolved = resolved_yaml(test::read(test::full_deck));
-  for (const std::string& key : all_keys()) {
-    if (key == "mesh" || key == "file") continue;
-    EXPECT_TRUE(resolved.find(" " + key + ":") != std::string::npos ||
-                resolved.find("\n" + key + ":") != std::string::npos)
-        << key;
-  }
-}
-
 }  // namespace
 }  // namespace weft

@@ -137,9 +137,9 @@ TEST(ProbeTest, TheNearestPointIsFoundAndItsValueFollowed) {
     const auto id = nearest_id(comm, table, Vec3(rank + 0.3, 1, 0));
     ASSERT_TRUE(id);
     EXPECT_EQ(*id, large + static_cast<PointId>(2 * rank));  // the smaller of the pair
-    EXPECT_EQ(value_of(comm, table, *id, "velocity_y"), rank + 0.25);
+    EXPECT_EQ(value_at(comm, table, *id, ScalarField(table, "velocity_y")), rank + 0.25);
   }
-  EXPECT_FALSE(value_of(comm, table, 5, "velocity_y"));
+  EXPECT_FALSE(value_at(comm, table, 5, ScalarField(table, "velocity_y")));
   table.resize(0);
   EXPECT_FALSE(nearest_id(comm, table, Vec3::Zero()));
 }
