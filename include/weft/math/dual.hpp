@@ -71,6 +71,10 @@ inline Dual exp(const Dual& a) {
 }
 inline Dual log(const Dual& a) { return {std::log(a.value), a.slope / a.value}; }
 inline Dual pow(const Dual& a, Real b) { return {std::pow(a.value, b), b * std::pow(a.value, b - 1) * a.slope}; }
+inline Dual atan2(const Dual& y, const Dual& x) {
+  const Real square = x.value * x.value + y.value * y.value;
+  return {std::atan2(y.value, x.value), (x.value * y.slope - y.value * x.slope) / square};
+}
 inline Dual abs(const Dual& a) { return a.value < 0 ? -a : a; }
 inline Dual min(const Dual& a, const Dual& b) { return b.value < a.value ? b : a; }
 inline Dual max(const Dual& a, const Dual& b) { return a.value < b.value ? b : a; }
@@ -79,14 +83,19 @@ inline bool isfinite(const Dual& a) { return std::isfinite(a.value) && std::isfi
 /// The plain number of a scalar, its derivative dropped.
 inline Real value_of(const Dual& a) { return a.value; }
 
-/// M as a function of d along the line M + d * direction.
-inline Matrix3<Dual> along(const Mat3& M, const Mat3& direction) {
+/// M as a function of d along the line M + d * direction; any shape.
+template <int rows, int cols>
+Eigen::Matrix<Dual, rows, cols> along(const Eigen::Matrix<Real, rows, cols>& M,
+                                      const Eigen::Matrix<Real, rows, cols>& direction) {
   return M.binaryExpr(direction, [](Real v, Real s) { return Dual(v, s); });
 }
-inline Mat3 values(const Matrix3<Dual>& M) {
+inline Matrix3<Dual> along(const Mat3& M, const Mat3& direction) { return along<3, 3>(M, direction); }
+template <int rows, int cols>
+Eigen::Matrix<Real, rows, cols> values(const Eigen::Matrix<Dual, rows, cols>& M) {
   return M.unaryExpr([](const Dual& a) { return a.value; });
 }
-inline Mat3 slopes(const Matrix3<Dual>& M) {
+template <int rows, int cols>
+Eigen::Matrix<Real, rows, cols> slopes(const Eigen::Matrix<Dual, rows, cols>& M) {
   return M.unaryExpr([](const Dual& a) { return a.slope; });
 }
 

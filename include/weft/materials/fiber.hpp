@@ -1,0 +1,198 @@
+#pragma once
+// Hair, yarn and other fibers in frictional contact: elasticity along the fiber, along its sides and of its section,
+// and Coulomb slip along and across it.
+
+#include "weft/materials/lame.hpp"
+#include "weft/materials/log_strain.hpp"
+#include "weft/materials/plane_isotropic.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+
+/// A = [d1 d2 d3] holds the tangent d1 (of length 1 at rest) and the elastic directors d2, d3 of the section, images
+/// of unit vectors across the fiber at rest. With r = |d1|, t = d1 / r, N = [d2 d3], s = N^T t, M = N - t s^T,
+///   psi = k/2 (r - 1)^2 + gamma/2 |s|^2 + mu (e1^2 + e2^2) + lambda/2 (e1 + e2)^2
+/// per rest volume, e = log_strain of the singular values of M as a map of the plane across t, the second of which has
+/// the sign of det A. These are r11, (r12, r13) and the block [r22 r23; 0 r33] of A = Q R. [Jiang et al. 2017, 3.3.1;
+/// docs/theory.md, 10.4] A fiber crushed to a point has no direction: it then has energy along the fiber only.
+struct Fiber {
+  struct Constants {
+    Real stretch;  ///< k [Pa].
+    Real shear;    ///< gamma [Pa], 0: the sides slide freely.
+    Lame section;  ///< Of contact across the fiber [Pa].
+    Real across;   ///< alpha: friction across the fiber [1].
+    Real along;    ///< beta: friction along the fiber [1].
+    /// Both frictions from one friction angle [rad]: beta = tan(phi), alpha = sqrt(2/3) 2 sin(phi) / (3 - sin(phi)).
+    static Constants from(Real stretch, Real shear, Lame section, Real friction_angle) {
+      const Real sine = std::sin(friction_angle);
+      return {stretch, shear, section, std::sqrt(2.0 / 3) * 2 * sine / (3 - sine), std::tan(friction_angle)};
+    }
+  };
+
+  template <class T>
+  static T energy(const Constants& k, const Matrix3<T>& A) {
+    using std::sqrt;
+    const T r = A.col(0).norm(), stretched = T(0.5 * k.stretch) * (r - 1) * (r - 1);
+    if (value_of(r) < least_length) return stretched;
+    const Vector3<T> t = A.col(0) / r;
+    const Matrix32<T> N = A.template rightCols<2>();
+    const Vector2<T> s = N.transpose() * t;
+    const Matrix32<T> M = N - t * s.transpose();
+    const Vector3<T> m0 = M.col(0), m1 = M.col(1);
+    const T det = t.dot(m0.cross(m1)), square = M.squaredNorm();
+    // (s0 + s1)^2 = |M|^2 + 2 det, (s0 - s1)^2 = |M|^2 - 2 det.
+    const auto root = [](const T& x) { return value_of(x) > 0 ? T(sqrt(x)) : T(0); };
+    const T s0 = 0.5 * (root(square + 2 * det) + root(square - 2 * det));
+    const T s1 = value_of(s0) > 0 ? T(det / s0) : T(0);
+    const T e0 = log_strain(s0), e1 = log_strain(s1), sum = e0 + e1;
+    return stretched + T(0.5 * k.shear) * s.squaredNorm() + T(k.section.mu) * (e0 * e0 + e1 * e1) +
+           T(0.5 * k.section.lambda) * sum * sum;
+  }
+
+  /// d psi / dA [Pa]: with T = d psi / dM, by columns
+  ///   k (r - 1) t + (gamma M - T) s / r  and  gamma t s^T + T.
+  static Mat3 stress(const Constants& k, const Mat3& A) {
+    const State at(k, A);
+    if (!at.exists) return k.stretch * (at.r - 1) * A.col(0).normalized() * Vec3::UnitX().transpose();
+    Mat3 P;
+    P << k.stretch * (at.r - 1) * at.t + at.X * at.s / at.r, k.shear * at.t * at.s.transpose() + at.T;
+    return P;
+  }
+
+  /// Change of the stress as A changes by dA.
+  static Mat3 stress_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
+    const State at(k, A);
+    if (!at.exists) return Mat3::Zero();
+    const Change d(at, dA);
+    const Mat32 dT = at.frame * at.section_change(at.derivative, d.B) - at.t * (d.t.transpose() * at.T);
+    const Mat32 dM = dA.rightCols<2>() - d.t * at.s.transpose() - at.t * d.s.transpose();
+    const Vec3 d1 = k.stretch * (d.r * at.t + (at.r - 1) * d.t) +
+                    ((k.shear * dM - dT) * at.s + at.X * (d.s - d.r / at.r * at.s)) / at.r;
+    Mat3 dP;
+    dP << d1, k.shear * (d.t * at.s.transpose() + at.t * d.s.transpose()) + dT;
+    return dP;
+  }
+
+  /// The same without the curvature of s and M, and without softening by compression along the fiber or of the section:
+  /// positive semidefinite, and equal to the exact one where only tension along the fiber acts.
+  static Mat3 projected_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
+    const State at(k, A);
+    if (!at.exists) return Mat3::Zero();
+    const Change d(at, dA);
+    const Mat32 dT = at.frame * at.section_change(positive_part(at.derivative), d.B);
+    const Vec3 d1 =
+        k.stretch * (d.r * at.t + std::max(0.0, at.r - 1) * d.t) + (k.shear * at.M * d.s - dT * at.s) / at.r;
+    Mat3 dP;
+    dP << d1, k.shear * at.t * d.s.transpose() + dT;
+    return dP;
+  }
+
+  /// The directors after slip; the tangent stays. First the section: expanded (e1 + e2 >= 0) it is forgotten, shear
+  /// with it; else it yields at constant area to
+  ///   2 mu (e1 - e2) + alpha (mu + lambda) (e1 + e2) <= 0.
+  /// Then the sides: s shrinks to gamma |M s| + beta (mu + lambda) (e1 + e2) <= 0. Crushed and inverted sections are
+  /// read as ones of least_stretch.
+  static Mat3 return_map(const Constants& k, const Mat3& A) {
+    const State at(k, A);
+    if (!at.exists) return A;
+    const auto [mu, lambda] = k.section;
+    const bool crushed = at.svd.s[1] < least_stretch;
+    Vector2<Real> e = at.svd.s.cwiseMax(least_stretch).array().log();
+    Vector2<Real> s = at.s;
+    Mat32 M = at.M;
+    const Real sum = e.sum();
+    if (sum >= 0) {
+      M = at.frame * at.svd.U * at.svd.V.transpose();
+      s.setZero();
+    } else {
+      const Real excess = 2 * mu * (e[0] - e[1]) + k.across * (mu + lambda) * sum;
+      if (excess > 0) e += excess / (4 * mu) * Vector2<Real>(-1, 1);
+      if (excess > 0 || crushed)
+        M = at.frame * at.svd.U * Vector2<Real>(e.array().exp()).asDiagonal() * at.svd.V.transpose();
+      const Real size = k.shear * (M * s).norm(), limit = -k.along * (mu + lambda) * sum;
+      if (k.shear == 0) s.setZero();
+      else if (size > limit) s *= limit / size;
+    }
+    Mat3 returned;
+    returned << A.col(0), M + at.t * s.transpose();
+    return returned;
+  }
+
+  /// How far the stress is outside the yield surface [Pa]: the larger of the two conditions of `return_map`.
+  static Real yield_excess(const Constants& k, const Mat3& A) {
+    const State at(k, A);
+    if (!at.exists) return 0;
+    const auto [mu, lambda] = k.section;
+    const Real e0 = log_strain(at.svd.s[0]), e1 = log_strain(at.svd.s[1]), pressure = (mu + lambda) * (e0 + e1);
+    return std::max(2 * mu * (e0 - e1) + k.across * pressure, k.shear * (at.M * at.s).norm() + k.along * pressure);
+  }
+
+  /// [Pa]: no wave across the fiber is faster than sqrt(stiffness / rest density), be it at rest or pressed as it is.
+  static Real stiffness(const Constants& k, const Mat3& A) {
+    const State at(k, A);
+    const Real rest = k.section.lambda + 2 * k.section.mu;
+    return std::max(rest, largest(at.derivative) * at.M.squaredNorm()) +
+           k.shear * std::max(1.0, A.rightCols<2>().squaredNorm());
+  }
+
+ private:
+  static constexpr Real least_length = 1e-6;
+
+  struct State {
+    bool exists;
+    Real r;
+    Vec3 t;
+    Vector2<Real> s;
+    Mat32 frame;   ///< Unit vectors across t, any two with det [t frame] = 1.
+    PlaneSvd svd;  ///< Of M in that frame.
+    PlaneDerivative derivative;
+    Mat32 M, T, X;  ///< X = gamma M - T.
+
+    State(const Constants& k, const Mat3& A) {
+      r = A.col(0).norm();
+      exists = r >= least_length;
+      t = exists ? Vec3(A.col(0) / r) : Vec3::UnitX();
+      const Vec3 side = t.unitOrthogonal();
+      frame << side, t.cross(side);
+      const Mat32 N = A.rightCols<2>();
+      s = N.transpose() * t;
+      const Matrix2<Real> B = frame.transpose() * N;
+      M = frame * B;
+      svd = plane_svd(B);
+      const auto [mu, lambda] = k.section;
+      const Real s0 = svd.s[0], s1 = svd.s[1], e0 = log_strain(s0), e1 = log_strain(s1);
+      const Vector2<Real> tau(2 * mu * e0 + lambda * (e0 + e1), 2 * mu * e1 + lambda * (e0 + e1));
+      const Vector2<Real> slope(log_strain_slope(s0), log_strain_slope(s1));
+      derivative.stretch = lambda * slope * slope.transpose();
+      derivative.stretch(0, 0) += 2 * mu * slope[0] * slope[0] + tau[0] * log_strain_curvature(s0);
+      derivative.stretch(1, 1) += 2 * mu * slope[1] * slope[1] + tau[1] * log_strain_curvature(s1);
+      derivative.shear = 2 * mu * log_strain_secant(s0, s1) * slope[0] + tau[1] * log_strain_slope_secant(s0, s1);
+      derivative.spin = (tau[0] * slope[0] + tau[1] * slope[1]) / std::max(s0 + s1, 1e-6);
+      T = frame * svd.U * tau.cwiseProduct(slope).asDiagonal() * svd.V.transpose();
+      X = k.shear * M - T;
+    }
+
+    Matrix2<Real> section_change(const PlaneDerivative& d, const Matrix2<Real>& dB) const {
+      return svd.U * plane_change(d, svd.U.transpose() * dB * svd.V) * svd.V.transpose();
+    }
+  };
+
+  /// How the parts of A change with it; B is M in a frame that turns with t and not about it.
+  struct Change {
+    Real r;
+    Vec3 t;
+    Vector2<Real> s;
+    Matrix2<Real> B;
+    Change(const State& at, const Mat3& dA) {
+      const Mat32 dN = dA.rightCols<2>();
+      r = at.t.dot(dA.col(0));
+      t = (dA.col(0) - r * at.t) / at.r;
+      s = dN.transpose() * at.t + (at.M + at.t * at.s.transpose()).transpose() * t;
+      B = at.frame.transpose() * (dN - t * at.s.transpose());
+    }
+  };
+};
+
+}  // namespace weft

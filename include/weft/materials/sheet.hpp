@@ -1,0 +1,195 @@
+#pragma once
+// Elasticity of a thin sheet in its own plane: isotropic, and woven with a warp and a weft.
+
+#include "weft/materials/lame.hpp"
+#include "weft/materials/plane_isotropic.hpp"
+#include "weft/math/scalar.hpp"
+#include "weft/math/svd.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <string_view>
+
+namespace weft {
+
+/// A law S of a sheet: static functions of F [1], the images of two perpendicular unit directions of the sheet at rest;
+/// energies and stresses are per rest volume, everything is finite for every finite F.
+///   energy(k, F), stress(k, F) = d(energy)/dF     templates on the scalar of F
+///   stress_differential(k, F, dF)                 change of the stress
+///   projected_differential(k, F, dF)              a positive semidefinite one, equal to it where that is semidefinite
+///   stiffness(k, F)                               [Pa] no eigenvalue of the map dF -> dP is larger
+template <class S>
+concept SheetLaw = requires(const typename S::Constants& k, const Mat32& F) {
+  { S::name } -> std::convertible_to<std::string_view>;
+  { S::energy(k, F) } -> std::same_as<Real>;
+  { S::stress(k, F) } -> std::same_as<Mat32>;
+  { S::stress_differential(k, F, F) } -> std::same_as<Mat32>;
+  { S::projected_differential(k, F, F) } -> std::same_as<Mat32>;
+  { S::stiffness(k, F) } -> std::same_as<Real>;
+};
+
+/// psi = mu |F - R|^2 + lambda/2 (A - 1)^2 with R the nearest isometry of the plane and A the area ratio.
+/// [Stomakhin et al. 2012 in two dimensions; docs/theory.md, 10.3]
+struct CorotatedSheet {
+  static constexpr std::string_view name = "fixed_corotated";
+  struct Constants {
+    Lame lame;
+    /// Young's modulus [Pa] > 0 and Poisson's ratio in (-1, 1) of the sheet, whose faces are free of stress.
+    static Constants from(Real youngs_modulus, Real poisson_ratio) {
+      return {plane_stress_lame_from(youngs_modulus, poisson_ratio)};
+    }
+  };
+
+  template <class T>
+  static T energy(const Constants& k, const Matrix32<T>& F) {
+    const Area<T> area(F);
+    const T change = area.ratio - 1;
+    // |F - R|^2 = |F|^2 - 2 (s0 + s1) + 2
+    return T(k.lame.mu) * (F.squaredNorm() - 2 * area.sum(F) + 2) + T(0.5 * k.lame.lambda) * change * change;
+  }
+
+  /// P = 2 mu (F - R) + lambda (A - 1) cof F. With cof F = U diag(s1, s0) V^T, R = (F + cof F) / (s0 + s1).
+  template <class T>
+  static Matrix32<T> stress(const Constants& k, const Matrix32<T>& F) {
+    const Area<T> area(F);
+    const T sum = area.sum(F);
+    const Matrix32<T> R = value_of(sum) > 0 ? Matrix32<T>((F + area.cofactor) / sum) : Matrix32<T>::Zero();
+    return T(2 * k.lame.mu) * (F - R) + (T(k.lame.lambda) * (area.ratio - 1)) * area.cofactor;
+  }
+
+  static Mat32 stress_differential(const Constants& k, const Mat32& F, const Mat32& dF) {
+    const Principal at(k.lame, F);
+    return at.change(at.derivative, dF);
+  }
+  /// The negative eigenvalues of the map dF -> dP set to zero.
+  static Mat32 projected_differential(const Constants& k, const Mat32& F, const Mat32& dF) {
+    const Principal at(k.lame, F);
+    return at.change(positive_part(at.derivative), dF);
+  }
+  static Real stiffness(const Constants& k, const Mat32& F) { return largest(Principal(k.lame, F).derivative); }
+
+ private:
+  /// Area ratio and its derivative.
+  template <class T>
+  struct Area {
+    T ratio;
+    Matrix32<T> cofactor;
+    explicit Area(const Matrix32<T>& F) {
+      const Vector3<T> a = F.col(0), b = F.col(1), cross = a.cross(b);
+      ratio = cross.norm();
+      // A sheet collapsed to a line has no normal; any direction across it serves.
+      Vector3<T> n = value_of(ratio) > 0 ? Vector3<T>(cross / ratio) : across(a, b);
+      cofactor.col(0) = b.cross(n);
+      cofactor.col(1) = n.cross(a);
+    }
+    /// s0 + s1.
+    T sum(const Matrix32<T>& F) const {
+      using std::sqrt;
+      return sqrt(T(F.squaredNorm() + 2 * ratio));
+    }
+    static Vector3<T> across(const Vector3<T>& a, const Vector3<T>& b) {
+      const Vector3<T> longer = value_of(T(a.squaredNorm())) > value_of(T(b.squaredNorm())) ? a : b;
+      const T length = longer.norm();
+      if (!(value_of(length) > 0)) return Vector3<T>::UnitZ();
+      return Vector3<T>(longer / length).unitOrthogonal();
+    }
+  };
+
+  /// The derivative of the stress in the principal frame: columns of frame are u0, u1 and the normal.
+  struct Principal {
+    Mat3 frame;
+    Matrix2<Real> V;
+    PlaneDerivative derivative;
+
+    Principal(const Lame& lame, const Mat32& F) {
+      const auto [mu, lambda] = lame;
+      const Vec3 a = F.col(0), b = F.col(1);
+      Mat3 Q = Mat3::Identity();
+      if (const Real length = a.norm(); length > 0) Q.col(0) = a / length;
+      const Vec3 rest = b - Q.col(0).dot(b) * Q.col(0);
+      Q.col(1) = rest.norm() > 1e-14 * b.norm() ? Vec3(rest.normalized()) : Q.col(0).unitOrthogonal();
+      Q.col(2) = Q.col(0).cross(Q.col(1));
+      Matrix2<Real> B = Q.leftCols<2>().transpose() * F;
+      const PlaneSvd svd = plane_svd(B);
+      frame << Q.leftCols<2>() * svd.U, Q.col(2);
+      V = svd.V;
+      const Real s0 = svd.s[0], s1 = svd.s[1], pressure = lambda * (s0 * s1 - 1), least = 1e-6;
+      derivative.stretch << 2 * mu + lambda * s1 * s1, pressure + lambda * s0 * s1,  //
+          pressure + lambda * s0 * s1, 2 * mu + lambda * s0 * s0;
+      derivative.shear = 2 * mu - pressure;
+      derivative.spin = 2 * mu + pressure - 4 * mu / std::max(s0 + s1, least);
+      derivative.bend = {(2 * mu * (s0 - 1) + pressure * s1) / std::max(s0, least),
+                         (2 * mu * (s1 - 1) + pressure * s0) / std::max(s1, least)};
+    }
+
+    Mat32 change(const PlaneDerivative& d, const Mat32& dF) const {
+      const Mat32 B = frame.transpose() * dF * V;
+      Mat32 D;
+      D.topRows<2>() = plane_change(d, B.topRows<2>());
+      D.row(2) = d.bend.transpose().cwiseProduct(B.row(2));
+      return frame * D * V.transpose();
+    }
+  };
+};
+
+/// psi = 1/2 E : C : E of Green's strain E = (F^T F - I)/2 in the directions of warp (first column of F) and weft.
+/// [docs/theory.md, 10.3] It weakens where a direction is pressed beneath 0.58 of its length, as Green's strain does.
+struct WovenSheet {
+  static constexpr std::string_view name = "woven";
+  struct Constants {
+    Real warp, weft, cross;  ///< C_1111, C_2222, C_1122 [Pa].
+    Real shear;              ///< Shear modulus [Pa].
+    /// Young's moduli [Pa] > 0 along warp and weft; poisson_ratio: what weft shrinks for each unit that warp is
+    /// stretched, poisson_ratio^2 < warp / weft; shear modulus [Pa] >= 0.
+    static Constants from(Real warp, Real weft, Real poisson_ratio, Real shear) {
+      const Real scale = 1 / (1 - poisson_ratio * poisson_ratio * weft / warp);
+      return {scale * warp, scale * weft, scale * poisson_ratio * weft, shear};
+    }
+  };
+
+  template <class T>
+  static T energy(const Constants& k, const Matrix32<T>& F) {
+    const Matrix2<T> E = strain(F);
+    return T(0.5 * k.warp) * E(0, 0) * E(0, 0) + T(0.5 * k.weft) * E(1, 1) * E(1, 1) + T(k.cross) * E(0, 0) * E(1, 1) +
+           T(2 * k.shear) * E(0, 1) * E(0, 1);
+  }
+  /// P = F S, S = C : E.
+  template <class T>
+  static Matrix32<T> stress(const Constants& k, const Matrix32<T>& F) {
+    return F * second_stress<T>(k, strain(F));
+  }
+  static Mat32 stress_differential(const Constants& k, const Mat32& F, const Mat32& dF) {
+    return dF * second_stress<Real>(k, strain(F)) + F * second_stress<Real>(k, strain_change(F, dF));
+  }
+  /// Tension stiffens against turning, compression does not soften.
+  static Mat32 projected_differential(const Constants& k, const Mat32& F, const Mat32& dF) {
+    return dF * positive_part(second_stress<Real>(k, strain(F))) + F * second_stress<Real>(k, strain_change(F, dF));
+  }
+  static Real stiffness(const Constants& k, const Mat32& F) {
+    const Real C = std::max({k.warp, k.weft, 2 * k.shear}) + std::abs(k.cross);
+    return C * F.squaredNorm() + positive_part(second_stress<Real>(k, strain(F))).norm();
+  }
+
+ private:
+  template <class T>
+  static Matrix2<T> strain(const Matrix32<T>& F) {
+    return T(0.5) * (F.transpose() * F - Matrix2<T>::Identity());
+  }
+  static Matrix2<Real> strain_change(const Mat32& F, const Mat32& dF) {
+    const Matrix2<Real> half = 0.5 * F.transpose() * dF;
+    return half + half.transpose();
+  }
+  template <class T>
+  static Matrix2<T> second_stress(const Constants& k, const Matrix2<T>& E) {
+    Matrix2<T> S;
+    S(0, 0) = T(k.warp) * E(0, 0) + T(k.cross) * E(1, 1);
+    S(1, 1) = T(k.cross) * E(0, 0) + T(k.weft) * E(1, 1);
+    S(0, 1) = S(1, 0) = T(2 * k.shear) * E(0, 1);
+    return S;
+  }
+};
+
+static_assert(SheetLaw<CorotatedSheet> && SheetLaw<WovenSheet>);
+
+}  // namespace weft

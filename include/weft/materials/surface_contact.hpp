@@ -1,0 +1,126 @@
+#pragma once
+// Frictional contact of thin surfaces: the elastic response of the director across the surface, and its Coulomb slip.
+
+#include "weft/base/types.hpp"
+#include "weft/math/dual.hpp"
+#include "weft/math/scalar.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace weft {
+
+/// What fills the space around a surface. A = [a1 a2 a3] holds two tangents of the surface, of any length and angle,
+/// and the elastic director a3 across it, the image of the unit normal at rest. With the unit normal n of (a1, a2),
+/// s = a3 . n and t = a3 - s n,
+///   chi = gamma/2 |t|^2 + f(s),  f(s) = k/3 (1 - s)^3 for s < 1, else 0
+/// per rest volume. [Jiang et al. 2017, 3.3.2; Guo et al. 2018; docs/theory.md, 10.2] Any energy of the surface itself
+/// adds to it. Where the tangents are parallel there is no normal, and no contact either.
+struct SurfaceContact {
+  struct Constants {
+    Real compression;  ///< k [Pa].
+    Real shear;        ///< gamma [Pa], 0: the director slides freely.
+    Real friction;     ///< Coulomb's coefficient c_F [1].
+  };
+
+  template <class T>
+  static T energy(const Constants& k, const Matrix3<T>& A) {
+    const Frame<T> at(A);
+    if (!at.exists) return T(0);
+    const T gap = at.compressed ? T(1 - at.s) : T(0);
+    return T(0.5 * k.shear) * at.t.squaredNorm() + T(k.compression / 3) * gap * gap * gap;
+  }
+
+  /// d chi / dA [Pa].
+  template <class T>
+  static Matrix3<T> stress(const Constants& k, const Matrix3<T>& A) {
+    const Frame<T> at(A);
+    Matrix3<T> P = Matrix3<T>::Zero();
+    if (!at.exists) return P;
+    const T gap = at.compressed ? T(1 - at.s) : T(0);
+    const T slope = T(-k.compression) * gap * gap;  // f'
+    const T c = T(k.shear) * at.s - slope;
+    for (int b = 0; b < 2; ++b) P.col(b) = (c * A.col(2).dot(at.dual[b])) * at.n;
+    P.col(2) = T(k.shear) * at.t + slope * at.n;
+    return P;
+  }
+
+  /// Change of the stress as A changes by dA.
+  static Mat3 stress_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
+    return slopes(stress(k, along(A, dA)));
+  }
+
+  /// The same without the curvature of s and t: f'' grad s (x) grad s + gamma grad t (x) grad t, positive semidefinite
+  /// and equal to the exact one where chi is free of stress.
+  static Mat3 projected_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
+    const Frame<Real> at(A);
+    Mat3 dP = Mat3::Zero();
+    if (!at.exists) return dP;
+    Vec3 dn = Vec3::Zero();
+    for (int b = 0; b < 2; ++b) dn -= at.n.dot(dA.col(b)) * at.dual[b];
+    const Real ds = at.n.dot(dA.col(2)) + A.col(2).dot(dn);
+    const Vec3 dt = dA.col(2) - ds * at.n - at.s * dn;
+    const Real pressed = at.compressed ? 2 * k.compression * (1 - at.s) * ds : 0;  // f'' ds
+    const Real along_n = k.shear * at.n.dot(dt);
+    for (int b = 0; b < 2; ++b)
+      dP.col(b) = ((along_n - pressed) * A.col(2).dot(at.dual[b]) + k.shear * at.s * dt.dot(at.dual[b])) * at.n;
+    dP.col(2) = (pressed - along_n) * at.n + k.shear * dt;
+    return dP;
+  }
+
+  /// The director after slip; the tangents stay. An extended one (s > 1) is forgotten, an inverted one (s <= 0) keeps
+  /// no shear, and otherwise gamma |t| <= c_F k (1 - s)^2: Coulomb's law for the traction on the surface, which A
+  /// scales on both sides alike.
+  static Mat3 return_map(const Constants& k, const Mat3& A) {
+    const Frame<Real> at(A);
+    if (!at.exists) return A;
+    Mat3 returned = A;
+    if (!at.compressed) returned.col(2) = at.n;
+    else if (at.s <= 0 || k.shear == 0) returned.col(2) = at.s * at.n;
+    else if (const Real size = at.t.norm(), limit = friction_limit(k, at.s) / k.shear; size > limit)
+      returned.col(2) = at.s * at.n + limit / size * at.t;
+    return returned;
+  }
+
+  /// How far the shear traction is outside Coulomb's cone [Pa]; <= 0 inside.
+  static Real yield_excess(const Constants& k, const Mat3& A) {
+    const Frame<Real> at(A);
+    if (!at.exists) return 0;
+    return k.shear * at.t.norm() - (at.compressed && at.s > 0 ? friction_limit(k, at.s) : 0);
+  }
+
+  /// [Pa]: no wave of the director is faster than sqrt(stiffness / rest density), be it at rest or pressed as it is.
+  static Real stiffness(const Constants& k, const Mat3& A) {
+    const Frame<Real> at(A);
+    const Real gap = at.exists ? std::max(1.0, 1 - at.s) : 1;
+    return std::max(2 * k.compression * gap, k.shear) * std::max(1.0, A.col(2).squaredNorm());
+  }
+
+ private:
+  /// The director taken apart by the normal.
+  template <class T>
+  struct Frame {
+    bool exists, compressed = false;
+    Vector3<T> n, t;
+    std::array<Vector3<T>, 2> dual;  ///< a^b in the surface: a^b . a_c = delta_bc.
+    T s;
+
+    explicit Frame(const Matrix3<T>& A) {
+      const Vector3<T> a1 = A.col(0), a2 = A.col(1), a3 = A.col(2), cross = a1.cross(a2);
+      const T area = cross.norm();
+      exists = value_of(area) > 1e-6 * value_of(T(a1.norm() * a2.norm()));
+      if (!exists) return;
+      n = cross / area;
+      dual = {a2.cross(n) / area, n.cross(a1) / area};
+      s = a3.dot(n);
+      t = a3 - s * n;
+      compressed = value_of(s) < 1;
+    }
+  };
+
+  /// Largest shear stress gamma |t| at s in (0, 1).
+  static Real friction_limit(const Constants& k, Real s) { return k.friction * k.compression * (1 - s) * (1 - s); }
+};
+
+}  // namespace weft
