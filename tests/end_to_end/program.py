@@ -9,7 +9,7 @@ import tempfile
 import time
 import unittest
 
-WEFT = str(pathlib.Path(sys.argv.pop(1) if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else "weft"))
+WEFT = str(pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else "weft")
 
 # Columns of diagnostics.csv that say how the computer fared; all others are physics.
 MACHINE_COLUMNS = {"wall_seconds", "particle_steps_per_second", "imbalance", "memory_bytes"}
