@@ -136,6 +136,14 @@ struct Fiber {
     return std::max(rest, largest(at.derivative) * at.M.squaredNorm()) +
            k.shear * std::max(1.0, A.rightCols<2>().squaredNorm());
   }
+  /// [Pa]: no eigenvalue of the part of `projected_differential` that turns changes of the tangent into changes of its
+  /// stress is larger.
+  static Real tangent_stiffness(const Constants& k, const Mat3& A) {
+    const State at(k, A);
+    if (!at.exists) return k.stretch;
+    const Real section = std::max(0.0, largest(at.derivative)) * at.s.squaredNorm();
+    return k.stretch + (k.shear * at.M.squaredNorm() + section) / (at.r * at.r);
+  }
 
  private:
   static constexpr Real least_length = 1e-6;

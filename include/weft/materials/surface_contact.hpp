@@ -96,6 +96,15 @@ struct SurfaceContact {
     const Real gap = at.exists ? std::max(1.0, 1 - at.s) : 1;
     return std::max(2 * k.compression * gap, k.shear) * std::max(1.0, A.col(2).squaredNorm());
   }
+  /// [Pa]: no eigenvalue of the part of `projected_differential` that turns changes of unit-length tangents into
+  /// changes of their stress is larger.
+  static Real tangent_stiffness(const Constants& k, const Mat3& A) {
+    const Frame<Real> at(A);
+    if (!at.exists) return k.shear;
+    const Real dual = at.dual[0].squaredNorm() + at.dual[1].squaredNorm();
+    const Real pressed = at.compressed ? 2 * k.compression * (1 - at.s) : 0;
+    return (k.shear * A.col(2).squaredNorm() + pressed * at.t.squaredNorm()) * dual;
+  }
 
  private:
   /// The director taken apart by the normal.

@@ -1,0 +1,80 @@
+#pragma once
+// Bending of sheets and fibers, apart from contact: energies of the angles between neighbouring elements.
+
+#include "weft/base/types.hpp"
+#include "weft/bodies/incidence.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// A triangle with its three neighbours. Edge k lies opposite corner k; theta_k is the angle by which the surface folds
+/// there. With the outward edge normals t_k (as long as the edge l_k) of the triangle at rest, its curvature is
+///   sum_k (theta_k - rest_k) / (2 area l_k) t_k t_k^T   [Grinspun et al. 2006]
+/// and its energy that of Kirchhoff's plate, a quadratic form of the angles. Edges without a neighbour fold freely.
+/// [docs/theory.md, 10.5]
+struct FoldedTriangle {
+  static constexpr int corners = 6;
+  std::array<std::int32_t, corners> rows;  ///< Its corners, and those beyond its edges; -1 where there is none.
+  Mat3 stiffness;                          ///< Of the angles [J]; zero rows for edges without a neighbour.
+  Vec3 rest;                               ///< Angles at rest [rad].
+};
+
+/// An inner vertex of a fiber, straight at rest: energy B/(2 l) |kb|^2 with the curvature binormal kb of its two
+/// segments [Bergou et al. 2008] and l half their length; continued linearly in the cosine of the turn beyond 160
+/// degrees, so that it stays finite. [docs/theory.md, 10.5]
+struct BentVertex {
+  static constexpr int corners = 3;
+  std::array<std::int32_t, corners> rows;  ///< The vertex is the middle one.
+  Real stiffness;                          ///< B / l [J].
+};
+
+/// The bending elements of a body on one rank; spans over vertices have `rows` entries. Results do not depend on the
+/// number of threads.
+template <class Stencil>
+class BendingElements {
+ public:
+  BendingElements(std::vector<Stencil> stencils, std::size_t rows);
+
+  const std::vector<Stencil>& stencils() const { return stencils_; }
+  /// [J]
+  Real energy(std::span<const Vec3> x) const;
+  /// Adds -dE/dx to f [N].
+  void respond(std::span<const Vec3> x, std::span<Vec3> f);
+  /// Adds the change of f as x changes by dx; projected: without the curvature of the angles, positive semidefinite.
+  void differentiate(std::span<const Vec3> x, std::span<const Vec3> dx, bool projected, std::span<Vec3> df);
+  /// Adds to each vertex the sum of the norms of its row of the projected stiffness matrix [N/m].
+  void add_springs(std::span<const Vec3> x, std::span<Real> springs);
+
+ private:
+  std::vector<Stencil> stencils_;
+  Incidence incidence_;
+  std::vector<Vec3> parts_;  ///< Work: forces on the corners of each stencil.
+};
+
+using SheetBending = BendingElements<FoldedTriangle>;
+using FiberBending = BendingElements<BentVertex>;
+
+/// Bending of a plate: rigidity D [N m] = E thickness^3 / (12 (1 - nu^2)).
+struct PlateRigidity {
+  Real rigidity;
+  Real poisson_ratio;  ///< In (-1, 1).
+};
+/// The triangles of a mesh whose edges belong to at most two triangles of matching orientation. Throws Error(geometry)
+/// for other meshes.
+std::vector<FoldedTriangle> folds_at_rest(std::span<const std::array<std::int32_t, 3>> triangles,
+                                          std::span<const Vec3> rest, const PlateRigidity& plate);
+/// The inner vertices of fibers whose vertices are listed in order; rigidity B [N m^2] = E pi r^4 / 4 of a round fiber.
+/// A fiber whose first vertex is also its last is closed.
+std::vector<BentVertex> bends_at_rest(std::span<const std::vector<std::int32_t>> fibers, std::span<const Vec3> rest,
+                                      Real rigidity);
+
+/// The longest explicit step for vertices of these masses [kg] on springs as `add_springs` counts them: 2 / omega by
+/// Gershgorin's bound of the frequencies [s]. It holds for vertices moved by a grid, whose lumped mass slows all
+/// motions, no matter how fine the grid is.
+Real vertex_time_step(std::span<const Real> springs, std::span<const Real> mass);
+
+}  // namespace weft

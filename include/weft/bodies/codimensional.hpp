@@ -1,0 +1,154 @@
+#pragma once
+// Elements of sheets and fibers: tangents that follow the vertices of a mesh, directors that follow the grid. Knows
+// neither grid nor ranks.
+
+#include "weft/bodies/incidence.hpp"
+#include "weft/materials/fiber.hpp"
+#include "weft/materials/sheet.hpp"
+#include "weft/materials/surface_contact.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// Triangles: a law in the plane and contact across it.
+template <SheetLaw S>
+struct SheetKind {
+  static constexpr int corners = 3, tangents = 2;
+  using Tangents = Mat32;
+  using Directors = Vec3;
+  struct Constants {
+    typename S::Constants sheet;
+    SurfaceContact::Constants contact;
+  };
+  using Manifold = S;
+  using Contact = SurfaceContact;
+  static const typename S::Constants& manifold(const Constants& k) { return k.sheet; }
+  static const SurfaceContact::Constants& contact(const Constants& k) { return k.contact; }
+};
+
+/// The law of fibers has all in one; nothing is left for the elements themselves.
+struct NoManifold {
+  struct Constants {};
+  static Real energy(const Constants&, const Vec3&) { return 0; }
+  static Vec3 stress(const Constants&, const Vec3&) { return Vec3::Zero(); }
+  static Vec3 stress_differential(const Constants&, const Vec3&, const Vec3&) { return Vec3::Zero(); }
+  static Vec3 projected_differential(const Constants&, const Vec3&, const Vec3&) { return Vec3::Zero(); }
+  static Real stiffness(const Constants&, const Vec3&) { return 0; }
+};
+
+/// Segments.
+struct FiberKind {
+  static constexpr int corners = 2, tangents = 1;
+  using Tangents = Vec3;
+  using Directors = Mat32;
+  using Constants = Fiber::Constants;
+  using Manifold = NoManifold;
+  using Contact = Fiber;
+  static NoManifold::Constants manifold(const Constants&) { return {}; }
+  static const Fiber::Constants& contact(const Constants& k) { return k; }
+};
+
+/// An element at rest. Its tangents are sum_a x_a gradients_a: the images of unit vectors of its own frame.
+template <class K>
+struct ElementAtRest {
+  std::array<std::int32_t, K::corners> rows;               ///< Of its vertices.
+  Eigen::Matrix<Real, K::corners, K::tangents> gradients;  ///< Of the linear interpolation [1/m].
+  Real volume;                                             ///< [m^3].
+  int divisions = 1;  ///< It has divisions^tangents quadrature points, spread evenly.
+};
+
+/// A quadrature point: where the director lives.
+template <class K>
+struct DirectorPoint {
+  std::int32_t element;
+  Eigen::Matrix<Real, K::corners, 1> weights;  ///< Place in the element, sum one.
+};
+
+/// The fastest waves, which limit explicit steps as those of a continuum do.
+struct ElementSpeeds {
+  Real across = 0;  ///< Of the directors [m/s].
+  Real along = 0;   ///< In the manifold [m/s]; where elements are coarser than the grid, vertex_time_step allows more.
+};
+
+/// The elements of a body on one rank. All spans over vertices have `rows` entries, those over points one for each
+/// quadrature point. Positions x are those that forces are asked for; H is the displacement gradient of the step at the
+/// quadrature points. Results do not depend on the number of threads.
+template <class K>
+class CodimensionalElements {
+ public:
+  using Element = ElementAtRest<K>;
+  using Point = DirectorPoint<K>;
+  using Tangents = typename K::Tangents;
+  using Directors = typename K::Directors;
+
+  CodimensionalElements(const typename K::Constants& constants, Real density, std::vector<Element> elements,
+                        std::size_t rows);
+
+  const std::vector<Element>& elements() const { return elements_; }
+  const std::vector<Point>& points() const { return points_; }
+  /// Elastic directors at the start of the step: state, one for each point.
+  std::span<Directors> directors() { return directors_; }
+  std::span<const Directors> directors() const { return directors_; }
+  /// Directors become unit and perpendicular to the elements at x: contact without stress.
+  void rest(std::span<const Vec3> x);
+  Vec3 position(std::size_t point, std::span<const Vec3> x) const;
+
+  /// Adds each vertex's share of the mass of its elements and writes that of each point [kg]: an element's mass goes in
+  /// equal parts to its vertices and points.
+  void add_mass(std::span<Real> of_vertices, std::span<Real> of_points) const;
+
+  /// [J]
+  Real energy(std::span<const Vec3> x, std::span<const Mat3> H) const;
+  /// Adds -dE/dx to f [N] and writes dE/dH to A [J].
+  void respond(std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f, std::span<Mat3> A);
+  /// Adds the change of f and writes that of A as x and H change by dx and dH; projected: by a positive semidefinite
+  /// second derivative in place of the exact one.
+  void differentiate(std::span<const Vec3> x, std::span<const Mat3> H, std::span<const Vec3> dx,
+                     std::span<const Mat3> dH, bool projected, std::span<Vec3> df, std::span<Mat3> dA);
+  /// Accepts the step: the directors deform by I + H and then slip, x being the new positions.
+  void commit(std::span<const Vec3> x, std::span<const Mat3> H);
+
+  ElementSpeeds speeds(std::span<const Vec3> x) const;
+  /// Adds to each vertex the sum of the norms of its row of the (projected) stiffness matrix [N/m]; see
+  /// vertex_time_step.
+  void add_springs(std::span<const Vec3> x, std::span<Real> springs) const;
+
+ private:
+  Tangents tangents(const Element& element, std::span<const Vec3> x) const;
+  std::size_t first_point(std::size_t e) const { return static_cast<std::size_t>(first_point_[e]); }
+  Real point_volume(std::size_t e) const {
+    return elements_[e].volume / static_cast<Real>(first_point_[e + 1] - first_point_[e]);
+  }
+  void add_corner_forces(std::span<Vec3> f) const;
+  Real manifold_stiffness(std::size_t e, const Tangents& F) const;
+
+  typename K::Constants constants_;
+  Real density_;  ///< [kg/m^3]
+  std::vector<Element> elements_;
+  std::vector<std::int64_t> first_point_;  ///< Element e has points [first_point_[e], first_point_[e + 1]).
+  std::vector<Point> points_;
+  std::vector<Directors> directors_;
+  Incidence incidence_;
+  std::vector<Tangents> stress_;  ///< Work: dE/d(tangents) of each element [J].
+};
+
+template <class S>
+using SheetElements = CodimensionalElements<SheetKind<S>>;
+using FiberElements = CodimensionalElements<FiberKind>;
+
+/// Triangles of a sheet of the given thickness [m]. The first direction of each one's frame is `warp` in its plane, or
+/// its first edge if warp is zero or across it. Divisions are such that points are no farther apart than `spacing` [m].
+/// Throws Error(geometry) for a triangle without area.
+template <class S>
+std::vector<ElementAtRest<SheetKind<S>>> sheet_at_rest(std::span<const std::array<std::int32_t, 3>> triangles,
+                                                       std::span<const Vec3> rest, const Vec3& warp, Real thickness,
+                                                       Real spacing);
+/// Segments of a fiber of the given section [m^2]. Throws Error(geometry) for a segment without length.
+std::vector<ElementAtRest<FiberKind>> fiber_at_rest(std::span<const std::array<std::int32_t, 2>> segments,
+                                                    std::span<const Vec3> rest, Real section, Real spacing);
+
+}  // namespace weft

@@ -1,0 +1,167 @@
+// Bending elements at rest, and their loops.
+
+#include "bodies/bending_kernel.hpp"
+
+#include "weft/base/check.hpp"
+#include "weft/base/sums.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <map>
+#include <utility>
+
+namespace weft {
+
+namespace {
+
+template <class T, class Stencil>
+Corners<T, Stencil::corners> corners_of(const Stencil& s, std::span<const Vector3<T>> x) {
+  Corners<T, Stencil::corners> corners;
+  for (int c = 0; c < Stencil::corners; ++c) corners[c] = s.rows[c] < 0 ? Vector3<T>::Zero() : x[s.rows[c]];
+  return corners;
+}
+
+}  // namespace
+
+template <class Stencil>
+BendingElements<Stencil>::BendingElements(std::vector<Stencil> stencils, std::size_t rows)
+    : stencils_(std::move(stencils)), parts_(stencils_.size() * Stencil::corners) {
+  std::vector<std::int32_t> rows_of_corners;
+  for (const Stencil& s : stencils_) rows_of_corners.insert(rows_of_corners.end(), s.rows.begin(), s.rows.end());
+  incidence_ = Incidence(rows_of_corners, rows);
+}
+
+template <class Stencil>
+Real BendingElements<Stencil>::energy(std::span<const Vec3> x) const {
+  return ordered_sum(stencils_.size(), Real(0),
+                     [&](std::size_t e) { return energy_of(stencils_[e], corners_of<Real>(stencils_[e], x)); });
+}
+
+template <class Stencil>
+void BendingElements<Stencil>::respond(std::span<const Vec3> x, std::span<Vec3> f) {
+#pragma omp parallel for schedule(static)
+  for (std::size_t e = 0; e < stencils_.size(); ++e) {
+    const auto forces = forces_of<Real>(stencils_[e], corners_of<Real>(stencils_[e], x));
+    std::copy(forces.begin(), forces.end(), parts_.begin() + static_cast<std::ptrdiff_t>(e) * Stencil::corners);
+  }
+  incidence_.add(f, [&](std::int32_t corner) -> const Vec3& { return parts_[corner]; });
+}
+
+template <class Stencil>
+void BendingElements<Stencil>::differentiate(std::span<const Vec3> x, std::span<const Vec3> dx, bool projected,
+                                             std::span<Vec3> df) {
+#pragma omp parallel for schedule(static)
+  for (std::size_t e = 0; e < stencils_.size(); ++e) {
+    const Stencil& s = stencils_[e];
+    const auto at = corners_of<Real>(s, x), change = corners_of<Real>(s, dx);
+    Vec3* parts = &parts_[e * Stencil::corners];
+    if (projected) {
+      const auto forces = projected_change_of(s, at, change);
+      std::copy(forces.begin(), forces.end(), parts);
+    } else {
+      Corners<Dual, Stencil::corners> moving;
+      for (int c = 0; c < Stencil::corners; ++c) moving[c] = along(at[c], change[c]);
+      const auto forces = forces_of<Dual>(s, moving);
+      for (int c = 0; c < Stencil::corners; ++c) parts[c] = slopes(forces[c]);
+    }
+  }
+  incidence_.add(df, [&](std::int32_t corner) -> const Vec3& { return parts_[corner]; });
+}
+
+template <class Stencil>
+void BendingElements<Stencil>::add_springs(std::span<const Vec3> x, std::span<Real> springs) {
+#pragma omp parallel for schedule(static)
+  for (std::size_t e = 0; e < stencils_.size(); ++e) {
+    const Stencil& s = stencils_[e];
+    const auto at = corners_of<Real>(s, x);
+    Vec3* parts = &parts_[e * Stencil::corners];  // the first component holds the sum
+    std::fill(parts, parts + Stencil::corners, Vec3::Zero());
+    for (int a = 0; a < Stencil::corners; ++a) {
+      std::array<Mat3, Stencil::corners> column;
+      for (int i = 0; i < 3; ++i) {
+        Corners<Real, Stencil::corners> unit;
+        unit.fill(Vec3::Zero());
+        unit[a][i] = 1;
+        const auto change = projected_change_of(s, at, unit);
+        for (int b = 0; b < Stencil::corners; ++b) column[b].col(i) = change[b];
+      }
+      for (int b = 0; b < Stencil::corners; ++b) parts[b][0] += column[b].norm();
+    }
+  }
+  incidence_.add(springs, [&](std::int32_t corner) { return parts_[corner][0]; });
+}
+
+template class BendingElements<FoldedTriangle>;
+template class BendingElements<BentVertex>;
+
+std::vector<FoldedTriangle> folds_at_rest(std::span<const std::array<std::int32_t, 3>> triangles,
+                                          std::span<const Vec3> rest, const PlateRigidity& plate) {
+  // The corner opposite each directed edge.
+  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> opposite;
+  for (std::size_t e = 0; e < triangles.size(); ++e)
+    for (int k = 0; k < 3; ++k) {
+      const std::pair edge{triangles[e][(k + 1) % 3], triangles[e][(k + 2) % 3]};
+      require(opposite.emplace(edge, triangles[e][k]).second, ExitCode::geometry,
+              fmt::format("bending: two triangles run along the edge from point {} to point {} in the same direction; "
+                          "orient the triangles alike and let at most two meet at an edge",
+                          edge.first, edge.second));
+    }
+  std::vector<FoldedTriangle> folds;
+  for (const auto& corners : triangles) {
+    FoldedTriangle s;
+    Mat3 edges;
+    Vec3 length;
+    for (int k = 0; k < 3; ++k) {
+      s.rows[k] = corners[k];
+      const auto across = opposite.find({corners[(k + 2) % 3], corners[(k + 1) % 3]});
+      s.rows[3 + k] = across == opposite.end() ? -1 : across->second;
+      edges.col(k) = rest[corners[(k + 2) % 3]] - rest[corners[(k + 1) % 3]];
+      length[k] = edges.col(k).norm();
+    }
+    const Real area = 0.5 * edges.col(0).cross(edges.col(1)).norm();
+    require(area > 1e-10 * length.squaredNorm(), ExitCode::geometry, "bending: a triangle has no area");
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) {
+        const Real products = edges.col(i).dot(edges.col(j));  // as those of the edges turned by a right angle
+        s.stiffness(i, j) = plate.rigidity / (4 * area) *
+                            ((1 - plate.poisson_ratio) * products * products / (length[i] * length[j]) +
+                             plate.poisson_ratio * length[i] * length[j]);
+      }
+    // A free edge takes the angle of least energy.
+    const Real least = 1e-9 * s.stiffness.trace();
+    for (int k = 0; k < 3; ++k) {
+      if (s.rows[3 + k] >= 0) continue;
+      const Vec3 column = s.stiffness.col(k);
+      if (column[k] > least) s.stiffness -= column * column.transpose() / column[k];
+      s.stiffness.row(k).setZero();
+      s.stiffness.col(k).setZero();
+    }
+    s.rest.setZero();
+    s.rest = Folds<Real>(s, corners_of<Real>(s, rest)).angle;
+    folds.push_back(s);
+  }
+  return folds;
+}
+
+std::vector<BentVertex> bends_at_rest(std::span<const std::vector<std::int32_t>> fibers, std::span<const Vec3> rest,
+                                      Real rigidity) {
+  std::vector<BentVertex> bends;
+  const auto add = [&](std::int32_t a, std::int32_t b, std::int32_t c) {
+    bends.push_back({{a, b, c}, 2 * rigidity / ((rest[b] - rest[a]).norm() + (rest[c] - rest[b]).norm())});
+  };
+  for (const std::vector<std::int32_t>& fiber : fibers) {
+    for (std::size_t i = 1; i + 1 < fiber.size(); ++i) add(fiber[i - 1], fiber[i], fiber[i + 1]);
+    if (fiber.size() > 3 && fiber.front() == fiber.back()) add(fiber[fiber.size() - 2], fiber[0], fiber[1]);
+  }
+  return bends;
+}
+
+Real vertex_time_step(std::span<const Real> springs, std::span<const Real> mass) {
+  Real square = 0;
+  for (std::size_t row = 0; row < springs.size(); ++row)
+    if (springs[row] > 0) square = std::max(square, springs[row] / mass[row]);
+  return square > 0 ? 2 / std::sqrt(square) : std::numeric_limits<Real>::infinity();
+}
+
+}  // namespace weft

@@ -1,0 +1,200 @@
+#pragma once
+// The loops over the elements of sheets and fibers, compiled once for each kind.
+
+#include "weft/base/sums.hpp"
+#include "weft/bodies/codimensional.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+
+/// The quadrature points of an element with n divisions: the centres of n intervals, or of n^2 triangles.
+inline std::vector<Eigen::Matrix<Real, 2, 1>> spread_points(int n, std::integral_constant<int, 1>) {
+  std::vector<Eigen::Matrix<Real, 2, 1>> list;
+  for (int i = 0; i < n; ++i) list.emplace_back(1 - (i + 0.5) / n, (i + 0.5) / n);
+  return list;
+}
+inline std::vector<Vec3> spread_points(int n, std::integral_constant<int, 2>) {
+  std::vector<Vec3> list;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; i + j < n; ++j) {
+      const Real s = (i + 1.0 / 3) / n, t = (j + 1.0 / 3) / n, third = 1.0 / (3 * n);
+      list.emplace_back(1 - s - t, s, t);
+      if (i + j + 1 < n) list.emplace_back(1 - s - t - 2 * third, s + third, t + third);
+    }
+  return list;
+}
+
+template <class K>
+CodimensionalElements<K>::CodimensionalElements(const typename K::Constants& constants, Real density,
+                                                std::vector<Element> elements, std::size_t rows)
+    : constants_(constants), density_(density), elements_(std::move(elements)), first_point_(1, 0) {
+  std::vector<std::int32_t> rows_of_corners;
+  for (std::size_t e = 0; e < elements_.size(); ++e) {
+    for (const auto& weights : spread_points(elements_[e].divisions, std::integral_constant<int, K::tangents>{}))
+      points_.push_back({static_cast<std::int32_t>(e), weights});
+    first_point_.push_back(static_cast<std::int64_t>(points_.size()));
+    rows_of_corners.insert(rows_of_corners.end(), elements_[e].rows.begin(), elements_[e].rows.end());
+  }
+  incidence_ = Incidence(rows_of_corners, rows);
+  directors_.resize(points_.size());
+  stress_.resize(elements_.size());
+}
+
+template <class K>
+typename K::Tangents CodimensionalElements<K>::tangents(const Element& element, std::span<const Vec3> x) const {
+  Tangents F = Tangents::Zero();
+  for (int a = 0; a < K::corners; ++a) F += x[element.rows[a]] * element.gradients.row(a);
+  return F;
+}
+
+/// Unit directors across the tangents.
+inline Vec3 directors_across(const Mat32& F) {
+  const Vec3 a = F.col(0), b = F.col(1);
+  return a.cross(b).normalized();
+}
+inline Mat32 directors_across(const Vec3& d) {
+  const Vec3 side = d.unitOrthogonal();
+  Mat32 N;
+  N << side, d.normalized().cross(side);
+  return N;
+}
+template <class Tangents, class Directors>
+Mat3 joined(const Tangents& F, const Directors& N) {
+  Mat3 A;
+  A << F, N;
+  return A;
+}
+
+template <class K>
+void CodimensionalElements<K>::rest(std::span<const Vec3> x) {
+  for (std::size_t q = 0; q < points_.size(); ++q)
+    directors_[q] = directors_across(tangents(elements_[points_[q].element], x));
+}
+
+template <class K>
+Vec3 CodimensionalElements<K>::position(std::size_t point, std::span<const Vec3> x) const {
+  const auto& [e, weights] = points_[point];
+  Vec3 sum = Vec3::Zero();
+  for (int a = 0; a < K::corners; ++a) sum += weights[a] * x[elements_[e].rows[a]];
+  return sum;
+}
+
+template <class K>
+void CodimensionalElements<K>::add_mass(std::span<Real> of_vertices, std::span<Real> of_points) const {
+  const auto share = [&](std::size_t e) {
+    return density_ * elements_[e].volume / (K::corners + static_cast<Real>(first_point_[e + 1] - first_point_[e]));
+  };
+  incidence_.add(of_vertices, [&](std::int32_t corner) { return share(corner / K::corners); });
+  for (std::size_t q = 0; q < points_.size(); ++q) of_points[q] = share(points_[q].element);
+}
+
+template <class K>
+Real CodimensionalElements<K>::energy(std::span<const Vec3> x, std::span<const Mat3> H) const {
+  return ordered_sum(elements_.size(), Real(0), [&](std::size_t e) {
+    const Tangents F = tangents(elements_[e], x);
+    Real sum = 0;
+    for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
+      sum += K::Contact::energy(K::contact(constants_), joined(F, Directors(directors_[q] + H[q] * directors_[q])));
+    return elements_[e].volume * K::Manifold::energy(K::manifold(constants_), F) + point_volume(e) * sum;
+  });
+}
+
+template <class K>
+void CodimensionalElements<K>::respond(std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
+                                       std::span<Mat3> A) {
+#pragma omp parallel for schedule(static)
+  for (std::size_t e = 0; e < elements_.size(); ++e) {
+    const Tangents F = tangents(elements_[e], x);
+    const Real V = point_volume(e);
+    stress_[e] = elements_[e].volume * K::Manifold::stress(K::manifold(constants_), F);
+    for (std::size_t q = first_point(e); q < first_point(e + 1); ++q) {
+      const Directors& N = directors_[q];
+      const Mat3 P = V * K::Contact::stress(K::contact(constants_), joined(F, Directors(N + H[q] * N)));
+      stress_[e] += P.template leftCols<K::tangents>();
+      A[q] = P.template rightCols<3 - K::tangents>() * N.transpose();  // [docs/theory.md, (10.2)]
+    }
+  }
+  add_corner_forces(f);
+}
+
+template <class K>
+void CodimensionalElements<K>::differentiate(std::span<const Vec3> x, std::span<const Mat3> H, std::span<const Vec3> dx,
+                                             std::span<const Mat3> dH, bool projected, std::span<Vec3> df,
+                                             std::span<Mat3> dA) {
+  using Manifold = typename K::Manifold;
+  using Contact = typename K::Contact;
+  const auto& sheet = K::manifold(constants_);
+  const auto& contact = K::contact(constants_);
+#pragma omp parallel for schedule(static)
+  for (std::size_t e = 0; e < elements_.size(); ++e) {
+    const Tangents F = tangents(elements_[e], x), dF = tangents(elements_[e], dx);
+    const Real V = point_volume(e);
+    stress_[e] = elements_[e].volume * (projected ? Manifold::projected_differential(sheet, F, dF)
+                                                  : Manifold::stress_differential(sheet, F, dF));
+    for (std::size_t q = first_point(e); q < first_point(e + 1); ++q) {
+      const Directors& N = directors_[q];
+      const Mat3 now = joined(F, Directors(N + H[q] * N)), change = joined(dF, Directors(dH[q] * N));
+      const Mat3 dP = V * (projected ? Contact::projected_differential(contact, now, change)
+                                     : Contact::stress_differential(contact, now, change));
+      stress_[e] += dP.template leftCols<K::tangents>();
+      dA[q] = dP.template rightCols<3 - K::tangents>() * N.transpose();
+    }
+  }
+  add_corner_forces(df);
+}
+
+template <class K>
+void CodimensionalElements<K>::add_corner_forces(std::span<Vec3> f) const {
+  incidence_.add(f, [&](std::int32_t corner) {
+    const std::int32_t e = corner / K::corners;
+    return Vec3(-stress_[e] * elements_[e].gradients.row(corner % K::corners).transpose());
+  });
+}
+
+template <class K>
+void CodimensionalElements<K>::commit(std::span<const Vec3> x, std::span<const Mat3> H) {
+#pragma omp parallel for schedule(static)
+  for (std::size_t q = 0; q < points_.size(); ++q) {
+    const Directors trial = directors_[q] + H[q] * directors_[q];
+    const Mat3 A = joined(tangents(elements_[points_[q].element], x), trial);
+    directors_[q] = K::Contact::return_map(K::contact(constants_), A).template rightCols<3 - K::tangents>();
+  }
+}
+
+template <class K>
+Real CodimensionalElements<K>::manifold_stiffness(std::size_t e, const Tangents& F) const {
+  Real most = 0;
+  for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
+    most = std::max(most, K::Contact::tangent_stiffness(K::contact(constants_), joined(F, directors_[q])));
+  return most + K::Manifold::stiffness(K::manifold(constants_), F);
+}
+
+template <class K>
+ElementSpeeds CodimensionalElements<K>::speeds(std::span<const Vec3> x) const {
+  Real across = 0, along = 0;
+#pragma omp parallel for schedule(static) reduction(max : across, along)
+  for (std::size_t e = 0; e < elements_.size(); ++e) {
+    const Tangents F = tangents(elements_[e], x);
+    for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
+      across = std::max(across, K::Contact::stiffness(K::contact(constants_), joined(F, directors_[q])));
+    along = std::max(along, manifold_stiffness(e, F));
+  }
+  return {std::sqrt(across / density_), std::sqrt(along / density_)};
+}
+
+template <class K>
+void CodimensionalElements<K>::add_springs(std::span<const Vec3> x, std::span<Real> springs) const {
+  std::vector<Real> stiffness(elements_.size());
+#pragma omp parallel for schedule(static)
+  for (std::size_t e = 0; e < elements_.size(); ++e)
+    stiffness[e] = elements_[e].volume * manifold_stiffness(e, tangents(elements_[e], x));
+  incidence_.add(springs, [&](std::int32_t corner) {
+    const std::int32_t e = corner / K::corners;
+    const auto& gradients = elements_[e].gradients;
+    return stiffness[e] * gradients.row(corner % K::corners).norm() * gradients.rowwise().norm().sum();
+  });
+}
+
+}  // namespace weft

@@ -1,0 +1,204 @@
+// Bending: forces against differences, rolls and cantilevers in closed form.
+
+#include "weft/bodies/bending.hpp"
+
+#include "support/codimensional.hpp"
+
+#include <gtest/gtest.h>
+#include <Eigen/Dense>
+
+#include <cmath>
+#include <functional>
+
+namespace weft {
+namespace {
+
+using test::moved;
+using test::product;
+
+std::vector<std::vector<std::int32_t>> one_fiber(int n) {
+  std::vector<std::vector<std::int32_t>> list(1);
+  for (int i = 0; i <= n; ++i) list[0].push_back(i);
+  return list;
+}
+
+template <class Bending>
+void check_derivatives(Bending& bending, const std::vector<Vec3>& x, test::MatrixSource& source) {
+  const auto dx = test::random_vectors(x.size(), 0.1, source), ox = test::random_vectors(x.size(), 0.1, source);
+  const auto force = [&](Real h) {
+    auto f = test::zero_vectors(x.size());
+    bending.respond(moved(x, dx, h), f);
+    return f;
+  };
+  const auto change = [&](const std::vector<Vec3>& by, bool projected) {
+    auto df = test::zero_vectors(x.size());
+    bending.differentiate(x, by, projected, df);
+    return df;
+  };
+  const Real h = 1e-3;  // fourth order: (h/L)^4 = 1e-10 with L of a third of an edge
+  const auto difference = [&](const std::function<Real(Real)>& g) {
+    return (8 * (g(h) - g(-h)) - (g(2 * h) - g(-2 * h))) / (12 * h);
+  };
+  const Real size = std::abs(product(change(dx, true), dx));
+  EXPECT_NEAR(-product(force(0), dx), difference([&](Real s) { return bending.energy(moved(x, dx, s)); }),
+              1e-7 * (size + std::abs(product(force(0), dx))));
+  EXPECT_NEAR(product(change(dx, false), ox), difference([&](Real s) { return product(force(s), ox); }), 1e-6 * size);
+  EXPECT_NEAR(product(change(dx, false), ox), product(change(ox, false), dx), 1e-12 * size);
+  EXPECT_NEAR(product(change(dx, true), ox), product(change(ox, true), dx), 1e-12 * size);
+  EXPECT_LE(product(change(dx, true), dx), 0);
+  // Rigid motions do no work.
+  Vec3 sum = Vec3::Zero(), torque = Vec3::Zero();
+  const auto f = force(0);
+  Real forces = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    sum += f[i];
+    torque += x[i].cross(f[i]);
+    forces += f[i].norm();
+  }
+  EXPECT_LE(sum.norm(), 1e-13 * forces);
+  EXPECT_LE(torque.norm(), 1e-12 * forces);
+}
+
+TEST(SheetBendingTest, ForcesAndChangesAreDerivatives) {
+  test::SheetMesh mesh(3, 3, 1.0);
+  test::MatrixSource source(1);
+  const auto rest = moved(mesh.points, test::random_vectors(mesh.points.size(), 1, source), 0.2);
+  SheetBending bending(folds_at_rest(mesh.triangles, rest, {3, 0.3}), rest.size());
+  EXPECT_LE(bending.energy(rest), 1e-25);  // bent at rest
+  check_derivatives(bending, moved(rest, test::random_vectors(rest.size(), 1, source), 0.3), source);
+}
+
+TEST(FiberBendingTest, ForcesAndChangesAreDerivatives) {
+  test::MatrixSource source(2);
+  const test::FiberMesh mesh(1, 6, 1.0);
+  FiberBending bending(bends_at_rest(one_fiber(6), mesh.points, 2), mesh.points.size());
+  for (const Real size : {0.2, 0.6})
+    check_derivatives(bending, moved(mesh.points, test::random_vectors(mesh.points.size(), 1, source), size), source);
+}
+
+TEST(FiberBendingTest, ProjectedChangeIsExactWhereStraight) {
+  test::MatrixSource source(3);
+  const test::FiberMesh mesh(1, 6, 1.0);
+  FiberBending bending(bends_at_rest(one_fiber(6), mesh.points, 2), mesh.points.size());
+  const auto dx = test::random_vectors(mesh.points.size(), 1, source);
+  auto exact = test::zero_vectors(7), projected = test::zero_vectors(7);
+  bending.differentiate(mesh.points, dx, false, exact);
+  bending.differentiate(mesh.points, dx, true, projected);
+  for (int i = 0; i < 7; ++i) EXPECT_LE((exact[i] - projected[i]).norm(), 1e-13);
+}
+
+TEST(FiberBendingTest, FoldedBackItStaysFinite) {
+  const std::vector<Vec3> x = {{0, 0, 0}, {1, 0, 0}, {0, 0, 0}};
+  FiberBending bending(bends_at_rest(one_fiber(2), std::vector<Vec3>{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}}, 2), 3);
+  auto f = test::zero_vectors(3);
+  bending.respond(x, f);
+  EXPECT_TRUE(std::isfinite(bending.energy(x)) && f[0].allFinite() && f[1].allFinite() && f[2].allFinite());
+}
+
+/// Rolls a sheet of n x n squares about an axis in its plane and gives bending energy over 1/2 D kappa^2 area.
+Real rolled_energy(int n, Real angle, Real poisson_ratio) {
+  const Real width = 1, kappa = 1.5, D = 0.7;
+  test::SheetMesh mesh(n, n, width / n);
+  SheetBending bending(folds_at_rest(mesh.triangles, mesh.points, {D, poisson_ratio}), mesh.points.size());
+  auto x = mesh.points;
+  const Vec3 along(std::cos(angle), std::sin(angle), 0), axis(-along[1], along[0], 0);
+  for (Vec3& v : x) {
+    const Real s = v.dot(along);
+    v = v.dot(axis) * axis + std::sin(kappa * s) / kappa * along + (1 - std::cos(kappa * s)) / kappa * Vec3::UnitZ();
+  }
+  return bending.energy(x) / (0.5 * D * kappa * kappa * width * width);
+}
+
+TEST(SheetBendingTest, ARolledSheetHasTheEnergyOfAPlateWhicheverWayItIsRolled) {
+  // The outermost triangles lack a neighbour and carry no moment across their free edges: first order in 1/n.
+  for (const Real angle : {0.0, 0.4, 0.785398, 1.2, 1.570796, 2.356194, 2.8}) {
+    const Real coarse = 1 - rolled_energy(16, angle, 0), fine = 1 - rolled_energy(32, angle, 0);
+    EXPECT_LE(std::abs(fine), 0.12) << angle;
+    EXPECT_NEAR(fine, 0.5 * coarse, 0.02) << angle;
+    EXPECT_NEAR(2 * fine - coarse, 0, 0.01) << angle;  // what is left when the edges are extrapolated away
+  }
+}
+
+/// Deflection at the end under a small force, over that of Euler and Bernoulli; rows up to `held` are clamped.
+template <class Bending>
+Real cantilever(Bending& bending, const std::vector<Vec3>& x, const std::vector<bool>& held,
+                const std::vector<std::int32_t>& loaded, Real expected) {
+  // Bending acts across: one freedom for each free vertex, its displacement along z.
+  std::vector<int> freedom(x.size(), -1);
+  int count = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (!held[i]) freedom[i] = count++;
+  Eigen::MatrixXd K = Eigen::MatrixXd::Zero(count, count);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (freedom[i] < 0) continue;
+    auto dx = test::zero_vectors(x.size()), df = test::zero_vectors(x.size());
+    dx[i][2] = 1;
+    bending.differentiate(x, dx, false, df);
+    for (std::size_t j = 0; j < x.size(); ++j)
+      if (freedom[j] >= 0) K(freedom[j], freedom[i]) = -df[j][2];
+  }
+  Eigen::VectorXd load = Eigen::VectorXd::Zero(count);
+  for (const std::int32_t i : loaded) load[freedom[i]] = 1.0 / static_cast<Real>(loaded.size());
+  const Eigen::VectorXd u = K.ldlt().solve(load);
+  Real mean = 0;
+  for (const std::int32_t i : loaded) mean += u[freedom[i]] / static_cast<Real>(loaded.size());
+  return mean / expected;
+}
+
+TEST(FiberBendingTest, ACantileverBendsByTheClosedForm) {
+  // u = F L^3 / (3 B), clamped in the middle of the second vertex's cell: the first segment is held.
+  const Real B = 2;
+  std::vector<Real> errors;
+  for (const int n : {10, 20, 40}) {
+    const test::FiberMesh mesh(1, n, 1.0 / n);
+    FiberBending bending(bends_at_rest(one_fiber(n), mesh.points, B), mesh.points.size());
+    std::vector<bool> held(mesh.points.size(), false);
+    held[0] = held[1] = true;
+    // Angles act at vertices 1, 2, ..: vertex 1 stands for the half cell on either side, which reaches to 1/2 h from
+    // the first vertex.
+    const Real L = 1 - 0.5 / n;
+    errors.push_back(cantilever(bending, mesh.points, held, {n}, L * L * L / (3 * B)) - 1);
+  }
+  EXPECT_LE(std::abs(errors[2]), 3e-4);
+  EXPECT_NEAR(errors[1] / errors[2], 4, 0.5);  // second order
+}
+
+TEST(SheetBendingTest, AStripBendsByTheClosedForm) {
+  // A strip without lateral contraction: u = F L^3 / (3 D b), clamped along the middle of its first columns.
+  const Real D = 2, b = 0.25;
+  std::vector<Real> errors;
+  for (const int n : {8, 16, 32}) {
+    const test::SheetMesh mesh(n, n / 4, 1.0 / n);
+    SheetBending bending(folds_at_rest(mesh.triangles, mesh.points, {D, 0}), mesh.points.size());
+    std::vector<bool> held(mesh.points.size(), false);
+    std::vector<std::int32_t> end;
+    for (int j = 0; j <= n / 4; ++j) {
+      held[mesh.at(0, j)] = held[mesh.at(1, j)] = true;
+      end.push_back(mesh.at(n, j));
+    }
+    const Real L = 1 - 0.5 / n;
+    errors.push_back(cantilever(bending, mesh.points, held, end, L * L * L / (3 * D * b)) - 1);
+  }
+  EXPECT_LE(std::abs(errors[2]), 0.05);
+  EXPECT_LE(std::abs(errors[2]), 0.7 * std::abs(errors[1]));
+}
+
+TEST(SheetBendingTest, RefusesTrianglesTurnedAgainstEachOther) {
+  const std::vector<Vec3> x = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}};
+  const std::vector<test::Triangle> turned = {{0, 1, 2}, {1, 2, 3}};
+  EXPECT_THROW(folds_at_rest(turned, x, {1, 0}), std::runtime_error);
+}
+
+TEST(BendingTest, NoVertexOscillatesFasterThanTheTimeStepAllows) {
+  const test::FiberMesh mesh(1, 20, 0.05);
+  FiberBending bending(bends_at_rest(one_fiber(20), mesh.points, 2), mesh.points.size());
+  std::vector<Real> springs(21, 0), mass(21, 0.01);
+  bending.add_springs(mesh.points, springs);
+  // A long chain: omega^2 = B/l^3 (2 sin(pi/2))^4 / m = 16 B / (l^3 m).
+  const Real exact = 2 / std::sqrt(16 * 2 / (0.05 * 0.05 * 0.05) / 0.01), stated = vertex_time_step(springs, mass);
+  EXPECT_LE(stated, exact);
+  EXPECT_GE(stated, 0.6 * exact);
+}
+
+}  // namespace
+}  // namespace weft
