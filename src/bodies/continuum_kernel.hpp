@@ -1,6 +1,7 @@
 #pragma once
 // The loops over the points of a continuum, compiled once for each law.
 
+#include "bodies/pack_rows.hpp"
 #include "weft/base/sums.hpp"
 #include "weft/bodies/continuum.hpp"
 
@@ -10,11 +11,14 @@
 namespace weft {
 
 /// The columns that hold a law's Memory, as spans fetched once for a loop.
-template <class Fields, class Memory>
+template <Law L, class Fields = typename L::Remembered, class PackedFields = typename L::template RememberedOf<Pack>>
 struct MemoryColumns;
 
-template <class... R, class Memory>
-struct MemoryColumns<MemoryFields<R...>, Memory> {
+template <Law L, class... R, class... Packed>
+struct MemoryColumns<L, MemoryFields<R...>, MemoryFields<Packed...>> {
+  using Memory = typename L::Memory;
+  using MemoryPack = typename L::template MemoryOf<Pack>;
+
   static void add_to(Table& table) { (table.add<typename R::Key>(), ...); }
 
   explicit MemoryColumns(Table& table) : columns(table.get<typename R::Key>()...) {}
@@ -28,13 +32,22 @@ struct MemoryColumns<MemoryFields<R...>, Memory> {
     std::apply([&](const auto&... column) { ((column[p] = q.*R::pointer), ...); }, columns);
   }
 
+  MemoryPack load([[maybe_unused]] const PackRows& rows) const {
+    MemoryPack q;
+    std::apply([&](const auto&... column) { ((q.*Packed::pointer = weft::load(column, rows)), ...); }, columns);
+    return q;
+  }
+  void store([[maybe_unused]] const PackRows& rows, [[maybe_unused]] const MemoryPack& q) const {
+    std::apply([&](const auto&... column) { (weft::store(q.*Packed::pointer, rows, column), ...); }, columns);
+  }
+
   std::tuple<std::span<typename R::Key::Value>...> columns;
 };
 
 template <Law L>
 class Continuum final : public Body {
   using Memory = typename L::Memory;
-  using Columns = MemoryColumns<typename L::Remembered, Memory>;
+  using Columns = MemoryColumns<L>;
 
  public:
   Continuum(std::string name, const typename L::Constants& constants, Real rest_density)
@@ -62,10 +75,10 @@ class Continuum final : public Body {
     const auto F = points_.get<ElasticF>(), C = points_.get<Affine>(), A = points_.get<EnergyGradient>();
     const Columns memory(points_);
     // At H = 0: dE/dH = V0 (dpsi/dF) F^T = V0 tau.
-    for_each_point([&](std::size_t p) {
-      Mat3 tau = L::kirchhoff(constants_, memory.load(p), F[p]);
-      if constexpr (L::viscous) tau += L::viscous_stress(constants_, J[p], C[p]);
-      A[p] = V0[p] * tau;
+    for_each_pack([&](const PackRows& rows) __attribute__((flatten)) {
+      Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), load(F, rows));
+      if constexpr (L::viscous) tau += L::viscous_stress(constants_, load(J, rows), load(C, rows));
+      store(Matrix3<Pack>(load(V0, rows) * tau), rows, A);
     });
   }
 
@@ -74,19 +87,23 @@ class Continuum final : public Body {
     const auto C = points_.get<Affine>(), gathered_C = points_.get<GatheredAffine>(), F = points_.get<ElasticF>();
     const auto J = points_.get<VolumeRatio>();
     const Columns memory(points_);
-    for_each_point([&](std::size_t p) {
-      v[p] = gathered_v[p];
-      C[p] = gathered_C[p];
-      x[p] += dt * v[p];
-      const Mat3 growth = Mat3::Identity() + dt * C[p];
-      J[p] *= determinant(growth);
-      Mat3 F_trial = growth * F[p];
+    for_each_pack([&](const PackRows& rows) __attribute__((flatten)) {
+      for (int lane = 0; lane < rows.count; ++lane) {
+        const std::size_t p = rows.row[lane];
+        v[p] = gathered_v[p];
+        x[p] += dt * v[p];
+      }
+      const Matrix3<Pack> gradient = load(gathered_C, rows);
+      store(gradient, rows, C);
+      const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + Pack(dt) * gradient;
+      store(load(J, rows) * determinant(growth), rows, J);
+      const Matrix3<Pack> F_trial = growth * load(F, rows);
       if constexpr (L::yields) {
-        const auto [F_elastic, q] = L::return_map(constants_, memory.load(p), F_trial, dt);
-        F[p] = F_elastic;
-        memory.store(p, q);
+        const auto [F_elastic, q] = L::return_map(constants_, memory.load(rows), F_trial, dt);
+        store(F_elastic, rows, F);
+        memory.store(rows, q);
       } else {
-        F[p] = F_trial;
+        store(F_trial, rows, F);
       }
     });
   }
@@ -98,10 +115,13 @@ class Continuum final : public Body {
     const Columns memory(const_cast<Table&>(points_));
     Real stiffness = 0, speed2 = 0, volume_ratio = 0;
 #pragma omp parallel for schedule(static) reduction(max : stiffness, speed2, volume_ratio)
-    for (std::size_t p = 0; p < points_.owned(); ++p) {
-      stiffness = std::max(stiffness, L::stiffness(constants_, memory.load(p), F[p]));
-      speed2 = std::max(speed2, v[p].squaredNorm());
-      volume_ratio = std::max(volume_ratio, J[p]);
+    for (std::size_t first = 0; first < points_.owned(); first += Pack::size) {
+      const PackRows rows = PackRows::range(first, points_.owned());
+      stiffness = std::max(stiffness, largest(L::stiffness(constants_, memory.load(rows), load(F, rows))));
+      for (int lane = 0; lane < rows.count; ++lane) {
+        speed2 = std::max(speed2, v[rows.row[lane]].squaredNorm());
+        volume_ratio = std::max(volume_ratio, J[rows.row[lane]]);
+      }
     }
     StepLimit limit;
     limit.wave_speed = std::sqrt(stiffness / rest_density_);
@@ -149,7 +169,13 @@ class Continuum final : public Body {
     for (std::ptrdiff_t p = 0; p < count; ++p) f(static_cast<std::size_t>(p));
   }
 
-  static Real determinant(const Mat3& M) { return M.col(0).dot(M.col(1).cross(M.col(2))); }
+  template <class F>
+  void for_each_pack(F&& f) const {
+    const auto count = static_cast<std::ptrdiff_t>(points_.owned());
+#pragma omp parallel for schedule(static)
+    for (std::ptrdiff_t first = 0; first < count; first += Pack::size)
+      f(PackRows::range(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
+  }
 
   typename L::Constants constants_;
   Real rest_density_;

@@ -5,97 +5,143 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 namespace weft {
 namespace {
 
 constexpr Real eps = std::numeric_limits<Real>::epsilon();
-constexpr int pairs[3][2] = {{0, 1}, {0, 2}, {1, 2}};
-constexpr int sorting_swaps[3][2] = {{0, 1}, {1, 2}, {0, 1}};
 
 /// Cosine and sine of the rotation that makes [alpha gamma; gamma beta] diagonal, at most 45 degrees:
 /// tan(2 angle) = 2 gamma / (beta - alpha), with the first vector becoming c a - s b, the second s a + c b.
+template <class T>
 struct Rotation {
-  Real c, s;
+  T c, s;
 };
-Rotation jacobi_rotation(Real alpha, Real beta, Real gamma) {
-  const Real delta = beta - alpha;
-  const Real h = std::sqrt(delta * delta + 4 * gamma * gamma);
-  const Real sum = h + std::abs(delta);
-  const Real r = std::sqrt(0.5 / (h * sum));  // c^2 + s^2 = r^2 (sum^2 + 4 gamma^2) = 1
-  return {sum * r, std::copysign(2 * r, delta) * gamma};
+template <class T>
+Rotation<T> jacobi_rotation(const T& alpha, const T& beta, const T& gamma) {
+  using std::abs, std::copysign;
+  const T delta = beta - alpha, square = delta * delta + 4 * gamma * gamma;
+  const T h = square * rsqrt(square), sum = h + abs(delta);
+  const T r = rsqrt(2 * h * sum);  // c^2 + s^2 = r^2 (sum^2 + 4 gamma^2) = 1
+  return {sum * r, copysign(T(2 * r), delta) * gamma};
 }
 
 /// Columns p and q of M become (c p - s q, s p + c q).
-void rotate_columns(Mat3& M, int p, int q, Rotation g) {
+template <class T>
+void rotate_columns(Matrix3<T>& M, int p, int q, const Rotation<T>& g) {
   for (int i = 0; i < 3; ++i) {
-    const Real a = M(i, p), b = M(i, q);
+    const T a = M(i, p), b = M(i, q);
     M(i, p) = g.c * a - g.s * b;
     M(i, q) = g.s * a + g.c * b;
   }
 }
 
-/// Swaps two columns and turns one over, so that the determinant keeps its sign.
-void swap_columns(Mat3& M, int p, int q) {
-  for (int i = 0; i < 3; ++i) M(i, p) = -std::exchange(M(i, q), M(i, p));
+/// Where told so, swaps two columns and turns one over, so that the determinant keeps its sign.
+template <class T, class Mask>
+void swap_columns(const Mask& swaps, Matrix3<T>& M, int p, int q) {
+  for (int i = 0; i < 3; ++i) {
+    const T a = M(i, p), b = M(i, q);
+    M(i, p) = select(swaps, T(-b), a);
+    M(i, q) = select(swaps, a, b);
+  }
+}
+/// Where told so, swaps two numbers.
+template <class T, class Mask>
+void swap_values(const Mask& swaps, T& a, T& b) {
+  const T old = a;
+  a = select(swaps, b, old);
+  b = select(swaps, old, b);
 }
 
-Vec3 any_perpendicular(const Vec3& unit) {
-  int least = 0;
-  unit.cwiseAbs().minCoeff(&least);
-  return unit.cross(Vec3::Unit(least)).normalized();
+template <class T>
+Vector3<T> any_perpendicular(const Vector3<T>& unit) {
+  using std::abs;
+  const T x = abs(unit[0]), y = abs(unit[1]), z = abs(unit[2]);
+  const auto x_least = x <= y && x <= z, y_least = !x_least && y <= z;
+  const T one(1), zero(0);
+  const Vector3<T> axis(select(x_least, one, zero), select(y_least, one, zero), select(x_least || y_least, zero, one));
+  const Vector3<T> perpendicular = unit.cross(axis);
+  return perpendicular * rsqrt(T(perpendicular.squaredNorm()));
 }
 
 /// A power of two that brings `largest` near one; one where squares of squares neither over- nor underflow anyway.
 Real safe_scale(Real largest) {
-  if (largest > 1e-50 && largest < 1e50) return 1;
+  if (!std::isfinite(largest) || (largest > 1e-50 && largest < 1e50)) return 1;
   return std::ldexp(Real(1), std::clamp(-std::ilogb(largest), -1022, 1022));
+}
+Pack safe_scale(const Pack& largest) {
+  if (!any(!(largest > 1e-50 && largest < 1e50))) return 1;
+  return by_lanes(largest, [](Real x) { return safe_scale(x); });
+}
+
+template <class T>
+Svd<T> svd_by_rotations(const Matrix3<T>& F) {
+  using std::abs, std::max, std::sqrt;
+  T largest = abs(F(0));
+  for (int i = 1; i < 9; ++i) largest = max(largest, T(abs(F(i))));
+  const T scale = safe_scale(largest);
+  // One-sided Jacobi [Hestenes 1958]: rotations V make the columns of B = F V orthogonal.
+  Matrix3<T> B = scale * F, V = Matrix3<T>::Identity();
+  constexpr Real tolerance = 4 * eps;  // a cosine between columns that is round-off
+  const auto never = largest < 0;
+  auto rotated = never;
+  const auto make_orthogonal = [&](int p, int q) {
+    const T alpha = B.col(p).squaredNorm(), beta = B.col(q).squaredNorm(), gamma = B.col(p).dot(B.col(q));
+    const auto rotates = gamma * gamma > tolerance * tolerance * alpha * beta;
+    if (!any(rotates)) return;
+    const Rotation<T> turn = jacobi_rotation(alpha, beta, gamma);
+    const Rotation<T> g = {select(rotates, turn.c, T(1)), select(rotates, turn.s, T(0))};
+    rotate_columns(B, p, q, g);
+    rotate_columns(V, p, q, g);
+    rotated = rotated || rotates;
+  };
+  for (int sweep = 0; sweep < 16; ++sweep) {
+    rotated = never;
+    make_orthogonal(0, 1);
+    make_orthogonal(0, 2);
+    make_orthogonal(1, 2);
+    if (!any(rotated)) break;
+  }
+  Vector3<T> square = B.colwise().squaredNorm().transpose();
+  const auto sort = [&](int p, int q) {
+    const auto swaps = square[p] < square[q];
+    swap_values(swaps, square[p], square[q]);
+    swap_columns(swaps, B, p, q);
+    swap_columns(swaps, V, p, q);
+  };
+  sort(0, 1);
+  sort(1, 2);
+  sort(0, 1);
+  Matrix3<T> U;
+  Vector3<T> s;
+  s[0] = sqrt(square[0]);
+  U.col(0) = B.col(0) * T(1 / s[0]);
+  const Vector3<T> second = B.col(1) - U.col(0).dot(B.col(1)) * U.col(0);
+  const T length = second.norm();
+  U.col(1) = second * T(1 / length);
+  // Beneath this a column is smaller than round-off of the first by far, and its square may have underflowed.
+  const auto vanishes = !(length > 1e-100 * s[0]);
+  if (any(vanishes)) U.col(1) = select(vanishes, any_perpendicular(Vector3<T>(U.col(0))), Vector3<T>(U.col(1)));
+  U.col(2) = U.col(0).cross(U.col(1));
+  s[2] = U.col(2).dot(B.col(2));
+  s[1] = max(T(U.col(1).dot(B.col(1))), T(abs(s[2])));
+  s[0] = max(s[0], s[1]);
+  const T unscale = 1 / scale;
+  const auto zero = largest == 0;
+  const Matrix3<T> I = Matrix3<T>::Identity();
+  // A rotation by nothing may turn -0 to 0 in a lane of which neighbours rotate on; adding 0 makes all zeros alike.
+  const auto with_like_zeros = [](const T& x) { return T(x + 0.0); };
+  return {select(zero, I, U).unaryExpr(with_like_zeros),
+          select(zero, Vector3<T>(Vector3<T>::Zero()), Vector3<T>(unscale * s)).unaryExpr(with_like_zeros),
+          select(zero, I, V).unaryExpr(with_like_zeros)};
 }
 
 }  // namespace
 
-Svd<Real> polar_svd(const Mat3& F) {
-  const Real largest = F.cwiseAbs().maxCoeff();
-  if (largest == 0) return {Mat3::Identity(), Vec3::Zero(), Mat3::Identity()};
-  const Real scale = safe_scale(largest);
-  // One-sided Jacobi [Hestenes 1958]: rotations V make the columns of B = F V orthogonal.
-  Mat3 B = scale * F;
-  Mat3 V = Mat3::Identity();
-  constexpr Real tolerance = 4 * eps;  // a cosine between columns that is round-off
-  for (int sweep = 0; sweep < 16; ++sweep) {
-    bool rotated = false;
-    for (const auto [p, q] : pairs) {
-      const Real alpha = B.col(p).squaredNorm(), beta = B.col(q).squaredNorm(), gamma = B.col(p).dot(B.col(q));
-      if (!(gamma * gamma > tolerance * tolerance * alpha * beta)) continue;
-      const Rotation g = jacobi_rotation(alpha, beta, gamma);
-      rotate_columns(B, p, q, g);
-      rotate_columns(V, p, q, g);
-      rotated = true;
-    }
-    if (!rotated) break;
-  }
-  Vec3 square = B.colwise().squaredNorm().transpose();
-  for (const auto [p, q] : sorting_swaps)
-    if (square[p] < square[q]) {
-      std::swap(square[p], square[q]);
-      swap_columns(B, p, q);
-      swap_columns(V, p, q);
-    }
-  Svd<Real> svd;
-  svd.V = V;
-  svd.s[0] = std::sqrt(square[0]);
-  svd.U.col(0) = B.col(0) / svd.s[0];
-  const Vec3 second = B.col(1) - svd.U.col(0).dot(B.col(1)) * svd.U.col(0);
-  const Real length = second.norm();
-  // Beneath this a column is smaller than round-off of the first by far, and its square may have underflowed.
-  svd.U.col(1) = length > 1e-100 * svd.s[0] ? Vec3(second / length) : any_perpendicular(svd.U.col(0));
-  svd.U.col(2) = svd.U.col(0).cross(svd.U.col(1));
-  svd.s[2] = svd.U.col(2).dot(B.col(2));
-  svd.s[1] = std::max(svd.U.col(1).dot(B.col(1)), std::abs(svd.s[2]));
-  svd.s[0] = std::max(svd.s[0], svd.s[1]);
-  svd.s /= scale;
-  return svd;
+Svd<Real> polar_svd(const Mat3& F) { return svd_by_rotations(F); }
+template <>
+[[gnu::flatten]] Svd<Pack> polar_svd(const Matrix3<Pack>& F) {
+  return svd_by_rotations(F);
 }
 
 Svd<Real> svd_differential(const Svd<Real>& at, const Mat3& dF) {
@@ -168,7 +214,7 @@ SymmetricEigen symmetric_eigen(const Mat3& A) {
     for (int k = 2; k >= 0; --k) {
       if (off[k] * off[k] < 1e-300) continue;
       const int p = k == 0 ? 1 : 0, q = k == 2 ? 1 : 2;
-      const Rotation g = jacobi_rotation(d[p], d[q], off[k]);
+      const Rotation<Real> g = jacobi_rotation(d[p], d[q], off[k]);
       const Real t = g.s / g.c * off[k];
       d[p] -= t;
       d[q] += t;
@@ -179,11 +225,11 @@ SymmetricEigen symmetric_eigen(const Mat3& A) {
       rotate_columns(Q, p, q, g);
     }
   }
-  for (const auto [p, q] : sorting_swaps)
-    if (d[p] < d[q]) {
-      std::swap(d[p], d[q]);
-      swap_columns(Q, p, q);
-    }
+  for (const int p : {0, 1, 0}) {
+    const bool swaps = d[p] < d[p + 1];
+    swap_values(swaps, d[p], d[p + 1]);
+    swap_columns(swaps, Q, p, p + 1);
+  }
   return {d / scale, Q};
 }
 

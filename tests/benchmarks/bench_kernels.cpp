@@ -16,6 +16,26 @@ namespace {
 
 constexpr Real dx = 0.01;
 
+/// What a return map made of the trial deformation.
+struct ReturnedF : Field<Mat3> {
+  static constexpr Label label{"returned_deformation", "1", Keep::work};
+};
+
+template <Law L>
+[[gnu::flatten, gnu::noinline]] void flow_and_stress(const typename L::Constants& k, const PackRows& rows,
+                                                     std::span<const Mat3> F, std::span<Mat3> returned,
+                                                     std::span<Mat3> A) {
+  typename L::template MemoryOf<Pack> q;
+  Matrix3<Pack> deformation = load(F, rows);
+  if constexpr (L::yields) {
+    const auto flowed = L::return_map(k, q, deformation, 1e-4);
+    deformation = flowed.F;
+    q = flowed.q;
+    store(deformation, rows, returned);
+  }
+  store(L::kirchhoff(k, q, deformation), rows, A);
+}
+
 /// Points of a cube, 8 in a cell, in random places, turning and slightly deformed; sorted into blocks.
 struct Cloud {
   Table points = Table::with<Id, Position, Velocity, Affine, Mass, EnergyGradient, ElasticF>();
@@ -91,26 +111,43 @@ void gather_points(benchmark::State& state) {
   report(state, 2 * sizeof(Vec3) + sizeof(Mat3));
 }
 
-/// Stress and return map of one law on every point.
+/// Return map of every point, from trial deformations as a step makes them, and the stress of what it returns.
 template <Law L>
 void law(benchmark::State& state, typename L::Constants k) {
   Cloud cloud(KernelKind::quadratic, state.range(0));
-  const auto F = cloud.points.get<ElasticF>(), A = cloud.points.get<EnergyGradient>();
-  const auto count = static_cast<std::ptrdiff_t>(F.size());
+  cloud.points.add<ReturnedF>();
+  const auto F = cloud.points.get<ElasticF>(), A = cloud.points.get<EnergyGradient>(),
+             returned = cloud.points.get<ReturnedF>();
   for (auto _ : state) {
 #pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t p = 0; p < count; ++p) {
-      const auto [F_elastic, q] = L::return_map(k, typename L::Memory{}, F[p], 1e-4);
-      A[p] = L::kirchhoff(k, q, F_elastic);
-    }
+    for (std::size_t first = 0; first < F.size(); first += Pack::size)
+      flow_and_stress<L>(k, PackRows::range(first, F.size()), F, returned, A);
     benchmark::ClobberMemory();
   }
-  report(state, 2 * sizeof(Mat3));
+  report(state, 3 * sizeof(Mat3));
+}
+
+/// The bound of wave speeds, which every step takes of every point.
+template <Law L>
+void stiffness(benchmark::State& state, typename L::Constants k) {
+  Cloud cloud(KernelKind::quadratic, state.range(0));
+  const auto F = cloud.points.get<ElasticF>();
+  Real most = 0;
+  for (auto _ : state) {
+#pragma omp parallel for schedule(static) reduction(max : most)
+    for (std::size_t first = 0; first < F.size(); first += Pack::size) {
+      const typename L::template MemoryOf<Pack> q;
+      most = std::max(most, largest(L::stiffness(k, q, load(F, PackRows::range(first, F.size())))));
+    }
+    benchmark::DoNotOptimize(most);
+  }
+  report(state, sizeof(Mat3));
 }
 
 template <class F, class... Arguments>
 void add(const std::string& name, F&& f, const Arguments&... arguments) {
   benchmark::RegisterBenchmark(name.c_str(), f, arguments...)
+      ->Arg(2000)
       ->Arg(100000)
       ->Arg(1000000)
       ->Unit(benchmark::kMillisecond)
@@ -120,6 +157,7 @@ void add(const std::string& name, F&& f, const Arguments&... arguments) {
 template <Law L, class... Numbers>
 void add_law(const Numbers&... numbers) {
   add("law/" + std::string(L::name), law<L>, L::Constants::from(numbers...));
+  add("stiffness/" + std::string(L::name), stiffness<L>, L::Constants::from(numbers...));
 }
 
 void add_all() {

@@ -19,17 +19,21 @@ struct VolumeGain : Field<Real> {
 /// (3 lambda + 2 mu) c0 = cohesion makes e = 0 the tip, whose mean Kirchhoff stress is the cohesion, and
 /// slope = alpha (3 lambda + 2 mu) / (2 mu). Then
 /// - tr e >= 0 is separated: it goes to the tip, and the volume gained is remembered;
-/// - |dev e| + slope tr e <= 0 is elastic, which pure compression always is;
+/// - |dev e| + slope tr e < 0 is elastic, which with friction pure compression always is;
 /// - otherwise dev e shrinks to the size -slope tr e, and volume is kept.
 struct DruckerPrager : HenckyElastic {
   static constexpr std::string_view name = "drucker_prager";
   static constexpr bool yields = true;
-  struct Memory {
-    Real plastic_strain = 0;  ///< sqrt(2/3) q, q of Klar being the accumulated norm of plastic log strain [1].
-    Real volume_gain = 0;     ///< v_c [1].
+  template <class T>
+  struct MemoryOf {
+    T plastic_strain = T(0);  ///< sqrt(2/3) q, q of Klar being the accumulated norm of plastic log strain [1].
+    T volume_gain = T(0);     ///< v_c [1].
   };
-  using Remembered =
-      MemoryFields<Remember<PlasticStrain, &Memory::plastic_strain>, Remember<VolumeGain, &Memory::volume_gain>>;
+  template <class T>
+  using RememberedOf = MemoryFields<Remember<PlasticStrain, &MemoryOf<T>::plastic_strain>,
+                                    Remember<VolumeGain, &MemoryOf<T>::volume_gain>>;
+  using Memory = MemoryOf<Real>;
+  using Remembered = RememberedOf<Real>;
 
   /// Friction angle h0 + (h1 q - h3) exp(-h2 q) [rad] after plastic flow q.
   struct Hardening {
@@ -44,29 +48,42 @@ struct DruckerPrager : HenckyElastic {
     Hardening hardening;
     Real tip;  ///< c0 [1]
     bool volume_correction;
+    bool hardens;
+    Real rest_cone;  ///< alpha of sand that does not harden
     /// friction_angle in [0, pi/2) [rad]; cohesion >= 0 [Pa]: mean tension carried at zero shear.
     static Constants from(Lame lame, Real friction_angle, Real cohesion, Hardening hardening, bool volume_correction) {
-      return {lame, friction_angle, hardening, cohesion / (3 * lame.bulk()), volume_correction};
+      const bool hardens = hardening.gain != 0 || hardening.residual != 0;
+      return {lame,    friction_angle,      hardening, cohesion / (3 * lame.bulk()), volume_correction,
+              hardens, cone(friction_angle)};
     }
   };
 
   /// alpha = sqrt(2/3) 2 sin(phi) / (3 - sin(phi)): the cone through the compression corners of Mohr-Coulomb.
-  static Real cone(const Constants& k, const Memory& q) {
-    const auto& [gain, rate, residual] = k.hardening;
-    const Real flow = std::sqrt(3.0 / 2) * q.plastic_strain;
-    const Real phi = k.friction_angle + (gain * flow - residual) * std::exp(-rate * flow);
-    const Real sine = std::sin(std::clamp(phi, 0.0, 0.5 * std::numbers::pi));
+  template <class T>
+  static T cone(const T& friction_angle) {
+    using std::min, std::max, std::sin;
+    const T sine = sin(min(max(friction_angle, T(0)), T(0.5 * std::numbers::pi)));
     return std::sqrt(2.0 / 3) * 2 * sine / (3 - sine);
+  }
+  template <class T = Real>
+  static T cone(const Constants& k, const MemoryOf<T>& q) {
+    using std::exp;
+    if (!k.hardens) return T(k.rest_cone);
+    const auto& [gain, rate, residual] = k.hardening;
+    const T flow = std::sqrt(3.0 / 2) * q.plastic_strain;
+    return cone(T(k.friction_angle + (gain * flow - residual) * exp(T(-rate * flow))));
   }
 
   template <class T>
-  static Returned<Memory, T> return_map(const Constants& k, const Memory& q, const Matrix3<T>& F, Real) {
-    Memory after;
+  static Returned<MemoryOf<Plain<T>>, T> return_map(const Constants& k, const MemoryOf<Plain<T>>& q,
+                                                    const Matrix3<T>& F, Real) {
+    using Number = Plain<T>;
+    MemoryOf<Number> after;
     const Matrix3<T> elastic = flow_in_log_strain(F, [&](const T& trace, const T& deviator) {
       const Flow<T> flow = flow_of(k, q, trace, deviator);
       after.plastic_strain = q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount);
-      after.volume_gain =
-          flow.state == State::separated && k.volume_correction ? q.volume_gain + value_of(trace) - 3 * k.tip : 0;
+      after.volume_gain = select(flow.separated && Number(k.volume_correction) > 0,
+                                 Number(q.volume_gain + value_of(trace) - 3 * k.tip), Number(0));
       return flow;
     });
     return {elastic, after};
@@ -77,8 +94,8 @@ struct DruckerPrager : HenckyElastic {
     const Vec3 e = trial_log_strains(svd.s), deviator = e - Vec3::Constant(e.mean());
     const Flow<Real> flow = flow_of(k, q, e.sum(), deviator.norm());
     Mat3 dH = Mat3::Zero();
-    if (flow.state == State::elastic) dH = Mat3::Identity();
-    if (flow.state == State::shear) {
+    if (flow.elastic) dH = Mat3::Identity();
+    if (!flow.elastic && !flow.separated) {
       const Vec3 n = deviator.normalized();
       dH = Mat3::Constant(1.0 / 3) - slope(k, q) * n * Vec3::Ones().transpose() +
            flow.ratio * (deviator_projection() - n * n.transpose());
@@ -98,28 +115,34 @@ struct DruckerPrager : HenckyElastic {
   static Real plastic_measure(const Constants&, const Memory& q, const Mat3&) { return q.plastic_strain; }
 
  private:
-  enum class State { elastic, shear, separated };
   template <class T>
   struct Flow : LogFlow<T> {
-    State state;
-    T amount;  ///< norm of the plastic log strain
+    decltype(T() < T()) separated, elastic;  ///< neither: shear flow
+    T amount;                                ///< norm of the plastic log strain
   };
 
   /// Of the cone in log strain: |dev e| <= -slope tr e.
-  static Real slope(const Constants& k, const Memory& q) { return cone(k, q) * 3 * k.lame.bulk() / (2 * k.lame.mu); }
+  template <class T>
+  static T slope(const Constants& k, const MemoryOf<T>& q) {
+    return cone(k, q) * (3 * k.lame.bulk() / (2 * k.lame.mu));
+  }
 
   /// From trace and size of the deviator of the trial log strain.
   template <class T>
-  static Flow<T> flow_of(const Constants& k, const Memory& q, const T& trace, const T& deviator) {
-    using std::sqrt;
-    const T e = trace + q.volume_gain - 3 * k.tip;  // its trace, from the tip
-    if (value_of(e) >= 0) {
-      const T opened = trace - 3 * k.tip;
-      return {{false, T(k.tip), T(0)}, State::separated, sqrt(deviator * deviator + opened * opened / 3)};
-    }
-    const T mean = e / 3 + k.tip, limit = -slope(k, q) * e;
-    if (value_of(deviator) <= value_of(limit)) return {{q.volume_gain == 0, mean, T(1)}, State::elastic, T(0)};
-    return {{false, mean, limit / deviator}, State::shear, deviator - limit};
+  static Flow<T> flow_of(const Constants& k, const MemoryOf<Plain<T>>& q, const T& trace, const T& deviator) {
+    using std::max, std::sqrt;
+    const T opened = trace - 3 * k.tip;
+    const T e = opened + q.volume_gain;  // its trace, from the tip
+    const T limit = -slope(k, q) * e;
+    Flow<T> flow;
+    flow.separated = e >= 0;
+    flow.elastic = !flow.separated && deviator < limit;
+    flow.unchanged = flow.elastic && q.volume_gain == 0;
+    flow.mean = select(flow.separated, T(k.tip), T(e / 3 + k.tip));
+    flow.ratio = select(flow.separated, T(0), select(flow.elastic, T(1), T(limit / max(deviator, T(1e-300)))));
+    flow.amount = select(flow.separated, T(sqrt(deviator * deviator + opened * opened / 3)),
+                         select(flow.elastic, T(0), T(deviator - limit)));
+    return flow;
   }
 };
 

@@ -34,13 +34,19 @@ struct FixedCorotated : NeverYields, Inviscid {
     return T(2 * mu) * (F - polar(F).R) + T(lambda * (J - 1)) * C;
   }
 
-  /// tau = 2 mu (F - R) F^T + lambda (J - 1) J I.
-  static Mat3 kirchhoff(const Constants& k, const Memory&, const Mat3& F) {
+  /// tau = 2 mu (b - V) + lambda (J - 1) J I with b = F F^T and the left stretch V, F = V R.
+  template <class T>
+  static Matrix3<T> kirchhoff(const Constants& k, const Memory&, const Matrix3<T>& F) {
     const auto [mu, lambda] = k.lame;
-    const Real J = F.determinant();
-    const Mat3 half = mu * (F - polar(F).R) * F.transpose();
-    Mat3 tau = half + half.transpose();
-    tau.diagonal().array() += lambda * (J - 1) * J;
+    const Symmetric3<T> b = left_square(F);
+    const T J = determinant(F), pressure = lambda * (J - 1) * J;
+    const NearlyAlways<T> V = left_stretch(b, J);
+    Matrix3<T> tau = (T(2 * mu) * (b - V.value) + pressure).full();
+    if (any(!V.valid)) {
+      const Svd<T> svd = polar_svd(F);
+      const Vector3<T> principal = T(2 * mu) * (svd.s.cwiseProduct(svd.s) - svd.s) + Vector3<T>::Constant(pressure);
+      tau = select(V.valid, tau, symmetric_from(svd.U, principal));
+    }
     return tau;
   }
 
@@ -73,8 +79,9 @@ struct FixedCorotated : NeverYields, Inviscid {
 
   /// 2 mu s_max^2 + (lambda)_+ J^2 [Pa]: the acoustic tensor is lambda J^2 n n^T + 2 mu |F^T n|^2 I less the change of
   /// the rotation, which only softens.
-  static Real stiffness(const Constants& k, const Memory&, const Mat3& F) {
-    const Real J = F.determinant();
+  template <class T>
+  static T stiffness(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const T J = determinant(F);
     return 2 * k.lame.mu * squared_stretch_bounds(F).upper + std::max(0.0, k.lame.lambda) * J * J;
   }
 };

@@ -11,7 +11,23 @@ namespace weft {
 
 /// The x in [0, 1] with x + A x^n = 1, given ln A (which may be infinite) and n > 0. Newton's iteration on the form
 /// that is convex (in x or in x^n), started right of the root, descends to it without overshooting.
-Real flow_fraction(Real ln_A, Real n);
+template <class T>
+T flow_fraction(const T& ln_A, Real n) {
+  using std::exp, std::log, std::min, std::pow;
+  // c y + exp(ln_B) y^p = 1 with p >= 1: y = x if n >= 1, else y = x^n.
+  const bool in_x = n >= 1;
+  const Real p = in_x ? n : 1 / n;
+  const T c = in_x ? T(1) : T(exp(ln_A)), ln_B = in_x ? ln_A : T(0);
+  T y = min(T(1 / c), T(exp(-ln_B / p)));  // either term alone stays below one
+  auto descends = y > 0;
+  for (int i = 0; i < 100 && any(descends); ++i) {
+    const T power = exp(T(ln_B + p * log(y)));
+    const T next = y - (c * y + power - 1) / (c + p * power / y);
+    descends = descends && next < y;
+    y = select(descends, next, y);
+  }
+  return in_x ? y : select(y > 0, T(pow(y, p)), T(0));
+}
 
 /// psi = kappa/2 ((J^2 - 1)/2 - ln J) + mu/2 (tr bbar - 3), bbar = J^{-2/3} F F^T; tau = kappa/2 (J^2 - 1) I + mu dev
 /// bbar. With s = |mu dev bbar| and y = sqrt(2/3) yield_stress, flow during dt relaxes the trial s_tr > y to the root
@@ -22,19 +38,25 @@ Real flow_fraction(Real ln_A, Real n);
 struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
   static constexpr std::string_view name = "herschel_bulkley";
   static constexpr bool yields = true;
-  struct Memory {
-    Real plastic_strain = 0;  ///< Equivalent uniaxial: integral of sqrt(2/3) of the norm of the flow rate [1].
+  template <class T>
+  struct MemoryOf {
+    T plastic_strain = T(0);  ///< Equivalent uniaxial: integral of sqrt(2/3) of the norm of the flow rate [1].
   };
-  using Remembered = MemoryFields<Remember<PlasticStrain, &Memory::plastic_strain>>;
+  template <class T>
+  using RememberedOf = MemoryFields<Remember<PlasticStrain, &MemoryOf<T>::plastic_strain>>;
+  using Memory = MemoryOf<Real>;
+  using Remembered = RememberedOf<Real>;
 
   struct Constants {
     Real shear_modulus, bulk_modulus;  ///< [Pa]
     Real radius;                       ///< y: sqrt(2/3) of the uniaxial yield stress [Pa].
     Real consistency;                  ///< eta [Pa s^h]; 0: perfectly plastic.
     Real flow_index;                   ///< h [1]; 1: Bingham, below: thins with rate.
+    Real ln_consistency;               ///< -infinity: perfectly plastic.
     /// shear_modulus, bulk_modulus, flow_index > 0; yield_stress (uniaxial) and consistency >= 0.
     static Constants from(Real shear_modulus, Real bulk_modulus, Real yield_stress, Real consistency, Real flow_index) {
-      return {shear_modulus, bulk_modulus, std::sqrt(2.0 / 3) * yield_stress, consistency, flow_index};
+      return {shear_modulus, bulk_modulus, std::sqrt(2.0 / 3) * yield_stress,
+              consistency,   flow_index,   std::log(consistency)};
     }
   };
 
@@ -42,23 +64,26 @@ struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
   template <class T>
   static VolumeFunctions<T> volume_functions(const Constants& k, const T& J) {
     using std::cbrt, std::log;
-    const T m = k.shear_modulus / (cbrt(J) * cbrt(J));
+    const T root = cbrt(J), m = k.shear_modulus / (root * root), inverse = 1 / J;
     const Real kappa = k.bulk_modulus;
     return {m,
-            -2.0 / 3 * m / J,
-            10.0 / 9 * m / (J * J),
+            -2.0 / 3 * m * inverse,
+            10.0 / 9 * m * inverse * inverse,
             0.5 * kappa * (0.5 * (J * J - 1) - log(J)) - 1.5 * k.shear_modulus,
-            0.5 * kappa * (J - 1 / J),
-            0.5 * kappa * (1 + 1 / (J * J))};
+            0.5 * kappa * (J - inverse),
+            0.5 * kappa * (1 + inverse * inverse)};
   }
 
   template <class T>
-  static Returned<Memory, T> return_map(const Constants& k, const Memory& q, const Matrix3<T>& F, Real dt) {
+  static Returned<MemoryOf<Plain<T>>, T> return_map(const Constants& k, const MemoryOf<Plain<T>>& q,
+                                                    const Matrix3<T>& F, Real dt) {
     const Flow<T> flow = flow_of(k, F, dt);
-    if (!flow.flows) return {F, q};
-    const Real amount =
+    if (!any(flow.flows)) return {F, q};
+    const Plain<T> amount =
         value_of(flow.excess) * (1 - value_of(flow.fraction)) / (2 * k.shear_modulus * value_of(flow.mean));
-    return {flow.scale * flow.factor, Memory{q.plastic_strain + std::sqrt(2.0 / 3) * amount}};
+    const Plain<T> strain = q.plastic_strain + std::sqrt(2.0 / 3) * amount;
+    return {select(flow.flows, Matrix3<T>(flow.scale * flow.factor), F),
+            {select(flow.flows, strain, q.plastic_strain)}};
   }
 
   static Mat3 return_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF, Real dt) {
@@ -67,9 +92,9 @@ struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
     // By logarithmic derivatives, from the trial bbar to its relaxed X = ratio dev bbar + mean I.
     const Real d_ln_J = cofactor(F).cwiseProduct(dF).sum() / F.determinant();
     const Mat3 half = dF * F.transpose() / flow.two_thirds_power;
-    const Mat3 db = half + half.transpose() - 2.0 / 3 * d_ln_J * flow.b;
+    const Mat3 db = half + half.transpose() - 2.0 / 3 * d_ln_J * flow.b.full();
     const Real d_mean = db.trace() / 3;
-    const Mat3 deviator = flow.b - flow.mean * Mat3::Identity(), d_deviator = db - d_mean * Mat3::Identity();
+    const Mat3 deviator = (flow.b - flow.mean).full(), d_deviator = db - d_mean * Mat3::Identity();
     const Real d_stress = k.shear_modulus * k.shear_modulus * deviator.cwiseProduct(db).sum() / flow.stress;
     const Real d_fraction = -flow.sensitivity * (d_mean / flow.mean + (1 / k.flow_index - 1) * d_stress / flow.excess);
     const Real d_ratio = (flow.fraction * d_stress + d_fraction * flow.excess - flow.ratio * d_stress) / flow.stress;
@@ -93,52 +118,53 @@ struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
  private:
   template <class T>
   struct Flow {
-    bool flows = false;
-    Matrix3<T> b;        ///< trial bbar
-    T two_thirds_power;  ///< J^{2/3}
-    T mean;              ///< tr bbar / 3
-    T stress;            ///< s_tr
-    T excess;            ///< s_tr - y
-    T fraction;          ///< (s - y) / (s_tr - y)
-    T ratio;             ///< s / s_tr
-    Real sensitivity;    ///< -d fraction / d ln A
-    Matrix3<T> factor;   ///< Cholesky factor of the relaxed bbar
-    T scale;             ///< brings its determinant to J
+    decltype(T() < T()) flows;
+    Symmetric3<T> b;       ///< trial bbar
+    T two_thirds_power;    ///< J^{2/3}
+    T mean;                ///< tr bbar / 3
+    T stress;              ///< s_tr
+    T excess;              ///< s_tr - y
+    T fraction;            ///< (s - y) / (s_tr - y)
+    T ratio;               ///< s / s_tr
+    Plain<T> sensitivity;  ///< -d fraction / d ln A
+    Matrix3<T> factor;     ///< Cholesky factor of the relaxed bbar
+    T scale;               ///< brings its determinant to J
   };
 
   template <class T>
   static Flow<T> flow_of(const Constants& k, const Matrix3<T>& F, Real dt) {
     using std::cbrt, std::log, std::sqrt;
     Flow<T> flow;
-    const T J = F.determinant();
-    if (!(value_of(J) > least_volume && dt > 0)) return flow;
-    const T root = cbrt(J);
-    const Matrix3<T> I = Matrix3<T>::Identity();
+    const T J = determinant(F), root = cbrt(J);
     flow.two_thirds_power = root * root;
-    flow.b = F * F.transpose() / flow.two_thirds_power;
+    flow.b = T(1 / flow.two_thirds_power) * left_square(F);
     flow.mean = flow.b.trace() / 3;
-    const Matrix3<T> deviator = flow.b - flow.mean * I;
+    const Symmetric3<T> deviator = flow.b - flow.mean;
     // Never zero, since without yield stress there is flow at rest too.
-    flow.stress = k.shear_modulus * deviator.norm() + 1e-300;
+    flow.stress = k.shear_modulus * sqrt(deviator.squared_norm()) + 1e-300;
     flow.excess = flow.stress - k.radius;
-    flow.flows = value_of(flow.excess) > 0;
-    if (!flow.flows) return flow;
+    // What is not a number counts as flowing, which keeps it one.
+    flow.flows = !(J <= least_volume || flow.excess <= 0) && T(dt) > 0;
+    if (!any(flow.flows)) return flow;
     // s = y + fraction * excess turns the flow rule into fraction + A fraction^n = 1, n = 1/h.
     const Real n = 1 / k.flow_index;
-    const T ln_A = log(2 * k.shear_modulus * dt * flow.mean) + (n - 1) * log(flow.excess) - n * std::log(k.consistency);
-    const Real x = flow_fraction(value_of(ln_A), n);
-    flow.sensitivity = x > 0 ? x * (1 - x) / (x + n * (1 - x)) : 0;
-    flow.fraction = x > 0 ? x - flow.sensitivity * (ln_A - value_of(ln_A)) : T(0);  // value x, with its derivative
+    const T ln_A = log(T(2 * k.shear_modulus * dt * flow.mean)) + (n - 1) * log(flow.excess) - n * k.ln_consistency;
+    const Plain<T> x = flow_fraction(value_of(ln_A), n);
+    const auto slows = x > 0;
+    const Plain<T> none(0);
+    flow.sensitivity = select(slows, Plain<T>(x * (1 - x) / (x + n * (1 - x))), none);
+    // The value x, with its derivative.
+    flow.fraction = select(slows, T(x - flow.sensitivity * (ln_A - value_of(ln_A))), T(0));
     flow.ratio = (k.radius + flow.fraction * flow.excess) / flow.stress;
-    const Matrix3<T> X = flow.ratio * deviator + flow.mean * I;
+    const Symmetric3<T> X = flow.ratio * deviator + flow.mean;
     flow.factor.setZero();
     auto& L = flow.factor;
-    L(0, 0) = sqrt(X(0, 0));
-    L(1, 0) = X(1, 0) / L(0, 0);
-    L(2, 0) = X(2, 0) / L(0, 0);
-    L(1, 1) = sqrt(X(1, 1) - L(1, 0) * L(1, 0));
-    L(2, 1) = (X(2, 1) - L(2, 0) * L(1, 0)) / L(1, 1);
-    L(2, 2) = sqrt(X(2, 2) - L(2, 0) * L(2, 0) - L(2, 1) * L(2, 1));
+    L(0, 0) = sqrt(X.xx);
+    L(1, 0) = X.xy / L(0, 0);
+    L(2, 0) = X.xz / L(0, 0);
+    L(1, 1) = sqrt(T(X.yy - L(1, 0) * L(1, 0)));
+    L(2, 1) = (X.yz - L(2, 0) * L(1, 0)) / L(1, 1);
+    L(2, 2) = sqrt(T(X.zz - L(2, 0) * L(2, 0) - L(2, 1) * L(2, 1)));
     flow.scale = root / cbrt(T(L(0, 0) * L(1, 1) * L(2, 2)));
     return flow;
   }

@@ -4,6 +4,7 @@
 
 #include "weft/base/types.hpp"
 #include "weft/math/svd.hpp"
+#include "weft/math/symmetric.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +18,12 @@ inline std::pair<int, int> others(int k) { return {k == 0 ? 1 : 0, k == 2 ? 1 : 
 template <class T>
 Matrix3<T> isotropic(const Svd<T>& svd, const Vector3<T>& g) {
   return svd.U * g.asDiagonal() * svd.V.transpose();
+}
+
+/// Q diag(values) Q^T.
+template <class T>
+Matrix3<T> symmetric_from(const Matrix3<T>& Q, const Vector3<T>& values) {
+  return Symmetric3<T>::of(Q * values.asDiagonal() * Q.transpose()).full();
 }
 
 /// Derivative of an isotropic tensor function G in the principal frame. [docs/theory.md, 5]
@@ -55,16 +62,17 @@ inline PrincipalDerivative positive_part(const PrincipalDerivative& d) {
 }
 
 /// Bounds of the squared singular values of F, by trace and deviator of F F^T: exact at rest and for uniaxial strain.
+template <class T>
 struct SquaredStretchBounds {
-  Real lower, upper;
-  Real deviator;  ///< |dev(F F^T)|
+  T lower, upper;
+  T deviator;  ///< |dev(F F^T)|
 };
-inline SquaredStretchBounds squared_stretch_bounds(const Mat3& F) {
-  Mat3 b = F * F.transpose();
-  const Real mean = b.trace() / 3;
-  b.diagonal().array() -= mean;
-  const Real deviator = b.norm();
-  return {std::max(0.0, mean - std::sqrt(2.0 / 3) * deviator), mean + std::sqrt(2.0 / 3) * deviator, deviator};
+template <class T>
+SquaredStretchBounds<T> squared_stretch_bounds(const Matrix3<T>& F) {
+  using std::max, std::sqrt;
+  const Symmetric3<T> b = left_square(F);
+  const T mean = b.trace() / 3, deviator = sqrt((b - mean).squared_norm()), reach = std::sqrt(2.0 / 3) * deviator;
+  return {max(T(0), T(mean - reach)), mean + reach, deviator};
 }
 
 }  // namespace weft

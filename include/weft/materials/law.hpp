@@ -3,6 +3,7 @@
 
 #include "weft/base/types.hpp"
 #include "weft/fields/field.hpp"
+#include "weft/math/pack.hpp"
 #include "weft/math/scalar.hpp"
 
 #include <concepts>
@@ -35,7 +36,16 @@ struct MemoryFields {
   }
 };
 
+/// The memory of laws that remember nothing.
 struct NoMemory {};
+struct RemembersNothing {
+  template <class>
+  using MemoryOf = NoMemory;
+  template <class>
+  using RememberedOf = MemoryFields<>;
+  using Memory = NoMemory;
+  using Remembered = MemoryFields<>;
+};
 
 /// Equivalent plastic strain [1]: sqrt(2/3) of the accumulated norm of plastic log strain, so that in uniaxial tension
 /// it is the plastic strain along the bar.
@@ -47,22 +57,29 @@ struct PlasticStrain : Field<Real> {
 /// the memory; energies and stresses are per rest volume, and everything is finite for every finite F.
 ///   name                          deck key of the law
 ///   Constants                     plain numbers, made by Constants::from(...)
-///   Memory, Remembered            what a point remembers, a plain struct, and its fields (MemoryFields)
+///   MemoryOf<T>, RememberedOf<T>  what points remember, a plain struct of T, and its fields (MemoryFields);
+///                                 Memory and Remembered are those of one point, T = Real
 ///   energy(k, q, F)               [J/m^3]
 ///   stress(k, q, F)               first Piola-Kirchhoff stress d(energy)/dF [Pa]
 ///   kirchhoff(k, q, F)            stress(F) F^T, symmetric, the cheapest way [Pa]
 ///   stress_differential(k, q, F, dF)     change of stress as F changes by dF, q fixed [Pa]
 ///   projected_differential(k, q, F, dF)  the same with the negative eigenvalues of the map dF -> dP set to zero
-///   return_map(k, q, F, dt)       elastic part of the trial deformation F after flow during dt [s]; unchanged if
-///   !yields return_differential(k, q, F, dF, dt) change of the returned F as the trial changes by dF, q fixed
+///   return_map(k, q, F, dt)       elastic part of the trial deformation F after flow during dt [s], and the memory;
+///                                 unchanged if !yields
+///   return_differential(k, q, F, dF, dt)  change of the returned F as the trial changes by dF, q fixed
 ///   viscous_stress(k, J, L)       Kirchhoff stress [Pa] of the velocity gradient L [1/s] at volume ratio J; 0 if
-///   !viscous viscosity(k)                  shear viscosity [Pa s], for the time step; 0 if !viscous stiffness(k, q, F)
-///   [Pa]: no wave is faster in the current configuration than sqrt(stiffness / rest density) plastic_measure(k, q, F)
-///   what frames show as `plastic_measure`; 0 where nothing ever flowed
-/// energy, stress and return_map are templates on the scalar of F.
+///                                 !viscous
+///   viscosity(k)                  shear viscosity [Pa s], for the time step; 0 if !viscous
+///   stiffness(k, q, F)            [Pa]: no wave is faster in the current configuration than
+///                                 sqrt(stiffness / rest density)
+///   plastic_measure(k, q, F)      what frames show as `plastic_measure`; 0 where nothing ever flowed
+/// energy, stress and return_map are templates on the scalar of F, for automatic derivatives. kirchhoff, return_map,
+/// viscous_stress and stiffness, which every step asks of every point, take packs of points too, with packs of memory;
+/// they give NaN where F holds one, and a lane of a pack never depends on its neighbours.
 template <class L>
 concept Law = requires(const typename L::Constants& k, const typename L::Memory& q, const Mat3& F, const Mat3& dF,
-                       Real dt) {
+                       Real dt, const typename L::template MemoryOf<Pack>& packed_q, const Matrix3<Pack>& packed_F,
+                       const Pack& packed_J) {
   { L::name } -> std::convertible_to<std::string_view>;
   { L::yields } -> std::convertible_to<bool>;
   { L::viscous } -> std::convertible_to<bool>;
@@ -75,15 +92,17 @@ concept Law = requires(const typename L::Constants& k, const typename L::Memory&
   { L::return_map(k, q, F, dt) } -> std::same_as<Returned<typename L::Memory>>;
   { L::return_differential(k, q, F, dF, dt) } -> std::same_as<Mat3>;
   { L::viscous_stress(k, Real(1), dF) } -> std::same_as<Mat3>;
+  { L::kirchhoff(k, packed_q, packed_F) } -> std::same_as<Matrix3<Pack>>;
+  { L::return_map(k, packed_q, packed_F, dt) } -> std::same_as<Returned<typename L::template MemoryOf<Pack>, Pack>>;
+  { L::viscous_stress(k, packed_J, packed_F) } -> std::same_as<Matrix3<Pack>>;
+  { L::stiffness(k, packed_q, packed_F) } -> std::same_as<Pack>;
   { L::viscosity(k) } -> std::same_as<Real>;
   { L::stiffness(k, q, F) } -> std::same_as<Real>;
   { L::plastic_measure(k, q, F) } -> std::same_as<Real>;
 };
 
 /// The part of a law that never flows.
-struct NeverYields {
-  using Memory = NoMemory;
-  using Remembered = MemoryFields<>;
+struct NeverYields : RemembersNothing {
   static constexpr bool yields = false;
   template <class Constants, class T>
   static Returned<NoMemory, T> return_map(const Constants&, const NoMemory& q, const Matrix3<T>& F, Real) {
@@ -102,9 +121,9 @@ struct NeverYields {
 /// The part of a law without viscosity.
 struct Inviscid {
   static constexpr bool viscous = false;
-  template <class Constants>
-  static Mat3 viscous_stress(const Constants&, Real, const Mat3&) {
-    return Mat3::Zero();
+  template <class Constants, class T>
+  static Matrix3<T> viscous_stress(const Constants&, const T&, const Matrix3<T>&) {
+    return Matrix3<T>::Zero();
   }
   template <class Constants>
   static Real viscosity(const Constants&) {

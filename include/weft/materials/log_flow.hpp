@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 
 namespace weft {
 
@@ -18,13 +17,13 @@ namespace weft {
 template <class T>
 Vector3<T> trial_log_strains(const Vector3<T>& s) {
   using std::log;
-  return s.unaryExpr([](const T& x) { return value_of(x) < least_stretch ? T(least_log_strain) : log(x); });
+  return s.unaryExpr([](const T& x) { return T(log(select(x < least_stretch, T(least_stretch), x))); });
 }
 
 /// What a flow rule makes of a log strain e: H = mean I + ratio dev e.
 template <class T>
 struct LogFlow {
-  bool unchanged;  ///< H = e
+  decltype(T() < T()) unchanged;  ///< H = e
   T mean;
   T ratio;
 };
@@ -32,26 +31,33 @@ struct LogFlow {
 /// Takes the trial F = V R to exp(H) R, with H from rule(trace e, |dev e|), a LogFlow<T> or derived; e = ln V.
 template <class T, class Rule>
 Matrix3<T> flow_in_log_strain(const Matrix3<T>& F, Rule&& rule) {
-  using std::exp;
-  if constexpr (std::is_same_v<T, Real>) {
-    const Mat3 b = F * F.transpose();
-    if (is_moderate(b, F.determinant())) {
-      const Mat3 e = 0.5 * log_symmetric(b);
-      const Real mean = e.trace() / 3;
-      const Mat3 deviator = e - mean * Mat3::Identity();
-      const LogFlow<T> flow = rule(3 * mean, deviator.norm());
-      if (flow.unchanged) return F;
-      return exp_symmetric((flow.mean - mean) * Mat3::Identity() + (flow.ratio - 1) * deviator) * F;  // exp(H - e) F
-    }
+  using std::exp, std::sqrt;
+  const NearlyAlways<T> e = moderate_log_strain(F);
+  T mean = e.value.trace() / 3;
+  const Symmetric3<T> deviator = e.value - mean;
+  T size = sqrt(deviator.squared_norm());
+  const bool some_are_far = any(!e.valid);
+  Svd<T> svd;
+  Vector3<T> far_deviator;
+  if (some_are_far) {
+    svd = polar_svd(F);
+    const Vector3<T> far_e = trial_log_strains(svd.s);
+    const T far_mean = far_e.sum() / 3;
+    far_deviator = far_e - Vector3<T>::Constant(far_mean);
+    mean = select(e.valid, mean, far_mean);
+    size = select(e.valid, size, T(sqrt(far_deviator.squaredNorm())));
   }
-  const Svd<T> svd = polar_svd(F);
-  const Vector3<T> e = trial_log_strains(svd.s);
-  const T mean = e.sum() / 3;
-  const Vector3<T> deviator = e - Vector3<T>::Constant(mean);
-  const LogFlow<T> flow = rule(T(3 * mean), T(deviator.norm()));
-  if (flow.unchanged && value_of(svd.s[2]) >= least_stretch) return F;
-  const Vector3<T> H = Vector3<T>::Constant(flow.mean) + flow.ratio * deviator;
-  return isotropic(svd, Vector3<T>(H.unaryExpr([](const T& x) { return exp(x); })));
+  const LogFlow<T> flow = rule(T(3 * mean), size);
+  auto unchanged = flow.unchanged;
+  if (some_are_far) unchanged = unchanged && (e.valid || svd.s[2] >= least_stretch);
+  if (!any(!unchanged)) return F;
+  // exp(H - e) F, where |dev(H - e)| <= |e| < 0.9.
+  Matrix3<T> flowed = T(exp(flow.mean - mean)) * (exp_near_zero(T(flow.ratio - 1) * deviator) * F);
+  if (some_are_far) {
+    const Vector3<T> H = Vector3<T>::Constant(flow.mean) + flow.ratio * far_deviator;
+    flowed = select(e.valid, flowed, isotropic(svd, Vector3<T>(H.unaryExpr([](const T& x) { return T(exp(x)); }))));
+  }
+  return select(unchanged, F, flowed);
 }
 
 /// Change of the returned U diag(exp H) V^T as the trial U diag(s) V^T changes. dH_de is the Jacobian of H by

@@ -19,12 +19,12 @@ template <class T>
 T log_strain(const T& s) {
   using std::log;
   const T x = (s - least_stretch) / least_stretch;
-  return value_of(s) >= least_stretch ? log(s) : least_log_strain + x - 0.5 * x * x;
+  return select(s >= least_stretch, T(log(s)), T(least_log_strain + x - 0.5 * x * x));
 }
 /// de/ds > 0.
 template <class T>
 T log_strain_slope(const T& s) {
-  return value_of(s) >= least_stretch ? 1 / s : (2 * least_stretch - s) / (least_stretch * least_stretch);
+  return select(s >= least_stretch, T(1 / s), T((2 * least_stretch - s) / (least_stretch * least_stretch)));
 }
 /// d^2e/ds^2.
 inline Real log_strain_curvature(Real s) {

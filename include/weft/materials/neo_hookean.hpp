@@ -22,13 +22,13 @@ struct NeoHookean : VolumeFamily<NeoHookean>, NeverYields, Inviscid {
   static VolumeFunctions<T> volume_functions(const Constants& k, const T& J) {
     using std::log;
     const auto [mu, lambda] = k.lame;
-    const T L = log(J);
+    const T L = log(J), inverse = 1 / J;
     return {T(mu),
             T(0),
             T(0),
             0.5 * lambda * L * L - mu * L - 1.5 * mu,
-            (lambda * L - mu) / J,
-            (lambda * (1 - L) + mu) / (J * J)};
+            (lambda * L - mu) * inverse,
+            (lambda * (1 - L) + mu) * inverse * inverse};
   }
 };
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <type_traits>
 
 namespace weft {
 
@@ -19,10 +18,14 @@ struct PlasticVolume : Field<Real> {
 struct Snow : Inviscid {
   static constexpr std::string_view name = "snow";
   static constexpr bool yields = true;
-  struct Memory {
-    Real plastic_volume = 1;  ///< J_P
+  template <class T>
+  struct MemoryOf {
+    T plastic_volume = T(1);  ///< J_P
   };
-  using Remembered = MemoryFields<Remember<PlasticVolume, &Memory::plastic_volume>>;
+  template <class T>
+  using RememberedOf = MemoryFields<Remember<PlasticVolume, &MemoryOf<T>::plastic_volume>>;
+  using Memory = MemoryOf<Real>;
+  using Remembered = RememberedOf<Real>;
 
   struct Constants {
     Lame lame;                         ///< Of fresh snow.
@@ -34,44 +37,50 @@ struct Snow : Inviscid {
     }
   };
 
-  /// The hardened elastic law. The exponent is held within [-3, 3], a factor of 20 either way.
-  static FixedCorotated::Constants elastic(const Constants& k, const Memory& q) {
-    const Real factor = std::exp(std::clamp(k.hardening * (1 - q.plastic_volume), -3.0, 3.0));
-    return {{factor * k.lame.mu, factor * k.lame.lambda}};
+  /// What hardening multiplies the elastic law by. The exponent is held within [-3, 3], a factor of 20 either way.
+  template <class T>
+  static T hardened(const Constants& k, const MemoryOf<T>& q) {
+    using std::exp, std::max, std::min;
+    return exp(min(max(T(k.hardening * (1 - q.plastic_volume)), T(-3)), T(3)));
   }
 
   template <class T>
   static T energy(const Constants& k, const Memory& q, const Matrix3<T>& F) {
-    return FixedCorotated::energy(elastic(k, q), {}, F);
+    return hardened(k, q) * FixedCorotated::energy({k.lame}, {}, F);
   }
   template <class T>
   static Matrix3<T> stress(const Constants& k, const Memory& q, const Matrix3<T>& F) {
-    return FixedCorotated::stress(elastic(k, q), {}, F);
+    return T(hardened(k, q)) * FixedCorotated::stress({k.lame}, {}, F);
   }
-  static Mat3 kirchhoff(const Constants& k, const Memory& q, const Mat3& F) {
-    return FixedCorotated::kirchhoff(elastic(k, q), {}, F);
+  template <class T>
+  static Matrix3<T> kirchhoff(const Constants& k, const MemoryOf<Plain<T>>& q, const Matrix3<T>& F) {
+    return T(hardened(k, q)) * FixedCorotated::kirchhoff({k.lame}, {}, F);
   }
   static Mat3 stress_differential(const Constants& k, const Memory& q, const Mat3& F, const Mat3& dF) {
-    return FixedCorotated::stress_differential(elastic(k, q), {}, F, dF);
+    return hardened(k, q) * FixedCorotated::stress_differential({k.lame}, {}, F, dF);
   }
   static Mat3 projected_differential(const Constants& k, const Memory& q, const Mat3& F, const Mat3& dF) {
-    return FixedCorotated::projected_differential(elastic(k, q), {}, F, dF);
+    return hardened(k, q) * FixedCorotated::projected_differential({k.lame}, {}, F, dF);
   }
-  static Real stiffness(const Constants& k, const Memory& q, const Mat3& F) {
-    return FixedCorotated::stiffness(elastic(k, q), {}, F);
+  template <class T>
+  static T stiffness(const Constants& k, const MemoryOf<Plain<T>>& q, const Matrix3<T>& F) {
+    return hardened(k, q) * FixedCorotated::stiffness({k.lame}, {}, F);
   }
 
   /// Clamps the stretches; what they lose goes to J_P, which is held within [1/20, 20].
   template <class T>
-  static Returned<Memory, T> return_map(const Constants& k, const Memory& q, const Matrix3<T>& F, Real) {
-    if constexpr (std::is_same_v<T, Real>) {
-      if (is_within_limits(k, F)) return {F, q};
-    }
+  static Returned<MemoryOf<Plain<T>>, T> return_map(const Constants& k, const MemoryOf<Plain<T>>& q,
+                                                    const Matrix3<T>& F, Real) {
+    using std::min, std::max;
+    using Number = Plain<T>;
+    auto within = is_within_limits(k, F);
+    if (!any(!within)) return {F, q};
     const Svd<T> svd = polar_svd(F);
-    if (value_of(svd.s[0]) <= k.most_stretch && value_of(svd.s[2]) >= k.least_stretch) return {F, q};
+    within = within || (svd.s[0] <= k.most_stretch && svd.s[2] >= k.least_stretch);
     const Vector3<T> h = svd.s.unaryExpr([&k](const T& s) { return clamped(k, s); });
-    const Real flowed = value_of(T(svd.s.prod())) / value_of(T(h.prod()));
-    return {isotropic(svd, h), Memory{std::clamp(q.plastic_volume * flowed, 0.05, 20.0)}};
+    const Number flowed = value_of(T(svd.s[0] * svd.s[1] * svd.s[2])) / value_of(T(h[0] * h[1] * h[2]));
+    const Number plastic_volume = min(max(Number(q.plastic_volume * flowed), Number(0.05)), Number(20));
+    return {select(within, F, isotropic(svd, h)), {select(within, q.plastic_volume, plastic_volume)}};
   }
   static Mat3 return_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF, Real) {
     const Svd<Real> svd = polar_svd(F);
@@ -92,21 +101,21 @@ struct Snow : Inviscid {
   static Real plastic_measure(const Constants&, const Memory& q, const Mat3&) { return q.plastic_volume - 1; }
 
  private:
-  /// True if all singular values lie within the limits, told without them: by the leading minors of F^T F - least^2 I
-  /// and of most^2 I - F^T F.
-  static bool is_within_limits(const Constants& k, const Mat3& F) {
-    const Mat3 C = F.transpose() * F;
-    const auto is_positive = [](const Mat3& A) {
-      return A(0, 0) > 0 && A(0, 0) * A(1, 1) - A(1, 0) * A(1, 0) > 0 && A.determinant() > 0;
+  /// True if all singular values lie within the limits, told without them: by the leading minors of F F^T - least^2 I
+  /// and of most^2 I - F F^T.
+  template <class T>
+  static auto is_within_limits(const Constants& k, const Matrix3<T>& F) {
+    const Symmetric3<T> b = left_square(F);
+    const auto is_positive = [](const Symmetric3<T>& A) {
+      return A.xx > 0 && A.xx * A.yy - A.xy * A.xy > 0 && A.determinant() > 0;
     };
-    const Mat3 I = Mat3::Identity();
-    return F.determinant() > 0 && is_positive(k.most_stretch * k.most_stretch * I - C) &&
-           is_positive(C - k.least_stretch * k.least_stretch * I);
+    return determinant(F) > 0 && is_positive(T(-1) * b + T(k.most_stretch * k.most_stretch)) &&
+           is_positive(b - T(k.least_stretch * k.least_stretch));
   }
 
   template <class T>
   static T clamped(const Constants& k, const T& s) {
-    return value_of(s) < k.least_stretch ? T(k.least_stretch) : value_of(s) > k.most_stretch ? T(k.most_stretch) : s;
+    return select(s < k.least_stretch, T(k.least_stretch), select(s > k.most_stretch, T(k.most_stretch), s));
   }
 };
 

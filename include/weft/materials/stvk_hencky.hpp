@@ -18,9 +18,14 @@ template <class T>
 Vector3<T> log_strains(const Vector3<T>& s) {
   return {log_strain(s[0]), log_strain(s[1]), log_strain(s[2])};
 }
-/// True if all stretches are near enough to one for the tensor logarithm of b = F F^T, which is cheaper than singular
-/// values: the eigenvalues of b lie within 1/2 and 3/2, and J > 0.
-inline bool is_moderate(const Mat3& b, Real J) { return J > 0 && (b - Mat3::Identity()).squaredNorm() < 0.25; }
+
+/// ln V = ln(F F^T) / 2 of the left stretch V, for moderate stretches of F that is not inverted; elsewhere singular
+/// values serve.
+template <class T>
+NearlyAlways<T> moderate_log_strain(const Matrix3<T>& F) {
+  const NearlyAlways<T> log_b = log_near_identity(left_square(F));
+  return {T(0.5) * log_b.value, log_b.valid && determinant(F) > 0};
+}
 
 /// psi = mu sum e_i^2 + lambda/2 (sum e_i)^2, e_i = log_strain(s_i); tau = 2 mu e_i + lambda sum e_j.
 /// [docs/theory.md, 5.3] For laws whose constants hold `Lame lame`. Softens beyond stretches of about e.
@@ -38,15 +43,15 @@ struct HenckyElastic : Inviscid {
     return isotropic(svd, gradient(k.lame, svd.s));
   }
 
-  template <class Constants, class Memory>
-  static Mat3 kirchhoff(const Constants& k, const Memory&, const Mat3& F) {
-    const Mat3 b = F * F.transpose();
-    if (is_moderate(b, F.determinant())) {
-      const Mat3 twice_e = log_symmetric(b);
-      return k.lame.mu * twice_e + 0.5 * k.lame.lambda * twice_e.trace() * Mat3::Identity();
+  template <class Constants, class Memory, class T>
+  static Matrix3<T> kirchhoff(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const NearlyAlways<T> e = moderate_log_strain(F);
+    Matrix3<T> tau = (T(2 * k.lame.mu) * e.value + T(k.lame.lambda * e.value.trace())).full();
+    if (any(!e.valid)) {
+      const Svd<T> svd = polar_svd(F);
+      tau = select(e.valid, tau, symmetric_from(svd.U, Vector3<T>(gradient(k.lame, svd.s).cwiseProduct(svd.s))));
     }
-    const Svd<Real> svd = polar_svd(F);
-    return svd.U * gradient(k.lame, svd.s).cwiseProduct(svd.s).asDiagonal() * svd.U.transpose();
+    return tau;
   }
 
   template <class Constants, class Memory>
@@ -67,17 +72,17 @@ struct HenckyElastic : Inviscid {
   ///   x.A(n)x = lambda (x.n)^2 + 2 mu sum x_i^2 n_i^2 + sum_{i<j} rho_ij (x_i n_j + x_j n_i)^2 + sum tau_j n_j^2 (1 -
   ///   2 x_j^2)
   /// and rho_ij = mu y coth y - (tau_i + tau_j)/2 at y = e_i - e_j, where y coth y <= 1 + |y|.
-  template <class Constants, class Memory>
-  static Real stiffness(const Constants& k, const Memory&, const Mat3& F) {
+  template <class Constants, class Memory, class T>
+  static T stiffness(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    using std::abs, std::log, std::max;
     const auto [mu, lambda] = k.lame;
-    const SquaredStretchBounds b = squared_stretch_bounds(F);
-    const Real least = log_strain(0.0);
-    const Real sum = std::max(std::log(std::max(F.determinant(), 1e-6)), 3 * least);
-    const Real upper = std::max(0.5 * std::log(std::max(b.upper, 1e-6)), least);
-    const Real lower = std::max({0.5 * std::log(std::max(b.lower, 1e-12)), sum - 2 * upper, least});
-    const Real tau_min = 2 * mu * lower + lambda * sum, tau_max = 2 * mu * upper + lambda * sum;
-    return lambda + 2 * mu * (1 + upper - lower) + 2 * std::max(0.0, -tau_min) +
-           std::max(std::abs(tau_min), std::abs(tau_max));
+    const SquaredStretchBounds<T> b = squared_stretch_bounds(F);
+    const T least(least_log_strain - 1.5);  // log_strain(0)
+    const T sum = max(T(log(max(determinant(F), T(1e-6)))), T(3 * least));
+    const T upper = max(T(0.5 * log(max(b.upper, T(1e-6)))), least);
+    const T lower = max(max(T(0.5 * log(max(b.lower, T(1e-12)))), T(sum - 2 * upper)), least);
+    const T tau_min = 2 * mu * lower + lambda * sum, tau_max = 2 * mu * upper + lambda * sum;
+    return lambda + 2 * mu * (1 + upper - lower) + 2 * max(T(0), T(-tau_min)) + max(T(abs(tau_min)), T(abs(tau_max)));
   }
 
  private:

@@ -12,10 +12,8 @@ namespace weft {
 /// p = K/g (J^{-g} - 1) for J < 1 and 0 above, tau = -p J I + 2 eta J sym(L); K the bulk modulus at rest.
 /// [docs/theory.md, 5.7] Only the volume ratio is elastic. It is not held from above: liquid that was spread and comes
 /// back is not compressed.
-struct Tait : VolumeFamily<Tait> {
+struct Tait : VolumeFamily<Tait>, RemembersNothing {
   static constexpr std::string_view name = "tait";
-  using Memory = NoMemory;
-  using Remembered = MemoryFields<>;
   static constexpr bool yields = true;
   static constexpr bool viscous = true;
 
@@ -33,19 +31,23 @@ struct Tait : VolumeFamily<Tait> {
   template <class T>
   static VolumeFunctions<T> volume_functions(const Constants& k, const T& J) {
     using std::pow;
-    if (value_of(J) >= 1) return {T(0), T(0), T(0), T(0), T(0), T(0)};
     const Real g = k.exponent, scale = k.bulk_modulus / g;
-    const T power = pow(J, -g);
-    return {
-        T(0), T(0), T(0), scale * ((J * power - 1) / (g - 1) + J - 1), scale * (1 - power), k.bulk_modulus * power / J};
+    const auto slack = J >= 1;
+    const T x = select(slack, T(1), J), power = pow(x, -g);
+    return {T(0),
+            T(0),
+            T(0),
+            scale * ((x * power - 1) / (g - 1) + x - 1),
+            scale * (1 - power),
+            select(slack, T(0), T(k.bulk_modulus * power / x))};
   }
 
   /// F keeps its volume ratio, at least least_volume, and forgets its shape.
   template <class T>
   static Returned<Memory, T> return_map(const Constants&, const Memory& q, const Matrix3<T>& F, Real) {
     using std::cbrt;
-    const T J = F.determinant();
-    return {cbrt(select(value_of(J) < least_volume, T(least_volume), J)) * Matrix3<T>::Identity(), q};
+    const T J = determinant(F);
+    return {cbrt(select(J < least_volume, T(least_volume), J)) * Matrix3<T>::Identity(), q};
   }
   static Mat3 return_differential(const Constants&, const Memory&, const Mat3& F, const Mat3& dF, Real) {
     const Real J = F.determinant();
@@ -54,14 +56,17 @@ struct Tait : VolumeFamily<Tait> {
     return cofactor(F).cwiseProduct(dF).sum() / (3 * root * root) * Mat3::Identity();
   }
 
-  static Mat3 viscous_stress(const Constants& k, Real J, const Mat3& L) {
-    return k.shear_viscosity * J * (L + L.transpose());
+  template <class T>
+  static Matrix3<T> viscous_stress(const Constants& k, const T& J, const Matrix3<T>& L) {
+    return T(k.shear_viscosity * J) * (L + L.transpose());
   }
   static Real viscosity(const Constants& k) { return k.shear_viscosity; }
 
   /// K J^{1-g} under pressure. Expanded liquid carries no waves, but is counted as at rest: it may close within a step.
-  static Real stiffness(const Constants& k, const Memory& q, const Mat3& F) {
-    return std::max(k.bulk_modulus, VolumeFamily<Tait>::stiffness(k, q, F));
+  template <class T>
+  static T stiffness(const Constants& k, const Memory& q, const Matrix3<T>& F) {
+    using std::max;
+    return max(T(k.bulk_modulus), VolumeFamily<Tait>::stiffness(k, q, F));
   }
   /// Nothing plastic to show.
   static Real plastic_measure(const Constants&, const Memory&, const Mat3&) { return 0; }

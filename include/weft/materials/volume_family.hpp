@@ -23,7 +23,7 @@ template <class Derived>
 struct VolumeFamily {
   template <class Constants, class T>
   static VolumeFunctions<T> functions(const Constants& k, const T& J) {
-    const T base = select(value_of(J) < Derived::least_volume, T(Derived::least_volume), J);
+    const T base = select(J < Derived::least_volume, T(Derived::least_volume), J);
     const T x = J - base;
     VolumeFunctions<T> v = Derived::volume_functions(k, base);
     v.m += x * (v.dm + 0.5 * x * v.ddm);
@@ -35,7 +35,7 @@ struct VolumeFamily {
 
   template <class Constants, class Memory, class T>
   static T energy(const Constants& k, const Memory&, const Matrix3<T>& F) {
-    const auto v = functions(k, T(F.determinant()));
+    const auto v = functions(k, determinant(F));
     return 0.5 * v.m * F.squaredNorm() + v.f;
   }
 
@@ -48,13 +48,12 @@ struct VolumeFamily {
   }
 
   /// tau = m F F^T + pi J I.
-  template <class Constants, class Memory>
-  static Mat3 kirchhoff(const Constants& k, const Memory&, const Mat3& F) {
-    const Real J = F.determinant();
+  template <class Constants, class Memory, class T>
+  static Matrix3<T> kirchhoff(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const Symmetric3<T> b = left_square(F);
+    const T J = determinant(F);
     const auto v = functions(k, J);
-    Mat3 tau = v.m * (F * F.transpose());
-    tau.diagonal().array() += (0.5 * v.dm * F.squaredNorm() + v.df) * J;
-    return tau;
+    return (v.m * b + T((0.5 * v.dm * b.trace() + v.df) * J)).full();
   }
 
   template <class Constants, class Memory>
@@ -89,14 +88,15 @@ struct VolumeFamily {
   /// Upper bound of the largest eigenvalue of the acoustic tensor in the current configuration, over all directions n:
   ///   A(n) = m (n.bn) I + m' J (bn n^T + n bn^T) + (m''/2 I1 + f'') J^2 n n^T,  b = F F^T.
   /// In the plane of n and bn this is a 2x2 matrix with |bn - (n.bn) n| <= |dev b| / sqrt(2).
-  template <class Constants, class Memory>
-  static Real stiffness(const Constants& k, const Memory&, const Mat3& F) {
-    const Real J = F.determinant();
+  template <class Constants, class Memory, class T>
+  static T stiffness(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    using std::abs, std::max;
+    const T J = determinant(F);
     const auto v = functions(k, J);
-    const SquaredStretchBounds b = squared_stretch_bounds(F);
-    const Real along = v.m + 2 * v.dm * J, volume = (0.5 * v.ddm * F.squaredNorm() + v.ddf) * J * J;
-    const Real longitudinal = std::max(along * b.lower, along * b.upper) + volume, shear = v.m * b.upper;
-    return std::max(longitudinal, shear) + std::abs(v.dm * J) * b.deviator / std::sqrt(2.0);
+    const SquaredStretchBounds<T> b = squared_stretch_bounds(F);
+    const T along = v.m + 2 * v.dm * J, volume = (0.5 * v.ddm * F.squaredNorm() + v.ddf) * J * J;
+    const T longitudinal = max(T(along * b.lower), T(along * b.upper)) + volume, shear = v.m * b.upper;
+    return max(longitudinal, shear) + abs(T(v.dm * J)) * b.deviator / std::sqrt(2.0);
   }
 };
 

@@ -11,10 +11,14 @@ namespace weft {
 struct VonMises : HenckyElastic {
   static constexpr std::string_view name = "von_mises";
   static constexpr bool yields = true;
-  struct Memory {
-    Real plastic_strain = 0;  ///< Equivalent uniaxial [1].
+  template <class T>
+  struct MemoryOf {
+    T plastic_strain = T(0);  ///< Equivalent uniaxial [1].
   };
-  using Remembered = MemoryFields<Remember<PlasticStrain, &Memory::plastic_strain>>;
+  template <class T>
+  using RememberedOf = MemoryFields<Remember<PlasticStrain, &MemoryOf<T>::plastic_strain>>;
+  using Memory = MemoryOf<Real>;
+  using Remembered = RememberedOf<Real>;
 
   struct Constants {
     Lame lame;
@@ -27,8 +31,9 @@ struct VonMises : HenckyElastic {
   };
 
   template <class T>
-  static Returned<Memory, T> return_map(const Constants& k, const Memory& q, const Matrix3<T>& F, Real) {
-    Memory after;
+  static Returned<MemoryOf<Plain<T>>, T> return_map(const Constants& k, const MemoryOf<Plain<T>>& q,
+                                                    const Matrix3<T>& F, Real) {
+    MemoryOf<Plain<T>> after;
     const Matrix3<T> elastic = flow_in_log_strain(F, [&](const T& trace, const T& deviator) {
       const Flow<T> flow = flow_of(k, q, trace, deviator);
       after.plastic_strain = q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount);
@@ -60,7 +65,8 @@ struct VonMises : HenckyElastic {
   static Real plastic_measure(const Constants&, const Memory& q, const Mat3&) { return q.plastic_strain; }
 
  private:
-  static Real radius(const Constants& k, const Memory& q) {
+  template <class T>
+  static T radius(const Constants& k, const MemoryOf<T>& q) {
     return k.radius + k.hardening * std::sqrt(3.0 / 2) * q.plastic_strain;
   }
 
@@ -71,11 +77,11 @@ struct VonMises : HenckyElastic {
 
   /// From trace and size of the deviator of the trial log strain.
   template <class T>
-  static Flow<T> flow_of(const Constants& k, const Memory& q, const T& trace, const T& deviator) {
-    const T mean = trace / 3, excess = 2 * k.lame.mu * deviator - radius(k, q);
-    if (!(value_of(excess) > 0)) return {{true, mean, T(1)}, T(0)};
-    const T amount = excess / (2 * k.lame.mu + k.hardening);
-    return {{false, mean, 1 - amount / deviator}, amount};
+  static Flow<T> flow_of(const Constants& k, const MemoryOf<Plain<T>>& q, const T& trace, const T& deviator) {
+    const T excess = 2 * k.lame.mu * deviator - radius(k, q);
+    const auto elastic = excess <= 0;
+    const T amount = select(elastic, T(0), T(excess / (2 * k.lame.mu + k.hardening)));
+    return {{elastic, trace / 3, select(elastic, T(1), T(1 - amount / deviator))}, amount};
   }
 };
 

@@ -3,6 +3,7 @@
 // symmetric eigenvalues, and the derivatives of these.
 
 #include "weft/base/types.hpp"
+#include "weft/math/pack.hpp"
 
 #include <Eigen/Geometry>
 #include <Eigen/LU>
@@ -46,6 +47,10 @@ struct Svd {
 /// Accurate to a few units of round-off of s0 for every finite F: singular, inverted, zero, of any scale. Singular
 /// values that are small because columns of F V are (not by cancellation) keep their own relative accuracy.
 Svd<Real> polar_svd(const Mat3& F);
+template <class T>
+Svd<T> polar_svd(const Matrix3<T>& F);
+template <>
+Svd<Pack> polar_svd(const Matrix3<Pack>& F);
 
 /// Change of (U, s, V) as F changes by dF: with B = U^T dF V,
 ///   ds_i = B_ii,  dU = U W, dV = V Z with W, Z skew,

@@ -160,5 +160,7 @@ TYPED_TEST(LawTest, ReturnMapFollowsTheFrame) { check_return_map_follows_the_fra
 TYPED_TEST(LawTest, ReturnDifferentialIsTheDerivativeOfTheReturnMap) {
   check_return_differential_is_the_derivative_of_the_return_map<TypeParam>();
 }
+TYPED_TEST(LawTest, PacksAgreeWithSinglePoints) { check_packs_agree_with_single_points<TypeParam>(); }
+TYPED_TEST(LawTest, NeighboursInAPackChangeNoBit) { check_neighbours_in_a_pack_change_no_bit<TypeParam>(); }
 
 }  // namespace weft::test

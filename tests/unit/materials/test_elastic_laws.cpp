@@ -80,7 +80,7 @@ TEST(FixedCorotatedTest, FollowsTheUniaxialClosedForm) {
       (lateral_stress(middle) > 0 ? upper : lower) = middle;
     }
     const Real J = l1 * lower * lower;
-    const Mat3 tau = FixedCorotated::kirchhoff(k, rest, Vec3(l1, lower, lower).asDiagonal());
+    const Mat3 tau = FixedCorotated::kirchhoff(k, rest, Mat3(Vec3(l1, lower, lower).asDiagonal()));
     const Real expected = 2 * lame.mu * (l1 - 1) * l1 + lame.lambda * (J - 1) * J;
     EXPECT_NEAR(tau(0, 0), expected, 1e-10 * E);
     EXPECT_NEAR(tau(1, 1), 0, 1e-10 * E);
@@ -126,7 +126,7 @@ TEST(NeoHookeanTest, FollowsTheClosedFormOfPureVolumeChange) {
   const auto k = NeoHookean::Constants::from(lame);
   for (const Real s : {0.5, 0.9, 1.2, 2.0}) {
     const Real expected = lame.mu * (s * s - 1) + lame.lambda * 3 * std::log(s);
-    EXPECT_NEAR(NeoHookean::kirchhoff(k, rest, s * Mat3::Identity())(0, 0), expected, 1e-9);
+    EXPECT_NEAR(NeoHookean::kirchhoff(k, rest, Mat3(s * Mat3::Identity()))(0, 0), expected, 1e-9);
   }
 }
 

@@ -70,7 +70,7 @@ TEST(TaitTest, ShearFlowIsResistedByViscosity) {
   EXPECT_DOUBLE_EQ(tau(1, 0), tau(0, 1));
   EXPECT_EQ(tau.diagonal(), Vec3::Zero());
   // A rigid spin is not resisted.
-  EXPECT_EQ(Tait::viscous_stress(water, 0.9, L - L.transpose()), Mat3::Zero());
+  EXPECT_EQ(Tait::viscous_stress(water, 0.9, Mat3(L - L.transpose())), Mat3::Zero());
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <vector>
@@ -110,6 +111,57 @@ TEST(SvdTest, LetsNotANumberThrough) {
   Mat3 F = Mat3::Identity();
   F(1, 2) = std::numeric_limits<Real>::quiet_NaN();
   EXPECT_FALSE(polar_svd(F).s.allFinite());
+}
+
+/// Lanes `first`, `first + step`, ... of the list, going round.
+Matrix3<Pack> packed(const std::vector<Mat3>& list, std::size_t first, std::size_t step) {
+  Matrix3<Pack> M;
+  for (std::size_t lane = 0; lane < Pack::size; ++lane)
+    for (int i = 0; i < 9; ++i) M(i).v[lane] = list[(first + lane * step) % list.size()](i);
+  return M;
+}
+template <int rows, int columns>
+Eigen::Matrix<Real, rows, columns> lane_of(const Eigen::Matrix<Pack, rows, columns>& M, int lane) {
+  return M.unaryExpr([lane](const Pack& a) { return a[lane]; });
+}
+
+TEST(SvdTest, PacksAreAsAccurateAsSingleMatrices) {
+  const std::vector<Mat3> list = matrices();
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Svd<Pack> all = polar_svd(packed(list, i, 7));
+    for (int lane = 0; lane < Pack::size; ++lane) {
+      const Svd<Real> svd = {lane_of(all.U, lane), lane_of(all.s, lane), lane_of(all.V, lane)};
+      const Mat3& F = list[(i + 7 * lane) % list.size()];
+      expect_rotation(svd.U);
+      expect_rotation(svd.V);
+      EXPECT_LE((svd.U * svd.s.asDiagonal() * svd.V.transpose() - F).norm(), round_off * F.norm()) << F;
+      EXPECT_GE(svd.s[0], svd.s[1]);
+      EXPECT_GE(svd.s[1], std::abs(svd.s[2]));
+    }
+  }
+}
+
+TEST(SvdTest, NeighboursInAPackChangeNoBit) {
+  std::vector<Mat3> list = matrices();
+  list.push_back(Mat3::Constant(std::numeric_limits<Real>::quiet_NaN()));
+  list.push_back(Mat3::Constant(std::numeric_limits<Real>::infinity()));
+  list.push_back(1e-200 * list[3]);
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Svd<Pack> alone = polar_svd(packed(list, i, 0));
+    for (const std::size_t step : {1, 7, 300}) {
+      const Svd<Pack> among = polar_svd(packed(list, i, step));
+      const auto same = [](const auto& a, const auto& b) {
+        for (int c = 0; c < a.size(); ++c)
+          if (std::bit_cast<std::uint64_t>(a(c)[0]) != std::bit_cast<std::uint64_t>(b(c)[0])) return false;
+        return true;
+      };
+      if (!list[i].allFinite()) {
+        EXPECT_FALSE(lane_of(among.U, 0).allFinite() && lane_of(among.s, 0).allFinite());
+        continue;
+      }
+      EXPECT_TRUE(same(alone.U, among.U) && same(alone.s, among.s) && same(alone.V, among.V)) << list[i];
+    }
+  }
 }
 
 TEST(SvdTest, DifferentialIsTheDerivativeOfValuesAndOfProducts) {
