@@ -10,13 +10,23 @@ void Timers::charge() {
   since_ = now;
 }
 
+int Timers::index(const char* name) {
+  auto it = std::find_if(phases_.begin(), phases_.end(), [&](const Phase& phase) { return phase.name == name; });
+  if (it == phases_.end()) it = phases_.insert(phases_.end(), Phase{name});
+  return static_cast<int>(it - phases_.begin());
+}
+
+void Timers::move(double seconds, const char* from, const char* to) {
+  phases_[index(from)].seconds -= seconds;
+  Phase& phase = phases_[index(to)];
+  phase.seconds += seconds;
+  ++phase.calls;
+}
+
 Timers::Scope::Scope(Timers& timers, const char* name) : timers_(timers), outer_(timers.current_) {
   timers_.charge();
-  auto& phases = timers_.phases_;
-  auto it = std::find_if(phases.begin(), phases.end(), [&](const Phase& phase) { return phase.name == name; });
-  if (it == phases.end()) it = phases.insert(phases.end(), Phase{name});
-  ++it->calls;
-  timers_.current_ = static_cast<int>(it - phases.begin());
+  timers_.current_ = timers_.index(name);
+  ++timers_.phases_[timers_.current_].calls;
 }
 
 Timers::Scope::~Scope() {

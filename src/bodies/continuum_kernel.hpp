@@ -52,8 +52,7 @@ class Continuum final : public Body {
  public:
   Continuum(std::string name, const typename L::Constants& constants, Real rest_density)
       : Body(std::move(name)), constants_(constants), rest_density_(rest_density) {
-    points_ = Table::with<Id, Position, Velocity, Affine, Mass, RestVolume, VolumeRatio, ElasticF, EnergyGradient,
-                          GatheredVelocity, GatheredAffine>();
+    points_ = Table::with<Id, Position, Velocity, Affine, Mass, RestVolume, VolumeRatio, ElasticF>();
     Columns::add_to(points_);
   }
 
@@ -70,59 +69,60 @@ class Continuum final : public Body {
     }
   }
 
-  void respond(Real) override {
+  void respond(ChunkRows rows, const ChunkForces& forces) const override {
     const auto V0 = points_.get<RestVolume>(), J = points_.get<VolumeRatio>();
-    const auto F = points_.get<ElasticF>(), C = points_.get<Affine>(), A = points_.get<EnergyGradient>();
-    const Columns memory(points_);
+    const auto F = points_.get<ElasticF>(), C = points_.get<Affine>();
+    const Columns memory(const_cast<Table&>(points_));
     // At H = 0: dE/dH = V0 (dpsi/dF) F^T = V0 tau.
-    for_each_pack([&](const PackRows& rows) __attribute__((flatten)) {
-      Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), load(F, rows));
-      if constexpr (L::viscous) tau += L::viscous_stress(constants_, load(J, rows), load(C, rows));
-      store(Matrix3<Pack>(load(V0, rows) * tau), rows, A);
-    });
+    for_each_pack(
+        rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
+          Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), load(F, rows));
+          if constexpr (L::viscous) tau += L::viscous_stress(constants_, load(J, rows), load(C, rows));
+          store(Matrix3<Pack>(load(V0, rows) * tau), entries, forces.A);
+        });
   }
 
-  void commit(Real dt) override {
-    const auto x = points_.get<Position>(), v = points_.get<Velocity>(), gathered_v = points_.get<GatheredVelocity>();
-    const auto C = points_.get<Affine>(), gathered_C = points_.get<GatheredAffine>(), F = points_.get<ElasticF>();
+  void commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override {
+    const auto x = points_.get<Position>(), v = points_.get<Velocity>();
+    const auto C = points_.get<Affine>(), F = points_.get<ElasticF>();
     const auto J = points_.get<VolumeRatio>();
     const Columns memory(points_);
-    for_each_pack([&](const PackRows& rows) __attribute__((flatten)) {
-      for (int lane = 0; lane < rows.count; ++lane) {
-        const std::size_t p = rows.row[lane];
-        v[p] = gathered_v[p];
-        x[p] += dt * v[p];
-      }
-      const Matrix3<Pack> gradient = load(gathered_C, rows);
-      store(gradient, rows, C);
-      const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + Pack(dt) * gradient;
-      store(load(J, rows) * determinant(growth), rows, J);
-      const Matrix3<Pack> F_trial = growth * load(F, rows);
-      if constexpr (L::yields) {
-        const auto [F_elastic, q] = L::return_map(constants_, memory.load(rows), F_trial, dt);
-        store(F_elastic, rows, F);
-        memory.store(rows, q);
-      } else {
-        store(F_trial, rows, F);
-      }
-    });
+    for_each_pack(
+        rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
+          for (int lane = 0; lane < rows.count; ++lane) {
+            const std::size_t p = rows.row[lane];
+            v[p] = motion.v[entries.row[lane]];
+            x[p] += dt * v[p];
+          }
+          const Matrix3<Pack> gradient = load(motion.C, entries);
+          store(gradient, rows, C);
+          const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + Pack(dt) * gradient;
+          store(load(J, rows) * determinant(growth), rows, J);
+          const Matrix3<Pack> F_trial = growth * load(F, rows);
+          if constexpr (L::yields) {
+            const auto [F_elastic, q] = L::return_map(constants_, memory.load(rows), F_trial, dt);
+            store(F_elastic, rows, F);
+            memory.store(rows, q);
+          } else {
+            store(F_trial, rows, F);
+          }
+        });
   }
 
-  StepLimit limit() const override {
+  StepLimit limit(ChunkRows rows) const override {
     const auto v = points_.get<Velocity>();
     const auto F = points_.get<ElasticF>();
     const auto J = points_.get<VolumeRatio>();
     const Columns memory(const_cast<Table&>(points_));
     Real stiffness = 0, speed2 = 0, volume_ratio = 0;
-#pragma omp parallel for schedule(static) reduction(max : stiffness, speed2, volume_ratio)
-    for (std::size_t first = 0; first < points_.owned(); first += Pack::size) {
-      const PackRows rows = PackRows::range(first, points_.owned());
-      stiffness = std::max(stiffness, largest(L::stiffness(constants_, memory.load(rows), load(F, rows))));
-      for (int lane = 0; lane < rows.count; ++lane) {
-        speed2 = std::max(speed2, v[rows.row[lane]].squaredNorm());
-        volume_ratio = std::max(volume_ratio, J[rows.row[lane]]);
-      }
-    }
+    for_each_pack(
+        rows, [&](const PackRows& rows, const PackRows&) __attribute__((flatten)) {
+          stiffness = std::max(stiffness, largest(L::stiffness(constants_, memory.load(rows), load(F, rows))));
+          for (int lane = 0; lane < rows.count; ++lane) {
+            speed2 = std::max(speed2, v[rows.row[lane]].squaredNorm());
+            volume_ratio = std::max(volume_ratio, J[rows.row[lane]]);
+          }
+        });
     StepLimit limit;
     limit.wave_speed = std::sqrt(stiffness / rest_density_);
     limit.viscosity = L::viscosity(constants_) * volume_ratio / rest_density_;
@@ -169,12 +169,11 @@ class Continuum final : public Body {
     for (std::ptrdiff_t p = 0; p < count; ++p) f(static_cast<std::size_t>(p));
   }
 
+  /// Calls f(rows, entries) for packs of a chunk: which rows of the table, and which entries of the chunk's spans.
   template <class F>
-  void for_each_pack(F&& f) const {
-    const auto count = static_cast<std::ptrdiff_t>(points_.owned());
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t first = 0; first < count; first += Pack::size)
-      f(PackRows::range(static_cast<std::size_t>(first), static_cast<std::size_t>(count)));
+  static void for_each_pack(ChunkRows rows, F&& f) {
+    for (std::size_t first = 0; first < rows.size(); first += Pack::size)
+      f(PackRows::of(rows, first), PackRows::range(first, rows.size()));
   }
 
   typename L::Constants constants_;

@@ -21,6 +21,12 @@ struct PackRows {
   std::array<std::uint32_t, Pack::size> row;
   int count;
 
+  /// rows[first], rows[first + 1], ...
+  static PackRows of(std::span<const std::uint32_t> rows, std::size_t first) {
+    PackRows some = range(first, rows.size());
+    for (std::uint32_t& row : some.row) row = rows[row];
+    return some;
+  }
   /// Rows first, first + 1, ..., before end.
   static PackRows range(std::size_t first, std::size_t end) {
     PackRows rows;

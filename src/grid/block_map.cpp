@@ -28,13 +28,14 @@ BlockMap::BlockMap(const Comm& comm, const Cuts& cuts, std::span<const BlockKey>
   keys_.insert(keys_.end(), ghosts.begin(), ghosts.end());
 
   blocks_.reserve(keys_.size());
-  number_.reserve(keys_.size());
   for (const BlockKey key : keys_) {
-    number_.emplace(key, static_cast<int>(blocks_.size()));
+    const int number = static_cast<int>(blocks_.size());
     blocks_.push_back(block_of(key));
+    number_.find_or_add(blocks_.back(), number);
   }
 
-  const std::vector<std::int32_t> rows = ask_rows(comm, owner, ghosts, [this](BlockKey key) { return find(key); });
+  const std::vector<std::int32_t> rows =
+      ask_rows(comm, owner, ghosts, [this](BlockKey key) { return find(block_of(key)); });
   std::vector<RemoteRow> originals;
   for (std::size_t g = 0; g < ghosts.size(); ++g) {
     WEFT_ENSURE(rows[g] >= 0);
@@ -43,14 +44,9 @@ BlockMap::BlockMap(const Comm& comm, const Cuts& cuts, std::span<const BlockKey>
   forest_ = Forest(comm, static_cast<std::size_t>(owned_), originals);
 }
 
-int BlockMap::find(BlockKey key) const {
-  const auto it = number_.find(key);
-  return it == number_.end() ? -1 : it->second;
-}
-
 std::array<int, 8> BlockMap::octants(const Vec3i& block) const {
   std::array<int, 8> numbers;
-  for (int o = 0; o < 8; ++o) numbers[o] = find(key_of(block + octant_offset(o)));
+  for (int o = 0; o < 8; ++o) numbers[o] = find(block + octant_offset(o));
   return numbers;
 }
 

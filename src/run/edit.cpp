@@ -39,6 +39,7 @@ void emit(const Comm& comm, Scene& scene, RunState& state) {
     }
     state.next_id[source.body] += positions.size();
     body.rest(first_row);
+    if (!state.limits.empty()) state.limits[source.body].include(body.limit_from(first_row));
   }
 }
 

@@ -324,6 +324,7 @@ std::string check(const Comm& comm, const Deck& deck) {
   state.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
   Stepper stepper(comm, scene, state, timers);
   stepper.settle(true);
+  find_limits(comm, scene, state);
 
   std::string text = resolved_yaml(deck) + "\n";
   std::size_t table_bytes = 0;
@@ -336,7 +337,7 @@ std::string check(const Comm& comm, const Deck& deck) {
   const Real points = static_cast<Real>(comm.sum(scene.points()));
   const Real most = comm.max(static_cast<Real>(scene.points()));
   const Real memory = comm.max(static_cast<Real>(table_bytes + stepper.bytes()));
-  const StepSize size = size_of_step(comm, scene, 0);
+  const StepSize size = size_of_step(scene, state);
   const Real steps = std::ceil(deck.time.end / size.dt);
   const Real frames = std::floor(deck.time.end / deck.time.frame_interval + 1e-9) + 1;
   const Real frame_size = static_cast<Real>(scene_frame_bytes(comm, scene));

@@ -25,6 +25,9 @@ std::string to_text(const RunState& state) {
   j["time"] = state.time;
   j["next_frame"] = state.next_frame;
   j["recovery_dt"] = number(state.recovery_dt);
+  j["limits"] = json::array();
+  for (const StepLimit& l : state.limits)
+    j["limits"].push_back({number(l.wave_speed), number(l.viscosity), number(l.speed)});
   j["wall_impulse"] = json::array();
   for (const Vec3& p : state.wall_impulse) j["wall_impulse"].push_back({p.x(), p.y(), p.z()});
   j["next_id"] = state.next_id;
@@ -43,6 +46,9 @@ RunState state_from_text(const std::string& text) {
     state.time = j.at("time");
     state.next_frame = j.at("next_frame");
     state.recovery_dt = number_or(j.at("recovery_dt"), infinity);
+    for (const json& l : j.at("limits"))
+      state.limits.push_back(
+          {number_or(l.at(0), infinity), number_or(l.at(1), infinity), number_or(l.at(2), infinity)});
     for (const json& p : j.at("wall_impulse")) state.wall_impulse.emplace_back(p.at(0), p.at(1), p.at(2));
     state.next_id = j.at("next_id").get<std::vector<PointId>>();
     for (const json& t : j.at("emitted_until")) state.emitted_until.push_back(number_or(t, -infinity));

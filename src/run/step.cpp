@@ -1,6 +1,7 @@
 #include "weft/run/step.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <array>
@@ -13,8 +14,9 @@
 namespace weft {
 namespace {
 
-/// Rows are brought into visiting order every so many steps, for the memory's sake; results do not depend on it.
-constexpr int steps_between_reorders = 16;
+/// Rows are brought into visiting order once they are this much out of it, for the memory's sake; results do not depend
+/// on it.
+constexpr Real most_disorder = 0.1;
 /// A step is refused when a node moves this many times further than the deck's CFL number allows.
 constexpr Real cfl_slack = 2;
 /// A stop this much further than dt, as a fraction of dt, is reached by the same step.
@@ -45,26 +47,68 @@ std::string point_text(const Body& body, std::size_t p) {
                      x.x(), x.y(), x.z());
 }
 
+/// The limits of all ranks together. Collective.
+void agree_on_limits(const Comm& comm, RunState& state) {
+  std::vector<Real> values;
+  for (const StepLimit& limit : state.limits)
+    values.insert(values.end(), {limit.wave_speed, limit.viscosity, limit.speed});
+  comm.max(values);
+  for (std::size_t b = 0; b < state.limits.size(); ++b)
+    state.limits[b] = {values[3 * b], values[3 * b + 1], values[3 * b + 2]};
+}
+
+/// How long threads spend within pieces of work that take a few microseconds each. Every seventh piece is timed: a look
+/// at the clock is not free either, and bins have often eight chunks, of which the first finds the caches cold.
+class LawClock {
+ public:
+  template <class F>
+  void measure(F&& work) {
+    Share& mine = shares_[static_cast<std::size_t>(omp_get_thread_num())];
+    if (mine.pieces++ % pieces_to_one_timed != 0) return work();
+    const double began = wall_seconds();
+    work();
+    mine.seconds += pieces_to_one_timed * (wall_seconds() - began);
+  }
+  /// On average over the threads.
+  double seconds() const {
+    double sum = 0;
+    for (const Share& share : shares_) sum += share.seconds;
+    return sum / static_cast<double>(shares_.size());
+  }
+
+ private:
+  static constexpr int pieces_to_one_timed = 7;
+  struct alignas(64) Share {  // a cache line of its own
+    double seconds = 0;
+    long pieces = 0;
+  };
+  std::vector<Share> shares_ = std::vector<Share>(static_cast<std::size_t>(omp_get_max_threads()));
+};
+
 }  // namespace
 
-StepSize size_of_step(const Comm& comm, const Scene& scene, Real time) {
+void find_limits(const Comm& comm, const Scene& scene, RunState& state) {
+  state.limits.clear();
+  for (const auto& body : scene.bodies) state.limits.push_back(body->limit_from(0));
+  agree_on_limits(comm, state);
+}
+
+StepSize size_of_step(const Scene& scene, const RunState& state) {
   constexpr std::array reasons{"waves in ", "viscosity of ", "speed of "};
   const Real dx = scene.transfer.dx;
   std::vector<Real> limits;
-  for (const auto& body : scene.bodies) {
-    const StepLimit limit = body->limit();  // a zero below gives infinity: no limit
+  for (const StepLimit& limit : state.limits) {  // a zero below gives infinity: no limit
     limits.push_back(wave_number(scene.transfer.kernel) * dx / limit.wave_speed);
     limits.push_back(diffusion_number * dx * dx / limit.viscosity);
     limits.push_back(scene.deck.time.cfl * dx / limit.speed);
   }
-  comm.min(limits);
 
   StepSize size{scene.deck.time.max_dt, "time.max_dt"};
   for (std::size_t l = 0; l < limits.size(); ++l)
     if (limits[l] < size.dt) size = {limits[l], reasons[l % reasons.size()] + scene.bodies[l / reasons.size()]->name()};
   for (const BodySource& source : scene.sources) {
     const Real limit = scene.deck.time.cfl * dx / source.source.velocity().norm();
-    if (time < source.until && limit < size.dt) size = {limit, "speed of source " + source.name};
+    if (state.time < source.until && limit < size.dt) size = {limit, "speed of source " + source.name};
   }
   return size;
 }
@@ -74,21 +118,18 @@ Stepper::Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers
 
 StepReport Stepper::take(Real not_beyond) {
   settle(false);
-  StepReport report;
-  {
+  if (state_.limits.empty()) {
     const auto timing = timers_.measure("size");
-    report.size = size_of_step(comm_, scene_, state_.time);
+    find_limits(comm_, scene_, state_);
   }
+  StepReport report;
+  report.size = size_of_step(scene_, state_);
   Real& dt = report.size.dt;
   if (state_.recovery_dt < dt) report.size = {state_.recovery_dt, "recovery"};
   const Real left = not_beyond - state_.time;
   if ((1 + round_off) * dt >= left) report.size = {left, "output"};
   else if (2 * dt > left) report.size = {left / 2, "output"};  // two equal steps rather than one and a sliver
 
-  {
-    const auto timing = timers_.measure("law");
-    for (auto& body : scene_.bodies) body->respond(dt);
-  }
   std::vector<Vec3> wall_impulse(scene_.walls.size());
   for (;;) {
     const Fault fault = try_step(dt, wall_impulse);
@@ -108,10 +149,7 @@ StepReport Stepper::take(Real not_beyond) {
     ++report.retries;
   }
 
-  {
-    const auto timing = timers_.measure("law");
-    for (auto& body : scene_.bodies) body->commit(dt);
-  }
+  commit(dt);
   for (std::size_t w = 0; w < wall_impulse.size(); ++w) {
     comm_.sum(std::span(wall_impulse[w].data(), 3));
     state_.wall_impulse[w] += wall_impulse[w];
@@ -124,20 +162,25 @@ StepReport Stepper::take(Real not_beyond) {
 
   const auto timing = timers_.measure("edit");
   edit_points(comm_, scene_, state_);
+  agree_on_limits(comm_, state_);
   return report;
 }
 
-/// Scatter, advance and gather with this dt; nothing but work columns and the grid changes.
+/// Scatter and advance with this dt; nothing but the grid changes.
 Stepper::Fault Stepper::try_step(Real dt, std::vector<Vec3>& wall_impulse) {
   layer_.reset(map_.size());
   {
     const auto timing = timers_.measure("scatter");
     for (std::size_t b = 0; b < bins_.size(); ++b) {
-      const Table& points = scene_.bodies[b]->points();
-      scatter(scene_.transfer, bins_[b],
-              {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>(),
-               points.get<EnergyGradient>()},
-              dt, layer_.inertia);
+      const Body& body = *scene_.bodies[b];
+      const Table& points = body.points();
+      LawClock clock;
+      scatter(
+          scene_.transfer, bins_[b],
+          {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>()},
+          [&](ChunkRows rows, const ChunkForces& forces) { clock.measure([&] { body.respond(rows, forces); }); }, dt,
+          layer_.inertia);
+      timers_.move(clock.seconds(), "scatter", "law");
     }
   }
   {
@@ -157,14 +200,6 @@ Stepper::Fault Stepper::try_step(Real dt, std::vector<Vec3>& wall_impulse) {
     const auto timing = timers_.measure("exchange");
     map_.forest().update_ghosts(layer_.velocity.view());
   }
-  {
-    const auto timing = timers_.measure("gather");
-    for (std::size_t b = 0; b < bins_.size(); ++b) {
-      Table& points = scene_.bodies[b]->points();
-      gather(scene_.transfer, bins_[b], layer_.velocity,
-             {points.get<Position>(), points.get<GatheredVelocity>(), points.get<GatheredAffine>()});
-    }
-  }
   const auto timing = timers_.measure("accept");
   Fault fault = worst_of_points(dt);
   const Real excess = nodes.max_speed / speed_bound;
@@ -178,30 +213,43 @@ Stepper::Fault Stepper::try_step(Real dt, std::vector<Vec3>& wall_impulse) {
   return fault;
 }
 
-/// The point that the step would deform most.
+/// The point that the step would deform most, if it is too much.
 Stepper::Fault Stepper::worst_of_points(Real dt) const {
   Fault fault;
-  for (const auto& body : scene_.bodies) {
-    const auto C = body->points().get<GatheredAffine>();
-    const std::size_t count = body->points().owned();
-    Real worst = 0;
-#pragma omp parallel for schedule(static) reduction(max : worst)
-    for (std::size_t p = 0; p < count; ++p) {
-      const Real size2 = C[p].squaredNorm();
-      worst = std::max(worst, std::isfinite(size2) ? size2 : std::numeric_limits<Real>::infinity());
-    }
-    const Real excess = dt * std::sqrt(worst) / scene_.deck.time.max_strain;
+  const Real most_strain = scene_.deck.time.max_strain;
+  for (std::size_t b = 0; b < bins_.size(); ++b) {
+    const Body& body = *scene_.bodies[b];
+    const Steepest worst =
+        steepest_above(most_strain / dt, scene_.transfer, bins_[b], body.points().get<Position>(), layer_.velocity);
+    const Real strain = dt * worst.norm, excess = strain / most_strain;
     if (excess <= fault.excess) continue;
     fault.excess = excess;
-    if (excess <= 1) continue;
-    std::size_t p = 0;
-    while (C[p].squaredNorm() < worst) ++p;  // also stops at NaN
-    fault.text = std::isfinite(worst)
+    fault.text = std::isfinite(strain)
                      ? fmt::format("{} would deform by {:.3g} in one step, more than time.max_strain = {}",
-                                   point_text(*body, p), dt * std::sqrt(worst), scene_.deck.time.max_strain)
-                     : fmt::format("the velocity gradient of {} is not a finite number", point_text(*body, p));
+                                   point_text(body, worst.row), strain, most_strain)
+                     : fmt::format("the velocity gradient of {} is not a finite number", point_text(body, worst.row));
   }
   return fault;
+}
+
+/// Gathers the accepted motion; bodies move and deform with it. What the next step is limited by is seen on the way.
+void Stepper::commit(Real dt) {
+  const auto timing = timers_.measure("gather");
+  for (std::size_t b = 0; b < bins_.size(); ++b) {
+    Body& body = *scene_.bodies[b];
+    LawClock clock;
+    std::vector<StepLimit> by_thread(static_cast<std::size_t>(omp_get_max_threads()));
+    gather(scene_.transfer, bins_[b], std::as_const(body.points()).get<Position>(), layer_.velocity,
+           [&](ChunkRows rows, const ChunkMotion& motion) {
+             clock.measure([&] {
+               body.commit(rows, dt, motion);
+               by_thread[static_cast<std::size_t>(omp_get_thread_num())].include(body.limit(rows));
+             });
+           });
+    timers_.move(clock.seconds(), "gather", "law");
+    state_.limits[b] = {};
+    for (const StepLimit& limit : by_thread) state_.limits[b].include(limit);
+  }
 }
 
 void Stepper::sort_points() {
@@ -209,13 +257,10 @@ void Stepper::sort_points() {
   comm_.agree([&] {
     for (std::size_t b = 0; b < bins_.size(); ++b) {
       Table& points = scene_.bodies[b]->points();
-      const auto sort = [&] {
-        bins_[b].sort(scene_.transfer.kernel, scene_.transfer.dx, points.get<Position>(), points.get<Id>());
-      };
-      sort();
-      if (state_.step % steps_between_reorders == 0 && !bins_[b].in_order()) {
+      bins_[b].sort(scene_.transfer.kernel, scene_.transfer.dx, points.get<Position>(), points.get<Id>());
+      if (bins_[b].disorder() > most_disorder) {
         points.reorder(bins_[b].order());
-        sort();
+        bins_[b].rows_were_reordered();
       }
     }
   });
@@ -225,21 +270,17 @@ void Stepper::sort_points() {
 bool Stepper::send_home() {
   const auto timing = timers_.measure("exchange");
   std::vector<Real> leavers(bins_.size(), 0);
-  std::vector<std::vector<int>> homes(bins_.size());
-  for (std::size_t b = 0; b < bins_.size(); ++b) {
-    homes[b].assign(scene_.bodies[b]->points().owned(), comm_.rank());
-    for (const Bin& bin : bins_[b].bins()) {
-      const int owner = state_.cuts.owner(bin.key);
-      if (owner == comm_.rank()) continue;
-      leavers[b] = 1;
-      for (std::uint32_t k = bin.begin; k < bin.end; ++k) homes[b][bins_[b].order()[k]] = owner;
-    }
-  }
+  for (std::size_t b = 0; b < bins_.size(); ++b)
+    for (const Bin& bin : bins_[b].bins())
+      if (state_.cuts.owner(bin.key) != comm_.rank()) leavers[b] = 1;
   comm_.max(leavers);
   bool any = false;
   for (std::size_t b = 0; b < bins_.size(); ++b) {
     if (leavers[b] == 0) continue;
-    ship(comm_, scene_.bodies[b]->points(), homes[b]);
+    std::vector<int> homes(scene_.bodies[b]->points().owned());
+    for (const Bin& bin : bins_[b].bins())
+      for (std::uint32_t k = bin.begin; k < bin.end; ++k) homes[bins_[b].order()[k]] = state_.cuts.owner(bin.key);
+    ship(comm_, scene_.bodies[b]->points(), homes);
     any = true;
   }
   return any;
@@ -262,16 +303,18 @@ void Stepper::settle(bool recut) {
 /// Makes the blocks that points touch the active ones; rebuilds the map only if some rank touches others than before.
 void Stepper::activate_blocks() {
   const auto timing = timers_.measure("activate");
+  const bool same_bins = std::all_of(bins_.begin(), bins_.end(), [](const Bins& b) { return b.is_numbered(); });
   std::vector<BlockKey> touched;
-  for (const Bins& bins : bins_) bins.append_touched(touched);
-  std::sort(touched.begin(), touched.end());
-  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-  if (comm_.any(map_is_stale_ || touched != touched_)) {
-    touched_ = std::move(touched);
+  if (!same_bins) touched = touched_blocks(bins_);
+  const bool changed = map_is_stale_ || (!same_bins && touched != touched_);
+  if (comm_.any(changed)) {
+    if (!same_bins) touched_ = std::move(touched);
     map_ = BlockMap(comm_, state_.cuts, touched_);
     map_is_stale_ = false;
+    for (Bins& bins : bins_) bins.number(map_);
   }
-  for (Bins& bins : bins_) bins.number(map_);
+  for (Bins& bins : bins_)
+    if (!bins.is_numbered()) bins.number(map_);
 }
 
 Real Stepper::imbalance() const { return weft::imbalance(comm_, scene_.points()); }

@@ -6,13 +6,18 @@
 namespace weft {
 namespace {
 
-/// v = p / m + dt g on the nodes of one block; empty nodes stay at rest.
+/// v = p / m + dt g on the nodes of one block; empty nodes are at rest.
 void velocity_of_block(const ExplicitStep& step, const Real* inertia, Real* velocity) {
   const Vec3 fall = step.dt * step.gravity;
   for (int place = 0; place < nodes_per_block; ++place) {
     const Real mass = inertia[place * NodeField::width];
-    if (!(mass > 0)) continue;
-    Eigen::Map<Vec3> v(velocity + place * NodeField::width);
+    Real* value = velocity + place * NodeField::width;
+    value[3] = mass > 0 ? 1 : 0;
+    Eigen::Map<Vec3> v(value);
+    if (!(mass > 0)) {
+      v.setZero();
+      continue;
+    }
     v = Eigen::Map<const Vec3>(inertia + place * NodeField::width + 1) / mass + fall;
     if (mass < step.light_mass) {
       const Real speed = v.norm();

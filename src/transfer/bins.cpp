@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <numeric>
 
 #include "weft/base/check.hpp"
 #include "weft/transfer/dispatch.hpp"
@@ -12,155 +12,211 @@
 namespace weft {
 namespace {
 
-constexpr std::uint32_t no_bin = ~0u;
-
-/// The blocks that one thread met among its points, in the order of first sight, with the points at each node.
-struct Found {
-  std::vector<Vec3i> blocks;
-  std::vector<std::array<std::uint32_t, nodes_per_block>> counts;
-  std::unordered_map<BlockKey, std::uint32_t> number;
-  bool lost = false;
-
-  std::uint32_t number_of(const Vec3i& block) {
-    const auto [it, is_new] = number.try_emplace(key_of(block), static_cast<std::uint32_t>(blocks.size()));
-    if (is_new) {
-      blocks.push_back(block);
-      counts.emplace_back().fill(0);
-    }
-    return it->second;
+/// Sorts rows by id. Most of a bin stands in order already and what came in lately stands around it: the longest
+/// ascending stretch stays, and the others are sorted and put in their places.
+void sort_by_id(std::span<std::uint32_t> rows, std::span<const PointId> id, std::vector<std::uint32_t>& others) {
+  const auto before = [id](std::uint32_t a, std::uint32_t b) { return id[a] < id[b]; };
+  std::size_t first = 0, length = 0;
+  for (std::size_t begin = 0; begin < rows.size();) {
+    std::size_t end = begin + 1;
+    while (end < rows.size() && before(rows[end - 1], rows[end])) ++end;
+    if (end - begin > length) first = begin, length = end - begin;
+    begin = end;
   }
-};
+  if (length == rows.size()) return;
 
-/// Octants that a kernel of `reach` nodes touches from the node at `place`.
-std::uint8_t octants_from(int place, int reach) {
-  const Vec3i node = node_at_place(place);
-  std::uint8_t octants = 0;
-  for (int o = 0; o < 8; ++o) {
-    const Vec3i offset = octant_offset(o);
-    bool touched = true;
-    for (int d = 0; d < 3; ++d) touched = touched && (offset[d] == 0 || node[d] + reach > block_width);
-    if (touched) octants |= static_cast<std::uint8_t>(1u << o);
+  others.assign(rows.begin(), rows.begin() + first);
+  others.insert(others.end(), rows.begin() + first + length, rows.end());
+  std::sort(others.begin(), others.end(), before);
+  std::move(rows.begin() + first, rows.begin() + first + length, rows.begin());
+  auto end = rows.begin() + length, to = rows.end();  // [begin, end) stands in order, [to, rows.end()) is done
+  for (auto other = others.rbegin(); other != others.rend(); ++other) {
+    const auto place = std::upper_bound(rows.begin(), end, *other, before);
+    to = std::move_backward(place, end, to);
+    end = place;
+    *--to = *other;
   }
-  return octants;
 }
 
 }  // namespace
 
 void Bins::sort(KernelKind kernel, Real dx, std::span<const Vec3> x, std::span<const PointId> id) {
-  const auto count = static_cast<std::ptrdiff_t>(x.size());
-  bin_of_point_.resize(x.size());
-  place_of_point_.resize(x.size());
+  find_runs(kernel, dx, x);
+  make_bins();
   order_.resize(x.size());
-  const int threads = omp_get_max_threads();
-  std::vector<Found> found(threads);
+  order_rows(id);
+}
 
-  const int reach = with_kernel(kernel, [](auto k) { return decltype(k)::nodes; });
+/// Cuts the rows into runs within one block, and counts the points of each block, thread by thread.
+void Bins::find_runs(KernelKind kernel, Real dx, std::span<const Vec3> x) {
+  const auto count = static_cast<std::ptrdiff_t>(x.size());
+  const int threads = omp_get_max_threads();
+  found_.resize(static_cast<std::size_t>(threads));
+  for (Found& f : found_) {
+    f.blocks.clear();
+    f.counts.clear();
+    f.number.clear();
+    f.runs.clear();
+    f.lost = false;
+  }
   with_kernel(kernel, [&](auto k) {
     using Kernel = decltype(k);
     // One block less than the curve holds: kernels start up to two nodes before their point.
     const Real per_dx = 1 / dx, limit = Real(max_block_coordinate - 1) * block_width;
 #pragma omp parallel num_threads(threads)
     {
-      Found& mine = found[omp_get_thread_num()];
-      Vec3i last_block = Vec3i::Constant(std::numeric_limits<std::int32_t>::max());
-      std::uint32_t last_bin = no_bin;
-#pragma omp for schedule(static)
+      Found& mine = found_[static_cast<std::size_t>(omp_get_thread_num())];
+      const auto number_of = [&mine](const Vec3i& block) {
+        const int next = static_cast<int>(mine.blocks.size());
+        const int number = mine.number.find_or_add(block, next);
+        if (number == next) {
+          mine.blocks.push_back(block);
+          mine.counts.push_back(0);
+        }
+        return number;
+      };
+      // A point that left its block interrupts a run, which then goes on: so the last two blocks are remembered.
+      Vec3i block = Vec3i::Constant(std::numeric_limits<std::int32_t>::max()), block_before = block;
+      int number_before = -1;
+      Run run{-1, 0, 0};
+      const auto close = [&mine, &run] {
+        if (run.count == 0) return;
+        mine.runs.push_back(run);
+        mine.counts[run.block] += run.count;
+      };
+#pragma omp for schedule(static) nowait
       for (std::ptrdiff_t p = 0; p < count; ++p) {
         const Vec3 scaled = x[p] * per_dx;
         if (!(scaled.array().abs() < limit).all()) {  // also if one is not a number
           mine.lost = true;
           continue;
         }
-        const Vec3i base(Kernel::base(scaled.x()), Kernel::base(scaled.y()), Kernel::base(scaled.z()));
-        const Vec3i block = block_of_node(base);
-        if (block != last_block) {
-          last_block = block;
-          last_bin = mine.number_of(block);
+        const Vec3i here =
+            block_of_node({Kernel::base(scaled.x()), Kernel::base(scaled.y()), Kernel::base(scaled.z())});
+        if (here == block) {
+          ++run.count;
+          continue;
         }
-        const int place = place_in_block(base);
-        bin_of_point_[p] = last_bin;
-        place_of_point_[p] = static_cast<std::uint8_t>(place);
-        ++mine.counts[last_bin][place];
+        close();
+        const int number = here == block_before ? number_before : number_of(here);
+        block_before = block;
+        number_before = run.block;
+        block = here;
+        run = {number, static_cast<std::uint32_t>(p), 1};
       }
+      close();
     }
   });
-  for (const Found& f : found)
+  for (const Found& f : found_)
     require(
         !f.lost, ExitCode::numerics,
         "a point left the largest possible domain or its position is not a number; give domain.bounds to remove points "
         "that leave, or reduce time.max_dt");
+}
 
-  // The union of what the threads found, in curve order.
-  bins_.clear();
-  for (const Found& f : found)
-    for (const auto& [key, n] : f.number) bins_.push_back({key, f.blocks[n], 0, 0, 0, {}});
-  std::sort(bins_.begin(), bins_.end(), [](const Bin& a, const Bin& b) { return a.key < b.key; });
-  bins_.erase(std::unique(bins_.begin(), bins_.end(), [](const Bin& a, const Bin& b) { return a.key == b.key; }),
-              bins_.end());
-
-  // Where each thread writes its points of each node: all threads' counts become starts.
-  std::uint32_t start = 0;
-  std::vector<std::uint32_t> node_starts;
-  node_starts.reserve(bins_.size() * nodes_per_block + 1);
-  for (Bin& bin : bins_) {
-    bin.begin = start;
-    for (int place = 0; place < nodes_per_block; ++place) {
-      node_starts.push_back(start);
-      for (Found& f : found) {
-        const auto it = f.number.find(bin.key);
-        if (it == f.number.end()) continue;
-        std::uint32_t& n = f.counts[it->second][place];
-        start += std::exchange(n, start);
-      }
-      if (start > node_starts.back()) bin.octants |= octants_from(place, reach);
+/// The union of what the threads found, in curve order.
+void Bins::make_bins() {
+  std::vector<Bin> bins;
+  BlockIndex place;
+  for (Found& f : found_)
+    for (std::size_t n = 0; n < f.blocks.size(); ++n) {
+      const int next = static_cast<int>(bins.size());
+      if (place.find_or_add(f.blocks[n], next) == next) bins.push_back({key_of(f.blocks[n]), f.blocks[n], 0, 0, {}});
     }
-    bin.end = start;
-  }
-  node_starts.push_back(start);
+  std::sort(bins.begin(), bins.end(), [](const Bin& a, const Bin& b) { return a.key < b.key; });
+  place.clear();
+  for (std::size_t b = 0; b < bins.size(); ++b) place.find_or_add(bins[b].block, static_cast<int>(b));
 
-#pragma omp parallel num_threads(threads)
+  // All threads' counts become the places where each writes the rows of its runs.
+  std::vector<std::uint32_t> filled(bins.size(), 0);
+  for (const Found& f : found_)
+    for (std::size_t n = 0; n < f.blocks.size(); ++n) filled[place.find(f.blocks[n])] += f.counts[n];
+  std::uint32_t start = 0;
+  for (std::size_t b = 0; b < bins.size(); ++b) {
+    bins[b].begin = start;
+    bins[b].end = start += filled[b];
+    filled[b] = bins[b].begin;
+  }
+  runs_ = 0;
+  for (Found& f : found_) {
+    for (std::size_t n = 0; n < f.blocks.size(); ++n) {
+      std::uint32_t& next = filled[place.find(f.blocks[n])];
+      next += std::exchange(f.counts[n], next);
+    }
+    runs_ += f.runs.size();
+  }
+
+  const bool same_blocks = std::equal(bins.begin(), bins.end(), bins_.begin(), bins_.end(),
+                                      [](const Bin& a, const Bin& b) { return a.key == b.key; });
+  if (same_blocks) {
+    for (std::size_t b = 0; b < bins.size(); ++b) bins[b].numbers = bins_[b].numbers;
+  } else {
+    is_numbered_ = false;
+    for (auto& colour : colours_) colour.clear();
+    for (std::uint32_t b = 0; b < bins.size(); ++b) {
+      const Vec3i& block = bins[b].block;
+      colours_[((block.x() & 1) << 2) | ((block.y() & 1) << 1) | (block.z() & 1)].push_back(b);
+    }
+  }
+  bins_ = std::move(bins);
+}
+
+void Bins::order_rows(std::span<const PointId> id) {
+#pragma omp parallel
   {
-    Found& mine = found[omp_get_thread_num()];
-#pragma omp for schedule(static)
-    for (std::ptrdiff_t p = 0; p < count; ++p)
-      order_[mine.counts[bin_of_point_[p]][place_of_point_[p]]++] = static_cast<std::uint32_t>(p);
-      // Only now is the order free of where rows stand and which thread saw them: by id at each node.
-#pragma omp for schedule(static)
-    for (std::ptrdiff_t n = 0; n < static_cast<std::ptrdiff_t>(node_starts.size()) - 1; ++n)
-      std::sort(order_.begin() + node_starts[n], order_.begin() + node_starts[n + 1],
-                [&](std::uint32_t a, std::uint32_t b) { return id[a] < id[b]; });
+#pragma omp for schedule(static, 1)
+    for (std::size_t f = 0; f < found_.size(); ++f)
+      for (const Run& run : found_[f].runs) {
+        std::uint32_t& next = found_[f].counts[run.block];
+        std::iota(order_.begin() + next, order_.begin() + next + run.count, run.row);
+        next += run.count;
+      }
+    // Only now is the order free of where rows stand and which thread saw them.
+    std::vector<std::uint32_t> others;
+#pragma omp for schedule(dynamic, 16)
+    for (std::size_t b = 0; b < bins_.size(); ++b)
+      sort_by_id(std::span(order_).subspan(bins_[b].begin, bins_[b].end - bins_[b].begin), id, others);
   }
+}
 
-  for (auto& colour : colours_) colour.clear();
-  for (std::uint32_t b = 0; b < bins_.size(); ++b) {
-    const Vec3i& block = bins_[b].block;
-    colours_[((block.x() & 1) << 2) | ((block.y() & 1) << 1) | (block.z() & 1)].push_back(b);
-  }
+void Bins::rows_were_reordered() {
+  std::iota(order_.begin(), order_.end(), 0u);
+  runs_ = bins_.size();
 }
 
 void Bins::number(const BlockMap& map) {
-  for (Bin& bin : bins_)
-    for (int o = 0; o < 8; ++o) {
-      bin.numbers[o] = (bin.octants >> o) & 1 ? map.find(key_of(bin.block + octant_offset(o))) : -1;
-      WEFT_ASSUME(bin.numbers[o] >= 0 || !((bin.octants >> o) & 1));
-    }
+  for (Bin& bin : bins_) {
+    bin.numbers = map.octants(bin.block);
+    for (const int number : bin.numbers) WEFT_ENSURE(number >= 0);
+  }
+  is_numbered_ = true;
 }
 
-void Bins::append_touched(std::vector<BlockKey>& keys) const {
-  for (const Bin& bin : bins_)
-    for (int o = 0; o < 8; ++o)
-      if ((bin.octants >> o) & 1) keys.push_back(key_of(bin.block + octant_offset(o)));
-}
-
-bool Bins::in_order() const {
-  for (std::uint32_t p = 0; p < order_.size(); ++p)
-    if (order_[p] != p) return false;
-  return true;
+Real Bins::disorder() const {
+  const std::size_t breaks = runs_ - std::min(runs_, bins_.size());
+  return order_.empty() ? 0 : static_cast<Real>(breaks) / static_cast<Real>(order_.size());
 }
 
 std::size_t Bins::bytes() const {
-  return bins_.capacity() * sizeof(Bin) + order_.capacity() * sizeof(std::uint32_t) +
-         bin_of_point_.capacity() * sizeof(std::uint32_t) + place_of_point_.capacity();
+  std::size_t sum = bins_.capacity() * sizeof(Bin) + order_.capacity() * sizeof(std::uint32_t);
+  for (const Found& f : found_)
+    sum += f.blocks.capacity() * sizeof(Vec3i) + f.counts.capacity() * sizeof(std::uint32_t) + f.number.bytes() +
+           f.runs.capacity() * sizeof(Run);
+  return sum;
+}
+
+std::vector<BlockKey> touched_blocks(std::span<const Bins> bodies) {
+  std::vector<BlockKey> keys;
+  BlockIndex seen;
+  for (const Bins& bins : bodies)
+    for (const Bin& bin : bins.bins())
+      for (int o = 0; o < 8; ++o) {
+        const Vec3i block = bin.block + octant_offset(o);
+        const int next = static_cast<int>(keys.size());
+        if (seen.find_or_add(block, next) == next) keys.push_back(key_of(block));
+      }
+  std::sort(keys.begin(), keys.end());
+  return keys;
 }
 
 }  // namespace weft

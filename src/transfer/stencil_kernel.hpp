@@ -7,32 +7,48 @@
 
 namespace weft {
 
-/// Weights w, offsets d = x_i - x_p and gradient factors g in each dimension: w_ip = wx wy wz and
-/// G_ip = (gx wy wz, wx gy wz, wx wy gz).
+/// Weights w, offsets d = x_i - x_p and gradient factors g of the nodes first + i along each axis: w_ip = wx wy wz and
+/// G_ip = (gx wy wz, wx gy wz, wx wy gz). The lanes of a Real4 are the axes.
 template <class Kernel>
 struct Stencil {
   static constexpr int n = Kernel::nodes;
-  Real w[3][n];  ///< [1].
-  Real d[3][n];  ///< [m].
-  Real g[3][n];  ///< [1/m].
-  Vec3 inertia;  ///< Diagonal of D_p / dx^2 [1].
+  Real w[n][4];  ///< [1].
+  Real d[n][4];  ///< [m].
+  Real g[n][4];  ///< [1/m].
+  Real4 t;       ///< Place of the point after its first node [dx].
+  Vec3i corner;  ///< The first node, counted from the first node of the block.
 
-  /// base: the first node, as binned. (Found again here it could differ by rounding, and the tile is made for the bin.)
-  Stencil(const Vec3& x, const Vec3i& base, Real dx) {
-    const Real per_dx = 1 / dx;
+  /// origin: first node of the point's block [dx].
+  Stencil(const Vec3& x, const Real4& origin, Real dx, Real per_dx) {
+    Real4 scaled{x.x() * per_dx, x.y() * per_dx, x.z() * per_dx, 0};
+    scaled -= origin;
+    Real4 first{};
     for (int axis = 0; axis < 3; ++axis) {
-      const Real t = x[axis] * per_dx - base[axis];
-      Kernel::weights(t, w[axis]);
-      for (int i = 0; i < n; ++i) d[axis][i] = (i - t) * dx;
-      if constexpr (Kernel::inverse_inertia == 0) {
-        Kernel::gradients(t, g[axis]);
-        for (int i = 0; i < n; ++i) g[axis][i] *= per_dx;
-        inertia[axis] = t * (1 - t);
-      } else {
-        for (int i = 0; i < n; ++i) g[axis][i] = w[axis][i] * d[axis][i] * (Kernel::inverse_inertia * per_dx * per_dx);
-        inertia[axis] = 1 / Real(Kernel::inverse_inertia);
-      }
+      // The block is known; rounding must not carry the point beyond the tile.
+      corner[axis] = std::clamp(Kernel::base(scaled[axis]), 0, block_width - 1);
+      first[axis] = corner[axis];
     }
+    t = scaled - first;
+    Real4 weights[n];
+    Kernel::weights(t, weights);
+    for (int i = 0; i < n; ++i) {
+      const Real4 offset = (Real(i) - t) * dx;
+      store4(w[i], weights[i]);
+      store4(d[i], offset);
+      if constexpr (Kernel::inverse_inertia != 0)
+        store4(g[i], weights[i] * offset * (Kernel::inverse_inertia * per_dx * per_dx));
+    }
+    if constexpr (Kernel::inverse_inertia == 0) {
+      Real4 gradients[n];
+      Kernel::gradients(t, gradients);
+      for (int i = 0; i < n; ++i) store4(g[i], gradients[i] * per_dx);
+    }
+  }
+
+  /// Diagonal of D_p / dx^2 [1].
+  Vec3 inertia() const {
+    if constexpr (Kernel::inverse_inertia != 0) return Vec3::Constant(1 / Real(Kernel::inverse_inertia));
+    else return Vec3(t[0] * (1 - t[0]), t[1] * (1 - t[1]), t[2] * (1 - t[2]));
   }
 };
 
@@ -48,7 +64,6 @@ struct Tile {
   template <class F>
   void for_each_run(const Bin& bin, F&& f) {
     for (int o = 0; o < 8; ++o) {
-      if (bin.numbers[o] < 0) continue;
       const Vec3i from = octant_offset(o) * block_width;
       const Vec3i size = (Vec3i::Constant(edge) - from).cwiseMin(block_width);
       for (int x = 0; x < size.x(); ++x)

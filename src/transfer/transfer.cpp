@@ -1,84 +1,157 @@
 #include "weft/transfer/transfer.hpp"
 
+#include <cmath>
+#include <limits>
+
 #include "transfer/stencil_kernel.hpp"
 #include "weft/transfer/dispatch.hpp"
 
 namespace weft {
 namespace {
 
-/// A column of a matrix as the momentum part of a node: (0, a_x, a_y, a_z).
-Real4 as_momentum(const Vec3& a) { return Real4{0, a.x(), a.y(), a.z()}; }
+/// The columns of a matrix as momentum parts of a node: (0, a_x, a_y, a_z).
+struct Columns4 {
+  Real4 of[3];
+
+  explicit Columns4(const Mat3& M) {
+    using Lanes = std::int64_t __attribute__((vector_size(4 * sizeof(std::int64_t))));
+    const Real4 zero{};
+    const Real* m = M.data();
+    of[0] = __builtin_shuffle(load4(m), zero, Lanes{4, 0, 1, 2});
+    of[1] = __builtin_shuffle(load4(m + 3), zero, Lanes{4, 0, 1, 2});
+    of[2] = __builtin_shuffle(load4(m + 5), zero, Lanes{4, 1, 2, 3});
+  }
+};
 
 /// C = (1 - nu) C~ + nu rigid(C~)  [docs/theory.md (2.5)].
-Mat3 damped(const Mat3& C, Real nu, const Vec3& inertia) {
-  if (nu == 0) return C;
-  return (1 - nu) * C + nu * rigid_part(C, inertia);
+Mat3 damped(const Mat3& C, Real nu, const Vec3& inertia) { return (1 - nu) * C + nu * rigid_part(C, inertia); }
+
+Real4 origin_of(const Bin& bin) {
+  const Vec3i node = bin.block * block_width;
+  return Real4{Real(node.x()), Real(node.y()), Real(node.z()), 0};
+}
+
+/// Calls visit(rows) for the chunks of a bin, in order.
+template <class F>
+void for_each_chunk(const Bins& bins, const Bin& bin, F&& visit) {
+  for (std::uint32_t begin = bin.begin; begin < bin.end; begin += most_rows_in_chunk)
+    visit(bins.order().subspan(begin, std::min<std::size_t>(most_rows_in_chunk, bin.end - begin)));
 }
 
 template <class Kernel>
-void scatter_bin(const TransferSettings& settings, const Bin& bin, const Bins& bins, const ScatterPoints& points,
-                 Real dt, Tile<Kernel>& tile) {
+void scatter_chunk(const TransferSettings& settings, const Real4& origin, ChunkRows rows, const ScatterPoints& points,
+                   const Mat3* A, Real dt, Tile<Kernel>& tile) {
   constexpr int n = Kernel::nodes;
-  const Vec3i origin = bin.block * block_width;
-  for (std::uint32_t k = bin.begin; k < bin.end; ++k) {
-    const std::uint32_t p = bins.order()[k];
-    const Vec3i corner = bins.node_in_block(p);
-    const Stencil<Kernel> s(points.x[p], origin + corner, settings.dx);
+  const Real dx = settings.dx, per_dx = 1 / dx;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const std::uint32_t p = rows[k];
+    const Stencil<Kernel> s(points.x[p], origin, dx, per_dx);
     const Real m = points.m[p];
-    const Mat3 mC = m * damped(points.C[p], settings.rpic_damping, s.inertia);
-    const Mat3 impulse = -dt * points.A[p];
+    const Columns4 C(settings.rpic_damping == 0 ? points.C[p]
+                                                : damped(points.C[p], settings.rpic_damping, s.inertia()));
+    const Columns4 gradient(A[k]);
 
-    // A node's share is w (m, m v + mC d) + impulse G. It splits into sums of products along the three dimensions:
+    // A node's share is w (m, m v + m C d) - dt A G. It splits into sums of products along the three dimensions:
     // share = wz (wy X + wx Y) + wx wy Z.
-    const Vec3 mv = m * points.v[p];
-    const Real4 own{m, mv.x(), mv.y(), mv.z()};
+    const Vec3& v = points.v[p];
+    const Real4 own = m * Real4{1, v.x(), v.y(), v.z()};
     Real4 X[n], Y[n], Z[n];
-    for (int i = 0; i < n; ++i) {
-      X[i] = s.w[0][i] * (own + s.d[0][i] * as_momentum(mC.col(0))) + s.g[0][i] * as_momentum(impulse.col(0));
-      Y[i] = s.w[1][i] * s.d[1][i] * as_momentum(mC.col(1)) + s.g[1][i] * as_momentum(impulse.col(1));
-      Z[i] = s.w[2][i] * s.d[2][i] * as_momentum(mC.col(2)) + s.g[2][i] * as_momentum(impulse.col(2));
+    if constexpr (Kernel::inverse_inertia != 0) {
+      // G = w D^-1 d: momentum and force are affine in d.
+      const Real impulse = dt * (Kernel::inverse_inertia * per_dx * per_dx);
+      const Real4 Qx = m * C.of[0] - impulse * gradient.of[0], Qy = m * C.of[1] - impulse * gradient.of[1],
+                  Qz = m * C.of[2] - impulse * gradient.of[2];
+      for (int i = 0; i < n; ++i) {
+        X[i] = s.w[i][0] * (own + s.d[i][0] * Qx);
+        Y[i] = s.w[i][1] * s.d[i][1] * Qy;
+        Z[i] = s.w[i][2] * s.d[i][2] * Qz;
+      }
+    } else {
+      for (int i = 0; i < n; ++i) {
+        X[i] = s.w[i][0] * (own + s.d[i][0] * m * C.of[0]) - s.g[i][0] * dt * gradient.of[0];
+        Y[i] = s.w[i][1] * s.d[i][1] * m * C.of[1] - s.g[i][1] * dt * gradient.of[1];
+        Z[i] = s.w[i][2] * s.d[i][2] * m * C.of[2] - s.g[i][2] * dt * gradient.of[2];
+      }
     }
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
-        const Real4 xy = s.w[1][j] * X[i] + s.w[0][i] * Y[j];
-        const Real wxy = s.w[0][i] * s.w[1][j];
-        Real4* row = &tile.node[corner.x() + i][corner.y() + j][corner.z()];
-        for (int l = 0; l < n; ++l) row[l] += s.w[2][l] * xy + wxy * Z[l];
+        const Real4 xy = s.w[j][1] * X[i] + s.w[i][0] * Y[j];
+        const Real wxy = s.w[i][0] * s.w[j][1];
+        Real4* row = &tile.node[s.corner.x() + i][s.corner.y() + j][s.corner.z()];
+        for (int l = 0; l < n; ++l) row[l] += s.w[l][2] * xy + wxy * Z[l];
       }
   }
 }
 
+/// What a chunk receives; one row more than a chunk has, so that a vector register may be stored over a row's end.
+struct ChunkBuffer {
+  std::array<Vec3, most_rows_in_chunk + 1> v;
+  std::array<Mat3, most_rows_in_chunk + 1> C;
+
+  ChunkMotion motion(ChunkRows rows) const { return {{v.data(), rows.size()}, {C.data(), rows.size()}}; }
+};
+
 template <class Kernel>
-void gather_bin(const TransferSettings& settings, const Bin& bin, const Bins& bins, const GatherPoints& points,
-                const Tile<Kernel>& tile) {
+void gather_chunk(const TransferSettings& settings, const Real4& origin, ChunkRows rows, std::span<const Vec3> x,
+                  const Tile<Kernel>& tile, ChunkBuffer& chunk) {
   constexpr int n = Kernel::nodes;
-  const Vec3i origin = bin.block * block_width;
-  for (std::uint32_t k = bin.begin; k < bin.end; ++k) {
-    const std::uint32_t p = bins.order()[k];
-    const Vec3i corner = bins.node_in_block(p);
-    const Stencil<Kernel> s(points.x[p], origin + corner, settings.dx);
-    Real4 v{}, dx{}, dy{}, dz{};  // velocity and its derivatives
+  const Real dx = settings.dx, per_dx = 1 / dx;
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const Stencil<Kernel> s(x[rows[k]], origin, dx, per_dx);
+    Real4 v{}, vx{}, vy{}, vz{};  // velocity and its derivatives
     for (int i = 0; i < n; ++i) {
-      Real4 vi{}, dyi{}, dzi{};
+      Real4 vi{}, vyi{}, vzi{};
       for (int j = 0; j < n; ++j) {
-        const Real4* row = &tile.node[corner.x() + i][corner.y() + j][corner.z()];
-        Real4 vij{}, dzij{};
+        const Real4* row = &tile.node[s.corner.x() + i][s.corner.y() + j][s.corner.z()];
+        Real4 vij{}, vzij{};
         for (int l = 0; l < n; ++l) {
-          vij += s.w[2][l] * row[l];
-          dzij += s.g[2][l] * row[l];
+          vij += s.w[l][2] * row[l];
+          vzij += s.g[l][2] * row[l];
         }
-        vi += s.w[1][j] * vij;
-        dyi += s.g[1][j] * vij;
-        dzi += s.w[1][j] * dzij;
+        vi += s.w[j][1] * vij;
+        vyi += s.g[j][1] * vij;
+        vzi += s.w[j][1] * vzij;
       }
-      v += s.w[0][i] * vi;
-      dx += s.g[0][i] * vi;
-      dy += s.w[0][i] * dyi;
-      dz += s.w[0][i] * dzi;
+      v += s.w[i][0] * vi;
+      vx += s.g[i][0] * vi;
+      vy += s.w[i][0] * vyi;
+      vz += s.w[i][0] * vzi;
     }
-    points.v[p] = Vec3(v[0], v[1], v[2]);
-    points.C[p] << dx[0], dy[0], dz[0], dx[1], dy[1], dz[1], dx[2], dy[2], dz[2];
+    // Fourth lanes spill into what is written next.
+    store4(chunk.v[k].data(), v);
+    Real* C = chunk.C[k].data();
+    store4(C, vx);
+    store4(C + 3, vy);
+    store4(C + 6, vz);
   }
+}
+
+/// Bound of the gathered |C~|^2 of the points in a tile. Along each axis the gradient operator of every kernel is an
+/// average, with weights that are not negative, of differences between neighbouring nodes over dx, and a difference
+/// counts only if both nodes have mass: what has none is no neighbour of a point. (But the linear kernel's gradient
+/// sees the nodes of the cell even where their weight is zero.) Not finite if a velocity is not.
+template <class Kernel>
+Real gradient_bound(const Tile<Kernel>& tile, Real dx) {
+  constexpr int edge = Tile<Kernel>::edge;
+  constexpr bool empty_nodes_count = Kernel::inverse_inertia == 0;
+  const auto difference = [](const Real4& a, const Real4& b) {
+    const Real4 d = a - b;
+    const Real size2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
+    return empty_nodes_count ? size2 : size2 * a[3] * b[3];
+  };
+  Real most[3] = {0, 0, 0};
+  Real4 all{};
+  for (int i = 0; i < edge; ++i)
+    for (int j = 0; j < edge; ++j)
+      for (int l = 0; l < edge; ++l) {
+        const Real4& here = tile.node[i][j][l];
+        all += here;
+        if (i > 0) most[0] = std::max(most[0], difference(here, tile.node[i - 1][j][l]));
+        if (j > 0) most[1] = std::max(most[1], difference(here, tile.node[i][j - 1][l]));
+        if (l > 0) most[2] = std::max(most[2], difference(here, tile.node[i][j][l - 1]));
+      }
+  const Real not_finite = 0 * (all[0] + all[1] + all[2]);  // zero or not a number; a maximum may lose such
+  return (most[0] + most[1] + most[2]) / (dx * dx) + not_finite;
 }
 
 }  // namespace
@@ -99,14 +172,21 @@ Mat3 rigid_part(const Mat3& C, const Vec3& inertia) {
 Vec3 moment_of_inertia(const TransferSettings& settings, const Vec3& x) {
   return with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
-    const Vec3 scaled = x / settings.dx;
-    const Vec3i base(Kernel::base(scaled.x()), Kernel::base(scaled.y()), Kernel::base(scaled.z()));
-    return Vec3(settings.dx * settings.dx * Stencil<Kernel>(x, base, settings.dx).inertia);
+    if constexpr (Kernel::inverse_inertia != 0) {
+      return Vec3(Vec3::Constant(settings.dx * settings.dx / Kernel::inverse_inertia));
+    } else {
+      const Vec3 scaled = x / settings.dx;
+      const auto along = [&](Real at) {
+        const Real t = at - Kernel::base(at);
+        return settings.dx * settings.dx * t * (1 - t);
+      };
+      return Vec3(along(scaled.x()), along(scaled.y()), along(scaled.z()));
+    }
   });
 }
 
-void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, Real dt,
-             NodeField& inertia) {
+void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, const Respond& respond,
+             Real dt, NodeField& inertia) {
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     // Tiles of one colour do not overlap, and colours follow one another: every node is added to in a fixed order.
@@ -115,11 +195,15 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
 #pragma omp parallel
       {
         Tile<Kernel> tile;
+        std::array<Mat3, most_rows_in_chunk> A;
 #pragma omp for schedule(dynamic)
         for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
           const Bin& bin = bins.bins()[chosen[b]];
           tile.clear();
-          scatter_bin(settings, bin, bins, points, dt, tile);
+          for_each_chunk(bins, bin, [&](ChunkRows rows) {
+            respond(rows, {std::span(A.data(), rows.size())});
+            scatter_chunk(settings, origin_of(bin), rows, points, A.data(), dt, tile);
+          });
           tile.add_to(inertia, bin);
         }
       }
@@ -127,21 +211,62 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
   });
 }
 
-void gather(const TransferSettings& settings, const Bins& bins, const NodeField& velocity, const GatherPoints& points) {
+void gather(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& velocity,
+            const Receive& receive) {
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     const auto all = bins.bins();
 #pragma omp parallel
     {
       Tile<Kernel> tile;
-      tile.clear();
+      ChunkBuffer chunk;
 #pragma omp for schedule(dynamic)
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         tile.load_from(velocity, all[b]);
-        gather_bin(settings, all[b], bins, points, tile);
+        for_each_chunk(bins, all[b], [&](ChunkRows rows) {
+          gather_chunk(settings, origin_of(all[b]), rows, x, tile, chunk);
+          receive(rows, chunk.motion(rows));
+        });
       }
     }
   });
+}
+
+Steepest steepest_above(Real bound, const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
+                        const NodeField& velocity) {
+  Steepest steepest;
+  std::size_t first = 0;  // bin of the steepest
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    const auto all = bins.bins();
+#pragma omp parallel
+    {
+      Tile<Kernel> tile;
+      ChunkBuffer chunk;
+#pragma omp for schedule(dynamic)
+      for (std::size_t b = 0; b < all.size(); ++b) {
+        tile.load_from(velocity, all[b]);
+        if (gradient_bound(tile, settings.dx) <= bound * bound) continue;
+        Steepest here;
+        for_each_chunk(bins, all[b], [&](ChunkRows rows) {
+          gather_chunk(settings, origin_of(all[b]), rows, x, tile, chunk);
+          for (std::size_t k = 0; k < rows.size(); ++k) {
+            const Real norm = chunk.C[k].norm();
+            if (norm > here.norm) here = {norm, rows[k]};
+            else if (!std::isfinite(norm) && std::isfinite(here.norm))
+              here = {std::numeric_limits<Real>::infinity(), rows[k]};
+          }
+        });
+        if (!(here.norm > bound)) continue;
+#pragma omp critical
+        if (here.norm > steepest.norm || (here.norm == steepest.norm && b < first)) {
+          steepest = here;
+          first = b;
+        }
+      }
+    }
+  });
+  return steepest;
 }
 
 }  // namespace weft

@@ -36,10 +36,14 @@ class Timers {
   };
 
   [[nodiscard]] Scope measure(const char* name) { return {*this, name}; }
+  /// Charges seconds that were measured within phase `from` to phase `to` instead.
+  void move(double seconds, const char* from, const char* to);
   const std::vector<Phase>& phases() const { return phases_; }
 
  private:
   void charge();
+  /// Where this phase stands in phases(), after its first use.
+  int index(const char* name);
   std::vector<Phase> phases_;
   int current_ = -1;
   double since_ = 0;

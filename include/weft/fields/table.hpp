@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,20 @@ struct ColumnView {
   std::byte* data = nullptr;
 
   std::byte* row(std::size_t r) const { return data + r * row_bytes; }
+};
+
+/// Bytes that keep what stood in them while they grow, and do not touch what is new: to touch fresh memory costs more
+/// than to write it.
+class Buffer {
+ public:
+  std::byte* data() { return bytes_.get(); }
+  const std::byte* data() const { return bytes_.get(); }
+  std::size_t capacity() const { return capacity_; }
+  void resize(std::size_t bytes);
+
+ private:
+  std::unique_ptr<std::byte[]> bytes_;
+  std::size_t size_ = 0, capacity_ = 0;
 };
 
 class Table {
@@ -82,11 +97,13 @@ class Table {
     Label label;
     RowShape shape;
     std::size_t row_bytes;
-    std::vector<std::byte> bytes;
+    Buffer bytes;
   };
 
   void add(Label label, RowShape shape, std::size_t row_bytes);
   int find(std::string_view name) const;
+  /// Clears rows [first, end of the table).
+  void zero_from(Column& column, std::size_t first);
   ColumnView view(Column& column);
 
   template <FieldKey F>
@@ -97,7 +114,7 @@ class Table {
   }
 
   std::vector<Column> columns_;
-  std::vector<std::byte> spare_;  ///< Swapped with a column's bytes by reorder.
+  Buffer spare_;  ///< For reorder: as wide as the widest column.
   std::size_t rows_ = 0, owned_ = 0;
 };
 

@@ -1,12 +1,11 @@
 #pragma once
 // The sparse grid of one rank: active blocks of 4x4x4 nodes, who owns them, and where they lie.
 
-#include "weft/parallel/curve.hpp"
+#include "weft/grid/block_index.hpp"
 #include "weft/parallel/forest.hpp"
 
 #include <array>
 #include <span>
-#include <unordered_map>
 #include <vector>
 
 namespace weft {
@@ -39,7 +38,7 @@ class BlockMap {
   /// The first node of block b.
   Vec3i first_node(int b) const { return blocks_[b] * block_width; }
   /// The number of an active block, or -1.
-  int find(BlockKey key) const;
+  int find(const Vec3i& block) const { return number_.find(block); }
   /// Numbers of the block at `block` and its seven neighbours towards +x, +y, +z, by octant; -1 where not active.
   std::array<int, 8> octants(const Vec3i& block) const;
 
@@ -49,7 +48,7 @@ class BlockMap {
  private:
   std::vector<BlockKey> keys_;
   std::vector<Vec3i> blocks_;
-  std::unordered_map<BlockKey, int> number_;
+  BlockIndex number_;
   int owned_ = 0;
   Forest forest_;
 };

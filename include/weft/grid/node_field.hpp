@@ -15,7 +15,14 @@ class NodeField {
   NodeField(std::string_view name, std::string_view unit) : label_{name, unit, Keep::work} {}
 
   /// All zero, on this many blocks.
-  void reset(int blocks) { values_.assign(static_cast<std::size_t>(blocks) * row, 0.0); }
+  void reset(int blocks) {
+    resize(blocks);
+    const auto count = static_cast<std::ptrdiff_t>(values_.size());
+#pragma omp parallel for schedule(static)
+    for (std::ptrdiff_t k = 0; k < count; ++k) values_[k] = 0;
+  }
+  /// On this many blocks; values are left as they were where there were some.
+  void resize(int blocks) { values_.resize(static_cast<std::size_t>(blocks) * row); }
 
   Real* block(int b) { return values_.data() + static_cast<std::size_t>(b) * row; }
   const Real* block(int b) const { return values_.data() + static_cast<std::size_t>(b) * row; }
@@ -38,11 +45,13 @@ class NodeField {
 /// What the bodies of one layer share: bodies on the same layer meet, bodies on different layers do not see each other.
 struct Layer {
   NodeField inertia{"mass_and_momentum", "kg, kg m/s"};  ///< m, m v_x, m v_y, m v_z; forces times dt included.
-  NodeField velocity{"velocity", "m/s"};                 ///< v_x, v_y, v_z, 0; after forces, gravity and walls.
+  NodeField velocity{"velocity",
+                     "m/s"};  ///< v_x, v_y, v_z after forces, gravity and walls; 1 if the node has mass, else 0.
 
+  /// Ready for a scatter on this many blocks: no inertia; velocities are for `advance` to write.
   void reset(int blocks) {
     inertia.reset(blocks);
-    velocity.reset(blocks);
+    velocity.resize(blocks);
   }
 };
 

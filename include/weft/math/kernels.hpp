@@ -19,6 +19,7 @@ inline int floor_to_int(Real x) {
 //   K::base(x)                the first node touched
 //   K::weights(t, w)          w[a] = weight of node base + a at t = x - base
 //   K::gradients(t, dw)       dw[a] = dw_a/dx
+// Weights and gradients take a Real or several of them side by side (Real4).
 
 /// Hat functions. D = f (1 - f) h^2 varies with the fraction f and is singular at nodes.
 struct Linear {
@@ -27,13 +28,15 @@ struct Linear {
   static constexpr Real inverse_inertia = 0;
   static int base(Real x) { return floor_to_int(x); }
   /// t in [0, 1].
-  static void weights(Real t, Real (&w)[nodes]) {
+  template <class T>
+  static void weights(const T& t, T (&w)[nodes]) {
     w[0] = 1 - t;
     w[1] = t;
   }
-  static void gradients(Real, Real (&dw)[nodes]) {
-    dw[0] = -1;
-    dw[1] = 1;
+  template <class T>
+  static void gradients(const T& t, T (&dw)[nodes]) {
+    dw[0] = 0 * t - 1;
+    dw[1] = 0 * t + 1;
   }
 };
 
@@ -44,13 +47,15 @@ struct Quadratic {
   static constexpr Real inverse_inertia = 4;
   static int base(Real x) { return floor_to_int(x - 0.5); }
   /// t in [1/2, 3/2].
-  static void weights(Real t, Real (&w)[nodes]) {
-    const Real a = 1.5 - t, b = t - 1, c = t - 0.5;
+  template <class T>
+  static void weights(const T& t, T (&w)[nodes]) {
+    const T a = 1.5 - t, b = t - 1, c = t - 0.5;
     w[0] = 0.5 * a * a;
     w[1] = 0.75 - b * b;
     w[2] = 0.5 * c * c;
   }
-  static void gradients(Real t, Real (&dw)[nodes]) {
+  template <class T>
+  static void gradients(const T& t, T (&dw)[nodes]) {
     dw[0] = t - 1.5;
     dw[1] = 2 - 2 * t;
     dw[2] = t - 0.5;
@@ -64,15 +69,17 @@ struct Cubic {
   static constexpr Real inverse_inertia = 3;
   static int base(Real x) { return floor_to_int(x) - 1; }
   /// t in [1, 2].
-  static void weights(Real t, Real (&w)[nodes]) {
-    const Real f = t - 1, g = 1 - f;
+  template <class T>
+  static void weights(const T& t, T (&w)[nodes]) {
+    const T f = t - 1, g = 1 - f;
     w[0] = g * g * g / 6;
     w[1] = Real(2) / 3 + f * f * (0.5 * f - 1);
     w[2] = Real(2) / 3 + g * g * (0.5 * g - 1);
     w[3] = f * f * f / 6;
   }
-  static void gradients(Real t, Real (&dw)[nodes]) {
-    const Real f = t - 1, g = 1 - f;
+  template <class T>
+  static void gradients(const T& t, T (&dw)[nodes]) {
+    const T f = t - 1, g = 1 - f;
     dw[0] = -0.5 * g * g;
     dw[1] = f * (1.5 * f - 2);
     dw[2] = g * (2 - 1.5 * g);

@@ -8,7 +8,7 @@
 namespace weft {
 
 /// At the start and after each step: sources emit what entered them up to state.time, points outside the bounds are
-/// removed. Collective.
+/// removed. state.limits takes in the new points of this rank. Collective.
 void edit_points(const Comm& comm, Scene& scene, RunState& state);
 
 }  // namespace weft

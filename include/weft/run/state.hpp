@@ -2,6 +2,7 @@
 // The state of a run besides its points: the clock and what has been counted so far. All of it goes into a checkpoint.
 
 #include "weft/base/types.hpp"
+#include "weft/bodies/body.hpp"
 #include "weft/parallel/curve.hpp"
 
 #include <limits>
@@ -15,6 +16,7 @@ struct RunState {
   Real time = 0;                                             ///< [s].
   std::int64_t next_frame = 0;                               ///< Frame k is due at k * time.frame_interval.
   Real recovery_dt = std::numeric_limits<Real>::infinity();  ///< After a refused step dt grows from here [s].
+  std::vector<StepLimit> limits;      ///< For each body, of all its points; empty before the first step.
   std::vector<Vec3> wall_impulse;     ///< What the material gave to each collider since the start [kg m/s].
   std::vector<PointId> next_id;       ///< For each body: the id of the next point that a source emits.
   std::vector<Real> emitted_until;    ///< For each source [s]; -infinity before it opens.

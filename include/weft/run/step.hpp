@@ -14,9 +14,12 @@ struct StepSize {
   std::string limited_by;  ///< "waves in jelly", "speed of sand", "time.max_dt", "recovery", "output".
 };
 
-/// Largest dt that the bodies, the sources that are not closed yet and the deck allow at this time, before outputs are
-/// considered. Collective.
-StepSize size_of_step(const Comm& comm, const Scene& scene, Real time);
+/// Writes state.limits from the points as they are. Collective.
+void find_limits(const Comm& comm, const Scene& scene, RunState& state);
+
+/// Largest dt that the bodies (state.limits), the sources that are not closed yet and the deck allow, before outputs
+/// are considered.
+StepSize size_of_step(const Scene& scene, const RunState& state);
 
 struct StepReport {
   StepSize size;
@@ -56,6 +59,7 @@ class Stepper {
   void activate_blocks();
   Fault try_step(Real dt, std::vector<Vec3>& wall_impulse);
   Fault worst_of_points(Real dt) const;
+  void commit(Real dt);
 
   Comm comm_;
   Scene& scene_;

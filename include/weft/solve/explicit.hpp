@@ -22,7 +22,7 @@ struct ExplicitReport {
 };
 
 /// From summed mass and momentum (forces times dt included) to the velocity of every owned node:
-/// v_i = p_i / m_i + dt g, then the walls. Nodes without mass stay as they are; ghosts wait for their owners.
+/// v_i = p_i / m_i + dt g, then the walls. Nodes without mass are at rest; ghosts wait for their owners.
 /// wall_impulse grows by what the walls received on this rank.
 ExplicitReport advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<const Wall> walls,
                                 Layer& layer, std::span<Vec3> wall_impulse);

@@ -1,5 +1,5 @@
 #pragma once
-// Points binned by the node their kernel starts from: the order in which the kernels visit them.
+// Points binned by the block their kernel starts in: the order in which the kernels visit them.
 
 #include "weft/base/kinds.hpp"
 #include "weft/grid/block_map.hpp"
@@ -9,42 +9,67 @@
 
 namespace weft {
 
-/// The points of one block: order[begin, end).
+/// The points of one block: order[begin, end). Their kernels reach the block and its seven neighbours towards +x, +y,
+/// +z at most.
 struct Bin {
   BlockKey key;
   Vec3i block;
-  std::uint8_t octants;  ///< Bit o: the kernels of these points reach into octant o.
   std::uint32_t begin, end;
-  std::array<int, 8> numbers{};  ///< Block numbers by octant in the current BlockMap; -1 where not reached.
+  std::array<int, 8> numbers{};  ///< Block numbers by octant in the current BlockMap.
 };
 
-/// A visiting order of the points: by block (in curve order), by node within the block, by id. It depends on the points
-/// alone, not on where their rows stand or on the number of threads, and neither do sums taken in this order.
+/// A visiting order of the points: by block (in curve order), by id within the block. It depends on the points alone,
+/// not on where their rows stand or on the number of threads, and neither do sums taken in this order.
+///
+/// Sorting looks for runs of rows that lie in the same block, and so takes few instructions a point while rows stand
+/// nearly in visiting order.
 class Bins {
  public:
   /// Sorts the points. Throws Error(numerics) when a point is out of the reach of block coordinates or not finite.
   void sort(KernelKind kernel, Real dx, std::span<const Vec3> x, std::span<const PointId> id);
+  /// The rows were brought into visiting order.
+  void rows_were_reordered();
   /// Looks up the block numbers of every bin. All touched blocks must be active.
   void number(const BlockMap& map);
+  /// True while the numbers fit the bins: sorting keeps them if the same blocks hold points as before.
+  bool is_numbered() const { return is_numbered_; }
 
   std::span<const Bin> bins() const { return bins_; }
   std::span<const std::uint32_t> order() const { return order_; }
-  /// The first node of a point's kernel, counted from the first node of its block.
-  Vec3i node_in_block(std::uint32_t point) const { return node_at_place(place_of_point_[point]); }
   /// Bins of one colour (parity of the block coordinates): their tiles do not overlap.
   std::span<const std::uint32_t> of_colour(int colour) const { return colours_[colour]; }
-  /// Appends the keys of all blocks that the points touch (repeats possible).
-  void append_touched(std::vector<BlockKey>& keys) const;
-  /// True if the visiting order is the order of the rows.
-  bool in_order() const;
+  /// Breaks in the sequence of rows within bins, per point: 0 in visiting order, near 1 for rows in any order.
+  Real disorder() const;
   std::size_t bytes() const;
 
  private:
+  /// Rows [row, row + count) lie in one block.
+  struct Run {
+    int block;  ///< In the thread's own numbering.
+    std::uint32_t row, count;
+  };
+  /// What one thread found among its rows.
+  struct Found {
+    std::vector<Vec3i> blocks;  ///< In the order of first sight.
+    std::vector<std::uint32_t> counts;
+    BlockIndex number;
+    std::vector<Run> runs;
+    bool lost = false;  ///< A point is nowhere or too far away.
+  };
+
+  void find_runs(KernelKind kernel, Real dx, std::span<const Vec3> x);
+  void make_bins();
+  void order_rows(std::span<const PointId> id);
+
   std::vector<Bin> bins_;
   std::vector<std::uint32_t> order_;
   std::array<std::vector<std::uint32_t>, 8> colours_;
-  std::vector<std::uint32_t> bin_of_point_;
-  std::vector<std::uint8_t> place_of_point_;
+  std::vector<Found> found_;  ///< By thread; kept for its memory.
+  std::size_t runs_ = 0;
+  bool is_numbered_ = false;
 };
+
+/// The blocks that points in these bins may touch: sorted keys, each once.
+std::vector<BlockKey> touched_blocks(std::span<const Bins> bodies);
 
 }  // namespace weft

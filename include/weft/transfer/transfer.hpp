@@ -8,10 +8,16 @@
 // where A_p = dE/dH_p [J] and H_p = dt C~_p: forces are minus the derivative of the same energy that the gathered
 // gradient changes. G_ip = w_ip D^{-1} (x_i - x_p) for quadratic and cubic kernels (moving least squares),
 // grad w_ip for the linear one, whose D is singular at nodes.
+//
+// Points are visited chunk by chunk: what a body computes for a chunk, and what a chunk receives, passes through a
+// buffer of the visiting thread and is never stored for all points.
 
 #include "weft/base/kinds.hpp"
+#include "weft/fields/chunk.hpp"
 #include "weft/grid/node_field.hpp"
 #include "weft/transfer/bins.hpp"
+
+#include <functional>
 
 namespace weft {
 
@@ -27,22 +33,32 @@ struct ScatterPoints {
   std::span<const Vec3> v;  ///< [m/s].
   std::span<const Mat3> C;  ///< Undamped velocity gradient [1/s].
   std::span<const Real> m;  ///< [kg].
-  std::span<const Mat3> A;  ///< dE/dH [J].
 };
+
+/// Writes the forces of a chunk. Called by several threads at once, for different chunks.
+using Respond = std::function<void(ChunkRows, const ChunkForces&)>;
+/// Takes what a chunk receives; it may move its points. Called by several threads at once, for different chunks.
+using Receive = std::function<void(ChunkRows, const ChunkMotion&)>;
 
 /// Adds the points' mass, momentum and dt * force to `inertia` (owned and ghost blocks). The order of additions depends
 /// on the points alone, so the number of threads changes no bit.
-void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, Real dt,
-             NodeField& inertia);
+void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, const Respond& respond,
+             Real dt, NodeField& inertia);
 
-/// What points receive from the nodes.
-struct GatherPoints {
-  std::span<const Vec3> x;  ///< [m].
-  std::span<Vec3> v;        ///< [m/s].
-  std::span<Mat3> C;        ///< C~ [1/s].
+/// Hands every chunk its motion in the field `velocity` (owned and ghost blocks).
+void gather(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& velocity,
+            const Receive& receive);
+
+/// The point with the largest gathered gradient.
+struct Steepest {
+  Real norm = 0;          ///< Its |C~| (Frobenius) [1/s]; infinity if it is not finite.
+  std::uint32_t row = 0;  ///< The first in visiting order if several are equal.
 };
 
-void gather(const TransferSettings& settings, const Bins& bins, const NodeField& velocity, const GatherPoints& points);
+/// Looks for a gradient above `bound` [1/s] without moving anything: exact if there is one, zero if differences between
+/// neighbouring nodes show that there is none. Depends on neither threads nor the order of rows.
+Steepest steepest_above(Real bound, const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
+                        const NodeField& velocity);
 
 /// Diagonal of D_p = sum_i w_ip (x_i - x_p) (x_i - x_p)^T [m^2].
 Vec3 moment_of_inertia(const TransferSettings& settings, const Vec3& x);

@@ -23,7 +23,12 @@ struct Cloud {
   std::vector<PointId> id;
 
   std::size_t size() const { return x.size(); }
-  ScatterPoints points() const { return {x, v, C, m, A}; }
+  ScatterPoints points() const { return {x, v, C, m}; }
+  Respond respond() const {
+    return [this](ChunkRows rows, const ChunkForces& forces) {
+      for (std::size_t k = 0; k < rows.size(); ++k) forces.A[k] = A[rows[k]];
+    };
+  }
 
   /// The rows named by `order`.
   Cloud picked(std::span<const std::uint32_t> order) const {
@@ -75,18 +80,14 @@ struct Ground {
   Ground(const TransferSettings& transfer, const Comm& ranks, const Cuts& cuts, Cloud cloud)
       : settings(transfer), comm(ranks), own(std::move(cloud)) {
     bins.sort(settings.kernel, settings.dx, own.x, own.id);
-    std::vector<BlockKey> touched;
-    bins.append_touched(touched);
-    std::sort(touched.begin(), touched.end());
-    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-    map = BlockMap(comm, cuts, touched);
+    map = BlockMap(comm, cuts, touched_blocks({&bins, 1}));
     bins.number(map);
     field.reset(map.size());
   }
 
   void scatter_points(Real dt) {
     field.reset(map.size());
-    scatter(settings, bins, own.points(), dt, field);
+    scatter(settings, bins, own.points(), own.respond(), dt, field);
     map.forest().sum_to_owners(field.view());
   }
 
@@ -96,7 +97,13 @@ struct Ground {
   };
   Gathered gather_points() const {
     Gathered gathered{std::vector<Vec3>(own.size()), std::vector<Mat3>(own.size())};
-    gather(settings, bins, field, {own.x, gathered.v, gathered.C});
+    gather(settings, bins, own.x, field, [&](ChunkRows rows, const ChunkMotion& motion) {
+      EXPECT_EQ(motion.v.size(), rows.size());
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        gathered.v[rows[k]] = motion.v[k];
+        gathered.C[rows[k]] = motion.C[k];
+      }
+    });
     return gathered;
   }
 

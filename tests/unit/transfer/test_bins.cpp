@@ -1,4 +1,4 @@
-// Bins: every point once, at the node its kernel starts from, in an order that depends on the points alone.
+// Bins: every point once, in the block its kernel starts in, in an order that depends on the points alone.
 
 #include "unit/transfer/clouds.hpp"
 
@@ -21,7 +21,7 @@ class BinsTest : public ::testing::TestWithParam<KernelKind> {
 INSTANTIATE_TEST_SUITE_P(Kernels, BinsTest,
                          ::testing::Values(KernelKind::linear, KernelKind::quadratic, KernelKind::cubic), name_of);
 
-TEST_P(BinsTest, EveryPointIsVisitedOnceInItsBlockInTheOrderOfCurveNodeAndId) {
+TEST_P(BinsTest, EveryPointIsVisitedOnceInItsBlockInTheOrderOfCurveAndId) {
   for (const Real dx : {0.25, 0.1}) {
     const Cloud cloud = random_cloud(3000, dx, 1);
     Bins bins;
@@ -36,15 +36,11 @@ TEST_P(BinsTest, EveryPointIsVisitedOnceInItsBlockInTheOrderOfCurveNodeAndId) {
       EXPECT_EQ(bin.key, key_of(bin.block));
       EXPECT_TRUE(bin.begin == 0 || last_key < bin.key);
       last_key = bin.key;
-      std::pair<int, PointId> last(-1, 0);
       for (std::uint32_t k = bin.begin; k < bin.end; ++k) {
         const std::uint32_t p = bins.order()[k];
         ++visits[p];
-        const Vec3i base = 4 * bin.block + bins.node_in_block(p);
-        EXPECT_EQ(base, base_of(cloud.x[p], dx)) << cloud.x[p].transpose();
-        const std::pair<int, PointId> here(place_in_block(base), cloud.id[p]);
-        EXPECT_LT(last, here);
-        last = here;
+        EXPECT_EQ(bin.block, block_of_node(base_of(cloud.x[p], dx))) << cloud.x[p].transpose();
+        EXPECT_TRUE(k == bin.begin || cloud.id[bins.order()[k - 1]] < cloud.id[p]);
       }
     }
     EXPECT_EQ(next, cloud.size());
@@ -52,31 +48,44 @@ TEST_P(BinsTest, EveryPointIsVisitedOnceInItsBlockInTheOrderOfCurveNodeAndId) {
   }
 }
 
-TEST_P(BinsTest, TouchedBlocksAreThoseOfTheKernelsNodes) {
+TEST_P(BinsTest, TouchedBlocksHoldTheKernelsNodesAndLieNextToPoints) {
   const Real dx = 0.25;
   for (const std::size_t count : {1, 3, 2000}) {
-    const Cloud cloud = random_cloud(count, dx, 2);
-    Bins bins;
-    bins.sort(GetParam(), dx, cloud.x, cloud.id);
-    std::set<BlockKey> expected;
-    for (const Vec3& x : cloud.x)
-      for (int i = 0; i < nodes(); ++i)
-        for (int j = 0; j < nodes(); ++j)
-          for (int k = 0; k < nodes(); ++k) expected.insert(key_of(block_of_node(base_of(x, dx) + Vec3i(i, j, k))));
-    std::vector<BlockKey> touched;
-    bins.append_touched(touched);
-    EXPECT_EQ(std::set<BlockKey>(touched.begin(), touched.end()), expected);
+    const Cloud clouds[] = {random_cloud(count, dx, 2), random_cloud(count, dx, 20)};
+    std::array<Bins, 2> bins;
+    std::set<BlockKey> needed, near;
+    for (int body = 0; body < 2; ++body) {
+      bins[body].sort(GetParam(), dx, clouds[body].x, clouds[body].id);
+      for (const Vec3& x : clouds[body].x) {
+        const Vec3i base = base_of(x, dx);
+        for (int o = 0; o < 8; ++o) {
+          needed.insert(key_of(block_of_node(base + (nodes() - 1) * octant_offset(o))));
+          near.insert(key_of(block_of_node(base) + octant_offset(o)));
+        }
+      }
+    }
+    const std::vector<BlockKey> touched = touched_blocks(bins);
+    EXPECT_TRUE(std::is_sorted(touched.begin(), touched.end()));
+    EXPECT_EQ(std::set<BlockKey>(touched.begin(), touched.end()), near);
+    EXPECT_EQ(touched.size(), near.size()) << "a block is listed twice";
+    for (const BlockKey key : needed) EXPECT_TRUE(near.contains(key));
   }
 }
 
-TEST_P(BinsTest, BinsKnowTheNumbersOfTheBlocksTheyReach) {
-  const Ground ground = shared_ground({GetParam(), 0.1, 0}, random_cloud(500, 0.1, 3));
-  for (const Bin& bin : ground.bins.bins())
-    for (int o = 0; o < 8; ++o) {
-      const bool reached = (bin.octants >> o) & 1;
-      EXPECT_EQ(bin.numbers[o], reached ? ground.map.find(key_of(bin.block + octant_offset(o))) : -1);
-      EXPECT_EQ(bin.numbers[o] >= 0, reached);
-    }
+TEST_P(BinsTest, BinsKnowTheNumbersOfTheBlocksTheyReachUntilOtherBlocksHoldPoints) {
+  Ground ground = shared_ground({GetParam(), 0.1, 0}, random_cloud(500, 0.1, 3));
+  const auto expect_numbers = [&] {
+    EXPECT_TRUE(ground.bins.is_numbered());
+    for (const Bin& bin : ground.bins.bins())
+      for (int o = 0; o < 8; ++o) EXPECT_EQ(bin.numbers[o], ground.map.find(bin.block + octant_offset(o)));
+  };
+  expect_numbers();
+  ground.bins.sort(GetParam(), 0.1, ground.own.x, ground.own.id);
+  expect_numbers();
+  if (ground.own.size() == 0) return;
+  ground.own.x[0] += Vec3(100, 0, 0);
+  ground.bins.sort(GetParam(), 0.1, ground.own.x, ground.own.id);
+  EXPECT_FALSE(ground.bins.is_numbered());
 }
 
 TEST_P(BinsTest, TilesOfOneColourDoNotOverlap) {
@@ -126,24 +135,52 @@ TEST_P(BinsTest, SortingAgainForgetsTheFormerPoints) {
   for (int colour = 0; colour < 8; ++colour) EXPECT_EQ(bins.of_colour(colour).size(), fresh.of_colour(colour).size());
 }
 
-TEST_P(BinsTest, RowsInVisitingOrderAreRecognised) {
-  const Cloud cloud = random_cloud(300, 0.1, 9);
+TEST_P(BinsTest, DisorderOfRowsIsSeenAndEndsWhenTheyAreBroughtIntoVisitingOrder) {
+  const Cloud cloud = random_cloud(3000, 0.1, 9);
   Bins bins;
   bins.sort(GetParam(), 0.1, cloud.x, cloud.id);
-  EXPECT_FALSE(bins.in_order());
+  EXPECT_GT(bins.disorder(), 0.5);
   const Cloud ordered = cloud.picked(bins.order());
+  bins.rows_were_reordered();
+  EXPECT_EQ(bins.disorder(), 0);
+  std::vector<std::uint32_t> rows(3000);
+  std::iota(rows.begin(), rows.end(), 0u);
+  EXPECT_EQ(std::vector(bins.order().begin(), bins.order().end()), rows);
   bins.sort(GetParam(), 0.1, ordered.x, ordered.id);
-  EXPECT_TRUE(bins.in_order());
+  EXPECT_EQ(bins.disorder(), 0);
+  EXPECT_EQ(std::vector(bins.order().begin(), bins.order().end()), rows);
+}
+
+TEST_P(BinsTest, PointsThatWanderFromBlockToBlockKeepTheOrder) {
+  Cloud cloud = random_cloud(4000, 0.1, 19);
+  Bins bins;
+  bins.sort(GetParam(), 0.1, cloud.x, cloud.id);
+  cloud = cloud.picked(bins.order());
+  MatrixSource source(20);
+  for (int step = 0; step < 20; ++step) {
+    for (Vec3& x : cloud.x) x += 0.03 * source.vector();
+    bins.sort(GetParam(), 0.1, cloud.x, cloud.id);
+    std::pair<BlockKey, PointId> last{};
+    std::vector<int> visits(cloud.size(), 0);
+    for (const Bin& bin : bins.bins())
+      for (std::uint32_t k = bin.begin; k < bin.end; ++k) {
+        const std::uint32_t p = bins.order()[k];
+        const std::pair here(key_of(block_of_node(base_of(cloud.x[p], 0.1))), cloud.id[p]);
+        EXPECT_TRUE((bin.begin == 0 && k == 0) || last < here);
+        last = here;
+        ++visits[p];
+      }
+    EXPECT_EQ(std::count(visits.begin(), visits.end(), 1), 4000);
+  }
+  EXPECT_GT(bins.disorder(), 0.05);
 }
 
 TEST_P(BinsTest, NoPointsGiveNoBins) {
   Bins bins;
   bins.sort(GetParam(), 0.1, {}, {});
   EXPECT_TRUE(bins.bins().empty());
-  EXPECT_TRUE(bins.in_order());
-  std::vector<BlockKey> touched;
-  bins.append_touched(touched);
-  EXPECT_TRUE(touched.empty());
+  EXPECT_EQ(bins.disorder(), 0);
+  EXPECT_TRUE(touched_blocks({&bins, 1}).empty());
 }
 
 TEST_P(BinsTest, RefusesPointsThatAreNowhereOrTooFarAway) {
@@ -179,7 +216,6 @@ TEST_P(BinsTest, PointsThatAreAcceptedLieInBlocksThatTheCurveHolds) {
       }
       for (const Bin& bin : bins.bins())
         for (int o = 0; o < 8; ++o) {
-          if (!((bin.octants >> o) & 1)) continue;
           const Vec3i block = bin.block + octant_offset(o);
           EXPECT_LE(block.cwiseAbs().maxCoeff(), max_block_coordinate) << x[0].transpose();
           EXPECT_EQ(block_of(key_of(block)), block);

@@ -274,6 +274,58 @@ TEST_P(TransferTest, AffineFieldsAreScatteredExactly) {
   }
 }
 
+// --- Bounds of what is gathered -----------------------------------------------------------------------------------
+
+TEST_P(TransferTest, TheSteepestGradientIsFoundWhateverTheBoundBelowIt) {
+  for (const auto& s : settings()) {
+    const Cloud cloud = random_cloud(1500, s.dx, 30);
+    with_threads([&](int) {
+      Ground ground = serial_ground(s, cloud);
+      ground.set_velocity([](const Vec3i& node, const Vec3&) { return noise(node); });
+      ground.for_each_node([](const Vec3i&, const Vec3&, Real* value) { value[3] = 1; });
+      const auto C = ground.gather_points().C;
+      std::vector<Real> norms;
+      for (const Mat3& c : C) norms.push_back(c.norm());
+      const auto most = std::max_element(norms.begin(), norms.end());
+      for (const Real bound : {0.0, 0.5 * *most, 0.999999 * *most}) {
+        const Steepest found = steepest_above(bound, s, ground.bins, ground.own.x, ground.field);
+        EXPECT_EQ(found.norm, *most);
+        EXPECT_EQ(norms[found.row], *most);
+      }
+      EXPECT_EQ(steepest_above(1.000001 * *most, s, ground.bins, ground.own.x, ground.field).norm, 0);
+    });
+  }
+}
+
+TEST_P(TransferTest, EmptyNodesBeyondTheSurfaceDoNotMakeAGradient) {
+  if (GetParam() == KernelKind::linear) GTEST_SKIP() << "its gradient sees every node of the cell";
+  // A body that moves as one: nodes with mass have its velocity, all others none.
+  const TransferSettings s{GetParam(), 0.25, 0};
+  Ground ground = serial_ground(s, random_cloud(1500, s.dx, 31));
+  ground.scatter_points(0);
+  ground.for_each_node([](const Vec3i&, const Vec3&, Real* value) {
+    const bool has_mass = value[0] > 0;
+    Vec3::Map(value) = has_mass ? Vec3(100, 50, -20) : Vec3::Zero();
+    value[3] = has_mass ? 1 : 0;
+  });
+  EXPECT_EQ(steepest_above(1e-9, s, ground.bins, ground.own.x, ground.field).norm, 0);
+}
+
+TEST_P(TransferTest, AGradientThatIsNotANumberIsTheSteepest) {
+  const TransferSettings s{GetParam(), 0.25, 0};
+  Ground ground = serial_ground(s, random_cloud(300, s.dx, 32));
+  ground.set_velocity([](const Vec3i& node, const Vec3&) { return noise(node); });
+  ground.for_each_node([](const Vec3i&, const Vec3&, Real* value) { value[3] = 1; });
+  const auto before = ground.gather_points().C;
+  // One node under the first point.
+  const Vec3i node = (ground.own.x[0] / s.dx).array().round().cast<int>();
+  const int block = ground.map.find(block_of_node(node));
+  ground.field.block(block)[place_in_block(node) * NodeField::width + 1] = std::numeric_limits<Real>::quiet_NaN();
+  const Steepest found = steepest_above(0.1, s, ground.bins, ground.own.x, ground.field);
+  EXPECT_EQ(found.norm, std::numeric_limits<Real>::infinity());
+  EXPECT_FALSE(ground.gather_points().C[found.row].allFinite());
+}
+
 // --- One operator and its transpose -------------------------------------------------------------------------------
 
 TEST_P(TransferTest, GatherIsTheTransposeOfScatter) {
@@ -385,7 +437,7 @@ TEST_P(TransferTest, BodiesAddToWhatOthersScattered) {
   Ground ground = serial_ground(s, cloud);
   ground.scatter_points(dt);
   const NodeField once = ground.field;
-  scatter(s, ground.bins, ground.own.points(), dt, ground.field);
+  scatter(s, ground.bins, ground.own.points(), ground.own.respond(), dt, ground.field);
   for (int k = 0; k < ground.map.size() * NodeField::row; ++k)
     EXPECT_NEAR(ground.field.block(0)[k], 2 * once.block(0)[k], 1e-13);
 }
@@ -408,10 +460,7 @@ TEST_P(TransferTest, RanksWithoutPointsTakePart) {
   // Cuts that give the block of the points to one rank, its neighbours to others.
   Bins bins;
   bins.sort(s.kernel, s.dx, cloud.x, cloud.id);
-  std::vector<BlockKey> touched;
-  bins.append_touched(touched);
-  std::sort(touched.begin(), touched.end());
-  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
+  const std::vector<BlockKey> touched = touched_blocks({&bins, 1});
   const Comm comm = Comm::world();
   Cuts cuts;
   for (int r = 1; r < comm.size(); ++r) cuts.at.push_back(touched[touched.size() * r / comm.size()]);

@@ -1,0 +1,32 @@
+#include "weft/bodies/body.hpp"
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+
+namespace weft {
+
+void StepLimit::include(const StepLimit& those) {
+  wave_speed = std::max(wave_speed, those.wave_speed);
+  viscosity = std::max(viscosity, those.viscosity);
+  speed = std::max(speed, those.speed);
+}
+
+StepLimit Body::limit_from(std::size_t first_row) const {
+  StepLimit all;
+#pragma omp parallel
+  {
+    StepLimit mine;
+#pragma omp for schedule(static)
+    for (std::size_t row = first_row; row < points_.owned(); row += most_rows_in_chunk) {
+      std::array<std::uint32_t, most_rows_in_chunk> rows;
+      std::iota(rows.begin(), rows.end(), static_cast<std::uint32_t>(row));
+      mine.include(limit(ChunkRows(rows.data(), std::min(most_rows_in_chunk, points_.owned() - row))));
+    }
+#pragma omp critical
+    all.include(mine);
+  }
+  return all;
+}
+
+}  // namespace weft
