@@ -1,16 +1,20 @@
 #include "app/commands.hpp"
 
 #include <fmt/format.h>
+#include <omp.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include <filesystem>
 
+#include "app/layouts.hpp"
 #include "app/signals.hpp"
 #include "app/walltime.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/files.hpp"
 #include "weft/output/inspect.hpp"
+#include "weft/run/bench.hpp"
 #include "weft/run/loop.hpp"
 #include "weft/run/status.hpp"
 
@@ -91,6 +95,63 @@ void add_check(CLI::App& app, Command& chosen) {
   command->callback([deck, &chosen] {
     chosen.chosen = [deck](const Comm& comm) {
       print_on_root(comm, check(comm, load_deck(comm, deck->file, deck->overrides)));
+      return 0;
+    };
+  });
+}
+
+/// Benches a deck in every layout of ranks and threads that fills this machine, each a run of its own, and names the
+/// best.
+std::string bench_layouts(const std::vector<std::string>& deck_arguments, int steps) {
+  std::string text = fmt::format("{:>6}{:>9}{:>24}\n", "ranks", "threads", "M particle steps/s");
+  Layout best{0, 0};
+  Real most = 0;
+  for (const Layout& layout : layouts_of(omp_get_num_procs())) {
+    std::vector<std::string> arguments{"bench", "--here", "--json", "--steps", std::to_string(steps)};
+    arguments.insert(arguments.end(), deck_arguments.begin(), deck_arguments.end());
+    const auto result = nlohmann::json::parse(output_of(layout, arguments), nullptr, false);
+    require(result.is_object(), ExitCode::failure,
+            fmt::format("mpiexec could not run this program with {} ranks. `mpiexec -n {} weft bench --here DECK` says "
+                        "why; --here alone measures without mpiexec.",
+                        layout.ranks, layout.ranks));
+    const Real rate = result.at("particle_steps_per_second");
+    text += fmt::format("{:>6}{:>9}{:>24.2f}\n", layout.ranks, layout.threads, rate / 1e6);
+    if (rate > most) most = rate, best = layout;
+  }
+  return text + fmt::format("Best: OMP_NUM_THREADS={} mpiexec -n {} weft run ...\n", best.threads, best.ranks);
+}
+
+void add_bench(CLI::App& app, Command& chosen) {
+  struct Arguments {
+    std::string deck;
+    std::vector<std::string> overrides;
+    BenchBlock block;
+    int steps = 20;
+    bool json = false, here = false;
+  };
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "bench", "Measure how fast steps are: a standard block, or a deck in all layouts of ranks and threads");
+  command->add_option("deck", a->deck, "A deck [a standard block]");
+  command->add_option("--set", a->overrides, "Change a key of the deck: key.path=value")->allow_extra_args(false);
+  command->add_option("--particles", a->block.particles, "Of the standard block, about")->capture_default_str();
+  command->add_option("--law", a->block.law, "Of the standard block")->capture_default_str();
+  command->add_option("--kernel", a->block.kernel, "Of the standard block")->capture_default_str();
+  command->add_option("--steps", a->steps, "Steps that are timed")->capture_default_str()->check(CLI::PositiveNumber);
+  command->add_flag("--json", a->json, "Print JSON");
+  command->add_flag("--here", a->here, "Measure the deck with the ranks and threads of this run alone");
+  command->callback([a, &chosen] {
+    chosen.chosen = [a](const Comm& comm) {
+      const bool is_block = a->deck.empty();
+      if (!is_block && !a->here && comm.size() == 1) {
+        std::vector<std::string> deck_arguments{a->deck};
+        for (const std::string& change : a->overrides) deck_arguments.insert(deck_arguments.end(), {"--set", change});
+        fmt::print("{}", bench_layouts(deck_arguments, a->steps));
+        return 0;
+      }
+      const Deck deck = is_block ? bench_deck(a->block) : load_deck(comm, a->deck, a->overrides);
+      const BenchResult result = bench(comm, deck, a->steps, is_block);
+      print_on_root(comm, a->json ? as_json(result) : as_text(result));
       return 0;
     };
   });
@@ -195,6 +256,7 @@ std::shared_ptr<Command> add_commands(CLI::App& app) {
   auto chosen = std::make_shared<Command>();
   add_run(app, *chosen);
   add_check(app, *chosen);
+  add_bench(app, *chosen);
   add_info(app, *chosen);
   add_verify(app, *chosen);
   add_compare(app, *chosen);

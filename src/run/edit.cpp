@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "weft/scene/build.hpp"
+
 namespace weft {
 namespace {
 
@@ -55,6 +57,17 @@ std::int64_t remove_outside(const Box& bounds, Table& points) {
 }
 
 }  // namespace
+
+RunState start_scene(const Comm& comm, Scene& scene) {
+  fill_bodies(comm, scene);
+  RunState state;
+  state.wall_impulse.assign(scene.walls.size(), Vec3::Zero());
+  state.next_id = scene.first_free_id;
+  state.emitted_until.assign(scene.sources.size(), -std::numeric_limits<Real>::infinity());
+  state.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
+  edit_points(comm, scene, state);
+  return state;
+}
 
 void edit_points(const Comm& comm, Scene& scene, RunState& state) {
   emit(comm, scene, state);

@@ -144,12 +144,7 @@ ExistingRun Run::what_to_do_with_existing_run() const {
 }
 
 void Run::start_anew() {
-  fill_bodies(comm_, scene_);
-  state_.wall_impulse.assign(scene_.walls.size(), Vec3::Zero());
-  state_.next_id = scene_.first_free_id;
-  state_.emitted_until.assign(scene_.sources.size(), -std::numeric_limits<Real>::infinity());
-  state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
-  edit_points(comm_, scene_, state_);
+  state_ = start_scene(comm_, scene_);
   state_.probe_points = find_probe_points(comm_, scene_);
   stepper_.settle(true);
 }
@@ -319,9 +314,7 @@ std::string check(const Comm& comm, const Deck& deck) {
   Timers timers;
   Scene scene = build_scene(comm, deck);
   check_field_names(scene);
-  fill_bodies(comm, scene);
-  RunState state;
-  state.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
+  RunState state = start_scene(comm, scene);
   Stepper stepper(comm, scene, state, timers);
   stepper.settle(true);
   find_limits(comm, scene, state);

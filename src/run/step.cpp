@@ -150,10 +150,8 @@ StepReport Stepper::take(Real not_beyond) {
   }
 
   commit(dt);
-  for (std::size_t w = 0; w < wall_impulse.size(); ++w) {
-    comm_.sum(std::span(wall_impulse[w].data(), 3));
-    state_.wall_impulse[w] += wall_impulse[w];
-  }
+  if (!wall_impulse.empty()) comm_.sum(std::span(wall_impulse.front().data(), 3 * wall_impulse.size()));
+  for (std::size_t w = 0; w < wall_impulse.size(); ++w) state_.wall_impulse[w] += wall_impulse[w];
   state_.time = dt == left ? not_beyond : state_.time + dt;
   ++state_.step;
   // Growth from a refused step back to what the bodies allow.
@@ -252,9 +250,10 @@ void Stepper::commit(Real dt) {
   }
 }
 
-void Stepper::sort_points() {
+/// Sorts every body's points; the error is this rank's alone, for all to agree on.
+std::optional<Error> Stepper::sort_points() {
   const auto timing = timers_.measure("sort");
-  comm_.agree([&] {
+  try {
     for (std::size_t b = 0; b < bins_.size(); ++b) {
       Table& points = scene_.bodies[b]->points();
       bins_[b].sort(scene_.transfer.kernel, scene_.transfer.dx, points.get<Position>(), points.get<Id>());
@@ -263,58 +262,88 @@ void Stepper::sort_points() {
         bins_[b].rows_were_reordered();
       }
     }
-  });
-}
-
-/// Ships the points whose block another rank owns; true if any rank had such points.
-bool Stepper::send_home() {
-  const auto timing = timers_.measure("exchange");
-  std::vector<Real> leavers(bins_.size(), 0);
-  for (std::size_t b = 0; b < bins_.size(); ++b)
-    for (const Bin& bin : bins_[b].bins())
-      if (state_.cuts.owner(bin.key) != comm_.rank()) leavers[b] = 1;
-  comm_.max(leavers);
-  bool any = false;
-  for (std::size_t b = 0; b < bins_.size(); ++b) {
-    if (leavers[b] == 0) continue;
-    std::vector<int> homes(scene_.bodies[b]->points().owned());
-    for (const Bin& bin : bins_[b].bins())
-      for (std::uint32_t k = bin.begin; k < bin.end; ++k) homes[bins_[b].order()[k]] = state_.cuts.owner(bin.key);
-    ship(comm_, scene_.bodies[b]->points(), homes);
-    any = true;
+  } catch (const Error& error) {
+    return error;
   }
-  return any;
+  return std::nullopt;
 }
 
 void Stepper::settle(bool recut) {
-  sort_points();
+  std::optional<Error> error = sort_points();
+  const auto agree = [&] {
+    comm_.agree([&] {
+      if (error) throw *error;
+    });
+  };
   if (recut) {
-    std::vector<BlockWork> work;
-    for (const Bins& bins : bins_)
-      for (const Bin& bin : bins.bins()) work.push_back({bin.key, bin.end - bin.begin});
-    const Cuts cuts = balanced_cuts(comm_, work);
-    map_is_stale_ = map_is_stale_ || !(cuts == state_.cuts);
-    state_.cuts = cuts;
+    agree();
+    cut_anew();
   }
-  if (send_home()) sort_points();
-  activate_blocks();
-}
-
-/// Makes the blocks that points touch the active ones; rebuilds the map only if some rank touches others than before.
-void Stepper::activate_blocks() {
+  // Mostly nobody has anything to do, and one reduction tells all.
+  std::vector<Real> needs(bins_.size() + 2, 0);
+  if (!error)
+    for (std::size_t b = 0; b < bins_.size(); ++b) needs[b] = has_leavers(bins_[b]) ? 1 : 0;
+  needs[bins_.size()] = !error && touches_other_blocks() ? 1 : 0;
+  needs[bins_.size() + 1] = error ? 1 : 0;
+  {
+    const auto timing = timers_.measure("exchange");
+    comm_.max(needs);
+  }
+  if (needs[bins_.size() + 1] > 0) agree();
+  bool rebuild = needs[bins_.size()] > 0;
+  if (std::any_of(needs.begin(), needs.begin() + static_cast<std::ptrdiff_t>(bins_.size()),
+                  [](Real need) { return need > 0; })) {
+    for (std::size_t b = 0; b < bins_.size(); ++b)
+      if (needs[b] > 0) send_home(b);
+    error = sort_points();
+    agree();
+    rebuild = comm_.any(touches_other_blocks());
+  }
   const auto timing = timers_.measure("activate");
-  const bool same_bins = std::all_of(bins_.begin(), bins_.end(), [](const Bins& b) { return b.is_numbered(); });
-  std::vector<BlockKey> touched;
-  if (!same_bins) touched = touched_blocks(bins_);
-  const bool changed = map_is_stale_ || (!same_bins && touched != touched_);
-  if (comm_.any(changed)) {
-    if (!same_bins) touched_ = std::move(touched);
+  if (rebuild) {
     map_ = BlockMap(comm_, state_.cuts, touched_);
     map_is_stale_ = false;
-    for (Bins& bins : bins_) bins.number(map_);
   }
   for (Bins& bins : bins_)
-    if (!bins.is_numbered()) bins.number(map_);
+    if (rebuild || !bins.is_numbered()) bins.number(map_);
+}
+
+/// New cuts of the curve by the points' present blocks.
+void Stepper::cut_anew() {
+  const auto timing = timers_.measure("balance");
+  std::vector<BlockWork> work;
+  for (const Bins& bins : bins_)
+    for (const Bin& bin : bins.bins()) work.push_back({bin.key, bin.end - bin.begin});
+  const Cuts cuts = balanced_cuts(comm_, work);
+  map_is_stale_ = map_is_stale_ || !(cuts == state_.cuts);
+  state_.cuts = cuts;
+}
+
+bool Stepper::has_leavers(const Bins& bins) const {
+  return std::any_of(bins.bins().begin(), bins.bins().end(),
+                     [&](const Bin& bin) { return state_.cuts.owner(bin.key) != comm_.rank(); });
+}
+
+/// Ships the points of a body whose block another rank owns.
+void Stepper::send_home(std::size_t body) {
+  const auto timing = timers_.measure("exchange");
+  Table& points = scene_.bodies[body]->points();
+  std::vector<int> homes(points.owned());
+  for (const Bin& bin : bins_[body].bins()) {
+    const int owner = state_.cuts.owner(bin.key);
+    for (std::uint32_t k = bin.begin; k < bin.end; ++k) homes[bins_[body].order()[k]] = owner;
+  }
+  ship(comm_, points, homes);
+}
+
+/// Whether the map has to be made anew for what the points of this rank touch now (touched_ afterwards).
+bool Stepper::touches_other_blocks() {
+  const auto timing = timers_.measure("activate");
+  if (std::all_of(bins_.begin(), bins_.end(), [](const Bins& b) { return b.is_numbered(); })) return map_is_stale_;
+  std::vector<BlockKey> touched = touched_blocks(bins_);
+  map_is_stale_ = map_is_stale_ || touched != touched_;
+  touched_ = std::move(touched);
+  return map_is_stale_;
 }
 
 Real Stepper::imbalance() const { return weft::imbalance(comm_, scene_.points()); }

@@ -145,6 +145,14 @@ void Bins::make_bins() {
     }
     runs_ += f.runs.size();
   }
+  // A run that the border between two threads' rows cuts counts once: what is done about disorder must not depend on
+  // the number of threads.
+  const Vec3i* block_before = nullptr;
+  for (const Found& f : found_) {
+    if (f.runs.empty()) continue;
+    if (block_before != nullptr && *block_before == f.blocks[f.runs.front().block]) --runs_;
+    block_before = &f.blocks[f.runs.back().block];
+  }
 
   const bool same_blocks = std::equal(bins.begin(), bins.end(), bins_.begin(), bins_.end(),
                                       [](const Bin& a, const Bin& b) { return a.key == b.key; });

@@ -16,11 +16,7 @@ namespace {
 
 constexpr Real dx = 0.01;
 
-/// What a return map made of the trial deformation.
-struct ReturnedF : Field<Mat3> {
-  static constexpr Label label{"returned_deformation", "1", Keep::work};
-};
-
+/// Return map and stress of a pack.
 template <Law L>
 [[gnu::flatten, gnu::noinline]] void flow_and_stress(const typename L::Constants& k, const PackRows& rows,
                                                      std::span<const Mat3> F, std::span<Mat3> returned,
@@ -38,7 +34,7 @@ template <Law L>
 
 /// Points of a cube, 8 in a cell, in random places, turning and slightly deformed; sorted into blocks.
 struct Cloud {
-  Table points = Table::with<Id, Position, Velocity, Affine, Mass, EnergyGradient, ElasticF>();
+  Table points = Table::with<Id, Position, Velocity, Affine, Mass, ElasticF>();
   TransferSettings settings;
   Bins bins;
   BlockMap map;
@@ -55,19 +51,14 @@ struct Cloud {
       points.get<Velocity>()[p] = Vec3(-x.y(), x.x(), 0.1);
       points.get<Affine>()[p] << 0, -1, 0, 1, 0, 0, 0, 0, 0;
       points.get<Mass>()[p] = 1;
-      points.get<EnergyGradient>()[p] = Mat3::Identity();
       Mat3 F = Mat3::Identity();
       for (int column = 0; column < 3; ++column) F.col(column) += 0.1 * (random.uniform3() - Vec3::Constant(0.5));
       points.get<ElasticF>()[p] = F;
     }
     sort();
     points.reorder(bins.order());
-    sort();
-    std::vector<BlockKey> touched;
-    bins.append_touched(touched);
-    std::sort(touched.begin(), touched.end());
-    touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
-    map = BlockMap(Comm(MPI_COMM_SELF), Cuts{}, touched);
+    bins.rows_were_reordered();
+    map = BlockMap(Comm(MPI_COMM_SELF), Cuts{}, touched_blocks({&bins, 1}));
     bins.number(map);
     layer.reset(map.size());
   }
@@ -94,11 +85,12 @@ void scatter_points(benchmark::State& state) {
   Cloud cloud(kernel, state.range(0));
   const Table& points = cloud.points;
   for (auto _ : state)
-    scatter(cloud.settings, cloud.bins,
-            {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>(),
-             points.get<EnergyGradient>()},
-            1e-4, cloud.layer.inertia);
-  report(state, 2 * sizeof(Vec3) + 2 * sizeof(Mat3) + sizeof(Real));
+    scatter(
+        cloud.settings, cloud.bins,
+        {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>()},
+        [](ChunkRows, const ChunkForces& forces) { std::ranges::fill(forces.A, Mat3::Identity()); }, 1e-4,
+        cloud.layer.inertia);
+  report(state, 2 * sizeof(Vec3) + sizeof(Mat3) + sizeof(Real));
 }
 
 template <KernelKind kernel>
@@ -106,8 +98,13 @@ void gather_points(benchmark::State& state) {
   Cloud cloud(kernel, state.range(0));
   Table& points = cloud.points;
   for (auto _ : state)
-    gather(cloud.settings, cloud.bins, cloud.layer.velocity,
-           {points.get<Position>(), points.get<Velocity>(), points.get<Affine>()});
+    gather(cloud.settings, cloud.bins, std::as_const(points).get<Position>(), cloud.layer.velocity,
+           [v = points.get<Velocity>(), C = points.get<Affine>()](ChunkRows rows, const ChunkMotion& motion) {
+             for (std::size_t k = 0; k < rows.size(); ++k) {
+               v[rows[k]] = motion.v[k];
+               C[rows[k]] = motion.C[k];
+             }
+           });
   report(state, 2 * sizeof(Vec3) + sizeof(Mat3));
 }
 
@@ -115,9 +112,8 @@ void gather_points(benchmark::State& state) {
 template <Law L>
 void law(benchmark::State& state, typename L::Constants k) {
   Cloud cloud(KernelKind::quadratic, state.range(0));
-  cloud.points.add<ReturnedF>();
-  const auto F = cloud.points.get<ElasticF>(), A = cloud.points.get<EnergyGradient>(),
-             returned = cloud.points.get<ReturnedF>();
+  const auto F = cloud.points.get<ElasticF>();
+  std::vector<Mat3> A(F.size()), returned(F.size());
   for (auto _ : state) {
 #pragma omp parallel for schedule(static)
     for (std::size_t first = 0; first < F.size(); first += Pack::size)

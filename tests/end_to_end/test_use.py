@@ -206,6 +206,35 @@ class Places(Case):
         self.assertEqual(sum(counts), particles)
 
 
+class Bench(Case):
+    def test_a_block_and_a_deck_are_measured_phase_by_phase(self):
+        for what in ("--particles", 3000, "--law", "snow", "--kernel", "cubic"), (self.deck(JELLIES), "--here"):
+            for ranks in 1, 2:
+                done = weft("bench", *what, "--steps", 3, "--json", ranks=ranks)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                result = json.loads(done.stdout)
+                self.assertEqual((result["ranks"], result["steps"]), (ranks, 3))
+                self.assertGreater(result["particle_steps_per_second"], 0)
+                # Phases make up the whole, but for what lies between them.
+                spent = sum(phase["nanoseconds"] for phase in result["phases"].values()) * 1e-9
+                self.assertLess(spent * result["particle_steps_per_second"], 1.05)
+                self.assertGreater(spent * result["particle_steps_per_second"], 0.5)
+
+    def test_a_deck_is_measured_in_all_layouts_and_the_best_is_named(self):
+        done = weft("bench", self.deck(JELLIES), "--steps", 2)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        rows = [line.split() for line in done.stdout.splitlines()[1:-1]]
+        cores = len(os.sched_getaffinity(0))
+        self.assertEqual([(int(r), int(t)) for r, t, _ in rows],
+                         [(r, cores // r) for r in range(1, cores + 1) if cores % r == 0])
+        ranks, threads, _ = max(rows, key=lambda row: float(row[2]))
+        self.assertIn(f"OMP_NUM_THREADS={threads} mpiexec -n {ranks} ", done.stdout.splitlines()[-1])
+
+    def test_a_law_or_kernel_that_is_none_is_refused(self):
+        for words in ("--law", "mud"), ("--kernel", "quintic"), ("--particles", 0), ("--steps", 0):
+            self.assertEqual(weft("bench", *words).returncode, 2, words)
+
+
 class Started(Case):
     """Runs that are started and watched."""
 

@@ -2,6 +2,7 @@
 // Small scenes from deck text, ready to step on the ranks of the test.
 
 #include "weft/deck/read.hpp"
+#include "weft/run/edit.hpp"
 #include "weft/run/step.hpp"
 #include "weft/run/totals.hpp"
 #include "weft/scene/build.hpp"
@@ -20,11 +21,7 @@ struct Stage {
 
   explicit Stage(const std::string& deck)
       : scene(build_scene(comm, parse_deck(deck, "test.yaml", "."))), stepper(comm, scene, state, timers) {
-    fill_bodies(comm, scene);
-    state.wall_impulse.assign(scene.walls.size(), Vec3::Zero());
-    state.next_id = scene.first_free_id;
-    state.emitted_until.assign(scene.sources.size(), -std::numeric_limits<Real>::infinity());
-    state.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
+    state = start_scene(comm, scene);
     stepper.settle(true);
   }
 

@@ -6,6 +6,8 @@
 #include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
 
+#include <optional>
+
 namespace weft {
 
 /// How large a step may be and why.
@@ -54,9 +56,11 @@ class Stepper {
     std::string text;
   };
 
-  void sort_points();
-  bool send_home();
-  void activate_blocks();
+  std::optional<Error> sort_points();
+  void cut_anew();
+  bool has_leavers(const Bins& bins) const;
+  void send_home(std::size_t body);
+  bool touches_other_blocks();
   Fault try_step(Real dt, std::vector<Vec3>& wall_impulse);
   Fault worst_of_points(Real dt) const;
   void commit(Real dt);

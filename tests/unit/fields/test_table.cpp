@@ -144,13 +144,31 @@ TEST(TableTest, BytesCountsAllColumns) {
   EXPECT_GE(five_rows().bytes(), 5U * 140U);
 }
 
-TEST(TableTest, ACopyIsIndependent) {
+TEST(TableTest, MovesWithAllItsRowsAndIsNeverCopied) {
+  static_assert(!std::is_copy_constructible_v<Table>, "columns are large");
   Table table = five_rows();
-  Table copy = table;
-  copy.get<Id>()[0] = 99;
-  copy.resize(1);
-  EXPECT_EQ(table.rows(), 5U);
-  expect_row(table, 0, 0);
+  const Real* pressure = table.get<Pressure>().data();
+  const Table moved = std::move(table);
+  EXPECT_EQ(moved.rows(), 5U);
+  EXPECT_EQ(moved.get<Pressure>().data(), pressure);
+  for (int r = 0; r < 5; ++r) expect_row(moved, r, r);
+}
+
+TEST(TableTest, GrowsRowByRowWithoutLosingAny) {
+  Table table = Table::with<Id, Position>();
+  for (std::size_t r = 0; r < 1000; ++r) {
+    table.resize(r + 1);
+    EXPECT_EQ(table.get<Id>()[r], 0U);
+    EXPECT_EQ(table.get<Position>()[r], Vec3::Zero());
+    table.get<Id>()[r] = r;
+    table.get<Position>()[r] = Vec3::Constant(static_cast<Real>(r));
+  }
+  table.resize(10);
+  table.resize(1000);
+  for (std::size_t r = 0; r < 1000; ++r) {
+    EXPECT_EQ(table.get<Id>()[r], r < 10 ? r : 0);
+    EXPECT_EQ(table.get<Position>()[r].x(), r < 10 ? static_cast<Real>(r) : 0);
+  }
 }
 
 TEST(FieldTest, ShapesFollowFromTheValueType) {

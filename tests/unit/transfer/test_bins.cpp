@@ -122,6 +122,22 @@ TEST_P(BinsTest, OrderDependsOnNeitherRowsNorThreads) {
   });
 }
 
+TEST_P(BinsTest, DisorderDoesNotDependOnThreads) {
+  Cloud cloud = random_cloud(5000, 0.1, 21);
+  Bins bins;
+  bins.sort(GetParam(), 0.1, cloud.x, cloud.id);
+  cloud = cloud.picked(bins.order());
+  MatrixSource source(22);
+  for (Vec3& x : cloud.x) x += 0.02 * source.vector();
+  Real disorder = -1;
+  with_threads([&](int threads) {
+    bins.sort(GetParam(), 0.1, cloud.x, cloud.id);
+    if (threads == 1) disorder = bins.disorder();
+    EXPECT_EQ(bins.disorder(), disorder);
+  });
+  EXPECT_GT(disorder, 0.01);
+}
+
 TEST_P(BinsTest, SortingAgainForgetsTheFormerPoints) {
   Bins bins;
   const Cloud many = random_cloud(2000, 0.1, 7), few = random_cloud(20, 0.1, 8);

@@ -1,0 +1,263 @@
+#include "weft/run/bench.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "weft/bodies/continuum.hpp"
+#include "weft/deck/read.hpp"
+#include "weft/run/edit.hpp"
+#include "weft/run/progress.hpp"
+#include "weft/run/step.hpp"
+#include "weft/run/totals.hpp"
+#include "weft/scene/build.hpp"
+
+namespace weft {
+namespace {
+
+constexpr Real dx = 0.01;
+/// Steps before the clock starts: memory is touched, F is deformed.
+constexpr int warm_up = 5;
+
+/// Materials as soft as each law is used; by name of the law.
+constexpr std::array<std::pair<const char*, const char*>, 8> materials{{
+    {"fixed_corotated", "density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3"},
+    {"neo_hookean", "density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3"},
+    {"stvk_hencky", "density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3"},
+    {"drucker_prager", "density: 2200, youngs_modulus: 3.5e5, poisson_ratio: 0.3"},
+    {"snow", "density: 400, youngs_modulus: 1.4e5, poisson_ratio: 0.2"},
+    {"von_mises", "density: 2700, youngs_modulus: 1e6, poisson_ratio: 0.33, yield_stress: 1e3"},
+    {"tait", "density: 1000, bulk_modulus: 1e5, viscosity: 1e-3"},
+    {"herschel_bulkley",
+     "density: 1000, shear_modulus: 290, bulk_modulus: 1.09e5, yield_stress: 31.9, consistency: 27.2, flow_index: "
+     "0.22"},
+}};
+
+// --- The machine
+// ------------------------------------------------------------------------------------------------------
+
+/// The best of a few tries of all ranks at once, as a rate of all of them. Collective.
+template <class F>
+Real rate_of(const Comm& comm, Real work_of_rank, F&& work) {
+  Real best = std::numeric_limits<Real>::infinity();
+  for (int attempt = 0; attempt < 4; ++attempt) {
+    comm.barrier();
+    const double began = wall_seconds();
+    work();
+    best = std::min(best, comm.max(wall_seconds() - began));
+  }
+  return comm.size() * work_of_rank / best;
+}
+
+Real copy_bandwidth(const Comm& comm) {
+  constexpr std::ptrdiff_t count = 8 << 20;  // 64 MiB: more than caches hold
+  const auto from = std::make_unique_for_overwrite<Real[]>(count), to = std::make_unique_for_overwrite<Real[]>(count);
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t i = 0; i < count; ++i) from[i] = to[i] = static_cast<Real>(i);
+  return rate_of(comm, 2.0 * sizeof(Real) * count, [&] {
+#pragma omp parallel for schedule(static)
+    for (std::ptrdiff_t i = 0; i < count; ++i) to[i] = from[i];
+  });
+}
+
+Real multiply_adds(const Comm& comm) {
+  using Vector = Real __attribute__((vector_size(__BIGGEST_ALIGNMENT__)));
+  constexpr int chains = 12, rounds = 2'000'000;  // enough chains to hide the latency
+  constexpr int width = sizeof(Vector) / sizeof(Real);
+  const Real flops = 2.0 * width * chains * rounds * omp_get_max_threads();
+  volatile Real result = 0;  // so that the work is done
+  return rate_of(comm, flops, [&] {
+#pragma omp parallel
+    {
+      Vector sums[chains], factor, addend;
+      for (int lane = 0; lane < width; ++lane) {
+        factor[lane] = 1 - 1e-9 * (result + lane + 1);
+        addend[lane] = 1e-9;
+      }
+      for (int c = 0; c < chains; ++c) sums[c] = factor;
+      for (int r = 0; r < rounds; ++r)
+#pragma GCC unroll 12
+        for (int c = 0; c < chains; ++c) sums[c] = sums[c] * factor + addend;
+      Real sum = 0;
+      for (int c = 0; c < chains; ++c) sum += sums[c][0];
+#pragma omp atomic write
+      result = 1e-3 * sum;
+    }
+  });
+}
+
+// --- The least that a phase must do
+// -------------------------------------------------------------------------------------
+
+struct Work {
+  const char* phase;
+  Real bytes, flops;  ///< Per particle step; 0 where it is not counted.
+};
+
+/// Every column of points read or written once by each phase that needs it, and the multiplications and additions of
+/// the loops over nodes (src/transfer/transfer.cpp) with n nodes along each axis. `memory`: bytes of a law's memory.
+std::array<Work, 4> least_work(KernelKind kernel, Real memory) {
+  constexpr Real scalar = sizeof(Real), vector = sizeof(Vec3), matrix = sizeof(Mat3), index = sizeof(std::uint32_t);
+  const Real n = static_cast<int>(kernel) + 2;
+  return {{
+      {"sort", vector + scalar + 2 * index, 0},
+      {"scatter", index + 2 * vector + matrix + scalar, 16 * n * n * n + 16 * n * n + 40 * n},
+      {"gather", index + vector, 16 * n * n * n + 24 * n * n + 32 * n},
+      {"law", (matrix + 2 * scalar + memory) + (2 * vector + vector + matrix + 2 * matrix + 2 * scalar + 2 * memory),
+       0},
+  }};
+}
+
+/// What a law remembers of a point [byte].
+Real memory_of(Table& points) {
+  Real bytes = 0;
+  for (const ColumnView& column : points.columns(Keep::state)) bytes += static_cast<Real>(column.row_bytes);
+  Table known = Table::with<Id, Position, Velocity, Affine, Mass, RestVolume, VolumeRatio, ElasticF>();
+  for (const ColumnView& column : known.columns()) bytes -= static_cast<Real>(column.row_bytes);
+  return bytes;
+}
+
+/// A rotation about the middle whose fastest point reaches the CFL number, and waves that strain every point by some
+/// percent, eight cells from crest to trough.
+void stir_points(const Comm& comm, Scene& scene, RunState& state) {
+  find_limits(comm, scene, state);
+  const Real step = size_of_step(scene, state).dt, dx = scene.transfer.dx;
+  Box box;
+  for (const auto& body : scene.bodies)
+    for (const Vec3& x : body->points().get<Position>()) box.include(x);
+  comm.min(std::span(box.lower.data(), 3));
+  comm.max(std::span(box.upper.data(), 3));
+  const Vec3 middle = (box.lower + box.upper) / 2, half = (box.upper - box.lower) / 2;
+  const Real wave_speed = 0.05 * dx / step, wave_number = M_PI / (8 * dx);
+  const Real spin = 0.22 * dx / step / std::hypot(half.x(), half.z());
+  for (const auto& body : scene.bodies) {
+    const auto x = body->points().get<Position>(), v = body->points().get<Velocity>();
+    for (std::size_t p = 0; p < x.size(); ++p) {
+      const Vec3 r = x[p] - middle;
+      const auto wave = [&](Real at) { return wave_speed * std::sin(wave_number * at); };
+      v[p] = Vec3(spin * r.z() + wave(r.y()), wave(r.z()), -spin * r.x() + wave(r.x()));
+    }
+  }
+  find_limits(comm, scene, state);
+}
+
+}  // namespace
+
+Deck bench_deck(const BenchBlock& block) {
+  const auto material =
+      std::find_if(materials.begin(), materials.end(), [&](const auto& m) { return block.law == m.first; });
+  std::string known;
+  for (const auto& m : materials) known += fmt::format(" {}", m.first);
+  require(material != materials.end(), ExitCode::deck,
+          fmt::format("--law {}: there is no such law. Laws:{}", block.law, known));
+  require(block.particles >= 8, ExitCode::deck, "--particles: a cell holds 8 particles, so give at least that many.");
+  const Real edge = std::cbrt(block.particles / 8) * dx;
+  return parse_deck(fmt::format(R"(weft: 1
+title: standard block
+domain: {{dx: {0}}}
+time: {{end: 1000, frame_interval: 1000}}
+transfer: {{kernel: {1}}}
+materials: {{it: {{law: {2}, {3}}}}}
+bodies:
+  - {{name: block, kind: continuum, material: it, sampling: jittered,
+     shape: {{box: {{lower: [0, 0, 0], upper: [{4}, {4}, {4}]}}}}}}
+colliders:
+  - {{name: floor, shape: {{plane: {{point: [0, 0, 0], normal: [0, 1, 0]}}}}, condition: separate, friction: 0.5}}
+)",
+                                dx, block.kernel, block.law, material->second, edge),
+                    "the standard block", ".");
+}
+
+BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
+  BenchResult result{};
+  result.steps = steps;
+  result.ranks = comm.size();
+  result.threads = omp_get_max_threads();
+  const std::int64_t bytes_before = resident_bytes();
+
+  Timers timers;
+  Scene scene = build_scene(comm, deck);
+  RunState state = start_scene(comm, scene);
+  Stepper stepper(comm, scene, state, timers);
+  stepper.settle(true);
+  if (stir) stir_points(comm, scene, state);
+  const auto take_steps = [&](int count) {
+    for (int s = 0; s < count; ++s) {
+      stepper.take(std::numeric_limits<Real>::infinity());
+      if (state.step % deck.output.diagnostics_every != 0) continue;
+      const auto timing = timers.measure("record");
+      totals_of(comm, scene);
+    }
+  };
+  take_steps(warm_up);
+  timers = Timers();
+  comm.barrier();
+  const double began = wall_seconds();
+  take_steps(steps);
+  const double seconds = comm.max(wall_seconds() - began);
+
+  result.particles = comm.sum(scene.points());
+  const Real particle_steps = static_cast<Real>(result.particles) * steps;
+  result.particle_steps_per_second = particle_steps / seconds;
+  result.bytes_per_particle =
+      static_cast<Real>(comm.sum(resident_bytes() - bytes_before)) / static_cast<Real>(result.particles);
+  result.copy_bandwidth = copy_bandwidth(comm);
+  result.multiply_adds = multiply_adds(comm);
+
+  const auto work = least_work(scene.transfer.kernel, memory_of(scene.bodies.front()->points()));
+  for (const char* name :
+       {"scatter", "grid", "gather", "law", "sort", "exchange", "activate", "accept", "edit", "record"}) {
+    Real spent = 0;
+    for (const auto& phase : timers.phases())
+      if (phase.name == name) spent = phase.seconds;
+    BenchPhase phase{name, 1e9 * comm.sum(spent) / comm.size() / particle_steps, 0, 0};
+    for (const Work& w : work)
+      if (phase.name == w.phase) {
+        phase.memory_floor = 1e9 * w.bytes / result.copy_bandwidth;
+        phase.arithmetic_floor = 1e9 * w.flops / result.multiply_adds;
+      }
+    result.phases.push_back(phase);
+  }
+  return result;
+}
+
+std::string as_text(const BenchResult& r) {
+  std::string text = fmt::format(
+      "{} particles, {} steps, {} ranks x {} threads\n"
+      "{:.2f} M particle steps/s, {:.2f} per core; {:.0f} bytes per particle\n"
+      "machine: copies {:.1f} GB/s, {:.1f} GFLOP/s\n\n"
+      "{:<10}{:>18}{:>18}{:>18}\n",
+      r.particles, r.steps, r.ranks, r.threads, r.particle_steps_per_second / 1e6,
+      r.particle_steps_per_second / 1e6 / (r.ranks * r.threads), r.bytes_per_particle, r.copy_bandwidth / 1e9,
+      r.multiply_adds / 1e9, "phase", "ns/particle step", "memory floor", "arithmetic floor");
+  const auto number = [](Real value) { return value > 0 ? fmt::format("{:.1f}", value) : std::string("-"); };
+  Real all = 0;
+  for (const BenchPhase& p : r.phases) {
+    text += fmt::format("{:<10}{:>18.1f}{:>18}{:>18}\n", p.name, p.nanoseconds, number(p.memory_floor),
+                        number(p.arithmetic_floor));
+    all += p.nanoseconds;
+  }
+  return text + fmt::format("{:<10}{:>18.1f}\n", "all", all);
+}
+
+std::string as_json(const BenchResult& r) {
+  nlohmann::json j{{"particles", r.particles},
+                   {"steps", r.steps},
+                   {"ranks", r.ranks},
+                   {"threads", r.threads},
+                   {"particle_steps_per_second", r.particle_steps_per_second},
+                   {"bytes_per_particle", r.bytes_per_particle},
+                   {"copy_bytes_per_second", r.copy_bandwidth},
+                   {"flops_per_second", r.multiply_adds}};
+  for (const BenchPhase& p : r.phases)
+    j["phases"][p.name] = {
+        {"nanoseconds", p.nanoseconds}, {"memory_floor", p.memory_floor}, {"arithmetic_floor", p.arithmetic_floor}};
+  return j.dump(2) + "\n";
+}
+
+}  // namespace weft
