@@ -1,0 +1,85 @@
+#pragma once
+// Curves and sheets made by rule: hair, carpets, braids, woven and knitted yarns, plies, cloth.
+
+#include "weft/geometry/curves.hpp"
+#include "weft/geometry/mesh.hpp"
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace weft {
+
+// All lengths in m. Curves have segments as near to `spacing` as equal division allows. Every maker throws
+// Error(geometry) unless counts and lengths are positive.
+
+/// Straight strands along z from 0 to length, spread evenly over the ring between two radii.
+struct HairTube {
+  Real inner_radius, outer_radius, length;
+  int strands;
+  Real spacing;
+};
+Curves hair_tube(const HairTube& tube);
+
+/// Straight strands that stand on a sphere about the origin, spread evenly.
+struct HairBall {
+  Real radius, length;
+  int strands;
+  Real spacing;
+};
+Curves hair_ball(const HairBall& ball);
+
+/// Three or more strands (an odd number) plaited along z; of three, each always crosses over the next.
+struct Braid {
+  int strands;
+  Real width;  ///< Of the braid, across x.
+  Real depth;  ///< Of the braid, across y.
+  Real pitch;  ///< A strand comes back to its place after this length.
+  Real length;
+  Real spacing;
+};
+Curves braid(const Braid& braid);
+
+/// Pile that stands on the plane z = 0 over [0, width] x [0, depth], one strand in each cell of a grid, leaning at
+/// random by up to `lean` (horizontal over vertical). Equal seeds give equal carpets.
+struct ShagCarpet {
+  Real width, depth, height;
+  Real gap;  ///< Between neighbouring strands.
+  Real lean;
+  std::uint32_t seed;
+  Real spacing;
+};
+Curves shag_carpet(const ShagCarpet& carpet);
+
+/// Plain weave in the plane z = 0 from the origin: warp yarns along y, then weft yarns along x, over and under in turn.
+struct Weave {
+  int warp, weft;  ///< Numbers of yarns.
+  Real gap;        ///< Between neighbouring yarns.
+  Real amplitude;  ///< Yarns pass at +-amplitude; their distance where they cross is about twice that.
+  Real spacing;
+};
+Curves weave(const Weave& weave);
+
+/// Knitted fabric in the plane z = 0: each row is a yarn along x whose loops go through those of the row below. With a
+/// depth of 0.3 widths, rows keep 0.15 widths apart: room for yarns of that diameter.
+struct Knit {
+  int stitches, rows;
+  Real width;           ///< Of a stitch; rows are 0.9 width apart.
+  Real depth;           ///< Loops reach from -depth to depth in z.
+  std::string pattern;  ///< Columns in turn, k for knit and p for purl: "k" is stockinette, "kp" and "kkpp" are ribs.
+  Real spacing;
+};
+Curves knit(const Knit& knit);
+
+/// Each curve replaced by `plies` helices about it that turn once in `twist` of its length; closed curves stay closed
+/// (the twist is then rounded). One ply of radius 0 gives the curve.
+struct Plies {
+  int plies;
+  Real radius, twist;
+};
+Curves plied(const Curves& curves, const Plies& plies);
+
+/// A rectangle of triangles in the plane z = 0 from the origin, across x along squares whose diagonals alternate.
+SurfaceMesh cloth_sheet(Real width, Real height, int across, int along);
+
+}  // namespace weft

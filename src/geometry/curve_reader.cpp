@@ -1,0 +1,225 @@
+// Strict readers of curves: OBJ lines, HAIR and BCC.
+
+#include "geometry/words.hpp"
+#include "weft/geometry/curves.hpp"
+
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace weft {
+
+namespace {
+
+using Line = std::vector<std::int32_t>;  ///< Points counted from 0.
+
+/// Lines joined where two of them meet.
+class Joiner {
+ public:
+  Joiner(const std::string& name, const std::vector<Vec3>& points, const std::vector<Line>& lines)
+      : points_(points), neighbours_(points.size()) {
+    for (const Line& line : lines)
+      for (std::size_t i = 1; i < line.size(); ++i) {
+        neighbours_[line[i - 1]].push_back(line[i]);
+        neighbours_[line[i]].push_back(line[i - 1]);
+      }
+    for (std::size_t i = 0; i < points.size(); ++i)
+      if (neighbours_[i].size() > 2)
+        fail(fmt::format("{}: {} lines meet in point {}; a fiber cannot branch", name, neighbours_[i].size(), i + 1));
+    visited_.assign(points.size(), false);
+    // In the order of the file: open curves from the end that comes first in it, then rings.
+    for (const Line& line : lines)
+      for (const std::int32_t i : {line.front(), line.back()})
+        if (!visited_[i] && neighbours_[i].size() == 1) walk(i, false);
+    for (const Line& line : lines)
+      if (!visited_[line.front()]) walk(line.front(), true);
+  }
+  Curves take() { return std::move(curves_); }
+
+ private:
+  void walk(std::int32_t start, bool ring) {
+    std::vector<Vec3> curve;
+    for (std::int32_t at = start, next = start; next >= 0; at = next) {
+      visited_[at] = true;
+      curve.push_back(points_[at]);
+      next = -1;
+      for (const std::int32_t other : neighbours_[at])
+        if (next < 0 && !visited_[other]) next = other;
+    }
+    curves_.add(curve, ring && curve.size() > 2);
+  }
+
+  const std::vector<Vec3>& points_;
+  std::vector<std::vector<std::int32_t>> neighbours_;
+  std::vector<bool> visited_;
+  Curves curves_;
+};
+
+Curves read_obj_lines(const std::string& name, std::string_view bytes) {
+  Words words(name, bytes);
+  std::vector<Vec3> points;
+  std::vector<Line> lines;
+  std::int64_t largest = 0;
+  Word place;
+  while (words.next_line('#')) {
+    const Word keyword = words.take("a keyword");
+    if (keyword.text == "v") {
+      require_room(name, points.size(), "points");
+      Vec3 x;
+      for (int a = 0; a < 3; ++a) x[a] = words.real(words.take("a coordinate"));
+      for (int extra = 0; extra < 4 && words.left_in_line() > 0; ++extra) words.real(words.take("a number"));
+      words.expect_end_of_line();
+      points.push_back(x);
+    } else if (keyword.text == "l") {
+      Line line;
+      while (line.size() < 2 || words.left_in_line() > 0) {
+        Word word = words.take("a point of a line");
+        word.text = word.text.substr(0, word.text.find('/'));  // a texture coordinate may follow
+        const std::int64_t given = words.integer(word);
+        const auto count = static_cast<std::int64_t>(points.size());
+        if (given == 0) words.fail_at(word, "points are counted from 1, found 0");
+        if (given > most_items) words.fail_at(word, "the number {} is out of range", quoted(word.text));
+        if (given < -count)
+          words.fail_at(word, "this counts {} points back, but there are only {} so far", -given, count);
+        const std::int64_t index = given > 0 ? given : count + 1 + given;
+        if (index > largest) largest = index, place = word;
+        if (!line.empty() && line.back() == index - 1) words.fail_at(word, "point {} follows itself in a line", index);
+        line.push_back(static_cast<std::int32_t>(index - 1));
+      }
+      lines.push_back(std::move(line));
+    } else {
+      constexpr std::array others = {"vt", "vn", "vp",     "f",      "o",      "g",      "s",  "mg",
+                                     "p",  "t",  "usemtl", "mtllib", "usemap", "maplib", "lod"};
+      if (std::find(others.begin(), others.end(), keyword.text) == others.end())
+        words.fail_at(keyword, "unknown keyword {}", quoted(keyword.text));
+    }
+  }
+  if (largest > static_cast<std::int64_t>(points.size()))
+    words.fail_at(place, "this names point {}, but the file has only {}", largest, points.size());
+  if (lines.empty()) fail(name + ": expected curves, found no lines (`l` statements)");
+  return Joiner(name, points, lines).take();
+}
+
+/// Refuses a count that the bytes that are left cannot hold.
+void require_bytes(const Binary& numbers, std::uint64_t items, std::uint64_t size, const char* what) {
+  if (items > numbers.left() / size)
+    numbers.fail_here(
+        fmt::format("{} {} take {} bytes each, but only {} bytes are left", items, what, size, numbers.left()));
+}
+void require_end(const Binary& numbers) {
+  if (numbers.left() > 0)
+    numbers.fail_here(fmt::format("expected the end of the file, found {} more bytes", numbers.left()));
+}
+Vec3 take_point(Binary& numbers) {
+  const float x = numbers.take<float>(), y = numbers.take<float>(), z = numbers.take<float>();
+  return {x, y, z};
+}
+
+/// Header of 128 bytes: "HAIR", strands, points, bits of what follows, the segments, thickness, transparency and colour
+/// that hold where nothing follows, 88 bytes of text. Then, in this order and if their bit is set: segments of each
+/// strand (16 bits), points (which must be there), thickness, transparency and colour of each point.
+Curves read_hair(const std::string& name, std::string_view bytes) {
+  constexpr std::size_t header_bytes = 128;
+  if (bytes.size() < header_bytes || !bytes.starts_with("HAIR"))
+    fail(fmt::format("{}: expected a HAIR file: a header of {} bytes that starts with `HAIR`", name, header_bytes));
+  Binary numbers(name, bytes.substr(4), 4, false);
+  const auto strands = numbers.take<std::uint32_t>(), points = numbers.take<std::uint32_t>(),
+             has = numbers.take<std::uint32_t>(), default_segments = numbers.take<std::uint32_t>();
+  const auto default_thickness = numbers.take<float>();
+  numbers.skip(header_bytes - 24);
+  constexpr std::uint32_t has_segments = 1, has_points = 2, has_thickness = 4, has_transparency = 8, has_colour = 16;
+  if (!(has & has_points)) fail(name + ": the header says that the file has no points");
+  if (has >= 32) fail(fmt::format("{}: the header announces arrays that the format does not know ({:#x})", name, has));
+  if (strands == 0) fail(name + ": expected curves, found no strands");
+  require_room(name, points, "points");
+
+  std::vector<std::uint32_t> segments(1, default_segments);
+  if (has & has_segments) {
+    require_bytes(numbers, strands, 2, "numbers of segments");
+    segments.resize(strands);
+    for (std::uint32_t& s : segments) s = numbers.take<std::uint16_t>();
+  }
+  const auto segments_of_strand = [&](std::uint32_t s) { return segments[segments.size() > 1 ? s : 0]; };
+  std::uint64_t needed = 0;
+  for (std::uint32_t s = 0; s < strands; ++s) {
+    if (segments_of_strand(s) == 0) fail(fmt::format("{}: strand {} has no segments", name, s));
+    needed += segments_of_strand(s) + 1;
+    if (needed > points) break;
+  }
+  if (needed != points)
+    fail(fmt::format("{}: the segments of the strands do not add up to the {} points of the header", name, points));
+
+  Curves curves;
+  require_bytes(numbers, points, 12, "points");
+  for (std::uint32_t s = 0; s < strands; ++s) {
+    std::vector<Vec3> strand(segments_of_strand(s) + 1);
+    for (Vec3& x : strand) x = take_point(numbers);
+    curves.add(strand);
+  }
+  if (has & has_thickness) {
+    for (std::uint32_t i = 0; i < points; ++i) curves.thickness.push_back(numbers.take<float>());
+  } else if (default_thickness > 0) {
+    curves.thickness.assign(points, default_thickness);
+  }
+  const std::uint64_t unused = (has & has_transparency ? 4u : 0u) + (has & has_colour ? 12u : 0u);
+  if (unused > 0) require_bytes(numbers, points, unused, "transparencies and colours");
+  numbers.skip(unused * points);
+  require_end(numbers);
+  return curves;
+}
+
+/// Header of 64 bytes: "BCC", bytes of integers and reals (0x44), type of the curves, dimensions, upward axis, curves,
+/// control points, 40 bytes of text. Then for each curve the number of its points, negative if it is closed, and these.
+Curves read_bcc(const std::string& name, std::string_view bytes) {
+  constexpr std::size_t header_bytes = 64;
+  if (bytes.size() < header_bytes || !bytes.starts_with("BCC"))
+    fail(fmt::format("{}: expected a BCC file: a header of {} bytes that starts with `BCC`", name, header_bytes));
+  if (bytes[3] != '\x44') fail(name + ": only integers and reals of four bytes can be read (0x44 in byte 3)");
+  const std::string_view type = bytes.substr(4, 2);
+  if (type != "C0" && type != "PL")
+    fail(fmt::format("{}: curves of type {} cannot be read: expected `C0` or `PL`", name, quoted(type)));
+  if (bytes[6] != 3) fail(fmt::format("{}: curves of {} dimensions cannot be read: expected 3", name, int{bytes[6]}));
+  Binary numbers(name, bytes.substr(8), 8, false);
+  const auto count = numbers.take<std::uint64_t>(), points = numbers.take<std::uint64_t>();
+  numbers.skip(header_bytes - 24);
+  if (count == 0) fail(name + ": expected curves, found none");
+  require_bytes(numbers, count, 4 + 2 * 12, "curves");
+  require_bytes(numbers, points, 12, "control points");
+  require_room(name, points, "points");
+
+  Curves curves;
+  for (std::uint64_t c = 0; c < count; ++c) {
+    const std::int64_t given = numbers.take<std::int32_t>(), length = std::abs(given);
+    if (length < (given < 0 ? 3 : 2)) fail(fmt::format("{}: curve {} has only {} points", name, c, length));
+    require_bytes(numbers, static_cast<std::uint64_t>(length), 12, "control points");
+    std::vector<Vec3> curve(static_cast<std::size_t>(length));
+    for (Vec3& x : curve) x = take_point(numbers);
+    curves.add(curve, given < 0);
+  }
+  if (curves.points.size() != points)
+    fail(fmt::format("{}: the header announces {} control points, but the curves have {}", name, points,
+                     curves.points.size()));
+  require_end(numbers);
+  return curves;
+}
+
+}  // namespace
+
+Curves read_curves(const std::string& name, std::string_view bytes) {
+  const std::size_t dot = name.find_last_of('.');
+  const std::string ending = dot == std::string::npos ? "" : lower_case(std::string_view(name).substr(dot + 1));
+  if (ending == "obj") return read_obj_lines(name, bytes);
+  if (ending == "hair") return read_hair(name, bytes);
+  if (ending == "bcc") return read_bcc(name, bytes);
+  fail(name + ": the name of a file of curves must end in .obj, .hair or .bcc");
+}
+
+Curves load_curves(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(path + ": this file cannot be opened");
+  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  if (file.bad()) fail(path + ": this file cannot be read");
+  return read_curves(path, bytes);
+}
+
+}  // namespace weft

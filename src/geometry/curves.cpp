@@ -1,0 +1,103 @@
+// Measures of curves, and their division into equal steps.
+
+#include "weft/geometry/curves.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+namespace weft {
+
+void Curves::add(std::span<const Vec3> curve, bool is_closed) {
+  points.insert(points.end(), curve.begin(), curve.end());
+  offsets.push_back(static_cast<std::int64_t>(points.size()));
+  closed.push_back(is_closed);
+  thickness.clear();
+}
+
+void Curves::append(const Curves& other) {
+  const bool both = (thickness.size() == points.size()) && other.thickness.size() == other.points.size();
+  const auto shift = static_cast<std::int64_t>(points.size());
+  points.insert(points.end(), other.points.begin(), other.points.end());
+  for (std::size_t c = 1; c < other.offsets.size(); ++c) offsets.push_back(other.offsets[c] + shift);
+  closed.insert(closed.end(), other.closed.begin(), other.closed.end());
+  if (both) thickness.insert(thickness.end(), other.thickness.begin(), other.thickness.end());
+  else thickness.clear();
+}
+
+std::vector<std::vector<std::int32_t>> chains_of(const Curves& curves) {
+  std::vector<std::vector<std::int32_t>> chains;
+  for (std::int64_t c = 0; c < curves.count(); ++c) {
+    std::vector<std::int32_t> chain;
+    for (std::int64_t i = curves.offsets[c]; i < curves.offsets[c + 1]; ++i)
+      chain.push_back(static_cast<std::int32_t>(i));
+    if (curves.closed[c]) chain.push_back(chain.front());
+    chains.push_back(std::move(chain));
+  }
+  return chains;
+}
+
+std::vector<std::array<std::int32_t, 2>> segments_of(const Curves& curves) {
+  std::vector<std::array<std::int32_t, 2>> segments;
+  for (const std::vector<std::int32_t>& chain : chains_of(curves))
+    for (std::size_t i = 1; i < chain.size(); ++i) segments.push_back({chain[i - 1], chain[i]});
+  return segments;
+}
+
+Curves placed(Curves curves, const Placement& placement) {
+  for (Vec3& x : curves.points) x = placement(x);
+  for (Real& d : curves.thickness) d *= placement.scale;
+  return curves;
+}
+
+Box bounds_of(const Curves& curves) {
+  Box box;
+  for (const Vec3& x : curves.points) box.include(x);
+  return box;
+}
+
+Real length_of(const Curves& curves) {
+  Real sum = 0;
+  for (const auto& [a, b] : segments_of(curves)) sum += (curves.points[b] - curves.points[a]).norm();
+  return sum;
+}
+
+Curves resampled(const Curves& curves, Real spacing) {
+  Curves out;
+  std::vector<Real> thickness;
+  for (const std::vector<std::int32_t>& chain : chains_of(curves)) {
+    std::vector<Real> along = {0};  // length up to each point of the chain
+    for (std::size_t i = 1; i < chain.size(); ++i)
+      along.push_back(along.back() + (curves.points[chain[i]] - curves.points[chain[i - 1]]).norm());
+    const bool is_closed = chain.front() == chain.back();
+    const int steps = std::max(is_closed ? 3 : 1, static_cast<int>(std::lround(along.back() / spacing)));
+    std::vector<Vec3> points;
+    std::size_t i = 0;
+    for (int k = 0; k <= steps - (is_closed ? 1 : 0); ++k) {
+      const Real s = along.back() * k / steps;
+      while (i + 2 < along.size() && along[i + 1] < s) ++i;
+      const Real part = along[i + 1] > along[i] ? std::min(1.0, (s - along[i]) / (along[i + 1] - along[i])) : 0;
+      const std::int32_t a = chain[i], b = chain[i + 1];
+      points.push_back((1 - part) * curves.points[a] + part * curves.points[b]);
+      if (!curves.thickness.empty()) thickness.push_back((1 - part) * curves.thickness[a] + part * curves.thickness[b]);
+    }
+    out.add(points, is_closed);
+  }
+  out.thickness = std::move(thickness);
+  return out;
+}
+
+std::string obj_of(const Curves& curves) {
+  std::string text;
+  for (const Vec3& x : curves.points) fmt::format_to(std::back_inserter(text), "v {} {} {}\n", x[0], x[1], x[2]);
+  for (const std::vector<std::int32_t>& chain : chains_of(curves)) {
+    text += 'l';
+    for (const std::int32_t i : chain) fmt::format_to(std::back_inserter(text), " {}", i + 1);
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace weft

@@ -1,0 +1,210 @@
+// Hair, carpets, braids, woven and knitted yarns, plies, cloth.
+
+#include "weft/geometry/fiber_patterns.hpp"
+
+#include "weft/base/check.hpp"
+#include "weft/base/random.hpp"
+
+#include <Eigen/Geometry>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <initializer_list>
+#include <numbers>
+
+namespace weft {
+
+namespace {
+
+constexpr Real pi = std::numbers::pi;
+const Real golden_angle = pi * (3 - std::sqrt(5.0));
+
+void require_positive(std::initializer_list<Real> sizes, const char* what) {
+  for (const Real size : sizes)
+    require(size > 0 && std::isfinite(size), ExitCode::geometry,
+            std::string(what) + ": counts and lengths must be positive");
+}
+
+int steps_for(Real length, Real spacing) { return std::max(1, static_cast<int>(std::lround(length / spacing))); }
+
+/// n + 1 points of f over [0, 1].
+std::vector<Vec3> traced(int n, const std::function<Vec3(Real)>& f) {
+  std::vector<Vec3> curve;
+  for (int i = 0; i <= n; ++i) curve.push_back(f(static_cast<Real>(i) / n));
+  return curve;
+}
+
+/// A smooth curve divided into equal steps; it is traced finely first.
+void add_smooth(Curves& curves, int pieces, Real spacing, const std::function<Vec3(Real)>& f) {
+  Curves fine;
+  fine.add(traced(64 * pieces, f));
+  curves.append(resampled(fine, spacing));
+}
+
+}  // namespace
+
+Curves hair_tube(const HairTube& tube) {
+  require_positive({tube.outer_radius, tube.length, Real(tube.strands), tube.spacing}, "hair_tube");
+  require(tube.inner_radius >= 0 && tube.inner_radius < tube.outer_radius, ExitCode::geometry,
+          "hair_tube: the inner radius must lie between 0 and the outer radius");
+  Curves curves;
+  const Real inner = tube.inner_radius * tube.inner_radius, outer = tube.outer_radius * tube.outer_radius;
+  for (int k = 0; k < tube.strands; ++k) {
+    // Equal areas of the ring, and angles of a sunflower.
+    const Real r = std::sqrt(inner + (outer - inner) * (k + 0.5) / tube.strands), angle = k * golden_angle;
+    curves.add(traced(steps_for(tube.length, tube.spacing),
+                      [&](Real s) { return Vec3(r * std::cos(angle), r * std::sin(angle), s * tube.length); }));
+  }
+  return curves;
+}
+
+Curves hair_ball(const HairBall& ball) {
+  require_positive({ball.radius, ball.length, Real(ball.strands), ball.spacing}, "hair_ball");
+  Curves curves;
+  for (int k = 0; k < ball.strands; ++k) {
+    const Real z = 1 - (2 * k + 1.0) / ball.strands, r = std::sqrt(1 - z * z), angle = k * golden_angle;
+    const Vec3 out(r * std::cos(angle), r * std::sin(angle), z);
+    curves.add(traced(steps_for(ball.length, ball.spacing),
+                      [&](Real s) { return Vec3((ball.radius + s * ball.length) * out); }));
+  }
+  return curves;
+}
+
+Curves braid(const Braid& braid) {
+  require_positive({braid.width, braid.depth, braid.pitch, braid.length, braid.spacing}, "braid");
+  require(braid.strands >= 3 && braid.strands % 2 == 1, ExitCode::geometry,
+          "braid: expected an odd number of strands, three or more");
+  Curves curves;
+  const int pieces = static_cast<int>(std::ceil(braid.length / braid.pitch));
+  for (int k = 0; k < braid.strands; ++k)
+    add_smooth(curves, pieces, braid.spacing, [&](Real s) {
+      // A figure of eight across, run through along z: all strands on one path, each a part of the pitch behind.
+      const Real z = s * braid.length, t = 2 * pi * (z / braid.pitch + static_cast<Real>(k) / braid.strands);
+      return Vec3(0.5 * braid.width * std::sin(t), 0.5 * braid.depth * std::sin(2 * t), z);
+    });
+  return curves;
+}
+
+Curves shag_carpet(const ShagCarpet& carpet) {
+  require_positive({carpet.width, carpet.depth, carpet.height, carpet.gap, carpet.spacing}, "shag_carpet");
+  require(carpet.lean >= 0, ExitCode::geometry, "shag_carpet: the lean must not be negative");
+  Curves curves;
+  const int across = steps_for(carpet.width, carpet.gap), along = steps_for(carpet.depth, carpet.gap);
+  for (int j = 0; j < along; ++j)
+    for (int i = 0; i < across; ++i) {
+      Random random(carpet.seed, 0,
+                    static_cast<std::uint64_t>(j) * static_cast<std::uint64_t>(across) + static_cast<std::uint64_t>(i));
+      const Vec3 u = random.uniform3();
+      const Vec3 root((i + 0.25 + 0.5 * u[0]) * carpet.width / across, (j + 0.25 + 0.5 * u[1]) * carpet.depth / along,
+                      0);
+      const Real angle = 2 * pi * u[2], lean = carpet.lean * std::sqrt(random.uniform());
+      const Vec3 tip(lean * std::cos(angle), lean * std::sin(angle), 1);
+      curves.add(traced(steps_for(carpet.height * tip.norm(), carpet.spacing),
+                        [&](Real s) { return Vec3(root + s * carpet.height * tip); }));
+    }
+  return curves;
+}
+
+Curves weave(const Weave& weave) {
+  require_positive({Real(weave.warp), Real(weave.weft), weave.gap, weave.spacing}, "weave");
+  Curves curves;
+  const Real h = weave.gap;
+  const auto wave = [&](Real s, int number) { return weave.amplitude * (number % 2 ? -1 : 1) * std::cos(pi * s / h); };
+  for (int i = 0; i < weave.warp; ++i)
+    add_smooth(curves, weave.weft, weave.spacing, [&](Real s) {
+      const Real y = (s * weave.weft - 0.5) * h;
+      return Vec3(i * h, y, wave(y, i));
+    });
+  for (int j = 0; j < weave.weft; ++j)
+    add_smooth(curves, weave.warp, weave.spacing, [&](Real s) {
+      const Real x = (s * weave.warp - 0.5) * h;
+      return Vec3(x, j * h, -wave(x, j));
+    });
+  return curves;
+}
+
+Curves knit(const Knit& knit) {
+  require_positive({Real(knit.stitches), Real(knit.rows), knit.width, knit.depth, knit.spacing}, "knit");
+  require(!knit.pattern.empty() && knit.pattern.find_first_not_of("kp") == std::string::npos, ExitCode::geometry,
+          "knit: the pattern must be a sequence of k (knit) and p (purl), e.g. \"k\" or \"kkpp\"");
+  const auto side = [&](int column) {
+    const int n = static_cast<int>(knit.pattern.size());
+    return knit.pattern[static_cast<std::size_t>(((column % n) + n) % n)] == 'k' ? 1 : -1;
+  };
+  // With t = 2 pi times the place in the stitch, x - t/2pi = a sin 2t and y = -b cos t is a loop that is wider at head
+  // and foot than between. Rows sqrt(2) b apart cross each other at t = pi/4 +- d and 3 pi/4 +- d with
+  // 2 a cos 2d = 1/4; z = cos 2t then has opposite signs at +d and -d: the head of a loop lies on one side of the row
+  // above, its legs on the other. Between these crossings the rows run 2 a - 1/4 apart, side by side.
+  const Real a = 0.21, rise = 0.9, b = rise / std::sqrt(2.0);
+  Curves curves;
+  for (int row = 0; row < knit.rows; ++row)
+    add_smooth(curves, knit.stitches, knit.spacing, [&](Real s) {
+      const Real u = s * knit.stitches;
+      const int column = std::min(static_cast<int>(u), knit.stitches - 1);
+      const Real t = 2 * pi * (u - column);
+      Real z = side(column) * std::cos(2 * t);
+      // Between knit and purl the foot of the loop passes from one side to the other.
+      const bool first = t < 0.25 * pi && side(column - 1) != side(column) && column > 0;
+      const bool last = t > 1.75 * pi && side(column + 1) != side(column) && column + 1 < knit.stitches;
+      if (first || last) z *= std::abs(std::sin(2 * t));
+      return Vec3(knit.width * (u + a * std::sin(2 * t)), knit.width * (row * rise - b * std::cos(t)), knit.depth * z);
+    });
+  return curves;
+}
+
+Curves plied(const Curves& curves, const Plies& plies) {
+  require_positive({Real(plies.plies), plies.twist}, "plied");
+  require(plies.radius >= 0, ExitCode::geometry, "plied: the radius must not be negative");
+  Curves out;
+  for (std::int64_t c = 0; c < curves.count(); ++c) {
+    const std::span<const Vec3> x = curves.curve(c);
+    const bool ring = curves.closed[c];
+    const auto n = static_cast<int>(x.size());
+    const auto at = [&](int i) { return ring ? x[(i + n) % n] : x[std::clamp(i, 0, n - 1)]; };
+    std::vector<Vec3> tangent(n + 1), side(n + 1);
+    std::vector<Real> along(n + 1, 0);
+    for (int i = 0; i <= n; ++i) {
+      tangent[i] = (at(i + 1) - at(i - 1)).normalized();
+      // The frame goes along without turning about the curve.
+      side[i] = i == 0 ? tangent[0].unitOrthogonal()
+                       : Vec3(Eigen::Quaterniond::FromTwoVectors(tangent[i - 1], tangent[i]) * side[i - 1]);
+      if (i > 0) along[i] = along[i - 1] + (at(i) - at(i - 1)).norm();
+    }
+    // A ring needs whole turns, counted from the frame that comes back turned.
+    const Real length = along[ring ? n : n - 1];
+    const Real back = std::atan2(tangent[0].dot(side[0].cross(side[n])), side[0].dot(side[n]));
+    const Real turns = ring ? std::round(length / plies.twist) - back / (2 * pi) : length / plies.twist;
+    for (int ply = 0; ply < plies.plies; ++ply) {
+      std::vector<Vec3> curve;
+      for (int i = 0; i < n; ++i) {
+        const Real angle = 2 * pi * (turns * along[i] / length + static_cast<Real>(ply) / plies.plies);
+        curve.push_back(x[i] +
+                        plies.radius * (std::cos(angle) * side[i] + std::sin(angle) * tangent[i].cross(side[i])));
+      }
+      out.add(curve, ring);
+    }
+  }
+  return out;
+}
+
+SurfaceMesh cloth_sheet(Real width, Real height, int across, int along) {
+  require_positive({width, height, Real(across), Real(along)}, "cloth_sheet");
+  SurfaceMesh mesh;
+  for (int j = 0; j <= along; ++j)
+    for (int i = 0; i <= across; ++i) mesh.points.emplace_back(width * i / across, height * j / along, 0);
+  for (int j = 0; j < along; ++j)
+    for (int i = 0; i < across; ++i) {
+      const int a = j * (across + 1) + i, b = a + 1, d = a + across + 1, c = d + 1;
+      if ((i + j) % 2 == 0) {
+        mesh.add_face({a, b, c});
+        mesh.add_face({a, c, d});
+      } else {
+        mesh.add_face({a, b, d});
+        mesh.add_face({b, c, d});
+      }
+    }
+  return mesh;
+}
+
+}  // namespace weft

@@ -1,0 +1,363 @@
+// Curves: readers of good and broken files, resampling, and what the patterns promise.
+
+#include "weft/base/error.hpp"
+#include "weft/base/random.hpp"
+#include "weft/geometry/curves.hpp"
+#include "weft/geometry/fiber_patterns.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <Eigen/Geometry>
+
+#include <cmath>
+#include <cstring>
+#include <numbers>
+
+namespace weft {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+template <class T>
+void put(std::string& bytes, T value) {
+  bytes.append(reinterpret_cast<const char*>(&value), sizeof(T));  // the test machine is little-endian
+}
+
+/// Two strands: (0 0 0)(1 0 0)(2 0 0) and (0 1 0)(0 2 0).
+const std::vector<std::array<float, 3>> strand_points = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {0, 1, 0}, {0, 2, 0}};
+
+std::string hair(std::uint32_t has, std::uint32_t strands = 2, std::uint32_t points = 5,
+                 std::vector<std::uint16_t> segments = {2, 1}) {
+  std::string bytes = "HAIR";
+  for (const std::uint32_t word : {strands, points, has, std::uint32_t{4}}) put(bytes, word);
+  put(bytes, 0.5f);
+  bytes.append(128 - bytes.size(), '\0');
+  if (has & 1)
+    for (const std::uint16_t s : segments) put(bytes, s);
+  for (const auto& x : strand_points)
+    for (const float v : x) put(bytes, v);
+  if (has & 4)
+    for (int i = 0; i < 5; ++i) put(bytes, 0.1f * static_cast<float>(i));
+  if (has & 8) bytes.append(4 * 5, '\0');
+  if (has & 16) bytes.append(12 * 5, '\0');
+  return bytes;
+}
+
+std::string bcc(const char* type = "C0", std::vector<std::int32_t> lengths = {3, 2}, std::uint64_t points = 5) {
+  std::string bytes = "BCC\x44";
+  bytes += type;
+  bytes += std::string("\x03\x01", 2);
+  put(bytes, static_cast<std::uint64_t>(lengths.size()));
+  put(bytes, points);
+  bytes.append(64 - bytes.size(), ' ');
+  std::size_t next = 0;
+  for (const std::int32_t length : lengths) {
+    put(bytes, length);
+    for (int i = 0; i < std::abs(length); ++i, ++next)
+      for (const float v : strand_points[next % 5]) put(bytes, v);
+  }
+  return bytes;
+}
+
+void expect_two_strands(const Curves& curves) {
+  ASSERT_EQ(curves.count(), 2);
+  EXPECT_THAT(curves.offsets, ElementsAre(0, 3, 5));
+  EXPECT_THAT(curves.closed, ElementsAre(false, false));
+  for (int i = 0; i < 5; ++i)
+    EXPECT_EQ(curves.points[i], Vec3(strand_points[i][0], strand_points[i][1], strand_points[i][2]));
+}
+
+void expect_refusal(const std::string& name, const std::string& bytes, const std::string& text) {
+  try {
+    read_curves(name, bytes);
+    FAIL() << "read without complaint, expected: " << text;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::geometry);
+    EXPECT_THAT(error.what(), HasSubstr(text));
+    EXPECT_THAT(error.what(), HasSubstr(name));
+  }
+}
+
+TEST(CurveReaderTest, ObjLinesAreJoinedWhereTheyMeet) {
+  const std::string points = "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 0 1 0\nv 0 2 0\n";
+  expect_two_strands(read_curves("a.obj", points + "l 1 2 3\nl 4 5\n"));
+  expect_two_strands(read_curves("a.obj", points + "g yarn\nl 1 2\nl 2/1 3/2\nl -2 -1\nf 1 2 3\n"));
+  expect_two_strands(read_curves("a.obj", "l 1 2\n" + points + "l 3 2\nl 4 5\n"));
+  const Curves ring = read_curves("a.obj", points + "l 1 2 4 1\n");
+  EXPECT_THAT(ring.closed, ElementsAre(true));
+  EXPECT_EQ(ring.points.size(), 3u);
+  EXPECT_EQ(read_curves("a.obj", points + "l 1 2\nl 2 4\nl 4 1\n").closed, ring.closed);
+}
+
+TEST(CurveReaderTest, ObjMistakesHavePlaces) {
+  const std::string points = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
+  expect_refusal("a.obj", points, "no lines");
+  expect_refusal("a.obj", points + "l 1\n", "a.obj:5:4: expected a point of a line");
+  expect_refusal("a.obj", points + "l 1 9\n", "a.obj:5:5: this names point 9, but the file has only 4");
+  expect_refusal("a.obj", points + "l 1 0\n", "counted from 1");
+  expect_refusal("a.obj", points + "l 1 -5\n", "only 4 so far");
+  expect_refusal("a.obj", points + "l 2 2\n", "follows itself");
+  expect_refusal("a.obj", points + "l 1 x\n", "expected a whole number");
+  expect_refusal("a.obj", points + "l 1 2\nl 2 3\nl 2 4\n", "3 lines meet in point 2");
+  expect_refusal("a.obj", "v 0 0 nan\nl 1 1\n", "finite");
+  expect_refusal("a.obj", points + "line 1 2\n", "unknown keyword");
+  expect_refusal("a.txt", points, "must end in .obj, .hair or .bcc");
+}
+
+TEST(CurveReaderTest, HairHasSegmentsThicknessAndIgnoresColour) {
+  expect_two_strands(read_curves("a.hair", hair(1 | 2)));
+  EXPECT_EQ(read_curves("a.hair", hair(1 | 2)).thickness, std::vector<Real>(5, 0.5));
+  const Curves full = read_curves("a.HAIR", hair(31));
+  expect_two_strands(full);
+  EXPECT_NEAR(full.thickness[3], 0.3, 1e-7);
+  std::string same = hair(2, 1);  // one strand of the four segments that the header states for all
+  EXPECT_EQ(read_curves("a.hair", same).curve(0).size(), 5u);
+}
+
+TEST(CurveReaderTest, HairMistakesAreNamed) {
+  expect_refusal("a.hair", "HAIR", "header of 128 bytes");
+  expect_refusal("a.hair", "BALD" + hair(3).substr(4), "starts with `HAIR`");
+  expect_refusal("a.hair", hair(1), "has no points");
+  expect_refusal("a.hair", hair(35), "does not know");
+  expect_refusal("a.hair", hair(3, 0), "no strands");
+  expect_refusal("a.hair", hair(3, 2, 5, {2, 2}), "do not add up to the 5 points");
+  expect_refusal("a.hair", hair(3, 2, 5, {4, 0}), "has no segments");
+  expect_refusal("a.hair", hair(3, 2, 4000000000u), "more than");
+  expect_refusal("a.hair", hair(3, 3000000000u), "numbers of segments");
+  expect_refusal("a.hair", hair(3) + "x", "expected the end of the file, found 1 more");
+  for (const std::size_t cut : {1u, 13u, 60u}) {
+    const std::string whole = hair(31);
+    EXPECT_THROW(read_curves("a.hair", whole.substr(0, whole.size() - cut)), Error);
+  }
+  std::string infinite = hair(3);
+  const float bad = std::numeric_limits<float>::infinity();
+  std::memcpy(infinite.data() + 132, &bad, 4);
+  expect_refusal("a.hair", infinite, "byte 132: expected a finite number");
+}
+
+TEST(CurveReaderTest, BccKnowsOpenAndClosedCurves) {
+  expect_two_strands(read_curves("a.bcc", bcc()));
+  expect_two_strands(read_curves("a.bcc", bcc("PL")));
+  EXPECT_THAT(read_curves("a.bcc", bcc("C0", {-3, 2})).closed, ElementsAre(true, false));
+}
+
+TEST(CurveReaderTest, BccMistakesAreNamed) {
+  expect_refusal("a.bcc", "BCC", "header of 64 bytes");
+  expect_refusal("a.bcc", bcc("B3"), "type `B3`");
+  expect_refusal("a.bcc", bcc("C0", {3, 2}, 4), "4 control points, but the curves have 5");
+  expect_refusal("a.bcc", bcc("C0", {4, 1}), "curve 1 has only 1 points");
+  expect_refusal("a.bcc", bcc("C0", {3, -2}), "curve 1 has only 2 points");
+  expect_refusal("a.bcc", bcc() + "x", "expected the end");
+  expect_refusal("a.bcc", bcc("C0", {}, 0), "found none");
+  std::string wide = bcc();
+  wide[3] = '\x48';
+  expect_refusal("a.bcc", wide, "four bytes");
+  std::string flat = bcc();
+  flat[6] = 2;
+  expect_refusal("a.bcc", flat, "2 dimensions");
+  EXPECT_THROW(read_curves("a.bcc", bcc().substr(0, 100)), Error);
+}
+
+TEST(CurveReaderTest, DamageIsRefusedOrHarmless) {
+  const std::vector<std::pair<std::string, std::string>> files = {
+      {"a.hair", hair(31)}, {"a.bcc", bcc()}, {"a.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 3\n"}};
+  int refused = 0;
+  for (std::uint32_t trial = 0; trial < 3000; ++trial) {
+    auto [name, bytes] = files[trial % 3];
+    Random random(5, trial, 0);
+    for (int changes = 0; changes < 3; ++changes)
+      bytes[static_cast<std::size_t>(random.uniform() * static_cast<Real>(bytes.size()))] =
+          static_cast<char>(256 * random.uniform());
+    try {
+      const Curves curves = read_curves(name, bytes);
+      for (const Vec3& x : curves.points) EXPECT_TRUE(x.allFinite());
+      EXPECT_EQ(curves.offsets.back(), static_cast<std::int64_t>(curves.points.size()));
+      for (std::int64_t c = 0; c < curves.count(); ++c) EXPECT_GE(curves.curve(c).size(), 2u);
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::geometry);
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 600);
+}
+
+TEST(CurvesTest, ObjTextGivesTheSameCurvesBack) {
+  Curves curves = braid({3, 0.1, 0.05, 0.3, 0.7, 0.013});
+  curves.append(read_curves("a.bcc", bcc("C0", {-3, 2})));
+  const Curves again = read_curves("b.obj", obj_of(curves));
+  EXPECT_EQ(again.offsets[1], curves.offsets[1]);
+  EXPECT_NEAR(length_of(again), length_of(curves), 1e-12);
+  EXPECT_EQ(again.points.size(), curves.points.size());
+  EXPECT_EQ(std::count(again.closed.begin(), again.closed.end(), true), 1);
+  for (std::int64_t i = 0; i < curves.offsets[3]; ++i) EXPECT_EQ(again.points[i], curves.points[i]);
+}
+
+TEST(CurvesTest, ResamplingKeepsEndsRingsAndLength) {
+  Curves curves;
+  std::vector<Vec3> circle;
+  for (int i = 0; i < 200; ++i)
+    circle.emplace_back(std::cos(0.01 * std::numbers::pi * i), std::sin(0.01 * std::numbers::pi * i), 0);
+  curves.add(circle, true);
+  curves.add(std::vector<Vec3>{{0, 0, 0}, {1, 0, 0}, {1, 2, 0}});
+  const Curves equal = resampled(curves, 0.1);
+  EXPECT_THAT(equal.closed, ElementsAre(true, false));
+  EXPECT_EQ(equal.curve(0).size(), 63u);  // 2 pi / 0.1
+  EXPECT_EQ(equal.curve(1).size(), 31u);
+  EXPECT_LE((equal.curve(1).back() - Vec3(1, 2, 0)).norm(), 1e-15);
+  EXPECT_NEAR(length_of(equal), length_of(curves), 0.01);
+  EXPECT_LE((equal.curve(1)[15] - Vec3(1, 0.5, 0)).norm(), 1e-14);
+}
+
+/// Smallest distance between different curves.
+Real least_gap(const Curves& curves) {
+  const Curves fine = resampled(curves, 0.25 * length_of(curves) / static_cast<Real>(curves.points.size()));
+  Real least = 1e300;
+  for (std::int64_t c = 0; c < fine.count(); ++c)
+    for (std::int64_t d = c + 1; d < fine.count(); ++d)
+      for (const Vec3& x : fine.curve(c))
+        for (const Vec3& y : fine.curve(d)) least = std::min(least, (x - y).norm());
+  return least;
+}
+
+/// Crossings of curves c and d seen along z, in the order along c: +1 where c is above.
+std::vector<int> crossings(const Curves& curves, std::int64_t c, std::int64_t d) {
+  std::vector<int> list;
+  const auto p = curves.curve(c), q = curves.curve(d);
+  for (std::size_t i = 1; i < p.size(); ++i)
+    for (std::size_t j = 1; j < q.size(); ++j) {
+      const Vec3 e = p[i] - p[i - 1], f = q[j] - q[j - 1], g = q[j - 1] - p[i - 1];
+      const Real det = e[0] * f[1] - e[1] * f[0];
+      const Real s = (g[0] * f[1] - g[1] * f[0]) / det, t = (g[0] * e[1] - g[1] * e[0]) / det;
+      if (s < 0 || s >= 1 || t < 0 || t >= 1) continue;
+      list.push_back((p[i - 1] + s * e)[2] > (q[j - 1] + t * f)[2] ? 1 : -1);
+    }
+  return list;
+}
+
+TEST(FiberPatternsTest, TubesAndBallsAreWhereTheyShouldBe) {
+  const Curves tube = hair_tube({0.5, 1, 3, 400, 0.1});
+  EXPECT_EQ(tube.count(), 400);
+  EXPECT_NEAR(length_of(tube), 1200, 1e-9);
+  int inner = 0;
+  for (const Vec3& x : tube.points) {
+    EXPECT_GE(x.head<2>().norm(), 0.5);
+    EXPECT_LE(x.head<2>().norm(), 1);
+    inner += x.head<2>().norm() < std::sqrt(0.625);  // half of the area
+  }
+  EXPECT_NEAR(inner, 200 * 31, 31);
+  EXPECT_GT(least_gap(hair_tube({0.5, 1, 0.2, 200, 0.1})), 0.5 * std::sqrt(std::numbers::pi * 0.75 / 200));
+  const Curves ball = hair_ball({1, 0.5, 100, 0.1});
+  for (std::int64_t c = 0; c < 100; ++c) {
+    EXPECT_NEAR(ball.curve(c).front().norm(), 1, 1e-14);
+    EXPECT_NEAR(ball.curve(c).back().norm(), 1.5, 1e-14);
+  }
+}
+
+TEST(FiberPatternsTest, CarpetsDependOnTheSeedAlone) {
+  const ShagCarpet carpet{1, 0.5, 0.1, 0.05, 0.3, 7, 0.02};
+  const Curves a = shag_carpet(carpet), b = shag_carpet(carpet);
+  EXPECT_EQ(a.count(), 200);
+  EXPECT_EQ(a.points, b.points);
+  ShagCarpet other = carpet;
+  other.seed = 8;
+  EXPECT_NE(shag_carpet(other).points, a.points);
+  for (std::int64_t c = 0; c < a.count(); ++c) {
+    EXPECT_EQ(a.curve(c).front()[2], 0);
+    EXPECT_NEAR(a.curve(c).back()[2], 0.1, 1e-15);
+    EXPECT_LE((a.curve(c).back() - a.curve(c).front()).head<2>().norm(), 0.03 + 1e-15);
+  }
+}
+
+TEST(FiberPatternsTest, BraidedStrandsKeepApartAndEachCrossesOverTheNext) {
+  const Curves curves = braid({3, 1, 0.5, 3, 6, 0.05});
+  EXPECT_EQ(curves.count(), 3);
+  EXPECT_GT(least_gap(curves), 0.25);
+  // Seen along y: turned so that crossings looks down on it.
+  Curves turned = curves;
+  for (Vec3& x : turned.points) x = Vec3(x[0], x[2], x[1]);
+  // Twice in each pitch, as in (s1 s2^-1)^n.
+  EXPECT_THAT(crossings(turned, 0, 1), ElementsAre(1, 1, 1, 1));
+  EXPECT_THAT(crossings(turned, 1, 2), ElementsAre(1, 1, 1, 1));
+  EXPECT_THAT(crossings(turned, 2, 0), ElementsAre(1, 1, 1, 1));
+}
+
+TEST(FiberPatternsTest, WovenYarnsPassOverAndUnderInTurn) {
+  const Curves curves = weave({4, 3, 0.1, 0.02, 0.01});
+  EXPECT_EQ(curves.count(), 7);
+  for (int i = 0; i < 4; ++i) {
+    std::vector<int> over;
+    for (int j = 0; j < 3; ++j) {
+      const std::vector<int> list = crossings(curves, i, 4 + j);
+      ASSERT_EQ(list.size(), 1u);
+      over.push_back(list[0]);
+    }
+    EXPECT_THAT(over, i % 2 == 0 ? ElementsAre(1, -1, 1) : ElementsAre(-1, 1, -1));
+  }
+  EXPECT_GT(least_gap(curves), 0.03);
+}
+
+TEST(FiberPatternsTest, KnittedLoopsGoThroughThoseOfTheRowBelow) {
+  for (const std::string pattern : {"k", "p", "kp", "kkpp"}) {
+    const Curves curves = knit({4, 3, 1, 0.3, pattern, 0.03});
+    EXPECT_EQ(curves.count(), 3);
+    for (int row = 0; row < 2; ++row) {
+      // Up the loop below and down again; of the row above, the foot on either side. Legs lie on one side of that row
+      // and the head on the other, so the rows cannot be pulled apart.
+      const std::vector<int> list = crossings(curves, row, row + 1);
+      ASSERT_EQ(list.size(), 16u) << pattern;
+      for (int stitch = 0; stitch < 4; ++stitch) {
+        const int side = pattern[static_cast<std::size_t>(stitch) % pattern.size()] == 'k' ? 1 : -1;
+        const std::vector<int> of_stitch(list.begin() + 4 * stitch, list.begin() + 4 * stitch + 4);
+        EXPECT_THAT(of_stitch, ElementsAre(-side, side, side, -side)) << pattern;
+      }
+    }
+    EXPECT_TRUE(crossings(curves, 0, 2).empty());
+    EXPECT_GT(least_gap(knit({2, 2, 1, 0.3, pattern, 0.05})), 0.15) << pattern;
+  }
+}
+
+TEST(FiberPatternsTest, PliesWindAboutTheirYarn) {
+  Curves line;
+  line.add(std::vector<Vec3>{{0, 0, 0}, {4, 0, 0}});
+  const Curves rope = plied(resampled(line, 0.02), {3, 0.1, 1});
+  EXPECT_EQ(rope.count(), 3);
+  for (const Vec3& x : rope.points) EXPECT_NEAR(x.tail<2>().norm(), 0.1, 1e-14);
+  // Length of a helix.
+  EXPECT_NEAR(length_of(rope) / 3, 4 * std::hypot(1, 0.2 * std::numbers::pi), 0.01);
+  EXPECT_GT(least_gap(rope), 0.15);
+  // A ring out of the plane closes with a step like the others.
+  Curves ring;
+  std::vector<Vec3> points;
+  for (int i = 0; i < 300; ++i) {
+    const Real t = 2 * std::numbers::pi * i / 300;
+    points.emplace_back(std::cos(t), std::sin(t), 0.5 * std::sin(2 * t));
+  }
+  ring.add(points, true);
+  const Curves wound = plied(ring, {2, 0.1, 0.5});
+  EXPECT_THAT(wound.closed, ElementsAre(true, true));
+  const auto ply = wound.curve(0);
+  EXPECT_LE((ply.front() - ply.back()).norm(), 1.6 * (ply[1] - ply[0]).norm());
+}
+
+TEST(FiberPatternsTest, ClothIsOrientedAndHasItsArea) {
+  const SurfaceMesh cloth = cloth_sheet(2, 1, 6, 4);
+  EXPECT_EQ(cloth.face_count(), 48);
+  EXPECT_NEAR(area_of(cloth), 2, 1e-14);
+  const MeshReport report = check(cloth);
+  EXPECT_EQ(report.flipped_edges.count + report.non_manifold_edges.count + report.degenerate_faces.count, 0);
+  EXPECT_EQ(report.open_edges.count, 20);
+}
+
+TEST(FiberPatternsTest, RefuseWhatCannotBeMade) {
+  EXPECT_THROW(hair_tube({1, 0.5, 1, 10, 0.1}), Error);
+  EXPECT_THROW(hair_ball({1, 0, 10, 0.1}), Error);
+  EXPECT_THROW(braid({4, 1, 1, 1, 1, 0.1}), Error);
+  EXPECT_THROW(knit({3, 3, 1, 0.1, "kx", 0.1}), Error);
+  EXPECT_THROW(knit({3, 3, 1, 0.1, "", 0.1}), Error);
+  EXPECT_THROW(weave({0, 3, 1, 0.1, 0.1}), Error);
+  EXPECT_THROW(cloth_sheet(1, -1, 2, 2), Error);
+}
+
+}  // namespace
+}  // namespace weft
