@@ -10,6 +10,7 @@ packages=(
   # tests
   libgtest-dev libgmock-dev libbenchmark-dev python3 python3-h5py python3-numpy python3-jsonschema python3-yaml
   clang-19 libclang-rt-19-dev libomp-19-dev
+  slurm-wlm
   # pictures
   paraview python3-paraview xvfb xauth ffmpeg
 )
