@@ -9,10 +9,9 @@ packages=(
   libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libopenvdb-dev libtbb-dev
   # tests
   libgtest-dev libgmock-dev libbenchmark-dev python3 python3-h5py python3-numpy python3-jsonschema python3-yaml
-  clang-19 libclang-rt-19-dev libomp-19-dev
-  slurm-wlm
+  clang-19 libclang-rt-19-dev libomp-19-dev slurm-wlm python3-sphinx python3-myst-parser furo
   # pictures
-  paraview python3-paraview xvfb xauth ffmpeg
+  python3-matplotlib paraview python3-paraview xvfb xauth ffmpeg
 )
 
 if ! command -v dpkg-query >/dev/null; then

@@ -2,7 +2,8 @@
 """Draws a run of Weft: a picture of one frame, pictures of all frames, or a movie, by off-screen ParaView.
 
     python3 postproc/render.py OUTPUT                         the last frame as OUTPUT/picture.png
-    python3 postproc/render.py OUTPUT --field pressure        coloured by a field, with a legend
+    python3 postproc/render.py OUTPUT --field pressure        coloured by a field, with a legend; --range 0 1e4 sets it
+    python3 postproc/render.py OUTPUT --only sand             some of the bodies and colliders
     python3 postproc/render.py OUTPUT --movie movie.mp4       every frame, joined by ffmpeg
 
 Started by any Python, it starts itself again inside ParaView (pvbatch) on a virtual display of its own. Where a display
@@ -33,7 +34,6 @@ LEFT_OF_LEGEND = 0.8  # share of a picture's width that is the scene's when ther
 ELASTIC = [(0.87, 0.29, 0.34), (0.16, 0.62, 0.56), (0.49, 0.38, 0.74), (0.95, 0.62, 0.20), (0.25, 0.47, 0.77)]
 
 
-PARTICLES, SURFACES = {1}, {5, 7, 9}  # VTK's cell types: vertex; triangle, polygon, quadrilateral
 INSIDE = "WEFT_RENDER_INSIDE"  # set for the copy of this script that runs inside ParaView
 # Particles are discs that face the camera; this shades them as balls.
 BALL = """//VTK::Color::Impl
@@ -60,6 +60,8 @@ def parse(arguments):
     parser = argparse.ArgumentParser(prog="render.py", description="Draws a run of Weft by off-screen ParaView.")
     parser.add_argument("output", type=pathlib.Path, help="output folder of a run")
     parser.add_argument("--field", help="colour the particles by this field (vectors by magnitude)")
+    parser.add_argument("--range", nargs=2, type=float, metavar=("LOW", "HIGH"), help="of the field's colours")
+    parser.add_argument("--only", action="append", metavar="NAME", help="draw this body or collider (again for more)")
     parser.add_argument("--camera", choices=["front", "iso", "side", "top"], default="iso")
     parser.add_argument("--frame", default="last", help="last (default), all, or a frame number")
     parser.add_argument("--movie", type=pathlib.Path, metavar="FILE.mp4", help="draw all frames and join them")
@@ -101,65 +103,61 @@ def run_inside_paraview(arguments, size):
 
 
 class Series:
-    """The frames of one body or collider: (time, file), in order of time."""
+    """The frames of one body or collider."""
 
-    def __init__(self, index):
-        self.name = index.name.removesuffix(".hdf.series")
-        entries = json.loads(index.read_text())["files"]
-        self.frames = sorted((entry["time"], index.parent / entry["name"]) for entry in entries)
-        self.is_collider = self.name.startswith("collider_")
+    def __init__(self, run, name):
+        self.run, self.name = run, name
+        self.is_collider = name.startswith("collider_")
+        # A body that has no particle yet tells its kind as well.
+        self.kind = run.frame(name, -1).kind
 
     def at(self, time):
-        """The newest file that is not later than `time` (what stands still is written once), or None."""
-        due = [file for when, file in self.frames if when <= time + 1e-9 * max(1.0, abs(time))]
-        return due[-1] if due else None
+        """The newest frame that is not later than `time` (what stands still is written once), or None."""
+        return self.run.frame_at(self.name, time)
 
 
-class Frame:
-    """What one file holds, read by h5py: points, cell type, units of the fields, and one field if asked for."""
+def shown_values(frame, field):
+    """A field's numbers, of vectors and tensors their magnitude; None without the field."""
+    import numpy
 
-    def __init__(self, file, field=None):
-        import h5py
-        import numpy
-
-        with h5py.File(file, "r") as stored:
-            root = stored["VTKHDF"]
-            self.points = root["Points"][()].reshape(-1, 3)
-            self.cell_type = int(root["Types"][0]) if len(root["Types"]) else None
-            columns = root["PointData"] if "PointData" in root else {}
-            self.units = {name: self.text(column.attrs.get("unit", "")) for name, column in columns.items()}
-            self.ids = columns["id"][()] if "id" in columns else None
-            self.field = columns[field][()].astype(float) if field and field in columns else None
-        if self.field is not None and self.field.ndim > 1:
-            self.field = numpy.linalg.norm(self.field.reshape(len(self.field), -1), axis=1)
-
-    @staticmethod
-    def text(value):
-        return value.decode() if isinstance(value, bytes) else str(value)
+    if field not in frame.fields:
+        return None
+    values = frame[field].astype(float)
+    return values if values.ndim == 1 else numpy.linalg.norm(values.reshape(len(values), -1), axis=1)
 
 
 class Scene:
     """A run's series, times, colours, up direction, extent and the range of the field that is shown."""
 
-    def __init__(self, output, field, frame):
-        indices = sorted((output / "frames").glob("*.hdf.series"))
-        if not indices:
+    def __init__(self, options, frame):
+        import weft_read
+
+        output = options.output
+        if not list(output.glob("frames/*.hdf.series")):
             fail(f"There are no frames in {output}/frames. Is {output} the output folder of a run?")
-        everything = [Series(index) for index in indices]
+        run = weft_read.Run(output)
+        unknown = [name for name in options.only or [] if name not in run.names]
+        if unknown:
+            fail(f"There are no frames of {', '.join(unknown)}. There are those of {', '.join(run.names)}.")
         deck = self.read_deck(output / "resolved.yaml")
         self.title = deck.get("title") or output.resolve().name
-        self.bodies = [s for s in everything if not s.is_collider and self.draws(s, PARTICLES)]
-        self.colliders = [s for s in everything if s.is_collider and self.draws(s, SURFACES)]
-        if not self.bodies:
-            fail(f"No particles were found in {output}/frames.")
-        self.times = self.choose_times(frame)
+        everything = [Series(run, name) for name in run.names]
+        self.bodies = [s for s in everything if s.kind in ("vertex", "triangle") and not s.is_collider]
+        self.colliders = [s for s in everything if s.kind == "triangle" and s.is_collider]
         self.colours = self.choose_colours(deck)
+        if options.only:
+            self.bodies, self.colliders = ([s for s in group if s.name in options.only]
+                                           for group in (self.bodies, self.colliders))
+        if not self.bodies:
+            fail(f"No body to draw was found in {output}/frames.")
+        self.times = self.choose_times(frame)
         self.up, self.right, self.back = self.axes(deck)
-        self.study(field)
+        self.study(options.field)
+        self.range = options.range or self.range
 
     def choose_times(self, frame):
         """The times to draw: of all frames, the last, or one by its number."""
-        times = sorted({time for body in self.bodies for time, _ in body.frames})
+        times = sorted({time for body in self.bodies for time in body.run.times(body.name)})
         if frame == "all":
             return times
         number = len(times) - 1 if frame == "last" else int(frame)
@@ -176,11 +174,6 @@ class Scene:
             return yaml.safe_load(file.read_text()) or {}
         except (OSError, yaml.YAMLError):
             return {}
-
-    @staticmethod
-    def draws(series, cell_types):
-        kinds = {Frame(file).cell_type for _, file in series.frames[:1] + series.frames[-1:]} - {None}
-        return bool(kinds) and kinds <= cell_types
 
     def choose_colours(self, deck):
         laws = {name: keys.get("law") for name, keys in (deck.get("materials") or {}).items()}
@@ -205,20 +198,22 @@ class Scene:
         import numpy
 
         outline, ranges, fields, fullest = [], [], {}, {}
+        self.range = None
         for body in self.bodies:
             times = self.times[:: max(1, len(self.times) // 12)] + self.times[-1:]
-            for file in sorted({body.at(time) for time in times} - {None}):
-                frame = Frame(file, field)
-                fields |= frame.units
+            due = {frame.file: frame for frame in map(body.at, times) if frame}
+            for frame in due.values():
+                fields |= {name: frame.unit(name) for name in frame.fields}
                 if len(frame.points) < 2:
                     continue
                 low, high = numpy.quantile(frame.points, [0.002, 0.998], axis=0)
                 usual = ((frame.points >= low) & (frame.points <= high)).all(axis=1)
                 outline.append(frame.points[usual][:: 1 + len(frame.points) // 3000])
-                if len(frame.points) >= len(fullest.get(body.name, ())):
+                if body.kind == "vertex" and len(frame.points) >= len(fullest.get(body.name, ())):
                     fullest[body.name] = frame.points
-                if frame.field is not None:
-                    ranges.append(numpy.quantile(frame.field, [0.01, 0.99]))
+                values = shown_values(frame, field)
+                if values is not None:
+                    ranges.append(numpy.quantile(values, [0.01, 0.99]))
         if not outline:
             fail(f"There are no particles at t = {self.times[-1]:g} s.")
         if field and not ranges:
@@ -226,8 +221,8 @@ class Scene:
         self.outline = numpy.concatenate(outline)
         largest = numpy.ptp(self.outline, axis=0).max()
         for collider in self.colliders:
-            for _, file in collider.frames[:1] + collider.frames[-1:]:
-                points = Frame(file).points
+            for number in 0, -1:
+                points = collider.run.frame(collider.name, number).points
                 if len(points) and numpy.ptp(points, axis=0).max() < largest:
                     self.outline = numpy.concatenate([self.outline, points])
         self.spacing = {name: spacing(points) for name, points in fullest.items()}
@@ -278,8 +273,8 @@ class Picture:
         self.shade_corners()
         if options.field:
             self.add_legend()
-        self.shown = {series.name: self.add_collider(series) for series in scene.colliders}
-        self.shown |= {series.name: self.add_particles(series) for series in scene.bodies}
+        self.shown = {series.name: self.add_particles(series) if series.kind == "vertex" else self.add_surface(series)
+                      for series in scene.colliders + scene.bodies}
         self.title = self.add_text(scene.title, "Upper Left Corner", 20)
         self.clock = self.add_text("", "Lower Left Corner", 18)
 
@@ -325,21 +320,27 @@ class Picture:
         self.view.KernelSize = 96
         self.view.Blur = 1
 
-    def add_collider(self, series):
-        reader = self.pv.VTKHDFReader(FileName=[str(series.frames[0][1])])
+    def add_surface(self, series):
+        reader = self.pv.VTKHDFReader(FileName=[str(series.run.frame(series.name, 0).file)])
         surface = self.pv.GenerateSurfaceNormals(Input=self.pv.ExtractSurface(Input=reader), FeatureAngle=30)
         shown = self.pv.Show(surface, self.view, "GeometryRepresentation")
         shown.SetRepresentationType("Surface")
-        shown.ColorArrayName = [None, ""]
-        shown.DiffuseColor = shown.AmbientColor = COLLIDER
         shown.Ambient, shown.Diffuse, shown.Specular = 0.45, 0.55, 0.0
-        shown.BackfaceRepresentation = "Cull Backface"  # walls between the camera and the material are not seen
+        shown.ColorArrayName = [None, ""]
+        if series.is_collider:
+            shown.DiffuseColor = shown.AmbientColor = COLLIDER
+            shown.BackfaceRepresentation = "Cull Backface"  # walls between the camera and the material are not seen
+            return reader, shown
+        shown.DiffuseColor = shown.AmbientColor = self.scene.colours[series.name]
+        for place, fields in ("POINTS", reader.PointData), ("CELLS", reader.CellData):
+            if self.options.field in fields.keys():
+                self.pv.ColorBy(shown, (place, self.options.field))  # vectors by their magnitude
         return reader, shown
 
     def add_particles(self, series):
         producer = self.pv.TrivialProducer()
         # draw() sets the right frame; this one tells the names of the columns.
-        producer.GetClientSideObject().SetOutput(self.dressed(series, series.frames[-1][1]))
+        producer.GetClientSideObject().SetOutput(self.dressed(series, series.run.frame(series.name, -1)))
         shown = self.pv.Show(producer, self.view, "GeometryRepresentation")
         shown.SetRepresentationType("Point Gaussian")
         shown.ShaderPreset, shown.CustomShader = "Custom", BALL
@@ -349,23 +350,23 @@ class Picture:
         shown.Ambient, shown.Diffuse = 1.0, 0.0
         return producer, shown
 
-    def dressed(self, series, file):
+    def dressed(self, series, frame):
         """The particles of a frame with their colours, lit as the surface of the heap that they form."""
         import numpy
         from paraview import vtk
         from vtkmodules.util.numpy_support import numpy_to_vtk, numpy_to_vtkIdTypeArray
 
-        frame = Frame(file, self.options.field)
+        values = shown_values(frame, self.options.field)
         count = len(frame.points)
         colour = numpy.tile(self.scene.colours[series.name], (count, 1))
         spacing = self.scene.spacing.get(series.name)
-        if frame.field is not None:
+        if values is not None:
             low, high = self.scene.range
-            entry = numpy.clip((frame.field - low) / (high - low) * len(self.table), 0, len(self.table) - 1)
+            entry = numpy.clip((values - low) / (high - low) * len(self.table), 0, len(self.table) - 1)
             colour = self.table[entry.astype(int)]
-        elif frame.ids is not None:
+        elif "id" in frame.fields:
             # Grains differ a little in shade, so that their motion can be seen.
-            scrambled = frame.ids.astype("u8") * 2654435761 % 2**32 / 2**32
+            scrambled = frame["id"].astype("u8") * 2654435761 % 2**32 / 2**32
             colour = colour * (0.85 + 0.2 * scrambled)[:, None]
         if count > 1 and spacing:
             colour = colour * self.light(frame.points, spacing)[:, None]
@@ -425,15 +426,15 @@ class Picture:
     def draw(self, time):
         for series in self.scene.bodies + self.scene.colliders:
             source, shown = self.shown[series.name]
-            file = series.at(time)
-            shown.Visibility = int(file is not None)
-            if file is None:
+            frame = series.at(time)
+            shown.Visibility = int(frame is not None)
+            if frame is None:
                 continue
-            if series.is_collider:
-                source.FileName = [str(file)]
-            else:
-                source.GetClientSideObject().SetOutput(self.dressed(series, file))
+            if series.kind == "vertex":
+                source.GetClientSideObject().SetOutput(self.dressed(series, frame))
                 source.MarkModified(source)
+            else:
+                source.FileName = [str(frame.file)]
             source.UpdatePipeline()
         self.clock.Text = f"t = {time:.4g} s"
 
@@ -458,7 +459,8 @@ def main(arguments):
     options = parse(arguments)
     if INSIDE not in os.environ and not (os.environ.get("DISPLAY") and can_import_paraview()):
         return run_inside_paraview(arguments, options.size)
-    scene = Scene(options.output, options.field, "all" if options.movie else options.frame)
+    sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # pvbatch does not look beside the script
+    scene = Scene(options, "all" if options.movie else options.frame)
     picture = Picture(scene, options)
     if options.movie or options.frame == "all":
         folder = options.output / "pictures"

@@ -84,6 +84,30 @@ class Render(unittest.TestCase):
         (blue_row, _), (green_row, _) = self.places(pixels(file))
         self.assertAlmostEqual(blue_row, green_row, delta=0.03)
 
+    def test_only_what_is_named_is_drawn(self):
+        file = pathlib.Path(self.folder.name) / "left.png"
+        done = render(self.output, "--camera", "front", "--only", "left", "--out", file, "--size", "320x240")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        red, green, blue = numpy.moveaxis(pixels(file), -1, 0)
+        self.assertGreater(((blue > 1.5 * red) & (blue > 1.2 * green)).mean(), 0.02)
+        self.assertEqual(((green > 1.4 * blue) & (green > 1.2 * red)).mean(), 0)
+        done = render(self.output, "--only", "middle")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("collider_floor, collider_wall, left, right", done.stderr)
+
+    def test_a_body_that_is_a_surface_is_drawn_in_its_colour_and_by_field(self):
+        output = pathlib.Path(self.folder.name) / "sheet"
+        points, cells = floor_mesh(1.0)
+        write_series(output, "sheet", [(0, points, cells, {"heat": (numpy.zeros(4, "f4"), "K")})])
+        plain, by_field = output / "plain.png", output / "field.png"
+        for file, more in (plain, []), (by_field, ["--field", "heat", "--range", "0", "1"]):
+            done = render(output, "--camera", "top", "--out", file, "--size", "320x240", *more)
+            self.assertEqual(done.returncode, 0, done.stderr)
+        red, green, blue = pixels(plain)[120, 160]  # the first elastic colour
+        self.assertGreater(red, 1.5 * max(green, blue))
+        red, green, blue = pixels(by_field)[120, 120]  # the low end of the colours: violet
+        self.assertGreater(min(red, blue), 1.3 * green)
+
     def test_a_movie_has_every_frame(self):
         movie = pathlib.Path(self.folder.name) / "movie.mp4"
         done = render(self.output, "--field", "pressure", "--movie", movie, "--size", "321x241")

@@ -1,11 +1,18 @@
 #!/usr/bin/env python3
 """Proves that ParaView opens the frames of a run as time series: tests/end_to_end/test_frames.py WEFT."""
+import math
 import pathlib
 import subprocess
 import sys
 import unittest
 
+import numpy
+import yaml
 from program import SPOUT, Case
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "postproc"))
+import weft_read  # noqa: E402
 
 OPEN_IN_PARAVIEW = pathlib.Path(__file__).parents[1] / "support" / "paraview_frames.py"
 
@@ -16,7 +23,19 @@ WALLS = """
 """
 
 
+def si(text):
+    """Metres or seconds; decks may carry units."""
+    number, _, unit = str(text).partition(" ")
+    return float(number) * {"": 1, "m": 1, "cm": 1e-2, "mm": 1e-3, "s": 1, "ms": 1e-3}[unit]
+
+
 class Frames(Case):
+    def open_in_paraview(self, *outputs):
+        """What was seen in ParaView, having been compared with what the files hold."""
+        seen = subprocess.run([OPEN_IN_PARAVIEW, *outputs], capture_output=True, text=True, timeout=250)
+        self.assertEqual(seen.returncode, 0, seen.stdout + seen.stderr)
+        return seen.stdout
+
     def test_every_body_wall_and_the_grid_open_as_time_series_from_two_ranks(self):
         self.assertIn("colliders:\n", SPOUT)
         deck = self.deck(SPOUT.replace("colliders:\n", "colliders:" + WALLS))
@@ -25,11 +44,47 @@ class Frames(Case):
         names = {index.name.removesuffix(".hdf.series") for index in (output / "frames").glob("*.hdf.series")}
         self.assertLessEqual({"sand", "collider_wheel", "grid"}, names)
         self.assertEqual(len(list((output / "frames").glob("sand_*.hdf"))), 5)
-        seen = subprocess.run([OPEN_IN_PARAVIEW, output], capture_output=True, text=True, timeout=250)
-        self.assertEqual(seen.returncode, 0, seen.stdout + seen.stderr)
+        seen = self.open_in_paraview(output)
         for name in names:
-            self.assertIn(f"{name}.hdf.series", seen.stdout)
-            self.assertIn(f"{name}.xmf", seen.stdout)
+            self.assertIn(f"{name}.hdf.series", seen)
+            self.assertIn(f"{name}.xmf", seen)
+
+    def small(self, file):
+        """A deck at twice its dx, up to its third frame, with a row for each step and a probe around each body."""
+        deck = yaml.safe_load(file.read_text())
+        deck["domain"]["dx"] = 2 * si(deck["domain"]["dx"])
+        deck["output"] = deck.get("output", {}) | {"diagnostics_every": 1}
+        deck["probes"] = [{"name": f"box_{body['name']}", "body": body["name"], "bounding_box": {}}
+                          for body in deck["bodies"]]
+        text = yaml.safe_dump(deck)
+        return self.deck(text, file.name), deck
+
+    def test_frames_of_every_deck_are_in_paraview_what_the_diagnostics_say(self):
+        outputs = []
+        for file in sorted((ROOT / "decks").glob("*.yaml")):
+            with self.subTest(file.stem):
+                path, deck = self.small(file)
+                interval = si(deck["time"]["frame_interval"])
+                outputs.append(self.run_deck(path, file.stem, "--until", 2 * interval))
+                self.compare_with_diagnostics(weft_read.Run(outputs[-1]), [body["name"] for body in deck["bodies"]])
+        self.open_in_paraview(*outputs)
+
+    def compare_with_diagnostics(self, run, bodies):
+        table = run.diagnostics
+        for number, time in enumerate(run.times(bodies[0])):
+            frames = [run.frame(body, number) for body in bodies]
+            row = numpy.flatnonzero(table["step"] == frames[0].step)[-1]
+            self.assertEqual(table["time"][row], time)
+            self.assertEqual(sum(len(frame.points) for frame in frames), table["particles"][row])
+            for body, frame in zip(bodies, frames):
+                self.assertEqual(frame.time, time)
+                if len(frame.points) == 0:
+                    continue
+                for side, corner in ("lower", frame.points.min(axis=0)), ("upper", frame.points.max(axis=0)):
+                    for axis, seen in zip("xyz", corner):
+                        said = table[f"box_{body}_{side}_{axis}"][row]
+                        # Frames are in single precision.
+                        self.assertTrue(math.isclose(seen, said, rel_tol=2e-7, abs_tol=1e-9), (body, side, seen, said))
 
 
 if __name__ == "__main__":

@@ -8,12 +8,14 @@ import numpy
 VERTEX, TRIANGLE = 1, 5
 
 
-def write_frame(path, points, cells, cell_type, fields):
+def write_frame(path, time, number, points, cells, cell_type, fields):
     """One VTKHDF unstructured grid of version 1.0. fields: {name: (array, unit)}."""
     with h5py.File(path, "w") as file:
         root = file.create_group("VTKHDF")
         root.attrs["Version"] = numpy.array([1, 0])
         root.attrs.create("Type", b"UnstructuredGrid", dtype=h5py.string_dtype("ascii", 16))
+        root.attrs["cell_kind"] = {VERTEX: "vertex", TRIANGLE: "triangle"}[cell_type]
+        root.attrs["frame"], root.attrs["step"], root.attrs["time"] = number, 10 * number, float(time)
         width = cells.shape[1]
         for name, value in (("NumberOfPoints", len(points)), ("NumberOfCells", len(cells)),
                             ("NumberOfConnectivityIds", cells.size)):
@@ -36,9 +38,9 @@ def write_series(output, name, frames):
     for number, (time, points, cells, fields) in enumerate(frames):
         file = f"{name}_{number:06d}.hdf"
         if cells is None:
-            write_frame(folder / file, points, numpy.arange(len(points))[:, None], VERTEX, fields)
+            write_frame(folder / file, time, number, points, numpy.arange(len(points))[:, None], VERTEX, fields)
         else:
-            write_frame(folder / file, points, cells, TRIANGLE, fields)
+            write_frame(folder / file, time, number, points, cells, TRIANGLE, fields)
         listed.append({"name": file, "time": time})
     (folder / f"{name}.hdf.series").write_text(json.dumps({"file-series-version": "1.0", "files": listed}))
 

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Opens every time series of an output folder in ParaView and compares what ParaView sees with what the files hold.
+"""Opens every time series of output folders in ParaView and compares what ParaView sees with what the files hold.
 
-    paraview_frames.py OUTPUT_FOLDER
+    paraview_frames.py OUTPUT_FOLDER ...
 
 Runs itself under `xvfb-run pvbatch` when needed. Prints a line for each index; ends with 1 if one does not fit.
 """
@@ -106,17 +106,8 @@ def check(name, reader, frames):
     return not problem
 
 
-def main():
-    if len(sys.argv) != 2:
-        sys.exit(__doc__)
-    try:
-        from paraview import simple
-    except ImportError:
-        return run_under_pvbatch()
-    if "DISPLAY" not in os.environ:
-        return run_under_pvbatch()
-
-    folder = Path(sys.argv[1]).resolve()
+def check_folder(simple, folder):
+    """True if ParaView shows every index of the frames here."""
     if (folder / "frames").is_dir():
         folder = folder / "frames"
     good, count = True, 0
@@ -133,7 +124,20 @@ def main():
         count += 1
     if count == 0:
         print(f"FAIL  {folder} has no index of frames.")
-    return 0 if good and count > 0 else 1
+    return good and count > 0
+
+
+def main():
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    try:
+        from paraview import simple
+    except ImportError:
+        return run_under_pvbatch()
+    if "DISPLAY" not in os.environ:
+        return run_under_pvbatch()
+    seen = [check_folder(simple, Path(folder).resolve()) for folder in sys.argv[1:]]
+    return 0 if all(seen) else 1
 
 
 if __name__ == "__main__":

@@ -1,0 +1,100 @@
+#!/usr/bin/env python3
+"""Proves that the scripts of postproc/ that need no ParaView read, plot and compare runs as they are:
+tests/test_postproc.py WEFT."""
+import pathlib
+import subprocess
+import sys
+import unittest
+
+sys.path += [str(pathlib.Path(__file__).parent / "end_to_end"), str(pathlib.Path(__file__).parents[1] / "postproc")]
+import numpy  # noqa: E402
+import weft_read  # noqa: E402
+from program import JELLIES, Case, history  # noqa: E402
+
+POSTPROC = pathlib.Path(__file__).resolve().parents[1] / "postproc"
+
+
+def script(name, *arguments):
+    return subprocess.run([sys.executable, POSTPROC / name, *map(str, arguments)], capture_output=True, text=True,
+                          timeout=100)
+
+
+class Postproc(Case):
+    def setUp(self):
+        super().setUp()
+        self.output = self.run_jellies("out")
+        self.read = weft_read.Run(self.output)
+
+    def run_jellies(self, output, *more):
+        return self.run_deck(self.deck(JELLIES), output, "--until", 0.03, "--set", "time.frame_interval=0.01", "--set",
+                             "output.diagnostics_every=1", *more)
+
+    def test_arrays_of_frames_checkpoints_and_diagnostics_agree(self):
+        run = self.read
+        self.assertEqual(run.names, ["collider_floor", "left", "right"])
+        self.assertEqual(run.status["state"], "finished")
+        numpy.testing.assert_allclose(run.times("left"), [0, 0.01, 0.02, 0.03], rtol=1e-12)
+        state, last = run.checkpoint(), run.frame("left", -1)
+        self.assertEqual((state.step, state.time), (last.step, last.time))
+        self.assertEqual(state.names, ["left", "right"])
+        self.assertIn("title: \"Two jellies meet over a floor\"", state.deck)
+        left = state["left"]
+        of_id = dict(zip(left["id"].tolist(), left["position"]))
+        there = numpy.array([of_id[number] for number in last["id"].tolist()])
+        numpy.testing.assert_allclose(last.points, there, rtol=1e-6)
+        self.assertEqual(last["velocity"].shape, (len(last.points), 3))
+        self.assertEqual((last.kind, last.unit("velocity"), last.cells.shape), ("vertex", "m/s", (len(last.points), 1)))
+        momentum = sum((body["mass"][:, None] * body["velocity"]).sum(axis=0) for body in (left, state["right"]))
+        for axis, value in zip("xyz", momentum):
+            self.assertAlmostEqual(run.diagnostics[f"momentum_{axis}"][-1], value, delta=1e-9)
+        self.assertEqual(run.units["momentum_x"], "kg m/s")
+        self.assertEqual(len(run.diagnostics["step"]), len(history(self.output)))
+
+    def test_matrices_of_checkpoints_are_not_transposed(self):
+        # At the start the left jelly only spins: the velocity gradient is that of v = w x r, whose matrix is skew.
+        begun = self.run_deck(self.deck(JELLIES), "begun", "--steps", 1, "--set", "time.max_dt=1e-9")
+        gradient = weft_read.Run(begun).checkpoint()["left"]["velocity_gradient"]
+        self.assertEqual(gradient.shape[1:], (3, 3))
+        inner = numpy.median(gradient, axis=0)
+        numpy.testing.assert_allclose(inner, [[0, -3, 2], [3, 0, -1], [-2, 1, 0]], atol=1e-3)
+
+    def test_what_stands_still_is_found_at_every_time(self):
+        floor = self.read.frame_at("collider_floor", 0.02)
+        self.assertEqual((floor.time, floor.kind, floor.cells.shape[1]), (0, "triangle", 3))
+        self.assertIsNone(self.read.frame_at("left", -1))
+        self.assertEqual(self.read.frame_at("left", 0.019999).time, self.read.times("left")[1])
+
+    def test_what_is_not_there_is_named(self):
+        for what, word in ((lambda: self.read.frame("middle", 0), "left, right"),
+                           (lambda: self.read.frame("left", 0)["heat"], "velocity"),
+                           (lambda: self.read.checkpoint(7), "no checkpoint 7")):
+            with self.assertRaisesRegex(KeyError, word):
+                what()
+        with self.assertRaisesRegex(FileNotFoundError, "frames"):
+            weft_read.Run(self.folder)
+
+    def test_plots_of_one_run_and_of_two(self):
+        done = script("plot.py", self.output)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertGreater((self.output / "plot.png").stat().st_size, 10000)
+        file = self.folder / "both.svg"
+        done = script("plot.py", self.output, self.output, "momentum_x", "momentum_y", "corner", "--out", file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("<svg", file.read_text())
+        done = script("plot.py", self.output, "momentum_w")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("momentum_x", done.stderr)
+        self.assertIn("corner [Pa]", script("plot.py", self.output, "--list").stdout)
+
+    def test_equal_runs_compare_equal_and_different_ones_do_not(self):
+        same = script("compare.py", self.output, self.output, "--tolerance", 0)
+        self.assertEqual((same.returncode, same.stdout), (0, "largest relative difference: 0\n"), same.stderr)
+        other = self.run_jellies("other", "--set", "time.cfl=0.15", "--set", "time.max_dt=1e-3")
+        done = script("compare.py", self.output, other, "--tolerance", 1e-9)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("left at t = 0.03 s: position", done.stdout)
+        self.assertEqual(script("compare.py", self.output, other, "--tolerance", 2).returncode, 0)
+
+
+if __name__ == "__main__":
+    unittest.main()
