@@ -14,6 +14,7 @@ myst_heading_anchors = 4  # links to headings are checked
 nitpicky = True
 html_theme = "furo"
 html_title = "Weft"
+html_theme_options = {"light_css_variables": {"code-font-size": "72%"}}  # a hundred columns fit
 html_copy_source = False
 html_show_copyright = False
 pygments_style = "friendly"
