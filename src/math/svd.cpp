@@ -16,6 +16,7 @@ constexpr Real eps = std::numeric_limits<Real>::epsilon();
 template <class T>
 struct Rotation {
   T c, s;
+  T shift;  ///< what goes from the first diagonal entry to the second: gamma s / c
 };
 template <class T>
 Rotation<T> jacobi_rotation(const T& alpha, const T& beta, const T& gamma) {
@@ -23,7 +24,7 @@ Rotation<T> jacobi_rotation(const T& alpha, const T& beta, const T& gamma) {
   const T delta = beta - alpha, square = delta * delta + 4 * gamma * gamma;
   const T h = square * rsqrt(square), sum = h + abs(delta);
   const T r = rsqrt(2 * h * sum);  // c^2 + s^2 = r^2 (sum^2 + 4 gamma^2) = 1
-  return {sum * r, copysign(T(2 * r), delta) * gamma};
+  return {sum * r, copysign(T(2 * r), delta) * gamma, copysign(T(0.5 * (h - abs(delta))), delta)};
 }
 
 /// Columns p and q of M become (c p - s q, s p + c q).
@@ -90,7 +91,7 @@ Svd<T> svd_by_rotations(const Matrix3<T>& F) {
     const auto rotates = gamma * gamma > tolerance * tolerance * alpha * beta;
     if (!any(rotates)) return;
     const Rotation<T> turn = jacobi_rotation(alpha, beta, gamma);
-    const Rotation<T> g = {select(rotates, turn.c, T(1)), select(rotates, turn.s, T(0))};
+    const Rotation<T> g = {select(rotates, turn.c, T(1)), select(rotates, turn.s, T(0)), T(0)};
     rotate_columns(B, p, q, g);
     rotate_columns(V, p, q, g);
     rotated = rotated || rotates;
@@ -136,12 +137,53 @@ Svd<T> svd_by_rotations(const Matrix3<T>& F) {
           select(zero, I, V).unaryExpr(with_like_zeros)};
 }
 
+template <class T>
+PrincipalAxes<T> axes_by_rotations(const Symmetric3<T>& A) {
+  using std::max;
+  Vector3<T> d(A.xx, A.yy, A.zz);
+  T off[3] = {A.yz, A.xz, A.xy};  // off[k]: the pair that leaves out k
+  Matrix3<T> Q = Matrix3<T>::Identity();
+  const T negligible = max(T(0.25 * eps * eps * A.squared_norm()), T(1e-300));
+  auto turns = negligible > 0;
+  const auto make_diagonal = [&](int k, int p, int q) {
+    const auto rotates = turns && off[k] * off[k] >= 1e-300;
+    if (!any(rotates)) return;
+    const Rotation<T> turn = jacobi_rotation(d[p], d[q], off[k]);
+    const Rotation<T> g = {select(rotates, turn.c, T(1)), select(rotates, turn.s, T(0)),
+                           select(rotates, turn.shift, T(0))};
+    d[p] -= g.shift;
+    d[q] += g.shift;
+    const T kp = off[q], kq = off[p];  // entries (k, p) and (k, q)
+    off[q] = g.c * kp - g.s * kq;
+    off[p] = g.s * kp + g.c * kq;
+    off[k] = select(rotates, T(0), off[k]);
+    rotate_columns(Q, p, q, g);
+  };
+  for (int sweep = 0; sweep < 16; ++sweep) {
+    turns = turns && off[0] * off[0] + off[1] * off[1] + off[2] * off[2] > negligible;
+    if (!any(turns)) break;
+    make_diagonal(2, 0, 1);
+    make_diagonal(1, 0, 2);
+    make_diagonal(0, 1, 2);
+  }
+  return {d, Q.unaryExpr([](const T& x) { return T(x + 0.0); })};  // zeros alike, as above
+}
+
 }  // namespace
 
 Svd<Real> polar_svd(const Mat3& F) { return svd_by_rotations(F); }
 template <>
 [[gnu::flatten]] Svd<Pack> polar_svd(const Matrix3<Pack>& F) {
   return svd_by_rotations(F);
+}
+
+template <>
+PrincipalAxes<Real> principal_axes(const Symmetric3<Real>& A) {
+  return axes_by_rotations(A);
+}
+template <>
+[[gnu::flatten]] PrincipalAxes<Pack> principal_axes(const Symmetric3<Pack>& A) {
+  return axes_by_rotations(A);
 }
 
 Svd<Real> svd_differential(const Svd<Real>& at, const Mat3& dF) {
@@ -205,26 +247,7 @@ SymmetricEigen symmetric_eigen(const Mat3& A) {
   const Real largest = A.cwiseAbs().maxCoeff();
   if (largest == 0) return {Vec3::Zero(), Mat3::Identity()};
   const Real scale = safe_scale(largest);
-  Vec3 d = scale * A.diagonal();
-  Real off[3] = {scale * A(2, 1), scale * A(2, 0), scale * A(1, 0)};  // off[k]: the pair that leaves out k
-  Mat3 Q = Mat3::Identity();
-  const Real negligible = 0.25 * eps * eps * (d.squaredNorm() + off[0] * off[0] + off[1] * off[1] + off[2] * off[2]);
-  for (int sweep = 0; sweep < 16; ++sweep) {
-    if (!(off[0] * off[0] + off[1] * off[1] + off[2] * off[2] > std::max(negligible, 1e-300))) break;
-    for (int k = 2; k >= 0; --k) {
-      if (off[k] * off[k] < 1e-300) continue;
-      const int p = k == 0 ? 1 : 0, q = k == 2 ? 1 : 2;
-      const Rotation<Real> g = jacobi_rotation(d[p], d[q], off[k]);
-      const Real t = g.s / g.c * off[k];
-      d[p] -= t;
-      d[q] += t;
-      const Real kp = off[q], kq = off[p];  // entries (k, p) and (k, q)
-      off[q] = g.c * kp - g.s * kq;
-      off[p] = g.s * kp + g.c * kq;
-      off[k] = 0;
-      rotate_columns(Q, p, q, g);
-    }
-  }
+  auto [d, Q] = axes_by_rotations(scale * Symmetric3<Real>::of(A));
   for (const int p : {0, 1, 0}) {
     const bool swaps = d[p] < d[p + 1];
     swap_values(swaps, d[p], d[p + 1]);

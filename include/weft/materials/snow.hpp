@@ -71,16 +71,27 @@ struct Snow : Inviscid {
   template <class T>
   static Returned<MemoryOf<Plain<T>>, T> return_map(const Constants& k, const MemoryOf<Plain<T>>& q,
                                                     const Matrix3<T>& F, Real) {
-    using std::min, std::max;
+    using std::max, std::min, std::sqrt;
     using Number = Plain<T>;
-    auto within = is_within_limits(k, F);
+    const Symmetric3<T> b = left_square(F);
+    const auto within = is_within_limits(k, F, b);
     if (!any(!within)) return {F, q};
-    const Svd<T> svd = polar_svd(F);
-    within = within || (svd.s[0] <= k.most_stretch && svd.s[2] >= k.least_stretch);
-    const Vector3<T> h = svd.s.unaryExpr([&k](const T& s) { return clamped(k, s); });
-    const Number flowed = value_of(T(svd.s[0] * svd.s[1] * svd.s[2])) / value_of(T(h[0] * h[1] * h[2]));
+    // By b = Q diag(s^2) Q^T, which knows s to round-off (s1/s3)^2.
+    const PrincipalAxes<T> axes = principal_axes(b);
+    const T largest = max(max(axes.values[0], axes.values[1]), axes.values[2]);
+    const T smallest = min(min(axes.values[0], axes.values[1]), axes.values[2]);
+    const auto moderate = determinant(F) > 0 && smallest > 0.01 * largest;
+    Vector3<T> s = axes.values.unaryExpr([](const T&square) { return T(sqrt(square)); }), h = clamped(k, s);
+    Matrix3<T> flowed_F = Symmetric3<T>::of(axes.Q * h.cwiseQuotient(s).asDiagonal() * axes.Q.transpose()) * F;
+    if (any(!moderate)) {
+      const Svd<T> svd = polar_svd(F);
+      s = select(moderate, s, svd.s);
+      h = clamped(k, s);
+      flowed_F = select(moderate, flowed_F, isotropic(svd, h));
+    }
+    const Number flowed = value_of(T(s[0] * s[1] * s[2])) / value_of(T(h[0] * h[1] * h[2]));
     const Number plastic_volume = min(max(Number(q.plastic_volume * flowed), Number(0.05)), Number(20));
-    return {select(within, F, isotropic(svd, h)), {select(within, q.plastic_volume, plastic_volume)}};
+    return {select(within, F, flowed_F), {select(within, q.plastic_volume, plastic_volume)}};
   }
   static Mat3 return_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF, Real) {
     const Svd<Real> svd = polar_svd(F);
@@ -104,8 +115,7 @@ struct Snow : Inviscid {
   /// True if all singular values lie within the limits, told without them: by the leading minors of F F^T - least^2 I
   /// and of most^2 I - F F^T.
   template <class T>
-  static auto is_within_limits(const Constants& k, const Matrix3<T>& F) {
-    const Symmetric3<T> b = left_square(F);
+  static auto is_within_limits(const Constants& k, const Matrix3<T>& F, const Symmetric3<T>& b) {
     const auto is_positive = [](const Symmetric3<T>& A) {
       return A.xx > 0 && A.xx * A.yy - A.xy * A.xy > 0 && A.determinant() > 0;
     };
@@ -116,6 +126,10 @@ struct Snow : Inviscid {
   template <class T>
   static T clamped(const Constants& k, const T& s) {
     return select(s < k.least_stretch, T(k.least_stretch), select(s > k.most_stretch, T(k.most_stretch), s));
+  }
+  template <class T>
+  static Vector3<T> clamped(const Constants& k, const Vector3<T>& s) {
+    return {clamped(k, s[0]), clamped(k, s[1]), clamped(k, s[2])};
   }
 };
 

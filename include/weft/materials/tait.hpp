@@ -42,6 +42,12 @@ struct Tait : VolumeFamily<Tait>, RemembersNothing {
             select(slack, T(0), T(k.bulk_modulus * power / x))};
   }
 
+  template <class T>
+  static Matrix3<T> kirchhoff(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const T J = determinant(F);
+    return T(functions(k, J).df * J) * Matrix3<T>::Identity();
+  }
+
   /// F keeps its volume ratio, at least least_volume, and forgets its shape.
   template <class T>
   static Returned<Memory, T> return_map(const Constants&, const Memory& q, const Matrix3<T>& F, Real) {
@@ -64,9 +70,10 @@ struct Tait : VolumeFamily<Tait>, RemembersNothing {
 
   /// K J^{1-g} under pressure. Expanded liquid carries no waves, but is counted as at rest: it may close within a step.
   template <class T>
-  static T stiffness(const Constants& k, const Memory& q, const Matrix3<T>& F) {
+  static T stiffness(const Constants& k, const Memory&, const Matrix3<T>& F) {
     using std::max;
-    return max(T(k.bulk_modulus), VolumeFamily<Tait>::stiffness(k, q, F));
+    const T J = determinant(F);
+    return max(T(k.bulk_modulus), T(functions(k, J).ddf * J * J));
   }
   /// Nothing plastic to show.
   static Real plastic_measure(const Constants&, const Memory&, const Mat3&) { return 0; }

@@ -106,6 +106,18 @@ inline Svd<Dual> polar_svd(const Matrix3<Dual>& F) {
   const auto join = [](Real v, Real s) { return Dual(v, s); };
   return {at.U.binaryExpr(d.U, join), at.s.binaryExpr(d.s, join), at.V.binaryExpr(d.V, join)};
 }
+/// With B = Q^T dA Q: dvalues_i = B_ii, dQ = Q W, W_ij = B_ij / (values_j - values_i).
+inline PrincipalAxes<Dual> principal_axes(const Symmetric3<Dual>& A) {
+  const Mat3 M = values(A.full());
+  const PrincipalAxes<Real> at = principal_axes(Symmetric3<Real>::of(M));
+  const Mat3 B = at.Q.transpose() * slopes(A.full()) * at.Q;
+  Mat3 W = Mat3::Zero();
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      if (at.values[i] != at.values[j]) W(i, j) = B(i, j) / (at.values[j] - at.values[i]);
+  const auto join = [](Real v, Real s) { return Dual(v, s); };
+  return {at.values.binaryExpr(Vec3(B.diagonal()), join), along(at.Q, at.Q * W)};
+}
 inline Polar<Dual> polar(const Matrix3<Dual>& F) {
   const Polar<Real> at = polar(values(F));
   const Mat3 dR = polar_differential(at, slopes(F));

@@ -4,6 +4,7 @@
 
 #include "weft/base/types.hpp"
 #include "weft/math/pack.hpp"
+#include "weft/math/symmetric.hpp"
 
 #include <Eigen/Geometry>
 #include <Eigen/LU>
@@ -72,6 +73,20 @@ Polar<Real> polar(const Mat3& F);
 /// (tr(S) I - S) w = axial(R^T dF - dF^T R). [docs/theory.md, 5.1] Unbounded where two singular values sum to zero,
 /// which only singular or inverted F do; their sum is then held at 1e-6 of the largest; zero for F = 0.
 Mat3 polar_differential(const Polar<Real>& at, const Mat3& dF);
+
+/// A = Q diag(values) Q^T with a rotation Q and values in any order.
+template <class T>
+struct PrincipalAxes {
+  Vector3<T> values;
+  Matrix3<T> Q;
+};
+/// By Jacobi rotations, to a few units of round-off of the largest value; for numbers within 1e50 of one either way.
+template <class T>
+PrincipalAxes<T> principal_axes(const Symmetric3<T>& A);
+template <>
+PrincipalAxes<Real> principal_axes(const Symmetric3<Real>& A);
+template <>
+PrincipalAxes<Pack> principal_axes(const Symmetric3<Pack>& A);
 
 /// A = Q diag(values) Q^T with a rotation Q and descending values.
 struct SymmetricEigen {

@@ -244,6 +244,23 @@ TEST(SymmetricEigenTest, RebuildsSymmetricMatricesOfEveryKind) {
   }
 }
 
+TEST(PrincipalAxesTest, RebuildPacksOfMatricesAndKeepLanesApart) {
+  std::vector<Mat3> list;
+  for (const Mat3& F : matrices()) list.push_back(F * F.transpose());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto alone = principal_axes(Symmetric3<Pack>::of(packed(list, i, 0)));
+    const auto axes = principal_axes(Symmetric3<Pack>::of(packed(list, i, 7)));
+    for (int lane = 0; lane < Pack::size; ++lane) {
+      const Mat3 Q = lane_of(axes.Q, lane);
+      const Mat3& A = list[(i + 7 * static_cast<std::size_t>(lane)) % list.size()];
+      expect_rotation(Q);
+      EXPECT_LE((Q * lane_of(axes.values, lane).asDiagonal() * Q.transpose() - A).norm(), round_off * A.norm()) << A;
+    }
+    EXPECT_EQ(lane_of(axes.Q, 0), lane_of(alone.Q, 0));
+    EXPECT_EQ(lane_of(axes.values, 0), lane_of(alone.values, 0));
+  }
+}
+
 TEST(SymmetricEigenTest, FindsTheRootsOfAMatrixSolvedByHand) {
   // [2 1 0; 1 2 0; 0 0 5]: eigenvalues 5, 3, 1.
   const Vec3 values = symmetric_eigen(Mat3{{2, 1, 0}, {1, 2, 0}, {0, 0, 5}}).values;
