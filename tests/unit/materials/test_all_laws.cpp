@@ -85,7 +85,7 @@ struct Samples<Snow> : SmoothEverywhere {
   static std::vector<L::Constants> constants() {
     // No limit on a stretch of the lists: the return map has no derivative there.
     return {L::Constants::from(lame_from(1.4e5, 0.2), 2.5e-2, 7.5e-3, 10),
-            L::Constants::from(lame_from(5e3, 0.3), 5e-2, 2e-2, 5),
+            L::Constants::from(lame_from(5e3, 0.3), 4.7e-2, 2.1e-2, 5),
             L::Constants::from(lame_from(1e5, 0), 0.29, 0.21, 0)};
   }
   static L::Memory memory(const L::Constants&, MatrixSource& source) { return {source.uniform(0.7, 1.5)}; }
