@@ -77,6 +77,8 @@ std::string existing_file(const Spot& at, const std::string& text) {
   const fs::path file = fs::absolute(fs::path(at.reading().folder) / text, error).lexically_normal();
   if (text.empty() || !fs::is_regular_file(file, error))
     at.error(fmt::format("there is no file {}. Paths are relative to the deck.", shown(file.string())));
+  else if (!is_utf8(file.string()))
+    at.error("the path of the file is not UTF-8 text, so the resolved deck could not name it. Rename the folder.");
   return file.string();
 }
 

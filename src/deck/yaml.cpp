@@ -331,6 +331,12 @@ std::string to_yaml(const Node& node) {
   return text;
 }
 
+bool is_utf8(std::string_view text) {
+  for (std::size_t size; !text.empty(); text.remove_prefix(size))
+    if ((size = utf8_letter(text)) == 0) return false;
+  return true;
+}
+
 bool is_plain_text(std::string_view text) {
   // The words of YAML 1.1 and 1.2 together.
   static const std::set<std::string, std::less<>> taken{"",     "y",     "n",    "yes", "no",   "on",  "off",

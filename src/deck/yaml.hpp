@@ -33,6 +33,9 @@ Node parse_yaml(const std::string& text, int source, Report& report);
 /// The node as a document that parse_yaml reads back to the same tree.
 std::string to_yaml(const Node& node);
 
+/// True if the text is made of whole UTF-8 letters, as decks must be.
+bool is_utf8(std::string_view text);
+
 /// True if YAML readers agree that this unquoted text is plain text: neither a number, a boolean nor null.
 bool is_plain_text(std::string_view text);
 

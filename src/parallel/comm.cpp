@@ -162,8 +162,8 @@ std::string parallel_libraries() {
   int length = 0;
   check_mpi(MPI_Get_library_version(mpi, &length));
   check_petsc(PetscGetVersion(petsc, sizeof(petsc)));
-  const std::string mpi_text(mpi, static_cast<std::size_t>(length));
-  return mpi_text.substr(0, mpi_text.find(',')) + ", " + petsc;
+  const auto to_comma = [](const std::string& text) { return text.substr(0, text.find(',')); };
+  return to_comma({mpi, static_cast<std::size_t>(length)}) + ", " + to_comma(petsc);
 }
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "commit.hpp"
 #include "weft/output/hdf5.hpp"
 #include "weft/parallel/comm.hpp"
 
@@ -15,8 +16,8 @@ std::string version() { return WEFT_VERSION; }
 std::string version_text(bool verbose) {
   const std::string line = fmt::format("weft {} ({})", WEFT_VERSION, WEFT_COMMIT);
   if (!verbose) return line;
-  return fmt::format("{}\ncompiler: {}\nflags: {}\n{}\n{}\nOpenMP threads here: {}", line, WEFT_COMPILER, WEFT_FLAGS,
-                     parallel_libraries(), hdf5_library(), omp_get_max_threads());
+  return fmt::format("{}\ncompiler: {}\nflags: {}\nlibraries: {}, {}, {}\nOpenMP threads here: {}", line, WEFT_COMPILER,
+                     WEFT_FLAGS, parallel_libraries(), hdf5_library(), WEFT_STANDS_ON, omp_get_max_threads());
 }
 
 std::string provenance_json(int ranks) {
@@ -25,7 +26,7 @@ std::string provenance_json(int ranks) {
   j["commit"] = WEFT_COMMIT;
   j["compiler"] = WEFT_COMPILER;
   j["flags"] = WEFT_FLAGS;
-  j["libraries"] = {parallel_libraries(), hdf5_library()};
+  j["libraries"] = {parallel_libraries(), hdf5_library(), WEFT_STANDS_ON};
   j["ranks"] = ranks;
   j["threads"] = omp_get_max_threads();
   return j.dump(2);

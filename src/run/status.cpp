@@ -77,7 +77,7 @@ void write_status(const path& folder, const RunStatus& status, const std::string
   json j = as_json(status);
   j["process"] = {{"host", host_name()}, {"id", getpid()}};
   j["provenance"] = json::parse(provenance);
-  write_text_atomically(folder / "run.json", j.dump(2) + "\n",
+  write_text_atomically(folder / "run.json", j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
                         status.state == "running" ? Flush::later : Flush::at_once);
 }
 

@@ -1,6 +1,7 @@
 #include "weft/scene/build.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -83,6 +84,23 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
   return scene;
 }
 
+namespace {
+
+/// Throws if the share of a rank in this many points cannot fit into the machine, whatever else is in it. The usual
+/// reason is a mesh in millimetres.
+void require_memory(const ContinuumDeck& deck, Table& points, Real count, int ranks) {
+  std::size_t row_bytes = 0;
+  for (const ColumnView& column : points.columns()) row_bytes += column.row_bytes;
+  const Real needed = count * static_cast<Real>(row_bytes) / ranks;
+  const Real there = static_cast<Real>(::sysconf(_SC_PHYS_PAGES)) * static_cast<Real>(::sysconf(_SC_PAGESIZE));
+  require(needed < there, ExitCode::geometry,
+          fmt::format("{}: body {} would have about {:.2g} particles, which take {:.2g} GB on each of {} ranks; this "
+                      "machine has {:.2g} GB. Is its shape in metres? If so, enlarge domain.dx, or use more machines.",
+                      deck.place.text, deck.name, count, needed * 1e-9, ranks, there * 1e-9));
+}
+
+}  // namespace
+
 void fill_bodies(const Comm& comm, Scene& scene) {
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const ContinuumDeck& deck = std::get<ContinuumDeck>(scene.deck.bodies[b]);
@@ -94,6 +112,7 @@ void fill_bodies(const Comm& comm, Scene& scene) {
       const CellSampler sampler(
           {deck.sampling, scene.deck.domain.dx, deck.particles_per_cell, deck.seed, static_cast<std::uint32_t>(b)});
       const CellRange range = cells_covering(*shape->bounds(), scene.deck.domain.dx);
+      require_memory(deck, points, shape->volume().value_or(0) / sampler.point_volume(), comm.size());
       const std::int64_t begin = range.count() * comm.rank() / comm.size();
       const std::int64_t end = range.count() * (comm.rank() + 1) / comm.size();
       const Samples samples = sample_shape(sampler, *shape, range, begin, end);

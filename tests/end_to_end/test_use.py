@@ -104,6 +104,8 @@ class BadDecks(Case):
             with self.subTest(name):
                 (self.folder / "mesh.obj").write_text(text)
                 self.refusal(JELLIES.replace(sphere, "mesh: {file: mesh.obj}"), "mesh.obj", code=3)
+        with self.subTest("in millimetres"):
+            self.refusal(JELLIES.replace("radius: 0.14", "radius: 140"), "right", "Is its shape in metres?", code=3)
         with self.subTest("too small for a particle"):
             self.refusal(JELLIES.replace("radius: 0.14", "radius: 1e-4"), "right", code=3)
 

@@ -1,0 +1,39 @@
+# Finds what Weft stands on, all from the distribution; used by the build and by whoever links the installed libraries.
+# Afterwards WEFT_STANDS_ON names the libraries and versions that were found, but for those that tell it themselves when
+# they run (MPI, PETSc, HDF5).
+set(MPI_CXX_SKIP_MPICXX ON)
+find_package(MPI 3.1 REQUIRED COMPONENTS C CXX)
+find_package(OpenMP REQUIRED COMPONENTS CXX)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(PETSC REQUIRED IMPORTED_TARGET PETSc>=3.18)
+find_package(Eigen3 3.4 REQUIRED NO_MODULE)
+set(HDF5_PREFER_PARALLEL ON)
+find_package(HDF5 REQUIRED COMPONENTS C)
+if(NOT HDF5_IS_PARALLEL)
+  message(FATAL_ERROR "Weft needs parallel HDF5 (Debian: libhdf5-openmpi-dev); found a serial one")
+endif()
+find_package(yaml-cpp REQUIRED)
+find_package(CLI11 REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+pkg_check_modules(XXHASH REQUIRED IMPORTED_TARGET libxxhash)
+# OpenVDB's own find module asks for more of Boost than the library uses, so it is named by hand.
+find_package(TBB REQUIRED)
+find_package(Imath REQUIRED)
+find_path(OPENVDB_INCLUDE_DIR openvdb/openvdb.h REQUIRED)
+find_library(OPENVDB_LIBRARY openvdb REQUIRED)
+add_library(OpenVDB::openvdb SHARED IMPORTED)
+set_target_properties(OpenVDB::openvdb PROPERTIES IMPORTED_LOCATION "${OPENVDB_LIBRARY}"
+                      INTERFACE_INCLUDE_DIRECTORIES "${OPENVDB_INCLUDE_DIR}")
+target_link_libraries(OpenVDB::openvdb INTERFACE TBB::tbb Imath::Imath)
+
+set(openvdb_version "")
+foreach(part MAJOR MINOR PATCH)
+  file(STRINGS ${OPENVDB_INCLUDE_DIR}/openvdb/version.h line REGEX "define OPENVDB_LIBRARY_${part}_VERSION_NUMBER ")
+  string(REGEX REPLACE ".*NUMBER +([0-9]+).*" "\\1" number "${line}")
+  string(APPEND openvdb_version .${number})
+endforeach()
+string(SUBSTRING ${openvdb_version} 1 -1 openvdb_version)
+string(CONCAT WEFT_STANDS_ON "Eigen ${Eigen3_VERSION}, OpenVDB ${openvdb_version}, TBB ${TBB_VERSION}, Imath ${Imath_VERSION}, "
+              "yaml-cpp ${yaml-cpp_VERSION}, fmt ${fmt_VERSION}, nlohmann/json ${nlohmann_json_VERSION}, "
+              "CLI11 ${CLI11_VERSION}, xxHash ${XXHASH_VERSION}, OpenMP ${OpenMP_CXX_VERSION}")
