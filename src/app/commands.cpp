@@ -1,0 +1,286 @@
+#include "app/commands.hpp"
+
+#include <fmt/format.h>
+#include <omp.h>
+#include <unistd.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include <filesystem>
+
+#include "app/layouts.hpp"
+#include "app/selftest.hpp"
+#include "app/signals.hpp"
+#include "app/walltime.hpp"
+#include "weft/deck/read.hpp"
+#include "weft/output/checkpoint.hpp"
+#include "weft/output/files.hpp"
+#include "weft/output/inspect.hpp"
+#include "weft/run/bench.hpp"
+#include "weft/run/loop.hpp"
+#include "weft/run/status.hpp"
+
+namespace weft {
+namespace {
+
+using std::filesystem::path;
+
+/// The deck, read by the root alone and understood by all. Collective.
+Deck load_deck(const Comm& comm, const std::string& file, const std::vector<std::string>& overrides) {
+  std::string text;
+  comm.agree([&] {
+    if (comm.is_root()) text = read_text(file, ExitCode::deck);
+  });
+  return parse_deck(comm.broadcast(std::move(text)), file, std::filesystem::absolute(file).parent_path().string(),
+                    overrides);
+}
+
+void print_on_root(const Comm& comm, const std::string& text) {
+  if (comm.is_root()) fmt::print("{}{}", text, text.ends_with('\n') ? "" : "\n");
+}
+
+/// Runs `work` on the root alone; all ranks return its result or throw its error. Collective.
+int on_root(const Comm& comm, const std::function<int()>& work) {
+  int result = 0;
+  comm.agree([&] {
+    if (comm.is_root()) result = work();
+  });
+  return static_cast<int>(comm.max(Real(result)));
+}
+
+struct DeckArguments {
+  std::string file;
+  std::vector<std::string> overrides;
+
+  void add_to(CLI::App& command) {
+    command.add_option("deck", file, "The deck, a YAML file")->required();
+    command.add_option("--set", overrides, "Change a key of the deck: key.path=value (list entries by name)")
+        ->allow_extra_args(false);
+  }
+};
+
+void add_run(CLI::App& app, Command& chosen) {
+  struct Arguments {
+    DeckArguments deck;
+    std::string output, walltime;
+    RunOptions options;
+  };
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("run", "Run a deck");
+  a->deck.add_to(*command);
+  command->add_option("-o,--output", a->output, "Folder for the results [out/<name of the deck>]");
+  command->add_option("--until", a->options.until, "Stop at this time [s] instead of time.end");
+  command->add_option("--steps", a->options.steps, "Stop at this step, counted from the start of the scene");
+  command->add_option("--resume", a->options.resume,
+                      "Go on from a checkpoint: its folder, or auto for the newest whole one");
+  command->add_option("--checkpoint-every", a->options.checkpoint_every, "Steps between checkpoints");
+  command->add_option("--walltime", a->walltime,
+                      "Stop in time for a checkpoint: HH:MM:SS, or slurm for the job's limit");
+  command->add_flag("--force", a->options.force, "Replace a run that the output folder already holds");
+  command->callback([a, &chosen] {
+    chosen.chosen = [a](const Comm& comm) {
+      const Deck deck = load_deck(comm, a->deck.file, a->deck.overrides);
+      RunOptions options = a->options;
+      options.output = a->output.empty() ? path("out") / path(a->deck.file).stem() : path(a->output);
+      if (!a->walltime.empty()) options.wall_limit = wall_limit_from(a->walltime);
+      run(comm, deck, options, requests_by_signal());
+      return 0;
+    };
+  });
+}
+
+void add_check(CLI::App& app, Command& chosen) {
+  auto deck = std::make_shared<DeckArguments>();
+  CLI::App* command =
+      app.add_subcommand("check", "Build everything that a deck describes and say what a run would take");
+  deck->add_to(*command);
+  command->callback([deck, &chosen] {
+    chosen.chosen = [deck](const Comm& comm) {
+      print_on_root(comm, check(comm, load_deck(comm, deck->file, deck->overrides)));
+      return 0;
+    };
+  });
+}
+
+/// Benches a deck in every layout of ranks and threads that fills this machine, each a run of its own, and names the
+/// best.
+std::string bench_layouts(const std::vector<std::string>& deck_arguments, int steps) {
+  std::string text = fmt::format("{:>6}{:>9}{:>24}\n", "ranks", "threads", "M particle steps/s");
+  Layout best{0, 0};
+  Real most = 0;
+  for (const Layout& layout : layouts_of(omp_get_num_procs())) {
+    std::vector<std::string> arguments{"bench", "--here", "--json", "--steps", std::to_string(steps)};
+    arguments.insert(arguments.end(), deck_arguments.begin(), deck_arguments.end());
+    const auto result = nlohmann::json::parse(output_of(layout, arguments), nullptr, false);
+    require(result.is_object(), ExitCode::failure,
+            fmt::format("mpiexec could not run this program with {} ranks. `mpiexec -n {} weft bench --here DECK` says "
+                        "why; --here alone measures without mpiexec.",
+                        layout.ranks, layout.ranks));
+    const Real rate = result.at("particle_steps_per_second");
+    text += fmt::format("{:>6}{:>9}{:>24.2f}\n", layout.ranks, layout.threads, rate / 1e6);
+    if (rate > most) most = rate, best = layout;
+  }
+  return text + fmt::format("Best: OMP_NUM_THREADS={} mpiexec -n {} weft run ...\n", best.threads, best.ranks);
+}
+
+void add_bench(CLI::App& app, Command& chosen) {
+  struct Arguments {
+    std::string deck;
+    std::vector<std::string> overrides;
+    BenchBlock block;
+    int steps = 20;
+    bool json = false, here = false;
+  };
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "bench", "Measure how fast steps are: a standard block, or a deck in all layouts of ranks and threads");
+  command->add_option("deck", a->deck, "A deck [a standard block]");
+  command->add_option("--set", a->overrides, "Change a key of the deck: key.path=value")->allow_extra_args(false);
+  command->add_option("--particles", a->block.particles, "Of the standard block, about")->capture_default_str();
+  command->add_option("--law", a->block.law, "Of the standard block")->capture_default_str();
+  command->add_option("--kernel", a->block.kernel, "Of the standard block")->capture_default_str();
+  command->add_option("--steps", a->steps, "Steps that are timed")->capture_default_str()->check(CLI::PositiveNumber);
+  command->add_flag("--json", a->json, "Print JSON");
+  command->add_flag("--here", a->here, "Measure the deck with the ranks and threads of this run alone");
+  command->callback([a, &chosen] {
+    chosen.chosen = [a](const Comm& comm) {
+      const bool is_block = a->deck.empty();
+      if (!is_block && !a->here && comm.size() == 1) {
+        std::vector<std::string> deck_arguments{a->deck};
+        for (const std::string& change : a->overrides) deck_arguments.insert(deck_arguments.end(), {"--set", change});
+        fmt::print("{}", bench_layouts(deck_arguments, a->steps));
+        return 0;
+      }
+      const Deck deck = is_block ? bench_deck(a->block) : load_deck(comm, a->deck, a->overrides);
+      const BenchResult result = bench(comm, deck, a->steps, is_block);
+      print_on_root(comm, a->json ? as_json(result) : as_text(result));
+      return 0;
+    };
+  });
+}
+
+void add_info(CLI::App& app, Command& chosen) {
+  auto file = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("info", "Say what is in a checkpoint or a frame");
+  command->add_option("file", *file, "A checkpoint's folder, or a frame")->required();
+  command->callback([file, &chosen] {
+    chosen.chosen = [file](const Comm& comm) {
+      return on_root(comm, [&] {
+        fmt::print("{}\n", describe(*file));
+        return 0;
+      });
+    };
+  });
+}
+
+/// The checkpoints that a path means: itself, or all that a run or its checkpoint folder holds.
+std::vector<path> checkpoints_at(const path& where) {
+  for (const path& folder : {where / "checkpoints", where})
+    if (const auto all = list_checkpoints(folder); !all.empty()) return all;
+  return {where};
+}
+
+void add_verify(CLI::App& app, Command& chosen) {
+  auto where = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("verify", "Read every byte of a checkpoint, or of all of a run, and check it");
+  command->add_option("path", *where, "A checkpoint, or an output folder")->required();
+  command->callback([where, &chosen] {
+    chosen.chosen = [where](const Comm& comm) {
+      bool whole = true;
+      for (const path& checkpoint : checkpoints_at(*where)) {
+        const auto problems = verify_checkpoint(comm, checkpoint);
+        whole = whole && problems.empty();
+        print_on_root(comm, fmt::format("{}: {}", checkpoint.string(), problems.empty() ? "whole" : "damaged"));
+        for (const std::string& problem : problems) print_on_root(comm, "  " + problem);
+      }
+      return static_cast<int>(whole ? ExitCode::done : ExitCode::checkpoint);
+    };
+  });
+}
+
+/// A checkpoint, or the newest one of an output folder.
+path newest_checkpoint_at(const path& where) { return checkpoints_at(where).back(); }
+
+void add_compare(CLI::App& app, Command& chosen) {
+  struct Arguments {
+    std::string a, b;
+    Real tolerance = 0;
+  };
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("compare", "Compare two checkpoints by particle id");
+  command->add_option("a", a->a, "A checkpoint, or an output folder: its newest one")->required();
+  command->add_option("b", a->b, "Another")->required();
+  command->add_option("--tolerance", a->tolerance, "Largest relative difference that counts as equal [0]");
+  command->callback([a, &chosen] {
+    chosen.chosen = [a](const Comm& comm) {
+      return on_root(comm, [&] {
+        const Comparison comparison = compare_checkpoints(newest_checkpoint_at(a->a), newest_checkpoint_at(a->b));
+        fmt::print("{}\n", comparison.text());
+        return comparison.largest() <= a->tolerance ? 0 : 1;
+      });
+    };
+  });
+}
+
+void add_status(CLI::App& app, Command& chosen) {
+  struct Arguments {
+    std::string folder, key;
+    bool json = false;
+  };
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("status", "Say how a run stands; the exit code tells scripts");
+  command->add_option("folder", a->folder, "An output folder")->required();
+  command->add_flag("--json", a->json, "As JSON");
+  command->add_option("--print", a->key, "Only the value of this key of the JSON");
+  command->callback([a, &chosen] {
+    chosen.chosen = [a](const Comm& comm) {
+      return on_root(comm, [&] {
+        const Outlook outlook = look_at_run(a->folder);
+        fmt::print("{}\n", !a->key.empty() ? outlook.value(a->key) : a->json ? outlook.json() : outlook.text());
+        return static_cast<int>(status_code(outlook.status));
+      });
+    };
+  });
+}
+
+void add_selftest(CLI::App& app, Command& chosen) {
+  auto output = std::make_shared<std::string>();
+  CLI::App* command = app.add_subcommand("selftest", "Test this installation by a small run, in seconds");
+  command->add_option("-o,--output", *output, "A new folder that all ranks see [one for temporary files]");
+  command->callback([output, &chosen] {
+    chosen.chosen = [output](const Comm& comm) {
+      const std::string temporary = "weft_selftest_" + std::to_string(::getpid());
+      const path folder = output->empty() ? std::filesystem::temp_directory_path() / temporary : path(*output);
+      return selftest(comm, comm.broadcast(folder.string()));
+    };
+  });
+}
+
+void add_text(CLI::App& app, Command& chosen, const char* name, const char* help, std::string (*text)()) {
+  app.add_subcommand(name, help)->callback([text, &chosen] {
+    chosen.chosen = [text](const Comm& comm) {
+      print_on_root(comm, text());
+      return 0;
+    };
+  });
+}
+
+}  // namespace
+
+std::shared_ptr<Command> add_commands(CLI::App& app) {
+  auto chosen = std::make_shared<Command>();
+  add_run(app, *chosen);
+  add_check(app, *chosen);
+  add_bench(app, *chosen);
+  add_info(app, *chosen);
+  add_verify(app, *chosen);
+  add_compare(app, *chosen);
+  add_status(app, *chosen);
+  add_selftest(app, *chosen);
+  add_text(app, *chosen, "schema", "Print the JSON Schema of decks, for editors", deck_schema);
+  add_text(app, *chosen, "reference", "Print the reference of all deck keys, in Markdown", deck_reference);
+  app.require_subcommand(0, 1);
+  return chosen;
+}
+
+}  // namespace weft
