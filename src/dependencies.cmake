@@ -26,6 +26,12 @@ add_library(OpenVDB::openvdb SHARED IMPORTED)
 set_target_properties(OpenVDB::openvdb PROPERTIES IMPORTED_LOCATION "${OPENVDB_LIBRARY}"
                       INTERFACE_INCLUDE_DIRECTORIES "${OPENVDB_INCLUDE_DIR}")
 target_link_libraries(OpenVDB::openvdb INTERFACE TBB::tbb Imath::Imath)
+# Debian's package file of OpenSubdiv names libraries that are not shipped.
+find_path(OPENSUBDIV_INCLUDE_DIR opensubdiv/version.h REQUIRED)
+find_library(OPENSUBDIV_LIBRARY osdCPU REQUIRED)
+add_library(OpenSubdiv::osdCPU SHARED IMPORTED)
+set_target_properties(OpenSubdiv::osdCPU PROPERTIES IMPORTED_LOCATION "${OPENSUBDIV_LIBRARY}"
+                      INTERFACE_INCLUDE_DIRECTORIES "${OPENSUBDIV_INCLUDE_DIR}")
 
 set(openvdb_version "")
 foreach(part MAJOR MINOR PATCH)

@@ -24,6 +24,9 @@ void SurfaceMesh::append(const SurfaceMesh& other) {
   points.insert(points.end(), other.points.begin(), other.points.end());
   for (const std::int32_t corner : other.corners) corners.push_back(corner + shift);
   for (std::size_t f = 1; f < other.offsets.size(); ++f) offsets.push_back(other.offsets[f] + corner_shift);
+  groups.clear();
+  group.clear();
+  texture.clear();
 }
 
 namespace {
@@ -100,8 +103,11 @@ SurfaceMesh placed(SurfaceMesh mesh, const Placement& placement) {
 }
 
 SurfaceMesh reversed(SurfaceMesh mesh) {
-  for (std::int64_t f = 0; f < mesh.face_count(); ++f)
+  for (std::int64_t f = 0; f < mesh.face_count(); ++f) {
     std::reverse(mesh.corners.begin() + mesh.offsets[f], mesh.corners.begin() + mesh.offsets[f + 1]);
+    if (!mesh.texture.empty())
+      std::reverse(mesh.texture.begin() + mesh.offsets[f], mesh.texture.begin() + mesh.offsets[f + 1]);
+  }
   return mesh;
 }
 

@@ -48,6 +48,8 @@ class ObjReader {
         words_.fail_at(items.place, "this names {} {}, but the file has only {}", items.what, items.largest,
                        items.count);
     require_surface(name_, mesh_);
+    if (std::find(texture_of_corner_.begin(), texture_of_corner_.end(), 0) == texture_of_corner_.end())
+      for (const std::int64_t t : texture_of_corner_) mesh_.texture.push_back(texture_points_[t - 1]);
     return std::move(mesh_);
   }
 
@@ -55,15 +57,16 @@ class ObjReader {
   void read_statement() {
     const Word& keyword = words_.take("a keyword");
     if (keyword.text == "v") read_point();
-    else if (keyword.text == "vt") read_numbers(textures_, 1, 3);
+    else if (keyword.text == "vt") read_texture();
+    else if (keyword.text == "g") read_group();
     else if (keyword.text == "vn") read_numbers(normals_, 3, 3);
     else if (keyword.text == "f") read_face();
     else if (!without_surface(keyword.text)) words_.fail_at(keyword, "unknown keyword {}", quoted(keyword.text));
   }
 
-  /// Names, groups, materials, lines, points, crease tags: they do not change the surface.
+  /// Names, smoothing, materials, lines, points, crease tags: they do not change the surface.
   static bool without_surface(std::string_view keyword) {
-    constexpr std::array names = {"o", "g", "s", "mg", "usemtl", "mtllib", "l", "p", "t", "usemap", "maplib", "lod"};
+    constexpr std::array names = {"o", "s", "mg", "usemtl", "mtllib", "l", "p", "t", "usemap", "maplib", "lod"};
     return std::find(names.begin(), names.end(), keyword) != names.end();
   }
 
@@ -75,6 +78,27 @@ class ObjReader {
     words_.expect_end_of_line();
     mesh_.points.push_back(point);
     ++points_.count;
+  }
+
+  /// One to three numbers, the later ones 0 if they are not there; the third has no use on a surface.
+  void read_texture() {
+    Vec3 t = Vec3::Zero();
+    for (int k = 0; k < 3 && (k < 1 || words_.left_in_line() > 0); ++k) t[k] = real("a number");
+    words_.expect_end_of_line();
+    texture_points_.emplace_back(t[0], t[1]);
+    ++textures_.count;
+  }
+
+  /// The faces that follow belong to the group named first; without a name to none.
+  void read_group() {
+    group_ = -1;
+    if (words_.left_in_line() == 0) return;
+    const std::string group(words_.take("a group").text);
+    const auto found = std::find(mesh_.groups.begin(), mesh_.groups.end(), group);
+    group_ = static_cast<std::int32_t>(found - mesh_.groups.begin());
+    if (found != mesh_.groups.end()) return;
+    mesh_.groups.push_back(group);
+    mesh_.group.resize(mesh_.face_count(), -1);
   }
 
   void read_numbers(ObjItems& items, std::size_t least, std::size_t most) {
@@ -89,6 +113,7 @@ class ObjReader {
     while (face_.size() < 3 || words_.left_in_line() > 0)
       face_.push_back(read_corner(words_.take("a corner of a face")));
     mesh_.add_face(face_);
+    if (!mesh_.groups.empty()) mesh_.group.push_back(group_);
   }
 
   /// point, point/texture, point//normal or point/texture/normal.
@@ -101,7 +126,8 @@ class ObjReader {
       parts[used++] = {word.text.substr(begin, end - begin), word.line, word.column + static_cast<std::int64_t>(begin)};
       begin = end + 1;
     }
-    if (used == 2 || (used == 3 && !parts[1].text.empty())) resolve(textures_, parts[1]);
+    const bool textured = used == 2 || (used == 3 && !parts[1].text.empty());
+    texture_of_corner_.push_back(textured ? resolve(textures_, parts[1]) : 0);
     if (used == 3) resolve(normals_, parts[2]);
     return static_cast<std::int32_t>(resolve(points_, parts[0]) - 1);
   }
@@ -128,6 +154,9 @@ class ObjReader {
   Words words_;
   SurfaceMesh mesh_;
   std::vector<std::int32_t> face_;
+  std::int32_t group_ = -1;
+  std::vector<Vec2> texture_points_;
+  std::vector<std::int64_t> texture_of_corner_;  ///< Counted from 1; 0: none.
   ObjItems points_{"points", 0, 0, {}}, textures_{"texture coordinates", 0, 0, {}}, normals_{"normals", 0, 0, {}};
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 // Polygon meshes of surfaces: storage, measures and checks.
 
+#include "weft/base/plane.hpp"
 #include "weft/geometry/shape.hpp"
 
 #include <array>
@@ -17,6 +18,9 @@ struct SurfaceMesh {
   std::vector<Vec3> points;                 ///< [m].
   std::vector<std::int32_t> corners;        ///< Point indices of all faces, one face after another.
   std::vector<std::int64_t> offsets = {0};  ///< Face f owns corners [offsets[f], offsets[f + 1]).
+  std::vector<std::string> groups;          ///< Names of the groups of faces that the file has.
+  std::vector<std::int32_t> group;          ///< Of each face; -1: none. Empty if there are no groups.
+  std::vector<Vec2> texture;                ///< Texture coordinates of each corner; empty if some corner has none.
 
   std::int64_t face_count() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
   std::span<const std::int32_t> face(std::int64_t f) const {
@@ -24,7 +28,7 @@ struct SurfaceMesh {
   }
   void add_face(std::span<const std::int32_t> face);
   void add_face(std::initializer_list<std::int32_t> face) { add_face({face.begin(), face.size()}); }
-  /// Adds all points and faces of another mesh; coincident points are not joined.
+  /// Adds all points and faces of another mesh; coincident points are not joined. Groups and texture are dropped.
   void append(const SurfaceMesh& other);
 };
 
@@ -33,7 +37,7 @@ std::vector<std::array<std::int32_t, 3>> triangles_of(const SurfaceMesh& mesh);
 
 /// The mesh moved to its place.
 SurfaceMesh placed(SurfaceMesh mesh, const Placement& placement);
-/// The same faces turned round.
+/// The same faces turned round, each from its last corner to its first.
 SurfaceMesh reversed(SurfaceMesh mesh);
 
 Box bounds_of(const SurfaceMesh& mesh);

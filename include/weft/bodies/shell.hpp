@@ -1,0 +1,158 @@
+#pragma once
+// The mechanics of a thin shell: a Kirchhoff-Love subdivision surface of laminae, as an energy of its control points.
+
+#include "weft/bodies/body.hpp"
+#include "weft/geometry/subdivision.hpp"
+#include "weft/materials/lamina_hencky.hpp"
+#include "weft/materials/lamina_woven.hpp"
+#include "weft/materials/law.hpp"
+#include "weft/parallel/forest.hpp"
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace weft {
+
+// Columns of a shell's control points.
+struct RestPosition : Field<Vec3> {
+  static constexpr Label label{"rest_position", "m"};
+};
+// Columns of its laminae; a row for each lamina of each quadrature point, face by face.
+/// Components (11, 22, 12) of the right plastic stretch in the material frame.
+struct PlasticStretch : Field<Vec3> {
+  static constexpr Label label{"plastic_stretch", "1"};
+};
+
+/// Where the laminae lie across the thickness.
+struct ThicknessRule {
+  enum class Kind {
+    gauss,    ///< Gauss points.
+    quarter,  ///< Two laminae a quarter of the thickness from the middle [Guo et al. 2018]: bending is 1/4 too soft.
+  };
+  Kind kind = Kind::gauss;
+  int laminae = 2;  ///< For `quarter` always 2.
+};
+
+/// A law of laminae with its constants.
+template <LaminaLaw L>
+struct ChosenLamina {
+  using Law = L;
+  typename L::Constants constants;
+};
+using AnyLamina = std::variant<ChosenLamina<LaminaHencky>, ChosenLamina<LaminaWoven>>;
+
+/// What a shell is, before it is divided among ranks.
+struct ShellDescription {
+  std::string name;
+  ControlMesh mesh;  ///< In its rest shape.
+  AnyLamina law;
+  std::optional<LaminaYield> yield;  ///< Denting; for the Hencky law only.
+  Real density;                      ///< [kg/m^3]
+  std::vector<Real> thickness;       ///< Of each material face [m].
+  /// Material axis 1, in space at rest; without it the direction in which the first texture coordinate grows along the
+  /// surface while the second stays, or the first edge of the face where there is no texture.
+  std::optional<Vec3> direction;
+  int in_plane = 2;  ///< A face has in_plane x in_plane Gauss points.
+  ThicknessRule across;
+};
+
+/// The part of a shell that a rank holds: its faces, and rows for all control points that shape them.
+struct ShellPiece {
+  std::vector<std::int64_t> faces;   ///< Numbers of material faces.
+  std::vector<std::int32_t> points;  ///< Control point of each row, owned rows first.
+  std::size_t owned = 0;
+  std::vector<RemoteRow> originals;  ///< Of the ghost rows, in their order.
+};
+
+/// Divides the faces of a mesh among ranks into runs of a space-filling curve through their middles, as equal in number
+/// as can be. A control point belongs to the lowest rank whose faces it shapes, so every point of the mesh has a row.
+/// The same on every rank.
+std::vector<ShellPiece> divide_shell(const ControlMesh& mesh, int ranks);
+
+/// One lamina of a quadrature point.
+struct Lamina {
+  Real height;       ///< Along the normal, from the middle surface [m].
+  Real volume;       ///< At rest, with all weights of quadrature [m^3].
+  Mat2 to_material;  ///< A with C = A^T g A: from the metric g to components in the orthonormal material frame.
+};
+
+/// The second derivative of a shell's energy: by the tangents and second derivatives of its quadrature points.
+using JetHessian = Eigen::Matrix<Real, 15, 15>;
+
+/// A matrix of one face: rows of its control points, and a row-major matrix with three rows for each of them.
+using FaceMatrix = std::function<void(std::span<const std::int32_t> points, std::span<const Real> matrix)>;
+
+/// One rank's part of a shell. Energies, forces and matrices are those of its faces; whoever asks adds them up over
+/// ranks. `x` are the places of the control points [m], one for each row, ghosts up to date. No result depends on the
+/// number of threads.
+class Shell {
+ public:
+  /// Throws Error(geometry) if the shell is thicker than twice its radius of curvature somewhere. Collective, and so is
+  /// the destructor.
+  Shell(const Comm& comm, const ShellDescription& shell);
+
+  const std::string& name() const { return name_; }
+  const ShellPiece& piece() const { return piece_; }
+  const Forest& forest() const { return forest_; }
+  /// Id (number of the control point), Position, Velocity, Mass (lumped, at owned rows) and RestPosition.
+  Table& points() { return points_; }
+  const Table& points() const { return points_; }
+  /// PlasticStretch and PlasticStrain; no rows if the shell never yields.
+  Table& laminae() { return laminae_; }
+  const Table& laminae() const { return laminae_; }
+  /// Weights at the quadrature points; its points are rows.
+  const LimitBasis& basis() const { return basis_; }
+  /// Area at rest of each quadrature point, face by face [m^2].
+  std::span<const Real> rest_areas() const { return rest_area_; }
+
+  /// Elastic energy [J].
+  Real energy(std::span<const Vec3> x) const;
+  /// Adds minus the derivative of the energy [N].
+  void add_force(std::span<const Vec3> x, std::span<Vec3> force) const;
+  /// The exact second derivative, one matrix for each quadrature point; the plastic state stays.
+  std::vector<JetHessian> linearise(std::span<const Vec3> x) const;
+  /// Adds the change of the force as the control points move by dx.
+  void add_force_change(std::span<const JetHessian> at, std::span<const Vec3> dx, std::span<Vec3> change) const;
+  /// Tells the second derivative of the energy [N/m], face by face in a fixed order.
+  void each_stiffness(std::span<const JetHessian> at, const FaceMatrix& tell) const;
+  /// Tells the consistent mass [kg], face by face.
+  void each_mass(const FaceMatrix& tell) const;
+
+  /// Lets the laminae flow to their yield surface; nothing changes in a shell that never yields.
+  void flow(std::span<const Vec3> x);
+
+  /// An estimate from below, within a few percent, of the largest eigenvalue [1/s^2] of M^-1 K with this rank's faces
+  /// and their lumped masses. No mode of the whole shell lies above the largest over all ranks: symplectic Euler is
+  /// stable below 2 / sqrt of it.
+  Real stiffest(std::span<const Vec3> x) const;
+
+ private:
+  /// Tells f(L, constants) of the law.
+  template <class F>
+  decltype(auto) with_law(F&& f) const {
+    return std::visit(
+        [&](const auto& chosen) { return f(typename std::decay_t<decltype(chosen)>::Law{}, chosen.constants); }, law_);
+  }
+  template <class F>
+  void each_row_sum(std::span<Vec3> rows, F&& part_of_face) const;
+
+  std::string name_;
+  ShellPiece piece_;
+  Forest forest_;
+  AnyLamina law_;
+  std::optional<LaminaYield> yield_;
+  int across_;
+  LimitBasis basis_;
+  std::vector<Lamina> stack_;  ///< across_ laminae for each quadrature point.
+  std::vector<Real> rest_area_;
+  LimitBasis mass_basis_;                              ///< At points fine enough for products of the weights.
+  std::vector<Real> mass_;                             ///< Of each of these points [kg].
+  std::vector<std::int64_t> entry_offsets_, entries_;  ///< Where basis_.points names each row.
+  Table points_, laminae_;
+};
+
+}  // namespace weft

@@ -1,0 +1,198 @@
+#pragma once
+// Mechanics of one point of a Kirchhoff-Love shell: fundamental forms of the surface, metric of its laminae, and the
+// first and second derivatives of an energy of these by tangents and second derivatives of the surface.
+
+#include "weft/bodies/shell.hpp"
+
+#include <array>
+#include <cmath>
+#include <span>
+
+namespace weft {
+
+/// Tangents and second derivatives of a surface in columns: a1, a2, a11, a12, a22. [docs/theory.md, 9.1]
+template <class T>
+using SurfaceJet = Eigen::Matrix<T, 3, 5>;
+
+/// Components (11, 22, 12) of the first and of the second fundamental form.
+template <class T>
+using Forms = Eigen::Matrix<T, 6, 1>;
+
+template <class T>
+Vector3<T> unit_normal(const Vector3<T>& a1, const Vector3<T>& a2) {
+  using std::sqrt;
+  const Vector3<T> c(a1[1] * a2[2] - a1[2] * a2[1], a1[2] * a2[0] - a1[0] * a2[2], a1[0] * a2[1] - a1[1] * a2[0]);
+  return c / sqrt(T(c.dot(c)));
+}
+
+/// A point of a surface: unit normal, both forms, and what their derivatives need.
+template <class T>
+struct SurfacePoint {
+  Vector3<T> n;
+  Forms<T> forms;             ///< a11, a22, a12, b11, b22, b12
+  Matrix2<T> inverse_metric;  ///< a^{ab}
+  Matrix3<T> dual;            ///< a^1 and a^2 in the first two columns; the third is unused.
+
+  explicit SurfacePoint(const SurfaceJet<T>& q) {
+    const Vector3<T> a1 = q.col(0), a2 = q.col(1);
+    n = unit_normal(a1, a2);
+    forms << a1.dot(a1), a2.dot(a2), a1.dot(a2), n.dot(q.col(2)), n.dot(q.col(4)), n.dot(q.col(3));
+    const T D = forms[0] * forms[1] - forms[2] * forms[2];
+    inverse_metric << forms[1] / D, -forms[2] / D, -forms[2] / D, forms[0] / D;
+    dual.col(0) = inverse_metric(0, 0) * a1 + inverse_metric(0, 1) * a2;
+    dual.col(1) = inverse_metric(1, 0) * a1 + inverse_metric(1, 1) * a2;
+    dual.col(2).setZero();
+  }
+};
+
+template <class T>
+Matrix2<T> form_matrix(const Symmetric2<T>& s) {
+  Matrix2<T> M;
+  M << s[0], s[2], s[2], s[1];
+  return M;
+}
+template <class T>
+Symmetric2<T> components(const Matrix2<T>& M) {
+  return {M(0, 0), M(1, 1), (M(0, 1) + M(1, 0)) / 2};
+}
+
+/// Metric of the lamina at height xi along the normal, g = a - 2 xi b + xi^2 c with c = b a^{-1} b, as a function of
+/// the forms. [docs/theory.md, (9.2)]
+template <class T>
+struct LaminaMetric {
+  Matrix2<T> inverse, X;  ///< a^{-1}, and a^{-1} b.
+  Symmetric2<T> a, b, c;
+
+  explicit LaminaMetric(const Forms<T>& forms) : a(forms.template head<3>()), b(forms.template tail<3>()) {
+    const T D = a[0] * a[1] - a[2] * a[2];
+    inverse << a[1] / D, -a[2] / D, -a[2] / D, a[0] / D;
+    X = inverse * form_matrix(b);
+    c = components<T>(form_matrix(b) * X);
+  }
+
+  Symmetric2<T> at(Real xi) const { return a - T(2 * xi) * b + T(xi * xi) * c; }
+
+  /// Derivative of c by the six components of the forms: dc = db X + X^T db - X^T da X.
+  Eigen::Matrix<T, 3, 6> c_by_forms() const {
+    Eigen::Matrix<T, 3, 6> C;
+    for (int k = 0; k < 3; ++k) {
+      const Matrix2<T> d = unit(k), dX = d * X;
+      C.col(k) = components<T>(-X.transpose() * dX);
+      C.col(3 + k) = components<T>(dX + dX.transpose());
+    }
+    return C;
+  }
+
+  /// sum_k p_k d2c_k: as a form in the change of the forms it is 2 P : (Y^T a^{-1} Y) with Y = db - da X.
+  Eigen::Matrix<T, 6, 6> c_second(const Symmetric2<T>& p) const {
+    Matrix2<T> P;
+    P << p[0], p[2] / 2, p[2] / 2, p[1];
+    std::array<Matrix2<T>, 6> Y;
+    for (int k = 0; k < 3; ++k) {
+      Y[k] = -unit(k) * X;
+      Y[3 + k] = unit(k);
+    }
+    Eigen::Matrix<T, 6, 6> H;
+    for (int i = 0; i < 6; ++i) {
+      const Matrix2<T> left = inverse * Y[i] * P;
+      for (int j = 0; j < 6; ++j) H(i, j) = 2 * (left.cwiseProduct(Y[j])).sum();
+    }
+    return H;
+  }
+
+ private:
+  /// The symmetric matrix whose k-th component is 1.
+  static Matrix2<T> unit(int k) {
+    Symmetric2<T> s = Symmetric2<T>::Zero();
+    s[k] = T(1);
+    return form_matrix<T>(s);
+  }
+};
+
+/// An energy of the forms [J] with its derivatives by them.
+struct FormsEnergy {
+  Real energy = 0;
+  Forms<Real> gradient = Forms<Real>::Zero();
+  Eigen::Matrix<Real, 6, 6> hessian = Eigen::Matrix<Real, 6, 6>::Zero();
+};
+
+/// Adds the law's energy of the laminae and its first derivative, and with `second` its second derivative.
+/// `elastic_map(l)` is the map of
+/// metrics at lamina l, with its plastic stretch taken off.
+template <LaminaLaw L, class ElasticMap>
+void add_laminae(const typename L::Constants& k, std::span<const Lamina> laminae, const ElasticMap& elastic_map,
+                 const Forms<Real>& forms, bool second, FormsEnergy& sum) {
+  const LaminaMetric<Real> metric(forms);
+  const Eigen::Matrix<Real, 3, 6> C = metric.c_by_forms();
+  Vec3 p2 = Vec3::Zero();  // sum of volume xi^2 dpsi/dg
+  for (std::size_t l = 0; l < laminae.size(); ++l) {
+    const Real xi = laminae[l].height, volume = laminae[l].volume;
+    const Mat3 M = congruence<Real>(elastic_map(l));
+    const Vec3 strain = M * metric.at(xi);
+    sum.energy += volume * L::energy(k, strain);
+    const Vec3 p = volume * (M.transpose() * L::gradient(k, strain));
+    sum.gradient.head<3>() += p;
+    sum.gradient.tail<3>() -= 2 * xi * p;
+    p2 += xi * xi * p;
+    if (!second) continue;
+    const Mat3 h = volume * (M.transpose() * L::hessian(k, strain) * M);
+    Eigen::Matrix<Real, 3, 6> G = xi * xi * C;
+    G.leftCols<3>() += Mat3::Identity();
+    G.rightCols<3>() -= 2 * xi * Mat3::Identity();
+    sum.hessian += G.transpose() * h * G;
+  }
+  sum.gradient += C.transpose() * p2;
+  if (second) sum.hessian += metric.c_second(p2);
+}
+
+/// Derivative of an energy of the forms by the jet, from its derivative w by the forms. [docs/theory.md, (9.8)]
+template <class T>
+SurfaceJet<T> jet_gradient(const SurfaceJet<T>& q, const SurfacePoint<T>& at, const Forms<T>& w) {
+  const Vector3<T> curved = w[3] * q.col(2) + w[4] * q.col(4) + w[5] * q.col(3);  // sum w_b^{ab} a_ab
+  SurfaceJet<T> G;
+  G.col(0) = 2 * w[0] * q.col(0) + w[2] * q.col(1) - at.dual.col(0).dot(curved) * at.n;
+  G.col(1) = 2 * w[1] * q.col(1) + w[2] * q.col(0) - at.dual.col(1).dot(curved) * at.n;
+  G.col(2) = w[3] * at.n;
+  G.col(3) = w[5] * at.n;
+  G.col(4) = w[4] * at.n;
+  return G;
+}
+
+/// Second derivative by the jet (columns of the jet one after another) of an energy of the forms. [docs/theory.md,
+/// (9.9)]
+inline JetHessian jet_hessian(const SurfaceJet<Real>& q, const SurfacePoint<Real>& at, const FormsEnergy& w) {
+  const Vec3 &n = at.n, a1 = q.col(0), a2 = q.col(1);
+  // Rows of S: derivative of each form by the jet.
+  Eigen::Matrix<Real, 6, 15> S = Eigen::Matrix<Real, 6, 15>::Zero();
+  S.block<1, 3>(0, 0) = 2 * a1.transpose();
+  S.block<1, 3>(1, 3) = 2 * a2.transpose();
+  S.block<1, 3>(2, 0) = a2.transpose();
+  S.block<1, 3>(2, 3) = a1.transpose();
+  constexpr int second_of[3] = {2, 4, 3};  // the column of the jet that b11, b22, b12 look at
+  for (int k = 0; k < 3; ++k) {
+    const Vec3 second = q.col(second_of[k]);
+    S.block<1, 3>(3 + k, 3 * second_of[k]) = n.transpose();
+    for (int g = 0; g < 2; ++g) S.block<1, 3>(3 + k, 3 * g) = -at.dual.col(g).dot(second) * n.transpose();
+  }
+  JetHessian H = S.transpose() * w.hessian * S;
+  // What the change of n and of the tangents adds at fixed derivatives v of the energy by the forms.
+  const Forms<Real>& v = w.gradient;
+  const Vec3 curved = v[3] * q.col(2) + v[4] * q.col(4) + v[5] * q.col(3);
+  const Real Gamma[2] = {at.dual.col(0).dot(curved), at.dual.col(1).dot(curved)}, beta = n.dot(curved);
+  const Mat3 I = Mat3::Identity(), nn = n * n.transpose();
+  for (int g = 0; g < 2; ++g)
+    for (int h = 0; h < 2; ++h) {
+      const Real membrane = g != h ? v[2] : 2 * v[g];
+      H.block<3, 3>(3 * g, 3 * h) += membrane * I + Gamma[g] * at.dual.col(h) * n.transpose() +
+                                     Gamma[h] * n * at.dual.col(g).transpose() - beta * at.inverse_metric(g, h) * nn;
+    }
+  for (int k = 0; k < 3; ++k)
+    for (int g = 0; g < 2; ++g) {
+      const Mat3 mixed = -v[3 + k] * n * at.dual.col(g).transpose();
+      H.block<3, 3>(3 * g, 3 * second_of[k]) += mixed;
+      H.block<3, 3>(3 * second_of[k], 3 * g) += mixed.transpose();
+    }
+  return H;
+}
+
+}  // namespace weft

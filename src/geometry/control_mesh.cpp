@@ -1,0 +1,414 @@
+// Control meshes: checks, the outer row, refinement by Catmull and Clark's rules, and lines across edges.
+
+#include "weft/geometry/control_mesh.hpp"
+
+#include "weft/base/check.hpp"
+
+#include <fmt/format.h>
+#include <Eigen/Geometry>
+
+#include <algorithm>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+namespace weft {
+
+namespace {
+
+constexpr std::int32_t none = -1;
+
+/// Which face runs along an edge from one point to another, and at which of its corners; faces of any size.
+class Edges {
+ public:
+  struct Place {
+    std::int32_t face = none, corner = 0;
+  };
+
+  template <class Faces>
+  explicit Edges(const Faces& faces) {
+    for (std::size_t f = 0; f < faces.size(); ++f)
+      for (std::size_t c = 0; c < faces[f].size(); ++c)
+        places_[key(faces[f][c], faces[f][(c + 1) % faces[f].size()])] = {static_cast<std::int32_t>(f),
+                                                                          static_cast<std::int32_t>(c)};
+  }
+
+  Place find(std::int32_t from, std::int32_t to) const {
+    const auto found = places_.find(key(from, to));
+    return found == places_.end() ? Place{} : found->second;
+  }
+  bool has(std::int32_t from, std::int32_t to) const { return find(from, to).face != none; }
+
+ private:
+  static std::uint64_t key(std::int32_t from, std::int32_t to) {
+    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32 | static_cast<std::uint32_t>(to);
+  }
+  std::unordered_map<std::uint64_t, Place> places_;
+};
+
+/// Faces around each point, in order of their numbers: `incident[offsets[p] .. offsets[p + 1])`, as face and corner.
+template <class Faces>
+struct Stars {
+  std::vector<std::size_t> offsets;
+  std::vector<std::pair<std::int32_t, std::int32_t>> incident;
+
+  Stars(const Faces& faces, std::size_t points) : offsets(points + 1, 0) {
+    for (const auto& face : faces)
+      for (const std::int32_t p : face) ++offsets[p + 1];
+    for (std::size_t p = 0; p < points; ++p) offsets[p + 1] += offsets[p];
+    incident.resize(offsets.back());
+    std::vector<std::size_t> next(offsets.begin(), offsets.end() - 1);
+    for (std::size_t f = 0; f < faces.size(); ++f)
+      for (std::size_t c = 0; c < faces[f].size(); ++c)
+        incident[next[faces[f][c]]++] = {static_cast<std::int32_t>(f), static_cast<std::int32_t>(c)};
+  }
+  std::span<const std::pair<std::int32_t, std::int32_t>> of(std::size_t p) const {
+    return {incident.data() + offsets[p], offsets[p + 1] - offsets[p]};
+  }
+};
+
+/// The boundary edges before and after each boundary point, in the direction of the faces inside.
+struct Boundary {
+  std::vector<std::int32_t> before, after;
+
+  template <class Faces>
+  Boundary(const Faces& faces, const Edges& edges, std::size_t points) : before(points, none), after(points, none) {
+    for (const auto& face : faces)
+      for (std::size_t c = 0; c < face.size(); ++c) {
+        const std::int32_t p = face[c], q = face[(c + 1) % face.size()];
+        if (edges.has(q, p)) continue;
+        after[p] = q;
+        before[q] = p;
+      }
+  }
+};
+
+void require_surface(const SurfaceMesh& mesh, const std::string& name) {
+  const MeshReport report = check(mesh);
+  std::string text;
+  const auto tell = [&](const Finding& finding, const char* what, const char* cure) {
+    if (finding.count > 0)
+      text += fmt::format("\n  {} {} ({}): {}", finding.count, what, fmt::join(finding.first, ", "), cure);
+  };
+  tell(report.non_finite_points, "points that are not finite", "export the mesh again.");
+  tell(report.bad_indices, "faces with missing points", "export the mesh again.");
+  tell(report.degenerate_faces, "faces without area", "dissolve degenerate faces in a mesh editor.");
+  tell(report.duplicate_faces, "faces given twice", "remove duplicate faces.");
+  tell(report.non_manifold_edges, "edges of more than two faces", "split the surface along them.");
+  tell(report.flipped_edges, "edges between faces of opposite orientation", "make the normals consistent.");
+  if (report.components == 0) text += "\n  It has no faces.";
+  require(text.empty(), ExitCode::geometry,
+          name + ": this mesh is no surface that a shell can have." + text +
+              "\n  (Points, faces and edges are counted from 0.)");
+}
+
+/// Every point's faces hang together by edges: one ring, or one fan between two boundary edges.
+void require_no_pinch(const std::vector<std::vector<std::int32_t>>& faces, std::size_t points,
+                      const std::string& name) {
+  const Edges edges(faces);
+  const Stars stars(faces, points);
+  for (std::size_t p = 0; p < points; ++p) {
+    std::size_t boundary_edges = 0;
+    for (const auto& [f, c] : stars.of(p)) {
+      const auto& face = faces[f];
+      boundary_edges += !edges.has(face[(c + 1) % face.size()], face[c]);
+    }
+    std::size_t reached = 0;  // walking around from the first face
+    if (boundary_edges == 0 && !stars.of(p).empty()) {
+      std::int32_t f = stars.of(p)[0].first;
+      do {
+        const auto& face = faces[f];
+        const std::size_t c = std::find(face.begin(), face.end(), static_cast<std::int32_t>(p)) - face.begin();
+        f = edges.find(static_cast<std::int32_t>(p), face[(c + face.size() - 1) % face.size()]).face;
+        ++reached;
+      } while (f != stars.of(p)[0].first);
+    }
+    require(boundary_edges <= 1 && (boundary_edges == 1 || reached == stars.of(p).size()), ExitCode::geometry,
+            fmt::format("{}: parts of this mesh touch in point {} alone (counted from 0): split the point.", name, p));
+  }
+}
+
+/// One step of Catmull and Clark on faces of any size: points are old points, face points, edge points. `child(f, c)`
+/// is told the quad in corner c of face f.
+template <class Faces, class Child>
+std::vector<Vec3> divide(const std::vector<Vec3>& points, const Faces& faces, Child&& child) {
+  const Edges edges(faces);
+  const Stars stars(faces, points.size());
+  const Boundary boundary(faces, edges, points.size());
+  std::vector<Vec3> fine(points.size() + faces.size());
+  const auto middle_of = [&](std::int32_t f) -> Vec3& { return fine[points.size() + f]; };
+  for (std::size_t f = 0; f < faces.size(); ++f) {
+    Vec3 sum = Vec3::Zero();
+    for (const std::int32_t p : faces[f]) sum += points[p];
+    middle_of(static_cast<std::int32_t>(f)) = sum / static_cast<Real>(faces[f].size());
+  }
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    const auto star = stars.of(p);
+    const auto n = static_cast<Real>(star.size());
+    if (star.empty() || (boundary.after[p] != none && star.size() == 1)) fine[p] = points[p];
+    else if (boundary.after[p] != none)
+      fine[p] = (6 * points[p] + points[boundary.before[p]] + points[boundary.after[p]]) / 8;
+    else {
+      Vec3 faces_around = Vec3::Zero(), edges_around = Vec3::Zero();
+      for (const auto& [f, c] : star) {
+        faces_around += middle_of(f);
+        edges_around += 0.5 * (points[p] + points[faces[f][(c + 1) % faces[f].size()]]);
+      }
+      fine[p] = (faces_around / n + 2 * edges_around / n + (n - 3) * points[p]) / n;
+    }
+  }
+  std::unordered_map<std::uint64_t, std::int32_t> edge_points;
+  const auto edge_point = [&](std::int32_t p, std::int32_t q) {
+    const auto key = static_cast<std::uint64_t>(std::min(p, q)) << 32 | static_cast<std::uint32_t>(std::max(p, q));
+    const auto [place, is_new] = edge_points.try_emplace(key, static_cast<std::int32_t>(fine.size()));
+    if (is_new) {
+      const Vec3 ends = points[p] + points[q];
+      const std::int32_t left = edges.find(p, q).face, right = edges.find(q, p).face;
+      fine.push_back(left == none || right == none ? Vec3(ends / 2)
+                                                   : Vec3((ends + middle_of(left) + middle_of(right)) / 4));
+    }
+    return place->second;
+  };
+  for (std::size_t f = 0; f < faces.size(); ++f) {
+    const auto& face = faces[f];
+    const std::size_t n = face.size();
+    for (std::size_t c = 0; c < n; ++c)
+      child(f, c,
+            Quad{face[c], edge_point(face[c], face[(c + 1) % n]), static_cast<std::int32_t>(points.size() + f),
+                 edge_point(face[(c + n - 1) % n], face[c])});
+  }
+  return fine;
+}
+
+/// Drops points that no face uses, keeping the order of the others.
+void compact(ControlMesh& mesh) {
+  std::vector<std::int32_t> number(mesh.points.size(), none);
+  for (const Quad& face : mesh.faces)
+    for (const std::int32_t p : face) number[p] = 0;
+  std::int32_t count = 0;
+  for (std::size_t p = 0; p < mesh.points.size(); ++p)
+    if (number[p] != none) {
+      mesh.points[count] = mesh.points[p];
+      number[p] = count++;
+    }
+  mesh.points.resize(count);
+  for (Quad& face : mesh.faces)
+    for (std::int32_t& p : face) p = number[p];
+}
+
+std::array<Vec2, 4> child_texture(std::span<const Vec2> corners, std::size_t c) {
+  const std::size_t n = corners.size();
+  Vec2 middle = Vec2::Zero();
+  for (const Vec2& t : corners) middle += t / static_cast<Real>(n);
+  return {corners[c], (corners[c] + corners[(c + 1) % n]) / 2, middle, (corners[c] + corners[(c + n - 1) % n]) / 2};
+}
+
+}  // namespace
+
+ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name) {
+  require_surface(mesh, name);
+  std::vector<std::vector<std::int32_t>> polygons;
+  for (std::int64_t f = 0; f < mesh.face_count(); ++f) polygons.emplace_back(mesh.face(f).begin(), mesh.face(f).end());
+  require_no_pinch(polygons, mesh.points.size(), name);
+
+  ControlMesh quads;
+  quads.groups = mesh.groups;
+  const auto add = [&](std::size_t f, const Quad& quad) {
+    quads.faces.push_back(quad);
+    if (!mesh.group.empty()) quads.group.push_back(mesh.group[f]);
+  };
+  const auto texture_of = [&](std::size_t f) {
+    return std::span(mesh.texture).subspan(mesh.offsets[f], polygons[f].size());
+  };
+  if (std::all_of(polygons.begin(), polygons.end(), [](const auto& face) { return face.size() == 4; })) {
+    quads.points = mesh.points;
+    for (std::size_t f = 0; f < polygons.size(); ++f) {
+      add(f, {polygons[f][0], polygons[f][1], polygons[f][2], polygons[f][3]});
+      if (!mesh.texture.empty()) std::copy_n(texture_of(f).begin(), 4, quads.texture.emplace_back().begin());
+    }
+  } else {
+    quads.points = divide(mesh.points, polygons, [&](std::size_t f, std::size_t c, const Quad& quad) {
+      add(f, quad);
+      if (!mesh.texture.empty()) quads.texture.push_back(child_texture(texture_of(f), c));
+    });
+  }
+  quads.material_faces = static_cast<std::int64_t>(quads.faces.size());
+  compact(quads);
+  return with_outer_row(std::move(quads));
+}
+
+ControlMesh refined(const ControlMesh& mesh) {
+  ControlMesh fine;
+  fine.groups = mesh.groups;
+  fine.material_faces = 4 * mesh.material_faces;
+  fine.points = divide(mesh.points, mesh.faces, [&](std::size_t f, std::size_t c, Quad quad) {
+    fine.faces.push_back(quad);
+    if (static_cast<std::int64_t>(f) >= mesh.material_faces) return;
+    if (!mesh.group.empty()) fine.group.push_back(mesh.group[f]);
+    if (!mesh.texture.empty()) fine.texture.push_back(child_texture(mesh.texture[f], c));
+  });
+  // Of the two rings that the outer row became, the one at the material stays.
+  std::vector<bool> material(fine.points.size(), false);
+  for (std::int64_t f = 0; f < fine.material_faces; ++f)
+    for (const std::int32_t p : fine.faces[f]) material[p] = true;
+  std::erase_if(fine.faces, [&](const Quad& face) {
+    return std::none_of(face.begin(), face.end(), [&](std::int32_t p) { return material[p]; });
+  });
+  compact(fine);
+  return fine;
+}
+
+ControlMesh with_outer_row(ControlMesh mesh) {
+  mesh.faces.resize(mesh.material_faces);
+  std::int32_t count = 0;
+  for (const Quad& face : mesh.faces)
+    for (const std::int32_t p : face) count = std::max(count, p + 1);
+  mesh.points.resize(count);
+  const std::vector<Quad> inside = mesh.faces;
+  const Edges edges(inside);
+  const Stars stars(inside, count);
+  const Boundary boundary(inside, edges, count);
+  const auto x = [&](std::int32_t p) -> const Vec3& { return mesh.points[p]; };
+  const auto add_point = [&](const Vec3& place) {
+    mesh.points.push_back(place);
+    return static_cast<std::int32_t>(mesh.points.size() - 1);
+  };
+  const auto is_corner = [&](std::int32_t b) { return stars.of(b).size() == 1; };
+  const auto points_inward = [&](std::int32_t b) {  // a corner of the boundary that one outer face fills
+    const Vec3 back = x(boundary.before[b]) - x(b), forth = x(boundary.after[b]) - x(b);
+    return stars.of(b).size() == 3 && back.dot(forth) > -0.5 * back.norm() * forth.norm();
+  };
+  // The outer points of each boundary point: beyond the edge that comes in, and beyond the one that goes out.
+  std::vector<std::int32_t> beyond_in(count, none), beyond_out(count, none);
+  std::vector<bool> inward(count, false);
+  for (std::int32_t b = 0; b < count; ++b) {
+    if (boundary.after[b] == none) continue;
+    const std::int32_t p = boundary.before[b], q = boundary.after[b];
+    inward[b] = points_inward(b);
+    if (is_corner(b)) {
+      beyond_in[b] = add_point(2 * x(b) - x(q));
+      beyond_out[b] = add_point(2 * x(b) - x(p));
+    } else if (!inward[b]) {
+      Vec3 inner = Vec3::Zero();
+      for (const auto& [f, c] : stars.of(b))
+        if (inside[f][(c + 1) % 4] != q) inner += x(inside[f][(c + 1) % 4]);
+      beyond_in[b] = beyond_out[b] = add_point(2 * x(b) - inner / static_cast<Real>(stars.of(b).size() - 1));
+    }
+  }
+  // Both neighbours of an inward corner have the same outer point; `first` leads from each to the one that stays.
+  std::vector<std::int32_t> first(mesh.points.size());
+  std::iota(first.begin(), first.end(), 0);
+  const auto stays = [&](std::int32_t outer) {
+    while (first[outer] != outer) outer = first[outer];
+    return outer;
+  };
+  for (std::int32_t b = 0; b < count; ++b) {
+    if (!inward[b]) continue;
+    const std::int32_t p = boundary.before[b], q = boundary.after[b];
+    require(!inward[p] && !inward[q], ExitCode::geometry,
+            fmt::format("The boundary of a shell's mesh turns inwards at neighbouring points ({} and its neighbour, "
+                        "counted from 0): divide the faces there.",
+                        b));
+    const std::int32_t shared = stays(beyond_out[p]);
+    first[stays(beyond_in[q])] = shared;
+    mesh.points[shared] = x(p) + x(q) - x(b);
+    mesh.faces.push_back({q, b, p, shared});
+  }
+  for (std::int32_t b = 0; b < count; ++b) {
+    const std::int32_t p = boundary.before[b], q = boundary.after[b];
+    if (q == none) continue;
+    if (!inward[b] && !inward[q]) mesh.faces.push_back({q, b, beyond_out[b], beyond_in[q]});
+    if (is_corner(b)) {
+      const auto [f, c] = stars.of(b)[0];
+      const Vec3 diagonal = 4 * x(b) - 2 * x(p) - 2 * x(q) + x(inside[f][(c + 2) % 4]);
+      mesh.faces.push_back({b, beyond_in[b], add_point(diagonal), beyond_out[b]});
+    }
+  }
+  for (std::size_t f = inside.size(); f < mesh.faces.size(); ++f)
+    for (std::int32_t& p : mesh.faces[f])
+      if (p < static_cast<std::int32_t>(first.size())) p = stays(p);
+  compact(mesh);
+  return mesh;
+}
+
+std::vector<std::vector<EdgeLine>> edge_lines(const ControlMesh& mesh) {
+  const Edges edges(mesh.faces);
+  const Stars stars(mesh.faces, mesh.points.size());
+  const auto is_material = [&](std::int32_t f) { return f < mesh.material_faces; };
+  const auto regular = [&](std::int32_t p) { return stars.of(p).size() == 4; };
+  const auto after = [&](const Edges::Place& place, int steps) {  // the point some corners after the edge's first
+    return mesh.faces[place.face][(place.corner + steps) % 4];
+  };
+  // The edge that goes straight on from q where p -> q comes in, at a point of four edges.
+  const auto straight_on = [&](std::int32_t p, std::int32_t q) {
+    return after(edges.find(after(edges.find(p, q), 2), q), 2);
+  };
+  const auto on_boundary = [&](std::int32_t p, std::int32_t q) {
+    const auto in = edges.find(p, q), out = edges.find(q, p);
+    return in.face != none && out.face != none && is_material(in.face) && !is_material(out.face);
+  };
+  // The line through q of the edge p -> q that runs along the boundary, material on its left.
+  const auto line_at_end = [&](std::int32_t p, std::int32_t q) {
+    return EdgeLine{after(edges.find(q, p), 3), q, after(edges.find(p, q), 2)};
+  };
+  const auto line_at_start = [&](std::int32_t p, std::int32_t q) {
+    return EdgeLine{after(edges.find(q, p), 2), p, after(edges.find(p, q), 3)};
+  };
+
+  std::vector<std::vector<EdgeLine>> sides;
+  std::vector<bool> done(mesh.points.size(), false);  // the boundary edge that leaves this point stands in a side
+  for (const bool from_ends : {true, false})          // what is left after the open runs are closed ones
+    for (std::int64_t f = 0; f < mesh.material_faces; ++f)
+      for (int c = 0; c < 4; ++c) {
+        std::int32_t p = mesh.faces[f][c], q = mesh.faces[f][(c + 1) % 4];
+        if (!on_boundary(p, q) || done[p]) continue;
+        // The edge before p -> q in the same straight run; it may be none of the boundary.
+        const std::int32_t before = regular(p) ? straight_on(q, p) : none;
+        if (from_ends && before != none && on_boundary(before, p)) continue;
+        std::vector<EdgeLine>& side = sides.emplace_back();
+        if (from_ends && before != none) side.push_back(line_at_start(before, p));
+        if (regular(p)) side.push_back(line_at_start(p, q));
+        while (!done[p] && on_boundary(p, q)) {
+          done[p] = true;
+          if (!regular(q)) break;
+          const std::int32_t next = straight_on(p, q);
+          if (done[q] && on_boundary(q, next)) break;  // a closed run is back at its start
+          side.push_back(line_at_end(p, q));
+          p = std::exchange(q, next);
+        }
+        if (regular(p) && !on_boundary(p, q)) side.push_back(line_at_end(p, q));
+      }
+  return sides;
+}
+
+std::vector<Vec3> limit_points(const ControlMesh& mesh, std::vector<bool>& exists) {
+  const Edges edges(mesh.faces);
+  const Stars stars(mesh.faces, mesh.points.size());
+  std::vector<Vec3> limit = mesh.points;
+  exists.assign(mesh.points.size(), false);
+  for (std::size_t p = 0; p < mesh.points.size(); ++p) {
+    const auto star = stars.of(p);
+    Vec3 along_edges = Vec3::Zero(), across_faces = Vec3::Zero();
+    bool inside = !star.empty();
+    for (const auto& [f, c] : star) {
+      const Quad& face = mesh.faces[f];
+      inside = inside && edges.has(face[(c + 1) % 4], face[c]);
+      along_edges += mesh.points[face[(c + 1) % 4]];
+      across_faces += mesh.points[face[(c + 2) % 4]];
+    }
+    if (!inside) continue;
+    const auto n = static_cast<Real>(star.size());
+    exists[p] = true;
+    limit[p] = (n * n * mesh.points[p] + 4 * along_edges + across_faces) / (n * (n + 5));
+  }
+  return limit;
+}
+
+SurfaceMesh cage_of(const ControlMesh& mesh) {
+  SurfaceMesh cage;
+  cage.points = mesh.points;
+  for (std::int64_t f = 0; f < mesh.material_faces; ++f) cage.add_face(mesh.faces[f]);
+  return cage;
+}
+
+}  // namespace weft

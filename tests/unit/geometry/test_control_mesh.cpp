@@ -1,0 +1,238 @@
+// Control meshes: the outer row, refinement and lines across edges, seen in the limit surface and its known masks.
+
+#include "weft/geometry/control_mesh.hpp"
+
+#include "weft/base/error.hpp"
+#include "weft/geometry/mesh_reader.hpp"
+#include "weft/geometry/patches.hpp"
+#include "weft/geometry/subdivision.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <Eigen/Geometry>
+
+#include <numbers>
+#include <set>
+
+namespace weft {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+SurfaceMesh polygons(const std::vector<Vec3>& points, const std::vector<std::vector<std::int32_t>>& faces) {
+  SurfaceMesh mesh;
+  mesh.points = points;
+  for (const auto& face : faces) mesh.add_face(face);
+  return mesh;
+}
+
+/// Unit squares of the plane z = 0 whose lower left corners are listed.
+SurfaceMesh squares(const std::vector<std::array<int, 2>>& places) {
+  SurfaceMesh mesh;
+  std::vector<std::array<int, 2>> known;
+  const auto point = [&](int i, int j) {
+    const auto found = std::find(known.begin(), known.end(), std::array<int, 2>{i, j});
+    if (found != known.end()) return static_cast<std::int32_t>(found - known.begin());
+    known.push_back({i, j});
+    mesh.points.emplace_back(i, j, 0);
+    return static_cast<std::int32_t>(known.size() - 1);
+  };
+  for (const auto& [i, j] : places) mesh.add_face({point(i, j), point(i + 1, j), point(i + 1, j + 1), point(i, j + 1)});
+  return mesh;
+}
+
+/// Squares around a square hole of `hole` squares on a side.
+SurfaceMesh ring(int hole) {
+  std::vector<std::array<int, 2>> places;
+  for (int j = 0; j < hole + 2; ++j)
+    for (int i = 0; i < hole + 2; ++i)
+      if (i == 0 || j == 0 || i == hole + 1 || j == hole + 1) places.push_back({i, j});
+  return squares(places);
+}
+
+std::vector<std::int64_t> all_faces(const ControlMesh& mesh) {
+  std::vector<std::int64_t> faces(mesh.material_faces);
+  for (std::size_t f = 0; f < faces.size(); ++f) faces[f] = static_cast<std::int64_t>(f);
+  return faces;
+}
+
+Vec3 limit_at(const ControlMesh& mesh, std::int64_t face, const Vec2& t) {
+  const LimitBasis basis = limit_basis(mesh, std::vector{face}, std::vector{t});
+  Vec3 x = Vec3::Zero();
+  for (std::int64_t a = 0; a < basis.points_in(0); ++a) x += basis.row(0, 0)[a].value * mesh.points[basis.points[a]];
+  return x;
+}
+
+/// Area and centroid of the limit surface by 4 x 4 Gauss points.
+Real limit_area(const ControlMesh& mesh) {
+  std::vector<Vec2> at;
+  std::vector<Real> weight;
+  for (const auto& [u, wu] : {std::pair{0.0694318442029737, 0.1739274225687269},
+                              {0.3300094782075719, 0.3260725774312731},
+                              {0.6699905217924281, 0.3260725774312731},
+                              {0.9305681557970263, 0.1739274225687269}})
+    for (const auto& [v, wv] : {std::pair{0.0694318442029737, 0.1739274225687269},
+                                {0.3300094782075719, 0.3260725774312731},
+                                {0.6699905217924281, 0.3260725774312731},
+                                {0.9305681557970263, 0.1739274225687269}}) {
+      at.emplace_back(u, v);
+      weight.push_back(wu * wv);
+    }
+  const LimitBasis basis = limit_basis(mesh, all_faces(mesh), at);
+  Real area = 0;
+  for (std::int64_t e = 0; e < basis.faces(); ++e)
+    for (int s = 0; s < basis.samples; ++s) {
+      Vec3 a1 = Vec3::Zero(), a2 = Vec3::Zero();
+      for (std::int64_t a = 0; a < basis.points_in(e); ++a) {
+        a1 += basis.row(e, s)[a].d1 * mesh.points[basis.points_of(e)[a]];
+        a2 += basis.row(e, s)[a].d2 * mesh.points[basis.points_of(e)[a]];
+      }
+      area += weight[s] * a1.cross(a2).norm();
+    }
+  return area;
+}
+
+TEST(ControlMesh, OneSquareGetsARingOfEightMirroredFaces) {
+  const ControlMesh mesh = control_mesh(squares({{0, 0}}), "square");
+  EXPECT_EQ(mesh.material_faces, 1);
+  EXPECT_EQ(mesh.faces.size(), 9u);
+  EXPECT_EQ(mesh.points.size(), 16u);
+  std::set<std::pair<int, int>> places;
+  for (const Vec3& p : mesh.points) places.insert({static_cast<int>(p[0]), static_cast<int>(p[1])});
+  EXPECT_EQ(places.size(), 16u);
+  EXPECT_EQ(*places.begin(), std::pair(-1, -1));
+  EXPECT_EQ(*places.rbegin(), std::pair(2, 2));
+  for (const Quad& face : mesh.faces) {  // all turned the same way
+    const Vec3 a = mesh.points[face[1]] - mesh.points[face[0]], b = mesh.points[face[3]] - mesh.points[face[0]];
+    EXPECT_DOUBLE_EQ(a.cross(b)[2], 1);
+  }
+}
+
+TEST(ControlMesh, EveryPointOfTheMaterialIsSurroundedByFaces) {
+  // A ring with a hole has outward and inward corners; an L has both kinds next to each other.
+  for (const auto& mesh : {control_mesh(ring(2), "ring"), control_mesh(squares({{0, 0}, {1, 0}, {0, 1}}), "L"),
+                           irregular_patch(12, 14, rectangle(1, 1))}) {
+    std::vector<bool> exists;
+    const auto limit = limit_points(mesh, exists);
+    for (std::int64_t f = 0; f < mesh.material_faces; ++f)
+      for (const std::int32_t p : mesh.faces[f]) EXPECT_TRUE(exists[p]);
+    for (const Quad& face : mesh.faces) {
+      const Vec3 a = mesh.points[face[1]] - mesh.points[face[0]], b = mesh.points[face[3]] - mesh.points[face[0]];
+      EXPECT_GT(a.cross(b)[2], 0);
+    }
+  }
+}
+
+TEST(ControlMesh, FlatRegionsWithInwardCornersKeepTheirArea) {
+  EXPECT_NEAR(limit_area(control_mesh(squares({{0, 0}, {1, 0}, {0, 1}}), "L")), 3, 1e-13);
+  EXPECT_NEAR(limit_area(control_mesh(ring(3), "ring")), 16, 1e-13);
+  EXPECT_NEAR(limit_area(control_mesh(ring(2), "ring")), 12, 1e-13);
+}
+
+TEST(ControlMesh, RefinementKeepsTheLimitSurfaceAndItsFacesInOrder) {
+  const auto bump = [](Real s, Real t) { return Vec3(s, t, 0.3 * std::sin(3 * s) * std::cos(2 * t)); };
+  for (const ControlMesh& mesh :
+       {patch(3, 4, bump), irregular_patch(12, 12, bump), tube(5, 3, cylinder(1, 2, 0, 2 * std::numbers::pi))}) {
+    const ControlMesh fine = refined(mesh);
+    EXPECT_EQ(fine.material_faces, 4 * mesh.material_faces);
+    // Corner c of a face and its neighbours run along the child's first and last side.
+    const std::array<Vec2, 4> corner = {Vec2(0, 0), Vec2(1, 0), Vec2(1, 1), Vec2(0, 1)};
+    for (std::int64_t f = 0; f < mesh.material_faces; f += 3)
+      for (int c = 0; c < 4; ++c) {
+        const Vec2 along = corner[(c + 1) % 4] - corner[c], up = corner[(c + 3) % 4] - corner[c];
+        const Vec2 at = corner[c] + 0.5 * (0.6 * along + 0.5 * up);
+        EXPECT_LT((limit_at(mesh, f, at) - limit_at(fine, 4 * f + c, {0.6, 0.5})).norm(), 1e-14) << f;
+        EXPECT_LT((fine.texture[4 * f + c][0] - mesh.texture[f][c]).norm(), 1e-15);
+      }
+  }
+}
+
+TEST(ControlMesh, LimitPointsAreThoseOfTheLimitSurface) {
+  const ControlMesh mesh =
+      refined(refined(irregular_patch(12, 12, [](Real s, Real t) { return Vec3(s, t, s * s * t); })));
+  std::vector<bool> exists;
+  const auto limit = limit_points(mesh, exists);
+  // The evaluated surface is approximate within 2^-6 of an irregular corner.
+  for (std::int64_t f = 0; f < mesh.material_faces; f += 7)
+    EXPECT_LT((limit[mesh.faces[f][2]] - limit_at(mesh, f, {1, 1})).norm(), 1e-6);
+}
+
+TEST(ControlMesh, TrianglesAndPentagonsBecomeQuadsWithGroupsAndTexture) {
+  const SurfaceMesh house =
+      read_mesh("house.obj",
+                "v 0 0 0\nv 2 0 0\nv 2 1 0\nv 0 1 0\nv 1 2 0\nvt 0 0\nvt 1 0\nvt 1 0.5\nvt 0 0.5\nvt 0.5 1\n"
+                "g wall\nf 1/1 2/2 3/3 4/4\ng roof\nf 4/4 3/3 5/5\n");
+  EXPECT_THAT(house.groups, ElementsAre("wall", "roof"));
+  EXPECT_THAT(house.group, ElementsAre(0, 1));
+  ASSERT_EQ(house.texture.size(), 7u);
+  const ControlMesh mesh = control_mesh(house, "house");
+  EXPECT_EQ(mesh.material_faces, 7);
+  EXPECT_THAT(mesh.group, ElementsAre(0, 0, 0, 0, 1, 1, 1));
+  EXPECT_LT((mesh.texture[0][2] - Vec2(0.5, 0.25)).norm(), 1e-15);  // the middle of the wall
+  EXPECT_LT((mesh.texture[4][1] - Vec2(0.5, 0.5)).norm(), 1e-15);   // of the edge between both
+}
+
+TEST(ControlMesh, FilesWithoutGroupsOrWithBareCornersHaveNone) {
+  EXPECT_TRUE(read_mesh("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").groups.empty());
+  const SurfaceMesh some =
+      read_mesh("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 1 1 0\nvt 0 0\nf 1/1 2/1 3/1\ng late\nf 2 4 3\n");
+  EXPECT_TRUE(some.texture.empty());
+  EXPECT_THAT(some.group, ElementsAre(-1, 0));
+}
+
+TEST(ControlMesh, LinesAcrossTheEdgesOfARectangleReachOnePointBeyondItsCorners) {
+  const ControlMesh mesh = patch(3, 2, rectangle(3, 2));
+  auto sides = edge_lines(mesh);
+  ASSERT_EQ(sides.size(), 4u);
+  std::size_t lines = 0;
+  for (const auto& side : sides) {
+    lines += side.size();
+    const Vec3 along = (mesh.points[side[1].boundary] - mesh.points[side[0].boundary]);
+    for (std::size_t k = 0; k < side.size(); ++k) {
+      const auto& [outer, boundary, inner] = side[k];
+      EXPECT_LT((mesh.points[outer] + mesh.points[inner] - 2 * mesh.points[boundary]).norm(), 1e-14);
+      EXPECT_NEAR((mesh.points[inner] - mesh.points[boundary]).dot(along), 0, 1e-14);
+      EXPECT_NEAR(along.cross(mesh.points[inner] - mesh.points[boundary])[2], 1, 1e-14);  // material on the left
+      if (k == 0) continue;
+      EXPECT_LT((mesh.points[boundary] - mesh.points[side[k - 1].boundary] - along).norm(), 1e-14);
+    }
+  }
+  EXPECT_EQ(lines, 2u * (4 + 2) + 2u * (3 + 2));
+}
+
+TEST(ControlMesh, LinesAcrossTheEndsOfATubeFormOneClosedRunEach) {
+  const auto sides = edge_lines(tube(7, 3, cylinder(1, 1, 0, 2 * std::numbers::pi)));
+  ASSERT_EQ(sides.size(), 2u);
+  for (const auto& side : sides) {
+    EXPECT_EQ(side.size(), 7u);
+    std::set<std::int32_t> boundary;
+    for (const EdgeLine& line : side) boundary.insert(line.boundary);
+    EXPECT_EQ(boundary.size(), 7u);
+  }
+}
+
+std::string message_of(const SurfaceMesh& mesh) {
+  try {
+    control_mesh(mesh, "cup.obj");
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::geometry);
+    return error.what();
+  }
+  return "";
+}
+
+TEST(ControlMesh, MeshesThatAreNoSurfaceAreRefused) {
+  const std::vector<Vec3> points = {{0, 0, 0},  {1, 0, 0},  {1, 1, 0}, {0, 1, 0}, {0, 0, 1}, {1, 0, 1},
+                                    {0, -1, 0}, {1, -1, 0}, {2, 1, 0}, {2, 2, 0}, {1, 2, 0}};
+  EXPECT_THAT(message_of(polygons(points, {{0, 1, 2, 3}, {0, 1, 5, 4}})), HasSubstr("opposite orientation"));
+  EXPECT_THAT(message_of(polygons(points, {{0, 1, 2, 3}, {1, 0, 4, 5}, {1, 0, 6, 7}})),
+              HasSubstr("more than two faces"));
+  EXPECT_THAT(message_of(polygons(points, {{0, 1, 2, 3}, {2, 8, 9, 10}})), HasSubstr("touch in point 2"));
+  EXPECT_THAT(message_of(ring(1)), HasSubstr("turns inwards at neighbouring points"));
+  EXPECT_THAT(message_of(polygons(points, {})), HasSubstr("has no faces"));
+  EXPECT_THAT(message_of(polygons(points, {{0, 1, 1, 3}})), HasSubstr("faces without area"));
+}
+
+}  // namespace
+}  // namespace weft
