@@ -8,13 +8,21 @@
 
 namespace weft {
 
-std::vector<Site> sites_in(const Sites& sites, const Shape& shape) {
+std::vector<Site> vertices_in(const Sites& sites, const Shape* shape) {
+  std::vector<Site> chosen;
+  for (const Site& site : sites.vertices)
+    if (shape == nullptr || shape->contains(site.where)) chosen.push_back(site);
+  return chosen;
+}
+
+std::vector<Site> sites_in(const Sites& sites, const Shape* shape) {
   std::vector<Site> chosen;
   std::set<std::int32_t> taken;
   for (const std::vector<Site>& side : sites.sides) {
     const std::size_t n = side.size();
     std::vector<bool> inside(n);
-    for (std::size_t i = 0; i < n; ++i) inside[i] = !side[i].at_end && shape.contains(side[i].where);
+    for (std::size_t i = 0; i < n; ++i)
+      inside[i] = !side[i].at_end && (shape == nullptr || shape->contains(side[i].where));
     // In pairs only; a site beyond an end follows the pair at the end.
     const auto pair = [&](std::size_t i, std::size_t k) { return k < n && inside[i] && inside[k]; };
     for (std::size_t i = 0; i < n; ++i) {
@@ -24,8 +32,8 @@ std::vector<Site> sites_in(const Sites& sites, const Shape& shape) {
       taken.insert(side[i].point);
     }
   }
-  for (const Site& site : sites.vertices)
-    if (shape.contains(site.where) && !taken.contains(site.point)) chosen.push_back(site);
+  for (Site& site : vertices_in(sites, shape))
+    if (!taken.contains(site.point)) chosen.push_back(std::move(site));
   return chosen;
 }
 
@@ -41,7 +49,7 @@ std::vector<Site> sites_of_rank(std::span<const Site> sites, std::span<const std
     require(holder != row_of_point.end(), ExitCode::geometry,
             "A handle's place depends on control points that no rank has together. Use fewer ranks.");
     if (holder - row_of_point.begin() != rank) continue;
-    for (Stencil* stencil : {&site.place, &site.slope, &site.bend})
+    for (Stencil* stencil : {&site.place, &site.slope})
       for (std::int32_t& k : stencil->rows) k = (*holder)[static_cast<std::size_t>(k)];
     here.push_back(std::move(site));
   }
@@ -55,11 +63,10 @@ Handle::Handle(const Freedoms& freedoms, std::size_t b, std::span<const Site> si
   for (const Site& site : sites) {
     const bool has_slope = !site.slope.rows.empty();
     if (settings.hold == Hold::symmetry) {
-      // Across the plane displacements are odd, along it even.
+      // Displacements are odd across the plane, and even along it.
       const Vec3& m = settings.mirror;
       add(site.place, m);
       if (!has_slope) continue;
-      add(site.bend, m);
       const Vec3 along = m.unitOrthogonal();
       add(site.slope, along);
       add(site.slope, m.cross(along));

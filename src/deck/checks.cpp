@@ -16,6 +16,10 @@ void check_corners(const Vec3& lower, const Vec3& upper, const Spot& at) {
       at["upper"].error(fmt::format("must be above lower in {}: {} is not above {}.", "xyz"[i], upper[i], lower[i]));
 }
 
+void check_range(Real low, Real high, const char* low_key, const char* high_key, const Spot& at) {
+  if (!(low < high)) at[high_key].error(fmt::format("must be above {}.", low_key));
+}
+
 void check_ends(const Vec3& from, const Vec3& to, const Spot& at) {
   if (from == to) at["to"].error("must differ from \"from\", else the shape has no axis.");
 }
@@ -86,6 +90,35 @@ void check(const ContinuumDeck& body, const Spot& at) {
   if (body.shape) refuse_plane(*body.shape, at);
 }
 
+void check(const CylinderPatchDeck& cylinder, const Spot& at) {
+  check_range(cylinder.from, cylinder.to, "from", "to", at);
+}
+
+void check(const SpherePatchDeck& sphere, const Spot& at) {
+  check_range(sphere.west, sphere.east, "west", "east", at);
+  check_range(sphere.south, sphere.north, "south", "north", at);
+}
+
+void check(const AnnulusDeck& annulus, const Spot& at) {
+  check_range(annulus.inner, annulus.outer, "inner", "outer", at);
+  check_range(annulus.from, annulus.to, "from", "to", at);
+}
+
+void check(const ControlMeshDeck& mesh, const Spot& at) {
+  if (!mesh.irregular) return;
+  if (std::holds_alternative<MeshFileDeck>(mesh.form))
+    at["irregular"].error_at_key("is for generated meshes; a file is taken as it is.");
+  for (const auto& [key, faces] : {std::pair{"across", mesh.across}, {"along", mesh.along}})
+    if (faces < 8 || faces % 2 != 0) at[key].error("must be even and at least 8 for an irregular mesh.");
+}
+
+void check(const HoldDeck& hold, const Spot& at) {
+  if (hold.keep == Hold::symmetry && !hold.normal)
+    at.error("a symmetry needs the key \"normal\": the normal of its plane.");
+  if (hold.keep != Hold::symmetry && hold.normal) at["normal"].error_at_key("is for \"keep: symmetry\" alone.");
+  if (hold.keep == Hold::symmetry && hold.motion) at["motion"].error_at_key("a plane of symmetry cannot move.");
+}
+
 void check(const SourceDeck& source, const Spot& at) {
   refuse_plane(source.shape, at);
   if (!(source.from < source.until)) at["until"].error(fmt::format("must be later than from, {} s.", source.from));
@@ -119,12 +152,14 @@ void check(const OutputDeck& output, const Spot& at) {
 void check_references(const Deck& deck, const Spot& root) {
   const Spot bodies = list_of(root, "bodies"), sources = list_of(root, "sources");
   const Spot colliders = list_of(root, "colliders"), probes = list_of(root, "probes");
+  const Spot handles = list_of(root, "handles");
 
-  Names materials, body_names, source_names, probe_names;
+  Names materials, body_names, source_names, probe_names, handle_names;
   for (const MaterialDeck& material : deck.materials) materials.insert(material.name);
   collect_names(bodies, "body", body_names);
   collect_names(sources, "source", source_names);
   collect_names(probes, "probe", probe_names);
+  collect_names(handles, "handle", handle_names);
   // Bodies and colliders name files of one folder.
   Names drawn = body_names;
   collect_names(colliders, "body or collider", drawn);
@@ -132,6 +167,7 @@ void check_references(const Deck& deck, const Spot& root) {
   check_names_used(bodies, "material", "material", materials);
   check_names_used(sources, "body", "body", body_names);
   check_names_used(probes, "body", "body", body_names);
+  check_names_used(handles, "body", "body", body_names);
 
   Names fed;
   for (std::size_t i = 0; i < sources.size(); ++i)
@@ -139,7 +175,9 @@ void check_references(const Deck& deck, const Spot& root) {
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const Spot body = bodies.entry(i);
     const Node* name = body.node().child("name");
-    if (name != nullptr && body.node().kind == Node::Kind::mapping && !body.has("shape") && !fed.contains(name->text))
+    const bool is_shell = i < deck.bodies.size() && std::holds_alternative<ShellDeck>(deck.bodies[i]);
+    if (name != nullptr && !is_shell && body.node().kind == Node::Kind::mapping && !body.has("shape") &&
+        !fed.contains(name->text))
       body.error("has no shape, and no source feeds it, so it would stay empty. Give it a shape or a source.");
   }
 }

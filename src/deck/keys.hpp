@@ -12,7 +12,8 @@ namespace weft::deck {
 
 template <>
 inline constexpr std::array words<Scheme> = {
-    Word{Scheme::explicit_euler, "explicit", "symplectic Euler; dt is limited by the speed of sound"}};
+    Word{Scheme::explicit_euler, "explicit", "symplectic Euler; dt is limited by the speed of sound"},
+    Word{Scheme::equilibrium, "static", "balance of forces in meshed bodies, without grid and inertia"}};
 
 template <>
 inline constexpr std::array words<KernelKind> = {Word{KernelKind::linear, "linear", "2 nodes in each direction"},
@@ -30,6 +31,20 @@ inline constexpr std::array words<WallCondition> = {
     Word{WallCondition::sticky, "sticky", "material moves with the collider"},
     Word{WallCondition::slip, "slip", "material slides but does not leave"},
     Word{WallCondition::separate, "separate", "material slides and may leave"}};
+
+template <>
+inline constexpr std::array words<Hold> = {
+    Word{Hold::place, "place", "where the material is; it may turn about the held part"},
+    Word{Hold::clamp, "clamp", "on a boundary also the slope; elsewhere as place"},
+    Word{Hold::symmetry, "symmetry", "the boundary in a plane, so that the body goes on as its mirror image"}};
+
+template <>
+inline constexpr std::array words<Axis> = {Word{Axis::x, "x", ""}, Word{Axis::y, "y", ""}, Word{Axis::z, "z", ""}};
+
+template <>
+inline constexpr std::array words<LoadPath> = {
+    Word{LoadPath::time, "time", "from 0 to time.end in equal steps, which are halved where the balance is not found"},
+    Word{LoadPath::arc, "arc", "along the load path: loads rise and fall again as the body snaps through"}};
 
 // --- Space, time, transfer -----------------------------------------------------------------------------------------
 
@@ -246,6 +261,75 @@ inline constexpr auto keys<ContinuumDeck> =
               &ContinuumDeck::seed});
 
 template <>
+inline constexpr auto keys<MeshFileDeck> =
+    table("file", "A mesh from a file.",
+          Key{"path", a_file, required, "OBJ or PLY; quads stay, other polygons are divided into quads once.",
+              &MeshFileDeck::file});
+
+template <>
+inline constexpr auto keys<RectangleDeck> =
+    table("rectangle", "The rectangle from the origin to [width, height, 0]; its normal is +z.",
+          Key{"width", "m", above(0), required, "Extent in x.", &RectangleDeck::width},
+          Key{"height", "m", above(0), required, "Extent in y.", &RectangleDeck::height});
+
+template <>
+inline constexpr auto keys<CylinderPatchDeck> =
+    table("cylinder", "A part of a cylinder about the y axis; its normal points outwards.",
+          Key{"radius", "m", above(0), required, "Radius.", &CylinderPatchDeck::radius},
+          Key{"length", "m", above(0), required, "Extent in y, from 0.", &CylinderPatchDeck::length},
+          Key{"from", "deg", at_least(-360).at_most(360), required, "First angle, from +z towards +x.",
+              &CylinderPatchDeck::from},
+          Key{"to", "deg", at_least(-360).at_most(360), required,
+              "Last angle; a full turn more than the first gives a closed tube.", &CylinderPatchDeck::to});
+
+template <>
+inline constexpr auto keys<SpherePatchDeck> =
+    table("sphere", "A part of a sphere about the origin; its normal points outwards.",
+          Key{"radius", "m", above(0), required, "Radius.", &SpherePatchDeck::radius},
+          Key{"west", "deg", at_least(-360).at_most(360), required, "First longitude, about z from +x towards +y.",
+              &SpherePatchDeck::west},
+          Key{"east", "deg", at_least(-360).at_most(360), required, "Last longitude.", &SpherePatchDeck::east},
+          Key{"south", "deg", above(-90).below(90), required, "First latitude.", &SpherePatchDeck::south},
+          Key{"north", "deg", above(-90).below(90), required, "Last latitude.", &SpherePatchDeck::north});
+
+template <>
+inline constexpr auto keys<AnnulusDeck> = table(
+    "annulus", "A part of a flat ring about the origin in the plane z = 0; its normal is +z.",
+    Key{"inner", "m", above(0), required, "Inner radius.", &AnnulusDeck::inner},
+    Key{"outer", "m", above(0), required, "Outer radius.", &AnnulusDeck::outer},
+    Key{"from", "deg", at_least(-360).at_most(360), required, "First angle, from +x towards +y.", &AnnulusDeck::from},
+    Key{"to", "deg", at_least(-360).at_most(360), required, "Last angle; the ring stays slit after a full turn.",
+        &AnnulusDeck::to});
+
+template <>
+inline constexpr auto keys<ControlMeshDeck> =
+    table("control_mesh", "The control mesh of a smooth surface, which is its Catmull-Clark limit.",
+          OneOf{"The surface.", &ControlMeshDeck::form},
+          Key{"across", "1", at_least(1), "16",
+              "Faces in the first direction of a generated mesh: width, angle or radius.", &ControlMeshDeck::across},
+          Key{"along", "1", at_least(1), "16",
+              "Faces in the second direction of a generated mesh: height, length, latitude or angle.",
+              &ControlMeshDeck::along},
+          Key{"irregular", "false",
+              "Give the generated mesh points where three and five edges meet; numbers of faces must be even and at "
+              "least 8.",
+              &ControlMeshDeck::irregular},
+          Key{"scale", "1", above(0), "1", "Uniform scale.", &ControlMeshDeck::scale},
+          Key{"rotate", absent, "Turn about the origin.", &ControlMeshDeck::rotate},
+          Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &ControlMeshDeck::translate});
+
+template <>
+inline constexpr auto keys<ShellDeck> = table(
+    "shell", "A thin sheet that resists stretching and bending; so far for time.scheme static.",
+    Key{"name", a_name, required, "Names files and columns.", &ShellDeck::name},
+    Key{"material", a_name, required, "Name of a material with law stvk_hencky or von_mises.", &ShellDeck::material},
+    Key{"mesh", required, "The surface in the middle of the thickness.", &ShellDeck::mesh},
+    Key{"thickness", "m", above(0), required, "Thickness.", &ShellDeck::thickness},
+    Key{"laminae", "1", at_least(2).at_most(9), "2",
+        "Gauss points across the thickness; 2 are exact for elastic sheets, denting needs 3 to 5.",
+        &ShellDeck::laminae});
+
+template <>
 inline constexpr auto keys<BodyDeck> = table("body", "What moves.",
                                              Choice{"kind", "How it is represented.", std::identity{}});
 
@@ -283,6 +367,95 @@ inline constexpr auto keys<ColliderDeck> = table(
     Key{"condition", "separate", "What happens at the surface.", &ColliderDeck::condition},
     Key{"friction", "1", at_least(0), "0", "Coulomb's coefficient; for slip and separate.", &ColliderDeck::friction},
     Key{"motion", absent, "How it moves; without, it rests.", &ColliderDeck::motion});
+
+// --- Handles and static analysis -----------------------------------------------------------------------------------
+
+template <>
+inline constexpr auto keys<AmplitudeKeyDeck> =
+    table("amplitude_key", "A factor at a time; linear between, constant before and after.",
+          Key{"time", "s", anything, required, "When.", &AmplitudeKeyDeck::time},
+          Key{"factor", "1", anything, required, "The factor.", &AmplitudeKeyDeck::factor});
+
+inline constexpr const char* amplitude_text = "Factor over time; without, in proportion to time up to 1 at time.end.";
+
+template <>
+inline constexpr auto keys<HoldDeck> = table(
+    "hold", "Keeps the chosen part where it is, or moves it.", Key{"keep", "place", "What is kept.", &HoldDeck::keep},
+    Key{"axes", at_least(1), "[x, y, z]", "Directions in which the place is held.", &HoldDeck::axes},
+    Key{"normal", "1", direction, absent, "Normal of the plane of symmetry; of any length.", &HoldDeck::normal},
+    Key{"motion", absent, "How the part moves, rigidly; without, it rests.", &HoldDeck::motion});
+
+template <>
+inline constexpr auto keys<ForceDeck> =
+    table("force", "A force that keeps its direction, in equal parts on the chosen vertices.",
+          Key{"total", "N", anything, required, "All of it together.", &ForceDeck::total},
+          Key{"amplitude", "[]", amplitude_text, &ForceDeck::amplitude});
+
+template <>
+inline constexpr auto keys<EdgeForceDeck> = table("edge_force",
+                                                  "A force that keeps its direction, spread along the chosen boundary.",
+                                                  Key{"per_length", "N/m", anything, required, "Per length at rest.",
+                                                      &EdgeForceDeck::per_length},
+                                                  Key{"amplitude", "[]", amplitude_text, &EdgeForceDeck::amplitude});
+
+template <>
+inline constexpr auto keys<EdgeMomentDeck> =
+    table("edge_moment", "A moment along the chosen boundary, about the boundary as it is.",
+          Key{"per_length", "N", anything, required,
+              "Per length at rest; positive is right-handed about the direction that has the material on its left, "
+              "seen from the side of the normal.",
+              &EdgeMomentDeck::per_length},
+          Key{"amplitude", "[]", amplitude_text, &EdgeMomentDeck::amplitude});
+
+template <>
+inline constexpr auto keys<PressureDeck> = table("pressure", "Pressure on the chosen part; it follows the surface.",
+                                                 Key{"value", "Pa", anything, required,
+                                                     "Positive pushes along the normal of the surface.",
+                                                     &PressureDeck::value},
+                                                 Key{"amplitude", "[]", amplitude_text, &PressureDeck::amplitude});
+
+template <>
+inline constexpr auto keys<TractionDeck> = table("traction", "A force on the chosen surface that keeps its direction.",
+                                                 Key{"per_area", "Pa", anything, required, "Per area at rest.",
+                                                     &TractionDeck::per_area},
+                                                 Key{"amplitude", "[]", amplitude_text, &TractionDeck::amplitude});
+
+template <>
+inline constexpr auto keys<GravityDeck> = table("gravity", "Gravity on the chosen part alone, besides domain.gravity.",
+                                                Key{"acceleration", "m/s^2", anything, required, "Acceleration.",
+                                                    &GravityDeck::acceleration},
+                                                Key{"amplitude", "[]", amplitude_text, &GravityDeck::amplitude});
+
+template <>
+inline constexpr auto keys<HandleDeck> =
+    table("handle", "Holds, moves or loads a part of a meshed body; for time.scheme static.",
+          Key{"name", a_name, required, "Names columns.", &HandleDeck::name},
+          Key{"body", a_name, required, "Name of a meshed body.", &HandleDeck::body},
+          Key{"where", absent, "The part of the body that is inside this shape at rest; without, all of it.",
+              &HandleDeck::where},
+          OneOf{"What it does.", &HandleDeck::action});
+
+template <>
+inline constexpr auto keys<LoadingDeck> =
+    table("loading", "How a static analysis goes through its loads and motions; time orders them.",
+          Key{"path", "time", "What the steps follow.", &LoadingDeck::path},
+          Key{"steps", "1", at_least(1), "10",
+              "Parts that time.end is divided in; with path arc the first step is one.", &LoadingDeck::steps},
+          Key{"max_steps", "1", at_least(1), "500",
+              "Steps of path arc before the analysis ends, if it does not reach time.end.", &LoadingDeck::max_steps},
+          Key{"max_growth", "1", at_least(1), "4", "Longest step of path arc, in lengths of the first.",
+              &LoadingDeck::max_growth});
+
+template <>
+inline constexpr auto keys<SolveDeck> = table(
+    "solve", "How balanced states are found: Newton's method on the assembled stiffness.",
+    Key{"tolerance", "1", above(0).below(1), "1e-8", "Unbalanced force, relative to loads and reactions.",
+        &SolveDeck::tolerance},
+    Key{"max_iterations", "1", at_least(1), "30", "Newton steps of one attempt.", &SolveDeck::max_iterations},
+    Key{"petsc", "\"\"",
+        "Options for PETSc's SNES, KSP and PC, as on its command line: \"-ksp_type gmres -pc_type asm\". Without, a "
+        "direct solver (MUMPS).",
+        &SolveDeck::petsc});
 
 // --- Probes, output, balance ---------------------------------------------------------------------------------------
 
@@ -346,7 +519,11 @@ inline constexpr auto keys<Deck> = table(
     Key{"materials", at_least(1), required, "What bodies are made of, by name.", &Deck::materials},
     Key{"bodies", at_least(1), required, "What moves.", &Deck::bodies},
     Key{"sources", "[]", "Where material flows in.", &Deck::sources},
-    Key{"colliders", "[]", "Obstacles.", &Deck::colliders}, Key{"probes", "[]", "What is followed.", &Deck::probes},
-    Key{"output", "{}", "What is written.", &Deck::output}, Key{"balance", "{}", "Work among ranks.", &Deck::balance});
+    Key{"colliders", "[]", "Obstacles.", &Deck::colliders},
+    Key{"handles", "[]", "What holds, moves and loads meshed bodies.", &Deck::handles},
+    Key{"loading", "{}", "Steps of a static analysis.", &Deck::loading},
+    Key{"solve", "{}", "How balanced states are found.", &Deck::solve},
+    Key{"probes", "[]", "What is followed.", &Deck::probes}, Key{"output", "{}", "What is written.", &Deck::output},
+    Key{"balance", "{}", "Work among ranks.", &Deck::balance});
 
 }  // namespace weft::deck

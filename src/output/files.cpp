@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 namespace {
 
 /// What a run leaves in its output folder.
-constexpr const char* run_files[] = {"resolved.yaml", "run.json", "diagnostics.csv",
+constexpr const char* run_files[] = {"resolved.yaml", "run.json", "diagnostics.csv", "load_displacement.csv",
                                      "log.txt",       "frames",   "checkpoints"};
 
 std::string cure(int error) {

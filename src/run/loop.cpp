@@ -12,6 +12,7 @@
 #include "weft/run/progress.hpp"
 #include "weft/run/provenance.hpp"
 #include "weft/run/record.hpp"
+#include "weft/run/static.hpp"
 #include "weft/run/status.hpp"
 #include "weft/scene/build.hpp"
 
@@ -307,10 +308,12 @@ void Run::tell(const std::string& state_word, const std::optional<Error>& failur
 }  // namespace
 
 void run(const Comm& comm, const Deck& deck, const RunOptions& options, Requests& requests) {
+  if (deck.time.scheme == Scheme::equilibrium) return run_static(comm, deck, options, requests);
   Run(comm, deck, options, requests).go();
 }
 
 std::string check(const Comm& comm, const Deck& deck) {
+  if (deck.time.scheme == Scheme::equilibrium) return check_static(comm, deck);
   Timers timers;
   Scene scene = build_scene(comm, deck);
   check_field_names(scene);

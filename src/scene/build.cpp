@@ -32,15 +32,6 @@ const MaterialDeck& material_of(const Deck& deck, const std::string& name) {
   return deck.materials[position_of(deck.materials, name, [](const MaterialDeck& m) { return m.name; })];
 }
 
-RigidMotion make_motion(const MotionDeck& motion) {
-  if (motion.keyframes.empty()) return RigidMotion::steady(motion.velocity, motion.spin, motion.center);
-  std::vector<Keyframe> keys;
-  for (const KeyframeDeck& key : motion.keyframes)
-    keys.push_back(
-        {key.time, key.translate, key.rotate ? Vec3(key.rotate->axis.normalized() * key.rotate->angle) : Vec3::Zero()});
-  return RigidMotion::keyed(std::move(keys), motion.center);
-}
-
 BodySource make_source(const Comm& comm, const Deck& deck, std::size_t number) {
   const SourceDeck& source = deck.sources[number];
   const std::size_t body = position_of(deck.bodies, source.body, name_of);
@@ -57,13 +48,15 @@ BodySource make_source(const Comm& comm, const Deck& deck, std::size_t number) {
 }  // namespace
 
 Scene build_scene(const Comm& comm, const Deck& deck) {
+  require_fits_scheme(deck);
   Scene scene;
   scene.deck = deck;
   scene.transfer = {deck.transfer.kernel, deck.domain.dx, deck.transfer.rpic_damping};
   if (deck.domain.bounds) scene.bounds = Box{deck.domain.bounds->lower, deck.domain.bounds->upper};
-  for (const BodyDeck& body : deck.bodies)
-    scene.bodies.push_back(
-        std::visit([&](const auto& b) { return make_body(b, material_of(deck, b.material)); }, body));
+  for (const BodyDeck& body : deck.bodies) {
+    const auto& continuum = std::get<ContinuumDeck>(body);
+    scene.bodies.push_back(make_body(continuum, material_of(deck, continuum.material)));
+  }
   scene.first_free_id.assign(scene.bodies.size(), 0);
   for (std::size_t s = 0; s < deck.sources.size(); ++s) scene.sources.push_back(make_source(comm, deck, s));
   for (const ColliderDeck& collider : deck.colliders)

@@ -34,21 +34,6 @@ Chosen<L> chosen(const Numbers&... numbers) {
   return {L::Constants::from(numbers...)};
 }
 
-/// The file's bytes, read by the root alone. Collective.
-std::string load_everywhere(const Comm& comm, const std::string& file) {
-  std::string bytes;
-  bool readable = true;
-  if (comm.is_root()) {
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream all;
-    all << in.rdbuf();
-    readable = in.good();
-    bytes = std::move(all).str();
-  }
-  require(!comm.any(!readable), ExitCode::geometry, fmt::format("{}: the mesh cannot be read.", file));
-  return comm.broadcast(std::move(bytes));
-}
-
 std::unique_ptr<Shape> make_mesh_shape(const Comm& comm, const MeshDeck& mesh, Real scale, Real dx) {
   const std::string bytes = load_everywhere(comm, mesh.file);
   SurfaceMesh surface = read_mesh(std::filesystem::path(mesh.file).filename().string(), bytes);
@@ -57,6 +42,25 @@ std::unique_ptr<Shape> make_mesh_shape(const Comm& comm, const MeshDeck& mesh, R
 }
 
 }  // namespace
+
+void require_fits_scheme(const Deck& deck) {
+  const bool is_static = deck.time.scheme == Scheme::equilibrium;
+  for (const BodyDeck& body : deck.bodies) {
+    const bool is_meshed = std::holds_alternative<ShellDeck>(body);
+    const auto& [name, place] =
+        std::visit([](const auto& b) { return std::pair<std::string, std::string>(b.name, b.place.text); }, body);
+    require(is_meshed == is_static, ExitCode::deck,
+            is_static ? fmt::format("{}: body {} has no mesh; with \"scheme: static\" under time all bodies are of "
+                                    "kind shell.",
+                                    place, name)
+                      : fmt::format("{}: body {} is a shell, which needs \"scheme: static\" under time.", place, name));
+  }
+  require(is_static || deck.handles.empty(), ExitCode::deck,
+          fmt::format("{}: handles need \"scheme: static\" under time.",
+                      deck.handles.empty() ? "" : deck.handles.front().place.text));
+  require(!is_static || (deck.sources.empty() && deck.colliders.empty()), ExitCode::deck,
+          "Sources and colliders have no meaning with \"scheme: static\" under time. Leave them out.");
+}
 
 AnyLaw make_law(const LawDeck& law) {
   return std::visit(
@@ -82,6 +86,39 @@ AnyLaw make_law(const LawDeck& law) {
           },
       },
       law);
+}
+
+YoungDeck young_of(const StiffnessDeck& stiffness) {
+  return std::visit(
+      Overloaded{[](const YoungDeck& d) { return d; },
+                 [](const LameDeck& d) {
+                   const Real sum = d.lame_lambda + d.lame_mu;
+                   return YoungDeck{d.lame_mu * (3 * d.lame_lambda + 2 * d.lame_mu) / sum, d.lame_lambda / (2 * sum)};
+                 }},
+      stiffness);
+}
+
+RigidMotion make_motion(const MotionDeck& motion) {
+  if (motion.keyframes.empty()) return RigidMotion::steady(motion.velocity, motion.spin, motion.center);
+  std::vector<Keyframe> keys;
+  for (const KeyframeDeck& key : motion.keyframes)
+    keys.push_back(
+        {key.time, key.translate, key.rotate ? Vec3(key.rotate->axis.normalized() * key.rotate->angle) : Vec3::Zero()});
+  return RigidMotion::keyed(std::move(keys), motion.center);
+}
+
+std::string load_everywhere(const Comm& comm, const std::string& file) {
+  std::string bytes;
+  bool readable = true;
+  if (comm.is_root()) {
+    std::ifstream in(file, std::ios::binary);
+    std::ostringstream all;
+    all << in.rdbuf();
+    readable = in.good();
+    bytes = std::move(all).str();
+  }
+  require(!comm.any(!readable), ExitCode::geometry, fmt::format("{}: the mesh cannot be read.", file));
+  return comm.broadcast(std::move(bytes));
 }
 
 std::unique_ptr<Body> make_body(const ContinuumDeck& body, const MaterialDeck& material) {

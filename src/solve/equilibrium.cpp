@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 namespace weft {
 namespace {
@@ -23,6 +24,9 @@ constexpr Real regularisation = 1e-9;
 /// fades as the forces balance: slack cables and sheets have no stiffness across to begin with
 /// [Kelley & Keyes 1998, pseudo-transient continuation].
 constexpr std::array first_drags = {0.0, 1e-4, 1e-2};
+
+/// Percentage by which MUMPS may need more space than it expects: the zero block makes it choose other pivots.
+constexpr const char* mumps_space = "mat_mumps_icntl_14";
 
 /// A scalar that each rank adds to, as a norm needs it.
 Real norm_of(const Comm& comm, std::span<const Real> values) {
@@ -196,6 +200,7 @@ struct Equilibrium::Solver {
   void set_options() {
     check_petsc(PetscOptionsCreate(&options));
     check_petsc(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
+    check_petsc(PetscOptionsSetValue(options, fmt::format("-{}", mumps_space).c_str(), "200"));
     PetscErrorCode code = PetscOptionsInsertString(options, settings.petsc.c_str());
     check_petsc(PetscOptionsPush(options));
     if (code == 0) code = SNESSetFromOptions(snes);
@@ -210,10 +215,16 @@ struct Equilibrium::Solver {
             fmt::format("solve.petsc: PETSc cannot take the options \"{}\": a value is wrong or names something that "
                         "this PETSc was built without.",
                         settings.petsc));
+  }
+
+  /// Options that nothing asked for: to be called when all has been set up, by a first solve.
+  void require_options_known() const {
     PetscInt left = 0;
     char **names = nullptr, **values = nullptr;
     check_petsc(PetscOptionsLeftGet(options, &left, &names, &values));
-    const std::string unknown = left > 0 ? names[0] : "";
+    std::string unknown;
+    for (PetscInt i = 0; i < left; ++i)
+      if (names[i] != std::string_view(mumps_space)) unknown = names[i];
     check_petsc(PetscOptionsLeftRestore(options, &left, &names, &values));
     require(unknown.empty(), ExitCode::deck,
             fmt::format("solve.petsc: PETSc's SNES, KSP and PC know no option -{} here. See the manual pages of PETSc; "
@@ -417,7 +428,10 @@ struct Equilibrium::Solver {
       m = guess;
       set_unknowns(m);
       drag = first_drag;
+      check_petsc(PetscOptionsPush(options));
       check_petsc(SNESSolve(snes, nullptr, x));
+      check_petsc(PetscOptionsPop());
+      require_options_known();
       SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
       PetscInt iterations = 0;
       check_petsc(SNESGetConvergedReason(snes, &reason));

@@ -13,10 +13,13 @@
 
 namespace weft {
 
-/// The sites that a handle on a shape holds. Of a side those inside the shape that have a neighbour there, so that a
-/// side that only touches the shape with its end stays free; what lies beyond the end of a side goes with its
-/// neighbour. Vertices inside the shape that no such site is at.
-std::vector<Site> sites_in(const Sites& sites, const Shape& shape);
+/// The sites that a handle on a shape holds; without a shape, all. Of a side those inside the shape that have a
+/// neighbour there, so that a side that only touches the shape with its end stays free; what lies beyond the end of a
+/// side goes with its neighbour. Vertices inside the shape that no such site is at.
+std::vector<Site> sites_in(const Sites& sites, const Shape* shape);
+
+/// The vertices inside a shape, or all.
+std::vector<Site> vertices_in(const Sites& sites, const Shape* shape);
 
 /// Those of some sites that this rank is to hold: each goes to the lowest rank that has all its control points.
 /// row_of_point: of each control point on every rank, -1 where it has none. Stencils go over rows afterwards. Throws

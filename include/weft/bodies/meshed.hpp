@@ -24,8 +24,9 @@ struct Stencil {
 /// Where the material can be held; stencils go over all control points of the body. On a boundary also its slope and
 /// curvature across: the first and second difference of the control points on a line across it, for each face.
 struct Site {
-  Stencil place;               ///< Weights sum to one.
-  Stencil slope, bend;         ///< Weights sum to zero; empty inside the body and for bodies without bending.
+  Stencil place;  ///< Weights sum to one.
+  Stencil slope;  ///< Towards the inside [m per face], weights sum to zero; empty inside the body and for bodies
+                  ///< without bending.
   Vec3 where = Vec3::Zero();   ///< At rest, for selection [m].
   Vec3 normal = Vec3::Zero();  ///< Of the surface at rest, unit; zero if there is none.
   std::int32_t point = -1;     ///< The control point that it is at.

@@ -28,7 +28,7 @@ struct DomainDeck {
   std::optional<BoundsDeck> bounds;  ///< Points that leave are removed.
 };
 
-enum class Scheme { explicit_euler };  // "explicit"
+enum class Scheme { explicit_euler, equilibrium };  // "explicit", "static"
 
 struct TimeDeck {
   Real end;             ///< [s].
@@ -160,8 +160,46 @@ struct ContinuumDeck {
   std::uint32_t seed;
   DeckPlace place;
 };
+
+// Control meshes of shells; the deck gives exactly one of these keys.
+struct MeshFileDeck {
+  std::string file;
+};  ///< OBJ or PLY of quads (other polygons are divided); path relative to the deck.
+struct RectangleDeck {
+  Real width, height;  ///< [m].
+};
+struct CylinderPatchDeck {
+  Real radius, length;  ///< [m].
+  Real from, to;        ///< [rad]; degrees in the deck.
+};
+struct SpherePatchDeck {
+  Real radius;                    ///< [m].
+  Real west, east, south, north;  ///< [rad]; degrees in the deck.
+};
+struct AnnulusDeck {
+  Real inner, outer;  ///< Radii [m].
+  Real from, to;      ///< [rad]; degrees in the deck.
+};
+
+struct ControlMeshDeck {
+  std::variant<MeshFileDeck, RectangleDeck, CylinderPatchDeck, SpherePatchDeck, AnnulusDeck> form;
+  int across, along;  ///< Faces of generated meshes.
+  bool irregular;     ///< Generated meshes get points where other than four edges meet.
+  Real scale;
+  std::optional<RotationDeck> rotate;  ///< About the origin.
+  Vec3 translate;
+};
+
+struct ShellDeck {
+  std::string name;
+  std::string material;
+  ControlMeshDeck mesh;
+  Real thickness;  ///< [m].
+  int laminae;     ///< Gauss points across the thickness.
+  DeckPlace place;
+};
 /// The deck key `kind` chooses; more kinds join with their issues.
-using BodyDeck = std::variant<ContinuumDeck>;
+using BodyDeck = std::variant<ContinuumDeck, ShellDeck>;
 
 struct SourceDeck {
   std::string name;
@@ -194,6 +232,71 @@ struct ColliderDeck {
   Real friction;  ///< Coulomb coefficient; for slip and separate.
   std::optional<MotionDeck> motion;
   DeckPlace place;
+};
+
+/// A point of a factor over time.
+struct AmplitudeKeyDeck {
+  Real time;    ///< [s].
+  Real factor;  ///< [1].
+};
+enum class Axis { x, y, z };
+
+// What a handle does; the deck gives exactly one of these keys. Loads without amplitude grow in proportion to time, to
+// their full size at time.end.
+struct HoldDeck {
+  Hold keep;
+  std::vector<Axis> axes;      ///< Components of the place that are held.
+  std::optional<Vec3> normal;  ///< Of the plane of symmetry.
+  std::optional<MotionDeck> motion;
+};
+struct ForceDeck {
+  Vec3 total;  ///< [N], shared by the vertices chosen.
+  std::vector<AmplitudeKeyDeck> amplitude;
+};
+struct EdgeForceDeck {
+  Vec3 per_length;  ///< [N/m].
+  std::vector<AmplitudeKeyDeck> amplitude;
+};
+struct EdgeMomentDeck {
+  Real per_length;  ///< [N].
+  std::vector<AmplitudeKeyDeck> amplitude;
+};
+struct PressureDeck {
+  Real value;  ///< [Pa].
+  std::vector<AmplitudeKeyDeck> amplitude;
+};
+struct TractionDeck {
+  Vec3 per_area;  ///< [Pa].
+  std::vector<AmplitudeKeyDeck> amplitude;
+};
+struct GravityDeck {
+  Vec3 acceleration;  ///< [m/s^2].
+  std::vector<AmplitudeKeyDeck> amplitude;
+};
+using HandleActionDeck =
+    std::variant<HoldDeck, ForceDeck, EdgeForceDeck, EdgeMomentDeck, PressureDeck, TractionDeck, GravityDeck>;
+
+struct HandleDeck {
+  std::string name;
+  std::string body;
+  std::optional<ShapeDeck> where;  ///< Which part of the body, at rest; all of it without.
+  HandleActionDeck action;
+  DeckPlace place;
+};
+
+/// How a static analysis goes through its loads.
+enum class LoadPath { time, arc };
+struct LoadingDeck {
+  LoadPath path;
+  int steps;        ///< Equal parts of time.end: the steps of `time`, the first step of `arc`.
+  int max_steps;    ///< Of `arc`.
+  Real max_growth;  ///< Longest step of `arc`, in lengths of the first.
+};
+
+struct SolveDeck {
+  Real tolerance;  ///< Unbalanced force relative to loads and reactions.
+  int max_iterations;
+  std::string petsc;  ///< Options for SNES, KSP and PC.
 };
 
 // What a probe measures; the deck gives exactly one of these keys.
@@ -245,6 +348,9 @@ struct Deck {
   std::vector<BodyDeck> bodies;
   std::vector<SourceDeck> sources;
   std::vector<ColliderDeck> colliders;
+  std::vector<HandleDeck> handles;
+  LoadingDeck loading;
+  SolveDeck solve;
   std::vector<ProbeDeck> probes;
   OutputDeck output;
   BalanceDeck balance;

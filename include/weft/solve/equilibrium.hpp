@@ -44,7 +44,7 @@ struct PathMeasure {
 /// constraints are not owned. All members are collective.
 class Equilibrium {
  public:
-  /// Throws Error(deck) if PETSc does not know an option or cannot set up what it asks for.
+  /// Throws Error(deck) if PETSc cannot set up what an option asks for.
   Equilibrium(const Comm& comm, const Freedoms& freedoms, std::vector<const Term*> terms,
               std::vector<const Constraints*> constraints, EquilibriumSettings settings);
   ~Equilibrium();

@@ -44,7 +44,7 @@ Sites square_sites() {
 
 std::vector<std::int32_t> points_in(const Shape& shape) {
   std::vector<std::int32_t> points;
-  for (const Site& s : sites_in(square_sites(), shape)) points.push_back(s.point);
+  for (const Site& s : sites_in(square_sites(), &shape)) points.push_back(s.point);
   std::sort(points.begin(), points.end());
   return points;
 }
@@ -92,7 +92,6 @@ struct Body {
     Site s;
     s.place = {{0, 1, 2}, {1.0 / 6, 4.0 / 6, 1.0 / 6}};
     s.slope = {{0, 2}, {-0.5, 0.5}};
-    s.bend = {{0, 1, 2}, {1, -2, 1}};
     s.normal = {0, 0, 1};
     return s;
   }

@@ -77,12 +77,28 @@ bodies:
   - {name: f, kind: continuum, material: metal, shape: {ellipsoid: {center: [0, 0, 0], radii: [1, 2, 3]}}}
   - {name: g, kind: continuum, material: sand, shape: {torus: {center: [0, 0, 0], axis: [0, 1, 1], major_radius: 2, minor_radius: 1}}}
   - {name: h, kind: continuum, material: snow, shape: {mesh: {file: ")" WEFT_SOURCE_DIR R"(/README.md"}}}
+  - {name: s1, kind: shell, material: hencky, thickness: 3 mm, laminae: 3, mesh: {file: {path: ")" WEFT_SOURCE_DIR R"(/README.md"}, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
+  - {name: s2, kind: shell, material: metal, thickness: 1, mesh: {rectangle: {width: 1, height: 2}, across: 8, along: 10, irregular: true}}
+  - {name: s3, kind: shell, material: metal, thickness: 1, mesh: {cylinder: {radius: 1, length: 2, from: -90, to: 1 rad}}}
+  - {name: s4, kind: shell, material: metal, thickness: 1, mesh: {sphere: {radius: 1, west: 0, east: 90, south: -10, north: 80}}}
+  - {name: s5, kind: shell, material: metal, thickness: 1, mesh: {annulus: {inner: 1, outer: 2, from: 0, to: 359}}}
 sources:
   - {name: tap, body: b, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, velocity: [0, -1, 0], from: 1, until: 2 s}
 colliders:
   - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, hollow: false, condition: separate, friction: 0.5}
   - {name: mill, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, hollow: true, condition: slip, motion: {velocity: [1, 0, 0], spin: [0, 0, 1], center: [0, 1, 0]}}
   - {name: press, shape: {sphere: {center: [0, 2, 0], radius: 1}}, condition: sticky, motion: {keyframes: [{time: 0}, {time: 1, translate: [0, 1, 0], rotate: {axis: [0, 0, 2], angle: -90}}]}}
+handles:
+  - {name: h1, body: s2, where: {box: {lower: [0, 0, 0], upper: [1, 1, 1]}}, hold: {keep: clamp, axes: [x, z], motion: {velocity: [1, 0, 0]}}}
+  - {name: h2, body: s2, hold: {keep: symmetry, normal: [0, 2, 0]}}
+  - {name: h3, body: s2, force: {total: [1 kN, 0, 0], amplitude: [{time: 0, factor: 0}, {time: 1, factor: 50 %}]}}
+  - {name: h4, body: s2, edge_force: {per_length: [0, 0, 1], amplitude: []}}
+  - {name: h5, body: s2, edge_moment: {per_length: 2, amplitude: []}}
+  - {name: h6, body: s2, pressure: {value: 1 kPa, amplitude: []}}
+  - {name: h7, body: s2, traction: {per_area: [0, 0, 1 kPa], amplitude: []}}
+  - {name: h8, body: s2, gravity: {acceleration: [0, 0, -9.81], amplitude: []}}
+loading: {path: arc, steps: 20, max_steps: 100, max_growth: 3}
+solve: {tolerance: 1e-9, max_iterations: 20, petsc: "-ksp_type gmres"}
 probes:
   - {name: p, body: a, centre_of_mass: {}}
   - {name: q, body: b, bounding_box: {}}

@@ -239,7 +239,9 @@ TEST(EquilibriumTest, OptionsOfPetscAreTakenAndWrongOnesAreErrorsOfTheDeck) {
                      {.size = height, .petsc = "-ksp_type gmres -pc_type none -ksp_rtol 1e-12"});
   EXPECT_TRUE(krylov.at_time(a.motion, 1).converged);
   for (const char* wrong : {"-ksp_typo gmres", "-pc_type no_such_thing", "-ksp_max_it many"}) {
-    const auto construct = [&] { Equilibrium(a.comm, a.freedoms, terms, {&a.held}, {.size = height, .petsc = wrong}); };
+    const auto construct = [&] {
+      Equilibrium(a.comm, a.freedoms, terms, {&a.held}, {.size = height, .petsc = wrong}).at_time(a.motion, 1);
+    };
     EXPECT_THROW(construct(), Error) << wrong;
   }
 }

@@ -1,0 +1,204 @@
+#include "weft/bodies/shell_term.hpp"
+
+#include "bodies/shell_kernel.hpp"
+#include "weft/base/check.hpp"
+#include "weft/math/quadrature.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+
+namespace weft {
+namespace {
+
+struct ShellLinear : Linear {
+  const Freedoms* freedoms = nullptr;
+  std::vector<JetHessian> points;
+};
+
+}  // namespace
+
+std::vector<Vec3> ShellTerm::places(const Motion& motion) const {
+  const auto at = shell_.points().get<Position>();
+  const auto u = motion.u.points(block_);
+  std::vector<Vec3> x(at.size());
+  for (std::size_t r = 0; r < x.size(); ++r) x[r] = at[r] + u[r];
+  return x;
+}
+
+Real ShellTerm::energy(const Motion& motion) const { return shell_.energy(places(motion)); }
+
+void ShellTerm::add_force(const Motion& motion, Load& force) const {
+  shell_.add_force(places(motion), force.points(block_));
+}
+
+std::unique_ptr<Linear> ShellTerm::linearise(const Motion& motion) const {
+  auto linear = std::make_unique<ShellLinear>();
+  linear->freedoms = &motion.u.freedoms();
+  linear->points = shell_.linearise(places(motion));
+  return linear;
+}
+
+void ShellTerm::add_force_change(const Linear& linear, const FreedomValues& du, Load& change) const {
+  shell_.add_force_change(static_cast<const ShellLinear&>(linear).points, du.points(block_), change.points(block_));
+}
+
+void ShellTerm::add_tangent(const Linear& linear, Tangent& tangent) const {
+  const auto& at = static_cast<const ShellLinear&>(linear);
+  std::vector<std::int32_t> freedoms;
+  shell_.each_stiffness(at.points, [&](std::span<const std::int32_t> rows, std::span<const Real> matrix) {
+    freedoms.clear();
+    for (const std::int32_t row : rows)
+      for (int a = 0; a < 3; ++a) freedoms.push_back(at.freedoms->at(block_, static_cast<std::size_t>(row)) + a);
+    tangent.add(freedoms, matrix);
+  });
+}
+
+Sites sites_of(const ControlMesh& mesh) {
+  std::vector<bool> exists;
+  const std::vector<Vec3> limit = limit_points(mesh, exists);
+  const std::set<std::int32_t> material = [&] {
+    std::set<std::int32_t> points;
+    for (std::int64_t f = 0; f < mesh.material_faces; ++f) points.insert(mesh.faces[f].begin(), mesh.faces[f].end());
+    return points;
+  }();
+
+  // The limit of a vertex of n edges: (n^2 P + 4 sum of neighbours + sum of far corners) / (n (n + 5))
+  // [Halstead et al. 1993].
+  Sites sites;
+  std::map<std::int32_t, std::map<std::int32_t, Real>> weights;
+  std::map<std::int32_t, int> valence;
+  for (const Quad& face : mesh.faces)
+    for (int c = 0; c < 4; ++c) {
+      if (!material.contains(face[c])) continue;
+      weights[face[c]][face[(c + 1) % 4]] += 4;
+      weights[face[c]][face[(c + 2) % 4]] += 1;
+      ++valence[face[c]];
+    }
+  for (auto& [vertex, around] : weights) {
+    const Real n = valence[vertex];
+    around[vertex] += n * n;
+    Site site;
+    site.point = vertex;
+    site.where = limit[vertex];
+    for (const auto& [point, weight] : around) {
+      site.place.rows.push_back(point);
+      site.place.weights.push_back(weight / (n * (n + 5)));
+    }
+    sites.vertices.push_back(std::move(site));
+  }
+
+  // Normals at the boundary, from the face that a vertex is a corner of.
+  const std::array corners = {Vec2(0, 0), Vec2(1, 0), Vec2(1, 1), Vec2(0, 1)};
+  std::map<std::int32_t, Vec3> normals;
+  std::map<std::int32_t, std::pair<std::int64_t, int>> corner_of;
+  for (std::int64_t f = 0; f < mesh.material_faces; ++f)
+    for (int c = 0; c < 4; ++c) corner_of.try_emplace(mesh.faces[f][c], f, c);
+  const auto sides = edge_lines(mesh);
+  const auto normal_at = [&](std::int32_t vertex) {
+    const auto known = normals.find(vertex);
+    if (known != normals.end()) return known->second;
+    const auto [face, corner] = corner_of.at(vertex);
+    const LimitBasis basis = limit_basis(mesh, std::array{face}, std::array{corners[corner]});
+    Vec3 a1 = Vec3::Zero(), a2 = Vec3::Zero();
+    for (std::int64_t k = 0; k < basis.points_in(0); ++k) {
+      a1 += basis.row(0, 0)[k].d1 * mesh.points[basis.points_of(0)[k]];
+      a2 += basis.row(0, 0)[k].d2 * mesh.points[basis.points_of(0)[k]];
+    }
+    return normals[vertex] = unit_normal<Real>(a1, a2);
+  };
+  for (const std::vector<EdgeLine>& lines : sides) {
+    std::vector<Site>& side = sites.sides.emplace_back();
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      const auto& [outer, boundary, inner] = lines[i];
+      Site site;
+      site.point = boundary;
+      site.at_end = !material.contains(boundary);
+      const std::int32_t vertex = !site.at_end ? boundary : lines[i == 0 ? 1 : i - 1].boundary;
+      site.where = limit[vertex];
+      site.normal = normal_at(vertex);
+      site.place = {{outer, boundary, inner}, {1.0 / 6, 4.0 / 6, 1.0 / 6}};
+      site.slope = {{outer, inner}, {-0.5, 0.5}};
+      side.push_back(std::move(site));
+    }
+  }
+  return sites;
+}
+
+namespace {
+
+/// A point of a face: rows, weights and place. `along` and `inside` are signed coordinates: 1 is u, -2 is minus v.
+Sample sample_of(std::span<const std::int32_t> rows, std::span<const BasisWeights> weights, int along, int inside,
+                 std::span<const Vec3> rest) {
+  const auto derivative = [](const BasisWeights& w, int coordinate) {
+    return (coordinate < 0 ? -1 : 1) * (std::abs(coordinate) == 1 ? w.d1 : w.d2);
+  };
+  Sample sample;
+  sample.rows.assign(rows.begin(), rows.end());
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    sample.value.push_back(weights[k].value);
+    sample.d1.push_back(derivative(weights[k], along));
+    sample.d2.push_back(derivative(weights[k], inside));
+    sample.where += weights[k].value * rest[rows[k]];
+  }
+  return sample;
+}
+
+}  // namespace
+
+std::vector<Sample> surface_samples(const Shell& shell, Real areal_density) {
+  const LimitBasis& basis = shell.basis();
+  const auto rest = shell.points().get<RestPosition>();
+  std::vector<Sample> samples;
+  for (std::int64_t e = 0; e < basis.faces(); ++e)
+    for (int s = 0; s < basis.samples; ++s) {
+      samples.push_back(sample_of(basis.points_of(e), basis.row(e, s), 1, 2, rest));
+      samples.back().measure = shell.rest_areas()[e * basis.samples + s];
+      samples.back().mass = areal_density * samples.back().measure;
+    }
+  return samples;
+}
+
+std::vector<Sample> side_samples(const Shell& shell, const ControlMesh& mesh) {
+  std::set<std::pair<std::int32_t, std::int32_t>> outside;  // edges of the outer row, as its faces run along them
+  for (std::size_t f = static_cast<std::size_t>(mesh.material_faces); f < mesh.faces.size(); ++f)
+    for (int c = 0; c < 4; ++c) outside.insert({mesh.faces[f][c], mesh.faces[f][(c + 1) % 4]});
+  std::map<std::int32_t, std::int32_t> row_of;
+  for (std::size_t r = 0; r < shell.piece().points.size(); ++r)
+    row_of[shell.piece().points[r]] = static_cast<std::int32_t>(r);
+  const auto rest = shell.points().get<RestPosition>();
+
+  struct Edge {
+    int along, inside;
+    Vec2 from, to;
+  };
+  const std::array<Edge, 4> edges{{{1, 2, {0, 0}, {1, 0}},  // counter-clockwise: material on the left
+                                   {2, -1, {1, 0}, {1, 1}},
+                                   {-1, -2, {1, 1}, {0, 1}},
+                                   {-2, 1, {0, 1}, {0, 0}}}};
+  const Quadrature rule = gauss(3);
+  std::vector<Sample> samples;
+  for (int c = 0; c < 4; ++c) {
+    std::vector<std::int64_t> faces;
+    for (const std::int64_t f : shell.piece().faces)
+      if (outside.contains({mesh.faces[f][(c + 1) % 4], mesh.faces[f][c]})) faces.push_back(f);
+    std::vector<Vec2> at;
+    for (const Real t : rule.at) at.emplace_back((1 - t) * edges[c].from + t * edges[c].to);
+    const LimitBasis basis = limit_basis(mesh, faces, at);
+    for (std::int64_t e = 0; e < basis.faces(); ++e) {
+      std::vector<std::int32_t> rows;
+      for (const std::int32_t point : basis.points_of(e)) rows.push_back(row_of.at(point));
+      for (int s = 0; s < basis.samples; ++s) {
+        Sample sample = sample_of(rows, basis.row(e, s), edges[c].along, edges[c].inside, rest);
+        Vec3 along = Vec3::Zero();
+        for (std::size_t k = 0; k < rows.size(); ++k) along += sample.d1[k] * rest[rows[k]];
+        sample.measure = rule.weight[s] * along.norm();
+        samples.push_back(std::move(sample));
+      }
+    }
+  }
+  return samples;
+}
+
+}  // namespace weft

@@ -1,0 +1,411 @@
+#include "weft/run/static.hpp"
+
+#include "weft/base/log.hpp"
+#include "weft/base/timer.hpp"
+#include "weft/deck/read.hpp"
+#include "weft/output/checkpoint.hpp"
+#include "weft/output/files.hpp"
+#include "weft/output/frame.hpp"
+#include "weft/output/history.hpp"
+#include "weft/run/progress.hpp"
+#include "weft/run/provenance.hpp"
+#include "weft/run/state.hpp"
+#include "weft/run/status.hpp"
+#include "weft/scene/static_scene.hpp"
+#include "weft/solve/equilibrium.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+namespace weft {
+namespace {
+
+/// Newton steps that a step along the arc should take: fewer, and the next one is longer.
+constexpr Real comfortable_iterations = 5;
+/// Each face is drawn as so many squares in each direction.
+constexpr int drawn_divisions = 4;
+
+struct Displacement : Field<Vec3> {
+  static constexpr Label label{"displacement", "m", Keep::shown};
+};
+
+EquilibriumSettings settings_of(const StaticScene& scene) {
+  const Deck& deck = scene.deck;
+  return {.size = scene.size,
+          .time_scale = deck.time.end,
+          .tolerance = deck.solve.tolerance,
+          .max_iterations = deck.solve.max_iterations,
+          .follow_arc = deck.loading.path == LoadPath::arc,
+          .petsc = deck.solve.petsc};
+}
+
+template <class T>
+std::vector<const T*> pointers(const auto& owners) {
+  std::vector<const T*> all;
+  for (const auto& owner : owners) all.push_back(owner.get());
+  return all;
+}
+
+std::vector<CheckpointPart> parts_of(StaticScene& scene) {
+  std::vector<CheckpointPart> parts;
+  for (MeshedBody& body : scene.bodies) {
+    parts.push_back({body.shell->name(), &body.shell->points()});
+    if (body.shell->laminae().columns().size() > 0)
+      parts.push_back({body.shell->name() + "_laminae", &body.shell->laminae()});
+  }
+  return parts;
+}
+
+void add_vector(std::vector<HistoryColumn>& columns, const std::string& name, const std::string& unit) {
+  for (const char* axis : {"x", "y", "z"}) columns.push_back({name + "_" + axis, unit});
+}
+
+std::vector<HistoryColumn> curve_columns(const StaticScene& scene) {
+  std::vector<HistoryColumn> columns{
+      {"step", ""}, {"time", "s"}, {"elastic_energy", "J"}, {"newton_steps", ""}, {"unbalanced_force", "N"}};
+  for (const StaticHandle& handle : scene.handles) {
+    add_vector(columns, "displacement_" + handle.name, "m");
+    add_vector(columns, "force_" + handle.name, "N");
+    if (handle.hold) add_vector(columns, "torque_" + handle.name, "N m");
+  }
+  for (const StaticProbe& probe : scene.probes) columns.push_back({probe.name, probe.unit});
+  return columns;
+}
+
+/// The limit surface of a body's faces on this rank, to draw.
+struct Drawing {
+  LimitBasis basis;  ///< Over control points.
+  std::vector<std::int64_t> triangles;
+
+  explicit Drawing(const MeshedBody& body) {
+    constexpr int n = drawn_divisions + 1;
+    std::vector<Vec2> at;
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < n; ++i) at.emplace_back(Real(i) / drawn_divisions, Real(j) / drawn_divisions);
+    basis = limit_basis(body.mesh, body.shell->piece().faces, at);
+    for (std::int64_t e = 0; e < basis.faces(); ++e)
+      for (int j = 0; j + 1 < n; ++j)
+        for (int i = 0; i + 1 < n; ++i) {
+          const std::int64_t a = (e * n + j) * n + i;
+          for (const std::int64_t corner : {a, a + 1, a + n + 1, a, a + n + 1, a + n}) triangles.push_back(corner);
+        }
+  }
+
+  std::vector<Vec3> values(const std::vector<std::int32_t>& row_of_point, std::span<const Vec3> x) const {
+    std::vector<Vec3> drawn;
+    for (std::int64_t e = 0; e < basis.faces(); ++e)
+      for (int s = 0; s < basis.samples; ++s) {
+        Vec3& sum = drawn.emplace_back(Vec3::Zero());
+        for (std::int64_t a = 0; a < basis.points_in(e); ++a)
+          sum += basis.row(e, s)[a].value * x[row_of_point[basis.points_of(e)[a]]];
+      }
+    return drawn;
+  }
+};
+
+class StaticRun {
+ public:
+  StaticRun(const Comm& comm, const Deck& deck, const RunOptions& options, Requests& requests)
+      : comm_(comm),
+        deck_(deck),
+        options_(options),
+        requests_(requests),
+        scene_(build_static_scene(comm, deck)),
+        equilibrium_(comm, *scene_->freedoms, pointers<Term>(scene_->terms), pointers<Constraints>(scene_->holds),
+                     settings_of(*scene_)),
+        motion_(*scene_->freedoms),
+        last_{FreedomValues(*scene_->freedoms), 0},
+        end_(options.until.value_or(deck.time.end)),
+        last_step_(options.steps.value_or(std::numeric_limits<std::int64_t>::max())),
+        started_(wall_seconds()) {
+    for (const MeshedBody& body : scene_->bodies) drawings_.emplace_back(body);
+    state_.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
+  }
+
+  void go();
+
+ private:
+  bool is_over() const;
+  EquilibriumReport step_in_time();
+  EquilibriumReport step_along_arc();
+  void commit();
+  void record(const EquilibriumReport& report);
+  void draw();
+  void save();
+  void tell(const std::string& word, const std::optional<Error>& failure = std::nullopt) const;
+  [[noreturn]] void give_up(const EquilibriumReport& report);
+
+  const Comm comm_;
+  const Deck deck_;
+  const RunOptions options_;
+  Requests& requests_;
+  std::unique_ptr<StaticScene> scene_;
+  Equilibrium equilibrium_;
+  Motion motion_;
+  Increment last_;
+  PathMeasure measure_{0, 0};
+  Real length_ = 0;  ///< Of the next step along the arc.
+  Real dt_ = 0;      ///< Of the next step in time [s].
+  RunState state_;
+  Real end_;
+  std::int64_t last_step_;
+  std::vector<Drawing> drawings_;
+  std::optional<History> curve_;
+  std::map<std::string, FrameSeries> series_;
+  std::int64_t saved_step_ = -1;
+  double started_;
+};
+
+void StaticRun::go() {
+  require(
+      !options_.resume || !holds_run(options_.output), ExitCode::checkpoint,
+      fmt::format("{}: a static analysis cannot be resumed. Start it again with --force.", options_.output.string()));
+  prepare_output_folder(comm_, options_.output, options_.force ? ExistingRun::replace : ExistingRun::refuse);
+  if (comm_.is_root()) {
+    log_to_file((options_.output / "log.txt").string());
+    write_text_atomically(options_.output / "resolved.yaml", resolved_yaml(deck_));
+  }
+  curve_.emplace(comm_, options_.output / "load_displacement.csv", curve_columns(*scene_));
+  tell("running");
+  for (const MeshedBody& body : scene_->bodies)
+    log_info(fmt::format("{}: {} faces, {} control points, {} ranks", body.shell->name(), body.mesh.material_faces,
+                         body.mesh.points.size(), comm_.size()));
+  record({});
+  draw();
+  dt_ = deck_.time.end / deck_.loading.steps;
+  try {
+    bool stop = false;
+    while (!stop && !is_over()) {
+      const EquilibriumReport report =
+          deck_.loading.path == LoadPath::time || state_.step == 0 ? step_in_time() : step_along_arc();
+      commit();
+      log_info(fmt::format("step {}: t = {:.6g} s, {} Newton steps, unbalanced {:.2g} N", state_.step, state_.time,
+                           report.iterations, report.unbalanced_force));
+      record(report);
+      const bool frame_due =
+          deck_.loading.path == LoadPath::arc ||
+          state_.time >= static_cast<Real>(state_.next_frame) * deck_.time.frame_interval * (1 - 1e-9) || is_over();
+      if (frame_due) draw();
+      const bool asked = comm_.any(requests_.checkpoint.exchange(false));
+      stop = comm_.any(requests_.stop);
+      const int every = options_.checkpoint_every.value_or(deck_.output.checkpoint.every_steps);
+      if (asked || stop || is_over() || (every > 0 && state_.step % every == 0)) save();
+      if (!stop && !is_over()) tell("running");
+    }
+    tell(is_over() && state_.step < last_step_ ? "finished" : "stopped");
+  } catch (const Error& error) {
+    log_error(error.what());
+    tell("failed", error);
+    throw;
+  }
+}
+
+bool StaticRun::is_over() const {
+  const bool by_steps = deck_.loading.path == LoadPath::arc && state_.step >= deck_.loading.max_steps;
+  return state_.time >= end_ * (1 - 1e-12) || state_.step >= last_step_ || by_steps;
+}
+
+/// The last balanced state is kept, and said to be the last.
+void StaticRun::give_up(const EquilibriumReport& report) {
+  if (saved_step_ != state_.step) save();
+  throw Error(
+      ExitCode::numerics,
+      fmt::format("step {} after t = {:.6g} s: {}. The last balanced state is kept as a checkpoint. Smaller steps "
+                  "(loading.steps), more of time.max_retries, or, if the load has a limit here, \"path: arc\" under "
+                  "loading may help; also see that handles leave nothing free to move.",
+                  state_.step + 1, state_.time, report.failure));
+}
+
+/// Balance at the next time; the step is halved where none is found, and grows again to its full size.
+EquilibriumReport StaticRun::step_in_time() {
+  const Real full = deck_.time.end / deck_.loading.steps;
+  const Motion start = motion_;
+  EquilibriumReport report;
+  for (int cut = 0; cut <= deck_.time.max_retries; ++cut) {
+    motion_ = start;
+    // The balance probably goes on as it went; not from one full step to the next, though, where directions change.
+    Real time = state_.time + dt_;
+    const Real next_stop = std::min(end_, (std::floor(state_.time / full * (1 + 1e-12) + 1e-9) + 1) * full);
+    if (time > next_stop * (1 - 1e-9)) time = next_stop;
+    if (last_.time > 0)
+      for (std::size_t k = 0; k < last_.u.all().size(); ++k)
+        motion_.u.all()[k] = last_.u.all()[k] * (time - state_.time) / last_.time;
+    report = equilibrium_.at_time(motion_, time);
+    if (!report.converged && last_.time > 0) {
+      motion_ = start;
+      report = equilibrium_.at_time(motion_, time);
+    }
+    if (report.converged) {
+      if (report.iterations <= 2 * comfortable_iterations) dt_ = std::min(full, 2 * dt_);
+      return report;
+    }
+    log_warning(fmt::format("step {} was taken again with half the load: {}", state_.step + 1, report.failure));
+    dt_ /= 2;
+  }
+  motion_ = start;
+  give_up(report);
+}
+
+/// The next state of the path; the step is halved where none is found.
+EquilibriumReport StaticRun::step_along_arc() {
+  const Motion start = motion_;
+  EquilibriumReport report;
+  if (measure_.displacement == 0) {
+    // The first step, which was one in time, is the unit of both.
+    measure_ = {1, std::abs(last_.time)};
+    const Real displacement = std::sqrt(std::max(0.0, std::pow(equilibrium_.length_of(last_, measure_), 2) - 1));
+    measure_.displacement = displacement > 0 ? displacement : scene_->size;
+    length_ = std::sqrt(2.0);
+  }
+  for (int cut = 0; cut <= deck_.time.max_retries; ++cut) {
+    motion_ = start;
+    report = equilibrium_.along_arc(motion_, last_, measure_, length_);
+    if (report.converged) {
+      const Real change = std::sqrt(comfortable_iterations / std::max(1, report.iterations));
+      length_ = std::min(length_ * std::clamp(change, 0.5, 1.5), deck_.loading.max_growth * std::sqrt(2.0));
+      return report;
+    }
+    log_warning(fmt::format("step {} was taken again with half the length: {}", state_.step + 1, report.failure));
+    length_ /= 2;
+  }
+  motion_ = start;
+  give_up(report);
+}
+
+/// The bodies go where the motion took them.
+void StaticRun::commit() {
+  last_.u = motion_.u;
+  last_.time = motion_.time - state_.time;
+  for (std::size_t b = 0; b < scene_->bodies.size(); ++b) {
+    Table& points = scene_->bodies[b].shell->points();
+    const auto u = motion_.u.points(b);
+    for (std::size_t r = 0; r < points.rows(); ++r) points.get<Position>()[r] += u[r];
+    std::copy(u.begin(), u.end(), points.get<LastDisplacement>().begin());
+    scene_->bodies[b].shell->flow(points.get<Position>());
+  }
+  motion_.u.set_zero();
+  state_.time = motion_.time;
+  ++state_.step;
+}
+
+void StaticRun::record(const EquilibriumReport& report) {
+  Real energy = 0;
+  for (std::size_t t = 0; t < scene_->elastic_terms; ++t) energy += scene_->terms[t]->energy(motion_);
+  std::vector<Real> row{Real(state_.step), state_.time, comm_.sum(energy), Real(report.iterations),
+                        report.unbalanced_force};
+  const auto add = [&](const Vec3& v) { row.insert(row.end(), {v.x(), v.y(), v.z()}); };
+  std::vector<std::vector<Vec3>> displacements;
+  for (const MeshedBody& body : scene_->bodies) {
+    const Table& points = body.shell->points();
+    auto& u = displacements.emplace_back(points.rows());
+    for (std::size_t r = 0; r < u.size(); ++r) u[r] = points.get<Position>()[r] - points.get<RestPosition>()[r];
+  }
+  for (const StaticHandle& handle : scene_->handles) {
+    add(mean_over(comm_, handle.part, displacements[handle.body]));
+    if (handle.hold) {
+      Reaction reaction = handle.hold->reaction(equilibrium_.constraint_forces(handle.number), motion_,
+                                                handle.hold->center(state_.time));
+      comm_.sum(std::span(reaction.force.data(), 3));
+      comm_.sum(std::span(reaction.torque.data(), 3));
+      add(reaction.force);
+      add(reaction.torque);
+    } else {
+      Load force(*scene_->freedoms);
+      handle.load->add_force(motion_, force);
+      Vec3 sum = Vec3::Zero();
+      for (const Vec3& f : force.points(handle.body)) sum += f;
+      comm_.sum(std::span(sum.data(), 3));
+      add(sum);
+    }
+  }
+  for (const StaticProbe& probe : scene_->probes) {
+    const Table& points = scene_->bodies[probe.vertex.body].shell->points();
+    row.push_back(mean_over(comm_, probe.vertex,
+                            probe.displacement ? std::span<const Vec3>(displacements[probe.vertex.body])
+                                               : points.get<Position>())[probe.axis]);
+  }
+  curve_->append(row);
+}
+
+void StaticRun::draw() {
+  for (std::size_t b = 0; b < scene_->bodies.size(); ++b) {
+    const MeshedBody& body = scene_->bodies[b];
+    const Table& points = body.shell->points();
+    const auto& row_of_point = body.row_of_point[static_cast<std::size_t>(comm_.rank())];
+    const auto places = drawings_[b].values(row_of_point, points.get<Position>());
+    const auto rest = drawings_[b].values(row_of_point, points.get<RestPosition>());
+    Table shown = Table::with<Displacement>();
+    shown.resize(places.size());
+    for (std::size_t p = 0; p < places.size(); ++p) shown.get<Displacement>()[p] = places[p] - rest[p];
+    const std::vector<ColumnView> fields = shown.columns();
+    auto series = series_.find(body.shell->name());
+    if (series == series_.end())
+      series = series_
+                   .try_emplace(body.shell->name(), comm_, options_.output / "frames", body.shell->name(),
+                                deck_.output.double_precision)
+                   .first;
+    series->second.write({state_.next_frame, state_.step, state_.time},
+                         {CellKind::triangle, places, drawings_[b].triangles, fields});
+  }
+  ++state_.next_frame;
+}
+
+void StaticRun::save() {
+  const CheckpointHeader header{
+      state_.step, state_.time, to_text(state_), resolved_yaml(deck_), provenance_json(comm_.size()), state_.cuts.at};
+  write_checkpoint(comm_, options_.output / "checkpoints", header, parts_of(*scene_), deck_.output.checkpoint.keep);
+  saved_step_ = state_.step;
+}
+
+void StaticRun::tell(const std::string& word, const std::optional<Error>& failure) const {
+  if (!comm_.is_root()) return;
+  RunStatus status;
+  status.state = word;
+  status.title = deck_.title;
+  status.step = state_.step;
+  status.time = state_.time;
+  status.end = end_;
+  status.wall_seconds = wall_seconds() - started_;
+  if (failure) status.reason = failure->what(), status.exit_code = static_cast<int>(failure->code());
+  write_status(options_.output, status, provenance_json(comm_.size()));
+}
+
+}  // namespace
+
+void run_static(const Comm& comm, const Deck& deck, const RunOptions& options, Requests& requests) {
+  StaticRun(comm, deck, options, requests).go();
+}
+
+std::string check_static(const Comm& comm, const Deck& deck) {
+  const auto scene = build_static_scene(comm, deck);
+  std::string text = resolved_yaml(deck) + "\n";
+  std::int64_t freedoms = 0;
+  for (const MeshedBody& body : scene->bodies) {
+    Box box;
+    for (const Site& site : body.sites.vertices) box.include(site.where);
+    freedoms += 3 * static_cast<std::int64_t>(body.mesh.points.size());
+    text += fmt::format(
+        "body {}: {} faces, {} control points, {} sides, from [{:.6g}, {:.6g}, {:.6g}] to [{:.6g}, "
+        "{:.6g}, {:.6g}]\n",
+        body.shell->name(), body.mesh.material_faces, body.mesh.points.size(), body.sites.sides.size(), box.lower.x(),
+        box.lower.y(), box.lower.z(), box.upper.x(), box.upper.y(), box.upper.z());
+  }
+  std::int64_t conditions = 0;
+  for (const StaticHandle& handle : scene->handles) {
+    const auto here = handle.hold ? static_cast<std::int64_t>(handle.hold->conditions()) : 0;
+    const std::int64_t held = comm.sum(here);
+    conditions += held;
+    text += fmt::format("handle {}: {} vertices", handle.name, handle.part.count);
+    text += handle.hold ? fmt::format(", {} conditions\n", held) : "\n";
+  }
+  text += fmt::format("unknowns: {} displacements and {} reactions\n", freedoms, conditions);
+  text += fmt::format("steps: {}\n", deck.loading.path == LoadPath::time
+                                         ? fmt::format("{} to {} s", deck.loading.steps, deck.time.end)
+                                         : fmt::format("at most {} along the load path", deck.loading.max_steps));
+  return text;
+}
+
+}  // namespace weft

@@ -1,0 +1,289 @@
+#include "weft/scene/static_scene.hpp"
+
+#include "weft/bodies/follower_load.hpp"
+#include "weft/geometry/mesh_reader.hpp"
+#include "weft/geometry/patches.hpp"
+#include "weft/scene/catalogue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numbers>
+
+namespace weft {
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+constexpr Real whole_turn = 2 * std::numbers::pi;
+
+template <class List>
+std::size_t position_of(const List& list, const std::string& name) {
+  std::size_t i = 0;
+  while (list[i].name != name) WEFT_ENSURE(++i < list.size());  // the deck's cross checks have seen to that
+  return i;
+}
+
+ControlMesh generated(const ControlMeshDeck& deck, const SurfaceMap& map) {
+  return deck.irregular ? irregular_patch(deck.across, deck.along, map) : patch(deck.across, deck.along, map);
+}
+
+ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
+  ControlMesh mesh = std::visit(
+      Overloaded{[&](const MeshFileDeck& d) {
+                   const std::string name = std::filesystem::path(d.file).filename().string();
+                   return control_mesh(read_mesh(name, load_everywhere(comm, d.file)), d.file);
+                 },
+                 [&](const RectangleDeck& d) { return generated(deck, rectangle(d.width, d.height)); },
+                 [&](const CylinderPatchDeck& d) {
+                   const SurfaceMap map = cylinder(d.radius, d.length, d.from, d.to);
+                   const bool closed = std::abs(d.to - d.from - whole_turn) < 1e-12;
+                   return closed && !deck.irregular ? tube(deck.across, deck.along, map) : generated(deck, map);
+                 },
+                 [&](const SpherePatchDeck& d) {
+                   const SurfaceMap map = sphere(d.radius, {d.west, d.east}, {d.south, d.north});
+                   const bool closed = std::abs(d.east - d.west - whole_turn) < 1e-12;
+                   return closed && !deck.irregular ? tube(deck.across, deck.along, map) : generated(deck, map);
+                 },
+                 [&](const AnnulusDeck& d) {
+                   return generated(deck, annulus({d.inner, d.outer}, {d.from, d.to}));
+                 }},
+      deck.form);
+  const Placement placement{
+      deck.scale,
+      deck.rotate ? rotation_matrix(deck.rotate->axis.normalized() * deck.rotate->angle) : Mat3(Mat3::Identity()),
+      deck.translate};
+  for (Vec3& x : mesh.points) x = placement(x);
+  return mesh;
+}
+
+MeshedBody make_meshed(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material) {
+  MeshedBody body;
+  ShellDescription shell;
+  shell.name = deck.name;
+  comm.agree([&] {
+    const auto hencky = [](const StiffnessDeck& stiffness) {
+      const auto [youngs_modulus, poisson_ratio] = young_of(stiffness);
+      return ChosenLamina<LaminaHencky>{LaminaHencky::Constants::from(youngs_modulus, poisson_ratio)};
+    };
+    std::visit(Overloaded{[&](const StvkHenckyDeck& d) { shell.law = hencky(d.stiffness); },
+                          [&](const VonMisesDeck& d) {
+                            shell.law = hencky(d.stiffness);
+                            shell.yield = LaminaYield::from(d.yield_stress, d.hardening_modulus, YieldShape::ellipse);
+                          },
+                          [&](const auto&) {
+                            throw Error(ExitCode::deck,
+                                        fmt::format("{}: a shell needs a material with law stvk_hencky or von_mises; "
+                                                    "{} has another.",
+                                                    deck.place.text, material.name));
+                          }},
+               material.law);
+  });
+  shell.mesh = body.mesh = make_control_mesh(comm, deck.mesh);
+  shell.density = material.density;
+  shell.thickness.assign(static_cast<std::size_t>(body.mesh.material_faces), deck.thickness);
+  shell.across.laminae = deck.laminae;
+  body.sites = sites_of(body.mesh);
+  body.owner_of_point.assign(body.mesh.points.size(), -1);
+  for (const ShellPiece& piece : divide_shell(body.mesh, comm.size())) {
+    const int rank = static_cast<int>(body.row_of_point.size());
+    auto& rows = body.row_of_point.emplace_back(body.mesh.points.size(), -1);
+    for (std::size_t r = 0; r < piece.points.size(); ++r) {
+      const auto point = static_cast<std::size_t>(piece.points[r]);
+      rows[point] = static_cast<std::int32_t>(r);
+      if (r < piece.owned) body.owner_of_point[point] = rank;
+    }
+  }
+  body.shell = std::make_unique<Shell>(comm, shell);
+  body.shell->points().add<LastDisplacement>();
+  body.surface = surface_samples(*body.shell, material.density * deck.thickness);
+  body.edges = side_samples(*body.shell, body.mesh);
+  return body;
+}
+
+Watched watch(const Comm& comm, const StaticScene& scene, std::size_t body, std::span<const Site> vertices) {
+  Watched watched{body, {}, static_cast<std::int64_t>(vertices.size())};
+  for (Site& site : sites_of_rank(vertices, scene.bodies[body].row_of_point, comm.rank()))
+    watched.stencils.push_back(std::move(site.place));
+  return watched;
+}
+
+/// Builds the handles of a scene one after another.
+class HandleBuilder {
+ public:
+  HandleBuilder(const Comm& comm, StaticScene& scene) : comm_(comm), scene_(scene) {}
+
+  void add(const HandleDeck& deck) {
+    deck_ = &deck;
+    handle_ = {};
+    handle_.name = deck.name;
+    for (handle_.body = 0; scene_.bodies[handle_.body].shell->name() != deck.body;) ++handle_.body;
+    shape_ = deck.where ? make_shape(comm_, *deck.where, false, scene_.deck.domain.dx) : nullptr;
+    const std::vector<Site> vertices = vertices_in(body().sites, shape_.get());
+    handle_.part = watch(comm_, scene_, handle_.body, vertices);
+    std::visit([this](const auto& action) { build(action); }, deck.action);
+    scene_.handles.push_back(std::move(handle_));
+  }
+
+ private:
+  MeshedBody& body() const { return scene_.bodies[handle_.body]; }
+
+  void require_any(std::int64_t count, const char* what) const {
+    require(count > 0, ExitCode::deck,
+            fmt::format("{}: no {} of {} is inside its shape. Change \"where\"; `weft check` says where the body is.",
+                        deck_->place.text, what, deck_->body));
+  }
+
+  Amplitude amplitude(const std::vector<AmplitudeKeyDeck>& keys) const {
+    // In proportion to time, as far as a load path may go.
+    const Real far = 1e6;
+    if (keys.empty()) return {{{-far * scene_.deck.time.end, -far}, {far * scene_.deck.time.end, far}}};
+    Amplitude result;
+    for (const AmplitudeKeyDeck& key : keys) result.keys.push_back({key.time, key.factor});
+    return result;
+  }
+
+  std::vector<Sample> inside(const std::vector<Sample>& samples, const char* what) const {
+    std::vector<Sample> chosen;
+    for (const Sample& sample : samples)
+      if (!shape_ || shape_->contains(sample.where)) chosen.push_back(sample);
+    require_any(comm_.sum(static_cast<std::int64_t>(chosen.size())), what);
+    return chosen;
+  }
+
+  /// A dead load of a vector per measure of each sample, or per mass.
+  void spread(const std::vector<Sample>& samples, const Vec3& density, Real Sample::*measure,
+              const std::vector<AmplitudeKeyDeck>& keys) {
+    std::vector<Vec3> forces(scene_.freedoms->rows(handle_.body), Vec3::Zero());
+    for (const Sample& sample : samples)
+      for (std::size_t k = 0; k < sample.rows.size(); ++k)
+        forces[sample.rows[k]] += sample.value[k] * sample.*measure * density;
+    keep(std::make_unique<DeadLoad>(handle_.body, std::move(forces), amplitude(keys)));
+  }
+
+  void keep(std::unique_ptr<Term> load) {
+    handle_.load = load.get();
+    scene_.terms.push_back(std::move(load));
+  }
+
+  void build(const HoldDeck& deck) {
+    std::vector<Site> sites = sites_in(body().sites, shape_.get());
+    require_any(static_cast<std::int64_t>(sites.size()), "vertex");
+    if (deck.keep != Hold::place)
+      require(std::any_of(sites.begin(), sites.end(), [](const Site& s) { return !s.slope.rows.empty(); }),
+              ExitCode::deck,
+              fmt::format("{}: no side of the boundary of {} is inside its shape (two vertices beside one another at "
+                          "least), so there is no slope to keep.",
+                          deck_->place.text, deck_->body));
+    if (deck.keep == Hold::symmetry)  // a plane of symmetry is for the boundary alone
+      std::erase_if(sites, [](const Site& s) { return s.slope.rows.empty(); });
+    Handle::Settings settings{.hold = deck.keep,
+                              .axes = {},
+                              .mirror = deck.normal.value_or(Vec3::UnitX()).normalized(),
+                              .motion = deck.motion ? make_motion(*deck.motion) : RigidMotion()};
+    for (const Axis axis : deck.axes) settings.axes[static_cast<std::size_t>(axis)] = true;
+    const auto here = sites_of_rank(sites, body().row_of_point, comm_.rank());
+    handle_.number = scene_.holds.size();
+    scene_.holds.push_back(std::make_unique<Handle>(*scene_.freedoms, handle_.body, here, settings,
+                                                    std::as_const(*body().shell).points().get<Position>()));
+    handle_.hold = scene_.holds.back().get();
+  }
+  void build(const ForceDeck& deck) {
+    require_any(handle_.part.count, "vertex");
+    std::vector<Vec3> forces(scene_.freedoms->rows(handle_.body), Vec3::Zero());
+    for (const Stencil& stencil : handle_.part.stencils)
+      for (std::size_t k = 0; k < stencil.rows.size(); ++k)
+        forces[stencil.rows[k]] += stencil.weights[k] / static_cast<Real>(handle_.part.count) * deck.total;
+    keep(std::make_unique<DeadLoad>(handle_.body, std::move(forces), amplitude(deck.amplitude)));
+  }
+  void build(const EdgeForceDeck& deck) {
+    spread(inside(body().edges, "boundary edge"), deck.per_length, &Sample::measure, deck.amplitude);
+  }
+  void build(const TractionDeck& deck) {
+    spread(inside(body().surface, "face"), deck.per_area, &Sample::measure, deck.amplitude);
+  }
+  void build(const GravityDeck& deck) {
+    spread(inside(body().surface, "face"), deck.acceleration, &Sample::mass, deck.amplitude);
+  }
+  void build(const PressureDeck& deck) {
+    keep(std::make_unique<FollowerLoad>(Follower::pressure, deck.value, amplitude(deck.amplitude), handle_.body,
+                                        inside(body().surface, "face"),
+                                        std::as_const(*body().shell).points().get<Position>()));
+  }
+  void build(const EdgeMomentDeck& deck) {
+    keep(std::make_unique<FollowerLoad>(Follower::edge_moment, deck.per_length, amplitude(deck.amplitude), handle_.body,
+                                        inside(body().edges, "boundary edge"),
+                                        std::as_const(*body().shell).points().get<Position>()));
+  }
+
+  const Comm& comm_;
+  StaticScene& scene_;
+  const HandleDeck* deck_ = nullptr;
+  StaticHandle handle_;
+  std::shared_ptr<const Shape> shape_;
+};
+
+StaticProbe make_probe(const Comm& comm, const StaticScene& scene, const ProbeDeck& deck) {
+  const auto* nearest = std::get_if<NearestProbe>(&deck.measure);
+  const std::string field = nearest ? nearest->field : "";
+  const std::string component = field.size() > 2 ? field.substr(0, field.size() - 2) : "";
+  const int axis = field.empty() ? -1 : field.back() - 'x';
+  require((component == "displacement" || component == "position") && axis >= 0 && axis < 3 &&
+              field[field.size() - 2] == '_',
+          ExitCode::deck,
+          fmt::format("{}: a static analysis knows probes of the kind nearest with field displacement_x, _y, _z or "
+                      "position_x, _y, _z.",
+                      deck.place.text));
+  std::size_t body = 0;
+  while (scene.bodies[body].shell->name() != deck.body) ++body;
+  const auto& vertices = scene.bodies[body].sites.vertices;
+  const Site closest = *std::min_element(vertices.begin(), vertices.end(), [&](const Site& a, const Site& b) {
+    return (a.where - nearest->point).squaredNorm() < (b.where - nearest->point).squaredNorm();
+  });
+  return {deck.name, "m", watch(comm, scene, body, std::span(&closest, 1)), axis, component == "displacement"};
+}
+
+}  // namespace
+
+std::unique_ptr<StaticScene> build_static_scene(const Comm& comm, const Deck& deck) {
+  require_fits_scheme(deck);
+  auto scene = std::make_unique<StaticScene>();
+  scene->deck = deck;
+  std::vector<FreedomBlock> blocks;
+  Box box;
+  for (const BodyDeck& entry : deck.bodies) {
+    const auto& shell = std::get<ShellDeck>(entry);
+    scene->bodies.push_back(make_meshed(comm, shell, deck.materials[position_of(deck.materials, shell.material)]));
+    blocks.push_back({shell.name, 3, &scene->bodies.back().shell->forest()});
+    for (const Vec3& x : scene->bodies.back().mesh.points) box.include(x);
+  }
+  scene->size = (box.upper - box.lower).norm();
+  scene->freedoms = std::make_unique<Freedoms>(std::move(blocks));
+  for (std::size_t b = 0; b < scene->bodies.size(); ++b)
+    scene->terms.push_back(std::make_unique<ShellTerm>(*scene->bodies[b].shell, b));
+  scene->elastic_terms = scene->terms.size();
+  for (std::size_t b = 0; b < scene->bodies.size() && !deck.domain.gravity.isZero(0); ++b) {
+    std::vector<Vec3> weight(scene->freedoms->rows(b), Vec3::Zero());
+    for (const Sample& sample : scene->bodies[b].surface)
+      for (std::size_t k = 0; k < sample.rows.size(); ++k)
+        weight[sample.rows[k]] += sample.value[k] * sample.mass * deck.domain.gravity;
+    scene->terms.push_back(std::make_unique<DeadLoad>(b, std::move(weight), Amplitude{{{0, 1}}}));
+  }
+  HandleBuilder builder(comm, *scene);
+  for (const HandleDeck& handle : deck.handles) builder.add(handle);
+  for (const ProbeDeck& probe : deck.probes) scene->probes.push_back(make_probe(comm, *scene, probe));
+  return scene;
+}
+
+Vec3 mean_over(const Comm& comm, const Watched& watched, std::span<const Vec3> values) {
+  Vec3 sum = Vec3::Zero();
+  for (const Stencil& stencil : watched.stencils) sum += stencil.of(values);
+  comm.sum(std::span(sum.data(), 3));
+  return sum / static_cast<Real>(std::max<std::int64_t>(watched.count, 1));
+}
+
+}  // namespace weft

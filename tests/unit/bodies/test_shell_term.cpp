@@ -1,0 +1,82 @@
+// A shell as a Term, and the places where handles and loads take hold of it.
+
+#include "weft/bodies/shell_term.hpp"
+
+#include "support/shell_models.hpp"
+#include "support/term_checks.hpp"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+constexpr Real width = 3, height = 2;
+ControlMesh sheet() { return patch(6, 4, rectangle(width, height)); }
+
+TEST(ShellTermTest, PassesTheChecksThatEveryTermPasses) {
+  const Comm comm = Comm::world();
+  for (const ControlMesh& mesh : {sheet(), irregular_patch(8, 8, cylinder(1, 2, 0, 1.5))}) {
+    const Shell shell(comm, test::elastic_shell(mesh, 100, 0.3, 0.1));
+    const Freedoms freedoms({{"shell", 3, &shell.forest()}});
+    const ShellTerm term(shell, 0);
+    Motion motion(freedoms);
+    test::check_term(term, motion, 0.02, 1e-7);
+    motion.u = test::random_values(freedoms, 0.02, 3);
+    test::check_term(term, motion, 0.02, 1e-7);
+  }
+}
+
+TEST(SitesOfTest, VerticesLieOnTheLimitSurfaceAlsoWhereItIsIrregular) {
+  for (const ControlMesh& mesh : {sheet(), irregular_patch(8, 8, rectangle(width, height))}) {
+    const Sites sites = sites_of(mesh);
+    EXPECT_EQ(sites.vertices.size(), (mesh.material_faces == 24 ? 7u * 5u : 9u * 9u));
+    for (const Site& site : sites.vertices) EXPECT_LE((site.place.of(mesh.points) - site.where).norm(), 1e-14);
+  }
+}
+
+TEST(SitesOfTest, SidesRunAlongTheBoundaryWithTheirSlopesInside) {
+  const ControlMesh mesh = sheet();
+  const Sites sites = sites_of(mesh);
+  ASSERT_EQ(sites.sides.size(), 4u);
+  for (const auto& side : sites.sides) {
+    EXPECT_TRUE(side.front().at_end);
+    EXPECT_TRUE(side.back().at_end);
+    EXPECT_EQ(std::count_if(side.begin(), side.end(), [](const Site& s) { return s.at_end; }), 2);
+    for (const Site& site : side) {
+      EXPECT_LE((site.normal - Vec3(0, 0, 1)).norm(), 1e-14);
+      const Vec3 slope = site.slope.of(mesh.points), inside = Vec3(width / 2, height / 2, 0) - site.where;
+      EXPECT_NEAR(slope.norm(), 0.5, 1e-14);  // the size of a face
+      EXPECT_GT(slope.dot(inside), 0);
+      if (!site.at_end) {
+        EXPECT_LE((site.place.of(mesh.points) - site.where).norm(), 1e-14);
+      }
+    }
+  }
+}
+
+TEST(SamplesTest, AddUpToAreaMassAndPerimeter) {
+  const Comm comm = Comm::world();
+  const Shell shell(comm, test::elastic_shell(sheet(), 100, 0.3, 0.1));
+  Real area = 0, mass = 0, length = 0;
+  for (const Sample& sample : surface_samples(shell, 7)) {
+    area += sample.measure;
+    mass += sample.mass;
+  }
+  const auto rest = shell.points().get<RestPosition>();
+  for (const Sample& sample : side_samples(shell, sheet())) {
+    length += sample.measure;
+    Vec3 along = Vec3::Zero(), inside = Vec3::Zero();
+    for (std::size_t k = 0; k < sample.rows.size(); ++k) {
+      along += sample.d1[k] * rest[sample.rows[k]];
+      inside += sample.d2[k] * rest[sample.rows[k]];
+    }
+    EXPECT_NEAR(along.cross(inside).z(), 0.25, 1e-13);  // material on the left, seen from the side of the normal
+    EXPECT_GT(inside.dot(Vec3(width / 2, height / 2, 0) - sample.where), 0);
+  }
+  EXPECT_NEAR(comm.sum(area), width * height, 1e-13);
+  EXPECT_NEAR(comm.sum(mass), 7 * width * height, 1e-12);
+  EXPECT_NEAR(comm.sum(length), 2 * (width + height), 1e-13);
+}
+
+}  // namespace
+}  // namespace weft
