@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
+#include <cmath>
 #include <filesystem>
 
 #include "app/layouts.hpp"
@@ -14,6 +15,7 @@
 #include "app/walltime.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/output/checkpoint.hpp"
+#include "weft/output/export.hpp"
 #include "weft/output/files.hpp"
 #include "weft/output/inspect.hpp"
 #include "weft/run/bench.hpp"
@@ -256,6 +258,49 @@ void add_selftest(CLI::App& app, Command& chosen) {
   });
 }
 
+/// How far apart the points of a run's bodies were at first, from its resolved deck.
+std::function<Real(const std::string&)> spacing_in(const path& output) {
+  const path file = output / "resolved.yaml";
+  const Deck deck = parse_deck(read_text(file), file.string(), output.string());
+  return [deck, file](const std::string& name) {
+    for (const BodyDeck& body : deck.bodies)
+      if (const auto* points = std::get_if<ContinuumDeck>(&body); points && points->name == name)
+        return deck.domain.dx / std::cbrt(Real(points->particles_per_cell));
+    throw Error(ExitCode::file_system, fmt::format("{}: there is no body \"{}\" here.", file.string(), name));
+  };
+}
+
+void add_export(CLI::App& app, Command& chosen) {
+  struct Arguments {
+    std::string output, folder;
+    ExportOptions options;
+  };
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("export", "Write frames as surfaces or volumes for artists' tools");
+  command->add_option("output", a->output, "An output folder")->required();
+  const std::map<std::string, ExportFormat> formats{
+      {"obj", ExportFormat::obj}, {"ply", ExportFormat::ply}, {"vdb", ExportFormat::vdb}};
+  command->add_option("--to", a->options.format, "obj or ply: surfaces; vdb: level set, density and velocity")
+      ->required()
+      ->transform(CLI::CheckedTransformer(formats));
+  command->add_option("--only", a->options.only, "A body or collider (again for more) [all]")->allow_extra_args(false);
+  command->add_option("--folder", a->folder, "Where the files go [OUTPUT/export]");
+  command->add_option("--voxels", a->options.voxels_per_spacing, "Voxels in each direction for a particle [2]")
+      ->check(CLI::Range(1.25, 10.0));
+  command->add_option("--smooth", a->options.smoothing, "How often surfaces are smoothed [2]")
+      ->check(CLI::Range(0, 100));
+  command->callback([a, &chosen] {
+    chosen.chosen = [a](const Comm& comm) {
+      const path output = a->output;
+      a->options.folder = a->folder.empty() ? output / "export" : path(a->folder);
+      comm.agree([&] { a->options.spacing = spacing_in(output); });
+      const auto files = export_frames(comm, output / "frames", a->options);
+      print_on_root(comm, fmt::format("{} files in {}", files, a->options.folder.string()));
+      return 0;
+    };
+  });
+}
+
 void add_text(CLI::App& app, Command& chosen, const char* name, const char* help, std::string (*text)()) {
   app.add_subcommand(name, help)->callback([text, &chosen] {
     chosen.chosen = [text](const Comm& comm) {
@@ -277,6 +322,7 @@ std::shared_ptr<Command> add_commands(CLI::App& app) {
   add_compare(app, *chosen);
   add_status(app, *chosen);
   add_selftest(app, *chosen);
+  add_export(app, *chosen);
   add_text(app, *chosen, "schema", "Print the JSON Schema of decks, for editors", deck_schema);
   add_text(app, *chosen, "reference", "Print the reference of all deck keys, in Markdown", deck_reference);
   app.require_subcommand(0, 1);

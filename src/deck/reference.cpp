@@ -80,11 +80,18 @@ std::string default_of(const KeyText& key) {
   return key.is_required() ? "**required**" : key.may_be_absent() ? "absent" : code(key.fallback);
 }
 
+/// Text for a cell of a table, where a bar would begin the next one.
+std::string in_cell(std::string_view text) {
+  std::string cell;
+  for (const char c : text) cell += c == '|' ? "\\|" : std::string(1, c);
+  return cell;
+}
+
 std::string meaning_of(const Row& row) {
   std::string text = row.key.text;
-  if (row.kind.of != Kind::Of::word) return text;
+  if (row.kind.of != Kind::Of::word) return in_cell(text);
   for (const WordText& word : row.kind.words) text += fmt::format(" {}: {}.", code(word.name), word.text);
-  return text;
+  return in_cell(text);
 }
 
 /// Writes sections; a group that was written before is not written again.

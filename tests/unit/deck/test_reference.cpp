@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <fstream>
 #include <set>
+#include <sstream>
 
 namespace weft {
 namespace {
@@ -134,6 +135,16 @@ TEST(SchemaTest, AgreesWithTheReaderOnGoodAndBadDecks) {
   }
   std::filesystem::remove(path);
   std::filesystem::remove(verdicts_path);
+}
+
+TEST(ReferenceTest, EveryRowOfATableHasFiveCells) {
+  std::istringstream page(deck_reference());
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with('|')) continue;
+    int bars = 0;
+    for (std::size_t k = 0; k < line.size(); ++k) bars += line[k] == '|' && (k == 0 || line[k - 1] != '\\');
+    EXPECT_EQ(bars, 6) << line;
+  }
 }
 
 TEST(ReferenceTest, NamesEveryKeyOfTheSchema) {
