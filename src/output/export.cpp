@@ -20,8 +20,9 @@ namespace {
 
 /// Rows of three reals, whatever their precision in the file.
 std::vector<Vec3> read_vectors(const HdfFile& file, const std::string& data_set) {
-  const auto [type, rows] = file.shape(data_set);
-  const auto count = static_cast<std::size_t>(rows);
+  const DataSetShape shape = file.shape(data_set);
+  const RowType type = shape.type;
+  const auto count = static_cast<std::size_t>(shape.rows);
   std::vector<Vec3> vectors(count);
   if (type.number == Number::float64) {
     file.read_rows(data_set, type, 0, count, vectors.data());
