@@ -5,6 +5,8 @@
 #include "support/shell_models.hpp"
 #include "support/term_checks.hpp"
 
+#include <Eigen/Geometry>
+
 #include <algorithm>
 
 namespace weft {
