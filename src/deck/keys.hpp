@@ -274,7 +274,7 @@ inline constexpr auto keys<RectangleDeck> =
 
 template <>
 inline constexpr auto keys<CylinderPatchDeck> =
-    table("cylinder", "A part of a cylinder about the y axis; its normal points outwards.",
+    table("cylinder_patch", "A part of a cylinder about the y axis; its normal points outwards.",
           Key{"radius", "m", above(0), required, "Radius.", &CylinderPatchDeck::radius},
           Key{"length", "m", above(0), required, "Extent in y, from 0.", &CylinderPatchDeck::length},
           Key{"from", "deg", at_least(-360).at_most(360), required, "First angle, from +z towards +x.",
@@ -284,7 +284,7 @@ inline constexpr auto keys<CylinderPatchDeck> =
 
 template <>
 inline constexpr auto keys<SpherePatchDeck> =
-    table("sphere", "A part of a sphere about the origin; its normal points outwards.",
+    table("sphere_patch", "A part of a sphere about the origin; its normal points outwards.",
           Key{"radius", "m", above(0), required, "Radius.", &SpherePatchDeck::radius},
           Key{"west", "deg", at_least(-360).at_most(360), required, "First longitude, about z from +x towards +y.",
               &SpherePatchDeck::west},

@@ -17,7 +17,7 @@ ControlMesh sheet() { return patch(6, 4, rectangle(width, height)); }
 
 TEST(ShellTermTest, PassesTheChecksThatEveryTermPasses) {
   const Comm comm = Comm::world();
-  for (const ControlMesh& mesh : {sheet(), irregular_patch(8, 8, cylinder(1, 2, 0, 1.5))}) {
+  for (const ControlMesh& mesh : {sheet(), irregular_patch(12, 12, cylinder(1, 2, 0, 1.5))}) {
     const Shell shell(comm, test::elastic_shell(mesh, 100, 0.3, 0.1));
     const Freedoms freedoms({{"shell", 3, &shell.forest()}});
     const ShellTerm term(shell, 0);
@@ -29,9 +29,9 @@ TEST(ShellTermTest, PassesTheChecksThatEveryTermPasses) {
 }
 
 TEST(SitesOfTest, VerticesLieOnTheLimitSurfaceAlsoWhereItIsIrregular) {
-  for (const ControlMesh& mesh : {sheet(), irregular_patch(8, 8, rectangle(width, height))}) {
+  for (const ControlMesh& mesh : {sheet(), irregular_patch(12, 12, rectangle(width, height))}) {
     const Sites sites = sites_of(mesh);
-    EXPECT_EQ(sites.vertices.size(), (mesh.material_faces == 24 ? 7u * 5u : 9u * 9u));
+    EXPECT_EQ(sites.vertices.size(), (mesh.material_faces == 24 ? 7u * 5u : 13u * 13u));
     for (const Site& site : sites.vertices) EXPECT_LE((site.place.of(mesh.points) - site.where).norm(), 1e-14);
   }
 }

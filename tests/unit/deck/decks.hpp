@@ -79,8 +79,8 @@ bodies:
   - {name: h, kind: continuum, material: snow, shape: {mesh: {file: ")" WEFT_SOURCE_DIR R"(/README.md"}}}
   - {name: s1, kind: shell, material: hencky, thickness: 3 mm, laminae: 3, mesh: {file: {path: ")" WEFT_SOURCE_DIR R"(/README.md"}, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: s2, kind: shell, material: metal, thickness: 1, mesh: {rectangle: {width: 1, height: 2}, across: 8, along: 10, irregular: true}}
-  - {name: s3, kind: shell, material: metal, thickness: 1, mesh: {cylinder: {radius: 1, length: 2, from: -90, to: 1 rad}}}
-  - {name: s4, kind: shell, material: metal, thickness: 1, mesh: {sphere: {radius: 1, west: 0, east: 90, south: -10, north: 80}}}
+  - {name: s3, kind: shell, material: metal, thickness: 1, mesh: {cylinder_patch: {radius: 1, length: 2, from: -90, to: 1 rad}}}
+  - {name: s4, kind: shell, material: metal, thickness: 1, mesh: {sphere_patch: {radius: 1, west: 0, east: 90, south: -10, north: 80}}}
   - {name: s5, kind: shell, material: metal, thickness: 1, mesh: {annulus: {inner: 1, outer: 2, from: 0, to: 359}}}
 sources:
   - {name: tap, body: b, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, velocity: [0, -1, 0], from: 1, until: 2 s}
