@@ -52,6 +52,8 @@ class Frames(Case):
     def small(self, file):
         """A deck at twice its dx, up to its third frame, with a row for each step and a probe around each body."""
         deck = yaml.safe_load(file.read_text())
+        if deck["time"].get("scheme") == "static":
+            return file, deck
         deck["domain"]["dx"] = 2 * si(deck["domain"]["dx"])
         deck["output"] = deck.get("output", {}) | {"diagnostics_every": 1}
         deck["probes"] = [{"name": f"box_{body['name']}", "body": body["name"], "bounding_box": {}}
@@ -64,6 +66,9 @@ class Frames(Case):
         for file in sorted((ROOT / "decks").glob("*.yaml")):
             with self.subTest(file.stem):
                 path, deck = self.small(file)
+                if path == file:  # no particles and a table of its own: the frames of the first load only
+                    outputs.append(self.run_deck(path, file.stem, "--steps", 1))
+                    continue
                 interval = si(deck["time"]["frame_interval"])
                 outputs.append(self.run_deck(path, file.stem, "--until", 2 * interval))
                 self.compare_with_diagnostics(weft_read.Run(outputs[-1]), [body["name"] for body in deck["bodies"]])
