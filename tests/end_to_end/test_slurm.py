@@ -55,6 +55,16 @@ class Jobs(unittest.TestCase):
     def await_progress(self):
         wait_until(lambda: checkpoints(self.output), "the first checkpoint")
 
+    def give_time(self, job):
+        """A limit that is enough however busy the machine; refused between a job's end and its place in the queue."""
+        def given():
+            try:
+                self.slurm.call("scontrol", "update", f"JobId={job}", "TimeLimit=20")
+            except RuntimeError:
+                return False
+            return True
+        wait_until(given, f"job {job} in the queue")
+
     def end_soon(self):
         """Moves the end of the run to a little after the newest checkpoint; a resumed run may do so."""
         end = run_json(self.output)["time"] + 0.05
@@ -77,7 +87,7 @@ class Jobs(unittest.TestCase):
         self.await_state(job, "PENDING", "REQUEUED", "REQUEUE_HOLD", *ENDED)
         self.assertEqual(run_json(self.output)["state"], "stopped", self.said())
         self.end_soon()
-        self.slurm.call("scontrol", "update", f"JobId={job}", "TimeLimit=20")  # enough, however busy the machine
+        self.give_time(job)
         self.await_state(job, *ENDED)
         self.assertEqual(self.slurm.job(job)["JobState"], "COMPLETED", self.said())
         self.assertEqual(self.slurm.job(job)["Restarts"], "1", self.said())
