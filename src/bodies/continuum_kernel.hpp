@@ -134,8 +134,12 @@ class Continuum final : public Body {
     const auto V0 = points_.get<RestVolume>();
     const auto F = points_.get<ElasticF>();
     const Columns memory(const_cast<Table&>(points_));
-    return ordered_sum(points_.owned(), Real(0),
-                       [&](std::size_t p) { return V0[p] * L::energy(constants_, memory.load(p), F[p]); });
+    const std::size_t points = points_.owned(), packs = (points + Pack::size - 1) / Pack::size;
+    const Pack sums = ordered_sum(packs, Pack(0), [&](std::size_t k) __attribute__((flatten)) {
+      const PackRows rows = PackRows::range(k * Pack::size, points);
+      return without_idle(load(V0, rows) * L::energy(constants_, memory.load(rows), load(F, rows)), rows);
+    });
+    return sum_of_lanes(sums);
   }
 
   Table observe() const override {

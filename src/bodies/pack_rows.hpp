@@ -156,6 +156,18 @@ inline void store(const Matrix3<Pack>& a, const PackRows& rows, std::span<Mat3> 
   detail::store_rows<9>(a.data(), rows, column.data()->data());
 }
 
+/// Zero in the idle lanes.
+inline Pack without_idle(Pack a, const PackRows& rows) {
+  for (int lane = rows.count; lane < Pack::size; ++lane) a.v[lane] = 0;
+  return a;
+}
+
+inline Real sum_of_lanes(const Pack& a) {
+  Real sum = 0;
+  for (int lane = 0; lane < Pack::size; ++lane) sum += a[lane];
+  return sum;
+}
+
 /// The largest lane.
 inline Real largest(const Pack& a) {
   Real most = a[0];

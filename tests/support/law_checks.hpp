@@ -428,7 +428,7 @@ void check_packs_agree_with_single_points() {
       const auto pack = points.packed(i, 11);
       const auto returned = L::return_map(k, pack.q, pack.F, 1e-3);
       const Matrix3<Pack> tau = L::kirchhoff(k, pack.q, pack.F);
-      const Pack stiffness = L::stiffness(k, pack.q, pack.F);
+      const Pack stiffness = L::stiffness(k, pack.q, pack.F), energy = L::energy(k, pack.q, pack.F);
       for (int lane = 0; lane < Pack::size; ++lane) {
         const std::size_t p = (i + 11 * static_cast<std::size_t>(lane)) % points.F.size();
         const Mat3& F = points.F[p];
@@ -445,6 +445,8 @@ void check_packs_agree_with_single_points() {
         for (std::size_t n = 0; n < q.size(); ++n) EXPECT_NEAR(q[n], q_alone[n], round_off);
         const Real modulus = L::stiffness(k, points.q[p], F);
         EXPECT_NEAR(stiffness[lane], modulus, round_off * modulus);
+        const Real energy_alone = L::energy(k, points.q[p], F);
+        EXPECT_NEAR(energy[lane], energy_alone, round_off * (std::abs(energy_alone) + modulus));
         const Mat3 tau_alone = L::kirchhoff(k, points.q[p], F);
         EXPECT_LE((lane_of(tau, lane) - tau_alone).norm(), round_off * (tau_alone.norm() + modulus));
       }
@@ -487,6 +489,7 @@ void check_neighbours_in_a_pack_change_no_bit() {
         EXPECT_EQ(lane_of<L>(returned.q, 0), lane_of<L>(alone_returned.q, 0)) << points.F[i];
         EXPECT_EQ(bits(tau), bits(alone_tau)) << points.F[i];
         EXPECT_EQ(L::stiffness(k, among.q, among.F)[0], L::stiffness(k, alone.q, alone.F)[0]) << points.F[i];
+        EXPECT_EQ(L::energy(k, among.q, among.F)[0], L::energy(k, alone.q, alone.F)[0]) << points.F[i];
       }
     }
   });

@@ -21,8 +21,13 @@ struct FixedCorotated : NeverYields, Inviscid {
   template <class T>
   static T energy(const Constants& k, const Memory&, const Matrix3<T>& F) {
     const auto [mu, lambda] = k.lame;
-    const T compression = F.determinant() - 1;
-    return mu * (F - polar(F).R).squaredNorm() + 0.5 * lambda * compression * compression;
+    const T J = determinant(F), compression = J - 1;
+    // |F - R| = |V - I| = |s - 1|
+    const NearlyAlways<T> V = left_stretch(left_square(F), J);
+    T strain2 = (V.value - T(1)).squared_norm();
+    if (any(!V.valid))
+      strain2 = select(V.valid, strain2, T((polar_svd(F).s - Vector3<T>::Constant(T(1))).squaredNorm()));
+    return mu * strain2 + 0.5 * lambda * compression * compression;
   }
 
   /// P = 2 mu (F - R) + lambda (J - 1) cof F.

@@ -74,8 +74,8 @@ struct PlasticStrain : Field<Real> {
 ///                                 sqrt(stiffness / rest density)
 ///   plastic_measure(k, q, F)      what frames show as `plastic_measure`; 0 where nothing ever flowed
 /// energy, stress and return_map are templates on the scalar of F, for automatic derivatives. kirchhoff, return_map,
-/// viscous_stress and stiffness, which every step asks of every point, take packs of points too, with packs of memory;
-/// they give NaN where F holds one, and a lane of a pack never depends on its neighbours.
+/// viscous_stress and stiffness, which every step asks of every point, and energy take packs of points too, with packs
+/// of memory; they give NaN where F holds one, and a lane of a pack never depends on its neighbours.
 template <class L>
 concept Law = requires(const typename L::Constants& k, const typename L::Memory& q, const Mat3& F, const Mat3& dF,
                        Real dt, const typename L::template MemoryOf<Pack>& packed_q, const Matrix3<Pack>& packed_F,
@@ -92,6 +92,7 @@ concept Law = requires(const typename L::Constants& k, const typename L::Memory&
   { L::return_map(k, q, F, dt) } -> std::same_as<Returned<typename L::Memory>>;
   { L::return_differential(k, q, F, dF, dt) } -> std::same_as<Mat3>;
   { L::viscous_stress(k, Real(1), dF) } -> std::same_as<Mat3>;
+  { L::energy(k, packed_q, packed_F) } -> std::same_as<Pack>;
   { L::kirchhoff(k, packed_q, packed_F) } -> std::same_as<Matrix3<Pack>>;
   { L::return_map(k, packed_q, packed_F, dt) } -> std::same_as<Returned<typename L::template MemoryOf<Pack>, Pack>>;
   { L::viscous_stress(k, packed_J, packed_F) } -> std::same_as<Matrix3<Pack>>;

@@ -45,8 +45,8 @@ struct Snow : Inviscid {
   }
 
   template <class T>
-  static T energy(const Constants& k, const Memory& q, const Matrix3<T>& F) {
-    return hardened(k, q) * FixedCorotated::energy({k.lame}, {}, F);
+  static T energy(const Constants& k, const MemoryOf<Plain<T>>& q, const Matrix3<T>& F) {
+    return T(hardened(k, q)) * FixedCorotated::energy({k.lame}, {}, F);
   }
   template <class T>
   static Matrix3<T> stress(const Constants& k, const Memory& q, const Matrix3<T>& F) {

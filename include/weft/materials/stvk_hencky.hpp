@@ -32,9 +32,14 @@ NearlyAlways<T> moderate_log_strain(const Matrix3<T>& F) {
 struct HenckyElastic : Inviscid {
   template <class Constants, class Memory, class T>
   static T energy(const Constants& k, const Memory&, const Matrix3<T>& F) {
-    const Vector3<T> e = log_strains(polar_svd(F).s);
-    const T sum = e.sum();
-    return k.lame.mu * e.squaredNorm() + 0.5 * k.lame.lambda * sum * sum;
+    const NearlyAlways<T> e = moderate_log_strain(F);
+    T sum = e.value.trace(), square = e.value.squared_norm();
+    if (any(!e.valid)) {
+      const Vector3<T> far_e = log_strains(polar_svd(F).s);
+      sum = select(e.valid, sum, T(far_e.sum()));
+      square = select(e.valid, square, T(far_e.squaredNorm()));
+    }
+    return k.lame.mu * square + 0.5 * k.lame.lambda * sum * sum;
   }
 
   template <class Constants, class Memory, class T>
