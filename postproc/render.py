@@ -142,7 +142,7 @@ class Scene:
         deck = self.read_deck(output / "resolved.yaml")
         self.title = deck.get("title") or output.resolve().name
         everything = [Series(run, name) for name in run.names]
-        self.bodies = [s for s in everything if s.kind in ("vertex", "triangle") and not s.is_collider]
+        self.bodies = [s for s in everything if s.kind in ("vertex", "line", "triangle") and not s.is_collider]
         self.colliders = [s for s in everything if s.kind == "triangle" and s.is_collider]
         self.colours = self.choose_colours(deck)
         if options.only:
@@ -322,7 +322,11 @@ class Picture:
 
     def add_surface(self, series):
         reader = self.pv.VTKHDFReader(FileName=[str(series.run.frame(series.name, 0).file)])
-        surface = self.pv.GenerateSurfaceNormals(Input=self.pv.ExtractSurface(Input=reader), FeatureAngle=30)
+        surface = self.pv.ExtractSurface(Input=reader)
+        if series.kind == "line":  # threads as thick as can be seen
+            surface = self.pv.Tube(Input=surface, Radius=0.003 * self.size, NumberofSides=8, VaryRadius="Off")
+        else:
+            surface = self.pv.GenerateSurfaceNormals(Input=surface, FeatureAngle=30)
         shown = self.pv.Show(surface, self.view, "GeometryRepresentation")
         shown.SetRepresentationType("Surface")
         shown.Ambient, shown.Diffuse, shown.Specular = 0.45, 0.55, 0.0

@@ -10,9 +10,11 @@ void StepLimit::include(const StepLimit& those) {
   wave_speed = std::max(wave_speed, those.wave_speed);
   viscosity = std::max(viscosity, those.viscosity);
   speed = std::max(speed, those.speed);
+  mesh_speed = std::max(mesh_speed, those.mesh_speed);
+  frequency = std::max(frequency, those.frequency);
 }
 
-StepLimit Body::limit_from(std::size_t first_row) const {
+StepLimit Body::limit_from(std::size_t first_row) {
   StepLimit all;
 #pragma omp parallel
   {

@@ -40,6 +40,7 @@ CodimensionalElements<K>::CodimensionalElements(const typename K::Constants& con
   incidence_ = Incidence(rows_of_corners, rows);
   directors_.resize(points_.size());
   stress_.resize(elements_.size());
+  torn_.assign(elements_.size(), 0);
 }
 
 template <class K>
@@ -83,16 +84,14 @@ Vec3 CodimensionalElements<K>::position(std::size_t point, std::span<const Vec3>
 
 template <class K>
 void CodimensionalElements<K>::add_mass(std::span<Real> of_vertices, std::span<Real> of_points) const {
-  const auto share = [&](std::size_t e) {
-    return density_ * elements_[e].volume / (K::corners + static_cast<Real>(first_point_[e + 1] - first_point_[e]));
-  };
-  incidence_.add(of_vertices, [&](std::int32_t corner) { return share(corner / K::corners); });
-  for (std::size_t q = 0; q < points_.size(); ++q) of_points[q] = share(points_[q].element);
+  incidence_.add(of_vertices, [&](std::int32_t corner) { return mass_share(corner / K::corners); });
+  for (std::size_t q = 0; q < points_.size(); ++q) of_points[q] = mass_share(points_[q].element);
 }
 
 template <class K>
 Real CodimensionalElements<K>::energy(std::span<const Vec3> x, std::span<const Mat3> H) const {
   return ordered_sum(elements_.size(), Real(0), [&](std::size_t e) {
+    if (is_torn(e)) return Real(0);
     const Tangents F = tangents(elements_[e], x);
     Real sum = 0;
     for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
@@ -106,6 +105,11 @@ void CodimensionalElements<K>::respond(std::span<const Vec3> x, std::span<const 
                                        std::span<Mat3> A) {
 #pragma omp parallel for schedule(static)
   for (std::size_t e = 0; e < elements_.size(); ++e) {
+    if (is_torn(e)) {
+      stress_[e].setZero();
+      for (std::size_t q = first_point(e); q < first_point(e + 1); ++q) A[q].setZero();
+      continue;
+    }
     const Tangents F = tangents(elements_[e], x);
     const Real V = point_volume(e);
     stress_[e] = elements_[e].volume * K::Manifold::stress(K::manifold(constants_), F);
@@ -129,6 +133,11 @@ void CodimensionalElements<K>::differentiate(std::span<const Vec3> x, std::span<
   const auto& contact = K::contact(constants_);
 #pragma omp parallel for schedule(static)
   for (std::size_t e = 0; e < elements_.size(); ++e) {
+    if (is_torn(e)) {
+      stress_[e].setZero();
+      for (std::size_t q = first_point(e); q < first_point(e + 1); ++q) dA[q].setZero();
+      continue;
+    }
     const Tangents F = tangents(elements_[e], x), dF = tangents(elements_[e], dx);
     const Real V = point_volume(e);
     stress_[e] = elements_[e].volume * (projected ? Manifold::projected_differential(sheet, F, dF)
@@ -157,6 +166,7 @@ template <class K>
 void CodimensionalElements<K>::commit(std::span<const Vec3> x, std::span<const Mat3> H) {
 #pragma omp parallel for schedule(static)
   for (std::size_t q = 0; q < points_.size(); ++q) {
+    if (is_torn(static_cast<std::size_t>(points_[q].element))) continue;
     const Directors trial = directors_[q] + H[q] * directors_[q];
     const Mat3 A = joined(tangents(elements_[points_[q].element], x), trial);
     directors_[q] = K::Contact::return_map(K::contact(constants_), A).template rightCols<3 - K::tangents>();
@@ -173,28 +183,24 @@ Real CodimensionalElements<K>::manifold_stiffness(std::size_t e, const Tangents&
 
 template <class K>
 ElementSpeeds CodimensionalElements<K>::speeds(std::span<const Vec3> x) const {
-  Real across = 0, along = 0;
-#pragma omp parallel for schedule(static) reduction(max : across, along)
+  Real across = 0, along = 0, square = 0;
+#pragma omp parallel for schedule(static) reduction(max : across, along, square)
   for (std::size_t e = 0; e < elements_.size(); ++e) {
+    if (is_torn(e)) continue;
     const Tangents F = tangents(elements_[e], x);
     for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
       across = std::max(across, K::Contact::stiffness(K::contact(constants_), joined(F, directors_[q])));
-    along = std::max(along, manifold_stiffness(e, F));
+    const Real stiffness = manifold_stiffness(e, F);
+    const auto gradients = elements_[e].gradients.rowwise().norm().eval();
+    along = std::max(along, stiffness);
+    square = std::max(square, elements_[e].volume * stiffness * gradients.maxCoeff() * gradients.sum() / mass_share(e));
   }
-  return {std::sqrt(across / density_), std::sqrt(along / density_)};
+  return {std::sqrt(across / density_), std::sqrt(along / density_), std::sqrt(square)};
 }
 
 template <class K>
-void CodimensionalElements<K>::add_springs(std::span<const Vec3> x, std::span<Real> springs) const {
-  std::vector<Real> stiffness(elements_.size());
-#pragma omp parallel for schedule(static)
-  for (std::size_t e = 0; e < elements_.size(); ++e)
-    stiffness[e] = elements_[e].volume * manifold_stiffness(e, tangents(elements_[e], x));
-  incidence_.add(springs, [&](std::int32_t corner) {
-    const std::int32_t e = corner / K::corners;
-    const auto& gradients = elements_[e].gradients;
-    return stiffness[e] * gradients.row(corner % K::corners).norm() * gradients.rowwise().norm().sum();
-  });
+Mat3 CodimensionalElements<K>::deformation(std::size_t point, std::span<const Vec3> x) const {
+  return joined(tangents(elements_[points_[point].element], x), directors_[point]);
 }
 
 }  // namespace weft

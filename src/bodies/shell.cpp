@@ -6,7 +6,6 @@
 #include "weft/base/random.hpp"
 #include "weft/base/sums.hpp"
 #include "weft/math/quadrature.hpp"
-#include "weft/parallel/curve.hpp"
 
 #include "bodies/shell_kernel.hpp"
 
@@ -142,51 +141,18 @@ std::vector<std::vector<std::int32_t>> points_around(const ControlMesh& mesh) {
   return around;
 }
 
-/// Material faces in the order of the curve through their middles.
-std::vector<std::int64_t> along_curve(const ControlMesh& mesh) {
-  const Box box = bounds_of(cage_of(mesh));
-  const Real cell = (box.upper - box.lower).maxCoeff() / 4096;
-  std::vector<std::pair<BlockKey, std::int64_t>> order;
-  for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
-    Vec3 middle = Vec3::Zero();
-    for (const std::int32_t p : mesh.faces[f]) middle += (mesh.points[p] - box.lower) / 4;
-    order.emplace_back(key_of((middle / cell).cast<std::int32_t>()), f);
-  }
-  std::sort(order.begin(), order.end());
-  std::vector<std::int64_t> faces;
-  for (const auto& [key, f] : order) faces.push_back(f);
-  return faces;
-}
-
 }  // namespace
 
-std::vector<ShellPiece> divide_shell(const ControlMesh& mesh, int ranks) {
-  const std::vector<std::int64_t> order = along_curve(mesh);
-  const auto around = points_around(mesh);
-  std::vector<ShellPiece> pieces(ranks);
-  std::vector<RemoteRow> home(mesh.points.size(), RemoteRow{-1, -1});
-  std::vector<std::vector<std::int32_t>> seen(ranks);
-  for (int r = 0; r < ranks; ++r) {
-    ShellPiece& piece = pieces[r];
-    const auto begin = mesh.material_faces * r / ranks, end = mesh.material_faces * (r + 1) / ranks;
-    piece.faces.assign(order.begin() + begin, order.begin() + end);
-    std::sort(piece.faces.begin(), piece.faces.end());
-    for (const std::int64_t f : piece.faces) seen[r].insert(seen[r].end(), around[f].begin(), around[f].end());
-    std::sort(seen[r].begin(), seen[r].end());
-    seen[r].erase(std::unique(seen[r].begin(), seen[r].end()), seen[r].end());
-    for (const std::int32_t p : seen[r])
-      if (home[p].rank < 0) {
-        home[p] = {r, static_cast<std::int32_t>(piece.points.size())};
-        piece.points.push_back(p);
-      }
-    piece.owned = piece.points.size();
-    for (const std::int32_t p : seen[r])
-      if (home[p].rank != r) {
-        piece.points.push_back(p);
-        piece.originals.push_back(home[p]);
-      }
+std::vector<MeshPiece> divide_shell(const ControlMesh& mesh, int ranks) {
+  std::vector<Vec3> middles;
+  for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
+    Vec3& middle = middles.emplace_back(Vec3::Zero());
+    for (const std::int32_t p : mesh.faces[f]) middle += mesh.points[p] / 4;
   }
-  return pieces;
+  const auto around = points_around(mesh);
+  return divide_mesh(
+      equal_runs(middles, ranks), [&](std::int64_t f) { return std::span<const std::int32_t>(around[f]); },
+      mesh.points.size(), ranks);
 }
 
 Shell::Shell(const Comm& comm, const ShellDescription& shell)
@@ -202,10 +168,10 @@ Shell::Shell(const Comm& comm, const ShellDescription& shell)
   across_ = static_cast<int>(across.at.size());
 
   const std::span<const Vec3> rest = shell.mesh.points;
-  basis_ = limit_basis(shell.mesh, piece_.faces, rule.at);
-  mass_basis_ = limit_basis(shell.mesh, piece_.faces, mass_rule.at);
-  for (std::size_t e = 0; e < piece_.faces.size(); ++e) {
-    const std::int64_t f = piece_.faces[e];
+  basis_ = limit_basis(shell.mesh, piece_.elements, rule.at);
+  mass_basis_ = limit_basis(shell.mesh, piece_.elements, mass_rule.at);
+  for (std::size_t e = 0; e < piece_.elements.size(); ++e) {
+    const std::int64_t f = piece_.elements[e];
     for (int s = 0; s < basis_.samples; ++s) {
       const Jet q = jet_at(basis_, e, s, rest);
       const SurfacePoint<Real> at(q);

@@ -181,7 +181,7 @@ std::vector<Sample> side_samples(const Shell& shell, const ControlMesh& mesh) {
   std::vector<Sample> samples;
   for (int c = 0; c < 4; ++c) {
     std::vector<std::int64_t> faces;
-    for (const std::int64_t f : shell.piece().faces)
+    for (const std::int64_t f : shell.piece().elements)
       if (outside.contains({mesh.faces[f][(c + 1) % 4], mesh.faces[f][c]})) faces.push_back(f);
     std::vector<Vec2> at;
     for (const Real t : rule.at) at.emplace_back((1 - t) * edges[c].from + t * edges[c].to);

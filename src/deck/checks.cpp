@@ -104,6 +104,34 @@ void check(const AnnulusDeck& annulus, const Spot& at) {
   check_range(annulus.from, annulus.to, "from", "to", at);
 }
 
+void check(const WovenSheetLawDeck& law, const Spot& at) {
+  if (!(law.poisson_ratio * law.poisson_ratio * law.weft_modulus < law.warp_modulus))
+    at["poisson_ratio"].error("must be smaller: its square below warp_modulus / weft_modulus, for a stable sheet.");
+}
+
+void check(const HairTubeDeck& tube, const Spot& at) {
+  check_range(tube.inner_radius, tube.outer_radius, "inner_radius", "outer_radius", at);
+}
+
+void check(const BraidDeck& braid, const Spot& at) {
+  if (braid.strands % 2 == 0) at["strands"].error("must be odd.");
+}
+
+void check(const KnitDeck& knit, const Spot& at) {
+  if (knit.pattern.empty() || knit.pattern.find_first_not_of("kp") != std::string::npos)
+    at["pattern"].error("must be made of the letters k and p.");
+}
+
+void check(const MembraneDeck& membrane, const Spot& at) {
+  if (membrane.bending && membrane.tear_stretch)
+    at["tear_stretch"].error_at_key("cannot stand together with bending. Keep one of them.");
+}
+
+void check(const FiberDeck& fibers, const Spot& at) {
+  if (fibers.bending_modulus && fibers.tear_stretch)
+    at["tear_stretch"].error_at_key("cannot stand together with bending_modulus. Keep one of them.");
+}
+
 void check(const ControlMeshDeck& mesh, const Spot& at) {
   if (!mesh.irregular) return;
   if (std::holds_alternative<MeshFileDeck>(mesh.form))
@@ -169,14 +197,23 @@ void check_references(const Deck& deck, const Spot& root) {
   check_names_used(probes, "body", "body", body_names);
   check_names_used(handles, "body", "body", body_names);
 
-  Names fed;
+  Names fed, meshed;
+  for (std::size_t i = 0; i < bodies.size() && i < deck.bodies.size(); ++i)
+    if (const Node* name = bodies.entry(i).node().child("name");
+        name != nullptr && !std::holds_alternative<ContinuumDeck>(deck.bodies[i]))
+      meshed.insert(name->text);
   for (std::size_t i = 0; i < sources.size(); ++i)
-    if (const Node* body = sources.entry(i).node().child("body")) fed.insert(body->text);
+    if (const Node* body = sources.entry(i).node().child("body")) {
+      fed.insert(body->text);
+      if (meshed.contains(body->text))
+        sources.entry(i)["body"].error(
+            fmt::format("{} has a mesh; a source can feed bodies of kind continuum only.", shown(body->text)));
+    }
   for (std::size_t i = 0; i < bodies.size(); ++i) {
     const Spot body = bodies.entry(i);
     const Node* name = body.node().child("name");
-    const bool is_shell = i < deck.bodies.size() && std::holds_alternative<ShellDeck>(deck.bodies[i]);
-    if (name != nullptr && !is_shell && body.node().kind == Node::Kind::mapping && !body.has("shape") &&
+    const bool is_meshed = i < deck.bodies.size() && !std::holds_alternative<ContinuumDeck>(deck.bodies[i]);
+    if (name != nullptr && !is_meshed && body.node().kind == Node::Kind::mapping && !body.has("shape") &&
         !fed.contains(name->text))
       body.error("has no shape, and no source feeds it, so it would stay empty. Give it a shape or a source.");
   }

@@ -170,6 +170,60 @@ inline constexpr auto keys<HerschelBulkleyDeck> =
               &HerschelBulkleyDeck::flow_index});
 
 template <>
+inline constexpr auto keys<SheetContactDeck> =
+    table("sheet_contact", "What fills the space around a sheet where it meets something [Jiang et al. 2017].",
+          Key{"stiffness", "Pa", above(0), required, "k: pressure k (1 - s)^2 at the compression s.",
+              &SheetContactDeck::stiffness},
+          Key{"shear_stiffness", "Pa", at_least(0), "0", "gamma: resists sliding up to friction; 0: no friction.",
+              &SheetContactDeck::shear_stiffness},
+          Key{"friction", "1", at_least(0), "0", "Coulomb's coefficient.", &SheetContactDeck::friction});
+
+template <>
+inline constexpr auto keys<SheetLawDeck> =
+    table("sheet", "Cloth for membranes: isotropic in its plane, frictional contact across it.",
+          Either{stiffness, &SheetLawDeck::stiffness},
+          Key{"contact", required, "Frictional contact.", &SheetLawDeck::contact});
+
+template <>
+inline constexpr auto keys<WovenSheetLawDeck> = table(
+    "woven_sheet", "Woven cloth for membranes: other stiffness along the warp than along the weft.",
+    Key{"warp_modulus", "Pa", above(0), required, "Young's modulus along the warp.", &WovenSheetLawDeck::warp_modulus},
+    Key{"weft_modulus", "Pa", above(0), required, "Young's modulus along the weft.", &WovenSheetLawDeck::weft_modulus},
+    Key{"poisson_ratio", "1", above(-1).below(1), "0",
+        "Shrinking of the weft as the warp is stretched; its square is below warp_modulus / weft_modulus.",
+        &WovenSheetLawDeck::poisson_ratio},
+    Key{"shear_modulus", "Pa", at_least(0), required, "Shear modulus.", &WovenSheetLawDeck::shear_modulus},
+    Key{"contact", required, "Frictional contact.", &WovenSheetLawDeck::contact});
+
+template <>
+inline constexpr auto keys<FrictionAngleDeck> =
+    table("friction_angle", "One angle for both frictions.",
+          Key{"friction_angle", "deg", at_least(0).below(90), required,
+              "phi: friction tan(phi) along fibers and sqrt(2/3) 2 sin(phi) / (3 - sin(phi)) across.",
+              &FrictionAngleDeck::friction_angle});
+
+template <>
+inline constexpr auto keys<FrictionPairDeck> = table("friction_pair", "Each friction by itself.",
+                                                     Key{"friction_along", "1", at_least(0), required,
+                                                         "Coulomb's coefficient along the fibers.",
+                                                         &FrictionPairDeck::friction_along},
+                                                     Key{"friction_across", "1", at_least(0), required,
+                                                         "Coulomb's coefficient across the fibers.",
+                                                         &FrictionPairDeck::friction_across});
+
+template <>
+inline constexpr auto keys<FiberLawDeck> = table(
+    "fiber", "Hair, yarn and threads: elastic along the fiber, frictional contact around it [Jiang et al. 2017].",
+    Key{"stretch_modulus", "Pa", above(0), required, "Young's modulus along the fiber.",
+        &FiberLawDeck::stretch_modulus},
+    Key{"shear_modulus", "Pa", at_least(0), "0",
+        "gamma: what surrounds the fiber resists sliding along it up to friction; 0: no friction along.",
+        &FiberLawDeck::shear_modulus},
+    Either{"The stiffness of contact around the fiber: youngs_modulus with poisson_ratio, or lame_lambda with lame_mu.",
+           &FiberLawDeck::stiffness},
+    Either{"The friction: friction_angle, or friction_along with friction_across.", &FiberLawDeck::friction});
+
+template <>
 inline constexpr bool is_named_by_key<MaterialDeck> = true;
 
 template <>
@@ -263,7 +317,9 @@ inline constexpr auto keys<ContinuumDeck> =
 template <>
 inline constexpr auto keys<MeshFileDeck> =
     table("file", "A mesh from a file.",
-          Key{"path", a_file, required, "OBJ or PLY; quads stay, other polygons are divided into quads once.",
+          Key{"path", a_file, required,
+              "OBJ, PLY or STL. Shells keep quads and divide other polygons into quads once; membranes divide polygons "
+              "into triangles.",
               &MeshFileDeck::file});
 
 template <>
@@ -328,6 +384,139 @@ inline constexpr auto keys<ShellDeck> = table(
     Key{"laminae", "1", at_least(2).at_most(9), "2",
         "Gauss points across the thickness; 2 are exact for elastic sheets, denting needs 3 to 5.",
         &ShellDeck::laminae});
+
+template <>
+inline constexpr auto keys<SurfaceDeck> =
+    table("surface", "A surface of triangles.", OneOf{"The surface.", &SurfaceDeck::form},
+          Key{"across", "1", at_least(1), "16",
+              "Divisions in the first direction of a generated surface: width, angle or radius; each square is two "
+              "triangles.",
+              &SurfaceDeck::across},
+          Key{"along", "1", at_least(1), "16",
+              "Divisions in the second direction of a generated surface: height, length, latitude or angle.",
+              &SurfaceDeck::along},
+          Key{"scale", "1", above(0), "1", "Uniform scale.", &SurfaceDeck::scale},
+          Key{"rotate", absent, "Turn about the origin.", &SurfaceDeck::rotate},
+          Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &SurfaceDeck::translate});
+
+template <>
+inline constexpr auto keys<PlateDeck> =
+    table("bending", "Resistance of a sheet against bending, that of a plate.",
+          Key{"youngs_modulus", "Pa", above(0), required, "Young's modulus in bending.", &PlateDeck::youngs_modulus},
+          Key{"poisson_ratio", "1", above(-1).below(1), "0", "Poisson's ratio in bending.", &PlateDeck::poisson_ratio});
+
+inline constexpr const char* tear_text =
+    "Elements that are stretched beyond this are gone; without, nothing tears. Not together with bending.";
+
+template <>
+inline constexpr auto keys<MembraneDeck> = table(
+    "membrane",
+    "Cloth: a thin sheet without stiffness against bending, in frictional contact with itself and all else.",
+    Key{"name", a_name, required, "Names files, columns and references.", &MembraneDeck::name},
+    Key{"material", a_name, required, "Name of a material with law sheet or woven_sheet.", &MembraneDeck::material},
+    Key{"mesh", required, "The sheet at rest. Edges should be about as long as domain.dx.", &MembraneDeck::mesh},
+    Key{"thickness", "m", above(0), required, "Thickness.", &MembraneDeck::thickness},
+    Key{"warp", "1", direction, absent,
+        "Direction of the warp at rest, of any length; without, the first edge of each triangle.", &MembraneDeck::warp},
+    Key{"bending", absent, "Resistance against bending; without, none.", &MembraneDeck::bending},
+    Key{"tear_stretch", "1", above(1), absent, tear_text, &MembraneDeck::tear_stretch},
+    Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &MembraneDeck::velocity},
+    Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
+        &MembraneDeck::spin});
+
+template <>
+inline constexpr auto keys<CurveFileDeck> = table("curve_file", "Curves from a file.",
+                                                  Key{"path", a_file, required,
+                                                      "OBJ (lines), .hair or .bcc; the path is relative to the deck.",
+                                                      &CurveFileDeck::file});
+
+template <>
+inline constexpr auto keys<HairTubeDeck> =
+    table("hair_tube", "Straight strands along z from 0, spread over the ring between two radii.",
+          Key{"inner_radius", "m", at_least(0), required, "Inner radius.", &HairTubeDeck::inner_radius},
+          Key{"outer_radius", "m", above(0), required, "Outer radius.", &HairTubeDeck::outer_radius},
+          Key{"length", "m", above(0), required, "Of each strand.", &HairTubeDeck::length},
+          Key{"strands", "1", at_least(1), required, "Their number.", &HairTubeDeck::strands});
+
+template <>
+inline constexpr auto keys<HairBallDeck> =
+    table("hair_ball", "Straight strands that stand on a sphere about the origin.",
+          Key{"radius", "m", above(0), required, "Radius of the sphere.", &HairBallDeck::radius},
+          Key{"length", "m", above(0), required, "Of each strand.", &HairBallDeck::length},
+          Key{"strands", "1", at_least(1), required, "Their number.", &HairBallDeck::strands});
+
+template <>
+inline constexpr auto keys<BraidDeck> = table(
+    "braid", "Strands plaited along z.",
+    Key{"strands", "1", at_least(3), "3", "Their number; odd.", &BraidDeck::strands},
+    Key{"width", "m", above(0), required, "Of the braid, in x.", &BraidDeck::width},
+    Key{"depth", "m", above(0), required, "Of the braid, in y.", &BraidDeck::depth},
+    Key{"pitch", "m", above(0), required, "A strand comes back to its place after this length.", &BraidDeck::pitch},
+    Key{"length", "m", above(0), required, "Of the braid.", &BraidDeck::length});
+
+template <>
+inline constexpr auto keys<ShagCarpetDeck> =
+    table("shag_carpet", "Pile that stands on the plane z = 0 over [0, width] x [0, depth].",
+          Key{"width", "m", above(0), required, "Extent in x.", &ShagCarpetDeck::width},
+          Key{"depth", "m", above(0), required, "Extent in y.", &ShagCarpetDeck::depth},
+          Key{"height", "m", above(0), required, "Of the pile.", &ShagCarpetDeck::height},
+          Key{"gap", "m", above(0), required, "Between neighbouring strands.", &ShagCarpetDeck::gap},
+          Key{"lean", "1", at_least(0), "0", "Strands lean at random by up to this much, horizontal over vertical.",
+              &ShagCarpetDeck::lean},
+          Key{"seed", "1", at_least(0).at_most(4294967295), "0", "Another seed gives another carpet.",
+              &ShagCarpetDeck::seed});
+
+template <>
+inline constexpr auto keys<WeaveDeck> =
+    table("weave", "Plain weave in the plane z = 0: warp yarns along y, weft yarns along x, over and under in turn.",
+          Key{"warp", "1", at_least(1), required, "Number of warp yarns.", &WeaveDeck::warp},
+          Key{"weft", "1", at_least(1), required, "Number of weft yarns.", &WeaveDeck::weft},
+          Key{"gap", "m", above(0), required, "Between neighbouring yarns.", &WeaveDeck::gap},
+          Key{"amplitude", "m", above(0), required, "Yarns pass at this height above and below the plane.",
+              &WeaveDeck::amplitude});
+
+template <>
+inline constexpr auto keys<KnitDeck> =
+    table("knit",
+          "Knitted fabric in the plane z = 0: each row is a yarn along x, its loops go through those of the row below.",
+          Key{"stitches", "1", at_least(1), required, "Stitches in a row.", &KnitDeck::stitches},
+          Key{"rows", "1", at_least(1), required, "Number of rows.", &KnitDeck::rows},
+          Key{"width", "m", above(0), required, "Of a stitch; rows are 0.9 of it apart.", &KnitDeck::width},
+          Key{"depth", "m", above(0), required, "Loops reach from -depth to depth; 0.3 widths leave room for the yarn.",
+              &KnitDeck::depth},
+          Key{"pattern", "k", "Columns in turn, k for knit and p for purl: k is stockinette, kp and kkpp are ribs.",
+              &KnitDeck::pattern});
+
+template <>
+inline constexpr auto keys<PliesDeck> =
+    table("plies", "Each curve becomes several strands twisted about it.",
+          Key{"count", "1", at_least(2), required, "Number of strands.", &PliesDeck::count},
+          Key{"radius", "m", above(0), required, "Distance of the strands from the curve.", &PliesDeck::radius},
+          Key{"twist", "m", above(0), required, "Length of curve for one turn.", &PliesDeck::twist});
+
+template <>
+inline constexpr auto keys<CurvesDeck> = table(
+    "curves", "Curves of straight segments: made, plied, then scaled, turned and moved.",
+    OneOf{"The curves.", &CurvesDeck::form}, Key{"plies", absent, "Makes strands of each curve.", &CurvesDeck::plies},
+    Key{"spacing", "m", above(0), absent, "Of vertices along the curves; without, domain.dx, and files keep theirs.",
+        &CurvesDeck::spacing},
+    Key{"scale", "1", above(0), "1", "Uniform scale.", &CurvesDeck::scale},
+    Key{"rotate", absent, "Turn about the origin.", &CurvesDeck::rotate},
+    Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &CurvesDeck::translate});
+
+template <>
+inline constexpr auto keys<FiberDeck> = table(
+    "fiber", "Hair, yarn, threads: curves in frictional contact with one another and all else.",
+    Key{"name", a_name, required, "Names files, columns and references.", &FiberDeck::name},
+    Key{"material", a_name, required, "Name of a material with law fiber.", &FiberDeck::material},
+    Key{"curves", required, "The fibers at rest. Segments should be about as long as domain.dx.", &FiberDeck::curves},
+    Key{"radius", "m", above(0), required, "Of the round section.", &FiberDeck::radius},
+    Key{"bending_modulus", "Pa", above(0), absent, "Young's modulus in bending; without, no resistance.",
+        &FiberDeck::bending_modulus},
+    Key{"tear_stretch", "1", above(1), absent, tear_text, &FiberDeck::tear_stretch},
+    Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &FiberDeck::velocity},
+    Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
+        &FiberDeck::spin});
 
 template <>
 inline constexpr auto keys<BodyDeck> = table("body", "What moves.",
@@ -428,7 +617,7 @@ inline constexpr auto keys<GravityDeck> = table("gravity", "Gravity on the chose
 
 template <>
 inline constexpr auto keys<HandleDeck> =
-    table("handle", "Holds, moves or loads a part of a meshed body; for time.scheme static.",
+    table("handle", "Holds, moves or loads a part of a meshed body. In steps of the grid: `hold` with keep place, and `force`.",
           Key{"name", a_name, required, "Names columns.", &HandleDeck::name},
           Key{"body", a_name, required, "Name of a meshed body.", &HandleDeck::body},
           Key{"where", absent, "The part of the body that is inside this shape at rest; without, all of it.",

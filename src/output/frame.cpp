@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Names of the three kinds of cells: in our attribute and in XDMF, and VTK's number.
+/// Names of the kinds of cells: in our attribute and in XDMF, and VTK's number.
 struct CellNames {
   CellKind kind;
   const char* name;
@@ -28,7 +28,8 @@ struct CellNames {
   std::uint8_t vtk;
   int corners;
 };
-constexpr std::array<CellNames, 3> cell_names{{{CellKind::vertex, "vertex", "Polyvertex", 1, 1},
+constexpr std::array<CellNames, 4> cell_names{{{CellKind::vertex, "vertex", "Polyvertex", 1, 1},
+                                               {CellKind::line, "line", "Polyline", 3, 2},
                                                {CellKind::triangle, "triangle", "Triangle", 5, 3},
                                                {CellKind::hexahedron, "hexahedron", "Hexahedron", 12, 8}}};
 const CellNames& names_of(CellKind kind) { return cell_names[static_cast<std::size_t>(kind)]; }
@@ -117,7 +118,7 @@ void write_mesh(const Comm& comm, HdfFile& file, const FrameMesh& mesh, bool dou
   file.set_attribute("/VTKHDF/Points", "unit", std::string("m"));
   file.write_rows("/VTKHDF/Connectivity", {Number::int64}, cells * corners, RowLayout::plain,
                   computed_rows<std::int64_t>([=](std::size_t k) {
-                    return first_point + (vertices ? static_cast<std::int64_t>(k) : mesh.cells[k]);
+                    return (mesh.shared ? 0 : first_point) + (vertices ? static_cast<std::int64_t>(k) : mesh.cells[k]);
                   }));
   const bool last = comm.rank() == comm.size() - 1;  // writes the end of the last cell
   file.write_rows("/VTKHDF/Offsets", {Number::int64}, cells + (last ? 1 : 0), RowLayout::plain,

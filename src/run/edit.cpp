@@ -62,6 +62,7 @@ RunState start_scene(const Comm& comm, Scene& scene) {
   fill_bodies(comm, scene);
   RunState state;
   state.wall_impulse.assign(scene.walls.size(), Vec3::Zero());
+  state.handle_impulse.assign(scene.handles.size(), {});
   state.next_id = scene.first_free_id;
   state.emitted_until.assign(scene.sources.size(), -std::numeric_limits<Real>::infinity());
   state.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
@@ -73,7 +74,8 @@ void edit_points(const Comm& comm, Scene& scene, RunState& state) {
   emit(comm, scene, state);
   if (scene.bounds) {
     std::int64_t removed = 0;
-    for (auto& body : scene.bodies) removed += remove_outside(*scene.bounds, body->points());
+    for (auto& body : scene.bodies)
+      if (!body->has_mesh()) removed += remove_outside(*scene.bounds, body->points());
     state.removed_points += comm.sum(removed);
   }
 }

@@ -25,7 +25,8 @@ constexpr double seconds_between_heartbeats = 5;
 
 std::vector<CheckpointPart> parts_of(Scene& scene) {
   std::vector<CheckpointPart> parts;
-  for (auto& body : scene.bodies) parts.push_back({body->name(), &body->points()});
+  for (auto& body : scene.bodies)
+    for (const auto& [name, table] : body->parts()) parts.push_back({name, table});
   return parts;
 }
 
@@ -155,7 +156,10 @@ void Run::resume(const path& checkpoint) {
   require_same_physics(header, deck_, checkpoint);
   state_ = state_from_text(header.state);
   state_.cuts.at = header.cuts;
-  for (auto& body : scene_.bodies) read_part(comm_, checkpoint, body->name(), body->points());
+  for (auto& body : scene_.bodies) {
+    for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
+    body->share(comm_, [this](const Vec3&) { return comm_.rank(); });
+  }
   const bool same_ranks = static_cast<int>(header.cuts.size()) == comm_.size() - 1;
   if (!same_ranks) {
     state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
@@ -252,6 +256,8 @@ void Run::record_row() {
   recorder_->write_history(scene_, state_, totals,
                            {last_report_.size.dt, wall_seconds() - started_, progress_->rate(), imbalance_, memory});
   recorded_step_ = state_.step;
+  std::fill(state_.handle_impulse.begin(), state_.handle_impulse.end(), HandleImpulse{});
+  state_.handles_since = state_.time;
 }
 
 void Run::record_frame() {
@@ -325,9 +331,10 @@ std::string check(const Comm& comm, const Deck& deck) {
   std::string text = resolved_yaml(deck) + "\n";
   std::size_t table_bytes = 0;
   for (const auto& body : scene.bodies) {
-    const auto points = comm.sum(static_cast<std::int64_t>(body->points().owned()));
-    text += fmt::format("body {}: {} particles\n", body->name(), points);
-    table_bytes += body->points().bytes();
+    std::int64_t points = 0;
+    for (const PointSet* set : body->sets()) points += static_cast<std::int64_t>(set->points().owned());
+    text += fmt::format("body {}: {} particles\n", body->name(), comm.sum(points));
+    for (const auto& [name, table] : body->parts()) table_bytes += table->bytes();
   }
   for (const BodySource& source : scene.sources) text += fmt::format("source {}: feeds {}\n", source.name, source.body);
   const Real points = static_cast<Real>(comm.sum(scene.points()));

@@ -16,8 +16,8 @@ namespace {
 constexpr double seconds_between_lines = 30, seconds_between_live_lines = 0.25;
 
 /// Phases in the order of the table; every rank sums the same ones.
-constexpr std::array phases{"start", "sort",   "exchange", "activate", "size",    "law",    "scatter",
-                            "grid",  "gather", "accept",   "edit",     "balance", "record", "checkpoint"};
+constexpr std::array phases{"start",  "sort",     "exchange", "activate", "size",    "law",    "scatter",   "grid",
+                            "gather", "elements", "accept",   "edit",     "balance", "record", "checkpoint"};
 
 double seconds_in(const Timers& timers, const std::string& name) {
   for (const auto& phase : timers.phases())

@@ -4,8 +4,11 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <numeric>
 
 #include "weft/base/check.hpp"
+#include "weft/bodies/continuum.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/output/probe.hpp"
 
@@ -98,6 +101,11 @@ std::vector<HistoryColumn> history_columns(const Scene& scene) {
   for (const char* energy : {"kinetic_energy", "elastic_energy", "gravitational_energy"})
     columns.push_back({energy, "J"});
   for (const Wall& wall : scene.walls) add_vector(columns, "impulse_" + wall.name, "kg m/s");
+  for (const GridHandle& handle : scene.handles)
+    if (handle.hold) {
+      add_vector(columns, "force_" + handle.name, "N");
+      add_vector(columns, "torque_" + handle.name, "N m");
+    }
   columns.insert(columns.end(), {{"wall_seconds", "s"},
                                  {"particle_steps_per_second", "1/s"},
                                  {"imbalance", ""},
@@ -117,6 +125,25 @@ std::vector<ColumnView> chosen_fields(const Scene& scene, Table& points, Table& 
       if (column.row_bytes > 0) fields.push_back(column);
     }
   return fields;
+}
+
+CellKind kind_of(const Picture& picture) {
+  WEFT_ENSURE(1 <= picture.corners && picture.corners <= 3);
+  constexpr std::array kinds{CellKind::vertex, CellKind::line, CellKind::triangle};
+  return kinds[static_cast<std::size_t>(picture.corners - 1)];
+}
+
+/// Cells over rows, ghosts among them, become cells over the owned points of all ranks. Collective.
+void share_points(const Comm& comm, Picture& picture) {
+  const auto owned = static_cast<std::int64_t>(picture.forest->owned());
+  std::vector<PointId> number(picture.forest->owned() + picture.forest->ghosts());
+  std::iota(number.begin(), number.end(), static_cast<PointId>(comm.offset(owned)));
+  picture.forest->update_ghosts({{"number", "1", Keep::work},
+                                 shape_of<PointId>(),
+                                 sizeof(PointId),
+                                 number.size(),
+                                 reinterpret_cast<std::byte*>(number.data())});
+  for (std::int64_t& corner : picture.cells) corner = static_cast<std::int64_t>(number[corner]);
 }
 
 /// Everything there is at the start, with room around it.
@@ -144,13 +171,23 @@ Box view_of(const Comm& comm, const Scene& scene) {
 
 void check_field_names(const Scene& scene) {
   std::vector<std::string> known;
+  const auto learn = [&](Table& table) {
+    for (const ColumnView& column : table.columns())
+      if (column.label.keep != Keep::work && std::find(known.begin(), known.end(), column.label.name) == known.end())
+        known.emplace_back(column.label.name);
+  };
   for (const auto& body : scene.bodies) {
     Table observed = body->observe();
-    for (Table* table : {&body->points(), &observed})
-      for (const ColumnView& column : table->columns())
-        if (column.label.keep != Keep::work && std::find(known.begin(), known.end(), column.label.name) == known.end())
-          known.emplace_back(column.label.name);
+    learn(body->points());
+    learn(observed);
+    Picture picture = body->picture();
+    learn(picture.fields);
   }
+  // What bodies of other kinds have may be named: the default names it.
+  const auto other = make_continuum("", Chosen<FixedCorotated>{}, 1);
+  Table observed = other->observe();
+  learn(observed);
+  learn(other->points());
   std::vector<std::string> complaints;
   for (const std::string& name : scene.deck.output.fields)
     if (std::find(known.begin(), known.end(), name) == known.end())
@@ -199,6 +236,13 @@ void Recorder::write_history(const Scene& scene, const RunState& state, const To
   add_vector(row, totals.angular_momentum);
   row.insert(row.end(), {totals.kinetic_energy, totals.elastic_energy, totals.gravitational_energy});
   for (const Vec3& impulse : state.wall_impulse) add_vector(row, impulse);
+  const Real passed = state.time - state.handles_since;
+  for (std::size_t h = 0; h < scene.handles.size(); ++h)
+    if (scene.handles[h].hold) {
+      const auto& [linear, angular] = state.handle_impulse[h];
+      add_vector(row, passed > 0 ? Vec3(linear / passed) : Vec3::Zero());
+      add_vector(row, passed > 0 ? Vec3(angular / passed) : Vec3::Zero());
+    }
   row.insert(row.end(), {pace.wall_seconds, pace.particle_steps_per_second, pace.imbalance, pace.memory_bytes,
                          Real(state.removed_points)});
   std::size_t follower = 0;
@@ -214,7 +258,14 @@ void Recorder::write_frame(const Scene& scene, const RunState& state, const Step
   for (const auto& body : scene.bodies) {
     Table observed = body->observe();
     const auto fields = chosen_fields(scene, body->points(), observed);
-    series(body->name()).write(moment, {CellKind::vertex, std::as_const(body->points()).get<Position>(), {}, fields});
+    Picture picture = body->picture();
+    std::vector<ColumnView> cell_fields;
+    for (const std::string& name : scene.deck.output.fields)
+      if (const ColumnView column = picture.fields.column(name); column.row_bytes > 0) cell_fields.push_back(column);
+    if (picture.forest != nullptr) share_points(comm_, picture);
+    series(body->name())
+        .write(moment, {kind_of(picture), std::as_const(body->points()).get<Position>().first(body->points().owned()),
+                        picture.cells, fields, cell_fields, picture.forest != nullptr});
   }
   for (const Wall& wall : scene.walls) {
     const bool is_first = moment.frame == 0;
@@ -247,9 +298,11 @@ std::uint64_t scene_frame_bytes(const Comm& comm, const Scene& scene) {
   std::uint64_t sum = 0;
   for (const auto& body : scene.bodies) {
     Table observed = body->observe();
+    const Picture picture = body->picture();
     const auto points = comm.sum(static_cast<std::int64_t>(body->points().owned()));
-    sum += frame_bytes(CellKind::vertex, points, points, chosen_fields(scene, body->points(), observed),
-                       scene.deck.output.double_precision);
+    const auto cells = comm.sum(static_cast<std::int64_t>(picture.cells.size()) / picture.corners);
+    sum += frame_bytes(kind_of(picture), points, picture.corners == 1 ? points : cells,
+                       chosen_fields(scene, body->points(), observed), scene.deck.output.double_precision);
   }
   return sum;
 }

@@ -85,7 +85,7 @@ struct Drawing {
     std::vector<Vec2> at;
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < n; ++i) at.emplace_back(Real(i) / drawn_divisions, Real(j) / drawn_divisions);
-    basis = limit_basis(body.mesh, body.shell->piece().faces, at);
+    basis = limit_basis(body.mesh, body.shell->piece().elements, at);
     for (std::int64_t e = 0; e < basis.faces(); ++e)
       for (int j = 0; j + 1 < n; ++j)
         for (int i = 0; i + 1 < n; ++i) {

@@ -41,20 +41,25 @@ Real wave_number(KernelKind kernel) {
 /// the compression that 2 eta sym(L) also resists.
 constexpr Real diffusion_number = 1.0 / 12;
 
-std::string point_text(const Body& body, std::size_t p) {
-  const auto& x = body.points().get<Position>()[p];
-  return fmt::format("point {} of body {} at ({:.4g}, {:.4g}, {:.4g}) m", body.points().get<Id>()[p], body.name(),
-                     x.x(), x.y(), x.z());
+/// Limit of an explicit step with a mesh of frequency omega, in 1 / omega: symplectic Euler is stable up to 2.
+constexpr Real vibration_number = 1.8;
+
+std::string point_text(const Body& body, const Table& points, std::size_t p) {
+  const auto& x = points.get<Position>()[p];
+  return fmt::format("point {} of body {} at ({:.4g}, {:.4g}, {:.4g}) m", points.get<Id>()[p], body.name(), x.x(),
+                     x.y(), x.z());
 }
 
 /// The limits of all ranks together. Collective.
 void agree_on_limits(const Comm& comm, RunState& state) {
   std::vector<Real> values;
   for (const StepLimit& limit : state.limits)
-    values.insert(values.end(), {limit.wave_speed, limit.viscosity, limit.speed});
+    values.insert(values.end(), {limit.wave_speed, limit.viscosity, limit.speed, limit.mesh_speed, limit.frequency});
   comm.max(values);
-  for (std::size_t b = 0; b < state.limits.size(); ++b)
-    state.limits[b] = {values[3 * b], values[3 * b + 1], values[3 * b + 2]};
+  for (std::size_t b = 0; b < state.limits.size(); ++b) {
+    const Real* v = &values[5 * b];
+    state.limits[b] = {v[0], v[1], v[2], v[3], v[4]};
+  }
 }
 
 /// How long threads spend within pieces of work that take a few microseconds each. Every seventh piece is timed: a look
@@ -94,13 +99,16 @@ void find_limits(const Comm& comm, const Scene& scene, RunState& state) {
 }
 
 StepSize size_of_step(const Scene& scene, const RunState& state) {
-  constexpr std::array reasons{"waves in ", "viscosity of ", "speed of "};
+  constexpr std::array reasons{"waves in ", "viscosity of ", "speed of ", "stiffness of "};
   const Real dx = scene.transfer.dx;
   std::vector<Real> limits;
   for (const StepLimit& limit : state.limits) {  // a zero below gives infinity: no limit
     limits.push_back(wave_number(scene.transfer.kernel) * dx / limit.wave_speed);
     limits.push_back(diffusion_number * dx * dx / limit.viscosity);
     limits.push_back(scene.deck.time.cfl * dx / limit.speed);
+    // Along a mesh two bounds hold, that of the grid and that of the mesh by itself; the longer step is safe.
+    limits.push_back(
+        std::max(wave_number(scene.transfer.kernel) * dx / limit.mesh_speed, vibration_number / limit.frequency));
   }
 
   StepSize size{scene.deck.time.max_dt, "time.max_dt"};
@@ -114,7 +122,11 @@ StepSize size_of_step(const Scene& scene, const RunState& state) {
 }
 
 Stepper::Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers)
-    : comm_(comm), scene_(scene), state_(state), timers_(timers), bins_(scene.bodies.size()) {}
+    : comm_(comm), scene_(scene), state_(state), timers_(timers), handles_(comm, scene) {
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b)
+    for (PointSet* points : scene.bodies[b]->sets()) sets_.push_back({b, points});
+  bins_.resize(sets_.size());
+}
 
 StepReport Stepper::take(Real not_beyond) {
   settle(false);
@@ -130,9 +142,15 @@ StepReport Stepper::take(Real not_beyond) {
   if ((1 + round_off) * dt >= left) report.size = {left, "output"};
   else if (2 * dt > left) report.size = {left / 2, "output"};  // two equal steps rather than one and a sliver
 
-  std::vector<Vec3> wall_impulse(scene_.walls.size());
+  {
+    const auto timing = timers_.measure("elements");
+    for (const auto& body : scene_.bodies) body->prepare();
+    handles_.load(state_.time);
+  }
+  if (!scene_.handles.empty()) handles_.settle(state_.cuts);
+  Impulses given{std::vector<Vec3>(scene_.walls.size()), std::vector<HandleImpulse>(scene_.handles.size())};
   for (;;) {
-    const Fault fault = try_step(dt, wall_impulse);
+    const Fault fault = try_step(dt, given);
     if (comm_.max(fault.excess) <= 1) break;
     if (report.refused.empty()) report.refused = fault.text;
     if (report.retries == scene_.deck.time.max_retries)
@@ -150,8 +168,7 @@ StepReport Stepper::take(Real not_beyond) {
   }
 
   commit(dt);
-  if (!wall_impulse.empty()) comm_.sum(std::span(wall_impulse.front().data(), 3 * wall_impulse.size()));
-  for (std::size_t w = 0; w < wall_impulse.size(); ++w) state_.wall_impulse[w] += wall_impulse[w];
+  count_impulses(given);
   state_.time = dt == left ? not_beyond : state_.time + dt;
   ++state_.step;
   // Growth from a refused step back to what the bodies allow.
@@ -165,18 +182,18 @@ StepReport Stepper::take(Real not_beyond) {
 }
 
 /// Scatter and advance with this dt; nothing but the grid changes.
-Stepper::Fault Stepper::try_step(Real dt, std::vector<Vec3>& wall_impulse) {
+Stepper::Fault Stepper::try_step(Real dt, Impulses& given) {
   layer_.reset(map_.size());
   {
     const auto timing = timers_.measure("scatter");
-    for (std::size_t b = 0; b < bins_.size(); ++b) {
-      const Body& body = *scene_.bodies[b];
-      const Table& points = body.points();
+    for (std::size_t s = 0; s < sets_.size(); ++s) {
+      const PointSet& set = *sets_[s].points;
+      const Table& points = set.points();
       LawClock clock;
       scatter(
-          scene_.transfer, bins_[b],
-          {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>()},
-          [&](ChunkRows rows, const ChunkForces& forces) { clock.measure([&] { body.respond(rows, forces); }); }, dt,
+          scene_.transfer, bins_[s],
+          {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>(), set.forces()},
+          [&](ChunkRows rows, const ChunkForces& forces) { clock.measure([&] { set.respond(rows, forces); }); }, dt,
           layer_.inertia);
       timers_.move(clock.seconds(), "scatter", "law");
     }
@@ -189,10 +206,11 @@ Stepper::Fault Stepper::try_step(Real dt, std::vector<Vec3>& wall_impulse) {
   ExplicitReport nodes;
   {
     const auto timing = timers_.measure("grid");
-    std::fill(wall_impulse.begin(), wall_impulse.end(), Vec3::Zero());
+    std::fill(given.by_walls.begin(), given.by_walls.end(), Vec3::Zero());
     nodes = advance_explicit(
         {dt, state_.time, scene_.transfer.dx, scene_.deck.domain.gravity, scene_.light_mass, speed_bound}, map_,
-        scene_.walls, layer_, wall_impulse);
+        scene_.walls, layer_, given.by_walls);
+    if (!scene_.handles.empty()) handles_.hold(dt, state_.time, map_, layer_, given.by_handles);
   }
   {
     const auto timing = timers_.measure("exchange");
@@ -211,55 +229,72 @@ Stepper::Fault Stepper::try_step(Real dt, std::vector<Vec3>& wall_impulse) {
   return fault;
 }
 
+/// Adds what walls and handles gave on all ranks in a step to the state.
+void Stepper::count_impulses(Impulses& given) {
+  auto& [by_walls, by_handles] = given;
+  if (!by_walls.empty()) comm_.sum(std::span(by_walls.front().data(), 3 * by_walls.size()));
+  if (!by_handles.empty()) comm_.sum(std::span(by_handles.front().linear.data(), 6 * by_handles.size()));
+  for (std::size_t w = 0; w < by_walls.size(); ++w) state_.wall_impulse[w] += by_walls[w];
+  for (std::size_t h = 0; h < by_handles.size(); ++h) {
+    state_.handle_impulse[h].linear += by_handles[h].linear;
+    state_.handle_impulse[h].angular += by_handles[h].angular;
+  }
+}
+
 /// The point that the step would deform most, if it is too much.
 Stepper::Fault Stepper::worst_of_points(Real dt) const {
   Fault fault;
   const Real most_strain = scene_.deck.time.max_strain;
-  for (std::size_t b = 0; b < bins_.size(); ++b) {
-    const Body& body = *scene_.bodies[b];
+  for (std::size_t s = 0; s < sets_.size(); ++s) {
+    const Table& points = sets_[s].points->points();
     const Steepest worst =
-        steepest_above(most_strain / dt, scene_.transfer, bins_[b], body.points().get<Position>(), layer_.velocity);
+        steepest_above(most_strain / dt, scene_.transfer, bins_[s], points.get<Position>(), layer_.velocity);
     const Real strain = dt * worst.norm, excess = strain / most_strain;
     if (excess <= fault.excess) continue;
     fault.excess = excess;
+    const std::string point = point_text(*scene_.bodies[sets_[s].body], points, worst.row);
     fault.text = std::isfinite(strain)
-                     ? fmt::format("{} would deform by {:.3g} in one step, more than time.max_strain = {}",
-                                   point_text(body, worst.row), strain, most_strain)
-                     : fmt::format("the velocity gradient of {} is not a finite number", point_text(body, worst.row));
+                     ? fmt::format("{} would deform by {:.3g} in one step, more than time.max_strain = {}", point,
+                                   strain, most_strain)
+                     : fmt::format("the velocity gradient of {} is not a finite number", point);
   }
   return fault;
 }
 
 /// Gathers the accepted motion; bodies move and deform with it. What the next step is limited by is seen on the way.
 void Stepper::commit(Real dt) {
-  const auto timing = timers_.measure("gather");
-  for (std::size_t b = 0; b < bins_.size(); ++b) {
-    Body& body = *scene_.bodies[b];
-    LawClock clock;
-    std::vector<StepLimit> by_thread(static_cast<std::size_t>(omp_get_max_threads()));
-    gather(scene_.transfer, bins_[b], std::as_const(body.points()).get<Position>(), layer_.velocity,
-           [&](ChunkRows rows, const ChunkMotion& motion) {
-             clock.measure([&] {
-               body.commit(rows, dt, motion);
-               by_thread[static_cast<std::size_t>(omp_get_thread_num())].include(body.limit(rows));
+  std::fill(state_.limits.begin(), state_.limits.end(), StepLimit{});
+  {
+    const auto timing = timers_.measure("gather");
+    for (std::size_t s = 0; s < sets_.size(); ++s) {
+      PointSet& set = *sets_[s].points;
+      LawClock clock;
+      std::vector<StepLimit> by_thread(static_cast<std::size_t>(omp_get_max_threads()));
+      gather(scene_.transfer, bins_[s], std::as_const(set.points()).get<Position>(), layer_.velocity,
+             [&](ChunkRows rows, const ChunkMotion& motion) {
+               clock.measure([&] {
+                 set.commit(rows, dt, motion);
+                 by_thread[static_cast<std::size_t>(omp_get_thread_num())].include(set.limit(rows));
+               });
              });
-           });
-    timers_.move(clock.seconds(), "gather", "law");
-    state_.limits[b] = {};
-    for (const StepLimit& limit : by_thread) state_.limits[b].include(limit);
+      timers_.move(clock.seconds(), "gather", "law");
+      for (const StepLimit& limit : by_thread) state_.limits[sets_[s].body].include(limit);
+    }
   }
+  const auto timing = timers_.measure("elements");
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) state_.limits[b].include(scene_.bodies[b]->finish(dt));
 }
 
-/// Sorts every body's points; the error is this rank's alone, for all to agree on.
+/// Sorts all points; the error is this rank's alone, for all to agree on.
 std::optional<Error> Stepper::sort_points() {
   const auto timing = timers_.measure("sort");
   try {
-    for (std::size_t b = 0; b < bins_.size(); ++b) {
-      Table& points = scene_.bodies[b]->points();
-      bins_[b].sort(scene_.transfer.kernel, scene_.transfer.dx, points.get<Position>(), points.get<Id>());
-      if (bins_[b].disorder() > most_disorder) {
-        points.reorder(bins_[b].order());
-        bins_[b].rows_were_reordered();
+    for (std::size_t s = 0; s < sets_.size(); ++s) {
+      Table& points = sets_[s].points->points();
+      bins_[s].sort(scene_.transfer.kernel, scene_.transfer.dx, points.get<Position>(), points.get<Id>());
+      if (!is_of_mesh(s) && bins_[s].disorder() > most_disorder) {
+        points.reorder(bins_[s].order());
+        bins_[s].rows_were_reordered();
       }
     }
   } catch (const Error& error) {
@@ -278,11 +313,12 @@ void Stepper::settle(bool recut) {
   if (recut) {
     agree();
     cut_anew();
+    error = sort_points();
   }
   // Mostly nobody has anything to do, and one reduction tells all.
   std::vector<Real> needs(bins_.size() + 2, 0);
   if (!error)
-    for (std::size_t b = 0; b < bins_.size(); ++b) needs[b] = has_leavers(bins_[b]) ? 1 : 0;
+    for (std::size_t s = 0; s < bins_.size(); ++s) needs[s] = !is_of_mesh(s) && has_leavers(bins_[s]) ? 1 : 0;
   needs[bins_.size()] = !error && touches_other_blocks() ? 1 : 0;
   needs[bins_.size() + 1] = error ? 1 : 0;
   {
@@ -293,8 +329,8 @@ void Stepper::settle(bool recut) {
   bool rebuild = needs[bins_.size()] > 0;
   if (std::any_of(needs.begin(), needs.begin() + static_cast<std::ptrdiff_t>(bins_.size()),
                   [](Real need) { return need > 0; })) {
-    for (std::size_t b = 0; b < bins_.size(); ++b)
-      if (needs[b] > 0) send_home(b);
+    for (std::size_t s = 0; s < bins_.size(); ++s)
+      if (needs[s] > 0) send_home(s);
     error = sort_points();
     agree();
     rebuild = comm_.any(touches_other_blocks());
@@ -308,7 +344,7 @@ void Stepper::settle(bool recut) {
     if (rebuild || !bins.is_numbered()) bins.number(map_);
 }
 
-/// New cuts of the curve by the points' present blocks.
+/// New cuts of the curve by the points' present blocks; meshes are cut along them.
 void Stepper::cut_anew() {
   const auto timing = timers_.measure("balance");
   std::vector<BlockWork> work;
@@ -317,6 +353,9 @@ void Stepper::cut_anew() {
   const Cuts cuts = balanced_cuts(comm_, work);
   map_is_stale_ = map_is_stale_ || !(cuts == state_.cuts);
   state_.cuts = cuts;
+  for (const auto& body : scene_.bodies)
+    body->share(comm_,
+                [&](const Vec3& x) { return cuts.owner(first_block(scene_.transfer.kernel, scene_.transfer.dx, x)); });
 }
 
 bool Stepper::has_leavers(const Bins& bins) const {
@@ -324,14 +363,14 @@ bool Stepper::has_leavers(const Bins& bins) const {
                      [&](const Bin& bin) { return state_.cuts.owner(bin.key) != comm_.rank(); });
 }
 
-/// Ships the points of a body whose block another rank owns.
-void Stepper::send_home(std::size_t body) {
+/// Ships the points of a set whose block another rank owns.
+void Stepper::send_home(std::size_t set) {
   const auto timing = timers_.measure("exchange");
-  Table& points = scene_.bodies[body]->points();
+  Table& points = sets_[set].points->points();
   std::vector<int> homes(points.owned());
-  for (const Bin& bin : bins_[body].bins()) {
+  for (const Bin& bin : bins_[set].bins()) {
     const int owner = state_.cuts.owner(bin.key);
-    for (std::uint32_t k = bin.begin; k < bin.end; ++k) homes[bins_[body].order()[k]] = owner;
+    for (std::uint32_t k = bin.begin; k < bin.end; ++k) homes[bins_[set].order()[k]] = owner;
   }
   ship(comm_, points, homes);
 }

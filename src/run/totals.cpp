@@ -18,18 +18,20 @@ Vec3 own_rotation(Real mass, const Mat3& C, const Vec3& D) {
 Totals totals_of(const Comm& comm, const Scene& scene) {
   Sums sums = Sums::Zero();
   for (const auto& body : scene.bodies) {
-    const Table& points = body->points();
-    const auto m = points.get<Mass>();
-    const auto x = points.get<Position>(), v = points.get<Velocity>();
-    const auto C = points.get<Affine>();
-    sums += ordered_sum(points.owned(), Sums(Sums::Zero()), [&](std::size_t p) {
-      const Vec3 momentum = m[p] * v[p];
-      const Vec3 D = moment_of_inertia(scene.transfer, x[p]);
-      Sums s;
-      s << 1, m[p], momentum, x[p].cross(momentum) + own_rotation(m[p], C[p], D), momentum.dot(v[p]) / 2, 0,
-          -m[p] * scene.deck.domain.gravity.dot(x[p]);
-      return s;
-    });
+    for (const PointSet* set : body->sets()) {
+      const Table& points = set->points();
+      const auto m = points.get<Mass>();
+      const auto x = points.get<Position>(), v = points.get<Velocity>();
+      const auto C = points.get<Affine>();
+      sums += ordered_sum(points.owned(), Sums(Sums::Zero()), [&](std::size_t p) {
+        const Vec3 momentum = m[p] * v[p];
+        const Vec3 D = moment_of_inertia(scene.transfer, x[p]);
+        Sums s;
+        s << 1, m[p], momentum, x[p].cross(momentum) + own_rotation(m[p], C[p], D), momentum.dot(v[p]) / 2, 0,
+            -m[p] * scene.deck.domain.gravity.dot(x[p]);
+        return s;
+      });
+    }
     sums[9] += body->elastic_energy();
   }
   comm.sum(std::span(sums.data(), sums.size()));

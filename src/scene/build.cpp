@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "weft/bodies/handle.hpp"
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/geometry/sampling.hpp"
 #include "weft/scene/catalogue.hpp"
 
@@ -45,6 +47,31 @@ BodySource make_source(const Comm& comm, const Deck& deck, std::size_t number) {
           source.from, source.until};
 }
 
+GridHandle make_handle(const Comm& comm, const Deck& deck, Scene& scene, const HandleDeck& handle) {
+  GridHandle result{handle.name, position_of(deck.bodies, handle.body, name_of), 0, 0, {}, {}};
+  auto* body = dynamic_cast<MeshBody*>(scene.bodies[result.body].get());
+  require(body != nullptr, ExitCode::deck,
+          fmt::format("{}: body {} has no mesh; handles take hold of meshes.", handle.place.text, handle.body));
+  const auto shape = handle.where ? make_shape(comm, *handle.where, false, deck.domain.dx) : nullptr;
+  std::vector<Stencil> places;
+  for (Site& site : vertices_in(body->sites(), shape.get())) places.push_back(std::move(site.place));
+  result.count = static_cast<std::int64_t>(places.size());
+  require(result.count > 0, ExitCode::deck,
+          fmt::format("{}: no vertex of {} is inside its shape. Change \"where\".", handle.place.text, handle.body));
+  result.sites = body->watch(std::move(places));
+  if (const auto* hold = std::get_if<HoldDeck>(&handle.action); hold != nullptr && hold->keep == Hold::place) {
+    result.hold = {{false, false, false}, hold->motion ? make_motion(*hold->motion) : RigidMotion()};
+    for (const Axis axis : hold->axes) result.hold->axes[static_cast<std::size_t>(axis)] = true;
+  } else if (const auto* force = std::get_if<ForceDeck>(&handle.action)) {
+    result.force = {force->total, make_amplitude(force->amplitude, deck.time.end)};
+  } else {
+    throw Error(ExitCode::deck, fmt::format("{}: on the grid, handles can hold places (\"keep: place\") or pull by a "
+                                            "force; the others need \"scheme: static\" under time.",
+                                            handle.place.text));
+  }
+  return result;
+}
+
 }  // namespace
 
 Scene build_scene(const Comm& comm, const Deck& deck) {
@@ -54,8 +81,8 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
   scene.transfer = {deck.transfer.kernel, deck.domain.dx, deck.transfer.rpic_damping};
   if (deck.domain.bounds) scene.bounds = Box{deck.domain.bounds->lower, deck.domain.bounds->upper};
   for (const BodyDeck& body : deck.bodies) {
-    const auto& continuum = std::get<ContinuumDeck>(body);
-    scene.bodies.push_back(make_body(continuum, material_of(deck, continuum.material)));
+    const auto& material = std::visit([](const auto& b) -> const std::string& { return b.material; }, body);
+    scene.bodies.push_back(make_body(comm, body, material_of(deck, material), deck.domain.dx));
   }
   scene.first_free_id.assign(scene.bodies.size(), 0);
   for (std::size_t s = 0; s < deck.sources.size(); ++s) scene.sources.push_back(make_source(comm, deck, s));
@@ -65,12 +92,18 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
                                        collider.motion ? make_motion(*collider.motion) : RigidMotion()),
                            collider.condition, collider.friction});
 
+  for (const HandleDeck& handle : deck.handles) scene.handles.push_back(make_handle(comm, deck, scene, handle));
+
   if (deck.transfer.kernel == KernelKind::linear) {
     Real lightest = std::numeric_limits<Real>::infinity();
-    for (const BodyDeck& body : deck.bodies) {
-      const auto& b = std::get<ContinuumDeck>(body);
-      const Real volume = std::pow(deck.domain.dx, 3) / b.particles_per_cell;
-      lightest = std::min(lightest, material_of(deck, b.material).density * volume);
+    for (std::size_t b = 0; b < deck.bodies.size(); ++b) {
+      if (const auto* body = std::get_if<ContinuumDeck>(&deck.bodies[b])) {
+        const Real volume = std::pow(deck.domain.dx, 3) / body->particles_per_cell;
+        lightest = std::min(lightest, material_of(deck, body->material).density * volume);
+      } else {
+        const RestMesh& mesh = dynamic_cast<const MeshBody&>(*scene.bodies[b]).mesh();
+        lightest = std::min(lightest, *std::min_element(mesh.sample_mass.begin(), mesh.sample_mass.end()));
+      }
     }
     scene.light_mass = light_fraction * lightest;
   }
@@ -94,47 +127,59 @@ void require_memory(const ContinuumDeck& deck, Table& points, Real count, int ra
 
 }  // namespace
 
-void fill_bodies(const Comm& comm, Scene& scene) {
-  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
-    const ContinuumDeck& deck = std::get<ContinuumDeck>(scene.deck.bodies[b]);
-    if (!deck.shape) continue;  // only a source feeds it
-    const auto shape = make_shape(comm, *deck.shape, false, scene.deck.domain.dx);
-    Body& body = *scene.bodies[b];
-    Table& points = body.points();
-    comm.agree([&] {
-      const CellSampler sampler(
-          {deck.sampling, scene.deck.domain.dx, deck.particles_per_cell, deck.seed, static_cast<std::uint32_t>(b)});
-      const CellRange range = cells_covering(*shape->bounds(), scene.deck.domain.dx);
-      require_memory(deck, points, shape->volume().value_or(0) / sampler.point_volume(), comm.size());
-      const std::int64_t begin = range.count() * comm.rank() / comm.size();
-      const std::int64_t end = range.count() * (comm.rank() + 1) / comm.size();
-      const Samples samples = sample_shape(sampler, *shape, range, begin, end);
-      points.resize(samples.positions.size());
-      std::copy(samples.positions.begin(), samples.positions.end(), points.get<Position>().begin());
-      std::copy(samples.ids.begin(), samples.ids.end(), points.get<Id>().begin());
-      std::fill(points.get<RestVolume>().begin(), points.get<RestVolume>().end(), sampler.point_volume());
-      scene.first_free_id[b] = id_end(sampler, range);
-    });
+namespace {
 
-    Vec3 center = Vec3::Zero();
-    for (const Vec3& x : points.get<Position>()) center += x;
-    comm.sum(std::span(center.data(), 3));
-    const std::int64_t count = comm.sum(static_cast<std::int64_t>(points.rows()));
-    require(
-        count > 0, ExitCode::geometry,
-        fmt::format("{}: body {} gets no particles: its shape is thinner than the spacing of particles. Use a smaller "
-                    "domain.dx or a larger shape.",
-                    deck.place.text, deck.name));
-    center /= static_cast<Real>(count);
+void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDeck& deck) {
+  if (!deck.shape) return;  // only a source feeds it
+  const auto shape = make_shape(comm, *deck.shape, false, scene.deck.domain.dx);
+  Body& body = *scene.bodies[b];
+  Table& points = body.points();
+  comm.agree([&] {
+    const CellSampler sampler(
+        {deck.sampling, scene.deck.domain.dx, deck.particles_per_cell, deck.seed, static_cast<std::uint32_t>(b)});
+    const CellRange range = cells_covering(*shape->bounds(), scene.deck.domain.dx);
+    require_memory(deck, points, shape->volume().value_or(0) / sampler.point_volume(), comm.size());
+    const std::int64_t begin = range.count() * comm.rank() / comm.size();
+    const std::int64_t end = range.count() * (comm.rank() + 1) / comm.size();
+    const Samples samples = sample_shape(sampler, *shape, range, begin, end);
+    points.resize(samples.positions.size());
+    std::copy(samples.positions.begin(), samples.positions.end(), points.get<Position>().begin());
+    std::copy(samples.ids.begin(), samples.ids.end(), points.get<Id>().begin());
+    std::fill(points.get<RestVolume>().begin(), points.get<RestVolume>().end(), sampler.point_volume());
+    scene.first_free_id[b] = id_end(sampler, range);
+  });
 
-    Mat3 spin;
-    spin << 0, -deck.spin.z(), deck.spin.y(), deck.spin.z(), 0, -deck.spin.x(), -deck.spin.y(), deck.spin.x(), 0;
-    for (std::size_t p = 0; p < points.rows(); ++p) {
-      points.get<Velocity>()[p] = deck.velocity + spin * (points.get<Position>()[p] - center);
-      points.get<Affine>()[p] = spin;
-    }
-    body.rest(0);
+  Vec3 center = Vec3::Zero();
+  for (const Vec3& x : points.get<Position>()) center += x;
+  comm.sum(std::span(center.data(), 3));
+  const std::int64_t count = comm.sum(static_cast<std::int64_t>(points.rows()));
+  require(
+      count > 0, ExitCode::geometry,
+      fmt::format("{}: body {} gets no particles: its shape is thinner than the spacing of particles. Use a smaller "
+                  "domain.dx or a larger shape.",
+                  deck.place.text, deck.name));
+  center /= static_cast<Real>(count);
+
+  const Mat3 spin = spin_matrix(deck.spin);
+  for (std::size_t p = 0; p < points.rows(); ++p) {
+    points.get<Velocity>()[p] = deck.velocity + spin * (points.get<Position>()[p] - center);
+    points.get<Affine>()[p] = spin;
   }
+  body.rest(0);
+}
+
+template <class MeshDeck>
+void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& deck) {
+  dynamic_cast<MeshBody&>(*scene.bodies[b]).fill(comm, deck.velocity, spin_matrix(deck.spin));
+}
+
+void fill_body(const Comm&, Scene&, std::size_t, const ShellDeck&) { WEFT_ENSURE(false); }
+
+}  // namespace
+
+void fill_bodies(const Comm& comm, Scene& scene) {
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b)
+    std::visit([&](const auto& deck) { fill_body(comm, scene, b, deck); }, scene.deck.bodies[b]);
 }
 
 }  // namespace weft

@@ -4,10 +4,15 @@
 
 #include <filesystem>
 #include <fstream>
+#include <numbers>
 #include <sstream>
 
+#include "weft/base/check.hpp"
+#include "weft/bodies/membrane.hpp"
+#include "weft/geometry/fiber_patterns.hpp"
 #include "weft/geometry/level_set.hpp"
 #include "weft/geometry/mesh_reader.hpp"
+#include "weft/geometry/patches.hpp"
 #include "weft/geometry/primitives.hpp"
 
 namespace weft {
@@ -20,6 +25,14 @@ struct Overloaded : F... {
 
 /// Voxels of a mesh's level set in grid spacings, and how far its distances reach.
 constexpr Real voxel_per_dx = 0.25, band_per_dx = 4;
+
+/// Of a shape or a mesh.
+template <class D>
+Placement placement_of(const D& deck) {
+  Placement placement{deck.scale, Mat3::Identity(), deck.translate};
+  if (deck.rotate) placement.rotation = rotation_matrix(deck.rotate->axis.normalized() * deck.rotate->angle);
+  return placement;
+}
 
 Lame lame_of(const StiffnessDeck& stiffness) {
   return std::visit(Overloaded{[](const YoungDeck& d) { return lame_from(d.youngs_modulus, d.poisson_ratio); },
@@ -46,18 +59,15 @@ std::unique_ptr<Shape> make_mesh_shape(const Comm& comm, const MeshDeck& mesh, R
 void require_fits_scheme(const Deck& deck) {
   const bool is_static = deck.time.scheme == Scheme::equilibrium;
   for (const BodyDeck& body : deck.bodies) {
-    const bool is_meshed = std::holds_alternative<ShellDeck>(body);
+    const bool is_shell = std::holds_alternative<ShellDeck>(body);
     const auto& [name, place] =
         std::visit([](const auto& b) { return std::pair<std::string, std::string>(b.name, b.place.text); }, body);
-    require(is_meshed == is_static, ExitCode::deck,
-            is_static ? fmt::format("{}: body {} has no mesh; with \"scheme: static\" under time all bodies are of "
+    require(is_shell == is_static, ExitCode::deck,
+            is_static ? fmt::format("{}: body {} is no shell; with \"scheme: static\" under time all bodies are of "
                                     "kind shell.",
                                     place, name)
                       : fmt::format("{}: body {} is a shell, which needs \"scheme: static\" under time.", place, name));
   }
-  require(is_static || deck.handles.empty(), ExitCode::deck,
-          fmt::format("{}: handles need \"scheme: static\" under time.",
-                      deck.handles.empty() ? "" : deck.handles.front().place.text));
   require(!is_static || (deck.sources.empty() && deck.colliders.empty()), ExitCode::deck,
           "Sources and colliders have no meaning with \"scheme: static\" under time. Leave them out.");
 }
@@ -84,6 +94,9 @@ AnyLaw make_law(const LawDeck& law) {
             return chosen<HerschelBulkley>(d.shear_modulus, d.bulk_modulus, d.yield_stress, d.consistency,
                                            d.flow_index);
           },
+          [&](const auto&) -> AnyLaw {
+            throw Error(ExitCode::deck, "the law of its material is for bodies with a mesh.");
+          },
       },
       law);
 }
@@ -107,6 +120,14 @@ RigidMotion make_motion(const MotionDeck& motion) {
   return RigidMotion::keyed(std::move(keys), motion.center);
 }
 
+Amplitude make_amplitude(const std::vector<AmplitudeKeyDeck>& keys, Real end) {
+  const Real far = 1e6;
+  if (keys.empty()) return {{{-far * end, -far}, {far * end, far}}};
+  Amplitude result;
+  for (const AmplitudeKeyDeck& key : keys) result.keys.push_back({key.time, key.factor});
+  return result;
+}
+
 std::string load_everywhere(const Comm& comm, const std::string& file) {
   std::string bytes;
   bool readable = true;
@@ -121,8 +142,168 @@ std::string load_everywhere(const Comm& comm, const std::string& file) {
   return comm.broadcast(std::move(bytes));
 }
 
-std::unique_ptr<Body> make_body(const ContinuumDeck& body, const MaterialDeck& material) {
-  return make_continuum(body.name, make_law(material.law), material.density);
+namespace {
+
+/// Divided across x along, or read; polygons become triangles.
+SurfaceMesh make_surface(const Comm& comm, const SurfaceDeck& deck) {
+  const auto mapped = [&](const SurfaceMap& map, bool closed) {
+    SurfaceMesh mesh = cloth_sheet(1, 1, deck.across, deck.along);
+    const std::int32_t row = deck.across + 1;
+    if (closed)  // the last column is the first
+      for (std::int32_t& corner : mesh.corners)
+        if (corner % row == deck.across) corner -= deck.across;
+    for (Vec3& x : mesh.points) x = map(x.x(), x.y());
+    return mesh;
+  };
+  const auto is_turn = [](Real from, Real to) { return std::abs(to - from - 2 * std::numbers::pi) < 1e-12; };
+  SurfaceMesh mesh = std::visit(
+      Overloaded{[&](const MeshFileDeck& d) {
+                   return read_mesh(std::filesystem::path(d.file).filename().string(), load_everywhere(comm, d.file));
+                 },
+                 [&](const RectangleDeck& d) { return cloth_sheet(d.width, d.height, deck.across, deck.along); },
+                 [&](const CylinderPatchDeck& d) {
+                   return mapped(cylinder(d.radius, d.length, d.from, d.to), is_turn(d.from, d.to));
+                 },
+                 [&](const SpherePatchDeck& d) {
+                   return mapped(sphere(d.radius, {d.west, d.east}, {d.south, d.north}), is_turn(d.west, d.east));
+                 },
+                 [&](const AnnulusDeck& d) {
+                   return mapped(annulus({d.inner, d.outer}, {d.from, d.to}), false);
+                 }},
+      deck.form);
+  return placed(std::move(mesh), placement_of(deck));
+}
+
+/// Longest edges of elements with one quadrature point, in grid spacings: those of right triangles with legs of one.
+constexpr Real sample_spacing = 1.5;
+
+std::unique_ptr<Body> make_any(const Comm& comm, const MembraneDeck& deck, const MaterialDeck& material, Real dx) {
+  MembraneDescription membrane;
+  membrane.name = deck.name;
+  membrane.density = material.density;
+  membrane.thickness = deck.thickness;
+  membrane.warp = deck.warp.value_or(Vec3::Zero());
+  membrane.spacing = sample_spacing * dx;
+  membrane.tear_stretch = deck.tear_stretch;
+  if (deck.bending) {
+    const auto [E, nu] = *deck.bending;
+    membrane.bending = {E * std::pow(deck.thickness, 3) / (12 * (1 - nu * nu)), nu};
+  }
+  const auto contact = [](const SheetContactDeck& d) {
+    return SurfaceContact::Constants{d.stiffness, d.shear_stiffness, d.friction};
+  };
+  membrane.law = std::visit(
+      Overloaded{[&](const SheetLawDeck& d) -> AnySheet {
+                   const auto [youngs_modulus, poisson_ratio] = young_of(d.stiffness);
+                   return SheetKind<CorotatedSheet>::Constants{
+                       CorotatedSheet::Constants::from(youngs_modulus, poisson_ratio), contact(d.contact)};
+                 },
+                 [&](const WovenSheetLawDeck& d) -> AnySheet {
+                   return SheetKind<WovenSheet>::Constants{
+                       WovenSheet::Constants::from(d.warp_modulus, d.weft_modulus, d.poisson_ratio, d.shear_modulus),
+                       contact(d.contact)};
+                 },
+                 [&](const auto&) -> AnySheet {
+                   throw Error(ExitCode::deck, fmt::format("a membrane needs a material with law sheet or woven_sheet; "
+                                                           "{} has another.",
+                                                           material.name));
+                 }},
+      material.law);
+  const SurfaceMesh mesh = make_surface(comm, deck.mesh);
+  // Points that no triangle uses are left out.
+  std::vector<std::int32_t> number(mesh.points.size(), -1);
+  membrane.triangles = triangles_of(mesh);
+  for (auto& triangle : membrane.triangles)
+    for (std::int32_t& corner : triangle) {
+      std::int32_t& vertex = number[corner];
+      if (vertex < 0) {
+        vertex = static_cast<std::int32_t>(membrane.rest.size());
+        membrane.rest.push_back(mesh.points[corner]);
+      }
+      corner = vertex;
+    }
+  require(!membrane.triangles.empty(), ExitCode::geometry, "the mesh has no faces.");
+  return make_membrane(membrane);
+}
+
+Curves make_curves(const Comm& comm, const CurvesDeck& deck, Real dx) {
+  const Real spacing = deck.spacing.value_or(dx) / deck.scale;  // before scaling
+  Curves curves =
+      std::visit(Overloaded{[&](const CurveFileDeck& d) {
+                              const std::string name = std::filesystem::path(d.file).filename().string();
+                              const Curves read = read_curves(name, load_everywhere(comm, d.file));
+                              return deck.spacing ? resampled(read, spacing) : read;
+                            },
+                            [&](const HairTubeDeck& d) {
+                              return hair_tube({d.inner_radius, d.outer_radius, d.length, d.strands, spacing});
+                            },
+                            [&](const HairBallDeck& d) {
+                              return hair_ball({d.radius, d.length, d.strands, spacing});
+                            },
+                            [&](const BraidDeck& d) {
+                              return braid({d.strands, d.width, d.depth, d.pitch, d.length, spacing});
+                            },
+                            [&](const ShagCarpetDeck& d) {
+                              return shag_carpet({d.width, d.depth, d.height, d.gap, d.lean, d.seed, spacing});
+                            },
+                            [&](const WeaveDeck& d) {
+                              return weave({d.warp, d.weft, d.gap, d.amplitude, spacing});
+                            },
+                            [&](const KnitDeck& d) {
+                              return knit({d.stitches, d.rows, d.width, d.depth, d.pattern, spacing});
+                            }},
+                 deck.form);
+  if (deck.plies) curves = plied(curves, {deck.plies->count, deck.plies->radius, deck.plies->twist});
+  return placed(std::move(curves), placement_of(deck));
+}
+
+std::unique_ptr<Body> make_any(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx) {
+  const auto* law = std::get_if<FiberLawDeck>(&material.law);
+  require(law != nullptr, ExitCode::deck,
+          fmt::format("fibers need a material with law fiber; {} has another.", material.name));
+  Fiber::Constants constants{law->stretch_modulus, law->shear_modulus, lame_of(law->stiffness), 0, 0};
+  if (const auto* angle = std::get_if<FrictionAngleDeck>(&law->friction)) {
+    constants = Fiber::Constants::from(constants.stretch, constants.shear, constants.section, angle->friction_angle);
+  } else {
+    const auto& pair = std::get<FrictionPairDeck>(law->friction);
+    constants.along = pair.friction_along;
+    constants.across = pair.friction_across;
+  }
+  const Curves curves = make_curves(comm, deck.curves, dx);
+  const Real section = std::numbers::pi * deck.radius * deck.radius;
+  std::optional<Real> rigidity;  // E pi r^4 / 4
+  if (deck.bending_modulus) rigidity = *deck.bending_modulus * section * deck.radius * deck.radius / 4;
+  return make_fibers({deck.name, curves.points, segments_of(curves), constants, material.density, section,
+                      sample_spacing * dx, chains_of(curves), rigidity, deck.tear_stretch});
+}
+
+std::unique_ptr<Body> make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& material, Real) {
+  return make_continuum(deck.name, make_law(material.law), material.density);
+}
+
+std::unique_ptr<Body> make_any(const Comm&, const ShellDeck&, const MaterialDeck&, Real) {
+  WEFT_ENSURE(false);  // shells are for static analyses
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Body> make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx) {
+  return std::visit(
+      [&](const auto& deck) {
+        try {
+          return make_any(comm, deck, material, dx);
+        } catch (const Error& error) {
+          throw Error(error.code(), fmt::format("{}: {}", deck.place.text, error.what()));
+        }
+      },
+      body);
+}
+
+Mat3 spin_matrix(const Vec3& spin) {
+  Mat3 W;
+  W << 0, -spin.z(), spin.y(), spin.z(), 0, -spin.x(), -spin.y(), spin.x(), 0;
+  return W;
 }
 
 std::shared_ptr<const Shape> make_shape(const Comm& comm, const ShapeDeck& deck, bool is_hollow, Real dx) {
@@ -140,9 +321,7 @@ std::shared_ptr<const Shape> make_shape(const Comm& comm, const ShapeDeck& deck,
                        [&](const MeshDeck& s) { return make_mesh_shape(comm, s, deck.scale, dx); },
                    },
                    deck.form);
-    Placement placement{deck.scale, Mat3::Identity(), deck.translate};
-    if (deck.rotate) placement.rotation = rotation_matrix(deck.rotate->axis.normalized() * deck.rotate->angle);
-    shape = placed(std::move(shape), placement);
+    shape = placed(std::move(shape), placement_of(deck));
     if (is_hollow) shape = hollow(std::move(shape));
   } catch (const Error& error) {
     throw Error(error.code(), fmt::format("{}: {}", deck.place.text, error.what()));

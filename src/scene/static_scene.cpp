@@ -89,7 +89,7 @@ MeshedBody make_meshed(const Comm& comm, const ShellDeck& deck, const MaterialDe
   shell.across.laminae = deck.laminae;
   body.sites = sites_of(body.mesh);
   body.owner_of_point.assign(body.mesh.points.size(), -1);
-  for (const ShellPiece& piece : divide_shell(body.mesh, comm.size())) {
+  for (const MeshPiece& piece : divide_shell(body.mesh, comm.size())) {
     const int rank = static_cast<int>(body.row_of_point.size());
     auto& rows = body.row_of_point.emplace_back(body.mesh.points.size(), -1);
     for (std::size_t r = 0; r < piece.points.size(); ++r) {
@@ -139,12 +139,7 @@ class HandleBuilder {
   }
 
   Amplitude amplitude(const std::vector<AmplitudeKeyDeck>& keys) const {
-    // In proportion to time, as far as a load path may go.
-    const Real far = 1e6;
-    if (keys.empty()) return {{{-far * scene_.deck.time.end, -far}, {far * scene_.deck.time.end, far}}};
-    Amplitude result;
-    for (const AmplitudeKeyDeck& key : keys) result.keys.push_back({key.time, key.factor});
-    return result;
+    return make_amplitude(keys, scene_.deck.time.end);
   }
 
   std::vector<Sample> inside(const std::vector<Sample>& samples, const char* what) const {

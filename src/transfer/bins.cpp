@@ -40,6 +40,14 @@ void sort_by_id(std::span<std::uint32_t> rows, std::span<const PointId> id, std:
 
 }  // namespace
 
+BlockKey first_block(KernelKind kernel, Real dx, const Vec3& x) {
+  return with_kernel(kernel, [&](auto k) {
+    using Kernel = decltype(k);
+    const Vec3 scaled = x * (1 / dx);
+    return key_of(block_of_node({Kernel::base(scaled.x()), Kernel::base(scaled.y()), Kernel::base(scaled.z())}));
+  });
+}
+
 void Bins::sort(KernelKind kernel, Real dx, std::span<const Vec3> x, std::span<const PointId> id) {
   find_runs(kernel, dx, x);
   make_bins();

@@ -38,7 +38,7 @@ void for_each_chunk(const Bins& bins, const Bin& bin, F&& visit) {
     visit(bins.order().subspan(begin, std::min<std::size_t>(most_rows_in_chunk, bin.end - begin)));
 }
 
-template <class Kernel>
+template <class Kernel, bool pushed>
 void scatter_chunk(const TransferSettings& settings, const Real4& origin, ChunkRows rows, const ScatterPoints& points,
                    const Mat3* A, Real dt, Tile<Kernel>& tile) {
   constexpr int n = Kernel::nodes;
@@ -51,10 +51,14 @@ void scatter_chunk(const TransferSettings& settings, const Real4& origin, ChunkR
                                                 : damped(points.C[p], settings.rpic_damping, s.inertia()));
     const Columns4 gradient(A[k]);
 
-    // A node's share is w (m, m v + m C d) - dt A G. It splits into sums of products along the three dimensions:
+    // A node's share is w (m, m v + dt f + m C d) - dt A G. It splits into sums of products along the three dimensions:
     // share = wz (wy X + wx Y) + wx wy Z.
     const Vec3& v = points.v[p];
-    const Real4 own = m * Real4{1, v.x(), v.y(), v.z()};
+    Real4 own = m * Real4{1, v.x(), v.y(), v.z()};
+    if constexpr (pushed) {
+      const Vec3& f = points.f[p];
+      own += dt * Real4{0, f.x(), f.y(), f.z()};
+    }
     Real4 X[n], Y[n], Z[n];
     if constexpr (Kernel::inverse_inertia != 0) {
       // G = w D^-1 d: momentum and force are affine in d.
@@ -202,7 +206,9 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
           tile.clear();
           for_each_chunk(bins, bin, [&](ChunkRows rows) {
             respond(rows, {std::span(A.data(), rows.size())});
-            scatter_chunk(settings, origin_of(bin), rows, points, A.data(), dt, tile);
+            if (points.f.empty())
+              scatter_chunk<Kernel, false>(settings, origin_of(bin), rows, points, A.data(), dt, tile);
+            else scatter_chunk<Kernel, true>(settings, origin_of(bin), rows, points, A.data(), dt, tile);
           });
           tile.add_to(inertia, bin);
         }

@@ -43,6 +43,37 @@ probes:
   - {name: corner, body: left, nearest: {point: [-0.3, 0.02, -0.12], field: pressure}}
 """
 
+# A sheet of cloth falls over a ball, and a jelly on the cloth.
+CLOTH = """
+weft: 1
+title: Cloth over a ball
+domain: {dx: 0.05, gravity: [0, -9.81, 0]}
+time: {end: 2, frame_interval: 0.1}
+materials:
+  cotton:
+    law: sheet
+    density: 400
+    youngs_modulus: 2e4
+    poisson_ratio: 0.3
+    contact: {stiffness: 2e4, shear_stiffness: 4e3, friction: 0.3}
+  soft: {law: fixed_corotated, density: 300, youngs_modulus: 1e4, poisson_ratio: 0.3}
+bodies:
+  - name: cloth
+    kind: membrane
+    material: cotton
+    thickness: 5 mm
+    mesh: {rectangle: {width: 0.8, height: 0.7}, across: 16, along: 14, rotate: {axis: [1, 0, 0], angle: 90},
+           translate: [-0.4, 0.26, -0.36]}
+    velocity: [0, -1, 0]
+  - name: jelly
+    kind: continuum
+    material: soft
+    shape: {sphere: {center: [0.05, 0.4, 0.03], radius: 0.1}}
+    velocity: [0, -2, 0]
+colliders:
+  - {name: ball, shape: {sphere: {center: [0, 0, 0], radius: 0.2}}, condition: separate, friction: 0.4}
+"""
+
 # Sand falls out of a spout on a ledge and over its edge out of the bounds: points are born and removed all the time.
 SPOUT = """
 weft: 1

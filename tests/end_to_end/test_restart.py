@@ -10,7 +10,7 @@ import unittest
 
 import h5py
 
-from program import (JELLIES, SPOUT, Case, checkpoints, command, environment, flip_bit, history, physics, run_json,
+from program import (CLOTH, JELLIES, SPOUT, Case, checkpoints, command, environment, flip_bit, history, physics, run_json,
                      step_of, wait_until, weft)
 
 
@@ -42,6 +42,17 @@ class Restart(Case):
                 broken = self.run_deck(deck, f"{before}_{after}", "--steps", 60, ranks=before)
                 self.run_deck(deck, f"{before}_{after}", "--steps", 120, "--resume", "auto", ranks=after)
                 self.assert_same_state(unbroken, broken, 1e-10)
+
+    def test_cloth_goes_on_to_the_bit_on_the_same_ranks_and_to_1e_10_on_others(self):
+        deck = self.deck(CLOTH)
+        how = {"ranks": 3}
+        unbroken, broken = self.halves(deck, how, how, 70, 120)
+        self.assert_same_state(unbroken, broken, 0)
+        self.assertEqual(physics(unbroken), physics(broken))
+        shutil.rmtree(broken)
+        broken = self.run_deck(deck, "broken", "--steps", 70, ranks=2)
+        self.run_deck(deck, "broken", "--steps", 120, "--resume", "auto", ranks=4)
+        self.assert_same_state(unbroken, broken, 1e-10)
 
     def test_sources_bounds_and_removed_points_go_on_as_they_were(self):
         how = {"ranks": 2}

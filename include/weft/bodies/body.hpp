@@ -4,8 +4,11 @@
 
 #include "weft/fields/chunk.hpp"
 #include "weft/fields/table.hpp"
+#include "weft/parallel/forest.hpp"
 
+#include <functional>
 #include <string>
+#include <vector>
 
 namespace weft {
 
@@ -14,39 +17,84 @@ struct StepLimit {
   Real wave_speed = 0;  ///< Of the fastest elastic wave [m/s].
   Real viscosity = 0;   ///< Largest kinematic viscosity [m^2/s].
   Real speed = 0;       ///< Of the fastest point [m/s].
+  Real mesh_speed = 0;  ///< Of the fastest wave along a mesh [m/s]. It limits only steps that `frequency` limits too.
+  Real frequency = 0;   ///< Bound of the frequencies of a mesh by itself [rad/s].
 
   /// The limit of these points and those together.
   void include(const StepLimit& those);
 };
 
-/// The step visits the points chunk by chunk, each chunk with `respond`, then each with `commit`; threads work on
-/// different chunks at once. A step is a transaction: until `commit` nothing changes.
-class Body {
+/// Points of one kind. The step visits them chunk by chunk, each chunk with `respond`, then each with `commit`; threads
+/// work on different chunks at once. A step is a transaction: until `commit` nothing changes.
+class PointSet {
  public:
-  explicit Body(std::string name) : name_(std::move(name)) {}
-  virtual ~Body() = default;
+  virtual ~PointSet() = default;
 
-  const std::string& name() const { return name_; }
   Table& points() { return points_; }
   const Table& points() const { return points_; }
 
-  /// Gives new rows the state of undeformed material; position, velocity, affine, rest volume and id are set already.
-  virtual void rest(std::size_t first_row) = 0;
-  /// Writes the forces of a chunk in its present state.
+  /// Forces on the points [N], one for each row; empty if there are none besides what `respond` gives.
+  virtual std::span<const Vec3> forces() const { return {}; }
+  /// Writes what a chunk does to the grid in its present state.
   virtual void respond(ChunkRows rows, const ChunkForces& forces) const = 0;
   /// Accepts the step for a chunk: moves its points, deforms them, lets the material flow. dt: size of the step [s].
   virtual void commit(ChunkRows rows, Real dt, const ChunkMotion& motion) = 0;
   /// The limit of a chunk in its present state: the same bits however the points are cut into chunks.
   virtual StepLimit limit(ChunkRows rows) const = 0;
-  /// The limit of all owned points from this row on.
-  StepLimit limit_from(std::size_t first_row) const;
-  /// Stored elastic energy of the owned points [J].
-  virtual Real elastic_energy() const = 0;
-  /// Quantities for frames and probes that are computed from the state, in columns of their own; rows as in points().
-  virtual Table observe() const = 0;
 
  protected:
   Table points_;
+};
+
+/// A table that belongs to a body, and the name of its part of a checkpoint.
+struct BodyPart {
+  std::string name;
+  Table* table;
+};
+
+/// How a body is drawn: cells over the rows of its points, ghosts among them.
+struct Picture {
+  int corners = 1;                  ///< Of each cell; 1: every owned point is a cell.
+  std::vector<std::int64_t> cells;  ///< Rows, cell after cell.
+  Table fields;                     ///< Shown quantities, a row for each cell.
+  const Forest* forest = nullptr;   ///< Of the points, if cells name ghosts. Not owned.
+};
+
+/// The rank that is to have what lies at a place.
+using RankOfPlace = std::function<int(const Vec3&)>;
+
+/// A body is its first set of points, and may have more: the vertices of a mesh, then the quadrature points of its
+/// elements. Points of a body with a mesh stay with their elements on one rank; only `share` moves them to another.
+class Body : public PointSet {
+ public:
+  explicit Body(std::string name) : name_(std::move(name)) {}
+
+  const std::string& name() const { return name_; }
+  /// All sets of points; this body first.
+  virtual std::vector<PointSet*> sets() { return {this}; }
+  virtual bool has_mesh() const { return false; }
+  /// All tables that make up the state.
+  virtual std::vector<BodyPart> parts() { return {{name_, &points_}}; }
+
+  /// Gives new rows the state of undeformed material; position, velocity, affine, rest volume and id are set already.
+  virtual void rest(std::size_t first_row) = 0;
+  /// Cuts the mesh among ranks: each element goes to the one of its place. Rows may stand on any rank before, each
+  /// once. Collective.
+  virtual void share(const Comm&, const RankOfPlace&) {}
+  /// Before the step, once for all points: finds the forces of elements that points hand to the grid.
+  virtual void prepare() {}
+  /// After the step, when all chunks are committed; returns what limits the next one besides chunks.
+  virtual StepLimit finish(Real dt) {
+    static_cast<void>(dt);
+    return {};
+  }
+  /// The limit of all owned points from this row on.
+  virtual StepLimit limit_from(std::size_t first_row);
+  /// Stored elastic energy of this rank's part [J].
+  virtual Real elastic_energy() const = 0;
+  /// Quantities for frames and probes that are computed from the state, in columns of their own; rows as in points().
+  virtual Table observe() const = 0;
+  virtual Picture picture() const { return {}; }
 
  private:
   std::string name_;

@@ -71,7 +71,9 @@ struct DirectorPoint {
 /// The fastest waves, which limit explicit steps as those of a continuum do.
 struct ElementSpeeds {
   Real across = 0;  ///< Of the directors [m/s].
-  Real along = 0;   ///< In the manifold [m/s]; where elements are coarser than the grid, vertex_time_step allows more.
+  Real along = 0;   ///< In the manifold [m/s]; where elements are coarser than the grid, `frequency` allows more.
+  Real frequency =
+      0;  ///< Bound of the frequencies of the free mesh, element by element [rad/s]; docs/theory.md (10.14).
 };
 
 /// The elements of a body on one rank. All spans over vertices have `rows` entries, those over points one for each
@@ -101,6 +103,10 @@ class CodimensionalElements {
   /// equal parts to its vertices and points.
   void add_mass(std::span<Real> of_vertices, std::span<Real> of_points) const;
 
+  /// From now on element e has neither energy nor forces.
+  void tear(std::size_t e) { torn_[e] = 1; }
+  bool is_torn(std::size_t e) const { return torn_[e] != 0; }
+
   /// [J]
   Real energy(std::span<const Vec3> x, std::span<const Mat3> H) const;
   /// Adds -dE/dx to f [N] and writes dE/dH to A [J].
@@ -113,15 +119,18 @@ class CodimensionalElements {
   void commit(std::span<const Vec3> x, std::span<const Mat3> H);
 
   ElementSpeeds speeds(std::span<const Vec3> x) const;
-  /// Adds to each vertex the sum of the norms of its row of the (projected) stiffness matrix [N/m]; see
-  /// vertex_time_step.
-  void add_springs(std::span<const Vec3> x, std::span<Real> springs) const;
+  /// Tangents and directors of a point side by side (docs/theory.md, 10.1).
+  Mat3 deformation(std::size_t point, std::span<const Vec3> x) const;
 
  private:
   Tangents tangents(const Element& element, std::span<const Vec3> x) const;
   std::size_t first_point(std::size_t e) const { return static_cast<std::size_t>(first_point_[e]); }
   Real point_volume(std::size_t e) const {
     return elements_[e].volume / static_cast<Real>(first_point_[e + 1] - first_point_[e]);
+  }
+  /// Part of the mass of element e that each of its vertices and points gets [kg].
+  Real mass_share(std::size_t e) const {
+    return density_ * elements_[e].volume / (K::corners + static_cast<Real>(first_point_[e + 1] - first_point_[e]));
   }
   void add_corner_forces(std::span<Vec3> f) const;
   Real manifold_stiffness(std::size_t e, const Tangents& F) const;
@@ -132,6 +141,7 @@ class CodimensionalElements {
   std::vector<std::int64_t> first_point_;  ///< Element e has points [first_point_[e], first_point_[e + 1]).
   std::vector<Point> points_;
   std::vector<Directors> directors_;
+  std::vector<std::uint8_t> torn_;  ///< Of each element.
   Incidence incidence_;
   std::vector<Tangents> stress_;  ///< Work: dE/d(tangents) of each element [J].
 };

@@ -2,6 +2,7 @@
 // The mechanics of a thin shell: a Kirchhoff-Love subdivision surface of laminae, as an energy of its control points.
 
 #include "weft/bodies/body.hpp"
+#include "weft/bodies/mesh_piece.hpp"
 #include "weft/geometry/subdivision.hpp"
 #include "weft/materials/lamina_hencky.hpp"
 #include "weft/materials/lamina_woven.hpp"
@@ -60,18 +61,10 @@ struct ShellDescription {
   ThicknessRule across;
 };
 
-/// The part of a shell that a rank holds: its faces, and rows for all control points that shape them.
-struct ShellPiece {
-  std::vector<std::int64_t> faces;   ///< Numbers of material faces.
-  std::vector<std::int32_t> points;  ///< Control point of each row, owned rows first.
-  std::size_t owned = 0;
-  std::vector<RemoteRow> originals;  ///< Of the ghost rows, in their order.
-};
-
 /// Divides the faces of a mesh among ranks into runs of a space-filling curve through their middles, as equal in number
 /// as can be. A control point belongs to the lowest rank whose faces it shapes, so every point of the mesh has a row.
 /// The same on every rank.
-std::vector<ShellPiece> divide_shell(const ControlMesh& mesh, int ranks);
+std::vector<MeshPiece> divide_shell(const ControlMesh& mesh, int ranks);
 
 /// One lamina of a quadrature point.
 struct Lamina {
@@ -96,7 +89,7 @@ class Shell {
   Shell(const Comm& comm, const ShellDescription& shell);
 
   const std::string& name() const { return name_; }
-  const ShellPiece& piece() const { return piece_; }
+  const MeshPiece& piece() const { return piece_; }
   const Forest& forest() const { return forest_; }
   /// Id (number of the control point), Position, Velocity, Mass (lumped, at owned rows) and RestPosition.
   Table& points() { return points_; }
@@ -141,7 +134,7 @@ class Shell {
   void each_row_sum(std::span<Vec3> rows, F&& part_of_face) const;
 
   std::string name_;
-  ShellPiece piece_;
+  MeshPiece piece_;
   Forest forest_;
   AnyLamina law_;
   std::optional<LaminaYield> yield_;

@@ -96,8 +96,41 @@ struct HerschelBulkleyDeck {
   Real flow_index;                   ///< h [1].
 };
 
-using LawDeck = std::variant<FixedCorotatedDeck, NeoHookeanDeck, StvkHenckyDeck, DruckerPragerDeck, SnowDeck,
-                             VonMisesDeck, TaitDeck, HerschelBulkleyDeck>;
+/// Frictional contact of sheets.
+struct SheetContactDeck {
+  Real stiffness;        ///< k [Pa].
+  Real shear_stiffness;  ///< gamma [Pa].
+  Real friction;         ///< c_F [1].
+};
+// Laws of membranes.
+struct SheetLawDeck {
+  StiffnessDeck stiffness;
+  SheetContactDeck contact;
+};
+struct WovenSheetLawDeck {
+  Real warp_modulus, weft_modulus;  ///< Young's moduli [Pa].
+  Real poisson_ratio;               ///< Of the weft, as the warp is stretched.
+  Real shear_modulus;               ///< [Pa].
+  SheetContactDeck contact;
+};
+
+struct FrictionAngleDeck {
+  Real friction_angle;  ///< [rad]; degrees in the deck.
+};
+struct FrictionPairDeck {
+  Real friction_along, friction_across;  ///< beta and alpha [1].
+};
+/// The law of fibers.
+struct FiberLawDeck {
+  Real stretch_modulus;     ///< k, along the fiber [Pa].
+  Real shear_modulus;       ///< gamma, of the sides [Pa].
+  StiffnessDeck stiffness;  ///< Of the section.
+  std::variant<FrictionAngleDeck, FrictionPairDeck> friction;
+};
+
+using LawDeck =
+    std::variant<FixedCorotatedDeck, NeoHookeanDeck, StvkHenckyDeck, DruckerPragerDeck, SnowDeck, VonMisesDeck,
+                 TaitDeck, HerschelBulkleyDeck, SheetLawDeck, WovenSheetLawDeck, FiberLawDeck>;
 
 struct MaterialDeck {
   std::string name;
@@ -198,8 +231,92 @@ struct ShellDeck {
   int laminae;     ///< Gauss points across the thickness.
   DeckPlace place;
 };
+
+/// The surface of a membrane, in triangles.
+struct SurfaceDeck {
+  std::variant<MeshFileDeck, RectangleDeck, CylinderPatchDeck, SpherePatchDeck, AnnulusDeck> form;
+  int across, along;  ///< Divisions of generated surfaces.
+  Real scale;
+  std::optional<RotationDeck> rotate;  ///< About the origin.
+  Vec3 translate;
+};
+
+/// Resistance of a sheet against bending.
+struct PlateDeck {
+  Real youngs_modulus;  ///< [Pa].
+  Real poisson_ratio;   ///< [1].
+};
+
+struct MembraneDeck {
+  std::string name;
+  std::string material;
+  SurfaceDeck mesh;
+  Real thickness;            ///< [m].
+  std::optional<Vec3> warp;  ///< Direction at rest.
+  std::optional<PlateDeck> bending;
+  std::optional<Real> tear_stretch;  ///< [1].
+  Vec3 velocity;                     ///< Initial [m/s].
+  Vec3 spin;                         ///< Initial angular velocity about the body's centre of mass [rad/s].
+  DeckPlace place;
+};
+
+// Curves of fibers; the deck gives exactly one of these keys. See geometry/fiber_patterns.hpp.
+struct CurveFileDeck {
+  std::string file;
+};
+struct HairTubeDeck {
+  Real inner_radius, outer_radius, length;  ///< [m].
+  int strands;
+};
+struct HairBallDeck {
+  Real radius, length;  ///< [m].
+  int strands;
+};
+struct BraidDeck {
+  int strands;
+  Real width, depth, pitch, length;  ///< [m].
+};
+struct ShagCarpetDeck {
+  Real width, depth, height, gap;  ///< [m].
+  Real lean;                       ///< [1].
+  std::uint32_t seed;
+};
+struct WeaveDeck {
+  int warp, weft;
+  Real gap, amplitude;  ///< [m].
+};
+struct KnitDeck {
+  int stitches, rows;
+  Real width, depth;  ///< [m].
+  std::string pattern;
+};
+struct PliesDeck {
+  int count;
+  Real radius, twist;  ///< [m].
+};
+
+struct CurvesDeck {
+  std::variant<CurveFileDeck, HairTubeDeck, HairBallDeck, BraidDeck, ShagCarpetDeck, WeaveDeck, KnitDeck> form;
+  std::optional<PliesDeck> plies;
+  std::optional<Real> spacing;  ///< Of vertices along the curves [m].
+  Real scale;
+  std::optional<RotationDeck> rotate;  ///< About the origin.
+  Vec3 translate;
+};
+
+struct FiberDeck {
+  std::string name;
+  std::string material;
+  CurvesDeck curves;
+  Real radius;                          ///< [m].
+  std::optional<Real> bending_modulus;  ///< [Pa].
+  std::optional<Real> tear_stretch;     ///< [1].
+  Vec3 velocity;                        ///< Initial [m/s].
+  Vec3 spin;                            ///< [rad/s].
+  DeckPlace place;
+};
 /// The deck key `kind` chooses; more kinds join with their issues.
-using BodyDeck = std::variant<ContinuumDeck, ShellDeck>;
+using BodyDeck = std::variant<ContinuumDeck, ShellDeck, MembraneDeck, FiberDeck>;
 
 struct SourceDeck {
   std::string name;

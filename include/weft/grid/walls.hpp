@@ -5,6 +5,7 @@
 #include "weft/geometry/rigid_motion.hpp"
 #include "weft/grid/node_field.hpp"
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,12 @@ Vec3 velocity_at_wall(WallCondition condition, Real friction, const Vec3& v, con
 /// gave to wall w on this rank [kg m/s]. time: when the walls are looked at [s].
 void apply_walls(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map, const NodeField& inertia,
                  NodeField& velocity, std::span<Vec3> impulse);
+
+/// For each node of the owned blocks the projection on the changes of velocity that walls leave possible: none at
+/// sticky
+/// walls, along the surface at others that the node does not leave. velocity_of: velocities of a block, walls being
+/// done. [docs/theory.md, 10.8]
+std::vector<Mat3> wall_projections(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map,
+                                   const std::function<const Real*(const Vec3i& block)>& velocity_of);
 
 }  // namespace weft

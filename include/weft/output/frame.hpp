@@ -14,18 +14,20 @@
 
 namespace weft {
 
-enum class CellKind { vertex, triangle, hexahedron };
+enum class CellKind { vertex, line, triangle, hexahedron };
 
-/// Corners of a cell: 1, 3, 8 (hexahedra in the order of VTK).
+/// Corners of a cell: 1, 2, 3, 8 (hexahedra in the order of VTK).
 int corners(CellKind kind);
 
-/// This rank's share of the drawn object. Cells name points of this rank; ranks with nothing give empty spans.
+/// This rank's share of the drawn object. Cells name points of this rank unless `shared`; ranks with nothing give empty
+/// spans.
 struct FrameMesh {
   CellKind kind = CellKind::vertex;
   std::span<const Vec3> points;               ///< [m].
   std::span<const std::int64_t> cells;        ///< corners x number of cells; unused for vertices: each point is one.
   std::span<const ColumnView> point_fields;   ///< Rows: points first; extra rows (ghosts) are not written.
   std::span<const ColumnView> cell_fields{};  ///< Rows: cells first.
+  bool shared = false;                        ///< Cells name points of all ranks together, counted rank after rank.
 };
 
 /// When a frame was taken.

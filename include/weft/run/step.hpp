@@ -3,6 +3,7 @@
 
 #include "weft/base/timer.hpp"
 #include "weft/parallel/comm.hpp"
+#include "weft/run/handles.hpp"
 #include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
 
@@ -34,8 +35,8 @@ class Stepper {
  public:
   Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers);
 
-  /// Brings every point to the rank that owns its block and activates the blocks that points touch; with new cuts of
-  /// the curve if `recut`. Collective.
+  /// Brings every point to the rank that owns its block, but for those of meshes, and activates the blocks that points
+  /// touch; with new cuts of the curve, and of meshes along them, if `recut`. Collective.
   void settle(bool recut);
 
   /// One step, at most to time `not_beyond` [s]. A transaction: bodies and state change only once all ranks accept it.
@@ -56,12 +57,25 @@ class Stepper {
     std::string text;
   };
 
+  /// Points of a body that the step visits.
+  struct Visited {
+    std::size_t body;
+    PointSet* points;
+  };
+
+  bool is_of_mesh(std::size_t set) const { return scene_.bodies[sets_[set].body]->has_mesh(); }
   std::optional<Error> sort_points();
   void cut_anew();
   bool has_leavers(const Bins& bins) const;
-  void send_home(std::size_t body);
+  void send_home(std::size_t set);
   bool touches_other_blocks();
-  Fault try_step(Real dt, std::vector<Vec3>& wall_impulse);
+  /// On this rank, in one step.
+  struct Impulses {
+    std::vector<Vec3> by_walls;
+    std::vector<HandleImpulse> by_handles;
+  };
+  Fault try_step(Real dt, Impulses& given);
+  void count_impulses(Impulses& given);
   Fault worst_of_points(Real dt) const;
   void commit(Real dt);
 
@@ -69,11 +83,13 @@ class Stepper {
   Scene& scene_;
   RunState& state_;
   Timers& timers_;
-  std::vector<Bins> bins_;  ///< One for each body.
+  std::vector<Visited> sets_;
+  std::vector<Bins> bins_;  ///< One for each set of points.
   std::vector<BlockKey> touched_;
   BlockMap map_;
   Layer layer_;
   bool map_is_stale_ = true;
+  Handles handles_;
 };
 
 }  // namespace weft

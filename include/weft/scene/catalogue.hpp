@@ -2,8 +2,10 @@
 // The catalogue: which deck struct becomes which object. One line for each.
 
 #include "weft/bodies/continuum.hpp"
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/deck/deck.hpp"
 #include "weft/geometry/rigid_motion.hpp"
+#include "weft/motion/dead_load.hpp"
 #include "weft/parallel/comm.hpp"
 
 #include <memory>
@@ -11,17 +13,24 @@
 
 namespace weft {
 
-/// Throws Error(deck) unless the deck names only what its scheme can do: static analyses are of meshed bodies, held and
-/// loaded by handles; steps in time are of continua.
+/// Throws Error(deck) unless the deck names only what its scheme can do: static analyses are of shells, held and loaded
+/// by handles; steps in time are of all else.
 void require_fits_scheme(const Deck& deck);
 
+/// Throws Error(deck) if the law is not one of continua.
 AnyLaw make_law(const LawDeck& law);
 /// Young's modulus [Pa] and Poisson's ratio [1], whichever pair the deck gives.
 YoungDeck young_of(const StiffnessDeck& stiffness);
 RigidMotion make_motion(const MotionDeck& motion);
+/// Without keys in proportion to time, 1 at `end` [s], as far as a load path may go.
+Amplitude make_amplitude(const std::vector<AmplitudeKeyDeck>& keys, Real end);
 /// The file's bytes, read by the root alone. Throws Error(geometry). Collective.
 std::string load_everywhere(const Comm& comm, const std::string& file);
-std::unique_ptr<Body> make_body(const ContinuumDeck& body, const MaterialDeck& material);
+/// A body without points. Throws Error(deck) naming its place if its material's law is for bodies of other kinds, and
+/// Error(geometry) if its mesh cannot be used. Collective.
+std::unique_ptr<Body> make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx);
+/// [1/s]: the velocity gradient of a rotation.
+Mat3 spin_matrix(const Vec3& spin);
 
 /// The solid that a deck describes, in its place. Meshes are read by the root, become level sets with voxels of a
 /// quarter of dx, and must be closed. Throws Error(geometry) naming the place in the deck. Collective.

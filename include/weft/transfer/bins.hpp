@@ -69,6 +69,9 @@ class Bins {
   bool is_numbered_ = false;
 };
 
+/// The block that the kernel of a point starts in: the one of its bin.
+BlockKey first_block(KernelKind kernel, Real dx, const Vec3& x);
+
 /// The blocks that points in these bins may touch: sorted keys, each once.
 std::vector<BlockKey> touched_blocks(std::span<const Bins> bodies);
 

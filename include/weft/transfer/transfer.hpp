@@ -3,11 +3,11 @@
 //
 // With weights w_ip and the gradient operator G_ip of the kernel (docs/theory.md, Transfers),
 //     scatter   m_i  = sum_p w_ip m_p
-//               p_i  = sum_p w_ip m_p (v_p + C_p (x_i - x_p)) - dt A_p G_ip
+//               p_i  = sum_p w_ip m_p (v_p + C_p (x_i - x_p)) + dt (w_ip f_p - A_p G_ip)
 //     gather    v_p  = sum_i w_ip v_i         C~_p = sum_i v_i G_ip^T
-// where A_p = dE/dH_p [J] and H_p = dt C~_p: forces are minus the derivative of the same energy that the gathered
-// gradient changes. G_ip = w_ip D^{-1} (x_i - x_p) for quadratic and cubic kernels (moving least squares),
-// grad w_ip for the linear one, whose D is singular at nodes.
+// where f_p is a force on the point [N], A_p = dE/dH_p [J] and H_p = dt C~_p: forces are minus the derivative of the
+// same energy that the gathered displacements and gradients change. G_ip = w_ip D^{-1} (x_i - x_p) for quadratic and
+// cubic kernels (moving least squares), grad w_ip for the linear one, whose D is singular at nodes.
 //
 // Points are visited chunk by chunk: what a body computes for a chunk, and what a chunk receives, passes through a
 // buffer of the visiting thread and is never stored for all points.
@@ -29,10 +29,11 @@ struct TransferSettings {
 
 /// What points give to the nodes; all spans over the same rows.
 struct ScatterPoints {
-  std::span<const Vec3> x;  ///< [m].
-  std::span<const Vec3> v;  ///< [m/s].
-  std::span<const Mat3> C;  ///< Undamped velocity gradient [1/s].
-  std::span<const Real> m;  ///< [kg].
+  std::span<const Vec3> x;       ///< [m].
+  std::span<const Vec3> v;       ///< [m/s].
+  std::span<const Mat3> C;       ///< Undamped velocity gradient [1/s].
+  std::span<const Real> m;       ///< [kg].
+  std::span<const Vec3> f = {};  ///< Forces on the points [N]; empty if there are none.
 };
 
 /// Writes the forces of a chunk. Called by several threads at once, for different chunks.

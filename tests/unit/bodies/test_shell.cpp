@@ -321,8 +321,8 @@ TEST(ShellRanks, EveryPointHasOneOwnerAndGhostsNameIt) {
     std::vector<int> owner(mesh.points.size(), -1), row(mesh.points.size(), -1);
     std::int64_t faces = 0;
     for (int r = 0; r < ranks; ++r) {
-      faces += static_cast<std::int64_t>(pieces[r].faces.size());
-      EXPECT_LE(pieces[r].faces.size(), static_cast<std::size_t>(mesh.material_faces / ranks + 1));
+      faces += static_cast<std::int64_t>(pieces[r].elements.size());
+      EXPECT_LE(pieces[r].elements.size(), static_cast<std::size_t>(mesh.material_faces / ranks + 1));
       for (std::size_t k = 0; k < pieces[r].owned; ++k) {
         EXPECT_EQ(owner[pieces[r].points[k]], -1);
         owner[pieces[r].points[k]] = r;
@@ -330,7 +330,7 @@ TEST(ShellRanks, EveryPointHasOneOwnerAndGhostsNameIt) {
       }
     }
     EXPECT_EQ(faces, mesh.material_faces);
-    for (const ShellPiece& piece : pieces) {
+    for (const MeshPiece& piece : pieces) {
       ASSERT_EQ(piece.points.size(), piece.owned + piece.originals.size());
       for (std::size_t g = 0; g < piece.originals.size(); ++g) {
         EXPECT_EQ(piece.originals[g].rank, owner[piece.points[piece.owned + g]]);

@@ -68,6 +68,10 @@ materials:
   metal: {law: von_mises, density: 2700, youngs_modulus: 70 GPa, poisson_ratio: 0.33, yield_stress: 60 N/mm^2, hardening_modulus: 4e8}
   water: {law: tait, density: 1000, bulk_modulus: 2e6, exponent: 6, viscosity: 1 mPa s}
   goo: {law: herschel_bulkley, density: 1000, shear_modulus: 290, bulk_modulus: 1.09e5, yield_stress: 31.9, consistency: 27.2, flow_index: 0.22}
+  cloth: {law: sheet, density: 200, youngs_modulus: 1e5, poisson_ratio: 0.3, contact: {stiffness: 1 MPa, shear_stiffness: 500, friction: 0.4}}
+  denim: {law: woven_sheet, density: 300, warp_modulus: 1e6, weft_modulus: 5e5, poisson_ratio: 0.1, shear_modulus: 1 kPa, contact: {stiffness: 1e6}}
+  yarn: {law: fiber, density: 1 g/cm^3, stretch_modulus: 1e6, shear_modulus: 1 kPa, youngs_modulus: 1e5, poisson_ratio: 0.3, friction_angle: 20}
+  hair: {law: fiber, density: 1 g/cm^3, stretch_modulus: 1e6, lame_lambda: 1e5, lame_mu: 1e5, friction_along: 0.1, friction_across: 0.3}
 bodies:
   - {name: a, kind: continuum, material: rubber, shape: {box: {lower: [0, 0, 0], upper: [1, 1, 1]}, scale: 2, rotate: {axis: [1, 1, 0], angle: 30}, translate: [1, 2, 3]}, particles_per_cell: 27, sampling: regular, velocity: [1, 0, 0], spin: [0, 60 rpm, 0], seed: 4294967295}
   - {name: b, kind: continuum, material: gum, sampling: jittered}
@@ -82,6 +86,18 @@ bodies:
   - {name: s3, kind: shell, material: metal, thickness: 1, mesh: {cylinder_patch: {radius: 1, length: 2, from: -90, to: 1 rad}}}
   - {name: s4, kind: shell, material: metal, thickness: 1, mesh: {sphere_patch: {radius: 1, west: 0, east: 90, south: -10, north: 80}}}
   - {name: s5, kind: shell, material: metal, thickness: 1, mesh: {annulus: {inner: 1, outer: 2, from: 0, to: 359}}}
+  - {name: m1, kind: membrane, material: cloth, thickness: 1 mm, warp: [0, 1, 0], bending: {youngs_modulus: 1e5, poisson_ratio: 0.2}, velocity: [1, 0, 0], spin: [0, 0, 1], mesh: {rectangle: {width: 1, height: 2}, across: 8, along: 10, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
+  - {name: m2, kind: membrane, material: denim, thickness: 1 mm, tear_stretch: 1.2, mesh: {file: {path: ")" WEFT_SOURCE_DIR R"(/README.md"}}}
+  - {name: m3, kind: membrane, material: cloth, thickness: 1 mm, mesh: {cylinder_patch: {radius: 1, length: 2, from: -90, to: 1 rad}}}
+  - {name: m4, kind: membrane, material: cloth, thickness: 1 mm, mesh: {sphere_patch: {radius: 1, west: 0, east: 90, south: -10, north: 80}}}
+  - {name: m5, kind: membrane, material: cloth, thickness: 1 mm, mesh: {annulus: {inner: 1, outer: 2, from: 0, to: 359}}}
+  - {name: f1, kind: fiber, material: yarn, radius: 1 mm, bending_modulus: 1 MPa, velocity: [1, 0, 0], spin: [0, 0, 1], curves: {curve_file: {path: ")" WEFT_SOURCE_DIR R"(/README.md"}, plies: {count: 2, radius: 1 mm, twist: 1 cm}, spacing: 2 mm, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
+  - {name: f2, kind: fiber, material: hair, radius: 1 mm, tear_stretch: 150 %, curves: {hair_tube: {inner_radius: 0.1, outer_radius: 0.2, length: 1, strands: 100}}}
+  - {name: f3, kind: fiber, material: hair, radius: 1 mm, curves: {hair_ball: {radius: 0.1, length: 1, strands: 100}}}
+  - {name: f4, kind: fiber, material: hair, radius: 1 mm, curves: {braid: {strands: 3, width: 0.1, depth: 0.05, pitch: 0.2, length: 1}}}
+  - {name: f5, kind: fiber, material: hair, radius: 1 mm, curves: {shag_carpet: {width: 1, depth: 1, height: 0.1, gap: 0.02, lean: 0.2, seed: 7}}}
+  - {name: f6, kind: fiber, material: yarn, radius: 1 mm, curves: {weave: {warp: 10, weft: 12, gap: 0.02, amplitude: 0.002}}}
+  - {name: f7, kind: fiber, material: yarn, radius: 1 mm, curves: {knit: {stitches: 10, rows: 12, width: 0.02, depth: 0.006, pattern: kp}}}
 sources:
   - {name: tap, body: b, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, velocity: [0, -1, 0], from: 1, until: 2 s}
 colliders:

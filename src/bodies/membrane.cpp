@@ -1,0 +1,263 @@
+// Bodies of codimensional elements.
+
+#include "weft/bodies/membrane.hpp"
+
+#include "weft/base/check.hpp"
+#include "weft/bodies/continuum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <map>
+
+namespace weft {
+namespace {
+
+/// Sum of the norms of a vertex's row of the bending stiffness.
+struct BendingSprings : Field<Real> {
+  static constexpr Label label{"bending_springs", "N/m", Keep::work};
+};
+
+/// The bending stencils of a mesh, each with the element that it lives with; rows are numbers of vertices.
+template <class Stencil>
+struct Bends {
+  std::vector<Stencil> stencils;
+  std::vector<std::int64_t> element;  ///< Ascending.
+};
+
+template <class K>
+struct StencilOf {
+  using Type = FoldedTriangle;
+};
+template <>
+struct StencilOf<FiberKind> {
+  using Type = BentVertex;
+};
+
+/// What a body of kind K is made of.
+template <class K>
+struct Ingredients {
+  using Stencil = typename StencilOf<K>::Type;
+  std::string name;
+  typename K::Constants law;
+  Real density;
+  std::vector<Vec3> rest;
+  std::vector<ElementAtRest<K>> elements;
+  Bends<Stencil> bends;
+  std::optional<Real> tear_stretch;
+
+  RestMesh mesh() const {
+    RestMesh mesh;
+    mesh.x = rest;
+    mesh.vertex_mass.assign(rest.size(), 0);
+    std::size_t b = 0;
+    for (std::size_t e = 0; e < elements.size(); ++e) {
+      const ElementAtRest<K>& element = elements[e];
+      std::vector<std::int32_t> needed(element.rows.begin(), element.rows.end());
+      for (; b < bends.element.size() && bends.element[b] == static_cast<std::int64_t>(e); ++b)
+        for (const std::int32_t vertex : bends.stencils[b].rows)
+          if (vertex >= 0) needed.push_back(vertex);
+      std::sort(needed.begin(), needed.end());
+      needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
+      mesh.vertices.insert(mesh.vertices.end(), needed.begin(), needed.end());
+      mesh.offsets.push_back(static_cast<std::int64_t>(mesh.vertices.size()));
+      int samples = 1;
+      for (int t = 0; t < K::tangents; ++t) samples *= element.divisions;
+      mesh.first_sample.push_back(mesh.first_sample.back() + samples);
+      // An element's mass goes in equal parts to its vertices and quadrature points.
+      const Real share = density * element.volume / (K::corners + samples);
+      for (const std::int32_t vertex : element.rows) mesh.vertex_mass[vertex] += share;
+      mesh.sample_mass.insert(mesh.sample_mass.end(), static_cast<std::size_t>(samples), share);
+    }
+    return mesh;
+  }
+};
+
+/// The largest stretch of an element with these tangents.
+Real longest(const Vec3& d) { return d.norm(); }
+Real longest(const Mat32& F) {
+  const Real a = F.col(0).squaredNorm(), b = F.col(1).squaredNorm();
+  return std::sqrt((a + b) / 2 + std::hypot((a - b) / 2, F.col(0).dot(F.col(1))));
+}
+
+template <class K>
+class CodimensionalBody final : public MeshBody {
+  using Stencil = typename StencilOf<K>::Type;
+
+ public:
+  explicit CodimensionalBody(Ingredients<K> of)
+      : MeshBody(of.name, of.mesh()), of_(std::move(of)), elements_(of_.law, of_.density, {}, 0), bending_({}, 0) {
+    samples().add<ElasticF>();
+    if (of_.tear_stretch) samples().add<Torn>();
+    if (bends()) points_.add<BendingSprings>();
+  }
+
+  Real elastic_energy() const override {
+    const std::vector<Mat3> none(samples().rows(), Mat3::Zero());
+    return elements_.energy(x(), none) + bending_.energy(x());
+  }
+
+  Table observe() const override {
+    Table shown;
+    shown.resize(points_.rows(), points_.owned());
+    return shown;
+  }
+
+  Picture picture() const override {
+    Picture picture{K::corners, {}, Table::with<Stretch, Pressure>(), &forest()};
+    std::vector<Real> stretch, pressure;
+    const auto& elements = elements_.elements();
+    for (std::size_t e = 0, q = 0; e < elements.size(); ++e) {
+      const std::size_t first = q;
+      Real sum = 0;
+      for (; q < samples().rows() && elements_.points()[q].element == static_cast<std::int32_t>(e); ++q) {
+        const Mat3 A = elements_.deformation(q, x()), P = K::Contact::stress(K::contact(of_.law), A);
+        for (int b = K::tangents; b < 3; ++b) sum -= P.col(b).dot(A.col(b)) / (3 - K::tangents);
+      }
+      if (elements_.is_torn(e)) continue;
+      picture.cells.insert(picture.cells.end(), elements[e].rows.begin(), elements[e].rows.end());
+      stretch.push_back(stretch_at(first));
+      pressure.push_back(sum / static_cast<Real>(q - first));
+    }
+    picture.fields.resize(stretch.size());
+    std::copy(stretch.begin(), stretch.end(), picture.fields.template get<Stretch>().begin());
+    std::copy(pressure.begin(), pressure.end(), picture.fields.template get<Pressure>().begin());
+    return picture;
+  }
+
+ protected:
+  void rest_elements() override {
+    elements_.rest(x());
+    remember();
+  }
+
+  void take_piece() override {
+    const std::vector<std::int32_t> row = row_of_vertex();
+    std::vector<ElementAtRest<K>> here;
+    for (const std::int64_t e : piece().elements) {
+      here.push_back(of_.elements[e]);
+      for (std::int32_t& r : here.back().rows) r = row[r];
+    }
+    elements_ = CodimensionalElements<K>(of_.law, of_.density, std::move(here), points_.rows());
+    WEFT_ENSURE(elements_.points().size() == samples().rows());
+    const auto A = std::as_const(samples()).template get<ElasticF>();
+    for (std::size_t q = 0; q < A.size(); ++q) elements_.directors()[q] = A[q].template rightCols<3 - K::tangents>();
+    if (of_.tear_stretch) {
+      const auto torn = std::as_const(samples()).template get<Torn>();
+      for (std::size_t q = 0; q < torn.size(); ++q)
+        if (torn[q] > 0) elements_.tear(static_cast<std::size_t>(elements_.points()[q].element));
+    }
+    std::vector<Stencil> bends_here;
+    for (std::size_t b = 0; b < of_.bends.stencils.size(); ++b) {
+      if (!std::binary_search(piece().elements.begin(), piece().elements.end(), of_.bends.element[b])) continue;
+      bends_here.push_back(of_.bends.stencils[b]);
+      for (std::int32_t& r : bends_here.back().rows) r = r < 0 ? r : row[r];
+    }
+    bending_ = BendingElements<Stencil>(std::move(bends_here), points_.rows());
+  }
+
+  void respond_elements(std::span<Vec3> f, std::span<Mat3> A) override {
+    std::fill(f.begin(), f.end(), Vec3::Zero());
+    std::fill(A.begin(), A.end(), Mat3::Zero());
+    elements_.respond(x(), A, f, A);  // at H = 0
+    if (bends()) bending_.respond(x(), f);
+  }
+
+  void commit_elements(std::span<const Mat3> H) override {
+    elements_.commit(x(), H);
+    if (of_.tear_stretch) tear();
+    remember();
+  }
+
+  /// Collective if the body resists bending.
+  StepLimit limit_of_elements() override {
+    const ElementSpeeds speeds = elements_.speeds(x());
+    StepLimit limit;
+    limit.wave_speed = speeds.across;
+    limit.mesh_speed = speeds.along;
+    limit.frequency = speeds.frequency;
+    if (!bends()) return limit;
+    // omega^2 of a sum of energies is at most the sum of their omega^2; (10.14) of the bending stencils.
+    const auto springs = points_.template get<BendingSprings>();
+    const auto mass = std::as_const(points_).template get<Mass>();
+    std::fill(springs.begin(), springs.end(), 0.0);
+    bending_.add_springs(x(), springs);
+    forest().sum_to_owners(points_.column(BendingSprings::label.name));
+    Real most = 0;
+    for (std::size_t r = 0; r < points_.owned(); ++r) most = std::max(most, springs[r] / mass[r]);
+    limit.frequency = std::sqrt(limit.frequency * limit.frequency + most);
+    limit.mesh_speed = std::numeric_limits<Real>::infinity();  // the grid's bound knows no bending
+    return limit;
+  }
+
+  Vec3 place_of_sample(std::size_t row) const override { return elements_.position(row, x()); }
+  bool is_loose(std::size_t row) const override {
+    return elements_.is_torn(static_cast<std::size_t>(elements_.points()[row].element));
+  }
+
+ private:
+  std::span<const Vec3> x() const { return points_.get<Position>(); }
+  bool bends() const { return !of_.bends.stencils.empty(); }
+  Real stretch_at(std::size_t q) const {
+    return longest(typename K::Tangents(elements_.deformation(q, x()).template leftCols<K::tangents>()));
+  }
+
+  /// Elements that are stretched too much are gone; their quadrature points are dust from now on.
+  void tear() {
+    const auto torn = samples().template get<Torn>();
+    for (std::size_t q = 0; q < torn.size(); ++q) {
+      if (torn[q] > 0 || stretch_at(q) <= *of_.tear_stretch) continue;
+      torn[q] = 1;
+      elements_.tear(static_cast<std::size_t>(elements_.points()[q].element));
+    }
+  }
+
+  /// Writes the state of the elements into the table of quadrature points.
+  void remember() {
+    const auto A = samples().template get<ElasticF>();
+#pragma omp parallel for schedule(static)
+    for (std::size_t q = 0; q < A.size(); ++q) A[q] = elements_.deformation(q, x());
+  }
+
+  Ingredients<K> of_;
+  CodimensionalElements<K> elements_;  ///< Of this rank, as the bending ones.
+  BendingElements<Stencil> bending_;
+};
+
+template <class S>
+std::unique_ptr<MeshBody> make_sheet(const MembraneDescription& m, const typename SheetKind<S>::Constants& law) {
+  Ingredients<SheetKind<S>> of{m.name, law, m.density, m.rest, {}, {}, m.tear_stretch};
+  of.elements = sheet_at_rest<S>(m.triangles, m.rest, m.warp, m.thickness, m.spacing);
+  if (m.bending) {
+    of.bends.stencils = folds_at_rest(m.triangles, m.rest, *m.bending);  // one for each triangle
+    for (std::size_t e = 0; e < of.bends.stencils.size(); ++e) of.bends.element.push_back(static_cast<std::int64_t>(e));
+  }
+  return std::make_unique<CodimensionalBody<SheetKind<S>>>(std::move(of));
+}
+
+}  // namespace
+
+std::unique_ptr<MeshBody> make_membrane(const MembraneDescription& m) {
+  if (const auto* law = std::get_if<0>(&m.law)) return make_sheet<CorotatedSheet>(m, *law);
+  return make_sheet<WovenSheet>(m, std::get<1>(m.law));
+}
+
+std::unique_ptr<MeshBody> make_fibers(const FiberDescription& f) {
+  Ingredients<FiberKind> of{f.name, f.law, f.density, f.rest, {}, {}, f.tear_stretch};
+  of.elements = fiber_at_rest(f.segments, f.rest, f.section, f.spacing);
+  if (f.bending_rigidity) {
+    std::map<std::array<std::int32_t, 2>, std::int64_t> number;
+    for (std::size_t e = 0; e < f.segments.size(); ++e) number[f.segments[e]] = static_cast<std::int64_t>(e);
+    std::vector<std::pair<std::int64_t, BentVertex>> bends;  // each with its first segment
+    for (const BentVertex& bend : bends_at_rest(f.chains, f.rest, *f.bending_rigidity))
+      bends.emplace_back(number.at({bend.rows[0], bend.rows[1]}), bend);
+    std::stable_sort(bends.begin(), bends.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    for (const auto& [element, bend] : bends) {
+      of.bends.element.push_back(element);
+      of.bends.stencils.push_back(bend);
+    }
+  }
+  return std::make_unique<CodimensionalBody<FiberKind>>(std::move(of));
+}
+
+}  // namespace weft

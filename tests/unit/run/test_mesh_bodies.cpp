@@ -1,0 +1,183 @@
+// Bodies with a mesh in steps of the grid, and cut anew among ranks.
+
+#include "weft/bodies/mesh_body.hpp"
+
+#include "support/scenes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace weft {
+namespace {
+
+using test::Stage;
+
+/// Cloth that flies, turning; with something to hit if asked for.
+std::string flying_cloth(const std::string& gravity, const std::string& more) {
+  return "weft: 1\n"
+         "domain: {dx: 0.05, gravity: " +
+         gravity +
+         "}\n"
+         "time: {end: 1, frame_interval: 1}\n"
+         "materials:\n"
+         "  cotton: {law: sheet, density: 500, youngs_modulus: 2e4, poisson_ratio: 0.3,"
+         " contact: {stiffness: 1e4, shear_stiffness: 2e3, friction: 0.3}}\n"
+         "  soft: {law: fixed_corotated, density: 200, youngs_modulus: 5e3, poisson_ratio: 0.3}\n"
+         "bodies:\n"
+         "  - {name: cloth, kind: membrane, material: cotton, thickness: 0.01, mesh: {rectangle:"
+         " {width: 0.6, height: 0.5}, across: 12, along: 10}" +
+         more;
+}
+const std::string with_jelly =
+    ", velocity: [1, 0, 0.5], spin: [0, 2, 1]}\n"
+    "  - {name: ball, kind: continuum, material: soft, shape: {sphere: {center: [0.3, 0.25, 0.2], radius: 0.11}},"
+    " velocity: [1, 0, -2]}\n";
+
+MeshBody& cloth_of(Stage& stage) { return dynamic_cast<MeshBody&>(*stage.scene.bodies[0]); }
+
+/// One column of all ranks by id.
+template <class F>
+std::vector<Real> by_id(const Comm& comm, const Table& table, std::size_t count) {
+  constexpr std::size_t width = sizeof(typename F::Value) / sizeof(Real);
+  std::vector<Real> all(count * width, 0);
+  for (std::size_t r = 0; r < table.owned(); ++r)
+    std::memcpy(&all[table.get<Id>()[r] * width], &table.get<F>()[r], sizeof(typename F::Value));
+  comm.sum(all);
+  return all;
+}
+
+TEST(MeshBodyTest, FallsAsOneWithoutDeforming) {
+  Stage stage(flying_cloth("[0, 0, -10]", ", velocity: [1, 0, 0.5]}\n"));
+  const MeshBody& cloth = cloth_of(stage);
+  const std::size_t vertices = cloth.mesh().x.size();
+  const auto before = by_id<Position>(stage.comm, cloth.points(), vertices);
+  stage.steps(20);
+  const auto after = by_id<Position>(stage.comm, cloth.points(), vertices);
+  const Real t = stage.state.time;
+  const Vec3 way = Vec3(after[0], after[1], after[2]) - Vec3(before[0], before[1], before[2]);
+  EXPECT_NEAR(way.x(), t, 1e-12);
+  EXPECT_NEAR(way.z(), 0.5 * t - 5 * t * t, 5 * t * t);  // to first order in dt
+  for (std::size_t k = 0; k < after.size(); ++k) EXPECT_NEAR(after[k] - before[k], way[k % 3], 1e-12);
+  EXPECT_LT(stage.totals().elastic_energy, 1e-13);
+}
+
+TEST(MeshBodyTest, KeepsMassAndMomentumWhileItIsHit) {
+  Stage stage(flying_cloth("[0, 0, 0]", with_jelly));
+  const Totals before = stage.totals();
+  EXPECT_NEAR(before.mass, 0.6 * 0.5 * 0.01 * 500 + 200 * 4 / 3.0 * M_PI * std::pow(0.11, 3), 0.05 * before.mass);
+  stage.steps(60);
+  const Totals after = stage.totals();
+  EXPECT_EQ(after.particles, before.particles);
+  EXPECT_NEAR(after.mass, before.mass, 1e-13 * before.mass);
+  EXPECT_LT((after.momentum - before.momentum).norm(), 1e-12 * before.mass);
+  EXPECT_GT(after.elastic_energy, 1e-3 * before.kinetic_energy) << "they never met";
+}
+
+TEST(MeshBodyTest, GhostsStayWhereTheirOwnersAre) {
+  Stage stage(flying_cloth("[0, 0, 0]", with_jelly));
+  MeshBody& cloth = cloth_of(stage);
+  stage.steps(40);
+  const auto seen = cloth.points().get<Position>();
+  const std::vector<Vec3> own(seen.begin(), seen.end());
+  cloth.forest().update_ghosts(cloth.points().column("position"));
+  for (std::size_t r = cloth.points().owned(); r < cloth.points().rows(); ++r) {
+    EXPECT_EQ(own[r], seen[r]);
+    EXPECT_EQ(cloth.points().get<Mass>()[r], 0);
+  }
+}
+
+TEST(MeshBodyTest, CutAnewKeepsItsWholeState) {
+  Stage stage(flying_cloth("[0, 0, 0]", with_jelly));
+  MeshBody& cloth = cloth_of(stage);
+  stage.steps(20);
+  const std::size_t vertices = cloth.mesh().x.size(), samples = cloth.mesh().sample_mass.size();
+  const auto state = [&] {
+    std::vector<Real> all;
+    const auto add = [&](const std::vector<Real>& values) { all.insert(all.end(), values.begin(), values.end()); };
+    add(by_id<Position>(stage.comm, cloth.points(), vertices));
+    add(by_id<Velocity>(stage.comm, cloth.points(), vertices));
+    add(by_id<Affine>(stage.comm, cloth.points(), vertices));
+    add(by_id<Mass>(stage.comm, cloth.points(), vertices));
+    add(by_id<Position>(stage.comm, cloth.samples(), samples));
+    add(by_id<Affine>(stage.comm, cloth.samples(), samples));
+    add(by_id<Mass>(stage.comm, cloth.samples(), samples));
+    add(by_id<ElasticF>(stage.comm, cloth.samples(), samples));
+    return all;
+  };
+  const auto before = state();
+  const Real energy = stage.comm.sum(cloth.elastic_energy());
+  const int ranks = stage.comm.size();
+  for (const int shift : {1, 3}) {
+    cloth.share(stage.comm,
+                [&](const Vec3& x) { return static_cast<int>(std::floor(40 * x.y()) + 400 + shift) % ranks; });
+    EXPECT_EQ(state(), before);
+    EXPECT_NEAR(stage.comm.sum(cloth.elastic_energy()), energy, 1e-12 * energy);
+    // Every element is somewhere once.
+    EXPECT_EQ(stage.comm.sum(static_cast<std::int64_t>(cloth.piece().elements.size())), cloth.mesh().elements());
+  }
+}
+
+/// Places of the vertices of a cloth by their number.
+std::vector<Vec3> places(const Stage& stage, const MeshBody& cloth) {
+  const auto x = by_id<Position>(stage.comm, cloth.points(), cloth.mesh().x.size());
+  std::vector<Vec3> all;
+  for (std::size_t i = 0; i < x.size(); i += 3) all.emplace_back(x[i], x[i + 1], x[i + 2]);
+  return all;
+}
+
+TEST(HandlesTest, LeadTheirPlacesAndGiveWhatTheBodyTakes) {
+  // Two rows of vertices half a grid spacing apart, so that conditions depend on one another; they rise and turn.
+  Stage stage(flying_cloth("[0, 0, -10]",
+                           ", velocity: [0, 0, 0]}\n"
+                           "handles:\n"
+                           "  - {name: hand, body: cloth, where: {box: {lower: [-1, -1, -1], upper: [0.051, 2, 1]}},"
+                           " hold: {motion: {velocity: [0, 0, 0.4], spin: [0, 1, 0]}}}\n"));
+  MeshBody& cloth = cloth_of(stage);
+  const Totals before = stage.totals();
+  stage.steps(50);
+  const Real t = stage.state.time;
+  const auto x = places(stage, cloth);
+  const RigidState state = stage.scene.handles[0].hold->motion.at(t);
+  std::int64_t held = 0;
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (cloth.mesh().x[i].x() < 0.051) {
+      ++held;
+      EXPECT_LT((x[i] - state.to_world(cloth.mesh().x[i])).norm(), 1e-10 * 0.05);
+    }
+  EXPECT_EQ(held, stage.scene.handles[0].count);
+  // Momentum changes by what gravity and the handle give.
+  const Totals after = stage.totals();
+  const Vec3 given = after.momentum - before.momentum - before.mass * t * Vec3(0, 0, -10);
+  EXPECT_LT((stage.state.handle_impulse[0].linear - given).norm(), 1e-11 * given.norm());
+  EXPECT_GT(given.z(), 0.5 * before.mass * t * 10);
+}
+
+TEST(HandlesTest, HoldOneDirectionAlone) {
+  Stage stage(flying_cloth("[0, 0, -10]",
+                           ", velocity: [1, 0, 0]}\n"
+                           "handles:\n"
+                           "  - {name: rail, body: cloth, hold: {axes: [z]}}\n"));
+  MeshBody& cloth = cloth_of(stage);
+  stage.steps(20);
+  const auto x = places(stage, cloth);
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    EXPECT_NEAR(x[i].z(), 0, 1e-11);
+    EXPECT_NEAR(x[i].x() - cloth.mesh().x[i].x(), stage.state.time, 1e-9);
+  }
+}
+
+TEST(HandlesTest, PullByAForceThatIsTheirs) {
+  Stage stage(flying_cloth("[0, 0, 0]",
+                           ", velocity: [1, 0, 0]}\n"
+                           "handles:\n"
+                           "  - {name: hook, body: cloth, where: {sphere: {center: [0.3, 0.25, 0], radius: 0.1}},"
+                           " force: {total: [0, 0, 0.3], amplitude: [{time: 0, factor: 2}]}}\n"));
+  const Totals before = stage.totals();
+  stage.steps(20);
+  const Vec3 gain = stage.totals().momentum - before.momentum;
+  EXPECT_LT((gain - Vec3(0, 0, 0.6) * stage.state.time).norm(), 1e-11);
+}
+
+}  // namespace
+}  // namespace weft
