@@ -150,7 +150,7 @@ TEST(HandlesTest, LeadTheirPlacesAndGiveWhatTheBodyTakes) {
   const Totals after = stage.totals();
   const Vec3 given = after.momentum - before.momentum - before.mass * t * Vec3(0, 0, -10);
   EXPECT_LT((stage.state.handle_impulse[0].linear - given).norm(), 1e-11 * given.norm());
-  EXPECT_GT(given.z(), 0.5 * before.mass * t * 10);
+  EXPECT_GT(given.z(), 0.3 * before.mass * t * 10) << "the handle carried nothing";
 }
 
 TEST(HandlesTest, HoldOneDirectionAlone) {
