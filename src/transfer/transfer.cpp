@@ -47,8 +47,8 @@ void scatter_chunk(const TransferSettings& settings, const Real4& origin, ChunkR
     const std::uint32_t p = rows[k];
     const Stencil<Kernel> s(points.x[p], origin, dx, per_dx);
     const Real m = points.m[p];
-    const Columns4 C(settings.rpic_damping == 0 ? points.C[p]
-                                                : damped(points.C[p], settings.rpic_damping, s.inertia()));
+    Columns4 C(points.C[p]);
+    if (settings.rpic_damping != 0) C = Columns4(damped(points.C[p], settings.rpic_damping, s.inertia()));
     const Columns4 gradient(A[k]);
 
     // A node's share is w (m, m v + dt f + m C d) - dt A G. It splits into sums of products along the three dimensions:
@@ -82,7 +82,7 @@ void scatter_chunk(const TransferSettings& settings, const Real4& origin, ChunkR
         const Real4 xy = s.w[j][1] * X[i] + s.w[i][0] * Y[j];
         const Real wxy = s.w[i][0] * s.w[j][1];
         Real4* row = &tile.node[s.corner.x() + i][s.corner.y() + j][s.corner.z()];
-        for (int l = 0; l < n; ++l) row[l] += s.w[l][2] * xy + wxy * Z[l];
+        for (int l = 0; l < n; ++l) row[l] = row[l] + s.w[l][2] * xy + wxy * Z[l];
       }
   }
 }
