@@ -20,15 +20,12 @@ struct Stencil {
 
   /// origin: first node of the point's block [dx].
   Stencil(const Vec3& x, const Real4& origin, Real dx, Real per_dx) {
-    Real4 scaled{x.x() * per_dx, x.y() * per_dx, x.z() * per_dx, 0};
-    scaled -= origin;
-    Real4 first{};
-    for (int axis = 0; axis < 3; ++axis) {
-      // The block is known; rounding must not carry the point beyond the tile.
-      corner[axis] = std::clamp(Kernel::base(scaled[axis]), 0, block_width - 1);
-      first[axis] = corner[axis];
-    }
-    t = scaled - first;
+    const Real4 scaled = Real4{x.x(), x.y(), x.z(), 0} * per_dx - origin;
+    // The block is known: rounding, which may also make the difference negative, must not carry the point beyond the
+    // tile.
+    const Int4 first = clamped(truncated(scaled - Kernel::offset), 0, block_width - 1);
+    corner = {first[0], first[1], first[2]};
+    t = scaled - as_reals(first);
     Real4 weights[n];
     Kernel::weights(t, weights);
     for (int i = 0; i < n; ++i) {

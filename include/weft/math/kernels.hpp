@@ -16,7 +16,8 @@ inline int floor_to_int(Real x) {
 //   K::nodes                  nodes touched along an axis: base .. base + reach
 //   K::reach                  nodes - 1: what a block of nodes needs beyond its own for points binned by base node
 //   K::inverse_inertia        D^{-1} in units of 1/h^2, D = sum_i w_i (x_i - x)^2   [docs/theory.md, 1]; 0: D varies
-//   K::base(x)                the first node touched
+//   K::base(x)                the first node touched, the largest integer not above x - offset
+//   K::offset
 //   K::weights(t, w)          w[a] = weight of node base + a at t = x - base
 //   K::gradients(t, dw)       dw[a] = dw_a/dx
 // Weights and gradients take a Real or several of them side by side (Real4).
@@ -26,6 +27,7 @@ struct Linear {
   static constexpr int nodes = 2;
   static constexpr int reach = 1;
   static constexpr Real inverse_inertia = 0;
+  static constexpr Real offset = 0;
   static int base(Real x) { return floor_to_int(x); }
   /// t in [0, 1].
   template <class T>
@@ -45,7 +47,8 @@ struct Quadratic {
   static constexpr int nodes = 3;
   static constexpr int reach = 2;
   static constexpr Real inverse_inertia = 4;
-  static int base(Real x) { return floor_to_int(x - 0.5); }
+  static constexpr Real offset = 0.5;
+  static int base(Real x) { return floor_to_int(x - offset); }
   /// t in [1/2, 3/2].
   template <class T>
   static void weights(const T& t, T (&w)[nodes]) {
@@ -67,6 +70,7 @@ struct Cubic {
   static constexpr int nodes = 4;
   static constexpr int reach = 3;
   static constexpr Real inverse_inertia = 3;
+  static constexpr Real offset = 1;
   static int base(Real x) { return floor_to_int(x) - 1; }
   /// t in [1, 2].
   template <class T>
