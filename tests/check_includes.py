@@ -13,7 +13,6 @@ import sys
 ALWAYS = {"base", "math"}
 
 # What marks the use of a library: a pattern for the included header, and one for identifiers (None: headers suffice).
-# MPI_Info_* is free because file hints are handed to HDF5 through it.
 LIBRARIES = {
     "Eigen": (r"Eigen/|unsupported/Eigen/", None),
     "yaml-cpp": (r"yaml-cpp/", r"\bYAML::"),
@@ -21,7 +20,7 @@ LIBRARIES = {
     "OpenSubdiv": (r"opensubdiv/", r"\bOpenSubdiv::"),
     "HDF5": (r"hdf5", r"\bH5[A-Z]{1,2}[a-z]\w*\s*\("),
     "CLI11": (r"CLI/", r"\bCLI::"),
-    "MPI": (r"mpi\.h", r"\bMPI_(?!Info_)[A-Z][a-z]\w*\s*\("),
+    "MPI": (r"mpi\.h", r"\bMPI_[A-Z][a-z]\w*\s*\("),
     "PETSc": (r"petsc", r"\bPetsc\w*\s*\("),
 }
 

@@ -235,12 +235,10 @@ void add_status(CLI::App& app, Command& chosen) {
   command->add_flag("--json", a->json, "As JSON");
   command->add_option("--print", a->key, "Only the value of this key of the JSON");
   command->callback([a, &chosen] {
-    chosen.chosen = [a](const Comm& comm) {
-      return on_root(comm, [&] {
-        const Outlook outlook = look_at_run(a->folder);
-        fmt::print("{}\n", !a->key.empty() ? outlook.value(a->key) : a->json ? outlook.json() : outlook.text());
-        return static_cast<int>(status_code(outlook.status));
-      });
+    chosen.alone = [a] {
+      const Outlook outlook = look_at_run(a->folder);
+      fmt::print("{}\n", !a->key.empty() ? outlook.value(a->key) : a->json ? outlook.json() : outlook.text());
+      return static_cast<int>(status_code(outlook.status));
     };
   });
 }
@@ -303,8 +301,9 @@ void add_export(CLI::App& app, Command& chosen) {
 
 void add_text(CLI::App& app, Command& chosen, const char* name, const char* help, std::string (*text)()) {
   app.add_subcommand(name, help)->callback([text, &chosen] {
-    chosen.chosen = [text](const Comm& comm) {
-      print_on_root(comm, text());
+    chosen.alone = [text] {
+      const std::string all = text();
+      fmt::print("{}{}", all, all.ends_with('\n') ? "" : "\n");
       return 0;
     };
   });

@@ -13,9 +13,11 @@ class App;
 
 namespace weft {
 
-/// The subcommand that the arguments chose; returns the exit code. Empty until the arguments are parsed. Collective.
+/// The subcommand that the arguments chose, as one of two functions that return the exit code. Both are empty until the
+/// arguments are parsed.
 struct Command {
-  std::function<int(const Comm&)> chosen;
+  std::function<int(const Comm&)> chosen;  ///< Collective.
+  std::function<int()> alone;              ///< For one process; needs no MPI.
 };
 
 /// Adds all subcommands. The returned command must outlive the parsing of `app`.

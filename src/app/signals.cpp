@@ -20,6 +20,7 @@ void on_signal(int signal) {
 }  // namespace
 
 Requests& requests_by_signal() {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file that may grow no further is an error like a full disk
   for (const int signal : {SIGUSR1, SIGUSR2, SIGTERM, SIGINT}) std::signal(signal, on_signal);
   return the_requests;
 }

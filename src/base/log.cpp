@@ -3,8 +3,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdio>
-#include <memory>
+#include <cstring>
+
+#include "weft/base/error.hpp"
 
 namespace weft {
 namespace {
@@ -12,12 +15,25 @@ namespace {
 struct Sinks {
   bool terminal = false;
   bool live_line_open = false;
-  std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{nullptr, &std::fclose};
+  std::string path;
+  int file = -1;
+  bool waits_for_file = false;
+  std::string unwritten;  ///< Lines for the file: from before there was one, or because it failed.
 };
 
 Sinks& sinks() {
   static Sinks the_sinks;
   return the_sinks;
+}
+
+/// Writes what is not in the file yet; 0, or the number of the error that kept it from there.
+int write_rest(Sinks& s) {
+  while (!s.unwritten.empty()) {
+    const ssize_t wrote = ::write(s.file, s.unwritten.data(), s.unwritten.size());
+    if (wrote < 0 && errno != EINTR) return errno;
+    if (wrote > 0) s.unwritten.erase(0, static_cast<std::size_t>(wrote));
+  }
+  return 0;
 }
 
 void write(std::FILE* terminal, const char* label, const std::string& text) {
@@ -29,18 +45,35 @@ void write(std::FILE* terminal, const char* label, const std::string& text) {
     std::fprintf(terminal, "%s%s\n", label, text.c_str());
     std::fflush(terminal);
   }
-  if (s.file) {
-    std::fprintf(s.file.get(), "%s%s\n", label, text.c_str());
-    std::fflush(s.file.get());
-  }
+  if (s.file < 0 && !s.waits_for_file) return;
+  s.unwritten += label + text + '\n';
+  if (s.file >= 0) write_rest(s);
 }
 
 }  // namespace
 
-void log_to_terminal(bool speaks) { sinks().terminal = speaks; }
+void log_to_terminal(bool speaks) {
+  sinks().terminal = sinks().waits_for_file = speaks;
+  sinks().unwritten.clear();
+}
 
 void log_to_file(const std::string& path) {
-  sinks().file.reset(path.empty() ? nullptr : std::fopen(path.c_str(), "a"));
+  Sinks& s = sinks();
+  if (s.file >= 0) ::close(s.file);
+  s.path = path;
+  s.file = path.empty() ? -1 : ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  s.waits_for_file = false;
+  if (path.empty()) s.unwritten.clear();
+  else if (s.file < 0) throw Error(ExitCode::file_system, path + ": cannot be opened: " + std::strerror(errno) + '.');
+  else write_rest(s);
+}
+
+std::optional<std::string> log_file_trouble() {
+  Sinks& s = sinks();
+  if (s.file < 0) return std::nullopt;
+  const int number = write_rest(s);
+  if (number == 0) return std::nullopt;
+  return s.path + ": cannot be written: " + std::strerror(number) + '.';
 }
 
 void log_info(const std::string& text) { write(stdout, "", text); }

@@ -46,6 +46,11 @@ inline constexpr std::array words<LoadPath> = {
     Word{LoadPath::time, "time", "from 0 to time.end in equal steps, which are halved where the balance is not found"},
     Word{LoadPath::arc, "arc", "along the load path: loads rise and fall again as the body snaps through"}};
 
+template <>
+inline constexpr std::array words<OnIoError> = {
+    Word{OnIoError::stop, "stop", "end with exit code 5; earlier checkpoints stay"},
+    Word{OnIoError::go_on, "continue", "warn, compute on, and try again when the next file is due"}};
+
 // --- Space, time, transfer -----------------------------------------------------------------------------------------
 
 template <>
@@ -74,7 +79,11 @@ inline constexpr auto keys<TimeDeck> = table(
         &TimeDeck::max_strain},
     Key{"max_retries", "1", at_least(0).at_most(100), "8", "Halvings of dt in one step before the run gives up.",
         &TimeDeck::max_retries},
-    Key{"scheme", "explicit", "Time integration.", &TimeDeck::scheme});
+    Key{"scheme", "explicit", "Time integration.", &TimeDeck::scheme},
+    Key{"watchdog", "s", above(0).or_none(), "30 min",
+        "Wall-clock time without a step or a file after which the run ends with exit code 7 and the stack of every "
+        "thread; none: never.",
+        &TimeDeck::watchdog});
 
 template <>
 inline constexpr auto keys<TransferDeck> =
@@ -690,7 +699,9 @@ inline constexpr auto keys<OutputDeck> =
           Key{"double_precision", "false", "Frames in double precision.", &OutputDeck::double_precision},
           Key{"diagnostics_every", "1", at_least(1), "10", "Steps between rows of diagnostics.csv.",
               &OutputDeck::diagnostics_every},
-          Key{"checkpoint", "{}", "Checkpoints.", &OutputDeck::checkpoint});
+          Key{"checkpoint", "{}", "Checkpoints.", &OutputDeck::checkpoint},
+          Key{"on_io_error", "stop", "When a file cannot be written while the run goes on.",
+              &OutputDeck::on_io_error});
 
 template <>
 inline constexpr auto keys<BalanceDeck> =

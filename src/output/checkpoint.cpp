@@ -1,8 +1,7 @@
-// Checkpoints: written by all ranks under a temporary name, verified, and only then given their name.
+// Checkpoints: written by all ranks under a temporary name, read back, and only then given their name.
 
 #include "weft/output/checkpoint.hpp"
 
-#include "output/digest.hpp"
 #include "output/saved_state.hpp"
 #include "weft/base/check.hpp"
 #include "weft/output/files.hpp"
@@ -29,74 +28,49 @@ bool is_checkpoint_name(const std::string& name) {
          std::all_of(name.begin() + 5, name.end(), [](char c) { return c >= '0' && c <= '9'; });
 }
 
-/// Writes data sets and notes in the manifest what they must read back as.
-class StateWriter {
- public:
-  StateWriter(const Comm& comm, HdfFile& file, Manifest& manifest) : comm_(comm), file_(file), manifest_(manifest) {}
+/// Values that all ranks have, as a data set.
+void add_shared(HdfWriter& file, const Comm& comm, const std::string& name, RowType type, std::size_t count,
+                const void* values) {
+  file.add_rows(fmt::format("{}/{}", header_group, name), type, comm.is_root() ? count : 0, values);
+}
 
-  void write(const std::string& data_set, RowType type, std::size_t own_rows, const void* rows) {
-    file_.write_rows(data_set, type, own_rows, RowLayout::checked, rows);
-    const auto own = static_cast<std::int64_t>(own_rows);
-    const auto first = static_cast<std::uint64_t>(comm_.offset(own));
-    std::uint64_t digest = digest_of_rows(rows, own_rows, type.bytes(), first);
-    comm_.sum(std::span(&digest, 1));
-    manifest_.data_sets[data_set] = {comm_.sum(own), hexadecimal(digest)};
+void add_part(HdfWriter& file, const CheckpointPart& part) {
+  WEFT_ENSURE(!part.name.empty() && part.name.find('/') == std::string::npos);
+  file.add_group(table_group(part.name));
+  const std::size_t own = part.table->owned();
+  for (const ColumnView& column : part.table->columns(Keep::state)) {
+    const std::string data_set = field_data_set(part.name, column.label.name);
+    file.add_rows(data_set, row_type(column), own, column.data);
+    file.set_attribute(data_set, "unit", std::string(column.label.unit));
+    // Rows, columns; a tensor lies column by column.
+    file.set_attribute(data_set, "shape", std::vector<std::int64_t>{column.shape.rows, column.shape.cols});
   }
-
-  /// Values that all ranks have.
-  void write_shared(const std::string& name, RowType type, std::size_t count, const void* values) {
-    write(fmt::format("{}/{}", header_group, name), type, comm_.is_root() ? count : 0, values);
-  }
-
-  void write(const CheckpointPart& part) {
-    WEFT_ENSURE(!part.name.empty() && part.name.find('/') == std::string::npos);
-    file_.make_group(table_group(part.name));
-    for (const ColumnView& column : part.table->columns(Keep::state)) {
-      const std::string data_set = field_data_set(part.name, column.label.name);
-      write(data_set, row_type(column), part.table->owned(), column.data);
-      file_.set_attribute(data_set, "unit", std::string(column.label.unit));
-      const std::int64_t shape[2] = {column.shape.rows, column.shape.cols};
-      file_.set_attribute(data_set, "shape", shape);  // rows, columns; a tensor lies column by column
-    }
-    const auto own = static_cast<std::int64_t>(part.table->owned());
-    write(rank_rows_data_set(part.name), {Number::int64}, 1, &own);
-    manifest_.parts.push_back({part.name, comm_.sum(own)});
-  }
-
- private:
-  const Comm& comm_;
-  HdfFile& file_;
-  Manifest& manifest_;
-};
+  file.add_rows(rank_rows_data_set(part.name), {Number::int64}, 1, [own](std::size_t, std::size_t, std::byte* to) {
+    const auto rows = static_cast<std::int64_t>(own);
+    std::memcpy(to, &rows, sizeof rows);
+  });
+}
 
 /// Writes state.h5 and returns what the manifest says of it.
 Manifest write_state(const Comm& comm, const fs::path& path, const CheckpointHeader& header,
-                     std::span<const CheckpointPart> parts, std::uint64_t bytes) {
+                     std::span<const CheckpointPart> parts) {
   Manifest manifest;
   manifest.step = header.step;
   manifest.time = header.time;
-  manifest.deck_digest = digest_of_text(header.resolved_deck);
-
-  HdfFile file = HdfFile::create(comm, path, ExitCode::file_system, bytes);
+  HdfWriter file(comm);
   file.set_attribute("/", "weft_checkpoint", std::int64_t{checkpoint_format});
   file.set_attribute("/", "step", manifest.step);
   file.set_attribute("/", "time", manifest.time);
-  file.set_attribute("/", "deck_digest", manifest.deck_digest);
-  file.make_group("/tables");
-  StateWriter writer(comm, file, manifest);
-  writer.write_shared("state", {Number::uint8}, header.state.size(), header.state.data());
-  writer.write_shared("resolved_deck", {Number::uint8}, header.resolved_deck.size(), header.resolved_deck.data());
-  writer.write_shared("provenance", {Number::uint8}, header.provenance.size(), header.provenance.data());
-  writer.write_shared("cuts", {Number::uint64}, header.cuts.size(), header.cuts.data());
-  for (const CheckpointPart& part : parts) writer.write(part);
-  file.close();
-
-  manifest.state_digest = digest_of_file(comm, path, ExitCode::file_system);
-  comm.agree([&] {
-    std::error_code error;
-    manifest.state_bytes = fs::file_size(path, error);
-    require(!error, ExitCode::file_system, fmt::format("{}: {}.", path.string(), error.message()));
-  });
+  file.add_group("/tables");
+  add_shared(file, comm, "state", {Number::uint8}, header.state.size(), header.state.data());
+  add_shared(file, comm, "resolved_deck", {Number::uint8}, header.resolved_deck.size(), header.resolved_deck.data());
+  add_shared(file, comm, "provenance", {Number::uint8}, header.provenance.size(), header.provenance.data());
+  add_shared(file, comm, "cuts", {Number::uint64}, header.cuts.size(), header.cuts.data());
+  for (const CheckpointPart& part : parts) {
+    add_part(file, part);
+    manifest.parts.push_back({part.name, comm.sum(static_cast<std::int64_t>(part.table->owned()))});
+  }
+  manifest.state = file.write(path);
   return manifest;
 }
 
@@ -127,22 +101,6 @@ void discard_leftovers(const fs::path& folder) {
       leftovers.push_back(entry.path());
   }
   for (const fs::path& leftover : leftovers) fs::remove_all(leftover, ignored);
-}
-
-/// Which data sets are damaged; all ranks of `comm` see the same.
-std::vector<std::string> damaged_data_sets(const Comm& comm, const fs::path& checkpoint) {
-  std::vector<std::string> problems;
-  try {
-    const SavedState saved(comm, checkpoint);
-    for (const auto& [data_set, rows] : saved.manifest().data_sets) try {
-        saved.check(data_set);
-      } catch (const std::exception& error) {
-        problems.emplace_back(error.what());
-      }
-  } catch (const std::exception& error) {
-    problems.emplace_back(error.what());
-  }
-  return problems;
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -185,9 +143,8 @@ fs::path write_checkpoint(const Comm& comm, const fs::path& folder, const Checkp
     const std::uint64_t bytes = checkpoint_bytes(comm, parts) + header.state.size() + header.resolved_deck.size() +
                                 header.provenance.size() + header.cuts.size() * sizeof(std::uint64_t);
     require_free_space(comm, folder, bytes, "a checkpoint");
-    const Manifest manifest = write_state(comm, state_file(unfinished), header, parts, bytes);
+    const Manifest manifest = write_state(comm, state_file(unfinished), header, parts);
     on_root([&] {
-      flush_to_disk(state_file(unfinished));
       write_text_atomically(manifest_file(unfinished), manifest.text());  // flushes the folder as well
     });
     const std::vector<std::string> problems = verify_checkpoint(comm, unfinished);
@@ -239,7 +196,7 @@ void read_part(const Comm& comm, const fs::path& checkpoint, const std::string& 
   std::vector<std::string> expected, found;
   for (const ColumnView& column : table.columns(Keep::state)) expected.emplace_back(column.label.name);
   const std::string group = table_group(name) + '/';
-  for (const auto& [data_set, rows] : saved.manifest().data_sets)
+  for (const auto& [data_set, rows] : saved.manifest().state.data_sets)
     if (data_set.starts_with(group)) found.push_back(data_set.substr(group.size()));
   std::sort(expected.begin(), expected.end());
   require(expected == found, ExitCode::checkpoint,  // the manifest lists them sorted
@@ -249,7 +206,7 @@ void read_part(const Comm& comm, const fs::path& checkpoint, const std::string& 
   const std::string rank_rows = rank_rows_data_set(name);
   std::int64_t first = slice_begin(part->rows, comm.rank(), comm.size());
   std::int64_t count = slice_begin(part->rows, comm.rank() + 1, comm.size()) - first;
-  if (saved.file().shape(rank_rows).rows == comm.size()) {
+  if (saved.rows_of(rank_rows) == comm.size()) {
     saved.read_all(rank_rows, {Number::int64}, comm.rank(), 1, &count);
     first = comm.offset(count);
   }
@@ -261,29 +218,8 @@ void read_part(const Comm& comm, const fs::path& checkpoint, const std::string& 
 }
 
 std::vector<std::string> verify_checkpoint(const Comm& comm, const fs::path& checkpoint) {
-  const std::string state = state_file(checkpoint).string();
   try {
-    const Manifest manifest = read_manifest(comm, checkpoint);
-    const std::vector<std::string> wrong_size = lines_from_root(comm, [&]() -> std::vector<std::string> {
-      std::error_code error;
-      const std::uint64_t bytes = fs::file_size(state, error);
-      if (error) return {fmt::format("{}: the file is missing.", state)};
-      if (bytes == manifest.state_bytes) return {};
-      return {
-          fmt::format("{}: the file has {} bytes, but {} were written: it was cut off, or belongs to another "
-                      "checkpoint.",
-                      state, bytes, manifest.state_bytes)};
-    });
-    if (!wrong_size.empty()) return wrong_size;
-    if (digest_of_file(comm, state, ExitCode::checkpoint) == manifest.state_digest)
-      return damaged_data_sets(comm, checkpoint);
-    // HDF5 sees a damaged file on the root alone, so that no rank can wait for another inside it.
-    std::vector<std::string> problems;
-    if (comm.is_root()) problems = damaged_data_sets(Comm(MPI_COMM_SELF), checkpoint);
-    if (problems.empty())
-      problems.push_back(
-          fmt::format("{}: its bytes are not those that were written, though every data set reads well.", state));
-    return lines_from_root(comm, [&] { return problems; });
+    return SavedState(comm, checkpoint).damaged_data_sets();
   } catch (const Error& error) {
     return {error.what()};
   }
@@ -320,14 +256,13 @@ FoundCheckpoint find_checkpoint(const Comm& comm, const fs::path& folder) {
 }
 
 std::uint64_t checkpoint_bytes(const Comm& comm, std::span<const CheckpointPart> parts) {
-  std::int64_t rows = 0, bookkeeping = 16 << 10;
+  std::int64_t rows = 0, bookkeeping = 8 << 10;
   for (const CheckpointPart& part : parts)
     for (const ColumnView& column : part.table->columns(Keep::state)) {
       rows += static_cast<std::int64_t>(part.table->owned() * column.row_bytes);
-      bookkeeping += 2 << 10;
+      bookkeeping += 1 << 10;
     }
-  // The last block of a data set is stored whole: a per mille covers that.
-  return static_cast<std::uint64_t>(comm.sum(rows) * 1.001) + static_cast<std::uint64_t>(bookkeeping);
+  return static_cast<std::uint64_t>(comm.sum(rows) + bookkeeping);
 }
 
 }  // namespace weft

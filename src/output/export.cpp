@@ -87,7 +87,7 @@ void keep_only(std::vector<Job>& jobs, const std::vector<std::string>& only, con
 }
 
 void export_frame(const Job& job, const ExportOptions& options) {
-  const HdfFile file = HdfFile::open(Comm(MPI_COMM_SELF), job.file, ExitCode::file_system);
+  const HdfFile file(job.file, ExitCode::file_system);
   const fs::path to = options.folder / fmt::format("{}.{}", job.file.stem().string(), ending(options.format));
   SurfaceMesh mesh;
   if (job.summary.kind == CellKind::vertex) {

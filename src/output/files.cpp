@@ -2,16 +2,15 @@
 
 #include "weft/output/files.hpp"
 
+#include "output/descriptor.hpp"
 #include "weft/base/check.hpp"
 
 #include <fmt/format.h>
 
 #include <fcntl.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 #include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <sstream>
 #include <system_error>
@@ -24,42 +23,7 @@ namespace {
 
 /// What a run leaves in its output folder.
 constexpr const char* run_files[] = {"resolved.yaml", "run.json", "diagnostics.csv", "load_displacement.csv",
-                                     "log.txt",       "frames",   "checkpoints"};
-
-std::string cure(int error) {
-  switch (error) {
-    case ENOSPC:
-    case EDQUOT:
-    case EFBIG:
-      return " Make room there, or choose another folder with --output.";
-    case EACCES:
-    case EPERM:
-    case EROFS:
-      return " Choose a folder that you may write to with --output.";
-    case ENOTDIR:
-      return " A part of this path is a file, not a folder. Choose another folder with --output.";
-    default:
-      return "";
-  }
-}
-
-[[noreturn]] void fail(const fs::path& path, const char* what, int error) {
-  throw Error(ExitCode::file_system,
-              fmt::format("{}: {}: {}.{}", path.string(), what, std::strerror(error), cure(error)));
-}
-
-/// An open file descriptor, closed at the end of its scope.
-struct Descriptor {
-  int number;
-  ~Descriptor() {
-    if (number >= 0) ::close(number);
-  }
-};
-
-void flush_descriptor(const Descriptor& descriptor, const fs::path& path) {
-  // Some file systems do not flush folders; that is no failure.
-  if (::fsync(descriptor.number) != 0 && errno != EINVAL) fail(path, "cannot be flushed to the disk", errno);
-}
+                                     "log.txt",       "frames",   "checkpoints",     "crash"};
 
 /// Runs a file operation of the standard library; its failure becomes our error.
 template <class Work>
@@ -110,16 +74,10 @@ std::string read_text(const fs::path& file, ExitCode code) {
 void write_text_atomically(const fs::path& file, const std::string& text, Flush flush) {
   const fs::path unfinished = file.string() + ".tmp";
   try {
-    {
-      const Descriptor out{::open(unfinished.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)};
-      if (out.number < 0) fail(file, "cannot be written", errno);
-      for (std::size_t done = 0; done < text.size();) {
-        const ssize_t wrote = ::write(out.number, text.data() + done, text.size() - done);
-        if (wrote < 0 && errno != EINTR) fail(file, "cannot be written", errno);
-        if (wrote > 0) done += static_cast<std::size_t>(wrote);
-      }
-      if (flush == Flush::at_once) flush_descriptor(out, file);
-    }
+    Descriptor out(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
+    out.write(text.data(), text.size(), 0);
+    if (flush == Flush::at_once) out.flush();
+    out.close();
     put_in_place(unfinished, file, flush);
   } catch (const Error&) {
     std::error_code ignored;
@@ -128,11 +86,7 @@ void write_text_atomically(const fs::path& file, const std::string& text, Flush 
   }
 }
 
-void flush_to_disk(const fs::path& file_or_folder) {
-  const Descriptor opened{::open(file_or_folder.c_str(), O_RDONLY | O_CLOEXEC)};
-  if (opened.number < 0) fail(file_or_folder, "cannot be opened", errno);
-  flush_descriptor(opened, file_or_folder);
-}
+void flush_to_disk(const fs::path& file_or_folder) { Descriptor(file_or_folder, O_RDONLY).flush(); }
 
 void put_in_place(const fs::path& from, const fs::path& to, Flush flush) {
   const auto flush_folder = [&] {
@@ -142,11 +96,12 @@ void put_in_place(const fs::path& from, const fs::path& to, Flush flush) {
   if (fs::is_directory(to, ignored)) {
     // A folder cannot replace a folder with content, but the two can change places.
     if (::renameat2(AT_FDCWD, from.c_str(), AT_FDCWD, to.c_str(), RENAME_EXCHANGE) == 0) {
-      checked(from, "cannot be deleted", [&] { fs::remove_all(from); });
       flush_folder();
+      checked(from, "cannot be deleted", [&] { fs::remove_all(from); });
       return;
     }
-    checked(to, "cannot be replaced", [&] { fs::remove_all(to); });
+    if (errno != EINVAL && errno != ENOSYS) fail(to, "cannot be put in place", errno);
+    checked(to, "cannot be replaced", [&] { fs::remove_all(to); });  // this file system knows no exchange
   }
   if (::rename(from.c_str(), to.c_str()) != 0) fail(to, "cannot be put in place", errno);
   flush_folder();
@@ -169,12 +124,10 @@ void require_free_space(const Comm& comm, const fs::path& folder, std::uint64_t 
   });
 }
 
-void reserve_space(const fs::path& file, std::uint64_t bytes) {
-  const Descriptor opened{::open(file.c_str(), O_WRONLY | O_CLOEXEC)};
-  if (opened.number < 0) fail(file, "cannot be opened", errno);
-  if (bytes == 0 || ::fallocate(opened.number, 0, 0, static_cast<off_t>(bytes)) == 0) return;
-  if (errno != EOPNOTSUPP && errno != ENOSYS)
-    fail(file, fmt::format("there is no room for its {:.3g} GB", static_cast<double>(bytes) * 1e-9).c_str(), errno);
+void make_folder(const Comm& comm, const fs::path& folder) {
+  comm.agree([&] {
+    if (comm.is_root()) checked(folder, "cannot be made", [&] { fs::create_directories(folder); });
+  });
 }
 
 bool holds_run(const fs::path& folder) {

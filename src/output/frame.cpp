@@ -60,7 +60,7 @@ void draw_reals(const Real* from, RowShape shape, std::size_t first, std::size_t
     }
 }
 
-HdfFile::Produce drawn_rows(const std::byte* data, RowShape shape, bool double_precision) {
+HdfWriter::Produce drawn_rows(const std::byte* data, RowShape shape, bool double_precision) {
   return [=](std::size_t first, std::size_t count, std::byte* to) {
     const RowType type = drawn_type(shape, double_precision);
     const auto* reals = reinterpret_cast<const Real*>(data);
@@ -72,7 +72,7 @@ HdfFile::Produce drawn_rows(const std::byte* data, RowShape shape, bool double_p
 
 /// Rows that are computed one number at a time.
 template <class T, class Value>
-HdfFile::Produce computed_rows(const Value& value) {
+HdfWriter::Produce computed_rows(const Value& value) {
   return [=](std::size_t first, std::size_t count, std::byte* to) {
     for (std::size_t r = 0; r < count; ++r) {
       const T number = value(first + r);
@@ -81,19 +81,19 @@ HdfFile::Produce computed_rows(const Value& value) {
   };
 }
 
-void write_fields(HdfFile& file, const std::string& group, std::span<const ColumnView> fields, std::size_t rows,
-                  bool double_precision) {
-  file.make_group(group);
+void add_fields(HdfWriter& file, const std::string& group, std::span<const ColumnView> fields, std::size_t rows,
+                bool double_precision) {
+  file.add_group(group);
   for (const ColumnView& field : fields) {
     WEFT_ENSURE(field.rows >= rows);
     const std::string data_set = fmt::format("{}/{}", group, field.label.name);
-    file.write_rows(data_set, drawn_type(field.shape, double_precision), rows, RowLayout::plain,
-                    drawn_rows(field.data, field.shape, double_precision));
+    file.add_rows(data_set, drawn_type(field.shape, double_precision), rows,
+                  drawn_rows(field.data, field.shape, double_precision));
     file.set_attribute(data_set, "unit", std::string(field.label.unit));
   }
 }
 
-void write_mesh(const Comm& comm, HdfFile& file, const FrameMesh& mesh, bool double_precision) {
+void add_mesh(const Comm& comm, HdfWriter& file, const FrameMesh& mesh, bool double_precision) {
   const CellNames& names = names_of(mesh.kind);
   const bool vertices = mesh.kind == CellKind::vertex;
   const auto corners = static_cast<std::size_t>(names.corners);
@@ -104,63 +104,51 @@ void write_mesh(const Comm& comm, HdfFile& file, const FrameMesh& mesh, bool dou
   const std::int64_t first_cell = comm.offset(static_cast<std::int64_t>(cells));
 
   // One partition: its sizes, then its arrays.
-  const auto write_size = [&](const char* name, std::size_t own) {
+  const auto add_size = [&](const char* name, std::size_t own) {
     const std::int64_t all = comm.sum(static_cast<std::int64_t>(own));
-    file.write_rows(fmt::format("/VTKHDF/{}", name), {Number::int64}, comm.is_root() ? 1 : 0, RowLayout::plain, &all);
+    file.add_rows(fmt::format("/VTKHDF/{}", name), {Number::int64}, comm.is_root() ? 1 : 0,
+                  computed_rows<std::int64_t>([all](std::size_t) { return all; }));
   };
-  write_size("NumberOfPoints", points);
-  write_size("NumberOfCells", cells);
-  write_size("NumberOfConnectivityIds", cells * corners);
+  add_size("NumberOfPoints", points);
+  add_size("NumberOfCells", cells);
+  add_size("NumberOfConnectivityIds", cells * corners);
 
-  file.write_rows(
-      "/VTKHDF/Points", drawn_type({ScalarKind::real, 3, 1}, double_precision), points, RowLayout::plain,
+  file.add_rows(
+      "/VTKHDF/Points", drawn_type({ScalarKind::real, 3, 1}, double_precision), points,
       drawn_rows(reinterpret_cast<const std::byte*>(mesh.points.data()), {ScalarKind::real, 3, 1}, double_precision));
   file.set_attribute("/VTKHDF/Points", "unit", std::string("m"));
-  file.write_rows("/VTKHDF/Connectivity", {Number::int64}, cells * corners, RowLayout::plain,
-                  computed_rows<std::int64_t>([=](std::size_t k) {
-                    return (mesh.shared ? 0 : first_point) + (vertices ? static_cast<std::int64_t>(k) : mesh.cells[k]);
-                  }));
+  file.add_rows("/VTKHDF/Connectivity", {Number::int64}, cells * corners,
+                computed_rows<std::int64_t>([=](std::size_t k) {
+                  return (mesh.shared ? 0 : first_point) + (vertices ? static_cast<std::int64_t>(k) : mesh.cells[k]);
+                }));
   const bool last = comm.rank() == comm.size() - 1;  // writes the end of the last cell
-  file.write_rows("/VTKHDF/Offsets", {Number::int64}, cells + (last ? 1 : 0), RowLayout::plain,
-                  computed_rows<std::int64_t>([=](std::size_t c) {
-                    return (first_cell + static_cast<std::int64_t>(c)) * static_cast<std::int64_t>(corners);
-                  }));
-  file.write_rows("/VTKHDF/Types", {Number::uint8}, cells, RowLayout::plain,
-                  computed_rows<std::uint8_t>([type = names.vtk](std::size_t) { return type; }));
-  write_fields(file, "/VTKHDF/PointData", mesh.point_fields, points, double_precision);
-  write_fields(file, "/VTKHDF/CellData", mesh.cell_fields, cells, double_precision);
-}
-
-/// Bytes of the arrays of a mesh share.
-std::uint64_t own_bytes(const FrameMesh& mesh, bool double_precision) {
-  const std::size_t points = mesh.points.size();
-  const std::size_t cells =
-      mesh.kind == CellKind::vertex ? points : mesh.cells.size() / static_cast<std::size_t>(corners(mesh.kind));
-  std::uint64_t bytes = frame_bytes(mesh.kind, static_cast<std::int64_t>(points), static_cast<std::int64_t>(cells),
-                                    mesh.point_fields, double_precision);
-  for (const ColumnView& field : mesh.cell_fields) bytes += cells * drawn_type(field.shape, double_precision).bytes();
-  return bytes;
+  file.add_rows("/VTKHDF/Offsets", {Number::int64}, cells + (last ? 1 : 0),
+                computed_rows<std::int64_t>([=](std::size_t c) {
+                  return (first_cell + static_cast<std::int64_t>(c)) * static_cast<std::int64_t>(corners);
+                }));
+  file.add_rows("/VTKHDF/Types", {Number::uint8}, cells,
+                computed_rows<std::uint8_t>([type = names.vtk](std::size_t) { return type; }));
+  add_fields(file, "/VTKHDF/PointData", mesh.point_fields, points, double_precision);
+  add_fields(file, "/VTKHDF/CellData", mesh.cell_fields, cells, double_precision);
 }
 
 void write_frame(const Comm& comm, const fs::path& path, const FrameMoment& moment, const FrameMesh& mesh,
                  bool double_precision) {
-  const auto bytes = comm.sum(static_cast<std::int64_t>(own_bytes(mesh, double_precision)));
-  HdfFile file = HdfFile::create(comm, path, ExitCode::file_system, static_cast<std::uint64_t>(bytes));
-  file.make_group("/VTKHDF");
-  const std::int64_t version[2] = {1, 0};
-  file.set_attribute("/VTKHDF", "Version", version);
+  HdfWriter file(comm);
+  file.add_group("/VTKHDF");
+  file.set_attribute("/VTKHDF", "Version", std::vector<std::int64_t>{1, 0});
   file.set_attribute("/VTKHDF", "Type", std::string("UnstructuredGrid"));
   file.set_attribute("/VTKHDF", "cell_kind", std::string(names_of(mesh.kind).name));
   file.set_attribute("/VTKHDF", "frame", moment.frame);
   file.set_attribute("/VTKHDF", "step", moment.step);
   file.set_attribute("/VTKHDF", "time", moment.time);
-  write_mesh(comm, file, mesh, double_precision);
+  add_mesh(comm, file, mesh, double_precision);
   // Shown as annotations by ParaView.
-  file.make_group("/VTKHDF/FieldData");
+  file.add_group("/VTKHDF/FieldData");
   const std::size_t once = comm.is_root() ? 1 : 0;
-  file.write_rows("/VTKHDF/FieldData/TIME", {Number::float64}, once, RowLayout::plain, &moment.time);
-  file.write_rows("/VTKHDF/FieldData/CYCLE", {Number::int64}, once, RowLayout::plain, &moment.step);
-  file.close();
+  file.add_rows("/VTKHDF/FieldData/TIME", {Number::float64}, once, &moment.time);
+  file.add_rows("/VTKHDF/FieldData/CYCLE", {Number::int64}, once, &moment.step);
+  file.write(path);
 }
 
 std::vector<FrameField> read_fields(const HdfFile& file, const std::string& group) {
@@ -251,7 +239,7 @@ std::string xdmf_grid(const std::string& file_name, const FrameSummary& summary)
 int corners(CellKind kind) { return names_of(kind).corners; }
 
 FrameSummary read_frame_summary(const fs::path& path) {
-  const HdfFile file = HdfFile::open(Comm(MPI_COMM_SELF), path, ExitCode::file_system);
+  const HdfFile file(path, ExitCode::file_system);
   const bool frame = file.has("/VTKHDF") && file.has_attribute("/VTKHDF", "cell_kind");
   require(frame, ExitCode::file_system, fmt::format("{}: this is not a frame of Weft.", path.string()));
   const std::string kind = file.text_attribute("/VTKHDF", "cell_kind");
@@ -303,20 +291,19 @@ void FrameSeries::write(const FrameMoment& moment, const FrameMesh& mesh) {
   const fs::path unfinished = folder_ / (file + ".tmp");
   try {
     write_frame(comm_, unfinished, moment, mesh, double_precision_);
+    comm_.agree([&] {
+      if (!comm_.is_root()) return;
+      const FrameSummary summary = read_frame_summary(unfinished);
+      put_in_place(unfinished, folder_ / file);
+      std::erase_if(entries_, [&](const Entry& entry) { return entry.summary.moment.frame >= moment.frame; });
+      entries_.push_back({file, summary});
+      write_index();
+    });
   } catch (const Error&) {
     std::error_code ignored;
     if (comm_.is_root()) fs::remove(unfinished, ignored);
     throw;
   }
-  comm_.agree([&] {
-    if (!comm_.is_root()) return;
-    const FrameSummary summary = read_frame_summary(unfinished);
-    flush_to_disk(unfinished);
-    put_in_place(unfinished, folder_ / file);
-    std::erase_if(entries_, [&](const Entry& entry) { return entry.summary.moment.frame >= moment.frame; });
-    entries_.push_back({file, summary});
-    write_index();
-  });
 }
 
 void FrameSeries::write_index() const {

@@ -1,11 +1,13 @@
-// A parallel HDF5 file over the C interface.
+// HDF5 files over the C interface: structure made in memory, rows written by all ranks, reading by one process.
 
 #include "weft/output/hdf5.hpp"
 
+#include "output/descriptor.hpp"
+#include "output/digest.hpp"
+#include "output/memory_driver.hpp"
 #include "weft/base/check.hpp"
-#include "weft/output/files.hpp"
-#include "weft/parallel/file_hints.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <hdf5.h>
 
@@ -19,8 +21,6 @@ namespace {
 
 /// Memory that a rank spends on one portion of a data set on its way into the file [byte].
 constexpr std::size_t portion_bytes = std::size_t{32} << 20;
-/// Bytes that share one checksum. Large enough for the file system, small enough that few ranks meet in one.
-constexpr std::size_t block_bytes = std::size_t{1} << 20;
 
 /// An HDF5 handle that is closed at the end of its scope.
 class Handle {
@@ -73,11 +73,9 @@ hid_t type_of(Number number) {
 constexpr Number all_numbers[] = {Number::float32, Number::float64, Number::int32,
                                   Number::int64,   Number::uint64,  Number::uint8};
 
-Handle shared_access(const Comm& comm) {
+Handle newest_layout() {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // its reports come as our errors, not on the terminal
   Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
-  const FileHints hints;
-  H5Pset_fapl_mpio(access, comm.handle(), hints.handle());
   H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
   H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
   return access;
@@ -89,11 +87,53 @@ Handle extent_of(RowType type, hsize_t rows) {
   return {H5Screate_simple(type.components == 1 ? 1 : 2, extent, nullptr), H5Sclose};
 }
 
-/// Chooses rows [first, first + count) of a space; none if count is 0.
-bool select_rows(hid_t space, RowType type, hsize_t first, hsize_t count) {
-  if (count == 0) return H5Sselect_none(space) >= 0;
-  const hsize_t start[2] = {first, 0}, size[2] = {count, static_cast<hsize_t>(type.components)};
-  return H5Sselect_hyperslab(space, H5S_SELECT_SET, start, nullptr, size, nullptr) >= 0;
+bool make_group(hid_t file, const std::string& group) {
+  const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(links, 1);
+  return Handle(H5Gcreate2(file, group.c_str(), links, H5P_DEFAULT, H5P_DEFAULT), H5Gclose).valid();
+}
+
+bool make_attribute(hid_t file, const std::string& object, const std::string& name, hid_t type, hid_t space,
+                    const void* values) {
+  const Handle owner(H5Oopen(file, object.c_str(), H5P_DEFAULT), H5Oclose);
+  const Handle attribute(H5Acreate2(owner, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  return attribute.valid() && H5Awrite(attribute, type, values) >= 0;
+}
+
+bool make_attribute(hid_t file, const std::string& object, const std::string& name, const HdfWriter::Value& value) {
+  const Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    // A string type may not be empty; the padding says where the text ends.
+    H5Tset_size(type, std::max<std::size_t>(text->size(), 1));
+    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    return make_attribute(file, object, name, type, scalar, text->c_str());
+  }
+  if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) {
+    const hsize_t extent = integers->size();
+    const Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
+    return make_attribute(file, object, name, type_of(Number::int64), space, integers->data());
+  }
+  if (const auto* integer = std::get_if<std::int64_t>(&value))
+    return make_attribute(file, object, name, type_of(Number::int64), scalar, integer);
+  return make_attribute(file, object, name, type_of(Number::float64), scalar, &std::get<Real>(value));
+}
+
+/// Makes a data set whose rows have their place in the file, though nothing stands there yet.
+bool make_data_set(hid_t file, const std::string& name, RowType type, PlacedRows& rows) {
+  const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
+  H5Pset_create_intermediate_group(links, 1);
+  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
+  H5Pset_layout(creation, H5D_CONTIGUOUS);
+  H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
+  const Handle space = extent_of(type, static_cast<hsize_t>(rows.rows));
+  const Handle set(H5Dcreate2(file, name.c_str(), type_of(type.number), space, links, creation, H5P_DEFAULT), H5Dclose);
+  if (!set.valid()) return false;
+  if (rows.rows == 0) return true;
+  const haddr_t offset = H5Dget_offset(set);
+  rows.offset = offset;
+  return offset != HADDR_UNDEF;
 }
 
 }  // namespace
@@ -110,60 +150,135 @@ std::size_t bytes_of(Number number) {
   }
 }
 
-HdfFile HdfFile::create(const Comm& comm, const std::filesystem::path& path, ExitCode code, std::uint64_t bytes) {
-  const Handle access = shared_access(comm);
-  H5Pset_coll_metadata_write(access, true);
-  HdfFile file(comm, path, code, H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access));
-  file.agree(file.file_ >= 0, "the file cannot be created");
-  file.created_ = true;
-  comm.agree([&] {
-    if (comm.is_root()) reserve_space(path, bytes);
-  });
-  return file;
-}
-
-HdfFile HdfFile::open(const Comm& comm, const std::filesystem::path& path, ExitCode code) {
-  const Handle access = shared_access(comm);
-  HdfFile file(comm, path, code, H5Fopen(path.c_str(), H5F_ACC_RDONLY, access));
-  file.agree(file.file_ >= 0, "the file cannot be opened");
-  return file;
-}
-
-HdfFile::HdfFile(HdfFile&& other) noexcept
-    : comm_(other.comm_),
-      path_(std::move(other.path_)),
-      code_(other.code_),
-      file_(std::exchange(other.file_, H5I_INVALID_HID)),
-      created_(other.created_) {}
-
-HdfFile::~HdfFile() {
-  if (file_ < 0) return;
-  if (created_) {
-    // HDF5 crashes at the end of the program if closing fails. A full disk would make it fail, so the space that the
-    // unfinished file took is given back first. Where even that is not enough the file stays open.
-    std::error_code ignored;
-    if (comm_.is_root()) std::filesystem::resize_file(path_, 0, ignored);
-    comm_.barrier();
-    if (comm_.any(H5Fflush(file_, H5F_SCOPE_GLOBAL) < 0)) return;
+std::vector<Region> structure_of(const FileLayout& layout, const std::filesystem::path& file, ExitCode code) {
+  std::vector<Region> taken;
+  bool fits = true;
+  for (const auto& [name, rows] : layout.data_sets) {
+    fits = fits && rows.rows >= 0 && rows.offset <= layout.bytes && rows.row_bytes > 0 &&
+           static_cast<std::uint64_t>(rows.rows) <= (layout.bytes - rows.offset) / rows.row_bytes;
+    if (fits && rows.rows > 0) taken.push_back({rows.offset, rows.offset + rows.bytes()});
   }
-  H5Fclose(file_);
+  std::sort(taken.begin(), taken.end(), [](const Region& a, const Region& b) { return a.begin < b.begin; });
+  std::vector<Region> structure;
+  std::uint64_t end = 0;
+  for (const Region& region : taken) {
+    fits = fits && region.begin >= end;
+    if (region.begin > end) structure.push_back({end, region.begin});
+    end = region.end;
+  }
+  if (end < layout.bytes) structure.push_back({end, layout.bytes});
+  require(fits, code, fmt::format("{}: its data sets do not fit beside one another.", file.string()));
+  return structure;
 }
 
-void HdfFile::close() {
-  if (created_) agree(H5Fflush(file_, H5F_SCOPE_GLOBAL) >= 0, "the file cannot be completed");
-  agree(H5Fclose(std::exchange(file_, H5I_INVALID_HID)) >= 0, "the file cannot be closed");
+void HdfWriter::add_rows(const std::string& data_set, RowType type, std::size_t own_rows, const void* rows) {
+  add_rows(data_set, type, own_rows, [=](std::size_t first, std::size_t count, std::byte* to) {
+    std::memcpy(to, static_cast<const std::byte*>(rows) + first * type.bytes(), count * type.bytes());
+  });
 }
 
-void HdfFile::agree(bool success, const std::string& what) const {
-  const std::string text = success ? "" : fmt::format("{}: {} (HDF5: {}).", path_.string(), what, reason());
-  comm_.agree([&] { require(success, code_, text); });
+/// Lets HDF5 lay out the whole file in memory, without rows. For the root.
+void HdfWriter::make_structure(FileLayout& layout, std::vector<std::string>& pieces,
+                               const std::filesystem::path& path) const {
+  SparseMemory memory;
+  {
+    const auto demand = [&](bool success, const std::string& what) {
+      require(success, ExitCode::file_system,
+              fmt::format("{}: {} cannot be made (HDF5: {}).", path.string(), what, success ? "" : reason()));
+    };
+    const Handle access = newest_layout();
+    use_memory(access, memory);
+    const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
+    demand(file.valid(), "a file in memory");
+    for (const std::string& group : groups_) demand(make_group(file, group), "group " + group);
+    for (const DataSet& set : data_sets_)
+      demand(make_data_set(file, set.name, set.type, layout.data_sets.at(set.name)), "data set " + set.name);
+    for (const Attribute& a : attributes_)
+      demand(make_attribute(file, a.object, a.name, a.value), fmt::format("attribute {} of {}", a.name, a.object));
+  }  // HDF5 has written everything when it has closed the file
+  layout.bytes = memory.length;
+  RunningDigest digest;
+  for (const Region& region : structure_of(layout, path, ExitCode::file_system)) {
+    std::string& piece = pieces.emplace_back(region.end - region.begin, '\0');
+    memory.read(piece.data(), piece.size(), region.begin);
+    digest.add(piece.data(), piece.size());
+  }
+  layout.structure_digest = digest.value();
 }
 
-void HdfFile::make_group(const std::string& group) {
-  const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(links, 1);
-  const Handle made(H5Gcreate2(file_, group.c_str(), links, H5P_DEFAULT, H5P_DEFAULT), H5Gclose);
-  agree(made.valid(), fmt::format("group {} cannot be made", group));
+/// Puts this rank's rows, of which those of data set s begin with row first[s] of all, to their places.
+void HdfWriter::write_own_rows(const FileLayout& layout, std::span<const std::int64_t> first,
+                               std::span<std::uint64_t> digests, const std::filesystem::path& path) const {
+  if (std::all_of(data_sets_.begin(), data_sets_.end(), [](const DataSet& set) { return set.own_rows == 0; })) return;
+  Descriptor file(path, O_WRONLY);
+  std::vector<std::byte> buffer;
+  for (std::size_t s = 0; s < data_sets_.size(); ++s) {
+    const DataSet& set = data_sets_[s];
+    const std::size_t row_bytes = set.type.bytes();
+    const std::size_t portion = std::max<std::size_t>(portion_bytes / row_bytes, 1);
+    for (std::size_t begin = 0; begin < set.own_rows; begin += portion) {
+      const std::size_t count = std::min(portion, set.own_rows - begin);
+      buffer.resize(std::max(buffer.size(), count * row_bytes));
+      set.produce(begin, count, buffer.data());
+      const std::uint64_t row = static_cast<std::uint64_t>(first[s]) + begin;
+      digests[s] += digest_of_rows(buffer.data(), count, row_bytes, row);
+      file.write(buffer.data(), count * row_bytes, layout.data_sets.at(set.name).offset + row * row_bytes);
+    }
+  }
+  file.flush();
+  file.close();
+}
+
+FileLayout HdfWriter::write(const std::filesystem::path& path) const {
+  FileLayout layout;
+  std::vector<std::int64_t> first;
+  for (const DataSet& set : data_sets_) {
+    const auto own = static_cast<std::int64_t>(set.own_rows);
+    first.push_back(comm_.offset(own));
+    layout.data_sets[set.name] = {comm_.sum(own), set.type.bytes(), 0, 0};
+  }
+  std::vector<std::string> pieces;
+  comm_.agree([&] {
+    if (comm_.is_root()) make_structure(layout, pieces, path);
+  });
+  // What the root alone knows so far: the others add zeros.
+  std::vector<std::uint64_t> known{layout.bytes, layout.structure_digest};
+  for (const auto& [name, rows] : layout.data_sets) known.push_back(rows.offset);
+  comm_.sum(known);
+  layout.bytes = known[0];
+  layout.structure_digest = known[1];
+  std::size_t next = 2;
+  for (auto& [name, rows] : layout.data_sets) rows.offset = known[next++];
+
+  comm_.agree([&] {
+    if (!comm_.is_root()) return;
+    Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
+    file.reserve(layout.bytes);
+    std::size_t piece = 0;
+    for (const Region& region : structure_of(layout, path, ExitCode::file_system)) {
+      file.write(pieces[piece].data(), pieces[piece].size(), region.begin);
+      ++piece;
+    }
+    file.flush();
+    file.close();
+  });
+  std::vector<std::uint64_t> digests(data_sets_.size(), 0);
+  comm_.agree([&] { write_own_rows(layout, first, digests, path); });
+  comm_.sum(digests);
+  for (std::size_t s = 0; s < data_sets_.size(); ++s) layout.data_sets.at(data_sets_[s].name).digest = digests[s];
+  return layout;
+}
+
+HdfFile::HdfFile(const std::filesystem::path& path, ExitCode code) : path_(path), code_(code) {
+  const Handle access = newest_layout();
+  file_ = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
+  demand(file_ >= 0, "the file cannot be opened");
+}
+
+HdfFile::~HdfFile() { H5Fclose(file_); }
+
+void HdfFile::demand(bool success, const std::string& what) const {
+  if (!success) throw Error(code_, fmt::format("{}: {} (HDF5: {}).", path_.string(), what, reason()));
 }
 
 bool HdfFile::has(const std::string& object) const {
@@ -183,42 +298,8 @@ std::vector<std::string> HdfFile::children(const std::string& group) const {
   };
   const Handle id(H5Gopen2(file_, group.c_str(), H5P_DEFAULT), H5Gclose);
   const bool listed = id.valid() && H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names) >= 0;
-  agree(listed, fmt::format("group {} cannot be listed", group));
+  demand(listed, fmt::format("group {} cannot be listed", group));
   return names;
-}
-
-void HdfFile::write_attribute(const std::string& object, const std::string& name, Number number, std::size_t count,
-                              const void* values, bool scalar) {
-  const hsize_t extent = count;
-  const Handle space(scalar ? H5Screate(H5S_SCALAR) : H5Screate_simple(1, &extent, nullptr), H5Sclose);
-  const Handle owner(H5Oopen(file_, object.c_str(), H5P_DEFAULT), H5Oclose);
-  const Handle attribute(H5Acreate2(owner, name.c_str(), type_of(number), space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  agree(attribute.valid() && H5Awrite(attribute, type_of(number), values) >= 0,
-        fmt::format("attribute {} of {} cannot be written", name, object));
-}
-
-void HdfFile::set_attribute(const std::string& object, const std::string& name, const std::string& text) {
-  const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-  // A string type may not be empty; the padding says where the text ends.
-  H5Tset_size(type, std::max<std::size_t>(text.size(), 1));
-  H5Tset_strpad(type, H5T_STR_NULLPAD);
-  const Handle space(H5Screate(H5S_SCALAR), H5Sclose);
-  const Handle owner(H5Oopen(file_, object.c_str(), H5P_DEFAULT), H5Oclose);
-  const Handle attribute(H5Acreate2(owner, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  agree(attribute.valid() && H5Awrite(attribute, type, text.c_str()) >= 0,
-        fmt::format("attribute {} of {} cannot be written", name, object));
-}
-
-void HdfFile::set_attribute(const std::string& object, const std::string& name, std::int64_t value) {
-  write_attribute(object, name, Number::int64, 1, &value, true);
-}
-
-void HdfFile::set_attribute(const std::string& object, const std::string& name, Real value) {
-  write_attribute(object, name, Number::float64, 1, &value, true);
-}
-
-void HdfFile::set_attribute(const std::string& object, const std::string& name, std::span<const std::int64_t> values) {
-  write_attribute(object, name, Number::int64, values.size(), values.data(), false);
 }
 
 bool HdfFile::has_attribute(const std::string& object, const std::string& name) const {
@@ -234,7 +315,7 @@ std::string HdfFile::text_attribute(const std::string& object, const std::string
     text.resize(H5Tget_size(type));
     read = H5Aread(attribute, type, text.data()) >= 0;
   }
-  agree(read, fmt::format("attribute {} of {} cannot be read", name, object));
+  demand(read, fmt::format("attribute {} of {} cannot be read", name, object));
   return text.substr(0, text.find('\0'));
 }
 
@@ -249,7 +330,7 @@ std::vector<std::byte> HdfFile::attribute_bytes(const std::string& object, const
                  bytes_of(number));
     read = H5Aread(attribute, type_of(number), bytes.data()) >= 0;
   }
-  agree(read, fmt::format("attribute {} of {} cannot be read", name, object));
+  demand(read, fmt::format("attribute {} of {} cannot be read", name, object));
   return bytes;
 }
 
@@ -262,66 +343,16 @@ std::vector<std::int64_t> HdfFile::integers_attribute(const std::string& object,
 
 std::int64_t HdfFile::integer_attribute(const std::string& object, const std::string& name) const {
   const std::vector<std::int64_t> values = integers_attribute(object, name);
-  agree(values.size() == 1, fmt::format("attribute {} of {} is not one number", name, object));
+  demand(values.size() == 1, fmt::format("attribute {} of {} is not one number", name, object));
   return values[0];
 }
 
 Real HdfFile::real_attribute(const std::string& object, const std::string& name) const {
   const std::vector<std::byte> bytes = attribute_bytes(object, name, Number::float64);
-  agree(bytes.size() == sizeof(Real), fmt::format("attribute {} of {} is not one number", name, object));
+  demand(bytes.size() == sizeof(Real), fmt::format("attribute {} of {} is not one number", name, object));
   Real value;
   std::memcpy(&value, bytes.data(), sizeof value);
   return value;
-}
-
-void HdfFile::write_rows(const std::string& data_set, RowType type, std::size_t own_rows, RowLayout layout,
-                         const Produce& produce) {
-  const auto own = static_cast<std::int64_t>(own_rows);
-  const auto first = static_cast<hsize_t>(comm_.offset(own));
-  const auto total = static_cast<hsize_t>(comm_.sum(own));
-
-  const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(links, 1);
-  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
-  if (layout == RowLayout::checked && total > 0) {
-    // Blocks are stored whole, so they share the rows evenly.
-    const hsize_t blocks = (total * type.bytes() + block_bytes - 1) / block_bytes;
-    const hsize_t rows = (total + blocks - 1) / blocks;
-    const hsize_t block[2] = {rows, static_cast<hsize_t>(type.components)};
-    H5Pset_chunk(creation, type.components == 1 ? 1 : 2, block);
-    H5Pset_fletcher32(creation);
-  }
-  const Handle file_space = extent_of(type, total);
-  const Handle set(H5Dcreate2(file_, data_set.c_str(), type_of(type.number), file_space, links, creation, H5P_DEFAULT),
-                   H5Dclose);
-  agree(set.valid(), fmt::format("data set {} cannot be made", data_set));
-
-  const Handle transfer(H5Pcreate(H5P_DATASET_XFER), H5Pclose);
-  H5Pset_dxpl_mpio(transfer, H5FD_MPIO_COLLECTIVE);
-  const std::size_t portion = std::max<std::size_t>(portion_bytes / type.bytes(), 1);
-  const auto own_portions = static_cast<Real>((own_rows + portion - 1) / portion);
-  const auto portions = static_cast<std::int64_t>(comm_.max(own_portions));
-  std::vector<std::byte> buffer(std::min(portion, own_rows) * type.bytes());
-  // Collective writing of nothing at all fails in HDF5: a data set without rows has no portions.
-  for (std::int64_t k = 0; k < portions; ++k) {
-    const std::size_t begin = std::min(static_cast<std::size_t>(k) * portion, own_rows);
-    const std::size_t count = std::min(portion, own_rows - begin);
-    if (count > 0) produce(begin, count, buffer.data());
-    const Handle memory_space = extent_of(type, std::max<hsize_t>(count, 1));
-    const bool selected =
-        select_rows(memory_space, type, 0, count) && select_rows(file_space, type, first + begin, count);
-    const bool written =
-        selected && H5Dwrite(set, type_of(type.number), memory_space, file_space, transfer, buffer.data()) >= 0;
-    agree(written, fmt::format("data set {} cannot be written", data_set));
-  }
-}
-
-void HdfFile::write_rows(const std::string& data_set, RowType type, std::size_t own_rows, RowLayout layout,
-                         const void* rows) {
-  write_rows(data_set, type, own_rows, layout, [&](std::size_t first, std::size_t count, std::byte* to) {
-    std::memcpy(to, static_cast<const std::byte*>(rows) + first * type.bytes(), count * type.bytes());
-  });
 }
 
 DataSetShape HdfFile::shape(const std::string& data_set) const {
@@ -339,7 +370,7 @@ DataSetShape HdfFile::shape(const std::string& data_set) const {
           shape = {{number, static_cast<int>(extent[1])}, static_cast<std::int64_t>(extent[0])};
     }
   }
-  agree(shape.type.components > 0, fmt::format("data set {} cannot be opened as rows of numbers", data_set));
+  demand(shape.type.components > 0, fmt::format("data set {} cannot be opened as rows of numbers", data_set));
   return shape;
 }
 
@@ -347,24 +378,17 @@ void HdfFile::read_rows(const std::string& data_set, RowType type, std::int64_t 
                         void* to) const {
   const DataSetShape found = shape(data_set);
   const bool fits = found.type == type && first >= 0 && first + static_cast<std::int64_t>(count) <= found.rows;
-  comm_.agree([&] {
-    require(fits, code_,
-            fmt::format("{}: data set {} has {} rows of {} numbers, not what was expected of it.", path_.string(),
-                        data_set, found.rows, found.type.components));
-  });
+  require(fits, code_,
+          fmt::format("{}: data set {} has {} rows of {} numbers, not what was expected of it.", path_.string(),
+                      data_set, found.rows, found.type.components));
+  if (count == 0) return;
   const Handle set(H5Dopen2(file_, data_set.c_str(), H5P_DEFAULT), H5Dclose);
-  const Handle file_space(H5Dget_space(set), H5Sclose);
-  // Each rank reads by itself: where one meets damage, none waits for it inside HDF5.
-  bool read = true;
-  const std::size_t portion = std::max<std::size_t>(portion_bytes / type.bytes(), 1);
-  for (std::size_t begin = 0; begin < count && read; begin += portion) {
-    const std::size_t rows = std::min(portion, count - begin);
-    const Handle memory_space = extent_of(type, rows);
-    read = select_rows(file_space, type, static_cast<hsize_t>(first) + begin, rows) &&
-           H5Dread(set, type_of(type.number), memory_space, file_space, H5P_DEFAULT,
-                   static_cast<std::byte*>(to) + begin * type.bytes()) >= 0;
-  }
-  agree(read, fmt::format("data set {} cannot be read", data_set));
+  const Handle file_space(H5Dget_space(set), H5Sclose), memory_space = extent_of(type, count);
+  const hsize_t start[2] = {static_cast<hsize_t>(first), 0};
+  const hsize_t size[2] = {count, static_cast<hsize_t>(type.components)};
+  const bool read = H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, nullptr, size, nullptr) >= 0 &&
+                    H5Dread(set, type_of(type.number), memory_space, file_space, H5P_DEFAULT, to) >= 0;
+  demand(read, fmt::format("data set {} cannot be read", data_set));
 }
 
 std::string hdf5_library() {

@@ -2,9 +2,11 @@
 
 #include "weft/output/history.hpp"
 
+#include "output/descriptor.hpp"
 #include "weft/base/check.hpp"
 #include "weft/output/files.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -72,10 +74,9 @@ History::History(const Comm& comm, const std::filesystem::path& file, std::vecto
     const std::string header = header_of(columns);
     std::error_code ignored;
     const bool goes_on = resume_step && std::filesystem::exists(file_, ignored);
-    write_text_atomically(file_,
-                          goes_on ? cut_back(file_, read_text(file_), header, width_, *resume_step) : header + '\n');
-    out_.open(file_, std::ios::binary | std::ios::app);
-    require(out_.is_open(), ExitCode::file_system, fmt::format("{}: the file cannot be opened.", file_.string()));
+    const std::string text = goes_on ? cut_back(file_, read_text(file_), header, width_, *resume_step) : header + '\n';
+    write_text_atomically(file_, text);
+    end_ = text.size();
   });
 }
 
@@ -85,9 +86,13 @@ void History::append(std::span<const Real> row) {
     WEFT_ENSURE(row.size() == width_);
     std::string line = fmt::format("{}", static_cast<std::int64_t>(row[0]));
     for (const Real value : row.subspan(1)) line += fmt::format(",{}", value);  // shortest text that reads back equal
-    out_ << line << '\n' << std::flush;
-    require(out_.good(), ExitCode::file_system,
-            fmt::format("{}: a row cannot be written. Is the disk full?", file_.string()));
+    unwritten_ += line + '\n';
+    // What a failure left of these rows is written over when they are tried again.
+    Descriptor out(file_, O_WRONLY);
+    out.write(unwritten_.data(), unwritten_.size(), end_);
+    out.close();
+    end_ += unwritten_.size();
+    unwritten_.clear();
   });
 }
 

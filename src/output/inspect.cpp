@@ -25,9 +25,18 @@ namespace {
 
 constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
+/// A checkpoint that this process alone looks into: its rows, and what HDF5 says of them.
+struct Opened {
+  SavedState saved;
+  HdfFile file;
+
+  explicit Opened(const fs::path& checkpoint)
+      : saved(Comm(MPI_COMM_SELF), checkpoint), file(state_file(checkpoint), ExitCode::checkpoint) {}
+};
+
 /// Fields of a saved part, sorted by name.
-std::vector<std::string> fields_of(const SavedState& saved, const std::string& part) {
-  return saved.file().children(table_group(part));
+std::vector<std::string> fields_of(const Opened& opened, const std::string& part) {
+  return opened.file.children(table_group(part));
 }
 
 /// A whole saved field, every number as a real.
@@ -36,9 +45,9 @@ struct Values {
   std::vector<Real> numbers;
 };
 
-Values load(const SavedState& saved, const std::string& data_set) {
-  const DataSetShape shape = saved.file().shape(data_set);
-  const std::string bytes = saved.read_bytes(data_set, shape.type);
+Values load(const Opened& opened, const std::string& data_set) {
+  const DataSetShape shape = opened.file.shape(data_set);
+  const std::string bytes = opened.saved.read_bytes(data_set, shape.type);
   Values values{shape.type.components, std::vector<Real>(bytes.size() / bytes_of(shape.type.number))};
   const auto convert = [&]<class T>(T number) {
     for (std::size_t i = 0; i < values.numbers.size(); ++i) {
@@ -152,21 +161,21 @@ std::string shape_text(int rows, int columns) {
 }
 
 std::string describe_checkpoint(const fs::path& checkpoint) {
-  const Comm alone(MPI_COMM_SELF);
-  const SavedState saved(alone, checkpoint);
-  const CheckpointHeader header = read_header(alone, checkpoint);
+  const Opened opened(checkpoint);
+  const SavedState& saved = opened.saved;
+  const CheckpointHeader header = read_header(Comm(MPI_COMM_SELF), checkpoint);
   std::string text = fmt::format("checkpoint {}\nstep {}, time {} s, {} bytes\n", checkpoint.string(), header.step,
-                                 header.time, saved.manifest().state_bytes);
+                                 header.time, saved.manifest().state.bytes);
   for (const SavedPart& part : saved.manifest().parts) {
     text += fmt::format("\n{}: {} rows, written by {} ranks\n", part.name, part.rows,
-                        saved.file().shape(rank_rows_data_set(part.name)).rows);
-    for (const std::string& field : fields_of(saved, part.name)) {
+                        saved.rows_of(rank_rows_data_set(part.name)));
+    for (const std::string& field : fields_of(opened, part.name)) {
       const std::string data_set = field_data_set(part.name, field);
-      const std::vector<std::int64_t> shape = saved.file().integers_attribute(data_set, "shape");
+      const std::vector<std::int64_t> shape = opened.file.integers_attribute(data_set, "shape");
       require(shape.size() == 2, ExitCode::checkpoint, fmt::format("Data set {} has no shape.", data_set));
       text += fmt::format("  {:<24} {:<12} [{}]\n", field,
                           shape_text(static_cast<int>(shape[0]), static_cast<int>(shape[1])),
-                          saved.file().text_attribute(data_set, "unit"));
+                          opened.file.text_attribute(data_set, "unit"));
     }
   }
   return text + "\nprovenance\n" + header.provenance + "\n";
@@ -212,11 +221,10 @@ std::string Comparison::text() const {
 }
 
 Comparison compare_checkpoints(const fs::path& path_a, const fs::path& path_b) {
-  const Comm alone(MPI_COMM_SELF);
-  const SavedState a(alone, path_a), b(alone, path_b);
+  const Opened a(path_a), b(path_b);
   Comparison result;
-  for (const std::string& body : in_both(part_names(a), part_names(b), "body", result.unmatched)) {
-    const Matched matched = match(load_ids(a, part_of(a, body)), load_ids(b, part_of(b, body)));
+  for (const std::string& body : in_both(part_names(a.saved), part_names(b.saved), "body", result.unmatched)) {
+    const Matched matched = match(load_ids(a.saved, part_of(a.saved, body)), load_ids(b.saved, part_of(b.saved, body)));
     result.bodies.push_back({body, matched.only_in_a, matched.only_in_b});
     for (const std::string& field :
          in_both(fields_of(a, body), fields_of(b, body), fmt::format("in body {} the field", body), result.unmatched)) {
@@ -226,7 +234,7 @@ Comparison compare_checkpoints(const fs::path& path_a, const fs::path& path_b) {
         result.unmatched.push_back(fmt::format("In body {} the field {} has another shape in B.", body, field));
       else
         result.fields.push_back(
-            compare(body, field, a.file().text_attribute(data_set, "unit"), values_a, values_b, matched));
+            compare(body, field, a.file.text_attribute(data_set, "unit"), values_a, values_b, matched));
     }
   }
   return result;

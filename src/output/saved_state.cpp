@@ -2,16 +2,17 @@
 
 #include "output/saved_state.hpp"
 
+#include "output/descriptor.hpp"
 #include "output/digest.hpp"
 #include "weft/base/check.hpp"
 #include "weft/output/files.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 
 namespace weft {
 
@@ -24,7 +25,7 @@ namespace {
 constexpr std::string_view digest_begin = ",\n  \"digest\": \"";
 constexpr std::string_view digest_end = "\"\n}\n";
 
-/// Bytes of a file that one digest covers, and that a rank reads at a time.
+/// Bytes that a rank reads at a time when it only looks whether they are whole.
 constexpr std::size_t piece_bytes = std::size_t{4} << 20;
 
 /// The text before the digest; throws unless the digest fits it.
@@ -44,12 +45,15 @@ std::string Manifest::text() const {
   data["weft_checkpoint"] = checkpoint_format;
   data["step"] = step;
   data["time"] = time;
-  data["deck_digest"] = deck_digest;
-  data["files"]["state.h5"] = {{"bytes", state_bytes}, {"digest", state_digest}};
+  data["state.h5"] = {{"bytes", state.bytes}, {"structure_digest", hexadecimal(state.structure_digest)}};
   data["parts"] = json::array();
   for (const SavedPart& part : parts) data["parts"].push_back({{"name", part.name}, {"rows", part.rows}});
-  for (const auto& [name, saved] : data_sets)
-    data["data_sets"][name] = {{"rows", saved.rows}, {"digest", saved.digest}};
+  data["data_sets"] = json::object();
+  for (const auto& [name, rows] : state.data_sets)
+    data["data_sets"][name] = {{"rows", rows.rows},
+                               {"row_bytes", rows.row_bytes},
+                               {"offset", rows.offset},
+                               {"digest", hexadecimal(rows.digest)}};
   std::string head = data.dump(2);
   head.resize(head.size() - 2);  // without the closing line
   return fmt::format("{}{}{}{}", head, digest_begin, digest_of_text(head), digest_end);
@@ -60,19 +64,19 @@ Manifest Manifest::parse(const std::string& text, const fs::path& file) {
   try {
     const json data = json::parse(head + "\n}");
     const int format = data.at("weft_checkpoint");
-    require(format <= checkpoint_format, ExitCode::checkpoint,
-            fmt::format("{}: a newer Weft wrote this checkpoint (layout {}; this program reads up to {}). Use that "
-                        "version or a later one.",
-                        file.string(), format, checkpoint_format));
+    require(
+        format == checkpoint_format, ExitCode::checkpoint,
+        fmt::format("{}: {} Weft wrote this checkpoint (layout {}; this program reads layout {}). Use that version.",
+                    file.string(), format > checkpoint_format ? "a newer" : "an older", format, checkpoint_format));
     Manifest manifest;
     manifest.step = data.at("step");
     manifest.time = data.at("time");
-    manifest.deck_digest = data.at("deck_digest");
-    manifest.state_bytes = data.at("files").at("state.h5").at("bytes");
-    manifest.state_digest = data.at("files").at("state.h5").at("digest");
+    manifest.state.bytes = data.at("state.h5").at("bytes");
+    manifest.state.structure_digest = from_hexadecimal(data.at("state.h5").at("structure_digest"));
     for (const json& part : data.at("parts")) manifest.parts.push_back({part.at("name"), part.at("rows")});
-    for (const auto& [name, saved] : data.at("data_sets").items())
-      manifest.data_sets[name] = {saved.at("rows"), saved.at("digest")};
+    for (const auto& [name, rows] : data.at("data_sets").items())
+      manifest.state.data_sets[name] = {rows.at("rows"), rows.at("row_bytes"), rows.at("offset"),
+                                        from_hexadecimal(rows.at("digest"))};
     return manifest;
   } catch (const json::exception& error) {
     throw Error(ExitCode::checkpoint,
@@ -109,79 +113,105 @@ Manifest read_manifest(const Comm& comm, const fs::path& checkpoint) {
   return Manifest::parse(comm.broadcast(text), file);
 }
 
-std::string digest_of_file(const Comm& comm, const fs::path& file, ExitCode code) {
-  std::uint64_t digest = 0;
-  comm.agree([&] {
-    std::error_code error;
-    const std::uint64_t size = fs::file_size(file, error);
-    std::ifstream in(file, std::ios::binary);
-    require(!error && in, code, fmt::format("{}: the file cannot be opened.", file.string()));
-    std::vector<char> piece(std::min<std::uint64_t>(piece_bytes, size));
-    const auto ranks = static_cast<std::uint64_t>(comm.size());
-    for (auto k = static_cast<std::uint64_t>(comm.rank()); k * piece_bytes < size; k += ranks) {
-      const std::size_t count = std::min<std::uint64_t>(piece_bytes, size - k * piece_bytes);
-      in.seekg(static_cast<std::streamoff>(k * piece_bytes));
-      in.read(piece.data(), static_cast<std::streamsize>(count));
-      require(in.good(), code, fmt::format("{}: the file cannot be read.", file.string()));
-      digest += digest_of_rows(piece.data(), 1, count, k);
-    }
-  });
-  comm.sum(std::span(&digest, 1));
-  return hexadecimal(digest);
-}
-
 SavedState::SavedState(const Comm& comm, const fs::path& checkpoint)
-    : comm_(comm),
-      path_(checkpoint),
-      manifest_(read_manifest(comm, checkpoint)),
-      file_(HdfFile::open(comm, state_file(checkpoint), ExitCode::checkpoint)) {
-  const std::string file = state_file(checkpoint).string();
-  const std::int64_t format = file_.integer_attribute("/", "weft_checkpoint");
-  const std::int64_t step = file_.integer_attribute("/", "step");
-  require(format <= checkpoint_format, ExitCode::checkpoint,
-          fmt::format("{}: a newer Weft wrote this file (layout {}; this program reads up to {}).", file, format,
-                      checkpoint_format));
-  require(step == manifest_.step && file_.text_attribute("/", "deck_digest") == manifest_.deck_digest,
-          ExitCode::checkpoint,
-          fmt::format("{}: this file belongs to another checkpoint (step {}) than its manifest (step {}).", file, step,
-                      manifest_.step));
+    : comm_(comm), file_(state_file(checkpoint)), manifest_(read_manifest(comm, checkpoint)) {
+  comm_.agree([&] {
+    if (!comm_.is_root()) return;
+    std::error_code error;
+    require(fs::exists(file_, error), ExitCode::checkpoint, fmt::format("{}: the file is missing.", file_.string()));
+    const Descriptor file(file_, O_RDONLY, ExitCode::checkpoint);
+    const std::uint64_t bytes = file.bytes();
+    require(bytes == manifest_.state.bytes, ExitCode::checkpoint,
+            fmt::format("{}: the file has {} bytes, but {} were written: it was cut off, or belongs to another "
+                        "checkpoint.",
+                        file_.string(), bytes, manifest_.state.bytes));
+    RunningDigest digest;
+    std::vector<char> piece;
+    for (const Region& region : structure_of(manifest_.state, file_, ExitCode::checkpoint))
+      for (std::uint64_t begin = region.begin; begin < region.end; begin += piece.size()) {
+        piece.resize(std::min<std::uint64_t>(piece_bytes, region.end - begin));
+        file.read(piece.data(), piece.size(), begin);
+        digest.add(piece.data(), piece.size());
+      }
+    require(digest.value() == manifest_.state.structure_digest, ExitCode::checkpoint,
+            fmt::format("{}: its structure is not what was written: it was damaged, or belongs to another checkpoint.",
+                        file_.string()));
+  });
 }
 
-const SavedRows& SavedState::promised(const std::string& data_set) const {
-  const auto found = manifest_.data_sets.find(data_set);
-  require(found != manifest_.data_sets.end(), ExitCode::checkpoint,
-          fmt::format("{}: there is no data set {}.", state_file(path_).string(), data_set));
+const PlacedRows& SavedState::promised(const std::string& data_set) const {
+  const auto found = manifest_.state.data_sets.find(data_set);
+  require(found != manifest_.state.data_sets.end(), ExitCode::checkpoint,
+          fmt::format("{}: there is no data set {}.", file_.string(), data_set));
   return found->second;
+}
+
+std::string SavedState::damage(const std::string& data_set) const {
+  return fmt::format("{}: data set {} does not hold what was written to it: its digest differs from the manifest's.",
+                     file_.string(), data_set);
+}
+
+void SavedState::read(const std::string& data_set, RowType type, std::int64_t first, std::size_t count,
+                      void* to) const {
+  const PlacedRows& rows = promised(data_set);
+  comm_.agree([&] {
+    const bool fits =
+        rows.row_bytes == type.bytes() && first >= 0 && first + static_cast<std::int64_t>(count) <= rows.rows;
+    require(fits, ExitCode::checkpoint,
+            fmt::format("{}: data set {} has {} rows of {} bytes, not what was expected of it.", file_.string(),
+                        data_set, rows.rows, rows.row_bytes));
+    if (count == 0) return;
+    const Descriptor file(file_, O_RDONLY, ExitCode::checkpoint);
+    file.read(to, count * type.bytes(), rows.offset + static_cast<std::uint64_t>(first) * rows.row_bytes);
+  });
 }
 
 void SavedState::read_all(const std::string& data_set, RowType type, std::int64_t first, std::size_t count,
                           void* to) const {
-  const SavedRows& saved = promised(data_set);
-  file_.read_rows(data_set, type, first, count, to);
+  const PlacedRows& rows = promised(data_set);
+  read(data_set, type, first, count, to);
   std::uint64_t digest = digest_of_rows(to, count, type.bytes(), static_cast<std::uint64_t>(first));
   comm_.sum(std::span(&digest, 1));
-  require(comm_.sum(static_cast<std::int64_t>(count)) == saved.rows && hexadecimal(digest) == saved.digest,
-          ExitCode::checkpoint,
-          fmt::format("{}: data set {} does not hold what was written to it: its digest differs from the manifest's.",
-                      state_file(path_).string(), data_set));
+  require(comm_.sum(static_cast<std::int64_t>(count)) == rows.rows && digest == rows.digest, ExitCode::checkpoint,
+          damage(data_set));
 }
 
 std::string SavedState::read_bytes(const std::string& data_set, RowType type) const {
-  const std::int64_t rows = comm_.is_root() ? promised(data_set).rows : 0;
-  std::string bytes(static_cast<std::size_t>(rows) * type.bytes(), '\0');
-  read_all(data_set, type, 0, static_cast<std::size_t>(rows), bytes.data());
+  const PlacedRows& rows = promised(data_set);
+  require(rows.row_bytes == type.bytes(), ExitCode::checkpoint,
+          fmt::format("{}: data set {} has rows of {} bytes, not what was expected of it.", file_.string(), data_set,
+                      rows.row_bytes));
+  const auto count = comm_.is_root() ? static_cast<std::size_t>(rows.rows) : 0;
+  std::string bytes(count * type.bytes(), '\0');
+  read_all(data_set, type, 0, count, bytes.data());
   return comm_.broadcast(bytes);
 }
 
-void SavedState::check(const std::string& data_set) const {
-  const DataSetShape shape = file_.shape(data_set);
-  require(shape.rows == promised(data_set).rows, ExitCode::checkpoint,
-          fmt::format("{}: data set {} has {} rows, but {} were written.", state_file(path_).string(), data_set,
-                      shape.rows, promised(data_set).rows));
-  const std::int64_t first = slice_begin(shape.rows, comm_.rank(), comm_.size());
-  const auto count = static_cast<std::size_t>(slice_begin(shape.rows, comm_.rank() + 1, comm_.size()) - first);
-  std::vector<std::byte> rows(count * shape.type.bytes());
-  read_all(data_set, shape.type, first, count, rows.data());
+std::vector<std::string> SavedState::damaged_data_sets() const {
+  const auto& data_sets = manifest_.state.data_sets;
+  std::vector<std::uint64_t> digests;
+  comm_.agree([&] {
+    const Descriptor file(file_, O_RDONLY, ExitCode::checkpoint);
+    std::vector<char> piece;
+    for (const auto& [name, rows] : data_sets) {
+      std::uint64_t& digest = digests.emplace_back(0);
+      const auto portion = static_cast<std::int64_t>(std::max<std::uint64_t>(piece_bytes / rows.row_bytes, 1));
+      const std::int64_t end = slice_begin(rows.rows, comm_.rank() + 1, comm_.size());
+      for (std::int64_t row = slice_begin(rows.rows, comm_.rank(), comm_.size()); row < end; row += portion) {
+        const auto count = static_cast<std::size_t>(std::min(portion, end - row)),
+                   first = static_cast<std::size_t>(row);
+        piece.resize(count * rows.row_bytes);
+        file.read(piece.data(), piece.size(), rows.offset + first * rows.row_bytes);
+        digest += digest_of_rows(piece.data(), count, rows.row_bytes, first);
+      }
+    }
+  });
+  comm_.sum(digests);
+  std::vector<std::string> damaged;
+  std::size_t next = 0;
+  for (const auto& [name, rows] : data_sets)
+    if (digests[next++] != rows.digest) damaged.push_back(damage(name));
+  return damaged;
 }
 
 }  // namespace weft

@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cmath>
+#include <set>
 
+#include "weft/base/check.hpp"
 #include "weft/base/log.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/output/checkpoint.hpp"
@@ -14,6 +17,7 @@
 #include "weft/run/record.hpp"
 #include "weft/run/static.hpp"
 #include "weft/run/status.hpp"
+#include "weft/run/watchdog.hpp"
 #include "weft/scene/build.hpp"
 
 namespace weft {
@@ -22,6 +26,8 @@ namespace {
 using std::filesystem::path;
 
 constexpr double seconds_between_heartbeats = 5;
+/// How fast checkpoints are taken to be written until one was timed [byte/s], and how long one takes at least [s].
+constexpr double careful_rate = 1e8, least_checkpoint_time = 1;
 
 std::vector<CheckpointPart> parts_of(Scene& scene) {
   std::vector<CheckpointPart> parts;
@@ -65,6 +71,7 @@ class Run {
   void go();
 
  private:
+  void start();
   void start_anew();
   void resume(const path& checkpoint);
   std::optional<path> checkpoint_to_resume() const;
@@ -73,12 +80,18 @@ class Run {
   void record_row();
   void record_frame();
   void write_checkpoint_now();
+  void finish();
+  void keep_last_good_state();
   /// Says in run.json how the run stands.
   void tell(const std::string& state_word, const std::optional<Error>& failure = std::nullopt);
+  /// Runs `write`, which is collective. What its failure means is the deck's choice: the end of the run, or a warning
+  /// until it works again.
+  template <class Write>
+  void try_to(const char* what, const Write& write);
   Real next_frame_time() const;
   Real next_stop() const;
   struct Due {
-    bool checkpoint, stop;
+    bool checkpoint, stop, word;
   };
   Due what_is_due();
 
@@ -101,6 +114,8 @@ class Run {
   std::int64_t first_step_ = 0;
   double started_, last_checkpoint_, last_told_ = 0;
   double longest_checkpoint_ = 0, longest_step_ = 0;
+  std::set<std::string> failing_;  ///< What could not be written when it was last tried.
+  std::optional<Watchdog> watchdog_;
 };
 
 Run::Run(const Comm& comm, const Deck& deck, const RunOptions& options, Requests& requests)
@@ -170,20 +185,22 @@ void Run::resume(const path& checkpoint) {
   log_info(fmt::format("Resuming from {} at step {}, t = {:.6g} s.", checkpoint.string(), state_.step, state_.time));
 }
 
-void Run::go() {
+/// Everything before the first step. What cannot be written here ends the run, whatever the deck says.
+void Run::start() {
   {
     const auto timing = timers_.measure("start");
     const auto checkpoint = checkpoint_to_resume();
     if (checkpoint) resume(*checkpoint);
     else start_anew();
     prepare_output_folder(comm_, options_.output, what_to_do_with_existing_run());
-    require_free_space(comm_, options_.output,
-                       checkpoint_bytes(comm_, parts_of(scene_)) + scene_frame_bytes(comm_, scene_),
-                       "a checkpoint and a frame");
-    if (comm_.is_root()) {
+    const std::uint64_t bytes = checkpoint_bytes(comm_, parts_of(scene_));
+    longest_checkpoint_ = std::max(least_checkpoint_time, static_cast<double>(bytes) / careful_rate);
+    require_free_space(comm_, options_.output, bytes + scene_frame_bytes(comm_, scene_), "a checkpoint and a frame");
+    comm_.agree([&] {
+      if (!comm_.is_root()) return;
       log_to_file((options_.output / "log.txt").string());
       write_text_atomically(options_.output / "resolved.yaml", resolved_yaml(deck_));
-    }
+    });
     recorder_.emplace(comm_, options_.output, scene_, state_, resumed_);
     tell("running");
   }
@@ -193,32 +210,76 @@ void Run::go() {
                        static_cast<std::int64_t>(particles_), comm_.size(), options_.output.string()));
   first_step_ = state_.step;
   progress_.emplace(state_, end_);
-  if (!resumed_) {
-    record_row();
-    record_frame();
-  }
+}
 
-  bool stop = false;
+void Run::go() {
+  start();
   try {
+    watchdog_.emplace(deck_.time.watchdog, comm_.rank(), options_.output / "log.txt");
+    if (!resumed_) {
+      record_row();
+      record_frame();
+      ++state_.next_frame;
+    }
+    bool stop = false;
     while (!stop && state_.time < end_ && state_.step < last_step_) {
       one_step();
       const Due due = what_is_due();
       stop = due.stop;
-      if (due.checkpoint) write_checkpoint_now();
+      if (due.word) try_to("run.json", [&] { tell("running"); });
+      if (due.checkpoint) try_to("a checkpoint", [&] { write_checkpoint_now(); });
     }
-    if (recorded_step_ != state_.step) record_row();
-    if (checkpoint_step_ != state_.step) write_checkpoint_now();
+    finish();
   } catch (const Error& error) {
-    log_error(error.what());
-    if (error.code() == ExitCode::numerics && checkpoint_step_ != state_.step) write_checkpoint_now();
-    tell("failed", error);
+    const auto attempt = [](const auto& write) {
+      try {
+        write();
+      } catch (const Error& also) {
+        log_error(also.what());
+      }
+    };
+    if (error.code() == ExitCode::numerics) attempt([&] { keep_last_good_state(); });
+    attempt([&] { tell("failed", error); });
     throw;
   }
+}
+
+/// There is no later try: what cannot be written now ends the run with an error, whatever the deck says.
+void Run::finish() {
+  if (recorded_step_ != state_.step) record_row();
+  if (checkpoint_step_ != state_.step) write_checkpoint_now();
   const bool finished = state_.time >= end_;
   tell(finished ? "finished" : "stopped");
   log_info(fmt::format("{} at step {}, t = {:.6g} s, after {}.", finished ? "Finished" : "Stopped", state_.step,
                        state_.time, as_clock(wall_seconds() - started_)));
   log_info(closing_table(comm_, timers_, progress_->particle_steps(), imbalance_));
+}
+
+/// As a frame that shows which points are to blame and, unless it is spoilt already, as a checkpoint.
+void Run::keep_last_good_state() {
+  const Suspicions broken = suspect_states(scene_);
+  recorder_->write_crash(scene_, state_, stepper_.suspicions().empty() ? broken : stepper_.suspicions());
+  log_info(
+      fmt::format("The state before the failed step is drawn in {}; the field `suspect` marks the particles to "
+                  "blame.",
+                  (options_.output / "crash").string()));
+  if (checkpoint_step_ != state_.step && accuse(comm_, broken).empty()) write_checkpoint_now();
+}
+
+template <class Write>
+void Run::try_to(const char* what, const Write& write) {
+  try {
+    write();
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::file_system || deck_.output.on_io_error == OnIoError::stop) throw;
+    if (failing_.insert(what).second)
+      log_warning(
+          fmt::format("{} The run goes on without {} and tries again when it is due next "
+                      "(output.on_io_error: continue).",
+                      error.what(), what));
+    return;
+  }
+  if (failing_.erase(what) > 0) log_info(fmt::format("{} can be written again.", what));
 }
 
 void Run::one_step() {
@@ -229,12 +290,15 @@ void Run::one_step() {
     if (imbalance_ > deck_.balance.threshold) stepper_.settle(true);
   }
   last_report_ = stepper_.take(next_stop());
-  if (!last_report_.refused.empty() && last_report_.retries > 0)
+  if (last_report_.retries > 0)
     log_warning(fmt::format("step {} was taken again with a smaller dt: {}", state_.step, last_report_.refused));
+  watchdog_->beat();
   progress_->show(state_, last_report_, particles_, imbalance_);
-  if (wall_seconds() - last_told_ > seconds_between_heartbeats) tell("running");
-  if (state_.step % deck_.output.diagnostics_every == 0) record_row();
-  if (state_.time >= next_frame_time()) record_frame();
+  if (state_.step % deck_.output.diagnostics_every == 0) try_to("diagnostics.csv", [&] { record_row(); });
+  if (state_.time >= next_frame_time()) {
+    try_to("a frame", [&] { record_frame(); });
+    ++state_.next_frame;
+  }
   longest_step_ = std::max(longest_step_, wall_seconds() - began);
 }
 
@@ -263,18 +327,22 @@ void Run::record_row() {
 void Run::record_frame() {
   const auto timing = timers_.measure("record");
   recorder_->write_frame(scene_, state_, stepper_);
-  ++state_.next_frame;
+  watchdog_->beat();
 }
 
 void Run::write_checkpoint_now() {
   const auto timing = timers_.measure("checkpoint");
-  const double began = wall_seconds();
+  const std::string broken = accuse(comm_, suspect_states(scene_));
+  require(broken.empty(), ExitCode::numerics,
+          fmt::format("No checkpoint is made of the state at step {}: {}", state_.step, broken));
+  const double began = last_checkpoint_ = wall_seconds();  // a failed one is tried again when the next is due
   const CheckpointHeader header{
       state_.step, state_.time, to_text(state_), resolved_yaml(deck_), provenance_json(comm_.size()), state_.cuts.at};
   write_checkpoint(comm_, options_.output / "checkpoints", header, parts_of(scene_), deck_.output.checkpoint.keep);
   last_checkpoint_ = wall_seconds();
   checkpoint_step_ = state_.step;
   longest_checkpoint_ = std::max(longest_checkpoint_, last_checkpoint_ - began);
+  watchdog_->beat();
 }
 
 /// Decided together: the root's clock counts, and any rank's signal.
@@ -285,14 +353,14 @@ Run::Due Run::what_is_due() {
   const bool by_wall = comm_.is_root() && now - last_checkpoint_ > checkpoint.every_wall;
   const bool time_is_up = comm_.is_root() && options_.wall_limit &&
                           now - started_ > *options_.wall_limit - 1.5 * longest_checkpoint_ - 2 * longest_step_;
-  std::array<Real, 2> due{by_steps || by_wall || requests_.checkpoint.exchange(false) ? 1.0 : 0.0,
-                          time_is_up || requests_.stop ? 1.0 : 0.0};
+  const bool is_silent = comm_.is_root() && now - last_told_ > seconds_between_heartbeats;
+  std::array<Real, 3> due{by_steps || by_wall || requests_.checkpoint.exchange(false) ? 1.0 : 0.0,
+                          time_is_up || requests_.stop ? 1.0 : 0.0, is_silent ? 1.0 : 0.0};
   comm_.max(due);
-  return {due[0] > 0, due[1] > 0};
+  return {due[0] > 0, due[1] > 0, due[2] > 0};
 }
 
 void Run::tell(const std::string& state_word, const std::optional<Error>& failure) {
-  if (!comm_.is_root()) return;
   last_told_ = wall_seconds();
   RunStatus status;
   status.state = state_word;
@@ -308,7 +376,12 @@ void Run::tell(const std::string& state_word, const std::optional<Error>& failur
       status.remaining_seconds = remaining;
   }
   if (failure) status.reason = failure->what(), status.exit_code = static_cast<int>(failure->code());
-  write_status(options_.output, status, provenance_json(comm_.size()));
+  comm_.agree([&] {
+    if (!comm_.is_root()) return;
+    write_status(options_.output, status, provenance_json(comm_.size()));
+    const std::optional<std::string> trouble = log_file_trouble();
+    require(!trouble, ExitCode::file_system, trouble.value_or(""));
+  });
 }
 
 }  // namespace

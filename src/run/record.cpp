@@ -10,6 +10,7 @@
 #include "weft/base/check.hpp"
 #include "weft/bodies/continuum.hpp"
 #include "weft/geometry/mesh.hpp"
+#include "weft/output/files.hpp"
 #include "weft/output/probe.hpp"
 
 namespace weft {
@@ -291,6 +292,24 @@ void Recorder::write_frame(const Scene& scene, const RunState& state, const Step
       }
     const std::vector<ColumnView> fields{nodes.column("mass"), nodes.column("velocity")};
     series("grid").write(moment, {CellKind::vertex, std::as_const(nodes).get<Position>(), {}, fields});
+  }
+}
+
+void Recorder::write_crash(const Scene& scene, const RunState& state, const Suspicions& suspicions) const {
+  const std::filesystem::path folder = folder_ / "crash";
+  make_folder(comm_, folder);
+  for (const auto& body : scene.bodies) {
+    Table& points = body->points();
+    Table observed = body->observe(), marks = Table::with<Suspect>();
+    marks.resize(points.owned());
+    const auto suspects = suspicions_of(points, suspicions);
+    std::transform(suspects.begin(), suspects.end(), marks.get<Suspect>().begin(),
+                   [](Suspicion suspicion) { return static_cast<std::int32_t>(suspicion); });
+    auto fields = chosen_fields(scene, points, observed);
+    fields.push_back(marks.column(Suspect::label.name));
+    FrameSeries(comm_, folder, body->name(), double_precision_)
+        .write({state.step, state.step, state.time},
+               {CellKind::vertex, std::as_const(points).get<Position>().first(points.owned()), {}, fields});
   }
 }
 

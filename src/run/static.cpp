@@ -11,6 +11,7 @@
 #include "weft/run/provenance.hpp"
 #include "weft/run/state.hpp"
 #include "weft/run/status.hpp"
+#include "weft/run/watchdog.hpp"
 #include "weft/scene/static_scene.hpp"
 #include "weft/solve/equilibrium.hpp"
 
@@ -164,10 +165,11 @@ void StaticRun::go() {
       !options_.resume || !holds_run(options_.output), ExitCode::checkpoint,
       fmt::format("{}: a static analysis cannot be resumed. Start it again with --force.", options_.output.string()));
   prepare_output_folder(comm_, options_.output, options_.force ? ExistingRun::replace : ExistingRun::refuse);
-  if (comm_.is_root()) {
+  comm_.agree([&] {
+    if (!comm_.is_root()) return;
     log_to_file((options_.output / "log.txt").string());
     write_text_atomically(options_.output / "resolved.yaml", resolved_yaml(deck_));
-  }
+  });
   curve_.emplace(comm_, options_.output / "load_displacement.csv", curve_columns(*scene_));
   tell("running");
   for (const MeshedBody& body : scene_->bodies)
@@ -176,6 +178,7 @@ void StaticRun::go() {
   record({});
   draw();
   dt_ = deck_.time.end / deck_.loading.steps;
+  Watchdog watchdog(deck_.time.watchdog, comm_.rank(), options_.output / "log.txt");
   try {
     bool stop = false;
     while (!stop && !is_over()) {
@@ -194,11 +197,15 @@ void StaticRun::go() {
       const int every = options_.checkpoint_every.value_or(deck_.output.checkpoint.every_steps);
       if (asked || stop || is_over() || (every > 0 && state_.step % every == 0)) save();
       if (!stop && !is_over()) tell("running");
+      watchdog.beat();
     }
     tell(is_over() && state_.step < last_step_ ? "finished" : "stopped");
   } catch (const Error& error) {
-    log_error(error.what());
-    tell("failed", error);
+    try {
+      tell("failed", error);
+    } catch (const Error& also) {
+      log_error(also.what());
+    }
     throw;
   }
 }
@@ -361,7 +368,6 @@ void StaticRun::save() {
 }
 
 void StaticRun::tell(const std::string& word, const std::optional<Error>& failure) const {
-  if (!comm_.is_root()) return;
   RunStatus status;
   status.state = word;
   status.title = deck_.title;
@@ -370,7 +376,9 @@ void StaticRun::tell(const std::string& word, const std::optional<Error>& failur
   status.end = end_;
   status.wall_seconds = wall_seconds() - started_;
   if (failure) status.reason = failure->what(), status.exit_code = static_cast<int>(failure->code());
-  write_status(options_.output, status, provenance_json(comm_.size()));
+  comm_.agree([&] {
+    if (comm_.is_root()) write_status(options_.output, status, provenance_json(comm_.size()));
+  });
 }
 
 }  // namespace

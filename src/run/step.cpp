@@ -23,6 +23,8 @@ constexpr Real cfl_slack = 2;
 constexpr Real round_off = 1e-6;
 /// dt grows by this factor from one step to the next after a refusal.
 constexpr Real recovery_growth = 1.5;
+/// No run takes so many steps; what wants more will not end.
+constexpr Real most_steps = 1e12;
 
 /// Fraction of the time an elastic wave takes over dx that an explicit step may last (docs/theory.md, Step size).
 Real wave_number(KernelKind kernel) {
@@ -138,6 +140,14 @@ StepReport Stepper::take(Real not_beyond) {
   report.size = size_of_step(scene_, state_);
   Real& dt = report.size.dt;
   if (state_.recovery_dt < dt) report.size = {state_.recovery_dt, "recovery"};
+  if (!(dt > scene_.deck.time.end / most_steps)) {
+    suspicions_ = suspect_states(scene_);
+    throw Error(ExitCode::numerics,
+                fmt::format("step {} at t = {:.6g} s: dt = {:.3g} s, limited by {}, is too small ever to reach "
+                            "time.end. Likely cause: a stiffness far too large for its density, or a unit mistaken. {}",
+                            state_.step + 1, state_.time, dt, report.size.limited_by,
+                            accuse(comm_, suspicions_)));
+  }
   const Real left = not_beyond - state_.time;
   if ((1 + round_off) * dt >= left) report.size = {left, "output"};
   else if (2 * dt > left) report.size = {left / 2, "output"};  // two equal steps rather than one and a sliver
@@ -150,18 +160,11 @@ StepReport Stepper::take(Real not_beyond) {
   if (!scene_.handles.empty()) handles_.settle(state_.cuts);
   Impulses given{std::vector<Vec3>(scene_.walls.size()), std::vector<HandleImpulse>(scene_.handles.size())};
   for (;;) {
-    const Fault fault = try_step(dt, given);
+    Fault fault = try_step(dt, given);
     if (comm_.max(fault.excess) <= 1) break;
+    fault = worst_of_ranks(fault);
     if (report.refused.empty()) report.refused = fault.text;
-    if (report.retries == scene_.deck.time.max_retries)
-      comm_.agree([&] {
-        require(fault.excess <= 1, ExitCode::numerics,
-                fmt::format(
-                    "step {} at t = {:.6g} s was refused {} times, down to dt = {:.3g} s: {}. Usual cures: a smaller "
-                    "time.cfl or time.max_dt, a softer or denser material, more particles_per_cell, a thicker or "
-                    "slower collider.",
-                    state_.step + 1, state_.time, report.retries + 1, dt, fault.text));
-      });
+    if (report.retries == scene_.deck.time.max_retries) give_up(report, fault);
     dt /= 2;
     report.size.limited_by = "recovery";
     ++report.retries;
@@ -224,7 +227,8 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given) {
     fault = {excess,
              fmt::format("the grid node at ({:.4g}, {:.4g}, {:.4g}) m moves at {:.4g} m/s, more than {:.2g} grid "
                          "spacings in one step",
-                         x.x(), x.y(), x.z(), nodes.max_speed, cfl_slack * scene_.deck.time.cfl)};
+                         x.x(), x.y(), x.z(), nodes.max_speed, cfl_slack * scene_.deck.time.cfl),
+             x};
   }
   return fault;
 }
@@ -259,6 +263,36 @@ Stepper::Fault Stepper::worst_of_points(Real dt) const {
                      : fmt::format("the velocity gradient of {} is not a finite number", point);
   }
   return fault;
+}
+
+/// What the rank with the worst fault says, everywhere. Collective.
+Stepper::Fault Stepper::worst_of_ranks(const Fault& mine) const {
+  const Real worst = comm_.max(mine.excess);
+  const bool is_worst = mine.excess == worst;
+  const int speaker = static_cast<int>(comm_.min(Real(is_worst ? comm_.rank() : comm_.size())));
+  Fault fault{worst, "", comm_.rank() == speaker ? mine.node : Vec3::Zero()};
+  comm_.sum(std::span(fault.node.data(), 3));
+  try {
+    comm_.agree([&] {
+      if (comm_.rank() == speaker) throw Error(ExitCode::numerics, mine.text);
+    });
+  } catch (const Error& spoken) {
+    fault.text = spoken.what();
+  }
+  return fault;
+}
+
+/// The last try is left as it was refused, so that points can be blamed for it.
+void Stepper::give_up(const StepReport& report, const Fault& fault) {
+  suspicions_ = suspect_states(scene_);
+  for (std::size_t s = 0; s < sets_.size(); ++s)
+    suspect_motions(scene_, *sets_[s].points, bins_[s], layer_.velocity, report.size.dt, fault.node, suspicions_);
+  throw Error(ExitCode::numerics,
+              fmt::format("step {} at t = {:.6g} s was refused {} times, down to dt = {:.3g} s: {}. {} Usual cures: a "
+                          "smaller time.cfl or time.max_dt, a softer or denser material, more particles_per_cell, a "
+                          "thicker or slower collider.",
+                          state_.step + 1, state_.time, report.retries + 1, report.size.dt, fault.text,
+                          accuse(comm_, suspicions_)));
 }
 
 /// Gathers the accepted motion; bodies move and deform with it. What the next step is limited by is seen on the way.
@@ -306,8 +340,11 @@ std::optional<Error> Stepper::sort_points() {
 void Stepper::settle(bool recut) {
   std::optional<Error> error = sort_points();
   const auto agree = [&] {
+    if (!comm_.any(error.has_value())) return;
+    suspicions_ = suspect_states(scene_);
+    const std::string accused = accuse(comm_, suspicions_);
     comm_.agree([&] {
-      if (error) throw *error;
+      if (error) throw Error(error->code(), fmt::format("{}. {}", error->what(), accused));
     });
   };
   if (recut) {

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -10,6 +11,7 @@ import time
 import unittest
 
 WEFT = str(pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else "weft")
+FULL = "--full" in sys.argv and sys.argv.remove("--full") is None  # sizes for hours of trust, not for every change
 
 # Columns of diagnostics.csv that say how the computer fared; all others are physics.
 MACHINE_COLUMNS = {"wall_seconds", "particle_steps_per_second", "imbalance", "memory_bytes"}
@@ -103,6 +105,7 @@ def environment(threads=1):
         "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
         "OMPI_MCA_mpi_yield_when_idle": "1",  # more ranks than cores: who waits lets others work
+        "HWLOC_COMPONENTS": "-gl",  # else MPI looks at the X server of any other test, and dies with it
         "OMP_NUM_THREADS": str(threads)}
 
 
@@ -156,6 +159,17 @@ def flip_bit(file, place):
     data = bytearray(file.read_bytes())
     data[int(place * (len(data) - 1))] ^= 0x10
     file.write_bytes(data)
+
+
+def mounting(case, folder, options):
+    """A command that mounts a file system in memory at a folder and starts a command; skips the test where that is not
+    allowed."""
+    user = [] if os.geteuid() == 0 else ["--map-root-user"]
+    script = f'mount -t tmpfs -o {options} none "{folder}" && exec "$@"'
+    prefix = ["unshare", *user, "--mount", "sh", "-c", script, "sh"]
+    if shutil.which("unshare") is None or subprocess.run([*prefix, "true"], capture_output=True).returncode != 0:
+        case.skipTest("no file systems can be mounted here")
+    return prefix
 
 
 class Case(unittest.TestCase):

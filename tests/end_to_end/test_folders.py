@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from program import JELLIES, Case, checkpoints, command, environment, run_json, step_of, weft
+from program import JELLIES, Case, checkpoints, command, environment, mounting, run_json, step_of, weft
 
 CUBE = """
 v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1
@@ -32,15 +32,8 @@ class Refused(Case):
         return done.stdout + done.stderr
 
     def mounting(self, options):
-        """A command that mounts a file system in memory at folder/mounted and starts a command; skips the test where
-        that is not allowed."""
         (self.folder / "mounted").mkdir()
-        user = [] if os.geteuid() == 0 else ["--map-root-user"]
-        script = f'mount -t tmpfs -o {options} none "{self.folder}/mounted" && exec "$@"'
-        prefix = ["unshare", *user, "--mount", "sh", "-c", script, "sh"]
-        if shutil.which("unshare") is None or subprocess.run([*prefix, "true"], capture_output=True).returncode != 0:
-            self.skipTest("no file systems can be mounted here")
-        return prefix
+        return mounting(self, self.folder / "mounted", options)
 
     def test_a_read_only_file_system(self):
         prefix = self.mounting("ro")
@@ -59,8 +52,9 @@ class Refused(Case):
         prefix = []
         if os.geteuid() == 0:  # root may write anywhere, so somebody else has to try
             prefix = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-            if shutil.which("setpriv") is None or subprocess.run([*prefix, *command("--version")], env=environment(),
-                                                                 capture_output=True).returncode != 0:
+            # A refusal of the program says that it can run at all, MPI included.
+            if shutil.which("setpriv") is None or subprocess.run([*prefix, *command("verify", "nowhere")],
+                                                                 env=environment(), capture_output=True).returncode != 6:
                 self.skipTest("root cannot become somebody else who may run the program")
         (self.folder / "closed").mkdir()
         (self.folder / "closed").chmod(0o555)

@@ -86,11 +86,20 @@ void replace(std::string& text, const std::string& from, const std::string& to) 
   if (at != std::string::npos) text.replace(at, from.size(), to);
 }
 
-/// The manifest with the digests and the length that the files now have.
+/// The manifest with the digests and the length that state.h5 now has.
 std::string with_matching_digests(const Good& good, std::string manifest, const std::string& state) {
-  const Manifest right = Manifest::parse(good.manifest(), "manifest.json");
-  replace(manifest, right.state_digest, digest_of_file(good.comm(), state_file(good.path()), ExitCode::checkpoint));
-  replace(manifest, std::to_string(right.state_bytes), std::to_string(state.size()));
+  const FileLayout right = Manifest::parse(good.manifest(), "manifest.json").state;
+  RunningDigest structure;
+  for (const Region& region : structure_of(right, "state.h5", ExitCode::checkpoint))
+    if (region.end <= state.size()) structure.add(state.data() + region.begin, region.end - region.begin);
+  replace(manifest, hexadecimal(right.structure_digest), hexadecimal(structure.value()));
+  for (const auto& [name, rows] : right.data_sets) {
+    if (rows.offset + rows.bytes() > state.size()) continue;
+    const auto count = static_cast<std::size_t>(rows.rows);
+    replace(manifest, hexadecimal(rows.digest),
+            hexadecimal(digest_of_rows(state.data() + rows.offset, count, rows.row_bytes, 0)));
+  }
+  replace(manifest, std::to_string(right.bytes), std::to_string(state.size()));
   const std::size_t tail = std::string(",\n  \"digest\": \"0123456789abcdef\"\n}\n").size();
   if (manifest.size() < tail) return manifest;
   const std::string head = manifest.substr(0, manifest.size() - tail);

@@ -38,6 +38,7 @@ struct TimeDeck {
   Real max_strain;      ///< Largest |dt grad v| of a point in one step, else the step is taken again with a smaller dt.
   int max_retries;      ///< Halvings of dt before the run gives up.
   Scheme scheme;
+  Real watchdog;  ///< Wall-clock seconds without a step or a file after which the run is ended [s]; infinity: never.
 };
 
 struct TransferDeck {
@@ -441,12 +442,16 @@ struct CheckpointDeck {
   int keep;
 };
 
+/// What happens when a file cannot be written.
+enum class OnIoError { stop, go_on };  // "stop", "continue"
+
 struct OutputDeck {
   std::vector<std::string> fields;  ///< Of the particles, by field name; see the reference for the list.
   bool grid;                        ///< Also write node mass and velocity on active blocks.
   bool double_precision;            ///< Frames in double precision.
   int diagnostics_every;            ///< Steps.
   CheckpointDeck checkpoint;
+  OnIoError on_io_error;
   DeckPlace place;
 };
 

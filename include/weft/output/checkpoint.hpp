@@ -14,8 +14,8 @@
 
 namespace weft {
 
-/// The layout that this program writes, and the newest that it reads.
-inline constexpr int checkpoint_format = 1;
+/// The layout that this program writes and reads.
+inline constexpr int checkpoint_format = 2;
 
 /// One table of a checkpoint: a body's points, say. Only owned rows and columns with Keep::state are saved.
 struct CheckpointPart {

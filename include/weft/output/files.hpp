@@ -35,9 +35,8 @@ std::uint64_t free_bytes(const std::filesystem::path& folder);
 void require_free_space(const Comm& comm, const std::filesystem::path& folder, std::uint64_t bytes,
                         const std::string& what);
 
-/// Afterwards `bytes` [byte] of the disk belong to this existing file, which is as long (at least), so that writing
-/// them cannot meet a full disk. Does nothing on file systems that cannot promise this. Throws Error(file_system).
-void reserve_space(const std::filesystem::path& file, std::uint64_t bytes);
+/// Afterwards the folder exists. Throws Error(file_system). Collective.
+void make_folder(const Comm& comm, const std::filesystem::path& folder);
 
 /// What to do with a run that an output folder already holds.
 enum class ExistingRun { refuse, resume, replace };

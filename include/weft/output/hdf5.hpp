@@ -1,14 +1,16 @@
 #pragma once
-// A parallel HDF5 file, as little of it as Weft needs: groups, attributes, and data sets of rows that all ranks write
-// and read together. The only place of HDF5.
+// HDF5 files, as little of them as Weft needs: groups, attributes, and data sets of rows. All ranks write one file
+// together; reading is for one process. The only place of HDF5.
 
 #include "weft/parallel/comm.hpp"
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <span>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace weft {
@@ -25,76 +27,114 @@ struct RowType {
   bool operator==(const RowType&) const = default;
 };
 
-/// Plain bytes, or blocks that carry a checksum each (fletcher32), so that damage is an error when read.
-enum class RowLayout { plain, checked };
+/// Where the rows of a data set lie in a file, one after another.
+struct PlacedRows {
+  std::int64_t rows = 0;
+  std::uint64_t row_bytes = 0;
+  std::uint64_t offset = 0;  ///< Of the first row [byte]; 0 if there are no rows.
+  std::uint64_t digest = 0;  ///< Of all rows (digest_of_rows).
+
+  std::uint64_t bytes() const { return static_cast<std::uint64_t>(rows) * row_bytes; }
+};
+
+/// Every byte of a file: it is of a data set, or of the structure, which is HDF5's own.
+struct FileLayout {
+  std::uint64_t bytes = 0;
+  std::uint64_t structure_digest = 0;  ///< XXH3-64 of the structure's bytes, in their order.
+  std::map<std::string, PlacedRows> data_sets;
+};
+
+/// Bytes [begin, end) of a file.
+struct Region {
+  std::uint64_t begin, end;
+};
+/// Where the structure lies. Throws Error(code) naming `file` if data sets overlap or do not fit into the file.
+std::vector<Region> structure_of(const FileLayout& layout, const std::filesystem::path& file, ExitCode code);
+
+/// A new file: described first, then written by all ranks at once, each its own rows at their places by plain POSIX
+/// calls. HDF5's collective writing would leave ranks waiting for ever for one whose disk fails; here nobody waits for
+/// another while it writes. Only `write` is collective; all ranks describe the same.
+class HdfWriter {
+ public:
+  explicit HdfWriter(const Comm& comm) : comm_(comm) {}
+
+  /// A group; missing parents of groups and data sets are made.
+  void add_group(const std::string& group) { groups_.push_back(group); }
+  using Value = std::variant<std::string, std::int64_t, Real, std::vector<std::int64_t>>;
+  /// Of a group or data set, "/" being the file's root.
+  void set_attribute(const std::string& object, const std::string& name, Value value) {
+    attributes_.push_back({object, name, std::move(value)});
+  }
+
+  /// Puts rows [first, first + count) of this rank's own rows to `to`.
+  using Produce = std::function<void(std::size_t first, std::size_t count, std::byte* to)>;
+  /// A data set made of `own_rows` rows of each rank, in rank order. Rows are asked for in portions while they are
+  /// written, so that what is computed on the way into the file never exists as a whole.
+  void add_rows(const std::string& data_set, RowType type, std::size_t own_rows, Produce produce) {
+    data_sets_.push_back({data_set, type, own_rows, std::move(produce)});
+  }
+  /// The same from rows that lie in memory, one after another, until the file is written.
+  void add_rows(const std::string& data_set, RowType type, std::size_t own_rows, const void* rows);
+
+  /// Afterwards the file (replaced if it was there) is complete and on the disk. The space is reserved at once where
+  /// the file system can do that. Throws Error(file_system) on all ranks. Collective.
+  FileLayout write(const std::filesystem::path& path) const;
+
+ private:
+  struct Attribute {
+    std::string object, name;
+    Value value;
+  };
+  struct DataSet {
+    std::string name;
+    RowType type;
+    std::size_t own_rows;
+    Produce produce;
+  };
+  void make_structure(FileLayout& layout, std::vector<std::string>& pieces, const std::filesystem::path& path) const;
+  void write_own_rows(const FileLayout& layout, std::span<const std::int64_t> first, std::span<std::uint64_t> digests,
+                      const std::filesystem::path& path) const;
+
+  Comm comm_;
+  std::vector<std::string> groups_;
+  std::vector<Attribute> attributes_;
+  std::vector<DataSet> data_sets_;
+};
 
 struct DataSetShape {
   RowType type;
-  std::int64_t rows;  ///< Of all ranks.
+  std::int64_t rows;
 };
 
-/// An open file. Every member is collective; every failure is thrown as Error(code) on all ranks, and names file and
-/// data set. The newest file layout is used, whose own bookkeeping carries checksums.
+/// A file opened for reading, by this process alone. Every failure is thrown as Error(code) and names file and object.
 class HdfFile {
  public:
-  /// A new file that will take about `bytes` [byte]; replaces an old one. The space is reserved at once: a disk that is
-  /// full is an error here, on all ranks, and not in the middle of writing, where a rank could wait for ever.
-  static HdfFile create(const Comm& comm, const std::filesystem::path& path, ExitCode code, std::uint64_t bytes);
-  /// An existing file, for reading only.
-  static HdfFile open(const Comm& comm, const std::filesystem::path& path, ExitCode code);
-  HdfFile(HdfFile&& other) noexcept;
+  HdfFile(const std::filesystem::path& path, ExitCode code);
   HdfFile(const HdfFile&) = delete;
   HdfFile& operator=(const HdfFile&) = delete;
-  /// Closes the file without a word if `close` was not called (an error is under way).
   ~HdfFile();
 
-  /// Afterwards everything is handed to the operating system.
-  void close();
-
-  /// A new group; missing parents are made. Attributes below belong to a group or data set, "/" being the file's root.
-  void make_group(const std::string& group);
   bool has(const std::string& object) const;
   /// Names of what lies directly in a group, sorted.
   std::vector<std::string> children(const std::string& group) const;
-
-  void set_attribute(const std::string& object, const std::string& name, const std::string& text);
-  void set_attribute(const std::string& object, const std::string& name, std::int64_t value);
-  void set_attribute(const std::string& object, const std::string& name, Real value);
-  void set_attribute(const std::string& object, const std::string& name, std::span<const std::int64_t> values);
   bool has_attribute(const std::string& object, const std::string& name) const;
   std::string text_attribute(const std::string& object, const std::string& name) const;
   std::int64_t integer_attribute(const std::string& object, const std::string& name) const;
   Real real_attribute(const std::string& object, const std::string& name) const;
   std::vector<std::int64_t> integers_attribute(const std::string& object, const std::string& name) const;
 
-  /// Puts rows [first, first + count) of this rank's own rows to `to`.
-  using Produce = std::function<void(std::size_t first, std::size_t count, std::byte* to)>;
-  /// A new data set made of `own_rows` rows of each rank, in rank order. Rows are asked for in portions, so that what
-  /// is computed on the way into the file never exists as a whole.
-  void write_rows(const std::string& data_set, RowType type, std::size_t own_rows, RowLayout layout,
-                  const Produce& produce);
-  /// The same from rows that lie in memory, one after another.
-  void write_rows(const std::string& data_set, RowType type, std::size_t own_rows, RowLayout layout, const void* rows);
-
   DataSetShape shape(const std::string& data_set) const;
-  /// Rows [first, first + count) of the whole data set, a different range on each rank if need be.
+  /// Rows [first, first + count).
   void read_rows(const std::string& data_set, RowType type, std::int64_t first, std::size_t count, void* to) const;
 
  private:
-  HdfFile(const Comm& comm, const std::filesystem::path& path, ExitCode code, std::int64_t file)
-      : comm_(comm), path_(path), code_(code), file_(file) {}
-
-  /// Every rank throws if one of them did not succeed.
-  void agree(bool success, const std::string& what) const;
+  /// Throws with HDF5's reason unless `success`.
+  void demand(bool success, const std::string& what) const;
   std::vector<std::byte> attribute_bytes(const std::string& object, const std::string& name, Number number) const;
-  void write_attribute(const std::string& object, const std::string& name, Number number, std::size_t count,
-                       const void* values, bool scalar);
 
-  Comm comm_;
   std::filesystem::path path_;
   ExitCode code_;
-  std::int64_t file_;  ///< HDF5's handle; negative when closed.
-  bool created_ = false;
+  std::int64_t file_;  ///< HDF5's handle.
 };
 
 /// Name and version of the library.

@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,14 +26,15 @@ class History {
           std::optional<std::int64_t> resume_step = std::nullopt);
 
   /// Afterwards the row is in the file, also if the program dies. Values count on the root only: one for each column,
-  /// the step first. Throws Error(file_system). Collective.
+  /// the step first. Throws Error(file_system); then the row is kept, and written with the next. Collective.
   void append(std::span<const Real> row);
 
  private:
   const Comm comm_;
   std::filesystem::path file_;
   std::size_t width_;
-  std::ofstream out_;  ///< Open on the root only.
+  std::uint64_t end_ = 0;  ///< Of the rows that are in the file [byte]; on the root.
+  std::string unwritten_;  ///< Rows that are not; on the root.
 };
 
 }  // namespace weft

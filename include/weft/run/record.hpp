@@ -36,6 +36,9 @@ class Recorder {
   void write_history(const Scene& scene, const RunState& state, const Totals& totals, const Pace& pace);
   /// Writes frame state.next_frame of every body, the colliders and, if asked for, the grid. Collective.
   void write_frame(const Scene& scene, const RunState& state, const Stepper& stepper);
+  /// Writes a frame of every body with the field `suspect` into the folder `crash`, numbered by the step; what an
+  /// earlier crash left there goes. Collective.
+  void write_crash(const Scene& scene, const RunState& state, const Suspicions& suspicions) const;
 
  private:
   FrameSeries& series(const std::string& name);

@@ -5,8 +5,10 @@
 #include "weft/parallel/comm.hpp"
 #include "weft/run/handles.hpp"
 #include "weft/run/state.hpp"
+#include "weft/run/suspects.hpp"
 #include "weft/scene/scene.hpp"
 
+#include <limits>
 #include <optional>
 
 namespace weft {
@@ -27,7 +29,7 @@ StepSize size_of_step(const Scene& scene, const RunState& state);
 struct StepReport {
   StepSize size;
   int retries = 0;
-  std::string refused;  ///< Why the first try was refused (on the rank that saw the worst; empty elsewhere).
+  std::string refused;  ///< Why the first try was refused; the same on every rank.
 };
 
 /// Takes steps. Holds the grid between them, so that it is rebuilt only when the points touch other blocks.
@@ -40,8 +42,10 @@ class Stepper {
   void settle(bool recut);
 
   /// One step, at most to time `not_beyond` [s]. A transaction: bodies and state change only once all ranks accept it.
-  /// Throws Error(numerics), bodies and state as before, when time.max_retries halvings of dt do not help. Collective.
+  /// Throws Error(numerics), bodies and state as before, when time.max_retries halvings of dt do not help, or dt is too
+  /// small to come to an end; `suspicions` then says which points are to blame. Collective.
   StepReport take(Real not_beyond);
+  const Suspicions& suspicions() const { return suspicions_; }
 
   /// Largest counted work of a rank over the mean. Collective.
   Real imbalance() const;
@@ -55,6 +59,7 @@ class Stepper {
   struct Fault {
     Real excess = 0;  ///< Quantity over bound; above 1 the step is refused.
     std::string text;
+    Vec3 node = Vec3::Constant(std::numeric_limits<Real>::quiet_NaN());  ///< That moves too fast [m], if one does.
   };
 
   /// Points of a body that the step visits.
@@ -77,6 +82,8 @@ class Stepper {
   Fault try_step(Real dt, Impulses& given);
   void count_impulses(Impulses& given);
   Fault worst_of_points(Real dt) const;
+  Fault worst_of_ranks(const Fault& mine) const;
+  [[noreturn]] void give_up(const StepReport& report, const Fault& fault);
   void commit(Real dt);
 
   Comm comm_;
@@ -88,6 +95,7 @@ class Stepper {
   std::vector<BlockKey> touched_;
   BlockMap map_;
   Layer layer_;
+  Suspicions suspicions_;
   bool map_is_stale_ = true;
   Handles handles_;
 };

@@ -1,6 +1,7 @@
 // The log: who speaks, where to, and what lands in the file.
 
 #include "weft/base/log.hpp"
+#include "weft/base/error.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -61,6 +62,29 @@ TEST_F(LogTest, FileIsWrittenAtOnceAndAppendedTo) {
   log_to_file(path_);
   log_warning("second");
   EXPECT_EQ(file(), "first\nwarning: second\n");
+}
+
+TEST_F(LogTest, WhatWasSaidBeforeThereWasAFileStandsAtItsBeginning) {
+  CaptureStdout();
+  log_to_terminal(true);
+  log_info("early");
+  log_to_file(path_);
+  log_info("late");
+  GetCapturedStdout();
+  EXPECT_EQ(file(), "early\nlate\n");
+}
+
+TEST_F(LogTest, AFileThatCannotBeWrittenIsTroubleAndNothingMore) {
+  EXPECT_THROW(log_to_file("/nowhere/log.txt"), Error);
+  EXPECT_FALSE(log_file_trouble());
+  log_to_file("/dev/full");
+  log_info("lost");
+  const auto trouble = log_file_trouble();
+  ASSERT_TRUE(trouble);
+  EXPECT_NE(trouble->find("/dev/full: cannot be written"), std::string::npos) << *trouble;
+  EXPECT_TRUE(log_file_trouble());  // it goes on
+  log_to_file("");
+  EXPECT_FALSE(log_file_trouble());
 }
 
 TEST_F(LogTest, LiveLineIsOnlyForTerminals) {

@@ -2,12 +2,14 @@
 
 #include "weft/output/files.hpp"
 
+#include "output/digest.hpp"
 #include "unit/output/scratch.hpp"
 #include "weft/output/hdf5.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <functional>
 #include <limits>
 
@@ -112,34 +114,109 @@ TEST(FilesTest, TooLittleSpaceIsSeenBeforehand) {
   EXPECT_GT(free_bytes(folder.path()), 0u);
 }
 
-TEST(HdfFileTest, FailuresNameFileAndDataSetOnEveryRank) {
+/// One number of each rank.
+void add_ranks(HdfWriter& writer, const std::string& data_set, const std::int64_t& rank) {
+  writer.add_rows(data_set, {Number::int64}, 1, &rank);
+}
+
+TEST(HdfWriterTest, EachRankFindsWhatAllRanksWrote) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   const fs::path path = folder.path() / "a.h5";
-  EXPECT_THAT(error_of([&] { HdfFile::open(comm, path, ExitCode::file_system); }), HasSubstr("a.h5"));
-  EXPECT_THAT(error_of([&] { HdfFile::create(comm, folder.path() / "no" / "a.h5", ExitCode::file_system, 0); }),
-              HasSubstr("no/a.h5"));
-  {
-    HdfFile file = HdfFile::create(comm, path, ExitCode::file_system, 1000);
-    const std::int64_t value = comm.rank();
-    file.write_rows("/some/ranks", {Number::int64}, 1, RowLayout::checked, &value);
-    EXPECT_THAT(error_of([&] { file.write_rows("/some/ranks", {Number::int64}, 1, RowLayout::checked, &value); }),
-                HasSubstr("/some/ranks"));
-    file.close();
-  }
-  const HdfFile file = HdfFile::open(comm, path, ExitCode::file_system);
+  const std::int64_t rank = comm.rank();
+  HdfWriter writer(comm);
+  add_ranks(writer, "/some/ranks", rank);
+  writer.add_rows("/some/nothing", {Number::float32, 3}, 0, nullptr);
+  writer.add_group("/empty/group");
+  writer.set_attribute("/some/ranks", "unit", "");
+  writer.set_attribute("/some/ranks", "half", 0.5);
+  writer.set_attribute("/", "many", std::vector<std::int64_t>{3, 1, 2});
+  const FileLayout layout = writer.write(path);
+  EXPECT_EQ(layout.bytes, fs::file_size(path));
+  EXPECT_EQ(layout.data_sets.at("/some/ranks").rows, comm.size());
+
+  const HdfFile file(path, ExitCode::file_system);
   EXPECT_TRUE(file.has("/some/ranks"));
   EXPECT_FALSE(file.has("/some/others"));
   EXPECT_FALSE(file.has("/none/ranks"));
-  EXPECT_THAT(file.children("/some"), ::testing::ElementsAre("ranks"));
+  EXPECT_TRUE(file.has("/empty/group"));
+  EXPECT_THAT(file.children("/some"), ::testing::ElementsAre("nothing", "ranks"));
   EXPECT_EQ(file.shape("/some/ranks").rows, comm.size());
+  EXPECT_EQ(file.shape("/some/nothing").rows, 0);
+  EXPECT_EQ(file.text_attribute("/some/ranks", "unit"), "");
+  EXPECT_EQ(file.real_attribute("/some/ranks", "half"), 0.5);
+  EXPECT_THAT(file.integers_attribute("/", "many"), ::testing::ElementsAre(3, 1, 2));
   std::int64_t value = -1;
   file.read_rows("/some/ranks", {Number::int64}, comm.size() - 1 - comm.rank(), 1, &value);
   EXPECT_EQ(value, comm.size() - 1 - comm.rank());
-  // One rank asks for too much: all learn of it.
-  const std::string text =
-      error_of([&] { file.read_rows("/some/ranks", {Number::int64}, comm.is_root() ? comm.size() : 0, 1, &value); });
-  EXPECT_THAT(text, HasSubstr("/some/ranks"));
+}
+
+TEST(HdfWriterTest, TheLayoutNamesThePlaceOfEveryByte) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  const fs::path path = folder.path() / "a.h5";
+  // More than a portion of 32 MiB on the last rank; the digests are those of rows by their numbers among all.
+  const std::size_t own = comm.rank() == comm.size() - 1 ? 5'000'000 : 1000 + static_cast<std::size_t>(comm.rank());
+  const auto before = static_cast<std::uint64_t>(comm.offset(static_cast<std::int64_t>(own)));
+  HdfWriter writer(comm);
+  writer.add_rows("/numbers", {Number::uint64}, own, [&](std::size_t first, std::size_t count, std::byte* to) {
+    for (std::size_t r = 0; r < count; ++r) {
+      const std::uint64_t number = 7 * (before + first + r);
+      std::memcpy(to + r * sizeof number, &number, sizeof number);
+    }
+  });
+  const FileLayout layout = writer.write(path);
+  const PlacedRows& rows = layout.data_sets.at("/numbers");
+  if (comm.is_root()) {
+    const std::string bytes = read_text(path);
+    std::vector<std::uint64_t> numbers(static_cast<std::size_t>(rows.rows));
+    std::memcpy(numbers.data(), bytes.data() + rows.offset, rows.bytes());
+    for (std::size_t r = 0; r < numbers.size(); ++r) ASSERT_EQ(numbers[r], 7 * r);
+    EXPECT_EQ(digest_of_rows(numbers.data(), numbers.size(), sizeof(std::uint64_t), 0), rows.digest);
+    RunningDigest structure;
+    for (const Region& region : structure_of(layout, path, ExitCode::file_system))
+      structure.add(bytes.data() + region.begin, region.end - region.begin);
+    EXPECT_EQ(structure.value(), layout.structure_digest);
+    FileLayout overlapping = layout;
+    overlapping.data_sets["/more"] = {1, 8, rows.offset + 8, 0};
+    EXPECT_THAT(error_of([&] { structure_of(overlapping, path, ExitCode::file_system); }), HasSubstr("a.h5"));
+    overlapping.data_sets["/more"] = {1, 8, layout.bytes, 0};
+    EXPECT_THAT(error_of([&] { structure_of(overlapping, path, ExitCode::file_system); }), HasSubstr("a.h5"));
+  }
+  comm.barrier();
+}
+
+TEST(HdfWriterTest, AFailureOfOneRankIsAnErrorOnAllAndNobodyWaits) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  const std::int64_t rank = comm.rank();
+  {
+    HdfWriter writer(comm);
+    add_ranks(writer, "/ranks", rank);
+    EXPECT_THAT(error_of([&] { writer.write(folder.path() / "no" / "a.h5"); }), HasSubstr("no/a.h5"));
+    add_ranks(writer, "/ranks", rank);
+    EXPECT_THAT(error_of([&] { writer.write(folder.path() / "a.h5"); }), HasSubstr("/ranks"));  // twice the same
+  }
+  HdfWriter writer(comm);
+  writer.add_rows("/ranks", {Number::int64}, 1, [&](std::size_t, std::size_t, std::byte*) {
+    if (comm.rank() == comm.size() - 1) throw Error(ExitCode::file_system, "the last rank's disk is gone");
+  });
+  EXPECT_THAT(error_of([&] { writer.write(folder.path() / "a.h5"); }), HasSubstr("disk is gone"));
+}
+
+TEST(HdfFileTest, FailuresNameFileAndDataSet) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  const fs::path path = folder.path() / "a.h5";
+  EXPECT_THAT(error_of([&] { HdfFile(path, ExitCode::file_system); }), HasSubstr("a.h5"));
+  const std::int64_t rank = comm.rank();
+  HdfWriter writer(comm);
+  add_ranks(writer, "/some/ranks", rank);
+  writer.write(path);
+  const HdfFile file(path, ExitCode::file_system);
+  std::int64_t value = -1;
+  EXPECT_THAT(error_of([&] { file.read_rows("/some/ranks", {Number::int64}, comm.size(), 1, &value); }),
+              HasSubstr("/some/ranks"));
   EXPECT_THAT(error_of([&] { file.read_rows("/none", {Number::int64}, 0, 0, nullptr); }), HasSubstr("/none"));
   EXPECT_THAT(error_of([&] { file.text_attribute("/some/ranks", "unit"); }), HasSubstr("unit"));
 }

@@ -63,7 +63,7 @@ std::vector<std::string> indexed_files(const fs::path& series) {
 }
 
 void expect_frame_of_ids(const fs::path& path, std::int64_t points) {
-  const HdfFile file = HdfFile::open(Comm(MPI_COMM_SELF), path, ExitCode::file_system);
+  const HdfFile file(path, ExitCode::file_system);
   EXPECT_EQ(file.text_attribute("/VTKHDF", "Type"), "UnstructuredGrid");
   EXPECT_THAT(file.integers_attribute("/VTKHDF", "Version"), ElementsAre(1, 0));
   const RowType one{Number::int64};
@@ -131,7 +131,7 @@ TEST(FrameTest, DoublePrecisionKeepsEveryDigit) {
   FrameSeries series(comm, folder.path(), "sand", true);
   write_points(series, {0, 0, 0}, table);
   if (comm.is_root()) {
-    const HdfFile file = HdfFile::open(Comm(MPI_COMM_SELF), folder.path() / "sand_000000.hdf", ExitCode::file_system);
+    const HdfFile file(folder.path() / "sand_000000.hdf", ExitCode::file_system);
     const auto ids = all_of<std::int64_t>(file, "/VTKHDF/PointData/id", {Number::int64});
     const auto x = all_of<Real>(file, "/VTKHDF/Points", {Number::float64, 3});
     for (std::size_t p = 0; p < ids.size(); ++p)
@@ -159,7 +159,7 @@ TEST(FrameTest, CellsOfEachRankNameItsOwnPoints) {
   FrameSeries series(comm, folder.path(), "cup", false);
   series.write({0, 0, 0}, mesh);
   if (comm.is_root()) {
-    const HdfFile file = HdfFile::open(Comm(MPI_COMM_SELF), folder.path() / "cup_000000.hdf", ExitCode::file_system);
+    const HdfFile file(folder.path() / "cup_000000.hdf", ExitCode::file_system);
     const auto x = all_of<float>(file, "/VTKHDF/Points", {Number::float32, 3});
     const auto connectivity = all_of<std::int64_t>(file, "/VTKHDF/Connectivity", {Number::int64});
     const auto offsets = all_of<std::int64_t>(file, "/VTKHDF/Offsets", {Number::int64});
@@ -278,7 +278,7 @@ TEST(FrameTest, SomethingElseIsNotTakenForAFrame) {
     EXPECT_THROW(read_frame_summary(folder.path() / "a.hdf"), Error);
     EXPECT_THROW(describe(folder.path() / "a.hdf"), Error);
     EXPECT_THROW(describe(folder.path() / "missing.hdf"), Error);
-    HdfFile::create(Comm(MPI_COMM_SELF), folder.path() / "b.hdf", ExitCode::file_system, 0).close();
+    HdfWriter(Comm(MPI_COMM_SELF)).write(folder.path() / "b.hdf");
     EXPECT_THROW(read_frame_summary(folder.path() / "b.hdf"), Error);
   }
   comm.barrier();

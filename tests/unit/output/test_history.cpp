@@ -89,17 +89,20 @@ TEST(HistoryTest, OtherColumnsAndForeignRowsAreRefusedAndStayUntouched) {
   }
 }
 
-TEST(HistoryTest, ARowThatCannotBeWrittenIsAnErrorEverywhere) {
+TEST(HistoryTest, ARowThatCannotBeWrittenIsAnErrorEverywhereAndComesWithTheNext) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   History history(comm, folder.path() / "diagnostics.csv", columns);
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit unlimited{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &unlimited), 0);
-  const rlimit small{24, unlimited.rlim_max};  // the header and nothing more: as if the disk were full
+  const rlimit small{26, unlimited.rlim_max};  // the header and two bytes: as if the disk were full
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
   EXPECT_THROW(history.append(std::array<Real, 3>{1, 2, 3}), Error);
+  EXPECT_THROW(history.append(std::array<Real, 3>{2, 2, 3}), Error);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+  history.append(std::array<Real, 3>{3, 2, 3});
+  EXPECT_EQ(content(comm, folder.path() / "diagnostics.csv"), "step,time [s],particles\n1,2,3\n2,2,3\n3,2,3\n");
 }
 
 }  // namespace

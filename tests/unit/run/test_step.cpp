@@ -83,11 +83,62 @@ TEST(StepTest, ARefusedStepLeavesBodiesAndStateAlone) {
     EXPECT_EQ(error.code(), ExitCode::numerics);
     EXPECT_NE(std::string(error.what()).find("body a"), std::string::npos) << error.what();
     EXPECT_NE(std::string(error.what()).find("time.max_strain"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("particles are suspect"), std::string::npos) << error.what();
   }
+  for (const Suspicion suspicion : stage.stepper.suspicions()[0].marks) EXPECT_EQ(suspicion, Suspicion::motion);
   EXPECT_EQ(stage.state.step, 0);
   EXPECT_EQ(stage.state.time, 0);
   const auto now = stage.scene.bodies[0]->points().get<Position>();
   EXPECT_TRUE(std::equal(before.begin(), before.end(), now.begin(), now.end()));
+}
+
+TEST(StepTest, ANumberThatIsNoneIsFoundInTheSameStepAndBlamedOnItsPoint) {
+  for (const bool in_velocity : {true, false}) {
+    Stage stage(free_blocks("quadratic", 0));
+    stage.steps(3);
+    const PointId victim = 17;
+    Table& points = stage.scene.bodies[1]->points();
+    for (std::size_t r = 0; r < points.owned(); ++r) {
+      if (points.get<Id>()[r] != victim) continue;
+      if (in_velocity) points.get<Velocity>()[r].y() = std::numeric_limits<Real>::quiet_NaN();
+      else points.get<Position>()[r].x() = std::numeric_limits<Real>::infinity();
+    }
+    try {
+      stage.steps(1);
+      FAIL() << "the step was taken";
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::numerics);
+      EXPECT_NE(std::string(error.what()).find("id 17 of b"), std::string::npos) << error.what();
+      EXPECT_NE(std::string(error.what()).find("1 particles hold numbers"), std::string::npos) << error.what();
+    }
+    EXPECT_EQ(stage.state.step, 3);
+    std::int64_t marked = 0;
+    const Suspicions& suspicions = stage.stepper.suspicions();
+    const auto suspects = suspicions_of(points, suspicions);
+    ASSERT_EQ(suspects.size(), points.owned());
+    for (std::size_t r = 0; r < points.owned(); ++r) {
+      if (suspects[r] != Suspicion::state) continue;
+      ++marked;
+      EXPECT_EQ(points.get<Id>()[r], victim);
+    }
+    EXPECT_EQ(stage.comm.sum(marked), 1);
+  }
+}
+
+TEST(StepTest, AStepTooSmallToEndIsAnError) {
+  Stage stage(
+      "weft: 1\n"
+      "domain: {dx: 0.1}\n"
+      "time: {end: 1, frame_interval: 1}\n"
+      "materials: {hard: {law: neo_hookean, density: 1000, youngs_modulus: 1e300, poisson_ratio: 0.3}}\n"
+      "bodies: [{name: a, kind: continuum, material: hard, shape: {sphere: {center: [0, 0, 0], radius: 0.3}}}]\n");
+  try {
+    stage.steps(1);
+    FAIL() << "the step was taken";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::numerics);
+    EXPECT_NE(std::string(error.what()).find("waves in a"), std::string::npos) << error.what();
+  }
 }
 
 TEST(StepTest, ASmallerDtIsTriedAndThenRecovers) {

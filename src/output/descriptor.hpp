@@ -1,0 +1,42 @@
+#pragma once
+// An open file by its descriptor: plain POSIX calls whose every failure is an Error naming the file.
+
+#include "weft/base/error.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+
+namespace weft {
+
+/// Throws Error(code): what cannot be done with the file, why, and a cure where one is known. number: of errno.
+[[noreturn]] void fail(const std::filesystem::path& path, const std::string& what, int number,
+                       ExitCode code = ExitCode::file_system);
+
+class Descriptor {
+ public:
+  /// Opens with these flags of open(2).
+  Descriptor(const std::filesystem::path& path, int flags, ExitCode code = ExitCode::file_system);
+  ~Descriptor();
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  std::uint64_t bytes() const;
+  void write(const void* from, std::size_t bytes, std::uint64_t offset) const;
+  /// Fails also where the file ends before that.
+  void read(void* to, std::size_t bytes, std::uint64_t offset) const;
+  /// Makes the file `bytes` long. Where the file system can promise it, they belong to it from then on, so that writing
+  /// them cannot meet a full disk.
+  void reserve(std::uint64_t bytes) const;
+  /// What was written has reached the disk afterwards.
+  void flush() const;
+  /// Network file systems tell only now what went wrong before.
+  void close();
+
+ private:
+  std::filesystem::path path_;
+  ExitCode code_;
+  int number_;
+};
+
+}  // namespace weft

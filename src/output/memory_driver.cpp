@@ -1,0 +1,122 @@
+#include "output/memory_driver.hpp"
+
+#if __has_include(<H5FDdevelop.h>)
+#include <H5FDdevelop.h>  // from HDF5 1.14 on, drivers are declared there
+#endif
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <iterator>
+
+namespace weft {
+namespace {
+
+/// What HDF5 holds of an open file; the first member is its own.
+struct OpenMemory {
+  H5FD_t base{};
+  SparseMemory* memory = nullptr;
+  haddr_t allocated = 0;
+};
+
+OpenMemory* opened(H5FD_t* file) { return reinterpret_cast<OpenMemory*>(file); }
+const OpenMemory* opened(const H5FD_t* file) { return reinterpret_cast<const OpenMemory*>(file); }
+
+H5FD_t* open(const char*, unsigned flags, hid_t access, haddr_t) {
+  auto* file = new OpenMemory;
+  file->memory = *static_cast<SparseMemory* const*>(H5Pget_driver_info(access));
+  if ((flags & H5F_ACC_TRUNC) != 0) file->memory->clear();
+  return &file->base;
+}
+
+herr_t close(H5FD_t* file) {
+  delete opened(file);
+  return 0;
+}
+
+int compare(const H5FD_t* a, const H5FD_t* b) {
+  return std::less<>()(opened(a)->memory, opened(b)->memory) ? -1 : opened(a)->memory != opened(b)->memory;
+}
+
+herr_t query(const H5FD_t*, unsigned long* features) {
+  *features = H5FD_FEAT_AGGREGATE_METADATA | H5FD_FEAT_AGGREGATE_SMALLDATA;
+  return 0;
+}
+
+haddr_t end_of_allocated(const H5FD_t* file, H5FD_mem_t) { return opened(file)->allocated; }
+
+herr_t set_end_of_allocated(H5FD_t* file, H5FD_mem_t, haddr_t end) {
+  opened(file)->allocated = opened(file)->memory->length = end;
+  return 0;
+}
+
+haddr_t end_of_file(const H5FD_t* file, H5FD_mem_t) { return opened(file)->memory->length; }
+
+herr_t read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, std::size_t count, void* to) {
+  opened(file)->memory->read(to, count, offset);
+  return 0;
+}
+
+herr_t write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, std::size_t count, const void* from) {
+  opened(file)->memory->write(from, count, offset);
+  return 0;
+}
+
+hid_t the_driver() {
+  static const hid_t driver = [] {
+    static H5FD_class_t functions{};
+    functions.name = "weft_memory";
+    functions.maxaddr = ~haddr_t{0} >> 1;
+    functions.fc_degree = H5F_CLOSE_STRONG;
+    functions.fapl_size = sizeof(SparseMemory*);
+    functions.open = open;
+    functions.close = close;
+    functions.cmp = compare;
+    functions.query = query;
+    functions.get_eoa = end_of_allocated;
+    functions.set_eoa = set_end_of_allocated;
+    functions.get_eof = end_of_file;
+    functions.read = read;
+    functions.write = write;
+    constexpr H5FD_mem_t kinds[H5FD_MEM_NTYPES] = H5FD_FLMAP_DICHOTOMY;
+    std::copy(std::begin(kinds), std::end(kinds), functions.fl_map);
+#ifdef H5FD_CLASS_VERSION
+    functions.version = H5FD_CLASS_VERSION;
+    functions.value = static_cast<H5FD_class_value_t>(600);  // of the range for drivers outside HDF5
+#endif
+    return H5FDregister(&functions);
+  }();
+  return driver;
+}
+
+}  // namespace
+
+void SparseMemory::write(const void* from, std::size_t count, std::uint64_t offset) {
+  for (const auto* next = static_cast<const std::byte*>(from); count > 0;) {
+    const std::size_t within = offset % page_bytes, here = std::min(page_bytes - within, count);
+    std::memcpy(pages_[offset / page_bytes].data() + within, next, here);
+    next += here, offset += here, count -= here;
+  }
+}
+
+void SparseMemory::read(void* to, std::size_t count, std::uint64_t offset) const {
+  for (auto* next = static_cast<std::byte*>(to); count > 0;) {
+    const std::size_t within = offset % page_bytes, here = std::min(page_bytes - within, count);
+    const auto page = pages_.find(offset / page_bytes);
+    if (page == pages_.end()) std::memset(next, 0, here);
+    else std::memcpy(next, page->second.data() + within, here);
+    next += here, offset += here, count -= here;
+  }
+}
+
+void SparseMemory::clear() {
+  pages_.clear();
+  length = 0;
+}
+
+void use_memory(hid_t access_properties, SparseMemory& memory) {
+  const SparseMemory* pointer = &memory;
+  H5Pset_driver(access_properties, the_driver(), &pointer);
+}
+
+}  // namespace weft
