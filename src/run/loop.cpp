@@ -192,7 +192,12 @@ void Run::start() {
     const auto checkpoint = checkpoint_to_resume();
     if (checkpoint) resume(*checkpoint);
     else start_anew();
-    prepare_output_folder(comm_, options_.output, what_to_do_with_existing_run());
+    // The root alone looks at the folder: when others would, it may be changing it already.
+    ExistingRun policy = ExistingRun::refuse;
+    comm_.agree([&] {
+      if (comm_.is_root()) policy = what_to_do_with_existing_run();
+    });
+    prepare_output_folder(comm_, options_.output, policy);
     const std::uint64_t bytes = checkpoint_bytes(comm_, parts_of(scene_));
     longest_checkpoint_ = std::max(least_checkpoint_time, static_cast<double>(bytes) / careful_rate);
     require_free_space(comm_, options_.output, bytes + scene_frame_bytes(comm_, scene_), "a checkpoint and a frame");

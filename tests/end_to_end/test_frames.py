@@ -71,16 +71,20 @@ class Frames(Case):
                     continue
                 interval = si(deck["time"]["frame_interval"])
                 outputs.append(self.run_deck(path, file.stem, "--until", 2 * interval))
-                self.compare_with_diagnostics(weft_read.Run(outputs[-1]), [body["name"] for body in deck["bodies"]])
+                self.compare_with_diagnostics(weft_read.Run(outputs[-1]), deck["bodies"])
         self.open_in_paraview(*outputs)
 
     def compare_with_diagnostics(self, run, bodies):
         table = run.diagnostics
+        # Meshes are drawn by their vertices; particles count the samples of their elements besides.
+        has_mesh = any(body["kind"] != "continuum" for body in bodies)
+        bodies = [body["name"] for body in bodies]
         for number, time in enumerate(run.times(bodies[0])):
             frames = [run.frame(body, number) for body in bodies]
             row = numpy.flatnonzero(table["step"] == frames[0].step)[-1]
             self.assertEqual(table["time"][row], time)
-            self.assertEqual(sum(len(frame.points) for frame in frames), table["particles"][row])
+            points = sum(len(frame.points) for frame in frames)
+            (self.assertLess if has_mesh else self.assertEqual)(points, table["particles"][row])
             for body, frame in zip(bodies, frames):
                 self.assertEqual(frame.time, time)
                 if len(frame.points) == 0:
