@@ -99,7 +99,7 @@ class FailingDisk(Case):
         errors = "EIO", "ENOSPC", "EDQUOT"
         cases = [(0, k) for k in range(1, of_root + 1)] + [(1, k) for k in range(1, of_other + 1)]
         if not FULL:
-            cases = cases[5::40] + [(1, of_other)]
+            cases = cases[5::60] + [(1, of_other)]
         for number, (rank, k) in enumerate(cases):
             self.assert_run_survives(unbroken, rank=rank, first=k, error=errors[number % 3],
                                      policy=("stop", "continue")[number % 2])

@@ -58,6 +58,12 @@ class Installed(unittest.TestCase):
             self.assertTrue((deck.parent / schema).exists())
         run(self.weft, "check", self.prefix / "share/weft/decks/quickstart.yaml")
 
+    def test_scripts_for_clusters_and_results_are_there_and_start(self):
+        for script in "slurm.sbatch", "slurm-chain.sh", "slurm-sweep.sh", "environment.sh":
+            self.assertTrue((self.prefix / "share/weft/jobs" / script).exists(), script)
+        for script in "render.py", "plot.py", "compare.py":
+            run("/usr/bin/python3", self.prefix / "share/weft/postproc" / script, "--help")
+
     def test_licence_and_citation_are_there(self):
         for name in "LICENSE", "licences.md", "CITATION.cff":
             self.assertTrue((self.prefix / "share/doc/weft" / name).exists(), name)
