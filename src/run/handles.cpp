@@ -70,7 +70,7 @@ void Handles::settle(const Cuts& cuts) {
   bins_.number(map_);
 }
 
-std::vector<Vec3> Handles::velocities(const NodeField& field) const {
+std::vector<Vec3> Handles::at_places(const NodeField& field) const {
   std::vector<Vec3> of_point(x_.size()), of_place;
   gather(scene_.transfer, bins_, x_, field, [&](ChunkRows rows, const ChunkMotion& motion) {
     for (std::size_t k = 0; k < rows.size(); ++k) of_point[rows[k]] = motion.v[k];
@@ -78,7 +78,6 @@ std::vector<Vec3> Handles::velocities(const NodeField& field) const {
   for (const Held& held : held_) {
     Vec3& v = of_place.emplace_back(Vec3::Zero());
     for (const auto& [point, weight] : held.parts) v += weight * of_point[point];
-    v = held.axes * v;
   }
   return of_place;
 }
@@ -110,8 +109,8 @@ void Handles::apply(std::span<const Vec3> impulse, std::span<Vec3> velocity_chan
       velocity[3] = 1;
     }
   map_.forest().update_ghosts(layer_.velocity.view());
-  const std::vector<Vec3> v = velocities(layer_.velocity);
-  std::copy(v.begin(), v.end(), velocity_change.begin());
+  const std::vector<Vec3> v = at_places(layer_.velocity);
+  for (std::size_t c = 0; c < held_.size(); ++c) velocity_change[c] = held_[c].axes * v[c];
 }
 
 void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses) {
@@ -127,10 +126,14 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
     std::copy_n(layer.velocity.block(whole), NodeField::row, layer_.velocity.block(b));
     for (int place = 0; place < nodes_per_block; ++place) {
       const Real mass = layer.inertia.block(whole)[place * NodeField::width];
-      mobility_[static_cast<std::size_t>(b) * nodes_per_block + place] *= mass > 0 ? 1 / mass : 0;
+      Mat3& mobility = mobility_[static_cast<std::size_t>(b) * nodes_per_block + place];
+      mobility *= mass > 0 ? 1 / mass : 0;
+      Eigen::Map<Vec3> diagonal(layer_.inertia.block(b) + place * NodeField::width);
+      diagonal = mobility.diagonal();
     }
   }
   map_.forest().update_ghosts(layer_.velocity.view());
+  map_.forest().update_ghosts(layer_.inertia.view());
 
   std::vector<RigidState> states;
   for (const GridHandle& handle : scene_.handles)
@@ -144,23 +147,33 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
       }
   }
   // Conjugate gradients.
-  std::vector<Vec3> r = velocities(layer_.velocity), lambda(held_.size(), Vec3::Zero()), S_p(held_.size());
-  for (std::size_t c = 0; c < held_.size(); ++c)
-    r[c] = held_[c].axes * (states[held_[c].handle].to_world(held_[c].rest) - held_[c].x) / dt - r[c];
-  std::vector<Vec3> p = r;
-  Real r_r = dot(comm_, r, r);
+  const std::size_t count = held_.size();
+  std::vector<Vec3> r = at_places(layer_.velocity), ease = at_places(layer_.inertia), z(count), S_p(count),
+                    lambda(count, Vec3::Zero());
+  const auto precondition = [&] {
+    for (std::size_t c = 0; c < count; ++c) z[c] = held_[c].axes * ease[c].cwiseProduct(r[c]);
+  };
+  for (std::size_t c = 0; c < count; ++c) {
+    r[c] = held_[c].axes * ((states[held_[c].handle].to_world(held_[c].rest) - held_[c].x) / dt - r[c]);
+    // About how easily a place is moved: the mean of P / m around it. What walls hold fast stays.
+    ease[c] = (ease[c].array() > 0).select(ease[c].cwiseInverse(), 0);
+  }
+  precondition();
+  std::vector<Vec3> p = z;
+  Real r_z = dot(comm_, r, z);
   for (int k = 0; k < most_iterations && largest(comm_, r) * dt > tolerance * scene_.transfer.dx; ++k) {
     apply(p, S_p);
     const Real p_S_p = dot(comm_, p, S_p);
     if (!(p_S_p > 0)) break;  // walls allow no more
-    const Real step = r_r / p_S_p;
-    for (std::size_t c = 0; c < held_.size(); ++c) {
+    const Real step = r_z / p_S_p;
+    for (std::size_t c = 0; c < count; ++c) {
       lambda[c] += step * p[c];
       r[c] -= step * S_p[c];
     }
-    const Real before = r_r;
-    r_r = dot(comm_, r, r);
-    for (std::size_t c = 0; c < held_.size(); ++c) p[c] = r[c] + r_r / before * p[c];
+    precondition();
+    const Real before = r_z;
+    r_z = dot(comm_, r, z);
+    for (std::size_t c = 0; c < count; ++c) p[c] = z[c] + r_z / before * p[c];
   }
   apply(lambda, S_p);
   for (int b = 0; b < map_.owned(); ++b) {
@@ -169,7 +182,7 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
       Eigen::Map<Vec3>(velocity + place * NodeField::width) +=
           Eigen::Map<const Vec3>(layer_.velocity.block(b) + place * NodeField::width);
   }
-  for (std::size_t c = 0; c < held_.size(); ++c) {
+  for (std::size_t c = 0; c < count; ++c) {
     HandleImpulse& sum = impulses[held_[c].handle];
     sum.linear += lambda[c];
     sum.angular += (held_[c].x - states[held_[c].handle].center).cross(lambda[c]);

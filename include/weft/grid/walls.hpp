@@ -31,7 +31,7 @@ void apply_walls(std::span<const Wall> walls, Real time, Real dx, const BlockMap
 /// For each node of the owned blocks the projection on the changes of velocity that walls leave possible: none at
 /// sticky
 /// walls, along the surface at others that the node does not leave. velocity_of: velocities of a block, walls being
-/// done. [docs/theory.md, 10.8]
+/// done. [docs/theory.md, 10.9]
 std::vector<Mat3> wall_projections(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map,
                                    const std::function<const Real*(const Vec3i& block)>& velocity_of);
 

@@ -14,8 +14,8 @@ namespace weft {
 ///   x_p + dt sum_i w_ip v_i = x_handle(t + dt)
 /// for every held point p, by the impulses W^T lambda on nodes that do the least work: of the solutions of
 ///   W P M^-1 P W^T lambda = (x_handle - x_p) / dt - W v
-/// the one that conjugate gradients find from zero, the shortest where points are too close to be independent. P takes
-/// away what walls do not allow. [docs/theory.md, 10.8]
+/// the one that preconditioned conjugate gradients find from zero, a shortest one where points are too close to be
+/// independent. P takes away what walls do not allow. [docs/theory.md, 10.9]
 class Handles {
  public:
   Handles(const Comm& comm, const Scene& scene) : comm_(comm), scene_(scene) {}
@@ -38,7 +38,8 @@ class Handles {
   };
 
   void apply(std::span<const Vec3> impulse, std::span<Vec3> velocity_change);
-  std::vector<Vec3> velocities(const NodeField& field) const;
+  /// A field of nodes at the held places.
+  std::vector<Vec3> at_places(const NodeField& field) const;
 
   const Comm comm_;
   const Scene& scene_;
