@@ -7,6 +7,7 @@ import sys
 import unittest
 
 sys.path += [str(pathlib.Path(__file__).parent / "end_to_end"), str(pathlib.Path(__file__).parents[1] / "postproc")]
+import crossings  # noqa: E402
 import numpy  # noqa: E402
 import weft_read  # noqa: E402
 from program import JELLIES, Case, history  # noqa: E402
@@ -17,6 +18,25 @@ POSTPROC = pathlib.Path(__file__).resolve().parents[1] / "postproc"
 def script(name, *arguments):
     return subprocess.run([sys.executable, POSTPROC / name, *map(str, arguments)], capture_output=True, text=True,
                           timeout=100)
+
+
+class Crossings(unittest.TestCase):
+    # A sheet of two triangles in the plane z = 0, and one that stands across it or above it.
+    sheet = [[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]]
+
+    def crossed(self, other):
+        points = numpy.array(self.sheet + other, float)
+        return crossings.crossed_triangles(points, numpy.array([[0, 1, 2], [0, 2, 3], [4, 5, 6]])).tolist()
+
+    def test_triangles_that_an_edge_goes_through_are_counted_once_each(self):
+        self.assertEqual(self.crossed([[0.6, 0.2, 0.5], [0.7, 0.3, -0.5], [0.8, 0.2, 0.5]]), [0])
+        self.assertEqual(self.crossed([[0.7, 0.2, 0.5], [0.2, 0.7, 0.5], [0.45, 0.4, -0.5]]), [0, 1, 2])
+        self.assertEqual(self.crossed([[0.6, 0.2, 0.5], [0.7, 0.3, 0.1], [0.8, 0.2, 0.5]]), [])
+
+    def test_neighbours_that_share_a_point_do_not_cross(self):
+        fold = numpy.array(self.sheet, float)
+        fold[3] = [0.9, 0.1, 1e-3]  # nearly folded back on the other
+        self.assertEqual(crossings.crossed_triangles(fold, numpy.array([[0, 1, 2], [0, 2, 3]])).tolist(), [])
 
 
 class Postproc(Case):
