@@ -64,7 +64,7 @@ struct DeckArguments {
 void add_run(CLI::App& app, Command& chosen) {
   struct Arguments {
     DeckArguments deck;
-    std::string output, walltime;
+    std::string output, walltime, petsc;
     RunOptions options;
   };
   auto a = std::make_shared<Arguments>();
@@ -78,10 +78,14 @@ void add_run(CLI::App& app, Command& chosen) {
   command->add_option("--checkpoint-every", a->options.checkpoint_every, "Steps between checkpoints");
   command->add_option("--walltime", a->walltime,
                       "Stop in time for a checkpoint: HH:MM:SS, or slurm for the job's limit");
+  command->add_option("--petsc", a->petsc,
+                      "Options for PETSc's SNES, KSP and PC after those of solve.petsc, and -log_view[:file]: "
+                      "\"-ksp_monitor -log_view\"");
   command->add_flag("--force", a->options.force, "Replace a run that the output folder already holds");
   command->callback([a, &chosen] {
     chosen.chosen = [a](const Comm& comm) {
-      const Deck deck = load_deck(comm, a->deck.file, a->deck.overrides);
+      Deck deck = load_deck(comm, a->deck.file, a->deck.overrides);
+      if (!a->petsc.empty()) deck.solve.petsc += " " + a->petsc;
       RunOptions options = a->options;
       options.output = a->output.empty() ? path("out") / path(a->deck.file).stem() : path(a->output);
       if (!a->walltime.empty()) options.wall_limit = wall_limit_from(a->walltime);

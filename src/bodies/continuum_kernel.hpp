@@ -4,6 +4,7 @@
 #include "bodies/pack_rows.hpp"
 #include "weft/base/sums.hpp"
 #include "weft/bodies/continuum.hpp"
+#include "weft/bodies/trial.hpp"
 
 #include <cmath>
 #include <tuple>
@@ -45,7 +46,7 @@ struct MemoryColumns<L, MemoryFields<R...>, MemoryFields<Packed...>> {
 };
 
 template <Law L>
-class Continuum final : public Body {
+class Continuum final : public Body, public TrialBody {
   using Memory = typename L::Memory;
   using Columns = MemoryColumns<L>;
 
@@ -109,6 +110,85 @@ class Continuum final : public Body {
         });
   }
 
+  bool has_trial_energy(bool in_loop) const override { return !flows(in_loop) || AssociatedFlow<L>; }
+  bool flows_in_loop() const override { return L::yields && L::flow_changes_stress; }
+
+  void trial_energy(ChunkRows rows, const TrialStep& step, std::span<const Mat3> H,
+                    std::span<Real> energy) const override {
+    const auto V0 = points_.get<RestVolume>(), J = points_.get<VolumeRatio>();
+    const auto F = points_.get<ElasticF>();
+    const Columns memory(const_cast<Table&>(points_));
+    const bool flows = this->flows(step.in_loop);
+    for_each_pack(
+        rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
+          const Matrix3<Pack> gradient = load(H, entries);
+          const Matrix3<Pack> F_trial = (Matrix3<Pack>::Identity() + gradient) * load(F, rows);
+          const auto q = memory.load(rows);
+          Pack density;
+          if constexpr (AssociatedFlow<L>)
+            density = flows ? L::flow_potential(constants_, q, F_trial, step.dt) : L::energy(constants_, q, F_trial);
+          else density = L::energy(constants_, q, F_trial);
+          // The dissipation potential of a linear viscosity is half of its stress times the rate.
+          if constexpr (L::viscous)
+            density += 0.5 * L::viscous_stress(constants_, load(J, rows), Matrix3<Pack>(gradient * Pack(1 / step.dt)))
+                                 .cwiseProduct(gradient)
+                                 .sum();
+          store(load(V0, rows) * density, entries, energy);
+        });
+  }
+
+  void trial_response(ChunkRows rows, const TrialStep& step, std::span<const Mat3> H,
+                      std::span<Mat3> A) const override {
+    const auto V0 = points_.get<RestVolume>(), J = points_.get<VolumeRatio>();
+    const auto F = points_.get<ElasticF>();
+    const Columns memory(const_cast<Table&>(points_));
+    const bool flows = this->flows(step.in_loop);
+    for_each_pack(
+        rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
+          const Matrix3<Pack> gradient = load(H, entries), growth = Matrix3<Pack>::Identity() + gradient;
+          const auto q = memory.load(rows);
+          Matrix3<Pack> F_trial = growth * load(F, rows);
+          if constexpr (L::yields)
+            if (flows) F_trial = L::return_map(constants_, q, F_trial, step.dt).F;
+          const Pack per_volume = 1 / determinant(growth);
+          Matrix3<Pack> stress = per_volume * (L::kirchhoff(constants_, q, F_trial) * cofactor(growth));
+          if constexpr (L::viscous)
+            stress += L::viscous_stress(constants_, load(J, rows), Matrix3<Pack>(gradient * Pack(1 / step.dt)));
+          store(Matrix3<Pack>(load(V0, rows) * stress), entries, A);
+        });
+  }
+
+  void trial_tangent(ChunkRows rows, const TrialStep& step, std::span<const Mat3> H, bool definite,
+                     std::span<Mat9> tangent) const override {
+    const auto V0 = points_.get<RestVolume>(), J = points_.get<VolumeRatio>();
+    const auto F = points_.get<ElasticF>();
+    const Columns memory(const_cast<Table&>(points_));
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::size_t p = rows[k];
+      const Memory q = memory.load(p);
+      const Mat3 growth = Mat3::Identity() + H[k], F_trial = growth * F[p], transposed = F[p].transpose();
+      const auto elastic = [&](const Mat3& dH) -> Mat3 {
+        const Mat3 dF = dH * F[p];
+        const Mat3 dP = definite ? L::projected_differential(constants_, q, F_trial, dF)
+                                 : L::stress_differential(constants_, q, F_trial, dF);
+        return dP * transposed;
+      };
+      bool has_flowed = false;
+      if constexpr (L::yields)
+        if (flows(step.in_loop)) {
+          const Mat3 F_elastic = L::return_map(constants_, q, F_trial, step.dt).F;
+          has_flowed = F_elastic != F_trial;
+          if (has_flowed) tangent[k] = flowing_tangent(q, growth, F[p], F_elastic, step.dt);
+          if (has_flowed && definite) tangent[k] = positive_part(tangent[k]);
+        }
+      if (!has_flowed) tangent[k] = tangent_of(elastic);
+      if constexpr (L::viscous)
+        tangent[k] +=
+            tangent_of([&](const Mat3& dH) { return L::viscous_stress(constants_, J[p], Mat3(dH / step.dt)); });
+      tangent[k] *= V0[p];
+    }
+  }
+
   StepLimit limit(ChunkRows rows) const override {
     const auto v = points_.get<Velocity>();
     const auto F = points_.get<ElasticF>();
@@ -135,10 +215,11 @@ class Continuum final : public Body {
     const auto F = points_.get<ElasticF>();
     const Columns memory(const_cast<Table&>(points_));
     const std::size_t points = points_.owned(), packs = (points + Pack::size - 1) / Pack::size;
-    const Pack sums = ordered_sum(packs, Pack(0), [&](std::size_t k) __attribute__((flatten)) {
-      const PackRows rows = PackRows::range(k * Pack::size, points);
-      return without_idle(load(V0, rows) * L::energy(constants_, memory.load(rows), load(F, rows)), rows);
-    });
+    const Pack sums = ordered_sum(
+        packs, Pack(0), [&](std::size_t k) __attribute__((flatten)) {
+          const PackRows rows = PackRows::range(k * Pack::size, points);
+          return without_idle(load(V0, rows) * L::energy(constants_, memory.load(rows), load(F, rows)), rows);
+        });
     return sum_of_lanes(sums);
   }
 
@@ -165,6 +246,20 @@ class Continuum final : public Body {
   }
 
  private:
+  bool flows(bool in_loop) const { return L::yields && L::flow_changes_stress && in_loop; }
+
+  /// d(tau (I + H)^{-T})/dH, tau being that of the state that the trial (I + H) F flows to.
+  Mat9 flowing_tangent(const Memory& q, const Mat3& growth, const Mat3& F, const Mat3& F_elastic, Real dt) const {
+    const Mat3 F_trial = growth * F, inverse = growth.inverse(), P = L::stress(constants_, q, F_elastic);
+    const Mat3 stress = L::kirchhoff(constants_, q, F_elastic) * inverse.transpose();
+    return tangent_of([&](const Mat3& dH) -> Mat3 {
+      const Mat3 dF = L::return_differential(constants_, q, F_trial, Mat3(dH * F), dt);
+      const Mat3 d_tau =
+          L::stress_differential(constants_, q, F_elastic, dF) * F_elastic.transpose() + P * dF.transpose();
+      return d_tau * inverse.transpose() - stress * dH.transpose() * inverse.transpose();
+    });
+  }
+
   /// Points are independent of one another, so threads share the rows.
   template <class F>
   void for_each_point(F&& f) const {

@@ -13,6 +13,7 @@ namespace weft::deck {
 template <>
 inline constexpr std::array words<Scheme> = {
     Word{Scheme::explicit_euler, "explicit", "symplectic Euler; dt is limited by the speed of sound"},
+    Word{Scheme::implicit_euler, "implicit", "backward Euler; dt is limited by time.cfl and time.max_dt alone"},
     Word{Scheme::equilibrium, "static", "balance of forces in meshed bodies, without grid and inertia"}};
 
 template <>
@@ -50,6 +51,21 @@ template <>
 inline constexpr std::array words<OnIoError> = {
     Word{OnIoError::stop, "stop", "end with exit code 5; earlier checkpoints stay"},
     Word{OnIoError::go_on, "continue", "warn, compute on, and try again when the next file is due"}};
+
+template <>
+inline constexpr std::array words<Plasticity> = {
+    Word{Plasticity::lagged, "lagged", "materials are elastic within the solve and flow after it"},
+    Word{Plasticity::in_loop, "in_loop", "what flows during the step counts in the balance at its end"}};
+
+template <>
+inline constexpr std::array words<Solver> = {
+    Word{Solver::minimise, "minimise", "Newton's method descends the energy; symmetric systems (CG)"},
+    Word{Solver::residual, "residual", "Newton's method makes the residual smaller; systems of any kind (GMRES)"}};
+
+template <>
+inline constexpr std::array words<Preconditioner> = {
+    Word{Preconditioner::none, "none", "none, or what solve.petsc names"},
+    Word{Preconditioner::blocks, "blocks", "the 3x3 block of each node"}};
 
 // --- Space, time, transfer -----------------------------------------------------------------------------------------
 
@@ -646,14 +662,23 @@ inline constexpr auto keys<LoadingDeck> =
 
 template <>
 inline constexpr auto keys<SolveDeck> = table(
-    "solve", "How balanced states are found: Newton's method on the assembled stiffness.",
-    Key{"tolerance", "1", above(0).below(1), "1e-8", "Unbalanced force, relative to loads and reactions.",
+    "solve", "How balanced states and implicit steps are found: Newton's method.",
+    Key{"tolerance", "1", above(0).below(1), absent,
+        "Unbalanced force, relative to loads and reactions; 1e-8 for static, 1e-4 for implicit schemes.",
         &SolveDeck::tolerance},
     Key{"max_iterations", "1", at_least(1), "30", "Newton steps of one attempt.", &SolveDeck::max_iterations},
     Key{"petsc", "\"\"",
         "Options for PETSc's SNES, KSP and PC, as on its command line: \"-ksp_type gmres -pc_type asm\". Without, a "
-        "direct solver (MUMPS).",
-        &SolveDeck::petsc});
+        "direct solver (MUMPS) for static schemes.",
+        &SolveDeck::petsc},
+    Key{"plasticity", absent,
+        "Of implicit steps: when materials flow. Without, in the loop for all laws whose flow changes their stress.",
+        &SolveDeck::plasticity},
+    Key{"solver", absent,
+        "Of implicit steps. Without, minimise where all that moves has an energy, else residual.", &SolveDeck::solver},
+    Key{"preconditioner", "blocks", "Of the linear systems of implicit steps.", &SolveDeck::preconditioner},
+    Key{"inertia", "true", "Of implicit steps: false lets every step end in equilibrium (quasi-static).",
+        &SolveDeck::inertia});
 
 // --- Probes, output, balance ---------------------------------------------------------------------------------------
 

@@ -8,14 +8,19 @@ namespace {
 /// In grid spacings. Nodes on the surface belong to the wall, whatever side round-off puts them on.
 constexpr Real on_surface = 1e-9;
 
+/// Whether a wall may reach nodes of the block that starts at this node.
+bool may_touch(const Wall& wall, const RigidState& state, Real dx, const Vec3i& first_node) {
+  constexpr Real half_edge = (block_width - 1) / 2.0;
+  const Vec3 middle = (first_node.cast<Real>() + Vec3::Constant(half_edge)) * dx;
+  return wall.shape.surface(state, middle).distance <= (std::sqrt(3.0) * half_edge + 2 * on_surface) * dx;
+}
+
 /// Applies one wall to one block; returns the impulse that the wall received.
 Vec3 apply_wall(const Wall& wall, const RigidState& state, Real dx, const Vec3i& first_node, const Real* inertia,
                 Real* velocity) {
-  constexpr Real half_edge = (block_width - 1) / 2.0;
-  const Vec3 middle = (first_node.cast<Real>() + Vec3::Constant(half_edge)) * dx;
-  const Real half_diagonal = std::sqrt(3.0) * half_edge * dx, slack = on_surface * dx;
+  const Real slack = on_surface * dx;
   Vec3 impulse = Vec3::Zero();
-  if (wall.shape.surface(state, middle).distance > half_diagonal + 2 * slack) return impulse;
+  if (!may_touch(wall, state, dx, first_node)) return impulse;
 
   for (int place = 0; place < nodes_per_block; ++place) {
     const Real mass = inertia[place * NodeField::width];
@@ -70,6 +75,56 @@ std::vector<Mat3> wall_projections(std::span<const Wall> walls, Real time, Real 
     }
   }
   return projections;
+}
+
+Mat3 velocity_differential_at_wall(WallCondition condition, Real friction, const Vec3& v, const Vec3& v_wall,
+                                   const Vec3& normal) {
+  if (condition == WallCondition::sticky) return Mat3::Zero();
+  const Vec3 relative = v - v_wall;
+  const Real normal_speed = relative.dot(normal);
+  if (condition == WallCondition::separate && normal_speed >= 0) return Mat3::Identity();
+  const Vec3 tangential = relative - normal_speed * normal;
+  const Real slide = tangential.norm(), loss = friction * std::abs(normal_speed);
+  if (slide <= loss) return Mat3::Zero();
+  // d (1 - loss / |v_t|) v_t, with d loss = friction sign(v_n) n . dv.
+  const Vec3 along = tangential / slide;
+  const Mat3 tangent_plane = Mat3::Identity() - normal * normal.transpose();
+  return (1 - loss / slide) * tangent_plane + loss / slide * along * along.transpose() -
+         std::copysign(friction, normal_speed) * along * normal.transpose();
+}
+
+std::vector<WallContact> contacts_during(std::span<const Wall> walls, Real time, Real dt, Real dx, const BlockMap& map,
+                                         const NodeField& inertia) {
+  struct Moment {
+    RigidState start, middle, end;
+  };
+  std::vector<Moment> moments;
+  for (const Wall& wall : walls)
+    moments.push_back({wall.shape.at(time), wall.shape.at(time + dt / 2), wall.shape.at(time + dt)});
+
+  const Real slack = on_surface * dx;
+  std::vector<std::vector<WallContact>> of_block(static_cast<std::size_t>(map.owned()));
+#pragma omp parallel for schedule(dynamic, 8)
+  for (int b = 0; b < map.owned(); ++b) {
+    std::vector<int> near;
+    for (std::size_t w = 0; w < walls.size(); ++w)
+      if (may_touch(walls[w], moments[w].middle, dx, map.first_node(b))) near.push_back(static_cast<int>(w));
+    if (near.empty()) continue;
+    for (int place = 0; place < nodes_per_block; ++place) {
+      if (!(inertia.block(b)[place * NodeField::width] > 0)) continue;
+      const Vec3 x = (map.first_node(b) + node_at_place(place)).cast<Real>() * dx;
+      for (const int w : near) {
+        const auto& [start, middle, end] = moments[w];
+        const Surface surface = walls[w].shape.surface(middle, x);
+        if (surface.distance > slack) continue;
+        const Vec3 material = middle.to_rest(x);
+        of_block[b].push_back({b, place, w, (end.to_world(material) - start.to_world(material)) / dt, surface.normal});
+      }
+    }
+  }
+  std::vector<WallContact> all;
+  for (const auto& some : of_block) all.insert(all.end(), some.begin(), some.end());
+  return all;
 }
 
 void apply_walls(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map, const NodeField& inertia,

@@ -14,6 +14,7 @@
 #include <exception>
 #include <limits>
 #include <optional>
+#include <sstream>
 #include <thread>
 
 namespace weft {
@@ -155,6 +156,21 @@ void Comm::agree(const std::function<void()>& work) const {
 void Comm::abort(int exit_code) const {
   MPI_Abort(handle_, exit_code);
   std::abort();
+}
+
+std::string profile_petsc(const std::string& options) {
+  std::istringstream words(options);
+  std::string others, word;
+  while (words >> word) {
+    if (word.starts_with("-log_view")) {
+      const std::size_t colon = word.find(':');
+      check_petsc(PetscLogDefaultBegin());
+      check_petsc(PetscOptionsSetValue(nullptr, "-log_view", colon == word.npos ? nullptr : word.c_str() + colon));
+    } else {
+      others += (others.empty() ? "" : " ") + word;
+    }
+  }
+  return others;
 }
 
 std::string parallel_libraries() {

@@ -42,6 +42,7 @@ std::string physics_of(Deck deck, const Deck& reference) {
   deck.time = reference.time;
   deck.output = reference.output;
   deck.balance = reference.balance;
+  deck.solve.petsc = reference.solve.petsc;
   return resolved_yaml(deck);
 }
 
@@ -49,7 +50,7 @@ void require_same_physics(const CheckpointHeader& header, const Deck& deck, cons
   const Deck saved = parse_deck(header.resolved_deck, from.string() + " (its deck)", from.string());
   require(physics_of(saved, deck) == physics_of(deck, deck), ExitCode::checkpoint,
           fmt::format("{}: this checkpoint belongs to a different deck. When a run is resumed, only title, time, "
-                      "output and balance may change.",
+                      "output, balance and solve.petsc may change.",
                       from.string()));
 }
 
@@ -391,7 +392,9 @@ void Run::tell(const std::string& state_word, const std::optional<Error>& failur
 
 }  // namespace
 
-void run(const Comm& comm, const Deck& deck, const RunOptions& options, Requests& requests) {
+void run(const Comm& comm, const Deck& its_deck, const RunOptions& options, Requests& requests) {
+  Deck deck = its_deck;
+  deck.solve.petsc = profile_petsc(deck.solve.petsc);
   if (deck.time.scheme == Scheme::equilibrium) return run_static(comm, deck, options, requests);
   Run(comm, deck, options, requests).go();
 }

@@ -16,8 +16,8 @@ namespace {
 constexpr double seconds_between_lines = 30, seconds_between_live_lines = 0.25;
 
 /// Phases in the order of the table; every rank sums the same ones.
-constexpr std::array phases{"start",  "sort",     "exchange", "activate", "size",    "law",    "scatter",   "grid",
-                            "gather", "elements", "accept",   "edit",     "balance", "record", "checkpoint"};
+constexpr std::array phases{"start", "sort",   "exchange", "activate", "size", "law",     "scatter", "grid",
+                            "solve", "gather", "elements", "accept",   "edit", "balance", "record",  "checkpoint"};
 
 double seconds_in(const Timers& timers, const std::string& name) {
   for (const auto& phase : timers.phases())
@@ -57,11 +57,13 @@ Real Progress::remaining(const RunState& state) const {
 }
 
 std::string Progress::line(const RunState& state, const StepReport& last, Real particles, Real imbalance) const {
+  const std::string solve =
+      last.newton > 0 ? fmt::format("{} Newton, {} Krylov  ", last.newton, last.krylov) : std::string();
   return fmt::format(
-      "step {}  t = {:.4g}/{:.4g} s  dt = {:.2e} s ({})  {} particles  {:.2f} M particle steps/s  imbalance {:.2f}  "
+      "step {}  t = {:.4g}/{:.4g} s  dt = {:.2e} s ({})  {}{} particles  {:.2f} M particle steps/s  imbalance {:.2f}  "
       "remaining {}",
-      state.step, state.time, end_time_, last.size.dt, last.size.limited_by, static_cast<std::int64_t>(particles),
-      rate() / 1e6, imbalance, as_clock(remaining(state)));
+      state.step, state.time, end_time_, last.size.dt, last.size.limited_by, solve,
+      static_cast<std::int64_t>(particles), rate() / 1e6, imbalance, as_clock(remaining(state)));
 }
 
 void Progress::show(const RunState& state, const StepReport& last, Real particles, Real imbalance) {

@@ -112,6 +112,8 @@ std::vector<HistoryColumn> history_columns(const Scene& scene) {
                                  {"imbalance", ""},
                                  {"memory_bytes", "byte"},
                                  {"removed_particles", ""}});
+  if (scene.deck.time.scheme == Scheme::implicit_euler)
+    columns.insert(columns.end(), {{"newton_steps", ""}, {"krylov_steps", ""}});
   for (const ProbeDeck& probe : scene.deck.probes)
     for (HistoryColumn& column : probe_columns(scene, probe)) columns.push_back(std::move(column));
   return columns;
@@ -246,6 +248,8 @@ void Recorder::write_history(const Scene& scene, const RunState& state, const To
     }
   row.insert(row.end(), {pace.wall_seconds, pace.particle_steps_per_second, pace.imbalance, pace.memory_bytes,
                          Real(state.removed_points)});
+  if (scene.deck.time.scheme == Scheme::implicit_euler)
+    row.insert(row.end(), {Real(state.newton_steps), Real(state.krylov_steps)});
   std::size_t follower = 0;
   for (const ProbeDeck& probe : scene.deck.probes) {
     const bool follows = std::holds_alternative<NearestProbe>(probe.measure);

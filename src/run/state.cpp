@@ -40,6 +40,8 @@ std::string to_text(const RunState& state) {
   for (const Real t : state.emitted_until) j["emitted_until"].push_back(number(t));
   j["probe_points"] = state.probe_points;
   j["removed_points"] = state.removed_points;
+  j["newton_steps"] = state.newton_steps;
+  j["krylov_steps"] = state.krylov_steps;
   return j.dump();
 }
 
@@ -62,6 +64,8 @@ RunState state_from_text(const std::string& text) {
     for (const json& t : j.at("emitted_until")) state.emitted_until.push_back(number_or(t, -infinity));
     state.probe_points = j.at("probe_points").get<std::vector<PointId>>();
     state.removed_points = j.at("removed_points");
+    state.newton_steps = j.at("newton_steps");
+    state.krylov_steps = j.at("krylov_steps");
     return state;
   } catch (const json::exception& problem) {
     throw Error(ExitCode::checkpoint,

@@ -37,7 +37,7 @@ EquilibriumSettings settings_of(const StaticScene& scene) {
   const Deck& deck = scene.deck;
   return {.size = scene.size,
           .time_scale = deck.time.end,
-          .tolerance = deck.solve.tolerance,
+          .tolerance = deck.solve.tolerance.value_or(1e-8),
           .max_iterations = deck.solve.max_iterations,
           .follow_arc = deck.loading.path == LoadPath::arc,
           .petsc = deck.solve.petsc};

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "weft/coupling/continuum_term.hpp"
 #include "weft/parallel/ship.hpp"
 #include "weft/run/edit.hpp"
 #include "weft/solve/explicit.hpp"
@@ -45,6 +46,44 @@ constexpr Real diffusion_number = 1.0 / 12;
 
 /// Limit of an explicit step with a mesh of frequency omega, in 1 / omega: symplectic Euler is stable up to 2.
 constexpr Real vibration_number = 1.8;
+
+/// When something that starts with this speed has fallen this far.
+Real time_to_fall(Real distance, Real speed, Real gravity) {
+  return 2 * distance / (speed + std::sqrt(speed * speed + 4 * gravity * distance));
+}
+
+const TrialBody* trial_of(const Body& body) { return dynamic_cast<const TrialBody*>(&body); }
+
+bool flows_in_loop(const SolveDeck& deck, const TrialBody& body) {
+  return deck.plasticity ? *deck.plasticity == Plasticity::in_loop : body.flows_in_loop();
+}
+
+/// Throws Error(deck) if a body cannot take part, or not in the way that the deck asks for.
+ImplicitSettings implicit_settings(const Scene& scene) {
+  const SolveDeck& deck = scene.deck.solve;
+  require(scene.handles.empty(), ExitCode::deck,
+          "handles cannot hold or load bodies in implicit steps yet; use \"scheme: explicit\" under time.");
+  bool all_have_energy = true;
+  std::string without_energy;
+  for (const auto& body : scene.bodies) {
+    const TrialBody* trial = trial_of(*body);
+    require(trial != nullptr, ExitCode::deck,
+            fmt::format("body {} cannot take implicit steps yet; use \"scheme: explicit\" under time.", body->name()));
+    if (trial->has_trial_energy(flows_in_loop(deck, *trial))) continue;
+    all_have_energy = false;
+    without_energy = body->name();
+  }
+  require(all_have_energy || deck.solver != Solver::minimise, ExitCode::deck,
+          fmt::format("solve.solver: the flow of body {} in the loop is not the derivative of an energy, so there is "
+                      "nothing to minimise. Use \"solver: residual\", or \"plasticity: lagged\".",
+                      without_energy));
+  return {.minimise = deck.solver ? *deck.solver == Solver::minimise : all_have_energy,
+          .inertia = deck.inertia,
+          .tolerance = deck.tolerance.value_or(1e-4),
+          .max_iterations = deck.max_iterations,
+          .preconditioner = deck.preconditioner,
+          .petsc = deck.petsc};
+}
 
 std::string point_text(const Body& body, const Table& points, std::size_t p) {
   const auto& x = points.get<Position>()[p];
@@ -102,12 +141,18 @@ void find_limits(const Comm& comm, const Scene& scene, RunState& state) {
 
 StepSize size_of_step(const Scene& scene, const RunState& state) {
   constexpr std::array reasons{"waves in ", "viscosity of ", "speed of ", "stiffness of "};
-  const Real dx = scene.transfer.dx;
+  const Real dx = scene.transfer.dx, reach = scene.deck.time.cfl * dx;
   std::vector<Real> limits;
   for (const StepLimit& limit : state.limits) {  // a zero below gives infinity: no limit
+    if (scene.deck.time.scheme == Scheme::implicit_euler) {
+      const Real none = std::numeric_limits<Real>::infinity();
+      limits.insert(limits.end(),
+                    {none, none, time_to_fall(reach, limit.speed, scene.deck.domain.gravity.norm()), none});
+      continue;
+    }
     limits.push_back(wave_number(scene.transfer.kernel) * dx / limit.wave_speed);
     limits.push_back(diffusion_number * dx * dx / limit.viscosity);
-    limits.push_back(scene.deck.time.cfl * dx / limit.speed);
+    limits.push_back(reach / limit.speed);
     // Along a mesh two bounds hold, that of the grid and that of the mesh by itself; the longer step is safe.
     limits.push_back(
         std::max(wave_number(scene.transfer.kernel) * dx / limit.mesh_speed, vibration_number / limit.frequency));
@@ -128,6 +173,14 @@ Stepper::Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
     for (PointSet* points : scene.bodies[b]->sets()) sets_.push_back({b, points});
   bins_.resize(sets_.size());
+  if (!is_implicit()) return;
+  settings_ = implicit_settings(scene);
+  for (std::size_t s = 0; s < sets_.size(); ++s) {
+    const Body& body = *scene.bodies[sets_[s].body];
+    const TrialBody& trial = *trial_of(body);
+    terms_.push_back(std::make_unique<ContinuumTerm>(body, trial, bins_[s], scene_.transfer,
+                                                     flows_in_loop(scene.deck.solve, trial)));
+  }
 }
 
 StepReport Stepper::take(Real not_beyond) {
@@ -160,7 +213,7 @@ StepReport Stepper::take(Real not_beyond) {
   if (!scene_.handles.empty()) handles_.settle(state_.cuts);
   Impulses given{std::vector<Vec3>(scene_.walls.size()), std::vector<HandleImpulse>(scene_.handles.size())};
   for (;;) {
-    Fault fault = try_step(dt, given);
+    Fault fault = try_step(dt, given, report);
     if (comm_.max(fault.excess) <= 1) break;
     fault = worst_of_ranks(fault);
     if (report.refused.empty()) report.refused = fault.text;
@@ -172,6 +225,8 @@ StepReport Stepper::take(Real not_beyond) {
 
   commit(dt);
   count_impulses(given);
+  state_.newton_steps += report.newton;
+  state_.krylov_steps += report.krylov;
   state_.time = dt == left ? not_beyond : state_.time + dt;
   ++state_.step;
   // Growth from a refused step back to what the bodies allow.
@@ -185,7 +240,7 @@ StepReport Stepper::take(Real not_beyond) {
 }
 
 /// Scatter and advance with this dt; nothing but the grid changes.
-Stepper::Fault Stepper::try_step(Real dt, Impulses& given) {
+Stepper::Fault Stepper::try_step(Real dt, Impulses& given, StepReport& report) {
   layer_.reset(map_.size());
   {
     const auto timing = timers_.measure("scatter");
@@ -196,8 +251,11 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given) {
       scatter(
           scene_.transfer, bins_[s],
           {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>(), set.forces()},
-          [&](ChunkRows rows, const ChunkForces& forces) { clock.measure([&] { set.respond(rows, forces); }); }, dt,
-          layer_.inertia);
+          [&](ChunkRows rows, const ChunkForces& forces) {
+            if (is_implicit()) std::fill(forces.A.begin(), forces.A.end(), Mat3::Zero());  // the solve has them
+            else clock.measure([&] { set.respond(rows, forces); });
+          },
+          dt, layer_.inertia);
       timers_.move(clock.seconds(), "scatter", "law");
     }
   }
@@ -206,28 +264,34 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given) {
     map_.forest().sum_to_owners(layer_.inertia.view());
   }
   const Real speed_bound = cfl_slack * scene_.deck.time.cfl * scene_.transfer.dx / dt;
-  ExplicitReport nodes;
-  {
+  std::fill(given.by_walls.begin(), given.by_walls.end(), Vec3::Zero());
+  if (is_implicit()) {
+    const auto timing = timers_.measure("solve");
+    const ImplicitReport solved = advance_implicit(dt, given.by_walls);
+    report.newton += solved.newton;
+    report.krylov += solved.krylov;
+    report.residuals = solved.residuals;
+    if (!solved.converged) return {2, fmt::format("the implicit step was not found: {}", solved.failure)};
+  } else {
     const auto timing = timers_.measure("grid");
-    std::fill(given.by_walls.begin(), given.by_walls.end(), Vec3::Zero());
-    nodes = advance_explicit(
-        {dt, state_.time, scene_.transfer.dx, scene_.deck.domain.gravity, scene_.light_mass, speed_bound}, map_,
-        scene_.walls, layer_, given.by_walls);
+    advance_explicit({dt, state_.time, scene_.transfer.dx, scene_.deck.domain.gravity, scene_.light_mass, speed_bound},
+                     map_, scene_.walls, layer_, given.by_walls);
     if (!scene_.handles.empty()) handles_.hold(dt, state_.time, map_, layer_, given.by_handles);
   }
+  const FastestNode fastest = fastest_node(map_, scene_.transfer.dx, layer_.velocity);
   {
     const auto timing = timers_.measure("exchange");
     map_.forest().update_ghosts(layer_.velocity.view());
   }
   const auto timing = timers_.measure("accept");
   Fault fault = worst_of_points(dt);
-  const Real excess = nodes.max_speed / speed_bound;
+  const Real excess = fastest.speed / speed_bound;
   if (excess > fault.excess) {
-    const Vec3& x = nodes.fastest_node;
+    const Vec3& x = fastest.x;
     fault = {excess,
              fmt::format("the grid node at ({:.4g}, {:.4g}, {:.4g}) m moves at {:.4g} m/s, more than {:.2g} grid "
                          "spacings in one step",
-                         x.x(), x.y(), x.z(), nodes.max_speed, cfl_slack * scene_.deck.time.cfl),
+                         x.x(), x.y(), x.z(), fastest.speed, cfl_slack * scene_.deck.time.cfl),
              x};
   }
   return fault;
@@ -243,6 +307,18 @@ void Stepper::count_impulses(Impulses& given) {
     state_.handle_impulse[h].linear += by_handles[h].linear;
     state_.handle_impulse[h].angular += by_handles[h].angular;
   }
+}
+
+ImplicitReport Stepper::advance_implicit(Real dt, std::span<Vec3> wall_impulse) {
+  if (!implicit_) {
+    std::vector<const Term*> terms;
+    for (const auto& term : terms_) terms.push_back(term.get());
+    implicit_ = std::make_unique<ImplicitGrid>(comm_, map_, std::move(terms), settings_);
+  }
+  Real wave_speed = 0;
+  for (const StepLimit& limit : state_.limits) wave_speed = std::max(wave_speed, limit.wave_speed);
+  return implicit_->advance({dt, state_.time, scene_.transfer.dx, scene_.deck.domain.gravity, wave_speed}, scene_.walls,
+                            layer_, wall_impulse);
 }
 
 /// The point that the step would deform most, if it is too much.
@@ -374,6 +450,7 @@ void Stepper::settle(bool recut) {
   }
   const auto timing = timers_.measure("activate");
   if (rebuild) {
+    implicit_.reset();
     map_ = BlockMap(comm_, state_.cuts, touched_);
     map_is_stale_ = false;
   }

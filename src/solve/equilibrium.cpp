@@ -1,6 +1,7 @@
 #include "weft/solve/equilibrium.hpp"
 
 #include "parallel/call.hpp"
+#include "solve/petsc_options.hpp"
 #include "weft/base/check.hpp"
 
 #include <petscsnes.h>
@@ -10,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <string_view>
 
 namespace weft {
 namespace {
@@ -79,7 +79,7 @@ struct Equilibrium::Solver {
   Vec x = nullptr, r = nullptr;
   Mat J = nullptr;
   SNES snes = nullptr;
-  PetscOptions options = nullptr;
+  const PetscDatabase options;
 
   std::vector<PetscScalar> multipliers;  ///< Of the last solved state.
   Real k0 = 0;                           ///< Typical stiffness [N/m]; 0: not known yet.
@@ -94,7 +94,12 @@ struct Equilibrium::Solver {
 
   Solver(const Comm& c, const Freedoms& f, std::vector<const Term*> t, std::vector<const Constraints*> con,
          EquilibriumSettings s)
-      : comm(c), freedoms(f), terms(std::move(t)), constraints(std::move(con)), settings(std::move(s)) {
+      : comm(c),
+        freedoms(f),
+        terms(std::move(t)),
+        constraints(std::move(con)),
+        settings(std::move(s)),
+        options(c, settings.petsc, {{mumps_space, "200"}}) {
     number_unknowns();
     create_matrix();
     create_solver();
@@ -105,7 +110,6 @@ struct Equilibrium::Solver {
     check_petsc(MatDestroy(&J));
     check_petsc(VecDestroy(&r));
     check_petsc(VecDestroy(&x));
-    check_petsc(PetscOptionsDestroy(&options));
   }
 
   PetscInt condition_index(std::size_t c) const { return begin + static_cast<PetscInt>(owned.size() + c); }
@@ -196,40 +200,17 @@ struct Equilibrium::Solver {
     set_options();
   }
 
-  /// Lets the user's options change the solver. PETSc's own way to meet a bad option is to end the program.
+  /// Lets the user's options change the solver.
   void set_options() {
-    check_petsc(PetscOptionsCreate(&options));
-    check_petsc(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));
-    check_petsc(PetscOptionsSetValue(options, fmt::format("-{}", mumps_space).c_str(), "200"));
-    PetscErrorCode code = PetscOptionsInsertString(options, settings.petsc.c_str());
-    check_petsc(PetscOptionsPush(options));
-    if (code == 0) code = SNESSetFromOptions(snes);
-    KSP ksp = nullptr;
-    check_petsc(SNESGetKSP(snes, &ksp));
-    PC pc = nullptr;
-    check_petsc(KSPGetPC(ksp, &pc));
-    if (code == 0) code = KSPSetFromOptions(ksp);
-    check_petsc(PetscOptionsPop());
-    check_petsc(PetscPopErrorHandler());
-    require(!comm.any(code != 0), ExitCode::deck,
-            fmt::format("solve.petsc: PETSc cannot take the options \"{}\": a value is wrong or names something that "
-                        "this PETSc was built without.",
-                        settings.petsc));
-  }
-
-  /// Options that nothing asked for: to be called when all has been set up, by a first solve.
-  void require_options_known() const {
-    PetscInt left = 0;
-    char **names = nullptr, **values = nullptr;
-    check_petsc(PetscOptionsLeftGet(options, &left, &names, &values));
-    std::string unknown;
-    for (PetscInt i = 0; i < left; ++i)
-      if (names[i] != std::string_view(mumps_space)) unknown = names[i];
-    check_petsc(PetscOptionsLeftRestore(options, &left, &names, &values));
-    require(unknown.empty(), ExitCode::deck,
-            fmt::format("solve.petsc: PETSc's SNES, KSP and PC know no option -{} here. See the manual pages of PETSc; "
-                        "options of a method count only if that method is chosen.",
-                        unknown));
+    options.apply([&] {
+      PetscErrorCode code = SNESSetFromOptions(snes);
+      KSP ksp = nullptr;
+      check_petsc(SNESGetKSP(snes, &ksp));
+      PC pc = nullptr;
+      check_petsc(KSPGetPC(ksp, &pc));
+      if (code == 0) code = KSPSetFromOptions(ksp);
+      return code;
+    });
   }
 
   // --- From unknowns to the motion ---------------------------------------------------------------------------------
@@ -428,10 +409,8 @@ struct Equilibrium::Solver {
       m = guess;
       set_unknowns(m);
       drag = first_drag;
-      check_petsc(PetscOptionsPush(options));
-      check_petsc(SNESSolve(snes, nullptr, x));
-      check_petsc(PetscOptionsPop());
-      require_options_known();
+      options.apply([&] { return SNESSolve(snes, nullptr, x); });
+      options.require_known();
       SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
       PetscInt iterations = 0;
       check_petsc(SNESGetConvergedReason(snes, &reason));

@@ -28,27 +28,28 @@ void velocity_of_block(const ExplicitStep& step, const Real* inertia, Real* velo
 
 }  // namespace
 
-ExplicitReport advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<const Wall> walls,
-                                Layer& layer, std::span<Vec3> wall_impulse) {
+void advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<const Wall> walls, Layer& layer,
+                      std::span<Vec3> wall_impulse) {
 #pragma omp parallel for schedule(static)
   for (int b = 0; b < map.owned(); ++b) velocity_of_block(step, layer.inertia.block(b), layer.velocity.block(b));
 
   apply_walls(walls, step.time, step.dx, map, layer.inertia, layer.velocity, wall_impulse);
+}
 
-  std::vector<ExplicitReport> by_block(static_cast<std::size_t>(map.owned()));
+FastestNode fastest_node(const BlockMap& map, Real dx, const NodeField& velocity) {
+  std::vector<FastestNode> by_block(static_cast<std::size_t>(map.owned()));
 #pragma omp parallel for schedule(static)
   for (int b = 0; b < map.owned(); ++b) {
     for (int place = 0; place < nodes_per_block; ++place) {
-      Real speed = Eigen::Map<const Vec3>(layer.velocity.block(b) + place * NodeField::width).norm();
+      Real speed = Eigen::Map<const Vec3>(velocity.block(b) + place * NodeField::width).norm();
       if (!std::isfinite(speed)) speed = std::numeric_limits<Real>::infinity();
-      if (speed > by_block[b].max_speed)
-        by_block[b] = {speed, (map.first_node(b) + node_at_place(place)).cast<Real>() * step.dx};
+      if (speed > by_block[b].speed) by_block[b] = {speed, (map.first_node(b) + node_at_place(place)).cast<Real>() * dx};
     }
   }
-  ExplicitReport report;
-  for (const ExplicitReport& r : by_block)
-    if (r.max_speed > report.max_speed) report = r;
-  return report;
+  FastestNode fastest;
+  for (const FastestNode& f : by_block)
+    if (f.speed > fastest.speed) fastest = f;
+  return fastest;
 }
 
 }  // namespace weft

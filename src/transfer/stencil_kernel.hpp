@@ -1,6 +1,7 @@
 #pragma once
 // The kernel of one point, dimension by dimension, and the tile of nodes that the points of one block share.
 
+#include "weft/fields/chunk.hpp"
 #include "weft/math/kernels.hpp"
 #include "weft/math/real4.hpp"
 #include "weft/transfer/bins.hpp"
@@ -69,19 +70,66 @@ struct Tile {
     }
   }
 
-  void add_to(NodeField& field, const Bin& bin) {
+  void add_to(NodeField& field, const Bin& bin) { add_to(field.block(0), bin); }
+  void load_from(const NodeField& field, const Bin& bin) { load_from(field.block(0), bin); }
+  /// Rows as those of a NodeField, from the first block on.
+  void add_to(Real* rows, const Bin& bin) {
     for_each_run(bin, [&](Real4* tile, int block, int place, int run) {
-      Real* to = field.block(block) + place * NodeField::width;
+      Real* to = rows + static_cast<std::size_t>(block) * NodeField::row + place * NodeField::width;
       for (int z = 0; z < run; ++z, to += NodeField::width) store4(to, load4(to) + tile[z]);
     });
   }
 
-  void load_from(const NodeField& field, const Bin& bin) {
+  void load_from(const Real* rows, const Bin& bin) {
     for_each_run(bin, [&](Real4* tile, int block, int place, int run) {
-      const Real* from = field.block(block) + place * NodeField::width;
+      const Real* from = rows + static_cast<std::size_t>(block) * NodeField::row + place * NodeField::width;
       for (int z = 0; z < run; ++z, from += NodeField::width) tile[z] = load4(from);
     });
   }
 };
+
+/// A field and its derivatives along x, y and z at a point, in the first three lanes:
+/// value = sum_i w_ip a_i, slope[k] = sum_i (G_ip)_k a_i.
+struct FieldAtPoint {
+  Real4 value, slope[3];
+};
+
+template <class Kernel>
+FieldAtPoint field_at(const Stencil<Kernel>& s, const Tile<Kernel>& tile) {
+  constexpr int n = Kernel::nodes;
+  Real4 v{}, vx{}, vy{}, vz{};
+  for (int i = 0; i < n; ++i) {
+    Real4 vi{}, vyi{}, vzi{};
+    for (int j = 0; j < n; ++j) {
+      const Real4* row = &tile.node[s.corner.x() + i][s.corner.y() + j][s.corner.z()];
+      Real4 vij{}, vzij{};
+      for (int l = 0; l < n; ++l) {
+        vij += s.w[l][2] * row[l];
+        vzij += s.g[l][2] * row[l];
+      }
+      vi += s.w[j][1] * vij;
+      vyi += s.g[j][1] * vij;
+      vzi += s.w[j][1] * vzij;
+    }
+    v += s.w[i][0] * vi;
+    vx += s.g[i][0] * vi;
+    vy += s.w[i][0] * vyi;
+    vz += s.w[i][0] * vzi;
+  }
+  return {v, {vx, vy, vz}};
+}
+
+/// First node of a bin's block [dx].
+inline Real4 origin_of(const Bin& bin) {
+  const Vec3i node = bin.block * block_width;
+  return Real4{Real(node.x()), Real(node.y()), Real(node.z()), 0};
+}
+
+/// Calls visit(rows) for the chunks of a bin, in order.
+template <class F>
+void for_each_chunk(const Bins& bins, const Bin& bin, F&& visit) {
+  for (std::uint32_t begin = bin.begin; begin < bin.end; begin += most_rows_in_chunk)
+    visit(bins.order().subspan(begin, std::min<std::size_t>(most_rows_in_chunk, bin.end - begin)));
+}
 
 }  // namespace weft

@@ -26,18 +26,6 @@ struct Columns4 {
 /// C = (1 - nu) C~ + nu rigid(C~)  [docs/theory.md (2.5)].
 Mat3 damped(const Mat3& C, Real nu, const Vec3& inertia) { return (1 - nu) * C + nu * rigid_part(C, inertia); }
 
-Real4 origin_of(const Bin& bin) {
-  const Vec3i node = bin.block * block_width;
-  return Real4{Real(node.x()), Real(node.y()), Real(node.z()), 0};
-}
-
-/// Calls visit(rows) for the chunks of a bin, in order.
-template <class F>
-void for_each_chunk(const Bins& bins, const Bin& bin, F&& visit) {
-  for (std::uint32_t begin = bin.begin; begin < bin.end; begin += most_rows_in_chunk)
-    visit(bins.order().subspan(begin, std::min<std::size_t>(most_rows_in_chunk, bin.end - begin)));
-}
-
 template <class Kernel, bool pushed>
 void scatter_chunk(const TransferSettings& settings, const Real4& origin, ChunkRows rows, const ScatterPoints& points,
                    const Mat3* A, Real dt, Tile<Kernel>& tile) {
@@ -98,35 +86,12 @@ struct ChunkBuffer {
 template <class Kernel>
 void gather_chunk(const TransferSettings& settings, const Real4& origin, ChunkRows rows, std::span<const Vec3> x,
                   const Tile<Kernel>& tile, ChunkBuffer& chunk) {
-  constexpr int n = Kernel::nodes;
   const Real dx = settings.dx, per_dx = 1 / dx;
   for (std::size_t k = 0; k < rows.size(); ++k) {
-    const Stencil<Kernel> s(x[rows[k]], origin, dx, per_dx);
-    Real4 v{}, vx{}, vy{}, vz{};  // velocity and its derivatives
-    for (int i = 0; i < n; ++i) {
-      Real4 vi{}, vyi{}, vzi{};
-      for (int j = 0; j < n; ++j) {
-        const Real4* row = &tile.node[s.corner.x() + i][s.corner.y() + j][s.corner.z()];
-        Real4 vij{}, vzij{};
-        for (int l = 0; l < n; ++l) {
-          vij += s.w[l][2] * row[l];
-          vzij += s.g[l][2] * row[l];
-        }
-        vi += s.w[j][1] * vij;
-        vyi += s.g[j][1] * vij;
-        vzi += s.w[j][1] * vzij;
-      }
-      v += s.w[i][0] * vi;
-      vx += s.g[i][0] * vi;
-      vy += s.w[i][0] * vyi;
-      vz += s.w[i][0] * vzi;
-    }
+    const FieldAtPoint at = field_at(Stencil<Kernel>(x[rows[k]], origin, dx, per_dx), tile);
     // Fourth lanes spill into what is written next.
-    store4(chunk.v[k].data(), v);
-    Real* C = chunk.C[k].data();
-    store4(C, vx);
-    store4(C + 3, vy);
-    store4(C + 6, vz);
+    store4(chunk.v[k].data(), at.value);
+    for (int axis = 0; axis < 3; ++axis) store4(chunk.C[k].data() + 3 * axis, at.slope[axis]);
   }
 }
 

@@ -15,4 +15,7 @@ enum class WallCondition { sticky, slip, separate };
 /// What a handle keeps: the place of the material; on a boundary also its slope; or the symmetry about a plane.
 enum class Hold { place, clamp, symmetry };
 
+/// What an implicit step makes its linear systems easier with.
+enum class Preconditioner { none, blocks };
+
 }  // namespace weft

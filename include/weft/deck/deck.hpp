@@ -28,7 +28,7 @@ struct DomainDeck {
   std::optional<BoundsDeck> bounds;  ///< Points that leave are removed.
 };
 
-enum class Scheme { explicit_euler, equilibrium };  // "explicit", "static"
+enum class Scheme { explicit_euler, implicit_euler, equilibrium };  // "explicit", "implicit", "static"
 
 struct TimeDeck {
   Real end;             ///< [s].
@@ -411,10 +411,17 @@ struct LoadingDeck {
   Real max_growth;  ///< Longest step of `arc`, in lengths of the first.
 };
 
+enum class Plasticity { lagged, in_loop };
+enum class Solver { minimise, residual };
 struct SolveDeck {
-  Real tolerance;  ///< Unbalanced force relative to loads and reactions.
+  std::optional<Real> tolerance;  ///< Unbalanced force relative to loads and reactions.
   int max_iterations;
   std::string petsc;  ///< Options for SNES, KSP and PC.
+  // Of implicit steps.
+  std::optional<Plasticity> plasticity;
+  std::optional<Solver> solver;
+  Preconditioner preconditioner;
+  bool inertia;
 };
 
 // What a probe measures; the deck gives exactly one of these keys.

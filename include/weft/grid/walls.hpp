@@ -23,6 +23,21 @@ struct Wall {
 /// wall. The tangential part then loses at most friction times the normal part (Coulomb).
 Vec3 velocity_at_wall(WallCondition condition, Real friction, const Vec3& v, const Vec3& v_wall, const Vec3& normal);
 
+/// The derivative of velocity_at_wall by v: where the condition switches, that of one of its sides.
+Mat3 velocity_differential_at_wall(WallCondition condition, Real friction, const Vec3& v, const Vec3& v_wall,
+                                   const Vec3& normal);
+
+/// A wall at an owned node with mass that is in it during a step.
+struct WallContact {
+  int block, place;  ///< The node.
+  int wall;
+  Vec3 velocity;  ///< Displacement of the wall's material at the node during the step over dt [m/s].
+  Vec3 normal;    ///< Outward, unit.
+};
+/// Where the walls are in the middle of the step from `time` [s] on, node by node, for each node in the order of walls.
+std::vector<WallContact> contacts_during(std::span<const Wall> walls, Real time, Real dt, Real dx, const BlockMap& map,
+                                         const NodeField& inertia);
+
 /// Applies the walls, one after another as listed, to the owned nodes with mass. Adds to impulse[w] what the material
 /// gave to wall w on this rank [kg m/s]. time: when the walls are looked at [s].
 void apply_walls(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map, const NodeField& inertia,

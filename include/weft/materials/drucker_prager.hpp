@@ -24,6 +24,7 @@ struct VolumeGain : Field<Real> {
 struct DruckerPrager : HenckyElastic {
   static constexpr std::string_view name = "drucker_prager";
   static constexpr bool yields = true;
+  static constexpr bool flow_changes_stress = true;
   template <class T>
   struct MemoryOf {
     T plastic_strain = T(0);  ///< sqrt(2/3) q, q of Klar being the accumulated norm of plastic log strain [1].

@@ -38,6 +38,7 @@ T flow_fraction(const T& ln_A, Real n) {
 struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
   static constexpr std::string_view name = "herschel_bulkley";
   static constexpr bool yields = true;
+  static constexpr bool flow_changes_stress = true;
   template <class T>
   struct MemoryOf {
     T plastic_strain = T(0);  ///< Equivalent uniaxial: integral of sqrt(2/3) of the norm of the flow rate [1].

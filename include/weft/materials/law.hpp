@@ -73,6 +73,11 @@ struct PlasticStrain : Field<Real> {
 ///   stiffness(k, q, F)            [Pa]: no wave is faster in the current configuration than
 ///                                 sqrt(stiffness / rest density)
 ///   plastic_measure(k, q, F)      what frames show as `plastic_measure`; 0 where nothing ever flowed
+/// Laws that yield also say
+///   flow_changes_stress           false if the return map forgets only what no stress depends on
+///   flow_potential(k, q, F, dt)   if there is one: the function of the trial F whose derivative is the stress that is
+///                                 left after the flow of a step, tau(returned F) F^{-T} [J/m^3]; flow is associated.
+///                                 Takes packs too
 /// energy, stress and return_map are templates on the scalar of F, for automatic derivatives. kirchhoff, return_map,
 /// viscous_stress and stiffness, which every step asks of every point, and energy take packs of points too, with packs
 /// of memory; they give NaN where F holds one, and a lane of a pack never depends on its neighbours.
@@ -102,9 +107,17 @@ concept Law = requires(const typename L::Constants& k, const typename L::Memory&
   { L::plastic_measure(k, q, F) } -> std::same_as<Real>;
 };
 
+/// Laws with a flow_potential.
+template <class L>
+concept AssociatedFlow =
+    Law<L> && requires(const typename L::Constants& k, const typename L::Memory& q, const Mat3& F, Real dt) {
+      { L::flow_potential(k, q, F, dt) } -> std::same_as<Real>;
+    };
+
 /// The part of a law that never flows.
 struct NeverYields : RemembersNothing {
   static constexpr bool yields = false;
+  static constexpr bool flow_changes_stress = false;
   template <class Constants, class T>
   static Returned<NoMemory, T> return_map(const Constants&, const NoMemory& q, const Matrix3<T>& F, Real) {
     return {F, q};

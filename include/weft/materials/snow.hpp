@@ -18,6 +18,7 @@ struct PlasticVolume : Field<Real> {
 struct Snow : Inviscid {
   static constexpr std::string_view name = "snow";
   static constexpr bool yields = true;
+  static constexpr bool flow_changes_stress = true;
   template <class T>
   struct MemoryOf {
     T plastic_volume = T(1);  ///< J_P

@@ -15,6 +15,7 @@ namespace weft {
 struct Tait : VolumeFamily<Tait>, RemembersNothing {
   static constexpr std::string_view name = "tait";
   static constexpr bool yields = true;
+  static constexpr bool flow_changes_stress = false;
   static constexpr bool viscous = true;
 
   struct Constants {

@@ -11,6 +11,7 @@ namespace weft {
 struct VonMises : HenckyElastic {
   static constexpr std::string_view name = "von_mises";
   static constexpr bool yields = true;
+  static constexpr bool flow_changes_stress = true;
   template <class T>
   struct MemoryOf {
     T plastic_strain = T(0);  ///< Equivalent uniaxial [1].
@@ -40,6 +41,24 @@ struct VonMises : HenckyElastic {
       return flow;
     });
     return {elastic, after};
+  }
+
+  /// With d = |dev e| of the trial and a the norm of the flow: mu (d - a)^2 + bulk/2 (tr e)^2 + r a + K a^2/2, whose
+  /// least value over a >= 0 the return map finds.
+  template <class T>
+  static T flow_potential(const Constants& k, const MemoryOf<Plain<T>>& q, const Matrix3<T>& F, Real) {
+    using std::sqrt;
+    const NearlyAlways<T> e = moderate_log_strain(F);
+    T trace = e.value.trace(), size = sqrt((e.value - T(trace / 3)).squared_norm());
+    if (any(!e.valid)) {
+      const Vector3<T> far_e = log_strains(polar_svd(F).s);
+      const T far_trace = far_e.sum();
+      trace = select(e.valid, trace, far_trace);
+      size = select(e.valid, size, T(sqrt((far_e - Vector3<T>::Constant(far_trace / 3)).squaredNorm())));
+    }
+    const T flow = flow_of(k, q, trace, size).amount, left = size - flow;
+    return k.lame.mu * left * left + 0.5 * k.lame.bulk() * trace * trace +
+           flow * (radius(k, q) + 0.5 * k.hardening * flow);
   }
 
   static Mat3 return_differential(const Constants& k, const Memory& q, const Mat3& F, const Mat3& dF, Real) {

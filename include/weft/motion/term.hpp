@@ -42,10 +42,19 @@ class Term {
   virtual void add_force(const Motion& motion, Load& force) const = 0;
 
   virtual std::unique_ptr<Linear> linearise(const Motion& motion) const = 0;
+  /// The same, but changes of the force then belong to a symmetric matrix without negative eigenvalues, as descent to a
+  /// minimum of the energy needs it; the exact one where that is such a matrix, or if the Term has no other.
+  virtual std::unique_ptr<Linear> linearise_definite(const Motion& motion) const { return linearise(motion); }
   /// Adds the first-order change of the force for a change du (ghosts up to date; rates change by rate_per_u * du).
   virtual void add_force_change(const Linear& linear, const FreedomValues& du, Load& change) const = 0;
   /// Adds -d(force)/d(u), exact, not made definite: add_force_change with du gives minus this matrix times du.
   virtual void add_tangent(const Linear& linear, Tangent& tangent) const = 0;
+  /// Of a Term of a grid layer, block 0 of the motion: adds for each node the 3x3 matrix of -d(force)/d(u) by the
+  /// node's own displacement, row by row: nine numbers for each of the 64 nodes of a block, owned and ghost. What
+  /// preconditioners start from.
+  virtual void add_node_blocks(const Linear& linear, std::span<Real> blocks) const {
+    static_cast<void>(linear), static_cast<void>(blocks);
+  }
 };
 
 }  // namespace weft

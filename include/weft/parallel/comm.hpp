@@ -82,6 +82,10 @@ class Comm {
   int rank_ = 0, size_ = 1;
 };
 
+/// Takes -log_view out of a line of options for PETSc: what PETSc does is timed from then on, and at the end of the
+/// session the times are printed. Returns the other options. Collective.
+std::string profile_petsc(const std::string& options);
+
 /// Names and versions of MPI and PETSc.
 std::string parallel_libraries();
 

@@ -30,6 +30,8 @@ struct RunState {
   std::vector<Real> emitted_until;            ///< For each source [s]; -infinity before it opens.
   std::vector<PointId> probe_points;          ///< For each `nearest` probe: the point it follows.
   std::int64_t removed_points = 0;            ///< Left the domain since the start.
+  std::int64_t newton_steps = 0;              ///< Of implicit steps since the start, refused ones included.
+  std::int64_t krylov_steps = 0;
   Cuts cuts;                                  ///< Saved as numbers beside this text.
 };
 

@@ -7,6 +7,7 @@
 #include "weft/run/state.hpp"
 #include "weft/run/suspects.hpp"
 #include "weft/scene/scene.hpp"
+#include "weft/solve/implicit.hpp"
 
 #include <limits>
 #include <optional>
@@ -29,7 +30,9 @@ StepSize size_of_step(const Scene& scene, const RunState& state);
 struct StepReport {
   StepSize size;
   int retries = 0;
-  std::string refused;  ///< Why the first try was refused; the same on every rank.
+  int newton = 0, krylov = 0;   ///< Iterations of an implicit step, refused tries included.
+  std::vector<Real> residuals;  ///< Of the accepted try of an implicit step, by Newton step [sqrt(J)].
+  std::string refused;          ///< Why the first try was refused; the same on every rank.
 };
 
 /// Takes steps. Holds the grid between them, so that it is rebuilt only when the points touch other blocks.
@@ -79,8 +82,10 @@ class Stepper {
     std::vector<Vec3> by_walls;
     std::vector<HandleImpulse> by_handles;
   };
-  Fault try_step(Real dt, Impulses& given);
+  Fault try_step(Real dt, Impulses& given, StepReport& report);
   void count_impulses(Impulses& given);
+  bool is_implicit() const { return scene_.deck.time.scheme == Scheme::implicit_euler; }
+  ImplicitReport advance_implicit(Real dt, std::span<Vec3> wall_impulse);
   Fault worst_of_points(Real dt) const;
   Fault worst_of_ranks(const Fault& mine) const;
   [[noreturn]] void give_up(const StepReport& report, const Fault& fault);
@@ -98,6 +103,10 @@ class Stepper {
   Suspicions suspicions_;
   bool map_is_stale_ = true;
   Handles handles_;
+  // Of an implicit scheme.
+  std::vector<std::unique_ptr<Term>> terms_;  ///< One for each body.
+  ImplicitSettings settings_;
+  std::unique_ptr<ImplicitGrid> implicit_;  ///< For the present map; none if there was no step on it.
 };
 
 }  // namespace weft

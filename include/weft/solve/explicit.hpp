@@ -15,16 +15,17 @@ struct ExplicitStep {
   Real light_speed;  ///< [m/s].
 };
 
-/// What the step did to this rank's nodes.
-struct ExplicitReport {
-  Real max_speed = 0;                ///< Of an owned node [m/s]; infinity if any velocity is not finite.
-  Vec3 fastest_node = Vec3::Zero();  ///< Where [m].
+/// The owned node of this rank that moves fastest.
+struct FastestNode {
+  Real speed = 0;         ///< [m/s]; infinity if any velocity is not finite.
+  Vec3 x = Vec3::Zero();  ///< Where [m].
 };
+FastestNode fastest_node(const BlockMap& map, Real dx, const NodeField& velocity);
 
 /// From summed mass and momentum (forces times dt included) to the velocity of every owned node:
 /// v_i = p_i / m_i + dt g, then the walls. Nodes without mass are at rest; ghosts wait for their owners.
 /// wall_impulse grows by what the walls received on this rank.
-ExplicitReport advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<const Wall> walls,
-                                Layer& layer, std::span<Vec3> wall_impulse);
+void advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<const Wall> walls, Layer& layer,
+                      std::span<Vec3> wall_impulse);
 
 }  // namespace weft

@@ -114,7 +114,7 @@ handles:
   - {name: h7, body: s2, traction: {per_area: [0, 0, 1 kPa], amplitude: []}}
   - {name: h8, body: s2, gravity: {acceleration: [0, 0, -9.81], amplitude: []}}
 loading: {path: arc, steps: 20, max_steps: 100, max_growth: 3}
-solve: {tolerance: 1e-9, max_iterations: 20, petsc: "-ksp_type gmres"}
+solve: {tolerance: 1e-9, max_iterations: 20, petsc: "-ksp_type gmres", plasticity: lagged, solver: residual, preconditioner: none, inertia: false}
 probes:
   - {name: p, body: a, centre_of_mass: {}}
   - {name: q, body: b, bounding_box: {}}

@@ -18,6 +18,8 @@ TEST(RunStateTest, TextHoldsEveryBit) {
   state.emitted_until = {-std::numeric_limits<Real>::infinity(), 0.7};
   state.probe_points = {9007199254740993ull};  // not a double
   state.removed_points = 4;
+  state.newton_steps = 5;
+  state.krylov_steps = 6;
 
   const RunState back = state_from_text(to_text(state));
   EXPECT_EQ(back.step, state.step);
@@ -35,6 +37,8 @@ TEST(RunStateTest, TextHoldsEveryBit) {
   EXPECT_EQ(back.emitted_until, state.emitted_until);
   EXPECT_EQ(back.probe_points, state.probe_points);
   EXPECT_EQ(back.removed_points, state.removed_points);
+  EXPECT_EQ(back.newton_steps, state.newton_steps);
+  EXPECT_EQ(back.krylov_steps, state.krylov_steps);
 }
 
 TEST(RunStateTest, InfiniteRecoverySurvives) {

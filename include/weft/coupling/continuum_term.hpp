@@ -1,0 +1,46 @@
+#pragma once
+// A continuum carried by the grid, as a Term: its points feel a motion of the nodes through the pipe.
+
+#include "weft/bodies/body.hpp"
+#include "weft/bodies/trial.hpp"
+#include "weft/motion/term.hpp"
+#include "weft/transfer/pipe.hpp"
+
+namespace weft {
+
+/// The freedoms of a grid layer: a row for each block of the map, of the width of a NodeField's. The map is not owned.
+FreedomBlock grid_freedoms(const BlockMap& map);
+
+/// Block 0 of the motion is the grid. Displacements count from the start of the step, where the points are; their
+/// rates are displacements over dt. Body, bins and transfer are not owned.
+class ContinuumTerm final : public Term {
+ public:
+  ContinuumTerm(const Body& body, const TrialBody& trial, const Bins& bins, const TransferSettings& transfer,
+                bool in_loop)
+      : body_(body), trial_(trial), bins_(bins), transfer_(transfer), in_loop_(in_loop) {}
+
+  bool has_energy() const override { return trial_.has_trial_energy(in_loop_); }
+  Real energy(const Motion& motion) const override;
+  void add_force(const Motion& motion, Load& force) const override;
+  std::unique_ptr<Linear> linearise(const Motion& motion) const override { return tangents_at(motion, false); }
+  std::unique_ptr<Linear> linearise_definite(const Motion& motion) const override { return tangents_at(motion, true); }
+  void add_force_change(const Linear& linear, const FreedomValues& du, Load& change) const override;
+  void add_tangent(const Linear& linear, Tangent& tangent) const override;
+  void add_node_blocks(const Linear& linear, std::span<Real> blocks) const override;
+
+ private:
+  struct Tangents;
+  std::unique_ptr<Linear> tangents_at(const Motion& motion, bool definite) const;
+  TrialStep step_of(const Motion& motion) const { return {1 / motion.rate_per_u, in_loop_}; }
+  std::span<const Vec3> places() const { return body_.points().get<Position>(); }
+
+  const Body& body_;
+  const TrialBody& trial_;
+  const Bins& bins_;
+  const TransferSettings& transfer_;
+  bool in_loop_;                      ///< Plastic flow is part of the solve.
+  mutable std::vector<Mat9> spare_;   ///< Memory of tangents that are not needed any more.
+  mutable std::vector<Real> energy_;  ///< Of each point, kept for its memory.
+};
+
+}  // namespace weft

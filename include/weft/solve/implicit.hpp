@@ -1,0 +1,61 @@
+#pragma once
+// The implicit grid step: backward Euler for the momentum of the nodes of one layer, walls included, by Newton and
+// Krylov methods of PETSc (SNES, KSP). Knows Terms, nodes and walls; nothing of bodies.
+
+#include "weft/base/kinds.hpp"
+#include "weft/grid/node_field.hpp"
+#include "weft/grid/walls.hpp"
+#include "weft/motion/term.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+struct ImplicitSettings {
+  bool minimise = true;   ///< Newton descends the energy, with symmetric matrices; else it looks at the residual alone.
+  bool inertia = true;    ///< False: every step ends in equilibrium.
+  Real tolerance = 1e-4;  ///< Of the unbalanced impulse, relative to those of forces, gravity or walls.
+  int max_iterations = 30;  ///< Of Newton's method.
+  Preconditioner preconditioner = Preconditioner::blocks;
+  std::string petsc{};  ///< Options of PETSc for SNES, KSP and PC, as on its command line: "-ksp_type gmres".
+};
+
+struct ImplicitStep {
+  Real dt;          ///< [s].
+  Real time;        ///< At the start of the step [s].
+  Real dx;          ///< [m].
+  Vec3 gravity;     ///< [m/s^2].
+  Real wave_speed;  ///< Of the fastest wave in any body [m/s].
+};
+
+struct ImplicitReport {
+  bool converged = false;
+  int newton = 0, krylov = 0;   ///< Iterations.
+  std::string failure;          ///< In words; empty if converged.
+  std::vector<Real> residuals;  ///< Before the first and after each Newton step [sqrt(J)].
+};
+
+/// Steps on one map; vectors, operator and solver are kept from step to step. Map and Terms are not owned; block 0 of
+/// the motions that Terms are given is the grid. All members are collective.
+class ImplicitGrid {
+ public:
+  /// Throws Error(deck) if PETSc cannot set up what an option asks for.
+  ImplicitGrid(const Comm& comm, const BlockMap& map, std::vector<const Term*> terms, ImplicitSettings settings);
+  ~ImplicitGrid();
+  ImplicitGrid(const ImplicitGrid&) = delete;
+  ImplicitGrid& operator=(const ImplicitGrid&) = delete;
+
+  /// From summed mass and momentum (without forces) to the velocity of every owned node at the end of the step; ghosts
+  /// wait for their owners. Nodes without mass are at rest. wall_impulse grows by what the walls received on this rank.
+  /// If the report says that it did not converge, velocities are of no use.
+  ImplicitReport advance(const ImplicitStep& step, std::span<const Wall> walls, Layer& layer,
+                         std::span<Vec3> wall_impulse);
+
+ private:
+  struct Solver;
+  std::unique_ptr<Solver> solver_;
+};
+
+}  // namespace weft

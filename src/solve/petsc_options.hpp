@@ -1,0 +1,42 @@
+#pragma once
+// Options that a deck hands to PETSc. PETSc's own way to meet a bad option is to end the program; here it becomes an
+// error for the user.
+
+#include "parallel/call.hpp"
+#include "weft/parallel/comm.hpp"
+
+#include <petscksp.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// A database of options of its own, so that one solve's options do not reach another's.
+class PetscDatabase {
+ public:
+  /// text: as on PETSc's command line, "-ksp_type gmres -pc_type asm". ours: names of options, without the dash, that
+  /// nobody needs to ask for, with their values.
+  PetscDatabase(const Comm& comm, std::string text, std::vector<std::pair<std::string, std::string>> ours = {});
+  ~PetscDatabase();
+  PetscDatabase(const PetscDatabase&) = delete;
+  PetscDatabase& operator=(const PetscDatabase&) = delete;
+
+  /// Runs calls of PETSc with these options in force; returns true if one failed on any rank. Collective.
+  bool fails(const std::function<PetscErrorCode()>& calls) const;
+  /// The same, but throws Error(deck) with advice if a call fails. Collective.
+  void apply(const std::function<PetscErrorCode()>& calls) const;
+  /// Throws Error(deck) if there are options that nothing asked for: to be called when all has been set up, by a first
+  /// solve.
+  void require_known() const;
+
+ private:
+  Comm comm_;
+  std::string text_;
+  std::vector<std::pair<std::string, std::string>> ours_;
+  PetscOptions options_ = nullptr;
+  bool is_text_bad_ = false;
+};
+
+}  // namespace weft

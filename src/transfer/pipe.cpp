@@ -1,0 +1,201 @@
+#include "weft/transfer/pipe.hpp"
+
+#include "transfer/stencil_kernel.hpp"
+#include "weft/transfer/dispatch.hpp"
+
+#include <array>
+
+namespace weft {
+namespace {
+
+/// What reaches a chunk and what comes back; one row more than a chunk has, so that a vector register may be stored
+/// over a row's end.
+struct PipeBuffer {
+  std::array<Vec3, most_rows_in_chunk + 1> u;
+  std::array<Mat3, most_rows_in_chunk + 1> H;
+  std::array<Mat3, most_rows_in_chunk> A;
+
+  ChunkMotion motion(ChunkRows rows) const { return {{u.data(), rows.size()}, {H.data(), rows.size()}}; }
+  ChunkForces forces(ChunkRows rows) { return {{A.data(), rows.size()}}; }
+};
+
+/// The stencils of a chunk, found once for the way to the points and the way back.
+template <class Kernel>
+using ChunkStencils = std::vector<Stencil<Kernel>>;
+
+template <class Kernel>
+void find_stencils(const TransferSettings& settings, const Real4& origin, ChunkRows rows, std::span<const Vec3> x,
+                   ChunkStencils<Kernel>& stencils) {
+  stencils.clear();
+  for (const std::uint32_t p : rows) stencils.emplace_back(x[p], origin, settings.dx, 1 / settings.dx);
+}
+
+template <class Kernel>
+void gather_chunk(const ChunkStencils<Kernel>& stencils, const Tile<Kernel>& tile, PipeBuffer& chunk) {
+  for (std::size_t k = 0; k < stencils.size(); ++k) {
+    const FieldAtPoint at = field_at(stencils[k], tile);
+    // Fourth lanes spill into what is written next.
+    store4(chunk.u[k].data(), at.value);
+    for (int axis = 0; axis < 3; ++axis) store4(chunk.H[k].data() + 3 * axis, at.slope[axis]);
+  }
+}
+
+/// Takes A_p G_ip from the nodes of the points.
+template <class Kernel>
+void scatter_chunk(const ChunkStencils<Kernel>& stencils, const PipeBuffer& chunk, Tile<Kernel>& tile) {
+  constexpr int n = Kernel::nodes;
+  for (std::size_t k = 0; k < stencils.size(); ++k) {
+    const Stencil<Kernel>& s = stencils[k];
+    const Mat3& A = chunk.A[k];
+    const auto column = [&A](int axis) { return Real4{-A(0, axis), -A(1, axis), -A(2, axis), 0}; };
+    const Real4 Ax = column(0), Ay = column(1), Az = column(2);
+    // A G = wz (wy X + wx Y) + wx wy Z.
+    Real4 X[n], Y[n], Z[n];
+    for (int i = 0; i < n; ++i) {
+      X[i] = s.g[i][0] * Ax;
+      Y[i] = s.g[i][1] * Ay;
+      Z[i] = s.g[i][2] * Az;
+    }
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) {
+        const Real4 xy = s.w[j][1] * X[i] + s.w[i][0] * Y[j];
+        const Real wxy = s.w[i][0] * s.w[j][1];
+        Real4* row = &tile.node[s.corner.x() + i][s.corner.y() + j][s.corner.z()];
+        for (int l = 0; l < n; ++l) row[l] += s.w[l][2] * xy + wxy * Z[l];
+      }
+  }
+}
+
+/// G_ip of node (i, j, l) of a stencil.
+template <class Kernel>
+Vec3 gradient_operator(const Stencil<Kernel>& s, int i, int j, int l) {
+  return {s.g[i][0] * s.w[j][1] * s.w[l][2], s.w[i][0] * s.g[j][1] * s.w[l][2], s.w[i][0] * s.w[j][1] * s.g[l][2]};
+}
+
+/// B_rs = sum_kl M_(rk)(sl) G_k G_l: what a point adds to the block of one of its nodes.
+Mat3 contracted(const Mat9& M, const Vec3& G) {
+  const Eigen::Matrix<Real, 9, 3> half = M.leftCols<3>() * G[0] + M.middleCols<3>(3) * G[1] + M.rightCols<3>() * G[2];
+  return half.topRows<3>() * G[0] + half.middleRows<3>(3) * G[1] + half.bottomRows<3>() * G[2];
+}
+
+}  // namespace
+
+void pass_through(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
+                  std::span<const Real> motion, const React& react, std::span<Real> force) {
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    // Tiles of one colour do not overlap, and colours follow one another: every node is added to in a fixed order.
+    for (int colour = 0; colour < 8; ++colour) {
+      const auto chosen = bins.of_colour(colour);
+#pragma omp parallel
+      {
+        Tile<Kernel> moved, pushed;
+        ChunkStencils<Kernel> stencils;
+        PipeBuffer chunk;
+#pragma omp for schedule(dynamic)
+        for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
+          const Bin& bin = bins.bins()[chosen[b]];
+          moved.load_from(motion.data(), bin);
+          pushed.clear();
+          for_each_chunk(bins, bin, [&](ChunkRows rows) {
+            find_stencils(settings, origin_of(bin), rows, x, stencils);
+            gather_chunk(stencils, moved, chunk);
+            react(rows, chunk.motion(rows), chunk.forces(rows));
+            scatter_chunk(stencils, chunk, pushed);
+          });
+          pushed.add_to(force.data(), bin);
+        }
+      }
+    }
+  });
+}
+
+void gather(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, std::span<const Real> motion,
+            const Receive& receive) {
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    const auto all = bins.bins();
+#pragma omp parallel
+    {
+      Tile<Kernel> moved;
+      ChunkStencils<Kernel> stencils;
+      PipeBuffer chunk;
+#pragma omp for schedule(dynamic)
+      for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
+        moved.load_from(motion.data(), all[b]);
+        for_each_chunk(bins, all[b], [&](ChunkRows rows) {
+          find_stencils(settings, origin_of(all[b]), rows, x, stencils);
+          gather_chunk(stencils, moved, chunk);
+          receive(rows, chunk.motion(rows));
+        });
+      }
+    }
+  });
+}
+
+void add_node_blocks(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
+                     std::span<const Mat9> tangents, std::span<Real> blocks) {
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    constexpr int n = Kernel::nodes, edge = Tile<Kernel>::edge;
+    for (int colour = 0; colour < 8; ++colour) {
+      const auto chosen = bins.of_colour(colour);
+#pragma omp parallel
+      {
+        std::vector<Mat3> tile(edge * edge * edge);
+#pragma omp for schedule(dynamic)
+        for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
+          const Bin& bin = bins.bins()[chosen[b]];
+          std::fill(tile.begin(), tile.end(), Mat3::Zero());
+          for (std::uint32_t k = bin.begin; k < bin.end; ++k) {
+            const std::uint32_t p = bins.order()[k];
+            const Stencil<Kernel> s(x[p], origin_of(bin), settings.dx, 1 / settings.dx);
+            for (int i = 0; i < n; ++i)
+              for (int j = 0; j < n; ++j)
+                for (int l = 0; l < n; ++l)
+                  tile[((s.corner.x() + i) * edge + s.corner.y() + j) * edge + s.corner.z() + l] +=
+                      contracted(tangents[p], gradient_operator(s, i, j, l));
+          }
+          for (int a = 0; a < edge; ++a)
+            for (int c = 0; c < edge; ++c)
+              for (int d = 0; d < edge; ++d) {
+                const Vec3i node(a, c, d);
+                const int octant = (a >> 2) << 2 | (c >> 2) << 1 | (d >> 2);
+                if (bin.numbers[octant] < 0) continue;
+                Real* to = blocks.data() + static_cast<std::size_t>(bin.numbers[octant]) * node_blocks_row +
+                           9 * place_in_block(node);
+                const Mat3& block = tile[(a * edge + c) * edge + d];
+                for (int e = 0; e < 9; ++e) to[e] += block(e / 3, e % 3);
+              }
+        }
+      }
+    }
+  });
+}
+
+void for_each_point(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
+                    const std::function<void(std::uint32_t, const PointNodes&)>& visit) {
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    constexpr int n = Kernel::nodes;
+    PointNodes nodes;
+    for (const Bin& bin : bins.bins())
+      for (std::uint32_t k = bin.begin; k < bin.end; ++k) {
+        const std::uint32_t p = bins.order()[k];
+        const Stencil<Kernel> s(x[p], origin_of(bin), settings.dx, 1 / settings.dx);
+        nodes.at.clear();
+        nodes.G.clear();
+        for (int i = 0; i < n; ++i)
+          for (int j = 0; j < n; ++j)
+            for (int l = 0; l < n; ++l) {
+              const Vec3i node = s.corner + Vec3i(i, j, l);
+              const int octant = (node.x() >> 2) << 2 | (node.y() >> 2) << 1 | (node.z() >> 2);
+              nodes.at.push_back(bin.numbers[octant] * NodeField::row + NodeField::width * place_in_block(node));
+              nodes.G.push_back(gradient_operator(s, i, j, l));
+            }
+        visit(p, nodes);
+      }
+  });
+}
+
+}  // namespace weft

@@ -1,0 +1,135 @@
+// Implicit steps of whole scenes: against closed forms, against explicit steps, and against what must be conserved.
+
+#include "support/scenes.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace weft {
+namespace {
+
+using test::Stage;
+
+std::string deck(const std::string& gravity, Real max_dt, const std::string& material, const std::string& bodies,
+                 const std::string& rest = "", const std::string& scheme = "implicit") {
+  return "weft: 1\ndomain: {dx: 0.1, gravity: " + gravity +
+         "}\ntime: {end: 100, frame_interval: 100, scheme: " + scheme + ", max_dt: " + std::to_string(max_dt) +
+         "}\nmaterials: {stuff: {density: 1000, " + material + "}}\nbodies: [" + bodies + "]\n" + rest;
+}
+
+std::string box(const std::string& upper, const std::string& more = "") {
+  return "{name: a, kind: continuum, material: stuff, sampling: regular, shape: {box: {lower: [0, 0, 0], upper: " +
+         upper + "}}" + more + "}";
+}
+
+const std::string jelly = "law: neo_hookean, youngs_modulus: 1e4, poisson_ratio: 0.3";
+const std::string stiff = "law: neo_hookean, youngs_modulus: 1e7, poisson_ratio: 0";
+
+TEST(ImplicitTest, FallsAsBackwardEulerFalls) {
+  Stage stage(deck("[0, 0, -10]", 0.01, stiff, box("[0.2, 0.2, 0.2]", ", velocity: [0, 0, 2]")));
+  const Real before = stage.totals().momentum.z();
+  stage.steps(5);
+  const Totals after = stage.totals();
+  EXPECT_NEAR(after.momentum.z(), before - 10 * stage.state.time * after.mass, 1e-9 * after.mass);
+  EXPECT_NEAR(stage.state.time, 0.05, 1e-12);
+  EXPECT_LT(after.elastic_energy, 1e-12 * after.kinetic_energy);
+}
+
+TEST(ImplicitTest, KeepsMomentumAndLosesSpinInProportionToDt) {
+  Real lost_spin[2];
+  for (const int fine : {0, 1}) {
+    Stage stage(deck("[0, 0, 0]", fine == 0 ? 0.004 : 0.002, jelly,
+                     box("[0.4, 0.3, 0.2]", ", velocity: [1, 0, 0], spin: [1, 2, 3]"), "solve: {tolerance: 1e-9}\n"));
+    const Totals before = stage.totals();
+    stage.steps(fine == 0 ? 20 : 40);
+    const Totals after = stage.totals();
+    EXPECT_LT((after.momentum - before.momentum).norm(), 1e-9 * before.momentum.norm());
+    lost_spin[fine] = (after.angular_momentum - before.angular_momentum).norm() / before.angular_momentum.norm();
+  }
+  EXPECT_LT(lost_spin[0], 0.01);
+  EXPECT_NEAR(lost_spin[0] / lost_spin[1], 2, 0.2);
+}
+
+/// First and second moments of two bars that were joined and are torn apart, after a tenth of a second.
+std::vector<Vec3> ringing_bar(const std::string& scheme, Real dt) {
+  Stage stage(deck("[0, 0, 0]", dt, jelly,
+                   box("[0.4, 0.2, 0.2]", ", spin: [0, 0, 1]") +
+                       ", {name: b, kind: continuum, material: stuff, sampling: regular, "
+                       "shape: {box: {lower: [0.4, 0, 0], upper: [0.8, 0.2, 0.2]}}, velocity: [0.2, 0, 0]}",
+                   "solve: {tolerance: 1e-8}\n", scheme));
+  while (stage.state.time < 0.1) stage.stepper.take(0.1);
+  // Sums over points that are the same on all ranks.
+  std::vector<Vec3> moments;
+  for (const auto& body : stage.scene.bodies) {
+    Vec3 sum = Vec3::Zero(), square = Vec3::Zero();
+    for (const Vec3& x : body->points().get<Position>().first(body->points().owned())) {
+      sum += x;
+      square += x.cwiseProduct(x);
+    }
+    for (Vec3* v : {&sum, &square}) {
+      stage.comm.sum(std::span(v->data(), 3));
+      moments.push_back(*v);
+    }
+  }
+  return moments;
+}
+Real distance(const std::vector<Vec3>& a, const std::vector<Vec3>& b) {
+  Real sum = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) sum += (a[i] - b[i]).squaredNorm();
+  return std::sqrt(sum);
+}
+
+TEST(ImplicitTest, IsOfFirstOrderInDtAndMeetsTheExplicitScheme) {
+  // At equal dt, for each transfer damps the finest motion, in either scheme.
+  const auto gap = [](Real dt) { return distance(ringing_bar("implicit", dt), ringing_bar("explicit", dt)); };
+  const Real coarse = gap(1e-2), fine = gap(5e-3), finest = gap(2.5e-3);
+  EXPECT_GT(coarse, 1e-4);
+  EXPECT_NEAR(std::log2(coarse / fine), 1, 0.25);
+  EXPECT_NEAR(std::log2(fine / finest), 1, 0.25);
+}
+
+TEST(ImplicitTest, AStiffColumnComesToItsClosedFormAtHundredsOfExplicitSteps) {
+  // Height L on a sticky floor, held sideways by nothing, nu = 0: the energy is rho^2 g^2 L^3 A / (6 E).
+  const Real L = 0.8, A = 0.2 * 0.2, E = 1e7, rho = 1000, g = 10;
+  const Real rounds = 60;
+  Stage stage(deck("[0, -10, 0]", 0.05, stiff, box("[0.2, 0.8, 0.2]"),
+                   "colliders: [{name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, condition: "
+                   "sticky}]\n"));
+  stage.steps(static_cast<int>(rounds));
+  const Real explicit_dt = 0.5 * 0.1 * std::sqrt(rho / E);
+  EXPECT_GT(stage.state.time / rounds, 99 * explicit_dt);
+  const Totals totals = stage.totals();
+  EXPECT_NEAR(totals.elastic_energy, rho * rho * g * g * L * L * L * A / (6 * E),
+              0.1 * rho * rho * g * g * L * L * L * A / (6 * E));
+  EXPECT_LT(totals.kinetic_energy, 1e-4 * totals.elastic_energy);
+  // What gravity gave, the floor took.
+  const Real weight_impulse = rho * A * L * g * stage.state.time;
+  EXPECT_NEAR(stage.state.wall_impulse[0].y(), -weight_impulse, 1e-4 * weight_impulse);
+}
+
+/// Residuals of the Newton steps of the second of two large steps of a soft block that hits a floor.
+std::vector<Real> residuals_of_impact(const std::string& solve) {
+  Stage stage(deck("[0, 0, 0]", 0.02, jelly, box("[0.3, 0.2, 0.2]", ", velocity: [0.2, -0.6, 0]"),
+                   "colliders: [{name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, condition: "
+                   "sticky}]\nsolve: {tolerance: 1e-12, " +
+                       solve + "}\n"));
+  stage.steps(1);
+  return stage.stepper.take(1).residuals;
+}
+
+TEST(ImplicitTest, NewtonsMethodConvergesQuadratically) {
+  for (const char* solve : {"solver: residual", "solver: minimise"}) {
+    SCOPED_TRACE(solve);
+    const std::vector<Real> r = residuals_of_impact(solve);
+    ASSERT_GE(r.size(), 4u);
+    // Beyond the first steps and above round-off, the order is near two.
+    Real order = 0;
+    for (std::size_t i = 1; i + 1 < r.size(); ++i)
+      if (r[i + 1] > 1e-11 * r[0]) order = std::max(order, std::log(r[i + 1] / r[i]) / std::log(r[i] / r[i - 1]));
+    EXPECT_GT(order, 1.7) << testing::PrintToString(r);
+  }
+}
+
+}  // namespace
+}  // namespace weft
