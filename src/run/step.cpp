@@ -198,8 +198,7 @@ StepReport Stepper::take(Real not_beyond) {
     throw Error(ExitCode::numerics,
                 fmt::format("step {} at t = {:.6g} s: dt = {:.3g} s, limited by {}, is too small ever to reach "
                             "time.end. Likely cause: a stiffness far too large for its density, or a unit mistaken. {}",
-                            state_.step + 1, state_.time, dt, report.size.limited_by,
-                            accuse(comm_, suspicions_)));
+                            state_.step + 1, state_.time, dt, report.size.limited_by, accuse(comm_, suspicions_)));
   }
   const Real left = not_beyond - state_.time;
   if ((1 + round_off) * dt >= left) report.size = {left, "output"};
@@ -497,6 +496,18 @@ bool Stepper::touches_other_blocks() {
   map_is_stale_ = map_is_stale_ || touched != touched_;
   touched_ = std::move(touched);
   return map_is_stale_;
+}
+
+Real Stepper::mesh_drift() const {
+  std::array<std::int64_t, 2> counts{0, 0};  // elsewhere, all
+  for (std::size_t s = 0; s < bins_.size(); ++s)
+    if (is_of_mesh(s))
+      for (const Bin& bin : bins_[s].bins()) {
+        counts[0] += state_.cuts.owner(bin.key) == comm_.rank() ? 0 : bin.end - bin.begin;
+        counts[1] += bin.end - bin.begin;
+      }
+  comm_.sum(std::span(counts));
+  return counts[1] > 0 ? static_cast<Real>(counts[0]) / static_cast<Real>(counts[1]) : 0;
 }
 
 Real Stepper::imbalance() const { return weft::imbalance(comm_, scene_.points()); }

@@ -52,6 +52,9 @@ class Stepper {
 
   /// Largest counted work of a rank over the mean. Collective.
   Real imbalance() const;
+  /// Share of the points of meshes that lie in blocks of other ranks than theirs; it grows as meshes move away from
+  /// where they were cut. Collective.
+  Real mesh_drift() const;
   const BlockMap& map() const { return map_; }
   const Layer& layer() const { return layer_; }
   /// Memory of the grid and of the bins on this rank.

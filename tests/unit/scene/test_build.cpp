@@ -79,6 +79,43 @@ TEST(FillTest, ABodyTooThinForItsParticlesIsNamedWithItsPlace) {
   }
 }
 
+/// What building this scene ends with.
+std::string complaint_of(const std::string& text) {
+  try {
+    scene_of(text);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(BuildTest, MeshesAndTheirHandlesAreRefusedAtTheirPlaces) {
+  const std::string cloth =
+      "materials: {soft: {law: fixed_corotated, density: 500, youngs_modulus: 1e4, poisson_ratio: 0.3},"
+      " silk: {law: sheet, density: 300, youngs_modulus: 1e4, poisson_ratio: 0.3, contact: {stiffness: 1e4}}}\n"
+      "bodies:\n"
+      "  - {name: sheet, kind: membrane, material: silk, thickness: 0.001, mesh: {rectangle: {width: 1, height: 1}}}\n";
+  EXPECT_EQ(complaint_of(cloth), "");
+  const auto expect = [&](const std::string& text, const std::string& place, const std::string& words) {
+    const std::string complaint = complaint_of(text);
+    EXPECT_NE(complaint.find(place), std::string::npos) << complaint;
+    EXPECT_NE(complaint.find(words), std::string::npos) << complaint;
+  };
+  expect(cloth + "  - {name: lump, kind: continuum, material: silk, shape: {sphere: {center: [0, 0, 0], radius: 1}}}\n",
+         "test.yaml:7:", "for bodies with a mesh");
+  expect(
+      cloth +
+          "  - {name: other, kind: membrane, material: soft, thickness: 1, mesh: {rectangle: {width: 1, height: 1}}}\n",
+      "test.yaml:7:", "law sheet or woven_sheet");
+  expect(cloth +
+             "  - {name: hair, kind: fiber, material: silk, radius: 1,"
+             " curves: {hair_ball: {radius: 1, length: 1, strands: 3}}}\n",
+         "test.yaml:7:", "law fiber");
+  expect(cloth + "handles: [{name: pin, body: sheet, where: {sphere: {center: [5, 0, 0], radius: 1}}, hold: {}}]\n",
+         "test.yaml:7:", "no vertex of sheet");
+  expect(cloth + "handles: [{name: press, body: sheet, pressure: {value: 1}}]\n", "test.yaml:7:", "keep: place");
+}
+
 TEST(BuildTest, WallsMoveAsTheDeckSays) {
   const Scene scene = scene_of(std::string(soft) +
                                "bodies: [{name: a, kind: continuum, material: soft,"
