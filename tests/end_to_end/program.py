@@ -45,7 +45,7 @@ probes:
   - {name: corner, body: left, nearest: {point: [-0.3, 0.02, -0.12], field: pressure}}
 """
 
-# A sheet of cloth falls over a ball, and a jelly on the cloth.
+# A sheet of cloth, held at one corner, falls over a ball, and a jelly on the cloth.
 CLOTH = """
 weft: 1
 title: Cloth over a ball
@@ -72,6 +72,8 @@ bodies:
     material: soft
     shape: {sphere: {center: [0.05, 0.4, 0.03], radius: 0.1}}
     velocity: [0, -2, 0]
+handles:
+  - {name: corner, body: cloth, where: {sphere: {center: [0.4, 0.26, 0.34], radius: 0.12}}, hold: {}}
 colliders:
   - {name: ball, shape: {sphere: {center: [0, 0, 0], radius: 0.2}}, condition: separate, friction: 0.4}
 """
