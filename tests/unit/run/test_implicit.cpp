@@ -131,5 +131,51 @@ TEST(ImplicitTest, NewtonsMethodConvergesQuadratically) {
   }
 }
 
+TEST(ImplicitTest, AStiffBlockSlidesDownAnInclineAsCoulombAndBackwardEulerHaveIt) {
+  // The plane is drawn level and gravity tilted by 25 degrees; after n steps x = a t^2 (1 + 1/n) / 2.
+  for (const Real friction : {0.2, 0.6}) {
+    Stage stage(deck("[4.145845, -8.890879, 0]", 0.01, "law: fixed_corotated, youngs_modulus: 1e7, poisson_ratio: 0.2",
+                     box("[0.4, 0.2, 0.2]"),
+                     "colliders: [{name: slope, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, condition: "
+                     "separate, friction: " +
+                         std::to_string(friction) + "}]\n"));
+    const auto place = [&] {
+      Real sum = 0;
+      for (const Vec3& x : stage.scene.bodies[0]->points().get<Position>()) sum += x.x();
+      return stage.comm.sum(sum) / stage.totals().particles;
+    };
+    const Real start = place();
+    const int steps = 20;
+    stage.steps(steps);
+    const Real t = stage.state.time, a = std::max(0.0, 4.145845 - friction * 8.890879);
+    EXPECT_NEAR(place() - start, a * t * t * (1 + 1.0 / steps) / 2, 0.01 * 4.145845 * t * t / 2);
+  }
+}
+
+TEST(ImplicitTest, WithoutInertiaOneStepEndsInEquilibrium) {
+  const Real L = 0.8, A = 0.2 * 0.2, E = 1e7, rho = 1000, g = 10;
+  Stage stage(deck("[0, -10, 0]", 0.01, stiff, box("[0.2, 0.8, 0.2]"),
+                   "colliders: [{name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, condition: "
+                   "sticky}]\nsolve: {inertia: false}\n"));
+  stage.steps(1);
+  const Real energy = rho * rho * g * g * L * L * L * A / (6 * E);
+  EXPECT_NEAR(stage.totals().elastic_energy, energy, 0.1 * energy);
+  EXPECT_NEAR(stage.state.wall_impulse[0].y(), -rho * A * L * g * stage.state.time,
+              1e-3 * rho * A * L * g * stage.state.time);
+}
+
+TEST(ImplicitTest, AWallThatMovesTakesAStiffBlockAlongInOneStep) {
+  Stage stage(
+      deck("[0, 0, 0]", 0.02, stiff, box("[0.2, 0.2, 0.2]"),
+           "colliders: [{name: hand, shape: {box: {lower: [-1, -1, -1], upper: [0.1, 2, 2]}}, condition: sticky, "
+           "motion: {velocity: [0.5, 0.2, 0]}}]\n"));
+  stage.steps(4);
+  const Totals totals = stage.totals();
+  EXPECT_NEAR(totals.momentum.x(), 0.5 * totals.mass, 0.01 * totals.mass);
+  EXPECT_NEAR(totals.momentum.y(), 0.2 * totals.mass, 0.01 * totals.mass);
+  // The wall gave what the block has.
+  EXPECT_LT((stage.state.wall_impulse[0] + totals.momentum).norm(), 1e-3 * totals.momentum.norm());
+}
+
 }  // namespace
 }  // namespace weft
