@@ -2,9 +2,9 @@
 
 #include "weft/output/hdf5.hpp"
 
+#include "output/byte_driver.hpp"
 #include "output/descriptor.hpp"
 #include "output/digest.hpp"
-#include "output/memory_driver.hpp"
 #include "weft/base/check.hpp"
 
 #include <fcntl.h>
@@ -187,7 +187,7 @@ void HdfWriter::make_structure(FileLayout& layout, std::vector<std::string>& pie
               fmt::format("{}: {} cannot be made (HDF5: {}).", path.string(), what, success ? "" : reason()));
     };
     const Handle access = newest_layout();
-    use_memory(access, memory);
+    use_bytes(access, memory);
     const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
     demand(file.valid(), "a file in memory");
     for (const std::string& group : groups_) demand(make_group(file, group), "group " + group);
@@ -196,7 +196,7 @@ void HdfWriter::make_structure(FileLayout& layout, std::vector<std::string>& pie
     for (const Attribute& a : attributes_)
       demand(make_attribute(file, a.object, a.name, a.value), fmt::format("attribute {} of {}", a.name, a.object));
   }  // HDF5 has written everything when it has closed the file
-  layout.bytes = memory.length;
+  layout.bytes = memory.length();
   RunningDigest digest;
   for (const Region& region : structure_of(layout, path, ExitCode::file_system)) {
     std::string& piece = pieces.emplace_back(region.end - region.begin, '\0');
@@ -269,8 +269,10 @@ FileLayout HdfWriter::write(const std::filesystem::path& path) const {
   return layout;
 }
 
-HdfFile::HdfFile(const std::filesystem::path& path, ExitCode code) : path_(path), code_(code) {
+HdfFile::HdfFile(const std::filesystem::path& path, ExitCode code)
+    : path_(path), code_(code), bytes_(std::make_unique<FileToRead>(path, code)) {
   const Handle access = newest_layout();
+  use_bytes(access, *bytes_);
   file_ = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
   demand(file_ >= 0, "the file cannot be opened");
 }
@@ -278,7 +280,8 @@ HdfFile::HdfFile(const std::filesystem::path& path, ExitCode code) : path_(path)
 HdfFile::~HdfFile() { H5Fclose(file_); }
 
 void HdfFile::demand(bool success, const std::string& what) const {
-  if (!success) throw Error(code_, fmt::format("{}: {} (HDF5: {}).", path_.string(), what, reason()));
+  if (success) return;
+  throw Error(code_, fmt::format("{}: {} (HDF5: {}). {}", path_.string(), what, reason(), bytes_->failure));
 }
 
 bool HdfFile::has(const std::string& object) const {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <variant>
@@ -106,6 +107,8 @@ struct DataSetShape {
   std::int64_t rows;
 };
 
+class HdfBytes;
+
 /// A file opened for reading, by this process alone. Every failure is thrown as Error(code) and names file and object.
 class HdfFile {
  public:
@@ -134,6 +137,7 @@ class HdfFile {
 
   std::filesystem::path path_;
   ExitCode code_;
+  std::unique_ptr<HdfBytes> bytes_;
   std::int64_t file_;  ///< HDF5's handle.
 };
 

@@ -1,8 +1,10 @@
-#include "output/memory_driver.hpp"
+#include "output/byte_driver.hpp"
 
 #if __has_include(<H5FDdevelop.h>)
 #include <H5FDdevelop.h>  // from HDF5 1.14 on, drivers are declared there
 #endif
+
+#include <fcntl.h>
 
 #include <algorithm>
 #include <cstring>
@@ -13,19 +15,18 @@ namespace weft {
 namespace {
 
 /// What HDF5 holds of an open file; the first member is its own.
-struct OpenMemory {
+struct OpenBytes {
   H5FD_t base{};
-  SparseMemory* memory = nullptr;
+  HdfBytes* bytes = nullptr;
   haddr_t allocated = 0;
 };
 
-OpenMemory* opened(H5FD_t* file) { return reinterpret_cast<OpenMemory*>(file); }
-const OpenMemory* opened(const H5FD_t* file) { return reinterpret_cast<const OpenMemory*>(file); }
+OpenBytes* opened(H5FD_t* file) { return reinterpret_cast<OpenBytes*>(file); }
+const OpenBytes* opened(const H5FD_t* file) { return reinterpret_cast<const OpenBytes*>(file); }
 
-H5FD_t* open(const char*, unsigned flags, hid_t access, haddr_t) {
-  auto* file = new OpenMemory;
-  file->memory = *static_cast<SparseMemory* const*>(H5Pget_driver_info(access));
-  if ((flags & H5F_ACC_TRUNC) != 0) file->memory->clear();
+H5FD_t* open(const char*, unsigned, hid_t access, haddr_t) {
+  auto* file = new OpenBytes;
+  file->bytes = *static_cast<HdfBytes* const*>(H5Pget_driver_info(access));
   return &file->base;
 }
 
@@ -35,7 +36,7 @@ herr_t close(H5FD_t* file) {
 }
 
 int compare(const H5FD_t* a, const H5FD_t* b) {
-  return std::less<>()(opened(a)->memory, opened(b)->memory) ? -1 : opened(a)->memory != opened(b)->memory;
+  return std::less<>()(opened(a)->bytes, opened(b)->bytes) ? -1 : opened(a)->bytes != opened(b)->bytes;
 }
 
 herr_t query(const H5FD_t*, unsigned long* features) {
@@ -46,29 +47,40 @@ herr_t query(const H5FD_t*, unsigned long* features) {
 haddr_t end_of_allocated(const H5FD_t* file, H5FD_mem_t) { return opened(file)->allocated; }
 
 herr_t set_end_of_allocated(H5FD_t* file, H5FD_mem_t, haddr_t end) {
-  opened(file)->allocated = opened(file)->memory->length = end;
+  opened(file)->allocated = end;
+  opened(file)->bytes->set_length(end);
   return 0;
 }
 
-haddr_t end_of_file(const H5FD_t* file, H5FD_mem_t) { return opened(file)->memory->length; }
+haddr_t end_of_file(const H5FD_t* file, H5FD_mem_t) { return opened(file)->bytes->length(); }
+
+/// An exception must not pass through HDF5.
+template <class Work>
+herr_t without_exceptions(H5FD_t* file, const Work& work) {
+  try {
+    work(*opened(file)->bytes);
+  } catch (const Error& error) {
+    opened(file)->bytes->failure = error.what();
+    return -1;
+  }
+  return 0;
+}
 
 herr_t read(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, std::size_t count, void* to) {
-  opened(file)->memory->read(to, count, offset);
-  return 0;
+  return without_exceptions(file, [&](HdfBytes& bytes) { bytes.read(to, count, offset); });
 }
 
 herr_t write(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t offset, std::size_t count, const void* from) {
-  opened(file)->memory->write(from, count, offset);
-  return 0;
+  return without_exceptions(file, [&](HdfBytes& bytes) { bytes.write(from, count, offset); });
 }
 
 hid_t the_driver() {
   static const hid_t driver = [] {
     static H5FD_class_t functions{};
-    functions.name = "weft_memory";
+    functions.name = "weft_bytes";
     functions.maxaddr = ~haddr_t{0} >> 1;
     functions.fc_degree = H5F_CLOSE_STRONG;
-    functions.fapl_size = sizeof(SparseMemory*);
+    functions.fapl_size = sizeof(HdfBytes*);
     functions.open = open;
     functions.close = close;
     functions.cmp = compare;
@@ -109,13 +121,11 @@ void SparseMemory::read(void* to, std::size_t count, std::uint64_t offset) const
   }
 }
 
-void SparseMemory::clear() {
-  pages_.clear();
-  length = 0;
-}
+FileToRead::FileToRead(const std::filesystem::path& path, ExitCode code)
+    : file_(path, O_RDONLY, code), length_(file_.bytes()) {}
 
-void use_memory(hid_t access_properties, SparseMemory& memory) {
-  const SparseMemory* pointer = &memory;
+void use_bytes(hid_t access_properties, HdfBytes& bytes) {
+  const HdfBytes* pointer = &bytes;
   H5Pset_driver(access_properties, the_driver(), &pointer);
 }
 
