@@ -11,6 +11,9 @@ namespace {
 
 /// Places are held to this many grid spacings.
 constexpr Real tolerance = 1e-12;
+/// Places give way by this share of their own mobility, so that conditions which nearly depend on one another ask for no
+/// violent motion of light nodes around them.
+constexpr Real softness = 1e-4;
 constexpr int most_iterations = 300;
 
 Real dot(const Comm& comm, std::span<const Vec3> a, std::span<const Vec3> b) {
@@ -158,11 +161,14 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
     // About how easily a place is moved: the mean of P / m around it. What walls hold fast stays.
     ease[c] = (ease[c].array() > 0).select(ease[c].cwiseInverse(), 0);
   }
+  std::vector<Vec3> inverse(count);
+  for (std::size_t c = 0; c < count; ++c) inverse[c] = (ease[c].array() > 0).select(ease[c].cwiseInverse(), 0);
   precondition();
   std::vector<Vec3> p = z;
   Real r_z = dot(comm_, r, z);
   for (int k = 0; k < most_iterations && largest(comm_, r) * dt > tolerance * scene_.transfer.dx; ++k) {
     apply(p, S_p);
+    for (std::size_t c = 0; c < count; ++c) S_p[c] += softness * held_[c].axes * inverse[c].cwiseProduct(p[c]);
     const Real p_S_p = dot(comm_, p, S_p);
     if (!(p_S_p > 0)) break;  // walls allow no more
     const Real step = r_z / p_S_p;

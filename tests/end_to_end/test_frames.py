@@ -2,6 +2,7 @@
 """Proves that ParaView opens the frames of a run as time series: tests/end_to_end/test_frames.py WEFT."""
 import math
 import pathlib
+import shutil
 import subprocess
 import sys
 import unittest
@@ -59,6 +60,8 @@ class Frames(Case):
         deck["probes"] = [{"name": f"box_{body['name']}", "body": body["name"], "bounding_box": {}}
                           for body in deck["bodies"]]
         text = yaml.safe_dump(deck)
+        for curves in file.parent.glob("*.obj"):  # paths in a deck are relative to it
+            shutil.copy(curves, self.folder)
         return self.deck(text, file.name), deck
 
     def test_frames_of_every_deck_are_in_paraview_what_the_diagnostics_say(self):
