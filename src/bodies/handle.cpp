@@ -4,25 +4,33 @@
 
 #include <algorithm>
 #include <numeric>
-#include <set>
 
 namespace weft {
 
-std::vector<Site> vertices_in(const Sites& sites, const Shape* shape) {
+bool Part::has(const Site& site) const {
+  return (!vertices || vertices->contains(site.point)) && (!boundary || site.boundary == *boundary) &&
+         (shape == nullptr || shape->contains(site.where));
+}
+
+bool Part::has(const Sample& sample) const {
+  return (!faces || faces->contains(sample.face)) && (!boundary || sample.boundary == *boundary) &&
+         (shape == nullptr || shape->contains(sample.where));
+}
+
+std::vector<Site> vertices_in(const Sites& sites, const Part& part) {
   std::vector<Site> chosen;
   for (const Site& site : sites.vertices)
-    if (shape == nullptr || shape->contains(site.where)) chosen.push_back(site);
+    if (part.has(site)) chosen.push_back(site);
   return chosen;
 }
 
-std::vector<Site> sites_in(const Sites& sites, const Shape* shape) {
+std::vector<Site> sites_in(const Sites& sites, const Part& part) {
   std::vector<Site> chosen;
   std::set<std::int32_t> taken;
   for (const std::vector<Site>& side : sites.sides) {
     const std::size_t n = side.size();
     std::vector<bool> inside(n);
-    for (std::size_t i = 0; i < n; ++i)
-      inside[i] = !side[i].at_end && (shape == nullptr || shape->contains(side[i].where));
+    for (std::size_t i = 0; i < n; ++i) inside[i] = !side[i].at_end && part.has(side[i]);
     // In pairs only; a site beyond an end follows the pair at the end.
     const auto pair = [&](std::size_t i, std::size_t k) { return k < n && inside[i] && inside[k]; };
     for (std::size_t i = 0; i < n; ++i) {
@@ -32,7 +40,7 @@ std::vector<Site> sites_in(const Sites& sites, const Shape* shape) {
       taken.insert(side[i].point);
     }
   }
-  for (Site& site : vertices_in(sites, shape))
+  for (Site& site : vertices_in(sites, part))
     if (!taken.contains(site.point)) chosen.push_back(std::move(site));
   return chosen;
 }

@@ -6,6 +6,7 @@
 #include "weft/base/random.hpp"
 #include "weft/base/sums.hpp"
 #include "weft/math/quadrature.hpp"
+#include "weft/parallel/ship.hpp"
 
 #include "bodies/shell_kernel.hpp"
 
@@ -13,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 namespace weft {
@@ -27,22 +29,6 @@ Eigen::Matrix<Real, 5, Eigen::Dynamic> derivative_weights(std::span<const BasisW
   Eigen::Matrix<Real, 5, Eigen::Dynamic> W(5, row.size());
   for (std::size_t a = 0; a < row.size(); ++a) W.col(a) << row[a].d1, row[a].d2, row[a].d11, row[a].d12, row[a].d22;
   return W;
-}
-
-/// Tangents and second derivatives; differences to the first control point keep digits far from the origin.
-Jet jet_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
-  const auto points = basis.points_of(e);
-  const auto row = basis.row(e, s);
-  Jet q = Jet::Zero();
-  for (std::size_t a = 1; a < points.size(); ++a) {
-    const Vec3 r = x[points[a]] - x[points[0]];
-    q.col(0) += row[a].d1 * r;
-    q.col(1) += row[a].d2 * r;
-    q.col(2) += row[a].d11 * r;
-    q.col(3) += row[a].d12 * r;
-    q.col(4) += row[a].d22 * r;
-  }
-  return q;
 }
 
 void add_jet_force(std::span<const BasisWeights> row, const Jet& G, std::span<Vec3> force) {
@@ -118,14 +104,8 @@ void add_stack(const Jet& q, const SurfacePoint<Real>& at, const Eigen::Matrix<R
   }
 }
 
-void require_thin(const std::vector<Lamina>& stack, const std::string& name) {
-  require(std::all_of(stack.begin(), stack.end(), [](const Lamina& l) { return l.volume > 0; }), ExitCode::geometry,
-          fmt::format("{}: this shell is thicker than twice its radius of curvature somewhere. Make it thinner or its "
-                      "mesh smoother.",
-                      name));
-}
+}  // namespace
 
-/// The control points that shape a face: those of all faces around its corners.
 std::vector<std::vector<std::int32_t>> points_around(const ControlMesh& mesh) {
   std::vector<std::vector<std::int32_t>> faces_at(mesh.points.size());
   for (std::size_t f = 0; f < mesh.faces.size(); ++f)
@@ -141,8 +121,6 @@ std::vector<std::vector<std::int32_t>> points_around(const ControlMesh& mesh) {
   return around;
 }
 
-}  // namespace
-
 std::vector<MeshPiece> divide_shell(const ControlMesh& mesh, int ranks) {
   std::vector<Vec3> middles;
   for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
@@ -155,12 +133,20 @@ std::vector<MeshPiece> divide_shell(const ControlMesh& mesh, int ranks) {
       mesh.points.size(), ranks);
 }
 
-Shell::Shell(const Comm& comm, const ShellDescription& shell)
-    : name_(shell.name),
-      piece_(divide_shell(shell.mesh, comm.size())[comm.rank()]),
-      forest_(comm, piece_.owned, piece_.originals),
-      law_(shell.law),
-      yield_(shell.yield) {
+namespace {
+
+/// Row of each control point in a piece; -1: none.
+std::vector<std::int32_t> rows_of(const MeshPiece& piece, std::size_t points) {
+  std::vector<std::int32_t> row(points, -1);
+  for (std::size_t r = 0; r < piece.points.size(); ++r) row[piece.points[r]] = static_cast<std::int32_t>(r);
+  return row;
+}
+
+}  // namespace
+
+ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> faces,
+                       std::span<const std::int32_t> row_of_point, std::size_t rows)
+    : faces_(std::move(faces)), law_(shell.law), yield_(shell.yield) {
   WEFT_ENSURE(!yield_ || std::holds_alternative<ChosenLamina<LaminaHencky>>(law_));
   WEFT_ENSURE(static_cast<std::int64_t>(shell.thickness.size()) == shell.mesh.material_faces);
   const FaceRule rule(shell.in_plane), mass_rule(4);
@@ -168,10 +154,10 @@ Shell::Shell(const Comm& comm, const ShellDescription& shell)
   across_ = static_cast<int>(across.at.size());
 
   const std::span<const Vec3> rest = shell.mesh.points;
-  basis_ = limit_basis(shell.mesh, piece_.elements, rule.at);
-  mass_basis_ = limit_basis(shell.mesh, piece_.elements, mass_rule.at);
-  for (std::size_t e = 0; e < piece_.elements.size(); ++e) {
-    const std::int64_t f = piece_.elements[e];
+  basis_ = limit_basis(shell.mesh, faces_, rule.at);
+  mass_basis_ = limit_basis(shell.mesh, faces_, mass_rule.at);
+  for (std::size_t e = 0; e < faces_.size(); ++e) {
+    const std::int64_t f = faces_[e];
     for (int s = 0; s < basis_.samples; ++s) {
       const Jet q = jet_at(basis_, e, s, rest);
       const SurfacePoint<Real> at(q);
@@ -187,17 +173,14 @@ Shell::Shell(const Comm& comm, const ShellDescription& shell)
       mass_.push_back(shell.density * t * (1 + t * t / 12 * curvature) * mass_rule.weight[s] * area_of(at));
     }
   }
-  comm.agree([&] { require_thin(stack_, name_); });
 
   // From numbers in the mesh to rows.
-  std::vector<std::int32_t> row(shell.mesh.points.size(), -1);
-  for (std::size_t r = 0; r < piece_.points.size(); ++r) row[piece_.points[r]] = static_cast<std::int32_t>(r);
   for (LimitBasis* basis : {&basis_, &mass_basis_})
     for (std::int32_t& p : basis->points) {
-      p = row[p];
+      p = row_of_point[p];
       WEFT_ENSURE(p >= 0);
     }
-  entry_offsets_.assign(piece_.points.size() + 1, 0);
+  entry_offsets_.assign(rows + 1, 0);
   for (const std::int32_t r : basis_.points) ++entry_offsets_[r + 1];
   std::partial_sum(entry_offsets_.begin(), entry_offsets_.end(), entry_offsets_.begin());
   entries_.resize(basis_.points.size());
@@ -205,24 +188,57 @@ Shell::Shell(const Comm& comm, const ShellDescription& shell)
   for (std::size_t k = 0; k < basis_.points.size(); ++k)
     entries_[next[basis_.points[k]]++] = static_cast<std::int64_t>(k);
 
-  points_ = Table::with<Id, Position, Velocity, Mass, RestPosition>();
-  points_.resize(piece_.points.size(), piece_.owned);
-  for (std::size_t r = 0; r < piece_.points.size(); ++r) {
-    points_.get<Id>()[r] = static_cast<PointId>(piece_.points[r]);
-    points_.get<Position>()[r] = points_.get<RestPosition>()[r] = rest[piece_.points[r]];
+  laminae_ = Table::with<Id, PlasticStretch, PlasticStrain>();
+  if (yield_) {
+    laminae_.resize(stack_.size());
+    const auto in_face = static_cast<PointId>(laminae_per_face());
+    for (std::size_t r = 0; r < stack_.size(); ++r)
+      laminae_.get<Id>()[r] = static_cast<PointId>(faces_[r / in_face]) * in_face + r % in_face;
+    std::fill_n(laminae_.get<PlasticStretch>().begin(), stack_.size(), LaminaMemory{}.stretch);
   }
-  const auto mass = points_.get<Mass>();
+}
+
+bool ShellFaces::is_thin() const {
+  return std::all_of(stack_.begin(), stack_.end(), [](const Lamina& l) { return l.volume > 0; });
+}
+
+void ShellFaces::add_mass(std::span<Real> mass) const {
   for (std::int64_t e = 0; e < mass_basis_.faces(); ++e)
     for (int s = 0; s < mass_basis_.samples; ++s)
       for (std::int64_t a = 0; a < mass_basis_.points_in(e); ++a)
         mass[mass_basis_.points_of(e)[a]] += mass_[e * mass_basis_.samples + s] * mass_basis_.row(e, s)[a].value;
-  forest_.sum_to_owners(points_.column(Mass::label.name));
+}
 
-  laminae_ = Table::with<PlasticStretch, PlasticStrain>();
-  if (yield_) {
-    laminae_.resize(stack_.size());
-    std::fill_n(laminae_.get<PlasticStretch>().begin(), stack_.size(), LaminaMemory{}.stretch);
+Shell::Shell(const Comm& comm, const ShellDescription& shell)
+    : Shell(comm, shell, divide_shell(shell.mesh, comm.size())) {}
+
+Shell::Shell(const Comm& comm, const ShellDescription& shell, const std::vector<MeshPiece>& pieces)
+    : ShellFaces(shell, pieces[comm.rank()].elements, rows_of(pieces[comm.rank()], shell.mesh.points.size()),
+                 pieces[comm.rank()].points.size()),
+      comm_(comm),
+      name_(shell.name),
+      face_homes_(shell.thickness.size(), -1),
+      point_homes_(shell.mesh.points.size(), -1),
+      piece_(pieces[comm.rank()]),
+      forest_(comm, piece_.owned, piece_.originals) {
+  comm.agree([&] {
+    require(is_thin(), ExitCode::geometry,
+            fmt::format("{}: this shell is thicker than twice its radius of curvature somewhere. Make it thinner or "
+                        "its mesh smoother.",
+                        name_));
+  });
+  for (int r = 0; r < comm.size(); ++r) {
+    for (std::size_t k = 0; k < pieces[r].owned; ++k) point_homes_[pieces[r].points[k]] = r;
+    for (const std::int64_t f : pieces[r].elements) face_homes_[f] = r;
   }
+  points_ = Table::with<Id, Position, Velocity, Mass, RestPosition>();
+  points_.resize(piece_.points.size(), piece_.owned);
+  for (std::size_t r = 0; r < piece_.points.size(); ++r) {
+    points_.get<Id>()[r] = static_cast<PointId>(piece_.points[r]);
+    points_.get<Position>()[r] = points_.get<RestPosition>()[r] = shell.mesh.points[piece_.points[r]];
+  }
+  add_mass(points_.get<Mass>());
+  forest_.sum_to_owners(points_.column(Mass::label.name));
 }
 
 namespace {
@@ -231,7 +247,8 @@ namespace {
 struct Stacks {
   const LimitBasis& basis;
   std::span<const Lamina> laminae;
-  std::span<const Vec3> plastic;  ///< Empty if the shell never yields.
+  const Table& memory;  ///< Without rows if the shell never yields.
+  const std::optional<LaminaYield>& yield;
   int across;
 
   /// Energy of the forms at sample s of face e, and the derivatives that are asked for.
@@ -240,25 +257,26 @@ struct Stacks {
     const std::size_t first = (e * basis.samples + s) * across;
     const auto stack = laminae.subspan(first, across);
     FormsEnergy sum;
-    if (plastic.empty())
-      add_laminae<L>(
-          k, stack, [&](std::size_t l) -> const Mat2& { return stack[l].to_material; }, forms, second, sum);
-    else
-      add_laminae<L>(
-          k, stack, [&](std::size_t l) -> Mat2 { return stack[l].to_material * inverse_of(plastic[first + l]); }, forms,
-          second, sum);
+    if constexpr (std::same_as<L, LaminaHencky>)
+      if (yield) {
+        const auto stretch = memory.get<PlasticStretch>();
+        const FlowingLaminae law{k, *yield, memory.get<PlasticStrain>().subspan(first, across)};
+        add_laminae(
+            law, stack, [&](std::size_t l) -> Mat2 { return stack[l].to_material * inverse_of(stretch[first + l]); },
+            forms, second, sum);
+        return sum;
+      }
+    add_laminae(
+        ElasticLaminae<L>{k}, stack, [&](std::size_t l) -> const Mat2& { return stack[l].to_material; }, forms, second,
+        sum);
     return sum;
   }
 };
 
-std::span<const Vec3> plastic_of(const Table& laminae) {
-  return laminae.rows() > 0 ? laminae.get<PlasticStretch>() : std::span<const Vec3>();
-}
-
 }  // namespace
 
-Real Shell::energy(std::span<const Vec3> x) const {
-  const Stacks stacks{basis_, stack_, plastic_of(laminae_), across_};
+Real ShellFaces::energy(std::span<const Vec3> x) const {
+  const Stacks stacks{basis_, stack_, laminae_, yield_, across_};
   std::vector<Real> of_face(basis_.faces(), 0);
   with_law([&]<class L>(L, const auto& k) {
 #pragma omp parallel for schedule(static)
@@ -272,18 +290,18 @@ Real Shell::energy(std::span<const Vec3> x) const {
 /// Adds to each row what faces have for it, in the order of faces; `part_of_face(e, parts)` adds to one vector for each
 /// control point of face e.
 template <class F>
-void Shell::each_row_sum(std::span<Vec3> rows, F&& part_of_face) const {
+void ShellFaces::each_row_sum(std::span<Vec3> rows, F&& part_of_face) const {
   std::vector<Vec3> parts(basis_.points.size(), Vec3::Zero());
 #pragma omp parallel for schedule(static)
   for (std::int64_t e = 0; e < basis_.faces(); ++e)
     part_of_face(e, std::span(parts).subspan(basis_.offsets[e], basis_.points_in(e)));
 #pragma omp parallel for schedule(static)
-  for (std::size_t r = 0; r < piece_.points.size(); ++r)
+  for (std::size_t r = 0; r < rows.size(); ++r)
     for (std::int64_t k = entry_offsets_[r]; k < entry_offsets_[r + 1]; ++k) rows[r] += parts[entries_[k]];
 }
 
-void Shell::add_force(std::span<const Vec3> x, std::span<Vec3> force) const {
-  const Stacks stacks{basis_, stack_, plastic_of(laminae_), across_};
+void ShellFaces::add_force(std::span<const Vec3> x, std::span<Vec3> force) const {
+  const Stacks stacks{basis_, stack_, laminae_, yield_, across_};
   with_law([&]<class L>(L, const auto& k) {
     each_row_sum(force, [&](std::int64_t e, std::span<Vec3> parts) {
       for (int s = 0; s < basis_.samples; ++s) {
@@ -296,8 +314,8 @@ void Shell::add_force(std::span<const Vec3> x, std::span<Vec3> force) const {
   });
 }
 
-std::vector<JetHessian> Shell::linearise(std::span<const Vec3> x) const {
-  const Stacks stacks{basis_, stack_, plastic_of(laminae_), across_};
+std::vector<JetHessian> ShellFaces::linearise(std::span<const Vec3> x) const {
+  const Stacks stacks{basis_, stack_, laminae_, yield_, across_};
   std::vector<JetHessian> hessians(basis_.faces() * basis_.samples);
   with_law([&]<class L>(L, const auto& k) {
 #pragma omp parallel for schedule(static)
@@ -311,7 +329,7 @@ std::vector<JetHessian> Shell::linearise(std::span<const Vec3> x) const {
   return hessians;
 }
 
-void Shell::add_force_change(std::span<const JetHessian> at, std::span<const Vec3> dx, std::span<Vec3> change) const {
+void ShellFaces::add_force_change(std::span<const JetHessian> at, std::span<const Vec3> dx, std::span<Vec3> change) const {
   each_row_sum(change, [&](std::int64_t e, std::span<Vec3> parts) {
     for (int s = 0; s < basis_.samples; ++s) {
       const Jet dq = jet_at(basis_, e, s, dx);
@@ -343,7 +361,7 @@ void tell_in_order(const LimitBasis& basis, const FaceMatrix& tell, MatrixOf&& m
 
 }  // namespace
 
-void Shell::each_stiffness(std::span<const JetHessian> at, const FaceMatrix& tell) const {
+void ShellFaces::each_stiffness(std::span<const JetHessian> at, const FaceMatrix& tell) const {
   tell_in_order(basis_, tell, [&](std::int64_t e) {
     const auto n = basis_.points_in(e);
     FaceBlock block = FaceBlock::Zero(3 * n, 3 * n);
@@ -364,7 +382,7 @@ void Shell::each_stiffness(std::span<const JetHessian> at, const FaceMatrix& tel
   });
 }
 
-void Shell::each_mass(const FaceMatrix& tell) const {
+void ShellFaces::each_mass(const FaceMatrix& tell) const {
   tell_in_order(mass_basis_, tell, [&](std::int64_t e) {
     const auto n = mass_basis_.points_in(e);
     FaceBlock block = FaceBlock::Zero(3 * n, 3 * n);
@@ -380,7 +398,7 @@ void Shell::each_mass(const FaceMatrix& tell) const {
   });
 }
 
-void Shell::flow(std::span<const Vec3> x) {
+void ShellFaces::flow(std::span<const Vec3> x) {
   if (!yield_) return;
   const auto& k = std::get<ChosenLamina<LaminaHencky>>(law_).constants;
   const auto stretch = laminae_.get<PlasticStretch>();
@@ -399,30 +417,98 @@ void Shell::flow(std::span<const Vec3> x) {
     }
 }
 
+Real ShellFaces::membrane_stiffness() const {
+  return with_law([]<class L>(L, const auto& k) { return L::stiffness(k); });
+}
+
+Real ShellFaces::stiffening(std::span<const Vec3> x) const {
+  const std::span<const Vec3> plastic = yield_ ? laminae_.get<PlasticStretch>() : std::span<const Vec3>();
+  std::vector<Real> of_face(basis_.faces(), 1);
+  with_law([&]<class L>(L, const auto& k) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t e = 0; e < basis_.faces(); ++e)
+      for (int s = 0; s < basis_.samples; ++s) {
+        const LaminaMetric<Real> metric(SurfacePoint<Real>(jet_at(basis_, e, s, x)).forms);
+        for (int l = 0; l < across_; ++l) {
+          const std::size_t r = (e * basis_.samples + s) * across_ + l;
+          const Symmetric2<Real> g = congruence<Real>(stack_[r].to_material) * metric.at(stack_[r].height);
+          if (plastic.empty()) {
+            of_face[e] = std::max(of_face[e], L::stiffening(k, g));
+          } else {
+            // What is felt is the elastic stretch, while the whole one changes.
+            const Symmetric2<Real> c = congruence<Real>(inverse_of(plastic[r])) * g;
+            const Real share = eigenvalues_of(c)[0] / std::max(eigenvalues_of(g)[0], 1e-3);
+            of_face[e] = std::max(of_face[e], L::stiffening(k, c) * share);
+          }
+        }
+      }
+  });
+  return of_face.empty() ? 1 : *std::max_element(of_face.begin(), of_face.end());
+}
+
+Real ShellFaces::plastic_strain_near(std::int64_t e, const Vec2& at) const {
+  if (!yield_) return 0;
+  const int n = static_cast<int>(std::lround(std::sqrt(basis_.samples)));
+  const int s = std::min(n - 1, static_cast<int>(at[1] * n)) * n + std::min(n - 1, static_cast<int>(at[0] * n));
+  const auto strain = laminae_.get<PlasticStrain>().subspan((e * basis_.samples + s) * across_, across_);
+  return *std::max_element(strain.begin(), strain.end());
+}
+
+namespace {
+
+/// Copies the state of rows that stand in the same order, as far as they go.
+void copy_state(Table& from, Table& to) {
+  for (const ColumnView& column : to.columns(Keep::state)) {
+    const ColumnView source = from.column(column.label.name);
+    WEFT_ENSURE(source.row_bytes == column.row_bytes);
+    if (source.rows > 0) std::memcpy(column.data, source.data, source.rows * source.row_bytes);
+  }
+}
+
+}  // namespace
+
+void Shell::take_over(Table points, Table laminae) {
+  const auto in_face = static_cast<PointId>(laminae_per_face());
+  ship_home(comm_, points, [&](PointId id) { return id < point_homes_.size() ? point_homes_[id] : -1; });
+  ship_home(comm_, laminae, [&](PointId id) {
+    return id / in_face < face_homes_.size() ? face_homes_[id / in_face] : -1;
+  });
+  const auto same_ids = [](const Table& here, const Table& there) {
+    const auto a = here.get<Id>(), b = there.get<Id>();
+    return here.owned() == there.owned() && std::equal(b.begin(), b.begin() + there.owned(), a.begin());
+  };
+  comm_.agree([&] {
+    require(same_ids(points_, points) && same_ids(this->laminae(), laminae), ExitCode::checkpoint,
+            fmt::format("{}: these are not the control points of this shell.", name_));
+  });
+  copy_state(points, points_);
+  copy_state(laminae, this->laminae());
+  for (const ColumnView& column : points_.columns(Keep::state)) forest_.update_ghosts(column);
+}
+
 Real Shell::stiffest(std::span<const Vec3> x) const {
-  const std::size_t n = piece_.points.size();
-  std::vector<Real> mass(n, 0);
-  for (std::int64_t e = 0; e < mass_basis_.faces(); ++e)
-    for (int s = 0; s < mass_basis_.samples; ++s)
-      for (std::int64_t a = 0; a < mass_basis_.points_in(e); ++a)
-        mass[mass_basis_.points_of(e)[a]] += mass_[e * mass_basis_.samples + s] * mass_basis_.row(e, s)[a].value;
+  Table work = Table::with<Velocity, Position>();
+  work.resize(piece_.points.size(), piece_.owned);
+  const auto v = work.get<Velocity>(), Kv = work.get<Position>();
+  const auto mass = points_.get<Mass>();
   const auto hessians = linearise(x);
+  for (std::size_t r = 0; r < piece_.owned; ++r) {
+    Random random(1, 0, static_cast<PointId>(piece_.points[r]));
+    v[r] = random.uniform3() - Vec3::Constant(0.5);
+  }
+  const auto sum = [&](auto&& term) { return comm_.sum(ordered_sum(piece_.owned, Real(0), term)); };
   // Power iteration on M^-1 K.
-  std::vector<Vec3> v(n), Kv(n);
-  Random random(1, 0, 0);
-  for (Vec3& entry : v)
-    for (int i = 0; i < 3; ++i) entry[i] = random.uniform() - 0.5;
   Real largest = 0;
   for (int iteration = 0; iteration < 100; ++iteration) {
-    const Real size = std::sqrt(ordered_sum(n, Real(0), [&](std::size_t r) { return mass[r] * v[r].squaredNorm(); }));
+    const Real size = std::sqrt(sum([&](std::size_t r) { return mass[r] * v[r].squaredNorm(); }));
     if (!(size > 0)) return 0;
-    for (std::size_t r = 0; r < n; ++r) {
-      v[r] /= size;
-      Kv[r].setZero();
-    }
+    for (std::size_t r = 0; r < piece_.owned; ++r) v[r] /= size;
+    forest_.update_ghosts(work.column(Velocity::label.name));
+    std::fill(Kv.begin(), Kv.end(), Vec3::Zero());
     add_force_change(hessians, v, Kv);
-    largest = -ordered_sum(n, Real(0), [&](std::size_t r) { return v[r].dot(Kv[r]); });
-    for (std::size_t r = 0; r < n; ++r) v[r] = -Kv[r] / mass[r];
+    forest_.sum_to_owners(work.column(Position::label.name));
+    largest = -sum([&](std::size_t r) { return v[r].dot(Kv[r]); });
+    for (std::size_t r = 0; r < piece_.owned; ++r) v[r] = -Kv[r] / mass[r];
   }
   return largest;
 }

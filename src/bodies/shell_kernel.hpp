@@ -14,6 +14,22 @@ namespace weft {
 template <class T>
 using SurfaceJet = Eigen::Matrix<T, 3, 5>;
 
+/// Tangents and second derivatives; differences to the first control point keep digits far from the origin.
+inline SurfaceJet<Real> jet_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
+  const auto points = basis.points_of(e);
+  const auto row = basis.row(e, s);
+  SurfaceJet<Real> q = SurfaceJet<Real>::Zero();
+  for (std::size_t a = 1; a < points.size(); ++a) {
+    const Vec3 r = x[points[a]] - x[points[0]];
+    q.col(0) += row[a].d1 * r;
+    q.col(1) += row[a].d2 * r;
+    q.col(2) += row[a].d11 * r;
+    q.col(3) += row[a].d12 * r;
+    q.col(4) += row[a].d22 * r;
+  }
+  return q;
+}
+
 /// Components (11, 22, 12) of the first and of the second fundamental form.
 template <class T>
 using Forms = Eigen::Matrix<T, 6, 1>;
@@ -116,11 +132,31 @@ struct FormsEnergy {
   Eigen::Matrix<Real, 6, 6> hessian = Eigen::Matrix<Real, 6, 6>::Zero();
 };
 
-/// Adds the law's energy of the laminae and its first derivative, and with `second` its second derivative.
-/// `elastic_map(l)` is the map of
-/// metrics at lamina l, with its plastic stretch taken off.
-template <LaminaLaw L, class ElasticMap>
-void add_laminae(const typename L::Constants& k, std::span<const Lamina> laminae, const ElasticMap& elastic_map,
+/// A law without memory: what each lamina opposes to its elastic metric.
+template <LaminaLaw L>
+struct ElasticLaminae {
+  const typename L::Constants& k;
+  Real energy(std::size_t, const Symmetric2<Real>& c) const { return L::energy(k, c); }
+  Symmetric2<Real> gradient(std::size_t, const Symmetric2<Real>& c) const { return L::gradient(k, c); }
+  Mat3 hessian(std::size_t, const Symmetric2<Real>& c) const { return L::hessian(k, c); }
+};
+
+/// The same of laminae that may flow beyond their plastic strain so far.
+struct FlowingLaminae {
+  const LaminaHencky::Constants& k;
+  const LaminaYield& y;
+  std::span<const Real> strain;
+  Real energy(std::size_t l, const Symmetric2<Real>& c) const { return FlowingHencky::energy(k, y, strain[l], c); }
+  Symmetric2<Real> gradient(std::size_t l, const Symmetric2<Real>& c) const {
+    return FlowingHencky::gradient(k, y, strain[l], c);
+  }
+  Mat3 hessian(std::size_t l, const Symmetric2<Real>& c) const { return FlowingHencky::hessian(k, y, strain[l], c); }
+};
+
+/// Adds the energy of the laminae and its first derivative, and with `second` its second derivative. `law` is one of
+/// the above, `elastic_map(l)` the map of metrics at lamina l, with its plastic stretch taken off.
+template <class Laws, class ElasticMap>
+void add_laminae(const Laws& law, std::span<const Lamina> laminae, const ElasticMap& elastic_map,
                  const Forms<Real>& forms, bool second, FormsEnergy& sum) {
   const LaminaMetric<Real> metric(forms);
   const Eigen::Matrix<Real, 3, 6> C = metric.c_by_forms();
@@ -129,13 +165,13 @@ void add_laminae(const typename L::Constants& k, std::span<const Lamina> laminae
     const Real xi = laminae[l].height, volume = laminae[l].volume;
     const Mat3 M = congruence<Real>(elastic_map(l));
     const Vec3 strain = M * metric.at(xi);
-    sum.energy += volume * L::energy(k, strain);
-    const Vec3 p = volume * (M.transpose() * L::gradient(k, strain));
+    sum.energy += volume * law.energy(l, strain);
+    const Vec3 p = volume * (M.transpose() * law.gradient(l, strain));
     sum.gradient.head<3>() += p;
     sum.gradient.tail<3>() -= 2 * xi * p;
     p2 += xi * xi * p;
     if (!second) continue;
-    const Mat3 h = volume * (M.transpose() * L::hessian(k, strain) * M);
+    const Mat3 h = volume * (M.transpose() * law.hessian(l, strain) * M);
     Eigen::Matrix<Real, 3, 6> G = xi * xi * C;
     G.leftCols<3>() += Mat3::Identity();
     G.rightCols<3>() -= 2 * xi * Mat3::Identity();

@@ -55,7 +55,26 @@ void ShellTerm::add_tangent(const Linear& linear, Tangent& tangent) const {
   });
 }
 
+std::vector<int> boundary_numbers(const ControlMesh& mesh) {
+  const auto material = std::span(mesh.faces).first(static_cast<std::size_t>(mesh.material_faces));
+  std::set<std::pair<std::int32_t, std::int32_t>> edges;
+  for (const Quad& face : material)
+    for (int c = 0; c < 4; ++c) edges.insert({face[c], face[(c + 1) % 4]});
+  std::vector<std::int32_t> next(mesh.points.size(), -1);
+  for (const auto& [p, q] : edges)
+    if (!edges.contains({q, p})) next[p] = q;
+  std::vector<int> number(mesh.points.size(), -1);
+  int count = 0;
+  for (std::size_t start = 0; start < next.size(); ++start) {
+    if (next[start] < 0 || number[start] >= 0) continue;
+    for (auto p = static_cast<std::int32_t>(start); number[p] < 0; p = next[p]) number[p] = count;
+    ++count;
+  }
+  return number;
+}
+
 Sites sites_of(const ControlMesh& mesh) {
+  const std::vector<int> boundary_of = boundary_numbers(mesh);
   std::vector<bool> exists;
   const std::vector<Vec3> limit = limit_points(mesh, exists);
   const std::set<std::int32_t> material = [&] {
@@ -81,6 +100,7 @@ Sites sites_of(const ControlMesh& mesh) {
     around[vertex] += n * n;
     Site site;
     site.point = vertex;
+    site.boundary = boundary_of[vertex];
     site.where = limit[vertex];
     for (const auto& [point, weight] : around) {
       site.place.rows.push_back(point);
@@ -116,6 +136,7 @@ Sites sites_of(const ControlMesh& mesh) {
       site.point = boundary;
       site.at_end = !material.contains(boundary);
       const std::int32_t vertex = !site.at_end ? boundary : lines[i == 0 ? 1 : i - 1].boundary;
+      site.boundary = boundary_of[vertex];
       site.where = limit[vertex];
       site.normal = normal_at(vertex);
       site.place = {{outer, boundary, inner}, {1.0 / 6, 4.0 / 6, 1.0 / 6}};
@@ -147,15 +168,16 @@ Sample sample_of(std::span<const std::int32_t> rows, std::span<const BasisWeight
 
 }  // namespace
 
-std::vector<Sample> surface_samples(const Shell& shell, Real areal_density) {
+std::vector<Sample> surface_samples(const Shell& shell, std::span<const Real> areal_density) {
   const LimitBasis& basis = shell.basis();
   const auto rest = shell.points().get<RestPosition>();
   std::vector<Sample> samples;
   for (std::int64_t e = 0; e < basis.faces(); ++e)
     for (int s = 0; s < basis.samples; ++s) {
       samples.push_back(sample_of(basis.points_of(e), basis.row(e, s), 1, 2, rest));
+      samples.back().face = shell.piece().elements[static_cast<std::size_t>(e)];
       samples.back().measure = shell.rest_areas()[e * basis.samples + s];
-      samples.back().mass = areal_density * samples.back().measure;
+      samples.back().mass = areal_density[samples.back().face] * samples.back().measure;
     }
   return samples;
 }
@@ -168,6 +190,7 @@ std::vector<Sample> side_samples(const Shell& shell, const ControlMesh& mesh) {
   for (std::size_t r = 0; r < shell.piece().points.size(); ++r)
     row_of[shell.piece().points[r]] = static_cast<std::int32_t>(r);
   const auto rest = shell.points().get<RestPosition>();
+  const std::vector<int> boundary_of = boundary_numbers(mesh);
 
   struct Edge {
     int along, inside;
@@ -194,6 +217,8 @@ std::vector<Sample> side_samples(const Shell& shell, const ControlMesh& mesh) {
         Vec3 along = Vec3::Zero();
         for (std::size_t k = 0; k < rows.size(); ++k) along += sample.d1[k] * rest[rows[k]];
         sample.measure = rule.weight[s] * along.norm();
+        sample.face = faces[static_cast<std::size_t>(e)];
+        sample.boundary = boundary_of[mesh.faces[sample.face][c]];
         samples.push_back(std::move(sample));
       }
     }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 namespace weft::deck {
@@ -137,7 +138,7 @@ void check(const ControlMeshDeck& mesh, const Spot& at) {
   if (std::holds_alternative<MeshFileDeck>(mesh.form))
     at["irregular"].error_at_key("is for generated meshes; a file is taken as it is.");
   for (const auto& [key, faces] : {std::pair{"across", mesh.across}, {"along", mesh.along}})
-    if (faces < 8 || faces % 2 != 0) at[key].error("must be even and at least 8 for an irregular mesh.");
+    if (faces < 12 || faces % 2 != 0) at[key].error("must be even and at least 12 for an irregular mesh.");
 }
 
 void check(const HoldDeck& hold, const Spot& at) {
@@ -178,6 +179,8 @@ void check(const OutputDeck& output, const Spot& at) {
 }
 
 void check_references(const Deck& deck, const Spot& root) {
+  if (deck.time.scheme != Scheme::equilibrium && std::isinf(deck.domain.dx))
+    root["domain"]["dx"].error("the grid spacing \"dx\" is missing; \"scheme: static\" under time alone has no grid.");
   const Spot bodies = list_of(root, "bodies"), sources = list_of(root, "sources");
   const Spot colliders = list_of(root, "colliders"), probes = list_of(root, "probes");
   const Spot handles = list_of(root, "handles");

@@ -40,6 +40,19 @@ inline constexpr std::array words<Hold> = {
     Word{Hold::symmetry, "symmetry", "the boundary in a plane, so that the body goes on as its mirror image"}};
 
 template <>
+inline constexpr std::array words<LaminaPlaces> = {
+    Word{LaminaPlaces::gauss, "gauss", "Gauss points"},
+    Word{LaminaPlaces::quarter, "quarter", "two laminae a quarter of the thickness from the middle, as in Guo et al. "
+                                           "2018; bending is a quarter too soft"}};
+
+template <>
+inline constexpr std::array words<FabricKind> = {
+    Word{FabricKind::silk, "silk", "0.239 mm, 347 kg/m^3"}, Word{FabricKind::cotton, "cotton", "0.253 mm, 409 kg/m^3"},
+    Word{FabricKind::canvas, "canvas", "0.37 mm, 795 kg/m^3"},
+    Word{FabricKind::denim, "denim", "0.66 mm, 606 kg/m^3; linear moduli alone"},
+    Word{FabricKind::wool, "wool", "1.28 mm, 375 kg/m^3; linear moduli alone"}};
+
+template <>
 inline constexpr std::array words<Axis> = {Word{Axis::x, "x", ""}, Word{Axis::y, "y", ""}, Word{Axis::z, "z", ""}};
 
 template <>
@@ -78,7 +91,8 @@ inline constexpr auto keys<BoundsDeck> =
 template <>
 inline constexpr auto keys<DomainDeck> =
     table("domain", "Space. The grid has no edges: it exists wherever there is material.",
-          Key{"dx", "m", above(0), required, "Grid spacing.", &DomainDeck::dx},
+          Key{"dx", "m", above(0).or_none(), "none", "Grid spacing; needed unless time.scheme is static.",
+              &DomainDeck::dx},
           Key{"gravity", "m/s^2", anything, "[0, -9.81, 0]", "Acceleration of everything.", &DomainDeck::gravity},
           Key{"bounds", absent, "Where material is kept; without bounds, everywhere.", &DomainDeck::bounds});
 
@@ -249,6 +263,11 @@ inline constexpr auto keys<FiberLawDeck> = table(
     Either{"The friction: friction_angle, or friction_along with friction_across.", &FiberLawDeck::friction});
 
 template <>
+inline constexpr auto keys<FabricDeck> =
+    table("fabric", "Woven fabric for shells, as measured by Clyde, Teran and Tamstorf 2017; warp along material axis 1.",
+          Key{"fabric", required, "Which.", &FabricDeck::fabric});
+
+template <>
 inline constexpr bool is_named_by_key<MaterialDeck> = true;
 
 template <>
@@ -261,7 +280,7 @@ inline constexpr auto keys<MaterialDeck> =
 
 template <>
 inline constexpr auto keys<PlaneDeck> = table(
-    "plane", "A half space; only for colliders.",
+    "plane", "A half space; for colliders and handles.",
     Key{"point", "m", anything, required, "Any point of the plane.", &PlaneDeck::point},
     Key{"normal", "1", direction, required, "Points away from the solid side; of any length.", &PlaneDeck::normal});
 
@@ -393,22 +412,43 @@ inline constexpr auto keys<ControlMeshDeck> =
               &ControlMeshDeck::along},
           Key{"irregular", "false",
               "Give the generated mesh points where three and five edges meet; numbers of faces must be even and at "
-              "least 8.",
+              "least 12.",
               &ControlMeshDeck::irregular},
           Key{"scale", "1", above(0), "1", "Uniform scale.", &ControlMeshDeck::scale},
           Key{"rotate", absent, "Turn about the origin.", &ControlMeshDeck::rotate},
           Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &ControlMeshDeck::translate});
 
 template <>
+inline constexpr auto keys<ShellPartDeck> =
+    table("shell_part", "Faces with a thickness of their own: those that satisfy all that is given.",
+          Key{"where", absent, "Faces whose middle is inside this shape at rest.", &ShellPartDeck::where},
+          Key{"group", absent, "Faces of this group of the mesh file.", &ShellPartDeck::group},
+          Key{"thickness", "m", above(0), required, "Thickness.", &ShellPartDeck::thickness});
+
+template <>
 inline constexpr auto keys<ShellDeck> = table(
-    "shell", "A thin sheet that resists stretching and bending; so far for time.scheme static.",
+    "shell", "A thin sheet that resists stretching and bending, in frictional contact with itself and all else.",
     Key{"name", a_name, required, "Names files and columns.", &ShellDeck::name},
-    Key{"material", a_name, required, "Name of a material with law stvk_hencky or von_mises.", &ShellDeck::material},
+    Key{"material", a_name, required, "Name of a material with law stvk_hencky, von_mises or fabric.", &ShellDeck::material},
     Key{"mesh", required, "The surface in the middle of the thickness.", &ShellDeck::mesh},
     Key{"thickness", "m", above(0), required, "Thickness.", &ShellDeck::thickness},
+    Key{"parts", "[]", "Parts with another thickness; later ones win.", &ShellDeck::parts},
+    Key{"direction", "1", direction, absent,
+        "Material axis 1, in space at rest; without, the direction in which the first texture coordinate grows, or the "
+        "first direction of a generated mesh.",
+        &ShellDeck::direction},
+    Key{"across", "gauss", "Where laminae lie across the thickness.", &ShellDeck::across},
     Key{"laminae", "1", at_least(2).at_most(9), "2",
-        "Gauss points across the thickness; 2 are exact for elastic sheets, denting needs 3 to 5.",
-        &ShellDeck::laminae});
+        "Laminae across the thickness; 2 are exact for elastic sheets, denting needs 5 or more.", &ShellDeck::laminae},
+    Key{"in_plane", "1", at_least(1).at_most(4), "2",
+        "Gauss points of a face in each direction; one leaves motions without energy.", &ShellDeck::in_plane},
+    Key{"contact", absent, "Frictional contact; needed unless time.scheme is static.", &ShellDeck::contact},
+    Key{"contact_points", "1", at_least(0).at_most(16), "0",
+        "Contact points of a face in each direction; 0: as many as are no farther apart than half of domain.dx.",
+        &ShellDeck::contact_points},
+    Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &ShellDeck::velocity},
+    Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
+        &ShellDeck::spin});
 
 template <>
 inline constexpr auto keys<SurfaceDeck> =
@@ -645,8 +685,14 @@ inline constexpr auto keys<HandleDeck> =
     table("handle", "Holds, moves or loads a part of a meshed body. In steps of the grid: `hold` with keep place, and `force`.",
           Key{"name", a_name, required, "Names columns.", &HandleDeck::name},
           Key{"body", a_name, required, "Name of a meshed body.", &HandleDeck::body},
-          Key{"where", absent, "The part of the body that is inside this shape at rest; without, all of it.",
-              &HandleDeck::where},
+          Key{"where", absent, "The part of the body that is inside this shape at rest.", &HandleDeck::where},
+          Key{"group", absent, "The part that belongs to this group of the mesh file.", &HandleDeck::group},
+          Key{"vertices", "1", at_least(0), "[]", "Vertices by number, counted from 0 as in the mesh file.",
+              &HandleDeck::vertices},
+          Key{"boundary", "1", at_least(0), absent,
+              "A closed line of boundary edges by number; `weft check` counts them. What satisfies all keys that are "
+              "given is chosen; without any, all of the body.",
+              &HandleDeck::boundary},
           OneOf{"What it does.", &HandleDeck::action});
 
 template <>
@@ -739,7 +785,7 @@ template <>
 inline constexpr auto keys<Deck> = table(
     "deck", "The top level of a deck.",
     Key{"weft", "1", at_least(1).at_most(1), required, "Format of the deck.", &Deck::format},
-    Key{"title", "\"\"", "What this is, in words.", &Deck::title}, Key{"domain", required, "Space.", &Deck::domain},
+    Key{"title", "\"\"", "What this is, in words.", &Deck::title}, Key{"domain", "{}", "Space.", &Deck::domain},
     Key{"time", required, "Time.", &Deck::time}, Key{"transfer", "{}", "Between points and grid.", &Deck::transfer},
     Key{"materials", at_least(1), required, "What bodies are made of, by name.", &Deck::materials},
     Key{"bodies", at_least(1), required, "What moves.", &Deck::bodies},

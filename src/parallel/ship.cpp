@@ -4,6 +4,10 @@
 
 #include "parallel/sparse_exchange.hpp"
 
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
 namespace weft {
 namespace {
 
@@ -52,6 +56,23 @@ Shipment ship(const Comm& comm, Table& table, std::span<const int> new_rank) {
     unpack(columns, staying.size() + m, incoming.bytes.data() + m * row_bytes);
 
   return {static_cast<std::int64_t>(outgoing.rows()), static_cast<int>(outgoing.rank.size())};
+}
+
+void ship_home(const Comm& comm, Table& table, const std::function<int(PointId)>& home) {
+  std::vector<int> rank;
+  std::vector<std::uint32_t> rows;
+  for (std::size_t r = 0; r < table.owned(); ++r)
+    if (const int to = home(std::as_const(table).get<Id>()[r]); to >= 0) {
+      rows.push_back(static_cast<std::uint32_t>(r));
+      rank.push_back(to);
+    }
+  table.reorder(rows);
+  ship(comm, table, rank);
+  const auto id = std::as_const(table).get<Id>();
+  rows.resize(table.rows());
+  std::iota(rows.begin(), rows.end(), 0);
+  std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) { return id[a] < id[b]; });
+  table.reorder(rows);
 }
 
 }  // namespace weft

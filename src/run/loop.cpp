@@ -15,6 +15,7 @@
 #include "weft/run/progress.hpp"
 #include "weft/run/provenance.hpp"
 #include "weft/run/record.hpp"
+#include "weft/run/resume.hpp"
 #include "weft/run/static.hpp"
 #include "weft/run/status.hpp"
 #include "weft/run/watchdog.hpp"
@@ -38,34 +39,6 @@ std::vector<CheckpointPart> parts_of(Scene& scene) {
   return parts;
 }
 
-/// The deck without what may change when a run is resumed.
-std::string physics_of(Deck deck, const Deck& reference) {
-  deck.title = reference.title;
-  deck.time = reference.time;
-  deck.output = reference.output;
-  deck.balance = reference.balance;
-  deck.solve.petsc = reference.solve.petsc;
-  return resolved_yaml(deck);
-}
-
-void require_same_physics(const CheckpointHeader& header, const Deck& deck, const path& from) {
-  const Deck saved = parse_deck(header.resolved_deck, from.string() + " (its deck)", from.string());
-  require(physics_of(saved, deck) == physics_of(deck, deck), ExitCode::checkpoint,
-          fmt::format("{}: this checkpoint belongs to a different deck. When a run is resumed, only title, time, "
-                      "output, balance and solve.petsc may change.",
-                      from.string()));
-}
-
-/// True if the run in this folder ended by itself or on request, and so left a checkpoint.
-bool ended_in_order(const path& folder) {
-  try {
-    const std::string state = look_at_run(folder).status.state;
-    return state == "finished" || state == "stopped";
-  } catch (const Error&) {
-    return false;
-  }
-}
-
 /// One run from start to end: owns the scene, its state and its records.
 class Run {
  public:
@@ -77,8 +50,6 @@ class Run {
   void start();
   void start_anew();
   void resume(const path& checkpoint);
-  std::optional<path> checkpoint_to_resume() const;
-  ExistingRun what_to_do_with_existing_run() const;
   void one_step();
   void record_row();
   void record_frame();
@@ -136,33 +107,6 @@ Run::Run(const Comm& comm, const Deck& deck, const RunOptions& options, Requests
   check_field_names(scene_);
 }
 
-/// The checkpoint that --resume means; none if there is nothing to resume from.
-std::optional<path> Run::checkpoint_to_resume() const {
-  if (!options_.resume) return std::nullopt;
-  if (*options_.resume != "auto") {
-    const auto problems = verify_checkpoint(comm_, *options_.resume);
-    require(problems.empty(), ExitCode::checkpoint, problems.empty() ? "" : problems.front());
-    return *options_.resume;
-  }
-  const FoundCheckpoint found = find_checkpoint(comm_, options_.output / "checkpoints");
-  for (const std::string& reason : found.passed_over) log_warning(reason);
-  if (found.path) return found.path;
-  require(found.passed_over.empty(), ExitCode::checkpoint,
-          fmt::format("{}: no whole checkpoint is left to resume from. Start again with --force to replace this run.",
-                      options_.output.string()));
-  log_info(fmt::format("{} holds no checkpoint yet: the run starts at the beginning.", options_.output.string()));
-  return std::nullopt;
-}
-
-ExistingRun Run::what_to_do_with_existing_run() const {
-  if (resumed_) return ExistingRun::resume;
-  if (options_.force) return ExistingRun::replace;
-  // A run that was killed before its first checkpoint has nothing to lose; a job script must be able to go on from
-  // there.
-  if (options_.resume && !ended_in_order(options_.output)) return ExistingRun::replace;
-  return ExistingRun::refuse;
-}
-
 void Run::start_anew() {
   state_ = start_scene(comm_, scene_);
   state_.probe_points = find_probe_points(comm_, scene_);
@@ -192,15 +136,10 @@ void Run::resume(const path& checkpoint) {
 void Run::start() {
   {
     const auto timing = timers_.measure("start");
-    const auto checkpoint = checkpoint_to_resume();
+    const auto checkpoint = checkpoint_to_resume(comm_, options_);
     if (checkpoint) resume(*checkpoint);
     else start_anew();
-    // The root alone looks at the folder: when others would, it may be changing it already.
-    ExistingRun policy = ExistingRun::refuse;
-    comm_.agree([&] {
-      if (comm_.is_root()) policy = what_to_do_with_existing_run();
-    });
-    prepare_output_folder(comm_, options_.output, policy);
+    prepare_output_folder(comm_, options_.output, existing_run(comm_, options_, resumed_));
     const std::uint64_t bytes = checkpoint_bytes(comm_, parts_of(scene_));
     longest_checkpoint_ = std::max(least_checkpoint_time, static_cast<double>(bytes) / careful_rate);
     require_free_space(comm_, options_.output, bytes + scene_frame_bytes(comm_, scene_), "a checkpoint and a frame");

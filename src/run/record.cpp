@@ -262,14 +262,17 @@ void Recorder::write_frame(const Scene& scene, const RunState& state, const Step
   const FrameMoment moment{state.next_frame, state.step, state.time};
   for (const auto& body : scene.bodies) {
     Table observed = body->observe();
-    const auto fields = chosen_fields(scene, body->points(), observed);
     Picture picture = body->picture();
+    const bool is_of_rows = !comm_.any(!picture.points.empty());  // some ranks may have nothing to draw
+    const auto fields = is_of_rows ? chosen_fields(scene, body->points(), observed) : std::vector<ColumnView>();
     std::vector<ColumnView> cell_fields;
     for (const std::string& name : scene.deck.output.fields)
       if (const ColumnView column = picture.fields.column(name); column.row_bytes > 0) cell_fields.push_back(column);
     if (picture.forest != nullptr) share_points(comm_, picture);
     series(body->name())
-        .write(moment, {kind_of(picture), std::as_const(body->points()).get<Position>().first(body->points().owned()),
+        .write(moment, {kind_of(picture),
+                        is_of_rows ? std::as_const(body->points()).get<Position>().first(body->points().owned())
+                                   : std::span<const Vec3>(picture.points),
                         picture.cells, fields, cell_fields, picture.forest != nullptr});
   }
   for (const Wall& wall : scene.walls) {

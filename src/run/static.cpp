@@ -9,13 +9,14 @@
 #include "weft/output/history.hpp"
 #include "weft/run/progress.hpp"
 #include "weft/run/provenance.hpp"
-#include "weft/run/state.hpp"
+#include "weft/run/resume.hpp"
 #include "weft/run/status.hpp"
 #include "weft/run/watchdog.hpp"
 #include "weft/scene/static_scene.hpp"
 #include "weft/solve/equilibrium.hpp"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -32,6 +33,39 @@ constexpr int drawn_divisions = 4;
 struct Displacement : Field<Vec3> {
   static constexpr Label label{"displacement", "m", Keep::shown};
 };
+
+/// Where an analysis is on its way, besides the state of its bodies. All of it goes into a checkpoint.
+struct PathState {
+  std::int64_t step = 0;
+  Real time = 0;                ///< [s].
+  std::int64_t next_frame = 0;  ///< Frame k is due at k * time.frame_interval.
+  Real last_time = 0;           ///< Length of the last step [s].
+  Real dt = 0;                  ///< Of the next step in time [s].
+  PathMeasure measure{0, 0};    ///< Along the arc; zero before the second step.
+  Real length = 0;              ///< Of the next step along the arc.
+};
+
+std::string to_text(const PathState& s) {
+  return nlohmann::json{{"step", s.step},
+                        {"time", s.time},
+                        {"next_frame", s.next_frame},
+                        {"last_time", s.last_time},
+                        {"dt", s.dt},
+                        {"measure", {s.measure.displacement, s.measure.time}},
+                        {"length", s.length}}
+      .dump();
+}
+
+PathState path_state_from(const std::string& text) {
+  try {
+    const auto j = nlohmann::json::parse(text);
+    return {j.at("step"), j.at("time"), j.at("next_frame"), j.at("last_time"), j.at("dt"),
+            {j.at("measure").at(0), j.at("measure").at(1)}, j.at("length")};
+  } catch (const nlohmann::json::exception& problem) {
+    throw Error(ExitCode::checkpoint,
+                std::string("the state of the analysis in the checkpoint cannot be read: ") + problem.what());
+  }
+}
 
 EquilibriumSettings settings_of(const StaticScene& scene) {
   const Deck& deck = scene.deck;
@@ -54,8 +88,7 @@ std::vector<CheckpointPart> parts_of(StaticScene& scene) {
   std::vector<CheckpointPart> parts;
   for (MeshedBody& body : scene.bodies) {
     parts.push_back({body.shell->name(), &body.shell->points()});
-    if (body.shell->laminae().columns().size() > 0)
-      parts.push_back({body.shell->name() + "_laminae", &body.shell->laminae()});
+    parts.push_back({body.shell->name() + "_laminae", &body.shell->laminae()});
   }
   return parts;
 }
@@ -123,18 +156,20 @@ class StaticRun {
         last_step_(options.steps.value_or(std::numeric_limits<std::int64_t>::max())),
         started_(wall_seconds()) {
     for (const MeshedBody& body : scene_->bodies) drawings_.emplace_back(body);
-    state_.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
+    state_.dt = deck.time.end / deck.loading.steps;
   }
 
   void go();
 
  private:
-  bool is_over() const;
+  bool has_ended() const;
+  bool is_over() const { return has_ended() || state_.step >= last_step_; }
   EquilibriumReport step_in_time();
   EquilibriumReport step_along_arc();
   void commit();
   void record(const EquilibriumReport& report);
   void draw();
+  void resume(const std::filesystem::path& checkpoint);
   void save();
   void tell(const std::string& word, const std::optional<Error>& failure = std::nullopt) const;
   [[noreturn]] void give_up(const EquilibriumReport& report);
@@ -147,37 +182,38 @@ class StaticRun {
   Equilibrium equilibrium_;
   Motion motion_;
   Increment last_;
-  PathMeasure measure_{0, 0};
-  Real length_ = 0;  ///< Of the next step along the arc.
-  Real dt_ = 0;      ///< Of the next step in time [s].
-  RunState state_;
+  PathState state_;
   Real end_;
   std::int64_t last_step_;
   std::vector<Drawing> drawings_;
   std::optional<History> curve_;
   std::map<std::string, FrameSeries> series_;
+  bool resumed_ = false;
   std::int64_t saved_step_ = -1;
   double started_;
 };
 
 void StaticRun::go() {
-  require(
-      !options_.resume || !holds_run(options_.output), ExitCode::checkpoint,
-      fmt::format("{}: a static analysis cannot be resumed. Start it again with --force.", options_.output.string()));
-  prepare_output_folder(comm_, options_.output, options_.force ? ExistingRun::replace : ExistingRun::refuse);
+  if (const auto checkpoint = checkpoint_to_resume(comm_, options_)) resume(*checkpoint);
+  prepare_output_folder(comm_, options_.output, existing_run(comm_, options_, resumed_));
   comm_.agree([&] {
     if (!comm_.is_root()) return;
     log_to_file((options_.output / "log.txt").string());
     write_text_atomically(options_.output / "resolved.yaml", resolved_yaml(deck_));
   });
-  curve_.emplace(comm_, options_.output / "load_displacement.csv", curve_columns(*scene_));
+  curve_.emplace(comm_, options_.output / "load_displacement.csv", curve_columns(*scene_),
+                 resumed_ ? std::optional(state_.step) : std::nullopt);
+  for (const MeshedBody& body : scene_->bodies)
+    series_.try_emplace(body.shell->name(), comm_, options_.output / "frames", body.shell->name(),
+                        deck_.output.double_precision, resumed_ ? std::optional(state_.next_frame - 1) : std::nullopt);
   tell("running");
   for (const MeshedBody& body : scene_->bodies)
     log_info(fmt::format("{}: {} faces, {} control points, {} ranks", body.shell->name(), body.mesh.material_faces,
                          body.mesh.points.size(), comm_.size()));
-  record({});
-  draw();
-  dt_ = deck_.time.end / deck_.loading.steps;
+  if (!resumed_) {
+    record({});
+    draw();
+  }
   Watchdog watchdog(deck_.time.watchdog, comm_.rank(), options_.output / "log.txt");
   try {
     bool stop = false;
@@ -190,7 +226,7 @@ void StaticRun::go() {
       record(report);
       const bool frame_due =
           deck_.loading.path == LoadPath::arc ||
-          state_.time >= static_cast<Real>(state_.next_frame) * deck_.time.frame_interval * (1 - 1e-9) || is_over();
+          state_.time >= static_cast<Real>(state_.next_frame) * deck_.time.frame_interval * (1 - 1e-9) || has_ended();
       if (frame_due) draw();
       const bool asked = comm_.any(requests_.checkpoint.exchange(false));
       stop = comm_.any(requests_.stop);
@@ -199,7 +235,7 @@ void StaticRun::go() {
       if (!stop && !is_over()) tell("running");
       watchdog.beat();
     }
-    tell(is_over() && state_.step < last_step_ ? "finished" : "stopped");
+    tell(has_ended() ? "finished" : "stopped");
   } catch (const Error& error) {
     try {
       tell("failed", error);
@@ -210,9 +246,9 @@ void StaticRun::go() {
   }
 }
 
-bool StaticRun::is_over() const {
+bool StaticRun::has_ended() const {
   const bool by_steps = deck_.loading.path == LoadPath::arc && state_.step >= deck_.loading.max_steps;
-  return state_.time >= end_ * (1 - 1e-12) || state_.step >= last_step_ || by_steps;
+  return state_.time >= end_ * (1 - 1e-12) || by_steps;
 }
 
 /// The last balanced state is kept, and said to be the last.
@@ -234,7 +270,7 @@ EquilibriumReport StaticRun::step_in_time() {
   for (int cut = 0; cut <= deck_.time.max_retries; ++cut) {
     motion_ = start;
     // The balance probably goes on as it went; not from one full step to the next, though, where directions change.
-    Real time = state_.time + dt_;
+    Real time = state_.time + state_.dt;
     const Real next_stop = std::min(end_, (std::floor(state_.time / full * (1 + 1e-12) + 1e-9) + 1) * full);
     if (time > next_stop * (1 - 1e-9)) time = next_stop;
     if (last_.time > 0)
@@ -246,11 +282,11 @@ EquilibriumReport StaticRun::step_in_time() {
       report = equilibrium_.at_time(motion_, time);
     }
     if (report.converged) {
-      if (report.iterations <= 2 * comfortable_iterations) dt_ = std::min(full, 2 * dt_);
+      if (report.iterations <= 2 * comfortable_iterations) state_.dt = std::min(full, 2 * state_.dt);
       return report;
     }
     log_warning(fmt::format("step {} was taken again with half the load: {}", state_.step + 1, report.failure));
-    dt_ /= 2;
+    state_.dt /= 2;
   }
   motion_ = start;
   give_up(report);
@@ -260,23 +296,23 @@ EquilibriumReport StaticRun::step_in_time() {
 EquilibriumReport StaticRun::step_along_arc() {
   const Motion start = motion_;
   EquilibriumReport report;
-  if (measure_.displacement == 0) {
+  if (state_.measure.displacement == 0) {
     // The first step, which was one in time, is the unit of both.
-    measure_ = {1, std::abs(last_.time)};
-    const Real displacement = std::sqrt(std::max(0.0, std::pow(equilibrium_.length_of(last_, measure_), 2) - 1));
-    measure_.displacement = displacement > 0 ? displacement : scene_->size;
-    length_ = std::sqrt(2.0);
+    state_.measure = {1, std::abs(last_.time)};
+    const Real displacement = std::sqrt(std::max(0.0, std::pow(equilibrium_.length_of(last_, state_.measure), 2) - 1));
+    state_.measure.displacement = displacement > 0 ? displacement : scene_->size;
+    state_.length = std::sqrt(2.0);
   }
   for (int cut = 0; cut <= deck_.time.max_retries; ++cut) {
     motion_ = start;
-    report = equilibrium_.along_arc(motion_, last_, measure_, length_);
+    report = equilibrium_.along_arc(motion_, last_, state_.measure, state_.length);
     if (report.converged) {
       const Real change = std::sqrt(comfortable_iterations / std::max(1, report.iterations));
-      length_ = std::min(length_ * std::clamp(change, 0.5, 1.5), deck_.loading.max_growth * std::sqrt(2.0));
+      state_.length = std::min(state_.length * std::clamp(change, 0.5, 1.5), deck_.loading.max_growth * std::sqrt(2.0));
       return report;
     }
     log_warning(fmt::format("step {} was taken again with half the length: {}", state_.step + 1, report.failure));
-    length_ /= 2;
+    state_.length /= 2;
   }
   motion_ = start;
   give_up(report);
@@ -285,7 +321,7 @@ EquilibriumReport StaticRun::step_along_arc() {
 /// The bodies go where the motion took them.
 void StaticRun::commit() {
   last_.u = motion_.u;
-  last_.time = motion_.time - state_.time;
+  state_.last_time = last_.time = motion_.time - state_.time;
   for (std::size_t b = 0; b < scene_->bodies.size(); ++b) {
     Table& points = scene_->bodies[b].shell->points();
     const auto u = motion_.u.points(b);
@@ -348,21 +384,38 @@ void StaticRun::draw() {
     shown.resize(places.size());
     for (std::size_t p = 0; p < places.size(); ++p) shown.get<Displacement>()[p] = places[p] - rest[p];
     const std::vector<ColumnView> fields = shown.columns();
-    auto series = series_.find(body.shell->name());
-    if (series == series_.end())
-      series = series_
-                   .try_emplace(body.shell->name(), comm_, options_.output / "frames", body.shell->name(),
-                                deck_.output.double_precision)
-                   .first;
-    series->second.write({state_.next_frame, state_.step, state_.time},
+    series_.at(body.shell->name()).write({state_.next_frame, state_.step, state_.time},
                          {CellKind::triangle, places, drawings_[b].triangles, fields});
   }
   ++state_.next_frame;
 }
 
+void StaticRun::resume(const std::filesystem::path& checkpoint) {
+  const CheckpointHeader header = read_header(comm_, checkpoint);
+  require_same_physics(header, deck_, checkpoint);
+  state_ = path_state_from(header.state);
+  state_.dt = std::min(state_.dt, deck_.time.end / deck_.loading.steps);
+  motion_.time = state_.time;
+  last_.time = state_.last_time;
+  for (std::size_t b = 0; b < scene_->bodies.size(); ++b) {
+    Shell& shell = *scene_->bodies[b].shell;
+    Table points = Table::with<Id, Position, Velocity, Mass, RestPosition, LastDisplacement>(),
+          laminae = Table::with<Id, PlasticStretch, PlasticStrain>();
+    read_part(comm_, checkpoint, shell.name(), points);
+    read_part(comm_, checkpoint, shell.name() + "_laminae", laminae);
+    shell.take_over(std::move(points), std::move(laminae));
+    const auto last = std::as_const(shell).points().get<LastDisplacement>();
+    std::copy(last.begin(), last.end(), last_.u.points(b).begin());
+  }
+  saved_step_ = state_.step;
+  resumed_ = true;
+  log_info(fmt::format("Resuming from {} at step {}, t = {:.6g} s.", checkpoint.string(), state_.step, state_.time));
+}
+
 void StaticRun::save() {
+  const std::vector<std::uint64_t> cuts(static_cast<std::size_t>(comm_.size() - 1), 0);  // there is no grid
   const CheckpointHeader header{
-      state_.step, state_.time, to_text(state_), resolved_yaml(deck_), provenance_json(comm_.size()), state_.cuts.at};
+      state_.step, state_.time, to_text(state_), resolved_yaml(deck_), provenance_json(comm_.size()), cuts};
   write_checkpoint(comm_, options_.output / "checkpoints", header, parts_of(*scene_), deck_.output.checkpoint.keep);
   saved_step_ = state_.step;
 }
@@ -393,12 +446,16 @@ std::string check_static(const Comm& comm, const Deck& deck) {
   std::int64_t freedoms = 0;
   for (const MeshedBody& body : scene->bodies) {
     Box box;
-    for (const Site& site : body.sites.vertices) box.include(site.where);
+    int boundaries = 0;
+    for (const Site& site : body.sites.vertices) {
+      box.include(site.where);
+      boundaries = std::max(boundaries, site.boundary + 1);
+    }
     freedoms += 3 * static_cast<std::int64_t>(body.mesh.points.size());
     text += fmt::format(
-        "body {}: {} faces, {} control points, {} sides, from [{:.6g}, {:.6g}, {:.6g}] to [{:.6g}, "
+        "body {}: {} faces, {} control points, {} sides, {} boundaries, from [{:.6g}, {:.6g}, {:.6g}] to [{:.6g}, "
         "{:.6g}, {:.6g}]\n",
-        body.shell->name(), body.mesh.material_faces, body.mesh.points.size(), body.sites.sides.size(), box.lower.x(),
+        body.shell->name(), body.mesh.material_faces, body.mesh.points.size(), body.sites.sides.size(), boundaries, box.lower.x(),
         box.lower.y(), box.lower.z(), box.upper.x(), box.upper.y(), box.upper.z());
   }
   std::int64_t conditions = 0;

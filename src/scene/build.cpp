@@ -53,11 +53,16 @@ GridHandle make_handle(const Comm& comm, const Deck& deck, Scene& scene, const H
   require(body != nullptr, ExitCode::deck,
           fmt::format("{}: body {} has no mesh; handles take hold of meshes.", handle.place.text, handle.body));
   const auto shape = handle.where ? make_shape(comm, *handle.where, false, deck.domain.dx) : nullptr;
+  Part part{.shape = shape.get(), .boundary = handle.boundary};
+  if (!handle.vertices.empty()) part.vertices.emplace(handle.vertices.begin(), handle.vertices.end());
+  require(!handle.group, ExitCode::deck,
+          fmt::format("{}: groups choose parts with \"scheme: static\" under time alone.", handle.place.text));
   std::vector<Stencil> places;
-  for (Site& site : vertices_in(body->sites(), shape.get())) places.push_back(std::move(site.place));
+  for (Site& site : vertices_in(body->sites(), part)) places.push_back(std::move(site.place));
   result.count = static_cast<std::int64_t>(places.size());
   require(result.count > 0, ExitCode::deck,
-          fmt::format("{}: no vertex of {} is inside its shape. Change \"where\".", handle.place.text, handle.body));
+          fmt::format("{}: no vertex of {} is in the part that it chooses by where, vertices and boundary.",
+                      handle.place.text, handle.body));
   result.sites = body->watch(std::move(places));
   if (const auto* hold = std::get_if<HoldDeck>(&handle.action); hold != nullptr && hold->keep == Hold::place) {
     result.hold = {{false, false, false}, hold->motion ? make_motion(*hold->motion) : RigidMotion()};
@@ -172,8 +177,6 @@ template <class MeshDeck>
 void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& deck) {
   dynamic_cast<MeshBody&>(*scene.bodies[b]).fill(comm, deck.velocity, spin_matrix(deck.spin));
 }
-
-void fill_body(const Comm&, Scene&, std::size_t, const ShellDeck&) { WEFT_ENSURE(false); }
 
 }  // namespace
 

@@ -9,11 +9,13 @@
 
 #include "weft/base/check.hpp"
 #include "weft/bodies/membrane.hpp"
+#include "weft/bodies/shell_body.hpp"
 #include "weft/geometry/fiber_patterns.hpp"
 #include "weft/geometry/level_set.hpp"
 #include "weft/geometry/mesh_reader.hpp"
 #include "weft/geometry/patches.hpp"
 #include "weft/geometry/primitives.hpp"
+#include "weft/scene/shells.hpp"
 
 namespace weft {
 namespace {
@@ -62,11 +64,9 @@ void require_fits_scheme(const Deck& deck) {
     const bool is_shell = std::holds_alternative<ShellDeck>(body);
     const auto& [name, place] =
         std::visit([](const auto& b) { return std::pair<std::string, std::string>(b.name, b.place.text); }, body);
-    require(is_shell == is_static, ExitCode::deck,
-            is_static ? fmt::format("{}: body {} is no shell; with \"scheme: static\" under time all bodies are of "
-                                    "kind shell.",
-                                    place, name)
-                      : fmt::format("{}: body {} is a shell, which needs \"scheme: static\" under time.", place, name));
+    require(is_shell || !is_static, ExitCode::deck,
+            fmt::format("{}: body {} is no shell; with \"scheme: static\" under time all bodies are of kind shell.",
+                        place, name));
   }
   require(!is_static || (deck.sources.empty() && deck.colliders.empty()), ExitCode::deck,
           "Sources and colliders have no meaning with \"scheme: static\" under time. Leave them out.");
@@ -281,9 +281,14 @@ std::unique_ptr<Body> make_any(const Comm&, const ContinuumDeck& deck, const Mat
   return make_continuum(deck.name, make_law(material.law), material.density);
 }
 
-std::unique_ptr<Body> make_any(const Comm&, const ShellDeck&, const MaterialDeck&, Real) {
-  WEFT_ENSURE(false);  // shells are for static analyses
-  return nullptr;
+std::unique_ptr<Body> make_any(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material, Real dx) {
+  require(deck.contact.has_value(), ExitCode::deck,
+          "the key \"contact\" is missing: what shells resist where they meet something; only \"scheme: static\" under "
+          "time needs none.");
+  const ShellDescription shell = describe_shell(comm, deck, material);
+  const ShellContact contact{{deck.contact->stiffness, deck.contact->shear_stiffness, deck.contact->friction},
+                             deck.contact_points > 0 ? deck.contact_points : contact_points_per_edge(shell.mesh, dx)};
+  return make_shell_body(comm, shell, contact, dx);
 }
 
 }  // namespace

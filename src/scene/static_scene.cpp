@@ -1,25 +1,15 @@
 #include "weft/scene/static_scene.hpp"
 
 #include "weft/bodies/follower_load.hpp"
-#include "weft/geometry/mesh_reader.hpp"
-#include "weft/geometry/patches.hpp"
 #include "weft/scene/catalogue.hpp"
+#include "weft/scene/shells.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
-#include <numbers>
 
 namespace weft {
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-
-constexpr Real whole_turn = 2 * std::numbers::pi;
 
 template <class List>
 std::size_t position_of(const List& list, const std::string& name) {
@@ -28,65 +18,10 @@ std::size_t position_of(const List& list, const std::string& name) {
   return i;
 }
 
-ControlMesh generated(const ControlMeshDeck& deck, const SurfaceMap& map) {
-  return deck.irregular ? irregular_patch(deck.across, deck.along, map) : patch(deck.across, deck.along, map);
-}
-
-ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
-  ControlMesh mesh = std::visit(
-      Overloaded{[&](const MeshFileDeck& d) {
-                   const std::string name = std::filesystem::path(d.file).filename().string();
-                   return control_mesh(read_mesh(name, load_everywhere(comm, d.file)), d.file);
-                 },
-                 [&](const RectangleDeck& d) { return generated(deck, rectangle(d.width, d.height)); },
-                 [&](const CylinderPatchDeck& d) {
-                   const SurfaceMap map = cylinder(d.radius, d.length, d.from, d.to);
-                   const bool closed = std::abs(d.to - d.from - whole_turn) < 1e-12;
-                   return closed && !deck.irregular ? tube(deck.across, deck.along, map) : generated(deck, map);
-                 },
-                 [&](const SpherePatchDeck& d) {
-                   const SurfaceMap map = sphere(d.radius, {d.west, d.east}, {d.south, d.north});
-                   const bool closed = std::abs(d.east - d.west - whole_turn) < 1e-12;
-                   return closed && !deck.irregular ? tube(deck.across, deck.along, map) : generated(deck, map);
-                 },
-                 [&](const AnnulusDeck& d) {
-                   return generated(deck, annulus({d.inner, d.outer}, {d.from, d.to}));
-                 }},
-      deck.form);
-  const Placement placement{
-      deck.scale,
-      deck.rotate ? rotation_matrix(deck.rotate->axis.normalized() * deck.rotate->angle) : Mat3(Mat3::Identity()),
-      deck.translate};
-  for (Vec3& x : mesh.points) x = placement(x);
-  return mesh;
-}
-
 MeshedBody make_meshed(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material) {
   MeshedBody body;
-  ShellDescription shell;
-  shell.name = deck.name;
-  comm.agree([&] {
-    const auto hencky = [](const StiffnessDeck& stiffness) {
-      const auto [youngs_modulus, poisson_ratio] = young_of(stiffness);
-      return ChosenLamina<LaminaHencky>{LaminaHencky::Constants::from(youngs_modulus, poisson_ratio)};
-    };
-    std::visit(Overloaded{[&](const StvkHenckyDeck& d) { shell.law = hencky(d.stiffness); },
-                          [&](const VonMisesDeck& d) {
-                            shell.law = hencky(d.stiffness);
-                            shell.yield = LaminaYield::from(d.yield_stress, d.hardening_modulus, YieldShape::ellipse);
-                          },
-                          [&](const auto&) {
-                            throw Error(ExitCode::deck,
-                                        fmt::format("{}: a shell needs a material with law stvk_hencky or von_mises; "
-                                                    "{} has another.",
-                                                    deck.place.text, material.name));
-                          }},
-               material.law);
-  });
-  shell.mesh = body.mesh = make_control_mesh(comm, deck.mesh);
-  shell.density = material.density;
-  shell.thickness.assign(static_cast<std::size_t>(body.mesh.material_faces), deck.thickness);
-  shell.across.laminae = deck.laminae;
+  ShellDescription shell = describe_shell(comm, deck, material);
+  body.mesh = shell.mesh;
   body.sites = sites_of(body.mesh);
   body.owner_of_point.assign(body.mesh.points.size(), -1);
   for (const MeshPiece& piece : divide_shell(body.mesh, comm.size())) {
@@ -100,7 +35,9 @@ MeshedBody make_meshed(const Comm& comm, const ShellDeck& deck, const MaterialDe
   }
   body.shell = std::make_unique<Shell>(comm, shell);
   body.shell->points().add<LastDisplacement>();
-  body.surface = surface_samples(*body.shell, material.density * deck.thickness);
+  std::vector<Real> areal_density = shell.thickness;
+  for (Real& each : areal_density) each *= material.density;
+  body.surface = surface_samples(*body.shell, areal_density);
   body.edges = side_samples(*body.shell, body.mesh);
   return body;
 }
@@ -122,8 +59,13 @@ class HandleBuilder {
     handle_ = {};
     handle_.name = deck.name;
     for (handle_.body = 0; scene_.bodies[handle_.body].shell->name() != deck.body;) ++handle_.body;
-    shape_ = deck.where ? make_shape(comm_, *deck.where, false, scene_.deck.domain.dx) : nullptr;
-    const std::vector<Site> vertices = vertices_in(body().sites, shape_.get());
+    shape_ = deck.where ? make_shape(comm_, *deck.where, false, voxel_size_for(body().mesh)) : nullptr;
+    part_ = {};
+    part_.shape = shape_.get();
+    part_.boundary = deck.boundary;
+    if (deck.group) choose_group(*deck.group);
+    if (!deck.vertices.empty()) choose_vertices(deck.vertices);
+    const std::vector<Site> vertices = vertices_in(body().sites, part_);
     handle_.part = watch(comm_, scene_, handle_.body, vertices);
     std::visit([this](const auto& action) { build(action); }, deck.action);
     scene_.handles.push_back(std::move(handle_));
@@ -134,8 +76,33 @@ class HandleBuilder {
 
   void require_any(std::int64_t count, const char* what) const {
     require(count > 0, ExitCode::deck,
-            fmt::format("{}: no {} of {} is inside its shape. Change \"where\"; `weft check` says where the body is.",
+            fmt::format("{}: no {} of {} is in the part that it chooses by where, group, vertices and boundary. `weft "
+                        "check` says where the body is.",
                         deck_->place.text, what, deck_->body));
+  }
+
+  void choose_group(const std::string& name) {
+    const ControlMesh& mesh = body().mesh;
+    const std::int32_t group = group_named(mesh, name, deck_->place.text);
+    part_.faces.emplace();
+    part_.vertices.emplace();
+    for (std::int64_t f = 0; f < mesh.material_faces; ++f)
+      if (mesh.group[static_cast<std::size_t>(f)] == group) {
+        part_.faces->insert(f);
+        for (const std::int32_t p : mesh.faces[static_cast<std::size_t>(f)]) part_.vertices->insert(p);
+      }
+  }
+
+  /// Those of the list that are chosen already.
+  void choose_vertices(const std::vector<int>& numbers) {
+    std::set<std::int32_t> chosen;
+    for (const int number : numbers) {
+      require(number < static_cast<int>(body().mesh.points.size()), ExitCode::deck,
+              fmt::format("{}: there is no vertex {}; {} has {} control points, counted from 0.", deck_->place.text,
+                          number, deck_->body, body().mesh.points.size()));
+      if (!part_.vertices || part_.vertices->contains(number)) chosen.insert(number);
+    }
+    part_.vertices = std::move(chosen);
   }
 
   Amplitude amplitude(const std::vector<AmplitudeKeyDeck>& keys) const {
@@ -144,8 +111,11 @@ class HandleBuilder {
 
   std::vector<Sample> inside(const std::vector<Sample>& samples, const char* what) const {
     std::vector<Sample> chosen;
+    require(deck_->vertices.empty(), ExitCode::deck,
+            fmt::format("{}: \"vertices\" choose vertices, but this load acts on a {}. Use where, group or boundary.",
+                        deck_->place.text, what));
     for (const Sample& sample : samples)
-      if (!shape_ || shape_->contains(sample.where)) chosen.push_back(sample);
+      if (part_.has(sample)) chosen.push_back(sample);
     require_any(comm_.sum(static_cast<std::int64_t>(chosen.size())), what);
     return chosen;
   }
@@ -166,12 +136,12 @@ class HandleBuilder {
   }
 
   void build(const HoldDeck& deck) {
-    std::vector<Site> sites = sites_in(body().sites, shape_.get());
+    std::vector<Site> sites = sites_in(body().sites, part_);
     require_any(static_cast<std::int64_t>(sites.size()), "vertex");
     if (deck.keep != Hold::place)
       require(std::any_of(sites.begin(), sites.end(), [](const Site& s) { return !s.slope.rows.empty(); }),
               ExitCode::deck,
-              fmt::format("{}: no side of the boundary of {} is inside its shape (two vertices beside one another at "
+              fmt::format("{}: no side of the boundary of {} is in the part that it chooses (two vertices beside one another at "
                           "least), so there is no slope to keep.",
                           deck_->place.text, deck_->body));
     if (deck.keep == Hold::symmetry)  // a plane of symmetry is for the boundary alone
@@ -220,6 +190,7 @@ class HandleBuilder {
   const HandleDeck* deck_ = nullptr;
   StaticHandle handle_;
   std::shared_ptr<const Shape> shape_;
+  Part part_;
 };
 
 StaticProbe make_probe(const Comm& comm, const StaticScene& scene, const ProbeDeck& deck) {

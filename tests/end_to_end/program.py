@@ -101,6 +101,34 @@ colliders:
   - {name: ledge, shape: {box: {lower: [0, -0.1, -0.5], upper: [0.5, 0, 0.5]}}, condition: separate, friction: 0.4}
 """
 
+# A jelly falls on a metal plate that falls on a ball: laminae flow, contact slips, and the plate meets two bodies.
+PLATE = """
+weft: 1
+title: Plate between a jelly and a ball
+domain: {dx: 0.05, gravity: [0, -9.81, 0]}
+time: {end: 2, frame_interval: 0.1}
+materials:
+  metal: {law: von_mises, density: 800, youngs_modulus: 1e5, poisson_ratio: 0.3, yield_stress: 1e3}
+  soft: {law: fixed_corotated, density: 300, youngs_modulus: 1e4, poisson_ratio: 0.3}
+bodies:
+  - name: plate
+    kind: shell
+    material: metal
+    thickness: 1 cm
+    laminae: 3
+    contact: {stiffness: 2e4, shear_stiffness: 4e3, friction: 0.3}
+    mesh: {rectangle: {width: 0.5, height: 0.4}, across: 9, along: 8, rotate: {axis: [1, 0, 0], angle: 90},
+           translate: [-0.23, 0.26, -0.2]}
+    velocity: [0, -2, 0]
+  - name: jelly
+    kind: continuum
+    material: soft
+    shape: {sphere: {center: [0.05, 0.4, 0.03], radius: 0.1}}
+    velocity: [0, -3, 0]
+colliders:
+  - {name: ball, shape: {sphere: {center: [0, 0, 0], radius: 0.2}}, condition: separate, friction: 0.4}
+"""
+
 
 def environment(threads=1):
     return os.environ | {

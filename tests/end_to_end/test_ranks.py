@@ -2,7 +2,7 @@
 """Proves that ranks, threads and repetition change nothing that they may not: tests/end_to_end/test_ranks.py WEFT."""
 import unittest
 
-from program import CLOTH, JELLIES, SPOUT, Case, checkpoints, history, physics, weft
+from program import CLOTH, JELLIES, PLATE, SPOUT, Case, checkpoints, history, physics, weft
 
 # A jelly of one cell: its points stand in one or two blocks, so most of seven ranks have none.
 CRUMB = """
@@ -36,10 +36,21 @@ class RanksAndThreads(Case):
             with self.subTest(ranks=ranks):
                 self.assert_same_state(alone, self.run_deck(deck, str(ranks), *often, ranks=ranks), 1e-10)
 
-    def test_threads_change_no_bit_of_cloth(self):
-        deck = self.deck(CLOTH)
-        one, two = (self.run_deck(deck, str(threads), "--steps", 60, threads=threads) for threads in (1, 2))
-        self.assert_same_state(one, two, 0)
+    def test_shells_agree_on_1_2_3_4_and_7_ranks_to_1e_10(self):
+        deck = self.deck(PLATE)
+        often = ["--steps", 80, "--set", "balance.every=10", "--set", "balance.threshold=1.01"]
+        alone = self.run_deck(deck, "1", *often)
+        self.assertGreater(float(history(alone)[-1]["elastic_energy"]), 0.01)
+        for ranks in 2, 3, 4, 7:
+            with self.subTest(ranks=ranks):
+                self.assert_same_state(alone, self.run_deck(deck, str(ranks), *often, ranks=ranks), 1e-10)
+
+    def test_threads_change_no_bit_of_cloth_and_shells(self):
+        for number, text in enumerate((CLOTH, PLATE)):
+            deck = self.deck(text)
+            one, two = (self.run_deck(deck, f"{number}_{threads}", "--steps", 60, threads=threads)
+                        for threads in (1, 2))
+            self.assert_same_state(one, two, 0)
 
     def test_threads_change_no_bit(self):
         deck = self.deck(JELLIES)

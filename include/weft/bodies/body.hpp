@@ -52,12 +52,13 @@ struct BodyPart {
   Table* table;
 };
 
-/// How a body is drawn: cells over the rows of its points, ghosts among them.
+/// How a body is drawn: cells over the rows of its points, ghosts among them, or over points of the picture alone.
 struct Picture {
   int corners = 1;                  ///< Of each cell; 1: every owned point is a cell.
-  std::vector<std::int64_t> cells;  ///< Rows, cell after cell.
+  std::vector<std::int64_t> cells;  ///< Rows or numbers of `points`, cell after cell.
   Table fields;                     ///< Shown quantities, a row for each cell.
   const Forest* forest = nullptr;   ///< Of the points, if cells name ghosts. Not owned.
+  std::vector<Vec3> points = {};    ///< [m]; empty if cells are over rows.
 };
 
 /// The rank that is to have what lies at a place.

@@ -9,17 +9,30 @@
 #include "weft/motion/motion.hpp"
 
 #include <array>
+#include <optional>
+#include <set>
 #include <vector>
 
 namespace weft {
 
-/// The sites that a handle on a shape holds; without a shape, all. Of a side those inside the shape that have a
-/// neighbour there, so that a side that only touches the shape with its end stays free; what lies beyond the end of a
-/// side goes with its neighbour. Vertices inside the shape that no such site is at.
-std::vector<Site> sites_in(const Sites& sites, const Shape* shape);
+/// A part of a body: what satisfies all that is given here; all of the body without any.
+struct Part {
+  const Shape* shape = nullptr;                     ///< Holds the place at rest; not owned.
+  std::optional<std::set<std::int32_t>> vertices{};  ///< Numbers of control points.
+  std::optional<std::set<std::int64_t>> faces{};     ///< Numbers of faces, for samples.
+  std::optional<int> boundary{};                     ///< Number of a closed line of boundary edges.
 
-/// The vertices inside a shape, or all.
-std::vector<Site> vertices_in(const Sites& sites, const Shape* shape);
+  bool has(const Site& site) const;
+  bool has(const Sample& sample) const;
+};
+
+/// The sites that a handle on a part holds. Of a side those in the part that have a neighbour there, so that a side that
+/// only touches the part with its end stays free; what lies beyond the end of a side goes with its neighbour. Vertices
+/// in the part that no such site is at.
+std::vector<Site> sites_in(const Sites& sites, const Part& part);
+
+/// The vertices in a part.
+std::vector<Site> vertices_in(const Sites& sites, const Part& part);
 
 /// Those of some sites that this rank is to hold: each goes to the lowest rank that has all its control points.
 /// row_of_point: of each control point on every rank, -1 where it has none. Stencils go over rows afterwards. Throws

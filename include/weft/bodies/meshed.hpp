@@ -30,6 +30,7 @@ struct Site {
   Vec3 where = Vec3::Zero();   ///< At rest, for selection [m].
   Vec3 normal = Vec3::Zero();  ///< Of the surface at rest, unit; zero if there is none.
   std::int32_t point = -1;     ///< The control point that it is at.
+  int boundary = -1;           ///< Number of the closed line of boundary edges that it is on; -1: none.
   bool at_end = false;         ///< Beyond the end of a side: belongs to it but lies not on the material.
 };
 
@@ -47,6 +48,8 @@ struct Sample {
   Real measure = 0;                 ///< Area [m^2] or length [m] at rest.
   Real mass = 0;                    ///< [kg]; 0 on a side.
   Vec3 where = Vec3::Zero();        ///< At rest, for selection [m].
+  std::int64_t face = -1;           ///< Of the mesh.
+  int boundary = -1;                ///< As of a Site; for a side.
 };
 
 }  // namespace weft

@@ -61,6 +61,9 @@ struct ShellDescription {
   ThicknessRule across;
 };
 
+/// The control points that shape each material face: those of all faces around its corners, ascending.
+std::vector<std::vector<std::int32_t>> points_around(const ControlMesh& mesh);
+
 /// Divides the faces of a mesh among ranks into runs of a space-filling curve through their middles, as equal in number
 /// as can be. A control point belongs to the lowest rank whose faces it shapes, so every point of the mesh has a row.
 /// The same on every rank.
@@ -79,34 +82,33 @@ using JetHessian = Eigen::Matrix<Real, 15, 15>;
 /// A matrix of one face: rows of its control points, and a row-major matrix with three rows for each of them.
 using FaceMatrix = std::function<void(std::span<const std::int32_t> points, std::span<const Real> matrix)>;
 
-/// One rank's part of a shell. Energies, forces and matrices are those of its faces; whoever asks adds them up over
-/// ranks. `x` are the places of the control points [m], one for each row, ghosts up to date. No result depends on the
-/// number of threads.
-class Shell {
+/// Some faces of a shell. Energies, forces and matrices are theirs; whoever asks adds them up over ranks. `x` are the
+/// places of the control points [m], one for each row, ghosts up to date. No result depends on the number of threads.
+class ShellFaces {
  public:
-  /// Throws Error(geometry) if the shell is thicker than twice its radius of curvature somewhere. Collective, and so is
-  /// the destructor.
-  Shell(const Comm& comm, const ShellDescription& shell);
+  /// faces: numbers of material faces. row_of_point: row of each control point of the mesh, -1 where there is none;
+  /// `rows` of them.
+  ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> faces, std::span<const std::int32_t> row_of_point,
+             std::size_t rows);
 
-  const std::string& name() const { return name_; }
-  const MeshPiece& piece() const { return piece_; }
-  const Forest& forest() const { return forest_; }
-  /// Id (number of the control point), Position, Velocity, Mass (lumped, at owned rows) and RestPosition.
-  Table& points() { return points_; }
-  const Table& points() const { return points_; }
-  /// PlasticStretch and PlasticStrain; no rows if the shell never yields.
+  /// Id (counted over all laminae of the mesh), PlasticStretch and PlasticStrain; no rows if the shell never yields.
   Table& laminae() { return laminae_; }
   const Table& laminae() const { return laminae_; }
+  const std::vector<std::int64_t>& faces() const { return faces_; }
+  /// Laminae of a face.
+  std::int64_t laminae_per_face() const { return basis_.samples * across_; }
   /// Weights at the quadrature points; its points are rows.
   const LimitBasis& basis() const { return basis_; }
   /// Area at rest of each quadrature point, face by face [m^2].
   std::span<const Real> rest_areas() const { return rest_area_; }
+  /// False if the shell is thicker than twice its radius of curvature somewhere.
+  bool is_thin() const;
 
-  /// Elastic energy [J].
+  /// Elastic energy [J]; of a shell that yields, with the work of the flow that x would bring.
   Real energy(std::span<const Vec3> x) const;
   /// Adds minus the derivative of the energy [N].
   void add_force(std::span<const Vec3> x, std::span<Vec3> force) const;
-  /// The exact second derivative, one matrix for each quadrature point; the plastic state stays.
+  /// The exact second derivative, one matrix for each quadrature point.
   std::vector<JetHessian> linearise(std::span<const Vec3> x) const;
   /// Adds the change of the force as the control points move by dx.
   void add_force_change(std::span<const JetHessian> at, std::span<const Vec3> dx, std::span<Vec3> change) const;
@@ -114,14 +116,18 @@ class Shell {
   void each_stiffness(std::span<const JetHessian> at, const FaceMatrix& tell) const;
   /// Tells the consistent mass [kg], face by face.
   void each_mass(const FaceMatrix& tell) const;
+  /// Adds the lumped mass [kg].
+  void add_mass(std::span<Real> mass) const;
 
-  /// Lets the laminae flow to their yield surface; nothing changes in a shell that never yields.
+  /// [Pa]: no membrane wave at rest is faster than sqrt(stiffness / density).
+  Real membrane_stiffness() const;
+  /// Bound of how many times stiffer the shell is at x than at rest [1].
+  Real stiffening(std::span<const Vec3> x) const;
+  /// Largest plastic strain across the thickness at the quadrature point nearest to a place of face e of these.
+  Real plastic_strain_near(std::int64_t e, const Vec2& at) const;
+
+  /// Commits the flow that x brings; nothing changes in a shell that never yields.
   void flow(std::span<const Vec3> x);
-
-  /// An estimate from below, within a few percent, of the largest eigenvalue [1/s^2] of M^-1 K with this rank's faces
-  /// and their lumped masses. No mode of the whole shell lies above the largest over all ranks: symplectic Euler is
-  /// stable below 2 / sqrt of it.
-  Real stiffest(std::span<const Vec3> x) const;
 
  private:
   /// Tells f(L, constants) of the law.
@@ -133,9 +139,7 @@ class Shell {
   template <class F>
   void each_row_sum(std::span<Vec3> rows, F&& part_of_face) const;
 
-  std::string name_;
-  MeshPiece piece_;
-  Forest forest_;
+  std::vector<std::int64_t> faces_;
   AnyLamina law_;
   std::optional<LaminaYield> yield_;
   int across_;
@@ -145,7 +149,40 @@ class Shell {
   LimitBasis mass_basis_;                              ///< At points fine enough for products of the weights.
   std::vector<Real> mass_;                             ///< Of each of these points [kg].
   std::vector<std::int64_t> entry_offsets_, entries_;  ///< Where basis_.points names each row.
-  Table points_, laminae_;
+  Table laminae_;
+};
+
+/// One rank's part of a shell with its control points.
+class Shell : public ShellFaces {
+ public:
+  /// Throws Error(geometry) if the shell is thicker than twice its radius of curvature somewhere. Collective, and so is
+  /// the destructor.
+  Shell(const Comm& comm, const ShellDescription& shell);
+
+  const std::string& name() const { return name_; }
+  const MeshPiece& piece() const { return piece_; }
+  const Forest& forest() const { return forest_; }
+  /// Id (number of the control point), Position, Velocity, Mass (lumped, at owned rows) and RestPosition.
+  Table& points() { return points_; }
+  const Table& points() const { return points_; }
+
+  /// Takes the state over from tables with the same columns, whose rows may stand on any rank, each once: those of a
+  /// checkpoint. Throws Error(checkpoint) if they are not the rows of this shell. Collective.
+  void take_over(Table points, Table laminae);
+
+  /// An estimate from below, within a few percent, of the largest eigenvalue [1/s^2] of M^-1 K with lumped masses:
+  /// symplectic Euler is stable below 2 / sqrt of it. Collective.
+  Real stiffest(std::span<const Vec3> x) const;
+
+ private:
+  Shell(const Comm& comm, const ShellDescription& shell, const std::vector<MeshPiece>& pieces);
+
+  Comm comm_;
+  std::string name_;
+  std::vector<int> face_homes_, point_homes_;  ///< Rank of each face and control point of the whole mesh.
+  MeshPiece piece_;
+  Forest forest_;
+  Table points_;
 };
 
 }  // namespace weft

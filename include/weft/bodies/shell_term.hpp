@@ -27,11 +27,15 @@ class ShellTerm : public Term {
   std::size_t block_;
 };
 
+/// For each control point the number of the closed line of boundary edges of the material that it is on, -1: none. Lines
+/// are numbered from 0 by their lowest control point.
+std::vector<int> boundary_numbers(const ControlMesh& mesh);
+
 /// The limit surface at every vertex of the material, and the lines across its boundary.
 Sites sites_of(const ControlMesh& mesh);
 
-/// The quadrature points of this rank's faces. areal_density [kg/m^2].
-std::vector<Sample> surface_samples(const Shell& shell, Real areal_density);
+/// The quadrature points of this rank's faces. areal_density: of each face of the mesh [kg/m^2].
+std::vector<Sample> surface_samples(const Shell& shell, std::span<const Real> areal_density);
 /// Quadrature points along the boundary edges of this rank's faces.
 std::vector<Sample> side_samples(const Shell& shell, const ControlMesh& mesh);
 

@@ -23,7 +23,7 @@ struct BoundsDeck {
 };
 
 struct DomainDeck {
-  Real dx;                           ///< Grid spacing [m].
+  Real dx;                           ///< Grid spacing [m]; infinity in decks without a grid.
   Vec3 gravity;                      ///< [m/s^2].
   std::optional<BoundsDeck> bounds;  ///< Points that leave are removed.
 };
@@ -129,9 +129,15 @@ struct FiberLawDeck {
   std::variant<FrictionAngleDeck, FrictionPairDeck> friction;
 };
 
+/// Woven fabrics whose tension was measured, in the order of fabrics().
+enum class FabricKind { silk, cotton, canvas, denim, wool };
+struct FabricDeck {
+  FabricKind fabric;
+};
+
 using LawDeck =
     std::variant<FixedCorotatedDeck, NeoHookeanDeck, StvkHenckyDeck, DruckerPragerDeck, SnowDeck, VonMisesDeck,
-                 TaitDeck, HerschelBulkleyDeck, SheetLawDeck, WovenSheetLawDeck, FiberLawDeck>;
+                 TaitDeck, HerschelBulkleyDeck, SheetLawDeck, WovenSheetLawDeck, FiberLawDeck, FabricDeck>;
 
 struct MaterialDeck {
   std::string name;
@@ -224,12 +230,30 @@ struct ControlMeshDeck {
   Vec3 translate;
 };
 
+/// Where laminae lie across the thickness of a shell.
+enum class LaminaPlaces { gauss, quarter };
+
+/// Faces of a shell that have a thickness of their own.
+struct ShellPartDeck {
+  std::optional<ShapeDeck> where;    ///< Middles of the faces.
+  std::optional<std::string> group;  ///< Of the mesh file.
+  Real thickness;                    ///< [m].
+};
+
 struct ShellDeck {
   std::string name;
   std::string material;
   ControlMeshDeck mesh;
-  Real thickness;  ///< [m].
-  int laminae;     ///< Gauss points across the thickness.
+  Real thickness;                    ///< [m].
+  std::vector<ShellPartDeck> parts;  ///< Later ones win.
+  std::optional<Vec3> direction;     ///< Of material axis 1, in space at rest; else from the texture.
+  LaminaPlaces across;               ///< Where laminae lie across the thickness.
+  int laminae;                       ///< Gauss points across the thickness.
+  int in_plane;                      ///< Gauss points of a face in each direction.
+  std::optional<SheetContactDeck> contact;  ///< For steps in time.
+  int contact_points;                ///< Of a face in each direction; 0: by domain.dx.
+  Vec3 velocity;                     ///< Initial [m/s].
+  Vec3 spin;                         ///< Initial angular velocity about the body's centre of mass [rad/s].
   DeckPlace place;
 };
 
@@ -397,7 +421,11 @@ using HandleActionDeck =
 struct HandleDeck {
   std::string name;
   std::string body;
-  std::optional<ShapeDeck> where;  ///< Which part of the body, at rest; all of it without.
+  // Which part of the body, at rest: what satisfies all that is given; all of it without any.
+  std::optional<ShapeDeck> where;
+  std::optional<std::string> group;  ///< Of the mesh file.
+  std::vector<int> vertices;         ///< Numbers of control points.
+  std::optional<int> boundary;       ///< Number of a closed line of boundary edges.
   HandleActionDeck action;
   DeckPlace place;
 };

@@ -5,6 +5,7 @@
 #include "weft/base/plane.hpp"
 #include "weft/math/scalar.hpp"
 
+#include <cmath>
 #include <concepts>
 #include <string_view>
 
@@ -24,6 +25,12 @@ Matrix3<T> congruence(const Matrix2<T>& A) {
   return M;
 }
 
+/// Smallest and largest eigenvalue.
+inline Vec2 eigenvalues_of(const Symmetric2<Real>& c) {
+  const Real m = (c[0] + c[1]) / 2, r = std::hypot((c[0] - c[1]) / 2, c[2]);
+  return {m - r, m + r};
+}
+
 /// A lamina law L is a struct of static functions, templates on the scalar of c. Throughout, c holds the components
 /// (C11, C22, C12) of the elastic right Cauchy-Green tensor in an orthonormal frame of the reference lamina (axis 1 is
 /// the material direction), k the constants; energies are per rest volume, and everything is finite where C is a
@@ -35,6 +42,7 @@ Matrix3<T> congruence(const Matrix2<T>& A) {
 ///                      Piola-Kirchhoff stress S
 ///   hessian(k, c)      its second derivative [Pa]
 ///   stiffness(k)       [Pa]: no membrane wave at rest is faster than sqrt(stiffness / density)
+///   stiffening(k, c)   [1], >= 1: bound of how many times stiffer a stretched lamina is against further stretch
 template <class L>
 concept LaminaLaw = requires(const typename L::Constants& k, const Symmetric2<Real>& c) {
   { L::name } -> std::convertible_to<std::string_view>;
@@ -42,6 +50,7 @@ concept LaminaLaw = requires(const typename L::Constants& k, const Symmetric2<Re
   { L::gradient(k, c) } -> std::same_as<Symmetric2<Real>>;
   { L::hessian(k, c) } -> std::same_as<Mat3>;
   { L::stiffness(k) } -> std::same_as<Real>;
+  { L::stiffening(k, c) } -> std::same_as<Real>;
 };
 
 }  // namespace weft

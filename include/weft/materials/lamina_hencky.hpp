@@ -55,6 +55,11 @@ struct LaminaHencky {
   }
 
   static Real stiffness(const Constants& k) { return 2 * k.mu + k.lambda; }
+  /// psi = E/2 (ln s)^2 has the second derivative E (1 - ln s)/s^2 by the stretch s.
+  static Real stiffening(const Constants&, const Symmetric2<Real>& c) {
+    const Real square = std::max(eigenvalues_of(c)[0], 1e-3);
+    return std::max(1.0, (1 - std::log(square) / 2) / square);
+  }
 
  private:
   template <class T>
@@ -166,6 +171,19 @@ struct LaminaReturn {
 };
 LaminaReturn return_strains(const LaminaHencky::Constants& k, const LaminaYield& y, const Vec2& trial,
                             Real plastic_strain);
+
+/// What a lamina that may flow opposes to strain beyond its memory: the least sum of elastic energy and of the work of
+/// flow, its derivative, which is the stress after flow, and its second derivative, the consistent tangent. Inside the
+/// yield surface that of LaminaHencky. c: the metric of the lamina in the material frame, the plastic stretch up to now
+/// taken off it. [docs/theory.md, (9.10)]
+struct FlowingHencky {
+  static Real energy(const LaminaHencky::Constants& k, const LaminaYield& y, Real plastic_strain,
+                     const Symmetric2<Real>& c);
+  static Symmetric2<Real> gradient(const LaminaHencky::Constants& k, const LaminaYield& y, Real plastic_strain,
+                                   const Symmetric2<Real>& c);
+  static Mat3 hessian(const LaminaHencky::Constants& k, const LaminaYield& y, Real plastic_strain,
+                      const Symmetric2<Real>& c);
+};
 
 /// The memory after flow. `metric`: components of the metric of the deformed lamina in the material frame, before any
 /// plastic deformation is taken off it. Unchanged if the stress is inside the yield surface.

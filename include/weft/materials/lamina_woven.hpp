@@ -41,6 +41,15 @@ struct LaminaWoven {
   static Mat3 hessian(const Constants& k, const Symmetric2<Real>& c) { return Expansion<Real>(k, c).hessian / 4; }
 
   static Real stiffness(const Constants& k) { return std::max({k.a11, k.a22, k.G12 / 2}) + std::abs(k.a12); }
+  /// d2psi/dF2 is at most |C| |dS/dE| + |S|, and |dS/dE| at rest.
+  static Real stiffening(const Constants& k, const Symmetric2<Real>& c) {
+    const Symmetric2<Real> half = gradient(k, c);
+    const Mat3 h = 4 * hessian(k, c);
+    const Real slope = std::max(eigenvalues_of({h(0, 0), h(1, 1), h(0, 1)})[1], h(2, 2) / 4);
+    const Real stress = 2 * std::max(std::abs(half[0]), std::abs(half[1])) + std::abs(half[2]);
+    const Real at_rest = eigenvalues_of({k.a11, k.a22, k.a12})[1];
+    return std::max(1.0, (eigenvalues_of(c)[1] * slope + stress) / at_rest);
+  }
 
  private:
   /// Value and two derivatives of eta.

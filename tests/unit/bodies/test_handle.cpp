@@ -44,7 +44,7 @@ Sites square_sites() {
 
 std::vector<std::int32_t> points_in(const Shape& shape) {
   std::vector<std::int32_t> points;
-  for (const Site& s : sites_in(square_sites(), &shape)) points.push_back(s.point);
+  for (const Site& s : sites_in(square_sites(), {.shape = &shape})) points.push_back(s.point);
   std::sort(points.begin(), points.end());
   return points;
 }
@@ -63,6 +63,26 @@ TEST(SitesInTest, TakesSingleVerticesInsideAndOnTheBoundary) {
   EXPECT_EQ(points_in(*make_sphere({0.5, 0.5, 0}, 0.01)), std::vector<std::int32_t>{12});
   EXPECT_EQ(points_in(*make_sphere({0, 0, 0}, 0.01)), std::vector<std::int32_t>{0});
   EXPECT_EQ(points_in(*make_sphere({0.5, 0, 0}, 0.01)), std::vector<std::int32_t>{2});
+}
+
+TEST(SitesInTest, PartsAreChosenByNumberAndBoundaryAsWell) {
+  const auto points_of = [](const Part& part) {
+    std::vector<std::int32_t> points;
+    for (const Site& s : vertices_in(square_sites(), part)) points.push_back(s.point);
+    return points;
+  };
+  const auto box = make_box({0.2, -0.1, -0.1}, {1.1, 0.1, 0.1});
+  EXPECT_EQ(points_of({.vertices = std::set<std::int32_t>{2, 12, 77}}), (std::vector<std::int32_t>{2, 12}));
+  EXPECT_EQ(points_of({.shape = box.get(), .vertices = std::set<std::int32_t>{2, 12}}), std::vector<std::int32_t>{2});
+  EXPECT_TRUE(points_of({.boundary = 3}).empty());
+  Sample sample;
+  sample.face = 7;
+  sample.boundary = 1;
+  sample.where = {0.5, 0, 0};
+  EXPECT_TRUE((Part{.faces = std::set<std::int64_t>{7}, .boundary = 1}.has(sample)));
+  EXPECT_FALSE((Part{.faces = std::set<std::int64_t>{6}}.has(sample)));
+  EXPECT_FALSE((Part{.boundary = 0}.has(sample)));
+  EXPECT_FALSE((Part{.shape = make_sphere({0, 0, 0}, 0.1).get()}.has(sample)));
 }
 
 TEST(SitesOfRankTest, EverySiteGoesToOneRankThatHasItsPoints) {

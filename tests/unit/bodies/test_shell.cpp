@@ -314,6 +314,47 @@ TEST(ShellRanks, TogetherHaveTheEnergyForceAndMassOfOne) {
   }
 }
 
+TEST(ShellRanks, TakeTheirStateOverFromAnyDivision) {
+  const Comm world = Comm::world();
+  ShellDescription description = bowl_shell();
+  description.yield = LaminaYield::from(1, 0, YieldShape::ellipse);
+  // All rows on each rank of the whole shell; every rank keeps some of them.
+  const auto some_rows = [&](Table& table) {
+    std::vector<std::uint32_t> rows;
+    for (std::size_t r = 0; r < table.rows(); ++r)
+      if (static_cast<int>(7 * r % 11) % world.size() == world.rank()) rows.push_back(static_cast<std::uint32_t>(r));
+    table.reorder(rows);
+  };
+  const auto mark = [](PointId id) { return Vec3(static_cast<Real>(id), 0.5, -static_cast<Real>(id)); };
+  const auto marked = [&] {
+    Shell whole = alone(description);
+    for (std::size_t r = 0; r < whole.points().rows(); ++r)
+      whole.points().get<Velocity>()[r] = mark(whole.points().get<Id>()[r]);
+    for (std::size_t r = 0; r < whole.laminae().rows(); ++r)
+      whole.laminae().get<PlasticStretch>()[r] = mark(whole.laminae().get<Id>()[r]);
+    some_rows(whole.points());
+    some_rows(whole.laminae());
+    return whole;
+  };
+  Shell saved = marked();
+  Shell shell(world, description);
+  shell.take_over(std::move(saved.points()), std::move(saved.laminae()));
+  for (std::size_t r = 0; r < shell.points().rows(); ++r)  // ghosts too
+    EXPECT_EQ(shell.points().get<Velocity>()[r], mark(shell.points().get<Id>()[r]));
+  for (std::size_t r = 0; r < shell.laminae().rows(); ++r)
+    EXPECT_EQ(shell.laminae().get<PlasticStretch>()[r], mark(shell.laminae().get<Id>()[r]));
+
+  Shell torn = marked();
+  if (torn.points().rows() > 0) torn.points().resize(torn.points().rows() - 1);
+  EXPECT_THROW(shell.take_over(std::move(torn.points()), std::move(torn.laminae())), Error);
+}
+
+TEST(ShellRanks, StiffestDoesNotDependOnTheirNumber) {
+  const ShellDescription description = bowl_shell();
+  const Shell shell(Comm::world(), description), whole = alone(description);
+  EXPECT_NEAR(shell.stiffest(rest_of(shell)) / whole.stiffest(rest_of(whole)), 1, 1e-9);
+}
+
 TEST(ShellRanks, EveryPointHasOneOwnerAndGhostsNameIt) {
   const ControlMesh mesh = irregular_patch(12, 14, bowl);
   for (const int ranks : {1, 2, 3, 7, 200}) {

@@ -52,7 +52,7 @@ template <LaminaLaw L>
 FormsEnergy energy_at(const typename L::Constants& k, std::span<const Lamina> laminae, const Jet& q, bool second) {
   FormsEnergy sum;
   const auto map = [&](std::size_t l) { return laminae[l].to_material; };
-  add_laminae<L>(k, laminae, map, SurfacePoint<Real>(q).forms, second, sum);
+  add_laminae(ElasticLaminae<L>{k}, laminae, map, SurfacePoint<Real>(q).forms, second, sum);
   return sum;
 }
 

@@ -8,6 +8,8 @@
 #include <Eigen/Geometry>
 
 #include <algorithm>
+#include <array>
+#include <numbers>
 
 namespace weft {
 namespace {
@@ -56,11 +58,23 @@ TEST(SitesOfTest, SidesRunAlongTheBoundaryWithTheirSlopesInside) {
   }
 }
 
+TEST(SitesOfTest, BoundariesAreNumberedByTheirLowestPoint) {
+  const ControlMesh band = tube(12, 3, cylinder(1, 2, 0, 2 * std::numbers::pi));
+  const std::vector<int> number = boundary_numbers(band);
+  for (std::size_t p = 0; p < band.points.size(); ++p) {
+    const bool first = p < 12, last = p >= 36 && p < 48;
+    EXPECT_EQ(number[p], first ? 0 : last ? 1 : -1);
+  }
+  std::array<int, 3> count{};
+  for (const Site& site : sites_of(band).vertices) ++count[site.boundary + 1];
+  EXPECT_EQ(count, (std::array{24, 12, 12}));
+}
+
 TEST(SamplesTest, AddUpToAreaMassAndPerimeter) {
   const Comm comm = Comm::world();
   const Shell shell(comm, test::elastic_shell(sheet(), 100, 0.3, 0.1));
   Real area = 0, mass = 0, length = 0;
-  for (const Sample& sample : surface_samples(shell, 7)) {
+  for (const Sample& sample : surface_samples(shell, std::vector<Real>(24, 7))) {
     area += sample.measure;
     mass += sample.mass;
   }

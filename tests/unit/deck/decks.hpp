@@ -67,6 +67,7 @@ materials:
   snow: {law: snow, density: 400, youngs_modulus: 1.4e5, poisson_ratio: 0.2, critical_compression: 2.5 %, critical_stretch: 0.75 %, hardening: 9}
   metal: {law: von_mises, density: 2700, youngs_modulus: 70 GPa, poisson_ratio: 0.33, yield_stress: 60 N/mm^2, hardening_modulus: 4e8}
   water: {law: tait, density: 1000, bulk_modulus: 2e6, exponent: 6, viscosity: 1 mPa s}
+  silk: {law: fabric, density: 347, fabric: silk}
   goo: {law: herschel_bulkley, density: 1000, shear_modulus: 290, bulk_modulus: 1.09e5, yield_stress: 31.9, consistency: 27.2, flow_index: 0.22}
   cloth: {law: sheet, density: 200, youngs_modulus: 1e5, poisson_ratio: 0.3, contact: {stiffness: 1 MPa, shear_stiffness: 500, friction: 0.4}}
   denim: {law: woven_sheet, density: 300, warp_modulus: 1e6, weft_modulus: 5e5, poisson_ratio: 0.1, shear_modulus: 1 kPa, contact: {stiffness: 1e6}}
@@ -81,8 +82,8 @@ bodies:
   - {name: f, kind: continuum, material: metal, shape: {ellipsoid: {center: [0, 0, 0], radii: [1, 2, 3]}}}
   - {name: g, kind: continuum, material: sand, shape: {torus: {center: [0, 0, 0], axis: [0, 1, 1], major_radius: 2, minor_radius: 1}}}
   - {name: h, kind: continuum, material: snow, shape: {mesh: {file: ")" WEFT_SOURCE_DIR R"(/README.md"}}}
-  - {name: s1, kind: shell, material: hencky, thickness: 3 mm, laminae: 3, mesh: {file: {path: ")" WEFT_SOURCE_DIR R"(/README.md"}, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
-  - {name: s2, kind: shell, material: metal, thickness: 1, mesh: {rectangle: {width: 1, height: 2}, across: 8, along: 10, irregular: true}}
+  - {name: s1, kind: shell, material: hencky, thickness: 3 mm, parts: [{group: hem, where: {sphere: {center: [0, 0, 0], radius: 1}}, thickness: 2 mm}], direction: [0, 1, 0], across: quarter, laminae: 3, in_plane: 3, contact: {stiffness: 1 kPa, friction: 0.3}, contact_points: 2, velocity: [0, 1, 0], spin: [0, 0, 1], mesh: {file: {path: ")" WEFT_SOURCE_DIR R"(/README.md"}, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
+  - {name: s2, kind: shell, material: metal, thickness: 1, mesh: {rectangle: {width: 1, height: 2}, across: 12, along: 14, irregular: true}}
   - {name: s3, kind: shell, material: metal, thickness: 1, mesh: {cylinder_patch: {radius: 1, length: 2, from: -90, to: 1 rad}}}
   - {name: s4, kind: shell, material: metal, thickness: 1, mesh: {sphere_patch: {radius: 1, west: 0, east: 90, south: -10, north: 80}}}
   - {name: s5, kind: shell, material: metal, thickness: 1, mesh: {annulus: {inner: 1, outer: 2, from: 0, to: 359}}}
@@ -106,7 +107,7 @@ colliders:
   - {name: press, shape: {sphere: {center: [0, 2, 0], radius: 1}}, condition: sticky, motion: {keyframes: [{time: 0}, {time: 1, translate: [0, 1, 0], rotate: {axis: [0, 0, 2], angle: -90}}]}}
 handles:
   - {name: h1, body: s2, where: {box: {lower: [0, 0, 0], upper: [1, 1, 1]}}, hold: {keep: clamp, axes: [x, z], motion: {velocity: [1, 0, 0]}}}
-  - {name: h2, body: s2, hold: {keep: symmetry, normal: [0, 2, 0]}}
+  - {name: h2, body: s2, group: hem, vertices: [3, 4], boundary: 0, hold: {keep: symmetry, normal: [0, 2, 0]}}
   - {name: h3, body: s2, force: {total: [1 kN, 0, 0], amplitude: [{time: 0, factor: 0}, {time: 1, factor: 50 %}]}}
   - {name: h4, body: s2, edge_force: {per_length: [0, 0, 1], amplitude: []}}
   - {name: h5, body: s2, edge_moment: {per_length: 2, amplitude: []}}

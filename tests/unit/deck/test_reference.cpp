@@ -36,7 +36,7 @@ TEST(SchemaTest, IsDraft7WithRangesDefaultsUnitsAndNoOtherKeys) {
   const json schema = json::parse(deck_schema());
   EXPECT_EQ(schema["$schema"], "http://json-schema.org/draft-07/schema#");
   EXPECT_EQ(schema["additionalProperties"], false);
-  EXPECT_EQ(schema["required"], json({"weft", "domain", "time", "materials", "bodies"}));
+  EXPECT_EQ(schema["required"], json({"weft", "time", "materials", "bodies"}));
   const json& time = schema["definitions"]["time"];
   EXPECT_EQ(time["additionalProperties"], false);
   EXPECT_EQ(time["properties"]["cfl"]["default"], 0.3);

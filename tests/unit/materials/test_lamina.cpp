@@ -8,6 +8,7 @@
 #include "support/random_matrices.hpp"
 
 #include <gtest/gtest.h>
+#include <Eigen/Eigenvalues>
 
 #include <cmath>
 
@@ -100,6 +101,44 @@ TEST(LaminaHencky, SmallStrainsKeepTheirDigits) {
   // C itself rounds at 1e-16, a strain of 1e-9 of e.
   EXPECT_NEAR(LaminaHencky::energy(k, Vec3(1 + 2 * e + 2 * e * e, 1, 0)) / (factor * e * e), 1, 5e-9);
   EXPECT_NEAR(LaminaHencky::energy(k, Vec3(1, 1, 2 * e)) / (2 * k.mu * e * e), 1, 5e-9);
+}
+
+/// Largest eigenvalue of d2psi/dF2 at a stretch along the axes, by differences of the stress P = 2 F dpsi/dC.
+template <class L>
+Real largest_stiffness(const typename L::Constants& k, Real s1, Real s2) {
+  const auto stress = [&](const Mat2& F) {
+    const Mat2 C = F.transpose() * F;
+    const Symmetric2<Real> g = L::gradient(k, Symmetric2<Real>(C(0, 0), C(1, 1), C(0, 1)));
+    Mat2 half_S;
+    half_S << g[0], g[2] / 2, g[2] / 2, g[1];
+    const Mat2 P = 2 * F * half_S;
+    return Eigen::VectorXd(P.reshaped());
+  };
+  Eigen::MatrixXd K(4, 4);
+  const Real h = 1e-6;
+  for (int i = 0; i < 4; ++i) {
+    Mat2 F = Vec2(s1, s2).asDiagonal(), G = F;
+    F(i % 2, i / 2) += h;
+    G(i % 2, i / 2) -= h;
+    K.col(i) = (stress(F) - stress(G)) / (2 * h);
+  }
+  return Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd>((K + K.transpose()) / 2, Eigen::EigenvaluesOnly)
+      .eigenvalues()
+      .maxCoeff();
+}
+
+TEST(LaminaLaws, StiffeningBoundsTheStiffnessOfStretchedLaminae) {
+  const auto check = [&]<class L>(L, const typename L::Constants& k) {
+    const Real at_rest = largest_stiffness<L>(k, 1, 1);
+    for (const Real s1 : {0.6, 0.9, 1.0, 1.1, 1.25})
+      for (const Real s2 : {0.7, 1.0, 1.2}) {
+        const Symmetric2<Real> c(s1 * s1, s2 * s2, 0);
+        EXPECT_LE(largest_stiffness<L>(k, s1, s2), at_rest * L::stiffening(k, c) * (1 + 1e-6)) << s1 << " " << s2;
+        EXPECT_GE(L::stiffening(k, c), 1);
+      }
+  };
+  check(LaminaHencky{}, LaminaHencky::Constants::from(1, 0.3));
+  for (const Fabric& fabric : fabrics()) check(LaminaWoven{}, fabric.constants);
 }
 
 // --- Yield
@@ -216,6 +255,41 @@ TEST(LaminaYield, InsideTheSurfaceNothingFlows) {
   const LaminaMemory after = flowed(k, y, q, Vec3(1.1 * 1.1 + 0.0025, 0.9 * 0.9 + 0.0025, 0.1));
   EXPECT_EQ(after.stretch, q.stretch);
   EXPECT_EQ(after.plastic_strain, q.plastic_strain);
+}
+
+TEST(FlowingHencky, StressAndTangentAreTheDerivativesOfEnergyAndWorkInsideAndOutsideTheYieldSurface) {
+  const auto k = LaminaHencky::Constants::from(1e3, 0.3);
+  for (const auto& y : {LaminaYield::from(10, 0, YieldShape::ellipse), LaminaYield::from(10, 80, YieldShape::ellipse),
+                        LaminaYield::from(10, 0, YieldShape::diamond)})
+    for (const auto& c : {tensor(1.001, 1.002, 0.2), tensor(1.04, 0.97, 0.3), tensor(1.05, 1.05, 0),
+                          tensor(0.8, 1.3, 2), tensor(1.1, 1.099, 1), tensor(0.93, 0.98, 0.7)}) {
+      const Real ep = 0.01, h = 1e-6;
+      const Symmetric2<Real> g = FlowingHencky::gradient(k, y, ep, c);
+      const Mat3 H = FlowingHencky::hessian(k, y, ep, c);
+      EXPECT_LT((H - H.transpose()).norm(), 1e-12 * H.norm());
+      for (int i = 0; i < 3; ++i) {
+        const Symmetric2<Real> step = h * Symmetric2<Real>::Unit(i);
+        const Real slope =
+            (FlowingHencky::energy(k, y, ep, c + step) - FlowingHencky::energy(k, y, ep, c - step)) / (2 * h);
+        EXPECT_NEAR(slope, g[i], 1e-7 * (1 + g.norm())) << c.transpose();
+        const Symmetric2<Real> change =
+            (FlowingHencky::gradient(k, y, ep, c + step) - FlowingHencky::gradient(k, y, ep, c - step)) / (2 * h);
+        EXPECT_LT((change - H.col(i)).norm(), 1e-6 * k.mu) << c.transpose();
+      }
+    }
+}
+
+TEST(FlowingHencky, StressIsWhatIsLeftOnceTheFlowIsRemembered) {
+  const auto k = LaminaHencky::Constants::from(1e3, 0.3);
+  const auto y = LaminaYield::from(10, 50, YieldShape::ellipse);
+  const Symmetric2<Real> metric = tensor(1.1, 0.95, 0.3);
+  const LaminaMemory after = flowed(k, y, {}, metric);
+  ASSERT_GT(after.plastic_strain, 0);
+  // Of the memory afterwards: the same forces of the metric, elastic, and so of one that flows no further.
+  const Mat2 map = inverse_of(after.stretch);
+  const Symmetric2<Real> elastic = congruence<Real>(map) * metric;
+  const Symmetric2<Real> pulled = congruence<Real>(map).transpose() * LaminaHencky::gradient(k, elastic);
+  EXPECT_LT((pulled - FlowingHencky::gradient(k, y, 0, metric)).norm(), 1e-11 * pulled.norm());
 }
 
 // --- Woven

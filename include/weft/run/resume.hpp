@@ -1,0 +1,20 @@
+#pragma once
+// Taking up a run that was stopped: which checkpoint, of which deck, in which folder.
+
+#include "weft/output/checkpoint.hpp"
+#include "weft/output/files.hpp"
+#include "weft/run/loop.hpp"
+
+namespace weft {
+
+/// The checkpoint that --resume means; none if there is nothing to resume from. Throws Error(checkpoint) if there is no
+/// whole one. Collective.
+std::optional<std::filesystem::path> checkpoint_to_resume(const Comm& comm, const RunOptions& options);
+
+/// What becomes of a run in the output folder; the root alone knows, and the others are told to refuse. Collective.
+ExistingRun existing_run(const Comm& comm, const RunOptions& options, bool resumed);
+
+/// Throws Error(checkpoint) if the deck is not the one of the checkpoint but for what may change when a run is resumed.
+void require_same_physics(const CheckpointHeader& header, const Deck& deck, const std::filesystem::path& from);
+
+}  // namespace weft

@@ -1,0 +1,23 @@
+#pragma once
+// Shells of a deck: their control meshes, laws and thickness.
+
+#include "weft/bodies/shell.hpp"
+#include "weft/deck/deck.hpp"
+
+#include <string>
+
+namespace weft {
+
+/// The control mesh that a deck describes, in its place. Throws Error(geometry) if its file cannot be used. Collective.
+ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck);
+
+/// What stands in for dx where shapes of meshes choose parts of a body [m].
+Real voxel_size_for(const ControlMesh& mesh);
+
+/// Number of a group of the mesh, which the deck names. Throws Error(deck) if there is none of this name.
+std::int32_t group_named(const ControlMesh& mesh, const std::string& name, const std::string& place);
+
+/// Throws Error(deck) if the material is none of a shell, Error(geometry) if the mesh cannot be used. Collective.
+ShellDescription describe_shell(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material);
+
+}  // namespace weft

@@ -1,0 +1,294 @@
+// Shells as bodies on the grid.
+
+#include "weft/bodies/shell_body.hpp"
+
+#include "bodies/shell_kernel.hpp"
+#include "weft/base/check.hpp"
+#include "weft/base/sums.hpp"
+#include "weft/bodies/incidence.hpp"
+#include "weft/bodies/shell_term.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace weft {
+namespace {
+
+/// Part of the mass of a face that its control points carry; its contact points have the rest.
+constexpr Real share_of_control_points = 0.5;
+/// The power iteration finds the largest frequency from below within a few percent.
+constexpr Real frequency_margin = 1.05;
+/// A face is drawn as so many squares in each direction.
+constexpr int drawn_divisions = 3;
+
+/// Middles of n x n equal squares of a face.
+std::vector<Vec2> middles(int n) {
+  std::vector<Vec2> at;
+  for (int j = 0; j < n; ++j)
+    for (int i = 0; i < n; ++i) at.emplace_back((i + 0.5) / n, (j + 0.5) / n);
+  return at;
+}
+
+Vec3 place_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
+  const auto points = basis.points_of(e);
+  const auto row = basis.row(e, s);
+  Vec3 sum = Vec3::Zero();
+  for (std::size_t a = 0; a < points.size(); ++a) sum += row[a].value * x[points[a]];
+  return sum;
+}
+
+/// Tangents of the surface.
+Mat32 tangents_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
+  const auto points = basis.points_of(e);
+  const auto row = basis.row(e, s);
+  Mat32 F = Mat32::Zero();
+  for (std::size_t a = 1; a < points.size(); ++a) {  // weights of derivatives sum to zero
+    const Vec3 r = x[points[a]] - x[points[0]];
+    F.col(0) += row[a].d1 * r;
+    F.col(1) += row[a].d2 * r;
+  }
+  return F;
+}
+
+class ShellBody final : public MeshBody {
+ public:
+  /// rest_frequency: of the free shell at rest, with the mass of its control points alone [rad/s].
+  ShellBody(RestMesh mesh, const ShellDescription& shell, const ShellContact& contact, Real rest_frequency,
+            Real mesh_speed)
+      : MeshBody(shell.name, std::move(mesh)),
+        shell_(shell),
+        contact_(contact),
+        rest_frequency_(rest_frequency),
+        mesh_speed_(mesh_speed),
+        faces_(std::make_unique<ShellFaces>(shell, std::vector<std::int64_t>(), std::vector<std::int32_t>(), 0)) {
+    samples().add<Director>();
+    const std::int64_t in_face = shell.yield ? faces_->laminae_per_face() : 0;
+    for (std::int64_t f = 0; f <= shell.mesh.material_faces; ++f) first_lamina_.push_back(f * in_face);
+  }
+
+  Real elastic_energy() const override {
+    const auto a3 = samples().get<Director>();
+    const Real of_contact = ordered_sum(a3.size(), Real(0), [&](std::size_t q) {
+      return contact_volume_[q] * SurfaceContact::energy(contact_.law, deformation(q, a3[q]));
+    });
+    return faces_->energy(x()) + of_contact;
+  }
+
+  Table observe() const override {
+    Table shown;
+    shown.resize(points_.rows(), points_.owned());
+    return shown;
+  }
+
+  Picture picture() const override;
+  Sites sites() const override { return sites_of(shell_.mesh); }
+
+ protected:
+  std::vector<ElementRows> element_rows() override {
+    auto rows = MeshBody::element_rows();
+    if (shell_.yield) rows.push_back({&faces_->laminae(), first_lamina_, "_laminae"});
+    return rows;
+  }
+
+  void rest_elements() override {
+    const auto a3 = samples().get<Director>();
+    for (std::size_t q = 0; q < a3.size(); ++q) a3[q] = normal_at(q);
+    const auto stretch = faces_->laminae().get<PlasticStretch>();
+    std::fill(stretch.begin(), stretch.end(), LaminaMemory{}.stretch);
+  }
+
+  void take_piece() override {
+    const std::vector<std::int32_t> row = row_of_vertex();
+    auto faces = std::make_unique<ShellFaces>(shell_, piece().elements, row, points_.rows());
+    if (shell_.yield) std::swap(faces->laminae(), faces_->laminae());
+    faces_ = std::move(faces);
+    const auto at = middles(contact_.per_edge);
+    contact_basis_ = limit_basis(shell_.mesh, piece().elements, at);
+    contact_volume_.clear();
+    for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
+      for (int s = 0; s < contact_basis_.samples; ++s) {
+        const Mat32 F = tangents_at(contact_basis_, e, s, shell_.mesh.points);
+        const Real area = F.col(0).cross(F.col(1)).norm() / contact_basis_.samples;
+        contact_volume_.push_back(shell_.thickness[piece().elements[static_cast<std::size_t>(e)]] * area);
+      }
+    for (std::int32_t& p : contact_basis_.points) p = row[p];
+    contact_rows_ = Incidence(contact_basis_.points, points_.rows());
+  }
+
+  void respond_elements(std::span<Vec3> f, std::span<Mat3> A) override {
+    std::fill(f.begin(), f.end(), Vec3::Zero());
+    faces_->add_force(x(), f);
+    const auto a3 = std::as_const(samples()).get<Director>();
+    std::vector<Vec3> parts(contact_basis_.points.size(), Vec3::Zero());
+#pragma omp parallel for schedule(static)
+    for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
+      for (int s = 0; s < contact_basis_.samples; ++s) {
+        const std::size_t q = row_of_sample(e, s);
+        const Mat3 P = contact_volume_[q] * SurfaceContact::stress(contact_.law, deformation(q, a3[q]));
+        A[q] = P.col(2) * a3[q].transpose();
+        const auto row = contact_basis_.row(e, s);
+        for (std::size_t a = 0; a < row.size(); ++a)
+          parts[static_cast<std::size_t>(contact_basis_.offsets[e]) + a] -= row[a].d1 * P.col(0) + row[a].d2 * P.col(1);
+      }
+    contact_rows_.add(f, [&](std::int32_t k) -> const Vec3& { return parts[static_cast<std::size_t>(k)]; });
+  }
+
+  void commit_elements(std::span<const Mat3> H) override {
+    const auto a3 = samples().get<Director>();
+#pragma omp parallel for schedule(static)
+    for (std::size_t q = 0; q < a3.size(); ++q)
+      a3[q] = SurfaceContact::return_map(contact_.law, deformation(q, a3[q] + H[q] * a3[q])).col(2);
+    faces_->flow(x());
+  }
+
+  StepLimit limit_of_elements() override {
+    const auto a3 = samples().get<Director>();
+    Real stiffness = 0;
+    for (std::size_t q = 0; q < a3.size(); ++q)
+      stiffness = std::max(stiffness, SurfaceContact::stiffness(contact_.law, deformation(q, a3[q])));
+    const Real stiffening = std::sqrt(faces_->stiffening(x()));
+    StepLimit limit;
+    limit.wave_speed = std::sqrt(stiffness / shell_.density);
+    limit.mesh_speed = mesh_speed_ * stiffening;
+    limit.frequency = rest_frequency_ * stiffening;
+    return limit;
+  }
+
+  Vec3 place_of_sample(std::size_t q) const override {
+    return place_at(contact_basis_, face_of(q), sample_of(q), x());
+  }
+
+ private:
+  std::span<const Vec3> x() const { return points_.get<Position>(); }
+  std::size_t row_of_sample(std::int64_t e, int s) const {
+    return static_cast<std::size_t>(e * contact_basis_.samples + s);
+  }
+  std::int64_t face_of(std::size_t q) const { return static_cast<std::int64_t>(q) / contact_basis_.samples; }
+  int sample_of(std::size_t q) const { return static_cast<int>(q % static_cast<std::size_t>(contact_basis_.samples)); }
+
+  /// [a1 a2 a3] at a contact point.
+  Mat3 deformation(std::size_t q, const Vec3& a3) const {
+    Mat3 A;
+    A << tangents_at(contact_basis_, face_of(q), sample_of(q), x()), a3;
+    return A;
+  }
+  Vec3 normal_at(std::size_t q) const {
+    const Mat32 F = tangents_at(contact_basis_, face_of(q), sample_of(q), x());
+    return F.col(0).cross(F.col(1)).normalized();
+  }
+
+  ShellDescription shell_;
+  ShellContact contact_;
+  Real rest_frequency_, mesh_speed_;
+  std::vector<std::int64_t> first_lamina_;
+  std::unique_ptr<ShellFaces> faces_;
+  LimitBasis contact_basis_;          ///< Over rows.
+  std::vector<Real> contact_volume_;  ///< [m^3].
+  Incidence contact_rows_;
+};
+
+/// Principal values of a symmetric tensor given by components with respect to tangents of metric a, of largest size.
+Real largest_principal(const Mat2& mixed) {
+  const Real mean = mixed.trace() / 2, D = mixed.determinant(), root = std::sqrt(std::max(0.0, mean * mean - D));
+  return mean >= 0 ? mean + root : mean - root;
+}
+
+Picture ShellBody::picture() const {
+  constexpr int n = drawn_divisions;
+  std::vector<Vec2> corners;
+  for (int j = 0; j <= n; ++j)
+    for (int i = 0; i <= n; ++i) corners.emplace_back(Real(i) / n, Real(j) / n);
+  const std::vector<std::int32_t> row = row_of_vertex();
+  const LimitBasis at_corners = limit_basis(shell_.mesh, piece().elements, corners);
+  const auto squares = middles(n);
+  const LimitBasis at_squares = limit_basis(shell_.mesh, piece().elements, squares);
+  std::vector<Vec3> now(shell_.mesh.points.size(), Vec3::Zero());  // by number
+  for (std::size_t p = 0; p < now.size(); ++p)
+    if (row[p] >= 0) now[p] = x()[row[p]];
+
+  Picture picture;
+  picture.corners = 3;
+  picture.fields = Table::with<MembraneStrain, CurvatureChange, PlasticStrain, ContactPressure>();
+  picture.fields.resize(static_cast<std::size_t>(2 * n * n * at_corners.faces()));
+  const auto strain = picture.fields.get<MembraneStrain>(), curvature = picture.fields.get<CurvatureChange>(),
+             plastic = picture.fields.get<PlasticStrain>(), pressure = picture.fields.get<ContactPressure>();
+  const auto a3 = samples().get<Director>();
+  std::size_t cell = 0;
+  for (std::int64_t e = 0; e < at_corners.faces(); ++e) {
+    const auto first = static_cast<std::int64_t>(picture.points.size());
+    for (int s = 0; s < at_corners.samples; ++s) picture.points.push_back(place_at(at_corners, e, s, now));
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < n; ++i) {
+        const std::int64_t a = first + j * (n + 1) + i, b = a + 1, c = b + n + 1, d = a + n + 1;
+        for (const std::int64_t corner : {a, b, c, a, c, d}) picture.cells.push_back(corner);
+        const int s = j * n + i;
+        const SurfacePoint<Real> here(jet_at(at_squares, e, s, now)),
+            rest(jet_at(at_squares, e, s, shell_.mesh.points));
+        const Mat2 stretch = rest.inverse_metric * form_matrix<Real>(here.forms.head<3>());
+        const Real m = stretch.trace() / 2, r = std::sqrt(std::max(0.0, m * m - stretch.determinant()));
+        const Vec2 logs(std::log(m + r) / 2, std::log(std::max(m - r, 1e-300)) / 2);
+        const Real bend = largest_principal(here.inverse_metric * form_matrix<Real>(here.forms.tail<3>()) -
+                                            rest.inverse_metric * form_matrix<Real>(rest.forms.tail<3>()));
+        const int nc = contact_.per_edge;
+        const std::size_t q = row_of_sample(e, std::min(nc - 1, j * nc / n) * nc + std::min(nc - 1, i * nc / n));
+        const Real s3 = a3[q].dot(normal_at(q)), gap = std::max(0.0, 1 - s3);
+        for (int half = 0; half < 2; ++half, ++cell) {
+          strain[cell] = std::abs(logs[0]) > std::abs(logs[1]) ? logs[0] : logs[1];
+          curvature[cell] = bend;
+          plastic[cell] = faces_->plastic_strain_near(e, squares[static_cast<std::size_t>(s)]);
+          pressure[cell] = contact_.law.compression * gap * gap;
+        }
+      }
+  }
+  return picture;
+}
+
+}  // namespace
+
+int contact_points_per_edge(const ControlMesh& mesh, Real dx) {
+  Real longest = 0;
+  for (std::int64_t f = 0; f < mesh.material_faces; ++f)
+    for (int c = 0; c < 4; ++c)
+      longest = std::max(longest, (mesh.points[mesh.faces[f][(c + 1) % 4]] - mesh.points[mesh.faces[f][c]]).norm());
+  return std::max(1, static_cast<int>(std::ceil(2 * longest / dx - 1e-6)));
+}
+
+std::unique_ptr<MeshBody> make_shell_body(const Comm& comm, const ShellDescription& shell, const ShellContact& contact,
+                                          Real dx) {
+  const ControlMesh& mesh = shell.mesh;
+  const Shell part(comm, shell);  // of this rank, to find masses of all
+  RestMesh rest;
+  rest.x = mesh.points;
+  for (const std::vector<std::int32_t>& around : points_around(mesh)) {
+    rest.vertices.insert(rest.vertices.end(), around.begin(), around.end());
+    rest.offsets.push_back(static_cast<std::int64_t>(rest.vertices.size()));
+    rest.first_sample.push_back(rest.first_sample.back() + contact.per_edge * contact.per_edge);
+  }
+  rest.vertex_mass.assign(mesh.points.size(), 0);
+  for (std::size_t r = 0; r < part.points().owned(); ++r)
+    rest.vertex_mass[part.piece().points[r]] = share_of_control_points * part.points().get<Mass>()[r];
+  comm.sum(std::span(rest.vertex_mass));
+
+  rest.sample_mass.assign(static_cast<std::size_t>(rest.first_sample.back()), 0);
+  const LimitBasis basis = limit_basis(mesh, part.faces(), middles(contact.per_edge));
+  for (std::int64_t e = 0; e < basis.faces(); ++e) {
+    const std::int64_t f = part.faces()[static_cast<std::size_t>(e)];
+    for (int s = 0; s < basis.samples; ++s) {
+      const Mat32 F = tangents_at(basis, e, s, mesh.points);
+      rest.sample_mass[static_cast<std::size_t>(rest.first_sample[f] + s)] =
+          (1 - share_of_control_points) * shell.density * shell.thickness[f] *
+          F.col(0).cross(F.col(1)).norm() / basis.samples;
+    }
+  }
+  comm.sum(std::span(rest.sample_mass));
+
+  const Real frequency =
+      frequency_margin * std::sqrt(part.stiffest(part.points().get<RestPosition>()) / share_of_control_points);
+  // Bending carries the shortest waves of the grid faster than stretch if the shell is thicker than dx.
+  const Real thickest = *std::max_element(shell.thickness.begin(), shell.thickness.end());
+  const Real along = std::sqrt(part.membrane_stiffness() / shell.density) * (1 + thickest / dx);
+  return std::make_unique<ShellBody>(std::move(rest), shell, contact, frequency, along);
+}
+
+}  // namespace weft

@@ -1,0 +1,82 @@
+#include "weft/run/resume.hpp"
+
+#include <fmt/format.h>
+
+#include "weft/base/log.hpp"
+#include "weft/deck/read.hpp"
+#include "weft/run/status.hpp"
+
+namespace weft {
+namespace {
+
+using std::filesystem::path;
+
+/// The deck without what may change when a run is resumed.
+std::string physics_of(Deck deck, const Deck& reference) {
+  deck.title = reference.title;
+  const TimeDeck time = deck.time;
+  deck.time = reference.time;
+  // Loads of a static analysis grow in proportion to time.end.
+  deck.time.scheme = time.scheme;
+  if (time.scheme == Scheme::equilibrium) deck.time.end = time.end;
+  deck.loading = reference.loading;
+  deck.solve.petsc = reference.solve.petsc;
+  deck.output = reference.output;
+  deck.balance = reference.balance;
+  return resolved_yaml(deck);
+}
+
+/// True if the run in this folder ended by itself or on request, and so left a checkpoint.
+bool ended_in_order(const path& folder) {
+  try {
+    const std::string state = look_at_run(folder).status.state;
+    return state == "finished" || state == "stopped";
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::optional<path> checkpoint_to_resume(const Comm& comm, const RunOptions& options) {
+  if (!options.resume) return std::nullopt;
+  if (*options.resume != "auto") {
+    const auto problems = verify_checkpoint(comm, *options.resume);
+    require(problems.empty(), ExitCode::checkpoint, problems.empty() ? "" : problems.front());
+    return *options.resume;
+  }
+  const FoundCheckpoint found = find_checkpoint(comm, options.output / "checkpoints");
+  for (const std::string& reason : found.passed_over) log_warning(reason);
+  if (found.path) return found.path;
+  require(found.passed_over.empty(), ExitCode::checkpoint,
+          fmt::format("{}: no whole checkpoint is left to resume from. Start again with --force to replace this run.",
+                      options.output.string()));
+  log_info(fmt::format("{} holds no checkpoint yet: the run starts at the beginning.", options.output.string()));
+  return std::nullopt;
+}
+
+ExistingRun existing_run(const Comm& comm, const RunOptions& options, bool resumed) {
+  ExistingRun policy = ExistingRun::refuse;
+  // When others looked at the folder, the root might be changing it already.
+  comm.agree([&] {
+    if (!comm.is_root()) return;
+    if (resumed) policy = ExistingRun::resume;
+    // A run that was killed before its first checkpoint has nothing to lose; a job script must be able to go on from
+    // there.
+    else if (options.force || (options.resume && !ended_in_order(options.output)))
+      policy = ExistingRun::replace;
+  });
+  return policy;
+}
+
+void require_same_physics(const CheckpointHeader& header, const Deck& deck, const path& from) {
+  const Deck saved = parse_deck(header.resolved_deck, from.string() + " (its deck)", from.string());
+  require(physics_of(saved, deck) == physics_of(deck, deck), ExitCode::checkpoint,
+          fmt::format("{}: this checkpoint belongs to a different deck. When a run is resumed, only title, time, "
+                      "output, balance and solve.petsc may change{}.",
+                      from.string(),
+                      deck.time.scheme == Scheme::equilibrium ? "; in a static analysis also loading, but not time.end"
+                                                              : ""));
+}
+
+}  // namespace weft

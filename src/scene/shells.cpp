@@ -1,0 +1,131 @@
+#include "weft/scene/shells.hpp"
+
+#include "weft/geometry/mesh_reader.hpp"
+#include "weft/geometry/patches.hpp"
+#include "weft/scene/catalogue.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <numbers>
+
+namespace weft {
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+constexpr Real whole_turn = 2 * std::numbers::pi;
+
+ControlMesh generated(const ControlMeshDeck& deck, const SurfaceMap& map) {
+  return deck.irregular ? irregular_patch(deck.across, deck.along, map) : patch(deck.across, deck.along, map);
+}
+
+}  // namespace
+
+Real voxel_size_for(const ControlMesh& mesh) {
+  const Box box = bounds_of(cage_of(mesh));
+  return (box.upper - box.lower).norm() / 100;
+}
+
+ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
+  ControlMesh mesh = std::visit(
+      Overloaded{[&](const MeshFileDeck& d) {
+                   const std::string name = std::filesystem::path(d.file).filename().string();
+                   return control_mesh(read_mesh(name, load_everywhere(comm, d.file)), d.file);
+                 },
+                 [&](const RectangleDeck& d) { return generated(deck, rectangle(d.width, d.height)); },
+                 [&](const CylinderPatchDeck& d) {
+                   const SurfaceMap map = cylinder(d.radius, d.length, d.from, d.to);
+                   const bool closed = std::abs(d.to - d.from - whole_turn) < 1e-12;
+                   return closed && !deck.irregular ? tube(deck.across, deck.along, map) : generated(deck, map);
+                 },
+                 [&](const SpherePatchDeck& d) {
+                   const SurfaceMap map = sphere(d.radius, {d.west, d.east}, {d.south, d.north});
+                   const bool closed = std::abs(d.east - d.west - whole_turn) < 1e-12;
+                   return closed && !deck.irregular ? tube(deck.across, deck.along, map) : generated(deck, map);
+                 },
+                 [&](const AnnulusDeck& d) {
+                   return generated(deck, annulus({d.inner, d.outer}, {d.from, d.to}));
+                 }},
+      deck.form);
+  const Placement placement{
+      deck.scale,
+      deck.rotate ? rotation_matrix(deck.rotate->axis.normalized() * deck.rotate->angle) : Mat3(Mat3::Identity()),
+      deck.translate};
+  for (Vec3& x : mesh.points) x = placement(x);
+  return mesh;
+}
+
+std::int32_t group_named(const ControlMesh& mesh, const std::string& name, const std::string& place) {
+  const auto found = std::find(mesh.groups.begin(), mesh.groups.end(), name);
+  require(found != mesh.groups.end() && !mesh.group.empty(), ExitCode::deck,
+          fmt::format("{}: the mesh has no group \"{}\". Its groups: {}.", place, name,
+                      mesh.groups.empty() ? "none" : fmt::format("{}", fmt::join(mesh.groups, ", "))));
+  return static_cast<std::int32_t>(found - mesh.groups.begin());
+}
+
+namespace {
+
+Vec3 middle_of(const ControlMesh& mesh, std::size_t face) {
+  Vec3 sum = Vec3::Zero();
+  for (const std::int32_t p : mesh.faces[face]) sum += mesh.points[p] / 4;
+  return sum;
+}
+
+/// Of each material face [m].
+std::vector<Real> thickness_of(const Comm& comm, const ShellDeck& deck, const ControlMesh& mesh) {
+  std::vector<Real> thickness(static_cast<std::size_t>(mesh.material_faces), deck.thickness);
+  for (const ShellPartDeck& part : deck.parts) {
+    const auto shape = part.where ? make_shape(comm, *part.where, false, voxel_size_for(mesh)) : nullptr;
+    const std::int32_t group = part.group ? group_named(mesh, *part.group, deck.place.text) : -1;
+    for (std::size_t f = 0; f < thickness.size(); ++f)
+      if ((!part.group || mesh.group[f] == group) && (!shape || shape->contains(middle_of(mesh, f))))
+        thickness[f] = part.thickness;
+  }
+  return thickness;
+}
+
+AnyLamina lamina_of(const MaterialDeck& material, std::optional<LaminaYield>& yield, const std::string& place) {
+  const auto hencky = [](const StiffnessDeck& stiffness) {
+    const auto [youngs_modulus, poisson_ratio] = young_of(stiffness);
+    return ChosenLamina<LaminaHencky>{LaminaHencky::Constants::from(youngs_modulus, poisson_ratio)};
+  };
+  return std::visit(
+      Overloaded{[&](const StvkHenckyDeck& d) -> AnyLamina { return hencky(d.stiffness); },
+                 [&](const VonMisesDeck& d) -> AnyLamina {
+                   yield = LaminaYield::from(d.yield_stress, d.hardening_modulus, YieldShape::ellipse);
+                   return hencky(d.stiffness);
+                 },
+                 [&](const FabricDeck& d) -> AnyLamina {
+                   return ChosenLamina<LaminaWoven>{fabrics()[static_cast<std::size_t>(d.fabric)].constants};
+                 },
+                 [&](const auto&) -> AnyLamina {
+                   throw Error(ExitCode::deck,
+                               fmt::format("{}: a shell needs a material with law stvk_hencky, von_mises or fabric; {} "
+                                           "has another.",
+                                           place, material.name));
+                 }},
+      material.law);
+}
+
+}  // namespace
+
+ShellDescription describe_shell(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material) {
+  ShellDescription shell;
+  shell.name = deck.name;
+  comm.agree([&] { shell.law = lamina_of(material, shell.yield, deck.place.text); });
+  shell.mesh = make_control_mesh(comm, deck.mesh);
+  shell.density = material.density;
+  shell.thickness = thickness_of(comm, deck, shell.mesh);
+  shell.direction = deck.direction;
+  shell.in_plane = deck.in_plane;
+  using Kind = ThicknessRule::Kind;
+  shell.across = {deck.across == LaminaPlaces::quarter ? Kind::quarter : Kind::gauss, deck.laminae};
+  return shell;
+}
+
+}  // namespace weft
