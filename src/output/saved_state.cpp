@@ -38,6 +38,12 @@ std::string without_digest(const std::string& text, const fs::path& file) {
   return head;
 }
 
+/// nlohmann::json by itself would make a whole number of any number.
+template <class Int>
+Int whole(const json& value) {
+  return static_cast<Int>(value.get_ref<const json::number_integer_t&>());
+}
+
 }  // namespace
 
 std::string Manifest::text() const {
@@ -63,20 +69,20 @@ Manifest Manifest::parse(const std::string& text, const fs::path& file) {
   const std::string head = without_digest(text, file);
   try {
     const json data = json::parse(head + "\n}");
-    const int format = data.at("weft_checkpoint");
+    const auto format = whole<std::int64_t>(data.at("weft_checkpoint"));
     require(
         format == checkpoint_format, ExitCode::checkpoint,
         fmt::format("{}: {} Weft wrote this checkpoint (layout {}; this program reads layout {}). Use that version.",
                     file.string(), format > checkpoint_format ? "a newer" : "an older", format, checkpoint_format));
     Manifest manifest;
-    manifest.step = data.at("step");
+    manifest.step = whole<std::int64_t>(data.at("step"));
     manifest.time = data.at("time");
-    manifest.state.bytes = data.at("state.h5").at("bytes");
+    manifest.state.bytes = whole<std::uint64_t>(data.at("state.h5").at("bytes"));
     manifest.state.structure_digest = from_hexadecimal(data.at("state.h5").at("structure_digest"));
-    for (const json& part : data.at("parts")) manifest.parts.push_back({part.at("name"), part.at("rows")});
+    for (const json& part : data.at("parts")) manifest.parts.push_back({part.at("name"), whole<std::int64_t>(part.at("rows"))});
     for (const auto& [name, rows] : data.at("data_sets").items())
-      manifest.state.data_sets[name] = {rows.at("rows"), rows.at("row_bytes"), rows.at("offset"),
-                                        from_hexadecimal(rows.at("digest"))};
+      manifest.state.data_sets[name] = {whole<std::int64_t>(rows.at("rows")), whole<std::uint64_t>(rows.at("row_bytes")),
+                                        whole<std::uint64_t>(rows.at("offset")), from_hexadecimal(rows.at("digest"))};
     return manifest;
   } catch (const json::exception& error) {
     throw Error(ExitCode::checkpoint,
