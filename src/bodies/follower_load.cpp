@@ -5,12 +5,6 @@
 
 namespace weft {
 
-/// Generalised forces of one sample: on its place and on its two tangents.
-template <class T>
-struct FollowerLoad::Forces {
-  Vector3<T> place, a1, a2;
-};
-
 /// Derivatives of the forces (rows: place, a1, a2) by the two tangents (columns), for each sample.
 struct FollowerLoad::Changes : Linear {
   std::vector<Eigen::Matrix<Real, 9, 6>> by_tangents;
@@ -19,16 +13,37 @@ struct FollowerLoad::Changes : Linear {
 
 namespace {
 
-std::pair<Vec3, Vec3> tangents(const Sample& sample, std::span<const Vec3> x) {
-  Vec3 a1 = Vec3::Zero(), a2 = Vec3::Zero();
-  for (std::size_t k = 0; k < sample.rows.size(); ++k) {
-    a1 += sample.d1[k] * x[sample.rows[k]];
-    a2 += sample.d2[k] * x[sample.rows[k]];
-  }
-  return {a1, a2};
+/// Generalised forces of one sample: on its place and on its two tangents.
+template <class T>
+struct Forces {
+  Vector3<T> place, a1, a2;
+};
+
+template <class T>
+Forces<T> forces_at(Follower kind, Real size, const Vector3<T>& a1, const Vector3<T>& a2) {
+  const Vector3<T> zero = Vector3<T>::Zero(), normal = a1.cross(a2);
+  if (kind == Follower::pressure) return {T(size) * normal, zero, zero};
+  // The work of a moment m about the unit vector t along a1 is m times the angle by which the normal n turns about t;
+  // with dn = -(n . da_g) a^g that is -(n . da_g)(a^g . (t x n)), and a^1 = a2 x n / |a1 x a2|, a^2 = n x a1 / |a1 x
+  // a2|.
+  using std::sqrt;
+  const T area = sqrt(normal.squaredNorm());
+  const Vector3<T> n = normal / area, m = (a1 / sqrt(a1.squaredNorm())).cross(n);
+  return {zero, T(-size) * (a2.cross(n).dot(m) / area) * n, T(-size) * (n.cross(a1).dot(m) / area) * n};
 }
 
 }  // namespace
+
+FollowerForces follower_forces(Follower kind, Real size, const Vec3& a1, const Vec3& a2) {
+  const Forces<Real> f = forces_at<Real>(kind, size, a1, a2);
+  return {f.place, f.a1, f.a2};
+}
+
+Real follower_measure(Follower kind, const Sample& sample, std::span<const Vec3> rest) {
+  if (kind == Follower::edge_moment) return sample.measure;
+  const auto [a1, a2] = tangents_of(sample, rest);
+  return sample.measure / a1.cross(a2).norm();
+}
 
 FollowerLoad::FollowerLoad(Follower kind, Real magnitude, Amplitude amplitude, std::size_t b,
                            std::vector<Sample> samples, std::span<const Vec3> positions)
@@ -38,25 +53,7 @@ FollowerLoad::FollowerLoad(Follower kind, Real magnitude, Amplitude amplitude, s
       block_(b),
       samples_(std::move(samples)),
       positions_(positions) {
-  for (const Sample& sample : samples_) {
-    const auto [a1, a2] = tangents(sample, positions_);
-    measure_.push_back(kind_ == Follower::pressure ? sample.measure / a1.cross(a2).norm() : sample.measure);
-  }
-}
-
-template <class T>
-FollowerLoad::Forces<T> FollowerLoad::forces(std::size_t s, Real factor, const Vector3<T>& a1,
-                                             const Vector3<T>& a2) const {
-  const Vector3<T> zero = Vector3<T>::Zero(), normal = a1.cross(a2);
-  const T size = T(factor * magnitude_ * measure_[s]);
-  if (kind_ == Follower::pressure) return {size * normal, zero, zero};
-  // The work of a moment m about the unit vector t along a1 is m times the angle by which the normal n turns about t;
-  // with dn = -(n . da_g) a^g that is -(n . da_g)(a^g . (t x n)), and a^1 = a2 x n / |a1 x a2|, a^2 = n x a1 / |a1 x
-  // a2|.
-  using std::sqrt;
-  const T area = sqrt(normal.squaredNorm());
-  const Vector3<T> n = normal / area, m = (a1 / sqrt(a1.squaredNorm())).cross(n);
-  return {zero, -size * (a2.cross(n).dot(m) / area) * n, -size * (n.cross(a1).dot(m) / area) * n};
+  for (const Sample& sample : samples_) measure_.push_back(follower_measure(kind_, sample, positions_));
 }
 
 void FollowerLoad::add_force(const Motion& motion, Load& force) const {
@@ -65,9 +62,9 @@ void FollowerLoad::add_force(const Motion& motion, Load& force) const {
   const auto out = force.points(block_);
   for (std::size_t s = 0; s < samples_.size(); ++s) {
     const Sample& sample = samples_[s];
-    const auto [A1, A2] = tangents(sample, positions_);
-    const auto [u1, u2] = tangents(sample, u);
-    const Forces<Real> f = forces<Real>(s, factor, A1 + u1, A2 + u2);
+    const auto [A1, A2] = tangents_of(sample, positions_);
+    const auto [u1, u2] = tangents_of(sample, u);
+    const Forces<Real> f = forces_at<Real>(kind_, factor * magnitude_ * measure_[s], A1 + u1, A2 + u2);
     for (std::size_t k = 0; k < sample.rows.size(); ++k)
       out[sample.rows[k]] += sample.value[k] * f.place + sample.d1[k] * f.a1 + sample.d2[k] * f.a2;
   }
@@ -79,13 +76,13 @@ std::unique_ptr<Linear> FollowerLoad::linearise(const Motion& motion) const {
   const Real factor = amplitude_.at(motion.time);
   const auto u = motion.u.points(block_);
   for (std::size_t s = 0; s < samples_.size(); ++s) {
-    const auto [A1, A2] = tangents(samples_[s], positions_);
-    const auto [u1, u2] = tangents(samples_[s], u);
+    const auto [A1, A2] = tangents_of(samples_[s], positions_);
+    const auto [u1, u2] = tangents_of(samples_[s], u);
     auto& D = changes->by_tangents.emplace_back();
     for (int direction = 0; direction < 6; ++direction) {
       Vector3<Dual> a1 = (A1 + u1).cast<Dual>(), a2 = (A2 + u2).cast<Dual>();
       (direction < 3 ? a1 : a2)[direction % 3].slope = 1;
-      const Forces<Dual> f = forces<Dual>(s, factor, a1, a2);
+      const Forces<Dual> f = forces_at<Dual>(kind_, factor * magnitude_ * measure_[s], a1, a2);
       for (int a = 0; a < 3; ++a) {
         D(a, direction) = f.place[a].slope;
         D(3 + a, direction) = f.a1[a].slope;
@@ -101,7 +98,7 @@ void FollowerLoad::add_force_change(const Linear& linear, const FreedomValues& d
   const auto out = change.points(block_);
   for (std::size_t s = 0; s < samples_.size(); ++s) {
     const Sample& sample = samples_[s];
-    const auto [d1, d2] = tangents(sample, du.points(block_));
+    const auto [d1, d2] = tangents_of(sample, du.points(block_));
     Eigen::Matrix<Real, 6, 1> d;
     d << d1, d2;
     const Eigen::Matrix<Real, 9, 1> f = at.by_tangents[s] * d;

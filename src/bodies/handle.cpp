@@ -64,10 +64,13 @@ std::vector<Site> sites_of_rank(std::span<const Site> sites, std::span<const std
   return here;
 }
 
-Handle::Handle(const Freedoms& freedoms, std::size_t b, std::span<const Site> sites, const Settings& settings,
-               std::span<const Vec3> positions)
-    : freedoms_(freedoms), block_(b), motion_(settings.motion), positions_(positions) {
-  WEFT_ENSURE(positions.size() == freedoms.rows(b));
+std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings& settings,
+                               std::span<const Vec3> positions) {
+  std::vector<HeldSum> sums;
+  const auto add = [&](const Stencil& stencil, const Vec3& axis) {
+    const Real total = std::accumulate(stencil.weights.begin(), stencil.weights.end(), 0.0);
+    sums.push_back({stencil, stencil.of(positions), std::round(total), axis});
+  };
   for (const Site& site : sites) {
     const bool has_slope = !site.slope.rows.empty();
     if (settings.hold == Hold::symmetry) {
@@ -84,22 +87,26 @@ Handle::Handle(const Freedoms& freedoms, std::size_t b, std::span<const Site> si
       if (settings.axes[a]) add(site.place, Vec3::Unit(a));
     if (settings.hold == Hold::clamp && has_slope) add(site.slope, site.normal);
   }
+  return sums;
 }
 
-void Handle::add(const Stencil& stencil, const Vec3& axis) {
-  const Real total = std::accumulate(stencil.weights.begin(), stencil.weights.end(), 0.0);
-  conditions_.push_back({stencil, stencil.of(positions_), std::round(total), axis});
+Handle::Handle(const Freedoms& freedoms, std::size_t b, std::span<const Site> sites, const Settings& settings,
+               std::span<const Vec3> positions)
+    : freedoms_(freedoms),
+      block_(b),
+      motion_(settings.motion),
+      positions_(positions),
+      conditions_(held_sums(sites, settings, positions)) {
+  WEFT_ENSURE(positions.size() == freedoms.rows(b));
 }
 
 void Handle::append(Real time, ConstraintRows& rows) const {
   const RigidState state = motion_.at(time);
-  for (const Condition& c : conditions_) {
+  for (const HeldSum& c : conditions_) {
     const Vec3 axis = state.rotation * c.axis;
     for (std::size_t k = 0; k < c.stencil.rows.size(); ++k)
       for (int a = 0; a < 3; ++a) rows.add(freedoms_.at(block_, c.stencil.rows[k]) + a, c.stencil.weights[k] * axis[a]);
-    // Everything of the handle goes where the rigid motion takes it.
-    const Vec3 goal = state.rotation * c.rest + c.total * state.translation;
-    rows.close(axis.dot(goal - c.stencil.of(positions_)));
+    rows.close(axis.dot(c.goal(state) - c.stencil.of(positions_)));
   }
 }
 
@@ -109,7 +116,7 @@ Reaction Handle::reaction(std::span<const Real> forces, const Motion& motion, co
   const auto u = motion.u.points(block_);
   Reaction sum;
   for (std::size_t i = 0; i < forces.size(); ++i) {
-    const Condition& c = conditions_[i];
+    const HeldSum& c = conditions_[i];
     const Vec3 along = forces[i] * (state.rotation * c.axis);
     const Vec3 now = c.stencil.of(positions_) + c.stencil.of(u);
     sum.force += c.total * along;

@@ -125,6 +125,48 @@ class CodimensionalBody final : public MeshBody {
     return picture;
   }
 
+  Sites sites() const override {
+    Sites sites = MeshBody::sites();
+    const std::vector<int> boundary = boundary_numbers(boundary_edges(), mesh().x.size());
+    for (Site& site : sites.vertices) site.boundary = boundary[static_cast<std::size_t>(site.point)];
+    return sites;
+  }
+
+  /// One for each element, in its middle; linear tangents of triangles.
+  std::vector<Sample> surface_samples() const override {
+    std::vector<Sample> samples;
+    for (std::size_t e = 0; e < of_.elements.size(); ++e) {
+      const auto& rows = of_.elements[e].rows;
+      Sample& sample = samples.emplace_back();
+      sample.rows.assign(rows.begin(), rows.end());
+      sample.value.assign(rows.size(), 1.0 / static_cast<Real>(rows.size()));
+      for (const std::int32_t row : rows) sample.where += mesh().x[row] / static_cast<Real>(rows.size());
+      sample.mass = of_.density * of_.elements[e].volume;
+      sample.face = static_cast<std::int64_t>(e);
+      if constexpr (K::corners == 3) {
+        sample.d1 = {-1, 1, 0};
+        sample.d2 = {-1, 0, 1};
+        const auto [a1, a2] = tangents_of(sample, mesh().x);
+        sample.measure = a1.cross(a2).norm() / 2;
+      }
+    }
+    return samples;
+  }
+  std::vector<Sample> side_samples() const override {
+    const auto edges = boundary_edges();
+    const std::vector<int> boundary = boundary_numbers(edges, mesh().x.size());
+    std::vector<Sample> samples;
+    for (const auto& [p, q] : edges) {
+      Sample& sample = samples.emplace_back();
+      sample.rows = {p, q};
+      sample.value = {0.5, 0.5};
+      sample.where = (mesh().x[p] + mesh().x[q]) / 2;
+      sample.measure = (mesh().x[q] - mesh().x[p]).norm();
+      sample.boundary = boundary[p];
+    }
+    return samples;
+  }
+
  protected:
   void rest_elements() override {
     elements_.rest(x());
@@ -197,6 +239,23 @@ class CodimensionalBody final : public MeshBody {
 
  private:
   std::span<const Vec3> x() const { return points_.get<Position>(); }
+
+  /// Edges of one triangle alone, as it runs along them; none of fibers.
+  std::vector<std::array<std::int32_t, 2>> boundary_edges() const {
+    std::vector<std::array<std::int32_t, 2>> alone;
+    if constexpr (K::corners == 3) {
+      std::map<std::array<std::int32_t, 2>, int> triangles;
+      const auto each_edge = [&](auto&& visit) {
+        for (const auto& element : of_.elements)
+          for (int c = 0; c < 3; ++c) visit(element.rows[c], element.rows[(c + 1) % 3]);
+      };
+      each_edge([&](std::int32_t p, std::int32_t q) { ++triangles[{std::min(p, q), std::max(p, q)}]; });
+      each_edge([&](std::int32_t p, std::int32_t q) {
+        if (triangles[{std::min(p, q), std::max(p, q)}] == 1) alone.push_back({p, q});
+      });
+    }
+    return alone;
+  }
   bool bends() const { return !of_.bends.stencils.empty(); }
   Real stretch_at(std::size_t q) const {
     return longest(typename K::Tangents(elements_.deformation(q, x()).template leftCols<K::tangents>()));

@@ -14,7 +14,9 @@ std::int64_t RestMesh::element_of(std::span<const std::int64_t> first, PointId r
   return std::upper_bound(first.begin(), first.end(), static_cast<std::int64_t>(row)) - first.begin() - 1;
 }
 
-QuadraturePoints::QuadraturePoints() { points_ = Table::with<Id, Position, Velocity, Affine, Mass, EnergyDerivative>(); }
+QuadraturePoints::QuadraturePoints() {
+  points_ = Table::with<Id, Position, Velocity, Affine, Mass, EnergyDerivative>();
+}
 
 void QuadraturePoints::respond(ChunkRows rows, const ChunkForces& forces) const {
   const auto A = points_.get<EnergyDerivative>();
@@ -182,18 +184,18 @@ void MeshBody::adopt(const Comm& comm, std::span<const MeshPiece> pieces) {
   forest_ = Forest(comm, piece_.owned, piece_.originals);
   for (const ColumnView& column : points_.columns(Keep::state)) forest_.update_ghosts(column);
   for (std::size_t r = piece_.owned; r < points_.rows(); ++r) points_.get<Mass>()[r] = 0;
-  for (Watched& watched : watched_) {
+  for (WatchedList& watched : watched_) {
     watched.here.clear();
-    for (const Stencil& place : watched.all) {
+    for (std::size_t number = 0; number < watched.all.size(); ++number) {
+      const std::vector<std::int32_t>& set = watched.all[number];
       const auto has_all = [&](const MeshPiece& p) {
-        return std::all_of(place.rows.begin(), place.rows.end(),
-                           [&](std::int32_t vertex) { return row_in(p, vertex) >= 0; });
+        return std::all_of(set.begin(), set.end(), [&](std::int32_t vertex) { return row_in(p, vertex) >= 0; });
       };
       const auto holder = std::find_if(pieces.begin(), pieces.end(), has_all);
       require(holder != pieces.end(), ExitCode::geometry,
               "A handle's place depends on vertices that no rank has together. Use fewer ranks.");
       if (holder - pieces.begin() != comm.rank()) continue;
-      watched.here.push_back(place);
+      watched.here.push_back({number, set});
       for (std::int32_t& row : watched.here.back().rows) row = row_in(piece_, row);
     }
   }
@@ -212,8 +214,8 @@ Sites MeshBody::sites() const {
   return sites;
 }
 
-std::size_t MeshBody::watch(std::vector<Stencil> places) {
-  watched_.push_back({std::move(places), {}});
+std::size_t MeshBody::watch(std::vector<std::vector<std::int32_t>> sets) {
+  watched_.push_back({std::move(sets), {}});
   return watched_.size() - 1;
 }
 

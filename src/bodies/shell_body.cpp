@@ -30,6 +30,14 @@ std::vector<Vec2> middles(int n) {
   return at;
 }
 
+/// 0, 1, ..., n - 1.
+template <class T>
+std::vector<T> counted(auto n) {
+  std::vector<T> numbers(static_cast<std::size_t>(n));
+  std::iota(numbers.begin(), numbers.end(), T(0));
+  return numbers;
+}
+
 Vec3 place_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
   const auto points = basis.points_of(e);
   const auto row = basis.row(e, s);
@@ -83,6 +91,20 @@ class ShellBody final : public MeshBody {
 
   Picture picture() const override;
   Sites sites() const override { return sites_of(shell_.mesh); }
+  const ControlMesh* control_mesh() const override { return &shell_.mesh; }
+
+  std::vector<Sample> surface_samples() const override {
+    std::vector<Real> areal_density = shell_.thickness;
+    for (Real& each : areal_density) each *= shell_.density;
+    const std::size_t points = shell_.mesh.points.size();
+    const ShellFaces faces(shell_, counted<std::int64_t>(mesh().elements()), counted<std::int32_t>(points), points);
+    return weft::surface_samples(faces, shell_.mesh.points, areal_density);
+  }
+  std::vector<Sample> side_samples() const override {
+    const auto faces = counted<std::int64_t>(mesh().elements());
+    const auto rows = counted<std::int32_t>(shell_.mesh.points.size());
+    return weft::side_samples(faces, rows, shell_.mesh.points, shell_.mesh);
+  }
 
  protected:
   std::vector<ElementRows> element_rows() override {
@@ -155,9 +177,7 @@ class ShellBody final : public MeshBody {
     return limit;
   }
 
-  Vec3 place_of_sample(std::size_t q) const override {
-    return place_at(contact_basis_, face_of(q), sample_of(q), x());
-  }
+  Vec3 place_of_sample(std::size_t q) const override { return place_at(contact_basis_, face_of(q), sample_of(q), x()); }
 
  private:
   std::span<const Vec3> x() const { return points_.get<Position>(); }
@@ -277,8 +297,8 @@ std::unique_ptr<MeshBody> make_shell_body(const Comm& comm, const ShellDescripti
     for (int s = 0; s < basis.samples; ++s) {
       const Mat32 F = tangents_at(basis, e, s, mesh.points);
       rest.sample_mass[static_cast<std::size_t>(rest.first_sample[f] + s)] =
-          (1 - share_of_control_points) * shell.density * shell.thickness[f] *
-          F.col(0).cross(F.col(1)).norm() / basis.samples;
+          (1 - share_of_control_points) * shell.density * shell.thickness[f] * F.col(0).cross(F.col(1)).norm() /
+          basis.samples;
     }
   }
   comm.sum(std::span(rest.sample_mass));

@@ -60,17 +60,10 @@ std::vector<int> boundary_numbers(const ControlMesh& mesh) {
   std::set<std::pair<std::int32_t, std::int32_t>> edges;
   for (const Quad& face : material)
     for (int c = 0; c < 4; ++c) edges.insert({face[c], face[(c + 1) % 4]});
-  std::vector<std::int32_t> next(mesh.points.size(), -1);
+  std::vector<std::array<std::int32_t, 2>> boundary;
   for (const auto& [p, q] : edges)
-    if (!edges.contains({q, p})) next[p] = q;
-  std::vector<int> number(mesh.points.size(), -1);
-  int count = 0;
-  for (std::size_t start = 0; start < next.size(); ++start) {
-    if (next[start] < 0 || number[start] >= 0) continue;
-    for (auto p = static_cast<std::int32_t>(start); number[p] < 0; p = next[p]) number[p] = count;
-    ++count;
-  }
-  return number;
+    if (!edges.contains({q, p})) boundary.push_back({p, q});
+  return boundary_numbers(boundary, mesh.points.size());
 }
 
 Sites sites_of(const ControlMesh& mesh) {
@@ -168,28 +161,25 @@ Sample sample_of(std::span<const std::int32_t> rows, std::span<const BasisWeight
 
 }  // namespace
 
-std::vector<Sample> surface_samples(const Shell& shell, std::span<const Real> areal_density) {
-  const LimitBasis& basis = shell.basis();
-  const auto rest = shell.points().get<RestPosition>();
+std::vector<Sample> surface_samples(const ShellFaces& faces, std::span<const Vec3> rest,
+                                    std::span<const Real> areal_density) {
+  const LimitBasis& basis = faces.basis();
   std::vector<Sample> samples;
   for (std::int64_t e = 0; e < basis.faces(); ++e)
     for (int s = 0; s < basis.samples; ++s) {
       samples.push_back(sample_of(basis.points_of(e), basis.row(e, s), 1, 2, rest));
-      samples.back().face = shell.piece().elements[static_cast<std::size_t>(e)];
-      samples.back().measure = shell.rest_areas()[e * basis.samples + s];
+      samples.back().face = faces.faces()[static_cast<std::size_t>(e)];
+      samples.back().measure = faces.rest_areas()[e * basis.samples + s];
       samples.back().mass = areal_density[samples.back().face] * samples.back().measure;
     }
   return samples;
 }
 
-std::vector<Sample> side_samples(const Shell& shell, const ControlMesh& mesh) {
+std::vector<Sample> side_samples(std::span<const std::int64_t> of_faces, std::span<const std::int32_t> row_of_point,
+                                 std::span<const Vec3> rest, const ControlMesh& mesh) {
   std::set<std::pair<std::int32_t, std::int32_t>> outside;  // edges of the outer row, as its faces run along them
   for (std::size_t f = static_cast<std::size_t>(mesh.material_faces); f < mesh.faces.size(); ++f)
     for (int c = 0; c < 4; ++c) outside.insert({mesh.faces[f][c], mesh.faces[f][(c + 1) % 4]});
-  std::map<std::int32_t, std::int32_t> row_of;
-  for (std::size_t r = 0; r < shell.piece().points.size(); ++r)
-    row_of[shell.piece().points[r]] = static_cast<std::int32_t>(r);
-  const auto rest = shell.points().get<RestPosition>();
   const std::vector<int> boundary_of = boundary_numbers(mesh);
 
   struct Edge {
@@ -204,14 +194,14 @@ std::vector<Sample> side_samples(const Shell& shell, const ControlMesh& mesh) {
   std::vector<Sample> samples;
   for (int c = 0; c < 4; ++c) {
     std::vector<std::int64_t> faces;
-    for (const std::int64_t f : shell.piece().elements)
+    for (const std::int64_t f : of_faces)
       if (outside.contains({mesh.faces[f][(c + 1) % 4], mesh.faces[f][c]})) faces.push_back(f);
     std::vector<Vec2> at;
     for (const Real t : rule.at) at.emplace_back((1 - t) * edges[c].from + t * edges[c].to);
     const LimitBasis basis = limit_basis(mesh, faces, at);
     for (std::int64_t e = 0; e < basis.faces(); ++e) {
       std::vector<std::int32_t> rows;
-      for (const std::int32_t point : basis.points_of(e)) rows.push_back(row_of.at(point));
+      for (const std::int32_t point : basis.points_of(e)) rows.push_back(row_of_point[point]);
       for (int s = 0; s < basis.samples; ++s) {
         Sample sample = sample_of(rows, basis.row(e, s), edges[c].along, edges[c].inside, rest);
         Vec3 along = Vec3::Zero();

@@ -42,8 +42,9 @@ inline constexpr std::array words<Hold> = {
 template <>
 inline constexpr std::array words<LaminaPlaces> = {
     Word{LaminaPlaces::gauss, "gauss", "Gauss points"},
-    Word{LaminaPlaces::quarter, "quarter", "two laminae a quarter of the thickness from the middle, as in Guo et al. "
-                                           "2018; bending is a quarter too soft"}};
+    Word{LaminaPlaces::quarter, "quarter",
+         "two laminae a quarter of the thickness from the middle, as in Guo et al. "
+         "2018; bending is a quarter too soft"}};
 
 template <>
 inline constexpr std::array words<FabricKind> = {
@@ -89,12 +90,11 @@ inline constexpr auto keys<BoundsDeck> =
           Key{"upper", "m", anything, required, "Highest corner.", &BoundsDeck::upper});
 
 template <>
-inline constexpr auto keys<DomainDeck> =
-    table("domain", "Space. The grid has no edges: it exists wherever there is material.",
-          Key{"dx", "m", above(0).or_none(), "none", "Grid spacing; needed unless time.scheme is static.",
-              &DomainDeck::dx},
-          Key{"gravity", "m/s^2", anything, "[0, -9.81, 0]", "Acceleration of everything.", &DomainDeck::gravity},
-          Key{"bounds", absent, "Where material is kept; without bounds, everywhere.", &DomainDeck::bounds});
+inline constexpr auto keys<DomainDeck> = table(
+    "domain", "Space. The grid has no edges: it exists wherever there is material.",
+    Key{"dx", "m", above(0).or_none(), "none", "Grid spacing; needed unless time.scheme is static.", &DomainDeck::dx},
+    Key{"gravity", "m/s^2", anything, "[0, -9.81, 0]", "Acceleration of everything.", &DomainDeck::gravity},
+    Key{"bounds", absent, "Where material is kept; without bounds, everywhere.", &DomainDeck::bounds});
 
 template <>
 inline constexpr auto keys<TimeDeck> = table(
@@ -263,9 +263,9 @@ inline constexpr auto keys<FiberLawDeck> = table(
     Either{"The friction: friction_angle, or friction_along with friction_across.", &FiberLawDeck::friction});
 
 template <>
-inline constexpr auto keys<FabricDeck> =
-    table("fabric", "Woven fabric for shells, as measured by Clyde, Teran and Tamstorf 2017; warp along material axis 1.",
-          Key{"fabric", required, "Which.", &FabricDeck::fabric});
+inline constexpr auto keys<FabricDeck> = table(
+    "fabric", "Woven fabric for shells, as measured by Clyde, Teran and Tamstorf 2017; warp along material axis 1.",
+    Key{"fabric", required, "Which.", &FabricDeck::fabric});
 
 template <>
 inline constexpr bool is_named_by_key<MaterialDeck> = true;
@@ -429,7 +429,8 @@ template <>
 inline constexpr auto keys<ShellDeck> = table(
     "shell", "A thin sheet that resists stretching and bending, in frictional contact with itself and all else.",
     Key{"name", a_name, required, "Names files and columns.", &ShellDeck::name},
-    Key{"material", a_name, required, "Name of a material with law stvk_hencky, von_mises or fabric.", &ShellDeck::material},
+    Key{"material", a_name, required, "Name of a material with law stvk_hencky, von_mises or fabric.",
+        &ShellDeck::material},
     Key{"mesh", required, "The surface in the middle of the thickness.", &ShellDeck::mesh},
     Key{"thickness", "m", above(0), required, "Thickness.", &ShellDeck::thickness},
     Key{"parts", "[]", "Parts with another thickness; later ones win.", &ShellDeck::parts},
@@ -682,7 +683,7 @@ inline constexpr auto keys<GravityDeck> = table("gravity", "Gravity on the chose
 
 template <>
 inline constexpr auto keys<HandleDeck> =
-    table("handle", "Holds, moves or loads a part of a meshed body. In steps of the grid: `hold` with keep place, and `force`.",
+    table("handle", "Holds, moves or loads a part of a meshed body. Groups, slopes and moments are for shells.",
           Key{"name", a_name, required, "Names columns.", &HandleDeck::name},
           Key{"body", a_name, required, "Name of a meshed body.", &HandleDeck::body},
           Key{"where", absent, "The part of the body that is inside this shape at rest.", &HandleDeck::where},
@@ -720,8 +721,8 @@ inline constexpr auto keys<SolveDeck> = table(
     Key{"plasticity", absent,
         "Of implicit steps: when materials flow. Without, in the loop for all laws whose flow changes their stress.",
         &SolveDeck::plasticity},
-    Key{"solver", absent,
-        "Of implicit steps. Without, minimise where all that moves has an energy, else residual.", &SolveDeck::solver},
+    Key{"solver", absent, "Of implicit steps. Without, minimise where all that moves has an energy, else residual.",
+        &SolveDeck::solver},
     Key{"preconditioner", "blocks", "Of the linear systems of implicit steps.", &SolveDeck::preconditioner},
     Key{"inertia", "true", "Of implicit steps: false lets every step end in equilibrium (quasi-static).",
         &SolveDeck::inertia});
@@ -771,8 +772,7 @@ inline constexpr auto keys<OutputDeck> =
           Key{"diagnostics_every", "1", at_least(1), "10", "Steps between rows of diagnostics.csv.",
               &OutputDeck::diagnostics_every},
           Key{"checkpoint", "{}", "Checkpoints.", &OutputDeck::checkpoint},
-          Key{"on_io_error", "stop", "When a file cannot be written while the run goes on.",
-              &OutputDeck::on_io_error});
+          Key{"on_io_error", "stop", "When a file cannot be written while the run goes on.", &OutputDeck::on_io_error});
 
 template <>
 inline constexpr auto keys<BalanceDeck> =

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 namespace weft {
@@ -11,33 +12,69 @@ namespace {
 
 /// Places are held to this many grid spacings.
 constexpr Real tolerance = 1e-12;
-/// Places give way by this share of their own mobility, so that conditions which nearly depend on one another ask for no
-/// violent motion of light nodes around them.
+/// Places give way by this share of their own mobility, so that conditions which nearly depend on one another ask for
+/// no violent motion of light nodes around them.
 constexpr Real softness = 1e-4;
 constexpr int most_iterations = 300;
 
-Real dot(const Comm& comm, std::span<const Vec3> a, std::span<const Vec3> b) {
-  Real sum = 0;
-  for (std::size_t k = 0; k < a.size(); ++k) sum += a[k].dot(b[k]);
-  return comm.sum(sum);
+Real dot(const Comm& comm, std::span<const Real> a, std::span<const Real> b) {
+  return comm.sum(std::inner_product(a.begin(), a.end(), b.begin(), Real(0)));
 }
 
-Real largest(const Comm& comm, std::span<const Vec3> a) {
+Real largest(const Comm& comm, std::span<const Real> a) {
   Real most = 0;
-  for (const Vec3& v : a) most = std::max(most, v.norm());
+  for (const Real v : a) most = std::max(most, std::abs(v));
   return comm.max(most);
 }
 
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
 }  // namespace
 
-void Handles::load(Real time) const {
-  for (const GridHandle& handle : scene_.handles) {
-    if (!handle.force) continue;
-    auto& body = dynamic_cast<MeshBody&>(*scene_.bodies[handle.body]);
-    const auto f = body.points().get<ElementForce>();
-    const Vec3 part = handle.force->amplitude.at(time) / static_cast<Real>(handle.count) * handle.force->total;
-    for (const Stencil& stencil : body.watched(handle.sites))
-      for (std::size_t k = 0; k < stencil.rows.size(); ++k) f[stencil.rows[k]] += stencil.weights[k] * part;
+void Handles::load(Real time) {
+  pushes_.clear();
+  for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
+    const GridHandle& handle = scene_.handles[h];
+    const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
+    const auto x = body.points().get<Position>();
+    std::visit(
+        Overloaded{[](const GridHandle::Hold&) {},
+                   [&](const GridHandle::Dead& load) {
+                     const Real factor = load.amplitude.at(time);
+                     for (const auto& [number, rows] : body.watched(handle.list))
+                       pushes_.push_back({h, rows.front(), factor * load.forces[number]});
+                   },
+                   [&](const GridHandle::Following& load) {
+                     const Real factor = load.amplitude.at(time) * load.magnitude;
+                     for (const auto& [number, rows] : body.watched(handle.list)) {
+                       const Sample& sample = load.samples[number];
+                       Vec3 a1 = Vec3::Zero(), a2 = Vec3::Zero();
+                       for (std::size_t k = 0; k < rows.size(); ++k) {
+                         a1 += sample.d1[k] * x[rows[k]];
+                         a2 += sample.d2[k] * x[rows[k]];
+                       }
+                       const FollowerForces f = follower_forces(load.kind, factor * load.measures[number], a1, a2);
+                       for (std::size_t k = 0; k < rows.size(); ++k)
+                         pushes_.push_back(
+                             {h, rows[k], sample.value[k] * f.place + sample.d1[k] * f.a1 + sample.d2[k] * f.a2});
+                     }
+                   }},
+        handle.action);
+  }
+  for (const Push& push : pushes_)
+    scene_.bodies[scene_.handles[push.handle].body]->points().get<ElementForce>()[push.vertex] += push.force;
+}
+
+void Handles::count_loads(Real dt, std::span<HandleImpulse> impulses) const {
+  for (const auto& [h, vertex, force] : pushes_) {
+    const Table& points = std::as_const(*scene_.bodies[scene_.handles[h].body]).points();
+    const Vec3 v = points.get<Velocity>()[vertex], before = points.get<Position>()[vertex] - dt * v;
+    impulses[h].linear += dt * force;
+    impulses[h].angular += dt * before.cross(force);
+    impulses[h].work += dt * force.dot(v);
   }
 }
 
@@ -45,19 +82,25 @@ void Handles::settle(const Cuts& cuts) {
   held_.clear();
   x_.clear();
   id_.clear();
+  std::map<std::pair<std::size_t, std::int32_t>, std::uint32_t> point_of;  // of body and row
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
-    if (!handle.hold) continue;
+    const GridHandle::Hold* hold = handle.hold();
+    if (hold == nullptr) continue;
     const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
     const auto x = body.points().get<Position>();
-    for (const Stencil& stencil : body.watched(handle.sites)) {
-      Held held{h, Mat3::Zero(), {}, Vec3::Zero(), stencil.of(x)};
-      for (std::size_t k = 0; k < stencil.rows.size(); ++k) {
-        const std::int32_t row = stencil.rows[k];
-        held.rest += stencil.weights[k] * body.mesh().x[body.piece().points[row]];
-        held.parts.emplace_back(static_cast<std::uint32_t>(x_.size()), stencil.weights[k]);
-        id_.push_back(x_.size());
-        x_.push_back(x[row]);
+    for (const auto& [number, rows] : body.watched(handle.list)) {
+      const HeldSum& sum = hold->sums[number];
+      Held held{h, &sum, {}, Vec3::Zero(), sum.axis};
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        const auto [known, is_new] =
+            point_of.try_emplace({handle.body, rows[k]}, static_cast<std::uint32_t>(x_.size()));
+        if (is_new) {
+          id_.push_back(x_.size());
+          x_.push_back(x[rows[k]]);
+        }
+        held.parts.emplace_back(known->second, sum.stencil.weights[k]);
+        held.x += sum.stencil.weights[k] * x[rows[k]];
       }
       held_.push_back(std::move(held));
     }
@@ -73,23 +116,29 @@ void Handles::settle(const Cuts& cuts) {
   bins_.number(map_);
 }
 
-std::vector<Vec3> Handles::at_places(const NodeField& field) const {
-  std::vector<Vec3> of_point(x_.size()), of_place;
+std::vector<Vec3> Handles::at_points(const NodeField& field) const {
+  std::vector<Vec3> of_point(x_.size());
   gather(scene_.transfer, bins_, x_, field, [&](ChunkRows rows, const ChunkMotion& motion) {
     for (std::size_t k = 0; k < rows.size(); ++k) of_point[rows[k]] = motion.v[k];
   });
-  for (const Held& held : held_) {
-    Vec3& v = of_place.emplace_back(Vec3::Zero());
-    for (const auto& [point, weight] : held.parts) v += weight * of_point[point];
-  }
-  return of_place;
+  return of_point;
 }
 
-/// Impulses on held places to the change of velocity of nodes; `layer_.velocity` afterwards, ghosts included.
-void Handles::apply(std::span<const Vec3> impulse, std::span<Vec3> velocity_change) {
+std::vector<Real> Handles::along_axes(std::span<const Vec3> of_point) const {
+  std::vector<Real> of_sum;
+  for (const Held& held : held_) {
+    Real& v = of_sum.emplace_back(0);
+    for (const auto& [point, weight] : held.parts) v += weight * held.axis.dot(of_point[point]);
+  }
+  return of_sum;
+}
+
+/// Impulses along the axes of held sums to their change of velocity; `layer_.velocity` has that of nodes afterwards,
+/// ghosts included.
+void Handles::apply(std::span<const Real> impulse, std::span<Real> velocity_change) {
   std::vector<Vec3> of_point(x_.size(), Vec3::Zero());
   for (std::size_t c = 0; c < held_.size(); ++c)
-    for (const auto& [point, weight] : held_[c].parts) of_point[point] += weight * impulse[c];
+    for (const auto& [point, weight] : held_[c].parts) of_point[point] += weight * impulse[c] * held_[c].axis;
   const std::vector<Vec3> none(x_.size(), Vec3::Zero());
   const std::vector<Mat3> no_gradient(x_.size(), Mat3::Zero());
   const std::vector<Real> no_mass(x_.size(), 0);
@@ -112,8 +161,8 @@ void Handles::apply(std::span<const Vec3> impulse, std::span<Vec3> velocity_chan
       velocity[3] = 1;
     }
   map_.forest().update_ghosts(layer_.velocity.view());
-  const std::vector<Vec3> v = at_places(layer_.velocity);
-  for (std::size_t c = 0; c < held_.size(); ++c) velocity_change[c] = held_[c].axes * v[c];
+  const std::vector<Real> v = along_axes(at_points(layer_.velocity));
+  std::copy(v.begin(), v.end(), velocity_change.begin());
 }
 
 void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses) {
@@ -140,35 +189,30 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
 
   std::vector<RigidState> states;
   for (const GridHandle& handle : scene_.handles)
-    states.push_back(handle.hold ? handle.hold->motion.at(time + dt) : RigidState{});
-  for (Held& held : held_) {
-    held.axes.setZero();
-    for (int a = 0; a < 3; ++a)
-      if (scene_.handles[held.handle].hold->axes[a]) {
-        const Vec3 axis = states[held.handle].rotation.col(a);
-        held.axes += axis * axis.transpose();
-      }
-  }
+    states.push_back(handle.hold() ? handle.hold()->motion.at(time + dt) : RigidState{});
+  for (Held& held : held_) held.axis = states[held.handle].rotation * held.sum->axis;
   // Conjugate gradients.
   const std::size_t count = held_.size();
-  std::vector<Vec3> r = at_places(layer_.velocity), ease = at_places(layer_.inertia), z(count), S_p(count),
-                    lambda(count, Vec3::Zero());
-  const auto precondition = [&] {
-    for (std::size_t c = 0; c < count; ++c) z[c] = held_[c].axes * ease[c].cwiseProduct(r[c]);
-  };
+  const std::vector<Vec3> ease = at_points(layer_.inertia);
+  std::vector<Real> r = along_axes(at_points(layer_.velocity)), wanted(count), mobility(count, 0), z(count), S_p(count),
+                    lambda(count, 0);
   for (std::size_t c = 0; c < count; ++c) {
-    r[c] = held_[c].axes * ((states[held_[c].handle].to_world(held_[c].rest) - held_[c].x) / dt - r[c]);
-    // About how easily a place is moved: the mean of P / m around it. What walls hold fast stays.
-    ease[c] = (ease[c].array() > 0).select(ease[c].cwiseInverse(), 0);
+    const Held& held = held_[c];
+    wanted[c] = held.axis.dot(held.sum->goal(states[held.handle]) - held.x) / dt;
+    r[c] = wanted[c] - r[c];
+    // About how easily a sum is moved: the mean of P / m around its points. What walls hold fast stays.
+    for (const auto& [point, weight] : held.parts)
+      mobility[c] += std::abs(weight) * held.axis.dot(ease[point].cwiseProduct(held.axis));
   }
-  std::vector<Vec3> inverse(count);
-  for (std::size_t c = 0; c < count; ++c) inverse[c] = (ease[c].array() > 0).select(ease[c].cwiseInverse(), 0);
+  const auto precondition = [&] {
+    for (std::size_t c = 0; c < count; ++c) z[c] = mobility[c] > 0 ? r[c] / mobility[c] : 0;
+  };
   precondition();
-  std::vector<Vec3> p = z;
+  std::vector<Real> p = z;
   Real r_z = dot(comm_, r, z);
   for (int k = 0; k < most_iterations && largest(comm_, r) * dt > tolerance * scene_.transfer.dx; ++k) {
     apply(p, S_p);
-    for (std::size_t c = 0; c < count; ++c) S_p[c] += softness * held_[c].axes * inverse[c].cwiseProduct(p[c]);
+    for (std::size_t c = 0; c < count; ++c) S_p[c] += softness * mobility[c] * p[c];
     const Real p_S_p = dot(comm_, p, S_p);
     if (!(p_S_p > 0)) break;  // walls allow no more
     const Real step = r_z / p_S_p;
@@ -189,9 +233,12 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
           Eigen::Map<const Vec3>(layer_.velocity.block(b) + place * NodeField::width);
   }
   for (std::size_t c = 0; c < count; ++c) {
-    HandleImpulse& sum = impulses[held_[c].handle];
-    sum.linear += lambda[c];
-    sum.angular += (held_[c].x - states[held_[c].handle].center).cross(lambda[c]);
+    const Held& held = held_[c];
+    HandleImpulse& given = impulses[held.handle];
+    const Vec3 impulse = lambda[c] * held.axis;
+    given.linear += held.sum->total * impulse;
+    given.angular += (held.x - held.sum->total * states[held.handle].center).cross(impulse);
+    given.work += lambda[c] * wanted[c];
   }
 }
 

@@ -267,7 +267,7 @@ void Run::record_row() {
   recorder_->write_history(scene_, state_, totals,
                            {last_report_.size.dt, wall_seconds() - started_, progress_->rate(), imbalance_, memory});
   recorded_step_ = state_.step;
-  std::fill(state_.handle_impulse.begin(), state_.handle_impulse.end(), HandleImpulse{});
+  for (HandleImpulse& given : state_.handle_impulse) given = {.work = given.work};
   state_.handles_since = state_.time;
 }
 

@@ -102,11 +102,11 @@ std::vector<HistoryColumn> history_columns(const Scene& scene) {
   for (const char* energy : {"kinetic_energy", "elastic_energy", "gravitational_energy"})
     columns.push_back({energy, "J"});
   for (const Wall& wall : scene.walls) add_vector(columns, "impulse_" + wall.name, "kg m/s");
-  for (const GridHandle& handle : scene.handles)
-    if (handle.hold) {
-      add_vector(columns, "force_" + handle.name, "N");
-      add_vector(columns, "torque_" + handle.name, "N m");
-    }
+  for (const GridHandle& handle : scene.handles) {
+    add_vector(columns, "force_" + handle.name, "N");
+    add_vector(columns, "torque_" + handle.name, "N m");
+    columns.push_back({"work_" + handle.name, "J"});
+  }
   columns.insert(columns.end(), {{"wall_seconds", "s"},
                                  {"particle_steps_per_second", "1/s"},
                                  {"imbalance", ""},
@@ -240,12 +240,11 @@ void Recorder::write_history(const Scene& scene, const RunState& state, const To
   row.insert(row.end(), {totals.kinetic_energy, totals.elastic_energy, totals.gravitational_energy});
   for (const Vec3& impulse : state.wall_impulse) add_vector(row, impulse);
   const Real passed = state.time - state.handles_since;
-  for (std::size_t h = 0; h < scene.handles.size(); ++h)
-    if (scene.handles[h].hold) {
-      const auto& [linear, angular] = state.handle_impulse[h];
-      add_vector(row, passed > 0 ? Vec3(linear / passed) : Vec3::Zero());
-      add_vector(row, passed > 0 ? Vec3(angular / passed) : Vec3::Zero());
-    }
+  for (const auto& [linear, angular, work] : state.handle_impulse) {
+    add_vector(row, passed > 0 ? Vec3(linear / passed) : Vec3::Zero());
+    add_vector(row, passed > 0 ? Vec3(angular / passed) : Vec3::Zero());
+    row.push_back(work);
+  }
   row.insert(row.end(), {pace.wall_seconds, pace.particle_steps_per_second, pace.imbalance, pace.memory_bytes,
                          Real(state.removed_points)});
   if (scene.deck.time.scheme == Scheme::implicit_euler)

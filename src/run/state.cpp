@@ -32,8 +32,8 @@ std::string to_text(const RunState& state) {
   j["wall_impulse"] = json::array();
   for (const Vec3& p : state.wall_impulse) j["wall_impulse"].push_back({p.x(), p.y(), p.z()});
   j["handle_impulse"] = json::array();
-  for (const auto& [p, l] : state.handle_impulse)
-    j["handle_impulse"].push_back({p.x(), p.y(), p.z(), l.x(), l.y(), l.z()});
+  for (const auto& [p, l, work] : state.handle_impulse)
+    j["handle_impulse"].push_back({p.x(), p.y(), p.z(), l.x(), l.y(), l.z(), work});
   j["handles_since"] = state.handles_since;
   j["next_id"] = state.next_id;
   j["emitted_until"] = json::array();
@@ -58,7 +58,7 @@ RunState state_from_text(const std::string& text) {
                               number_or(l.at(3), infinity), number_or(l.at(4), infinity)});
     for (const json& p : j.at("wall_impulse")) state.wall_impulse.emplace_back(p.at(0), p.at(1), p.at(2));
     for (const json& p : j.at("handle_impulse"))
-      state.handle_impulse.push_back({Vec3(p.at(0), p.at(1), p.at(2)), Vec3(p.at(3), p.at(4), p.at(5))});
+      state.handle_impulse.push_back({Vec3(p.at(0), p.at(1), p.at(2)), Vec3(p.at(3), p.at(4), p.at(5)), p.at(6)});
     state.handles_since = j.at("handles_since");
     state.next_id = j.at("next_id").get<std::vector<PointId>>();
     for (const json& t : j.at("emitted_until")) state.emitted_until.push_back(number_or(t, -infinity));

@@ -223,6 +223,7 @@ StepReport Stepper::take(Real not_beyond) {
   }
 
   commit(dt);
+  handles_.count_loads(dt, given.by_handles);
   count_impulses(given);
   state_.newton_steps += report.newton;
   state_.krylov_steps += report.krylov;
@@ -302,11 +303,13 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given, StepReport& report) {
 void Stepper::count_impulses(Impulses& given) {
   auto& [by_walls, by_handles] = given;
   if (!by_walls.empty()) comm_.sum(std::span(by_walls.front().data(), 3 * by_walls.size()));
-  if (!by_handles.empty()) comm_.sum(std::span(by_handles.front().linear.data(), 6 * by_handles.size()));
+  static_assert(sizeof(HandleImpulse) == 7 * sizeof(Real));
+  if (!by_handles.empty()) comm_.sum(std::span(by_handles.front().linear.data(), 7 * by_handles.size()));
   for (std::size_t w = 0; w < by_walls.size(); ++w) state_.wall_impulse[w] += by_walls[w];
   for (std::size_t h = 0; h < by_handles.size(); ++h) {
     state_.handle_impulse[h].linear += by_handles[h].linear;
     state_.handle_impulse[h].angular += by_handles[h].angular;
+    state_.handle_impulse[h].work += by_handles[h].work;
   }
 }
 

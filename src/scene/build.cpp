@@ -5,11 +5,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
-#include "weft/bodies/handle.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/geometry/sampling.hpp"
 #include "weft/scene/catalogue.hpp"
+#include "weft/scene/handle_parts.hpp"
 
 namespace weft {
 namespace {
@@ -47,35 +49,106 @@ BodySource make_source(const Comm& comm, const Deck& deck, std::size_t number) {
           source.from, source.until};
 }
 
-GridHandle make_handle(const Comm& comm, const Deck& deck, Scene& scene, const HandleDeck& handle) {
-  GridHandle result{handle.name, position_of(deck.bodies, handle.body, name_of), 0, 0, {}, {}};
-  auto* body = dynamic_cast<MeshBody*>(scene.bodies[result.body].get());
-  require(body != nullptr, ExitCode::deck,
-          fmt::format("{}: body {} has no mesh; handles take hold of meshes.", handle.place.text, handle.body));
-  const auto shape = handle.where ? make_shape(comm, *handle.where, false, deck.domain.dx) : nullptr;
-  Part part{.shape = shape.get(), .boundary = handle.boundary};
-  if (!handle.vertices.empty()) part.vertices.emplace(handle.vertices.begin(), handle.vertices.end());
-  require(!handle.group, ExitCode::deck,
-          fmt::format("{}: groups choose parts with \"scheme: static\" under time alone.", handle.place.text));
-  std::vector<Stencil> places;
-  for (Site& site : vertices_in(body->sites(), part)) places.push_back(std::move(site.place));
-  result.count = static_cast<std::int64_t>(places.size());
-  require(result.count > 0, ExitCode::deck,
-          fmt::format("{}: no vertex of {} is in the part that it chooses by where, vertices and boundary.",
-                      handle.place.text, handle.body));
-  result.sites = body->watch(std::move(places));
-  if (const auto* hold = std::get_if<HoldDeck>(&handle.action); hold != nullptr && hold->keep == Hold::place) {
-    result.hold = {{false, false, false}, hold->motion ? make_motion(*hold->motion) : RigidMotion()};
-    for (const Axis axis : hold->axes) result.hold->axes[static_cast<std::size_t>(axis)] = true;
-  } else if (const auto* force = std::get_if<ForceDeck>(&handle.action)) {
-    result.force = {force->total, make_amplitude(force->amplitude, deck.time.end)};
-  } else {
-    throw Error(ExitCode::deck, fmt::format("{}: on the grid, handles can hold places (\"keep: place\") or pull by a "
-                                            "force; the others need \"scheme: static\" under time.",
-                                            handle.place.text));
+/// Builds one handle: what it does, and the sets of vertices that it needs for that.
+class HandleBuilder {
+ public:
+  HandleBuilder(const Comm& comm, const Deck& deck, Scene& scene, const HandleDeck& handle)
+      : scene_deck_(deck), deck_(handle), result_{handle.name, position_of(deck.bodies, handle.body, name_of), 0, {}} {
+    body_ = dynamic_cast<MeshBody*>(scene.bodies[result_.body].get());
+    require(body_ != nullptr, ExitCode::deck,
+            fmt::format("{}: body {} has no mesh; handles take hold of meshes.", handle.place.text, handle.body));
+    sites_ = body_->sites();
+    part_.emplace(comm, handle, body_->control_mesh(), body_->mesh().x.size(), deck.domain.dx);
   }
-  return result;
-}
+
+  GridHandle build() && {
+    std::visit([this](const auto& action) { take(action); }, deck_.action);
+    result_.list = body_->watch(std::move(sets_));
+    return std::move(result_);
+  }
+
+ private:
+  void take(const HoldDeck& deck) {
+    GridHandle::Hold hold;
+    const HandleSettings settings = hold_settings(deck);
+    hold.motion = settings.motion;
+    hold.sums = held_sums(part_->held(sites_, deck), settings, body_->mesh().x);
+    for (const HeldSum& sum : hold.sums) sets_.push_back(sum.stencil.rows);
+    result_.action = std::move(hold);
+  }
+  void take(const ForceDeck& deck) {
+    const std::vector<Site> sites = part_->vertices(sites_);
+    part_->require_any(static_cast<std::int64_t>(sites.size()), "vertex");
+    for (const Site& site : sites)
+      add(site.place.rows, site.place.weights, deck.total / static_cast<Real>(sites.size()));
+    keep(deck.amplitude);
+  }
+  void take(const EdgeForceDeck& deck) {
+    for (const Sample& s : chosen(body_->side_samples(), "boundary edge"))
+      add(s.rows, s.value, s.measure * deck.per_length);
+    keep(deck.amplitude);
+  }
+  void take(const TractionDeck& deck) {
+    for (const Sample& s : surface()) add(s.rows, s.value, s.measure * deck.per_area);
+    keep(deck.amplitude);
+  }
+  void take(const GravityDeck& deck) {
+    for (const Sample& s : chosen(body_->surface_samples(), "element"))
+      add(s.rows, s.value, s.mass * deck.acceleration);
+    keep(deck.amplitude);
+  }
+  void take(const PressureDeck& deck) { follow(Follower::pressure, deck.value, surface(), deck.amplitude); }
+  void take(const EdgeMomentDeck& deck) {
+    auto samples = chosen(body_->side_samples(), "boundary edge");
+    require(!samples.front().d1.empty(), ExitCode::deck,
+            fmt::format("{}: {} has no slope at its boundary that a moment could turn; only shells have.",
+                        deck_.place.text, deck_.body));
+    follow(Follower::edge_moment, deck.per_length, std::move(samples), deck.amplitude);
+  }
+
+  std::vector<Sample> chosen(const std::vector<Sample>& samples, const char* what) const {
+    auto inside = part_->inside(samples, what);
+    part_->require_any(static_cast<std::int64_t>(inside.size()), what);
+    return inside;
+  }
+  std::vector<Sample> surface() const {
+    auto samples = body_->surface_samples();
+    std::erase_if(samples, [](const Sample& s) { return s.measure == 0; });  // fibers have no surface
+    return chosen(samples, "face");
+  }
+  void add(std::span<const std::int32_t> vertices, std::span<const Real> weights, const Vec3& force) {
+    for (std::size_t k = 0; k < vertices.size(); ++k)
+      forces_.try_emplace(vertices[k], Vec3::Zero()).first->second += weights[k] * force;
+  }
+  Amplitude amplitude(const std::vector<AmplitudeKeyDeck>& keys) const {
+    return make_amplitude(keys, scene_deck_.time.end);
+  }
+  void keep(const std::vector<AmplitudeKeyDeck>& keys) {
+    GridHandle::Dead dead{{}, amplitude(keys)};
+    for (const auto& [vertex, force] : forces_) {
+      sets_.push_back({vertex});
+      dead.forces.push_back(force);
+    }
+    result_.action = std::move(dead);
+  }
+  void follow(Follower kind, Real magnitude, std::vector<Sample> samples, const std::vector<AmplitudeKeyDeck>& keys) {
+    GridHandle::Following load{kind, magnitude, std::move(samples), {}, amplitude(keys)};
+    for (const Sample& sample : load.samples) {
+      sets_.push_back(sample.rows);
+      load.measures.push_back(follower_measure(kind, sample, body_->mesh().x));
+    }
+    result_.action = std::move(load);
+  }
+
+  const Deck& scene_deck_;
+  const HandleDeck& deck_;
+  GridHandle result_;
+  MeshBody* body_;
+  Sites sites_;
+  std::optional<ChosenPart> part_;
+  std::vector<std::vector<std::int32_t>> sets_;
+  std::map<std::int32_t, Vec3> forces_;
+};
 
 }  // namespace
 
@@ -97,7 +170,8 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
                                        collider.motion ? make_motion(*collider.motion) : RigidMotion()),
                            collider.condition, collider.friction});
 
-  for (const HandleDeck& handle : deck.handles) scene.handles.push_back(make_handle(comm, deck, scene, handle));
+  for (const HandleDeck& handle : deck.handles)
+    scene.handles.push_back(HandleBuilder(comm, deck, scene, handle).build());
 
   if (deck.transfer.kernel == KernelKind::linear) {
     Real lightest = std::numeric_limits<Real>::infinity();

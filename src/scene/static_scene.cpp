@@ -2,11 +2,13 @@
 
 #include "weft/bodies/follower_load.hpp"
 #include "weft/scene/catalogue.hpp"
+#include "weft/scene/handle_parts.hpp"
 #include "weft/scene/shells.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 namespace weft {
 namespace {
@@ -37,8 +39,10 @@ MeshedBody make_meshed(const Comm& comm, const ShellDeck& deck, const MaterialDe
   body.shell->points().add<LastDisplacement>();
   std::vector<Real> areal_density = shell.thickness;
   for (Real& each : areal_density) each *= material.density;
-  body.surface = surface_samples(*body.shell, areal_density);
-  body.edges = side_samples(*body.shell, body.mesh);
+  const auto rest = std::as_const(*body.shell).points().get<RestPosition>();
+  body.surface = surface_samples(*body.shell, rest, areal_density);
+  body.edges =
+      side_samples(body.shell->faces(), body.row_of_point[static_cast<std::size_t>(comm.rank())], rest, body.mesh);
   return body;
 }
 
@@ -55,18 +59,11 @@ class HandleBuilder {
   HandleBuilder(const Comm& comm, StaticScene& scene) : comm_(comm), scene_(scene) {}
 
   void add(const HandleDeck& deck) {
-    deck_ = &deck;
     handle_ = {};
     handle_.name = deck.name;
     for (handle_.body = 0; scene_.bodies[handle_.body].shell->name() != deck.body;) ++handle_.body;
-    shape_ = deck.where ? make_shape(comm_, *deck.where, false, voxel_size_for(body().mesh)) : nullptr;
-    part_ = {};
-    part_.shape = shape_.get();
-    part_.boundary = deck.boundary;
-    if (deck.group) choose_group(*deck.group);
-    if (!deck.vertices.empty()) choose_vertices(deck.vertices);
-    const std::vector<Site> vertices = vertices_in(body().sites, part_);
-    handle_.part = watch(comm_, scene_, handle_.body, vertices);
+    part_.emplace(comm_, deck, &body().mesh, body().mesh.points.size(), voxel_size_for(body().mesh));
+    handle_.part = watch(comm_, scene_, handle_.body, part_->vertices(body().sites));
     std::visit([this](const auto& action) { build(action); }, deck.action);
     scene_.handles.push_back(std::move(handle_));
   }
@@ -74,49 +71,13 @@ class HandleBuilder {
  private:
   MeshedBody& body() const { return scene_.bodies[handle_.body]; }
 
-  void require_any(std::int64_t count, const char* what) const {
-    require(count > 0, ExitCode::deck,
-            fmt::format("{}: no {} of {} is in the part that it chooses by where, group, vertices and boundary. `weft "
-                        "check` says where the body is.",
-                        deck_->place.text, what, deck_->body));
-  }
-
-  void choose_group(const std::string& name) {
-    const ControlMesh& mesh = body().mesh;
-    const std::int32_t group = group_named(mesh, name, deck_->place.text);
-    part_.faces.emplace();
-    part_.vertices.emplace();
-    for (std::int64_t f = 0; f < mesh.material_faces; ++f)
-      if (mesh.group[static_cast<std::size_t>(f)] == group) {
-        part_.faces->insert(f);
-        for (const std::int32_t p : mesh.faces[static_cast<std::size_t>(f)]) part_.vertices->insert(p);
-      }
-  }
-
-  /// Those of the list that are chosen already.
-  void choose_vertices(const std::vector<int>& numbers) {
-    std::set<std::int32_t> chosen;
-    for (const int number : numbers) {
-      require(number < static_cast<int>(body().mesh.points.size()), ExitCode::deck,
-              fmt::format("{}: there is no vertex {}; {} has {} control points, counted from 0.", deck_->place.text,
-                          number, deck_->body, body().mesh.points.size()));
-      if (!part_.vertices || part_.vertices->contains(number)) chosen.insert(number);
-    }
-    part_.vertices = std::move(chosen);
-  }
-
   Amplitude amplitude(const std::vector<AmplitudeKeyDeck>& keys) const {
     return make_amplitude(keys, scene_.deck.time.end);
   }
 
   std::vector<Sample> inside(const std::vector<Sample>& samples, const char* what) const {
-    std::vector<Sample> chosen;
-    require(deck_->vertices.empty(), ExitCode::deck,
-            fmt::format("{}: \"vertices\" choose vertices, but this load acts on a {}. Use where, group or boundary.",
-                        deck_->place.text, what));
-    for (const Sample& sample : samples)
-      if (part_.has(sample)) chosen.push_back(sample);
-    require_any(comm_.sum(static_cast<std::int64_t>(chosen.size())), what);
+    std::vector<Sample> chosen = part_->inside(samples, what);
+    part_->require_any(comm_.sum(static_cast<std::int64_t>(chosen.size())), what);
     return chosen;
   }
 
@@ -136,29 +97,14 @@ class HandleBuilder {
   }
 
   void build(const HoldDeck& deck) {
-    std::vector<Site> sites = sites_in(body().sites, part_);
-    require_any(static_cast<std::int64_t>(sites.size()), "vertex");
-    if (deck.keep != Hold::place)
-      require(std::any_of(sites.begin(), sites.end(), [](const Site& s) { return !s.slope.rows.empty(); }),
-              ExitCode::deck,
-              fmt::format("{}: no side of the boundary of {} is in the part that it chooses (two vertices beside one another at "
-                          "least), so there is no slope to keep.",
-                          deck_->place.text, deck_->body));
-    if (deck.keep == Hold::symmetry)  // a plane of symmetry is for the boundary alone
-      std::erase_if(sites, [](const Site& s) { return s.slope.rows.empty(); });
-    Handle::Settings settings{.hold = deck.keep,
-                              .axes = {},
-                              .mirror = deck.normal.value_or(Vec3::UnitX()).normalized(),
-                              .motion = deck.motion ? make_motion(*deck.motion) : RigidMotion()};
-    for (const Axis axis : deck.axes) settings.axes[static_cast<std::size_t>(axis)] = true;
-    const auto here = sites_of_rank(sites, body().row_of_point, comm_.rank());
+    const auto here = sites_of_rank(part_->held(body().sites, deck), body().row_of_point, comm_.rank());
     handle_.number = scene_.holds.size();
-    scene_.holds.push_back(std::make_unique<Handle>(*scene_.freedoms, handle_.body, here, settings,
+    scene_.holds.push_back(std::make_unique<Handle>(*scene_.freedoms, handle_.body, here, hold_settings(deck),
                                                     std::as_const(*body().shell).points().get<Position>()));
     handle_.hold = scene_.holds.back().get();
   }
   void build(const ForceDeck& deck) {
-    require_any(handle_.part.count, "vertex");
+    part_->require_any(handle_.part.count, "vertex");
     std::vector<Vec3> forces(scene_.freedoms->rows(handle_.body), Vec3::Zero());
     for (const Stencil& stencil : handle_.part.stencils)
       for (std::size_t k = 0; k < stencil.rows.size(); ++k)
@@ -187,10 +133,8 @@ class HandleBuilder {
 
   const Comm& comm_;
   StaticScene& scene_;
-  const HandleDeck* deck_ = nullptr;
   StaticHandle handle_;
-  std::shared_ptr<const Shape> shape_;
-  Part part_;
+  std::optional<ChosenPart> part_;
 };
 
 StaticProbe make_probe(const Comm& comm, const StaticScene& scene, const ProbeDeck& deck) {

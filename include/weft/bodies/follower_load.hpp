@@ -13,6 +13,15 @@ enum class Follower {
   edge_moment,  ///< [N]: moment per rest length of a side about its direction a1, right-handed.
 };
 
+/// Forces of a follower load on one sample: on its place and on its two tangents.
+struct FollowerForces {
+  Vec3 place, a1, a2;
+};
+/// size: the pressure or moment times follower_measure; a1, a2: tangents now.
+FollowerForces follower_forces(Follower kind, Real size, const Vec3& a1, const Vec3& a2);
+/// Area at rest over that of the tangents at rest for pressure, length at rest for moments.
+Real follower_measure(Follower kind, const Sample& sample, std::span<const Vec3> rest);
+
 /// A follower load on some samples of a block of points. It is no derivative of an energy.
 class FollowerLoad : public Term {
  public:
@@ -28,11 +37,7 @@ class FollowerLoad : public Term {
   void add_tangent(const Linear& linear, Tangent& tangent) const override;
 
  private:
-  template <class T>
-  struct Forces;
   struct Changes;
-  template <class T>
-  Forces<T> forces(std::size_t s, Real factor, const Vector3<T>& a1, const Vector3<T>& a2) const;
 
   Follower kind_;
   Real magnitude_;

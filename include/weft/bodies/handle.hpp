@@ -17,7 +17,7 @@ namespace weft {
 
 /// A part of a body: what satisfies all that is given here; all of the body without any.
 struct Part {
-  const Shape* shape = nullptr;                     ///< Holds the place at rest; not owned.
+  const Shape* shape = nullptr;                      ///< Holds the place at rest; not owned.
   std::optional<std::set<std::int32_t>> vertices{};  ///< Numbers of control points.
   std::optional<std::set<std::int64_t>> faces{};     ///< Numbers of faces, for samples.
   std::optional<int> boundary{};                     ///< Number of a closed line of boundary edges.
@@ -26,9 +26,9 @@ struct Part {
   bool has(const Sample& sample) const;
 };
 
-/// The sites that a handle on a part holds. Of a side those in the part that have a neighbour there, so that a side that
-/// only touches the part with its end stays free; what lies beyond the end of a side goes with its neighbour. Vertices
-/// in the part that no such site is at.
+/// The sites that a handle on a part holds. Of a side those in the part that have a neighbour there, so that a side
+/// that only touches the part with its end stays free; what lies beyond the end of a side goes with its neighbour.
+/// Vertices in the part that no such site is at.
 std::vector<Site> sites_in(const Sites& sites, const Part& part);
 
 /// The vertices in a part.
@@ -45,15 +45,33 @@ struct Reaction {
   Vec3 torque = Vec3::Zero();  ///< About the handle's centre [N m].
 };
 
+/// How sites are held.
+struct HandleSettings {
+  Hold hold;
+  std::array<bool, 3> axes = {true, true, true};  ///< Which components of the place are held.
+  Vec3 mirror = Vec3::Zero();                     ///< Normal of the plane of symmetry; unit.
+  RigidMotion motion;
+};
+
+/// Keeps axis . sum_k w_k x_k where a rigid motion takes it: a place or a difference of places along one direction.
+struct HeldSum {
+  Stencil stencil;
+  Vec3 rest;   ///< The stencil's sum at rest [m].
+  Real total;  ///< Sum of its weights: 1 for a place, 0 for a difference.
+  Vec3 axis;   ///< Unit, at rest; turns with the handle.
+
+  /// Where the rigid motion takes the stencil's sum.
+  Vec3 goal(const RigidState& state) const { return state.rotation * rest + total * state.translation; }
+};
+
+/// What is to be held of some sites whose stencils go over `positions`, which are now at rest.
+std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings& settings,
+                               std::span<const Vec3> positions);
+
 /// Keeps sites where a rigid motion puts them.
 class Handle : public Constraints {
  public:
-  struct Settings {
-    Hold hold;
-    std::array<bool, 3> axes = {true, true, true};  ///< Which components of the place are held.
-    Vec3 mirror = Vec3::Zero();                     ///< Normal of the plane of symmetry; unit.
-    RigidMotion motion;
-  };
+  using Settings = HandleSettings;
   /// freedoms.block(b) has the control points of the body; sites: of this rank. positions: theirs, kept up to date by
   /// the body, rows as in the block; now at rest.
   Handle(const Freedoms& freedoms, std::size_t b, std::span<const Site> sites, const Settings& settings,
@@ -68,19 +86,11 @@ class Handle : public Constraints {
   std::size_t conditions() const { return conditions_.size(); }
 
  private:
-  struct Condition {
-    Stencil stencil;
-    Vec3 rest;   ///< The stencil's sum at rest [m].
-    Real total;  ///< Sum of its weights: 1 for a place, 0 for a difference.
-    Vec3 axis;   ///< Unit, at rest.
-  };
-  void add(const Stencil& stencil, const Vec3& axis);
-
   const Freedoms& freedoms_;
   std::size_t block_;
   RigidMotion motion_;
   std::span<const Vec3> positions_;
-  std::vector<Condition> conditions_;
+  std::vector<HeldSum> conditions_;
 };
 
 }  // namespace weft

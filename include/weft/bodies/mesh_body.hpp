@@ -12,6 +12,8 @@
 
 namespace weft {
 
+struct ControlMesh;
+
 /// Force of the elements on a vertex; on ghosts the part of this rank's elements.
 struct ElementForce : Field<Vec3> {
   static constexpr Label label{"element_force", "N", Keep::work};
@@ -72,12 +74,23 @@ class MeshBody : public Body {
   Table& samples() { return samples_.points(); }
   const Table& samples() const { return samples_.points(); }
 
-  /// Places that can be held, their stencils over vertices.
+  /// Where handles can take hold at rest, stencils and rows over vertices; the same on every rank.
   virtual Sites sites() const;
-  /// Keeps track of places, stencils over vertices; returns their number for `watched`. Before `fill`.
-  std::size_t watch(std::vector<Stencil> places);
-  /// Those on this rank, each on one, stencils over rows.
-  const std::vector<Stencil>& watched(std::size_t number) const { return watched_[number].here; }
+  /// Quadrature points of the surface and of its boundary; the mass of fibers is here too, without area.
+  virtual std::vector<Sample> surface_samples() const = 0;
+  virtual std::vector<Sample> side_samples() const { return {}; }
+  /// The control mesh of a shell; none for other bodies.
+  virtual const ControlMesh* control_mesh() const { return nullptr; }
+
+  /// A set of vertices that this rank keeps track of.
+  struct Watched {
+    std::size_t number;              ///< In the list that was given.
+    std::vector<std::int32_t> rows;  ///< Of its vertices, in their order.
+  };
+  /// Keeps track of sets of vertices; returns the number of the list for `watched`. Before `fill`.
+  std::size_t watch(std::vector<std::vector<std::int32_t>> sets);
+  /// Those on this rank, in their order, each on one that has all its vertices.
+  const std::vector<Watched>& watched(std::size_t list) const { return watched_[list].here; }
 
   /// Puts the mesh at rest on the ranks, moving as `velocity_gradient` about its centre of mass [1/s] and with
   /// `velocity` [m/s]; any share of it on each rank. Collective.
@@ -118,12 +131,13 @@ class MeshBody : public Body {
   void adopt(const Comm& comm, std::span<const MeshPiece> pieces);
   void place_samples(Real dt);
 
-  struct Watched {
-    std::vector<Stencil> all, here;
+  struct WatchedList {
+    std::vector<std::vector<std::int32_t>> all;
+    std::vector<Watched> here;
   };
 
   RestMesh mesh_;
-  std::vector<Watched> watched_;
+  std::vector<WatchedList> watched_;
   MeshPiece piece_;
   Forest forest_;
   QuadraturePoints samples_;

@@ -3,8 +3,10 @@
 
 #include "weft/base/types.hpp"
 
+#include <array>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -51,5 +53,12 @@ struct Sample {
   std::int64_t face = -1;           ///< Of the mesh.
   int boundary = -1;                ///< As of a Site; for a side.
 };
+
+/// The two tangents of a sample whose rows are at x.
+std::pair<Vec3, Vec3> tangents_of(const Sample& sample, std::span<const Vec3> x);
+
+/// For each of `points` vertices the number of the closed line of boundary edges that it is on, -1: none. Lines are
+/// numbered from 0 by their lowest vertex.
+std::vector<int> boundary_numbers(std::span<const std::array<std::int32_t, 2>> boundary_edges, std::size_t points);
 
 }  // namespace weft

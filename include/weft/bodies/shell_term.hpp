@@ -27,16 +27,17 @@ class ShellTerm : public Term {
   std::size_t block_;
 };
 
-/// For each control point the number of the closed line of boundary edges of the material that it is on, -1: none. Lines
-/// are numbered from 0 by their lowest control point.
+/// Of the boundary of the material.
 std::vector<int> boundary_numbers(const ControlMesh& mesh);
 
 /// The limit surface at every vertex of the material, and the lines across its boundary.
 Sites sites_of(const ControlMesh& mesh);
 
-/// The quadrature points of this rank's faces. areal_density: of each face of the mesh [kg/m^2].
-std::vector<Sample> surface_samples(const Shell& shell, std::span<const Real> areal_density);
-/// Quadrature points along the boundary edges of this rank's faces.
-std::vector<Sample> side_samples(const Shell& shell, const ControlMesh& mesh);
+/// The quadrature points of some faces. rest: of the rows; areal_density: of each face of the mesh [kg/m^2].
+std::vector<Sample> surface_samples(const ShellFaces& faces, std::span<const Vec3> rest,
+                                    std::span<const Real> areal_density);
+/// Quadrature points along the boundary edges of some faces. row_of_point: of each control point of the mesh.
+std::vector<Sample> side_samples(std::span<const std::int64_t> of_faces, std::span<const std::int32_t> row_of_point,
+                                 std::span<const Vec3> rest, const ControlMesh& mesh);
 
 }  // namespace weft

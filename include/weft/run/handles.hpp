@@ -1,6 +1,6 @@
 #pragma once
-// Handles on bodies that move with the grid: places that are held or led, as constraints on the motion of nodes, and
-// forces on vertices.
+// Handles on bodies that move with the grid: places and slopes that are held or led, as constraints on the motion of
+// nodes, and loads on vertices.
 
 #include "weft/parallel/comm.hpp"
 #include "weft/run/state.hpp"
@@ -11,17 +11,20 @@
 namespace weft {
 
 /// What is held follows the rigid motion of its handle exactly: with the displacement dt sum_i w_i v_i of a point,
-///   x_p + dt sum_i w_ip v_i = x_handle(t + dt)
-/// for every held point p, by the impulses W^T lambda on nodes that do the least work: of the solutions of
-///   W P M^-1 P W^T lambda = (x_handle - x_p) / dt - W v
-/// the one that preconditioned conjugate gradients find from zero, a shortest one where points are too close to be
+///   axis . sum_k s_k (x_k + dt sum_i w_ik v_i) = axis . goal(t + dt)
+/// for every sum over control points k that is held, by the impulses W^T lambda on nodes that do the least work: of the
+/// solutions of
+///   W P M^-1 P W^T lambda = axis . (goal - sum_k s_k x_k) / dt - W v
+/// the one that preconditioned conjugate gradients find from zero, a shortest one where conditions are too close to be
 /// independent. P takes away what walls do not allow. [docs/theory.md, 10.9]
 class Handles {
  public:
   Handles(const Comm& comm, const Scene& scene) : comm_(comm), scene_(scene) {}
 
   /// Adds the forces of loads at a time to the forces on vertices.
-  void load(Real time) const;
+  void load(Real time);
+  /// Adds what these loads gave in a step that was made, on this rank.
+  void count_loads(Real dt, std::span<HandleImpulse> impulses) const;
   /// Finds the blocks around held points, which have moved. Collective.
   void settle(const Cuts& cuts);
   /// Changes the velocities of owned nodes, walls being done, so that everything held is at its place after dt; writes
@@ -31,20 +34,28 @@ class Handles {
  private:
   struct Held {
     std::size_t handle;
-    Mat3 axes;                                          ///< Projects on the directions that are held.
+    const HeldSum* sum;                                 ///< In the scene.
     std::vector<std::pair<std::uint32_t, Real>> parts;  ///< Points, weights.
-    Vec3 rest;                                          ///< Place at rest [m].
-    Vec3 x;                                             ///< Place now [m].
+    Vec3 x;                                             ///< The sum now [m].
+    Vec3 axis;                                          ///< After the step.
+  };
+  struct Push {
+    std::size_t handle;
+    std::int32_t vertex;  ///< Row.
+    Vec3 force;           ///< [N].
   };
 
-  void apply(std::span<const Vec3> impulse, std::span<Vec3> velocity_change);
-  /// A field of nodes at the held places.
-  std::vector<Vec3> at_places(const NodeField& field) const;
+  void apply(std::span<const Real> impulse, std::span<Real> velocity_change);
+  /// A field of nodes at the points that held sums are made of.
+  std::vector<Vec3> at_points(const NodeField& field) const;
+  /// The held sums of values at points, along their axes.
+  std::vector<Real> along_axes(std::span<const Vec3> of_point) const;
 
   const Comm comm_;
   const Scene& scene_;
   std::vector<Held> held_;
-  std::vector<Vec3> x_;  ///< Points that held places are made of.
+  std::vector<Push> pushes_;
+  std::vector<Vec3> x_;  ///< Points that held sums are made of.
   std::vector<PointId> id_;
   Bins bins_;
   std::vector<BlockKey> touched_;

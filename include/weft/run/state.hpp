@@ -14,7 +14,8 @@ namespace weft {
 /// What a handle gave to its body.
 struct HandleImpulse {
   Vec3 linear = Vec3::Zero();   ///< [kg m/s].
-  Vec3 angular = Vec3::Zero();  ///< About the centre of the handle [kg m^2/s].
+  Vec3 angular = Vec3::Zero();  ///< About the centre of the handle, the origin for loads [kg m^2/s].
+  Real work = 0;                ///< [J].
 };
 
 struct RunState {
@@ -24,7 +25,7 @@ struct RunState {
   Real recovery_dt = std::numeric_limits<Real>::infinity();  ///< After a refused step dt grows from here [s].
   std::vector<StepLimit> limits;              ///< For each body, of all its points; empty before the first step.
   std::vector<Vec3> wall_impulse;             ///< What the material gave to each collider since the start [kg m/s].
-  std::vector<HandleImpulse> handle_impulse;  ///< What each handle gave since `handles_since`.
+  std::vector<HandleImpulse> handle_impulse;  ///< What each handle gave since `handles_since`; all its work.
   Real handles_since = 0;                     ///< Time of the last row of the diagnostics [s].
   std::vector<PointId> next_id;               ///< For each body: the id of the next point that a source emits.
   std::vector<Real> emitted_until;            ///< For each source [s]; -infinity before it opens.
@@ -32,7 +33,7 @@ struct RunState {
   std::int64_t removed_points = 0;            ///< Left the domain since the start.
   std::int64_t newton_steps = 0;              ///< Of implicit steps since the start, refused ones included.
   std::int64_t krylov_steps = 0;
-  Cuts cuts;                                  ///< Saved as numbers beside this text.
+  Cuts cuts;  ///< Saved as numbers beside this text.
 };
 
 /// Everything but the cuts as JSON, exact to the last bit, and back. Throws Error(checkpoint) if the text is not such.

@@ -2,15 +2,19 @@
 // The scene: everything that a deck describes, built; a plain struct that the step works on.
 
 #include "weft/bodies/body.hpp"
+#include "weft/bodies/follower_load.hpp"
+#include "weft/bodies/handle.hpp"
 #include "weft/bodies/source.hpp"
 #include "weft/deck/deck.hpp"
 #include "weft/grid/walls.hpp"
 #include "weft/motion/dead_load.hpp"
 #include "weft/transfer/transfer.hpp"
 
-#include <array>
 #include <memory>
 #include <optional>
+#include <string>
+#include <variant>
+#include <vector>
 
 namespace weft {
 
@@ -22,22 +26,33 @@ struct BodySource {
   Real from, until;  ///< Open between these times [s].
 };
 
-/// A handle on a body with a mesh: holds its places or pulls at them.
+/// A handle on a body with a mesh. What it holds or loads goes over sets of vertices that the body watches
+/// (MeshBody::watch); the lists below have one entry for each, the same on every rank.
 struct GridHandle {
   std::string name;
   std::size_t body;
-  std::size_t sites;   ///< Which of the body's watched places (MeshBody::watched).
-  std::int64_t count;  ///< Of places on all ranks.
+  std::size_t list;  ///< Of watched sets.
+
   struct Hold {
-    std::array<bool, 3> axes;
+    std::vector<HeldSum> sums;
     RigidMotion motion;
   };
-  struct Force {
-    Vec3 total;  ///< [N].
+  /// Forces that keep their direction; each set is one vertex.
+  struct Dead {
+    std::vector<Vec3> forces;  ///< [N].
     Amplitude amplitude;
   };
-  std::optional<Hold> hold;
-  std::optional<Force> force;
+  /// A load that turns with the surface.
+  struct Following {
+    Follower kind;
+    Real magnitude;
+    std::vector<Sample> samples;
+    std::vector<Real> measures;  ///< follower_measure of each sample.
+    Amplitude amplitude;
+  };
+  std::variant<Hold, Dead, Following> action;
+
+  const Hold* hold() const { return std::get_if<Hold>(&action); }
 };
 
 struct Scene {

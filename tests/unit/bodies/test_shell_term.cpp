@@ -74,12 +74,14 @@ TEST(SamplesTest, AddUpToAreaMassAndPerimeter) {
   const Comm comm = Comm::world();
   const Shell shell(comm, test::elastic_shell(sheet(), 100, 0.3, 0.1));
   Real area = 0, mass = 0, length = 0;
-  for (const Sample& sample : surface_samples(shell, std::vector<Real>(24, 7))) {
+  const auto rest = shell.points().get<RestPosition>();
+  for (const Sample& sample : surface_samples(shell, rest, std::vector<Real>(24, 7))) {
     area += sample.measure;
     mass += sample.mass;
   }
-  const auto rest = shell.points().get<RestPosition>();
-  for (const Sample& sample : side_samples(shell, sheet())) {
+  std::vector<std::int32_t> row(sheet().points.size(), -1);
+  for (std::size_t r = 0; r < rest.size(); ++r) row[shell.piece().points[r]] = static_cast<std::int32_t>(r);
+  for (const Sample& sample : side_samples(shell.faces(), row, rest, sheet())) {
     length += sample.measure;
     Vec3 along = Vec3::Zero(), inside = Vec3::Zero();
     for (std::size_t k = 0; k < sample.rows.size(); ++k) {

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <fstream>
 
 namespace weft {
 namespace {
@@ -102,6 +103,107 @@ TEST(ShellBodyTest, MetalKeepsItsDentAndRubberForgetsIt) {
   };
   EXPECT_GT(plastic_after("von_mises, yield_stress: 500"), 1e-3);
   EXPECT_EQ(plastic_after("stvk_hencky"), 0);
+}
+
+// --- Handles ---------------------------------------------------------------------------------------------------------
+
+const std::string strip = "mesh: {rectangle: {width: 0.6, height: 0.2}, across: 12, along: 4}";
+const std::string at_left = "where: {box: {lower: [-1, -1, -1], upper: [0.001, 1, 1]}}, ";
+const std::string at_right = "where: {box: {lower: [0.599, -1, -1], upper: [1, 1, 1]}}, ";
+
+Stage strip_with(const std::string& handles, const std::string& gravity = "[0, 0, 0]") {
+  return Stage(deck("stvk_hencky", gravity, shell("strip", strip) + "handles:\n" + handles));
+}
+
+/// Places of all control points by their number.
+std::vector<Vec3> places(Stage& stage) {
+  const MeshBody& body = body_of(stage);
+  std::vector<Vec3> x(body.mesh().x.size(), Vec3::Zero());
+  for (std::size_t r = 0; r < body.points().owned(); ++r)
+    x[body.points().get<Id>()[r]] = body.points().get<Position>()[r];
+  stage.comm.sum(std::span(x.front().data(), 3 * x.size()));
+  return x;
+}
+
+TEST(ShellHandlesTest, ClampLeadsPlaceAndSlope) {
+  Stage stage = strip_with("  - {name: clamp, body: strip, " + at_left +
+                               "hold: {keep: clamp, motion: {velocity: [0.1, 0, 0.4], spin: [0, -2, 0]}}}\n",
+                           "[0, 0, -10]");
+  const Totals before = stage.totals();
+  stage.steps(60);
+  const GridHandle::Hold& hold = *stage.scene.handles[0].hold();
+  const RigidState state = hold.motion.at(stage.state.time);
+  const auto x = places(stage);
+  int slopes = 0;
+  Real largest = 0;
+  for (const HeldSum& sum : hold.sums) {
+    slopes += sum.total == 0 ? 1 : 0;
+    largest = std::max(largest, std::abs((state.rotation * sum.axis).dot(sum.stencil.of(x) - sum.goal(state))));
+  }
+  EXPECT_EQ(slopes, 7);             // five lines across the edge, and one beyond each end
+  EXPECT_LT(largest, 1e-3 * 0.05);  // handles are a little soft, most so on the outer row, where nodes are light
+  // Momentum changes by what gravity and the clamp give, energy at most by their work.
+  const Totals after = stage.totals();
+  const HandleImpulse& given = stage.state.handle_impulse[0];
+  const Vec3 gain = after.momentum - before.momentum - before.mass * stage.state.time * Vec3(0, 0, -10);
+  EXPECT_LT((given.linear - gain).norm(), 1e-11 * gain.norm());
+  const Real energy =
+      after.kinetic_energy + after.elastic_energy + after.gravitational_energy - before.gravitational_energy;
+  EXPECT_GT(given.work, 0);
+  EXPECT_LT(energy, given.work * 1.02);
+}
+
+TEST(ShellHandlesTest, SymmetryKeepsAnEdgeInItsPlaneAndSquareToIt) {
+  Stage stage = strip_with("  - {name: mirror, body: strip, " + at_left +
+                               "hold: {keep: symmetry, normal: [1, 0, 0]}}\n" + "  - {name: pull, body: strip, " +
+                               at_right + "edge_force: {per_length: [1, 0, 2], amplitude: [{time: 0, factor: 1}]}}\n",
+                           "[0, 0, 20]");
+  stage.steps(80);
+  const auto x = places(stage);
+  const Sites sites = body_of(stage).sites();
+  Real farthest = 0, steepest = 0, highest = 0;
+  for (const std::vector<Site>& side : sites.sides)
+    for (const Site& site : side)
+      if (site.where.x() < 1e-6 && !site.at_end && std::abs(site.slope.of(body_of(stage).mesh().x).x()) > 1e-6) {
+        farthest = std::max(farthest, std::abs(site.place.of(x).x()));
+        steepest = std::max(steepest, std::abs(site.slope.of(x).z()));
+        highest = std::max(highest, site.place.of(x).z());
+      }
+  EXPECT_LT(farthest, 1e-5);
+  EXPECT_LT(steepest, 1e-5);
+  EXPECT_GT(highest, 1e-3) << "the edge is free to move in the plane";
+}
+
+TEST(ShellHandlesTest, EdgeMomentTurnsWithoutPushing) {
+  Stage stage = strip_with("  - {name: turn, body: strip, " + at_right +
+                           "edge_moment: {per_length: 0.02, amplitude: [{time: 0, factor: 1}]}}\n");
+  stage.steps(40);
+  const Totals after = stage.totals();
+  const Real given = 0.02 * 0.2 * stage.state.time;
+  EXPECT_LT(after.momentum.norm(), 1e-12);
+  EXPECT_NEAR(stage.state.handle_impulse[0].angular.y(), given, 1e-3 * given);
+  EXPECT_NEAR(after.angular_momentum.y(), given, 0.02 * given);  // contact points are put back onto the surface
+}
+
+TEST(ShellHandlesTest, GroupsOfTheMeshFileAreParts) {
+  const std::string file = ::testing::TempDir() + "shell_handles.obj";
+  if (Comm::world().is_root()) {
+    std::ofstream out(file);
+    for (int j = 0; j <= 2; ++j)
+      for (int i = 0; i <= 4; ++i) out << "v " << 0.1 * i << " " << 0.1 * j << " 0\n";
+    for (int j = 0; j < 2; ++j) {
+      out << "g half_" << j << "\n";
+      for (int i = 0; i < 4; ++i)
+        out << "f " << 5 * j + i + 1 << " " << 5 * j + i + 2 << " " << 5 * j + i + 7 << " " << 5 * j + i + 6 << "\n";
+    }
+  }
+  Comm::world().any(false);
+  Stage stage(deck("stvk_hencky", "[0, 0, 0]",
+                   shell("card", "mesh: {file: {path: " + file + "}}") +
+                       "handles:\n  - {name: load, body: card, group: half_1, traction: {per_area: [0, 0, 1], "
+                       "amplitude: [{time: 0, factor: 1}]}}\n"));
+  stage.steps(5);
+  EXPECT_NEAR(stage.totals().momentum.z(), 0.04 * stage.state.time, 1e-12);
 }
 
 }  // namespace

@@ -113,7 +113,13 @@ TEST(BuildTest, MeshesAndTheirHandlesAreRefusedAtTheirPlaces) {
          "test.yaml:7:", "law fiber");
   expect(cloth + "handles: [{name: pin, body: sheet, where: {sphere: {center: [5, 0, 0], radius: 1}}, hold: {}}]\n",
          "test.yaml:7:", "no vertex of sheet");
-  expect(cloth + "handles: [{name: press, body: sheet, pressure: {value: 1}}]\n", "test.yaml:7:", "keep: place");
+  EXPECT_EQ(complaint_of(cloth + "handles: [{name: press, body: sheet, pressure: {value: 1}}]\n"), "");
+  expect(cloth + "handles: [{name: turn, body: sheet, edge_moment: {per_length: 1}}]\n",
+         "test.yaml:7:", "only shells have");
+  expect(cloth + "handles: [{name: slope, body: sheet, hold: {keep: clamp}}]\n", "test.yaml:7:", "no slope to keep");
+  expect(cloth + "handles: [{name: hem, body: sheet, group: hem, hold: {}}]\n",
+         "test.yaml:7:", "groups choose parts of");
+  expect(cloth + "handles: [{name: one, body: sheet, vertices: [9999], hold: {}}]\n", "test.yaml:7:", "no vertex 9999");
 }
 
 TEST(BuildTest, WallsMoveAsTheDeckSays) {

@@ -1,0 +1,41 @@
+#pragma once
+// What the deck of a handle means on a body: the part that it chooses, and the sites and samples there. The same for
+// steps in time and for static analyses.
+
+#include "weft/bodies/handle.hpp"
+#include "weft/deck/deck.hpp"
+#include "weft/parallel/comm.hpp"
+
+#include <memory>
+
+namespace weft {
+
+struct ControlMesh;
+
+/// The part of a body that a handle's deck chooses. Throws Error(deck) if it names a group or vertices that the body
+/// does not have.
+class ChosenPart {
+ public:
+  /// mesh: of a shell; nullptr for other bodies, which have no groups. vertices: number of them on the body.
+  ChosenPart(const Comm& comm, const HandleDeck& deck, const ControlMesh* mesh, std::size_t vertices, Real voxel_size);
+
+  std::vector<Site> vertices(const Sites& sites) const { return vertices_in(sites, part_); }
+  /// Those that a hold keeps. Throws Error(deck) if there are none, or no slope where it keeps one.
+  std::vector<Site> held(const Sites& sites, const HoldDeck& hold) const;
+  /// Those of some samples. Throws Error(deck) if the part is chosen by vertices.
+  std::vector<Sample> inside(const std::vector<Sample>& samples, const char* what) const;
+  /// Throws Error(deck) if there is nothing of what the handle acts on.
+  void require_any(std::int64_t count, const char* what) const;
+
+ private:
+  void choose_group(const std::string& name, const ControlMesh* mesh);
+  void choose_vertices(const std::vector<int>& numbers, std::size_t count);
+
+  const HandleDeck& deck_;
+  std::shared_ptr<const Shape> shape_;
+  Part part_;
+};
+
+HandleSettings hold_settings(const HoldDeck& deck);
+
+}  // namespace weft

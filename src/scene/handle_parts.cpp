@@ -1,0 +1,87 @@
+#include "weft/scene/handle_parts.hpp"
+
+#include "weft/geometry/control_mesh.hpp"
+#include "weft/scene/catalogue.hpp"
+#include "weft/scene/shells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft {
+
+ChosenPart::ChosenPart(const Comm& comm, const HandleDeck& deck, const ControlMesh* mesh, std::size_t vertices,
+                       Real voxel_size)
+    : deck_(deck), shape_(deck.where ? make_shape(comm, *deck.where, false, voxel_size) : nullptr) {
+  part_.shape = shape_.get();
+  part_.boundary = deck.boundary;
+  if (deck.group) choose_group(*deck.group, mesh);
+  if (!deck.vertices.empty()) choose_vertices(deck.vertices, vertices);
+}
+
+void ChosenPart::require_any(std::int64_t count, const char* what) const {
+  require(count > 0, ExitCode::deck,
+          fmt::format("{}: no {} of {} is in the part that it chooses by where, group, vertices and boundary. `weft "
+                      "check` says where the body is.",
+                      deck_.place.text, what, deck_.body));
+}
+
+void ChosenPart::choose_group(const std::string& name, const ControlMesh* mesh) {
+  require(mesh != nullptr, ExitCode::deck,
+          fmt::format("{}: groups choose parts of shells; {} is none. Use where, vertices or boundary.",
+                      deck_.place.text, deck_.body));
+  const std::int32_t group = group_named(*mesh, name, deck_.place.text);
+  part_.faces.emplace();
+  part_.vertices.emplace();
+  for (std::int64_t f = 0; f < mesh->material_faces; ++f)
+    if (mesh->group[static_cast<std::size_t>(f)] == group) {
+      part_.faces->insert(f);
+      for (const std::int32_t p : mesh->faces[static_cast<std::size_t>(f)]) part_.vertices->insert(p);
+    }
+}
+
+/// Those of the list that are chosen already.
+void ChosenPart::choose_vertices(const std::vector<int>& numbers, std::size_t count) {
+  std::set<std::int32_t> chosen;
+  for (const int number : numbers) {
+    require(number < static_cast<int>(count), ExitCode::deck,
+            fmt::format("{}: there is no vertex {}; {} has {}, counted from 0.", deck_.place.text, number, deck_.body,
+                        count));
+    if (!part_.vertices || part_.vertices->contains(number)) chosen.insert(number);
+  }
+  part_.vertices = std::move(chosen);
+}
+
+std::vector<Site> ChosenPart::held(const Sites& sites, const HoldDeck& hold) const {
+  std::vector<Site> held = sites_in(sites, part_);
+  require_any(static_cast<std::int64_t>(held.size()), "vertex");
+  const auto has_no_slope = [](const Site& s) { return s.slope.rows.empty(); };
+  if (hold.keep != Hold::place)
+    require(!std::all_of(held.begin(), held.end(), has_no_slope), ExitCode::deck,
+            fmt::format("{}: no side of the boundary of {} is in the part that it chooses (two vertices beside one "
+                        "another at least), so there is no slope to keep.",
+                        deck_.place.text, deck_.body));
+  if (hold.keep == Hold::symmetry) std::erase_if(held, has_no_slope);  // a plane of symmetry is for the boundary alone
+  return held;
+}
+
+std::vector<Sample> ChosenPart::inside(const std::vector<Sample>& samples, const char* what) const {
+  require(deck_.vertices.empty(), ExitCode::deck,
+          fmt::format("{}: \"vertices\" choose vertices, but this load acts on a {}. Use where, group or boundary.",
+                      deck_.place.text, what));
+  std::vector<Sample> chosen;
+  for (const Sample& sample : samples)
+    if (part_.has(sample)) chosen.push_back(sample);
+  return chosen;
+}
+
+HandleSettings hold_settings(const HoldDeck& deck) {
+  HandleSettings settings{.hold = deck.keep,
+                          .axes = {},
+                          .mirror = deck.normal.value_or(Vec3::UnitX()).normalized(),
+                          .motion = deck.motion ? make_motion(*deck.motion) : RigidMotion()};
+  for (const Axis axis : deck.axes) settings.axes[static_cast<std::size_t>(axis)] = true;
+  return settings;
+}
+
+}  // namespace weft
