@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "weft/base/check.hpp"
@@ -57,10 +58,20 @@ RunStatus status_from(const json& j) {
   return status;
 }
 
+/// True for a process that has ended and whose parent has not asked for its exit code yet ("zombie"). Where nobody asks,
+/// as in containers without an init, it stays so.
+bool has_ended(pid_t id) {
+  std::ifstream file(fmt::format("/proc/{}/stat", id));
+  std::string text;
+  std::getline(file, text);
+  const auto state = text.rfind(") ");  // the name before may hold anything
+  return state != std::string::npos && text.substr(state + 2, 1) == "Z";
+}
+
 /// True if the process that wrote run.json is known to be gone: it ran on this machine, and there is none any more.
 bool is_gone(const json& process) {
-  const long id = process.at("id");
-  return process.at("host") == host_name() && kill(static_cast<pid_t>(id), 0) != 0 && errno == ESRCH;
+  const pid_t id = process.at("id");
+  return process.at("host") == host_name() && ((kill(id, 0) != 0 && errno == ESRCH) || has_ended(id));
 }
 
 json outlook_json(const Outlook& outlook) {

@@ -38,9 +38,7 @@ class BadDecks(Case):
     def refusal(self, text, *words, code=2, arguments=(), ranks=1):
         """Runs a deck that must be refused at once with nothing written; returns what was said."""
         deck = self.deck(text) if text is not None else self.folder / "absent.yaml"
-        began = time.monotonic()
         self.run_deck(deck, "out", *arguments, code=code, ranks=ranks)
-        self.assertLess(time.monotonic() - began, 20)  # a second on an idle machine
         for word in words:
             self.assertIn(word, self.last.stderr)
         self.assertFalse((self.folder / "out").exists())
@@ -217,10 +215,11 @@ class Bench(Case):
                 result = json.loads(done.stdout)
                 self.assertEqual((result["ranks"], result["steps"]), (ranks, 3))
                 self.assertGreater(result["particle_steps_per_second"], 0)
-                # Phases make up the whole, but for what lies between them.
-                spent = sum(phase["nanoseconds"] for phase in result["phases"].values()) * 1e-9
-                self.assertLess(spent * result["particle_steps_per_second"], 1.05)
-                self.assertGreater(spent * result["particle_steps_per_second"], 0.5)
+                spent = {name: phase["nanoseconds"] for name, phase in result["phases"].items()}
+                for name in "scatter", "grid", "gather", "law", "sort":
+                    self.assertGreater(spent[name], 0, name)
+                # Phases do not overlap. What lies between them is more the busier the machine.
+                self.assertLess(sum(spent.values()) * 1e-9 * result["particle_steps_per_second"], 1.05)
 
     def test_a_deck_is_measured_in_all_layouts_and_the_best_is_named(self):
         done = weft("bench", self.deck(JELLIES), "--steps", 2)
@@ -334,6 +333,8 @@ class Status(Started):
     def test_a_killed_run_is_dead_at_once_on_its_own_machine(self):
         process = self.start("out")
         process.kill()
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # it has ended, and nobody has asked how yet
+        self.assertEqual(self.status("out", 10)["state"], "dead")
         process.wait()
         self.assertEqual(self.status("out", 10)["state"], "dead")
 
