@@ -172,8 +172,10 @@ def run_json(output):
 
 
 def history(output):
-    """diagnostics.csv as a list of rows: dictionaries by column name without unit; the texts of the numbers."""
-    with open(pathlib.Path(output) / "diagnostics.csv", newline="") as file:
+    """diagnostics.csv, or load_displacement.csv of an analysis, as a list of rows: dictionaries by column name without
+    unit; the texts of the numbers."""
+    files = [pathlib.Path(output) / name for name in ("diagnostics.csv", "load_displacement.csv")]
+    with open(next(filter(pathlib.Path.exists, files), files[0]), newline="") as file:
         rows = list(csv.reader(file))
     names = [column.split(" [")[0] for column in rows[0]]
     return [dict(zip(names, row)) for row in rows[1:]]

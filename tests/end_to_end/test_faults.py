@@ -61,7 +61,7 @@ class FailingDisk(Case):
         done = subprocess.run(
             command("run", self.jellies, "-o", output, *self.how, "--set", f"output.on_io_error={policy}",
                     ranks=ranks), env=environment() | variables, cwd=self.folder, capture_output=True, text=True,
-            timeout=60)  # a hang is an error here
+            timeout=240)  # a hang is an error here
         return done.returncode, done.stdout + done.stderr, log.read_text() if log.exists() else ""
 
     def calls_of_a_run(self):
@@ -101,8 +101,9 @@ class FailingDisk(Case):
         if not FULL:
             cases = cases[5::60] + [(1, of_other)]
         for number, (rank, k) in enumerate(cases):
-            self.assert_run_survives(unbroken, rank=rank, first=k, error=errors[number % 3],
-                                     policy=("stop", "continue")[number % 2])
+            with self.subTest(rank=rank, call=k):
+                self.assert_run_survives(unbroken, rank=rank, first=k, error=errors[number % 3],
+                                         policy=("stop", "continue")[number % 2])
 
     def test_a_disk_that_is_gone_for_good_ends_the_run_with_5(self):
         (of_root, _), unbroken = self.calls_of_a_run()

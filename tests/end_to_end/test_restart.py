@@ -131,25 +131,23 @@ class Restart(Case):
 
 
 class Everywhere(Case):
-    """Every deck of the dynamic kind, stopped at every step."""
+    """Every deck, stopped at every step."""
 
     @unittest.skipUnless(FULL, "minutes: with --full")
-    def test_every_deck_goes_on_from_each_of_ten_steps_with_the_same_bits(self):
+    def test_every_deck_that_stops_after_each_of_ten_steps_ends_as_if_it_had_not(self):
         for deck in sorted(DECKS.glob("*.yaml")):
-            if "scheme: static" in deck.read_text():
-                continue  # analyses are not resumed
             with self.subTest(deck.stem):
-                every = ["--checkpoint-every", 1, "--set", "output.checkpoint.keep=12"]
-                unbroken = self.run_deck(deck, f"{deck.stem}_unbroken", "--steps", 11, *every, ranks=2)
-                for checkpoint in checkpoints(unbroken)[:10]:
-                    again = self.folder / f"{deck.stem}_again"
-                    shutil.copytree(unbroken, again)
-                    self.run_deck(deck, again.name, "--steps", 11, "--resume", again / "checkpoints" / checkpoint.name,
-                                  ranks=2)
-                    self.assert_same_state(unbroken, again, 0)
-                    self.assertEqual(physics(unbroken), physics(again))
-                    shutil.rmtree(again)
+                how = ["--resume", "auto", "--set", "output.diagnostics_every=1"]
+                unbroken = self.run_deck(deck, f"{deck.stem}_unbroken", "--steps", 11, *how, ranks=2)
+                for step in range(1, 12):
+                    broken = self.run_deck(deck, f"{deck.stem}_broken", "--steps", step, *how, ranks=2)
+                if "scheme: static" in deck.read_text():  # a factorisation by several ranks is never the same twice
+                    self.assert_same_state(unbroken, broken, 1e-5)
+                else:
+                    self.assert_same_state(unbroken, broken, 0)
+                    self.assertEqual(physics(unbroken), physics(broken))
                 shutil.rmtree(unbroken)
+                shutil.rmtree(broken)
 
 
 if __name__ == "__main__":

@@ -1,21 +1,17 @@
 #!/usr/bin/env python3
 """Proves that static analyses of shells meet published results on any number of ranks: test_static.py WEFT."""
-import csv
 import math
 import pathlib
 import unittest
 
-from program import Case, checkpoints, run_json, weft
+from program import Case, checkpoints, history, run_json, weft
 
 DECKS = pathlib.Path(__file__).resolve().parents[2] / "decks"
 
 
 def curve(output):
     """load_displacement.csv as a list of rows: numbers by column name without unit."""
-    with open(pathlib.Path(output) / "load_displacement.csv", newline="") as file:
-        rows = list(csv.reader(file))
-    names = [column.split(" [")[0] for column in rows[0]]
-    return [{name: float(text) for name, text in zip(names, row)} for row in rows[1:]]
+    return [{name: float(text) for name, text in row.items()} for row in history(output)]
 
 
 def layered_moment(curvature, modulus, poisson, yield_stress, thickness, layers=200, steps=50):

@@ -5,6 +5,7 @@
 #include "weft/math/dual.hpp"
 
 #include "support/random_matrices.hpp"
+#include "support/some_constants.hpp"
 
 #include <gtest/gtest.h>
 #include <omp.h>
@@ -19,17 +20,6 @@ namespace weft::test {
 namespace {
 
 constexpr Real density = 700;
-const Lame soft = lame_from(1e5, 0.3);
-
-template <class L>
-typename L::Constants some_constants() {
-  if constexpr (std::is_same_v<L, DruckerPrager>) return L::Constants::from(soft, 0.6, 0, {0.1, 3, 0.05}, true);
-  else if constexpr (std::is_same_v<L, Snow>) return L::Constants::from(soft, 0.025, 0.0075, 5);
-  else if constexpr (std::is_same_v<L, VonMises>) return L::Constants::from(soft, 2e3, 5e4);
-  else if constexpr (std::is_same_v<L, Tait>) return L::Constants::from(1e5, 7, 3);
-  else if constexpr (std::is_same_v<L, HerschelBulkley>) return L::Constants::from(1e4, 1e5, 100, 50, 0.6);
-  else return L::Constants::from(soft);
-}
 
 /// A body of this law with `count` points at rest in random places.
 template <class L>

@@ -5,6 +5,7 @@
 #include "weft/parallel/curve.hpp"
 
 #include "support/random_matrices.hpp"
+#include "support/some_constants.hpp"
 #include "support/term_checks.hpp"
 
 #include <gtest/gtest.h>
@@ -16,17 +17,6 @@ namespace weft::test {
 namespace {
 
 constexpr Real dx = 0.1, dt = 1e-2;
-const Lame soft = lame_from(1e5, 0.3);
-
-template <class L>
-typename L::Constants some_constants() {
-  if constexpr (std::is_same_v<L, DruckerPrager>) return L::Constants::from(soft, 0.6, 0, {0.1, 3, 0.05}, true);
-  else if constexpr (std::is_same_v<L, Snow>) return L::Constants::from(soft, 0.025, 0.0075, 5);
-  else if constexpr (std::is_same_v<L, VonMises>) return L::Constants::from(soft, 2e3, 5e4);
-  else if constexpr (std::is_same_v<L, Tait>) return L::Constants::from(1e5, 7, 3);
-  else if constexpr (std::is_same_v<L, HerschelBulkley>) return L::Constants::from(1e4, 1e5, 100, 50, 0.6);
-  else return L::Constants::from(soft);
-}
 
 /// A cloud of strained points of one law over several blocks, each point on the rank that owns its block.
 template <class L>

@@ -182,7 +182,8 @@ TEST(ApplyWallsTest, EveryNodeWithMassInsideAWallTakesItsVelocityInTheOrderOfThe
     for (int place = 0; place < nodes_per_block; ++place) {
       const Vec3i node = scene.map.first_node(b) + node_at_place(place);
       // Ghosts wait for their owner.
-      EXPECT_EQ(scene.velocity_at(b, place), b < scene.map.owned() ? after_walls(node, unused) : Scene::initial(node));
+      const Vec3 wanted = b < scene.map.owned() ? after_walls(node, unused) : Scene::initial(node);
+      EXPECT_LE((scene.velocity_at(b, place) - wanted).norm(), 1e-14);
     }
   // A thousand nodes at most, each of mass and speed near one.
   for (std::size_t w = 0; w < walls.size(); ++w) {

@@ -9,9 +9,9 @@ namespace {
 
 TEST(Quadrature, TwoPointsLieAtTheKnownPlaces) {
   const Quadrature rule = gauss(2);
-  EXPECT_NEAR(rule.at[0], 0.5 - 0.5 / std::sqrt(3.0), 1e-16);
-  EXPECT_NEAR(rule.at[1], 0.5 + 0.5 / std::sqrt(3.0), 1e-16);
-  EXPECT_NEAR(rule.weight[0], 0.5, 1e-16);
+  EXPECT_DOUBLE_EQ(rule.at[0], 0.5 - 0.5 / std::sqrt(3.0));
+  EXPECT_DOUBLE_EQ(rule.at[1], 0.5 + 0.5 / std::sqrt(3.0));
+  EXPECT_DOUBLE_EQ(rule.weight[0], 0.5);
 }
 
 TEST(Quadrature, NPointsIntegrateMonomialsUpToDegree2NMinus1AndNoFurther) {

@@ -289,7 +289,7 @@ TEST_P(TransferTest, TheSteepestGradientIsFoundWhateverTheBoundBelowIt) {
       const auto most = std::max_element(norms.begin(), norms.end());
       for (const Real bound : {0.0, 0.5 * *most, 0.999999 * *most}) {
         const Steepest found = steepest_above(bound, s, ground.bins, ground.own.x, ground.field);
-        EXPECT_EQ(found.norm, *most);
+        EXPECT_DOUBLE_EQ(found.norm, *most);
         EXPECT_EQ(norms[found.row], *most);
       }
       EXPECT_EQ(steepest_above(1.000001 * *most, s, ground.bins, ground.own.x, ground.field).norm, 0);
