@@ -275,6 +275,8 @@ class Picture:
             self.add_legend()
         self.shown = {series.name: self.add_particles(series) if series.kind == "vertex" else self.add_surface(series)
                       for series in scene.colliders + scene.bodies}
+        if options.field:  # ParaView has taken the range of the first frame meanwhile
+            self.pv.GetColorTransferFunction(options.field).RescaleTransferFunction(*scene.range)
         self.title = self.add_text(scene.title, "Upper Left Corner", 20)
         self.clock = self.add_text("", "Lower Left Corner", 18)
 

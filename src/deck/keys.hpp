@@ -638,7 +638,8 @@ inline constexpr auto keys<HoldDeck> = table(
     "hold", "Keeps the chosen part where it is, or moves it.", Key{"keep", "place", "What is kept.", &HoldDeck::keep},
     Key{"axes", at_least(1), "[x, y, z]", "Directions in which the place is held.", &HoldDeck::axes},
     Key{"normal", "1", direction, absent, "Normal of the plane of symmetry; of any length.", &HoldDeck::normal},
-    Key{"motion", absent, "How the part moves, rigidly; without, it rests.", &HoldDeck::motion});
+    Key{"motion", absent, "How the part moves, rigidly; without, it rests.", &HoldDeck::motion},
+    Key{"until", "s", above(0).or_none(), "none", "Then the part is let go; in steps of the grid.", &HoldDeck::until});
 
 template <>
 inline constexpr auto keys<ForceDeck> =

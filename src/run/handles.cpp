@@ -78,7 +78,7 @@ void Handles::count_loads(Real dt, std::span<HandleImpulse> impulses) const {
   }
 }
 
-void Handles::settle(const Cuts& cuts) {
+void Handles::settle(const Cuts& cuts, Real time) {
   held_.clear();
   x_.clear();
   id_.clear();
@@ -86,7 +86,7 @@ void Handles::settle(const Cuts& cuts) {
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
     const GridHandle::Hold* hold = handle.hold();
-    if (hold == nullptr) continue;
+    if (hold == nullptr || time >= hold->until) continue;
     const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
     const auto x = body.points().get<Position>();
     for (const auto& [number, rows] : body.watched(handle.list)) {

@@ -209,7 +209,7 @@ StepReport Stepper::take(Real not_beyond) {
     for (const auto& body : scene_.bodies) body->prepare();
     handles_.load(state_.time);
   }
-  if (!scene_.handles.empty()) handles_.settle(state_.cuts);
+  if (!scene_.handles.empty()) handles_.settle(state_.cuts, state_.time);
   Impulses given{std::vector<Vec3>(scene_.walls.size()), std::vector<HandleImpulse>(scene_.handles.size())};
   for (;;) {
     Fault fault = try_step(dt, given, report);

@@ -72,6 +72,7 @@ class HandleBuilder {
     GridHandle::Hold hold;
     const HandleSettings settings = hold_settings(deck);
     hold.motion = settings.motion;
+    hold.until = deck.until;
     hold.sums = held_sums(part_->held(sites_, deck), settings, body_->mesh().x);
     for (const HeldSum& sum : hold.sums) sets_.push_back(sum.stencil.rows);
     result_.action = std::move(hold);

@@ -244,16 +244,16 @@ struct ShellDeck {
   std::string name;
   std::string material;
   ControlMeshDeck mesh;
-  Real thickness;                    ///< [m].
-  std::vector<ShellPartDeck> parts;  ///< Later ones win.
-  std::optional<Vec3> direction;     ///< Of material axis 1, in space at rest; else from the texture.
-  LaminaPlaces across;               ///< Where laminae lie across the thickness.
-  int laminae;                       ///< Gauss points across the thickness.
-  int in_plane;                      ///< Gauss points of a face in each direction.
+  Real thickness;                           ///< [m].
+  std::vector<ShellPartDeck> parts;         ///< Later ones win.
+  std::optional<Vec3> direction;            ///< Of material axis 1, in space at rest; else from the texture.
+  LaminaPlaces across;                      ///< Where laminae lie across the thickness.
+  int laminae;                              ///< Gauss points across the thickness.
+  int in_plane;                             ///< Gauss points of a face in each direction.
   std::optional<SheetContactDeck> contact;  ///< For steps in time.
-  int contact_points;                ///< Of a face in each direction; 0: by domain.dx.
-  Vec3 velocity;                     ///< Initial [m/s].
-  Vec3 spin;                         ///< Initial angular velocity about the body's centre of mass [rad/s].
+  int contact_points;                       ///< Of a face in each direction; 0: by domain.dx.
+  Vec3 velocity;                            ///< Initial [m/s].
+  Vec3 spin;                                ///< Initial angular velocity about the body's centre of mass [rad/s].
   DeckPlace place;
 };
 
@@ -390,6 +390,7 @@ struct HoldDeck {
   std::vector<Axis> axes;      ///< Components of the place that are held.
   std::optional<Vec3> normal;  ///< Of the plane of symmetry.
   std::optional<MotionDeck> motion;
+  Real until;  ///< Then the part is let go [s].
 };
 struct ForceDeck {
   Vec3 total;  ///< [N], shared by the vertices chosen.

@@ -25,8 +25,8 @@ class Handles {
   void load(Real time);
   /// Adds what these loads gave in a step that was made, on this rank.
   void count_loads(Real dt, std::span<HandleImpulse> impulses) const;
-  /// Finds the blocks around held points, which have moved. Collective.
-  void settle(const Cuts& cuts);
+  /// Finds what is held from this time on, and the blocks around it, which have moved. Collective.
+  void settle(const Cuts& cuts, Real time);
   /// Changes the velocities of owned nodes, walls being done, so that everything held is at its place after dt; writes
   /// what each handle gave to its body [kg m/s], on this rank. Collective.
   void hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses);

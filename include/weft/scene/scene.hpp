@@ -36,6 +36,7 @@ struct GridHandle {
   struct Hold {
     std::vector<HeldSum> sums;
     RigidMotion motion;
+    Real until;  ///< Then the part is let go [s].
   };
   /// Forces that keep their direction; each set is one vertex.
   struct Dead {

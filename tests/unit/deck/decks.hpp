@@ -41,7 +41,8 @@ probes:
 )";
 
 /// Uses every key of the deck language. (A mesh file must exist, whatever is in it.)
-inline constexpr std::string_view full_deck = R"(weft: 1
+inline constexpr std::string_view full_deck =
+    R"(weft: 1
 title: "Everything: \"quoted\", with \\ and é"
 domain:
   dx: 20 mm
@@ -82,17 +83,20 @@ bodies:
   - {name: f, kind: continuum, material: metal, shape: {ellipsoid: {center: [0, 0, 0], radii: [1, 2, 3]}}}
   - {name: g, kind: continuum, material: sand, shape: {torus: {center: [0, 0, 0], axis: [0, 1, 1], major_radius: 2, minor_radius: 1}}}
   - {name: h, kind: continuum, material: snow, shape: {mesh: {file: ")" WEFT_SOURCE_DIR R"(/README.md"}}}
-  - {name: s1, kind: shell, material: hencky, thickness: 3 mm, parts: [{group: hem, where: {sphere: {center: [0, 0, 0], radius: 1}}, thickness: 2 mm}], direction: [0, 1, 0], across: quarter, laminae: 3, in_plane: 3, contact: {stiffness: 1 kPa, friction: 0.3}, contact_points: 2, velocity: [0, 1, 0], spin: [0, 0, 1], mesh: {file: {path: ")" WEFT_SOURCE_DIR R"(/README.md"}, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
+  - {name: s1, kind: shell, material: hencky, thickness: 3 mm, parts: [{group: hem, where: {sphere: {center: [0, 0, 0], radius: 1}}, thickness: 2 mm}], direction: [0, 1, 0], across: quarter, laminae: 3, in_plane: 3, contact: {stiffness: 1 kPa, friction: 0.3}, contact_points: 2, velocity: [0, 1, 0], spin: [0, 0, 1], mesh: {file: {path: ")" WEFT_SOURCE_DIR
+    R"(/README.md"}, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: s2, kind: shell, material: metal, thickness: 1, mesh: {rectangle: {width: 1, height: 2}, across: 12, along: 14, irregular: true}}
   - {name: s3, kind: shell, material: metal, thickness: 1, mesh: {cylinder_patch: {radius: 1, length: 2, from: -90, to: 1 rad}}}
   - {name: s4, kind: shell, material: metal, thickness: 1, mesh: {sphere_patch: {radius: 1, west: 0, east: 90, south: -10, north: 80}}}
   - {name: s5, kind: shell, material: metal, thickness: 1, mesh: {annulus: {inner: 1, outer: 2, from: 0, to: 359}}}
   - {name: m1, kind: membrane, material: cloth, thickness: 1 mm, warp: [0, 1, 0], bending: {youngs_modulus: 1e5, poisson_ratio: 0.2}, velocity: [1, 0, 0], spin: [0, 0, 1], mesh: {rectangle: {width: 1, height: 2}, across: 8, along: 10, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
-  - {name: m2, kind: membrane, material: denim, thickness: 1 mm, tear_stretch: 1.2, mesh: {file: {path: ")" WEFT_SOURCE_DIR R"(/README.md"}}}
+  - {name: m2, kind: membrane, material: denim, thickness: 1 mm, tear_stretch: 1.2, mesh: {file: {path: ")" WEFT_SOURCE_DIR
+    R"(/README.md"}}}
   - {name: m3, kind: membrane, material: cloth, thickness: 1 mm, mesh: {cylinder_patch: {radius: 1, length: 2, from: -90, to: 1 rad}}}
   - {name: m4, kind: membrane, material: cloth, thickness: 1 mm, mesh: {sphere_patch: {radius: 1, west: 0, east: 90, south: -10, north: 80}}}
   - {name: m5, kind: membrane, material: cloth, thickness: 1 mm, mesh: {annulus: {inner: 1, outer: 2, from: 0, to: 359}}}
-  - {name: f1, kind: fiber, material: yarn, radius: 1 mm, bending_modulus: 1 MPa, velocity: [1, 0, 0], spin: [0, 0, 1], curves: {curve_file: {path: ")" WEFT_SOURCE_DIR R"(/README.md"}, plies: {count: 2, radius: 1 mm, twist: 1 cm}, spacing: 2 mm, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
+  - {name: f1, kind: fiber, material: yarn, radius: 1 mm, bending_modulus: 1 MPa, velocity: [1, 0, 0], spin: [0, 0, 1], curves: {curve_file: {path: ")" WEFT_SOURCE_DIR
+    R"(/README.md"}, plies: {count: 2, radius: 1 mm, twist: 1 cm}, spacing: 2 mm, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: f2, kind: fiber, material: hair, radius: 1 mm, tear_stretch: 150 %, curves: {hair_tube: {inner_radius: 0.1, outer_radius: 0.2, length: 1, strands: 100}}}
   - {name: f3, kind: fiber, material: hair, radius: 1 mm, curves: {hair_ball: {radius: 0.1, length: 1, strands: 100}}}
   - {name: f4, kind: fiber, material: hair, radius: 1 mm, curves: {braid: {strands: 3, width: 0.1, depth: 0.05, pitch: 0.2, length: 1}}}
@@ -106,7 +110,7 @@ colliders:
   - {name: mill, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, hollow: true, condition: slip, motion: {velocity: [1, 0, 0], spin: [0, 0, 1], center: [0, 1, 0]}}
   - {name: press, shape: {sphere: {center: [0, 2, 0], radius: 1}}, condition: sticky, motion: {keyframes: [{time: 0}, {time: 1, translate: [0, 1, 0], rotate: {axis: [0, 0, 2], angle: -90}}]}}
 handles:
-  - {name: h1, body: s2, where: {box: {lower: [0, 0, 0], upper: [1, 1, 1]}}, hold: {keep: clamp, axes: [x, z], motion: {velocity: [1, 0, 0]}}}
+  - {name: h1, body: s2, where: {box: {lower: [0, 0, 0], upper: [1, 1, 1]}}, hold: {keep: clamp, axes: [x, z], until: 3, motion: {velocity: [1, 0, 0]}}}
   - {name: h2, body: s2, group: hem, vertices: [3, 4], boundary: 0, hold: {keep: symmetry, normal: [0, 2, 0]}}
   - {name: h3, body: s2, force: {total: [1 kN, 0, 0], amplitude: [{time: 0, factor: 0}, {time: 1, factor: 50 %}]}}
   - {name: h4, body: s2, edge_force: {per_length: [0, 0, 1], amplitude: []}}

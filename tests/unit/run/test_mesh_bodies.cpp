@@ -167,6 +167,19 @@ TEST(HandlesTest, HoldOneDirectionAlone) {
   }
 }
 
+TEST(HandlesTest, LetGoWhenTheyAreTold) {
+  Stage stage(flying_cloth("[0, 0, -10]",
+                           ", velocity: [0, 0, 0]}\n"
+                           "handles:\n"
+                           "  - {name: hand, body: cloth, hold: {until: 0.03}}\n"));
+  while (stage.state.time < 0.03) stage.steps(1);
+  const Real let_go = stage.state.time, carried = stage.state.handle_impulse[0].linear.z();
+  EXPECT_NEAR(carried, stage.totals().mass * 10 * let_go, 1e-3 * carried);  // handles are a little soft
+  stage.steps(20);
+  EXPECT_EQ(stage.state.handle_impulse[0].linear.z(), carried);
+  EXPECT_NEAR(stage.totals().momentum.z(), -stage.totals().mass * 10 * (stage.state.time - let_go), 1e-3 * carried);
+}
+
 TEST(HandlesTest, PullByAForceThatIsTheirs) {
   Stage stage(flying_cloth("[0, 0, 0]",
                            ", velocity: [1, 0, 0]}\n"

@@ -105,6 +105,29 @@ TEST(ShellBodyTest, MetalKeepsItsDentAndRubberForgetsIt) {
   EXPECT_EQ(plastic_after("stvk_hencky"), 0);
 }
 
+/// The most by which energy exceeds what was there and what the handle did, over the peak, while a clamp swings a
+/// strip.
+Real excess_of_energy(Real max_dt) {
+  std::string text = deck("stvk_hencky", "[0, 0, 0]",
+                          shell("strip", "mesh: {rectangle: {width: 0.6, height: 0.2}, across: 12, along: 4}") +
+                              "handles:\n  - {name: clamp, body: strip, where: {box: {lower: [-1, -1, -1], upper: "
+                              "[0.001, 1, 1]}}, hold: {keep: clamp, motion: {keyframes: [{time: 0}, {time: 0.05, "
+                              "translate: [0, 0, 0.05]}, {time: 0.1}]}}}\n");
+  text.replace(text.find("frame_interval: 10"), 18, "frame_interval: 10, max_dt: " + std::to_string(max_dt));
+  Stage stage(text);
+  Real excess = 0, peak = 0;
+  while (stage.state.time < 0.25) {
+    stage.steps(4);
+    const Totals now = stage.totals();
+    const Real energy = now.kinetic_energy + now.elastic_energy;
+    peak = std::max(peak, energy);
+    excess = std::max(excess, energy - stage.state.handle_impulse[0].work);
+  }
+  return excess / peak;
+}
+
+TEST(ShellBodyTest, HasNoMoreEnergyThanTheWorkDoneOnIt) { EXPECT_LT(excess_of_energy(2e-3), 1e-3); }
+
 // --- Handles ---------------------------------------------------------------------------------------------------------
 
 const std::string strip = "mesh: {rectangle: {width: 0.6, height: 0.2}, across: 12, along: 4}";
