@@ -24,6 +24,17 @@ Corners<T, Stencil::corners> corners_of(const Stencil& s, std::span<const Vector
 
 }  // namespace
 
+void release(FoldedTriangle& triangle, int k) {
+  Mat3& K = triangle.stiffness;
+  const Vec3 column = K.col(k);
+  if (column[k] > 1e-9 * K.trace()) K -= column * column.transpose() / column[k];
+  K.row(k).setZero();
+  K.col(k).setZero();
+  triangle.rows[3 + k] = -1;
+}
+
+void release(BentVertex& vertex, int) { vertex.stiffness = 0; }
+
 template <class Stencil>
 BendingElements<Stencil>::BendingElements(std::vector<Stencil> stencils, std::size_t rows)
     : stencils_(std::move(stencils)), parts_(stencils_.size() * Stencil::corners) {
@@ -128,15 +139,8 @@ std::vector<FoldedTriangle> folds_at_rest(std::span<const std::array<std::int32_
                             ((1 - plate.poisson_ratio) * products * products / (length[i] * length[j]) +
                              plate.poisson_ratio * length[i] * length[j]);
       }
-    // A free edge takes the angle of least energy.
-    const Real least = 1e-9 * s.stiffness.trace();
-    for (int k = 0; k < 3; ++k) {
-      if (s.rows[3 + k] >= 0) continue;
-      const Vec3 column = s.stiffness.col(k);
-      if (column[k] > least) s.stiffness -= column * column.transpose() / column[k];
-      s.stiffness.row(k).setZero();
-      s.stiffness.col(k).setZero();
-    }
+    for (int k = 0; k < 3; ++k)
+      if (s.rows[3 + k] < 0) release(s, k);
     s.rest.setZero();
     s.rest = Folds<Real>(s, corners_of<Real>(s, rest)).angle;
     folds.push_back(s);

@@ -44,7 +44,7 @@ CodimensionalElements<K>::CodimensionalElements(const typename K::Constants& con
 }
 
 template <class K>
-typename K::Tangents CodimensionalElements<K>::tangents(const Element& element, std::span<const Vec3> x) const {
+typename K::Tangents CodimensionalElements<K>::tangents(const Element& element, std::span<const Vec3> x) {
   Tangents F = Tangents::Zero();
   for (int a = 0; a < K::corners; ++a) F += x[element.rows[a]] * element.gradients.row(a);
   return F;

@@ -18,11 +18,17 @@ struct BendingSprings : Field<Real> {
   static constexpr Label label{"bending_springs", "N/m", Keep::work};
 };
 
+/// The neighbours that a bending stencil has lost, as the sum of 2^k; one for each element of bodies that can tear.
+struct LostNeighbors : Field<Real> {
+  static constexpr Label label{"lost_neighbors", "1"};
+};
+
 /// The bending stencils of a mesh, each with the element that it lives with; rows are numbers of vertices.
 template <class Stencil>
 struct Bends {
   std::vector<Stencil> stencils;
-  std::vector<std::int64_t> element;  ///< Ascending.
+  std::vector<std::int64_t> element;                                 ///< Ascending, at most one for each.
+  std::vector<std::array<std::int64_t, Stencil::neighbors>> beyond;  ///< The other elements, -1 for none.
 };
 
 template <class K>
@@ -89,6 +95,7 @@ class CodimensionalBody final : public MeshBody {
       : MeshBody(of.name, of.mesh()), of_(std::move(of)), elements_(of_.law, of_.density, {}, 0), bending_({}, 0) {
     samples().add<ElasticF>();
     if (of_.tear_stretch) samples().add<Torn>();
+    if (of_.tear_stretch && bends()) samples().add<LostNeighbors>();
     if (bends()) points_.add<BendingSprings>();
   }
 
@@ -190,12 +197,26 @@ class CodimensionalBody final : public MeshBody {
         if (torn[q] > 0) elements_.tear(static_cast<std::size_t>(elements_.points()[q].element));
     }
     std::vector<Stencil> bends_here;
+    hinges_.clear();
     for (std::size_t b = 0; b < of_.bends.stencils.size(); ++b) {
-      if (!std::binary_search(piece().elements.begin(), piece().elements.end(), of_.bends.element[b])) continue;
+      const auto& all = piece().elements;
+      const auto found = std::lower_bound(all.begin(), all.end(), of_.bends.element[b]);
+      if (found == all.end() || *found != of_.bends.element[b]) continue;
       bends_here.push_back(of_.bends.stencils[b]);
       for (std::int32_t& r : bends_here.back().rows) r = r < 0 ? r : row[r];
+      Hinge hinge{elements_.first_point(static_cast<std::size_t>(found - all.begin())), bends_here.back(), {}};
+      for (int k = 0; k < Stencil::neighbors; ++k) {
+        const std::int64_t other = of_.bends.beyond[b][k];
+        if (other < 0) continue;
+        hinge.beyond[k] = of_.elements[other];
+        for (std::int32_t& r : hinge.beyond[k]->rows) r = row[r];
+      }
+      hinges_.push_back(std::move(hinge));
     }
     bending_ = BendingElements<Stencil>(std::move(bends_here), points_.rows());
+    if (of_.tear_stretch && bends()) {
+      for (std::size_t b = 0; b < hinges_.size(); ++b) release(b);
+    }
   }
 
   void respond_elements(std::span<Vec3> f, std::span<Mat3> A) override {
@@ -269,6 +290,19 @@ class CodimensionalBody final : public MeshBody {
       torn[q] = 1;
       elements_.tear(static_cast<std::size_t>(elements_.points()[q].element));
     }
+    if (!bends()) return;
+    // A stencil sees with its own vertices when an element that may live on another rank is gone.
+    const auto lost = samples().template get<LostNeighbors>();
+    for (std::size_t b = 0; b < hinges_.size(); ++b) {
+      const Hinge& hinge = hinges_[b];
+      const Real before = lost[hinge.sample];
+      for (int k = 0; k < Stencil::neighbors; ++k) {
+        const auto& other = hinge.beyond[k];
+        const bool gone = other && longest(elements_.tangents(*other, x())) > *of_.tear_stretch;
+        if (!has_lost(hinge, k) && (gone || torn[hinge.sample] > 0)) lost[hinge.sample] += 1 << k;
+      }
+      if (lost[hinge.sample] != before) release(b);
+    }
   }
 
   /// Writes the state of the elements into the table of quadrature points.
@@ -278,9 +312,27 @@ class CodimensionalBody final : public MeshBody {
     for (std::size_t q = 0; q < A.size(); ++q) A[q] = elements_.deformation(q, x());
   }
 
+  /// What a bending stencil of this rank needs when things tear.
+  struct Hinge {
+    std::size_t sample;  ///< The first quadrature point of its element.
+    Stencil whole;
+    std::array<std::optional<ElementAtRest<K>>, Stencil::neighbors> beyond;  ///< The other elements.
+  };
+  bool has_lost(const Hinge& hinge, int k) const {
+    return static_cast<int>(std::as_const(samples()).template get<LostNeighbors>()[hinge.sample]) >> k & 1;
+  }
+  /// The stencil does without the neighbours that it has lost; the order in which it lost them is no part of the state.
+  void release(std::size_t b) {
+    Stencil left = hinges_[b].whole;
+    for (int k = 0; k < Stencil::neighbors; ++k)
+      if (has_lost(hinges_[b], k)) weft::release(left, k);
+    bending_.replace(b, left);
+  }
+
   Ingredients<K> of_;
   CodimensionalElements<K> elements_;  ///< Of this rank, as the bending ones.
   BendingElements<Stencil> bending_;
+  std::vector<Hinge> hinges_;  ///< One for each stencil.
 };
 
 template <class S>
@@ -289,7 +341,18 @@ std::unique_ptr<MeshBody> make_sheet(const MembraneDescription& m, const typenam
   of.elements = sheet_at_rest<S>(m.triangles, m.rest, m.warp, m.thickness, m.spacing);
   if (m.bending) {
     of.bends.stencils = folds_at_rest(m.triangles, m.rest, *m.bending);  // one for each triangle
-    for (std::size_t e = 0; e < of.bends.stencils.size(); ++e) of.bends.element.push_back(static_cast<std::int64_t>(e));
+    std::map<std::array<std::int32_t, 2>, std::int64_t> triangle_at;  // directed edge
+    for (std::size_t e = 0; e < m.triangles.size(); ++e)
+      for (int k = 0; k < 3; ++k)
+        triangle_at[{m.triangles[e][(k + 1) % 3], m.triangles[e][(k + 2) % 3]}] = static_cast<std::int64_t>(e);
+    for (std::size_t e = 0; e < m.triangles.size(); ++e) {
+      of.bends.element.push_back(static_cast<std::int64_t>(e));
+      auto& beyond = of.bends.beyond.emplace_back();
+      for (int k = 0; k < 3; ++k) {
+        const auto other = triangle_at.find({m.triangles[e][(k + 2) % 3], m.triangles[e][(k + 1) % 3]});
+        beyond[k] = other == triangle_at.end() ? -1 : other->second;
+      }
+    }
   }
   return std::make_unique<CodimensionalBody<SheetKind<S>>>(std::move(of));
 }
@@ -314,6 +377,7 @@ std::unique_ptr<MeshBody> make_fibers(const FiberDescription& f) {
     for (const auto& [element, bend] : bends) {
       of.bends.element.push_back(element);
       of.bends.stencils.push_back(bend);
+      of.bends.beyond.push_back({number.at({bend.rows[1], bend.rows[2]})});
     }
   }
   return std::make_unique<CodimensionalBody<FiberKind>>(std::move(of));

@@ -123,14 +123,10 @@ void check(const KnitDeck& knit, const Spot& at) {
     at["pattern"].error("must be made of the letters k and p.");
 }
 
-void check(const MembraneDeck& membrane, const Spot& at) {
-  if (membrane.bending && membrane.tear_stretch)
-    at["tear_stretch"].error_at_key("cannot stand together with bending. Keep one of them.");
-}
-
-void check(const FiberDeck& fibers, const Spot& at) {
-  if (fibers.bending_modulus && fibers.tear_stretch)
-    at["tear_stretch"].error_at_key("cannot stand together with bending_modulus. Keep one of them.");
+void check(const KnitSweaterDeck& sweater, const Spot& at) {
+  if (sweater.body_stitches % 2 != 0) at["body_stitches"].error("must be even.");
+  if (2 * sweater.underarm >= sweater.body_stitches || sweater.underarm >= sweater.sleeve_stitches)
+    at["underarm"].error("must be less than half of body_stitches and less than sleeve_stitches.");
 }
 
 void check(const ControlMeshDeck& mesh, const Spot& at) {

@@ -472,7 +472,7 @@ inline constexpr auto keys<PlateDeck> =
           Key{"poisson_ratio", "1", above(-1).below(1), "0", "Poisson's ratio in bending.", &PlateDeck::poisson_ratio});
 
 inline constexpr const char* tear_text =
-    "Elements that are stretched beyond this are gone; without, nothing tears. Not together with bending.";
+    "Elements that are stretched beyond this are gone; without, nothing tears.";
 
 template <>
 inline constexpr auto keys<MembraneDeck> = table(
@@ -552,6 +552,26 @@ inline constexpr auto keys<KnitDeck> =
               &KnitDeck::depth},
           Key{"pattern", "k", "Columns in turn, k for knit and p for purl: k is stockinette, kp and kkpp are ribs.",
               &KnitDeck::pattern});
+
+template <>
+inline constexpr auto keys<KnitSweaterDeck> = table(
+    "knit_sweater",
+    "A jumper knitted in one piece of rings, upright along z with its hem at z = 0: a body, sleeves beside it in x, and "
+    "a yoke above all three that narrows to the neck. Without rows of body and sleeves it is a poncho.",
+    Key{"body_stitches", "1", at_least(4), required, "In a row of the body; even.", &KnitSweaterDeck::body_stitches},
+    Key{"sleeve_stitches", "1", at_least(2), required, "In a row of a sleeve.", &KnitSweaterDeck::sleeve_stitches},
+    Key{"underarm", "1", at_least(0), "3", "Stitches of body and sleeve that meet under an arm.",
+        &KnitSweaterDeck::underarm},
+    Key{"body_rows", "1", at_least(0), required, "Rows of the body below the yoke.", &KnitSweaterDeck::body_rows},
+    Key{"sleeve_rows", "1", at_least(0), required, "Rows of a sleeve below the yoke.", &KnitSweaterDeck::sleeve_rows},
+    Key{"yoke_rows", "1", at_least(1), required, "Rows of the yoke.", &KnitSweaterDeck::yoke_rows},
+    Key{"width", "m", above(0), required, "Of a stitch; rows are 0.9 of it apart.", &KnitSweaterDeck::width},
+    Key{"depth", "m", above(0), required, "Loops reach from -depth to depth; 0.3 widths leave room for the yarn.",
+        &KnitSweaterDeck::depth},
+    Key{"neck", "1", above(0).at_most(1), "0.6", "Width of stitches at the neck over that elsewhere.",
+        &KnitSweaterDeck::neck},
+    Key{"spread", "deg", at_least(0).below(90), "20", "Angle of the sleeves against the body.",
+        &KnitSweaterDeck::spread});
 
 template <>
 inline constexpr auto keys<PliesDeck> =

@@ -42,6 +42,12 @@ void add_smooth(Curves& curves, int pieces, Real spacing, const std::function<Ve
   curves.append(resampled(fine, spacing));
 }
 
+void add_closed(Curves& curves, const std::vector<Vec3>& ring, Real spacing) {
+  Curves fine;
+  fine.add(ring, true);
+  curves.append(resampled(fine, spacing));
+}
+
 }  // namespace
 
 Curves hair_tube(const HairTube& tube) {
@@ -124,6 +130,26 @@ Curves weave(const Weave& weave) {
   return curves;
 }
 
+namespace {
+
+/// Rows of a knitted fabric are this many stitch widths apart.
+constexpr Real row_rise = 0.9;
+
+/// One stitch from t = 0 to 2 pi: x in stitch widths, y in rows, z in depths. With x - t/2pi = a sin 2t and
+/// y = -b cos t it is a loop that is wider at head and foot than between. Rows sqrt(2) b apart cross each other at
+/// t = pi/4 +- d and 3 pi/4 +- d with 2 a cos 2d = 1/4; z = cos 2t then has opposite signs at +d and -d: the head of a
+/// loop lies on one side of the row above, its legs on the other. Between these crossings the rows run 2 a - 1/4 apart,
+/// side by side.
+Vec3 stitch(Real t) {
+  return {t / (2 * pi) + 0.21 * std::sin(2 * t), -std::cos(t) / std::sqrt(2.0), std::cos(2 * t)};
+}
+
+/// A thread that binds a row off, u stitches along it: it passes over one leg and under the other of each loop, whose
+/// head can then not slip out. Coordinates as those of a stitch.
+Vec3 binding(Real u) { return {u, 0.28, -0.7 + 0.7 * std::sin(2 * pi * (u - 0.5))}; }
+
+}  // namespace
+
 Curves knit(const Knit& knit) {
   require_positive({Real(knit.stitches), Real(knit.rows), knit.width, knit.depth, knit.spacing}, "knit");
   require(!knit.pattern.empty() && knit.pattern.find_first_not_of("kp") == std::string::npos, ExitCode::geometry,
@@ -132,24 +158,103 @@ Curves knit(const Knit& knit) {
     const int n = static_cast<int>(knit.pattern.size());
     return knit.pattern[static_cast<std::size_t>(((column % n) + n) % n)] == 'k' ? 1 : -1;
   };
-  // With t = 2 pi times the place in the stitch, x - t/2pi = a sin 2t and y = -b cos t is a loop that is wider at head
-  // and foot than between. Rows sqrt(2) b apart cross each other at t = pi/4 +- d and 3 pi/4 +- d with
-  // 2 a cos 2d = 1/4; z = cos 2t then has opposite signs at +d and -d: the head of a loop lies on one side of the row
-  // above, its legs on the other. Between these crossings the rows run 2 a - 1/4 apart, side by side.
-  const Real a = 0.21, rise = 0.9, b = rise / std::sqrt(2.0);
   Curves curves;
   for (int row = 0; row < knit.rows; ++row)
     add_smooth(curves, knit.stitches, knit.spacing, [&](Real s) {
       const Real u = s * knit.stitches;
       const int column = std::min(static_cast<int>(u), knit.stitches - 1);
       const Real t = 2 * pi * (u - column);
-      Real z = side(column) * std::cos(2 * t);
+      Vec3 x = stitch(t);
+      x.x() += column;
+      x.z() *= side(column);
       // Between knit and purl the foot of the loop passes from one side to the other.
       const bool first = t < 0.25 * pi && side(column - 1) != side(column) && column > 0;
       const bool last = t > 1.75 * pi && side(column + 1) != side(column) && column + 1 < knit.stitches;
-      if (first || last) z *= std::abs(std::sin(2 * t));
-      return Vec3(knit.width * (u + a * std::sin(2 * t)), knit.width * (row * rise - b * std::cos(t)), knit.depth * z);
+      if (first || last) x.z() *= std::abs(std::sin(2 * t));
+      return Vec3(knit.width * x.x(), knit.width * row_rise * (row + x.y()), knit.depth * x.z());
     });
+  return curves;
+}
+
+namespace {
+
+/// A wale of a garment: a line that bends where two parts meet, at row 0.
+struct Wale {
+  Vec3 foot, below, above;  ///< Its place at row 0, and the way from row to row on either side [m].
+  Vec3 at(Real row) const { return foot + row * (row < 0 ? below : above); }
+};
+
+/// The row of the given number, a ring through wales in turn; form: of the yarn, u stitches along it.
+void add_ring(Curves& curves, const std::vector<Wale>& wales, int row, Real depth, Real spacing,
+              const std::function<Vec3(Real)>& form) {
+  const auto n = static_cast<int>(wales.size());
+  const auto fabric = [&](Real column, Real height) {  // linear between the middles of stitches
+    const Real from_middle = column - 0.5, left = std::floor(from_middle), part = from_middle - left;
+    const auto wale = [&](Real k) { return wales[static_cast<std::size_t>(((static_cast<int>(k) % n) + n) % n)]; };
+    return Vec3((1 - part) * wale(left).at(height) + part * wale(left + 1).at(height));
+  };
+  std::vector<Vec3> ring;
+  for (int i = 0; i < 64 * n; ++i) {
+    const Vec3 x = form(i / 64.0);
+    const Real c = x.x(), r = row + 0.5 + x.y(), h = 0.25;
+    const Vec3 out = (fabric(c + h, r) - fabric(c - h, r)).cross(fabric(c, r + h) - fabric(c, r - h)).normalized();
+    ring.push_back(fabric(c, r) + depth * x.z() * out);
+  }
+  add_closed(curves, ring, spacing);
+}
+
+}  // namespace
+
+Curves knit_sweater(const KnitSweater& s) {
+  require_positive({s.width, s.depth, s.neck, s.spacing, Real(s.yoke_rows)}, "knit_sweater");
+  const int front = s.body_stitches / 2 - s.underarm, outer = s.sleeve_stitches - s.underarm;
+  require(s.body_stitches % 2 == 0 && s.underarm >= 0 && front > 0 && outer > 0, ExitCode::geometry,
+          "knit_sweater: expected an even number of body_stitches, more than twice underarm, and more sleeve_stitches "
+          "than underarm");
+  const int around = 2 * (front + outer);
+  const Real rise = row_rise * s.width, body = s.body_stitches * s.width / (2 * pi),
+             sleeve = s.sleeve_stitches * s.width / (2 * pi), neck = s.neck * around * s.width / (2 * pi);
+  // The yoke is as long as its rows in the middle of front and back.
+  const Real inward = std::abs(body - neck), length = s.yoke_rows * rise;
+  require(inward < length, ExitCode::geometry,
+          "knit_sweater: the yoke has too few rows to reach from the body to the neck");
+  const Vec3 top(0, 0, s.body_rows * rise), up(0, 0, rise);
+  const Real height = std::sqrt(length * length - inward * inward);
+  const auto on_ring = [](Real radius, Real angle) { return Vec3(radius * std::cos(angle), radius * std::sin(angle), 0); };
+  const auto middle = [](int k, int n) { return 2 * pi * (k + 0.5) / n; };
+
+  // Wales of each tube in turn about z, from the middle of an underarm on; those above are the yoke's, in its order:
+  // back, left sleeve, front, right sleeve.
+  std::vector<Wale> trunk, left, right, yoke;
+  for (int k = 0; k < s.body_stitches; ++k)
+    trunk.push_back({top + on_ring(body, middle(k, s.body_stitches)), up, up});
+  for (int k = 0; k < s.sleeve_stitches; ++k) {
+    const Real beside = body + sleeve + 0.5 * s.width, out = std::sin(s.spread), down = std::cos(s.spread);
+    const Vec3 place = on_ring(sleeve, middle(k, s.sleeve_stitches));
+    left.push_back({top + Vec3(-beside, 0, 0) + place, rise * Vec3(out, 0, down), up});
+    right.push_back({top + Vec3(beside, 0, 0) - place, rise * Vec3(-out, 0, down), up});
+  }
+  const auto join = [&](std::vector<Wale>& tube, int first, int count) {
+    for (int k = first; k < first + count; ++k) {
+      const Real angle = 0.5 * pi + 2 * pi * (static_cast<Real>(yoke.size()) + 0.5 - 0.5 * front) / around;
+      const Vec3 end = top + Vec3(0, 0, height) + on_ring(neck, angle);
+      tube[static_cast<std::size_t>(k)].above = (end - tube[static_cast<std::size_t>(k)].foot) / s.yoke_rows;
+      yoke.push_back(tube[static_cast<std::size_t>(k)]);
+    }
+  };
+  const int side = s.underarm / 2, rest = s.underarm - side;  // of an underarm before and after its middle
+  join(trunk, rest, front);
+  join(left, rest, outer);
+  join(trunk, s.body_stitches / 2 + rest, front);
+  join(right, rest, outer);
+
+  const auto loops = [](Real u) { return Vec3(stitch(2 * pi * (u - std::floor(u))) + Vec3(std::floor(u), 0, 0)); };
+  Curves curves;
+  for (int row = -s.body_rows; row < 0; ++row) add_ring(curves, trunk, row, s.depth, s.spacing, loops);
+  for (const auto* tube : {&left, &right})
+    for (int row = -s.sleeve_rows; row < 0; ++row) add_ring(curves, *tube, row, s.depth, s.spacing, loops);
+  for (int row = 0; row < s.yoke_rows; ++row) add_ring(curves, yoke, row, s.depth, s.spacing, loops);
+  add_ring(curves, yoke, s.yoke_rows - 1, s.depth, s.spacing, binding);
   return curves;
 }
 

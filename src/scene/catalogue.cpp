@@ -251,6 +251,11 @@ Curves make_curves(const Comm& comm, const CurvesDeck& deck, Real dx) {
                             },
                             [&](const KnitDeck& d) {
                               return knit({d.stitches, d.rows, d.width, d.depth, d.pattern, spacing});
+                            },
+                            [&](const KnitSweaterDeck& d) {
+                              return knit_sweater({d.body_stitches, d.sleeve_stitches, d.underarm, d.body_rows,
+                                                   d.sleeve_rows, d.yoke_rows, d.width, d.depth, d.neck, d.spread,
+                                                   spacing});
                             }},
                  deck.form);
   if (deck.plies) curves = plied(curves, {deck.plies->count, deck.plies->radius, deck.plies->twist});

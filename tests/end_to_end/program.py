@@ -78,6 +78,32 @@ colliders:
   - {name: ball, shape: {sphere: {center: [0, 0, 0], radius: 0.2}}, condition: separate, friction: 0.4}
 """
 
+# A woven sheet and fibers, both with bending, are pulled until they tear.
+TORN = """
+weft: 1
+title: Torn
+domain: {dx: 0.05, gravity: [0, 0, -9.81]}
+time: {end: 1, frame_interval: 0.1, max_dt: 0.4 ms}
+materials:
+  denim: {law: woven_sheet, density: 400, warp_modulus: 8e4, weft_modulus: 4e4, poisson_ratio: 0.2, shear_modulus: 2e4,
+          contact: {stiffness: 2e4, shear_stiffness: 4e3, friction: 0.3}}
+  hemp: {law: fiber, density: 400, stretch_modulus: 8e4, shear_modulus: 5e3, youngs_modulus: 2e4, poisson_ratio: 0.3,
+         friction_angle: 20}
+bodies:
+  - {name: sheet, kind: membrane, material: denim, thickness: 5 mm, warp: [0, 1, 0], tear_stretch: 1.2,
+     bending: {youngs_modulus: 1e6, poisson_ratio: 0.2}, mesh: {rectangle: {width: 0.3, height: 0.45}, across: 6, along: 9}}
+  - {name: ropes, kind: fiber, material: hemp, radius: 1 cm, tear_stretch: 1.2, bending_modulus: 1e6,
+     curves: {hair_tube: {inner_radius: 0, outer_radius: 0.15, length: 0.45, strands: 5},
+              rotate: {axis: [1, 0, 0], angle: -90}, translate: [1.15, 0, -0.3]}}
+handles:
+  - {name: foot, body: sheet, where: {box: {lower: [-1, -1, -1], upper: [1, 0.01, 1]}}, hold: {}}
+  - {name: feet, body: ropes, where: {box: {lower: [-1, -1, -1], upper: [2, 0.01, 1]}}, hold: {}}
+  - {name: hand, body: sheet, where: {box: {lower: [-1, 0.44, -1], upper: [1, 1, 1]}},
+     hold: {motion: {velocity: [0, 1, 0], spin: [0, 0, -8], center: [0.3, 0.45, 0]}}}
+  - {name: hands, body: ropes, where: {box: {lower: [-1, 0.44, -1], upper: [2, 1, 1]}},
+     hold: {motion: {velocity: [0, 1, 0], spin: [0, 0, -8], center: [1.3, 0.45, 0]}}}
+"""
+
 # Sand falls out of a spout on a ledge and over its edge out of the bounds: points are born and removed all the time.
 SPOUT = """
 weft: 1

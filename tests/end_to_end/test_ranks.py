@@ -1,8 +1,12 @@
 #!/usr/bin/env python3
 """Proves that ranks, threads and repetition change nothing that they may not: tests/end_to_end/test_ranks.py WEFT."""
+import pathlib
+import sys
 import unittest
 
-from program import CLOTH, JELLIES, PLATE, SPOUT, Case, checkpoints, history, physics, weft
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "postproc"))
+import weft_read  # noqa: E402
+from program import CLOTH, JELLIES, PLATE, SPOUT, TORN, Case, checkpoints, history, physics, weft
 
 # A jelly of one cell: its points stand in one or two blocks, so most of seven ranks have none.
 CRUMB = """
@@ -45,8 +49,19 @@ class RanksAndThreads(Case):
             with self.subTest(ranks=ranks):
                 self.assert_same_state(alone, self.run_deck(deck, str(ranks), *often, ranks=ranks), 1e-10)
 
+    def test_woven_sheets_and_fibers_that_bend_and_tear_agree_on_any_ranks(self):
+        deck = self.deck(TORN)
+        often = ["--steps", 50, "--set", "balance.every=10", "--set", "balance.threshold=1.01"]
+        alone = self.run_deck(deck, "1", *often)
+        for body in "sheet", "ropes":
+            torn = weft_read.Run(alone).checkpoint()[body + "_contact"]["torn"].mean()
+            self.assertTrue(0.02 < torn < 0.6, f"{torn:.0%} of {body} are torn")
+        for ranks in 2, 3, 4, 7:
+            with self.subTest(ranks=ranks):
+                self.assert_same_state(alone, self.run_deck(deck, str(ranks), *often, ranks=ranks), 1e-10)
+
     def test_threads_change_no_bit_of_cloth_and_shells(self):
-        for number, text in enumerate((CLOTH, PLATE)):
+        for number, text in enumerate((CLOTH, PLATE, TORN)):
             deck = self.deck(text)
             one, two = (self.run_deck(deck, f"{number}_{threads}", "--steps", 60, threads=threads)
                         for threads in (1, 2))

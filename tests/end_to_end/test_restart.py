@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import unittest
 
-from program import (CLOTH, FULL, JELLIES, PLATE, SPOUT, Case, checkpoints, command, environment, history, physics, run_json,
+from program import (CLOTH, FULL, JELLIES, PLATE, SPOUT, TORN, Case, checkpoints, command, environment, history, physics, run_json,
                      step_of, wait_until)
 
 DECKS = pathlib.Path(__file__).resolve().parents[2] / "decks"
@@ -48,6 +48,16 @@ class Restart(Case):
         shutil.rmtree(broken)
         broken = self.run_deck(deck, "broken", "--steps", 70, ranks=2)
         self.run_deck(deck, "broken", "--steps", 120, "--resume", "auto", ranks=4)
+        self.assert_same_state(unbroken, broken, 1e-10)
+
+    def test_what_has_torn_stays_torn_to_the_bit_on_the_same_ranks_and_to_1e_10_on_others(self):
+        deck = self.deck(TORN)
+        how = {"ranks": 3}
+        unbroken, broken = self.halves(deck, how, how, 36, 50)
+        self.assert_same_state(unbroken, broken, 0)
+        shutil.rmtree(broken)
+        broken = self.run_deck(deck, "broken", "--steps", 36, ranks=1)
+        self.run_deck(deck, "broken", "--steps", 50, "--resume", "auto", ranks=2)
         self.assert_same_state(unbroken, broken, 1e-10)
 
     def test_shells_go_on_to_the_bit_on_the_same_ranks_and_to_1e_10_on_others(self):

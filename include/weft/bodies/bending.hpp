@@ -17,7 +17,7 @@ namespace weft {
 /// and its energy that of Kirchhoff's plate, a quadratic form of the angles. Edges without a neighbour fold freely.
 /// [docs/theory.md, 10.5]
 struct FoldedTriangle {
-  static constexpr int corners = 6;
+  static constexpr int corners = 6, neighbors = 3;
   std::array<std::int32_t, corners> rows;  ///< Its corners, and those beyond its edges; -1 where there is none.
   Mat3 stiffness;                          ///< Of the angles [J]; zero rows for edges without a neighbour.
   Vec3 rest;                               ///< Angles at rest [rad].
@@ -27,10 +27,15 @@ struct FoldedTriangle {
 /// segments [Bergou et al. 2008] and l half their length; continued linearly in the cosine of the turn beyond 160
 /// degrees, so that it stays finite. [docs/theory.md, 10.5]
 struct BentVertex {
-  static constexpr int corners = 3;
+  static constexpr int corners = 3, neighbors = 1;
   std::array<std::int32_t, corners> rows;  ///< The vertex is the middle one.
   Real stiffness;                          ///< B / l [J].
 };
+
+/// The triangle has no neighbour beyond edge k any more; the edge takes the angle of least energy.
+void release(FoldedTriangle& triangle, int k);
+/// The fiber is torn beside the vertex.
+void release(BentVertex& vertex, int);
 
 /// The bending elements of a body on one rank; spans over vertices have `rows` entries. Results do not depend on the
 /// number of threads.
@@ -40,6 +45,8 @@ class BendingElements {
   BendingElements(std::vector<Stencil> stencils, std::size_t rows);
 
   const std::vector<Stencil>& stencils() const { return stencils_; }
+  /// Stencil e becomes this one, which has the rows that it had, or -1.
+  void replace(std::size_t e, const Stencil& stencil) { stencils_[e] = stencil; }
   /// [J]
   Real energy(std::span<const Vec3> x) const;
   /// Adds -dE/dx to f [N].

@@ -98,6 +98,9 @@ class CodimensionalElements {
   /// Directors become unit and perpendicular to the elements at x: contact without stress.
   void rest(std::span<const Vec3> x);
   Vec3 position(std::size_t point, std::span<const Vec3> x) const;
+  static Tangents tangents(const Element& element, std::span<const Vec3> x);
+  /// The points of element e begin here and end before those of the next.
+  std::size_t first_point(std::size_t e) const { return static_cast<std::size_t>(first_point_[e]); }
 
   /// Adds each vertex's share of the mass of its elements and writes that of each point [kg]: an element's mass goes in
   /// equal parts to its vertices and points.
@@ -123,8 +126,6 @@ class CodimensionalElements {
   Mat3 deformation(std::size_t point, std::span<const Vec3> x) const;
 
  private:
-  Tangents tangents(const Element& element, std::span<const Vec3> x) const;
-  std::size_t first_point(std::size_t e) const { return static_cast<std::size_t>(first_point_[e]); }
   Real point_volume(std::size_t e) const {
     return elements_[e].volume / static_cast<Real>(first_point_[e + 1] - first_point_[e]);
   }

@@ -315,13 +315,22 @@ struct KnitDeck {
   Real width, depth;  ///< [m].
   std::string pattern;
 };
+struct KnitSweaterDeck {
+  int body_stitches, sleeve_stitches, underarm;
+  int body_rows, sleeve_rows, yoke_rows;
+  Real width, depth;  ///< [m].
+  Real neck;          ///< [1].
+  Real spread;        ///< [rad].
+};
 struct PliesDeck {
   int count;
   Real radius, twist;  ///< [m].
 };
 
 struct CurvesDeck {
-  std::variant<CurveFileDeck, HairTubeDeck, HairBallDeck, BraidDeck, ShagCarpetDeck, WeaveDeck, KnitDeck> form;
+  std::variant<CurveFileDeck, HairTubeDeck, HairBallDeck, BraidDeck, ShagCarpetDeck, WeaveDeck, KnitDeck,
+               KnitSweaterDeck>
+      form;
   std::optional<PliesDeck> plies;
   std::optional<Real> spacing;  ///< Of vertices along the curves [m].
   Real scale;

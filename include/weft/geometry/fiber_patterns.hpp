@@ -71,6 +71,19 @@ struct Knit {
 };
 Curves knit(const Knit& knit);
 
+/// A jumper knitted in one piece, upright along z, its hem at z = 0: three tubes of rings, body and two sleeves that hang
+/// beside it in x, and above them a yoke whose rings go around all three and narrow towards the neck. Where a sleeve
+/// meets the body, `underarm` stitches of each are left out of the yoke. A closed thread binds off the neck.
+struct KnitSweater {
+  int body_stitches, sleeve_stitches, underarm;  ///< body_stitches is even.
+  int body_rows, sleeve_rows, yoke_rows;
+  Real width, depth;  ///< Of stitches, as in Knit.
+  Real neck;          ///< Width of stitches at the neck over that elsewhere.
+  Real spread;        ///< Angle of the sleeves against the body [rad].
+  Real spacing;
+};
+Curves knit_sweater(const KnitSweater& sweater);
+
 /// Each curve replaced by `plies` helices about it that turn once in `twist` of its length; closed curves stay closed
 /// (the twist is then rounded). One ply of radius 0 gives the curve.
 struct Plies {

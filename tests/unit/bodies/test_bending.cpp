@@ -183,6 +183,29 @@ TEST(SheetBendingTest, AStripBendsByTheClosedForm) {
   EXPECT_LE(std::abs(errors[2]), 0.7 * std::abs(errors[1]));
 }
 
+TEST(SheetBendingTest, ATriangleThatLosesANeighborBendsAsIfItHadNeverHadIt) {
+  const std::vector<Vec3> x = {{0, 0, 0}, {1, 0.1, 0}, {0.4, 0.8, 0}, {1.2, 1, 0}, {-0.5, 0.6, 0}, {0.6, -0.9, 0}};
+  const std::vector<std::array<std::int32_t, 3>> whole = {{0, 1, 2}, {1, 3, 2}, {0, 2, 4}, {1, 0, 5}};
+  for (const int lost : {1, 2, 3}) {
+    auto left = whole;
+    left.erase(left.begin() + lost);
+    FoldedTriangle expected = folds_at_rest(left, x, {1, 0.3})[0];
+    FoldedTriangle got = folds_at_rest(whole, x, {1, 0.3})[0];
+    int k = 0;  // the edge to the triangle that is lost
+    while (std::count(whole[lost].begin(), whole[lost].end(), got.rows[3 + k]) == 0) ++k;
+    release(got, k);
+    EXPECT_EQ(got.rows, expected.rows);
+    EXPECT_LE((got.stiffness - expected.stiffness).norm(), 1e-14 * expected.stiffness.norm());
+  }
+  // Without neighbours it resists nothing.
+  FoldedTriangle alone = folds_at_rest(whole, x, {1, 0.3})[0];
+  for (const int k : {0, 1, 2}) release(alone, k);
+  EXPECT_EQ(alone.stiffness, Mat3(Mat3::Zero()));
+  BentVertex vertex{{0, 1, 2}, 3};
+  release(vertex, 0);
+  EXPECT_EQ(vertex.stiffness, 0);
+}
+
 TEST(SheetBendingTest, RefusesTrianglesTurnedAgainstEachOther) {
   const std::vector<Vec3> x = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 1, 0}};
   const std::vector<test::Triangle> turned = {{0, 1, 2}, {1, 2, 3}};

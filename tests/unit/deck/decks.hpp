@@ -103,6 +103,7 @@ bodies:
   - {name: f5, kind: fiber, material: hair, radius: 1 mm, curves: {shag_carpet: {width: 1, depth: 1, height: 0.1, gap: 0.02, lean: 0.2, seed: 7}}}
   - {name: f6, kind: fiber, material: yarn, radius: 1 mm, curves: {weave: {warp: 10, weft: 12, gap: 0.02, amplitude: 0.002}}}
   - {name: f7, kind: fiber, material: yarn, radius: 1 mm, curves: {knit: {stitches: 10, rows: 12, width: 0.02, depth: 0.006, pattern: kp}}}
+  - {name: f8, kind: fiber, material: yarn, radius: 1 mm, bending_modulus: 1 MPa, tear_stretch: 1.5, curves: {knit_sweater: {body_stitches: 40, sleeve_stitches: 16, underarm: 2, body_rows: 20, sleeve_rows: 18, yoke_rows: 10, width: 0.02, depth: 0.006, neck: 0.5, spread: 10}}}
 sources:
   - {name: tap, body: b, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, velocity: [0, -1, 0], from: 1, until: 2 s}
 colliders:

@@ -317,6 +317,52 @@ TEST(FiberPatternsTest, KnittedLoopsGoThroughThoseOfTheRowBelow) {
   }
 }
 
+/// Crossings of rings c and d about the z axis seen from outside around an angle, where they are beyond a radius.
+std::vector<int> crossings_at(const Curves& rings, std::int64_t c, std::int64_t d, Real angle, Real radius) {
+  Curves flat;
+  for (const std::int64_t ring : {c, d}) {
+    std::vector<Vec3> turned;  // x along the rings, y up, z outwards
+    for (const Vec3& x : rings.curve(ring))
+      turned.emplace_back(x.y() * std::cos(angle) - x.x() * std::sin(angle), x.z(),
+                          x.x() * std::cos(angle) + x.y() * std::sin(angle));
+    const auto least_out = [](const Vec3& a, const Vec3& b) { return a.z() < b.z(); };
+    std::rotate(turned.begin(), std::min_element(turned.begin(), turned.end(), least_out), turned.end());
+    std::erase_if(turned, [&](const Vec3& x) { return std::abs(x.x()) > 1.2 || x.z() < radius; });
+    flat.add(turned);
+  }
+  return crossings(flat, 0, 1);
+}
+
+TEST(FiberPatternsTest, AJumperIsKnittedTogetherInAllItsRows) {
+  const KnitSweater sweater{24, 10, 2, 3, 4, 5, 1, 0.3, 0.6, 0, 0.03};
+  const Curves curves = knit_sweater(sweater);
+  ASSERT_EQ(curves.count(), 3 + 4 + 4 + 5 + 1);  // body, sleeves, yoke, neckband
+  EXPECT_TRUE(std::all_of(curves.closed.begin(), curves.closed.end(), [](bool closed) { return closed; }));
+  const Real front = -0.5 * std::numbers::pi, back = -front, left = std::numbers::pi, right = 0;
+  const auto knitted = [&](std::int64_t row, std::int64_t above, Real angle, Real radius) {
+    const std::vector<int> list = crossings_at(curves, row, above, angle, radius);
+    ASSERT_GE(list.size(), 6u) << row;  // two stitches or more, of four crossings each
+    for (std::size_t k = 2; k < list.size(); ++k) EXPECT_EQ(list[k], -list[k - 2]) << row;
+  };
+  for (const Real angle : {front, back}) {
+    for (const auto& [row, above] : {std::pair{0, 1}, {1, 2}, {2, 11}, {11, 12}, {12, 13}, {13, 14}, {14, 15}})
+      knitted(row, above, angle, 0);
+    EXPECT_TRUE(crossings_at(curves, 0, 2, angle, 0).empty());
+    EXPECT_TRUE(crossings_at(curves, 1, 11, angle, 0).empty());
+  }
+  const Real sleeve = 24 / (2 * std::numbers::pi) + 0.5 + 10 / (2 * std::numbers::pi);  // its axis
+  for (const auto& [angle, first] : {std::pair{left, 3}, {right, 7}})
+    for (int row = first; row < first + 3; ++row) knitted(row, row + 1, angle, sleeve + 0.8);
+  const std::vector<int> bound = crossings_at(curves, 16, 15, front, 0);
+  ASSERT_GE(bound.size(), 3u);
+  for (std::size_t k = 1; k < bound.size(); ++k) EXPECT_EQ(bound[k], -bound[k - 1]);
+  EXPECT_EQ(knit_sweater({24, 10, 2, 0, 0, 5, 1, 0.3, 0.6, 0, 0.03}).count(), 6);  // the yoke alone
+  // Mirror image in x: what hangs on one side hangs on the other.
+  const Box box = bounds_of(curves);
+  EXPECT_NEAR(box.lower.x(), -box.upper.x(), 0.05);
+  EXPECT_NEAR(box.lower.y(), -box.upper.y(), 0.05);
+}
+
 TEST(FiberPatternsTest, PliesWindAboutTheirYarn) {
   Curves line;
   line.add(std::vector<Vec3>{{0, 0, 0}, {4, 0, 0}});
@@ -355,6 +401,9 @@ TEST(FiberPatternsTest, RefuseWhatCannotBeMade) {
   EXPECT_THROW(braid({4, 1, 1, 1, 1, 0.1}), Error);
   EXPECT_THROW(knit({3, 3, 1, 0.1, "kx", 0.1}), Error);
   EXPECT_THROW(knit({3, 3, 1, 0.1, "", 0.1}), Error);
+  EXPECT_THROW(knit_sweater({23, 10, 2, 3, 4, 5, 1, 0.3, 0.6, 0.3, 0.03}), Error);
+  EXPECT_THROW(knit_sweater({24, 10, 12, 3, 4, 5, 1, 0.3, 0.6, 0.3, 0.03}), Error);
+  EXPECT_THROW(knit_sweater({60, 10, 2, 3, 4, 1, 1, 0.3, 0.1, 0.3, 0.03}), Error);
   EXPECT_THROW(weave({0, 3, 1, 0.1, 0.1}), Error);
   EXPECT_THROW(cloth_sheet(1, -1, 2, 2), Error);
 }
