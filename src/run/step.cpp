@@ -485,12 +485,13 @@ bool Stepper::has_leavers(const Bins& bins) const {
 void Stepper::send_home(std::size_t set) {
   const auto timing = timers_.measure("exchange");
   Table& points = sets_[set].points->points();
-  std::vector<int> homes(points.owned());
+  std::vector<Leaver> leavers;
   for (const Bin& bin : bins_[set].bins()) {
     const int owner = state_.cuts.owner(bin.key);
-    for (std::uint32_t k = bin.begin; k < bin.end; ++k) homes[bins_[set].order()[k]] = owner;
+    if (owner == comm_.rank()) continue;
+    for (std::uint32_t k = bin.begin; k < bin.end; ++k) leavers.push_back({bins_[set].order()[k], owner});
   }
-  ship(comm_, points, homes);
+  ship(comm_, points, leavers);
 }
 
 /// Whether the map has to be made anew for what the points of this rank touch now (touched_ afterwards).

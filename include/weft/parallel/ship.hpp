@@ -15,8 +15,18 @@ struct Shipment {
   int messages = 0;
 };
 
-/// Sends owned row r to rank new_rank[r]; rows that stay keep their order and come first, arrivals follow by source
-/// rank. Ghost rows are dropped. Work and shown columns are zero in rows that arrived. Collective.
+/// An owned row that goes to another rank.
+struct Leaver {
+  std::uint32_t row;
+  int rank;
+};
+
+/// Sends these rows, each named once, to their ranks. Arrivals, by source rank, take the places of rows that left, then follow after
+/// the last row; if fewer come than leave, the last rows that stay fill the remaining places. All others stay where they
+/// are, so that the work is that of the rows that move. Ghost rows are dropped. Work and shown columns are zero in rows
+/// that arrived. Collective.
+Shipment ship(const Comm& comm, Table& table, std::span<const Leaver> leavers);
+/// The same, row r going to rank new_rank[r].
 Shipment ship(const Comm& comm, Table& table, std::span<const int> new_rank);
 
 /// Sends every row to the rank home(Id of the row), rows of which no rank is the home (-1) to none; afterwards they
