@@ -1,10 +1,10 @@
 #pragma once
 // The loops over the points of a continuum, compiled once for each law.
 
-#include "bodies/pack_rows.hpp"
 #include "weft/base/sums.hpp"
 #include "weft/bodies/continuum.hpp"
 #include "weft/bodies/trial.hpp"
+#include "weft/math/pack_rows.hpp"
 
 #include <cmath>
 #include <tuple>

@@ -21,55 +21,64 @@ struct PipeBuffer {
 
 /// The stencils of a chunk, found once for the way to the points and the way back.
 template <class Kernel>
-using ChunkStencils = std::vector<Stencil<Kernel>>;
+using ChunkStencils = std::vector<Stencils<Kernel>>;
 
 template <class Kernel>
 void find_stencils(const TransferSettings& settings, const Real4& origin, ChunkRows rows, std::span<const Vec3> x,
                    ChunkStencils<Kernel>& stencils) {
   stencils.clear();
-  for (const std::uint32_t p : rows) stencils.emplace_back(x[p], origin, settings.dx, 1 / settings.dx);
+  for (std::size_t first = 0; first < rows.size(); first += Pack::size)
+    stencils.emplace_back(x, PackRows::of(rows, first), origin, settings.dx, 1 / settings.dx);
+}
+
+/// Calls visit(entry, stencil) for the points of a chunk, in order.
+template <class Kernel, class F>
+void for_each_stencil(const ChunkStencils<Kernel>& stencils, F&& visit) {
+  std::size_t entry = 0;
+  for (const Stencils<Kernel>& pack : stencils)
+    for (int lane = 0; lane < pack.count(); ++lane) visit(entry++, pack[lane]);
 }
 
 template <class Kernel>
 void gather_chunk(const ChunkStencils<Kernel>& stencils, const Tile<Kernel>& tile, PipeBuffer& chunk) {
-  for (std::size_t k = 0; k < stencils.size(); ++k) {
-    const FieldAtPoint at = field_at(stencils[k], tile);
+  for_each_stencil(stencils, [&](std::size_t k, const auto& s) {
+    const FieldAtPoint at = field_at(s, tile);
     // Fourth lanes spill into what is written next.
     store4(chunk.u[k].data(), at.value);
     for (int axis = 0; axis < 3; ++axis) store4(chunk.H[k].data() + 3 * axis, at.slope[axis]);
-  }
+  });
 }
 
 /// Takes A_p G_ip from the nodes of the points.
 template <class Kernel>
 void scatter_chunk(const ChunkStencils<Kernel>& stencils, const PipeBuffer& chunk, Tile<Kernel>& tile) {
   constexpr int n = Kernel::nodes;
-  for (std::size_t k = 0; k < stencils.size(); ++k) {
-    const Stencil<Kernel>& s = stencils[k];
+  for_each_stencil(stencils, [&](std::size_t k, const auto& s) {
     const Mat3& A = chunk.A[k];
     const auto column = [&A](int axis) { return Real4{-A(0, axis), -A(1, axis), -A(2, axis), 0}; };
     const Real4 Ax = column(0), Ay = column(1), Az = column(2);
     // A G = wz (wy X + wx Y) + wx wy Z.
     Real4 X[n], Y[n], Z[n];
     for (int i = 0; i < n; ++i) {
-      X[i] = s.g[i][0] * Ax;
-      Y[i] = s.g[i][1] * Ay;
-      Z[i] = s.g[i][2] * Az;
+      X[i] = s.g(i, 0) * Ax;
+      Y[i] = s.g(i, 1) * Ay;
+      Z[i] = s.g(i, 2) * Az;
     }
+    Real4* first = tile.first_of(s);
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
-        const Real4 xy = s.w[j][1] * X[i] + s.w[i][0] * Y[j];
-        const Real wxy = s.w[i][0] * s.w[j][1];
-        Real4* row = &tile.node[s.corner.x() + i][s.corner.y() + j][s.corner.z()];
-        for (int l = 0; l < n; ++l) row[l] += s.w[l][2] * xy + wxy * Z[l];
+        const Real4 xy = s.w(j, 1) * X[i] + s.w(i, 0) * Y[j];
+        const Real wxy = s.w(i, 0) * s.w(j, 1);
+        Real4* row = first + i * Tile<Kernel>::along_x + j * Tile<Kernel>::along_y;
+        for (int l = 0; l < n; ++l) row[l] += s.w(l, 2) * xy + wxy * Z[l];
       }
-  }
+  });
 }
 
 /// G_ip of node (i, j, l) of a stencil.
-template <class Kernel>
-Vec3 gradient_operator(const Stencil<Kernel>& s, int i, int j, int l) {
-  return {s.g[i][0] * s.w[j][1] * s.w[l][2], s.w[i][0] * s.g[j][1] * s.w[l][2], s.w[i][0] * s.w[j][1] * s.g[l][2]};
+template <class One>
+Vec3 gradient_operator(const One& s, int i, int j, int l) {
+  return {s.g(i, 0) * s.w(j, 1) * s.w(l, 2), s.w(i, 0) * s.g(j, 1) * s.w(l, 2), s.w(i, 0) * s.w(j, 1) * s.g(l, 2)};
 }
 
 /// B_rs = sum_kl M_(rk)(sl) G_k G_l: what a point adds to the block of one of its nodes.
@@ -147,15 +156,15 @@ void add_node_blocks(const TransferSettings& settings, const Bins& bins, std::sp
         for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
           const Bin& bin = bins.bins()[chosen[b]];
           std::fill(tile.begin(), tile.end(), Mat3::Zero());
-          for (std::uint32_t k = bin.begin; k < bin.end; ++k) {
-            const std::uint32_t p = bins.order()[k];
-            const Stencil<Kernel> s(x[p], origin_of(bin), settings.dx, 1 / settings.dx);
-            for (int i = 0; i < n; ++i)
-              for (int j = 0; j < n; ++j)
-                for (int l = 0; l < n; ++l)
-                  tile[((s.corner.x() + i) * edge + s.corner.y() + j) * edge + s.corner.z() + l] +=
-                      contracted(tangents[p], gradient_operator(s, i, j, l));
-          }
+          for_each_chunk(bins, bin, [&](ChunkRows rows) {
+            weft::for_each_stencil<Kernel>(rows, x, origin_of(bin), settings.dx, [&](std::size_t k, const auto& s) {
+              for (int i = 0; i < n; ++i)
+                for (int j = 0; j < n; ++j)
+                  for (int l = 0; l < n; ++l)
+                    tile[s.place() + (i * edge + j) * edge + l] +=
+                        contracted(tangents[rows[k]], gradient_operator(s, i, j, l));
+            });
+          });
           for (int a = 0; a < edge; ++a)
             for (int c = 0; c < edge; ++c)
               for (int d = 0; d < edge; ++d) {
@@ -180,21 +189,21 @@ void for_each_point(const TransferSettings& settings, const Bins& bins, std::spa
     constexpr int n = Kernel::nodes;
     PointNodes nodes;
     for (const Bin& bin : bins.bins())
-      for (std::uint32_t k = bin.begin; k < bin.end; ++k) {
-        const std::uint32_t p = bins.order()[k];
-        const Stencil<Kernel> s(x[p], origin_of(bin), settings.dx, 1 / settings.dx);
-        nodes.at.clear();
-        nodes.G.clear();
-        for (int i = 0; i < n; ++i)
-          for (int j = 0; j < n; ++j)
-            for (int l = 0; l < n; ++l) {
-              const Vec3i node = s.corner + Vec3i(i, j, l);
-              const int octant = (node.x() >> 2) << 2 | (node.y() >> 2) << 1 | (node.z() >> 2);
-              nodes.at.push_back(bin.numbers[octant] * NodeField::row + NodeField::width * place_in_block(node));
-              nodes.G.push_back(gradient_operator(s, i, j, l));
-            }
-        visit(p, nodes);
-      }
+      for_each_chunk(bins, bin, [&](ChunkRows rows) {
+        weft::for_each_stencil<Kernel>(rows, x, origin_of(bin), settings.dx, [&](std::size_t k, const auto& s) {
+          nodes.at.clear();
+          nodes.G.clear();
+          for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j)
+              for (int l = 0; l < n; ++l) {
+                const Vec3i node = s.corner() + Vec3i(i, j, l);
+                const int octant = (node.x() >> 2) << 2 | (node.y() >> 2) << 1 | (node.z() >> 2);
+                nodes.at.push_back(bin.numbers[octant] * NodeField::row + NodeField::width * place_in_block(node));
+                nodes.G.push_back(gradient_operator(s, i, j, l));
+              }
+          visit(rows[k], nodes);
+        });
+      });
   });
 }
 

@@ -1,54 +1,116 @@
 #pragma once
-// The kernel of one point, dimension by dimension, and the tile of nodes that the points of one block share.
+// The kernel of a pack of points, dimension by dimension, and the tile of nodes that the points of one block share.
+//
+//     w_ip = wx wy wz,   G_ip = (gx wy wz, wx gy wz, wx wy gz)
+//
+// What belongs to a point is found for a pack of points at once, one point in each lane. What belongs to a node is one
+// register of four reals. So the loops over the nodes of a point read the former number by number, which costs nothing
+// (a load that spreads the number comes with the multiplication), and the latter as they stand:
+//
+//     stencils  w[i][axis]   | p0 p1 p2 p3 p4 p5 p6 p7 |      tile  node[x][y][z]   | m  p_x p_y p_z |  (or v_x v_y v_z 1)
+//
+// A quadratic kernel has 27 nodes. Scatter needs 54 multiply-adds for their rows and 18 for the columns of rows, gather
+// 93 in all; a core does two a cycle. [docs/performance.md]
 
 #include "weft/fields/chunk.hpp"
 #include "weft/math/kernels.hpp"
+#include "weft/math/pack_rows.hpp"
 #include "weft/math/real4.hpp"
 #include "weft/transfer/bins.hpp"
 
 namespace weft {
 
-/// Weights w, offsets d = x_i - x_p and gradient factors g of the nodes first + i along each axis: w_ip = wx wy wz and
-/// G_ip = (gx wy wz, wx gy wz, wx wy gz). The lanes of a Real4 are the axes.
 template <class Kernel>
-struct Stencil {
+struct Tile;
+
+/// Weights w and gradient factors g of a pack of points, for the nodes first + i along each axis.
+template <class Kernel>
+class Stencils {
+ public:
   static constexpr int n = Kernel::nodes;
-  Real w[n][4];  ///< [1].
-  Real d[n][4];  ///< [m].
-  Real g[n][4];  ///< [1/m].
-  Real4 t;       ///< Place of the point after its first node [dx].
-  Vec3i corner;  ///< The first node, counted from the first node of the block.
+  /// G = w D^-1 (x_i - x_p), with a D that is the same for all points. Else G = grad w.
+  static constexpr bool is_mls = Kernel::inverse_inertia != 0;
 
-  /// origin: first node of the point's block [dx].
-  Stencil(const Vec3& x, const Real4& origin, Real dx, Real per_dx) {
-    const Real4 scaled = Real4{x.x(), x.y(), x.z(), 0} * per_dx - origin;
-    // The block is known: rounding, which may also make the difference negative, must not carry the point beyond the
-    // tile.
-    const Int4 first = clamped(truncated(scaled - Kernel::offset), 0, block_width - 1);
-    corner = {first[0], first[1], first[2]};
-    t = scaled - as_reals(first);
-    Real4 weights[n];
-    Kernel::weights(t, weights);
-    for (int i = 0; i < n; ++i) {
-      const Real4 offset = (Real(i) - t) * dx;
-      store4(w[i], weights[i]);
-      store4(d[i], offset);
-      if constexpr (Kernel::inverse_inertia != 0)
-        store4(g[i], weights[i] * offset * (Kernel::inverse_inertia * per_dx * per_dx));
+  /// origin: first node of the points' block [dx].
+  Stencils(std::span<const Vec3> x, const PackRows& rows, const Real4& origin, Real dx, Real per_dx)
+      : count_(rows.count) {
+    const Vector3<Pack> at = load(x, rows);
+    Pack place = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+      const Pack scaled = at[axis] * per_dx - origin[axis];
+      // The block is known: rounding, which may also make the difference negative, must not carry a point beyond the
+      // tile.
+      const Pack first = min(max(truncated(scaled - Kernel::offset), Pack(0)), Pack(block_width - 1));
+      const Pack t = scaled - first;
+      put(first, corner_[axis]);
+      put(t, t_[axis]);
+      place = place * Pack(Tile<Kernel>::edge) + first;
+      Pack weights[n];
+      Kernel::weights(t, weights);
+      for (int i = 0; i < n; ++i) {
+        put(weights[i], w_[i][axis]);
+        const Pack moment = weights[i] * ((Real(i) - t) * dx);
+        if constexpr (is_mls) put(moment * (Kernel::inverse_inertia * per_dx * per_dx), g_[i][axis]);
+        else put(moment, moment_[i][axis]);
+      }
+      if constexpr (!is_mls) {
+        Pack gradients[n];
+        Kernel::gradients(t, gradients);
+        for (int i = 0; i < n; ++i) put(gradients[i] * per_dx, g_[i][axis]);
+      }
     }
-    if constexpr (Kernel::inverse_inertia == 0) {
-      Real4 gradients[n];
-      Kernel::gradients(t, gradients);
-      for (int i = 0; i < n; ++i) store4(g[i], gradients[i] * per_dx);
-    }
+    for (int lane = 0; lane < Pack::size; ++lane) place_[lane] = static_cast<int>(place[lane]);
   }
 
-  /// Diagonal of D_p / dx^2 [1].
-  Vec3 inertia() const {
-    if constexpr (Kernel::inverse_inertia != 0) return Vec3::Constant(1 / Real(Kernel::inverse_inertia));
-    else return Vec3(t[0] * (1 - t[0]), t[1] * (1 - t[1]), t[2] * (1 - t[2]));
-  }
+  /// The stencil of one point of the pack.
+  struct One {
+    const Stencils& all;
+    int lane;
+
+    Real w(int i, int axis) const { return all.w_[i][axis][lane]; }                         ///< [1].
+    Real g(int i, int axis) const { return all.g_[i][axis][lane]; }                         ///< [1/m].
+    Real moment(int i, int axis) const requires(!is_mls) { return all.moment_[i][axis][lane]; }  ///< w (x_i - x_p) [m].
+    /// The first node, counted from the first node of the block.
+    Vec3i corner() const {
+      return {static_cast<int>(all.corner_[0][lane]), static_cast<int>(all.corner_[1][lane]),
+              static_cast<int>(all.corner_[2][lane])};
+    }
+    /// Its place in a tile.
+    int place() const { return all.place_[lane]; }
+    /// Diagonal of D_p / dx^2 [1].
+    Vec3 inertia() const {
+      if constexpr (is_mls) {
+        return Vec3::Constant(1 / Real(Kernel::inverse_inertia));
+      } else {
+        const auto along = [this](int axis) { return all.t_[axis][lane] * (1 - all.t_[axis][lane]); };
+        return {along(0), along(1), along(2)};
+      }
+    }
+  };
+  One operator[](int lane) const { return {*this, lane}; }
+  int count() const { return count_; }
+
+ private:
+  using Lanes = Real[Pack::size];
+  static void put(const Pack& a, Lanes& lanes) { std::memcpy(lanes, &a.v, sizeof(a.v)); }
+
+  Lanes w_[n][3], g_[n][3];
+  Lanes moment_[is_mls ? 1 : n][3];
+  Lanes t_[3];  ///< Place of the point after its first node [dx].
+  Lanes corner_[3];
+  int place_[Pack::size];
+  int count_;
 };
+
+/// Calls visit(entry, stencil) for the points of a chunk, in order.
+template <class Kernel, class F>
+void for_each_stencil(ChunkRows rows, std::span<const Vec3> x, const Real4& origin, Real dx, F&& visit) {
+  const Real per_dx = 1 / dx;
+  for (std::size_t first = 0; first < rows.size(); first += Pack::size) {
+    const Stencils<Kernel> stencils(x, PackRows::of(rows, first), origin, dx, per_dx);
+    for (int lane = 0; lane < stencils.count(); ++lane) visit(first + lane, stencils[lane]);
+  }
+}
 
 /// The nodes that the points of one block reach: the block and a margin towards +x, +y, +z.
 template <class Kernel>
@@ -57,6 +119,12 @@ struct Tile {
   Real4 node[edge][edge][edge];
 
   void clear() { std::memset(node, 0, sizeof(node)); }
+
+  /// How far apart nodes stand that are neighbours along x and along y.
+  static constexpr int along_x = edge * edge, along_y = edge;
+  /// The first node of a point; its others stand at i * along_x + j * along_y + l.
+  Real4* first_of(const typename Stencils<Kernel>::One& s) { return &node[0][0][0] + s.place(); }
+  const Real4* first_of(const typename Stencils<Kernel>::One& s) const { return &node[0][0][0] + s.place(); }
 
   /// Calls f(tile row, block number, place in block, run): runs of nodes that are contiguous along z in both.
   template <class F>
@@ -95,26 +163,27 @@ struct FieldAtPoint {
 };
 
 template <class Kernel>
-FieldAtPoint field_at(const Stencil<Kernel>& s, const Tile<Kernel>& tile) {
+FieldAtPoint field_at(const typename Stencils<Kernel>::One& s, const Tile<Kernel>& tile) {
   constexpr int n = Kernel::nodes;
+  const Real4* first = tile.first_of(s);
   Real4 v{}, vx{}, vy{}, vz{};
   for (int i = 0; i < n; ++i) {
     Real4 vi{}, vyi{}, vzi{};
     for (int j = 0; j < n; ++j) {
-      const Real4* row = &tile.node[s.corner.x() + i][s.corner.y() + j][s.corner.z()];
+      const Real4* row = first + i * Tile<Kernel>::along_x + j * Tile<Kernel>::along_y;
       Real4 vij{}, vzij{};
       for (int l = 0; l < n; ++l) {
-        vij += s.w[l][2] * row[l];
-        vzij += s.g[l][2] * row[l];
+        vij += s.w(l, 2) * row[l];
+        vzij += s.g(l, 2) * row[l];
       }
-      vi += s.w[j][1] * vij;
-      vyi += s.g[j][1] * vij;
-      vzi += s.w[j][1] * vzij;
+      vi += s.w(j, 1) * vij;
+      vyi += s.g(j, 1) * vij;
+      vzi += s.w(j, 1) * vzij;
     }
-    v += s.w[i][0] * vi;
-    vx += s.g[i][0] * vi;
-    vy += s.w[i][0] * vyi;
-    vz += s.w[i][0] * vzi;
+    v += s.w(i, 0) * vi;
+    vx += s.g(i, 0) * vi;
+    vy += s.w(i, 0) * vyi;
+    vz += s.w(i, 0) * vzi;
   }
   return {v, {vx, vy, vz}};
 }

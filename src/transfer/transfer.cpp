@@ -9,70 +9,70 @@
 namespace weft {
 namespace {
 
-/// The columns of a matrix as momentum parts of a node: (0, a_x, a_y, a_z).
+/// The columns of a m - b dt as momentum parts of a node: (0, q_x, q_y, q_z).
 struct Columns4 {
   Real4 of[3];
 
-  explicit Columns4(const Mat3& M) {
+  Columns4(Real a, const Mat3& M, Real b, const Mat3& N) {
     using Lanes = std::int64_t __attribute__((vector_size(4 * sizeof(std::int64_t))));
     const Real4 zero{};
-    const Real* m = M.data();
-    of[0] = __builtin_shuffle(load4(m), zero, Lanes{4, 0, 1, 2});
-    of[1] = __builtin_shuffle(load4(m + 3), zero, Lanes{4, 0, 1, 2});
-    of[2] = __builtin_shuffle(load4(m + 5), zero, Lanes{4, 1, 2, 3});
+    const auto part = [&](int first) { return a * load4(M.data() + first) - b * load4(N.data() + first); };
+    of[0] = __builtin_shuffle(part(0), zero, Lanes{4, 0, 1, 2});
+    of[1] = __builtin_shuffle(part(3), zero, Lanes{4, 0, 1, 2});
+    of[2] = __builtin_shuffle(part(5), zero, Lanes{4, 1, 2, 3});
   }
 };
 
 /// C = (1 - nu) C~ + nu rigid(C~)  [docs/theory.md (2.5)].
 Mat3 damped(const Mat3& C, Real nu, const Vec3& inertia) { return (1 - nu) * C + nu * rigid_part(C, inertia); }
 
+/// A node's share is w (m, m v + dt f + m C d) - dt A G, d being its offset from the point. It splits into sums of
+/// products along the three dimensions: share = wz (wy X + wx Y) + wx wy Z.
 template <class Kernel, bool pushed>
 void scatter_chunk(const TransferSettings& settings, const Real4& origin, ChunkRows rows, const ScatterPoints& points,
                    const Mat3* A, Real dt, Tile<Kernel>& tile) {
   constexpr int n = Kernel::nodes;
-  const Real dx = settings.dx, per_dx = 1 / dx;
-  for (std::size_t k = 0; k < rows.size(); ++k) {
+  const Real dx = settings.dx;
+  for_each_stencil<Kernel>(rows, points.x, origin, dx, [&](std::size_t k, const auto& s) __attribute__((always_inline)) {
     const std::uint32_t p = rows[k];
-    const Stencil<Kernel> s(points.x[p], origin, dx, per_dx);
     const Real m = points.m[p];
-    Columns4 C(points.C[p]);
-    if (settings.rpic_damping != 0) C = Columns4(damped(points.C[p], settings.rpic_damping, s.inertia()));
-    const Columns4 gradient(A[k]);
-
-    // A node's share is w (m, m v + dt f + m C d) - dt A G. It splits into sums of products along the three dimensions:
-    // share = wz (wy X + wx Y) + wx wy Z.
     const Vec3& v = points.v[p];
     Real4 own = m * Real4{1, v.x(), v.y(), v.z()};
     if constexpr (pushed) {
       const Vec3& f = points.f[p];
       own += dt * Real4{0, f.x(), f.y(), f.z()};
     }
+    Mat3 damped_C;
+    const bool is_damped = settings.rpic_damping != 0;
+    if (is_damped) damped_C = damped(points.C[p], settings.rpic_damping, s.inertia());
+    const Mat3& C = is_damped ? damped_C : points.C[p];
+
     Real4 X[n], Y[n], Z[n];
-    if constexpr (Kernel::inverse_inertia != 0) {
-      // G = w D^-1 d: momentum and force are affine in d.
-      const Real impulse = dt * (Kernel::inverse_inertia * per_dx * per_dx);
-      const Real4 Qx = m * C.of[0] - impulse * gradient.of[0], Qy = m * C.of[1] - impulse * gradient.of[1],
-                  Qz = m * C.of[2] - impulse * gradient.of[2];
+    if constexpr (Stencils<Kernel>::is_mls) {
+      // d w = D g: momentum and force are multiples of the same vector.
+      const Columns4 Q(m * (dx * dx / Kernel::inverse_inertia), C, dt, A[k]);
       for (int i = 0; i < n; ++i) {
-        X[i] = s.w[i][0] * (own + s.d[i][0] * Qx);
-        Y[i] = s.w[i][1] * s.d[i][1] * Qy;
-        Z[i] = s.w[i][2] * s.d[i][2] * Qz;
+        X[i] = s.w(i, 0) * own + s.g(i, 0) * Q.of[0];
+        Y[i] = s.g(i, 1) * Q.of[1];
+        Z[i] = s.g(i, 2) * Q.of[2];
       }
     } else {
+      const Columns4 momentum(m, C, 0, C), force(0, C, dt, A[k]);
       for (int i = 0; i < n; ++i) {
-        X[i] = s.w[i][0] * (own + s.d[i][0] * m * C.of[0]) - s.g[i][0] * dt * gradient.of[0];
-        Y[i] = s.w[i][1] * s.d[i][1] * m * C.of[1] - s.g[i][1] * dt * gradient.of[1];
-        Z[i] = s.w[i][2] * s.d[i][2] * m * C.of[2] - s.g[i][2] * dt * gradient.of[2];
+        X[i] = s.w(i, 0) * own + s.moment(i, 0) * momentum.of[0] + s.g(i, 0) * force.of[0];
+        Y[i] = s.moment(i, 1) * momentum.of[1] + s.g(i, 1) * force.of[1];
+        Z[i] = s.moment(i, 2) * momentum.of[2] + s.g(i, 2) * force.of[2];
       }
     }
+    Real4* first = tile.first_of(s);
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) {
-        const Real4 xy = s.w[j][1] * X[i] + s.w[i][0] * Y[j];
-        const Real wxy = s.w[i][0] * s.w[j][1];
-        Real4* row = &tile.node[s.corner.x() + i][s.corner.y() + j][s.corner.z()];
-        for (int l = 0; l < n; ++l) row[l] = row[l] + s.w[l][2] * xy + wxy * Z[l];
+        const Real4 xy = s.w(j, 1) * X[i] + s.w(i, 0) * Y[j];
+        const Real wxy = s.w(i, 0) * s.w(j, 1);
+        Real4* row = first + i * Tile<Kernel>::along_x + j * Tile<Kernel>::along_y;
+        for (int l = 0; l < n; ++l) row[l] = row[l] + s.w(l, 2) * xy + wxy * Z[l];
       }
-  }
+  });
 }
 
 /// What a chunk receives; one row more than a chunk has, so that a vector register may be stored over a row's end.
@@ -86,13 +86,13 @@ struct ChunkBuffer {
 template <class Kernel>
 void gather_chunk(const TransferSettings& settings, const Real4& origin, ChunkRows rows, std::span<const Vec3> x,
                   const Tile<Kernel>& tile, ChunkBuffer& chunk) {
-  const Real dx = settings.dx, per_dx = 1 / dx;
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const FieldAtPoint at = field_at(Stencil<Kernel>(x[rows[k]], origin, dx, per_dx), tile);
-    // Fourth lanes spill into what is written next.
-    store4(chunk.v[k].data(), at.value);
-    for (int axis = 0; axis < 3; ++axis) store4(chunk.C[k].data() + 3 * axis, at.slope[axis]);
-  }
+  for_each_stencil<Kernel>(rows, x, origin, settings.dx,
+                           [&](std::size_t k, const auto& s) __attribute__((always_inline)) {
+                             const FieldAtPoint at = field_at(s, tile);
+                             // Fourth lanes spill into what is written next.
+                             store4(chunk.v[k].data(), at.value);
+                             for (int axis = 0; axis < 3; ++axis) store4(chunk.C[k].data() + 3 * axis, at.slope[axis]);
+                           });
 }
 
 /// Bound of the gathered |C~|^2 of the points in a tile. Along each axis the gradient operator of every kernel is an

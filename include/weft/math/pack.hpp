@@ -138,6 +138,12 @@ inline Pack copysign(const Pack& a, const Pack& b) {
 inline Pack min(const Pack& a, const Pack& b) { return select(b < a, b, a); }
 inline Pack max(const Pack& a, const Pack& b) { return select(a < b, b, a); }
 
+/// Towards zero; |a| < 2^31.
+inline Pack truncated(const Pack& a) {
+  using Integers = std::int32_t __attribute__((vector_size(Pack::size * sizeof(std::int32_t))));
+  return __builtin_convertvector(__builtin_convertvector(a.v, Integers), Pack::Reals);
+}
+
 inline Pack sqrt(const Pack& a) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   return reinterpret_cast<Pack::Reals>(_mm512_maskz_sqrt_pd(0xff, reinterpret_cast<__m512d>(a.v)));
