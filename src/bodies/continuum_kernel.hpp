@@ -83,11 +83,12 @@ class Continuum final : public Body, public TrialBody {
         });
   }
 
-  void commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override {
+  StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override {
     const auto x = points_.get<Position>(), v = points_.get<Velocity>();
     const auto C = points_.get<Affine>(), F = points_.get<ElasticF>();
     const auto J = points_.get<VolumeRatio>();
     const Columns memory(points_);
+    Largest most;
     for_each_pack(
         rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
           for (int lane = 0; lane < rows.count; ++lane) {
@@ -98,16 +99,20 @@ class Continuum final : public Body, public TrialBody {
           const Matrix3<Pack> gradient = load(motion.C, entries);
           store(gradient, rows, C);
           const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + Pack(dt) * gradient;
-          store(load(J, rows) * determinant(growth), rows, J);
+          const Pack volume_ratio = load(J, rows) * determinant(growth);
+          store(volume_ratio, rows, J);
           const Matrix3<Pack> F_trial = growth * load(F, rows);
           if constexpr (L::yields) {
             const auto [F_elastic, q] = L::return_map(constants_, memory.load(rows), F_trial, dt);
             store(F_elastic, rows, F);
             memory.store(rows, q);
+            most.include(L::stiffness(constants_, q, F_elastic), load(motion.v, entries), volume_ratio);
           } else {
             store(F_trial, rows, F);
+            most.include(L::stiffness(constants_, memory.load(rows), F_trial), load(motion.v, entries), volume_ratio);
           }
         });
+    return limit_of(most);
   }
 
   bool has_trial_energy(bool in_loop) const override { return !flows(in_loop) || AssociatedFlow<L>; }
@@ -194,20 +199,12 @@ class Continuum final : public Body, public TrialBody {
     const auto F = points_.get<ElasticF>();
     const auto J = points_.get<VolumeRatio>();
     const Columns memory(const_cast<Table&>(points_));
-    Real stiffness = 0, speed2 = 0, volume_ratio = 0;
+    Largest most;
     for_each_pack(
         rows, [&](const PackRows& rows, const PackRows&) __attribute__((flatten)) {
-          stiffness = std::max(stiffness, largest(L::stiffness(constants_, memory.load(rows), load(F, rows))));
-          for (int lane = 0; lane < rows.count; ++lane) {
-            speed2 = std::max(speed2, v[rows.row[lane]].squaredNorm());
-            volume_ratio = std::max(volume_ratio, J[rows.row[lane]]);
-          }
+          most.include(L::stiffness(constants_, memory.load(rows), load(F, rows)), load(v, rows), load(J, rows));
         });
-    StepLimit limit;
-    limit.wave_speed = std::sqrt(stiffness / rest_density_);
-    limit.viscosity = L::viscosity(constants_) * volume_ratio / rest_density_;
-    limit.speed = std::sqrt(speed2);
-    return limit;
+    return limit_of(most);
   }
 
   Real elastic_energy() const override {
@@ -246,6 +243,25 @@ class Continuum final : public Body, public TrialBody {
   }
 
  private:
+  /// What limits a step, largest in each lane.
+  struct Largest {
+    Pack stiffness = 0, speed2 = 0, volume_ratio = 0;
+
+    void include(const Pack& more_stiffness, const Vector3<Pack>& v, const Pack& more_volume) {
+      stiffness = max(stiffness, more_stiffness);
+      speed2 = max(speed2, Pack(v.squaredNorm()));
+      volume_ratio = max(volume_ratio, more_volume);
+    }
+  };
+
+  StepLimit limit_of(const Largest& most) const {
+    StepLimit limit;
+    limit.wave_speed = std::sqrt(largest(most.stiffness) / rest_density_);
+    limit.viscosity = L::viscosity(constants_) * largest(most.volume_ratio) / rest_density_;
+    limit.speed = std::sqrt(largest(most.speed2));
+    return limit;
+  }
+
   bool flows(bool in_loop) const { return L::yields && L::flow_changes_stress && in_loop; }
 
   /// d(tau (I + H)^{-T})/dH, tau being that of the state that the trial (I + H) F flows to.

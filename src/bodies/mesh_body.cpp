@@ -23,13 +23,14 @@ void QuadraturePoints::respond(ChunkRows rows, const ChunkForces& forces) const 
   for (std::size_t k = 0; k < rows.size(); ++k) forces.A[k] = A[rows[k]];
 }
 
-void QuadraturePoints::commit(ChunkRows rows, Real, const ChunkMotion& motion) {
+StepLimit QuadraturePoints::commit(ChunkRows rows, Real, const ChunkMotion& motion) {
   const auto v = points_.get<Velocity>();
   const auto C = points_.get<Affine>();
   for (std::size_t k = 0; k < rows.size(); ++k) {
     v[rows[k]] = motion.v[k];
     C[rows[k]] = motion.C[k];
   }
+  return limit(rows);
 }
 
 MeshBody::MeshBody(std::string name, RestMesh mesh) : Body(std::move(name)), mesh_(std::move(mesh)) {
@@ -50,7 +51,7 @@ void MeshBody::respond(ChunkRows rows, const ChunkForces& forces) const {
   for (std::size_t k = 0; k < rows.size(); ++k) forces.A[k].setZero();
 }
 
-void MeshBody::commit(ChunkRows rows, Real dt, const ChunkMotion& motion) {
+StepLimit MeshBody::commit(ChunkRows rows, Real dt, const ChunkMotion& motion) {
   const auto x = points_.get<Position>(), v = points_.get<Velocity>();
   const auto C = points_.get<Affine>();
   for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -58,6 +59,7 @@ void MeshBody::commit(ChunkRows rows, Real dt, const ChunkMotion& motion) {
     C[rows[k]] = motion.C[k];
     x[rows[k]] += dt * motion.v[k];
   }
+  return limit(rows);
 }
 
 StepLimit MeshBody::finish(Real dt) {

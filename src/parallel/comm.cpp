@@ -4,6 +4,7 @@
 
 #include "parallel/call.hpp"
 #include "weft/base/check.hpp"
+#include "weft/parallel/traffic.hpp"
 
 #include <malloc.h>
 #include <omp.h>
@@ -56,6 +57,7 @@ void share_cores() {
 template <class T>
 void reduce_everywhere(MPI_Comm comm, std::span<T> values, MPI_Datatype type, MPI_Op op) {
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), int_count(values.size()), type, op, comm));
+  ++traffic().reductions;
 }
 
 /// MPI_MAX and MPI_MIN may lose a NaN; here a NaN of any rank survives, because its flag travels along.
@@ -85,6 +87,13 @@ std::string broadcast_from(MPI_Comm comm, int source, std::string text) {
 }
 
 }  // namespace
+
+Traffic& traffic() {
+  static Traffic counts;
+  return counts;
+}
+
+void return_freed_memory() { malloc_trim(0); }
 
 ParallelSession::ParallelSession(int& argc, char**& argv) {
   keep_freed_memory();
@@ -146,6 +155,7 @@ void Comm::agree(const std::function<void()>& work) const {
   }
   int speaker = error ? rank_ : size_;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, handle_));
+  ++traffic().reductions;
   if (speaker == size_) return;
   int code = error ? static_cast<int>(error->code()) : 0;
   check_mpi(MPI_Bcast(&code, 1, MPI_INT, speaker, handle_));

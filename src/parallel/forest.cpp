@@ -4,17 +4,22 @@
 
 #include "parallel/call.hpp"
 #include "parallel/sparse_exchange.hpp"
+#include "weft/parallel/traffic.hpp"
 
 #include <petscsf.h>
 
 #include <algorithm>
 #include <map>
+#include <set>
 
 namespace weft {
 
 struct Forest::Graph {
   PetscSF sf = nullptr;
   std::size_t owned = 0, ghosts = 0;
+  std::size_t copies = 0;               ///< Ghosts of this rank's rows on others.
+  int owners = 0, holders = 0;          ///< Other ranks with originals of its ghosts, with ghosts of its rows.
+  int neighbours = 0;                   ///< Ranks that are one of these.
   std::map<std::size_t, FlatType> row_types;  ///< By number of reals in a row.
 
   ~Graph() { check_petsc(PetscSFDestroy(&sf)); }
@@ -48,16 +53,35 @@ Forest::Forest(const Comm& comm, std::size_t owned, std::span<const RemoteRow> o
   check_petsc(PetscSFSetGraph(graph_->sf, static_cast<PetscInt>(owned), static_cast<PetscInt>(leaves.size()),
                               leaves.data(), PETSC_COPY_VALUES, roots.data(), PETSC_COPY_VALUES));
   check_petsc(PetscSFSetUp(graph_->sf));
+
+  PetscMPIInt count = 0;
+  const PetscMPIInt* rank = nullptr;
+  const PetscInt* begin = nullptr;
+  std::set<PetscMPIInt> neighbours;
+  check_petsc(PetscSFGetRootRanks(graph_->sf, &count, &rank, nullptr, nullptr, nullptr));
+  for (int k = 0; k < count; ++k) graph_->owners += rank[k] == comm.rank() ? 0 : 1;
+  neighbours.insert(rank, rank + count);
+  check_petsc(PetscSFGetLeafRanks(graph_->sf, &count, &rank, &begin, nullptr));
+  for (int k = 0; k < count; ++k)
+    if (rank[k] != comm.rank()) {
+      ++graph_->holders;
+      graph_->copies += static_cast<std::size_t>(begin[k + 1] - begin[k]);
+    }
+  neighbours.insert(rank, rank + count);
+  neighbours.erase(comm.rank());
+  graph_->neighbours = static_cast<int>(neighbours.size());
 }
 
 std::size_t Forest::owned() const { return graph_ ? graph_->owned : 0; }
 std::size_t Forest::ghosts() const { return graph_ ? graph_->ghosts : 0; }
+int Forest::neighbours() const { return graph_ ? graph_->neighbours : 0; }
 
 void Forest::update_ghosts(const ColumnView& column) const {
   WEFT_ENSURE(graph_ != nullptr);
   const MPI_Datatype row = graph_->row_type(column);
   check_petsc(PetscSFBcastBegin(graph_->sf, row, column.data, column.data, MPI_REPLACE));
   check_petsc(PetscSFBcastEnd(graph_->sf, row, column.data, column.data, MPI_REPLACE));
+  traffic().ghosts.add(graph_->holders, static_cast<std::int64_t>(graph_->copies * column.row_bytes));
 }
 
 void Forest::sum_to_owners(const ColumnView& column) const {
@@ -66,6 +90,7 @@ void Forest::sum_to_owners(const ColumnView& column) const {
   const MPI_Datatype row = graph_->row_type(column);
   check_petsc(PetscSFReduceBegin(graph_->sf, row, column.data, column.data, MPI_SUM));
   check_petsc(PetscSFReduceEnd(graph_->sf, row, column.data, column.data, MPI_SUM));
+  traffic().ghosts.add(graph_->owners, static_cast<std::int64_t>(graph_->ghosts * column.row_bytes));
   std::fill_n(column.data + graph_->owned * column.row_bytes, graph_->ghosts * column.row_bytes, std::byte{0});
 }
 
@@ -80,6 +105,8 @@ std::vector<std::int32_t> ask_rows(const Comm& comm, std::span<const int> owner,
     std::memcpy(questions.bytes.data() + q * sizeof(std::uint64_t), &key[abroad[q]], sizeof(std::uint64_t));
   Parcels questions_here = announce(comm, questions);
   transfer(comm, questions, questions_here, sizeof(std::uint64_t));
+  traffic().asked.add(static_cast<std::int64_t>(questions.rank.size()),
+                      static_cast<std::int64_t>(questions.bytes.size()));
 
   Parcels answers_here{questions_here.rank, questions_here.begin, {}};
   answers_here.bytes.resize(answers_here.rows() * sizeof(std::int32_t));
@@ -91,6 +118,8 @@ std::vector<std::int32_t> ask_rows(const Comm& comm, std::span<const int> owner,
   }
   Parcels answers{questions.rank, questions.begin, {}};
   transfer(comm, answers_here, answers, sizeof(std::int32_t));
+  traffic().asked.add(static_cast<std::int64_t>(answers_here.rank.size()),
+                      static_cast<std::int64_t>(answers_here.bytes.size()));
 
   std::vector<std::int32_t> rows(owner.size());
   for (std::size_t i = 0; i < owner.size(); ++i)

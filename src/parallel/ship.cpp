@@ -3,6 +3,7 @@
 #include "weft/parallel/ship.hpp"
 
 #include "parallel/sparse_exchange.hpp"
+#include "weft/parallel/traffic.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -85,6 +86,8 @@ Shipment ship(const Comm& comm, Table& table, std::span<const Leaver> leavers) {
 
   Parcels incoming = announce(comm, outgoing);
   transfer(comm, outgoing, incoming, row_bytes);
+  traffic().shipped.add(static_cast<std::int64_t>(outgoing.rank.size()),
+                        static_cast<std::int64_t>(outgoing.bytes.size()));
   std::sort(holes.begin(), holes.end());
   take_places(table, holes, incoming, row_bytes);
   return {static_cast<std::int64_t>(outgoing.rows()), static_cast<int>(outgoing.rank.size())};

@@ -3,6 +3,7 @@
 #include "parallel/sparse_exchange.hpp"
 
 #include "parallel/call.hpp"
+#include "weft/parallel/traffic.hpp"
 
 #include <algorithm>
 
@@ -44,6 +45,8 @@ Parcels announce(const Comm& comm, const Parcels& outgoing) {
   std::int64_t* sent_rows = nullptr;
   check_petsc(PetscCommBuildTwoSided(comm.handle(), 1, MPI_INT64_T, int_count(rows.size()), outgoing.rank.data(),
                                      rows.data(), &senders, &sender, static_cast<void*>(&sent_rows)));
+  traffic().asked.add(static_cast<std::int64_t>(rows.size()), static_cast<std::int64_t>(rows.size() * sizeof(rows[0])));
+  ++traffic().reductions;  // all ranks wait for one another
   std::vector<std::pair<int, std::int64_t>> arrivals(senders);
   for (int s = 0; s < senders; ++s) arrivals[s] = {sender[s], sent_rows[s]};
   check_petsc(PetscFree(sender));

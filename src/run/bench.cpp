@@ -11,6 +11,7 @@
 
 #include "weft/bodies/continuum.hpp"
 #include "weft/deck/read.hpp"
+#include "weft/parallel/traffic.hpp"
 #include "weft/run/edit.hpp"
 #include "weft/run/progress.hpp"
 #include "weft/run/step.hpp"
@@ -146,6 +147,35 @@ void stir_points(const Comm& comm, Scene& scene, RunState& state) {
   find_limits(comm, scene, state);
 }
 
+/// What was sent between two looks at the counts, in `steps` steps. points: of this rank after each step. Collective.
+BenchExchange exchange_of(const Comm& comm, const Traffic& before, const Traffic& after, int steps, const BlockMap& map,
+                          std::vector<Real> points) {
+  const auto mean = [&](std::int64_t count) { return static_cast<Real>(comm.sum(count)) / comm.size(); };
+  const auto per_step = [&](std::int64_t first, std::int64_t last) { return mean(last - first) / steps; };
+  const auto all_bytes = [](const Traffic& t) { return t.ghosts.bytes + t.shipped.bytes + t.asked.bytes; };
+
+  BenchExchange e{};
+  e.owned_blocks = mean(map.owned());
+  e.ghost_blocks = mean(map.size() - map.owned());
+  e.neighbours = mean(map.forest().neighbours());
+  e.most_neighbours = comm.max(Real(map.forest().neighbours()));
+  e.ghost_messages = per_step(before.ghosts.messages, after.ghosts.messages);
+  e.ghost_bytes = per_step(before.ghosts.bytes, after.ghosts.bytes);
+  e.shipped_messages = per_step(before.shipped.messages, after.shipped.messages);
+  e.shipped_bytes = per_step(before.shipped.bytes, after.shipped.bytes);
+  e.asked_messages = per_step(before.asked.messages, after.asked.messages);
+  e.asked_bytes = per_step(before.asked.bytes, after.asked.bytes);
+  e.most_bytes = comm.max(static_cast<Real>(all_bytes(after) - all_bytes(before))) / steps;
+  e.reductions = per_step(before.reductions, after.reductions);
+
+  std::vector<Real> all = points;
+  comm.sum(all);
+  comm.max(points);
+  for (std::size_t s = 0; s < all.size(); ++s)
+    e.imbalance_most = std::max(e.imbalance_most, all[s] > 0 ? points[s] * comm.size() / all[s] : 1);
+  return e;
+}
+
 }  // namespace
 
 Deck bench_deck(const BenchBlock& block) {
@@ -185,10 +215,17 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
   RunState state = start_scene(comm, scene);
   Stepper stepper(comm, scene, state, timers);
   stepper.settle(true);
+  const Real imbalance_cut = stepper.imbalance();
   if (stir) stir_points(comm, scene, state);
+  std::vector<Real> points;  // of this rank, after each step
   const auto take_steps = [&](int count) {
     for (int s = 0; s < count; ++s) {
+      if (state.step % deck.balance.every == 0) {
+        const auto timing = timers.measure("balance");
+        stepper.balance();
+      }
       stepper.take(std::numeric_limits<Real>::infinity());
+      points.push_back(static_cast<Real>(scene.points()));
       if (state.step % deck.output.diagnostics_every != 0) continue;
       const auto timing = timers.measure("record");
       totals_of(comm, scene);
@@ -196,10 +233,15 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
   };
   take_steps(warm_up);
   timers = Timers();
+  points.clear();
   comm.barrier();
+  const Traffic sent_before = traffic();
   const double began = wall_seconds();
   take_steps(steps);
+  const Traffic sent_after = traffic();
   const double seconds = comm.max(wall_seconds() - began);
+  result.exchange = exchange_of(comm, sent_before, sent_after, steps, stepper.map(), points);
+  result.exchange.imbalance_cut = imbalance_cut;
 
   result.particles = comm.sum(scene.points());
   const Real particle_steps = static_cast<Real>(result.particles) * steps;
@@ -211,7 +253,7 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
 
   const auto work = least_work(scene.transfer.kernel, memory_of(scene.bodies.front()->points()));
   for (const char* name :
-       {"scatter", "grid", "gather", "law", "sort", "exchange", "activate", "accept", "edit", "record"}) {
+       {"scatter", "grid", "gather", "law", "sort", "exchange", "activate", "accept", "edit", "balance", "record"}) {
     Real spent = 0;
     for (const auto& phase : timers.phases())
       if (phase.name == name) spent = phase.seconds;
@@ -242,7 +284,18 @@ std::string as_text(const BenchResult& r) {
                         number(p.arithmetic_floor));
     all += p.nanoseconds;
   }
-  return text + fmt::format("{:<10}{:>18.1f}\n", "all", all);
+  text += fmt::format("{:<10}{:>18.1f}\n", "all", all);
+  const BenchExchange& e = r.exchange;
+  if (r.ranks > 1)
+    text += fmt::format(
+        "\na rank, in a step: {:.0f} blocks and {:.0f} ghosts, {:.1f} neighbours (at most {:.0f})\n"
+        "sends {:.1f} messages with {:.0f} bytes for nodes, {:.1f} with {:.0f} for points, {:.1f} with {:.0f} for who owns "
+        "what;\nthe busiest sends {:.0f} bytes; all wait for one another {:.1f} times\n"
+        "imbalance {:.3f} where the curve was just cut, at most {:.3f} after a step\n",
+        e.owned_blocks, e.ghost_blocks, e.neighbours, e.most_neighbours, e.ghost_messages, e.ghost_bytes,
+        e.shipped_messages, e.shipped_bytes, e.asked_messages, e.asked_bytes, e.most_bytes, e.reductions,
+        e.imbalance_cut, e.imbalance_most);
+  return text;
 }
 
 std::string as_json(const BenchResult& r) {
@@ -257,6 +310,21 @@ std::string as_json(const BenchResult& r) {
   for (const BenchPhase& p : r.phases)
     j["phases"][p.name] = {
         {"nanoseconds", p.nanoseconds}, {"memory_floor", p.memory_floor}, {"arithmetic_floor", p.arithmetic_floor}};
+  const BenchExchange& e = r.exchange;
+  j["exchange"] = {{"owned_blocks", e.owned_blocks},
+                   {"ghost_blocks", e.ghost_blocks},
+                   {"neighbours", e.neighbours},
+                   {"most_neighbours", e.most_neighbours},
+                   {"ghost_messages", e.ghost_messages},
+                   {"ghost_bytes", e.ghost_bytes},
+                   {"shipped_messages", e.shipped_messages},
+                   {"shipped_bytes", e.shipped_bytes},
+                   {"asked_messages", e.asked_messages},
+                   {"asked_bytes", e.asked_bytes},
+                   {"most_bytes", e.most_bytes},
+                   {"reductions", e.reductions},
+                   {"imbalance_cut", e.imbalance_cut},
+                   {"imbalance_most", e.imbalance_most}};
   return j.dump(2) + "\n";
 }
 

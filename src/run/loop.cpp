@@ -27,8 +27,6 @@ namespace {
 using std::filesystem::path;
 
 constexpr double seconds_between_heartbeats = 5;
-/// Meshes are cut anew when more than this share of their points is in blocks of other ranks.
-constexpr Real most_mesh_drift = 0.5;
 /// How fast checkpoints are taken to be written until one was timed [byte/s], and how long one takes at least [s].
 constexpr double careful_rate = 1e8, least_checkpoint_time = 1;
 
@@ -233,8 +231,7 @@ void Run::one_step() {
   const double began = wall_seconds();
   if (state_.step % deck_.balance.every == 0) {
     const auto timing = timers_.measure("balance");
-    imbalance_ = stepper_.imbalance();
-    if (imbalance_ > deck_.balance.threshold || stepper_.mesh_drift() > most_mesh_drift) stepper_.settle(true);
+    imbalance_ = stepper_.balance();
   }
   last_report_ = stepper_.take(next_stop());
   if (last_report_.retries > 0)

@@ -24,6 +24,8 @@ constexpr Real cfl_slack = 2;
 constexpr Real round_off = 1e-6;
 /// dt grows by this factor from one step to the next after a refusal.
 constexpr Real recovery_growth = 1.5;
+/// Meshes are cut anew when this share of their points lies in blocks of other ranks.
+constexpr Real most_mesh_drift = 0.5;
 /// No run takes so many steps; what wants more will not end.
 constexpr Real most_steps = 1e12;
 
@@ -387,8 +389,7 @@ void Stepper::commit(Real dt) {
       gather(scene_.transfer, bins_[s], std::as_const(set.points()).get<Position>(), layer_.velocity,
              [&](ChunkRows rows, const ChunkMotion& motion) {
                clock.measure([&] {
-                 set.commit(rows, dt, motion);
-                 by_thread[static_cast<std::size_t>(omp_get_thread_num())].include(set.limit(rows));
+                 by_thread[static_cast<std::size_t>(omp_get_thread_num())].include(set.commit(rows, dt, motion));
                });
              });
       timers_.move(clock.seconds(), "gather", "law");
@@ -399,26 +400,33 @@ void Stepper::commit(Real dt) {
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b) state_.limits[b].include(scene_.bodies[b]->finish(dt));
 }
 
-/// Sorts all points; the error is this rank's alone, for all to agree on.
-std::optional<Error> Stepper::sort_points() {
+/// Finds the blocks of all points; the error is this rank's alone, for all to agree on.
+std::optional<Error> Stepper::find_points() {
   const auto timing = timers_.measure("sort");
   try {
-    for (std::size_t s = 0; s < sets_.size(); ++s) {
-      Table& points = sets_[s].points->points();
-      bins_[s].sort(scene_.transfer.kernel, scene_.transfer.dx, points.get<Position>(), points.get<Id>());
-      if (!is_of_mesh(s) && bins_[s].disorder() > most_disorder) {
-        points.reorder(bins_[s].order());
-        bins_[s].rows_were_reordered();
-      }
-    }
+    for (std::size_t s = 0; s < sets_.size(); ++s)
+      bins_[s].find(scene_.transfer.kernel, scene_.transfer.dx, sets_[s].points->points().get<Position>());
   } catch (const Error& error) {
     return error;
   }
   return std::nullopt;
 }
 
+/// The visiting order of all points, whose blocks are known.
+void Stepper::arrange_points() {
+  const auto timing = timers_.measure("sort");
+  for (std::size_t s = 0; s < sets_.size(); ++s) {
+    Table& points = sets_[s].points->points();
+    bins_[s].arrange(points.get<Id>());
+    if (!is_of_mesh(s) && bins_[s].disorder() > most_disorder) {
+      points.reorder(bins_[s].order());
+      bins_[s].rows_were_reordered();
+    }
+  }
+}
+
 void Stepper::settle(bool recut) {
-  std::optional<Error> error = sort_points();
+  std::optional<Error> error = find_points();
   const auto agree = [&] {
     if (!comm_.any(error.has_value())) return;
     suspicions_ = suspect_states(scene_);
@@ -430,7 +438,7 @@ void Stepper::settle(bool recut) {
   if (recut) {
     agree();
     cut_anew();
-    error = sort_points();
+    error = find_points();
   }
   // Mostly nobody has anything to do, and one reduction tells all.
   std::vector<Real> needs(bins_.size() + 2, 0);
@@ -448,10 +456,12 @@ void Stepper::settle(bool recut) {
                   [](Real need) { return need > 0; })) {
     for (std::size_t s = 0; s < bins_.size(); ++s)
       if (needs[s] > 0) send_home(s);
-    error = sort_points();
+    error = find_points();
     agree();
     rebuild = comm_.any(touches_other_blocks());
   }
+  arrange_points();
+  if (recut) return_freed_memory();  // what moved the points is as large as they are
   const auto timing = timers_.measure("activate");
   if (rebuild) {
     implicit_.reset();
@@ -485,13 +495,7 @@ bool Stepper::has_leavers(const Bins& bins) const {
 void Stepper::send_home(std::size_t set) {
   const auto timing = timers_.measure("exchange");
   Table& points = sets_[set].points->points();
-  std::vector<Leaver> leavers;
-  for (const Bin& bin : bins_[set].bins()) {
-    const int owner = state_.cuts.owner(bin.key);
-    if (owner == comm_.rank()) continue;
-    for (std::uint32_t k = bin.begin; k < bin.end; ++k) leavers.push_back({bins_[set].order()[k], owner});
-  }
-  ship(comm_, points, leavers);
+  ship(comm_, points, bins_[set].leavers(state_.cuts, comm_.rank()));
 }
 
 /// Whether the map has to be made anew for what the points of this rank touch now (touched_ afterwards).
@@ -517,6 +521,12 @@ Real Stepper::mesh_drift() const {
 }
 
 Real Stepper::imbalance() const { return weft::imbalance(comm_, scene_.points()); }
+
+Real Stepper::balance() {
+  const Real found = imbalance();
+  if (found > scene_.deck.balance.threshold || mesh_drift() > most_mesh_drift) settle(true);
+  return found;
+}
 
 std::size_t Stepper::bytes() const {
   std::size_t sum = layer_.inertia.bytes() + layer_.velocity.bytes();

@@ -38,6 +38,24 @@ void sort_by_id(std::span<std::uint32_t> rows, std::span<const PointId> id, std:
   }
 }
 
+/// So many points' blocks are found in one loop over all their coordinates, which takes several of them at once.
+constexpr std::ptrdiff_t points_at_once = 64;
+
+/// The block of each point, coordinate by coordinate. False if a point is `limit` [dx] or more away from the origin, or
+/// nowhere; its block then means nothing.
+template <class Kernel>
+bool find_blocks(std::span<const Vec3> x, Real per_dx, Real limit, std::int32_t* blocks) {
+  const Real* coordinates = x.data()->data();
+  int lost = 0;
+  for (std::size_t k = 0; k < 3 * x.size(); ++k) {
+    const Real scaled = coordinates[k] * per_dx;
+    const bool is_near = std::abs(scaled) < limit;  // false if it is not a number
+    lost |= is_near ? 0 : 1;
+    blocks[k] = Kernel::base(is_near ? scaled : 0) >> 2;  // as in block_of_node
+  }
+  return lost == 0;
+}
+
 }  // namespace
 
 BlockKey first_block(KernelKind kernel, Real dx, const Vec3& x) {
@@ -49,10 +67,13 @@ BlockKey first_block(KernelKind kernel, Real dx, const Vec3& x) {
 }
 
 void Bins::sort(KernelKind kernel, Real dx, std::span<const Vec3> x, std::span<const PointId> id) {
+  find(kernel, dx, x);
+  arrange(id);
+}
+
+void Bins::find(KernelKind kernel, Real dx, std::span<const Vec3> x) {
   find_runs(kernel, dx, x);
   make_bins();
-  order_.resize(x.size());
-  order_rows(id);
 }
 
 /// Cuts the rows into runs within one block, and counts the points of each block, thread by thread.
@@ -93,24 +114,24 @@ void Bins::find_runs(KernelKind kernel, Real dx, std::span<const Vec3> x) {
         mine.counts[run.block] += run.count;
       };
 #pragma omp for schedule(static) nowait
-      for (std::ptrdiff_t p = 0; p < count; ++p) {
-        const Vec3 scaled = x[p] * per_dx;
-        if (!(scaled.array().abs() < limit).all()) {  // also if one is not a number
-          mine.lost = true;
-          continue;
+      for (std::ptrdiff_t begin = 0; begin < count; begin += points_at_once) {
+        const std::ptrdiff_t end = std::min(begin + points_at_once, count);
+        std::int32_t blocks[3 * points_at_once];
+        mine.lost |= !find_blocks<Kernel>(x.subspan(begin, end - begin), per_dx, limit, blocks);
+        for (std::ptrdiff_t p = begin; p < end; ++p) {
+          const std::int32_t* b = blocks + 3 * (p - begin);
+          if (b[0] == block.x() && b[1] == block.y() && b[2] == block.z()) {
+            ++run.count;
+            continue;
+          }
+          close();
+          const Vec3i here(b[0], b[1], b[2]);
+          const int number = here == block_before ? number_before : number_of(here);
+          block_before = block;
+          number_before = run.block;
+          block = here;
+          run = {number, static_cast<std::uint32_t>(p), 1};
         }
-        const Vec3i here =
-            block_of_node({Kernel::base(scaled.x()), Kernel::base(scaled.y()), Kernel::base(scaled.z())});
-        if (here == block) {
-          ++run.count;
-          continue;
-        }
-        close();
-        const int number = here == block_before ? number_before : number_of(here);
-        block_before = block;
-        number_before = run.block;
-        block = here;
-        run = {number, static_cast<std::uint32_t>(p), 1};
       }
       close();
     }
@@ -177,7 +198,8 @@ void Bins::make_bins() {
   bins_ = std::move(bins);
 }
 
-void Bins::order_rows(std::span<const PointId> id) {
+void Bins::arrange(std::span<const PointId> id) {
+  order_.resize(id.size());
 #pragma omp parallel
   {
 #pragma omp for schedule(static, 1)
@@ -195,6 +217,19 @@ void Bins::order_rows(std::span<const PointId> id) {
   }
 }
 
+std::vector<Leaver> Bins::leavers(const Cuts& cuts, int rank) const {
+  std::vector<Leaver> leavers;
+  std::vector<int> owner;
+  for (const Found& f : found_) {
+    owner.clear();
+    for (const Vec3i& block : f.blocks) owner.push_back(cuts.owner(key_of(block)));
+    for (const Run& run : f.runs)
+      if (owner[run.block] != rank)
+        for (std::uint32_t k = 0; k < run.count; ++k) leavers.push_back({run.row + k, owner[run.block]});
+  }
+  return leavers;
+}
+
 void Bins::rows_were_reordered() {
   std::iota(order_.begin(), order_.end(), 0u);
   runs_ = bins_.size();
@@ -210,7 +245,7 @@ void Bins::number(const BlockMap& map) {
 
 Real Bins::disorder() const {
   const std::size_t breaks = runs_ - std::min(runs_, bins_.size());
-  return order_.empty() ? 0 : static_cast<Real>(breaks) / static_cast<Real>(order_.size());
+  return bins_.empty() ? 0 : static_cast<Real>(breaks) / static_cast<Real>(bins_.back().end);
 }
 
 std::size_t Bins::bytes() const {

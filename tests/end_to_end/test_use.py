@@ -220,6 +220,17 @@ class Bench(Case):
                     self.assertGreater(spent[name], 0, name)
                 # Phases do not overlap. What lies between them is more the busier the machine.
                 self.assertLess(sum(spent.values()) * 1e-9 * result["particle_steps_per_second"], 1.05)
+                sent = result["exchange"]
+                self.assertGreaterEqual(sent["imbalance_most"], 1)
+                self.assertEqual(sent["neighbours"], ranks - 1)
+                self.assertGreater(sent["reductions"], 0)
+                # Ghosts add to their owners and hear from them, once a step each: two messages for each pair of ranks.
+                self.assertGreaterEqual(sent["ghost_messages"], ranks - 1)
+                self.assertLessEqual(sent["ghost_messages"], 2 * (ranks - 1))
+                if ranks == 1:
+                    self.assertEqual((sent["ghost_blocks"], sent["most_bytes"]), (0, 0))
+                else:
+                    self.assertGreater(sent["ghost_bytes"], 0)
 
     def test_a_deck_is_measured_in_all_layouts_and_the_best_is_named(self):
         done = weft("bench", self.deck(JELLIES), "--steps", 2)

@@ -45,7 +45,7 @@ class QuadraturePoints final : public PointSet {
  public:
   QuadraturePoints();
   void respond(ChunkRows rows, const ChunkForces& forces) const override;
-  void commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override;
+  StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override;
   StepLimit limit(ChunkRows) const override { return {}; }
 };
 
@@ -63,7 +63,7 @@ class MeshBody : public Body {
   void prepare() override;
   std::span<const Vec3> forces() const override { return points_.get<ElementForce>(); }
   void respond(ChunkRows rows, const ChunkForces& forces) const override;
-  void commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override;
+  StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override;
   StepLimit finish(Real dt) override;
   StepLimit limit(ChunkRows rows) const override;
   StepLimit limit_from(std::size_t first_row) override;

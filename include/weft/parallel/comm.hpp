@@ -82,6 +82,10 @@ class Comm {
   int rank_ = 0, size_ = 1;
 };
 
+/// Gives the memory that was freed back to the system; otherwise it is kept for what comes. For after what needs much
+/// more of it than the steps do.
+void return_freed_memory();
+
 /// Takes -log_view out of a line of options for PETSc: what PETSc does is timed from then on, and at the end of the
 /// session the times are printed. Returns the other options. Collective.
 std::string profile_petsc(const std::string& options);

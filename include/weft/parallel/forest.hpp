@@ -31,6 +31,8 @@ class Forest {
 
   std::size_t owned() const;
   std::size_t ghosts() const;
+  /// How many ranks hold ghosts of this rank's rows, or originals of its ghosts.
+  int neighbours() const;
 
   /// Owner to ghosts: every ghost row becomes a copy of its original. Row width: any multiple of 8 bytes. Collective.
   void update_ghosts(const ColumnView& column) const;

@@ -27,6 +27,20 @@ struct BenchPhase {
   Real arithmetic_floor;  ///< At the machine's rate of fused multiply-adds; 0 if it is not counted.
 };
 
+/// What ranks told one another, counted and not timed: the same on every machine. Of a rank and step on average, but
+/// where it says otherwise.
+struct BenchExchange {
+  Real owned_blocks, ghost_blocks;  ///< Of a rank at the end.
+  Real neighbours, most_neighbours;  ///< Ranks that a rank shares blocks with at the end; of the rank with most.
+  Real ghost_messages, ghost_bytes;      ///< Nodes between owners and ghosts.
+  Real shipped_messages, shipped_bytes;  ///< Points that went to another rank.
+  Real asked_messages, asked_bytes;      ///< Who owns what.
+  Real most_bytes;                       ///< Of all kinds, of the rank that sent most.
+  Real reductions;                       ///< Operations in which all ranks wait for one another.
+  Real imbalance_cut;   ///< Largest counted work of a rank over the mean, where the curve was just cut.
+  Real imbalance_most;  ///< The worst after any step.
+};
+
 struct BenchResult {
   std::int64_t particles;
   int steps, ranks, threads;
@@ -35,6 +49,7 @@ struct BenchResult {
   Real copy_bandwidth;      ///< Of all threads together, bytes read plus bytes written [byte/s].
   Real multiply_adds;       ///< Of all threads together, two operations each [1/s].
   std::vector<BenchPhase> phases;
+  BenchExchange exchange;
 };
 
 /// Takes `steps` steps of a deck, after a few that are not timed, as a run does but without files. If `stir`, points

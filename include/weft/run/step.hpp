@@ -52,6 +52,9 @@ class Stepper {
 
   /// Largest counted work of a rank over the mean. Collective.
   Real imbalance() const;
+  /// Settles with new cuts if the work is spread too unevenly, or meshes have moved too far away from their ranks.
+  /// Returns the imbalance before. Collective.
+  Real balance();
   /// Share of the points of meshes that lie in blocks of other ranks than theirs; it grows as meshes move away from
   /// where they were cut. Collective.
   Real mesh_drift() const;
@@ -75,7 +78,8 @@ class Stepper {
   };
 
   bool is_of_mesh(std::size_t set) const { return scene_.bodies[sets_[set].body]->has_mesh(); }
-  std::optional<Error> sort_points();
+  std::optional<Error> find_points();
+  void arrange_points();
   void cut_anew();
   bool has_leavers(const Bins& bins) const;
   void send_home(std::size_t set);

@@ -3,6 +3,7 @@
 
 #include "weft/base/kinds.hpp"
 #include "weft/grid/block_map.hpp"
+#include "weft/parallel/ship.hpp"
 
 #include <span>
 #include <vector>
@@ -25,8 +26,15 @@ struct Bin {
 /// nearly in visiting order.
 class Bins {
  public:
-  /// Sorts the points. Throws Error(numerics) when a point is out of the reach of block coordinates or not finite.
+  /// Sorts the points: `find`, then `arrange`.
   void sort(KernelKind kernel, Real dx, std::span<const Vec3> x, std::span<const PointId> id);
+  /// The block of every point. `bins` and `disorder` then hold, and `leavers` may be asked; there is no order yet.
+  /// Throws Error(numerics) when a point is out of the reach of block coordinates or not finite.
+  void find(KernelKind kernel, Real dx, std::span<const Vec3> x);
+  /// The order of the points that were found.
+  void arrange(std::span<const PointId> id);
+  /// The points that were found in blocks of other ranks than this one.
+  std::vector<Leaver> leavers(const Cuts& cuts, int rank) const;
   /// The rows were brought into visiting order.
   void rows_were_reordered();
   /// Looks up the block numbers of every bin. All touched blocks must be active.
@@ -59,7 +67,6 @@ class Bins {
 
   void find_runs(KernelKind kernel, Real dx, std::span<const Vec3> x);
   void make_bins();
-  void order_rows(std::span<const PointId> id);
 
   std::vector<Bin> bins_;
   std::vector<std::uint32_t> order_;

@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""What ranks send one another, counted for 1 to 64 ranks, and what that means for ten thousand.
+
+    tests/benchmarks/exchange.py path/to/weft [--ranks 1 2 4 8] [--blocks 300] [--steps 20] [--scene cube]
+
+Weak scaling: the grid is chosen so that every rank holds about --blocks blocks of 4x4x4 nodes. Counts do not depend on the
+machine or on how busy it is, so ranks may be many more than cores; only one particle is put into a cell, since what is
+exchanged for nodes does not depend on it. See docs/performance.md, Exchange.
+"""
+import argparse
+import json
+import math
+import os
+import pathlib
+import subprocess
+
+HERE = pathlib.Path(__file__).parent
+# Deck, name of the body, its volume [m^3], changes.
+SCENES = {
+    "cube": (HERE / "cube.yaml", "cube", 1.0, []),
+    "dam": (HERE / "../../decks/dam_break.yaml", "water", 0.05715 * 0.1143 * 0.028575, []),
+    "sand": (HERE / "../../decks/sand_column.yaml", "sand", math.pi * 0.1**2 * 0.2, []),
+}
+NODES = 64  # of a block
+
+# A fabric of today, as LogGP has it: [Alexandrov et al. 1995, LogGP: incorporating long messages into the LogP model].
+LATENCY = 1.5e-6  # L + 2 o [s].
+PER_MESSAGE = 0.5e-6  # max(o, g) [s].
+PER_BYTE = 64 / 25e9  # G [s/byte]: 64 ranks of a node share 25 GB/s, and every message leaves the node.
+REDUCTION = 2e-6  # One level of the tree of a reduction [s].
+PARTICLE_STEP = 0.15e-6  # Of one core [s]; elastic, quadratic.
+PARTICLES_PER_BLOCK = 8 * NODES
+
+
+def measure(weft, scene, ranks, blocks, steps):
+    deck, body, volume, changes = SCENES[scene]
+    dx = (volume / (blocks * ranks * NODES)) ** (1 / 3)
+    words = [weft, "bench", str(deck.resolve()), "--here", "--json", "--steps", str(steps)]
+    for change in [f"domain.dx={dx:.6g}", f"bodies.{body}.particles_per_cell=1", *changes]:
+        words += ["--set", change]
+    environment = dict(os.environ, OMP_NUM_THREADS="1", OMPI_MCA_rmaps_base_oversubscribe="1",
+                       OMPI_MCA_hwloc_base_binding_policy="none", OMPI_MCA_mpi_yield_when_idle="1")
+    if os.geteuid() == 0:
+        environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    done = subprocess.run(["mpirun", "-n", str(ranks), *words], env=environment, capture_output=True, text=True)
+    if done.returncode:
+        raise SystemExit(f"{' '.join(words)}\n{done.stdout}{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def table(rows):
+    print("| scene | ranks | blocks | ghosts | neighbours, mean and most | messages for nodes | kB for nodes | kB for points "
+          "| kB for who owns what | busiest, kB | reductions | imbalance, cut and worst |")
+    print("|" + " --- |" * 12)
+    for scene, result in rows:
+        e = result["exchange"]
+        print(f"| {scene} | {result['ranks']} | {e['owned_blocks']:.0f} | {e['ghost_blocks']:.0f} "
+              f"| {e['neighbours']:.1f}, {e['most_neighbours']:.0f} | {e['ghost_messages']:.1f} "
+              f"| {e['ghost_bytes'] / 1e3:.0f} | {e['shipped_bytes'] / 1e3:.1f} | {e['asked_bytes'] / 1e3:.2f} "
+              f"| {e['most_bytes'] / 1e3:.0f} | {e['reductions']:.1f} "
+              f"| {e['imbalance_cut']:.3f}, {e['imbalance_most']:.3f} |", flush=True)
+
+
+def step_time(ranks, blocks, seen):
+    """Time of a step [s] by parts, for a rank with so many blocks, from what was counted for `seen`."""
+    e = seen["exchange"]
+    surface = (blocks / e["owned_blocks"]) ** (2 / 3)
+    volume = blocks * PARTICLES_PER_BLOCK
+    # Particles cross the border where ranks meet; one in a cell was counted, eight are there.
+    points = e["shipped_bytes"] * PARTICLES_PER_BLOCK / NODES
+    messages = e["ghost_messages"] + e["shipped_messages"] + e["asked_messages"]
+    return {
+        "work": volume * PARTICLE_STEP,
+        "imbalance": volume * PARTICLE_STEP * (e["imbalance_cut"] - 1),
+        "bytes": (e["ghost_bytes"] + points + e["asked_bytes"]) * surface * PER_BYTE,
+        "messages": messages * PER_MESSAGE + 4 * LATENCY,
+        "reductions": e["reductions"] * math.log2(ranks) * REDUCTION,
+    }
+
+
+def project(seen):
+    print(f"\nFrom the counts of {seen['ranks']} ranks; efficiency against one rank without neighbours:\n")
+    print("| particles on a rank | ranks | work [ms] | imbalance | bytes | messages | reductions | efficiency |")
+    print("|" + " --- |" * 8)
+    for blocks in (1000, 300, 100, 30, 10, 3):
+        for ranks in (64, 1000, 10000):
+            t = step_time(ranks, blocks, seen)
+            print(f"| {blocks * PARTICLES_PER_BLOCK} | {ranks} | " + " | ".join(f"{1e3 * t[k]:.3f}" for k in t) +
+                  f" | {t['work'] / sum(t.values()):.2f} |")
+    for ranks in (64, 1000, 10000):
+        blocks = 10000.0
+        while blocks > 1e-3 and step_time(ranks, blocks, seen)["work"] > 0.8 * sum(step_time(ranks, blocks, seen).values()):
+            blocks *= 0.99
+        t = step_time(ranks, blocks, seen)
+        most = max((k for k in t if k != "work"), key=t.get)
+        print(f"\n{ranks} ranks: below {blocks * PARTICLES_PER_BLOCK:.0f} particles on a rank efficiency is less than 80 %, "
+              f"most of the loss by {most} ({100 * t[most] / (sum(t.values()) - t['work']):.0f} % of it).")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("weft")
+    parser.add_argument("--scene", nargs="+", choices=SCENES, default=list(SCENES))
+    parser.add_argument("--ranks", nargs="+", type=int, default=[1, 2, 4, 8, 16, 32, 64])
+    parser.add_argument("--blocks", type=float, default=300)
+    parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--save", help="write all results there as JSON")
+    a = parser.parse_args()
+    rows = [(scene, measure(a.weft, scene, ranks, a.blocks, a.steps)) for scene in a.scene for ranks in a.ranks]
+    table(rows)
+    if a.save:
+        pathlib.Path(a.save).write_text(json.dumps(rows, indent=1))
+    project(max((result for scene, result in rows if scene == a.scene[0]), key=lambda r: r["ranks"]))
+
+
+if __name__ == "__main__":
+    main()
