@@ -17,9 +17,9 @@ namespace weft {
 struct Forest::Graph {
   PetscSF sf = nullptr;
   std::size_t owned = 0, ghosts = 0;
-  std::size_t copies = 0;               ///< Ghosts of this rank's rows on others.
-  int owners = 0, holders = 0;          ///< Other ranks with originals of its ghosts, with ghosts of its rows.
-  int neighbours = 0;                   ///< Ranks that are one of these.
+  std::size_t copies = 0;                     ///< Ghosts of this rank's rows on others.
+  int owners = 0, holders = 0;                ///< Other ranks with originals of its ghosts, with ghosts of its rows.
+  int neighbours = 0;                         ///< Ranks that are one of these.
   std::map<std::size_t, FlatType> row_types;  ///< By number of reals in a row.
 
   ~Graph() { check_petsc(PetscSFDestroy(&sf)); }

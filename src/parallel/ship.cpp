@@ -27,8 +27,8 @@ void unpack(std::span<const ColumnView> columns, std::size_t row, const std::byt
   }
 }
 
-/// Arrivals take the places of those that left (ascending), from the first on; what remains of them follows after the last row, and
-/// holes that remain are filled by the last rows.
+/// Arrivals take the places of those that left (ascending), from the first on; what remains of them follows after the
+/// last row, and holes that remain are filled by the last rows.
 void take_places(Table& table, std::span<const std::uint32_t> holes, const Parcels& incoming, std::size_t row_bytes) {
   const std::size_t before = table.owned(), after = before - holes.size() + incoming.rows();
   std::vector<std::uint32_t> place(incoming.rows());
@@ -38,7 +38,8 @@ void take_places(Table& table, std::span<const std::uint32_t> holes, const Parce
 
   table.resize(before);  // ghosts go
   const std::vector<ColumnView> all = table.columns();
-  std::size_t first = 0, last = empty.size(), end = before;  // holes [first, last) are empty, rows from `end` on are gone
+  // Holes [first, last) are empty still, rows from `end` on are gone.
+  std::size_t first = 0, last = empty.size(), end = before;
   while (first < last) {
     --end;
     if (empty[last - 1] == end) {

@@ -289,8 +289,8 @@ std::string as_text(const BenchResult& r) {
   if (r.ranks > 1)
     text += fmt::format(
         "\na rank, in a step: {:.0f} blocks and {:.0f} ghosts, {:.1f} neighbours (at most {:.0f})\n"
-        "sends {:.1f} messages with {:.0f} bytes for nodes, {:.1f} with {:.0f} for points, {:.1f} with {:.0f} for who owns "
-        "what;\nthe busiest sends {:.0f} bytes; all wait for one another {:.1f} times\n"
+        "messages and bytes: {:.1f}, {:.0f} for nodes; {:.1f}, {:.0f} for points; {:.1f}, {:.0f} for who owns what\n"
+        "the busiest sends {:.0f} bytes; all wait for one another {:.1f} times\n"
         "imbalance {:.3f} where the curve was just cut, at most {:.3f} after a step\n",
         e.owned_blocks, e.ghost_blocks, e.neighbours, e.most_neighbours, e.ghost_messages, e.ghost_bytes,
         e.shipped_messages, e.shipped_bytes, e.asked_messages, e.asked_bytes, e.most_bytes, e.reductions,

@@ -7,7 +7,8 @@
 // register of four reals. So the loops over the nodes of a point read the former number by number, which costs nothing
 // (a load that spreads the number comes with the multiplication), and the latter as they stand:
 //
-//     stencils  w[i][axis]   | p0 p1 p2 p3 p4 p5 p6 p7 |      tile  node[x][y][z]   | m  p_x p_y p_z |  (or v_x v_y v_z 1)
+//     stencils  w[i][axis]      | p0 p1 p2 p3 p4 p5 p6 p7 |
+//     tile      node[x][y][z]   | m p_x p_y p_z |   or   | v_x v_y v_z 1 |
 //
 // A quadratic kernel has 27 nodes. Scatter needs 54 multiply-adds for their rows and 18 for the columns of rows, gather
 // 93 in all; a core does two a cycle. [docs/performance.md]
@@ -67,8 +68,8 @@ class Stencils {
     const Stencils& all;
     int lane;
 
-    Real w(int i, int axis) const { return all.w_[i][axis][lane]; }                         ///< [1].
-    Real g(int i, int axis) const { return all.g_[i][axis][lane]; }                         ///< [1/m].
+    Real w(int i, int axis) const { return all.w_[i][axis][lane]; }                              ///< [1].
+    Real g(int i, int axis) const { return all.g_[i][axis][lane]; }                              ///< [1/m].
     Real moment(int i, int axis) const requires(!is_mls) { return all.moment_[i][axis][lane]; }  ///< w (x_i - x_p) [m].
     /// The first node, counted from the first node of the block.
     Vec3i corner() const {

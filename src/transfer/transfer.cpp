@@ -33,46 +33,47 @@ void scatter_chunk(const TransferSettings& settings, const Real4& origin, ChunkR
                    const Mat3* A, Real dt, Tile<Kernel>& tile) {
   constexpr int n = Kernel::nodes;
   const Real dx = settings.dx;
-  for_each_stencil<Kernel>(rows, points.x, origin, dx, [&](std::size_t k, const auto& s) __attribute__((always_inline)) {
-    const std::uint32_t p = rows[k];
-    const Real m = points.m[p];
-    const Vec3& v = points.v[p];
-    Real4 own = m * Real4{1, v.x(), v.y(), v.z()};
-    if constexpr (pushed) {
-      const Vec3& f = points.f[p];
-      own += dt * Real4{0, f.x(), f.y(), f.z()};
-    }
-    Mat3 damped_C;
-    const bool is_damped = settings.rpic_damping != 0;
-    if (is_damped) damped_C = damped(points.C[p], settings.rpic_damping, s.inertia());
-    const Mat3& C = is_damped ? damped_C : points.C[p];
+  for_each_stencil<Kernel>(
+      rows, points.x, origin, dx, [&](std::size_t k, const auto& s) __attribute__((always_inline)) {
+        const std::uint32_t p = rows[k];
+        const Real m = points.m[p];
+        const Vec3& v = points.v[p];
+        Real4 own = m * Real4{1, v.x(), v.y(), v.z()};
+        if constexpr (pushed) {
+          const Vec3& f = points.f[p];
+          own += dt * Real4{0, f.x(), f.y(), f.z()};
+        }
+        Mat3 damped_C;
+        const bool is_damped = settings.rpic_damping != 0;
+        if (is_damped) damped_C = damped(points.C[p], settings.rpic_damping, s.inertia());
+        const Mat3& C = is_damped ? damped_C : points.C[p];
 
-    Real4 X[n], Y[n], Z[n];
-    if constexpr (Stencils<Kernel>::is_mls) {
-      // d w = D g: momentum and force are multiples of the same vector.
-      const Columns4 Q(m * (dx * dx / Kernel::inverse_inertia), C, dt, A[k]);
-      for (int i = 0; i < n; ++i) {
-        X[i] = s.w(i, 0) * own + s.g(i, 0) * Q.of[0];
-        Y[i] = s.g(i, 1) * Q.of[1];
-        Z[i] = s.g(i, 2) * Q.of[2];
-      }
-    } else {
-      const Columns4 momentum(m, C, 0, C), force(0, C, dt, A[k]);
-      for (int i = 0; i < n; ++i) {
-        X[i] = s.w(i, 0) * own + s.moment(i, 0) * momentum.of[0] + s.g(i, 0) * force.of[0];
-        Y[i] = s.moment(i, 1) * momentum.of[1] + s.g(i, 1) * force.of[1];
-        Z[i] = s.moment(i, 2) * momentum.of[2] + s.g(i, 2) * force.of[2];
-      }
-    }
-    Real4* first = tile.first_of(s);
-    for (int i = 0; i < n; ++i)
-      for (int j = 0; j < n; ++j) {
-        const Real4 xy = s.w(j, 1) * X[i] + s.w(i, 0) * Y[j];
-        const Real wxy = s.w(i, 0) * s.w(j, 1);
-        Real4* row = first + i * Tile<Kernel>::along_x + j * Tile<Kernel>::along_y;
-        for (int l = 0; l < n; ++l) row[l] = row[l] + s.w(l, 2) * xy + wxy * Z[l];
-      }
-  });
+        Real4 X[n], Y[n], Z[n];
+        if constexpr (Stencils<Kernel>::is_mls) {
+          // d w = D g: momentum and force are multiples of the same vector.
+          const Columns4 Q(m * (dx * dx / Kernel::inverse_inertia), C, dt, A[k]);
+          for (int i = 0; i < n; ++i) {
+            X[i] = s.w(i, 0) * own + s.g(i, 0) * Q.of[0];
+            Y[i] = s.g(i, 1) * Q.of[1];
+            Z[i] = s.g(i, 2) * Q.of[2];
+          }
+        } else {
+          const Columns4 momentum(m, C, 0, C), force(0, C, dt, A[k]);
+          for (int i = 0; i < n; ++i) {
+            X[i] = s.w(i, 0) * own + s.moment(i, 0) * momentum.of[0] + s.g(i, 0) * force.of[0];
+            Y[i] = s.moment(i, 1) * momentum.of[1] + s.g(i, 1) * force.of[1];
+            Z[i] = s.moment(i, 2) * momentum.of[2] + s.g(i, 2) * force.of[2];
+          }
+        }
+        Real4* first = tile.first_of(s);
+        for (int i = 0; i < n; ++i)
+          for (int j = 0; j < n; ++j) {
+            const Real4 xy = s.w(j, 1) * X[i] + s.w(i, 0) * Y[j];
+            const Real wxy = s.w(i, 0) * s.w(j, 1);
+            Real4* row = first + i * Tile<Kernel>::along_x + j * Tile<Kernel>::along_y;
+            for (int l = 0; l < n; ++l) row[l] = row[l] + s.w(l, 2) * xy + wxy * Z[l];
+          }
+      });
 }
 
 /// What a chunk receives; one row more than a chunk has, so that a vector register may be stored over a row's end.
@@ -86,13 +87,13 @@ struct ChunkBuffer {
 template <class Kernel>
 void gather_chunk(const TransferSettings& settings, const Real4& origin, ChunkRows rows, std::span<const Vec3> x,
                   const Tile<Kernel>& tile, ChunkBuffer& chunk) {
-  for_each_stencil<Kernel>(rows, x, origin, settings.dx,
-                           [&](std::size_t k, const auto& s) __attribute__((always_inline)) {
-                             const FieldAtPoint at = field_at(s, tile);
-                             // Fourth lanes spill into what is written next.
-                             store4(chunk.v[k].data(), at.value);
-                             for (int axis = 0; axis < 3; ++axis) store4(chunk.C[k].data() + 3 * axis, at.slope[axis]);
-                           });
+  for_each_stencil<Kernel>(
+      rows, x, origin, settings.dx, [&](std::size_t k, const auto& s) __attribute__((always_inline)) {
+        const FieldAtPoint at = field_at(s, tile);
+        // Fourth lanes spill into what is written next.
+        store4(chunk.v[k].data(), at.value);
+        for (int axis = 0; axis < 3; ++axis) store4(chunk.C[k].data() + 3 * axis, at.slope[axis]);
+      });
 }
 
 /// Bound of the gathered |C~|^2 of the points in a tile. Along each axis the gradient operator of every kernel is an

@@ -29,7 +29,6 @@ PER_MESSAGE = 0.5e-6  # max(o, g) [s].
 PER_BYTE = 64 / 25e9  # G [s/byte]: 64 ranks of a node share 25 GB/s, and every message leaves the node.
 REDUCTION = 2e-6  # One level of the tree of a reduction [s].
 PARTICLE_STEP = 0.15e-6  # Of one core [s]; elastic, quadratic.
-PARTICLES_PER_BLOCK = 8 * NODES
 
 
 def measure(weft, scene, ranks, blocks, steps):
@@ -61,40 +60,46 @@ def table(rows):
               f"| {e['imbalance_cut']:.3f}, {e['imbalance_most']:.3f} |", flush=True)
 
 
-def step_time(ranks, blocks, seen):
-    """Time of a step [s] by parts, for a rank with so many blocks, from what was counted for `seen`."""
+def step_time(ranks, particles, seen):
+    """Time of a step [s] by parts, for the busiest rank with so many particles, from what was counted for `seen`.
+
+    What crosses the borders of a rank grows as their surface; one particle in a cell was counted, eight are there.
+    """
     e = seen["exchange"]
-    surface = (blocks / e["owned_blocks"]) ** (2 / 3)
-    volume = blocks * PARTICLES_PER_BLOCK
-    # Particles cross the border where ranks meet; one in a cell was counted, eight are there.
-    points = e["shipped_bytes"] * PARTICLES_PER_BLOCK / NODES
-    messages = e["ghost_messages"] + e["shipped_messages"] + e["asked_messages"]
+    counted = 8 * seen["particles"] / seen["ranks"]
+    surface = (particles / counted) ** (2 / 3)
+    messages = (e["ghost_messages"] + e["shipped_messages"] + e["asked_messages"]) * e["most_neighbours"] / e["neighbours"]
     return {
-        "work": volume * PARTICLE_STEP,
-        "imbalance": volume * PARTICLE_STEP * (e["imbalance_cut"] - 1),
-        "bytes": (e["ghost_bytes"] + points + e["asked_bytes"]) * surface * PER_BYTE,
+        "work": particles * PARTICLE_STEP,
+        "imbalance": particles * PARTICLE_STEP * (e["imbalance_most"] - 1),
+        "bytes": (e["most_bytes"] + 7 * e["shipped_bytes"]) * surface * PER_BYTE,
         "messages": messages * PER_MESSAGE + 4 * LATENCY,
         "reductions": e["reductions"] * math.log2(ranks) * REDUCTION,
     }
+
+
+def efficiency(t):
+    return t["work"] / sum(t.values())
 
 
 def project(seen):
     print(f"\nFrom the counts of {seen['ranks']} ranks; efficiency against one rank without neighbours:\n")
     print("| particles on a rank | ranks | work [ms] | imbalance | bytes | messages | reductions | efficiency |")
     print("|" + " --- |" * 8)
-    for blocks in (1000, 300, 100, 30, 10, 3):
+    for particles in (1000000, 200000, 50000, 20000, 5000):
         for ranks in (64, 1000, 10000):
-            t = step_time(ranks, blocks, seen)
-            print(f"| {blocks * PARTICLES_PER_BLOCK} | {ranks} | " + " | ".join(f"{1e3 * t[k]:.3f}" for k in t) +
-                  f" | {t['work'] / sum(t.values()):.2f} |")
+            t = step_time(ranks, particles, seen)
+            print(f"| {particles} | {ranks} | " + " | ".join(f"{1e3 * t[k]:.3f}" for k in t) + f" | {efficiency(t):.2f} |")
+    print()
     for ranks in (64, 1000, 10000):
-        blocks = 10000.0
-        while blocks > 1e-3 and step_time(ranks, blocks, seen)["work"] > 0.8 * sum(step_time(ranks, blocks, seen).values()):
-            blocks *= 0.99
-        t = step_time(ranks, blocks, seen)
-        most = max((k for k in t if k != "work"), key=t.get)
-        print(f"\n{ranks} ranks: below {blocks * PARTICLES_PER_BLOCK:.0f} particles on a rank efficiency is less than 80 %, "
-              f"most of the loss by {most} ({100 * t[most] / (sum(t.values()) - t['work']):.0f} % of it).")
+        particles = 1e7
+        while particles > 100 and efficiency(step_time(ranks, particles, seen)) > 0.8:
+            particles *= 0.99
+        t = step_time(ranks, particles, seen)
+        lost = {k: t[k] for k in t if k != "work"}
+        most = max(lost, key=lost.get)
+        print(f"{ranks} ranks: less than 80 % below {particles:.0f} particles on a rank, most of the loss by {most} "
+              f"({100 * lost[most] / sum(lost.values()):.0f} % of it).")
 
 
 def main():
@@ -110,7 +115,9 @@ def main():
     table(rows)
     if a.save:
         pathlib.Path(a.save).write_text(json.dumps(rows, indent=1))
-    project(max((result for scene, result in rows if scene == a.scene[0]), key=lambda r: r["ranks"]))
+    seen = max((result for scene, result in rows if scene == a.scene[0]), key=lambda r: r["ranks"])
+    if seen["ranks"] > 1:
+        project(seen)
 
 
 if __name__ == "__main__":

@@ -21,10 +21,10 @@ struct Leaver {
   int rank;
 };
 
-/// Sends these rows, each named once, to their ranks. Arrivals, by source rank, take the places of rows that left, then follow after
-/// the last row; if fewer come than leave, the last rows that stay fill the remaining places. All others stay where they
-/// are, so that the work is that of the rows that move. Ghost rows are dropped. Work and shown columns are zero in rows
-/// that arrived. Collective.
+/// Sends these rows, each named once, to their ranks. Arrivals, by source rank, take the places of rows that left, then
+/// follow after the last row; if fewer come than leave, the last rows that stay fill the remaining places. All others
+/// stay where they are, so that the work is that of the rows that move. Ghost rows are dropped. Work and shown columns
+/// are zero in rows that arrived. Collective.
 Shipment ship(const Comm& comm, Table& table, std::span<const Leaver> leavers);
 /// The same, row r going to rank new_rank[r].
 Shipment ship(const Comm& comm, Table& table, std::span<const int> new_rank);

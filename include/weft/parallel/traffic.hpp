@@ -17,10 +17,10 @@ struct Sent {
 
 /// Since the start of the process.
 struct Traffic {
-  Sent ghosts;                    ///< Rows between owners and ghosts, both ways.
-  Sent shipped;                   ///< Rows that change their rank.
-  Sent asked;                     ///< Who owns what: when blocks come and go, and before rows are shipped.
-  std::int64_t reductions = 0;    ///< Sums, maxima and the like over all ranks.
+  Sent ghosts;                  ///< Rows between owners and ghosts, both ways.
+  Sent shipped;                 ///< Rows that change their rank.
+  Sent asked;                   ///< Who owns what: when blocks come and go, and before rows are shipped.
+  std::int64_t reductions = 0;  ///< Sums, maxima and the like over all ranks.
 };
 
 /// The counts of this process. Communication is the business of one thread, and so is this.

@@ -30,8 +30,8 @@ struct BenchPhase {
 /// What ranks told one another, counted and not timed: the same on every machine. Of a rank and step on average, but
 /// where it says otherwise.
 struct BenchExchange {
-  Real owned_blocks, ghost_blocks;  ///< Of a rank at the end.
-  Real neighbours, most_neighbours;  ///< Ranks that a rank shares blocks with at the end; of the rank with most.
+  Real owned_blocks, ghost_blocks;       ///< Of a rank at the end.
+  Real neighbours, most_neighbours;      ///< Ranks that a rank shares blocks with at the end; of the rank with most.
   Real ghost_messages, ghost_bytes;      ///< Nodes between owners and ghosts.
   Real shipped_messages, shipped_bytes;  ///< Points that went to another rank.
   Real asked_messages, asked_bytes;      ///< Who owns what.
