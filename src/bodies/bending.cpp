@@ -50,7 +50,7 @@ Real BendingElements<Stencil>::energy(std::span<const Vec3> x) const {
 }
 
 template <class Stencil>
-void BendingElements<Stencil>::respond(std::span<const Vec3> x, std::span<Vec3> f) {
+void BendingElements<Stencil>::respond(std::span<const Vec3> x, std::span<Vec3> f) const {
 #pragma omp parallel for schedule(static)
   for (std::size_t e = 0; e < stencils_.size(); ++e) {
     const auto forces = forces_of<Real>(stencils_[e], corners_of<Real>(stencils_[e], x));
@@ -60,28 +60,39 @@ void BendingElements<Stencil>::respond(std::span<const Vec3> x, std::span<Vec3> 
 }
 
 template <class Stencil>
-void BendingElements<Stencil>::differentiate(std::span<const Vec3> x, std::span<const Vec3> dx, bool projected,
-                                             std::span<Vec3> df) {
-#pragma omp parallel for schedule(static)
-  for (std::size_t e = 0; e < stencils_.size(); ++e) {
-    const Stencil& s = stencils_[e];
-    const auto at = corners_of<Real>(s, x), change = corners_of<Real>(s, dx);
-    Vec3* parts = &parts_[e * Stencil::corners];
-    if (projected) {
-      const auto forces = projected_change_of(s, at, change);
-      std::copy(forces.begin(), forces.end(), parts);
-    } else {
-      Corners<Dual, Stencil::corners> moving;
-      for (int c = 0; c < Stencil::corners; ++c) moving[c] = along(at[c], change[c]);
-      const auto forces = forces_of<Dual>(s, moving);
-      for (int c = 0; c < Stencil::corners; ++c) parts[c] = slopes(forces[c]);
-    }
+void BendingElements<Stencil>::add_stiffness(std::span<const Vec3> x, bool projected, MeshStiffness& stiffness) const {
+  constexpr std::size_t n = Stencil::corners;
+  for (const Stencil& s : stencils_) {
+    std::array<std::int32_t, n> rows;
+    std::array<std::size_t, n> corner;  // of each row
+    std::size_t count = 0;
+    for (std::size_t c = 0; c < n; ++c)
+      if (s.rows[c] >= 0) rows[count] = s.rows[c], corner[count++] = c;
+    stiffness.add(static_cast<int>(count), std::span(rows).first(count), -1);
+    MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
+    part.w.setIdentity();
+    const auto at = corners_of<Real>(s, x);
+    for (std::size_t a = 0; a < count; ++a)
+      for (int i = 0; i < 3; ++i) {
+        Corners<Real, n> unit, forces;
+        unit.fill(Vec3::Zero());
+        unit[corner[a]][i] = 1;
+        if (projected) {
+          forces = projected_change_of(s, at, unit);
+        } else {
+          Corners<Dual, n> moving;
+          for (std::size_t c = 0; c < n; ++c) moving[c] = along(at[c], unit[c]);
+          const auto changes = forces_of<Dual>(s, moving);
+          for (std::size_t c = 0; c < n; ++c) forces[c] = slopes(changes[c]);
+        }
+        for (std::size_t b = 0; b < count; ++b)
+          part.K.col(static_cast<int>(3 * a) + i).segment<3>(static_cast<int>(3 * b)) = -forces[corner[b]];
+      }
   }
-  incidence_.add(df, [&](std::int32_t corner) -> const Vec3& { return parts_[corner]; });
 }
 
 template <class Stencil>
-void BendingElements<Stencil>::add_springs(std::span<const Vec3> x, std::span<Real> springs) {
+void BendingElements<Stencil>::add_springs(std::span<const Vec3> x, std::span<Real> springs) const {
 #pragma omp parallel for schedule(static)
   for (std::size_t e = 0; e < stencils_.size(); ++e) {
     const Stencil& s = stencils_[e];

@@ -1,6 +1,7 @@
 #pragma once
 // The loops over the elements of sheets and fibers, compiled once for each kind.
 
+#include "bodies/director_kernel.hpp"
 #include "weft/base/sums.hpp"
 #include "weft/bodies/codimensional.hpp"
 
@@ -61,13 +62,6 @@ inline Mat32 directors_across(const Vec3& d) {
   N << side, d.normalized().cross(side);
   return N;
 }
-template <class Tangents, class Directors>
-Mat3 joined(const Tangents& F, const Directors& N) {
-  Mat3 A;
-  A << F, N;
-  return A;
-}
-
 template <class K>
 void CodimensionalElements<K>::rest(std::span<const Vec3> x) {
   for (std::size_t q = 0; q < points_.size(); ++q)
@@ -101,8 +95,8 @@ Real CodimensionalElements<K>::energy(std::span<const Vec3> x, std::span<const M
 }
 
 template <class K>
-void CodimensionalElements<K>::respond(std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
-                                       std::span<Mat3> A) {
+void CodimensionalElements<K>::respond(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop,
+                                       std::span<Vec3> f, std::span<Mat3> A) const {
 #pragma omp parallel for schedule(static)
   for (std::size_t e = 0; e < elements_.size(); ++e) {
     if (is_torn(e)) {
@@ -114,44 +108,40 @@ void CodimensionalElements<K>::respond(std::span<const Vec3> x, std::span<const 
     const Real V = point_volume(e);
     stress_[e] = elements_[e].volume * K::Manifold::stress(K::manifold(constants_), F);
     for (std::size_t q = first_point(e); q < first_point(e + 1); ++q) {
-      const Directors& N = directors_[q];
-      const Mat3 P = V * K::Contact::stress(K::contact(constants_), joined(F, Directors(N + H[q] * N)));
-      stress_[e] += P.template leftCols<K::tangents>();
-      A[q] = P.template rightCols<3 - K::tangents>() * N.transpose();  // [docs/theory.md, (10.2)]
+      const auto response =
+          director_response<typename K::Contact, K::tangents>(K::contact(constants_), F, directors_[q], H[q], in_loop);
+      stress_[e] += V * response.P;
+      A[q] = V * response.A;  // [docs/theory.md, (10.2)]
     }
   }
   add_corner_forces(f);
 }
 
 template <class K>
-void CodimensionalElements<K>::differentiate(std::span<const Vec3> x, std::span<const Mat3> H, std::span<const Vec3> dx,
-                                             std::span<const Mat3> dH, bool projected, std::span<Vec3> df,
-                                             std::span<Mat3> dA) {
+void CodimensionalElements<K>::add_stiffness(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop,
+                                             bool projected, MeshStiffness& stiffness) const {
   using Manifold = typename K::Manifold;
-  using Contact = typename K::Contact;
-  const auto& sheet = K::manifold(constants_);
-  const auto& contact = K::contact(constants_);
-#pragma omp parallel for schedule(static)
+  constexpr int n = 3 * K::tangents;
+  const auto& manifold = K::manifold(constants_);
   for (std::size_t e = 0; e < elements_.size(); ++e) {
-    if (is_torn(e)) {
-      stress_[e].setZero();
-      for (std::size_t q = first_point(e); q < first_point(e + 1); ++q) dA[q].setZero();
-      continue;
-    }
-    const Tangents F = tangents(elements_[e], x), dF = tangents(elements_[e], dx);
-    const Real V = point_volume(e);
-    stress_[e] = elements_[e].volume * (projected ? Manifold::projected_differential(sheet, F, dF)
-                                                  : Manifold::stress_differential(sheet, F, dF));
-    for (std::size_t q = first_point(e); q < first_point(e + 1); ++q) {
-      const Directors& N = directors_[q];
-      const Mat3 now = joined(F, Directors(N + H[q] * N)), change = joined(dF, Directors(dH[q] * N));
-      const Mat3 dP = V * (projected ? Contact::projected_differential(contact, now, change)
-                                     : Contact::stress_differential(contact, now, change));
-      stress_[e] += dP.template leftCols<K::tangents>();
-      dA[q] = dP.template rightCols<3 - K::tangents>() * N.transpose();
+    if (is_torn(e)) continue;
+    const Element& element = elements_[e];
+    const Tangents F = tangents(element, x);
+    for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
+      add_director_part<typename K::Contact, K::tangents>(K::contact(constants_), F, directors_[q], H[q], in_loop,
+                                                          projected, point_volume(e), element.rows,
+                                                          static_cast<std::int64_t>(q), element.gradients, stiffness);
+    // What the element itself resists goes with its last point.
+    const MeshStiffness::Part last = stiffness.part(stiffness.size() - 1);
+    Eigen::Map<Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>> matrix = last.K;
+    for (int c = 0; c < n; ++c) {
+      Tangents unit = Tangents::Zero();
+      unit.data()[c] = element.volume;
+      const Tangents change = projected ? Manifold::projected_differential(manifold, F, unit)
+                                        : Manifold::stress_differential(manifold, F, unit);
+      matrix.col(c).template head<n>() += Eigen::Map<const Eigen::Matrix<Real, n, 1>>(change.data());
     }
   }
-  add_corner_forces(df);
 }
 
 template <class K>

@@ -4,6 +4,7 @@
 
 #include "weft/base/check.hpp"
 #include "weft/bodies/continuum.hpp"
+#include "weft/bodies/trial.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -87,7 +88,7 @@ Real longest(const Mat32& F) {
 }
 
 template <class K>
-class CodimensionalBody final : public MeshBody {
+class CodimensionalBody final : public MeshBody, public TrialMesh {
   using Stencil = typename StencilOf<K>::Type;
 
  public:
@@ -102,6 +103,22 @@ class CodimensionalBody final : public MeshBody {
   Real elastic_energy() const override {
     const std::vector<Mat3> none(samples().rows(), Mat3::Zero());
     return elements_.energy(x(), none) + bending_.energy(x());
+  }
+
+  bool has_trial_energy(bool in_loop) const override { return !in_loop; }
+  bool flows_in_loop() const override { return false; }
+  Real trial_energy(std::span<const Vec3> x, std::span<const Mat3> H) const override {
+    return elements_.energy(x, H) + bending_.energy(x);
+  }
+  void trial_response(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
+                      std::span<Mat3> A) const override {
+    elements_.respond(x, H, in_loop, f, A);
+    if (bends()) bending_.respond(x, f);
+  }
+  void add_stiffness(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
+                     MeshStiffness& stiffness) const override {
+    elements_.add_stiffness(x, H, in_loop, definite, stiffness);
+    bending_.add_stiffness(x, definite, stiffness);
   }
 
   Table observe() const override {
@@ -222,8 +239,7 @@ class CodimensionalBody final : public MeshBody {
   void respond_elements(std::span<Vec3> f, std::span<Mat3> A) override {
     std::fill(f.begin(), f.end(), Vec3::Zero());
     std::fill(A.begin(), A.end(), Mat3::Zero());
-    elements_.respond(x(), A, f, A);  // at H = 0
-    if (bends()) bending_.respond(x(), f);
+    trial_response(false, x(), A, f, A);  // at H = 0
   }
 
   void commit_elements(std::span<const Mat3> H) override {

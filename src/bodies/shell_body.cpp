@@ -2,11 +2,13 @@
 
 #include "weft/bodies/shell_body.hpp"
 
+#include "bodies/director_kernel.hpp"
 #include "bodies/shell_kernel.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/sums.hpp"
 #include "weft/bodies/incidence.hpp"
 #include "weft/bodies/shell_term.hpp"
+#include "weft/bodies/trial.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -59,7 +61,7 @@ Mat32 tangents_at(const LimitBasis& basis, std::int64_t e, int s, std::span<cons
   return F;
 }
 
-class ShellBody final : public MeshBody {
+class ShellBody final : public MeshBody, public TrialMesh {
  public:
   /// rest_frequency: of the free shell at rest, with the mass of its control points alone [rad/s].
   ShellBody(RestMesh mesh, const ShellDescription& shell, const ShellContact& contact, Real rest_frequency,
@@ -75,13 +77,22 @@ class ShellBody final : public MeshBody {
     for (std::int64_t f = 0; f <= shell.mesh.material_faces; ++f) first_lamina_.push_back(f * in_face);
   }
 
-  Real elastic_energy() const override {
+  Real elastic_energy() const override { return trial_energy(x(), std::vector<Mat3>(samples().rows(), Mat3::Zero())); }
+
+  bool has_trial_energy(bool in_loop) const override { return !in_loop; }
+  bool flows_in_loop() const override { return false; }
+  Real trial_energy(std::span<const Vec3> x, std::span<const Mat3> H) const override {
     const auto a3 = samples().get<Director>();
     const Real of_contact = ordered_sum(a3.size(), Real(0), [&](std::size_t q) {
-      return contact_volume_[q] * SurfaceContact::energy(contact_.law, deformation(q, a3[q]));
+      return contact_volume_[q] *
+             SurfaceContact::energy(contact_.law, joined(tangents(q, x), Vec3(a3[q] + H[q] * a3[q])));
     });
-    return faces_->energy(x()) + of_contact;
+    return faces_->energy(x) + of_contact;
   }
+  void trial_response(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
+                      std::span<Mat3> A) const override;
+  void add_stiffness(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
+                     MeshStiffness& stiffness) const override;
 
   Table observe() const override {
     Table shown;
@@ -140,20 +151,8 @@ class ShellBody final : public MeshBody {
 
   void respond_elements(std::span<Vec3> f, std::span<Mat3> A) override {
     std::fill(f.begin(), f.end(), Vec3::Zero());
-    faces_->add_force(x(), f);
-    const auto a3 = std::as_const(samples()).get<Director>();
-    std::vector<Vec3> parts(contact_basis_.points.size(), Vec3::Zero());
-#pragma omp parallel for schedule(static)
-    for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
-      for (int s = 0; s < contact_basis_.samples; ++s) {
-        const std::size_t q = row_of_sample(e, s);
-        const Mat3 P = contact_volume_[q] * SurfaceContact::stress(contact_.law, deformation(q, a3[q]));
-        A[q] = P.col(2) * a3[q].transpose();
-        const auto row = contact_basis_.row(e, s);
-        for (std::size_t a = 0; a < row.size(); ++a)
-          parts[static_cast<std::size_t>(contact_basis_.offsets[e]) + a] -= row[a].d1 * P.col(0) + row[a].d2 * P.col(1);
-      }
-    contact_rows_.add(f, [&](std::int32_t k) -> const Vec3& { return parts[static_cast<std::size_t>(k)]; });
+    std::fill(A.begin(), A.end(), Mat3::Zero());
+    trial_response(false, x(), A, f, A);  // at H = 0
   }
 
   void commit_elements(std::span<const Mat3> H) override {
@@ -187,14 +186,14 @@ class ShellBody final : public MeshBody {
   std::int64_t face_of(std::size_t q) const { return static_cast<std::int64_t>(q) / contact_basis_.samples; }
   int sample_of(std::size_t q) const { return static_cast<int>(q % static_cast<std::size_t>(contact_basis_.samples)); }
 
-  /// [a1 a2 a3] at a contact point.
-  Mat3 deformation(std::size_t q, const Vec3& a3) const {
-    Mat3 A;
-    A << tangents_at(contact_basis_, face_of(q), sample_of(q), x()), a3;
-    return A;
+  /// [a1 a2] at a contact point.
+  Mat32 tangents(std::size_t q, std::span<const Vec3> x) const {
+    return tangents_at(contact_basis_, face_of(q), sample_of(q), x);
   }
+  /// [a1 a2 a3]
+  Mat3 deformation(std::size_t q, const Vec3& a3) const { return joined(tangents(q, x()), a3); }
   Vec3 normal_at(std::size_t q) const {
-    const Mat32 F = tangents_at(contact_basis_, face_of(q), sample_of(q), x());
+    const Mat32 F = tangents(q, x());
     return F.col(0).cross(F.col(1)).normalized();
   }
 
@@ -207,6 +206,57 @@ class ShellBody final : public MeshBody {
   std::vector<Real> contact_volume_;  ///< [m^3].
   Incidence contact_rows_;
 };
+
+void ShellBody::trial_response(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
+                               std::span<Mat3> A) const {
+  faces_->add_force(x, f);
+  const auto a3 = samples().get<Director>();
+  std::vector<Vec3> parts(contact_basis_.points.size(), Vec3::Zero());
+#pragma omp parallel for schedule(static)
+  for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
+    for (int s = 0; s < contact_basis_.samples; ++s) {
+      const std::size_t q = row_of_sample(e, s);
+      const auto response = director_response<SurfaceContact, 2>(contact_.law, tangents(q, x), a3[q], H[q], in_loop);
+      const Mat32 P = contact_volume_[q] * response.P;
+      A[q] = contact_volume_[q] * response.A;
+      const auto row = contact_basis_.row(e, s);
+      for (std::size_t a = 0; a < row.size(); ++a)
+        parts[static_cast<std::size_t>(contact_basis_.offsets[e]) + a] -= row[a].d1 * P.col(0) + row[a].d2 * P.col(1);
+    }
+  contact_rows_.add(f, [&](std::int32_t k) -> const Vec3& { return parts[static_cast<std::size_t>(k)]; });
+}
+
+void ShellBody::add_stiffness(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
+                              MeshStiffness& stiffness) const {
+  const LimitBasis& basis = faces_->basis();
+  const std::vector<JetHessian> hessians = faces_->linearise(x);
+  for (std::int64_t e = 0; e < basis.faces(); ++e)
+    for (int s = 0; s < basis.samples; ++s) {
+      stiffness.add(5, basis.points_of(e), -1);
+      MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
+      const auto row = basis.row(e, s);
+      for (std::size_t a = 0; a < row.size(); ++a) {
+        const BasisWeights& w = row[a];
+        part.w.col(static_cast<int>(a)) << w.d1, w.d2, w.d11, w.d12, w.d22;
+      }
+      const JetHessian& K = hessians[static_cast<std::size_t>(e * basis.samples + s)];
+      if (definite) part.K = positive_part(K);
+      else part.K = K;
+    }
+  const auto a3 = samples().get<Director>();
+  for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
+    for (int s = 0; s < contact_basis_.samples; ++s) {
+      const std::size_t q = row_of_sample(e, s);
+      const auto row = contact_basis_.row(e, s);
+      add_director_part<SurfaceContact, 2>(
+          contact_.law, tangents(q, x), a3[q], H[q], in_loop, definite, contact_volume_[q], contact_basis_.points_of(e),
+          static_cast<std::int64_t>(q),
+          [&](Eigen::Index r, int t) {
+            return t == 0 ? row[static_cast<std::size_t>(r)].d1 : row[static_cast<std::size_t>(r)].d2;
+          },
+          stiffness);
+    }
+}
 
 /// Principal values of a symmetric tensor given by components with respect to tangents of metric a, of largest size.
 Real largest_principal(const Mat2& mixed) {

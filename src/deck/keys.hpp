@@ -740,7 +740,8 @@ inline constexpr auto keys<SolveDeck> = table(
         "direct solver (MUMPS) for static schemes.",
         &SolveDeck::petsc},
     Key{"plasticity", absent,
-        "Of implicit steps: when materials flow. Without, in the loop for all laws whose flow changes their stress.",
+        "Of implicit steps: when materials flow. Without, in the loop for all laws whose flow changes their stress; the "
+        "slip of contact on sheets, fibers and shells lags.",
         &SolveDeck::plasticity},
     Key{"solver", absent, "Of implicit steps. Without, minimise where all that moves has an energy, else residual.",
         &SolveDeck::solver},

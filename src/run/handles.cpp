@@ -1,6 +1,6 @@
 #include "weft/run/handles.hpp"
 
-#include "weft/bodies/mesh_body.hpp"
+#include "weft/transfer/pipe.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -76,6 +76,15 @@ void Handles::count_loads(Real dt, std::span<HandleImpulse> impulses) const {
     impulses[h].angular += dt * before.cross(force);
     impulses[h].work += dt * force.dot(v);
   }
+}
+
+void Handles::load_alone(Real time) {
+  for (const auto& body : scene_.bodies)
+    if (auto* meshed = dynamic_cast<MeshBody*>(body.get())) {
+      const auto f = meshed->points().get<ElementForce>();
+      std::fill(f.begin(), f.end(), Vec3::Zero());
+    }
+  load(time);
 }
 
 void Handles::settle(const Cuts& cuts, Real time) {
@@ -240,6 +249,60 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
     given.angular += (held.x - held.sum->total * states[held.handle].center).cross(impulse);
     given.work += lambda[c] * wanted[c];
   }
+}
+
+// --- In implicit steps -----------------------------------------------------------------------------------------------
+
+/// Calls visit(held) for each condition, in a fixed order.
+template <class Visit>
+void GridHolds::for_each_sum(Real time, Visit&& visit) const {
+  for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
+    const GridHandle& handle = scene_.handles[h];
+    const GridHandle::Hold* hold = handle.hold();
+    if (hold == nullptr) continue;
+    const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
+    const auto x = body.points().get<Position>();
+    const RigidState state = hold->motion.at(time);
+    for (const auto& [number, rows] : body.watched(handle.list)) {
+      const HeldSum& sum = hold->sums[number];
+      Vec3 now = Vec3::Zero();
+      for (std::size_t k = 0; k < rows.size(); ++k) now += sum.stencil.weights[k] * x[rows[k]];
+      visit(Held{h, body, sum, rows, state, state.rotation * sum.axis, now});
+    }
+  }
+}
+
+void GridHolds::append(Real time, ConstraintRows& rows) const {
+  // The nodes of the vertices of bodies that are held.
+  std::vector<std::vector<PointNodes>> nodes(scene_.bodies.size());
+  for (const GridHandle& handle : scene_.handles) {
+    if (!handle.hold() || !nodes[handle.body].empty()) continue;
+    const Table& points = scene_.bodies[handle.body]->points();
+    nodes[handle.body].resize(points.rows());
+    for_each_point(scene_.transfer, *vertices_[handle.body], points.get<Position>(),
+                   [&](std::uint32_t row, const PointNodes& of_row) { nodes[handle.body][row] = of_row; });
+  }
+  for_each_sum(time, [&](const Held& held) {
+    for (std::size_t k = 0; k < held.rows.size(); ++k) {
+      const PointNodes& at = nodes[scene_.handles[held.handle].body][held.rows[k]];
+      for (std::size_t i = 0; i < at.at.size(); ++i)
+        for (int c = 0; c < 3; ++c) rows.add(at.at[i] + c, held.sum.stencil.weights[k] * at.w[i] * held.axis[c]);
+    }
+    rows.close(held.target());
+  });
+}
+
+void GridHolds::add_impulses(Real time, Real dt, std::span<const Real> of_conditions,
+                             std::span<HandleImpulse> impulses) const {
+  std::size_t c = 0;
+  for_each_sum(time, [&](const Held& held) {
+    HandleImpulse& given = impulses[held.handle];
+    const Vec3 impulse = of_conditions[c] * held.axis;
+    given.linear += held.sum.total * impulse;
+    given.angular += (held.now - held.sum.total * held.state.center).cross(impulse);
+    given.work += of_conditions[c] * held.target() / dt;
+    ++c;
+  });
 }
 
 }  // namespace weft

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "weft/coupling/continuum_term.hpp"
+#include "weft/coupling/mesh_term.hpp"
 #include "weft/parallel/ship.hpp"
 #include "weft/run/edit.hpp"
 #include "weft/solve/explicit.hpp"
@@ -54,24 +55,24 @@ Real time_to_fall(Real distance, Real speed, Real gravity) {
   return 2 * distance / (speed + std::sqrt(speed * speed + 4 * gravity * distance));
 }
 
-const TrialBody* trial_of(const Body& body) { return dynamic_cast<const TrialBody*>(&body); }
-
-bool flows_in_loop(const SolveDeck& deck, const TrialBody& body) {
-  return deck.plasticity ? *deck.plasticity == Plasticity::in_loop : body.flows_in_loop();
+bool flows_in_loop(const SolveDeck& deck, const auto& trial) {
+  return deck.plasticity ? *deck.plasticity == Plasticity::in_loop : trial.flows_in_loop();
 }
 
-/// Throws Error(deck) if a body cannot take part, or not in the way that the deck asks for.
+/// Calls f with the body as it takes part in implicit steps: a TrialBody or a TrialMesh.
+auto as_trial(const Body& body, auto&& f) {
+  if (const auto* points = dynamic_cast<const TrialBody*>(&body)) return f(*points);
+  return f(dynamic_cast<const TrialMesh&>(body));
+}
+
+/// Throws Error(deck) if a body cannot take part in the way that the deck asks for.
 ImplicitSettings implicit_settings(const Scene& scene) {
   const SolveDeck& deck = scene.deck.solve;
-  require(scene.handles.empty(), ExitCode::deck,
-          "handles cannot hold or load bodies in implicit steps yet; use \"scheme: explicit\" under time.");
   bool all_have_energy = true;
   std::string without_energy;
   for (const auto& body : scene.bodies) {
-    const TrialBody* trial = trial_of(*body);
-    require(trial != nullptr, ExitCode::deck,
-            fmt::format("body {} cannot take implicit steps yet; use \"scheme: explicit\" under time.", body->name()));
-    if (trial->has_trial_energy(flows_in_loop(deck, *trial))) continue;
+    if (as_trial(*body, [&](const auto& trial) { return trial.has_trial_energy(flows_in_loop(deck, trial)); }))
+      continue;
     all_have_energy = false;
     without_energy = body->name();
   }
@@ -177,12 +178,21 @@ Stepper::Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers
   bins_.resize(sets_.size());
   if (!is_implicit()) return;
   settings_ = implicit_settings(scene);
+  std::vector<const Bins*> first_bins;  // of each body
   for (std::size_t s = 0; s < sets_.size(); ++s) {
     const Body& body = *scene.bodies[sets_[s].body];
-    const TrialBody& trial = *trial_of(body);
-    terms_.push_back(std::make_unique<ContinuumTerm>(body, trial, bins_[s], scene_.transfer,
-                                                     flows_in_loop(scene.deck.solve, trial)));
+    if (sets_[s].points != &body) continue;
+    first_bins.push_back(&bins_[s]);
+    if (const auto* mesh = dynamic_cast<const TrialMesh*>(&body)) {
+      terms_.push_back(std::make_unique<MeshTerm>(dynamic_cast<const MeshBody&>(body), *mesh, bins_[s], bins_[s + 1],
+                                                  scene_.transfer, flows_in_loop(scene.deck.solve, *mesh)));
+    } else {
+      const auto& points = dynamic_cast<const TrialBody&>(body);
+      terms_.push_back(std::make_unique<ContinuumTerm>(body, points, bins_[s], scene_.transfer,
+                                                       flows_in_loop(scene.deck.solve, points)));
+    }
   }
+  if (!scene.handles.empty()) holds_ = std::make_unique<GridHolds>(scene, std::move(first_bins));
 }
 
 StepReport Stepper::take(Real not_beyond) {
@@ -206,12 +216,12 @@ StepReport Stepper::take(Real not_beyond) {
   if ((1 + round_off) * dt >= left) report.size = {left, "output"};
   else if (2 * dt > left) report.size = {left / 2, "output"};  // two equal steps rather than one and a sliver
 
-  {
+  if (!is_implicit()) {
     const auto timing = timers_.measure("elements");
     for (const auto& body : scene_.bodies) body->prepare();
     handles_.load(state_.time);
+    if (!scene_.handles.empty()) handles_.settle(state_.cuts, state_.time);
   }
-  if (!scene_.handles.empty()) handles_.settle(state_.cuts, state_.time);
   Impulses given{std::vector<Vec3>(scene_.walls.size()), std::vector<HandleImpulse>(scene_.handles.size())};
   for (;;) {
     Fault fault = try_step(dt, given, report);
@@ -244,6 +254,7 @@ StepReport Stepper::take(Real not_beyond) {
 /// Scatter and advance with this dt; nothing but the grid changes.
 Stepper::Fault Stepper::try_step(Real dt, Impulses& given, StepReport& report) {
   layer_.reset(map_.size());
+  if (is_implicit()) handles_.load_alone(state_.time + dt);
   {
     const auto timing = timers_.measure("scatter");
     for (std::size_t s = 0; s < sets_.size(); ++s) {
@@ -252,7 +263,8 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given, StepReport& report) {
       LawClock clock;
       scatter(
           scene_.transfer, bins_[s],
-          {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>(), set.forces()},
+          {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>(),
+           is_implicit() ? std::span<const Vec3>() : set.forces()},
           [&](ChunkRows rows, const ChunkForces& forces) {
             if (is_implicit()) std::fill(forces.A.begin(), forces.A.end(), Mat3::Zero());  // the solve has them
             else clock.measure([&] { set.respond(rows, forces); });
@@ -269,7 +281,7 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given, StepReport& report) {
   std::fill(given.by_walls.begin(), given.by_walls.end(), Vec3::Zero());
   if (is_implicit()) {
     const auto timing = timers_.measure("solve");
-    const ImplicitReport solved = advance_implicit(dt, given.by_walls);
+    const ImplicitReport solved = advance_implicit(dt, given);
     report.newton += solved.newton;
     report.krylov += solved.krylov;
     report.residuals = solved.residuals;
@@ -315,16 +327,26 @@ void Stepper::count_impulses(Impulses& given) {
   }
 }
 
-ImplicitReport Stepper::advance_implicit(Real dt, std::span<Vec3> wall_impulse) {
+ImplicitReport Stepper::advance_implicit(Real dt, Impulses& given) {
   if (!implicit_) {
     std::vector<const Term*> terms;
     for (const auto& term : terms_) terms.push_back(term.get());
-    implicit_ = std::make_unique<ImplicitGrid>(comm_, map_, std::move(terms), settings_);
+    std::vector<const Constraints*> constraints;
+    if (holds_) constraints.push_back(holds_.get());
+    implicit_ = std::make_unique<ImplicitGrid>(comm_, map_, std::move(terms), std::move(constraints), settings_);
   }
+  // Along a mesh the grid's bound and that of the mesh by itself hold; see size_of_step.
+  const Real dx = scene_.transfer.dx, per_frequency = wave_number(scene_.transfer.kernel) * dx / vibration_number;
   Real wave_speed = 0;
-  for (const StepLimit& limit : state_.limits) wave_speed = std::max(wave_speed, limit.wave_speed);
-  return implicit_->advance({dt, state_.time, scene_.transfer.dx, scene_.deck.domain.gravity, wave_speed}, scene_.walls,
-                            layer_, wall_impulse);
+  for (const StepLimit& limit : state_.limits)
+    wave_speed = std::max({wave_speed, limit.wave_speed, std::min(limit.mesh_speed, limit.frequency * per_frequency)});
+  ImplicitReport report = implicit_->advance({dt, state_.time, dx, scene_.deck.domain.gravity, wave_speed},
+                                             scene_.walls, layer_, given.by_walls);
+  if (holds_) {
+    std::fill(given.by_handles.begin(), given.by_handles.end(), HandleImpulse{});
+    holds_->add_impulses(state_.time + dt, dt, report.of_conditions, given.by_handles);
+  }
+  return report;
 }
 
 /// The point that the step would deform most, if it is too much.

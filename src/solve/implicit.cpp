@@ -1,6 +1,7 @@
 #include "weft/solve/implicit.hpp"
 
 #include "parallel/call.hpp"
+#include "solve/holds.hpp"
 #include "solve/petsc_options.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/sums.hpp"
@@ -118,6 +119,7 @@ struct ImplicitGrid::Solver {
   Load force;
   FreedomValues change;
   FreedomValues node_blocks;
+  Holds holds;
   std::vector<Real> root_mass;      ///< sqrt(m_i); 0 without mass.
   std::vector<Vec3> old_velocity;   ///< p / m, as the points carry it.
   std::vector<Vec3> free_velocity;  ///< v*.
@@ -133,9 +135,12 @@ struct ImplicitGrid::Solver {
   bool definite = false;        ///< The exact matrices of this step have a direction of negative curvature.
   std::vector<std::unique_ptr<Linear>> linears;
   std::vector<Mat3> inverse_blocks;
-  std::vector<Real> grip;  ///< Of each contact: impulse of friction where Newton's method stands [N s].
+  std::vector<Mat3> hold_blocks;    ///< inverse_blocks, of what walls leave.
+  std::vector<Vec3> before, after;  ///< Work of the preconditioner, by node.
+  std::vector<Real> grip;           ///< Of each contact: impulse of friction where Newton's method stands [N s].
 
-  Solver(const Comm& c, const BlockMap& m, std::vector<const Term*> t, ImplicitSettings s)
+  Solver(const Comm& c, const BlockMap& m, std::vector<const Term*> t, std::vector<const Constraints*> held,
+         ImplicitSettings s)
       : comm(c),
         map(m),
         terms(std::move(t)),
@@ -148,6 +153,7 @@ struct ImplicitGrid::Solver {
         force(freedoms),
         change(freedoms),
         node_blocks(block_freedoms),
+        holds(c, freedoms, std::move(held), nodes),
         root_mass(nodes),
         old_velocity(nodes),
         free_velocity(nodes),
@@ -309,16 +315,25 @@ struct ImplicitGrid::Solver {
       const Real root = root_mass[n];
       impulse[n] = settings.inertia ? Vec3(in[n] - root * free_velocity[n]) : Vec3(-step.dt * root * step.gravity);
       impulse[n] -= step.dt / root * at_node(force, n);
-      r[n] = impulse[n];
     });
-    std::array<Real, 2> sizes{
-        sum_over_nodes([&](std::size_t n) { return (step.dt / root_mass[n] * at_node(force, n)).squaredNorm(); }), 0};
+    const auto size_of_forces = [&] {
+      return sum_over_nodes([&](std::size_t n) { return (step.dt / root_mass[n] * at_node(force, n)).squaredNorm(); });
+    };
+    std::array<Real, 3> sizes{size_of_forces(), 0, 0};
+    if (holds.any()) {
+      force.set_zero();
+      holds.add_force(motion, force);
+      force.sum_to_owners();
+      for_each_node([&](std::size_t n) { impulse[n] -= step.dt / root_mass[n] * at_node(force, n); });
+      sizes[2] = size_of_forces();
+    }
+    for_each_node([&](std::size_t n) { r[n] = impulse[n]; });
     for (const WallNode& node : wall_nodes) {
       r[node.node] = k * (in[node.node] - root_mass[node.node] * walls_leave(node, asked_velocity(in, node)));
       sizes[1] += impulse[node.node].squaredNorm();
     }
     comm.sum(sizes);
-    reference = std::sqrt(std::max({sizes[0], sizes[1], gravity_size}));
+    reference = std::sqrt(std::max({sizes[0], sizes[1], sizes[2], gravity_size}));
   }
 
   struct Energy {
@@ -331,6 +346,7 @@ struct ImplicitGrid::Solver {
     const Reading in(at);
     std::array<Real, 3> parts{0, 0, 0};
     for (const Term* term : terms) parts[0] += term->energy(motion);
+    if (holds.any()) parts[0] += holds.energy(motion);
     parts[1] = sum_over_nodes([&](std::size_t n) {
       const Real root = root_mass[n];
       return settings.inertia ? 0.5 * (in[n] - root * free_velocity[n]).squaredNorm()
@@ -481,6 +497,11 @@ struct ImplicitGrid::Solver {
                                                     : Mat3(node.slope * D + k * (I - node.slope));
     }
     for_each_node([&](std::size_t n) { inverse_blocks[n] = Mat3(inverse_blocks[n].inverse()); });
+    if (!holds.any()) return;
+    hold_blocks = inverse_blocks;
+    for (const WallNode& node : wall_nodes)
+      hold_blocks[node.node] = inverse_blocks[node.node] * (settings.minimise ? node.free : node.slope);
+    holds.factor(hold_blocks);
   }
 
   /// out = d(r/sqrt(m))/dx times the unknowns z(node).
@@ -489,6 +510,7 @@ struct ImplicitGrid::Solver {
     displace(z, change);
     force.set_zero();
     for (std::size_t t = 0; t < terms.size(); ++t) terms[t]->add_force_change(*linears[t], change, force);
+    if (holds.any()) holds.add_force_change(change, force);
     force.sum_to_owners();
     for_each_node([&](std::size_t n) {
       const Vec3 own = settings.inertia ? Vec3(z(n)) : Vec3::Zero();  // z may be read from out
@@ -537,11 +559,18 @@ struct ImplicitGrid::Solver {
     for_each_node([&](std::size_t n) { b[n] -= product[n]; });
   }
 
-  void precondition(Vec in_vector, Vec out_vector) const {
+  void precondition(Vec in_vector, Vec out_vector) {
     check_petsc(VecCopy(in_vector, out_vector));  // nodes without mass
     const Reading in(in_vector);
     const Writing out(out_vector);
     for_each_node([&](std::size_t n) { out[n] = inverse_blocks[n] * in[n]; });
+    if (!holds.any()) return;
+    for_each_node([&](std::size_t n) { before[n] = out[n]; });
+    if (settings.minimise)
+      for (const WallNode& node : wall_nodes) before[node.node] = node.free * before[node.node];
+    after.assign(nodes, Vec3::Zero());
+    holds.correct(hold_blocks, before, after);
+    for_each_node([&](std::size_t n) { out[n] += after[n]; });
   }
 
   // --- The step ----------------------------------------------------------------------------------------------------
@@ -577,6 +606,8 @@ struct ImplicitGrid::Solver {
                              sum_over_nodes([&](std::size_t n) { return mass_of(n) * old_velocity[n].squaredNorm(); })};
     comm.sum(sums);
     gravity_size = sums[0] * fall.squaredNorm();
+    holds.begin_step(step.time + step.dt, step.dt, k, root_mass);
+    before.assign(nodes, Vec3::Zero());
     noise = 1e-13 * std::sqrt(sums[0]) * step.dt * step.wave_speed * step.wave_speed / step.dx +
             1e-14 * std::sqrt(sums[1] + gravity_size);
   }
@@ -623,6 +654,8 @@ struct ImplicitGrid::Solver {
     if (!report.converged) report.failure = words_for(reason);
     report.residuals = residuals;
     linears.clear();
+    look_at(x);
+    if (holds.any()) report.of_conditions = holds.impulses(motion);
     finish_step(layer, wall_impulse);
     return report;
   }
@@ -650,8 +683,8 @@ struct ImplicitGrid::Solver {
 };
 
 ImplicitGrid::ImplicitGrid(const Comm& comm, const BlockMap& map, std::vector<const Term*> terms,
-                           ImplicitSettings settings)
-    : solver_(std::make_unique<Solver>(comm, map, std::move(terms), std::move(settings))) {}
+                           std::vector<const Constraints*> constraints, ImplicitSettings settings)
+    : solver_(std::make_unique<Solver>(comm, map, std::move(terms), std::move(constraints), std::move(settings))) {}
 
 ImplicitGrid::~ImplicitGrid() = default;
 

@@ -75,6 +75,20 @@ void scatter_chunk(const ChunkStencils<Kernel>& stencils, const PipeBuffer& chun
   });
 }
 
+/// Adds w_ip f_p to the nodes of a point.
+template <class Kernel, class One>
+void scatter_force(const One& s, const Vec3& f, Tile<Kernel>& tile) {
+  constexpr int n = Kernel::nodes;
+  const Real4 f4{f.x(), f.y(), f.z(), 0};
+  Real4* first = tile.first_of(s);
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      const Real4 part = s.w(i, 0) * s.w(j, 1) * f4;
+      Real4* row = first + i * Tile<Kernel>::along_x + j * Tile<Kernel>::along_y;
+      for (int l = 0; l < n; ++l) row[l] += s.w(l, 2) * part;
+    }
+}
+
 /// G_ip of node (i, j, l) of a stencil.
 template <class One>
 Vec3 gradient_operator(const One& s, int i, int j, int l) {
@@ -111,6 +125,36 @@ void pass_through(const TransferSettings& settings, const Bins& bins, std::span<
             gather_chunk(stencils, moved, chunk);
             react(rows, chunk.motion(rows), chunk.forces(rows));
             scatter_chunk(stencils, chunk, pushed);
+          });
+          pushed.add_to(force.data(), bin);
+        }
+      }
+    }
+  });
+}
+
+void push(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, std::span<const Vec3> f,
+          std::span<const Mat3> A, std::span<Real> force) {
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    for (int colour = 0; colour < 8; ++colour) {
+      const auto chosen = bins.of_colour(colour);
+#pragma omp parallel
+      {
+        Tile<Kernel> pushed;
+        ChunkStencils<Kernel> stencils;
+        PipeBuffer chunk;
+#pragma omp for schedule(dynamic)
+        for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
+          const Bin& bin = bins.bins()[chosen[b]];
+          pushed.clear();
+          for_each_chunk(bins, bin, [&](ChunkRows rows) {
+            find_stencils(settings, origin_of(bin), rows, x, stencils);
+            for_each_stencil(stencils, [&](std::size_t k, const auto& s) {
+              if (!f.empty()) scatter_force(s, f[rows[k]], pushed);
+              if (!A.empty()) chunk.A[k] = A[rows[k]];
+            });
+            if (!A.empty()) scatter_chunk(stencils, chunk, pushed);
           });
           pushed.add_to(force.data(), bin);
         }
@@ -192,6 +236,7 @@ void for_each_point(const TransferSettings& settings, const Bins& bins, std::spa
       for_each_chunk(bins, bin, [&](ChunkRows rows) {
         weft::for_each_stencil<Kernel>(rows, x, origin_of(bin), settings.dx, [&](std::size_t k, const auto& s) {
           nodes.at.clear();
+          nodes.w.clear();
           nodes.G.clear();
           for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j)
@@ -199,6 +244,7 @@ void for_each_point(const TransferSettings& settings, const Bins& bins, std::spa
                 const Vec3i node = s.corner() + Vec3i(i, j, l);
                 const int octant = (node.x() >> 2) << 2 | (node.y() >> 2) << 1 | (node.z() >> 2);
                 nodes.at.push_back(bin.numbers[octant] * NodeField::row + NodeField::width * place_in_block(node));
+                nodes.w.push_back(s.w(i, 0) * s.w(j, 1) * s.w(l, 2));
                 nodes.G.push_back(gradient_operator(s, i, j, l));
               }
           visit(rows[k], nodes);

@@ -112,6 +112,22 @@ void check_director_differential_is_the_derivative_of_stress() {
 }
 
 template <class L>
+void check_return_differential_is_the_derivative_of_slip() {
+  int smooth = 0, slid = 0;
+  for_all_director_states<L>(7, [&](const auto& k, const Mat3& A, MatrixSource& source) {
+    const Mat3 dA = source.matrix();
+    const auto slip = [&](Real x) { return L::return_map(k, Mat3(A + x * dA)); };
+    const Mat3 expected = derivative(slip, 2e-5), finer = derivative(slip, 5e-6);
+    if ((expected - finer).norm() > 1e-6 * (1 + expected.norm())) return;  // it begins or ends here
+    ++smooth;
+    slid += (slip(0) - A).norm() > 1e-9;
+    EXPECT_LE((L::return_differential(k, A, dA) - expected).norm(), 1e-5 * (1 + expected.norm())) << A;
+  });
+  EXPECT_GT(smooth, 1000);
+  EXPECT_GT(slid, 200);
+}
+
+template <class L>
 void check_projected_director_differential_is_positive() {
   for_all_director_states<L>(4, [](const auto& k, const Mat3& A, MatrixSource&) {
     const auto projected = map_matrix([&](const Mat3& dA) { return L::projected_differential(k, A, dA); });

@@ -3,6 +3,7 @@
 
 #include "weft/base/types.hpp"
 #include "weft/bodies/incidence.hpp"
+#include "weft/bodies/mesh_stiffness.hpp"
 
 #include <array>
 #include <cstdint>
@@ -50,16 +51,17 @@ class BendingElements {
   /// [J]
   Real energy(std::span<const Vec3> x) const;
   /// Adds -dE/dx to f [N].
-  void respond(std::span<const Vec3> x, std::span<Vec3> f);
-  /// Adds the change of f as x changes by dx; projected: without the curvature of the angles, positive semidefinite.
-  void differentiate(std::span<const Vec3> x, std::span<const Vec3> dx, bool projected, std::span<Vec3> df);
+  void respond(std::span<const Vec3> x, std::span<Vec3> f) const;
+  /// Appends the second derivative, a part for each stencil; projected: without the curvature of the angles, positive
+  /// semidefinite.
+  void add_stiffness(std::span<const Vec3> x, bool projected, MeshStiffness& stiffness) const;
   /// Adds to each vertex the sum of the norms of its row of the projected stiffness matrix [N/m].
-  void add_springs(std::span<const Vec3> x, std::span<Real> springs);
+  void add_springs(std::span<const Vec3> x, std::span<Real> springs) const;
 
  private:
   std::vector<Stencil> stencils_;
   Incidence incidence_;
-  std::vector<Vec3> parts_;  ///< Work: forces on the corners of each stencil.
+  mutable std::vector<Vec3> parts_;  ///< Work: forces on the corners of each stencil.
 };
 
 using SheetBending = BendingElements<FoldedTriangle>;

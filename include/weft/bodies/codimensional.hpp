@@ -3,6 +3,7 @@
 // neither grid nor ranks.
 
 #include "weft/bodies/incidence.hpp"
+#include "weft/bodies/mesh_stiffness.hpp"
 #include "weft/materials/fiber.hpp"
 #include "weft/materials/sheet.hpp"
 #include "weft/materials/surface_contact.hpp"
@@ -112,12 +113,13 @@ class CodimensionalElements {
 
   /// [J]
   Real energy(std::span<const Vec3> x, std::span<const Mat3> H) const;
-  /// Adds -dE/dx to f [N] and writes dE/dH to A [J].
-  void respond(std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f, std::span<Mat3> A);
-  /// Adds the change of f and writes that of A as x and H change by dx and dH; projected: by a positive semidefinite
-  /// second derivative in place of the exact one.
-  void differentiate(std::span<const Vec3> x, std::span<const Mat3> H, std::span<const Vec3> dx,
-                     std::span<const Mat3> dH, bool projected, std::span<Vec3> df, std::span<Mat3> dA);
+  /// Adds -dE/dx to f [N] and writes dE/dH to A [J]; in_loop: after the directors slipped, which leaves no energy.
+  void respond(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop, std::span<Vec3> f,
+               std::span<Mat3> A) const;
+  /// Appends the derivative of both, a part for each quadrature point; projected: a positive semidefinite one in place
+  /// of the exact one.
+  void add_stiffness(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop, bool projected,
+                     MeshStiffness& stiffness) const;
   /// Accepts the step: the directors deform by I + H and then slip, x being the new positions.
   void commit(std::span<const Vec3> x, std::span<const Mat3> H);
 
@@ -144,7 +146,7 @@ class CodimensionalElements {
   std::vector<Directors> directors_;
   std::vector<std::uint8_t> torn_;  ///< Of each element.
   Incidence incidence_;
-  std::vector<Tangents> stress_;  ///< Work: dE/d(tangents) of each element [J].
+  mutable std::vector<Tangents> stress_;  ///< Work: dE/d(tangents) of each element [J].
 };
 
 template <class S>

@@ -1,6 +1,7 @@
 #pragma once
-// Trial motions: what an implicit step asks of a body of independent points, besides what every step asks.
+// Trial motions: what an implicit step asks of bodies, besides what every step asks.
 
+#include "weft/bodies/mesh_stiffness.hpp"
 #include "weft/fields/chunk.hpp"
 #include "weft/math/tangent.hpp"
 
@@ -35,6 +36,28 @@ class TrialBody {
   /// dA/dH of each point [J]; with the negative eigenvalues set to zero if `definite`.
   virtual void trial_tangent(ChunkRows rows, const TrialStep& step, std::span<const Mat3> H, bool definite,
                              std::span<Mat9> tangent) const = 0;
+};
+
+/// A meshed body whose elements respond to trial places x of the vertices [m] and trial displacement gradients H at the
+/// quadrature points, both by row. Memory is that of the start of the step; nothing changes. What flows in the loop is
+/// contact: directors slip in the trial state, and the stress of the slipped ones counts. Metal shells always flow in
+/// it.
+class TrialMesh {
+ public:
+  virtual ~TrialMesh() = default;
+  /// Whether forces and A are the derivative of an energy.
+  virtual bool has_trial_energy(bool in_loop) const = 0;
+  /// Whether contact flows in the loop unless the deck says otherwise.
+  virtual bool flows_in_loop() const = 0;
+
+  /// [J]; of motions that have an energy.
+  virtual Real trial_energy(std::span<const Vec3> x, std::span<const Mat3> H) const = 0;
+  /// Adds the forces on the vertices [N] and writes A = dE/dH of the quadrature points [J].
+  virtual void trial_response(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
+                              std::span<Mat3> A) const = 0;
+  /// Appends the derivatives of both, part by part; symmetric ones without negative eigenvalues if `definite`.
+  virtual void add_stiffness(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
+                             MeshStiffness& stiffness) const = 0;
 };
 
 }  // namespace weft

@@ -120,6 +120,51 @@ struct Fiber {
     return returned;
   }
 
+  /// Its change as A changes by dA. M' = frame G(B) with an isotropic G of the section, whose stretches g are functions
+  /// of those of B.
+  static Mat3 return_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
+    const State at(k, A);
+    if (!at.exists) return dA;
+    const Change d(at, dA);
+    const auto [mu, lambda] = k.section;
+    const Vector2<Real> stretch = at.svd.s.cwiseMax(least_stretch), e = stretch.array().log();
+    const Vector2<Real> slope = (at.svd.s.array() < least_stretch).select(0, stretch.cwiseInverse());  // de/ds
+    const Real sum = e.sum(), excess = 2 * mu * (e[0] - e[1]) + k.across * (mu + lambda) * sum;
+    const bool free = sum >= 0, yields = !free && excess > 0, crushed = at.svd.s[1] < least_stretch;
+    Vector2<Real> g = at.svd.s;
+    PlaneDerivative G{Matrix2<Real>::Identity(), 1, 1};
+    if (free || yields || crushed) {
+      const Real a = k.across * (mu + lambda) / (4 * mu);
+      if (free) g.setOnes();
+      else if (yields) g = Vector2<Real>(std::exp((0.5 - a) * sum), std::exp((0.5 + a) * sum));
+      else g = stretch;
+      if (free) G.stretch.setZero();
+      else if (yields) G.stretch = Vector2<Real>((0.5 - a) * g[0], (0.5 + a) * g[1]) * slope.transpose();
+      else G.stretch = g.cwiseProduct(slope).asDiagonal();
+      const Real apart = at.svd.s[0] - at.svd.s[1];
+      G.shear = g[0] == g[1] || apart <= 0 ? 0 : (g[0] - g[1]) / apart;
+      G.spin = (g[0] + g[1]) / std::max(at.svd.s.sum(), 1e-6);
+    }
+    const Mat32 M = at.frame * at.svd.U * g.asDiagonal() * at.svd.V.transpose();
+    const Mat32 dM = at.frame * at.section_change(G, d.B) - at.t * (d.t.transpose() * M);
+    Vector2<Real> s = Vector2<Real>::Zero(), ds = Vector2<Real>::Zero();
+    if (!free && k.shear > 0) {
+      const Real size = k.shear * (M * at.s).norm(), limit = -k.along * (mu + lambda) * sum;
+      s = at.s;
+      ds = d.s;
+      if (size > limit) {
+        const Vector2<Real> d_stretch = (at.svd.U.transpose() * d.B * at.svd.V).diagonal();
+        const Real d_limit = -k.along * (mu + lambda) * slope.dot(d_stretch);
+        const Real d_size = k.shear * k.shear / size * (M * at.s).dot(dM * at.s + M * d.s);
+        s = limit / size * at.s;
+        ds = limit / size * d.s + (d_limit - limit / size * d_size) / size * at.s;
+      }
+    }
+    Mat3 change;
+    change << dA.col(0), dM + d.t * s.transpose() + at.t * ds.transpose();
+    return change;
+  }
+
   /// How far the stress is outside the yield surface [Pa]: the larger of the two conditions of `return_map`.
   static Real yield_excess(const Constants& k, const Mat3& A) {
     const State at(k, A);

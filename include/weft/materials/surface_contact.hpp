@@ -72,15 +72,25 @@ struct SurfaceContact {
   /// The director after slip; the tangents stay. An extended one (s > 1) is forgotten, an inverted one (s <= 0) keeps
   /// no shear, and otherwise gamma |t| <= c_F k (1 - s)^2: Coulomb's law for the traction on the surface, which A
   /// scales on both sides alike.
-  static Mat3 return_map(const Constants& k, const Mat3& A) {
-    const Frame<Real> at(A);
+  template <class T>
+  static Matrix3<T> return_map(const Constants& k, const Matrix3<T>& A) {
+    const Frame<T> at(A);
     if (!at.exists) return A;
-    Mat3 returned = A;
-    if (!at.compressed) returned.col(2) = at.n;
-    else if (at.s <= 0 || k.shear == 0) returned.col(2) = at.s * at.n;
-    else if (const Real size = at.t.norm(), limit = friction_limit(k, at.s) / k.shear; size > limit)
-      returned.col(2) = at.s * at.n + limit / size * at.t;
+    Matrix3<T> returned = A;
+    if (!at.compressed) {
+      returned.col(2) = at.n;
+    } else if (value_of(at.s) <= 0 || k.shear == 0) {
+      returned.col(2) = at.s * at.n;
+    } else if (const T size = at.t.norm(), limit = friction_limit(k, at.s) / k.shear;
+               value_of(size) > value_of(limit)) {
+      const T share = limit / size;
+      returned.col(2) = at.s * at.n + share * at.t;
+    }
     return returned;
+  }
+  /// Its change as A changes by dA.
+  static Mat3 return_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
+    return slopes(return_map(k, along(A, dA)));
   }
 
   /// How far the shear traction is outside Coulomb's cone [Pa]; <= 0 inside.
@@ -129,7 +139,10 @@ struct SurfaceContact {
   };
 
   /// Largest shear stress gamma |t| at s in (0, 1).
-  static Real friction_limit(const Constants& k, Real s) { return k.friction * k.compression * (1 - s) * (1 - s); }
+  template <class T>
+  static T friction_limit(const Constants& k, const T& s) {
+    return (k.friction * k.compression) * (1 - s) * (1 - s);
+  }
 };
 
 }  // namespace weft

@@ -30,7 +30,8 @@ Mat9 tangent_of(Differential&& differential) {
   return tangent;
 }
 
-/// The symmetric part of a tangent without its negative eigenvalues.
-Mat9 positive_part(const Mat9& tangent);
+/// The symmetric part of a matrix without its negative eigenvalues.
+Mat9 positive_part(const Mat9& matrix);
+Eigen::Matrix<Real, 15, 15> positive_part(const Eigen::Matrix<Real, 15, 15>& matrix);
 
 }  // namespace weft

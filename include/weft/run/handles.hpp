@@ -2,6 +2,8 @@
 // Handles on bodies that move with the grid: places and slopes that are held or led, as constraints on the motion of
 // nodes, and loads on vertices.
 
+#include "weft/bodies/mesh_body.hpp"
+#include "weft/motion/constraint.hpp"
 #include "weft/parallel/comm.hpp"
 #include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
@@ -23,6 +25,8 @@ class Handles {
 
   /// Adds the forces of loads at a time to the forces on vertices.
   void load(Real time);
+  /// Sets the forces on vertices to those of loads alone, as implicit steps need them.
+  void load_alone(Real time);
   /// Adds what these loads gave in a step that was made, on this rank.
   void count_loads(Real dt, std::span<HandleImpulse> impulses) const;
   /// Finds what is held from this time on, and the blocks around it, which have moved. Collective.
@@ -64,6 +68,39 @@ class Handles {
   BlockMap map_;                ///< Blocks around held points alone.
   Layer layer_;                 ///< On it: impulses, and changes of velocity.
   std::vector<Mat3> mobility_;  ///< P / m of each node of owned blocks [1/kg].
+};
+
+/// The same holds as conditions on the displacements of the nodes, for implicit steps: for each held place and
+/// direction
+///   axis . sum_i w_ip u_i = axis . (x_handle(t + dt) - x_p)
+class GridHolds final : public Constraints {
+ public:
+  /// vertices: of each body the bins of its points; not owned, nor is the scene.
+  GridHolds(const Scene& scene, std::vector<const Bins*> vertices) : scene_(scene), vertices_(std::move(vertices)) {}
+
+  void append(Real time, ConstraintRows& rows) const override;
+  /// What each handle gave to its body on this rank in a step of dt that ends at `time`, from what its conditions gave
+  /// along their weights [N s].
+  void add_impulses(Real time, Real dt, std::span<const Real> of_conditions, std::span<HandleImpulse> impulses) const;
+
+ private:
+  /// A held sum of a body on this rank at the end of a step.
+  struct Held {
+    std::size_t handle;
+    const MeshBody& body;
+    const HeldSum& sum;
+    std::span<const std::int32_t> rows;  ///< Of its vertices.
+    const RigidState& state;
+    Vec3 axis;
+    Vec3 now;  ///< The sum at the start [m].
+
+    Real target() const { return axis.dot(sum.goal(state) - now); }
+  };
+  template <class Visit>
+  void for_each_sum(Real time, Visit&& visit) const;
+
+  const Scene& scene_;
+  std::vector<const Bins*> vertices_;
 };
 
 }  // namespace weft

@@ -92,7 +92,7 @@ class Stepper {
   Fault try_step(Real dt, Impulses& given, StepReport& report);
   void count_impulses(Impulses& given);
   bool is_implicit() const { return scene_.deck.time.scheme == Scheme::implicit_euler; }
-  ImplicitReport advance_implicit(Real dt, std::span<Vec3> wall_impulse);
+  ImplicitReport advance_implicit(Real dt, Impulses& given);
   Fault worst_of_points(Real dt) const;
   Fault worst_of_ranks(const Fault& mine) const;
   [[noreturn]] void give_up(const StepReport& report, const Fault& fault);
@@ -111,6 +111,7 @@ class Stepper {
   bool map_is_stale_ = true;
   Handles handles_;
   // Of an implicit scheme.
+  std::unique_ptr<GridHolds> holds_;
   std::vector<std::unique_ptr<Term>> terms_;  ///< One for each body.
   ImplicitSettings settings_;
   std::unique_ptr<ImplicitGrid> implicit_;  ///< For the present map; none if there was no step on it.

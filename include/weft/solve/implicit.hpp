@@ -5,6 +5,7 @@
 #include "weft/base/kinds.hpp"
 #include "weft/grid/node_field.hpp"
 #include "weft/grid/walls.hpp"
+#include "weft/motion/constraint.hpp"
 #include "weft/motion/term.hpp"
 
 #include <memory>
@@ -35,14 +36,18 @@ struct ImplicitReport {
   int newton = 0, krylov = 0;   ///< Iterations.
   std::string failure;          ///< In words; empty if converged.
   std::vector<Real> residuals;  ///< Before the first and after each Newton step [sqrt(J)].
+  /// What each condition on this rank gave along its weights, in the order of the constraints [N s].
+  std::vector<Real> of_conditions;
 };
 
-/// Steps on one map; vectors, operator and solver are kept from step to step. Map and Terms are not owned; block 0 of
-/// the motions that Terms are given is the grid. All members are collective.
+/// Steps on one map; vectors, operator and solver are kept from step to step. Map, Terms and constraints are not owned;
+/// block 0 of the motions that Terms are given is the grid, and constraints are on its freedoms, with the three
+/// components of a node one after another. All members are collective.
 class ImplicitGrid {
  public:
   /// Throws Error(deck) if PETSc cannot set up what an option asks for.
-  ImplicitGrid(const Comm& comm, const BlockMap& map, std::vector<const Term*> terms, ImplicitSettings settings);
+  ImplicitGrid(const Comm& comm, const BlockMap& map, std::vector<const Term*> terms,
+               std::vector<const Constraints*> constraints, ImplicitSettings settings);
   ~ImplicitGrid();
   ImplicitGrid(const ImplicitGrid&) = delete;
   ImplicitGrid& operator=(const ImplicitGrid&) = delete;

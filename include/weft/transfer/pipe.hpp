@@ -24,6 +24,10 @@ void pass_through(const TransferSettings& settings, const Bins& bins, std::span<
 void gather(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, std::span<const Real> motion,
             const Receive& receive);
 
+/// Adds the forces f on points and those of dE/dH = A to the nodes [N]; a span without entries adds nothing.
+void push(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, std::span<const Vec3> f,
+          std::span<const Mat3> A, std::span<Real> force);
+
 /// The nine numbers of a node's diagonal block, row by row, for each of the 64 nodes of a block.
 inline constexpr int node_blocks_row = 9 * nodes_per_block;
 
@@ -31,9 +35,10 @@ inline constexpr int node_blocks_row = 9 * nodes_per_block;
 void add_node_blocks(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
                      std::span<const Mat9> tangents, std::span<Real> blocks);
 
-/// A point's nodes, as numbers of the first of their four reals, and their gradient operators G_ip.
+/// A point's nodes, as numbers of the first of their four reals, with their weights w_ip and gradient operators G_ip.
 struct PointNodes {
   std::vector<std::int32_t> at;
+  std::vector<Real> w;  ///< [1].
   std::vector<Vec3> G;  ///< [1/m].
 };
 

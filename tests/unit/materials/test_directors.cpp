@@ -71,6 +71,9 @@ TYPED_TEST(DirectorLawTest, RotationsBeforeTurnStressAndSlip) { test::check_dire
 TYPED_TEST(DirectorLawTest, SlipLandsOnTheConeStaysThereAndAddsNoEnergy) {
   test::check_slip_lands_on_the_cone_and_stays<TypeParam>();
 }
+TYPED_TEST(DirectorLawTest, ReturnDifferentialIsTheDerivativeOfSlip) {
+  test::check_return_differential_is_the_derivative_of_slip<TypeParam>();
+}
 TYPED_TEST(DirectorLawTest, DegenerateStatesGiveNumbers) { test::check_degenerate_directors_give_numbers<TypeParam>(); }
 
 constexpr Real degree = std::numbers::pi / 180;

@@ -1,5 +1,7 @@
 // Implicit steps of whole scenes: against closed forms, against explicit steps, and against what must be conserved.
 
+#include "weft/bodies/mesh_body.hpp"
+
 #include "support/scenes.hpp"
 
 #include <gtest/gtest.h>
@@ -175,6 +177,109 @@ TEST(ImplicitTest, AWallThatMovesTakesAStiffBlockAlongInOneStep) {
   EXPECT_NEAR(totals.momentum.y(), 0.2 * totals.mass, 0.01 * totals.mass);
   // The wall gave what the block has.
   EXPECT_LT((stage.state.wall_impulse[0] + totals.momentum).norm(), 1e-3 * totals.momentum.norm());
+}
+
+// --- Bodies with a mesh ----------------------------------------------------------------------------------------------
+
+const std::string cotton =
+    "law: sheet, youngs_modulus: 1e7, poisson_ratio: 0, contact: {stiffness: 1e5, "
+    "shear_stiffness: 2e4, friction: 0.3}";
+const std::string sheet =
+    "{name: a, kind: membrane, material: stuff, thickness: 0.002, mesh: {rectangle: {width: 0.4, "
+    "height: 0.4}, across: 8, along: 8}";
+const std::string rail =
+    "handles: [{name: rail, body: a, where: {box: {lower: [-1, 0.399, -1], upper: [2, 2, 1]}}, "
+    "hold: {";
+
+TEST(ImplicitMeshTest, AHangingSheetComesToItsClosedFormAtHundredsOfExplicitSteps) {
+  // nu = 0: the energy is rho^2 g^2 L^3 A / (6 E), and the rail bears the weight.
+  const Real L = 0.4, A = 0.4 * 0.002, E = 1e7, rho = 1000, g = 10;
+  for (const char* solve : {"{plasticity: lagged}", "{plasticity: in_loop}", "{inertia: false}"}) {
+    SCOPED_TRACE(solve);
+    Stage stage(deck("[0, -10, 0]", 0.1, cotton, sheet + "}", rail + "}}]\nsolve: " + solve + "\n"));
+    Stage explicitly(deck("[0, -10, 0]", 0.1, cotton, sheet + "}", rail + "}}]\n", "explicit"));
+    explicitly.steps(1);
+    const int steps = std::string(solve).find("inertia") == std::string::npos ? 12 : 1;
+    stage.steps(steps);
+    EXPECT_GT(stage.state.time / steps, 50 * explicitly.state.time);
+    const Totals totals = stage.totals();
+    const Real energy = rho * rho * g * g * L * L * L * A / (6 * E), weight = rho * A * L * g;
+    EXPECT_NEAR(totals.elastic_energy, energy, 0.02 * energy);
+    EXPECT_NEAR(stage.state.handle_impulse[0].linear.y(), weight * stage.state.time, 1e-3 * weight * stage.state.time);
+  }
+}
+
+TEST(ImplicitMeshTest, HandlesLeadTheirPlacesAndGiveWhatTheBodyTakes) {
+  Stage stage(deck("[0, -10, 0]", 0.02, cotton, sheet + "}",
+                   rail + "motion: {velocity: [0.3, 0.1, 0.2], spin: [0, 1, 0]}}}]\nsolve: {tolerance: 1e-8}\n"));
+  const Totals before = stage.totals();
+  stage.steps(5);
+  const Real t = stage.state.time;
+  const MeshBody& body = dynamic_cast<const MeshBody&>(*stage.scene.bodies[0]);
+  const RigidState state = stage.scene.handles[0].hold()->motion.at(t);
+  for (std::size_t r = 0; r < body.points().owned(); ++r) {
+    const Vec3& rest = body.mesh().x[body.points().get<Id>()[r]];
+    if (rest.y() < 0.399) continue;
+    EXPECT_LT((body.points().get<Position>()[r] - state.to_world(rest)).norm(), 1e-4 * 0.1);
+  }
+  const Totals after = stage.totals();
+  const Vec3 given = after.momentum - before.momentum - before.mass * t * Vec3(0, -10, 0);
+  EXPECT_LT((stage.state.handle_impulse[0].linear - given).norm(), 1e-6 * given.norm());
+}
+
+const std::string ball =
+    ", {name: b, kind: continuum, material: soft, shape: {sphere: {center: [0.2, 0.2, 0.2], "
+    "radius: 0.12}}, velocity: [0, 0, -2]}";
+const std::string soft =
+    "materials: {stuff: {density: 1000, law: sheet, youngs_modulus: 1e6, poisson_ratio: 0, "
+    "contact: {stiffness: 1e5, shear_stiffness: 2e4, friction: 0.3}}, soft: {law: neo_hookean, density: 300, "
+    "youngs_modulus: 2e4, poisson_ratio: 0.3}}\n";
+std::string sheet_and_ball(Real dt, const std::string& solve, const std::string& scheme = "implicit") {
+  std::string text =
+      deck("[0, 0, 0]", dt, cotton, sheet + ", spin: [0, 0, 1]}" + ball, "solve: {" + solve + "}\n", scheme);
+  return text.replace(text.find("materials:"), text.find("bodies:") - text.find("materials:"), soft);
+}
+
+TEST(ImplicitMeshTest, ASheetAndABallThatMeetKeepTheirMomentum) {
+  for (const char* solve : {"tolerance: 1e-8, plasticity: lagged", "tolerance: 1e-8, plasticity: in_loop"}) {
+    Stage stage(sheet_and_ball(5e-3, solve));
+    const Totals before = stage.totals();
+    stage.steps(12);
+    const Totals after = stage.totals();
+    EXPECT_LT((after.momentum - before.momentum).norm(), 1e-6 * before.momentum.norm()) << solve;
+    EXPECT_GT(after.elastic_energy, 1e-3 * before.kinetic_energy) << "they never met";
+  }
+}
+
+TEST(ImplicitMeshTest, IsOfFirstOrderInDtAndMeetsTheExplicitScheme) {
+  const auto place = [](const std::string& scheme, Real dt) {
+    Stage stage(sheet_and_ball(dt, "tolerance: 1e-8, plasticity: lagged", scheme));
+    while (stage.state.time < 0.02) stage.stepper.take(0.02);
+    std::vector<Vec3> moments;
+    for (const auto& body : stage.scene.bodies)
+      for (const bool square : {false, true}) {
+        Vec3 sum = Vec3::Zero();
+        for (const Vec3& x : body->points().get<Position>().first(body->points().owned()))
+          sum += square ? x.cwiseProduct(x) : x;
+        stage.comm.sum(std::span(sum.data(), 3));
+        moments.push_back(sum);
+      }
+    return moments;
+  };
+  const auto gap = [&](Real dt) { return distance(place("implicit", dt), place("explicit", dt)); };
+  const Real coarse = gap(1e-3), fine = gap(5e-4);
+  EXPECT_NEAR(std::log2(coarse / fine), 1, 0.3) << coarse << " " << fine;
+}
+
+TEST(ImplicitMeshTest, NewtonsMethodConvergesQuadratically) {
+  Stage stage(sheet_and_ball(5e-3, "tolerance: 1e-12, plasticity: lagged, solver: residual"));
+  stage.steps(8);
+  const std::vector<Real> r = stage.stepper.take(1).residuals;
+  ASSERT_GE(r.size(), 3u);
+  Real order = 0;
+  for (std::size_t i = 1; i + 1 < r.size(); ++i)
+    if (r[i + 1] > 1e-12 * r[0]) order = std::max(order, std::log(r[i + 1] / r[i]) / std::log(r[i] / r[i - 1]));
+  EXPECT_GT(order, 1.7) << testing::PrintToString(r);
 }
 
 }  // namespace

@@ -1,0 +1,54 @@
+#pragma once
+// A body with a mesh carried by the grid, as a Term: vertices are displaced as the grid is around them, directors turn
+// with it, and the forces of elements go back the same way.
+
+#include "weft/bodies/mesh_body.hpp"
+#include "weft/bodies/trial.hpp"
+#include "weft/motion/term.hpp"
+#include "weft/transfer/pipe.hpp"
+
+namespace weft {
+
+/// Block 0 of the motion is the grid; displacements count from the start of the step. The forces that vertices have
+/// already (MeshBody::forces) are loads that do not change. Body, bins and transfer are not owned.
+class MeshTerm final : public Term {
+ public:
+  /// vertices, samples: bins of the body's points and of its quadrature points.
+  MeshTerm(const MeshBody& body, const TrialMesh& trial, const Bins& vertices, const Bins& samples,
+           const TransferSettings& transfer, bool in_loop)
+      : body_(body), trial_(trial), vertices_(vertices), samples_(samples), transfer_(transfer), in_loop_(in_loop) {}
+
+  bool has_energy() const override { return trial_.has_trial_energy(in_loop_); }
+  Real energy(const Motion& motion) const override;
+  void add_force(const Motion& motion, Load& force) const override;
+  std::unique_ptr<Linear> linearise(const Motion& motion) const override { return stiffness_at(motion, false); }
+  std::unique_ptr<Linear> linearise_definite(const Motion& motion) const override { return stiffness_at(motion, true); }
+  void add_force_change(const Linear& linear, const FreedomValues& du, Load& change) const override;
+  void add_tangent(const Linear& linear, Tangent& tangent) const override;
+  void add_node_blocks(const Linear& linear, std::span<Real> blocks) const override;
+
+ private:
+  struct Stiffness;
+  class PartsAtNodes;
+  std::unique_ptr<Linear> stiffness_at(const Motion& motion, bool definite) const;
+  /// Displacements of the vertices and their gradients at the quadrature points, in u_ and H_.
+  void feel(const FreedomValues& displacement) const;
+  /// The same, with the trial places of the vertices in x_.
+  void move(const Motion& motion) const;
+  /// f_ and A_ to the nodes.
+  void push_back(Load& force) const;
+  std::span<const Vec3> places() const { return body_.points().get<Position>(); }
+  std::span<const Vec3> sample_places() const { return body_.samples().get<Position>(); }
+
+  const MeshBody& body_;
+  const TrialMesh& trial_;
+  const Bins &vertices_, &samples_;
+  const TransferSettings& transfer_;
+  bool in_loop_;
+  // Work, kept for its memory.
+  mutable std::vector<Vec3> u_, x_, f_;
+  mutable std::vector<Mat3> H_, A_;
+  mutable MeshStiffness spare_;
+};
+
+}  // namespace weft

@@ -1,0 +1,68 @@
+#pragma once
+// Conditions on the displacements of nodes in an implicit step: stiff springs, and what takes their stiffness out of
+// the linear systems.
+
+#include "weft/motion/constraint.hpp"
+#include "weft/motion/motion.hpp"
+#include "weft/parallel/comm.hpp"
+
+#include <petscksp.h>
+
+#include <vector>
+
+namespace weft {
+
+/// In the unknowns x_i = sqrt(m_i) v_i each condition is a row b of unit length with b . x = d. It gives way a little:
+///   E = kappa/2 sum_c (b_c . x - d_c)^2,   kappa = k / softness
+/// where k is a guess of the diagonal of the system, so that conditions which nearly depend on one another ask for no
+/// violent motion of light nodes. With node blocks D the preconditioner is
+///   (D + kappa B^T B)^{-1} = D^{-1} - D^{-1} B^T (1/kappa + B D^{-1} B^T)^{-1} B D^{-1}   [Woodbury]
+/// whose small matrix is factored directly. All members but the constructor are collective.
+class Holds {
+ public:
+  Holds(const Comm& comm, const Freedoms& freedoms, std::vector<const Constraints*> constraints, std::size_t nodes);
+  ~Holds();
+  Holds(const Holds&) = delete;
+  Holds& operator=(const Holds&) = delete;
+
+  /// time: at the end of the step. root_mass: of the owned nodes.
+  void begin_step(Real time, Real dt, Real k, std::span<const Real> root_mass);
+  /// Whether there is a condition on any rank.
+  bool any() const { return count_ > 0; }
+
+  /// Of the conditions on this rank [J].
+  Real energy(const Motion& motion) const;
+  void add_force(const Motion& motion, Load& force) const;
+  void add_force_change(const FreedomValues& du, Load& change) const;
+  /// The impulse that each condition on this rank gives along its weights [N s].
+  std::vector<Real> impulses(const Motion& motion) const;
+
+  /// G: D^{-1} W' of each owned node, W' being what the walls leave of an impulse.
+  void factor(std::span<const Mat3> G);
+  /// Takes G B^T (1/kappa + B G B^T)^{-1} B y from z, both by owned node.
+  void correct(std::span<const Mat3> G, std::span<const Vec3> y, std::span<Vec3> z);
+
+ private:
+  Real miss(std::size_t c, std::span<const Real> u) const;
+  void clear();
+  void create();
+
+  const Comm comm_;
+  const Freedoms& freedoms_;
+  const Freedoms block_freedoms_;
+  const std::vector<const Constraints*> constraints_;
+  const std::size_t nodes_;
+  std::int64_t count_ = 0;  ///< Of conditions on all ranks.
+  Real dt_ = 0, kappa_ = 0;
+  ConstraintRows rows_;
+  std::vector<Real> per_norm_;   ///< 1 / |w / sqrt(m)| of each condition; 0 where no node has mass.
+  std::vector<Real> root_mass_;  ///< Of owned nodes.
+  FreedomValues spread_;
+  FreedomValues blocks_;
+  Mat B_ = nullptr, GB_ = nullptr, GB_transposed_ = nullptr, S_ = nullptr;
+  KSP ksp_ = nullptr;
+  Vec right_ = nullptr, solution_ = nullptr;
+  std::vector<PetscInt> columns_;  ///< Number of each entry's freedom in x.
+};
+
+}  // namespace weft
