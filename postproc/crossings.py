@@ -1,11 +1,13 @@
 #!/usr/bin/env python3
-"""Counts the triangles of a surface that cross others, by exact tests of edges against triangles.
+"""Counts the elements of sheets and fibers that went through others, by exact tests.
 
-    python3 postproc/crossings.py OUTPUT BODY              the last frame
+    python3 postproc/crossings.py OUTPUT BODY...           bodies against themselves and each other, in the last frame
     python3 postproc/crossings.py OUTPUT BODY --frame 3    another one; all: every frame
 
-Triangles that share a point are not compared. Prints, for each frame, its time, the number of triangles that an edge of
-another one goes through, and their share of all.
+Of a surface the triangles are counted that an edge of another one goes through in this frame. A line has no inside, so
+of fibers the segments are counted that went through another one since the frame before, both moving straight and
+evenly between frames; frames should be so near each other that this is about what happened. Elements that share a
+point are not compared. Prints, for each frame, its time, the number, and its share of all.
 """
 import argparse
 import sys
@@ -20,27 +22,70 @@ def crossed_triangles(points, triangles):
     edges = numpy.unique(numpy.sort(numpy.concatenate([triangles[:, pair] for pair in ([0, 1], [1, 2], [2, 0])]), axis=1),
                          axis=0)
     size = numpy.linalg.norm(points[edges[:, 0]] - points[edges[:, 1]], axis=1).max()
-    cells = {}
-    for number, box in enumerate(boxes(points[triangles], size)):
-        for cell in box:
-            cells.setdefault(cell, ([], []))[0].append(number)
-    for number, box in enumerate(boxes(points[edges], size)):
-        for cell in box:
-            if cell in cells:
-                cells[cell][1].append(number)
-    pairs = [numpy.array(numpy.meshgrid(t, e)).reshape(2, -1) for t, e in cells.values() if t and e]
-    if not pairs:
-        return numpy.array([], int)
-    t, e = numpy.unique(numpy.concatenate(pairs, axis=1), axis=1)
+    t, e = close_pairs(points[triangles], points[edges], size)
     apart = (triangles[t][:, :, None] != edges[e][:, None, :]).all(axis=(1, 2))
     t, e = t[apart], e[apart]
     a, b, c = (points[triangles[t, k]] for k in range(3))
     p, q = (points[edges[e, k]] for k in range(2))
-    volume = lambda u, v, w, x: numpy.einsum("ij,ij->i", numpy.cross(v - u, w - u), x - u)
     across = volume(a, b, c, p) * volume(a, b, c, q) < 0
     round_it = numpy.sign([volume(p, q, a, b), volume(p, q, b, c), volume(p, q, c, a)])
     inside = (round_it == round_it[0]).all(axis=0) & (round_it[0] != 0)
     return numpy.unique(t[across & inside])
+
+
+def passed_segments(before, after, segments, pieces=8, halvings=40):
+    """The numbers of segments that went through another one while points moved evenly from `before` to `after`.
+
+    Two segments can meet when their ends are in one plane: at a root of a cubic in time, which is looked for by its
+    changes of sign between `pieces` equal parts of the time."""
+    swept = numpy.concatenate([before[segments], after[segments]], axis=1)
+    size = numpy.median(numpy.linalg.norm(swept.max(axis=1) - swept.min(axis=1), axis=1))
+    i, j = close_pairs(swept, swept, size)
+    apart = (i < j) & (segments[i][:, :, None] != segments[j][:, None, :]).all(axis=(1, 2))
+    i, j = i[apart], j[apart]
+
+    def ends(time, which):
+        corners = numpy.concatenate([segments[i[which]], segments[j[which]]], axis=1)
+        return [before[c] + time[:, None] * (after[c] - before[c]) for c in corners.T]
+
+    passed = []
+    everyone = numpy.arange(len(i))
+    side = lambda times, which: numpy.where(volume(*ends(times, which)) < 0, -1, 1)
+    low_sign = side(numpy.zeros(len(i)), everyone)
+    for piece in range(pieces):
+        high_sign = side(numpy.full(len(i), (piece + 1) / pieces), everyone)
+        which = numpy.flatnonzero(low_sign != high_sign)
+        low, high = (numpy.full(len(which), (piece + k) / pieces) for k in (0, 1))
+        for _ in range(halvings):
+            middle = (low + high) / 2
+            is_low = side(middle, which) == low_sign[which]
+            low, high = numpy.where(is_low, middle, low), numpy.where(is_low, high, middle)
+        a, b, c, d = ends(low, which)
+        # Where the two lines, now in one plane, meet: a + s (b - a) = c + u (d - c).
+        normal = numpy.cross(b - a, d - c)
+        square = numpy.einsum("ij,ij->i", normal, normal) + 1e-300
+        s = numpy.einsum("ij,ij->i", numpy.cross(c - a, d - c), normal) / square
+        u = numpy.einsum("ij,ij->i", numpy.cross(c - a, b - a), normal) / square
+        met = which[(0 <= s) & (s <= 1) & (0 <= u) & (u <= 1)]
+        passed += [i[met], j[met]]
+        low_sign = high_sign
+    return numpy.unique(numpy.concatenate(passed)) if passed else numpy.array([], int)
+
+
+def volume(u, v, w, x):
+    """Six times the volumes of tetrahedra."""
+    return numpy.einsum("ij,ij->i", numpy.cross(v - u, w - u), x - u)
+
+
+def close_pairs(first, second, size):
+    """Pairs of elements of two lists, given by their corners, whose boxes touch a common cell of a grid."""
+    cells = {}
+    for side, corners in enumerate((first, second)):
+        for number, box in enumerate(boxes(corners, size)):
+            for cell in box:
+                cells.setdefault(cell, ([], []))[side].append(number)
+    pairs = [numpy.array(numpy.meshgrid(a, b)).reshape(2, -1) for a, b in cells.values() if a and b]
+    return numpy.unique(numpy.concatenate(pairs, axis=1), axis=1) if pairs else numpy.zeros((2, 0), int)
 
 
 def boxes(corners, size):
@@ -52,19 +97,39 @@ def boxes(corners, size):
 
 
 def main(arguments):
-    parser = argparse.ArgumentParser(prog="crossings.py", description="Counts triangles that cross others.")
+    parser = argparse.ArgumentParser(prog="crossings.py", description="Counts elements that went through others.")
     parser.add_argument("output", help="output folder of a run")
-    parser.add_argument("body", help="a body drawn as triangles")
+    parser.add_argument("bodies", nargs="+", metavar="body", help="drawn as triangles, or as lines")
     parser.add_argument("--frame", default="-1", help="number of a frame, -1 for the last (default), or all")
     options = parser.parse_args(arguments)
     run = weft_read.Run(options.output)
-    frames = range(len(run.times(options.body))) if options.frame == "all" else [int(options.frame)]
+    count = len(run.times(options.bodies[0]))
+    frames = range(count) if options.frame == "all" else [int(options.frame) % count]
     for number in frames:
-        frame = run.frame(options.body, number)
-        if frame.kind != "triangle":
-            sys.exit(f"{options.body} is drawn as cells of kind {frame.kind}, not as triangles.")
-        count = len(crossed_triangles(frame.points, frame.cells))
-        print(f"t = {frame.time:.4g} s: {count} of {len(frame.cells)} triangles are crossed, {count / len(frame.cells):.4%}")
+        time, kind, points, cells = joined(run, options.bodies, number)
+        if kind == "triangle":
+            crossed, what = len(crossed_triangles(points, cells)), "triangles are crossed"
+        elif kind == "line":
+            before = joined(run, options.bodies, max(number - 1, 0))[2]
+            crossed, what = len(passed_segments(before, points, cells)), "segments went through another since the frame before"
+        else:
+            sys.exit(f"{' '.join(options.bodies)}: expected bodies drawn as triangles, or as lines; this is {kind}.")
+        print(f"t = {time:.4g} s: {crossed} of {len(cells)} {what}, {crossed / len(cells):.4%}")
+
+
+def joined(run, bodies, number):
+    """Time, kind, points and cells of a frame of bodies of one kind together; points in the order of their id."""
+    points, cells, start = [], [], 0
+    for body in bodies:
+        frame = run.frame(body, number)
+        order = numpy.argsort(frame["id"]) if "id" in frame.fields else numpy.arange(len(frame.points))
+        place = numpy.empty(len(order), int)
+        place[order] = numpy.arange(len(order))
+        points.append(frame.points[order].astype(float))
+        cells.append(place[frame.cells] + start)
+        start += len(order)
+    kinds = {run.frame(body, number).kind for body in bodies}
+    return frame.time, " and ".join(sorted(kinds)), numpy.concatenate(points), numpy.concatenate(cells)
 
 
 if __name__ == "__main__":

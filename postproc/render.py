@@ -4,6 +4,7 @@
     python3 postproc/render.py OUTPUT                         the last frame as OUTPUT/picture.png
     python3 postproc/render.py OUTPUT --field pressure        coloured by a field, with a legend; --range 0 1e4 sets it
     python3 postproc/render.py OUTPUT --only sand             some of the bodies and colliders
+    python3 postproc/render.py OUTPUT --glass bear            a body that others are seen through
     python3 postproc/render.py OUTPUT --movie movie.mp4       every frame, joined by ffmpeg
 
 Started by any Python, it starts itself again inside ParaView (pvbatch) on a virtual display of its own. Where a display
@@ -62,6 +63,8 @@ def parse(arguments):
     parser.add_argument("--field", help="colour the particles by this field (vectors by magnitude)")
     parser.add_argument("--range", nargs=2, type=float, metavar=("LOW", "HIGH"), help="of the field's colours")
     parser.add_argument("--only", action="append", metavar="NAME", help="draw this body or collider (again for more)")
+    parser.add_argument("--glass", action="append", default=[], metavar="NAME",
+                        help="draw this body or collider so that others are seen through it (again for more)")
     parser.add_argument("--camera", choices=["front", "iso", "side", "top"], default="iso")
     parser.add_argument("--frame", default="last", help="last (default), all, or a frame number")
     parser.add_argument("--movie", type=pathlib.Path, metavar="FILE.mp4", help="draw all frames and join them")
@@ -136,7 +139,7 @@ class Scene:
         if not list(output.glob("frames/*.hdf.series")):
             fail(f"There are no frames in {output}/frames. Is {output} the output folder of a run?")
         run = weft_read.Run(output)
-        unknown = [name for name in options.only or [] if name not in run.names]
+        unknown = [name for name in (options.only or []) + options.glass if name not in run.names]
         if unknown:
             fail(f"There are no frames of {', '.join(unknown)}. There are those of {', '.join(run.names)}.")
         deck = self.read_deck(output / "resolved.yaml")
@@ -333,6 +336,7 @@ class Picture:
         shown.SetRepresentationType("Surface")
         shown.Ambient, shown.Diffuse, shown.Specular = 0.45, 0.55, 0.0
         shown.ColorArrayName = [None, ""]
+        shown.Opacity = 0.35 if series.name in self.options.glass else 1
         if series.is_collider:
             shown.DiffuseColor = shown.AmbientColor = COLLIDER
             shown.BackfaceRepresentation = "Cull Backface"  # walls between the camera and the material are not seen

@@ -39,6 +39,27 @@ class Crossings(unittest.TestCase):
         self.assertEqual(crossings.crossed_triangles(fold, numpy.array([[0, 1, 2], [0, 2, 3]])).tolist(), [])
 
 
+class Passing(unittest.TestCase):
+    # A segment along x moves up through or past one along y, which moves as well.
+    def passed(self, way, other=(0, 0, 0)):
+        before = numpy.array([[-1, 0.2, -1], [1, 0.2, -1], [0.1, -1, 0], [0.1, 1, 0]], float)
+        after = before + numpy.array([way, way, other, other], float)
+        return crossings.passed_segments(before, after, numpy.array([[0, 1], [2, 3]])).tolist()
+
+    def test_segments_that_go_through_each_other_are_counted(self):
+        self.assertEqual(self.passed([0, 0, 2]), [0, 1])
+        self.assertEqual(self.passed([0, 0, -2], [0, 0, -4]), [0, 1])
+
+    def test_segments_that_miss_each_other_are_not(self):
+        self.assertEqual(self.passed([0, 0, 0.9]), [])
+        self.assertEqual(self.passed([0, 0, 2], [0, 0, 2]), [])
+        self.assertEqual(self.passed([0, 3, 2]), [])  # beside its end when it is as high
+
+    def test_at_rest_none_goes_through_another(self):
+        x = numpy.array([[-1, 0.2, -1], [1, 0.2, -1], [0.1, -1, 0], [0.1, 1, 0]], float)
+        self.assertEqual(crossings.passed_segments(x, x, numpy.array([[0, 1], [2, 3]])).tolist(), [])
+
+
 class Postproc(Case):
     def setUp(self):
         super().setUp()
