@@ -81,12 +81,18 @@ History::History(const Comm& comm, const std::filesystem::path& file, std::vecto
 }
 
 void History::append(std::span<const Real> row) {
-  comm_.agree([&] {
-    if (!comm_.is_root()) return;
+  if (comm_.is_root()) {
     WEFT_ENSURE(row.size() == width_);
     std::string line = fmt::format("{}", static_cast<std::int64_t>(row[0]));
     for (const Real value : row.subspan(1)) line += fmt::format(",{}", value);  // shortest text that reads back equal
     unwritten_ += line + '\n';
+  }
+  flush();
+}
+
+void History::flush() {
+  comm_.agree([&] {
+    if (!comm_.is_root() || unwritten_.empty()) return;
     // What a failure left of these rows is written over when they are tried again.
     Descriptor out(file_, O_WRONLY);
     out.write(unwritten_.data(), unwritten_.size(), end_);

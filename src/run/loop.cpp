@@ -192,6 +192,7 @@ void Run::go() {
 /// There is no later try: what cannot be written now ends the run with an error, whatever the deck says.
 void Run::finish() {
   if (recorded_step_ != state_.step) record_row();
+  else recorder_->history().flush();
   if (checkpoint_step_ != state_.step) write_checkpoint_now();
   const bool finished = state_.time >= end_;
   tell(finished ? "finished" : "stopped");
@@ -261,11 +262,12 @@ void Run::record_row() {
   const Totals totals = totals_of(comm_, scene_);
   particles_ = totals.particles;
   const auto memory = static_cast<Real>(comm_.sum(resident_bytes()));
-  recorder_->write_history(scene_, state_, totals,
-                           {last_report_.size.dt, wall_seconds() - started_, progress_->rate(), imbalance_, memory});
+  const auto row = recorder_->history_row(
+      scene_, state_, totals, {last_report_.size.dt, wall_seconds() - started_, progress_->rate(), imbalance_, memory});
   recorded_step_ = state_.step;
   for (HandleImpulse& given : state_.handle_impulse) given = {.work = given.work};
   state_.handles_since = state_.time;
+  recorder_->history().append(row);  // what cannot be written now is written with the next row
 }
 
 void Run::record_frame() {

@@ -233,7 +233,8 @@ FrameSeries& Recorder::series(const std::string& name) {
   return series_.try_emplace(name, comm_, folder_ / "frames", name, double_precision_, last_frame_).first->second;
 }
 
-void Recorder::write_history(const Scene& scene, const RunState& state, const Totals& totals, const Pace& pace) {
+std::vector<Real> Recorder::history_row(const Scene& scene, const RunState& state, const Totals& totals,
+                                        const Pace& pace) const {
   std::vector<Real> row{Real(state.step), state.time, pace.dt, totals.particles, totals.mass};
   add_vector(row, totals.momentum);
   add_vector(row, totals.angular_momentum);
@@ -254,7 +255,7 @@ void Recorder::write_history(const Scene& scene, const RunState& state, const To
     const bool follows = std::holds_alternative<NearestProbe>(probe.measure);
     measure(comm_, scene, probe, follows ? state.probe_points[follower++] : 0, row);
   }
-  history_.append(row);
+  return row;
 }
 
 void Recorder::write_frame(const Scene& scene, const RunState& state, const Stepper& stepper) {

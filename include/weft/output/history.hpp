@@ -28,6 +28,8 @@ class History {
   /// Afterwards the row is in the file, also if the program dies. Values count on the root only: one for each column,
   /// the step first. Throws Error(file_system); then the row is kept, and written with the next. Collective.
   void append(std::span<const Real> row);
+  /// Writes the rows that could not be written when they were appended. Throws Error(file_system). Collective.
+  void flush();
 
  private:
   const Comm comm_;

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <map>
+#include <vector>
 
 namespace weft {
 
@@ -32,8 +33,10 @@ class Recorder {
   Recorder(const Comm& comm, const std::filesystem::path& folder, const Scene& scene, const RunState& state,
            bool resumed);
 
-  /// Appends a row to diagnostics.csv. Collective.
-  void write_history(const Scene& scene, const RunState& state, const Totals& totals, const Pace& pace);
+  /// The numbers of a row of diagnostics.csv. Collective.
+  std::vector<Real> history_row(const Scene& scene, const RunState& state, const Totals& totals, const Pace& pace) const;
+  /// diagnostics.csv, which such rows are appended to.
+  History& history() { return history_; }
   /// Writes frame state.next_frame of every body, the colliders and, if asked for, the grid. Collective.
   void write_frame(const Scene& scene, const RunState& state, const Stepper& stepper);
   /// Writes a frame of every body with the field `suspect` into the folder `crash`, numbered by the step; what an

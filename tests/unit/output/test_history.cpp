@@ -102,7 +102,15 @@ TEST(HistoryTest, ARowThatCannotBeWrittenIsAnErrorEverywhereAndComesWithTheNext)
   EXPECT_THROW(history.append(std::array<Real, 3>{2, 2, 3}), Error);
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
   history.append(std::array<Real, 3>{3, 2, 3});
-  EXPECT_EQ(content(comm, folder.path() / "diagnostics.csv"), "step,time [s],particles\n1,2,3\n2,2,3\n3,2,3\n");
+  const std::string rows = "step,time [s],particles\n1,2,3\n2,2,3\n3,2,3\n";
+  EXPECT_EQ(content(comm, folder.path() / "diagnostics.csv"), rows);
+
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  EXPECT_THROW(history.append(std::array<Real, 3>{4, 2, 3}), Error);
+  EXPECT_THROW(history.flush(), Error);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &unlimited), 0);
+  history.flush();
+  EXPECT_EQ(content(comm, folder.path() / "diagnostics.csv"), rows + "4,2,3\n");
 }
 
 }  // namespace
