@@ -53,7 +53,10 @@ class Jobs(unittest.TestCase):
             self.fail(f"{late}; it is {self.slurm.job(job)['JobState']}\n{self.said()}")
 
     def await_progress(self):
-        wait_until(lambda: checkpoints(self.output), "the first checkpoint")
+        try:
+            wait_until(lambda: checkpoints(self.output), "the first checkpoint", 300)
+        except TimeoutError as late:
+            self.fail(f"{late}\n{self.slurm.call('squeue', '--long')}\n{self.said()}")
 
     def give_time(self, job):
         """A limit that is enough however busy the machine; refused between a job's end and its place in the queue."""
