@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # Builds the fuzz targets of the readers with Clang and both sanitizers, and lets libFuzzer feed each of them:
-#   tests/fuzz/run.sh [SECONDS]     for so long each (12; a minute or more looks deeper), two at a time
+#   tests/fuzz/run.sh [SECONDS]     for so long each (60; more looks deeper), two at a time
 # Starts from tests/fuzz/corpus, the shipped decks and what earlier runs found (build/fuzz/corpus). An input that ends a
 # target badly is left in build/fuzz/findings, and the exit code is 1. Exit code 77: there is no clang++-19.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-seconds=${1:-12}
+seconds=${1:-60}
 if ! command -v clang++-19 >/dev/null; then
   echo "There is no clang++-19 here: the readers are not fuzzed." >&2
   exit 77
