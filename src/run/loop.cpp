@@ -77,7 +77,7 @@ class Run {
   Stepper stepper_;
   Real end_;
   std::int64_t last_step_;
-  bool resumed_ = false;
+  bool resumed_ = false, other_ranks_ = false;  ///< From a checkpoint; of another number of ranks.
   std::optional<Recorder> recorder_;
   std::optional<Progress> progress_;
   StepReport last_report_;
@@ -120,11 +120,8 @@ void Run::resume(const path& checkpoint) {
     for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
     body->share(comm_, [this](const Vec3&) { return comm_.rank(); });
   }
-  const bool same_ranks = static_cast<int>(header.cuts.size()) == comm_.size() - 1;
-  if (!same_ranks) {
-    state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
-    stepper_.settle(true);
-  }
+  other_ranks_ = static_cast<int>(header.cuts.size()) != comm_.size() - 1;
+  if (other_ranks_) state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
   checkpoint_step_ = recorded_step_ = state_.step;
   resumed_ = true;
   log_info(fmt::format("Resuming from {} at step {}, t = {:.6g} s.", checkpoint.string(), state_.step, state_.time));
@@ -161,6 +158,7 @@ void Run::go() {
   start();
   try {
     watchdog_.emplace(deck_.time.watchdog, comm_.rank(), options_.output / "log.txt");
+    if (other_ranks_) stepper_.settle(true);  // here, where a state that cannot be dealt out is drawn as a crash
     if (!resumed_) {
       record_row();
       record_frame();

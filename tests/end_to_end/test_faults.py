@@ -488,10 +488,10 @@ class BadNumbers(Case):
             self.skipTest("no shared xxHash library to forge a checkpoint with")
         deck = self.deck(JELLIES)
         whole = self.run_deck(deck, "whole", *small(10, 10), ranks=2)
-        for data_set, component, ranks in (("velocity", 1, 1), ("elastic_deformation", 4, 2), ("position", 0, 2),
-                                           ("velocity_gradient", 8, 3)):
+        for data_set, component, ranks in (("velocity", 1, 1), ("elastic_deformation", 4, 2), ("position", 0, 3),
+                                           ("velocity_gradient", 8, 2), ("position", 2, 1)):
             with self.subTest(data_set, ranks=ranks):
-                output = self.folder / f"bad_{data_set}"
+                output = self.folder / f"bad_{data_set}_{ranks}"
                 shutil.copytree(whole, output)
                 newest, = checkpoints(output)
                 with h5py.File(newest / "state.h5") as file:
