@@ -31,13 +31,22 @@ add_library(OpenSubdiv::osdCPU SHARED IMPORTED)
 set_target_properties(OpenSubdiv::osdCPU PROPERTIES IMPORTED_LOCATION "${OPENSUBDIV_LIBRARY}"
                       INTERFACE_INCLUDE_DIRECTORIES "${OPENSUBDIV_INCLUDE_DIR}")
 
-set(openvdb_version "")
-foreach(part MAJOR MINOR PATCH)
-  file(STRINGS ${OPENVDB_INCLUDE_DIR}/openvdb/version.h line REGEX "define OPENVDB_LIBRARY_${part}_VERSION_NUMBER ")
-  string(REGEX REPLACE ".*NUMBER +([0-9]+).*" "\\1" number "${line}")
-  string(APPEND openvdb_version .${number})
-endforeach()
-string(SUBSTRING ${openvdb_version} 1 -1 openvdb_version)
-string(CONCAT WEFT_STANDS_ON "Eigen ${Eigen3_VERSION}, OpenVDB ${openvdb_version}, TBB ${TBB_VERSION}, Imath ${Imath_VERSION}, "
-              "yaml-cpp ${yaml-cpp_VERSION}, fmt ${fmt_VERSION}, nlohmann/json ${nlohmann_json_VERSION}, "
-              "CLI11 ${CLI11_VERSION}, xxHash ${XXHASH_VERSION}, OpenMP ${OpenMP_CXX_VERSION}")
+# version_of(out header macros...): the numbers that a header defines, with points between.
+function(version_of out header)
+  set(version "")
+  foreach(macro ${ARGN})
+    file(STRINGS ${header} line REGEX "define ${macro} ")
+    string(REGEX REPLACE ".*${macro} +([0-9]+).*" "\\1" number "${line}")
+    list(APPEND version ${number})
+  endforeach()
+  list(JOIN version . version)
+  set(${out} ${version} PARENT_SCOPE)
+endfunction()
+version_of(openvdb_version ${OPENVDB_INCLUDE_DIR}/openvdb/version.h OPENVDB_LIBRARY_MAJOR_VERSION_NUMBER
+           OPENVDB_LIBRARY_MINOR_VERSION_NUMBER OPENVDB_LIBRARY_PATCH_VERSION_NUMBER)
+version_of(opensubdiv_version ${OPENSUBDIV_INCLUDE_DIR}/opensubdiv/version.h OPENSUBDIV_VERSION_MAJOR
+           OPENSUBDIV_VERSION_MINOR OPENSUBDIV_VERSION_PATCH)
+string(CONCAT WEFT_STANDS_ON "Eigen ${Eigen3_VERSION}, OpenVDB ${openvdb_version}, OpenSubdiv ${opensubdiv_version}, "
+              "TBB ${TBB_VERSION}, Imath ${Imath_VERSION}, yaml-cpp ${yaml-cpp_VERSION}, fmt ${fmt_VERSION}, "
+              "nlohmann/json ${nlohmann_json_VERSION}, CLI11 ${CLI11_VERSION}, xxHash ${XXHASH_VERSION}, "
+              "OpenMP ${OpenMP_CXX_VERSION}")

@@ -21,4 +21,5 @@ cmake --preset release -D WEFT_WARNINGS_AS_ERRORS=ON -D WEFT_TESTS=ON --log-leve
 echo "== Build"
 cmake --build --preset release --parallel "$cores"
 echo "== Test"
-exec ctest --preset release --no-tests=error --parallel "$cores" ${selection[@]+"${selection[@]}"}
+# One more than there are cores: tests of the program often wait for processes to start and for disks.
+exec ctest --preset release --no-tests=error --parallel $((cores + 1)) ${selection[@]+"${selection[@]}"}

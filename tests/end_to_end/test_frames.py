@@ -51,13 +51,13 @@ class Frames(Case):
             self.assertIn(f"{name}.xmf", seen)
 
     def small(self, file):
-        """A deck at twice its dx, up to its third frame, with a row for each step and a probe around each body. Shells
+        """A deck at twice its dx, up to its third frame, with a row for each step and a probe around each body. Meshes
         take many steps to a frame: theirs come ten times as often."""
         deck = yaml.safe_load(file.read_text())
         if deck["time"].get("scheme") == "static":
             return file, deck
         deck["domain"]["dx"] = 2 * si(deck["domain"]["dx"])
-        if any(body["kind"] == "shell" for body in deck["bodies"]):
+        if any(body["kind"] != "continuum" for body in deck["bodies"]):
             deck["time"]["frame_interval"] = si(deck["time"]["frame_interval"]) / 10
         deck["output"] = deck.get("output", {}) | {"diagnostics_every": 1}
         deck["probes"] = [{"name": f"box_{body['name']}", "body": body["name"], "bounding_box": {}}

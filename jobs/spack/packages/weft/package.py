@@ -1,7 +1,7 @@
 # Spack recipe. From the root of a clone of Weft:
 #   spack repo add jobs/spack
 #   spack dev-build weft@main
-# PETSc is asked for without its many optional solvers, none of which Weft calls.
+# Of PETSc's many optional solvers Weft calls MUMPS alone, for static analyses.
 from spack.package import *
 
 
@@ -21,10 +21,11 @@ class Weft(CMakePackage):
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
     depends_on("mpi@3.1:")
-    depends_on("petsc@3.18:3.22 ~hypre~superlu-dist~metis~hdf5")
+    depends_on("petsc@3.18:3.22 +mumps~hypre~superlu-dist~metis~hdf5")
     depends_on("hdf5@1.10.8:1.14 +mpi")
     depends_on("eigen@3.4")
     depends_on("openvdb@10:11")
+    depends_on("opensubdiv@3.4:")
     depends_on("intel-tbb")
     depends_on("imath")
     depends_on("yaml-cpp@0.7:")
