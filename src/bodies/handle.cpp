@@ -45,21 +45,23 @@ std::vector<Site> sites_in(const Sites& sites, const Part& part) {
   return chosen;
 }
 
-std::vector<Site> sites_of_rank(std::span<const Site> sites, std::span<const std::vector<std::int32_t>> row_of_point,
-                                int rank) {
+std::vector<Site> sites_of_rank(const Comm& comm, std::span<const Site> sites,
+                                std::span<const std::int32_t> row_of_point) {
+  std::vector<Real> holder;  // of each site the lowest rank that has all its points
+  for (const Site& site : sites) {
+    const bool has_all = std::all_of(site.place.rows.begin(), site.place.rows.end(),
+                                     [&](std::int32_t point) { return row_of_point[point] >= 0; });
+    holder.push_back(has_all ? comm.rank() : comm.size());
+  }
+  comm.min(std::span(holder));
   std::vector<Site> here;
-  for (Site site : sites) {
-    const auto has_all = [&](const std::vector<std::int32_t>& row) {
-      const auto known = [&](std::int32_t point) { return row[static_cast<std::size_t>(point)] >= 0; };
-      return std::all_of(site.place.rows.begin(), site.place.rows.end(), known);
-    };
-    const auto holder = std::find_if(row_of_point.begin(), row_of_point.end(), has_all);
-    require(holder != row_of_point.end(), ExitCode::geometry,
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    require(holder[i] < comm.size(), ExitCode::geometry,
             "A handle's place depends on control points that no rank has together. Use fewer ranks.");
-    if (holder - row_of_point.begin() != rank) continue;
+    if (holder[i] != comm.rank()) continue;
+    Site& site = here.emplace_back(sites[i]);
     for (Stencil* stencil : {&site.place, &site.slope})
-      for (std::int32_t& k : stencil->rows) k = (*holder)[static_cast<std::size_t>(k)];
-    here.push_back(std::move(site));
+      for (std::int32_t& k : stencil->rows) k = row_of_point[k];
   }
   return here;
 }

@@ -74,6 +74,8 @@ EquilibriumSettings settings_of(const StaticScene& scene) {
           .tolerance = deck.solve.tolerance.value_or(1e-8),
           .max_iterations = deck.solve.max_iterations,
           .follow_arc = deck.loading.path == LoadPath::arc,
+          .flows = std::any_of(scene.bodies.begin(), scene.bodies.end(),
+                               [](const MeshedBody& body) { return body.shell->yields(); }),
           .petsc = deck.solve.petsc};
 }
 
@@ -377,9 +379,8 @@ void StaticRun::draw() {
   for (std::size_t b = 0; b < scene_->bodies.size(); ++b) {
     const MeshedBody& body = scene_->bodies[b];
     const Table& points = body.shell->points();
-    const auto& row_of_point = body.row_of_point[static_cast<std::size_t>(comm_.rank())];
-    const auto places = drawings_[b].values(row_of_point, points.get<Position>());
-    const auto rest = drawings_[b].values(row_of_point, points.get<RestPosition>());
+    const auto places = drawings_[b].values(body.row_of_point, points.get<Position>());
+    const auto rest = drawings_[b].values(body.row_of_point, points.get<RestPosition>());
     Table shown = Table::with<Displacement>();
     shown.resize(places.size());
     for (std::size_t p = 0; p < places.size(); ++p) shown.get<Displacement>()[p] = places[p] - rest[p];

@@ -26,30 +26,22 @@ MeshedBody make_meshed(const Comm& comm, const ShellDeck& deck, const MaterialDe
   ShellDescription shell = describe_shell(comm, deck, material);
   body.mesh = shell.mesh;
   body.sites = sites_of(body.mesh);
-  body.owner_of_point.assign(body.mesh.points.size(), -1);
-  for (const MeshPiece& piece : divide_shell(body.mesh, comm.size())) {
-    const int rank = static_cast<int>(body.row_of_point.size());
-    auto& rows = body.row_of_point.emplace_back(body.mesh.points.size(), -1);
-    for (std::size_t r = 0; r < piece.points.size(); ++r) {
-      const auto point = static_cast<std::size_t>(piece.points[r]);
-      rows[point] = static_cast<std::int32_t>(r);
-      if (r < piece.owned) body.owner_of_point[point] = rank;
-    }
-  }
   body.shell = std::make_unique<Shell>(comm, shell);
+  body.row_of_point.assign(body.mesh.points.size(), -1);
+  const std::vector<std::int32_t>& points = body.shell->piece().points;
+  for (std::size_t r = 0; r < points.size(); ++r) body.row_of_point[points[r]] = static_cast<std::int32_t>(r);
   body.shell->points().add<LastDisplacement>();
   std::vector<Real> areal_density = shell.thickness;
   for (Real& each : areal_density) each *= material.density;
   const auto rest = std::as_const(*body.shell).points().get<RestPosition>();
   body.surface = surface_samples(*body.shell, rest, areal_density);
-  body.edges =
-      side_samples(body.shell->faces(), body.row_of_point[static_cast<std::size_t>(comm.rank())], rest, body.mesh);
+  body.edges = side_samples(body.shell->faces(), body.row_of_point, rest, body.mesh);
   return body;
 }
 
 Watched watch(const Comm& comm, const StaticScene& scene, std::size_t body, std::span<const Site> vertices) {
   Watched watched{body, {}, static_cast<std::int64_t>(vertices.size())};
-  for (Site& site : sites_of_rank(vertices, scene.bodies[body].row_of_point, comm.rank()))
+  for (Site& site : sites_of_rank(comm, vertices, scene.bodies[body].row_of_point))
     watched.stencils.push_back(std::move(site.place));
   return watched;
 }
@@ -100,7 +92,7 @@ class HandleBuilder {
   void build(const HoldDeck& deck) {
     require(!std::isfinite(deck.until), ExitCode::deck,
             fmt::format("{}: nothing can be let go (\"until\") with \"scheme: static\" under time.", handle_.name));
-    const auto here = sites_of_rank(part_->held(body().sites, deck), body().row_of_point, comm_.rank());
+    const auto here = sites_of_rank(comm_, part_->held(body().sites, deck), body().row_of_point);
     handle_.number = scene_.holds.size();
     scene_.holds.push_back(std::make_unique<Handle>(*scene_.freedoms, handle_.body, here, hold_settings(deck),
                                                     std::as_const(*body().shell).points().get<Position>()));

@@ -20,10 +20,16 @@ namespace {
 constexpr Real regularisation = 1e-9;
 
 /// Attempts at a balance. First full Newton steps: thin shells pass through states of large membrane force, which a
-/// line search would avoid at the cost of many tiny steps. Then with a drag, in units of the typical stiffness, that
-/// fades as the forces balance: slack cables and sheets have no stiffness across to begin with
-/// [Kelley & Keyes 1998, pseudo-transient continuation].
-constexpr std::array first_drags = {0.0, 1e-4, 1e-2};
+/// line search would avoid at the cost of many tiny steps. Where metal flows forces have kinks, though, over which full
+/// steps jump to and fro: there steps are damped by the error that is left [Nowak & Weimann 1991]. Then with a drag, in
+/// units of the typical stiffness, that fades as the forces balance: slack cables and sheets have no stiffness across to
+/// begin with [Kelley & Keyes 1998, pseudo-transient continuation].
+struct Attempt {
+  SNESLineSearchType search_with_flow;
+  Real drag;
+};
+constexpr std::array attempts = {Attempt{SNESLINESEARCHNLEQERR, 0.0}, Attempt{SNESLINESEARCHNLEQERR, 1e-4},
+                                 Attempt{SNESLINESEARCHBASIC, 1e-2}};
 
 /// Percentage by which MUMPS may need more space than it expects: the zero block makes it choose other pivots.
 constexpr const char* mumps_space = "mat_mumps_icntl_14";
@@ -187,9 +193,6 @@ struct Equilibrium::Solver {
         },
         this, nullptr));
     check_petsc(SNESSetType(snes, SNESNEWTONLS));
-    SNESLineSearch search = nullptr;
-    check_petsc(SNESGetLineSearch(snes, &search));
-    check_petsc(SNESLineSearchSetType(search, SNESLINESEARCHBASIC));
     KSP ksp = nullptr;
     PC pc = nullptr;
     check_petsc(SNESGetKSP(snes, &ksp));
@@ -211,6 +214,14 @@ struct Equilibrium::Solver {
       if (code == 0) code = KSPSetFromOptions(ksp);
       return code;
     });
+  }
+
+  /// How far to go along Newton's direction, unless the user's options say.
+  void search_by(SNESLineSearchType type) {
+    SNESLineSearch search = nullptr;
+    check_petsc(SNESGetLineSearch(snes, &search));
+    check_petsc(SNESLineSearchSetType(search, type));
+    options.apply([&] { return SNESLineSearchSetFromOptions(search); });
   }
 
   // --- From unknowns to the motion ---------------------------------------------------------------------------------
@@ -405,10 +416,11 @@ struct Equilibrium::Solver {
     }
     EquilibriumReport report;
     const Motion guess = m;
-    for (const Real first_drag : first_drags) {
+    for (const Attempt& attempt : attempts) {
       m = guess;
       set_unknowns(m);
-      drag = first_drag;
+      drag = attempt.drag;
+      search_by(settings.flows ? attempt.search_with_flow : SNESLINESEARCHBASIC);
       options.apply([&] { return SNESSolve(snes, nullptr, x); });
       options.require_known();
       SNESConvergedReason reason = SNES_CONVERGED_ITERATING;

@@ -54,8 +54,23 @@ class Static(Case):
         share = torque[zero - 1] / (torque[zero - 1] - torque[zero])
         left = angle[zero - 1] + share * (angle[zero] - angle[zero - 1])
         self.assertAlmostEqual((bend - left) / (moment / stiffness * 0.2), 1, delta=0.02)
-        # Newton's method converges while metal flows; only where the motion turns back is the guess a bad one.
-        self.assertLess(sorted(row["newton_steps"] for row in rows)[len(rows) // 2], 8)
+        # Newton's method converges while metal flows; only where it begins to flow does it need more than one attempt.
+        steps = sorted(row["newton_steps"] for row in rows)
+        self.assertLess(steps[len(steps) // 2], 8)
+        self.assertLess(steps[-1], 60)
+
+    def test_an_elastic_strip_that_is_bent_and_let_go_recovers_its_shape(self):
+        rows = curve(self.run_deck(
+            DECKS / "dented_strip.yaml", "out", "--set", "bodies.strip.laminae=2", "--set", "loading.steps=8", "--set",
+            "materials.aluminium={law: stvk_hencky, density: 2700, youngs_modulus: 70 GPa, poisson_ratio: 0.3}",
+            "--set",
+            "handles.turn.hold.motion.keyframes=[{time: 0}, {time: 1, rotate: {axis: [0, 1, 0], angle: 30}}, {time: 2}]"))
+        bent, last = min(rows, key=lambda row: abs(row["time"] - 1)), rows[-1]
+        stiffness = 70e9 * 4e-3 ** 3 / 12 / (1 - 0.3 ** 2)
+        self.assertAlmostEqual(abs(bent["torque_turn_y"]) / (stiffness * math.pi / 6 / 0.2 * 0.025), 1, delta=1e-3)
+        self.assertLess(abs(last["torque_turn_y"]), 1e-6 * abs(bent["torque_turn_y"]))
+        self.assertLess(last["elastic_energy"], 1e-10 * bent["elastic_energy"])
+        self.assertLess(abs(last["displacement_turn_x"]), 1e-6 * abs(bent["displacement_turn_x"]))
 
     def test_analyses_go_on_from_their_checkpoints_on_other_ranks(self):
         for deck, stop, settings in (("dented_strip", 13, ["--set", "loading.steps=24", "--set", "bodies.strip.laminae=4"]),

@@ -7,6 +7,7 @@
 #include "weft/geometry/shape.hpp"
 #include "weft/motion/constraint.hpp"
 #include "weft/motion/motion.hpp"
+#include "weft/parallel/comm.hpp"
 
 #include <array>
 #include <optional>
@@ -35,10 +36,10 @@ std::vector<Site> sites_in(const Sites& sites, const Part& part);
 std::vector<Site> vertices_in(const Sites& sites, const Part& part);
 
 /// Those of some sites that this rank is to hold: each goes to the lowest rank that has all its control points.
-/// row_of_point: of each control point on every rank, -1 where it has none. Stencils go over rows afterwards. Throws
-/// Error(geometry) if no rank has all points of a site.
-std::vector<Site> sites_of_rank(std::span<const Site> sites, std::span<const std::vector<std::int32_t>> row_of_point,
-                                int rank);
+/// sites: the same on every rank. row_of_point: of each control point on this rank, -1 where it has none. Stencils go
+/// over rows afterwards. Throws Error(geometry) if no rank has all points of a site. Collective.
+std::vector<Site> sites_of_rank(const Comm& comm, std::span<const Site> sites,
+                                std::span<const std::int32_t> row_of_point);
 
 struct Reaction {
   Vec3 force = Vec3::Zero();   ///< [N].

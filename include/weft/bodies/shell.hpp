@@ -101,6 +101,7 @@ class ShellFaces {
   const LimitBasis& basis() const { return basis_; }
   /// Area at rest of each quadrature point, face by face [m^2].
   std::span<const Real> rest_areas() const { return rest_area_; }
+  bool yields() const { return yield_.has_value(); }
   /// False if the shell is thicker than twice its radius of curvature somewhere.
   bool is_thin() const;
 

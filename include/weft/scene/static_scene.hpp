@@ -22,9 +22,8 @@ struct MeshedBody {
   ControlMesh mesh;
   Sites sites;
   std::unique_ptr<Shell> shell;
-  std::vector<std::vector<std::int32_t>> row_of_point;  ///< Of every rank.
-  std::vector<int> owner_of_point;
-  std::vector<Sample> surface, edges;  ///< Of this rank.
+  std::vector<std::int32_t> row_of_point;  ///< On this rank, -1: none.
+  std::vector<Sample> surface, edges;      ///< Of this rank.
 };
 
 /// A mean of vertices of one body; its value is the same on every rank once summed.

@@ -19,6 +19,7 @@ struct EquilibriumSettings {
   Real tolerance = 1e-8;  ///< Of the unbalanced force, relative to loads and reactions.
   int max_iterations = 30;
   bool follow_arc = false;  ///< `along_arc` will be used.
+  bool flows = false;       ///< Something yields: forces have kinks.
   std::string petsc{};      ///< Options of PETSc for SNES, KSP and PC, as on its command line: "-ksp_type gmres".
 };
 

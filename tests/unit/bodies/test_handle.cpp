@@ -85,20 +85,29 @@ TEST(SitesInTest, PartsAreChosenByNumberAndBoundaryAsWell) {
   EXPECT_FALSE((Part{.shape = make_sphere({0, 0, 0}, 0.1).get()}.has(sample)));
 }
 
-TEST(SitesOfRankTest, EverySiteGoesToOneRankThatHasItsPoints) {
-  Site spread = site({0, 0, 0});
-  spread.place = {{0, 2}, {0.5, 0.5}};
-  spread.slope = {{2, 0}, {1, -1}};
-  const std::vector<Site> sites{spread};
-  const std::vector<std::vector<std::int32_t>> rows{{0, 1, -1}, {1, -1, 0}, {0, 1, 2}};
-  EXPECT_TRUE(sites_of_rank(sites, rows, 0).empty());
-  EXPECT_TRUE(sites_of_rank(sites, rows, 2).empty());
-  const auto here = sites_of_rank(sites, rows, 1);
-  ASSERT_EQ(here.size(), 1u);
-  EXPECT_EQ(here[0].place.rows, (std::vector<std::int32_t>{1, 0}));
-  EXPECT_EQ(here[0].slope.rows, (std::vector<std::int32_t>{0, 1}));
-  const std::vector<std::vector<std::int32_t>> apart{{0, -1, -1}, {-1, -1, 0}};
-  EXPECT_THROW(sites_of_rank(sites, apart, 0), Error);
+TEST(ShellRanks, EverySiteGoesToTheLowestRankThatHasItsPoints) {
+  // Rank r has the points 2 r to 2 r + 3 of a line, in descending order; site k needs the points k and k + 2.
+  const Comm comm = Comm::world();
+  const int r = comm.rank(), points = 2 * comm.size() + 2;
+  std::vector<std::int32_t> row(static_cast<std::size_t>(points), -1);
+  for (int k = 0; k < 4; ++k) row[2 * r + k] = 3 - k;
+  std::vector<Site> sites;
+  for (std::int32_t k = 0; k + 2 < points; ++k) {
+    Site& spread = sites.emplace_back(site({0, 0, 0}));
+    spread.point = k;
+    spread.place = {{k, k + 2}, {0.5, 0.5}};
+    spread.slope = {{k + 2, k}, {1, -1}};
+  }
+  const auto here = sites_of_rank(comm, sites, row);
+  ASSERT_EQ(here.size(), 2u);
+  for (int k = 0; k < 2; ++k) {
+    EXPECT_EQ(here[k].point, 2 * r + k);
+    EXPECT_EQ(here[k].place.rows, (std::vector<std::int32_t>{3 - k, 1 - k}));
+    EXPECT_EQ(here[k].slope.rows, (std::vector<std::int32_t>{1 - k, 3 - k}));
+  }
+  if (comm.size() == 1) return;
+  sites[0].place.rows = {0, points - 1};
+  EXPECT_THROW(sites_of_rank(comm, sites, row), Error);
 }
 
 /// A line of three points across an edge, and a fourth.
