@@ -12,6 +12,7 @@ void StepLimit::include(const StepLimit& those) {
   speed = std::max(speed, those.speed);
   mesh_speed = std::max(mesh_speed, those.mesh_speed);
   frequency = std::max(frequency, those.frequency);
+  bending = std::max(bending, those.bending);
 }
 
 StepLimit Body::limit_from(std::size_t first_row) {

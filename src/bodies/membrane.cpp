@@ -256,7 +256,7 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     limit.mesh_speed = speeds.along;
     limit.frequency = speeds.frequency;
     if (!bends()) return limit;
-    // omega^2 of a sum of energies is at most the sum of their omega^2; (10.14) of the bending stencils.
+    // Row sums of the stiffness of all bending stencils over the masses of vertices (theory, 10.6).
     const auto springs = points_.template get<BendingSprings>();
     const auto mass = std::as_const(points_).template get<Mass>();
     std::fill(springs.begin(), springs.end(), 0.0);
@@ -264,7 +264,7 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     forest().sum_to_owners(points_.column(BendingSprings::label.name));
     Real most = 0;
     for (std::size_t r = 0; r < points_.owned(); ++r) most = std::max(most, springs[r] / mass[r]);
-    limit.frequency = std::sqrt(limit.frequency * limit.frequency + most);
+    limit.bending = std::sqrt(most);
     limit.mesh_speed = std::numeric_limits<Real>::infinity();  // the grid's bound knows no bending
     return limit;
   }

@@ -27,8 +27,8 @@ std::string to_text(const RunState& state) {
   j["recovery_dt"] = number(state.recovery_dt);
   j["limits"] = json::array();
   for (const StepLimit& l : state.limits)
-    j["limits"].push_back(
-        {number(l.wave_speed), number(l.viscosity), number(l.speed), number(l.mesh_speed), number(l.frequency)});
+    j["limits"].push_back({number(l.wave_speed), number(l.viscosity), number(l.speed), number(l.mesh_speed),
+                           number(l.frequency), number(l.bending)});
   j["wall_impulse"] = json::array();
   for (const Vec3& p : state.wall_impulse) j["wall_impulse"].push_back({p.x(), p.y(), p.z()});
   j["handle_impulse"] = json::array();
@@ -55,7 +55,8 @@ RunState state_from_text(const std::string& text) {
     state.recovery_dt = number_or(j.at("recovery_dt"), infinity);
     for (const json& l : j.at("limits"))
       state.limits.push_back({number_or(l.at(0), infinity), number_or(l.at(1), infinity), number_or(l.at(2), infinity),
-                              number_or(l.at(3), infinity), number_or(l.at(4), infinity)});
+                              number_or(l.at(3), infinity), number_or(l.at(4), infinity),
+                              number_or(l.at(5), infinity)});
     for (const json& p : j.at("wall_impulse")) state.wall_impulse.emplace_back(p.at(0), p.at(1), p.at(2));
     for (const json& p : j.at("handle_impulse"))
       state.handle_impulse.push_back({Vec3(p.at(0), p.at(1), p.at(2)), Vec3(p.at(3), p.at(4), p.at(5)), p.at(6)});

@@ -98,11 +98,12 @@ std::string point_text(const Body& body, const Table& points, std::size_t p) {
 void agree_on_limits(const Comm& comm, RunState& state) {
   std::vector<Real> values;
   for (const StepLimit& limit : state.limits)
-    values.insert(values.end(), {limit.wave_speed, limit.viscosity, limit.speed, limit.mesh_speed, limit.frequency});
+    values.insert(values.end(), {limit.wave_speed, limit.viscosity, limit.speed, limit.mesh_speed, limit.frequency,
+                                 limit.bending});
   comm.max(values);
   for (std::size_t b = 0; b < state.limits.size(); ++b) {
-    const Real* v = &values[5 * b];
-    state.limits[b] = {v[0], v[1], v[2], v[3], v[4]};
+    const Real* v = &values[6 * b];
+    state.limits[b] = {v[0], v[1], v[2], v[3], v[4], v[5]};
   }
 }
 
@@ -158,7 +159,7 @@ StepSize size_of_step(const Scene& scene, const RunState& state) {
     limits.push_back(reach / limit.speed);
     // Along a mesh two bounds hold, that of the grid and that of the mesh by itself; the longer step is safe.
     limits.push_back(
-        std::max(wave_number(scene.transfer.kernel) * dx / limit.mesh_speed, vibration_number / limit.frequency));
+        std::max(wave_number(scene.transfer.kernel) * dx / limit.mesh_speed, vibration_number / limit.vibration()));
   }
 
   StepSize size{scene.deck.time.max_dt, "time.max_dt"};
@@ -339,7 +340,7 @@ ImplicitReport Stepper::advance_implicit(Real dt, Impulses& given) {
   const Real dx = scene_.transfer.dx, per_frequency = wave_number(scene_.transfer.kernel) * dx / vibration_number;
   Real wave_speed = 0;
   for (const StepLimit& limit : state_.limits)
-    wave_speed = std::max({wave_speed, limit.wave_speed, std::min(limit.mesh_speed, limit.frequency * per_frequency)});
+    wave_speed = std::max({wave_speed, limit.wave_speed, std::min(limit.mesh_speed, limit.vibration() * per_frequency)});
   ImplicitReport report = implicit_->advance({dt, state_.time, dx, scene_.deck.domain.gravity, wave_speed},
                                              scene_.walls, layer_, given.by_walls);
   if (holds_) {

@@ -83,7 +83,7 @@ TORN = """
 weft: 1
 title: Torn
 domain: {dx: 0.05, gravity: [0, 0, -9.81]}
-time: {end: 1, frame_interval: 0.1, max_dt: 0.4 ms}
+time: {end: 1, frame_interval: 0.1}
 materials:
   denim: {law: woven_sheet, density: 400, warp_modulus: 8e4, weft_modulus: 4e4, poisson_ratio: 0.2, shear_modulus: 2e4,
           contact: {stiffness: 2e4, shear_stiffness: 4e3, friction: 0.3}}

@@ -6,6 +6,7 @@
 #include "weft/fields/table.hpp"
 #include "weft/parallel/forest.hpp"
 
+#include <cmath>
 #include <functional>
 #include <string>
 #include <vector>
@@ -17,9 +18,13 @@ struct StepLimit {
   Real wave_speed = 0;  ///< Of the fastest elastic wave [m/s].
   Real viscosity = 0;   ///< Largest kinematic viscosity [m^2/s].
   Real speed = 0;       ///< Of the fastest point [m/s].
-  Real mesh_speed = 0;  ///< Of the fastest wave along a mesh [m/s]. It limits only steps that `frequency` limits too.
-  Real frequency = 0;   ///< Bound of the frequencies of a mesh by itself [rad/s].
+  Real mesh_speed = 0;  ///< Of the fastest wave along a mesh [m/s]. It limits only steps that `vibration` limits too.
+  Real frequency = 0;   ///< Bound of the frequencies of a mesh by itself but for what `bending` adds [rad/s].
+  Real bending = 0;     ///< Bound of the frequencies of its bending alone [rad/s].
 
+  /// Bound of all frequencies of a mesh by itself [rad/s]: omega^2 of a sum of energies is at most the sum of theirs.
+  /// Of a whole body, since the two largest need not lie on the same rank.
+  Real vibration() const { return std::hypot(frequency, bending); }
   /// The limit of these points and those together.
   void include(const StepLimit& those);
 };
