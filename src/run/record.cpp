@@ -99,7 +99,7 @@ std::vector<HistoryColumn> history_columns(const Scene& scene) {
   std::vector<HistoryColumn> columns{{"step", ""}, {"time", "s"}, {"dt", "s"}, {"particles", ""}, {"mass", "kg"}};
   add_vector(columns, "momentum", "kg m/s");
   add_vector(columns, "angular_momentum", "kg m^2/s");
-  for (const char* energy : {"kinetic_energy", "elastic_energy", "gravitational_energy"})
+  for (const char* energy : {"kinetic_energy", "affine_energy", "elastic_energy", "gravitational_energy"})
     columns.push_back({energy, "J"});
   for (const Wall& wall : scene.walls) add_vector(columns, "impulse_" + wall.name, "kg m/s");
   for (const GridHandle& handle : scene.handles) {
@@ -238,7 +238,8 @@ std::vector<Real> Recorder::history_row(const Scene& scene, const RunState& stat
   std::vector<Real> row{Real(state.step), state.time, pace.dt, totals.particles, totals.mass};
   add_vector(row, totals.momentum);
   add_vector(row, totals.angular_momentum);
-  row.insert(row.end(), {totals.kinetic_energy, totals.elastic_energy, totals.gravitational_energy});
+  row.insert(row.end(),
+             {totals.kinetic_energy, totals.affine_energy, totals.elastic_energy, totals.gravitational_energy});
   for (const Vec3& impulse : state.wall_impulse) add_vector(row, impulse);
   const Real passed = state.time - state.handles_since;
   for (const auto& [linear, angular, work] : state.handle_impulse) {

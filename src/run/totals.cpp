@@ -5,7 +5,7 @@
 namespace weft {
 namespace {
 
-using Sums = Eigen::Array<Real, 11, 1>;  // in the order of Totals
+using Sums = Eigen::Array<Real, 12, 1>;  // in the order of Totals
 
 /// The angular momentum that a point carries in its affine velocity: m eps(C D), D = dx^2 inertia [docs/theory.md, 2].
 Vec3 own_rotation(Real mass, const Mat3& C, const Vec3& D) {
@@ -27,15 +27,17 @@ Totals totals_of(const Comm& comm, const Scene& scene) {
         const Vec3 momentum = m[p] * v[p];
         const Vec3 D = moment_of_inertia(scene.transfer, x[p]);
         Sums s;
-        s << 1, m[p], momentum, x[p].cross(momentum) + own_rotation(m[p], C[p], D), momentum.dot(v[p]) / 2, 0,
+        s << 1, m[p], momentum, x[p].cross(momentum) + own_rotation(m[p], C[p], D), momentum.dot(v[p]) / 2,
+            m[p] * (C[p] * D.asDiagonal() * C[p].transpose()).trace() / 2, 0,
             -m[p] * scene.deck.domain.gravity.dot(x[p]);
         return s;
       });
     }
-    sums[9] += body->elastic_energy();
+    sums[10] += body->elastic_energy();
   }
   comm.sum(std::span(sums.data(), sums.size()));
-  return {sums[0], sums[1], sums.segment<3>(2).matrix(), sums.segment<3>(5).matrix(), sums[8], sums[9], sums[10]};
+  return {sums[0],  sums[1], sums.segment<3>(2).matrix(), sums.segment<3>(5).matrix(), sums[8], sums[9],
+          sums[10], sums[11]};
 }
 
 }  // namespace weft

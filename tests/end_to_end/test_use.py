@@ -375,8 +375,8 @@ class Records(Case):
         output = self.run_deck(self.deck(JELLIES), "out", "--steps", 80)
         header = (output / "diagnostics.csv").read_text().splitlines()[0].split(",")
         for column in ("step", "time [s]", "dt [s]", "particles", "mass [kg]", "momentum_y [kg m/s]",
-                       "angular_momentum_z [kg m^2/s]", "kinetic_energy [J]", "elastic_energy [J]",
-                       "gravitational_energy [J]", "impulse_floor_y [kg m/s]", "wall_seconds [s]",
+                       "angular_momentum_z [kg m^2/s]", "kinetic_energy [J]", "affine_energy [J]",
+                       "elastic_energy [J]", "gravitational_energy [J]", "impulse_floor_y [kg m/s]", "wall_seconds [s]",
                        "particle_steps_per_second [1/s]", "imbalance", "memory_bytes [byte]", "centre_x [m]",
                        "corner [Pa]"):
             self.assertIn(column, header)

@@ -12,6 +12,7 @@ struct Totals {
   Vec3 momentum = Vec3::Zero();          ///< [kg m/s].
   Vec3 angular_momentum = Vec3::Zero();  ///< About the origin, with the points' own rotation m D_p C_p [kg m^2/s].
   Real kinetic_energy = 0;               ///< sum m v^2 / 2 [J].
+  Real affine_energy = 0;                ///< Kinetic, of the motion around points: sum m tr(C D C^T) / 2 [J].
   Real elastic_energy = 0;               ///< [J].
   Real gravitational_energy = 0;         ///< -sum m g . x [J].
 };
