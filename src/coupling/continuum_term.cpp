@@ -62,30 +62,47 @@ void ContinuumTerm::add_force_change(const Linear& linear, const FreedomValues& 
       change.block(0));
 }
 
+/// The points of one cell have the same n nodes and are one element: with the gradients G_p of the nodes, three to a
+/// row, and H_p = M_p G_p^T, of which each row takes the components r of a force and the n displacements u_j,
+///   K_(ir)(js) = sum_p sum_k G_p(i, k) H_p(k, (r, j, s)).
 void ContinuumTerm::add_tangent(const Linear& linear, Tangent& tangent) const {
   const auto& of_point = static_cast<const Tangents&>(linear).of_point;
-  std::vector<std::int32_t> freedoms;
-  std::vector<Real> k;
-  for_each_point(transfer_, bins_, places(), [&](std::uint32_t p, const PointNodes& nodes) {
-    const std::size_t n = nodes.at.size(), width = 3 * n;
+  using Rows = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  Rows G, H, K;  // of the points of a cell that have been seen
+  Eigen::Index points = 0;
+  std::vector<std::int32_t> nodes, freedoms;
+  const auto close_cell = [&] {
+    if (points == 0) return;
+    const auto n = static_cast<Eigen::Index>(nodes.size());
     freedoms.clear();
-    for (const std::int32_t at : nodes.at)
-      for (int r = 0; r < 3; ++r) freedoms.push_back(at + r);
-    k.resize(width * width);
-    for (std::size_t j = 0; j < n; ++j) {
-      const Eigen::Matrix<Real, 9, 3> half = of_point[p].leftCols<3>() * nodes.G[j][0] +
-                                             of_point[p].middleCols<3>(3) * nodes.G[j][1] +
-                                             of_point[p].rightCols<3>() * nodes.G[j][2];
-      for (std::size_t i = 0; i < n; ++i) {
-        const Mat3 block = half.topRows<3>() * nodes.G[i][0] + half.middleRows<3>(3) * nodes.G[i][1] +
-                           half.bottomRows<3>() * nodes.G[i][2];
-        for (std::size_t r = 0; r < 3; ++r)
-          for (std::size_t s = 0; s < 3; ++s)
-            k[(3 * i + r) * width + 3 * j + s] = block(static_cast<int>(r), static_cast<int>(s));
-      }
+    for (const std::int32_t node : nodes)
+      for (int r = 0; r < 3; ++r) freedoms.push_back(node + r);
+    K.noalias() = G.topRows(3 * points).transpose() * H.topRows(3 * points);
+    tangent.add(freedoms, {K.data(), static_cast<std::size_t>(9 * n * n)});
+    points = 0;
+  };
+  for_each_point(transfer_, bins_, places(), [&](std::uint32_t p, const PointNodes& its) {
+    if (its.at != nodes) {
+      close_cell();
+      nodes = its.at;
     }
-    tangent.add(freedoms, k);
+    const auto n = static_cast<Eigen::Index>(nodes.size());
+    if (G.cols() != n || G.rows() < 3 * (points + 1)) {
+      G.conservativeResize(3 * (2 * points + 8), n);
+      H.conservativeResize(3 * (2 * points + 8), 9 * n);
+    }
+    const Mat9& M = of_point[p];
+    for (Eigen::Index j = 0; j < n; ++j) {
+      const Vec3& g = its.G[static_cast<std::size_t>(j)];
+      G.block<3, 1>(3 * points, j) = g;
+      const Eigen::Matrix<Real, 9, 3> half =
+          M.leftCols<3>() * g[0] + M.middleCols<3>(3) * g[1] + M.rightCols<3>() * g[2];
+      for (int k = 0; k < 3; ++k)
+        for (int r = 0; r < 3; ++r) H.block<1, 3>(3 * points + k, 3 * (n * r + j)) = half.row(3 * k + r);
+    }
+    ++points;
   });
+  close_cell();
 }
 
 void ContinuumTerm::add_node_blocks(const Linear& linear, std::span<Real> blocks) const {

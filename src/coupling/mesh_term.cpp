@@ -1,5 +1,7 @@
 #include "weft/coupling/mesh_term.hpp"
 
+#include "weft/math/block_rows.hpp"
+
 namespace weft {
 
 struct MeshTerm::Stiffness : Linear {
@@ -126,30 +128,108 @@ class MeshTerm::PartsAtNodes {
   std::size_t vectors_ = 0;
 };
 
+namespace {
+
+/// A stiffness summed by what its parts look at: a row for each vertex, which counts for u_r, and then three for each
+/// quadrature point, which count for the columns of its H.
+BlockRows summed_by_rows(const MeshStiffness& stiffness, std::size_t vertices, std::size_t samples) {
+  using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
+  BlockRows K;
+  K.reset(vertices + 3 * samples);
+  std::vector<std::int32_t> rows;
+  Matrix W, KW;
+  for (std::size_t k = 0; k < stiffness.size(); ++k) {
+    const MeshStiffness::Part part = stiffness.part(k);
+    rows.assign(part.rows.begin(), part.rows.end());
+    const Eigen::Index m = part.w.rows(), count = part.w.cols() + (part.sample >= 0 ? 3 : 0);
+    W.resize(m, count);
+    W.leftCols(part.w.cols()) = part.w;
+    if (part.sample >= 0) {
+      W.rightCols<3>() = part.d.transpose();
+      for (int axis = 0; axis < 3; ++axis)
+        rows.push_back(static_cast<std::int32_t>(vertices) + 3 * static_cast<std::int32_t>(part.sample) + axis);
+    }
+    KW.setZero(3 * m, 3 * count);
+    for (Eigen::Index a = 0; a < m; ++a)
+      for (Eigen::Index b = 0; b < m; ++b)
+        for (Eigen::Index s = 0; s < count; ++s)
+          KW.block<3, 3>(3 * a, 3 * s) += W(b, s) * part.K.block<3, 3>(3 * a, 3 * b);
+    for (Eigen::Index r = 0; r < count; ++r)
+      for (Eigen::Index s = 0; s < count; ++s) {
+        BlockRows::Block& block =
+            K.at(static_cast<std::size_t>(rows[static_cast<std::size_t>(r)]), rows[static_cast<std::size_t>(s)]);
+        for (Eigen::Index a = 0; a < m; ++a) block += W(a, r) * KW.block<3, 3>(3 * a, 3 * s);
+      }
+  }
+  return K;
+}
+
+}  // namespace
+
+/// With rows that move by weights of nodes, c_a = sum_i w_ai u_i, and their matrix K:
+///   K_ij = sum_a w_ai T_aj,   T_aj = sum_b K_ab w_bj
+/// of which a vertex brings one row a and a quadrature point three, which share their nodes i.
 void MeshTerm::add_tangent(const Linear& linear, Tangent& tangent) const {
-  std::vector<std::int32_t> freedoms;
+  std::vector<PointNodes> of_vertex(body_.points().rows()), of_sample(body_.samples().rows());
+  for_each_point(transfer_, vertices_, places(),
+                 [&](std::uint32_t row, const PointNodes& nodes) { of_vertex[row] = nodes; });
+  for_each_point(transfer_, samples_, sample_places(),
+                 [&](std::uint32_t row, const PointNodes& nodes) { of_sample[row] = nodes; });
+  const std::size_t vertices = of_vertex.size();
+  const BlockRows K = summed_by_rows(static_cast<const Stiffness&>(linear).of_mesh, vertices, of_sample.size());
+  const auto nodes_of = [&](std::size_t row) -> const PointNodes& {
+    return row < vertices ? of_vertex[row] : of_sample[(row - vertices) / 3];
+  };
+  const auto weight = [&](std::size_t row, std::size_t i) {
+    return row < vertices ? of_vertex[row].w[i]
+                          : of_sample[(row - vertices) / 3].G[i][static_cast<Eigen::Index>((row - vertices) % 3)];
+  };
+
+  std::vector<std::int32_t> place, columns, row_freedoms, column_freedoms;
+  std::vector<BlockRows::Block> T;  // rows of one point side by side for each node of `columns`
   std::vector<Real> k;
-  PartsAtNodes(*this).for_each(
-      static_cast<const Stiffness&>(linear).of_mesh,
-      [&](std::span<const std::int32_t> nodes, std::span<const Real> weights, const MeshStiffness::Weights& K) {
-        const auto n = static_cast<Eigen::Index>(nodes.size()), m = static_cast<Eigen::Index>(weights.size()) / n;
-        const Eigen::Map<const Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>> W(weights.data(), m, n);
-        freedoms.clear();
-        for (const std::int32_t node : nodes)
-          for (int r = 0; r < 3; ++r) freedoms.push_back(node + r);
-        k.assign(freedoms.size() * freedoms.size(), 0.0);
-        Eigen::Map<Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>> matrix(k.data(), 3 * n, 3 * n);
-        for (int r = 0; r < 3; ++r)
-          for (int s = 0; s < 3; ++s) {
-            Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> part(m, m);
-            for (Eigen::Index a = 0; a < m; ++a)
-              for (Eigen::Index b = 0; b < m; ++b) part(a, b) = K(3 * a + r, 3 * b + s);
-            const Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> at_nodes = W.transpose() * (part * W);
-            for (Eigen::Index i = 0; i < n; ++i)
-              for (Eigen::Index j = 0; j < n; ++j) matrix(3 * i + r, 3 * j + s) = at_nodes(i, j);
+  for (std::size_t first = 0, count = 0; first < K.rows(); first += count) {
+    count = first < vertices ? 1 : 3;
+    columns.clear();
+    T.clear();
+    for (std::size_t a = 0; a < count; ++a) {
+      const auto others = K.columns(first + a);
+      for (std::size_t b = 0; b < others.size(); ++b) {
+        const auto other = static_cast<std::size_t>(others[b]);
+        const PointNodes& its = nodes_of(other);
+        for (std::size_t j = 0; j < its.at.size(); ++j) {
+          const auto node = static_cast<std::size_t>(its.at[j] / NodeField::width);
+          if (place.size() <= node) place.resize(node + 1, -1);
+          if (place[node] < 0) {
+            place[node] = static_cast<std::int32_t>(columns.size());
+            columns.push_back(its.at[j]);
+            T.resize(T.size() + count, BlockRows::Block::Zero());
           }
-        tangent.add(freedoms, k);
-      });
+          T[static_cast<std::size_t>(place[node]) * count + a] += weight(other, j) * K.blocks(first + a)[b];
+        }
+      }
+    }
+    if (columns.empty()) continue;
+    const PointNodes& its = nodes_of(first);
+    row_freedoms.clear();
+    column_freedoms.clear();
+    for (const std::int32_t node : its.at)
+      for (int r = 0; r < 3; ++r) row_freedoms.push_back(node + r);
+    for (const std::int32_t node : columns)
+      for (int s = 0; s < 3; ++s) column_freedoms.push_back(node + s);
+    k.resize(row_freedoms.size() * column_freedoms.size());
+    for (std::size_t i = 0; i < its.at.size(); ++i)
+      for (std::size_t j = 0; j < columns.size(); ++j) {
+        BlockRows::Block block = BlockRows::Block::Zero();
+        for (std::size_t a = 0; a < count; ++a) block += weight(first + a, i) * T[j * count + a];
+        for (std::size_t r = 0; r < 3; ++r)
+          for (std::size_t s = 0; s < 3; ++s)
+            k[(3 * i + r) * column_freedoms.size() + 3 * j + s] =
+                block(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(s));
+      }
+    tangent.add(row_freedoms, column_freedoms, k);
+    for (const std::int32_t node : columns) place[static_cast<std::size_t>(node / NodeField::width)] = -1;
+  }
 }
 
 void MeshTerm::add_node_blocks(const Linear& linear, std::span<Real> blocks) const {

@@ -79,7 +79,9 @@ inline constexpr std::array words<Solver> = {
 template <>
 inline constexpr std::array words<Preconditioner> = {
     Word{Preconditioner::none, "none", "none, or what solve.petsc names"},
-    Word{Preconditioner::blocks, "blocks", "the 3x3 block of each node"}};
+    Word{Preconditioner::blocks, "blocks", "the 3x3 block of each node"},
+    Word{Preconditioner::multigrid, "multigrid", "algebraic multigrid (PETSc's GAMG) on the matrix of all nodes"},
+    Word{Preconditioner::direct, "direct", "that matrix factored (MUMPS), by each rank for itself"}};
 
 // --- Space, time, transfer -----------------------------------------------------------------------------------------
 

@@ -316,13 +316,15 @@ struct Equilibrium::Solver {
     struct Adder : Tangent {
       const std::vector<PetscInt>& global;
       Mat matrix;
-      std::vector<PetscInt> numbers;
+      std::vector<PetscInt> rows, columns;
       Adder(const std::vector<PetscInt>& g, Mat m) : global(g), matrix(m) {}
-      void add(std::span<const std::int32_t> at, std::span<const Real> k) override {
-        numbers.clear();
-        for (const std::int32_t i : at) numbers.push_back(global[i]);
-        const auto n = static_cast<PetscInt>(numbers.size());
-        check_petsc(MatSetValues(matrix, n, numbers.data(), n, numbers.data(), k.data(), ADD_VALUES));
+      void add(std::span<const std::int32_t> r, std::span<const std::int32_t> c, std::span<const Real> k) override {
+        rows.clear();
+        columns.clear();
+        for (const std::int32_t i : r) rows.push_back(global[i]);
+        for (const std::int32_t i : c) columns.push_back(global[i]);
+        check_petsc(MatSetValues(matrix, static_cast<PetscInt>(rows.size()), rows.data(),
+                                 static_cast<PetscInt>(columns.size()), columns.data(), k.data(), ADD_VALUES));
       }
     } adder(global, out);
     for (const Term* term : terms) term->add_tangent(*term->linearise(*motion), adder);

@@ -27,7 +27,7 @@ Holds::~Holds() { clear(); }
 
 void Holds::clear() {
   for (Mat* m : {&B_, &GB_, &GB_transposed_, &S_}) check_petsc(MatDestroy(m));
-  for (Vec* v : {&right_, &solution_}) check_petsc(VecDestroy(v));
+  for (Vec* v : {&right_, &solution_, &released_}) check_petsc(VecDestroy(v));
   check_petsc(KSPDestroy(&ksp_));
 }
 
@@ -104,7 +104,7 @@ void Holds::create() {
   GB_ = sparse(comm_, rows, columns, rows_);
   fill(B_, rows_, columns_, per_norm_, rows_.weight);
   check_petsc(VecCreateMPI(comm_.handle(), rows, PETSC_DETERMINE, &right_));
-  check_petsc(VecDuplicate(right_, &solution_));
+  for (Vec* v : {&solution_, &released_}) check_petsc(VecDuplicate(right_, v));
 }
 
 Real Holds::miss(std::size_t c, std::span<const Real> u) const {
@@ -169,26 +169,61 @@ void Holds::factor(std::span<const Mat3> G) {
   check_petsc(KSPSetOperators(ksp_, S_, S_));
 }
 
-void Holds::correct(std::span<const Mat3> G, std::span<const Vec3> y, std::span<Vec3> z) {
-  const auto at = [&](std::size_t n) { return Eigen::Map<Vec3>(spread_.block(0).data() + NodeField::width * n); };
+template <class AtNode>
+void Holds::solve_for(AtNode&& y) {
   spread_.set_zero();
   for (std::size_t n = 0; n < nodes_; ++n)
-    if (root_mass_[n] > 0) at(n) = y[n] / root_mass_[n];
+    if (root_mass_[n] > 0) Eigen::Map<Vec3>(spread_.block(0).data() + NodeField::width * n) = y(n) / root_mass_[n];
   spread_.update_ghosts();
   PetscScalar* values = nullptr;
   check_petsc(VecGetArray(right_, &values));
   for (std::size_t c = 0; c < rows_.count(); ++c) values[c] = miss(c, spread_.all()) * per_norm_[c];
   check_petsc(VecRestoreArray(right_, &values));
   check_petsc(KSPSolve(ksp_, right_, solution_));
+}
+
+template <class Add>
+void Holds::spread_solution(Add&& add) {
   spread_.set_zero();
-  check_petsc(VecGetArray(solution_, &values));
+  const PetscScalar* values = nullptr;
+  check_petsc(VecGetArrayRead(solution_, &values));
   for (std::size_t c = 0; c < rows_.count(); ++c)
     for (std::size_t e = rows_.begin[c]; e < rows_.begin[c + 1]; ++e)
       spread_.all()[rows_.freedom[e]] += rows_.weight[e] * per_norm_[c] * values[c];
-  check_petsc(VecRestoreArray(solution_, &values));
+  check_petsc(VecRestoreArrayRead(solution_, &values));
   spread_.sum_to_owners();
   for (std::size_t n = 0; n < nodes_; ++n)
-    if (root_mass_[n] > 0) z[n] -= G[n] * at(n) / root_mass_[n];
+    if (root_mass_[n] > 0)
+      add(n, Vec3(Eigen::Map<const Vec3>(spread_.block(0).data() + NodeField::width * n) / root_mass_[n]));
+}
+
+void Holds::correct(std::span<const Mat3> G, std::span<const Vec3> y, std::span<Vec3> z) {
+  solve_for([&](std::size_t n) { return y[n]; });
+  spread_solution([&](std::size_t n, const Vec3& part) { z[n] -= G[n] * part; });
+}
+
+void Holds::release(std::span<const Mat3> G, std::span<Vec3> r) {
+  solve_for([&](std::size_t n) { return Vec3(G[n] * r[n]); });
+  spread_solution([&](std::size_t n, const Vec3& part) { r[n] -= part; });
+  check_petsc(KSPSolve(ksp_, solution_, released_));
+}
+
+void Holds::restore(std::span<const Mat3> G, std::span<Vec3> z) {
+  solve_for([&](std::size_t n) { return z[n]; });
+  check_petsc(VecAXPY(solution_, -1 / kappa_, released_));
+  spread_solution([&](std::size_t n, const Vec3& part) { z[n] -= G[n] * part; });
+}
+
+void Holds::add_tangent(Tangent& tangent) const {
+  std::vector<Real> k;
+  for (std::size_t c = 0; c < rows_.count(); ++c) {
+    const std::size_t first = rows_.begin[c], count = rows_.begin[c + 1] - first;
+    k.resize(count * count);
+    for (std::size_t i = 0; i < count; ++i)
+      for (std::size_t j = 0; j < count; ++j)
+        k[i * count + j] = kappa_ * std::pow(per_norm_[c] / dt_, 2) * rows_.weight[first + i] * rows_.weight[first + j];
+    tangent.add(std::span(rows_.freedom).subspan(first, count), k);
+  }
 }
 
 }  // namespace weft

@@ -3,7 +3,7 @@
 // the linear systems.
 
 #include "weft/motion/constraint.hpp"
-#include "weft/motion/motion.hpp"
+#include "weft/motion/term.hpp"
 #include "weft/parallel/comm.hpp"
 
 #include <petscksp.h>
@@ -41,9 +41,22 @@ class Holds {
   void factor(std::span<const Mat3> G);
   /// Takes G B^T (1/kappa + B G B^T)^{-1} B y from z, both by owned node.
   void correct(std::span<const Mat3> G, std::span<const Vec3> y, std::span<Vec3> z);
+  /// For a preconditioner M of the matrix A without conditions, with S = 1/kappa + B G B^T and Q = 1 - G B^T S^{-1} B:
+  ///   Q M Q^T + G B^T S^{-2} B G / kappa
+  /// is one of A + kappa B^T B. First r becomes Q^T r; then, M applied, z the result.
+  void release(std::span<const Mat3> G, std::span<Vec3> r);
+  void restore(std::span<const Mat3> G, std::span<Vec3> z);
+  /// kappa B^T B in terms of displacements, as Terms add theirs.
+  void add_tangent(Tangent& tangent) const;
 
  private:
   Real miss(std::size_t c, std::span<const Real> u) const;
+  /// solution_ = S^{-1} B y.
+  template <class AtNode>
+  void solve_for(AtNode&& y);
+  /// Calls add(node, part) with B^T solution_ for every owned node with mass.
+  template <class Add>
+  void spread_solution(Add&& add);
   void clear();
   void create();
 
@@ -61,7 +74,7 @@ class Holds {
   FreedomValues blocks_;
   Mat B_ = nullptr, GB_ = nullptr, GB_transposed_ = nullptr, S_ = nullptr;
   KSP ksp_ = nullptr;
-  Vec right_ = nullptr, solution_ = nullptr;
+  Vec right_ = nullptr, solution_ = nullptr, released_ = nullptr;
   std::vector<PetscInt> columns_;  ///< Number of each entry's freedom in x.
 };
 

@@ -2,6 +2,7 @@
 
 #include "parallel/call.hpp"
 #include "solve/holds.hpp"
+#include "solve/node_matrix.hpp"
 #include "solve/petsc_options.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/sums.hpp"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
 namespace weft {
 namespace {
@@ -27,6 +29,9 @@ constexpr Real energy_noise = 1e-12;
 /// Directions in which a wall leaves less of a change than this count as held.
 constexpr Real held = 1e-6;
 constexpr int most_krylov_steps = 2000;
+/// A preconditioner made from the matrix of nodes is kept within a step until a linear system takes more steps than
+/// this.
+constexpr int most_steps_with_old_matrix = 15;
 
 const char* words_for(SNESConvergedReason reason) {
   switch (reason) {
@@ -111,6 +116,10 @@ struct ImplicitGrid::Solver {
   SNES snes = nullptr;
   KSP ksp = nullptr;
   bool options_are_known = false;
+  // With a matrix of nodes:
+  std::optional<NodeMatrix> matrix;
+  PC of_matrix = nullptr;
+  Vec released = nullptr;
 
   // Of the step that is taken.
   ImplicitStep step{};
@@ -132,7 +141,8 @@ struct ImplicitGrid::Solver {
   std::vector<Vec3> impulse;    ///< r_i / sqrt(m_i), where the residual was looked at last.
   Real reference = 0;           ///< Size of the impulses that balance there [sqrt(J)].
   std::vector<Real> residuals;  ///< Before each Newton step [sqrt(J)].
-  bool definite = false;        ///< The exact matrices of this step have a direction of negative curvature.
+  bool matrix_is_definite = false;
+  bool definite = false;  ///< The exact matrices of this step have a direction of negative curvature.
   std::vector<std::unique_ptr<Linear>> linears;
   std::vector<Mat3> inverse_blocks;
   std::vector<Mat3> hold_blocks;    ///< inverse_blocks, of what walls leave.
@@ -159,12 +169,16 @@ struct ImplicitGrid::Solver {
         free_velocity(nodes),
         impulse(nodes),
         inverse_blocks(nodes) {
+    if (settings.preconditioner == Preconditioner::multigrid || settings.preconditioner == Preconditioner::direct)
+      matrix.emplace(comm, freedoms, nodes);
     create_vectors();
     create_solver();
   }
 
   ~Solver() {
     check_petsc(SNESDestroy(&snes));
+    check_petsc(PCDestroy(&of_matrix));
+    check_petsc(VecDestroy(&released));
     check_petsc(MatDestroy(&J));
     for (Vec* v : {&x, &residual_vector, &saved_rhs, &held_part, &held_product}) check_petsc(VecDestroy(v));
   }
@@ -225,6 +239,10 @@ struct ImplicitGrid::Solver {
         return self_of<Solver>(context).precondition(in, out), 0;
       }));
     }
+    if (matrix) {
+      check_petsc(PCSetOptionsPrefix(pc, "outer_"));  // what options say of a PC is meant for that of the matrix
+      check_petsc(VecDuplicate(x, &released));
+    }
     if (settings.minimise) {
       check_petsc(KSPSetPreSolve(
           ksp,
@@ -236,7 +254,8 @@ struct ImplicitGrid::Solver {
           this));
     }
     options.apply([&] {
-      const PetscErrorCode code = SNESSetFromOptions(snes);
+      PetscErrorCode code = SNESSetFromOptions(snes);
+      if (code == 0 && matrix) code = create_preconditioner();
       if (code != 0) return code;
       KSPType chosen = nullptr;
       check_petsc(KSPGetType(ksp, &chosen));
@@ -247,6 +266,33 @@ struct ImplicitGrid::Solver {
       return PetscErrorCode(0);
     });
   }
+
+  /// Anew in each step: what PETSc kept of the last one would change the bits of a run that goes on after a stop.
+  PetscErrorCode create_preconditioner() {
+    check_petsc(PCDestroy(&of_matrix));
+    check_petsc(PCCreate(comm.handle(), &of_matrix));
+    if (settings.preconditioner == Preconditioner::multigrid) {
+      check_petsc(PCSetType(of_matrix, PCGAMG));
+      return PCSetFromOptions(of_matrix);
+    }
+    PetscBool has_mumps = PETSC_FALSE;
+    check_petsc(MatSolverTypeGet(MATSOLVERMUMPS, MATSEQAIJ, factor_kind(), nullptr, &has_mumps, nullptr));
+    require(has_mumps == PETSC_TRUE, ExitCode::deck,
+            "solve.preconditioner: \"direct\" needs a PETSc that was built with MUMPS; choose \"multigrid\" or "
+            "\"blocks\".");
+    // Each rank factors all of it: parallel MUMPS does not repeat its bits.
+    PC pc = of_matrix;
+    if (comm.size() > 1) {
+      KSP alone = nullptr;
+      check_petsc(PCSetType(of_matrix, PCREDUNDANT));
+      check_petsc(PCRedundantGetKSP(of_matrix, &alone));
+      check_petsc(KSPGetPC(alone, &pc));
+    }
+    check_petsc(PCSetType(pc, settings.minimise ? PCCHOLESKY : PCLU));
+    check_petsc(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
+    return PCSetFromOptions(of_matrix);
+  }
+  MatFactorType factor_kind() const { return settings.minimise ? MAT_FACTOR_CHOLESKY : MAT_FACTOR_LU; }
 
   const char* default_method() const { return settings.minimise ? KSPCG : KSPGMRES; }
 
@@ -445,11 +491,84 @@ struct ImplicitGrid::Solver {
     node_blocks.set_zero();
     for (const Term* term : terms) {
       linears.push_back(definite ? term->linearise_definite(motion) : term->linearise(motion));
-      term->add_node_blocks(*linears.back(), node_blocks.all());
+      if (needs_blocks()) term->add_node_blocks(*linears.back(), node_blocks.all());
     }
     node_blocks.sum_to_owners();
     linearise_walls(at);
-    invert_blocks();
+    if (needs_blocks()) invert_blocks();
+    if (matrix && is_matrix_old()) renew_matrix();
+  }
+
+  /// Multigrid knows nothing of holds: their stiffness would hide all else from its smoothers.
+  bool holds_are_in_matrix() const { return settings.preconditioner == Preconditioner::direct; }
+  bool needs_blocks() const {
+    return settings.preconditioner == Preconditioner::blocks || (matrix && holds.any() && !holds_are_in_matrix());
+  }
+
+  /// Within a step the matrix changes little.
+  bool is_matrix_old() const {
+    if (matrix->matrix() == nullptr || definite != matrix_is_definite) return true;
+    PetscInt last = 0;
+    check_petsc(KSPGetIterationNumber(ksp, &last));
+    return last > most_steps_with_old_matrix;
+  }
+
+  void renew_matrix() {
+    matrix_is_definite = definite;
+    matrix->begin_adding();
+    for (std::size_t t = 0; t < terms.size(); ++t) terms[t]->add_tangent(*linears[t], *matrix);
+    if (holds_are_in_matrix()) holds.add_tangent(*matrix);
+    std::vector<const WallNode*> wall_at(nodes, nullptr);
+    for (const WallNode& node : wall_nodes) wall_at[node.node] = &node;
+    const bool is_new = matrix->matrix() == nullptr;
+    const Mat3 I = Mat3::Identity(), inertia = settings.inertia ? I : Mat3(Mat3::Zero());
+    matrix->assemble([&](std::size_t n) -> NodeMatrix::Node {
+      if (!(root_mass[n] > 0)) return {Mat3::Zero(), Mat3::Zero(), I};
+      const Real scale = step.dt / root_mass[n];
+      if (wall_at[n] == nullptr) return {scale * I, scale * I, inertia};
+      const auto& [node, begin, end, slope, free, drag, inverse] = *wall_at[n];
+      if (!settings.minimise) return {scale * slope, scale * I, slope * inertia + k * (I - slope)};
+      return {scale * free, scale * free, free * inertia * free + drag + k * (I - free)};
+    });
+    if (settings.minimise) check_petsc(MatSetOption(matrix->matrix(), MAT_SYMMETRIC, PETSC_TRUE));
+    if (is_new) {
+      if (settings.preconditioner == Preconditioner::multigrid) set_rigid_motions();
+      check_petsc(create_preconditioner());
+      check_petsc(PCSetOperators(of_matrix, matrix->matrix(), matrix->matrix()));
+    }
+    check_petsc(PCSetUp(of_matrix));
+  }
+
+  /// Tells multigrid the six motions that cost no energy.
+  void set_rigid_motions() {
+    std::vector<Vec> modes(6);
+    for (int mode = 0; mode < 6; ++mode) {
+      check_petsc(VecDuplicate(x, &modes[static_cast<std::size_t>(mode)]));
+      check_petsc(VecSet(modes[static_cast<std::size_t>(mode)], 0));
+      const Writing to(modes[static_cast<std::size_t>(mode)]);
+      const Vec3 e = Vec3::Unit(mode % 3);
+      for_each_node([&](std::size_t n) {
+        const int block = static_cast<int>(n) / nodes_per_block, place = static_cast<int>(n) % nodes_per_block;
+        const Vec3 X = (map.first_node(block) + node_at_place(place)).cast<Real>();
+        to[n] = root_mass[n] * (mode < 3 ? e : Vec3(e.cross(X)));
+      });
+      for (const WallNode& node : wall_nodes) to[node.node] = node.free * to[node.node];
+    }
+    for (std::size_t m = 0; m < modes.size(); ++m) {  // Gram and Schmidt, twice for round-off
+      for (int pass = 0; pass < 2; ++pass)
+        for (std::size_t other = 0; other < m; ++other) {
+          PetscScalar along = 0;
+          check_petsc(VecDot(modes[m], modes[other], &along));
+          check_petsc(VecAXPY(modes[m], -along, modes[other]));
+        }
+      check_petsc(VecNormalize(modes[m], nullptr));
+    }
+    MatNullSpace space = nullptr;
+    check_petsc(
+        MatNullSpaceCreate(comm.handle(), PETSC_FALSE, static_cast<PetscInt>(modes.size()), modes.data(), &space));
+    check_petsc(MatSetNearNullSpace(matrix->matrix(), space));
+    check_petsc(MatNullSpaceDestroy(&space));
+    for (Vec& mode : modes) check_petsc(VecDestroy(&mode));
   }
 
   void linearise_walls(Vec at) {
@@ -560,6 +679,24 @@ struct ImplicitGrid::Solver {
   }
 
   void precondition(Vec in_vector, Vec out_vector) {
+    if (!matrix) return precondition_by_blocks(in_vector, out_vector);
+    if (!holds.any() || holds_are_in_matrix()) return check_petsc(PCApply(of_matrix, in_vector, out_vector));
+    check_petsc(VecCopy(in_vector, released));
+    with_nodes_of(released, [&] { holds.release(hold_blocks, before); });
+    check_petsc(PCApply(of_matrix, released, out_vector));
+    with_nodes_of(out_vector, [&] { holds.restore(hold_blocks, before); });
+  }
+
+  /// Lets `change` change what nodes with mass have in the vector, in `before`.
+  template <class F>
+  void with_nodes_of(Vec vector, F&& change) {
+    const Writing values(vector);
+    for_each_node([&](std::size_t n) { before[n] = values[n]; });
+    change();
+    for_each_node([&](std::size_t n) { values[n] = before[n]; });
+  }
+
+  void precondition_by_blocks(Vec in_vector, Vec out_vector) {
     check_petsc(VecCopy(in_vector, out_vector));  // nodes without mass
     const Reading in(in_vector);
     const Writing out(out_vector);
@@ -608,6 +745,7 @@ struct ImplicitGrid::Solver {
     gravity_size = sums[0] * fall.squaredNorm();
     holds.begin_step(step.time + step.dt, step.dt, k, root_mass);
     before.assign(nodes, Vec3::Zero());
+    if (matrix) matrix->begin_step();
     noise = 1e-13 * std::sqrt(sums[0]) * step.dt * step.wave_speed * step.wave_speed / step.dx +
             1e-14 * std::sqrt(sums[1] + gravity_size);
   }

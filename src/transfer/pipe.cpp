@@ -3,6 +3,7 @@
 #include "transfer/stencil_kernel.hpp"
 #include "weft/transfer/dispatch.hpp"
 
+#include <algorithm>
 #include <array>
 
 namespace weft {
@@ -232,24 +233,33 @@ void for_each_point(const TransferSettings& settings, const Bins& bins, std::spa
     using Kernel = decltype(kernel);
     constexpr int n = Kernel::nodes;
     PointNodes nodes;
-    for (const Bin& bin : bins.bins())
-      for_each_chunk(bins, bin, [&](ChunkRows rows) {
-        weft::for_each_stencil<Kernel>(rows, x, origin_of(bin), settings.dx, [&](std::size_t k, const auto& s) {
-          nodes.at.clear();
-          nodes.w.clear();
-          nodes.G.clear();
-          for (int i = 0; i < n; ++i)
-            for (int j = 0; j < n; ++j)
-              for (int l = 0; l < n; ++l) {
-                const Vec3i node = s.corner() + Vec3i(i, j, l);
-                const int octant = (node.x() >> 2) << 2 | (node.y() >> 2) << 1 | (node.z() >> 2);
-                nodes.at.push_back(bin.numbers[octant] * NodeField::row + NodeField::width * place_in_block(node));
-                nodes.w.push_back(s.w(i, 0) * s.w(j, 1) * s.w(l, 2));
-                nodes.G.push_back(gradient_operator(s, i, j, l));
-              }
-          visit(rows[k], nodes);
-        });
+    std::vector<std::pair<int, std::uint32_t>> cells;  // of each point of a bin: its first node's place, its turn
+    std::vector<std::uint32_t> rows;
+    for (const Bin& bin : bins.bins()) {
+      const auto in_bin = bins.order().subspan(bin.begin, bin.end - bin.begin);
+      cells.clear();
+      weft::for_each_stencil<Kernel>(in_bin, x, origin_of(bin), settings.dx, [&](std::size_t k, const auto& s) {
+        cells.emplace_back(s.place(), static_cast<std::uint32_t>(k));
       });
+      std::sort(cells.begin(), cells.end());
+      rows.clear();
+      for (const auto& [place, turn] : cells) rows.push_back(in_bin[turn]);
+      weft::for_each_stencil<Kernel>(rows, x, origin_of(bin), settings.dx, [&](std::size_t k, const auto& s) {
+        nodes.at.clear();
+        nodes.w.clear();
+        nodes.G.clear();
+        for (int i = 0; i < n; ++i)
+          for (int j = 0; j < n; ++j)
+            for (int l = 0; l < n; ++l) {
+              const Vec3i node = s.corner() + Vec3i(i, j, l);
+              const int octant = (node.x() >> 2) << 2 | (node.y() >> 2) << 1 | (node.z() >> 2);
+              nodes.at.push_back(bin.numbers[octant] * NodeField::row + NodeField::width * place_in_block(node));
+              nodes.w.push_back(s.w(i, 0) * s.w(j, 1) * s.w(l, 2));
+              nodes.G.push_back(gradient_operator(s, i, j, l));
+            }
+        visit(rows[k], nodes);
+      });
+    }
   });
 }
 

@@ -4,7 +4,7 @@ settings: tests/end_to_end/test_implicit.py WEFT."""
 import re
 import unittest
 
-from program import JELLIES, Case, history, physics, run_json, weft
+from program import FULL, JELLIES, Case, history, physics, run_json, weft
 
 IMPLICIT = ["--set", "time.scheme=implicit", "--set", "time.max_dt=0.01"]
 SAND = """
@@ -60,6 +60,18 @@ class Implicit(Case):
                     many = self.run_deck(deck, f"{name}{ranks}", "--steps", steps, *exact, ranks=ranks)
                     self.assert_same_state(alone, many, 1e-7)
 
+    def test_preconditioners_change_the_way_and_not_the_end(self):
+        deck = self.deck(MESHES)
+        exact = [*IMPLICIT, "--set", "solve.tolerance=1e-10", "--steps", 1]
+        reference = self.run_deck(deck, "blocks", *exact)
+        steps = float(history(reference)[-1]["krylov_steps"])
+        some, all_ranks = (("direct", 3), ("multigrid", 2)), (1, 2, 3, 4, 7)
+        for kind, ranks in ((k, r) for k in ("direct", "multigrid") for r in all_ranks) if FULL else some:
+            with self.subTest(kind, ranks=ranks):
+                other = self.run_deck(deck, f"{kind}{ranks}", *exact, "--set", f"solve.preconditioner={kind}", ranks=ranks)
+                self.assert_same_state(reference, other, 1e-7)
+                self.assertLess(float(history(other)[-1]["krylov_steps"]), steps)
+
     def test_threads_change_no_bit(self):
         deck = self.deck(JELLIES)
         one = self.run_deck(deck, "one", "--steps", 5, *IMPLICIT)
@@ -70,12 +82,14 @@ class Implicit(Case):
                 self.assertEqual(physics(one), physics(many))
 
     def test_a_resumed_run_equals_the_unbroken_one_to_the_bit(self):
-        for name, text, ranks in ("jellies", JELLIES, 1), ("sand", SAND, 2), ("meshes", MESHES, 2):
+        for name, text, ranks, kind in ("jellies", JELLIES, 1, "multigrid"), ("sand", SAND, 2, "blocks"), \
+                                       ("meshes", MESHES, 2, "direct"):
             with self.subTest(name):
                 deck, how = self.deck(text), {"ranks": ranks}
-                unbroken = self.run_deck(deck, name, "--steps", 6, *IMPLICIT, **how)
-                broken = self.run_deck(deck, name + "_broken", "--steps", 3, *IMPLICIT, **how)
-                self.run_deck(deck, name + "_broken", "--steps", 6, "--resume", "auto", *IMPLICIT, **how)
+                options = [*IMPLICIT, "--set", f"solve.preconditioner={kind}"]
+                unbroken = self.run_deck(deck, name, "--steps", 6, *options, **how)
+                broken = self.run_deck(deck, name + "_broken", "--steps", 3, *options, **how)
+                self.run_deck(deck, name + "_broken", "--steps", 6, "--resume", "auto", *options, **how)
                 self.assertEqual(run_json(broken)["step"], 6)
                 self.assert_same_state(unbroken, broken, 0)
                 # Mean forces of handles are those since the row before, which the stop moved.

@@ -50,11 +50,12 @@ inline Load force_of(const Term& term, const Motion& motion) {
 class TangentProduct : public Tangent {
  public:
   TangentProduct(const FreedomValues& du, Load& product) : du_(du), product_(product) {}
-  void add(std::span<const std::int32_t> freedoms, std::span<const Real> k) override {
-    ASSERT_EQ(k.size(), freedoms.size() * freedoms.size());
-    for (std::size_t i = 0; i < freedoms.size(); ++i)
-      for (std::size_t j = 0; j < freedoms.size(); ++j)
-        product_.all()[freedoms[i]] += k[i * freedoms.size() + j] * du_.all()[freedoms[j]];
+  void add(std::span<const std::int32_t> rows, std::span<const std::int32_t> columns,
+           std::span<const Real> k) override {
+    ASSERT_EQ(k.size(), rows.size() * columns.size());
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      for (std::size_t j = 0; j < columns.size(); ++j)
+        product_.all()[rows[i]] += k[i * columns.size() + j] * du_.all()[columns[j]];
   }
 
  private:

@@ -16,6 +16,6 @@ enum class WallCondition { sticky, slip, separate };
 enum class Hold { place, clamp, symmetry };
 
 /// What an implicit step makes its linear systems easier with.
-enum class Preconditioner { none, blocks };
+enum class Preconditioner { none, blocks, multigrid, direct };
 
 }  // namespace weft

@@ -17,10 +17,13 @@ struct Linear {
 class Tangent {
  public:
   virtual ~Tangent() = default;
-  /// Adds the square matrix k (row-major, freedoms.size() rows) at the freedoms with these local numbers
-  /// (Freedoms::at), owned or ghost. The order and number of calls, and the freedoms in them, are the same for every
-  /// motion; zeros are added too.
-  virtual void add(std::span<const std::int32_t> freedoms, std::span<const Real> k) = 0;
+  /// Adds the matrix k (row-major) at the freedoms with these local numbers (Freedoms::at), owned or ghost. The order
+  /// and number of calls, and the freedoms in them, are the same for every motion; zeros are added too. Of a grid layer
+  /// the three components of a node stand one after another.
+  virtual void add(std::span<const std::int32_t> rows, std::span<const std::int32_t> columns,
+                   std::span<const Real> k) = 0;
+  /// A square one.
+  void add(std::span<const std::int32_t> freedoms, std::span<const Real> k) { add(freedoms, freedoms, k); }
 };
 
 /// A part of the energy. Every element of it lives on one rank, which has rows, owned or ghost, for all its freedoms.

@@ -42,7 +42,8 @@ struct PointNodes {
   std::vector<Vec3> G;  ///< [1/m].
 };
 
-/// Calls visit(row, nodes) for every point, in visiting order and on one thread.
+/// Calls visit(row, nodes) for every point, on one thread: block by block, and in it the points that share their nodes
+/// one after another.
 void for_each_point(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
                     const std::function<void(std::uint32_t, const PointNodes&)>& visit);
 

@@ -132,12 +132,12 @@ TEST_P(OfMesh, NodeBlocksAreThoseOfTheTangent) {
   const auto linear = term.linearise(carried.moved(0.01 * dx));
   struct Diagonal : Tangent {
     std::vector<Real> blocks;
-    void add(std::span<const std::int32_t> at, std::span<const Real> k) override {
+    void add(std::span<const std::int32_t> at, std::span<const std::int32_t> to, std::span<const Real> k) override {
       for (std::size_t i = 0; i < at.size(); ++i)
-        for (std::size_t j = 0; j < at.size(); ++j)
-          if (at[i] / NodeField::width == at[j] / NodeField::width)
+        for (std::size_t j = 0; j < to.size(); ++j)
+          if (at[i] / NodeField::width == to[j] / NodeField::width)
             blocks[static_cast<std::size_t>(9 * (at[i] / NodeField::width) + 3 * (at[i] % NodeField::width) +
-                                            at[j] % NodeField::width)] += k[i * at.size() + j];
+                                            to[j] % NodeField::width)] += k[i * to.size() + j];
     }
   } expected;
   const std::size_t numbers = 9 * static_cast<std::size_t>(carried.stage.stepper.map().size()) * nodes_per_block;

@@ -1,0 +1,58 @@
+#pragma once
+// The matrix of an implicit step, node by node: what multigrid and direct preconditioners are made from.
+
+#include "weft/math/block_rows.hpp"
+#include "weft/motion/term.hpp"
+#include "weft/parallel/comm.hpp"
+
+#include <petscmat.h>
+
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// In the unknowns x_i = sqrt(m_i) v_i the matrix has the blocks
+///   A_ij = L_i K_ij R_j + delta_ij D_i
+/// where K = -d(force)/d(u) is what Terms add. Nodes without mass have ones on the diagonal. Terms add on one thread,
+/// so the number of threads changes no bit. Construction, `begin_step` and `assemble` are collective.
+class NodeMatrix : public Tangent {
+ public:
+  /// `nodes` of this rank; block 0 of the freedoms is the grid.
+  NodeMatrix(const Comm& comm, const Freedoms& freedoms, std::size_t nodes);
+  ~NodeMatrix() override;
+  NodeMatrix(const NodeMatrix&) = delete;
+  NodeMatrix& operator=(const NodeMatrix&) = delete;
+
+  /// Which blocks there are is open again.
+  void begin_step();
+  /// All of K so far is forgotten.
+  void begin_adding() { K_.set_zero(); }
+  using Tangent::add;
+  void add(std::span<const std::int32_t> rows, std::span<const std::int32_t> columns, std::span<const Real> k) override;
+  /// Of an owned node: its factors on the left and on the right, zero without mass, and its diagonal.
+  struct Node {
+    Mat3 left, right, diagonal;
+  };
+  /// In a step the first call makes the matrix, later ones fill it anew.
+  void assemble(const std::function<Node(std::size_t)>& node);
+  /// Null until it was assembled in this step.
+  Mat matrix() const { return A_; }
+
+ private:
+  void create();
+
+  const Comm comm_;
+  const Freedoms& freedoms_;
+  const Freedoms block_freedoms_;
+  const std::size_t nodes_;
+  BlockRows K_;  ///< By local number of nodes, owned and ghost.
+  FreedomValues left_, right_;
+  std::vector<PetscInt> number_;  ///< Of every local node among the block rows of the matrix.
+  std::vector<PetscInt> columns_;
+  std::vector<PetscScalar> values_;
+  Mat A_ = nullptr;
+};
+
+}  // namespace weft
