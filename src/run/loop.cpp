@@ -19,6 +19,7 @@
 #include "weft/run/static.hpp"
 #include "weft/run/status.hpp"
 #include "weft/run/watchdog.hpp"
+#include "weft/scene/advice.hpp"
 #include "weft/scene/build.hpp"
 
 namespace weft {
@@ -375,6 +376,7 @@ std::string check(const Comm& comm, const Deck& deck) {
       size.limited_by, static_cast<std::int64_t>(steps), deck.time.end, static_cast<std::int64_t>(frames),
       frame_size / 1e6, deck.output.checkpoint.keep, checkpoint_size / 1e6,
       (frames * frame_size + deck.output.checkpoint.keep * checkpoint_size) / 1e6);
+  for (const std::string& advice : advice_on(scene)) text += "warning: " + advice + "\n";
   return text;
 }
 

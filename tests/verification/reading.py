@@ -14,7 +14,10 @@ class Run:
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
-        with open(self.folder / "diagnostics.csv", newline="") as file:
+        history = self.folder / "diagnostics.csv"
+        if not history.exists():
+            history = self.folder / "load_displacement.csv"  # of a static analysis
+        with open(history, newline="") as file:
             names, *rows = csv.reader(file)
         values = numpy.array(rows, dtype=float)
         self.history = {name.split(" [")[0]: values[:, column] for column, name in enumerate(names)}

@@ -7,6 +7,7 @@ Each folder here is a case: deck.yaml, README.md (formula and source) and check.
 
     RUNS = {"quick": {name: [arguments of weft run, ...]}, "full": {...}}
     RANKS = 2                          optional; 1 without
+    DECKS = {name: file}               optional; runs of another deck than deck.yaml
     def check(runs, size): ...         from {name: reading.Run} to a list of findings
 
 One line is printed for each number: case, quantity, value, reference, relative error, pass or fail. The exit code is
@@ -47,7 +48,8 @@ def findings(case, size, weft, scratch):
     runs = {}
     for name, arguments in module.RUNS[size].items():
         output = scratch / case.name / name
-        done = subprocess.run([*launcher, weft, "run", str(case / "deck.yaml"), "-o", str(output), *arguments],
+        deck = getattr(module, "DECKS", {}).get(name, "deck.yaml")
+        done = subprocess.run([*launcher, weft, "run", str(case / deck), "-o", str(output), *arguments],
                               env=os.environ | ENVIRONMENT, capture_output=True, text=True)
         if done.returncode != 0:
             raise RuntimeError(f"run {name} ended with {done.returncode}:\n{done.stdout}{done.stderr}")

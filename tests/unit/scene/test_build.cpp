@@ -1,6 +1,7 @@
 #include "weft/scene/build.hpp"
 
 #include "weft/deck/read.hpp"
+#include "weft/scene/advice.hpp"
 #include "weft/scene/catalogue.hpp"
 
 #include <gtest/gtest.h>
@@ -137,6 +138,37 @@ TEST(BuildTest, WallsMoveAsTheDeckSays) {
   EXPECT_NEAR(scene.walls[0].shape.surface(wheel, Vec3(1, 0.7, 0)).distance, 0.1, 1e-14);
   EXPECT_EQ(scene.walls[1].friction, 0.4);
   EXPECT_GT(scene.walls[1].shape.surface(scene.walls[1].shape.at(0), Vec3(0, 0, 0)).distance, 0) << "inside is free";
+}
+
+/// Advice on a collider of this shape and a shell with these keys, at dx = 0.1.
+std::vector<std::string> advice(const std::string& shape, const std::string& shell) {
+  return advice_on(
+      scene_of("materials: {rubber: {law: stvk_hencky, density: 500, youngs_modulus: 1e4, poisson_ratio: 0.3}}\n"
+               "bodies: [{name: s, kind: shell, material: rubber, thickness: 0.01, contact: {stiffness: 1e4}, " +
+               shell + "}]\ncolliders: [{name: c, shape: {" + shape + "}}]\n"));
+}
+
+TEST(AdviceTest, NamesWhatIsTooThinOrTooFarApartForTheGridAndNothingElse) {
+  const std::string faces_of_dx = "mesh: {rectangle: {width: 1, height: 0.5}, across: 10, along: 5}";
+  for (const char* thick :
+       {"sphere: {center: [0, 0, 0], radius: 0.11}", "box: {lower: [0, 0, 0], upper: [1, 1, 0.21]}",
+        "plane: {point: [0, 0, 0], normal: [0, 0, 1]}", "capsule: {from: [0, 0, 0], to: [1, 0, 0], radius: 0.11}"})
+    EXPECT_TRUE(advice(thick, faces_of_dx).empty()) << thick;
+  for (const char* thin : {"sphere: {center: [0, 0, 0], radius: 0.09}", "box: {lower: [0, 0, 0], upper: [1, 1, 0.15]}",
+                           "cylinder: {from: [0, 0, 0], to: [1, 0, 0], radius: 0.09}"}) {
+    const auto said = advice(thin, faces_of_dx);
+    ASSERT_EQ(said.size(), 1u) << thin;
+    EXPECT_EQ(said[0].find("test.yaml:6:"), 0u) << said[0];
+    EXPECT_NE(said[0].find("colliders.c.shape: it is thinner than 2 dx = 0.2 m"), std::string::npos) << said[0];
+  }
+  const std::string ball = "sphere: {center: [0, 0, 0], radius: 0.3}";
+  const auto sparse =
+      advice(ball, "contact_points: 1, mesh: {rectangle: {width: 1, height: 0.5}, across: 5, along: 5}");
+  ASSERT_EQ(sparse.size(), 1u);
+  EXPECT_NE(sparse[0].find("bodies.s.contact_points: they lie up to 0.2 m apart"), std::string::npos);
+  const auto fine = advice(ball, "mesh: {rectangle: {width: 1, height: 0.5}, across: 40, along: 20}");
+  ASSERT_EQ(fine.size(), 1u);
+  EXPECT_NE(fine[0].find("less than dx / 2"), std::string::npos);
 }
 
 }  // namespace

@@ -1,0 +1,15 @@
+#pragma once
+// What a deck may ask for but hardly means: lengths that do not suit the grid.
+
+#include "weft/scene/scene.hpp"
+
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// A sentence for each such thing, with its place in the deck: colliders thinner than two grid spacings, contact points
+/// of shells that lie too far apart, and faces of shells that the grid does not tell apart. The same on every rank.
+std::vector<std::string> advice_on(const Scene& scene);
+
+}  // namespace weft

@@ -1,0 +1,74 @@
+#include "weft/scene/advice.hpp"
+
+#include "weft/bodies/mesh_body.hpp"
+#include "weft/bodies/shell_body.hpp"
+#include "weft/geometry/mesh.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+/// Share of the surface below which the solid is not as deep as `depth` [m]; unbounded solids are deep everywhere.
+Real shallow_share(const Shape& shape, Real depth) {
+  const auto bounds = shape.bounds();
+  if (!bounds) return 0;
+  const SurfaceMesh surface = shape.tessellate(*bounds);
+  Real shallow = 0, area = 0;
+  for (const auto& [a, b, c] : triangles_of(surface)) {
+    const Vec3 p = surface.points[a], normal = (surface.points[b] - p).cross(surface.points[c] - p);
+    if (normal.isZero()) continue;
+    const Vec3 middle = p + (surface.points[b] - p + surface.points[c] - p) / 3;
+    area += normal.norm();
+    // A tenth is for facets that lie below the surface.
+    if (shape.surface(middle - depth * normal.normalized()).distance > -0.9 * depth) shallow += normal.norm();
+  }
+  return area > 0 ? shallow / area : 0;
+}
+
+/// Mean and longest edge of the faces [m].
+std::pair<Real, Real> edges_of(const ControlMesh& mesh) {
+  Real sum = 0, longest = 0;
+  for (std::int64_t f = 0; f < mesh.material_faces; ++f)
+    for (int c = 0; c < 4; ++c) {
+      const Real length = (mesh.points[mesh.faces[f][(c + 1) % 4]] - mesh.points[mesh.faces[f][c]]).norm();
+      sum += length;
+      longest = std::max(longest, length);
+    }
+  return {sum / (4 * static_cast<Real>(mesh.material_faces)), longest};
+}
+
+}  // namespace
+
+std::vector<std::string> advice_on(const Scene& scene) {
+  const Real dx = scene.deck.domain.dx;
+  std::vector<std::string> advice;
+  for (std::size_t w = 0; w < scene.walls.size(); ++w)
+    if (shallow_share(scene.walls[w].shape.rest(), dx) > 0.5)
+      advice.push_back(fmt::format(
+          "{}.shape: it is thinner than 2 dx = {:.3g} m: few nodes lie inside, and things sink in by about dx or pass "
+          "through. Expected: a thicker shape or a smaller domain.dx.",
+          scene.deck.colliders[w].place.text, 2 * dx));
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+    const auto* deck = std::get_if<ShellDeck>(&scene.deck.bodies[b]);
+    if (!deck) continue;
+    const ControlMesh& mesh = *dynamic_cast<const MeshBody&>(*scene.bodies[b]).control_mesh();
+    const auto [mean, longest] = edges_of(mesh);
+    const int per_edge = deck->contact_points > 0 ? deck->contact_points : contact_points_per_edge(mesh, dx);
+    if (longest / per_edge > dx)
+      advice.push_back(fmt::format(
+          "{}.contact_points: they lie up to {:.3g} m apart, more than dx = {:.3g} m: things may pass between them. "
+          "Expected: {} or more.",
+          deck->place.text, longest / per_edge, dx, contact_points_per_edge(mesh, dx)));
+    if (mean < dx / 2)
+      advice.push_back(fmt::format(
+          "{}.mesh: its edges are {:.3g} m long in the mean, less than dx / 2 = {:.3g} m: the grid does not tell their "
+          "ends apart, and wrinkles between them stay. Expected: faces of about dx.",
+          deck->place.text, mean, dx / 2));
+  }
+  return advice;
+}
+
+}  // namespace weft
