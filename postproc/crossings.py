@@ -66,7 +66,9 @@ def passed_segments(before, after, segments, pieces=8, halvings=40):
         square = numpy.einsum("ij,ij->i", normal, normal) + 1e-300
         s = numpy.einsum("ij,ij->i", numpy.cross(c - a, d - c), normal) / square
         u = numpy.einsum("ij,ij->i", numpy.cross(c - a, b - a), normal) / square
-        met = which[(0 <= s) & (s <= 1) & (0 <= u) & (u <= 1)]
+        # Parallel segments are always in one plane, but for rounding, and their lines meet nowhere.
+        gap = numpy.linalg.norm(a + s[:, None] * (b - a) - c - u[:, None] * (d - c), axis=1)
+        met = which[(0 <= s) & (s <= 1) & (0 <= u) & (u <= 1) & (gap < 1e-6 * size)]
         passed += [i[met], j[met]]
         low_sign = high_sign
     return numpy.unique(numpy.concatenate(passed)) if passed else numpy.array([], int)

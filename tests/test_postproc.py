@@ -55,6 +55,13 @@ class Passing(unittest.TestCase):
         self.assertEqual(self.passed([0, 0, 2], [0, 0, 2]), [])
         self.assertEqual(self.passed([0, 3, 2]), [])  # beside its end when it is as high
 
+    def test_parallel_segments_that_move_alike_but_for_rounding_do_not(self):
+        random = numpy.random.default_rng(1)
+        x = numpy.repeat(random.uniform(size=(40, 3)), 2, axis=0)
+        x[1::2, 2] += 0.5
+        after = (x + [0, -0.1, 0]).astype(numpy.float32).astype(float)
+        self.assertEqual(crossings.passed_segments(x, after, numpy.arange(80).reshape(40, 2)).tolist(), [])
+
     def test_at_rest_none_goes_through_another(self):
         x = numpy.array([[-1, 0.2, -1], [1, 0.2, -1], [0.1, -1, 0], [0.1, 1, 0]], float)
         self.assertEqual(crossings.passed_segments(x, x, numpy.array([[0, 1], [2, 3]])).tolist(), [])

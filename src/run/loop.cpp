@@ -79,6 +79,7 @@ class Run {
   Real end_;
   std::int64_t last_step_;
   bool resumed_ = false, other_ranks_ = false;  ///< From a checkpoint; of another number of ranks.
+  std::int64_t frame_shift_ = 0;  ///< Frame k is due at (k + shift) time.frame_interval.
   std::optional<Recorder> recorder_;
   std::optional<Progress> progress_;
   StepReport last_report_;
@@ -125,6 +126,10 @@ void Run::resume(const path& checkpoint) {
   if (other_ranks_) state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
   checkpoint_step_ = recorded_step_ = state_.step;
   resumed_ = true;
+  // Frames go on being numbered in turn when the interval is another than before, but are due at its own multiples.
+  const Real interval = deck_.time.frame_interval, ahead = next_frame_time() - state_.time;
+  if (!(ahead > 0 && ahead <= (1 + 1e-9) * interval))
+    frame_shift_ = static_cast<std::int64_t>(std::floor(state_.time / interval + 1e-9)) + 1 - state_.next_frame;
   log_info(fmt::format("Resuming from {} at step {}, t = {:.6g} s.", checkpoint.string(), state_.step, state_.time));
 }
 
@@ -252,7 +257,7 @@ Real Run::next_stop() const { return std::min(end_, next_frame_time()); }
 /// When the next frame is due; a multiple of the interval that is the end but for rounding is the end.
 Real Run::next_frame_time() const {
   const Real interval = deck_.time.frame_interval;
-  const Real time = static_cast<Real>(state_.next_frame) * interval;
+  const Real time = static_cast<Real>(state_.next_frame + frame_shift_) * interval;
   return std::abs(time - end_) < 1e-9 * interval ? end_ : time;
 }
 

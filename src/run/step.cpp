@@ -98,8 +98,8 @@ std::string point_text(const Body& body, const Table& points, std::size_t p) {
 void agree_on_limits(const Comm& comm, RunState& state) {
   std::vector<Real> values;
   for (const StepLimit& limit : state.limits)
-    values.insert(values.end(), {limit.wave_speed, limit.viscosity, limit.speed, limit.mesh_speed, limit.frequency,
-                                 limit.bending});
+    values.insert(values.end(),
+                  {limit.wave_speed, limit.viscosity, limit.speed, limit.mesh_speed, limit.frequency, limit.bending});
   comm.max(values);
   for (std::size_t b = 0; b < state.limits.size(); ++b) {
     const Real* v = &values[6 * b];
@@ -340,7 +340,8 @@ ImplicitReport Stepper::advance_implicit(Real dt, Impulses& given) {
   const Real dx = scene_.transfer.dx, per_frequency = wave_number(scene_.transfer.kernel) * dx / vibration_number;
   Real wave_speed = 0;
   for (const StepLimit& limit : state_.limits)
-    wave_speed = std::max({wave_speed, limit.wave_speed, std::min(limit.mesh_speed, limit.vibration() * per_frequency)});
+    wave_speed =
+        std::max({wave_speed, limit.wave_speed, std::min(limit.mesh_speed, limit.vibration() * per_frequency)});
   ImplicitReport report = implicit_->advance({dt, state_.time, dx, scene_.deck.domain.gravity, wave_speed},
                                              scene_.walls, layer_, given.by_walls);
   if (holds_) {

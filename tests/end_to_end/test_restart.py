@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Proves that a run that was stopped goes on as if nothing had been: tests/end_to_end/test_restart.py WEFT [--full].
 What kills, damage and failing disks do is in test_faults.py."""
+import json
 import pathlib
 import shutil
 import subprocess
@@ -90,6 +91,17 @@ class Restart(Case):
         self.assertEqual(names, sorted(p.name for p in (broken / "frames").iterdir()))
         for index in "left.hdf.series", "right.hdf.series", "collider_floor.hdf.series":
             self.assertEqual((unbroken / "frames" / index).read_text(), (broken / "frames" / index).read_text())
+
+    def test_frames_follow_an_interval_that_changes_when_a_run_goes_on(self):
+        deck = self.deck(JELLIES)
+        for until, interval in (0.06, 0.06), (0.1, 0.02), (0.16, 0.08):
+            resume = ["--resume", "auto"] if until > 0.06 else []
+            output = self.run_deck(deck, "out", "--until", until, "--set", f"time.frame_interval={interval}", *resume)
+        times = [float(row["time"]) for row in history(output)]
+        self.assertEqual(times, sorted(times))
+        frames = json.loads((output / "frames" / "left.hdf.series").read_text())["files"]
+        for frame, due in zip(frames, [0, 0.06, 0.08, 0.1, 0.16], strict=True):
+            self.assertAlmostEqual(frame["time"], due)
 
     def test_resume_from_a_named_checkpoint_goes_back_to_it(self):
         deck = self.deck(JELLIES)
