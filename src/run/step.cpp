@@ -450,6 +450,7 @@ void Stepper::arrange_points() {
 }
 
 void Stepper::settle(bool recut) {
+  const std::size_t bytes_before = bytes_of_points();
   std::optional<Error> error = find_points();
   const auto agree = [&] {
     if (!comm_.any(error.has_value())) return;
@@ -485,7 +486,8 @@ void Stepper::settle(bool recut) {
     rebuild = comm_.any(touches_other_blocks());
   }
   arrange_points();
-  if (recut) return_freed_memory();  // what moved the points is as large as they are
+  // What moved the points is as large as they are, and so are columns that moved because they grew.
+  if (recut || bytes_of_points() > bytes_before) return_freed_memory();
   const auto timing = timers_.measure("activate");
   if (rebuild) {
     implicit_.reset();
@@ -550,6 +552,12 @@ Real Stepper::balance() {
   const Real found = imbalance();
   if (found > scene_.deck.balance.threshold || mesh_drift() > most_mesh_drift) settle(true);
   return found;
+}
+
+std::size_t Stepper::bytes_of_points() const {
+  std::size_t sum = 0;
+  for (const Visited& set : sets_) sum += set.points->points().bytes();
+  return sum;
 }
 
 std::size_t Stepper::bytes() const {

@@ -84,6 +84,7 @@ class Stepper {
   bool has_leavers(const Bins& bins) const;
   void send_home(std::size_t set);
   bool touches_other_blocks();
+  std::size_t bytes_of_points() const;
   /// On this rank, in one step.
   struct Impulses {
     std::vector<Vec3> by_walls;
