@@ -6,7 +6,7 @@ set -euo pipefail
 packages=(
   # build
   g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libpetsc-real-dev libeigen3-dev libhdf5-openmpi-dev
-  libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libopenvdb-dev libtbb-dev libosd-dev
+  libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libopenvdb-dev libboost-dev libtbb-dev libosd-dev
   # tests
   libgtest-dev libgmock-dev libbenchmark-dev python3 python3-h5py python3-numpy python3-jsonschema python3-yaml
   clang-19 libclang-rt-19-dev libomp-19-dev slurm-wlm python3-sphinx python3-myst-parser furo
