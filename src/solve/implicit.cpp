@@ -26,6 +26,8 @@ constexpr int most_halvings = 12;
 constexpr Real sufficient_decrease = 1e-4;
 /// Differences of energies beneath this fraction of them are round-off.
 constexpr Real energy_noise = 1e-12;
+/// Those beneath this many times as much may be; then slopes decide [Hager & Zhang 2005].
+constexpr Real energy_doubt = 1e4;
 /// Directions in which a wall leaves less of a change than this count as held.
 constexpr Real held = 1e-6;
 constexpr int most_krylov_steps = 2000;
@@ -430,13 +432,13 @@ struct ImplicitGrid::Solver {
   void search(SNESLineSearch line) {
     Vec at = nullptr, f = nullptr, y = nullptr, trial = nullptr, trial_f = nullptr;
     check_petsc(SNESLineSearchGetVecs(line, &at, &f, &y, &trial, &trial_f));
-    if (settings.minimise) search_by_energy(line, at, f, y, trial);
+    if (settings.minimise) search_by_energy(line, at, f, y, trial, trial_f);
     else search_by_residual(line, at, f, y, trial, trial_f);
     check_petsc(SNESLineSearchComputeNorms(line));
   }
 
   /// Where the exact matrices have negative curvature or lead nowhere, the next Newton step takes definite ones.
-  void search_by_energy(SNESLineSearch line, Vec at, Vec f, Vec y, Vec trial) {
+  void search_by_energy(SNESLineSearch line, Vec at, Vec f, Vec y, Vec trial, Vec trial_f) {
     KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
     check_petsc(KSPGetConvergedReason(ksp, &reason));
     if (!definite && (reason == KSP_DIVERGED_INDEFINITE_MAT || reason == KSP_DIVERGED_INDEFINITE_PC)) {
@@ -460,6 +462,11 @@ struct ImplicitGrid::Solver {
       check_petsc(VecWAXPY(trial, -length, y, at));
       const Energy end = energy(trial);
       descends = end.value <= start.value - sufficient_decrease * length * std::max(slope, 0.0) + end.noise;
+      if (descends || !(slope > 0) || !(end.value <= start.value + energy_doubt * end.noise)) continue;
+      Real slope_at_end = 0;
+      residual(trial, trial_f);
+      check_petsc(VecDot(trial_f, y, &slope_at_end));
+      descends = slope_at_end >= -(1 - 2 * sufficient_decrease) * slope;
     }
     if (descends) check_petsc(VecCopy(trial, at));
     else if (definite) check_petsc(SNESLineSearchSetReason(line, SNES_LINESEARCH_FAILED_REDUCT));

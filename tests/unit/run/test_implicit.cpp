@@ -209,6 +209,26 @@ TEST(ImplicitMeshTest, AHangingSheetComesToItsClosedFormAtHundredsOfExplicitStep
   }
 }
 
+TEST(ImplicitMeshTest, AClampedStripSagsAsABeamAtHundredsOfExplicitSteps) {
+  // A beam under the load q for each length has the energy q^2 L^5 / (40 E I); nu = 0.
+  const std::string plastic = "law: stvk_hencky, youngs_modulus: 2e9, poisson_ratio: 0";
+  const std::string strip =
+      "{name: a, kind: shell, material: stuff, thickness: 0.01, contact: {stiffness: 1e7, friction: 0.3}, mesh: "
+      "{rectangle: {width: 0.5, height: 0.1}, across: 12, along: 3}}";
+  const std::string vice =
+      "handles: [{name: vice, body: a, where: {box: {lower: [-1, -1, -1], upper: [0.001, 1, 1]}}, hold: {keep: "
+      "clamp}}]\n";
+  std::string text = deck("[0, 0, -10]", 0.05, plastic, strip, vice + "solve: {preconditioner: direct}\n");
+  text.replace(text.find("dx:"), text.find(",", text.find("dx:")) - text.find("dx:"), "dx: 0.05");
+  Stage stage(text);
+  const StepLimit limit = stage.scene.bodies[0]->limit_from(0);
+  stage.steps(8);
+  EXPECT_GT(stage.state.time / 8, 50 * 1.8 / limit.frequency);
+  const Real q = 1000 * 0.1 * 0.01 * 10, EI = 2e9 * 0.1 * std::pow(0.01, 3) / 12;
+  const Real energy = q * q * std::pow(0.5, 5) / (40 * EI);
+  EXPECT_NEAR(stage.totals().elastic_energy, energy, 0.02 * energy);
+}
+
 TEST(ImplicitMeshTest, HandlesLeadTheirPlacesAndGiveWhatTheBodyTakes) {
   Stage stage(deck("[0, -10, 0]", 0.02, cotton, sheet + "}",
                    rail + "motion: {velocity: [0.3, 0.1, 0.2], spin: [0, 1, 0]}}}]\nsolve: {tolerance: 1e-8}\n"));
