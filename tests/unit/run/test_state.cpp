@@ -12,7 +12,7 @@ TEST(RunStateTest, TextHoldsEveryBit) {
   state.time = 0.1 + 0.2;
   state.next_frame = 7;
   state.recovery_dt = 1.0 / 3;
-  state.limits = {{100.0 / 3, 0, 0.1}, {std::numeric_limits<Real>::infinity(), 1e-300, 7}};
+  state.limits = {{100.0 / 3, 0, 0.1, 1 / 7.0, 1 / 11.0, 1 / 13.0}, {std::numeric_limits<Real>::infinity(), 1e-300, 7}};
   state.wall_impulse = {Vec3(1e-300, -0.0, 3.14159265358979), Vec3(1, 2, 3)};
   state.next_id = {~0ull, 5};
   state.emitted_until = {-std::numeric_limits<Real>::infinity(), 0.7};
@@ -31,6 +31,9 @@ TEST(RunStateTest, TextHoldsEveryBit) {
     EXPECT_EQ(back.limits[b].wave_speed, state.limits[b].wave_speed);
     EXPECT_EQ(back.limits[b].viscosity, state.limits[b].viscosity);
     EXPECT_EQ(back.limits[b].speed, state.limits[b].speed);
+    EXPECT_EQ(back.limits[b].mesh_speed, state.limits[b].mesh_speed);
+    EXPECT_EQ(back.limits[b].frequency, state.limits[b].frequency);
+    EXPECT_EQ(back.limits[b].bending, state.limits[b].bending);
   }
   EXPECT_EQ(back.wall_impulse, state.wall_impulse);
   EXPECT_EQ(back.next_id, state.next_id);
