@@ -106,7 +106,6 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
   }
 
   bool has_trial_energy(bool in_loop) const override { return !in_loop; }
-  bool flows_in_loop() const override { return false; }
   Real trial_energy(std::span<const Vec3> x, std::span<const Mat3> H) const override {
     return elements_.energy(x, H) + bending_.energy(x);
   }

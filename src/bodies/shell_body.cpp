@@ -80,7 +80,6 @@ class ShellBody final : public MeshBody, public TrialMesh {
   Real elastic_energy() const override { return trial_energy(x(), std::vector<Mat3>(samples().rows(), Mat3::Zero())); }
 
   bool has_trial_energy(bool in_loop) const override { return !in_loop; }
-  bool flows_in_loop() const override { return false; }
   Real trial_energy(std::span<const Vec3> x, std::span<const Mat3> H) const override {
     const auto a3 = samples().get<Director>();
     const Real of_contact = ordered_sum(a3.size(), Real(0), [&](std::size_t q) {

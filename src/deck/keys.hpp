@@ -742,8 +742,8 @@ inline constexpr auto keys<SolveDeck> = table(
         "direct solver (MUMPS) for static schemes.",
         &SolveDeck::petsc},
     Key{"plasticity", absent,
-        "Of implicit steps: when materials flow. Without, in the loop for all laws whose flow changes their stress; the "
-        "slip of contact on sheets, fibers and shells lags.",
+        "Of implicit steps: when materials flow and contact on sheets, fibers and shells slips. Without, in the loop for "
+        "all laws whose flow changes their stress, and for contact where there is inertia.",
         &SolveDeck::plasticity},
     Key{"solver", absent, "Of implicit steps. Without, minimise where all that moves has an energy, else residual.",
         &SolveDeck::solver},

@@ -47,8 +47,6 @@ class TrialMesh {
   virtual ~TrialMesh() = default;
   /// Whether forces and A are the derivative of an energy.
   virtual bool has_trial_energy(bool in_loop) const = 0;
-  /// Whether contact flows in the loop unless the deck says otherwise.
-  virtual bool flows_in_loop() const = 0;
 
   /// [J]; of motions that have an energy.
   virtual Real trial_energy(std::span<const Vec3> x, std::span<const Mat3> H) const = 0;
