@@ -16,6 +16,8 @@ constexpr Real tolerance = 1e-12;
 /// no violent motion of light nodes around them.
 constexpr Real softness = 1e-4;
 constexpr int most_iterations = 300;
+/// Relative to times.
+constexpr Real round_off = 1e-12;
 
 Real dot(const Comm& comm, std::span<const Real> a, std::span<const Real> b) {
   return comm.sum(std::inner_product(a.begin(), a.end(), b.begin(), Real(0)));
@@ -259,7 +261,7 @@ void GridHolds::for_each_sum(Real time, Visit&& visit) const {
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
     const GridHandle::Hold* hold = handle.hold();
-    if (hold == nullptr) continue;
+    if (hold == nullptr || time > (1 + round_off) * hold->until) continue;
     const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
     const auto x = body.points().get<Position>();
     const RigidState state = hold->motion.at(time);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 #include "weft/coupling/continuum_term.hpp"
 #include "weft/coupling/mesh_term.hpp"
@@ -61,6 +62,15 @@ bool flows_in_loop(const SolveDeck& deck, const TrialBody& points) {
 /// Contact that lags sticks, but with slip in the loop a quasi-static step hardly ever finds its end.
 bool flows_in_loop(const SolveDeck& deck, const TrialMesh&) {
   return deck.plasticity ? *deck.plasticity == Plasticity::in_loop : deck.inertia;
+}
+
+/// When handles let go next [s]: no step goes beyond it.
+Real next_release(const Scene& scene, Real time) {
+  Real next = std::numeric_limits<Real>::infinity();
+  for (const GridHandle& handle : scene.handles)
+    if (const GridHandle::Hold* hold = handle.hold(); hold != nullptr && hold->until > time)
+      next = std::min(next, hold->until);
+  return next;
 }
 
 /// Calls f with the body as it takes part in implicit steps: a TrialBody or a TrialMesh.
@@ -217,9 +227,12 @@ StepReport Stepper::take(Real not_beyond) {
                             "time.end. Likely cause: a stiffness far too large for its density, or a unit mistaken. {}",
                             state_.step + 1, state_.time, dt, report.size.limited_by, accuse(comm_, suspicions_)));
   }
+  const Real release = next_release(scene_, state_.time);
+  const char* stop = release < not_beyond ? "release" : "output";
+  not_beyond = std::min(not_beyond, release);
   const Real left = not_beyond - state_.time;
-  if ((1 + round_off) * dt >= left) report.size = {left, "output"};
-  else if (2 * dt > left) report.size = {left / 2, "output"};  // two equal steps rather than one and a sliver
+  if ((1 + round_off) * dt >= left) report.size = {left, stop};
+  else if (2 * dt > left) report.size = {left / 2, stop};  // two equal steps rather than one and a sliver
 
   if (!is_implicit()) {
     const auto timing = timers_.measure("elements");

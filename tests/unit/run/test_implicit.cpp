@@ -248,6 +248,22 @@ TEST(ImplicitMeshTest, HandlesLeadTheirPlacesAndGiveWhatTheBodyTakes) {
   EXPECT_LT((stage.state.handle_impulse[0].linear - given).norm(), 1e-6 * given.norm());
 }
 
+TEST(ImplicitMeshTest, HandlesLetGoWhenTheyAreTold) {
+  // No step goes beyond that moment: until then the rail bears the weight, and afterwards the sheet falls freely.
+  Stage stage(deck("[0, -10, 0]", 0.02, cotton, sheet + "}", rail + "until: 0.05}}]\n"));
+  const Real weight = stage.totals().mass * 10;
+  while (stage.state.time < 0.05) stage.steps(1);
+  EXPECT_EQ(stage.state.time, 0.05);
+  const Totals held = stage.totals();
+  const Vec3 given = stage.state.handle_impulse[0].linear;
+  EXPECT_NEAR(given.y(), held.momentum.y() + weight * 0.05, 1e-3 * weight * 0.05);
+  EXPECT_GT(given.y(), 0.5 * weight * 0.05);
+  stage.steps(3);
+  EXPECT_EQ(stage.state.handle_impulse[0].linear, given);
+  const Real fallen = weight * (stage.state.time - 0.05);
+  EXPECT_NEAR(stage.totals().momentum.y(), held.momentum.y() - fallen, 1e-3 * fallen);
+}
+
 const std::string ball =
     ", {name: b, kind: continuum, material: soft, shape: {sphere: {center: [0.2, 0.2, 0.2], "
     "radius: 0.12}}, velocity: [0, 0, -2]}";
