@@ -1,0 +1,170 @@
+#pragma once
+// Key tables of continua, shells and membranes.
+
+#include "deck/keys/shapes.hpp"
+#include "deck/table.hpp"
+#include "weft/deck/deck.hpp"
+
+namespace weft::deck {
+
+template <>
+inline constexpr std::array words<Sampling> = {
+    Word{Sampling::poisson, "poisson", "Poisson disk: random, evenly spread"},
+    Word{Sampling::jittered, "jittered", "one random place in each of equal subcells"},
+    Word{Sampling::regular, "regular", "a regular lattice"}};
+
+template <>
+inline constexpr std::array words<LaminaPlaces> = {
+    Word{LaminaPlaces::gauss, "gauss", "Gauss points"},
+    Word{LaminaPlaces::quarter, "quarter",
+         "two laminae a quarter of the thickness from the middle, as in Guo et al. "
+         "2018; bending is a quarter too soft"}};
+
+template <>
+inline constexpr auto keys<ContinuumDeck> =
+    table("continuum", "Material points: a lump, a heap, a pool.",
+          Key{"name", a_name, required, "Names files, columns and references.", &ContinuumDeck::name},
+          Key{"material", a_name, required, "Name of a material.", &ContinuumDeck::material},
+          Key{"shape", absent, "The region that is filled at the start; may be left out if a source feeds the body.",
+              &ContinuumDeck::shape},
+          Key{"particles_per_cell", "1", at_least(1).at_most(1000), "8", "Points for each grid cell of volume dx^3.",
+              &ContinuumDeck::particles_per_cell},
+          Key{"sampling", "poisson", "Where in the shape the points are put.", &ContinuumDeck::sampling},
+          Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &ContinuumDeck::velocity},
+          Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
+              &ContinuumDeck::spin},
+          Key{"seed", "1", at_least(0).at_most(4294967295), "0", "Another seed gives another random sampling.",
+              &ContinuumDeck::seed});
+
+template <>
+inline constexpr auto keys<MeshFileDeck> =
+    table("file", "A mesh from a file.",
+          Key{"path", a_file, required,
+              "OBJ, PLY or STL. Shells keep quads and divide other polygons into quads once; membranes divide polygons "
+              "into triangles.",
+              &MeshFileDeck::file});
+
+template <>
+inline constexpr auto keys<RectangleDeck> =
+    table("rectangle", "The rectangle from the origin to [width, height, 0]; its normal is +z.",
+          Key{"width", "m", above(0), required, "Extent in x.", &RectangleDeck::width},
+          Key{"height", "m", above(0), required, "Extent in y.", &RectangleDeck::height});
+
+template <>
+inline constexpr auto keys<CylinderPatchDeck> =
+    table("cylinder_patch", "A part of a cylinder about the y axis; its normal points outwards.",
+          Key{"radius", "m", above(0), required, "Radius.", &CylinderPatchDeck::radius},
+          Key{"length", "m", above(0), required, "Extent in y, from 0.", &CylinderPatchDeck::length},
+          Key{"from", "deg", at_least(-360).at_most(360), required, "First angle, from +z towards +x.",
+              &CylinderPatchDeck::from},
+          Key{"to", "deg", at_least(-360).at_most(360), required,
+              "Last angle; a full turn more than the first gives a closed tube.", &CylinderPatchDeck::to});
+
+template <>
+inline constexpr auto keys<SpherePatchDeck> =
+    table("sphere_patch", "A part of a sphere about the origin; its normal points outwards.",
+          Key{"radius", "m", above(0), required, "Radius.", &SpherePatchDeck::radius},
+          Key{"west", "deg", at_least(-360).at_most(360), required, "First longitude, about z from +x towards +y.",
+              &SpherePatchDeck::west},
+          Key{"east", "deg", at_least(-360).at_most(360), required, "Last longitude.", &SpherePatchDeck::east},
+          Key{"south", "deg", above(-90).below(90), required, "First latitude.", &SpherePatchDeck::south},
+          Key{"north", "deg", above(-90).below(90), required, "Last latitude.", &SpherePatchDeck::north});
+
+template <>
+inline constexpr auto keys<AnnulusDeck> = table(
+    "annulus", "A part of a flat ring about the origin in the plane z = 0; its normal is +z.",
+    Key{"inner", "m", above(0), required, "Inner radius.", &AnnulusDeck::inner},
+    Key{"outer", "m", above(0), required, "Outer radius.", &AnnulusDeck::outer},
+    Key{"from", "deg", at_least(-360).at_most(360), required, "First angle, from +x towards +y.", &AnnulusDeck::from},
+    Key{"to", "deg", at_least(-360).at_most(360), required, "Last angle; the ring stays slit after a full turn.",
+        &AnnulusDeck::to});
+
+template <>
+inline constexpr auto keys<ControlMeshDeck> =
+    table("control_mesh", "The control mesh of a smooth surface, which is its Catmull-Clark limit.",
+          OneOf{"The surface.", &ControlMeshDeck::form},
+          Key{"across", "1", at_least(1), "16",
+              "Faces in the first direction of a generated mesh: width, angle or radius.", &ControlMeshDeck::across},
+          Key{"along", "1", at_least(1), "16",
+              "Faces in the second direction of a generated mesh: height, length, latitude or angle.",
+              &ControlMeshDeck::along},
+          Key{"irregular", "false",
+              "Give the generated mesh points where three and five edges meet; numbers of faces must be even and at "
+              "least 12.",
+              &ControlMeshDeck::irregular},
+          Key{"scale", "1", above(0), "1", "Uniform scale.", &ControlMeshDeck::scale},
+          Key{"rotate", absent, "Turn about the origin.", &ControlMeshDeck::rotate},
+          Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &ControlMeshDeck::translate});
+
+template <>
+inline constexpr auto keys<ShellPartDeck> =
+    table("shell_part", "Faces with a thickness of their own: those that satisfy all that is given.",
+          Key{"where", absent, "Faces whose middle is inside this shape at rest.", &ShellPartDeck::where},
+          Key{"group", absent, "Faces of this group of the mesh file.", &ShellPartDeck::group},
+          Key{"thickness", "m", above(0), required, "Thickness.", &ShellPartDeck::thickness});
+
+template <>
+inline constexpr auto keys<ShellDeck> = table(
+    "shell", "A thin sheet that resists stretching and bending, in frictional contact with itself and all else.",
+    Key{"name", a_name, required, "Names files and columns.", &ShellDeck::name},
+    Key{"material", a_name, required, "Name of a material with law stvk_hencky, von_mises or fabric.",
+        &ShellDeck::material},
+    Key{"mesh", required, "The surface in the middle of the thickness.", &ShellDeck::mesh},
+    Key{"thickness", "m", above(0), required, "Thickness.", &ShellDeck::thickness},
+    Key{"parts", "[]", "Parts with another thickness; later ones win.", &ShellDeck::parts},
+    Key{"direction", "1", direction, absent,
+        "Material axis 1, in space at rest; without, the direction in which the first texture coordinate grows, or the "
+        "first direction of a generated mesh.",
+        &ShellDeck::direction},
+    Key{"across", "gauss", "Where laminae lie across the thickness.", &ShellDeck::across},
+    Key{"laminae", "1", at_least(2).at_most(9), "2",
+        "Laminae across the thickness; 2 are exact for elastic sheets, denting needs 5 or more.", &ShellDeck::laminae},
+    Key{"in_plane", "1", at_least(1).at_most(4), "2",
+        "Gauss points of a face in each direction; one leaves motions without energy.", &ShellDeck::in_plane},
+    Key{"contact", absent, "Frictional contact; needed unless time.scheme is static.", &ShellDeck::contact},
+    Key{"contact_points", "1", at_least(0).at_most(16), "0",
+        "Contact points of a face in each direction; 0: as many as are no farther apart than half of domain.dx.",
+        &ShellDeck::contact_points},
+    Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &ShellDeck::velocity},
+    Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
+        &ShellDeck::spin});
+
+template <>
+inline constexpr auto keys<SurfaceDeck> =
+    table("surface", "A surface of triangles.", OneOf{"The surface.", &SurfaceDeck::form},
+          Key{"across", "1", at_least(1), "16",
+              "Divisions in the first direction of a generated surface: width, angle or radius; each square is two "
+              "triangles.",
+              &SurfaceDeck::across},
+          Key{"along", "1", at_least(1), "16",
+              "Divisions in the second direction of a generated surface: height, length, latitude or angle.",
+              &SurfaceDeck::along},
+          Key{"scale", "1", above(0), "1", "Uniform scale.", &SurfaceDeck::scale},
+          Key{"rotate", absent, "Turn about the origin.", &SurfaceDeck::rotate},
+          Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &SurfaceDeck::translate});
+
+template <>
+inline constexpr auto keys<PlateDeck> =
+    table("bending", "Resistance of a sheet against bending, that of a plate.",
+          Key{"youngs_modulus", "Pa", above(0), required, "Young's modulus in bending.", &PlateDeck::youngs_modulus},
+          Key{"poisson_ratio", "1", above(-1).below(1), "0", "Poisson's ratio in bending.", &PlateDeck::poisson_ratio});
+
+inline constexpr const char* tear_text = "Elements that are stretched beyond this are gone; without, nothing tears.";
+
+template <>
+inline constexpr auto keys<MembraneDeck> = table(
+    "membrane",
+    "Cloth: a thin sheet without stiffness against bending, in frictional contact with itself and all else.",
+    Key{"name", a_name, required, "Names files, columns and references.", &MembraneDeck::name},
+    Key{"material", a_name, required, "Name of a material with law sheet or woven_sheet.", &MembraneDeck::material},
+    Key{"mesh", required, "The sheet at rest. Edges should be about as long as domain.dx.", &MembraneDeck::mesh},
+    Key{"thickness", "m", above(0), required, "Thickness.", &MembraneDeck::thickness},
+    Key{"warp", "1", direction, absent,
+        "Direction of the warp at rest, of any length; without, the first edge of each triangle.", &MembraneDeck::warp},
+    Key{"bending", absent, "Resistance against bending; without, none.", &MembraneDeck::bending},
+    Key{"tear_stretch", "1", above(1), absent, tear_text, &MembraneDeck::tear_stretch},
+    Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &MembraneDeck::velocity},
+    Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
+        &MembraneDeck::spin});
+
+}  // namespace weft::deck

@@ -1,0 +1,125 @@
+#pragma once
+// Key tables of fibers and the curves they are made from.
+
+#include "deck/keys/bodies.hpp"
+#include "deck/table.hpp"
+#include "weft/deck/deck.hpp"
+
+namespace weft::deck {
+
+template <>
+inline constexpr auto keys<CurveFileDeck> = table("curve_file", "Curves from a file.",
+                                                  Key{"path", a_file, required,
+                                                      "OBJ (lines), .hair or .bcc; the path is relative to the deck.",
+                                                      &CurveFileDeck::file});
+
+template <>
+inline constexpr auto keys<HairTubeDeck> =
+    table("hair_tube", "Straight strands along z from 0, spread over the ring between two radii.",
+          Key{"inner_radius", "m", at_least(0), required, "Inner radius.", &HairTubeDeck::inner_radius},
+          Key{"outer_radius", "m", above(0), required, "Outer radius.", &HairTubeDeck::outer_radius},
+          Key{"length", "m", above(0), required, "Of each strand.", &HairTubeDeck::length},
+          Key{"strands", "1", at_least(1), required, "Their number.", &HairTubeDeck::strands});
+
+template <>
+inline constexpr auto keys<HairBallDeck> =
+    table("hair_ball", "Straight strands that stand on a sphere about the origin.",
+          Key{"radius", "m", above(0), required, "Radius of the sphere.", &HairBallDeck::radius},
+          Key{"length", "m", above(0), required, "Of each strand.", &HairBallDeck::length},
+          Key{"strands", "1", at_least(1), required, "Their number.", &HairBallDeck::strands});
+
+template <>
+inline constexpr auto keys<BraidDeck> = table(
+    "braid", "Strands plaited along z.",
+    Key{"strands", "1", at_least(3), "3", "Their number; odd.", &BraidDeck::strands},
+    Key{"width", "m", above(0), required, "Of the braid, in x.", &BraidDeck::width},
+    Key{"depth", "m", above(0), required, "Of the braid, in y.", &BraidDeck::depth},
+    Key{"pitch", "m", above(0), required, "A strand comes back to its place after this length.", &BraidDeck::pitch},
+    Key{"length", "m", above(0), required, "Of the braid.", &BraidDeck::length});
+
+template <>
+inline constexpr auto keys<ShagCarpetDeck> =
+    table("shag_carpet", "Pile that stands on the plane z = 0 over [0, width] x [0, depth].",
+          Key{"width", "m", above(0), required, "Extent in x.", &ShagCarpetDeck::width},
+          Key{"depth", "m", above(0), required, "Extent in y.", &ShagCarpetDeck::depth},
+          Key{"height", "m", above(0), required, "Of the pile.", &ShagCarpetDeck::height},
+          Key{"gap", "m", above(0), required, "Between neighbouring strands.", &ShagCarpetDeck::gap},
+          Key{"lean", "1", at_least(0), "0", "Strands lean at random by up to this much, horizontal over vertical.",
+              &ShagCarpetDeck::lean},
+          Key{"seed", "1", at_least(0).at_most(4294967295), "0", "Another seed gives another carpet.",
+              &ShagCarpetDeck::seed});
+
+template <>
+inline constexpr auto keys<WeaveDeck> =
+    table("weave", "Plain weave in the plane z = 0: warp yarns along y, weft yarns along x, over and under in turn.",
+          Key{"warp", "1", at_least(1), required, "Number of warp yarns.", &WeaveDeck::warp},
+          Key{"weft", "1", at_least(1), required, "Number of weft yarns.", &WeaveDeck::weft},
+          Key{"gap", "m", above(0), required, "Between neighbouring yarns.", &WeaveDeck::gap},
+          Key{"amplitude", "m", above(0), required, "Yarns pass at this height above and below the plane.",
+              &WeaveDeck::amplitude});
+
+template <>
+inline constexpr auto keys<KnitDeck> =
+    table("knit",
+          "Knitted fabric in the plane z = 0: each row is a yarn along x, its loops go through those of the row below.",
+          Key{"stitches", "1", at_least(1), required, "Stitches in a row.", &KnitDeck::stitches},
+          Key{"rows", "1", at_least(1), required, "Number of rows.", &KnitDeck::rows},
+          Key{"width", "m", above(0), required, "Of a stitch; rows are 0.9 of it apart.", &KnitDeck::width},
+          Key{"depth", "m", above(0), required, "Loops reach from -depth to depth; 0.3 widths leave room for the yarn.",
+              &KnitDeck::depth},
+          Key{"pattern", "k", "Columns in turn, k for knit and p for purl: k is stockinette, kp and kkpp are ribs.",
+              &KnitDeck::pattern});
+
+template <>
+inline constexpr auto keys<KnitSweaterDeck> = table(
+    "knit_sweater",
+    "A jumper knitted in one piece of rings, upright along z with its hem at z = 0: a body, sleeves beside it in x, "
+    "and "
+    "a yoke above all three that narrows to the neck. Without rows of body and sleeves it is a poncho.",
+    Key{"body_stitches", "1", at_least(4), required, "In a row of the body; even.", &KnitSweaterDeck::body_stitches},
+    Key{"sleeve_stitches", "1", at_least(2), required, "In a row of a sleeve.", &KnitSweaterDeck::sleeve_stitches},
+    Key{"underarm", "1", at_least(0), "3", "Stitches of body and sleeve that meet under an arm.",
+        &KnitSweaterDeck::underarm},
+    Key{"body_rows", "1", at_least(0), required, "Rows of the body below the yoke.", &KnitSweaterDeck::body_rows},
+    Key{"sleeve_rows", "1", at_least(0), required, "Rows of a sleeve below the yoke.", &KnitSweaterDeck::sleeve_rows},
+    Key{"yoke_rows", "1", at_least(1), required, "Rows of the yoke.", &KnitSweaterDeck::yoke_rows},
+    Key{"width", "m", above(0), required, "Of a stitch; rows are 0.9 of it apart.", &KnitSweaterDeck::width},
+    Key{"depth", "m", above(0), required, "Loops reach from -depth to depth; 0.3 widths leave room for the yarn.",
+        &KnitSweaterDeck::depth},
+    Key{"neck", "1", above(0).at_most(1), "0.6", "Width of stitches at the neck over that elsewhere.",
+        &KnitSweaterDeck::neck},
+    Key{"spread", "deg", at_least(0).below(90), "20", "Angle of the sleeves against the body.",
+        &KnitSweaterDeck::spread});
+
+template <>
+inline constexpr auto keys<PliesDeck> =
+    table("plies", "Each curve becomes several strands twisted about it.",
+          Key{"count", "1", at_least(2), required, "Number of strands.", &PliesDeck::count},
+          Key{"radius", "m", above(0), required, "Distance of the strands from the curve.", &PliesDeck::radius},
+          Key{"twist", "m", above(0), required, "Length of curve for one turn.", &PliesDeck::twist});
+
+template <>
+inline constexpr auto keys<CurvesDeck> = table(
+    "curves", "Curves of straight segments: made, plied, then scaled, turned and moved.",
+    OneOf{"The curves.", &CurvesDeck::form}, Key{"plies", absent, "Makes strands of each curve.", &CurvesDeck::plies},
+    Key{"spacing", "m", above(0), absent, "Of vertices along the curves; without, domain.dx, and files keep theirs.",
+        &CurvesDeck::spacing},
+    Key{"scale", "1", above(0), "1", "Uniform scale.", &CurvesDeck::scale},
+    Key{"rotate", absent, "Turn about the origin.", &CurvesDeck::rotate},
+    Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &CurvesDeck::translate});
+
+template <>
+inline constexpr auto keys<FiberDeck> = table(
+    "fiber", "Hair, yarn, threads: curves in frictional contact with one another and all else.",
+    Key{"name", a_name, required, "Names files, columns and references.", &FiberDeck::name},
+    Key{"material", a_name, required, "Name of a material with law fiber.", &FiberDeck::material},
+    Key{"curves", required, "The fibers at rest. Segments should be about as long as domain.dx.", &FiberDeck::curves},
+    Key{"radius", "m", above(0), required, "Of the round section.", &FiberDeck::radius},
+    Key{"bending_modulus", "Pa", above(0), absent, "Young's modulus in bending; without, no resistance.",
+        &FiberDeck::bending_modulus},
+    Key{"tear_stretch", "1", above(1), absent, tear_text, &FiberDeck::tear_stretch},
+    Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &FiberDeck::velocity},
+    Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
+        &FiberDeck::spin});
+
+}  // namespace weft::deck

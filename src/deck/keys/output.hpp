@@ -1,0 +1,59 @@
+#pragma once
+// Key tables of probes and output.
+
+#include "deck/table.hpp"
+#include "weft/deck/deck.hpp"
+
+namespace weft::deck {
+
+template <>
+inline constexpr std::array words<OnIoError> = {
+    Word{OnIoError::stop, "stop", "end with exit code 5; earlier checkpoints stay"},
+    Word{OnIoError::go_on, "continue", "warn, compute on, and try again when the next file is due"}};
+
+template <>
+inline constexpr auto keys<CentreOfMassProbe> = table("centre_of_mass", "The centre of mass; written as {}.");
+
+template <>
+inline constexpr auto keys<BoundingBoxProbe> = table("bounding_box", "Lowest and highest corner; written as {}.");
+
+template <>
+inline constexpr auto keys<QuantileProbe> =
+    table("quantile", "The value that a share of the particles stay below: a front, a depth.",
+          Key{"field", a_name, required, "A scalar field, or position_x, velocity_y, ...", &QuantileProbe::field},
+          Key{"q", "1", at_least(0).at_most(1), required, "The share.", &QuantileProbe::q});
+
+template <>
+inline constexpr auto keys<NearestProbe> =
+    table("nearest", "A field at the particle that started nearest to a point.",
+          Key{"point", "m", anything, required, "The point.", &NearestProbe::point},
+          Key{"field", a_name, required, "A field, or position_x, velocity_y, ...", &NearestProbe::field});
+
+template <>
+inline constexpr auto keys<ProbeDeck> = table("probe", "A number or a few to follow over time, in diagnostics.csv.",
+                                              Key{"name", a_name, required, "Names the columns.", &ProbeDeck::name},
+                                              Key{"body", a_name, required, "Name of the body.", &ProbeDeck::body},
+                                              OneOf{"What is measured.", &ProbeDeck::measure});
+
+template <>
+inline constexpr auto keys<CheckpointDeck> =
+    table("checkpoint", "When the whole state is saved.",
+          Key{"every_steps", "1", at_least(0), "0", "Steps between checkpoints; 0: not by steps.",
+              &CheckpointDeck::every_steps},
+          Key{"every_wall", "s", above(0).or_none(), "30 min", "Wall-clock time between checkpoints.",
+              &CheckpointDeck::every_wall},
+          Key{"keep", "1", at_least(1), "3", "How many of the newest are kept.", &CheckpointDeck::keep});
+
+template <>
+inline constexpr auto keys<OutputDeck> =
+    table("output", "What is written.",
+          Key{"fields", a_name, "[velocity, volume_ratio, plastic_measure, pressure, von_mises_stress]",
+              "Fields of the particles in frames.", &OutputDeck::fields},
+          Key{"grid", "false", "Also write mass and velocity of the active grid nodes.", &OutputDeck::grid},
+          Key{"double_precision", "false", "Frames in double precision.", &OutputDeck::double_precision},
+          Key{"diagnostics_every", "1", at_least(1), "10", "Steps between rows of diagnostics.csv.",
+              &OutputDeck::diagnostics_every},
+          Key{"checkpoint", "{}", "Checkpoints.", &OutputDeck::checkpoint},
+          Key{"on_io_error", "stop", "When a file cannot be written while the run goes on.", &OutputDeck::on_io_error});
+
+}  // namespace weft::deck

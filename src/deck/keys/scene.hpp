@@ -1,0 +1,58 @@
+#pragma once
+// Key tables of bodies of any kind, sources, motions and colliders.
+
+#include "deck/keys/fibers.hpp"
+#include "deck/keys/shapes.hpp"
+#include "deck/table.hpp"
+#include "weft/deck/deck.hpp"
+
+#include <functional>
+
+namespace weft::deck {
+
+template <>
+inline constexpr std::array words<WallCondition> = {
+    Word{WallCondition::sticky, "sticky", "material moves with the collider"},
+    Word{WallCondition::slip, "slip", "material slides but does not leave"},
+    Word{WallCondition::separate, "separate", "material slides and may leave"}};
+
+template <>
+inline constexpr auto keys<BodyDeck> = table("body", "What moves.",
+                                             Choice{"kind", "How it is represented.", std::identity{}});
+
+template <>
+inline constexpr auto keys<SourceDeck> =
+    table("source", "A region that is kept full of new material while it is open.",
+          Key{"name", a_name, required, "Names it in messages.", &SourceDeck::name},
+          Key{"body", a_name, required, "Name of the continuum body that receives the points.", &SourceDeck::body},
+          Key{"shape", required, "The region.", &SourceDeck::shape},
+          Key{"velocity", "m/s", anything, required, "Of the emitted material.", &SourceDeck::velocity},
+          Key{"from", "s", at_least(0), "0", "Opens.", &SourceDeck::from},
+          Key{"until", "s", above(0).or_none(), "none", "Closes.", &SourceDeck::until});
+
+template <>
+inline constexpr auto keys<KeyframeDeck> =
+    table("keyframe", "A pose at a time.", Key{"time", "s", anything, required, "When.", &KeyframeDeck::time},
+          Key{"translate", "m", anything, "[0, 0, 0]", "Shift from the initial place.", &KeyframeDeck::translate},
+          Key{"rotate", absent, "Turn from the initial pose, about the centre of the motion.", &KeyframeDeck::rotate});
+
+template <>
+inline constexpr auto keys<MotionDeck> =
+    table("motion", "Rigid motion: constant velocity and spin, or keyframes, never both.",
+          Key{"velocity", "m/s", anything, "[0, 0, 0]", "Constant velocity.", &MotionDeck::velocity},
+          Key{"spin", "rad/s", anything, "[0, 0, 0]", "Constant angular velocity.", &MotionDeck::spin},
+          Key{"center", "m", anything, "[0, 0, 0]", "Point that rotations turn about, at time 0.", &MotionDeck::center},
+          Key{"keyframes", "[]", "Poses in the order of time; interpolated between, constant before and after.",
+              &MotionDeck::keyframes});
+
+template <>
+inline constexpr auto keys<ColliderDeck> = table(
+    "collider", "A rigid obstacle that material cannot enter.",
+    Key{"name", a_name, required, "Names files and columns.", &ColliderDeck::name},
+    Key{"shape", required, "The obstacle.", &ColliderDeck::shape},
+    Key{"hollow", "false", "Material is inside the shape: a container.", &ColliderDeck::hollow},
+    Key{"condition", "separate", "What happens at the surface.", &ColliderDeck::condition},
+    Key{"friction", "1", at_least(0), "0", "Coulomb's coefficient; for slip and separate.", &ColliderDeck::friction},
+    Key{"motion", absent, "How it moves; without, it rests.", &ColliderDeck::motion});
+
+}  // namespace weft::deck
