@@ -2,6 +2,7 @@
 
 #include "parallel/call.hpp"
 #include "solve/holds.hpp"
+#include "solve/matrix_preconditioner.hpp"
 #include "solve/node_matrix.hpp"
 #include "solve/petsc_options.hpp"
 #include "weft/base/check.hpp"
@@ -120,7 +121,7 @@ struct ImplicitGrid::Solver {
   bool options_are_known = false;
   // With a matrix of nodes:
   std::optional<NodeMatrix> matrix;
-  PC of_matrix = nullptr;
+  std::optional<MatrixPreconditioner> of_matrix;
   Vec released = nullptr;
 
   // Of the step that is taken.
@@ -171,15 +172,16 @@ struct ImplicitGrid::Solver {
         free_velocity(nodes),
         impulse(nodes),
         inverse_blocks(nodes) {
-    if (settings.preconditioner == Preconditioner::multigrid || settings.preconditioner == Preconditioner::direct)
+    if (settings.preconditioner == Preconditioner::multigrid || settings.preconditioner == Preconditioner::direct) {
       matrix.emplace(comm, freedoms, nodes);
+      of_matrix.emplace(comm, settings.preconditioner, settings.minimise);
+    }
     create_vectors();
     create_solver();
   }
 
   ~Solver() {
     check_petsc(SNESDestroy(&snes));
-    check_petsc(PCDestroy(&of_matrix));
     check_petsc(VecDestroy(&released));
     check_petsc(MatDestroy(&J));
     for (Vec* v : {&x, &residual_vector, &saved_rhs, &held_part, &held_product}) check_petsc(VecDestroy(v));
@@ -257,7 +259,7 @@ struct ImplicitGrid::Solver {
     }
     options.apply([&] {
       PetscErrorCode code = SNESSetFromOptions(snes);
-      if (code == 0 && matrix) code = create_preconditioner();
+      if (code == 0 && matrix) code = of_matrix->create();
       if (code != 0) return code;
       KSPType chosen = nullptr;
       check_petsc(KSPGetType(ksp, &chosen));
@@ -268,33 +270,6 @@ struct ImplicitGrid::Solver {
       return PetscErrorCode(0);
     });
   }
-
-  /// Anew in each step: what PETSc kept of the last one would change the bits of a run that goes on after a stop.
-  PetscErrorCode create_preconditioner() {
-    check_petsc(PCDestroy(&of_matrix));
-    check_petsc(PCCreate(comm.handle(), &of_matrix));
-    if (settings.preconditioner == Preconditioner::multigrid) {
-      check_petsc(PCSetType(of_matrix, PCGAMG));
-      return PCSetFromOptions(of_matrix);
-    }
-    PetscBool has_mumps = PETSC_FALSE;
-    check_petsc(MatSolverTypeGet(MATSOLVERMUMPS, MATSEQAIJ, factor_kind(), nullptr, &has_mumps, nullptr));
-    require(has_mumps == PETSC_TRUE, ExitCode::deck,
-            "solve.preconditioner: \"direct\" needs a PETSc that was built with MUMPS; choose \"multigrid\" or "
-            "\"blocks\".");
-    // Each rank factors all of it: parallel MUMPS does not repeat its bits.
-    PC pc = of_matrix;
-    if (comm.size() > 1) {
-      KSP alone = nullptr;
-      check_petsc(PCSetType(of_matrix, PCREDUNDANT));
-      check_petsc(PCRedundantGetKSP(of_matrix, &alone));
-      check_petsc(KSPGetPC(alone, &pc));
-    }
-    check_petsc(PCSetType(pc, settings.minimise ? PCCHOLESKY : PCLU));
-    check_petsc(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
-    return PCSetFromOptions(of_matrix);
-  }
-  MatFactorType factor_kind() const { return settings.minimise ? MAT_FACTOR_CHOLESKY : MAT_FACTOR_LU; }
 
   const char* default_method() const { return settings.minimise ? KSPCG : KSPGMRES; }
 
@@ -540,10 +515,10 @@ struct ImplicitGrid::Solver {
     if (settings.minimise) check_petsc(MatSetOption(matrix->matrix(), MAT_SYMMETRIC, PETSC_TRUE));
     if (is_new) {
       if (settings.preconditioner == Preconditioner::multigrid) set_rigid_motions();
-      check_petsc(create_preconditioner());
-      check_petsc(PCSetOperators(of_matrix, matrix->matrix(), matrix->matrix()));
+      check_petsc(of_matrix->create());
+      of_matrix->set_matrix(matrix->matrix());
     }
-    check_petsc(PCSetUp(of_matrix));
+    of_matrix->set_up();
   }
 
   /// Tells multigrid the six motions that cost no energy.
@@ -561,21 +536,7 @@ struct ImplicitGrid::Solver {
       });
       for (const WallNode& node : wall_nodes) to[node.node] = node.free * to[node.node];
     }
-    for (std::size_t m = 0; m < modes.size(); ++m) {  // Gram and Schmidt, twice for round-off
-      for (int pass = 0; pass < 2; ++pass)
-        for (std::size_t other = 0; other < m; ++other) {
-          PetscScalar along = 0;
-          check_petsc(VecDot(modes[m], modes[other], &along));
-          check_petsc(VecAXPY(modes[m], -along, modes[other]));
-        }
-      check_petsc(VecNormalize(modes[m], nullptr));
-    }
-    MatNullSpace space = nullptr;
-    check_petsc(
-        MatNullSpaceCreate(comm.handle(), PETSC_FALSE, static_cast<PetscInt>(modes.size()), modes.data(), &space));
-    check_petsc(MatSetNearNullSpace(matrix->matrix(), space));
-    check_petsc(MatNullSpaceDestroy(&space));
-    for (Vec& mode : modes) check_petsc(VecDestroy(&mode));
+    set_near_null_space(matrix->matrix(), std::move(modes));
   }
 
   void linearise_walls(Vec at) {
@@ -687,10 +648,10 @@ struct ImplicitGrid::Solver {
 
   void precondition(Vec in_vector, Vec out_vector) {
     if (!matrix) return precondition_by_blocks(in_vector, out_vector);
-    if (!holds.any() || holds_are_in_matrix()) return check_petsc(PCApply(of_matrix, in_vector, out_vector));
+    if (!holds.any() || holds_are_in_matrix()) return of_matrix->apply(in_vector, out_vector);
     check_petsc(VecCopy(in_vector, released));
     with_nodes_of(released, [&] { holds.release(hold_blocks, before); });
-    check_petsc(PCApply(of_matrix, released, out_vector));
+    of_matrix->apply(released, out_vector);
     with_nodes_of(out_vector, [&] { holds.restore(hold_blocks, before); });
   }
 

@@ -1,0 +1,61 @@
+#include "solve/matrix_preconditioner.hpp"
+
+#include "parallel/call.hpp"
+#include "weft/base/check.hpp"
+
+namespace weft {
+
+MatrixPreconditioner::~MatrixPreconditioner() { check_petsc(PCDestroy(&pc_)); }
+
+PetscErrorCode MatrixPreconditioner::create() {
+  check_petsc(PCDestroy(&pc_));
+  check_petsc(PCCreate(comm_.handle(), &pc_));
+  if (kind_ == Preconditioner::direct) return create_direct();
+  check_petsc(PCSetType(pc_, PCGAMG));
+  return PCSetFromOptions(pc_);
+}
+
+/// Each rank factors all of the matrix: parallel MUMPS does not repeat its bits.
+PetscErrorCode MatrixPreconditioner::create_direct() {
+  const MatFactorType factor = is_symmetric_ ? MAT_FACTOR_CHOLESKY : MAT_FACTOR_LU;
+  PetscBool has_mumps = PETSC_FALSE;
+  check_petsc(MatSolverTypeGet(MATSOLVERMUMPS, MATSEQAIJ, factor, nullptr, &has_mumps, nullptr));
+  require(has_mumps == PETSC_TRUE, ExitCode::deck,
+          "solve.preconditioner: \"direct\" needs a PETSc that was built with MUMPS; choose \"multigrid\" or "
+          "\"blocks\".");
+  PC pc = pc_;
+  if (comm_.size() > 1) {
+    KSP alone = nullptr;
+    check_petsc(PCSetType(pc_, PCREDUNDANT));
+    check_petsc(PCRedundantGetKSP(pc_, &alone));
+    check_petsc(KSPGetPC(alone, &pc));
+  }
+  check_petsc(PCSetType(pc, is_symmetric_ ? PCCHOLESKY : PCLU));
+  check_petsc(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
+  return PCSetFromOptions(pc_);
+}
+
+void MatrixPreconditioner::set_matrix(Mat A) { check_petsc(PCSetOperators(pc_, A, A)); }
+void MatrixPreconditioner::set_up() { check_petsc(PCSetUp(pc_)); }
+void MatrixPreconditioner::apply(Vec in, Vec out) { check_petsc(PCApply(pc_, in, out)); }
+
+void set_near_null_space(Mat A, std::vector<Vec> modes) {
+  for (std::size_t m = 0; m < modes.size(); ++m) {  // Gram and Schmidt, twice for round-off
+    for (int pass = 0; pass < 2; ++pass)
+      for (std::size_t other = 0; other < m; ++other) {
+        PetscScalar along = 0;
+        check_petsc(VecDot(modes[m], modes[other], &along));
+        check_petsc(VecAXPY(modes[m], -along, modes[other]));
+      }
+    check_petsc(VecNormalize(modes[m], nullptr));
+  }
+  MPI_Comm comm = MPI_COMM_NULL;
+  check_petsc(PetscObjectGetComm(reinterpret_cast<PetscObject>(A), &comm));
+  MatNullSpace space = nullptr;
+  check_petsc(MatNullSpaceCreate(comm, PETSC_FALSE, static_cast<PetscInt>(modes.size()), modes.data(), &space));
+  check_petsc(MatSetNearNullSpace(A, space));
+  check_petsc(MatNullSpaceDestroy(&space));
+  for (Vec& mode : modes) check_petsc(VecDestroy(&mode));
+}
+
+}  // namespace weft

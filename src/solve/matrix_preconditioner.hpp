@@ -1,0 +1,43 @@
+#pragma once
+// What is made from the matrix of nodes to precondition an implicit step: algebraic multigrid or a direct solver.
+
+#include "weft/base/kinds.hpp"
+#include "weft/parallel/comm.hpp"
+
+#include <petscksp.h>
+
+#include <vector>
+
+namespace weft {
+
+/// All members but the destructor are collective.
+class MatrixPreconditioner {
+ public:
+  /// kind: multigrid or direct; `symmetric` if all matrices will be.
+  MatrixPreconditioner(const Comm& comm, Preconditioner kind, bool symmetric)
+      : comm_(comm), kind_(kind), is_symmetric_(symmetric) {}
+  ~MatrixPreconditioner();
+  MatrixPreconditioner(const MatrixPreconditioner&) = delete;
+  MatrixPreconditioner& operator=(const MatrixPreconditioner&) = delete;
+
+  /// Forgets what PETSc kept of earlier matrices: it would change the bits of a run that goes on after a stop. The code
+  /// is that of PETSc's options. Throws Error(deck) where PETSc has no MUMPS for a direct solver.
+  PetscErrorCode create();
+  /// From now on for this matrix, which may change until `set_up`.
+  void set_matrix(Mat A);
+  void set_up();
+  void apply(Vec in, Vec out);
+
+ private:
+  PetscErrorCode create_direct();
+
+  const Comm comm_;
+  const Preconditioner kind_;
+  const bool is_symmetric_;
+  PC pc_ = nullptr;
+};
+
+/// Tells multigrid which vectors A takes to nearly zero. They become orthonormal here and are destroyed.
+void set_near_null_space(Mat A, std::vector<Vec> modes);
+
+}  // namespace weft
