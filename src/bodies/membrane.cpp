@@ -94,9 +94,9 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
  public:
   explicit CodimensionalBody(Ingredients<K> of)
       : MeshBody(of.name, of.mesh()), of_(std::move(of)), elements_(of_.law, of_.density, {}, 0), bending_({}, 0) {
-    samples().add<ElasticF>();
-    if (of_.tear_stretch) samples().add<Torn>();
-    if (of_.tear_stretch && bends()) samples().add<LostNeighbors>();
+    samples().template add<ElasticF>();
+    if (of_.tear_stretch) samples().template add<Torn>();
+    if (of_.tear_stretch && bends()) samples().template add<LostNeighbors>();
     if (bends()) points_.add<BendingSprings>();
   }
 

@@ -121,12 +121,12 @@ void pass_through(const TransferSettings& settings, const Bins& bins, std::span<
           const Bin& bin = bins.bins()[chosen[b]];
           moved.load_from(motion.data(), bin);
           pushed.clear();
-          for_each_chunk(bins, bin, [&](ChunkRows rows) {
+          for (const ChunkRows rows : chunks_of(bins, bin)) {
             find_stencils(settings, origin_of(bin), rows, x, stencils);
             gather_chunk(stencils, moved, chunk);
             react(rows, chunk.motion(rows), chunk.forces(rows));
             scatter_chunk(stencils, chunk, pushed);
-          });
+          }
           pushed.add_to(force.data(), bin);
         }
       }
@@ -149,14 +149,14 @@ void push(const TransferSettings& settings, const Bins& bins, std::span<const Ve
         for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
           const Bin& bin = bins.bins()[chosen[b]];
           pushed.clear();
-          for_each_chunk(bins, bin, [&](ChunkRows rows) {
+          for (const ChunkRows rows : chunks_of(bins, bin)) {
             find_stencils(settings, origin_of(bin), rows, x, stencils);
-            for_each_stencil(stencils, [&](std::size_t k, const auto& s) {
+            for_each_stencil(stencils, [&chunk, &pushed, &f, &A, rows](std::size_t k, const auto& s) {
               if (!f.empty()) scatter_force(s, f[rows[k]], pushed);
               if (!A.empty()) chunk.A[k] = A[rows[k]];
             });
             if (!A.empty()) scatter_chunk(stencils, chunk, pushed);
-          });
+          }
           pushed.add_to(force.data(), bin);
         }
       }
@@ -177,11 +177,11 @@ void gather(const TransferSettings& settings, const Bins& bins, std::span<const 
 #pragma omp for schedule(dynamic)
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         moved.load_from(motion.data(), all[b]);
-        for_each_chunk(bins, all[b], [&](ChunkRows rows) {
+        for (const ChunkRows rows : chunks_of(bins, all[b])) {
           find_stencils(settings, origin_of(all[b]), rows, x, stencils);
           gather_chunk(stencils, moved, chunk);
           receive(rows, chunk.motion(rows));
-        });
+        }
       }
     }
   });
@@ -201,15 +201,15 @@ void add_node_blocks(const TransferSettings& settings, const Bins& bins, std::sp
         for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
           const Bin& bin = bins.bins()[chosen[b]];
           std::fill(tile.begin(), tile.end(), Mat3::Zero());
-          for_each_chunk(bins, bin, [&](ChunkRows rows) {
-            weft::for_each_stencil<Kernel>(rows, x, origin_of(bin), settings.dx, [&](std::size_t k, const auto& s) {
+          for (const ChunkRows rows : chunks_of(bins, bin)) {
+            weft::for_each_stencil<Kernel>(rows, x, origin_of(bin), settings.dx, [&tile, &tangents, rows](std::size_t k, const auto& s) {
               for (int i = 0; i < n; ++i)
                 for (int j = 0; j < n; ++j)
                   for (int l = 0; l < n; ++l)
                     tile[s.place() + (i * edge + j) * edge + l] +=
                         contracted(tangents[rows[k]], gradient_operator(s, i, j, l));
             });
-          });
+          }
           for (int a = 0; a < edge; ++a)
             for (int c = 0; c < edge; ++c)
               for (int d = 0; d < edge; ++d) {

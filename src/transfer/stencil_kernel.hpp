@@ -13,6 +13,8 @@
 // A quadratic kernel has 27 nodes. Scatter needs 54 multiply-adds for their rows and 18 for the columns of rows, gather
 // 93 in all; a core does two a cycle. [docs/performance.md]
 
+#include <ranges>
+
 #include "weft/fields/chunk.hpp"
 #include "weft/math/kernels.hpp"
 #include "weft/math/pack_rows.hpp"
@@ -195,11 +197,14 @@ inline Real4 origin_of(const Bin& bin) {
   return Real4{Real(node.x()), Real(node.y()), Real(node.z()), 0};
 }
 
-/// Calls visit(rows) for the chunks of a bin, in order.
-template <class F>
-void for_each_chunk(const Bins& bins, const Bin& bin, F&& visit) {
-  for (std::uint32_t begin = bin.begin; begin < bin.end; begin += most_rows_in_chunk)
-    visit(bins.order().subspan(begin, std::min<std::size_t>(most_rows_in_chunk, bin.end - begin)));
+/// The rows of a bin, chunk by chunk, in order.
+inline auto chunks_of(const Bins& bins, const Bin& bin) {
+  const auto rows = bins.order().subspan(bin.begin, bin.end - bin.begin);
+  const std::size_t chunks = (rows.size() + most_rows_in_chunk - 1) / most_rows_in_chunk;
+  return std::views::iota(std::size_t{0}, chunks) | std::views::transform([rows](std::size_t chunk) -> ChunkRows {
+           const std::size_t first = chunk * most_rows_in_chunk;
+           return rows.subspan(first, std::min(most_rows_in_chunk, rows.size() - first));
+         });
 }
 
 }  // namespace weft

@@ -14,12 +14,11 @@ struct Columns4 {
   Real4 of[3];
 
   Columns4(Real a, const Mat3& M, Real b, const Mat3& N) {
-    using Lanes = std::int64_t __attribute__((vector_size(4 * sizeof(std::int64_t))));
     const Real4 zero{};
     const auto part = [&](int first) { return a * load4(M.data() + first) - b * load4(N.data() + first); };
-    of[0] = __builtin_shuffle(part(0), zero, Lanes{4, 0, 1, 2});
-    of[1] = __builtin_shuffle(part(3), zero, Lanes{4, 0, 1, 2});
-    of[2] = __builtin_shuffle(part(5), zero, Lanes{4, 1, 2, 3});
+    of[0] = __builtin_shufflevector(part(0), zero, 4, 0, 1, 2);
+    of[1] = __builtin_shufflevector(part(3), zero, 4, 0, 1, 2);
+    of[2] = __builtin_shufflevector(part(5), zero, 4, 1, 2, 3);
   }
 };
 
@@ -170,12 +169,12 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
         for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
           const Bin& bin = bins.bins()[chosen[b]];
           tile.clear();
-          for_each_chunk(bins, bin, [&](ChunkRows rows) {
+          for (const ChunkRows rows : chunks_of(bins, bin)) {
             respond(rows, {std::span(A.data(), rows.size())});
             if (points.f.empty())
               scatter_chunk<Kernel, false>(settings, origin_of(bin), rows, points, A.data(), dt, tile);
             else scatter_chunk<Kernel, true>(settings, origin_of(bin), rows, points, A.data(), dt, tile);
-          });
+          }
           tile.add_to(inertia, bin);
         }
       }
@@ -195,10 +194,10 @@ void gather(const TransferSettings& settings, const Bins& bins, std::span<const 
 #pragma omp for schedule(dynamic)
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         tile.load_from(velocity, all[b]);
-        for_each_chunk(bins, all[b], [&](ChunkRows rows) {
+        for (const ChunkRows rows : chunks_of(bins, all[b])) {
           gather_chunk(settings, origin_of(all[b]), rows, x, tile, chunk);
           receive(rows, chunk.motion(rows));
-        });
+        }
       }
     }
   });
@@ -220,7 +219,7 @@ Steepest steepest_above(Real bound, const TransferSettings& settings, const Bins
         tile.load_from(velocity, all[b]);
         if (gradient_bound(tile, settings.dx) <= bound * bound) continue;
         Steepest here;
-        for_each_chunk(bins, all[b], [&](ChunkRows rows) {
+        for (const ChunkRows rows : chunks_of(bins, all[b])) {
           gather_chunk(settings, origin_of(all[b]), rows, x, tile, chunk);
           for (std::size_t k = 0; k < rows.size(); ++k) {
             const Real norm = chunk.C[k].norm();
@@ -228,7 +227,7 @@ Steepest steepest_above(Real bound, const TransferSettings& settings, const Bins
             else if (!std::isfinite(norm) && std::isfinite(here.norm))
               here = {std::numeric_limits<Real>::infinity(), rows[k]};
           }
-        });
+        }
         if (!(here.norm > bound)) continue;
 #pragma omp critical
         if (here.norm > steepest.norm || (here.norm == steepest.norm && b < first)) {
