@@ -171,12 +171,9 @@ class Continuum final : public Body, public TrialBody {
     for (std::size_t k = 0; k < rows.size(); ++k) {
       const std::size_t p = rows[k];
       const Memory q = memory.load(p);
-      const Mat3 growth = Mat3::Identity() + H[k], F_trial = growth * F[p], transposed = F[p].transpose();
-      const auto elastic = [&](const Mat3& dH) -> Mat3 {
-        const Mat3 dF = dH * F[p];
-        const Mat3 dP = definite ? L::projected_differential(constants_, q, F_trial, dF)
-                                 : L::stress_differential(constants_, q, F_trial, dF);
-        return dP * transposed;
+      const Mat3 growth = Mat3::Identity() + H[k], F_trial = growth * F[p];
+      const auto elastic_tangent = [&](const auto& differential) {
+        return tangent_of([&](const Mat3& dH) -> Mat3 { return differential(dH * F[p]) * F[p].transpose(); });
       };
       bool has_flowed = false;
       if constexpr (L::yields)
@@ -186,7 +183,9 @@ class Continuum final : public Body, public TrialBody {
           if (has_flowed) tangent[k] = flowing_tangent(q, growth, F[p], F_elastic, step.dt);
           if (has_flowed && definite) tangent[k] = positive_part(tangent[k]);
         }
-      if (!has_flowed) tangent[k] = tangent_of(elastic);
+      if (!has_flowed)
+        tangent[k] = definite ? elastic_tangent(L::projected_differential(constants_, q, F_trial))
+                              : elastic_tangent(L::stress_differential(constants_, q, F_trial));
       if constexpr (L::viscous)
         tangent[k] +=
             tangent_of([&](const Mat3& dH) { return L::viscous_stress(constants_, J[p], Mat3(dH / step.dt)); });
@@ -268,10 +267,11 @@ class Continuum final : public Body, public TrialBody {
   Mat9 flowing_tangent(const Memory& q, const Mat3& growth, const Mat3& F, const Mat3& F_elastic, Real dt) const {
     const Mat3 F_trial = growth * F, inverse = growth.inverse(), P = L::stress(constants_, q, F_elastic);
     const Mat3 stress = L::kirchhoff(constants_, q, F_elastic) * inverse.transpose();
+    const auto flow = L::return_differential(constants_, q, F_trial, dt);
+    const auto elastic = L::stress_differential(constants_, q, F_elastic);
     return tangent_of([&](const Mat3& dH) -> Mat3 {
-      const Mat3 dF = L::return_differential(constants_, q, F_trial, Mat3(dH * F), dt);
-      const Mat3 d_tau =
-          L::stress_differential(constants_, q, F_elastic, dF) * F_elastic.transpose() + P * dF.transpose();
+      const Mat3 dF = flow(dH * F);
+      const Mat3 d_tau = elastic(dF) * F_elastic.transpose() + P * dF.transpose();
       return d_tau * inverse.transpose() - stress * dH.transpose() * inverse.transpose();
     });
   }

@@ -147,14 +147,14 @@ void check_differential_is_the_derivative_of_stress() {
   for_all_constants<L>(3, [](const auto& k, const auto& q, MatrixSource& source) {
     // Automatic derivatives of the decomposition need stretches apart; differences serve those that are not.
     for (const Mat3& F : smooth_matrices_of<L>(joined(separated_stretches(source), inverted_stretches()), source)) {
-      const Mat3 dF = source.matrix(), dP = L::stress_differential(k, q, F, dF);
+      const Mat3 dF = source.matrix(), dP = L::stress_differential(k, q, F)(dF);
       const Mat3 expected = slopes(L::stress(k, q, along(F, dF)));
       const Real floor = 1e-12 * L::stiffness(k, q, F) * dF.norm();
       EXPECT_LE((dP - expected).norm(), 1e-9 * expected.norm() + floor)
           << F << "\nstretches " << polar_svd(F).s.transpose();
     }
     for (const Mat3& F : smooth_matrices_of<L>(repeated_stretches(), source)) {
-      const Mat3 dF = source.matrix(), dP = L::stress_differential(k, q, F, dF);
+      const Mat3 dF = source.matrix(), dP = L::stress_differential(k, q, F)(dF);
       // Stretches are 0.24 at least, and the laws are smooth over such lengths: (h/L)^8 < 1e-15, 1e-16/h = 1e-13.
       const Mat3 expected = derivative([&](Real t) { return L::stress(k, q, Mat3(F + t * dF)); }, 1e-3);
       EXPECT_LE((dP - expected).norm(), 1e-9 * expected.norm()) << F << "\nstretches " << polar_svd(F).s.transpose();
@@ -167,7 +167,7 @@ void check_differential_is_symmetric() {
   for_all_constants<L>(4, [](const auto& k, const auto& q, MatrixSource& source) {
     for (const Mat3& F : smooth_matrices<L>(source)) {
       const Mat3 G = source.matrix(), H = source.matrix();
-      const Mat3 dG = L::stress_differential(k, q, F, G), dH = L::stress_differential(k, q, F, H);
+      const Mat3 dG = L::stress_differential(k, q, F)(G), dH = L::stress_differential(k, q, F)(H);
       EXPECT_NEAR(H.cwiseProduct(dG).sum(), G.cwiseProduct(dH).sum(),
                   1e-11 * (dG.norm() * H.norm() + dH.norm() * G.norm()));
     }
@@ -205,8 +205,8 @@ template <class L>
 void check_projected_differential_is_the_positive_part() {
   for_all_constants<L>(7, [](const auto& k, const auto& q, MatrixSource& source) {
     for (const Mat3& F : smooth_matrices<L>(source)) {
-      const Matrix9 exact = matrix_of([&](const Mat3& dF) { return L::stress_differential(k, q, F, dF); });
-      const Matrix9 projected = matrix_of([&](const Mat3& dF) { return L::projected_differential(k, q, F, dF); });
+      const Matrix9 exact = matrix_of([&](const Mat3& dF) { return L::stress_differential(k, q, F)(dF); });
+      const Matrix9 projected = matrix_of([&](const Mat3& dF) { return L::projected_differential(k, q, F)(dF); });
       const Eigen::SelfAdjointEigenSolver<Matrix9> eigen(0.5 * (exact + exact.transpose()));
       const Matrix9 expected =
           eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).asDiagonal() * eigen.eigenvectors().transpose();
@@ -235,7 +235,7 @@ void check_stiffness_bounds_every_wave() {
       for (int direction = 0; direction < 20; ++direction) {
         const Vec3 n = source.rotation().col(0), N = F.transpose() * n;
         Mat3 A;  // x.A x is the second derivative of the energy along x N^T
-        for (int a = 0; a < 3; ++a) A.col(a) = L::stress_differential(k, q, F, Vec3::Unit(a) * N.transpose()) * N;
+        for (int a = 0; a < 3; ++a) A.col(a) = L::stress_differential(k, q, F)(Vec3::Unit(a) * N.transpose()) * N;
         fastest = std::max(fastest, symmetric_eigen(0.5 * (A + A.transpose())).values[0]);
       }
       EXPECT_LE(fastest, stiffness * (1 + 1e-10)) << "stretches " << s.transpose();
@@ -254,11 +254,11 @@ void check_every_number_is_finite() {
       EXPECT_TRUE(std::isfinite(L::energy(k, q, F)));
       EXPECT_TRUE(L::stress(k, q, F).allFinite());
       EXPECT_TRUE(L::kirchhoff(k, q, F).allFinite());
-      EXPECT_TRUE(L::stress_differential(k, q, F, dF).allFinite());
-      EXPECT_TRUE(L::projected_differential(k, q, F, dF).allFinite());
+      EXPECT_TRUE(L::stress_differential(k, q, F)(dF).allFinite());
+      EXPECT_TRUE(L::projected_differential(k, q, F)(dF).allFinite());
       EXPECT_TRUE(std::isfinite(L::stiffness(k, q, F)));
       EXPECT_GE(L::stiffness(k, q, F), 0);
-      EXPECT_TRUE(L::return_differential(k, q, F, dF, 1e-3).allFinite());
+      EXPECT_TRUE(L::return_differential(k, q, F, 1e-3)(dF).allFinite());
       const auto returned = L::return_map(k, q, F, 1e-3);
       EXPECT_TRUE(returned.F.allFinite());
       EXPECT_TRUE(std::isfinite(L::plastic_measure(k, returned.q, returned.F)));
@@ -500,7 +500,7 @@ void check_return_differential_is_the_derivative_of_the_return_map() {
   for_all_constants<L>(14, [](const auto& k, const auto& q, MatrixSource& source) {
     for (const Real dt : {1e-4, 1e-2}) {
       for (const Mat3& F : matrices_of(joined(separated_stretches(source), inverted_stretches()), source)) {
-        const Mat3 dF = source.matrix(), change = L::return_differential(k, q, F, dF, dt);
+        const Mat3 dF = source.matrix(), change = L::return_differential(k, q, F, dt)(dF);
         const Mat3 expected = slopes(L::return_map(k, q, along(F, dF), dt).F);
         EXPECT_LE((change - expected).norm(), 1e-9 * expected.norm() + 1e-12 * dF.norm())
             << F << "\nstretches " << polar_svd(F).s.transpose() << "\n"
@@ -508,7 +508,7 @@ void check_return_differential_is_the_derivative_of_the_return_map() {
             << expected;
       }
       for (const Mat3& F : matrices_of(repeated_stretches(), source)) {
-        const Mat3 dF = source.matrix(), change = L::return_differential(k, q, F, dF, dt);
+        const Mat3 dF = source.matrix(), change = L::return_differential(k, q, F, dt)(dF);
         const auto map = [&](Real t) { return L::return_map(k, q, Mat3(F + t * dF), dt).F; };
         // The map has kinks where flow sets in; only where two step lengths agree is the difference a derivative.
         const Mat3 expected = derivative(map, 1e-4), coarser = derivative(map, 1.7e-4);

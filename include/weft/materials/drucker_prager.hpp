@@ -90,7 +90,7 @@ struct DruckerPrager : HenckyElastic {
     return {elastic, after};
   }
 
-  static Mat3 return_differential(const Constants& k, const Memory& q, const Mat3& F, const Mat3& dF, Real) {
+  static auto return_differential(const Constants& k, const Memory& q, const Mat3& F, Real) {
     const Svd<Real> svd = polar_svd(F);
     const Vec3 e = trial_log_strains(svd.s), deviator = e - Vec3::Constant(e.mean());
     const Flow<Real> flow = flow_of(k, q, e.sum(), deviator.norm());
@@ -101,7 +101,7 @@ struct DruckerPrager : HenckyElastic {
       dH = Mat3::Constant(1.0 / 3) - slope(k, q) * n * Vec3::Ones().transpose() +
            flow.ratio * (deviator_projection() - n * n.transpose());
     }
-    return log_flow_differential(svd, flow, dH, dF);
+    return log_flow_differential(svd, flow, dH);
   }
 
   /// Value of the yield function [Pa]; <= 0 for admissible F.

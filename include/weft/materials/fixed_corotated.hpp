@@ -55,15 +55,15 @@ struct FixedCorotated : NeverYields, Inviscid {
     return tau;
   }
 
-  static Mat3 stress_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF) {
-    const auto [mu, lambda] = k.lame;
+  static auto stress_differential(const Constants& k, const Memory&, const Mat3& F) {
     const Mat3 C = cofactor(F);
-    const Real J = F.col(0).dot(C.col(0)), dJ = C.cwiseProduct(dF).sum();
-    return 2 * mu * (dF - polar_differential(polar(F), dF)) +
-           lambda * (dJ * C + (J - 1) * cofactor_differential(F, dF));
+    return [lame = k.lame, F, C, J = F.col(0).dot(C.col(0)), polar_F = polar(F)](const Mat3& dF) -> Mat3 {
+      return 2 * lame.mu * (dF - polar_differential(polar_F, dF)) +
+             lame.lambda * (C.cwiseProduct(dF).sum() * C + (J - 1) * cofactor_differential(F, dF));
+    };
   }
 
-  static Mat3 projected_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF) {
+  static auto projected_differential(const Constants& k, const Memory&, const Mat3& F) {
     const auto [mu, lambda] = k.lame;
     const Svd<Real> svd = polar_svd(F);
     const Vec3& s = svd.s;
@@ -79,7 +79,7 @@ struct FixedCorotated : NeverYields, Inviscid {
       d.shear[pair] = 2 * mu - pressure * s[pair];
       d.spin[pair] = 2 * mu * (1 - 2 / pair_sum(s, pair)) + pressure * s[pair];
     }
-    return isotropic_differential(svd, positive_part(d), dF);
+    return isotropic_differential(svd, positive_part(d));
   }
 
   /// 2 mu s_max^2 + (lambda)_+ J^2 [Pa]: the acoustic tensor is lambda J^2 n n^T + 2 mu |F^T n|^2 I less the change of

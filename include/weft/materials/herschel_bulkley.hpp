@@ -87,24 +87,26 @@ struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
             {select(flow.flows, strain, q.plastic_strain)}};
   }
 
-  static Mat3 return_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF, Real dt) {
-    const Flow<Real> flow = flow_of(k, F, dt);
-    if (!flow.flows) return dF;
-    // By logarithmic derivatives, from the trial bbar to its relaxed X = ratio dev bbar + mean I.
-    const Real d_ln_J = cofactor(F).cwiseProduct(dF).sum() / F.determinant();
-    const Mat3 half = dF * F.transpose() / flow.two_thirds_power;
-    const Mat3 db = half + half.transpose() - 2.0 / 3 * d_ln_J * flow.b.full();
-    const Real d_mean = db.trace() / 3;
-    const Mat3 deviator = (flow.b - flow.mean).full(), d_deviator = db - d_mean * Mat3::Identity();
-    const Real d_stress = k.shear_modulus * k.shear_modulus * deviator.cwiseProduct(db).sum() / flow.stress;
-    const Real d_fraction = -flow.sensitivity * (d_mean / flow.mean + (1 / k.flow_index - 1) * d_stress / flow.excess);
-    const Real d_ratio = (flow.fraction * d_stress + d_fraction * flow.excess - flow.ratio * d_stress) / flow.stress;
-    const Mat3 dX = d_ratio * deviator + flow.ratio * d_deviator + d_mean * Mat3::Identity();
-    // Cholesky: X = L L^T gives dL = L low(L^{-1} dX L^{-T}), the diagonal of low halved.
-    const Mat3 inverse = flow.factor.inverse(), M = inverse * dX * inverse.transpose();
-    Mat3 low = M.triangularView<Eigen::StrictlyLower>();
-    low.diagonal() = 0.5 * M.diagonal();
-    return flow.scale * flow.factor * (low + (d_ln_J / 3 - M.trace() / 6) * Mat3::Identity());
+  static auto return_differential(const Constants& k, const Memory&, const Mat3& F, Real dt) {
+    return [k, F, flow = flow_of(k, F, dt)](const Mat3& dF) -> Mat3 {
+      if (!flow.flows) return dF;
+      // By logarithmic derivatives, from the trial bbar to its relaxed X = ratio dev bbar + mean I.
+      const Real d_ln_J = cofactor(F).cwiseProduct(dF).sum() / F.determinant();
+      const Mat3 half = dF * F.transpose() / flow.two_thirds_power;
+      const Mat3 db = half + half.transpose() - 2.0 / 3 * d_ln_J * flow.b.full();
+      const Real d_mean = db.trace() / 3;
+      const Mat3 deviator = (flow.b - flow.mean).full(), d_deviator = db - d_mean * Mat3::Identity();
+      const Real d_stress = k.shear_modulus * k.shear_modulus * deviator.cwiseProduct(db).sum() / flow.stress;
+      const Real d_fraction =
+          -flow.sensitivity * (d_mean / flow.mean + (1 / k.flow_index - 1) * d_stress / flow.excess);
+      const Real d_ratio = (flow.fraction * d_stress + d_fraction * flow.excess - flow.ratio * d_stress) / flow.stress;
+      const Mat3 dX = d_ratio * deviator + flow.ratio * d_deviator + d_mean * Mat3::Identity();
+      // Cholesky: X = L L^T gives dL = L low(L^{-1} dX L^{-T}), the diagonal of low halved.
+      const Mat3 inverse = flow.factor.inverse(), M = inverse * dX * inverse.transpose();
+      Mat3 low = M.triangularView<Eigen::StrictlyLower>();
+      low.diagonal() = 0.5 * M.diagonal();
+      return flow.scale * flow.factor * (low + (d_ln_J / 3 - M.trace() / 6) * Mat3::Identity());
+    };
   }
 
   /// |mu dev bbar| above the yield stress [Pa].

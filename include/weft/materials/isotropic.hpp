@@ -40,18 +40,20 @@ inline Real pair_sum(const Vec3& s, int k) {
   return std::max(s[i] + s[j], 1e-6);
 }
 
-/// Change of G(F) as F changes by dF.
-inline Mat3 isotropic_differential(const Svd<Real>& svd, const PrincipalDerivative& d, const Mat3& dF) {
-  const Mat3 B = svd.U.transpose() * dF * svd.V;
-  Mat3 D;
-  D.diagonal() = d.stretch * B.diagonal();
-  for (int k = 0; k < 3; ++k) {
-    const auto [i, j] = others(k);
-    const Real symmetric = 0.5 * d.shear[k] * (B(i, j) + B(j, i)), skew = 0.5 * d.spin[k] * (B(i, j) - B(j, i));
-    D(i, j) = symmetric + skew;
-    D(j, i) = symmetric - skew;
-  }
-  return svd.U * D * svd.V.transpose();
+/// The map from dF to the change of G(F) as F changes by dF.
+inline auto isotropic_differential(const Svd<Real>& svd, const PrincipalDerivative& d) {
+  return [svd, d](const Mat3& dF) -> Mat3 {
+    const Mat3 B = svd.U.transpose() * dF * svd.V;
+    Mat3 D;
+    D.diagonal() = d.stretch * B.diagonal();
+    for (int k = 0; k < 3; ++k) {
+      const auto [i, j] = others(k);
+      const Real symmetric = 0.5 * d.shear[k] * (B(i, j) + B(j, i)), skew = 0.5 * d.spin[k] * (B(i, j) - B(j, i));
+      D(i, j) = symmetric + skew;
+      D(j, i) = symmetric - skew;
+    }
+    return svd.U * D * svd.V.transpose();
+  };
 }
 
 /// The positive semidefinite part of a symmetric derivative: shear and spin are eigenvalues, stretch holds the others.

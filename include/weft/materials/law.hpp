@@ -62,11 +62,12 @@ struct PlasticStrain : Field<Real> {
 ///   energy(k, q, F)               [J/m^3]
 ///   stress(k, q, F)               first Piola-Kirchhoff stress d(energy)/dF [Pa]
 ///   kirchhoff(k, q, F)            stress(F) F^T, symmetric, the cheapest way [Pa]
-///   stress_differential(k, q, F, dF)     change of stress as F changes by dF, q fixed [Pa]
-///   projected_differential(k, q, F, dF)  the same with the negative eigenvalues of the map dF -> dP set to zero
+///   stress_differential(k, q, F)  the linear map from dF to the change of stress as F changes by dF, q fixed [Pa]
+///   projected_differential(k, q, F)  the same with the negative eigenvalues of the map set to zero
 ///   return_map(k, q, F, dt)       elastic part of the trial deformation F after flow during dt [s], and the memory;
 ///                                 unchanged if !yields
-///   return_differential(k, q, F, dF, dt)  change of the returned F as the trial changes by dF, q fixed
+///   return_differential(k, q, F, dt)  the linear map from dF to the change of the returned F as the trial changes by
+///                                 dF, q fixed
 ///   viscous_stress(k, J, L)       Kirchhoff stress [Pa] of the velocity gradient L [1/s] at volume ratio J; 0 if
 ///                                 !viscous
 ///   viscosity(k)                  shear viscosity [Pa s], for the time step; 0 if !viscous
@@ -92,10 +93,10 @@ concept Law = requires(const typename L::Constants& k, const typename L::Memory&
   { L::energy(k, q, F) } -> std::same_as<Real>;
   { L::stress(k, q, F) } -> std::same_as<Mat3>;
   { L::kirchhoff(k, q, F) } -> std::same_as<Mat3>;
-  { L::stress_differential(k, q, F, dF) } -> std::same_as<Mat3>;
-  { L::projected_differential(k, q, F, dF) } -> std::same_as<Mat3>;
+  { L::stress_differential(k, q, F)(dF) } -> std::same_as<Mat3>;
+  { L::projected_differential(k, q, F)(dF) } -> std::same_as<Mat3>;
   { L::return_map(k, q, F, dt) } -> std::same_as<Returned<typename L::Memory>>;
-  { L::return_differential(k, q, F, dF, dt) } -> std::same_as<Mat3>;
+  { L::return_differential(k, q, F, dt)(dF) } -> std::same_as<Mat3>;
   { L::viscous_stress(k, Real(1), dF) } -> std::same_as<Mat3>;
   { L::energy(k, packed_q, packed_F) } -> std::same_as<Pack>;
   { L::kirchhoff(k, packed_q, packed_F) } -> std::same_as<Matrix3<Pack>>;
@@ -109,10 +110,10 @@ concept Law = requires(const typename L::Constants& k, const typename L::Memory&
 
 /// Laws with a flow_potential.
 template <class L>
-concept AssociatedFlow =
-    Law<L> && requires(const typename L::Constants& k, const typename L::Memory& q, const Mat3& F, Real dt) {
-      { L::flow_potential(k, q, F, dt) } -> std::same_as<Real>;
-    };
+concept AssociatedFlow = Law<L> &&
+    requires(const typename L::Constants& k, const typename L::Memory& q, const Mat3& F, Real dt) {
+  { L::flow_potential(k, q, F, dt) } -> std::same_as<Real>;
+};
 
 /// The part of a law that never flows.
 struct NeverYields : RemembersNothing {
@@ -123,8 +124,8 @@ struct NeverYields : RemembersNothing {
     return {F, q};
   }
   template <class Constants>
-  static Mat3 return_differential(const Constants&, const NoMemory&, const Mat3&, const Mat3& dF, Real) {
-    return dF;
+  static auto return_differential(const Constants&, const NoMemory&, const Mat3&, Real) {
+    return [](const Mat3& dF) { return dF; };
   }
   template <class Constants>
   static Real plastic_measure(const Constants&, const NoMemory&, const Mat3&) {

@@ -60,10 +60,9 @@ Matrix3<T> flow_in_log_strain(const Matrix3<T>& F, Rule&& rule) {
   return select(unchanged, F, flowed);
 }
 
-/// Change of the returned U diag(exp H) V^T as the trial U diag(s) V^T changes. dH_de is the Jacobian of H by
-/// e = trial_log_strains(s).
-inline Mat3 log_flow_differential(const Svd<Real>& trial, const LogFlow<Real>& flow, const Mat3& dH_de,
-                                  const Mat3& dF) {
+/// The map from dF to the change of the returned U diag(exp H) V^T as the trial U diag(s) V^T changes by dF. dH_de is
+/// the Jacobian of H by e = trial_log_strains(s).
+inline auto log_flow_differential(const Svd<Real>& trial, const LogFlow<Real>& flow, const Mat3& dH_de) {
   const Vec3& s = trial.s;
   const Vec3 e = trial_log_strains(s);
   const Vec3 h = (flow.mean + flow.ratio * (e.array() - e.mean())).exp();
@@ -78,7 +77,7 @@ inline Mat3 log_flow_differential(const Svd<Real>& trial, const LogFlow<Real>& f
     d.shear[pair] = flow.ratio * slope / log_strain_secant(h[i], h[j]);
     d.spin[pair] = (h[i] + h[j]) / pair_sum(s, pair);
   }
-  return isotropic_differential(trial, d, dF);
+  return isotropic_differential(trial, d);
 }
 
 /// Jacobian of the deviator: I - 1 1^T / 3.

@@ -57,11 +57,13 @@ struct Snow : Inviscid {
   static Matrix3<T> kirchhoff(const Constants& k, const MemoryOf<Plain<T>>& q, const Matrix3<T>& F) {
     return T(hardened(k, q)) * FixedCorotated::kirchhoff({k.lame}, {}, F);
   }
-  static Mat3 stress_differential(const Constants& k, const Memory& q, const Mat3& F, const Mat3& dF) {
-    return hardened(k, q) * FixedCorotated::stress_differential({k.lame}, {}, F, dF);
+  static auto stress_differential(const Constants& k, const Memory& q, const Mat3& F) {
+    return [factor = hardened(k, q), fresh = FixedCorotated::stress_differential({k.lame}, {}, F)](
+               const Mat3& dF) -> Mat3 { return factor * fresh(dF); };
   }
-  static Mat3 projected_differential(const Constants& k, const Memory& q, const Mat3& F, const Mat3& dF) {
-    return hardened(k, q) * FixedCorotated::projected_differential({k.lame}, {}, F, dF);
+  static auto projected_differential(const Constants& k, const Memory& q, const Mat3& F) {
+    return [factor = hardened(k, q), fresh = FixedCorotated::projected_differential({k.lame}, {}, F)](
+               const Mat3& dF) -> Mat3 { return factor * fresh(dF); };
   }
   template <class T>
   static T stiffness(const Constants& k, const MemoryOf<Plain<T>>& q, const Matrix3<T>& F) {
@@ -94,7 +96,7 @@ struct Snow : Inviscid {
     const Number plastic_volume = min(max(Number(q.plastic_volume * flowed), Number(0.05)), Number(20));
     return {select(within, F, flowed_F), {select(within, q.plastic_volume, plastic_volume)}};
   }
-  static Mat3 return_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF, Real) {
+  static auto return_differential(const Constants& k, const Memory&, const Mat3& F, Real) {
     const Svd<Real> svd = polar_svd(F);
     const Vec3& s = svd.s;
     const auto rate = [&k](Real x) { return x >= k.least_stretch && x <= k.most_stretch ? 1.0 : 0.0; };
@@ -106,7 +108,7 @@ struct Snow : Inviscid {
       d.shear[pair] = s[i] == s[j] ? rate(s[i]) : (hi - hj) / (s[i] - s[j]);
       d.spin[pair] = (hi + hj) / pair_sum(s, pair);
     }
-    return isotropic_differential(svd, d, dF);
+    return isotropic_differential(svd, d);
   }
 
   /// J_P - 1 [1]: negative where packed, positive where torn.

@@ -60,15 +60,15 @@ struct HenckyElastic : Inviscid {
   }
 
   template <class Constants, class Memory>
-  static Mat3 stress_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF) {
+  static auto stress_differential(const Constants& k, const Memory&, const Mat3& F) {
     const Svd<Real> svd = polar_svd(F);
-    return isotropic_differential(svd, derivative(k.lame, svd.s), dF);
+    return isotropic_differential(svd, derivative(k.lame, svd.s));
   }
 
   template <class Constants, class Memory>
-  static Mat3 projected_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF) {
+  static auto projected_differential(const Constants& k, const Memory&, const Mat3& F) {
     const Svd<Real> svd = polar_svd(F);
-    return isotropic_differential(svd, positive_part(derivative(k.lame, svd.s)), dF);
+    return isotropic_differential(svd, positive_part(derivative(k.lame, svd.s)));
   }
 
   /// lambda + 2 mu (1 + e_max - e_min) + 2 (-tau_min)_+ + max |tau_i| [Pa], with bounds of e instead of its

@@ -56,11 +56,12 @@ struct Tait : VolumeFamily<Tait>, RemembersNothing {
     const T J = determinant(F);
     return {cbrt(select(J < least_volume, T(least_volume), J)) * Matrix3<T>::Identity(), q};
   }
-  static Mat3 return_differential(const Constants&, const Memory&, const Mat3& F, const Mat3& dF, Real) {
-    const Real J = F.determinant();
-    if (J < least_volume) return Mat3::Zero();
-    const Real root = std::cbrt(J);
-    return cofactor(F).cwiseProduct(dF).sum() / (3 * root * root) * Mat3::Identity();
+  static auto return_differential(const Constants&, const Memory&, const Mat3& F, Real) {
+    const Real J = F.determinant(), root = std::cbrt(J);
+    const Real slope = J < least_volume ? 0 : 1 / (3 * root * root);
+    return [slope, C = cofactor(F)](const Mat3& dF) -> Mat3 {
+      return slope * C.cwiseProduct(dF).sum() * Mat3::Identity();
+    };
   }
 
   template <class T>

@@ -57,16 +57,17 @@ struct VolumeFamily {
   }
 
   template <class Constants, class Memory>
-  static Mat3 stress_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF) {
+  static auto stress_differential(const Constants& k, const Memory&, const Mat3& F) {
     const Mat3 C = cofactor(F);
-    const auto v = functions(k, F.col(0).dot(C.col(0)));
-    const Real I1 = F.squaredNorm(), half_dI1 = F.cwiseProduct(dF).sum(), dJ = C.cwiseProduct(dF).sum();
-    const Real d_pi = (0.5 * v.ddm * I1 + v.ddf) * dJ + v.dm * half_dI1;
-    return v.m * dF + v.dm * dJ * F + d_pi * C + (0.5 * v.dm * I1 + v.df) * cofactor_differential(F, dF);
+    return [F, C, v = functions(k, F.col(0).dot(C.col(0))), I1 = F.squaredNorm()](const Mat3& dF) -> Mat3 {
+      const Real half_dI1 = F.cwiseProduct(dF).sum(), dJ = C.cwiseProduct(dF).sum();
+      const Real d_pi = (0.5 * v.ddm * I1 + v.ddf) * dJ + v.dm * half_dI1;
+      return v.m * dF + v.dm * dJ * F + d_pi * C + (0.5 * v.dm * I1 + v.df) * cofactor_differential(F, dF);
+    };
   }
 
   template <class Constants, class Memory>
-  static Mat3 projected_differential(const Constants& k, const Memory&, const Mat3& F, const Mat3& dF) {
+  static auto projected_differential(const Constants& k, const Memory&, const Mat3& F) {
     const Svd<Real> svd = polar_svd(F);
     const Vec3& s = svd.s;
     const Vec3 c(s[1] * s[2], s[2] * s[0], s[0] * s[1]);  // dJ/ds
@@ -82,7 +83,7 @@ struct VolumeFamily {
       d.shear[pair] = v.m - pi * s[pair];  // from g_i = m s_i + pi s_j s_k
       d.spin[pair] = v.m + pi * s[pair];
     }
-    return isotropic_differential(svd, positive_part(d), dF);
+    return isotropic_differential(svd, positive_part(d));
   }
 
   /// Upper bound of the largest eigenvalue of the acoustic tensor in the current configuration, over all directions n:

@@ -61,7 +61,7 @@ struct VonMises : HenckyElastic {
            flow * (radius(k, q) + 0.5 * k.hardening * flow);
   }
 
-  static Mat3 return_differential(const Constants& k, const Memory& q, const Mat3& F, const Mat3& dF, Real) {
+  static auto return_differential(const Constants& k, const Memory& q, const Mat3& F, Real) {
     const Svd<Real> svd = polar_svd(F);
     const Vec3 e = trial_log_strains(svd.s), deviator = e - Vec3::Constant(e.mean());
     const Flow<Real> flow = flow_of(k, q, e.sum(), deviator.norm());
@@ -71,7 +71,7 @@ struct VonMises : HenckyElastic {
       dH = Mat3::Constant(1.0 / 3) + flow.ratio * (deviator_projection() - n * n.transpose()) +
            k.hardening / (2 * k.lame.mu + k.hardening) * n * n.transpose();
     }
-    return log_flow_differential(svd, flow, dH, dF);
+    return log_flow_differential(svd, flow, dH);
   }
 
   /// Value of the yield function [Pa]; <= 0 for admissible F.
