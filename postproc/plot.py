@@ -12,7 +12,7 @@ import sys
 
 import weft_read
 
-ENERGIES = ["kinetic_energy", "affine_energy", "elastic_energy", "gravitational_energy"]
+ENERGIES = ["kinetic_energy", "affine_energy", "elastic_energy", "gravitational_energy", "energy_less_work"]
 # Columns that say how the run went rather than what happened in it.
 RUN = {"step", "time", "wall_seconds"}
 

@@ -15,12 +15,18 @@ bool may_touch(const Wall& wall, const RigidState& state, Real dx, const Vec3i& 
   return wall.shape.surface(state, middle).distance <= (std::sqrt(3.0) * half_edge + 2 * on_surface) * dx;
 }
 
-/// Applies one wall to one block; returns the impulse that the wall received.
-Vec3 apply_wall(const Wall& wall, const RigidState& state, Real dx, const Vec3i& first_node, const Real* inertia,
-                Real* velocity) {
+/// Between a wall and the nodes of a block.
+struct Given {
+  Vec3 impulse = Vec3::Zero();  ///< To the wall [kg m/s].
+  Real work = 0;                ///< By the wall [J].
+};
+
+/// Applies one wall to one block.
+Given apply_wall(const Wall& wall, const RigidState& state, Real dx, const Vec3i& first_node, const Real* inertia,
+                 Real* velocity) {
   const Real slack = on_surface * dx;
-  Vec3 impulse = Vec3::Zero();
-  if (!may_touch(wall, state, dx, first_node)) return impulse;
+  Given given;
+  if (!may_touch(wall, state, dx, first_node)) return given;
 
   for (int place = 0; place < nodes_per_block; ++place) {
     const Real mass = inertia[place * NodeField::width];
@@ -29,11 +35,12 @@ Vec3 apply_wall(const Wall& wall, const RigidState& state, Real dx, const Vec3i&
     const Surface surface = wall.shape.surface(state, x);
     if (surface.distance > slack) continue;
     Eigen::Map<Vec3> v(velocity + place * NodeField::width);
-    const Vec3 before = v;
-    v = velocity_at_wall(wall.condition, wall.friction, before, state.velocity_at(x), surface.normal);
-    impulse += mass * (before - v);
+    const Vec3 before = v, v_wall = state.velocity_at(x);
+    v = velocity_at_wall(wall.condition, wall.friction, before, v_wall, surface.normal);
+    given.impulse += mass * (before - v);
+    given.work += mass * (v - before).dot(v_wall);
   }
-  return impulse;
+  return given;
 }
 
 }  // namespace
@@ -127,16 +134,21 @@ std::vector<WallContact> contacts_during(std::span<const Wall> walls, Real time,
   return all;
 }
 
-void apply_walls(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map, const NodeField& inertia,
+Real apply_walls(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map, const NodeField& inertia,
                  NodeField& velocity, std::span<Vec3> impulse) {
+  Real work = 0;
   for (std::size_t w = 0; w < walls.size(); ++w) {
     const RigidState state = walls[w].shape.at(time);
-    std::vector<Vec3> by_block(static_cast<std::size_t>(map.owned()), Vec3::Zero());
+    std::vector<Given> by_block(static_cast<std::size_t>(map.owned()));
 #pragma omp parallel for schedule(dynamic, 8)
     for (int b = 0; b < map.owned(); ++b)
       by_block[b] = apply_wall(walls[w], state, dx, map.first_node(b), inertia.block(b), velocity.block(b));
-    for (const Vec3& share : by_block) impulse[w] += share;
+    for (const Given& share : by_block) {
+      impulse[w] += share.impulse;
+      work += share.work;
+    }
   }
+  return work;
 }
 
 }  // namespace weft

@@ -47,7 +47,7 @@ void Handles::load(Real time) {
                    [&](const GridHandle::Dead& load) {
                      const Real factor = load.amplitude.at(time);
                      for (const auto& [number, rows] : body.watched(handle.list))
-                       pushes_.push_back({h, rows.front(), factor * load.forces[number]});
+                       pushes_.push_back({h, rows.front(), factor * load.forces[number], {}});
                    },
                    [&](const GridHandle::Following& load) {
                      const Real factor = load.amplitude.at(time) * load.magnitude;
@@ -61,22 +61,26 @@ void Handles::load(Real time) {
                        const FollowerForces f = follower_forces(load.kind, factor * load.measures[number], a1, a2);
                        for (std::size_t k = 0; k < rows.size(); ++k)
                          pushes_.push_back(
-                             {h, rows[k], sample.value[k] * f.place + sample.d1[k] * f.a1 + sample.d2[k] * f.a2});
+                             {h, rows[k], sample.value[k] * f.place + sample.d1[k] * f.a1 + sample.d2[k] * f.a2, {}});
                      }
                    }},
         handle.action);
   }
-  for (const Push& push : pushes_)
-    scene_.bodies[scene_.handles[push.handle].body]->points().get<ElementForce>()[push.vertex] += push.force;
+  for (Push& push : pushes_) {
+    Table& points = scene_.bodies[scene_.handles[push.handle].body]->points();
+    points.get<ElementForce>()[push.vertex] += push.force;
+    push.v = points.get<Velocity>()[push.vertex];
+  }
 }
 
 void Handles::count_loads(Real dt, std::span<HandleImpulse> impulses) const {
-  for (const auto& [h, vertex, force] : pushes_) {
+  const bool at_end = scene_.deck.time.scheme == Scheme::implicit_euler;  // of the step
+  for (const auto& [h, vertex, force, v_before] : pushes_) {
     const Table& points = std::as_const(*scene_.bodies[scene_.handles[h].body]).points();
     const Vec3 v = points.get<Velocity>()[vertex], before = points.get<Position>()[vertex] - dt * v;
     impulses[h].linear += dt * force;
     impulses[h].angular += dt * before.cross(force);
-    impulses[h].work += dt * force.dot(v);
+    impulses[h].work += dt * force.dot(at_end ? v : (v_before + v) / 2);
   }
 }
 
@@ -99,10 +103,10 @@ void Handles::settle(const Cuts& cuts, Real time) {
     const GridHandle::Hold* hold = handle.hold();
     if (hold == nullptr || time >= hold->until) continue;
     const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
-    const auto x = body.points().get<Position>();
+    const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
     for (const auto& [number, rows] : body.watched(handle.list)) {
       const HeldSum& sum = hold->sums[number];
-      Held held{h, &sum, {}, Vec3::Zero(), sum.axis};
+      Held held{h, &sum, {}, Vec3::Zero(), Vec3::Zero(), sum.axis};
       for (std::size_t k = 0; k < rows.size(); ++k) {
         const auto [known, is_new] =
             point_of.try_emplace({handle.body, rows[k]}, static_cast<std::uint32_t>(x_.size()));
@@ -112,6 +116,7 @@ void Handles::settle(const Cuts& cuts, Real time) {
         }
         held.parts.emplace_back(known->second, sum.stencil.weights[k]);
         held.x += sum.stencil.weights[k] * x[rows[k]];
+        held.v += sum.stencil.weights[k] * v[rows[k]];
       }
       held_.push_back(std::move(held));
     }
@@ -249,7 +254,7 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
     const Vec3 impulse = lambda[c] * held.axis;
     given.linear += held.sum->total * impulse;
     given.angular += (held.x - held.sum->total * states[held.handle].center).cross(impulse);
-    given.work += lambda[c] * wanted[c];
+    given.work += lambda[c] * (held.axis.dot(held.v) + wanted[c]) / 2;
   }
 }
 

@@ -79,7 +79,7 @@ class Run {
   Real end_;
   std::int64_t last_step_;
   bool resumed_ = false, other_ranks_ = false;  ///< From a checkpoint; of another number of ranks.
-  std::int64_t frame_shift_ = 0;  ///< Frame k is due at (k + shift) time.frame_interval.
+  std::int64_t frame_shift_ = 0;                ///< Frame k is due at (k + shift) time.frame_interval.
   std::optional<Recorder> recorder_;
   std::optional<Progress> progress_;
   StepReport last_report_;
@@ -238,7 +238,8 @@ void Run::one_step() {
     const auto timing = timers_.measure("balance");
     imbalance_ = stepper_.balance();
   }
-  last_report_ = stepper_.take(next_stop());
+  const bool row_is_due = (state_.step + 1) % deck_.output.diagnostics_every == 0 || state_.step + 1 == last_step_;
+  last_report_ = stepper_.take(next_stop(), row_is_due);
   if (last_report_.retries > 0)
     log_warning(fmt::format("step {} was taken again with a smaller dt: {}", state_.step, last_report_.refused));
   watchdog_->beat();
@@ -266,8 +267,8 @@ void Run::record_row() {
   const Totals totals = totals_of(comm_, scene_);
   particles_ = totals.particles;
   const auto memory = static_cast<Real>(comm_.sum(resident_bytes()));
-  const auto row = recorder_->history_row(
-      scene_, state_, totals, {last_report_.size.dt, wall_seconds() - started_, progress_->rate(), imbalance_, memory});
+  const auto row = recorder_->history_row(scene_, state_, last_report_, totals,
+                                          {wall_seconds() - started_, progress_->rate(), imbalance_, memory});
   recorded_step_ = state_.step;
   for (HandleImpulse& given : state_.handle_impulse) given = {.work = given.work};
   state_.handles_since = state_.time;

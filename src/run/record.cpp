@@ -99,8 +99,10 @@ std::vector<HistoryColumn> history_columns(const Scene& scene) {
   std::vector<HistoryColumn> columns{{"step", ""}, {"time", "s"}, {"dt", "s"}, {"particles", ""}, {"mass", "kg"}};
   add_vector(columns, "momentum", "kg m/s");
   add_vector(columns, "angular_momentum", "kg m^2/s");
-  for (const char* energy : {"kinetic_energy", "affine_energy", "elastic_energy", "gravitational_energy"})
+  for (const char* energy :
+       {"kinetic_energy", "affine_energy", "elastic_energy", "gravitational_energy", "energy_less_work"})
     columns.push_back({energy, "J"});
+  if (!scene.walls.empty()) columns.push_back({"work_of_colliders", "J"});
   for (const Wall& wall : scene.walls) add_vector(columns, "impulse_" + wall.name, "kg m/s");
   for (const GridHandle& handle : scene.handles) {
     add_vector(columns, "force_" + handle.name, "N");
@@ -233,13 +235,14 @@ FrameSeries& Recorder::series(const std::string& name) {
   return series_.try_emplace(name, comm_, folder_ / "frames", name, double_precision_, last_frame_).first->second;
 }
 
-std::vector<Real> Recorder::history_row(const Scene& scene, const RunState& state, const Totals& totals,
-                                        const Pace& pace) const {
-  std::vector<Real> row{Real(state.step), state.time, pace.dt, totals.particles, totals.mass};
+std::vector<Real> Recorder::history_row(const Scene& scene, const RunState& state, const StepReport& last_step,
+                                        const Totals& totals, const Pace& pace) const {
+  std::vector<Real> row{Real(state.step), state.time, last_step.size.dt, totals.particles, totals.mass};
   add_vector(row, totals.momentum);
   add_vector(row, totals.angular_momentum);
-  row.insert(row.end(),
-             {totals.kinetic_energy, totals.affine_energy, totals.elastic_energy, totals.gravitational_energy});
+  row.insert(row.end(), {totals.kinetic_energy, totals.affine_energy, totals.elastic_energy,
+                         totals.gravitational_energy, energy_less_work(scene, state, last_step, totals)});
+  if (!scene.walls.empty()) row.push_back(state.wall_work);
   for (const Vec3& impulse : state.wall_impulse) add_vector(row, impulse);
   const Real passed = state.time - state.handles_since;
   for (const auto& [linear, angular, work] : state.handle_impulse) {

@@ -19,6 +19,12 @@ constexpr Real infinity = std::numeric_limits<Real>::infinity();
 
 }  // namespace
 
+Real RunState::work() const {
+  Real sum = wall_work;
+  for (const HandleImpulse& given : handle_impulse) sum += given.work;
+  return sum;
+}
+
 std::string to_text(const RunState& state) {
   json j;
   j["step"] = state.step;
@@ -31,6 +37,7 @@ std::string to_text(const RunState& state) {
                            number(l.frequency), number(l.bending)});
   j["wall_impulse"] = json::array();
   for (const Vec3& p : state.wall_impulse) j["wall_impulse"].push_back({p.x(), p.y(), p.z()});
+  j["wall_work"] = state.wall_work;
   j["handle_impulse"] = json::array();
   for (const auto& [p, l, work] : state.handle_impulse)
     j["handle_impulse"].push_back({p.x(), p.y(), p.z(), l.x(), l.y(), l.z(), work});
@@ -58,6 +65,7 @@ RunState state_from_text(const std::string& text) {
                               number_or(l.at(3), infinity), number_or(l.at(4), infinity),
                               number_or(l.at(5), infinity)});
     for (const json& p : j.at("wall_impulse")) state.wall_impulse.emplace_back(p.at(0), p.at(1), p.at(2));
+    state.wall_work = j.at("wall_work");
     for (const json& p : j.at("handle_impulse"))
       state.handle_impulse.push_back({Vec3(p.at(0), p.at(1), p.at(2)), Vec3(p.at(3), p.at(4), p.at(5)), p.at(6)});
     state.handles_since = j.at("handles_since");

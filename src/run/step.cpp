@@ -186,6 +186,13 @@ StepSize size_of_step(const Scene& scene, const RunState& state) {
   return size;
 }
 
+Real energy_less_work(const Scene& scene, const RunState& state, const StepReport& last, const Totals& totals) {
+  Real potential = totals.potential();
+  if (state.step > 0 && scene.deck.time.scheme != Scheme::implicit_euler)
+    potential = (last.potential_before.value_or(std::numeric_limits<Real>::quiet_NaN()) + potential) / 2;
+  return totals.motion() + potential - state.work();
+}
+
 Stepper::Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers)
     : comm_(comm), scene_(scene), state_(state), timers_(timers), handles_(comm, scene) {
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
@@ -210,7 +217,7 @@ Stepper::Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers
   if (!scene.handles.empty()) holds_ = std::make_unique<GridHolds>(scene, std::move(first_bins));
 }
 
-StepReport Stepper::take(Real not_beyond) {
+StepReport Stepper::take(Real not_beyond, bool weigh) {
   settle(false);
   if (state_.limits.empty()) {
     const auto timing = timers_.measure("size");
@@ -233,6 +240,11 @@ StepReport Stepper::take(Real not_beyond) {
   const Real left = not_beyond - state_.time;
   if ((1 + round_off) * dt >= left) report.size = {left, stop};
   else if (2 * dt > left) report.size = {left / 2, stop};  // two equal steps rather than one and a sliver
+
+  if (!is_implicit() && (weigh || dt == left)) {
+    const auto timing = timers_.measure("record");
+    report.potential_before = totals_of(comm_, scene_).potential();
+  }
 
   if (!is_implicit()) {
     const auto timing = timers_.measure("elements");
@@ -300,14 +312,16 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given, StepReport& report) {
   if (is_implicit()) {
     const auto timing = timers_.measure("solve");
     const ImplicitReport solved = advance_implicit(dt, given);
+    given.wall_work = solved.wall_work;
     report.newton += solved.newton;
     report.krylov += solved.krylov;
     report.residuals = solved.residuals;
     if (!solved.converged) return {2, fmt::format("the implicit step was not found: {}", solved.failure)};
   } else {
     const auto timing = timers_.measure("grid");
-    advance_explicit({dt, state_.time, scene_.transfer.dx, scene_.deck.domain.gravity, scene_.light_mass, speed_bound},
-                     map_, scene_.walls, layer_, given.by_walls);
+    given.wall_work = advance_explicit(
+        {dt, state_.time, scene_.transfer.dx, scene_.deck.domain.gravity, scene_.light_mass, speed_bound}, map_,
+        scene_.walls, layer_, given.by_walls);
     if (!scene_.handles.empty()) handles_.hold(dt, state_.time, map_, layer_, given.by_handles);
   }
   const FastestNode fastest = fastest_node(map_, scene_.transfer.dx, layer_.velocity);
@@ -333,10 +347,11 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given, StepReport& report) {
 
 /// Adds what walls and handles gave on all ranks in a step to the state.
 void Stepper::count_impulses(Impulses& given) {
-  auto& [by_walls, by_handles] = given;
+  auto& [by_walls, by_handles, wall_work] = given;
   if (!by_walls.empty()) comm_.sum(std::span(by_walls.front().data(), 3 * by_walls.size()));
   static_assert(sizeof(HandleImpulse) == 7 * sizeof(Real));
   if (!by_handles.empty()) comm_.sum(std::span(by_handles.front().linear.data(), 7 * by_handles.size()));
+  if (!by_walls.empty()) state_.wall_work += comm_.sum(wall_work);
   for (std::size_t w = 0; w < by_walls.size(); ++w) state_.wall_impulse[w] += by_walls[w];
   for (std::size_t h = 0; h < by_handles.size(); ++h) {
     state_.handle_impulse[h].linear += by_handles[h].linear;

@@ -28,12 +28,12 @@ void velocity_of_block(const ExplicitStep& step, const Real* inertia, Real* velo
 
 }  // namespace
 
-void advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<const Wall> walls, Layer& layer,
+Real advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<const Wall> walls, Layer& layer,
                       std::span<Vec3> wall_impulse) {
 #pragma omp parallel for schedule(static)
   for (int b = 0; b < map.owned(); ++b) velocity_of_block(step, layer.inertia.block(b), layer.velocity.block(b));
 
-  apply_walls(walls, step.time, step.dx, map, layer.inertia, layer.velocity, wall_impulse);
+  return apply_walls(walls, step.time, step.dx, map, layer.inertia, layer.velocity, wall_impulse);
 }
 
 FastestNode fastest_node(const BlockMap& map, Real dx, const NodeField& velocity) {
@@ -43,7 +43,8 @@ FastestNode fastest_node(const BlockMap& map, Real dx, const NodeField& velocity
     for (int place = 0; place < nodes_per_block; ++place) {
       Real speed = Eigen::Map<const Vec3>(velocity.block(b) + place * NodeField::width).norm();
       if (!std::isfinite(speed)) speed = std::numeric_limits<Real>::infinity();
-      if (speed > by_block[b].speed) by_block[b] = {speed, (map.first_node(b) + node_at_place(place)).cast<Real>() * dx};
+      if (speed > by_block[b].speed)
+        by_block[b] = {speed, (map.first_node(b) + node_at_place(place)).cast<Real>() * dx};
     }
   }
   FastestNode fastest;

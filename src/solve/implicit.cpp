@@ -762,11 +762,12 @@ struct ImplicitGrid::Solver {
     linears.clear();
     look_at(x);
     if (holds.any()) report.of_conditions = holds.impulses(motion);
-    finish_step(layer, wall_impulse);
+    report.wall_work = finish_step(layer, wall_impulse);
     return report;
   }
 
-  void finish_step(Layer& layer, std::span<Vec3> wall_impulse) {
+  /// Returns the work of the walls.
+  Real finish_step(Layer& layer, std::span<Vec3> wall_impulse) {
     const Reading in(x);
 #pragma omp parallel for schedule(static)
     for (std::size_t n = 0; n < nodes; ++n) {
@@ -774,6 +775,7 @@ struct ImplicitGrid::Solver {
       Vec3::Map(node) = root_mass[n] > 0 ? Vec3(in[n] / root_mass[n]) : Vec3::Zero();
       node[3] = root_mass[n] > 0 ? 1 : 0;
     }
+    Real work = 0;
     for (const WallNode& node : wall_nodes) {
       Vec3 y = asked_velocity(in, node);
       const Real mass = k * root_mass[node.node] * root_mass[node.node];
@@ -782,9 +784,11 @@ struct ImplicitGrid::Solver {
         const Wall& wall = walls[contacts[c].wall];
         y = velocity_at_wall(wall.condition, wall.friction, before, contacts[c].velocity, contacts[c].normal);
         wall_impulse[contacts[c].wall] += mass * (before - y);
+        work += mass * (y - before).dot(contacts[c].velocity);
       }
       Eigen::Map<Vec3>(layer.velocity.block(0) + NodeField::width * node.node) = y;
     }
+    return work;
   }
 };
 

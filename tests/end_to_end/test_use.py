@@ -376,7 +376,8 @@ class Records(Case):
         header = (output / "diagnostics.csv").read_text().splitlines()[0].split(",")
         for column in ("step", "time [s]", "dt [s]", "particles", "mass [kg]", "momentum_y [kg m/s]",
                        "angular_momentum_z [kg m^2/s]", "kinetic_energy [J]", "affine_energy [J]",
-                       "elastic_energy [J]", "gravitational_energy [J]", "impulse_floor_y [kg m/s]", "wall_seconds [s]",
+                       "elastic_energy [J]", "gravitational_energy [J]", "energy_less_work [J]",
+                       "work_of_colliders [J]", "impulse_floor_y [kg m/s]", "wall_seconds [s]",
                        "particle_steps_per_second [1/s]", "imbalance", "memory_bytes [byte]", "centre_x [m]",
                        "corner [Pa]"):
             self.assertIn(column, header)
@@ -388,6 +389,9 @@ class Records(Case):
             self.assertAlmostEqual(n["mass"], mass, delta=1e-13 * mass)
             given = -mass * 9.81 * n["time"] - n["impulse_floor_y"]
             self.assertAlmostEqual(n["momentum_y"], given, delta=1e-11 * mass)
+        balance = [float(row["energy_less_work"]) for row in rows]
+        for before, after in zip(balance, balance[1:]):
+            self.assertLess(after, before + 1e-5 * abs(balance[0]))
 
     def test_the_last_frame_is_there_whatever_its_time_rounds_to(self):
         output = self.run_deck(self.deck(DROP), "out")  # 3 * 0.1 > 0.3 for computers

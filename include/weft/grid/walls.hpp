@@ -39,8 +39,9 @@ std::vector<WallContact> contacts_during(std::span<const Wall> walls, Real time,
                                          const NodeField& inertia);
 
 /// Applies the walls, one after another as listed, to the owned nodes with mass. Adds to impulse[w] what the material
-/// gave to wall w on this rank [kg m/s]. time: when the walls are looked at [s].
-void apply_walls(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map, const NodeField& inertia,
+/// gave to wall w on this rank [kg m/s]; returns the work of all walls on it [J]. time: when the walls are looked at
+/// [s].
+Real apply_walls(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map, const NodeField& inertia,
                  NodeField& velocity, std::span<Vec3> impulse);
 
 /// For each node of the owned blocks the projection on the changes of velocity that walls leave possible: none at

@@ -32,7 +32,8 @@ class Handles {
   /// Finds what is held from this time on, and the blocks around it, which have moved. Collective.
   void settle(const Cuts& cuts, Real time);
   /// Changes the velocities of owned nodes, walls being done, so that everything held is at its place after dt; writes
-  /// what each handle gave to its body [kg m/s], on this rank. Collective.
+  /// what each handle gave to its body [kg m/s], on this rank. Work is that of the mean velocity before and after,
+  /// which is what an impulse adds to kinetic energy. Collective.
   void hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses);
 
  private:
@@ -40,13 +41,14 @@ class Handles {
     std::size_t handle;
     const HeldSum* sum;                                 ///< In the scene.
     std::vector<std::pair<std::uint32_t, Real>> parts;  ///< Points, weights.
-    Vec3 x;                                             ///< The sum now [m].
+    Vec3 x, v;                                          ///< The sum now [m] and its velocity [m/s].
     Vec3 axis;                                          ///< After the step.
   };
   struct Push {
     std::size_t handle;
     std::int32_t vertex;  ///< Row.
     Vec3 force;           ///< [N].
+    Vec3 v;               ///< Of the vertex before [m/s].
   };
 
   void apply(std::span<const Real> impulse, std::span<Real> velocity_change);

@@ -14,7 +14,6 @@ namespace weft {
 
 /// How fast the run goes, for a row of the history and for the progress line.
 struct Pace {
-  Real dt = 0;            ///< Of the last step [s].
   Real wall_seconds = 0;  ///< Since the program started.
   Real particle_steps_per_second = 0;
   Real imbalance = 1;
@@ -33,8 +32,9 @@ class Recorder {
   Recorder(const Comm& comm, const std::filesystem::path& folder, const Scene& scene, const RunState& state,
            bool resumed);
 
-  /// The numbers of a row of diagnostics.csv. Collective.
-  std::vector<Real> history_row(const Scene& scene, const RunState& state, const Totals& totals, const Pace& pace) const;
+  /// The numbers of a row of diagnostics.csv after a step that its report tells of. Collective.
+  std::vector<Real> history_row(const Scene& scene, const RunState& state, const StepReport& last_step,
+                                const Totals& totals, const Pace& pace) const;
   /// diagnostics.csv, which such rows are appended to.
   History& history() { return history_; }
   /// Writes frame state.next_frame of every body, the colliders and, if asked for, the grid. Collective.

@@ -25,6 +25,7 @@ struct RunState {
   Real recovery_dt = std::numeric_limits<Real>::infinity();  ///< After a refused step dt grows from here [s].
   std::vector<StepLimit> limits;              ///< For each body, of all its points; empty before the first step.
   std::vector<Vec3> wall_impulse;             ///< What the material gave to each collider since the start [kg m/s].
+  Real wall_work = 0;                         ///< Of all colliders on the material since the start [J].
   std::vector<HandleImpulse> handle_impulse;  ///< What each handle gave since `handles_since`; all its work.
   Real handles_since = 0;                     ///< Time of the last row of the diagnostics [s].
   std::vector<PointId> next_id;               ///< For each body: the id of the next point that a source emits.
@@ -34,6 +35,9 @@ struct RunState {
   std::int64_t newton_steps = 0;              ///< Of implicit steps since the start, refused ones included.
   std::int64_t krylov_steps = 0;
   Cuts cuts;  ///< Saved as numbers beside this text.
+
+  /// Of colliders, handles and loads since the start [J].
+  Real work() const;
 };
 
 /// Everything but the cuts as JSON, exact to the last bit, and back. Throws Error(checkpoint) if the text is not such.

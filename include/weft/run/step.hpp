@@ -6,6 +6,7 @@
 #include "weft/run/handles.hpp"
 #include "weft/run/state.hpp"
 #include "weft/run/suspects.hpp"
+#include "weft/run/totals.hpp"
 #include "weft/scene/scene.hpp"
 #include "weft/solve/implicit.hpp"
 
@@ -30,10 +31,16 @@ StepSize size_of_step(const Scene& scene, const RunState& state);
 struct StepReport {
   StepSize size;
   int retries = 0;
-  int newton = 0, krylov = 0;   ///< Iterations of an implicit step, refused tries included.
-  std::vector<Real> residuals;  ///< Of the accepted try of an implicit step, by Newton step [sqrt(J)].
-  std::string refused;          ///< Why the first try was refused; the same on every rank.
+  int newton = 0, krylov = 0;            ///< Iterations of an implicit step, refused tries included.
+  std::vector<Real> residuals;           ///< Of the accepted try of an implicit step, by Newton step [sqrt(J)].
+  std::optional<Real> potential_before;  ///< Of an explicit step that was weighed: energy of the places before it [J].
+  std::string refused;                   ///< Why the first try was refused; the same on every rank.
 };
+
+/// All energy of a scene less the work done on it [J], after the last step: what it may not gain. The velocities of an
+/// explicit step belong to its middle, as does the work; so does then potential energy, as a mean of before and after;
+/// not a number if the step was not weighed. [docs/theory.md, (3.6)]
+Real energy_less_work(const Scene& scene, const RunState& state, const StepReport& last, const Totals& totals);
 
 /// Takes steps. Holds the grid between them, so that it is rebuilt only when the points touch other blocks.
 class Stepper {
@@ -44,10 +51,11 @@ class Stepper {
   /// touch; with new cuts of the curve, and of meshes along them, if `recut`. Collective.
   void settle(bool recut);
 
-  /// One step, at most to time `not_beyond` [s]. A transaction: bodies and state change only once all ranks accept it.
-  /// Throws Error(numerics), bodies and state as before, when time.max_retries halvings of dt do not help, or dt is too
-  /// small to come to an end; `suspicions` then says which points are to blame. Collective.
-  StepReport take(Real not_beyond);
+  /// One step, at most to time `not_beyond` [s], weighed before if `weigh` or if it reaches that. A transaction: bodies
+  /// and state change only once all ranks accept it. Throws Error(numerics), bodies and state as before, when
+  /// time.max_retries halvings of dt do not help, or dt is too small to come to an end; `suspicions` then says which
+  /// points are to blame. Collective.
+  StepReport take(Real not_beyond, bool weigh = false);
   const Suspicions& suspicions() const { return suspicions_; }
 
   /// Largest counted work of a rank over the mean. Collective.
@@ -89,6 +97,7 @@ class Stepper {
   struct Impulses {
     std::vector<Vec3> by_walls;
     std::vector<HandleImpulse> by_handles;
+    Real wall_work = 0;
   };
   Fault try_step(Real dt, Impulses& given, StepReport& report);
   void count_impulses(Impulses& given);

@@ -15,6 +15,9 @@ struct Totals {
   Real affine_energy = 0;                ///< Kinetic, of the motion around points: sum m tr(C D C^T) / 2 [J].
   Real elastic_energy = 0;               ///< [J].
   Real gravitational_energy = 0;         ///< -sum m g . x [J].
+
+  Real motion() const { return kinetic_energy + affine_energy; }
+  Real potential() const { return elastic_energy + gravitational_energy; }
 };
 
 /// The same on every rank; its bits depend on how points lie on ranks, but not on threads. Collective.

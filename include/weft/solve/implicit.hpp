@@ -38,6 +38,7 @@ struct ImplicitReport {
   std::vector<Real> residuals;  ///< Before the first and after each Newton step [sqrt(J)].
   /// What each condition on this rank gave along its weights, in the order of the constraints [N s].
   std::vector<Real> of_conditions;
+  Real wall_work = 0;  ///< By the walls on this rank [J].
 };
 
 /// Steps on one map; vectors, operator and solver are kept from step to step. Map, Terms and constraints are not owned;

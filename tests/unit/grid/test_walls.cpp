@@ -156,8 +156,10 @@ TEST(ApplyWallsTest, EveryNodeWithMassInsideAWallTakesItsVelocityInTheOrderOfThe
   const Real time = 0.3;
   Scene scene;
   std::vector<Vec3> impulse(walls.size(), Vec3::Constant(5));
-  apply_walls(walls, time, Scene::dx, scene.map, scene.inertia, scene.velocity, impulse);
+  const Real work =
+      Comm::world().sum(apply_walls(walls, time, Scene::dx, scene.map, scene.inertia, scene.velocity, impulse));
 
+  Real expected_work = 0;
   std::vector<int> hit(walls.size(), 0);
   const auto after_walls = [&](const Vec3i& node, std::span<Vec3> given) {
     Vec3 v = Scene::initial(node);
@@ -169,6 +171,7 @@ TEST(ApplyWallsTest, EveryNodeWithMassInsideAWallTakesItsVelocityInTheOrderOfThe
       const Vec3 before = v;
       v = velocity_at_wall(walls[w].condition, walls[w].friction, v, state.velocity_at(x), surface.normal);
       given[w] += Scene::mass(node) * (before - v);
+      expected_work += Scene::mass(node) * (v - before).dot(state.velocity_at(x));
       ++hit[w];
     }
     return v;
@@ -176,6 +179,7 @@ TEST(ApplyWallsTest, EveryNodeWithMassInsideAWallTakesItsVelocityInTheOrderOfThe
 
   std::vector<Vec3> expected(walls.size(), Vec3::Zero()), unused(walls.size(), Vec3::Zero());
   Scene::for_each_node([&](const Vec3i& node) { after_walls(node, expected); });
+  EXPECT_NEAR(work, expected_work, 1e-12 * std::abs(expected_work));
   EXPECT_GT(*std::min_element(hit.begin(), hit.begin() + 3), 0);
   EXPECT_EQ(hit[3], 0);  // between nodes
   for (int b = 0; b < scene.map.size(); ++b)

@@ -14,6 +14,8 @@ TEST(RunStateTest, TextHoldsEveryBit) {
   state.recovery_dt = 1.0 / 3;
   state.limits = {{100.0 / 3, 0, 0.1, 1 / 7.0, 1 / 11.0, 1 / 13.0}, {std::numeric_limits<Real>::infinity(), 1e-300, 7}};
   state.wall_impulse = {Vec3(1e-300, -0.0, 3.14159265358979), Vec3(1, 2, 3)};
+  state.wall_work = 1.0 / 7;
+  state.handle_impulse = {{Vec3(1, 2, 3), Vec3(4, 5, 6), 1.0 / 17}};
   state.next_id = {~0ull, 5};
   state.emitted_until = {-std::numeric_limits<Real>::infinity(), 0.7};
   state.probe_points = {9007199254740993ull};  // not a double
@@ -36,6 +38,8 @@ TEST(RunStateTest, TextHoldsEveryBit) {
     EXPECT_EQ(back.limits[b].bending, state.limits[b].bending);
   }
   EXPECT_EQ(back.wall_impulse, state.wall_impulse);
+  EXPECT_EQ(back.wall_work, state.wall_work);
+  EXPECT_EQ(back.work(), 1.0 / 7 + 1.0 / 17);
   EXPECT_EQ(back.next_id, state.next_id);
   EXPECT_EQ(back.emitted_until, state.emitted_until);
   EXPECT_EQ(back.probe_points, state.probe_points);
