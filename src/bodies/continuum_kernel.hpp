@@ -53,7 +53,7 @@ class Continuum final : public Body, public TrialBody {
  public:
   Continuum(std::string name, const typename L::Constants& constants, Real rest_density)
       : Body(std::move(name)), constants_(constants), rest_density_(rest_density) {
-    points_ = Table::with<Id, Position, Velocity, Affine, Mass, RestVolume, VolumeRatio, ElasticF>();
+    points_ = Table::with<Id, Home, Position, Velocity, Affine, Mass, RestVolume, VolumeRatio, ElasticF>();
     Columns::add_to(points_);
   }
 

@@ -118,7 +118,7 @@ std::array<Work, 4> least_work(KernelKind kernel, Real memory) {
 Real memory_of(Table& points) {
   Real bytes = 0;
   for (const ColumnView& column : points.columns(Keep::state)) bytes += static_cast<Real>(column.row_bytes);
-  Table known = Table::with<Id, Position, Velocity, Affine, Mass, RestVolume, VolumeRatio, ElasticF>();
+  Table known = Table::with<Id, Home, Position, Velocity, Affine, Mass, RestVolume, VolumeRatio, ElasticF>();
   for (const ColumnView& column : known.columns()) bytes -= static_cast<Real>(column.row_bytes);
   return bytes;
 }

@@ -1,6 +1,7 @@
 #include "weft/run/edit.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "weft/scene/build.hpp"
 
@@ -9,6 +10,8 @@ namespace {
 
 /// In spacings of a source's points.
 constexpr Real look_distance = 0.25;
+/// The drift of points that are to be binned anew.
+constexpr Real nowhere = std::numeric_limits<Real>::infinity();
 
 /// Every rank finds the same new points and numbers them alike; each keeps an equal share, and the next step brings
 /// them home.
@@ -41,6 +44,7 @@ void emit(const Comm& comm, Scene& scene, RunState& state) {
     }
     state.next_id[source.body] += positions.size();
     body.rest(first_row);
+    if (!positions.empty()) state.drift[source.body] = nowhere;
     if (!state.limits.empty()) state.limits[source.body].include(body.limit_from(first_row));
   }
 }
@@ -64,6 +68,7 @@ RunState start_scene(const Comm& comm, Scene& scene) {
   state.wall_impulse.assign(scene.walls.size(), Vec3::Zero());
   state.handle_impulse.assign(scene.handles.size(), {});
   state.next_id = scene.first_free_id;
+  state.drift.assign(scene.bodies.size(), nowhere);
   state.emitted_until.assign(scene.sources.size(), -std::numeric_limits<Real>::infinity());
   state.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
   edit_points(comm, scene, state);
@@ -76,7 +81,9 @@ void edit_points(const Comm& comm, Scene& scene, RunState& state) {
     std::int64_t removed = 0;
     for (auto& body : scene.bodies)
       if (!body->has_mesh()) removed += remove_outside(*scene.bounds, body->points());
-    state.removed_points += comm.sum(removed);
+    removed = comm.sum(removed);
+    state.removed_points += removed;
+    if (removed > 0) std::fill(state.drift.begin(), state.drift.end(), nowhere);
   }
 }
 

@@ -121,7 +121,7 @@ void Handles::settle(const Cuts& cuts, Real time) {
       held_.push_back(std::move(held));
     }
   }
-  bins_.sort(scene_.transfer.kernel, scene_.transfer.dx, x_, id_);
+  bins_.sort(scene_.transfer.dx, x_, id_);
   std::vector<BlockKey> touched = touched_blocks(std::span(&bins_, 1));
   if (comm_.any(!has_map_ || touched != touched_ || !(cuts == cuts_))) {
     touched_ = std::move(touched);

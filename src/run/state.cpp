@@ -35,6 +35,8 @@ std::string to_text(const RunState& state) {
   for (const StepLimit& l : state.limits)
     j["limits"].push_back({number(l.wave_speed), number(l.viscosity), number(l.speed), number(l.mesh_speed),
                            number(l.frequency), number(l.bending)});
+  j["drift"] = json::array();
+  for (const Real d : state.drift) j["drift"].push_back(number(d));
   j["wall_impulse"] = json::array();
   for (const Vec3& p : state.wall_impulse) j["wall_impulse"].push_back({p.x(), p.y(), p.z()});
   j["wall_work"] = state.wall_work;
@@ -64,6 +66,7 @@ RunState state_from_text(const std::string& text) {
       state.limits.push_back({number_or(l.at(0), infinity), number_or(l.at(1), infinity), number_or(l.at(2), infinity),
                               number_or(l.at(3), infinity), number_or(l.at(4), infinity),
                               number_or(l.at(5), infinity)});
+    for (const json& d : j.at("drift")) state.drift.push_back(number_or(d, infinity));
     for (const json& p : j.at("wall_impulse")) state.wall_impulse.emplace_back(p.at(0), p.at(1), p.at(2));
     state.wall_work = j.at("wall_work");
     for (const json& p : j.at("handle_impulse"))

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <limits>
 
+#include "weft/bodies/continuum.hpp"
 #include "weft/coupling/continuum_term.hpp"
 #include "weft/coupling/mesh_term.hpp"
 #include "weft/parallel/ship.hpp"
@@ -198,6 +199,7 @@ Stepper::Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
     for (PointSet* points : scene.bodies[b]->sets()) sets_.push_back({b, points});
   bins_.resize(sets_.size());
+  is_binned_.assign(sets_.size(), false);
   if (!is_implicit()) return;
   settings_ = implicit_settings(scene);
   std::vector<const Bins*> first_bins;  // of each body
@@ -278,6 +280,7 @@ StepReport Stepper::take(Real not_beyond, bool weigh) {
   const auto timing = timers_.measure("edit");
   edit_points(comm_, scene_, state_);
   agree_on_limits(comm_, state_);
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) state_.drift[b] += dt * state_.limits[b].speed;
   return report;
 }
 
@@ -456,36 +459,56 @@ void Stepper::commit(Real dt) {
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b) state_.limits[b].include(scene_.bodies[b]->finish(dt));
 }
 
-/// Finds the blocks of all points; the error is this rank's alone, for all to agree on.
-std::optional<Error> Stepper::find_points() {
+/// Finds the bins of points that may leave the tiles of theirs, or of all points, wherever they are at home; the error
+/// is this rank's alone, for all to agree on. Quadrature points follow the vertices of their mesh, so meshes are binned
+/// in every step.
+std::optional<Error> Stepper::find_points(bool all) {
   const auto timing = timers_.measure("sort");
+  const Real dx = scene_.transfer.dx, margin = drift_margin(scene_.transfer.kernel) * dx;
   try {
-    for (std::size_t s = 0; s < sets_.size(); ++s)
-      bins_[s].find(scene_.transfer.kernel, scene_.transfer.dx, sets_[s].points->points().get<Position>());
+    for (std::size_t s = 0; s < sets_.size(); ++s) {
+      Table& points = sets_[s].points->points();
+      const auto x = std::as_const(points).get<Position>();
+      Real& drift = state_.drift[sets_[s].body];
+      const bool is_due = !(drift <= margin);
+      if (is_of_mesh(s)) {
+        is_binned_[s] = false;
+        bins_[s].find(dx, x);
+      } else if (is_due || all || !is_binned_[s]) {
+        is_binned_[s] = false;
+        if (is_due) find_homes(dx, x, points.get<Home>());
+        bins_[s].find(std::as_const(points).get<Home>());
+        drift = is_due ? 0 : drift;
+      }
+    }
   } catch (const Error& error) {
     return error;
   }
   return std::nullopt;
 }
 
-/// The visiting order of all points, whose blocks are known.
+/// The visiting order of points whose bins were found.
 void Stepper::arrange_points() {
   const auto timing = timers_.measure("sort");
   for (std::size_t s = 0; s < sets_.size(); ++s) {
+    if (is_binned_[s]) continue;
     Table& points = sets_[s].points->points();
     bins_[s].arrange(points.get<Id>());
     if (!is_of_mesh(s) && bins_[s].disorder() > most_disorder) {
       points.reorder(bins_[s].order());
       bins_[s].rows_were_reordered();
     }
+    is_binned_[s] = true;
   }
 }
 
 void Stepper::settle(bool recut) {
   const std::size_t bytes_before = bytes_of_points();
-  std::optional<Error> error = find_points();
+  std::optional<Error> error = find_points(recut);
+  if (std::find(is_binned_.begin(), is_binned_.end(), false) == is_binned_.end()) return;
   const auto agree = [&] {
     if (!comm_.any(error.has_value())) return;
+    std::fill(state_.drift.begin(), state_.drift.end(), std::numeric_limits<Real>::infinity());
     suspicions_ = suspect_states(scene_);
     const std::string accused = accuse(comm_, suspicions_);
     comm_.agree([&] {
@@ -495,12 +518,13 @@ void Stepper::settle(bool recut) {
   if (recut) {
     agree();
     cut_anew();
-    error = find_points();
+    error = find_points(false);
   }
   // Mostly nobody has anything to do, and one reduction tells all.
   std::vector<Real> needs(bins_.size() + 2, 0);
   if (!error)
-    for (std::size_t s = 0; s < bins_.size(); ++s) needs[s] = !is_of_mesh(s) && has_leavers(bins_[s]) ? 1 : 0;
+    for (std::size_t s = 0; s < bins_.size(); ++s)
+      needs[s] = !is_of_mesh(s) && !is_binned_[s] && has_leavers(bins_[s]) ? 1 : 0;
   needs[bins_.size()] = !error && touches_other_blocks() ? 1 : 0;
   needs[bins_.size() + 1] = error ? 1 : 0;
   {
@@ -513,7 +537,7 @@ void Stepper::settle(bool recut) {
                   [](Real need) { return need > 0; })) {
     for (std::size_t s = 0; s < bins_.size(); ++s)
       if (needs[s] > 0) send_home(s);
-    error = find_points();
+    error = find_points(false);
     agree();
     rebuild = comm_.any(touches_other_blocks());
   }
@@ -540,8 +564,7 @@ void Stepper::cut_anew() {
   map_is_stale_ = map_is_stale_ || !(cuts == state_.cuts);
   state_.cuts = cuts;
   for (const auto& body : scene_.bodies)
-    body->share(comm_,
-                [&](const Vec3& x) { return cuts.owner(first_block(scene_.transfer.kernel, scene_.transfer.dx, x)); });
+    body->share(comm_, [&](const Vec3& x) { return cuts.owner(home_block(scene_.transfer.dx, x)); });
 }
 
 bool Stepper::has_leavers(const Bins& bins) const {

@@ -6,7 +6,7 @@
 namespace weft {
 namespace {
 
-/// v = p / m + dt g on the nodes of one block; empty nodes are at rest.
+/// v = p / m + dt g on the nodes of one block; empty nodes are at rest, and a mass that is not a number shows.
 void velocity_of_block(const ExplicitStep& step, const Real* inertia, Real* velocity) {
   const Vec3 fall = step.dt * step.gravity;
   for (int place = 0; place < nodes_per_block; ++place) {
@@ -15,7 +15,7 @@ void velocity_of_block(const ExplicitStep& step, const Real* inertia, Real* velo
     value[3] = mass > 0 ? 1 : 0;
     Eigen::Map<Vec3> v(value);
     if (!(mass > 0)) {
-      v.setZero();
+      v.setConstant(mass == 0 ? 0 : mass);
       continue;
     }
     v = Eigen::Map<const Vec3>(inertia + place * NodeField::width + 1) / mass + fall;

@@ -7,7 +7,7 @@
 #include <numeric>
 
 #include "weft/base/check.hpp"
-#include "weft/transfer/dispatch.hpp"
+#include "weft/math/kernels.hpp"
 
 namespace weft {
 namespace {
@@ -38,47 +38,69 @@ void sort_by_id(std::span<std::uint32_t> rows, std::span<const PointId> id, std:
   }
 }
 
-/// So many points' blocks are found in one loop over all their coordinates, which takes several of them at once.
-constexpr std::ptrdiff_t points_at_once = 64;
-
-/// The block of each point, coordinate by coordinate. False if a point is `limit` [dx] or more away from the origin, or
-/// nowhere; its block then means nothing.
-template <class Kernel>
-bool find_blocks(std::span<const Vec3> x, Real per_dx, Real limit, std::int32_t* blocks) {
-  const Real* coordinates = x.data()->data();
-  int lost = 0;
-  for (std::size_t k = 0; k < 3 * x.size(); ++k) {
-    const Real scaled = coordinates[k] * per_dx;
-    const bool is_near = std::abs(scaled) < limit;  // false if it is not a number
-    lost |= is_near ? 0 : 1;
-    blocks[k] = Kernel::base(is_near ? scaled : 0) >> 2;  // as in block_of_node
-  }
-  return lost == 0;
+/// floor(x / dx - bin_start) / 4 rounded down. False if x is `limit` [dx] or more away, or nowhere; the block then
+/// means nothing.
+inline bool find_block(Real x, Real per_dx, Real limit, std::int32_t& block) {
+  const Real scaled = x * per_dx;
+  const bool is_near = std::abs(scaled) < limit;  // false if it is not a number
+  block = floor_to_int(is_near ? scaled - bin_start : 0) >> 2;
+  return is_near;
 }
+
+constexpr BlockCode no_block = ~BlockCode{0};  // codes have 63 bits
+
+/// One block less than the curve holds: tiles reach one further.
+constexpr Real farthest = Real(max_block_coordinate - 1) * block_width;
 
 }  // namespace
 
-BlockKey first_block(KernelKind kernel, Real dx, const Vec3& x) {
-  return with_kernel(kernel, [&](auto k) {
-    using Kernel = decltype(k);
-    const Vec3 scaled = x * (1 / dx);
-    return key_of(block_of_node({Kernel::base(scaled.x()), Kernel::base(scaled.y()), Kernel::base(scaled.z())}));
-  });
+BlockKey home_block(Real dx, const Vec3& x) {
+  Vec3i block;
+  for (int axis = 0; axis < 3; ++axis) find_block(x[axis], 1 / dx, farthest, block[axis]);
+  return key_of(block);
 }
 
-void Bins::sort(KernelKind kernel, Real dx, std::span<const Vec3> x, std::span<const PointId> id) {
-  find(kernel, dx, x);
+void find_homes(Real dx, std::span<const Vec3> x, std::span<BlockCode> home) {
+  WEFT_ENSURE(home.size() == x.size());
+  const auto count = static_cast<std::ptrdiff_t>(x.size());
+  const Real per_dx = 1 / dx;
+  int lost = 0;
+  // All coordinates of some points in one loop, which takes several of them at once.
+  constexpr std::ptrdiff_t points_at_once = 64;
+#pragma omp parallel for schedule(static) reduction(| : lost)
+  for (std::ptrdiff_t begin = 0; begin < count; begin += points_at_once) {
+    const std::ptrdiff_t here = std::min(points_at_once, count - begin);
+    const Real* coordinates = x[begin].data();
+    std::int32_t blocks[3 * points_at_once];
+    for (std::ptrdiff_t k = 0; k < 3 * here; ++k)
+      lost |= find_block(coordinates[k], per_dx, farthest, blocks[k]) ? 0 : 1;
+    for (std::ptrdiff_t k = 0; k < here; ++k)
+      home[begin + k] = code_of(blocks[3 * k], blocks[3 * k + 1], blocks[3 * k + 2]);
+  }
+  require(lost == 0, ExitCode::numerics,
+          "a point left the largest possible domain or its position is not a number; give domain.bounds to remove "
+          "points that leave, or reduce time.max_dt");
+}
+
+void Bins::sort(Real dx, std::span<const Vec3> x, std::span<const PointId> id) {
+  find(dx, x);
   arrange(id);
 }
 
-void Bins::find(KernelKind kernel, Real dx, std::span<const Vec3> x) {
-  find_runs(kernel, dx, x);
+void Bins::find(Real dx, std::span<const Vec3> x) {
+  homes_.resize(x.size());
+  find_homes(dx, x, homes_);
+  find(homes_);
+}
+
+void Bins::find(std::span<const BlockCode> home) {
+  find_runs(home);
   make_bins();
 }
 
 /// Cuts the rows into runs within one block, and counts the points of each block, thread by thread.
-void Bins::find_runs(KernelKind kernel, Real dx, std::span<const Vec3> x) {
-  const auto count = static_cast<std::ptrdiff_t>(x.size());
+void Bins::find_runs(std::span<const BlockCode> home) {
+  const auto count = static_cast<std::ptrdiff_t>(home.size());
   const int threads = omp_get_max_threads();
   found_.resize(static_cast<std::size_t>(threads));
   for (Found& f : found_) {
@@ -86,61 +108,44 @@ void Bins::find_runs(KernelKind kernel, Real dx, std::span<const Vec3> x) {
     f.counts.clear();
     f.number.clear();
     f.runs.clear();
-    f.lost = false;
   }
-  with_kernel(kernel, [&](auto k) {
-    using Kernel = decltype(k);
-    // One block less than the curve holds: kernels start up to two nodes before their point.
-    const Real per_dx = 1 / dx, limit = Real(max_block_coordinate - 1) * block_width;
 #pragma omp parallel num_threads(threads)
-    {
-      Found& mine = found_[static_cast<std::size_t>(omp_get_thread_num())];
-      const auto number_of = [&mine](const Vec3i& block) {
-        const int next = static_cast<int>(mine.blocks.size());
-        const int number = mine.number.find_or_add(block, next);
-        if (number == next) {
-          mine.blocks.push_back(block);
-          mine.counts.push_back(0);
-        }
-        return number;
-      };
-      // A point that left its block interrupts a run, which then goes on: so the last two blocks are remembered.
-      Vec3i block = Vec3i::Constant(std::numeric_limits<std::int32_t>::max()), block_before = block;
-      int number_before = -1;
-      Run run{-1, 0, 0};
-      const auto close = [&mine, &run] {
-        if (run.count == 0) return;
-        mine.runs.push_back(run);
-        mine.counts[run.block] += run.count;
-      };
+  {
+    Found& mine = found_[static_cast<std::size_t>(omp_get_thread_num())];
+    const auto number_of = [&mine](BlockCode code) {
+      const Vec3i block = block_of_code(code);
+      const int next = static_cast<int>(mine.blocks.size());
+      const int number = mine.number.find_or_add(block, next);
+      if (number == next) {
+        mine.blocks.push_back(block);
+        mine.counts.push_back(0);
+      }
+      return number;
+    };
+    // A point that left its block interrupts a run, which then goes on: so the last two blocks are remembered.
+    BlockCode code = no_block, code_before = no_block;
+    int number_before = -1;
+    Run run{-1, 0, 0};
+    const auto close = [&mine, &run] {
+      if (run.count == 0) return;
+      mine.runs.push_back(run);
+      mine.counts[run.block] += run.count;
+    };
 #pragma omp for schedule(static) nowait
-      for (std::ptrdiff_t begin = 0; begin < count; begin += points_at_once) {
-        const std::ptrdiff_t end = std::min(begin + points_at_once, count);
-        std::int32_t blocks[3 * points_at_once];
-        mine.lost |= !find_blocks<Kernel>(x.subspan(begin, end - begin), per_dx, limit, blocks);
-        for (std::ptrdiff_t p = begin; p < end; ++p) {
-          const std::int32_t* b = blocks + 3 * (p - begin);
-          if (b[0] == block.x() && b[1] == block.y() && b[2] == block.z()) {
-            ++run.count;
-            continue;
-          }
-          close();
-          const Vec3i here(b[0], b[1], b[2]);
-          const int number = here == block_before ? number_before : number_of(here);
-          block_before = block;
-          number_before = run.block;
-          block = here;
-          run = {number, static_cast<std::uint32_t>(p), 1};
-        }
+    for (std::ptrdiff_t p = 0; p < count; ++p) {
+      if (home[p] == code) {
+        ++run.count;
+        continue;
       }
       close();
+      const int number = home[p] == code_before ? number_before : number_of(home[p]);
+      code_before = code;
+      number_before = run.block;
+      code = home[p];
+      run = {number, static_cast<std::uint32_t>(p), 1};
     }
-  });
-  for (const Found& f : found_)
-    require(
-        !f.lost, ExitCode::numerics,
-        "a point left the largest possible domain or its position is not a number; give domain.bounds to remove points "
-        "that leave, or reduce time.max_dt");
+    close();
+  }
 }
 
 /// The union of what the threads found, in curve order.
@@ -249,7 +254,8 @@ Real Bins::disorder() const {
 }
 
 std::size_t Bins::bytes() const {
-  std::size_t sum = bins_.capacity() * sizeof(Bin) + order_.capacity() * sizeof(std::uint32_t);
+  std::size_t sum = bins_.capacity() * sizeof(Bin) + order_.capacity() * sizeof(std::uint32_t) +
+                    homes_.capacity() * sizeof(BlockCode);
   for (const Found& f : found_)
     sum += f.blocks.capacity() * sizeof(Vec3i) + f.counts.capacity() * sizeof(std::uint32_t) + f.number.bytes() +
            f.runs.capacity() * sizeof(Run);

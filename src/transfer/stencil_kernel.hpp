@@ -40,11 +40,11 @@ class Stencils {
     const Vector3<Pack> at = load(x, rows);
     Pack place = 0;
     for (int axis = 0; axis < 3; ++axis) {
-      const Pack scaled = at[axis] * per_dx - origin[axis];
-      // The block is known: rounding, which may also make the difference negative, must not carry a point beyond the
-      // tile.
-      const Pack first = min(max(truncated(scaled - Kernel::offset), Pack(0)), Pack(block_width - 1));
-      const Pack t = scaled - first;
+      const Pack scaled = at[axis] * per_dx, start = scaled - Kernel::offset, cut = truncated(start);
+      // The tile is known: rounding, which may also make the difference negative, must not carry a point beyond it.
+      const Pack first =
+          min(max(select(cut > start, cut - 1, cut) - origin[axis], Pack(0)), Pack(Tile<Kernel>::edge - n));
+      const Pack t = scaled - (first + origin[axis]);
       put(first, corner_[axis]);
       put(t, t_[axis]);
       place = place * Pack(Tile<Kernel>::edge) + first;
@@ -115,10 +115,10 @@ void for_each_stencil(ChunkRows rows, std::span<const Vec3> x, const Real4& orig
   }
 }
 
-/// The nodes that the points of one block reach: the block and a margin towards +x, +y, +z.
+/// The nodes that the points of one bin reach: its block and the seven neighbours towards +x, +y, +z.
 template <class Kernel>
 struct Tile {
-  static constexpr int edge = block_width + Kernel::nodes - 1;
+  static constexpr int edge = 2 * block_width;
   Real4 node[edge][edge][edge];
 
   void clear() { std::memset(node, 0, sizeof(node)); }
@@ -129,33 +129,29 @@ struct Tile {
   Real4* first_of(const typename Stencils<Kernel>::One& s) { return &node[0][0][0] + s.place(); }
   const Real4* first_of(const typename Stencils<Kernel>::One& s) const { return &node[0][0][0] + s.place(); }
 
-  /// Calls f(tile row, block number, place in block, run): runs of nodes that are contiguous along z in both.
-  template <class F>
-  void for_each_run(const Bin& bin, F&& f) {
+  /// Calls f(tile row, field row): runs of four nodes that are contiguous along z in both. rows: those of a NodeField,
+  /// from the first block on.
+  template <class R, class F>
+  void for_each_run(R* rows, const Bin& bin, F&& f) {
     for (int o = 0; o < 8; ++o) {
       const Vec3i from = octant_offset(o) * block_width;
-      const Vec3i size = (Vec3i::Constant(edge) - from).cwiseMin(block_width);
-      for (int x = 0; x < size.x(); ++x)
-        for (int y = 0; y < size.y(); ++y)
-          f(&node[from.x() + x][from.y() + y][from.z()], bin.numbers[o], (x * block_width + y) * block_width, size.z());
+      R* field = rows + static_cast<std::size_t>(bin.numbers[o]) * NodeField::row;
+      for (int x = 0; x < block_width; ++x)
+        for (int y = 0; y < block_width; ++y, field += block_width * NodeField::width)
+          f(&node[from.x() + x][from.y() + y][from.z()], field);
     }
   }
 
   void add_to(NodeField& field, const Bin& bin) { add_to(field.block(0), bin); }
   void load_from(const NodeField& field, const Bin& bin) { load_from(field.block(0), bin); }
-  /// Rows as those of a NodeField, from the first block on.
   void add_to(Real* rows, const Bin& bin) {
-    for_each_run(bin, [&](Real4* tile, int block, int place, int run) {
-      Real* to = rows + static_cast<std::size_t>(block) * NodeField::row + place * NodeField::width;
-      for (int z = 0; z < run; ++z, to += NodeField::width) store4(to, load4(to) + tile[z]);
+    for_each_run(rows, bin, [](const Real4* tile, Real* to) {
+      for (int z = 0; z < block_width; ++z, to += NodeField::width) store4(to, load4(to) + tile[z]);
     });
   }
-
   void load_from(const Real* rows, const Bin& bin) {
-    for_each_run(bin, [&](Real4* tile, int block, int place, int run) {
-      const Real* from = rows + static_cast<std::size_t>(block) * NodeField::row + place * NodeField::width;
-      for (int z = 0; z < run; ++z, from += NodeField::width) tile[z] = load4(from);
-    });
+    for_each_run(rows, bin,
+                 [](Real4* tile, const Real* from) { std::memcpy(tile, from, block_width * sizeof(Real4)); });
   }
 };
 

@@ -98,27 +98,29 @@ void gather_chunk(const TransferSettings& settings, const Real4& origin, ChunkRo
 /// Bound of the gathered |C~|^2 of the points in a tile. Along each axis the gradient operator of every kernel is an
 /// average, with weights that are not negative, of differences between neighbouring nodes over dx, and a difference
 /// counts only if both nodes have mass: what has none is no neighbour of a point. (But the linear kernel's gradient
-/// sees the nodes of the cell even where their weight is zero.) Not finite if a velocity is not.
+/// sees the nodes of the cell even where their weight is zero.) Of each axis and component the largest difference is
+/// taken by itself. Not finite if a velocity is not.
 template <class Kernel>
 Real gradient_bound(const Tile<Kernel>& tile, Real dx) {
   constexpr int edge = Tile<Kernel>::edge;
   constexpr bool empty_nodes_count = Kernel::inverse_inertia == 0;
-  const auto difference = [](const Real4& a, const Real4& b) {
+  const auto include = [](Real4& most, const Real4& a, const Real4& b) {
     const Real4 d = a - b;
-    const Real size2 = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
-    return empty_nodes_count ? size2 : size2 * a[3] * b[3];
+    Real4 size2 = d * d;
+    if constexpr (!empty_nodes_count) size2 *= a[3] * b[3];
+    most = most > size2 ? most : size2;
   };
-  Real most[3] = {0, 0, 0};
-  Real4 all{};
+  Real4 most_x{}, most_y{}, most_z{}, all{};
   for (int i = 0; i < edge; ++i)
     for (int j = 0; j < edge; ++j)
       for (int l = 0; l < edge; ++l) {
         const Real4& here = tile.node[i][j][l];
         all += here;
-        if (i > 0) most[0] = std::max(most[0], difference(here, tile.node[i - 1][j][l]));
-        if (j > 0) most[1] = std::max(most[1], difference(here, tile.node[i][j - 1][l]));
-        if (l > 0) most[2] = std::max(most[2], difference(here, tile.node[i][j][l - 1]));
+        if (i > 0) include(most_x, here, tile.node[i - 1][j][l]);
+        if (j > 0) include(most_y, here, tile.node[i][j - 1][l]);
+        if (l > 0) include(most_z, here, tile.node[i][j][l - 1]);
       }
+  const Real4 most = most_x + most_y + most_z;
   const Real not_finite = 0 * (all[0] + all[1] + all[2]);  // zero or not a number; a maximum may lose such
   return (most[0] + most[1] + most[2]) / (dx * dx) + not_finite;
 }

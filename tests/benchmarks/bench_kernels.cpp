@@ -63,7 +63,7 @@ struct Cloud {
     layer.reset(map.size());
   }
 
-  void sort() { bins.sort(settings.kernel, dx, points.get<Position>(), points.get<Id>()); }
+  void sort() { bins.sort(dx, points.get<Position>(), points.get<Id>()); }
 };
 
 void report(benchmark::State& state, double bytes_per_point) {

@@ -9,6 +9,11 @@
 
 namespace weft {
 
+/// The block that a point is binned in, as a code (weft/grid/block_index.hpp): where it stood when points were last
+/// binned.
+struct Home : Field<PointId> {
+  static constexpr Label label{"home_block", "1"};
+};
 /// Current over rest volume, det F of the whole motion (elastic and plastic).
 struct VolumeRatio : Field<Real> {
   static constexpr Label label{"volume_ratio", "1"};

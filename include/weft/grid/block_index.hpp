@@ -8,6 +8,20 @@
 
 namespace weft {
 
+/// A block's coordinates in 21 bits each, and back.
+using BlockCode = std::uint64_t;
+inline BlockCode code_of(std::int32_t x, std::int32_t y, std::int32_t z) {
+  constexpr BlockCode bits = (BlockCode{1} << 21) - 1;
+  return (static_cast<BlockCode>(x) & bits) << 42 | (static_cast<BlockCode>(y) & bits) << 21 |
+         (static_cast<BlockCode>(z) & bits);
+}
+inline Vec3i block_of_code(BlockCode code) {
+  const auto part = [code](int shift) {  // the sign is the highest of the 21 bits
+    return static_cast<std::int32_t>(static_cast<std::int64_t>(code << (43 - shift)) >> 43);
+  };
+  return {part(42), part(21), part(0)};
+}
+
 /// A hash table with open addressing: a look-up is one or two reads.
 class BlockIndex {
  public:
@@ -41,11 +55,7 @@ class BlockIndex {
     int number = -1;
   };
 
-  static std::uint64_t packed(const Vec3i& block) {
-    constexpr std::uint64_t bits = (std::uint64_t{1} << 21) - 1;
-    return (static_cast<std::uint64_t>(block.x()) & bits) << 42 | (static_cast<std::uint64_t>(block.y()) & bits) << 21 |
-           (static_cast<std::uint64_t>(block.z()) & bits);
-  }
+  static BlockCode packed(const Vec3i& block) { return code_of(block.x(), block.y(), block.z()); }
   /// Where this code stands, or the free slot where it would. [Knuth, TAOCP 3, 6.4: multiplicative hashing]
   std::size_t place_of(std::uint64_t code) const {
     std::size_t at = (code * 0x9e3779b97f4a7c15u) >> shift_;

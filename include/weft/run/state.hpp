@@ -24,6 +24,7 @@ struct RunState {
   std::int64_t next_frame = 0;                               ///< Frame k is due at k * time.frame_interval.
   Real recovery_dt = std::numeric_limits<Real>::infinity();  ///< After a refused step dt grows from here [s].
   std::vector<StepLimit> limits;              ///< For each body, of all its points; empty before the first step.
+  std::vector<Real> drift;                    ///< For each body: how far points may be from where they were binned [m].
   std::vector<Vec3> wall_impulse;             ///< What the material gave to each collider since the start [kg m/s].
   Real wall_work = 0;                         ///< Of all colliders on the material since the start [J].
   std::vector<HandleImpulse> handle_impulse;  ///< What each handle gave since `handles_since`; all its work.

@@ -86,7 +86,7 @@ class Stepper {
   };
 
   bool is_of_mesh(std::size_t set) const { return scene_.bodies[sets_[set].body]->has_mesh(); }
-  std::optional<Error> find_points();
+  std::optional<Error> find_points(bool all);
   void arrange_points();
   void cut_anew();
   bool has_leavers(const Bins& bins) const;
@@ -113,7 +113,8 @@ class Stepper {
   RunState& state_;
   Timers& timers_;
   std::vector<Visited> sets_;
-  std::vector<Bins> bins_;  ///< One for each set of points.
+  std::vector<Bins> bins_;       ///< One for each set of points.
+  std::vector<bool> is_binned_;  ///< For each set: its bins hold the points as they stand.
   std::vector<BlockKey> touched_;
   BlockMap map_;
   Layer layer_;

@@ -10,6 +10,27 @@
 
 namespace weft {
 
+// A bin's points add to and read from a tile of 8 x 8 x 8 nodes: the block of the bin and its seven neighbours towards
+// +x, +y, +z. They stand in the middle of it when they are binned, and may then drift for some steps before a kernel
+// reaches beyond the tile. Along one axis, in units of the grid spacing:
+//
+//     nodes            0   1   2   3 | 4   5   6   7
+//     points, binned         [---------------)            from 1.5 to 5.5, whatever the kernel
+//     points, later    . . . [---------------) . . .      margin: linear 1.5, quadratic 1, cubic 0.5
+
+/// Where the points of a bin begin, from the first node of their block on [dx].
+inline constexpr Real bin_start = 1.5;
+
+/// How far points may drift from where they were binned [dx].
+constexpr Real drift_margin(KernelKind kernel) {
+  const int nodes = static_cast<int>(kernel) + 2;
+  return Real(5 - nodes) / 2;
+}
+
+/// Writes the block of every point to `home`. Throws Error(numerics) when a point is out of the reach of block
+/// coordinates or not finite.
+void find_homes(Real dx, std::span<const Vec3> x, std::span<BlockCode> home);
+
 /// The points of one block: order[begin, end). Their kernels reach the block and its seven neighbours towards +x, +y,
 /// +z at most.
 struct Bin {
@@ -19,18 +40,20 @@ struct Bin {
   std::array<int, 8> numbers{};  ///< Block numbers by octant in the current BlockMap.
 };
 
-/// A visiting order of the points: by block (in curve order), by id within the block. It depends on the points alone,
-/// not on where their rows stand or on the number of threads, and neither do sums taken in this order.
+/// A visiting order of the points: by home block (in curve order), by id within the block. It depends on the points
+/// alone, not on where their rows stand or on the number of threads, and neither do sums taken in this order.
 ///
 /// Sorting looks for runs of rows that lie in the same block, and so takes few instructions a point while rows stand
 /// nearly in visiting order.
 class Bins {
  public:
   /// Sorts the points: `find`, then `arrange`.
-  void sort(KernelKind kernel, Real dx, std::span<const Vec3> x, std::span<const PointId> id);
-  /// The block of every point. `bins` and `disorder` then hold, and `leavers` may be asked; there is no order yet.
-  /// Throws Error(numerics) when a point is out of the reach of block coordinates or not finite.
-  void find(KernelKind kernel, Real dx, std::span<const Vec3> x);
+  void sort(Real dx, std::span<const Vec3> x, std::span<const PointId> id);
+  /// The bins of points with these home blocks. `bins` and `disorder` then hold, and `leavers` may be asked; there is
+  /// no order yet.
+  void find(std::span<const BlockCode> home);
+  /// The same for points that are at home where they stand (find_homes).
+  void find(Real dx, std::span<const Vec3> x);
   /// The order of the points that were found.
   void arrange(std::span<const PointId> id);
   /// The points that were found in blocks of other ranks than this one.
@@ -62,22 +85,22 @@ class Bins {
     std::vector<std::uint32_t> counts;
     BlockIndex number;
     std::vector<Run> runs;
-    bool lost = false;  ///< A point is nowhere or too far away.
   };
 
-  void find_runs(KernelKind kernel, Real dx, std::span<const Vec3> x);
+  void find_runs(std::span<const BlockCode> home);
   void make_bins();
 
   std::vector<Bin> bins_;
   std::vector<std::uint32_t> order_;
   std::array<std::vector<std::uint32_t>, 8> colours_;
-  std::vector<Found> found_;  ///< By thread; kept for its memory.
+  std::vector<Found> found_;      ///< By thread; kept for its memory.
+  std::vector<BlockCode> homes_;  ///< Of points that do not carry them.
   std::size_t runs_ = 0;
   bool is_numbered_ = false;
 };
 
-/// The block that the kernel of a point starts in: the one of its bin.
-BlockKey first_block(KernelKind kernel, Real dx, const Vec3& x);
+/// The block of a point that is at home where it stands.
+BlockKey home_block(Real dx, const Vec3& x);
 
 /// The blocks that points in these bins may touch: sorted keys, each once.
 std::vector<BlockKey> touched_blocks(std::span<const Bins> bodies);

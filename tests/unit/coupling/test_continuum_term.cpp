@@ -42,7 +42,7 @@ struct Carried {
       if (std::is_same_v<L, Tait>) F.back() *= 0.9;  // the pressure of liquids has a kink at rest
     }
     Bins all;
-    all.sort(kernel, dx, x, id);
+    all.sort(dx, x, id);
     std::vector<BlockWork> work;
     if (comm.is_root())
       for (const Bin& bin : all.bins()) work.push_back({bin.key, bin.end - bin.begin});
@@ -61,7 +61,7 @@ struct Carried {
         points.get<ElasticF>()[row] = F[p];
       }
     }
-    bins.sort(kernel, dx, points.get<Position>(), points.get<Id>());
+    bins.sort(dx, points.get<Position>(), points.get<Id>());
     map = BlockMap(comm, cuts, touched_blocks({&bins, 1}));
     bins.number(map);
     freedoms = std::make_unique<Freedoms>(std::vector<FreedomBlock>{grid_freedoms(map)});

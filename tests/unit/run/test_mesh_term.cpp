@@ -54,7 +54,7 @@ struct CarriedMesh {
         body(dynamic_cast<const MeshBody&>(*stage.scene.bodies[0])),
         freedoms({grid_freedoms(stage.stepper.map())}) {
     const auto sort = [&](Bins& bins, const Table& points) {
-      bins.sort(stage.scene.transfer.kernel, dx, points.get<Position>(), points.get<Id>());
+      bins.sort(dx, points.get<Position>(), points.get<Id>());
       bins.number(stage.stepper.map());
     };
     sort(vertices, body.points());

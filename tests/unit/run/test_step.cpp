@@ -1,4 +1,5 @@
 #include "support/scenes.hpp"
+#include "weft/bodies/continuum.hpp"
 
 #include <gtest/gtest.h>
 
@@ -64,6 +65,35 @@ TEST(StepTest, FallsAsSymplecticEulerFalls) {
   EXPECT_NEAR(t, 100 * dt, 1e-14);
   // v_n = v0 - g n dt, x_n = x0 + sum v_k dt = x0 + v0 t - g t (t + dt) / 2, exactly.
   EXPECT_NEAR(height() - start, 2 * t - 10 * t * (t + dt) / 2, 1e-13);
+}
+
+TEST(StepTest, PointsKeepTheirHomesUntilTheyMayHaveDriftedByTheMargin) {
+  for (const KernelKind kernel : {KernelKind::linear, KernelKind::quadratic, KernelKind::cubic}) {
+    constexpr std::array names{"linear", "quadratic", "cubic"};
+    const Real dx = 0.05, margin = drift_margin(kernel) * dx;
+    Stage stage(free_blocks(names[static_cast<std::size_t>(kernel)], 0));
+    const Table& points = stage.scene.bodies[0]->points();
+    const auto homes = [&] { return std::vector(points.get<Home>().begin(), points.get<Home>().end()); };
+    int kept = 0;
+    for (int step = 0; step < 60; ++step) {
+      const bool is_due = stage.state.drift[0] > margin;
+      const auto before = homes();
+      stage.steps(1);
+      if (!is_due) {
+        ++kept;
+        EXPECT_EQ(homes(), before);
+      }
+      const Real drift = stage.state.drift[0] / dx + 1e-9;
+      for (std::size_t p = 0; p < points.owned(); ++p) {
+        const Vec3 at =
+            points.get<Position>()[p] / dx - (block_width * block_of_code(points.get<Home>()[p])).cast<Real>();
+        EXPECT_GT(at.minCoeff(), bin_start - drift);
+        EXPECT_LT(at.maxCoeff(), bin_start + block_width + drift);
+      }
+    }
+    EXPECT_LT(kept, 60) << "nothing moved so far";
+    EXPECT_GT(kept, 30);
+  }
 }
 
 TEST(StepTest, ARefusedStepLeavesBodiesAndStateAlone) {

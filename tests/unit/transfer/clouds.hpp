@@ -79,7 +79,7 @@ struct Ground {
 
   Ground(const TransferSettings& transfer, const Comm& ranks, const Cuts& cuts, Cloud cloud)
       : settings(transfer), comm(ranks), own(std::move(cloud)) {
-    bins.sort(settings.kernel, settings.dx, own.x, own.id);
+    bins.sort(settings.dx, own.x, own.id);
     map = BlockMap(comm, cuts, touched_blocks({&bins, 1}));
     bins.number(map);
     field.reset(map.size());
@@ -134,7 +134,7 @@ inline Ground serial_ground(const TransferSettings& settings, const Cloud& cloud
 inline Ground shared_ground(const TransferSettings& settings, const Cloud& cloud) {
   const Comm comm = Comm::world();
   Bins bins;
-  bins.sort(settings.kernel, settings.dx, cloud.x, cloud.id);
+  bins.sort(settings.dx, cloud.x, cloud.id);
   std::vector<BlockWork> work;
   if (comm.is_root())
     for (const Bin& bin : bins.bins()) work.push_back({bin.key, bin.end - bin.begin});

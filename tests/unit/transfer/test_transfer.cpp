@@ -459,7 +459,7 @@ TEST_P(TransferTest, RanksWithoutPointsTakePart) {
   const NodeSums expected = plain_scatter(s, cloud, dt);
   // Cuts that give the block of the points to one rank, its neighbours to others.
   Bins bins;
-  bins.sort(s.kernel, s.dx, cloud.x, cloud.id);
+  bins.sort(s.dx, cloud.x, cloud.id);
   const std::vector<BlockKey> touched = touched_blocks({&bins, 1});
   const Comm comm = Comm::world();
   Cuts cuts;
