@@ -1,16 +1,54 @@
 #include "weft/run/totals.hpp"
 
 #include "weft/base/sums.hpp"
+#include "weft/math/pack_rows.hpp"
+
+#include <array>
 
 namespace weft {
 namespace {
 
 using Sums = Eigen::Array<Real, 12, 1>;  // in the order of Totals
+/// The same of several points side by side.
+struct PackedSums {
+  std::array<Pack, 12> of;
 
-/// The angular momentum that a point carries in its affine velocity: m eps(C D), D = dx^2 inertia [docs/theory.md, 2].
-Vec3 own_rotation(Real mass, const Mat3& C, const Vec3& D) {
-  const Mat3 M = mass * C * D.asDiagonal();
+  PackedSums& operator+=(const PackedSums& more) {
+    for (std::size_t k = 0; k < of.size(); ++k) of[k] += more.of[k];
+    return *this;
+  }
+};
+
+/// The angular momentum that points carry in their affine velocity: m eps(C D), D = dx^2 inertia [docs/theory.md, 2].
+Vector3<Pack> own_rotation(const Pack& mass, const Matrix3<Pack>& C, const Vector3<Pack>& D) {
+  const auto M = [&](int i, int j) -> Pack { return mass * C(i, j) * D[j]; };
   return {M(2, 1) - M(1, 2), M(0, 2) - M(2, 0), M(1, 0) - M(0, 1)};
+}
+
+/// Diagonal of D of each point.
+Vector3<Pack> inertia_of(const TransferSettings& transfer, const Vector3<Pack>& x) {
+  if (transfer.kernel != KernelKind::linear)  // the same everywhere
+    return moment_of_inertia(transfer, Vec3::Zero()).cast<Pack>();
+  Vector3<Pack> D;
+  for (int lane = 0; lane < Pack::size; ++lane) {
+    const Vec3 of_lane = moment_of_inertia(transfer, {x[0][lane], x[1][lane], x[2][lane]});
+    for (int axis = 0; axis < 3; ++axis) D[axis].v[lane] = of_lane[axis];
+  }
+  return D;
+}
+
+/// What the points of some rows add.
+PackedSums sums_of(const Scene& scene, const Table& points, const PackRows& rows) {
+  const Pack m = without_idle(load(points.get<Mass>(), rows), rows);
+  const Vector3<Pack> x = load(points.get<Position>(), rows), v = load(points.get<Velocity>(), rows);
+  const Matrix3<Pack> C = load(points.get<Affine>(), rows);
+  const Vector3<Pack> D = inertia_of(scene.transfer, x), momentum = m * v;
+  const Vector3<Pack> angular = x.cross(momentum) + own_rotation(m, C, D);
+  Pack affine = 0;  // tr(C D C^T)
+  for (int axis = 0; axis < 3; ++axis) affine += D[axis] * C.col(axis).squaredNorm();
+  const Vec3& g = scene.deck.domain.gravity;
+  return {{without_idle(1, rows), m, momentum[0], momentum[1], momentum[2], angular[0], angular[1], angular[2],
+           momentum.dot(v) / 2, m * affine / 2, 0, -m * (g[0] * x[0] + g[1] * x[1] + g[2] * x[2])}};
 }
 
 }  // namespace
@@ -20,18 +58,13 @@ Totals totals_of(const Comm& comm, const Scene& scene) {
   for (const auto& body : scene.bodies) {
     for (const PointSet* set : body->sets()) {
       const Table& points = set->points();
-      const auto m = points.get<Mass>();
-      const auto x = points.get<Position>(), v = points.get<Velocity>();
-      const auto C = points.get<Affine>();
-      sums += ordered_sum(points.owned(), Sums(Sums::Zero()), [&](std::size_t p) {
-        const Vec3 momentum = m[p] * v[p];
-        const Vec3 D = moment_of_inertia(scene.transfer, x[p]);
-        Sums s;
-        s << 1, m[p], momentum, x[p].cross(momentum) + own_rotation(m[p], C[p], D), momentum.dot(v[p]) / 2,
-            m[p] * (C[p] * D.asDiagonal() * C[p].transpose()).trace() / 2, 0,
-            -m[p] * scene.deck.domain.gravity.dot(x[p]);
-        return s;
-      });
+      const std::size_t packs = (points.owned() + Pack::size - 1) / Pack::size;
+      const PackedSums of_set = ordered_sum(
+          packs, PackedSums{}, [&](std::size_t k) __attribute__((flatten)) {
+            return sums_of(scene, points, PackRows::range(k * Pack::size, points.owned()));
+          });
+      for (std::size_t k = 0; k < of_set.of.size(); ++k)
+        sums[static_cast<Eigen::Index>(k)] += sum_of_lanes(of_set.of[k]);
     }
     sums[10] += body->elastic_energy();
   }

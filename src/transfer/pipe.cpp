@@ -20,29 +20,9 @@ struct PipeBuffer {
   ChunkForces forces(ChunkRows rows) { return {{A.data(), rows.size()}}; }
 };
 
-/// The stencils of a chunk, found once for the way to the points and the way back.
-template <class Kernel>
-using ChunkStencils = std::vector<Stencils<Kernel>>;
-
-template <class Kernel>
-void find_stencils(const TransferSettings& settings, const Real4& origin, ChunkRows rows, std::span<const Vec3> x,
-                   ChunkStencils<Kernel>& stencils) {
-  stencils.clear();
-  for (std::size_t first = 0; first < rows.size(); first += Pack::size)
-    stencils.emplace_back(x, PackRows::of(rows, first), origin, settings.dx, 1 / settings.dx);
-}
-
-/// Calls visit(entry, stencil) for the points of a chunk, in order.
-template <class Kernel, class F>
-void for_each_stencil(const ChunkStencils<Kernel>& stencils, F&& visit) {
-  std::size_t entry = 0;
-  for (const Stencils<Kernel>& pack : stencils)
-    for (int lane = 0; lane < pack.count(); ++lane) visit(entry++, pack[lane]);
-}
-
 template <class Kernel>
 void gather_chunk(const ChunkStencils<Kernel>& stencils, const Tile<Kernel>& tile, PipeBuffer& chunk) {
-  for_each_stencil(stencils, [&](std::size_t k, const auto& s) {
+  stencils.for_each([&](std::size_t k, const auto& s) {
     const FieldAtPoint at = field_at(s, tile);
     // Fourth lanes spill into what is written next.
     store4(chunk.u[k].data(), at.value);
@@ -54,7 +34,7 @@ void gather_chunk(const ChunkStencils<Kernel>& stencils, const Tile<Kernel>& til
 template <class Kernel>
 void scatter_chunk(const ChunkStencils<Kernel>& stencils, const PipeBuffer& chunk, Tile<Kernel>& tile) {
   constexpr int n = Kernel::nodes;
-  for_each_stencil(stencils, [&](std::size_t k, const auto& s) {
+  stencils.for_each([&](std::size_t k, const auto& s) {
     const Mat3& A = chunk.A[k];
     const auto column = [&A](int axis) { return Real4{-A(0, axis), -A(1, axis), -A(2, axis), 0}; };
     const Real4 Ax = column(0), Ay = column(1), Az = column(2);
@@ -122,7 +102,7 @@ void pass_through(const TransferSettings& settings, const Bins& bins, std::span<
           moved.load_from(motion.data(), bin);
           pushed.clear();
           for (const ChunkRows rows : chunks_of(bins, bin)) {
-            find_stencils(settings, origin_of(bin), rows, x, stencils);
+            stencils.find(rows, x, origin_of(bin), settings.dx);
             gather_chunk(stencils, moved, chunk);
             react(rows, chunk.motion(rows), chunk.forces(rows));
             scatter_chunk(stencils, chunk, pushed);
@@ -150,8 +130,8 @@ void push(const TransferSettings& settings, const Bins& bins, std::span<const Ve
           const Bin& bin = bins.bins()[chosen[b]];
           pushed.clear();
           for (const ChunkRows rows : chunks_of(bins, bin)) {
-            find_stencils(settings, origin_of(bin), rows, x, stencils);
-            for_each_stencil(stencils, [&chunk, &pushed, &f, &A, rows](std::size_t k, const auto& s) {
+            stencils.find(rows, x, origin_of(bin), settings.dx);
+            stencils.for_each([&chunk, &pushed, &f, &A, rows](std::size_t k, const auto& s) {
               if (!f.empty()) scatter_force(s, f[rows[k]], pushed);
               if (!A.empty()) chunk.A[k] = A[rows[k]];
             });
@@ -178,7 +158,7 @@ void gather(const TransferSettings& settings, const Bins& bins, std::span<const 
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         moved.load_from(motion.data(), all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
-          find_stencils(settings, origin_of(all[b]), rows, x, stencils);
+          stencils.find(rows, x, origin_of(all[b]), settings.dx);
           gather_chunk(stencils, moved, chunk);
           receive(rows, chunk.motion(rows));
         }
@@ -202,13 +182,14 @@ void add_node_blocks(const TransferSettings& settings, const Bins& bins, std::sp
           const Bin& bin = bins.bins()[chosen[b]];
           std::fill(tile.begin(), tile.end(), Mat3::Zero());
           for (const ChunkRows rows : chunks_of(bins, bin)) {
-            weft::for_each_stencil<Kernel>(rows, x, origin_of(bin), settings.dx, [&tile, &tangents, rows](std::size_t k, const auto& s) {
-              for (int i = 0; i < n; ++i)
-                for (int j = 0; j < n; ++j)
-                  for (int l = 0; l < n; ++l)
-                    tile[s.place() + (i * edge + j) * edge + l] +=
-                        contracted(tangents[rows[k]], gradient_operator(s, i, j, l));
-            });
+            for_each_stencil<Kernel>(rows, x, origin_of(bin), settings.dx,
+                                     [&tile, &tangents, rows](std::size_t k, const auto& s) {
+                                       for (int i = 0; i < n; ++i)
+                                         for (int j = 0; j < n; ++j)
+                                           for (int l = 0; l < n; ++l)
+                                             tile[s.place() + (i * edge + j) * edge + l] +=
+                                                 contracted(tangents[rows[k]], gradient_operator(s, i, j, l));
+                                     });
           }
           for (int a = 0; a < edge; ++a)
             for (int c = 0; c < edge; ++c)
@@ -238,13 +219,13 @@ void for_each_point(const TransferSettings& settings, const Bins& bins, std::spa
     for (const Bin& bin : bins.bins()) {
       const auto in_bin = bins.order().subspan(bin.begin, bin.end - bin.begin);
       cells.clear();
-      weft::for_each_stencil<Kernel>(in_bin, x, origin_of(bin), settings.dx, [&](std::size_t k, const auto& s) {
+      for_each_stencil<Kernel>(in_bin, x, origin_of(bin), settings.dx, [&](std::size_t k, const auto& s) {
         cells.emplace_back(s.place(), static_cast<std::uint32_t>(k));
       });
       std::sort(cells.begin(), cells.end());
       rows.clear();
       for (const auto& [place, turn] : cells) rows.push_back(in_bin[turn]);
-      weft::for_each_stencil<Kernel>(rows, x, origin_of(bin), settings.dx, [&](std::size_t k, const auto& s) {
+      for_each_stencil<Kernel>(rows, x, origin_of(bin), settings.dx, [&](std::size_t k, const auto& s) {
         nodes.at.clear();
         nodes.w.clear();
         nodes.G.clear();

@@ -21,6 +21,9 @@
 #include "weft/math/real4.hpp"
 #include "weft/transfer/bins.hpp"
 
+#include <array>
+#include <memory>
+
 namespace weft {
 
 template <class Kernel>
@@ -28,8 +31,9 @@ struct Tile;
 
 /// Weights w and gradient factors g of a pack of points, for the nodes first + i along each axis.
 template <class Kernel>
-class Stencils {
+class alignas(sizeof(Pack)) Stencils {
  public:
+  Stencils() = default;  ///< Of no points.
   static constexpr int n = Kernel::nodes;
   /// G = w D^-1 (x_i - x_p), with a D that is the same for all points. Else G = grad w.
   static constexpr bool is_mls = Kernel::inverse_inertia != 0;
@@ -105,13 +109,36 @@ class Stencils {
   int count_;
 };
 
-/// Calls visit(entry, stencil) for the points of a chunk, in order.
+/// The stencils of a chunk. All are found before the first is used: a loop over nodes waits for a number that was
+/// written in a pack just before it is read by itself.
+template <class Kernel>
+class ChunkStencils {
+ public:
+  void find(ChunkRows rows, std::span<const Vec3> x, const Real4& origin, Real dx) {
+    count_ = 0;
+    for (std::size_t first = 0; first < rows.size(); first += Pack::size)
+      std::construct_at(&packs_[count_++], x, PackRows::of(rows, first), origin, dx, 1 / dx);
+  }
+  /// Calls visit(entry, stencil) for the points of the chunk, in order.
+  template <class F>
+  [[gnu::always_inline]] void for_each(F&& visit) const {
+    for (std::size_t pack = 0; pack < count_; ++pack)
+      for (int lane = 0; lane < packs_[pack].count(); ++lane) visit(pack * Pack::size + lane, packs_[pack][lane]);
+  }
+
+ private:
+  std::array<Stencils<Kernel>, most_rows_in_chunk / Pack::size> packs_;
+  std::size_t count_ = 0;
+};
+
+/// Calls visit(entry, stencil) for any number of points, in order.
 template <class Kernel, class F>
-void for_each_stencil(ChunkRows rows, std::span<const Vec3> x, const Real4& origin, Real dx, F&& visit) {
-  const Real per_dx = 1 / dx;
-  for (std::size_t first = 0; first < rows.size(); first += Pack::size) {
-    const Stencils<Kernel> stencils(x, PackRows::of(rows, first), origin, dx, per_dx);
-    for (int lane = 0; lane < stencils.count(); ++lane) visit(first + lane, stencils[lane]);
+void for_each_stencil(std::span<const std::uint32_t> rows, std::span<const Vec3> x, const Real4& origin, Real dx,
+                      F&& visit) {
+  ChunkStencils<Kernel> stencils;
+  for (std::size_t first = 0; first < rows.size(); first += most_rows_in_chunk) {
+    stencils.find(rows.subspan(first, std::min(most_rows_in_chunk, rows.size() - first)), x, origin, dx);
+    stencils.for_each([&](std::size_t k, const auto& s) __attribute__((always_inline)) { visit(first + k, s); });
   }
 }
 
