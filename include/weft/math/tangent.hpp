@@ -10,10 +10,10 @@ using Mat9 = Eigen::Matrix<Real, 9, 9>;
 
 /// Product of a tangent with a change of the argument.
 inline Mat3 change_by(const Mat9& tangent, const Mat3& dH) {
-  Mat3 dA;
-  Eigen::Map<Eigen::Matrix<Real, 9, 1>>(dA.data()).noalias() =
-      tangent * Eigen::Map<const Eigen::Matrix<Real, 9, 1>>(dH.data());
-  return dA;
+  // Column by column: Eigen's own product calls a function for matrices of any size.
+  Eigen::Matrix<Real, 9, 1> sum = tangent.col(0) * dH.data()[0];
+  for (int c = 1; c < 9; ++c) sum += tangent.col(c) * dH.data()[c];
+  return Eigen::Map<const Mat3>(sum.data());
 }
 
 /// The tangent whose columns are differential(E), E running over the nine unit matrices.
