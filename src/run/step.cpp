@@ -92,9 +92,9 @@ ImplicitSettings implicit_settings(const Scene& scene) {
     without_energy = body->name();
   }
   require(all_have_energy || deck.solver != Solver::minimise, ExitCode::deck,
-          fmt::format("solve.solver: the flow of body {} in the loop is not the derivative of an energy, so there is "
-                      "nothing to minimise. Use \"solver: residual\", or \"plasticity: lagged\".",
-                      without_energy));
+          fmt::format("{}: solver minimise: the flow of body {} in the loop is not the derivative of an energy, so "
+                      "there is nothing to minimise. Use \"solver: residual\", or \"plasticity: lagged\".",
+                      deck.place.text, without_energy));
   return {.minimise = deck.solver ? *deck.solver == Solver::minimise : all_have_energy,
           .inertia = deck.inertia,
           .tolerance = deck.tolerance.value_or(1e-4),

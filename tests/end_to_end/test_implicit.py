@@ -102,7 +102,7 @@ class Implicit(Case):
                                (["solve.max_iterations=0"], "solve.max_iterations"), \
                                (["solve.plasticity=sometimes"], "solve.plasticity"), \
                                (["solve.preconditioner=magic"], "solve.preconditioner"), \
-                               (["solve.solver=minimise"], "heap"), \
+                               (["solve.solver=minimise"], "--set solve.solver: solve: solver minimise: the flow of body heap"), \
                                (["solve.petsc=-ksp_type nonsense"], "-ksp_type nonsense"), \
                                (["solve.petsc=-ksp_typo 1"], "-ksp_typo"), \
                                (["solve.petsc=-ksp_rtol fast"], "-ksp_rtol fast"), \

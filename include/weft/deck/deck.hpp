@@ -460,6 +460,7 @@ struct SolveDeck {
   std::optional<Solver> solver;
   Preconditioner preconditioner;
   bool inertia;
+  DeckPlace place;
 };
 
 // What a probe measures; the deck gives exactly one of these keys.
