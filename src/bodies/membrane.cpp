@@ -2,6 +2,7 @@
 
 #include "weft/bodies/membrane.hpp"
 
+#include "bodies/ingredients.hpp"
 #include "weft/base/check.hpp"
 #include "weft/bodies/continuum.hpp"
 #include "weft/bodies/trial.hpp"
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
 
 namespace weft {
 namespace {
@@ -23,69 +23,6 @@ struct BendingSprings : Field<Real> {
 struct LostNeighbors : Field<Real> {
   static constexpr Label label{"lost_neighbors", "1"};
 };
-
-/// The bending stencils of a mesh, each with the element that it lives with; rows are numbers of vertices.
-template <class Stencil>
-struct Bends {
-  std::vector<Stencil> stencils;
-  std::vector<std::int64_t> element;                                 ///< Ascending, at most one for each.
-  std::vector<std::array<std::int64_t, Stencil::neighbors>> beyond;  ///< The other elements, -1 for none.
-};
-
-template <class K>
-struct StencilOf {
-  using Type = FoldedTriangle;
-};
-template <>
-struct StencilOf<FiberKind> {
-  using Type = BentVertex;
-};
-
-/// What a body of kind K is made of.
-template <class K>
-struct Ingredients {
-  using Stencil = typename StencilOf<K>::Type;
-  std::string name;
-  typename K::Constants law;
-  Real density;
-  std::vector<Vec3> rest;
-  std::vector<ElementAtRest<K>> elements;
-  Bends<Stencil> bends;
-  std::optional<Real> tear_stretch;
-
-  RestMesh mesh() const {
-    RestMesh mesh;
-    mesh.x = rest;
-    mesh.vertex_mass.assign(rest.size(), 0);
-    std::size_t b = 0;
-    for (std::size_t e = 0; e < elements.size(); ++e) {
-      const ElementAtRest<K>& element = elements[e];
-      std::vector<std::int32_t> needed(element.rows.begin(), element.rows.end());
-      for (; b < bends.element.size() && bends.element[b] == static_cast<std::int64_t>(e); ++b)
-        for (const std::int32_t vertex : bends.stencils[b].rows)
-          if (vertex >= 0) needed.push_back(vertex);
-      std::sort(needed.begin(), needed.end());
-      needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
-      mesh.vertices.insert(mesh.vertices.end(), needed.begin(), needed.end());
-      mesh.offsets.push_back(static_cast<std::int64_t>(mesh.vertices.size()));
-      int samples = 1;
-      for (int t = 0; t < K::tangents; ++t) samples *= element.divisions;
-      mesh.first_sample.push_back(mesh.first_sample.back() + samples);
-      // An element's mass goes in equal parts to its vertices and quadrature points.
-      const Real share = density * element.volume / (K::corners + samples);
-      for (const std::int32_t vertex : element.rows) mesh.vertex_mass[vertex] += share;
-      mesh.sample_mass.insert(mesh.sample_mass.end(), static_cast<std::size_t>(samples), share);
-    }
-    return mesh;
-  }
-};
-
-/// The largest stretch of an element with these tangents.
-Real longest(const Vec3& d) { return d.norm(); }
-Real longest(const Mat32& F) {
-  const Real a = F.col(0).squaredNorm(), b = F.col(1).squaredNorm();
-  return std::sqrt((a + b) / 2 + std::hypot((a - b) / 2, F.col(0).dot(F.col(1))));
-}
 
 template <class K>
 class CodimensionalBody final : public MeshBody, public TrialMesh {
@@ -148,47 +85,9 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     return picture;
   }
 
-  Sites sites() const override {
-    Sites sites = MeshBody::sites();
-    const std::vector<int> boundary = boundary_numbers(boundary_edges(), mesh().x.size());
-    for (Site& site : sites.vertices) site.boundary = boundary[static_cast<std::size_t>(site.point)];
-    return sites;
-  }
-
-  /// One for each element, in its middle; linear tangents of triangles.
-  std::vector<Sample> surface_samples() const override {
-    std::vector<Sample> samples;
-    for (std::size_t e = 0; e < of_.elements.size(); ++e) {
-      const auto& rows = of_.elements[e].rows;
-      Sample& sample = samples.emplace_back();
-      sample.rows.assign(rows.begin(), rows.end());
-      sample.value.assign(rows.size(), 1.0 / static_cast<Real>(rows.size()));
-      for (const std::int32_t row : rows) sample.where += mesh().x[row] / static_cast<Real>(rows.size());
-      sample.mass = of_.density * of_.elements[e].volume;
-      sample.face = static_cast<std::int64_t>(e);
-      if constexpr (K::corners == 3) {
-        sample.d1 = {-1, 1, 0};
-        sample.d2 = {-1, 0, 1};
-        const auto [a1, a2] = tangents_of(sample, mesh().x);
-        sample.measure = a1.cross(a2).norm() / 2;
-      }
-    }
-    return samples;
-  }
-  std::vector<Sample> side_samples() const override {
-    const auto edges = boundary_edges();
-    const std::vector<int> boundary = boundary_numbers(edges, mesh().x.size());
-    std::vector<Sample> samples;
-    for (const auto& [p, q] : edges) {
-      Sample& sample = samples.emplace_back();
-      sample.rows = {p, q};
-      sample.value = {0.5, 0.5};
-      sample.where = (mesh().x[p] + mesh().x[q]) / 2;
-      sample.measure = (mesh().x[q] - mesh().x[p]).norm();
-      sample.boundary = boundary[p];
-    }
-    return samples;
-  }
+  Sites sites() const override { return of_.sites(); }
+  std::vector<Sample> surface_samples() const override { return of_.surface_samples(); }
+  std::vector<Sample> side_samples() const override { return of_.side_samples(); }
 
  protected:
   void rest_elements() override {
@@ -276,22 +175,6 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
  private:
   std::span<const Vec3> x() const { return points_.get<Position>(); }
 
-  /// Edges of one triangle alone, as it runs along them; none of fibers.
-  std::vector<std::array<std::int32_t, 2>> boundary_edges() const {
-    std::vector<std::array<std::int32_t, 2>> alone;
-    if constexpr (K::corners == 3) {
-      std::map<std::array<std::int32_t, 2>, int> triangles;
-      const auto each_edge = [&](auto&& visit) {
-        for (const auto& element : of_.elements)
-          for (int c = 0; c < 3; ++c) visit(element.rows[c], element.rows[(c + 1) % 3]);
-      };
-      each_edge([&](std::int32_t p, std::int32_t q) { ++triangles[{std::min(p, q), std::max(p, q)}]; });
-      each_edge([&](std::int32_t p, std::int32_t q) {
-        if (triangles[{std::min(p, q), std::max(p, q)}] == 1) alone.push_back({p, q});
-      });
-    }
-    return alone;
-  }
   bool bends() const { return !of_.bends.stencils.empty(); }
   Real stretch_at(std::size_t q) const {
     return longest(typename K::Tangents(elements_.deformation(q, x()).template leftCols<K::tangents>()));
@@ -350,52 +233,16 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
   std::vector<Hinge> hinges_;  ///< One for each stencil.
 };
 
-template <class S>
-std::unique_ptr<MeshBody> make_sheet(const MembraneDescription& m, const typename SheetKind<S>::Constants& law) {
-  Ingredients<SheetKind<S>> of{m.name, law, m.density, m.rest, {}, {}, m.tear_stretch};
-  of.elements = sheet_at_rest<S>(m.triangles, m.rest, m.warp, m.thickness, m.spacing);
-  if (m.bending) {
-    of.bends.stencils = folds_at_rest(m.triangles, m.rest, *m.bending);  // one for each triangle
-    std::map<std::array<std::int32_t, 2>, std::int64_t> triangle_at;  // directed edge
-    for (std::size_t e = 0; e < m.triangles.size(); ++e)
-      for (int k = 0; k < 3; ++k)
-        triangle_at[{m.triangles[e][(k + 1) % 3], m.triangles[e][(k + 2) % 3]}] = static_cast<std::int64_t>(e);
-    for (std::size_t e = 0; e < m.triangles.size(); ++e) {
-      of.bends.element.push_back(static_cast<std::int64_t>(e));
-      auto& beyond = of.bends.beyond.emplace_back();
-      for (int k = 0; k < 3; ++k) {
-        const auto other = triangle_at.find({m.triangles[e][(k + 2) % 3], m.triangles[e][(k + 1) % 3]});
-        beyond[k] = other == triangle_at.end() ? -1 : other->second;
-      }
-    }
-  }
-  return std::make_unique<CodimensionalBody<SheetKind<S>>>(std::move(of));
-}
-
 }  // namespace
 
 std::unique_ptr<MeshBody> make_membrane(const MembraneDescription& m) {
-  if (const auto* law = std::get_if<0>(&m.law)) return make_sheet<CorotatedSheet>(m, *law);
-  return make_sheet<WovenSheet>(m, std::get<1>(m.law));
+  return with_ingredients(m, [](auto of) -> std::unique_ptr<MeshBody> {
+    return std::make_unique<CodimensionalBody<typename decltype(of)::Kind>>(std::move(of));
+  });
 }
 
 std::unique_ptr<MeshBody> make_fibers(const FiberDescription& f) {
-  Ingredients<FiberKind> of{f.name, f.law, f.density, f.rest, {}, {}, f.tear_stretch};
-  of.elements = fiber_at_rest(f.segments, f.rest, f.section, f.spacing);
-  if (f.bending_rigidity) {
-    std::map<std::array<std::int32_t, 2>, std::int64_t> number;
-    for (std::size_t e = 0; e < f.segments.size(); ++e) number[f.segments[e]] = static_cast<std::int64_t>(e);
-    std::vector<std::pair<std::int64_t, BentVertex>> bends;  // each with its first segment
-    for (const BentVertex& bend : bends_at_rest(f.chains, f.rest, *f.bending_rigidity))
-      bends.emplace_back(number.at({bend.rows[0], bend.rows[1]}), bend);
-    std::stable_sort(bends.begin(), bends.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    for (const auto& [element, bend] : bends) {
-      of.bends.element.push_back(element);
-      of.bends.stencils.push_back(bend);
-      of.bends.beyond.push_back({number.at({bend.rows[1], bend.rows[2]})});
-    }
-  }
-  return std::make_unique<CodimensionalBody<FiberKind>>(std::move(of));
+  return std::make_unique<CodimensionalBody<FiberKind>>(ingredients_of(f));
 }
 
 }  // namespace weft

@@ -204,27 +204,9 @@ void MeshBody::adopt(const Comm& comm, std::span<const MeshPiece> pieces) {
   take_piece();
 }
 
-Sites MeshBody::sites() const {
-  Sites sites;
-  for (std::size_t i = 0; i < mesh_.x.size(); ++i) {
-    Site site;
-    site.point = static_cast<std::int32_t>(i);
-    site.place = {{site.point}, {1}};
-    site.where = mesh_.x[i];
-    sites.vertices.push_back(std::move(site));
-  }
-  return sites;
-}
-
 std::size_t MeshBody::watch(std::vector<std::vector<std::int32_t>> sets) {
   watched_.push_back({std::move(sets), {}});
   return watched_.size() - 1;
-}
-
-std::vector<std::int32_t> MeshBody::row_of_vertex() const {
-  std::vector<std::int32_t> row(mesh_.x.size(), -1);
-  for (std::size_t r = 0; r < piece_.points.size(); ++r) row[piece_.points[r]] = static_cast<std::int32_t>(r);
-  return row;
 }
 
 }  // namespace weft

@@ -2,9 +2,12 @@
 
 #include "weft/bodies/mesh_piece.hpp"
 
+#include "weft/base/check.hpp"
 #include "weft/parallel/curve.hpp"
+#include "weft/parallel/ship.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 namespace weft {
 
@@ -14,6 +17,12 @@ std::int32_t row_in(const MeshPiece& piece, std::int32_t point) {
     if (const auto at = std::lower_bound(from, to, point); at != to && *at == point)
       return static_cast<std::int32_t>(at - begin);
   return -1;
+}
+
+std::vector<std::int32_t> rows_of(const MeshPiece& piece, std::size_t points) {
+  std::vector<std::int32_t> row(points, -1);
+  for (std::size_t r = 0; r < piece.points.size(); ++r) row[piece.points[r]] = static_cast<std::int32_t>(r);
+  return row;
 }
 
 std::vector<MeshPiece> divide_mesh(std::span<const int> rank_of_element, const PointsOfElement& points_of,
@@ -61,6 +70,20 @@ std::vector<int> equal_runs(std::span<const Vec3> middles, int ranks) {
     for (std::size_t k = middles.size() * r / ranks; k < middles.size() * (r + 1) / ranks; ++k)
       rank_of[order[k].second] = r;
   return rank_of;
+}
+
+bool take_rows(const Comm& comm, Table from, std::span<const int> home, PointId each, Table& to) {
+  ship_home(comm, from, [&](PointId id) { return id / each < home.size() ? home[id / each] : -1; });
+  const auto here = std::as_const(to).get<Id>(), there = std::as_const(from).get<Id>();
+  const bool same =
+      to.owned() == from.owned() && std::equal(there.begin(), there.begin() + from.owned(), here.begin());
+  if (comm.any(!same)) return false;
+  for (const ColumnView& column : to.columns(Keep::state)) {
+    const ColumnView source = from.column(column.label.name);
+    WEFT_ENSURE(source.row_bytes == column.row_bytes);
+    if (source.rows > 0) std::memcpy(column.data, source.data, source.rows * source.row_bytes);
+  }
+  return true;
 }
 
 }  // namespace weft

@@ -11,6 +11,18 @@ std::pair<Vec3, Vec3> tangents_of(const Sample& sample, std::span<const Vec3> x)
   return {a1, a2};
 }
 
+Sites sites_of_vertices(std::span<const Vec3> rest) {
+  Sites sites;
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    Site site;
+    site.point = static_cast<std::int32_t>(i);
+    site.place = {{site.point}, {1}};
+    site.where = rest[i];
+    sites.vertices.push_back(std::move(site));
+  }
+  return sites;
+}
+
 std::vector<int> boundary_numbers(std::span<const std::array<std::int32_t, 2>> boundary_edges, std::size_t points) {
   std::vector<std::int32_t> next(points, -1);
   for (const auto& [p, q] : boundary_edges) next[p] = q;

@@ -6,7 +6,6 @@
 #include "weft/base/random.hpp"
 #include "weft/base/sums.hpp"
 #include "weft/math/quadrature.hpp"
-#include "weft/parallel/ship.hpp"
 
 #include "bodies/shell_kernel.hpp"
 
@@ -14,7 +13,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 
 namespace weft {
@@ -132,17 +130,6 @@ std::vector<MeshPiece> divide_shell(const ControlMesh& mesh, int ranks) {
       equal_runs(middles, ranks), [&](std::int64_t f) { return std::span<const std::int32_t>(around[f]); },
       mesh.points.size(), ranks);
 }
-
-namespace {
-
-/// Row of each control point in a piece; -1: none.
-std::vector<std::int32_t> rows_of(const MeshPiece& piece, std::size_t points) {
-  std::vector<std::int32_t> row(points, -1);
-  for (std::size_t r = 0; r < piece.points.size(); ++r) row[piece.points[r]] = static_cast<std::int32_t>(r);
-  return row;
-}
-
-}  // namespace
 
 ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> faces,
                        std::span<const std::int32_t> row_of_point, std::size_t rows)
@@ -454,35 +441,14 @@ Real ShellFaces::plastic_strain_near(std::int64_t e, const Vec2& at) const {
   return *std::max_element(strain.begin(), strain.end());
 }
 
-namespace {
-
-/// Copies the state of rows that stand in the same order, as far as they go.
-void copy_state(Table& from, Table& to) {
-  for (const ColumnView& column : to.columns(Keep::state)) {
-    const ColumnView source = from.column(column.label.name);
-    WEFT_ENSURE(source.row_bytes == column.row_bytes);
-    if (source.rows > 0) std::memcpy(column.data, source.data, source.rows * source.row_bytes);
-  }
-}
-
-}  // namespace
-
 void Shell::take_over(Table points, Table laminae) {
   const auto in_face = static_cast<PointId>(laminae_per_face());
-  ship_home(comm_, points, [&](PointId id) { return id < point_homes_.size() ? point_homes_[id] : -1; });
-  ship_home(comm_, laminae, [&](PointId id) {
-    return id / in_face < face_homes_.size() ? face_homes_[id / in_face] : -1;
-  });
-  const auto same_ids = [](const Table& here, const Table& there) {
-    const auto a = here.get<Id>(), b = there.get<Id>();
-    return here.owned() == there.owned() && std::equal(b.begin(), b.begin() + there.owned(), a.begin());
-  };
+  const bool same_points = take_rows(comm_, std::move(points), point_homes_, 1, points_);
+  const bool same_laminae = take_rows(comm_, std::move(laminae), face_homes_, in_face, this->laminae());
   comm_.agree([&] {
-    require(same_ids(points_, points) && same_ids(this->laminae(), laminae), ExitCode::checkpoint,
+    require(same_points && same_laminae, ExitCode::checkpoint,
             fmt::format("{}: these are not the control points of this shell.", name_));
   });
-  copy_state(points, points_);
-  copy_state(laminae, this->laminae());
   for (const ColumnView& column : points_.columns(Keep::state)) forest_.update_ghosts(column);
 }
 

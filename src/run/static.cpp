@@ -27,8 +27,6 @@ namespace {
 
 /// Newton steps that a step along the arc should take: fewer, and the next one is longer.
 constexpr Real comfortable_iterations = 5;
-/// Each face is drawn as so many squares in each direction.
-constexpr int drawn_divisions = 4;
 
 struct Displacement : Field<Vec3> {
   static constexpr Label label{"displacement", "m", Keep::shown};
@@ -46,37 +44,41 @@ struct PathState {
 };
 
 std::string to_text(const PathState& s) {
-  return nlohmann::json{{"step", s.step},
-                        {"time", s.time},
-                        {"next_frame", s.next_frame},
-                        {"last_time", s.last_time},
-                        {"dt", s.dt},
-                        {"measure", {s.measure.displacement, s.measure.time}},
-                        {"length", s.length}}
+  return nlohmann::json{
+      {"step", s.step},           {"time", s.time}, {"next_frame", s.next_frame},
+      {"last_time", s.last_time}, {"dt", s.dt},     {"measure", {s.measure.displacement, s.measure.time}},
+      {"length", s.length}}
       .dump();
 }
 
 PathState path_state_from(const std::string& text) {
   try {
     const auto j = nlohmann::json::parse(text);
-    return {j.at("step"), j.at("time"), j.at("next_frame"), j.at("last_time"), j.at("dt"),
-            {j.at("measure").at(0), j.at("measure").at(1)}, j.at("length")};
+    return {j.at("step"),      j.at("time"), j.at("next_frame"),
+            j.at("last_time"), j.at("dt"),   {j.at("measure").at(0), j.at("measure").at(1)},
+            j.at("length")};
   } catch (const nlohmann::json::exception& problem) {
     throw Error(ExitCode::checkpoint,
                 std::string("the state of the analysis in the checkpoint cannot be read: ") + problem.what());
   }
 }
 
+bool is_slack(const StaticScene& scene) {
+  return std::any_of(scene.bodies.begin(), scene.bodies.end(), [](const auto& body) { return body->is_slack(); });
+}
+
 EquilibriumSettings settings_of(const StaticScene& scene) {
   const Deck& deck = scene.deck;
-  return {.size = scene.size,
-          .time_scale = deck.time.end,
-          .tolerance = deck.solve.tolerance.value_or(1e-8),
-          .max_iterations = deck.solve.max_iterations,
-          .follow_arc = deck.loading.path == LoadPath::arc,
-          .flows = std::any_of(scene.bodies.begin(), scene.bodies.end(),
-                               [](const MeshedBody& body) { return body.shell->yields(); }),
-          .petsc = deck.solve.petsc};
+  return {
+      .size = scene.size,
+      .time_scale = deck.time.end,
+      .tolerance = deck.solve.tolerance.value_or(1e-8),
+      .max_iterations = deck.solve.max_iterations,
+      .follow_arc = deck.loading.path == LoadPath::arc,
+      .flows = std::any_of(scene.bodies.begin(), scene.bodies.end(), [](const auto& body) { return body->flows(); }),
+      .slack = is_slack(scene),
+      .elastic_terms = scene.elastic_terms,
+      .petsc = deck.solve.petsc};
 }
 
 template <class T>
@@ -88,10 +90,8 @@ std::vector<const T*> pointers(const auto& owners) {
 
 std::vector<CheckpointPart> parts_of(StaticScene& scene) {
   std::vector<CheckpointPart> parts;
-  for (MeshedBody& body : scene.bodies) {
-    parts.push_back({body.shell->name(), &body.shell->points()});
-    parts.push_back({body.shell->name() + "_laminae", &body.shell->laminae()});
-  }
+  for (const auto& body : scene.bodies)
+    for (const BodyPart& part : body->parts()) parts.push_back({part.name, part.table});
   return parts;
 }
 
@@ -111,36 +111,12 @@ std::vector<HistoryColumn> curve_columns(const StaticScene& scene) {
   return columns;
 }
 
-/// The limit surface of a body's faces on this rank, to draw.
-struct Drawing {
-  LimitBasis basis;  ///< Over control points.
-  std::vector<std::int64_t> triangles;
-
-  explicit Drawing(const MeshedBody& body) {
-    constexpr int n = drawn_divisions + 1;
-    std::vector<Vec2> at;
-    for (int j = 0; j < n; ++j)
-      for (int i = 0; i < n; ++i) at.emplace_back(Real(i) / drawn_divisions, Real(j) / drawn_divisions);
-    basis = limit_basis(body.mesh, body.shell->piece().elements, at);
-    for (std::int64_t e = 0; e < basis.faces(); ++e)
-      for (int j = 0; j + 1 < n; ++j)
-        for (int i = 0; i + 1 < n; ++i) {
-          const std::int64_t a = (e * n + j) * n + i;
-          for (const std::int64_t corner : {a, a + 1, a + n + 1, a, a + n + 1, a + n}) triangles.push_back(corner);
-        }
-  }
-
-  std::vector<Vec3> values(const std::vector<std::int32_t>& row_of_point, std::span<const Vec3> x) const {
-    std::vector<Vec3> drawn;
-    for (std::int64_t e = 0; e < basis.faces(); ++e)
-      for (int s = 0; s < basis.samples; ++s) {
-        Vec3& sum = drawn.emplace_back(Vec3::Zero());
-        for (std::int64_t a = 0; a < basis.points_in(e); ++a)
-          sum += basis.row(e, s)[a].value * x[row_of_point[basis.points_of(e)[a]]];
-      }
-    return drawn;
-  }
-};
+/// Values at the points of a drawing, from those of the rows.
+std::vector<Vec3> drawn(const Drawing& drawing, std::span<const Vec3> rows) {
+  std::vector<Vec3> values;
+  for (const Stencil& point : drawing.points) values.push_back(point.of(rows));
+  return values;
+}
 
 class StaticRun {
  public:
@@ -157,7 +133,7 @@ class StaticRun {
         end_(options.until.value_or(deck.time.end)),
         last_step_(options.steps.value_or(std::numeric_limits<std::int64_t>::max())),
         started_(wall_seconds()) {
-    for (const MeshedBody& body : scene_->bodies) drawings_.emplace_back(body);
+    for (const auto& body : scene_->bodies) drawings_.push_back(body->drawing());
     state_.dt = deck.time.end / deck.loading.steps;
   }
 
@@ -205,13 +181,12 @@ void StaticRun::go() {
   });
   curve_.emplace(comm_, options_.output / "load_displacement.csv", curve_columns(*scene_),
                  resumed_ ? std::optional(state_.step) : std::nullopt);
-  for (const MeshedBody& body : scene_->bodies)
-    series_.try_emplace(body.shell->name(), comm_, options_.output / "frames", body.shell->name(),
-                        deck_.output.double_precision, resumed_ ? std::optional(state_.next_frame - 1) : std::nullopt);
+  for (const auto& body : scene_->bodies)
+    series_.try_emplace(body->name(), comm_, options_.output / "frames", body->name(), deck_.output.double_precision,
+                        resumed_ ? std::optional(state_.next_frame - 1) : std::nullopt);
   tell("running");
-  for (const MeshedBody& body : scene_->bodies)
-    log_info(fmt::format("{}: {} faces, {} control points, {} ranks", body.shell->name(), body.mesh.material_faces,
-                         body.mesh.points.size(), comm_.size()));
+  for (const auto& body : scene_->bodies)
+    log_info(fmt::format("{}: {}, {} ranks", body->name(), body->census(), comm_.size()));
   if (!resumed_) {
     record({});
     draw();
@@ -260,8 +235,11 @@ void StaticRun::give_up(const EquilibriumReport& report) {
       ExitCode::numerics,
       fmt::format("step {} after t = {:.6g} s: {}. The last balanced state is kept as a checkpoint. Smaller steps "
                   "(loading.steps), more of time.max_retries, or, if the load has a limit here, \"path: arc\" under "
-                  "loading may help; also see that handles leave nothing free to move.",
-                  state_.step + 1, state_.time, report.failure));
+                  "loading may help; also see that handles leave nothing free to move.{}",
+                  state_.step + 1, state_.time, report.failure,
+                  is_slack(*scene_) ? " Sheets and fibers that go slack fold as finely as their mesh lets them: give "
+                                      "them bending (\"bending\", \"bending_modulus\")."
+                                    : ""));
 }
 
 /// Balance at the next time; the step is halved where none is found, and grows again to its full size.
@@ -269,17 +247,19 @@ EquilibriumReport StaticRun::step_in_time() {
   const Real full = deck_.time.end / deck_.loading.steps;
   const Motion start = motion_;
   EquilibriumReport report;
+  // Gravity acts in full from the start: how slack bodies fell to their first balance says nothing of the next.
+  const bool goes_on = last_.time > 0 && !(state_.step == 1 && is_slack(*scene_));
   for (int cut = 0; cut <= deck_.time.max_retries; ++cut) {
     motion_ = start;
     // The balance probably goes on as it went; not from one full step to the next, though, where directions change.
     Real time = state_.time + state_.dt;
     const Real next_stop = std::min(end_, (std::floor(state_.time / full * (1 + 1e-12) + 1e-9) + 1) * full);
     if (time > next_stop * (1 - 1e-9)) time = next_stop;
-    if (last_.time > 0)
+    if (goes_on)
       for (std::size_t k = 0; k < last_.u.all().size(); ++k)
         motion_.u.all()[k] = last_.u.all()[k] * (time - state_.time) / last_.time;
     report = equilibrium_.at_time(motion_, time);
-    if (!report.converged && last_.time > 0) {
+    if (!report.converged && goes_on) {
       motion_ = start;
       report = equilibrium_.at_time(motion_, time);
     }
@@ -325,11 +305,12 @@ void StaticRun::commit() {
   last_.u = motion_.u;
   state_.last_time = last_.time = motion_.time - state_.time;
   for (std::size_t b = 0; b < scene_->bodies.size(); ++b) {
-    Table& points = scene_->bodies[b].shell->points();
+    StaticBody& body = *scene_->bodies[b];
+    Table& points = body.points();
     const auto u = motion_.u.points(b);
     for (std::size_t r = 0; r < points.rows(); ++r) points.get<Position>()[r] += u[r];
     std::copy(u.begin(), u.end(), points.get<LastDisplacement>().begin());
-    scene_->bodies[b].shell->flow(points.get<Position>());
+    body.commit();
   }
   motion_.u.set_zero();
   state_.time = motion_.time;
@@ -343,8 +324,8 @@ void StaticRun::record(const EquilibriumReport& report) {
                         report.unbalanced_force};
   const auto add = [&](const Vec3& v) { row.insert(row.end(), {v.x(), v.y(), v.z()}); };
   std::vector<std::vector<Vec3>> displacements;
-  for (const MeshedBody& body : scene_->bodies) {
-    const Table& points = body.shell->points();
+  for (const auto& body : scene_->bodies) {
+    const Table& points = std::as_const(*body).points();
     auto& u = displacements.emplace_back(points.rows());
     for (std::size_t r = 0; r < u.size(); ++r) u[r] = points.get<Position>()[r] - points.get<RestPosition>()[r];
   }
@@ -367,7 +348,7 @@ void StaticRun::record(const EquilibriumReport& report) {
     }
   }
   for (const StaticProbe& probe : scene_->probes) {
-    const Table& points = scene_->bodies[probe.vertex.body].shell->points();
+    const Table& points = std::as_const(*scene_->bodies[probe.vertex.body]).points();
     row.push_back(mean_over(comm_, probe.vertex,
                             probe.displacement ? std::span<const Vec3>(displacements[probe.vertex.body])
                                                : points.get<Position>())[probe.axis]);
@@ -377,16 +358,17 @@ void StaticRun::record(const EquilibriumReport& report) {
 
 void StaticRun::draw() {
   for (std::size_t b = 0; b < scene_->bodies.size(); ++b) {
-    const MeshedBody& body = scene_->bodies[b];
-    const Table& points = body.shell->points();
-    const auto places = drawings_[b].values(body.row_of_point, points.get<Position>());
-    const auto rest = drawings_[b].values(body.row_of_point, points.get<RestPosition>());
+    const StaticBody& body = *scene_->bodies[b];
+    const auto places = drawn(drawings_[b], body.points().get<Position>());
+    const auto rest = drawn(drawings_[b], body.points().get<RestPosition>());
     Table shown = Table::with<Displacement>();
     shown.resize(places.size());
     for (std::size_t p = 0; p < places.size(); ++p) shown.get<Displacement>()[p] = places[p] - rest[p];
-    const std::vector<ColumnView> fields = shown.columns();
-    series_.at(body.shell->name()).write({state_.next_frame, state_.step, state_.time},
-                         {CellKind::triangle, places, drawings_[b].triangles, fields});
+    Table of_cells = body.cell_fields();
+    const std::vector<ColumnView> fields = shown.columns(), cell_fields = of_cells.columns();
+    const CellKind kind = drawings_[b].corners == 2 ? CellKind::line : CellKind::triangle;
+    series_.at(body.name())
+        .write({state_.next_frame, state_.step, state_.time}, {kind, places, drawings_[b].cells, fields, cell_fields});
   }
   ++state_.next_frame;
 }
@@ -399,13 +381,9 @@ void StaticRun::resume(const std::filesystem::path& checkpoint) {
   motion_.time = state_.time;
   last_.time = state_.last_time;
   for (std::size_t b = 0; b < scene_->bodies.size(); ++b) {
-    Shell& shell = *scene_->bodies[b].shell;
-    Table points = Table::with<Id, Position, Velocity, Mass, RestPosition, LastDisplacement>(),
-          laminae = Table::with<Id, PlasticStretch, PlasticStrain>();
-    read_part(comm_, checkpoint, shell.name(), points);
-    read_part(comm_, checkpoint, shell.name() + "_laminae", laminae);
-    shell.take_over(std::move(points), std::move(laminae));
-    const auto last = std::as_const(shell).points().get<LastDisplacement>();
+    StaticBody& body = *scene_->bodies[b];
+    body.take_over([&](const std::string& part, Table& rows) { read_part(comm_, checkpoint, part, rows); });
+    const auto last = std::as_const(body).points().get<LastDisplacement>();
     std::copy(last.begin(), last.end(), last_.u.points(b).begin());
   }
   saved_step_ = state_.step;
@@ -445,19 +423,17 @@ std::string check_static(const Comm& comm, const Deck& deck) {
   const auto scene = build_static_scene(comm, deck);
   std::string text = resolved_yaml(deck) + "\n";
   std::int64_t freedoms = 0;
-  for (const MeshedBody& body : scene->bodies) {
+  for (const auto& body : scene->bodies) {
     Box box;
     int boundaries = 0;
-    for (const Site& site : body.sites.vertices) {
+    for (const Site& site : body->sites().vertices) {
       box.include(site.where);
       boundaries = std::max(boundaries, site.boundary + 1);
     }
-    freedoms += 3 * static_cast<std::int64_t>(body.mesh.points.size());
-    text += fmt::format(
-        "body {}: {} faces, {} control points, {} sides, {} boundaries, from [{:.6g}, {:.6g}, {:.6g}] to [{:.6g}, "
-        "{:.6g}, {:.6g}]\n",
-        body.shell->name(), body.mesh.material_faces, body.mesh.points.size(), body.sites.sides.size(), boundaries, box.lower.x(),
-        box.lower.y(), box.lower.z(), box.upper.x(), box.upper.y(), box.upper.z());
+    freedoms += 3 * static_cast<std::int64_t>(body->rest().size());
+    text += fmt::format("body {}: {}, {} boundaries, from [{:.6g}, {:.6g}, {:.6g}] to [{:.6g}, {:.6g}, {:.6g}]\n",
+                        body->name(), body->census(), boundaries, box.lower.x(), box.lower.y(), box.lower.z(),
+                        box.upper.x(), box.upper.y(), box.upper.z());
   }
   std::int64_t conditions = 0;
   for (const StaticHandle& handle : scene->handles) {

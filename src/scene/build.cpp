@@ -100,22 +100,17 @@ class HandleBuilder {
   }
   void take(const PressureDeck& deck) { follow(Follower::pressure, deck.value, surface(), deck.amplitude); }
   void take(const EdgeMomentDeck& deck) {
-    auto samples = chosen(body_->side_samples(), "boundary edge");
-    require(!samples.front().d1.empty(), ExitCode::deck,
-            fmt::format("{}: {} has no slope at its boundary that a moment could turn; only shells have.",
-                        deck_.place.text, deck_.body));
-    follow(Follower::edge_moment, deck.per_length, std::move(samples), deck.amplitude);
+    part_->require_slope();
+    follow(Follower::edge_moment, deck.per_length, chosen(body_->side_samples(), "boundary edge"), deck.amplitude);
   }
 
   std::vector<Sample> chosen(const std::vector<Sample>& samples, const char* what) const {
-    auto inside = part_->inside(samples, what);
-    part_->require_any(static_cast<std::int64_t>(inside.size()), what);
-    return inside;
+    return some(part_->inside(samples, what), what);
   }
-  std::vector<Sample> surface() const {
-    auto samples = body_->surface_samples();
-    std::erase_if(samples, [](const Sample& s) { return s.measure == 0; });  // fibers have no surface
-    return chosen(samples, "face");
+  std::vector<Sample> surface() const { return some(part_->faces(body_->surface_samples()), "face"); }
+  std::vector<Sample> some(std::vector<Sample> samples, const char* what) const {
+    part_->require_any(static_cast<std::int64_t>(samples.size()), what);
+    return samples;
   }
   void add(std::span<const std::int32_t> vertices, std::span<const Real> weights, const Vec3& force) {
     for (std::size_t k = 0; k < vertices.size(); ++k)

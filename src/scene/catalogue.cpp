@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+#include <concepts>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <numbers>
 #include <sstream>
 
@@ -56,18 +59,13 @@ std::unique_ptr<Shape> make_mesh_shape(const Comm& comm, const MeshDeck& mesh, R
   return make_level_set(std::move(surface), {voxel_per_dx * dx / scale, band_per_dx * dx / scale});
 }
 
+template <class D>
+constexpr bool meshed = !std::same_as<std::remove_cvref_t<D>, ContinuumDeck>;
+
 }  // namespace
 
 void require_fits_scheme(const Deck& deck) {
   const bool is_static = deck.time.scheme == Scheme::equilibrium;
-  for (const BodyDeck& body : deck.bodies) {
-    const bool is_shell = std::holds_alternative<ShellDeck>(body);
-    const auto& [name, place] =
-        std::visit([](const auto& b) { return std::pair<std::string, std::string>(b.name, b.place.text); }, body);
-    require(is_shell || !is_static, ExitCode::deck,
-            fmt::format("{}: body {} is no shell; with \"scheme: static\" under time all bodies are of kind shell.",
-                        place, name));
-  }
   require(!is_static || (deck.sources.empty() && deck.colliders.empty()), ExitCode::deck,
           "Sources and colliders have no meaning with \"scheme: static\" under time. Leave them out.");
 }
@@ -177,7 +175,8 @@ SurfaceMesh make_surface(const Comm& comm, const SurfaceDeck& deck) {
 /// Longest edges of elements with one quadrature point, in grid spacings: those of right triangles with legs of one.
 constexpr Real sample_spacing = 1.5;
 
-std::unique_ptr<Body> make_any(const Comm& comm, const MembraneDeck& deck, const MaterialDeck& material, Real dx) {
+/// dx: infinity for bodies without grid.
+MembraneDescription describe(const Comm& comm, const MembraneDeck& deck, const MaterialDeck& material, Real dx) {
   MembraneDescription membrane;
   membrane.name = deck.name;
   membrane.density = material.density;
@@ -223,46 +222,47 @@ std::unique_ptr<Body> make_any(const Comm& comm, const MembraneDeck& deck, const
       corner = vertex;
     }
   require(!membrane.triangles.empty(), ExitCode::geometry, "the mesh has no faces.");
-  return make_membrane(membrane);
+  return membrane;
 }
 
 Curves make_curves(const Comm& comm, const CurvesDeck& deck, Real dx) {
   const Real spacing = deck.spacing.value_or(dx) / deck.scale;  // before scaling
-  Curves curves =
-      std::visit(Overloaded{[&](const CurveFileDeck& d) {
-                              const std::string name = std::filesystem::path(d.file).filename().string();
-                              const Curves read = read_curves(name, load_everywhere(comm, d.file));
-                              return deck.spacing ? resampled(read, spacing) : read;
-                            },
-                            [&](const HairTubeDeck& d) {
-                              return hair_tube({d.inner_radius, d.outer_radius, d.length, d.strands, spacing});
-                            },
-                            [&](const HairBallDeck& d) {
-                              return hair_ball({d.radius, d.length, d.strands, spacing});
-                            },
-                            [&](const BraidDeck& d) {
-                              return braid({d.strands, d.width, d.depth, d.pitch, d.length, spacing});
-                            },
-                            [&](const ShagCarpetDeck& d) {
-                              return shag_carpet({d.width, d.depth, d.height, d.gap, d.lean, d.seed, spacing});
-                            },
-                            [&](const WeaveDeck& d) {
-                              return weave({d.warp, d.weft, d.gap, d.amplitude, spacing});
-                            },
-                            [&](const KnitDeck& d) {
-                              return knit({d.stitches, d.rows, d.width, d.depth, d.pattern, spacing});
-                            },
-                            [&](const KnitSweaterDeck& d) {
-                              return knit_sweater({d.body_stitches, d.sleeve_stitches, d.underarm, d.body_rows,
-                                                   d.sleeve_rows, d.yoke_rows, d.width, d.depth, d.neck, d.spread,
-                                                   spacing});
-                            }},
-                 deck.form);
+  require(std::isfinite(spacing) || std::holds_alternative<CurveFileDeck>(deck.form), ExitCode::deck,
+          "its curves need the key \"spacing\": there is no domain.dx that vertices could be apart.");
+  Curves curves = std::visit(
+      Overloaded{[&](const CurveFileDeck& d) {
+                   const std::string name = std::filesystem::path(d.file).filename().string();
+                   const Curves read = read_curves(name, load_everywhere(comm, d.file));
+                   return deck.spacing ? resampled(read, spacing) : read;
+                 },
+                 [&](const HairTubeDeck& d) {
+                   return hair_tube({d.inner_radius, d.outer_radius, d.length, d.strands, spacing});
+                 },
+                 [&](const HairBallDeck& d) {
+                   return hair_ball({d.radius, d.length, d.strands, spacing});
+                 },
+                 [&](const BraidDeck& d) {
+                   return braid({d.strands, d.width, d.depth, d.pitch, d.length, spacing});
+                 },
+                 [&](const ShagCarpetDeck& d) {
+                   return shag_carpet({d.width, d.depth, d.height, d.gap, d.lean, d.seed, spacing});
+                 },
+                 [&](const WeaveDeck& d) {
+                   return weave({d.warp, d.weft, d.gap, d.amplitude, spacing});
+                 },
+                 [&](const KnitDeck& d) {
+                   return knit({d.stitches, d.rows, d.width, d.depth, d.pattern, spacing});
+                 },
+                 [&](const KnitSweaterDeck& d) {
+                   return knit_sweater({d.body_stitches, d.sleeve_stitches, d.underarm, d.body_rows, d.sleeve_rows,
+                                        d.yoke_rows, d.width, d.depth, d.neck, d.spread, spacing});
+                 }},
+      deck.form);
   if (deck.plies) curves = plied(curves, {deck.plies->count, deck.plies->radius, deck.plies->twist});
   return placed(std::move(curves), placement_of(deck));
 }
 
-std::unique_ptr<Body> make_any(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx) {
+FiberDescription describe(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx) {
   const auto* law = std::get_if<FiberLawDeck>(&material.law);
   require(law != nullptr, ExitCode::deck,
           fmt::format("fibers need a material with law fiber; {} has another.", material.name));
@@ -278,8 +278,16 @@ std::unique_ptr<Body> make_any(const Comm& comm, const FiberDeck& deck, const Ma
   const Real section = std::numbers::pi * deck.radius * deck.radius;
   std::optional<Real> rigidity;  // E pi r^4 / 4
   if (deck.bending_modulus) rigidity = *deck.bending_modulus * section * deck.radius * deck.radius / 4;
-  return make_fibers({deck.name, curves.points, segments_of(curves), constants, material.density, section,
-                      sample_spacing * dx, chains_of(curves), rigidity, deck.tear_stretch});
+  return {deck.name, curves.points,       segments_of(curves), constants, material.density,
+          section,   sample_spacing * dx, chains_of(curves),   rigidity,  deck.tear_stretch};
+}
+
+std::unique_ptr<Body> make_any(const Comm& comm, const MembraneDeck& deck, const MaterialDeck& material, Real dx) {
+  return make_membrane(describe(comm, deck, material, dx));
+}
+
+std::unique_ptr<Body> make_any(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx) {
+  return make_fibers(describe(comm, deck, material, dx));
 }
 
 std::unique_ptr<Body> make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& material, Real) {
@@ -296,18 +304,49 @@ std::unique_ptr<Body> make_any(const Comm& comm, const ShellDeck& deck, const Ma
   return make_shell_body(comm, shell, contact, dx);
 }
 
-}  // namespace
+std::unique_ptr<StaticBody> make_static(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material, Real) {
+  return make_static_shell(comm, describe_shell(comm, deck, material));
+}
 
-std::unique_ptr<Body> make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx) {
+/// Throws for a body that shall tear: it would have to do so between balanced states.
+template <class D>
+std::unique_ptr<StaticBody> make_static(const Comm& comm, const D& deck, const MaterialDeck& material, Real dx) {
+  if constexpr (meshed<D>) {
+    require(!deck.tear_stretch, ExitCode::deck,
+            "nothing tears (\"tear_stretch\") with \"scheme: static\" under time. Leave the key out.");
+    if constexpr (std::same_as<D, MembraneDeck>)
+      return make_static_membrane(comm, describe(comm, deck, material, std::numeric_limits<Real>::infinity()));
+    else return make_static_fibers(comm, describe(comm, deck, material, dx));
+  } else {
+    throw Error(ExitCode::deck, fmt::format("body {} has no mesh; with \"scheme: static\" under time all bodies are "
+                                            "shells, membranes or fibers.",
+                                            deck.name));
+  }
+}
+
+/// f(deck), whose errors name the body's place in the deck.
+template <class F>
+auto at_its_place(const BodyDeck& body, F&& f) {
   return std::visit(
       [&](const auto& deck) {
         try {
-          return make_any(comm, deck, material, dx);
+          return f(deck);
         } catch (const Error& error) {
           throw Error(error.code(), fmt::format("{}: {}", deck.place.text, error.what()));
         }
       },
       body);
+}
+
+}  // namespace
+
+std::unique_ptr<Body> make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx) {
+  return at_its_place(body, [&](const auto& deck) { return make_any(comm, deck, material, dx); });
+}
+
+std::unique_ptr<StaticBody> make_static_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material,
+                                             Real dx) {
+  return at_its_place(body, [&](const auto& deck) { return make_static(comm, deck, material, dx); });
 }
 
 Mat3 spin_matrix(const Vec3& spin) {

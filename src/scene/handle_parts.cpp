@@ -12,7 +12,9 @@ namespace weft {
 
 ChosenPart::ChosenPart(const Comm& comm, const HandleDeck& deck, const ControlMesh* mesh, std::size_t vertices,
                        Real voxel_size)
-    : deck_(deck), shape_(deck.where ? make_shape(comm, *deck.where, false, voxel_size) : nullptr) {
+    : deck_(deck),
+      has_slope_(mesh != nullptr),
+      shape_(deck.where ? make_shape(comm, *deck.where, false, voxel_size) : nullptr) {
   part_.shape = shape_.get();
   part_.boundary = deck.boundary;
   if (deck.group) choose_group(*deck.group, mesh);
@@ -73,6 +75,17 @@ std::vector<Sample> ChosenPart::inside(const std::vector<Sample>& samples, const
   for (const Sample& sample : samples)
     if (part_.has(sample)) chosen.push_back(sample);
   return chosen;
+}
+
+std::vector<Sample> ChosenPart::faces(std::vector<Sample> samples) const {
+  std::erase_if(samples, [](const Sample& s) { return s.measure == 0; });  // fibers have no surface
+  return inside(samples, "face");
+}
+
+void ChosenPart::require_slope() const {
+  require(has_slope_, ExitCode::deck,
+          fmt::format("{}: {} has no slope at its boundary that a moment could turn; only shells have.",
+                      deck_.place.text, deck_.body));
 }
 
 HandleSettings hold_settings(const HoldDeck& deck) {

@@ -26,8 +26,9 @@ ControlMesh generated(const ControlMeshDeck& deck, const SurfaceMap& map) {
 
 }  // namespace
 
-Real voxel_size_for(const ControlMesh& mesh) {
-  const Box box = bounds_of(cage_of(mesh));
+Real voxel_size_for(std::span<const Vec3> points) {
+  Box box;
+  for (const Vec3& x : points) box.include(x);
   return (box.upper - box.lower).norm() / 100;
 }
 
@@ -80,7 +81,7 @@ Vec3 middle_of(const ControlMesh& mesh, std::size_t face) {
 std::vector<Real> thickness_of(const Comm& comm, const ShellDeck& deck, const ControlMesh& mesh) {
   std::vector<Real> thickness(static_cast<std::size_t>(mesh.material_faces), deck.thickness);
   for (const ShellPartDeck& part : deck.parts) {
-    const auto shape = part.where ? make_shape(comm, *part.where, false, voxel_size_for(mesh)) : nullptr;
+    const auto shape = part.where ? make_shape(comm, *part.where, false, voxel_size_for(mesh.points)) : nullptr;
     const std::int32_t group = part.group ? group_named(mesh, *part.group, deck.place.text) : -1;
     for (std::size_t f = 0; f < thickness.size(); ++f)
       if ((!part.group || mesh.group[f] == group) && (!shape || shape->contains(middle_of(mesh, f))))

@@ -21,27 +21,15 @@ std::size_t position_of(const List& list, const std::string& name) {
   return i;
 }
 
-MeshedBody make_meshed(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material) {
-  MeshedBody body;
-  ShellDescription shell = describe_shell(comm, deck, material);
-  body.mesh = shell.mesh;
-  body.sites = sites_of(body.mesh);
-  body.shell = std::make_unique<Shell>(comm, shell);
-  body.row_of_point.assign(body.mesh.points.size(), -1);
-  const std::vector<std::int32_t>& points = body.shell->piece().points;
-  for (std::size_t r = 0; r < points.size(); ++r) body.row_of_point[points[r]] = static_cast<std::int32_t>(r);
-  body.shell->points().add<LastDisplacement>();
-  std::vector<Real> areal_density = shell.thickness;
-  for (Real& each : areal_density) each *= material.density;
-  const auto rest = std::as_const(*body.shell).points().get<RestPosition>();
-  body.surface = surface_samples(*body.shell, rest, areal_density);
-  body.edges = side_samples(body.shell->faces(), body.row_of_point, rest, body.mesh);
-  return body;
+std::size_t body_named(const StaticScene& scene, const std::string& name) {
+  std::size_t b = 0;
+  while (scene.bodies[b]->name() != name) ++b;
+  return b;
 }
 
 Watched watch(const Comm& comm, const StaticScene& scene, std::size_t body, std::span<const Site> vertices) {
   Watched watched{body, {}, static_cast<std::int64_t>(vertices.size())};
-  for (Site& site : sites_of_rank(comm, vertices, scene.bodies[body].row_of_point))
+  for (Site& site : sites_of_rank(comm, vertices, scene.bodies[body]->row_of_point()))
     watched.stencils.push_back(std::move(site.place));
   return watched;
 }
@@ -54,24 +42,28 @@ class HandleBuilder {
   void add(const HandleDeck& deck) {
     handle_ = {};
     handle_.name = deck.name;
-    for (handle_.body = 0; scene_.bodies[handle_.body].shell->name() != deck.body;) ++handle_.body;
-    part_.emplace(comm_, deck, &body().mesh, body().mesh.points.size(), voxel_size_for(body().mesh));
-    handle_.part = watch(comm_, scene_, handle_.body, part_->vertices(body().sites));
+    handle_.body = body_named(scene_, deck.body);
+    part_.emplace(comm_, deck, body().control_mesh(), body().rest().size(), voxel_size_for(body().rest()));
+    handle_.part = watch(comm_, scene_, handle_.body, part_->vertices(body().sites()));
     std::visit([this](const auto& action) { build(action); }, deck.action);
     scene_.handles.push_back(std::move(handle_));
   }
 
  private:
-  MeshedBody& body() const { return scene_.bodies[handle_.body]; }
+  const StaticBody& body() const { return *scene_.bodies[handle_.body]; }
+  std::span<const Vec3> places() const { return body().points().get<Position>(); }
 
   Amplitude amplitude(const std::vector<AmplitudeKeyDeck>& keys) const {
     return make_amplitude(keys, scene_.deck.time.end);
   }
 
-  std::vector<Sample> inside(const std::vector<Sample>& samples, const char* what) const {
-    std::vector<Sample> chosen = part_->inside(samples, what);
-    part_->require_any(comm_.sum(static_cast<std::int64_t>(chosen.size())), what);
-    return chosen;
+  /// Those that the handle acts on; throws if there are none on any rank.
+  std::vector<Sample> elements() const { return some(part_->inside(body().surface(), "element"), "element"); }
+  std::vector<Sample> faces() const { return some(part_->faces(body().surface()), "face"); }
+  std::vector<Sample> sides() const { return some(part_->inside(body().sides(), "boundary edge"), "boundary edge"); }
+  std::vector<Sample> some(std::vector<Sample> samples, const char* what) const {
+    part_->require_any(comm_.sum(static_cast<std::int64_t>(samples.size())), what);
+    return samples;
   }
 
   /// A dead load of a vector per measure of each sample, or per mass.
@@ -92,10 +84,10 @@ class HandleBuilder {
   void build(const HoldDeck& deck) {
     require(!std::isfinite(deck.until), ExitCode::deck,
             fmt::format("{}: nothing can be let go (\"until\") with \"scheme: static\" under time.", handle_.name));
-    const auto here = sites_of_rank(comm_, part_->held(body().sites, deck), body().row_of_point);
+    const auto here = sites_of_rank(comm_, part_->held(body().sites(), deck), body().row_of_point());
     handle_.number = scene_.holds.size();
-    scene_.holds.push_back(std::make_unique<Handle>(*scene_.freedoms, handle_.body, here, hold_settings(deck),
-                                                    std::as_const(*body().shell).points().get<Position>()));
+    scene_.holds.push_back(
+        std::make_unique<Handle>(*scene_.freedoms, handle_.body, here, hold_settings(deck), places()));
     handle_.hold = scene_.holds.back().get();
   }
   void build(const ForceDeck& deck) {
@@ -106,24 +98,17 @@ class HandleBuilder {
         forces[stencil.rows[k]] += stencil.weights[k] / static_cast<Real>(handle_.part.count) * deck.total;
     keep(std::make_unique<DeadLoad>(handle_.body, std::move(forces), amplitude(deck.amplitude)));
   }
-  void build(const EdgeForceDeck& deck) {
-    spread(inside(body().edges, "boundary edge"), deck.per_length, &Sample::measure, deck.amplitude);
-  }
-  void build(const TractionDeck& deck) {
-    spread(inside(body().surface, "face"), deck.per_area, &Sample::measure, deck.amplitude);
-  }
-  void build(const GravityDeck& deck) {
-    spread(inside(body().surface, "face"), deck.acceleration, &Sample::mass, deck.amplitude);
-  }
+  void build(const EdgeForceDeck& deck) { spread(sides(), deck.per_length, &Sample::measure, deck.amplitude); }
+  void build(const TractionDeck& deck) { spread(faces(), deck.per_area, &Sample::measure, deck.amplitude); }
+  void build(const GravityDeck& deck) { spread(elements(), deck.acceleration, &Sample::mass, deck.amplitude); }
   void build(const PressureDeck& deck) {
     keep(std::make_unique<FollowerLoad>(Follower::pressure, deck.value, amplitude(deck.amplitude), handle_.body,
-                                        inside(body().surface, "face"),
-                                        std::as_const(*body().shell).points().get<Position>()));
+                                        faces(), places()));
   }
   void build(const EdgeMomentDeck& deck) {
+    part_->require_slope();
     keep(std::make_unique<FollowerLoad>(Follower::edge_moment, deck.per_length, amplitude(deck.amplitude), handle_.body,
-                                        inside(body().edges, "boundary edge"),
-                                        std::as_const(*body().shell).points().get<Position>()));
+                                        sides(), places()));
   }
 
   const Comm& comm_;
@@ -143,9 +128,8 @@ StaticProbe make_probe(const Comm& comm, const StaticScene& scene, const ProbeDe
           fmt::format("{}: a static analysis knows probes of the kind nearest with field displacement_x, _y, _z or "
                       "position_x, _y, _z.",
                       deck.place.text));
-  std::size_t body = 0;
-  while (scene.bodies[body].shell->name() != deck.body) ++body;
-  const auto& vertices = scene.bodies[body].sites.vertices;
+  const std::size_t body = body_named(scene, deck.body);
+  const auto& vertices = scene.bodies[body]->sites().vertices;
   const Site closest = *std::min_element(vertices.begin(), vertices.end(), [&](const Site& a, const Site& b) {
     return (a.where - nearest->point).squaredNorm() < (b.where - nearest->point).squaredNorm();
   });
@@ -161,19 +145,20 @@ std::unique_ptr<StaticScene> build_static_scene(const Comm& comm, const Deck& de
   std::vector<FreedomBlock> blocks;
   Box box;
   for (const BodyDeck& entry : deck.bodies) {
-    const auto& shell = std::get<ShellDeck>(entry);
-    scene->bodies.push_back(make_meshed(comm, shell, deck.materials[position_of(deck.materials, shell.material)]));
-    blocks.push_back({shell.name, 3, &scene->bodies.back().shell->forest()});
-    for (const Vec3& x : scene->bodies.back().mesh.points) box.include(x);
+    const auto& material = std::visit([](const auto& b) -> const std::string& { return b.material; }, entry);
+    scene->bodies.push_back(
+        make_static_body(comm, entry, deck.materials[position_of(deck.materials, material)], deck.domain.dx));
+    const StaticBody& body = *scene->bodies.back();
+    blocks.push_back({body.name(), 3, &body.forest()});
+    for (const Vec3& x : body.rest()) box.include(x);
   }
   scene->size = (box.upper - box.lower).norm();
   scene->freedoms = std::make_unique<Freedoms>(std::move(blocks));
-  for (std::size_t b = 0; b < scene->bodies.size(); ++b)
-    scene->terms.push_back(std::make_unique<ShellTerm>(*scene->bodies[b].shell, b));
+  for (std::size_t b = 0; b < scene->bodies.size(); ++b) scene->terms.push_back(scene->bodies[b]->term(b));
   scene->elastic_terms = scene->terms.size();
   for (std::size_t b = 0; b < scene->bodies.size() && !deck.domain.gravity.isZero(0); ++b) {
     std::vector<Vec3> weight(scene->freedoms->rows(b), Vec3::Zero());
-    for (const Sample& sample : scene->bodies[b].surface)
+    for (const Sample& sample : scene->bodies[b]->surface())
       for (std::size_t k = 0; k < sample.rows.size(); ++k)
         weight[sample.rows[k]] += sample.value[k] * sample.mass * deck.domain.gravity;
     scene->terms.push_back(std::make_unique<DeadLoad>(b, std::move(weight), Amplitude{{{0, 1}}}));

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 
 namespace weft {
 namespace {
@@ -22,14 +23,30 @@ constexpr Real regularisation = 1e-9;
 /// Attempts at a balance. First full Newton steps: thin shells pass through states of large membrane force, which a
 /// line search would avoid at the cost of many tiny steps. Where metal flows forces have kinks, though, over which full
 /// steps jump to and fro: there steps are damped by the error that is left [Nowak & Weimann 1991]. Then with a drag, in
-/// units of the typical stiffness, that fades as the forces balance: slack cables and sheets have no stiffness across to
-/// begin with [Kelley & Keyes 1998, pseudo-transient continuation].
+/// units of the typical stiffness, that fades as the forces balance: slack cables and sheets have no stiffness across
+/// to begin with [Kelley & Keyes 1998, pseudo-transient continuation].
 struct Attempt {
   SNESLineSearchType search_with_flow;
   Real drag;
+  bool descends = false;
+  bool softens = false;
 };
 constexpr std::array attempts = {Attempt{SNESLINESEARCHNLEQERR, 0.0}, Attempt{SNESLINESEARCHNLEQERR, 1e-4},
                                  Attempt{SNESLINESEARCHBASIC, 1e-2}};
+/// Sheets and fibers that hang freely swing through large turns, and buckle where they are pressed; a full step then
+/// leads anywhere. Before the attempts above they descend: matrices without negative eigenvalues, as stretched sheets
+/// and fibers have them anyway, a drag, and no step farther than the forces work along it. Every step with its whole
+/// length lowers the drag, a short one raises it [Levenberg 1944], so that near a balance these are Newton's steps.
+constexpr std::array slack_attempts = {Attempt{SNESLINESEARCHSHELL, 1e-4, true},
+                                       Attempt{SNESLINESEARCHSHELL, 1e-4, true, true}, attempts[0], attempts[1],
+                                       attempts[2]};
+/// Factors of the drag.
+constexpr Real less_drag = 0.2, more_drag = 5, least_drag = 1e-10, most_drag = 1e3;
+constexpr int descent_patience = 3;
+constexpr Real soft_tolerance = 1e-2;
+/// How often a step is shortened, and how much of the slope may be left at its end, rising, where it is not.
+constexpr int most_cuts = 20;
+constexpr Real slope_left = 0.5;
 
 /// Percentage by which MUMPS may need more space than it expects: the zero block makes it choose other pivots.
 constexpr const char* mumps_space = "mat_mumps_icntl_14";
@@ -95,8 +112,11 @@ struct Equilibrium::Solver {
   Real goal_time = 0;
   std::optional<Plane> plane;  ///< If the arc is followed, instead of goal_time.
   Real drag = 0;               ///< Added to the diagonal of K in units of k0.
-  Real last_unbalanced = 0;    ///< [N].
-  Real reference = 0;          ///< Largest force that is balanced in the present iterate [N].
+  bool descends = false;
+  bool exact = false;        ///< A descent goes by the exact matrix.
+  Real softness = 1;         ///< Factor of the elastic terms.
+  Real last_unbalanced = 0;  ///< [N].
+  Real reference = 0;        ///< Largest force that is balanced in the present iterate [N].
 
   Solver(const Comm& c, const Freedoms& f, std::vector<const Term*> t, std::vector<const Constraints*> con,
          EquilibriumSettings s)
@@ -221,7 +241,53 @@ struct Equilibrium::Solver {
     SNESLineSearch search = nullptr;
     check_petsc(SNESGetLineSearch(snes, &search));
     check_petsc(SNESLineSearchSetType(search, type));
+    check_petsc(SNESLineSearchShellSetUserFunc(
+        search,
+        [](SNESLineSearch line, void* self) -> PetscErrorCode { return static_cast<Solver*>(self)->descend(line), 0; },
+        this));
     options.apply([&] { return SNESLineSearchSetFromOptions(search); });
+  }
+
+  /// Sum of products over the displacements, or over the conditions.
+  Real product(Vec a, Vec b, bool of_displacements) const {
+    const PetscScalar *in_a = nullptr, *in_b = nullptr;
+    check_petsc(VecGetArrayRead(a, &in_a));
+    check_petsc(VecGetArrayRead(b, &in_b));
+    const std::size_t first = of_displacements ? 0 : owned.size();
+    const std::size_t last = of_displacements ? owned.size() : owned.size() + conditions;
+    Real sum = 0;
+    for (std::size_t i = first; i < last; ++i) sum += in_a[i] * in_b[i];
+    check_petsc(VecRestoreArrayRead(a, &in_a));
+    check_petsc(VecRestoreArrayRead(b, &in_b));
+    return comm.sum(sum);
+  }
+
+  /// Takes x to x - length y. The forces -r do the work length r . y along a short step; where conditions hold those of
+  /// the constraints do none. The step is as long as they do not work against its end more than half as much as they
+  /// drive its beginning. No energy is asked for, since a pressure has none.
+  void descend(SNESLineSearch line) {
+    Vec at = nullptr, f = nullptr, y = nullptr, trial = nullptr, trial_f = nullptr;
+    check_petsc(SNESLineSearchGetVecs(line, &at, &f, &y, &trial, &trial_f));
+    const Real slope = product(f, y, true);
+    const bool conditions_hold = product(f, f, false) <= 1e-12 * product(f, f, true);
+    if (exact && !(slope > 0)) {  // leads nowhere
+      exact = false;
+      check_petsc(SNESLineSearchComputeNorms(line));
+      return;
+    }
+    Real length = 1;
+    for (int cut = 0; cut <= most_cuts; ++cut) {
+      check_petsc(VecWAXPY(trial, -length, y, at));
+      const bool finite = evaluate(trial, trial_f);
+      const Real slope_at_end = finite ? product(trial_f, y, true) : 0;
+      if (finite && (!conditions_hold || slope_at_end >= -slope_left * slope)) break;
+      length *= finite ? std::clamp(slope / (slope - slope_at_end), 0.1, 0.5) : 0.1;
+    }
+    drag = std::clamp(drag * (length == 1 ? less_drag : more_drag), least_drag, most_drag);
+    exact = length == 1;
+    check_petsc(VecCopy(trial, at));
+    check_petsc(VecCopy(trial_f, f));
+    check_petsc(SNESLineSearchComputeNorms(line));
   }
 
   // --- From unknowns to the motion ---------------------------------------------------------------------------------
@@ -245,6 +311,8 @@ struct Equilibrium::Solver {
     WEFT_ENSURE(rows.count() == conditions);
   }
 
+  Real factor_of(std::size_t term) const { return term < settings.elastic_terms ? softness : 1; }
+
   // --- Residual ----------------------------------------------------------------------------------------------------
 
   /// Minus all forces on the owned freedoms, those of the constraints included, and k0 times the gap of each condition
@@ -257,9 +325,10 @@ struct Equilibrium::Solver {
       reference = std::max(reference, norm_of(comm, force.all()));
       for (std::size_t k = 0; k < total.all().size(); ++k) total.all()[k] += force.all()[k];
     };
-    for (const Term* term : terms) {
+    for (std::size_t t = 0; t < terms.size(); ++t) {
       Load force(freedoms);
-      term->add_force(*motion, force);
+      terms[t]->add_force(*motion, force);
+      for (Real& f : force.all()) f *= factor_of(t);
       include(force);
     }
     Load held(freedoms);
@@ -276,6 +345,12 @@ struct Equilibrium::Solver {
   }
 
   PetscErrorCode residual(SNES s, Vec at, Vec out) {
+    if (!evaluate(at, out)) check_petsc(SNESSetFunctionDomainError(s));
+    return 0;
+  }
+
+  /// False if it is not finite.
+  bool evaluate(Vec at, Vec out) {
     look_at(at);
     const PetscScalar* in = nullptr;
     PetscScalar* values = nullptr;
@@ -290,8 +365,7 @@ struct Equilibrium::Solver {
     for (PetscInt i = 0; i < unknowns_here(); ++i) sum += values[i];
     check_petsc(VecRestoreArray(out, &values));
     check_petsc(VecRestoreArrayRead(at, &in));
-    if (!std::isfinite(comm.sum(sum))) check_petsc(SNESSetFunctionDomainError(s));
-    return 0;
+    return std::isfinite(comm.sum(sum));
   }
 
   /// How far the present motion is beyond the plane, in its measure.
@@ -316,23 +390,31 @@ struct Equilibrium::Solver {
     struct Adder : Tangent {
       const std::vector<PetscInt>& global;
       Mat matrix;
+      Real factor = 1;
       std::vector<PetscInt> rows, columns;
+      std::vector<Real> scaled;
       Adder(const std::vector<PetscInt>& g, Mat m) : global(g), matrix(m) {}
       void add(std::span<const std::int32_t> r, std::span<const std::int32_t> c, std::span<const Real> k) override {
         rows.clear();
         columns.clear();
         for (const std::int32_t i : r) rows.push_back(global[i]);
         for (const std::int32_t i : c) columns.push_back(global[i]);
+        scaled.assign(k.begin(), k.end());
+        for (Real& value : scaled) value *= factor;
         check_petsc(MatSetValues(matrix, static_cast<PetscInt>(rows.size()), rows.data(),
-                                 static_cast<PetscInt>(columns.size()), columns.data(), k.data(), ADD_VALUES));
+                                 static_cast<PetscInt>(columns.size()), columns.data(), scaled.data(), ADD_VALUES));
       }
     } adder(global, out);
-    for (const Term* term : terms) term->add_tangent(*term->linearise(*motion), adder);
+    for (std::size_t t = 0; t < terms.size(); ++t) {
+      adder.factor = factor_of(t);
+      terms[t]->add_tangent(
+          *(descends && !exact ? terms[t]->linearise_definite(*motion) : terms[t]->linearise(*motion)), adder);
+    }
 
     const auto add = [&](PetscInt i, PetscInt j, Real value) {
       check_petsc(MatSetValue(out, i, j, value, ADD_VALUES));
     };
-    for (const auto k : owned) add(global[k], global[k], drag * k0);
+    for (const auto k : owned) add(global[k], global[k], drag * softness * k0);
     for (std::size_t c = 0; c < conditions; ++c) {
       const PetscInt row = condition_index(c);
       for (std::size_t k = rows.begin[c]; k < rows.begin[c + 1]; ++k) {
@@ -385,11 +467,12 @@ struct Equilibrium::Solver {
   PetscErrorCode judge(PetscInt iteration, Real unbalanced_norm, SNESConvergedReason* reason) {
     *reason = SNES_CONVERGED_ITERATING;
     // Switched evolution relaxation [Mulder & van Leer 1985].
-    if (iteration > 0) drag *= std::clamp(unbalanced_norm / last_unbalanced, 0.1, 2.0);
+    if (iteration > 0 && !descends) drag *= std::clamp(unbalanced_norm / last_unbalanced, 0.1, 2.0);
     last_unbalanced = unbalanced_norm;
     if (!std::isfinite(unbalanced_norm)) *reason = SNES_DIVERGED_FNORM_NAN;
-    else if (unbalanced_norm <= settings.tolerance * reference + noise()) *reason = SNES_CONVERGED_FNORM_RELATIVE;
-    else if (iteration >= settings.max_iterations) *reason = SNES_DIVERGED_MAX_IT;
+    else if (unbalanced_norm <= (softness < 1 ? soft_tolerance : settings.tolerance) * reference + noise())
+      *reason = SNES_CONVERGED_FNORM_RELATIVE;
+    else if (iteration >= (descends ? descent_patience : 1) * settings.max_iterations) *reason = SNES_DIVERGED_MAX_IT;
     return 0;
   }
 
@@ -418,27 +501,51 @@ struct Equilibrium::Solver {
     }
     EquilibriumReport report;
     const Motion guess = m;
-    for (const Attempt& attempt : attempts) {
+    const std::span<const Attempt> all = settings.slack ? std::span<const Attempt>(slack_attempts) : attempts;
+    for (const Attempt& attempt : all) {
       m = guess;
       set_unknowns(m);
       drag = attempt.drag;
-      search_by(settings.flows ? attempt.search_with_flow : SNESLINESEARCHBASIC);
-      options.apply([&] { return SNESSolve(snes, nullptr, x); });
-      options.require_known();
-      SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
-      PetscInt iterations = 0;
-      check_petsc(SNESGetConvergedReason(snes, &reason));
-      check_petsc(SNESGetIterationNumber(snes, &iterations));
-      check_petsc(SNESGetFunctionNorm(snes, &report.unbalanced_force));
-      report.iterations += iterations;
-      if (reason == SNES_DIVERGED_LINEAR_SOLVE) forget_factors();
-      report.converged = reason > 0;
-      report.failure = report.converged ? "" : words_for(reason);
+      descends = attempt.descends;
+      exact = false;
+      check_petsc(SNESSetTolerances(snes, PETSC_DEFAULT, PETSC_DEFAULT, 0, PETSC_MAX_INT, PETSC_MAX_INT));
+      search_by(settings.flows || descends ? attempt.search_with_flow : SNESLINESEARCHBASIC);
+      report.converged = true;
+      softness = attempt.softens ? softness_to_begin_with() : 1;
+      for (; report.converged && softness < 1; softness = std::min(1.0, 10 * softness)) iterate(report);
+      softness = 1;
+      if (report.converged) iterate(report);
       if (report.converged) break;
     }
+    descends = false;
     if (report.converged) accept();
     motion = nullptr;
     return report;
+  }
+
+  /// With which loads stretch by about as much as the bodies are large.
+  Real softness_to_begin_with() {
+    softness = 0;
+    look_at(x);
+    std::vector<PetscScalar> forces(static_cast<std::size_t>(unknowns_here()), 0.0);
+    unbalanced(forces.data() + owned.size(), forces);
+    const Real count = static_cast<Real>(comm.sum(static_cast<std::int64_t>(owned.size())));
+    return std::min(
+        1.0, 10 * norm_of(comm, std::span(forces).first(owned.size())) * std::sqrt(count) / (k0 * settings.size));
+  }
+
+  void iterate(EquilibriumReport& report) {
+    options.apply([&] { return SNESSolve(snes, nullptr, x); });
+    options.require_known();
+    SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
+    PetscInt iterations = 0;
+    check_petsc(SNESGetConvergedReason(snes, &reason));
+    check_petsc(SNESGetIterationNumber(snes, &iterations));
+    check_petsc(SNESGetFunctionNorm(snes, &report.unbalanced_force));
+    report.iterations += iterations;
+    if (reason == SNES_DIVERGED_LINEAR_SOLVE) forget_factors();
+    report.converged = reason > 0;
+    report.failure = report.converged ? "" : words_for(reason);
   }
 
   /// A factorisation that failed would otherwise be taken for the last word.

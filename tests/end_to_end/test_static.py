@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves that static analyses of shells meet published results on any number of ranks: test_static.py WEFT."""
+"""Proves that static analyses meet published results and closed forms on any number of ranks: test_static.py WEFT."""
 import math
 import pathlib
 import unittest
@@ -37,6 +37,52 @@ def layered_moment(curvature, modulus, poisson, yield_stress, thickness, layers=
                 p, q = p / (1 + kp * low), q / (1 + 3 * kq * low)
         moment += 2 * z * (p + q) / math.sqrt(2) * thickness / layers / 2
     return moment, modulus * thickness ** 3 / 12 / (1 - poisson ** 2)
+
+
+def bisected(low, high, is_low):
+    """Where is_low turns false."""
+    for _ in range(200):
+        middle = (low + high) / 2
+        low, high = (middle, high) if is_low(middle) else (low, middle)
+    return low
+
+
+def elastic_catenary(length, span, stiffness, weight):
+    """Horizontal pull [N] and sag [m] of a cable with E A = stiffness [N] and this weight [N/m] at rest (Irvine 1981)."""
+    s = weight * length / 2
+    pull = bisected(1e-6 * s, 1e6 * s,
+                    lambda H: 2 * H / weight * math.asinh(s / H) + H * length / stiffness < span)
+    return pull, pull / weight * (math.hypot(1, s / pull) - 1) + weight * length ** 2 / 8 / stiffness
+
+
+def hencky_rise(poisson, load, points=400):
+    """Rise of the middle of a round membrane over its radius a, with load = p a / (E t). Foeppl's equations for the
+    radial and hoop tension n and h, in units of a and E t, with the slope w' = -load r / (2 n):
+        n' = (h - n) / r,   h' = (n - h) / r - w'^2 / (2 r)
+    by Runge and Kutta's method from the middle, n = h there such that the rim h = poisson n does not move."""
+    def rates(r, y):
+        n, h, _ = y
+        slope = -load * r / (2 * n)
+        return (h - n) / r, (n - h) / r - slope * slope / (2 * r), slope
+
+    def rim(middle):
+        r = 1e-3
+        bend = -load ** 2 * r * r / (64 * middle ** 2)  # of the series about the middle
+        y, step = (middle + bend, middle + 3 * bend, -load * r * r / (4 * middle)), (1 - r) / points
+        along = lambda k, f: tuple(a + f * step * b for a, b in zip(y, k))
+        for _ in range(points):
+            k1 = rates(r, y)
+            k2 = rates(r + step / 2, along(k1, 0.5))
+            k3 = rates(r + step / 2, along(k2, 0.5))
+            k4 = rates(r + step, along(k3, 1))
+            y = tuple(v + step / 6 * (a + 2 * b + 2 * c + d) for v, a, b, c, d in zip(y, k1, k2, k3, k4))
+            r += step
+        return y
+
+    def is_low(middle):
+        n, h, _ = rim(middle)
+        return h < poisson * n
+    return -rim(bisected(0.35 * load ** (2 / 3), load ** (2 / 3), is_low))[2]
 
 
 class Static(Case):
@@ -206,6 +252,157 @@ handles:
         for part in ("64 faces", "handle push: 1 vertices", "handle hinge: 9 vertices, 33 conditions",
                      "at most 500 along the load path"):
             self.assertIn(part, done.stdout)
+
+
+class SheetsAndFibers(Case):
+    def test_a_cable_hangs_in_the_elastic_catenary_on_any_number_of_ranks(self):
+        section = math.pi * 25e-6
+        pull, sag = elastic_catenary(1, 0.7, 1e7 * section, 1000 * 9.81 * section)
+        errors = []
+        for spacing, ranks in ((0.05, 1), (0.025, 1), (0.05, 2), (0.05, 3), (0.05, 4), (0.05, 7)):
+            last = curve(self.run_deck(DECKS / "hanging_cable.yaml", f"{spacing}_on_{ranks}", "--set",
+                                       f"bodies.cable.curves.spacing={spacing}", "--set",
+                                       f"handles.right.vertices=[{round(1 / spacing)}]", ranks=ranks))[-1]
+            errors.append((last["force_right_x"] / pull - 1, -last["middle"] / sag - 1))
+            self.assertAlmostEqual(last["force_left_z"] + last["force_right_z"], 1000 * 9.81 * section, delta=1e-7)
+        for coarse, fine in zip(errors[0], errors[1]):  # a polygon's error is of second order
+            self.assertLess(abs(fine), 5e-4)
+            self.assertAlmostEqual(coarse / fine, 4, delta=0.2)
+        for error in errors[2:]:
+            for a, b in zip(error, errors[0]):
+                self.assertAlmostEqual(a, b, delta=1e-6)
+
+    def test_a_sheet_between_rails_is_blown_into_an_arc(self):
+        deck = self.sheet("{rectangle: {width: 1, height: 0.1}, across: 40, along: 1}", "poisson_ratio: 0", """
+  - {name: rails, body: sheet, where: {box: {lower: [0.001, -1, -1], upper: [0.999, 1, 1]}}, hold: {axes: [y]}}
+  - {name: left, body: sheet, where: {box: {lower: [-1, -1, -1], upper: [0.001, 1, 1]}}, hold: {}}
+  - {name: right, body: sheet, where: {box: {lower: [0.999, -1, -1], upper: [2, 1, 1]}}, hold: {}}
+  - {name: air, body: sheet, pressure: {value: 500}}
+probes:
+  - {name: middle, body: sheet, nearest: {point: [0.5, 0, 0], field: position_z}}""")
+        last = curve(self.run_deck(deck, "out"))[-1]
+        # An arc of half angle a and radius 1 / (2 sin a) is stretched by a / sin a; E t (a / sin a - 1) = p radius.
+        angle = bisected(1e-3, 3, lambda a: 1000 * (a / math.sin(a) - 1) < 500 / (2 * math.sin(a)))
+        self.assertAlmostEqual(last["middle"] / (math.tan(angle / 2) / 2), 1, delta=2e-3)
+        self.assertAlmostEqual(last["force_left_z"] / -25, 1, delta=1e-6)  # half of pressure times plan area
+        self.assertAlmostEqual(last["force_left_x"] / (-25 / math.tan(angle)), 1, delta=2e-3)
+
+    def test_a_round_membrane_rises_under_pressure_as_hencky_computed(self):
+        rings = 12
+        points, faces = ["v 0 0 0"], []
+        number = lambda ring, k: 0 if ring == 0 else 3 * ring * (ring - 1) + 1 + k % (6 * ring)
+        for ring in range(1, rings + 1):
+            for k in range(6 * ring):
+                angle = math.pi * k / (3 * ring)
+                points.append(f"v {ring / rings * math.cos(angle)!r} {ring / rings * math.sin(angle)!r} 0")
+            for side in range(6):
+                for k in range(ring):
+                    outer, inner = side * ring + k, side * (ring - 1) + k
+                    faces.append((number(ring, outer), number(ring, outer + 1), number(ring - 1, inner)))
+                    if k + 1 < ring:
+                        faces.append((number(ring, outer + 1), number(ring - 1, inner + 1), number(ring - 1, inner)))
+        (self.folder / "disk.obj").write_text(
+            "\n".join(points + [f"f {a + 1} {b + 1} {c + 1}" for a, b, c in faces]) + "\n")
+        deck = self.sheet("{file: {path: disk.obj}}", "poisson_ratio: 0.3", """
+  - {name: rim, body: sheet, boundary: 0, hold: {}}
+  - {name: air, body: sheet, pressure: {value: 0.2}}
+probes:
+  - {name: middle, body: sheet, nearest: {point: [0, 0, 0], field: position_z}}""")
+        rows = curve(self.run_deck(deck, "out", ranks=2))
+        rise = hencky_rise(0.3, 0.2 / 1000)
+        self.assertAlmostEqual(rise / (0.2 / 1000) ** (1 / 3), 0.653, delta=0.003)  # Hencky 1915
+        self.assertAlmostEqual(rows[-1]["middle"] / rise, 1, delta=0.01)
+
+    def test_a_sheet_and_a_fiber_bend_like_the_elastica(self):
+        # Held by its first edge or segment, whose middle is then where the clamp is. P L^2 / (E I) = 4, in four steps.
+        n = 100
+        h = 1 / (n - 0.5)
+        section, inertia = math.pi * 1e-4, math.pi * 1e-8 / 4
+        (self.folder / "rod.obj").write_text(f"v {-h / 2} 0 0\nv {1} 0 0\nl 1 2\n")
+        fiber = self.deck(f"""
+weft: 1
+time: {{end: 1, frame_interval: 1, scheme: static}}
+domain: {{gravity: [0, 0, 0]}}
+loading: {{steps: 4}}
+materials: {{wire: {{law: fiber, density: 1, stretch_modulus: 1e9, youngs_modulus: 1, poisson_ratio: 0, friction_angle: 1}}}}
+bodies:
+  - {{name: rod, kind: fiber, material: wire, radius: 0.01, bending_modulus: 1e6,
+     curves: {{curve_file: {{path: rod.obj}}, spacing: {(1 + h / 2) / n}}}}}
+handles:
+  - {{name: clamp, body: rod, vertices: [0, 1], hold: {{}}}}
+  - {{name: push, body: rod, vertices: [{n}], force: {{total: [0, 0, {4 * 1e6 * inertia}]}}}}
+""", "fiber.yaml")
+        sheet = self.sheet(f"{{rectangle: {{width: {1 + h / 2}, height: 0.02}}, across: {n}, along: 2, "
+                           f"translate: [{-h / 2}, 0, 0]}}", "poisson_ratio: 0", f"""
+  - {{name: clamp, body: sheet, where: {{box: {{lower: [-1, -1, -1], upper: [{0.75 * h}, 1, 1]}}}}, hold: {{}}}}
+  - {{name: push, body: sheet, where: {{box: {{lower: [0.9999, -1, -1], upper: [2, 1, 1]}}}},
+     edge_force: {{per_length: [0, 0, {4 * 1e6 * 1e-9 / 12}]}}}}""", ", bending: {youngs_modulus: 1e6}", young=1e9)
+        for deck in (fiber, sheet):
+            for row in curve(self.run_deck(deck, deck.stem)):
+                for time, u, w in ((0.25, 0.0564332, 0.301721), (0.5, 0.160642, 0.493457), (1, 0.328941, 0.669964)):
+                    if abs(row["time"] - time) < 1e-9:
+                        self.assertAlmostEqual(-row["displacement_push_x"] / u, 1, delta=3e-3)
+                        self.assertAlmostEqual(row["displacement_push_z"] / w, 1, delta=3e-3)
+
+    def test_a_pulled_sheet_thins_as_its_law_says(self):
+        deck = self.sheet("{rectangle: {width: 1, height: 0.5}, across: 6, along: 3}", "poisson_ratio: 0.3", """
+  - {name: left, body: sheet, where: {box: {lower: [-1, -1, -1], upper: [0.001, 1, 1]}}, hold: {axes: [x]}}
+  - {name: right, body: sheet, where: {box: {lower: [0.999, -1, -1], upper: [2, 1, 1]}},
+     hold: {axes: [x], motion: {keyframes: [{time: 0}, {time: 1, translate: [0.6, 0, 0]}]}}}
+  - {name: bottom, body: sheet, where: {box: {lower: [-1, -1, -1], upper: [2, 0.001, 1]}}, hold: {axes: [y]}}
+  - {name: plane, body: sheet, hold: {axes: [z]}}
+probes:
+  - {name: side, body: sheet, nearest: {point: [1, 0.5, 0], field: displacement_y}}""")
+        last = curve(self.run_deck(deck, "out", ranks=2))[-1]
+        mu, lam, s = 1e6 / 2 / 1.3, 1e6 * 0.3 / (1 - 0.09), 1.6  # plane stress
+        across = bisected(0, 1, lambda c: 2 * mu * (c - 1) + lam * (s * c - 1) * s < 0)
+        pull = 2 * mu * (s - 1) + lam * (s * across - 1) * across
+        self.assertAlmostEqual(last["side"], 0.5 * (across - 1), delta=1e-8)
+        self.assertAlmostEqual(last["force_right_x"] / (pull * 1e-3 * 0.5), 1, delta=1e-7)
+
+    def test_a_towel_falls_from_the_level_and_goes_on_from_its_checkpoint(self):
+        settings = [part for key, value in (("bodies.towel.mesh.across", 10), ("bodies.towel.mesh.along", 8),
+                                            ("loading.steps", 3)) for part in ("--set", f"{key}={value}")]
+        whole = curve(self.run_deck(DECKS / "hung_towel.yaml", "whole", *settings))
+        self.run_deck(DECKS / "hung_towel.yaml", "parts", "--steps", 2, *settings)
+        parts = curve(self.run_deck(DECKS / "hung_towel.yaml", "parts", "--resume", "auto", *settings, ranks=3))
+        for row, other in zip(parts, whole, strict=True):
+            for column in ("time", "elastic_energy", "hem", "force_left_x"):
+                self.assertAlmostEqual(row[column], other[column], delta=1e-5 * abs(other[column]) + 1e-9)
+        self.assertAlmostEqual(whole[-1]["force_left_z"] + whole[-1]["force_right_z"], 300 * 3e-3 * 0.8 * 9.81, delta=1e-6)
+        self.assertLess(whole[-1]["hem"], -0.8)
+
+    def test_what_sheets_and_fibers_do_not_know_is_refused(self):
+        for deck, old, new, part in (
+                ("hung_towel", "thickness: 3 mm", "thickness: 3 mm, tear_stretch: 2", "nothing tears"),
+                ("hung_towel", "where: {sphere: {center: [0, 0.8, 0], radius: 0.01}}", "group: hem", "groups choose parts of shells"),
+                ("inflated_sheet", "pressure: {value: 2 kPa}", "edge_moment: {per_length: 1}", "only shells have"),
+                ("inflated_sheet", "boundary: 0, hold: {}", "boundary: 0, hold: {keep: clamp}", "there is no slope to keep"),
+                ("hanging_cable", "vertices: [0], hold: {}", "pressure: {value: 1}", "no face of cable"),
+                ("hanging_cable", "curve_file: {path: cable.obj}, spacing: 0.02", "hair_ball: {radius: 1, length: 1, strands: 3}",
+                 "need the key \"spacing\""),
+                ("hanging_cable", "kind: fiber, material: rubber, radius: 5 mm, curves: {curve_file: {path: cable.obj}, spacing: 0.02}",
+                 "kind: continuum, material: rubber, shape: {sphere: {center: [0, 0, 0], radius: 1}}", "has no mesh")):
+            text = (DECKS / f"{deck}.yaml").read_text().replace("cable.obj", str(DECKS / "cable.obj"))
+            old, new = (part_.replace("cable.obj", str(DECKS / "cable.obj")) for part_ in (old, new))
+            self.assertIn(old, text)
+            done = weft("check", self.deck(text.replace(old, new)))
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(part, done.stderr)
+            self.assertRegex(done.stderr, r"yaml:\d+")
+
+    def sheet(self, mesh, poisson, handles, more="", young=1e6):
+        """A sheet of 1 mm: E t = 1000 N/m unless said otherwise."""
+        return self.deck(f"""
+weft: 1
+time: {{end: 1, frame_interval: 1, scheme: static}}
+domain: {{gravity: [0, 0, 0]}}
+loading: {{steps: 4}}
+materials: {{rubber: {{law: sheet, density: 1, youngs_modulus: {young}, {poisson}, contact: {{stiffness: 1, friction: 0}}}}}}
+bodies:
+  - {{name: sheet, kind: membrane, material: rubber, thickness: 1 mm, mesh: {mesh}{more}}}
+handles:{handles}
+""", "sheet.yaml")
 
 
 if __name__ == "__main__":

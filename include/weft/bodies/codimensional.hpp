@@ -27,8 +27,10 @@ struct SheetKind {
   };
   using Manifold = S;
   using Contact = SurfaceContact;
+  using Free = S;  ///< All that an element resists which touches nothing.
   static const typename S::Constants& manifold(const Constants& k) { return k.sheet; }
   static const SurfaceContact::Constants& contact(const Constants& k) { return k.contact; }
+  static const typename S::Constants& free(const Constants& k) { return k.sheet; }
 };
 
 /// The law of fibers has all in one; nothing is left for the elements themselves.
@@ -49,8 +51,10 @@ struct FiberKind {
   using Constants = Fiber::Constants;
   using Manifold = NoManifold;
   using Contact = Fiber;
+  using Free = FreeFiber;
   static NoManifold::Constants manifold(const Constants&) { return {}; }
   static const Fiber::Constants& contact(const Constants& k) { return k; }
+  static const Fiber::Constants& free(const Constants& k) { return k; }
 };
 
 /// An element at rest. Its tangents are sum_a x_a gradients_a: the images of unit vectors of its own frame.

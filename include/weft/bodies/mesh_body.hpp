@@ -75,7 +75,7 @@ class MeshBody : public Body {
   const Table& samples() const { return samples_.points(); }
 
   /// Where handles can take hold at rest, stencils and rows over vertices; the same on every rank.
-  virtual Sites sites() const;
+  virtual Sites sites() const = 0;
   /// Quadrature points of the surface and of its boundary; the mass of fibers is here too, without area.
   virtual std::vector<Sample> surface_samples() const = 0;
   virtual std::vector<Sample> side_samples() const { return {}; }
@@ -125,7 +125,7 @@ class MeshBody : public Body {
   }
 
   /// Rows of the vertices in this rank's piece by number; -1: none.
-  std::vector<std::int32_t> row_of_vertex() const;
+  std::vector<std::int32_t> row_of_vertex() const { return rows_of(piece_, mesh_.x.size()); }
 
  private:
   void adopt(const Comm& comm, std::span<const MeshPiece> pieces);

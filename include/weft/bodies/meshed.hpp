@@ -42,6 +42,9 @@ struct Sites {
   std::vector<std::vector<Site>> sides;  ///< Straight runs of the boundary, each in the order along it.
 };
 
+/// The vertices of a mesh, each by itself.
+Sites sites_of_vertices(std::span<const Vec3> rest);
+
 /// A quadrature point of a surface on this rank, or of a side of it; for a side d1 is along it, with the material on
 /// the left, and d2 to the inside.
 struct Sample {

@@ -248,4 +248,31 @@ struct Fiber {
   };
 };
 
+/// What is left of the law of a fiber that touches nothing: psi = k/2 (r - 1)^2 of its tangent d, r = |d|. A law of
+/// segments, with the functions of a law of sheets.
+struct FreeFiber {
+  using Constants = Fiber::Constants;
+  static Real energy(const Constants& k, const Vec3& d) {
+    const Real stretched = d.norm() - 1;
+    return 0.5 * k.stretch * stretched * stretched;
+  }
+  static Vec3 stress(const Constants& k, const Vec3& d) { return k.stretch * (d - d.normalized()); }
+  static Vec3 stress_differential(const Constants& k, const Vec3& d, const Vec3& dd) {
+    return differential(k, d, dd, 1 - 1 / std::max(d.norm(), least_length));
+  }
+  /// Without what compression does to turning.
+  static Vec3 projected_differential(const Constants& k, const Vec3& d, const Vec3& dd) {
+    return differential(k, d, dd, std::max(0.0, 1 - 1 / std::max(d.norm(), least_length)));
+  }
+
+ private:
+  static constexpr Real least_length = 1e-6;
+
+  /// dP = k (t t^T + turning (I - t t^T)) dd with t = d / r and turning = (r - 1) / r.
+  static Vec3 differential(const Constants& k, const Vec3& d, const Vec3& dd, Real turning) {
+    const Vec3 t = d.normalized(), along = t * t.dot(dd);
+    return k.stretch * (along + turning * (dd - along));
+  }
+};
+
 }  // namespace weft

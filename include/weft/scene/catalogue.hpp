@@ -3,6 +3,7 @@
 
 #include "weft/bodies/continuum.hpp"
 #include "weft/bodies/mesh_body.hpp"
+#include "weft/bodies/static_body.hpp"
 #include "weft/deck/deck.hpp"
 #include "weft/geometry/rigid_motion.hpp"
 #include "weft/motion/dead_load.hpp"
@@ -13,8 +14,7 @@
 
 namespace weft {
 
-/// Throws Error(deck) unless the deck names only what its scheme can do: static analyses are of shells, held and loaded
-/// by handles; steps in time are of all else.
+/// Throws Error(deck) if the deck names sources or colliders of a static analysis, which has none.
 void require_fits_scheme(const Deck& deck);
 
 /// Throws Error(deck) if the law is not one of continua.
@@ -29,6 +29,9 @@ std::string load_everywhere(const Comm& comm, const std::string& file);
 /// A body without points. Throws Error(deck) naming its place if its material's law is for bodies of other kinds, and
 /// Error(geometry) if its mesh cannot be used. Collective.
 std::unique_ptr<Body> make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx);
+/// A body of a static analysis, at rest; one without mesh is none. Throws as make_body. Collective.
+std::unique_ptr<StaticBody> make_static_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material,
+                                             Real dx);
 /// [1/s]: the velocity gradient of a rotation.
 Mat3 spin_matrix(const Vec3& spin);
 

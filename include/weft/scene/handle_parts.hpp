@@ -24,6 +24,10 @@ class ChosenPart {
   std::vector<Site> held(const Sites& sites, const HoldDeck& hold) const;
   /// Those of some samples. Throws Error(deck) if the part is chosen by vertices.
   std::vector<Sample> inside(const std::vector<Sample>& samples, const char* what) const;
+  /// Those of quadrature points of a surface; fibers have none. Throws as `inside`.
+  std::vector<Sample> faces(std::vector<Sample> samples) const;
+  /// Throws Error(deck) if the body is no shell, whose boundary a moment could turn.
+  void require_slope() const;
   /// Throws Error(deck) if there is nothing of what the handle acts on.
   void require_any(std::int64_t count, const char* what) const;
 
@@ -32,6 +36,7 @@ class ChosenPart {
   void choose_vertices(const std::vector<int>& numbers, std::size_t count);
 
   const HandleDeck& deck_;
+  bool has_slope_;
   std::shared_ptr<const Shape> shape_;
   Part part_;
 };

@@ -11,8 +11,8 @@ namespace weft {
 /// The control mesh that a deck describes, in its place. Throws Error(geometry) if its file cannot be used. Collective.
 ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck);
 
-/// What stands in for dx where shapes of meshes choose parts of a body [m].
-Real voxel_size_for(const ControlMesh& mesh);
+/// What stands in for dx where shapes of meshes choose parts of a body with these control points [m].
+Real voxel_size_for(std::span<const Vec3> points);
 
 /// Number of a group of the mesh, which the deck names. Throws Error(deck) if there is none of this name.
 std::int32_t group_named(const ControlMesh& mesh, const std::string& name, const std::string& place);

@@ -2,7 +2,7 @@
 // The scene of a static analysis: meshed bodies, what holds and loads them, and what is watched.
 
 #include "weft/bodies/handle.hpp"
-#include "weft/bodies/shell_term.hpp"
+#include "weft/bodies/static_body.hpp"
 #include "weft/deck/deck.hpp"
 #include "weft/motion/dead_load.hpp"
 #include "weft/parallel/comm.hpp"
@@ -12,19 +12,6 @@
 #include <vector>
 
 namespace weft {
-
-/// Displacement of the control points in the step before; the path goes on in its direction.
-struct LastDisplacement : Field<Vec3> {
-  static constexpr Label label{"last_displacement", "m"};
-};
-
-struct MeshedBody {
-  ControlMesh mesh;
-  Sites sites;
-  std::unique_ptr<Shell> shell;
-  std::vector<std::int32_t> row_of_point;  ///< On this rank, -1: none.
-  std::vector<Sample> surface, edges;      ///< Of this rank.
-};
 
 /// A mean of vertices of one body; its value is the same on every rank once summed.
 struct Watched {
@@ -51,7 +38,7 @@ struct StaticProbe {
 
 struct StaticScene {
   Deck deck;
-  std::vector<MeshedBody> bodies;
+  std::vector<std::unique_ptr<StaticBody>> bodies;
   std::unique_ptr<Freedoms> freedoms;  ///< A block for each body.
   std::vector<std::unique_ptr<Term>> terms;
   std::size_t elastic_terms = 0;  ///< The first so many terms: one for each body.

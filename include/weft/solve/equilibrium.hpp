@@ -18,9 +18,11 @@ struct EquilibriumSettings {
   Real time_scale = 1;    ///< Over which loads and handles change [s].
   Real tolerance = 1e-8;  ///< Of the unbalanced force, relative to loads and reactions.
   int max_iterations = 30;
-  bool follow_arc = false;  ///< `along_arc` will be used.
-  bool flows = false;       ///< Something yields: forces have kinks.
-  std::string petsc{};      ///< Options of PETSc for SNES, KSP and PC, as on its command line: "-ksp_type gmres".
+  bool follow_arc = false;        ///< `along_arc` will be used.
+  bool flows = false;             ///< Something yields: forces have kinks.
+  bool slack = false;             ///< Something has no stiffness across where it is not stretched: sheets, fibers.
+  std::size_t elastic_terms = 0;  ///< The first so many terms, which are made softer to find a first shape if `slack`.
+  std::string petsc{};            ///< Options of PETSc for SNES, KSP and PC, as on its command line: "-ksp_type gmres".
 };
 
 struct EquilibriumReport {

@@ -102,7 +102,8 @@ template <>
 inline constexpr auto keys<CurvesDeck> = table(
     "curves", "Curves of straight segments: made, plied, then scaled, turned and moved.",
     OneOf{"The curves.", &CurvesDeck::form}, Key{"plies", absent, "Makes strands of each curve.", &CurvesDeck::plies},
-    Key{"spacing", "m", above(0), absent, "Of vertices along the curves; without, domain.dx, and files keep theirs.",
+    Key{"spacing", "m", above(0), absent,
+        "Of vertices along the curves; without, domain.dx, and files keep theirs; curves that are made need one of both.",
         &CurvesDeck::spacing},
     Key{"scale", "1", above(0), "1", "Uniform scale.", &CurvesDeck::scale},
     Key{"rotate", absent, "Turn about the origin.", &CurvesDeck::rotate},

@@ -246,5 +246,60 @@ TEST(EquilibriumTest, OptionsOfPetscAreTakenAndWrongOnesAreErrorsOfTheDeck) {
   }
 }
 
+/// A straight chain of bars from the origin along x, so stiff that its weight stretches it by 1e-5.
+test::SpringNet chain(int bars) {
+  test::SpringNet net{{}, {}, 1e5};
+  for (int i = 0; i <= bars; ++i) net.points.emplace_back(static_cast<Real>(i) / bars, 0, 0);
+  for (int i = 0; i < bars; ++i) net.bars.push_back({i, i + 1});
+  return net;
+}
+
+TEST(EquilibriumTest, ChainThatIsHeldLevelByOneEndSwingsDown) {
+  constexpr int bars = 12;
+  Analysis a(chain(bars));
+  for (int axis = 0; axis < 3; ++axis) a.held.hold(0, axis);
+  std::map<std::int32_t, Vec3> weight;
+  for (int i = 1; i <= bars; ++i) weight[i] = {0, 0, -1.0 / bars};
+  const DeadLoad load = a.load(weight);
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.slack = true, .elastic_terms = 1});
+  const EquilibriumReport report = equilibrium.at_time(a.motion, 1);
+  ASSERT_TRUE(report.converged) << report.failure;
+  // Bar i carries what hangs below it.
+  Real z = 0;
+  for (int i = 1; i <= bars; ++i) {
+    z -= (1 + static_cast<Real>(bars + 1 - i) / bars / 1e5) / bars;
+    EXPECT_LE((a.u(i) - Vec3(-static_cast<Real>(i) / bars, 0, z)).norm(), 1e-7);
+  }
+}
+
+TEST(EquilibriumTest, SlackChainHangsBetweenItsEndsInAPolygonOfForces) {
+  constexpr int bars = 10;
+  Analysis a(chain(bars));
+  for (int axis = 0; axis < 3; ++axis) {
+    a.held.hold(0, axis);
+    a.held.hold(bars, axis, axis == 0 ? -0.4 : 0);
+  }
+  std::map<std::int32_t, Vec3> weight;
+  for (int i = 1; i < bars; ++i) weight[i] = {0, 0, -1.0 / bars};
+  const DeadLoad load = a.load(weight);
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.slack = true, .elastic_terms = 1});
+  ASSERT_TRUE(equilibrium.at_time(a.motion, 1).converged);
+  // Bars are as steep as the weight below them over the horizontal pull H: sum of the bars' widths = 0.6.
+  const auto width = [](Real H) {
+    Real sum = 0;
+    for (int i = 1; i <= bars; ++i) sum += H / std::hypot(H, (0.5 * (bars + 1) - i) / bars) / bars;
+    return sum;
+  };
+  Real low = 0, high = 10;
+  for (int k = 0; k < 60; ++k) (width((low + high) / 2) < 0.6 ? low : high) = (low + high) / 2;
+  Real x = 0, z = 0;
+  for (int i = 1; i <= bars; ++i) {
+    const Real V = (0.5 * (bars + 1) - i) / bars, T = std::hypot(low, V);
+    x += low / T / bars;
+    z -= V / T / bars;
+    EXPECT_LE((a.u(i) - Vec3(x - static_cast<Real>(i) / bars, 0, z)).norm(), 1e-4);  // bars stretch by 1e-5
+  }
+}
+
 }  // namespace
 }  // namespace weft
