@@ -49,61 +49,57 @@ void NodeMatrix::add(std::span<const std::int32_t> rows, std::span<const std::in
     }
 }
 
-/// Room for as many entries as there can be: other ranks add to rows of this one.
 void NodeMatrix::create() {
-  FreedomValues counts(freedoms_);
-  for (std::size_t n = 0; n < K_.rows(); ++n)
-    counts.all()[NodeField::width * n] = static_cast<Real>(K_.columns(n).size());
-  counts.sum_to_owners();
   const auto owned = static_cast<PetscInt>(3 * nodes_);
-  std::vector<PetscInt> here(3 * nodes_), elsewhere(3 * nodes_);
-  for (std::size_t n = 0; n < nodes_; ++n) {
-    const auto most = 3 * (1 + static_cast<PetscInt>(std::as_const(counts).all()[NodeField::width * n]));
-    for (std::size_t r = 0; r < 3; ++r) {
-      here[3 * n + r] = std::min(most, owned);
-      elsewhere[3 * n + r] = comm_.size() > 1 ? most : 0;
-    }
-  }
   check_petsc(MatCreate(comm_.handle(), &A_));
   check_petsc(MatSetType(A_, MATAIJ));
   check_petsc(MatSetSizes(A_, owned, owned, PETSC_DETERMINE, PETSC_DETERMINE));
   check_petsc(MatSetBlockSize(A_, 3));
-  check_petsc(MatSeqAIJSetPreallocation(A_, 0, here.data()));
-  check_petsc(MatMPIAIJSetPreallocation(A_, 0, here.data(), 0, elsewhere.data()));
-  check_petsc(MatSetOption(A_, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+}
+
+/// The diagonal blocks of owned nodes, then those of K, which may belong to other ranks.
+void NodeMatrix::list_entries() {
+  std::vector<PetscInt> rows, columns;
+  rows.reserve(values_.size());
+  columns.reserve(values_.size());
+  const auto list_block = [&](PetscInt i, PetscInt j) {
+    for (PetscInt r = 0; r < 3; ++r)
+      for (PetscInt s = 0; s < 3; ++s) {
+        rows.push_back(3 * i + r);
+        columns.push_back(3 * j + s);
+      }
+  };
+  for (std::size_t n = 0; n < nodes_; ++n) list_block(number_[n], number_[n]);
+  for (std::size_t n = 0; n < K_.rows(); ++n)
+    for (const std::int32_t column : K_.columns(n)) list_block(number_[n], number_[static_cast<std::size_t>(column)]);
+  check_petsc(MatSetPreallocationCOO(A_, static_cast<PetscCount>(rows.size()), rows.data(), columns.data()));
 }
 
 void NodeMatrix::assemble(const std::function<Node(std::size_t)>& node) {
-  if (A_ == nullptr) create();
-  check_petsc(MatZeroEntries(A_));
+  const std::size_t entries = 9 * (nodes_ + K_.count_of_blocks());
+  const bool is_new = A_ == nullptr;
+  if (is_new) create();
+  if (comm_.any(is_new || values_.size() != entries)) {
+    values_.resize(entries);
+    list_entries();
+  }
+  PetscScalar* value = values_.data();
+  const auto put = [&value](const BlockRows::Block& block) { value = std::copy_n(block.data(), 9, value); };
   for (std::size_t n = 0; n < nodes_; ++n) {
     const Node its = node(n);
     Mat3::Map(left_.block(0).data() + 9 * n) = its.left;
     Mat3::Map(right_.block(0).data() + 9 * n) = its.right;
-    const BlockRows::Block diagonal = its.diagonal;
-    check_petsc(MatSetValuesBlocked(A_, 1, &number_[n], 1, &number_[n], diagonal.data(), ADD_VALUES));
+    put(its.diagonal);
   }
   left_.update_ghosts();
   right_.update_ghosts();
   for (std::size_t n = 0; n < K_.rows(); ++n) {
-    const auto to = K_.columns(n);
+    const auto columns = K_.columns(n);
     const auto blocks = K_.blocks(n);
-    if (to.empty()) continue;
-    columns_.clear();
-    values_.resize(9 * to.size());
-    for (std::size_t j = 0; j < to.size(); ++j) {
-      const auto column = static_cast<std::size_t>(to[j]);
-      columns_.push_back(number_[column]);
-      const Mat3 block = block_of(left_, n) * blocks[j] * block_of(right_, column);
-      for (int r = 0; r < 3; ++r)
-        for (int s = 0; s < 3; ++s)
-          values_[static_cast<std::size_t>(r) * 3 * to.size() + 3 * j + static_cast<std::size_t>(s)] = block(r, s);
-    }
-    check_petsc(MatSetValuesBlocked(A_, 1, &number_[n], static_cast<PetscInt>(to.size()), columns_.data(),
-                                    values_.data(), ADD_VALUES));
+    for (std::size_t j = 0; j < columns.size(); ++j)
+      put(block_of(left_, n) * blocks[j] * block_of(right_, static_cast<std::size_t>(columns[j])));
   }
-  check_petsc(MatAssemblyBegin(A_, MAT_FINAL_ASSEMBLY));
-  check_petsc(MatAssemblyEnd(A_, MAT_FINAL_ASSEMBLY));
+  check_petsc(MatSetValuesCOO(A_, values_.data(), INSERT_VALUES));
 }
 
 }  // namespace weft

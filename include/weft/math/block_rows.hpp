@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <vector>
 
@@ -29,6 +30,11 @@ class BlockRows {
   }
 
   std::size_t rows() const { return rows_.size(); }
+  /// Of all rows.
+  std::size_t count_of_blocks() const {
+    return std::accumulate(rows_.begin(), rows_.end(), std::size_t{0},
+                           [](std::size_t sum, const Row& row) { return sum + row.blocks.size(); });
+  }
   Block& at(std::size_t row, std::int32_t column) {
     auto& [columns, blocks] = rows_[row];
     const auto found = std::lower_bound(columns.begin(), columns.end(), column);
