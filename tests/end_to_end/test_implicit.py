@@ -83,7 +83,7 @@ class Implicit(Case):
 
     def test_a_resumed_run_equals_the_unbroken_one_to_the_bit(self):
         for name, text, ranks, kind in ("jellies", JELLIES, 1, "multigrid"), ("sand", SAND, 2, "blocks"), \
-                                       ("meshes", MESHES, 2, "direct"):
+                                       ("meshes", MESHES, 3, "direct"):
             with self.subTest(name):
                 deck, how = self.deck(text), {"ranks": ranks}
                 options = [*IMPLICIT, "--set", f"solve.preconditioner={kind}"]
