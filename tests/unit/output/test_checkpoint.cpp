@@ -8,6 +8,7 @@
 #include "weft/output/files.hpp"
 #include "weft/output/inspect.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -315,12 +316,13 @@ TEST(CheckpointTest, OtherLayoutsAreRefusedAsSuchAndPassedOver) {
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 3);
   const fs::path whole = write(comm, folder.path(), 5, table), path = write(comm, folder.path(), 10, table);
-  for (const auto& [layout, age] : {std::pair{"1", "an older Weft"}, std::pair{"3", "a newer Weft"}})
+  for (const auto& [layout, age] :
+       {std::pair{checkpoint_format - 1, "an older Weft"}, {checkpoint_format + 1, "a newer Weft"}})
     with_changed_file(
         comm, manifest_file(path),
         [&, layout = layout](std::string& text) {
-          const std::string mark = "\"weft_checkpoint\": 2";
-          text.replace(text.find(mark), mark.size(), std::string("\"weft_checkpoint\": ") + layout);
+          const auto mark = [](int format) { return fmt::format("\"weft_checkpoint\": {}", format); };
+          text.replace(text.find(mark(checkpoint_format)), mark(checkpoint_format).size(), mark(layout));
           const std::size_t digest = text.rfind(",\n  \"digest\"");
           text.replace(text.size() - 20, 16, digest_of_text(text.substr(0, digest)));
         },
