@@ -70,9 +70,19 @@ def compare_frames(a, b, name):
     here = f"{name} at t = {common[-1]:.6g} s:"
     positions = [frame.points[r] for frame, r in zip(frames, rows)]
     yield f"{here} position", "m", *difference(*positions)
+    cells = [numpy.sort(of[frame.cells], axis=1) for frame, of in zip(frames, ids)]  # by the ids of their points
+    orders = [numpy.lexsort(corners.T) for corners in cells]
+    same_cells = numpy.array_equal(*(corners[order] for corners, order in zip(cells, orders)))
+    if not same_cells:
+        yield f"{name}: cells that are not in both runs", "1", numpy.inf, numpy.inf
     for field in frames[0].fields:
-        if field != "id" and field in frames[1].fields:
-            yield f"{here} {field}", frames[0].unit(field), *difference(*(f[field][r] for f, r in zip(frames, rows)))
+        if field == "id" or field not in frames[1].fields:
+            continue
+        values = [frame[field] for frame in frames]
+        if all(len(v) == len(frame.points) for v, frame in zip(values, frames)):
+            yield f"{here} {field}", frames[0].unit(field), *difference(*(v[r] for v, r in zip(values, rows)))
+        elif same_cells:
+            yield f"{here} {field}", frames[0].unit(field), *difference(*(v[o] for v, o in zip(values, orders)))
 
 
 def main(arguments):

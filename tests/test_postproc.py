@@ -10,7 +10,7 @@ sys.path += [str(pathlib.Path(__file__).parent / "end_to_end"), str(pathlib.Path
 import crossings  # noqa: E402
 import numpy  # noqa: E402
 import weft_read  # noqa: E402
-from program import JELLIES, Case, history  # noqa: E402
+from program import JELLIES, TORN, Case, history  # noqa: E402
 
 POSTPROC = pathlib.Path(__file__).resolve().parents[1] / "postproc"
 
@@ -142,6 +142,16 @@ class Postproc(Case):
         self.assertEqual(done.returncode, 1)
         self.assertIn("left at t = 0.03 s: position", done.stdout)
         self.assertEqual(script("compare.py", self.output, other, "--tolerance", 2).returncode, 0)
+
+    def test_sheets_and_fibers_are_compared_cell_by_cell_whichever_rank_wrote_them(self):
+        deck, how = self.deck(TORN), ("--until", 0.01, "--set", "time.frame_interval=0.01")
+        one, two, other = (self.run_deck(deck, name, *how, "--set", f"time.max_dt={dt}", ranks=ranks)
+                           for name, ranks, dt in (("one", 1, 1e-3), ("two", 2, 1e-3), ("other", 2, 5e-4)))
+        same = script("compare.py", one, two, "--tolerance", 1e-9)
+        self.assertEqual(same.returncode, 0, same.stdout + same.stderr)
+        done = script("compare.py", one, other, "--tolerance", 1e-9)
+        for name in "sheet", "ropes":
+            self.assertRegex(done.stdout, f"{name} at t = .*: pressure: ")
 
 
 if __name__ == "__main__":

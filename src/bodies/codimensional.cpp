@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include <type_traits>
+
 namespace weft {
 
 namespace {
@@ -29,9 +31,14 @@ std::vector<ElementAtRest<SheetKind<S>>> sheet_at_rest(std::span<const std::arra
     const Real area = 0.5 * cross.norm(), longest = std::max({a.norm(), b.norm(), (a - b).norm()});
     require(area > 1e-10 * longest * longest, ExitCode::geometry,
             fmt::format("triangle {} of a sheet has no area: its corners lie on a line; remove it from the mesh", e));
-    const Vec3 n = cross.normalized(), in_plane = warp - n.dot(warp) * n;
+    const Vec3 n = cross.normalized();
+    const Vec3 along = warp.isZero() ? Vec3(std::abs(n.x()) < 0.99 ? Vec3::UnitX() : Vec3::UnitY()) : warp;
+    const Vec3 in_plane = along - n.dot(along) * n;
+    const bool is_across = in_plane.norm() <= 1e-6 * along.norm();
+    require(!is_across || !std::is_same_v<S, WovenSheet>, ExitCode::geometry,
+            fmt::format("the warp is a direction across triangle {} of a sheet; give it one that lies in it", e));
     Mat32 frame;
-    frame.col(0) = in_plane.norm() > 1e-6 * warp.norm() ? Vec3(in_plane.normalized()) : Vec3(a.normalized());
+    frame.col(0) = (is_across ? a : in_plane).normalized();
     frame.col(1) = n.cross(Vec3(frame.col(0)));
     const Matrix2<Real> inverse = Matrix2<Real>(frame.transpose() * edges).inverse();
     ElementAtRest<SheetKind<S>> element;

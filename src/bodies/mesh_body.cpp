@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 namespace weft {
 
@@ -207,6 +208,12 @@ void MeshBody::adopt(const Comm& comm, std::span<const MeshPiece> pieces) {
 std::size_t MeshBody::watch(std::vector<std::vector<std::int32_t>> sets) {
   watched_.push_back({std::move(sets), {}});
   return watched_.size() - 1;
+}
+
+std::size_t MeshBody::vertices_in(std::size_t list) const {
+  std::set<std::int32_t> vertices;
+  for (const auto& set : watched_[list].all) vertices.insert(set.begin(), set.end());
+  return vertices.size();
 }
 
 }  // namespace weft

@@ -1,5 +1,11 @@
 #include "weft/bodies/meshed.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "weft/geometry/shape.hpp"
+
 namespace weft {
 
 std::pair<Vec3, Vec3> tangents_of(const Sample& sample, std::span<const Vec3> x) {
@@ -9,6 +15,17 @@ std::pair<Vec3, Vec3> tangents_of(const Sample& sample, std::span<const Vec3> x)
     a2 += sample.d2[k] * x[sample.rows[k]];
   }
   return {a1, a2};
+}
+
+std::string in_words(const Sites& sites) {
+  Box box;
+  int boundaries = 0;
+  for (const Site& site : sites.vertices) {
+    box.include(site.where);
+    boundaries = std::max(boundaries, site.boundary + 1);
+  }
+  return fmt::format("{} boundaries, from [{:.6g}, {:.6g}, {:.6g}] to [{:.6g}, {:.6g}, {:.6g}]", boundaries,
+                     box.lower.x(), box.lower.y(), box.lower.z(), box.upper.x(), box.upper.y(), box.upper.z());
 }
 
 Sites sites_of_vertices(std::span<const Vec3> rest) {

@@ -2,6 +2,8 @@
 
 #include "weft/geometry/curves.hpp"
 
+#include "weft/base/check.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,6 +66,8 @@ Real length_of(const Curves& curves) {
   return sum;
 }
 
+constexpr Real most_points = 1e9;  ///< Of resampled curves.
+
 Curves resampled(const Curves& curves, Real spacing) {
   Curves out;
   std::vector<Real> thickness;
@@ -72,7 +76,11 @@ Curves resampled(const Curves& curves, Real spacing) {
     for (std::size_t i = 1; i < chain.size(); ++i)
       along.push_back(along.back() + (curves.points[chain[i]] - curves.points[chain[i - 1]]).norm());
     const bool is_closed = chain.front() == chain.back();
-    const int steps = std::max(is_closed ? 3 : 1, static_cast<int>(std::lround(along.back() / spacing)));
+    const Real pieces = std::max<Real>(is_closed ? 3 : 1, std::round(along.back() / spacing));
+    require(static_cast<Real>(out.points.size()) + pieces < most_points, ExitCode::geometry,
+            fmt::format("a spacing of {:g} m makes more than {:g} points of these curves; make it larger", spacing,
+                        most_points));
+    const int steps = static_cast<int>(pieces);
     std::vector<Vec3> points;
     std::size_t i = 0;
     for (int k = 0; k <= steps - (is_closed ? 1 : 0); ++k) {

@@ -359,8 +359,14 @@ std::string check(const Comm& comm, const Deck& deck) {
   for (const auto& body : scene.bodies) {
     std::int64_t points = 0;
     for (const PointSet* set : body->sets()) points += static_cast<std::int64_t>(set->points().owned());
-    text += fmt::format("body {}: {} particles\n", body->name(), comm.sum(points));
+    text += fmt::format("body {}: {} particles", body->name(), comm.sum(points));
+    const auto* mesh = dynamic_cast<const MeshBody*>(body.get());
+    text += mesh == nullptr ? "\n" : fmt::format(", {}\n", in_words(mesh->sites()));
     for (const auto& [name, table] : body->parts()) table_bytes += table->bytes();
+  }
+  for (const GridHandle& handle : scene.handles) {
+    const auto& body = dynamic_cast<const MeshBody&>(*scene.bodies[handle.body]);
+    text += fmt::format("handle {}: {} vertices\n", handle.name, body.vertices_in(handle.list));
   }
   for (const BodySource& source : scene.sources) text += fmt::format("source {}: feeds {}\n", source.name, source.body);
   const Real points = static_cast<Real>(comm.sum(scene.points()));

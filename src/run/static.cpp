@@ -140,6 +140,8 @@ class StaticRun {
   void go();
 
  private:
+  bool checkpoint_is_due(double now);
+  bool time_is_up(double now) const;
   bool has_ended() const;
   bool is_over() const { return has_ended() || state_.step >= last_step_; }
   EquilibriumReport step_in_time();
@@ -168,7 +170,7 @@ class StaticRun {
   std::map<std::string, FrameSeries> series_;
   bool resumed_ = false;
   std::int64_t saved_step_ = -1;
-  double started_;
+  double started_, last_checkpoint_ = started_, longest_checkpoint_ = 0, longest_step_ = 0;  ///< [s]
 };
 
 void StaticRun::go() {
@@ -194,7 +196,7 @@ void StaticRun::go() {
   Watchdog watchdog(deck_.time.watchdog, comm_.rank(), options_.output / "log.txt");
   try {
     bool stop = false;
-    while (!stop && !is_over()) {
+    for (double began = wall_seconds(); !stop && !is_over();) {
       const EquilibriumReport report =
           deck_.loading.path == LoadPath::time || state_.step == 0 ? step_in_time() : step_along_arc();
       commit();
@@ -205,10 +207,11 @@ void StaticRun::go() {
           deck_.loading.path == LoadPath::arc ||
           state_.time >= static_cast<Real>(state_.next_frame) * deck_.time.frame_interval * (1 - 1e-9) || has_ended();
       if (frame_due) draw();
-      const bool asked = comm_.any(requests_.checkpoint.exchange(false));
-      stop = comm_.any(requests_.stop);
-      const int every = options_.checkpoint_every.value_or(deck_.output.checkpoint.every_steps);
-      if (asked || stop || is_over() || (every > 0 && state_.step % every == 0)) save();
+      const double now = wall_seconds();
+      longest_step_ = std::max(longest_step_, now - began);
+      began = now;
+      stop = comm_.any(requests_.stop || time_is_up(now));
+      if (checkpoint_is_due(now) || stop || is_over()) save();
       if (!stop && !is_over()) tell("running");
       watchdog.beat();
     }
@@ -221,6 +224,20 @@ void StaticRun::go() {
     }
     throw;
   }
+}
+
+/// Decided together: the root's clock counts, and any rank's signal.
+bool StaticRun::checkpoint_is_due(double now) {
+  const int every = options_.checkpoint_every.value_or(deck_.output.checkpoint.every_steps);
+  const bool by_steps = every > 0 && state_.step % every == 0;
+  const bool by_wall = comm_.is_root() && now - last_checkpoint_ > deck_.output.checkpoint.every_wall;
+  return comm_.any(by_steps || by_wall || requests_.checkpoint.exchange(false));
+}
+
+/// Whether the root's clock leaves no time for a step and a checkpoint.
+bool StaticRun::time_is_up(double now) const {
+  return comm_.is_root() && options_.wall_limit &&
+         now - started_ > *options_.wall_limit - 1.5 * longest_checkpoint_ - 2 * longest_step_;
 }
 
 bool StaticRun::has_ended() const {
@@ -392,11 +409,14 @@ void StaticRun::resume(const std::filesystem::path& checkpoint) {
 }
 
 void StaticRun::save() {
+  const double began = wall_seconds();
   const std::vector<std::uint64_t> cuts(static_cast<std::size_t>(comm_.size() - 1), 0);  // there is no grid
   const CheckpointHeader header{
       state_.step, state_.time, to_text(state_), resolved_yaml(deck_), provenance_json(comm_.size()), cuts};
   write_checkpoint(comm_, options_.output / "checkpoints", header, parts_of(*scene_), deck_.output.checkpoint.keep);
   saved_step_ = state_.step;
+  last_checkpoint_ = wall_seconds();
+  longest_checkpoint_ = std::max(longest_checkpoint_, last_checkpoint_ - began);
 }
 
 void StaticRun::tell(const std::string& word, const std::optional<Error>& failure) const {
@@ -424,16 +444,8 @@ std::string check_static(const Comm& comm, const Deck& deck) {
   std::string text = resolved_yaml(deck) + "\n";
   std::int64_t freedoms = 0;
   for (const auto& body : scene->bodies) {
-    Box box;
-    int boundaries = 0;
-    for (const Site& site : body->sites().vertices) {
-      box.include(site.where);
-      boundaries = std::max(boundaries, site.boundary + 1);
-    }
     freedoms += 3 * static_cast<std::int64_t>(body->rest().size());
-    text += fmt::format("body {}: {}, {} boundaries, from [{:.6g}, {:.6g}, {:.6g}] to [{:.6g}, {:.6g}, {:.6g}]\n",
-                        body->name(), body->census(), boundaries, box.lower.x(), box.lower.y(), box.lower.z(),
-                        box.upper.x(), box.upper.y(), box.upper.z());
+    text += fmt::format("body {}: {}, {}\n", body->name(), body->census(), in_words(body->sites()));
   }
   std::int64_t conditions = 0;
   for (const StaticHandle& handle : scene->handles) {

@@ -365,7 +365,9 @@ probes:
         settings = [part for key, value in (("bodies.towel.mesh.across", 10), ("bodies.towel.mesh.along", 8),
                                             ("loading.steps", 3)) for part in ("--set", f"{key}={value}")]
         whole = curve(self.run_deck(DECKS / "hung_towel.yaml", "whole", *settings))
-        self.run_deck(DECKS / "hung_towel.yaml", "parts", "--steps", 2, *settings)
+        halfway = self.run_deck(DECKS / "hung_towel.yaml", "parts", "--steps", 2, "--set",
+                                "output.checkpoint.every_wall=1e-6", *settings)
+        self.assertEqual(len(checkpoints(halfway)), 2)
         parts = curve(self.run_deck(DECKS / "hung_towel.yaml", "parts", "--resume", "auto", *settings, ranks=3))
         for row, other in zip(parts, whole, strict=True):
             for column in ("time", "elastic_energy", "hem", "force_left_x"):

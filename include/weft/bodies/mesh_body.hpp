@@ -92,6 +92,9 @@ class MeshBody : public Body {
   /// Those on this rank, in their order, each on one that has all its vertices.
   const std::vector<Watched>& watched(std::size_t list) const { return watched_[list].here; }
 
+  /// How many vertices the sets of a list have, on all ranks.
+  std::size_t vertices_in(std::size_t list) const;
+
   /// Puts the mesh at rest on the ranks, moving as `velocity_gradient` about its centre of mass [1/s] and with
   /// `velocity` [m/s]; any share of it on each rank. Collective.
   void fill(const Comm& comm, const Vec3& velocity, const Mat3& velocity_gradient);

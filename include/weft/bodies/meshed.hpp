@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <span>
 #include <utility>
+#include <string>
 #include <vector>
 
 namespace weft {
@@ -41,6 +42,9 @@ struct Sites {
   std::vector<Site> vertices;            ///< Those of the boundary too, without slope.
   std::vector<std::vector<Site>> sides;  ///< Straight runs of the boundary, each in the order along it.
 };
+
+/// "2 boundaries, from [0, 0, 0] to [1, 1, 0]".
+std::string in_words(const Sites& sites);
 
 /// The vertices of a mesh, each by itself.
 Sites sites_of_vertices(std::span<const Vec3> rest);

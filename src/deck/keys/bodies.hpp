@@ -160,7 +160,7 @@ inline constexpr auto keys<MembraneDeck> = table(
     Key{"mesh", required, "The sheet at rest. Edges should be about as long as domain.dx.", &MembraneDeck::mesh},
     Key{"thickness", "m", above(0), required, "Thickness.", &MembraneDeck::thickness},
     Key{"warp", "1", direction, absent,
-        "Direction of the warp at rest, of any length; without, the first edge of each triangle.", &MembraneDeck::warp},
+        "Direction of the warp at rest, of any length; without, the x axis, and the y axis on triangles across that.", &MembraneDeck::warp},
     Key{"bending", absent, "Resistance against bending; without, none.", &MembraneDeck::bending},
     Key{"tear_stretch", "1", above(1), absent, tear_text, &MembraneDeck::tear_stretch},
     Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &MembraneDeck::velocity},

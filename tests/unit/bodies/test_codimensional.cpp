@@ -332,5 +332,16 @@ TEST(ElementsAtRestTest, RefuseElementsWithoutExtent) {
   EXPECT_THROW(fiber_at_rest(point, x, 1, 1), std::runtime_error);
 }
 
+TEST(SheetAtRestTest, WarpsLieAlongXUnlessToldAndNeverAcross) {
+  const std::vector<Vec3> x{{0, 0, 0}, {1, 1, 0}, {0, 1, 0}};
+  const std::vector<std::array<std::int32_t, 3>> triangle{{0, 1, 2}};
+  const auto gradients = [&](const Vec3& warp) {
+    return sheet_at_rest<WovenSheet>(triangle, x, warp, 0.01, 1)[0].gradients;
+  };
+  EXPECT_EQ(gradients(Vec3::Zero()), gradients(Vec3(2, 0, 1)));
+  EXPECT_NE(gradients(Vec3::Zero()), gradients(Vec3::UnitY()));
+  EXPECT_THROW(gradients(Vec3::UnitZ()), std::runtime_error);
+}
+
 }  // namespace
 }  // namespace weft

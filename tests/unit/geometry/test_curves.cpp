@@ -207,6 +207,7 @@ TEST(CurvesTest, ResamplingKeepsEndsRingsAndLength) {
   EXPECT_LE((equal.curve(1).back() - Vec3(1, 2, 0)).norm(), 1e-15);
   EXPECT_NEAR(length_of(equal), length_of(curves), 0.01);
   EXPECT_LE((equal.curve(1)[15] - Vec3(1, 0.5, 0)).norm(), 1e-14);
+  EXPECT_THROW(resampled(curves, 1e-12), Error);
 }
 
 /// Smallest distance between different curves.
