@@ -9,71 +9,26 @@
 namespace weft {
 namespace {
 
-/// What reaches a chunk and what comes back; one row more than a chunk has, so that a vector register may be stored
-/// over a row's end.
-struct PipeBuffer {
-  std::array<Vec3, most_rows_in_chunk + 1> u;
-  std::array<Mat3, most_rows_in_chunk + 1> H;
-  std::array<Mat3, most_rows_in_chunk> A;
-
-  ChunkMotion motion(ChunkRows rows) const { return {{u.data(), rows.size()}, {H.data(), rows.size()}}; }
-  ChunkForces forces(ChunkRows rows) { return {{A.data(), rows.size()}}; }
-};
-
-template <class Kernel>
-void gather_chunk(const ChunkStencils<Kernel>& stencils, const Tile<Kernel>& tile, PipeBuffer& chunk) {
-  stencils.for_each([&](std::size_t k, const auto& s) {
-    const FieldAtPoint at = field_at(s, tile);
-    // Fourth lanes spill into what is written next.
-    store4(chunk.u[k].data(), at.value);
-    for (int axis = 0; axis < 3; ++axis) store4(chunk.H[k].data() + 3 * axis, at.slope[axis]);
+/// Gives the nodes w_ip f - A_p G_ip, A and f being what these return for an entry of the chunk.
+template <class Kernel, class Force, class Matrix>
+void push_chunk(const Stencils<Kernel>& stencils, Real dx, const Force& force, const Matrix& matrix, Tile& tile) {
+  constexpr bool is_mls = Stencils<Kernel>::is_mls;
+  const Real pull = -(is_mls ? Real(Kernel::inverse_inertia) : 1) / dx;
+  scatter_chunk(stencils, tile, [&](std::size_t k) {
+    const Vec3 f = force(k);
+    const Mat3 A = pull * matrix(k);
+    const auto column = [&A](int axis) { return Real4{A(0, axis), A(1, axis), A(2, axis), 0}; };
+    PointShare share{{f.x(), f.y(), f.z(), 0}, {}, {}};
+    (is_mls ? share.tilt : share.push) = Columns4{{column(0), column(1), column(2)}};
+    return share;
   });
 }
 
-/// Takes A_p G_ip from the nodes of the points.
+/// G_ip of node (i, j, l) of the kernel of entry k.
 template <class Kernel>
-void scatter_chunk(const ChunkStencils<Kernel>& stencils, const PipeBuffer& chunk, Tile<Kernel>& tile) {
-  constexpr int n = Kernel::nodes;
-  stencils.for_each([&](std::size_t k, const auto& s) {
-    const Mat3& A = chunk.A[k];
-    const auto column = [&A](int axis) { return Real4{-A(0, axis), -A(1, axis), -A(2, axis), 0}; };
-    const Real4 Ax = column(0), Ay = column(1), Az = column(2);
-    // A G = wz (wy X + wx Y) + wx wy Z.
-    Real4 X[n], Y[n], Z[n];
-    for (int i = 0; i < n; ++i) {
-      X[i] = s.g(i, 0) * Ax;
-      Y[i] = s.g(i, 1) * Ay;
-      Z[i] = s.g(i, 2) * Az;
-    }
-    Real4* first = tile.first_of(s);
-    for (int i = 0; i < n; ++i)
-      for (int j = 0; j < n; ++j) {
-        const Real4 xy = s.w(j, 1) * X[i] + s.w(i, 0) * Y[j];
-        const Real wxy = s.w(i, 0) * s.w(j, 1);
-        Real4* row = first + i * Tile<Kernel>::along_x + j * Tile<Kernel>::along_y;
-        for (int l = 0; l < n; ++l) row[l] += s.w(l, 2) * xy + wxy * Z[l];
-      }
-  });
-}
-
-/// Adds w_ip f_p to the nodes of a point.
-template <class Kernel, class One>
-void scatter_force(const One& s, const Vec3& f, Tile<Kernel>& tile) {
-  constexpr int n = Kernel::nodes;
-  const Real4 f4{f.x(), f.y(), f.z(), 0};
-  Real4* first = tile.first_of(s);
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) {
-      const Real4 part = s.w(i, 0) * s.w(j, 1) * f4;
-      Real4* row = first + i * Tile<Kernel>::along_x + j * Tile<Kernel>::along_y;
-      for (int l = 0; l < n; ++l) row[l] += s.w(l, 2) * part;
-    }
-}
-
-/// G_ip of node (i, j, l) of a stencil.
-template <class One>
-Vec3 gradient_operator(const One& s, int i, int j, int l) {
-  return {s.g(i, 0) * s.w(j, 1) * s.w(l, 2), s.w(i, 0) * s.g(j, 1) * s.w(l, 2), s.w(i, 0) * s.w(j, 1) * s.g(l, 2)};
+Vec3 gradient_operator(const Stencils<Kernel>& s, std::size_t k, int i, int j, int l) {
+  const Real wx = s.w(k, i, 0), wy = s.w(k, j, 1), wz = s.w(k, l, 2);
+  return {s.g(k, i, 0) * wy * wz, wx * s.g(k, j, 1) * wz, wx * wy * s.g(k, l, 2)};
 }
 
 /// B_rs = sum_kl M_(rk)(sl) G_k G_l: what a point adds to the block of one of its nodes.
@@ -81,6 +36,11 @@ Mat3 contracted(const Mat9& M, const Vec3& G) {
   const Eigen::Matrix<Real, 9, 3> half = M.leftCols<3>() * G[0] + M.middleCols<3>(3) * G[1] + M.rightCols<3>() * G[2];
   return half.topRows<3>() * G[0] + half.middleRows<3>(3) * G[1] + half.bottomRows<3>() * G[2];
 }
+
+/// A node by its place in a tile.
+Vec3i node_at(int place) { return {place / tile_along_x, place / tile_along_y % tile_edge, place % tile_edge}; }
+/// The octant of the tile that it stands in.
+int octant_of(const Vec3i& node) { return (node.x() >> 2) << 2 | (node.y() >> 2) << 1 | (node.z() >> 2); }
 
 }  // namespace
 
@@ -93,9 +53,10 @@ void pass_through(const TransferSettings& settings, const Bins& bins, std::span<
       const auto chosen = bins.of_colour(colour);
 #pragma omp parallel
       {
-        Tile<Kernel> moved, pushed;
-        ChunkStencils<Kernel> stencils;
-        PipeBuffer chunk;
+        Tile moved, pushed;
+        Stencils<Kernel> stencils;
+        ChunkBuffer chunk;
+        std::array<Mat3, most_rows_in_chunk> A;
 #pragma omp for schedule(dynamic)
         for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
           const Bin& bin = bins.bins()[chosen[b]];
@@ -103,9 +64,11 @@ void pass_through(const TransferSettings& settings, const Bins& bins, std::span<
           pushed.clear();
           for (const ChunkRows rows : chunks_of(bins, bin)) {
             stencils.find(rows, x, origin_of(bin), settings.dx);
-            gather_chunk(stencils, moved, chunk);
-            react(rows, chunk.motion(rows), chunk.forces(rows));
-            scatter_chunk(stencils, chunk, pushed);
+            gather_chunk(stencils, moved, settings.dx, chunk);
+            react(rows, chunk.motion(rows), {std::span(A.data(), rows.size())});
+            push_chunk(
+                stencils, settings.dx, [](std::size_t) -> Vec3 { return Vec3::Zero(); },
+                [&A](std::size_t k) -> const Mat3& { return A[k]; }, pushed);
           }
           pushed.add_to(force.data(), bin);
         }
@@ -122,20 +85,17 @@ void push(const TransferSettings& settings, const Bins& bins, std::span<const Ve
       const auto chosen = bins.of_colour(colour);
 #pragma omp parallel
       {
-        Tile<Kernel> pushed;
-        ChunkStencils<Kernel> stencils;
-        PipeBuffer chunk;
+        Tile pushed;
+        Stencils<Kernel> stencils;
 #pragma omp for schedule(dynamic)
         for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
           const Bin& bin = bins.bins()[chosen[b]];
           pushed.clear();
           for (const ChunkRows rows : chunks_of(bins, bin)) {
             stencils.find(rows, x, origin_of(bin), settings.dx);
-            stencils.for_each([&chunk, &pushed, &f, &A, rows](std::size_t k, const auto& s) {
-              if (!f.empty()) scatter_force(s, f[rows[k]], pushed);
-              if (!A.empty()) chunk.A[k] = A[rows[k]];
-            });
-            if (!A.empty()) scatter_chunk(stencils, chunk, pushed);
+            push_chunk(
+                stencils, settings.dx, [&](std::size_t k) -> Vec3 { return f.empty() ? Vec3::Zero() : f[rows[k]]; },
+                [&](std::size_t k) -> Mat3 { return A.empty() ? Mat3::Zero() : A[rows[k]]; }, pushed);
           }
           pushed.add_to(force.data(), bin);
         }
@@ -151,15 +111,15 @@ void gather(const TransferSettings& settings, const Bins& bins, std::span<const 
     const auto all = bins.bins();
 #pragma omp parallel
     {
-      Tile<Kernel> moved;
-      ChunkStencils<Kernel> stencils;
-      PipeBuffer chunk;
+      Tile moved;
+      Stencils<Kernel> stencils;
+      ChunkBuffer chunk;
 #pragma omp for schedule(dynamic)
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         moved.load_from(motion.data(), all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
-          gather_chunk(stencils, moved, chunk);
+          gather_chunk(stencils, moved, settings.dx, chunk);
           receive(rows, chunk.motion(rows));
         }
       }
@@ -171,37 +131,33 @@ void add_node_blocks(const TransferSettings& settings, const Bins& bins, std::sp
                      std::span<const Mat9> tangents, std::span<Real> blocks) {
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
-    constexpr int n = Kernel::nodes, edge = Tile<Kernel>::edge;
+    constexpr int n = Kernel::nodes;
     for (int colour = 0; colour < 8; ++colour) {
       const auto chosen = bins.of_colour(colour);
 #pragma omp parallel
       {
-        std::vector<Mat3> tile(edge * edge * edge);
+        std::vector<Mat3> tile(tile_edge * tile_along_x);
+        Stencils<Kernel> stencils;
 #pragma omp for schedule(dynamic)
         for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
           const Bin& bin = bins.bins()[chosen[b]];
           std::fill(tile.begin(), tile.end(), Mat3::Zero());
           for (const ChunkRows rows : chunks_of(bins, bin)) {
-            for_each_stencil<Kernel>(rows, x, origin_of(bin), settings.dx,
-                                     [&tile, &tangents, rows](std::size_t k, const auto& s) {
-                                       for (int i = 0; i < n; ++i)
-                                         for (int j = 0; j < n; ++j)
-                                           for (int l = 0; l < n; ++l)
-                                             tile[s.place() + (i * edge + j) * edge + l] +=
-                                                 contracted(tangents[rows[k]], gradient_operator(s, i, j, l));
-                                     });
+            stencils.find(rows, x, origin_of(bin), settings.dx);
+            for (std::size_t k = 0; k < rows.size(); ++k)
+              for (int i = 0; i < n; ++i)
+                for (int j = 0; j < n; ++j)
+                  for (int l = 0; l < n; ++l)
+                    tile[stencils.place(k) + i * tile_along_x + j * tile_along_y + l] +=
+                        contracted(tangents[rows[k]], gradient_operator(stencils, k, i, j, l));
           }
-          for (int a = 0; a < edge; ++a)
-            for (int c = 0; c < edge; ++c)
-              for (int d = 0; d < edge; ++d) {
-                const Vec3i node(a, c, d);
-                const int octant = (a >> 2) << 2 | (c >> 2) << 1 | (d >> 2);
-                if (bin.numbers[octant] < 0) continue;
-                Real* to = blocks.data() + static_cast<std::size_t>(bin.numbers[octant]) * node_blocks_row +
-                           9 * place_in_block(node);
-                const Mat3& block = tile[(a * edge + c) * edge + d];
-                for (int e = 0; e < 9; ++e) to[e] += block(e / 3, e % 3);
-              }
+          for (int place = 0; place < tile_edge * tile_along_x; ++place) {
+            const Vec3i node = node_at(place);
+            const int number = bin.numbers[octant_of(node)];
+            if (number < 0) continue;
+            Real* to = blocks.data() + static_cast<std::size_t>(number) * node_blocks_row + 9 * place_in_block(node);
+            for (int e = 0; e < 9; ++e) to[e] += tile[place](e / 3, e % 3);
+          }
         }
       }
     }
@@ -214,32 +170,36 @@ void for_each_point(const TransferSettings& settings, const Bins& bins, std::spa
     using Kernel = decltype(kernel);
     constexpr int n = Kernel::nodes;
     PointNodes nodes;
-    std::vector<std::pair<int, std::uint32_t>> cells;  // of each point of a bin: its first node's place, its turn
+    Stencils<Kernel> stencils;
+    std::vector<std::pair<int, std::uint32_t>> cells;  // of each point of a bin: its first node's place, its row
     std::vector<std::uint32_t> rows;
     for (const Bin& bin : bins.bins()) {
-      const auto in_bin = bins.order().subspan(bin.begin, bin.end - bin.begin);
       cells.clear();
-      for_each_stencil<Kernel>(in_bin, x, origin_of(bin), settings.dx, [&](std::size_t k, const auto& s) {
-        cells.emplace_back(s.place(), static_cast<std::uint32_t>(k));
-      });
-      std::sort(cells.begin(), cells.end());
+      for (const ChunkRows chunk : chunks_of(bins, bin)) {
+        stencils.find(chunk, x, origin_of(bin), settings.dx);
+        for (std::size_t k = 0; k < chunk.size(); ++k) cells.emplace_back(stencils.place(k), chunk[k]);
+      }
+      std::stable_sort(cells.begin(), cells.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
       rows.clear();
-      for (const auto& [place, turn] : cells) rows.push_back(in_bin[turn]);
-      for_each_stencil<Kernel>(rows, x, origin_of(bin), settings.dx, [&](std::size_t k, const auto& s) {
-        nodes.at.clear();
-        nodes.w.clear();
-        nodes.G.clear();
-        for (int i = 0; i < n; ++i)
-          for (int j = 0; j < n; ++j)
-            for (int l = 0; l < n; ++l) {
-              const Vec3i node = s.corner() + Vec3i(i, j, l);
-              const int octant = (node.x() >> 2) << 2 | (node.y() >> 2) << 1 | (node.z() >> 2);
-              nodes.at.push_back(bin.numbers[octant] * NodeField::row + NodeField::width * place_in_block(node));
-              nodes.w.push_back(s.w(i, 0) * s.w(j, 1) * s.w(l, 2));
-              nodes.G.push_back(gradient_operator(s, i, j, l));
-            }
-        visit(rows[k], nodes);
-      });
+      for (const auto& [place, row] : cells) rows.push_back(row);
+      for (const ChunkRows chunk : chunks_of(rows)) {
+        stencils.find(chunk, x, origin_of(bin), settings.dx);
+        for (std::size_t k = 0; k < chunk.size(); ++k) {
+          nodes.at.clear();
+          nodes.w.clear();
+          nodes.G.clear();
+          for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j)
+              for (int l = 0; l < n; ++l) {
+                const Vec3i node = node_at(stencils.place(k) + i * tile_along_x + j * tile_along_y + l);
+                nodes.at.push_back(bin.numbers[octant_of(node)] * NodeField::row +
+                                   NodeField::width * place_in_block(node));
+                nodes.w.push_back(stencils.w(k, i, 0) * stencils.w(k, j, 1) * stencils.w(k, l, 2));
+                nodes.G.push_back(gradient_operator(stencils, k, i, j, l));
+              }
+          visit(chunk[k], nodes);
+        }
+      }
     }
   });
 }

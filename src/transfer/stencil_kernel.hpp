@@ -1,5 +1,5 @@
 #pragma once
-// The kernel of a pack of points, dimension by dimension, and the tile of nodes that the points of one block share.
+// The kernel of a chunk of points, dimension by dimension, and the tile of nodes that the points of one bin share.
 //
 //     w_ip = wx wy wz,   G_ip = (gx wy wz, wx gy wz, wx wy gz)
 //
@@ -10,8 +10,12 @@
 //     stencils  w[i][axis]      | p0 p1 p2 p3 p4 p5 p6 p7 |
 //     tile      node[x][y][z]   | m p_x p_y p_z |   or   | v_x v_y v_z 1 |
 //
-// A quadratic kernel has 27 nodes. Scatter needs 54 multiply-adds for their rows and 18 for the columns of rows, gather
-// 93 in all; a core does two a cycle. [docs/performance.md]
+// With moving least squares g_i = w_i (i - t) / (D dx), t being the place of the point after its first node and D dx^2
+// its moment of inertia. So no g is needed: sums of i w_i a_i along an axis are running sums of w_i a_i, and what a
+// point gives to its nodes changes by the same vector from one to the next.
+//
+// A quadratic kernel has 27 nodes. Scatter takes 69 multiplications and multiply-adds of registers and 26 additions,
+// gather 57 and 26; a core does two of the former a cycle, and additions beside them. [docs/performance.md]
 
 #include <ranges>
 
@@ -22,139 +26,103 @@
 #include "weft/transfer/bins.hpp"
 
 #include <array>
-#include <memory>
 
 namespace weft {
 
-template <class Kernel>
-struct Tile;
+/// First node of a bin's block [dx].
+inline Real4 origin_of(const Bin& bin) {
+  const Vec3i node = bin.block * block_width;
+  return Real4{Real(node.x()), Real(node.y()), Real(node.z()), 0};
+}
 
-/// Weights w and gradient factors g of a pack of points, for the nodes first + i along each axis.
+/// Nodes along the edge of a tile, and how far apart stand those that are neighbours along x and along y.
+inline constexpr int tile_edge = 2 * block_width, tile_along_x = tile_edge * tile_edge, tile_along_y = tile_edge;
+
+/// The kernels of the points of a chunk: weights of the nodes first + i along each axis.
 template <class Kernel>
-class alignas(sizeof(Pack)) Stencils {
+class Stencils {
  public:
-  Stencils() = default;  ///< Of no points.
   static constexpr int n = Kernel::nodes;
   /// G = w D^-1 (x_i - x_p), with a D that is the same for all points. Else G = grad w.
   static constexpr bool is_mls = Kernel::inverse_inertia != 0;
 
-  /// origin: first node of the points' block [dx].
-  Stencils(std::span<const Vec3> x, const PackRows& rows, const Real4& origin, Real dx, Real per_dx)
-      : count_(rows.count) {
-    const Vector3<Pack> at = load(x, rows);
-    Pack place = 0;
-    for (int axis = 0; axis < 3; ++axis) {
-      const Pack scaled = at[axis] * per_dx, start = scaled - Kernel::offset, cut = truncated(start);
-      // The tile is known: rounding, which may also make the difference negative, must not carry a point beyond it.
-      const Pack first =
-          min(max(select(cut > start, cut - 1, cut) - origin[axis], Pack(0)), Pack(Tile<Kernel>::edge - n));
-      const Pack t = scaled - (first + origin[axis]);
-      put(first, corner_[axis]);
-      put(t, t_[axis]);
-      place = place * Pack(Tile<Kernel>::edge) + first;
-      Pack weights[n];
-      Kernel::weights(t, weights);
-      for (int i = 0; i < n; ++i) {
-        put(weights[i], w_[i][axis]);
-        const Pack moment = weights[i] * ((Real(i) - t) * dx);
-        if constexpr (is_mls) put(moment * (Kernel::inverse_inertia * per_dx * per_dx), g_[i][axis]);
-        else put(moment, moment_[i][axis]);
-      }
-      if constexpr (!is_mls) {
-        Pack gradients[n];
-        Kernel::gradients(t, gradients);
-        for (int i = 0; i < n; ++i) put(gradients[i] * per_dx, g_[i][axis]);
-      }
-    }
-    for (int lane = 0; lane < Pack::size; ++lane) place_[lane] = static_cast<int>(place[lane]);
-  }
-
-  /// The stencil of one point of the pack.
-  struct One {
-    const Stencils& all;
-    int lane;
-
-    Real w(int i, int axis) const { return all.w_[i][axis][lane]; }                              ///< [1].
-    Real g(int i, int axis) const { return all.g_[i][axis][lane]; }                              ///< [1/m].
-    Real moment(int i, int axis) const requires(!is_mls) { return all.moment_[i][axis][lane]; }  ///< w (x_i - x_p) [m].
-    /// The first node, counted from the first node of the block.
-    Vec3i corner() const {
-      return {static_cast<int>(all.corner_[0][lane]), static_cast<int>(all.corner_[1][lane]),
-              static_cast<int>(all.corner_[2][lane])};
-    }
-    /// Its place in a tile.
-    int place() const { return all.place_[lane]; }
-    /// Diagonal of D_p / dx^2 [1].
-    Vec3 inertia() const {
-      if constexpr (is_mls) {
-        return Vec3::Constant(1 / Real(Kernel::inverse_inertia));
-      } else {
-        const auto along = [this](int axis) { return all.t_[axis][lane] * (1 - all.t_[axis][lane]); };
-        return {along(0), along(1), along(2)};
-      }
-    }
-  };
-  One operator[](int lane) const { return {*this, lane}; }
-  int count() const { return count_; }
-
- private:
-  using Lanes = Real[Pack::size];
-  static void put(const Pack& a, Lanes& lanes) { std::memcpy(lanes, &a.v, sizeof(a.v)); }
-
-  Lanes w_[n][3], g_[n][3];
-  Lanes moment_[is_mls ? 1 : n][3];
-  Lanes t_[3];  ///< Place of the point after its first node [dx].
-  Lanes corner_[3];
-  int place_[Pack::size];
-  int count_;
-};
-
-/// The stencils of a chunk. All are found before the first is used: a loop over nodes waits for a number that was
-/// written in a pack just before it is read by itself.
-template <class Kernel>
-class ChunkStencils {
- public:
+  /// origin: first node of the bin's block [dx].
   void find(ChunkRows rows, std::span<const Vec3> x, const Real4& origin, Real dx) {
-    count_ = 0;
-    for (std::size_t first = 0; first < rows.size(); first += Pack::size)
-      std::construct_at(&packs_[count_++], x, PackRows::of(rows, first), origin, dx, 1 / dx);
+    size_ = rows.size();
+    per_dx_ = 1 / dx;
+    for (std::size_t k = 0; k < size_; k += Pack::size) {
+      const Vector3<Pack> at = load(x, PackRows::of(rows, k));
+      Pack place = 0;
+      for (int axis = 0; axis < 3; ++axis) {
+        const Pack scaled = at[axis] * per_dx_, start = scaled - Kernel::offset, cut = truncated(start);
+        // The tile is known: rounding, which may also make the difference negative, must not carry a point beyond it.
+        const Pack first =
+            min(max(select(cut > start, cut - 1, cut) - origin[axis], Pack(0)), Pack(tile_edge - Kernel::nodes));
+        const Pack t = scaled - (first + origin[axis]);
+        place = place * Pack(tile_edge) + first;
+        Pack weights[n];
+        Kernel::weights(t, weights);
+        std::memcpy(&t_[axis][k], &t.v, sizeof(t.v));
+        for (int i = 0; i < n; ++i) std::memcpy(&w_[i][axis][k], &weights[i].v, sizeof(t.v));
+      }
+      for (int lane = 0; lane < Pack::size; ++lane) place_[k + lane] = static_cast<int>(place[lane]);
+    }
   }
-  /// Calls visit(entry, stencil) for the points of the chunk, in order.
-  template <class F>
-  [[gnu::always_inline]] void for_each(F&& visit) const {
-    for (std::size_t pack = 0; pack < count_; ++pack)
-      for (int lane = 0; lane < packs_[pack].count(); ++lane) visit(pack * Pack::size + lane, packs_[pack][lane]);
+
+  std::size_t size() const { return size_; }
+  // Of entry k:
+  /// The place of the first node in a tile; the others stand at i * along_x + j * along_y + l.
+  int place(std::size_t k) const { return place_[k]; }
+  /// The place of the point after its first node [dx].
+  Real t(std::size_t k, int axis) const { return t_[axis][k]; }
+  /// Weight [1].
+  Real w(std::size_t k, int i, int axis) const { return w_[i][axis][k]; }
+  /// Gradient factor [1/m].
+  Real g(std::size_t k, int i, int axis) const {
+    if constexpr (is_mls) return w_[i][axis][k] * (i - t_[axis][k]) * (Kernel::inverse_inertia * per_dx_);
+    else return i == 0 ? -per_dx_ : per_dx_;
+  }
+  /// Diagonal of D_p / dx^2 [1].
+  Vec3 inertia(std::size_t k) const {
+    if constexpr (is_mls) {
+      return Vec3::Constant(1 / Real(Kernel::inverse_inertia));
+    } else {
+      const auto along = [this, k](int axis) { return t_[axis][k] * (1 - t_[axis][k]); };
+      return {along(0), along(1), along(2)};
+    }
   }
 
  private:
-  std::array<Stencils<Kernel>, most_rows_in_chunk / Pack::size> packs_;
-  std::size_t count_ = 0;
+  using OfPoints = Real[most_rows_in_chunk];
+  alignas(sizeof(Pack)) OfPoints w_[n][3];
+  alignas(sizeof(Pack)) OfPoints t_[3];
+  int place_[most_rows_in_chunk];
+  std::size_t size_ = 0;
+  Real per_dx_ = 0;
 };
 
-/// Calls visit(entry, stencil) for any number of points, in order.
-template <class Kernel, class F>
-void for_each_stencil(std::span<const std::uint32_t> rows, std::span<const Vec3> x, const Real4& origin, Real dx,
-                      F&& visit) {
-  ChunkStencils<Kernel> stencils;
-  for (std::size_t first = 0; first < rows.size(); first += most_rows_in_chunk) {
-    stencils.find(rows.subspan(first, std::min(most_rows_in_chunk, rows.size() - first)), x, origin, dx);
-    stencils.for_each([&](std::size_t k, const auto& s) __attribute__((always_inline)) { visit(first + k, s); });
-  }
+/// Rows chunk by chunk, in order.
+inline auto chunks_of(std::span<const std::uint32_t> rows) {
+  const std::size_t chunks = (rows.size() + most_rows_in_chunk - 1) / most_rows_in_chunk;
+  return std::views::iota(std::size_t{0}, chunks) | std::views::transform([rows](std::size_t chunk) -> ChunkRows {
+           const std::size_t first = chunk * most_rows_in_chunk;
+           return rows.subspan(first, std::min(most_rows_in_chunk, rows.size() - first));
+         });
+}
+/// Those of a bin.
+inline auto chunks_of(const Bins& bins, const Bin& bin) {
+  return chunks_of(bins.order().subspan(bin.begin, bin.end - bin.begin));
 }
 
 /// The nodes that the points of one bin reach: its block and the seven neighbours towards +x, +y, +z.
-template <class Kernel>
 struct Tile {
-  static constexpr int edge = 2 * block_width;
+  static constexpr int edge = tile_edge;
   Real4 node[edge][edge][edge];
 
   void clear() { std::memset(node, 0, sizeof(node)); }
 
-  /// How far apart nodes stand that are neighbours along x and along y.
-  static constexpr int along_x = edge * edge, along_y = edge;
-  /// The first node of a point; its others stand at i * along_x + j * along_y + l.
-  Real4* first_of(const typename Stencils<Kernel>::One& s) { return &node[0][0][0] + s.place(); }
-  const Real4* first_of(const typename Stencils<Kernel>::One& s) const { return &node[0][0][0] + s.place(); }
+  Real4* at(int place) { return &node[0][0][0] + place; }
+  const Real4* at(int place) const { return &node[0][0][0] + place; }
 
   /// Calls f(tile row, field row): runs of four nodes that are contiguous along z in both. rows: those of a NodeField,
   /// from the first block on.
@@ -182,52 +150,137 @@ struct Tile {
   }
 };
 
-/// A field and its derivatives along x, y and z at a point, in the first three lanes:
-/// value = sum_i w_ip a_i, slope[k] = sum_i (G_ip)_k a_i.
-struct FieldAtPoint {
-  Real4 value, slope[3];
+// --- Nodes to points
+// ------------------------------------------------------------------------------------------------------
+
+/// What a chunk receives of a field a_i: values sum_i w_ip a_i and slopes sum_i a_i G_ip^T. One row more than a chunk
+/// has, so that a vector register may be stored over a row's end.
+struct ChunkBuffer {
+  std::array<Vec3, most_rows_in_chunk + 1> value;
+  std::array<Mat3, most_rows_in_chunk + 1> slope;
+
+  ChunkMotion motion(ChunkRows rows) const { return {{value.data(), rows.size()}, {slope.data(), rows.size()}}; }
 };
 
-template <class Kernel>
-FieldAtPoint field_at(const typename Stencils<Kernel>::One& s, const Tile<Kernel>& tile) {
-  constexpr int n = Kernel::nodes;
-  const Real4* first = tile.first_of(s);
-  Real4 v{}, vx{}, vy{}, vz{};
-  for (int i = 0; i < n; ++i) {
-    Real4 vi{}, vyi{}, vzi{};
-    for (int j = 0; j < n; ++j) {
-      const Real4* row = first + i * Tile<Kernel>::along_x + j * Tile<Kernel>::along_y;
-      Real4 vij{}, vzij{};
-      for (int l = 0; l < n; ++l) {
-        vij += s.w(l, 2) * row[l];
-        vzij += s.g(l, 2) * row[l];
-      }
-      vi += s.w(j, 1) * vij;
-      vyi += s.g(j, 1) * vij;
-      vzi += s.w(j, 1) * vzij;
+/// Sums over the nodes along one axis: of w_i a_i, and what the slope follows from, the sum of i w_i a_i for moving
+/// least squares and the difference of a_i for the linear kernel.
+struct SumsAlong {
+  Real4 value, tilt;
+};
+/// w(i), a(i): of node i.
+template <class Kernel, class W, class A>
+[[gnu::always_inline]] inline SumsAlong sums_along(const W& w, const A& a) {
+  if constexpr (!Stencils<Kernel>::is_mls) {
+    return {w(0) * a(0) + w(1) * a(1), a(1) - a(0)};
+  } else {
+    // sum_i i b_i = (b_1 + b_2 + ...) + (b_2 + ...) + ...
+    constexpr int last = Kernel::nodes - 1;
+    Real4 beyond = w(last) * a(last), tilt = beyond;
+    for (int i = last - 1; i > 0; --i) {
+      beyond += w(i) * a(i);
+      tilt += beyond;
     }
-    v += s.w(i, 0) * vi;
-    vx += s.g(i, 0) * vi;
-    vy += s.w(i, 0) * vyi;
-    vz += s.w(i, 0) * vzi;
+    return {w(0) * a(0) + beyond, tilt};
   }
-  return {v, {vx, vy, vz}};
+}
+template <class Kernel, class W>
+[[gnu::always_inline]] inline Real4 sum_along(const W& w, const Real4 (&a)[Kernel::nodes]) {
+  Real4 sum = w(0) * a[0];
+  for (int i = 1; i < Kernel::nodes; ++i) sum += w(i) * a[i];
+  return sum;
 }
 
-/// First node of a bin's block [dx].
-inline Real4 origin_of(const Bin& bin) {
-  const Vec3i node = bin.block * block_width;
-  return Real4{Real(node.x()), Real(node.y()), Real(node.z()), 0};
+/// sum_i w_ip a_i and sum_i a_i G_ip^T of every entry, dimension by dimension: z, y, x.
+template <class Kernel>
+void gather_chunk(const Stencils<Kernel>& stencils, const Tile& tile, Real dx, ChunkBuffer& chunk) {
+  constexpr int n = Kernel::nodes;
+  constexpr bool is_mls = Stencils<Kernel>::is_mls;
+  const Real scale = (is_mls ? Real(Kernel::inverse_inertia) : 1) / dx;
+  for (std::size_t k = 0; k < stencils.size(); ++k) {
+    const auto w = [&stencils, k](int axis) { return [&stencils, k, axis](int i) { return stencils.w(k, i, axis); }; };
+    const auto in = [](const Real4(&a)[n]) { return [&a](int i) { return a[i]; }; };
+    const Real4* first = tile.at(stencils.place(k));
+    Real4 value[n], tilt_y[n], tilt_z[n];  // of the planes of nodes across x
+    for (int i = 0; i < n; ++i) {
+      Real4 row_value[n], row_tilt[n];  // of the rows along z
+      for (int j = 0; j < n; ++j) {
+        const Real4* row = first + i * tile_along_x + j * tile_along_y;
+        const SumsAlong sums = sums_along<Kernel>(w(2), [row](int l) { return row[l]; });
+        row_value[j] = sums.value;
+        row_tilt[j] = sums.tilt;
+      }
+      const SumsAlong sums = sums_along<Kernel>(w(1), in(row_value));
+      value[i] = sums.value;
+      tilt_y[i] = sums.tilt;
+      tilt_z[i] = sum_along<Kernel>(w(1), row_tilt);
+    }
+    const SumsAlong all = sums_along<Kernel>(w(0), in(value));
+    Real4 slope[3] = {all.tilt, sum_along<Kernel>(w(0), tilt_y), sum_along<Kernel>(w(0), tilt_z)};
+    // Fourth lanes spill into what is written next.
+    store4(chunk.value[k].data(), all.value);
+    for (int axis = 0; axis < 3; ++axis) {
+      if constexpr (is_mls) slope[axis] -= stencils.t(k, axis) * all.value;
+      store4(chunk.slope[k].data() + 3 * axis, scale * slope[axis]);
+    }
+  }
 }
 
-/// The rows of a bin, chunk by chunk, in order.
-inline auto chunks_of(const Bins& bins, const Bin& bin) {
-  const auto rows = bins.order().subspan(bin.begin, bin.end - bin.begin);
-  const std::size_t chunks = (rows.size() + most_rows_in_chunk - 1) / most_rows_in_chunk;
-  return std::views::iota(std::size_t{0}, chunks) | std::views::transform([rows](std::size_t chunk) -> ChunkRows {
-           const std::size_t first = chunk * most_rows_in_chunk;
-           return rows.subspan(first, std::min(most_rows_in_chunk, rows.size() - first));
-         });
+// --- Points to nodes
+// ------------------------------------------------------------------------------------------------------
+
+/// The columns of a matrix as momentum parts of a node: (0, q_x, q_y, q_z).
+struct Columns4 {
+  Real4 of[3];
+};
+/// numbers(first): numbers first ... first + 3 of the matrix, column by column.
+template <class F>
+[[gnu::always_inline]] inline Columns4 columns(F&& numbers) {
+  const Real4 zero{};
+  return {__builtin_shufflevector(numbers(0), zero, 4, 0, 1, 2), __builtin_shufflevector(numbers(3), zero, 4, 0, 1, 2),
+          __builtin_shufflevector(numbers(5), zero, 4, 1, 2, 3)};
+}
+
+/// What a point gives to node i of its kernel: w_ip (value + sum_a (i_a - t_a) tilt_a) + dx G_ip . push, the last for
+/// the linear kernel alone: with moving least squares w (i - t) is a multiple of G.
+struct PointShare {
+  Real4 value;
+  Columns4 tilt, push;
+};
+
+/// give(k): the PointShare of entry k.
+template <class Kernel, class Give>
+void scatter_chunk(const Stencils<Kernel>& stencils, Tile& tile, Give&& give) {
+  constexpr int n = Kernel::nodes;
+  for (std::size_t k = 0; k < stencils.size(); ++k) {
+    const PointShare share = give(k);
+    const Real4(&tilt)[3] = share.tilt.of, (&push)[3] = share.push.of;
+    Real4* first = tile.at(stencils.place(k));
+    Real4 at_first = share.value;
+    for (int axis = 0; axis < 3; ++axis) at_first -= stencils.t(k, axis) * tilt[axis];
+    for (int i = 0; i < n; ++i) {
+      const Real wx = stencils.w(k, i, 0);
+      Real4 plane = wx * at_first;  // of the nodes (i, j, 0) but for wy wz
+      const Real4 step_y = wx * tilt[1], step_z = wx * tilt[2];
+      for (int j = 0; j < n; ++j) {
+        const Real wy = stencils.w(k, j, 1);
+        Real4 node = wy * plane;  // of the nodes (i, j, l) but for wz
+        const Real4 step = wy * step_z;
+        Real4* row = first + i * tile_along_x + j * tile_along_y;
+        for (int l = 0; l < n; ++l) {
+          Real4 given = stencils.w(k, l, 2) * node;
+          if constexpr (!Stencils<Kernel>::is_mls) {
+            const auto signed_by = [](int side, const Real4& a) { return side == 0 ? -a : a; };  // dx g
+            const Real wz = stencils.w(k, l, 2);
+            given += signed_by(i, wy * wz * push[0]) + signed_by(j, wx * wz * push[1]) + signed_by(l, wx * wy * push[2]);
+          }
+          row[l] += given;
+          if (l + 1 < n) node += step;
+        }
+        if (j + 1 < n) plane += step_y;
+      }
+      if (i + 1 < n) at_first += tilt[0];
+    }
+  }
 }
 
 }  // namespace weft
