@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <array>
 #include <cmath>
 #include <set>
 
@@ -16,6 +15,7 @@
 #include "weft/run/provenance.hpp"
 #include "weft/run/record.hpp"
 #include "weft/run/resume.hpp"
+#include "weft/run/schedule.hpp"
 #include "weft/run/static.hpp"
 #include "weft/run/status.hpp"
 #include "weft/run/watchdog.hpp"
@@ -27,7 +27,6 @@ namespace {
 
 using std::filesystem::path;
 
-constexpr double seconds_between_heartbeats = 5;
 /// How fast checkpoints are taken to be written until one was timed [byte/s], and how long one takes at least [s].
 constexpr double careful_rate = 1e8, least_checkpoint_time = 1;
 
@@ -63,15 +62,10 @@ class Run {
   void try_to(const char* what, const Write& write);
   Real next_frame_time() const;
   Real next_stop() const;
-  struct Due {
-    bool checkpoint, stop, word;
-  };
-  Due what_is_due();
 
   const Comm comm_;
-  Deck deck_;
+  const Deck deck_;
   const RunOptions options_;
-  Requests& requests_;
   Timers timers_;
   Scene scene_;
   RunState state_;
@@ -86,8 +80,7 @@ class Run {
   Real particles_ = 0, imbalance_ = 1;
   std::int64_t recorded_step_ = -1, checkpoint_step_ = -1;
   std::int64_t first_step_ = 0;
-  double started_, last_checkpoint_, last_told_ = 0;
-  double longest_checkpoint_ = 0, longest_step_ = 0;
+  Schedule schedule_;
   std::set<std::string> failing_;  ///< What could not be written when it was last tried.
   std::optional<Watchdog> watchdog_;
 };
@@ -96,14 +89,11 @@ Run::Run(const Comm& comm, const Deck& deck, const RunOptions& options, Requests
     : comm_(comm),
       deck_(deck),
       options_(options),
-      requests_(requests),
       scene_(build_scene(comm, deck)),
       stepper_(comm, scene_, state_, timers_),
       end_(options.until.value_or(deck.time.end)),
       last_step_(options.steps.value_or(std::numeric_limits<std::int64_t>::max())),
-      started_(wall_seconds()),
-      last_checkpoint_(started_) {
-  if (options.checkpoint_every) deck_.output.checkpoint.every_steps = *options.checkpoint_every;
+      schedule_(comm, deck.output.checkpoint, options, requests) {
   check_field_names(scene_);
 }
 
@@ -142,7 +132,7 @@ void Run::start() {
     else start_anew();
     prepare_output_folder(comm_, options_.output, existing_run(comm_, options_, resumed_));
     const std::uint64_t bytes = checkpoint_bytes(comm_, parts_of(scene_));
-    longest_checkpoint_ = std::max(least_checkpoint_time, static_cast<double>(bytes) / careful_rate);
+    schedule_.expect_checkpoint_time(std::max(least_checkpoint_time, static_cast<double>(bytes) / careful_rate));
     require_free_space(comm_, options_.output, bytes + scene_frame_bytes(comm_, scene_), "a checkpoint and a frame");
     comm_.agree([&] {
       if (!comm_.is_root()) return;
@@ -173,7 +163,7 @@ void Run::go() {
     bool stop = false;
     while (!stop && state_.time < end_ && state_.step < last_step_) {
       one_step();
-      const Due due = what_is_due();
+      const Schedule::Due due = schedule_.due(state_.step);
       stop = due.stop;
       if (due.word) try_to("run.json", [&] { tell("running"); });
       if (due.checkpoint) try_to("a checkpoint", [&] { write_checkpoint_now(); });
@@ -201,7 +191,7 @@ void Run::finish() {
   const bool finished = state_.time >= end_;
   tell(finished ? "finished" : "stopped");
   log_info(fmt::format("{} at step {}, t = {:.6g} s, after {}.", finished ? "Finished" : "Stopped", state_.step,
-                       state_.time, as_clock(wall_seconds() - started_)));
+                       state_.time, as_clock(schedule_.seconds())));
   log_info(closing_table(comm_, timers_, progress_->particle_steps(), imbalance_));
 }
 
@@ -233,7 +223,7 @@ void Run::try_to(const char* what, const Write& write) {
 }
 
 void Run::one_step() {
-  const double began = wall_seconds();
+  schedule_.step_began();
   if (state_.step % deck_.balance.every == 0) {
     const auto timing = timers_.measure("balance");
     imbalance_ = stepper_.balance();
@@ -249,7 +239,7 @@ void Run::one_step() {
     try_to("a frame", [&] { record_frame(); });
     ++state_.next_frame;
   }
-  longest_step_ = std::max(longest_step_, wall_seconds() - began);
+  schedule_.step_ended();
 }
 
 /// The next moment that a step may not jump over.
@@ -268,7 +258,7 @@ void Run::record_row() {
   particles_ = totals.particles;
   const auto memory = static_cast<Real>(comm_.sum(resident_bytes()));
   const auto row = recorder_->history_row(scene_, state_, last_report_, totals,
-                                          {wall_seconds() - started_, progress_->rate(), imbalance_, memory});
+                                          {schedule_.seconds(), progress_->rate(), imbalance_, memory});
   recorded_step_ = state_.step;
   for (HandleImpulse& given : state_.handle_impulse) given = {.work = given.work};
   state_.handles_since = state_.time;
@@ -286,40 +276,24 @@ void Run::write_checkpoint_now() {
   const std::string broken = accuse(comm_, suspect_states(scene_));
   require(broken.empty(), ExitCode::numerics,
           fmt::format("No checkpoint is made of the state at step {}: {}", state_.step, broken));
-  const double began = last_checkpoint_ = wall_seconds();  // a failed one is tried again when the next is due
+  schedule_.checkpoint_began();
   const CheckpointHeader header{
       state_.step, state_.time, to_text(state_), resolved_yaml(deck_), provenance_json(comm_.size()), state_.cuts.at};
   write_checkpoint(comm_, options_.output / "checkpoints", header, parts_of(scene_), deck_.output.checkpoint.keep);
-  last_checkpoint_ = wall_seconds();
+  schedule_.checkpoint_ended();
   checkpoint_step_ = state_.step;
-  longest_checkpoint_ = std::max(longest_checkpoint_, last_checkpoint_ - began);
   watchdog_->beat();
 }
 
-/// Decided together: the root's clock counts, and any rank's signal.
-Run::Due Run::what_is_due() {
-  const double now = wall_seconds();
-  const auto& checkpoint = deck_.output.checkpoint;
-  const bool by_steps = checkpoint.every_steps > 0 && state_.step % checkpoint.every_steps == 0;
-  const bool by_wall = comm_.is_root() && now - last_checkpoint_ > checkpoint.every_wall;
-  const bool time_is_up = comm_.is_root() && options_.wall_limit &&
-                          now - started_ > *options_.wall_limit - 1.5 * longest_checkpoint_ - 2 * longest_step_;
-  const bool is_silent = comm_.is_root() && now - last_told_ > seconds_between_heartbeats;
-  std::array<Real, 3> due{by_steps || by_wall || requests_.checkpoint.exchange(false) ? 1.0 : 0.0,
-                          time_is_up || requests_.stop ? 1.0 : 0.0, is_silent ? 1.0 : 0.0};
-  comm_.max(due);
-  return {due[0] > 0, due[1] > 0, due[2] > 0};
-}
-
 void Run::tell(const std::string& state_word, const std::optional<Error>& failure) {
-  last_told_ = wall_seconds();
+  schedule_.said_how_it_stands();
   RunStatus status;
   status.state = state_word;
   status.title = deck_.title;
   status.step = state_.step;
   status.time = state_.time;
   status.end = end_;
-  status.wall_seconds = last_told_ - started_;
+  status.wall_seconds = schedule_.seconds();
   if (progress_) {
     status.steps_per_second = static_cast<Real>(state_.step - first_step_) / std::max(progress_->seconds(), 1e-9);
     status.particle_steps_per_second = progress_->rate();

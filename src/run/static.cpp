@@ -10,6 +10,7 @@
 #include "weft/run/progress.hpp"
 #include "weft/run/provenance.hpp"
 #include "weft/run/resume.hpp"
+#include "weft/run/schedule.hpp"
 #include "weft/run/status.hpp"
 #include "weft/run/watchdog.hpp"
 #include "weft/scene/static_scene.hpp"
@@ -124,7 +125,6 @@ class StaticRun {
       : comm_(comm),
         deck_(deck),
         options_(options),
-        requests_(requests),
         scene_(build_static_scene(comm, deck)),
         equilibrium_(comm, *scene_->freedoms, pointers<Term>(scene_->terms), pointers<Constraints>(scene_->holds),
                      settings_of(*scene_)),
@@ -132,7 +132,7 @@ class StaticRun {
         last_{FreedomValues(*scene_->freedoms), 0},
         end_(options.until.value_or(deck.time.end)),
         last_step_(options.steps.value_or(std::numeric_limits<std::int64_t>::max())),
-        started_(wall_seconds()) {
+        schedule_(comm, deck.output.checkpoint, options, requests) {
     for (const auto& body : scene_->bodies) drawings_.push_back(body->drawing());
     state_.dt = deck.time.end / deck.loading.steps;
   }
@@ -140,8 +140,6 @@ class StaticRun {
   void go();
 
  private:
-  bool checkpoint_is_due(double now);
-  bool time_is_up(double now) const;
   bool has_ended() const;
   bool is_over() const { return has_ended() || state_.step >= last_step_; }
   EquilibriumReport step_in_time();
@@ -151,13 +149,12 @@ class StaticRun {
   void draw();
   void resume(const std::filesystem::path& checkpoint);
   void save();
-  void tell(const std::string& word, const std::optional<Error>& failure = std::nullopt) const;
+  void tell(const std::string& word, const std::optional<Error>& failure = std::nullopt);
   [[noreturn]] void give_up(const EquilibriumReport& report);
 
   const Comm comm_;
   const Deck deck_;
   const RunOptions options_;
-  Requests& requests_;
   std::unique_ptr<StaticScene> scene_;
   Equilibrium equilibrium_;
   Motion motion_;
@@ -170,7 +167,7 @@ class StaticRun {
   std::map<std::string, FrameSeries> series_;
   bool resumed_ = false;
   std::int64_t saved_step_ = -1;
-  double started_, last_checkpoint_ = started_, longest_checkpoint_ = 0, longest_step_ = 0;  ///< [s]
+  Schedule schedule_;
 };
 
 void StaticRun::go() {
@@ -196,7 +193,8 @@ void StaticRun::go() {
   Watchdog watchdog(deck_.time.watchdog, comm_.rank(), options_.output / "log.txt");
   try {
     bool stop = false;
-    for (double began = wall_seconds(); !stop && !is_over();) {
+    while (!stop && !is_over()) {
+      schedule_.step_began();
       const EquilibriumReport report =
           deck_.loading.path == LoadPath::time || state_.step == 0 ? step_in_time() : step_along_arc();
       commit();
@@ -207,12 +205,11 @@ void StaticRun::go() {
           deck_.loading.path == LoadPath::arc ||
           state_.time >= static_cast<Real>(state_.next_frame) * deck_.time.frame_interval * (1 - 1e-9) || has_ended();
       if (frame_due) draw();
-      const double now = wall_seconds();
-      longest_step_ = std::max(longest_step_, now - began);
-      began = now;
-      stop = comm_.any(requests_.stop || time_is_up(now));
-      if (checkpoint_is_due(now) || stop || is_over()) save();
-      if (!stop && !is_over()) tell("running");
+      schedule_.step_ended();
+      const Schedule::Due due = schedule_.due(state_.step);
+      stop = due.stop;
+      if (due.checkpoint || stop || is_over()) save();
+      if (due.word) tell("running");
       watchdog.beat();
     }
     tell(has_ended() ? "finished" : "stopped");
@@ -224,20 +221,6 @@ void StaticRun::go() {
     }
     throw;
   }
-}
-
-/// Decided together: the root's clock counts, and any rank's signal.
-bool StaticRun::checkpoint_is_due(double now) {
-  const int every = options_.checkpoint_every.value_or(deck_.output.checkpoint.every_steps);
-  const bool by_steps = every > 0 && state_.step % every == 0;
-  const bool by_wall = comm_.is_root() && now - last_checkpoint_ > deck_.output.checkpoint.every_wall;
-  return comm_.any(by_steps || by_wall || requests_.checkpoint.exchange(false));
-}
-
-/// Whether the root's clock leaves no time for a step and a checkpoint.
-bool StaticRun::time_is_up(double now) const {
-  return comm_.is_root() && options_.wall_limit &&
-         now - started_ > *options_.wall_limit - 1.5 * longest_checkpoint_ - 2 * longest_step_;
 }
 
 bool StaticRun::has_ended() const {
@@ -409,24 +392,24 @@ void StaticRun::resume(const std::filesystem::path& checkpoint) {
 }
 
 void StaticRun::save() {
-  const double began = wall_seconds();
+  schedule_.checkpoint_began();
   const std::vector<std::uint64_t> cuts(static_cast<std::size_t>(comm_.size() - 1), 0);  // there is no grid
   const CheckpointHeader header{
       state_.step, state_.time, to_text(state_), resolved_yaml(deck_), provenance_json(comm_.size()), cuts};
   write_checkpoint(comm_, options_.output / "checkpoints", header, parts_of(*scene_), deck_.output.checkpoint.keep);
   saved_step_ = state_.step;
-  last_checkpoint_ = wall_seconds();
-  longest_checkpoint_ = std::max(longest_checkpoint_, last_checkpoint_ - began);
+  schedule_.checkpoint_ended();
 }
 
-void StaticRun::tell(const std::string& word, const std::optional<Error>& failure) const {
+void StaticRun::tell(const std::string& word, const std::optional<Error>& failure) {
+  schedule_.said_how_it_stands();
   RunStatus status;
   status.state = word;
   status.title = deck_.title;
   status.step = state_.step;
   status.time = state_.time;
   status.end = end_;
-  status.wall_seconds = wall_seconds() - started_;
+  status.wall_seconds = schedule_.seconds();
   if (failure) status.reason = failure->what(), status.exit_code = static_cast<int>(failure->code());
   comm_.agree([&] {
     if (comm_.is_root()) write_status(options_.output, status, provenance_json(comm_.size()));
