@@ -107,8 +107,8 @@ std::array<Work, 4> least_work(KernelKind kernel, Real memory) {
   const Real n = static_cast<int>(kernel) + 2;
   return {{
       {"sort", vector + scalar + 2 * index, 0},
-      {"scatter", index + 2 * vector + matrix + scalar, 16 * n * n * n + 16 * n * n + 40 * n},
-      {"gather", index + vector, 16 * n * n * n + 24 * n * n + 32 * n},
+      {"scatter", index + 2 * vector + matrix + scalar, 12 * n * n * n + 8 * n * n + 8 * n + 80},
+      {"gather", index + vector, (n * n + n + 1) * (12 * n - 8) + 8 * n * n + 16 * n + 36},
       {"law", (matrix + 2 * scalar + memory) + (2 * vector + vector + matrix + 2 * matrix + 2 * scalar + 2 * memory),
        0},
   }};

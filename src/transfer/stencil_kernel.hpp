@@ -14,8 +14,8 @@
 // its moment of inertia. So no g is needed: sums of i w_i a_i along an axis are running sums of w_i a_i, and what a
 // point gives to its nodes changes by the same vector from one to the next.
 //
-// A quadratic kernel has 27 nodes. Scatter takes 69 multiplications and multiply-adds of registers and 26 additions,
-// gather 57 and 26; a core does two of the former a cycle, and additions beside them. [docs/performance.md]
+// A quadratic kernel has 27 nodes. Scatter takes 64 multiplications or multiply-adds of registers and 26 additions,
+// gather 60 and 13; a core does two of the former a cycle, and additions beside them. [docs/performance.md]
 
 #include <ranges>
 

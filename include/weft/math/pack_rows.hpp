@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <span>
@@ -94,6 +95,15 @@ template <int width>
 #pragma GCC unroll 8
     for (int i = 0; i < size; ++i) packs[c + i] = block[i];
   }
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  using Rows = std::uint32_t __attribute__((vector_size(size * sizeof(std::uint32_t))));
+  const Pack::Bits places = __builtin_convertvector(std::bit_cast<Rows>(rows.row), Pack::Bits) * width;
+#pragma GCC unroll 8
+  for (; c < width; ++c)
+    packs[c] = reinterpret_cast<Pack::Reals>(
+        _mm512_mask_i64gather_pd(
+        _mm512_setzero_pd(), 0xff, reinterpret_cast<__m512i>(places), from + c, sizeof(Real)));
+#else
 #pragma GCC unroll 8
   for (; c < width; ++c) {
     Pack::Reals lanes;
@@ -101,6 +111,7 @@ template <int width>
     for (int lane = 0; lane < size; ++lane) lanes[lane] = from[width * rows.row[lane] + c];
     packs[c] = lanes;
   }
+#endif
 }
 
 /// to[width * row[l] + c] = packs[c], lane l.
