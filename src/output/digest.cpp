@@ -9,13 +9,6 @@
 
 namespace weft {
 
-std::uint64_t digest_of_rows(const void* rows, std::size_t count, std::size_t row_bytes, std::uint64_t first) {
-  std::uint64_t sum = 0;
-  for (std::size_t r = 0; r < count; ++r)
-    sum += XXH3_64bits_withSeed(static_cast<const char*>(rows) + r * row_bytes, row_bytes, first + r);
-  return sum;
-}
-
 RunningDigest::RunningDigest() : state_(XXH3_createState()) { XXH3_64bits_reset(state_); }
 RunningDigest::~RunningDigest() { XXH3_freeState(state_); }
 void RunningDigest::add(const void* bytes, std::size_t count) { XXH3_64bits_update(state_, bytes, count); }
