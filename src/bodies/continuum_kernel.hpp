@@ -222,22 +222,25 @@ class Continuum final : public Body, public TrialBody {
   Table observe() const override {
     Table shown = Table::with<Pressure, VonMisesStress, PlasticMeasure, Density, CauchyStress>();
     shown.resize(points_.rows(), points_.owned());
-    const auto F = points_.get<ElasticF>(), C = points_.get<Affine>();
+    const auto F = points_.get<ElasticF>();
     const auto J = points_.get<VolumeRatio>();
     const Columns memory(const_cast<Table&>(points_));
     const auto pressure = shown.get<Pressure>(), von_mises = shown.get<VonMisesStress>(),
                plastic = shown.get<PlasticMeasure>(), density = shown.get<Density>();
     const auto stress = shown.get<CauchyStress>();
-    for_each_point([&](std::size_t p) {
-      const Memory q = memory.load(p);
-      Mat3 tau = L::kirchhoff(constants_, q, F[p]);
-      if constexpr (L::viscous) tau += L::viscous_stress(constants_, J[p], C[p]);
-      stress[p] = tau / J[p];
-      pressure[p] = -stress[p].trace() / 3;
-      von_mises[p] = std::sqrt(1.5) * (stress[p] + pressure[p] * Mat3::Identity()).norm();
-      plastic[p] = L::plastic_measure(constants_, q, F[p]);
-      density[p] = rest_density_ / J[p];
-    });
+    const std::size_t points = points_.owned(), packs = (points + Pack::size - 1) / Pack::size;
+#pragma omp parallel for schedule(static)
+    for (std::size_t k = 0; k < packs; ++k) {
+      const PackRows rows = PackRows::range(k * Pack::size, points);
+      store(stress_in(rows, memory), rows, stress);
+      for (int lane = 0; lane < rows.count; ++lane) {
+        const std::size_t p = rows.row[lane];
+        pressure[p] = -stress[p].trace() / 3;
+        von_mises[p] = std::sqrt(1.5) * (stress[p] + pressure[p] * Mat3::Identity()).norm();
+        plastic[p] = L::plastic_measure(constants_, memory.load(p), F[p]);
+        density[p] = rest_density_ / J[p];
+      }
+    }
     return shown;
   }
 
@@ -276,12 +279,12 @@ class Continuum final : public Body, public TrialBody {
     });
   }
 
-  /// Points are independent of one another, so threads share the rows.
-  template <class F>
-  void for_each_point(F&& f) const {
-    const auto count = static_cast<std::ptrdiff_t>(points_.owned());
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t p = 0; p < count; ++p) f(static_cast<std::size_t>(p));
+  /// Cauchy stress [Pa].
+  [[gnu::flatten]] Matrix3<Pack> stress_in(const PackRows& rows, const Columns& memory) const {
+    const auto J = load(points_.get<VolumeRatio>(), rows);
+    Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), load(points_.get<ElasticF>(), rows));
+    if constexpr (L::viscous) tau += L::viscous_stress(constants_, J, load(points_.get<Affine>(), rows));
+    return tau * Pack(1 / J);
   }
 
   /// Calls f(rows, entries) for packs of a chunk: which rows of the table, and which entries of the chunk's spans.
