@@ -69,11 +69,11 @@ std::vector<Site> sites_of_rank(const Comm& comm, std::span<const Site> sites,
 std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings& settings,
                                std::span<const Vec3> positions) {
   std::vector<HeldSum> sums;
-  const auto add = [&](const Stencil& stencil, const Vec3& axis) {
-    const Real total = std::accumulate(stencil.weights.begin(), stencil.weights.end(), 0.0);
-    sums.push_back({stencil, stencil.of(positions), std::round(total), axis});
-  };
   for (const Site& site : sites) {
+    const auto add = [&](const Stencil& stencil, const Vec3& axis) {
+      const Real total = std::accumulate(stencil.weights.begin(), stencil.weights.end(), 0.0);
+      sums.push_back({{stencil.of(positions), std::round(total), axis}, stencil, site.element});
+    };
     const bool has_slope = !site.slope.rows.empty();
     if (settings.hold == Hold::symmetry) {
       // Displacements are odd across the plane, and even along it.

@@ -53,50 +53,39 @@ struct Ingredients {
   Bends<Stencil> bends;
   std::optional<Real> tear_stretch;
 
-  RestMesh mesh() const {
-    RestMesh mesh;
-    mesh.x = rest;
-    mesh.vertex_mass.assign(rest.size(), 0);
-    std::size_t b = 0;
-    for (std::size_t e = 0; e < elements.size(); ++e) {
-      const ElementAtRest<K>& element = elements[e];
-      std::vector<std::int32_t> needed(element.rows.begin(), element.rows.end());
-      for (; b < bends.element.size() && bends.element[b] == static_cast<std::int64_t>(e); ++b)
-        for (const std::int32_t vertex : bends.stencils[b].rows)
-          if (vertex >= 0) needed.push_back(vertex);
-      std::sort(needed.begin(), needed.end());
-      needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
-      mesh.vertices.insert(mesh.vertices.end(), needed.begin(), needed.end());
-      mesh.offsets.push_back(static_cast<std::int64_t>(mesh.vertices.size()));
-      int samples = 1;
-      for (int t = 0; t < K::tangents; ++t) samples *= element.divisions;
-      mesh.first_sample.push_back(mesh.first_sample.back() + samples);
-      // An element's mass goes in equal parts to its vertices and quadrature points.
-      const Real share = density * element.volume / (K::corners + samples);
-      for (const std::int32_t vertex : element.rows) mesh.vertex_mass[vertex] += share;
-      mesh.sample_mass.insert(mesh.sample_mass.end(), static_cast<std::size_t>(samples), share);
-    }
-    return mesh;
-  }
+  ElementRange all() const { return {0, static_cast<std::int64_t>(elements.size())}; }
 
-  Sites sites() const {
-    Sites sites = sites_of_vertices(rest);
+  /// Where handles can take hold: the vertices whose element is in a range, each by itself.
+  Sites sites(const ElementRange& range) const {
+    std::vector<std::int64_t> element(rest.size(), -1);
+    for (std::int64_t e = all().end - 1; e >= 0; --e)
+      for (const std::int32_t vertex : elements[static_cast<std::size_t>(e)].rows)
+        element[static_cast<std::size_t>(vertex)] = e;
+    Sites sites;
     const std::vector<int> boundary = boundary_numbers(boundary_edges(), rest.size());
-    for (Site& site : sites.vertices) site.boundary = boundary[static_cast<std::size_t>(site.point)];
+    for (std::size_t i = 0; i < rest.size(); ++i) {
+      if (!range.has(element[i])) continue;
+      Site& site = sites.vertices.emplace_back();
+      site.point = static_cast<std::int32_t>(i);
+      site.element = element[i];
+      site.place = {{site.point}, {1}};
+      site.where = rest[i];
+      site.boundary = boundary[i];
+    }
     return sites;
   }
 
   /// One for each element, in its middle; linear tangents of triangles.
-  std::vector<Sample> surface_samples() const {
+  std::vector<Sample> surface_samples(const ElementRange& range) const {
     std::vector<Sample> samples;
-    for (std::size_t e = 0; e < elements.size(); ++e) {
-      const auto& rows = elements[e].rows;
+    for (std::int64_t e = range.begin; e < range.end; ++e) {
+      const auto& [rows, gradients, volume, divisions] = elements[static_cast<std::size_t>(e)];
       Sample& sample = samples.emplace_back();
       sample.rows.assign(rows.begin(), rows.end());
       sample.value.assign(rows.size(), 1.0 / static_cast<Real>(rows.size()));
       for (const std::int32_t row : rows) sample.where += rest[row] / static_cast<Real>(rows.size());
-      sample.mass = density * elements[e].volume;
-      sample.face = static_cast<std::int64_t>(e);
+      sample.mass = density * volume;
+      sample.face = e;
       if constexpr (K::corners == 3) {
         sample.d1 = {-1, 1, 0};
         sample.d2 = {-1, 0, 1};
@@ -108,11 +97,12 @@ struct Ingredients {
   }
 
   /// One for each boundary edge, in its middle.
-  std::vector<Sample> side_samples() const {
+  std::vector<Sample> side_samples(const ElementRange& range) const {
     const std::vector<BoundaryEdge> edges = boundary_edges();
     const std::vector<int> boundary = boundary_numbers(edges, rest.size());
     std::vector<Sample> samples;
     for (const auto& [points, element] : edges) {
+      if (!range.has(element)) continue;
       const auto [p, q] = points;
       Sample& sample = samples.emplace_back();
       sample.rows = {p, q};
@@ -130,16 +120,24 @@ struct Ingredients {
   std::vector<BoundaryEdge> boundary_edges() const {
     std::vector<BoundaryEdge> alone;
     if constexpr (K::corners == 3) {
-      std::map<std::array<std::int32_t, 2>, int> triangles;
-      const auto each_edge = [&](auto&& visit) {
-        for (std::size_t e = 0; e < elements.size(); ++e)
-          for (int c = 0; c < 3; ++c)
-            visit(elements[e].rows[c], elements[e].rows[(c + 1) % 3], static_cast<std::int64_t>(e));
+      std::vector<std::pair<std::array<std::int32_t, 2>, std::int32_t>> edges;  // lower end first, corner 3 e + c
+      const auto ends_of = [&](std::int32_t corner) {
+        const auto& rows = elements[static_cast<std::size_t>(corner / 3)].rows;
+        const auto c = static_cast<std::size_t>(corner % 3);
+        return std::array{rows[c], rows[(c + 1) % 3]};
       };
-      each_edge([&](std::int32_t p, std::int32_t q, std::int64_t) { ++triangles[{std::min(p, q), std::max(p, q)}]; });
-      each_edge([&](std::int32_t p, std::int32_t q, std::int64_t e) {
-        if (triangles[{std::min(p, q), std::max(p, q)}] == 1) alone.push_back({{p, q}, e});
-      });
+      for (std::int32_t corner = 0; corner < static_cast<std::int32_t>(3 * elements.size()); ++corner) {
+        const auto [p, q] = ends_of(corner);
+        edges.push_back({{std::min(p, q), std::max(p, q)}, corner});
+      }
+      std::sort(edges.begin(), edges.end());
+      std::vector<std::int32_t> corners;
+      for (std::size_t k = 0; k < edges.size(); ++k)
+        if ((k == 0 || edges[k - 1].first != edges[k].first) &&
+            (k + 1 == edges.size() || edges[k + 1].first != edges[k].first))
+          corners.push_back(edges[k].second);
+      std::sort(corners.begin(), corners.end());
+      for (const std::int32_t corner : corners) alone.push_back({ends_of(corner), corner / 3});
     }
     return alone;
   }

@@ -6,9 +6,11 @@
 #include "weft/base/check.hpp"
 #include "weft/bodies/continuum.hpp"
 #include "weft/bodies/trial.hpp"
+#include "weft/parallel/send.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 
 namespace weft {
@@ -24,17 +26,41 @@ struct LostNeighbors : Field<Real> {
   static constexpr Label label{"lost_neighbors", "1"};
 };
 
+/// An element at rest with the bending stencil that lives with it; rows are numbers of vertices.
+template <class K>
+struct MeshElement {
+  using Stencil = typename StencilOf<K>::Type;
+
+  std::int64_t number;
+  ElementAtRest<K> element;
+  std::optional<Stencil> bend;
+  std::array<std::optional<ElementAtRest<K>>, Stencil::neighbors> beyond;  ///< The other elements of the stencil.
+
+  std::int64_t samples() const {
+    std::int64_t count = 1;
+    for (int t = 0; t < K::tangents; ++t) count *= element.divisions;
+    return count;
+  }
+};
+
 template <class K>
 class CodimensionalBody final : public MeshBody, public TrialMesh {
   using Stencil = typename StencilOf<K>::Type;
 
  public:
   explicit CodimensionalBody(Ingredients<K> of)
-      : MeshBody(of.name, of.mesh()), of_(std::move(of)), elements_(of_.law, of_.density, {}, 0), bending_({}, 0) {
+      : MeshBody(of.name, counts_of(of)),
+        law_(of.law),
+        density_(of.density),
+        tear_stretch_(of.tear_stretch),
+        bends_(!of.bends.stencils.empty()),
+        elements_(law_, density_, {}, 0),
+        bending_({}, 0) {
     samples().template add<ElasticF>();
-    if (of_.tear_stretch) samples().template add<Torn>();
-    if (of_.tear_stretch && bends()) samples().template add<LostNeighbors>();
+    if (tear_stretch_) samples().template add<Torn>();
+    if (tear_stretch_ && bends()) samples().template add<LostNeighbors>();
     if (bends()) points_.add<BendingSprings>();
+    whole_ = std::move(of);
   }
 
   Real elastic_energy() const override {
@@ -71,7 +97,7 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
       const std::size_t first = q;
       Real sum = 0;
       for (; q < samples().rows() && elements_.points()[q].element == static_cast<std::int32_t>(e); ++q) {
-        const Mat3 A = elements_.deformation(q, x()), P = K::Contact::stress(K::contact(of_.law), A);
+        const Mat3 A = elements_.deformation(q, x()), P = K::Contact::stress(K::contact(law_), A);
         for (int b = K::tangents; b < 3; ++b) sum -= P.col(b).dot(A.col(b)) / (3 - K::tangents);
       }
       if (elements_.is_torn(e)) continue;
@@ -85,53 +111,97 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     return picture;
   }
 
-  Sites sites() const override { return of_.sites(); }
-  std::vector<Sample> surface_samples() const override { return of_.surface_samples(); }
-  std::vector<Sample> side_samples() const override { return of_.side_samples(); }
+  std::span<const Vec3> rest_places() const override { return whole().rest; }
+  Sites sites(const ElementRange& range) const override { return whole().sites(range); }
+  std::vector<Sample> surface_samples(const ElementRange& range) const override {
+    return whole().surface_samples(range);
+  }
+  std::vector<Sample> side_samples(const ElementRange& range) const override { return whole().side_samples(range); }
 
  protected:
+  void take_share(const ElementRange& range) override {
+    const Bends<Stencil>& bends = whole().bends;
+    std::size_t b = 0;
+    for (std::int64_t e = range.begin; e < range.end; ++e) {
+      MeshElement<K>& here = at_rest_.emplace_back(e, whole().elements[static_cast<std::size_t>(e)]);
+      while (b < bends.element.size() && bends.element[b] < e) ++b;
+      if (b == bends.element.size() || bends.element[b] != e) continue;
+      here.bend = bends.stencils[b];
+      for (std::size_t k = 0; k < here.beyond.size(); ++k)
+        if (const std::int64_t other = bends.beyond[b][k]; other >= 0)
+          here.beyond[k] = whole().elements[static_cast<std::size_t>(other)];
+    }
+  }
+  void forget_whole() override { whole_.reset(); }
+
+  std::vector<std::int64_t> elements() const override {
+    std::vector<std::int64_t> numbers;
+    for (const MeshElement<K>& e : at_rest_) numbers.push_back(e.number);
+    return numbers;
+  }
+  std::vector<std::int32_t> needed_vertices() const override {
+    std::vector<std::int32_t> needed;
+    for (const MeshElement<K>& e : at_rest_) {
+      needed.insert(needed.end(), e.element.rows.begin(), e.element.rows.end());
+      if (!e.bend) continue;
+      std::copy_if(e.bend->rows.begin(), e.bend->rows.end(), std::back_inserter(needed),
+                   [](std::int32_t vertex) { return vertex >= 0; });
+    }
+    sort_unique(needed);
+    return needed;
+  }
+  void send_elements(const Comm& comm, std::span<const int> to) override {
+    at_rest_ = send(comm, at_rest_, to);
+    std::sort(at_rest_.begin(), at_rest_.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
+  }
+  std::size_t bytes_of_elements() const override {
+    std::size_t bytes = bytes_of(at_rest_) + elements_.bytes() + bytes_of(bending_.stencils()) + bytes_of(hinges_);
+    if (whole_) bytes += bytes_of(whole_->rest) + bytes_of(whole_->elements) + bytes_of(whole_->bends.stencils);
+    return bytes;
+  }
+  std::vector<std::int64_t> rows_of_elements(const Table&) const override {
+    std::vector<std::int64_t> rows;
+    for (const MeshElement<K>& e : at_rest_) rows.push_back(e.samples());
+    return rows;
+  }
+  void add_mass(std::span<Real> of_vertices, std::span<Real> of_samples) const override {
+    elements_.add_mass(of_vertices, of_samples);
+  }
+
   void rest_elements() override {
     elements_.rest(x());
     remember();
   }
 
   void take_piece() override {
-    const std::vector<std::int32_t> row = row_of_vertex();
+    const auto in_rows = [this](auto over_vertices) {
+      for (std::int32_t& r : over_vertices.rows) r = r < 0 ? r : row_of(r);
+      return over_vertices;
+    };
     std::vector<ElementAtRest<K>> here;
-    for (const std::int64_t e : piece().elements) {
-      here.push_back(of_.elements[e]);
-      for (std::int32_t& r : here.back().rows) r = row[r];
-    }
-    elements_ = CodimensionalElements<K>(of_.law, of_.density, std::move(here), points_.rows());
+    for (const MeshElement<K>& e : at_rest_) here.push_back(in_rows(e.element));
+    elements_ = CodimensionalElements<K>(law_, density_, std::move(here), points_.rows());
     WEFT_ENSURE(elements_.points().size() == samples().rows());
     const auto A = std::as_const(samples()).template get<ElasticF>();
     for (std::size_t q = 0; q < A.size(); ++q) elements_.directors()[q] = A[q].template rightCols<3 - K::tangents>();
-    if (of_.tear_stretch) {
+    if (tear_stretch_) {
       const auto torn = std::as_const(samples()).template get<Torn>();
       for (std::size_t q = 0; q < torn.size(); ++q)
         if (torn[q] > 0) elements_.tear(static_cast<std::size_t>(elements_.points()[q].element));
     }
     std::vector<Stencil> bends_here;
     hinges_.clear();
-    for (std::size_t b = 0; b < of_.bends.stencils.size(); ++b) {
-      const auto& all = piece().elements;
-      const auto found = std::lower_bound(all.begin(), all.end(), of_.bends.element[b]);
-      if (found == all.end() || *found != of_.bends.element[b]) continue;
-      bends_here.push_back(of_.bends.stencils[b]);
-      for (std::int32_t& r : bends_here.back().rows) r = r < 0 ? r : row[r];
-      Hinge hinge{elements_.first_point(static_cast<std::size_t>(found - all.begin())), bends_here.back(), {}};
-      for (int k = 0; k < Stencil::neighbors; ++k) {
-        const std::int64_t other = of_.bends.beyond[b][k];
-        if (other < 0) continue;
-        hinge.beyond[k] = of_.elements[other];
-        for (std::int32_t& r : hinge.beyond[k]->rows) r = row[r];
-      }
+    for (std::size_t e = 0; e < at_rest_.size(); ++e) {
+      if (!at_rest_[e].bend) continue;
+      bends_here.push_back(in_rows(*at_rest_[e].bend));
+      if (!tear_stretch_) continue;
+      Hinge hinge{elements_.first_point(e), bends_here.back(), {}};
+      for (std::size_t k = 0; k < hinge.beyond.size(); ++k)
+        if (at_rest_[e].beyond[k]) hinge.beyond[k] = in_rows(*at_rest_[e].beyond[k]);
       hinges_.push_back(std::move(hinge));
     }
     bending_ = BendingElements<Stencil>(std::move(bends_here), points_.rows());
-    if (of_.tear_stretch && bends()) {
-      for (std::size_t b = 0; b < hinges_.size(); ++b) release(b);
-    }
+    for (std::size_t b = 0; b < hinges_.size(); ++b) release(b);
   }
 
   void respond_elements(std::span<Vec3> f, std::span<Mat3> A) override {
@@ -142,7 +212,7 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
 
   void commit_elements(std::span<const Mat3> H) override {
     elements_.commit(x(), H);
-    if (of_.tear_stretch) tear();
+    if (tear_stretch_) tear();
     remember();
   }
 
@@ -175,7 +245,18 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
  private:
   std::span<const Vec3> x() const { return points_.get<Position>(); }
 
-  bool bends() const { return !of_.bends.stencils.empty(); }
+  static MeshCounts counts_of(const Ingredients<K>& of) {
+    std::int64_t samples = 1;
+    for (const ElementAtRest<K>& element : of.elements)
+      samples = std::max(samples, MeshElement<K>{0, element, {}, {}}.samples());
+    return {static_cast<std::int64_t>(of.rest.size()), of.all().end, samples};
+  }
+  const Ingredients<K>& whole() const {
+    WEFT_ENSURE(whole_.has_value());
+    return *whole_;
+  }
+
+  bool bends() const { return bends_; }
   Real stretch_at(std::size_t q) const {
     return longest(typename K::Tangents(elements_.deformation(q, x()).template leftCols<K::tangents>()));
   }
@@ -184,7 +265,7 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
   void tear() {
     const auto torn = samples().template get<Torn>();
     for (std::size_t q = 0; q < torn.size(); ++q) {
-      if (torn[q] > 0 || stretch_at(q) <= *of_.tear_stretch) continue;
+      if (torn[q] > 0 || stretch_at(q) <= *tear_stretch_) continue;
       torn[q] = 1;
       elements_.tear(static_cast<std::size_t>(elements_.points()[q].element));
     }
@@ -196,7 +277,7 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
       const Real before = lost[hinge.sample];
       for (int k = 0; k < Stencil::neighbors; ++k) {
         const auto& other = hinge.beyond[k];
-        const bool gone = other && longest(elements_.tangents(*other, x())) > *of_.tear_stretch;
+        const bool gone = other && longest(elements_.tangents(*other, x())) > *tear_stretch_;
         if (!has_lost(hinge, k) && (gone || torn[hinge.sample] > 0)) lost[hinge.sample] += 1 << k;
       }
       if (lost[hinge.sample] != before) release(b);
@@ -210,7 +291,7 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     for (std::size_t q = 0; q < A.size(); ++q) A[q] = elements_.deformation(q, x());
   }
 
-  /// What a bending stencil of this rank needs when things tear.
+  /// What a bending stencil of this rank needs in a body that can tear.
   struct Hinge {
     std::size_t sample;  ///< The first quadrature point of its element.
     Stencil whole;
@@ -227,10 +308,15 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     bending_.replace(b, left);
   }
 
-  Ingredients<K> of_;
-  CodimensionalElements<K> elements_;  ///< Of this rank, as the bending ones.
+  std::optional<Ingredients<K>> whole_;  ///< Until it is dealt out.
+  typename K::Constants law_;
+  Real density_;
+  std::optional<Real> tear_stretch_;
+  bool bends_;                           ///< On some rank.
+  std::vector<MeshElement<K>> at_rest_;  ///< Of this rank, by number.
+  CodimensionalElements<K> elements_;    ///< The same, over rows.
   BendingElements<Stencil> bending_;
-  std::vector<Hinge> hinges_;  ///< One for each stencil.
+  std::vector<Hinge> hinges_;  ///< One for each stencil of a body that can tear.
 };
 
 }  // namespace

@@ -6,14 +6,11 @@
 #include "weft/parallel/ship.hpp"
 
 #include <algorithm>
+#include <array>
 #include <numeric>
-#include <set>
+#include <utility>
 
 namespace weft {
-
-std::int64_t RestMesh::element_of(std::span<const std::int64_t> first, PointId row) {
-  return std::upper_bound(first.begin(), first.end(), static_cast<std::int64_t>(row)) - first.begin() - 1;
-}
 
 QuadraturePoints::QuadraturePoints() {
   points_ = Table::with<Id, Position, Velocity, Affine, Mass, EnergyDerivative>();
@@ -34,7 +31,7 @@ StepLimit QuadraturePoints::commit(ChunkRows rows, Real, const ChunkMotion& moti
   return limit(rows);
 }
 
-MeshBody::MeshBody(std::string name, RestMesh mesh) : Body(std::move(name)), mesh_(std::move(mesh)) {
+MeshBody::MeshBody(std::string name, const MeshCounts& counts) : Body(std::move(name)), counts_(counts) {
   points_ = Table::with<Id, Position, Velocity, Affine, Mass, ElementForce>();
 }
 
@@ -95,125 +92,149 @@ void MeshBody::place_samples(Real dt) {
 
 // --- Among ranks ---------------------------------------------------------------------------------------------------
 
-namespace {
-
-void sort_by_id(Table& table) {
-  const auto id = std::as_const(table).get<Id>();
-  if (std::is_sorted(id.begin(), id.end())) return;
-  std::vector<std::uint32_t> order(table.rows());
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return id[a] < id[b]; });
-  table.reorder(order);
+ElementRange MeshBody::first_share(const Comm& comm) const {
+  const Runs runs{counts_.elements, comm.size()};
+  return {runs.begin(comm.rank()), runs.end(comm.rank())};
 }
 
-void send(const Comm& comm, Table& table, const auto& rank_of_id) {
-  std::vector<int> rank;
-  for (const PointId id : std::as_const(table).get<Id>().first(table.owned())) rank.push_back(rank_of_id(id));
-  ship(comm, table, rank);
-  sort_by_id(table);
+std::size_t MeshBody::watch(const Comm& comm, std::vector<Grip> grips) {
+  const std::int64_t before = comm.offset(static_cast<std::int64_t>(grips.size()));
+  for (std::size_t k = 0; k < grips.size(); ++k) {
+    WEFT_ENSURE(!is_dealt_ && first_share(comm).has(grips[k].element));
+    grips[k].order = before + static_cast<std::int64_t>(k);
+  }
+  grips_.push_back(std::move(grips));
+  return grips_.size() - 1;
 }
 
-}  // namespace
+std::int64_t MeshBody::vertices_in(const Comm& comm, std::size_t list) const {
+  std::vector<std::int64_t> vertices;
+  for (const Grip& grip : grips_[list])
+    for (const Grip::Vertex& vertex : grip.vertices) vertices.push_back(vertex.number);
+  sort_unique(vertices);
+  Directory taken(comm, counts_.vertices);
+  taken.tell(vertices, 0);
+  return taken.known();
+}
+
+std::size_t MeshBody::bytes_of_mesh() const {
+  std::size_t bytes =
+      bytes_of_elements() + bytes_of(piece_.elements) + bytes_of(piece_.points) + bytes_of(piece_.originals);
+  for (const std::vector<Grip>& list : grips_)
+    for (const Grip& grip : list) bytes += sizeof(Grip) + bytes_of(grip.vertices) + bytes_of(grip.rows);
+  return bytes;
+}
+
+std::int32_t MeshBody::row_of(std::int32_t vertex) const {
+  const std::int32_t row = row_in(piece_, vertex);
+  WEFT_ENSURE(row >= 0);
+  return row;
+}
 
 void MeshBody::fill(const Comm& comm, const Vec3& velocity, const Mat3& velocity_gradient) {
-  const auto count = mesh_.elements();
-  std::vector<int> rank_of(static_cast<std::size_t>(count));
-  for (std::int64_t e = 0; e < count; ++e) rank_of[e] = static_cast<int>(e * comm.size() / count);
-  const auto pieces = divide_mesh(
-      rank_of, [&](std::int64_t e) { return mesh_.vertices_of(e); }, mesh_.x.size(), comm.size());
-  const MeshPiece& piece = pieces[static_cast<std::size_t>(comm.rank())];
-
-  Vec3 center = Vec3::Zero();
-  for (std::size_t i = 0; i < mesh_.x.size(); ++i) center += mesh_.vertex_mass[i] * mesh_.x[i];
-  center /= std::accumulate(mesh_.vertex_mass.begin(), mesh_.vertex_mass.end(), Real(0));
-  const auto move = [&](Table& table) {
-    for (std::size_t r = 0; r < table.rows(); ++r) {
-      table.get<Velocity>()[r] = velocity + velocity_gradient * (table.get<Position>()[r] - center);
-      table.get<Affine>()[r] = velocity_gradient;
-    }
-  };
-
-  points_.resize(piece.owned);
-  for (std::size_t r = 0; r < piece.owned; ++r) {
-    const std::int32_t i = piece.points[r];
-    points_.get<Id>()[r] = static_cast<PointId>(i);
-    points_.get<Position>()[r] = mesh_.x[i];
-    points_.get<Mass>()[r] = mesh_.vertex_mass[i];
+  WEFT_ENSURE(!is_dealt_);
+  take_share(first_share(comm));
+  const std::vector<std::int32_t> needed = needed_vertices();
+  piece_ = piece_of(comm, elements(), needed, owners_of_points(comm, needed, counts_.vertices));
+  points_.resize(piece_.owned);
+  for (std::size_t r = 0; r < piece_.owned; ++r) {
+    points_.get<Id>()[r] = static_cast<PointId>(piece_.points[r]);
+    points_.get<Position>()[r] = rest_places()[static_cast<std::size_t>(piece_.points[r])];
   }
-  move(points_);
+  forget_whole();
+  is_dealt_ = true;
   for (const ElementRows& rows : element_rows()) {
-    std::size_t r = 0;
-    for (const std::int64_t e : piece.elements) r += static_cast<std::size_t>(rows.first[e + 1] - rows.first[e]);
-    rows.table->resize(r);
-    r = 0;
-    for (const std::int64_t e : piece.elements)
-      for (std::int64_t k = rows.first[e]; k < rows.first[e + 1]; ++k)
-        rows.table->get<Id>()[r++] = static_cast<PointId>(k);
+    const std::vector<std::int64_t> counts = rows_of_elements(*rows.table);
+    rows.table->resize(static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), std::int64_t(0))));
+    std::size_t row = 0;
+    for (std::size_t e = 0; e < counts.size(); ++e)
+      for (std::int64_t k = 0; k < counts[e]; ++k)
+        rows.table->get<Id>()[row++] = static_cast<PointId>(piece_.elements[e] * rows.each + k);
   }
-  for (std::size_t q = 0; q < samples().rows(); ++q)
-    samples().get<Mass>()[q] = mesh_.sample_mass[samples().get<Id>()[q]];
-  adopt(comm, pieces);
+  adopt(comm);
+
+  const auto mass = points_.get<Mass>();
+  add_mass(mass, samples().get<Mass>());
+  forest_.sum_to_owners(points_.column(Mass::label.name));
+  std::array<Real, 4> sums{};  // mass, and mass times place
+  for (std::size_t r = 0; r < points_.owned(); ++r) {
+    const Vec3 moment = mass[r] * points_.get<Position>()[r];
+    sums[0] += mass[r];
+    for (std::size_t c = 0; c < 3; ++c) sums[c + 1] += moment[static_cast<Eigen::Index>(c)];
+  }
+  comm.sum(std::span(sums));
+  const Vec3 center = Vec3(sums[1], sums[2], sums[3]) / sums[0];
   place_samples(0);
-  move(samples());
+  for (Table* table : {&points_, &samples()})
+    for (std::size_t r = 0; r < table->rows(); ++r) {
+      table->get<Velocity>()[r] = velocity + velocity_gradient * (table->get<Position>()[r] - center);
+      table->get<Affine>()[r] = velocity_gradient;
+    }
   rest_elements();
 }
 
 void MeshBody::share(const Comm& comm, const RankOfPlace& rank_of_place) {
-  std::vector<std::int64_t> named(static_cast<std::size_t>(mesh_.elements()), 0);
+  if (!is_dealt_) {  // rows were read from a checkpoint
+    take_share(first_share(comm));
+    forget_whole();
+    is_dealt_ = true;
+  }
+  // The rank of each element, that of its first quadrature point.
+  std::vector<std::int64_t> firsts;
+  std::vector<std::int32_t> ranks;
   const auto id = std::as_const(samples()).get<Id>();
   const auto x = std::as_const(samples()).get<Position>();
   for (std::size_t q = 0; q < samples().owned(); ++q) {
-    const std::int64_t e = RestMesh::element_of(mesh_.first_sample, id[q]);
-    if (static_cast<std::int64_t>(id[q]) == mesh_.first_sample[e]) named[e] = rank_of_place(x[q]);
+    const auto number = static_cast<std::int64_t>(id[q]);
+    if (number % counts_.samples != 0) continue;
+    firsts.push_back(number / counts_.samples);
+    ranks.push_back(rank_of_place(x[q]));
   }
-  comm.sum(std::span(named));
-  const std::vector<int> rank_of(named.begin(), named.end());
-  const auto pieces = divide_mesh(
-      rank_of, [&](std::int64_t e) { return mesh_.vertices_of(e); }, mesh_.x.size(), comm.size());
-  std::vector<int> owner(mesh_.x.size());
-  for (std::size_t r = 0; r < pieces.size(); ++r)
-    for (std::size_t k = 0; k < pieces[r].owned; ++k) owner[pieces[r].points[k]] = static_cast<int>(r);
-  send(comm, points_, [&](PointId i) { return owner[i]; });
-  for (const ElementRows& rows : element_rows())
-    send(comm, *rows.table, [&](PointId k) { return rank_of[RestMesh::element_of(rows.first, k)]; });
-  adopt(comm, pieces);
+  Directory home(comm, counts_.elements);
+  home.tell(firsts, ranks);
+
+  for (const ElementRows& rows : element_rows()) {
+    std::vector<std::int64_t> element;  // of each row
+    for (const PointId row : std::as_const(*rows.table).get<Id>())
+      element.push_back(static_cast<std::int64_t>(row) / rows.each);
+    std::vector<std::int64_t> distinct = element;
+    distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
+    const std::vector<std::int32_t> homes = home.ask(distinct);
+    std::vector<int> to;
+    for (std::size_t r = 0, d = 0; r < element.size(); ++r) {
+      if (element[r] != distinct[d]) ++d;
+      to.push_back(homes[d]);
+    }
+    ship_sorted(comm, *rows.table, to);
+  }
+  for (std::vector<Grip>& list : grips_) {
+    std::vector<std::int64_t> element;
+    for (const Grip& grip : list) element.push_back(grip.element);
+    list = send_grips(comm, list, home.ask(element));
+  }
+  send_elements(comm, home.ask(elements()));
+
+  const std::vector<std::int32_t> needed = needed_vertices();
+  const Directory owners = owners_of_points(comm, needed, counts_.vertices);
+  const auto vertex = std::as_const(points_).get<Id>().first(points_.owned());
+  ship_sorted(comm, points_, owners.ask(std::vector<std::int64_t>(vertex.begin(), vertex.end())));
+  piece_ = piece_of(comm, elements(), needed, owners);
+  adopt(comm);
 }
 
-/// The owned rows are those of this rank's piece: adds its ghosts and takes it.
-void MeshBody::adopt(const Comm& comm, std::span<const MeshPiece> pieces) {
-  piece_ = pieces[static_cast<std::size_t>(comm.rank())];
+/// The rows of elements and the owned ones of vertices are those of this rank's piece: adds ghosts and takes it.
+void MeshBody::adopt(const Comm& comm) {
   WEFT_ENSURE(points_.owned() == piece_.owned);
   points_.resize(piece_.points.size(), piece_.owned);
   forest_ = Forest(comm, piece_.owned, piece_.originals);
   for (const ColumnView& column : points_.columns(Keep::state)) forest_.update_ghosts(column);
   for (std::size_t r = piece_.owned; r < points_.rows(); ++r) points_.get<Mass>()[r] = 0;
-  for (WatchedList& watched : watched_) {
-    watched.here.clear();
-    for (std::size_t number = 0; number < watched.all.size(); ++number) {
-      const std::vector<std::int32_t>& set = watched.all[number];
-      const auto has_all = [&](const MeshPiece& p) {
-        return std::all_of(set.begin(), set.end(), [&](std::int32_t vertex) { return row_in(p, vertex) >= 0; });
-      };
-      const auto holder = std::find_if(pieces.begin(), pieces.end(), has_all);
-      require(holder != pieces.end(), ExitCode::geometry,
-              "A handle's place depends on vertices that no rank has together. Use fewer ranks.");
-      if (holder - pieces.begin() != comm.rank()) continue;
-      watched.here.push_back({number, set});
-      for (std::int32_t& row : watched.here.back().rows) row = row_in(piece_, row);
+  for (std::vector<Grip>& list : grips_)
+    for (Grip& grip : list) {
+      grip.rows.clear();
+      for (const Grip::Vertex& vertex : grip.vertices) grip.rows.push_back(row_of(vertex.number));
     }
-  }
   take_piece();
-}
-
-std::size_t MeshBody::watch(std::vector<std::vector<std::int32_t>> sets) {
-  watched_.push_back({std::move(sets), {}});
-  return watched_.size() - 1;
-}
-
-std::size_t MeshBody::vertices_in(std::size_t list) const {
-  std::set<std::int32_t> vertices;
-  for (const auto& set : watched_[list].all) vertices.insert(set.begin(), set.end());
-  return vertices.size();
 }
 
 }  // namespace weft

@@ -25,59 +25,66 @@ std::vector<std::int32_t> rows_of(const MeshPiece& piece, std::size_t points) {
   return row;
 }
 
-std::vector<MeshPiece> divide_mesh(std::span<const int> rank_of_element, const PointsOfElement& points_of,
-                                   std::size_t points, int ranks) {
-  std::vector<MeshPiece> pieces(static_cast<std::size_t>(ranks));
-  for (std::size_t e = 0; e < rank_of_element.size(); ++e)
-    pieces[static_cast<std::size_t>(rank_of_element[e])].elements.push_back(static_cast<std::int64_t>(e));
-  std::vector<RemoteRow> home(points, RemoteRow{-1, -1});
-  for (int r = 0; r < ranks; ++r) {
-    MeshPiece& piece = pieces[static_cast<std::size_t>(r)];
-    std::vector<std::int32_t> needed;
-    for (const std::int64_t e : piece.elements) {
-      const auto of_element = points_of(e);
-      needed.insert(needed.end(), of_element.begin(), of_element.end());
-    }
-    std::sort(needed.begin(), needed.end());
-    needed.erase(std::unique(needed.begin(), needed.end()), needed.end());
-    for (const std::int32_t p : needed)
-      if (home[p].rank < 0) {
-        home[p] = {r, static_cast<std::int32_t>(piece.points.size())};
-        piece.points.push_back(p);
-      }
-    piece.owned = piece.points.size();
-    for (const std::int32_t p : needed)
-      if (home[p].rank != r) {
-        piece.points.push_back(p);
-        piece.originals.push_back(home[p]);
-      }
-  }
-  return pieces;
+Directory owners_of_points(const Comm& comm, std::span<const std::int32_t> needed, std::size_t points) {
+  Directory owners(comm, static_cast<std::int64_t>(points));
+  owners.tell(std::vector<std::int64_t>(needed.begin(), needed.end()), comm.rank());
+  return owners;
 }
 
-std::vector<int> equal_runs(std::span<const Vec3> middles, int ranks) {
+MeshPiece piece_of(const Comm& comm, std::vector<std::int64_t> elements, std::span<const std::int32_t> needed,
+                   const Directory& owners) {
+  const std::vector<std::int32_t> owner = owners.ask(std::vector<std::int64_t>(needed.begin(), needed.end()));
+  MeshPiece piece;
+  piece.elements = std::move(elements);
+  for (const bool own : {true, false}) {
+    for (std::size_t k = 0; k < needed.size(); ++k)
+      if ((owner[k] == comm.rank()) == own) piece.points.push_back(needed[k]);
+    if (own) piece.owned = piece.points.size();
+  }
+  std::vector<int> others;
+  for (const std::int32_t rank : owner)
+    if (rank != comm.rank()) others.push_back(rank);
+  const auto ghosts = std::span(piece.points).subspan(piece.owned);
+  const std::vector<std::uint64_t> keys(ghosts.begin(), ghosts.end());
+  const std::vector<std::int32_t> rows = ask_rows(
+      comm, others, keys, [&](std::uint64_t point) { return row_in(piece, static_cast<std::int32_t>(point)); });
+  for (std::size_t g = 0; g < rows.size(); ++g) piece.originals.push_back({others[g], rows[g]});
+  return piece;
+}
+
+std::vector<std::int64_t> equal_run(std::span<const Vec3> middles, const Comm& comm) {
   Box box;
   for (const Vec3& x : middles) box.include(x);
   const Real cell = (box.upper - box.lower).maxCoeff() / 4096;
-  std::vector<std::pair<BlockKey, std::size_t>> order;
+  std::vector<std::pair<BlockKey, std::int64_t>> order;
   for (std::size_t e = 0; e < middles.size(); ++e) {
     const Vec3 scaled = cell > 0 ? Vec3((middles[e] - box.lower) / cell) : Vec3::Zero();
-    order.emplace_back(key_of(scaled.cast<std::int32_t>()), e);
+    order.emplace_back(key_of(scaled.cast<std::int32_t>()), static_cast<std::int64_t>(e));
   }
   std::sort(order.begin(), order.end());
-  std::vector<int> rank_of(middles.size());
-  for (int r = 0; r < ranks; ++r)
-    for (std::size_t k = middles.size() * r / ranks; k < middles.size() * (r + 1) / ranks; ++k)
-      rank_of[order[k].second] = r;
-  return rank_of;
+  const Runs runs{static_cast<std::int64_t>(middles.size()), comm.size()};
+  std::vector<std::int64_t> own;
+  for (std::int64_t k = runs.begin(comm.rank()); k < runs.end(comm.rank()); ++k)
+    own.push_back(order[static_cast<std::size_t>(k)].second);
+  std::sort(own.begin(), own.end());
+  return own;
 }
 
-bool take_rows(const Comm& comm, Table from, std::span<const int> home, PointId each, Table& to) {
-  ship_home(comm, from, [&](PointId id) { return id / each < home.size() ? home[id / each] : -1; });
-  const auto here = std::as_const(to).get<Id>(), there = std::as_const(from).get<Id>();
-  const bool same =
-      to.owned() == from.owned() && std::equal(there.begin(), there.begin() + from.owned(), here.begin());
-  if (comm.any(!same)) return false;
+bool take_rows(const Comm& comm, Table from, Table& to) {
+  const auto numbers = [](const Table& table) {
+    const auto id = table.get<Id>().first(table.owned());
+    return std::vector<std::int64_t>(id.begin(), id.end());
+  };
+  const std::int64_t count = comm.sum(static_cast<std::int64_t>(to.owned()));
+  std::vector<std::int64_t> there = numbers(from);
+  const bool known = std::all_of(there.begin(), there.end(), [&](std::int64_t id) { return 0 <= id && id < count; });
+  if (comm.any(!known)) return false;
+  Directory homes(comm, count);
+  homes.tell(numbers(to), comm.rank());
+  const std::vector<std::int32_t> home = homes.ask(there);
+  ship_sorted(comm, from, home);
+  there = numbers(from);
+  if (comm.any(there != numbers(to))) return false;
   for (const ColumnView& column : to.columns(Keep::state)) {
     const ColumnView source = from.column(column.label.name);
     WEFT_ENSURE(source.row_bytes == column.row_bytes);

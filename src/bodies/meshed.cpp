@@ -17,27 +17,19 @@ std::pair<Vec3, Vec3> tangents_of(const Sample& sample, std::span<const Vec3> x)
   return {a1, a2};
 }
 
-std::string in_words(const Sites& sites) {
+std::string in_words(const Comm& comm, const Sites& sites) {
   Box box;
-  int boundaries = 0;
+  Real boundaries = 0;
   for (const Site& site : sites.vertices) {
     box.include(site.where);
-    boundaries = std::max(boundaries, site.boundary + 1);
+    boundaries = std::max(boundaries, static_cast<Real>(site.boundary + 1));
   }
-  return fmt::format("{} boundaries, from [{:.6g}, {:.6g}, {:.6g}] to [{:.6g}, {:.6g}, {:.6g}]", boundaries,
-                     box.lower.x(), box.lower.y(), box.lower.z(), box.upper.x(), box.upper.y(), box.upper.z());
-}
-
-Sites sites_of_vertices(std::span<const Vec3> rest) {
-  Sites sites;
-  for (std::size_t i = 0; i < rest.size(); ++i) {
-    Site site;
-    site.point = static_cast<std::int32_t>(i);
-    site.place = {{site.point}, {1}};
-    site.where = rest[i];
-    sites.vertices.push_back(std::move(site));
-  }
-  return sites;
+  boundaries = comm.max(boundaries);
+  comm.min(std::span(box.lower.data(), 3));
+  comm.max(std::span(box.upper.data(), 3));
+  return fmt::format("{} boundaries, from [{:.6g}, {:.6g}, {:.6g}] to [{:.6g}, {:.6g}, {:.6g}]",
+                     static_cast<int>(boundaries), box.lower.x(), box.lower.y(), box.lower.z(), box.upper.x(),
+                     box.upper.y(), box.upper.z());
 }
 
 std::vector<int> boundary_numbers(std::span<const std::array<std::int32_t, 2>> boundary_edges, std::size_t points) {

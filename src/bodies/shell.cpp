@@ -5,7 +5,7 @@
 #include "weft/base/check.hpp"
 #include "weft/base/random.hpp"
 #include "weft/base/sums.hpp"
-#include "weft/math/quadrature.hpp"
+#include "weft/bodies/shell_cage.hpp"
 
 #include "bodies/shell_kernel.hpp"
 
@@ -34,20 +34,6 @@ void add_jet_force(std::span<const BasisWeights> row, const Jet& G, std::span<Ve
     force[a] -= row[a].d1 * G.col(0) + row[a].d2 * G.col(1) + row[a].d11 * G.col(2) + row[a].d12 * G.col(3) +
                 row[a].d22 * G.col(4);
 }
-
-/// Products of one-dimensional Gauss rules over a face.
-struct FaceRule {
-  std::vector<Vec2> at;
-  std::vector<Real> weight;
-  explicit FaceRule(int n) {
-    const Quadrature rule = gauss(n);
-    for (int j = 0; j < n; ++j)
-      for (int i = 0; i < n; ++i) {
-        at.emplace_back(rule.at[i], rule.at[j]);
-        weight.push_back(rule.weight[i] * rule.weight[j]);
-      }
-  }
-};
 
 /// Heights in units of the thickness, and weights.
 Quadrature laminae_of(const ThicknessRule& rule) {
@@ -82,11 +68,6 @@ Eigen::Matrix<Real, 3, 2> material_frame(const ShellDescription& shell, std::int
   return frame;
 }
 
-Real determinant(const Symmetric2<Real>& s) { return s[0] * s[1] - s[2] * s[2]; }
-
-/// Area of the surface for each unit of the face's coordinates.
-Real area_of(const SurfacePoint<Real>& at) { return std::sqrt(determinant(at.forms.head<3>())); }
-
 /// The laminae of one quadrature point; `weight` is that of the point in the plane, `rule` has the places across.
 void add_stack(const Jet& q, const SurfacePoint<Real>& at, const Eigen::Matrix<Real, 3, 2>& frame, Real weight,
                Real thickness, const Quadrature& rule, std::vector<Lamina>& stack) {
@@ -104,56 +85,29 @@ void add_stack(const Jet& q, const SurfacePoint<Real>& at, const Eigen::Matrix<R
 
 }  // namespace
 
-std::vector<std::vector<std::int32_t>> points_around(const ControlMesh& mesh) {
-  std::vector<std::vector<std::int32_t>> faces_at(mesh.points.size());
-  for (std::size_t f = 0; f < mesh.faces.size(); ++f)
-    for (const std::int32_t p : mesh.faces[f]) faces_at[p].push_back(static_cast<std::int32_t>(f));
-  std::vector<std::vector<std::int32_t>> around(mesh.material_faces);
-  for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
-    auto& points = around[f];
-    for (const std::int32_t p : mesh.faces[f])
-      for (const std::int32_t g : faces_at[p]) points.insert(points.end(), mesh.faces[g].begin(), mesh.faces[g].end());
-    std::sort(points.begin(), points.end());
-    points.erase(std::unique(points.begin(), points.end()), points.end());
-  }
-  return around;
-}
-
-std::vector<MeshPiece> divide_shell(const ControlMesh& mesh, int ranks) {
-  std::vector<Vec3> middles;
-  for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
-    Vec3& middle = middles.emplace_back(Vec3::Zero());
-    for (const std::int32_t p : mesh.faces[f]) middle += mesh.points[p] / 4;
-  }
-  const auto around = points_around(mesh);
-  return divide_mesh(
-      equal_runs(middles, ranks), [&](std::int64_t f) { return std::span<const std::int32_t>(around[f]); },
-      mesh.points.size(), ranks);
-}
-
-ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> faces,
-                       std::span<const std::int32_t> row_of_point, std::size_t rows)
-    : faces_(std::move(faces)), law_(shell.law), yield_(shell.yield) {
+ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> numbers)
+    : numbers_(std::move(numbers)), law_(shell.law), yield_(shell.yield) {
   WEFT_ENSURE(!yield_ || std::holds_alternative<ChosenLamina<LaminaHencky>>(law_));
   WEFT_ENSURE(static_cast<std::int64_t>(shell.thickness.size()) == shell.mesh.material_faces);
+  WEFT_ENSURE(numbers_.size() == shell.thickness.size());
   const FaceRule rule(shell.in_plane), mass_rule(4);
   const Quadrature across = laminae_of(shell.across);
   across_ = static_cast<int>(across.at.size());
 
   const std::span<const Vec3> rest = shell.mesh.points;
-  basis_ = limit_basis(shell.mesh, faces_, rule.at);
-  mass_basis_ = limit_basis(shell.mesh, faces_, mass_rule.at);
-  for (std::size_t e = 0; e < faces_.size(); ++e) {
-    const std::int64_t f = faces_[e];
+  std::vector<std::int64_t> faces(numbers_.size());
+  std::iota(faces.begin(), faces.end(), std::int64_t(0));
+  basis_ = limit_basis(shell.mesh, faces, rule.at);
+  mass_basis_ = limit_basis(shell.mesh, faces, mass_rule.at);
+  for (const std::int64_t f : faces) {
     for (int s = 0; s < basis_.samples; ++s) {
-      const Jet q = jet_at(basis_, e, s, rest);
+      const Jet q = jet_at(basis_, f, s, rest);
       const SurfacePoint<Real> at(q);
       add_stack(q, at, material_frame(shell, f, rule.at[s], q, at.n), rule.weight[s], shell.thickness[f], across,
                 stack_);
-      rest_area_.push_back(rule.weight[s] * area_of(at));
     }
     for (int s = 0; s < mass_basis_.samples; ++s) {
-      const Jet q = jet_at(mass_basis_, e, s, rest);
+      const Jet q = jet_at(mass_basis_, f, s, rest);
       const SurfacePoint<Real> at(q);
       const Real t = shell.thickness[f];
       const Real curvature = determinant(at.forms.tail<3>()) / determinant(at.forms.head<3>());  // that of Gauss
@@ -161,13 +115,7 @@ ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> 
     }
   }
 
-  // From numbers in the mesh to rows.
-  for (LimitBasis* basis : {&basis_, &mass_basis_})
-    for (std::int32_t& p : basis->points) {
-      p = row_of_point[p];
-      WEFT_ENSURE(p >= 0);
-    }
-  entry_offsets_.assign(rows + 1, 0);
+  entry_offsets_.assign(shell.mesh.points.size() + 1, 0);
   for (const std::int32_t r : basis_.points) ++entry_offsets_[r + 1];
   std::partial_sum(entry_offsets_.begin(), entry_offsets_.end(), entry_offsets_.begin());
   entries_.resize(basis_.points.size());
@@ -180,13 +128,18 @@ ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> 
     laminae_.resize(stack_.size());
     const auto in_face = static_cast<PointId>(laminae_per_face());
     for (std::size_t r = 0; r < stack_.size(); ++r)
-      laminae_.get<Id>()[r] = static_cast<PointId>(faces_[r / in_face]) * in_face + r % in_face;
+      laminae_.get<Id>()[r] = static_cast<PointId>(numbers_[r / in_face]) * in_face + r % in_face;
     std::fill_n(laminae_.get<PlasticStretch>().begin(), stack_.size(), LaminaMemory{}.stretch);
   }
 }
 
 bool ShellFaces::is_thin() const {
   return std::all_of(stack_.begin(), stack_.end(), [](const Lamina& l) { return l.volume > 0; });
+}
+
+std::size_t ShellFaces::bytes() const {
+  return basis_.bytes() + mass_basis_.bytes() + bytes_of(stack_) + bytes_of(mass_) + bytes_of(entry_offsets_) +
+         bytes_of(entries_);
 }
 
 void ShellFaces::add_mass(std::span<Real> mass) const {
@@ -196,17 +149,33 @@ void ShellFaces::add_mass(std::span<Real> mass) const {
         mass[mass_basis_.points_of(e)[a]] += mass_[e * mass_basis_.samples + s] * mass_basis_.row(e, s)[a].value;
 }
 
-Shell::Shell(const Comm& comm, const ShellDescription& shell)
-    : Shell(comm, shell, divide_shell(shell.mesh, comm.size())) {}
+namespace {
 
-Shell::Shell(const Comm& comm, const ShellDescription& shell, const std::vector<MeshPiece>& pieces)
-    : ShellFaces(shell, pieces[comm.rank()].elements, rows_of(pieces[comm.rank()], shell.mesh.points.size()),
-                 pieces[comm.rank()].points.size()),
+std::vector<Vec3> middles_of_faces(const ControlMesh& mesh) {
+  std::vector<Vec3> middles;
+  for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
+    Vec3& middle = middles.emplace_back(Vec3::Zero());
+    for (const std::int32_t p : mesh.faces[f]) middle += mesh.points[p] / 4;
+  }
+  return middles;
+}
+
+}  // namespace
+
+Shell::Shell(const Comm& comm, const ShellDescription& shell)
+    : Shell(comm, shell, cage_of(shell, equal_run(middles_of_faces(shell.mesh), comm))) {}
+
+Shell::Shell(const Comm& comm, const ShellDescription& shell, const ShellCage& cage)
+    : Shell(comm, shell, cage, [&] {
+        const std::vector<std::int32_t> needed = cage.points();
+        return piece_of(comm, cage.numbers(), needed, owners_of_points(comm, needed, shell.mesh.points.size()));
+      }()) {}
+
+Shell::Shell(const Comm& comm, const ShellDescription& shell, const ShellCage& cage, MeshPiece piece)
+    : ShellFaces(cage.as_shell(shell, piece), piece.elements),
       comm_(comm),
       name_(shell.name),
-      face_homes_(shell.thickness.size(), -1),
-      point_homes_(shell.mesh.points.size(), -1),
-      piece_(pieces[comm.rank()]),
+      piece_(std::move(piece)),
       forest_(comm, piece_.owned, piece_.originals) {
   comm.agree([&] {
     require(is_thin(), ExitCode::geometry,
@@ -214,10 +183,6 @@ Shell::Shell(const Comm& comm, const ShellDescription& shell, const std::vector<
                         "its mesh smoother.",
                         name_));
   });
-  for (int r = 0; r < comm.size(); ++r) {
-    for (std::size_t k = 0; k < pieces[r].owned; ++k) point_homes_[pieces[r].points[k]] = r;
-    for (const std::int64_t f : pieces[r].elements) face_homes_[f] = r;
-  }
   points_ = Table::with<Id, Position, Velocity, Mass, RestPosition>();
   points_.resize(piece_.points.size(), piece_.owned);
   for (std::size_t r = 0; r < piece_.points.size(); ++r) {
@@ -316,7 +281,8 @@ std::vector<JetHessian> ShellFaces::linearise(std::span<const Vec3> x) const {
   return hessians;
 }
 
-void ShellFaces::add_force_change(std::span<const JetHessian> at, std::span<const Vec3> dx, std::span<Vec3> change) const {
+void ShellFaces::add_force_change(std::span<const JetHessian> at, std::span<const Vec3> dx,
+                                  std::span<Vec3> change) const {
   each_row_sum(change, [&](std::int64_t e, std::span<Vec3> parts) {
     for (int s = 0; s < basis_.samples; ++s) {
       const Jet dq = jet_at(basis_, e, s, dx);
@@ -442,9 +408,8 @@ Real ShellFaces::plastic_strain_near(std::int64_t e, const Vec2& at) const {
 }
 
 void Shell::take_over(Table points, Table laminae) {
-  const auto in_face = static_cast<PointId>(laminae_per_face());
-  const bool same_points = take_rows(comm_, std::move(points), point_homes_, 1, points_);
-  const bool same_laminae = take_rows(comm_, std::move(laminae), face_homes_, in_face, this->laminae());
+  const bool same_points = take_rows(comm_, std::move(points), points_);
+  const bool same_laminae = take_rows(comm_, std::move(laminae), this->laminae());
   comm_.agree([&] {
     require(same_points && same_laminae, ExitCode::checkpoint,
             fmt::format("{}: these are not the control points of this shell.", name_));

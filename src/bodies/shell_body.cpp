@@ -7,6 +7,7 @@
 #include "weft/base/check.hpp"
 #include "weft/base/sums.hpp"
 #include "weft/bodies/incidence.hpp"
+#include "weft/bodies/shell_cage.hpp"
 #include "weft/bodies/shell_term.hpp"
 #include "weft/bodies/trial.hpp"
 
@@ -32,11 +33,11 @@ std::vector<Vec2> middles(int n) {
   return at;
 }
 
-/// 0, 1, ..., n - 1.
+/// The numbers of a range.
 template <class T>
-std::vector<T> counted(auto n) {
-  std::vector<T> numbers(static_cast<std::size_t>(n));
-  std::iota(numbers.begin(), numbers.end(), T(0));
+std::vector<T> counted(const ElementRange& range) {
+  std::vector<T> numbers(static_cast<std::size_t>(range.end - range.begin));
+  std::iota(numbers.begin(), numbers.end(), static_cast<T>(range.begin));
   return numbers;
 }
 
@@ -64,17 +65,16 @@ Mat32 tangents_at(const LimitBasis& basis, std::int64_t e, int s, std::span<cons
 class ShellBody final : public MeshBody, public TrialMesh {
  public:
   /// rest_frequency: of the free shell at rest, with the mass of its control points alone [rad/s].
-  ShellBody(RestMesh mesh, const ShellDescription& shell, const ShellContact& contact, Real rest_frequency,
-            Real mesh_speed)
-      : MeshBody(shell.name, std::move(mesh)),
-        shell_(shell),
+  ShellBody(const ShellDescription& shell, const ShellContact& contact, Real rest_frequency, Real mesh_speed)
+      : MeshBody(shell.name, {static_cast<std::int64_t>(shell.mesh.points.size()), shell.mesh.material_faces,
+                              contact.per_edge * contact.per_edge}),
+        whole_(shell),
+        part_(ShellCage().as_shell(shell, {})),
         contact_(contact),
         rest_frequency_(rest_frequency),
         mesh_speed_(mesh_speed),
-        faces_(std::make_unique<ShellFaces>(shell, std::vector<std::int64_t>(), std::vector<std::int32_t>(), 0)) {
+        faces_(std::make_unique<ShellFaces>(part_, std::vector<std::int64_t>())) {
     samples().add<Director>();
-    const std::int64_t in_face = shell.yield ? faces_->laminae_per_face() : 0;
-    for (std::int64_t f = 0; f <= shell.mesh.material_faces; ++f) first_lamina_.push_back(f * in_face);
   }
 
   Real elastic_energy() const override { return trial_energy(x(), std::vector<Mat3>(samples().rows(), Mat3::Zero())); }
@@ -100,27 +100,46 @@ class ShellBody final : public MeshBody, public TrialMesh {
   }
 
   Picture picture() const override;
-  Sites sites() const override { return sites_of(shell_.mesh); }
-  const ControlMesh* control_mesh() const override { return &shell_.mesh; }
-
-  std::vector<Sample> surface_samples() const override {
-    std::vector<Real> areal_density = shell_.thickness;
-    for (Real& each : areal_density) each *= shell_.density;
-    const std::size_t points = shell_.mesh.points.size();
-    const ShellFaces faces(shell_, counted<std::int64_t>(mesh().elements()), counted<std::int32_t>(points), points);
-    return weft::surface_samples(faces, shell_.mesh.points, areal_density);
+  std::span<const Vec3> rest_places() const override { return whole().mesh.points; }
+  Sites sites(const ElementRange& range) const override { return sites_of(whole().mesh, range); }
+  const ControlMesh* control_mesh() const override { return &whole().mesh; }
+  std::vector<Sample> surface_samples(const ElementRange& range) const override {
+    return weft::surface_samples(whole(), counted<std::int64_t>(range), every_point(), whole().mesh.points);
   }
-  std::vector<Sample> side_samples() const override {
-    const auto faces = counted<std::int64_t>(mesh().elements());
-    const auto rows = counted<std::int32_t>(shell_.mesh.points.size());
-    return weft::side_samples(faces, rows, shell_.mesh.points, shell_.mesh);
+  std::vector<Sample> side_samples(const ElementRange& range) const override {
+    return weft::side_samples(whole().mesh, counted<std::int64_t>(range), every_point(), whole().mesh.points);
   }
 
  protected:
   std::vector<ElementRows> element_rows() override {
     auto rows = MeshBody::element_rows();
-    if (shell_.yield) rows.push_back({&faces_->laminae(), first_lamina_, "_laminae"});
+    if (part_.yield) rows.push_back({&faces_->laminae(), faces_->laminae_per_face(), "_laminae"});
     return rows;
+  }
+
+  void take_share(const ElementRange& range) override { cage_ = cage_of(whole(), counted<std::int64_t>(range)); }
+  void forget_whole() override { whole_.reset(); }
+  std::vector<std::int64_t> elements() const override { return cage_.numbers(); }
+  std::vector<std::int32_t> needed_vertices() const override { return cage_.points(); }
+  void send_elements(const Comm& comm, std::span<const int> to) override { cage_ = send_cage(comm, cage_, to); }
+  std::size_t bytes_of_elements() const override {
+    const auto of_shell = [](const ShellDescription& shell) {
+      return bytes_of(shell.mesh.points) + bytes_of(shell.mesh.faces) + bytes_of(shell.mesh.texture) +
+             bytes_of(shell.thickness);
+    };
+    return (whole_ ? of_shell(*whole_) : 0) + of_shell(part_) + bytes_of(cage_.material) + bytes_of(cage_.faces) +
+           faces_->bytes() + contact_basis_.bytes() + bytes_of(contact_volume_) + contact_rows_.bytes();
+  }
+  std::vector<std::int64_t> rows_of_elements(const Table& table) const override {
+    return std::vector<std::int64_t>(cage_.material.size(),
+                                     &table == &samples() ? counts().samples : faces_->laminae_per_face());
+  }
+  void add_mass(std::span<Real> of_vertices, std::span<Real> of_samples) const override {
+    std::vector<Real> of_surface(of_vertices.size(), 0);
+    faces_->add_mass(of_surface);
+    for (std::size_t r = 0; r < of_vertices.size(); ++r) of_vertices[r] += share_of_control_points * of_surface[r];
+    for (std::size_t q = 0; q < of_samples.size(); ++q)
+      of_samples[q] += (1 - share_of_control_points) * part_.density * contact_volume_[q];
   }
 
   void rest_elements() override {
@@ -131,20 +150,18 @@ class ShellBody final : public MeshBody, public TrialMesh {
   }
 
   void take_piece() override {
-    const std::vector<std::int32_t> row = row_of_vertex();
-    auto faces = std::make_unique<ShellFaces>(shell_, piece().elements, row, points_.rows());
-    if (shell_.yield) std::swap(faces->laminae(), faces_->laminae());
+    part_ = cage_.as_shell(part_, piece());
+    auto faces = std::make_unique<ShellFaces>(part_, piece().elements);
+    if (part_.yield) std::swap(faces->laminae(), faces_->laminae());
     faces_ = std::move(faces);
-    const auto at = middles(contact_.per_edge);
-    contact_basis_ = limit_basis(shell_.mesh, piece().elements, at);
+    contact_basis_ = limit_basis(part_.mesh, all_faces(), middles(contact_.per_edge));
     contact_volume_.clear();
     for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
       for (int s = 0; s < contact_basis_.samples; ++s) {
-        const Mat32 F = tangents_at(contact_basis_, e, s, shell_.mesh.points);
+        const Mat32 F = tangents_at(contact_basis_, e, s, part_.mesh.points);
         const Real area = F.col(0).cross(F.col(1)).norm() / contact_basis_.samples;
-        contact_volume_.push_back(shell_.thickness[piece().elements[static_cast<std::size_t>(e)]] * area);
+        contact_volume_.push_back(part_.thickness[static_cast<std::size_t>(e)] * area);
       }
-    for (std::int32_t& p : contact_basis_.points) p = row[p];
     contact_rows_ = Incidence(contact_basis_.points, points_.rows());
   }
 
@@ -169,7 +186,7 @@ class ShellBody final : public MeshBody, public TrialMesh {
       stiffness = std::max(stiffness, SurfaceContact::stiffness(contact_.law, deformation(q, a3[q])));
     const Real stiffening = std::sqrt(faces_->stiffening(x()));
     StepLimit limit;
-    limit.wave_speed = std::sqrt(stiffness / shell_.density);
+    limit.wave_speed = std::sqrt(stiffness / part_.density);
     limit.mesh_speed = mesh_speed_ * stiffening;
     limit.frequency = rest_frequency_ * stiffening;
     return limit;
@@ -179,6 +196,14 @@ class ShellBody final : public MeshBody, public TrialMesh {
 
  private:
   std::span<const Vec3> x() const { return points_.get<Position>(); }
+  const ShellDescription& whole() const {
+    WEFT_ENSURE(whole_.has_value());
+    return *whole_;
+  }
+  std::vector<std::int32_t> every_point() const {
+    return counted<std::int32_t>({0, static_cast<std::int64_t>(whole().mesh.points.size())});
+  }
+  std::vector<std::int64_t> all_faces() const { return counted<std::int64_t>({0, part_.mesh.material_faces}); }
   std::size_t row_of_sample(std::int64_t e, int s) const {
     return static_cast<std::size_t>(e * contact_basis_.samples + s);
   }
@@ -196,10 +221,11 @@ class ShellBody final : public MeshBody, public TrialMesh {
     return F.col(0).cross(F.col(1)).normalized();
   }
 
-  ShellDescription shell_;
+  std::optional<ShellDescription> whole_;  ///< Until it is dealt out.
+  ShellCage cage_;                         ///< Of this rank.
+  ShellDescription part_;                  ///< The same, over rows.
   ShellContact contact_;
   Real rest_frequency_, mesh_speed_;
-  std::vector<std::int64_t> first_lamina_;
   std::unique_ptr<ShellFaces> faces_;
   LimitBasis contact_basis_;          ///< Over rows.
   std::vector<Real> contact_volume_;  ///< [m^3].
@@ -268,13 +294,9 @@ Picture ShellBody::picture() const {
   std::vector<Vec2> corners;
   for (int j = 0; j <= n; ++j)
     for (int i = 0; i <= n; ++i) corners.emplace_back(Real(i) / n, Real(j) / n);
-  const std::vector<std::int32_t> row = row_of_vertex();
-  const LimitBasis at_corners = limit_basis(shell_.mesh, piece().elements, corners);
+  const LimitBasis at_corners = limit_basis(part_.mesh, all_faces(), corners);
   const auto squares = middles(n);
-  const LimitBasis at_squares = limit_basis(shell_.mesh, piece().elements, squares);
-  std::vector<Vec3> now(shell_.mesh.points.size(), Vec3::Zero());  // by number
-  for (std::size_t p = 0; p < now.size(); ++p)
-    if (row[p] >= 0) now[p] = x()[row[p]];
+  const LimitBasis at_squares = limit_basis(part_.mesh, all_faces(), squares);
 
   Picture picture;
   picture.corners = 3;
@@ -286,14 +308,13 @@ Picture ShellBody::picture() const {
   std::size_t cell = 0;
   for (std::int64_t e = 0; e < at_corners.faces(); ++e) {
     const auto first = static_cast<std::int64_t>(picture.points.size());
-    for (int s = 0; s < at_corners.samples; ++s) picture.points.push_back(place_at(at_corners, e, s, now));
+    for (int s = 0; s < at_corners.samples; ++s) picture.points.push_back(place_at(at_corners, e, s, x()));
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < n; ++i) {
         const std::int64_t a = first + j * (n + 1) + i, b = a + 1, c = b + n + 1, d = a + n + 1;
         for (const std::int64_t corner : {a, b, c, a, c, d}) picture.cells.push_back(corner);
         const int s = j * n + i;
-        const SurfacePoint<Real> here(jet_at(at_squares, e, s, now)),
-            rest(jet_at(at_squares, e, s, shell_.mesh.points));
+        const SurfacePoint<Real> here(jet_at(at_squares, e, s, x())), rest(jet_at(at_squares, e, s, part_.mesh.points));
         const Mat2 stretch = rest.inverse_metric * form_matrix<Real>(here.forms.head<3>());
         const Real m = stretch.trace() / 2, r = std::sqrt(std::max(0.0, m * m - stretch.determinant()));
         const Vec2 logs(std::log(m + r) / 2, std::log(std::max(m - r, 1e-300)) / 2);
@@ -325,39 +346,13 @@ int contact_points_per_edge(const ControlMesh& mesh, Real dx) {
 
 std::unique_ptr<MeshBody> make_shell_body(const Comm& comm, const ShellDescription& shell, const ShellContact& contact,
                                           Real dx) {
-  const ControlMesh& mesh = shell.mesh;
-  const Shell part(comm, shell);  // of this rank, to find masses of all
-  RestMesh rest;
-  rest.x = mesh.points;
-  for (const std::vector<std::int32_t>& around : points_around(mesh)) {
-    rest.vertices.insert(rest.vertices.end(), around.begin(), around.end());
-    rest.offsets.push_back(static_cast<std::int64_t>(rest.vertices.size()));
-    rest.first_sample.push_back(rest.first_sample.back() + contact.per_edge * contact.per_edge);
-  }
-  rest.vertex_mass.assign(mesh.points.size(), 0);
-  for (std::size_t r = 0; r < part.points().owned(); ++r)
-    rest.vertex_mass[part.piece().points[r]] = share_of_control_points * part.points().get<Mass>()[r];
-  comm.sum(std::span(rest.vertex_mass));
-
-  rest.sample_mass.assign(static_cast<std::size_t>(rest.first_sample.back()), 0);
-  const LimitBasis basis = limit_basis(mesh, part.faces(), middles(contact.per_edge));
-  for (std::int64_t e = 0; e < basis.faces(); ++e) {
-    const std::int64_t f = part.faces()[static_cast<std::size_t>(e)];
-    for (int s = 0; s < basis.samples; ++s) {
-      const Mat32 F = tangents_at(basis, e, s, mesh.points);
-      rest.sample_mass[static_cast<std::size_t>(rest.first_sample[f] + s)] =
-          (1 - share_of_control_points) * shell.density * shell.thickness[f] * F.col(0).cross(F.col(1)).norm() /
-          basis.samples;
-    }
-  }
-  comm.sum(std::span(rest.sample_mass));
-
+  const Shell part(comm, shell);  // of this rank, for the frequencies of all
   const Real frequency =
       frequency_margin * std::sqrt(part.stiffest(part.points().get<RestPosition>()) / share_of_control_points);
   // Bending carries the shortest waves of the grid faster than stretch if the shell is thicker than dx.
   const Real thickest = *std::max_element(shell.thickness.begin(), shell.thickness.end());
   const Real along = std::sqrt(part.membrane_stiffness() / shell.density) * (1 + thickest / dx);
-  return std::make_unique<ShellBody>(std::move(rest), shell, contact, frequency, along);
+  return std::make_unique<ShellBody>(shell, contact, frequency, along);
 }
 
 }  // namespace weft

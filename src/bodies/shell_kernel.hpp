@@ -3,12 +3,28 @@
 // first and second derivatives of an energy of these by tangents and second derivatives of the surface.
 
 #include "weft/bodies/shell.hpp"
+#include "weft/math/quadrature.hpp"
 
 #include <array>
 #include <cmath>
 #include <span>
+#include <vector>
 
 namespace weft {
+
+/// Products of one-dimensional Gauss rules over a face.
+struct FaceRule {
+  std::vector<Vec2> at;
+  std::vector<Real> weight;
+  explicit FaceRule(int n) {
+    const Quadrature rule = gauss(n);
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < n; ++i) {
+        at.emplace_back(rule.at[i], rule.at[j]);
+        weight.push_back(rule.weight[i] * rule.weight[j]);
+      }
+  }
+};
 
 /// Tangents and second derivatives of a surface in columns: a1, a2, a11, a12, a22. [docs/theory.md, 9.1]
 template <class T>
@@ -60,6 +76,11 @@ struct SurfacePoint {
     dual.col(2).setZero();
   }
 };
+
+inline Real determinant(const Symmetric2<Real>& s) { return s[0] * s[1] - s[2] * s[2]; }
+
+/// Area of the surface for each unit of the face's coordinates.
+inline Real area_of(const SurfacePoint<Real>& at) { return std::sqrt(determinant(at.forms.head<3>())); }
 
 template <class T>
 Matrix2<T> form_matrix(const Symmetric2<T>& s) {

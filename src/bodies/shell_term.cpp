@@ -66,15 +66,13 @@ std::vector<int> boundary_numbers(const ControlMesh& mesh) {
   return boundary_numbers(boundary, mesh.points.size());
 }
 
-Sites sites_of(const ControlMesh& mesh) {
+Sites sites_of(const ControlMesh& mesh, const ElementRange& range) {
   const std::vector<int> boundary_of = boundary_numbers(mesh);
   std::vector<bool> exists;
   const std::vector<Vec3> limit = limit_points(mesh, exists);
-  const std::set<std::int32_t> material = [&] {
-    std::set<std::int32_t> points;
-    for (std::int64_t f = 0; f < mesh.material_faces; ++f) points.insert(mesh.faces[f].begin(), mesh.faces[f].end());
-    return points;
-  }();
+  std::vector<std::int64_t> element(mesh.points.size(), -1);  // of each point the first face that it is a corner of
+  for (std::int64_t f = mesh.material_faces - 1; f >= 0; --f)
+    for (const std::int32_t p : mesh.faces[f]) element[p] = f;
 
   // The limit of a vertex of n edges: (n^2 P + 4 sum of neighbours + sum of far corners) / (n (n + 5))
   // [Halstead et al. 1993].
@@ -83,7 +81,7 @@ Sites sites_of(const ControlMesh& mesh) {
   std::map<std::int32_t, int> valence;
   for (const Quad& face : mesh.faces)
     for (int c = 0; c < 4; ++c) {
-      if (!material.contains(face[c])) continue;
+      if (!range.has(element[face[c]])) continue;
       weights[face[c]][face[(c + 1) % 4]] += 4;
       weights[face[c]][face[(c + 2) % 4]] += 1;
       ++valence[face[c]];
@@ -93,6 +91,7 @@ Sites sites_of(const ControlMesh& mesh) {
     around[vertex] += n * n;
     Site site;
     site.point = vertex;
+    site.element = element[vertex];
     site.boundary = boundary_of[vertex];
     site.where = limit[vertex];
     for (const auto& [point, weight] : around) {
@@ -102,36 +101,31 @@ Sites sites_of(const ControlMesh& mesh) {
     sites.vertices.push_back(std::move(site));
   }
 
-  // Normals at the boundary, from the face that a vertex is a corner of.
+  // Normals at the boundary, from the first face of each vertex.
   const std::array corners = {Vec2(0, 0), Vec2(1, 0), Vec2(1, 1), Vec2(0, 1)};
   std::map<std::int32_t, Vec3> normals;
-  std::map<std::int32_t, std::pair<std::int64_t, int>> corner_of;
-  for (std::int64_t f = 0; f < mesh.material_faces; ++f)
-    for (int c = 0; c < 4; ++c) corner_of.try_emplace(mesh.faces[f][c], f, c);
-  const auto sides = edge_lines(mesh);
-  const auto normal_at = [&](std::int32_t vertex) {
-    const auto known = normals.find(vertex);
-    if (known != normals.end()) return known->second;
-    const auto [face, corner] = corner_of.at(vertex);
-    const LimitBasis basis = limit_basis(mesh, std::array{face}, std::array{corners[corner]});
-    Vec3 a1 = Vec3::Zero(), a2 = Vec3::Zero();
-    for (std::int64_t k = 0; k < basis.points_in(0); ++k) {
-      a1 += basis.row(0, 0)[k].d1 * mesh.points[basis.points_of(0)[k]];
-      a2 += basis.row(0, 0)[k].d2 * mesh.points[basis.points_of(0)[k]];
+  for (int c = 0; c < 4; ++c) {
+    std::vector<std::int64_t> faces;
+    for (std::int64_t f = 0; f < mesh.material_faces; ++f)
+      if (const std::int32_t p = mesh.faces[f][c]; boundary_of[p] >= 0 && element[p] == f) faces.push_back(f);
+    const LimitBasis basis = limit_basis(mesh, faces, std::array{corners[c]});
+    for (std::int64_t e = 0; e < basis.faces(); ++e) {
+      const SurfaceJet<Real> q = jet_at(basis, e, 0, mesh.points);
+      normals[mesh.faces[faces[e]][c]] = unit_normal<Real>(q.col(0), q.col(1));
     }
-    return normals[vertex] = unit_normal<Real>(a1, a2);
-  };
-  for (const std::vector<EdgeLine>& lines : sides) {
+  }
+  for (const std::vector<EdgeLine>& lines : edge_lines(mesh)) {
     std::vector<Site>& side = sites.sides.emplace_back();
     for (std::size_t i = 0; i < lines.size(); ++i) {
       const auto& [outer, boundary, inner] = lines[i];
       Site site;
       site.point = boundary;
-      site.at_end = !material.contains(boundary);
+      site.at_end = element[boundary] < 0;
       const std::int32_t vertex = !site.at_end ? boundary : lines[i == 0 ? 1 : i - 1].boundary;
       site.boundary = boundary_of[vertex];
       site.where = limit[vertex];
-      site.normal = normal_at(vertex);
+      site.normal = normals.at(vertex);
+      site.element = element[vertex];
       site.place = {{outer, boundary, inner}, {1.0 / 6, 4.0 / 6, 1.0 / 6}};
       site.slope = {{outer, inner}, {-0.5, 0.5}};
       side.push_back(std::move(site));
@@ -161,22 +155,24 @@ Sample sample_of(std::span<const std::int32_t> rows, std::span<const BasisWeight
 
 }  // namespace
 
-std::vector<Sample> surface_samples(const ShellFaces& faces, std::span<const Vec3> rest,
-                                    std::span<const Real> areal_density) {
-  const LimitBasis& basis = faces.basis();
+std::vector<Sample> surface_samples(const ShellDescription& shell, std::span<const std::int64_t> faces,
+                                    std::span<const std::int32_t> row_of_point, std::span<const Vec3> rest) {
+  const FaceRule rule(shell.in_plane);
+  LimitBasis basis = limit_basis(shell.mesh, faces, rule.at);
+  for (std::int32_t& p : basis.points) p = row_of_point[p];
   std::vector<Sample> samples;
   for (std::int64_t e = 0; e < basis.faces(); ++e)
     for (int s = 0; s < basis.samples; ++s) {
-      samples.push_back(sample_of(basis.points_of(e), basis.row(e, s), 1, 2, rest));
-      samples.back().face = faces.faces()[static_cast<std::size_t>(e)];
-      samples.back().measure = faces.rest_areas()[e * basis.samples + s];
-      samples.back().mass = areal_density[samples.back().face] * samples.back().measure;
+      Sample& sample = samples.emplace_back(sample_of(basis.points_of(e), basis.row(e, s), 1, 2, rest));
+      sample.face = faces[static_cast<std::size_t>(e)];
+      sample.measure = rule.weight[s] * area_of(SurfacePoint<Real>(jet_at(basis, e, s, rest)));
+      sample.mass = shell.density * shell.thickness[sample.face] * sample.measure;
     }
   return samples;
 }
 
-std::vector<Sample> side_samples(std::span<const std::int64_t> of_faces, std::span<const std::int32_t> row_of_point,
-                                 std::span<const Vec3> rest, const ControlMesh& mesh) {
+std::vector<Sample> side_samples(const ControlMesh& mesh, std::span<const std::int64_t> of_faces,
+                                 std::span<const std::int32_t> row_of_point, std::span<const Vec3> rest) {
   std::set<std::pair<std::int32_t, std::int32_t>> outside;  // edges of the outer row, as its faces run along them
   for (std::size_t f = static_cast<std::size_t>(mesh.material_faces); f < mesh.faces.size(); ++f)
     for (int c = 0; c < 4; ++c) outside.insert({mesh.faces[f][c], mesh.faces[f][(c + 1) % 4]});

@@ -8,6 +8,8 @@
 
 #include <fmt/format.h>
 
+#include <iterator>
+
 namespace weft {
 namespace {
 
@@ -149,7 +151,7 @@ class FreeTerm final : public Term {
 template <class K>
 class StaticMembrane final : public StaticBody {
  public:
-  StaticMembrane(const Comm& comm, const Ingredients<K>& of) : StaticMembrane(comm, of, pieces_of(of, comm.size())) {}
+  StaticMembrane(const Comm& comm, const Ingredients<K>& of) : StaticMembrane(comm, of, own_piece(comm, of)) {}
 
   const std::string& name() const override { return name_; }
   const Forest& forest() const override { return forest_; }
@@ -168,7 +170,7 @@ class StaticMembrane final : public StaticBody {
   void take_over(const ReadPart& read) override {
     Table points = Table::with<Id, Position, RestPosition, LastDisplacement>();
     read(name_, points);
-    require(take_rows(comm_, std::move(points), home_, 1, points_), ExitCode::checkpoint,
+    require(take_rows(comm_, std::move(points), points_), ExitCode::checkpoint,
             fmt::format("{}: these are not the vertices of this body.", name_));
     for (const ColumnView& column : points_.columns(Keep::state)) forest_.update_ghosts(column);
   }
@@ -189,28 +191,31 @@ class StaticMembrane final : public StaticBody {
   }
 
  private:
-  static std::vector<MeshPiece> pieces_of(const Ingredients<K>& of, int ranks) {
-    const RestMesh mesh = of.mesh();
+  static MeshPiece own_piece(const Comm& comm, const Ingredients<K>& of) {
     std::vector<Vec3> middles;
     for (const ElementAtRest<K>& e : of.elements) {
       Vec3& middle = middles.emplace_back(Vec3::Zero());
       for (const std::int32_t corner : e.rows) middle += of.rest[corner] / K::corners;
     }
-    return divide_mesh(
-        equal_runs(middles, ranks), [&](std::int64_t e) { return mesh.vertices_of(e); }, of.rest.size(), ranks);
+    const std::vector<std::int64_t> elements = equal_run(middles, comm);
+    std::vector<std::int32_t> needed;
+    const auto add = [&](const auto& rows) {
+      std::copy_if(rows.begin(), rows.end(), std::back_inserter(needed), [](std::int32_t v) { return v >= 0; });
+    };
+    for (const std::int64_t e : elements) add(of.elements[static_cast<std::size_t>(e)].rows);
+    for (std::size_t b = 0; b < of.bends.stencils.size(); ++b)
+      if (std::binary_search(elements.begin(), elements.end(), of.bends.element[b])) add(of.bends.stencils[b].rows);
+    sort_unique(needed);
+    return piece_of(comm, elements, needed, owners_of_points(comm, needed, of.rest.size()));
   }
 
-  StaticMembrane(const Comm& comm, const Ingredients<K>& of, const std::vector<MeshPiece>& pieces)
+  StaticMembrane(const Comm& comm, const Ingredients<K>& of, const MeshPiece& piece)
       : comm_(comm),
         name_(of.name),
         rest_(of.rest),
         element_count_(of.elements.size()),
-        home_(of.rest.size(), -1),
-        forest_(comm, pieces[comm.rank()].owned, pieces[comm.rank()].originals),
-        elements_(here(of, pieces[comm.rank()])) {
-    for (int r = 0; r < comm.size(); ++r)
-      for (std::size_t k = 0; k < pieces[r].owned; ++k) home_[pieces[r].points[k]] = r;
-    const MeshPiece& piece = pieces[comm.rank()];
+        forest_(comm, piece.owned, piece.originals),
+        elements_(here(of, piece)) {
     row_of_point_ = rows_of(piece, rest_.size());
     points_ = Table::with<Id, Position, RestPosition, LastDisplacement>();
     points_.resize(piece.points.size(), piece.owned);
@@ -218,9 +223,9 @@ class StaticMembrane final : public StaticBody {
       points_.get<Id>()[r] = static_cast<PointId>(piece.points[r]);
       points_.get<Position>()[r] = points_.get<RestPosition>()[r] = rest_[piece.points[r]];
     }
-    sites_ = of.sites();
-    surface_ = on(piece, of.surface_samples());
-    side_samples_ = on(piece, of.side_samples());
+    sites_ = of.sites(of.all());
+    surface_ = on(piece, of.surface_samples(of.all()));
+    side_samples_ = on(piece, of.side_samples(of.all()));
   }
 
   static FreeElements<K> here(const Ingredients<K>& of, const MeshPiece& piece) {
@@ -253,7 +258,6 @@ class StaticMembrane final : public StaticBody {
   std::string name_;
   std::vector<Vec3> rest_;
   std::size_t element_count_;
-  std::vector<int> home_;  ///< Rank of each vertex of the whole mesh.
   Forest forest_;
   FreeElements<K> elements_;
   Table points_;

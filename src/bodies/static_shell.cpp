@@ -16,12 +16,10 @@ class StaticShell final : public StaticBody {
   StaticShell(const Comm& comm, const ShellDescription& shell) : mesh_(shell.mesh), shell_(comm, shell) {
     shell_.points().add<LastDisplacement>();
     row_of_point_ = rows_of(shell_.piece(), mesh_.points.size());
-    std::vector<Real> areal_density = shell.thickness;
-    for (Real& each : areal_density) each *= shell.density;
     const auto at_rest = std::as_const(shell_).points().get<RestPosition>();
-    sites_ = sites_of(mesh_);
-    surface_ = surface_samples(shell_, at_rest, areal_density);
-    side_samples_ = side_samples(shell_.faces(), row_of_point_, at_rest, mesh_);
+    sites_ = sites_of(mesh_, {0, mesh_.material_faces});
+    surface_ = surface_samples(shell, shell_.faces(), row_of_point_, at_rest);
+    side_samples_ = side_samples(mesh_, shell_.faces(), row_of_point_, at_rest);
   }
 
   const std::string& name() const override { return shell_.name(); }

@@ -404,6 +404,17 @@ std::vector<Vec3> limit_points(const ControlMesh& mesh, std::vector<bool>& exist
   return limit;
 }
 
+std::vector<std::int64_t> faces_around(const ControlMesh& mesh, std::span<const std::int64_t> faces) {
+  std::vector<bool> is_corner(mesh.points.size(), false);
+  for (const std::int64_t f : faces)
+    for (const std::int32_t p : mesh.faces[f]) is_corner[p] = true;
+  std::vector<std::int64_t> around;
+  for (std::size_t f = 0; f < mesh.faces.size(); ++f)
+    if (std::any_of(mesh.faces[f].begin(), mesh.faces[f].end(), [&](std::int32_t p) { return is_corner[p]; }))
+      around.push_back(static_cast<std::int64_t>(f));
+  return around;
+}
+
 SurfaceMesh cage_of(const ControlMesh& mesh) {
   SurfaceMesh cage;
   cage.points = mesh.points;

@@ -22,13 +22,33 @@ namespace Bfr = OpenSubdiv::Bfr;
 namespace Far = OpenSubdiv::Far;
 namespace Sdc = OpenSubdiv::Sdc;
 
-std::unique_ptr<Far::TopologyRefiner> refiner_of(const ControlMesh& mesh) {
-  const std::vector<int> sizes(mesh.faces.size(), 4);
+/// The topology of some faces of a mesh, numbered anew.
+struct Topology {
+  std::vector<Quad> faces;
+  std::vector<std::int32_t> points;  ///< Numbers in the mesh, ascending.
+};
+
+Topology topology_of(const ControlMesh& mesh, std::span<const std::int64_t> faces) {
+  Topology part;
+  for (const std::int64_t f : faces) {
+    part.faces.push_back(mesh.faces[f]);
+    part.points.insert(part.points.end(), mesh.faces[f].begin(), mesh.faces[f].end());
+  }
+  std::sort(part.points.begin(), part.points.end());
+  part.points.erase(std::unique(part.points.begin(), part.points.end()), part.points.end());
+  for (Quad& face : part.faces)
+    for (std::int32_t& p : face)
+      p = static_cast<std::int32_t>(std::lower_bound(part.points.begin(), part.points.end(), p) - part.points.begin());
+  return part;
+}
+
+std::unique_ptr<Far::TopologyRefiner> refiner_of(const Topology& part) {
+  const std::vector<int> sizes(part.faces.size(), 4);
   Far::TopologyDescriptor descriptor;
-  descriptor.numVertices = static_cast<int>(mesh.points.size());
-  descriptor.numFaces = static_cast<int>(mesh.faces.size());
+  descriptor.numVertices = static_cast<int>(part.points.size());
+  descriptor.numFaces = static_cast<int>(part.faces.size());
   descriptor.numVertsPerFace = sizes.data();
-  descriptor.vertIndicesPerFace = mesh.faces.empty() ? nullptr : mesh.faces.front().data();
+  descriptor.vertIndicesPerFace = part.faces.empty() ? nullptr : part.faces.front().data();
   Sdc::Options options;
   options.SetVtxBoundaryInterpolation(Sdc::Options::VTX_BOUNDARY_EDGE_AND_CORNER);
   using Factory = Far::TopologyRefinerFactory<Far::TopologyDescriptor>;
@@ -52,23 +72,27 @@ int isolation_level(std::span<const Vec2> at) {
 }  // namespace
 
 LimitBasis limit_basis(const ControlMesh& mesh, std::span<const std::int64_t> faces, std::span<const Vec2> at) {
-  const auto refiner = refiner_of(mesh);
+  LimitBasis basis;
+  basis.samples = static_cast<int>(at.size());
+  if (faces.empty()) return basis;
+  const std::vector<std::int64_t> around = faces_around(mesh, faces);
+  const Topology part = topology_of(mesh, around);
+  const auto refiner = refiner_of(part);
   Bfr::SurfaceFactory::Options options;
   options.SetApproxLevelSmooth(isolation_level(at));
   const Bfr::RefinerSurfaceFactory<> factory(*refiner, options);
 
-  LimitBasis basis;
-  basis.samples = static_cast<int>(at.size());
   Bfr::Surface<Real> surface;
   std::vector<int> points;
   std::array<std::vector<Real>, 6> w;
   for (const std::int64_t f : faces) {
-    const bool exists = factory.InitVertexSurface(static_cast<int>(f), &surface);
+    const auto at_face = std::lower_bound(around.begin(), around.end(), f) - around.begin();
+    const bool exists = factory.InitVertexSurface(static_cast<int>(at_face), &surface);
     WEFT_ENSURE(exists);
     points.resize(surface.GetNumControlPoints());
     surface.GetControlPointIndices(points.data());
     for (auto& column : w) column.resize(points.size());
-    basis.points.insert(basis.points.end(), points.begin(), points.end());
+    for (const int p : points) basis.points.push_back(part.points[static_cast<std::size_t>(p)]);
     basis.offsets.push_back(static_cast<std::int64_t>(basis.points.size()));
     for (const Vec2& t : at) {
       surface.EvaluateStencil(t.data(), w[0].data(), w[1].data(), w[2].data(), w[3].data(), w[4].data(), w[5].data());

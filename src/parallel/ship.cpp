@@ -102,21 +102,14 @@ Shipment ship(const Comm& comm, Table& table, std::span<const int> new_rank) {
   return ship(comm, table, leavers);
 }
 
-void ship_home(const Comm& comm, Table& table, const std::function<int(PointId)>& home) {
-  std::vector<int> rank;
-  std::vector<std::uint32_t> rows;
-  for (std::size_t r = 0; r < table.owned(); ++r)
-    if (const int to = home(std::as_const(table).get<Id>()[r]); to >= 0) {
-      rows.push_back(static_cast<std::uint32_t>(r));
-      rank.push_back(to);
-    }
-  table.reorder(rows);
-  ship(comm, table, rank);
+void ship_sorted(const Comm& comm, Table& table, std::span<const int> new_rank) {
+  ship(comm, table, new_rank);
   const auto id = std::as_const(table).get<Id>();
-  rows.resize(table.rows());
-  std::iota(rows.begin(), rows.end(), 0);
-  std::sort(rows.begin(), rows.end(), [&](std::uint32_t a, std::uint32_t b) { return id[a] < id[b]; });
-  table.reorder(rows);
+  if (std::is_sorted(id.begin(), id.end())) return;
+  std::vector<std::uint32_t> order(table.rows());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return id[a] < id[b]; });
+  table.reorder(order);
 }
 
 }  // namespace weft

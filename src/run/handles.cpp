@@ -42,29 +42,24 @@ void Handles::load(Real time) {
     const GridHandle& handle = scene_.handles[h];
     const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
     const auto x = body.points().get<Position>();
-    std::visit(
-        Overloaded{[](const GridHandle::Hold&) {},
-                   [&](const GridHandle::Dead& load) {
-                     const Real factor = load.amplitude.at(time);
-                     for (const auto& [number, rows] : body.watched(handle.list))
-                       pushes_.push_back({h, rows.front(), factor * load.forces[number], {}});
-                   },
-                   [&](const GridHandle::Following& load) {
-                     const Real factor = load.amplitude.at(time) * load.magnitude;
-                     for (const auto& [number, rows] : body.watched(handle.list)) {
-                       const Sample& sample = load.samples[number];
-                       Vec3 a1 = Vec3::Zero(), a2 = Vec3::Zero();
-                       for (std::size_t k = 0; k < rows.size(); ++k) {
-                         a1 += sample.d1[k] * x[rows[k]];
-                         a2 += sample.d2[k] * x[rows[k]];
-                       }
-                       const FollowerForces f = follower_forces(load.kind, factor * load.measures[number], a1, a2);
-                       for (std::size_t k = 0; k < rows.size(); ++k)
-                         pushes_.push_back(
-                             {h, rows[k], sample.value[k] * f.place + sample.d1[k] * f.a1 + sample.d2[k] * f.a2, {}});
-                     }
-                   }},
-        handle.action);
+    std::visit(Overloaded{[](const GridHandle::Hold&) {},
+                          [&](const GridHandle::Dead& load) {
+                            const Real factor = load.amplitude.at(time);
+                            for (const Grip& grip : body.grips(handle.list))
+                              pushes_.push_back({h, grip.rows.front(), factor * force_of(grip), {}});
+                          },
+                          [&](const GridHandle::Following& load) {
+                            const Real factor = load.amplitude.at(time) * load.magnitude;
+                            for (const Grip& grip : body.grips(handle.list)) {
+                              const FollowerForces f =
+                                  follower_forces(load.kind, factor * value_of(grip), grip.sum(x, 1), grip.sum(x, 2));
+                              for (std::size_t k = 0; k < grip.rows.size(); ++k) {
+                                const auto& [place, d1, d2] = grip.vertices[k].weights;
+                                pushes_.push_back({h, grip.rows[k], place * f.place + d1 * f.a1 + d2 * f.a2, {}});
+                              }
+                            }
+                          }},
+               handle.action);
   }
   for (Push& push : pushes_) {
     Table& points = scene_.bodies[scene_.handles[push.handle].body]->points();
@@ -104,19 +99,17 @@ void Handles::settle(const Cuts& cuts, Real time) {
     if (hold == nullptr || time >= hold->until) continue;
     const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
     const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
-    for (const auto& [number, rows] : body.watched(handle.list)) {
-      const HeldSum& sum = hold->sums[number];
-      Held held{h, &sum, {}, Vec3::Zero(), Vec3::Zero(), sum.axis};
-      for (std::size_t k = 0; k < rows.size(); ++k) {
+    for (const Grip& grip : body.grips(handle.list)) {
+      const HeldAim aim = aim_of(grip);
+      Held held{h, aim, {}, grip.sum(x), grip.sum(v), aim.axis};
+      for (std::size_t k = 0; k < grip.rows.size(); ++k) {
         const auto [known, is_new] =
-            point_of.try_emplace({handle.body, rows[k]}, static_cast<std::uint32_t>(x_.size()));
+            point_of.try_emplace({handle.body, grip.rows[k]}, static_cast<std::uint32_t>(x_.size()));
         if (is_new) {
           id_.push_back(x_.size());
-          x_.push_back(x[rows[k]]);
+          x_.push_back(x[grip.rows[k]]);
         }
-        held.parts.emplace_back(known->second, sum.stencil.weights[k]);
-        held.x += sum.stencil.weights[k] * x[rows[k]];
-        held.v += sum.stencil.weights[k] * v[rows[k]];
+        held.parts.emplace_back(known->second, grip.vertices[k].weights[0]);
       }
       held_.push_back(std::move(held));
     }
@@ -206,7 +199,7 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
   std::vector<RigidState> states;
   for (const GridHandle& handle : scene_.handles)
     states.push_back(handle.hold() ? handle.hold()->motion.at(time + dt) : RigidState{});
-  for (Held& held : held_) held.axis = states[held.handle].rotation * held.sum->axis;
+  for (Held& held : held_) held.axis = states[held.handle].rotation * held.aim.axis;
   // Conjugate gradients.
   const std::size_t count = held_.size();
   const std::vector<Vec3> ease = at_points(layer_.inertia);
@@ -214,7 +207,7 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
                     lambda(count, 0);
   for (std::size_t c = 0; c < count; ++c) {
     const Held& held = held_[c];
-    wanted[c] = held.axis.dot(held.sum->goal(states[held.handle]) - held.x) / dt;
+    wanted[c] = held.axis.dot(held.aim.goal(states[held.handle]) - held.x) / dt;
     r[c] = wanted[c] - r[c];
     // About how easily a sum is moved: the mean of P / m around its points. What walls hold fast stays.
     for (const auto& [point, weight] : held.parts)
@@ -252,8 +245,8 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
     const Held& held = held_[c];
     HandleImpulse& given = impulses[held.handle];
     const Vec3 impulse = lambda[c] * held.axis;
-    given.linear += held.sum->total * impulse;
-    given.angular += (held.x - held.sum->total * states[held.handle].center).cross(impulse);
+    given.linear += held.aim.total * impulse;
+    given.angular += (held.x - held.aim.total * states[held.handle].center).cross(impulse);
     given.work += lambda[c] * (held.axis.dot(held.v) + wanted[c]) / 2;
   }
 }
@@ -270,11 +263,9 @@ void GridHolds::for_each_sum(Real time, Visit&& visit) const {
     const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
     const auto x = body.points().get<Position>();
     const RigidState state = hold->motion.at(time);
-    for (const auto& [number, rows] : body.watched(handle.list)) {
-      const HeldSum& sum = hold->sums[number];
-      Vec3 now = Vec3::Zero();
-      for (std::size_t k = 0; k < rows.size(); ++k) now += sum.stencil.weights[k] * x[rows[k]];
-      visit(Held{h, body, sum, rows, state, state.rotation * sum.axis, now});
+    for (const Grip& grip : body.grips(handle.list)) {
+      const HeldAim aim = aim_of(grip);
+      visit(Held{h, grip, aim, state, state.rotation * aim.axis, grip.sum(x)});
     }
   }
 }
@@ -290,10 +281,10 @@ void GridHolds::append(Real time, ConstraintRows& rows) const {
                    [&](std::uint32_t row, const PointNodes& of_row) { nodes[handle.body][row] = of_row; });
   }
   for_each_sum(time, [&](const Held& held) {
-    for (std::size_t k = 0; k < held.rows.size(); ++k) {
-      const PointNodes& at = nodes[scene_.handles[held.handle].body][held.rows[k]];
+    for (std::size_t k = 0; k < held.grip.rows.size(); ++k) {
+      const PointNodes& at = nodes[scene_.handles[held.handle].body][held.grip.rows[k]];
       for (std::size_t i = 0; i < at.at.size(); ++i)
-        for (int c = 0; c < 3; ++c) rows.add(at.at[i] + c, held.sum.stencil.weights[k] * at.w[i] * held.axis[c]);
+        for (int c = 0; c < 3; ++c) rows.add(at.at[i] + c, held.grip.vertices[k].weights[0] * at.w[i] * held.axis[c]);
     }
     rows.close(held.target());
   });
@@ -305,8 +296,8 @@ void GridHolds::add_impulses(Real time, Real dt, std::span<const Real> of_condit
   for_each_sum(time, [&](const Held& held) {
     HandleImpulse& given = impulses[held.handle];
     const Vec3 impulse = of_conditions[c] * held.axis;
-    given.linear += held.sum.total * impulse;
-    given.angular += (held.now - held.sum.total * held.state.center).cross(impulse);
+    given.linear += held.aim.total * impulse;
+    given.angular += (held.now - held.aim.total * held.state.center).cross(impulse);
     given.work += of_conditions[c] * held.target() / dt;
     ++c;
   });

@@ -112,6 +112,7 @@ void Run::resume(const path& checkpoint) {
     for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
     body->share(comm_, [this](const Vec3&) { return comm_.rank(); });
   }
+  find_light_mass(comm_, scene_);
   other_ranks_ = static_cast<int>(header.cuts.size()) != comm_.size() - 1;
   if (other_ranks_) state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
   checkpoint_step_ = recorded_step_ = state_.step;
@@ -323,6 +324,12 @@ std::string check(const Comm& comm, const Deck& deck) {
   Timers timers;
   Scene scene = build_scene(comm, deck);
   check_field_names(scene);
+  const std::vector<std::string> advice = advice_on(scene);
+  std::vector<std::string> places;  // of meshes, while they are whole
+  for (const auto& body : scene.bodies) {
+    const auto* mesh = dynamic_cast<const MeshBody*>(body.get());
+    places.push_back(mesh == nullptr ? "" : ", " + in_words(comm, mesh->sites(mesh->first_share(comm))));
+  }
   RunState state = start_scene(comm, scene);
   Stepper stepper(comm, scene, state, timers);
   stepper.settle(true);
@@ -330,17 +337,17 @@ std::string check(const Comm& comm, const Deck& deck) {
 
   std::string text = resolved_yaml(deck) + "\n";
   std::size_t table_bytes = 0;
-  for (const auto& body : scene.bodies) {
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+    const auto& body = scene.bodies[b];
     std::int64_t points = 0;
     for (const PointSet* set : body->sets()) points += static_cast<std::int64_t>(set->points().owned());
-    text += fmt::format("body {}: {} particles", body->name(), comm.sum(points));
-    const auto* mesh = dynamic_cast<const MeshBody*>(body.get());
-    text += mesh == nullptr ? "\n" : fmt::format(", {}\n", in_words(mesh->sites()));
+    text += fmt::format("body {}: {} particles{}\n", body->name(), comm.sum(points), places[b]);
     for (const auto& [name, table] : body->parts()) table_bytes += table->bytes();
+    if (const auto* mesh = dynamic_cast<const MeshBody*>(body.get())) table_bytes += mesh->bytes_of_mesh();
   }
   for (const GridHandle& handle : scene.handles) {
     const auto& body = dynamic_cast<const MeshBody&>(*scene.bodies[handle.body]);
-    text += fmt::format("handle {}: {} vertices\n", handle.name, body.vertices_in(handle.list));
+    text += fmt::format("handle {}: {} vertices\n", handle.name, body.vertices_in(comm, handle.list));
   }
   for (const BodySource& source : scene.sources) text += fmt::format("source {}: feeds {}\n", source.name, source.body);
   const Real points = static_cast<Real>(comm.sum(scene.points()));
@@ -354,7 +361,7 @@ std::string check(const Comm& comm, const Deck& deck) {
   const Real imbalance = stepper.imbalance();
   text += fmt::format(
       "particles: {} on {} ranks, at most {} on one (imbalance {:.2f})\n"
-      "memory: about {:.3g} MB of particles and grid on the fullest rank\n"
+      "memory: about {:.3g} MB of particles, meshes and grid on the fullest rank\n"
       "dt: {:.3g} s at the start, limited by {}\n"
       "steps: about {} to {} s\n"
       "output: {} frames of {:.3g} MB and {} checkpoints of {:.3g} MB, {:.3g} MB in all\n",
@@ -362,7 +369,7 @@ std::string check(const Comm& comm, const Deck& deck) {
       size.limited_by, static_cast<std::int64_t>(steps), deck.time.end, static_cast<std::int64_t>(frames),
       frame_size / 1e6, deck.output.checkpoint.keep, checkpoint_size / 1e6,
       (frames * frame_size + deck.output.checkpoint.keep * checkpoint_size) / 1e6);
-  for (const std::string& advice : advice_on(scene)) text += "warning: " + advice + "\n";
+  for (const std::string& each : advice) text += "warning: " + each + "\n";
   return text;
 }
 

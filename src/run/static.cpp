@@ -428,7 +428,7 @@ std::string check_static(const Comm& comm, const Deck& deck) {
   std::int64_t freedoms = 0;
   for (const auto& body : scene->bodies) {
     freedoms += 3 * static_cast<std::int64_t>(body->rest().size());
-    text += fmt::format("body {}: {}, {}\n", body->name(), body->census(), in_words(body->sites()));
+    text += fmt::format("body {}: {}, {}\n", body->name(), body->census(), in_words(comm, body->sites()));
   }
   std::int64_t conditions = 0;
   for (const StaticHandle& handle : scene->handles) {

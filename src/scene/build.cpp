@@ -49,101 +49,99 @@ BodySource make_source(const Comm& comm, const Deck& deck, std::size_t number) {
           source.from, source.until};
 }
 
-/// Builds one handle: what it does, and the sets of vertices that it needs for that.
+/// Builds one handle: what it does, and its grips on this rank's first share of the body.
 class HandleBuilder {
  public:
   HandleBuilder(const Comm& comm, const Deck& deck, Scene& scene, const HandleDeck& handle)
-      : scene_deck_(deck), deck_(handle), result_{handle.name, position_of(deck.bodies, handle.body, name_of), 0, {}} {
+      : comm_(comm),
+        scene_deck_(deck),
+        deck_(handle),
+        result_{handle.name, position_of(deck.bodies, handle.body, name_of), 0, {}} {
     body_ = dynamic_cast<MeshBody*>(scene.bodies[result_.body].get());
     require(body_ != nullptr, ExitCode::deck,
             fmt::format("{}: body {} has no mesh; handles take hold of meshes.", handle.place.text, handle.body));
-    sites_ = body_->sites();
-    part_.emplace(comm, handle, body_->control_mesh(), body_->mesh().x.size(), deck.domain.dx);
+    share_ = body_->first_share(comm);
+    part_.emplace(comm, handle, body_->control_mesh(), body_->rest_places().size(), deck.domain.dx);
   }
 
   GridHandle build() && {
     std::visit([this](const auto& action) { take(action); }, deck_.action);
-    result_.list = body_->watch(std::move(sets_));
+    result_.list = body_->watch(comm_, std::move(grips_));
     return std::move(result_);
   }
 
  private:
   void take(const HoldDeck& deck) {
-    GridHandle::Hold hold;
     const HandleSettings settings = hold_settings(deck);
-    hold.motion = settings.motion;
-    hold.until = deck.until;
-    hold.sums = held_sums(part_->held(sites_, deck), settings, body_->mesh().x);
-    for (const HeldSum& sum : hold.sums) sets_.push_back(sum.stencil.rows);
-    result_.action = std::move(hold);
+    std::vector<Site> sites = part_->held(comm_, body_->sites(share_), deck);
+    std::erase_if(sites, [&](const Site& site) { return !share_.has(site.element); });
+    for (const HeldSum& sum : held_sums(sites, settings, body_->rest_places())) grips_.push_back(grip_of(sum));
+    result_.action = GridHandle::Hold{settings.motion, deck.until};
   }
   void take(const ForceDeck& deck) {
-    const std::vector<Site> sites = part_->vertices(sites_);
-    part_->require_any(static_cast<std::int64_t>(sites.size()), "vertex");
+    const std::vector<Site> sites = part_->vertices(body_->sites(share_));
+    const std::int64_t count = comm_.sum(static_cast<std::int64_t>(sites.size()));
+    part_->require_any(count, "vertex");
     for (const Site& site : sites)
-      add(site.place.rows, site.place.weights, deck.total / static_cast<Real>(sites.size()));
+      add(site.element, site.place.rows, site.place.weights, deck.total / static_cast<Real>(count));
     keep(deck.amplitude);
   }
   void take(const EdgeForceDeck& deck) {
-    for (const Sample& s : chosen(body_->side_samples(), "boundary edge"))
-      add(s.rows, s.value, s.measure * deck.per_length);
+    for (const Sample& s : sides()) add(s.face, s.rows, s.value, s.measure * deck.per_length);
     keep(deck.amplitude);
   }
   void take(const TractionDeck& deck) {
-    for (const Sample& s : surface()) add(s.rows, s.value, s.measure * deck.per_area);
+    for (const Sample& s : surface()) add(s.face, s.rows, s.value, s.measure * deck.per_area);
     keep(deck.amplitude);
   }
   void take(const GravityDeck& deck) {
-    for (const Sample& s : chosen(body_->surface_samples(), "element"))
-      add(s.rows, s.value, s.mass * deck.acceleration);
+    for (const Sample& s : some(part_->inside(body_->surface_samples(share_), "element"), "element"))
+      add(s.face, s.rows, s.value, s.mass * deck.acceleration);
     keep(deck.amplitude);
   }
   void take(const PressureDeck& deck) { follow(Follower::pressure, deck.value, surface(), deck.amplitude); }
   void take(const EdgeMomentDeck& deck) {
     part_->require_slope();
-    follow(Follower::edge_moment, deck.per_length, chosen(body_->side_samples(), "boundary edge"), deck.amplitude);
+    follow(Follower::edge_moment, deck.per_length, sides(), deck.amplitude);
   }
 
-  std::vector<Sample> chosen(const std::vector<Sample>& samples, const char* what) const {
-    return some(part_->inside(samples, what), what);
+  /// Those of this rank that the handle acts on; throws if there are none on any rank.
+  std::vector<Sample> surface() const { return some(part_->faces(body_->surface_samples(share_)), "face"); }
+  std::vector<Sample> sides() const {
+    return some(part_->inside(body_->side_samples(share_), "boundary edge"), "boundary edge");
   }
-  std::vector<Sample> surface() const { return some(part_->faces(body_->surface_samples()), "face"); }
   std::vector<Sample> some(std::vector<Sample> samples, const char* what) const {
-    part_->require_any(static_cast<std::int64_t>(samples.size()), what);
+    part_->require_any(comm_.sum(static_cast<std::int64_t>(samples.size())), what);
     return samples;
   }
-  void add(std::span<const std::int32_t> vertices, std::span<const Real> weights, const Vec3& force) {
+  void add(std::int64_t element, std::span<const std::int32_t> vertices, std::span<const Real> weights,
+           const Vec3& force) {
     for (std::size_t k = 0; k < vertices.size(); ++k)
-      forces_.try_emplace(vertices[k], Vec3::Zero()).first->second += weights[k] * force;
+      forces_.try_emplace(vertices[k], element, Vec3::Zero()).first->second.second += weights[k] * force;
   }
   Amplitude amplitude(const std::vector<AmplitudeKeyDeck>& keys) const {
     return make_amplitude(keys, scene_deck_.time.end);
   }
   void keep(const std::vector<AmplitudeKeyDeck>& keys) {
-    GridHandle::Dead dead{{}, amplitude(keys)};
-    for (const auto& [vertex, force] : forces_) {
-      sets_.push_back({vertex});
-      dead.forces.push_back(force);
-    }
-    result_.action = std::move(dead);
+    for (const auto& [vertex, at] : forces_) grips_.push_back(grip_of(at.first, vertex, at.second));
+    result_.action = GridHandle::Dead{amplitude(keys)};
   }
-  void follow(Follower kind, Real magnitude, std::vector<Sample> samples, const std::vector<AmplitudeKeyDeck>& keys) {
-    GridHandle::Following load{kind, magnitude, std::move(samples), {}, amplitude(keys)};
-    for (const Sample& sample : load.samples) {
-      sets_.push_back(sample.rows);
-      load.measures.push_back(follower_measure(kind, sample, body_->mesh().x));
-    }
-    result_.action = std::move(load);
+  void follow(Follower kind, Real magnitude, const std::vector<Sample>& samples,
+              const std::vector<AmplitudeKeyDeck>& keys) {
+    for (const Sample& sample : samples)
+      grips_.push_back(grip_of(sample, follower_measure(kind, sample, body_->rest_places())));
+    result_.action = GridHandle::Following{kind, magnitude, amplitude(keys)};
   }
 
+  const Comm& comm_;
   const Deck& scene_deck_;
   const HandleDeck& deck_;
   GridHandle result_;
   MeshBody* body_;
-  Sites sites_;
+  ElementRange share_{0, 0};
   std::optional<ChosenPart> part_;
-  std::vector<std::vector<std::int32_t>> sets_;
-  std::map<std::int32_t, Vec3> forces_;
+  std::vector<Grip> grips_;
+  std::map<std::int32_t, std::pair<std::int64_t, Vec3>> forces_;  ///< Of each vertex, with an element that has it.
 };
 
 }  // namespace
@@ -169,19 +167,6 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
   for (const HandleDeck& handle : deck.handles)
     scene.handles.push_back(HandleBuilder(comm, deck, scene, handle).build());
 
-  if (deck.transfer.kernel == KernelKind::linear) {
-    Real lightest = std::numeric_limits<Real>::infinity();
-    for (std::size_t b = 0; b < deck.bodies.size(); ++b) {
-      if (const auto* body = std::get_if<ContinuumDeck>(&deck.bodies[b])) {
-        const Real volume = std::pow(deck.domain.dx, 3) / body->particles_per_cell;
-        lightest = std::min(lightest, material_of(deck, body->material).density * volume);
-      } else {
-        const RestMesh& mesh = dynamic_cast<const MeshBody&>(*scene.bodies[b]).mesh();
-        lightest = std::min(lightest, *std::min_element(mesh.sample_mass.begin(), mesh.sample_mass.end()));
-      }
-    }
-    scene.light_mass = light_fraction * lightest;
-  }
   return scene;
 }
 
@@ -253,6 +238,23 @@ void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& de
 void fill_bodies(const Comm& comm, Scene& scene) {
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
     std::visit([&](const auto& deck) { fill_body(comm, scene, b, deck); }, scene.deck.bodies[b]);
+  find_light_mass(comm, scene);
+}
+
+void find_light_mass(const Comm& comm, Scene& scene) {
+  const Deck& deck = scene.deck;
+  if (deck.transfer.kernel != KernelKind::linear) return;
+  Real lightest = std::numeric_limits<Real>::infinity();
+  for (std::size_t b = 0; b < deck.bodies.size(); ++b) {
+    if (const auto* body = std::get_if<ContinuumDeck>(&deck.bodies[b])) {
+      const Real volume = std::pow(deck.domain.dx, 3) / body->particles_per_cell;
+      lightest = std::min(lightest, material_of(deck, body->material).density * volume);
+    } else {
+      const Table& samples = dynamic_cast<const MeshBody&>(*scene.bodies[b]).samples();
+      for (const Real mass : samples.get<Mass>()) lightest = std::min(lightest, mass);
+    }
+  }
+  scene.light_mass = light_fraction * comm.min(lightest);
 }
 
 }  // namespace weft

@@ -54,12 +54,12 @@ void ChosenPart::choose_vertices(const std::vector<int>& numbers, std::size_t co
   part_.vertices = std::move(chosen);
 }
 
-std::vector<Site> ChosenPart::held(const Sites& sites, const HoldDeck& hold) const {
+std::vector<Site> ChosenPart::held(const Comm& comm, const Sites& sites, const HoldDeck& hold) const {
   std::vector<Site> held = sites_in(sites, part_);
-  require_any(static_cast<std::int64_t>(held.size()), "vertex");
+  require_any(comm.sum(static_cast<std::int64_t>(held.size())), "vertex");
   const auto has_no_slope = [](const Site& s) { return s.slope.rows.empty(); };
   if (hold.keep != Hold::place)
-    require(!std::all_of(held.begin(), held.end(), has_no_slope), ExitCode::deck,
+    require(comm.any(!std::all_of(held.begin(), held.end(), has_no_slope)), ExitCode::deck,
             fmt::format("{}: no side of the boundary of {} is in the part that it chooses (two vertices beside one "
                         "another at least), so there is no slope to keep.",
                         deck_.place.text, deck_.body));

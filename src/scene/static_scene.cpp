@@ -84,7 +84,7 @@ class HandleBuilder {
   void build(const HoldDeck& deck) {
     require(!std::isfinite(deck.until), ExitCode::deck,
             fmt::format("{}: nothing can be let go (\"until\") with \"scheme: static\" under time.", handle_.name));
-    const auto here = sites_of_rank(comm_, part_->held(body().sites(), deck), body().row_of_point());
+    const auto here = sites_of_rank(comm_, part_->held(comm_, body().sites(), deck), body().row_of_point());
     handle_.number = scene_.holds.size();
     scene_.holds.push_back(
         std::make_unique<Handle>(*scene_.freedoms, handle_.body, here, hold_settings(deck), places()));

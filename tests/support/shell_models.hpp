@@ -2,7 +2,7 @@
 // Shells and small linear problems on them, for tests on one rank: assembly, constraints along edges, loads, a direct
 // solve.
 
-#include "weft/bodies/shell.hpp"
+#include "weft/bodies/shell_term.hpp"
 #include "weft/geometry/patches.hpp"
 #include "weft/math/quadrature.hpp"
 
@@ -10,6 +10,7 @@
 #include <Eigen/Sparse>
 
 #include <map>
+#include <numeric>
 #include <vector>
 
 namespace weft::test {
@@ -127,7 +128,11 @@ struct LinearProblem {
       : mesh(description.mesh),
         shell(Comm(MPI_COMM_SELF), description),
         freedoms(3 * static_cast<int>(mesh.points.size())),
-        load(Eigen::VectorXd::Zero(freedoms)) {}
+        load(Eigen::VectorXd::Zero(freedoms)) {
+    std::vector<std::int32_t> every_point(mesh.points.size());
+    std::iota(every_point.begin(), every_point.end(), 0);
+    surface = surface_samples(description, shell.faces(), every_point, mesh.points);
+  }
 
   Eigen::SparseMatrix<Real> assembled(bool mass) const {
     std::vector<Eigen::Triplet<Real>> entries;
@@ -150,13 +155,9 @@ struct LinearProblem {
 
   /// A force for each unit of rest area [N/m^2].
   void add_area_load(const Vec3& pressure) {
-    const LimitBasis& basis = shell.basis();
-    for (std::int64_t e = 0; e < basis.faces(); ++e)
-      for (int s = 0; s < basis.samples; ++s)
-        for (std::int64_t a = 0; a < basis.points_in(e); ++a)
-          for (int c = 0; c < 3; ++c)
-            load[freedom(basis.points_of(e)[a], c)] +=
-                shell.rest_areas()[e * basis.samples + s] * basis.row(e, s)[a].value * pressure[c];
+    for (const Sample& sample : surface)
+      for (std::size_t k = 0; k < sample.rows.size(); ++k)
+        for (int c = 0; c < 3; ++c) load[3 * sample.rows[k] + c] += sample.measure * sample.value[k] * pressure[c];
   }
 
   /// Weights of the limit point nearest to `place` among the corners of faces.
@@ -202,6 +203,7 @@ struct LinearProblem {
   int freedoms;
   Conditions conditions;
   Eigen::VectorXd load, u;
+  std::vector<Sample> surface;
 };
 
 }  // namespace weft::test

@@ -96,6 +96,11 @@ class CodimensionalElements {
                         std::size_t rows);
 
   const std::vector<Element>& elements() const { return elements_; }
+  std::size_t bytes() const {
+    const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
+    return of(elements_) + of(first_point_) + of(points_) + of(directors_) + of(torn_) + of(stress_) +
+           incidence_.bytes();
+  }
   const std::vector<Point>& points() const { return points_; }
   /// Elastic directors at the start of the step: state, one for each point.
   std::span<Directors> directors() { return directors_; }

@@ -54,15 +54,19 @@ struct HandleSettings {
   RigidMotion motion;
 };
 
-/// Keeps axis . sum_k w_k x_k where a rigid motion takes it: a place or a difference of places along one direction.
-struct HeldSum {
-  Stencil stencil;
-  Vec3 rest;   ///< The stencil's sum at rest [m].
+/// Where a rigid motion takes a weighted sum of places: a place or a difference of places, along one direction.
+struct HeldAim {
+  Vec3 rest;   ///< The sum at rest [m].
   Real total;  ///< Sum of its weights: 1 for a place, 0 for a difference.
   Vec3 axis;   ///< Unit, at rest; turns with the handle.
 
-  /// Where the rigid motion takes the stencil's sum.
   Vec3 goal(const RigidState& state) const { return state.rotation * rest + total * state.translation; }
+};
+
+/// Keeps axis . sum_k w_k x_k at its aim.
+struct HeldSum : HeldAim {
+  Stencil stencil;
+  std::int64_t element;  ///< As of the site.
 };
 
 /// What is to be held of some sites whose stencils go over `positions`, which are now at rest.

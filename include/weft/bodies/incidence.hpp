@@ -21,6 +21,9 @@ class Incidence {
     return {corners_.data() + first_[row], static_cast<std::size_t>(first_[row + 1] - first_[row])};
   }
   std::size_t rows() const { return first_.size() - 1; }
+  std::size_t bytes() const {
+    return first_.capacity() * sizeof(std::int64_t) + corners_.capacity() * sizeof(std::int32_t);
+  }
 
   /// sum[row] += the sum of part(corner) over its corners, in ascending order whatever the number of threads.
   template <class Value, class Part>

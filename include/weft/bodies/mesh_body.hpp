@@ -3,6 +3,7 @@
 // where contact is felt. What the elements are is for the bodies derived from this one.
 
 #include "weft/bodies/body.hpp"
+#include "weft/bodies/grip.hpp"
 #include "weft/bodies/mesh_piece.hpp"
 #include "weft/bodies/meshed.hpp"
 
@@ -23,21 +24,10 @@ struct EnergyDerivative : Field<Mat3> {
   static constexpr Label label{"energy_derivative", "J", Keep::work};
 };
 
-/// A mesh at rest, the same on every rank.
-struct RestMesh {
-  std::vector<Vec3> x;                      ///< Places of the vertices [m].
-  std::vector<std::int64_t> offsets = {0};  ///< Element e needs vertices [offsets[e], offsets[e + 1]).
-  std::vector<std::int32_t> vertices;       ///< Every vertex is needed by an element.
-  std::vector<std::int64_t> first_sample{
-      0};  ///< Element e has quadrature points [first[e], first[e + 1]), one at least.
-  std::vector<Real> vertex_mass, sample_mass;  ///< [kg].
-
-  std::int64_t elements() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
-  std::span<const std::int32_t> vertices_of(std::int64_t e) const {
-    return {vertices.data() + offsets[e], static_cast<std::size_t>(offsets[e + 1] - offsets[e])};
-  }
-  /// The element of a row that belongs to one; first: as first_sample.
-  static std::int64_t element_of(std::span<const std::int64_t> first, PointId row);
+/// How much there is of a mesh, on all ranks.
+struct MeshCounts {
+  std::int64_t vertices, elements;
+  std::int64_t samples;  ///< Quadrature points of an element, at most; one at least.
 };
 
 /// Quadrature points: they get the velocity and its gradient from the grid, but their place from the mesh.
@@ -51,7 +41,10 @@ class QuadraturePoints final : public PointSet {
 
 /// Its own points are the vertices: rows [owned, ghost] of this rank's piece, each with the number of its vertex as id.
 /// Ghosts have no mass, and move with the grid as their owners do, so that a step needs no exchange between vertices.
-/// Rows of quadrature points have their number in the whole mesh as id and stand in the order of elements.
+/// Rows of elements, such as quadrature points, have numbers that tell the element as ids and stand in its order.
+///
+/// While a scene is built every rank has the whole mesh; from `fill` or `share` on it has nothing of other ranks'
+/// elements and vertices but ghosts. What an element is at rest travels with it.
 class MeshBody : public Body {
  public:
   std::vector<PointSet*> sets() override { return {this, &samples_}; }
@@ -68,47 +61,70 @@ class MeshBody : public Body {
   StepLimit limit(ChunkRows rows) const override;
   StepLimit limit_from(std::size_t first_row) override;
 
-  const RestMesh& mesh() const { return mesh_; }
+  const MeshCounts& counts() const { return counts_; }
   const MeshPiece& piece() const { return piece_; }
   const Forest& forest() const { return forest_; }
   Table& samples() { return samples_.points(); }
   const Table& samples() const { return samples_.points(); }
 
-  /// Where handles can take hold at rest, stencils and rows over vertices; the same on every rank.
-  virtual Sites sites() const = 0;
-  /// Quadrature points of the surface and of its boundary; the mass of fibers is here too, without area.
-  virtual std::vector<Sample> surface_samples() const = 0;
-  virtual std::vector<Sample> side_samples() const { return {}; }
+  // --- Of the whole mesh, until it is dealt out ---------------------------------------------------------------------
+
+  /// The vertices at rest [m].
+  virtual std::span<const Vec3> rest_places() const = 0;
+  /// Where handles can take hold at rest, stencils over vertices: at vertices whose element is in a range, and all
+  /// sides.
+  virtual Sites sites(const ElementRange& elements) const = 0;
+  /// Quadrature points of the surface of some elements and of its boundary, rows over vertices; the mass of fibers is
+  /// here too, without area.
+  virtual std::vector<Sample> surface_samples(const ElementRange& elements) const = 0;
+  virtual std::vector<Sample> side_samples(const ElementRange&) const { return {}; }
   /// The control mesh of a shell; none for other bodies.
   virtual const ControlMesh* control_mesh() const { return nullptr; }
-
-  /// A set of vertices that this rank keeps track of.
-  struct Watched {
-    std::size_t number;              ///< In the list that was given.
-    std::vector<std::int32_t> rows;  ///< Of its vertices, in their order.
-  };
-  /// Keeps track of sets of vertices; returns the number of the list for `watched`. Before `fill`.
-  std::size_t watch(std::vector<std::vector<std::int32_t>> sets);
-  /// Those on this rank, in their order, each on one that has all its vertices.
-  const std::vector<Watched>& watched(std::size_t list) const { return watched_[list].here; }
-
-  /// How many vertices the sets of a list have, on all ranks.
-  std::size_t vertices_in(std::size_t list) const;
-
+  /// The elements that a rank gets when the mesh is dealt out.
+  ElementRange first_share(const Comm& comm) const;
+  /// Keeps track of grips on the first share of each rank; returns the number of the list for `grips`. Collective.
+  std::size_t watch(const Comm& comm, std::vector<Grip> grips);
   /// Puts the mesh at rest on the ranks, moving as `velocity_gradient` about its centre of mass [1/s] and with
   /// `velocity` [m/s]; any share of it on each rank. Collective.
   void fill(const Comm& comm, const Vec3& velocity, const Mat3& velocity_gradient);
 
- protected:
-  MeshBody(std::string name, RestMesh mesh);
+  // --- Afterwards ---------------------------------------------------------------------------------------------------
 
-  /// A table with rows for elements, ids as those of quadrature points; its state moves with the elements.
+  /// The grips of a list on this rank, in order.
+  const std::vector<Grip>& grips(std::size_t list) const { return grips_[list]; }
+  /// Memory of the mesh on this rank besides its tables [bytes]: elements at rest, what is computed from them, grips,
+  /// and the whole while it is there.
+  std::size_t bytes_of_mesh() const;
+  /// How many vertices the grips of a list have, on all ranks. Collective.
+  std::int64_t vertices_in(const Comm& comm, std::size_t list) const;
+
+ protected:
+  MeshBody(std::string name, const MeshCounts& counts);
+
+  /// A table with rows for elements; its state moves with them. Rows of element e have ids [each * e, each * (e + 1)),
+  /// not all of which need exist.
   struct ElementRows {
     Table* table;
-    std::span<const std::int64_t> first;
+    std::int64_t each;
     std::string part;  ///< Follows the body's name in checkpoints.
   };
-  virtual std::vector<ElementRows> element_rows() { return {{&samples_.points(), mesh_.first_sample, "_contact"}}; }
+  virtual std::vector<ElementRows> element_rows() { return {{&samples_.points(), counts_.samples, "_contact"}}; }
+
+  // What elements are at rest, and whom it goes to.
+  /// Takes these elements out of the whole mesh.
+  virtual void take_share(const ElementRange& elements) = 0;
+  virtual void forget_whole() = 0;
+  /// The numbers of the elements at rest on this rank, ascending.
+  virtual std::vector<std::int64_t> elements() const = 0;
+  /// The vertices that they need, ascending.
+  virtual std::vector<std::int32_t> needed_vertices() const = 0;
+  /// Sends each to a rank. Collective.
+  virtual void send_elements(const Comm& comm, std::span<const int> to) = 0;
+  virtual std::size_t bytes_of_elements() const = 0;
+  /// How many rows of a table each element has.
+  virtual std::vector<std::int64_t> rows_of_elements(const Table& table) const = 0;
+  /// Adds the mass of the elements to that of vertices and quadrature points [kg].
+  virtual void add_mass(std::span<Real> of_vertices, std::span<Real> of_samples) const = 0;
 
   /// The elements of the piece at rest: state of the rows of elements, which are new.
   virtual void rest_elements() = 0;
@@ -127,20 +143,16 @@ class MeshBody : public Body {
     return false;
   }
 
-  /// Rows of the vertices in this rank's piece by number; -1: none.
-  std::vector<std::int32_t> row_of_vertex() const { return rows_of(piece_, mesh_.x.size()); }
+  /// The row of a vertex that this rank has.
+  std::int32_t row_of(std::int32_t vertex) const;
 
  private:
-  void adopt(const Comm& comm, std::span<const MeshPiece> pieces);
+  void adopt(const Comm& comm);
   void place_samples(Real dt);
 
-  struct WatchedList {
-    std::vector<std::vector<std::int32_t>> all;
-    std::vector<Watched> here;
-  };
-
-  RestMesh mesh_;
-  std::vector<WatchedList> watched_;
+  MeshCounts counts_;
+  bool is_dealt_ = false;
+  std::vector<std::vector<Grip>> grips_;
   MeshPiece piece_;
   Forest forest_;
   QuadraturePoints samples_;

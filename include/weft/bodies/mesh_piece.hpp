@@ -1,12 +1,13 @@
 #pragma once
-// A mesh among ranks: every element on one of them, its points owned or ghosts there.
+// A mesh among ranks: every element on one of them, its points owned or ghosts there. No rank knows the whole.
 
 #include "weft/fields/table.hpp"
 #include "weft/geometry/shape.hpp"
+#include "weft/parallel/directory.hpp"
 #include "weft/parallel/forest.hpp"
 
+#include <algorithm>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <vector>
 
@@ -26,20 +27,34 @@ std::int32_t row_in(const MeshPiece& piece, std::int32_t point);
 /// The row in a piece of each of `points` points, -1: none.
 std::vector<std::int32_t> rows_of(const MeshPiece& piece, std::size_t points);
 
-/// The points that an element needs.
-using PointsOfElement = std::function<std::span<const std::int32_t>(std::int64_t)>;
+/// Memory of the entries [bytes].
+template <class T>
+std::size_t bytes_of(const std::vector<T>& values) {
+  return values.capacity() * sizeof(T);
+}
 
-/// The pieces of all ranks, given the rank of each element. A point belongs to the lowest rank whose elements need it;
-/// points that no element needs have no row. The same on every rank.
-std::vector<MeshPiece> divide_mesh(std::span<const int> rank_of_element, const PointsOfElement& points_of,
-                                   std::size_t points, int ranks);
+/// Ascending, each once.
+template <class T>
+void sort_unique(std::vector<T>& values) {
+  std::sort(values.begin(), values.end());
+  values.erase(std::unique(values.begin(), values.end()), values.end());
+}
 
-/// Ranks of elements with these middles [m]: runs of a space-filling curve through them, as equal in number as can be.
-std::vector<int> equal_runs(std::span<const Vec3> middles, int ranks);
+/// Who owns each of `points` points: the lowest rank that needs it. needed: what this rank needs, ascending.
+/// Collective.
+Directory owners_of_points(const Comm& comm, std::span<const std::int32_t> needed, std::size_t points);
+
+/// The piece of this rank, which has these elements, both lists ascending. Collective.
+MeshPiece piece_of(const Comm& comm, std::vector<std::int64_t> elements, std::span<const std::int32_t> needed,
+                   const Directory& owners);
+
+/// Those of the elements with these middles [m] that go to a rank, ascending: a run of a space-filling curve through
+/// them, of runs as equal in number as can be.
+std::vector<std::int64_t> equal_run(std::span<const Vec3> middles, const Comm& comm);
 
 /// Copies the state of rows that stand on any rank, as read from a checkpoint, to the owned rows of a table with the
-/// same columns. Row i belongs to what has number i / each, which lives on home[i / each]. False, and nothing copied,
-/// unless these are the rows of the table. Collective.
-bool take_rows(const Comm& comm, Table from, std::span<const int> home, PointId each, Table& to);
+/// same columns and the Ids 0, 1, ... on all ranks. False, and nothing copied, unless these are the rows of the table.
+/// Collective.
+bool take_rows(const Comm& comm, Table from, Table& to);
 
 }  // namespace weft

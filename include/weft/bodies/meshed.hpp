@@ -2,15 +2,22 @@
 // What a meshed body offers to handles and loads: places that can be held, and points at which to integrate.
 
 #include "weft/base/types.hpp"
+#include "weft/parallel/comm.hpp"
 
 #include <array>
 #include <cstdint>
 #include <span>
-#include <utility>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
+
+/// Elements with numbers in [begin, end).
+struct ElementRange {
+  std::int64_t begin, end;
+  bool has(std::int64_t element) const { return begin <= element && element < end; }
+};
 
 /// A weighted sum over rows of a body's control points.
 struct Stencil {
@@ -33,21 +40,19 @@ struct Site {
   Vec3 where = Vec3::Zero();   ///< At rest, for selection [m].
   Vec3 normal = Vec3::Zero();  ///< Of the surface at rest, unit; zero if there is none.
   std::int32_t point = -1;     ///< The control point that it is at.
+  std::int64_t element = -1;   ///< One that needs all points of the stencils: the first one at the point.
   int boundary = -1;           ///< Number of the closed line of boundary edges that it is on; -1: none.
   bool at_end = false;         ///< Beyond the end of a side: belongs to it but lies not on the material.
 };
 
-/// All sites of a body, the same on every rank.
+/// Sites of a body.
 struct Sites {
   std::vector<Site> vertices;            ///< Those of the boundary too, without slope.
   std::vector<std::vector<Site>> sides;  ///< Straight runs of the boundary, each in the order along it.
 };
 
-/// "2 boundaries, from [0, 0, 0] to [1, 1, 0]".
-std::string in_words(const Sites& sites);
-
-/// The vertices of a mesh, each by itself.
-Sites sites_of_vertices(std::span<const Vec3> rest);
+/// "2 boundaries, from [0, 0, 0] to [1, 1, 0]", of the sites on all ranks. Collective.
+std::string in_words(const Comm& comm, const Sites& sites);
 
 /// A quadrature point of a surface on this rank, or of a side of it; for a side d1 is along it, with the material on
 /// the left, and d2 to the inside.

@@ -61,13 +61,7 @@ struct ShellDescription {
   ThicknessRule across;
 };
 
-/// The control points that shape each material face: those of all faces around its corners, ascending.
-std::vector<std::vector<std::int32_t>> points_around(const ControlMesh& mesh);
-
-/// Divides the faces of a mesh among ranks into runs of a space-filling curve through their middles, as equal in number
-/// as can be. A control point belongs to the lowest rank whose faces it shapes, so every point of the mesh has a row.
-/// The same on every rank.
-std::vector<MeshPiece> divide_shell(const ControlMesh& mesh, int ranks);
+struct ShellCage;
 
 /// One lamina of a quadrature point.
 struct Lamina {
@@ -86,21 +80,20 @@ using FaceMatrix = std::function<void(std::span<const std::int32_t> points, std:
 /// places of the control points [m], one for each row, ghosts up to date. No result depends on the number of threads.
 class ShellFaces {
  public:
-  /// faces: numbers of material faces. row_of_point: row of each control point of the mesh, -1 where there is none;
-  /// `rows` of them.
-  ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> faces, std::span<const std::int32_t> row_of_point,
-             std::size_t rows);
+  /// All material faces of a shell whose control points are the rows, a part of a larger one (ShellCage::as_shell);
+  /// numbers: theirs in that.
+  ShellFaces(const ShellDescription& part, std::vector<std::int64_t> numbers);
 
   /// Id (counted over all laminae of the mesh), PlasticStretch and PlasticStrain; no rows if the shell never yields.
   Table& laminae() { return laminae_; }
   const Table& laminae() const { return laminae_; }
-  const std::vector<std::int64_t>& faces() const { return faces_; }
+  const std::vector<std::int64_t>& faces() const { return numbers_; }
+  /// Memory of what is computed once and read in every step.
+  std::size_t bytes() const;
   /// Laminae of a face.
   std::int64_t laminae_per_face() const { return basis_.samples * across_; }
   /// Weights at the quadrature points; its points are rows.
   const LimitBasis& basis() const { return basis_; }
-  /// Area at rest of each quadrature point, face by face [m^2].
-  std::span<const Real> rest_areas() const { return rest_area_; }
   bool yields() const { return yield_.has_value(); }
   /// False if the shell is thicker than twice its radius of curvature somewhere.
   bool is_thin() const;
@@ -140,20 +133,20 @@ class ShellFaces {
   template <class F>
   void each_row_sum(std::span<Vec3> rows, F&& part_of_face) const;
 
-  std::vector<std::int64_t> faces_;
+  std::vector<std::int64_t> numbers_;
   AnyLamina law_;
   std::optional<LaminaYield> yield_;
   int across_;
   LimitBasis basis_;
-  std::vector<Lamina> stack_;  ///< across_ laminae for each quadrature point.
-  std::vector<Real> rest_area_;
+  std::vector<Lamina> stack_;                          ///< across_ laminae for each quadrature point.
   LimitBasis mass_basis_;                              ///< At points fine enough for products of the weights.
   std::vector<Real> mass_;                             ///< Of each of these points [kg].
   std::vector<std::int64_t> entry_offsets_, entries_;  ///< Where basis_.points names each row.
   Table laminae_;
 };
 
-/// One rank's part of a shell with its control points.
+/// One rank's part of a shell with its control points. Faces are divided into runs of a space-filling curve through
+/// their middles, as equal in number as can be.
 class Shell : public ShellFaces {
  public:
   /// Throws Error(geometry) if the shell is thicker than twice its radius of curvature somewhere. Collective, and so is
@@ -176,11 +169,11 @@ class Shell : public ShellFaces {
   Real stiffest(std::span<const Vec3> x) const;
 
  private:
-  Shell(const Comm& comm, const ShellDescription& shell, const std::vector<MeshPiece>& pieces);
+  Shell(const Comm& comm, const ShellDescription& shell, const ShellCage& cage);
+  Shell(const Comm& comm, const ShellDescription& shell, const ShellCage& cage, MeshPiece piece);
 
   Comm comm_;
   std::string name_;
-  std::vector<int> face_homes_, point_homes_;  ///< Rank of each face and control point of the whole mesh.
   MeshPiece piece_;
   Forest forest_;
   Table points_;

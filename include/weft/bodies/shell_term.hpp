@@ -30,14 +30,14 @@ class ShellTerm : public Term {
 /// Of the boundary of the material.
 std::vector<int> boundary_numbers(const ControlMesh& mesh);
 
-/// The limit surface at every vertex of the material, and the lines across its boundary.
-Sites sites_of(const ControlMesh& mesh);
+/// The limit surface at the vertices of the material whose element is in a range, and all lines across its boundary.
+Sites sites_of(const ControlMesh& mesh, const ElementRange& range);
 
-/// The quadrature points of some faces. rest: of the rows; areal_density: of each face of the mesh [kg/m^2].
-std::vector<Sample> surface_samples(const ShellFaces& faces, std::span<const Vec3> rest,
-                                    std::span<const Real> areal_density);
-/// Quadrature points along the boundary edges of some faces. row_of_point: of each control point of the mesh.
-std::vector<Sample> side_samples(std::span<const std::int64_t> of_faces, std::span<const std::int32_t> row_of_point,
-                                 std::span<const Vec3> rest, const ControlMesh& mesh);
+/// The quadrature points of some faces, and those along their boundary edges. row_of_point: of each control point of
+/// the mesh; rest: of the rows.
+std::vector<Sample> surface_samples(const ShellDescription& shell, std::span<const std::int64_t> faces,
+                                    std::span<const std::int32_t> row_of_point, std::span<const Vec3> rest);
+std::vector<Sample> side_samples(const ControlMesh& mesh, std::span<const std::int64_t> of_faces,
+                                 std::span<const std::int32_t> row_of_point, std::span<const Vec3> rest);
 
 }  // namespace weft

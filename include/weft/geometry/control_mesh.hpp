@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -50,6 +51,9 @@ std::vector<std::vector<EdgeLine>> edge_lines(const ControlMesh& mesh);
 
 /// The limit position of a control point that is surrounded by faces; points on the rim of the outer row have none.
 std::vector<Vec3> limit_points(const ControlMesh& mesh, std::vector<bool>& exists);
+
+/// The faces that shape the limit surface of some: those with a corner in common, themselves among them; ascending.
+std::vector<std::int64_t> faces_around(const ControlMesh& mesh, std::span<const std::int64_t> faces);
 
 /// The material as a polygon mesh.
 SurfaceMesh cage_of(const ControlMesh& mesh);

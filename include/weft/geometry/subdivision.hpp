@@ -23,6 +23,10 @@ struct LimitBasis {
   std::vector<std::int32_t> points;
   std::vector<BasisWeights> weights;
 
+  std::size_t bytes() const {
+    return offsets.capacity() * sizeof(std::int64_t) + points.capacity() * sizeof(std::int32_t) +
+           weights.capacity() * sizeof(BasisWeights);
+  }
   std::int64_t faces() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
   std::int64_t points_in(std::int64_t e) const { return offsets[e + 1] - offsets[e]; }
   std::span<const std::int32_t> points_of(std::int64_t e) const {

@@ -4,7 +4,6 @@
 #include "weft/fields/table.hpp"
 #include "weft/parallel/comm.hpp"
 
-#include <functional>
 #include <span>
 
 namespace weft {
@@ -29,8 +28,7 @@ Shipment ship(const Comm& comm, Table& table, std::span<const Leaver> leavers);
 /// The same, row r going to rank new_rank[r].
 Shipment ship(const Comm& comm, Table& table, std::span<const int> new_rank);
 
-/// Sends every row to the rank home(Id of the row), rows of which no rank is the home (-1) to none; afterwards they
-/// stand by ascending Id. Collective.
-void ship_home(const Comm& comm, Table& table, const std::function<int(PointId)>& home);
+/// The same; afterwards rows stand by ascending Id.
+void ship_sorted(const Comm& comm, Table& table, std::span<const int> new_rank);
 
 }  // namespace weft

@@ -39,7 +39,7 @@ class Handles {
  private:
   struct Held {
     std::size_t handle;
-    const HeldSum* sum;                                 ///< In the scene.
+    HeldAim aim;
     std::vector<std::pair<std::uint32_t, Real>> parts;  ///< Points, weights.
     Vec3 x, v;                                          ///< The sum now [m] and its velocity [m/s].
     Vec3 axis;                                          ///< After the step.
@@ -89,14 +89,13 @@ class GridHolds final : public Constraints {
   /// A held sum of a body on this rank at the end of a step.
   struct Held {
     std::size_t handle;
-    const MeshBody& body;
-    const HeldSum& sum;
-    std::span<const std::int32_t> rows;  ///< Of its vertices.
+    const Grip& grip;
+    HeldAim aim;
     const RigidState& state;
     Vec3 axis;
     Vec3 now;  ///< The sum at the start [m].
 
-    Real target() const { return axis.dot(sum.goal(state) - now); }
+    Real target() const { return axis.dot(aim.goal(state) - now); }
   };
   template <class Visit>
   void for_each_sum(Real time, Visit&& visit) const;

@@ -9,7 +9,8 @@
 namespace weft {
 
 /// A sentence for each such thing, with its place in the deck: colliders thinner than two grid spacings, contact points
-/// of shells that lie too far apart, and faces of shells that the grid does not tell apart. The same on every rank.
+/// of shells that lie too far apart, and faces of shells that the grid does not tell apart. The same on every rank. Of
+/// a scene without points: then meshes are whole.
 std::vector<std::string> advice_on(const Scene& scene);
 
 }  // namespace weft

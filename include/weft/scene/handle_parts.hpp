@@ -20,8 +20,9 @@ class ChosenPart {
   ChosenPart(const Comm& comm, const HandleDeck& deck, const ControlMesh* mesh, std::size_t vertices, Real voxel_size);
 
   std::vector<Site> vertices(const Sites& sites) const { return vertices_in(sites, part_); }
-  /// Those that a hold keeps. Throws Error(deck) if there are none, or no slope where it keeps one.
-  std::vector<Site> held(const Sites& sites, const HoldDeck& hold) const;
+  /// Those that a hold keeps. Throws Error(deck) if there are none on any rank, or no slope where it keeps one.
+  /// Collective.
+  std::vector<Site> held(const Comm& comm, const Sites& sites, const HoldDeck& hold) const;
   /// Those of some samples. Throws Error(deck) if the part is chosen by vertices.
   std::vector<Sample> inside(const std::vector<Sample>& samples, const char* what) const;
   /// Those of quadrature points of a surface; fibers have none. Throws as `inside`.

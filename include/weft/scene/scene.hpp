@@ -26,29 +26,25 @@ struct BodySource {
   Real from, until;  ///< Open between these times [s].
 };
 
-/// A handle on a body with a mesh. What it holds or loads goes over sets of vertices that the body watches
-/// (MeshBody::watch); the lists below have one entry for each, the same on every rank.
+/// A handle on a body with a mesh. What it holds or loads is in grips that the body keeps track of (MeshBody::watch).
 struct GridHandle {
   std::string name;
   std::size_t body;
-  std::size_t list;  ///< Of watched sets.
+  std::size_t list;  ///< Of grips.
 
+  /// Each grip is a HeldSum.
   struct Hold {
-    std::vector<HeldSum> sums;
     RigidMotion motion;
     Real until;  ///< Then the part is let go [s].
   };
-  /// Forces that keep their direction; each set is one vertex.
+  /// Forces that keep their direction [N]; each grip is one on a vertex.
   struct Dead {
-    std::vector<Vec3> forces;  ///< [N].
     Amplitude amplitude;
   };
-  /// A load that turns with the surface.
+  /// A load that turns with the surface; each grip is a sample of it with its follower_measure.
   struct Following {
     Follower kind;
     Real magnitude;
-    std::vector<Sample> samples;
-    std::vector<Real> measures;  ///< follower_measure of each sample.
     Amplitude amplitude;
   };
   std::variant<Hold, Dead, Following> action;

@@ -356,29 +356,25 @@ TEST(ShellRanks, StiffestDoesNotDependOnTheirNumber) {
 }
 
 TEST(ShellRanks, EveryPointHasOneOwnerAndGhostsNameIt) {
-  const ControlMesh mesh = irregular_patch(12, 14, bowl);
-  for (const int ranks : {1, 2, 3, 7, 200}) {
-    const auto pieces = divide_shell(mesh, ranks);
-    std::vector<int> owner(mesh.points.size(), -1), row(mesh.points.size(), -1);
-    std::int64_t faces = 0;
-    for (int r = 0; r < ranks; ++r) {
-      faces += static_cast<std::int64_t>(pieces[r].elements.size());
-      EXPECT_LE(pieces[r].elements.size(), static_cast<std::size_t>(mesh.material_faces / ranks + 1));
-      for (std::size_t k = 0; k < pieces[r].owned; ++k) {
-        EXPECT_EQ(owner[pieces[r].points[k]], -1);
-        owner[pieces[r].points[k]] = r;
-        row[pieces[r].points[k]] = static_cast<int>(k);
-      }
-    }
-    EXPECT_EQ(faces, mesh.material_faces);
-    for (const MeshPiece& piece : pieces) {
-      ASSERT_EQ(piece.points.size(), piece.owned + piece.originals.size());
-      for (std::size_t g = 0; g < piece.originals.size(); ++g) {
-        EXPECT_EQ(piece.originals[g].rank, owner[piece.points[piece.owned + g]]);
-        EXPECT_EQ(piece.originals[g].row, row[piece.points[piece.owned + g]]);
-      }
-    }
-    EXPECT_EQ(std::count(owner.begin(), owner.end(), -1), 0);
+  const ShellDescription description = bowl_shell();
+  const Shell shell(Comm::world(), description);
+  const MeshPiece& piece = shell.piece();
+  const std::size_t count = description.mesh.points.size();
+  EXPECT_LE(piece.elements.size(),
+            static_cast<std::size_t>(description.mesh.material_faces / Comm::world().size() + 1));
+  EXPECT_EQ(Comm::world().sum(static_cast<std::int64_t>(piece.elements.size())), description.mesh.material_faces);
+  std::vector<std::int64_t> owners(count, 0), rank(count, 0), row(count, 0);
+  for (std::size_t k = 0; k < piece.owned; ++k) {
+    owners[piece.points[k]] = 1;
+    rank[piece.points[k]] = Comm::world().rank();
+    row[piece.points[k]] = static_cast<std::int64_t>(k);
+  }
+  for (auto* all : {&owners, &rank, &row}) Comm::world().sum(std::span(*all));
+  EXPECT_EQ(owners, std::vector<std::int64_t>(count, 1));
+  ASSERT_EQ(piece.points.size(), piece.owned + piece.originals.size());
+  for (std::size_t g = 0; g < piece.originals.size(); ++g) {
+    EXPECT_EQ(piece.originals[g].rank, rank[piece.points[piece.owned + g]]);
+    EXPECT_EQ(piece.originals[g].row, row[piece.points[piece.owned + g]]);
   }
 }
 

@@ -32,7 +32,7 @@ TEST(ShellTermTest, PassesTheChecksThatEveryTermPasses) {
 
 TEST(SitesOfTest, VerticesLieOnTheLimitSurfaceAlsoWhereItIsIrregular) {
   for (const ControlMesh& mesh : {sheet(), irregular_patch(12, 12, rectangle(width, height))}) {
-    const Sites sites = sites_of(mesh);
+    const Sites sites = sites_of(mesh, {0, mesh.material_faces});
     EXPECT_EQ(sites.vertices.size(), (mesh.material_faces == 24 ? 7u * 5u : 13u * 13u));
     for (const Site& site : sites.vertices) EXPECT_LE((site.place.of(mesh.points) - site.where).norm(), 1e-14);
   }
@@ -40,7 +40,7 @@ TEST(SitesOfTest, VerticesLieOnTheLimitSurfaceAlsoWhereItIsIrregular) {
 
 TEST(SitesOfTest, SidesRunAlongTheBoundaryWithTheirSlopesInside) {
   const ControlMesh mesh = sheet();
-  const Sites sites = sites_of(mesh);
+  const Sites sites = sites_of(mesh, {0, mesh.material_faces});
   ASSERT_EQ(sites.sides.size(), 4u);
   for (const auto& side : sites.sides) {
     EXPECT_TRUE(side.front().at_end);
@@ -66,22 +66,24 @@ TEST(SitesOfTest, BoundariesAreNumberedByTheirLowestPoint) {
     EXPECT_EQ(number[p], first ? 0 : last ? 1 : -1);
   }
   std::array<int, 3> count{};
-  for (const Site& site : sites_of(band).vertices) ++count[site.boundary + 1];
+  for (const Site& site : sites_of(band, {0, band.material_faces}).vertices) ++count[site.boundary + 1];
   EXPECT_EQ(count, (std::array{24, 12, 12}));
 }
 
 TEST(SamplesTest, AddUpToAreaMassAndPerimeter) {
   const Comm comm = Comm::world();
-  const Shell shell(comm, test::elastic_shell(sheet(), 100, 0.3, 0.1));
+  ShellDescription description = test::elastic_shell(sheet(), 100, 0.3, 0.1);
+  description.density = 70;
+  const Shell shell(comm, description);
   Real area = 0, mass = 0, length = 0;
   const auto rest = shell.points().get<RestPosition>();
-  for (const Sample& sample : surface_samples(shell, rest, std::vector<Real>(24, 7))) {
+  std::vector<std::int32_t> row(sheet().points.size(), -1);
+  for (std::size_t r = 0; r < rest.size(); ++r) row[shell.piece().points[r]] = static_cast<std::int32_t>(r);
+  for (const Sample& sample : surface_samples(description, shell.faces(), row, rest)) {
     area += sample.measure;
     mass += sample.mass;
   }
-  std::vector<std::int32_t> row(sheet().points.size(), -1);
-  for (std::size_t r = 0; r < rest.size(); ++r) row[shell.piece().points[r]] = static_cast<std::int32_t>(r);
-  for (const Sample& sample : side_samples(shell.faces(), row, rest, sheet())) {
+  for (const Sample& sample : side_samples(sheet(), shell.faces(), row, rest)) {
     length += sample.measure;
     Vec3 along = Vec3::Zero(), inside = Vec3::Zero();
     for (std::size_t k = 0; k < sample.rows.size(); ++k) {

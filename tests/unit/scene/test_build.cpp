@@ -9,11 +9,15 @@
 namespace weft {
 namespace {
 
+Scene empty_scene_of(const std::string& rest) {
+  return build_scene(
+      Comm::world(),
+      parse_deck("weft: 1\ndomain: {dx: 0.1}\ntime: {end: 1, frame_interval: 0.1}\n" + rest, "test.yaml", "."));
+}
+
 Scene scene_of(const std::string& rest) {
-  const Comm comm = Comm::world();
-  Scene scene = build_scene(
-      comm, parse_deck("weft: 1\ndomain: {dx: 0.1}\ntime: {end: 1, frame_interval: 0.1}\n" + rest, "test.yaml", "."));
-  fill_bodies(comm, scene);
+  Scene scene = empty_scene_of(rest);
+  fill_bodies(Comm::world(), scene);
   return scene;
 }
 
@@ -143,9 +147,9 @@ TEST(BuildTest, WallsMoveAsTheDeckSays) {
 /// Advice on a collider of this shape and a shell with these keys, at dx = 0.1.
 std::vector<std::string> advice(const std::string& shape, const std::string& shell) {
   return advice_on(
-      scene_of("materials: {rubber: {law: stvk_hencky, density: 500, youngs_modulus: 1e4, poisson_ratio: 0.3}}\n"
-               "bodies: [{name: s, kind: shell, material: rubber, thickness: 0.01, contact: {stiffness: 1e4}, " +
-               shell + "}]\ncolliders: [{name: c, shape: {" + shape + "}}]\n"));
+      empty_scene_of("materials: {rubber: {law: stvk_hencky, density: 500, youngs_modulus: 1e4, poisson_ratio: 0.3}}\n"
+                     "bodies: [{name: s, kind: shell, material: rubber, thickness: 0.01, contact: {stiffness: 1e4}, " +
+                     shell + "}]\ncolliders: [{name: c, shape: {" + shape + "}}]\n"));
 }
 
 TEST(AdviceTest, NamesWhatIsTooThinOrTooFarApartForTheGridAndNothingElse) {

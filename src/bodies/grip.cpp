@@ -1,0 +1,64 @@
+#include "weft/bodies/grip.hpp"
+
+#include "weft/parallel/send.hpp"
+
+#include <algorithm>
+
+namespace weft {
+
+Grip grip_of(const HeldSum& sum) {
+  Grip grip{sum.element,
+            {sum.rest.x(), sum.rest.y(), sum.rest.z(), sum.total, sum.axis.x(), sum.axis.y(), sum.axis.z()},
+            {},
+            0,
+            {}};
+  for (std::size_t k = 0; k < sum.stencil.rows.size(); ++k)
+    grip.vertices.push_back({sum.stencil.rows[k], {sum.stencil.weights[k], 0, 0}});
+  return grip;
+}
+
+HeldAim aim_of(const Grip& grip) {
+  const auto& v = grip.values;
+  return {Vec3(v[0], v[1], v[2]), v[3], Vec3(v[4], v[5], v[6])};
+}
+
+Grip grip_of(const Sample& sample, Real value) {
+  Grip grip{sample.face, {value}, {}, 0, {}};
+  for (std::size_t k = 0; k < sample.rows.size(); ++k)
+    grip.vertices.push_back({sample.rows[k], {sample.value[k], sample.d1[k], sample.d2[k]}});
+  return grip;
+}
+
+Grip grip_of(std::int64_t element, std::int32_t vertex, const Vec3& force) {
+  return {element, {force.x(), force.y(), force.z()}, {{vertex, {1, 0, 0}}}, 0, {}};
+}
+
+Vec3 force_of(const Grip& grip) { return {grip.values[0], grip.values[1], grip.values[2]}; }
+
+std::vector<Grip> send_grips(const Comm& comm, std::span<const Grip> grips, std::span<const int> to) {
+  struct Head {
+    std::int64_t element, order, vertices;
+    std::array<Real, 7> values;
+  };
+  std::vector<Head> heads;
+  std::vector<Grip::Vertex> vertices;
+  std::vector<int> to_of_vertex;
+  for (std::size_t g = 0; g < grips.size(); ++g) {
+    const Grip& grip = grips[g];
+    heads.push_back({grip.element, grip.order, static_cast<std::int64_t>(grip.vertices.size()), grip.values});
+    vertices.insert(vertices.end(), grip.vertices.begin(), grip.vertices.end());
+    to_of_vertex.insert(to_of_vertex.end(), grip.vertices.size(), to[g]);
+  }
+  // Both arrive in the same order: by source, and of each as they were sent.
+  vertices = send(comm, vertices, to_of_vertex);
+  std::vector<Grip> arrived;
+  auto next = vertices.begin();
+  for (const Head& head : send(comm, heads, to)) {
+    arrived.push_back({head.element, head.values, {next, next + head.vertices}, head.order, {}});
+    next += head.vertices;
+  }
+  std::sort(arrived.begin(), arrived.end(), [](const Grip& a, const Grip& b) { return a.order < b.order; });
+  return arrived;
+}
+
+}  // namespace weft
