@@ -3,6 +3,7 @@
 #include "weft/bodies/shell_body.hpp"
 
 #include "bodies/director_kernel.hpp"
+#include "bodies/shell_fields.hpp"
 #include "bodies/shell_kernel.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/sums.hpp"
@@ -24,14 +25,6 @@ constexpr Real share_of_control_points = 0.5;
 constexpr Real frequency_margin = 1.05;
 /// A face is drawn as so many squares in each direction.
 constexpr int drawn_divisions = 3;
-
-/// Middles of n x n equal squares of a face.
-std::vector<Vec2> middles(int n) {
-  std::vector<Vec2> at;
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < n; ++i) at.emplace_back((i + 0.5) / n, (j + 0.5) / n);
-  return at;
-}
 
 /// The numbers of a range.
 template <class T>
@@ -283,27 +276,18 @@ void ShellBody::add_stiffness(bool in_loop, std::span<const Vec3> x, std::span<c
     }
 }
 
-/// Principal values of a symmetric tensor given by components with respect to tangents of metric a, of largest size.
-Real largest_principal(const Mat2& mixed) {
-  const Real mean = mixed.trace() / 2, D = mixed.determinant(), root = std::sqrt(std::max(0.0, mean * mean - D));
-  return mean >= 0 ? mean + root : mean - root;
-}
-
 Picture ShellBody::picture() const {
   constexpr int n = drawn_divisions;
   std::vector<Vec2> corners;
   for (int j = 0; j <= n; ++j)
     for (int i = 0; i <= n; ++i) corners.emplace_back(Real(i) / n, Real(j) / n);
   const LimitBasis at_corners = limit_basis(part_.mesh, all_faces(), corners);
-  const auto squares = middles(n);
-  const LimitBasis at_squares = limit_basis(part_.mesh, all_faces(), squares);
 
   Picture picture;
   picture.corners = 3;
-  picture.fields = Table::with<MembraneStrain, CurvatureChange, PlasticStrain, ContactPressure>();
-  picture.fields.resize(static_cast<std::size_t>(2 * n * n * at_corners.faces()));
-  const auto strain = picture.fields.get<MembraneStrain>(), curvature = picture.fields.get<CurvatureChange>(),
-             plastic = picture.fields.get<PlasticStrain>(), pressure = picture.fields.get<ContactPressure>();
+  picture.fields = surface_fields(part_.mesh, all_faces(), *faces_, x(), n);
+  picture.fields.add<ContactPressure>();
+  const auto pressure = picture.fields.get<ContactPressure>();
   const auto a3 = samples().get<Director>();
   std::size_t cell = 0;
   for (std::int64_t e = 0; e < at_corners.faces(); ++e) {
@@ -313,22 +297,10 @@ Picture ShellBody::picture() const {
       for (int i = 0; i < n; ++i) {
         const std::int64_t a = first + j * (n + 1) + i, b = a + 1, c = b + n + 1, d = a + n + 1;
         for (const std::int64_t corner : {a, b, c, a, c, d}) picture.cells.push_back(corner);
-        const int s = j * n + i;
-        const SurfacePoint<Real> here(jet_at(at_squares, e, s, x())), rest(jet_at(at_squares, e, s, part_.mesh.points));
-        const Mat2 stretch = rest.inverse_metric * form_matrix<Real>(here.forms.head<3>());
-        const Real m = stretch.trace() / 2, r = std::sqrt(std::max(0.0, m * m - stretch.determinant()));
-        const Vec2 logs(std::log(m + r) / 2, std::log(std::max(m - r, 1e-300)) / 2);
-        const Real bend = largest_principal(here.inverse_metric * form_matrix<Real>(here.forms.tail<3>()) -
-                                            rest.inverse_metric * form_matrix<Real>(rest.forms.tail<3>()));
         const int nc = contact_.per_edge;
         const std::size_t q = row_of_sample(e, std::min(nc - 1, j * nc / n) * nc + std::min(nc - 1, i * nc / n));
         const Real s3 = a3[q].dot(normal_at(q)), gap = std::max(0.0, 1 - s3);
-        for (int half = 0; half < 2; ++half, ++cell) {
-          strain[cell] = std::abs(logs[0]) > std::abs(logs[1]) ? logs[0] : logs[1];
-          curvature[cell] = bend;
-          plastic[cell] = faces_->plastic_strain_near(e, squares[static_cast<std::size_t>(s)]);
-          pressure[cell] = contact_.law.compression * gap * gap;
-        }
+        for (int half = 0; half < 2; ++half) pressure[cell++] = contact_.law.compression * gap * gap;
       }
   }
   return picture;

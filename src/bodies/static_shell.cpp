@@ -1,5 +1,6 @@
 // A shell without grid.
 
+#include "bodies/shell_fields.hpp"
 #include "weft/bodies/shell_term.hpp"
 #include "weft/bodies/static_body.hpp"
 
@@ -68,6 +69,15 @@ class StaticShell final : public StaticBody {
         }
     }
     return drawing;
+  }
+
+  /// Of the middle surface.
+  Table cell_fields() const override {
+    const auto at = shell_.points().get<Position>();
+    std::vector<Vec3> now(mesh_.points.size(), Vec3::Zero());  // by number
+    for (std::size_t p = 0; p < now.size(); ++p)
+      if (row_of_point_[p] >= 0) now[p] = at[static_cast<std::size_t>(row_of_point_[p])];
+    return surface_fields(mesh_, shell_.piece().elements, shell_, now, drawn_divisions);
   }
 
  private:

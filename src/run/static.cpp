@@ -388,6 +388,12 @@ void StaticRun::resume(const std::filesystem::path& checkpoint) {
   }
   saved_step_ = state_.step;
   resumed_ = true;
+  // Reactions are no state; with them the first step along the arc takes as many iterations as in an unbroken run, on
+  // which the length of the next depends.
+  if (deck_.loading.path == LoadPath::arc && state_.step > 0) {
+    equilibrium_.at_time(motion_, state_.time);
+    motion_.u.set_zero();
+  }
   log_info(fmt::format("Resuming from {} at step {}, t = {:.6g} s.", checkpoint.string(), state_.step, state_.time));
 }
 

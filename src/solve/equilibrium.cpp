@@ -48,6 +48,10 @@ constexpr Real soft_tolerance = 1e-2;
 constexpr int most_cuts = 20;
 constexpr Real slope_left = 0.5;
 
+/// A step along the arc that is this many times as long as planned went far to the side, to another branch: the way
+/// there turned by the angle of this secant.
+constexpr Real longest_secant = 2;
+
 /// Percentage by which MUMPS may need more space than it expects: the zero block makes it choose other pivots.
 constexpr const char* mumps_space = "mat_mumps_icntl_14";
 
@@ -492,16 +496,49 @@ struct Equilibrium::Solver {
     check_petsc(MatZeroEntries(J));
   }
 
-  EquilibriumReport solve(Motion& m) {
+  void start_from(Motion& m) {
     motion = &m;
-    if (k0 == 0) {
-      set_unknowns(m);
-      look_at(x);
-      measure_stiffness();
+    set_unknowns(m);
+    if (k0 != 0) return;
+    look_at(x);
+    measure_stiffness();
+  }
+
+  /// How a balanced motion goes on along its path, a length of 1 across the present plane; none if that is not known.
+  std::optional<Increment> tangent(const Motion& at) {
+    Motion m = at;
+    start_from(m);
+    drag = 0;
+    check_petsc(MatZeroEntries(J));
+    look_at(x);
+    assemble(J, x);
+    check_petsc(VecSet(r, 0));
+    if (comm.is_root()) check_petsc(VecSetValue(r, time_index, k0 * settings.size, INSERT_VALUES));
+    check_petsc(VecAssemblyBegin(r));
+    check_petsc(VecAssemblyEnd(r));
+    KSP ksp = nullptr;
+    KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+    check_petsc(SNESGetKSP(snes, &ksp));
+    check_petsc(KSPSetOperators(ksp, J, J));
+    check_petsc(KSPSolve(ksp, r, x));
+    check_petsc(KSPGetConvergedReason(ksp, &reason));
+    if (reason < 0) {
+      forget_factors();
+      motion = nullptr;
+      return {};
     }
+    look_at(x);
+    motion = nullptr;
+    return Increment{m.u, m.time};
+  }
+
+  EquilibriumReport solve(Motion& m) {
+    start_from(m);
     EquilibriumReport report;
     const Motion guess = m;
-    const std::span<const Attempt> all = settings.slack ? std::span<const Attempt>(slack_attempts) : attempts;
+    std::span<const Attempt> all = attempts;
+    if (settings.slack) all = slack_attempts;
+    else if (plane) all = all.first(1);  // a shorter step is a better remedy than a drag, which may leave the path
     for (const Attempt& attempt : all) {
       m = guess;
       set_unknowns(m);
@@ -592,16 +629,37 @@ EquilibriumReport Equilibrium::at_time(Motion& motion, Real time) {
 EquilibriumReport Equilibrium::along_arc(Motion& motion, const Increment& last, const PathMeasure& measure,
                                          Real length) {
   WEFT_ENSURE(solver_->settings.follow_arc);
-  const Real last_length = length_of(last, measure);
-  WEFT_ENSURE(last_length > 0);
-  FreedomValues slope = last.u;
-  for (Real& x : slope.all()) x /= measure.displacement * measure.displacement * last_length;
-  const Real time_slope = last.time / (measure.time * measure.time * last_length);
-  solver_->plane.emplace(Solver::Plane{motion, std::move(slope), time_slope, length});
+  const Motion start = motion;
+  const auto look_along = [&](const Increment& way) {
+    const Real way_length = length_of(way, measure);
+    WEFT_ENSURE(way_length > 0);
+    FreedomValues slope = way.u;
+    for (Real& x : slope.all()) x /= measure.displacement * measure.displacement * way_length;
+    solver_->plane.emplace(
+        Solver::Plane{start, std::move(slope), way.time / (measure.time * measure.time * way_length), length});
+    return length / way_length;
+  };
+  Increment way = last;
+  Real share = look_along(way);
+  // Where metal flows the tangent depends on where the path goes.
+  if (!solver_->settings.flows)
+    if (std::optional<Increment> tangent = solver_->tangent(start)) {
+      way = *std::move(tangent);
+      share = look_along(way);
+    }
   // The guess goes straight on.
-  for (std::size_t k = 0; k < last.u.all().size(); ++k) motion.u.all()[k] += length / last_length * last.u.all()[k];
-  motion.time += length / last_length * last.time;
-  return solver_->solve(motion);
+  for (std::size_t k = 0; k < way.u.all().size(); ++k) motion.u.all()[k] += share * way.u.all()[k];
+  motion.time += share * way.time;
+  const std::vector<PetscScalar> multipliers = solver_->multipliers;
+  EquilibriumReport report = solver_->solve(motion);
+  Increment gone{motion.u, motion.time - start.time};
+  for (std::size_t k = 0; k < gone.u.all().size(); ++k) gone.u.all()[k] -= start.u.all()[k];
+  if (report.converged && length_of(gone, measure) > longest_secant * length) {
+    report.converged = false;
+    report.failure = "the balance that was found is not the next one along the path";
+    solver_->multipliers = multipliers;
+  }
+  return report;
 }
 
 Real Equilibrium::length_of(const Increment& increment, const PathMeasure& measure) const {

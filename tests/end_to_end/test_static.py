@@ -4,6 +4,8 @@ import math
 import pathlib
 import unittest
 
+import h5py
+
 from program import Case, checkpoints, history, run_json, weft
 
 DECKS = pathlib.Path(__file__).resolve().parents[2] / "decks"
@@ -193,6 +195,12 @@ handles:
             # Closed form of the elastica: with half of the moment the strip is half a circle. Tolerance 1e-3 L.
             self.assertAlmostEqual(half["end_x"], -12, delta=0.012)
             self.assertAlmostEqual(abs(half["end_z"]), 7.639437, delta=0.012)
+            with h5py.File(sorted((output / "frames").glob("strip_*.hdf"))[-1]) as file:
+                fields = {name: data[:] for name, data in file["VTKHDF/CellData"].items()}
+            self.assertEqual(len(fields["curvature"]), 24 * 2 * 32)  # 4 x 4 squares of two triangles on a face
+            self.assertLess(max(abs(abs(fields["curvature"]) * 12 / (2 * math.pi) - 1)), 5e-3)
+            self.assertLess(max(abs(fields["membrane_strain"])), 1e-3)
+            self.assertEqual(max(abs(fields["plastic_strain"])), 0)
         x, z, torque = ends[0]
         self.assertAlmostEqual(x, -12, delta=0.012)
         self.assertAlmostEqual(z, 0, delta=0.012)

@@ -28,6 +28,14 @@ struct PlasticStretch : Field<Vec3> {
   static constexpr Label label{"plastic_stretch", "1"};
 };
 
+// Shown quantities of the middle surface.
+struct MembraneStrain : Field<Real> {
+  static constexpr Label label{"membrane_strain", "1", Keep::shown};  ///< Logarithmic, of largest size.
+};
+struct CurvatureChange : Field<Real> {
+  static constexpr Label label{"curvature", "1/m", Keep::shown};  ///< Change of the principal one of largest size.
+};
+
 /// Where the laminae lie across the thickness.
 struct ThicknessRule {
   enum class Kind {

@@ -15,13 +15,7 @@ struct Director : Field<Vec3> {
   static constexpr Label label{"director", "1"};
 };
 
-// Shown quantities of the middle surface.
-struct MembraneStrain : Field<Real> {
-  static constexpr Label label{"membrane_strain", "1", Keep::shown};  ///< Logarithmic, of largest size.
-};
-struct CurvatureChange : Field<Real> {
-  static constexpr Label label{"curvature", "1/m", Keep::shown};  ///< Change of the principal one of largest size.
-};
+// Shown, besides those of the middle surface.
 struct ContactPressure : Field<Real> {
   static constexpr Label label{"contact_pressure", "Pa", Keep::shown};
 };

@@ -179,6 +179,47 @@ TEST(EquilibriumTest, ArcLengthFollowsTheTrussThroughItsSnap) {
   EXPECT_LT(lowest, -0.95 * truss_force(way));
 }
 
+TEST(EquilibriumTest, ArcLengthFollowsATrussThatIsDrawnBySoftBarWhichSnapsBack) {
+  // The bar below the apex is a spring of 10 N/m, softer than the truss is steep where it falls, so that its end goes
+  // up again while the apex comes down; the path turns sharply at both limits.
+  const Real soft = 10;
+  test::SpringNet net = truss();
+  net.points.emplace_back(0, height - stiffness / soft, 0);
+  net.bars.push_back({1, 3});
+  Analysis a(std::move(net));
+  hold_feet(a.held);
+  for (const std::int32_t point : {1, 3})
+    for (const int axis : {0, 2}) a.held.hold(point, axis);
+  const DeadLoad load = a.load({{3, {0, -1, 0}}}, Amplitude{{{-100, -100}, {100, 100}}});
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.size = height, .follow_arc = true});
+
+  ASSERT_TRUE(equilibrium.at_time(a.motion, 4).converged);
+  Increment last{a.motion.u, 4};
+  const PathMeasure measure{equilibrium.length_of(last, {1, 1e300}), last.time};
+  Real w = -a.u(1).y(), length = 1, reached = 0, least = 0;
+  int steps = 0;
+  for (; w < 2.2 * height && steps < 100; ++steps) {
+    const Motion start = a.motion;
+    const EquilibriumReport report = equilibrium.along_arc(a.motion, last, measure, length);
+    if (!report.converged) {
+      a.motion = start;
+      length /= 2;
+      continue;
+    }
+    for (std::size_t k = 0; k < last.u.all().size(); ++k) last.u.all()[k] = a.motion.u.all()[k] - start.u.all()[k];
+    last.time = a.motion.time - start.time;
+    length = std::min(1.5 * length, 1.0);
+    ASSERT_GT(-a.u(1).y(), w) << "the apex comes down all the time";
+    w = -a.u(1).y();
+    EXPECT_NEAR(a.motion.time, truss_force(w), 1e-6) << "w = " << w;
+    EXPECT_NEAR(-a.u(3).y(), w + truss_force(w) / soft, 1e-6);
+    reached = std::max(reached, -a.u(3).y());
+    least = std::min(least, -a.u(3).y() - reached);
+  }
+  EXPECT_LT(steps, 100);
+  EXPECT_LT(least, -0.3);
+}
+
 TEST(EquilibriumTest, ChainThatIsSlackAtFirstHangsInItsCatenary) {
   // Equal weights on equal stiff links: the horizontal tension H is the same in all links, and the vertical one grows
   // by one weight from link to link.
