@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
@@ -194,7 +195,42 @@ void compact(ControlMesh& mesh) {
   mesh.points.resize(count);
   for (Quad& face : mesh.faces)
     for (std::int32_t& p : face) p = number[p];
+  for (auto& listed : mesh.group_points) {
+    std::erase_if(listed, [&](std::int32_t p) { return number[static_cast<std::size_t>(p)] == none; });
+    for (std::int32_t& p : listed) p = number[static_cast<std::size_t>(p)];
+  }
 }
+
+/// Points of groups that are divided: new points belong to a group if all do that they lie between.
+class DividedGroups {
+ public:
+  DividedGroups(const std::vector<std::vector<std::int32_t>>& listed) {
+    for (const auto& points : listed) groups_.emplace_back(points.begin(), points.end());
+    fine_ = groups_;
+  }
+
+  /// The quad in corner c of a face, as `divide` tells it.
+  template <class Face>
+  void add(const Face& face, std::size_t c, const Quad& quad) {
+    const std::size_t n = face.size();
+    for (std::size_t g = 0; g < groups_.size(); ++g) {
+      const auto has = [&](std::int32_t p) { return groups_[g].contains(p); };
+      if (!has(face[c])) continue;
+      if (has(face[(c + 1) % n])) fine_[g].insert(quad[1]);
+      if (has(face[(c + n - 1) % n])) fine_[g].insert(quad[3]);
+      if (std::all_of(face.begin(), face.end(), has)) fine_[g].insert(quad[2]);
+    }
+  }
+
+  std::vector<std::vector<std::int32_t>> points() const {
+    std::vector<std::vector<std::int32_t>> all;
+    for (const auto& points : fine_) all.emplace_back(points.begin(), points.end());
+    return all;
+  }
+
+ private:
+  std::vector<std::set<std::int32_t>> groups_, fine_;
+};
 
 std::array<Vec2, 4> child_texture(std::span<const Vec2> corners, std::size_t c) {
   const std::size_t n = corners.size();
@@ -222,15 +258,19 @@ ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name) {
   };
   if (std::all_of(polygons.begin(), polygons.end(), [](const auto& face) { return face.size() == 4; })) {
     quads.points = mesh.points;
+    quads.group_points = mesh.group_points;
     for (std::size_t f = 0; f < polygons.size(); ++f) {
       add(f, {polygons[f][0], polygons[f][1], polygons[f][2], polygons[f][3]});
       if (!mesh.texture.empty()) std::copy_n(texture_of(f).begin(), 4, quads.texture.emplace_back().begin());
     }
   } else {
+    DividedGroups groups(mesh.group_points);
     quads.points = divide(mesh.points, polygons, [&](std::size_t f, std::size_t c, const Quad& quad) {
       add(f, quad);
+      groups.add(polygons[f], c, quad);
       if (!mesh.texture.empty()) quads.texture.push_back(child_texture(texture_of(f), c));
     });
+    quads.group_points = groups.points();
   }
   quads.material_faces = static_cast<std::int64_t>(quads.faces.size());
   compact(quads);
@@ -241,12 +281,15 @@ ControlMesh refined(const ControlMesh& mesh) {
   ControlMesh fine;
   fine.groups = mesh.groups;
   fine.material_faces = 4 * mesh.material_faces;
+  DividedGroups groups(mesh.group_points);
   fine.points = divide(mesh.points, mesh.faces, [&](std::size_t f, std::size_t c, Quad quad) {
     fine.faces.push_back(quad);
     if (static_cast<std::int64_t>(f) >= mesh.material_faces) return;
+    groups.add(mesh.faces[f], c, quad);
     if (!mesh.group.empty()) fine.group.push_back(mesh.group[f]);
     if (!mesh.texture.empty()) fine.texture.push_back(child_texture(mesh.texture[f], c));
   });
+  fine.group_points = groups.points();
   // Of the two rings that the outer row became, the one at the material stays.
   std::vector<bool> material(fine.points.size(), false);
   for (std::int64_t f = 0; f < fine.material_faces; ++f)

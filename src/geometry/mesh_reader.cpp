@@ -48,6 +48,7 @@ class ObjReader {
         words_.fail_at(items.place, "this names {} {}, but the file has only {}", items.what, items.largest,
                        items.count);
     require_surface(name_, mesh_);
+    if (listed_points_) mesh_.group_points.resize(mesh_.groups.size());
     if (std::find(texture_of_corner_.begin(), texture_of_corner_.end(), 0) == texture_of_corner_.end())
       for (const std::int64_t t : texture_of_corner_) mesh_.texture.push_back(texture_points_[t - 1]);
     return std::move(mesh_);
@@ -61,12 +62,13 @@ class ObjReader {
     else if (keyword.text == "g") read_group();
     else if (keyword.text == "vn") read_numbers(normals_, 3, 3);
     else if (keyword.text == "f") read_face();
+    else if (keyword.text == "p") read_points_of_group();
     else if (!without_surface(keyword.text)) words_.fail_at(keyword, "unknown keyword {}", quoted(keyword.text));
   }
 
-  /// Names, smoothing, materials, lines, points, crease tags: they do not change the surface.
+  /// Names, smoothing, materials, lines, crease tags: they do not change the surface.
   static bool without_surface(std::string_view keyword) {
-    constexpr std::array names = {"o", "s", "mg", "usemtl", "mtllib", "l", "p", "t", "usemap", "maplib", "lod"};
+    constexpr std::array names = {"o", "s", "mg", "usemtl", "mtllib", "l", "t", "usemap", "maplib", "lod"};
     return std::find(names.begin(), names.end(), keyword) != names.end();
   }
 
@@ -99,6 +101,17 @@ class ObjReader {
     if (found != mesh_.groups.end()) return;
     mesh_.groups.push_back(group);
     mesh_.group.resize(mesh_.face_count(), -1);
+  }
+
+  /// Points that are listed in a group belong to it; others have no use on a surface.
+  void read_points_of_group() {
+    while (words_.left_in_line() > 0) {
+      const auto point = static_cast<std::int32_t>(resolve(points_, words_.take("a point")) - 1);
+      if (group_ < 0) continue;
+      listed_points_ = true;
+      mesh_.group_points.resize(mesh_.groups.size());
+      mesh_.group_points[static_cast<std::size_t>(group_)].push_back(point);
+    }
   }
 
   void read_numbers(ObjItems& items, std::size_t least, std::size_t most) {
@@ -155,6 +168,7 @@ class ObjReader {
   SurfaceMesh mesh_;
   std::vector<std::int32_t> face_;
   std::int32_t group_ = -1;
+  bool listed_points_ = false;
   std::vector<Vec2> texture_points_;
   std::vector<std::int64_t> texture_of_corner_;  ///< Counted from 1; 0: none.
   ObjItems points_{"points", 0, 0, {}}, textures_{"texture coordinates", 0, 0, {}}, normals_{"normals", 0, 0, {}};
@@ -373,6 +387,10 @@ class PlyReader {
         fail(fmt::format("{}: a face names point {} (counted from 0), but the file has only {} points", name_, corner,
                          mesh_.points.size()));
     require_surface(name_, mesh_);
+    if (texture_[0] >= 0)
+      for (const std::int32_t corner : mesh_.corners) mesh_.texture.push_back(texture_points_[corner]);
+    if (!mesh_.group_points.empty()) mesh_.group_points.resize(mesh_.groups.size());
+    if (!mesh_.groups.empty()) mesh_.group.resize(static_cast<std::size_t>(mesh_.face_count()), -1);
     return std::move(mesh_);
   }
 
@@ -487,10 +505,26 @@ class PlyReader {
       if (axis_[a] < 0 || element.properties[axis_[a]].length_type)
         words_.fail_at(element.place, "the element `vertex` needs a property `{}` that is a single number", axis);
     }
+    for (const auto& names : {std::array{"s", "t"}, std::array{"u", "v"}, std::array{"texture_u", "texture_v"}}) {
+      const int first = element.find(names[0]), second = element.find(names[1]);
+      if (first < 0 || second < 0 || element.properties[first].length_type || element.properties[second].length_type)
+        continue;
+      texture_ = {first, second};
+      break;
+    }
+    group_of_point_ = group_property(element);
     return true;
   }
 
+  /// The property that numbers the group of each row; -1: there is none.
+  static int group_property(const PlyElement& element) {
+    const int group = element.find("group");
+    return group >= 0 && !element.properties[group].length_type && !is_real(element.properties[group].type) ? group
+                                                                                                            : -1;
+  }
+
   bool check_faces(const PlyElement& element) {
+    group_of_face_ = group_property(element);
     corners_ = std::max(element.find("vertex_indices"), element.find("vertex_index"));
     if (corners_ < 0 || !element.properties[corners_].length_type || is_real(element.properties[corners_].type))
       words_.fail_at(element.place,
@@ -506,9 +540,32 @@ class PlyReader {
     for (std::int64_t k = 0; k < element.count; ++k) {
       for (PlyValues& values : row) values.clear();
       read_row(row);
-      if (element.name == "vertex") mesh_.points.emplace_back(row[axis_[0]][0], row[axis_[1]][0], row[axis_[2]][0]);
-      else if (element.name == "face") add_face(k, row[corners_]);
+      if (element.name == "vertex") add_point(row);
+      else if (element.name == "face") {
+        add_face(k, row[corners_]);
+        if (group_of_face_ >= 0) mesh_.group.push_back(group_numbered(row[group_of_face_][0]));
+      }
     }
+  }
+
+  void add_point(const std::vector<PlyValues>& row) {
+    const auto point = static_cast<std::int32_t>(mesh_.points.size());
+    mesh_.points.emplace_back(row[axis_[0]][0], row[axis_[1]][0], row[axis_[2]][0]);
+    if (texture_[0] >= 0) texture_points_.emplace_back(row[texture_[0]][0], row[texture_[1]][0]);
+    const std::int32_t group = group_of_point_ < 0 ? -1 : group_numbered(row[group_of_point_][0]);
+    if (group < 0) return;
+    mesh_.group_points.resize(mesh_.groups.size());
+    mesh_.group_points[static_cast<std::size_t>(group)].push_back(point);
+  }
+
+  /// Which of the groups of the mesh has this number for its name; negative numbers stand for none.
+  std::int32_t group_numbered(Real number) {
+    if (number < 0) return -1;
+    const std::string name = fmt::format("{:.0f}", number);
+    const auto found = std::find(mesh_.groups.begin(), mesh_.groups.end(), name);
+    const auto group = static_cast<std::int32_t>(found - mesh_.groups.begin());
+    if (found == mesh_.groups.end()) mesh_.groups.push_back(name);
+    return group;
   }
 
   void add_face(std::int64_t k, const PlyValues& corners) {
@@ -571,9 +628,11 @@ class PlyReader {
   Format format_ = Format::text;
   std::vector<PlyElement> elements_;
   std::array<int, 3> axis_{};
-  int corners_ = -1;
+  std::array<int, 2> texture_{-1, -1};  ///< Properties of points.
+  int corners_ = -1, group_of_point_ = -1, group_of_face_ = -1;
   SurfaceMesh mesh_;
   std::vector<std::int32_t> face_;
+  std::vector<Vec2> texture_points_;
 };
 
 }  // namespace

@@ -32,14 +32,9 @@ void ChosenPart::choose_group(const std::string& name, const ControlMesh* mesh) 
   require(mesh != nullptr, ExitCode::deck,
           fmt::format("{}: groups choose parts of shells; {} is none. Use where, vertices or boundary.",
                       deck_.place.text, deck_.body));
-  const std::int32_t group = group_named(*mesh, name, deck_.place.text);
-  part_.faces.emplace();
-  part_.vertices.emplace();
-  for (std::int64_t f = 0; f < mesh->material_faces; ++f)
-    if (mesh->group[static_cast<std::size_t>(f)] == group) {
-      part_.faces->insert(f);
-      for (const std::int32_t p : mesh->faces[static_cast<std::size_t>(f)]) part_.vertices->insert(p);
-    }
+  GroupMembers group = group_named(*mesh, name, deck_.place.text);
+  part_.faces = std::move(group.faces);
+  part_.vertices = std::move(group.points);
 }
 
 /// Those of the list that are chosen already.

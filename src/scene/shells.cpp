@@ -61,12 +61,25 @@ ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
   return mesh;
 }
 
-std::int32_t group_named(const ControlMesh& mesh, const std::string& name, const std::string& place) {
+GroupMembers group_named(const ControlMesh& mesh, const std::string& name, const std::string& place) {
   const auto found = std::find(mesh.groups.begin(), mesh.groups.end(), name);
-  require(found != mesh.groups.end() && !mesh.group.empty(), ExitCode::deck,
+  require(found != mesh.groups.end(), ExitCode::deck,
           fmt::format("{}: the mesh has no group \"{}\". Its groups: {}.", place, name,
                       mesh.groups.empty() ? "none" : fmt::format("{}", fmt::join(mesh.groups, ", "))));
-  return static_cast<std::int32_t>(found - mesh.groups.begin());
+  const auto number = static_cast<std::size_t>(found - mesh.groups.begin());
+  GroupMembers members;
+  if (!mesh.group_points.empty())
+    members.points.insert(mesh.group_points[number].begin(), mesh.group_points[number].end());
+  const std::set<std::int32_t> listed = members.points;
+  for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
+    const Quad& corners = mesh.faces[static_cast<std::size_t>(f)];
+    const bool in_group =
+        !mesh.group.empty() && mesh.group[static_cast<std::size_t>(f)] == static_cast<std::int32_t>(number);
+    if (in_group) members.points.insert(corners.begin(), corners.end());
+    if (in_group || std::all_of(corners.begin(), corners.end(), [&](std::int32_t p) { return listed.contains(p); }))
+      members.faces.insert(f);
+  }
+  return members;
 }
 
 namespace {
@@ -82,9 +95,10 @@ std::vector<Real> thickness_of(const Comm& comm, const ShellDeck& deck, const Co
   std::vector<Real> thickness(static_cast<std::size_t>(mesh.material_faces), deck.thickness);
   for (const ShellPartDeck& part : deck.parts) {
     const auto shape = part.where ? make_shape(comm, *part.where, false, voxel_size_for(mesh.points)) : nullptr;
-    const std::int32_t group = part.group ? group_named(mesh, *part.group, deck.place.text) : -1;
+    const GroupMembers group = part.group ? group_named(mesh, *part.group, deck.place.text) : GroupMembers();
     for (std::size_t f = 0; f < thickness.size(); ++f)
-      if ((!part.group || mesh.group[f] == group) && (!shape || shape->contains(middle_of(mesh, f))))
+      if ((!part.group || group.faces.contains(static_cast<std::int64_t>(f))) &&
+          (!shape || shape->contains(middle_of(mesh, f))))
         thickness[f] = part.thickness;
   }
   return thickness;

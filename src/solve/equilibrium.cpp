@@ -468,13 +468,18 @@ struct Equilibrium::Solver {
     return 1e-15 * k0 * settings.size * std::sqrt(count);
   }
 
+  /// Loads that are smaller than round-off of stiff bodies move them nevertheless, by one step; what is slack has no
+  /// stiffness for it.
+  Real noise_after(PetscInt iteration) const { return iteration > 0 || settings.slack ? noise() : 0; }
+
   PetscErrorCode judge(PetscInt iteration, Real unbalanced_norm, SNESConvergedReason* reason) {
     *reason = SNES_CONVERGED_ITERATING;
     // Switched evolution relaxation [Mulder & van Leer 1985].
     if (iteration > 0 && !descends) drag *= std::clamp(unbalanced_norm / last_unbalanced, 0.1, 2.0);
     last_unbalanced = unbalanced_norm;
     if (!std::isfinite(unbalanced_norm)) *reason = SNES_DIVERGED_FNORM_NAN;
-    else if (unbalanced_norm <= (softness < 1 ? soft_tolerance : settings.tolerance) * reference + noise())
+    else if (unbalanced_norm <=
+             (softness < 1 ? soft_tolerance : settings.tolerance) * reference + noise_after(iteration))
       *reason = SNES_CONVERGED_FNORM_RELATIVE;
     else if (iteration >= (descends ? descent_patience : 1) * settings.max_iterations) *reason = SNES_DIVERGED_MAX_IT;
     return 0;

@@ -145,7 +145,8 @@ class Static(Case):
     def test_parts_are_chosen_by_group_number_and_boundary(self):
         mesh = ["g left"] + [f"v {x} {y} 0" for y in range(2) for x in range(5)]
         quads = [f"f {i + 1} {i + 2} {i + 7} {i + 6}" for i in range(4)]
-        (self.folder / "plank.obj").write_text("\n".join(mesh + quads[:2] + ["g right"] + quads[2:]) + "\n")
+        (self.folder / "plank.obj").write_text(
+            "\n".join(mesh + quads[:2] + ["g right"] + quads[2:] + ["g other_corner", "p 10"]) + "\n")
         deck = self.deck("""
 weft: 1
 time: {end: 1, frame_interval: 1, scheme: static}
@@ -158,7 +159,8 @@ bodies:
 handles:
   - {name: held, body: plank, boundary: 0, where: {plane: {point: [0.1, 0, 0], normal: [1, 0, 0]}}, hold: {keep: clamp}}
   - {name: weight, body: plank, group: right, gravity: {acceleration: [0, 0, -1]}}
-  - {name: corner, body: plank, vertices: [4], force: {total: [0, 0, -5]}}
+  - {name: corner, body: plank, vertices: [4], force: {total: [0, 0, -2]}}
+  - {name: other, body: plank, group: other_corner, force: {total: [0, 0, -3]}}
 """)
         last = curve(self.run_deck(deck, "out"))[-1]
         self.assertAlmostEqual(last["force_weight_z"], -1000 * 0.2 * 2, delta=1e-6)
@@ -166,7 +168,7 @@ handles:
         done = weft("check", deck)
         self.assertIn("handle held: 2 vertices", done.stdout)
         self.assertIn("1 boundaries", done.stdout)
-        for old, new, part in (("group: right, gravity", "group: top, gravity", "no group \"top\". Its groups: left, right"),
+        for old, new, part in (("group: right, gravity", "group: top, gravity", "no group \"top\". Its groups: left, right, other_corner"),
                                ("vertices: [4]", "vertices: [99]", "there is no vertex 99"),
                                ("boundary: 0", "boundary: 1", "no vertex of plank is in the part"),
                                ("group: right, gravity", "vertices: [4], gravity", "\"vertices\" choose vertices")):
@@ -175,6 +177,59 @@ handles:
             done = weft("check", wrong)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(part, done.stderr)
+
+    def test_a_round_plate_from_a_file_sinks_as_its_closed_form_says(self):
+        # A square of n x n faces with n/2 x n faces at each side, up to 4 n boundary vertices, so far out that the limit
+        # edge, a B-spline, has radius 1; four vertices have three edges.
+        n, poisson, thickness = 4, 0.3, 0.01
+        radius = 3 / (2 + math.cos(math.pi / (2 * n)))
+        points, number, faces = [], {}, []
+
+        def vertex(x, y):
+            key = round(x, 9) + 0.0, round(y, 9) + 0.0
+            if key not in number:
+                number[key] = len(points)
+                points.append(f"v {x!r} {y!r} 0")
+            return number[key] + 1
+
+        def add(place, across, along):
+            for i in range(across):
+                for j in range(along):
+                    corners = [vertex(*place(i + a, j + b)) for a, b in ((0, 0), (1, 0), (1, 1), (0, 1))]
+                    faces.append("f " + " ".join(map(str, corners)))
+
+        half = radius / 2 / math.sqrt(2)
+        add(lambda i, j: (half * (2 * i / n - 1), half * (2 * j / n - 1)), n, n)
+        for side in range(4):
+            def place(i, j):
+                share, along = 2 * i / n, 2 * j / n - 1
+                x = (1 - share) * half + share * radius * math.cos(along * math.pi / 4)
+                y = (1 - share) * half * along + share * radius * math.sin(along * math.pi / 4)
+                for _ in range(side):
+                    x, y = -y, x
+                return x, y
+            add(place, n // 2, n)
+        (self.folder / "disk.obj").write_text("\n".join(points + faces) + "\n")
+        stiffness = 1e7 * thickness ** 3 / 12 / (1 - poisson ** 2)
+        for held, factor, tolerance in (("{name: rim, body: disk, boundary: 0, hold: {keep: clamp}}", 1, 1e-3),
+                                        ("{name: rim, body: disk, boundary: 0, hold: {axes: [z]}}\n"
+                                         "  - {name: middle, body: disk, where: {box: {lower: [-0.01, -0.01, -1], upper: "
+                                         "[0.01, 0.01, 1]}}, hold: {axes: [x, y]}}\n"
+                                         "  - {name: turn, body: disk, where: {box: {lower: [0.3, -0.01, -1], upper: "
+                                         "[0.4, 0.01, 1]}}, hold: {axes: [y]}}", (5 + poisson) / (1 + poisson), 3e-3)):
+            last = curve(self.run_deck(self.deck(f"""
+weft: 1
+time: {{end: 1, frame_interval: 1, scheme: static}}
+domain: {{gravity: [0, 0, 0]}}
+loading: {{steps: 1}}
+materials: {{plate: {{law: stvk_hencky, density: 1000, youngs_modulus: 1e7, poisson_ratio: {poisson}}}}}
+bodies: [{{name: disk, kind: shell, material: plate, mesh: {{file: {{path: disk.obj}}}}, thickness: {thickness}}}]
+handles:
+  - {held}
+  - {{name: load, body: disk, traction: {{per_area: [0, 0, {64e-6 * stiffness!r}]}}}}
+probes: [{{name: sink, body: disk, nearest: {{point: [0, 0, 0], field: displacement_z}}}}]
+"""), "out", "--force", ranks=2))[-1]
+            self.assertAlmostEqual(last["sink"] / (1e-6 * factor), 1, delta=tolerance)
 
     def test_the_roof_of_scordelis_and_lo_sinks_as_far_as_kirchhoff_love_shells_do(self):
         last = curve(self.run_deck(DECKS / "scordelis_lo.yaml", "out"))[-1]

@@ -20,8 +20,9 @@ struct ControlMesh {
   std::vector<Vec3> points;  ///< [m].
   std::vector<Quad> faces;   ///< Counter-clockwise as seen from the side that the normal points to.
   std::int64_t material_faces = 0;
-  std::vector<std::string> groups;           ///< Names of the groups of faces.
-  std::vector<std::int32_t> group;           ///< Of each material face; -1: none. Empty if there are no groups.
+  std::vector<std::string> groups;  ///< Names of the groups of faces or points.
+  std::vector<std::int32_t> group;  ///< Of each material face; -1: none. Empty if there are no groups.
+  std::vector<std::vector<std::int32_t>> group_points;  ///< Points that each group lists, or empty.
   std::vector<std::array<Vec2, 4>> texture;  ///< Of the corners of each material face; empty if there are none.
 };
 

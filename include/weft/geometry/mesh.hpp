@@ -15,12 +15,13 @@ namespace weft {
 
 /// Points and polygonal faces; a face lists its points counter-clockwise as seen from outside.
 struct SurfaceMesh {
-  std::vector<Vec3> points;                 ///< [m].
-  std::vector<std::int32_t> corners;        ///< Point indices of all faces, one face after another.
-  std::vector<std::int64_t> offsets = {0};  ///< Face f owns corners [offsets[f], offsets[f + 1]).
-  std::vector<std::string> groups;          ///< Names of the groups of faces that the file has.
-  std::vector<std::int32_t> group;          ///< Of each face; -1: none. Empty if there are no groups.
-  std::vector<Vec2> texture;                ///< Texture coordinates of each corner; empty if some corner has none.
+  std::vector<Vec3> points;                             ///< [m].
+  std::vector<std::int32_t> corners;                    ///< Point indices of all faces, one face after another.
+  std::vector<std::int64_t> offsets = {0};              ///< Face f owns corners [offsets[f], offsets[f + 1]).
+  std::vector<std::string> groups;                      ///< Names of the groups that the file has, of faces or points.
+  std::vector<std::int32_t> group;                      ///< Of each face; -1: none. Empty if there are no groups.
+  std::vector<std::vector<std::int32_t>> group_points;  ///< Points that each group lists, or empty.
+  std::vector<Vec2> texture;  ///< Texture coordinates of each corner; empty if some corner has none.
 
   std::int64_t face_count() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
   std::span<const std::int32_t> face(std::int64_t f) const {

@@ -4,6 +4,8 @@
 #include "weft/bodies/shell.hpp"
 #include "weft/deck/deck.hpp"
 
+#include <cstdint>
+#include <set>
 #include <string>
 
 namespace weft {
@@ -14,8 +16,14 @@ ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck);
 /// What stands in for dx where shapes of meshes choose parts of a body with these control points [m].
 Real voxel_size_for(std::span<const Vec3> points);
 
-/// Number of a group of the mesh, which the deck names. Throws Error(deck) if there is none of this name.
-std::int32_t group_named(const ControlMesh& mesh, const std::string& name, const std::string& place);
+/// What belongs to a group of a mesh file.
+struct GroupMembers {
+  std::set<std::int64_t> faces;   ///< Material faces of the group, and those all of whose corners it lists.
+  std::set<std::int32_t> points;  ///< Control points that it lists, and corners of its faces.
+};
+
+/// The group of the mesh that the deck names. Throws Error(deck) if there is none of this name.
+GroupMembers group_named(const ControlMesh& mesh, const std::string& name, const std::string& place);
 
 /// Throws Error(deck) if the material is none of a shell, Error(geometry) if the mesh cannot be used. Collective.
 ShellDescription describe_shell(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material);

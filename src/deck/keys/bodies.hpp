@@ -100,7 +100,8 @@ template <>
 inline constexpr auto keys<ShellPartDeck> =
     table("shell_part", "Faces with a thickness of their own: those that satisfy all that is given.",
           Key{"where", absent, "Faces whose middle is inside this shape at rest.", &ShellPartDeck::where},
-          Key{"group", absent, "Faces of this group of the mesh file.", &ShellPartDeck::group},
+          Key{"group", absent, "Faces of this group of the mesh file, or all of whose corners it lists.",
+              &ShellPartDeck::group},
           Key{"thickness", "m", above(0), required, "Thickness.", &ShellPartDeck::thickness});
 
 template <>
@@ -160,7 +161,8 @@ inline constexpr auto keys<MembraneDeck> = table(
     Key{"mesh", required, "The sheet at rest. Edges should be about as long as domain.dx.", &MembraneDeck::mesh},
     Key{"thickness", "m", above(0), required, "Thickness.", &MembraneDeck::thickness},
     Key{"warp", "1", direction, absent,
-        "Direction of the warp at rest, of any length; without, the x axis, and the y axis on triangles across that.", &MembraneDeck::warp},
+        "Direction of the warp at rest, of any length; without, the x axis, and the y axis on triangles across that.",
+        &MembraneDeck::warp},
     Key{"bending", absent, "Resistance against bending; without, none.", &MembraneDeck::bending},
     Key{"tear_stretch", "1", above(1), absent, tear_text, &MembraneDeck::tear_stretch},
     Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &MembraneDeck::velocity},

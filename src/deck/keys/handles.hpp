@@ -74,18 +74,21 @@ inline constexpr auto keys<GravityDeck> = table("gravity", "Gravity on the chose
                                                 Key{"amplitude", "[]", amplitude_text, &GravityDeck::amplitude});
 
 template <>
-inline constexpr auto keys<HandleDeck> =
-    table("handle", "Holds, moves or loads a part of a meshed body. Groups, slopes and moments are for shells.",
-          Key{"name", a_name, required, "Names columns.", &HandleDeck::name},
-          Key{"body", a_name, required, "Name of a meshed body.", &HandleDeck::body},
-          Key{"where", absent, "The part of the body that is inside this shape at rest.", &HandleDeck::where},
-          Key{"group", absent, "The part that belongs to this group of the mesh file.", &HandleDeck::group},
-          Key{"vertices", "1", at_least(0), "[]", "Vertices by number, counted from 0 as in the mesh file.",
-              &HandleDeck::vertices},
-          Key{"boundary", "1", at_least(0), absent,
-              "A closed line of boundary edges by number; `weft check` counts them. What satisfies all keys that are "
-              "given is chosen; without any, all of the body.",
-              &HandleDeck::boundary},
-          OneOf{"What it does.", &HandleDeck::action});
+inline constexpr auto keys<HandleDeck> = table(
+    "handle", "Holds, moves or loads a part of a meshed body. Groups, slopes and moments are for shells.",
+    Key{"name", a_name, required, "Names columns.", &HandleDeck::name},
+    Key{"body", a_name, required, "Name of a meshed body.", &HandleDeck::body},
+    Key{"where", absent, "The part of the body that is inside this shape at rest.", &HandleDeck::where},
+    Key{"group", absent,
+        "The part that belongs to this group of the mesh file: faces and points (`p`) under a name in OBJ, or those "
+        "whose whole-number property `group` is this in PLY.",
+        &HandleDeck::group},
+    Key{"vertices", "1", at_least(0), "[]", "Vertices by number, counted from 0 as in the mesh file.",
+        &HandleDeck::vertices},
+    Key{"boundary", "1", at_least(0), absent,
+        "A closed line of boundary edges by number; `weft check` counts them. What satisfies all keys that are "
+        "given is chosen; without any, all of the body.",
+        &HandleDeck::boundary},
+    OneOf{"What it does.", &HandleDeck::action});
 
 }  // namespace weft::deck

@@ -234,5 +234,22 @@ TEST(ControlMesh, MeshesThatAreNoSurfaceAreRefused) {
   EXPECT_THAT(message_of(polygons(points, {{0, 1, 1, 3}})), HasSubstr("faces without area"));
 }
 
+TEST(ControlMesh, GroupsThatListPointsKeepThemWhenFacesAreDivided) {
+  // Two triangles beside a square; the group lists the points on the line y = 0.
+  const SurfaceMesh mesh = read_mesh("a.obj",
+                                     "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 0 1 0\nv 1 1 0\nv 2 1 0\np 4\ng bottom\n"
+                                     "p 1 -5\np 3\ng\nf 1 2 5 4\nf 2 3 6\nf 2 6 5\n");
+  EXPECT_THAT(mesh.groups, ElementsAre("bottom"));
+  ASSERT_EQ(mesh.group_points.size(), 1u);
+  EXPECT_THAT(mesh.group_points[0], ElementsAre(0, 1, 2));
+  ControlMesh divided = control_mesh(mesh, "a");
+  for (const std::size_t count : {5, 9, 17}) {
+    EXPECT_EQ(divided.group_points[0].size(), count);
+    // The boundary bends a little where its points have not three edges; the next row is 0.1 away and more.
+    for (const std::int32_t p : divided.group_points[0]) EXPECT_NEAR(divided.points[p].y(), 0, 0.05);
+    divided = refined(divided);
+  }
+}
+
 }  // namespace
 }  // namespace weft

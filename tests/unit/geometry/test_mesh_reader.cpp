@@ -396,5 +396,22 @@ TEST(MeshReaderTest, DamagedFilesAreRefusedOrReadSoundly) {
   EXPECT_LT(refused, trials);
 }
 
+TEST(MeshReaderTest, PlyGivesTextureCoordinatesAndGroupsOfPointsAndFaces) {
+  const std::string text =
+      "ply\nformat ascii 1.0\nelement vertex 4\nproperty float x\nproperty float y\nproperty float z\nproperty float "
+      "s\n"
+      "property float t\nproperty int group\nelement face 2\nproperty list uchar int vertex_indices\nproperty uchar "
+      "group\n"
+      "end_header\n0 0 0 0.5 0.25 3\n1 0 0 1 0 -1\n1 1 0 1 1 7\n0 1 0 0 1 3\n3 0 1 2 7\n3 0 2 3 0\n";
+  const SurfaceMesh mesh = read_mesh("a.ply", text);
+  EXPECT_EQ(mesh.groups, (std::vector<std::string>{"3", "7", "0"}));
+  EXPECT_EQ(mesh.group, (std::vector<std::int32_t>{1, 2}));
+  EXPECT_EQ(mesh.group_points, (std::vector<std::vector<std::int32_t>>{{0, 3}, {2}, {}}));
+  ASSERT_EQ(mesh.texture.size(), 6u);
+  EXPECT_EQ(mesh.texture[0], Vec2(0.5, 0.25));
+  EXPECT_EQ(mesh.texture[5], Vec2(0, 1));
+  EXPECT_TRUE(read_mesh("a.ply", replaced(text, "float t", "float q")).texture.empty());
+}
+
 }  // namespace
 }  // namespace weft
