@@ -1,0 +1,150 @@
+#include "solve/grid_preconditioner.hpp"
+
+#include <cmath>
+
+namespace weft {
+namespace {
+
+/// A preconditioner made from the matrix of nodes is kept within a step until a linear system takes more steps than
+/// this.
+constexpr PetscInt most_steps_with_old_matrix = 15;
+
+}  // namespace
+
+GridPreconditioner::GridPreconditioner(const Comm& comm, const BlockMap& map, GridProblem& problem,
+                                       const ImplicitSettings& settings)
+    : comm_(comm),
+      map_(map),
+      problem_(problem),
+      settings_(settings),
+      block_freedoms_({{"node blocks", 9 * nodes_per_block, &map.forest()}}),
+      node_blocks_(block_freedoms_),
+      inverse_blocks_(problem.nodes()),
+      before_(problem.nodes(), Vec3::Zero()) {
+  if (settings.preconditioner != Preconditioner::multigrid && settings.preconditioner != Preconditioner::direct) return;
+  matrix_.emplace(comm, problem.freedoms(), problem.nodes());
+  of_matrix_.emplace(comm, settings.preconditioner, settings.minimise);
+}
+
+GridPreconditioner::~GridPreconditioner() { check_petsc(VecDestroy(&released_)); }
+
+void GridPreconditioner::begin_step() {
+  before_.assign(problem_.nodes(), Vec3::Zero());
+  if (matrix_) matrix_->begin_step();
+}
+
+void GridPreconditioner::set_up(bool definite, PetscInt last) {
+  if (settings_.preconditioner == Preconditioner::blocks ||
+      (matrix_ && problem_.holds().any() && !holds_are_in_matrix()))
+    invert_blocks();
+  if (!matrix_ || !is_matrix_old(definite, last)) return;
+  matrix_is_definite_ = definite;
+  renew_matrix();
+}
+
+/// Lets `change` change what nodes with mass have in the vector, in `before_`.
+template <class F>
+void GridPreconditioner::with_nodes_of(Vec vector, F&& change) {
+  const NodeWriting values(vector);
+  problem_.for_each_node([&](std::size_t n) { before_[n] = values[n]; });
+  change();
+  problem_.for_each_node([&](std::size_t n) { values[n] = before_[n]; });
+}
+
+void GridPreconditioner::apply(Vec in, Vec out) {
+  if (!matrix_) return apply_blocks(in, out);
+  if (!problem_.holds().any() || holds_are_in_matrix()) return of_matrix_->apply(in, out);
+  if (released_ == nullptr) check_petsc(VecDuplicate(in, &released_));
+  check_petsc(VecCopy(in, released_));
+  with_nodes_of(released_, [&] { problem_.holds().release(hold_blocks_, before_); });
+  of_matrix_->apply(released_, out);
+  with_nodes_of(out, [&] { problem_.holds().restore(hold_blocks_, before_); });
+}
+
+// --- Blocks ----------------------------------------------------------------------------------------------------------
+
+void GridPreconditioner::invert_blocks() {
+  node_blocks_.set_zero();
+  problem_.add_node_blocks(node_blocks_);
+  const std::span<const Real> blocks = std::as_const(node_blocks_).all();
+  problem_.for_each_node([&](std::size_t n) {
+    using Block = Eigen::Matrix<Real, 3, 3, Eigen::RowMajor>;
+    inverse_blocks_[n] =
+        std::pow(problem_.step().dt / problem_.root_mass(n), 2) * Eigen::Map<const Block>(blocks.data() + 9 * n);
+    if (settings_.inertia) inverse_blocks_[n] += Mat3::Identity();
+  });
+  for (const WallNode& node : problem_.wall_nodes())
+    inverse_blocks_[node.node] = problem_.wall_block(node, inverse_blocks_[node.node]);
+  problem_.for_each_node([&](std::size_t n) { inverse_blocks_[n] = Mat3(inverse_blocks_[n].inverse()); });
+  if (!problem_.holds().any()) return;
+  hold_blocks_ = inverse_blocks_;
+  for (const WallNode& node : problem_.wall_nodes())
+    hold_blocks_[node.node] = inverse_blocks_[node.node] * problem_.left_by_walls(node);
+  problem_.holds().factor(hold_blocks_);
+}
+
+void GridPreconditioner::apply_blocks(Vec in_vector, Vec out_vector) {
+  check_petsc(VecCopy(in_vector, out_vector));  // nodes without mass
+  const NodeReading in(in_vector);
+  const NodeWriting out(out_vector);
+  problem_.for_each_node([&](std::size_t n) { out[n] = inverse_blocks_[n] * in[n]; });
+  if (!problem_.holds().any()) return;
+  problem_.for_each_node([&](std::size_t n) { before_[n] = out[n]; });
+  if (settings_.minimise)
+    for (const WallNode& node : problem_.wall_nodes()) before_[node.node] = node.free * before_[node.node];
+  after_.assign(problem_.nodes(), Vec3::Zero());
+  problem_.holds().correct(hold_blocks_, before_, after_);
+  problem_.for_each_node([&](std::size_t n) { out[n] += after_[n]; });
+}
+
+// --- What is made from the matrix ------------------------------------------------------------------------------------
+
+/// Within a step the matrix changes little.
+bool GridPreconditioner::is_matrix_old(bool definite, PetscInt last) const {
+  return matrix_->matrix() == nullptr || definite != matrix_is_definite_ || last > most_steps_with_old_matrix;
+}
+
+void GridPreconditioner::renew_matrix() {
+  matrix_->begin_adding();
+  problem_.add_tangent(*matrix_);
+  if (holds_are_in_matrix()) problem_.holds().add_tangent(*matrix_);
+  wall_at_.assign(problem_.nodes(), nullptr);
+  for (const WallNode& node : problem_.wall_nodes()) wall_at_[node.node] = &node;
+  const bool is_new = matrix_->matrix() == nullptr;
+  const Mat3 I = Mat3::Identity(), inertia = settings_.inertia ? I : Mat3(Mat3::Zero());
+  matrix_->assemble([&](std::size_t n) -> NodeMatrix::Node {
+    if (!(problem_.root_mass(n) > 0)) return {Mat3::Zero(), Mat3::Zero(), I};
+    const Real scale = problem_.step().dt / problem_.root_mass(n);
+    if (wall_at_[n] == nullptr) return {scale * I, scale * I, inertia};
+    const WallNode& wall = *wall_at_[n];
+    const Mat3& left = problem_.left_by_walls(wall);
+    return {scale * left, settings_.minimise ? scale * left : Mat3(scale * I), problem_.wall_block(wall, inertia)};
+  });
+  if (settings_.minimise) check_petsc(MatSetOption(matrix_->matrix(), MAT_SYMMETRIC, PETSC_TRUE));
+  if (is_new) {
+    if (settings_.preconditioner == Preconditioner::multigrid) set_rigid_motions();
+    check_petsc(of_matrix_->create());
+    of_matrix_->set_matrix(matrix_->matrix());
+  }
+  of_matrix_->set_up();
+}
+
+/// Tells multigrid the six motions that cost no energy.
+void GridPreconditioner::set_rigid_motions() {
+  std::vector<Vec> modes(6);
+  for (std::size_t mode = 0; mode < modes.size(); ++mode) {
+    check_petsc(MatCreateVecs(matrix_->matrix(), &modes[mode], nullptr));
+    check_petsc(VecSet(modes[mode], 0));
+    const NodeWriting to(modes[mode]);
+    const Vec3 e = Vec3::Unit(static_cast<Eigen::Index>(mode % 3));
+    problem_.for_each_node([&](std::size_t n) {
+      const int block = static_cast<int>(n) / nodes_per_block, place = static_cast<int>(n) % nodes_per_block;
+      const Vec3 X = (map_.first_node(block) + node_at_place(place)).cast<Real>();
+      to[n] = problem_.root_mass(n) * (mode < 3 ? e : Vec3(e.cross(X)));
+    });
+    for (const WallNode& node : problem_.wall_nodes()) to[node.node] = node.free * to[node.node];
+  }
+  set_near_null_space(matrix_->matrix(), std::move(modes));
+}
+
+}  // namespace weft

@@ -1,0 +1,52 @@
+#include "solve/line_search.hpp"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+/// Halvings of a Newton step, and the share of the decrease along the slope that a step must reach.
+constexpr int most_halvings = 12;
+constexpr Real sufficient_decrease = 1e-4;
+/// Differences of energies beneath this many times what may be round-off are in doubt.
+constexpr Real energy_doubt = 1e4;
+
+}  // namespace
+
+bool descend_energy(GridProblem& problem, Vec x, Vec f, Vec dx, Vec trial, Vec trial_f) {
+  problem.do_as_walls_dictate(x, dx);
+  Real slope = 0, length = 1;
+  check_petsc(VecDot(f, dx, &slope));
+  const GridProblem::Energy start = problem.energy(x);
+  bool descends = false;
+  for (int halving = 0; !descends && halving <= most_halvings; ++halving, length /= 2) {
+    check_petsc(VecWAXPY(trial, -length, dx, x));
+    const GridProblem::Energy end = problem.energy(trial);
+    descends = end.value <= start.value - sufficient_decrease * length * std::max(slope, 0.0) + end.noise;
+    if (descends || !(slope > 0) || !(end.value <= start.value + energy_doubt * end.noise)) continue;
+    Real slope_at_end = 0;
+    problem.residual(trial, trial_f);
+    check_petsc(VecDot(trial_f, dx, &slope_at_end));
+    descends = slope_at_end >= -(1 - 2 * sufficient_decrease) * slope;
+  }
+  if (descends) check_petsc(VecCopy(trial, x));
+  problem.residual(x, f);
+  return descends;
+}
+
+bool descend_residual(GridProblem& problem, Vec x, Vec f, Vec dx, Vec trial, Vec trial_f) {
+  Real start = 0, end = 0, length = 1;
+  check_petsc(VecNorm(f, NORM_2, &start));
+  bool descends = false;
+  for (int halving = 0; !descends && halving <= most_halvings; ++halving, length /= 2) {
+    check_petsc(VecWAXPY(trial, -length, dx, x));
+    problem.residual(trial, trial_f);
+    check_petsc(VecNorm(trial_f, NORM_2, &end));
+    descends = end <= (1 - sufficient_decrease * length) * start;
+  }
+  check_petsc(VecCopy(trial, x));
+  check_petsc(VecCopy(trial_f, f));
+  return descends;
+}
+
+}  // namespace weft

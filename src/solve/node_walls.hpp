@@ -1,0 +1,62 @@
+#pragma once
+// Walls in an implicit step: conditions on the velocity of the nodes that they touch, and their derivative.
+
+#include "weft/grid/walls.hpp"
+#include "weft/solve/implicit.hpp"
+
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// A node in walls, as the linearised conditions see it. With y = v - r / k, the velocity at which the free impulse r
+/// would leave it, the condition is v = W(y), W being the walls one after another.
+struct WallNode {
+  std::size_t node;        ///< block * nodes_per_block + place.
+  std::size_t begin, end;  ///< Its contacts.
+  Mat3 slope;              ///< dW/dy.
+  // For symmetric systems, from the symmetric part of dW/dy without the coupling of friction to pressure:
+  Mat3 free;     ///< Projection on the directions that are not held.
+  Mat3 drag;     ///< k (1 - theta) / theta along those, of a change of which friction leaves theta.
+  Mat3 inverse;  ///< 1 / theta along those.
+};
+
+/// The owned nodes in walls during one step after another; k is the guess of the diagonal over the mass.
+class NodeWalls {
+ public:
+  void begin_step(const ImplicitStep& step, std::span<const Wall> walls, const BlockMap& map, const NodeField& inertia,
+                  Real k);
+  std::span<const WallNode> nodes() const { return nodes_; }
+
+  /// W(y): the velocity that the walls of a node leave to y.
+  Vec3 leave(const WallNode& node, Vec3 y) const;
+  /// Takes the derivatives of every node at asked(node), and the strength of friction there; mass(node) in kg.
+  template <class Asked, class Mass>
+  void linearise(Asked&& asked, Mass&& mass) {
+    for (WallNode& node : nodes_) linearise_at(node, asked(node), mass(node));
+  }
+  /// Energy over one step of friction at its present strength where the node moves with v [J].
+  Real friction(const WallNode& node, const Vec3& v) const;
+  /// W(y) where k mass (y - W(y)) goes to the walls; adds their work.
+  Vec3 finish(const WallNode& node, Vec3 y, Real mass, std::span<Vec3> wall_impulse, Real& work) const;
+
+  /// The block of a Newton system at a node for the block A of its free impulse: with all of the conditions, or
+  /// symmetric.
+  Mat3 block(const WallNode& node, const Mat3& A) const {
+    return node.slope * A + k_ * (Mat3::Identity() - node.slope);
+  }
+  Mat3 symmetric_block(const WallNode& node, const Mat3& A) const {
+    return node.free * A * node.free + node.drag + k_ * (Mat3::Identity() - node.free);
+  }
+
+ private:
+  void linearise_at(WallNode& node, Vec3 y, Real mass);
+
+  Real k_ = 1;
+  std::span<const Wall> walls_;
+  std::vector<WallContact> contacts_;
+  std::vector<WallNode> nodes_;
+  std::vector<Real> grip_;  ///< Of each contact: impulse of friction where Newton's method stands [N s].
+};
+
+}  // namespace weft
