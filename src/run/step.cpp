@@ -95,7 +95,11 @@ ImplicitSettings implicit_settings(const Scene& scene) {
           fmt::format("{}: solver minimise: the flow of body {} in the loop is not the derivative of an energy, so "
                       "there is nothing to minimise. Use \"solver: residual\", or \"plasticity: lagged\".",
                       deck.place.text, without_energy));
-  return {.minimise = deck.solver ? *deck.solver == Solver::minimise : all_have_energy,
+  // Friction on colliders is not the derivative of an energy either; `minimise` takes its strength from the iterate
+  // before.
+  const bool has_friction =
+      std::any_of(scene.walls.begin(), scene.walls.end(), [](const Wall& w) { return w.friction > 0; });
+  return {.minimise = deck.solver ? *deck.solver == Solver::minimise : all_have_energy && !has_friction,
           .inertia = deck.inertia,
           .tolerance = deck.tolerance.value_or(1e-4),
           .max_iterations = deck.max_iterations,

@@ -10,7 +10,7 @@ namespace weft {
 namespace {
 
 /// Held places give way by this share of what they would without a hold.
-constexpr Real softness = 1e-4;
+constexpr Real softness = 1e-5;
 
 }  // namespace
 

@@ -16,6 +16,9 @@ namespace {
 /// Of Newton's linear systems: the first is solved to this, later ones as the residual falls [Eisenstat & Walker 1996],
 /// but none to less than this part of what is still to go.
 constexpr Real first_forcing = 1e-2, last_forcing = 0.3;
+/// While the residual fell no further than the linear systems did, it says little of Newton's method; the next is
+/// solved to no less than this.
+constexpr Real second_forcing = 1e-3;
 constexpr int most_krylov_steps = 2000;
 
 const char* words_for(SNESConvergedReason reason) {
@@ -155,13 +158,14 @@ struct ImplicitGrid::Solver {
       check_petsc(KSPGetType(ksp, &chosen));
       if (std::string(chosen) == default_method()) {  // which norms and sides other methods know is their own affair
         if (!settings.minimise) check_petsc(KSPSetPCSide(ksp, PC_RIGHT));
-        check_petsc(KSPSetNormType(ksp, KSP_NORM_UNPRECONDITIONED));
+        check_petsc(KSPSetNormType(ksp, settings.minimise ? KSP_NORM_PRECONDITIONED : KSP_NORM_UNPRECONDITIONED));
       }
       return PetscErrorCode(0);
     });
   }
 
-  const char* default_method() const { return settings.minimise ? KSPCG : KSPGMRES; }
+  /// MINRES makes the residual smaller in every step, while that of CG rises and falls and is late to reach its goal.
+  const char* default_method() const { return settings.minimise ? KSPMINRES : KSPGMRES; }
 
   // --- Newton's method ---------------------------------------------------------------------------------------------
 
@@ -176,7 +180,11 @@ struct ImplicitGrid::Solver {
     if (*reason != SNES_CONVERGED_ITERATING) return;
 
     Real forcing = first_forcing;
-    if (iteration > 0) forcing = std::min(forcing, 0.9 * std::pow(residual_norm / residuals[residuals.size() - 2], 2));
+    if (iteration > 0) {
+      const Real fall = residual_norm / residuals[residuals.size() - 2];
+      forcing = std::min(forcing, 0.9 * fall * fall);
+      if (fall > 0.5 * first_forcing) forcing = std::max(forcing, second_forcing);
+    }
     forcing = std::min(std::max(forcing, last_forcing * goal() / residual_norm), 0.5);
     check_petsc(KSPSetTolerances(ksp, forcing, PETSC_DEFAULT, PETSC_DEFAULT, most_krylov_steps));
   }

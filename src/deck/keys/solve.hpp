@@ -18,7 +18,7 @@ inline constexpr std::array words<Plasticity> = {
 
 template <>
 inline constexpr std::array words<Solver> = {
-    Word{Solver::minimise, "minimise", "Newton's method descends the energy; symmetric systems (CG)"},
+    Word{Solver::minimise, "minimise", "Newton's method descends the energy; symmetric systems (MINRES)"},
     Word{Solver::residual, "residual", "Newton's method makes the residual smaller; systems of any kind (GMRES)"}};
 
 template <>
@@ -55,7 +55,9 @@ inline constexpr auto keys<SolveDeck> = table(
         "for "
         "all laws whose flow changes their stress, and for contact where there is inertia.",
         &SolveDeck::plasticity},
-    Key{"solver", absent, "Of implicit steps. Without, minimise where all that moves has an energy, else residual.",
+    Key{"solver", absent,
+        "Of implicit steps. Without, minimise where all that moves has an energy and no collider has friction, else "
+        "residual.",
         &SolveDeck::solver},
     Key{"preconditioner", "blocks", "Of the linear systems of implicit steps.", &SolveDeck::preconditioner},
     Key{"inertia", "true", "Of implicit steps: false lets every step end in equilibrium (quasi-static).",
