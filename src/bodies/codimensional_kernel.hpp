@@ -77,6 +77,12 @@ Vec3 CodimensionalElements<K>::position(std::size_t point, std::span<const Vec3>
 }
 
 template <class K>
+void CodimensionalElements<K>::add_force(std::size_t point, const Vec3& force, std::span<Vec3> f) const {
+  const auto& [e, weights] = points_[point];
+  for (int a = 0; a < K::corners; ++a) f[elements_[e].rows[a]] += weights[a] * force;
+}
+
+template <class K>
 void CodimensionalElements<K>::add_mass(std::span<Real> of_vertices, std::span<Real> of_points) const {
   incidence_.add(of_vertices, [&](std::int32_t corner) { return mass_share(corner / K::corners); });
   for (std::size_t q = 0; q < points_.size(); ++q) of_points[q] = mass_share(points_[q].element);

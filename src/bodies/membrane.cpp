@@ -238,6 +238,9 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
   }
 
   Vec3 place_of_sample(std::size_t row) const override { return elements_.position(row, x()); }
+  void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const override {
+    elements_.add_force(row, force, f);
+  }
   bool is_loose(std::size_t row) const override {
     return elements_.is_torn(static_cast<std::size_t>(elements_.points()[row].element));
   }

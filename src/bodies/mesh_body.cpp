@@ -83,6 +83,14 @@ StepLimit MeshBody::limit_from(std::size_t first_row) {
   return all;
 }
 
+void MeshBody::weigh_samples(const Vec3& gravity, std::span<Vec3> f, std::span<Vec3> of_samples) const {
+  const auto mass = samples().get<Mass>();
+  for (std::size_t q = 0; q < mass.size(); ++q) {
+    of_samples[q] = is_loose(q) ? Vec3(Vec3::Zero()) : Vec3(mass[q] * gravity);
+    add_force_at_sample(q, of_samples[q], f);
+  }
+}
+
 void MeshBody::place_samples(Real dt) {
   const auto x = samples().get<Position>();
   const auto v = std::as_const(samples()).get<Velocity>();

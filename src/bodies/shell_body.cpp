@@ -186,6 +186,11 @@ class ShellBody final : public MeshBody, public TrialMesh {
   }
 
   Vec3 place_of_sample(std::size_t q) const override { return place_at(contact_basis_, face_of(q), sample_of(q), x()); }
+  void add_force_at_sample(std::size_t q, const Vec3& force, std::span<Vec3> f) const override {
+    const auto points = contact_basis_.points_of(face_of(q));
+    const auto row = contact_basis_.row(face_of(q), sample_of(q));
+    for (std::size_t a = 0; a < points.size(); ++a) f[points[a]] += row[a].value * force;
+  }
 
  private:
   std::span<const Vec3> x() const { return points_.get<Position>(); }

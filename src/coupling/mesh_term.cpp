@@ -15,11 +15,15 @@ struct MeshTerm::Stiffness : Linear {
 void MeshTerm::feel(const FreedomValues& displacement) const {
   u_.resize(body_.points().rows());
   H_.resize(body_.samples().rows());
+  u_samples_.resize(H_.size());
   gather(transfer_, vertices_, places(), displacement.block(0), [&](ChunkRows rows, const ChunkMotion& moved) {
     for (std::size_t k = 0; k < rows.size(); ++k) u_[rows[k]] = moved.v[k];
   });
   gather(transfer_, samples_, sample_places(), displacement.block(0), [&](ChunkRows rows, const ChunkMotion& moved) {
-    for (std::size_t k = 0; k < rows.size(); ++k) H_[rows[k]] = moved.C[k];
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      H_[rows[k]] = moved.C[k];
+      u_samples_[rows[k]] = moved.v[k];
+    }
   });
 }
 
@@ -30,23 +34,33 @@ void MeshTerm::move(const Motion& motion) const {
   for (std::size_t r = 0; r < x.size(); ++r) x_[r] = x[r] + u_[r];
 }
 
+void MeshTerm::load() const {
+  const auto loads = body_.forces();
+  f_.assign(loads.begin(), loads.end());
+  f_samples_.clear();
+  if (gravity_.isZero(0)) return;
+  f_samples_.resize(H_.size());
+  body_.weigh_samples(gravity_, f_, f_samples_);
+  for (Vec3& f : f_samples_) f = -f;
+}
+
 void MeshTerm::push_back(Load& force) const {
   push(transfer_, vertices_, places(), f_, {}, force.block(0));
-  push(transfer_, samples_, sample_places(), {}, A_, force.block(0));
+  push(transfer_, samples_, sample_places(), f_samples_, A_, force.block(0));
 }
 
 Real MeshTerm::energy(const Motion& motion) const {
   move(motion);
-  const auto loads = body_.forces();
+  load();
   Real of_loads = 0;
-  for (std::size_t r = 0; r < u_.size(); ++r) of_loads += loads[r].dot(u_[r]);
+  for (std::size_t r = 0; r < u_.size(); ++r) of_loads += f_[r].dot(u_[r]);
+  for (std::size_t q = 0; q < f_samples_.size(); ++q) of_loads += f_samples_[q].dot(u_samples_[q]);
   return trial_.trial_energy(x_, H_) - of_loads;
 }
 
 void MeshTerm::add_force(const Motion& motion, Load& force) const {
   move(motion);
-  const auto loads = body_.forces();
-  f_.assign(loads.begin(), loads.end());
+  load();
   A_.assign(H_.size(), Mat3::Zero());
   trial_.trial_response(in_loop_, x_, H_, f_, A_);
   push_back(force);
@@ -63,6 +77,7 @@ std::unique_ptr<Linear> MeshTerm::stiffness_at(const Motion& motion, bool defini
 void MeshTerm::add_force_change(const Linear& linear, const FreedomValues& du, Load& change) const {
   feel(du);
   f_.assign(u_.size(), Vec3::Zero());
+  f_samples_.clear();
   A_.assign(H_.size(), Mat3::Zero());
   static_cast<const Stiffness&>(linear).of_mesh.multiply(u_, H_, f_, A_);
   // A grows with dE/dH, forces are minus the derivative: both as `multiply` and `push` have them.

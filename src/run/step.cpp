@@ -213,7 +213,8 @@ Stepper::Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers
     first_bins.push_back(&bins_[s]);
     if (const auto* mesh = dynamic_cast<const TrialMesh*>(&body)) {
       terms_.push_back(std::make_unique<MeshTerm>(dynamic_cast<const MeshBody&>(body), *mesh, bins_[s], bins_[s + 1],
-                                                  scene_.transfer, flows_in_loop(scene.deck.solve, *mesh)));
+                                                  scene_.transfer, flows_in_loop(scene.deck.solve, *mesh),
+                                                  settings_.inertia ? Vec3(Vec3::Zero()) : scene.deck.domain.gravity));
     } else {
       const auto& points = dynamic_cast<const TrialBody&>(body);
       terms_.push_back(std::make_unique<ContinuumTerm>(body, points, bins_[s], scene_.transfer,

@@ -17,8 +17,6 @@ GridPreconditioner::GridPreconditioner(const Comm& comm, const BlockMap& map, Gr
       map_(map),
       problem_(problem),
       settings_(settings),
-      block_freedoms_({{"node blocks", 9 * nodes_per_block, &map.forest()}}),
-      node_blocks_(block_freedoms_),
       inverse_blocks_(problem.nodes()),
       before_(problem.nodes(), Vec3::Zero()) {
   if (settings.preconditioner != Preconditioner::multigrid && settings.preconditioner != Preconditioner::direct) return;
@@ -64,15 +62,8 @@ void GridPreconditioner::apply(Vec in, Vec out) {
 // --- Blocks ----------------------------------------------------------------------------------------------------------
 
 void GridPreconditioner::invert_blocks() {
-  node_blocks_.set_zero();
-  problem_.add_node_blocks(node_blocks_);
-  const std::span<const Real> blocks = std::as_const(node_blocks_).all();
-  problem_.for_each_node([&](std::size_t n) {
-    using Block = Eigen::Matrix<Real, 3, 3, Eigen::RowMajor>;
-    inverse_blocks_[n] =
-        std::pow(problem_.step().dt / problem_.root_mass(n), 2) * Eigen::Map<const Block>(blocks.data() + 9 * n);
-    if (settings_.inertia) inverse_blocks_[n] += Mat3::Identity();
-  });
+  problem_.find_blocks();
+  problem_.for_each_node([&](std::size_t n) { inverse_blocks_[n] = problem_.block(n); });
   for (const WallNode& node : problem_.wall_nodes())
     inverse_blocks_[node.node] = problem_.wall_block(node, inverse_blocks_[node.node]);
   problem_.for_each_node([&](std::size_t n) { inverse_blocks_[n] = Mat3(inverse_blocks_[n].inverse()); });
@@ -111,7 +102,7 @@ void GridPreconditioner::renew_matrix() {
   wall_at_.assign(problem_.nodes(), nullptr);
   for (const WallNode& node : problem_.wall_nodes()) wall_at_[node.node] = &node;
   const bool is_new = matrix_->matrix() == nullptr;
-  const Mat3 I = Mat3::Identity(), inertia = settings_.inertia ? I : Mat3(Mat3::Zero());
+  const Mat3 I = Mat3::Identity(), inertia = problem_.least_diagonal() * I;
   matrix_->assemble([&](std::size_t n) -> NodeMatrix::Node {
     if (!(problem_.root_mass(n) > 0)) return {Mat3::Zero(), Mat3::Zero(), I};
     const Real scale = problem_.step().dt / problem_.root_mass(n);

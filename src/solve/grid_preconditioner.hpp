@@ -41,8 +41,6 @@ class GridPreconditioner {
   const BlockMap& map_;
   GridProblem& problem_;
   const ImplicitSettings& settings_;
-  const Freedoms block_freedoms_;
-  FreedomValues node_blocks_;
   std::vector<Mat3> inverse_blocks_;
   std::vector<Mat3> hold_blocks_;     ///< inverse_blocks_, of what walls leave.
   std::vector<Vec3> before_, after_;  ///< Work, by node.

@@ -12,6 +12,10 @@ constexpr Real energy_noise = 1e-12;
 /// Of dt^2 K_ii / m_i where a quadratic kernel sees a body all around it, in (dt c / dx)^2, c being the fastest wave:
 /// per axis int N'^2 dx^2 / int N = 1 and int N^2 / int N = 0.55, so 0.55^2 (1 + 2 c_s^2 / c^2), with c_s^2 = c^2 / 4.
 constexpr Real diagonal = 0.45;
+/// Of k: what the derivative gets on its diagonal without inertia, for motions of nodes that no point sees.
+constexpr Real unseen = 1e-8;
+/// The least k_i / m_i without inertia, as a part of k.
+constexpr Real least_wall_share = 1e-3;
 
 }  // namespace
 
@@ -23,9 +27,11 @@ GridProblem::GridProblem(const Comm& comm, const BlockMap& map, std::vector<cons
       settings_(settings),
       nodes_(static_cast<std::size_t>(map.owned()) * nodes_per_block),
       freedoms_({{"grid", NodeField::row, &map.forest()}}),
+      block_freedoms_({{"node blocks", 9 * nodes_per_block, &map.forest()}}),
       motion_(freedoms_),
       force_(freedoms_),
       change_(freedoms_),
+      node_blocks_(block_freedoms_),
       holds_(comm, freedoms_, std::move(constraints), nodes_),
       root_mass_(nodes_),
       old_velocity_(nodes_),
@@ -55,7 +61,7 @@ void GridProblem::begin_step(const ImplicitStep& step, std::span<const Wall> wal
   }
   const Real stiffness = diagonal * std::pow(step.dt * step.wave_speed / step.dx, 2);
   k_ = settings_.inertia ? 1 + stiffness : std::max(1.0, stiffness);
-  walls_.begin_step(step, walls, map_, inertia, k_);
+  walls_.begin_step(step, walls, map_, inertia);
   holds_.begin_step(step.time + step.dt, step.dt, k_, root_mass_);
 
   std::array<Real, 2> sums{sum_over_nodes([&](std::size_t n) { return mass(n); }),
@@ -64,6 +70,17 @@ void GridProblem::begin_step(const ImplicitStep& step, std::span<const Wall> wal
   gravity_size_ = sums[0] * fall.squaredNorm();
   noise_ = 1e-13 * std::sqrt(sums[0]) * step.dt * step.wave_speed * step.wave_speed / step.dx +
            1e-14 * std::sqrt(sums[1] + gravity_size_);
+  weigh_walls();
+}
+
+/// k_i from the derivative at the start of the step: in the same step, bodies may be soft and hard.
+void GridProblem::weigh_walls() {
+  if (!comm_.any(!walls_.nodes().empty())) return;
+  for (FreedomValues* values : {&motion_.u, &motion_.rate}) values->set_zero();
+  take_derivatives(false);
+  find_blocks();
+  const Real least = settings_.inertia ? 1 : least_wall_share * k_;
+  walls_.weigh([&](const WallNode& node) { return std::max(block(node.node).trace() / 3, least); });
 }
 
 void GridProblem::guess(Vec x, Vec residual_vector) {
@@ -125,7 +142,7 @@ Vec3 GridProblem::force_at(std::size_t n) const {
 
 /// The velocity y of a node that the walls are asked about.
 Vec3 GridProblem::asked_velocity(const NodeReading& in, const WallNode& node) const {
-  return (in[node.node] - impulse_[node.node] / k_) / root_mass_[node.node];
+  return (in[node.node] - impulse_[node.node] / node.k) / root_mass_[node.node];
 }
 
 // --- Residual and energy ---------------------------------------------------------------------------------------------
@@ -161,7 +178,7 @@ void GridProblem::residual(Vec x, Vec out) {
   for_each_node([&](std::size_t n) { r[n] = impulse_[n]; });
   for (const WallNode& node : walls_.nodes()) {
     const Vec3 left = walls_.leave(node, asked_velocity(in, node));
-    r[node.node] = k_ * (in[node.node] - root_mass_[node.node] * left);
+    r[node.node] = node.k * (in[node.node] - root_mass_[node.node] * left);
     sizes[1] += impulse_[node.node].squaredNorm();
   }
   comm_.sum(sizes);
@@ -189,24 +206,38 @@ GridProblem::Energy GridProblem::energy(Vec x) {
 
 // --- Derivative ------------------------------------------------------------------------------------------------------
 
-void GridProblem::linearise(Vec x, bool definite) {
-  look_at(x);
+/// Of the Terms at the present motion.
+void GridProblem::take_derivatives(bool definite) {
   linears_.clear();
   for (const Term* term : terms_)
     linears_.push_back(definite ? term->linearise_definite(motion_) : term->linearise(motion_));
+}
+
+void GridProblem::linearise(Vec x, bool definite) {
+  look_at(x);
+  take_derivatives(definite);
   const NodeReading in(x);
   walls_.linearise([&](const WallNode& node) { return asked_velocity(in, node); },
                    [&](const WallNode& node) { return mass(node.node); });
 }
 
-void GridProblem::add_node_blocks(FreedomValues& blocks) const {
-  for (std::size_t t = 0; t < terms_.size(); ++t) terms_[t]->add_node_blocks(*linears_[t], blocks.all());
-  blocks.sum_to_owners();
+void GridProblem::find_blocks() {
+  node_blocks_.set_zero();
+  for (std::size_t t = 0; t < terms_.size(); ++t) terms_[t]->add_node_blocks(*linears_[t], node_blocks_.all());
+  node_blocks_.sum_to_owners();
+}
+
+Mat3 GridProblem::block(std::size_t n) const {
+  using Block = Eigen::Matrix<Real, 3, 3, Eigen::RowMajor>;
+  const Eigen::Map<const Block> stiffness(node_blocks_.all().data() + 9 * n);
+  return least_diagonal() * Mat3::Identity() + std::pow(step_.dt / root_mass_[n], 2) * stiffness;
 }
 
 void GridProblem::add_tangent(Tangent& tangent) const {
   for (std::size_t t = 0; t < terms_.size(); ++t) terms_[t]->add_tangent(*linears_[t], tangent);
 }
+
+Real GridProblem::least_diagonal() const { return settings_.inertia ? 1 : unseen * k_; }
 
 /// out = d(r/sqrt(m))/dx times the unknowns z(node).
 template <class Unknowns>
@@ -217,7 +248,7 @@ void GridProblem::free_product(const Unknowns& z, const NodeWriting& out) {
   if (holds_.any()) holds_.add_force_change(change_, force_);
   force_.sum_to_owners();
   for_each_node([&](std::size_t n) {
-    const Vec3 own = settings_.inertia ? Vec3(z(n)) : Vec3::Zero();  // z may be read from out
+    const Vec3 own = least_diagonal() * z(n);  // z may be read from out
     out[n] = own - step_.dt / root_mass_[n] * force_at(n);
   });
 }
@@ -229,7 +260,7 @@ void GridProblem::multiply(Vec in_vector, Vec out_vector) {
   if (!settings_.minimise) {
     free_product([&](std::size_t n) { return in[n]; }, out);
     for (const WallNode& node : walls_.nodes())
-      out[node.node] = node.slope * out[node.node] + k_ * (in[node.node] - node.slope * in[node.node]);
+      out[node.node] = node.slope * out[node.node] + node.k * (in[node.node] - node.slope * in[node.node]);
     return;
   }
   // The free directions and the held ones do not see each other.
@@ -237,7 +268,7 @@ void GridProblem::multiply(Vec in_vector, Vec out_vector) {
   free_product([&](std::size_t n) { return Vec3(out[n]); }, out);
   for (const WallNode& node : walls_.nodes()) {
     const Vec3 z = node.free * in[node.node];
-    out[node.node] = node.free * out[node.node] + node.drag * z + k_ * (in[node.node] - z);
+    out[node.node] = node.free * out[node.node] + node.drag * z + node.k * (in[node.node] - z);
   }
 }
 
@@ -249,7 +280,7 @@ void GridProblem::eliminate_held(Vec b_vector) {
   {
     const NodeWriting b(b_vector), h(held_part_);
     for (const WallNode& node : walls_.nodes()) {
-      h[node.node] = (b[node.node] - node.free * b[node.node]) / k_;
+      h[node.node] = (b[node.node] - node.free * b[node.node]) / node.k;
       b[node.node] = node.inverse * b[node.node];
       moves = moves || !h[node.node].isZero(0);
     }
@@ -259,7 +290,8 @@ void GridProblem::eliminate_held(Vec b_vector) {
   const NodeReading h(held_part_);
   const NodeWriting product(held_product_), b(b_vector);
   free_product([&](std::size_t n) { return h[n]; }, product);
-  for (const WallNode& node : walls_.nodes()) product[node.node] = node.free * product[node.node] - k_ * h[node.node];
+  for (const WallNode& node : walls_.nodes())
+    product[node.node] = node.free * product[node.node] - node.k * h[node.node];
   for_each_node([&](std::size_t n) { b[n] -= product[n]; });
 }
 

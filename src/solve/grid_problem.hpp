@@ -21,7 +21,7 @@ namespace weft {
 /// the conditions are, at every node,
 ///     N_i = k_i (v_i - W_i(v_i - r_i / k_i)) = 0
 /// where W_i stands for the walls at the node and is the identity elsewhere (N_i = r_i). At a solution r_i is the
-/// impulse that the walls give. k_i = k m_i is any positive mass; a guess of the diagonal of dr/dv serves best.
+/// impulse that the walls give. k_i is any positive mass; a guess of the diagonal of dr/dv serves best.
 /// Newton's method on N is semismooth [Qi & Sun 1993]:  (W' dr/dv + k (I - W')) dv = -N.
 ///
 /// Where dr/dv is symmetric, so is the system that Newton solves for the directions that the walls leave free, once
@@ -69,8 +69,10 @@ class GridProblem {
   }
   /// Which impulses walls leave at a node: symmetric if energy is minimised.
   const Mat3& left_by_walls(const WallNode& node) const { return settings_.minimise ? node.free : node.slope; }
-  /// Adds the 3x3 blocks of -d(force)/d(u) of every node, ghosts added to owners: nine numbers for each.
-  void add_node_blocks(FreedomValues& blocks) const;
+  /// Finds the block of every node in the derivative of the free impulses; collective.
+  void find_blocks();
+  /// The last that were found, of a node with mass.
+  Mat3 block(std::size_t n) const;
   void add_tangent(Tangent& tangent) const;
 
   /// Velocities of the nodes at the end of the step; walls and conditions are done. Forgets the derivative.
@@ -80,6 +82,8 @@ class GridProblem {
   const Freedoms& freedoms() const { return freedoms_; }
   std::span<const WallNode> wall_nodes() const { return walls_.nodes(); }
   Holds& holds() { return holds_; }
+  /// What every node has on the diagonal of its derivative: its inertia, or without inertia a trifle.
+  Real least_diagonal() const;
   const ImplicitStep& step() const { return step_; }
   /// sqrt(m); 0 without mass.
   Real root_mass(std::size_t n) const { return root_mass_[n]; }
@@ -99,6 +103,8 @@ class GridProblem {
   }
   template <class Unknowns>
   void displace(const Unknowns& unknowns, FreedomValues& u) const;
+  void take_derivatives(bool definite);
+  void weigh_walls();
   template <class Unknowns>
   void free_product(const Unknowns& z, const NodeWriting& out);
   void look_at(Vec x);
@@ -111,10 +117,11 @@ class GridProblem {
   const std::vector<const Term*> terms_;
   const ImplicitSettings& settings_;
   const std::size_t nodes_;  ///< Owned, with and without mass.
-  const Freedoms freedoms_;
+  const Freedoms freedoms_, block_freedoms_;
   Motion motion_;
   Load force_;
   FreedomValues change_;
+  FreedomValues node_blocks_;  ///< Nine numbers for each node.
   Holds holds_;
   NodeWalls walls_;
   // Of the step that is taken.
@@ -122,7 +129,7 @@ class GridProblem {
   std::vector<Real> root_mass_;
   std::vector<Vec3> old_velocity_;   ///< p / m, as the points carry it.
   std::vector<Vec3> free_velocity_;  ///< v*.
-  Real k_ = 1;                       ///< k_i / m_i.
+  Real k_ = 1;                       ///< About the largest k_i / m_i that a node in its bodies may have.
   Real gravity_size_ = 0;            ///< sum m |dt g|^2 [J].
   Real noise_ = 0;
   // Of the iteration.

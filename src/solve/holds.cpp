@@ -31,41 +31,6 @@ void Holds::clear() {
   check_petsc(KSPDestroy(&ksp_));
 }
 
-void Holds::begin_step(Real time, Real dt, Real k, std::span<const Real> root_mass) {
-  clear();
-  rows_ = {};
-  for (const Constraints* constraints : constraints_) constraints->append(time, rows_);
-  count_ = constraints_.empty() ? 0 : comm_.sum(static_cast<std::int64_t>(rows_.count()));
-  if (!any()) return;
-  dt_ = dt;
-  kappa_ = k / softness;
-  root_mass_.assign(root_mass.begin(), root_mass.end());
-
-  const auto spread = [&](auto&& value) {
-    spread_.set_zero();
-    for (std::size_t n = 0; n < nodes_; ++n) spread_.block(0)[NodeField::width * n] = value(n);
-    spread_.update_ghosts();
-    return [this](std::int32_t freedom) { return spread_.all()[freedom - freedom % NodeField::width]; };
-  };
-  per_norm_.assign(rows_.count(), 0);
-  {
-    const auto inverse_mass = spread([&](std::size_t n) { return root_mass[n] > 0 ? std::pow(root_mass[n], -2) : 0; });
-    for (std::size_t c = 0; c < rows_.count(); ++c) {
-      Real square = 0;
-      for (std::size_t e = rows_.begin[c]; e < rows_.begin[c + 1]; ++e)
-        square += rows_.weight[e] * rows_.weight[e] * inverse_mass(rows_.freedom[e]);
-      if (square > 0) per_norm_[c] = 1 / std::sqrt(square);
-    }
-  }
-  const auto first = static_cast<Real>(3 * comm_.offset(static_cast<std::int64_t>(nodes_)));
-  const auto number = spread([&](std::size_t n) { return first + 3 * static_cast<Real>(n); });
-  columns_.clear();
-  for (const std::int32_t freedom : rows_.freedom)
-    columns_.push_back(static_cast<PetscInt>(number(freedom)) + freedom % NodeField::width);
-
-  create();
-}
-
 namespace {
 
 Mat sparse(const Comm& comm, PetscInt rows, PetscInt columns, const ConstraintRows& pattern) {
@@ -97,12 +62,50 @@ void fill(Mat matrix, const ConstraintRows& rows, std::span<const PetscInt> colu
 
 }  // namespace
 
-/// B, and a matrix of the same pattern.
+void Holds::begin_step(Real time, Real dt, Real k, std::span<const Real> root_mass) {
+  const std::vector<std::size_t> begin_before = std::move(rows_.begin);
+  rows_ = {};
+  for (const Constraints* constraints : constraints_) constraints->append(time, rows_);
+  count_ = constraints_.empty() ? 0 : comm_.sum(static_cast<std::int64_t>(rows_.count()));
+  if (!any()) return clear();
+  dt_ = dt;
+  kappa_ = k / softness;
+  root_mass_.assign(root_mass.begin(), root_mass.end());
+
+  const auto spread = [&](auto&& value) {
+    spread_.set_zero();
+    for (std::size_t n = 0; n < nodes_; ++n) spread_.block(0)[NodeField::width * n] = value(n);
+    spread_.update_ghosts();
+    return [this](std::int32_t freedom) { return spread_.all()[freedom - freedom % NodeField::width]; };
+  };
+  per_norm_.assign(rows_.count(), 0);
+  {
+    const auto inverse_mass = spread([&](std::size_t n) { return root_mass[n] > 0 ? std::pow(root_mass[n], -2) : 0; });
+    for (std::size_t c = 0; c < rows_.count(); ++c) {
+      Real square = 0;
+      for (std::size_t e = rows_.begin[c]; e < rows_.begin[c + 1]; ++e)
+        square += rows_.weight[e] * rows_.weight[e] * inverse_mass(rows_.freedom[e]);
+      if (square > 0) per_norm_[c] = 1 / std::sqrt(square);
+    }
+  }
+  const auto first = static_cast<Real>(3 * comm_.offset(static_cast<std::int64_t>(nodes_)));
+  const auto number = spread([&](std::size_t n) { return first + 3 * static_cast<Real>(n); });
+  const std::vector<PetscInt> columns_before = std::move(columns_);
+  columns_.clear();
+  for (const std::int32_t freedom : rows_.freedom)
+    columns_.push_back(static_cast<PetscInt>(number(freedom)) + freedom % NodeField::width);
+  if (comm_.any(B_ == nullptr || rows_.begin != begin_before || columns_ != columns_before)) {
+    clear();
+    create();
+  }
+  fill(B_, rows_, columns_, per_norm_, rows_.weight);
+}
+
+/// Places for B, and for a matrix of the same pattern.
 void Holds::create() {
   const auto rows = static_cast<PetscInt>(rows_.count()), columns = static_cast<PetscInt>(3 * nodes_);
   B_ = sparse(comm_, rows, columns, rows_);
   GB_ = sparse(comm_, rows, columns, rows_);
-  fill(B_, rows_, columns_, per_norm_, rows_.weight);
   check_petsc(VecCreateMPI(comm_.handle(), rows, PETSC_DETERMINE, &right_));
   for (Vec* v : {&solution_, &released_}) check_petsc(VecDuplicate(right_, v));
 }

@@ -158,14 +158,19 @@ struct ImplicitGrid::Solver {
       check_petsc(KSPGetType(ksp, &chosen));
       if (std::string(chosen) == default_method()) {  // which norms and sides other methods know is their own affair
         if (!settings.minimise) check_petsc(KSPSetPCSide(ksp, PC_RIGHT));
-        check_petsc(KSPSetNormType(ksp, settings.minimise ? KSP_NORM_PRECONDITIONED : KSP_NORM_UNPRECONDITIONED));
+        check_petsc(KSPSetNormType(
+            ksp, std::string(chosen) == KSPMINRES ? KSP_NORM_PRECONDITIONED : KSP_NORM_UNPRECONDITIONED));
       }
       return PetscErrorCode(0);
     });
   }
 
   /// MINRES makes the residual smaller in every step, while that of CG rises and falls and is late to reach its goal.
-  const char* default_method() const { return settings.minimise ? KSPMINRES : KSPGMRES; }
+  /// With multigrid it did not repeat its bits after a stop.
+  const char* default_method() const {
+    if (!settings.minimise) return KSPGMRES;
+    return settings.preconditioner == Preconditioner::multigrid ? KSPCG : KSPMINRES;
+  }
 
   // --- Newton's method ---------------------------------------------------------------------------------------------
 

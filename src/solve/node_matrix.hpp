@@ -16,8 +16,8 @@ namespace weft {
 /// In the unknowns x_i = sqrt(m_i) v_i the matrix has the blocks
 ///   A_ij = L_i K_ij R_j + delta_ij D_i
 /// where K = -d(force)/d(u) is what Terms add. Nodes without mass have ones on the diagonal. Terms add on one thread,
-/// and PETSc adds what ranks give to an entry in the order of its list of entries, so neither threads nor the arrival of
-/// messages change a bit. Construction, `begin_step` and `assemble` are collective.
+/// and PETSc adds what ranks give to an entry in the order of its list of entries, so neither threads nor the arrival
+/// of messages change a bit. Construction, `begin_step` and `assemble` are collective.
 class NodeMatrix : public Tangent {
  public:
   /// `nodes` of this rank; block 0 of the freedoms is the grid.
@@ -51,7 +51,7 @@ class NodeMatrix : public Tangent {
   const std::size_t nodes_;
   BlockRows K_;  ///< By local number of nodes, owned and ghost.
   FreedomValues left_, right_;
-  std::vector<PetscInt> number_;  ///< Of every local node among the block rows of the matrix.
+  std::vector<PetscInt> number_;     ///< Of every local node among the block rows of the matrix.
   std::vector<PetscScalar> values_;  ///< Of the entries in the order of the list.
   Mat A_ = nullptr;
 };

@@ -13,15 +13,14 @@ constexpr Real held = 1e-6;
 }  // namespace
 
 void NodeWalls::begin_step(const ImplicitStep& step, std::span<const Wall> walls, const BlockMap& map,
-                           const NodeField& inertia, Real k) {
-  k_ = k;
+                           const NodeField& inertia) {
   walls_ = walls;
   contacts_ = contacts_during(walls, step.time, step.dt, step.dx, map, inertia);
   grip_.assign(contacts_.size(), 0);
   nodes_.clear();
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     const auto node = static_cast<std::size_t>(contacts_[c].block * nodes_per_block + contacts_[c].place);
-    if (nodes_.empty() || nodes_.back().node != node) nodes_.push_back({node, c, c, {}, {}, {}, {}});
+    if (nodes_.empty() || nodes_.back().node != node) nodes_.push_back({node, c, c, 1, {}, {}, {}, {}});
     nodes_.back().end = c + 1;
   }
 }
@@ -46,7 +45,7 @@ void NodeWalls::linearise_at(WallNode& node, Vec3 y, Real mass) {
     node.slope = slope * node.slope;
     const bool touches = !slope.isIdentity(0);
     if (touches) symmetric = slope * (I - n * n.transpose()) * symmetric;
-    grip_[c] = touches ? wall.friction * k_ * mass * std::abs((y - velocity).dot(n)) : 0;
+    grip_[c] = touches ? wall.friction * node.k * mass * std::abs((y - velocity).dot(n)) : 0;
     y = velocity_at_wall(wall.condition, wall.friction, y, velocity, n);
   }
   const SymmetricEigen eigen = symmetric_eigen(0.5 * (symmetric + symmetric.transpose()));
@@ -58,7 +57,7 @@ void NodeWalls::linearise_at(WallNode& node, Vec3 y, Real mass) {
   };
   node.free = along_free([](Real) { return 1.0; });
   node.inverse = along_free([](Real theta) { return 1 / theta; });
-  node.drag = along_free([this](Real theta) { return k_ * (1 - theta) / theta; });
+  node.drag = along_free([&](Real theta) { return node.k * (1 - theta) / theta; });
 }
 
 Real NodeWalls::friction(const WallNode& node, const Vec3& v) const {
@@ -75,8 +74,8 @@ Vec3 NodeWalls::finish(const WallNode& node, Vec3 y, Real mass, std::span<Vec3> 
     const Vec3 before = y;
     const auto w = static_cast<std::size_t>(contacts_[c].wall);
     y = velocity_at_wall(walls_[w].condition, walls_[w].friction, before, contacts_[c].velocity, contacts_[c].normal);
-    wall_impulse[w] += k_ * mass * (before - y);
-    work += k_ * mass * (y - before).dot(contacts_[c].velocity);
+    wall_impulse[w] += node.k * mass * (before - y);
+    work += node.k * mass * (y - before).dot(contacts_[c].velocity);
   }
   return y;
 }

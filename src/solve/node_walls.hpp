@@ -14,6 +14,7 @@ namespace weft {
 struct WallNode {
   std::size_t node;        ///< block * nodes_per_block + place.
   std::size_t begin, end;  ///< Its contacts.
+  Real k;                  ///< k_i / m_i.
   Mat3 slope;              ///< dW/dy.
   // For symmetric systems, from the symmetric part of dW/dy without the coupling of friction to pressure:
   Mat3 free;     ///< Projection on the directions that are not held.
@@ -21,11 +22,15 @@ struct WallNode {
   Mat3 inverse;  ///< 1 / theta along those.
 };
 
-/// The owned nodes in walls during one step after another; k is the guess of the diagonal over the mass.
+/// The owned nodes in walls during one step after another.
 class NodeWalls {
  public:
-  void begin_step(const ImplicitStep& step, std::span<const Wall> walls, const BlockMap& map, const NodeField& inertia,
-                  Real k);
+  /// k(node) is asked for afterwards, by `weigh`.
+  void begin_step(const ImplicitStep& step, std::span<const Wall> walls, const BlockMap& map, const NodeField& inertia);
+  template <class K>
+  void weigh(K&& k) {
+    for (WallNode& node : nodes_) node.k = k(node);
+  }
   std::span<const WallNode> nodes() const { return nodes_; }
 
   /// W(y): the velocity that the walls of a node leave to y.
@@ -43,16 +48,15 @@ class NodeWalls {
   /// The block of a Newton system at a node for the block A of its free impulse: with all of the conditions, or
   /// symmetric.
   Mat3 block(const WallNode& node, const Mat3& A) const {
-    return node.slope * A + k_ * (Mat3::Identity() - node.slope);
+    return node.slope * A + node.k * (Mat3::Identity() - node.slope);
   }
   Mat3 symmetric_block(const WallNode& node, const Mat3& A) const {
-    return node.free * A * node.free + node.drag + k_ * (Mat3::Identity() - node.free);
+    return node.free * A * node.free + node.drag + node.k * (Mat3::Identity() - node.free);
   }
 
  private:
   void linearise_at(WallNode& node, Vec3 y, Real mass);
 
-  Real k_ = 1;
   std::span<const Wall> walls_;
   std::vector<WallContact> contacts_;
   std::vector<WallNode> nodes_;

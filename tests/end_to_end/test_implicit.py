@@ -120,6 +120,17 @@ class Implicit(Case):
         self.assertIn("SNES Function norm", result.stdout)
         self.assertRegex(result.stdout, r"KSPSolve +\d+")
 
+    def test_iterations_are_counted_as_petsc_counts_them(self):
+        steps = 3
+        result = weft("run", self.deck(SAND), "-o", self.folder / "out", "--steps", steps, "--petsc",
+                      "-snes_monitor -ksp_monitor", "--set", "output.diagnostics_every=1")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        found = [int(n) for n in re.findall(r"^ *(\d+) SNES Function norm", result.stdout, re.MULTILINE)]
+        newton = sum(n > 0 for n in found)
+        krylov = sum(n != "0" for n in re.findall(r"^ *(\d+) KSP Residual norm", result.stdout, re.MULTILINE))
+        rows = history(self.folder / "out")
+        self.assertEqual([float(rows[-1][key]) for key in ("newton_steps", "krylov_steps")], [newton, krylov])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -108,6 +108,8 @@ class CodimensionalElements {
   /// Directors become unit and perpendicular to the elements at x: contact without stress.
   void rest(std::span<const Vec3> x);
   Vec3 position(std::size_t point, std::span<const Vec3> x) const;
+  /// Adds a force at a point [N] to those of its vertices.
+  void add_force(std::size_t point, const Vec3& force, std::span<Vec3> f) const;
   static Tangents tangents(const Element& element, std::span<const Vec3> x);
   /// The points of element e begin here and end before those of the next.
   std::size_t first_point(std::size_t e) const { return static_cast<std::size_t>(first_point_[e]); }

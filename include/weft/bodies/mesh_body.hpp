@@ -90,6 +90,10 @@ class MeshBody : public Body {
 
   // --- Afterwards ---------------------------------------------------------------------------------------------------
 
+  /// Weight of the quadrature points that are part of the mesh, zero of others [N]; adds it to the forces f of the
+  /// vertices that carry them.
+  void weigh_samples(const Vec3& gravity, std::span<Vec3> f, std::span<Vec3> of_samples) const;
+
   /// The grips of a list on this rank, in order.
   const std::vector<Grip>& grips(std::size_t list) const { return grips_[list]; }
   /// Memory of the mesh on this rank besides its tables [bytes]: elements at rest, what is computed from them, grips,
@@ -137,6 +141,8 @@ class MeshBody : public Body {
   virtual StepLimit limit_of_elements() = 0;
   /// Where a quadrature point is [m].
   virtual Vec3 place_of_sample(std::size_t row) const = 0;
+  /// Adds a force at a quadrature point [N] to those of the vertices that carry it.
+  virtual void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const = 0;
   /// Whether it has left the mesh and moves as the grid does around it.
   virtual bool is_loose(std::size_t row) const {
     static_cast<void>(row);

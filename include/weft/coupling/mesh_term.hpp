@@ -13,10 +13,18 @@ namespace weft {
 /// already (MeshBody::forces) are loads that do not change. Body, bins and transfer are not owned.
 class MeshTerm final : public Term {
  public:
-  /// vertices, samples: bins of the body's points and of its quadrature points.
+  /// vertices, samples: bins of the body's points and of its quadrature points. gravity: zero where there is inertia;
+  /// without, nothing keeps a node in place that quadrature points see and vertices do not, so the weight of the first
+  /// is moved to the vertices that carry them [m/s^2].
   MeshTerm(const MeshBody& body, const TrialMesh& trial, const Bins& vertices, const Bins& samples,
-           const TransferSettings& transfer, bool in_loop)
-      : body_(body), trial_(trial), vertices_(vertices), samples_(samples), transfer_(transfer), in_loop_(in_loop) {}
+           const TransferSettings& transfer, bool in_loop, const Vec3& gravity)
+      : body_(body),
+        trial_(trial),
+        vertices_(vertices),
+        samples_(samples),
+        transfer_(transfer),
+        in_loop_(in_loop),
+        gravity_(gravity) {}
 
   bool has_energy() const override { return trial_.has_trial_energy(in_loop_); }
   Real energy(const Motion& motion) const override;
@@ -31,11 +39,13 @@ class MeshTerm final : public Term {
   struct Stiffness;
   class PartsAtNodes;
   std::unique_ptr<Linear> stiffness_at(const Motion& motion, bool definite) const;
-  /// Displacements of the vertices and their gradients at the quadrature points, in u_ and H_.
+  /// Displacements of the vertices, and those of the quadrature points with their gradients, in u_, u_samples_ and H_.
   void feel(const FreedomValues& displacement) const;
   /// The same, with the trial places of the vertices in x_.
   void move(const Motion& motion) const;
-  /// f_ and A_ to the nodes.
+  /// Writes the forces that do not change to f_ and f_samples_, which is empty where quadrature points have none.
+  void load() const;
+  /// f_, f_samples_ and A_ to the nodes.
   void push_back(Load& force) const;
   std::span<const Vec3> places() const { return body_.points().get<Position>(); }
   std::span<const Vec3> sample_places() const { return body_.samples().get<Position>(); }
@@ -45,8 +55,9 @@ class MeshTerm final : public Term {
   const Bins &vertices_, &samples_;
   const TransferSettings& transfer_;
   bool in_loop_;
+  Vec3 gravity_;
   // Work, kept for its memory.
-  mutable std::vector<Vec3> u_, x_, f_;
+  mutable std::vector<Vec3> u_, u_samples_, x_, f_, f_samples_;
   mutable std::vector<Mat3> H_, A_;
   mutable MeshStiffness spare_;
 };

@@ -22,6 +22,8 @@ class Progress {
 
   /// Shows the line if it is time to. particles: on all ranks.
   void show(const RunState& state, const StepReport& last, Real particles, Real imbalance);
+  /// The line.
+  std::string line(const RunState& state, const StepReport& last, Real particles, Real imbalance) const;
   /// Particle steps per second since the start.
   Real rate() const { return particle_steps_ / std::max(seconds(), 1e-9); }
   Real seconds() const;
@@ -30,8 +32,6 @@ class Progress {
   Real particle_steps() const { return particle_steps_; }
 
  private:
-  std::string line(const RunState& state, const StepReport& last, Real particles, Real imbalance) const;
-
   Real start_time_, end_time_;
   std::int64_t last_step_;
   double started_, last_shown_;

@@ -62,7 +62,7 @@ struct CarriedMesh {
   }
 
   MeshTerm term(bool in_loop) const {
-    return {body, dynamic_cast<const TrialMesh&>(body), vertices, samples, stage.scene.transfer, in_loop};
+    return {body, dynamic_cast<const TrialMesh&>(body), vertices, samples, stage.scene.transfer, in_loop, Vec3(1, -9, 3)};
   }
   Motion moved(Real size) const {
     Motion motion(freedoms);
