@@ -96,10 +96,12 @@ ImplicitSettings implicit_settings(const Scene& scene) {
                       "there is nothing to minimise. Use \"solver: residual\", or \"plasticity: lagged\".",
                       deck.place.text, without_energy));
   // Friction on colliders is not the derivative of an energy either; `minimise` takes its strength from the iterate
-  // before.
+  // before; multigrid keeps to symmetric matrices, with which it repeats its bits after a stop.
   const bool has_friction =
       std::any_of(scene.walls.begin(), scene.walls.end(), [](const Wall& w) { return w.friction > 0; });
-  return {.minimise = deck.solver ? *deck.solver == Solver::minimise : all_have_energy && !has_friction,
+  return {.minimise = deck.solver
+                          ? *deck.solver == Solver::minimise
+                          : all_have_energy && !(has_friction && deck.preconditioner != Preconditioner::multigrid),
           .inertia = deck.inertia,
           .tolerance = deck.tolerance.value_or(1e-4),
           .max_iterations = deck.max_iterations,
