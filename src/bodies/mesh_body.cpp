@@ -2,6 +2,8 @@
 
 #include "weft/bodies/mesh_body.hpp"
 
+#include <fmt/format.h>
+
 #include "weft/base/check.hpp"
 #include "weft/parallel/ship.hpp"
 
@@ -181,8 +183,25 @@ void MeshBody::fill(const Comm& comm, const Vec3& velocity, const Mat3& velocity
   rest_elements();
 }
 
+void MeshBody::require_rows_of_mesh(const Comm& comm) const {
+  std::int64_t elements = 0;
+  bool known = true;
+  for (const PointId id : samples().get<Id>().first(samples().owned())) {
+    if (static_cast<std::int64_t>(id) % counts_.samples == 0) ++elements;
+    known = known && static_cast<std::int64_t>(id) / counts_.samples < counts_.elements;
+  }
+  for (const PointId id : points_.get<Id>().first(points_.owned()))
+    known = known && static_cast<std::int64_t>(id) < counts_.vertices;
+  elements = comm.sum(elements);
+  require(elements == counts_.elements && !comm.any(!known), ExitCode::checkpoint,
+          fmt::format("body {}: the checkpoint holds {} elements of a mesh that has {}. Resume with the mesh that the "
+                      "run began with.",
+                      name(), elements, counts_.elements));
+}
+
 void MeshBody::share(const Comm& comm, const RankOfPlace& rank_of_place) {
   if (!is_dealt_) {  // rows were read from a checkpoint
+    require_rows_of_mesh(comm);
     take_share(first_share(comm));
     forget_whole();
     is_dealt_ = true;

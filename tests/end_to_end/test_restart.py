@@ -145,6 +145,19 @@ class Restart(Case):
         self.assertIn("different deck", self.last.stderr)
         self.assertEqual(step_of(checkpoints(output)[-1]), 2)
 
+    def test_a_mesh_whose_file_lost_a_face_is_not_resumed(self):
+        mesh = self.folder / "plate.obj"
+        points = [f"v {i / 4} {j / 4} 0" for j in range(5) for i in range(5)]
+        faces = [f"f {c} {c + 1} {c + 6} {c + 5}" for c in (5 * j + i + 1 for j in range(4) for i in range(4))]
+        mesh.write_text("\n".join(points + faces))
+        deck = self.deck(
+            PLATE.replace("rectangle: {width: 0.5, height: 0.4}, across: 9, along: 8", "file: {path: plate.obj}"))
+        self.run_deck(deck, "out", "--steps", 2)
+        mesh.write_text("\n".join(points + faces[:-1]))
+        for ranks in (1, 3):
+            self.run_deck(deck, "out", "--steps", 4, "--resume", "auto", ranks=ranks, code=6)
+            self.assertIn("body plate: the checkpoint holds 16 elements of a mesh that has 15", self.last.stderr)
+
     def test_what_may_change_on_resume_may_change(self):
         deck = self.deck(JELLIES)
         self.run_deck(deck, "out", "--steps", 2)

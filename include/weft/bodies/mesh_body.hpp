@@ -153,6 +153,7 @@ class MeshBody : public Body {
   std::int32_t row_of(std::int32_t vertex) const;
 
  private:
+  void require_rows_of_mesh(const Comm& comm) const;
   void adopt(const Comm& comm);
   void place_samples(Real dt);
 
