@@ -3,6 +3,8 @@
 #include "parallel/call.hpp"
 #include "weft/base/check.hpp"
 
+#include <string_view>
+
 namespace weft {
 
 MatrixPreconditioner::~MatrixPreconditioner() { check_petsc(PCDestroy(&pc_)); }
@@ -12,7 +14,12 @@ PetscErrorCode MatrixPreconditioner::create() {
   check_petsc(PCCreate(comm_.handle(), &pc_));
   if (kind_ == Preconditioner::direct) return create_direct();
   check_petsc(PCSetType(pc_, PCGAMG));
-  return PCSetFromOptions(pc_);
+  const PetscErrorCode code = PCSetFromOptions(pc_);
+  if (code != 0) return code;
+  PCType chosen = nullptr;
+  check_petsc(PCGetType(pc_, &chosen));
+  // It works only within the linear solver that it changes, and otherwise breaks.
+  return std::string_view(chosen) == PCEISENSTAT ? PETSC_ERR_SUP : PetscErrorCode(0);
 }
 
 /// Each rank factors all of the matrix: parallel MUMPS does not repeat its bits.

@@ -4,6 +4,7 @@
 #include "weft/grid/node_field.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -34,7 +35,7 @@ NodeMatrix::~NodeMatrix() { check_petsc(MatDestroy(&A_)); }
 
 void NodeMatrix::begin_step() {
   K_.reset(local_nodes(freedoms_));
-  check_petsc(MatDestroy(&A_));
+  is_filled_ = false;
 }
 
 void NodeMatrix::add(std::span<const std::int32_t> rows, std::span<const std::int32_t> columns,
@@ -57,6 +58,18 @@ void NodeMatrix::create() {
   check_petsc(MatSetBlockSize(A_, 3));
 }
 
+/// Whether K has other blocks than those that were listed last; takes note of them.
+bool NodeMatrix::has_other_blocks() {
+  listed_before_.clear();
+  std::swap(listed_, listed_before_);
+  for (std::size_t n = 0; n < K_.rows(); ++n) {
+    const auto columns = K_.columns(n);
+    listed_.push_back(static_cast<std::int32_t>(columns.size()));
+    listed_.insert(listed_.end(), columns.begin(), columns.end());
+  }
+  return !std::exchange(is_listed_, true) || listed_ != listed_before_;
+}
+
 /// The diagonal blocks of owned nodes, then those of K, which may belong to other ranks.
 void NodeMatrix::list_entries() {
   std::vector<PetscInt> rows, columns;
@@ -76,11 +89,9 @@ void NodeMatrix::list_entries() {
 }
 
 void NodeMatrix::assemble(const std::function<Node(std::size_t)>& node) {
-  const std::size_t entries = 9 * (nodes_ + K_.count_of_blocks());
-  const bool is_new = A_ == nullptr;
-  if (is_new) create();
-  if (comm_.any(is_new || values_.size() != entries)) {
-    values_.resize(entries);
+  if (A_ == nullptr) create();
+  if (comm_.any(has_other_blocks())) {
+    values_.resize(9 * (nodes_ + K_.count_of_blocks()));
     list_entries();
   }
   PetscScalar* value = values_.data();
@@ -100,6 +111,7 @@ void NodeMatrix::assemble(const std::function<Node(std::size_t)>& node) {
       put(block_of(left_, n) * blocks[j] * block_of(right_, static_cast<std::size_t>(columns[j])));
   }
   check_petsc(MatSetValuesCOO(A_, values_.data(), INSERT_VALUES));
+  is_filled_ = true;
 }
 
 }  // namespace weft

@@ -36,13 +36,14 @@ class NodeMatrix : public Tangent {
   struct Node {
     Mat3 left, right, diagonal;
   };
-  /// In a step the first call makes the matrix, later ones fill it anew.
+  /// Fills the matrix, which stays the same one; its entries are listed anew when there are other blocks.
   void assemble(const std::function<Node(std::size_t)>& node);
   /// Null until it was assembled in this step.
-  Mat matrix() const { return A_; }
+  Mat matrix() const { return is_filled_ ? A_ : nullptr; }
 
  private:
   void create();
+  bool has_other_blocks();
   void list_entries();
 
   const Comm comm_;
@@ -52,8 +53,10 @@ class NodeMatrix : public Tangent {
   BlockRows K_;  ///< By local number of nodes, owned and ghost.
   FreedomValues left_, right_;
   std::vector<PetscInt> number_;     ///< Of every local node among the block rows of the matrix.
-  std::vector<PetscScalar> values_;  ///< Of the entries in the order of the list.
+  std::vector<std::int32_t> listed_, listed_before_;  ///< Of each row of K the number of blocks, and their columns.
+  std::vector<PetscScalar> values_;                   ///< Of the entries in the order of the list.
   Mat A_ = nullptr;
+  bool is_listed_ = false, is_filled_ = false;
 };
 
 }  // namespace weft

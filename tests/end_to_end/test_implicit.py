@@ -106,6 +106,7 @@ class Implicit(Case):
                                (["solve.petsc=-ksp_type nonsense"], "-ksp_type nonsense"), \
                                (["solve.petsc=-ksp_typo 1"], "-ksp_typo"), \
                                (["solve.petsc=-ksp_rtol fast"], "-ksp_rtol fast"), \
+                               (["solve.preconditioner=multigrid", "solve.petsc=-pc_type eisenstat"], "-pc_type eisenstat"), \
                                (["time.scheme=imaginary"], "time.scheme"):
             with self.subTest(settings):
                 arguments = [word for setting in settings for word in ("--set", setting)]
