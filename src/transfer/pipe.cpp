@@ -94,8 +94,9 @@ void push(const TransferSettings& settings, const Bins& bins, std::span<const Ve
           for (const ChunkRows rows : chunks_of(bins, bin)) {
             stencils.find(rows, x, origin_of(bin), settings.dx);
             push_chunk(
-                stencils, settings.dx, [&](std::size_t k) -> Vec3 { return f.empty() ? Vec3::Zero() : f[rows[k]]; },
-                [&](std::size_t k) -> Mat3 { return A.empty() ? Mat3::Zero() : A[rows[k]]; }, pushed);
+                stencils, settings.dx,
+                [&f, rows](std::size_t k) -> Vec3 { return f.empty() ? Vec3::Zero() : f[rows[k]]; },
+                [&A, rows](std::size_t k) -> Mat3 { return A.empty() ? Mat3::Zero() : A[rows[k]]; }, pushed);
           }
           pushed.add_to(force.data(), bin);
         }
