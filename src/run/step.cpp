@@ -133,24 +133,30 @@ void agree_on_limits(const Comm& comm, RunState& state) {
 class LawClock {
  public:
   template <class F>
-  void measure(F&& work) {
+  void measure(std::size_t rows, F&& work) {
     Share& mine = shares_[static_cast<std::size_t>(omp_get_thread_num())];
     if (mine.pieces++ % pieces_to_one_timed != 0) return work();
     const double began = wall_seconds();
     work();
-    mine.seconds += pieces_to_one_timed * (wall_seconds() - began);
+    const double seconds = wall_seconds() - began, count = static_cast<double>(rows);
+    // A piece during which another process ran says nothing of the six that were not timed.
+    mine.rows += count;
+    mine.longest = std::min(mine.longest, slowest_to_fastest * seconds / count);
+    mine.seconds = std::min(mine.seconds + std::min(seconds, mine.longest * count), mine.longest * mine.rows);
   }
   /// On average over the threads.
   double seconds() const {
     double sum = 0;
     for (const Share& share : shares_) sum += share.seconds;
-    return sum / static_cast<double>(shares_.size());
+    return pieces_to_one_timed * sum / static_cast<double>(shares_.size());
   }
 
  private:
   static constexpr int pieces_to_one_timed = 7;
-  struct alignas(64) Share {  // a cache line of its own
-    double seconds = 0;
+  static constexpr double slowest_to_fastest = 10;  ///< Of rows, when nothing comes in between.
+  struct alignas(64) Share {                        // a cache line of its own
+    double seconds = 0, rows = 0;                   ///< Of the pieces that were timed.
+    double longest = std::numeric_limits<double>::infinity();  ///< A row is not taken to last longer than this [s].
     long pieces = 0;
   };
   std::vector<Share> shares_ = std::vector<Share>(static_cast<std::size_t>(omp_get_max_threads()));
@@ -307,7 +313,7 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given, StepReport& report) {
            is_implicit() ? std::span<const Vec3>() : set.forces()},
           [&](ChunkRows rows, const ChunkForces& forces) {
             if (is_implicit()) std::fill(forces.A.begin(), forces.A.end(), Mat3::Zero());  // the solve has them
-            else clock.measure([&] { set.respond(rows, forces); });
+            else clock.measure(rows.size(), [&] { set.respond(rows, forces); });
           },
           dt, layer_.inertia);
       timers_.move(clock.seconds(), "scatter", "law");
@@ -454,7 +460,7 @@ void Stepper::commit(Real dt) {
       std::vector<StepLimit> by_thread(static_cast<std::size_t>(omp_get_max_threads()));
       gather(scene_.transfer, bins_[s], std::as_const(set.points()).get<Position>(), layer_.velocity,
              [&](ChunkRows rows, const ChunkMotion& motion) {
-               clock.measure([&] {
+               clock.measure(rows.size(), [&] {
                  by_thread[static_cast<std::size_t>(omp_get_thread_num())].include(set.commit(rows, dt, motion));
                });
              });
