@@ -91,11 +91,9 @@ class Continuum final : public Body, public TrialBody {
     Largest most;
     for_each_pack(
         rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
-          for (int lane = 0; lane < rows.count; ++lane) {
-            const std::size_t p = rows.row[lane];
-            v[p] = motion.v[entries.row[lane]];
-            x[p] += dt * v[p];
-          }
+          const Vector3<Pack> velocity = load(motion.v, entries);
+          store(velocity, rows, v);
+          store(Vector3<Pack>(load(x, rows) + Pack(dt) * velocity), rows, x);
           const Matrix3<Pack> gradient = load(motion.C, entries);
           store(gradient, rows, C);
           const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + Pack(dt) * gradient;
@@ -106,10 +104,10 @@ class Continuum final : public Body, public TrialBody {
             const auto [F_elastic, q] = L::return_map(constants_, memory.load(rows), F_trial, dt);
             store(F_elastic, rows, F);
             memory.store(rows, q);
-            most.include(L::stiffness(constants_, q, F_elastic), load(motion.v, entries), volume_ratio);
+            most.include(L::stiffness(constants_, q, F_elastic), velocity, volume_ratio);
           } else {
             store(F_trial, rows, F);
-            most.include(L::stiffness(constants_, memory.load(rows), F_trial), load(motion.v, entries), volume_ratio);
+            most.include(L::stiffness(constants_, memory.load(rows), F_trial), velocity, volume_ratio);
           }
         });
     return limit_of(most);

@@ -173,7 +173,7 @@ PrincipalAxes<T> axes_by_rotations(const Symmetric3<T>& A) {
 
 Svd<Real> polar_svd(const Mat3& F) { return svd_by_rotations(F); }
 template <>
-[[gnu::flatten]] Svd<Pack> polar_svd(const Matrix3<Pack>& F) {
+[[gnu::flatten]] Svd<Pack> polar_svd(Matrix3<Pack> F) {
   return svd_by_rotations(F);
 }
 

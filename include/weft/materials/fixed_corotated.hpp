@@ -46,13 +46,13 @@ struct FixedCorotated : NeverYields, Inviscid {
     const Symmetric3<T> b = left_square(F);
     const T J = determinant(F), pressure = lambda * (J - 1) * J;
     const NearlyAlways<T> V = left_stretch(b, J);
-    Matrix3<T> tau = (T(2 * mu) * (b - V.value) + pressure).full();
+    Symmetric3<T> tau = T(2 * mu) * (b - V.value) + pressure;
     if (any(!V.valid)) {
       const Svd<T> svd = polar_svd(F);
       const Vector3<T> principal = T(2 * mu) * (svd.s.cwiseProduct(svd.s) - svd.s) + Vector3<T>::Constant(pressure);
       tau = select(V.valid, tau, symmetric_from(svd.U, principal));
     }
-    return tau;
+    return tau.full();
   }
 
   static auto stress_differential(const Constants& k, const Memory&, const Mat3& F) {

@@ -22,8 +22,8 @@ Matrix3<T> isotropic(const Svd<T>& svd, const Vector3<T>& g) {
 
 /// Q diag(values) Q^T.
 template <class T>
-Matrix3<T> symmetric_from(const Matrix3<T>& Q, const Vector3<T>& values) {
-  return Symmetric3<T>::of(Q * values.asDiagonal() * Q.transpose()).full();
+Symmetric3<T> symmetric_from(const Matrix3<T>& Q, const Vector3<T>& values) {
+  return Symmetric3<T>::of(Q * values.asDiagonal() * Q.transpose());
 }
 
 /// Derivative of an isotropic tensor function G in the principal frame. [docs/theory.md, 5]

@@ -51,12 +51,12 @@ struct HenckyElastic : Inviscid {
   template <class Constants, class Memory, class T>
   static Matrix3<T> kirchhoff(const Constants& k, const Memory&, const Matrix3<T>& F) {
     const NearlyAlways<T> e = moderate_log_strain(F);
-    Matrix3<T> tau = (T(2 * k.lame.mu) * e.value + T(k.lame.lambda * e.value.trace())).full();
+    Symmetric3<T> tau = T(2 * k.lame.mu) * e.value + T(k.lame.lambda * e.value.trace());
     if (any(!e.valid)) {
       const Svd<T> svd = polar_svd(F);
       tau = select(e.valid, tau, symmetric_from(svd.U, Vector3<T>(gradient(k.lame, svd.s).cwiseProduct(svd.s))));
     }
-    return tau;
+    return tau.full();
   }
 
   template <class Constants, class Memory>

@@ -13,29 +13,52 @@
 #include <cstdint>
 #include <cstring>
 #include <span>
+#include <utility>
 
 namespace weft {
 
 /// The rows that the lanes of a pack stand for. Lanes beyond `count` are idle: they repeat the last row when loaded, so
 /// that they compute with numbers that occur, and are not stored.
 struct PackRows {
+  using Rows = std::uint32_t __attribute__((vector_size(Pack::size * sizeof(std::uint32_t))));
+
   std::array<std::uint32_t, Pack::size> row;
   int count;
+  bool follow;  ///< No lane is idle, and each row is the one after that of the lane before.
 
   /// rows[first], rows[first + 1], ...
   static PackRows of(std::span<const std::uint32_t> rows, std::size_t first) {
+    if (first + Pack::size <= rows.size()) {
+      Rows all;
+      std::memcpy(&all, &rows[first], sizeof(all));
+      return {std::bit_cast<std::array<std::uint32_t, Pack::size>>(all), Pack::size, is_zero(all - all[0] - steps)};
+    }
     PackRows some = range(first, rows.size());
     for (std::uint32_t& row : some.row) row = rows[row];
     return some;
   }
   /// Rows first, first + 1, ..., before end.
   static PackRows range(std::size_t first, std::size_t end) {
-    PackRows rows;
-    rows.count = static_cast<int>(std::min<std::size_t>(Pack::size, end - first));
-    for (int lane = 0; lane < Pack::size; ++lane)
-      rows.row[lane] = static_cast<std::uint32_t>(first) + std::min(lane, rows.count - 1);
-    return rows;
+    const Rows next = static_cast<std::uint32_t>(first) + steps, last = Rows{} + static_cast<std::uint32_t>(end - 1);
+    return {std::bit_cast<std::array<std::uint32_t, Pack::size>>(next < last ? next : last),
+            static_cast<int>(std::min<std::size_t>(Pack::size, end - first)), first + Pack::size <= end};
   }
+
+ private:
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  static constexpr Rows steps{0, 1, 2, 3, 4, 5, 6, 7};
+  static bool is_zero(const Rows& a) {
+    return _mm256_testz_si256(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(a)) != 0;
+  }
+#elif defined(__AVX__)
+  static constexpr Rows steps{0, 1, 2, 3};
+  static bool is_zero(const Rows& a) {
+    return _mm_testz_si128(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(a)) != 0;
+  }
+#else
+  static constexpr Rows steps{0, 1};
+  static bool is_zero(const Rows& a) { return std::bit_cast<std::uint64_t>(a) == 0; }
+#endif
 };
 
 namespace detail {
@@ -81,62 +104,131 @@ namespace detail {
   for (int i = 0; i < Pack::size; ++i) a[i] = b[i];
 }
 
-/// packs[c], lane l = from[width * row[l] + c].
+/// packs[c], lane l = from[width * l + c] for the first Pack::size numbers of as many rows.
 template <int width>
-[[gnu::always_inline]] inline void load_rows(const Real* from, const PackRows& rows, Pack* packs) {
+[[gnu::always_inline]] inline void load_square(const Real* from, Pack* packs) {
+  Pack::Reals block[Pack::size];
+#pragma GCC unroll 8
+  for (int lane = 0; lane < Pack::size; ++lane) std::memcpy(&block[lane], from + width * lane, sizeof(Pack));
+  transpose(block);
+#pragma GCC unroll 8
+  for (int c = 0; c < Pack::size; ++c) packs[c] = block[c];
+}
+/// And back.
+template <int width>
+[[gnu::always_inline]] inline void store_square(const Pack* packs, Real* to) {
+  Pack::Reals block[Pack::size];
+#pragma GCC unroll 8
+  for (int c = 0; c < Pack::size; ++c) block[c] = packs[c].v;
+  transpose(block);
+#pragma GCC unroll 8
+  for (int lane = 0; lane < Pack::size; ++lane) std::memcpy(to + width * lane, &block[lane], sizeof(Pack));
+}
+
+/// Rows of three numbers: packs[c], lane l = from[3 l + c].
+[[gnu::always_inline]] inline void load_triples(const Real* from, Pack* packs) {
   constexpr int size = Pack::size;
-  int c = 0;
-#pragma GCC unroll 8
-  for (; c + size <= width; c += size) {
-    Pack::Reals block[size];
-#pragma GCC unroll 8
-    for (int lane = 0; lane < size; ++lane) std::memcpy(&block[lane], from + width * rows.row[lane] + c, sizeof(Pack));
-    transpose(block);
-#pragma GCC unroll 8
-    for (int i = 0; i < size; ++i) packs[c + i] = block[i];
-  }
+  Pack::Reals in[3];
+  std::memcpy(in, from, sizeof(in));
+  [&]<int... lane>(std::integer_sequence<int, lane...>) {
+    const auto collect = [&in]<int c>(std::integral_constant<int, c>) -> Pack {
+      const Pack::Reals most =
+          __builtin_shufflevector(in[0], in[1], (3 * lane + c < 2 * size ? 3 * lane + c : -1)...);
+      return __builtin_shufflevector(most, in[2], (3 * lane + c < 2 * size ? lane : 3 * lane + c - size)...);
+    };
+    packs[0] = collect(std::integral_constant<int, 0>());
+    packs[1] = collect(std::integral_constant<int, 1>());
+    packs[2] = collect(std::integral_constant<int, 2>());
+  }(std::make_integer_sequence<int, size>());
+}
+/// And back.
+[[gnu::always_inline]] inline void store_triples(const Pack* packs, Real* to) {
+  constexpr int size = Pack::size;
+  Pack::Reals out[3];
+  [&]<int... place>(std::integer_sequence<int, place...>) {
+    // Number k of all is lane k / 3 of pack k % 3.
+    const auto spread = [&packs]<int r>(std::integral_constant<int, r>) {
+      const Pack::Reals most = __builtin_shufflevector(
+          packs[0].v, packs[1].v,
+          ((r * size + place) % 3 < 2 ? (r * size + place) / 3 + size * ((r * size + place) % 3) : -1)...);
+      return __builtin_shufflevector(
+          most, packs[2].v, ((r * size + place) % 3 < 2 ? place : size + (r * size + place) / 3)...);
+    };
+    out[0] = spread(std::integral_constant<int, 0>());
+    out[1] = spread(std::integral_constant<int, 1>());
+    out[2] = spread(std::integral_constant<int, 2>());
+  }(std::make_integer_sequence<int, size>());
+  std::memcpy(to, out, sizeof(out));
+}
+
+/// packs[0], lane l = from[width * l].
+template <int width>
+[[gnu::always_inline]] inline void load_column(const Real* from, Pack* packs) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
-  using Rows = std::uint32_t __attribute__((vector_size(size * sizeof(std::uint32_t))));
-  const Pack::Bits places = __builtin_convertvector(std::bit_cast<Rows>(rows.row), Pack::Bits) * width;
-#pragma GCC unroll 8
-  for (; c < width; ++c)
-    packs[c] = reinterpret_cast<Pack::Reals>(
-        _mm512_mask_i64gather_pd(
-        _mm512_setzero_pd(), 0xff, reinterpret_cast<__m512i>(places), from + c, sizeof(Real)));
+  // Spares the port that also exchanges lanes.
+  const __m512i places = _mm512_setr_epi64(0, width, 2 * width, 3 * width, 4 * width, 5 * width, 6 * width, 7 * width);
+  packs[0] = reinterpret_cast<Pack::Reals>(
+      _mm512_mask_i64gather_pd(_mm512_setzero_pd(), 0xff, places, from, sizeof(Real)));
 #else
+  Pack::Reals lanes;
 #pragma GCC unroll 8
-  for (; c < width; ++c) {
-    Pack::Reals lanes;
-#pragma GCC unroll 8
-    for (int lane = 0; lane < size; ++lane) lanes[lane] = from[width * rows.row[lane] + c];
-    packs[c] = lanes;
-  }
+  for (int lane = 0; lane < Pack::size; ++lane) lanes[lane] = from[width * lane];
+  packs[0] = lanes;
 #endif
 }
 
+/// packs[c], lane l = from[width * l + c].
+template <int width>
+[[gnu::always_inline]] inline void load_block(const Real* from, Pack* packs) {
+  if constexpr (width == 1) {
+    std::memcpy(packs, from, sizeof(Pack));
+  } else if constexpr (width == 3) {
+    load_triples(from, packs);
+  } else {
+    constexpr int squares = width / Pack::size * Pack::size;
+#pragma GCC unroll 8
+    for (int c = 0; c < squares; c += Pack::size) load_square<width>(from + c, packs + c);
+#pragma GCC unroll 8
+    for (int c = squares; c < width; ++c) load_column<width>(from + c, packs + c);
+  }
+}
+/// to[width * l + c] = packs[c], lane l.
+template <int width>
+[[gnu::always_inline]] inline void store_block(const Pack* packs, Real* to) {
+  if constexpr (width == 1) {
+    std::memcpy(to, packs, sizeof(Pack));
+  } else if constexpr (width == 3) {
+    store_triples(packs, to);
+  } else {
+    constexpr int squares = width / Pack::size * Pack::size;
+#pragma GCC unroll 8
+    for (int c = 0; c < squares; c += Pack::size) store_square<width>(packs + c, to + c);
+#pragma GCC unroll 8
+    for (int c = squares; c < width; ++c)
+#pragma GCC unroll 8
+      for (int lane = 0; lane < Pack::size; ++lane) to[width * lane + c] = packs[c][lane];
+  }
+}
+
+/// packs[c], lane l = from[width * row[l] + c].
+template <int width>
+[[gnu::always_inline]] inline void load_rows(const Real* from, const PackRows& rows, Pack* packs) {
+  Real copy[width * Pack::size];
+  const Real* block = from + width * static_cast<std::size_t>(rows.row[0]);
+  if (!rows.follow) [[unlikely]] {
+    for (int lane = 0; lane < Pack::size; ++lane)
+      std::memcpy(copy + width * lane, from + width * static_cast<std::size_t>(rows.row[lane]), width * sizeof(Real));
+    block = copy;
+  }
+  load_block<width>(block, packs);
+}
 /// to[width * row[l] + c] = packs[c], lane l.
 template <int width>
 [[gnu::always_inline]] inline void store_rows(const Pack* packs, const PackRows& rows, Real* to) {
-  constexpr int size = Pack::size;
-  if (rows.count < size) {
-    for (int lane = 0; lane < rows.count; ++lane)
-      for (int c = 0; c < width; ++c) to[width * rows.row[lane] + c] = packs[c][lane];
-    return;
-  }
-  int c = 0;
-#pragma GCC unroll 8
-  for (; c + size <= width; c += size) {
-    Pack::Reals block[size];
-#pragma GCC unroll 8
-    for (int i = 0; i < size; ++i) block[i] = packs[c + i].v;
-    transpose(block);
-#pragma GCC unroll 8
-    for (int lane = 0; lane < size; ++lane) std::memcpy(to + width * rows.row[lane] + c, &block[lane], sizeof(Pack));
-  }
-#pragma GCC unroll 8
-  for (; c < width; ++c)
-#pragma GCC unroll 8
-    for (int lane = 0; lane < size; ++lane) to[width * rows.row[lane] + c] = packs[c][lane];
+  if (rows.follow) [[likely]]
+    return store_block<width>(packs, to + width * static_cast<std::size_t>(rows.row[0]));
+  for (int lane = 0; lane < rows.count; ++lane)
+    for (int c = 0; c < width; ++c) to[width * static_cast<std::size_t>(rows.row[lane]) + c] = packs[c][lane];
 }
 
 }  // namespace detail

@@ -48,10 +48,11 @@ struct Svd {
 /// Accurate to a few units of round-off of s0 for every finite F: singular, inverted, zero, of any scale. Singular
 /// values that are small because columns of F V are (not by cancellation) keep their own relative accuracy.
 Svd<Real> polar_svd(const Mat3& F);
+/// By value: laws call it for rare points only, and a matrix that is handed on by reference cannot stay in registers.
 template <class T>
-Svd<T> polar_svd(const Matrix3<T>& F);
+Svd<T> polar_svd(Matrix3<T> F);
 template <>
-Svd<Pack> polar_svd(const Matrix3<Pack>& F);
+Svd<Pack> polar_svd(Matrix3<Pack> F);
 
 /// Change of (U, s, V) as F changes by dF: with B = U^T dF V,
 ///   ds_i = B_ii,  dU = U W, dV = V Z with W, Z skew,

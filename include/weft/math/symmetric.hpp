@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 namespace weft {
 
@@ -45,6 +46,14 @@ struct Symmetric3 {
     return {f * a.xx, f * a.yy, f * a.zz, f * a.yz, f * a.xz, f * a.xy};
   }
 };
+
+/// Of packs; for single numbers there is a select already.
+template <class Mask, class T>
+  requires(!std::is_same_v<Mask, bool>)
+Symmetric3<T> select(const Mask& mask, const Symmetric3<T>& a, const Symmetric3<T>& b) {
+  return {select(mask, a.xx, b.xx), select(mask, a.yy, b.yy), select(mask, a.zz, b.zz),
+          select(mask, a.yz, b.yz), select(mask, a.xz, b.xz), select(mask, a.xy, b.xy)};
+}
 
 /// A B of matrices with the same eigenvectors, which is symmetric.
 template <class T>
