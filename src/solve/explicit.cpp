@@ -40,12 +40,16 @@ FastestNode fastest_node(const BlockMap& map, Real dx, const NodeField& velocity
   std::vector<FastestNode> by_block(static_cast<std::size_t>(map.owned()));
 #pragma omp parallel for schedule(static)
   for (int b = 0; b < map.owned(); ++b) {
+    int fastest = 0;
+    Real most = -1;  // speed squared
     for (int place = 0; place < nodes_per_block; ++place) {
-      Real speed = Eigen::Map<const Vec3>(velocity.block(b) + place * NodeField::width).norm();
-      if (!std::isfinite(speed)) speed = std::numeric_limits<Real>::infinity();
-      if (speed > by_block[b].speed)
-        by_block[b] = {speed, (map.first_node(b) + node_at_place(place)).cast<Real>() * dx};
+      Real speed2 = Eigen::Map<const Vec3>(velocity.block(b) + place * NodeField::width).squaredNorm();
+      if (std::isnan(speed2)) speed2 = std::numeric_limits<Real>::infinity();
+      if (speed2 <= most) continue;
+      fastest = place;
+      most = speed2;
     }
+    by_block[b] = {std::sqrt(most), (map.first_node(b) + node_at_place(fastest)).cast<Real>() * dx};
   }
   FastestNode fastest;
   for (const FastestNode& f : by_block)

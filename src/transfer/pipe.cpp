@@ -13,7 +13,7 @@ namespace {
 template <class Kernel, class Force, class Matrix>
 void push_chunk(const Stencils<Kernel>& stencils, Real dx, const Force& force, const Matrix& matrix, Tile& tile) {
   constexpr bool is_mls = Stencils<Kernel>::is_mls;
-  const Real pull = -(is_mls ? Real(Kernel::inverse_inertia) : 1) / dx;
+  const Real pull = -Stencils<Kernel>::per_tilt(dx);
   scatter_chunk(stencils, tile, [&](std::size_t k) {
     const Vec3 f = force(k);
     const Mat3 A = pull * matrix(k);

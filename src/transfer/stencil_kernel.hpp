@@ -45,6 +45,9 @@ class Stencils {
   static constexpr int n = Kernel::nodes;
   /// G = w D^-1 (x_i - x_p), with a D that is the same for all points. Else G = grad w.
   static constexpr bool is_mls = Kernel::inverse_inertia != 0;
+  /// What sums of tilts are multiplied by to become slopes, and matrices to become what pushes a node: 1 / (D dx) for
+  /// moving least squares, else 1 / dx [1/m].
+  static Real per_tilt(Real dx) { return (is_mls ? Real(Kernel::inverse_inertia) : 1) / dx; }
 
   /// origin: first node of the bin's block [dx].
   void find(ChunkRows rows, std::span<const Vec3> x, const Real4& origin, Real dx) {
@@ -195,7 +198,7 @@ template <class Kernel>
 void gather_chunk(const Stencils<Kernel>& stencils, const Tile& tile, Real dx, ChunkBuffer& chunk) {
   constexpr int n = Kernel::nodes;
   constexpr bool is_mls = Stencils<Kernel>::is_mls;
-  const Real scale = (is_mls ? Real(Kernel::inverse_inertia) : 1) / dx;
+  const Real scale = Stencils<Kernel>::per_tilt(dx);
   for (std::size_t k = 0; k < stencils.size(); ++k) {
     const auto w = [&stencils, k](int axis) { return [&stencils, k, axis](int i) { return stencils.w(k, i, axis); }; };
     const auto in = [](const Real4(&a)[n]) { return [&a](int i) { return a[i]; }; };

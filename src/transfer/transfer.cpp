@@ -17,7 +17,7 @@ Mat3 damped(const Mat3& C, Real nu, const Vec3& inertia) { return (1 - nu) * C +
 template <class Kernel, bool pushed>
 void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& stencils, ChunkRows rows,
                    const ScatterPoints& points, const Mat3* A, Real dt, Tile& tile) {
-  const Real dx = settings.dx, pull = -dt * (Stencils<Kernel>::is_mls ? Real(Kernel::inverse_inertia) : 1) / dx;
+  const Real dx = settings.dx, pull = -dt * Stencils<Kernel>::per_tilt(dx);
   scatter_chunk(
       stencils, tile, [&](std::size_t k) __attribute__((always_inline)) {
         const std::uint32_t p = rows[k];
@@ -45,33 +45,70 @@ void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& ste
       });
 }
 
-/// Bound of the gathered |C~|^2 of the points in a tile. Along each axis the gradient operator of every kernel is an
-/// average, with weights that are not negative, of differences between neighbouring nodes over dx, and a difference
-/// counts only if both nodes have mass: what has none is no neighbour of a point. (But the linear kernel's gradient
-/// sees the nodes of the cell even where their weight is zero.) Of each axis and component the largest difference is
-/// taken by itself. Not finite if a velocity is not.
-template <class Kernel>
-Real gradient_bound(const Tile& tile, Real dx) {
-  constexpr int edge = Tile::edge;
-  constexpr bool empty_nodes_count = Kernel::inverse_inertia == 0;
-  const auto include = [](Real4& most, const Real4& a, const Real4& b) {
+/// The largest squared differences between nodes that are neighbours along x, y and z, of each component by itself
+/// [m^2/s^2], and the sum of all values, which is not finite if one of them is not: a maximum may lose such.
+struct Differences {
+  std::array<Real4, 3> most{};
+  Real4 sum{};
+
+  template <class Kernel>
+  void include(int axis, const Real4& a, const Real4& b) {
     const Real4 d = a - b;
     Real4 size2 = d * d;
-    if constexpr (!empty_nodes_count) size2 *= a[3] * b[3];
-    most = most > size2 ? most : size2;
-  };
-  Real4 most_x{}, most_y{}, most_z{}, all{};
-  for (int i = 0; i < edge; ++i)
-    for (int j = 0; j < edge; ++j)
-      for (int l = 0; l < edge; ++l) {
-        const Real4& here = tile.node[i][j][l];
-        all += here;
-        if (i > 0) include(most_x, here, tile.node[i - 1][j][l]);
-        if (j > 0) include(most_y, here, tile.node[i][j - 1][l]);
-        if (l > 0) include(most_z, here, tile.node[i][j][l - 1]);
-      }
-  const Real4 most = most_x + most_y + most_z;
-  const Real not_finite = 0 * (all[0] + all[1] + all[2]);  // zero or not a number; a maximum may lose such
+    // What has no mass is no neighbour of a point, but a linear gradient sees nodes of the cell whose weight is zero.
+    if constexpr (Kernel::inverse_inertia != 0) size2 *= a[3] * b[3];
+    most[axis] = most[axis] > size2 ? most[axis] : size2;
+  }
+  void include(const Differences& more) {
+    for (int axis = 0; axis < 3; ++axis) most[axis] = most[axis] > more.most[axis] ? most[axis] : more.most[axis];
+    sum += more.sum;
+  }
+};
+
+/// How far apart stand nodes of a block that are neighbours along each axis.
+constexpr std::array<int, 3> along{block_width * block_width, block_width, 1};
+
+/// Between the nodes of one block.
+template <class Kernel>
+Differences differences_within(const Real* block) {
+  Differences found;
+  const auto node = [block](int place) { return load4(block + NodeField::width * place); };
+  for (int place = 0; place < nodes_per_block; ++place) {
+    const Real4 here = node(place);
+    found.sum += here;
+    for (int axis = 0; axis < 3; ++axis)
+      if (place / along[axis] % block_width > 0) found.include<Kernel>(axis, here, node(place - along[axis]));
+  }
+  return found;
+}
+
+/// Between the nodes of a block and those of its neighbour towards +axis.
+template <class Kernel>
+void include_across(int axis, const Real* block, const Real* neighbour, Differences& found) {
+  const int one = along[(axis + 1) % 3], other = along[(axis + 2) % 3], last = (block_width - 1) * along[axis];
+  for (int i = 0; i < block_width; ++i)
+    for (int j = 0; j < block_width; ++j) {
+      const int place = i * one + j * other;
+      found.include<Kernel>(axis, load4(neighbour + NodeField::width * place),
+                            load4(block + NodeField::width * (place + last)));
+    }
+}
+
+/// Bound of the gathered |C~|^2 of the points of a bin. Along each axis the gradient operator of every kernel is an
+/// average, with weights that are not negative, of differences between neighbouring nodes over dx, and a difference
+/// counts only if both nodes have mass. Of each axis and component the largest difference is taken by itself. Not
+/// finite if a velocity is not.
+template <class Kernel>
+Real gradient_bound(const Bin& bin, const NodeField& velocity, std::span<const Differences> by_block, Real dx) {
+  Differences found;
+  for (int o = 0; o < 8; ++o) {
+    found.include(by_block[bin.numbers[o]]);
+    for (int axis = 0; axis < 3; ++axis)
+      if (const int towards = o | (4 >> axis); towards != o)
+        include_across<Kernel>(axis, velocity.block(bin.numbers[o]), velocity.block(bin.numbers[towards]), found);
+  }
+  const Real4 most = found.most[0] + found.most[1] + found.most[2];
+  const Real not_finite = 0 * (found.sum[0] + found.sum[1] + found.sum[2]);  // zero or not a number
   return (most[0] + most[1] + most[2]) / (dx * dx) + not_finite;
 }
 
@@ -165,15 +202,19 @@ Steepest steepest_above(Real bound, const TransferSettings& settings, const Bins
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     const auto all = bins.bins();
+    std::vector<Differences> by_block(static_cast<std::size_t>(velocity.blocks()));
 #pragma omp parallel
     {
+#pragma omp for schedule(static)
+      for (std::size_t b = 0; b < by_block.size(); ++b)
+        by_block[b] = differences_within<Kernel>(velocity.block(static_cast<int>(b)));
       Tile tile;
       Stencils<Kernel> stencils;
       ChunkBuffer chunk;
 #pragma omp for schedule(dynamic)
       for (std::size_t b = 0; b < all.size(); ++b) {
+        if (gradient_bound<Kernel>(all[b], velocity, by_block, settings.dx) <= bound * bound) continue;
         tile.load_from(velocity, all[b]);
-        if (gradient_bound<Kernel>(tile, settings.dx) <= bound * bound) continue;
         Steepest here;
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
