@@ -19,10 +19,6 @@
 #include <immintrin.h>
 #endif
 
-// GCC notes that such values would cross object files differently with and without AVX. Every file of a build has the
-// same flags.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace weft {
 
 /// One bool for each lane of a pack.

@@ -5,10 +5,6 @@
 
 #include <cstring>
 
-// GCC notes that such values would cross object files differently with and without AVX. Every file of a build has the
-// same flags, and these values stay within inlined loops.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace weft {
 
 /// Arithmetic acts on each of the four; a product with a Real spreads it first.
