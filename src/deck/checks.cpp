@@ -130,9 +130,11 @@ void check(const KnitSweaterDeck& sweater, const Spot& at) {
 }
 
 void check(const ControlMeshDeck& mesh, const Spot& at) {
+  const bool is_file = std::holds_alternative<MeshFileDeck>(mesh.form);
+  if (mesh.through_points && !is_file)
+    at["through_points"].error_at_key("is for meshes of files; generated ones are made this way.");
   if (!mesh.irregular) return;
-  if (std::holds_alternative<MeshFileDeck>(mesh.form))
-    at["irregular"].error_at_key("is for generated meshes; a file is taken as it is.");
+  if (is_file) at["irregular"].error_at_key("is for generated meshes; a file is taken as it is.");
   for (const auto& [key, faces] : {std::pair{"across", mesh.across}, {"along", mesh.along}})
     if (faces < 12 || faces % 2 != 0) at[key].error("must be even and at least 12 for an irregular mesh.");
 }

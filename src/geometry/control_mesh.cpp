@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 #include <Eigen/Geometry>
+#include <Eigen/IterativeLinearSolvers>
+#include <Eigen/Sparse>
 
 #include <algorithm>
 #include <numeric>
@@ -129,17 +131,24 @@ void require_no_pinch(const std::vector<std::vector<std::int32_t>>& faces, std::
   }
 }
 
+/// A point as a sum of others: its weights by their numbers. What follows takes points by their places or as such sums.
+using PointSum = Eigen::SparseVector<Real>;
+
+Vec3 zero_like(const Vec3&) { return Vec3::Zero(); }
+PointSum zero_like(const PointSum& sum) { return PointSum(sum.size()); }
+
 /// One step of Catmull and Clark on faces of any size: points are old points, face points, edge points. `child(f, c)`
 /// is told the quad in corner c of face f.
-template <class Faces, class Child>
-std::vector<Vec3> divide(const std::vector<Vec3>& points, const Faces& faces, Child&& child) {
+template <class Point, class Faces, class Child>
+std::vector<Point> divide(const std::vector<Point>& points, const Faces& faces, Child&& child) {
   const Edges edges(faces);
   const Stars stars(faces, points.size());
   const Boundary boundary(faces, edges, points.size());
-  std::vector<Vec3> fine(points.size() + faces.size());
-  const auto middle_of = [&](std::int32_t f) -> Vec3& { return fine[points.size() + f]; };
+  const Point zero = zero_like(points.front());
+  std::vector<Point> fine(points.size() + faces.size(), zero);
+  const auto middle_of = [&](std::int32_t f) -> Point& { return fine[points.size() + f]; };
   for (std::size_t f = 0; f < faces.size(); ++f) {
-    Vec3 sum = Vec3::Zero();
+    Point sum = zero;
     for (const std::int32_t p : faces[f]) sum += points[p];
     middle_of(static_cast<std::int32_t>(f)) = sum / static_cast<Real>(faces[f].size());
   }
@@ -150,7 +159,7 @@ std::vector<Vec3> divide(const std::vector<Vec3>& points, const Faces& faces, Ch
     else if (boundary.after[p] != none)
       fine[p] = (6 * points[p] + points[boundary.before[p]] + points[boundary.after[p]]) / 8;
     else {
-      Vec3 faces_around = Vec3::Zero(), edges_around = Vec3::Zero();
+      Point faces_around = zero, edges_around = zero;
       for (const auto& [f, c] : star) {
         faces_around += middle_of(f);
         edges_around += 0.5 * (points[p] + points[faces[f][(c + 1) % faces[f].size()]]);
@@ -163,10 +172,10 @@ std::vector<Vec3> divide(const std::vector<Vec3>& points, const Faces& faces, Ch
     const auto key = static_cast<std::uint64_t>(std::min(p, q)) << 32 | static_cast<std::uint32_t>(std::max(p, q));
     const auto [place, is_new] = edge_points.try_emplace(key, static_cast<std::int32_t>(fine.size()));
     if (is_new) {
-      const Vec3 ends = points[p] + points[q];
+      const Point ends = points[p] + points[q];
       const std::int32_t left = edges.find(p, q).face, right = edges.find(q, p).face;
-      fine.push_back(left == none || right == none ? Vec3(ends / 2)
-                                                   : Vec3((ends + middle_of(left) + middle_of(right)) / 4));
+      fine.push_back(left == none || right == none ? Point(ends / 2)
+                                                   : Point((ends + middle_of(left) + middle_of(right)) / 4));
     }
     return place->second;
   };
@@ -181,24 +190,36 @@ std::vector<Vec3> divide(const std::vector<Vec3>& points, const Faces& faces, Ch
   return fine;
 }
 
-/// Drops points that no face uses, keeping the order of the others.
-void compact(ControlMesh& mesh) {
-  std::vector<std::int32_t> number(mesh.points.size(), none);
-  for (const Quad& face : mesh.faces)
+/// New numbers of points once those that no face uses are dropped.
+std::vector<std::int32_t> compact_numbers(const std::vector<Quad>& faces, std::size_t points) {
+  std::vector<std::int32_t> number(points, none);
+  for (const Quad& face : faces)
     for (const std::int32_t p : face) number[p] = 0;
   std::int32_t count = 0;
-  for (std::size_t p = 0; p < mesh.points.size(); ++p)
-    if (number[p] != none) {
-      mesh.points[count] = mesh.points[p];
-      number[p] = count++;
-    }
-  mesh.points.resize(count);
+  for (std::int32_t& k : number)
+    if (k != none) k = count++;
+  return number;
+}
+
+template <class Point>
+void renumber(std::vector<Point>& points, const std::vector<std::int32_t>& number) {
+  std::size_t count = 0;
+  for (std::size_t p = 0; p < points.size(); ++p)
+    if (number[p] != none) std::swap(points[count++], points[p]);
+  points.resize(count);
+}
+
+/// Drops points that no face uses, keeping the order of the others; returns their new numbers.
+std::vector<std::int32_t> compact(ControlMesh& mesh) {
+  const std::vector<std::int32_t> number = compact_numbers(mesh.faces, mesh.points.size());
+  renumber(mesh.points, number);
   for (Quad& face : mesh.faces)
     for (std::int32_t& p : face) p = number[p];
   for (auto& listed : mesh.group_points) {
     std::erase_if(listed, [&](std::int32_t p) { return number[static_cast<std::size_t>(p)] == none; });
     for (std::int32_t& p : listed) p = number[static_cast<std::size_t>(p)];
   }
+  return number;
 }
 
 /// Points of groups that are divided: new points belong to a group if all do that they lie between.
@@ -239,9 +260,174 @@ std::array<Vec2, 4> child_texture(std::span<const Vec2> corners, std::size_t c) 
   return {corners[c], (corners[c] + corners[(c + 1) % n]) / 2, middle, (corners[c] + corners[(c + n - 1) % n]) / 2};
 }
 
+/// How the outer row goes on from the material: as the mirror image of the first inner row, or along the cubics through
+/// four rows (parabolas or lines, where there are fewer).
+enum class Beyond { mirror, cubic };
+
+/// Adds the outer row to quads of material. Corners that turn inwards are told by the places of their points.
+template <class Point>
+void add_outer_row(std::vector<Quad>& faces, std::vector<Point>& points, const std::vector<Vec3>& places,
+                   Beyond beyond) {
+  const auto count = static_cast<std::int32_t>(points.size());
+  const std::vector<Quad> inside = faces;
+  const Edges edges(inside);
+  const Stars stars(inside, points.size());
+  const Boundary boundary(inside, edges, points.size());
+  const Point zero = zero_like(points.front());
+  const auto x = [&](std::int32_t p) -> const Point& { return points[p]; };
+  const auto add_point = [&](const Point& point) {
+    points.push_back(point);
+    return static_cast<std::int32_t>(points.size() - 1);
+  };
+  const auto is_corner = [&](std::int32_t b) { return stars.of(b).size() == 1; };
+  const auto points_inward = [&](std::int32_t b) {  // a corner of the boundary that one outer face fills
+    const Vec3 back = places[boundary.before[b]] - places[b], forth = places[boundary.after[b]] - places[b];
+    return stars.of(b).size() == 3 && back.dot(forth) > -0.5 * back.norm() * forth.norm();
+  };
+  // The point after p and q on a line through regular points, or none.
+  const auto straight_on = [&](std::int32_t p, std::int32_t q) {
+    if (boundary.after[q] != none) {
+      const bool along = stars.of(q).size() == 2 && (boundary.before[q] == p || boundary.after[q] == p);
+      return !along ? none : boundary.before[q] == p ? boundary.after[q] : boundary.before[q];
+    }
+    if (stars.of(q).size() != 4) return none;
+    const Edges::Place left = edges.find(p, q);
+    const Edges::Place right = edges.find(inside[left.face][(left.corner + 2) % 4], q);
+    return inside[right.face][(right.corner + 2) % 4];
+  };
+  // The point before b and p.
+  const auto point_before = [&](std::int32_t b, std::int32_t p) -> Point {
+    const std::int32_t q = beyond == Beyond::mirror ? none : straight_on(b, p),
+                       r = q == none ? none : straight_on(p, q);
+    if (r != none) return 4 * x(b) - 6 * x(p) + 4 * x(q) - x(r);
+    if (q != none) return 3 * x(b) - 3 * x(p) + x(q);
+    return 2 * x(b) - x(p);
+  };
+  // The outer points of each boundary point: beyond the edge that comes in, and beyond the one that goes out.
+  std::vector<std::int32_t> beyond_in(count, none), beyond_out(count, none);
+  std::vector<bool> inward(count, false);
+  for (std::int32_t b = 0; b < count; ++b) {
+    if (boundary.after[b] == none) continue;
+    const std::int32_t p = boundary.before[b], q = boundary.after[b];
+    inward[b] = points_inward(b);
+    if (is_corner(b)) {
+      beyond_in[b] = add_point(point_before(b, q));
+      beyond_out[b] = add_point(point_before(b, p));
+    } else if (stars.of(b).size() == 2) {
+      const auto [f, c] = stars.of(b)[0];
+      const std::int32_t next = inside[f][(c + 1) % 4], inner = next == q ? inside[f][(c + 3) % 4] : next;
+      beyond_in[b] = beyond_out[b] = add_point(point_before(b, inner));
+    } else if (!inward[b]) {
+      Point inner = zero;
+      for (const auto& [f, c] : stars.of(b))
+        if (inside[f][(c + 1) % 4] != q) inner += x(inside[f][(c + 1) % 4]);
+      beyond_in[b] = beyond_out[b] = add_point(2 * x(b) - inner / static_cast<Real>(stars.of(b).size() - 1));
+    }
+  }
+  // Both neighbours of an inward corner have the same outer point; `first` leads from each to the one that stays.
+  std::vector<std::int32_t> first(points.size());
+  std::iota(first.begin(), first.end(), 0);
+  const auto stays = [&](std::int32_t outer) {
+    while (first[outer] != outer) outer = first[outer];
+    return outer;
+  };
+  for (std::int32_t b = 0; b < count; ++b) {
+    if (!inward[b]) continue;
+    const std::int32_t p = boundary.before[b], q = boundary.after[b];
+    require(!inward[p] && !inward[q], ExitCode::geometry,
+            fmt::format("The boundary of a shell's mesh turns inwards at neighbouring points ({} and its neighbour, "
+                        "counted from 0): divide the faces there.",
+                        b));
+    const std::int32_t shared = stays(beyond_out[p]);
+    first[stays(beyond_in[q])] = shared;
+    points[shared] = x(p) + x(q) - x(b);
+    faces.push_back({q, b, p, shared});
+  }
+  for (std::int32_t b = 0; b < count; ++b) {
+    const std::int32_t p = boundary.before[b], q = boundary.after[b];
+    if (q == none) continue;
+    if (!inward[b] && !inward[q]) faces.push_back({q, b, beyond_out[b], beyond_in[q]});
+    if (is_corner(b)) {
+      const auto [f, c] = stars.of(b)[0];
+      const Point diagonal = x(beyond_in[b]) + x(beyond_out[b]) - x(p) - x(q) + x(inside[f][(c + 2) % 4]);
+      faces.push_back({b, beyond_in[b], add_point(diagonal), beyond_out[b]});
+    }
+  }
+  for (std::size_t f = inside.size(); f < faces.size(); ++f)
+    for (std::int32_t& p : faces[f])
+      if (p < static_cast<std::int32_t>(first.size())) p = stays(p);
+}
+
+/// Limits of points: where n edges meet (n^2 P + 4 sum of neighbours + sum of far corners) / (n (n + 5)) [Halstead,
+/// Kass and DeRose 1993]; a point that faces do not surround has none and stays.
+template <class Point>
+std::vector<Point> limits_of(const std::vector<Quad>& faces, const std::vector<Point>& points,
+                             std::vector<bool>& exists) {
+  const Edges edges(faces);
+  const Stars stars(faces, points.size());
+  std::vector<Point> limit = points;
+  exists.assign(points.size(), false);
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    const auto star = stars.of(p);
+    Point along_edges = zero_like(points[p]), across_faces = along_edges;
+    bool inside = !star.empty();
+    for (const auto& [f, c] : star) {
+      const Quad& face = faces[f];
+      inside = inside && edges.has(face[(c + 1) % 4], face[c]);
+      along_edges += points[face[(c + 1) % 4]];
+      across_faces += points[face[(c + 2) % 4]];
+    }
+    if (!inside) continue;
+    const auto n = static_cast<Real>(star.size());
+    exists[p] = true;
+    limit[p] = (n * n * points[p] + 4 * along_edges + across_faces) / (n * (n + 5));
+  }
+  return limit;
+}
+
+/// Moves the control points so that the limit surface passes through the points of the mesh that they were made of:
+/// these would be the limits M X of control points X, linear in X, and are to be the given points. `number`: of each
+/// point once divided (unless all faces are quads) and compact.
+void pass_through(ControlMesh& mesh, const SurfaceMesh& given, const std::vector<std::vector<std::int32_t>>& polygons,
+                  bool all_quads, const std::vector<std::int32_t>& number, const std::string& name) {
+  const auto n = static_cast<std::int32_t>(given.points.size());
+  std::vector<PointSum> sums(given.points.size(), PointSum(n));
+  for (std::int32_t p = 0; p < n; ++p) sums[p].insert(p) = 1;
+  if (!all_quads) sums = divide(sums, polygons, [](auto&&...) {});
+  renumber(sums, number);
+  std::vector<Quad> faces(mesh.faces.begin(), mesh.faces.begin() + mesh.material_faces);
+  add_outer_row(faces, sums, mesh.points, Beyond::cubic);
+  renumber(sums, compact_numbers(faces, sums.size()));
+  std::vector<bool> exists;
+  const std::vector<PointSum> limits = limits_of(mesh.faces, sums, exists);
+
+  std::vector<Eigen::Triplet<Real>> entries;
+  Eigen::Matrix<Real, Eigen::Dynamic, 3> surface(n, 3);
+  for (std::int32_t p = 0; p < n; ++p) {
+    surface.row(p) = given.points[p];
+    if (number[p] == none) entries.emplace_back(p, p, 1);
+    else
+      for (PointSum::InnerIterator w(limits[number[p]]); w; ++w)
+        entries.emplace_back(p, static_cast<int>(w.index()), w.value());
+  }
+  Eigen::SparseMatrix<Real, Eigen::RowMajor> M(n, n);
+  M.setFromTriplets(entries.begin(), entries.end());
+  Eigen::BiCGSTAB<Eigen::SparseMatrix<Real, Eigen::RowMajor>> solver(M);
+  solver.setTolerance(1e-14);
+  const Eigen::Matrix<Real, Eigen::Dynamic, 3> X = solver.solveWithGuess(surface, surface);
+  require((M * X - surface).norm() < 1e-9 * surface.norm(), ExitCode::geometry,
+          name +
+              ": no surface of this mesh passes through its points. Divide its faces, or let the surface approach "
+              "them (without through_points).");
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    mesh.points[k].setZero();
+    for (PointSum::InnerIterator w(sums[k]); w; ++w) mesh.points[k] += w.value() * X.row(w.index()).transpose();
+  }
+}
+
 }  // namespace
 
-ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name) {
+ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name, MeshPoints meaning) {
   require_surface(mesh, name);
   std::vector<std::vector<std::int32_t>> polygons;
   for (std::int64_t f = 0; f < mesh.face_count(); ++f) polygons.emplace_back(mesh.face(f).begin(), mesh.face(f).end());
@@ -256,7 +442,9 @@ ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name) {
   const auto texture_of = [&](std::size_t f) {
     return std::span(mesh.texture).subspan(mesh.offsets[f], polygons[f].size());
   };
-  if (std::all_of(polygons.begin(), polygons.end(), [](const auto& face) { return face.size() == 4; })) {
+  const bool all_quads =
+      std::all_of(polygons.begin(), polygons.end(), [](const auto& face) { return face.size() == 4; });
+  if (all_quads) {
     quads.points = mesh.points;
     quads.group_points = mesh.group_points;
     for (std::size_t f = 0; f < polygons.size(); ++f) {
@@ -273,8 +461,10 @@ ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name) {
     quads.group_points = groups.points();
   }
   quads.material_faces = static_cast<std::int64_t>(quads.faces.size());
-  compact(quads);
-  return with_outer_row(std::move(quads));
+  const std::vector<std::int32_t> number = compact(quads);
+  quads = with_outer_row(std::move(quads));
+  if (meaning == MeshPoints::surface) pass_through(quads, mesh, polygons, all_quads, number, name);
+  return quads;
 }
 
 ControlMesh refined(const ControlMesh& mesh) {
@@ -307,69 +497,7 @@ ControlMesh with_outer_row(ControlMesh mesh) {
   for (const Quad& face : mesh.faces)
     for (const std::int32_t p : face) count = std::max(count, p + 1);
   mesh.points.resize(count);
-  const std::vector<Quad> inside = mesh.faces;
-  const Edges edges(inside);
-  const Stars stars(inside, count);
-  const Boundary boundary(inside, edges, count);
-  const auto x = [&](std::int32_t p) -> const Vec3& { return mesh.points[p]; };
-  const auto add_point = [&](const Vec3& place) {
-    mesh.points.push_back(place);
-    return static_cast<std::int32_t>(mesh.points.size() - 1);
-  };
-  const auto is_corner = [&](std::int32_t b) { return stars.of(b).size() == 1; };
-  const auto points_inward = [&](std::int32_t b) {  // a corner of the boundary that one outer face fills
-    const Vec3 back = x(boundary.before[b]) - x(b), forth = x(boundary.after[b]) - x(b);
-    return stars.of(b).size() == 3 && back.dot(forth) > -0.5 * back.norm() * forth.norm();
-  };
-  // The outer points of each boundary point: beyond the edge that comes in, and beyond the one that goes out.
-  std::vector<std::int32_t> beyond_in(count, none), beyond_out(count, none);
-  std::vector<bool> inward(count, false);
-  for (std::int32_t b = 0; b < count; ++b) {
-    if (boundary.after[b] == none) continue;
-    const std::int32_t p = boundary.before[b], q = boundary.after[b];
-    inward[b] = points_inward(b);
-    if (is_corner(b)) {
-      beyond_in[b] = add_point(2 * x(b) - x(q));
-      beyond_out[b] = add_point(2 * x(b) - x(p));
-    } else if (!inward[b]) {
-      Vec3 inner = Vec3::Zero();
-      for (const auto& [f, c] : stars.of(b))
-        if (inside[f][(c + 1) % 4] != q) inner += x(inside[f][(c + 1) % 4]);
-      beyond_in[b] = beyond_out[b] = add_point(2 * x(b) - inner / static_cast<Real>(stars.of(b).size() - 1));
-    }
-  }
-  // Both neighbours of an inward corner have the same outer point; `first` leads from each to the one that stays.
-  std::vector<std::int32_t> first(mesh.points.size());
-  std::iota(first.begin(), first.end(), 0);
-  const auto stays = [&](std::int32_t outer) {
-    while (first[outer] != outer) outer = first[outer];
-    return outer;
-  };
-  for (std::int32_t b = 0; b < count; ++b) {
-    if (!inward[b]) continue;
-    const std::int32_t p = boundary.before[b], q = boundary.after[b];
-    require(!inward[p] && !inward[q], ExitCode::geometry,
-            fmt::format("The boundary of a shell's mesh turns inwards at neighbouring points ({} and its neighbour, "
-                        "counted from 0): divide the faces there.",
-                        b));
-    const std::int32_t shared = stays(beyond_out[p]);
-    first[stays(beyond_in[q])] = shared;
-    mesh.points[shared] = x(p) + x(q) - x(b);
-    mesh.faces.push_back({q, b, p, shared});
-  }
-  for (std::int32_t b = 0; b < count; ++b) {
-    const std::int32_t p = boundary.before[b], q = boundary.after[b];
-    if (q == none) continue;
-    if (!inward[b] && !inward[q]) mesh.faces.push_back({q, b, beyond_out[b], beyond_in[q]});
-    if (is_corner(b)) {
-      const auto [f, c] = stars.of(b)[0];
-      const Vec3 diagonal = 4 * x(b) - 2 * x(p) - 2 * x(q) + x(inside[f][(c + 2) % 4]);
-      mesh.faces.push_back({b, beyond_in[b], add_point(diagonal), beyond_out[b]});
-    }
-  }
-  for (std::size_t f = inside.size(); f < mesh.faces.size(); ++f)
-    for (std::int32_t& p : mesh.faces[f])
-      if (p < static_cast<std::int32_t>(first.size())) p = stays(p);
+  add_outer_row(mesh.faces, mesh.points, std::vector(mesh.points), Beyond::mirror);
   compact(mesh);
   return mesh;
 }
@@ -425,26 +553,7 @@ std::vector<std::vector<EdgeLine>> edge_lines(const ControlMesh& mesh) {
 }
 
 std::vector<Vec3> limit_points(const ControlMesh& mesh, std::vector<bool>& exists) {
-  const Edges edges(mesh.faces);
-  const Stars stars(mesh.faces, mesh.points.size());
-  std::vector<Vec3> limit = mesh.points;
-  exists.assign(mesh.points.size(), false);
-  for (std::size_t p = 0; p < mesh.points.size(); ++p) {
-    const auto star = stars.of(p);
-    Vec3 along_edges = Vec3::Zero(), across_faces = Vec3::Zero();
-    bool inside = !star.empty();
-    for (const auto& [f, c] : star) {
-      const Quad& face = mesh.faces[f];
-      inside = inside && edges.has(face[(c + 1) % 4], face[c]);
-      along_edges += mesh.points[face[(c + 1) % 4]];
-      across_faces += mesh.points[face[(c + 2) % 4]];
-    }
-    if (!inside) continue;
-    const auto n = static_cast<Real>(star.size());
-    exists[p] = true;
-    limit[p] = (n * n * mesh.points[p] + 4 * along_edges + across_faces) / (n * (n + 5));
-  }
-  return limit;
+  return limits_of(mesh.faces, mesh.points, exists);
 }
 
 std::vector<std::int64_t> faces_around(const ControlMesh& mesh, std::span<const std::int64_t> faces) {

@@ -36,7 +36,8 @@ ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
   ControlMesh mesh = std::visit(
       Overloaded{[&](const MeshFileDeck& d) {
                    const std::string name = std::filesystem::path(d.file).filename().string();
-                   return control_mesh(read_mesh(name, load_everywhere(comm, d.file)), d.file);
+                   return control_mesh(read_mesh(name, load_everywhere(comm, d.file)), d.file,
+                                       deck.through_points ? MeshPoints::surface : MeshPoints::control);
                  },
                  [&](const RectangleDeck& d) { return generated(deck, rectangle(d.width, d.height)); },
                  [&](const CylinderPatchDeck& d) {

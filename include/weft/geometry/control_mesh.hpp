@@ -32,10 +32,16 @@ struct EdgeLine {
   std::int32_t outer, boundary, inner;
 };
 
+/// What the points of a mesh are to its limit surface.
+enum class MeshPoints {
+  control,  ///< Its control points: it passes by, on the inner side of where they bulge.
+  surface,  ///< Points of it: it passes through them.
+};
+
 /// A control mesh from a mesh of polygons: as it is if all faces are quads, else refined once, which gives quads. An
 /// outer row is added. Throws Error(geometry), its text starting with `name`, unless every edge joins two faces of
-/// matching orientation or bounds one, and no two parts touch in a single point.
-ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name);
+/// matching orientation or bounds one, no two parts touch in a single point, and a surface as meant exists.
+ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name, MeshPoints meaning = MeshPoints::control);
 
 /// Every face divided into four by Catmull and Clark's rules; the limit surface stays what it was. Child c of material
 /// face f is face 4 f + c, holds corner c of f, and starts with it; the outer row is again one ring.

@@ -92,6 +92,10 @@ inline constexpr auto keys<ControlMeshDeck> =
               "Give the generated mesh points where three and five edges meet; numbers of faces must be even and at "
               "least 12.",
               &ControlMeshDeck::irregular},
+          Key{"through_points", "false",
+              "Let the surface pass through the points of a file. Without, they are its control points, and where they "
+              "bulge it lies on their inner side by up to a sixth of the square of their distance over the radius.",
+              &ControlMeshDeck::through_points},
           Key{"scale", "1", above(0), "1", "Uniform scale.", &ControlMeshDeck::scale},
           Key{"rotate", absent, "Turn about the origin.", &ControlMeshDeck::rotate},
           Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &ControlMeshDeck::translate});

@@ -148,6 +148,92 @@ TEST(ControlMesh, RefinementKeepsTheLimitSurfaceAndItsFacesInOrder) {
   }
 }
 
+/// Squares of a map with periods 1 in the first and, if `closed`, in the second direction.
+SurfaceMesh wound(int around, int along, bool closed, const SurfaceMap& map) {
+  SurfaceMesh mesh;
+  const int rows = closed ? along : along + 1;
+  for (int j = 0; j < rows; ++j)
+    for (int i = 0; i < around; ++i) mesh.points.push_back(map(Real(i) / around, Real(j) / along));
+  const auto at = [&](int i, int j) { return j % rows * around + i % around; };
+  for (int j = 0; j < along; ++j)
+    for (int i = 0; i < around; ++i) mesh.add_face({at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)});
+  return mesh;
+}
+
+/// Largest distance of the limit surface from what it should be.
+template <class Distance>
+Real largest_distance(const ControlMesh& mesh, Distance&& distance) {
+  Real largest = 0;
+  for (const Vec3& x : drawn_limit(mesh, 4).mesh.points) largest = std::max(largest, std::abs(distance(x)));
+  return largest;
+}
+
+TEST(ControlMesh, SurfacesThroughPointsMeetATorusAndABandOfASphereToFourthOrder) {
+  const Real turn = 2 * std::numbers::pi;
+  const SurfaceMap torus = [=](Real s, Real t) {
+    const Real r = 2 + std::cos(turn * t);
+    return Vec3(r * std::cos(turn * s), r * std::sin(turn * s), std::sin(turn * t));
+  };
+  const auto torus_error = [&](int n, MeshPoints meaning) {
+    return largest_distance(control_mesh(wound(2 * n, n, true, torus), "torus", meaning),
+                            [](const Vec3& x) { return std::hypot(std::hypot(x[0], x[1]) - 2, x[2]) - 1; });
+  };
+  const auto band_error = [&](int n, MeshPoints meaning) {  // between two free rims across which it is curved
+    const SurfaceMap band = sphere(1, {0, turn}, {-turn / 6, turn / 6});
+    return largest_distance(control_mesh(wound(3 * n, n, false, band), "band", meaning),
+                            [](const Vec3& x) { return x.norm() - 1; });
+  };
+  EXPECT_NEAR(std::log2(torus_error(12, MeshPoints::control) / torus_error(24, MeshPoints::control)), 2, 0.2);
+  EXPECT_NEAR(std::log2(band_error(8, MeshPoints::control) / band_error(16, MeshPoints::control)), 2, 0.2);
+  EXPECT_NEAR(std::log2(torus_error(12, MeshPoints::surface) / torus_error(24, MeshPoints::surface)), 4, 0.2);
+  EXPECT_NEAR(std::log2(band_error(8, MeshPoints::surface) / band_error(16, MeshPoints::surface)), 4, 0.2);
+}
+
+TEST(ControlMesh, SurfacesPassThroughThePointsOfIrregularMeshesWithInwardCornersAndTriangles) {
+  SurfaceMesh bent = squares({{0, 0}, {1, 0}, {2, 0}, {3, 0}, {0, 1}, {3, 1}, {0, 2}});
+  for (Vec3& x : bent.points) x[2] = 0.1 * x[0] * x[0] - 0.2 * x[0] * x[1] + 0.03 * x[1] * x[1] * x[1];
+  SurfaceMesh cut = bent;
+  cut.offsets = {0};
+  cut.corners.clear();
+  for (std::int64_t f = 0; f < bent.face_count(); ++f) {
+    const auto q = bent.face(f);
+    if (f == 1) cut.add_face({q[0], q[1], q[2], q[3]});
+    else {
+      cut.add_face({q[0], q[1], q[2]});
+      cut.add_face({q[0], q[2], q[3]});
+    }
+  }
+  for (const SurfaceMesh& mesh : {bent, cut}) {
+    const ControlMesh through = control_mesh(mesh, "bent", MeshPoints::surface);
+    const ControlMesh plain = control_mesh(mesh, "bent");
+    EXPECT_EQ(through.faces, plain.faces);
+    std::vector<bool> exists;
+    const auto limit = limit_points(through, exists), missed = limit_points(plain, exists);
+    Real distance = 0;
+    for (std::size_t p = 0; p < mesh.points.size(); ++p) {
+      EXPECT_LT((limit[p] - mesh.points[p]).norm(), 1e-12) << p;
+      distance = std::max(distance, (missed[p] - mesh.points[p]).norm());
+    }
+    EXPECT_GT(distance, 0.01);
+  }
+}
+
+TEST(ControlMesh, ACubeHasNoSurfaceThroughPointsThatAlternate) {
+  // Points moved in and out by turns leave all limits where they are: (9 - 4 * 3 + 3) / 24 = 0.
+  SurfaceMesh cube;
+  for (int k = 0; k < 8; ++k) cube.points.emplace_back(k & 1, k >> 1 & 1, k >> 2);
+  for (const std::array<std::int32_t, 4>& face :
+       {std::array{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}})
+    cube.add_face({face[0], face[1], face[2], face[3]});
+  cube.points[0] -= Vec3(0.1, 0.1, 0.1);
+  try {
+    control_mesh(cube, "cube.obj", MeshPoints::surface);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("cube.obj: no surface of this mesh passes through its points."));
+  }
+}
+
 TEST(ControlMesh, LimitPointsAreThoseOfTheLimitSurface) {
   const ControlMesh mesh =
       refined(refined(irregular_patch(12, 12, [](Real s, Real t) { return Vec3(s, t, s * s * t); })));
