@@ -125,39 +125,40 @@ template <int width>
   for (int lane = 0; lane < Pack::size; ++lane) std::memcpy(to + width * lane, &block[lane], sizeof(Pack));
 }
 
-/// Rows of three numbers: packs[c], lane l = from[3 l + c].
-[[gnu::always_inline]] inline void load_triples(const Real* from, Pack* packs) {
+// Rows of three numbers. Number k of all stands in row k / 3 as number k % 3 and so in lane k / 3 of pack k % 3.
+// Exchanges of lanes take two registers at once, so those of three are brought together two by two; -1: it does not
+// matter yet.
+
+/// Pack c of the numbers in these registers.
+template <int c, int... lane>
+[[gnu::always_inline]] inline Pack collected(const Pack::Reals (&in)[3], std::integer_sequence<int, lane...>) {
   constexpr int size = Pack::size;
+  const Pack::Reals most = __builtin_shufflevector(in[0], in[1], (3 * lane + c < 2 * size ? 3 * lane + c : -1)...);
+  return __builtin_shufflevector(most, in[2], (3 * lane + c < 2 * size ? lane : 3 * lane + c - size)...);
+}
+/// Numbers first, first + 1, ... of all.
+template <int first, int... place>
+[[gnu::always_inline]] inline Pack::Reals spread(const Pack* packs, std::integer_sequence<int, place...>) {
+  constexpr int size = Pack::size;
+  const Pack::Reals most = __builtin_shufflevector(
+      packs[0].v, packs[1].v, ((first + place) % 3 < 2 ? (first + place) / 3 + size * ((first + place) % 3) : -1)...);
+  return __builtin_shufflevector(most, packs[2].v, ((first + place) % 3 < 2 ? place : size + (first + place) / 3)...);
+}
+
+/// packs[c], lane l = from[3 l + c].
+[[gnu::always_inline]] inline void load_triples(const Real* from, Pack* packs) {
+  constexpr auto lanes = std::make_integer_sequence<int, Pack::size>();
   Pack::Reals in[3];
   std::memcpy(in, from, sizeof(in));
-  [&]<int... lane>(std::integer_sequence<int, lane...>) {
-    const auto collect = [&in]<int c>(std::integral_constant<int, c>) -> Pack {
-      const Pack::Reals most =
-          __builtin_shufflevector(in[0], in[1], (3 * lane + c < 2 * size ? 3 * lane + c : -1)...);
-      return __builtin_shufflevector(most, in[2], (3 * lane + c < 2 * size ? lane : 3 * lane + c - size)...);
-    };
-    packs[0] = collect(std::integral_constant<int, 0>());
-    packs[1] = collect(std::integral_constant<int, 1>());
-    packs[2] = collect(std::integral_constant<int, 2>());
-  }(std::make_integer_sequence<int, size>());
+  packs[0] = collected<0>(in, lanes);
+  packs[1] = collected<1>(in, lanes);
+  packs[2] = collected<2>(in, lanes);
 }
 /// And back.
 [[gnu::always_inline]] inline void store_triples(const Pack* packs, Real* to) {
-  constexpr int size = Pack::size;
-  Pack::Reals out[3];
-  [&]<int... place>(std::integer_sequence<int, place...>) {
-    // Number k of all is lane k / 3 of pack k % 3.
-    const auto spread = [&packs]<int r>(std::integral_constant<int, r>) {
-      const Pack::Reals most = __builtin_shufflevector(
-          packs[0].v, packs[1].v,
-          ((r * size + place) % 3 < 2 ? (r * size + place) / 3 + size * ((r * size + place) % 3) : -1)...);
-      return __builtin_shufflevector(
-          most, packs[2].v, ((r * size + place) % 3 < 2 ? place : size + (r * size + place) / 3)...);
-    };
-    out[0] = spread(std::integral_constant<int, 0>());
-    out[1] = spread(std::integral_constant<int, 1>());
-    out[2] = spread(std::integral_constant<int, 2>());
-  }(std::make_integer_sequence<int, size>());
+  constexpr auto places = std::make_integer_sequence<int, Pack::size>();
+  const Pack::Reals out[3] = {spread<0>(packs, places), spread<Pack::size>(packs, places),
+                              spread<2 * Pack::size>(packs, places)};
   std::memcpy(to, out, sizeof(out));
 }
 
@@ -167,8 +168,8 @@ template <int width>
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   // Spares the port that also exchanges lanes.
   const __m512i places = _mm512_setr_epi64(0, width, 2 * width, 3 * width, 4 * width, 5 * width, 6 * width, 7 * width);
-  packs[0] = reinterpret_cast<Pack::Reals>(
-      _mm512_mask_i64gather_pd(_mm512_setzero_pd(), 0xff, places, from, sizeof(Real)));
+  packs[0] =
+      reinterpret_cast<Pack::Reals>(_mm512_mask_i64gather_pd(_mm512_setzero_pd(), 0xff, places, from, sizeof(Real)));
 #else
   Pack::Reals lanes;
 #pragma GCC unroll 8
