@@ -60,7 +60,7 @@ Real time_to_fall(Real distance, Real speed, Real gravity) {
 bool flows_in_loop(const SolveDeck& deck, const TrialBody& points) {
   return deck.plasticity ? *deck.plasticity == Plasticity::in_loop : points.flows_in_loop();
 }
-/// Contact that lags sticks, but with slip in the loop a quasi-static step hardly ever finds its end.
+/// Contact that lags sticks, but slip in the loop has no energy, without which a quasi-static step needs `direct`.
 bool flows_in_loop(const SolveDeck& deck, const TrialMesh&) {
   return deck.plasticity ? *deck.plasticity == Plasticity::in_loop : deck.inertia;
 }

@@ -90,9 +90,10 @@ void GridPreconditioner::apply_blocks(Vec in_vector, Vec out_vector) {
 
 // --- What is made from the matrix ------------------------------------------------------------------------------------
 
-/// Within a step the matrix changes little.
+/// Within a step the matrix changes little; but steps are judged by that of their start.
 bool GridPreconditioner::is_matrix_old(bool definite, PetscInt last) const {
-  return matrix_->matrix() == nullptr || definite != matrix_is_definite_ || last > most_steps_with_old_matrix;
+  return matrix_->matrix() == nullptr || definite != matrix_is_definite_ || last > most_steps_with_old_matrix ||
+         settings_.judges_by_preconditioner();
 }
 
 void GridPreconditioner::renew_matrix() {
@@ -101,9 +102,9 @@ void GridPreconditioner::renew_matrix() {
   if (holds_are_in_matrix()) problem_.holds().add_tangent(*matrix_);
   wall_at_.assign(problem_.nodes(), nullptr);
   for (const WallNode& node : problem_.wall_nodes()) wall_at_[node.node] = &node;
-  const bool is_new = matrix_->matrix() == nullptr;
+  const bool is_first = matrix_->matrix() == nullptr;
   const Mat3 I = Mat3::Identity(), inertia = problem_.least_diagonal() * I;
-  matrix_->assemble([&](std::size_t n) -> NodeMatrix::Node {
+  const bool is_other = matrix_->assemble([&](std::size_t n) -> NodeMatrix::Node {
     if (!(problem_.root_mass(n) > 0)) return {Mat3::Zero(), Mat3::Zero(), I};
     const Real scale = problem_.step().dt / problem_.root_mass(n);
     if (wall_at_[n] == nullptr) return {scale * I, scale * I, inertia};
@@ -112,8 +113,10 @@ void GridPreconditioner::renew_matrix() {
     return {scale * left, settings_.minimise ? scale * left : Mat3(scale * I), problem_.wall_block(wall, inertia)};
   });
   if (settings_.minimise) check_petsc(MatSetOption(matrix_->matrix(), MAT_SYMMETRIC, PETSC_TRUE));
-  if (is_new) {
-    if (settings_.preconditioner == Preconditioner::multigrid) set_rigid_motions();
+  // The symbolic factors of `direct` come from the pattern of the matrix alone; what multigrid keeps does not.
+  const bool is_multigrid = settings_.preconditioner == Preconditioner::multigrid;
+  if (is_other || (is_first && is_multigrid)) {
+    if (is_multigrid) set_rigid_motions();
     check_petsc(of_matrix_->create());
     of_matrix_->set_matrix(matrix_->matrix());
   }

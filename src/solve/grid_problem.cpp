@@ -148,6 +148,7 @@ Vec3 GridProblem::asked_velocity(const NodeReading& in, const WallNode& node) co
 // --- Residual and energy ---------------------------------------------------------------------------------------------
 
 void GridProblem::residual(Vec x, Vec out) {
+  check_petsc(VecSet(out, 0));  // nodes without mass, which may have had some in the last step
   look_at(x);
   force_.set_zero();
   for (const Term* term : terms_) term->add_force(motion_, force_);

@@ -51,7 +51,7 @@ struct ImplicitGrid::Solver {
   GridProblem problem;
   GridPreconditioner preconditioner;
 
-  Vec x = nullptr, residual_vector = nullptr, saved_rhs = nullptr;
+  Vec x = nullptr, residual_vector = nullptr, work = nullptr;
   Mat J = nullptr;
   SNES snes = nullptr;
   KSP ksp = nullptr;
@@ -64,7 +64,7 @@ struct ImplicitGrid::Solver {
   Solver(const Comm& comm, const BlockMap& map, std::vector<const Term*> terms, std::vector<const Constraints*> held,
          ImplicitSettings its)
       : settings(std::move(its)),
-        options(comm, settings.petsc),
+        options(comm, settings.petsc, options_of_direct()),
         problem(comm, map, std::move(terms), std::move(held), settings),
         preconditioner(comm, map, problem, settings) {
     create_vectors(comm);
@@ -74,7 +74,7 @@ struct ImplicitGrid::Solver {
   ~Solver() {
     check_petsc(SNESDestroy(&snes));
     check_petsc(MatDestroy(&J));
-    for (Vec* v : {&x, &residual_vector, &saved_rhs}) check_petsc(VecDestroy(v));
+    for (Vec* v : {&x, &residual_vector, &work}) check_petsc(VecDestroy(v));
   }
 
   // --- Set-up ------------------------------------------------------------------------------------------------------
@@ -82,7 +82,7 @@ struct ImplicitGrid::Solver {
   void create_vectors(const Comm& comm) {
     const PetscInt n = 3 * static_cast<PetscInt>(problem.nodes());
     check_petsc(VecCreateMPI(comm.handle(), n, PETSC_DETERMINE, &x));
-    for (Vec* v : {&residual_vector, &saved_rhs}) check_petsc(VecDuplicate(x, v));
+    for (Vec* v : {&residual_vector, &work}) check_petsc(VecDuplicate(x, v));
     check_petsc(MatCreateShell(comm.handle(), n, n, PETSC_DETERMINE, PETSC_DETERMINE, this, &J));
     const auto multiply = [](Mat matrix, Vec in, Vec out) -> PetscErrorCode {
       void* context = nullptr;
@@ -141,13 +141,13 @@ struct ImplicitGrid::Solver {
       check_petsc(KSPSetPreSolve(
           ksp,
           [](KSP, Vec rhs, Vec, void* self) -> PetscErrorCode {
-            check_petsc(VecCopy(rhs, self_of<Solver>(self).saved_rhs));
+            check_petsc(VecCopy(rhs, self_of<Solver>(self).work));
             return self_of<Solver>(self).problem.eliminate_held(rhs), 0;
           },
           this));
       check_petsc(KSPSetPostSolve(
           ksp,
-          [](KSP, Vec rhs, Vec, void* self) -> PetscErrorCode { return VecCopy(self_of<Solver>(self).saved_rhs, rhs); },
+          [](KSP, Vec rhs, Vec, void* self) -> PetscErrorCode { return VecCopy(self_of<Solver>(self).work, rhs); },
           this));
     }
     options.apply([&] {
@@ -200,7 +200,7 @@ struct ImplicitGrid::Solver {
     check_petsc(SNESLineSearchGetVecs(line, &at, &f, &y, &trial, &trial_f));
     bool fails = false;
     if (!settings.minimise) {
-      fails = !descend_residual(problem, at, f, y, trial, trial_f);
+      fails = !descend_residual(problem, [this](Vec r) { return size_of(r); }, at, f, y, trial, trial_f);
     } else if (!definite && found_negative_curvature()) {
       definite = true;
     } else {
@@ -210,6 +210,17 @@ struct ImplicitGrid::Solver {
     }
     if (fails) check_petsc(SNESLineSearchSetReason(line, SNES_LINESEARCH_FAILED_REDUCT));
     check_petsc(SNESLineSearchComputeNorms(line));
+  }
+
+  /// |r|, or without inertia |P r|, P being the preconditioner of the last linear system: with a good one that is the
+  /// length of the step that would mend r [Deuflhard 1974]. A strip that sags by a full step is stretched a little, which
+  /// multiplies |r| by thirty and is mended by a step of a hundredth.
+  Real size_of(Vec r) {
+    const bool by_preconditioner = settings.judges_by_preconditioner();
+    Real size = 0;
+    if (by_preconditioner) preconditioner.apply(r, work);
+    check_petsc(VecNorm(by_preconditioner ? work : r, NORM_2, &size));
+    return size;
   }
 
   bool found_negative_curvature() const {
@@ -232,7 +243,6 @@ struct ImplicitGrid::Solver {
                          std::span<Vec3> wall_impulse) {
     problem.begin_step(step, walls, layer.inertia);
     preconditioner.begin_step();
-    check_petsc(VecSet(residual_vector, 0));
     problem.guess(x, residual_vector);
     residuals.clear();
     definite = false;

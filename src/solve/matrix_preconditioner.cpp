@@ -3,9 +3,19 @@
 #include "parallel/call.hpp"
 #include "weft/base/check.hpp"
 
+#include <fmt/format.h>
+
 #include <string_view>
 
 namespace weft {
+
+std::vector<std::pair<std::string, std::string>> options_of_direct() {
+  std::vector<std::pair<std::string, std::string>> options;
+  for (const char* prefix : {"", "redundant_"})
+    for (const auto& [number, value] : {std::pair{6, 0}, {7, 5}, {8, 0}, {12, 1}, {14, 200}})
+      options.emplace_back(fmt::format("{}mat_mumps_icntl_{}", prefix, number), fmt::format("{}", value));
+  return options;
+}
 
 MatrixPreconditioner::~MatrixPreconditioner() { check_petsc(PCDestroy(&pc_)); }
 

@@ -88,9 +88,10 @@ void NodeMatrix::list_entries() {
   check_petsc(MatSetPreallocationCOO(A_, static_cast<PetscCount>(rows.size()), rows.data(), columns.data()));
 }
 
-void NodeMatrix::assemble(const std::function<Node(std::size_t)>& node) {
+bool NodeMatrix::assemble(const std::function<Node(std::size_t)>& node) {
   if (A_ == nullptr) create();
-  if (comm_.any(has_other_blocks())) {
+  const bool is_other = comm_.any(has_other_blocks());
+  if (is_other) {
     values_.resize(9 * (nodes_ + K_.count_of_blocks()));
     list_entries();
   }
@@ -112,6 +113,7 @@ void NodeMatrix::assemble(const std::function<Node(std::size_t)>& node) {
   }
   check_petsc(MatSetValuesCOO(A_, values_.data(), INSERT_VALUES));
   is_filled_ = true;
+  return is_other;
 }
 
 }  // namespace weft

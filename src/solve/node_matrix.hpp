@@ -36,8 +36,9 @@ class NodeMatrix : public Tangent {
   struct Node {
     Mat3 left, right, diagonal;
   };
-  /// Fills the matrix, which stays the same one; its entries are listed anew when there are other blocks.
-  void assemble(const std::function<Node(std::size_t)>& node);
+  /// Fills the matrix, which stays the same one. Returns whether there are other blocks than when it was filled last;
+  /// its entries are then listed anew.
+  bool assemble(const std::function<Node(std::size_t)>& node);
   /// Null until it was assembled in this step.
   Mat matrix() const { return is_filled_ ? A_ : nullptr; }
 

@@ -21,6 +21,10 @@ struct ImplicitSettings {
   int max_iterations = 30;  ///< Of Newton's method.
   Preconditioner preconditioner = Preconditioner::blocks;
   std::string petsc{};  ///< Options of PETSc for SNES, KSP and PC, as on its command line: "-ksp_type gmres".
+
+  /// Whether Newton steps are judged by the residual as the preconditioner sees it: without an energy or inertia, the
+  /// residual itself rises where stiff parts of a body follow a step of soft ones.
+  bool judges_by_preconditioner() const { return !minimise && !inertia && preconditioner != Preconditioner::none; }
 };
 
 struct ImplicitStep {
