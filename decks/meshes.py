@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
-"""Writes the control meshes that the decks of garments, ribbons and cards read.
+"""Writes the meshes that the decks of garments, ribbons, cards and a disc read.
 
     python3 decks/meshes.py [--cells N]      into this folder; N: cells across a leg (default 4)
 
-Garments are the skins of bodies made of cubes, without the openings, smoothed; ribbons and cards are rectangles.
+Garments are the skins of bodies made of cubes, without the openings, smoothed; ribbons and cards are rectangles; the disc is round.
 Lengths are in edges of a face: `scale` in the deck gives them a size.
 """
 import argparse
 import itertools
+import math
 import pathlib
 
 FOLDER = pathlib.Path(__file__).resolve().parent
@@ -102,6 +103,28 @@ def rectangles(name, places, across, along):
     write(name, points, faces)
 
 
+def disc(n):
+    """A disc of radius 1: n x n faces in its middle and n / 2 rings of 4 n faces around; points in the middle of their
+    neighbours."""
+    rim = [(k, 0) for k in range(n)] + [(n, k) for k in range(n)] + [(n - k, n) for k in range(n)] + [
+        (0, n - k) for k in range(n)]
+    at = lambda i, j: j * (n + 1) + i
+    out = lambda k, ring: at(*rim[k % len(rim)]) if ring == 0 else (n + 1) ** 2 + (ring - 1) * len(rim) + k % len(rim)
+    faces = [[at(i, j), at(i + 1, j), at(i + 1, j + 1), at(i, j + 1)] for j in range(n) for i in range(n)]
+    faces += [[out(k, r), out(k, r + 1), out(k + 1, r + 1), out(k + 1, r)] for r in range(n // 2) for k in range(len(rim))]
+    angles = [2 * math.pi * k / len(rim) - 3 * math.pi / 4 for k in range(len(rim))]
+    points = [[0.0, 0.0, 0.0] for _ in range(out(0, n // 2))] + [[math.cos(a), math.sin(a), 0.0] for a in angles]
+    around = [set() for _ in points]
+    for face in faces:
+        for p, q in zip(face, face[1:] + face[:1]):
+            around[p].add(q)
+            around[q].add(p)
+    for _ in range(50 * n):
+        for p in range(out(0, n // 2)):
+            points[p] = [sum(points[q][a] for q in around[p]) / len(around[p]) for a in range(3)]
+    write("disc.obj", points, faces)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=int, default=4, help="cells across a leg or a ribbon")
@@ -114,6 +137,7 @@ def main():
                                ((s, -m / 2, 0), (0, 1, 0), (0, 0, 1)), ((-s, m / 2, 0), (0, -1, 0), (0, 0, 1))], m, 5 * n)
     # Ten cards of n x 3 n / 2 faces, 1.6 edges apart.
     rectangles("cards.obj", [((0, 0, 1.6 * k), (1, 0, 0), (0, 1, 0)) for k in range(10)], n, 3 * n // 2)
+    disc(2 * n)
 
 
 if __name__ == "__main__":
