@@ -31,13 +31,13 @@ void GridPreconditioner::begin_step() {
   if (matrix_) matrix_->begin_step();
 }
 
-void GridPreconditioner::set_up(bool definite, PetscInt last) {
+PetscErrorCode GridPreconditioner::set_up(bool definite, PetscInt last) {
   if (settings_.preconditioner == Preconditioner::blocks ||
       (matrix_ && problem_.holds().any() && !holds_are_in_matrix()))
     invert_blocks();
-  if (!matrix_ || !is_matrix_old(definite, last)) return;
+  if (!matrix_ || !is_matrix_old(definite, last)) return 0;
   matrix_is_definite_ = definite;
-  renew_matrix();
+  return renew_matrix();
 }
 
 /// Lets `change` change what nodes with mass have in the vector, in `before_`.
@@ -96,7 +96,7 @@ bool GridPreconditioner::is_matrix_old(bool definite, PetscInt last) const {
          settings_.judges_by_preconditioner();
 }
 
-void GridPreconditioner::renew_matrix() {
+PetscErrorCode GridPreconditioner::renew_matrix() {
   matrix_->begin_adding();
   problem_.add_tangent(*matrix_);
   if (holds_are_in_matrix()) problem_.holds().add_tangent(*matrix_);
@@ -120,7 +120,7 @@ void GridPreconditioner::renew_matrix() {
     check_petsc(of_matrix_->create());
     of_matrix_->set_matrix(matrix_->matrix());
   }
-  of_matrix_->set_up();
+  return of_matrix_->set_up();
 }
 
 /// Tells multigrid the six motions that cost no energy.

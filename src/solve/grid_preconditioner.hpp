@@ -23,14 +23,14 @@ class GridPreconditioner {
   PetscErrorCode create() { return of_matrix_ ? of_matrix_->create() : PetscErrorCode(0); }
   void begin_step();
   /// For the derivative that the problem has now. last: steps of the last linear system; within a step of time what was
-  /// made from a matrix is kept until they become many.
-  void set_up(bool definite, PetscInt last);
+  /// made from a matrix is kept until they become many. The code is that of PETSc's options.
+  PetscErrorCode set_up(bool definite, PetscInt last);
   void apply(Vec in, Vec out);
 
  private:
   bool holds_are_in_matrix() const { return settings_.preconditioner == Preconditioner::direct; }
   bool is_matrix_old(bool definite, PetscInt last) const;
-  void renew_matrix();
+  PetscErrorCode renew_matrix();
   void set_rigid_motions();
   void invert_blocks();
   void apply_blocks(Vec in, Vec out);

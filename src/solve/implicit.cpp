@@ -103,7 +103,7 @@ struct ImplicitGrid::Solver {
         this));
     check_petsc(SNESSetJacobian(
         snes, J, J,
-        [](SNES, Vec at, Mat, Mat, void* self) -> PetscErrorCode { return self_of<Solver>(self).linearise(at), 0; },
+        [](SNES, Vec at, Mat, Mat, void* self) -> PetscErrorCode { return self_of<Solver>(self).linearise(at); },
         this));
     check_petsc(SNESSetConvergenceTest(
         snes,
@@ -146,8 +146,7 @@ struct ImplicitGrid::Solver {
           },
           this));
       check_petsc(KSPSetPostSolve(
-          ksp,
-          [](KSP, Vec rhs, Vec, void* self) -> PetscErrorCode { return VecCopy(self_of<Solver>(self).work, rhs); },
+          ksp, [](KSP, Vec rhs, Vec, void* self) -> PetscErrorCode { return VecCopy(self_of<Solver>(self).work, rhs); },
           this));
     }
     options.apply([&] {
@@ -200,7 +199,8 @@ struct ImplicitGrid::Solver {
     check_petsc(SNESLineSearchGetVecs(line, &at, &f, &y, &trial, &trial_f));
     bool fails = false;
     if (!settings.minimise) {
-      fails = !descend_residual(problem, [this](Vec r) { return size_of(r); }, at, f, y, trial, trial_f);
+      fails = !descend_residual(
+          problem, [this](Vec r) { return size_of(r); }, at, f, y, trial, trial_f);
     } else if (!definite && found_negative_curvature()) {
       definite = true;
     } else {
@@ -213,8 +213,8 @@ struct ImplicitGrid::Solver {
   }
 
   /// |r|, or without inertia |P r|, P being the preconditioner of the last linear system: with a good one that is the
-  /// length of the step that would mend r [Deuflhard 1974]. A strip that sags by a full step is stretched a little, which
-  /// multiplies |r| by thirty and is mended by a step of a hundredth.
+  /// length of the step that would mend r [Deuflhard 1974]. A strip that sags by a full step is stretched a little,
+  /// which multiplies |r| by thirty and is mended by a step of a hundredth.
   Real size_of(Vec r) {
     const bool by_preconditioner = settings.judges_by_preconditioner();
     Real size = 0;
@@ -230,11 +230,11 @@ struct ImplicitGrid::Solver {
   }
 
   /// At the unknowns where the residual was looked at last.
-  void linearise(Vec at) {
+  PetscErrorCode linearise(Vec at) {
     problem.linearise(at, definite);
     PetscInt last = 0;
     check_petsc(KSPGetIterationNumber(ksp, &last));
-    preconditioner.set_up(definite, last);
+    return preconditioner.set_up(definite, last);
   }
 
   // --- The step ----------------------------------------------------------------------------------------------------

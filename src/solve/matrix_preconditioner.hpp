@@ -12,9 +12,9 @@
 
 namespace weft {
 
-/// Options with which MUMPS analyses a matrix by its pattern alone: what it then finds serves all matrices of that pattern,
-/// and a run that goes on after a stop finds the same. No permutation by values, METIS, no scaling, no pairs of pivots
-/// by values, and room for pivots that have to wait.
+/// Options with which MUMPS analyses a matrix by its pattern alone: what it then finds serves all matrices of that
+/// pattern, and a run that goes on after a stop finds the same. No permutation by values, METIS, no scaling, no pairs
+/// of pivots by values, and room for pivots that have to wait.
 std::vector<std::pair<std::string, std::string>> options_of_direct();
 
 /// All members but the destructor are collective.
@@ -27,12 +27,14 @@ class MatrixPreconditioner {
   MatrixPreconditioner(const MatrixPreconditioner&) = delete;
   MatrixPreconditioner& operator=(const MatrixPreconditioner&) = delete;
 
-  /// Forgets what PETSc kept of earlier matrices: of other patterns, or what depends on their values and would change the
-  /// bits of a run that goes on after a stop. The code is that of PETSc's options. Throws Error(deck) where PETSc has no MUMPS for a direct solver.
+  /// Forgets what PETSc kept of earlier matrices: of other patterns, or what depends on their values and would change
+  /// the bits of a run that goes on after a stop. The code is that of PETSc's options. Throws Error(deck) where PETSc
+  /// has no MUMPS for a direct solver.
   PetscErrorCode create();
   /// From now on for this matrix, which may change until `set_up`.
   void set_matrix(Mat A);
-  void set_up();
+  /// The code is that of PETSc's options, of which some are looked at only here.
+  PetscErrorCode set_up();
   void apply(Vec in, Vec out);
 
  private:

@@ -107,6 +107,7 @@ class Implicit(Case):
                                (["solve.petsc=-ksp_typo 1"], "-ksp_typo"), \
                                (["solve.petsc=-ksp_rtol fast"], "-ksp_rtol fast"), \
                                (["solve.preconditioner=multigrid", "solve.petsc=-pc_type eisenstat"], "-pc_type eisenstat"), \
+                               (["solve.preconditioner=direct", "solve.petsc=-pc_factor_mat_solver_type magic"], "magic"), \
                                (["time.scheme=imaginary"], "time.scheme"):
             with self.subTest(settings):
                 arguments = [word for setting in settings for word in ("--set", setting)]

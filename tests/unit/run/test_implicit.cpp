@@ -255,6 +255,22 @@ TEST(ImplicitMeshTest, AHangingSheetComesToItsClosedFormAtHundredsOfExplicitStep
   }
 }
 
+TEST(ImplicitMeshTest, WithoutInertiaASheetThatIsPulledAnswersWithItsStiffness) {
+  // nu = 0: a strain e takes the force E A e.
+  const Real E = 1e7, A = 0.4 * 0.002, L = 0.4, speed = 0.04;
+  const std::string hem =
+      "handles: [{name: hem, body: a, where: {box: {lower: [-1, -1, -1], upper: [2, 0.001, 1]}}, hold: {}}, ";
+  Stage stage(deck("[0, 0, 0]", 0.05, cotton, sheet + "}",
+                   hem + rail.substr(rail.find('{')) +
+                       "motion: {velocity: [0, 0.04, 0]}}}]\nsolve: {inertia: false, tolerance: 1e-6}\n"));
+  for (const Real strain : {speed * 0.05 / L, speed * 0.1 / L}) {
+    const Real before = stage.state.handle_impulse[0].linear.y();
+    const StepReport report = stage.stepper.take(100);
+    const Real force = -(stage.state.handle_impulse[0].linear.y() - before) / report.size.dt;
+    EXPECT_NEAR(force, E * A * strain, 1e-3 * E * A * strain);
+  }
+}
+
 TEST(ImplicitMeshTest, StepsOnTheSameNodesMakeNothingNewOfPETSc) {
   // Every object of PETSc has a number of its own, and they are counted up.
   const auto next_number = [](const Comm& comm) {
