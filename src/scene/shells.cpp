@@ -105,7 +105,7 @@ std::vector<Real> thickness_of(const Comm& comm, const ShellDeck& deck, const Co
   return thickness;
 }
 
-AnyLamina lamina_of(const MaterialDeck& material, std::optional<LaminaYield>& yield, const std::string& place) {
+AnyLamina lamina_of(const MaterialDeck& material, std::optional<LaminaYield>& yield, const ShellDeck& shell) {
   const auto hencky = [](const StiffnessDeck& stiffness) {
     const auto [youngs_modulus, poisson_ratio] = young_of(stiffness);
     return ChosenLamina<LaminaHencky>{LaminaHencky::Constants::from(youngs_modulus, poisson_ratio)};
@@ -113,7 +113,12 @@ AnyLamina lamina_of(const MaterialDeck& material, std::optional<LaminaYield>& yi
   return std::visit(
       Overloaded{[&](const StvkHenckyDeck& d) -> AnyLamina { return hencky(d.stiffness); },
                  [&](const VonMisesDeck& d) -> AnyLamina {
-                   yield = LaminaYield::from(d.yield_stress, d.hardening_modulus, YieldShape::ellipse);
+                   const bool is_diamond = shell.yield == YieldSurface::diamond;
+                   require(!is_diamond || d.hardening_modulus == 0, ExitCode::deck,
+                           fmt::format("{}: the diamond is a yield surface without hardening_modulus; {} has one.",
+                                       shell.place.text, material.name));
+                   yield = LaminaYield::from(d.yield_stress, d.hardening_modulus,
+                                             is_diamond ? YieldShape::diamond : YieldShape::ellipse);
                    return hencky(d.stiffness);
                  },
                  [&](const FabricDeck& d) -> AnyLamina {
@@ -123,7 +128,7 @@ AnyLamina lamina_of(const MaterialDeck& material, std::optional<LaminaYield>& yi
                    throw Error(ExitCode::deck,
                                fmt::format("{}: a shell needs a material with law stvk_hencky, von_mises or fabric; {} "
                                            "has another.",
-                                           place, material.name));
+                                           shell.place.text, material.name));
                  }},
       material.law);
 }
@@ -133,7 +138,7 @@ AnyLamina lamina_of(const MaterialDeck& material, std::optional<LaminaYield>& yi
 ShellDescription describe_shell(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material) {
   ShellDescription shell;
   shell.name = deck.name;
-  comm.agree([&] { shell.law = lamina_of(material, shell.yield, deck.place.text); });
+  comm.agree([&] { shell.law = lamina_of(material, shell.yield, deck); });
   shell.mesh = make_control_mesh(comm, deck.mesh);
   shell.density = material.density;
   shell.thickness = thickness_of(comm, deck, shell.mesh);

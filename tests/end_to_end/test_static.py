@@ -107,6 +107,24 @@ class Static(Case):
         self.assertLess(steps[len(steps) // 2], 8)
         self.assertLess(steps[-1], 60)
 
+    def test_the_diamond_of_the_texts_bends_as_its_layers_say(self):
+        curvature, modulus, poisson, most, thickness, layers = math.pi / 6 / 0.2, 70e9, 0.3, 100e6, 4e-3, 200
+        moment = 0  # per width; the strip stays as wide as it is, so that p and q of each layer grow until they yield
+        for layer in range(layers):
+            z = thickness * (layer + 0.5) / layers / 2
+            strain = curvature * z / math.sqrt(2)
+            p = min(modulus / (1 - poisson) * strain, math.sqrt(2) * most)
+            q = min(modulus / (1 + poisson) * strain, math.sqrt(2 / 3) * most)
+            moment += 2 * z * (p + q) / math.sqrt(2) * thickness / layers / 2
+        self.assertGreater(moment, 1.3 * layered_moment(curvature, modulus, poisson, most, thickness)[0])
+        row = curve(self.run_deck(DECKS / "dented_strip.yaml", "out", "--until", "1", "--set", "bodies.strip.yield=diamond",
+                                  "--set", "loading.steps=12"))[-1]
+        self.assertAlmostEqual(abs(row["torque_turn_y"]) / (moment * 0.025), 1, delta=0.02)
+        refused = weft("check", DECKS / "dented_strip.yaml", "--set", "bodies.strip.yield=diamond", "--set",
+                       "materials.aluminium.hardening_modulus=1 GPa")
+        self.assertEqual(refused.returncode, 2)
+        self.assertIn("bodies.strip: the diamond is a yield surface without hardening_modulus", refused.stderr)
+
     def test_an_elastic_strip_that_is_bent_and_let_go_recovers_its_shape(self):
         rows = curve(self.run_deck(
             DECKS / "dented_strip.yaml", "out", "--set", "bodies.strip.laminae=2", "--set", "loading.steps=8", "--set",

@@ -234,6 +234,9 @@ struct ControlMeshDeck {
 /// Where laminae lie across the thickness of a shell.
 enum class LaminaPlaces { gauss, quarter };
 
+/// Where the laminae of a shell of metal begin to flow.
+enum class YieldSurface { ellipse, diamond };
+
 /// Faces of a shell that have a thickness of their own.
 struct ShellPartDeck {
   std::optional<ShapeDeck> where;    ///< Middles of the faces.
@@ -251,6 +254,7 @@ struct ShellDeck {
   LaminaPlaces across;                      ///< Where laminae lie across the thickness.
   int laminae;                              ///< Gauss points across the thickness.
   int in_plane;                             ///< Gauss points of a face in each direction.
+  YieldSurface yield;                       ///< Of metal.
   std::optional<SheetContactDeck> contact;  ///< For steps in time.
   int contact_points;                       ///< Of a face in each direction; 0: by domain.dx.
   Vec3 velocity;                            ///< Initial [m/s].

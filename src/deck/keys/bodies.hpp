@@ -21,6 +21,13 @@ inline constexpr std::array words<LaminaPlaces> = {
          "2018; bending is a quarter too soft"}};
 
 template <>
+inline constexpr std::array words<YieldSurface> = {
+    Word{YieldSurface::ellipse, "ellipse", "that of von Mises"},
+    Word{YieldSurface::diamond, "diamond",
+         "the box around it, as in Guo et al. 2018: 1.15 times the stress in uniaxial tension, 1.41 times at its "
+         "corners; without hardening"}};
+
+template <>
 inline constexpr auto keys<ContinuumDeck> =
     table("continuum", "Material points: a lump, a heap, a pool.",
           Key{"name", a_name, required, "Names files, columns and references.", &ContinuumDeck::name},
@@ -126,6 +133,7 @@ inline constexpr auto keys<ShellDeck> = table(
         "Laminae across the thickness; 2 are exact for elastic sheets, denting needs 5 or more.", &ShellDeck::laminae},
     Key{"in_plane", "1", at_least(1).at_most(4), "2",
         "Gauss points of a face in each direction; one leaves motions without energy.", &ShellDeck::in_plane},
+    Key{"yield", "ellipse", "Yield surface in plane stress of a shell of metal.", &ShellDeck::yield},
     Key{"contact", absent, "Frictional contact; needed unless time.scheme is static.", &ShellDeck::contact},
     Key{"contact_points", "1", at_least(0).at_most(16), "0",
         "Contact points of a face in each direction; 0: as many as are no farther apart than half of domain.dx.",
