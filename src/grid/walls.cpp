@@ -21,24 +21,26 @@ struct Given {
   Real work = 0;                ///< By the wall [J].
 };
 
-/// Applies one wall to one block.
-Given apply_wall(const Wall& wall, const RigidState& state, Real dx, const Vec3i& first_node, const Real* inertia,
-                 Real* velocity) {
+/// Applies one wall, as it is now, to one block. An impulse works on what moves as the mean of velocities before and
+/// after it.
+Given apply_wall(const Wall& wall, const RigidState& before, const RigidState& now, Real dx, const Vec3i& first_node,
+                 const Real* inertia, Real* velocity) {
   const Real slack = on_surface * dx;
   Given given;
-  if (!may_touch(wall, state, dx, first_node)) return given;
+  if (!may_touch(wall, now, dx, first_node)) return given;
 
   for (int place = 0; place < nodes_per_block; ++place) {
     const Real mass = inertia[place * NodeField::width];
     if (!(mass > 0)) continue;
     const Vec3 x = (first_node + node_at_place(place)).cast<Real>() * dx;
-    const Surface surface = wall.shape.surface(state, x);
+    const Surface surface = wall.shape.surface(now, x);
     if (surface.distance > slack) continue;
     Eigen::Map<Vec3> v(velocity + place * NodeField::width);
-    const Vec3 before = v, v_wall = state.velocity_at(x);
-    v = velocity_at_wall(wall.condition, wall.friction, before, v_wall, surface.normal);
-    given.impulse += mass * (before - v);
-    given.work += mass * (v - before).dot(v_wall);
+    const Vec3 free = v, v_wall = now.velocity_at(x);
+    v = velocity_at_wall(wall.condition, wall.friction, free, v_wall, surface.normal);
+    const Vec3 impulse = mass * (v - free);
+    given.impulse -= impulse;
+    given.work += impulse.dot(before.velocity_at(x) + v_wall) / 2;
   }
   return given;
 }
@@ -134,15 +136,15 @@ std::vector<WallContact> contacts_during(std::span<const Wall> walls, Real time,
   return all;
 }
 
-Real apply_walls(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map, const NodeField& inertia,
-                 NodeField& velocity, std::span<Vec3> impulse) {
+Real apply_walls(std::span<const Wall> walls, Real time_before, Real time, Real dx, const BlockMap& map,
+                 const NodeField& inertia, NodeField& velocity, std::span<Vec3> impulse) {
   Real work = 0;
   for (std::size_t w = 0; w < walls.size(); ++w) {
-    const RigidState state = walls[w].shape.at(time);
+    const RigidState before = walls[w].shape.at(time_before), now = walls[w].shape.at(time);
     std::vector<Given> by_block(static_cast<std::size_t>(map.owned()));
 #pragma omp parallel for schedule(dynamic, 8)
     for (int b = 0; b < map.owned(); ++b)
-      by_block[b] = apply_wall(walls[w], state, dx, map.first_node(b), inertia.block(b), velocity.block(b));
+      by_block[b] = apply_wall(walls[w], before, now, dx, map.first_node(b), inertia.block(b), velocity.block(b));
     for (const Given& share : by_block) {
       impulse[w] += share.impulse;
       work += share.work;

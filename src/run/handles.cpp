@@ -178,7 +178,7 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
   std::fill(impulses.begin(), impulses.end(), HandleImpulse{});
   if (!has_map_ || comm_.sum(static_cast<std::int64_t>(held_.size())) == 0) return;
   // The nodes around: what they do without handles, and how they give way.
-  mobility_ = wall_projections(scene_.walls, time, scene_.transfer.dx, map_,
+  mobility_ = wall_projections(scene_.walls, time + dt / 2, scene_.transfer.dx, map_,
                                [&](const Vec3i& block) { return layer.velocity.block(map.find(block)); });
   layer_.reset(map_.size());
   for (int b = 0; b < map_.owned(); ++b) {

@@ -29,6 +29,7 @@ std::string to_text(const RunState& state) {
   json j;
   j["step"] = state.step;
   j["time"] = state.time;
+  j["last_dt"] = state.last_dt;
   j["next_frame"] = state.next_frame;
   j["recovery_dt"] = number(state.recovery_dt);
   j["limits"] = json::array();
@@ -60,6 +61,7 @@ RunState state_from_text(const std::string& text) {
     RunState state;
     state.step = j.at("step");
     state.time = j.at("time");
+    state.last_dt = j.at("last_dt");
     state.next_frame = j.at("next_frame");
     state.recovery_dt = number_or(j.at("recovery_dt"), infinity);
     for (const json& l : j.at("limits"))

@@ -153,9 +153,9 @@ class LawClock {
 
  private:
   static constexpr int pieces_to_one_timed = 7;
-  static constexpr double slowest_to_fastest = 10;  ///< Of rows, when nothing comes in between.
-  struct alignas(64) Share {                        // a cache line of its own
-    double seconds = 0, rows = 0;                   ///< Of the pieces that were timed.
+  static constexpr double slowest_to_fastest = 10;             ///< Of rows, when nothing comes in between.
+  struct alignas(64) Share {                                   // a cache line of its own
+    double seconds = 0, rows = 0;                              ///< Of the pieces that were timed.
     double longest = std::numeric_limits<double>::infinity();  ///< A row is not taken to last longer than this [s].
     long pieces = 0;
   };
@@ -285,6 +285,7 @@ StepReport Stepper::take(Real not_beyond, bool weigh) {
   state_.newton_steps += report.newton;
   state_.krylov_steps += report.krylov;
   state_.time = dt == left ? not_beyond : state_.time + dt;
+  state_.last_dt = dt;
   ++state_.step;
   // Growth from a refused step back to what the bodies allow.
   if (report.retries > 0) state_.recovery_dt = recovery_growth * dt;
@@ -335,9 +336,9 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given, StepReport& report) {
     if (!solved.converged) return {2, fmt::format("the implicit step was not found: {}", solved.failure)};
   } else {
     const auto timing = timers_.measure("grid");
-    given.wall_work = advance_explicit(
-        {dt, state_.time, scene_.transfer.dx, scene_.deck.domain.gravity, scene_.light_mass, speed_bound}, map_,
-        scene_.walls, layer_, given.by_walls);
+    given.wall_work = advance_explicit({dt, state_.last_dt, state_.time, scene_.transfer.dx, scene_.deck.domain.gravity,
+                                        scene_.light_mass, speed_bound},
+                                       map_, scene_.walls, layer_, given.by_walls);
     if (!scene_.handles.empty()) handles_.hold(dt, state_.time, map_, layer_, given.by_handles);
   }
   const FastestNode fastest = fastest_node(map_, scene_.transfer.dx, layer_.velocity);

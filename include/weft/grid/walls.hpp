@@ -39,10 +39,10 @@ std::vector<WallContact> contacts_during(std::span<const Wall> walls, Real time,
                                          const NodeField& inertia);
 
 /// Applies the walls, one after another as listed, to the owned nodes with mass. Adds to impulse[w] what the material
-/// gave to wall w on this rank [kg m/s]; returns the work of all walls on it [J]. time: when the walls are looked at
-/// [s].
-Real apply_walls(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map, const NodeField& inertia,
-                 NodeField& velocity, std::span<Vec3> impulse);
+/// gave to wall w on this rank [kg m/s]; returns the work of all walls on it [J]. time: to which the velocities belong,
+/// when walls are looked at; time_before: to which those before this step belong [s]. [docs/theory.md, Energy]
+Real apply_walls(std::span<const Wall> walls, Real time_before, Real time, Real dx, const BlockMap& map,
+                 const NodeField& inertia, NodeField& velocity, std::span<Vec3> impulse);
 
 /// For each node of the owned blocks the projection on the changes of velocity that walls leave possible: none at
 /// sticky

@@ -21,6 +21,7 @@ struct HandleImpulse {
 struct RunState {
   std::int64_t step = 0;
   Real time = 0;                                             ///< [s].
+  Real last_dt = 0;                                          ///< Of the step before, 0 at the start [s].
   std::int64_t next_frame = 0;                               ///< Frame k is due at k * time.frame_interval.
   Real recovery_dt = std::numeric_limits<Real>::infinity();  ///< After a refused step dt grows from here [s].
   std::vector<StepLimit> limits;              ///< For each body, of all its points; empty before the first step.

@@ -8,6 +8,7 @@ namespace weft {
 
 struct ExplicitStep {
   Real dt;           ///< [s].
+  Real dt_before;    ///< Of the step before, 0 for the first [s].
   Real time;         ///< At the start of the step [s].
   Real dx;           ///< [m].
   Vec3 gravity;      ///< [m/s^2].

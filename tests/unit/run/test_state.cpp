@@ -10,6 +10,7 @@ TEST(RunStateTest, TextHoldsEveryBit) {
   RunState state;
   state.step = 123456789012;
   state.time = 0.1 + 0.2;
+  state.last_dt = 1.0 / 19;
   state.next_frame = 7;
   state.recovery_dt = 1.0 / 3;
   state.limits = {{100.0 / 3, 0, 0.1, 1 / 7.0, 1 / 11.0, 1 / 13.0}, {std::numeric_limits<Real>::infinity(), 1e-300, 7}};
@@ -26,6 +27,7 @@ TEST(RunStateTest, TextHoldsEveryBit) {
   const RunState back = state_from_text(to_text(state));
   EXPECT_EQ(back.step, state.step);
   EXPECT_EQ(back.time, state.time);
+  EXPECT_EQ(back.last_dt, state.last_dt);
   EXPECT_EQ(back.next_frame, state.next_frame);
   EXPECT_EQ(back.recovery_dt, state.recovery_dt);
   ASSERT_EQ(back.limits.size(), 2u);
