@@ -7,9 +7,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <limits>
-#include <map>
-#include <utility>
 
 namespace weft {
 
@@ -117,46 +116,50 @@ void BendingElements<Stencil>::add_springs(std::span<const Vec3> x, std::span<Re
 template class BendingElements<FoldedTriangle>;
 template class BendingElements<BentVertex>;
 
-std::vector<FoldedTriangle> folds_at_rest(std::span<const std::array<std::int32_t, 3>> triangles,
-                                          std::span<const Vec3> rest, const PlateRigidity& plate) {
-  // The corner opposite each directed edge.
-  std::map<std::pair<std::int32_t, std::int32_t>, std::int32_t> opposite;
+TriangleEdges::TriangleEdges(std::span<const std::array<std::int32_t, 3>> triangles) {
+  edges_.reserve(3 * triangles.size());
   for (std::size_t e = 0; e < triangles.size(); ++e)
-    for (int k = 0; k < 3; ++k) {
-      const std::pair edge{triangles[e][(k + 1) % 3], triangles[e][(k + 2) % 3]};
-      require(opposite.emplace(edge, triangles[e][k]).second, ExitCode::geometry,
-              fmt::format("bending: two triangles run along the edge from point {} to point {} in the same direction; "
-                          "orient the triangles alike and let at most two meet at an edge",
-                          edge.first, edge.second));
-    }
-  std::vector<FoldedTriangle> folds;
-  for (const auto& corners : triangles) {
-    FoldedTriangle s;
-    Mat3 edges;
-    Vec3 length;
-    for (int k = 0; k < 3; ++k) {
-      s.rows[k] = corners[k];
-      const auto across = opposite.find({corners[(k + 2) % 3], corners[(k + 1) % 3]});
-      s.rows[3 + k] = across == opposite.end() ? -1 : across->second;
-      edges.col(k) = rest[corners[(k + 2) % 3]] - rest[corners[(k + 1) % 3]];
-      length[k] = edges.col(k).norm();
-    }
-    const Real area = 0.5 * edges.col(0).cross(edges.col(1)).norm();
-    require(area > 1e-10 * length.squaredNorm(), ExitCode::geometry, "bending: a triangle has no area");
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) {
-        const Real products = edges.col(i).dot(edges.col(j));  // as those of the edges turned by a right angle
-        s.stiffness(i, j) = plate.rigidity / (4 * area) *
-                            ((1 - plate.poisson_ratio) * products * products / (length[i] * length[j]) +
-                             plate.poisson_ratio * length[i] * length[j]);
-      }
-    for (int k = 0; k < 3; ++k)
-      if (s.rows[3 + k] < 0) release(s, k);
-    s.rest.setZero();
-    s.rest = Folds<Real>(s, corners_of<Real>(s, rest)).angle;
-    folds.push_back(s);
+    for (std::size_t k = 0; k < 3; ++k)
+      edges_.push_back({triangles[e][(k + 1) % 3], triangles[e][(k + 2) % 3], static_cast<std::int32_t>(3 * e + k)});
+  std::sort(edges_.begin(), edges_.end());
+  const auto again = std::adjacent_find(edges_.begin(), edges_.end(),
+                                        [](const auto& a, const auto& b) { return a[0] == b[0] && a[1] == b[1]; });
+  if (again != edges_.end())
+    throw Error(ExitCode::geometry,
+                fmt::format("bending: two triangles run along the edge from point {} to point {} in the same "
+                            "direction; orient the triangles alike and let at most two meet at an edge",
+                            (*again)[0], (*again)[1]));
+}
+
+std::int32_t TriangleEdges::opposite(std::int32_t from, std::int32_t to) const {
+  const auto edge = std::lower_bound(edges_.begin(), edges_.end(), std::array{from, to, 0});
+  return edge != edges_.end() && (*edge)[0] == from && (*edge)[1] == to ? (*edge)[2] : -1;
+}
+
+FoldedTriangle fold_at_rest(const std::array<std::int32_t, 6>& rows, std::span<const Vec3> rest,
+                            const PlateRigidity& plate) {
+  FoldedTriangle s;
+  s.rows = rows;
+  Mat3 edges;
+  Vec3 length;
+  for (int k = 0; k < 3; ++k) {
+    edges.col(k) = rest[rows[(k + 2) % 3]] - rest[rows[(k + 1) % 3]];
+    length[k] = edges.col(k).norm();
   }
-  return folds;
+  const Real area = 0.5 * edges.col(0).cross(edges.col(1)).norm();
+  WEFT_ENSURE(area > 0);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      const Real products = edges.col(i).dot(edges.col(j));  // as those of the edges turned by a right angle
+      s.stiffness(i, j) = plate.rigidity / (4 * area) *
+                          ((1 - plate.poisson_ratio) * products * products / (length[i] * length[j]) +
+                           plate.poisson_ratio * length[i] * length[j]);
+    }
+  for (int k = 0; k < 3; ++k)
+    if (s.rows[3 + k] < 0) release(s, k);
+  s.rest.setZero();
+  s.rest = Folds<Real>(s, corners_of<Real>(s, rest)).angle;
+  return s;
 }
 
 std::vector<BentVertex> bends_at_rest(std::span<const std::vector<std::int32_t>> fibers, std::span<const Vec3> rest,

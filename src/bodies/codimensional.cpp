@@ -23,6 +23,7 @@ std::vector<ElementAtRest<SheetKind<S>>> sheet_at_rest(std::span<const std::arra
                                                        std::span<const Vec3> rest, const Vec3& warp, Real thickness,
                                                        Real spacing) {
   std::vector<ElementAtRest<SheetKind<S>>> elements;
+  elements.reserve(triangles.size());
   for (std::size_t e = 0; e < triangles.size(); ++e) {
     const auto& [i, j, k] = triangles[e];
     Mat32 edges;

@@ -12,27 +12,60 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 namespace weft {
 
-/// The bending stencils of a mesh, each with the element that it lives with; rows are numbers of vertices.
+/// The bending stencil that lives with an element; rows are numbers of vertices.
 template <class Stencil>
-struct Bends {
-  std::vector<Stencil> stencils;
-  std::vector<std::int64_t> element;                                 ///< Ascending, at most one for each.
-  std::vector<std::array<std::int64_t, Stencil::neighbors>> beyond;  ///< The other elements, -1 for none.
+struct Bend {
+  Stencil stencil;
+  std::array<std::int64_t, Stencil::neighbors> beyond;  ///< The other elements, -1 for none.
+};
+
+/// The bending of a sheet: every triangle has a stencil, which is made when it is asked for.
+struct SheetBends {
+  using Stencil = FoldedTriangle;
+  TriangleEdges edges;
+  PlateRigidity plate{0, 0};
+
+  bool empty() const { return edges.empty(); }
+  template <class Elements>
+  std::optional<Bend<Stencil>> of(std::int64_t e, const Elements& elements, std::span<const Vec3> rest) const {
+    if (empty()) return std::nullopt;
+    const auto& corners = elements[static_cast<std::size_t>(e)].rows;
+    std::array<std::int32_t, 6> rows;
+    Bend<Stencil> bend;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::int32_t corner = edges.opposite(corners[(k + 2) % 3], corners[(k + 1) % 3]);
+      rows[k] = corners[k];
+      rows[3 + k] = corner < 0 ? -1 : elements[static_cast<std::size_t>(corner / 3)].rows[corner % 3];
+      bend.beyond[k] = corner < 0 ? -1 : corner / 3;
+    }
+    bend.stencil = fold_at_rest(rows, rest, plate);
+    return bend;
+  }
+};
+
+/// The bending of fibers: each inner vertex lives with its first segment.
+struct FiberBends {
+  using Stencil = BentVertex;
+  std::vector<std::int64_t> element;   ///< Ascending.
+  std::vector<Bend<Stencil>> bends{};  ///< Of each of these.
+
+  bool empty() const { return bends.empty(); }
+  template <class Elements>
+  std::optional<Bend<Stencil>> of(std::int64_t e, const Elements&, std::span<const Vec3>) const {
+    const auto found = std::lower_bound(element.begin(), element.end(), e);
+    if (found == element.end() || *found != e) return std::nullopt;
+    return bends[static_cast<std::size_t>(found - element.begin())];
+  }
 };
 
 template <class K>
-struct StencilOf {
-  using Type = FoldedTriangle;
-};
-template <>
-struct StencilOf<FiberKind> {
-  using Type = BentVertex;
-};
+using BendsOf = std::conditional_t<std::is_same_v<K, FiberKind>, FiberBends, SheetBends>;
 
 /// An edge of one triangle alone, as it runs along it.
 struct BoundaryEdge {
@@ -44,14 +77,16 @@ struct BoundaryEdge {
 template <class K>
 struct Ingredients {
   using Kind = K;
-  using Stencil = typename StencilOf<K>::Type;
   std::string name;
   typename K::Constants law;
   Real density;
   std::vector<Vec3> rest;
   std::vector<ElementAtRest<K>> elements;
-  Bends<Stencil> bends;
+  BendsOf<K> bends;
   std::optional<Real> tear_stretch;
+
+  /// The bending stencil of an element, if it has one.
+  auto bend(std::int64_t element) const { return bends.of(element, elements, rest); }
 
   ElementRange all() const { return {0, static_cast<std::int64_t>(elements.size())}; }
 
@@ -155,25 +190,12 @@ inline Real longest(const Mat32& F) {
   return std::sqrt((a + b) / 2 + std::hypot((a - b) / 2, F.col(0).dot(F.col(1))));
 }
 
-/// Throws Error(geometry) as sheet_at_rest and folds_at_rest.
+/// Throws Error(geometry) as sheet_at_rest and TriangleEdges.
 template <class S>
 Ingredients<SheetKind<S>> ingredients_of(const MembraneDescription& m, const typename SheetKind<S>::Constants& law) {
   Ingredients<SheetKind<S>> of{m.name, law, m.density, m.rest, {}, {}, m.tear_stretch};
   of.elements = sheet_at_rest<S>(m.triangles, m.rest, m.warp, m.thickness, m.spacing);
-  if (!m.bending) return of;
-  of.bends.stencils = folds_at_rest(m.triangles, m.rest, *m.bending);  // one for each triangle
-  std::map<std::array<std::int32_t, 2>, std::int64_t> triangle_at;     // directed edge
-  for (std::size_t e = 0; e < m.triangles.size(); ++e)
-    for (int k = 0; k < 3; ++k)
-      triangle_at[{m.triangles[e][(k + 1) % 3], m.triangles[e][(k + 2) % 3]}] = static_cast<std::int64_t>(e);
-  for (std::size_t e = 0; e < m.triangles.size(); ++e) {
-    of.bends.element.push_back(static_cast<std::int64_t>(e));
-    auto& beyond = of.bends.beyond.emplace_back();
-    for (int k = 0; k < 3; ++k) {
-      const auto other = triangle_at.find({m.triangles[e][(k + 2) % 3], m.triangles[e][(k + 1) % 3]});
-      beyond[k] = other == triangle_at.end() ? -1 : other->second;
-    }
-  }
+  if (m.bending) of.bends = {TriangleEdges(m.triangles), *m.bending};
   return of;
 }
 
@@ -197,8 +219,7 @@ inline Ingredients<FiberKind> ingredients_of(const FiberDescription& f) {
   std::stable_sort(bends.begin(), bends.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (const auto& [element, bend] : bends) {
     of.bends.element.push_back(element);
-    of.bends.stencils.push_back(bend);
-    of.bends.beyond.push_back({number.at({bend.rows[1], bend.rows[2]})});
+    of.bends.bends.push_back({bend, {number.at({bend.rows[1], bend.rows[2]})}});
   }
   return of;
 }

@@ -29,7 +29,7 @@ struct LostNeighbors : Field<Real> {
 /// An element at rest with the bending stencil that lives with it; rows are numbers of vertices.
 template <class K>
 struct MeshElement {
-  using Stencil = typename StencilOf<K>::Type;
+  using Stencil = typename BendsOf<K>::Stencil;
 
   std::int64_t number;
   ElementAtRest<K> element;
@@ -45,7 +45,7 @@ struct MeshElement {
 
 template <class K>
 class CodimensionalBody final : public MeshBody, public TrialMesh {
-  using Stencil = typename StencilOf<K>::Type;
+  using Stencil = typename BendsOf<K>::Stencil;
 
  public:
   explicit CodimensionalBody(Ingredients<K> of)
@@ -53,7 +53,7 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
         law_(of.law),
         density_(of.density),
         tear_stretch_(of.tear_stretch),
-        bends_(!of.bends.stencils.empty()),
+        bends_(!of.bends.empty()),
         elements_(law_, density_, {}, 0),
         bending_({}, 0) {
     samples().template add<ElasticF>();
@@ -120,15 +120,13 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
 
  protected:
   void take_share(const ElementRange& range) override {
-    const Bends<Stencil>& bends = whole().bends;
-    std::size_t b = 0;
     for (std::int64_t e = range.begin; e < range.end; ++e) {
       MeshElement<K>& here = at_rest_.emplace_back(e, whole().elements[static_cast<std::size_t>(e)]);
-      while (b < bends.element.size() && bends.element[b] < e) ++b;
-      if (b == bends.element.size() || bends.element[b] != e) continue;
-      here.bend = bends.stencils[b];
+      const auto bend = whole().bend(e);
+      if (!bend) continue;
+      here.bend = bend->stencil;
       for (std::size_t k = 0; k < here.beyond.size(); ++k)
-        if (const std::int64_t other = bends.beyond[b][k]; other >= 0)
+        if (const std::int64_t other = bend->beyond[k]; other >= 0)
           here.beyond[k] = whole().elements[static_cast<std::size_t>(other)];
     }
   }
@@ -156,7 +154,7 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
   }
   std::size_t bytes_of_elements() const override {
     std::size_t bytes = bytes_of(at_rest_) + elements_.bytes() + bytes_of(bending_.stencils()) + bytes_of(hinges_);
-    if (whole_) bytes += bytes_of(whole_->rest) + bytes_of(whole_->elements) + bytes_of(whole_->bends.stencils);
+    if (whole_) bytes += bytes_of(whole_->rest) + bytes_of(whole_->elements);
     return bytes;
   }
   std::vector<std::int64_t> rows_of_elements(const Table&) const override {

@@ -16,7 +16,7 @@ namespace {
 /// The elements of one rank, whose points are rows. x: places of the rows [m].
 template <class K>
 class FreeElements {
-  using Stencil = typename StencilOf<K>::Type;
+  using Stencil = typename BendsOf<K>::Stencil;
   using Tangents = typename K::Tangents;
 
  public:
@@ -202,9 +202,10 @@ class StaticMembrane final : public StaticBody {
     const auto add = [&](const auto& rows) {
       std::copy_if(rows.begin(), rows.end(), std::back_inserter(needed), [](std::int32_t v) { return v >= 0; });
     };
-    for (const std::int64_t e : elements) add(of.elements[static_cast<std::size_t>(e)].rows);
-    for (std::size_t b = 0; b < of.bends.stencils.size(); ++b)
-      if (std::binary_search(elements.begin(), elements.end(), of.bends.element[b])) add(of.bends.stencils[b].rows);
+    for (const std::int64_t e : elements) {
+      add(of.elements[static_cast<std::size_t>(e)].rows);
+      if (const auto bend = of.bend(e)) add(bend->stencil.rows);
+    }
     sort_unique(needed);
     return piece_of(comm, elements, needed, owners_of_points(comm, needed, of.rest.size()));
   }
@@ -224,7 +225,8 @@ class StaticMembrane final : public StaticBody {
       points_.get<Position>()[r] = points_.get<RestPosition>()[r] = rest_[piece.points[r]];
     }
     sites_ = of.sites(of.all());
-    surface_ = on(piece, of.surface_samples(of.all()));
+    for (const std::int64_t e : piece.elements)
+      for (Sample& sample : on(piece, of.surface_samples({e, e + 1}))) surface_.push_back(std::move(sample));
     side_samples_ = on(piece, of.side_samples(of.all()));
   }
 
@@ -235,10 +237,11 @@ class StaticMembrane final : public StaticBody {
       elements.push_back(of.elements[e]);
       for (std::int32_t& r : elements.back().rows) r = row[r];
     }
-    std::vector<typename StencilOf<K>::Type> bends;
-    for (std::size_t b = 0; b < of.bends.stencils.size(); ++b) {
-      if (!std::binary_search(piece.elements.begin(), piece.elements.end(), of.bends.element[b])) continue;
-      bends.push_back(of.bends.stencils[b]);
+    std::vector<typename BendsOf<K>::Stencil> bends;
+    for (const std::int64_t e : piece.elements) {
+      const auto bend = of.bend(e);
+      if (!bend) continue;
+      bends.push_back(bend->stencil);
       for (std::int32_t& r : bends.back().rows) r = r < 0 ? r : row[r];
     }
     return FreeElements<K>(of.law, std::move(elements), std::move(bends), piece.points.size());

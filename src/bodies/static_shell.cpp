@@ -19,6 +19,7 @@ class StaticShell final : public StaticBody {
     row_of_point_ = rows_of(shell_.piece(), mesh_.points.size());
     const auto at_rest = std::as_const(shell_).points().get<RestPosition>();
     sites_ = sites_of(mesh_, {0, mesh_.material_faces});
+    side_count_ = sites_.sides.size();
     surface_ = surface_samples(shell, shell_.faces(), row_of_point_, at_rest);
     side_samples_ = side_samples(mesh_, shell_.faces(), row_of_point_, at_rest);
   }
@@ -29,8 +30,7 @@ class StaticShell final : public StaticBody {
   const std::vector<Vec3>& rest() const override { return mesh_.points; }
   const ControlMesh* control_mesh() const override { return &mesh_; }
   std::string census() const override {
-    return fmt::format("{} faces, {} control points, {} sides", mesh_.material_faces, mesh_.points.size(),
-                       sites_.sides.size());
+    return fmt::format("{} faces, {} control points, {} sides", mesh_.material_faces, mesh_.points.size(), side_count_);
   }
 
   std::unique_ptr<Term> term(std::size_t b) const override { return std::make_unique<ShellTerm>(shell_, b); }
@@ -85,6 +85,7 @@ class StaticShell final : public StaticBody {
 
   ControlMesh mesh_;
   Shell shell_;
+  std::size_t side_count_ = 0;
 };
 
 }  // namespace

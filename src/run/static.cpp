@@ -133,7 +133,10 @@ class StaticRun {
         end_(options.until.value_or(deck.time.end)),
         last_step_(options.steps.value_or(std::numeric_limits<std::int64_t>::max())),
         schedule_(comm, deck.output.checkpoint, options, requests) {
-    for (const auto& body : scene_->bodies) drawings_.push_back(body->drawing());
+    for (const auto& body : scene_->bodies) {
+      body->forget_sites();
+      drawings_.push_back(body->drawing());
+    }
     state_.dt = deck.time.end / deck.loading.steps;
   }
 

@@ -72,10 +72,23 @@ struct PlateRigidity {
   Real rigidity;
   Real poisson_ratio;  ///< In (-1, 1).
 };
-/// The triangles of a mesh whose edges belong to at most two triangles of matching orientation. Throws Error(geometry)
-/// for other meshes.
-std::vector<FoldedTriangle> folds_at_rest(std::span<const std::array<std::int32_t, 3>> triangles,
-                                          std::span<const Vec3> rest, const PlateRigidity& plate);
+/// The directed edges of a mesh whose edges belong to at most two triangles of matching orientation. Throws
+/// Error(geometry) for other meshes.
+class TriangleEdges {
+ public:
+  TriangleEdges() = default;
+  explicit TriangleEdges(std::span<const std::array<std::int32_t, 3>> triangles);
+
+  /// The corner k of triangle e, as 3 e + k, opposite the edge that runs from one point to the other; -1 if none does.
+  std::int32_t opposite(std::int32_t from, std::int32_t to) const;
+  bool empty() const { return edges_.empty(); }
+
+ private:
+  std::vector<std::array<std::int32_t, 3>> edges_;  ///< From, to, corner; sorted.
+};
+/// The triangle of these corners and those beyond its edges, -1 for none.
+FoldedTriangle fold_at_rest(const std::array<std::int32_t, 6>& rows, std::span<const Vec3> rest,
+                            const PlateRigidity& plate);
 /// The inner vertices of fibers whose vertices are listed in order; rigidity B [N m^2] = E pi r^4 / 4 of a round fiber.
 /// A fiber whose first vertex is also its last is closed.
 std::vector<BentVertex> bends_at_rest(std::span<const std::vector<std::int32_t>> fibers, std::span<const Vec3> rest,

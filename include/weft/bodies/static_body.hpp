@@ -46,6 +46,8 @@ class StaticBody {
   /// Quadrature points of the surface and of its boundary on this rank, over rows.
   const std::vector<Sample>& surface() const { return surface_; }
   const std::vector<Sample>& sides() const { return side_samples_; }
+  /// Frees sites and samples, which serve to choose parts of the body alone.
+  void forget_sites() { sites_ = {}, surface_ = {}, side_samples_ = {}; }
   /// The control mesh of a shell; none for other bodies.
   virtual const ControlMesh* control_mesh() const { return nullptr; }
   /// How many of what the body is made of, in words.
