@@ -64,6 +64,25 @@ Spot list_of(const Spot& root, const char* key) {
   return is_list ? root[key] : root.with_default("[]");
 }
 
+/// Complains about what an analysis without time and grid would ignore.
+void check_static(const Deck& deck, const Spot& root) {
+  constexpr auto has_no_meaning = "has no meaning with \"scheme: static\" under time. Leave it out.";
+  for (const char* key : {"sources", "colliders"})
+    if (list_of(root, key).size() > 0) root[key].error_at_key(has_no_meaning);
+  const Spot bodies = list_of(root, "bodies"), handles = list_of(root, "handles");
+  for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i)
+    std::visit(
+        [&](const auto& body) {
+          for (const auto& [key, value] : {std::pair{"velocity", body.velocity}, {"spin", body.spin}})
+            if (!value.isZero(0)) bodies.entry(i)[key].error_at_key(has_no_meaning);
+        },
+        deck.bodies[i]);
+  for (std::size_t i = 0; i < std::min(handles.size(), deck.handles.size()); ++i)
+    if (const auto* hold = std::get_if<HoldDeck>(&deck.handles[i].action); hold && std::isfinite(hold->until))
+      handles.entry(i)["hold"]["until"].error_at_key(
+          "nothing can be let go with \"scheme: static\" under time. Leave it out.");
+}
+
 }  // namespace
 
 void check(const BoundsDeck& bounds, const Spot& at) { check_corners(bounds.lower, bounds.upper, at); }
@@ -179,6 +198,7 @@ void check(const OutputDeck& output, const Spot& at) {
 void check_references(const Deck& deck, const Spot& root) {
   if (deck.time.scheme != Scheme::equilibrium && std::isinf(deck.domain.dx))
     root["domain"]["dx"].error("the grid spacing \"dx\" is missing; \"scheme: static\" under time alone has no grid.");
+  if (deck.time.scheme == Scheme::equilibrium) check_static(deck, root);
   const Spot bodies = list_of(root, "bodies"), sources = list_of(root, "sources");
   const Spot colliders = list_of(root, "colliders"), probes = list_of(root, "probes");
   const Spot handles = list_of(root, "handles");

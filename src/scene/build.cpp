@@ -1,7 +1,6 @@
 #include "weft/scene/build.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -147,7 +146,6 @@ class HandleBuilder {
 }  // namespace
 
 Scene build_scene(const Comm& comm, const Deck& deck) {
-  require_fits_scheme(deck);
   Scene scene;
   scene.deck = deck;
   scene.transfer = {deck.transfer.kernel, deck.domain.dx, deck.transfer.rpic_damping};
@@ -178,7 +176,7 @@ void require_memory(const ContinuumDeck& deck, Table& points, Real count, int ra
   std::size_t row_bytes = 0;
   for (const ColumnView& column : points.columns()) row_bytes += column.row_bytes;
   const Real needed = count * static_cast<Real>(row_bytes) / ranks;
-  const Real there = static_cast<Real>(::sysconf(_SC_PHYS_PAGES)) * static_cast<Real>(::sysconf(_SC_PAGESIZE));
+  const Real there = memory_of_machine();
   require(needed < there, ExitCode::geometry,
           fmt::format("{}: body {} would have about {:.2g} particles, which take {:.2g} GB on each of {} ranks; this "
                       "machine has {:.2g} GB. Is its shape in metres? If so, enlarge domain.dx, or use more machines.",

@@ -1,6 +1,7 @@
 #include "weft/scene/catalogue.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cmath>
 #include <concepts>
@@ -64,12 +65,6 @@ constexpr bool meshed = !std::same_as<std::remove_cvref_t<D>, ContinuumDeck>;
 
 }  // namespace
 
-void require_fits_scheme(const Deck& deck) {
-  const bool is_static = deck.time.scheme == Scheme::equilibrium;
-  require(!is_static || (deck.sources.empty() && deck.colliders.empty()), ExitCode::deck,
-          "Sources and colliders have no meaning with \"scheme: static\" under time. Leave them out.");
-}
-
 AnyLaw make_law(const LawDeck& law) {
   return std::visit(
       Overloaded{
@@ -126,6 +121,19 @@ Amplitude make_amplitude(const std::vector<AmplitudeKeyDeck>& keys, Real end) {
   return result;
 }
 
+Real memory_of_machine() {
+  return static_cast<Real>(::sysconf(_SC_PHYS_PAGES)) * static_cast<Real>(::sysconf(_SC_PAGESIZE));
+}
+
+void require_memory_for_mesh(int across, int along) {
+  constexpr Real face_bytes = 100;  // at least, on every rank
+  const Real faces = Real(across) * along, needed = face_bytes * faces, there = memory_of_machine();
+  require(needed < there, ExitCode::geometry,
+          fmt::format("a mesh of {} x {} faces takes more than {:.2g} GB on every rank while the scene is built; this "
+                      "machine has {:.2g} GB. Make \"across\" and \"along\" smaller.",
+                      across, along, needed * 1e-9, there * 1e-9));
+}
+
 std::string load_everywhere(const Comm& comm, const std::string& file) {
   std::string bytes;
   bool readable = true;
@@ -144,6 +152,7 @@ namespace {
 
 /// Divided across x along, or read; polygons become triangles.
 SurfaceMesh make_surface(const Comm& comm, const SurfaceDeck& deck) {
+  if (!std::holds_alternative<MeshFileDeck>(deck.form)) require_memory_for_mesh(deck.across, deck.along);
   const auto mapped = [&](const SurfaceMap& map, bool closed) {
     SurfaceMesh mesh = cloth_sheet(1, 1, deck.across, deck.along);
     const std::int32_t row = deck.across + 1;
@@ -324,7 +333,18 @@ std::unique_ptr<StaticBody> make_static(const Comm& comm, const D& deck, const M
   }
 }
 
-/// f(deck), whose errors name the body's place in the deck.
+/// The file of a body's mesh, if it has one that the text does not name.
+template <class D>
+std::string unnamed_file(const D& deck, const std::string& text) {
+  if constexpr (requires { std::get_if<MeshFileDeck>(&deck.mesh.form); })
+    if (const auto* mesh = std::get_if<MeshFileDeck>(&deck.mesh.form)) {
+      const std::string name = std::filesystem::path(mesh->file).filename().string();
+      if (text.find(name) == std::string::npos) return name + ": ";
+    }
+  return "";
+}
+
+/// f(deck), whose errors name the body's place in the deck, and the file of its mesh.
 template <class F>
 auto at_its_place(const BodyDeck& body, F&& f) {
   return std::visit(
@@ -332,7 +352,8 @@ auto at_its_place(const BodyDeck& body, F&& f) {
         try {
           return f(deck);
         } catch (const Error& error) {
-          throw Error(error.code(), fmt::format("{}: {}", deck.place.text, error.what()));
+          const std::string text = error.what();
+          throw Error(error.code(), fmt::format("{}: {}{}", deck.place.text, unnamed_file(deck, text), text));
         }
       },
       body);

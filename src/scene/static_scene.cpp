@@ -9,10 +9,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <utility>
 
 namespace weft {
 namespace {
+
+/// Of directions, and of places over the size of the scene.
+constexpr Real round_off = 1e-9;
 
 template <class List>
 std::size_t position_of(const List& list, const std::string& name) {
@@ -42,6 +47,7 @@ class HandleBuilder {
   void add(const HandleDeck& deck) {
     handle_ = {};
     handle_.name = deck.name;
+    place_ = deck.place.text;
     handle_.body = body_named(scene_, deck.body);
     part_.emplace(comm_, deck, body().control_mesh(), body().rest().size(), voxel_size_for(body().rest()));
     handle_.part = watch(comm_, scene_, handle_.body, part_->vertices(body().sites()));
@@ -82,13 +88,12 @@ class HandleBuilder {
   }
 
   void build(const HoldDeck& deck) {
-    require(!std::isfinite(deck.until), ExitCode::deck,
-            fmt::format("{}: nothing can be let go (\"until\") with \"scheme: static\" under time.", handle_.name));
     const auto here = sites_of_rank(comm_, part_->held(comm_, body().sites(), deck), body().row_of_point());
     handle_.number = scene_.holds.size();
     scene_.holds.push_back(
         std::make_unique<Handle>(*scene_.freedoms, handle_.body, here, hold_settings(deck), places()));
     handle_.hold = scene_.holds.back().get();
+    comm_.agree([&] { require_agreement(here, hold_settings(deck)); });
   }
   void build(const ForceDeck& deck) {
     part_->require_any(handle_.part.count, "vertex");
@@ -111,10 +116,41 @@ class HandleBuilder {
                                         sides(), places()));
   }
 
+  /// Throws Error(deck) if a hold before leads a place elsewhere, in the same direction.
+  void require_agreement(std::span<const Site> sites, const HandleSettings& settings) {
+    for (const Site& site : sites)
+      for (HeldSum& sum : held_sums(std::span(&site, 1), settings, places())) {
+        if (sum.total == 0) continue;  // a slope
+        std::vector<Led>& of_point = led_[{handle_.body, site.point}];
+        for (const Led& other : of_point)
+          for (const Real time : {scene_.deck.time.end / scene_.deck.loading.steps, scene_.deck.time.end}) {
+            const RigidState here = settings.motion.at(time), there = other.motion.at(time);
+            const Vec3 axis = here.rotation * sum.axis;
+            const bool is_same = (sum.rest - other.aim.rest).norm() <= round_off * scene_.size &&
+                                 std::abs(axis.dot(there.rotation * other.aim.axis)) > 1 - round_off;
+            const Real gap = std::abs(axis.dot(sum.goal(here) - other.aim.goal(there)));
+            require(!is_same || gap <= round_off * scene_.size, ExitCode::deck,
+                    fmt::format("{}: handles {} and {} hold the same vertex of body {} and lead it to places {:.3g} m "
+                                "apart at {:.3g} s. Let one of them hold other axes, or less of the body.",
+                                place_, other.name, handle_.name, body().name(), gap, time));
+          }
+        of_point.push_back({handle_.name, settings.motion, sum});
+      }
+  }
+
+  /// What a hold leads.
+  struct Led {
+    std::string name;
+    RigidMotion motion;
+    HeldAim aim;
+  };
+
   const Comm& comm_;
   StaticScene& scene_;
   StaticHandle handle_;
+  std::string place_;  ///< In the deck.
   std::optional<ChosenPart> part_;
+  std::map<std::pair<std::size_t, std::int32_t>, std::vector<Led>> led_;  ///< By body and control point.
 };
 
 StaticProbe make_probe(const Comm& comm, const StaticScene& scene, const ProbeDeck& deck) {
@@ -139,7 +175,6 @@ StaticProbe make_probe(const Comm& comm, const StaticScene& scene, const ProbeDe
 }  // namespace
 
 std::unique_ptr<StaticScene> build_static_scene(const Comm& comm, const Deck& deck) {
-  require_fits_scheme(deck);
   auto scene = std::make_unique<StaticScene>();
   scene->deck = deck;
   std::vector<FreedomBlock> blocks;

@@ -189,6 +189,10 @@ handles:
         for old, new, part in (("group: right, gravity", "group: top, gravity", "no group \"top\". Its groups: left, right, other_corner"),
                                ("vertices: [4]", "vertices: [99]", "there is no vertex 99"),
                                ("boundary: 0", "boundary: 1", "no vertex of plank is in the part"),
+                               ("vertices: [4], force: {total: [0, 0, -2]}",
+                                "boundary: 0, hold: {motion: {velocity: [0, 0, 0.5]}}",
+                                "handles held and corner hold the same vertex of body plank and lead it to places 0.5 m"
+                                " apart at 1 s"),
                                ("group: right, gravity", "vertices: [4], gravity", "\"vertices\" choose vertices")):
             self.assertIn(old, deck.read_text())
             wrong = self.deck(deck.read_text().replace(old, new), "wrong.yaml")

@@ -14,9 +14,6 @@
 
 namespace weft {
 
-/// Throws Error(deck) if the deck names sources or colliders of a static analysis, which has none.
-void require_fits_scheme(const Deck& deck);
-
 /// Throws Error(deck) if the law is not one of continua.
 AnyLaw make_law(const LawDeck& law);
 /// Young's modulus [Pa] and Poisson's ratio [1], whichever pair the deck gives.
@@ -24,6 +21,10 @@ YoungDeck young_of(const StiffnessDeck& stiffness);
 RigidMotion make_motion(const MotionDeck& motion);
 /// Without keys in proportion to time, 1 at `end` [s], as far as a load path may go.
 Amplitude make_amplitude(const std::vector<AmplitudeKeyDeck>& keys, Real end);
+/// [byte]
+Real memory_of_machine();
+/// Throws Error(geometry) if a mesh divided across x along cannot fit into this machine while the scene is built.
+void require_memory_for_mesh(int across, int along);
 /// The file's bytes, read by the root alone. Throws Error(geometry). Collective.
 std::string load_everywhere(const Comm& comm, const std::string& file);
 /// A body without points. Throws Error(deck) naming its place if its material's law is for bodies of other kinds, and

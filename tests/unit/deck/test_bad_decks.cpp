@@ -251,6 +251,32 @@ TEST(BadDeckTest, ABodyWithoutShapeNeedsASource) {
   EXPECT_EQ(lines[0].rfind("d.yaml:14:5: bodies.heap: has no shape, and no source feeds it", 0), 0u) << lines[0];
 }
 
+TEST(BadDeckTest, WhatAStaticAnalysisWouldIgnoreIsRefused) {
+  const std::string deck =
+      "weft: 1\n"
+      "time: {end: 1, frame_interval: 1, scheme: static}\n"
+      "materials: {foil: {law: stvk_hencky, density: 1, youngs_modulus: 1, poisson_ratio: 0}}\n"
+      "bodies:\n"
+      "  - {name: sheet, kind: shell, material: foil, thickness: 1 mm, mesh: {rectangle: {width: 1, height: 1}, "
+      "across: "
+      "2, along: 2}, velocity: [0, 0, 0],\n"
+      "     spin: [0, 0, 0]}\n"
+      "handles:\n"
+      "  - {name: clamp, body: sheet, hold: {until: none}}\n";
+  EXPECT_TRUE(complaints(deck).empty()) << complaints(deck).at(0);
+  std::string moving = replaced(deck, "velocity: [0, 0, 0]", "velocity: [0, 1, 0]");
+  moving = replaced(moving, "spin: [0, 0, 0]", "spin: [0, 0, 1]");
+  moving = replaced(moving, "until: none", "until: 0.5");
+  moving += "colliders:\n  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}}\n";
+  const auto lines = complaints(moving);
+  const std::vector<std::string> starts{"d.yaml:5:128: bodies.sheet.velocity: has no meaning with \"scheme: static\"",
+                                        "d.yaml:6:6: bodies.sheet.spin: has",
+                                        "d.yaml:8:39: handles.clamp.hold.until: nothing can be let go",
+                                        "d.yaml:9:1: colliders: has no meaning"};
+  ASSERT_EQ(lines.size(), starts.size());
+  for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i].rfind(starts[i], 0), 0u) << lines[i];
+}
+
 TEST(BadDeckTest, ListsThatMustNotBeEmptyAreSaidSo) {
   EXPECT_NE(complaints(small_deck, {"bodies=[]"}).at(0).find("must not be empty"), std::string::npos);
   EXPECT_NE(complaints(small_deck, {"materials={}"}).at(0).find("must not be empty"), std::string::npos);
