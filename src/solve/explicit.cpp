@@ -33,7 +33,8 @@ Real advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<c
 #pragma omp parallel for schedule(static)
   for (int b = 0; b < map.owned(); ++b) velocity_of_block(step, layer.inertia.block(b), layer.velocity.block(b));
 
-  return apply_walls(walls, step.time - step.dt_before / 2, step.time + step.dt / 2, step.dx, map, layer.inertia, layer.velocity, wall_impulse);
+  return apply_walls(walls, step.time - step.dt_before / 2, step.time + step.dt / 2, step.dx, map, layer.inertia,
+                     layer.velocity, wall_impulse);
 }
 
 FastestNode fastest_node(const BlockMap& map, Real dx, const NodeField& velocity) {

@@ -53,7 +53,7 @@ class NodeMatrix : public Tangent {
   const std::size_t nodes_;
   BlockRows K_;  ///< By local number of nodes, owned and ghost.
   FreedomValues left_, right_;
-  std::vector<PetscInt> number_;     ///< Of every local node among the block rows of the matrix.
+  std::vector<PetscInt> number_;                      ///< Of every local node among the block rows of the matrix.
   std::vector<std::int32_t> listed_, listed_before_;  ///< Of each row of K the number of blocks, and their columns.
   std::vector<PetscScalar> values_;                   ///< Of the entries in the order of the list.
   Mat A_ = nullptr;
