@@ -25,6 +25,8 @@ constexpr Real most_disorder = 0.1;
 constexpr Real cfl_slack = 2;
 /// A stop this much further than dt, as a fraction of dt, is reached by the same step.
 constexpr Real round_off = 1e-6;
+/// So many steps before a stop they become equal, and by a tenth shorter at most.
+constexpr Real last_steps = 10;
 /// dt grows by this factor from one step to the next after a refusal.
 constexpr Real recovery_growth = 1.5;
 /// Meshes are cut anew when this share of their points lies in blocks of other ranks.
@@ -252,9 +254,10 @@ StepReport Stepper::take(Real not_beyond, bool weigh) {
   const Real release = next_release(scene_, state_.time);
   const char* stop = release < not_beyond ? "release" : "output";
   not_beyond = std::min(not_beyond, release);
-  const Real left = not_beyond - state_.time;
-  if ((1 + round_off) * dt >= left) report.size = {left, stop};
-  else if (2 * dt > left) report.size = {left / 2, stop};  // two equal steps rather than one and a sliver
+  // The last steps to a stop are equal: a sliver would change dt more, which moves velocities against places.
+  const Real left = not_beyond - state_.time, steps = std::ceil(left / ((1 + round_off) * dt));
+  if (steps <= 1) report.size = {left, stop};
+  else if (steps <= last_steps && steps * dt > (1 + round_off) * left) dt = left / steps;
 
   if (!is_implicit() && (weigh || dt == left)) {
     const auto timing = timers_.measure("record");
@@ -289,7 +292,7 @@ StepReport Stepper::take(Real not_beyond, bool weigh) {
   ++state_.step;
   // Growth from a refused step back to what the bodies allow.
   if (report.retries > 0) state_.recovery_dt = recovery_growth * dt;
-  else if (dt == state_.recovery_dt) state_.recovery_dt *= recovery_growth;
+  else if (report.size.limited_by == "recovery") state_.recovery_dt *= recovery_growth;
 
   const auto timing = timers_.measure("edit");
   edit_points(comm_, scene_, state_);
