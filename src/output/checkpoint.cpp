@@ -92,17 +92,6 @@ void discard_superseded(const fs::path& folder, const fs::path& newest, int keep
   for (std::size_t i = 0; i + kept < earlier.size(); ++i) discard(earlier[i]);
 }
 
-void discard_leftovers(const fs::path& folder) {
-  std::error_code ignored;
-  std::vector<fs::path> leftovers;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-    const std::string name = entry.path().filename().string();
-    if (name.ends_with(unfinished_suffix) && is_checkpoint_name(name.substr(0, name.size() - unfinished_suffix.size())))
-      leftovers.push_back(entry.path());
-  }
-  for (const fs::path& leftover : leftovers) fs::remove_all(leftover, ignored);
-}
-
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
   std::istringstream in(text);
@@ -121,6 +110,17 @@ std::vector<std::string> lines_from_root(const Comm& comm, const Find& find) {
 }
 
 }  // namespace
+
+void discard_leftovers(const fs::path& folder) {
+  std::error_code ignored;
+  std::vector<fs::path> leftovers;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(unfinished_suffix) && is_checkpoint_name(name.substr(0, name.size() - unfinished_suffix.size())))
+      leftovers.push_back(entry.path());
+  }
+  for (const fs::path& leftover : leftovers) fs::remove_all(leftover, ignored);
+}
 
 fs::path write_checkpoint(const Comm& comm, const fs::path& folder, const CheckpointHeader& header,
                           std::span<const CheckpointPart> parts, int keep) {

@@ -137,6 +137,7 @@ void Run::start() {
     require_free_space(comm_, options_.output, bytes + scene_frame_bytes(comm_, scene_), "a checkpoint and a frame");
     comm_.agree([&] {
       if (!comm_.is_root()) return;
+      discard_leftovers(options_.output / "checkpoints");
       log_to_file((options_.output / "log.txt").string());
       write_text_atomically(options_.output / "resolved.yaml", resolved_yaml(deck_));
     });

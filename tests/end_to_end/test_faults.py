@@ -246,6 +246,9 @@ class Killed(Case):
             file.write("30,0.09,0.0")  # torn in the middle of a row
         self.run_deck(deck, "out", "--steps", 40, "--resume", "auto")
         self.assertFalse(torn.exists())
+        torn.mkdir()
+        self.run_deck(deck, "out", "--steps", 40, "--resume", "auto")  # a run that has nothing left to do clears it as well
+        self.assertFalse(torn.exists())
         unbroken = self.run_deck(deck, "unbroken", "--steps", 40)
         self.assert_same_state(unbroken, output, 0)
         self.assertEqual(physics(unbroken), physics(output))

@@ -40,6 +40,9 @@ struct CheckpointHeader {
 std::filesystem::path write_checkpoint(const Comm& comm, const std::filesystem::path& folder,
                                        const CheckpointHeader& header, std::span<const CheckpointPart> parts, int keep);
 
+/// Deletes what writes that were killed left in `folder`. Not collective.
+void discard_leftovers(const std::filesystem::path& folder);
+
 /// Throws Error(checkpoint). Collective.
 CheckpointHeader read_header(const Comm& comm, const std::filesystem::path& checkpoint);
 
