@@ -24,7 +24,9 @@ const std::map<std::string, std::string> bodies = {
     {"fibers",
      "{name: a, kind: fiber, material: hair, radius: 0.01, bending_modulus: 1e6, curves: {hair_tube: "
      "{inner_radius: 0, outer_radius: 0.2, length: 0.5, strands: 7}}}"},
-    {"shell", "{name: a, kind: shell, material: metal, thickness: 0.01, " + contact + square}};
+    {"metal_shell", "{name: a, kind: shell, material: metal, thickness: 0.01, " + contact + square},
+    {"rubber_shell", "{name: a, kind: shell, material: rubber, thickness: 0.01, " + contact + square},
+    {"woven_shell", "{name: a, kind: shell, material: denim, thickness: 6.6e-4, " + contact + square}};
 
 std::string deck(const std::string& kind) {
   return "weft: 1\ndomain: {dx: 0.1}\ntime: {end: 1, frame_interval: 1}\nmaterials:\n"
@@ -38,6 +40,8 @@ std::string deck(const std::string& kind) {
          "  hair: {law: fiber, density: 800, stretch_modulus: 2e5, shear_modulus: 2e3, youngs_modulus: 1e4, "
          "poisson_ratio: 0.3, friction_angle: 10}\n"
          "  metal: {law: von_mises, density: 800, youngs_modulus: 1e5, poisson_ratio: 0.3, yield_stress: 2e3}\n"
+         "  rubber: {law: stvk_hencky, density: 800, youngs_modulus: 1e5, poisson_ratio: 0.3}\n"
+         "  denim: {law: fabric, fabric: denim, density: 606}\n"
          "bodies:\n  - " +
          bodies.at(kind) + "\n";
 }
@@ -62,7 +66,8 @@ struct CarriedMesh {
   }
 
   MeshTerm term(bool in_loop) const {
-    return {body, dynamic_cast<const TrialMesh&>(body), vertices, samples, stage.scene.transfer, in_loop, Vec3(1, -9, 3)};
+    return {body,          dynamic_cast<const TrialMesh&>(body), vertices, samples, stage.scene.transfer, in_loop,
+            Vec3(1, -9, 3)};
   }
   Motion moved(Real size) const {
     Motion motion(freedoms);
@@ -168,7 +173,8 @@ TEST_P(OfMesh, ThreadsChangeNoBit) {
   EXPECT_EQ(results[0], results[1]);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, OfMesh, testing::Values("membrane", "woven", "fibers", "shell"),
+INSTANTIATE_TEST_SUITE_P(Kinds, OfMesh,
+                         testing::Values("membrane", "woven", "fibers", "metal_shell", "rubber_shell", "woven_shell"),
                          [](const auto& info) { return info.param; });
 
 }  // namespace
