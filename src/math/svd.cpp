@@ -68,7 +68,7 @@ Vector3<T> any_perpendicular(const Vector3<T>& unit) {
 /// A power of two that brings `largest` near one; one where squares of squares neither over- nor underflow anyway.
 Real safe_scale(Real largest) {
   if (!std::isfinite(largest) || (largest > 1e-50 && largest < 1e50)) return 1;
-  return std::ldexp(Real(1), std::clamp(-std::ilogb(largest), -1022, 1022));
+  return std::ldexp(Real(1), -std::clamp(std::ilogb(largest), -1022, 1022));
 }
 Pack safe_scale(const Pack& largest) {
   if (!any(!(largest > 1e-50 && largest < 1e50))) return 1;
