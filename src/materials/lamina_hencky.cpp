@@ -73,7 +73,7 @@ PlaneFlow plane_flow(const LaminaHencky::Constants& k, const LaminaYield& y, con
   flow.stress = trial;
   if (!(yield_excess(y, plastic_strain, turned(trial)) > 0)) return flow;
   const Real c = y.radius + std::sqrt(2.0 / 3) * y.hardening * plastic_strain;
-  if (y.shape == YieldShape::diamond) {
+  if (y.surface == YieldSurface::diamond) {
     const Vec2 most(root3 * c, c);
     flow.stress = trial.cwiseMin(most).cwiseMax(-most);
     const Vec2 grown = (trial - flow.stress).cwiseQuotient(flow.stiffness);

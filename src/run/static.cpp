@@ -147,6 +147,7 @@ class StaticRun {
   bool is_over() const { return has_ended() || state_.step >= last_step_; }
   EquilibriumReport step_in_time();
   EquilibriumReport step_along_arc();
+  EquilibriumReport step_back_to_end();
   void commit();
   void record(const EquilibriumReport& report);
   void draw();
@@ -277,6 +278,13 @@ EquilibriumReport StaticRun::step_in_time() {
   give_up(report);
 }
 
+/// The path goes past the end: the balance at the end itself is near the same share of the way.
+EquilibriumReport StaticRun::step_back_to_end() {
+  const Real share = (end_ - state_.time) / (motion_.time - state_.time);
+  for (Real& x : motion_.u.all()) x *= share;
+  return equilibrium_.at_time(motion_, end_);
+}
+
 /// The next state of the path; the step is halved where none is found.
 EquilibriumReport StaticRun::step_along_arc() {
   const Motion start = motion_;
@@ -291,6 +299,7 @@ EquilibriumReport StaticRun::step_along_arc() {
   for (int cut = 0; cut <= deck_.time.max_retries; ++cut) {
     motion_ = start;
     report = equilibrium_.along_arc(motion_, last_, state_.measure, state_.length);
+    if (report.converged && motion_.time > end_) report = step_back_to_end();
     if (report.converged) {
       const Real change = std::sqrt(comfortable_iterations / std::max(1, report.iterations));
       state_.length = std::min(state_.length * std::clamp(change, 0.5, 1.5), deck_.loading.max_growth * std::sqrt(2.0));

@@ -114,12 +114,10 @@ AnyLamina lamina_of(const MaterialDeck& material, std::optional<LaminaYield>& yi
   return std::visit(
       Overloaded{[&](const StvkHenckyDeck& d) -> AnyLamina { return hencky(d.stiffness); },
                  [&](const VonMisesDeck& d) -> AnyLamina {
-                   const bool is_diamond = shell.yield == YieldSurface::diamond;
-                   require(!is_diamond || d.hardening_modulus == 0, ExitCode::deck,
+                   require(shell.yield == YieldSurface::ellipse || d.hardening_modulus == 0, ExitCode::deck,
                            fmt::format("{}: the diamond is a yield surface without hardening_modulus; {} has one.",
                                        shell.place.text, material.name));
-                   yield = LaminaYield::from(d.yield_stress, d.hardening_modulus,
-                                             is_diamond ? YieldShape::diamond : YieldShape::ellipse);
+                   yield = LaminaYield::from(d.yield_stress, d.hardening_modulus, shell.yield);
                    return hencky(d.stiffness);
                  },
                  [&](const FabricDeck& d) -> AnyLamina {

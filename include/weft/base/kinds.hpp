@@ -15,6 +15,12 @@ enum class WallCondition { sticky, slip, separate };
 /// What a handle keeps: the place of the material; on a boundary also its slope; or the symmetry about a plane.
 enum class Hold { place, clamp, symmetry };
 
+/// Where plane stress begins to flow.
+enum class YieldSurface {
+  ellipse,  ///< von Mises
+  diamond,  ///< the smallest box around the ellipse with sides along t1 = +-t2 [Guo et al. 2018, Han 2020]
+};
+
 /// What an implicit step makes its linear systems easier with.
 enum class Preconditioner { none, blocks, multigrid, direct };
 

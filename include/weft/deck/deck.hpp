@@ -234,9 +234,6 @@ struct ControlMeshDeck {
 /// Where laminae lie across the thickness of a shell.
 enum class LaminaPlaces { gauss, quarter };
 
-/// Where the laminae of a shell of metal begin to flow.
-enum class YieldSurface { ellipse, diamond };
-
 /// Faces of a shell that have a thickness of their own.
 struct ShellPartDeck {
   std::optional<ShapeDeck> where;    ///< Middles of the faces.

@@ -1,6 +1,7 @@
 #pragma once
 // Isotropic laminae: the quadratic energy of Hencky strain in plane stress, and its flow in von Mises' ellipse.
 
+#include "weft/base/kinds.hpp"
 #include "weft/materials/lame.hpp"
 #include "weft/materials/lamina.hpp"
 
@@ -128,20 +129,14 @@ struct LaminaHencky {
 };
 static_assert(LaminaLaw<LaminaHencky>);
 
-/// Where plane stress begins to flow.
-enum class YieldShape {
-  ellipse,  ///< von Mises
-  diamond,  ///< the smallest box around the ellipse with sides along t1 = +-t2 [Guo et al. 2018, Han 2020]
-};
-
 /// Denting: |dev tau| = sqrt(2/3 (t1^2 + t2^2 - t1 t2)) <= sqrt(2/3) (yield_stress + hardening * plastic strain) of the
 /// principal Kirchhoff stresses t. [docs/theory.md, 9.5]
 struct LaminaYield {
   Real radius;     ///< sqrt(2/3) of the yield stress in uniaxial tension [Pa].
   Real hardening;  ///< d(yield stress)/d(plastic strain) in uniaxial tension [Pa]; 0 for the diamond.
-  YieldShape shape;
-  static LaminaYield from(Real yield_stress, Real hardening_modulus, YieldShape shape) {
-    return {std::sqrt(2.0 / 3) * yield_stress, hardening_modulus, shape};
+  YieldSurface surface;
+  static LaminaYield from(Real yield_stress, Real hardening_modulus, YieldSurface surface) {
+    return {std::sqrt(2.0 / 3) * yield_stress, hardening_modulus, surface};
   }
 };
 
@@ -160,7 +155,7 @@ inline Vec2 hencky_stress(const LaminaHencky::Constants& k, const Vec2& strain) 
 inline Real yield_excess(const LaminaYield& y, Real plastic_strain, const Vec2& t) {
   const Real radius = y.radius + std::sqrt(2.0 / 3) * y.hardening * plastic_strain;
   const Real p = (t[0] + t[1]) / std::sqrt(2.0), q = (t[0] - t[1]) / std::sqrt(2.0);
-  if (y.shape == YieldShape::diamond) return std::max(std::abs(p) / std::sqrt(3.0), std::abs(q)) - radius;
+  if (y.surface == YieldSurface::diamond) return std::max(std::abs(p) / std::sqrt(3.0), std::abs(q)) - radius;
   return std::sqrt((p * p + 3 * q * q) / 3) - radius;
 }
 

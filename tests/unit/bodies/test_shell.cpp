@@ -234,7 +234,7 @@ TEST(Shell, YieldingLeavesADentAndElasticShellsForgetTheirs) {
   EXPECT_EQ(elastic.laminae().rows(), 0u);
   EXPECT_LT(elastic.energy(rest_of(elastic)), 1e-20);
 
-  description.yield = LaminaYield::from(2e3, 0, YieldShape::ellipse);
+  description.yield = LaminaYield::from(2e3, 0, YieldSurface::ellipse);
   description.across.laminae = 5;
   Shell shell = alone(description);
   const Real before = shell.energy(roll);
@@ -317,7 +317,7 @@ TEST(ShellRanks, TogetherHaveTheEnergyForceAndMassOfOne) {
 TEST(ShellRanks, TakeTheirStateOverFromAnyDivision) {
   const Comm world = Comm::world();
   ShellDescription description = bowl_shell();
-  description.yield = LaminaYield::from(1, 0, YieldShape::ellipse);
+  description.yield = LaminaYield::from(1, 0, YieldSurface::ellipse);
   // All rows on each rank of the whole shell; every rank keeps some of them.
   const auto some_rows = [&](Table& table) {
     std::vector<std::uint32_t> rows;

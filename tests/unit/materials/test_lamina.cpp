@@ -165,7 +165,7 @@ constexpr TableRow table[] = {
 TEST(LaminaYield, ReturnsWhereTheTableOfOneStepMappingsHasIt) {
   const auto k = LaminaHencky::Constants::from(200e9, 0.3);
   for (const TableRow& row : table) {
-    const auto y = LaminaYield::from(250e6, row.hardening, YieldShape::ellipse);
+    const auto y = LaminaYield::from(250e6, row.hardening, YieldSurface::ellipse);
     const Real middle = (row.e11 + row.e22) / 2, half = std::hypot((row.e11 - row.e22) / 2, row.gamma12 / 2);
     const LaminaReturn after = return_strains(k, y, Vec2(middle + half, middle - half), 0);
     const Vec2 t = hencky_stress(k, after.strain) / 1e6;
@@ -179,10 +179,10 @@ TEST(LaminaYield, ReturnsWhereTheTableOfOneStepMappingsHasIt) {
 TEST(LaminaYield, LandsOnTheSurfaceIsIdempotentAndLosesEnergy) {
   const auto k = LaminaHencky::Constants::from(1e3, 0.35);
   MatrixSource source(5);
-  for (const YieldShape shape : {YieldShape::ellipse, YieldShape::diamond})
+  for (const YieldSurface shape : {YieldSurface::ellipse, YieldSurface::diamond})
     for (const Real hardening : {0.0, 50.0})
       for (int sample = 0; sample < 100; ++sample) {
-        const auto y = LaminaYield::from(20, shape == YieldShape::diamond ? 0 : hardening, shape);
+        const auto y = LaminaYield::from(20, shape == YieldSurface::diamond ? 0 : hardening, shape);
         const Vec2 trial(source.uniform(-0.2, 0.2), source.uniform(-0.2, 0.2));
         const LaminaReturn once = return_strains(k, y, trial, 0.01);
         const Vec2 t = hencky_stress(k, once.strain);
@@ -199,7 +199,7 @@ TEST(LaminaYield, LandsOnTheSurfaceIsIdempotentAndLosesEnergy) {
 
 TEST(LaminaYield, TheEllipseReturnsToTheClosestPointInElasticEnergy) {
   const auto k = LaminaHencky::Constants::from(1, 0.3);
-  const auto y = LaminaYield::from(0.02, 0, YieldShape::ellipse);
+  const auto y = LaminaYield::from(0.02, 0, YieldSurface::ellipse);
   const auto distance = [&](const Vec2& e) { return e.dot(hencky_stress(k, e)); };
   MatrixSource source(8);
   for (int sample = 0; sample < 50; ++sample) {
@@ -216,8 +216,8 @@ TEST(LaminaYield, TheEllipseReturnsToTheClosestPointInElasticEnergy) {
 }
 
 TEST(LaminaYield, TheDiamondTouchesTheEllipseAtItsAxesAndHoldsIt) {
-  const auto ellipse = LaminaYield::from(1, 0, YieldShape::ellipse),
-             diamond = LaminaYield::from(1, 0, YieldShape::diamond);
+  const auto ellipse = LaminaYield::from(1, 0, YieldSurface::ellipse),
+             diamond = LaminaYield::from(1, 0, YieldSurface::diamond);
   EXPECT_NEAR(yield_excess(ellipse, 0, {1, 0}), 0, 1e-15);  // uniaxial tension at the yield stress
   EXPECT_NEAR(yield_excess(diamond, 0, {1, 1}), 0, 1e-15);  // equal tension
   EXPECT_NEAR(yield_excess(diamond, 0, {1 / std::sqrt(3.0), -1 / std::sqrt(3.0)}), 0, 1e-15);  // pure shear
@@ -230,7 +230,7 @@ TEST(LaminaYield, TheDiamondTouchesTheEllipseAtItsAxesAndHoldsIt) {
 
 TEST(LaminaYield, PlasticStretchTakesUpWhatTheElasticPartLoses) {
   const auto k = LaminaHencky::Constants::from(1e3, 0.3);
-  const auto y = LaminaYield::from(10, 0, YieldShape::ellipse);
+  const auto y = LaminaYield::from(10, 0, YieldSurface::ellipse);
   for (const auto& metric : {tensor(1.1, 0.95, 0.3), tensor(1.05, 1.05, 0), tensor(0.8, 1.3, 2)}) {
     LaminaMemory q = flowed(k, y, LaminaMemory{}, metric);
     EXPECT_GT(q.plastic_strain, 0);
@@ -250,7 +250,7 @@ TEST(LaminaYield, PlasticStretchTakesUpWhatTheElasticPartLoses) {
 
 TEST(LaminaYield, InsideTheSurfaceNothingFlows) {
   const auto k = LaminaHencky::Constants::from(1e3, 0.3);
-  const auto y = LaminaYield::from(10, 0, YieldShape::ellipse);
+  const auto y = LaminaYield::from(10, 0, YieldSurface::ellipse);
   const LaminaMemory q{{1.1, 0.9, 0.05}, 0.3};
   const LaminaMemory after = flowed(k, y, q, Vec3(1.1 * 1.1 + 0.0025, 0.9 * 0.9 + 0.0025, 0.1));
   EXPECT_EQ(after.stretch, q.stretch);
@@ -259,8 +259,8 @@ TEST(LaminaYield, InsideTheSurfaceNothingFlows) {
 
 TEST(FlowingHencky, StressAndTangentAreTheDerivativesOfEnergyAndWorkInsideAndOutsideTheYieldSurface) {
   const auto k = LaminaHencky::Constants::from(1e3, 0.3);
-  for (const auto& y : {LaminaYield::from(10, 0, YieldShape::ellipse), LaminaYield::from(10, 80, YieldShape::ellipse),
-                        LaminaYield::from(10, 0, YieldShape::diamond)})
+  for (const auto& y : {LaminaYield::from(10, 0, YieldSurface::ellipse), LaminaYield::from(10, 80, YieldSurface::ellipse),
+                        LaminaYield::from(10, 0, YieldSurface::diamond)})
     for (const auto& c : {tensor(1.001, 1.002, 0.2), tensor(1.04, 0.97, 0.3), tensor(1.05, 1.05, 0),
                           tensor(0.8, 1.3, 2), tensor(1.1, 1.099, 1), tensor(0.93, 0.98, 0.7)}) {
       const Real ep = 0.01, h = 1e-6;
@@ -281,7 +281,7 @@ TEST(FlowingHencky, StressAndTangentAreTheDerivativesOfEnergyAndWorkInsideAndOut
 
 TEST(FlowingHencky, StressIsWhatIsLeftOnceTheFlowIsRemembered) {
   const auto k = LaminaHencky::Constants::from(1e3, 0.3);
-  const auto y = LaminaYield::from(10, 50, YieldShape::ellipse);
+  const auto y = LaminaYield::from(10, 50, YieldSurface::ellipse);
   const Symmetric2<Real> metric = tensor(1.1, 0.95, 0.3);
   const LaminaMemory after = flowed(k, y, {}, metric);
   ASSERT_GT(after.plastic_strain, 0);
