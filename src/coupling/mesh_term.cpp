@@ -84,114 +84,136 @@ void MeshTerm::add_force_change(const Linear& linear, const FreedomValues& du, L
   push_back(change);
 }
 
-/// The parts of a stiffness with the nodes that they reach: c_k = sum_i W_ik u_i.
-class MeshTerm::PartsAtNodes {
- public:
-  explicit PartsAtNodes(const MeshTerm& term)
-      : of_vertex_(term.body_.points().rows()), of_sample_(term.body_.samples().rows()) {
-    for_each_point(term.transfer_, term.vertices_, term.places(),
-                   [&](std::uint32_t row, const PointNodes& nodes) { of_vertex_[row] = nodes; });
-    for_each_point(term.transfer_, term.samples_, term.sample_places(),
-                   [&](std::uint32_t row, const PointNodes& nodes) { of_sample_[row] = nodes; });
-  }
+/// Work of the assembly, kept for its memory.
+struct MeshTerm::Assembly {
+  std::vector<PointNodes> of_vertex, of_sample;
+  std::vector<std::int32_t> place;  ///< Of each node among those of the present part or row; -1: not there.
+  std::vector<std::int32_t> nodes;
+  // Of `add_node_blocks`: of each node a row of weights.
+  std::vector<Real> W;
+  // Of `add_tangent`.
+  BlockRows K;
+  std::vector<BlockRows::Block> T;  ///< Rows of one point side by side for each node of `nodes`.
+  std::vector<std::int32_t> rows, row_freedoms, column_freedoms;
+  std::vector<Real> k;
+  Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> weights, products;
 
-  /// Calls visit(nodes, W, K) for each part: numbers of the first of the four reals of nodes, each once; W has a row of
-  /// `vectors` weights for each of them.
+  void find_nodes(const MeshTerm& term);
   template <class Visit>
-  void for_each(const MeshStiffness& stiffness, Visit&& visit) {
-    for (std::size_t k = 0; k < stiffness.size(); ++k) {
-      const MeshStiffness::Part part = stiffness.part(k);
-      nodes_.clear();
-      W_.clear();
-      vectors_ = static_cast<std::size_t>(part.w.rows());
-      for (std::size_t r = 0; r < part.rows.size(); ++r) {
-        const PointNodes& at = of_vertex_[static_cast<std::size_t>(part.rows[r])];
-        for (std::size_t i = 0; i < at.at.size(); ++i) {
-          Real* W = weights_of(at.at[i]);
-          for (std::size_t v = 0; v < vectors_; ++v)
-            W[v] += at.w[i] * part.w(static_cast<Eigen::Index>(v), static_cast<Eigen::Index>(r));
-        }
-      }
-      if (part.sample >= 0) {
-        const PointNodes& at = of_sample_[static_cast<std::size_t>(part.sample)];
-        for (std::size_t i = 0; i < at.at.size(); ++i) {
-          Real* W = weights_of(at.at[i]);
-          for (std::size_t v = 0; v < vectors_; ++v) W[v] += at.G[i].dot(part.d.col(static_cast<Eigen::Index>(v)));
-        }
-      }
-      visit(std::span<const std::int32_t>(nodes_), std::span<const Real>(W_), part.K);
-      for (const std::int32_t node : nodes_) place_[static_cast<std::size_t>(node / NodeField::width)] = -1;
-    }
-  }
-
- private:
-  Real* weights_of(std::int32_t node) {
-    const auto n = static_cast<std::size_t>(node / NodeField::width);
-    if (place_.size() <= n) place_.resize(n + 1, -1);
-    if (place_[n] < 0) {
-      place_[n] = static_cast<std::int32_t>(nodes_.size());
-      nodes_.push_back(node);
-      W_.resize(W_.size() + vectors_, 0.0);
-    }
-    return W_.data() + static_cast<std::size_t>(place_[n]) * vectors_;
-  }
-
-  std::vector<PointNodes> of_vertex_, of_sample_;
-  std::vector<std::int32_t> place_;  ///< Of each node in nodes_; -1: not there.
-  std::vector<std::int32_t> nodes_;
-  std::vector<Real> W_;
-  std::size_t vectors_ = 0;
+  void for_each_part(const MeshStiffness& stiffness, Visit&& visit);
+  void sum_by_rows(const MeshStiffness& stiffness);
+  void add_rows(Tangent& tangent);
+  /// The place of a node, which may be a new one, and whether it is.
+  std::pair<std::size_t, bool> place_of(std::int32_t node);
+  void forget_places();
 };
 
-namespace {
+MeshTerm::MeshTerm(const MeshBody& body, const TrialMesh& trial, const Bins& vertices, const Bins& samples,
+                   const TransferSettings& transfer, bool in_loop, const Vec3& gravity)
+    : body_(body),
+      trial_(trial),
+      vertices_(vertices),
+      samples_(samples),
+      transfer_(transfer),
+      in_loop_(in_loop),
+      gravity_(gravity),
+      assembly_(std::make_unique<Assembly>()) {}
 
-/// A stiffness summed by what its parts look at: a row for each vertex, which counts for u_r, and then three for each
-/// quadrature point, which count for the columns of its H.
-BlockRows summed_by_rows(const MeshStiffness& stiffness, std::size_t vertices, std::size_t samples) {
-  using Matrix = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>;
-  BlockRows K;
-  K.reset(vertices + 3 * samples);
-  std::vector<std::int32_t> rows;
-  Matrix W, KW;
+MeshTerm::~MeshTerm() = default;
+
+void MeshTerm::Assembly::find_nodes(const MeshTerm& term) {
+  of_vertex.resize(term.body_.points().rows());
+  of_sample.resize(term.body_.samples().rows());
+  for_each_point(term.transfer_, term.vertices_, term.places(),
+                 [&](std::uint32_t row, const PointNodes& its) { of_vertex[row] = its; });
+  for_each_point(term.transfer_, term.samples_, term.sample_places(),
+                 [&](std::uint32_t row, const PointNodes& its) { of_sample[row] = its; });
+}
+
+std::pair<std::size_t, bool> MeshTerm::Assembly::place_of(std::int32_t node) {
+  const auto n = static_cast<std::size_t>(node / NodeField::width);
+  if (place.size() <= n) place.resize(n + 1, -1);
+  const bool is_new = place[n] < 0;
+  if (is_new) {
+    place[n] = static_cast<std::int32_t>(nodes.size());
+    nodes.push_back(node);
+  }
+  return {static_cast<std::size_t>(place[n]), is_new};
+}
+
+void MeshTerm::Assembly::forget_places() {
+  for (const std::int32_t node : nodes) place[static_cast<std::size_t>(node / NodeField::width)] = -1;
+  nodes.clear();
+}
+
+/// The parts of a stiffness with the nodes that they reach, c_k = sum_i W_ik u_i: calls visit(nodes, W, K) for each,
+/// with numbers of the first of the four reals of nodes, each once; W has a row of weights of the vectors for each.
+template <class Visit>
+void MeshTerm::Assembly::for_each_part(const MeshStiffness& stiffness, Visit&& visit) {
   for (std::size_t k = 0; k < stiffness.size(); ++k) {
     const MeshStiffness::Part part = stiffness.part(k);
+    const auto vectors = static_cast<std::size_t>(part.w.rows());
+    W.clear();
+    const auto weights_of = [&](std::int32_t node) {
+      const auto [n, is_new] = place_of(node);
+      if (is_new) W.resize(W.size() + vectors, 0.0);
+      return W.data() + n * vectors;
+    };
+    for (std::size_t r = 0; r < part.rows.size(); ++r) {
+      const PointNodes& at = of_vertex[static_cast<std::size_t>(part.rows[r])];
+      for (std::size_t i = 0; i < at.at.size(); ++i) {
+        Real* its = weights_of(at.at[i]);
+        for (std::size_t v = 0; v < vectors; ++v)
+          its[v] += at.w[i] * part.w(static_cast<Eigen::Index>(v), static_cast<Eigen::Index>(r));
+      }
+    }
+    if (part.sample >= 0) {
+      const PointNodes& at = of_sample[static_cast<std::size_t>(part.sample)];
+      for (std::size_t i = 0; i < at.at.size(); ++i) {
+        Real* its = weights_of(at.at[i]);
+        for (std::size_t v = 0; v < vectors; ++v) its[v] += at.G[i].dot(part.d.col(static_cast<Eigen::Index>(v)));
+      }
+    }
+    visit(std::span<const std::int32_t>(nodes), std::span<const Real>(W), part.K);
+    forget_places();
+  }
+}
+
+/// The stiffness summed by what its parts look at: a row for each vertex, which counts for u_r, and then three for each
+/// quadrature point, which count for the columns of its H.
+void MeshTerm::Assembly::sum_by_rows(const MeshStiffness& stiffness) {
+  const std::size_t vertices = of_vertex.size();
+  K.reset(vertices + 3 * of_sample.size());
+  for (std::size_t n = 0; n < stiffness.size(); ++n) {
+    const MeshStiffness::Part part = stiffness.part(n);
     rows.assign(part.rows.begin(), part.rows.end());
     const Eigen::Index m = part.w.rows(), count = part.w.cols() + (part.sample >= 0 ? 3 : 0);
-    W.resize(m, count);
-    W.leftCols(part.w.cols()) = part.w;
+    weights.resize(m, count);
+    weights.leftCols(part.w.cols()) = part.w;
     if (part.sample >= 0) {
-      W.rightCols<3>() = part.d.transpose();
+      weights.rightCols<3>() = part.d.transpose();
       for (int axis = 0; axis < 3; ++axis)
         rows.push_back(static_cast<std::int32_t>(vertices) + 3 * static_cast<std::int32_t>(part.sample) + axis);
     }
-    KW.setZero(3 * m, 3 * count);
+    products.setZero(3 * m, 3 * count);
     for (Eigen::Index a = 0; a < m; ++a)
       for (Eigen::Index b = 0; b < m; ++b)
         for (Eigen::Index s = 0; s < count; ++s)
-          KW.block<3, 3>(3 * a, 3 * s) += W(b, s) * part.K.block<3, 3>(3 * a, 3 * b);
+          products.block<3, 3>(3 * a, 3 * s) += weights(b, s) * part.K.block<3, 3>(3 * a, 3 * b);
     for (Eigen::Index r = 0; r < count; ++r)
       for (Eigen::Index s = 0; s < count; ++s) {
         BlockRows::Block& block =
             K.at(static_cast<std::size_t>(rows[static_cast<std::size_t>(r)]), rows[static_cast<std::size_t>(s)]);
-        for (Eigen::Index a = 0; a < m; ++a) block += W(a, r) * KW.block<3, 3>(3 * a, 3 * s);
+        for (Eigen::Index a = 0; a < m; ++a) block += weights(a, r) * products.block<3, 3>(3 * a, 3 * s);
       }
   }
-  return K;
 }
-
-}  // namespace
 
 /// With rows that move by weights of nodes, c_a = sum_i w_ai u_i, and their matrix K:
 ///   K_ij = sum_a w_ai T_aj,   T_aj = sum_b K_ab w_bj
 /// of which a vertex brings one row a and a quadrature point three, which share their nodes i.
-void MeshTerm::add_tangent(const Linear& linear, Tangent& tangent) const {
-  std::vector<PointNodes> of_vertex(body_.points().rows()), of_sample(body_.samples().rows());
-  for_each_point(transfer_, vertices_, places(),
-                 [&](std::uint32_t row, const PointNodes& nodes) { of_vertex[row] = nodes; });
-  for_each_point(transfer_, samples_, sample_places(),
-                 [&](std::uint32_t row, const PointNodes& nodes) { of_sample[row] = nodes; });
+void MeshTerm::Assembly::add_rows(Tangent& tangent) {
   const std::size_t vertices = of_vertex.size();
-  const BlockRows K = summed_by_rows(static_cast<const Stiffness&>(linear).of_mesh, vertices, of_sample.size());
   const auto nodes_of = [&](std::size_t row) -> const PointNodes& {
     return row < vertices ? of_vertex[row] : of_sample[(row - vertices) / 3];
   };
@@ -199,13 +221,8 @@ void MeshTerm::add_tangent(const Linear& linear, Tangent& tangent) const {
     return row < vertices ? of_vertex[row].w[i]
                           : of_sample[(row - vertices) / 3].G[i][static_cast<Eigen::Index>((row - vertices) % 3)];
   };
-
-  std::vector<std::int32_t> place, columns, row_freedoms, column_freedoms;
-  std::vector<BlockRows::Block> T;  // rows of one point side by side for each node of `columns`
-  std::vector<Real> k;
   for (std::size_t first = 0, count = 0; first < K.rows(); first += count) {
     count = first < vertices ? 1 : 3;
-    columns.clear();
     T.clear();
     for (std::size_t a = 0; a < count; ++a) {
       const auto others = K.columns(first + a);
@@ -213,28 +230,23 @@ void MeshTerm::add_tangent(const Linear& linear, Tangent& tangent) const {
         const auto other = static_cast<std::size_t>(others[b]);
         const PointNodes& its = nodes_of(other);
         for (std::size_t j = 0; j < its.at.size(); ++j) {
-          const auto node = static_cast<std::size_t>(its.at[j] / NodeField::width);
-          if (place.size() <= node) place.resize(node + 1, -1);
-          if (place[node] < 0) {
-            place[node] = static_cast<std::int32_t>(columns.size());
-            columns.push_back(its.at[j]);
-            T.resize(T.size() + count, BlockRows::Block::Zero());
-          }
-          T[static_cast<std::size_t>(place[node]) * count + a] += weight(other, j) * K.blocks(first + a)[b];
+          const auto [node, is_new] = place_of(its.at[j]);
+          if (is_new) T.resize(T.size() + count, BlockRows::Block::Zero());
+          T[node * count + a] += weight(other, j) * K.blocks(first + a)[b];
         }
       }
     }
-    if (columns.empty()) continue;
+    if (nodes.empty()) continue;
     const PointNodes& its = nodes_of(first);
     row_freedoms.clear();
     column_freedoms.clear();
     for (const std::int32_t node : its.at)
       for (int r = 0; r < 3; ++r) row_freedoms.push_back(node + r);
-    for (const std::int32_t node : columns)
+    for (const std::int32_t node : nodes)
       for (int s = 0; s < 3; ++s) column_freedoms.push_back(node + s);
     k.resize(row_freedoms.size() * column_freedoms.size());
     for (std::size_t i = 0; i < its.at.size(); ++i)
-      for (std::size_t j = 0; j < columns.size(); ++j) {
+      for (std::size_t j = 0; j < nodes.size(); ++j) {
         BlockRows::Block block = BlockRows::Block::Zero();
         for (std::size_t a = 0; a < count; ++a) block += weight(first + a, i) * T[j * count + a];
         for (std::size_t r = 0; r < 3; ++r)
@@ -243,12 +255,19 @@ void MeshTerm::add_tangent(const Linear& linear, Tangent& tangent) const {
                 block(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(s));
       }
     tangent.add(row_freedoms, column_freedoms, k);
-    for (const std::int32_t node : columns) place[static_cast<std::size_t>(node / NodeField::width)] = -1;
+    forget_places();
   }
 }
 
+void MeshTerm::add_tangent(const Linear& linear, Tangent& tangent) const {
+  assembly_->find_nodes(*this);
+  assembly_->sum_by_rows(static_cast<const Stiffness&>(linear).of_mesh);
+  assembly_->add_rows(tangent);
+}
+
 void MeshTerm::add_node_blocks(const Linear& linear, std::span<Real> blocks) const {
-  PartsAtNodes(*this).for_each(
+  assembly_->find_nodes(*this);
+  assembly_->for_each_part(
       static_cast<const Stiffness&>(linear).of_mesh,
       [&](std::span<const std::int32_t> nodes, std::span<const Real> weights, const MeshStiffness::Weights& K) {
         const auto m = static_cast<Eigen::Index>(weights.size() / nodes.size());

@@ -24,7 +24,7 @@ GridPreconditioner::GridPreconditioner(const Comm& comm, const BlockMap& map, Gr
   of_matrix_.emplace(comm, settings.preconditioner, settings.minimise);
 }
 
-GridPreconditioner::~GridPreconditioner() { check_petsc(VecDestroy(&released_)); }
+GridPreconditioner::~GridPreconditioner() { check_petsc(VecDestroy(&momentum_)); }
 
 void GridPreconditioner::begin_step() {
   before_.assign(problem_.nodes(), Vec3::Zero());
@@ -51,12 +51,20 @@ void GridPreconditioner::with_nodes_of(Vec vector, F&& change) {
 
 void GridPreconditioner::apply(Vec in, Vec out) {
   if (!matrix_) return apply_blocks(in, out);
-  if (!problem_.holds().any() || holds_are_in_matrix()) return of_matrix_->apply(in, out);
-  if (released_ == nullptr) check_petsc(VecDuplicate(in, &released_));
-  check_petsc(VecCopy(in, released_));
-  with_nodes_of(released_, [&] { problem_.holds().release(hold_blocks_, before_); });
-  of_matrix_->apply(released_, out);
-  with_nodes_of(out, [&] { problem_.holds().restore(hold_blocks_, before_); });
+  if (!is_multigrid()) return of_matrix_->apply(in, out);
+  if (momentum_ == nullptr) check_petsc(VecDuplicate(in, &momentum_));
+  const bool has_holds = problem_.holds().any();
+  const auto scale = [&] { problem_.for_each_node([&](std::size_t n) { before_[n] *= problem_.root_mass(n); }); };
+  check_petsc(VecCopy(in, momentum_));
+  with_nodes_of(momentum_, [&] {
+    if (has_holds) problem_.holds().release(hold_blocks_, before_);
+    scale();
+  });
+  of_matrix_->apply(momentum_, out);
+  with_nodes_of(out, [&] {
+    scale();
+    if (has_holds) problem_.holds().restore(hold_blocks_, before_);
+  });
 }
 
 // --- Blocks ----------------------------------------------------------------------------------------------------------
@@ -92,7 +100,7 @@ void GridPreconditioner::apply_blocks(Vec in_vector, Vec out_vector) {
 
 /// Within a step the matrix changes little; but steps are judged by that of their start.
 bool GridPreconditioner::is_matrix_old(bool definite, PetscInt last) const {
-  return matrix_->matrix() == nullptr || definite != matrix_is_definite_ || last > most_steps_with_old_matrix ||
+  return !matrix_->is_filled() || definite != matrix_is_definite_ || last > most_steps_with_old_matrix ||
          settings_.judges_by_preconditioner();
 }
 
@@ -100,27 +108,47 @@ PetscErrorCode GridPreconditioner::renew_matrix() {
   matrix_->begin_adding();
   problem_.add_tangent(*matrix_);
   if (holds_are_in_matrix()) problem_.holds().add_tangent(*matrix_);
+  if (matrix_->list([&](std::size_t n) { return problem_.root_mass(n) > 0; })) {
+    const PetscErrorCode code = begin_pattern();
+    if (code != 0) return code;
+  }
   wall_at_.assign(problem_.nodes(), nullptr);
   for (const WallNode& node : problem_.wall_nodes()) wall_at_[node.node] = &node;
-  const bool is_first = matrix_->matrix() == nullptr;
-  const Mat3 I = Mat3::Identity(), inertia = problem_.least_diagonal() * I;
-  const bool is_other = matrix_->assemble([&](std::size_t n) -> NodeMatrix::Node {
-    if (!(problem_.root_mass(n) > 0)) return {Mat3::Zero(), Mat3::Zero(), I};
-    const Real scale = problem_.step().dt / problem_.root_mass(n);
-    if (wall_at_[n] == nullptr) return {scale * I, scale * I, inertia};
+  const Mat3 I = Mat3::Identity();
+  matrix_->fill([&](std::size_t n) -> NodeMatrix::Node {
+    const Real root = problem_.root_mass(n);
+    if (!(root > 0)) return {Mat3::Zero(), Mat3::Zero(), I};
+    const Real scale = problem_.step().dt / (is_multigrid() ? 1 : root), mass = is_multigrid() ? root * root : 1;
+    const Mat3 inertia = problem_.least_diagonal() * I;
+    if (wall_at_[n] == nullptr) return {scale * I, scale * I, mass * inertia};
     const WallNode& wall = *wall_at_[n];
     const Mat3& left = problem_.left_by_walls(wall);
-    return {scale * left, settings_.minimise ? scale * left : Mat3(scale * I), problem_.wall_block(wall, inertia)};
+    return {scale * left, settings_.minimise ? scale * left : Mat3(scale * I),
+            mass * problem_.wall_block(wall, inertia)};
   });
-  if (settings_.minimise) check_petsc(MatSetOption(matrix_->matrix(), MAT_SYMMETRIC, PETSC_TRUE));
-  // The symbolic factors of `direct` come from the pattern of the matrix alone; what multigrid keeps does not.
-  const bool is_multigrid = settings_.preconditioner == Preconditioner::multigrid;
-  if (is_other || (is_first && is_multigrid)) {
-    if (is_multigrid) set_rigid_motions();
-    check_petsc(of_matrix_->create());
-    of_matrix_->set_matrix(matrix_->matrix());
-  }
+  note_symmetry();
   return of_matrix_->set_up();
+}
+
+/// Of the values that the matrix has now.
+void GridPreconditioner::note_symmetry() {
+  if (settings_.minimise) check_petsc(MatSetOption(matrix_->matrix(), MAT_SYMMETRIC, PETSC_TRUE));
+}
+
+/// The matrix has other entries: what multigrid keeps comes from them, and not from values.
+PetscErrorCode GridPreconditioner::begin_pattern() {
+  const auto place = [&](std::size_t n) -> Vec3i {
+    const int block = static_cast<int>(n) / nodes_per_block, its = static_cast<int>(n) % nodes_per_block;
+    return map_.first_node(block) + node_at_place(its);
+  };
+  if (is_multigrid()) {
+    matrix_->fill_with_springs(place);
+    note_symmetry();
+    set_rigid_motions();
+  }
+  check_petsc(of_matrix_->create());
+  of_matrix_->set_matrix(matrix_->matrix());
+  return is_multigrid() ? of_matrix_->set_up() : 0;
 }
 
 /// Tells multigrid the six motions that cost no energy.
@@ -134,9 +162,8 @@ void GridPreconditioner::set_rigid_motions() {
     problem_.for_each_node([&](std::size_t n) {
       const int block = static_cast<int>(n) / nodes_per_block, place = static_cast<int>(n) % nodes_per_block;
       const Vec3 X = (map_.first_node(block) + node_at_place(place)).cast<Real>();
-      to[n] = problem_.root_mass(n) * (mode < 3 ? e : Vec3(e.cross(X)));
+      to[n] = mode < 3 ? e : Vec3(e.cross(X));
     });
-    for (const WallNode& node : problem_.wall_nodes()) to[node.node] = node.free * to[node.node];
   }
   set_near_null_space(matrix_->matrix(), std::move(modes));
 }

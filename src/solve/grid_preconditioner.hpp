@@ -28,9 +28,12 @@ class GridPreconditioner {
   void apply(Vec in, Vec out);
 
  private:
+  bool is_multigrid() const { return settings_.preconditioner == Preconditioner::multigrid; }
   bool holds_are_in_matrix() const { return settings_.preconditioner == Preconditioner::direct; }
   bool is_matrix_old(bool definite, PetscInt last) const;
   PetscErrorCode renew_matrix();
+  PetscErrorCode begin_pattern();
+  void note_symmetry();
   void set_rigid_motions();
   void invert_blocks();
   void apply_blocks(Vec in, Vec out);
@@ -46,7 +49,7 @@ class GridPreconditioner {
   std::vector<Vec3> before_, after_;  ///< Work, by node.
   std::optional<NodeMatrix> matrix_;
   std::optional<MatrixPreconditioner> of_matrix_;
-  Vec released_ = nullptr;  ///< Work with holds beside the matrix; made when it is first needed.
+  Vec momentum_ = nullptr;  ///< Work of `apply` by multigrid; made when it is first needed.
   bool matrix_is_definite_ = false;
   std::vector<const WallNode*> wall_at_;  ///< Of each node; null: none.
 };

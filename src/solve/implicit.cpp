@@ -64,7 +64,7 @@ struct ImplicitGrid::Solver {
   Solver(const Comm& comm, const BlockMap& map, std::vector<const Term*> terms, std::vector<const Constraints*> held,
          ImplicitSettings its)
       : settings(std::move(its)),
-        options(comm, settings.petsc, options_of_direct()),
+        options(comm, settings.petsc, options_of_matrix_preconditioners(settings.minimise)),
         problem(comm, map, std::move(terms), std::move(held), settings),
         preconditioner(comm, map, problem, settings) {
     create_vectors(comm);

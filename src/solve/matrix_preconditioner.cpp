@@ -9,8 +9,9 @@
 
 namespace weft {
 
-std::vector<std::pair<std::string, std::string>> options_of_direct() {
-  std::vector<std::pair<std::string, std::string>> options;
+std::vector<std::pair<std::string, std::string>> options_of_matrix_preconditioners(bool symmetric) {
+  std::vector<std::pair<std::string, std::string>> options{symmetric ? std::pair{"mg_levels_esteig_ksp_type", "cg"}
+                                                                     : std::pair{"mg_levels_esteig_ksp_max_it", "30"}};
   for (const char* prefix : {"", "redundant_"})
     for (const auto& [number, value] : {std::pair{6, 0}, {7, 5}, {8, 0}, {12, 1}, {14, 200}})
       options.emplace_back(fmt::format("{}mat_mumps_icntl_{}", prefix, number), fmt::format("{}", value));
@@ -24,6 +25,9 @@ PetscErrorCode MatrixPreconditioner::create() {
   check_petsc(PCCreate(comm_.handle(), &pc_));
   if (kind_ == Preconditioner::direct) return create_direct();
   check_petsc(PCSetType(pc_, PCGAMG));
+  check_petsc(PCGAMGSetReuseInterpolation(pc_, PETSC_TRUE));
+  check_petsc(
+      PCGAMGSetUseSAEstEig(pc_, PETSC_FALSE));  // smoothers are for the values that the matrix has, see `set_up`
   const PetscErrorCode code = PCSetFromOptions(pc_);
   if (code != 0) return code;
   PCType chosen = nullptr;

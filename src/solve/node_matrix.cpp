@@ -4,6 +4,7 @@
 #include "weft/grid/node_field.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace weft {
@@ -58,10 +59,11 @@ void NodeMatrix::create() {
   check_petsc(MatSetBlockSize(A_, 3));
 }
 
-/// Whether K has other blocks than those that were listed last; takes note of them.
-bool NodeMatrix::has_other_blocks() {
+/// Whether K has other blocks or nodes have mass than were listed last; takes note of them.
+bool NodeMatrix::has_other_blocks(const std::function<bool(std::size_t)>& has_mass) {
   listed_before_.clear();
   std::swap(listed_, listed_before_);
+  for (std::size_t n = 0; n < nodes_; ++n) listed_.push_back(has_mass(n) ? 1 : 0);
   for (std::size_t n = 0; n < K_.rows(); ++n) {
     const auto columns = K_.columns(n);
     listed_.push_back(static_cast<std::int32_t>(columns.size()));
@@ -88,32 +90,63 @@ void NodeMatrix::list_entries() {
   check_petsc(MatSetPreallocationCOO(A_, static_cast<PetscCount>(rows.size()), rows.data(), columns.data()));
 }
 
-bool NodeMatrix::assemble(const std::function<Node(std::size_t)>& node) {
+bool NodeMatrix::list(const std::function<bool(std::size_t)>& has_mass) {
   if (A_ == nullptr) create();
-  const bool is_other = comm_.any(has_other_blocks());
+  const bool is_other = comm_.any(has_other_blocks(has_mass));
   if (is_other) {
     values_.resize(9 * (nodes_ + K_.count_of_blocks()));
     list_entries();
   }
+  return is_other;
+}
+
+/// stiffness(row, k): the k-th block of a row.
+template <class Stiffness>
+void NodeMatrix::put(const std::function<Node(std::size_t)>& node, Stiffness&& stiffness) {
   PetscScalar* value = values_.data();
-  const auto put = [&value](const BlockRows::Block& block) { value = std::copy_n(block.data(), 9, value); };
+  const auto put_block = [&value](const BlockRows::Block& block) { value = std::copy_n(block.data(), 9, value); };
   for (std::size_t n = 0; n < nodes_; ++n) {
     const Node its = node(n);
     Mat3::Map(left_.block(0).data() + 9 * n) = its.left;
     Mat3::Map(right_.block(0).data() + 9 * n) = its.right;
-    put(its.diagonal);
+    put_block(its.diagonal);
   }
   left_.update_ghosts();
   right_.update_ghosts();
   for (std::size_t n = 0; n < K_.rows(); ++n) {
     const auto columns = K_.columns(n);
-    const auto blocks = K_.blocks(n);
-    for (std::size_t j = 0; j < columns.size(); ++j)
-      put(block_of(left_, n) * blocks[j] * block_of(right_, static_cast<std::size_t>(columns[j])));
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      put_block(block_of(left_, n) * stiffness(n, k) * block_of(right_, static_cast<std::size_t>(columns[k])));
   }
   check_petsc(MatSetValuesCOO(A_, values_.data(), INSERT_VALUES));
+}
+
+void NodeMatrix::fill(const std::function<Node(std::size_t)>& node) {
+  put(node, [this](std::size_t n, std::size_t k) -> const BlockRows::Block& { return K_.blocks(n)[k]; });
   is_filled_ = true;
-  return is_other;
+}
+
+void NodeMatrix::fill_with_springs(const std::function<Vec3i(std::size_t)>& place) {
+  const auto spring = [&](std::size_t n, std::size_t other) -> Mat3 {
+    const Vec3 d = (place(n) - place(other)).cast<Real>();
+    return d * d.transpose() / std::pow(d.squaredNorm(), 2);
+  };
+  put(
+      [this](std::size_t n) -> Node {
+        const Mat3 its = Real(listed_[n]) * Mat3::Identity();
+        return {its, its, Mat3::Identity()};
+      },
+      [&](std::size_t n, std::size_t k) -> BlockRows::Block {
+        const auto columns = K_.columns(n);
+        const auto column = static_cast<std::size_t>(columns[k]);
+        if (column != n) return -spring(n, column);
+        Mat3 sum = Mat3::Zero();
+        for (const std::int32_t j : columns) {
+          const auto other = static_cast<std::size_t>(j);
+          if (other != n && !block_of(left_, other).isZero(0)) sum += spring(n, other);
+        }
+        return sum;
+      });
 }
 
 }  // namespace weft

@@ -17,7 +17,7 @@ namespace weft {
 ///   A_ij = L_i K_ij R_j + delta_ij D_i
 /// where K = -d(force)/d(u) is what Terms add. Nodes without mass have ones on the diagonal. Terms add on one thread,
 /// and PETSc adds what ranks give to an entry in the order of its list of entries, so neither threads nor the arrival
-/// of messages change a bit. Construction, `begin_step` and `assemble` are collective.
+/// of messages change a bit. Construction, `begin_step`, `list` and both ways to fill it are collective.
 class NodeMatrix : public Tangent {
  public:
   /// `nodes` of this rank; block 0 of the freedoms is the grid.
@@ -36,16 +36,24 @@ class NodeMatrix : public Tangent {
   struct Node {
     Mat3 left, right, diagonal;
   };
-  /// Fills the matrix, which stays the same one. Returns whether there are other blocks than when it was filled last;
-  /// its entries are then listed anew.
-  bool assemble(const std::function<Node(std::size_t)>& node);
-  /// Null until it was assembled in this step.
-  Mat matrix() const { return is_filled_ ? A_ : nullptr; }
+  /// Takes note of the blocks that were added to, and of the owned nodes that have mass; where these are others than
+  /// before, lists the entries of the matrix, which stays the same one, anew and returns true.
+  bool list(const std::function<bool(std::size_t)>& has_mass);
+  void fill(const std::function<Node(std::size_t)>& node);
+  /// Springs between all nodes with mass that share a block of K, as if each of their ends were held a little:
+  ///   A_ij = -e e^T / |X_i - X_j|^2,   e along X_i - X_j,   A_ii = I - sum_j A_ij
+  /// which rests in rigid motions as the bodies do, and comes from the list alone. place: of every local node, in dx.
+  void fill_with_springs(const std::function<Vec3i(std::size_t)>& place);
+  Mat matrix() const { return A_; }
+  /// In this step.
+  bool is_filled() const { return is_filled_; }
 
  private:
   void create();
-  bool has_other_blocks();
+  bool has_other_blocks(const std::function<bool(std::size_t)>& has_mass);
   void list_entries();
+  template <class Stiffness>
+  void put(const std::function<Node(std::size_t)>& node, Stiffness&& stiffness);
 
   const Comm comm_;
   const Freedoms& freedoms_;
@@ -53,9 +61,10 @@ class NodeMatrix : public Tangent {
   const std::size_t nodes_;
   BlockRows K_;  ///< By local number of nodes, owned and ghost.
   FreedomValues left_, right_;
-  std::vector<PetscInt> number_;                      ///< Of every local node among the block rows of the matrix.
-  std::vector<std::int32_t> listed_, listed_before_;  ///< Of each row of K the number of blocks, and their columns.
-  std::vector<PetscScalar> values_;                   ///< Of the entries in the order of the list.
+  std::vector<PetscInt> number_;  ///< Of every local node among the block rows of the matrix.
+  /// Of each owned node whether it has mass; of each row of K the number of blocks, and their columns.
+  std::vector<std::int32_t> listed_, listed_before_;
+  std::vector<PetscScalar> values_;  ///< Of the entries in the order of the list.
   Mat A_ = nullptr;
   bool is_listed_ = false, is_filled_ = false;
 };

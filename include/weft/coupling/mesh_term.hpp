@@ -17,14 +17,8 @@ class MeshTerm final : public Term {
   /// without, nothing keeps a node in place that quadrature points see and vertices do not, so the weight of the first
   /// is moved to the vertices that carry them [m/s^2].
   MeshTerm(const MeshBody& body, const TrialMesh& trial, const Bins& vertices, const Bins& samples,
-           const TransferSettings& transfer, bool in_loop, const Vec3& gravity)
-      : body_(body),
-        trial_(trial),
-        vertices_(vertices),
-        samples_(samples),
-        transfer_(transfer),
-        in_loop_(in_loop),
-        gravity_(gravity) {}
+           const TransferSettings& transfer, bool in_loop, const Vec3& gravity);
+  ~MeshTerm() override;
 
   bool has_energy() const override { return trial_.has_trial_energy(in_loop_); }
   Real energy(const Motion& motion) const override;
@@ -37,7 +31,7 @@ class MeshTerm final : public Term {
 
  private:
   struct Stiffness;
-  class PartsAtNodes;
+  struct Assembly;
   std::unique_ptr<Linear> stiffness_at(const Motion& motion, bool definite) const;
   /// Displacements of the vertices, and those of the quadrature points with their gradients, in u_, u_samples_ and H_.
   void feel(const FreedomValues& displacement) const;
@@ -60,6 +54,7 @@ class MeshTerm final : public Term {
   mutable std::vector<Vec3> u_, u_samples_, x_, f_, f_samples_;
   mutable std::vector<Mat3> H_, A_;
   mutable MeshStiffness spare_;
+  const std::unique_ptr<Assembly> assembly_;
 };
 
 }  // namespace weft

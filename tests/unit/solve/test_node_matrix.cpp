@@ -3,9 +3,11 @@
 #include "solve/node_matrix.hpp"
 
 #include "parallel/call.hpp"
+#include "solve/node_vectors.hpp"
 #include "weft/grid/node_field.hpp"
 
 #include <gtest/gtest.h>
+#include <Eigen/Geometry>
 
 namespace weft {
 namespace {
@@ -20,7 +22,7 @@ struct Nodes {
   /// A step with the stiffness k between the nodes i and j of every rank, ones on the diagonal. The matrix's name.
   PetscObjectId fill(std::int32_t i, std::int32_t j, Real k) {
     matrix.begin_step();
-    EXPECT_EQ(matrix.matrix(), nullptr);
+    EXPECT_FALSE(matrix.is_filled());
     matrix.begin_adding();
     std::vector<std::int32_t> freedoms_of_two;
     for (const std::int32_t node : {i, j})
@@ -28,9 +30,8 @@ struct Nodes {
     Eigen::Matrix<Real, 6, 6, Eigen::RowMajor> stiffness;
     stiffness << k * Mat3::Identity(), -k * Mat3::Identity(), -k * Mat3::Identity(), k * Mat3::Identity();
     matrix.add(freedoms_of_two, {stiffness.data(), 36});
-    matrix.assemble([](std::size_t) -> NodeMatrix::Node {
-      return {Mat3::Identity(), Mat3::Identity(), Mat3::Identity()};
-    });
+    matrix.list([](std::size_t) { return true; });
+    matrix.fill([](std::size_t) -> NodeMatrix::Node { return {Mat3::Identity(), Mat3::Identity(), Mat3::Identity()}; });
     PetscObjectId id = 0;
     check_petsc(PetscObjectGetId(reinterpret_cast<PetscObject>(matrix.matrix()), &id));
     return id;
@@ -61,6 +62,43 @@ TEST(NodeMatrixTest, IsTheSameOneInEveryStepAndTakesOtherBlocksAndValues) {
   EXPECT_EQ(nodes.entry(3, 5), 0);
   EXPECT_EQ(nodes.entry(6, 6), 9);
   EXPECT_EQ(nodes.entry(4, 6), -8);
+}
+
+TEST(NodeMatrixTest, SpringsRestInRigidMotionsButForTheHoldOnTheirEnds) {
+  Nodes nodes;
+  nodes.fill(3, 37, 2);
+  const auto place = [](std::size_t n) { return node_at_place(static_cast<int>(n)); };
+  nodes.matrix.fill_with_springs(place);
+  const Mat A = nodes.matrix.matrix();
+  Vec x = nullptr, y = nullptr;
+  check_petsc(MatCreateVecs(A, &x, &y));
+  const auto change_of = [&](const Vec3& v, const Vec3& spin) {
+    {
+      const NodeWriting to(x);
+      for (std::size_t n = 0; n < nodes_per_block; ++n) to[n] = v + spin.cross(place(n).cast<Real>());
+    }
+    PetscReal change = 0;
+    check_petsc(MatMult(A, x, y));
+    check_petsc(VecAXPY(y, -1, x));
+    check_petsc(VecNorm(y, NORM_INFINITY, &change));
+    return change;
+  };
+  EXPECT_LT(change_of({1, 2, 3}, {-2, 1, 5}), 1e-14);
+  // One end moves along the spring alone.
+  {
+    check_petsc(VecSet(x, 0));
+    const NodeWriting to(x);
+    to[3] = (place(37) - place(3)).cast<Real>();
+  }
+  check_petsc(MatMult(A, x, y));
+  const Vec3 d = (place(37) - place(3)).cast<Real>();
+  {
+    const NodeReading f(y);
+    EXPECT_LT((f[37] + d / d.squaredNorm()).norm(), 1e-14);
+    EXPECT_LT((f[3] - d - d / d.squaredNorm()).norm(), 1e-14);
+  }
+  check_petsc(VecDestroy(&x));
+  check_petsc(VecDestroy(&y));
 }
 
 }  // namespace
