@@ -109,24 +109,31 @@ void add_check(CLI::App& app, Command& chosen) {
 }
 
 /// Benches a deck in every layout of ranks and threads that fills this machine, each a run of its own, and names the
-/// best.
-std::string bench_layouts(const std::vector<std::string>& deck_arguments, int steps) {
+/// best. Layouts that cannot be run are left out of the choice. Throws Error(failure) if none can.
+std::string bench_layouts(const std::vector<std::string>& deck_arguments, int steps, bool json) {
   std::string text = fmt::format("{:>6}{:>9}{:>24}\n", "ranks", "threads", "M particle steps/s");
+  nlohmann::json results = nlohmann::json::array();
   Layout best{0, 0};
   Real most = 0;
   for (const Layout& layout : layouts_of(omp_get_num_procs())) {
     std::vector<std::string> arguments{"bench", "--here", "--json", "--steps", std::to_string(steps)};
     arguments.insert(arguments.end(), deck_arguments.begin(), deck_arguments.end());
     const auto result = nlohmann::json::parse(output_of(layout, arguments), nullptr, false);
-    require(result.is_object(), ExitCode::failure,
-            fmt::format("mpiexec could not run this program with {} ranks. `mpiexec -n {} weft bench --here DECK` says "
-                        "why; --here alone measures without mpiexec.",
-                        layout.ranks, layout.ranks));
+    if (!result.is_object()) {
+      text += fmt::format("{:>6}{:>9}{:>24}\n", layout.ranks, layout.threads, "could not be run");
+      continue;
+    }
     const Real rate = result.at("particle_steps_per_second");
-    text += fmt::format("{:>6}{:>9}{:>24.2f}\n", layout.ranks, layout.threads, rate / 1e6);
+    text += fmt::format("{:>6}{:>9}{:>24.4g}\n", layout.ranks, layout.threads, rate / 1e6);
+    results.push_back(result);
     if (rate > most) most = rate, best = layout;
   }
-  return text + fmt::format("Best: OMP_NUM_THREADS={} mpiexec -n {} weft run ...\n", best.threads, best.ranks);
+  require(best.ranks > 0, ExitCode::failure,
+          "mpiexec could not run this program. `mpiexec -n 1 weft bench --here DECK` says why; --here alone measures "
+          "without mpiexec.");
+  if (json)
+    return nlohmann::json{{"layouts", results}, {"best", {{"ranks", best.ranks}, {"threads", best.threads}}}}.dump(2);
+  return text + fmt::format("Best: OMP_NUM_THREADS={} mpiexec -n {} weft run ...", best.threads, best.ranks);
 }
 
 void add_bench(CLI::App& app, Command& chosen) {
@@ -140,24 +147,31 @@ void add_bench(CLI::App& app, Command& chosen) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "bench", "Measure how fast steps are: a standard block, or a deck in all layouts of ranks and threads");
-  command->add_option("deck", a->deck, "A deck [a standard block]");
+  CLI::Option* deck_option = command->add_option("deck", a->deck, "A deck [a standard block]");
   command->add_option("--set", a->overrides, "Change a key of the deck: key.path=value")->allow_extra_args(false);
-  command->add_option("--particles", a->block.particles, "Of the standard block, about")->capture_default_str();
-  command->add_option("--law", a->block.law, "Of the standard block")->capture_default_str();
-  command->add_option("--kernel", a->block.kernel, "Of the standard block")->capture_default_str();
+  command->add_option("--particles", a->block.particles, "Of the standard block, about")
+      ->capture_default_str()
+      ->excludes(deck_option);
+  command->add_option("--law", a->block.law, "Of the standard block")->capture_default_str()->excludes(deck_option);
+  command->add_option("--kernel", a->block.kernel, "Of the standard block")
+      ->capture_default_str()
+      ->excludes(deck_option);
   command->add_option("--steps", a->steps, "Steps that are timed")->capture_default_str()->check(CLI::PositiveNumber);
   command->add_flag("--json", a->json, "Print JSON");
   command->add_flag("--here", a->here, "Measure the deck with the ranks and threads of this run alone");
   command->callback([a, &chosen] {
     chosen.chosen = [a](const Comm& comm) {
       const bool is_block = a->deck.empty();
+      require(!is_block || a->overrides.empty(), ExitCode::deck, "--set changes a key of a deck: name one.");
+      const Deck deck = is_block ? bench_deck(a->block) : load_deck(comm, a->deck, a->overrides);
+      require(deck.time.scheme != Scheme::equilibrium, ExitCode::deck,
+              fmt::format("{}: steps in time are measured, and \"scheme: static\" takes none.", a->deck));
       if (!is_block && !a->here && comm.size() == 1) {
         std::vector<std::string> deck_arguments{a->deck};
         for (const std::string& change : a->overrides) deck_arguments.insert(deck_arguments.end(), {"--set", change});
-        fmt::print("{}", bench_layouts(deck_arguments, a->steps));
+        print_on_root(comm, bench_layouts(deck_arguments, a->steps, a->json));
         return 0;
       }
-      const Deck deck = is_block ? bench_deck(a->block) : load_deck(comm, a->deck, a->overrides);
       const BenchResult result = bench(comm, deck, a->steps, is_block);
       print_on_root(comm, a->json ? as_json(result) : as_text(result));
       return 0;

@@ -46,6 +46,8 @@ std::string output_of(const Layout& layout, const std::vector<std::string>& argu
   environment.push_back("OMP_NUM_THREADS=" + std::to_string(layout.threads));
   // Else each rank is bound to one core, which its threads would share.
   environment.push_back("OMPI_MCA_hwloc_base_binding_policy=none");
+  // Open MPI counts cores, layouts what they run at once, which may be twice as many.
+  environment.push_back("OMPI_MCA_rmaps_base_oversubscribe=1");
 
   std::array<int, 2> pipe_ends{};
   if (pipe2(pipe_ends.data(), O_CLOEXEC) != 0) return "";

@@ -18,7 +18,7 @@ inline constexpr auto keys<BalanceDeck> =
     table("balance", "How work is shared among ranks.",
           Key{"threshold", "1", above(1), "1.1", "Share anew when the largest work over the mean exceeds this.",
               &BalanceDeck::threshold},
-          Key{"every", "1", at_least(1), "20", "Steps between looks.", &BalanceDeck::every});
+          Key{"every", "1", at_least(1), "5", "Steps between looks.", &BalanceDeck::every});
 
 template <>
 inline constexpr auto keys<Deck> = table(

@@ -1,4 +1,4 @@
-// The Hilbert curve by Skilling's transform, and cuts of it by parallel bisection.
+// The Hilbert curve by Skilling's transform, and cuts of it by parallel search, eight parts at a time.
 
 #include "weft/parallel/curve.hpp"
 
@@ -11,6 +11,7 @@ namespace weft {
 namespace {
 
 constexpr int bits = 21;
+constexpr int parts = 8;  ///< Of a bracket, in each round of the search for cuts: the octants of a cube.
 constexpr std::int32_t centre = 1 << (bits - 1);
 constexpr BlockKey end_of_curve = BlockKey{1} << (3 * bits);
 
@@ -106,7 +107,8 @@ struct Bracket {
   BlockKey low = 0, high = end_of_curve;
   std::int64_t before_low = 0, before_high = 0;
 
-  BlockKey middle() const { return low + (high - low) / 2; }
+  /// The key where part p of the bracket begins.
+  BlockKey start_of(int p) const { return low + (high - low) / parts * static_cast<BlockKey>(p); }
 };
 
 }  // namespace
@@ -141,20 +143,26 @@ Cuts balanced_cuts(const Comm& comm, std::span<const BlockWork> work) {
     brackets.push_back({.target = std::max<std::int64_t>(share, 1), .before_high = total});
   }
 
-  // All cuts at once by bisection of the keys; the ends come to lie next to each other on both sides of one block.
-  std::vector<std::int64_t> before(brackets.size());
-  for (int bit = 0; bit < 3 * bits; ++bit) {
-    std::transform(brackets.begin(), brackets.end(), before.begin(),
-                   [&](const Bracket& cut) { return own.before(cut.middle()); });
+  // All cuts at once, an octant of a cube at a time; the ends come to lie next to each other on both sides of one
+  // block.
+  std::vector<std::int64_t> before(brackets.size() * (parts - 1));
+  for (int bit = 0; bit < bits; ++bit) {
+    auto sum = before.begin();
+    for (const Bracket& cut : brackets)
+      for (int p = 1; p < parts; ++p) *sum++ = own.before(cut.start_of(p));
     comm.sum(std::span(before));
     for (std::size_t c = 0; c < brackets.size(); ++c) {
+      const Bracket whole = brackets[c];
       Bracket& cut = brackets[c];
-      if (before[c] < cut.target) {
-        cut.low = cut.middle();
-        cut.before_low = before[c];
-      } else {
-        cut.high = cut.middle();
-        cut.before_high = before[c];
+      for (int p = 1; p < parts; ++p) {
+        const std::int64_t work = before[c * (parts - 1) + static_cast<std::size_t>(p) - 1];
+        if (work >= whole.target) {
+          cut.high = whole.start_of(p);
+          cut.before_high = work;
+          break;
+        }
+        cut.low = whole.start_of(p);
+        cut.before_low = work;
       }
     }
   }

@@ -147,9 +147,20 @@ void stir_points(const Comm& comm, Scene& scene, RunState& state) {
   find_limits(comm, scene, state);
 }
 
-/// What was sent between two looks at the counts, in `steps` steps. points: of this rank after each step. Collective.
-BenchExchange exchange_of(const Comm& comm, const Traffic& before, const Traffic& after, int steps, const BlockMap& map,
-                          std::vector<Real> points) {
+/// The worst imbalance of several moments. points: of this rank, at each of them. Collective.
+Real worst_imbalance(const Comm& comm, std::vector<Real> points) {
+  std::vector<Real> all = points;
+  comm.sum(all);
+  comm.max(points);
+  Real worst = 1;
+  for (std::size_t m = 0; m < all.size(); ++m)
+    if (all[m] > 0) worst = std::max(worst, points[m] * comm.size() / all[m]);
+  return worst;
+}
+
+/// What was sent between two looks at the counts, in `steps` steps. Collective.
+BenchExchange exchange_of(const Comm& comm, const Traffic& before, const Traffic& after, int steps,
+                          const BlockMap& map) {
   const auto mean = [&](std::int64_t count) { return static_cast<Real>(comm.sum(count)) / comm.size(); };
   const auto per_step = [&](std::int64_t first, std::int64_t last) { return mean(last - first) / steps; };
   const auto all_bytes = [](const Traffic& t) { return t.ghosts.bytes + t.shipped.bytes + t.asked.bytes; };
@@ -167,12 +178,6 @@ BenchExchange exchange_of(const Comm& comm, const Traffic& before, const Traffic
   e.asked_bytes = per_step(before.asked.bytes, after.asked.bytes);
   e.most_bytes = comm.max(static_cast<Real>(all_bytes(after) - all_bytes(before))) / steps;
   e.reductions = per_step(before.reductions, after.reductions);
-
-  std::vector<Real> all = points;
-  comm.sum(all);
-  comm.max(points);
-  for (std::size_t s = 0; s < all.size(); ++s)
-    e.imbalance_most = std::max(e.imbalance_most, all[s] > 0 ? points[s] * comm.size() / all[s] : 1);
   return e;
 }
 
@@ -215,17 +220,19 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
   RunState state = start_scene(comm, scene);
   Stepper stepper(comm, scene, state, timers);
   stepper.settle(true);
-  const Real imbalance_cut = stepper.imbalance();
   if (stir) stir_points(comm, scene, state);
-  std::vector<Real> points;  // of this rank, after each step
+  const auto points_here = [&scene] { return static_cast<Real>(scene.points()); };
+  std::vector<Real> after_steps, after_cuts{points_here()};
   const auto take_steps = [&](int count) {
     for (int s = 0; s < count; ++s) {
       if (state.step % deck.balance.every == 0) {
         const auto timing = timers.measure("balance");
+        const Cuts before = state.cuts;
         stepper.balance();
+        if (!(state.cuts == before)) after_cuts.push_back(points_here());
       }
       stepper.take(std::numeric_limits<Real>::infinity());
-      points.push_back(static_cast<Real>(scene.points()));
+      after_steps.push_back(points_here());
       if (state.step % deck.output.diagnostics_every != 0) continue;
       const auto timing = timers.measure("record");
       totals_of(comm, scene);
@@ -233,15 +240,18 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
   };
   take_steps(warm_up);
   timers = Timers();
-  points.clear();
+  after_steps.clear();
+  const std::size_t cuts_before = after_cuts.size();
   comm.barrier();
   const Traffic sent_before = traffic();
   const double began = wall_seconds();
   take_steps(steps);
   const Traffic sent_after = traffic();
   const double seconds = comm.max(wall_seconds() - began);
-  result.exchange = exchange_of(comm, sent_before, sent_after, steps, stepper.map(), points);
-  result.exchange.imbalance_cut = imbalance_cut;
+  result.exchange = exchange_of(comm, sent_before, sent_after, steps, stepper.map());
+  result.exchange.cuts = static_cast<Real>(after_cuts.size() - cuts_before);
+  result.exchange.imbalance_cut = worst_imbalance(comm, after_cuts);
+  result.exchange.imbalance_most = worst_imbalance(comm, after_steps);
 
   result.particles = comm.sum(scene.points());
   const Real particle_steps = static_cast<Real>(result.particles) * steps;
@@ -291,9 +301,9 @@ std::string as_text(const BenchResult& r) {
         "\na rank, in a step: {:.0f} blocks and {:.0f} ghosts, {:.1f} neighbours (at most {:.0f})\n"
         "messages and bytes: {:.1f}, {:.0f} for nodes; {:.1f}, {:.0f} for points; {:.1f}, {:.0f} for who owns what\n"
         "the busiest sends {:.0f} bytes; all wait for one another {:.1f} times\n"
-        "imbalance {:.3f} where the curve was just cut, at most {:.3f} after a step\n",
+        "{:.0f} new cuts of the curve; imbalance at most {:.3f} after one, {:.3f} after a step\n",
         e.owned_blocks, e.ghost_blocks, e.neighbours, e.most_neighbours, e.ghost_messages, e.ghost_bytes,
-        e.shipped_messages, e.shipped_bytes, e.asked_messages, e.asked_bytes, e.most_bytes, e.reductions,
+        e.shipped_messages, e.shipped_bytes, e.asked_messages, e.asked_bytes, e.most_bytes, e.reductions, e.cuts,
         e.imbalance_cut, e.imbalance_most);
   return text;
 }
@@ -323,6 +333,7 @@ std::string as_json(const BenchResult& r) {
                    {"asked_bytes", e.asked_bytes},
                    {"most_bytes", e.most_bytes},
                    {"reductions", e.reductions},
+                   {"cuts", e.cuts},
                    {"imbalance_cut", e.imbalance_cut},
                    {"imbalance_most", e.imbalance_most}};
   return j.dump(2) + "\n";

@@ -607,6 +607,8 @@ bool Stepper::touches_other_blocks() {
 }
 
 Real Stepper::mesh_drift() const {
+  const auto has_mesh = [](const auto& body) { return body->has_mesh(); };
+  if (std::none_of(scene_.bodies.begin(), scene_.bodies.end(), has_mesh)) return 0;
   std::array<std::int64_t, 2> counts{0, 0};  // elsewhere, all
   for (std::size_t s = 0; s < bins_.size(); ++s)
     if (is_of_mesh(s))

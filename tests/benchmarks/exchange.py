@@ -2,6 +2,7 @@
 """What ranks send one another, counted for 1 to 64 ranks, and what that means for ten thousand.
 
     tests/benchmarks/exchange.py path/to/weft [--ranks 1 2 4 8] [--blocks 300] [--steps 20] [--scene cube]
+    tests/benchmarks/exchange.py path/to/weft --balance --steps 3000 [--ranks 2 4 8] [--scene sand]
 
 Weak scaling: the grid is chosen so that every rank holds about --blocks blocks of 4x4x4 nodes. Counts do not depend on the
 machine or on how busy it is, so ranks may be many more than cores; only one particle is put into a cell, since what is
@@ -18,6 +19,8 @@ HERE = pathlib.Path(__file__).parent
 # Deck, name of the body, its volume [m^3], changes.
 SCENES = {
     "cube": (HERE / "cube.yaml", "cube", 1.0, []),
+    "flight": (HERE / "cube.yaml", "cube", 1.0,
+               ["bodies.cube.velocity=[17, 17, 17]", "bodies.cube.spin=[0, 0, 0]"]),  # 0.3 cells a step
     "dam": (HERE / "../../decks/dam_break.yaml", "water", 0.05715 * 0.1143 * 0.028575, []),
     "sand": (HERE / "../../decks/sand_column.yaml", "sand", math.pi * 0.1**2 * 0.2, []),
 }
@@ -58,6 +61,18 @@ def table(rows):
               f"| {e['ghost_bytes'] / 1e3:.0f} | {e['shipped_bytes'] / 1e3:.1f} | {e['asked_bytes'] / 1e3:.2f} "
               f"| {e['most_bytes'] / 1e3:.0f} | {e['reductions']:.1f} "
               f"| {e['imbalance_cut']:.3f}, {e['imbalance_most']:.3f} |", flush=True)
+
+
+def balance_table(rows):
+    """How evenly the work stays shared over a long run, and what that takes."""
+    print("| scene | ranks | particles | steps | new cuts | imbalance after a cut, after a step, at most "
+          "| kB for points | reductions |")
+    print("|" + " --- |" * 8)
+    for scene, result in rows:
+        e = result["exchange"]
+        print(f"| {scene} | {result['ranks']} | {result['particles']} | {result['steps']} | {e['cuts']:.0f} "
+              f"| {e['imbalance_cut']:.3f}, {e['imbalance_most']:.3f} | {e['shipped_bytes'] / 1e3:.1f} "
+              f"| {e['reductions']:.1f} |", flush=True)
 
 
 def step_time(ranks, particles, seen):
@@ -109,12 +124,15 @@ def main():
     parser.add_argument("--ranks", nargs="+", type=int, default=[1, 2, 4, 8, 16, 32, 64])
     parser.add_argument("--blocks", type=float, default=300)
     parser.add_argument("--steps", type=int, default=20)
+    parser.add_argument("--balance", action="store_true", help="only how the work stays shared, for long runs")
     parser.add_argument("--save", help="write all results there as JSON")
     a = parser.parse_args()
     rows = [(scene, measure(a.weft, scene, ranks, a.blocks, a.steps)) for scene in a.scene for ranks in a.ranks]
-    table(rows)
+    (balance_table if a.balance else table)(rows)
     if a.save:
         pathlib.Path(a.save).write_text(json.dumps(rows, indent=1))
+    if a.balance:
+        return
     seen = max((result for scene, result in rows if scene == a.scene[0]), key=lambda r: r["ranks"])
     if seen["ranks"] > 1:
         project(seen)

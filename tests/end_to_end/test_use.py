@@ -3,6 +3,7 @@
 tests/end_to_end/test_use.py WEFT."""
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -206,6 +207,9 @@ class Places(Case):
         self.assertEqual(sum(counts), particles)
 
 
+HINGED_ROOF = pathlib.Path(__file__).resolve().parents[2] / "decks/hinged_roof.yaml"  # a static analysis
+
+
 class Bench(Case):
     def test_a_block_and_a_deck_are_measured_phase_by_phase(self):
         for what in ("--particles", 3000, "--law", "snow", "--kernel", "cubic"), (self.deck(JELLIES), "--here"):
@@ -242,8 +246,16 @@ class Bench(Case):
         ranks, threads, _ = max(rows, key=lambda row: float(row[2]))
         self.assertIn(f"OMP_NUM_THREADS={threads} mpiexec -n {ranks} ", done.stdout.splitlines()[-1])
 
-    def test_a_law_or_kernel_that_is_none_is_refused(self):
-        for words in ("--law", "mud"), ("--kernel", "quintic"), ("--particles", 0), ("--steps", 0):
+    def test_layouts_are_printed_for_scripts_too(self):
+        done = weft("bench", self.deck(JELLIES), "--steps", 1, "--json")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        found = json.loads(done.stdout)
+        best = max(found["layouts"], key=lambda layout: layout["particle_steps_per_second"])
+        self.assertEqual(found["best"], {"ranks": best["ranks"], "threads": best["threads"]})
+
+    def test_what_cannot_be_measured_is_refused(self):
+        for words in (("--law", "mud"), ("--kernel", "quintic"), ("--particles", 0), ("--steps", 0), ("none.yaml",),
+                      (self.deck(JELLIES), "--law", "snow"), ("--set", "domain.dx=1"), (HINGED_ROOF,)):
             self.assertEqual(weft("bench", *words).returncode, 2, words)
 
 

@@ -37,8 +37,9 @@ struct BenchExchange {
   Real asked_messages, asked_bytes;      ///< Who owns what.
   Real most_bytes;                       ///< Of all kinds, of the rank that sent most.
   Real reductions;                       ///< Operations in which all ranks wait for one another.
-  Real imbalance_cut;   ///< Largest counted work of a rank over the mean, where the curve was just cut.
-  Real imbalance_most;  ///< The worst after any step.
+  Real cuts;                             ///< New cuts of the curve in all steps.
+  Real imbalance_cut;                    ///< Largest counted work of a rank over the mean, the worst after any cut.
+  Real imbalance_most;                   ///< The worst after any step.
 };
 
 struct BenchResult {

@@ -1,6 +1,7 @@
 #include "support/scenes.hpp"
 #include "weft/bodies/continuum.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -225,6 +226,31 @@ TEST(StepTest, RecuttingChangesOwnersButNotPoints) {
   EXPECT_EQ(after.particles, before.particles);
   EXPECT_NEAR(after.kinetic_energy, before.kinetic_energy, 1e-13 * before.kinetic_energy);
   EXPECT_LT(stage.stepper.imbalance(), 1.6);
+}
+
+TEST(StepTest, WorkStaysEvenWhereAllPointsMoveToOneSideAsFastAsTheyMay) {
+  // A cube of 300 blocks for each rank, one point in a cell, that crosses the ranks' borders by 0.3 cells a step.
+  const Comm comm = Comm::world();
+  if (comm.size() == 1 || comm.size() > 4) return;  // nothing to share, or too many points for a quick test
+  const Real dx = 0.01, edge = dx * std::cbrt(300.0 * 64 * comm.size()), speed = 0.3 * dx / 1e-4 / std::sqrt(3);
+  Stage stage(fmt::format(
+      "weft: 1\n"
+      "domain: {{dx: {0}, gravity: [0, 0, 0]}}\n"
+      "time: {{end: 1, frame_interval: 1, max_dt: 1e-4}}\n"
+      "materials: {{water: {{law: tait, density: 1000, bulk_modulus: 1e4}}}}\n"
+      "bodies: [{{name: a, kind: continuum, material: water, particles_per_cell: 1, velocity: [{2}, {2}, {2}],"
+      " shape: {{box: {{lower: [0, 0, 0], upper: [{1}, {1}, {1}]}}}}}}]\n",
+      dx, edge, speed));
+  EXPECT_LT(stage.stepper.imbalance(), 1.1);
+  const Cuts first = stage.state.cuts;
+  Real worst = 1;
+  while (stage.state.step < 25) {
+    if (stage.state.step % stage.scene.deck.balance.every == 0) stage.stepper.balance();
+    stage.steps(1);
+    worst = std::max(worst, stage.stepper.imbalance());
+  }
+  EXPECT_FALSE(stage.state.cuts == first) << "nothing was there to be balanced";
+  EXPECT_LT(worst, 1.3);
 }
 
 }  // namespace
