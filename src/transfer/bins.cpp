@@ -52,6 +52,9 @@ constexpr BlockCode no_block = ~BlockCode{0};  // codes have 63 bits
 /// One block less than the curve holds: tiles reach one further.
 constexpr Real farthest = Real(max_block_coordinate - 1) * block_width;
 
+/// From so many bins on, cubes of eight blocks leave enough of each colour for threads to share.
+constexpr std::size_t least_bins_for_cubes = 1024;
+
 }  // namespace
 
 BlockKey home_block(Real dx, const Vec3& x) {
@@ -194,13 +197,24 @@ void Bins::make_bins() {
     for (std::size_t b = 0; b < bins.size(); ++b) bins[b].numbers = bins_[b].numbers;
   } else {
     is_numbered_ = false;
-    for (auto& colour : colours_) colour.clear();
-    for (std::uint32_t b = 0; b < bins.size(); ++b) {
-      const Vec3i& block = bins[b].block;
-      colours_[((block.x() & 1) << 2) | ((block.y() & 1) << 1) | (block.z() & 1)].push_back(b);
-    }
   }
   bins_ = std::move(bins);
+  if (!same_blocks) make_cubes();
+}
+
+/// The curve leaves an aligned cube of blocks only when it has been to all of them. A thread that adds the tiles of a
+/// cube in this order finds their nodes in its cache and reads rows that follow one another.
+void Bins::make_cubes() {
+  for (auto& colour : colours_) colour.clear();
+  const int edge_bits = bins_.size() < least_bins_for_cubes ? 0 : 1;  // cubes of one block or of eight
+  const auto cube_of = [&](std::uint32_t b) { return bins_[b].key >> (3 * edge_bits); };
+  const auto is_odd = [edge_bits](int coordinate) { return (coordinate >> edge_bits) & 1; };
+  const auto count = static_cast<std::uint32_t>(bins_.size());
+  for (std::uint32_t begin = 0, end = 0; begin < count; begin = end) {
+    while (end < count && cube_of(end) == cube_of(begin)) ++end;
+    const Vec3i& block = bins_[begin].block;
+    colours_[is_odd(block.x()) << 2 | is_odd(block.y()) << 1 | is_odd(block.z())].push_back({begin, end});
+  }
 }
 
 void Bins::arrange(std::span<const PointId> id) {

@@ -50,7 +50,7 @@ void pass_through(const TransferSettings& settings, const Bins& bins, std::span<
     using Kernel = decltype(kernel);
     // Tiles of one colour do not overlap, and colours follow one another: every node is added to in a fixed order.
     for (int colour = 0; colour < 8; ++colour) {
-      const auto chosen = bins.of_colour(colour);
+      const auto cubes = bins.of_colour(colour);
 #pragma omp parallel
       {
         Tile moved, pushed;
@@ -58,20 +58,20 @@ void pass_through(const TransferSettings& settings, const Bins& bins, std::span<
         ChunkBuffer chunk;
         std::array<Mat3, most_rows_in_chunk> A;
 #pragma omp for schedule(dynamic)
-        for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
-          const Bin& bin = bins.bins()[chosen[b]];
-          moved.load_from(motion.data(), bin);
-          pushed.clear();
-          for (const ChunkRows rows : chunks_of(bins, bin)) {
-            stencils.find(rows, x, origin_of(bin), settings.dx);
-            gather_chunk(stencils, moved, settings.dx, chunk);
-            react(rows, chunk.motion(rows), {std::span(A.data(), rows.size())});
-            push_chunk(
-                stencils, settings.dx, [](std::size_t) -> Vec3 { return Vec3::Zero(); },
-                [&A](std::size_t k) -> const Mat3& { return A[k]; }, pushed);
+        for (std::size_t c = 0; c < cubes.size(); ++c)
+          for (const Bin& bin : bins.of_cube(cubes[c])) {
+            moved.load_from(motion.data(), bin);
+            pushed.clear();
+            for (const ChunkRows rows : chunks_of(bins, bin)) {
+              stencils.find(rows, x, origin_of(bin), settings.dx);
+              gather_chunk(stencils, moved, settings.dx, chunk);
+              react(rows, chunk.motion(rows), {std::span(A.data(), rows.size())});
+              push_chunk(
+                  stencils, settings.dx, [](std::size_t) -> Vec3 { return Vec3::Zero(); },
+                  [&A](std::size_t k) -> const Mat3& { return A[k]; }, pushed);
+            }
+            pushed.add_to(force.data(), bin);
           }
-          pushed.add_to(force.data(), bin);
-        }
       }
     }
   });
@@ -82,24 +82,24 @@ void push(const TransferSettings& settings, const Bins& bins, std::span<const Ve
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     for (int colour = 0; colour < 8; ++colour) {
-      const auto chosen = bins.of_colour(colour);
+      const auto cubes = bins.of_colour(colour);
 #pragma omp parallel
       {
         Tile pushed;
         Stencils<Kernel> stencils;
 #pragma omp for schedule(dynamic)
-        for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
-          const Bin& bin = bins.bins()[chosen[b]];
-          pushed.clear();
-          for (const ChunkRows rows : chunks_of(bins, bin)) {
-            stencils.find(rows, x, origin_of(bin), settings.dx);
-            push_chunk(
-                stencils, settings.dx,
-                [&f, rows](std::size_t k) -> Vec3 { return f.empty() ? Vec3::Zero() : f[rows[k]]; },
-                [&A, rows](std::size_t k) -> Mat3 { return A.empty() ? Mat3::Zero() : A[rows[k]]; }, pushed);
+        for (std::size_t c = 0; c < cubes.size(); ++c)
+          for (const Bin& bin : bins.of_cube(cubes[c])) {
+            pushed.clear();
+            for (const ChunkRows rows : chunks_of(bins, bin)) {
+              stencils.find(rows, x, origin_of(bin), settings.dx);
+              push_chunk(
+                  stencils, settings.dx,
+                  [&f, rows](std::size_t k) -> Vec3 { return f.empty() ? Vec3::Zero() : f[rows[k]]; },
+                  [&A, rows](std::size_t k) -> Mat3 { return A.empty() ? Mat3::Zero() : A[rows[k]]; }, pushed);
+            }
+            pushed.add_to(force.data(), bin);
           }
-          pushed.add_to(force.data(), bin);
-        }
       }
     }
   });
@@ -134,32 +134,32 @@ void add_node_blocks(const TransferSettings& settings, const Bins& bins, std::sp
     using Kernel = decltype(kernel);
     constexpr int n = Kernel::nodes;
     for (int colour = 0; colour < 8; ++colour) {
-      const auto chosen = bins.of_colour(colour);
+      const auto cubes = bins.of_colour(colour);
 #pragma omp parallel
       {
         std::vector<Mat3> tile(tile_edge * tile_along_x);
         Stencils<Kernel> stencils;
 #pragma omp for schedule(dynamic)
-        for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
-          const Bin& bin = bins.bins()[chosen[b]];
-          std::fill(tile.begin(), tile.end(), Mat3::Zero());
-          for (const ChunkRows rows : chunks_of(bins, bin)) {
-            stencils.find(rows, x, origin_of(bin), settings.dx);
-            for (std::size_t k = 0; k < rows.size(); ++k)
-              for (int i = 0; i < n; ++i)
-                for (int j = 0; j < n; ++j)
-                  for (int l = 0; l < n; ++l)
-                    tile[stencils.place(k) + i * tile_along_x + j * tile_along_y + l] +=
-                        contracted(tangents[rows[k]], gradient_operator(stencils, k, i, j, l));
+        for (std::size_t c = 0; c < cubes.size(); ++c)
+          for (const Bin& bin : bins.of_cube(cubes[c])) {
+            std::fill(tile.begin(), tile.end(), Mat3::Zero());
+            for (const ChunkRows rows : chunks_of(bins, bin)) {
+              stencils.find(rows, x, origin_of(bin), settings.dx);
+              for (std::size_t k = 0; k < rows.size(); ++k)
+                for (int i = 0; i < n; ++i)
+                  for (int j = 0; j < n; ++j)
+                    for (int l = 0; l < n; ++l)
+                      tile[stencils.place(k) + i * tile_along_x + j * tile_along_y + l] +=
+                          contracted(tangents[rows[k]], gradient_operator(stencils, k, i, j, l));
+            }
+            for (int place = 0; place < tile_edge * tile_along_x; ++place) {
+              const Vec3i node = node_at(place);
+              const int number = bin.numbers[octant_of(node)];
+              if (number < 0) continue;
+              Real* to = blocks.data() + static_cast<std::size_t>(number) * node_blocks_row + 9 * place_in_block(node);
+              for (int e = 0; e < 9; ++e) to[e] += tile[place](e / 3, e % 3);
+            }
           }
-          for (int place = 0; place < tile_edge * tile_along_x; ++place) {
-            const Vec3i node = node_at(place);
-            const int number = bin.numbers[octant_of(node)];
-            if (number < 0) continue;
-            Real* to = blocks.data() + static_cast<std::size_t>(number) * node_blocks_row + 9 * place_in_block(node);
-            for (int e = 0; e < 9; ++e) to[e] += tile[place](e / 3, e % 3);
-          }
-        }
       }
     }
   });

@@ -149,24 +149,24 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
     using Kernel = decltype(kernel);
     // Tiles of one colour do not overlap, and colours follow one another: every node is added to in a fixed order.
     for (int colour = 0; colour < 8; ++colour) {
-      const auto chosen = bins.of_colour(colour);
+      const auto cubes = bins.of_colour(colour);
 #pragma omp parallel
       {
         Tile tile;
         Stencils<Kernel> stencils;
         std::array<Mat3, most_rows_in_chunk + 1> A;  // registers are loaded over a row's end
 #pragma omp for schedule(dynamic)
-        for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(chosen.size()); ++b) {
-          const Bin& bin = bins.bins()[chosen[b]];
-          tile.clear();
-          for (const ChunkRows rows : chunks_of(bins, bin)) {
-            respond(rows, {std::span(A.data(), rows.size())});
-            stencils.find(rows, points.x, origin_of(bin), settings.dx);
-            if (points.f.empty()) scatter_chunk<Kernel, false>(settings, stencils, rows, points, A.data(), dt, tile);
-            else scatter_chunk<Kernel, true>(settings, stencils, rows, points, A.data(), dt, tile);
+        for (std::size_t c = 0; c < cubes.size(); ++c)
+          for (const Bin& bin : bins.of_cube(cubes[c])) {
+            tile.clear();
+            for (const ChunkRows rows : chunks_of(bins, bin)) {
+              respond(rows, {std::span(A.data(), rows.size())});
+              stencils.find(rows, points.x, origin_of(bin), settings.dx);
+              if (points.f.empty()) scatter_chunk<Kernel, false>(settings, stencils, rows, points, A.data(), dt, tile);
+              else scatter_chunk<Kernel, true>(settings, stencils, rows, points, A.data(), dt, tile);
+            }
+            tile.add_to(inertia, bin);
           }
-          tile.add_to(inertia, bin);
-        }
       }
     }
   });

@@ -40,6 +40,11 @@ struct Bin {
   std::array<int, 8> numbers{};  ///< Block numbers by octant in the current BlockMap.
 };
 
+/// Bins [begin, end), next to one another in curve order: those of a cube of blocks, which one thread visits in turn.
+struct BinRange {
+  std::uint32_t begin, end;
+};
+
 /// A visiting order of the points: by home block (in curve order), by id within the block. It depends on the points
 /// alone, not on where their rows stand or on the number of threads, and neither do sums taken in this order.
 ///
@@ -67,8 +72,10 @@ class Bins {
 
   std::span<const Bin> bins() const { return bins_; }
   std::span<const std::uint32_t> order() const { return order_; }
-  /// Bins of one colour (parity of the block coordinates): their tiles do not overlap.
-  std::span<const std::uint32_t> of_colour(int colour) const { return colours_[colour]; }
+  /// The cubes of one colour (parity of their coordinates): tiles of different ones do not overlap.
+  std::span<const BinRange> of_colour(int colour) const { return colours_[colour]; }
+  /// The bins of a cube.
+  std::span<const Bin> of_cube(BinRange cube) const { return bins().subspan(cube.begin, cube.end - cube.begin); }
   /// Breaks in the sequence of rows within bins, per point: 0 in visiting order, near 1 for rows in any order.
   Real disorder() const;
   std::size_t bytes() const;
@@ -89,10 +96,11 @@ class Bins {
 
   void find_runs(std::span<const BlockCode> home);
   void make_bins();
+  void make_cubes();
 
   std::vector<Bin> bins_;
   std::vector<std::uint32_t> order_;
-  std::array<std::vector<std::uint32_t>, 8> colours_;
+  std::array<std::vector<BinRange>, 8> colours_;
   std::vector<Found> found_;      ///< By thread; kept for its memory.
   std::vector<BlockCode> homes_;  ///< Of points that do not carry them.
   std::size_t runs_ = 0;

@@ -123,21 +123,32 @@ TEST(BinsTest, BinsKnowTheNumbersOfTheBlocksTheyReachUntilOtherBlocksHoldPoints)
   EXPECT_FALSE(ground.bins.is_numbered());
 }
 
-TEST(BinsTest, TilesOfOneColourDoNotOverlap) {
-  const Cloud cloud = random_cloud(3000, 0.25, 4);
-  Bins bins;
-  bins.sort(0.25, cloud.x, cloud.id);
-  std::set<std::uint32_t> coloured;
-  for (int colour = 0; colour < 8; ++colour) {
-    std::set<BlockKey> taken;
-    for (const std::uint32_t b : bins.of_colour(colour)) {
-      EXPECT_TRUE(coloured.insert(b).second);
-      for (int o = 0; o < 8; ++o) {
-        EXPECT_TRUE(taken.insert(key_of(bins.bins()[b].block + octant_offset(o))).second);
+TEST(BinsTest, TilesOfOneColourOverlapOnlyWithinACube) {
+  const Cloud cloud = random_cloud(8000, 0.25, 4);
+  const auto expect_apart = [&cloud](Real dx, bool in_cubes) {
+    Bins bins;
+    bins.sort(dx, cloud.x, cloud.id);
+    std::size_t coloured = 0, cubes = 0;
+    std::set<BlockKey> seen;
+    for (int colour = 0; colour < 8; ++colour) {
+      std::set<BlockKey> taken;
+      for (const BinRange cube : bins.of_colour(colour)) {
+        ++cubes;
+        std::set<BlockKey> touched;
+        for (const Bin& bin : bins.of_cube(cube)) {
+          ++coloured;
+          EXPECT_TRUE(seen.insert(bin.key).second);
+          for (int o = 0; o < 8; ++o) touched.insert(key_of(bin.block + octant_offset(o)));
+        }
+        for (const BlockKey key : touched) EXPECT_TRUE(taken.insert(key).second);
       }
     }
-  }
-  EXPECT_EQ(coloured.size(), bins.bins().size());
+    EXPECT_EQ(coloured, bins.bins().size());
+    if (in_cubes) EXPECT_LT(2 * cubes, bins.bins().size());
+    else EXPECT_EQ(cubes, bins.bins().size());
+  };
+  expect_apart(0.25, false);
+  expect_apart(0.08, true);
 }
 
 TEST(BinsTest, OrderDependsOnNeitherRowsNorThreads) {
