@@ -195,11 +195,11 @@ void Bins::make_bins() {
                                       [](const Bin& a, const Bin& b) { return a.key == b.key; });
   if (same_blocks) {
     for (std::size_t b = 0; b < bins.size(); ++b) bins[b].numbers = bins_[b].numbers;
-  } else {
-    is_numbered_ = false;
   }
   bins_ = std::move(bins);
-  if (!same_blocks) make_cubes();
+  if (same_blocks) return;
+  is_numbered_ = false;
+  make_cubes();
 }
 
 /// The curve leaves an aligned cube of blocks only when it has been to all of them. A thread that adds the tiles of a

@@ -147,7 +147,7 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
              Real dt, NodeField& inertia) {
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
-    // Tiles of one colour do not overlap, and colours follow one another: every node is added to in a fixed order.
+    // Cubes of one colour share no node, and colours follow one another: every node is added to in a fixed order.
     for (int colour = 0; colour < 8; ++colour) {
       const auto cubes = bins.of_colour(colour);
 #pragma omp parallel

@@ -405,30 +405,32 @@ TEST_P(TransferTest, NodalForcesAreMinusTheDerivativeOfTheEnergyByTheNodesDispla
 // --- Bits ---------------------------------------------------------------------------------------------------------
 
 TEST_P(TransferTest, NeitherThreadsNorTheOrderOfRowsChangeABit) {
-  const TransferSettings s{GetParam(), 0.1, 0.2};
-  const Cloud cloud = random_cloud(3000, s.dx, 15);
-  const std::vector<std::uint32_t> order = shuffled(cloud.size(), 16);
-  NodeField first("first", "1");
-  Ground::Gathered gathered;
-  const auto same = [](const auto& a, const auto& b, std::size_t bytes) { return std::memcmp(a, b, bytes) == 0; };
-  with_threads([&](int threads) {
-    Ground ground = serial_ground(s, cloud), permuted = serial_ground(s, cloud.picked(order));
-    ground.scatter_points(dt);
-    permuted.scatter_points(dt);
-    if (threads == 1) first = ground.field;
-    const std::size_t bytes = ground.map.size() * NodeField::row * sizeof(Real);
-    EXPECT_TRUE(same(first.block(0), ground.field.block(0), bytes)) << threads << " threads";
-    EXPECT_TRUE(same(first.block(0), permuted.field.block(0), bytes)) << threads << " threads, permuted";
+  const Cloud cloud = random_cloud(3000, 0.1, 15);
+  for (const Real dx : {0.1, 0.04}) {  // bins one by one, and in cubes
+    const TransferSettings s{GetParam(), dx, 0.2};
+    const std::vector<std::uint32_t> order = shuffled(cloud.size(), 16);
+    NodeField first("first", "1");
+    Ground::Gathered gathered;
+    const auto same = [](const auto& a, const auto& b, std::size_t bytes) { return std::memcmp(a, b, bytes) == 0; };
+    with_threads([&](int threads) {
+      Ground ground = serial_ground(s, cloud), permuted = serial_ground(s, cloud.picked(order));
+      ground.scatter_points(dt);
+      permuted.scatter_points(dt);
+      if (threads == 1) first = ground.field;
+      const std::size_t bytes = ground.map.size() * NodeField::row * sizeof(Real);
+      EXPECT_TRUE(same(first.block(0), ground.field.block(0), bytes)) << threads << " threads";
+      EXPECT_TRUE(same(first.block(0), permuted.field.block(0), bytes)) << threads << " threads, permuted";
 
-    const auto here = ground.gather_points(), there = permuted.gather_points();
-    if (threads == 1) gathered = here;
-    EXPECT_TRUE(same(gathered.v.data(), here.v.data(), here.v.size() * sizeof(Vec3)));
-    EXPECT_TRUE(same(gathered.C.data(), here.C.data(), here.C.size() * sizeof(Mat3)));
-    for (std::size_t row = 0; row < order.size(); ++row) {
-      EXPECT_EQ(there.v[row], here.v[order[row]]);
-      EXPECT_EQ(there.C[row], here.C[order[row]]);
-    }
-  });
+      const auto here = ground.gather_points(), there = permuted.gather_points();
+      if (threads == 1) gathered = here;
+      EXPECT_TRUE(same(gathered.v.data(), here.v.data(), here.v.size() * sizeof(Vec3)));
+      EXPECT_TRUE(same(gathered.C.data(), here.C.data(), here.C.size() * sizeof(Mat3)));
+      for (std::size_t row = 0; row < order.size(); ++row) {
+        EXPECT_EQ(there.v[row], here.v[order[row]]);
+        EXPECT_EQ(there.C[row], here.C[order[row]]);
+      }
+    });
+  }
 }
 
 TEST_P(TransferTest, BodiesAddToWhatOthersScattered) {
