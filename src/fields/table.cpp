@@ -1,6 +1,8 @@
 #include "weft/fields/table.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 namespace weft {
 
@@ -85,19 +87,28 @@ void copy_in_parallel(const std::byte* from, std::byte* to, std::size_t bytes) {
 
 void Table::reorder(std::span<const std::uint32_t> order) {
   WEFT_ASSUME(std::all_of(order.begin(), order.end(), [this](std::uint32_t r) { return r < rows_; }));
-  std::size_t widest = 0;
-  for (const Column& column : columns_) widest = std::max(widest, column.row_bytes);
-  // Only the widest columns change places with the spare one, so that no narrow column comes to own a wide one's
-  // memory.
-  for (Column& column : columns_) {
-    spare_.resize(order.size() * widest);
-    pick_rows(order, column.row_bytes, column.bytes.data(), spare_.data());
-    if (column.row_bytes == widest) {
-      std::swap(column.bytes, spare_);
-    } else {
-      column.bytes.resize(order.size() * column.row_bytes);
-      copy_in_parallel(spare_.data(), column.bytes.data(), order.size() * column.row_bytes);
+  std::set<std::size_t, std::greater<>> widths;
+  for (const Column& column : columns_) widths.insert(column.row_bytes);
+  // Columns of one width move up: the first to the spare one, the next to where the first was, and so on. The spare one
+  // then is the last's, but for narrow columns, which shall not come to own its memory.
+  for (const std::size_t width : widths) {
+    const bool is_widest = width == *widths.begin();
+    Column* first = nullptr;  // of narrow ones
+    Buffer* free = &spare_;
+    for (Column& column : columns_) {
+      if (column.row_bytes != width) continue;
+      free->resize(order.size() * width);
+      pick_rows(order, width, column.bytes.data(), free->data());
+      if (is_widest || first != nullptr) {
+        std::swap(column.bytes, *free);
+      } else {
+        first = &column;
+        free = &column.bytes;
+      }
     }
+    if (is_widest) continue;
+    first->bytes.resize(order.size() * width);
+    copy_in_parallel(spare_.data(), first->bytes.data(), order.size() * width);
   }
   rows_ = owned_ = order.size();
 }

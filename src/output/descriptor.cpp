@@ -86,6 +86,11 @@ void Descriptor::reserve(std::uint64_t bytes) const {
        errno, code_);
 }
 
+void Descriptor::start_flush(std::size_t bytes, std::uint64_t offset) const {
+  // Where it is not known, `flush` does it all; what goes wrong on the disk, `flush` says.
+  (void)::sync_file_range(number_, static_cast<off_t>(offset), static_cast<off_t>(bytes), SYNC_FILE_RANGE_WRITE);
+}
+
 void Descriptor::flush() const {
   // Some file systems do not flush folders; that is no failure.
   if (::fsync(number_) != 0 && errno != EINVAL) fail(path_, "cannot be flushed to the disk", errno, code_);

@@ -28,6 +28,8 @@ class Descriptor {
   /// Makes the file `bytes` long. Where the file system can promise it, they belong to it from then on, so that writing
   /// them cannot meet a full disk.
   void reserve(std::uint64_t bytes) const;
+  /// Lets the disk begin with bytes that were written, while others are made; promises nothing, unlike `flush`.
+  void start_flush(std::size_t bytes, std::uint64_t offset) const;
   /// What was written has reached the disk afterwards.
   void flush() const;
   /// Network file systems tell only now what went wrong before.

@@ -20,7 +20,7 @@ namespace weft {
 namespace {
 
 /// Memory that a rank spends on one portion of a data set on its way into the file [byte].
-constexpr std::size_t portion_bytes = std::size_t{32} << 20;
+constexpr std::size_t portion_bytes = std::size_t{4} << 20;
 
 /// An HDF5 handle that is closed at the end of its scope.
 class Handle {
@@ -222,7 +222,9 @@ void HdfWriter::write_own_rows(const FileLayout& layout, std::span<const std::in
       set.produce(begin, count, buffer.data());
       const std::uint64_t row = static_cast<std::uint64_t>(first[s]) + begin;
       digests[s] += digest_of_rows(buffer.data(), count, row_bytes, row);
-      file.write(buffer.data(), count * row_bytes, layout.data_sets.at(set.name).offset + row * row_bytes);
+      const std::uint64_t offset = layout.data_sets.at(set.name).offset + row * row_bytes;
+      file.write(buffer.data(), count * row_bytes, offset);
+      file.start_flush(count * row_bytes, offset);
     }
   }
   file.flush();

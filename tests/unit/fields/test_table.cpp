@@ -26,6 +26,7 @@ Table five_rows() {
     table.get<ElasticF>()[r] = Mat3::Identity() * r;
     table.get<Kind>()[r] = -r;
     table.get<Pressure>()[r] = 0.5 * r;
+    table.get<Scratch>()[r] = Vec3(-r, 0, r);
   }
   return table;
 }
@@ -36,6 +37,7 @@ void expect_row(const Table& table, std::size_t row, int was) {
   EXPECT_EQ(table.get<ElasticF>()[row], Mat3(Mat3::Identity() * was));
   EXPECT_EQ(table.get<Kind>()[row], -was);
   EXPECT_EQ(table.get<Pressure>()[row], 0.5 * was);
+  EXPECT_EQ(table.get<Scratch>()[row], Vec3(-was, 0, was));
 }
 
 TEST(TableTest, StartsEmpty) {
@@ -89,18 +91,25 @@ TEST(TableTest, ResizeSetsOwnedAndGhostRows) {
 
 TEST(TableTest, ReorderPermutesDropsAndRepeatsRows) {
   Table table = five_rows();
+  table.add<Mass>();  // a third column of its width
+  for (int r = 0; r < 5; ++r) table.get<Mass>()[r] = 100 + r;
   table.resize(5, 3);
   const std::uint32_t order[] = {4, 0, 0, 2, 4, 1, 4};
   table.reorder(order);
   ASSERT_EQ(table.rows(), 7U);
   EXPECT_EQ(table.owned(), 7U);
-  for (std::size_t r = 0; r < 7; ++r) expect_row(table, r, static_cast<int>(order[r]));
+  for (std::size_t r = 0; r < 7; ++r) {
+    expect_row(table, r, static_cast<int>(order[r]));
+    EXPECT_EQ(table.get<Mass>()[r], 100 + order[r]);
+  }
 
   const std::uint32_t fewer[] = {6, 1};
   table.reorder(fewer);
   ASSERT_EQ(table.rows(), 2U);
   expect_row(table, 0, 4);
   expect_row(table, 1, 0);
+  EXPECT_EQ(table.get<Mass>()[0], 104);
+  EXPECT_EQ(table.get<Mass>()[1], 100);
   table.resize(3);  // rows that come after a reorder are zero, too
   EXPECT_EQ(table.get<Id>()[2], 0U);
   EXPECT_EQ(table.get<Position>()[2], Vec3(0, 0, 0));
