@@ -15,7 +15,7 @@ namespace {
 
 /// Of Newton's linear systems: the first is solved to this, later ones as the residual falls [Eisenstat & Walker 1996],
 /// but none to less than this part of what is still to go.
-constexpr Real first_forcing = 1e-2, last_forcing = 0.3;
+constexpr Real first_forcing = 1e-2, last_forcing = 0.9;
 /// While the residual fell no further than the linear systems did, it says little of Newton's method; the next is
 /// solved to no less than this.
 constexpr Real second_forcing = 1e-3;
