@@ -68,7 +68,7 @@ TEST(ReadDeckTest, WhatIsNotWrittenHasItsDefault) {
   EXPECT_EQ(deck.output.checkpoint.every_wall, 1800);
   EXPECT_EQ(deck.output.checkpoint.keep, 3);
   EXPECT_EQ(deck.balance.threshold, 1.1);
-  EXPECT_EQ(deck.balance.every, 20);
+  EXPECT_EQ(deck.balance.every, 5);
 }
 
 TEST(ReadDeckTest, UnitsBecomeSiAndDegreesBecomeRadians) {
