@@ -97,6 +97,14 @@ Symmetric3<T> power_series(const std::array<Real, N>& c, const Symmetric3<T>& A)
   return x * commuting_product(A, A) + y * A + z;
 }
 
+/// By the short series where `is_near`, else by the long one; a lane has the same bits whatever its neighbours need.
+template <class T, class Mask, std::size_t Few, std::size_t Many>
+Symmetric3<T> power_series(const Mask& is_near, const std::array<Real, Few>& few, const std::array<Real, Many>& many,
+                           const Symmetric3<T>& A) {
+  const Symmetric3<T> near = power_series(few, A);
+  return any(!is_near) ? select(is_near, near, power_series(many, A)) : near;
+}
+
 namespace detail {
 /// The polynomial of lower degree that takes the place of sum c_n w^n on [0, r]: from the highest power on, each is
 /// replaced by what Chebyshev's polynomial of its degree, scaled to [0, r], leaves of it. [Lanczos 1938]
@@ -124,12 +132,22 @@ inline constexpr std::array<Real, 23> log_series = [] {
   for (std::size_t n = 0; n < c.size(); ++n) c[n] = 2 / (2.0 * static_cast<Real>(n) + 1);
   return economized<23>(c, log_radius);
 }();
-// exp A = sum A^n / n!: 0.9^18 / 18! < 1e-16.
-inline constexpr std::array<Real, 18> exp_series = [] {
-  std::array<Real, 18> c{1};
-  for (std::size_t n = 1; n < c.size(); ++n) c[n] = c[n - 1] / static_cast<Real>(n);
-  return c;
+inline constexpr Real short_log_radius = 0.04;  // strains of a fifth
+inline constexpr std::array<Real, 8> short_log_series = [] {
+  std::array<Real, 12> c{};  // 2/25 0.04^12 < 1e-17
+  for (std::size_t n = 0; n < c.size(); ++n) c[n] = 2 / (2.0 * static_cast<Real>(n) + 1);
+  return economized<8>(c, short_log_radius);
 }();
+// exp A = sum A^n / n!: 0.9^18 / 18! < 1e-16, 0.1^10 / 10! < 1e-16.
+template <std::size_t N>
+constexpr std::array<Real, N> exp_terms() {
+  std::array<Real, N> c{1};
+  for (std::size_t n = 1; n < N; ++n) c[n] = c[n - 1] / static_cast<Real>(n);
+  return c;
+}
+inline constexpr std::array<Real, 18> exp_series = exp_terms<18>();
+inline constexpr Real short_exp_radius = 0.1;  // of |A|
+inline constexpr std::array<Real, 10> short_exp_series = exp_terms<10>();
 }  // namespace detail
 
 /// A function of a matrix by a way that serves only some matrices.
@@ -146,14 +164,17 @@ NearlyAlways<T> log_near_identity(const Symmetric3<T>& A) {
   const Symmetric3<T> sum = A + T(1), cofactor = sum.cofactor();
   const T J = sum.xx * cofactor.xx + sum.xy * cofactor.xy + sum.xz * cofactor.xz;
   const Symmetric3<T> Z = T(1 / J) * commuting_product(A - T(1), cofactor), W = commuting_product(Z, Z);
+  const T size = W.trace();
+  const auto series = power_series(size < detail::short_log_radius, detail::short_log_series, detail::log_series, W);
   // Eigenvalues beyond -1, for which the series is not meant, have |z| > 1.
-  return {commuting_product(Z, power_series(detail::log_series, W)), W.trace() < detail::log_radius};
+  return {commuting_product(Z, series), size < detail::log_radius};
 }
 
 /// Exponential of a symmetric matrix of norm up to 0.9, to a few units of round-off.
 template <class T>
 Symmetric3<T> exp_near_zero(const Symmetric3<T>& A) {
-  return power_series(detail::exp_series, A);
+  const auto is_near = A.squared_norm() < detail::short_exp_radius * detail::short_exp_radius;
+  return power_series(is_near, detail::short_exp_series, detail::exp_series, A);
 }
 
 /// V with V^2 = b and det V = J, given b = F F^T and J = det F: the left stretch F = V R of the polar rotation R, which
