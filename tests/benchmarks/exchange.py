@@ -50,29 +50,36 @@ def measure(weft, scene, ranks, blocks, steps):
     return json.loads(done.stdout)
 
 
+def show(heads, rows):
+    """Prints a table of Markdown."""
+    for cells in (heads, ["---"] * len(heads), *rows):
+        print("| " + " | ".join(cells) + " |")
+
+
 def table(rows):
-    print("| scene | ranks | blocks | ghosts | neighbours, mean and most | messages for nodes | kB for nodes | kB for points "
-          "| kB for who owns what | busiest, kB | reductions | imbalance, cut and worst |")
-    print("|" + " --- |" * 12)
-    for scene, result in rows:
+    def cells(scene, result):
         e = result["exchange"]
-        print(f"| {scene} | {result['ranks']} | {e['owned_blocks']:.0f} | {e['ghost_blocks']:.0f} "
-              f"| {e['neighbours']:.1f}, {e['most_neighbours']:.0f} | {e['ghost_messages']:.1f} "
-              f"| {e['ghost_bytes'] / 1e3:.0f} | {e['shipped_bytes'] / 1e3:.1f} | {e['asked_bytes'] / 1e3:.2f} "
-              f"| {e['most_bytes'] / 1e3:.0f} | {e['reductions']:.1f} "
-              f"| {e['imbalance_cut']:.3f}, {e['imbalance_most']:.3f} |", flush=True)
+        return [scene, f"{result['ranks']}", f"{e['owned_blocks']:.0f}", f"{e['ghost_blocks']:.0f}",
+                f"{e['neighbours']:.1f}, {e['most_neighbours']:.0f}", f"{e['ghost_messages']:.1f}",
+                f"{e['ghost_bytes'] / 1e3:.0f}", f"{e['shipped_bytes'] / 1e3:.1f}", f"{e['asked_bytes'] / 1e3:.2f}",
+                f"{e['most_bytes'] / 1e3:.0f}", f"{e['reductions']:.1f}",
+                f"{e['imbalance_cut']:.3f}, {e['imbalance_most']:.3f}"]
+
+    show(["scene", "ranks", "blocks", "ghosts", "neighbours, mean and most", "messages for nodes", "kB for nodes",
+          "kB for points", "kB for who owns what", "busiest, kB", "reductions", "imbalance, cut and worst"],
+         [cells(*row) for row in rows])
 
 
 def balance_table(rows):
     """How evenly the work stays shared over a long run, and what that takes."""
-    print("| scene | ranks | particles | steps | new cuts | imbalance after a cut, after a step, at most "
-          "| kB for points | reductions |")
-    print("|" + " --- |" * 8)
-    for scene, result in rows:
+    def cells(scene, result):
         e = result["exchange"]
-        print(f"| {scene} | {result['ranks']} | {result['particles']} | {result['steps']} | {e['cuts']:.0f} "
-              f"| {e['imbalance_cut']:.3f}, {e['imbalance_most']:.3f} | {e['shipped_bytes'] / 1e3:.1f} "
-              f"| {e['reductions']:.1f} |", flush=True)
+        return [scene, f"{result['ranks']}", f"{result['particles']}", f"{result['steps']}", f"{e['cuts']:.0f}",
+                f"{e['imbalance_cut']:.3f}, {e['imbalance_most']:.3f}", f"{e['shipped_bytes'] / 1e3:.1f}",
+                f"{e['reductions']:.1f}"]
+
+    show(["scene", "ranks", "particles", "steps", "new cuts", "imbalance after a cut, after a step, at most",
+          "kB for points", "reductions"], [cells(*row) for row in rows])
 
 
 def step_time(ranks, particles, seen):

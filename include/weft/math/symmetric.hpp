@@ -126,18 +126,16 @@ constexpr std::array<Real, kept> economized(std::array<Real, N> c, Real r) {
 }
 
 // log A = 2 artanh Z = Z sum 2 W^n / (2n + 1) with Z = (A - I)(A + I)^{-1}, W = Z^2.
-inline constexpr Real log_radius = 0.5;  // of tr W
-inline constexpr std::array<Real, 23> log_series = [] {
-  std::array<Real, 52> c{};  // 2/105 0.5^52 < 1e-17
-  for (std::size_t n = 0; n < c.size(); ++n) c[n] = 2 / (2.0 * static_cast<Real>(n) + 1);
-  return economized<23>(c, log_radius);
-}();
-inline constexpr Real short_log_radius = 0.04;  // strains of a fifth
-inline constexpr std::array<Real, 8> short_log_series = [] {
-  std::array<Real, 12> c{};  // 2/25 0.04^12 < 1e-17
-  for (std::size_t n = 0; n < c.size(); ++n) c[n] = 2 / (2.0 * static_cast<Real>(n) + 1);
-  return economized<8>(c, short_log_radius);
-}();
+template <std::size_t N>
+constexpr std::array<Real, N> log_terms() {
+  std::array<Real, N> c{};
+  for (std::size_t n = 0; n < N; ++n) c[n] = 2 / (2.0 * static_cast<Real>(n) + 1);
+  return c;
+}
+inline constexpr Real log_radius = 0.5;  // of tr W; 2/105 0.5^52 < 1e-17
+inline constexpr std::array<Real, 23> log_series = economized<23>(log_terms<52>(), log_radius);
+inline constexpr Real short_log_radius = 0.04;  // strains of a fifth; 2/25 0.04^12 < 1e-17
+inline constexpr std::array<Real, 8> short_log_series = economized<8>(log_terms<12>(), short_log_radius);
 // exp A = sum A^n / n!: 0.9^18 / 18! < 1e-16, 0.1^10 / 10! < 1e-16.
 template <std::size_t N>
 constexpr std::array<Real, N> exp_terms() {
