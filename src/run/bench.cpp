@@ -231,7 +231,7 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
         stepper.balance();
         if (!(state.cuts == before)) after_cuts.push_back(points_here());
       }
-      stepper.take(std::numeric_limits<Real>::infinity());
+      result.refused += stepper.take(std::numeric_limits<Real>::infinity()).retries;
       after_steps.push_back(points_here());
       if (state.step % deck.output.diagnostics_every != 0) continue;
       const auto timing = timers.measure("record");
@@ -240,6 +240,7 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
   };
   take_steps(warm_up);
   timers = Timers();
+  result.refused = 0;
   after_steps.clear();
   const std::size_t cuts_before = after_cuts.size();
   comm.barrier();
@@ -280,11 +281,11 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
 
 std::string as_text(const BenchResult& r) {
   std::string text = fmt::format(
-      "{} particles, {} steps, {} ranks x {} threads\n"
+      "{} particles, {} steps, {} tries with a larger dt refused, {} ranks x {} threads\n"
       "{:.2f} M particle steps/s, {:.2f} per core; {:.0f} bytes per particle\n"
       "machine: copies {:.1f} GB/s, {:.1f} GFLOP/s\n\n"
       "{:<10}{:>18}{:>18}{:>18}\n",
-      r.particles, r.steps, r.ranks, r.threads, r.particle_steps_per_second / 1e6,
+      r.particles, r.steps, r.refused, r.ranks, r.threads, r.particle_steps_per_second / 1e6,
       r.particle_steps_per_second / 1e6 / (r.ranks * r.threads), r.bytes_per_particle, r.copy_bandwidth / 1e9,
       r.multiply_adds / 1e9, "phase", "ns/particle step", "memory floor", "arithmetic floor");
   const auto number = [](Real value) { return value > 0 ? fmt::format("{:.1f}", value) : std::string("-"); };
@@ -311,6 +312,7 @@ std::string as_text(const BenchResult& r) {
 std::string as_json(const BenchResult& r) {
   nlohmann::json j{{"particles", r.particles},
                    {"steps", r.steps},
+                   {"refused", r.refused},
                    {"ranks", r.ranks},
                    {"threads", r.threads},
                    {"particle_steps_per_second", r.particle_steps_per_second},

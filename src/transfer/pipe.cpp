@@ -12,15 +12,12 @@ namespace {
 /// Gives the nodes w_ip f - A_p G_ip, A and f being what these return for an entry of the chunk.
 template <class Kernel, class Force, class Matrix>
 void push_chunk(const Stencils<Kernel>& stencils, Real dx, const Force& force, const Matrix& matrix, Tile& tile) {
-  constexpr bool is_mls = Stencils<Kernel>::is_mls;
   const Real pull = -Stencils<Kernel>::per_tilt(dx);
   scatter_chunk(stencils, tile, [&](std::size_t k) {
     const Vec3 f = force(k);
     const Mat3 A = pull * matrix(k);
     const auto column = [&A](int axis) { return Real4{A(0, axis), A(1, axis), A(2, axis), 0}; };
-    PointShare share{{f.x(), f.y(), f.z(), 0}, {}, {}};
-    (is_mls ? share.tilt : share.push) = Columns4{{column(0), column(1), column(2)}};
-    return share;
+    return PointShare{{f.x(), f.y(), f.z(), 0}, {{column(0), column(1), column(2)}}};
   });
 }
 

@@ -243,12 +243,24 @@ template <class F>
           __builtin_shufflevector(numbers(5), zero, 4, 1, 2, 3)};
 }
 
-/// What a point gives to node i of its kernel: w_ip (value + sum_a (i_a - t_a) tilt_a) + dx G_ip . push, the last for
-/// the linear kernel alone: with moving least squares w (i - t) is a multiple of G.
+/// What a point gives to node i of its kernel, i - t being its offset [dx]: w_ip (value + sum_a (i_a - t_a) tilt_a)
+/// with moving least squares, w_ip value + dx sum_a G_ip,a tilt_a for the linear kernel.
 struct PointShare {
   Real4 value;
-  Columns4 tilt, push;
+  Columns4 tilt;
 };
+
+/// The share of node i along one axis. value: of node 0 at first; it goes on to that of the next node.
+template <class Kernel>
+[[gnu::always_inline]] inline Real4 next_share(int i, Real w, Real4& value, const Real4& tilt) {
+  const Real4 share = w * value;
+  if constexpr (Stencils<Kernel>::is_mls) {
+    if (i + 1 < Kernel::nodes) value += tilt;
+    return share;
+  } else {
+    return i == 0 ? share - tilt : share + tilt;
+  }
+}
 
 /// give(k): the PointShare of entry k.
 template <class Kernel, class Give>
@@ -256,32 +268,22 @@ void scatter_chunk(const Stencils<Kernel>& stencils, Tile& tile, Give&& give) {
   constexpr int n = Kernel::nodes;
   for (std::size_t k = 0; k < stencils.size(); ++k) {
     const PointShare share = give(k);
-    const Real4(&tilt)[3] = share.tilt.of, (&push)[3] = share.push.of;
+    const Real4(&tilt)[3] = share.tilt.of;
     Real4* first = tile.at(stencils.place(k));
-    Real4 at_first = share.value;
-    for (int axis = 0; axis < 3; ++axis) at_first -= stencils.t(k, axis) * tilt[axis];
+    Real4 value = share.value;
+    if constexpr (Stencils<Kernel>::is_mls)
+      for (int axis = 0; axis < 3; ++axis) value -= stencils.t(k, axis) * tilt[axis];
     for (int i = 0; i < n; ++i) {
       const Real wx = stencils.w(k, i, 0);
-      Real4 plane = wx * at_first;  // of the nodes (i, j, 0) but for wy wz
-      const Real4 step_y = wx * tilt[1], step_z = wx * tilt[2];
+      Real4 plane = next_share<Kernel>(i, wx, value, tilt[0]);  // what is left is to weigh along y and z
+      const Real4 tilt_y = wx * tilt[1], tilt_z = wx * tilt[2];
       for (int j = 0; j < n; ++j) {
         const Real wy = stencils.w(k, j, 1);
-        Real4 node = wy * plane;  // of the nodes (i, j, l) but for wz
-        const Real4 step = wy * step_z;
+        Real4 line = next_share<Kernel>(j, wy, plane, tilt_y);
+        const Real4 tilt_of_line = wy * tilt_z;
         Real4* row = first + i * tile_along_x + j * tile_along_y;
-        for (int l = 0; l < n; ++l) {
-          Real4 given = stencils.w(k, l, 2) * node;
-          if constexpr (!Stencils<Kernel>::is_mls) {
-            const auto signed_by = [](int side, const Real4& a) { return side == 0 ? -a : a; };  // dx g
-            const Real wz = stencils.w(k, l, 2);
-            given += signed_by(i, wy * wz * push[0]) + signed_by(j, wx * wz * push[1]) + signed_by(l, wx * wy * push[2]);
-          }
-          row[l] += given;
-          if (l + 1 < n) node += step;
-        }
-        if (j + 1 < n) plane += step_y;
+        for (int l = 0; l < n; ++l) row[l] += next_share<Kernel>(l, stencils.w(k, l, 2), line, tilt_of_line);
       }
-      if (i + 1 < n) at_first += tilt[0];
     }
   }
 }

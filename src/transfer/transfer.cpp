@@ -38,8 +38,11 @@ void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& ste
         if constexpr (Stencils<Kernel>::is_mls) {
           share.tilt = columns([&](int first) { return momentum(first) + force(first); });
         } else {
-          share.tilt = columns(momentum);
-          share.push = columns(force);
+          // Of the linear kernel w (i - t) is a multiple of its gradient too, along each axis another.
+          share.tilt = columns(force);
+          const Columns4 spin = columns(momentum);
+          const Vec3 D = stencils.inertia(k);
+          for (int axis = 0; axis < 3; ++axis) share.tilt.of[axis] += D[axis] * spin.of[axis];
         }
         return share;
       });

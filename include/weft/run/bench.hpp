@@ -44,7 +44,8 @@ struct BenchExchange {
 
 struct BenchResult {
   std::int64_t particles;
-  int steps, ranks, threads;
+  int steps, refused;  ///< Taken, and tries with a larger dt that were refused on the way.
+  int ranks, threads;
   Real particle_steps_per_second;
   Real bytes_per_particle;  ///< Resident memory of all ranks beyond that of a program without particles.
   Real copy_bandwidth;      ///< Of all threads together, bytes read plus bytes written [byte/s].
