@@ -12,7 +12,10 @@ namespace {
 
 constexpr int bits = 21;
 constexpr int parts = 8;  ///< Of a bracket, in each round of the search for cuts: the octants of a cube.
-constexpr std::int32_t centre = 1 << (bits - 1);
+/// Where block 0 stands: binary 101...0100, at a third or two thirds of every cube of the curve. Scenes like to begin
+/// at 0, and on the border of large cubes their outermost layer of blocks would go to ranks from all over the curve.
+constexpr std::int32_t centre = 0x155554;
+static_assert(centre + max_block_coordinate < 1 << bits && centre % 4 == 0);  // cubes of 2x2x2 blocks stay such
 constexpr BlockKey end_of_curve = BlockKey{1} << (3 * bits);
 
 using Axes = std::array<std::uint32_t, 3>;

@@ -14,7 +14,7 @@ namespace weft {
 using BlockKey = std::uint64_t;
 
 /// Largest block coordinate in magnitude; beyond it a point counts as lost.
-inline constexpr std::int32_t max_block_coordinate = (1 << 20) - 1;
+inline constexpr std::int32_t max_block_coordinate = (1 << 19) - 1;
 
 /// The place of a block on the curve, and back. Coordinates within +-max_block_coordinate.
 BlockKey key_of(const Vec3i& block);

@@ -41,10 +41,14 @@ TEST(CurveTest, BlockOfUndoesKeyOf) {
 }
 
 TEST(CurveTest, StartsInOneCornerAndEndsInANeighbouringOne) {
-  const std::int32_t low = -(1 << 20), high = (1 << 20) - 1;
-  EXPECT_EQ(block_of(0), Vec3i(low, low, low));
-  const Vec3i last = block_of(curve_length - 1);
-  EXPECT_EQ((last - Vec3i(low, low, low)).cwiseAbs().sum(), high - low);  // differs along one axis, by its full length
+  constexpr std::int32_t length = (1 << 21) - 1;
+  const Vec3i first = block_of(0), last = block_of(curve_length - 1);
+  for (int axis = 0; axis < 3; ++axis) {
+    EXPECT_EQ(first[axis], first[0]);
+    EXPECT_LE(first[axis], -max_block_coordinate);
+    EXPECT_GE(first[axis] + length, max_block_coordinate);
+  }
+  EXPECT_EQ((last - first).cwiseAbs().sum(), length);  // differs along one axis, by its full length
 }
 
 TEST(CurveTest, ConsecutiveKeysAreFaceNeighbours) {
@@ -59,13 +63,22 @@ TEST(CurveTest, ConsecutiveKeysAreFaceNeighbours) {
 }
 
 TEST(CurveTest, EveryAlignedCubeIsOneStretchOfTheCurve) {
-  for (const Vec3i& corner : {Vec3i(0, 0, 0), Vec3i(-8, 16, 1000), Vec3i(-800, -8, 8)}) {
+  const Vec3i first = block_of(0);
+  for (const Vec3i& cube : {Vec3i(0, 0, 0), Vec3i(-1, 2, 125), Vec3i(-100, -1, 1)}) {
+    // Cubes are aligned to where the curve begins.
+    Vec3i corner;
+    for (int axis = 0; axis < 3; ++axis) corner[axis] = (first[axis] & 7) + 8 * cube[axis];
     std::vector<BlockKey> keys;
     for (int i = 0; i < 512; ++i) keys.push_back(key_of(corner + Vec3i(i % 8, i / 8 % 8, i / 64)));
     std::sort(keys.begin(), keys.end());
     EXPECT_EQ(keys.front() % 512, 0U);
     for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(keys[i], keys.front() + i);
   }
+}
+
+TEST(CurveTest, BlocksAroundTheOriginFollowOneAnother) {
+  for (int i = 0; i < 512; ++i)
+    EXPECT_EQ(key_of(Vec3i(i % 8, i / 8 % 8, i / 64) - Vec3i::Constant(4)) / 512, key_of(Vec3i::Zero()) / 512);
 }
 
 // --- Cuts -----------------------------------------------------------------------------------------------------------
