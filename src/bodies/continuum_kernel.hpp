@@ -45,6 +45,25 @@ struct MemoryColumns<L, MemoryFields<R...>, MemoryFields<Packed...>> {
   std::tuple<std::span<typename R::Key::Value>...> columns;
 };
 
+/// Volume ratios of points, det F of the whole motion. A law that yields forgets part of F, so its points carry them.
+template <Law L>
+struct VolumeRatios {
+  explicit VolumeRatios(Table& points) {
+    if constexpr (L::yields) carried = points.get<VolumeRatio>();
+  }
+
+  Pack load(const PackRows& rows, const Matrix3<Pack>& F) const {
+    if constexpr (L::yields) return weft::load(carried, rows);
+    else return determinant(F);
+  }
+  Real of(std::size_t p, const Mat3& F) const {
+    if constexpr (L::yields) return carried[p];
+    else return determinant(F);
+  }
+
+  std::span<Real> carried;
+};
+
 template <Law L>
 class Continuum final : public Body, public TrialBody {
   using Memory = typename L::Memory;
@@ -53,40 +72,44 @@ class Continuum final : public Body, public TrialBody {
  public:
   Continuum(std::string name, const typename L::Constants& constants, Real rest_density)
       : Body(std::move(name)), constants_(constants), rest_density_(rest_density) {
-    points_ = Table::with<Id, Home, Position, Velocity, Affine, Mass, RestVolume, VolumeRatio, ElasticF>();
+    points_ = Table::with<Id, Home, Position, Velocity, Affine, Mass, ElasticF>();
+    if constexpr (L::yields) points_.add<VolumeRatio>();
     Columns::add_to(points_);
   }
 
-  void rest(std::size_t first_row) override {
-    const auto V0 = points_.get<RestVolume>();
-    const auto m = points_.get<Mass>(), J = points_.get<VolumeRatio>();
+  void rest(std::size_t first_row, Real volume) override {
+    const auto m = points_.get<Mass>();
     const auto F = points_.get<ElasticF>();
+    const VolumeRatios<L> J(points_);
     const Columns memory(points_);
     for (std::size_t p = first_row; p < points_.rows(); ++p) {
-      m[p] = rest_density_ * V0[p];
-      J[p] = 1;
+      m[p] = rest_density_ * volume;
       F[p].setIdentity();
+      if constexpr (L::yields) J.carried[p] = 1;
       memory.store(p, Memory{});
     }
   }
 
   void respond(ChunkRows rows, const ChunkForces& forces) const override {
-    const auto V0 = points_.get<RestVolume>(), J = points_.get<VolumeRatio>();
+    const auto m = points_.get<Mass>();
     const auto F = points_.get<ElasticF>(), C = points_.get<Affine>();
+    const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
+    const Pack volume_per_mass = 1 / rest_density_;
     // At H = 0: dE/dH = V0 (dpsi/dF) F^T = V0 tau.
     for_each_pack(
         rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
-          Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), load(F, rows));
-          if constexpr (L::viscous) tau += L::viscous_stress(constants_, load(J, rows), load(C, rows));
-          store(Matrix3<Pack>(load(V0, rows) * tau), entries, forces.A);
+          const Matrix3<Pack> F_now = load(F, rows);
+          Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), F_now);
+          if constexpr (L::viscous) tau += L::viscous_stress(constants_, J.load(rows, F_now), load(C, rows));
+          store(Matrix3<Pack>(volume_per_mass * load(m, rows) * tau), entries, forces.A);
         });
   }
 
   StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override {
     const auto x = points_.get<Position>(), v = points_.get<Velocity>();
     const auto C = points_.get<Affine>(), F = points_.get<ElasticF>();
-    const auto J = points_.get<VolumeRatio>();
+    const VolumeRatios<L> J(points_);
     const Columns memory(points_);
     Largest most;
     for_each_pack(
@@ -97,18 +120,18 @@ class Continuum final : public Body, public TrialBody {
           const Matrix3<Pack> gradient = load(motion.C, entries);
           store(gradient, rows, C);
           const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + Pack(dt) * gradient;
-          const Pack volume_ratio = load(J, rows) * determinant(growth);
-          store(volume_ratio, rows, J);
           const Matrix3<Pack> F_trial = growth * load(F, rows);
           if constexpr (L::yields) {
+            store(Pack(load(J.carried, rows) * determinant(growth)), rows, J.carried);
             const auto [F_elastic, q] = L::return_map(constants_, memory.load(rows), F_trial, dt);
             store(F_elastic, rows, F);
             memory.store(rows, q);
-            most.include(L::stiffness(constants_, q, F_elastic), velocity, volume_ratio);
+            most.include(L::stiffness(constants_, q, F_elastic), velocity);
           } else {
             store(F_trial, rows, F);
-            most.include(L::stiffness(constants_, memory.load(rows), F_trial), velocity, volume_ratio);
+            most.include(L::stiffness(constants_, memory.load(rows), F_trial), velocity);
           }
+          if constexpr (L::viscous) most.include_volume(J.load(rows, F_trial));
         });
     return limit_of(most);
   }
@@ -118,14 +141,16 @@ class Continuum final : public Body, public TrialBody {
 
   void trial_energy(ChunkRows rows, const TrialStep& step, std::span<const Mat3> H,
                     std::span<Real> energy) const override {
-    const auto V0 = points_.get<RestVolume>(), J = points_.get<VolumeRatio>();
+    const auto m = points_.get<Mass>();
     const auto F = points_.get<ElasticF>();
+    const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
+    const Pack volume_per_mass = 1 / rest_density_;
     const bool flows = this->flows(step.in_loop);
     for_each_pack(
         rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
-          const Matrix3<Pack> gradient = load(H, entries);
-          const Matrix3<Pack> F_trial = (Matrix3<Pack>::Identity() + gradient) * load(F, rows);
+          const Matrix3<Pack> gradient = load(H, entries), F_now = load(F, rows);
+          const Matrix3<Pack> F_trial = (Matrix3<Pack>::Identity() + gradient) * F_now;
           const auto q = memory.load(rows);
           Pack density;
           if constexpr (AssociatedFlow<L>)
@@ -133,38 +158,43 @@ class Continuum final : public Body, public TrialBody {
           else density = L::energy(constants_, q, F_trial);
           // The dissipation potential of a linear viscosity is half of its stress times the rate.
           if constexpr (L::viscous)
-            density += 0.5 * L::viscous_stress(constants_, load(J, rows), Matrix3<Pack>(gradient * Pack(1 / step.dt)))
-                                 .cwiseProduct(gradient)
-                                 .sum();
-          store(load(V0, rows) * density, entries, energy);
+            density +=
+                0.5 * L::viscous_stress(constants_, J.load(rows, F_now), Matrix3<Pack>(gradient * Pack(1 / step.dt)))
+                          .cwiseProduct(gradient)
+                          .sum();
+          store(volume_per_mass * load(m, rows) * density, entries, energy);
         });
   }
 
   void trial_response(ChunkRows rows, const TrialStep& step, std::span<const Mat3> H,
                       std::span<Mat3> A) const override {
-    const auto V0 = points_.get<RestVolume>(), J = points_.get<VolumeRatio>();
+    const auto m = points_.get<Mass>();
     const auto F = points_.get<ElasticF>();
+    const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
+    const Pack volume_per_mass = 1 / rest_density_;
     const bool flows = this->flows(step.in_loop);
     for_each_pack(
         rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
           const Matrix3<Pack> gradient = load(H, entries), growth = Matrix3<Pack>::Identity() + gradient;
           const auto q = memory.load(rows);
-          Matrix3<Pack> F_trial = growth * load(F, rows);
+          const Matrix3<Pack> F_now = load(F, rows);
+          Matrix3<Pack> F_trial = growth * F_now;
           if constexpr (L::yields)
             if (flows) F_trial = L::return_map(constants_, q, F_trial, step.dt).F;
           const Pack per_volume = 1 / determinant(growth);
           Matrix3<Pack> stress = per_volume * (L::kirchhoff(constants_, q, F_trial) * cofactor(growth));
           if constexpr (L::viscous)
-            stress += L::viscous_stress(constants_, load(J, rows), Matrix3<Pack>(gradient * Pack(1 / step.dt)));
-          store(Matrix3<Pack>(load(V0, rows) * stress), entries, A);
+            stress += L::viscous_stress(constants_, J.load(rows, F_now), Matrix3<Pack>(gradient * Pack(1 / step.dt)));
+          store(Matrix3<Pack>(volume_per_mass * load(m, rows) * stress), entries, A);
         });
   }
 
   void trial_tangent(ChunkRows rows, const TrialStep& step, std::span<const Mat3> H, bool definite,
                      std::span<Mat9> tangent) const override {
-    const auto V0 = points_.get<RestVolume>(), J = points_.get<VolumeRatio>();
+    const auto m = points_.get<Mass>();
     const auto F = points_.get<ElasticF>();
+    const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     for (std::size_t k = 0; k < rows.size(); ++k) {
       const std::size_t p = rows[k];
@@ -186,42 +216,45 @@ class Continuum final : public Body, public TrialBody {
                               : elastic_tangent(L::stress_differential(constants_, q, F_trial));
       if constexpr (L::viscous)
         tangent[k] +=
-            tangent_of([&](const Mat3& dH) { return L::viscous_stress(constants_, J[p], Mat3(dH / step.dt)); });
-      tangent[k] *= V0[p];
+            tangent_of([&](const Mat3& dH) { return L::viscous_stress(constants_, J.of(p, F[p]), Mat3(dH / step.dt)); });
+      tangent[k] *= m[p] / rest_density_;
     }
   }
 
   StepLimit limit(ChunkRows rows) const override {
     const auto v = points_.get<Velocity>();
     const auto F = points_.get<ElasticF>();
-    const auto J = points_.get<VolumeRatio>();
+    const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     Largest most;
     for_each_pack(
         rows, [&](const PackRows& rows, const PackRows&) __attribute__((flatten)) {
-          most.include(L::stiffness(constants_, memory.load(rows), load(F, rows)), load(v, rows), load(J, rows));
+          const Matrix3<Pack> F_now = load(F, rows);
+          most.include(L::stiffness(constants_, memory.load(rows), F_now), load(v, rows));
+          if constexpr (L::viscous) most.include_volume(J.load(rows, F_now));
         });
     return limit_of(most);
   }
 
   Real elastic_energy() const override {
-    const auto V0 = points_.get<RestVolume>();
+    const auto m = points_.get<Mass>();
     const auto F = points_.get<ElasticF>();
     const Columns memory(const_cast<Table&>(points_));
     const std::size_t points = points_.owned(), packs = (points + Pack::size - 1) / Pack::size;
     const Pack sums = ordered_sum(
         packs, Pack(0), [&](std::size_t k) __attribute__((flatten)) {
           const PackRows rows = PackRows::range(k * Pack::size, points);
-          return without_idle(load(V0, rows) * L::energy(constants_, memory.load(rows), load(F, rows)), rows);
+          return without_idle(load(m, rows) * L::energy(constants_, memory.load(rows), load(F, rows)), rows);
         });
-    return sum_of_lanes(sums);
+    return sum_of_lanes(sums) / rest_density_;
   }
 
   Table observe() const override {
     Table shown = Table::with<Pressure, VonMisesStress, PlasticMeasure, Density, CauchyStress>();
+    if constexpr (!L::yields) shown.add<VolumeRatio>();
     shown.resize(points_.rows(), points_.owned());
     const auto F = points_.get<ElasticF>();
-    const auto J = points_.get<VolumeRatio>();
+    const VolumeRatios<L> volume_ratios(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     const auto pressure = shown.get<Pressure>(), von_mises = shown.get<VonMisesStress>(),
                plastic = shown.get<PlasticMeasure>(), density = shown.get<Density>();
@@ -230,13 +263,15 @@ class Continuum final : public Body, public TrialBody {
 #pragma omp parallel for schedule(static)
     for (std::size_t k = 0; k < packs; ++k) {
       const PackRows rows = PackRows::range(k * Pack::size, points);
-      store(stress_in(rows, memory), rows, stress);
+      store(stress_in(rows, memory, volume_ratios), rows, stress);
       for (int lane = 0; lane < rows.count; ++lane) {
         const std::size_t p = rows.row[lane];
         pressure[p] = -stress[p].trace() / 3;
         von_mises[p] = std::sqrt(1.5) * (stress[p] + pressure[p] * Mat3::Identity()).norm();
         plastic[p] = L::plastic_measure(constants_, memory.load(p), F[p]);
-        density[p] = rest_density_ / J[p];
+        const Real J = volume_ratios.of(p, F[p]);
+        density[p] = rest_density_ / J;
+        if constexpr (!L::yields) shown.get<VolumeRatio>()[p] = J;
       }
     }
     return shown;
@@ -247,11 +282,11 @@ class Continuum final : public Body, public TrialBody {
   struct Largest {
     Pack stiffness = 0, speed2 = 0, volume_ratio = 0;
 
-    void include(const Pack& more_stiffness, const Vector3<Pack>& v, const Pack& more_volume) {
+    void include(const Pack& more_stiffness, const Vector3<Pack>& v) {
       stiffness = max(stiffness, more_stiffness);
       speed2 = max(speed2, Pack(v.squaredNorm()));
-      volume_ratio = max(volume_ratio, more_volume);
     }
+    void include_volume(const Pack& more) { volume_ratio = max(volume_ratio, more); }  // of viscous points
   };
 
   StepLimit limit_of(const Largest& most) const {
@@ -278,9 +313,11 @@ class Continuum final : public Body, public TrialBody {
   }
 
   /// Cauchy stress [Pa].
-  [[gnu::flatten]] Matrix3<Pack> stress_in(const PackRows& rows, const Columns& memory) const {
-    const auto J = load(points_.get<VolumeRatio>(), rows);
-    Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), load(points_.get<ElasticF>(), rows));
+  [[gnu::flatten]] Matrix3<Pack> stress_in(const PackRows& rows, const Columns& memory,
+                                           const VolumeRatios<L>& volume_ratios) const {
+    const Matrix3<Pack> F = load(points_.get<ElasticF>(), rows);
+    const Pack J = volume_ratios.load(rows, F);
+    Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), F);
     if constexpr (L::viscous) tau += L::viscous_stress(constants_, J, load(points_.get<Affine>(), rows));
     return tau * Pack(1 / J);
   }

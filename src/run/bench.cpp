@@ -109,16 +109,16 @@ std::array<Work, 4> least_work(KernelKind kernel, Real memory) {
       {"sort", vector + scalar + 2 * index, 0},
       {"scatter", index + 2 * vector + matrix + scalar, 12 * n * n * n + 8 * n * n + 8 * n + 80},
       {"gather", index + vector, (n * n + n + 1) * (12 * n - 8) + 8 * n * n + 16 * n + 36},
-      {"law", (matrix + 2 * scalar + memory) + (2 * vector + vector + matrix + 2 * matrix + 2 * scalar + 2 * memory),
+      {"law", (matrix + scalar + memory) + (2 * vector + vector + matrix + 2 * matrix + 2 * memory),
        0},
   }};
 }
 
-/// What a law remembers of a point [byte].
+/// What a law remembers of a point beside F [byte].
 Real memory_of(Table& points) {
   Real bytes = 0;
   for (const ColumnView& column : points.columns(Keep::state)) bytes += static_cast<Real>(column.row_bytes);
-  Table known = Table::with<Id, Home, Position, Velocity, Affine, Mass, RestVolume, VolumeRatio, ElasticF>();
+  Table known = Table::with<Id, Home, Position, Velocity, Affine, Mass, ElasticF>();
   for (const ColumnView& column : known.columns()) bytes -= static_cast<Real>(column.row_bytes);
   return bytes;
 }

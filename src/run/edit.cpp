@@ -39,11 +39,10 @@ void emit(const Comm& comm, Scene& scene, RunState& state) {
       points.get<Position>()[p] = positions[k];
       points.get<Velocity>()[p] = source.source.velocity();
       points.get<Affine>()[p].setZero();
-      points.get<RestVolume>()[p] = source.source.volume();
       points.get<Id>()[p] = state.next_id[source.body] + k;
     }
     state.next_id[source.body] += positions.size();
-    body.rest(first_row);
+    body.rest(first_row, source.source.volume());
     if (!positions.empty()) state.drift[source.body] = nowhere;
     if (!state.limits.empty()) state.limits[source.body].include(body.limit_from(first_row));
   }

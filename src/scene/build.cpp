@@ -203,7 +203,7 @@ void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDec
     points.resize(samples.positions.size());
     std::copy(samples.positions.begin(), samples.positions.end(), points.get<Position>().begin());
     std::copy(samples.ids.begin(), samples.ids.end(), points.get<Id>().begin());
-    std::fill(points.get<RestVolume>().begin(), points.get<RestVolume>().end(), sampler.point_volume());
+    body.rest(0, sampler.point_volume());
     scene.first_free_id[b] = id_end(sampler, range);
   });
 
@@ -223,7 +223,6 @@ void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDec
     points.get<Velocity>()[p] = deck.velocity + spin * (points.get<Position>()[p] - center);
     points.get<Affine>()[p] = spin;
   }
-  body.rest(0);
 }
 
 template <class MeshDeck>

@@ -83,8 +83,9 @@ class Body : public PointSet {
   /// All tables that make up the state.
   virtual std::vector<BodyPart> parts() { return {{name_, &points_}}; }
 
-  /// Gives new rows the state of undeformed material; position, velocity, affine, rest volume and id are set already.
-  virtual void rest(std::size_t first_row) = 0;
+  /// Gives new rows the state of undeformed material, `volume` [m^3] in each; position, velocity, affine and id are set
+  /// already.
+  virtual void rest(std::size_t first_row, Real volume) = 0;
   /// Cuts the mesh among ranks: each element goes to the one of its place. Rows may stand on any rank before, each
   /// once. Collective.
   virtual void share(const Comm&, const RankOfPlace&) {}

@@ -50,7 +50,7 @@ class MeshBody : public Body {
   std::vector<PointSet*> sets() override { return {this, &samples_}; }
   bool has_mesh() const override { return true; }
   std::vector<BodyPart> parts() override;
-  void rest(std::size_t) override { WEFT_ENSURE(false); }
+  void rest(std::size_t, Real) override { WEFT_ENSURE(false); }
   void share(const Comm& comm, const RankOfPlace& rank_of_place) override;
 
   void prepare() override;

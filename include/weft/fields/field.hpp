@@ -68,9 +68,6 @@ struct Affine : Field<Mat3> {
 struct Mass : Field<Real> {
   static constexpr Label label{"mass", "kg"};
 };
-struct RestVolume : Field<Real> {
-  static constexpr Label label{"rest_volume", "m^3"};
-};
 struct Id : Field<PointId> {
   static constexpr Label label{"id", "1"};
 };

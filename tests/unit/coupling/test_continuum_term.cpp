@@ -56,8 +56,7 @@ struct Carried {
         points.resize(row + 1);
         points.get<Position>()[row] = x[p];
         points.get<Id>()[row] = id[p];
-        points.get<RestVolume>()[row] = (1 + 0.5 * std::sin(Real(p))) * 1e-4;
-        body->rest(row);
+        body->rest(row, (1 + 0.5 * std::sin(Real(p))) * 1e-4);
         points.get<ElasticF>()[row] = F[p];
       }
     }

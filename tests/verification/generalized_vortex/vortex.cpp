@@ -97,6 +97,7 @@ void fill_ring(Stage& stage, Real dx, Real dt) {
   Body& body = *stage.scene.bodies[0];
   Table& points = body.points();
   const Real h = dx / 2;
+  std::vector<Real> volume;
   std::size_t p = 0;
   points.resize(0);
   const int circles = stage.comm.is_root() ? static_cast<int>(std::lround((outer - inner) / h)) : 0;
@@ -108,12 +109,13 @@ void fill_ring(Stage& stage, Real dx, Real dt) {
       for (const Real z : {dx / 4, 3 * dx / 4}) {
         const Real angle = 2 * std::numbers::pi * (k + 0.5) / count;
         points.get<Position>()[p] = Vec3(R * std::cos(angle), R * std::sin(angle), z);
-        points.get<RestVolume>()[p] = 2 * std::numbers::pi * R * h * h / count;
+        volume.push_back(2 * std::numbers::pi * R * h * h / count);
         points.get<Id>()[p] = p;
         ++p;
       }
   }
-  body.rest(0);
+  body.rest(0, 1);
+  for (p = 0; p < points.rows(); ++p) points.get<Mass>()[p] *= volume[p];
   points.add<RestPosition>();  // a state, so it travels with its point
   for (p = 0; p < points.rows(); ++p) {
     const Vec3& x = points.get<RestPosition>()[p] = points.get<Position>()[p];
