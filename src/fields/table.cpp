@@ -1,5 +1,9 @@
 #include "weft/fields/table.hpp"
 
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
 #include <algorithm>
 #include <functional>
 #include <set>
@@ -54,33 +58,78 @@ void Table::zero_from(Column& column, std::size_t first) {
 
 namespace {
 
-/// to[r] = from[order[r]], rows of W bytes.
-template <std::size_t W>
-void pick_rows(std::span<const std::uint32_t> order, const std::byte* from, std::byte* to) {
-  const auto count = static_cast<std::ptrdiff_t>(order.size());
-#pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t r = 0; r < count; ++r) std::memcpy(to + r * W, from + order[r] * W, W);
+/// Rows of a table beyond this leave the caches before somebody reads them again [byte].
+constexpr std::size_t most_in_caches = std::size_t{64} << 20;
+
+/// Copies past the caches: a line that is written in full need not be read before. All is aligned as malloc aligns.
+void write_past_caches(const std::byte* from, std::byte* to, std::size_t bytes) {
+#ifdef __SSE2__
+  static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ % sizeof(__m128i) == 0);
+  for (std::size_t b = 0; b < bytes; b += sizeof(__m128i))
+    _mm_stream_si128(reinterpret_cast<__m128i*>(to + b), _mm_load_si128(reinterpret_cast<const __m128i*>(from + b)));
+#else
+  std::memcpy(to, from, bytes);
+#endif
+}
+/// What this thread wrote past the caches is seen by others from here on.
+void end_of_writes() {
+#ifdef __SSE2__
+  _mm_sfence();
+#endif
 }
 
-void pick_rows(std::span<const std::uint32_t> order, std::size_t row_bytes, const std::byte* from, std::byte* to) {
-  switch (row_bytes) {  // known widths copy several times faster
-    case sizeof(std::int32_t):
-      return pick_rows<sizeof(std::int32_t)>(order, from, to);
-    case sizeof(Real):
-      return pick_rows<sizeof(Real)>(order, from, to);
-    case sizeof(Vec3):
-      return pick_rows<sizeof(Vec3)>(order, from, to);
-    default:
-      WEFT_ENSURE(row_bytes == sizeof(Mat3));
-      return pick_rows<sizeof(Mat3)>(order, from, to);
+/// to[r] = from[order[r]], rows of W bytes.
+template <std::size_t W>
+void pick_rows(std::span<const std::uint32_t> order, const std::byte* from, std::byte* to, bool past_caches) {
+  constexpr std::ptrdiff_t at_once = 64;  // whole cache lines, whatever the width
+  const auto count = static_cast<std::ptrdiff_t>(order.size());
+#pragma omp parallel
+  {
+    alignas(64) std::byte here[at_once * W];
+#pragma omp for schedule(static)
+    for (std::ptrdiff_t begin = 0; begin < count; begin += at_once) {
+      const std::ptrdiff_t rows = std::min(at_once, count - begin), next = std::min(at_once, count - begin - rows);
+      const bool past = past_caches && rows == at_once;
+      std::byte* const collected = past ? here : to + begin * W;
+      if (past)
+        for (const std::uint32_t r : order.subspan(begin + rows, next)) {
+          __builtin_prefetch(from + r * W);
+          __builtin_prefetch(from + r * W + W - 1);
+        }
+      for (std::ptrdiff_t k = 0; k < rows; ++k) std::memcpy(collected + k * W, from + order[begin + k] * W, W);
+      if (past) write_past_caches(here, to + begin * W, sizeof(here));
+    }
+    end_of_writes();
   }
 }
 
-void copy_in_parallel(const std::byte* from, std::byte* to, std::size_t bytes) {
+void pick_rows(std::span<const std::uint32_t> order, std::size_t row_bytes, const std::byte* from, std::byte* to,
+               bool past_caches) {
+  switch (row_bytes) {  // known widths copy several times faster
+    case sizeof(std::int32_t):
+      return pick_rows<sizeof(std::int32_t)>(order, from, to, past_caches);
+    case sizeof(Real):
+      return pick_rows<sizeof(Real)>(order, from, to, past_caches);
+    case sizeof(Vec3):
+      return pick_rows<sizeof(Vec3)>(order, from, to, past_caches);
+    default:
+      WEFT_ENSURE(row_bytes == sizeof(Mat3));
+      return pick_rows<sizeof(Mat3)>(order, from, to, past_caches);
+  }
+}
+
+void copy_in_parallel(const std::byte* from, std::byte* to, std::size_t bytes, bool past_caches) {
   constexpr std::size_t piece = 1 << 16;
-#pragma omp parallel for schedule(static)
-  for (std::size_t begin = 0; begin < bytes; begin += piece)
-    std::memcpy(to + begin, from + begin, std::min(piece, bytes - begin));
+#pragma omp parallel
+  {
+#pragma omp for schedule(static)
+    for (std::size_t begin = 0; begin < bytes; begin += piece) {
+      const std::size_t here = std::min(piece, bytes - begin);
+      if (past_caches && here == piece) write_past_caches(from + begin, to + begin, here);
+      else std::memcpy(to + begin, from + begin, here);
+    }
+    end_of_writes();
+  }
 }
 
 }  // namespace
@@ -88,7 +137,12 @@ void copy_in_parallel(const std::byte* from, std::byte* to, std::size_t bytes) {
 void Table::reorder(std::span<const std::uint32_t> order) {
   WEFT_ASSUME(std::all_of(order.begin(), order.end(), [this](std::uint32_t r) { return r < rows_; }));
   std::set<std::size_t, std::greater<>> widths;
-  for (const Column& column : columns_) widths.insert(column.row_bytes);
+  std::size_t row_bytes = 0;
+  for (const Column& column : columns_) {
+    widths.insert(column.row_bytes);
+    row_bytes += column.row_bytes;
+  }
+  const bool past_caches = order.size() * row_bytes > most_in_caches;
   // Columns of one width move up: the first to the spare one, the next to where the first was, and so on. The spare one
   // then is the last's, but for narrow columns, which shall not come to own its memory.
   for (const std::size_t width : widths) {
@@ -98,7 +152,7 @@ void Table::reorder(std::span<const std::uint32_t> order) {
     for (Column& column : columns_) {
       if (column.row_bytes != width) continue;
       free->resize(order.size() * width);
-      pick_rows(order, width, column.bytes.data(), free->data());
+      pick_rows(order, width, column.bytes.data(), free->data(), past_caches);
       if (is_widest || first != nullptr) {
         std::swap(column.bytes, *free);
       } else {
@@ -108,7 +162,7 @@ void Table::reorder(std::span<const std::uint32_t> order) {
     }
     if (is_widest) continue;
     first->bytes.resize(order.size() * width);
-    copy_in_parallel(spare_.data(), first->bytes.data(), order.size() * width);
+    copy_in_parallel(spare_.data(), first->bytes.data(), order.size() * width, past_caches);
   }
   rows_ = owned_ = order.size();
 }

@@ -215,6 +215,10 @@ void Bins::make_cubes() {
     const Vec3i& block = bins_[begin].block;
     colours_[is_odd(block.x()) << 2 | is_odd(block.y()) << 1 | is_odd(block.z())].push_back({begin, end});
   }
+  // Threads take the largest first, so that they end a colour together.
+  const auto points_of = [this](BinRange cube) { return bins_[cube.end - 1].end - bins_[cube.begin].begin; };
+  for (auto& colour : colours_)
+    std::sort(colour.begin(), colour.end(), [&](BinRange a, BinRange b) { return points_of(a) > points_of(b); });
 }
 
 void Bins::arrange(std::span<const PointId> id) {

@@ -1,5 +1,8 @@
 #include "weft/transfer/transfer.hpp"
 
+#include <omp.h>
+
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -46,6 +49,13 @@ void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& ste
         }
         return share;
       });
+}
+
+/// How many bins a thread takes at a time: neighbours share nodes, which it then finds in its cache, but there must be
+/// enough for threads to end together.
+int bins_at_once(std::size_t bins) {
+  const int for_each_thread = static_cast<int>(bins) / omp_get_max_threads();
+  return std::clamp(for_each_thread / 32, 1, 8);
 }
 
 /// The largest squared differences between nodes that are neighbours along x, y and z, of each component by itself
@@ -180,12 +190,13 @@ void gather(const TransferSettings& settings, const Bins& bins, std::span<const 
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     const auto all = bins.bins();
+    const int at_once = bins_at_once(all.size());
 #pragma omp parallel
     {
       Tile tile;
       Stencils<Kernel> stencils;
       ChunkBuffer chunk;
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic, at_once)
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         tile.load_from(velocity, all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
@@ -205,6 +216,7 @@ Steepest steepest_above(Real bound, const TransferSettings& settings, const Bins
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     const auto all = bins.bins();
+    const int at_once = bins_at_once(all.size());
     std::vector<Differences> by_block(static_cast<std::size_t>(velocity.blocks()));
 #pragma omp parallel
     {
@@ -214,7 +226,7 @@ Steepest steepest_above(Real bound, const TransferSettings& settings, const Bins
       Tile tile;
       Stencils<Kernel> stencils;
       ChunkBuffer chunk;
-#pragma omp for schedule(dynamic)
+#pragma omp for schedule(dynamic, at_once)
       for (std::size_t b = 0; b < all.size(); ++b) {
         if (gradient_bound<Kernel>(all[b], velocity, by_block, settings.dx) <= bound * bound) continue;
         tile.load_from(velocity, all[b]);

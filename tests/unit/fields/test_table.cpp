@@ -208,5 +208,30 @@ TEST(TableTest, MistakesInTheProgramAbort) {
   EXPECT_DEATH(table.resize(3, 4), "owned <= rows does not hold");
 }
 
+TEST(TableTest, RowsOfATableLargerThanCachesAreReorderedAsOthersAre) {
+  constexpr std::size_t rows = 400'011, kept = 380'003;  // 68 MB, no multiple of what is copied at once
+  Table table = Table::with<Id, Position, Affine, ElasticF, Kind>();
+  table.resize(rows);
+  for (std::size_t r = 0; r < rows; ++r) {
+    table.get<Id>()[r] = r;
+    table.get<Position>()[r] = Vec3(Real(r), 0.5, -Real(r));
+    table.get<Affine>()[r].setConstant(Real(r) + 0.25);
+    table.get<ElasticF>()[r].setConstant(-Real(r));
+    table.get<Kind>()[r] = static_cast<std::int32_t>(r);
+  }
+  std::vector<std::uint32_t> order(kept);
+  for (std::size_t r = 0; r < kept; ++r) order[r] = static_cast<std::uint32_t>(7919 * r % rows);
+  table.reorder(order);
+  ASSERT_EQ(table.rows(), kept);
+  for (std::size_t r = 0; r < kept; ++r) {
+    const Real was = order[r];
+    ASSERT_EQ(table.get<Id>()[r], order[r]);
+    ASSERT_EQ(table.get<Position>()[r], Vec3(was, 0.5, -was));
+    ASSERT_TRUE((table.get<Affine>()[r].array() == was + 0.25).all());
+    ASSERT_TRUE((table.get<ElasticF>()[r].array() == -was).all());
+    ASSERT_EQ(table.get<Kind>()[r], static_cast<std::int32_t>(order[r]));
+  }
+}
+
 }  // namespace
 }  // namespace weft

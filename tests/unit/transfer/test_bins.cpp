@@ -132,15 +132,20 @@ TEST(BinsTest, TilesOfOneColourOverlapOnlyWithinACube) {
     std::set<BlockKey> seen;
     for (int colour = 0; colour < 8; ++colour) {
       std::set<BlockKey> taken;
+      std::size_t points_before = cloud.x.size();
       for (const BinRange cube : bins.of_colour(colour)) {
         ++cubes;
         std::set<BlockKey> touched;
+        std::size_t points = 0;
         for (const Bin& bin : bins.of_cube(cube)) {
           ++coloured;
+          points += bin.end - bin.begin;
           EXPECT_TRUE(seen.insert(bin.key).second);
           for (int o = 0; o < 8; ++o) touched.insert(key_of(bin.block + octant_offset(o)));
         }
         for (const BlockKey key : touched) EXPECT_TRUE(taken.insert(key).second);
+        EXPECT_LE(points, points_before) << "large cubes come first";
+        points_before = points;
       }
     }
     EXPECT_EQ(coloured, bins.bins().size());
