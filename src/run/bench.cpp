@@ -109,8 +109,7 @@ std::array<Work, 4> least_work(KernelKind kernel, Real memory) {
       {"sort", vector + scalar + 2 * index, 0},
       {"scatter", index + 2 * vector + matrix + scalar, 12 * n * n * n + 8 * n * n + 8 * n + 80},
       {"gather", index + vector, (n * n + n + 1) * (12 * n - 8) + 8 * n * n + 16 * n + 36},
-      {"law", (matrix + scalar + memory) + (2 * vector + vector + matrix + 2 * matrix + 2 * memory),
-       0},
+      {"law", (matrix + scalar + memory) + (2 * vector + vector + matrix + 2 * matrix + 2 * memory), 0},
   }};
 }
 
