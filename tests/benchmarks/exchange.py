@@ -31,7 +31,7 @@ LATENCY = 1.5e-6  # L + 2 o [s].
 PER_MESSAGE = 0.5e-6  # max(o, g) [s].
 PER_BYTE = 64 / 25e9  # G [s/byte]: 64 ranks of a node share 25 GB/s, and every message leaves the node.
 REDUCTION = 2e-6  # One level of the tree of a reduction [s].
-PARTICLE_STEP = 0.15e-6  # Of one core [s]; elastic, quadratic.
+PARTICLE_STEP = 0.1e-6  # Of one core [s]; elastic, quadratic.
 
 
 def measure(weft, scene, ranks, blocks, steps):
