@@ -52,13 +52,14 @@ struct VolumeRatios {
     if constexpr (L::yields) carried = points.get<VolumeRatio>();
   }
 
-  Pack load(const PackRows& rows, const Matrix3<Pack>& F) const {
+  /// kept: what the law keeps of F.
+  Pack load(const PackRows& rows, const auto& kept) const {
     if constexpr (L::yields) return weft::load(carried, rows);
-    else return determinant(F);
+    else return determinant(L::deformation(kept));
   }
-  Real of(std::size_t p, const Mat3& F) const {
+  Real of(std::size_t p, const auto& kept) const {
     if constexpr (L::yields) return carried[p];
-    else return determinant(F);
+    else return determinant(L::deformation(kept));
   }
 
   std::span<Real> carried;
@@ -68,23 +69,24 @@ template <Law L>
 class Continuum final : public Body, public TrialBody {
   using Memory = typename L::Memory;
   using Columns = MemoryColumns<L>;
+  using Kept = typename L::Kept;
 
  public:
   Continuum(std::string name, const typename L::Constants& constants, Real rest_density)
       : Body(std::move(name)), constants_(constants), rest_density_(rest_density) {
-    points_ = Table::with<Id, Home, Position, Velocity, Affine, Mass, ElasticF>();
+    points_ = Table::with<Id, Home, Position, Velocity, Affine, Mass, Kept>();
     if constexpr (L::yields) points_.add<VolumeRatio>();
     Columns::add_to(points_);
   }
 
   void rest(std::size_t first_row, Real volume) override {
     const auto m = points_.get<Mass>();
-    const auto F = points_.get<ElasticF>();
+    const auto elastic = points_.get<Kept>();
     const VolumeRatios<L> J(points_);
     const Columns memory(points_);
     for (std::size_t p = first_row; p < points_.rows(); ++p) {
       m[p] = rest_density_ * volume;
-      F[p].setIdentity();
+      elastic[p] = L::kept(Mat3(Mat3::Identity()));
       if constexpr (L::yields) J.carried[p] = 1;
       memory.store(p, Memory{});
     }
@@ -92,23 +94,25 @@ class Continuum final : public Body, public TrialBody {
 
   void respond(ChunkRows rows, const ChunkForces& forces) const override {
     const auto m = points_.get<Mass>();
-    const auto F = points_.get<ElasticF>(), C = points_.get<Affine>();
+    const auto elastic = points_.get<Kept>();
+    const auto C = points_.get<Affine>();
     const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     const Pack volume_per_mass = 1 / rest_density_;
     // At H = 0: dE/dH = V0 (dpsi/dF) F^T = V0 tau.
     for_each_pack(
         rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
-          const Matrix3<Pack> F_now = load(F, rows);
-          Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), F_now);
-          if constexpr (L::viscous) tau += L::viscous_stress(constants_, J.load(rows, F_now), load(C, rows));
+          const auto now = load(elastic, rows);
+          Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), now);
+          if constexpr (L::viscous) tau += L::viscous_stress(constants_, J.load(rows, now), load(C, rows));
           store(Matrix3<Pack>(volume_per_mass * load(m, rows) * tau), entries, forces.A);
         });
   }
 
   StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override {
     const auto x = points_.get<Position>(), v = points_.get<Velocity>();
-    const auto C = points_.get<Affine>(), F = points_.get<ElasticF>();
+    const auto C = points_.get<Affine>();
+    const auto elastic = points_.get<Kept>();
     const VolumeRatios<L> J(points_);
     const Columns memory(points_);
     Largest most;
@@ -120,18 +124,13 @@ class Continuum final : public Body, public TrialBody {
           const Matrix3<Pack> gradient = load(motion.C, entries);
           store(gradient, rows, C);
           const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + Pack(dt) * gradient;
-          const Matrix3<Pack> F_trial = growth * load(F, rows);
-          if constexpr (L::yields) {
-            store(Pack(load(J.carried, rows) * determinant(growth)), rows, J.carried);
-            const auto [F_elastic, q] = L::return_map(constants_, memory.load(rows), F_trial, dt);
-            store(F_elastic, rows, F);
-            memory.store(rows, q);
-            most.include(L::stiffness(constants_, q, F_elastic), velocity);
-          } else {
-            store(F_trial, rows, F);
-            most.include(L::stiffness(constants_, memory.load(rows), F_trial), velocity);
-          }
-          if constexpr (L::viscous) most.include_volume(J.load(rows, F_trial));
+          if constexpr (L::yields) store(Pack(load(J.carried, rows) * determinant(growth)), rows, J.carried);
+          const Matrix3<Pack> F_trial = growth * L::deformation(load(elastic, rows));
+          const auto settled = L::settle(constants_, memory.load(rows), F_trial, dt);
+          store(settled.elastic, rows, elastic);
+          memory.store(rows, settled.q);
+          most.include(L::stiffness(constants_, settled.q, settled.elastic), velocity);
+          if constexpr (L::viscous) most.include_volume(J.load(rows, settled.elastic));
         });
     return limit_of(most);
   }
@@ -142,15 +141,16 @@ class Continuum final : public Body, public TrialBody {
   void trial_energy(ChunkRows rows, const TrialStep& step, std::span<const Mat3> H,
                     std::span<Real> energy) const override {
     const auto m = points_.get<Mass>();
-    const auto F = points_.get<ElasticF>();
+    const auto elastic = points_.get<Kept>();
     const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     const Pack volume_per_mass = 1 / rest_density_;
     const bool flows = this->flows(step.in_loop);
     for_each_pack(
         rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
-          const Matrix3<Pack> gradient = load(H, entries), F_now = load(F, rows);
-          const Matrix3<Pack> F_trial = (Matrix3<Pack>::Identity() + gradient) * F_now;
+          const auto now = load(elastic, rows);
+          const Matrix3<Pack> gradient = load(H, entries);
+          const Matrix3<Pack> F_trial = (Matrix3<Pack>::Identity() + gradient) * L::deformation(now);
           const auto q = memory.load(rows);
           Pack density;
           if constexpr (AssociatedFlow<L>)
@@ -159,7 +159,7 @@ class Continuum final : public Body, public TrialBody {
           // The dissipation potential of a linear viscosity is half of its stress times the rate.
           if constexpr (L::viscous)
             density +=
-                0.5 * L::viscous_stress(constants_, J.load(rows, F_now), Matrix3<Pack>(gradient * Pack(1 / step.dt)))
+                0.5 * L::viscous_stress(constants_, J.load(rows, now), Matrix3<Pack>(gradient * Pack(1 / step.dt)))
                           .cwiseProduct(gradient)
                           .sum();
           store(volume_per_mass * load(m, rows) * density, entries, energy);
@@ -169,7 +169,7 @@ class Continuum final : public Body, public TrialBody {
   void trial_response(ChunkRows rows, const TrialStep& step, std::span<const Mat3> H,
                       std::span<Mat3> A) const override {
     const auto m = points_.get<Mass>();
-    const auto F = points_.get<ElasticF>();
+    const auto elastic = points_.get<Kept>();
     const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     const Pack volume_per_mass = 1 / rest_density_;
@@ -178,14 +178,15 @@ class Continuum final : public Body, public TrialBody {
         rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
           const Matrix3<Pack> gradient = load(H, entries), growth = Matrix3<Pack>::Identity() + gradient;
           const auto q = memory.load(rows);
-          const Matrix3<Pack> F_now = load(F, rows);
-          Matrix3<Pack> F_trial = growth * F_now;
-          if constexpr (L::yields)
-            if (flows) F_trial = L::return_map(constants_, q, F_trial, step.dt).F;
+          const auto now = load(elastic, rows);
+          const Matrix3<Pack> F_trial = growth * L::deformation(now);
+          const Matrix3<Pack> tau =
+              flows ? L::kirchhoff(constants_, q, L::settle(constants_, q, F_trial, step.dt).elastic)
+                    : L::kirchhoff(constants_, q, F_trial);
           const Pack per_volume = 1 / determinant(growth);
-          Matrix3<Pack> stress = per_volume * (L::kirchhoff(constants_, q, F_trial) * cofactor(growth));
+          Matrix3<Pack> stress = per_volume * (tau * cofactor(growth));
           if constexpr (L::viscous)
-            stress += L::viscous_stress(constants_, J.load(rows, F_now), Matrix3<Pack>(gradient * Pack(1 / step.dt)));
+            stress += L::viscous_stress(constants_, J.load(rows, now), Matrix3<Pack>(gradient * Pack(1 / step.dt)));
           store(Matrix3<Pack>(volume_per_mass * load(m, rows) * stress), entries, A);
         });
   }
@@ -193,58 +194,58 @@ class Continuum final : public Body, public TrialBody {
   void trial_tangent(ChunkRows rows, const TrialStep& step, std::span<const Mat3> H, bool definite,
                      std::span<Mat9> tangent) const override {
     const auto m = points_.get<Mass>();
-    const auto F = points_.get<ElasticF>();
+    const auto elastic = points_.get<Kept>();
     const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     for (std::size_t k = 0; k < rows.size(); ++k) {
       const std::size_t p = rows[k];
       const Memory q = memory.load(p);
-      const Mat3 growth = Mat3::Identity() + H[k], F_trial = growth * F[p];
+      const Mat3 growth = Mat3::Identity() + H[k], F = L::deformation(elastic[p]), F_trial = growth * F;
       const auto elastic_tangent = [&](const auto& differential) {
-        return tangent_of([&](const Mat3& dH) -> Mat3 { return differential(dH * F[p]) * F[p].transpose(); });
+        return tangent_of([&](const Mat3& dH) -> Mat3 { return differential(dH * F) * F.transpose(); });
       };
       bool has_flowed = false;
       if constexpr (L::yields)
         if (flows(step.in_loop)) {
           const Mat3 F_elastic = L::return_map(constants_, q, F_trial, step.dt).F;
           has_flowed = F_elastic != F_trial;
-          if (has_flowed) tangent[k] = flowing_tangent(q, growth, F[p], F_elastic, step.dt);
+          if (has_flowed) tangent[k] = flowing_tangent(q, growth, F, F_elastic, step.dt);
           if (has_flowed && definite) tangent[k] = positive_part(tangent[k]);
         }
       if (!has_flowed)
         tangent[k] = definite ? elastic_tangent(L::projected_differential(constants_, q, F_trial))
                               : elastic_tangent(L::stress_differential(constants_, q, F_trial));
       if constexpr (L::viscous)
-        tangent[k] +=
-            tangent_of([&](const Mat3& dH) { return L::viscous_stress(constants_, J.of(p, F[p]), Mat3(dH / step.dt)); });
+        tangent[k] += tangent_of(
+            [&](const Mat3& dH) { return L::viscous_stress(constants_, J.of(p, elastic[p]), Mat3(dH / step.dt)); });
       tangent[k] *= m[p] / rest_density_;
     }
   }
 
   StepLimit limit(ChunkRows rows) const override {
     const auto v = points_.get<Velocity>();
-    const auto F = points_.get<ElasticF>();
+    const auto elastic = points_.get<Kept>();
     const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     Largest most;
     for_each_pack(
         rows, [&](const PackRows& rows, const PackRows&) __attribute__((flatten)) {
-          const Matrix3<Pack> F_now = load(F, rows);
-          most.include(L::stiffness(constants_, memory.load(rows), F_now), load(v, rows));
-          if constexpr (L::viscous) most.include_volume(J.load(rows, F_now));
+          const auto now = load(elastic, rows);
+          most.include(L::stiffness(constants_, memory.load(rows), now), load(v, rows));
+          if constexpr (L::viscous) most.include_volume(J.load(rows, now));
         });
     return limit_of(most);
   }
 
   Real elastic_energy() const override {
     const auto m = points_.get<Mass>();
-    const auto F = points_.get<ElasticF>();
+    const auto elastic = points_.get<Kept>();
     const Columns memory(const_cast<Table&>(points_));
     const std::size_t points = points_.owned(), packs = (points + Pack::size - 1) / Pack::size;
     const Pack sums = ordered_sum(
         packs, Pack(0), [&](std::size_t k) __attribute__((flatten)) {
           const PackRows rows = PackRows::range(k * Pack::size, points);
-          return without_idle(load(m, rows) * L::energy(constants_, memory.load(rows), load(F, rows)), rows);
+          return without_idle(load(m, rows) * L::energy(constants_, memory.load(rows), load(elastic, rows)), rows);
         });
     return sum_of_lanes(sums) / rest_density_;
   }
@@ -253,7 +254,7 @@ class Continuum final : public Body, public TrialBody {
     Table shown = Table::with<Pressure, VonMisesStress, PlasticMeasure, Density, CauchyStress>();
     if constexpr (!L::yields) shown.add<VolumeRatio>();
     shown.resize(points_.rows(), points_.owned());
-    const auto F = points_.get<ElasticF>();
+    const auto elastic = points_.get<Kept>();
     const VolumeRatios<L> volume_ratios(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     const auto pressure = shown.get<Pressure>(), von_mises = shown.get<VonMisesStress>(),
@@ -268,8 +269,8 @@ class Continuum final : public Body, public TrialBody {
         const std::size_t p = rows.row[lane];
         pressure[p] = -stress[p].trace() / 3;
         von_mises[p] = std::sqrt(1.5) * (stress[p] + pressure[p] * Mat3::Identity()).norm();
-        plastic[p] = L::plastic_measure(constants_, memory.load(p), F[p]);
-        const Real J = volume_ratios.of(p, F[p]);
+        plastic[p] = L::plastic_measure(constants_, memory.load(p));
+        const Real J = volume_ratios.of(p, elastic[p]);
         density[p] = rest_density_ / J;
         if constexpr (!L::yields) shown.get<VolumeRatio>()[p] = J;
       }
@@ -315,9 +316,9 @@ class Continuum final : public Body, public TrialBody {
   /// Cauchy stress [Pa].
   [[gnu::flatten]] Matrix3<Pack> stress_in(const PackRows& rows, const Columns& memory,
                                            const VolumeRatios<L>& volume_ratios) const {
-    const Matrix3<Pack> F = load(points_.get<ElasticF>(), rows);
-    const Pack J = volume_ratios.load(rows, F);
-    Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), F);
+    const auto now = load(points_.get<Kept>(), rows);
+    const Pack J = volume_ratios.load(rows, now);
+    Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), now);
     if constexpr (L::viscous) tau += L::viscous_stress(constants_, J, load(points_.get<Affine>(), rows));
     return tau * Pack(1 / J);
   }

@@ -112,6 +112,8 @@ void pick_rows(std::span<const std::uint32_t> order, std::size_t row_bytes, cons
       return pick_rows<sizeof(Real)>(order, from, to, past_caches);
     case sizeof(Vec3):
       return pick_rows<sizeof(Vec3)>(order, from, to, past_caches);
+    case sizeof(Symmetric3<Real>):
+      return pick_rows<sizeof(Symmetric3<Real>)>(order, from, to, past_caches);
     default:
       WEFT_ENSURE(row_bytes == sizeof(Mat3));
       return pick_rows<sizeof(Mat3)>(order, from, to, past_caches);

@@ -137,36 +137,45 @@ Svd<T> svd_by_rotations(const Matrix3<T>& F) {
           select(zero, I, V).unaryExpr(with_like_zeros)};
 }
 
+/// The eigenvalue that stands apart from both others, its vector, and then a plane problem. With the scaled deviator
+/// B = dev A / p, p^2 = |dev A|^2 / 6, eigenvalues are the roots of x^3 - 3 x - det B: none lies beyond 2 and, where
+/// det B > 0, the largest beyond sqrt(3) and the others below 0; where det B < 0 the same holds of -B.
 template <class T>
-PrincipalAxes<T> axes_by_rotations(const Symmetric3<T>& A) {
-  using std::max;
-  Vector3<T> d(A.xx, A.yy, A.zz);
-  T off[3] = {A.yz, A.xz, A.xy};  // off[k]: the pair that leaves out k
-  Matrix3<T> Q = Matrix3<T>::Identity();
-  const T negligible = max(T(0.25 * eps * eps * A.squared_norm()), T(1e-300));
-  auto turns = negligible > 0;
-  const auto make_diagonal = [&](int k, int p, int q) {
-    const auto rotates = turns && off[k] * off[k] >= 1e-300;
-    if (!any(rotates)) return;
-    const Rotation<T> turn = jacobi_rotation(d[p], d[q], off[k]);
-    const Rotation<T> g = {select(rotates, turn.c, T(1)), select(rotates, turn.s, T(0)),
-                           select(rotates, turn.shift, T(0))};
-    d[p] -= g.shift;
-    d[q] += g.shift;
-    const T kp = off[q], kq = off[p];  // entries (k, p) and (k, q)
-    off[q] = g.c * kp - g.s * kq;
-    off[p] = g.s * kp + g.c * kq;
-    off[k] = select(rotates, T(0), off[k]);
-    rotate_columns(Q, p, q, g);
+PrincipalAxes<T> axes_by_deflation(const Symmetric3<T>& A) {
+  using std::abs, std::copysign, std::max, std::sqrt;
+  const T mean = A.trace() / 3;
+  const Symmetric3<T> deviator = A - mean;
+  const T p = sqrt(T(deviator.squared_norm() / 6));
+  const Symmetric3<T> B = T(1 / max(p, T(1e-150))) * deviator;
+  // Two steps of Newton's iteration from where the root is known to 1e-4.
+  const T det = B.determinant(), r = abs(T(0.5 * det));
+  T x = 1.73213 + r * (0.33066 + r * (-0.08138 + r * 0.01864));
+  for (int i = 0; i < 2; ++i) x -= (x * (x * x - 3) - 2 * r) / (3 * (x * x - 1));
+  const T apart = copysign(x, det);
+  // cof(B - x I) = c n n^T with c >= 6, of which the longest column is n times c / sqrt(3) at least.
+  const Symmetric3<T> C = (B - apart).cofactor();
+  const auto second = C.yy > C.xx && C.yy >= C.zz, third = !second && C.zz > C.xx;
+  const auto column = [&](const T& x, const T& y, const T& z) { return select(second, y, select(third, z, x)); };
+  Vector3<T> n(column(C.xx, C.xy, C.xz), column(C.xy, C.yy, C.yz), column(C.xz, C.yz, C.zz));
+  n *= rsqrt(T(n.squaredNorm()));
+  // n, u, v are a rotation. [Duff et al. 2017]
+  const T sign = copysign(T(1), n[2]), a = -1 / (sign + n[2]), b = n[0] * n[1] * a;
+  const Vector3<T> u(1 + sign * n[0] * n[0] * a, sign * b, -sign * n[0]), v(b, sign + n[1] * n[1] * a, -n[1]);
+  const auto times = [&B](const Vector3<T>& w) {
+    return Vector3<T>(B.xx * w[0] + B.xy * w[1] + B.xz * w[2], B.xy * w[0] + B.yy * w[1] + B.yz * w[2],
+                      B.xz * w[0] + B.yz * w[1] + B.zz * w[2]);
   };
-  for (int sweep = 0; sweep < 16; ++sweep) {
-    turns = turns && off[0] * off[0] + off[1] * off[1] + off[2] * off[2] > negligible;
-    if (!any(turns)) break;
-    make_diagonal(2, 0, 1);
-    make_diagonal(1, 0, 2);
-    make_diagonal(0, 1, 2);
-  }
-  return {d, Q.unaryExpr([](const T& x) { return T(x + 0.0); })};  // zeros alike, as above
+  const Vector3<T> Bv = times(v);
+  const T alpha = u.dot(times(u)), beta = v.dot(Bv), gamma = u.dot(Bv);
+  const auto turns = gamma * gamma >= 1e-300;
+  const Rotation<T> turn = jacobi_rotation(alpha, beta, gamma);
+  const T c = select(turns, turn.c, T(1)), s = select(turns, turn.s, T(0)), shift = select(turns, turn.shift, T(0));
+  PrincipalAxes<T> axes;
+  axes.values = {mean + p * apart, mean + p * (alpha - shift), mean + p * (beta + shift)};
+  axes.Q.col(0) = n;
+  axes.Q.col(1) = c * u - s * v;
+  axes.Q.col(2) = s * u + c * v;
+  return axes;
 }
 
 }  // namespace
@@ -179,11 +188,11 @@ template <>
 
 template <>
 PrincipalAxes<Real> principal_axes(const Symmetric3<Real>& A) {
-  return axes_by_rotations(A);
+  return axes_by_deflation(A);
 }
 template <>
 [[gnu::flatten]] PrincipalAxes<Pack> principal_axes(const Symmetric3<Pack>& A) {
-  return axes_by_rotations(A);
+  return axes_by_deflation(A);
 }
 
 Svd<Real> svd_differential(const Svd<Real>& at, const Mat3& dF) {
@@ -247,7 +256,7 @@ SymmetricEigen symmetric_eigen(const Mat3& A) {
   const Real largest = A.cwiseAbs().maxCoeff();
   if (largest == 0) return {Vec3::Zero(), Mat3::Identity()};
   const Real scale = safe_scale(largest);
-  auto [d, Q] = axes_by_rotations(scale * Symmetric3<Real>::of(A));
+  auto [d, Q] = axes_by_deflation(scale * Symmetric3<Real>::of(A));
   for (const int p : {0, 1, 0}) {
     const bool swaps = d[p] < d[p + 1];
     swap_values(swaps, d[p], d[p + 1]);

@@ -2,6 +2,7 @@
 
 #include "output/digest.hpp"
 #include "weft/base/types.hpp"
+#include "weft/math/symmetric.hpp"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -29,6 +30,8 @@ std::uint64_t digest_of_rows(const void* rows, std::size_t count, std::size_t ro
       return sum_of_digests(rows, count, Width<sizeof(Real)>(), first);
     case sizeof(Vec3):
       return sum_of_digests(rows, count, Width<sizeof(Vec3)>(), first);
+    case sizeof(Symmetric3<Real>):
+      return sum_of_digests(rows, count, Width<sizeof(Symmetric3<Real>)>(), first);
     case sizeof(Mat3):
       return sum_of_digests(rows, count, Width<sizeof(Mat3)>(), first);
     default:

@@ -46,13 +46,20 @@ RowType drawn_type(RowShape shape, bool double_precision) {
   }
 }
 
-/// Puts the reals of rows [first, first + count) to `to`, tensors row by row as VTK wants them.
+/// Where component c of a row stands in a frame: VTK wants tensors row by row, and xx, yy, zz, xy, yz, xz of symmetric
+/// ones.
+int drawn_place(RowShape shape, int c) {
+  if (shape == shape_of<Symmetric3<Real>>()) return std::array{0, 1, 2, 4, 5, 3}[static_cast<std::size_t>(c)];
+  return shape.cols == 1 ? c : (c % shape.rows) * shape.cols + c / shape.rows;
+}
+
+/// Puts the reals of rows [first, first + count) to `to`.
 template <class T>
 void draw_reals(const Real* from, RowShape shape, std::size_t first, std::size_t count, std::byte* to) {
   const int components = shape.components();
   for (std::size_t r = 0; r < count; ++r)
     for (int c = 0; c < components; ++c) {
-      const int drawn = shape.cols == 1 ? c : (c % shape.rows) * shape.cols + c / shape.rows;
+      const int drawn = drawn_place(shape, c);
       const T value =
           static_cast<T>(from[(first + r) * static_cast<std::size_t>(components) + static_cast<std::size_t>(c)]);
       std::memcpy(to + (r * static_cast<std::size_t>(components) + static_cast<std::size_t>(drawn)) * sizeof(T), &value,

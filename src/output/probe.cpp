@@ -22,6 +22,8 @@ constexpr Real infinity = std::numeric_limits<Real>::infinity();
 std::string suffix(RowShape shape, int c) {
   constexpr char axes[] = "xyz";
   if (shape.components() == 1) return "";
+  if (shape == shape_of<Symmetric3<Real>>())
+    return std::array{"_xx", "_yy", "_zz", "_yz", "_xz", "_xy"}[static_cast<std::size_t>(c)];
   const char row = axes[c % shape.rows];
   if (shape.cols == 1) return {'_', row};
   return {'_', row, axes[c / shape.rows]};

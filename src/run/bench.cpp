@@ -101,23 +101,24 @@ struct Work {
 };
 
 /// Every column of points read or written once by each phase that needs it, and the multiplications and additions of
-/// the loops over nodes (src/transfer/transfer.cpp) with n nodes along each axis. `memory`: bytes of a law's memory.
-std::array<Work, 4> least_work(KernelKind kernel, Real memory) {
+/// the loops over nodes (src/transfer/transfer.cpp) with n nodes along each axis. `kept`: bytes that
+/// a law keeps of a point.
+std::array<Work, 4> least_work(KernelKind kernel, Real kept) {
   constexpr Real scalar = sizeof(Real), vector = sizeof(Vec3), matrix = sizeof(Mat3), index = sizeof(std::uint32_t);
   const Real n = static_cast<int>(kernel) + 2;
   return {{
       {"sort", vector + scalar + 2 * index, 0},
       {"scatter", index + 2 * vector + matrix + scalar, 12 * n * n * n + 8 * n * n + 8 * n + 80},
       {"gather", index + vector, (n * n + n + 1) * (12 * n - 8) + 8 * n * n + 16 * n + 36},
-      {"law", (matrix + scalar + memory) + (2 * vector + vector + matrix + 2 * matrix + 2 * memory), 0},
+      {"law", (scalar + kept) + (2 * vector + vector + matrix + 2 * kept), 0},
   }};
 }
 
-/// What a law remembers of a point beside F [byte].
-Real memory_of(Table& points) {
+/// What a law keeps of a point [byte].
+Real kept_of(Table& points) {
   Real bytes = 0;
   for (const ColumnView& column : points.columns(Keep::state)) bytes += static_cast<Real>(column.row_bytes);
-  Table known = Table::with<Id, Home, Position, Velocity, Affine, Mass, ElasticF>();
+  Table known = Table::with<Id, Home, Position, Velocity, Affine, Mass>();
   for (const ColumnView& column : known.columns()) bytes -= static_cast<Real>(column.row_bytes);
   return bytes;
 }
@@ -261,7 +262,7 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
   result.copy_bandwidth = copy_bandwidth(comm);
   result.multiply_adds = multiply_adds(comm);
 
-  const auto work = least_work(scene.transfer.kernel, memory_of(scene.bodies.front()->points()));
+  const auto work = least_work(scene.transfer.kernel, kept_of(scene.bodies.front()->points()));
   for (const char* name :
        {"scatter", "grid", "gather", "law", "sort", "exchange", "activate", "accept", "edit", "balance", "record"}) {
     Real spent = 0;

@@ -21,10 +21,8 @@ struct VolumeGain : Field<Real> {
 /// - tr e >= 0 is separated: it goes to the tip, and the volume gained is remembered;
 /// - |dev e| + slope tr e < 0 is elastic, which with friction pure compression always is;
 /// - otherwise dev e shrinks to the size -slope tr e, and volume is kept.
-struct DruckerPrager : HenckyElastic {
+struct DruckerPrager : FlowsInLogStrain<DruckerPrager> {
   static constexpr std::string_view name = "drucker_prager";
-  static constexpr bool yields = true;
-  static constexpr bool flow_changes_stress = true;
   template <class T>
   struct MemoryOf {
     T plastic_strain = T(0);  ///< sqrt(2/3) q, q of Klar being the accumulated norm of plastic log strain [1].
@@ -75,21 +73,6 @@ struct DruckerPrager : HenckyElastic {
     return cone(T(k.friction_angle + (gain * flow - residual) * exp(T(-rate * flow))));
   }
 
-  template <class T>
-  static Returned<MemoryOf<Plain<T>>, T> return_map(const Constants& k, const MemoryOf<Plain<T>>& q,
-                                                    const Matrix3<T>& F, Real) {
-    using Number = Plain<T>;
-    MemoryOf<Number> after;
-    const Matrix3<T> elastic = flow_in_log_strain(F, [&](const T& trace, const T& deviator) {
-      const Flow<T> flow = flow_of(k, q, trace, deviator);
-      after.plastic_strain = q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount);
-      after.volume_gain = select(flow.separated && Number(k.volume_correction) > 0,
-                                 Number(q.volume_gain + value_of(trace) - 3 * k.tip), Number(0));
-      return flow;
-    });
-    return {elastic, after};
-  }
-
   static auto return_differential(const Constants& k, const Memory& q, const Mat3& F, Real) {
     const Svd<Real> svd = polar_svd(F);
     const Vec3 e = trial_log_strains(svd.s), deviator = e - Vec3::Constant(e.mean());
@@ -113,9 +96,11 @@ struct DruckerPrager : HenckyElastic {
   }
 
   /// Equivalent plastic strain [1].
-  static Real plastic_measure(const Constants&, const Memory& q, const Mat3&) { return q.plastic_strain; }
+  static Real plastic_measure(const Constants&, const Memory& q) { return q.plastic_strain; }
 
  private:
+  friend FlowsInLogStrain;
+
   template <class T>
   struct Flow : LogFlow<T> {
     decltype(T() < T()) separated, elastic;  ///< neither: shear flow
@@ -144,6 +129,13 @@ struct DruckerPrager : HenckyElastic {
     flow.amount = select(flow.separated, T(sqrt(deviator * deviator + opened * opened / 3)),
                          select(flow.elastic, T(0), T(deviator - limit)));
     return flow;
+  }
+  template <class T, class Number = Plain<T>>
+  static MemoryOf<Number> memory_after(const Constants& k, const MemoryOf<Number>& q, const T& trace,
+                                       const Flow<T>& flow) {
+    const auto gains = flow.separated && Number(k.volume_correction) > 0;
+    return {q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount),
+            select(gains, Number(q.volume_gain + value_of(trace) - 3 * k.tip), Number(0))};
   }
 };
 

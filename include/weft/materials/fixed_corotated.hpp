@@ -11,7 +11,7 @@
 namespace weft {
 
 /// psi = mu |F - R|^2 + lambda/2 (J - 1)^2 with R the polar rotation of F. [Stomakhin 2012; docs/theory.md, 5.1]
-struct FixedCorotated : NeverYields, Inviscid {
+struct FixedCorotated : NeverYields, Inviscid, KeepsDeformation<FixedCorotated> {
   static constexpr std::string_view name = "fixed_corotated";
   struct Constants {
     Lame lame;
@@ -28,6 +28,12 @@ struct FixedCorotated : NeverYields, Inviscid {
     if (any(!V.valid))
       strain2 = select(V.valid, strain2, T((polar_svd(F).s - Vector3<T>::Constant(T(1))).squaredNorm()));
     return mu * strain2 + 0.5 * lambda * compression * compression;
+  }
+  /// Of the left stretch V in place of F = V R.
+  template <class T>
+  static T energy(const Constants& k, const Memory&, const Symmetric3<T>& V) {
+    const T compression = V.determinant() - 1;
+    return k.lame.mu * (V - T(1)).squared_norm() + 0.5 * k.lame.lambda * compression * compression;
   }
 
   /// P = 2 mu (F - R) + lambda (J - 1) cof F.
@@ -53,6 +59,11 @@ struct FixedCorotated : NeverYields, Inviscid {
       tau = select(V.valid, tau, symmetric_from(svd.U, principal));
     }
     return tau.full();
+  }
+  template <class T>
+  static Matrix3<T> kirchhoff(const Constants& k, const Memory&, const Symmetric3<T>& V) {
+    const T J = V.determinant();
+    return (T(2 * k.lame.mu) * (commuting_product(V, V) - V) + T(k.lame.lambda * (J - 1) * J)).full();
   }
 
   static auto stress_differential(const Constants& k, const Memory&, const Mat3& F) {
@@ -88,6 +99,11 @@ struct FixedCorotated : NeverYields, Inviscid {
   static T stiffness(const Constants& k, const Memory&, const Matrix3<T>& F) {
     const T J = determinant(F);
     return 2 * k.lame.mu * squared_stretch_bounds(F).upper + std::max(0.0, k.lame.lambda) * J * J;
+  }
+  template <class T>
+  static T stiffness(const Constants& k, const Memory&, const Symmetric3<T>& V) {
+    const T J = V.determinant(), most = bounds(V).upper;
+    return 2 * k.lame.mu * most * most + std::max(0.0, k.lame.lambda) * J * J;
   }
 };
 

@@ -35,7 +35,7 @@ T flow_fraction(const T& ln_A, Real n) {
 ///   s - s_tr + 2 mu (tr bbar / 3) dt ((s - y) / consistency)^{1/flow_index} = 0;
 /// volume is kept. [Yue 2015; docs/theory.md, 5.8] Being isotropic, goo needs of F only F F^T: what flowed comes back
 /// as the lower Cholesky factor of it. Material crushed beneath least_volume does not flow.
-struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
+struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid, KeepsDeformation<HerschelBulkley> {
   static constexpr std::string_view name = "herschel_bulkley";
   static constexpr bool yields = true;
   static constexpr bool flow_changes_stress = true;
@@ -116,7 +116,7 @@ struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid {
   }
 
   /// Equivalent plastic strain [1].
-  static Real plastic_measure(const Constants&, const Memory& q, const Mat3&) { return q.plastic_strain; }
+  static Real plastic_measure(const Constants&, const Memory& q) { return q.plastic_strain; }
 
  private:
   template <class T>

@@ -63,18 +63,24 @@ inline PrincipalDerivative positive_part(const PrincipalDerivative& d) {
           d.spin.cwiseMax(0)};
 }
 
-/// Bounds of the squared singular values of F, by trace and deviator of F F^T: exact at rest and for uniaxial strain.
+/// Bounds of the eigenvalues of A, by trace and deviator: exact for uniaxial A.
 template <class T>
-struct SquaredStretchBounds {
+struct Bounds {
   T lower, upper;
-  T deviator;  ///< |dev(F F^T)|
+  T deviator;  ///< |dev A|
 };
 template <class T>
-SquaredStretchBounds<T> squared_stretch_bounds(const Matrix3<T>& F) {
-  using std::max, std::sqrt;
-  const Symmetric3<T> b = left_square(F);
-  const T mean = b.trace() / 3, deviator = sqrt((b - mean).squared_norm()), reach = std::sqrt(2.0 / 3) * deviator;
-  return {max(T(0), T(mean - reach)), mean + reach, deviator};
+Bounds<T> bounds(const Symmetric3<T>& A) {
+  using std::sqrt;
+  const T mean = A.trace() / 3, deviator = sqrt((A - mean).squared_norm()), reach = std::sqrt(2.0 / 3) * deviator;
+  return {mean - reach, mean + reach, deviator};
+}
+/// Bounds of the squared singular values of F, the eigenvalues of F F^T.
+template <class T>
+Bounds<T> squared_stretch_bounds(const Matrix3<T>& F) {
+  using std::max;
+  const Bounds<T> b = bounds(left_square(F));
+  return {max(T(0), b.lower), b.upper, b.deviator};
 }
 
 }  // namespace weft

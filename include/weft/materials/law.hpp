@@ -18,6 +18,32 @@ struct Returned {
   Memory q;
 };
 
+/// What a step leaves: the elastic deformation as points keep it, and the memory.
+template <class Elastic, class Memory>
+struct Settled {
+  Elastic elastic;
+  Memory q;
+};
+
+/// The part of a law whose points keep F itself.
+template <class Law>
+struct KeepsDeformation {
+  using Kept = ElasticF;
+  template <class T>
+  static Matrix3<T> kept(const Matrix3<T>& F) {
+    return F;
+  }
+  template <class T>
+  static Matrix3<T> deformation(const Matrix3<T>& F) {
+    return F;
+  }
+  template <class Constants, class Memory, class T>
+  static Settled<Matrix3<T>, Memory> settle(const Constants& k, const Memory& q, const Matrix3<T>& F, Real dt) {
+    const auto [elastic, after] = Law::return_map(k, q, F, dt);
+    return {elastic, after};
+  }
+};
+
 /// Ties a member of a law's Memory to the field that stores it with the points.
 template <FieldKey K, auto member>
 struct Remember {
@@ -73,19 +99,26 @@ struct PlasticStrain : Field<Real> {
 ///   viscosity(k)                  shear viscosity [Pa s], for the time step; 0 if !viscous
 ///   stiffness(k, q, F)            [Pa]: no wave is faster in the current configuration than
 ///                                 sqrt(stiffness / rest density)
-///   plastic_measure(k, q, F)      what frames show as `plastic_measure`; 0 where nothing ever flowed
+///   plastic_measure(k, q)         what frames show as `plastic_measure`; 0 where nothing ever flowed
+///   Kept                          field in which points keep the elastic deformation from step to step: all that this
+///                                 law needs of it, e.g. F without its rotation
+///   kept(F)                       its value; for laws that do not keep F, of F that is not inverted
+///   deformation(kept)             an F of which that is kept
+///   settle(k, q, F, dt)           what return_map leaves of a trial F, as it is kept, and the memory
+/// energy, kirchhoff and stiffness take what is kept in place of F as well.
 /// Laws that yield also say
 ///   flow_changes_stress           false if the return map forgets only what no stress depends on
 ///   flow_potential(k, q, F, dt)   if there is one: the function of the trial F whose derivative is the stress that is
 ///                                 left after the flow of a step, tau(returned F) F^{-T} [J/m^3]; flow is associated.
 ///                                 Takes packs too
 /// energy, stress and return_map are templates on the scalar of F, for automatic derivatives. kirchhoff, return_map,
-/// viscous_stress and stiffness, which every step asks of every point, and energy take packs of points too, with packs
-/// of memory; they give NaN where F holds one, and a lane of a pack never depends on its neighbours.
+/// settle, deformation, viscous_stress and stiffness, which every step asks of every point, and energy take packs of
+/// points too, with packs of memory; they give NaN where F holds one, and a lane of a pack never depends on its
+/// neighbours.
 template <class L>
 concept Law = requires(const typename L::Constants& k, const typename L::Memory& q, const Mat3& F, const Mat3& dF,
                        Real dt, const typename L::template MemoryOf<Pack>& packed_q, const Matrix3<Pack>& packed_F,
-                       const Pack& packed_J) {
+                       const Pack& packed_J, const typename L::Kept::Value& kept) {
   { L::name } -> std::convertible_to<std::string_view>;
   { L::yields } -> std::convertible_to<bool>;
   { L::viscous } -> std::convertible_to<bool>;
@@ -105,7 +138,13 @@ concept Law = requires(const typename L::Constants& k, const typename L::Memory&
   { L::stiffness(k, packed_q, packed_F) } -> std::same_as<Pack>;
   { L::viscosity(k) } -> std::same_as<Real>;
   { L::stiffness(k, q, F) } -> std::same_as<Real>;
-  { L::plastic_measure(k, q, F) } -> std::same_as<Real>;
+  { L::plastic_measure(k, q) } -> std::same_as<Real>;
+  { L::kept(F) } -> std::same_as<typename L::Kept::Value>;
+  { L::deformation(kept) } -> std::same_as<Mat3>;
+  { L::energy(k, q, kept) } -> std::same_as<Real>;
+  { L::kirchhoff(k, packed_q, L::kept(packed_F)) } -> std::same_as<Matrix3<Pack>>;
+  { L::stiffness(k, packed_q, L::kept(packed_F)) } -> std::same_as<Pack>;
+  { L::settle(k, q, F, dt) } -> std::same_as<Settled<typename L::Kept::Value, typename L::Memory>>;
 };
 
 /// Laws with a flow_potential.
@@ -128,7 +167,7 @@ struct NeverYields : RemembersNothing {
     return [](const Mat3& dF) { return dF; };
   }
   template <class Constants>
-  static Real plastic_measure(const Constants&, const NoMemory&, const Mat3&) {
+  static Real plastic_measure(const Constants&, const NoMemory&) {
     return 0;
   }
 };

@@ -28,6 +28,15 @@ struct LogFlow {
   T ratio;
 };
 
+/// ln V of a trial F = V R.
+template <class T>
+Symmetric3<T> trial_log_strain(const Matrix3<T>& F) {
+  const NearlyAlways<T> e = moderate_log_strain(F);
+  if (!any(!e.valid)) return e.value;
+  const Svd<T> svd = polar_svd(F);
+  return select(e.valid, e.value, symmetric_from(svd.U, trial_log_strains(svd.s)));
+}
+
 /// Takes the trial F = V R to exp(H) R, with H from rule(trace e, |dev e|), a LogFlow<T> or derived; e = ln V.
 template <class T, class Rule>
 Matrix3<T> flow_in_log_strain(const Matrix3<T>& F, Rule&& rule) {
@@ -59,6 +68,50 @@ Matrix3<T> flow_in_log_strain(const Matrix3<T>& F, Rule&& rule) {
   }
   return select(unchanged, F, flowed);
 }
+
+/// The elastic deformation without its rotation: ln V of F = V R, det F > 0.
+struct LogStrain : Field<Symmetric3<Real>> {
+  static constexpr Label label{"log_strain", "1"};
+};
+
+/// Hencky elasticity whose flow takes e = ln V of a trial to mean I + ratio dev e; points keep this. `Law` states
+///   flow_of(k, q, trace e, |dev e|)    LogFlow<T> or derived
+///   memory_after(k, q, trace e, flow)  what is remembered of it
+template <class Law>
+struct FlowsInLogStrain : HenckyElastic {
+  static constexpr bool yields = true;
+  static constexpr bool flow_changes_stress = true;
+
+  template <class Constants, class Memory, class T>
+  static Returned<Memory, T> return_map(const Constants& k, const Memory& q, const Matrix3<T>& F, Real) {
+    Memory after;
+    const Matrix3<T> elastic = flow_in_log_strain(F, [&](const T& trace, const T& deviator) {
+      const auto flow = Law::flow_of(k, q, trace, deviator);
+      after = Law::memory_after(k, q, trace, flow);
+      return flow;
+    });
+    return {elastic, after};
+  }
+
+  using Kept = LogStrain;
+  template <class T>
+  static Symmetric3<T> kept(const Matrix3<T>& F) {
+    return trial_log_strain(F);
+  }
+  template <class T>
+  static Matrix3<T> deformation(const Symmetric3<T>& log_strain) {
+    return exponential(log_strain).full();
+  }
+  template <class Constants, class Memory, class T>
+  static Settled<Symmetric3<T>, Memory> settle(const Constants& k, const Memory& q, const Matrix3<T>& F, Real) {
+    using std::sqrt;
+    const Symmetric3<T> e = trial_log_strain(F);
+    const T trace = e.trace();
+    const Symmetric3<T> deviator = e - T(trace / 3);
+    const auto flow = Law::flow_of(k, q, trace, T(sqrt(deviator.squared_norm())));
+    return {flow.ratio * deviator + flow.mean, Law::memory_after(k, q, trace, flow)};
+  }
+};
 
 /// The map from dF to the change of the returned U diag(exp H) V^T as the trial U diag(s) V^T changes by dF. dH_de is
 /// the Jacobian of H by e = trial_log_strains(s).

@@ -10,7 +10,7 @@
 namespace weft {
 
 /// psi = mu/2 (tr(F^T F) - 3) - mu ln J + lambda/2 (ln J)^2, tau = mu (b - I) + lambda ln J I.
-struct NeoHookean : VolumeFamily<NeoHookean>, NeverYields, Inviscid {
+struct NeoHookean : VolumeFamily<NeoHookean>, NeverYields, Inviscid, KeepsDeformation<NeoHookean> {
   static constexpr std::string_view name = "neo_hookean";
   struct Constants {
     Lame lame;

@@ -13,6 +13,11 @@ struct PlasticVolume : Field<Real> {
   static constexpr Label label{"plastic_volume", "1", Keep::state};
 };
 
+/// The elastic deformation without its rotation: V of F = V R, det F > 0.
+struct LeftStretch : Field<Symmetric3<Real>> {
+  static constexpr Label label{"left_stretch", "1"};
+};
+
 /// Fixed corotated with both Lame parameters times exp(xi (1 - J_P)); the elastic stretches stay within
 /// [1 - theta_c, 1 + theta_s]. [Stomakhin 2013; docs/theory.md, 5.5]
 struct Snow : Inviscid {
@@ -50,12 +55,20 @@ struct Snow : Inviscid {
     return T(hardened(k, q)) * FixedCorotated::energy({k.lame}, {}, F);
   }
   template <class T>
+  static T energy(const Constants& k, const MemoryOf<T>& q, const Symmetric3<T>& V) {
+    return hardened(k, q) * FixedCorotated::energy({k.lame}, {}, V);
+  }
+  template <class T>
   static Matrix3<T> stress(const Constants& k, const Memory& q, const Matrix3<T>& F) {
     return T(hardened(k, q)) * FixedCorotated::stress({k.lame}, {}, F);
   }
   template <class T>
   static Matrix3<T> kirchhoff(const Constants& k, const MemoryOf<Plain<T>>& q, const Matrix3<T>& F) {
     return T(hardened(k, q)) * FixedCorotated::kirchhoff({k.lame}, {}, F);
+  }
+  template <class T>
+  static Matrix3<T> kirchhoff(const Constants& k, const MemoryOf<T>& q, const Symmetric3<T>& V) {
+    return hardened(k, q) * FixedCorotated::kirchhoff({k.lame}, {}, V);
   }
   static auto stress_differential(const Constants& k, const Memory& q, const Mat3& F) {
     return [factor = hardened(k, q), fresh = FixedCorotated::stress_differential({k.lame}, {}, F)](
@@ -69,32 +82,41 @@ struct Snow : Inviscid {
   static T stiffness(const Constants& k, const MemoryOf<Plain<T>>& q, const Matrix3<T>& F) {
     return hardened(k, q) * FixedCorotated::stiffness({k.lame}, {}, F);
   }
+  template <class T>
+  static T stiffness(const Constants& k, const MemoryOf<T>& q, const Symmetric3<T>& V) {
+    return hardened(k, q) * FixedCorotated::stiffness({k.lame}, {}, V);
+  }
+
+  using Kept = LeftStretch;
+  template <class T>
+  static Symmetric3<T> kept(const Matrix3<T>& F) {
+    const NearlyAlways<T> V = left_stretch(left_square(F), determinant(F));
+    if (!any(!V.valid)) return V.value;
+    const Stretches<T> at = stretches(F);
+    return select(V.valid, V.value, symmetric_from(at.Q, at.s));
+  }
+  template <class T>
+  static Matrix3<T> deformation(const Symmetric3<T>& V) {
+    return V.full();
+  }
 
   /// Clamps the stretches; what they lose goes to J_P, which is held within [1/20, 20].
   template <class T>
+  static Settled<Symmetric3<T>, MemoryOf<T>> settle(const Constants& k, const MemoryOf<T>& q, const Matrix3<T>& F,
+                                                    Real) {
+    const Stretches<T> at = stretches(F);
+    const Vector3<T> h = clamped(k, at.s);
+    return {symmetric_from(at.Q, h), memory_after(q, at.s, h)};
+  }
+  template <class T>
   static Returned<MemoryOf<Plain<T>>, T> return_map(const Constants& k, const MemoryOf<Plain<T>>& q,
                                                     const Matrix3<T>& F, Real) {
-    using std::max, std::min, std::sqrt;
-    using Number = Plain<T>;
-    const Symmetric3<T> b = left_square(F);
-    const auto within = is_within_limits(k, F, b);
-    if (!any(!within)) return {F, q};
-    // By b = Q diag(s^2) Q^T, which knows s to round-off (s1/s3)^2.
-    const PrincipalAxes<T> axes = principal_axes(b);
-    const T largest = max(max(axes.values[0], axes.values[1]), axes.values[2]);
-    const T smallest = min(min(axes.values[0], axes.values[1]), axes.values[2]);
-    const auto moderate = determinant(F) > 0 && smallest > 0.01 * largest;
-    Vector3<T> s = axes.values.unaryExpr([](const T&square) { return T(sqrt(square)); }), h = clamped(k, s);
-    Matrix3<T> flowed_F = Symmetric3<T>::of(axes.Q * h.cwiseQuotient(s).asDiagonal() * axes.Q.transpose()) * F;
-    if (any(!moderate)) {
-      const Svd<T> svd = polar_svd(F);
-      s = select(moderate, s, svd.s);
-      h = clamped(k, s);
-      flowed_F = select(moderate, flowed_F, isotropic(svd, h));
-    }
-    const Number flowed = value_of(T(s[0] * s[1] * s[2])) / value_of(T(h[0] * h[1] * h[2]));
-    const Number plastic_volume = min(max(Number(q.plastic_volume * flowed), Number(0.05)), Number(20));
-    return {select(within, F, flowed_F), {select(within, q.plastic_volume, plastic_volume)}};
+    const Stretches<T> at = stretches(F);
+    const Vector3<T> h = clamped(k, at.s);
+    const auto within = h[0] == at.s[0] && h[1] == at.s[1] && h[2] == at.s[2];
+    Matrix3<T> flowed = symmetric_from(at.Q, Vector3<T>(h.cwiseQuotient(at.s))) * F;
+    if (any(!at.moderate)) flowed = select(at.moderate, flowed, isotropic(polar_svd(F), h));
+    return {select(within, F, flowed), memory_after(q, at.s, h)};
   }
   static auto return_differential(const Constants& k, const Memory&, const Mat3& F, Real) {
     const Svd<Real> svd = polar_svd(F);
@@ -112,18 +134,39 @@ struct Snow : Inviscid {
   }
 
   /// J_P - 1 [1]: negative where packed, positive where torn.
-  static Real plastic_measure(const Constants&, const Memory& q, const Mat3&) { return q.plastic_volume - 1; }
+  static Real plastic_measure(const Constants&, const Memory& q) { return q.plastic_volume - 1; }
 
  private:
-  /// True if all singular values lie within the limits, told without them: by the leading minors of F F^T - least^2 I
-  /// and of most^2 I - F F^T.
+  /// F = V R with V = Q diag(s) Q^T.
   template <class T>
-  static auto is_within_limits(const Constants& k, const Matrix3<T>& F, const Symmetric3<T>& b) {
-    const auto is_positive = [](const Symmetric3<T>& A) {
-      return A.xx > 0 && A.xx * A.yy - A.xy * A.xy > 0 && A.determinant() > 0;
-    };
-    return determinant(F) > 0 && is_positive(T(-1) * b + T(k.most_stretch * k.most_stretch)) &&
-           is_positive(b - T(k.least_stretch * k.least_stretch));
+  struct Stretches {
+    Matrix3<T> Q;
+    Vector3<T> s;
+    decltype(T() < T()) moderate;
+  };
+  /// By F F^T = Q diag(s^2) Q^T, which knows s to round-off (s1/s3)^2; by singular values where that is not moderate.
+  template <class T>
+  static Stretches<T> stretches(const Matrix3<T>& F) {
+    using std::max, std::min, std::sqrt;
+    const PrincipalAxes<T> axes = principal_axes(left_square(F));
+    const T largest = max(max(axes.values[0], axes.values[1]), axes.values[2]);
+    const T smallest = min(min(axes.values[0], axes.values[1]), axes.values[2]);
+    const auto moderate = determinant(F) > 0 && smallest > 0.01 * largest;
+    Stretches<T> at{axes.Q, axes.values.unaryExpr([](const T& square) { return T(sqrt(square)); }), moderate};
+    if (any(!moderate)) {
+      const Svd<T> svd = polar_svd(F);
+      at.Q = select(moderate, at.Q, svd.U);
+      at.s = select(moderate, at.s, svd.s);
+    }
+    return at;
+  }
+
+  template <class T>
+  static MemoryOf<Plain<T>> memory_after(const MemoryOf<Plain<T>>& q, const Vector3<T>& s, const Vector3<T>& h) {
+    using std::max, std::min;
+    using Number = Plain<T>;
+    const Number flowed = value_of(T(s[0] * s[1] * s[2])) / value_of(T(h[0] * h[1] * h[2]));
+    return {min(max(Number(q.plastic_volume * flowed), Number(0.05)), Number(20))};
   }
 
   template <class T>

@@ -39,7 +39,11 @@ struct HenckyElastic : Inviscid {
       sum = select(e.valid, sum, T(far_e.sum()));
       square = select(e.valid, square, T(far_e.squaredNorm()));
     }
-    return k.lame.mu * square + 0.5 * k.lame.lambda * sum * sum;
+    return energy(k.lame, sum, square);
+  }
+  template <class Constants, class Memory, class T>
+  static T energy(const Constants& k, const Memory&, const Symmetric3<T>& log_strain) {
+    return energy(k.lame, log_strain.trace(), log_strain.squared_norm());
   }
 
   template <class Constants, class Memory, class T>
@@ -51,12 +55,16 @@ struct HenckyElastic : Inviscid {
   template <class Constants, class Memory, class T>
   static Matrix3<T> kirchhoff(const Constants& k, const Memory&, const Matrix3<T>& F) {
     const NearlyAlways<T> e = moderate_log_strain(F);
-    Symmetric3<T> tau = T(2 * k.lame.mu) * e.value + T(k.lame.lambda * e.value.trace());
+    Symmetric3<T> tau = kirchhoff(k.lame, e.value);
     if (any(!e.valid)) {
       const Svd<T> svd = polar_svd(F);
       tau = select(e.valid, tau, symmetric_from(svd.U, Vector3<T>(gradient(k.lame, svd.s).cwiseProduct(svd.s))));
     }
     return tau.full();
+  }
+  template <class Constants, class Memory, class T>
+  static Matrix3<T> kirchhoff(const Constants& k, const Memory&, const Symmetric3<T>& log_strain) {
+    return kirchhoff(k.lame, log_strain).full();
   }
 
   template <class Constants, class Memory>
@@ -79,18 +87,38 @@ struct HenckyElastic : Inviscid {
   /// and rho_ij = mu y coth y - (tau_i + tau_j)/2 at y = e_i - e_j, where y coth y <= 1 + |y|.
   template <class Constants, class Memory, class T>
   static T stiffness(const Constants& k, const Memory&, const Matrix3<T>& F) {
-    using std::abs, std::log, std::max;
-    const auto [mu, lambda] = k.lame;
-    const SquaredStretchBounds<T> b = squared_stretch_bounds(F);
+    using std::log, std::max;
+    const Bounds<T> b = squared_stretch_bounds(F);
     const T least(least_log_strain - 1.5);  // log_strain(0)
     const T sum = max(T(log(max(determinant(F), T(1e-6)))), T(3 * least));
     const T upper = max(T(0.5 * log(max(b.upper, T(1e-6)))), least);
     const T lower = max(max(T(0.5 * log(max(b.lower, T(1e-12)))), T(sum - 2 * upper)), least);
+    return stiffness(k.lame, lower, upper, sum);
+  }
+  template <class Constants, class Memory, class T>
+  static T stiffness(const Constants& k, const Memory&, const Symmetric3<T>& log_strain) {
+    const Bounds<T> e = bounds(log_strain);
+    return stiffness(k.lame, e.lower, e.upper, log_strain.trace());
+  }
+
+ private:
+  template <class T>
+  static T energy(const Lame& lame, const T& sum, const T& square) {
+    return lame.mu * square + 0.5 * lame.lambda * sum * sum;
+  }
+  template <class T>
+  static Symmetric3<T> kirchhoff(const Lame& lame, const Symmetric3<T>& e) {
+    return T(2 * lame.mu) * e + T(lame.lambda * e.trace());
+  }
+  /// With bounds of the principal e, and their sum.
+  template <class T>
+  static T stiffness(const Lame& lame, const T& lower, const T& upper, const T& sum) {
+    using std::abs, std::max;
+    const auto [mu, lambda] = lame;
     const T tau_min = 2 * mu * lower + lambda * sum, tau_max = 2 * mu * upper + lambda * sum;
     return lambda + 2 * mu * (1 + upper - lower) + 2 * max(T(0), T(-tau_min)) + max(T(abs(tau_min)), T(abs(tau_max)));
   }
 
- private:
   /// g_i = (2 mu e_i + lambda sum e) de_i/ds_i.
   template <class T>
   static Vector3<T> gradient(const Lame& lame, const Vector3<T>& s) {
@@ -119,7 +147,7 @@ struct HenckyElastic : Inviscid {
   }
 };
 
-struct StvkHencky : HenckyElastic, NeverYields {
+struct StvkHencky : HenckyElastic, NeverYields, KeepsDeformation<StvkHencky> {
   static constexpr std::string_view name = "stvk_hencky";
   struct Constants {
     Lame lame;

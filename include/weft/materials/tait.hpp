@@ -12,7 +12,7 @@ namespace weft {
 /// p = K/g (J^{-g} - 1) for J < 1 and 0 above, tau = -p J I + 2 eta J sym(L); K the bulk modulus at rest.
 /// [docs/theory.md, 5.7] Only the volume ratio is elastic. It is not held from above: liquid that was spread and comes
 /// back is not compressed.
-struct Tait : VolumeFamily<Tait>, RemembersNothing {
+struct Tait : VolumeFamily<Tait>, RemembersNothing, KeepsDeformation<Tait> {
   static constexpr std::string_view name = "tait";
   static constexpr bool yields = true;
   static constexpr bool flow_changes_stress = false;
@@ -78,7 +78,7 @@ struct Tait : VolumeFamily<Tait>, RemembersNothing {
     return max(T(k.bulk_modulus), T(functions(k, J).ddf * J * J));
   }
   /// Nothing plastic to show.
-  static Real plastic_measure(const Constants&, const Memory&, const Mat3&) { return 0; }
+  static Real plastic_measure(const Constants&, const Memory&) { return 0; }
 };
 
 }  // namespace weft

@@ -94,7 +94,7 @@ struct VolumeFamily {
     using std::abs, std::max;
     const T J = determinant(F);
     const auto v = functions(k, J);
-    const SquaredStretchBounds<T> b = squared_stretch_bounds(F);
+    const Bounds<T> b = squared_stretch_bounds(F);
     const T along = v.m + 2 * v.dm * J, volume = (0.5 * v.ddm * F.squaredNorm() + v.ddf) * J * J;
     const T longitudinal = max(T(along * b.lower), T(along * b.upper)) + volume, shear = v.m * b.upper;
     return max(longitudinal, shear) + abs(T(v.dm * J)) * b.deviator / std::sqrt(2.0);

@@ -8,10 +8,8 @@
 namespace weft {
 
 /// |dev tau| <= sqrt(2/3) (yield_stress + hardening_modulus * plastic_strain), associated flow. [docs/theory.md, 5.6]
-struct VonMises : HenckyElastic {
+struct VonMises : FlowsInLogStrain<VonMises> {
   static constexpr std::string_view name = "von_mises";
-  static constexpr bool yields = true;
-  static constexpr bool flow_changes_stress = true;
   template <class T>
   struct MemoryOf {
     T plastic_strain = T(0);  ///< Equivalent uniaxial [1].
@@ -30,18 +28,6 @@ struct VonMises : HenckyElastic {
       return {lame, std::sqrt(2.0 / 3) * yield_stress, 2.0 / 3 * hardening_modulus};
     }
   };
-
-  template <class T>
-  static Returned<MemoryOf<Plain<T>>, T> return_map(const Constants& k, const MemoryOf<Plain<T>>& q,
-                                                    const Matrix3<T>& F, Real) {
-    MemoryOf<Plain<T>> after;
-    const Matrix3<T> elastic = flow_in_log_strain(F, [&](const T& trace, const T& deviator) {
-      const Flow<T> flow = flow_of(k, q, trace, deviator);
-      after.plastic_strain = q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount);
-      return flow;
-    });
-    return {elastic, after};
-  }
 
   /// With d = |dev e| of the trial and a the norm of the flow: mu (d - a)^2 + bulk/2 (tr e)^2 + r a + K a^2/2, whose
   /// least value over a >= 0 the return map finds.
@@ -81,9 +67,11 @@ struct VonMises : HenckyElastic {
   }
 
   /// Equivalent plastic strain [1].
-  static Real plastic_measure(const Constants&, const Memory& q, const Mat3&) { return q.plastic_strain; }
+  static Real plastic_measure(const Constants&, const Memory& q) { return q.plastic_strain; }
 
  private:
+  friend FlowsInLogStrain;
+
   template <class T>
   static T radius(const Constants& k, const MemoryOf<T>& q) {
     return k.radius + k.hardening * std::sqrt(3.0 / 2) * q.plastic_strain;
@@ -101,6 +89,10 @@ struct VonMises : HenckyElastic {
     const auto elastic = excess <= 0;
     const T amount = select(elastic, T(0), T(excess / (2 * k.lame.mu + k.hardening)));
     return {{elastic, trace / 3, select(elastic, T(1), T(1 - amount / deviator))}, amount};
+  }
+  template <class T, class Number = Plain<T>>
+  static MemoryOf<Number> memory_after(const Constants&, const MemoryOf<Number>& q, const T&, const Flow<T>& flow) {
+    return {q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount)};
   }
 };
 

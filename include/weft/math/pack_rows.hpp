@@ -6,6 +6,7 @@
 
 #include "weft/base/types.hpp"
 #include "weft/math/pack.hpp"
+#include "weft/math/symmetric.hpp"
 
 #include <algorithm>
 #include <array>
@@ -162,6 +163,45 @@ template <int first, int... place>
   std::memcpy(to, out, sizeof(out));
 }
 
+// A row of six numbers is two of three, so packs of rows are two packs of half as many rows each, halves of rows in
+// turn: the even lanes of both belong to the first three numbers, the odd ones to the others.
+
+/// The even (0) or odd (1) lanes of both, one pack after the other.
+template <int first, int... lane>
+[[gnu::always_inline]] inline Pack every_other(const Pack& a, const Pack& b, std::integer_sequence<int, lane...>) {
+  return __builtin_shufflevector(a.v, b.v, (2 * lane + first)...);
+}
+/// Lanes of both in turn, from the first (0) or second (1) half of each.
+template <int half, int... lane>
+[[gnu::always_inline]] inline Pack in_turn(const Pack& a, const Pack& b, std::integer_sequence<int, lane...>) {
+  constexpr int size = Pack::size;
+  return __builtin_shufflevector(a.v, b.v, (half * (size / 2) + lane / 2 + (lane % 2) * size)...);
+}
+/// packs[c], lane l = from[6 l + c].
+[[gnu::always_inline]] inline void load_sextuples(const Real* from, Pack* packs) {
+  constexpr auto lanes = std::make_integer_sequence<int, Pack::size>();
+  Pack a[3], b[3];
+  load_triples(from, a);
+  load_triples(from + 3 * Pack::size, b);
+#pragma GCC unroll 3
+  for (int c = 0; c < 3; ++c) {
+    packs[c] = every_other<0>(a[c], b[c], lanes);
+    packs[c + 3] = every_other<1>(a[c], b[c], lanes);
+  }
+}
+/// And back.
+[[gnu::always_inline]] inline void store_sextuples(const Pack* packs, Real* to) {
+  constexpr auto lanes = std::make_integer_sequence<int, Pack::size>();
+  Pack a[3], b[3];
+#pragma GCC unroll 3
+  for (int c = 0; c < 3; ++c) {
+    a[c] = in_turn<0>(packs[c], packs[c + 3], lanes);
+    b[c] = in_turn<1>(packs[c], packs[c + 3], lanes);
+  }
+  store_triples(a, to);
+  store_triples(b, to + 3 * Pack::size);
+}
+
 /// packs[0], lane l = from[width * l].
 template <int width>
 [[gnu::always_inline]] inline void load_column(const Real* from, Pack* packs) {
@@ -185,6 +225,8 @@ template <int width>
     std::memcpy(packs, from, sizeof(Pack));
   } else if constexpr (width == 3) {
     load_triples(from, packs);
+  } else if constexpr (width == 6) {
+    load_sextuples(from, packs);
   } else {
     constexpr int squares = width / Pack::size * Pack::size;
 #pragma GCC unroll 8
@@ -200,6 +242,8 @@ template <int width>
     std::memcpy(to, packs, sizeof(Pack));
   } else if constexpr (width == 3) {
     store_triples(packs, to);
+  } else if constexpr (width == 6) {
+    store_sextuples(packs, to);
   } else {
     constexpr int squares = width / Pack::size * Pack::size;
 #pragma GCC unroll 8
@@ -250,6 +294,11 @@ inline Matrix3<Pack> load(std::span<const Mat3> column, const PackRows& rows) {
   detail::load_rows<9>(column.data()->data(), rows, a.data());
   return a;
 }
+inline Symmetric3<Pack> load(std::span<const Symmetric3<Real>> column, const PackRows& rows) {
+  Pack a[6];
+  detail::load_rows<6>(reinterpret_cast<const Real*>(column.data()), rows, a);
+  return {a[0], a[1], a[2], a[3], a[4], a[5]};
+}
 inline void store(const Pack& a, const PackRows& rows, std::span<Real> column) {
   detail::store_rows<1>(&a, rows, column.data());
 }
@@ -258,6 +307,11 @@ inline void store(const Vector3<Pack>& a, const PackRows& rows, std::span<Vec3> 
 }
 inline void store(const Matrix3<Pack>& a, const PackRows& rows, std::span<Mat3> column) {
   detail::store_rows<9>(a.data(), rows, column.data()->data());
+}
+
+inline void store(const Symmetric3<Pack>& a, const PackRows& rows, std::span<Symmetric3<Real>> column) {
+  const Pack packs[6] = {a.xx, a.yy, a.zz, a.yz, a.xz, a.xy};
+  detail::store_rows<6>(packs, rows, reinterpret_cast<Real*>(column.data()));
 }
 
 /// Zero in the idle lanes.

@@ -9,6 +9,8 @@
 #include <Eigen/Geometry>
 #include <Eigen/LU>
 
+#include <cmath>
+
 namespace weft {
 
 template <class T>
@@ -81,7 +83,7 @@ struct PrincipalAxes {
   Vector3<T> values;
   Matrix3<T> Q;
 };
-/// By Jacobi rotations, to a few units of round-off of the largest value; for numbers within 1e50 of one either way.
+/// To a few units of round-off of the largest value; for numbers within 1e50 of one either way, and zero.
 template <class T>
 PrincipalAxes<T> principal_axes(const Symmetric3<T>& A);
 template <>
@@ -89,13 +91,25 @@ PrincipalAxes<Real> principal_axes(const Symmetric3<Real>& A);
 template <>
 PrincipalAxes<Pack> principal_axes(const Symmetric3<Pack>& A);
 
+/// exp A of any symmetric matrix, to some units of round-off of its largest eigenvalue.
+template <class T>
+Symmetric3<T> exponential(const Symmetric3<T>& A) {
+  using std::exp;
+  const auto is_near = A.squared_norm() < detail::exp_radius * detail::exp_radius;
+  const Symmetric3<T> near = exp_near_zero(A);
+  if (!any(!is_near)) return near;
+  const PrincipalAxes<T> axes = principal_axes(A);
+  const Vector3<T> values = axes.values.unaryExpr([](const T& a) { return T(exp(a)); });
+  return select(is_near, near, Symmetric3<T>::of(axes.Q * values.asDiagonal() * axes.Q.transpose()));
+}
+
 /// A = Q diag(values) Q^T with a rotation Q and descending values.
 struct SymmetricEigen {
   Vec3 values;
   Mat3 Q;
 };
 
-/// Eigenvalues of a symmetric matrix by Jacobi rotations, to a few units of round-off of the largest. Reads the lower
+/// Eigenvalues of a symmetric matrix of any scale, to a few units of round-off of the largest. Reads the lower
 /// triangle.
 SymmetricEigen symmetric_eigen(const Mat3& A);
 

@@ -23,6 +23,7 @@ struct Symmetric3 {
     A(2, 1) = A(1, 2) = yz, A(2, 0) = A(0, 2) = xz, A(1, 0) = A(0, 1) = xy;
     return A;
   }
+  bool operator==(const Symmetric3&) const = default;
   T trace() const { return xx + yy + zz; }
   T squared_norm() const { return xx * xx + yy * yy + zz * zz + 2 * (yz * yz + xz * xz + xy * xy); }
   /// Sum of the principal minors of order two: s1 s2 + s2 s3 + s3 s1 of the eigenvalues.
@@ -49,8 +50,8 @@ struct Symmetric3 {
 
 /// Of packs; for single numbers there is a select already.
 template <class Mask, class T>
-  requires(!std::is_same_v<Mask, bool>)
-Symmetric3<T> select(const Mask& mask, const Symmetric3<T>& a, const Symmetric3<T>& b) {
+requires(!std::is_same_v<Mask, bool>) Symmetric3<T> select(const Mask& mask, const Symmetric3<T>& a,
+                                                           const Symmetric3<T>& b) {
   return {select(mask, a.xx, b.xx), select(mask, a.yy, b.yy), select(mask, a.zz, b.zz),
           select(mask, a.yz, b.yz), select(mask, a.xz, b.xz), select(mask, a.xy, b.xy)};
 }
@@ -137,6 +138,7 @@ inline constexpr std::array<Real, 23> log_series = economized<23>(log_terms<52>(
 inline constexpr Real short_log_radius = 0.04;  // strains of a fifth; 2/25 0.04^12 < 1e-17
 inline constexpr std::array<Real, 8> short_log_series = economized<8>(log_terms<12>(), short_log_radius);
 // exp A = sum A^n / n!: 0.9^18 / 18! < 1e-16, 0.1^10 / 10! < 1e-16.
+inline constexpr Real exp_radius = 0.9;  // of |A|
 template <std::size_t N>
 constexpr std::array<Real, N> exp_terms() {
   std::array<Real, N> c{1};
@@ -144,7 +146,7 @@ constexpr std::array<Real, N> exp_terms() {
   return c;
 }
 inline constexpr std::array<Real, 18> exp_series = exp_terms<18>();
-inline constexpr Real short_exp_radius = 0.1;  // of |A|
+inline constexpr Real short_exp_radius = 0.1;
 inline constexpr std::array<Real, 10> short_exp_series = exp_terms<10>();
 }  // namespace detail
 

@@ -57,7 +57,7 @@ struct Carried {
         points.get<Position>()[row] = x[p];
         points.get<Id>()[row] = id[p];
         body->rest(row, (1 + 0.5 * std::sin(Real(p))) * 1e-4);
-        points.get<ElasticF>()[row] = F[p];
+        points.get<typename L::Kept>()[row] = L::kept(F[p]);
       }
     }
     bins.sort(dx, points.get<Position>(), points.get<Id>());

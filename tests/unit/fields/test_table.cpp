@@ -13,17 +13,21 @@ struct Kind : Field<std::int32_t> {
 struct Pressure : Field<Real> {
   static constexpr Label label{"pressure", "Pa", Keep::shown};
 };
+struct Strain : Field<Symmetric3<Real>> {
+  static constexpr Label label{"strain", "1"};
+};
 struct Scratch : Field<Vec3> {
   static constexpr Label label{"scratch", "1", Keep::work};
 };
 
 Table five_rows() {
-  Table table = Table::with<Id, Position, ElasticF, Kind, Pressure, Scratch>();
+  Table table = Table::with<Id, Position, ElasticF, Strain, Kind, Pressure, Scratch>();
   table.resize(5);
   for (int r = 0; r < 5; ++r) {
     table.get<Id>()[r] = 10 + r;
     table.get<Position>()[r] = Vec3(r, 2 * r, 3 * r);
     table.get<ElasticF>()[r] = Mat3::Identity() * r;
+    table.get<Strain>()[r] = {1.0 * r, 2.0 * r, 3.0 * r, 4.0 * r, 5.0 * r, 6.0 * r};
     table.get<Kind>()[r] = -r;
     table.get<Pressure>()[r] = 0.5 * r;
     table.get<Scratch>()[r] = Vec3(-r, 0, r);
@@ -35,6 +39,8 @@ void expect_row(const Table& table, std::size_t row, int was) {
   EXPECT_EQ(table.get<Id>()[row], 10U + was);
   EXPECT_EQ(table.get<Position>()[row], Vec3(was, 2 * was, 3 * was));
   EXPECT_EQ(table.get<ElasticF>()[row], Mat3(Mat3::Identity() * was));
+  EXPECT_EQ(table.get<Strain>()[row],
+            (Symmetric3<Real>{1.0 * was, 2.0 * was, 3.0 * was, 4.0 * was, 5.0 * was, 6.0 * was}));
   EXPECT_EQ(table.get<Kind>()[row], -was);
   EXPECT_EQ(table.get<Pressure>()[row], 0.5 * was);
   EXPECT_EQ(table.get<Scratch>()[row], Vec3(-was, 0, was));
@@ -120,13 +126,14 @@ TEST(TableTest, ReorderPermutesDropsAndRepeatsRows) {
 
 TEST(TableTest, ColumnsAreChosenByWhatBecomesOfThem) {
   Table table = five_rows();
-  EXPECT_EQ(table.columns().size(), 6U);
+  EXPECT_EQ(table.columns().size(), 7U);
   const auto names = [&](Keep keep) {
     std::vector<std::string_view> list;
     for (const ColumnView& column : table.columns(keep)) list.push_back(column.label.name);
     return list;
   };
-  EXPECT_EQ(names(Keep::state), (std::vector<std::string_view>{"id", "position", "elastic_deformation", "kind"}));
+  EXPECT_EQ(names(Keep::state),
+            (std::vector<std::string_view>{"id", "position", "elastic_deformation", "strain", "kind"}));
   EXPECT_EQ(names(Keep::shown), std::vector<std::string_view>{"pressure"});
   EXPECT_EQ(names(Keep::work), std::vector<std::string_view>{"scratch"});
 }
@@ -187,6 +194,7 @@ TEST(FieldTest, ShapesFollowFromTheValueType) {
   EXPECT_EQ(shape_of<PointId>(), (RowShape{ScalarKind::id, 1, 1}));
   EXPECT_EQ(shape_of<std::int32_t>(), (RowShape{ScalarKind::integer, 1, 1}));
   EXPECT_EQ(shape_of<Mat3>().components(), 9);
+  EXPECT_EQ(shape_of<Symmetric3<Real>>(), (RowShape{ScalarKind::real, 6, 1}));
 }
 
 TEST(FieldTest, TensorsAreColumnMajorInMemory) {

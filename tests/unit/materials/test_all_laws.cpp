@@ -157,6 +157,9 @@ TYPED_TEST(LawTest, ReturnMapLeavesAdmissibleStatesAlone) {
   check_return_map_leaves_admissible_states_alone<TypeParam>();
 }
 TYPED_TEST(LawTest, ReturnMapNeverCreatesEnergy) { check_return_map_never_creates_energy<TypeParam>(); }
+TYPED_TEST(LawTest, WhatIsKeptStandsForTheReturnedDeformation) {
+  check_what_is_kept_stands_for_the_returned_deformation<TypeParam>();
+}
 TYPED_TEST(LawTest, ReturnMapDoesNotDependOnTheScalar) { check_return_map_does_not_depend_on_the_scalar<TypeParam>(); }
 TYPED_TEST(LawTest, ReturnMapFollowsTheFrame) { check_return_map_follows_the_frame<TypeParam>(); }
 TYPED_TEST(LawTest, ReturnDifferentialIsTheDerivativeOfTheReturnMap) {

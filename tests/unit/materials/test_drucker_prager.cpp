@@ -26,7 +26,7 @@ TEST(DruckerPragerTest, ConeFitsTheCompressionCornersOfMohrCoulomb) {
                            {35, 3.69017}, {40, 4.59891}, {45, 5.82843}};
   for (const auto& [phi, ratio] : table) {
     const auto k = sand(phi * degree);
-    const auto [F, q] = DruckerPrager::return_map(k, {}, from_strains({-0.08, 0.02, 0.02}), 1e-3);
+    const auto [F, q] = DruckerPrager::return_map(k, Memory{}, from_strains({-0.08, 0.02, 0.02}), 1e-3);
     const Mat3 tau = DruckerPrager::kirchhoff(k, q, F);
     EXPECT_NEAR(tau(0, 0) / tau(1, 1), ratio, 1e-5 * ratio);  // six digits in the table
     EXPECT_NEAR(tau(0, 0) / tau(1, 1), (1 + std::sin(phi * degree)) / (1 - std::sin(phi * degree)), 1e-9);
@@ -43,7 +43,7 @@ TEST(DruckerPragerTest, ShearBoxFailsAtTheFrictionOfTheCone) {
   e(0, 1) = e(1, 0) = sheared;
   const SymmetricEigen eigen = symmetric_eigen(e);
   const Mat3 F_trial = eigen.Q * Vec3(eigen.values.array().exp()).asDiagonal() * eigen.Q.transpose();
-  const auto [F, q] = DruckerPrager::return_map(k, {}, F_trial, 1e-3);
+  const auto [F, q] = DruckerPrager::return_map(k, Memory{}, F_trial, 1e-3);
   const Mat3 tau = DruckerPrager::kirchhoff(k, q, F);
   EXPECT_NEAR(tau.trace() / -3, p, 1e-9 * p);
   EXPECT_NEAR(tau(0, 1) / p, 3 * 0.326599 / std::sqrt(2.0), 1e-5);
@@ -54,7 +54,7 @@ TEST(DruckerPragerTest, PureCompressionIsElastic) {
   const auto k = sand(30 * degree);
   for (const Real s : {0.999999, 0.9, 0.5, 0.2}) {
     const Mat3 F = s * Mat3::Identity();
-    const auto returned = DruckerPrager::return_map(k, {}, F, 1e-3);
+    const auto returned = DruckerPrager::return_map(k, Memory{}, F, 1e-3);
     EXPECT_EQ(returned.F, F);
     EXPECT_EQ(returned.q.plastic_strain, 0);
     EXPECT_NEAR(DruckerPrager::kirchhoff(k, Memory{}, F)(0, 0), 3 * k.lame.bulk() * std::log(s), 1e-9 * k.lame.bulk());
@@ -67,7 +67,7 @@ TEST(DruckerPragerTest, ExpandedSandIsFreeOfStress) {
   for (int i = 0; i < 100; ++i) {
     const Vec3 s = Vec3::Ones() + 0.2 * source.vector();
     if (s.prod() < 1.001) continue;
-    const auto [F, q] = DruckerPrager::return_map(k, {}, source.with_singular_values(s), 1e-3);
+    const auto [F, q] = DruckerPrager::return_map(k, Memory{}, source.with_singular_values(s), 1e-3);
     EXPECT_LT(DruckerPrager::kirchhoff(k, q, F).norm(), 1e-9);
     EXPECT_NEAR(q.volume_gain, std::log(s.prod()), 1e-13);
   }
@@ -99,7 +99,7 @@ TEST(DruckerPragerTest, ShearFlowKeepsVolumeAndAxes) {
     e.array() += -0.05 - e.mean();
     const Mat3 Q = source.rotation();
     const Mat3 F = Q * from_strains(e) * Q.transpose();
-    const auto returned = DruckerPrager::return_map(k, {}, F, 1e-3);
+    const auto returned = DruckerPrager::return_map(k, Memory{}, F, 1e-3);
     EXPECT_NEAR(returned.F.determinant(), F.determinant(), 1e-13);
     EXPECT_LT((returned.F * F - F * returned.F).norm(), 1e-13);  // symmetric F: same axes
     EXPECT_EQ(returned.q.volume_gain, 0);
@@ -109,14 +109,14 @@ TEST(DruckerPragerTest, ShearFlowKeepsVolumeAndAxes) {
 TEST(DruckerPragerTest, CohesionIsTheTensionCarriedAtZeroShear) {
   const Real cohesion = 800;
   const auto k = sand(30 * degree, cohesion);
-  const auto [F, q] = DruckerPrager::return_map(k, {}, from_strains({0.05, 0.02, 0.03}), 1e-3);
+  const auto [F, q] = DruckerPrager::return_map(k, Memory{}, from_strains({0.05, 0.02, 0.03}), 1e-3);
   const Mat3 tau = DruckerPrager::kirchhoff(k, q, F);
   EXPECT_LT((tau - cohesion * Mat3::Identity()).norm(), 1e-9 * cohesion);
   // Less tension is elastic.
   const Mat3 pulled = from_strains(Vec3::Constant(0.9 * cohesion / (3 * k.lame.bulk())));
-  EXPECT_EQ(DruckerPrager::return_map(k, {}, pulled, 1e-3).F, pulled);
+  EXPECT_EQ(DruckerPrager::return_map(k, Memory{}, pulled, 1e-3).F, pulled);
   // Shear at zero pressure is limited by |dev tau| = alpha 3 cohesion.
-  const auto sheared = DruckerPrager::return_map(k, {}, from_strains({0.1, -0.1, 0}), 1e-3);
+  const auto sheared = DruckerPrager::return_map(k, Memory{}, from_strains({0.1, -0.1, 0}), 1e-3);
   const Mat3 shear = DruckerPrager::kirchhoff(k, sheared.q, sheared.F);
   EXPECT_NEAR(shear.norm(), DruckerPrager::cone(k, {}) * 3 * cohesion, 1e-8 * cohesion);
 }
@@ -137,7 +137,7 @@ TEST(DruckerPragerTest, HardensFromTheResidualToTheFinalAngle) {
   EXPECT_NEAR(cone_at(1000), cone_of(35), 1e-14);
   // Flow adds the norm of the plastic log strain.
   const Vec3 e(-0.08, 0.02, 0.02);
-  const auto [F, q] = DruckerPrager::return_map(k, {}, from_strains(e), 1e-3);
+  const auto [F, q] = DruckerPrager::return_map(k, Memory{}, from_strains(e), 1e-3);
   Vec3 after = strains_of(F), before = e;
   std::sort(after.data(), after.data() + 3);
   std::sort(before.data(), before.data() + 3);
@@ -148,7 +148,7 @@ TEST(DruckerPragerTest, InvertedTrialComesBackUninverted) {
   const auto k = sand(30 * degree);
   test::MatrixSource source(3);
   for (const Vec3& s : {Vec3(1, 1, -1), Vec3(1, 0.5, -0.1), Vec3(0, 0, 0), Vec3(1.1, 1.1, -0.01)})
-    EXPECT_GT(DruckerPrager::return_map(k, {}, source.with_singular_values(s), 1e-3).F.determinant(), 0);
+    EXPECT_GT(DruckerPrager::return_map(k, Memory{}, source.with_singular_values(s), 1e-3).F.determinant(), 0);
 }
 
 }  // namespace

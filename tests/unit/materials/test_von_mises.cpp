@@ -29,7 +29,7 @@ struct State {
 /// The log strain x for which tau_22 of strains(x) vanishes after flow: bisection, since it grows with x.
 State free_of_stress(const VonMises::Constants& k, const std::function<Vec3(Real)>& strains) {
   const auto at = [&](Real x) {
-    const auto [F, q] = VonMises::return_map(k, {}, from_strains(strains(x)), 1e-3);
+    const auto [F, q] = VonMises::return_map(k, Memory{}, from_strains(strains(x)), 1e-3);
     return State{VonMises::kirchhoff(k, q, F).diagonal(), q.plastic_strain, strains(x)};
   };
   Real lower = -0.5, upper = 0.5;
@@ -103,10 +103,10 @@ TEST(VonMisesTest, FlowKeepsVolumeAndPressureIsUnlimited) {
   test::MatrixSource source(1);
   for (int i = 0; i < 100; ++i) {
     const Mat3 F = source.near_identity(0.3);
-    EXPECT_NEAR(VonMises::return_map(k, {}, F, 1e-3).F.determinant(), F.determinant(), 1e-13 * F.norm());
+    EXPECT_NEAR(VonMises::return_map(k, Memory{}, F, 1e-3).F.determinant(), F.determinant(), 1e-13 * F.norm());
   }
   const Mat3 pressed = 0.8 * Mat3::Identity();
-  EXPECT_EQ(VonMises::return_map(k, {}, pressed, 1e-3).F, pressed);
+  EXPECT_EQ(VonMises::return_map(k, Memory{}, pressed, 1e-3).F, pressed);
 }
 
 }  // namespace

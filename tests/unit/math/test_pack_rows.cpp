@@ -26,7 +26,7 @@ class PackRowsTest : public testing::Test {
     return values;
   }
 };
-using Values = testing::Types<Real, Vec3, Mat3>;
+using Values = testing::Types<Real, Vec3, Mat3, Symmetric3<Real>>;
 TYPED_TEST_SUITE(PackRowsTest, Values);
 
 /// Rows one after another, with a gap, backwards, with the first of them out of place, and all of them one.

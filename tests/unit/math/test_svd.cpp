@@ -261,6 +261,27 @@ TEST(PrincipalAxesTest, RebuildPacksOfMatricesAndKeepLanesApart) {
   }
 }
 
+TEST(ExponentialTest, ActsOnEigenvaluesOfEverySize) {
+  MatrixSource source(18);
+  std::vector<Mat3> list, expected;
+  for (const Real size : {0.0, 1e-9, 0.01, 0.09, 0.3, 0.8, 0.95, 2.0, 5.0})
+    for (int i = 0; i < 10; ++i) {
+      const Mat3 Q = source.rotation();
+      const Vec3 e = i == 0 ? Vec3::Constant(-size) : Vec3(size * source.vector());
+      list.push_back(Q * e.asDiagonal() * Q.transpose());
+      expected.push_back(Q * e.array().exp().matrix().asDiagonal() * Q.transpose());
+    }
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const auto of_packs = exponential(Symmetric3<Pack>::of(packed(list, i, 7))).full();
+    for (int lane = 0; lane < Pack::size; ++lane) {
+      const std::size_t j = (i + 7 * static_cast<std::size_t>(lane)) % list.size();
+      EXPECT_LE((lane_of(of_packs, lane) - expected[j]).norm(), 5 * round_off * expected[j].norm()) << list[j];
+    }
+    const Mat3 of_one = exponential(Symmetric3<Real>::of(list[i])).full();
+    EXPECT_LE((of_one - expected[i]).norm(), 5 * round_off * expected[i].norm()) << list[i];
+  }
+}
+
 TEST(SymmetricEigenTest, FindsTheRootsOfAMatrixSolvedByHand) {
   // [2 1 0; 1 2 0; 0 0 5]: eigenvalues 5, 3, 1.
   const Vec3 values = symmetric_eigen(Mat3{{2, 1, 0}, {1, 2, 0}, {0, 0, 5}}).values;

@@ -20,6 +20,9 @@ struct Scratch : Field<Real> {
 struct Region : Field<std::int32_t> {
   static constexpr Label label{"region", "1"};
 };
+struct Strain : Field<Symmetric3<Real>> {
+  static constexpr Label label{"strain", "1"};
+};
 
 /// An empty folder, the same for all ranks, deleted at the end of its scope. Collective.
 class ScratchFolder {
@@ -49,7 +52,9 @@ inline Real number_of(PointId id, int field, int c) {
   return std::sin(static_cast<Real>(id) * 1.37 + field * 0.71 + c * 0.113) * 3.7;
 }
 
-inline Table empty_body() { return Table::with<Position, Velocity, Affine, Mass, Id, Region, Pressure, Scratch>(); }
+inline Table empty_body() {
+  return Table::with<Position, Velocity, Affine, Mass, Id, Region, Strain, Pressure, Scratch>();
+}
 
 inline void fill_row(Table& table, std::size_t r, PointId id) {
   table.get<Id>()[r] = id;
@@ -60,6 +65,8 @@ inline void fill_row(Table& table, std::size_t r, PointId id) {
   for (int c = 0; c < 9; ++c) table.get<Affine>()[r].data()[c] = number_of(id, 2, c);
   table.get<Mass>()[r] = 2 + number_of(id, 3, 0) / 3.7;
   table.get<Region>()[r] = static_cast<std::int32_t>(id % 1000) - 500;
+  const auto strain = [id](int c) { return number_of(id, 6, c); };
+  table.get<Strain>()[r] = {strain(0), strain(1), strain(2), strain(3), strain(4), strain(5)};
   table.get<Pressure>()[r] = number_of(id, 4, 0);
   table.get<Scratch>()[r] = number_of(id, 5, 0);
 }
@@ -72,7 +79,7 @@ inline bool is_row_of_id(const Table& table, std::size_t r) {
   return table.get<Position>()[r] == expected.get<Position>()[0] &&
          table.get<Velocity>()[r] == expected.get<Velocity>()[0] &&
          table.get<Affine>()[r] == expected.get<Affine>()[0] && table.get<Mass>()[r] == expected.get<Mass>()[0] &&
-         table.get<Region>()[r] == expected.get<Region>()[0];
+         table.get<Region>()[r] == expected.get<Region>()[0] && table.get<Strain>()[r] == expected.get<Strain>()[0];
 }
 
 /// A body of which this rank has `rows` rows, with ids that no other rank has and that do not ascend.

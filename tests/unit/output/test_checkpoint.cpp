@@ -436,7 +436,7 @@ TEST(CheckpointTest, ComparisonGoesByIdAndTellsEachFieldsDifference) {
   if (comm.is_root()) {
     const Comparison equal = compare_checkpoints(a, same);
     EXPECT_EQ(equal.largest(), 0);
-    EXPECT_EQ(equal.fields.size(), 6u);
+    EXPECT_EQ(equal.fields.size(), 7u);
     const Comparison other = compare_checkpoints(a, b);
     ASSERT_EQ(other.bodies.size(), 1u);
     EXPECT_EQ(other.bodies[0].only_in_a, 1);

@@ -24,8 +24,8 @@ using ::testing::HasSubstr;
 namespace fs = std::filesystem;
 
 std::vector<ColumnView> drawn_columns(Table& table) {
-  return {table.column("id"), table.column("velocity"), table.column("velocity_gradient"), table.column("pressure"),
-          table.column("region")};
+  return {table.column("id"),       table.column("velocity"), table.column("velocity_gradient"),
+          table.column("pressure"), table.column("region"),   table.column("strain")};
 }
 
 void write_points(FrameSeries& series, const FrameMoment& moment, Table& table) {
@@ -75,6 +75,7 @@ void expect_frame_of_ids(const fs::path& path, std::int64_t points) {
   const auto x = all_of<float>(file, "/VTKHDF/Points", {Number::float32, 3});
   const auto gradient = all_of<float>(file, "/VTKHDF/PointData/velocity_gradient", {Number::float32, 9});
   const auto pressure = all_of<float>(file, "/VTKHDF/PointData/pressure", {Number::float32});
+  const auto strain = all_of<float>(file, "/VTKHDF/PointData/strain", {Number::float32, 6});
   const auto region = all_of<std::int32_t>(file, "/VTKHDF/PointData/region", {Number::int32});
   const auto cells = all_of<std::int64_t>(file, "/VTKHDF/Connectivity", one);
   const auto offsets = all_of<std::int64_t>(file, "/VTKHDF/Offsets", one);
@@ -88,6 +89,8 @@ void expect_frame_of_ids(const fs::path& path, std::int64_t points) {
     for (int row = 0; row < 3; ++row)
       for (int column = 0; column < 3; ++column)  // in memory a tensor lies column by column
         EXPECT_EQ(gradient[9 * p + 3 * row + column], static_cast<float>(test::number_of(id, 2, 3 * column + row)));
+    for (int drawn = 0; const int c : {0, 1, 2, 5, 3, 4})  // VTK: xx, yy, zz, xy, yz, xz; in memory yz, xz, xy
+      EXPECT_EQ(strain[6 * p + static_cast<std::size_t>(drawn++)], static_cast<float>(test::number_of(id, 6, c)));
     EXPECT_EQ(pressure[p], static_cast<float>(test::number_of(id, 4, 0)));
     EXPECT_EQ(region[p], static_cast<std::int32_t>(id % 1000) - 500);
     EXPECT_EQ(cells[p], static_cast<std::int64_t>(p));
@@ -113,7 +116,7 @@ TEST(FrameTest, AParticleFrameHoldsEveryPointOnceWithItsFields) {
     EXPECT_EQ(summary.moment.step, 140);
     EXPECT_EQ(summary.moment.time, 0.25);
     EXPECT_EQ(summary.points, total);
-    EXPECT_EQ(summary.point_fields.size(), 5u);
+    EXPECT_EQ(summary.point_fields.size(), 6u);
     const std::string text = describe(folder.path() / "sand_000007.hdf");
     EXPECT_THAT(text, HasSubstr("frame 7, step 140, time 0.25 s"));
     EXPECT_THAT(text, ::testing::ContainsRegex("velocity_gradient +tensor 3x3 +\\[1/s\\]"));

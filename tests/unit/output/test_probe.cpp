@@ -107,6 +107,8 @@ TEST(ProbeTest, ScalarsAreNamedWithTheirComponents) {
   EXPECT_EQ(ScalarField(table, "pressure")(1), test::number_of(id, 4, 0));
   EXPECT_EQ(ScalarField(table, "position_z")(1), test::number_of(id, 0, 2));
   EXPECT_EQ(ScalarField(table, "velocity_gradient_xy")(1), table.get<Affine>()[1](0, 1));
+  EXPECT_EQ(ScalarField(table, "strain_zz")(1), table.get<test::Strain>()[1].zz);
+  EXPECT_EQ(ScalarField(table, "strain_xy")(1), table.get<test::Strain>()[1].xy);
   EXPECT_EQ(ScalarField(table, "region")(1), static_cast<Real>(id) - 500);
   EXPECT_EQ(ScalarField(table, "id")(1), static_cast<Real>(id));
   EXPECT_EQ(ScalarField(table, "velocity_y").unit(), "m/s");
