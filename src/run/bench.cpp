@@ -101,8 +101,7 @@ struct Work {
 };
 
 /// Every column of points read or written once by each phase that needs it, and the multiplications and additions of
-/// the loops over nodes (src/transfer/transfer.cpp) with n nodes along each axis. `kept`: bytes that
-/// a law keeps of a point.
+/// the loops over nodes (src/transfer/transfer.cpp) with n nodes along each axis. `kept`: bytes that a law keeps of a point.
 std::array<Work, 4> least_work(KernelKind kernel, Real kept) {
   constexpr Real scalar = sizeof(Real), vector = sizeof(Vec3), matrix = sizeof(Mat3), index = sizeof(std::uint32_t);
   const Real n = static_cast<int>(kernel) + 2;
