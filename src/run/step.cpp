@@ -319,7 +319,7 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given, StepReport& report) {
             if (is_implicit()) std::fill(forces.A.begin(), forces.A.end(), Mat3::Zero());  // the solve has them
             else clock.measure(rows.size(), [&] { set.respond(rows, forces); });
           },
-          dt, layer_.inertia);
+          dt, layer_.inertia, RowsAhead(sets_[s].points->points()));
       timers_.move(clock.seconds(), "scatter", "law");
     }
   }
@@ -467,7 +467,8 @@ void Stepper::commit(Real dt) {
                clock.measure(rows.size(), [&] {
                  by_thread[static_cast<std::size_t>(omp_get_thread_num())].include(set.commit(rows, dt, motion));
                });
-             });
+             },
+             RowsAhead(set.points()));
       timers_.move(clock.seconds(), "gather", "law");
       for (const StepLimit& limit : by_thread) state_.limits[sets_[s].body].include(limit);
     }

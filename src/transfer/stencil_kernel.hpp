@@ -117,6 +117,27 @@ inline auto chunks_of(const Bins& bins, const Bin& bin) {
   return chunks_of(bins.order().subspan(bin.begin, bin.end - bin.begin));
 }
 
+/// Fetches the rows of the next chunk, some lines of memory for each point of this one, of several columns: memory then
+/// works while nodes are summed, and does not get more orders at once than it can take. Changes no number.
+class NextChunk {
+ public:
+  /// Of this chunk; rows that lie apart are left alone.
+  void find(const RowsAhead& ahead, const Bins& bins, ChunkRows chunk) {
+    const ChunkRows next = bins.after(chunk);
+    entries_ = chunk.size();
+    if (next.empty() || next.back() - next.front() >= 2 * most_rows_in_chunk) lines_.clear();
+    else ahead.find(next.front(), next.back() - next.front() + 1, lines_);
+  }
+  /// At entry k of this chunk.
+  [[gnu::always_inline]] void fetch(std::size_t k) const {
+    for (std::size_t i = k; i < lines_.size(); i += entries_) __builtin_prefetch(lines_[i]);
+  }
+
+ private:
+  RowsAhead::Lines lines_;
+  std::size_t entries_ = 1;
+};
+
 /// The nodes that the points of one bin reach: its block and the seven neighbours towards +x, +y, +z.
 struct Tile {
   static constexpr int edge = tile_edge;
@@ -195,11 +216,13 @@ template <class Kernel, class W>
 
 /// sum_i w_ip a_i and sum_i a_i G_ip^T of every entry, dimension by dimension: z, y, x.
 template <class Kernel>
-void gather_chunk(const Stencils<Kernel>& stencils, const Tile& tile, Real dx, ChunkBuffer& chunk) {
+void gather_chunk(const Stencils<Kernel>& stencils, const Tile& tile, Real dx, ChunkBuffer& chunk,
+                  const NextChunk& next = {}) {
   constexpr int n = Kernel::nodes;
   constexpr bool is_mls = Stencils<Kernel>::is_mls;
   const Real scale = Stencils<Kernel>::per_tilt(dx);
   for (std::size_t k = 0; k < stencils.size(); ++k) {
+    next.fetch(k);
     const auto w = [&stencils, k](int axis) { return [&stencils, k, axis](int i) { return stencils.w(k, i, axis); }; };
     const auto in = [](const Real4(&a)[n]) { return [&a](int i) { return a[i]; }; };
     const Real4* first = tile.at(stencils.place(k));

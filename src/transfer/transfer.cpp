@@ -19,10 +19,11 @@ Mat3 damped(const Mat3& C, Real nu, const Vec3& inertia) { return (1 - nu) * C +
 /// a multiple of w d in both.
 template <class Kernel, bool pushed>
 void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& stencils, ChunkRows rows,
-                   const ScatterPoints& points, const Mat3* A, Real dt, Tile& tile) {
+                   const NextChunk& next, const ScatterPoints& points, const Mat3* A, Real dt, Tile& tile) {
   const Real dx = settings.dx, pull = -dt * Stencils<Kernel>::per_tilt(dx);
   scatter_chunk(
       stencils, tile, [&](std::size_t k) __attribute__((always_inline)) {
+        next.fetch(k);
         const std::uint32_t p = rows[k];
         const Real m = points.m[p];
         const Vec3& v = points.v[p];
@@ -157,7 +158,7 @@ Vec3 moment_of_inertia(const TransferSettings& settings, const Vec3& x) {
 }
 
 void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, const Respond& respond,
-             Real dt, NodeField& inertia) {
+             Real dt, NodeField& inertia, const RowsAhead& ahead) {
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     // Cubes of one colour share no node, and colours follow one another: every node is added to in a fixed order.
@@ -167,6 +168,7 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
       {
         Tile tile;
         Stencils<Kernel> stencils;
+        NextChunk next;
         std::array<Mat3, most_rows_in_chunk + 1> A;  // registers are loaded over a row's end
 #pragma omp for schedule(dynamic)
         for (std::size_t c = 0; c < cubes.size(); ++c)
@@ -175,8 +177,10 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
             for (const ChunkRows rows : chunks_of(bins, bin)) {
               respond(rows, {std::span(A.data(), rows.size())});
               stencils.find(rows, points.x, origin_of(bin), settings.dx);
-              if (points.f.empty()) scatter_chunk<Kernel, false>(settings, stencils, rows, points, A.data(), dt, tile);
-              else scatter_chunk<Kernel, true>(settings, stencils, rows, points, A.data(), dt, tile);
+              next.find(ahead, bins, rows);
+              if (points.f.empty())
+                scatter_chunk<Kernel, false>(settings, stencils, rows, next, points, A.data(), dt, tile);
+              else scatter_chunk<Kernel, true>(settings, stencils, rows, next, points, A.data(), dt, tile);
             }
             tile.add_to(inertia, bin);
           }
@@ -186,7 +190,7 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
 }
 
 void gather(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& velocity,
-            const Receive& receive) {
+            const Receive& receive, const RowsAhead& ahead) {
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     const auto all = bins.bins();
@@ -195,13 +199,15 @@ void gather(const TransferSettings& settings, const Bins& bins, std::span<const 
     {
       Tile tile;
       Stencils<Kernel> stencils;
+      NextChunk next;
       ChunkBuffer chunk;
 #pragma omp for schedule(dynamic, at_once)
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         tile.load_from(velocity, all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
-          gather_chunk(stencils, tile, settings.dx, chunk);
+          next.find(ahead, bins, rows);
+          gather_chunk(stencils, tile, settings.dx, chunk, next);
           receive(rows, chunk.motion(rows));
         }
       }

@@ -2,9 +2,11 @@
 // Points binned by the block their kernel starts in: the order in which the kernels visit them.
 
 #include "weft/base/kinds.hpp"
+#include "weft/fields/chunk.hpp"
 #include "weft/grid/block_map.hpp"
 #include "weft/parallel/ship.hpp"
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -72,6 +74,11 @@ class Bins {
 
   std::span<const Bin> bins() const { return bins_; }
   std::span<const std::uint32_t> order() const { return order_; }
+  /// The rows that are visited after a chunk of the order, as many as the next chunk may have.
+  ChunkRows after(ChunkRows chunk) const {
+    const std::size_t end = static_cast<std::size_t>(chunk.data() - order_.data()) + chunk.size();
+    return order().subspan(end, std::min(most_rows_in_chunk, order_.size() - end));
+  }
   /// The cubes of one colour (parity of their coordinates): tiles of different ones do not overlap.
   std::span<const BinRange> of_colour(int colour) const { return colours_[colour]; }
   /// The bins of a cube.

@@ -10,10 +10,11 @@
 // cubic kernels (moving least squares), grad w_ip for the linear one, whose D is singular at nodes.
 //
 // Points are visited chunk by chunk: what a body computes for a chunk, and what a chunk receives, passes through a
-// buffer of the visiting thread and is never stored for all points.
+// buffer of the visiting thread and is never stored for all points. The rows of the next chunk are fetched meanwhile.
 
 #include "weft/base/kinds.hpp"
 #include "weft/fields/chunk.hpp"
+#include "weft/fields/rows_ahead.hpp"
 #include "weft/grid/node_field.hpp"
 #include "weft/transfer/bins.hpp"
 
@@ -42,13 +43,14 @@ using Respond = std::function<void(ChunkRows, const ChunkForces&)>;
 using Receive = std::function<void(ChunkRows, const ChunkMotion&)>;
 
 /// Adds the points' mass, momentum and dt * force to `inertia` (owned and ghost blocks). The order of additions depends
-/// on the points alone, so the number of threads changes no bit.
+/// on the points alone, so the number of threads changes no bit. ahead: of all that is read for a chunk.
 void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, const Respond& respond,
-             Real dt, NodeField& inertia);
+             Real dt, NodeField& inertia, const RowsAhead& ahead = {});
 
-/// Hands every chunk its motion in the field `velocity` (owned and ghost blocks).
+/// Hands every chunk its motion in the field `velocity` (owned and ghost blocks). ahead: of all that is read and written
+/// for a chunk.
 void gather(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& velocity,
-            const Receive& receive);
+            const Receive& receive, const RowsAhead& ahead = {});
 
 /// The point with the largest gathered gradient.
 struct Steepest {

@@ -1,5 +1,6 @@
 // Tables: columns of equal length that are added, resized, reordered and looked at.
 
+#include "weft/fields/rows_ahead.hpp"
 #include "weft/fields/table.hpp"
 
 #include <gtest/gtest.h>
@@ -239,6 +240,25 @@ TEST(TableTest, RowsOfATableLargerThanCachesAreReorderedAsOthersAre) {
     ASSERT_TRUE((table.get<ElasticF>()[r].array() == -was).all());
     ASSERT_EQ(table.get<Kind>()[r], static_cast<std::int32_t>(order[r]));
   }
+}
+
+TEST(TableTest, LinesAheadCoverTheVectorsAndMatricesOfALargeState) {
+  Table table = five_rows();
+  RowsAhead::Lines lines;
+  RowsAhead(table).find(1, 3, lines);
+  EXPECT_TRUE(lines.empty());
+
+  table.resize(RowsAhead::near_enough / (sizeof(Vec3) + sizeof(Mat3)) + 1);
+  RowsAhead(table).find(1, 3, lines);
+  std::size_t seen = 0;
+  for (const char* name : {"position", "elastic_deformation"}) {
+    const ColumnView column = table.column(name);
+    for (const std::byte* at = column.row(1); at < column.row(4); at += 64, ++seen) {
+      ASSERT_LT(seen, lines.size());
+      EXPECT_EQ(lines[seen], at) << name;
+    }
+  }
+  EXPECT_EQ(seen, lines.size());
 }
 
 }  // namespace

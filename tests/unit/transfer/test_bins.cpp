@@ -242,6 +242,18 @@ TEST(BinsTest, PointsThatWanderFromBlockToBlockKeepTheOrder) {
   EXPECT_GT(bins.disorder(), 0.05);
 }
 
+TEST(BinsTest, AfterAChunkComeTheRowsThatAreVisitedNext) {
+  const Cloud cloud = random_cloud(150, 0.25, 5);
+  Bins bins;
+  bins.sort(0.25, cloud.x, cloud.id);
+  const ChunkRows order = bins.order();
+  for (const auto & [first, size] : {std::pair{0, 64}, {0, 10}, {40, 64}, {100, 40}, {100, 50}}) {
+    const ChunkRows next = bins.after(order.subspan(first, size));
+    EXPECT_EQ(next.data(), order.data() + first + size);
+    EXPECT_EQ(next.size(), static_cast<std::size_t>(std::min(64, 150 - first - size)));
+  }
+}
+
 TEST(BinsTest, NoPointsGiveNoBins) {
   Bins bins;
   bins.sort(0.1, {}, {});
