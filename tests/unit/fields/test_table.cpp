@@ -251,7 +251,7 @@ TEST(TableTest, LinesAheadCoverTheVectorsAndMatricesOfALargeState) {
   table.resize(RowsAhead::near_enough / (sizeof(Vec3) + sizeof(Mat3)) + 1);
   RowsAhead(table).find(1, 3, lines);
   std::size_t seen = 0;
-  for (const char* name : {"position", "elastic_deformation"}) {
+  for (const char* name : {"position", "elastic_deformation", "strain"}) {
     const ColumnView column = table.column(name);
     for (const std::byte* at = column.row(1); at < column.row(4); at += 64, ++seen) {
       ASSERT_LT(seen, lines.size());
