@@ -250,30 +250,31 @@ class Continuum final : public Body, public TrialBody {
     return sum_of_lanes(sums) / rest_density_;
   }
 
-  Table observe() const override {
+  using Body::observe;
+  Table observe(std::size_t first, std::size_t count) const override {
     Table shown = Table::with<Pressure, VonMisesStress, PlasticMeasure, Density, CauchyStress>();
     if constexpr (!L::yields) shown.add<VolumeRatio>();
-    shown.resize(points_.rows(), points_.owned());
+    shown.resize(count);
     const auto elastic = points_.get<Kept>();
     const VolumeRatios<L> volume_ratios(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
-    const auto pressure = shown.get<Pressure>(), von_mises = shown.get<VonMisesStress>(),
-               plastic = shown.get<PlasticMeasure>(), density = shown.get<Density>();
-    const auto stress = shown.get<CauchyStress>();
-    const std::size_t points = points_.owned(), packs = (points + Pack::size - 1) / Pack::size;
+    const auto plastic = shown.get<PlasticMeasure>();
+    const std::size_t packs = (count + Pack::size - 1) / Pack::size;
 #pragma omp parallel for schedule(static)
     for (std::size_t k = 0; k < packs; ++k) {
-      const PackRows rows = PackRows::range(k * Pack::size, points);
-      store(stress_in(rows, memory, volume_ratios), rows, stress);
-      for (int lane = 0; lane < rows.count; ++lane) {
-        const std::size_t p = rows.row[lane];
-        pressure[p] = -stress[p].trace() / 3;
-        von_mises[p] = std::sqrt(1.5) * (stress[p] + pressure[p] * Mat3::Identity()).norm();
-        plastic[p] = L::plastic_measure(constants_, memory.load(p));
-        const Real J = volume_ratios.of(p, elastic[p]);
-        density[p] = rest_density_ / J;
-        if constexpr (!L::yields) shown.get<VolumeRatio>()[p] = J;
-      }
+      const PackRows rows = PackRows::range(first + k * Pack::size, first + count),
+                     entries = PackRows::range(k * Pack::size, count);
+      const Pack J = volume_ratios.load(rows, load(elastic, rows));
+      const Matrix3<Pack> stress = stress_in(rows, memory, J);
+      const Pack pressure = -stress.trace() / 3;
+      const Matrix3<Pack> deviator = stress + pressure * Matrix3<Pack>::Identity();
+      store(stress, entries, shown.get<CauchyStress>());
+      store(pressure, entries, shown.get<Pressure>());
+      store(Pack(std::sqrt(1.5) * sqrt(Pack(deviator.squaredNorm()))), entries, shown.get<VonMisesStress>());
+      store(Pack(rest_density_ / J), entries, shown.get<Density>());
+      if constexpr (!L::yields) store(J, entries, shown.get<VolumeRatio>());
+      for (int lane = 0; lane < rows.count; ++lane)
+        plastic[entries.row[lane]] = L::plastic_measure(constants_, memory.load(rows.row[lane]));
     }
     return shown;
   }
@@ -313,12 +314,9 @@ class Continuum final : public Body, public TrialBody {
     });
   }
 
-  /// Cauchy stress [Pa].
-  [[gnu::flatten]] Matrix3<Pack> stress_in(const PackRows& rows, const Columns& memory,
-                                           const VolumeRatios<L>& volume_ratios) const {
-    const auto now = load(points_.get<Kept>(), rows);
-    const Pack J = volume_ratios.load(rows, now);
-    Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), now);
+  /// Cauchy stress [Pa] at volume ratio J.
+  [[gnu::flatten]] Matrix3<Pack> stress_in(const PackRows& rows, const Columns& memory, const Pack& J) const {
+    Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), load(points_.get<Kept>(), rows));
     if constexpr (L::viscous) tau += L::viscous_stress(constants_, J, load(points_.get<Affine>(), rows));
     return tau * Pack(1 / J);
   }

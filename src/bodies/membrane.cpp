@@ -83,12 +83,6 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     bending_.add_stiffness(x, definite, stiffness);
   }
 
-  Table observe() const override {
-    Table shown;
-    shown.resize(points_.rows(), points_.owned());
-    return shown;
-  }
-
   Picture picture() const override {
     Picture picture{K::corners, {}, Table::with<Stretch, Pressure>(), &forest()};
     std::vector<Real> stretch, pressure;

@@ -86,12 +86,6 @@ class ShellBody final : public MeshBody, public TrialMesh {
   void add_stiffness(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
                      MeshStiffness& stiffness) const override;
 
-  Table observe() const override {
-    Table shown;
-    shown.resize(points_.rows(), points_.owned());
-    return shown;
-  }
-
   Picture picture() const override;
   std::span<const Vec3> rest_places() const override { return whole().mesh.points; }
   Sites sites(const ElementRange& range) const override { return sites_of(whole().mesh, range); }

@@ -56,15 +56,19 @@ int drawn_place(RowShape shape, int c) {
 /// Puts the reals of rows [first, first + count) to `to`.
 template <class T>
 void draw_reals(const Real* from, RowShape shape, std::size_t first, std::size_t count, std::byte* to) {
-  const int components = shape.components();
+  const auto components = static_cast<std::size_t>(shape.components());
+  from += first * components;
+  const auto draw = [&](std::size_t here, std::size_t drawn) {
+    const T value = static_cast<T>(from[here]);
+    std::memcpy(to + drawn * sizeof(T), &value, sizeof(T));
+  };
+  if (shape.cols == 1 && shape != shape_of<Symmetric3<Real>>()) {  // all stand where they stood
+    for (std::size_t k = 0; k < count * components; ++k) draw(k, k);
+    return;
+  }
   for (std::size_t r = 0; r < count; ++r)
-    for (int c = 0; c < components; ++c) {
-      const int drawn = drawn_place(shape, c);
-      const T value =
-          static_cast<T>(from[(first + r) * static_cast<std::size_t>(components) + static_cast<std::size_t>(c)]);
-      std::memcpy(to + (r * static_cast<std::size_t>(components) + static_cast<std::size_t>(drawn)) * sizeof(T), &value,
-                  sizeof(T));
-    }
+    for (std::size_t c = 0; c < components; ++c)
+      draw(r * components + c, r * components + static_cast<std::size_t>(drawn_place(shape, static_cast<int>(c))));
 }
 
 HdfWriter::Produce drawn_rows(const std::byte* data, RowShape shape, bool double_precision) {
@@ -98,6 +102,28 @@ void add_fields(HdfWriter& file, const std::string& group, std::span<const Colum
                   drawn_rows(field.data, field.shape, double_precision));
     file.set_attribute(data_set, "unit", std::string(field.label.unit));
   }
+}
+
+void add_computed(HdfWriter& file, const std::string& group, const ComputedFields& fields, std::size_t rows,
+                  bool double_precision) {
+  if (fields.columns.empty()) return;
+  std::vector<HdfWriter::Named> data_sets;
+  for (const ColumnView& field : fields.columns)
+    data_sets.push_back({fmt::format("{}/{}", group, field.label.name), drawn_type(field.shape, double_precision)});
+  file.add_together(data_sets, rows, [&fields, double_precision](std::size_t first, std::size_t count, auto to) {
+    constexpr std::size_t at_once = 4096;  // what is computed stays in the caches
+    for (std::size_t done = 0; done < count; done += at_once) {
+      const std::size_t here = std::min(at_once, count - done);
+      Table table = fields.rows(first + done, here);
+      for (std::size_t k = 0; k < fields.columns.size(); ++k) {
+        const ColumnView column = table.column(std::string(fields.columns[k].label.name));
+        drawn_rows(column.data, column.shape, double_precision)(
+            0, here, to[k] + done * drawn_type(column.shape, double_precision).bytes());
+      }
+    }
+  });
+  for (std::size_t k = 0; k < data_sets.size(); ++k)
+    file.set_attribute(data_sets[k].name, "unit", std::string(fields.columns[k].label.unit));
 }
 
 void add_mesh(const Comm& comm, HdfWriter& file, const FrameMesh& mesh, bool double_precision) {
@@ -136,6 +162,7 @@ void add_mesh(const Comm& comm, HdfWriter& file, const FrameMesh& mesh, bool dou
   file.add_rows("/VTKHDF/Types", {Number::uint8}, cells,
                 computed_rows<std::uint8_t>([type = names.vtk](std::size_t) { return type; }));
   add_fields(file, "/VTKHDF/PointData", mesh.point_fields, points, double_precision);
+  add_computed(file, "/VTKHDF/PointData", mesh.computed, points, double_precision);
   add_fields(file, "/VTKHDF/CellData", mesh.cell_fields, cells, double_precision);
 }
 
@@ -195,7 +222,11 @@ std::string xdmf_fields(const std::string& file, const char* group, const char* 
                         const std::vector<FrameField>& fields) {
   std::string text;
   for (const FrameField& field : fields) {
-    const char* type = field.components == 1 ? "Scalar" : field.components == 3 ? "Vector" : "Tensor";
+    // XDMF knows a symmetric tensor too, in an order of its own.
+    const char* type = field.components == 1   ? "Scalar"
+                       : field.components == 3 ? "Vector"
+                       : field.components == 9 ? "Tensor"
+                                               : "Matrix";
     text +=
         fmt::format("        <Attribute Name=\"{}\" AttributeType=\"{}\" Center=\"{}\">{}</Attribute>\n", field.name,
                     type, center, data_item(file, fmt::format("/VTKHDF/{}/{}", group, field.name), rows, field));

@@ -13,6 +13,9 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <iterator>
+#include <numeric>
 #include <utility>
 
 namespace weft {
@@ -171,6 +174,18 @@ std::vector<Region> structure_of(const FileLayout& layout, const std::filesystem
   return structure;
 }
 
+void HdfWriter::add_together(std::vector<Named> data_sets, std::size_t own_rows, ProduceTogether produce) {
+  sources_.push_back({data_sets.size(), own_rows, std::move(produce)});
+  std::move(data_sets.begin(), data_sets.end(), std::back_inserter(data_sets_));
+}
+
+void HdfWriter::add_rows(const std::string& data_set, RowType type, std::size_t own_rows, Produce produce) {
+  add_together({{data_set, type}}, own_rows,
+               [produce = std::move(produce)](std::size_t first, std::size_t count, std::span<std::byte* const> to) {
+                 produce(first, count, to[0]);
+               });
+}
+
 void HdfWriter::add_rows(const std::string& data_set, RowType type, std::size_t own_rows, const void* rows) {
   add_rows(data_set, type, own_rows, [=](std::size_t first, std::size_t count, std::byte* to) {
     std::memcpy(to, static_cast<const std::byte*>(rows) + first * type.bytes(), count * type.bytes());
@@ -191,7 +206,7 @@ void HdfWriter::make_structure(FileLayout& layout, std::vector<std::string>& pie
     const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
     demand(file.valid(), "a file in memory");
     for (const std::string& group : groups_) demand(make_group(file, group), "group " + group);
-    for (const DataSet& set : data_sets_)
+    for (const Named& set : data_sets_)
       demand(make_data_set(file, set.name, set.type, layout.data_sets.at(set.name)), "data set " + set.name);
     for (const Attribute& a : attributes_)
       demand(make_attribute(file, a.object, a.name, a.value), fmt::format("attribute {} of {}", a.name, a.object));
@@ -209,23 +224,32 @@ void HdfWriter::make_structure(FileLayout& layout, std::vector<std::string>& pie
 /// Puts this rank's rows, of which those of data set s begin with row first[s] of all, to their places.
 void HdfWriter::write_own_rows(const FileLayout& layout, std::span<const std::int64_t> first,
                                std::span<std::uint64_t> digests, const std::filesystem::path& path) const {
-  if (std::all_of(data_sets_.begin(), data_sets_.end(), [](const DataSet& set) { return set.own_rows == 0; })) return;
+  if (std::all_of(sources_.begin(), sources_.end(), [](const Source& source) { return source.own_rows == 0; })) return;
   Descriptor file(path, O_WRONLY);
   std::vector<std::byte> buffer;
-  for (std::size_t s = 0; s < data_sets_.size(); ++s) {
-    const DataSet& set = data_sets_[s];
-    const std::size_t row_bytes = set.type.bytes();
+  std::vector<std::byte*> to;
+  std::size_t s = 0;
+  for (const Source& source : sources_) {
+    const auto sets = std::span(data_sets_).subspan(s, source.data_sets);
+    const std::size_t row_bytes = std::transform_reduce(sets.begin(), sets.end(), std::size_t{0}, std::plus{},
+                                                        [](const Named& set) { return set.type.bytes(); });
     const std::size_t portion = std::max<std::size_t>(portion_bytes / row_bytes, 1);
-    for (std::size_t begin = 0; begin < set.own_rows; begin += portion) {
-      const std::size_t count = std::min(portion, set.own_rows - begin);
+    for (std::size_t begin = 0; begin < source.own_rows; begin += portion) {
+      const std::size_t count = std::min(portion, source.own_rows - begin);
       buffer.resize(std::max(buffer.size(), count * row_bytes));
-      set.produce(begin, count, buffer.data());
-      const std::uint64_t row = static_cast<std::uint64_t>(first[s]) + begin;
-      digests[s] += digest_of_rows(buffer.data(), count, row_bytes, row);
-      const std::uint64_t offset = layout.data_sets.at(set.name).offset + row * row_bytes;
-      file.write(buffer.data(), count * row_bytes, offset);
-      file.start_flush(count * row_bytes, offset);
+      to.assign(1, buffer.data());
+      for (const Named& set : sets) to.push_back(to.back() + count * set.type.bytes());
+      source.produce(begin, count, std::span(to).first(sets.size()));
+      for (std::size_t k = 0; k < sets.size(); ++k) {
+        const std::size_t bytes = sets[k].type.bytes();
+        const std::uint64_t row = static_cast<std::uint64_t>(first[s + k]) + begin;
+        digests[s + k] += digest_of_rows(to[k], count, bytes, row);
+        const std::uint64_t offset = layout.data_sets.at(sets[k].name).offset + row * bytes;
+        file.write(to[k], count * bytes, offset);
+        file.start_flush(count * bytes, offset);
+      }
     }
+    s += sets.size();
   }
   file.flush();
   file.close();
@@ -234,10 +258,12 @@ void HdfWriter::write_own_rows(const FileLayout& layout, std::span<const std::in
 FileLayout HdfWriter::write(const std::filesystem::path& path) const {
   FileLayout layout;
   std::vector<std::int64_t> first;
-  for (const DataSet& set : data_sets_) {
-    const auto own = static_cast<std::int64_t>(set.own_rows);
-    first.push_back(comm_.offset(own));
-    layout.data_sets[set.name] = {comm_.sum(own), set.type.bytes(), 0, 0};
+  for (std::size_t s = 0; const Source& source : sources_) {
+    const auto own = static_cast<std::int64_t>(source.own_rows), before = comm_.offset(own), all = comm_.sum(own);
+    for (const std::size_t end = s + source.data_sets; s < end; ++s) {
+      first.push_back(before);
+      layout.data_sets[data_sets_[s].name] = {all, data_sets_[s].type.bytes(), 0, 0};
+    }
   }
   std::vector<std::string> pieces;
   comm_.agree([&] {

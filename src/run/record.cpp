@@ -121,14 +121,17 @@ std::vector<HistoryColumn> history_columns(const Scene& scene) {
   return columns;
 }
 
-/// The columns that the deck asks for, as far as this body has them.
-std::vector<ColumnView> chosen_fields(const Scene& scene, Table& points, Table& observed) {
-  std::vector<ColumnView> fields{points.column(Id::label.name)};
+/// The columns of the table that the deck asks for.
+std::vector<ColumnView> chosen_fields(const Scene& scene, Table& table) {
+  std::vector<ColumnView> fields;
   for (const std::string& name : scene.deck.output.fields)
-    for (Table* table : {&points, &observed}) {
-      const ColumnView column = table->column(name);
-      if (column.row_bytes > 0) fields.push_back(column);
-    }
+    if (const ColumnView column = table.column(name); column.row_bytes > 0) fields.push_back(column);
+  return fields;
+}
+/// Those of a body's points, and who they are.
+std::vector<ColumnView> chosen_state(const Scene& scene, Table& points) {
+  std::vector<ColumnView> fields = chosen_fields(scene, points);
+  fields.insert(fields.begin(), points.column(Id::label.name));
   return fields;
 }
 
@@ -182,7 +185,7 @@ void check_field_names(const Scene& scene) {
         known.emplace_back(column.label.name);
   };
   for (const auto& body : scene.bodies) {
-    Table observed = body->observe();
+    Table observed = body->observe(0, 0);
     learn(body->points());
     learn(observed);
     Picture picture = body->picture();
@@ -190,7 +193,7 @@ void check_field_names(const Scene& scene) {
   }
   // What bodies of other kinds have may be named: the default names it.
   const auto other = make_continuum("", Chosen<FixedCorotated>{}, 1);
-  Table observed = other->observe();
+  Table observed = other->observe(0, 0);
   learn(observed);
   learn(other->points());
   std::vector<std::string> complaints;
@@ -265,19 +268,23 @@ std::vector<Real> Recorder::history_row(const Scene& scene, const RunState& stat
 void Recorder::write_frame(const Scene& scene, const RunState& state, const Stepper& stepper) {
   const FrameMoment moment{state.next_frame, state.step, state.time};
   for (const auto& body : scene.bodies) {
-    Table observed = body->observe();
     Picture picture = body->picture();
     const bool is_of_rows = !comm_.any(!picture.points.empty());  // some ranks may have nothing to draw
-    const auto fields = is_of_rows ? chosen_fields(scene, body->points(), observed) : std::vector<ColumnView>();
-    std::vector<ColumnView> cell_fields;
-    for (const std::string& name : scene.deck.output.fields)
-      if (const ColumnView column = picture.fields.column(name); column.row_bytes > 0) cell_fields.push_back(column);
+    std::vector<ColumnView> fields;
+    ComputedFields computed;
+    Table observed = body->observe(0, 0);
+    if (is_of_rows) {
+      fields = chosen_state(scene, body->points());
+      computed = {chosen_fields(scene, observed),
+                  [&body](std::size_t first, std::size_t count) { return body->observe(first, count); }};
+    }
+    const std::vector<ColumnView> cell_fields = chosen_fields(scene, picture.fields);
     if (picture.forest != nullptr) share_points(comm_, picture);
     series(body->name())
         .write(moment, {kind_of(picture),
                         is_of_rows ? std::as_const(body->points()).get<Position>().first(body->points().owned())
                                    : std::span<const Vec3>(picture.points),
-                        picture.cells, fields, cell_fields, picture.forest != nullptr});
+                        picture.cells, fields, cell_fields, picture.forest != nullptr, computed});
   }
   for (const Wall& wall : scene.walls) {
     const bool is_first = moment.frame == 0;
@@ -316,7 +323,8 @@ void Recorder::write_crash(const Scene& scene, const RunState& state, const Susp
     const auto suspects = suspicions_of(points, suspicions);
     std::transform(suspects.begin(), suspects.end(), marks.get<Suspect>().begin(),
                    [](Suspicion suspicion) { return static_cast<std::int32_t>(suspicion); });
-    auto fields = chosen_fields(scene, points, observed);
+    std::vector<ColumnView> fields = chosen_state(scene, points);
+    for (const ColumnView& field : chosen_fields(scene, observed)) fields.push_back(field);
     fields.push_back(marks.column(Suspect::label.name));
     FrameSeries(comm_, folder, body->name(), double_precision_)
         .write({state.step, state.step, state.time},
@@ -327,12 +335,14 @@ void Recorder::write_crash(const Scene& scene, const RunState& state, const Susp
 std::uint64_t scene_frame_bytes(const Comm& comm, const Scene& scene) {
   std::uint64_t sum = 0;
   for (const auto& body : scene.bodies) {
-    Table observed = body->observe();
+    Table observed = body->observe(0, 0);
+    std::vector<ColumnView> fields = chosen_state(scene, body->points());
+    for (const ColumnView& field : chosen_fields(scene, observed)) fields.push_back(field);
     const Picture picture = body->picture();
     const auto points = comm.sum(static_cast<std::int64_t>(body->points().owned()));
     const auto cells = comm.sum(static_cast<std::int64_t>(picture.cells.size()) / picture.corners);
-    sum += frame_bytes(kind_of(picture), points, picture.corners == 1 ? points : cells,
-                       chosen_fields(scene, body->points(), observed), scene.deck.output.double_precision);
+    sum += frame_bytes(kind_of(picture), points, picture.corners == 1 ? points : cells, fields,
+                       scene.deck.output.double_precision);
   }
   return sum;
 }

@@ -100,8 +100,16 @@ class Body : public PointSet {
   virtual StepLimit limit_from(std::size_t first_row);
   /// Stored elastic energy of this rank's part [J].
   virtual Real elastic_energy() const = 0;
-  /// Quantities for frames and probes that are computed from the state, in columns of their own; rows as in points().
-  virtual Table observe() const = 0;
+  /// Quantities for frames and probes that are computed from the state of the owned rows [first, first + count), in
+  /// columns of their own.
+  virtual Table observe(std::size_t first, std::size_t count) const {
+    static_cast<void>(first);
+    Table nothing;
+    nothing.resize(count);
+    return nothing;
+  }
+  /// Of all owned rows.
+  Table observe() const { return observe(0, points().owned()); }
   virtual Picture picture() const { return {}; }
 
  private:

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -19,6 +20,12 @@ enum class CellKind { vertex, line, triangle, hexahedron };
 /// Corners of a cell: 1, 2, 3, 8 (hexahedra in the order of VTK).
 int corners(CellKind kind);
 
+/// Fields of points that are computed while they are written.
+struct ComputedFields {
+  std::vector<ColumnView> columns;                                  ///< Names and shapes; without rows.
+  std::function<Table(std::size_t first, std::size_t count)> rows;  ///< The columns, among others, of so many points.
+};
+
 /// This rank's share of the drawn object. Cells name points of this rank unless `shared`; ranks with nothing give empty
 /// spans.
 struct FrameMesh {
@@ -28,6 +35,7 @@ struct FrameMesh {
   std::span<const ColumnView> point_fields;   ///< Rows: points first; extra rows (ghosts) are not written.
   std::span<const ColumnView> cell_fields{};  ///< Rows: cells first.
   bool shared = false;                        ///< Cells name points of all ranks together, counted rank after rank.
+  ComputedFields computed{};                  ///< More fields of points.
 };
 
 /// When a frame was taken.
@@ -40,7 +48,7 @@ struct FrameMoment {
 /// What a frame file says of itself.
 struct FrameField {
   std::string name, unit;
-  int components;      ///< 1, 3, or 9 (a tensor, row by row).
+  int components;      ///< 1, 3, 6 (a symmetric tensor: xx, yy, zz, xy, yz, xz) or 9 (a tensor, row by row).
   std::string number;  ///< "Float" or "Int".
   int bytes;           ///< Of one number.
 };

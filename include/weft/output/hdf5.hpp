@@ -71,11 +71,17 @@ class HdfWriter {
   using Produce = std::function<void(std::size_t first, std::size_t count, std::byte* to)>;
   /// A data set made of `own_rows` rows of each rank, in rank order. Rows are asked for in portions while they are
   /// written, so that what is computed on the way into the file never exists as a whole.
-  void add_rows(const std::string& data_set, RowType type, std::size_t own_rows, Produce produce) {
-    data_sets_.push_back({data_set, type, own_rows, std::move(produce)});
-  }
+  void add_rows(const std::string& data_set, RowType type, std::size_t own_rows, Produce produce);
   /// The same from rows that lie in memory, one after another, until the file is written.
   void add_rows(const std::string& data_set, RowType type, std::size_t own_rows, const void* rows);
+  struct Named {
+    std::string name;
+    RowType type;
+  };
+  /// Puts rows [first, first + count) of each of several data sets to to[0], to[1], ...
+  using ProduceTogether = std::function<void(std::size_t first, std::size_t count, std::span<std::byte* const> to)>;
+  /// Data sets whose rows are asked for together, portion by portion.
+  void add_together(std::vector<Named> data_sets, std::size_t own_rows, ProduceTogether produce);
 
   /// Afterwards the file (replaced if it was there) is complete and on the disk. The space is reserved at once where
   /// the file system can do that. Throws Error(file_system) on all ranks. Collective.
@@ -86,11 +92,10 @@ class HdfWriter {
     std::string object, name;
     Value value;
   };
-  struct DataSet {
-    std::string name;
-    RowType type;
+  struct Source {
+    std::size_t data_sets;  ///< So many, after those of the sources before.
     std::size_t own_rows;
-    Produce produce;
+    ProduceTogether produce;
   };
   void make_structure(FileLayout& layout, std::vector<std::string>& pieces, const std::filesystem::path& path) const;
   void write_own_rows(const FileLayout& layout, std::span<const std::int64_t> first, std::span<std::uint64_t> digests,
@@ -99,7 +104,8 @@ class HdfWriter {
   Comm comm_;
   std::vector<std::string> groups_;
   std::vector<Attribute> attributes_;
-  std::vector<DataSet> data_sets_;
+  std::vector<Named> data_sets_;
+  std::vector<Source> sources_;
 };
 
 struct DataSetShape {

@@ -318,6 +318,18 @@ TYPED_TEST(ContinuumTest, EnergyIsSummedOverThePoints) {
   EXPECT_NEAR(body->elastic_energy(), sum, 1e-12 * sum);
 }
 
+TYPED_TEST(ContinuumTest, SomeRowsShowWhatTheyShowAmongAll) {
+  const std::unique_ptr<Body> body = deformed_body<TypeParam>(60);
+  Table all = body->observe();
+  constexpr std::size_t first = 13, count = 30;
+  Table some = body->observe(first, count);
+  ASSERT_EQ(some.rows(), count);
+  for (const ColumnView& column : some.columns())
+    EXPECT_EQ(std::memcmp(column.data, all.column(column.label.name).row(first), count * column.row_bytes), 0)
+        << column.label.name;
+  EXPECT_EQ(body->observe(0, 0).columns().size(), all.columns().size());
+}
+
 TYPED_TEST(ContinuumTest, ShownStressesAreThoseOfTheResponse) {
   using L = TypeParam;
   std::unique_ptr<Body> body = deformed_body<L>(60);

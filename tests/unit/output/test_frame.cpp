@@ -13,6 +13,7 @@
 
 #include <sys/resource.h>
 #include <csignal>
+#include <cstring>
 #include <functional>
 
 namespace weft {
@@ -98,6 +99,28 @@ void expect_frame_of_ids(const fs::path& path, std::int64_t points) {
     EXPECT_EQ(types[p], 1);
   }
   EXPECT_EQ(offsets[n], points);
+}
+
+TEST(FrameTest, FieldsThatAreComputedWhileTheyAreWrittenAreThoseThatLieInMemory) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  Table table = test::body_with(comm, test::uneven_rows(comm, 5000));
+  const std::vector<ColumnView> fields{table.column("id"), table.column("velocity")};
+  FrameMesh mesh;
+  mesh.points = table.get<Position>().first(table.owned());
+  mesh.point_fields = fields;
+  mesh.computed.columns = {table.column("velocity_gradient"), table.column("pressure"), table.column("region"),
+                           table.column("strain")};
+  mesh.computed.rows = [&table](std::size_t first, std::size_t count) {
+    EXPECT_LE(first + count, table.owned());
+    Table some = test::empty_body();
+    some.resize(count);
+    for (const ColumnView& column : some.columns())
+      std::memcpy(column.data, table.column(column.label.name).row(first), count * column.row_bytes);
+    return some;
+  };
+  FrameSeries(comm, folder.path(), "sand", false).write({7, 140, 0.25}, mesh);
+  expect_frame_of_ids(folder.path() / "sand_000007.hdf", comm.sum(static_cast<std::int64_t>(table.owned())));
 }
 
 TEST(FrameTest, AParticleFrameHoldsEveryPointOnceWithItsFields) {
