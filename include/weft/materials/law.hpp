@@ -34,13 +34,22 @@ struct KeepsDeformation {
     return F;
   }
   template <class T>
-  static Matrix3<T> deformation(const Matrix3<T>& F) {
+  static const Matrix3<T>& deformation(const Matrix3<T>& F) {
     return F;
   }
+  /// Assigned number by number: as a whole, compilers copy packs of matrices by slow string instructions.
   template <class Constants, class Memory, class T>
   static Settled<Matrix3<T>, Memory> settle(const Constants& k, const Memory& q, const Matrix3<T>& F, Real dt) {
-    const auto [elastic, after] = Law::return_map(k, q, F, dt);
-    return {elastic, after};
+    Settled<Matrix3<T>, Memory> settled;
+    if constexpr (Law::yields) {
+      const auto returned = Law::return_map(k, q, F, dt);
+      settled.elastic = returned.F;
+      settled.q = returned.q;
+    } else {
+      settled.elastic = F;
+      settled.q = q;
+    }
+    return settled;
   }
 };
 
@@ -140,7 +149,7 @@ concept Law = requires(const typename L::Constants& k, const typename L::Memory&
   { L::stiffness(k, q, F) } -> std::same_as<Real>;
   { L::plastic_measure(k, q) } -> std::same_as<Real>;
   { L::kept(F) } -> std::same_as<typename L::Kept::Value>;
-  { L::deformation(kept) } -> std::same_as<Mat3>;
+  { L::deformation(kept) } -> std::convertible_to<Mat3>;
   { L::energy(k, q, kept) } -> std::same_as<Real>;
   { L::kirchhoff(k, packed_q, L::kept(packed_F)) } -> std::same_as<Matrix3<Pack>>;
   { L::stiffness(k, packed_q, L::kept(packed_F)) } -> std::same_as<Pack>;
