@@ -134,6 +134,12 @@ std::vector<ColumnView> chosen_state(const Scene& scene, Table& points) {
   fields.insert(fields.begin(), points.column(Id::label.name));
   return fields;
 }
+/// What the deck asks for of what a body computes from its state. For as long as the body lives.
+ComputedFields chosen_computed(const Scene& scene, const Body& body) {
+  Table observed = body.observe(0, 0);
+  return {chosen_fields(scene, observed),
+          [&body](std::size_t first, std::size_t count) { return body.observe(first, count); }};
+}
 
 CellKind kind_of(const Picture& picture) {
   WEFT_ENSURE(1 <= picture.corners && picture.corners <= 3);
@@ -272,11 +278,9 @@ void Recorder::write_frame(const Scene& scene, const RunState& state, const Step
     const bool is_of_rows = !comm_.any(!picture.points.empty());  // some ranks may have nothing to draw
     std::vector<ColumnView> fields;
     ComputedFields computed;
-    Table observed = body->observe(0, 0);
     if (is_of_rows) {
       fields = chosen_state(scene, body->points());
-      computed = {chosen_fields(scene, observed),
-                  [&body](std::size_t first, std::size_t count) { return body->observe(first, count); }};
+      computed = chosen_computed(scene, *body);
     }
     const std::vector<ColumnView> cell_fields = chosen_fields(scene, picture.fields);
     if (picture.forest != nullptr) share_points(comm_, picture);
@@ -318,26 +322,29 @@ void Recorder::write_crash(const Scene& scene, const RunState& state, const Susp
   make_folder(comm_, folder);
   for (const auto& body : scene.bodies) {
     Table& points = body->points();
-    Table observed = body->observe(), marks = Table::with<Suspect>();
+    Table marks = Table::with<Suspect>();
     marks.resize(points.owned());
     const auto suspects = suspicions_of(points, suspicions);
     std::transform(suspects.begin(), suspects.end(), marks.get<Suspect>().begin(),
                    [](Suspicion suspicion) { return static_cast<std::int32_t>(suspicion); });
     std::vector<ColumnView> fields = chosen_state(scene, points);
-    for (const ColumnView& field : chosen_fields(scene, observed)) fields.push_back(field);
     fields.push_back(marks.column(Suspect::label.name));
     FrameSeries(comm_, folder, body->name(), double_precision_)
-        .write({state.step, state.step, state.time},
-               {CellKind::vertex, std::as_const(points).get<Position>().first(points.owned()), {}, fields});
+        .write({state.step, state.step, state.time}, {CellKind::vertex,
+                                                      std::as_const(points).get<Position>().first(points.owned()),
+                                                      {},
+                                                      fields,
+                                                      {},
+                                                      false,
+                                                      chosen_computed(scene, *body)});
   }
 }
 
 std::uint64_t scene_frame_bytes(const Comm& comm, const Scene& scene) {
   std::uint64_t sum = 0;
   for (const auto& body : scene.bodies) {
-    Table observed = body->observe(0, 0);
     std::vector<ColumnView> fields = chosen_state(scene, body->points());
-    for (const ColumnView& field : chosen_fields(scene, observed)) fields.push_back(field);
+    for (const ColumnView& field : chosen_computed(scene, *body).columns) fields.push_back(field);
     const Picture picture = body->picture();
     const auto points = comm.sum(static_cast<std::int64_t>(body->points().owned()));
     const auto cells = comm.sum(static_cast<std::int64_t>(picture.cells.size()) / picture.corners);
