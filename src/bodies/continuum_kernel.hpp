@@ -110,8 +110,7 @@ class Continuum final : public Body, public TrialBody {
   }
 
   StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override {
-    const auto x = points_.get<Position>(), v = points_.get<Velocity>();
-    const auto C = points_.get<Affine>();
+    const auto x = points_.get<Position>();
     const auto elastic = points_.get<Kept>();
     const VolumeRatios<L> J(points_);
     const Columns memory(points_);
@@ -119,11 +118,8 @@ class Continuum final : public Body, public TrialBody {
     for_each_pack(
         rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
           const Vector3<Pack> velocity = load(motion.v, entries);
-          store(velocity, rows, v);
           store(Vector3<Pack>(load(x, rows) + Pack(dt) * velocity), rows, x);
-          const Matrix3<Pack> gradient = load(motion.C, entries);
-          store(gradient, rows, C);
-          const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + Pack(dt) * gradient;
+          const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + Pack(dt) * load(motion.C, entries);
           if constexpr (L::yields) store(Pack(load(J.carried, rows) * determinant(growth)), rows, J.carried);
           const Matrix3<Pack> F_trial = growth * L::deformation(load(elastic, rows));
           const auto settled = L::settle(constants_, memory.load(rows), F_trial, dt);

@@ -23,15 +23,7 @@ void QuadraturePoints::respond(ChunkRows rows, const ChunkForces& forces) const 
   for (std::size_t k = 0; k < rows.size(); ++k) forces.A[k] = A[rows[k]];
 }
 
-StepLimit QuadraturePoints::commit(ChunkRows rows, Real, const ChunkMotion& motion) {
-  const auto v = points_.get<Velocity>();
-  const auto C = points_.get<Affine>();
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    v[rows[k]] = motion.v[k];
-    C[rows[k]] = motion.C[k];
-  }
-  return limit(rows);
-}
+StepLimit QuadraturePoints::commit(ChunkRows rows, Real, const ChunkMotion&) { return limit(rows); }
 
 MeshBody::MeshBody(std::string name, const MeshCounts& counts) : Body(std::move(name)), counts_(counts) {
   points_ = Table::with<Id, Position, Velocity, Affine, Mass, ElementForce>();
@@ -52,13 +44,8 @@ void MeshBody::respond(ChunkRows rows, const ChunkForces& forces) const {
 }
 
 StepLimit MeshBody::commit(ChunkRows rows, Real dt, const ChunkMotion& motion) {
-  const auto x = points_.get<Position>(), v = points_.get<Velocity>();
-  const auto C = points_.get<Affine>();
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    v[rows[k]] = motion.v[k];
-    C[rows[k]] = motion.C[k];
-    x[rows[k]] += dt * motion.v[k];
-  }
+  const auto x = points_.get<Position>();
+  for (std::size_t k = 0; k < rows.size(); ++k) x[rows[k]] += dt * motion.v[k];
   return limit(rows);
 }
 

@@ -1,5 +1,7 @@
 #include "weft/fields/rows_ahead.hpp"
 
+#include <algorithm>
+
 namespace weft {
 
 RowsAhead::RowsAhead(Table& points) {
@@ -12,15 +14,17 @@ RowsAhead::RowsAhead(Table& points) {
   if (bytes <= near_enough) columns_.clear();
 }
 
-void RowsAhead::find(std::size_t first, std::size_t rows, Lines& lines) const {
+bool RowsAhead::find(std::size_t first, std::size_t rows, std::span<const std::byte*> lines) const {
   constexpr std::size_t line = 64;  // what memory brings at once [byte]
-  lines.clear();
+  std::size_t found = 0;
   for (const Column& column : columns_) {
     const std::byte* from = column.data + first * column.row_bytes;
-    const std::size_t before = lines.size(), here = (rows * column.row_bytes + line - 1) / line;
-    lines.resize(before + here);
-    for (std::size_t i = 0; i < here; ++i) lines[before + i] = from + line * i;
+    const std::size_t here = std::min((rows * column.row_bytes + line - 1) / line, lines.size() - found);
+    for (std::size_t i = 0; i < here; ++i) lines[found + i] = from + line * i;
+    found += here;
   }
+  if (found > 0) std::fill(lines.begin() + found, lines.end(), lines.front());
+  return found > 0;
 }
 
 }  // namespace weft

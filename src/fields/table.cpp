@@ -25,17 +25,14 @@ void Buffer::resize(std::size_t bytes) {
 void Table::add(Label label, RowShape shape, std::size_t row_bytes) {
   WEFT_ENSURE(find(label.name) < 0);
   columns_.push_back({label, shape, row_bytes, {}});
+  names_.push_back(label.name);
   columns_.back().bytes.resize(rows_ * row_bytes);
   zero_from(columns_.back(), 0);
 }
 
 int Table::find(std::string_view name) const {
-  // A key's own name is found by its place alone; chunks look up columns often.
-  for (std::size_t c = 0; c < columns_.size(); ++c)
-    if (columns_[c].label.name.data() == name.data() && columns_[c].label.name.size() == name.size())
-      return static_cast<int>(c);
-  const auto it = std::find_if(columns_.begin(), columns_.end(), [&](const Column& c) { return c.label.name == name; });
-  return it == columns_.end() ? -1 : static_cast<int>(it - columns_.begin());
+  const auto it = std::find(names_.begin(), names_.end(), name);
+  return it == names_.end() ? -1 : static_cast<int>(it - names_.begin());
 }
 
 void Table::resize(std::size_t rows, std::size_t owned) {

@@ -462,13 +462,14 @@ void Stepper::commit(Real dt) {
       PointSet& set = *sets_[s].points;
       LawClock clock;
       std::vector<StepLimit> by_thread(static_cast<std::size_t>(omp_get_max_threads()));
-      gather(scene_.transfer, bins_[s], std::as_const(set.points()).get<Position>(), layer_.velocity,
-             [&](ChunkRows rows, const ChunkMotion& motion) {
-               clock.measure(rows.size(), [&] {
-                 by_thread[static_cast<std::size_t>(omp_get_thread_num())].include(set.commit(rows, dt, motion));
-               });
-             },
-             RowsAhead(set.points()));
+      gather(
+          scene_.transfer, bins_[s], std::as_const(set.points()).get<Position>(), layer_.velocity,
+          [&](ChunkRows rows, const ChunkMotion& motion) {
+            clock.measure(rows.size(), [&] {
+              by_thread[static_cast<std::size_t>(omp_get_thread_num())].include(set.commit(rows, dt, motion));
+            });
+          },
+          {set.points().get<Velocity>(), set.points().get<Affine>()}, RowsAhead(set.points()));
       timers_.move(clock.seconds(), "gather", "law");
       for (const StepLimit& limit : by_thread) state_.limits[sets_[s].body].include(limit);
     }

@@ -21,13 +21,6 @@ void push_chunk(const Stencils<Kernel>& stencils, Real dx, const Force& force, c
   });
 }
 
-/// G_ip of node (i, j, l) of the kernel of entry k.
-template <class Kernel>
-Vec3 gradient_operator(const Stencils<Kernel>& s, std::size_t k, int i, int j, int l) {
-  const Real wx = s.w(k, i, 0), wy = s.w(k, j, 1), wz = s.w(k, l, 2);
-  return {s.g(k, i, 0) * wy * wz, wx * s.g(k, j, 1) * wz, wx * wy * s.g(k, l, 2)};
-}
-
 /// B_rs = sum_kl M_(rk)(sl) G_k G_l: what a point adds to the block of one of its nodes.
 Mat3 contracted(const Mat9& M, const Vec3& G) {
   const Eigen::Matrix<Real, 9, 3> half = M.leftCols<3>() * G[0] + M.middleCols<3>(3) * G[1] + M.rightCols<3>() * G[2];
@@ -35,7 +28,10 @@ Mat3 contracted(const Mat9& M, const Vec3& G) {
 }
 
 /// A node by its place in a tile.
-Vec3i node_at(int place) { return {place / tile_along_x, place / tile_along_y % tile_edge, place % tile_edge}; }
+Vec3i node_at(int place) {
+  const int in_plane = place % tile_along_x;
+  return {place / tile_along_x, in_plane / tile_along_y, in_plane % tile_along_y};
+}
 /// The octant of the tile that it stands in.
 int octant_of(const Vec3i& node) { return (node.x() >> 2) << 2 | (node.y() >> 2) << 1 | (node.z() >> 2); }
 
@@ -61,7 +57,7 @@ void pass_through(const TransferSettings& settings, const Bins& bins, std::span<
             pushed.clear();
             for (const ChunkRows rows : chunks_of(bins, bin)) {
               stencils.find(rows, x, origin_of(bin), settings.dx);
-              gather_chunk(stencils, moved, settings.dx, chunk);
+              gather_chunk(stencils, moved, settings.dx, chunk.value_of(rows), chunk.slope_of(rows));
               react(rows, chunk.motion(rows), {std::span(A.data(), rows.size())});
               push_chunk(
                   stencils, settings.dx, [](std::size_t) -> Vec3 { return Vec3::Zero(); },
@@ -117,7 +113,7 @@ void gather(const TransferSettings& settings, const Bins& bins, std::span<const 
         moved.load_from(motion.data(), all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
-          gather_chunk(stencils, moved, settings.dx, chunk);
+          gather_chunk(stencils, moved, settings.dx, chunk.value_of(rows), chunk.slope_of(rows));
           receive(rows, chunk.motion(rows));
         }
       }
@@ -134,7 +130,7 @@ void add_node_blocks(const TransferSettings& settings, const Bins& bins, std::sp
       const auto cubes = bins.of_colour(colour);
 #pragma omp parallel
       {
-        std::vector<Mat3> tile(tile_edge * tile_along_x);
+        std::vector<Mat3> tile(tile_places);
         Stencils<Kernel> stencils;
 #pragma omp for schedule(dynamic)
         for (std::size_t c = 0; c < cubes.size(); ++c)
@@ -147,10 +143,11 @@ void add_node_blocks(const TransferSettings& settings, const Bins& bins, std::sp
                   for (int j = 0; j < n; ++j)
                     for (int l = 0; l < n; ++l)
                       tile[stencils.place(k) + i * tile_along_x + j * tile_along_y + l] +=
-                          contracted(tangents[rows[k]], gradient_operator(stencils, k, i, j, l));
+                          contracted(tangents[rows[k]], stencils.gradient_operator(k, i, j, l, settings.dx));
             }
-            for (int place = 0; place < tile_edge * tile_along_x; ++place) {
+            for (int place = 0; place < tile_places; ++place) {
               const Vec3i node = node_at(place);
+              if (node.y() == tile_edge) continue;  // between planes
               const int number = bin.numbers[octant_of(node)];
               if (number < 0) continue;
               Real* to = blocks.data() + static_cast<std::size_t>(number) * node_blocks_row + 9 * place_in_block(node);
@@ -192,8 +189,8 @@ void for_each_point(const TransferSettings& settings, const Bins& bins, std::spa
                 const Vec3i node = node_at(stencils.place(k) + i * tile_along_x + j * tile_along_y + l);
                 nodes.at.push_back(bin.numbers[octant_of(node)] * NodeField::row +
                                    NodeField::width * place_in_block(node));
-                nodes.w.push_back(stencils.w(k, i, 0) * stencils.w(k, j, 1) * stencils.w(k, l, 2));
-                nodes.G.push_back(gradient_operator(stencils, k, i, j, l));
+                nodes.w.push_back(stencils.weight(k, i, j, l));
+                nodes.G.push_back(stencils.gradient_operator(k, i, j, l, settings.dx));
               }
           visit(chunk[k], nodes);
         }

@@ -7,15 +7,16 @@
 // register of four reals. So the loops over the nodes of a point read the former number by number, which costs nothing
 // (a load that spreads the number comes with the multiplication), and the latter as they stand:
 //
-//     stencils  w[i][axis]      | p0 p1 p2 p3 p4 p5 p6 p7 |
+//     stencils  w[axis][i]      | p0 p1 p2 p3 p4 p5 p6 p7 |
 //     tile      node[x][y][z]   | m p_x p_y p_z |   or   | v_x v_y v_z 1 |
 //
 // With moving least squares g_i = w_i (i - t) / (D dx), t being the place of the point after its first node and D dx^2
 // its moment of inertia. So no g is needed: sums of i w_i a_i along an axis are running sums of w_i a_i, and what a
-// point gives to its nodes changes by the same vector from one to the next.
+// point gives to its nodes changes by the same vector from one to the next. The products wx wy of the lines along z are
+// found for packs as well, so that a node takes one multiply-add.
 //
-// A quadratic kernel has 27 nodes. Scatter takes 64 multiplications or multiply-adds of registers and 26 additions,
-// gather 60 and 13; a core does two of the former a cycle, and additions beside them. [docs/performance.md]
+// A quadratic kernel has 27 nodes. Scatter takes 46 multiplications or multiply-adds of registers and 26 additions,
+// gather 42 and 25; a core does two of either a cycle. [docs/performance.md]
 
 #include <ranges>
 
@@ -35,8 +36,11 @@ inline Real4 origin_of(const Bin& bin) {
   return Real4{Real(node.x()), Real(node.y()), Real(node.z()), 0};
 }
 
-/// Nodes along the edge of a tile, and how far apart stand those that are neighbours along x and along y.
-inline constexpr int tile_edge = 2 * block_width, tile_along_x = tile_edge * tile_edge, tile_along_y = tile_edge;
+/// Nodes along the edge of a tile, and how far apart stand those that are neighbours along x and along y. Two places
+/// are left free beside each plane: many cores take addresses for the same that differ by 4096 bytes, and let what
+/// reads one wait for what wrote the other.
+inline constexpr int tile_edge = 2 * block_width, tile_along_y = tile_edge, tile_along_x = tile_edge * tile_along_y + 2,
+                     tile_places = tile_edge * tile_along_x;
 
 /// The kernels of the points of a chunk: weights of the nodes first + i along each axis.
 template <class Kernel>
@@ -52,21 +56,30 @@ class Stencils {
   /// origin: first node of the bin's block [dx].
   void find(ChunkRows rows, std::span<const Vec3> x, const Real4& origin, Real dx) {
     size_ = rows.size();
-    per_dx_ = 1 / dx;
+    const Real per_dx = 1 / dx;
     for (std::size_t k = 0; k < size_; k += Pack::size) {
       const Vector3<Pack> at = load(x, PackRows::of(rows, k));
-      Pack place = 0;
+      Pack place = 0, w[3][n];
+#pragma GCC unroll 3
       for (int axis = 0; axis < 3; ++axis) {
-        const Pack scaled = at[axis] * per_dx_, start = scaled - Kernel::offset, cut = truncated(start);
-        // The tile is known: rounding, which may also make the difference negative, must not carry a point beyond it.
+        // The tile is known: neither rounding, which may also make the difference negative, nor a place that is not a
+        // number (then the first argument of max) must carry a point beyond it.
+        const Pack scaled = at[axis] * per_dx;
         const Pack first =
-            min(max(select(cut > start, cut - 1, cut) - origin[axis], Pack(0)), Pack(tile_edge - Kernel::nodes));
+            min(max(Pack(0), floor(scaled - Kernel::offset) - origin[axis]), Pack(tile_edge - Kernel::nodes));
         const Pack t = scaled - (first + origin[axis]);
-        place = place * Pack(tile_edge) + first;
-        Pack weights[n];
-        Kernel::weights(t, weights);
-        std::memcpy(&t_[axis][k], &t.v, sizeof(t.v));
-        for (int i = 0; i < n; ++i) std::memcpy(&w_[i][axis][k], &weights[i].v, sizeof(t.v));
+        place += Pack(axis == 0 ? tile_along_x : axis == 1 ? tile_along_y : 1) * first;
+        t.store(&t_[axis][k]);
+        Kernel::weights(t, w[axis]);
+      }
+      for (int i = 0; i < n; ++i) {
+        w[2][i].store(&w_[2][i][k]);
+        if constexpr (is_mls) {
+          for (int j = 0; j < n; ++j) (w[0][i] * w[1][j]).store(&line_[i][j][k]);
+        } else {
+          w[0][i].store(&w_[0][i][k]);
+          w[1][i].store(&w_[1][i][k]);
+        }
       }
       for (int lane = 0; lane < Pack::size; ++lane) place_[k + lane] = static_cast<int>(place[lane]);
     }
@@ -78,12 +91,23 @@ class Stencils {
   int place(std::size_t k) const { return place_[k]; }
   /// The place of the point after its first node [dx].
   Real t(std::size_t k, int axis) const { return t_[axis][k]; }
-  /// Weight [1].
-  Real w(std::size_t k, int i, int axis) const { return w_[i][axis][k]; }
-  /// Gradient factor [1/m].
-  Real g(std::size_t k, int i, int axis) const {
-    if constexpr (is_mls) return w_[i][axis][k] * (i - t_[axis][k]) * (Kernel::inverse_inertia * per_dx_);
-    else return i == 0 ? -per_dx_ : per_dx_;
+  /// Weight along an axis [1]; with moving least squares along z, and of the lines along z their wx wy.
+  Real w(std::size_t k, int i, int axis) const { return w_[axis][i][k]; }
+  Real line(std::size_t k, int i, int j) const { return line_[i][j][k]; }
+  /// w_ip of a node [1].
+  Real weight(std::size_t k, int i, int j, int l) const {
+    return (is_mls ? line(k, i, j) : w(k, i, 0) * w(k, j, 1)) * w(k, l, 2);
+  }
+  /// G_ip of a node [1/m].
+  Vec3 gradient_operator(std::size_t k, int i, int j, int l, Real dx) const {
+    if constexpr (is_mls) {
+      const Vec3 offset(i - t(k, 0), j - t(k, 1), l - t(k, 2));
+      return per_tilt(dx) * weight(k, i, j, l) * offset;
+    } else {
+      const auto sign = [](int node) { return node == 0 ? -1 : 1; };
+      const Real wx = w(k, i, 0), wy = w(k, j, 1), wz = w(k, l, 2);
+      return per_tilt(dx) * Vec3(sign(i) * wy * wz, wx * sign(j) * wz, wx * wy * sign(l));
+    }
   }
   /// Diagonal of D_p / dx^2 [1].
   Vec3 inertia(std::size_t k) const {
@@ -97,19 +121,21 @@ class Stencils {
 
  private:
   using OfPoints = Real[most_rows_in_chunk];
-  alignas(sizeof(Pack)) OfPoints w_[n][3];
+  alignas(sizeof(Pack)) OfPoints w_[3][n];
+  alignas(sizeof(Pack)) OfPoints line_[n][n];
   alignas(sizeof(Pack)) OfPoints t_[3];
   int place_[most_rows_in_chunk];
   std::size_t size_ = 0;
-  Real per_dx_ = 0;
 };
 
-/// Rows chunk by chunk, in order.
+/// Rows chunk by chunk, in order; as many in each as whole packs allow.
 inline auto chunks_of(std::span<const std::uint32_t> rows) {
   const std::size_t chunks = (rows.size() + most_rows_in_chunk - 1) / most_rows_in_chunk;
-  return std::views::iota(std::size_t{0}, chunks) | std::views::transform([rows](std::size_t chunk) -> ChunkRows {
-           const std::size_t first = chunk * most_rows_in_chunk;
-           return rows.subspan(first, std::min(most_rows_in_chunk, rows.size() - first));
+  const std::size_t packs = (rows.size() + Pack::size - 1) / Pack::size;
+  return std::views::iota(std::size_t{0}, chunks) | std::views::transform([=](std::size_t chunk) -> ChunkRows {
+           const std::size_t first = chunk * packs / chunks * Pack::size;
+           const std::size_t end = std::min((chunk + 1) * packs / chunks * Pack::size, rows.size());
+           return rows.subspan(first, end - first);
          });
 }
 /// Those of a bin.
@@ -125,28 +151,38 @@ class NextChunk {
   void find(const RowsAhead& ahead, const Bins& bins, ChunkRows chunk) {
     const ChunkRows next = bins.after(chunk);
     entries_ = chunk.size();
-    if (next.empty() || next.back() - next.front() >= 2 * most_rows_in_chunk) lines_.clear();
-    else ahead.find(next.front(), next.back() - next.front() + 1, lines_);
+    is_near_ = !next.empty() && next.back() - next.front() < 2 * most_rows_in_chunk &&
+               ahead.find(next.front(), next.back() - next.front() + 1, std::span(lines_).first(at_once * entries_));
   }
   /// At entry k of this chunk.
   [[gnu::always_inline]] void fetch(std::size_t k) const {
-    for (std::size_t i = k; i < lines_.size(); i += entries_) __builtin_prefetch(lines_[i]);
+    if (!is_near_) return;
+#pragma GCC unroll 4
+    for (std::size_t i = 0; i < at_once; ++i) __builtin_prefetch(lines_[k + i * entries_]);
   }
 
  private:
-  RowsAhead::Lines lines_;
-  std::size_t entries_ = 1;
+  static constexpr std::size_t at_once = 4;
+  std::array<const std::byte*, at_once * most_rows_in_chunk> lines_;
+  std::size_t entries_ = 0;
+  bool is_near_ = false;
 };
 
 /// The nodes that the points of one bin reach: its block and the seven neighbours towards +x, +y, +z.
 struct Tile {
-  static constexpr int edge = tile_edge;
-  Real4 node[edge][edge][edge];
+  Real4 node[tile_places];
 
   void clear() { std::memset(node, 0, sizeof(node)); }
 
-  Real4* at(int place) { return &node[0][0][0] + place; }
-  const Real4* at(int place) const { return &node[0][0][0] + place; }
+  Real4* at(int place) { return one_address(node + place); }
+  const Real4* at(int place) const { return one_address(node + place); }
+
+  /// In a register as it stands: from a sum that they see through, compilers make the address of every node anew.
+  template <class T>
+  [[gnu::always_inline]] static T* one_address(T* node) {
+    asm("" : "+r"(node));
+    return node;
+  }
 
   /// Calls f(tile row, field row): runs of four nodes that are contiguous along z in both. rows: those of a NodeField,
   /// from the first block on.
@@ -157,7 +193,7 @@ struct Tile {
       R* field = rows + static_cast<std::size_t>(bin.numbers[o]) * NodeField::row;
       for (int x = 0; x < block_width; ++x)
         for (int y = 0; y < block_width; ++y, field += block_width * NodeField::width)
-          f(&node[from.x() + x][from.y() + y][from.z()], field);
+          f(node + (from.x() + x) * tile_along_x + (from.y() + y) * tile_along_y + from.z(), field);
     }
   }
 
@@ -177,13 +213,14 @@ struct Tile {
 // --- Nodes to points
 // ------------------------------------------------------------------------------------------------------
 
-/// What a chunk receives of a field a_i: values sum_i w_ip a_i and slopes sum_i a_i G_ip^T. One row more than a chunk
-/// has, so that a vector register may be stored over a row's end.
+/// Room for what a chunk receives of a field a_i: values sum_i w_ip a_i and slopes sum_i a_i G_ip^T.
 struct ChunkBuffer {
-  std::array<Vec3, most_rows_in_chunk + 1> value;
-  std::array<Mat3, most_rows_in_chunk + 1> slope;
+  std::array<Vec3, most_rows_in_chunk> value;
+  std::array<Mat3, most_rows_in_chunk> slope;
 
-  ChunkMotion motion(ChunkRows rows) const { return {{value.data(), rows.size()}, {slope.data(), rows.size()}}; }
+  std::span<Vec3> value_of(ChunkRows rows) { return {value.data(), rows.size()}; }
+  std::span<Mat3> slope_of(ChunkRows rows) { return {slope.data(), rows.size()}; }
+  ChunkMotion motion(ChunkRows rows) { return {value_of(rows), slope_of(rows)}; }
 };
 
 /// Sums over the nodes along one axis: of w_i a_i, and what the slope follows from, the sum of i w_i a_i for moving
@@ -214,40 +251,68 @@ template <class Kernel, class W>
   return sum;
 }
 
-/// sum_i w_ip a_i and sum_i a_i G_ip^T of every entry, dimension by dimension: z, y, x.
+/// Of the field on a point's nodes: sum_i w_ip a_i, and what the slope is a multiple of.
+struct Received {
+  Real4 value, tilt[3];
+};
+/// first: node of the tile. With moving least squares, by planes across z.
 template <class Kernel>
-void gather_chunk(const Stencils<Kernel>& stencils, const Tile& tile, Real dx, ChunkBuffer& chunk,
-                  const NextChunk& next = {}) {
+[[gnu::always_inline]] inline Received received(const Stencils<Kernel>& stencils, std::size_t k, const Real4* first) {
   constexpr int n = Kernel::nodes;
-  constexpr bool is_mls = Stencils<Kernel>::is_mls;
-  const Real scale = Stencils<Kernel>::per_tilt(dx);
-  for (std::size_t k = 0; k < stencils.size(); ++k) {
-    next.fetch(k);
-    const auto w = [&stencils, k](int axis) { return [&stencils, k, axis](int i) { return stencils.w(k, i, axis); }; };
-    const auto in = [](const Real4(&a)[n]) { return [&a](int i) { return a[i]; }; };
-    const Real4* first = tile.at(stencils.place(k));
-    Real4 value[n], tilt_y[n], tilt_z[n];  // of the planes of nodes across x
+  const auto in = [](const Real4(&a)[n]) { return [&a](int i) { return a[i]; }; };
+  const auto w = [&stencils, k](int axis) { return [&stencils, k, axis](int i) { return stencils.w(k, i, axis); }; };
+  if constexpr (Stencils<Kernel>::is_mls) {
+    const auto one = [](int) { return Real(1); };
+    Real4 value[n], tilt_x[n], tilt_y[n];
+    for (int l = 0; l < n; ++l) {
+      Real4 rows[n];  // along y
+      for (int i = 0; i < n; ++i) {
+        const SumsAlong row = sums_along<Kernel>([&](int j) { return stencils.line(k, i, j); },
+                                                 [&](int j) { return first[i * tile_along_x + j * tile_along_y + l]; });
+        rows[i] = row.value;
+        tilt_y[l] = i == 0 ? row.tilt : tilt_y[l] + row.tilt;
+      }
+      const SumsAlong plane = sums_along<Kernel>(one, in(rows));
+      value[l] = plane.value;
+      tilt_x[l] = plane.tilt;
+    }
+    const SumsAlong all = sums_along<Kernel>(w(2), in(value));
+    const Real4 tilt[3] = {sum_along<Kernel>(w(2), tilt_x), sum_along<Kernel>(w(2), tilt_y), all.tilt};
+    const auto about_point = [&](int axis) { return tilt[axis] - stencils.t(k, axis) * all.value; };
+    return {all.value, {about_point(0), about_point(1), about_point(2)}};
+  } else {
+    Real4 value[n], tilt_y[n], tilt_z[n];  // of the planes across x
     for (int i = 0; i < n; ++i) {
       Real4 row_value[n], row_tilt[n];  // of the rows along z
       for (int j = 0; j < n; ++j) {
-        const Real4* row = first + i * tile_along_x + j * tile_along_y;
-        const SumsAlong sums = sums_along<Kernel>(w(2), [row](int l) { return row[l]; });
-        row_value[j] = sums.value;
-        row_tilt[j] = sums.tilt;
+        const SumsAlong row =
+            sums_along<Kernel>(w(2), [&](int l) { return first[i * tile_along_x + j * tile_along_y + l]; });
+        row_value[j] = row.value;
+        row_tilt[j] = row.tilt;
       }
-      const SumsAlong sums = sums_along<Kernel>(w(1), in(row_value));
-      value[i] = sums.value;
-      tilt_y[i] = sums.tilt;
+      const SumsAlong plane = sums_along<Kernel>(w(1), in(row_value));
+      value[i] = plane.value;
+      tilt_y[i] = plane.tilt;
       tilt_z[i] = sum_along<Kernel>(w(1), row_tilt);
     }
     const SumsAlong all = sums_along<Kernel>(w(0), in(value));
-    Real4 slope[3] = {all.tilt, sum_along<Kernel>(w(0), tilt_y), sum_along<Kernel>(w(0), tilt_z)};
-    // Fourth lanes spill into what is written next.
-    store4(chunk.value[k].data(), all.value);
-    for (int axis = 0; axis < 3; ++axis) {
-      if constexpr (is_mls) slope[axis] -= stencils.t(k, axis) * all.value;
-      store4(chunk.slope[k].data() + 3 * axis, scale * slope[axis]);
-    }
+    return {all.value, {all.tilt, sum_along<Kernel>(w(0), tilt_y), sum_along<Kernel>(w(0), tilt_z)}};
+  }
+}
+
+/// sum_i w_ip a_i and sum_i a_i G_ip^T of every entry.
+template <class Kernel>
+void gather_chunk(const Stencils<Kernel>& stencils, const Tile& tile, Real dx, std::span<Vec3> value,
+                  std::span<Mat3> slope, const NextChunk& next = {}) {
+  const Real scale = Stencils<Kernel>::per_tilt(dx);
+  for (std::size_t k = 0; k < stencils.size(); ++k) {
+    next.fetch(k);
+    const Received sums = received(stencils, k, tile.at(stencils.place(k)));
+    store3(value[k].data(), sums.value);
+    // The fourth lanes of these spill into the next column.
+    store4(slope[k].data(), scale * sums.tilt[0]);
+    store4(slope[k].data() + 3, scale * sums.tilt[1]);
+    store3(slope[k].data() + 6, scale * sums.tilt[2]);
   }
 }
 
@@ -273,41 +338,66 @@ struct PointShare {
   Columns4 tilt;
 };
 
-/// The share of node i along one axis. value: of node 0 at first; it goes on to that of the next node.
+/// The value as it is at the first node: value - t tilt with moving least squares.
 template <class Kernel>
-[[gnu::always_inline]] inline Real4 next_share(int i, Real w, Real4& value, const Real4& tilt) {
-  const Real4 share = w * value;
-  if constexpr (Stencils<Kernel>::is_mls) {
-    if (i + 1 < Kernel::nodes) value += tilt;
-    return share;
-  } else {
-    return i == 0 ? share - tilt : share + tilt;
-  }
+[[gnu::always_inline]] inline PointShare at_first_node(const Stencils<Kernel>& stencils, std::size_t k,
+                                                       PointShare share) {
+  if constexpr (Stencils<Kernel>::is_mls)
+    for (int axis = 0; axis < 3; ++axis) share.value -= stencils.t(k, axis) * share.tilt.of[axis];
+  return share;
 }
 
-/// give(k): the PointShare of entry k.
-template <class Kernel, class Give>
-void scatter_chunk(const Stencils<Kernel>& stencils, Tile& tile, Give&& give) {
+/// Adds to the nodes of a point its share; first: node of the tile. With moving least squares
+///     wx wy (wz (value + l tilt_z) + i (wz tilt_x) + j (wz tilt_y)),
+/// where what is multiplied by wz is found once for each plane across z.
+template <class Kernel>
+[[gnu::always_inline]] inline void give(const Stencils<Kernel>& stencils, std::size_t k, const PointShare& share,
+                                        Real4* first) {
   constexpr int n = Kernel::nodes;
-  for (std::size_t k = 0; k < stencils.size(); ++k) {
-    const PointShare share = give(k);
-    const Real4(&tilt)[3] = share.tilt.of;
-    Real4* first = tile.at(stencils.place(k));
-    Real4 value = share.value;
-    if constexpr (Stencils<Kernel>::is_mls)
-      for (int axis = 0; axis < 3; ++axis) value -= stencils.t(k, axis) * tilt[axis];
+  const Real4(&tilt)[3] = share.tilt.of;
+  if constexpr (Stencils<Kernel>::is_mls) {
+    Real4 corner = share.value, of_plane[n], along_x[n], along_y[n];
+    for (int l = 0; l < n; ++l, corner += tilt[2]) {
+      const Real wz = stencils.w(k, l, 2);
+      of_plane[l] = wz * corner;
+      along_x[l] = wz * tilt[0];
+      along_y[l] = wz * tilt[1];
+    }
+    for (int i = 0; i < n; ++i) {
+      Real4 line[n];
+      for (int l = 0; l < n; ++l) line[l] = i == 0 ? of_plane[l] : of_plane[l] += along_x[l];
+      for (int j = 0; j < n; ++j) {
+        Real4* nodes = first + i * tile_along_x + j * tile_along_y;
+        const Real wx_wy = stencils.line(k, i, j);
+        for (int l = 0; l < n; ++l) nodes[l] += wx_wy * (j == 0 ? line[l] : line[l] += along_y[l]);
+      }
+    }
+  } else {
+    const auto sign = [](int node) { return node == 0 ? -1 : 1; };
     for (int i = 0; i < n; ++i) {
       const Real wx = stencils.w(k, i, 0);
-      Real4 plane = next_share<Kernel>(i, wx, value, tilt[0]);  // what is left is to weigh along y and z
+      const Real4 plane = wx * share.value + sign(i) * tilt[0];
       const Real4 tilt_y = wx * tilt[1], tilt_z = wx * tilt[2];
       for (int j = 0; j < n; ++j) {
         const Real wy = stencils.w(k, j, 1);
-        Real4 line = next_share<Kernel>(j, wy, plane, tilt_y);
-        const Real4 tilt_of_line = wy * tilt_z;
-        Real4* row = first + i * tile_along_x + j * tile_along_y;
-        for (int l = 0; l < n; ++l) row[l] += next_share<Kernel>(l, stencils.w(k, l, 2), line, tilt_of_line);
+        const Real4 line = wy * plane + sign(j) * tilt_y, tilt_of_line = wy * tilt_z;
+        Real4* nodes = first + i * tile_along_x + j * tile_along_y;
+        for (int l = 0; l < n; ++l) nodes[l] += stencils.w(k, l, 2) * line + sign(l) * tilt_of_line;
       }
     }
+  }
+}
+
+/// share(k): the PointShare of entry k. Shares are found for some points before the first is given: cores look ahead
+/// about as far as the nodes of one point, and what is added to them shall be at hand by then.
+template <class Kernel, class Share>
+void scatter_chunk(const Stencils<Kernel>& stencils, Tile& tile, Share&& share) {
+  constexpr std::size_t at_once = 8;
+  PointShare shares[at_once];
+  for (std::size_t begin = 0; begin < stencils.size(); begin += at_once) {
+    const std::size_t here = std::min(at_once, stencils.size() - begin);
+    for (std::size_t k = 0; k < here; ++k) shares[k] = at_first_node(stencils, begin + k, share(begin + k));
+    for (std::size_t k = 0; k < here; ++k) give(stencils, begin + k, shares[k], tile.at(stencils.place(begin + k)));
   }
 }
 

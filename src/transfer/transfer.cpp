@@ -21,6 +21,7 @@ template <class Kernel, bool pushed>
 void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& stencils, ChunkRows rows,
                    const NextChunk& next, const ScatterPoints& points, const Mat3* A, Real dt, Tile& tile) {
   const Real dx = settings.dx, pull = -dt * Stencils<Kernel>::per_tilt(dx);
+  const bool is_damped = settings.rpic_damping != 0;
   scatter_chunk(
       stencils, tile, [&](std::size_t k) __attribute__((always_inline)) {
         next.fetch(k);
@@ -34,7 +35,6 @@ void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& ste
           share.value += dt * Real4{0, f.x(), f.y(), f.z()};
         }
         Mat3 damped_C;
-        const bool is_damped = settings.rpic_damping != 0;
         if (is_damped) damped_C = damped(points.C[p], settings.rpic_damping, stencils.inertia(k));
         const Real* C = is_damped ? damped_C.data() : points.C[p].data();
         const auto momentum = [&](int first) { return (m * dx) * load4(C + first); };
@@ -50,6 +50,13 @@ void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& ste
         }
         return share;
       });
+}
+
+/// True if each row is the one after that before.
+bool follow(ChunkRows rows) {
+  bool all = true;
+  for (std::size_t k = 1; k < rows.size(); ++k) all &= rows[k] == rows[0] + k;
+  return all;
 }
 
 /// How many bins a thread takes at a time: neighbours share nodes, which it then finds in its cache, but there must be
@@ -190,25 +197,35 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
 }
 
 void gather(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& velocity,
-            const Receive& receive, const RowsAhead& ahead) {
+            const Receive& receive, const MotionColumns& columns, const RowsAhead& ahead) {
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     const auto all = bins.bins();
-    const int at_once = bins_at_once(all.size());
+    const int bins_together = bins_at_once(all.size());
 #pragma omp parallel
     {
       Tile tile;
       Stencils<Kernel> stencils;
       NextChunk next;
       ChunkBuffer chunk;
-#pragma omp for schedule(dynamic, at_once)
+#pragma omp for schedule(dynamic, bins_together)
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         tile.load_from(velocity, all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
           next.find(ahead, bins, rows);
-          gather_chunk(stencils, tile, settings.dx, chunk, next);
-          receive(rows, chunk.motion(rows));
+          // Rows that follow one another receive at once, others through the buffer.
+          const bool at_once = !columns.v.empty() && follow(rows);
+          const std::size_t first = at_once ? rows.front() : 0;
+          const std::span<Vec3> v = at_once ? columns.v.subspan(first, rows.size()) : chunk.value_of(rows);
+          const std::span<Mat3> C = at_once ? columns.C.subspan(first, rows.size()) : chunk.slope_of(rows);
+          gather_chunk(stencils, tile, settings.dx, v, C, next);
+          if (!at_once && !columns.v.empty())
+            for (std::size_t k = 0; k < rows.size(); ++k) {
+              columns.v[rows[k]] = v[k];
+              columns.C[rows[k]] = C[k];
+            }
+          receive(rows, {v, C});
         }
       }
     }
@@ -239,7 +256,7 @@ Steepest steepest_above(Real bound, const TransferSettings& settings, const Bins
         Steepest here;
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
-          gather_chunk(stencils, tile, settings.dx, chunk);
+          gather_chunk(stencils, tile, settings.dx, chunk.value_of(rows), chunk.slope_of(rows));
           for (std::size_t k = 0; k < rows.size(); ++k) {
             const Real norm = chunk.slope[k].norm();
             if (norm > here.norm) here = {norm, rows[k]};

@@ -42,8 +42,9 @@ class PointSet {
   virtual std::span<const Vec3> forces() const { return {}; }
   /// Writes what a chunk does to the grid in its present state.
   virtual void respond(ChunkRows rows, const ChunkForces& forces) const = 0;
-  /// Accepts the step for a chunk: moves its points, deforms them, lets the material flow. dt: size of the step [s].
-  /// Returns the chunk's limit in its new state.
+  /// Accepts the step for a chunk: moves its points, deforms them, lets the material flow. dt: size of the step [s];
+  /// motion: what the points received, which stands in their Velocity and Affine already. Returns the chunk's limit in
+  /// its new state.
   virtual StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) = 0;
   /// The limit of a chunk in its present state: the same bits however the points are cut into chunks.
   virtual StepLimit limit(ChunkRows rows) const = 0;

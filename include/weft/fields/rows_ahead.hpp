@@ -3,6 +3,7 @@
 
 #include "weft/fields/table.hpp"
 
+#include <span>
 #include <vector>
 
 namespace weft {
@@ -12,7 +13,6 @@ namespace weft {
 /// finds its first lines missing each time.
 class RowsAhead {
  public:
-  using Lines = std::vector<const std::byte*>;
   /// What the second cache of a core holds [byte]: to look ahead in it costs more than it gains.
   static constexpr std::size_t near_enough = 2 << 20;
 
@@ -21,8 +21,9 @@ class RowsAhead {
   /// so close that machines serve them well. Holds until the table changes.
   explicit RowsAhead(Table& points);
 
-  /// An address in each line of memory on which these rows lie, the last of a column perhaps left out.
-  void find(std::size_t first, std::size_t rows, Lines& lines) const;
+  /// An address in each line of memory on which these rows lie, the last of a column perhaps left out, and so are those
+  /// for which there is no room; what is left of the room repeats one. False if there are no columns.
+  bool find(std::size_t first, std::size_t rows, std::span<const std::byte*> lines) const;
 
  private:
   struct Column {

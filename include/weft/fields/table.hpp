@@ -8,6 +8,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace weft {
@@ -108,13 +109,17 @@ class Table {
 
   template <FieldKey F>
   int index() const {
+    // A key's own name is found by its place alone; chunks look up columns often.
+    for (std::size_t c = 0; c < names_.size(); ++c)
+      if (names_[c].data() == F::label.name.data()) return static_cast<int>(c);
     const int i = find(F::label.name);
     WEFT_ENSURE(i >= 0);
     return i;
   }
 
   std::vector<Column> columns_;
-  Buffer spare_;  ///< For reorder: as wide as the widest column.
+  std::vector<std::string_view> names_;  ///< Of the columns.
+  Buffer spare_;                         ///< For reorder: as wide as the widest column.
   std::size_t rows_ = 0, owned_ = 0;
 };
 

@@ -34,12 +34,21 @@ struct Pack {
 #endif
   using Reals = Real __attribute__((vector_size(size * sizeof(Real))));
   using Bits = std::uint64_t __attribute__((vector_size(size * sizeof(Real))));
+  /// As they stand in memory. Moved as one: compilers copy what `memcpy` is asked for in smaller pieces, and a register
+  /// that is loaded from pieces just written waits for all of them.
+  using Stored [[gnu::may_alias, gnu::aligned(alignof(Real))]] = Reals;
 
   Reals v;
 
   Pack() = default;
+  // Said, so that what consists of packs is copied pack by pack; else compilers move its bytes in pieces of any size.
+  Pack(const Pack& b) : v(b.v) {}
+  Pack& operator=(const Pack& b) { return v = b.v, *this; }
   Pack(Real all) : v(Reals{} + all) {}  // NOLINT(google-explicit-constructor): constants mix freely with packs
   Pack(Reals reals) : v(reals) {}       // NOLINT(google-explicit-constructor)
+
+  static Pack load(const Real* from) { return Reals(*reinterpret_cast<const Stored*>(from)); }
+  void store(Real* to) const { *reinterpret_cast<Stored*>(to) = v; }
 
   Real operator[](int lane) const { return v[lane]; }
 
@@ -131,13 +140,45 @@ inline Pack copysign(const Pack& a, const Pack& b) {
   return detail::of_bits((detail::bits_of(a) & detail::all_bits(~detail::sign_bit)) |
                          (detail::bits_of(b) & detail::all_bits(detail::sign_bit)));
 }
-inline Pack min(const Pack& a, const Pack& b) { return select(b < a, b, a); }
-inline Pack max(const Pack& a, const Pack& b) { return select(a < b, b, a); }
+/// b < a ? b : a.
+inline Pack min(const Pack& a, const Pack& b) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return reinterpret_cast<Pack::Reals>(
+      _mm512_maskz_min_pd(0xff, reinterpret_cast<__m512d>(b.v), reinterpret_cast<__m512d>(a.v)));
+#elif defined(__AVX__)
+  return reinterpret_cast<Pack::Reals>(_mm256_min_pd(reinterpret_cast<__m256d>(b.v), reinterpret_cast<__m256d>(a.v)));
+#elif defined(__SSE2__)
+  return reinterpret_cast<Pack::Reals>(_mm_min_pd(reinterpret_cast<__m128d>(b.v), reinterpret_cast<__m128d>(a.v)));
+#else
+  return select(b < a, b, a);
+#endif
+}
+/// a < b ? b : a.
+inline Pack max(const Pack& a, const Pack& b) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return reinterpret_cast<Pack::Reals>(
+      _mm512_maskz_max_pd(0xff, reinterpret_cast<__m512d>(b.v), reinterpret_cast<__m512d>(a.v)));
+#elif defined(__AVX__)
+  return reinterpret_cast<Pack::Reals>(_mm256_max_pd(reinterpret_cast<__m256d>(b.v), reinterpret_cast<__m256d>(a.v)));
+#elif defined(__SSE2__)
+  return reinterpret_cast<Pack::Reals>(_mm_max_pd(reinterpret_cast<__m128d>(b.v), reinterpret_cast<__m128d>(a.v)));
+#else
+  return select(a < b, b, a);
+#endif
+}
 
-/// Towards zero; |a| < 2^31.
-inline Pack truncated(const Pack& a) {
+/// The integer beneath; |a| < 2^31.
+inline Pack floor(const Pack& a) {
+#if defined(__AVX512F__) && defined(__AVX512DQ__)
+  return reinterpret_cast<Pack::Reals>(
+      _mm512_maskz_roundscale_pd(0xff, reinterpret_cast<__m512d>(a.v), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
+#elif defined(__AVX__)
+  return reinterpret_cast<Pack::Reals>(_mm256_floor_pd(reinterpret_cast<__m256d>(a.v)));
+#else
   using Integers = std::int32_t __attribute__((vector_size(Pack::size * sizeof(std::int32_t))));
-  return __builtin_convertvector(__builtin_convertvector(a.v, Integers), Pack::Reals);
+  const Pack cut = __builtin_convertvector(__builtin_convertvector(a.v, Integers), Pack::Reals);
+  return select(cut > a, cut - 1, cut);
+#endif
 }
 
 inline Pack sqrt(const Pack& a) {

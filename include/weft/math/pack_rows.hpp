@@ -110,7 +110,7 @@ template <int width>
 [[gnu::always_inline]] inline void load_square(const Real* from, Pack* packs) {
   Pack::Reals block[Pack::size];
 #pragma GCC unroll 8
-  for (int lane = 0; lane < Pack::size; ++lane) std::memcpy(&block[lane], from + width * lane, sizeof(Pack));
+  for (int lane = 0; lane < Pack::size; ++lane) block[lane] = Pack::load(from + width * lane).v;
   transpose(block);
 #pragma GCC unroll 8
   for (int c = 0; c < Pack::size; ++c) packs[c] = block[c];
@@ -123,7 +123,7 @@ template <int width>
   for (int c = 0; c < Pack::size; ++c) block[c] = packs[c].v;
   transpose(block);
 #pragma GCC unroll 8
-  for (int lane = 0; lane < Pack::size; ++lane) std::memcpy(to + width * lane, &block[lane], sizeof(Pack));
+  for (int lane = 0; lane < Pack::size; ++lane) Pack(block[lane]).store(to + width * lane);
 }
 
 // Rows of three numbers. Number k of all stands in row k / 3 as number k % 3 and so in lane k / 3 of pack k % 3.
@@ -149,8 +149,7 @@ template <int first, int... place>
 /// packs[c], lane l = from[3 l + c].
 [[gnu::always_inline]] inline void load_triples(const Real* from, Pack* packs) {
   constexpr auto lanes = std::make_integer_sequence<int, Pack::size>();
-  Pack::Reals in[3];
-  std::memcpy(in, from, sizeof(in));
+  const Pack::Reals in[3] = {Pack::load(from).v, Pack::load(from + Pack::size).v, Pack::load(from + 2 * Pack::size).v};
   packs[0] = collected<0>(in, lanes);
   packs[1] = collected<1>(in, lanes);
   packs[2] = collected<2>(in, lanes);
@@ -158,9 +157,9 @@ template <int first, int... place>
 /// And back.
 [[gnu::always_inline]] inline void store_triples(const Pack* packs, Real* to) {
   constexpr auto places = std::make_integer_sequence<int, Pack::size>();
-  const Pack::Reals out[3] = {spread<0>(packs, places), spread<Pack::size>(packs, places),
-                              spread<2 * Pack::size>(packs, places)};
-  std::memcpy(to, out, sizeof(out));
+  Pack(spread<0>(packs, places)).store(to);
+  Pack(spread<Pack::size>(packs, places)).store(to + Pack::size);
+  Pack(spread<2 * Pack::size>(packs, places)).store(to + 2 * Pack::size);
 }
 
 // A row of six numbers is two of three, so packs of rows are two packs of half as many rows each, halves of rows in
@@ -222,7 +221,7 @@ template <int width>
 template <int width>
 [[gnu::always_inline]] inline void load_block(const Real* from, Pack* packs) {
   if constexpr (width == 1) {
-    std::memcpy(packs, from, sizeof(Pack));
+    *packs = Pack::load(from);
   } else if constexpr (width == 3) {
     load_triples(from, packs);
   } else if constexpr (width == 6) {
@@ -239,7 +238,7 @@ template <int width>
 template <int width>
 [[gnu::always_inline]] inline void store_block(const Pack* packs, Real* to) {
   if constexpr (width == 1) {
-    std::memcpy(to, packs, sizeof(Pack));
+    packs->store(to);
   } else if constexpr (width == 3) {
     store_triples(packs, to);
   } else if constexpr (width == 6) {

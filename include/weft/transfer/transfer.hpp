@@ -47,10 +47,16 @@ using Receive = std::function<void(ChunkRows, const ChunkMotion&)>;
 void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, const Respond& respond,
              Real dt, NodeField& inertia, const RowsAhead& ahead = {});
 
-/// Hands every chunk its motion in the field `velocity` (owned and ghost blocks). ahead: of all that is read and written
-/// for a chunk.
+/// Where gather leaves what points receive, over the same rows as x.
+struct MotionColumns {
+  std::span<Vec3> v;  ///< [m/s].
+  std::span<Mat3> C;  ///< [1/s].
+};
+
+/// Hands every chunk its motion in the field `velocity` (owned and ghost blocks), once it stands in the columns, if
+/// there are any. ahead: of all that is read and written for a chunk.
 void gather(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& velocity,
-            const Receive& receive, const RowsAhead& ahead = {});
+            const Receive& receive, const MotionColumns& columns = {}, const RowsAhead& ahead = {});
 
 /// The point with the largest gathered gradient.
 struct Steepest {

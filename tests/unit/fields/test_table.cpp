@@ -244,12 +244,11 @@ TEST(TableTest, RowsOfATableLargerThanCachesAreReorderedAsOthersAre) {
 
 TEST(TableTest, LinesAheadCoverTheVectorsAndMatricesOfALargeState) {
   Table table = five_rows();
-  RowsAhead::Lines lines;
-  RowsAhead(table).find(1, 3, lines);
-  EXPECT_TRUE(lines.empty());
+  std::array<const std::byte*, 20> lines{};
+  EXPECT_FALSE(RowsAhead(table).find(1, 3, lines));
 
   table.resize(RowsAhead::near_enough / (sizeof(Vec3) + sizeof(Mat3)) + 1);
-  RowsAhead(table).find(1, 3, lines);
+  EXPECT_TRUE(RowsAhead(table).find(1, 3, lines));
   std::size_t seen = 0;
   for (const char* name : {"position", "elastic_deformation", "strain"}) {
     const ColumnView column = table.column(name);
@@ -258,7 +257,14 @@ TEST(TableTest, LinesAheadCoverTheVectorsAndMatricesOfALargeState) {
       EXPECT_EQ(lines[seen], at) << name;
     }
   }
-  EXPECT_EQ(seen, lines.size());
+  for (; seen < lines.size(); ++seen) EXPECT_EQ(lines[seen], lines[0]);
+
+  const auto all = lines;
+  const std::byte* unchanged = all[1];
+  std::fill(lines.begin(), lines.end(), unchanged);
+  EXPECT_TRUE(RowsAhead(table).find(1, 3, std::span(lines).first(4)));
+  EXPECT_TRUE(std::equal(all.begin(), all.begin() + 4, lines.begin()));
+  for (std::size_t i = 4; i < lines.size(); ++i) EXPECT_EQ(lines[i], unchanged);
 }
 
 }  // namespace

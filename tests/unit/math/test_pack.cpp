@@ -50,7 +50,23 @@ TEST(Pack, arithmetic_and_comparisons_act_on_each_lane) {
     EXPECT_EQ(not_chosen[i], i + 1.0 < 3.0 - i ? 3.0 - i : i + 1.0);
     EXPECT_EQ(abs(-b)[i], std::abs(3.0 - i));
     EXPECT_EQ(copysign(a, b)[i], std::copysign(i + 1.0, 3.0 - i));
+    EXPECT_EQ(floor(0.75 * b)[i], std::floor(0.75 * (3.0 - i)));
+    EXPECT_EQ(floor(b)[i], 3.0 - i);
   }
+}
+
+TEST(Pack, is_loaded_from_and_stored_to_any_place) {
+  Real numbers[Pack::size + 3];
+  for (int i = 0; i < Pack::size + 3; ++i) numbers[i] = i;
+  Pack::load(numbers + 1).store(numbers + 2);
+  for (int i = 0; i < Pack::size + 3; ++i) EXPECT_EQ(numbers[i], i < 2 || i >= Pack::size + 2 ? i : i - 1);
+}
+
+TEST(Pack, extremes_choose_their_first_number_when_asked_for_what_is_not_one) {
+  EXPECT_EQ(min(Pack(1), Pack(not_a_number))[0], 1);
+  EXPECT_EQ(max(Pack(1), Pack(not_a_number))[0], 1);
+  EXPECT_TRUE(std::isnan(min(Pack(not_a_number), Pack(1))[0]));
+  EXPECT_TRUE(std::isnan(max(Pack(not_a_number), Pack(1))[0]));
 }
 
 TEST(Pack, any_sees_a_single_lane) {

@@ -247,10 +247,11 @@ TEST(BinsTest, AfterAChunkComeTheRowsThatAreVisitedNext) {
   Bins bins;
   bins.sort(0.25, cloud.x, cloud.id);
   const ChunkRows order = bins.order();
-  for (const auto & [first, size] : {std::pair{0, 64}, {0, 10}, {40, 64}, {100, 40}, {100, 50}}) {
+  constexpr int most = most_rows_in_chunk;
+  for (const auto& [first, size] : {std::pair{0, most}, {0, 10}, {40, most}, {110, 20}, {110, 40}}) {
     const ChunkRows next = bins.after(order.subspan(first, size));
     EXPECT_EQ(next.data(), order.data() + first + size);
-    EXPECT_EQ(next.size(), static_cast<std::size_t>(std::min(64, 150 - first - size)));
+    EXPECT_EQ(next.size(), static_cast<std::size_t>(std::min(most, 150 - first - size)));
   }
 }
 

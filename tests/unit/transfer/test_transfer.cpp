@@ -4,6 +4,8 @@
 
 #include <Eigen/Geometry>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 
 namespace weft::test {
@@ -328,6 +330,26 @@ TEST_P(TransferTest, AGradientThatIsNotANumberIsTheSteepest) {
 
 // --- One operator and its transpose -------------------------------------------------------------------------------
 
+TEST_P(TransferTest, APlaceThatIsNotANumberSpoilsNoMoreThanTheTileOfItsBin) {
+  const TransferSettings s{GetParam(), 0.25, 0};
+  for (int axis = 0; axis < 3; ++axis) {
+    Ground ground = serial_ground(s, random_cloud(300, s.dx, 33));
+    const Bin& bin = ground.bins.bins().back();
+    const std::uint32_t lost = ground.bins.order()[bin.begin];
+    ground.own.x[lost][axis] = std::numeric_limits<Real>::quiet_NaN();
+    ground.scatter_points(dt);
+    int spoilt = 0;
+    for (int block = 0; block < ground.map.size(); ++block) {
+      const std::span<const Real> row(ground.field.block(block), NodeField::row);
+      if (std::all_of(row.begin(), row.end(), [](Real value) { return std::isfinite(value); })) continue;
+      ++spoilt;
+      EXPECT_NE(std::find(bin.numbers.begin(), bin.numbers.end(), block), bin.numbers.end());
+    }
+    EXPECT_GT(spoilt, 0);
+    EXPECT_FALSE(ground.gather_points().v[lost].allFinite());
+  }
+}
+
 TEST_P(TransferTest, GatherIsTheTransposeOfScatter) {
   for (const auto& s : settings()) {
     Cloud cloud = random_cloud(800, s.dx, 12);
@@ -399,6 +421,36 @@ TEST_P(TransferTest, NodalForcesAreMinusTheDerivativeOfTheEnergyByTheNodesDispla
     const Real slope =
         (8 * (energy(value, h) - energy(value, -h)) - (energy(value, 2 * h) - energy(value, -2 * h))) / (12 * h);
     EXPECT_NEAR(force.block(0)[value + 1], -slope, 1e-12 * largest) << "value " << value;
+  }
+}
+
+TEST_P(TransferTest, GatherLeavesTheMotionInColumnsAndTouchesNoOtherRow) {
+  const TransferSettings s{GetParam(), 0.1, 0};
+  const Cloud cloud = random_cloud(2000, s.dx, 19);
+  const std::size_t count = cloud.size();
+  // Rows in visiting order, which follow one another, and in any order, which do not.
+  const Ground any_order = serial_ground(s, cloud);
+  const Cloud in_order = cloud.picked(any_order.bins.order());
+  for (const Cloud& rows : {in_order, cloud}) {
+    Ground ground = serial_ground(s, rows);
+    ground.scatter_points(dt);
+    const Ground::Gathered expected = ground.gather_points();
+    std::vector<Vec3> v(count + 1, Vec3::Constant(7));
+    std::vector<Mat3> C(count + 1, Mat3::Constant(7));
+    gather(s, ground.bins, rows.x, ground.field,
+           [&](ChunkRows chunk, const ChunkMotion& motion) {
+             for (std::size_t k = 0; k < chunk.size(); ++k) {
+               EXPECT_EQ(motion.v[k], v[chunk[k]]);
+               EXPECT_EQ(motion.C[k], C[chunk[k]]);
+             }
+           },
+           {std::span(v).first(count), std::span(C).first(count)});
+    for (std::size_t p = 0; p < count; ++p) {
+      EXPECT_EQ(v[p], expected.v[p]);
+      EXPECT_EQ(C[p], expected.C[p]);
+    }
+    EXPECT_EQ(v[count], Vec3(Vec3::Constant(7)));
+    EXPECT_EQ(C[count], Mat3(Mat3::Constant(7)));
   }
 }
 
