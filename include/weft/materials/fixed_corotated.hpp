@@ -10,13 +10,52 @@
 
 namespace weft {
 
+/// The elastic deformation without its rotation: V of F = V R, indefinite where F is inverted.
+struct LeftStretch : Field<Symmetric3<Real>> {
+  static constexpr Label label{"left_stretch", "1"};
+};
+
+/// The part of an isotropic law whose points keep the left stretch.
+struct KeepsLeftStretch {
+  using Kept = LeftStretch;
+  template <class T>
+  static Symmetric3<T> kept(const Matrix3<T>& F) {
+    return chosen(F, left_stretch(left_square(F), determinant(F)));
+  }
+  template <class T>
+  static Matrix3<T> deformation(const Symmetric3<T>& V) {
+    return V.full();
+  }
+
+ protected:
+  /// Of a trial F: a step changes the stretch that it began with by little, and trace(F) is the trace of the new one
+  /// but for the square of that change.
+  template <class T>
+  static Symmetric3<T> stretch_of_trial(const Matrix3<T>& F) {
+    return chosen(F, left_stretch(left_square(F), determinant(F), T(F.trace())));
+  }
+
+ private:
+  template <class T>
+  static Symmetric3<T> chosen(const Matrix3<T>& F, const NearlyAlways<T>& V) {
+    if (!any(!V.valid)) return V.value;
+    const Svd<T> svd = polar_svd(F);
+    return select(V.valid, V.value, symmetric_from(svd.U, svd.s));
+  }
+};
+
 /// psi = mu |F - R|^2 + lambda/2 (J - 1)^2 with R the polar rotation of F. [Stomakhin 2012; docs/theory.md, 5.1]
-struct FixedCorotated : NeverYields, Inviscid, KeepsDeformation<FixedCorotated> {
+struct FixedCorotated : NeverYields, Inviscid, KeepsLeftStretch {
   static constexpr std::string_view name = "fixed_corotated";
   struct Constants {
     Lame lame;
     static Constants from(Lame lame) { return {lame}; }
   };
+
+  template <class T>
+  static Settled<Symmetric3<T>, Memory> settle(const Constants&, const Memory& q, const Matrix3<T>& F, Real) {
+    return {stretch_of_trial(F), q};
+  }
 
   template <class T>
   static T energy(const Constants& k, const Memory&, const Matrix3<T>& F) {

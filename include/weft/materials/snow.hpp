@@ -13,14 +13,9 @@ struct PlasticVolume : Field<Real> {
   static constexpr Label label{"plastic_volume", "1", Keep::state};
 };
 
-/// The elastic deformation without its rotation: V of F = V R, det F > 0.
-struct LeftStretch : Field<Symmetric3<Real>> {
-  static constexpr Label label{"left_stretch", "1"};
-};
-
 /// Fixed corotated with both Lame parameters times exp(xi (1 - J_P)); the elastic stretches stay within
 /// [1 - theta_c, 1 + theta_s]. [Stomakhin 2013; docs/theory.md, 5.5]
-struct Snow : Inviscid {
+struct Snow : Inviscid, KeepsLeftStretch {
   static constexpr std::string_view name = "snow";
   static constexpr bool yields = true;
   static constexpr bool flow_changes_stress = true;
@@ -85,19 +80,6 @@ struct Snow : Inviscid {
   template <class T>
   static T stiffness(const Constants& k, const MemoryOf<T>& q, const Symmetric3<T>& V) {
     return hardened(k, q) * FixedCorotated::stiffness({k.lame}, {}, V);
-  }
-
-  using Kept = LeftStretch;
-  template <class T>
-  static Symmetric3<T> kept(const Matrix3<T>& F) {
-    const NearlyAlways<T> V = left_stretch(left_square(F), determinant(F));
-    if (!any(!V.valid)) return V.value;
-    const Stretches<T> at = stretches(F);
-    return select(V.valid, V.value, symmetric_from(at.Q, at.s));
-  }
-  template <class T>
-  static Matrix3<T> deformation(const Symmetric3<T>& V) {
-    return V.full();
   }
 
   /// Clamps the stretches; what they lose goes to J_P, which is held within [1/20, 20].

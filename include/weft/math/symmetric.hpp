@@ -182,12 +182,16 @@ Symmetric3<T> exp_near_zero(const Symmetric3<T>& A) {
 /// (s3 + s1): valid where d > (s1 + s2 + s3)^3 / 20, which is about s2 + s3 > s1 / 20; the error is 2e-14 s1^4 / d.
 /// The trace x of V is the largest root of (x^2 - tr b)^2 - 8 J x - 4 II_b = 0, as tr b = x^2 - 2 II_V and
 /// II_b = II_V^2 - 2 J x; then (II_V x - J) V = (II_V + tr b) b - b^2 + x J I. [Hoger & Carlson 1984]
+/// near: where the trace is looked for first if J > 0; what is far from it may not be found, and is not valid then.
 template <class T>
-NearlyAlways<T> left_stretch(const Symmetric3<T>& b, const T& J) {
+NearlyAlways<T> left_stretch(const Symmetric3<T>& b, const T& J, const T& near) {
   using std::sqrt, std::abs;
   const T I = b.trace(), II = b.second_invariant();
-  // Halley's iteration, cubic, from above the largest of four real roots, whence it descends without overshooting.
-  T x = sqrt(3 * I);
+  // Halley's iteration is cubic; from above the largest of four real roots it descends without overshooting. If J > 0,
+  // no other root is positive and has (s1 + s2)(s2 + s3)(s3 + s1) > 0.
+  T x = near;
+  const auto is_inverted = !(J > 0);
+  if (any(is_inverted)) x = select(is_inverted, T(sqrt(3 * I)), x);
   auto moves = x > 0;
   for (int i = 0; i < 30 && any(moves); ++i) {
     const T w = x * x - I;
@@ -199,7 +203,12 @@ NearlyAlways<T> left_stretch(const Symmetric3<T>& b, const T& J) {
   const T II_V = 0.5 * (x * x - I), pairs = II_V * x - J;  // d
   const T inverse = 1 / pairs;
   const Symmetric3<T> V = T((II_V + I) * inverse) * b + T(-inverse) * commuting_product(b, b) + T(x * J * inverse);
-  return {V, pairs > 0.05 * x * x * x};
+  return {V, !moves && x > 0 && pairs > 0.05 * x * x * x};
+}
+template <class T>
+NearlyAlways<T> left_stretch(const Symmetric3<T>& b, const T& J) {
+  using std::sqrt;
+  return left_stretch(b, J, T(sqrt(3 * b.trace())));
 }
 
 }  // namespace weft

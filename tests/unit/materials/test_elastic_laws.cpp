@@ -8,6 +8,7 @@
 #include "support/random_matrices.hpp"
 
 #include <gtest/gtest.h>
+#include <Eigen/Geometry>
 
 #include <cmath>
 
@@ -108,6 +109,29 @@ TEST(FixedCorotatedTest, FollowsTheSimpleShearClosedForm) {
     EXPECT_NEAR(tau(0, 0), mu2 * (1 + shear * shear - (2 + shear * shear) / r), 1e-10);
     EXPECT_NEAR(tau(2, 2), 0, 1e-10);
   }
+}
+
+TEST(FixedCorotatedTest, WhatIsStrainedAndHeldStaysSoForAnyNumberOfSteps) {
+  const FixedCorotated::Constants k{lame_from(1e5, 0.3)};
+  test::MatrixSource source(4);
+  for (const Real size : {0.02, 0.2, 0.5}) {
+    const Symmetric3<Real> begin = left_square(source.near_identity(size));
+    Symmetric3<Real> V = begin;
+    for (int step = 0; step < 100000; ++step) V = FixedCorotated::settle(k, rest, V.full(), 1e-3).elastic;
+    EXPECT_LT(std::sqrt((V - begin).squared_norm()), 1e-13 * std::sqrt(begin.squared_norm()));
+  }
+}
+
+TEST(FixedCorotatedTest, ATurnOfManyStepsLeavesTheStretchButForTheTurn) {
+  const FixedCorotated::Constants k{lame_from(1e5, 0.3)};
+  test::MatrixSource source(5);
+  const Symmetric3<Real> begin = left_square(source.near_identity(0.2));
+  const int steps = 1000;
+  const Mat3 turn = Eigen::AngleAxisd(2.5 / steps, Vec3(1, 2, 3).normalized()).toRotationMatrix();
+  Symmetric3<Real> V = begin;
+  for (int step = 0; step < steps; ++step) V = FixedCorotated::settle(k, rest, Mat3(turn * V.full()), 1e-3).elastic;
+  const Mat3 turned = Eigen::AngleAxisd(2.5, Vec3(1, 2, 3).normalized()).toRotationMatrix();
+  EXPECT_LT((V.full() - turned * begin.full() * turned.transpose()).norm(), 1e-12 * begin.full().norm());
 }
 
 TEST(NeoHookeanTest, FollowsTheSimpleShearClosedForm) {

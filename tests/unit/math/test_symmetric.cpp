@@ -79,11 +79,39 @@ TEST(SymmetricTest, LeftStretchIsThatOfTheSingularValues) {
   EXPECT_GT(invalid, 10);
 }
 
+TEST(SymmetricTest, LeftStretchIsFoundFromNearbyAndNeverAnotherRoot) {
+  MatrixSource source(3);
+  int found = 0, missed = 0;
+  for (int i = 0; i < 3000; ++i) {
+    Vec3 s;
+    for (int a = 0; a < 3; ++a) s[a] = std::exp(0.7 * source.uniform(-1, 1));
+    if (i % 3 == 0) s[2] = -0.9 * std::min(s[0], s[1]) * source.uniform(0, 1);
+    const Mat3 F = source.with_singular_values(s);
+    const Symmetric3<Real> b = left_square(F);
+    const Real J = determinant(F), trace = polar_svd(F).s.sum();
+    const auto expected = left_stretch(b, J);
+    if (!expected.valid) continue;
+    const auto found_from = [&](Real near) {
+      const auto V = left_stretch(b, J, near);
+      if (V.valid) {
+        EXPECT_LT((V.value.full() - expected.value.full()).norm(), 1e-11) << s.transpose() << " from " << near;
+      }
+      return V.valid;
+    };
+    EXPECT_TRUE(found_from(0.95 * trace));
+    EXPECT_TRUE(found_from(1.05 * trace));
+    (found_from(source.uniform(-1, 2) * trace) ? found : missed) += 1;
+  }
+  EXPECT_GT(found, 100);
+  EXPECT_GT(missed, 100);
+}
+
 TEST(SymmetricTest, WhatIsNotANumberIsNotValid) {
   const Real nan = std::numeric_limits<Real>::quiet_NaN();
   const Mat3 F = Mat3::Constant(nan);
   EXPECT_FALSE(log_near_identity(Sym::of(F)).valid);
   EXPECT_FALSE(left_stretch(left_square(F), nan).valid);
+  EXPECT_FALSE(left_stretch(left_square(F), nan, nan).valid);
   EXPECT_FALSE(left_stretch(Sym{}, 0.0).valid);
 }
 
