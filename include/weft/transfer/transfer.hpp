@@ -9,8 +9,9 @@
 // same energy that the gathered displacements and gradients change. G_ip = w_ip D^{-1} (x_i - x_p) for quadratic and
 // cubic kernels (moving least squares), grad w_ip for the linear one, whose D is singular at nodes.
 //
-// Points are visited chunk by chunk: what a body computes for a chunk, and what a chunk receives, passes through a
-// buffer of the visiting thread and is never stored for all points. The rows of the next chunk are fetched meanwhile.
+// Points are visited chunk by chunk: what a body computes for a chunk passes through a buffer of the visiting thread and
+// is never stored for all points; what a chunk receives is written to the columns that the caller names, else it passes
+// through a buffer too. The rows of the next chunk are fetched meanwhile.
 
 #include "weft/base/kinds.hpp"
 #include "weft/fields/chunk.hpp"
