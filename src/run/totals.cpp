@@ -32,7 +32,7 @@ Vector3<Pack> inertia_of(const TransferSettings& transfer, const Vector3<Pack>& 
   Vector3<Pack> D;
   for (int lane = 0; lane < Pack::size; ++lane) {
     const Vec3 of_lane = moment_of_inertia(transfer, {x[0][lane], x[1][lane], x[2][lane]});
-    for (int axis = 0; axis < 3; ++axis) D[axis].v[lane] = of_lane[axis];
+    for (int axis = 0; axis < 3; ++axis) D[axis].set(lane, of_lane[axis]);
   }
   return D;
 }

@@ -1,10 +1,14 @@
 #pragma once
-// Pack: as many reals as a vector register holds, one for each of as many points. Usable as the scalar of Eigen
+// Pack: as many reals as two vector registers hold, one for each of as many points. Usable as the scalar of Eigen
 // matrices and of every function templated on its scalar.
+//
+// Two, because a law is a long chain of operations of which each waits for the one before: a core works on one register
+// while it waits for the other. [docs/performance.md]
 //
 // Each lane is computed as if it were alone: what the other lanes hold changes no bit of it.
 
 #include "weft/base/types.hpp"
+#include "weft/math/register.hpp"
 #include "weft/math/scalar.hpp"
 
 #include <array>
@@ -15,47 +19,35 @@
 #include <numbers>
 #include <type_traits>
 
-#ifdef __SSE2__
-#include <immintrin.h>
-#endif
-
 namespace weft {
 
 /// One bool for each lane of a pack.
 struct PackMask;
 
 struct Pack {
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-  static constexpr int size = 8;
-#elif defined(__AVX__)
-  static constexpr int size = 4;
-#else
-  static constexpr int size = 2;
-#endif
-  using Reals = Real __attribute__((vector_size(size * sizeof(Real))));
-  using Bits = std::uint64_t __attribute__((vector_size(size * sizeof(Real))));
-  /// As they stand in memory. Moved as one: compilers copy what `memcpy` is asked for in smaller pieces, and a register
-  /// that is loaded from pieces just written waits for all of them.
-  using Stored [[gnu::may_alias, gnu::aligned(alignof(Real))]] = Reals;
+  static constexpr int size = 2 * Register::size;
+  using Reals = TwoOf<Register::Reals>;
+  using Bits = TwoOf<Register::Bits>;
 
   Reals v;
 
   Pack() = default;
-  // Said, so that what consists of packs is copied pack by pack; else compilers move its bytes in pieces of any size.
-  Pack(const Pack& b) : v(b.v) {}
-  Pack& operator=(const Pack& b) { return v = b.v, *this; }
-  Pack(Real all) : v(Reals{} + all) {}  // NOLINT(google-explicit-constructor): constants mix freely with packs
-  Pack(Reals reals) : v(reals) {}       // NOLINT(google-explicit-constructor)
+  Pack(Real all) : v(all) {}              // NOLINT(google-explicit-constructor): constants mix freely with packs
+  Pack(const Reals& reals) : v(reals) {}  // NOLINT(google-explicit-constructor)
 
-  static Pack load(const Real* from) { return Reals(*reinterpret_cast<const Stored*>(from)); }
-  void store(Real* to) const { *reinterpret_cast<Stored*>(to) = v; }
+  static Pack load(const Real* from) { return Reals(Register::load(from), Register::load(from + Register::size)); }
+  void store(Real* to) const {
+    Register::store(v.first, to);
+    Register::store(v.second, to + Register::size);
+  }
 
-  Real operator[](int lane) const { return v[lane]; }
+  Real operator[](int lane) const { return lane < Register::size ? v.first[lane] : v.second[lane - Register::size]; }
+  void set(int lane, Real number) { (lane < Register::size ? v.first : v.second)[lane % Register::size] = number; }
 
-  Pack& operator+=(const Pack& b) { return v += b.v, *this; }
-  Pack& operator-=(const Pack& b) { return v -= b.v, *this; }
-  Pack& operator*=(const Pack& b) { return v *= b.v, *this; }
-  Pack& operator/=(const Pack& b) { return v /= b.v, *this; }
+  Pack& operator+=(const Pack& b) { return v = v + b.v, *this; }
+  Pack& operator-=(const Pack& b) { return v = v - b.v, *this; }
+  Pack& operator*=(const Pack& b) { return v = v * b.v, *this; }
+  Pack& operator/=(const Pack& b) { return v = v / b.v, *this; }
   friend Pack operator+(const Pack& a, const Pack& b) { return a.v + b.v; }
   friend Pack operator-(const Pack& a, const Pack& b) { return a.v - b.v; }
   friend Pack operator*(const Pack& a, const Pack& b) { return a.v * b.v; }
@@ -64,7 +56,7 @@ struct Pack {
 };
 
 struct PackMask {
-  decltype(Pack::Reals{} < Pack::Reals{}) v;  ///< All bits of a lane are set or none.
+  TwoOf<Register::Truths> v;  ///< All bits of a lane are set or none.
   friend PackMask operator&&(const PackMask& a, const PackMask& b) { return {a.v & b.v}; }
   friend PackMask operator||(const PackMask& a, const PackMask& b) { return {a.v | b.v}; }
   friend PackMask operator!(const PackMask& a) { return {~a.v}; }
@@ -76,7 +68,9 @@ inline PackMask operator>=(const Pack& a, const Pack& b) { return {a.v >= b.v}; 
 inline PackMask operator==(const Pack& a, const Pack& b) { return {a.v == b.v}; }
 inline PackMask operator!=(const Pack& a, const Pack& b) { return {a.v != b.v}; }
 
-inline Pack select(const PackMask& mask, const Pack& a, const Pack& b) { return mask.v ? a.v : b.v; }
+inline Pack select(const PackMask& mask, const Pack& a, const Pack& b) {
+  return Pack::Reals(mask.v.first ? a.v.first : b.v.first, mask.v.second ? a.v.second : b.v.second);
+}
 template <int rows, int columns>
 Eigen::Matrix<Pack, rows, columns> select(const PackMask& mask, const Eigen::Matrix<Pack, rows, columns>& a,
                                           const Eigen::Matrix<Pack, rows, columns>& b) {
@@ -85,19 +79,7 @@ Eigen::Matrix<Pack, rows, columns> select(const PackMask& mask, const Eigen::Mat
   return chosen;
 }
 
-inline bool any(const PackMask& mask) {
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-  return _mm512_movepi64_mask(reinterpret_cast<__m512i>(mask.v)) != 0;
-#elif defined(__AVX__)
-  return _mm256_movemask_pd(reinterpret_cast<__m256d>(mask.v)) != 0;
-#elif defined(__SSE2__)
-  return _mm_movemask_pd(reinterpret_cast<__m128d>(mask.v)) != 0;
-#else
-  for (int lane = 0; lane < Pack::size; ++lane)
-    if (mask.v[lane]) return true;
-  return false;
-#endif
-}
+inline bool any(const PackMask& mask) { return Register::any(mask.v.first | mask.v.second); }
 
 inline Pack value_of(const Pack& a) { return a; }
 
@@ -105,14 +87,14 @@ inline Pack value_of(const Pack& a) { return a; }
 template <class F>
 Pack by_lanes(const Pack& a, F&& f) {
   Pack r;
-  for (int lane = 0; lane < Pack::size; ++lane) r.v[lane] = f(a[lane]);
+  for (int lane = 0; lane < Pack::size; ++lane) r.set(lane, f(a[lane]));
   return r;
 }
 
 namespace detail {
-inline Pack::Bits bits_of(const Pack& a) { return std::bit_cast<Pack::Bits>(a.v); }
-inline Pack of_bits(const Pack::Bits& a) { return std::bit_cast<Pack::Reals>(a); }
-inline Pack::Bits all_bits(std::uint64_t a) { return Pack::Bits{} + a; }
+inline Pack::Bits bits_of(const Pack& a) { return a.v.as<Register::Bits>(); }
+inline Pack of_bits(const Pack::Bits& a) { return a.as<Register::Reals>(); }
+inline Pack::Bits all_bits(std::uint64_t a) { return Pack::Bits(a); }
 constexpr std::uint64_t sign_bit = std::uint64_t(1) << 63;
 constexpr Real ln2_high = 0x1.62e42fefa3800p-1;  // k ln2_high is exact for |k| < 2^11
 constexpr Real ln2_low = 0x1.ef35793c76730p-45;
@@ -142,68 +124,20 @@ inline Pack copysign(const Pack& a, const Pack& b) {
 }
 /// b < a ? b : a.
 inline Pack min(const Pack& a, const Pack& b) {
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-  return reinterpret_cast<Pack::Reals>(
-      _mm512_maskz_min_pd(0xff, reinterpret_cast<__m512d>(b.v), reinterpret_cast<__m512d>(a.v)));
-#elif defined(__AVX__)
-  return reinterpret_cast<Pack::Reals>(_mm256_min_pd(reinterpret_cast<__m256d>(b.v), reinterpret_cast<__m256d>(a.v)));
-#elif defined(__SSE2__)
-  return reinterpret_cast<Pack::Reals>(_mm_min_pd(reinterpret_cast<__m128d>(b.v), reinterpret_cast<__m128d>(a.v)));
-#else
-  return select(b < a, b, a);
-#endif
+  return Pack::Reals(Register::min(a.v.first, b.v.first), Register::min(a.v.second, b.v.second));
 }
 /// a < b ? b : a.
 inline Pack max(const Pack& a, const Pack& b) {
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-  return reinterpret_cast<Pack::Reals>(
-      _mm512_maskz_max_pd(0xff, reinterpret_cast<__m512d>(b.v), reinterpret_cast<__m512d>(a.v)));
-#elif defined(__AVX__)
-  return reinterpret_cast<Pack::Reals>(_mm256_max_pd(reinterpret_cast<__m256d>(b.v), reinterpret_cast<__m256d>(a.v)));
-#elif defined(__SSE2__)
-  return reinterpret_cast<Pack::Reals>(_mm_max_pd(reinterpret_cast<__m128d>(b.v), reinterpret_cast<__m128d>(a.v)));
-#else
-  return select(a < b, b, a);
-#endif
+  return Pack::Reals(Register::max(a.v.first, b.v.first), Register::max(a.v.second, b.v.second));
 }
 
 /// The integer beneath; |a| < 2^31.
-inline Pack floor(const Pack& a) {
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-  return reinterpret_cast<Pack::Reals>(
-      _mm512_maskz_roundscale_pd(0xff, reinterpret_cast<__m512d>(a.v), _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC));
-#elif defined(__AVX__)
-  return reinterpret_cast<Pack::Reals>(_mm256_floor_pd(reinterpret_cast<__m256d>(a.v)));
-#else
-  using Integers = std::int32_t __attribute__((vector_size(Pack::size * sizeof(std::int32_t))));
-  const Pack cut = __builtin_convertvector(__builtin_convertvector(a.v, Integers), Pack::Reals);
-  return select(cut > a, cut - 1, cut);
-#endif
-}
+inline Pack floor(const Pack& a) { return Pack::Reals(Register::floor(a.v.first), Register::floor(a.v.second)); }
 
-inline Pack sqrt(const Pack& a) {
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-  return reinterpret_cast<Pack::Reals>(_mm512_maskz_sqrt_pd(0xff, reinterpret_cast<__m512d>(a.v)));
-#elif defined(__AVX__)
-  return reinterpret_cast<Pack::Reals>(_mm256_sqrt_pd(reinterpret_cast<__m256d>(a.v)));
-#elif defined(__SSE2__)
-  return reinterpret_cast<Pack::Reals>(_mm_sqrt_pd(reinterpret_cast<__m128d>(a.v)));
-#else
-  return by_lanes(a, [](Real x) { return std::sqrt(x); });
-#endif
-}
+inline Pack sqrt(const Pack& a) { return Pack::Reals(Register::sqrt(a.v.first), Register::sqrt(a.v.second)); }
 
 /// 1/sqrt(a) for normal positive a, to 2 ulp; NaN where AVX-512 has no finite answer.
-inline Pack rsqrt(const Pack& a) {
-#if defined(__AVX512F__) && defined(__AVX512DQ__)
-  Pack r = reinterpret_cast<Pack::Reals>(_mm512_maskz_rsqrt14_pd(0xff, reinterpret_cast<__m512d>(a.v)));
-  const Pack half = 0.5 * a;
-  r += r * (0.5 - half * r * r);  // Newton, twice: 2^-14, 2^-27, 2^-53
-  return r + r * (0.5 - half * r * r);
-#else
-  return 1 / sqrt(a);
-#endif
-}
+inline Pack rsqrt(const Pack& a) { return Pack::Reals(Register::rsqrt(a.v.first), Register::rsqrt(a.v.second)); }
 
 /// To 2 ulp; 0 where the result would lie beneath 1e-307.
 inline Pack exp(const Pack& a) {

@@ -47,27 +47,29 @@ struct PackRows {
 
  private:
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
+  static constexpr Rows steps{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+  static bool is_zero(const Rows& a) {
+    return _mm512_test_epi32_mask(reinterpret_cast<__m512i>(a), reinterpret_cast<__m512i>(a)) == 0;
+  }
+#elif defined(__AVX__)
   static constexpr Rows steps{0, 1, 2, 3, 4, 5, 6, 7};
   static bool is_zero(const Rows& a) {
     return _mm256_testz_si256(reinterpret_cast<__m256i>(a), reinterpret_cast<__m256i>(a)) != 0;
   }
-#elif defined(__AVX__)
-  static constexpr Rows steps{0, 1, 2, 3};
-  static bool is_zero(const Rows& a) {
-    return _mm_testz_si128(reinterpret_cast<__m128i>(a), reinterpret_cast<__m128i>(a)) != 0;
-  }
 #else
-  static constexpr Rows steps{0, 1};
-  static bool is_zero(const Rows& a) { return std::bit_cast<std::uint64_t>(a) == 0; }
+  static constexpr Rows steps{0, 1, 2, 3};
+  static bool is_zero(const Rows& a) { return (a[0] | a[1] | a[2] | a[3]) == 0; }
 #endif
 };
 
 namespace detail {
 
-/// Lane j of pack i and lane i of pack j change places.
-[[gnu::always_inline]] inline void transpose(Pack::Reals (&a)[Pack::size]) {
+using Reals = Register::Reals;
+
+/// Lane j of register i and lane i of register j change places.
+[[gnu::always_inline]] inline void transpose(Reals (&a)[Register::size]) {
   // log2(size) rounds exchange the off-diagonal blocks of 2x2, then of 4x4, ...
-  Pack::Reals b[Pack::size];
+  Reals b[Register::size];
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
 #pragma GCC unroll 8
   for (int i = 0; i < 8; i += 2) {
@@ -86,7 +88,7 @@ namespace detail {
     b[i + 4] = __builtin_shufflevector(a[i], a[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
   }
 #elif defined(__AVX__)
-  Pack::Reals d[Pack::size];
+  Reals d[Register::size];
 #pragma GCC unroll 4
   for (int i = 0; i < 4; i += 2) {
     d[i] = __builtin_shufflevector(a[i], a[i + 1], 0, 4, 2, 6);
@@ -102,155 +104,155 @@ namespace detail {
   b[1] = __builtin_shufflevector(a[0], a[1], 1, 3);
 #endif
 #pragma GCC unroll 8
-  for (int i = 0; i < Pack::size; ++i) a[i] = b[i];
+  for (int i = 0; i < Register::size; ++i) a[i] = b[i];
 }
 
-/// packs[c], lane l = from[width * l + c] for the first Pack::size numbers of as many rows.
+/// columns[c], lane l = from[width * l + c] for the first Register::size numbers of as many rows.
 template <int width>
-[[gnu::always_inline]] inline void load_square(const Real* from, Pack* packs) {
-  Pack::Reals block[Pack::size];
+[[gnu::always_inline]] inline void load_square(const Real* from, Reals* columns) {
+  Reals block[Register::size];
 #pragma GCC unroll 8
-  for (int lane = 0; lane < Pack::size; ++lane) block[lane] = Pack::load(from + width * lane).v;
+  for (int lane = 0; lane < Register::size; ++lane) block[lane] = Register::load(from + width * lane);
   transpose(block);
 #pragma GCC unroll 8
-  for (int c = 0; c < Pack::size; ++c) packs[c] = block[c];
+  for (int c = 0; c < Register::size; ++c) columns[c] = block[c];
 }
 /// And back.
 template <int width>
-[[gnu::always_inline]] inline void store_square(const Pack* packs, Real* to) {
-  Pack::Reals block[Pack::size];
+[[gnu::always_inline]] inline void store_square(const Reals* columns, Real* to) {
+  Reals block[Register::size];
 #pragma GCC unroll 8
-  for (int c = 0; c < Pack::size; ++c) block[c] = packs[c].v;
+  for (int c = 0; c < Register::size; ++c) block[c] = columns[c];
   transpose(block);
 #pragma GCC unroll 8
-  for (int lane = 0; lane < Pack::size; ++lane) Pack(block[lane]).store(to + width * lane);
+  for (int lane = 0; lane < Register::size; ++lane) Register::store(block[lane], to + width * lane);
 }
 
-// Rows of three numbers. Number k of all stands in row k / 3 as number k % 3 and so in lane k / 3 of pack k % 3.
+// Rows of three numbers. Number k of all stands in row k / 3 as number k % 3 and so in lane k / 3 of register k % 3.
 // Exchanges of lanes take two registers at once, so those of three are brought together two by two; -1: it does not
 // matter yet.
 
-/// Pack c of the numbers in these registers.
+/// Column c of the numbers in these registers.
 template <int c, int... lane>
-[[gnu::always_inline]] inline Pack collected(const Pack::Reals (&in)[3], std::integer_sequence<int, lane...>) {
-  constexpr int size = Pack::size;
-  const Pack::Reals most = __builtin_shufflevector(in[0], in[1], (3 * lane + c < 2 * size ? 3 * lane + c : -1)...);
+[[gnu::always_inline]] inline Reals collected(const Reals (&in)[3], std::integer_sequence<int, lane...>) {
+  constexpr int size = Register::size;
+  const Reals most = __builtin_shufflevector(in[0], in[1], (3 * lane + c < 2 * size ? 3 * lane + c : -1)...);
   return __builtin_shufflevector(most, in[2], (3 * lane + c < 2 * size ? lane : 3 * lane + c - size)...);
 }
 /// Numbers first, first + 1, ... of all.
 template <int first, int... place>
-[[gnu::always_inline]] inline Pack::Reals spread(const Pack* packs, std::integer_sequence<int, place...>) {
-  constexpr int size = Pack::size;
-  const Pack::Reals most = __builtin_shufflevector(
-      packs[0].v, packs[1].v, ((first + place) % 3 < 2 ? (first + place) / 3 + size * ((first + place) % 3) : -1)...);
-  return __builtin_shufflevector(most, packs[2].v, ((first + place) % 3 < 2 ? place : size + (first + place) / 3)...);
+[[gnu::always_inline]] inline Reals spread(const Reals* columns, std::integer_sequence<int, place...>) {
+  constexpr int size = Register::size;
+  const Reals most = __builtin_shufflevector(
+      columns[0], columns[1], ((first + place) % 3 < 2 ? (first + place) / 3 + size * ((first + place) % 3) : -1)...);
+  return __builtin_shufflevector(most, columns[2], ((first + place) % 3 < 2 ? place : size + (first + place) / 3)...);
 }
 
-/// packs[c], lane l = from[3 l + c].
-[[gnu::always_inline]] inline void load_triples(const Real* from, Pack* packs) {
-  constexpr auto lanes = std::make_integer_sequence<int, Pack::size>();
-  const Pack::Reals in[3] = {Pack::load(from).v, Pack::load(from + Pack::size).v, Pack::load(from + 2 * Pack::size).v};
-  packs[0] = collected<0>(in, lanes);
-  packs[1] = collected<1>(in, lanes);
-  packs[2] = collected<2>(in, lanes);
+/// columns[c], lane l = from[3 l + c].
+[[gnu::always_inline]] inline void load_triples(const Real* from, Reals* columns) {
+  constexpr auto lanes = std::make_integer_sequence<int, Register::size>();
+  const Reals in[3] = {Register::load(from), Register::load(from + Register::size),
+                       Register::load(from + 2 * Register::size)};
+  columns[0] = collected<0>(in, lanes);
+  columns[1] = collected<1>(in, lanes);
+  columns[2] = collected<2>(in, lanes);
 }
 /// And back.
-[[gnu::always_inline]] inline void store_triples(const Pack* packs, Real* to) {
-  constexpr auto places = std::make_integer_sequence<int, Pack::size>();
-  Pack(spread<0>(packs, places)).store(to);
-  Pack(spread<Pack::size>(packs, places)).store(to + Pack::size);
-  Pack(spread<2 * Pack::size>(packs, places)).store(to + 2 * Pack::size);
+[[gnu::always_inline]] inline void store_triples(const Reals* columns, Real* to) {
+  constexpr auto places = std::make_integer_sequence<int, Register::size>();
+  Register::store(spread<0>(columns, places), to);
+  Register::store(spread<Register::size>(columns, places), to + Register::size);
+  Register::store(spread<2 * Register::size>(columns, places), to + 2 * Register::size);
 }
 
-// A row of six numbers is two of three, so packs of rows are two packs of half as many rows each, halves of rows in
-// turn: the even lanes of both belong to the first three numbers, the odd ones to the others.
+// A row of six numbers is two of three, so registers of rows are two registers of half as many rows each, halves of
+// rows in turn: the even lanes of both belong to the first three numbers, the odd ones to the others.
 
-/// The even (0) or odd (1) lanes of both, one pack after the other.
+/// The even (0) or odd (1) lanes of both, one register after the other.
 template <int first, int... lane>
-[[gnu::always_inline]] inline Pack every_other(const Pack& a, const Pack& b, std::integer_sequence<int, lane...>) {
-  return __builtin_shufflevector(a.v, b.v, (2 * lane + first)...);
+[[gnu::always_inline]] inline Reals every_other(const Reals& a, const Reals& b, std::integer_sequence<int, lane...>) {
+  return __builtin_shufflevector(a, b, (2 * lane + first)...);
 }
 /// Lanes of both in turn, from the first (0) or second (1) half of each.
 template <int half, int... lane>
-[[gnu::always_inline]] inline Pack in_turn(const Pack& a, const Pack& b, std::integer_sequence<int, lane...>) {
-  constexpr int size = Pack::size;
-  return __builtin_shufflevector(a.v, b.v, (half * (size / 2) + lane / 2 + (lane % 2) * size)...);
+[[gnu::always_inline]] inline Reals in_turn(const Reals& a, const Reals& b, std::integer_sequence<int, lane...>) {
+  constexpr int size = Register::size;
+  return __builtin_shufflevector(a, b, (half * (size / 2) + lane / 2 + (lane % 2) * size)...);
 }
-/// packs[c], lane l = from[6 l + c].
-[[gnu::always_inline]] inline void load_sextuples(const Real* from, Pack* packs) {
-  constexpr auto lanes = std::make_integer_sequence<int, Pack::size>();
-  Pack a[3], b[3];
+/// columns[c], lane l = from[6 l + c].
+[[gnu::always_inline]] inline void load_sextuples(const Real* from, Reals* columns) {
+  constexpr auto lanes = std::make_integer_sequence<int, Register::size>();
+  Reals a[3], b[3];
   load_triples(from, a);
-  load_triples(from + 3 * Pack::size, b);
+  load_triples(from + 3 * Register::size, b);
 #pragma GCC unroll 3
   for (int c = 0; c < 3; ++c) {
-    packs[c] = every_other<0>(a[c], b[c], lanes);
-    packs[c + 3] = every_other<1>(a[c], b[c], lanes);
+    columns[c] = every_other<0>(a[c], b[c], lanes);
+    columns[c + 3] = every_other<1>(a[c], b[c], lanes);
   }
 }
 /// And back.
-[[gnu::always_inline]] inline void store_sextuples(const Pack* packs, Real* to) {
-  constexpr auto lanes = std::make_integer_sequence<int, Pack::size>();
-  Pack a[3], b[3];
+[[gnu::always_inline]] inline void store_sextuples(const Reals* columns, Real* to) {
+  constexpr auto lanes = std::make_integer_sequence<int, Register::size>();
+  Reals a[3], b[3];
 #pragma GCC unroll 3
   for (int c = 0; c < 3; ++c) {
-    a[c] = in_turn<0>(packs[c], packs[c + 3], lanes);
-    b[c] = in_turn<1>(packs[c], packs[c + 3], lanes);
+    a[c] = in_turn<0>(columns[c], columns[c + 3], lanes);
+    b[c] = in_turn<1>(columns[c], columns[c + 3], lanes);
   }
   store_triples(a, to);
-  store_triples(b, to + 3 * Pack::size);
+  store_triples(b, to + 3 * Register::size);
 }
 
-/// packs[0], lane l = from[width * l].
+/// columns[0], lane l = from[width * l].
 template <int width>
-[[gnu::always_inline]] inline void load_column(const Real* from, Pack* packs) {
+[[gnu::always_inline]] inline void load_column(const Real* from, Reals* columns) {
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
   // Spares the port that also exchanges lanes.
   const __m512i places = _mm512_setr_epi64(0, width, 2 * width, 3 * width, 4 * width, 5 * width, 6 * width, 7 * width);
-  packs[0] =
-      reinterpret_cast<Pack::Reals>(_mm512_mask_i64gather_pd(_mm512_setzero_pd(), 0xff, places, from, sizeof(Real)));
+  columns[0] = reinterpret_cast<Reals>(_mm512_mask_i64gather_pd(_mm512_setzero_pd(), 0xff, places, from, sizeof(Real)));
 #else
-  Pack::Reals lanes;
+  Reals lanes;
 #pragma GCC unroll 8
-  for (int lane = 0; lane < Pack::size; ++lane) lanes[lane] = from[width * lane];
-  packs[0] = lanes;
+  for (int lane = 0; lane < Register::size; ++lane) lanes[lane] = from[width * lane];
+  columns[0] = lanes;
 #endif
 }
 
-/// packs[c], lane l = from[width * l + c].
+/// columns[c], lane l = from[width * l + c].
 template <int width>
-[[gnu::always_inline]] inline void load_block(const Real* from, Pack* packs) {
+[[gnu::always_inline]] inline void load_block(const Real* from, Reals* columns) {
   if constexpr (width == 1) {
-    *packs = Pack::load(from);
+    *columns = Register::load(from);
   } else if constexpr (width == 3) {
-    load_triples(from, packs);
+    load_triples(from, columns);
   } else if constexpr (width == 6) {
-    load_sextuples(from, packs);
+    load_sextuples(from, columns);
   } else {
-    constexpr int squares = width / Pack::size * Pack::size;
+    constexpr int squares = width / Register::size * Register::size;
 #pragma GCC unroll 8
-    for (int c = 0; c < squares; c += Pack::size) load_square<width>(from + c, packs + c);
+    for (int c = 0; c < squares; c += Register::size) load_square<width>(from + c, columns + c);
 #pragma GCC unroll 8
-    for (int c = squares; c < width; ++c) load_column<width>(from + c, packs + c);
+    for (int c = squares; c < width; ++c) load_column<width>(from + c, columns + c);
   }
 }
-/// to[width * l + c] = packs[c], lane l.
+/// to[width * l + c] = columns[c], lane l.
 template <int width>
-[[gnu::always_inline]] inline void store_block(const Pack* packs, Real* to) {
+[[gnu::always_inline]] inline void store_block(const Reals* columns, Real* to) {
   if constexpr (width == 1) {
-    packs->store(to);
+    Register::store(*columns, to);
   } else if constexpr (width == 3) {
-    store_triples(packs, to);
+    store_triples(columns, to);
   } else if constexpr (width == 6) {
-    store_sextuples(packs, to);
+    store_sextuples(columns, to);
   } else {
-    constexpr int squares = width / Pack::size * Pack::size;
+    constexpr int squares = width / Register::size * Register::size;
 #pragma GCC unroll 8
-    for (int c = 0; c < squares; c += Pack::size) store_square<width>(packs + c, to + c);
+    for (int c = 0; c < squares; c += Register::size) store_square<width>(columns + c, to + c);
 #pragma GCC unroll 8
     for (int c = squares; c < width; ++c)
 #pragma GCC unroll 8
-      for (int lane = 0; lane < Pack::size; ++lane) to[width * lane + c] = packs[c][lane];
+      for (int lane = 0; lane < Register::size; ++lane) to[width * lane + c] = columns[c][lane];
   }
 }
 
@@ -264,13 +266,23 @@ template <int width>
       std::memcpy(copy + width * lane, from + width * static_cast<std::size_t>(rows.row[lane]), width * sizeof(Real));
     block = copy;
   }
-  load_block<width>(block, packs);
+  Reals first[width], second[width];
+  load_block<width>(block, first);
+  load_block<width>(block + width * Register::size, second);
+#pragma GCC unroll 9
+  for (int c = 0; c < width; ++c) packs[c] = Pack::Reals(first[c], second[c]);
 }
 /// to[width * row[l] + c] = packs[c], lane l.
 template <int width>
 [[gnu::always_inline]] inline void store_rows(const Pack* packs, const PackRows& rows, Real* to) {
-  if (rows.follow) [[likely]]
-    return store_block<width>(packs, to + width * static_cast<std::size_t>(rows.row[0]));
+  if (rows.follow) [[likely]] {
+    Reals first[width], second[width];
+#pragma GCC unroll 9
+    for (int c = 0; c < width; ++c) first[c] = packs[c].v.first, second[c] = packs[c].v.second;
+    Real* block = to + width * static_cast<std::size_t>(rows.row[0]);
+    store_block<width>(first, block);
+    return store_block<width>(second, block + width * Register::size);
+  }
   for (int lane = 0; lane < rows.count; ++lane)
     for (int c = 0; c < width; ++c) to[width * static_cast<std::size_t>(rows.row[lane]) + c] = packs[c][lane];
 }
@@ -315,7 +327,7 @@ inline void store(const Symmetric3<Pack>& a, const PackRows& rows, std::span<Sym
 
 /// Zero in the idle lanes.
 inline Pack without_idle(Pack a, const PackRows& rows) {
-  for (int lane = rows.count; lane < Pack::size; ++lane) a.v[lane] = 0;
+  for (int lane = rows.count; lane < Pack::size; ++lane) a.set(lane, 0);
   return a;
 }
 

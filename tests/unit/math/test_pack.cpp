@@ -16,7 +16,7 @@ const Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
 
 Pack lanes(const std::function<Real(int)>& f) {
   Pack a;
-  for (int lane = 0; lane < Pack::size; ++lane) a.v[lane] = f(lane);
+  for (int lane = 0; lane < Pack::size; ++lane) a.set(lane, f(lane));
   return a;
 }
 
@@ -146,7 +146,7 @@ TEST(Pack, serves_as_the_scalar_of_matrices) {
   for (int lane = 0; lane < Pack::size; ++lane) {
     A.push_back(source.matrix());
     B.push_back(source.matrix());
-    for (int i = 0; i < 9; ++i) packed_A(i).v[lane] = A[lane](i), packed_B(i).v[lane] = B[lane](i);
+    for (int i = 0; i < 9; ++i) packed_A(i).set(lane, A[lane](i)), packed_B(i).set(lane, B[lane](i));
   }
   const Matrix3<Pack> product = packed_A * packed_B.transpose();
   const Pack J = determinant(packed_A), size = packed_A.norm();

@@ -117,7 +117,7 @@ TEST(SvdTest, LetsNotANumberThrough) {
 Matrix3<Pack> packed(const std::vector<Mat3>& list, std::size_t first, std::size_t step) {
   Matrix3<Pack> M;
   for (std::size_t lane = 0; lane < Pack::size; ++lane)
-    for (int i = 0; i < 9; ++i) M(i).v[lane] = list[(first + lane * step) % list.size()](i);
+    for (int i = 0; i < 9; ++i) M(i).set(static_cast<int>(lane), list[(first + lane * step) % list.size()](i));
   return M;
 }
 template <int rows, int columns>

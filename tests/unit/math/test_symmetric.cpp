@@ -125,7 +125,7 @@ Real lane_difference(F&& f, Real size, std::uint32_t seed) {
     Matrix3<Pack> packed;
     for (int lane = 0; lane < Pack::size; ++lane) {
       each[lane] = source.near_identity(size);
-      for (int c = 0; c < 9; ++c) packed(c).v[lane] = each[lane](c);
+      for (int c = 0; c < 9; ++c) packed(c).set(lane, each[lane](c));
     }
     const Matrix3<Pack> result = f(packed);
     for (int lane = 0; lane < Pack::size; ++lane) {
