@@ -143,30 +143,17 @@ inline auto chunks_of(const Bins& bins, const Bin& bin) {
   return chunks_of(bins.order().subspan(bin.begin, bin.end - bin.begin));
 }
 
-/// Fetches the rows of the next chunk, some lines of memory for each point of this one, of several columns: memory then
-/// works while nodes are summed, and does not get more orders at once than it can take. Changes no number.
-class NextChunk {
- public:
-  /// Of this chunk; rows that lie apart are left alone.
-  void find(const RowsAhead& ahead, const Bins& bins, ChunkRows chunk) {
-    const ChunkRows next = bins.after(chunk);
-    entries_ = chunk.size();
-    is_near_ = !next.empty() && next.back() - next.front() < 2 * most_rows_in_chunk &&
-               ahead.find(next.front(), next.back() - next.front() + 1, std::span(lines_).first(at_once * entries_));
-  }
-  /// At entry k of this chunk.
-  [[gnu::always_inline]] void fetch(std::size_t k) const {
-    if (!is_near_) return;
-#pragma GCC unroll 4
-    for (std::size_t i = 0; i < at_once; ++i) __builtin_prefetch(lines_[k + i * entries_]);
-  }
-
- private:
-  static constexpr std::size_t at_once = 4;
-  std::array<const std::byte*, at_once * most_rows_in_chunk> lines_;
-  std::size_t entries_ = 0;
-  bool is_near_ = false;
-};
+/// The rows of the next chunk. The loops over nodes, which need no memory, fetch them meanwhile, some lines for each
+/// point: memory does not get more orders at once than it can take. Rows that lie apart are left alone.
+inline LinesAhead lines_of_next(const RowsAhead& ahead, const Bins& bins, ChunkRows chunk) {
+  const ChunkRows next = bins.after(chunk);
+  if (next.empty() || next.back() - next.front() >= 2 * most_rows_in_chunk) return {};
+  return {ahead.columns(), next.front(), next.back() - next.front() + 1};
+}
+[[gnu::always_inline]] inline void fetch_for_a_point(LinesAhead& lines) {
+#pragma GCC unroll 3
+  for (int line = 0; line < 3; ++line) lines.fetch();
+}
 
 /// The nodes that the points of one bin reach: its block and the seven neighbours towards +x, +y, +z.
 struct Tile {
@@ -303,10 +290,10 @@ template <class Kernel>
 /// sum_i w_ip a_i and sum_i a_i G_ip^T of every entry.
 template <class Kernel>
 void gather_chunk(const Stencils<Kernel>& stencils, const Tile& tile, Real dx, std::span<Vec3> value,
-                  std::span<Mat3> slope, const NextChunk& next = {}) {
+                  std::span<Mat3> slope, LinesAhead next = {}) {
   const Real scale = Stencils<Kernel>::per_tilt(dx);
   for (std::size_t k = 0; k < stencils.size(); ++k) {
-    next.fetch(k);
+    fetch_for_a_point(next);
     const Received sums = received(stencils, k, tile.at(stencils.place(k)));
     store3(value[k].data(), sums.value);
     // The fourth lanes of these spill into the next column.

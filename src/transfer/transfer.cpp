@@ -18,13 +18,13 @@ Mat3 damped(const Mat3& C, Real nu, const Vec3& inertia) { return (1 - nu) * C +
 /// A node's share is w (m, m v + dt f + m C d) - dt A G, d being its offset from the point: with moving least squares
 /// a multiple of w d in both.
 template <class Kernel, bool pushed>
-void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& stencils, ChunkRows rows,
-                   const NextChunk& next, const ScatterPoints& points, const Mat3* A, Real dt, Tile& tile) {
+void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& stencils, ChunkRows rows, LinesAhead next,
+                   const ScatterPoints& points, const Mat3* A, Real dt, Tile& tile) {
   const Real dx = settings.dx, pull = -dt * Stencils<Kernel>::per_tilt(dx);
   const bool is_damped = settings.rpic_damping != 0;
   scatter_chunk(
       stencils, tile, [&](std::size_t k) __attribute__((always_inline)) {
-        next.fetch(k);
+        fetch_for_a_point(next);
         const std::uint32_t p = rows[k];
         const Real m = points.m[p];
         const Vec3& v = points.v[p];
@@ -175,7 +175,6 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
       {
         Tile tile;
         Stencils<Kernel> stencils;
-        NextChunk next;
         std::array<Mat3, most_rows_in_chunk + 1> A;  // registers are loaded over a row's end
 #pragma omp for schedule(dynamic)
         for (std::size_t c = 0; c < cubes.size(); ++c)
@@ -184,7 +183,7 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
             for (const ChunkRows rows : chunks_of(bins, bin)) {
               respond(rows, {std::span(A.data(), rows.size())});
               stencils.find(rows, points.x, origin_of(bin), settings.dx);
-              next.find(ahead, bins, rows);
+              const LinesAhead next = lines_of_next(ahead, bins, rows);
               if (points.f.empty())
                 scatter_chunk<Kernel, false>(settings, stencils, rows, next, points, A.data(), dt, tile);
               else scatter_chunk<Kernel, true>(settings, stencils, rows, next, points, A.data(), dt, tile);
@@ -206,14 +205,13 @@ void gather(const TransferSettings& settings, const Bins& bins, std::span<const 
     {
       Tile tile;
       Stencils<Kernel> stencils;
-      NextChunk next;
       ChunkBuffer chunk;
 #pragma omp for schedule(dynamic, bins_together)
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         tile.load_from(velocity, all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
-          next.find(ahead, bins, rows);
+          const LinesAhead next = lines_of_next(ahead, bins, rows);
           // Rows that follow one another receive at once, others through the buffer.
           const bool at_once = !columns.v.empty() && follow(rows);
           const std::size_t first = at_once ? rows.front() : 0;

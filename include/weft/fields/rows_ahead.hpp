@@ -16,21 +16,59 @@ class RowsAhead {
   /// What the second cache of a core holds [byte]: to look ahead in it costs more than it gains.
   static constexpr std::size_t near_enough = 2 << 20;
 
+  struct Column {
+    const std::byte* data;
+    std::size_t row_bytes;
+  };
+
   RowsAhead() = default;  ///< Of no columns.
   /// Of the vectors and matrices that are the state of points, if they are more than `near_enough`; single numbers lie
   /// so close that machines serve them well. Holds until the table changes.
   explicit RowsAhead(Table& points);
 
-  /// An address in each line of memory on which these rows lie, the last of a column perhaps left out, and so are those
-  /// for which there is no room; what is left of the room repeats one. False if there are no columns.
-  bool find(std::size_t first, std::size_t rows, std::span<const std::byte*> lines) const;
+  std::span<const Column> columns() const { return columns_; }
 
  private:
-  struct Column {
-    const std::byte* data;
-    std::size_t row_bytes;
-  };
   std::vector<Column> columns_;
+};
+
+/// The lines of memory on which some rows lie, column by column; the last line of a column perhaps left out.
+class LinesAhead {
+ public:
+  LinesAhead() = default;  ///< No lines.
+  LinesAhead(std::span<const RowsAhead::Column> columns, std::size_t first, std::size_t rows)
+      : columns_(columns), first_(first), rows_(rows) {
+    begin_column();
+  }
+
+  /// An address in the next line; null after the last.
+  [[gnu::always_inline]] const std::byte* next() {
+    const std::byte* const line = at_;
+    if (line == nullptr) return line;
+    at_ += line_bytes;
+    if (at_ >= end_) begin_column();
+    return line;
+  }
+  /// Has memory bring the next line, if there is one. Changes no number.
+  [[gnu::always_inline]] void fetch() {
+    if (const std::byte* const line = next()) __builtin_prefetch(line);
+  }
+
+ private:
+  static constexpr std::size_t line_bytes = 64;  // what memory brings at once
+
+  void begin_column() {
+    at_ = nullptr;
+    if (columns_.empty()) return;
+    const auto [data, row_bytes] = columns_.front();
+    columns_ = columns_.subspan(1);
+    at_ = data + first_ * row_bytes;
+    end_ = at_ + rows_ * row_bytes;
+  }
+
+  std::span<const RowsAhead::Column> columns_;  ///< Those after the one that is walked.
+  std::size_t first_ = 0, rows_ = 0;
+  const std::byte *at_ = nullptr, *end_ = nullptr;
 };
 
 }  // namespace weft
