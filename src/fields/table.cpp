@@ -5,8 +5,6 @@
 #endif
 
 #include <algorithm>
-#include <functional>
-#include <set>
 
 namespace weft {
 
@@ -117,52 +115,28 @@ void pick_rows(std::span<const std::uint32_t> order, std::size_t row_bytes, cons
   }
 }
 
-void copy_in_parallel(const std::byte* from, std::byte* to, std::size_t bytes, bool past_caches) {
-  constexpr std::size_t piece = 1 << 16;
-#pragma omp parallel
-  {
-#pragma omp for schedule(static)
-    for (std::size_t begin = 0; begin < bytes; begin += piece) {
-      const std::size_t here = std::min(piece, bytes - begin);
-      if (past_caches && here == piece) write_past_caches(from + begin, to + begin, here);
-      else std::memcpy(to + begin, from + begin, here);
-    }
-    end_of_writes();
-  }
-}
-
 }  // namespace
 
 void Table::reorder(std::span<const std::uint32_t> order) {
   WEFT_ASSUME(std::all_of(order.begin(), order.end(), [this](std::uint32_t r) { return r < rows_; }));
-  std::set<std::size_t, std::greater<>> widths;
+  std::vector<Column*> by_width;
   std::size_t row_bytes = 0;
-  for (const Column& column : columns_) {
-    widths.insert(column.row_bytes);
+  for (Column& column : columns_) {
+    by_width.push_back(&column);
     row_bytes += column.row_bytes;
   }
   const bool past_caches = order.size() * row_bytes > most_in_caches;
-  // Columns of one width move up: the first to the spare one, the next to where the first was, and so on. The spare one
-  // then is the last's, but for narrow columns, which shall not come to own its memory.
-  for (const std::size_t width : widths) {
-    const bool is_widest = width == *widths.begin();
-    Column* first = nullptr;  // of narrow ones
-    Buffer* free = &spare_;
-    for (Column& column : columns_) {
-      if (column.row_bytes != width) continue;
-      free->resize(order.size() * width);
-      pick_rows(order, width, column.bytes.data(), free->data(), past_caches);
-      if (is_widest || first != nullptr) {
-        std::swap(column.bytes, *free);
-      } else {
-        first = &column;
-        free = &column.bytes;
-      }
-    }
-    if (is_widest) continue;
-    first->bytes.resize(order.size() * width);
-    copy_in_parallel(spare_.data(), first->bytes.data(), order.size() * width, past_caches);
+  // Each column moves to the memory that the one before left. From the widest on, all then stand in memory that is wide
+  // enough for the one before, and next time go back from the narrowest on.
+  std::stable_sort(by_width.begin(), by_width.end(),
+                   [](const Column* a, const Column* b) { return a->row_bytes > b->row_bytes; });
+  if (spare_is_narrow_) std::reverse(by_width.begin(), by_width.end());
+  for (Column* column : by_width) {
+    spare_.resize(order.size() * column->row_bytes);
+    pick_rows(order, column->row_bytes, column->bytes.data(), spare_.data(), past_caches);
+    std::swap(column->bytes, spare_);
   }
+  spare_is_narrow_ = !spare_is_narrow_;
   rows_ = owned_ = order.size();
 }
 

@@ -119,7 +119,8 @@ class Table {
 
   std::vector<Column> columns_;
   std::vector<std::string_view> names_;  ///< Of the columns.
-  Buffer spare_;                         ///< For reorder: as wide as the widest column.
+  Buffer spare_;                         ///< For reorder: as wide as the widest column, or as the narrowest.
+  bool spare_is_narrow_ = false;
   std::size_t rows_ = 0, owned_ = 0;
 };
 
