@@ -242,6 +242,38 @@ TEST(TableTest, RowsOfATableLargerThanCachesAreReorderedAsOthersAre) {
   }
 }
 
+TEST(TableTest, ColumnsChangePlacesThereAndBackWithoutMoreMemory) {
+  constexpr std::size_t rows = 1009;
+  Table table = Table::with<Kind, Id, Position, Affine, ElasticF>();
+  table.resize(rows);
+  for (std::size_t r = 0; r < rows; ++r) {
+    table.get<Id>()[r] = r;
+    table.get<Position>()[r] = Vec3(Real(r), 0.5, -Real(r));
+    table.get<Affine>()[r].setConstant(Real(r) + 0.25);
+    table.get<ElasticF>()[r].setConstant(-Real(r));
+    table.get<Kind>()[r] = static_cast<std::int32_t>(r);
+  }
+  std::vector<std::uint32_t> order(rows);
+  for (std::size_t r = 0; r < rows; ++r) order[r] = static_cast<std::uint32_t>(31 * r % rows);
+  std::size_t bytes = 0;
+  for (int pass = 1; pass <= 5; ++pass) {
+    table.reorder(order);
+    if (pass == 1) bytes = table.bytes();
+    EXPECT_EQ(table.bytes(), bytes);
+    ASSERT_EQ(table.rows(), rows);
+    for (std::size_t r = 0; r < rows; ++r) {
+      std::size_t id = r;  // what stands in row r now
+      for (int k = 0; k < pass; ++k) id = 31 * id % rows;
+      const Real was = static_cast<Real>(id);
+      ASSERT_EQ(table.get<Id>()[r], id);
+      ASSERT_EQ(table.get<Position>()[r], Vec3(was, 0.5, -was));
+      ASSERT_TRUE((table.get<Affine>()[r].array() == was + 0.25).all());
+      ASSERT_TRUE((table.get<ElasticF>()[r].array() == -was).all());
+      ASSERT_EQ(table.get<Kind>()[r], static_cast<std::int32_t>(id));
+    }
+  }
+}
+
 TEST(TableTest, LinesAheadCoverTheVectorsAndMatricesOfALargeState) {
   Table table = five_rows();
   EXPECT_TRUE(RowsAhead(table).columns().empty());
