@@ -46,14 +46,10 @@ void Table::resize(std::size_t rows, std::size_t owned) {
   }
 }
 
-void Table::zero_from(Column& column, std::size_t first) {
-  const auto width = static_cast<std::ptrdiff_t>(column.row_bytes), end = static_cast<std::ptrdiff_t>(rows_);
-#pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t r = static_cast<std::ptrdiff_t>(first); r < end; ++r)
-    std::memset(column.bytes.data() + r * width, 0, static_cast<std::size_t>(width));
-}
-
 namespace {
+
+/// What one thread clears or copies at once, however narrow the rows are [byte].
+constexpr std::size_t piece_bytes = std::size_t{1} << 16;
 
 /// Rows of a table beyond this leave the caches before somebody reads them again [byte].
 constexpr std::size_t most_in_caches = std::size_t{64} << 20;
@@ -118,13 +114,12 @@ void pick_rows(std::span<const std::uint32_t> order, std::size_t row_bytes, cons
 }
 
 void copy_in_parallel(const std::byte* from, std::byte* to, std::size_t bytes, bool past_caches) {
-  constexpr std::size_t piece = 1 << 16;
 #pragma omp parallel
   {
 #pragma omp for schedule(static)
-    for (std::size_t begin = 0; begin < bytes; begin += piece) {
-      const std::size_t here = std::min(piece, bytes - begin);
-      if (past_caches && here == piece) write_past_caches(from + begin, to + begin, here);
+    for (std::size_t begin = 0; begin < bytes; begin += piece_bytes) {
+      const std::size_t here = std::min(piece_bytes, bytes - begin);
+      if (past_caches && here == piece_bytes) write_past_caches(from + begin, to + begin, here);
       else std::memcpy(to + begin, from + begin, here);
     }
     end_of_writes();
@@ -132,6 +127,13 @@ void copy_in_parallel(const std::byte* from, std::byte* to, std::size_t bytes, b
 }
 
 }  // namespace
+
+void Table::zero_from(Column& column, std::size_t first) {
+  const std::size_t end = rows_ * column.row_bytes;
+#pragma omp parallel for schedule(static)
+  for (std::size_t begin = first * column.row_bytes; begin < end; begin += piece_bytes)
+    std::memset(column.bytes.data() + begin, 0, std::min(piece_bytes, end - begin));
+}
 
 void Table::reorder(std::span<const std::uint32_t> order) {
   WEFT_ASSUME(std::all_of(order.begin(), order.end(), [this](std::uint32_t r) { return r < rows_; }));
