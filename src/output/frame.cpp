@@ -111,7 +111,7 @@ void add_computed(HdfWriter& file, const std::string& group, const ComputedField
   for (const ColumnView& field : fields.columns)
     data_sets.push_back({fmt::format("{}/{}", group, field.label.name), drawn_type(field.shape, double_precision)});
   file.add_together(data_sets, rows, [&fields, double_precision](std::size_t first, std::size_t count, auto to) {
-    constexpr std::size_t at_once = 4096;  // what is computed stays in the caches
+    constexpr std::size_t at_once = 1024;  // what is computed stays in the caches
     for (std::size_t done = 0; done < count; done += at_once) {
       const std::size_t here = std::min(at_once, count - done);
       Table table = fields.rows(first + done, here);
@@ -182,7 +182,7 @@ void write_frame(const Comm& comm, const fs::path& path, const FrameMoment& mome
   const std::size_t once = comm.is_root() ? 1 : 0;
   file.add_rows("/VTKHDF/FieldData/TIME", {Number::float64}, once, &moment.time);
   file.add_rows("/VTKHDF/FieldData/CYCLE", {Number::int64}, once, &moment.step);
-  file.write(path);
+  file.write(path, Digests::none);  // nobody asks a frame for them
 }
 
 std::vector<FrameField> read_fields(const HdfFile& file, const std::string& group) {
@@ -332,7 +332,7 @@ void FrameSeries::write(const FrameMoment& moment, const FrameMesh& mesh) {
     comm_.agree([&] {
       if (!comm_.is_root()) return;
       const FrameSummary summary = read_frame_summary(unfinished);
-      put_in_place(unfinished, folder_ / file);
+      put_in_place(unfinished, folder_ / file, Flush::later);  // the index flushes the folder
       std::erase_if(entries_, [&](const Entry& entry) { return entry.summary.moment.frame >= moment.frame; });
       entries_.push_back({file, summary});
       write_index();

@@ -12,7 +12,9 @@
 #include <hdf5.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
+#include <exception>
 #include <functional>
 #include <iterator>
 #include <numeric>
@@ -22,8 +24,9 @@ namespace weft {
 
 namespace {
 
-/// Memory that a rank spends on one portion of a data set on its way into the file [byte].
-constexpr std::size_t portion_bytes = std::size_t{4} << 20;
+/// Memory that a thread spends on one portion of rows on their way into the file: it stays in the nearer caches between
+/// being made and being copied [byte].
+constexpr std::size_t portion_bytes = std::size_t{1} << 20;
 
 /// An HDF5 handle that is closed at the end of its scope.
 class Handle {
@@ -175,7 +178,9 @@ std::vector<Region> structure_of(const FileLayout& layout, const std::filesystem
 }
 
 void HdfWriter::add_together(std::vector<Named> data_sets, std::size_t own_rows, ProduceTogether produce) {
-  sources_.push_back({data_sets.size(), own_rows, std::move(produce)});
+  const std::size_t row_bytes = std::transform_reduce(data_sets.begin(), data_sets.end(), std::size_t{0}, std::plus{},
+                                                      [](const Named& set) { return set.type.bytes(); });
+  sources_.push_back({data_sets_.size(), data_sets.size(), row_bytes, own_rows, std::move(produce)});
   std::move(data_sets.begin(), data_sets.end(), std::back_inserter(data_sets_));
 }
 
@@ -221,48 +226,69 @@ void HdfWriter::make_structure(FileLayout& layout, std::vector<std::string>& pie
   layout.structure_digest = digest.value();
 }
 
-/// Puts this rank's rows, of which those of data set s begin with row first[s] of all, to their places.
+std::vector<HdfWriter::Portion> HdfWriter::portions() const {
+  std::vector<Portion> portions;
+  for (const Source& source : sources_) {
+    const std::size_t most = std::max<std::size_t>(portion_bytes / source.row_bytes, 1);
+    for (std::size_t begin = 0; begin < source.own_rows; begin += most)
+      portions.push_back({&source, begin, std::min(most, source.own_rows - begin)});
+  }
+  return portions;
+}
+
+/// Puts this rank's rows, of which those of data set s begin with row first[s] of all, to their places, and adds up
+/// their digests if there is room for them.
 void HdfWriter::write_own_rows(const FileLayout& layout, std::span<const std::int64_t> first,
                                std::span<std::uint64_t> digests, const std::filesystem::path& path) const {
-  if (std::all_of(sources_.begin(), sources_.end(), [](const Source& source) { return source.own_rows == 0; })) return;
+  const std::vector<Portion> portions = this->portions();
+  if (portions.empty() && !comm_.is_root()) return;  // the root flushes the structure, too
   Descriptor file(path, O_WRONLY);
-  std::vector<std::byte> buffer;
-  std::vector<std::byte*> to;
-  std::size_t s = 0;
-  for (const Source& source : sources_) {
-    const auto sets = std::span(data_sets_).subspan(s, source.data_sets);
-    const std::size_t row_bytes = std::transform_reduce(sets.begin(), sets.end(), std::size_t{0}, std::plus{},
-                                                        [](const Named& set) { return set.type.bytes(); });
-    const std::size_t portion = std::max<std::size_t>(portion_bytes / row_bytes, 1);
-    for (std::size_t begin = 0; begin < source.own_rows; begin += portion) {
-      const std::size_t count = std::min(portion, source.own_rows - begin);
-      buffer.resize(std::max(buffer.size(), count * row_bytes));
-      to.assign(1, buffer.data());
-      for (const Named& set : sets) to.push_back(to.back() + count * set.type.bytes());
-      source.produce(begin, count, std::span(to).first(sets.size()));
-      for (std::size_t k = 0; k < sets.size(); ++k) {
-        const std::size_t bytes = sets[k].type.bytes();
-        const std::uint64_t row = static_cast<std::uint64_t>(first[s + k]) + begin;
-        digests[s + k] += digest_of_rows(to[k], count, bytes, row);
-        const std::uint64_t offset = layout.data_sets.at(sets[k].name).offset + row * bytes;
-        file.write(to[k], count * bytes, offset);
-        file.start_flush(count * bytes, offset);
+  const auto write_portion = [&](const Portion& portion, std::vector<std::byte>& buffer) {
+    const auto& [source, begin, count] = portion;
+    buffer.resize(std::max(buffer.size(), count * source->row_bytes));
+    const auto sets = std::span(data_sets_).subspan(source->first_set, source->sets);
+    std::vector<std::byte*> to{buffer.data()};
+    for (const Named& set : sets) to.push_back(to.back() + count * set.type.bytes());
+    source->produce(begin, count, std::span(to).first(sets.size()));
+    for (std::size_t k = 0; k < sets.size(); ++k) {
+      const std::size_t s = source->first_set + k, bytes = sets[k].type.bytes();
+      const std::uint64_t row = static_cast<std::uint64_t>(first[s]) + begin;
+      if (!digests.empty()) {
+        const std::uint64_t digest = digest_of_rows(to[k], count, bytes, row);
+#pragma omp atomic
+        digests[s] += digest;
       }
+      const std::uint64_t offset = layout.data_sets.at(sets[k].name).offset + row * bytes;
+      file.write(to[k], count * bytes, offset);
+      file.start_flush(count * bytes, offset);
     }
-    s += sets.size();
+  };
+  // Some threads make rows while others copy theirs into the file.
+  std::exception_ptr failure;
+  std::atomic<bool> has_failed = false;
+#pragma omp parallel
+  {
+    std::vector<std::byte> buffer;
+#pragma omp for schedule(dynamic)
+    for (std::size_t k = 0; k < portions.size(); ++k) try {
+        if (!has_failed) write_portion(portions[k], buffer);
+      } catch (...) {
+        if (!has_failed.exchange(true)) failure = std::current_exception();
+      }
   }
+  if (failure) std::rethrow_exception(failure);
   file.flush();
   file.close();
 }
 
-FileLayout HdfWriter::write(const std::filesystem::path& path) const {
+FileLayout HdfWriter::write(const std::filesystem::path& path, Digests kind) const {
   FileLayout layout;
   std::vector<std::int64_t> first;
-  for (std::size_t s = 0; const Source& source : sources_) {
+  for (const Source& source : sources_) {
     const auto own = static_cast<std::int64_t>(source.own_rows), before = comm_.offset(own), all = comm_.sum(own);
-    for (const std::size_t end = s + source.data_sets; s < end; ++s) {
+    for (const Named& set : std::span(data_sets_).subspan(source.first_set, source.sets)) {
       first.push_back(before);
-      layout.data_sets[data_sets_[s].name] = {all, data_sets_[s].type.bytes(), 0, 0};
+      layout.data_sets[set.name] = {all, set.type.bytes(), 0, 0};
     }
   }
   std::vector<std::string> pieces;
@@ -287,13 +313,12 @@ FileLayout HdfWriter::write(const std::filesystem::path& path) const {
       file.write(pieces[piece].data(), pieces[piece].size(), region.begin);
       ++piece;
     }
-    file.flush();
     file.close();
   });
-  std::vector<std::uint64_t> digests(data_sets_.size(), 0);
+  std::vector<std::uint64_t> digests(kind == Digests::of_rows ? data_sets_.size() : 0, 0);
   comm_.agree([&] { write_own_rows(layout, first, digests, path); });
   comm_.sum(digests);
-  for (std::size_t s = 0; s < data_sets_.size(); ++s) layout.data_sets.at(data_sets_[s].name).digest = digests[s];
+  for (std::size_t s = 0; s < digests.size(); ++s) layout.data_sets.at(data_sets_[s].name).digest = digests[s];
   return layout;
 }
 

@@ -33,7 +33,7 @@ struct PlacedRows {
   std::int64_t rows = 0;
   std::uint64_t row_bytes = 0;
   std::uint64_t offset = 0;  ///< Of the first row [byte]; 0 if there are no rows.
-  std::uint64_t digest = 0;  ///< Of all rows (digest_of_rows).
+  std::uint64_t digest = 0;  ///< Of all rows (digest_of_rows); 0 if none was asked for.
 
   std::uint64_t bytes() const { return static_cast<std::uint64_t>(rows) * row_bytes; }
 };
@@ -52,6 +52,9 @@ struct Region {
 /// Where the structure lies. Throws Error(code) naming `file` if data sets overlap or do not fit into the file.
 std::vector<Region> structure_of(const FileLayout& layout, const std::filesystem::path& file, ExitCode code);
 
+/// Whether digests of rows are found on their way into a file; they take as long as the copy into it.
+enum class Digests { of_rows, none };
+
 /// A new file: described first, then written by all ranks at once, each its own rows at their places by plain POSIX
 /// calls. HDF5's collective writing would leave ranks waiting for ever for one whose disk fails; here nobody waits for
 /// another while it writes. Only `write` is collective; all ranks describe the same.
@@ -67,7 +70,7 @@ class HdfWriter {
     attributes_.push_back({object, name, std::move(value)});
   }
 
-  /// Puts rows [first, first + count) of this rank's own rows to `to`.
+  /// Puts rows [first, first + count) of this rank's own rows to `to`. Several threads ask at once.
   using Produce = std::function<void(std::size_t first, std::size_t count, std::byte* to)>;
   /// A data set made of `own_rows` rows of each rank, in rank order. Rows are asked for in portions while they are
   /// written, so that what is computed on the way into the file never exists as a whole.
@@ -85,7 +88,7 @@ class HdfWriter {
 
   /// Afterwards the file (replaced if it was there) is complete and on the disk. The space is reserved at once where
   /// the file system can do that. Throws Error(file_system) on all ranks. Collective.
-  FileLayout write(const std::filesystem::path& path) const;
+  FileLayout write(const std::filesystem::path& path, Digests digests = Digests::of_rows) const;
 
  private:
   struct Attribute {
@@ -93,11 +96,18 @@ class HdfWriter {
     Value value;
   };
   struct Source {
-    std::size_t data_sets;  ///< So many, after those of the sources before.
+    std::size_t first_set, sets;  ///< Of data_sets_.
+    std::size_t row_bytes;        ///< In all of them together.
     std::size_t own_rows;
     ProduceTogether produce;
   };
+  /// Rows [begin, begin + count) of this rank's own.
+  struct Portion {
+    const Source* source;
+    std::size_t begin, count;
+  };
   void make_structure(FileLayout& layout, std::vector<std::string>& pieces, const std::filesystem::path& path) const;
+  std::vector<Portion> portions() const;
   void write_own_rows(const FileLayout& layout, std::span<const std::int64_t> first, std::span<std::uint64_t> digests,
                       const std::filesystem::path& path) const;
 

@@ -8,6 +8,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <omp.h>
 
 #include <cstring>
 #include <functional>
@@ -155,7 +156,7 @@ TEST(HdfWriterTest, TheLayoutNamesThePlaceOfEveryByte) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   const fs::path path = folder.path() / "a.h5";
-  // More than a portion of 32 MiB on the last rank; the digests are those of rows by their numbers among all.
+  // Many portions on the last rank, for several threads; the digests are those of rows by their numbers among all.
   const std::size_t own = comm.rank() == comm.size() - 1 ? 5'000'000 : 1000 + static_cast<std::size_t>(comm.rank());
   const auto before = static_cast<std::uint64_t>(comm.offset(static_cast<std::int64_t>(own)));
   HdfWriter writer(comm);
@@ -165,7 +166,10 @@ TEST(HdfWriterTest, TheLayoutNamesThePlaceOfEveryByte) {
       std::memcpy(to + r * sizeof number, &number, sizeof number);
     }
   });
+  const int threads_before = omp_get_max_threads();
+  omp_set_num_threads(3);
   const FileLayout layout = writer.write(path);
+  omp_set_num_threads(threads_before);
   const PlacedRows& rows = layout.data_sets.at("/numbers");
   if (comm.is_root()) {
     const std::string bytes = read_text(path);
@@ -198,10 +202,13 @@ TEST(HdfWriterTest, AFailureOfOneRankIsAnErrorOnAllAndNobodyWaits) {
     EXPECT_THAT(error_of([&] { writer.write(folder.path() / "a.h5"); }), HasSubstr("/ranks"));  // twice the same
   }
   HdfWriter writer(comm);
-  writer.add_rows("/ranks", {Number::int64}, 1, [&](std::size_t, std::size_t, std::byte*) {
+  writer.add_rows("/ranks", {Number::int64}, 1'000'000, [&](std::size_t, std::size_t, std::byte*) {
     if (comm.rank() == comm.size() - 1) throw Error(ExitCode::file_system, "the last rank's disk is gone");
   });
+  const int threads_before = omp_get_max_threads();
+  omp_set_num_threads(3);
   EXPECT_THAT(error_of([&] { writer.write(folder.path() / "a.h5"); }), HasSubstr("disk is gone"));
+  omp_set_num_threads(threads_before);
 }
 
 TEST(HdfFileTest, FailuresNameFileAndDataSet) {
