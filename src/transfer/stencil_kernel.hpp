@@ -128,14 +128,13 @@ class Stencils {
   std::size_t size_ = 0;
 };
 
-/// Rows chunk by chunk, in order; as many in each as whole packs allow.
+/// Rows chunk by chunk, in order; all but the last are full.
 inline auto chunks_of(std::span<const std::uint32_t> rows) {
+  static_assert(most_rows_in_chunk % Pack::size == 0);
   const std::size_t chunks = (rows.size() + most_rows_in_chunk - 1) / most_rows_in_chunk;
-  const std::size_t packs = (rows.size() + Pack::size - 1) / Pack::size;
   return std::views::iota(std::size_t{0}, chunks) | std::views::transform([=](std::size_t chunk) -> ChunkRows {
-           const std::size_t first = chunk * packs / chunks * Pack::size;
-           const std::size_t end = std::min((chunk + 1) * packs / chunks * Pack::size, rows.size());
-           return rows.subspan(first, end - first);
+           const std::size_t first = chunk * most_rows_in_chunk;
+           return rows.subspan(first, std::min(most_rows_in_chunk, rows.size() - first));
          });
 }
 /// Those of a bin.

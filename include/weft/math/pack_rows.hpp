@@ -337,11 +337,13 @@ inline Real sum_of_lanes(const Pack& a) {
   return sum;
 }
 
-/// The largest lane.
+/// The largest lane, found by halves: one lane after the other, each would wait for the one before.
 inline Real largest(const Pack& a) {
-  Real most = a[0];
-  for (int lane = 1; lane < Pack::size; ++lane) most = std::max(most, a[lane]);
-  return most;
+  Real most[Register::size];
+  Register::store(Register::max(a.v.first, a.v.second), most);
+  for (int half = Register::size / 2; half > 0; half /= 2)
+    for (int lane = 0; lane < half; ++lane) most[lane] = std::max(most[lane], most[lane + half]);
+  return most[0];
 }
 
 }  // namespace weft
