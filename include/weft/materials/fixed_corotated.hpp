@@ -141,7 +141,7 @@ struct FixedCorotated : NeverYields, Inviscid, KeepsLeftStretch {
   }
   template <class T>
   static T stiffness(const Constants& k, const Memory&, const Symmetric3<T>& V) {
-    const T J = V.determinant(), most = bounds(V).upper;
+    const T J = V.determinant(), most = largest_row_sum(V);
     return 2 * k.lame.mu * most * most + std::max(0.0, k.lame.lambda) * J * J;
   }
 };

@@ -75,6 +75,14 @@ Bounds<T> bounds(const Symmetric3<T>& A) {
   const T mean = A.trace() / 3, deviator = sqrt((A - mean).squared_norm()), reach = std::sqrt(2.0 / 3) * deviator;
   return {mean - reach, mean + reach, deviator};
 }
+/// The largest sum of sizes in a row, which no eigenvalue exceeds in size: exact for diagonal A, and found without a
+/// root.
+template <class T>
+T largest_row_sum(const Symmetric3<T>& A) {
+  using std::abs, std::max;
+  const T yz = abs(A.yz), xz = abs(A.xz), xy = abs(A.xy);
+  return max(T(abs(A.xx) + xy + xz), max(T(abs(A.yy) + xy + yz), T(abs(A.zz) + xz + yz)));
+}
 /// Bounds of the squared singular values of F, the eigenvalues of F F^T.
 template <class T>
 Bounds<T> squared_stretch_bounds(const Matrix3<T>& F) {
