@@ -20,6 +20,11 @@ void Buffer::resize(std::size_t bytes) {
   size_ = bytes;
 }
 
+void Buffer::renew(std::size_t bytes) {
+  size_ = 0;
+  resize(bytes);
+}
+
 void Table::add(Label label, RowShape shape, std::size_t row_bytes) {
   WEFT_ENSURE(find(label.name) < 0);
   columns_.push_back({label, shape, row_bytes, {}});
@@ -133,7 +138,7 @@ void Table::reorder(std::span<const std::uint32_t> order) {
                    [](const Column* a, const Column* b) { return a->row_bytes > b->row_bytes; });
   if (spare_is_narrow_) std::reverse(by_width.begin(), by_width.end());
   for (Column* column : by_width) {
-    spare_.resize(order.size() * column->row_bytes);
+    spare_.renew(order.size() * column->row_bytes);
     pick_rows(order, column->row_bytes, column->bytes.data(), spare_.data(), past_caches);
     std::swap(column->bytes, spare_);
   }

@@ -332,7 +332,7 @@ void FrameSeries::write(const FrameMoment& moment, const FrameMesh& mesh) {
     comm_.agree([&] {
       if (!comm_.is_root()) return;
       const FrameSummary summary = read_frame_summary(unfinished);
-      put_in_place(unfinished, folder_ / file, Flush::later);  // the index flushes the folder
+      put_in_place(unfinished, folder_ / file, Flush::later);  // write_index flushes the folder
       std::erase_if(entries_, [&](const Entry& entry) { return entry.summary.moment.frame >= moment.frame; });
       entries_.push_back({file, summary});
       write_index();

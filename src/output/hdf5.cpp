@@ -241,7 +241,8 @@ std::vector<HdfWriter::Portion> HdfWriter::portions() const {
 void HdfWriter::write_own_rows(const FileLayout& layout, std::span<const std::int64_t> first,
                                std::span<std::uint64_t> digests, const std::filesystem::path& path) const {
   const std::vector<Portion> portions = this->portions();
-  if (portions.empty() && !comm_.is_root()) return;  // the root flushes the structure, too
+  if (portions.empty() && !comm_.is_root())
+    return;  // the root flushes the structure, too, which it wrote and closed before
   Descriptor file(path, O_WRONLY);
   const auto write_portion = [&](const Portion& portion, std::vector<std::byte>& buffer) {
     const auto& [source, begin, count] = portion;

@@ -327,8 +327,8 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given, StepReport& report) {
     const auto timing = timers_.measure("exchange");
     map_.forest().sum_to_owners(layer_.inertia.view());
   }
-  const Real speed_of_points = scene_.deck.time.cfl * scene_.transfer.dx / dt,
-             speed_bound = cfl_slack * speed_of_points;
+  const Real cfl_speed = scene_.deck.time.cfl * scene_.transfer.dx / dt;
+  const Real speed_bound = cfl_slack * cfl_speed;
   std::fill(given.by_walls.begin(), given.by_walls.end(), Vec3::Zero());
   if (is_implicit()) {
     const auto timing = timers_.measure("solve");
@@ -340,9 +340,9 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given, StepReport& report) {
     if (!solved.converged) return {2, fmt::format("the implicit step was not found: {}", solved.failure)};
   } else {
     const auto timing = timers_.measure("grid");
-    given.wall_work = advance_explicit({dt, state_.last_dt, state_.time, scene_.transfer.dx, scene_.deck.domain.gravity,
-                                        scene_.light_mass, speed_of_points},
-                                       map_, scene_.walls, layer_, given.by_walls);
+    given.wall_work = advance_explicit(
+        {dt, state_.last_dt, state_.time, scene_.transfer.dx, scene_.deck.domain.gravity, scene_.light_mass, cfl_speed},
+        map_, scene_.walls, layer_, given.by_walls);
     if (!scene_.handles.empty()) handles_.hold(dt, state_.time, map_, layer_, given.by_handles);
   }
   const FastestNode fastest = fastest_node(map_, scene_.transfer.dx, layer_.velocity);

@@ -7,7 +7,7 @@
 // register of four reals. So the loops over the nodes of a point read the former number by number, which costs nothing
 // (a load that spreads the number comes with the multiplication), and the latter as they stand:
 //
-//     stencils  w[axis][i]      | p0 p1 p2 p3 p4 p5 p6 p7 |
+//     stencils  w[axis][i]      | p0 p1 p2 p3 p4 p5 p6 p7 ... |
 //     tile      node[x][y][z]   | m p_x p_y p_z |   or   | v_x v_y v_z 1 |
 //
 // With moving least squares g_i = w_i (i - t) / (D dx), t being the place of the point after its first node and D dx^2
@@ -120,6 +120,7 @@ class Stencils {
   }
 
  private:
+  static_assert(most_rows_in_chunk % Pack::size == 0, "packs are found as a whole");
   using OfPoints = Real[most_rows_in_chunk];
   alignas(sizeof(Pack)) OfPoints w_[3][n];
   alignas(sizeof(Pack)) OfPoints line_[n][n];
@@ -130,7 +131,6 @@ class Stencils {
 
 /// Rows chunk by chunk, in order; all but the last are full.
 inline auto chunks_of(std::span<const std::uint32_t> rows) {
-  static_assert(most_rows_in_chunk % Pack::size == 0);
   const std::size_t chunks = (rows.size() + most_rows_in_chunk - 1) / most_rows_in_chunk;
   return std::views::iota(std::size_t{0}, chunks) | std::views::transform([=](std::size_t chunk) -> ChunkRows {
            const std::size_t first = chunk * most_rows_in_chunk;
@@ -143,7 +143,8 @@ inline auto chunks_of(const Bins& bins, const Bin& bin) {
 }
 
 /// The rows of the next chunk. The loops over nodes, which need no memory, fetch them meanwhile, some lines for each
-/// point: memory does not get more orders at once than it can take. Rows that lie apart are left alone.
+/// point: memory does not get more orders at once than it can take. Three hold the vectors and matrices of a row with
+/// its deformation gradient (192 bytes). Rows that lie apart are left alone.
 inline LinesAhead lines_of_next(const RowsAhead& ahead, const Bins& bins, ChunkRows chunk) {
   const ChunkRows next = bins.after(chunk);
   if (next.empty() || next.back() - next.front() >= 2 * most_rows_in_chunk) return {};

@@ -102,7 +102,7 @@ class Body : public PointSet {
   /// Stored elastic energy of this rank's part [J].
   virtual Real elastic_energy() const = 0;
   /// Quantities for frames and probes that are computed from the state of the owned rows [first, first + count), in
-  /// columns of their own.
+  /// columns of their own. Several threads ask at once.
   virtual Table observe(std::size_t first, std::size_t count) const {
     static_cast<void>(first);
     Table nothing;

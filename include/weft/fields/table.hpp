@@ -32,6 +32,8 @@ class Buffer {
   const std::byte* data() const { return bytes_.get(); }
   std::size_t capacity() const { return capacity_; }
   void resize(std::size_t bytes);
+  /// What stood in them may be lost.
+  void renew(std::size_t bytes);
 
  private:
   std::unique_ptr<std::byte[]> bytes_;
@@ -119,8 +121,8 @@ class Table {
 
   std::vector<Column> columns_;
   std::vector<std::string_view> names_;  ///< Of the columns.
-  Buffer spare_;                         ///< For reorder: as wide as the widest column, or as the narrowest.
-  bool spare_is_narrow_ = false;
+  Buffer spare_;                         ///< For reorder: as wide as the widest column and as the narrowest in turn.
+  bool spare_is_narrow_ = false;         ///< It is the narrowest's turn.
   std::size_t rows_ = 0, owned_ = 0;
 };
 

@@ -41,7 +41,7 @@ struct Pack {
     Register::store(v.second, to + Register::size);
   }
 
-  Real operator[](int lane) const { return lane < Register::size ? v.first[lane] : v.second[lane - Register::size]; }
+  Real operator[](int lane) const { return (lane < Register::size ? v.first : v.second)[lane % Register::size]; }
   void set(int lane, Real number) { (lane < Register::size ? v.first : v.second)[lane % Register::size] = number; }
 
   Pack& operator+=(const Pack& b) { return v = v + b.v, *this; }

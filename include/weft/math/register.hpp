@@ -69,18 +69,32 @@ struct Register {
   static Reals floor(const Reals& a) { return reinterpret_cast<Reals>(_mm256_floor_pd(reinterpret_cast<__m256d>(a))); }
   static Reals sqrt(const Reals& a) { return reinterpret_cast<Reals>(_mm256_sqrt_pd(reinterpret_cast<__m256d>(a))); }
   static Reals rsqrt(const Reals& a) { return 1 / sqrt(a); }
+#elif defined(__SSE2__)
+  static bool any(const Truths& a) { return _mm_movemask_pd(reinterpret_cast<__m128d>(a)) != 0; }
+  static Reals min(const Reals& a, const Reals& b) {
+    return reinterpret_cast<Reals>(_mm_min_pd(reinterpret_cast<__m128d>(b), reinterpret_cast<__m128d>(a)));
+  }
+  static Reals max(const Reals& a, const Reals& b) {
+    return reinterpret_cast<Reals>(_mm_max_pd(reinterpret_cast<__m128d>(b), reinterpret_cast<__m128d>(a)));
+  }
+  static Reals floor(const Reals& a) { return floor_by_conversion(a); }
+  static Reals sqrt(const Reals& a) { return reinterpret_cast<Reals>(_mm_sqrt_pd(reinterpret_cast<__m128d>(a))); }
+  static Reals rsqrt(const Reals& a) { return 1 / sqrt(a); }
 #else
   static bool any(const Truths& a) { return (a[0] | a[1]) != 0; }
   static Reals min(const Reals& a, const Reals& b) { return b < a ? b : a; }
   static Reals max(const Reals& a, const Reals& b) { return a < b ? b : a; }
-  static Reals floor(const Reals& a) {
+  static Reals floor(const Reals& a) { return floor_by_conversion(a); }
+  static Reals sqrt(const Reals& a) { return Reals{std::sqrt(a[0]), std::sqrt(a[1])}; }
+  static Reals rsqrt(const Reals& a) { return 1 / sqrt(a); }
+#endif
+
+ private:
+  [[maybe_unused]] static Reals floor_by_conversion(const Reals& a) {
     using Integers = std::int32_t __attribute__((vector_size(size * sizeof(std::int32_t))));
     const Reals cut = __builtin_convertvector(__builtin_convertvector(a, Integers), Reals);
     return cut > a ? cut - 1 : cut;
   }
-  static Reals sqrt(const Reals& a) { return Reals{std::sqrt(a[0]), std::sqrt(a[1])}; }
-  static Reals rsqrt(const Reals& a) { return 1 / sqrt(a); }
-#endif
 };
 
 /// Two vectors of a kind, both treated alike.

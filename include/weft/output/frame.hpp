@@ -20,7 +20,7 @@ enum class CellKind { vertex, line, triangle, hexahedron };
 /// Corners of a cell: 1, 2, 3, 8 (hexahedra in the order of VTK).
 int corners(CellKind kind);
 
-/// Fields of points that are computed while they are written.
+/// Fields of points that are computed while they are written. Several threads ask for rows at once.
 struct ComputedFields {
   std::vector<ColumnView> columns;                                  ///< Names and shapes; without rows.
   std::function<Table(std::size_t first, std::size_t count)> rows;  ///< The columns, among others, of so many points.

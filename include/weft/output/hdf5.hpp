@@ -81,7 +81,7 @@ class HdfWriter {
     std::string name;
     RowType type;
   };
-  /// Puts rows [first, first + count) of each of several data sets to to[0], to[1], ...
+  /// Puts rows [first, first + count) of each of several data sets to to[0], to[1], ... Several threads ask at once.
   using ProduceTogether = std::function<void(std::size_t first, std::size_t count, std::span<std::byte* const> to)>;
   /// Data sets whose rows are asked for together, portion by portion.
   void add_together(std::vector<Named> data_sets, std::size_t own_rows, ProduceTogether produce);

@@ -257,9 +257,13 @@ TEST(TableTest, ColumnsChangePlacesThereAndBackWithoutMoreMemory) {
   for (std::size_t r = 0; r < rows; ++r) order[r] = static_cast<std::uint32_t>(31 * r % rows);
   std::size_t bytes = 0;
   for (int pass = 1; pass <= 5; ++pass) {
+    if (pass == 2) {  // between the way there and back rows come and go
+      table.resize(3 * rows);
+      table.resize(rows);
+    }
     table.reorder(order);
-    if (pass == 1) bytes = table.bytes();
-    EXPECT_EQ(table.bytes(), bytes);
+    if (pass == 2) bytes = table.bytes();
+    if (pass > 2) EXPECT_EQ(table.bytes(), bytes);
     ASSERT_EQ(table.rows(), rows);
     for (std::size_t r = 0; r < rows; ++r) {
       std::size_t id = r;  // what stands in row r now

@@ -181,7 +181,7 @@ TEST(CheckpointTest, ABodyWithoutRowsAndARunWithoutBodiesWork) {
 TEST(CheckpointTest, RowsThatDoNotFitIntoOnePortionOfWritingComeBack) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
-  // 72 bytes a row for the velocity gradient: 36 MB on the last rank, where a portion has 32 MiB.
+  // 72 bytes a row for the velocity gradient: many portions on the last rank.
   Table table = Table::with<Affine, Id>();
   table.resize(comm.rank() == comm.size() - 1 ? 500000 : 1001);
   for (std::size_t r = 0; r < table.rows(); ++r) {

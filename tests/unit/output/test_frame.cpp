@@ -9,6 +9,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <omp.h>
 #include <nlohmann/json.hpp>
 
 #include <sys/resource.h>
@@ -104,7 +105,7 @@ void expect_frame_of_ids(const fs::path& path, std::int64_t points) {
 TEST(FrameTest, FieldsThatAreComputedWhileTheyAreWrittenAreThoseThatLieInMemory) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
-  Table table = test::body_with(comm, test::uneven_rows(comm, 5000));
+  Table table = test::body_with(comm, test::uneven_rows(comm, 50000));  // several portions
   const std::vector<ColumnView> fields{table.column("id"), table.column("velocity")};
   FrameMesh mesh;
   mesh.points = table.get<Position>().first(table.owned());
@@ -119,7 +120,10 @@ TEST(FrameTest, FieldsThatAreComputedWhileTheyAreWrittenAreThoseThatLieInMemory)
       std::memcpy(column.data, table.column(column.label.name).row(first), count * column.row_bytes);
     return some;
   };
+  const int threads_before = omp_get_max_threads();
+  omp_set_num_threads(3);
   FrameSeries(comm, folder.path(), "sand", false).write({7, 140, 0.25}, mesh);
+  omp_set_num_threads(threads_before);
   expect_frame_of_ids(folder.path() / "sand_000007.hdf", comm.sum(static_cast<std::int64_t>(table.owned())));
 }
 
