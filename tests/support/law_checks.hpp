@@ -406,9 +406,9 @@ struct PointList {
   };
   Packed packed(std::size_t first, std::size_t step) const {
     Packed all;
-    for (std::size_t lane = 0; lane < Pack::size; ++lane) {
-      const std::size_t p = (first + lane * step) % F.size();
-      for (int i = 0; i < 9; ++i) all.F(i).v[lane] = F[p](i);
+    for (int lane = 0; lane < Pack::size; ++lane) {
+      const std::size_t p = (first + static_cast<std::size_t>(lane) * step) % F.size();
+      for (int i = 0; i < 9; ++i) all.F(i).set(lane, F[p](i));
       copy_memory<L>(q[p], all.q, lane);
     }
     return all;
@@ -416,16 +416,15 @@ struct PointList {
 
  private:
   template <class Law>
-  static void copy_memory(const typename Law::Memory& from, typename Law::template MemoryOf<Pack>& to,
-                          std::size_t lane) {
+  static void copy_memory(const typename Law::Memory& from, typename Law::template MemoryOf<Pack>& to, int lane) {
     using Single = typename Law::Remembered;
     using Many = typename Law::template RememberedOf<Pack>;
     copy_items(from, to, lane, Single{}, Many{});
   }
   template <class From, class To, class... Single, class... Many>
-  static void copy_items(const From& from, To& to, [[maybe_unused]] std::size_t lane, MemoryFields<Single...>,
+  static void copy_items(const From& from, To& to, [[maybe_unused]] int lane, MemoryFields<Single...>,
                          MemoryFields<Many...>) {
-    (((to.*Many::pointer).v[lane] = from.*Single::pointer), ...);
+    ((to.*Many::pointer).set(lane, from.*Single::pointer), ...);
   }
 };
 inline Mat3 lane_of(const Matrix3<Pack>& M, int lane) {
