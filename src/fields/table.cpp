@@ -123,13 +123,17 @@ void pick_rows(std::span<const std::uint32_t> order, std::size_t row_bytes, cons
 
 }  // namespace
 
-void Table::reorder(std::span<const std::uint32_t> order) {
+void Table::reorder(std::span<const std::uint32_t> order, std::initializer_list<std::string_view> overwritten) {
   WEFT_ASSUME(std::all_of(order.begin(), order.end(), [this](std::uint32_t r) { return r < rows_; }));
   std::vector<Column*> by_width;
   std::size_t row_bytes = 0;
   for (Column& column : columns_) {
-    by_width.push_back(&column);
-    row_bytes += column.row_bytes;
+    if (std::find(overwritten.begin(), overwritten.end(), column.label.name) != overwritten.end()) {
+      column.bytes.renew(order.size() * column.row_bytes);
+    } else {
+      by_width.push_back(&column);
+      row_bytes += column.row_bytes;
+    }
   }
   const bool past_caches = order.size() * row_bytes > most_in_caches;
   // Each column moves to the memory that the one before left. From the widest on, all then stand in memory that is wide

@@ -456,6 +456,7 @@ void Stepper::give_up(const StepReport& report, const Fault& fault) {
 
 /// Gathers the accepted motion; bodies move and deform with it. What the next step is limited by is seen on the way.
 void Stepper::commit(Real dt) {
+  reorder_points();
   std::fill(state_.limits.begin(), state_.limits.end(), StepLimit{});
   {
     const auto timing = timers_.measure("gather");
@@ -512,13 +513,19 @@ void Stepper::arrange_points() {
   const auto timing = timers_.measure("sort");
   for (std::size_t s = 0; s < sets_.size(); ++s) {
     if (is_binned_[s]) continue;
-    Table& points = sets_[s].points->points();
-    bins_[s].arrange(points.get<Id>());
-    if (!is_of_mesh(s) && bins_[s].disorder() > most_disorder) {
-      points.reorder(bins_[s].order());
-      bins_[s].rows_were_reordered();
-    }
+    bins_[s].arrange(sets_[s].points->points().get<Id>());
     is_binned_[s] = true;
+  }
+}
+
+/// Brings rows into visiting order. Once the grid has taken what points give, their velocities and gradients, the most
+/// of what they carry, need not be moved: gather writes them anew.
+void Stepper::reorder_points() {
+  const auto timing = timers_.measure("sort");
+  for (std::size_t s = 0; s < sets_.size(); ++s) {
+    if (is_of_mesh(s) || bins_[s].disorder() <= most_disorder) continue;
+    sets_[s].points->points().reorder(bins_[s].order(), {Velocity::label.name, Affine::label.name});
+    bins_[s].rows_were_reordered();
   }
 }
 

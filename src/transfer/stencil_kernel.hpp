@@ -175,12 +175,17 @@ struct Tile {
   /// from the first block on.
   template <class R, class F>
   void for_each_run(R* rows, const Bin& bin, F&& f) {
+    const auto block = [&](int o) { return rows + static_cast<std::size_t>(bin.numbers[o]) * NodeField::row; };
+    constexpr int run = block_width * NodeField::width;
     for (int o = 0; o < 8; ++o) {
       const Vec3i from = octant_offset(o) * block_width;
-      R* field = rows + static_cast<std::size_t>(bin.numbers[o]) * NodeField::row;
+      R *field = block(o), *next = block(std::min(o + 1, 7));
       for (int x = 0; x < block_width; ++x)
-        for (int y = 0; y < block_width; ++y, field += block_width * NodeField::width)
+        for (int y = 0; y < block_width; ++y, field += run, next += run) {
+          __builtin_prefetch(next);
+          __builtin_prefetch(next + run / 2);
           f(node + (from.x() + x) * tile_along_x + (from.y() + y) * tile_along_y + from.z(), field);
+        }
     }
   }
 

@@ -15,13 +15,23 @@ namespace {
 /// C = (1 - nu) C~ + nu rigid(C~)  [docs/theory.md (2.5)].
 Mat3 damped(const Mat3& C, Real nu, const Vec3& inertia) { return (1 - nu) * C + nu * rigid_part(C, inertia); }
 
+using MatricesOfChunk = std::array<Mat3, most_rows_in_chunk + 1>;  // registers are loaded over a row's end
+
+template <class Kernel>
+[[gnu::noinline]] void find_damped(Real nu, const Stencils<Kernel>& stencils, ChunkRows rows, std::span<const Mat3> C,
+                                   MatricesOfChunk& damped_C) {
+  for (std::size_t k = 0; k < rows.size(); ++k) damped_C[k] = damped(C[rows[k]], nu, stencils.inertia(k));
+}
+
 /// A node's share is w (m, m v + dt f + m C d) - dt A G, d being its offset from the point: with moving least squares
 /// a multiple of w d in both.
 template <class Kernel, bool pushed>
 void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& stencils, ChunkRows rows, LinesAhead next,
-                   const ScatterPoints& points, const Mat3* A, Real dt, Tile& tile) {
+                   ScatterPoints points, const Mat3* A, Real dt, Tile& tile) {
   const Real dx = settings.dx, pull = -dt * Stencils<Kernel>::per_tilt(dx);
   const bool is_damped = settings.rpic_damping != 0;
+  MatricesOfChunk damped_C;
+  if (is_damped) find_damped(settings.rpic_damping, stencils, rows, points.C, damped_C);
   scatter_chunk(
       stencils, tile, [&](std::size_t k) __attribute__((always_inline)) {
         fetch_for_a_point(next);
@@ -34,9 +44,7 @@ void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& ste
           const Vec3& f = points.f[p];
           share.value += dt * Real4{0, f.x(), f.y(), f.z()};
         }
-        Mat3 damped_C;
-        if (is_damped) damped_C = damped(points.C[p], settings.rpic_damping, stencils.inertia(k));
-        const Real* C = is_damped ? damped_C.data() : points.C[p].data();
+        const Real* const C = (is_damped ? damped_C[k] : points.C[p]).data();
         const auto momentum = [&](int first) { return (m * dx) * load4(C + first); };
         const auto force = [&](int first) { return pull * load4(A[k].data() + first); };
         if constexpr (Stencils<Kernel>::is_mls) {
@@ -104,10 +112,12 @@ Differences differences_within(const Real* block) {
 }
 
 /// Between the nodes of a block and those of its neighbour towards +axis.
-template <class Kernel>
-void include_across(int axis, const Real* block, const Real* neighbour, Differences& found) {
-  const int one = along[(axis + 1) % 3], other = along[(axis + 2) % 3], last = (block_width - 1) * along[axis];
+template <class Kernel, int axis>
+void include_across(const Real* block, const Real* neighbour, Differences& found) {
+  constexpr int one = along[(axis + 1) % 3], other = along[(axis + 2) % 3], last = (block_width - 1) * along[axis];
+#pragma GCC unroll 4
   for (int i = 0; i < block_width; ++i)
+#pragma GCC unroll 4
     for (int j = 0; j < block_width; ++j) {
       const int place = i * one + j * other;
       found.include<Kernel>(axis, load4(neighbour + NodeField::width * place),
@@ -124,9 +134,13 @@ Real gradient_bound(const Bin& bin, const NodeField& velocity, std::span<const D
   Differences found;
   for (int o = 0; o < 8; ++o) {
     found.include(by_block[bin.numbers[o]]);
-    for (int axis = 0; axis < 3; ++axis)
+    const auto across = [&]<int axis>() {
       if (const int towards = o | (4 >> axis); towards != o)
-        include_across<Kernel>(axis, velocity.block(bin.numbers[o]), velocity.block(bin.numbers[towards]), found);
+        include_across<Kernel, axis>(velocity.block(bin.numbers[o]), velocity.block(bin.numbers[towards]), found);
+    };
+    across.template operator()<0>();
+    across.template operator()<1>();
+    across.template operator()<2>();
   }
   const Real4 most = found.most[0] + found.most[1] + found.most[2];
   const Real not_finite = 0 * (found.sum[0] + found.sum[1] + found.sum[2]);  // zero or not a number
@@ -175,7 +189,7 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
       {
         Tile tile;
         Stencils<Kernel> stencils;
-        std::array<Mat3, most_rows_in_chunk + 1> A;  // registers are loaded over a row's end
+        MatricesOfChunk A;
 #pragma omp for schedule(dynamic)
         for (std::size_t c = 0; c < cubes.size(); ++c)
           for (const Bin& bin : bins.of_cube(cubes[c])) {

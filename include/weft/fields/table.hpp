@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstring>
+#include <initializer_list>
 #include <memory>
 #include <span>
 #include <string_view>
@@ -84,8 +85,9 @@ class Table {
   void resize(std::size_t rows, std::size_t owned);
 
   /// Row r becomes what row order[r] was; order may be shorter than the table (rows are dropped) and may repeat.
-  /// All rows count as owned afterwards.
-  void reorder(std::span<const std::uint32_t> order);
+  /// All rows count as owned afterwards. What stood in the columns `overwritten` is lost: whoever writes all their rows
+  /// next saves that they are moved.
+  void reorder(std::span<const std::uint32_t> order, std::initializer_list<std::string_view> overwritten = {});
 
   /// Views of all columns whose keep is one of those asked for.
   std::vector<ColumnView> columns();

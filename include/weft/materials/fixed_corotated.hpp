@@ -28,11 +28,12 @@ struct KeepsLeftStretch {
   }
 
  protected:
-  /// Of a trial F: a step changes the stretch that it began with by little, and trace(F) is the trace of the new one
-  /// but for the square of that change.
+  /// Of a trial F = V R, whose R is the small rotation by r of a step: tr V = tr F + |r|^2 and F - F^T = 2 [r]x, but for
+  /// products of |r|^2 with strains.
   template <class T>
   static Symmetric3<T> stretch_of_trial(const Matrix3<T>& F) {
-    return chosen(F, left_stretch(left_square(F), determinant(F), T(F.trace())));
+    const Vector3<T> twice_r(F(2, 1) - F(1, 2), F(0, 2) - F(2, 0), F(1, 0) - F(0, 1));
+    return chosen(F, left_stretch(left_square(F), determinant(F), T(F.trace() + 0.25 * twice_r.squaredNorm())));
   }
 
  private:

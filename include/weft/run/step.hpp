@@ -88,6 +88,7 @@ class Stepper {
   bool is_of_mesh(std::size_t set) const { return scene_.bodies[sets_[set].body]->has_mesh(); }
   std::optional<Error> find_points(bool all);
   void arrange_points();
+  void reorder_points();
   void cut_anew();
   bool has_leavers(const Bins& bins) const;
   void send_home(std::size_t set);
