@@ -21,6 +21,8 @@
 #include <ranges>
 
 #include "weft/fields/chunk.hpp"
+#include "weft/fields/rows_ahead.hpp"
+#include "weft/grid/node_field.hpp"
 #include "weft/math/kernels.hpp"
 #include "weft/math/pack_rows.hpp"
 #include "weft/math/real4.hpp"
@@ -55,34 +57,38 @@ class Stencils {
 
   /// origin: first node of the bin's block [dx].
   void find(ChunkRows rows, std::span<const Vec3> x, const Real4& origin, Real dx) {
-    size_ = rows.size();
+    resize(rows.size());
+    for (std::size_t k = 0; k < size_; k += Pack::size) find(k, load(x, PackRows::of(rows, k)), origin, dx);
+  }
+
+  /// Room for so many entries.
+  void resize(std::size_t size) { size_ = size; }
+  /// Entries k, k + 1, ... of a pack.
+  [[gnu::always_inline]] void find(std::size_t k, const Vector3<Pack>& x, const Real4& origin, Real dx) {
     const Real per_dx = 1 / dx;
-    for (std::size_t k = 0; k < size_; k += Pack::size) {
-      const Vector3<Pack> at = load(x, PackRows::of(rows, k));
-      Pack place = 0, w[3][n];
+    Pack place = 0, w[3][n];
 #pragma GCC unroll 3
-      for (int axis = 0; axis < 3; ++axis) {
-        // The tile is known: neither rounding, which may also make the difference negative, nor a place that is not a
-        // number (then the first argument of max) must carry a point beyond it.
-        const Pack scaled = at[axis] * per_dx;
-        const Pack first =
-            min(max(Pack(0), floor(scaled - Kernel::offset) - origin[axis]), Pack(tile_edge - Kernel::nodes));
-        const Pack t = scaled - (first + origin[axis]);
-        place += Pack(axis == 0 ? tile_along_x : axis == 1 ? tile_along_y : 1) * first;
-        t.store(&t_[axis][k]);
-        Kernel::weights(t, w[axis]);
-      }
-      for (int i = 0; i < n; ++i) {
-        w[2][i].store(&w_[2][i][k]);
-        if constexpr (is_mls) {
-          for (int j = 0; j < n; ++j) (w[0][i] * w[1][j]).store(&line_[i][j][k]);
-        } else {
-          w[0][i].store(&w_[0][i][k]);
-          w[1][i].store(&w_[1][i][k]);
-        }
-      }
-      for (int lane = 0; lane < Pack::size; ++lane) place_[k + lane] = static_cast<int>(place[lane]);
+    for (int axis = 0; axis < 3; ++axis) {
+      // The tile is known: neither rounding, which may also make the difference negative, nor a place that is not a
+      // number (then the first argument of max) must carry a point beyond it.
+      const Pack scaled = x[axis] * per_dx;
+      const Pack first =
+          min(max(Pack(0), floor(scaled - Kernel::offset) - origin[axis]), Pack(tile_edge - Kernel::nodes));
+      const Pack t = scaled - (first + origin[axis]);
+      place += Pack(axis == 0 ? tile_along_x : axis == 1 ? tile_along_y : 1) * first;
+      t.store(&t_[axis][k]);
+      Kernel::weights(t, w[axis]);
     }
+    for (int i = 0; i < n; ++i) {
+      w[2][i].store(&w_[2][i][k]);
+      if constexpr (is_mls) {
+        for (int j = 0; j < n; ++j) (w[0][i] * w[1][j]).store(&line_[i][j][k]);
+      } else {
+        w[0][i].store(&w_[0][i][k]);
+        w[1][i].store(&w_[1][i][k]);
+      }
+    }
+    for (int lane = 0; lane < Pack::size; ++lane) place_[k + lane] = static_cast<int>(place[lane]);
   }
 
   std::size_t size() const { return size_; }
