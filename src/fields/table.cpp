@@ -12,7 +12,7 @@ void Buffer::resize(std::size_t bytes) {
   if (bytes > capacity_) {
     // The first size is often the last; what grows again will grow on.
     const std::size_t capacity = capacity_ == 0 ? bytes : std::max(bytes, capacity_ + capacity_ / 2);
-    auto grown = std::make_unique_for_overwrite<std::byte[]>(capacity);
+    Lines grown(allocate_lines(capacity));
     if (size_ > 0) std::memcpy(grown.get(), bytes_.get(), size_);
     bytes_ = std::move(grown);
     capacity_ = capacity;
@@ -62,10 +62,9 @@ namespace {
 /// Rows of a table beyond this leave the caches before somebody reads them again [byte].
 constexpr std::size_t most_in_caches = std::size_t{64} << 20;
 
-/// Copies past the caches: a line that is written in full need not be read before. All is aligned as malloc aligns.
+/// Copies past the caches: a line that is written in full need not be read before. All begins with a line.
 void write_past_caches(const std::byte* from, std::byte* to, std::size_t bytes) {
 #ifdef __SSE2__
-  static_assert(__STDCPP_DEFAULT_NEW_ALIGNMENT__ % sizeof(__m128i) == 0);
   for (std::size_t b = 0; b < bytes; b += sizeof(__m128i))
     _mm_stream_si128(reinterpret_cast<__m128i*>(to + b), _mm_load_si128(reinterpret_cast<const __m128i*>(from + b)));
 #else

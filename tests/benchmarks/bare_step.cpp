@@ -15,17 +15,16 @@
 // worked on, stress found while the deformation is at hand, and sorting only when points might leave their tiles.
 
 #include "transfer/stencil_kernel.hpp"
+#include "weft/base/memory.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/geometry/sampling.hpp"
 #include "weft/materials/drucker_prager.hpp"
 #include "weft/materials/fixed_corotated.hpp"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 
 #include <CLI/CLI.hpp>
 #include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <numbers>
 
@@ -78,23 +77,8 @@ template <std::size_t bytes_of_point>
     __builtin_prefetch(static_cast<const char*>(chunk) + bytes_of_point * k + line);
 }
 
-/// Pages of 2 MiB: of small ones, cores know too few at once.
 template <class T>
-struct HugePages {
-  using value_type = T;
-  static constexpr std::size_t page = 2 << 20;
-  T* allocate(std::size_t count) {
-    const std::size_t bytes = (count * sizeof(T) + page - 1) / page * page;
-    void* const memory = std::aligned_alloc(page, bytes);
-    if (memory == nullptr) throw std::bad_alloc();
-    madvise(memory, bytes, MADV_HUGEPAGE);
-    return static_cast<T*>(memory);
-  }
-  void deallocate(T* memory, std::size_t) { std::free(memory); }
-  bool operator==(const HugePages&) const = default;
-};
-template <class T>
-using Column = std::vector<T, HugePages<T>>;
+using Column = std::vector<T, LinesAllocator<T>>;
 using Grid = Column<std::array<Real4, nodes_per_block>>;  // (m, p) or (v, -) of nodes
 
 /// Of the grid; `sizes` are sums of magnitudes, beside which round-off is small.

@@ -2,6 +2,7 @@
 // A table: columns of equal length, one per field key. Rows are ordered [owned, ghost].
 
 #include "weft/base/check.hpp"
+#include "weft/base/memory.hpp"
 #include "weft/fields/field.hpp"
 
 #include <cstddef>
@@ -37,7 +38,7 @@ class Buffer {
   void renew(std::size_t bytes);
 
  private:
-  std::unique_ptr<std::byte[]> bytes_;
+  Lines bytes_;
   std::size_t size_ = 0, capacity_ = 0;
 };
 

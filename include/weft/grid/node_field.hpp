@@ -1,6 +1,7 @@
 #pragma once
 // A field on the nodes of the active blocks: a row for each block, in it 64 nodes of four reals side by side.
 
+#include "weft/base/memory.hpp"
 #include "weft/fields/table.hpp"
 #include "weft/grid/block_map.hpp"
 
@@ -39,7 +40,7 @@ class NodeField {
 
  private:
   Label label_;
-  std::vector<Real> values_;
+  std::vector<Real, LinesAllocator<Real>> values_;
 };
 
 /// What the bodies of one layer share: bodies on the same layer meet, bodies on different layers do not see each other.

@@ -125,6 +125,21 @@ TEST(TableTest, ReorderPermutesDropsAndRepeatsRows) {
   EXPECT_EQ(table.rows(), 0U);
 }
 
+TEST(TableTest, ReorderMovesAllButWhatIsOverwritten) {
+  Table table = five_rows();
+  const std::uint32_t order[] = {3, 1, 4, 0, 2, 2};
+  table.reorder(order, {Position::label.name, Pressure::label.name});
+  ASSERT_EQ(table.rows(), 6U);
+  ASSERT_EQ(table.get<Position>().size(), 6U);
+  for (std::size_t r = 0; r < 6; ++r) {
+    table.get<Position>()[r] = Vec3(order[r], 2 * order[r], 3 * order[r]);
+    table.get<Pressure>()[r] = 0.5 * order[r];
+  }
+  for (std::size_t r = 0; r < 6; ++r) expect_row(table, r, static_cast<int>(order[r]));
+  table.reorder(order);  // back to moving all
+  for (std::size_t r = 0; r < 6; ++r) expect_row(table, r, static_cast<int>(order[order[r]]));
+}
+
 TEST(TableTest, ColumnsAreChosenByWhatBecomesOfThem) {
   Table table = five_rows();
   EXPECT_EQ(table.columns().size(), 7U);
