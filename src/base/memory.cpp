@@ -1,5 +1,6 @@
 #include "weft/base/memory.hpp"
 
+#include <cstdint>
 #include <cstdlib>
 #include <new>
 
@@ -16,8 +17,9 @@ constexpr std::size_t line = 64, large_page = std::size_t{2} << 20;  // [byte]
 
 std::byte* allocate_lines(std::size_t bytes) {
   const std::size_t unit = bytes < large_page ? line : large_page;
-  void* const memory = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit);
-  if (memory == nullptr) throw std::bad_alloc();
+  void* memory = nullptr;
+  if (bytes > PTRDIFF_MAX - line || posix_memalign(&memory, unit, (bytes + line - 1) / line * line) != 0)
+    throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
   // What is left over keeps small pages: a large one would be touched as a whole. A system that refuses is as it was.
   if (unit == large_page) madvise(memory, bytes / large_page * large_page, MADV_HUGEPAGE);

@@ -456,7 +456,13 @@ void Stepper::give_up(const StepReport& report, const Fault& fault) {
 
 /// Gathers the accepted motion; bodies move and deform with it. What the next step is limited by is seen on the way.
 void Stepper::commit(Real dt) {
-  reorder_points();
+  // The grid has taken what points give, and gather writes their velocities and gradients anew: the most of what they
+  // carry need not be moved.
+  reorder_points({Velocity::label.name, Affine::label.name});
+  if (const std::size_t bytes = bytes_of_points(); bytes > bytes_when_trimmed_) {  // columns that grew have moved
+    return_freed_memory();
+    bytes_when_trimmed_ = bytes;
+  }
   std::fill(state_.limits.begin(), state_.limits.end(), StepLimit{});
   {
     const auto timing = timers_.measure("gather");
@@ -518,19 +524,17 @@ void Stepper::arrange_points() {
   }
 }
 
-/// Brings rows into visiting order. Once the grid has taken what points give, their velocities and gradients, the most
-/// of what they carry, need not be moved: gather writes them anew.
-void Stepper::reorder_points() {
+/// Brings rows into visiting order; what stood in the columns `overwritten` is lost.
+void Stepper::reorder_points(std::initializer_list<std::string_view> overwritten) {
   const auto timing = timers_.measure("sort");
   for (std::size_t s = 0; s < sets_.size(); ++s) {
     if (is_of_mesh(s) || bins_[s].disorder() <= most_disorder) continue;
-    sets_[s].points->points().reorder(bins_[s].order(), {Velocity::label.name, Affine::label.name});
+    sets_[s].points->points().reorder(bins_[s].order(), overwritten);
     bins_[s].rows_were_reordered();
   }
 }
 
 void Stepper::settle(bool recut) {
-  const std::size_t bytes_before = bytes_of_points();
   std::optional<Error> error = find_points(recut);
   if (std::find(is_binned_.begin(), is_binned_.end(), false) == is_binned_.end()) return;
   const auto agree = [&] {
@@ -569,8 +573,8 @@ void Stepper::settle(bool recut) {
     rebuild = comm_.any(touches_other_blocks());
   }
   arrange_points();
-  // What moved the points is as large as they are, and so are columns that moved because they grew.
-  if (recut || bytes_of_points() > bytes_before) return_freed_memory();
+  if (is_implicit()) reorder_points({});  // points are visited many times before they move
+  if (recut) return_freed_memory();       // what moved the points is as large as they are
   const auto timing = timers_.measure("activate");
   if (rebuild) {
     implicit_.reset();

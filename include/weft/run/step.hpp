@@ -10,6 +10,7 @@
 #include "weft/scene/scene.hpp"
 #include "weft/solve/implicit.hpp"
 
+#include <initializer_list>
 #include <limits>
 #include <optional>
 
@@ -88,7 +89,7 @@ class Stepper {
   bool is_of_mesh(std::size_t set) const { return scene_.bodies[sets_[set].body]->has_mesh(); }
   std::optional<Error> find_points(bool all);
   void arrange_points();
-  void reorder_points();
+  void reorder_points(std::initializer_list<std::string_view> overwritten);
   void cut_anew();
   bool has_leavers(const Bins& bins) const;
   void send_home(std::size_t set);
@@ -114,8 +115,9 @@ class Stepper {
   RunState& state_;
   Timers& timers_;
   std::vector<Visited> sets_;
-  std::vector<Bins> bins_;       ///< One for each set of points.
-  std::vector<bool> is_binned_;  ///< For each set: its bins hold the points as they stand.
+  std::vector<Bins> bins_;              ///< One for each set of points.
+  std::size_t bytes_when_trimmed_ = 0;  ///< Of points, when freed memory was last given back.
+  std::vector<bool> is_binned_;         ///< For each set: its bins hold the points as they stand.
   std::vector<BlockKey> touched_;
   BlockMap map_;
   Layer layer_;

@@ -98,6 +98,14 @@ TEST(SymmetricTest, LeftStretchIsFoundFromNearbyAndNeverAnotherRoot) {
       }
       return V.valid;
     };
+    // From where the iteration ends after its first round it has reached what it can.
+    const Vec3 found_s = polar_svd(F).s;
+    const Real pairs = (found_s[0] + found_s[1]) * (found_s[1] + found_s[2]) * (found_s[2] + found_s[0]);
+    for (const Real off : {-3.9e-6, 3.9e-6}) {
+      const auto V = left_stretch(b, J, trace * (1 + off));
+      EXPECT_LT((V.value.full() - expected.value.full()).norm(), 4e-14 * std::pow(found_s[0], 4) / pairs)
+          << s.transpose();
+    }
     EXPECT_TRUE(found_from(0.95 * trace));
     EXPECT_TRUE(found_from(1.05 * trace));
     (found_from(source.uniform(-1, 2) * trace) ? found : missed) += 1;

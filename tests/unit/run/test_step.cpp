@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 
 namespace weft {
 namespace {
@@ -74,7 +75,11 @@ TEST(StepTest, PointsKeepTheirHomesUntilTheyMayHaveDriftedByTheMargin) {
     const Real dx = 0.05, margin = drift_margin(kernel) * dx;
     Stage stage(free_blocks(names[static_cast<std::size_t>(kernel)], 0));
     const Table& points = stage.scene.bodies[0]->points();
-    const auto homes = [&] { return std::vector(points.get<Home>().begin(), points.get<Home>().end()); };
+    const auto homes = [&] {
+      std::map<std::uint64_t, BlockCode> by_id;
+      for (std::size_t p = 0; p < points.owned(); ++p) by_id[points.get<Id>()[p]] = points.get<Home>()[p];
+      return by_id;
+    };
     int kept = 0;
     for (int step = 0; step < 60; ++step) {
       const bool is_due = stage.state.drift[0] > margin;
