@@ -11,14 +11,15 @@
 namespace weft {
 namespace {
 
-constexpr std::size_t line = 64, large_page = std::size_t{2} << 20;  // [byte]
+constexpr std::size_t large_page = std::size_t{2} << 20;  // [byte]
 
 }  // namespace
 
 std::byte* allocate_lines(std::size_t bytes) {
-  const std::size_t unit = bytes < large_page ? line : large_page;
+  const std::size_t unit = bytes < large_page ? line_bytes : large_page;
   void* memory = nullptr;
-  if (bytes > PTRDIFF_MAX - line || posix_memalign(&memory, unit, (bytes + line - 1) / line * line) != 0)
+  if (bytes > PTRDIFF_MAX - line_bytes ||
+      posix_memalign(&memory, unit, (bytes + line_bytes - 1) / line_bytes * line_bytes) != 0)
     throw std::bad_alloc();
 #ifdef MADV_HUGEPAGE
   // What is left over keeps small pages: a large one would be touched as a whole. A system that refuses is as it was.

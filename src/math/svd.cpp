@@ -3,6 +3,7 @@
 #include "weft/math/svd.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -145,12 +146,15 @@ PrincipalAxes<T> axes_by_deflation(const Symmetric3<T>& A) {
   using std::abs, std::copysign, std::max, std::sqrt;
   const T mean = A.trace() / 3;
   const Symmetric3<T> deviator = A - mean;
-  const T p = sqrt(T(deviator.squared_norm() / 6));
-  const Symmetric3<T> B = T(1 / max(p, T(1e-150))) * deviator;
-  // Two steps of Newton's iteration from where the root is known to 1e-4.
+  const T square = deviator.squared_norm() / 6, per_p = rsqrt(max(square, T(1e-300))), p = square * per_p;
+  const Symmetric3<T> B = per_p * deviator;
+  // One step of Newton's iteration from the polynomial that meets 2 cos(acos(r) / 3) in Chebyshev's points of [0, 1].
+  static constexpr std::array<Real, 8> root{1.73205083,    0.333330086,  -0.0961547007,  0.0487847677,
+                                            -0.0285791296, 0.0153286035, -0.00584566101, 0.00108521543};
   const T det = B.determinant(), r = abs(T(0.5 * det));
-  T x = 1.73213 + r * (0.33066 + r * (-0.08138 + r * 0.01864));
-  for (int i = 0; i < 2; ++i) x -= (x * (x * x - 3) - 2 * r) / (3 * (x * x - 1));
+  T x = root[root.size() - 1];
+  for (std::size_t n = root.size() - 1; n-- > 0;) x = x * r + root[n];
+  x -= (x * (x * x - 3) - 2 * r) / (3 * (x * x - 1));
   const T apart = copysign(x, det);
   // cof(B - x I) = c n n^T with c >= 6, of which the longest column is n times c / sqrt(3) at least.
   const Symmetric3<T> C = (B - apart).cofactor();

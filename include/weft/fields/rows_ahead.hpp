@@ -55,8 +55,6 @@ class LinesAhead {
   }
 
  private:
-  static constexpr std::size_t line_bytes = 64;  // what memory brings at once
-
   void begin_column() {
     at_ = nullptr;
     if (columns_.empty()) return;

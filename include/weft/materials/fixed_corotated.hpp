@@ -28,8 +28,8 @@ struct KeepsLeftStretch {
   }
 
  protected:
-  /// Of a trial F = V R, whose R is the small rotation by r of a step: tr V = tr F + |r|^2 and F - F^T = 2 [r]x, but for
-  /// products of |r|^2 with strains.
+  /// Of a trial F = V R, whose R is the small rotation by r of a step: F - F^T = 2 [r]x but for products of r with
+  /// strains, and tr V = tr F + |r|^2 but for products of |r|^2 with strains.
   template <class T>
   static Symmetric3<T> stretch_of_trial(const Matrix3<T>& F) {
     const Vector3<T> twice_r(F(2, 1) - F(1, 2), F(0, 2) - F(2, 0), F(1, 0) - F(0, 1));

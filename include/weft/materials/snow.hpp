@@ -129,12 +129,12 @@ struct Snow : Inviscid, KeepsLeftStretch {
   /// By F F^T = Q diag(s^2) Q^T, which knows s to round-off (s1/s3)^2; by singular values where that is not moderate.
   template <class T>
   static Stretches<T> stretches(const Matrix3<T>& F) {
-    using std::max, std::min, std::sqrt;
+    using std::max, std::min;
     const PrincipalAxes<T> axes = principal_axes(left_square(F));
     const T largest = max(max(axes.values[0], axes.values[1]), axes.values[2]);
     const T smallest = min(min(axes.values[0], axes.values[1]), axes.values[2]);
     const auto moderate = determinant(F) > 0 && smallest > 0.01 * largest;
-    Stretches<T> at{axes.Q, axes.values.unaryExpr([](const T& square) { return T(sqrt(square)); }), moderate};
+    Stretches<T> at{axes.Q, axes.values.unaryExpr([](const T& square) { return T(square * rsqrt(square)); }), moderate};
     if (any(!moderate)) {
       const Svd<T> svd = polar_svd(F);
       at.Q = select(moderate, at.Q, svd.U);

@@ -198,7 +198,7 @@ NearlyAlways<T> left_stretch(const Symmetric3<T>& b, const T& J, const T& near) 
     const T f = w * w - 8 * J * x - 4 * II, df = 4 * w * x - 8 * J, half_ddf = 6 * x * x - 2 * I;
     const T step = f * df / (df * df - f * half_ddf);
     x = select(moves, T(x - step), x);
-    moves = moves && abs(step) > 4e-6 * x;  // the next step would be beneath round-off
+    moves = moves && abs(step) > 4e-6 * x;  // the next step would be within the error
   }
   const T II_V = 0.5 * (x * x - I), pairs = II_V * x - J;  // d
   const T inverse = 1 / pairs;
