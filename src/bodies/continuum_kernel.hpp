@@ -45,26 +45,6 @@ struct MemoryColumns<L, MemoryFields<R...>, MemoryFields<Packed...>> {
   std::tuple<std::span<typename R::Key::Value>...> columns;
 };
 
-/// Volume ratios of points, det F of the whole motion. A law that yields forgets part of F, so its points carry them.
-template <Law L>
-struct VolumeRatios {
-  explicit VolumeRatios(Table& points) {
-    if constexpr (L::yields) carried = points.get<VolumeRatio>();
-  }
-
-  /// kept: what the law keeps of F.
-  Pack load(const PackRows& rows, const auto& kept) const {
-    if constexpr (L::yields) return weft::load(carried, rows);
-    else return determinant(L::deformation(kept));
-  }
-  Real of(std::size_t p, const auto& kept) const {
-    if constexpr (L::yields) return carried[p];
-    else return determinant(L::deformation(kept));
-  }
-
-  std::span<Real> carried;
-};
-
 template <Law L>
 class Continuum final : public Body, public TrialBody {
   using Memory = typename L::Memory;
@@ -75,19 +55,16 @@ class Continuum final : public Body, public TrialBody {
   Continuum(std::string name, const typename L::Constants& constants, Real rest_density)
       : Body(std::move(name)), constants_(constants), rest_density_(rest_density) {
     points_ = Table::with<Id, Home, Position, Velocity, Affine, Mass, Kept>();
-    if constexpr (L::yields) points_.add<VolumeRatio>();
     Columns::add_to(points_);
   }
 
   void rest(std::size_t first_row, Real volume) override {
     const auto m = points_.get<Mass>();
     const auto elastic = points_.get<Kept>();
-    const VolumeRatios<L> J(points_);
     const Columns memory(points_);
     for (std::size_t p = first_row; p < points_.rows(); ++p) {
       m[p] = rest_density_ * volume;
       elastic[p] = L::kept(Mat3(Mat3::Identity()));
-      if constexpr (L::yields) J.carried[p] = 1;
       memory.store(p, Memory{});
     }
   }
@@ -96,15 +73,15 @@ class Continuum final : public Body, public TrialBody {
     const auto m = points_.get<Mass>();
     const auto elastic = points_.get<Kept>();
     const auto C = points_.get<Affine>();
-    const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     const Pack volume_per_mass = 1 / rest_density_;
     // At H = 0: dE/dH = V0 (dpsi/dF) F^T = V0 tau.
     for_each_pack(
         rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
           const auto now = load(elastic, rows);
-          Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), now);
-          if constexpr (L::viscous) tau += L::viscous_stress(constants_, J.load(rows, now), load(C, rows));
+          const auto q = memory.load(rows);
+          Matrix3<Pack> tau = L::kirchhoff(constants_, q, now);
+          if constexpr (L::viscous) tau += L::viscous_stress(constants_, L::volume_ratio(q, now), load(C, rows));
           store(Matrix3<Pack>(volume_per_mass * load(m, rows) * tau), entries, forces.A);
         });
   }
@@ -112,7 +89,6 @@ class Continuum final : public Body, public TrialBody {
   StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override {
     const auto x = points_.get<Position>();
     const auto elastic = points_.get<Kept>();
-    const VolumeRatios<L> J(points_);
     const Columns memory(points_);
     Largest most;
     for_each_pack(
@@ -120,13 +96,12 @@ class Continuum final : public Body, public TrialBody {
           const Vector3<Pack> velocity = load(motion.v, entries);
           store(Vector3<Pack>(load(x, rows) + Pack(dt) * velocity), rows, x);
           const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + Pack(dt) * load(motion.C, entries);
-          if constexpr (L::yields) store(Pack(load(J.carried, rows) * determinant(growth)), rows, J.carried);
           const Matrix3<Pack> F_trial = growth * L::deformation(load(elastic, rows));
           const auto settled = L::settle(constants_, memory.load(rows), F_trial, dt);
           store(settled.elastic, rows, elastic);
           memory.store(rows, settled.q);
           most.include(L::stiffness(constants_, settled.q, settled.elastic), velocity);
-          if constexpr (L::viscous) most.include_volume(J.load(rows, settled.elastic));
+          if constexpr (L::viscous) most.include_volume(L::volume_ratio(settled.q, settled.elastic));
         });
     return limit_of(most);
   }
@@ -138,7 +113,6 @@ class Continuum final : public Body, public TrialBody {
                     std::span<Real> energy) const override {
     const auto m = points_.get<Mass>();
     const auto elastic = points_.get<Kept>();
-    const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     const Pack volume_per_mass = 1 / rest_density_;
     const bool flows = this->flows(step.in_loop);
@@ -154,10 +128,10 @@ class Continuum final : public Body, public TrialBody {
           else density = L::energy(constants_, q, F_trial);
           // The dissipation potential of a linear viscosity is half of its stress times the rate.
           if constexpr (L::viscous)
-            density +=
-                0.5 * L::viscous_stress(constants_, J.load(rows, now), Matrix3<Pack>(gradient * Pack(1 / step.dt)))
-                          .cwiseProduct(gradient)
-                          .sum();
+            density += 0.5 * L::viscous_stress(constants_, L::volume_ratio(q, now),
+                                               Matrix3<Pack>(gradient * Pack(1 / step.dt)))
+                                 .cwiseProduct(gradient)
+                                 .sum();
           store(volume_per_mass * load(m, rows) * density, entries, energy);
         });
   }
@@ -166,7 +140,6 @@ class Continuum final : public Body, public TrialBody {
                       std::span<Mat3> A) const override {
     const auto m = points_.get<Mass>();
     const auto elastic = points_.get<Kept>();
-    const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     const Pack volume_per_mass = 1 / rest_density_;
     const bool flows = this->flows(step.in_loop);
@@ -182,7 +155,8 @@ class Continuum final : public Body, public TrialBody {
           const Pack per_volume = 1 / determinant(growth);
           Matrix3<Pack> stress = per_volume * (tau * cofactor(growth));
           if constexpr (L::viscous)
-            stress += L::viscous_stress(constants_, J.load(rows, now), Matrix3<Pack>(gradient * Pack(1 / step.dt)));
+            stress +=
+                L::viscous_stress(constants_, L::volume_ratio(q, now), Matrix3<Pack>(gradient * Pack(1 / step.dt)));
           store(Matrix3<Pack>(volume_per_mass * load(m, rows) * stress), entries, A);
         });
   }
@@ -191,7 +165,6 @@ class Continuum final : public Body, public TrialBody {
                      std::span<Mat9> tangent) const override {
     const auto m = points_.get<Mass>();
     const auto elastic = points_.get<Kept>();
-    const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     for (std::size_t k = 0; k < rows.size(); ++k) {
       const std::size_t p = rows[k];
@@ -212,8 +185,9 @@ class Continuum final : public Body, public TrialBody {
         tangent[k] = definite ? elastic_tangent(L::projected_differential(constants_, q, F_trial))
                               : elastic_tangent(L::stress_differential(constants_, q, F_trial));
       if constexpr (L::viscous)
-        tangent[k] += tangent_of(
-            [&](const Mat3& dH) { return L::viscous_stress(constants_, J.of(p, elastic[p]), Mat3(dH / step.dt)); });
+        tangent[k] += tangent_of([&](const Mat3& dH) {
+          return L::viscous_stress(constants_, L::volume_ratio(q, elastic[p]), Mat3(dH / step.dt));
+        });
       tangent[k] *= m[p] / rest_density_;
     }
   }
@@ -221,14 +195,14 @@ class Continuum final : public Body, public TrialBody {
   StepLimit limit(ChunkRows rows) const override {
     const auto v = points_.get<Velocity>();
     const auto elastic = points_.get<Kept>();
-    const VolumeRatios<L> J(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     Largest most;
     for_each_pack(
         rows, [&](const PackRows& rows, const PackRows&) __attribute__((flatten)) {
           const auto now = load(elastic, rows);
-          most.include(L::stiffness(constants_, memory.load(rows), now), load(v, rows));
-          if constexpr (L::viscous) most.include_volume(J.load(rows, now));
+          const auto q = memory.load(rows);
+          most.include(L::stiffness(constants_, q, now), load(v, rows));
+          if constexpr (L::viscous) most.include_volume(L::volume_ratio(q, now));
         });
     return limit_of(most);
   }
@@ -248,11 +222,9 @@ class Continuum final : public Body, public TrialBody {
 
   using Body::observe;
   Table observe(std::size_t first, std::size_t count) const override {
-    Table shown = Table::with<Pressure, VonMisesStress, PlasticMeasure, Density, CauchyStress>();
-    if constexpr (!L::yields) shown.add<VolumeRatio>();
+    Table shown = Table::with<VolumeRatio, Pressure, VonMisesStress, PlasticMeasure, Density, CauchyStress>();
     shown.resize(count);
     const auto elastic = points_.get<Kept>();
-    const VolumeRatios<L> volume_ratios(const_cast<Table&>(points_));
     const Columns memory(const_cast<Table&>(points_));
     const auto plastic = shown.get<PlasticMeasure>();
     const std::size_t packs = (count + Pack::size - 1) / Pack::size;
@@ -260,15 +232,17 @@ class Continuum final : public Body, public TrialBody {
     for (std::size_t k = 0; k < packs; ++k) {
       const PackRows rows = PackRows::range(first + k * Pack::size, first + count),
                      entries = PackRows::range(k * Pack::size, count);
-      const Pack J = volume_ratios.load(rows, load(elastic, rows));
-      const Matrix3<Pack> stress = stress_in(rows, memory, J);
+      const auto now = load(elastic, rows);
+      const auto q = memory.load(rows);
+      const Pack J = L::volume_ratio(q, now);
+      const Matrix3<Pack> stress = stress_in(rows, q, now, J);
       const Pack pressure = -stress.trace() / 3;
       const Matrix3<Pack> deviator = stress + pressure * Matrix3<Pack>::Identity();
       store(stress, entries, shown.get<CauchyStress>());
       store(pressure, entries, shown.get<Pressure>());
       store(Pack(std::sqrt(1.5) * sqrt(Pack(deviator.squaredNorm()))), entries, shown.get<VonMisesStress>());
       store(Pack(rest_density_ / J), entries, shown.get<Density>());
-      if constexpr (!L::yields) store(J, entries, shown.get<VolumeRatio>());
+      store(J, entries, shown.get<VolumeRatio>());
       for (int lane = 0; lane < rows.count; ++lane)
         plastic[entries.row[lane]] = L::plastic_measure(constants_, memory.load(rows.row[lane]));
     }
@@ -310,9 +284,9 @@ class Continuum final : public Body, public TrialBody {
     });
   }
 
-  /// Cauchy stress [Pa] at volume ratio J.
-  [[gnu::flatten]] Matrix3<Pack> stress_in(const PackRows& rows, const Columns& memory, const Pack& J) const {
-    Matrix3<Pack> tau = L::kirchhoff(constants_, memory.load(rows), load(points_.get<Kept>(), rows));
+  /// Cauchy stress [Pa] at volume ratio J. now: what points keep of their deformation.
+  [[gnu::flatten]] Matrix3<Pack> stress_in(const PackRows& rows, const auto& q, const auto& now, const Pack& J) const {
+    Matrix3<Pack> tau = L::kirchhoff(constants_, q, now);
     if constexpr (L::viscous) tau += L::viscous_stress(constants_, J, load(points_.get<Affine>(), rows));
     return tau * Pack(1 / J);
   }

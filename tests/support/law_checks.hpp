@@ -367,6 +367,26 @@ void check_what_is_kept_stands_for_the_returned_deformation() {
   });
 }
 
+/// What is kept and remembered tells the volume, through expansion, shear and compression.
+template <class L>
+void check_volume_ratio_is_that_of_the_whole_motion() {
+  for_all_constants<L>(19, [](const auto& k, const auto&, MatrixSource& source) {
+    auto kept = L::kept(Mat3(Mat3::Identity()));
+    typename L::Memory q{};
+    Real J = 1;
+    EXPECT_EQ(L::volume_ratio(q, kept), J);
+    for (int step = 0; step < 120; ++step) {
+      const Real dilation = step < 40 ? 0.005 : step < 80 ? -0.005 : 0;
+      const Mat3 growth = (1 + dilation) * source.near_identity(0.02);
+      const auto settled = L::settle(k, q, Mat3(growth * L::deformation(kept)), 1e-3);
+      kept = settled.elastic;
+      q = settled.q;
+      J *= growth.determinant();
+      EXPECT_NEAR(L::volume_ratio(q, kept), J, 1e-13 * (step + 1));
+    }
+  });
+}
+
 /// One text serves numbers with derivatives and without; both must arrive at the same state.
 template <class L>
 void check_return_map_does_not_depend_on_the_scalar() {

@@ -14,13 +14,12 @@ namespace weft {
 struct Home : Field<PointId> {
   static constexpr Label label{"home_block", "1"};
 };
-/// Current over rest volume, det F of the whole motion (elastic and plastic). Points of laws that yield carry it, for
-/// others it is shown.
-struct VolumeRatio : Field<Real> {
-  static constexpr Label label{"volume_ratio", "1"};
-};
 
 // Shown quantities.
+/// Current over rest volume.
+struct VolumeRatio : Field<Real> {
+  static constexpr Label label{"volume_ratio", "1", Keep::shown};
+};
 struct Pressure : Field<Real> {
   static constexpr Label label{"pressure", "Pa", Keep::shown};
 };

@@ -9,13 +9,14 @@
 
 namespace weft {
 
-/// Log volume that separated sand owes [1]: it closes this much before it carries pressure again.
+/// Log volume that sand gained while it was separated [1]. With volume correction it owes this: it closes as much
+/// before it carries pressure again.
 struct VolumeGain : Field<Real> {
   static constexpr Label label{"volume_gain", "1", Keep::state};
 };
 
 /// Cone |dev tau| + alpha (tr tau - 3 cohesion) <= 0 with non-associated, volume-preserving flow. [Klar 2016], with the
-/// volume correction of [Tampubolon 2017]; docs/theory.md, 5.4. Let e = log strain + volume_gain/3 - c0, where
+/// volume correction of [Tampubolon 2017]; docs/theory.md, 5.4. Let e = log strain + owed/3 - c0, where
 /// (3 lambda + 2 mu) c0 = cohesion makes e = 0 the tip, whose mean Kirchhoff stress is the cohesion, and
 /// slope = alpha (3 lambda + 2 mu) / (2 mu). Then
 /// - tr e >= 0 is separated: it goes to the tip, and the volume gained is remembered;
@@ -73,6 +74,12 @@ struct DruckerPrager : FlowsInLogStrain<DruckerPrager> {
     return cone(T(k.friction_angle + (gain * flow - residual) * exp(T(-rate * flow))));
   }
 
+  template <class T>
+  static T volume_ratio(const MemoryOf<T>& q, const Symmetric3<T>& log_strain) {
+    using std::exp;
+    return exp(log_strain.trace() + q.volume_gain);
+  }
+
   static auto return_differential(const Constants& k, const Memory& q, const Mat3& F, Real) {
     const Svd<Real> svd = polar_svd(F);
     const Vec3 e = trial_log_strains(svd.s), deviator = e - Vec3::Constant(e.mean());
@@ -118,12 +125,12 @@ struct DruckerPrager : FlowsInLogStrain<DruckerPrager> {
   static Flow<T> flow_of(const Constants& k, const MemoryOf<Plain<T>>& q, const T& trace, const T& deviator) {
     using std::max, std::sqrt;
     const T opened = trace - 3 * k.tip;
-    const T e = opened + q.volume_gain;  // its trace, from the tip
+    const T e = opened + owed(k, q);  // its trace, from the tip
     const T limit = -slope(k, q) * e;
     Flow<T> flow;
     flow.separated = e >= 0;
     flow.elastic = !flow.separated && deviator < limit;
-    flow.unchanged = flow.elastic && q.volume_gain == 0;
+    flow.unchanged = flow.elastic && owed(k, q) == 0;
     flow.mean = select(flow.separated, T(k.tip), T(e / 3 + k.tip));
     flow.ratio = select(flow.separated, T(0), select(flow.elastic, T(1), T(limit / max(deviator, T(1e-300)))));
     flow.amount = select(flow.separated, T(sqrt(deviator * deviator + opened * opened / 3)),
@@ -133,9 +140,13 @@ struct DruckerPrager : FlowsInLogStrain<DruckerPrager> {
   template <class T, class Number = Plain<T>>
   static MemoryOf<Number> memory_after(const Constants& k, const MemoryOf<Number>& q, const T& trace,
                                        const Flow<T>& flow) {
-    const auto gains = flow.separated && Number(k.volume_correction) > 0;
     return {q.plastic_strain + std::sqrt(2.0 / 3) * value_of(flow.amount),
-            select(gains, Number(q.volume_gain + value_of(trace) - 3 * k.tip), Number(0))};
+            select(flow.separated, Number(q.volume_gain + value_of(trace) - 3 * k.tip),
+                   Number(q.volume_gain - owed(k, q)))};
+  }
+  template <class T>
+  static T owed(const Constants& k, const MemoryOf<T>& q) {
+    return k.volume_correction ? q.volume_gain : T(0);
   }
 };
 

@@ -26,6 +26,10 @@ struct KeepsLeftStretch {
   static Matrix3<T> deformation(const Symmetric3<T>& V) {
     return V.full();
   }
+  template <class Memory, class T>
+  static T volume_ratio(const Memory&, const Symmetric3<T>& V) {
+    return V.determinant();
+  }
 
  protected:
   /// Of a trial F = V R, whose R is the small rotation by r of a step: F - F^T = 2 [r]x but for products of r with

@@ -37,6 +37,10 @@ struct KeepsDeformation {
   static const Matrix3<T>& deformation(const Matrix3<T>& F) {
     return F;
   }
+  template <class Memory, class T>
+  static T volume_ratio(const Memory&, const Matrix3<T>& F) {
+    return determinant(F);
+  }
   /// Assigned number by number: as a whole, compilers copy packs of matrices by slow string instructions.
   template <class Constants, class Memory, class T>
   static Settled<Matrix3<T>, Memory> settle(const Constants& k, const Memory& q, const Matrix3<T>& F, Real dt) {
@@ -113,6 +117,7 @@ struct PlasticStrain : Field<Real> {
 ///                                 law needs of it, e.g. F without its rotation
 ///   kept(F)                       its value; for laws that do not keep F, of F that is not inverted
 ///   deformation(kept)             an F of which that is kept
+///   volume_ratio(q, kept)         current over rest volume [1]: det of the whole deformation, elastic and plastic
 ///   settle(k, q, F, dt)           what return_map leaves of a trial F, as it is kept, and the memory
 /// energy, kirchhoff and stiffness take what is kept in place of F as well.
 /// Laws that yield also say
@@ -121,9 +126,9 @@ struct PlasticStrain : Field<Real> {
 ///                                 left after the flow of a step, tau(returned F) F^{-T} [J/m^3]; flow is associated.
 ///                                 Takes packs too
 /// energy, stress and return_map are templates on the scalar of F, for automatic derivatives. kirchhoff, return_map,
-/// settle, deformation, viscous_stress and stiffness, which every step asks of every point, and energy take packs of
-/// points too, with packs of memory; they give NaN where F holds one, and a lane of a pack never depends on its
-/// neighbours.
+/// settle, deformation, volume_ratio, viscous_stress and stiffness, which every step asks of every point, and energy
+/// take packs of points too, with packs of memory; they give NaN where F holds one, and a lane of a pack never depends
+/// on its neighbours.
 template <class L>
 concept Law = requires(const typename L::Constants& k, const typename L::Memory& q, const Mat3& F, const Mat3& dF,
                        Real dt, const typename L::template MemoryOf<Pack>& packed_q, const Matrix3<Pack>& packed_F,
@@ -150,6 +155,8 @@ concept Law = requires(const typename L::Constants& k, const typename L::Memory&
   { L::plastic_measure(k, q) } -> std::same_as<Real>;
   { L::kept(F) } -> std::same_as<typename L::Kept::Value>;
   { L::deformation(kept) } -> std::convertible_to<Mat3>;
+  { L::volume_ratio(q, kept) } -> std::same_as<Real>;
+  { L::volume_ratio(packed_q, L::kept(packed_F)) } -> std::same_as<Pack>;
   { L::energy(k, q, kept) } -> std::same_as<Real>;
   { L::kirchhoff(k, packed_q, L::kept(packed_F)) } -> std::same_as<Matrix3<Pack>>;
   { L::stiffness(k, packed_q, L::kept(packed_F)) } -> std::same_as<Pack>;

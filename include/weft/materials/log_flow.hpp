@@ -102,6 +102,12 @@ struct FlowsInLogStrain : HenckyElastic {
   static Matrix3<T> deformation(const Symmetric3<T>& log_strain) {
     return exponential(log_strain).full();
   }
+  /// Of flow that keeps the volume.
+  template <class Memory, class T>
+  static T volume_ratio(const Memory&, const Symmetric3<T>& log_strain) {
+    using std::exp;
+    return exp(log_strain.trace());
+  }
   template <class Constants, class Memory, class T>
   static Settled<Symmetric3<T>, Memory> settle(const Constants& k, const Memory& q, const Matrix3<T>& F, Real) {
     using std::sqrt;

@@ -82,6 +82,11 @@ struct Snow : Inviscid, KeepsLeftStretch {
     return hardened(k, q) * FixedCorotated::stiffness({k.lame}, {}, V);
   }
 
+  template <class T>
+  static T volume_ratio(const MemoryOf<T>& q, const Symmetric3<T>& V) {
+    return q.plastic_volume * V.determinant();
+  }
+
   /// Clamps the stretches; what they lose goes to J_P, which is held within [1/20, 20].
   template <class T>
   static Settled<Symmetric3<T>, MemoryOf<T>> settle(const Constants& k, const MemoryOf<T>& q, const Matrix3<T>& F,

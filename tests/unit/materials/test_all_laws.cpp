@@ -55,7 +55,7 @@ struct Samples<DruckerPrager> : SmoothEverywhere {
   }
   static L::Memory memory(const L::Constants& k, MatrixSource& source) {
     // Only sand at its tip owes volume, which with cohesion is a state of tension: see the test of energy.
-    return {source.uniform(0, 1), k.volume_correction && k.tip == 0 ? source.uniform(0, 0.1) : 0};
+    return {source.uniform(0, 1), !k.volume_correction || k.tip == 0 ? source.uniform(0, 0.1) : 0};
   }
   static Real rest_modulus(const L::Constants& k) { return modulus(k.lame); }
   static Real yield_excess(const L::Constants& k, const L::Memory& q, const Mat3& F) {
@@ -160,6 +160,7 @@ TYPED_TEST(LawTest, ReturnMapNeverCreatesEnergy) { check_return_map_never_create
 TYPED_TEST(LawTest, WhatIsKeptStandsForTheReturnedDeformation) {
   check_what_is_kept_stands_for_the_returned_deformation<TypeParam>();
 }
+TYPED_TEST(LawTest, VolumeRatioIsThatOfTheWholeMotion) { check_volume_ratio_is_that_of_the_whole_motion<TypeParam>(); }
 TYPED_TEST(LawTest, ReturnMapDoesNotDependOnTheScalar) { check_return_map_does_not_depend_on_the_scalar<TypeParam>(); }
 TYPED_TEST(LawTest, ReturnMapFollowsTheFrame) { check_return_map_follows_the_frame<TypeParam>(); }
 TYPED_TEST(LawTest, ReturnDifferentialIsTheDerivativeOfTheReturnMap) {
