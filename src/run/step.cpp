@@ -117,16 +117,18 @@ std::string point_text(const Body& body, const Table& points, std::size_t p) {
                      x.y(), x.z());
 }
 
-/// The limits of all ranks together. Collective.
+/// The limits, and how far points drifted, of all ranks together. Collective.
 void agree_on_limits(const Comm& comm, RunState& state) {
-  std::vector<Real> values;
+  std::vector<Real> values = state.drift;
   for (const StepLimit& limit : state.limits)
     values.insert(values.end(),
                   {limit.wave_speed, limit.viscosity, limit.speed, limit.mesh_speed, limit.frequency, limit.bending});
   comm.max(values);
-  for (std::size_t b = 0; b < state.limits.size(); ++b) {
-    const Real* v = &values[6 * b];
-    state.limits[b] = {v[0], v[1], v[2], v[3], v[4], v[5]};
+  const Real* v = values.data();
+  for (Real& drift : state.drift) drift = *v++;
+  for (StepLimit& limit : state.limits) {
+    limit = {v[0], v[1], v[2], v[3], v[4], v[5]};
+    v += 6;
   }
 }
 
@@ -470,7 +472,7 @@ void Stepper::commit(Real dt) {
       PointSet& set = *sets_[s].points;
       LawClock clock;
       std::vector<StepLimit> by_thread(static_cast<std::size_t>(omp_get_max_threads()));
-      gather(
+      state_.drift[sets_[s].body] = gather(
           scene_.transfer, bins_[s], std::as_const(set.points()).get<Position>(), layer_.velocity,
           [&](ChunkRows rows, const ChunkMotion& motion) {
             clock.measure(rows.size(), [&] {

@@ -55,16 +55,18 @@ class Stencils {
   /// moving least squares, else 1 / dx [1/m].
   static Real per_tilt(Real dx) { return (is_mls ? Real(Kernel::inverse_inertia) : 1) / dx; }
 
-  /// origin: first node of the bin's block [dx].
-  void find(ChunkRows rows, std::span<const Vec3> x, const Real4& origin, Real dx) {
+  /// origin: first node of the bin's block [dx]. off_middle: in each lane the largest distance so far, along an axis,
+  /// from the middle of a bin [dx].
+  void find(ChunkRows rows, std::span<const Vec3> x, const Real4& origin, Real dx, Pack* off_middle = nullptr) {
     resize(rows.size());
-    for (std::size_t k = 0; k < size_; k += Pack::size) find(k, load(x, PackRows::of(rows, k)), origin, dx);
+    for (std::size_t k = 0; k < size_; k += Pack::size) find(k, load(x, PackRows::of(rows, k)), origin, dx, off_middle);
   }
 
   /// Room for so many entries.
   void resize(std::size_t size) { size_ = size; }
   /// Entries k, k + 1, ... of a pack.
-  [[gnu::always_inline]] void find(std::size_t k, const Vector3<Pack>& x, const Real4& origin, Real dx) {
+  [[gnu::always_inline]] void find(std::size_t k, const Vector3<Pack>& x, const Real4& origin, Real dx,
+                                   Pack* off_middle = nullptr) {
     const Real per_dx = 1 / dx;
     Pack place = 0, w[3][n];
 #pragma GCC unroll 3
@@ -74,6 +76,7 @@ class Stencils {
       const Pack scaled = x[axis] * per_dx;
       const Pack first =
           min(max(Pack(0), floor(scaled - Kernel::offset) - origin[axis]), Pack(tile_edge - Kernel::nodes));
+      if (off_middle) *off_middle = max(*off_middle, abs(scaled - (origin[axis] + bin_middle)));
       const Pack t = scaled - (first + origin[axis]);
       place += Pack(axis == 0 ? tile_along_x : axis == 1 ? tile_along_y : 1) * first;
       t.store(&t_[axis][k]);

@@ -209,8 +209,9 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
   });
 }
 
-void gather(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& velocity,
+Real gather(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& velocity,
             const Receive& receive, const MotionColumns& columns, const RowsAhead& ahead) {
+  Real farthest = bin_middle - bin_start;
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     const auto all = bins.bins();
@@ -220,11 +221,12 @@ void gather(const TransferSettings& settings, const Bins& bins, std::span<const 
       Tile tile;
       Stencils<Kernel> stencils;
       ChunkBuffer chunk;
+      Pack off_middle = 0;
 #pragma omp for schedule(dynamic, bins_together)
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         tile.load_from(velocity, all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
-          stencils.find(rows, x, origin_of(all[b]), settings.dx);
+          stencils.find(rows, x, origin_of(all[b]), settings.dx, &off_middle);
           const LinesAhead next = lines_of_next(ahead, bins, rows);
           // Rows that follow one another receive at once, others through the buffer.
           const bool at_once = !columns.v.empty() && follow(rows);
@@ -240,8 +242,11 @@ void gather(const TransferSettings& settings, const Bins& bins, std::span<const 
           receive(rows, {v, C});
         }
       }
+#pragma omp critical
+      farthest = std::max(farthest, largest(off_middle));
     }
   });
+  return (farthest - (bin_middle - bin_start)) * settings.dx;
 }
 
 Steepest steepest_above(Real bound, const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,

@@ -117,7 +117,8 @@ struct PlasticStrain : Field<Real> {
 ///                                 law needs of it, e.g. F without its rotation
 ///   kept(F)                       its value; for laws that do not keep F, of F that is not inverted
 ///   deformation(kept)             an F of which that is kept
-///   volume_ratio(q, kept)         current over rest volume [1]: det of the whole deformation, elastic and plastic
+///   volume_ratio(q, kept)         current over rest volume [1]: det of the whole deformation, elastic and plastic, but
+///                                 for what bounds of the law cut off
 ///   settle(k, q, F, dt)           what return_map leaves of a trial F, as it is kept, and the memory
 /// energy, kirchhoff and stiffness take what is kept in place of F as well.
 /// Laws that yield also say
@@ -126,7 +127,7 @@ struct PlasticStrain : Field<Real> {
 ///                                 left after the flow of a step, tau(returned F) F^{-T} [J/m^3]; flow is associated.
 ///                                 Takes packs too
 /// energy, stress and return_map are templates on the scalar of F, for automatic derivatives. kirchhoff, return_map,
-/// settle, deformation, volume_ratio, viscous_stress and stiffness, which every step asks of every point, and energy
+/// settle, deformation, viscous_stress and stiffness, which every step asks of every point, energy and volume_ratio
 /// take packs of points too, with packs of memory; they give NaN where F holds one, and a lane of a pack never depends
 /// on its neighbours.
 template <class L>

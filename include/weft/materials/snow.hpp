@@ -87,7 +87,7 @@ struct Snow : Inviscid, KeepsLeftStretch {
     return q.plastic_volume * V.determinant();
   }
 
-  /// Clamps the stretches; what they lose goes to J_P, which is held within [1/20, 20].
+  /// Clamps the stretches; what they lose goes to J_P, which is held within a millionth and a million.
   template <class T>
   static Settled<Symmetric3<T>, MemoryOf<T>> settle(const Constants& k, const MemoryOf<T>& q, const Matrix3<T>& F,
                                                     Real) {
@@ -139,7 +139,7 @@ struct Snow : Inviscid, KeepsLeftStretch {
     const T largest = max(max(axes.values[0], axes.values[1]), axes.values[2]);
     const T smallest = min(min(axes.values[0], axes.values[1]), axes.values[2]);
     const auto moderate = determinant(F) > 0 && smallest > 0.01 * largest;
-    Stretches<T> at{axes.Q, axes.values.unaryExpr([](const T& square) { return T(square * rsqrt(square)); }), moderate};
+    Stretches<T> at{axes.Q, axes.values.unaryExpr([](const T& square) { return fast_sqrt(square); }), moderate};
     if (any(!moderate)) {
       const Svd<T> svd = polar_svd(F);
       at.Q = select(moderate, at.Q, svd.U);
@@ -153,7 +153,7 @@ struct Snow : Inviscid, KeepsLeftStretch {
     using std::max, std::min;
     using Number = Plain<T>;
     const Number flowed = value_of(T(s[0] * s[1] * s[2])) / value_of(T(h[0] * h[1] * h[2]));
-    return {min(max(Number(q.plastic_volume * flowed), Number(0.05)), Number(20))};
+    return {min(max(Number(q.plastic_volume * flowed), Number(1e-6)), Number(1e6))};
   }
 
   template <class T>

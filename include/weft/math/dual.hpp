@@ -61,7 +61,7 @@ inline Dual sqrt(const Dual& a) {
   const Real r = std::sqrt(a.value);
   return {r, a.slope == 0 ? 0 : 0.5 * a.slope / r};
 }
-inline Dual rsqrt(const Dual& a) { return Real(1) / sqrt(a); }
+inline Dual fast_sqrt(const Dual& a) { return sqrt(a); }
 inline Dual cbrt(const Dual& a) {
   const Real r = std::cbrt(a.value);
   return {r, a.slope == 0 ? 0 : a.slope / (3 * r * r)};

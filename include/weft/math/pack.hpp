@@ -141,6 +141,11 @@ inline Pack sqrt(const Pack& a) { return Pack::Reals(Register::sqrt(a.v.first), 
 /// 1/sqrt(a) for normal positive a, to 2 ulp; NaN where AVX-512 has no finite answer.
 inline Pack rsqrt(const Pack& a) { return Pack::Reals(Register::rsqrt(a.v.first), Register::rsqrt(a.v.second)); }
 
+/// sqrt(a) for normal positive a, to 3 ulp, by products where these are faster.
+inline Pack fast_sqrt(const Pack& a) {
+  return Pack::Reals(Register::fast_sqrt(a.v.first), Register::fast_sqrt(a.v.second));
+}
+
 /// To 2 ulp; 0 where the result would lie beneath 1e-307.
 inline Pack exp(const Pack& a) {
   using namespace detail;

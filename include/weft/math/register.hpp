@@ -58,6 +58,7 @@ struct Register {
     r += r * (0.5 - half * r * r);  // Newton, twice: 2^-14, 2^-27, 2^-53
     return r + r * (0.5 - half * r * r);
   }
+  static Reals fast_sqrt(const Reals& a) { return a * rsqrt(a); }
 #elif defined(__AVX__)
   static bool any(const Truths& a) { return _mm256_movemask_pd(reinterpret_cast<__m256d>(a)) != 0; }
   static Reals min(const Reals& a, const Reals& b) {
@@ -69,6 +70,7 @@ struct Register {
   static Reals floor(const Reals& a) { return reinterpret_cast<Reals>(_mm256_floor_pd(reinterpret_cast<__m256d>(a))); }
   static Reals sqrt(const Reals& a) { return reinterpret_cast<Reals>(_mm256_sqrt_pd(reinterpret_cast<__m256d>(a))); }
   static Reals rsqrt(const Reals& a) { return 1 / sqrt(a); }
+  static Reals fast_sqrt(const Reals& a) { return sqrt(a); }
 #elif defined(__SSE2__)
   static bool any(const Truths& a) { return _mm_movemask_pd(reinterpret_cast<__m128d>(a)) != 0; }
   static Reals min(const Reals& a, const Reals& b) {
@@ -80,6 +82,7 @@ struct Register {
   static Reals floor(const Reals& a) { return floor_by_conversion(a); }
   static Reals sqrt(const Reals& a) { return reinterpret_cast<Reals>(_mm_sqrt_pd(reinterpret_cast<__m128d>(a))); }
   static Reals rsqrt(const Reals& a) { return 1 / sqrt(a); }
+  static Reals fast_sqrt(const Reals& a) { return sqrt(a); }
 #else
   static bool any(const Truths& a) { return (a[0] | a[1]) != 0; }
   static Reals min(const Reals& a, const Reals& b) { return b < a ? b : a; }
@@ -87,6 +90,7 @@ struct Register {
   static Reals floor(const Reals& a) { return floor_by_conversion(a); }
   static Reals sqrt(const Reals& a) { return Reals{std::sqrt(a[0]), std::sqrt(a[1])}; }
   static Reals rsqrt(const Reals& a) { return 1 / sqrt(a); }
+  static Reals fast_sqrt(const Reals& a) { return sqrt(a); }
 #endif
 
  private:

@@ -21,6 +21,7 @@ inline bool any(bool condition) { return condition; }
 
 inline Real value_of(Real a) { return a; }
 inline Real rsqrt(Real a) { return 1 / std::sqrt(a); }
+inline Real fast_sqrt(Real a) { return std::sqrt(a); }
 
 /// The scalar without derivatives that belongs to T: Real for Real and Dual, Pack for Pack.
 template <class T>

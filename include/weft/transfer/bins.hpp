@@ -21,7 +21,7 @@ namespace weft {
 //     points, later    . . . [---------------) . . .      margin: linear 1.5, quadratic 1, cubic 0.5
 
 /// Where the points of a bin begin, from the first node of their block on [dx].
-inline constexpr Real bin_start = 1.5;
+inline constexpr Real bin_start = 1.5, bin_middle = bin_start + Real(block_width) / 2;
 
 /// How far points may drift from where they were binned [dx].
 constexpr Real drift_margin(KernelKind kernel) {

@@ -9,9 +9,9 @@
 // same energy that the gathered displacements and gradients change. G_ip = w_ip D^{-1} (x_i - x_p) for quadratic and
 // cubic kernels (moving least squares), grad w_ip for the linear one, whose D is singular at nodes.
 //
-// Points are visited chunk by chunk: what a body computes for a chunk passes through a buffer of the visiting thread and
-// is never stored for all points; what a chunk receives is written to the columns that the caller names, else it passes
-// through a buffer too. The rows of the next chunk are fetched meanwhile.
+// Points are visited chunk by chunk: what a body computes for a chunk passes through a buffer of the visiting thread
+// and is never stored for all points; what a chunk receives is written to the columns that the caller names, else it
+// passes through a buffer too. The rows of the next chunk are fetched meanwhile.
 
 #include "weft/base/kinds.hpp"
 #include "weft/fields/chunk.hpp"
@@ -55,8 +55,9 @@ struct MotionColumns {
 };
 
 /// Hands every chunk its motion in the field `velocity` (owned and ghost blocks), once it stands in the columns, if
-/// there are any. ahead: of all that is read and written for a chunk.
-void gather(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& velocity,
+/// there are any. ahead: of all that is read and written for a chunk. Returns how far beyond where it was binned any
+/// point stood along an axis at x [m].
+Real gather(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& velocity,
             const Receive& receive, const MotionColumns& columns = {}, const RowsAhead& ahead = {});
 
 /// The point with the largest gathered gradient.

@@ -51,6 +51,7 @@ struct Samples<DruckerPrager> : SmoothEverywhere {
     return {L::Constants::from(lame_from(3.5e5, 0.3), 30 * degree, 0, {}, true),
             L::Constants::from(lame_from(1e7, 0.2), 45 * degree, 0, {}, false),
             L::Constants::from(lame_from(1e5, 0.4), 20 * degree, 2e3, {}, true),
+            L::Constants::from(lame_from(1e5, 0.4), 20 * degree, 2e3, {}, false),
             L::Constants::from(lame_from(1e5, 0.3), 0, 0, {}, true)};
   }
   static L::Memory memory(const L::Constants& k, MatrixSource& source) {
