@@ -88,7 +88,9 @@ void add_run(CLI::App& app, Command& chosen) {
       if (!a->petsc.empty()) deck.solve.petsc += " " + a->petsc;
       RunOptions options = a->options;
       options.output = a->output.empty() ? path("out") / path(a->deck.file).stem() : path(a->output);
-      if (!a->walltime.empty()) options.wall_limit = wall_limit_from(a->walltime);
+      comm.agree([&] {  // the others need not have the environment of the job, nor the limit
+        if (comm.is_root() && !a->walltime.empty()) options.wall_limit = wall_limit_from(a->walltime);
+      });
       run(comm, deck, options, requests_by_signal());
       return 0;
     };

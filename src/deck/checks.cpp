@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <set>
 
 namespace weft::deck {
@@ -41,6 +42,22 @@ void collect_names(const Spot& list, const char* what, Names& names) {
     if (!names.insert(name->text).second)
       entry["name"].error(fmt::format("there is another {} named {}. Names must be unique.", what, shown(name->text)));
   }
+}
+
+/// Complains about bodies whose pictures, or parts of checkpoints, would have the name of another's.
+void check_files_of_bodies(const Spot& bodies, const Spot& colliders, const Names& body_names, bool draws_grid) {
+  std::map<std::string, std::string, std::less<>> taken;  // by what
+  for (std::size_t c = 0; c < colliders.size(); ++c)
+    if (const Node* name = colliders.entry(c).node().child("name"))
+      taken.emplace("collider_" + name->text, fmt::format("pictures of the collider {}", shown(name->text)));
+  for (const std::string& name : body_names)
+    for (const char* part : {"_contact", "_laminae"})
+      taken.emplace(name + part, fmt::format("a part of the body {} in checkpoints", shown(name)));
+  if (draws_grid) taken.emplace("grid", "pictures of the grid (output.grid)");
+  for (std::size_t b = 0; b < bodies.size(); ++b)
+    if (const Node* name = bodies.entry(b).node().child("name"))
+      if (const auto other = taken.find(name->text); other != taken.end())
+        bodies.entry(b)["name"].error(fmt::format("{} has the same name. Choose another for the body.", other->second));
 }
 
 /// Complains if the text under `key` of each entry is not one of the names. Without any name there is another
@@ -209,9 +226,9 @@ void check_references(const Deck& deck, const Spot& root) {
   collect_names(sources, "source", source_names);
   collect_names(probes, "probe", probe_names);
   collect_names(handles, "handle", handle_names);
-  // Bodies and colliders name files of one folder.
   Names drawn = body_names;
   collect_names(colliders, "body or collider", drawn);
+  check_files_of_bodies(bodies, colliders, body_names, deck.output.grid);
 
   check_names_used(bodies, "material", "material", materials);
   check_names_used(sources, "body", "body", body_names);

@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <limits>
 
 namespace weft {
 
@@ -40,6 +41,7 @@ int Table::find(std::string_view name) const {
 
 void Table::resize(std::size_t rows, std::size_t owned) {
   WEFT_ENSURE(owned <= rows);
+  WEFT_ENSURE(rows <= std::numeric_limits<std::uint32_t>::max());  // which orders of rows are made of
   const std::size_t kept = std::min(rows_, rows);
   rows_ = rows;
   owned_ = owned;

@@ -58,32 +58,20 @@ Vec3 velocity_at_wall(WallCondition condition, Real friction, const Vec3& v, con
   return v_wall + (1 - loss / slide) * tangential;
 }
 
-std::vector<Mat3> wall_projections(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map,
-                                   const std::function<const Real*(const Vec3i& block)>& velocity_of) {
-  std::vector<Mat3> projections(static_cast<std::size_t>(map.owned()) * nodes_per_block, Mat3::Identity());
-  for (const Wall& wall : walls) {
-    const RigidState state = wall.shape.at(time);
-    for (int b = 0; b < map.owned(); ++b) {
-      const Real* velocity = velocity_of(map.block(b));
-      for (int place = 0; place < nodes_per_block; ++place) {
-        const Vec3 x = (map.first_node(b) + node_at_place(place)).cast<Real>() * dx;
-        const Surface surface = wall.shape.surface(state, x);
-        if (surface.distance > on_surface * dx) continue;
-        Mat3& P = projections[static_cast<std::size_t>(b) * nodes_per_block + place];
-        if (wall.condition == WallCondition::sticky) {
-          P.setZero();
-          continue;
-        }
-        const Eigen::Map<const Vec3> v(velocity + place * NodeField::width);
-        const Vec3 relative = v - state.velocity_at(x), n = P * surface.normal;
-        const bool leaves =
-            wall.condition == WallCondition::separate && relative.dot(surface.normal) > 1e-9 * (1e-9 + relative.norm());
-        // Of a second wall only what the first leaves free.
-        if (!leaves && n.squaredNorm() > 1e-12) P -= n * n.transpose() / n.squaredNorm();
-      }
-    }
+Mat3 wall_projection(std::span<const Wall> walls, std::span<const RigidState> states, Real dx, const Vec3& x,
+                     const Vec3& v) {
+  Mat3 P = Mat3::Identity();
+  for (std::size_t w = 0; w < walls.size(); ++w) {
+    const Surface surface = walls[w].shape.surface(states[w], x);
+    if (surface.distance > on_surface * dx) continue;
+    if (walls[w].condition == WallCondition::sticky) return Mat3::Zero();
+    const Vec3 relative = v - states[w].velocity_at(x), n = P * surface.normal;
+    const bool leaves =
+        walls[w].condition == WallCondition::separate && relative.dot(surface.normal) > 1e-9 * (1e-9 + relative.norm());
+    // Of a second wall only what the first leaves free.
+    if (!leaves && n.squaredNorm() > 1e-12) P -= n * n.transpose() / n.squaredNorm();
   }
-  return projections;
+  return P;
 }
 
 Mat3 velocity_differential_at_wall(WallCondition condition, Real friction, const Vec3& v, const Vec3& v_wall,

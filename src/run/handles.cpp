@@ -3,31 +3,27 @@
 #include "weft/transfer/pipe.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace weft {
 namespace {
 
-/// Places are held to this many grid spacings.
+/// Places are held to this many grid spacings, all together (root of the sum of squares).
 constexpr Real tolerance = 1e-12;
 /// Places give way by this share of their own mobility, so that conditions which nearly depend on one another ask for
 /// no violent motion of light nodes around them.
 constexpr Real softness = 1e-4;
 constexpr int most_iterations = 300;
-/// Relative to times.
-constexpr Real round_off = 1e-12;
 
-Real dot(const Comm& comm, std::span<const Real> a, std::span<const Real> b) {
-  return comm.sum(std::inner_product(a.begin(), a.end(), b.begin(), Real(0)));
+Real dot(std::span<const Real> a, std::span<const Real> b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), Real(0));
 }
 
-Real largest(const Comm& comm, std::span<const Real> a) {
-  Real most = 0;
-  for (const Real v : a) most = std::max(most, std::abs(v));
-  return comm.max(most);
-}
+using Vec4 = Eigen::Matrix<Real, NodeField::width, 1>;
 
 template <class... F>
 struct Overloaded : F... {
@@ -96,7 +92,7 @@ void Handles::settle(const Cuts& cuts, Real time) {
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
     const GridHandle::Hold* hold = handle.hold();
-    if (hold == nullptr || time >= hold->until) continue;
+    if (hold == nullptr || !hold->holds_from(time)) continue;
     const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
     const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
     for (const Grip& grip : body.grips(handle.list)) {
@@ -123,124 +119,145 @@ void Handles::settle(const Cuts& cuts, Real time) {
     has_map_ = true;
   }
   bins_.number(map_);
-}
 
-std::vector<Vec3> Handles::at_points(const NodeField& field) const {
-  std::vector<Vec3> of_point(x_.size());
-  gather(scene_.transfer, bins_, x_, field, [&](ChunkRows rows, const ChunkMotion& motion) {
-    for (std::size_t k = 0; k < rows.size(); ++k) of_point[rows[k]] = motion.v[k];
+  std::vector<Eigen::Triplet<Real>> entries;
+  of_node_.reset(map_.size());
+  for_each_point(scene_.transfer, bins_, x_, [&](std::uint32_t point, const PointNodes& nodes) {
+    for (std::size_t i = 0; i < nodes.at.size(); ++i) {
+      entries.emplace_back(static_cast<int>(point), nodes.at[i] / NodeField::width, nodes.w[i]);
+      of_node_.block(0)[nodes.at[i]] = 1;
+    }
   });
-  return of_point;
-}
-
-std::vector<Real> Handles::along_axes(std::span<const Vec3> of_point) const {
-  std::vector<Real> of_sum;
-  for (const Held& held : held_) {
-    Real& v = of_sum.emplace_back(0);
-    for (const auto& [point, weight] : held.parts) v += weight * held.axis.dot(of_point[point]);
-  }
-  return of_sum;
-}
-
-/// Impulses along the axes of held sums to their change of velocity; `layer_.velocity` has that of nodes afterwards,
-/// ghosts included.
-void Handles::apply(std::span<const Real> impulse, std::span<Real> velocity_change) {
-  std::vector<Vec3> of_point(x_.size(), Vec3::Zero());
-  for (std::size_t c = 0; c < held_.size(); ++c)
-    for (const auto& [point, weight] : held_[c].parts) of_point[point] += weight * impulse[c] * held_[c].axis;
-  const std::vector<Vec3> none(x_.size(), Vec3::Zero());
-  const std::vector<Mat3> no_gradient(x_.size(), Mat3::Zero());
-  const std::vector<Real> no_mass(x_.size(), 0);
-  layer_.reset(map_.size());
-  TransferSettings settings = scene_.transfer;
-  settings.rpic_damping = 0;
-  scatter(
-      settings, bins_, {x_, none, no_gradient, no_mass, of_point},
-      [](ChunkRows, const ChunkForces& forces) {
-        for (Mat3& A : forces.A) A.setZero();
-      },
-      1, layer_.inertia);
-  map_.forest().sum_to_owners(layer_.inertia.view());
+  weights_.resize(static_cast<int>(x_.size()), map_.size() * nodes_per_block);
+  weights_.setFromTriplets(entries.begin(), entries.end());
+  spread_ = weights_.transpose();
+  map_.forest().sum_to_owners(of_node_.view());
+  nodes_.clear();
   for (int b = 0; b < map_.owned(); ++b)
-    for (int place = 0; place < nodes_per_block; ++place) {
-      const Real* momentum = layer_.inertia.block(b) + place * NodeField::width + 1;
-      Real* velocity = layer_.velocity.block(b) + place * NodeField::width;
-      Eigen::Map<Vec3> change(velocity);
-      change = mobility_[static_cast<std::size_t>(b) * nodes_per_block + place] * Eigen::Map<const Vec3>(momentum);
-      velocity[3] = 1;
-    }
-  map_.forest().update_ghosts(layer_.velocity.view());
-  const std::vector<Real> v = along_axes(at_points(layer_.velocity));
-  std::copy(v.begin(), v.end(), velocity_change.begin());
+    for (int place = 0; place < nodes_per_block; ++place)
+      if (Real* const row = of_node_.block(b) + place * NodeField::width; *row > 0)
+        nodes_.push_back({map_.first_node(b) + node_at_place(place), row, {}, {}});
 }
 
-void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses) {
-  std::fill(impulses.begin(), impulses.end(), HandleImpulse{});
-  if (!has_map_ || comm_.sum(static_cast<std::int64_t>(held_.size())) == 0) return;
-  // The nodes around: what they do without handles, and how they give way.
-  mobility_ = wall_projections(scene_.walls, time + dt / 2, scene_.transfer.dx, map_,
-                               [&](const Vec3i& block) { return layer.velocity.block(map.find(block)); });
-  layer_.reset(map_.size());
-  for (int b = 0; b < map_.owned(); ++b) {
-    const int whole = map.find(map_.block(b));
-    WEFT_ENSURE(0 <= whole && whole < map.owned());
-    std::copy_n(layer.velocity.block(whole), NodeField::row, layer_.velocity.block(b));
-    for (int place = 0; place < nodes_per_block; ++place) {
-      const Real mass = layer.inertia.block(whole)[place * NodeField::width];
-      Mat3& mobility = mobility_[static_cast<std::size_t>(b) * nodes_per_block + place];
-      mobility *= mass > 0 ? 1 / mass : 0;
-      Eigen::Map<Vec3> diagonal(layer_.inertia.block(b) + place * NodeField::width);
-      diagonal = mobility.diagonal();
-    }
+/// to = weights * from, for rows of four numbers. Each is summed in the order of its row, whatever the threads; rows
+/// without weights stay as they are.
+void Handles::multiply(const Weights& weights, const Real* from, Real* to) {
+#pragma omp parallel for schedule(static)
+  for (int row = 0; row < weights.outerSize(); ++row) {
+    Weights::InnerIterator entry(weights, row);
+    if (!entry) continue;
+    Vec4 sum = Vec4::Zero();
+    for (; entry; ++entry) sum += entry.value() * Eigen::Map<const Vec4>(from + NodeField::width * entry.col());
+    Eigen::Map<Vec4>(to + NodeField::width * row) = sum;
   }
-  map_.forest().update_ghosts(layer_.velocity.view());
-  map_.forest().update_ghosts(layer_.inertia.view());
+}
 
-  std::vector<RigidState> states;
-  for (const GridHandle& handle : scene_.handles)
-    states.push_back(handle.hold() ? handle.hold()->motion.at(time + dt) : RigidState{});
-  for (Held& held : held_) held.axis = states[held.handle].rotation * held.aim.axis;
-  // Conjugate gradients.
-  const std::size_t count = held_.size();
-  const std::vector<Vec3> ease = at_points(layer_.inertia);
-  std::vector<Real> r = along_axes(at_points(layer_.velocity)), wanted(count), mobility(count, 0), z(count), S_p(count),
-                    lambda(count, 0);
-  for (std::size_t c = 0; c < count; ++c) {
-    const Held& held = held_[c];
-    wanted[c] = held.axis.dot(held.aim.goal(states[held.handle]) - held.x) / dt;
-    r[c] = wanted[c] - r[c];
-    // About how easily a sum is moved: the mean of P / m around its points. What walls hold fast stays.
-    for (const auto& [point, weight] : held.parts)
-      mobility[c] += std::abs(weight) * held.axis.dot(ease[point].cwiseProduct(held.axis));
+void Handles::gather_at_points() {
+  map_.forest().update_ghosts(of_node_.view());
+  of_point_.resize(weights_.rows(), NodeField::width);
+  multiply(weights_, of_node_.block(0), of_point_.data());
+}
+
+void Handles::sum_along_axes(std::span<Real> of_sum) const {
+  for (std::size_t c = 0; c < held_.size(); ++c) {
+    of_sum[c] = 0;
+    for (const auto& [point, weight] : held_[c].parts)
+      of_sum[c] += weight * held_[c].axis.dot(of_point_.row(point).head<3>());
   }
+}
+
+/// Impulses along the axes of held sums to their change of velocity; `of_node_` has that of nodes afterwards.
+void Handles::apply(std::span<const Real> impulse, std::span<Real> velocity_change) {
+  of_point_.setZero(weights_.rows(), NodeField::width);
+  for (std::size_t c = 0; c < held_.size(); ++c)
+    for (const auto& [point, weight] : held_[c].parts)
+      of_point_.row(point).head<3>() += weight * impulse[c] * held_[c].axis.transpose();
+  for (const Node& node : nodes_) node.now().setZero();  // other ranks may be all that pulls at it
+  std::fill(of_node_.block(map_.owned()), of_node_.block(map_.size()), Real(0));
+  multiply(spread_, of_point_.data(), of_node_.block(0));
+  map_.forest().sum_to_owners(of_node_.view());
+  const auto count = static_cast<std::ptrdiff_t>(nodes_.size());
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t i = 0; i < count; ++i) nodes_[i].now() = nodes_[i].mobility * nodes_[i].now();
+  gather_at_points();
+  sum_along_axes(velocity_change);
+}
+
+/// Finds what the nodes around do without handles, and how they give way.
+void Handles::look_at_nodes(Real time, const BlockMap& map, Layer& layer) {
+  const Real dx = scene_.transfer.dx;
+  std::vector<RigidState> walls;
+  for (const Wall& wall : scene_.walls) walls.push_back(wall.shape.at(time));
+  for (Node& node : nodes_) {
+    const int block = map.find(block_of_node(node.index)), place = NodeField::width * place_in_block(node.index);
+    WEFT_ENSURE(0 <= block && block < map.owned());
+    node.velocity = layer.velocity.block(block) + place;
+    const Real mass = layer.inertia.block(block)[place];
+    const Eigen::Map<const Vec3> v(node.velocity);
+    node.mobility.setZero();
+    if (mass > 0) node.mobility = wall_projection(scene_.walls, walls, dx, node.index.cast<Real>() * dx, v) / mass;
+    node.now() = v;
+  }
+}
+
+/// The impulses lambda with W P M^-1 P W^T lambda = change, to a root of the sum of squares. Collective.
+std::vector<Real> Handles::solve(std::span<const Real> change, Real tolerance) {
+  const std::size_t count = held_.size();
+  // About how easily a sum is moved: the mean of P / m around its points. What walls hold fast stays.
+  for (const Node& node : nodes_) node.now() = node.mobility.diagonal();
+  gather_at_points();
+  std::vector<Real> mobility(count, 0);
+  for (std::size_t c = 0; c < count; ++c)
+    for (const auto& [point, weight] : held_[c].parts)
+      mobility[c] += std::abs(weight) * of_point_.row(point).head<3>().dot(held_[c].axis.cwiseAbs2());
+
+  std::vector<Real> r(change.begin(), change.end()), z(count), S_p(count), lambda(count, 0);
+  Real r_z = 0, r_r = 0;
   const auto precondition = [&] {
     for (std::size_t c = 0; c < count; ++c) z[c] = mobility[c] > 0 ? r[c] / mobility[c] : 0;
+    std::array<Real, 2> products{dot(r, z), dot(r, r)};
+    comm_.sum(products);
+    r_z = products[0], r_r = products[1];
   };
   precondition();
   std::vector<Real> p = z;
-  Real r_z = dot(comm_, r, z);
-  for (int k = 0; k < most_iterations && largest(comm_, r) * dt > tolerance * scene_.transfer.dx; ++k) {
+  for (int k = 0; k < most_iterations && !(std::sqrt(r_r) <= tolerance); ++k) {
     apply(p, S_p);
     for (std::size_t c = 0; c < count; ++c) S_p[c] += softness * mobility[c] * p[c];
-    const Real p_S_p = dot(comm_, p, S_p);
+    const Real p_S_p = comm_.sum(dot(p, S_p));
     if (!(p_S_p > 0)) break;  // walls allow no more
-    const Real step = r_z / p_S_p;
+    const Real step = r_z / p_S_p, r_z_before = r_z;
     for (std::size_t c = 0; c < count; ++c) {
       lambda[c] += step * p[c];
       r[c] -= step * S_p[c];
     }
     precondition();
-    const Real before = r_z;
-    r_z = dot(comm_, r, z);
-    for (std::size_t c = 0; c < count; ++c) p[c] = z[c] + r_z / before * p[c];
+    for (std::size_t c = 0; c < count; ++c) p[c] = z[c] + r_z / r_z_before * p[c];
   }
-  apply(lambda, S_p);
-  for (int b = 0; b < map_.owned(); ++b) {
-    Real* velocity = layer.velocity.block(map.find(map_.block(b)));
-    for (int place = 0; place < nodes_per_block; ++place)
-      Eigen::Map<Vec3>(velocity + place * NodeField::width) +=
-          Eigen::Map<const Vec3>(layer_.velocity.block(b) + place * NodeField::width);
+  return lambda;
+}
+
+void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses) {
+  std::fill(impulses.begin(), impulses.end(), HandleImpulse{});
+  const std::size_t count = held_.size();
+  if (!has_map_ || comm_.sum(static_cast<std::int64_t>(count)) == 0) return;
+  std::vector<RigidState> states;
+  for (const GridHandle& handle : scene_.handles)
+    states.push_back(handle.hold() ? handle.hold()->motion.at(time + dt) : RigidState{});
+  for (Held& held : held_) held.axis = states[held.handle].rotation * held.aim.axis;
+
+  look_at_nodes(time + dt / 2, map, layer);
+  std::vector<Real> wanted(count), change(count);
+  gather_at_points();
+  sum_along_axes(change);
+  for (std::size_t c = 0; c < count; ++c) {
+    wanted[c] = held_[c].axis.dot(held_[c].aim.goal(states[held_[c].handle]) - held_[c].x) / dt;
+    change[c] = wanted[c] - change[c];
   }
+  const std::vector<Real> lambda = solve(change, tolerance * scene_.transfer.dx / dt);
+  apply(lambda, change);
+  for (const Node& node : nodes_) Eigen::Map<Vec3>(node.velocity) += node.now();
+
   for (std::size_t c = 0; c < count; ++c) {
     const Held& held = held_[c];
     HandleImpulse& given = impulses[held.handle];
@@ -259,7 +276,7 @@ void GridHolds::for_each_sum(Real time, Visit&& visit) const {
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
     const GridHandle::Hold* hold = handle.hold();
-    if (hold == nullptr || time > (1 + round_off) * hold->until) continue;
+    if (hold == nullptr || !hold->holds_to(time)) continue;
     const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
     const auto x = body.points().get<Position>();
     const RigidState state = hold->motion.at(time);

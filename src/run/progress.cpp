@@ -16,8 +16,12 @@ namespace {
 constexpr double seconds_between_lines = 30, seconds_between_live_lines = 0.25;
 
 /// Phases in the order of the table; every rank sums the same ones.
-constexpr std::array phases{"start", "sort",   "exchange", "activate", "size", "law",     "scatter", "grid",
-                            "solve", "gather", "elements", "accept",   "edit", "balance", "record",  "checkpoint"};
+constexpr auto phases = [] {
+  std::array<const char*, step_phases.size() + 2> all{"start"};
+  std::copy(step_phases.begin(), step_phases.end(), all.begin() + 1);
+  all.back() = "checkpoint";
+  return all;
+}();
 
 double seconds_in(const Timers& timers, const std::string& name) {
   for (const auto& phase : timers.phases())

@@ -23,6 +23,11 @@ struct Overloaded : F... {
 
 constexpr const char* axes = "xyz";
 
+/// Pictures of a body have its name.
+std::string series_of(const Body& body) { return body.name(); }
+std::string series_of(const Wall& wall) { return "collider_" + wall.name; }
+constexpr const char* series_of_grid = "grid";
+
 void add_vector(std::vector<HistoryColumn>& columns, const std::string& name, const std::string& unit) {
   for (int a = 0; a < 3; ++a) columns.push_back({fmt::format("{}_{}", name, axes[a]), unit});
 }
@@ -235,7 +240,12 @@ Recorder::Recorder(const Comm& comm, const std::filesystem::path& folder, const 
       history_(comm, folder / "diagnostics.csv", history_columns(scene),
                resumed ? std::optional(state.step) : std::nullopt),
       view_(view_of(comm, scene)) {
-  if (resumed) last_frame_ = state.next_frame - 1;
+  if (!resumed) return;
+  last_frame_ = state.next_frame - 1;
+  // What came after this state goes now, not with the next frame, which may never be written.
+  for (const auto& body : scene.bodies) series(series_of(*body));
+  for (const Wall& wall : scene.walls) series(series_of(wall));
+  if (scene.deck.output.grid) series(series_of_grid);
 }
 
 FrameSeries& Recorder::series(const std::string& name) {
@@ -284,7 +294,7 @@ void Recorder::write_frame(const Scene& scene, const RunState& state, const Step
     }
     const std::vector<ColumnView> cell_fields = chosen_fields(scene, picture.fields);
     if (picture.forest != nullptr) share_points(comm_, picture);
-    series(body->name())
+    series(series_of(*body))
         .write(moment, {kind_of(picture),
                         is_of_rows ? std::as_const(body->points()).get<Position>().first(body->points().owned())
                                    : std::span<const Vec3>(picture.points),
@@ -297,23 +307,30 @@ void Recorder::write_frame(const Scene& scene, const RunState& state, const Step
     if (comm_.is_root()) mesh = wall.shape.tessellate(wall.shape.at(state.time), view_);
     std::vector<std::int64_t> corners;
     for (const auto& triangle : triangles_of(mesh)) corners.insert(corners.end(), triangle.begin(), triangle.end());
-    series("collider_" + wall.name).write(moment, {CellKind::triangle, mesh.points, corners, {}});
+    series(series_of(wall)).write(moment, {CellKind::triangle, mesh.points, corners, {}});
   }
   if (scene.deck.output.grid) {
     Table nodes = Table::with<Position, Mass, Velocity>();
     const BlockMap& map = stepper.map();
-    for (int b = 0; b < std::min(map.owned(), stepper.layer().inertia.blocks()); ++b)
+    const NodeField& inertia = stepper.layer().inertia;
+    const int blocks = std::min(map.owned(), inertia.blocks());
+    const auto mass_at = [&](int b, int place) { return inertia.block(b)[place * NodeField::width]; };
+    std::size_t with_mass = 0;
+    for (int b = 0; b < blocks; ++b)
+      for (int place = 0; place < nodes_per_block; ++place) with_mass += mass_at(b, place) > 0 ? 1 : 0;
+    nodes.resize(with_mass);
+    std::size_t n = 0;
+    for (int b = 0; b < blocks; ++b)
       for (int place = 0; place < nodes_per_block; ++place) {
-        const Real mass = stepper.layer().inertia.block(b)[place * NodeField::width];
+        const Real mass = mass_at(b, place);
         if (!(mass > 0)) continue;
-        const std::size_t n = nodes.rows();
-        nodes.resize(n + 1);
         nodes.get<Position>()[n] = (map.first_node(b) + node_at_place(place)).cast<Real>() * scene.transfer.dx;
         nodes.get<Mass>()[n] = mass;
         nodes.get<Velocity>()[n] = Eigen::Map<const Vec3>(stepper.layer().velocity.block(b) + place * NodeField::width);
+        ++n;
       }
     const std::vector<ColumnView> fields{nodes.column("mass"), nodes.column("velocity")};
-    series("grid").write(moment, {CellKind::vertex, std::as_const(nodes).get<Position>(), {}, fields});
+    series(series_of_grid).write(moment, {CellKind::vertex, std::as_const(nodes).get<Position>(), {}, fields});
   }
 }
 

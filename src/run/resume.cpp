@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <variant>
+
 #include "weft/base/log.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/run/status.hpp"
@@ -11,14 +14,25 @@ namespace {
 
 using std::filesystem::path;
 
+/// Whether a load grows in proportion to time.end, for want of an amplitude.
+bool has_load_by_end(const Deck& deck) {
+  return std::any_of(deck.handles.begin(), deck.handles.end(), [](const HandleDeck& handle) {
+    return std::visit(
+        [](const auto& action) {
+          if constexpr (requires { action.amplitude; }) return action.amplitude.empty();
+          return false;
+        },
+        handle.action);
+  });
+}
+
 /// The deck without what may change when a run is resumed.
 std::string physics_of(Deck deck, const Deck& reference) {
   deck.title = reference.title;
   const TimeDeck time = deck.time;
   deck.time = reference.time;
-  // Loads of a static analysis grow in proportion to time.end.
   deck.time.scheme = time.scheme;
-  if (time.scheme == Scheme::equilibrium) deck.time.end = time.end;
+  if (time.scheme == Scheme::equilibrium || has_load_by_end(deck)) deck.time.end = time.end;
   deck.loading = reference.loading;
   deck.solve.petsc = reference.solve.petsc;
   deck.output = reference.output;
@@ -63,8 +77,7 @@ ExistingRun existing_run(const Comm& comm, const RunOptions& options, bool resum
     if (resumed) policy = ExistingRun::resume;
     // A run that was killed before its first checkpoint has nothing to lose; a job script must be able to go on from
     // there.
-    else if (options.force || (options.resume && !ended_in_order(options.output)))
-      policy = ExistingRun::replace;
+    else if (options.force || (options.resume && !ended_in_order(options.output))) policy = ExistingRun::replace;
   });
   return policy;
 }
@@ -76,7 +89,8 @@ void require_same_physics(const CheckpointHeader& header, const Deck& deck, cons
                       "output, balance and solve.petsc may change{}.",
                       from.string(),
                       deck.time.scheme == Scheme::equilibrium ? "; in a static analysis also loading, but not time.end"
-                                                              : ""));
+                      : has_load_by_end(deck) ? "; not time.end, to which loads without amplitude are in proportion"
+                                              : ""));
 }
 
 }  // namespace weft

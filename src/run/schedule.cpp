@@ -33,11 +33,12 @@ Schedule::Due Schedule::due(std::int64_t step) {
   const bool by_steps = every_steps_ > 0 && step % every_steps_ == 0;
   const bool by_wall = comm_.is_root() && now - last_checkpoint_ > every_wall_;
   // There must be time left for another step and a checkpoint.
-  const bool time_is_up = comm_.is_root() && wall_limit_ &&
-                          now - began_ > *wall_limit_ - 1.5 * longest_checkpoint_ - 2 * longest_step_;
+  const bool time_is_up =
+      comm_.is_root() && wall_limit_ && now - began_ > *wall_limit_ - 1.5 * longest_checkpoint_ - 2 * longest_step_;
   const bool is_silent = comm_.is_root() && now - last_word_ > seconds_between_words;
-  std::array<Real, 3> due{by_steps || by_wall || requests_.checkpoint.exchange(false) ? 1.0 : 0.0,
-                          time_is_up || requests_.stop ? 1.0 : 0.0, is_silent ? 1.0 : 0.0};
+  const bool by_request = requests_.checkpoint.exchange(false);  // answered, also by a checkpoint that is due anyway
+  std::array<Real, 3> due{by_steps || by_wall || by_request ? 1.0 : 0.0, time_is_up || requests_.stop ? 1.0 : 0.0,
+                          is_silent ? 1.0 : 0.0};
   comm_.max(due);
   return {due[0] > 0, due[1] > 0, due[2] > 0};
 }

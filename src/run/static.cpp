@@ -190,12 +190,12 @@ void StaticRun::go() {
   tell("running");
   for (const auto& body : scene_->bodies)
     log_info(fmt::format("{}: {}, {} ranks", body->name(), body->census(), comm_.size()));
-  if (!resumed_) {
-    record({});
-    draw();
-  }
   Watchdog watchdog(deck_.time.watchdog, comm_.rank(), options_.output / "log.txt");
   try {
+    if (!resumed_) {
+      record({});
+      draw();
+    }
     bool stop = false;
     while (!stop && !is_over()) {
       schedule_.step_began();
@@ -430,7 +430,10 @@ void StaticRun::tell(const std::string& word, const std::optional<Error>& failur
   status.wall_seconds = schedule_.seconds();
   if (failure) status.reason = failure->what(), status.exit_code = static_cast<int>(failure->code());
   comm_.agree([&] {
-    if (comm_.is_root()) write_status(options_.output, status, provenance_json(comm_.size()));
+    if (!comm_.is_root()) return;
+    write_status(options_.output, status, provenance_json(comm_.size()));
+    const std::optional<std::string> trouble = log_file_trouble();
+    require(!trouble, ExitCode::file_system, trouble.value_or(""));
   });
 }
 

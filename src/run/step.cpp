@@ -71,7 +71,7 @@ bool flows_in_loop(const SolveDeck& deck, const TrialMesh&) {
 Real next_release(const Scene& scene, Real time) {
   Real next = std::numeric_limits<Real>::infinity();
   for (const GridHandle& handle : scene.handles)
-    if (const GridHandle::Hold* hold = handle.hold(); hold != nullptr && hold->until > time)
+    if (const GridHandle::Hold* hold = handle.hold(); hold != nullptr && hold->holds_from(time))
       next = std::min(next, hold->until);
   return next;
 }
@@ -254,11 +254,11 @@ StepReport Stepper::take(Real not_beyond, bool weigh) {
                             state_.step + 1, state_.time, dt, report.size.limited_by, accuse(comm_, suspicions_)));
   }
   const Real release = next_release(scene_, state_.time);
-  const char* stop = release < not_beyond ? "release" : "output";
-  not_beyond = std::min(not_beyond, release);
+  const bool releases = release < (1 - same_time) * not_beyond;  // or else both are one
+  if (releases) not_beyond = release;
   // The last steps to a stop are equal: a sliver would change dt more, which moves velocities against places.
   const Real left = not_beyond - state_.time, steps = std::ceil(left / ((1 + round_off) * dt));
-  if (steps <= 1) report.size = {left, stop};
+  if (steps <= 1) report.size = {left, releases ? "release" : "output"};
   else if (steps <= last_steps && steps * dt > (1 + round_off) * left) dt = left / steps;
 
   if (!is_implicit() && (weigh || dt == left)) {
@@ -339,7 +339,10 @@ Stepper::Fault Stepper::try_step(Real dt, Impulses& given, StepReport& report) {
     report.newton += solved.newton;
     report.krylov += solved.krylov;
     report.residuals = solved.residuals;
-    if (!solved.converged) return {2, fmt::format("the implicit step was not found: {}", solved.failure)};
+    if (!solved.converged) {
+      layer_.velocity.reset(map_.size());  // no motion was found for which points could be blamed
+      return {2, fmt::format("the implicit step was not found: {}", solved.failure)};
+    }
   } else {
     const auto timing = timers_.measure("grid");
     given.wall_work = advance_explicit(
@@ -622,15 +625,15 @@ bool Stepper::touches_other_blocks() {
   return map_is_stale_;
 }
 
+/// By where points stand, not by their bins, which a run that was resumed has not found yet.
 Real Stepper::mesh_drift() const {
-  const auto has_mesh = [](const auto& body) { return body->has_mesh(); };
-  if (std::none_of(scene_.bodies.begin(), scene_.bodies.end(), has_mesh)) return 0;
+  if (comm_.size() == 1) return 0;
   std::array<std::int64_t, 2> counts{0, 0};  // elsewhere, all
-  for (std::size_t s = 0; s < bins_.size(); ++s)
+  for (std::size_t s = 0; s < sets_.size(); ++s)
     if (is_of_mesh(s))
-      for (const Bin& bin : bins_[s].bins()) {
-        counts[0] += state_.cuts.owner(bin.key) == comm_.rank() ? 0 : bin.end - bin.begin;
-        counts[1] += bin.end - bin.begin;
+      for (const Vec3& x : std::as_const(sets_[s].points->points()).get<Position>()) {
+        counts[0] += state_.cuts.owner(home_block(scene_.transfer.dx, x)) == comm_.rank() ? 0 : 1;
+        ++counts[1];
       }
   comm_.sum(std::span(counts));
   return counts[1] > 0 ? static_cast<Real>(counts[0]) / static_cast<Real>(counts[1]) : 0;

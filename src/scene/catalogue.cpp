@@ -125,9 +125,9 @@ Real memory_of_machine() {
   return static_cast<Real>(::sysconf(_SC_PHYS_PAGES)) * static_cast<Real>(::sysconf(_SC_PAGESIZE));
 }
 
-void require_memory_for_mesh(int across, int along) {
+void require_memory_for_mesh(const Comm& comm, int across, int along) {
   constexpr Real face_bytes = 100;  // at least, on every rank
-  const Real faces = Real(across) * along, needed = face_bytes * faces, there = memory_of_machine();
+  const Real faces = Real(across) * along, needed = face_bytes * faces, there = comm.min(memory_of_machine());
   require(needed < there, ExitCode::geometry,
           fmt::format("a mesh of {} x {} faces takes more than {:.2g} GB on every rank while the scene is built; this "
                       "machine has {:.2g} GB. Make \"across\" and \"along\" smaller.",
@@ -152,7 +152,7 @@ namespace {
 
 /// Divided across x along, or read; polygons become triangles.
 SurfaceMesh make_surface(const Comm& comm, const SurfaceDeck& deck) {
-  if (!std::holds_alternative<MeshFileDeck>(deck.form)) require_memory_for_mesh(deck.across, deck.along);
+  if (!std::holds_alternative<MeshFileDeck>(deck.form)) require_memory_for_mesh(comm, deck.across, deck.along);
   const auto mapped = [&](const SurfaceMap& map, bool closed) {
     SurfaceMesh mesh = cloth_sheet(1, 1, deck.across, deck.along);
     const std::int32_t row = deck.across + 1;

@@ -33,7 +33,7 @@ Real voxel_size_for(std::span<const Vec3> points) {
 }
 
 ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
-  if (!std::holds_alternative<MeshFileDeck>(deck.form)) require_memory_for_mesh(deck.across, deck.along);
+  if (!std::holds_alternative<MeshFileDeck>(deck.form)) require_memory_for_mesh(comm, deck.across, deck.along);
   ControlMesh mesh = std::visit(
       Overloaded{[&](const MeshFileDeck& d) {
                    const std::string name = std::filesystem::path(d.file).filename().string();

@@ -106,7 +106,7 @@ struct Equilibrium::Solver {
   Vec x = nullptr, r = nullptr;
   Mat J = nullptr;
   SNES snes = nullptr;
-  const PetscDatabase options;
+  PetscDatabase options;
 
   std::vector<PetscScalar> multipliers;  ///< Of the last solved state.
   Real k0 = 0;                           ///< Typical stiffness [N/m]; 0: not known yet.
@@ -577,8 +577,7 @@ struct Equilibrium::Solver {
   }
 
   void iterate(EquilibriumReport& report) {
-    options.apply([&] { return SNESSolve(snes, nullptr, x); });
-    options.require_known();
+    options.solve([&] { return SNESSolve(snes, nullptr, x); });
     SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
     PetscInt iterations = 0;
     check_petsc(SNESGetConvergedReason(snes, &reason));

@@ -47,7 +47,7 @@ T& self_of(void* context) {
 /// Newton's method (SNES) for a GridProblem, its linear systems (KSP) without a matrix of theirs.
 struct ImplicitGrid::Solver {
   const ImplicitSettings settings;
-  const PetscDatabase options;
+  PetscDatabase options;
   GridProblem problem;
   GridPreconditioner preconditioner;
 
@@ -55,7 +55,6 @@ struct ImplicitGrid::Solver {
   Mat J = nullptr;
   SNES snes = nullptr;
   KSP ksp = nullptr;
-  bool options_are_known = false;
 
   // Of the step that is taken.
   std::vector<Real> residuals;  ///< Before each Newton step [sqrt(J)].
@@ -246,9 +245,7 @@ struct ImplicitGrid::Solver {
     problem.guess(x, residual_vector);
     residuals.clear();
     definite = false;
-    options.apply([&] { return SNESSolve(snes, nullptr, x); });
-    if (!options_are_known) options.require_known();
-    options_are_known = true;
+    options.solve([&] { return SNESSolve(snes, nullptr, x); });
 
     ImplicitReport report;
     SNESConvergedReason reason = SNES_CONVERGED_ITERATING;

@@ -38,6 +38,18 @@ void PetscDatabase::apply(const std::function<PetscErrorCode()>& calls) const {
                       text_));
 }
 
+void PetscDatabase::solve(const std::function<PetscErrorCode()>& calls) {
+  if (has_solved_) {
+    require(!fails(calls), ExitCode::numerics,
+            "PETSc gave up in the middle of a solve that had worked with the same options before; often it ran out of "
+            "memory. Fewer ranks on a node, or solve.preconditioner: blocks, take less.");
+    return;
+  }
+  apply(calls);
+  require_known();
+  has_solved_ = true;
+}
+
 void PetscDatabase::require_known() const {
   PetscInt left = 0;
   char **names = nullptr, **values = nullptr;

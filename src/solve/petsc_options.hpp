@@ -27,16 +27,19 @@ class PetscDatabase {
   bool fails(const std::function<PetscErrorCode()>& calls) const;
   /// The same, but throws Error(deck) with advice if a call fails. Collective.
   void apply(const std::function<PetscErrorCode()>& calls) const;
-  /// Throws Error(deck) if there are options that nothing asked for: to be called when all has been set up, by a first
-  /// solve.
-  void require_known() const;
+  /// The same for a solve. The first sets up all that options speak of, and throws Error(deck) also if there are some
+  /// that nothing asked for; what fails later throws Error(numerics). Collective.
+  void solve(const std::function<PetscErrorCode()>& calls);
 
  private:
+  void require_known() const;
+
   Comm comm_;
   std::string text_;
   std::vector<std::pair<std::string, std::string>> ours_;
   PetscOptions options_ = nullptr;
   bool is_text_bad_ = false;
+  bool has_solved_ = false;
 };
 
 }  // namespace weft

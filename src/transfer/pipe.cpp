@@ -149,7 +149,6 @@ void add_node_blocks(const TransferSettings& settings, const Bins& bins, std::sp
               const Vec3i node = node_at(place);
               if (node.y() == tile_edge) continue;  // between planes
               const int number = bin.numbers[octant_of(node)];
-              if (number < 0) continue;
               Real* to = blocks.data() + static_cast<std::size_t>(number) * node_blocks_row + 9 * place_in_block(node);
               for (int e = 0; e < 9; ++e) to[e] += tile[place](e / 3, e % 3);
             }

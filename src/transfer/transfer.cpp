@@ -15,7 +15,7 @@ namespace {
 /// C = (1 - nu) C~ + nu rigid(C~)  [docs/theory.md (2.5)].
 Mat3 damped(const Mat3& C, Real nu, const Vec3& inertia) { return (1 - nu) * C + nu * rigid_part(C, inertia); }
 
-using MatricesOfChunk = std::array<Mat3, most_rows_in_chunk + 1>;  // registers are loaded over a row's end
+using MatricesOfChunk = std::array<Mat3, most_rows_in_chunk>;
 
 template <class Kernel>
 [[gnu::noinline]] void find_damped(Real nu, const Stencils<Kernel>& stencils, ChunkRows rows, std::span<const Mat3> C,

@@ -13,7 +13,7 @@ import unittest
 import h5py
 import numpy
 
-from program import (JELLIES, Case, checkpoints, command, environment, history, physics, run_json, step_of, wait_until,
+from program import (CLOTH, JELLIES, Case, checkpoints, command, environment, history, physics, run_json, step_of, wait_until,
                      weft)
 
 CUBE = """
@@ -212,7 +212,8 @@ HINGED_ROOF = pathlib.Path(__file__).resolve().parents[2] / "decks/hinged_roof.y
 
 class Bench(Case):
     def test_a_block_and_a_deck_are_measured_phase_by_phase(self):
-        for what in ("--particles", 3000, "--law", "snow", "--kernel", "cubic"), (self.deck(JELLIES), "--here"):
+        block = "--particles", 3000, "--law", "snow", "--kernel", "cubic"
+        for what, has_mesh in (block, False), ((self.deck(JELLIES), "--here"), False), ((self.deck(CLOTH), "--here"), True):
             for ranks in 1, 2:
                 done = weft("bench", *what, "--steps", 3, "--json", ranks=ranks)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -222,6 +223,8 @@ class Bench(Case):
                 spent = {name: phase["nanoseconds"] for name, phase in result["phases"].items()}
                 for name in "scatter", "grid", "gather", "law", "sort":
                     self.assertGreater(spent[name], 0, name)
+                if has_mesh:
+                    self.assertGreater(spent["elements"], 0)
                 # Phases do not overlap. What lies between them is more the busier the machine.
                 self.assertLess(sum(spent.values()) * 1e-9 * result["particle_steps_per_second"], 1.05)
                 sent = result["exchange"]

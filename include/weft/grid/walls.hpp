@@ -44,11 +44,10 @@ std::vector<WallContact> contacts_during(std::span<const Wall> walls, Real time,
 Real apply_walls(std::span<const Wall> walls, Real time_before, Real time, Real dx, const BlockMap& map,
                  const NodeField& inertia, NodeField& velocity, std::span<Vec3> impulse);
 
-/// For each node of the owned blocks the projection on the changes of velocity that walls leave possible: none at
-/// sticky
-/// walls, along the surface at others that the node does not leave. velocity_of: velocities of a block, walls being
-/// done. [docs/theory.md, 10.9]
-std::vector<Mat3> wall_projections(std::span<const Wall> walls, Real time, Real dx, const BlockMap& map,
-                                   const std::function<const Real*(const Vec3i& block)>& velocity_of);
+/// The projection on the changes of velocity that walls leave possible to a node at x with velocity v, walls being
+/// done: none at sticky walls, along the surface at others that the node does not leave. states: of the walls, when
+/// they are looked at. [docs/theory.md, 10.9]
+Mat3 wall_projection(std::span<const Wall> walls, std::span<const RigidState> states, Real dx, const Vec3& x,
+                     const Vec3& v);
 
 }  // namespace weft

@@ -18,7 +18,7 @@ struct RemoteRow {
 };
 
 /// Each ghost row is a copy of one owned row of some rank. Rows of a column are ordered [owned, ghost]; ghost g copies
-/// originals[g]. Built by grid/block_map (row = a block of nodes), later by meshed bodies (row = a vertex).
+/// originals[g]. Built by grid/block_map (row = a block of nodes), and by bodies with a mesh (row = a vertex).
 class Forest {
  public:
   /// No graph yet: only to be assigned to.

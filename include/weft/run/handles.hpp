@@ -8,6 +8,8 @@
 #include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
 
+#include <Eigen/SparseCore>
+
 #include <vector>
 
 namespace weft {
@@ -51,11 +53,29 @@ class Handles {
     Vec3 v;               ///< Of the vertex before [m/s].
   };
 
+  /// A number for each pair of a point and a node, row by row.
+  using Weights = Eigen::SparseMatrix<Real, Eigen::RowMajor>;
+  /// Vectors of points, each as wide as a node of a NodeField; the fourth number means nothing.
+  using Vectors = Eigen::Matrix<Real, Eigen::Dynamic, NodeField::width, Eigen::RowMajor>;
+
+  /// A node of this rank that points of any rank reach.
+  struct Node {
+    Vec3i index;
+    Real* row;       ///< In `of_node_`.
+    Real* velocity;  ///< In the layer of the step.
+    Mat3 mobility;   ///< P / m [1/kg].
+
+    Eigen::Map<Vec3> now() const { return Eigen::Map<Vec3>(row); }
+  };
+
+  static void multiply(const Weights& weights, const Real* from, Real* to);
+  void look_at_nodes(Real time, const BlockMap& map, Layer& layer);
+  std::vector<Real> solve(std::span<const Real> change, Real tolerance);
   void apply(std::span<const Real> impulse, std::span<Real> velocity_change);
-  /// A field of nodes at the points that held sums are made of.
-  std::vector<Vec3> at_points(const NodeField& field) const;
-  /// The held sums of values at points, along their axes.
-  std::vector<Real> along_axes(std::span<const Vec3> of_point) const;
+  /// Brings what owned nodes have to the points that held sums are made of.
+  void gather_at_points();
+  /// The held sums of what points have, along their axes.
+  void sum_along_axes(std::span<Real> of_sum) const;
 
   const Comm comm_;
   const Scene& scene_;
@@ -67,9 +87,11 @@ class Handles {
   std::vector<BlockKey> touched_;
   Cuts cuts_;
   bool has_map_ = false;
-  BlockMap map_;                ///< Blocks around held points alone.
-  Layer layer_;                 ///< On it: impulses, and changes of velocity.
-  std::vector<Mat3> mobility_;  ///< P / m of each node of owned blocks [1/kg].
+  BlockMap map_;              ///< Blocks around held points alone.
+  Weights weights_, spread_;  ///< w_ip of points (rows) and nodes, and its transpose.
+  std::vector<Node> nodes_;
+  Vectors of_point_;                          ///< Impulses, then changes of velocity.
+  NodeField of_node_{"held", "kg m/s, m/s"};  ///< The same.
 };
 
 /// The same holds as conditions on the displacements of the nodes, for implicit steps: for each held place and

@@ -5,6 +5,7 @@
 #include "weft/parallel/comm.hpp"
 #include "weft/run/step.hpp"
 
+#include <array>
 #include <string>
 
 namespace weft {
@@ -37,6 +38,10 @@ class Progress {
   double started_, last_shown_;
   Real particle_steps_ = 0;
 };
+
+/// What the wall time of steps is spent on, by the names of Timers.
+inline constexpr std::array step_phases{"scatter", "law",      "gather",   "elements", "grid", "solve",   "accept",
+                                        "sort",    "exchange", "activate", "size",     "edit", "balance", "record"};
 
 /// Where the wall time went, phase by phase over the ranks, and one sentence of advice. The same on every rank.
 /// particle_steps: of all ranks together. Collective.

@@ -23,8 +23,9 @@ RigidMotion make_motion(const MotionDeck& motion);
 Amplitude make_amplitude(const std::vector<AmplitudeKeyDeck>& keys, Real end);
 /// [byte]
 Real memory_of_machine();
-/// Throws Error(geometry) if a mesh divided across x along cannot fit into this machine while the scene is built.
-void require_memory_for_mesh(int across, int along);
+/// Throws Error(geometry) if a mesh divided across x along cannot fit into the smallest machine while the scene is
+/// built. Collective.
+void require_memory_for_mesh(const Comm& comm, int across, int along);
 /// The file's bytes, read by the root alone. Throws Error(geometry). Collective.
 std::string load_everywhere(const Comm& comm, const std::string& file);
 /// A body without points. Throws Error(deck) naming its place if its material's law is for bodies of other kinds, and

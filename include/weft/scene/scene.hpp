@@ -26,6 +26,9 @@ struct BodySource {
   Real from, until;  ///< Open between these times [s].
 };
 
+/// Times that differ by less than this part of them are one: a multiple of an interval and a decimal rarely are alike.
+inline constexpr Real same_time = 1e-12;
+
 /// A handle on a body with a mesh. What it holds or loads is in grips that the body keeps track of (MeshBody::watch).
 struct GridHandle {
   std::string name;
@@ -36,6 +39,10 @@ struct GridHandle {
   struct Hold {
     RigidMotion motion;
     Real until;  ///< Then the part is let go [s].
+
+    /// Whether a step holds that begins, or ends, at a time.
+    bool holds_from(Real time) const { return until > (1 + same_time) * time; }
+    bool holds_to(Real time) const { return time <= (1 + same_time) * until; }
   };
   /// Forces that keep their direction [N]; each grip is one on a vertex.
   struct Dead {

@@ -175,6 +175,19 @@ const Mistake mistakes[] = {
     {"name: floor", "name: $a/b", "colliders.a/b.name", "cannot be a name"},
     {"name: floor", "name: $\"\"", "colliders.0.name", "cannot be a name"},
     {"name: floor", "name: $heap", "colliders.heap.name", "another body or collider named \"heap\""},
+    {"bodies:\n",
+     "bodies:\n  - {name: $collider_floor, kind: continuum, material: sand, shape: {sphere: {center: [0, 1, 0], "
+     "radius: "
+     "1}}}\n",
+     "bodies.collider_floor.name", "pictures of the collider \"floor\""},
+    {"bodies:\n",
+     "output: {grid: true}\nbodies:\n  - {name: $grid, kind: continuum, material: sand, shape: {sphere: {center: [0, "
+     "1, 0], radius: 1}}}\n",
+     "bodies.grid.name", "pictures of the grid"},
+    {"bodies:\n",
+     "bodies:\n  - {name: $heap_contact, kind: continuum, material: sand, shape: {sphere: {center: [0, 1, 0], radius: "
+     "1}}}\n",
+     "bodies.heap_contact.name", "a part of the body \"heap\""},
     {"probes:\n", "probes:\n  - {name: front, body: heap, centre_of_mass: {}}\n", "24:12: probes.front.name",
      "another probe named \"front\""},
     {"sources:\n",

@@ -236,6 +236,34 @@ TEST(HandlesTest, LetGoWhenTheyAreTold) {
   EXPECT_NEAR(stage.totals().momentum.z(), -stage.totals().mass * 10 * (stage.state.time - let_go), 1e-3 * carried);
 }
 
+TEST(HandlesTest, LetGoAtAnOutputWithoutASliverOfAStep) {
+  // As decimals they are the same moment, as numbers they are not.
+  const Real until = 0.0375, output = 3 * 0.0125;
+  ASSERT_NE(until, output);
+  for (const char* scheme : {"explicit", "implicit"}) {
+    std::string text = flying_cloth("[0, 0, -10]",
+                                    ", velocity: [0, 0, 0]}\n"
+                                    "handles:\n"
+                                    "  - {name: hand, body: cloth, where: {sphere: {center: [0, 0, 0], radius: 0.2}}, "
+                                    "hold: {until: 0.0375}}\n");
+    text.replace(text.find("time: {"), 7, std::string("time: {scheme: ") + scheme + ", max_dt: 2e-3, ");
+    Stage stage(text);
+    std::vector<Real> steps;
+    for (const Real stop : {output, output + 0.0125})
+      while (stage.state.time < stop) {
+        const Real before = stage.state.time;
+        stage.stepper.take(stop);
+        steps.push_back(stage.state.time - before);
+      }
+    EXPECT_GT(*std::min_element(steps.begin(), steps.end()), 0.1 * *std::max_element(steps.begin(), steps.end()));
+    // It carried all along, and not for one step more.
+    const Real carried = stage.state.handle_impulse[0].linear.z();
+    EXPECT_GT(carried, 0);
+    EXPECT_NEAR(stage.totals().momentum.z(), carried - stage.totals().mass * 10 * stage.state.time, 1e-3 * carried);
+    EXPECT_LT(stage.totals().momentum.norm(), 2 * stage.totals().mass * 10 * stage.state.time) << "it was thrown";
+  }
+}
+
 TEST(HandlesTest, PullByAForceThatIsTheirs) {
   Stage stage(flying_cloth("[0, 0, 0]",
                            ", velocity: [1, 0, 0]}\n"

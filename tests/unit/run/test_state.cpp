@@ -1,4 +1,6 @@
 #include "weft/base/error.hpp"
+#include "weft/deck/read.hpp"
+#include "weft/run/resume.hpp"
 #include "weft/run/state.hpp"
 
 #include <gtest/gtest.h>
@@ -63,6 +65,36 @@ TEST(RunStateTest, OtherTextIsACheckpointError) {
       EXPECT_EQ(error.code(), ExitCode::checkpoint);
     }
   }
+}
+
+TEST(ResumeTest, TimeEndMayChangeUnlessALoadIsInProportionToIt) {
+  const auto deck = [](const std::string& end, const std::string& amplitude) {
+    return parse_deck("weft: 1\ntitle: T\ndomain: {dx: 0.05}\ntime: {end: " + end +
+                          ", frame_interval: 1}\n"
+                          "materials: {it: {law: sheet, density: 500, youngs_modulus: 2e4, poisson_ratio: 0.3,"
+                          " contact: {stiffness: 1e4, shear_stiffness: 2e3, friction: 0.3}}}\n"
+                          "bodies: [{name: cloth, kind: membrane, material: it, thickness: 0.01,"
+                          " mesh: {rectangle: {width: 1, height: 1}, across: 4, along: 4}}]\n"
+                          "handles: [{name: load, body: cloth, force: {total: [0, 0, 1]" +
+                          amplitude + "}}]\n",
+                      "test.yaml", ".");
+  };
+  const auto resumes = [](const Deck& saved, const Deck& deck) {
+    CheckpointHeader header;
+    header.resolved_deck = resolved_yaml(saved);
+    try {
+      require_same_physics(header, deck, "checkpoint");
+      return true;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::checkpoint);
+      EXPECT_NE(std::string(error.what()).find("time.end"), std::string::npos) << error.what();
+      return false;
+    }
+  };
+  const std::string steady = ", amplitude: [{time: 0, factor: 1}]";
+  EXPECT_TRUE(resumes(deck("2", steady), deck("4", steady)));
+  EXPECT_TRUE(resumes(deck("2", ""), deck("2", "")));
+  EXPECT_FALSE(resumes(deck("2", ""), deck("4", "")));
 }
 
 }  // namespace
