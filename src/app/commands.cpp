@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 
 #include "app/layouts.hpp"
@@ -71,11 +72,17 @@ void add_run(CLI::App& app, Command& chosen) {
   CLI::App* command = app.add_subcommand("run", "Run a deck");
   a->deck.add_to(*command);
   command->add_option("-o,--output", a->output, "Folder for the results [out/<name of the deck>]");
-  command->add_option("--until", a->options.until, "Stop at this time [s] instead of time.end");
-  command->add_option("--steps", a->options.steps, "Stop at this step, counted from the start of the scene");
+  command->add_option("--until", a->options.until, "Stop at this time [s] instead of time.end")
+      ->check([](const std::string& text) {
+        const double time = std::strtod(text.c_str(), nullptr);
+        return time >= 0 && std::isfinite(time) ? "" : "expected a time of 0 or more, in s";
+      });
+  command->add_option("--steps", a->options.steps, "Stop at this step, counted from the start of the scene")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--resume", a->options.resume,
                       "Go on from a checkpoint: its folder, or auto for the newest whole one");
-  command->add_option("--checkpoint-every", a->options.checkpoint_every, "Steps between checkpoints");
+  command->add_option("--checkpoint-every", a->options.checkpoint_every, "Steps between checkpoints")
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--walltime", a->walltime,
                       "Stop in time for a checkpoint: HH:MM:SS, or slurm for the job's limit");
   command->add_option("--petsc", a->petsc,

@@ -5,6 +5,8 @@
 #include "weft/base/check.hpp"
 #include "weft/base/random.hpp"
 
+#include <fmt/format.h>
+
 #include <Eigen/Geometry>
 
 #include <algorithm>
@@ -26,7 +28,14 @@ void require_positive(std::initializer_list<Real> sizes, const char* what) {
             std::string(what) + ": counts and lengths must be positive");
 }
 
-int steps_for(Real length, Real spacing) { return std::max(1, static_cast<int>(std::lround(length / spacing))); }
+int steps_for(Real length, Real spacing) {
+  constexpr Real most = 1e8;  // of one curve
+  require(
+      length / spacing < most, ExitCode::geometry,
+      fmt::format("a curve of {:.3g} m with a spacing of {:.3g} m would have {:.2g} segments. Make the spacing larger.",
+                  length, spacing, length / spacing));
+  return std::max(1, static_cast<int>(std::lround(length / spacing)));
+}
 
 /// n + 1 points of f over [0, 1].
 std::vector<Vec3> traced(int n, const std::function<Vec3(Real)>& f) {
@@ -140,9 +149,7 @@ constexpr Real row_rise = 0.9;
 /// t = pi/4 +- d and 3 pi/4 +- d with 2 a cos 2d = 1/4; z = cos 2t then has opposite signs at +d and -d: the head of a
 /// loop lies on one side of the row above, its legs on the other. Between these crossings the rows run 2 a - 1/4 apart,
 /// side by side.
-Vec3 stitch(Real t) {
-  return {t / (2 * pi) + 0.21 * std::sin(2 * t), -std::cos(t) / std::sqrt(2.0), std::cos(2 * t)};
-}
+Vec3 stitch(Real t) { return {t / (2 * pi) + 0.21 * std::sin(2 * t), -std::cos(t) / std::sqrt(2.0), std::cos(2 * t)}; }
 
 /// A thread that binds a row off, u stitches along it: it passes over one leg and under the other of each loop, whose
 /// head can then not slip out. Coordinates as those of a stitch.
@@ -220,14 +227,15 @@ Curves knit_sweater(const KnitSweater& s) {
           "knit_sweater: the yoke has too few rows to reach from the body to the neck");
   const Vec3 top(0, 0, s.body_rows * rise), up(0, 0, rise);
   const Real height = std::sqrt(length * length - inward * inward);
-  const auto on_ring = [](Real radius, Real angle) { return Vec3(radius * std::cos(angle), radius * std::sin(angle), 0); };
+  const auto on_ring = [](Real radius, Real angle) {
+    return Vec3(radius * std::cos(angle), radius * std::sin(angle), 0);
+  };
   const auto middle = [](int k, int n) { return 2 * pi * (k + 0.5) / n; };
 
   // Wales of each tube in turn about z, from the middle of an underarm on; those above are the yoke's, in its order:
   // back, left sleeve, front, right sleeve.
   std::vector<Wale> trunk, left, right, yoke;
-  for (int k = 0; k < s.body_stitches; ++k)
-    trunk.push_back({top + on_ring(body, middle(k, s.body_stitches)), up, up});
+  for (int k = 0; k < s.body_stitches; ++k) trunk.push_back({top + on_ring(body, middle(k, s.body_stitches)), up, up});
   for (int k = 0; k < s.sleeve_stitches; ++k) {
     const Real beside = body + sleeve + 0.5 * s.width, out = std::sin(s.spread), down = std::cos(s.spread);
     const Vec3 place = on_ring(sleeve, middle(k, s.sleeve_stitches));

@@ -10,6 +10,7 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 namespace weft {
@@ -45,6 +46,9 @@ Real affordable_voxel(LevelSetBand band, Real area) {
     band.voxel *= 1.05;
   return band.voxel;
 }
+
+/// Cosine of the angle by which two faces must differ to meet in an edge; what is less is taken for a smooth surface.
+constexpr Real least_bend = 0.9;
 
 class LevelSet final : public Shape {
  public:
@@ -87,6 +91,29 @@ class LevelSet final : public Shape {
     // The nearest voxel is within sqrt(3) / 2 of a voxel: a surface further away than that is not in between.
     if (grid_->tree().probeValue(nearest, distance) && std::abs(distance) > voxel_) return distance < 0;
     return tree_.winding(x) > 0;
+  }
+
+  /// Those of the triangles at the nearest point of the surface, if these meet in an edge or corner that is an inner
+  /// one for the material.
+  Normals holding(const Vec3& x, Side side, Real slack) const override {
+    const Normals single = Shape::holding(x, side, slack);
+    const auto nearest = tree_.nearest(x, std::abs(surface(x).distance) + 2 * voxel_);
+    if (!nearest) return single;
+    const Real sign = side == Side::outside ? 1 : -1;
+    Normals normals;
+    std::array<Vec3, 3> middles;  // of the triangles with these normals
+    bool is_inner = true;
+    for (const std::int32_t triangle : tree_.all_at(nearest->point, std::max(slack, 1e-9 * voxel_))) {
+      const Vec3 n = sign * tree_.normal(triangle), middle = tree_.middle(triangle);
+      if (std::any_of(normals.begin(), normals.end(), [&](const Vec3& known) { return n.dot(known) > least_bend; }))
+        continue;
+      if (normals.count == 3) break;
+      for (int k = 0; k < normals.count; ++k)
+        is_inner = is_inner && n.dot(middles[k] - nearest->point) > 0 && normals.of[k].dot(middle - nearest->point) > 0;
+      middles[normals.count] = middle;
+      normals.add(n);
+    }
+    return is_inner && normals.count > 1 ? normals : single;
   }
 
   std::optional<Box> bounds() const override { return box_; }

@@ -119,6 +119,15 @@ class BoxShape final : public Shape {
     return {outside.norm(), side.cwiseProduct(outside).normalized()};
   }
   bool contains(const Vec3& x) const override { return box_.contains(x); }
+  Normals holding(const Vec3& x, Side side, Real slack) const override {
+    if (side == Side::outside) return Shape::holding(x, side, slack);
+    Normals normals;
+    for (int axis = 0; axis < 3; ++axis) {
+      if (x[axis] >= box_.upper[axis] - slack) normals.add(-Vec3::Unit(axis));
+      else if (x[axis] <= box_.lower[axis] + slack) normals.add(Vec3::Unit(axis));
+    }
+    return normals;
+  }
   std::optional<Box> bounds() const override { return box_; }
   std::optional<Real> volume() const override { return (box_.upper - box_.lower).prod(); }
 
@@ -176,6 +185,15 @@ class Cylinder final : public Shape {
     if (beyond_side > 0 && beyond_cap > 0)  // nearest is the rim
       return {std::hypot(beyond_side, beyond_cap), (beyond_side * side_normal + beyond_cap * cap_normal).normalized()};
     return beyond_side >= beyond_cap ? Surface{beyond_side, side_normal} : Surface{beyond_cap, cap_normal};
+  }
+  Normals holding(const Vec3& x, Side side, Real slack) const override {
+    if (side == Side::outside) return Shape::holding(x, side, slack);
+    const Real height = axis_.dot(x - center_);
+    const Vec3 across = x - center_ - height * axis_;
+    Normals normals;
+    if (across.norm() >= radius_ - slack) normals.add(-direction(across, perpendicular(axis_)));
+    if (std::abs(height) >= half_ - slack) normals.add(height < 0 ? axis_ : Vec3(-axis_));
+    return normals;
   }
   std::optional<Box> bounds() const override {
     const Vec3 extent = half_ * axis_.cwiseAbs() + disc_extent(axis_, radius_);

@@ -120,6 +120,12 @@ Surface MovingShape::surface(const RigidState& state, const Vec3& x) const {
   return {at_rest.distance, state.rotation * at_rest.normal};
 }
 
+Normals MovingShape::holding(const RigidState& state, const Vec3& x, Real slack) const {
+  Normals normals = rest_->holding(state.to_rest(x), Side::outside, slack);
+  for (Vec3& n : normals.of) n = state.rotation * n;
+  return normals;
+}
+
 SurfaceMesh MovingShape::tessellate(const RigidState& state, const Box& view) const {
   const Box view_at_rest = image_of(view, [&](const Vec3& x) { return state.to_rest(x); });
   return placed(rest_->tessellate(view_at_rest), {1, state.rotation, state.translation});

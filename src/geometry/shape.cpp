@@ -22,6 +22,11 @@ class Placed final : public Shape {
     return {placement_.scale * at_rest.distance, placement_.rotation * at_rest.normal};
   }
   bool contains(const Vec3& x) const override { return shape_->contains(to_rest(x)); }
+  Normals holding(const Vec3& x, Side side, Real slack) const override {
+    Normals normals = shape_->holding(to_rest(x), side, slack / placement_.scale);
+    for (Vec3& n : normals.of) n = placement_.rotation * n;
+    return normals;
+  }
 
   std::optional<Box> bounds() const override {
     const std::optional<Box> box = shape_->bounds();
@@ -57,6 +62,9 @@ class Hollow final : public Shape {
     const Surface inner = shape_->surface(x);
     return {-inner.distance, -inner.normal};
   }
+  Normals holding(const Vec3& x, Side side, Real slack) const override {
+    return shape_->holding(x, side == Side::outside ? Side::inside : Side::outside, slack);
+  }
   std::optional<Box> bounds() const override { return std::nullopt; }
   std::optional<Real> volume() const override { return std::nullopt; }
   SurfaceMesh tessellate(const Box& view) const override { return reversed(shape_->tessellate(view)); }
@@ -66,6 +74,12 @@ class Hollow final : public Shape {
 };
 
 }  // namespace
+
+Normals Shape::holding(const Vec3& x, Side side, Real) const {
+  Normals normals;
+  normals.add(side == Side::outside ? surface(x).normal : Vec3(-surface(x).normal));
+  return normals;
+}
 
 Mat3 rotation_matrix(const Vec3& rotation_vector) {
   const Real angle = rotation_vector.norm();

@@ -115,6 +115,27 @@ std::optional<TriangleTree::Nearest> TriangleTree::nearest(const Vec3& x, Real w
   return best;
 }
 
+std::vector<std::int32_t> TriangleTree::all_at(const Vec3& x, Real within) const {
+  std::vector<std::int32_t> all;
+  std::array<std::int32_t, most_levels> stack;
+  int waiting = 0;
+  stack[waiting++] = 0;
+  while (waiting > 0) {
+    const std::int32_t index = stack[--waiting];
+    const Node& node = nodes_[index];
+    if (squared_distance(node.box, x) > within * within) continue;
+    for (std::int32_t k = node.first; k < node.first + node.count; ++k) {
+      const Triangle& t = triangles_[k];
+      const Vec3 point = nearest_in_triangle(x, points_[t[0]], points_[t[1]], points_[t[2]]);
+      if ((x - point).squaredNorm() <= within * within) all.push_back(k);
+    }
+    if (node.count > 0) continue;
+    stack[waiting++] = node.right;
+    stack[waiting++] = index + 1;
+  }
+  return all;
+}
+
 int TriangleTree::winding(const Vec3& x) const {
   int winding = 0;
   std::array<std::int32_t, most_levels> stack;
@@ -159,6 +180,11 @@ int TriangleTree::crossing(const Triangle& t, const Vec3& x) const {
   const Vec3& a = points_[t[0]];
   const Real above = (points_[t[1]] - a).cross(points_[t[2]] - a).dot(x - a);  // on the outer side of the plane if > 0
   return (outline > 0 ? above < 0 : above > 0) ? outline : 0;
+}
+
+Vec3 TriangleTree::middle(std::int32_t triangle) const {
+  const Triangle& t = triangles_[triangle];
+  return (points_[t[0]] + points_[t[1]] + points_[t[2]]) / 3;
 }
 
 Vec3 TriangleTree::normal(std::int32_t triangle) const {

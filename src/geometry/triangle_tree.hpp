@@ -23,12 +23,17 @@ class TriangleTree {
   /// The surface point nearest to x, if it is at most `within` [m] away.
   std::optional<Nearest> nearest(const Vec3& x, Real within) const;
 
+  /// All triangles with a point at most `within` [m] away from x.
+  std::vector<std::int32_t> all_at(const Vec3& x, Real within) const;
+
   /// How often the closed surface winds around x: exact for every x that is not on the surface to round-off, whether
   /// parts overlap or not.
   int winding(const Vec3& x) const;
 
   /// Unit normal of a triangle.
   Vec3 normal(std::int32_t triangle) const;
+  /// The mean of its corners.
+  Vec3 middle(std::int32_t triangle) const;
 
  private:
   /// The left child of a node follows it; leaves own triangles_[first, first + count).

@@ -33,11 +33,11 @@ Given apply_wall(const Wall& wall, const RigidState& before, const RigidState& n
     const Real mass = inertia[place * NodeField::width];
     if (!(mass > 0)) continue;
     const Vec3 x = (first_node + node_at_place(place)).cast<Real>() * dx;
-    const Surface surface = wall.shape.surface(now, x);
-    if (surface.distance > slack) continue;
+    if (wall.shape.surface(now, x).distance > slack) continue;
     Eigen::Map<Vec3> v(velocity + place * NodeField::width);
     const Vec3 free = v, v_wall = now.velocity_at(x);
-    v = velocity_at_wall(wall.condition, wall.friction, free, v_wall, surface.normal);
+    for (const Vec3& normal : wall.shape.holding(now, x, slack))
+      v = velocity_at_wall(wall.condition, wall.friction, v, v_wall, normal);
     const Vec3 impulse = mass * (v - free);
     given.impulse -= impulse;
     given.work += impulse.dot(before.velocity_at(x) + v_wall) / 2;
@@ -60,16 +60,19 @@ Vec3 velocity_at_wall(WallCondition condition, Real friction, const Vec3& v, con
 
 Mat3 wall_projection(std::span<const Wall> walls, std::span<const RigidState> states, Real dx, const Vec3& x,
                      const Vec3& v) {
+  const Real slack = on_surface * dx;
   Mat3 P = Mat3::Identity();
   for (std::size_t w = 0; w < walls.size(); ++w) {
-    const Surface surface = walls[w].shape.surface(states[w], x);
-    if (surface.distance > on_surface * dx) continue;
+    if (walls[w].shape.surface(states[w], x).distance > slack) continue;
     if (walls[w].condition == WallCondition::sticky) return Mat3::Zero();
-    const Vec3 relative = v - states[w].velocity_at(x), n = P * surface.normal;
-    const bool leaves =
-        walls[w].condition == WallCondition::separate && relative.dot(surface.normal) > 1e-9 * (1e-9 + relative.norm());
-    // Of a second wall only what the first leaves free.
-    if (!leaves && n.squaredNorm() > 1e-12) P -= n * n.transpose() / n.squaredNorm();
+    const Vec3 relative = v - states[w].velocity_at(x);
+    for (const Vec3& normal : walls[w].shape.holding(states[w], x, slack)) {
+      const bool leaves =
+          walls[w].condition == WallCondition::separate && relative.dot(normal) > 1e-9 * (1e-9 + relative.norm());
+      // Of a second wall only what the first leaves free.
+      const Vec3 n = P * normal;
+      if (!leaves && n.squaredNorm() > 1e-12) P -= n * n.transpose() / n.squaredNorm();
+    }
   }
   return P;
 }
@@ -112,10 +115,10 @@ std::vector<WallContact> contacts_during(std::span<const Wall> walls, Real time,
       const Vec3 x = (map.first_node(b) + node_at_place(place)).cast<Real>() * dx;
       for (const int w : near) {
         const auto& [start, middle, end] = moments[w];
-        const Surface surface = walls[w].shape.surface(middle, x);
-        if (surface.distance > slack) continue;
-        const Vec3 material = middle.to_rest(x);
-        of_block[b].push_back({b, place, w, (end.to_world(material) - start.to_world(material)) / dt, surface.normal});
+        if (walls[w].shape.surface(middle, x).distance > slack) continue;
+        const Vec3 material = middle.to_rest(x), velocity = (end.to_world(material) - start.to_world(material)) / dt;
+        for (const Vec3& normal : walls[w].shape.holding(middle, x, slack))
+          of_block[b].push_back({b, place, w, velocity, normal});
       }
     }
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <set>
 
 #include "weft/base/check.hpp"
 #include "weft/bodies/continuum.hpp"
@@ -136,6 +137,8 @@ std::vector<ColumnView> chosen_fields(const Scene& scene, Table& table) {
 /// Those of a body's points, and who they are.
 std::vector<ColumnView> chosen_state(const Scene& scene, Table& points) {
   std::vector<ColumnView> fields = chosen_fields(scene, points);
+  std::erase_if(fields,
+                [](const ColumnView& field) { return field.label.name == Id::label.name; });  // may be asked for
   fields.insert(fields.begin(), points.column(Id::label.name));
   return fields;
 }
@@ -217,6 +220,16 @@ void check_field_names(const Scene& scene) {
     } catch (const Error& error) {
       complaints.push_back(fmt::format("{}: {}", probe.place.text, error.what()));
     }
+  if (complaints.empty()) {
+    std::multiset<std::string> names;
+    for (const HistoryColumn& column : history_columns(scene)) names.insert(column.name);
+    for (const ProbeDeck& probe : scene.deck.probes)
+      for (const HistoryColumn& column : probe_columns(scene, probe))
+        if (names.count(column.name) > 1)
+          complaints.push_back(
+              fmt::format("{}: diagnostics.csv has another column \"{}\". Give the probe another name.",
+                          probe.place.text, column.name));
+  }
   require(complaints.empty(), ExitCode::deck, fmt::format("{}", fmt::join(complaints, "\n")));
 }
 

@@ -80,7 +80,8 @@ class BadDecks(Case):
                 "bodies.middle.seed=1", "middle"):
             with self.subTest(setting):
                 self.refusal(JELLIES, word, arguments=("--set", setting))
-        for arguments in ("--walltime", "soon"), ("--steps", "few"), ("--no-such-option",):
+        for arguments in ("--walltime", "soon"), ("--steps", "few"), ("--steps", "-1"), ("--until", "nan"), (
+                "--until", "-1"), ("--checkpoint-every", "-3"), ("--no-such-option",):
             with self.subTest(arguments):
                 self.refusal(JELLIES, arguments=arguments)
         self.assertEqual(weft("fly").returncode, 2)
@@ -90,6 +91,15 @@ class BadDecks(Case):
         text = JELLIES.replace("field: pressure", "field: pleasure") + "output: {fields: [temperature, velocity]}\n"
         self.refusal(text, f"deck.yaml:{line}:9: output: ", "temperature", "velocity",
                      f"deck.yaml:{line - 1}:5: probes.corner: ", "pleasure", "pressure")
+
+    def test_a_probe_named_like_another_column_is_refused(self):
+        line = JELLIES.count("\n")
+        for name, column in ("kinetic_energy", "kinetic_energy"), ("force_of", None):
+            text = JELLIES.replace("name: corner", f"name: {name}")
+            if column:
+                self.refusal(text, f"deck.yaml:{line}:5: probes.{name}: ", column)
+            else:
+                self.run_deck(self.deck(text), name, "--steps", 1)
 
     def test_several_ranks_refuse_as_one_does(self):
         said = self.refusal(JELLIES.replace("gravity", "gravitee"), ranks=3)
@@ -414,7 +424,7 @@ class Records(Case):
         self.assertEqual(run_json(output)["time"], 0.3)
 
     def test_frames_hold_the_particles_and_their_fields(self):
-        deck = self.deck(JELLIES + "output: {fields: [velocity, pressure], double_precision: true, grid: true}\n")
+        deck = self.deck(JELLIES + "output: {fields: [id, velocity, pressure], double_precision: true, grid: true}\n")
         output = self.run_deck(deck, "out", "--until", 0.02, "--set", "time.frame_interval=0.01")
         row = history(output)[-1]
         momentum = numpy.zeros(3)

@@ -64,6 +64,8 @@ class MovingShape {
   RigidState at(Real time) const { return motion_.at(time); }
   /// Distance and world normal at the world position x.
   Surface surface(const RigidState& state, const Vec3& x) const;
+  /// Shape::holding in the world, for material outside.
+  Normals holding(const RigidState& state, const Vec3& x, Real slack) const;
   /// The surface in the world, to draw.
   SurfaceMesh tessellate(const RigidState& state, const Box& view) const;
 

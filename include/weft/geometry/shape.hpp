@@ -3,6 +3,7 @@
 
 #include "weft/base/types.hpp"
 
+#include <array>
 #include <limits>
 #include <memory>
 #include <optional>
@@ -40,6 +41,19 @@ struct Surface {
   Vec3 normal;    ///< Unit; the gradient of the distance where that exists.
 };
 
+/// Unit normals, few.
+struct Normals {
+  std::array<Vec3, 3> of;
+  int count = 0;
+
+  void add(const Vec3& normal) { of[count++] = normal; }
+  const Vec3* begin() const { return of.data(); }
+  const Vec3* end() const { return of.data() + count; }
+};
+
+/// Which side of a surface material is on.
+enum class Side { outside, inside };
+
 /// A solid region of space. Immutable: every function may be called from many threads at once.
 class Shape {
  public:
@@ -47,6 +61,11 @@ class Shape {
   /// Signed distance to the surface and its gradient. Where several surface points are equally near, one is chosen.
   virtual Surface surface(const Vec3& x) const = 0;
   virtual bool contains(const Vec3& x) const { return surface(x).distance <= 0; }
+  /// The normals, towards the material, of the smooth parts of the surface which hold material on this side of it back
+  /// from x, which lies beyond the surface or on it (within `slack` [m]). One as a rule; behind an inner edge or corner
+  /// those of all parts that meet there, since the gradient of the distance, which leads to the edge, lets material
+  /// slip across it.
+  virtual Normals holding(const Vec3& x, Side side, Real slack) const;
   /// A box around the solid, not always the smallest; unbounded shapes (half spaces, complements) give none.
   virtual std::optional<Box> bounds() const = 0;
   /// Volume [m^3] where it is known in closed form.

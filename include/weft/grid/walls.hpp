@@ -27,7 +27,8 @@ Vec3 velocity_at_wall(WallCondition condition, Real friction, const Vec3& v, con
 Mat3 velocity_differential_at_wall(WallCondition condition, Real friction, const Vec3& v, const Vec3& v_wall,
                                    const Vec3& normal);
 
-/// A wall at an owned node with mass that is in it during a step.
+/// A wall at an owned node with mass that is in it during a step; behind an inner edge of the wall one for each of the
+/// parts of its surface that meet there.
 struct WallContact {
   int block, place;  ///< The node.
   int wall;

@@ -85,16 +85,17 @@ inline constexpr auto keys<TaitDeck> = table(
     Key{"viscosity", "Pa s", at_least(0), "0", "Dynamic viscosity.", &TaitDeck::viscosity});
 
 template <>
-inline constexpr auto keys<HerschelBulkleyDeck> =
-    table("herschel_bulkley", "Goo, foam, dough: elastic below the yield stress, flows above it [Yue et al. 2015].",
-          Key{"shear_modulus", "Pa", above(0), required, "Shear modulus.", &HerschelBulkleyDeck::shear_modulus},
-          Key{"bulk_modulus", "Pa", above(0), required, "Bulk modulus.", &HerschelBulkleyDeck::bulk_modulus},
-          Key{"yield_stress", "Pa", at_least(0), required, "Yield stress in uniaxial tension.",
-              &HerschelBulkleyDeck::yield_stress},
-          Key{"consistency", "Pa s", at_least(0), required,
-              "Resistance to flow beyond yield, in Pa s to the flow index.", &HerschelBulkleyDeck::consistency},
-          Key{"flow_index", "1", above(0), "1", "Below 1 the goo thins when sheared fast, above 1 it thickens.",
-              &HerschelBulkleyDeck::flow_index});
+inline constexpr auto keys<HerschelBulkleyDeck> = table(
+    "herschel_bulkley", "Goo, foam, dough: elastic below the yield stress, flows above it [Yue et al. 2015].",
+    Key{"shear_modulus", "Pa", above(0), required, "Shear modulus.", &HerschelBulkleyDeck::shear_modulus},
+    Key{"bulk_modulus", "Pa", above(0), required, "Bulk modulus.", &HerschelBulkleyDeck::bulk_modulus},
+    Key{"yield_stress", "Pa", at_least(0), required, "Yield stress in uniaxial tension.",
+        &HerschelBulkleyDeck::yield_stress},
+    Key{"consistency", "Pa s", at_least(0), required,
+        "Resistance to flow beyond yield, in Pa s to the flow index; with the index 1, twice the viscosity in shear.",
+        &HerschelBulkleyDeck::consistency},
+    Key{"flow_index", "1", above(0), "1", "Below 1 the goo thins when sheared fast, above 1 it thickens.",
+        &HerschelBulkleyDeck::flow_index});
 
 template <>
 inline constexpr auto keys<SheetContactDeck> =

@@ -19,7 +19,7 @@ inline constexpr std::array words<KernelKind> = {Word{KernelKind::linear, "linea
 
 template <>
 inline constexpr auto keys<BoundsDeck> =
-    table("bounds", "A box; points that leave it are removed from the simulation.",
+    table("bounds", "A box; points of bodies without a mesh that leave it are removed from the simulation.",
           Key{"lower", "m", anything, required, "Lowest corner.", &BoundsDeck::lower},
           Key{"upper", "m", anything, required, "Highest corner.", &BoundsDeck::upper});
 
@@ -28,7 +28,7 @@ inline constexpr auto keys<DomainDeck> = table(
     "domain", "Space. The grid has no edges: it exists wherever there is material.",
     Key{"dx", "m", above(0).or_none(), "none", "Grid spacing; needed unless time.scheme is static.", &DomainDeck::dx},
     Key{"gravity", "m/s^2", anything, "[0, -9.81, 0]", "Acceleration of everything.", &DomainDeck::gravity},
-    Key{"bounds", absent, "Where material is kept; without bounds, everywhere.", &DomainDeck::bounds});
+    Key{"bounds", absent, "Where material without a mesh is kept; without bounds, everywhere.", &DomainDeck::bounds});
 
 template <>
 inline constexpr auto keys<TimeDeck> = table(

@@ -3,6 +3,7 @@
 #include "weft/grid/walls.hpp"
 
 #include "weft/base/random.hpp"
+#include "weft/geometry/level_set.hpp"
 #include "weft/geometry/primitives.hpp"
 
 #include "support/random_matrices.hpp"
@@ -253,6 +254,76 @@ TEST(ApplyWallsTest, NodesOnTheSurfaceBelongToTheWallWhateverTheRounding) {
         EXPECT_EQ(scene.velocity_at(b, place), held ? Vec3(Vec3::Zero()) : Scene::initial(node)) << node.transpose();
       }
   }
+}
+
+/// Velocities of all nodes after these walls.
+std::vector<Vec3> velocities_after(const std::vector<Wall>& walls) {
+  Scene scene;
+  std::vector<Vec3> impulse(walls.size(), Vec3::Zero()), all;
+  apply_walls(walls, 0, 0, Scene::dx, scene.map, scene.inertia, scene.velocity, impulse);
+  for (int b = 0; b < scene.map.owned(); ++b)
+    for (int place = 0; place < nodes_per_block; ++place) all.push_back(scene.velocity_at(b, place));
+  return all;
+}
+
+/// A box with walls one around another box.
+SurfaceMesh thick_walls(const Vec3& lower, const Vec3& upper) {
+  SurfaceMesh mesh = make_box(Vec3::Constant(-2), Vec3::Constant(2))->tessellate({});
+  const SurfaceMesh inner = reversed(make_box(lower, upper)->tessellate({}));
+  const auto first = static_cast<std::int32_t>(mesh.points.size());
+  mesh.points.insert(mesh.points.end(), inner.points.begin(), inner.points.end());
+  for (std::int64_t f = 0; f < inner.face_count(); ++f) {
+    std::vector<std::int32_t> face(inner.face(f).begin(), inner.face(f).end());
+    for (std::int32_t& corner : face) corner += first;
+    mesh.add_face(face);
+  }
+  return mesh;
+}
+
+TEST(ApplyWallsTest, InnerEdgesHoldAsTheWallsThatMeetThereDo) {
+  // Some faces hit nodes, others lie between.
+  const Vec3 lower(-0.3, -0.25, -0.3), upper(0.4, 0.3, 0.33);
+  const LevelSetBand band{0.5, 1.5};  // so that distances are exact at all nodes
+  for (const auto& [condition, friction] : {std::pair(slip, 0.0), {separate, 0.0}, {separate, 0.3}, {sticky, 0.0}}) {
+    std::vector<Wall> planes;
+    for (int axis = 0; axis < 3; ++axis)
+      for (const auto& [place, way] : {std::pair(lower, 1), {upper, -1}})
+        planes.push_back(wall_of(make_half_space(place, way * Vec3::Unit(axis)), {}, condition, friction));
+    const std::vector<Vec3> expected = velocities_after(planes);
+    const auto expect_the_same = [&](const char* what, std::unique_ptr<Shape> tank) {
+      const std::vector<Vec3> found = velocities_after({wall_of(std::move(tank), {}, condition, friction)});
+      for (std::size_t i = 0; i < found.size(); ++i) EXPECT_LE((found[i] - expected[i]).norm(), round_off) << what;
+    };
+    expect_the_same("box", hollow(make_box(lower, upper)));
+    const Placement turned{1, rotation_matrix({0, 0, M_PI / 2}), {0, 0, 0}};  // (x, y) -> (-y, x)
+    if (friction > 0) continue;                                               // the order of the walls counts then
+    expect_the_same(
+        "turned box",
+        placed(hollow(make_box({lower.y(), -upper.x(), lower.z()}, {upper.y(), -lower.x(), upper.z()})), turned));
+    expect_the_same("mesh", hollow(make_level_set(make_box(lower, upper)->tessellate({}), band)));
+    expect_the_same("mesh with thick walls", make_level_set(thick_walls(lower, upper), band));
+  }
+}
+
+TEST(ApplyWallsTest, TheRimOfAHollowCylinderHoldsAsTheTubeAndTheFloorDo) {
+  const auto tube = [](Real from, Real to) { return hollow(make_cylinder({0, from, 0}, {0, to, 0}, 0.33)); };
+  for (const auto& [condition, friction] : {std::pair(slip, 0.0), {separate, 0.0}, {separate, 0.3}}) {
+    const std::vector<Vec3> expected =
+        velocities_after({wall_of(tube(-9, 9), {}, condition, friction),
+                          wall_of(make_half_space({0, -0.3, 0}, {0, 1, 0}), {}, condition, friction),
+                          wall_of(make_half_space({0, 0.35, 0}, {0, -1, 0}), {}, condition, friction)});
+    const std::vector<Vec3> found = velocities_after({wall_of(tube(-0.3, 0.35), {}, condition, friction)});
+    for (std::size_t i = 0; i < found.size(); ++i) EXPECT_LE((found[i] - expected[i]).norm(), round_off);
+  }
+}
+
+TEST(ApplyWallsTest, OuterEdgesHoldInOneDirectionAlone) {
+  // A node on an outer edge may leave along either face.
+  const auto box = make_box({0, 0, 0}, {1, 1, 1});
+  const auto mesh = make_level_set(box->tessellate({}), {0.05, 0.2});
+  for (const Shape* shape : {box.get(), mesh.get()})
+    for (const Vec3& x : {Vec3(1, 1, 0.5), Vec3(1, 1, 1), Vec3(0.97, 0.98, 0.4), Vec3(0, 0.3, 0)})
+      EXPECT_EQ(shape->holding(x, Side::outside, 1e-9).count, 1) << x.transpose();
 }
 
 TEST(ApplyWallsTest, ThreadsChangeNoBit) {
