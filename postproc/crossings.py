@@ -104,23 +104,28 @@ def main(arguments):
     parser.add_argument("bodies", nargs="+", metavar="body", help="drawn as triangles, or as lines")
     parser.add_argument("--frame", default="-1", help="number of a frame, -1 for the last (default), or all")
     options = parser.parse_args(arguments)
-    run = weft_read.Run(options.output)
+    try:
+        run = weft_read.Run(options.output)
+        kinds = {run.frame(body, 0).kind for body in options.bodies}
+    except (FileNotFoundError, KeyError) as error:
+        sys.exit(error.args[0])
+    if kinds not in ({"triangle"}, {"line"}):
+        sys.exit(f"{' '.join(options.bodies)}: expected bodies all drawn as triangles, or all as lines; these are drawn by "
+                 f"{' and '.join(sorted(kinds))}.")
     count = len(run.times(options.bodies[0]))
     frames = range(count) if options.frame == "all" else [int(options.frame) % count]
     for number in frames:
-        time, kind, points, cells = joined(run, options.bodies, number)
-        if kind == "triangle":
+        time, points, cells = joined(run, options.bodies, number)
+        if kinds == {"triangle"}:
             crossed, what = len(crossed_triangles(points, cells)), "triangles are crossed"
-        elif kind == "line":
-            before = joined(run, options.bodies, max(number - 1, 0))[2]
-            crossed, what = len(passed_segments(before, points, cells)), "segments went through another since the frame before"
         else:
-            sys.exit(f"{' '.join(options.bodies)}: expected bodies drawn as triangles, or as lines; this is {kind}.")
+            before = joined(run, options.bodies, max(number - 1, 0))[1]
+            crossed, what = len(passed_segments(before, points, cells)), "segments went through another since the frame before"
         print(f"t = {time:.4g} s: {crossed} of {len(cells)} {what}, {crossed / len(cells):.4%}")
 
 
 def joined(run, bodies, number):
-    """Time, kind, points and cells of a frame of bodies of one kind together; points in the order of their id."""
+    """Time, points and cells of a frame of bodies of one kind together; points in the order of their id."""
     points, cells, start = [], [], 0
     for body in bodies:
         frame = run.frame(body, number)
@@ -130,8 +135,7 @@ def joined(run, bodies, number):
         points.append(frame.points[order].astype(float))
         cells.append(place[frame.cells] + start)
         start += len(order)
-    kinds = {run.frame(body, number).kind for body in bodies}
-    return frame.time, " and ".join(sorted(kinds)), numpy.concatenate(points), numpy.concatenate(cells)
+    return frame.time, numpy.concatenate(points), numpy.concatenate(cells)
 
 
 if __name__ == "__main__":

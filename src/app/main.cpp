@@ -68,7 +68,12 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     return exit_code_of(error);
   } catch (const std::exception& surprise) {
-    std::fprintf(stderr, "weft: rank %d: %s\n", comm.rank(), surprise.what());
+    const bool is_full = dynamic_cast<const std::bad_alloc*>(&surprise) != nullptr;
+    std::fprintf(stderr, "weft: rank %d: %s\n", comm.rank(),
+                 is_full
+                     ? "out of memory: the scene is too large for this machine. A larger domain.dx or spacing, or more "
+                       "machines, may help."
+                     : surprise.what());
     comm.abort(static_cast<int>(ExitCode::failure));
   }
 }

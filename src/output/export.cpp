@@ -81,8 +81,11 @@ void keep_only(std::vector<Job>& jobs, const std::vector<std::string>& only, con
   require(!known.empty(), ExitCode::file_system,
           fmt::format("{}: there are no frames of a body or a surface here.", frames.string()));
   for (const std::string& name : only)
-    require(names.contains(name), ExitCode::deck,
-            fmt::format("{} has no frames of \"{}\". There are: {}.", frames.string(), name, fmt::join(known, ", ")));
+    require(
+        names.contains(name), ExitCode::deck,
+        fmt::format("{} has no frames of \"{}\" that can be exported so (points or triangles; to vdb, points). There "
+                    "are: {}.",
+                    frames.string(), name, fmt::join(known, ", ")));
   if (!only.empty()) std::erase_if(jobs, [&](const Job& job) { return !std::ranges::count(only, job.name); });
 }
 

@@ -248,10 +248,16 @@ StepReport Stepper::take(Real not_beyond, bool weigh) {
   if (state_.recovery_dt < dt) report.size = {state_.recovery_dt, "recovery"};
   if (!(dt > scene_.deck.time.end / most_steps)) {
     suspicions_ = suspect_states(scene_);
-    throw Error(ExitCode::numerics,
-                fmt::format("step {} at t = {:.6g} s: dt = {:.3g} s, limited by {}, is too small ever to reach "
-                            "time.end. Likely cause: a stiffness far too large for its density, or a unit mistaken. {}",
-                            state_.step + 1, state_.time, dt, report.size.limited_by, accuse(comm_, suspicions_)));
+    throw Error(
+        ExitCode::numerics,
+        fmt::format("step {} at t = {:.6g} s: dt = {:.3g} s, limited by {}, is too small ever to reach "
+                    "time.end. Likely cause: {}, or a unit mistaken. {}",
+                    state_.step + 1, state_.time, dt, report.size.limited_by,
+                    report.size.limited_by == "time.max_dt"               ? "time.max_dt itself"
+                    : report.size.limited_by.starts_with("speed of ")     ? "a speed far too large for domain.dx"
+                    : report.size.limited_by.starts_with("viscosity of ") ? "a viscosity far too large for domain.dx"
+                                                                          : "a stiffness far too large for its density",
+                    accuse(comm_, suspicions_)));
   }
   const Real release = next_release(scene_, state_.time);
   const bool releases = release < (1 - same_time) * not_beyond;  // or else both are one
