@@ -122,7 +122,7 @@ Surface MovingShape::surface(const RigidState& state, const Vec3& x) const {
 
 Normals MovingShape::holding(const RigidState& state, const Vec3& x, Real slack) const {
   Normals normals = rest_->holding(state.to_rest(x), Side::outside, slack);
-  for (Vec3& n : normals.of) n = state.rotation * n;
+  for (Vec3& n : normals) n = state.rotation * n;
   return normals;
 }
 

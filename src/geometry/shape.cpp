@@ -24,7 +24,7 @@ class Placed final : public Shape {
   bool contains(const Vec3& x) const override { return shape_->contains(to_rest(x)); }
   Normals holding(const Vec3& x, Side side, Real slack) const override {
     Normals normals = shape_->holding(to_rest(x), side, slack / placement_.scale);
-    for (Vec3& n : normals.of) n = placement_.rotation * n;
+    for (Vec3& n : normals) n = placement_.rotation * n;
     return normals;
   }
 

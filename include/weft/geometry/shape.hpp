@@ -47,6 +47,8 @@ struct Normals {
   int count = 0;
 
   void add(const Vec3& normal) { of[count++] = normal; }
+  Vec3* begin() { return of.data(); }
+  Vec3* end() { return of.data() + count; }
   const Vec3* begin() const { return of.data(); }
   const Vec3* end() const { return of.data() + count; }
 };
