@@ -18,7 +18,7 @@ def check(runs, size):
     run = weft_read.Run(runs["twister"].folder)
     share = 0
     for number in range(len(run.times("cloth"))):
-        _, _, points, triangles = crossings.joined(run, ["cloth"], number)
+        _, points, triangles = crossings.joined(run, ["cloth"], number)
         share = max(share, len(crossings.crossed_triangles(points, triangles)) / len(triangles))
     pressed = (run.frame("cloth", -1)["pressure"] > 0.03**2 * STIFFNESS).mean()
     return [at_most("crossed triangles, largest share of all frames", share, 1e-3),
