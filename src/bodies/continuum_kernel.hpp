@@ -76,14 +76,13 @@ class Continuum final : public Body, public TrialBody {
     const Columns memory(const_cast<Table&>(points_));
     const Pack volume_per_mass = 1 / rest_density_;
     // At H = 0: dE/dH = V0 (dpsi/dF) F^T = V0 tau.
-    for_each_pack(
-        rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
-          const auto now = load(elastic, rows);
-          const auto q = memory.load(rows);
-          Matrix3<Pack> tau = L::kirchhoff(constants_, q, now);
-          if constexpr (L::viscous) tau += L::viscous_stress(constants_, L::volume_ratio(q, now), load(C, rows));
-          store(Matrix3<Pack>(volume_per_mass * load(m, rows) * tau), entries, forces.A);
-        });
+    for_each_pack(rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
+      const auto now = load(elastic, rows);
+      const auto q = memory.load(rows);
+      Matrix3<Pack> tau = L::kirchhoff(constants_, q, now);
+      if constexpr (L::viscous) tau += L::viscous_stress(constants_, L::volume_ratio(q, now), load(C, rows));
+      store(Matrix3<Pack>(volume_per_mass * load(m, rows) * tau), entries, forces.A);
+    });
   }
 
   StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override {
@@ -91,18 +90,17 @@ class Continuum final : public Body, public TrialBody {
     const auto elastic = points_.get<Kept>();
     const Columns memory(points_);
     Largest most;
-    for_each_pack(
-        rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
-          const Vector3<Pack> velocity = load(motion.v, entries);
-          store(Vector3<Pack>(load(x, rows) + Pack(dt) * velocity), rows, x);
-          const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + Pack(dt) * load(motion.C, entries);
-          const Matrix3<Pack> F_trial = growth * L::deformation(load(elastic, rows));
-          const auto settled = L::settle(constants_, memory.load(rows), F_trial, dt);
-          store(settled.elastic, rows, elastic);
-          memory.store(rows, settled.q);
-          most.include(L::stiffness(constants_, settled.q, settled.elastic), velocity);
-          if constexpr (L::viscous) most.include_volume(L::volume_ratio(settled.q, settled.elastic));
-        });
+    for_each_pack(rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
+      const Vector3<Pack> velocity = load(motion.v, entries);
+      store(Vector3<Pack>(load(x, rows) + Pack(dt) * velocity), rows, x);
+      const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + Pack(dt) * load(motion.C, entries);
+      const Matrix3<Pack> F_trial = growth * L::deformation(load(elastic, rows));
+      const auto settled = L::settle(constants_, memory.load(rows), F_trial, dt);
+      store(settled.elastic, rows, elastic);
+      memory.store(rows, settled.q);
+      most.include(L::stiffness(constants_, settled.q, settled.elastic), velocity);
+      if constexpr (L::viscous) most.include_volume(L::volume_ratio(settled.q, settled.elastic));
+    });
     return limit_of(most);
   }
 
@@ -116,24 +114,23 @@ class Continuum final : public Body, public TrialBody {
     const Columns memory(const_cast<Table&>(points_));
     const Pack volume_per_mass = 1 / rest_density_;
     const bool flows = this->flows(step.in_loop);
-    for_each_pack(
-        rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
-          const auto now = load(elastic, rows);
-          const Matrix3<Pack> gradient = load(H, entries);
-          const Matrix3<Pack> F_trial = (Matrix3<Pack>::Identity() + gradient) * L::deformation(now);
-          const auto q = memory.load(rows);
-          Pack density;
-          if constexpr (AssociatedFlow<L>)
-            density = flows ? L::flow_potential(constants_, q, F_trial, step.dt) : L::energy(constants_, q, F_trial);
-          else density = L::energy(constants_, q, F_trial);
-          // The dissipation potential of a linear viscosity is half of its stress times the rate.
-          if constexpr (L::viscous)
-            density += 0.5 * L::viscous_stress(constants_, L::volume_ratio(q, now),
-                                               Matrix3<Pack>(gradient * Pack(1 / step.dt)))
-                                 .cwiseProduct(gradient)
-                                 .sum();
-          store(volume_per_mass * load(m, rows) * density, entries, energy);
-        });
+    for_each_pack(rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
+      const auto now = load(elastic, rows);
+      const Matrix3<Pack> gradient = load(H, entries);
+      const Matrix3<Pack> F_trial = (Matrix3<Pack>::Identity() + gradient) * L::deformation(now);
+      const auto q = memory.load(rows);
+      Pack density;
+      if constexpr (AssociatedFlow<L>)
+        density = flows ? L::flow_potential(constants_, q, F_trial, step.dt) : L::energy(constants_, q, F_trial);
+      else density = L::energy(constants_, q, F_trial);
+      // The dissipation potential of a linear viscosity is half of its stress times the rate.
+      if constexpr (L::viscous)
+        density +=
+            0.5 * L::viscous_stress(constants_, L::volume_ratio(q, now), Matrix3<Pack>(gradient * Pack(1 / step.dt)))
+                      .cwiseProduct(gradient)
+                      .sum();
+      store(volume_per_mass * load(m, rows) * density, entries, energy);
+    });
   }
 
   void trial_response(ChunkRows rows, const TrialStep& step, std::span<const Mat3> H,
@@ -143,22 +140,19 @@ class Continuum final : public Body, public TrialBody {
     const Columns memory(const_cast<Table&>(points_));
     const Pack volume_per_mass = 1 / rest_density_;
     const bool flows = this->flows(step.in_loop);
-    for_each_pack(
-        rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
-          const Matrix3<Pack> gradient = load(H, entries), growth = Matrix3<Pack>::Identity() + gradient;
-          const auto q = memory.load(rows);
-          const auto now = load(elastic, rows);
-          const Matrix3<Pack> F_trial = growth * L::deformation(now);
-          const Matrix3<Pack> tau =
-              flows ? L::kirchhoff(constants_, q, L::settle(constants_, q, F_trial, step.dt).elastic)
-                    : L::kirchhoff(constants_, q, F_trial);
-          const Pack per_volume = 1 / determinant(growth);
-          Matrix3<Pack> stress = per_volume * (tau * cofactor(growth));
-          if constexpr (L::viscous)
-            stress +=
-                L::viscous_stress(constants_, L::volume_ratio(q, now), Matrix3<Pack>(gradient * Pack(1 / step.dt)));
-          store(Matrix3<Pack>(volume_per_mass * load(m, rows) * stress), entries, A);
-        });
+    for_each_pack(rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
+      const Matrix3<Pack> gradient = load(H, entries), growth = Matrix3<Pack>::Identity() + gradient;
+      const auto q = memory.load(rows);
+      const auto now = load(elastic, rows);
+      const Matrix3<Pack> F_trial = growth * L::deformation(now);
+      const Matrix3<Pack> tau = flows ? L::kirchhoff(constants_, q, L::settle(constants_, q, F_trial, step.dt).elastic)
+                                      : L::kirchhoff(constants_, q, F_trial);
+      const Pack per_volume = 1 / determinant(growth);
+      Matrix3<Pack> stress = per_volume * (tau * cofactor(growth));
+      if constexpr (L::viscous)
+        stress += L::viscous_stress(constants_, L::volume_ratio(q, now), Matrix3<Pack>(gradient * Pack(1 / step.dt)));
+      store(Matrix3<Pack>(volume_per_mass * load(m, rows) * stress), entries, A);
+    });
   }
 
   void trial_tangent(ChunkRows rows, const TrialStep& step, std::span<const Mat3> H, bool definite,
@@ -197,13 +191,12 @@ class Continuum final : public Body, public TrialBody {
     const auto elastic = points_.get<Kept>();
     const Columns memory(const_cast<Table&>(points_));
     Largest most;
-    for_each_pack(
-        rows, [&](const PackRows& rows, const PackRows&) __attribute__((flatten)) {
-          const auto now = load(elastic, rows);
-          const auto q = memory.load(rows);
-          most.include(L::stiffness(constants_, q, now), load(v, rows));
-          if constexpr (L::viscous) most.include_volume(L::volume_ratio(q, now));
-        });
+    for_each_pack(rows, [&](const PackRows& rows, const PackRows&) __attribute__((flatten)) {
+      const auto now = load(elastic, rows);
+      const auto q = memory.load(rows);
+      most.include(L::stiffness(constants_, q, now), load(v, rows));
+      if constexpr (L::viscous) most.include_volume(L::volume_ratio(q, now));
+    });
     return limit_of(most);
   }
 
@@ -212,11 +205,10 @@ class Continuum final : public Body, public TrialBody {
     const auto elastic = points_.get<Kept>();
     const Columns memory(const_cast<Table&>(points_));
     const std::size_t points = points_.owned(), packs = (points + Pack::size - 1) / Pack::size;
-    const Pack sums = ordered_sum(
-        packs, Pack(0), [&](std::size_t k) __attribute__((flatten)) {
-          const PackRows rows = PackRows::range(k * Pack::size, points);
-          return without_idle(load(m, rows) * L::energy(constants_, memory.load(rows), load(elastic, rows)), rows);
-        });
+    const Pack sums = ordered_sum(packs, Pack(0), [&](std::size_t k) __attribute__((flatten)) {
+      const PackRows rows = PackRows::range(k * Pack::size, points);
+      return without_idle(load(m, rows) * L::energy(constants_, memory.load(rows), load(elastic, rows)), rows);
+    });
     return sum_of_lanes(sums) / rest_density_;
   }
 

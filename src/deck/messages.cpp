@@ -85,8 +85,7 @@ std::string shown(std::string_view text) {
   std::size_t length = std::min(text.size(), longest_quote);
   while (length < text.size() && length > 0 && (text[length] & 0xC0) == 0x80) --length;  // keep UTF-8 letters whole
   std::string quote(text.substr(0, length));
-  std::ranges::replace_if(
-      quote, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
+  std::ranges::replace_if(quote, [](unsigned char c) { return c < 0x20 || c == 0x7F; }, ' ');
   return fmt::format("\"{}{}\"", quote, length < text.size() ? "..." : "");
 }
 

@@ -36,7 +36,7 @@ struct Rule {
   Text text = Text::any;
 
   template <class T>
-  constexpr Rule with(T Rule::*part, T value) const {
+  constexpr Rule with(T Rule::* part, T value) const {
     Rule changed = *this;
     changed.*part = value;
     return changed;

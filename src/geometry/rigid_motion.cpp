@@ -79,7 +79,7 @@ RigidMotion RigidMotion::keyed(std::vector<Keyframe> keys, const Vec3& center) {
   motion.slopes_.assign(keys.size(), Keyframe{0, Vec3::Zero(), Vec3::Zero()});
   for (std::size_t k = 1; k + 1 < keys.size(); ++k) {
     const Real before = keys[k].time - keys[k - 1].time, after = keys[k + 1].time - keys[k].time;
-    const auto slope = [&](Vec3 Keyframe::*part) {
+    const auto slope = [&](Vec3 Keyframe::* part) {
       return monotone_slope(before, after, Vec3((keys[k].*part - keys[k - 1].*part) / before),
                             Vec3((keys[k + 1].*part - keys[k].*part) / after));
     };
@@ -100,7 +100,7 @@ RigidState RigidMotion::at(Real time) const {
   }
   const auto k = static_cast<std::size_t>(later - keys_.begin()) - 1;
   const Real step = keys_[k + 1].time - keys_[k].time, s = (time - keys_[k].time) / step;
-  const auto between = [&](Vec3 Keyframe::*part) {
+  const auto between = [&](Vec3 Keyframe::* part) {
     return hermite(s, step, keys_[k].*part, slopes_[k].*part, keys_[k + 1].*part, slopes_[k + 1].*part);
   };
   const ValueAndRate shift = between(&Keyframe::translation), turn = between(&Keyframe::rotation_vector);

@@ -21,7 +21,6 @@ Symmetric2<Real> root_of(const Mat2& A) {
   return {(A(0, 0) + s) / t, (A(1, 1) + s) / t, A(0, 1) / t};
 }
 
-
 const Real root2 = std::sqrt(2.0), root3 = std::sqrt(3.0);
 
 /// Principal values (sum, difference)/sqrt 2 of a pair, and back.
@@ -29,11 +28,11 @@ Vec2 turned(const Vec2& v) { return Vec2(v[0] + v[1], v[0] - v[1]) / root2; }
 
 /// One step of flow along p = (t1 + t2)/sqrt 2 and q = (t1 - t2)/sqrt 2, where the stiffness is diagonal.
 struct PlaneFlow {
-  Vec2 stress;            ///< (p, q) after flow [Pa].
-  Vec2 stiffness;         ///< Elastic, of p and q [Pa].
-  Mat2 tangent;           ///< d(p, q) by the trial strains, turned as well [Pa].
-  Real plastic_strain;    ///< After flow.
-  Real work = 0;          ///< Of flow [J/m^3].
+  Vec2 stress;          ///< (p, q) after flow [Pa].
+  Vec2 stiffness;       ///< Elastic, of p and q [Pa].
+  Mat2 tangent;         ///< d(p, q) by the trial strains, turned as well [Pa].
+  Real plastic_strain;  ///< After flow.
+  Real work = 0;        ///< Of flow [J/m^3].
   Vec2 strain() const { return turned(stress.cwiseQuotient(stiffness)); }
   Real energy() const { return stress.cwiseAbs2().cwiseQuotient(stiffness).sum() / 2; }
 };
@@ -94,7 +93,8 @@ PlaneFlow plane_flow(const LaminaHencky::Constants& k, const LaminaYield& y, con
   // dx).
   const Vec2 weighted = times.cwiseProduct(flow.stress);
   const Vec2 softened = shrink.cwiseProduct(flow.stiffness);
-  const Real resistance = weighted.cwiseAbs2().dot(softened) + 6 * y.hardening * yields * yields / (1 - 2 * y.hardening * x);
+  const Real resistance =
+      weighted.cwiseAbs2().dot(softened) + 6 * y.hardening * yields * yields / (1 - 2 * y.hardening * x);
   const Vec2 dx = weighted.cwiseProduct(softened) / resistance;
   flow.tangent = softened.asDiagonal();
   flow.tangent -= softened.cwiseProduct(weighted) * dx.transpose();

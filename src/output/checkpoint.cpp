@@ -214,9 +214,7 @@ void read_part(const Comm& comm, const fs::path& checkpoint, const std::string& 
   std::int64_t count = slice_begin(part->rows, comm.rank() + 1, comm.size()) - first;
   if (saved.rows_of(rank_rows) == comm.size()) {
     saved.read_all(rank_rows, {Number::int64}, comm.rank(), 1, &count);
-    comm.agree([&] {
-      require(0 <= count && count <= part->rows, ExitCode::checkpoint, wrong_count(rank_rows));
-    });
+    comm.agree([&] { require(0 <= count && count <= part->rows, ExitCode::checkpoint, wrong_count(rank_rows)); });
     first = comm.offset(count);
   }
   table.resize(0);

@@ -44,7 +44,7 @@ Descriptor::~Descriptor() {
 }
 
 std::uint64_t Descriptor::bytes() const {
-  struct stat status {};
+  struct stat status{};
   if (::fstat(number_, &status) != 0) fail(path_, "its length cannot be found", errno, code_);
   return static_cast<std::uint64_t>(status.st_size);
 }

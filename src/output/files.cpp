@@ -108,7 +108,7 @@ void put_in_place(const fs::path& from, const fs::path& to, Flush flush) {
 }
 
 std::uint64_t free_bytes(const fs::path& folder) {
-  struct statvfs status {};
+  struct statvfs status{};
   if (::statvfs(folder.c_str(), &status) != 0) fail(folder, "its file system cannot be asked for free space", errno);
   return static_cast<std::uint64_t>(status.f_bavail) * status.f_frsize;
 }

@@ -79,9 +79,11 @@ Manifest Manifest::parse(const std::string& text, const fs::path& file) {
     manifest.time = data.at("time");
     manifest.state.bytes = whole<std::uint64_t>(data.at("state.h5").at("bytes"));
     manifest.state.structure_digest = from_hexadecimal(data.at("state.h5").at("structure_digest"));
-    for (const json& part : data.at("parts")) manifest.parts.push_back({part.at("name"), whole<std::int64_t>(part.at("rows"))});
+    for (const json& part : data.at("parts"))
+      manifest.parts.push_back({part.at("name"), whole<std::int64_t>(part.at("rows"))});
     for (const auto& [name, rows] : data.at("data_sets").items())
-      manifest.state.data_sets[name] = {whole<std::int64_t>(rows.at("rows")), whole<std::uint64_t>(rows.at("row_bytes")),
+      manifest.state.data_sets[name] = {whole<std::int64_t>(rows.at("rows")),
+                                        whole<std::uint64_t>(rows.at("row_bytes")),
                                         whole<std::uint64_t>(rows.at("offset")), from_hexadecimal(rows.at("digest"))};
     return manifest;
   } catch (const json::exception& error) {

@@ -67,12 +67,8 @@ std::vector<HistoryColumn> probe_columns(const Scene& scene, const ProbeDeck& pr
                    add_vector(columns, probe.name + "_lower", "m");
                    add_vector(columns, probe.name + "_upper", "m");
                  },
-                 [&](const QuantileProbe& p) {
-                   columns.push_back({probe.name, unit(p.field)});
-                 },
-                 [&](const NearestProbe& p) {
-                   columns.push_back({probe.name, unit(p.field)});
-                 },
+                 [&](const QuantileProbe& p) { columns.push_back({probe.name, unit(p.field)}); },
+                 [&](const NearestProbe& p) { columns.push_back({probe.name, unit(p.field)}); },
              },
              probe.measure);
   return columns;

@@ -58,8 +58,8 @@ RunStatus status_from(const json& j) {
   return status;
 }
 
-/// True for a process that has ended and whose parent has not asked for its exit code yet ("zombie"). Where nobody asks,
-/// as in containers without an init, it stays so.
+/// True for a process that has ended and whose parent has not asked for its exit code yet ("zombie"). Where nobody
+/// asks, as in containers without an init, it stays so.
 bool has_ended(pid_t id) {
   std::ifstream file(fmt::format("/proc/{}/stat", id));
   std::string text;

@@ -59,10 +59,9 @@ Totals totals_of(const Comm& comm, const Scene& scene) {
     for (const PointSet* set : body->sets()) {
       const Table& points = set->points();
       const std::size_t packs = (points.owned() + Pack::size - 1) / Pack::size;
-      const PackedSums of_set = ordered_sum(
-          packs, PackedSums{}, [&](std::size_t k) __attribute__((flatten)) {
-            return sums_of(scene, points, PackRows::range(k * Pack::size, points.owned()));
-          });
+      const PackedSums of_set = ordered_sum(packs, PackedSums{}, [&](std::size_t k) __attribute__((flatten)) {
+        return sums_of(scene, points, PackRows::range(k * Pack::size, points.owned()));
+      });
       for (std::size_t k = 0; k < of_set.of.size(); ++k)
         sums[static_cast<Eigen::Index>(k)] += sum_of_lanes(of_set.of[k]);
     }

@@ -38,7 +38,7 @@ void write_down_stack(int) { the_stack.depth = backtrace(the_stack.frames.data()
 void end_now(int) { _exit(exit_code_of_a_hang); }
 
 void on_signal(int signal, void (*handler)(int)) {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = handler;
   action.sa_flags = SA_RESTART;
   sigaction(signal, &action, nullptr);

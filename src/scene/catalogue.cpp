@@ -42,9 +42,7 @@ Placement placement_of(const D& deck) {
 
 Lame lame_of(const StiffnessDeck& stiffness) {
   return std::visit(Overloaded{[](const YoungDeck& d) { return lame_from(d.youngs_modulus, d.poisson_ratio); },
-                               [](const LameDeck& d) {
-                                 return Lame{d.lame_mu, d.lame_lambda};
-                               }},
+                               [](const LameDeck& d) { return Lame{d.lame_mu, d.lame_lambda}; }},
                     stiffness);
 }
 
@@ -95,13 +93,13 @@ AnyLaw make_law(const LawDeck& law) {
 }
 
 YoungDeck young_of(const StiffnessDeck& stiffness) {
-  return std::visit(
-      Overloaded{[](const YoungDeck& d) { return d; },
-                 [](const LameDeck& d) {
-                   const Real sum = d.lame_lambda + d.lame_mu;
-                   return YoungDeck{d.lame_mu * (3 * d.lame_lambda + 2 * d.lame_mu) / sum, d.lame_lambda / (2 * sum)};
-                 }},
-      stiffness);
+  return std::visit(Overloaded{[](const YoungDeck& d) { return d; },
+                               [](const LameDeck& d) {
+                                 const Real sum = d.lame_lambda + d.lame_mu;
+                                 return YoungDeck{d.lame_mu * (3 * d.lame_lambda + 2 * d.lame_mu) / sum,
+                                                  d.lame_lambda / (2 * sum)};
+                               }},
+                    stiffness);
 }
 
 RigidMotion make_motion(const MotionDeck& motion) {
@@ -174,9 +172,7 @@ SurfaceMesh make_surface(const Comm& comm, const SurfaceDeck& deck) {
                  [&](const SpherePatchDeck& d) {
                    return mapped(sphere(d.radius, {d.west, d.east}, {d.south, d.north}), is_turn(d.west, d.east));
                  },
-                 [&](const AnnulusDeck& d) {
-                   return mapped(annulus({d.inner, d.outer}, {d.from, d.to}), false);
-                 }},
+                 [&](const AnnulusDeck& d) { return mapped(annulus({d.inner, d.outer}, {d.from, d.to}), false); }},
       deck.form);
   return placed(std::move(mesh), placement_of(deck));
 }
@@ -247,21 +243,13 @@ Curves make_curves(const Comm& comm, const CurvesDeck& deck, Real dx) {
                  [&](const HairTubeDeck& d) {
                    return hair_tube({d.inner_radius, d.outer_radius, d.length, d.strands, spacing});
                  },
-                 [&](const HairBallDeck& d) {
-                   return hair_ball({d.radius, d.length, d.strands, spacing});
-                 },
-                 [&](const BraidDeck& d) {
-                   return braid({d.strands, d.width, d.depth, d.pitch, d.length, spacing});
-                 },
+                 [&](const HairBallDeck& d) { return hair_ball({d.radius, d.length, d.strands, spacing}); },
+                 [&](const BraidDeck& d) { return braid({d.strands, d.width, d.depth, d.pitch, d.length, spacing}); },
                  [&](const ShagCarpetDeck& d) {
                    return shag_carpet({d.width, d.depth, d.height, d.gap, d.lean, d.seed, spacing});
                  },
-                 [&](const WeaveDeck& d) {
-                   return weave({d.warp, d.weft, d.gap, d.amplitude, spacing});
-                 },
-                 [&](const KnitDeck& d) {
-                   return knit({d.stitches, d.rows, d.width, d.depth, d.pattern, spacing});
-                 },
+                 [&](const WeaveDeck& d) { return weave({d.warp, d.weft, d.gap, d.amplitude, spacing}); },
+                 [&](const KnitDeck& d) { return knit({d.stitches, d.rows, d.width, d.depth, d.pattern, spacing}); },
                  [&](const KnitSweaterDeck& d) {
                    return knit_sweater({d.body_stitches, d.sleeve_stitches, d.underarm, d.body_rows, d.sleeve_rows,
                                         d.yoke_rows, d.width, d.depth, d.neck, d.spread, spacing});

@@ -51,9 +51,7 @@ ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
                    const bool closed = std::abs(d.east - d.west - whole_turn) < 1e-12;
                    return closed && !deck.irregular ? tube(deck.across, deck.along, map) : generated(deck, map);
                  },
-                 [&](const AnnulusDeck& d) {
-                   return generated(deck, annulus({d.inner, d.outer}, {d.from, d.to}));
-                 }},
+                 [&](const AnnulusDeck& d) { return generated(deck, annulus({d.inner, d.outer}, {d.from, d.to})); }},
       deck.form);
   const Placement placement{
       deck.scale,

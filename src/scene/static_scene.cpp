@@ -73,7 +73,7 @@ class HandleBuilder {
   }
 
   /// A dead load of a vector per measure of each sample, or per mass.
-  void spread(const std::vector<Sample>& samples, const Vec3& density, Real Sample::*measure,
+  void spread(const std::vector<Sample>& samples, const Vec3& density, Real Sample::* measure,
               const std::vector<AmplitudeKeyDeck>& keys) {
     std::vector<Vec3> forces(scene_.freedoms->rows(handle_.body), Vec3::Zero());
     for (const Sample& sample : samples)

@@ -198,8 +198,7 @@ struct ImplicitGrid::Solver {
     check_petsc(SNESLineSearchGetVecs(line, &at, &f, &y, &trial, &trial_f));
     bool fails = false;
     if (!settings.minimise) {
-      fails = !descend_residual(
-          problem, [this](Vec r) { return size_of(r); }, at, f, y, trial, trial_f);
+      fails = !descend_residual(problem, [this](Vec r) { return size_of(r); }, at, f, y, trial, trial_f);
     } else if (!definite && found_negative_curvature()) {
       definite = true;
     } else {

@@ -32,32 +32,31 @@ void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& ste
   const bool is_damped = settings.rpic_damping != 0;
   MatricesOfChunk damped_C;
   if (is_damped) find_damped(settings.rpic_damping, stencils, rows, points.C, damped_C);
-  scatter_chunk(
-      stencils, tile, [&](std::size_t k) __attribute__((always_inline)) {
-        fetch_for_a_point(next);
-        const std::uint32_t p = rows[k];
-        const Real m = points.m[p];
-        const Vec3& v = points.v[p];
-        PointShare share;
-        share.value = m * Real4{1, v.x(), v.y(), v.z()};
-        if constexpr (pushed) {
-          const Vec3& f = points.f[p];
-          share.value += dt * Real4{0, f.x(), f.y(), f.z()};
-        }
-        const Real* const C = (is_damped ? damped_C[k] : points.C[p]).data();
-        const auto momentum = [&](int first) { return (m * dx) * load4(C + first); };
-        const auto force = [&](int first) { return pull * load4(A[k].data() + first); };
-        if constexpr (Stencils<Kernel>::is_mls) {
-          share.tilt = columns([&](int first) { return momentum(first) + force(first); });
-        } else {
-          // Of the linear kernel w (i - t) is a multiple of its gradient too, along each axis another.
-          share.tilt = columns(force);
-          const Columns4 spin = columns(momentum);
-          const Vec3 D = stencils.inertia(k);
-          for (int axis = 0; axis < 3; ++axis) share.tilt.of[axis] += D[axis] * spin.of[axis];
-        }
-        return share;
-      });
+  scatter_chunk(stencils, tile, [&](std::size_t k) __attribute__((always_inline)) {
+    fetch_for_a_point(next);
+    const std::uint32_t p = rows[k];
+    const Real m = points.m[p];
+    const Vec3& v = points.v[p];
+    PointShare share;
+    share.value = m * Real4{1, v.x(), v.y(), v.z()};
+    if constexpr (pushed) {
+      const Vec3& f = points.f[p];
+      share.value += dt * Real4{0, f.x(), f.y(), f.z()};
+    }
+    const Real* const C = (is_damped ? damped_C[k] : points.C[p]).data();
+    const auto momentum = [&](int first) { return (m * dx) * load4(C + first); };
+    const auto force = [&](int first) { return pull * load4(A[k].data() + first); };
+    if constexpr (Stencils<Kernel>::is_mls) {
+      share.tilt = columns([&](int first) { return momentum(first) + force(first); });
+    } else {
+      // Of the linear kernel w (i - t) is a multiple of its gradient too, along each axis another.
+      share.tilt = columns(force);
+      const Columns4 spin = columns(momentum);
+      const Vec3 D = stencils.inertia(k);
+      for (int axis = 0; axis < 3; ++axis) share.tilt.of[axis] += D[axis] * spin.of[axis];
+    }
+    return share;
+  });
 }
 
 /// True if each row is the one after that before.

@@ -8,8 +8,8 @@ namespace weft {
 
 /// Chooses whether this process speaks at all. Called once at start; silent until then.
 void log_to_terminal(bool speaks);
-/// Also appends to this file from now on (rank 0 only), beginning with what was said since the start; an empty path closes
-/// the file. Throws Error(file_system).
+/// Also appends to this file from now on (rank 0 only), beginning with what was said since the start; an empty path
+/// closes the file. Throws Error(file_system).
 void log_to_file(const std::string& path);
 /// Tries again to put lines into the file that could not be; why that does not succeed, or none if they are there.
 std::optional<std::string> log_file_trouble();

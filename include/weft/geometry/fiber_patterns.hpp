@@ -71,9 +71,9 @@ struct Knit {
 };
 Curves knit(const Knit& knit);
 
-/// A jumper knitted in one piece, upright along z, its hem at z = 0: three tubes of rings, body and two sleeves that hang
-/// beside it in x, and above them a yoke whose rings go around all three and narrow towards the neck. Where a sleeve
-/// meets the body, `underarm` stitches of each are left out of the yoke. A closed thread binds off the neck.
+/// A jumper knitted in one piece, upright along z, its hem at z = 0: three tubes of rings, body and two sleeves that
+/// hang beside it in x, and above them a yoke whose rings go around all three and narrow towards the neck. Where a
+/// sleeve meets the body, `underarm` stitches of each are left out of the yoke. A closed thread binds off the neck.
 struct KnitSweater {
   int body_stitches, sleeve_stitches, underarm;  ///< body_stitches is even.
   int body_rows, sleeve_rows, yoke_rows;

@@ -166,10 +166,10 @@ concept Law = requires(const typename L::Constants& k, const typename L::Memory&
 
 /// Laws with a flow_potential.
 template <class L>
-concept AssociatedFlow = Law<L> &&
-    requires(const typename L::Constants& k, const typename L::Memory& q, const Mat3& F, Real dt) {
-  { L::flow_potential(k, q, F, dt) } -> std::same_as<Real>;
-};
+concept AssociatedFlow =
+    Law<L> && requires(const typename L::Constants& k, const typename L::Memory& q, const Mat3& F, Real dt) {
+      { L::flow_potential(k, q, F, dt) } -> std::same_as<Real>;
+    };
 
 /// The part of a law that never flows.
 struct NeverYields : RemembersNothing {

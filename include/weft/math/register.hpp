@@ -108,7 +108,7 @@ struct TwoOf {
 
   TwoOf() = default;
   template <class Number>
-  requires std::is_arithmetic_v<Number>
+    requires std::is_arithmetic_v<Number>
   explicit TwoOf(Number all) : first(V{} + all), second(first) {}
   TwoOf(const V& a, const V& b) : first(a), second(b) {}
   // Said, so that what consists of these is copied register by register; else compilers move bytes in pieces of any

@@ -50,8 +50,8 @@ struct Symmetric3 {
 
 /// Of packs; for single numbers there is a select already.
 template <class Mask, class T>
-requires(!std::is_same_v<Mask, bool>) Symmetric3<T> select(const Mask& mask, const Symmetric3<T>& a,
-                                                           const Symmetric3<T>& b) {
+  requires(!std::is_same_v<Mask, bool>)
+Symmetric3<T> select(const Mask& mask, const Symmetric3<T>& a, const Symmetric3<T>& b) {
   return {select(mask, a.xx, b.xx), select(mask, a.yy, b.yy), select(mask, a.zz, b.zz),
           select(mask, a.yz, b.yz), select(mask, a.xz, b.xz), select(mask, a.xy, b.xy)};
 }

@@ -8,10 +8,10 @@
 namespace weft::deck {
 
 template <>
-inline constexpr auto keys<CurveFileDeck> = table("curve_file", "Curves from a file.",
-                                                  Key{"path", a_file, required,
-                                                      "OBJ (lines), .hair or .bcc; the path is relative to the deck.",
-                                                      &CurveFileDeck::file});
+inline constexpr auto keys<CurveFileDeck> =
+    table("curve_file", "Curves from a file.",
+          Key{"path", a_file, required, "OBJ (lines), .hair or .bcc; the path is relative to the deck.",
+              &CurveFileDeck::file});
 
 template <>
 inline constexpr auto keys<HairTubeDeck> =
@@ -103,7 +103,8 @@ inline constexpr auto keys<CurvesDeck> = table(
     "curves", "Curves of straight segments: made, plied, then scaled, turned and moved.",
     OneOf{"The curves.", &CurvesDeck::form}, Key{"plies", absent, "Makes strands of each curve.", &CurvesDeck::plies},
     Key{"spacing", "m", above(0), absent,
-        "Of vertices along the curves; without, domain.dx, and files keep theirs; curves that are made need one of both.",
+        "Of vertices along the curves; without, domain.dx, and files keep theirs; curves that are made need one of "
+        "both.",
         &CurvesDeck::spacing},
     Key{"scale", "1", above(0), "1", "Uniform scale.", &CurvesDeck::scale},
     Key{"rotate", absent, "Turn about the origin.", &CurvesDeck::rotate},

@@ -39,11 +39,10 @@ inline constexpr auto keys<ForceDeck> =
           Key{"amplitude", "[]", amplitude_text, &ForceDeck::amplitude});
 
 template <>
-inline constexpr auto keys<EdgeForceDeck> = table("edge_force",
-                                                  "A force that keeps its direction, spread along the chosen boundary.",
-                                                  Key{"per_length", "N/m", anything, required, "Per length at rest.",
-                                                      &EdgeForceDeck::per_length},
-                                                  Key{"amplitude", "[]", amplitude_text, &EdgeForceDeck::amplitude});
+inline constexpr auto keys<EdgeForceDeck> =
+    table("edge_force", "A force that keeps its direction, spread along the chosen boundary.",
+          Key{"per_length", "N/m", anything, required, "Per length at rest.", &EdgeForceDeck::per_length},
+          Key{"amplitude", "[]", amplitude_text, &EdgeForceDeck::amplitude});
 
 template <>
 inline constexpr auto keys<EdgeMomentDeck> =
@@ -55,23 +54,22 @@ inline constexpr auto keys<EdgeMomentDeck> =
           Key{"amplitude", "[]", amplitude_text, &EdgeMomentDeck::amplitude});
 
 template <>
-inline constexpr auto keys<PressureDeck> = table("pressure", "Pressure on the chosen part; it follows the surface.",
-                                                 Key{"value", "Pa", anything, required,
-                                                     "Positive pushes along the normal of the surface.",
-                                                     &PressureDeck::value},
-                                                 Key{"amplitude", "[]", amplitude_text, &PressureDeck::amplitude});
+inline constexpr auto keys<PressureDeck> = table(
+    "pressure", "Pressure on the chosen part; it follows the surface.",
+    Key{"value", "Pa", anything, required, "Positive pushes along the normal of the surface.", &PressureDeck::value},
+    Key{"amplitude", "[]", amplitude_text, &PressureDeck::amplitude});
 
 template <>
-inline constexpr auto keys<TractionDeck> = table("traction", "A force on the chosen surface that keeps its direction.",
-                                                 Key{"per_area", "Pa", anything, required, "Per area at rest.",
-                                                     &TractionDeck::per_area},
-                                                 Key{"amplitude", "[]", amplitude_text, &TractionDeck::amplitude});
+inline constexpr auto keys<TractionDeck> =
+    table("traction", "A force on the chosen surface that keeps its direction.",
+          Key{"per_area", "Pa", anything, required, "Per area at rest.", &TractionDeck::per_area},
+          Key{"amplitude", "[]", amplitude_text, &TractionDeck::amplitude});
 
 template <>
-inline constexpr auto keys<GravityDeck> = table("gravity", "Gravity on the chosen part alone, besides domain.gravity.",
-                                                Key{"acceleration", "m/s^2", anything, required, "Acceleration.",
-                                                    &GravityDeck::acceleration},
-                                                Key{"amplitude", "[]", amplitude_text, &GravityDeck::amplitude});
+inline constexpr auto keys<GravityDeck> =
+    table("gravity", "Gravity on the chosen part alone, besides domain.gravity.",
+          Key{"acceleration", "m/s^2", anything, required, "Acceleration.", &GravityDeck::acceleration},
+          Key{"amplitude", "[]", amplitude_text, &GravityDeck::amplitude});
 
 template <>
 inline constexpr auto keys<HandleDeck> = table(

@@ -35,8 +35,8 @@ inline constexpr auto keys<FixedCorotatedDeck> =
           Either{stiffness, &FixedCorotatedDeck::stiffness});
 
 template <>
-inline constexpr auto keys<NeoHookeanDeck> = table("neo_hookean", "Rubber: elastic, never inverts.",
-                                                   Either{stiffness, &NeoHookeanDeck::stiffness});
+inline constexpr auto keys<NeoHookeanDeck> =
+    table("neo_hookean", "Rubber: elastic, never inverts.", Either{stiffness, &NeoHookeanDeck::stiffness});
 
 template <>
 inline constexpr auto keys<StvkHenckyDeck> =
@@ -131,13 +131,12 @@ inline constexpr auto keys<FrictionAngleDeck> =
               &FrictionAngleDeck::friction_angle});
 
 template <>
-inline constexpr auto keys<FrictionPairDeck> = table("friction_pair", "Each friction by itself.",
-                                                     Key{"friction_along", "1", at_least(0), required,
-                                                         "Coulomb's coefficient along the fibers.",
-                                                         &FrictionPairDeck::friction_along},
-                                                     Key{"friction_across", "1", at_least(0), required,
-                                                         "Coulomb's coefficient across the fibers.",
-                                                         &FrictionPairDeck::friction_across});
+inline constexpr auto keys<FrictionPairDeck> =
+    table("friction_pair", "Each friction by itself.",
+          Key{"friction_along", "1", at_least(0), required, "Coulomb's coefficient along the fibers.",
+              &FrictionPairDeck::friction_along},
+          Key{"friction_across", "1", at_least(0), required, "Coulomb's coefficient across the fibers.",
+              &FrictionPairDeck::friction_across});
 
 template <>
 inline constexpr auto keys<FiberLawDeck> = table(

@@ -17,8 +17,8 @@ inline constexpr std::array words<WallCondition> = {
     Word{WallCondition::separate, "separate", "material slides and may leave"}};
 
 template <>
-inline constexpr auto keys<BodyDeck> = table("body", "What moves.",
-                                             Choice{"kind", "How it is represented.", std::identity{}});
+inline constexpr auto keys<BodyDeck> =
+    table("body", "What moves.", Choice{"kind", "How it is represented.", std::identity{}});
 
 template <>
 inline constexpr auto keys<SourceDeck> =

@@ -13,9 +13,9 @@ inline constexpr auto keys<PlaneDeck> = table(
     Key{"normal", "1", direction, required, "Points away from the solid side; of any length.", &PlaneDeck::normal});
 
 template <>
-inline constexpr auto keys<BoxDeck> = table("box", "A box along the axes.",
-                                            Key{"lower", "m", anything, required, "Lowest corner.", &BoxDeck::lower},
-                                            Key{"upper", "m", anything, required, "Highest corner.", &BoxDeck::upper});
+inline constexpr auto keys<BoxDeck> =
+    table("box", "A box along the axes.", Key{"lower", "m", anything, required, "Lowest corner.", &BoxDeck::lower},
+          Key{"upper", "m", anything, required, "Highest corner.", &BoxDeck::upper});
 
 template <>
 inline constexpr auto keys<SphereDeck> =

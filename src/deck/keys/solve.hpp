@@ -56,7 +56,8 @@ inline constexpr auto keys<SolveDeck> = table(
         "all laws whose flow changes their stress, and for contact where there is inertia.",
         &SolveDeck::plasticity},
     Key{"solver", absent,
-        "Of implicit steps. Without, minimise where all that moves has an energy and no collider has friction (or multigrid is asked for), else "
+        "Of implicit steps. Without, minimise where all that moves has an energy and no collider has friction (or "
+        "multigrid is asked for), else "
         "residual.",
         &SolveDeck::solver},
     Key{"preconditioner", "blocks", "Of the linear systems of implicit steps.", &SolveDeck::preconditioner},

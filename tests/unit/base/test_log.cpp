@@ -1,7 +1,7 @@
 // The log: who speaks, where to, and what lands in the file.
 
-#include "weft/base/log.hpp"
 #include "weft/base/error.hpp"
+#include "weft/base/log.hpp"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

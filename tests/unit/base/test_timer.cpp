@@ -36,7 +36,9 @@ TEST(TimersTest, TimeOutsideOfAllPhasesIsChargedToNone) {
   double inside = 0;
   for (int call = 0; call < 2; ++call) {
     const double begin = wall_seconds();
-    { const auto phase = timers.measure("phase"); }
+    {
+      const auto phase = timers.measure("phase");
+    }
     inside += wall_seconds() - begin;
     wait_milliseconds(20);
   }
@@ -50,7 +52,9 @@ TEST(TimersTest, PhasesKeepTheOrderOfFirstUseAndCountCalls) {
     const auto scatter = timers.measure("scatter");
     const auto exchange = timers.measure("exchange");
   }
-  { const auto gather = timers.measure("gather"); }
+  {
+    const auto gather = timers.measure("gather");
+  }
   ASSERT_EQ(timers.phases().size(), 3U);
   EXPECT_EQ(timers.phases()[0].name, "scatter");
   EXPECT_EQ(timers.phases()[1].name, "exchange");

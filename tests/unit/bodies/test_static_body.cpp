@@ -86,7 +86,7 @@ TEST(StaticBodyRanks, FeelNoRigidMotion) {
 TEST(StaticBodyRanks, HaveTheirWeightAndBoundaryOnSomeRankOnce) {
   const Comm comm = Comm::world();
   const auto all = bodies(comm);
-  const auto sum = [&](const std::vector<Sample>& samples, Real Sample::*of) {
+  const auto sum = [&](const std::vector<Sample>& samples, Real Sample::* of) {
     Real here = 0;
     for (const Sample& sample : samples) here += sample.*of;
     return comm.sum(here);

@@ -259,8 +259,9 @@ TEST(LaminaYield, InsideTheSurfaceNothingFlows) {
 
 TEST(FlowingHencky, StressAndTangentAreTheDerivativesOfEnergyAndWorkInsideAndOutsideTheYieldSurface) {
   const auto k = LaminaHencky::Constants::from(1e3, 0.3);
-  for (const auto& y : {LaminaYield::from(10, 0, YieldSurface::ellipse), LaminaYield::from(10, 80, YieldSurface::ellipse),
-                        LaminaYield::from(10, 0, YieldSurface::diamond)})
+  for (const auto& y :
+       {LaminaYield::from(10, 0, YieldSurface::ellipse), LaminaYield::from(10, 80, YieldSurface::ellipse),
+        LaminaYield::from(10, 0, YieldSurface::diamond)})
     for (const auto& c : {tensor(1.001, 1.002, 0.2), tensor(1.04, 0.97, 0.3), tensor(1.05, 1.05, 0),
                           tensor(0.8, 1.3, 2), tensor(1.1, 1.099, 1), tensor(0.93, 0.98, 0.7)}) {
       const Real ep = 0.01, h = 1e-6;

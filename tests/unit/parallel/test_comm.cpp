@@ -18,7 +18,7 @@ const Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
 TEST(ParallelSessionTest, LeavesTheSignalsOfTheProgramAlone) {
   // PETSc's own handler would sit on HUP, QUIT and URG (and on no other signal that we could tell from MPI's).
   for (const int signal : {SIGHUP, SIGQUIT, SIGURG, SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) {
-    struct sigaction action {};
+    struct sigaction action{};
     ASSERT_EQ(sigaction(signal, nullptr, &action), 0);
     EXPECT_TRUE(action.sa_handler == SIG_DFL || action.sa_handler == SIG_IGN) << "signal " << signal;
   }
