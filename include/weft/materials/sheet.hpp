@@ -30,7 +30,7 @@ concept SheetLaw = requires(const typename S::Constants& k, const Mat32& F) {
 };
 
 /// psi = mu |F - R|^2 + lambda/2 (A - 1)^2 with R the nearest isometry of the plane and A the area ratio.
-/// [Stomakhin et al. 2012 in two dimensions; docs/theory.md, 10.3]
+/// [Stomakhin et al. 2012 in two dimensions; docs/theory/sheets.md, 10.3]
 /// A template, so that a file compiles only the functions that it uses.
 template <class = void>
 struct CorotatedSheetOf {
@@ -137,7 +137,8 @@ struct CorotatedSheetOf {
 using CorotatedSheet = CorotatedSheetOf<>;
 
 /// psi = 1/2 E : C : E of Green's strain E = (F^T F - I)/2 in the directions of warp (first column of F) and weft.
-/// [docs/theory.md, 10.3] It weakens where a direction is pressed beneath 0.58 of its length, as Green's strain does.
+/// [docs/theory/sheets.md, 10.3] It weakens where a direction is pressed beneath 0.58 of its length, as Green's strain
+/// does.
 template <class = void>
 struct WovenSheetOf {
   static constexpr std::string_view name = "woven";
