@@ -18,11 +18,15 @@ struct HandleImpulse {
   Real work = 0;                ///< [J].
 };
 
-struct RunState {
+/// The clock of a run.
+struct RunClock {
   std::int64_t step = 0;
-  Real time = 0;                                             ///< [s].
+  Real time = 0;                ///< [s].
+  std::int64_t next_frame = 0;  ///< Frame k is due at k * time.frame_interval.
+};
+
+struct RunState : RunClock {
   Real last_dt = 0;                                          ///< Of the step before, 0 at the start [s].
-  std::int64_t next_frame = 0;                               ///< Frame k is due at k * time.frame_interval.
   Real recovery_dt = std::numeric_limits<Real>::infinity();  ///< After a refused step dt grows from here [s].
   std::vector<StepLimit> limits;              ///< For each body, of all its points; empty before the first step.
   std::vector<Real> drift;                    ///< For each body: how far points may be from where they were binned [m].
@@ -42,7 +46,7 @@ struct RunState {
   Real work() const;
 };
 
-/// Everything but the cuts as JSON, exact to the last bit, and back. Throws Error(checkpoint) if the text is not such.
+/// All but the cuts as JSON, exact to the last bit, and back. Throws Error(checkpoint) if the text is not such.
 std::string to_text(const RunState& state);
 RunState state_from_text(const std::string& text);
 

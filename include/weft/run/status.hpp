@@ -19,8 +19,8 @@ struct RunStatus {
   Real wall_seconds = 0;   ///< Since this start of the program.
   Real steps_per_second = 0, particle_steps_per_second = 0;
   std::optional<Real> remaining_seconds;  ///< None before the first step.
-  std::string reason;                     ///< Why the run failed.
-  int exit_code = 0;                      ///< Of a failed run.
+  std::optional<std::string> reason;      ///< Why the run failed.
+  std::optional<int> exit_code;           ///< Of a failed run.
 };
 
 /// Seconds without a sign of life after which a run counts as dead.
