@@ -34,7 +34,7 @@ constexpr Real most_mesh_drift = 0.5;
 /// No run takes so many steps; what wants more will not end.
 constexpr Real most_steps = 1e12;
 
-/// Fraction of the time an elastic wave takes over dx that an explicit step may last (docs/theory.md, Step size).
+/// Fraction of the time an elastic wave takes over dx that an explicit step may last (docs/theory/step.md, 4).
 Real wave_number(KernelKind kernel) {
   switch (kernel) {
     case KernelKind::linear:
