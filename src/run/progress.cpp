@@ -118,6 +118,7 @@ std::string closing_table(const Comm& comm, const Timers& timers, Real particle_
     text += "Advice: the work is spread unevenly; a smaller balance.every or fewer ranks would help.";
   else if (comm.size() > 1 && share_of({"exchange", "activate"}) > 0.3)
     text += "Advice: ranks spend much of their time talking; fewer ranks (or more threads for each) would do as well.";
+  else if (share_of({"solve"}) > 0.5) text += "Advice: nothing stands out; the solves set the pace.";
   else text += "Advice: nothing stands out; the particle work itself sets the pace.";
   return text;
 }
