@@ -34,7 +34,7 @@ class Analysis {
  public:
   virtual ~Analysis() = default;
 
-  /// What a run would be, in lines of text. Instead of all that follows.
+  /// A forecast of the run, in lines of text. Instead of all that follows.
   virtual std::string forecast() = 0;
 
   // --- In this order, before the first step -------------------------------------------------------------------------
@@ -43,7 +43,7 @@ class Analysis {
   virtual void resume(const CheckpointHeader& header, const std::filesystem::path& checkpoint) = 0;
   /// Starts the frames of an output folder, or cuts off those after the state that was resumed.
   virtual void open_frames(const std::filesystem::path& output, bool resumed) = 0;
-  /// What of a state that was resumed may fail. The failure of a step then ends the run.
+  /// Last preparations of a resumed state. Their failure is that of a step.
   virtual void get_ready() {}
 
   // --- Steps --------------------------------------------------------------------------------------------------------
@@ -63,7 +63,7 @@ class Analysis {
 
   // --- Checkpoints --------------------------------------------------------------------------------------------------
   virtual std::vector<CheckpointPart> tables() = 0;
-  /// What a checkpoint holds beside tables.
+  /// The rest of a checkpoint beside tables.
   virtual std::string state_text() const = 0;
   virtual std::vector<std::uint64_t> cuts() const = 0;
 

@@ -39,8 +39,7 @@ constexpr std::array<std::pair<const char*, const char*>, 8> materials{{
      "0.22"},
 }};
 
-// --- The machine
-// ------------------------------------------------------------------------------------------------------
+// --- The machine -----------------------------------------------------------------------------------------------------
 
 /// The best of a few tries of all ranks at once, as a rate of all of them. Collective.
 template <class F>
@@ -92,8 +91,7 @@ Real multiply_adds(const Comm& comm) {
   });
 }
 
-// --- The least that a phase must do
-// -------------------------------------------------------------------------------------
+// --- The least that a phase must do ----------------------------------------------------------------------------------
 
 struct Work {
   const char* phase;
@@ -114,7 +112,7 @@ std::array<Work, 4> least_work(KernelKind kernel, Real kept) {
   }};
 }
 
-/// What a law keeps of a point [byte].
+/// Memory that a law keeps for a point [byte].
 Real kept_of(Table& points) {
   Table known = Table::with<Id, Home, Position, Velocity, Affine, Mass>();
   Real bytes = 0;
@@ -158,7 +156,7 @@ Real worst_imbalance(const Comm& comm, std::vector<Real> points) {
   return worst;
 }
 
-/// What was sent between two looks at the counts, in `steps` steps. Collective.
+/// The messages between two looks at the counts, in `steps` steps. Collective.
 BenchExchange exchange_of(const Comm& comm, const Traffic& before, const Traffic& after, int steps,
                           const BlockMap& map) {
   const auto mean = [&](std::int64_t count) { return static_cast<Real>(comm.sum(count)) / comm.size(); };

@@ -164,7 +164,7 @@ void check_field_names(const Comm& comm, const Scene& scene) {
     Picture picture = body->picture();
     learn(picture.fields);
   }
-  // What bodies of other kinds have may be named: the default names it.
+  // Fields of bodies of other kinds may be named: the default names them.
   const auto other = make_continuum("", Chosen<FixedCorotated>{}, 1);
   Table observed = other->observe(0, 0);
   learn(observed);

@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/// What a row of the diagnostics is made of. Not owned.
+/// The sources of a row of the diagnostics. Not owned.
 struct DiagnosticsMoment {
   const Scene& scene;
   const RunState& state;

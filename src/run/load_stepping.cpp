@@ -154,7 +154,7 @@ void LoadStepping::open_frames(const std::filesystem::path& output, bool resumed
   output_ = output;
   frames_.emplace(comm_, output / "frames", scene_->deck.output.double_precision,
                   resumed ? std::optional(state_.next_frame - 1) : std::nullopt);
-  // What came after this state goes now, not with the next frame, which may never be written.
+  // Later frames go now, not with the next frame, which may never be written.
   for (const auto& body : scene_->bodies) frames_->of(body->name());
 }
 

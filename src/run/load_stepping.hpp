@@ -13,7 +13,7 @@
 
 namespace weft {
 
-/// Where an analysis is on its way, besides the state of its bodies. All of it goes into a checkpoint.
+/// The state of an analysis besides its bodies. All of it goes into a checkpoint.
 struct PathState : RunClock {
   Real last_time = 0;         ///< Length of the last step [s].
   Real dt = 0;                ///< Of the next step in time [s].
@@ -21,7 +21,7 @@ struct PathState : RunClock {
   Real length = 0;            ///< Of the next step along the arc.
 };
 
-/// What a row of load_displacement.csv is made of. Not owned.
+/// The sources of a row of load_displacement.csv. Not owned.
 struct LoadMoment {
   const PathState& state;
   const EquilibriumReport& last_step;

@@ -31,7 +31,7 @@ std::vector<ColumnView> chosen_state(const Scene& scene, Table& points) {
   fields.insert(fields.begin(), points.column(Id::label.name));
   return fields;
 }
-/// What the deck asks for of what a body computes from its state. For as long as the body lives.
+/// The fields computed from the state of a body that the deck asks for. Valid as long as the body lives.
 ComputedFields chosen_computed(const Scene& scene, const Body& body) {
   Table observed = body.observe(0, 0);
   return {chosen_fields(scene, observed),
@@ -88,7 +88,7 @@ Recorder::Recorder(const Comm& comm, const std::filesystem::path& output, const 
       frames_(comm, output / "frames", double_precision_, resumed ? std::optional(state.next_frame - 1) : std::nullopt),
       view_(view_of(comm, scene)) {
   if (!resumed) return;
-  // What came after this state goes now, not with the next frame, which may never be written.
+  // Later frames go now, not with the next frame, which may never be written.
   for (const auto& body : scene.bodies) frames_.of(series_of(*body));
   for (const Wall& wall : scene.walls) frames_.of(series_of(wall));
   if (scene.deck.output.grid) frames_.of(series_of_grid);

@@ -54,7 +54,7 @@ class Recorder {
   std::filesystem::path crash_folder_;
   bool double_precision_;
   Frames frames_;
-  Box view_;  ///< What pictures of unbounded colliders cover.
+  Box view_;  ///< Pictures of unbounded colliders end here.
 };
 
 /// Bytes of one frame of the whole scene. Collective.

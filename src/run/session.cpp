@@ -70,7 +70,7 @@ void Session::go() {
   }
 }
 
-/// Everything before the first step. What cannot be written here ends the run, whatever the deck says.
+/// Everything before the first step. A file that cannot be written here ends the run, whatever the deck says.
 void Session::start() {
   {
     const auto timing = timers_.measure("start");
@@ -123,7 +123,7 @@ void Session::one_step() {
   schedule_.step_ended();
 }
 
-/// There is no later try: what cannot be written now ends the run with an error, whatever the deck says.
+/// There is no later try: a file that cannot be written now ends the run, whatever the deck says.
 void Session::finish() {
   if (recorded_step_ != clock().step) record_row();
   else history_->flush();

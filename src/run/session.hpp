@@ -59,7 +59,7 @@ class Session {
   bool resumed_ = false;
   std::int64_t frame_shift_ = 0;  ///< Frame k is due at (k + shift) time.frame_interval.
   std::int64_t recorded_step_ = -1, checkpoint_step_ = -1;
-  std::set<std::string> failing_;  ///< What could not be written when it was last tried.
+  std::set<std::string> failing_;  ///< Files whose last write failed.
 };
 
 /// Where a run of this deck ends.

@@ -1,5 +1,5 @@
 #pragma once
-// What a user sees while a run goes on, and at its end.
+// The progress line of a run and the table at its end.
 
 #include "weft/base/timer.hpp"
 #include "weft/parallel/comm.hpp"
@@ -16,7 +16,7 @@ std::string as_clock(Real seconds);
 /// Resident memory of this process [byte].
 std::int64_t resident_bytes();
 
-/// What the last step was: dt and what limits it, iterations of a solve.
+/// A step in words: dt and what limits it, iterations of a solve.
 std::string in_words(const StepReport& last);
 
 /// One line on how far the run is: rewritten in place on a terminal, every 30 s otherwise.
@@ -47,7 +47,7 @@ class Progress {
   Real particle_steps_ = 0;
 };
 
-/// What the wall time of steps is spent on, by the names of Timers.
+/// Phases of steps, by the names of Timers.
 inline constexpr std::array step_phases{"scatter", "law",      "gather",   "elements", "grid", "solve",   "accept",
                                         "sort",    "exchange", "activate", "size",     "edit", "balance", "record"};
 

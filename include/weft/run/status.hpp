@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/// What a run says of itself in run.json: when it starts, every few seconds while it goes on, and when it ends.
+/// The content of run.json: written when a run starts, every few seconds while it goes on, and when it ends.
 struct RunStatus {
   std::string state;  ///< "running", "finished", "stopped" or "failed"; from outside also "dead".
   std::string title;
@@ -48,7 +48,7 @@ struct Outlook {
 /// sign of life for heartbeat_limit, is "dead". Throws Error(file_system) if the folder holds no run.
 Outlook look_at_run(const std::filesystem::path& folder);
 
-/// What `weft status` ends with, for scripts.
+/// Exit codes of `weft status`, for scripts.
 enum class StatusCode : int {
   finished = 0,
   resumable = 10,  ///< Stopped or dead: `--resume auto` goes on.
