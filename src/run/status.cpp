@@ -10,12 +10,28 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "run/declared.hpp"
 #include "weft/base/check.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/files.hpp"
 #include "weft/run/progress.hpp"
 
 namespace weft {
+
+template <>
+inline constexpr auto members<RunStatus> =
+    std::tuple{Member{"state", "", &RunStatus::state},
+               Member{"title", "", &RunStatus::title},
+               Member{"step", "", &RunStatus::step},
+               Member{"time", "s", &RunStatus::time},
+               Member{"end", "s", &RunStatus::end},
+               Member{"wall_seconds", "s", &RunStatus::wall_seconds},
+               Member{"steps_per_second", "1/s", &RunStatus::steps_per_second},
+               Member{"particle_steps_per_second", "1/s", &RunStatus::particle_steps_per_second},
+               Member{"remaining_seconds", "s", &RunStatus::remaining_seconds},
+               Member{"reason", "", &RunStatus::reason},
+               Member{"exit_code", "", &RunStatus::exit_code}};
+
 namespace {
 
 using nlohmann::json;
@@ -25,37 +41,6 @@ std::string host_name() {
   char name[256] = "";
   gethostname(name, sizeof name - 1);
   return name;
-}
-
-json as_json(const RunStatus& status) {
-  json j{{"state", status.state},
-         {"title", status.title},
-         {"step", status.step},
-         {"time", status.time},
-         {"end", status.end},
-         {"wall_seconds", status.wall_seconds},
-         {"steps_per_second", status.steps_per_second},
-         {"particle_steps_per_second", status.particle_steps_per_second},
-         {"remaining_seconds", nullptr}};
-  if (status.remaining_seconds) j["remaining_seconds"] = *status.remaining_seconds;
-  if (status.state == "failed") j["reason"] = status.reason, j["exit_code"] = status.exit_code;
-  return j;
-}
-
-RunStatus status_from(const json& j) {
-  RunStatus status;
-  status.state = j.at("state");
-  status.title = j.at("title");
-  status.step = j.at("step");
-  status.time = j.at("time");
-  status.end = j.at("end");
-  status.wall_seconds = j.at("wall_seconds");
-  status.steps_per_second = j.at("steps_per_second");
-  status.particle_steps_per_second = j.at("particle_steps_per_second");
-  if (!j.at("remaining_seconds").is_null()) status.remaining_seconds = j.at("remaining_seconds").get<Real>();
-  status.reason = j.value("reason", "");
-  status.exit_code = j.value("exit_code", 0);
-  return status;
 }
 
 /// True for a process that has ended and whose parent has not asked for its exit code yet ("zombie"). Where nobody
@@ -78,7 +63,7 @@ json outlook_json(const Outlook& outlook) {
   json j = as_json(outlook.status);
   j["heartbeat_age"] = outlook.heartbeat_age;
   j["checkpoint"] = outlook.checkpoint ? json(outlook.checkpoint->string()) : json(nullptr);
-  j["checkpoint_step"] = outlook.checkpoint_step ? json(*outlook.checkpoint_step) : json(nullptr);
+  j["checkpoint_step"] = as_json(outlook.checkpoint_step);
   return j;
 }
 
@@ -100,7 +85,7 @@ Outlook look_at_run(const path& folder) {
   Outlook outlook;
   try {
     const json j = json::parse(read_text(file));
-    outlook.status = status_from(j);
+    from_json_to(j, outlook.status);
     const auto written = std::filesystem::last_write_time(file);
     outlook.heartbeat_age =
         std::chrono::duration<Real>(std::filesystem::file_time_type::clock::now() - written).count();
@@ -120,8 +105,8 @@ Outlook look_at_run(const path& folder) {
 
 std::string Outlook::text() const {
   std::string text = fmt::format("{:<12}{}\n", "state", status.state);
-  if (!status.reason.empty())
-    text += fmt::format("{:<12}{} (exit code {})\n", "reason", status.reason, status.exit_code);
+  if (status.reason)
+    text += fmt::format("{:<12}{} (exit code {})\n", "reason", *status.reason, status.exit_code.value_or(0));
   text += fmt::format("{:<12}{}\n{:<12}{:.6g} of {:.6g} s\n", "step", status.step, "time", status.time, status.end);
   text += fmt::format("{:<12}{}\n", "checkpoint", checkpoint ? checkpoint->string() : "none");
   text += fmt::format("{:<12}{:.3g} steps/s, {:.2f} M particle steps/s\n", "rate", status.steps_per_second,

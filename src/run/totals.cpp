@@ -38,7 +38,7 @@ Vector3<Pack> inertia_of(const TransferSettings& transfer, const Vector3<Pack>& 
   return D;
 }
 
-/// What the points of some rows add.
+/// The sums of the points of some rows.
 PackedSums sums_of(const Scene& scene, const Table& points, const PackRows& rows) {
   const Pack m = without_idle(load(points.get<Mass>(), rows), rows);
   const Vector3<Pack> x = load(points.get<Position>(), rows), v = load(points.get<Velocity>(), rows);

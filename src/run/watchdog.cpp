@@ -22,7 +22,7 @@ namespace {
 
 /// How often the watchdog looks, as a part of its patience.
 constexpr Real looks = 20;
-/// What a thread gets to write down its stack, and all ranks to print theirs before the first of them ends [s].
+/// Time for a thread to write down its stack, and for all ranks to print theirs before the first of them ends [s].
 constexpr int seconds_for_a_stack = 1, seconds_for_others = 3, seconds_for_all = 60;
 constexpr int most_frames = 64;
 

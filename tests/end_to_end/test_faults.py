@@ -21,6 +21,7 @@ from program import (FULL, JELLIES, WEFT, Case, checkpoints, command, environmen
                      physics, run_json, step_of, wait_until, weft)
 
 FAILING_DISK = str(pathlib.Path(WEFT).parent.parent / "tests" / "libfailing_disk.so")
+HINGED_ROOF = pathlib.Path(__file__).resolve().parents[2] / "decks" / "hinged_roof.yaml"  # a static analysis
 FIGURES = {}  # what was counted, printed at the end
 
 
@@ -121,6 +122,16 @@ class FailingDisk(Case):
         self.assertIn("on_io_error: continue", said)
         self.assertIn("can be written again", said)
         self.assertEqual(said.count("goes on without diagnostics.csv"), 1, said)
+
+    def test_a_static_analysis_goes_on_past_failures_too(self):
+        self.jellies, self.how = HINGED_ROOF, ["--set", "loading.max_steps=6"]
+        (of_root, _), unbroken = self.calls_of_a_run()
+        output = self.folder / "disturbed"
+        code, said, failed = self.run_on(output, first=of_root // 2, calls=3, policy="continue")
+        self.assertTrue(failed)
+        self.assertEqual(code, 0, said)
+        self.assertIn("on_io_error: continue", said)
+        self.assertEqual([row["step"] for row in history(output)], [row["step"] for row in history(unbroken)])
 
     def test_a_full_file_system_stops_the_run_and_leaves_whole_checkpoints(self):
         for number, kilobytes in enumerate((400, 500, 700, 900, 1100) if FULL else (700,)):

@@ -113,6 +113,17 @@ class Body : public PointSet {
   Table observe() const { return observe(0, points().owned()); }
   virtual Picture picture() const { return {}; }
 
+  // --- Of a mesh; nothing without one -------------------------------------------------------------------------------
+  /// Where handles can take hold of it at rest, in words; before it is dealt out. Collective.
+  virtual std::string sites_in_words(const Comm&) const { return ""; }
+  /// How many vertices the grips of a list have (MeshBody::watch), on all ranks. Collective.
+  virtual std::int64_t vertices_in(const Comm&, std::size_t list) const {
+    static_cast<void>(list);
+    return 0;
+  }
+  /// Memory of this rank besides the tables [bytes].
+  virtual std::size_t bytes_of_mesh() const { return 0; }
+
  private:
   std::string name_;
 };

@@ -11,7 +11,7 @@ namespace weft {
 /// whole one. Collective.
 std::optional<std::filesystem::path> checkpoint_to_resume(const Comm& comm, const RunOptions& options);
 
-/// What becomes of a run in the output folder; the root alone knows, and the others are told to refuse. Collective.
+/// The fate of a run in the output folder; the root alone knows, and the others are told to refuse. Collective.
 ExistingRun existing_run(const Comm& comm, const RunOptions& options, bool resumed);
 
 /// Throws Error(checkpoint) if the deck is not the one of the checkpoint but for what may change when a run is resumed.
