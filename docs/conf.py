@@ -8,7 +8,8 @@ project = "Weft"
 author = "the Weft developers"
 extensions = ["myst_parser"]
 root_doc = "docs/index"
-include_patterns = ["docs/*.md", "tests/verification/*/README.md", "tests/benchmarks/README.md", "CHANGELOG.md"]
+include_patterns = ["docs/*.md", "docs/theory/*.md", "tests/verification/*/README.md", "tests/benchmarks/*.md",
+                    "CHANGELOG.md"]
 exclude_patterns = ["build*", "out"]
 myst_heading_anchors = 4  # links to headings are checked
 nitpicky = True

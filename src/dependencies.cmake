@@ -6,6 +6,8 @@ find_package(MPI 3.1 REQUIRED COMPONENTS C CXX)
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(PETSC REQUIRED IMPORTED_TARGET PETSc>=3.18)
+# The flags that Debian built it with are not ours; files with other macros could not share precompiled headers.
+set_target_properties(PkgConfig::PETSC PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
 # Weft uses only what every HDF5 has, but a process must not hold two: PETSc stands on the parallel one.
 set(HDF5_PREFER_PARALLEL ON)

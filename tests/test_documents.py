@@ -57,7 +57,7 @@ class Documents(unittest.TestCase):
         jsonschema.Draft7Validator(schema).validate(deck)
 
     def test_every_link_leads_somewhere(self):
-        for page in [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").glob("*.md")]:
+        for page in [ROOT / "README.md", ROOT / "CHANGELOG.md", *(ROOT / "docs").rglob("*.md")]:
             for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
                 if not target.startswith("http"):
                     with self.subTest(f"{page.name}: {target}"):

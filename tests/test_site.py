@@ -43,8 +43,8 @@ class Site(unittest.TestCase):
 
     def test_it_builds_without_a_warning_and_holds_every_page(self):
         self.assertEqual(self.build.returncode, 0, self.build.stderr)
-        for page in (ROOT / "docs").glob("*.md"):
-            self.assertIn(self.folder / "docs" / f"{page.stem}.html", self.pages)
+        for page in (ROOT / "docs").rglob("*.md"):
+            self.assertIn(self.folder / page.relative_to(ROOT).with_suffix(".html"), self.pages)
 
     def test_every_link_leads_to_a_page_and_a_place_on_it(self):
         count = 0

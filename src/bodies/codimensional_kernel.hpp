@@ -117,7 +117,7 @@ void CodimensionalElements<K>::respond(std::span<const Vec3> x, std::span<const 
       const auto response =
           director_response<typename K::Contact, K::tangents>(K::contact(constants_), F, directors_[q], H[q], in_loop);
       stress_[e] += V * response.P;
-      A[q] = V * response.A;  // [docs/theory.md, (10.2)]
+      A[q] = V * response.A;  // [docs/theory/sheets.md, (10.2)]
     }
   }
   add_corner_forces(f);

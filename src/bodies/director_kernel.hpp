@@ -23,7 +23,7 @@ struct DirectorResponse {
 };
 
 /// With flow in the loop the stress is that of the slipped directors, in the places after the motion:
-/// A = P_N N'^T (I + H)^{-T} [docs/theory.md, (12.10)].
+/// A = P_N N'^T (I + H)^{-T} [docs/theory/implicit.md, (12.10)].
 template <class Contact, int tangents>
 DirectorResponse<tangents> director_response(const typename Contact::Constants& k,
                                              const Eigen::Matrix<Real, 3, tangents>& F,

@@ -218,7 +218,7 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     limit.mesh_speed = speeds.along;
     limit.frequency = speeds.frequency;
     if (!bends()) return limit;
-    // Row sums of the stiffness of all bending stencils over the masses of vertices (theory, 10.6).
+    // Row sums of the stiffness of all bending stencils over the masses of vertices (docs/theory/sheets.md, 10.6).
     const auto springs = points_.template get<BendingSprings>();
     const auto mass = std::as_const(points_).template get<Mass>();
     std::fill(springs.begin(), springs.end(), 0.0);

@@ -26,7 +26,7 @@ struct FaceRule {
   }
 };
 
-/// Tangents and second derivatives of a surface in columns: a1, a2, a11, a12, a22. [docs/theory.md, 9.1]
+/// Tangents and second derivatives of a surface in columns: a1, a2, a11, a12, a22. [docs/theory/shells.md, 9.1]
 template <class T>
 using SurfaceJet = Eigen::Matrix<T, 3, 5>;
 
@@ -94,7 +94,7 @@ Symmetric2<T> components(const Matrix2<T>& M) {
 }
 
 /// Metric of the lamina at height xi along the normal, g = a - 2 xi b + xi^2 c with c = b a^{-1} b, as a function of
-/// the forms. [docs/theory.md, (9.2)]
+/// the forms. [docs/theory/shells.md, (9.2)]
 template <class T>
 struct LaminaMetric {
   Matrix2<T> inverse, X;  ///< a^{-1}, and a^{-1} b.
@@ -202,7 +202,7 @@ void add_laminae(const Laws& law, std::span<const Lamina> laminae, const Elastic
   if (second) sum.hessian += metric.c_second(p2);
 }
 
-/// Derivative of an energy of the forms by the jet, from its derivative w by the forms. [docs/theory.md, (9.8)]
+/// Derivative of an energy of the forms by the jet, from its derivative w by the forms. [docs/theory/shells.md, (9.8)]
 template <class T>
 SurfaceJet<T> jet_gradient(const SurfaceJet<T>& q, const SurfacePoint<T>& at, const Forms<T>& w) {
   const Vector3<T> curved = w[3] * q.col(2) + w[4] * q.col(4) + w[5] * q.col(3);  // sum w_b^{ab} a_ab
@@ -215,8 +215,8 @@ SurfaceJet<T> jet_gradient(const SurfaceJet<T>& q, const SurfacePoint<T>& at, co
   return G;
 }
 
-/// Second derivative by the jet (columns of the jet one after another) of an energy of the forms. [docs/theory.md,
-/// (9.9)]
+/// Second derivative by the jet (columns of the jet one after another) of an energy of the forms.
+/// [docs/theory/shells.md, (9.9)]
 inline JetHessian jet_hessian(const SurfaceJet<Real>& q, const SurfacePoint<Real>& at, const FormsEnergy& w) {
   const Vec3 &n = at.n, a1 = q.col(0), a2 = q.col(1);
   // Rows of S: derivative of each form by the jet.

@@ -78,7 +78,7 @@ Curves read_obj_lines(const std::string& name, std::string_view bytes) {
         const std::int64_t given = words.integer(word);
         const auto count = static_cast<std::int64_t>(points.size());
         if (given == 0) words.fail_at(word, "points are counted from 1, found 0");
-        if (given > most_items) words.fail_at(word, "the number {} is out of range", quoted(word.text));
+        if (given > most_items) words.fail_at(word, "the number {} is out of range", in_quotes(word.text));
         if (given < -count)
           words.fail_at(word, "this counts {} points back, but there are only {} so far", -given, count);
         const std::int64_t index = given > 0 ? given : count + 1 + given;
@@ -91,7 +91,7 @@ Curves read_obj_lines(const std::string& name, std::string_view bytes) {
       constexpr std::array others = {"vt", "vn", "vp",     "f",      "o",      "g",      "s",  "mg",
                                      "p",  "t",  "usemtl", "mtllib", "usemap", "maplib", "lod"};
       if (std::find(others.begin(), others.end(), keyword.text) == others.end())
-        words.fail_at(keyword, "unknown keyword {}", quoted(keyword.text));
+        words.fail_at(keyword, "unknown keyword {}", in_quotes(keyword.text));
     }
   }
   if (largest > static_cast<std::int64_t>(points.size()))
@@ -177,7 +177,7 @@ Curves read_bcc(const std::string& name, std::string_view bytes) {
   if (bytes[3] != '\x44') fail(name + ": only integers and reals of four bytes can be read (0x44 in byte 3)");
   const std::string_view type = bytes.substr(4, 2);
   if (type != "C0" && type != "PL")
-    fail(fmt::format("{}: curves of type {} cannot be read: expected `C0` or `PL`", name, quoted(type)));
+    fail(fmt::format("{}: curves of type {} cannot be read: expected `C0` or `PL`", name, in_quotes(type)));
   if (bytes[6] != 3) fail(fmt::format("{}: curves of {} dimensions cannot be read: expected 3", name, int{bytes[6]}));
   Binary numbers(name, bytes.substr(8), 8, false);
   const auto count = numbers.take<std::uint64_t>(), points = numbers.take<std::uint64_t>();

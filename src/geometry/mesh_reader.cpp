@@ -63,7 +63,7 @@ class ObjReader {
     else if (keyword.text == "vn") read_numbers(normals_, 3, 3);
     else if (keyword.text == "f") read_face();
     else if (keyword.text == "p") read_points_of_group();
-    else if (!without_surface(keyword.text)) words_.fail_at(keyword, "unknown keyword {}", quoted(keyword.text));
+    else if (!without_surface(keyword.text)) words_.fail_at(keyword, "unknown keyword {}", in_quotes(keyword.text));
   }
 
   /// Names, smoothing, materials, lines, crease tags: they do not change the surface.
@@ -135,7 +135,7 @@ class ObjReader {
     std::size_t used = 0, begin = 0;
     for (std::size_t end = 0; end <= word.text.size(); ++end) {
       if (end < word.text.size() && word.text[end] != '/') continue;
-      if (used == 3) words_.fail_at(word, "expected point/texture/normal, found {}", quoted(word.text));
+      if (used == 3) words_.fail_at(word, "expected point/texture/normal, found {}", in_quotes(word.text));
       parts[used++] = {word.text.substr(begin, end - begin), word.line, word.column + static_cast<std::int64_t>(begin)};
       begin = end + 1;
     }
@@ -149,9 +149,9 @@ class ObjReader {
   std::int64_t resolve(ObjItems& items, const Word& word) {
     const std::int64_t given = words_.integer(word);
     if (given == 0) words_.fail_at(word, "{} are counted from 1, found 0", items.what);
-    if (given > most_items) words_.fail_at(word, "the number {} is out of range", quoted(word.text));
+    if (given > most_items) words_.fail_at(word, "the number {} is out of range", in_quotes(word.text));
     if (given < -items.count)
-      words_.fail_at(word, "this counts {} {} back, but there are only {} so far", quoted(word.text), items.what,
+      words_.fail_at(word, "this counts {} {} back, but there are only {} so far", in_quotes(word.text), items.what,
                      items.count);
     const std::int64_t index = given > 0 ? given : items.count + 1 + given;
     if (index > items.largest) {
@@ -237,7 +237,7 @@ SurfaceMesh read_text_stl(const std::string& name, std::string_view bytes) {
   Welder welder(name);
   const auto expect = [&](const char* keyword) {
     const Word& word = words.take_from_any_line(keyword);
-    if (lower_case(word.text) != keyword) words.fail_at(word, "expected `{}`, found {}", keyword, quoted(word.text));
+    if (lower_case(word.text) != keyword) words.fail_at(word, "expected `{}`, found {}", keyword, in_quotes(word.text));
   };
   const auto vector = [&] {
     Vec3 v;
@@ -251,7 +251,7 @@ SurfaceMesh read_text_stl(const std::string& name, std::string_view bytes) {
       const Word& word = words.take_from_any_line("`facet` or `endsolid`");
       if (lower_case(word.text) == "endsolid") break;
       if (lower_case(word.text) != "facet")
-        words.fail_at(word, "expected `facet` or `endsolid`, found {}", quoted(word.text));
+        words.fail_at(word, "expected `facet` or `endsolid`, found {}", in_quotes(word.text));
       expect("normal");
       vector();
       expect("outer");
@@ -374,7 +374,7 @@ class PlyReader {
     if (format_ == Format::text) {
       for (const PlyElement& element : elements_) read_rows(element, [&](auto& row) { read_text_row(element, row); });
       if (words_.next_line())
-        words_.fail_at(words_.line()[0], "expected the end of the file, found {}", quoted(words_.line()[0].text));
+        words_.fail_at(words_.line()[0], "expected the end of the file, found {}", in_quotes(words_.line()[0].text));
     } else {
       Binary numbers(name_, words_.rest(), words_.offset(), format_ == Format::big_endian);
       for (const PlyElement& element : elements_)
@@ -407,7 +407,7 @@ class PlyReader {
 
   void read_header() {
     const Word magic = header_line("`ply`");
-    if (magic.text != "ply") words_.fail_at(magic, "expected `ply`, found {}", quoted(magic.text));
+    if (magic.text != "ply") words_.fail_at(magic, "expected `ply`, found {}", in_quotes(magic.text));
     words_.expect_end_of_line();
     read_format();
     for (;;) {
@@ -416,7 +416,7 @@ class PlyReader {
       if (keyword.text == "element") read_element();
       else if (keyword.text == "property") read_property(keyword);
       else if (keyword.text != "end_header")
-        words_.fail_at(keyword, "expected element, property, comment or end_header, found {}", quoted(keyword.text));
+        words_.fail_at(keyword, "expected element, property, comment or end_header, found {}", in_quotes(keyword.text));
       words_.expect_end_of_line();
       if (keyword.text == "end_header") break;
     }
@@ -426,34 +426,34 @@ class PlyReader {
   void read_format() {
     Word keyword = header_line("`format`");
     while (keyword.text == "comment" || keyword.text == "obj_info") keyword = header_line("`format`");
-    if (keyword.text != "format") words_.fail_at(keyword, "expected `format`, found {}", quoted(keyword.text));
+    if (keyword.text != "format") words_.fail_at(keyword, "expected `format`, found {}", in_quotes(keyword.text));
     const Word& format = words_.take("a format");
     if (format.text == "ascii") format_ = Format::text;
     else if (format.text == "binary_little_endian") format_ = Format::little_endian;
     else if (format.text == "binary_big_endian") format_ = Format::big_endian;
     else
       words_.fail_at(format, "expected ascii, binary_little_endian or binary_big_endian, found {}",
-                     quoted(format.text));
+                     in_quotes(format.text));
     const Word& version = words_.take("the version 1.0");
-    if (version.text != "1.0") words_.fail_at(version, "expected the version 1.0, found {}", quoted(version.text));
+    if (version.text != "1.0") words_.fail_at(version, "expected the version 1.0, found {}", in_quotes(version.text));
     words_.expect_end_of_line();
   }
 
   void read_element() {
     const Word& name = words_.take("the name of an element");
     for (const PlyElement& element : elements_)
-      if (element.name == name.text) words_.fail_at(name, "the element {} is given twice", quoted(name.text));
+      if (element.name == name.text) words_.fail_at(name, "the element {} is given twice", in_quotes(name.text));
     const Word& count = words_.take("the number of rows");
     elements_.push_back({std::string(name.text), words_.integer(count), count, {}});
     if (elements_.back().count < 0 || elements_.back().count > most_items)
-      words_.fail_at(count, "expected a number of rows from 0 to {}, found {}", most_items, quoted(count.text));
+      words_.fail_at(count, "expected a number of rows from 0 to {}, found {}", most_items, in_quotes(count.text));
   }
 
   PlyType read_type() {
     const Word& word = words_.take("a type");
     for (const auto& [name, type] : ply_type_names)
       if (name == word.text) return type;
-    words_.fail_at(word, "expected a type such as float, int or uchar, found {}", quoted(word.text));
+    words_.fail_at(word, "expected a type such as float, int or uchar, found {}", in_quotes(word.text));
   }
 
   void read_property(const Word& keyword) {
@@ -471,7 +471,7 @@ class PlyReader {
     const Word& name = words_.take("the name of a property");
     property.name = name.text;
     if (elements_.back().find(name.text) >= 0)
-      words_.fail_at(name, "the property {} is given twice", quoted(name.text));
+      words_.fail_at(name, "the property {} is given twice", in_quotes(name.text));
     elements_.back().properties.push_back(property);
   }
 
@@ -483,7 +483,7 @@ class PlyReader {
       std::size_t row = 0;
       for (const PlyProperty& property : element.properties)
         row += format_ == Format::text ? 2 : size_of(property.length_type.value_or(property.type));
-      if (row == 0) words_.fail_at(element.place, "the element {} has no properties", quoted(element.name));
+      if (row == 0) words_.fail_at(element.place, "the element {} has no properties", in_quotes(element.name));
       least_bytes += row * static_cast<std::size_t>(element.count);
       if (element.name == "vertex") has_points = check_points(element);
       if (element.name == "face") has_faces = check_faces(element);
@@ -590,7 +590,7 @@ class PlyReader {
       return static_cast<Real>(value) >= static_cast<Real>(std::numeric_limits<T>::lowest()) &&
              static_cast<Real>(value) <= static_cast<Real>(std::numeric_limits<T>::max());
     });
-    if (!fits) words_.fail_at(word, "the number {} does not fit the type of its property", quoted(word.text));
+    if (!fits) words_.fail_at(word, "the number {} does not fit the type of its property", in_quotes(word.text));
     return static_cast<Real>(value);
   }
 

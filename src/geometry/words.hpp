@@ -27,7 +27,7 @@ inline constexpr std::int64_t most_items = std::numeric_limits<std::int32_t>::ma
 [[noreturn]] inline void fail(const std::string& text) { throw Error(ExitCode::geometry, text); }
 
 /// The user's own text in a message: short and printable.
-inline std::string quoted(std::string_view text) {
+inline std::string in_quotes(std::string_view text) {
   std::string shown = "`";
   for (const char c : text.substr(0, 40)) shown += c >= ' ' && c <= '~' ? c : '?';
   return shown + (text.size() > 40 ? "...`" : "`");
@@ -78,7 +78,7 @@ class Words {
   }
   void expect_end_of_line() {
     if (next_ < words_.size())
-      fail_at(words_[next_], "expected the end of the line, found {}", quoted(words_[next_].text));
+      fail_at(words_[next_], "expected the end of the line, found {}", in_quotes(words_[next_].text));
   }
 
   /// The bytes after the current line.
@@ -96,19 +96,19 @@ class Words {
     if (digits.starts_with('+') && !digits.starts_with("+-")) digits.remove_prefix(1);
     Real value = 0;
     const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-    if (error == std::errc::result_out_of_range) fail_at(word, "the number {} is out of range", quoted(word.text));
+    if (error == std::errc::result_out_of_range) fail_at(word, "the number {} is out of range", in_quotes(word.text));
     if (error != std::errc() || end != digits.data() + digits.size())
-      fail_at(word, "expected a number, found {}", quoted(word.text));
-    if (!std::isfinite(value)) fail_at(word, "expected a finite number, found {}", quoted(word.text));
+      fail_at(word, "expected a number, found {}", in_quotes(word.text));
+    if (!std::isfinite(value)) fail_at(word, "expected a finite number, found {}", in_quotes(word.text));
     return value;
   }
 
   std::int64_t integer(const Word& word) const {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(word.text.data(), word.text.data() + word.text.size(), value);
-    if (error == std::errc::result_out_of_range) fail_at(word, "the number {} is out of range", quoted(word.text));
+    if (error == std::errc::result_out_of_range) fail_at(word, "the number {} is out of range", in_quotes(word.text));
     if (error != std::errc() || end != word.text.data() + word.text.size())
-      fail_at(word, "expected a whole number, found {}", quoted(word.text));
+      fail_at(word, "expected a whole number, found {}", in_quotes(word.text));
     return value;
   }
 

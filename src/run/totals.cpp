@@ -19,7 +19,8 @@ struct PackedSums {
   }
 };
 
-/// The angular momentum that points carry in their affine velocity: m eps(C D), D = dx^2 inertia [docs/theory.md, 2].
+/// The angular momentum that points carry in their affine velocity: m eps(C D), D = dx^2 inertia
+/// [docs/theory/transfer.md, 2].
 Vector3<Pack> own_rotation(const Pack& mass, const Matrix3<Pack>& C, const Vector3<Pack>& D) {
   const auto M = [&](int i, int j) -> Pack { return mass * C(i, j) * D[j]; };
   return {M(2, 1) - M(1, 2), M(0, 2) - M(2, 0), M(1, 0) - M(0, 1)};

@@ -16,7 +16,7 @@ namespace weft {
 namespace {
 
 /// Nodes lighter than this fraction of the lightest point's share are held back with the linear kernel, whose forces on
-/// nearly empty nodes have no bound (docs/theory.md, Step size).
+/// nearly empty nodes have no bound (docs/theory/step.md, 4).
 constexpr Real light_fraction = 0.01;
 
 const std::string& name_of(const BodyDeck& body) {

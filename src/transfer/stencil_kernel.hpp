@@ -16,7 +16,7 @@
 // found for packs as well, so that a node takes one multiply-add.
 //
 // A quadratic kernel has 27 nodes. Scatter takes 46 multiplications or multiply-adds of registers and 26 additions,
-// gather 42 and 25; a core does two of either a cycle. [docs/performance.md]
+// gather 42 and 25; a core does two of either a cycle. [tests/benchmarks/DIARY.md]
 
 #include <ranges>
 

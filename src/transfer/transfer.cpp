@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-/// C = (1 - nu) C~ + nu rigid(C~)  [docs/theory.md (2.5)].
+/// C = (1 - nu) C~ + nu rigid(C~)  [docs/theory/transfer.md (2.5)].
 Mat3 damped(const Mat3& C, Real nu, const Vec3& inertia) { return (1 - nu) * C + nu * rigid_part(C, inertia); }
 
 using MatricesOfChunk = std::array<Mat3, most_rows_in_chunk>;

@@ -301,7 +301,7 @@ class BareStep {
     const auto settled = L::settle(material_.k, s.q, Matrix3<Pack>(growth * L::deformation(s.kept)), dt_);
     s.kept = settled.elastic;
     s.q = settled.q;
-    // With the offset d of a node it receives w (m (v + C d) - dt V0 tau d / D). [docs/theory.md, 2]
+    // With the offset d of a node it receives w (m (v + C d) - dt V0 tau d / D). [docs/theory/transfer.md, 2]
     const Pack pull = Pack(-dt_ * per_tilt / material_.density) * s.mass;
     shares.tilt = Pack(s.mass * dx) * C + pull * L::kirchhoff(material_.k, settled.q, settled.elastic);
     shares.momentum = s.mass * v;

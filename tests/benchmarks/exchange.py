@@ -6,7 +6,7 @@
 
 Weak scaling: the grid is chosen so that every rank holds about --blocks blocks of 4x4x4 nodes. Counts do not depend on the
 machine or on how busy it is, so ranks may be many more than cores; only one particle is put into a cell, since what is
-exchanged for nodes does not depend on it. See docs/performance.md, Exchange.
+exchanged for nodes does not depend on it. See DIARY.md, Exchange.
 """
 import argparse
 import json

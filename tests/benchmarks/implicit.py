@@ -3,7 +3,7 @@
 
     tests/benchmarks/implicit.py path/to/weft [--decks hanging_sheet clamped_strip] [--levels 0 1] [--kinds blocks direct]
 
-Prints for each run what docs/performance.md (Implicit steps) has of it. Times are processor seconds of one core without the
+Prints for each run what DIARY.md (Implicit steps) has of it. Times are processor seconds of one core without the
 start of the program, so that a busy machine falsifies them little; numbers of iterations are exact.
 """
 import argparse

@@ -35,7 +35,7 @@ class Scene:
         self.ranks = self.random.choice([1, 1, 1, 2, 2, 3, 4, 7])
         self.threads = self.random.choice([1, 2])
 
-    # docs/theory.md, sections 2 and 10, says why not everything keeps to round-off.
+    # docs/theory/transfer.md, 2, and sheets.md, 10.8, say why not everything keeps to round-off.
 
     def lost_momentum(self):
         return 1e-4 if self.deck["transfer"]["kernel"] == "linear" else 1e-12

@@ -16,7 +16,7 @@ namespace weft {
 /// there. With the outward edge normals t_k (as long as the edge l_k) of the triangle at rest, its curvature is
 ///   sum_k (theta_k - rest_k) / (2 area l_k) t_k t_k^T   [Grinspun et al. 2006]
 /// and its energy that of Kirchhoff's plate, a quadratic form of the angles. Edges without a neighbour fold freely.
-/// [docs/theory.md, 10.5]
+/// [docs/theory/sheets.md, 10.5]
 struct FoldedTriangle {
   static constexpr int corners = 6, neighbors = 3;
   std::array<std::int32_t, corners> rows;  ///< Its corners, and those beyond its edges; -1 where there is none.
@@ -26,7 +26,7 @@ struct FoldedTriangle {
 
 /// An inner vertex of a fiber, straight at rest: energy B/(2 l) |kb|^2 with the curvature binormal kb of its two
 /// segments [Bergou et al. 2008] and l half their length; continued linearly in the cosine of the turn beyond 160
-/// degrees, so that it stays finite. [docs/theory.md, 10.5]
+/// degrees, so that it stays finite. [docs/theory/sheets.md, 10.5]
 struct BentVertex {
   static constexpr int corners = 3, neighbors = 1;
   std::array<std::int32_t, corners> rows;  ///< The vertex is the middle one.

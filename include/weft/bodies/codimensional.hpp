@@ -78,7 +78,7 @@ struct ElementSpeeds {
   Real across = 0;  ///< Of the directors [m/s].
   Real along = 0;   ///< In the manifold [m/s]; where elements are coarser than the grid, `frequency` allows more.
   Real frequency =
-      0;  ///< Bound of the frequencies of the free mesh, element by element [rad/s]; docs/theory.md (10.14).
+      0;  ///< Bound of the frequencies of the free mesh, element by element [rad/s]; docs/theory/sheets.md (10.14).
 };
 
 /// The elements of a body on one rank. All spans over vertices have `rows` entries, those over points one for each
@@ -135,7 +135,7 @@ class CodimensionalElements {
   void commit(std::span<const Vec3> x, std::span<const Mat3> H);
 
   ElementSpeeds speeds(std::span<const Vec3> x) const;
-  /// Tangents and directors of a point side by side (docs/theory.md, 10.1).
+  /// Tangents and directors of a point side by side (docs/theory/sheets.md, 10.1).
   Mat3 deformation(std::size_t point, std::span<const Vec3> x) const;
 
  private:

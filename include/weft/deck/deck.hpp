@@ -43,7 +43,7 @@ struct TimeDeck {
 
 struct TransferDeck {
   KernelKind kernel;
-  Real rpic_damping;  ///< nu of docs/theory.md (2.5), in [0, 1].
+  Real rpic_damping;  ///< nu of docs/theory/transfer.md (2.5), in [0, 1].
 };
 
 /// Stiffness of an isotropic elastic law; the deck gives one complete pair of keys, flat in the material.
@@ -86,7 +86,7 @@ struct VonMisesDeck {
   Real hardening_modulus;  ///< d(uniaxial yield stress)/d(plastic strain) [Pa].
 };
 struct TaitDeck {
-  Real bulk_modulus;  ///< At rest density: K g of docs/theory.md, 5.7 [Pa].
+  Real bulk_modulus;  ///< At rest density: K g of docs/theory/laws.md, 5.7 [Pa].
   Real exponent;      ///< g [1].
   Real viscosity;     ///< Dynamic [Pa s].
 };

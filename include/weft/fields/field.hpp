@@ -64,7 +64,7 @@ struct Position : Field<Vec3> {
 struct Velocity : Field<Vec3> {
   static constexpr Label label{"velocity", "m/s"};
 };
-/// Velocity gradient seen by the point at its last gather, before any damping: C~ of docs/theory.md (2.4).
+/// Velocity gradient seen by the point at its last gather, before any damping: C~ of docs/theory/transfer.md (2.4).
 struct Affine : Field<Mat3> {
   static constexpr Label label{"velocity_gradient", "1/s"};
 };

@@ -41,13 +41,13 @@ std::vector<WallContact> contacts_during(std::span<const Wall> walls, Real time,
 
 /// Applies the walls, one after another as listed, to the owned nodes with mass. Adds to impulse[w] what the material
 /// gave to wall w on this rank [kg m/s]; returns the work of all walls on it [J]. time: to which the velocities belong,
-/// when walls are looked at; time_before: to which those before this step belong [s]. [docs/theory.md, Energy]
+/// when walls are looked at; time_before: to which those before this step belong [s]. [docs/theory/step.md, 3]
 Real apply_walls(std::span<const Wall> walls, Real time_before, Real time, Real dx, const BlockMap& map,
                  const NodeField& inertia, NodeField& velocity, std::span<Vec3> impulse);
 
 /// The projection on the changes of velocity that walls leave possible to a node at x with velocity v, walls being
 /// done: none at sticky walls, along the surface at others that the node does not leave. states: of the walls, when
-/// they are looked at. [docs/theory.md, 10.9]
+/// they are looked at. [docs/theory/handles.md, 10.9]
 Mat3 wall_projection(std::span<const Wall> walls, std::span<const RigidState> states, Real dx, const Vec3& x,
                      const Vec3& v);
 

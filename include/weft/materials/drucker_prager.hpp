@@ -16,7 +16,7 @@ struct VolumeGain : Field<Real> {
 };
 
 /// Cone |dev tau| + alpha (tr tau - 3 cohesion) <= 0 with non-associated, volume-preserving flow. [Klar 2016], with the
-/// volume correction of [Tampubolon 2017]; docs/theory.md, 5.4. Let e = log strain + owed/3 - c0, where
+/// volume correction of [Tampubolon 2017]; docs/theory/laws.md, 5.4. Let e = log strain + owed/3 - c0, where
 /// (3 lambda + 2 mu) c0 = cohesion makes e = 0 the tip, whose mean Kirchhoff stress is the cohesion, and
 /// slope = alpha (3 lambda + 2 mu) / (2 mu). Then
 /// - tr e >= 0 is separated: it goes to the tip, and the volume gained is remembered;

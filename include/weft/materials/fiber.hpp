@@ -16,8 +16,10 @@ namespace weft {
 ///   psi = k/2 (r - 1)^2 + gamma/2 |s|^2 + mu (e1^2 + e2^2) + lambda/2 (e1 + e2)^2
 /// per rest volume, e = log_strain of the singular values of M as a map of the plane across t, the second of which has
 /// the sign of det A. These are r11, (r12, r13) and the block [r22 r23; 0 r33] of A = Q R. [Jiang et al. 2017, 3.3.1;
-/// docs/theory.md, 10.4] A fiber crushed to a point has no direction: it then has energy along the fiber only.
-struct Fiber {
+/// docs/theory/sheets.md, 10.4] A fiber crushed to a point has no direction: it then has energy along the fiber only.
+/// A template, so that a file compiles only the functions that it uses.
+template <class = void>
+struct FiberOf {
   struct Constants {
     Real stretch;  ///< k [Pa].
     Real shear;    ///< gamma [Pa], 0: the sides slide freely.
@@ -247,10 +249,12 @@ struct Fiber {
     }
   };
 };
+using Fiber = FiberOf<>;
 
 /// What is left of the law of a fiber that touches nothing: psi = k/2 (r - 1)^2 of its tangent d, r = |d|. A law of
 /// segments, with the functions of a law of sheets.
-struct FreeFiber {
+template <class = void>
+struct FreeFiberOf {
   using Constants = Fiber::Constants;
   static Real energy(const Constants& k, const Vec3& d) {
     const Real stretched = d.norm() - 1;
@@ -274,5 +278,6 @@ struct FreeFiber {
     return k.stretch * (along + turning * (dd - along));
   }
 };
+using FreeFiber = FreeFiberOf<>;
 
 }  // namespace weft

@@ -49,7 +49,7 @@ struct KeepsLeftStretch {
   }
 };
 
-/// psi = mu |F - R|^2 + lambda/2 (J - 1)^2 with R the polar rotation of F. [Stomakhin 2012; docs/theory.md, 5.1]
+/// psi = mu |F - R|^2 + lambda/2 (J - 1)^2 with R the polar rotation of F. [Stomakhin 2012; docs/theory/laws.md, 5.1]
 struct FixedCorotated : NeverYields, Inviscid, KeepsLeftStretch {
   static constexpr std::string_view name = "fixed_corotated";
   struct Constants {

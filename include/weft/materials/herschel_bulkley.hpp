@@ -33,8 +33,8 @@ T flow_fraction(const T& ln_A, Real n) {
 /// bbar. With s = |mu dev bbar| and y = sqrt(2/3) yield_stress, flow during dt relaxes the trial s_tr > y to the root
 /// of
 ///   s - s_tr + 2 mu (tr bbar / 3) dt ((s - y) / consistency)^{1/flow_index} = 0;
-/// volume is kept. [Yue 2015; docs/theory.md, 5.8] Being isotropic, goo needs of F only F F^T: what flowed comes back
-/// as the lower Cholesky factor of it. Material crushed beneath least_volume does not flow.
+/// volume is kept. [Yue 2015; docs/theory/laws.md, 5.8] Being isotropic, goo needs of F only F F^T: what flowed comes
+/// back as the lower Cholesky factor of it. Material crushed beneath least_volume does not flow.
 struct HerschelBulkley : VolumeFamily<HerschelBulkley>, Inviscid, KeepsDeformation<HerschelBulkley> {
   static constexpr std::string_view name = "herschel_bulkley";
   static constexpr bool yields = true;

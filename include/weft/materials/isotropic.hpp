@@ -26,7 +26,7 @@ Symmetric3<T> symmetric_from(const Matrix3<T>& Q, const Vector3<T>& values) {
   return Symmetric3<T>::of(Q * values.asDiagonal() * Q.transpose());
 }
 
-/// Derivative of an isotropic tensor function G in the principal frame. [docs/theory.md, 5]
+/// Derivative of an isotropic tensor function G in the principal frame. [docs/theory/laws.md, 5]
 struct PrincipalDerivative {
   Mat3 stretch;  ///< dg_i / ds_j
   Vec3 shear;    ///< (g_i - g_j) / (s_i - s_j) of pair k, with its limit where s_i = s_j

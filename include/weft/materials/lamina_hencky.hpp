@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/// psi = mu |e|^2 + lambda/2 (tr e)^2, e = 1/2 ln C. [docs/theory.md, 9.3]
+/// psi = mu |e|^2 + lambda/2 (tr e)^2, e = 1/2 ln C. [docs/theory/shells.md, 9.3]
 ///
 /// With D = det C, m = tr C / 2, z = 1 - D/m^2 and the principal strains e1, e2: e1 + e2 = 1/2 ln D and
 /// (e1 - e2)^2 = phi(z) = artanh(sqrt z)^2, which are smooth functions of the components also where e1 = e2. Hence
@@ -130,7 +130,7 @@ struct LaminaHencky {
 static_assert(LaminaLaw<LaminaHencky>);
 
 /// Denting: |dev tau| = sqrt(2/3 (t1^2 + t2^2 - t1 t2)) <= sqrt(2/3) (yield_stress + hardening * plastic strain) of the
-/// principal Kirchhoff stresses t. [docs/theory.md, 9.5]
+/// principal Kirchhoff stresses t. [docs/theory/shells.md, 9.5]
 struct LaminaYield {
   Real radius;     ///< sqrt(2/3) of the yield stress in uniaxial tension [Pa].
   Real hardening;  ///< d(yield stress)/d(plastic strain) in uniaxial tension [Pa]; 0 for the diamond.
@@ -170,7 +170,7 @@ LaminaReturn return_strains(const LaminaHencky::Constants& k, const LaminaYield&
 /// What a lamina that may flow opposes to strain beyond its memory: the least sum of elastic energy and of the work of
 /// flow, its derivative, which is the stress after flow, and its second derivative, the consistent tangent. Inside the
 /// yield surface that of LaminaHencky. c: the metric of the lamina in the material frame, the plastic stretch up to now
-/// taken off it. [docs/theory.md, (9.10)]
+/// taken off it. [docs/theory/shells.md, (9.10)]
 struct FlowingHencky {
   static Real energy(const LaminaHencky::Constants& k, const LaminaYield& y, Real plastic_strain,
                      const Symmetric2<Real>& c);

@@ -10,8 +10,8 @@
 namespace weft {
 
 /// psi = a11/2 eta1(E11^2) + a12 eta2(E11 E22) + a22/2 eta3(E22^2) + G12 eta4(E12^2) of Green's strain E = (C - I)/2 in
-/// warp and weft. [Clyde et al. 2017; docs/theory.md, 9.4] Outside the strains that were measured, the energy goes on
-/// as the quadratic Taylor polynomial about the nearest strain inside.
+/// warp and weft. [Clyde et al. 2017; docs/theory/shells.md, 9.4] Outside the strains that were measured, the energy
+/// goes on as the quadratic Taylor polynomial about the nearest strain inside.
 struct LaminaWoven {
   static constexpr std::string_view name = "woven";
 

@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/// Derivative of G(B) = U diag(g) V^T in the principal frame of B = U diag(s) V^T. [docs/theory.md, 10.3]
+/// Derivative of G(B) = U diag(g) V^T in the principal frame of B = U diag(s) V^T. [docs/theory/sheets.md, 10.3]
 struct PlaneDerivative {
   Matrix2<Real> stretch;  ///< dg_i / ds_j
   Real shear;             ///< (g_0 - g_1) / (s_0 - s_1), with its limit where s_0 = s_1

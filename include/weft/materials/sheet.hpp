@@ -30,8 +30,10 @@ concept SheetLaw = requires(const typename S::Constants& k, const Mat32& F) {
 };
 
 /// psi = mu |F - R|^2 + lambda/2 (A - 1)^2 with R the nearest isometry of the plane and A the area ratio.
-/// [Stomakhin et al. 2012 in two dimensions; docs/theory.md, 10.3]
-struct CorotatedSheet {
+/// [Stomakhin et al. 2012 in two dimensions; docs/theory/sheets.md, 10.3]
+/// A template, so that a file compiles only the functions that it uses.
+template <class = void>
+struct CorotatedSheetOf {
   static constexpr std::string_view name = "fixed_corotated";
   struct Constants {
     Lame lame;
@@ -132,10 +134,13 @@ struct CorotatedSheet {
     }
   };
 };
+using CorotatedSheet = CorotatedSheetOf<>;
 
 /// psi = 1/2 E : C : E of Green's strain E = (F^T F - I)/2 in the directions of warp (first column of F) and weft.
-/// [docs/theory.md, 10.3] It weakens where a direction is pressed beneath 0.58 of its length, as Green's strain does.
-struct WovenSheet {
+/// [docs/theory/sheets.md, 10.3] It weakens where a direction is pressed beneath 0.58 of its length, as Green's strain
+/// does.
+template <class = void>
+struct WovenSheetOf {
   static constexpr std::string_view name = "woven";
   struct Constants {
     Real warp, weft, cross;  ///< C_1111, C_2222, C_1122 [Pa].
@@ -189,6 +194,7 @@ struct WovenSheet {
     return S;
   }
 };
+using WovenSheet = WovenSheetOf<>;
 
 static_assert(SheetLaw<CorotatedSheet> && SheetLaw<WovenSheet>);
 

@@ -14,7 +14,7 @@ struct PlasticVolume : Field<Real> {
 };
 
 /// Fixed corotated with both Lame parameters times exp(xi (1 - J_P)); the elastic stretches stay within
-/// [1 - theta_c, 1 + theta_s]. [Stomakhin 2013; docs/theory.md, 5.5]
+/// [1 - theta_c, 1 + theta_s]. [Stomakhin 2013; docs/theory/laws.md, 5.5]
 struct Snow : Inviscid, KeepsLeftStretch {
   static constexpr std::string_view name = "snow";
   static constexpr bool yields = true;

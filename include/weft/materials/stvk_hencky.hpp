@@ -28,7 +28,7 @@ NearlyAlways<T> moderate_log_strain(const Matrix3<T>& F) {
 }
 
 /// psi = mu sum e_i^2 + lambda/2 (sum e_i)^2, e_i = log_strain(s_i); tau = 2 mu e_i + lambda sum e_j.
-/// [docs/theory.md, 5.3] For laws whose constants hold `Lame lame`. Softens beyond stretches of about e.
+/// [docs/theory/laws.md, 5.3] For laws whose constants hold `Lame lame`. Softens beyond stretches of about e.
 struct HenckyElastic : Inviscid {
   template <class Constants, class Memory, class T>
   static T energy(const Constants& k, const Memory&, const Matrix3<T>& F) {

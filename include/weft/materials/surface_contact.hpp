@@ -15,9 +15,11 @@ namespace weft {
 /// and the elastic director a3 across it, the image of the unit normal at rest. With the unit normal n of (a1, a2),
 /// s = a3 . n and t = a3 - s n,
 ///   chi = gamma/2 |t|^2 + f(s),  f(s) = k/3 (1 - s)^3 for s < 1, else 0
-/// per rest volume. [Jiang et al. 2017, 3.3.2; Guo et al. 2018; docs/theory.md, 10.2] Any energy of the surface itself
-/// adds to it. Where the tangents are parallel there is no normal, and no contact either.
-struct SurfaceContact {
+/// per rest volume. [Jiang et al. 2017, 3.3.2; Guo et al. 2018; docs/theory/sheets.md, 10.2] Any energy of the surface
+/// itself adds to it. Where the tangents are parallel there is no normal, and no contact either. A template, so that a
+/// file compiles only the functions that it uses.
+template <class = void>
+struct SurfaceContactOf {
   struct Constants {
     Real compression;  ///< k [Pa].
     Real shear;        ///< gamma [Pa], 0: the director slides freely.
@@ -144,5 +146,6 @@ struct SurfaceContact {
     return (k.friction * k.compression) * (1 - s) * (1 - s);
   }
 };
+using SurfaceContact = SurfaceContactOf<>;
 
 }  // namespace weft

@@ -10,8 +10,8 @@
 namespace weft {
 
 /// p = K/g (J^{-g} - 1) for J < 1 and 0 above, tau = -p J I + 2 eta J sym(L); K the bulk modulus at rest.
-/// [docs/theory.md, 5.7] Only the volume ratio is elastic. It is not held from above: liquid that was spread and comes
-/// back is not compressed.
+/// [docs/theory/laws.md, 5.7] Only the volume ratio is elastic. It is not held from above: liquid that was spread and
+/// comes back is not compressed.
 struct Tait : VolumeFamily<Tait>, RemembersNothing, KeepsDeformation<Tait> {
   static constexpr std::string_view name = "tait";
   static constexpr bool yields = true;

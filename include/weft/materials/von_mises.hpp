@@ -7,7 +7,8 @@
 
 namespace weft {
 
-/// |dev tau| <= sqrt(2/3) (yield_stress + hardening_modulus * plastic_strain), associated flow. [docs/theory.md, 5.6]
+/// |dev tau| <= sqrt(2/3) (yield_stress + hardening_modulus * plastic_strain), associated flow.
+/// [docs/theory/laws.md, 5.6]
 struct VonMises : FlowsInLogStrain<VonMises> {
   static constexpr std::string_view name = "von_mises";
   template <class T>

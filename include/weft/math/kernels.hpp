@@ -12,10 +12,10 @@ inline int floor_to_int(Real x) {
   return i - (x < i ? 1 : 0);
 }
 
-// Every kernel K, with x in units of the grid spacing h:
+// Every kernel K, with x in units of the grid spacing h [docs/theory/transfer.md, 1]:
 //   K::nodes                  nodes touched along an axis: base .. base + reach
 //   K::reach                  nodes - 1: what a block of nodes needs beyond its own for points binned by base node
-//   K::inverse_inertia        D^{-1} in units of 1/h^2, D = sum_i w_i (x_i - x)^2   [docs/theory.md, 1]; 0: D varies
+//   K::inverse_inertia        D^{-1} in units of 1/h^2, D = sum_i w_i (x_i - x)^2; 0: D varies
 //   K::base(x)                the first node touched, the largest integer not above x - offset
 //   K::offset
 //   K::weights(t, w)          w[a] = weight of node base + a at t = x - base

@@ -73,8 +73,8 @@ struct Polar {
 Polar<Real> polar(const Mat3& F);
 
 /// Change dR of the polar rotation as F changes by dF: dR = R [w]_x with
-/// (tr(S) I - S) w = axial(R^T dF - dF^T R). [docs/theory.md, 5.1] Unbounded where two singular values sum to zero,
-/// which only singular or inverted F do; their sum is then held at 1e-6 of the largest; zero for F = 0.
+/// (tr(S) I - S) w = axial(R^T dF - dF^T R). [docs/theory/laws.md, 5.1] Unbounded where two singular values sum to
+/// zero, which only singular or inverted F do; their sum is then held at 1e-6 of the largest; zero for F = 0.
 Mat3 polar_differential(const Polar<Real>& at, const Mat3& dF);
 
 /// A = Q diag(values) Q^T with a rotation Q and values in any order.

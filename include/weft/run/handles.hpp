@@ -20,7 +20,7 @@ namespace weft {
 /// solutions of
 ///   W P M^-1 P W^T lambda = axis . (goal - sum_k s_k x_k) / dt - W v
 /// the one that preconditioned conjugate gradients find from zero, a shortest one where conditions are too close to be
-/// independent. P takes away what walls do not allow. [docs/theory.md, 10.9]
+/// independent. P takes away what walls do not allow. [docs/theory/handles.md, 10.9]
 class Handles {
  public:
   Handles(const Comm& comm, const Scene& scene) : comm_(comm), scene_(scene) {}

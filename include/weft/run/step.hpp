@@ -40,7 +40,7 @@ struct StepReport {
 
 /// All energy of a scene less the work done on it [J], after the last step: what it may not gain. The velocities of an
 /// explicit step belong to its middle, as does the work; so does then potential energy, as a mean of before and after;
-/// not a number if the step was not weighed. [docs/theory.md, (3.6)]
+/// not a number if the step was not weighed. [docs/theory/step.md, (3.6)]
 Real energy_less_work(const Scene& scene, const RunState& state, const StepReport& last, const Totals& totals);
 
 struct StepContext;

@@ -1,7 +1,7 @@
 #pragma once
 // Scatter (points to nodes) and gather (nodes to points): one operator and its transpose, for all species.
 //
-// With weights w_ip and the gradient operator G_ip of the kernel (docs/theory.md, Transfers),
+// With weights w_ip and the gradient operator G_ip of the kernel (docs/theory/transfer.md, 2),
 //     scatter   m_i  = sum_p w_ip m_p
 //               p_i  = sum_p w_ip m_p (v_p + C_p (x_i - x_p)) + dt (w_ip f_p - A_p G_ip)
 //     gather    v_p  = sum_i w_ip v_i         C~_p = sum_i v_i G_ip^T
@@ -26,7 +26,7 @@ namespace weft {
 struct TransferSettings {
   KernelKind kernel = KernelKind::quadratic;
   Real dx = 0;            ///< Grid spacing [m].
-  Real rpic_damping = 0;  ///< nu of docs/theory.md (2.5): 0 is APIC, 1 leaves only the rigid part of C.
+  Real rpic_damping = 0;  ///< nu of docs/theory/transfer.md (2.5): 0 is APIC, 1 leaves only the rigid part of C.
 };
 
 /// What points give to the nodes; all spans over the same rows.

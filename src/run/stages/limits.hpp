@@ -7,7 +7,7 @@
 
 namespace weft {
 
-/// Fraction of the time an elastic wave takes over dx that an explicit step may last (docs/theory.md, Step size).
+/// Fraction of the time an elastic wave takes over dx that an explicit step may last (docs/theory/step.md, 4).
 Real wave_number(KernelKind kernel);
 
 /// Limit of an explicit step with viscosity nu, in dx^2 / nu: 1/6 for diffusion in three dimensions, twice as fast for

@@ -219,7 +219,7 @@ inline NodeSums plain_scatter(const TransferSettings& settings, const Cloud& clo
   return nodes;
 }
 
-/// eps(M) = (M32 - M23, M13 - M31, M21 - M12): the angular momentum of an affine velocity. [docs/theory.md, 2]
+/// eps(M) = (M32 - M23, M13 - M31, M21 - M12): the angular momentum of an affine velocity. [docs/theory/transfer.md, 2]
 inline Vec3 axial(const Mat3& M) { return {M(2, 1) - M(1, 2), M(0, 2) - M(2, 0), M(1, 0) - M(0, 1)}; }
 
 /// Runs work with 1, 2 and 3 threads.

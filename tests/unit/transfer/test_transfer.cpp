@@ -1,4 +1,5 @@
-// Scatter and gather: what they conserve, reproduce and are to one another [docs/theory.md, 2], for the three kernels.
+// Scatter and gather: what they conserve, reproduce and are to one another [docs/theory/transfer.md, 2], for the three
+// kernels.
 
 #include "unit/transfer/clouds.hpp"
 

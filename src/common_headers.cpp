@@ -1,0 +1,1 @@
+// Precompiled headers belong to a library, and a library has a file.
