@@ -131,7 +131,8 @@ void Recorder::draw_body(Body& body, const Scene& scene, const FrameMoment& mome
 void Recorder::draw_grid(const Scene& scene, const Stepper& stepper, const FrameMoment& moment) {
   Table nodes = Table::with<Position, Mass, Velocity>();
   const BlockMap& map = stepper.map();
-  const NodeField& inertia = stepper.layer().inertia;
+  const NodeField& inertia = stepper.layer().get<NodeInertia>();
+  const NodeField& velocity = stepper.layer().get<NodeVelocity>();
   const int blocks = std::min(map.owned(), inertia.blocks());
   const auto mass_at = [&](int b, int place) { return inertia.block(b)[place * NodeField::width]; };
   std::size_t with_mass = 0;
@@ -145,7 +146,7 @@ void Recorder::draw_grid(const Scene& scene, const Stepper& stepper, const Frame
       if (!(mass > 0)) continue;
       nodes.get<Position>()[n] = (map.first_node(b) + node_at_place(place)).cast<Real>() * scene.transfer.dx;
       nodes.get<Mass>()[n] = mass;
-      nodes.get<Velocity>()[n] = Eigen::Map<const Vec3>(stepper.layer().velocity.block(b) + place * NodeField::width);
+      nodes.get<Velocity>()[n] = Eigen::Map<const Vec3>(velocity.block(b) + place * NodeField::width);
       ++n;
     }
   const std::vector<ColumnView> fields{nodes.column("mass"), nodes.column("velocity")};

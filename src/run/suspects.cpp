@@ -92,7 +92,7 @@ void suspect_motions(const Scene& scene, PointSet& points, const Bins& bins, con
     for (std::size_t k = 0; k < rows.size(); ++k) {
       if (rows[k] >= suspects->marks.size()) continue;  // another rank's
       Suspicion& mark = suspects->marks[rows[k]];
-      const bool deforms = !(dt * motion.C[k].norm() <= scene.deck.time.max_strain);
+      const bool deforms = !(dt * motion.C[k].norm() <= scene.step.max_strain);
       const bool is_near = (x[rows[k]] - node).cwiseAbs().maxCoeff() < reach * scene.transfer.dx;
       if (mark == Suspicion::none && (deforms || is_near)) mark = Suspicion::motion;
     }

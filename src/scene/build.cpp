@@ -164,7 +164,7 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
 
   for (const HandleDeck& handle : deck.handles)
     scene.handles.push_back(HandleBuilder(comm, deck, scene, handle).build());
-
+  scene.step = step_settings(deck, scene.bodies, scene.walls);
   return scene;
 }
 

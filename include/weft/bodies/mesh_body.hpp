@@ -48,7 +48,6 @@ class QuadraturePoints final : public PointSet {
 class MeshBody : public Body {
  public:
   std::vector<PointSet*> sets() override { return {this, &samples_}; }
-  bool has_mesh() const override { return true; }
   std::vector<BodyPart> parts() override;
   void rest(std::size_t, Real) override { WEFT_ENSURE(false); }
   void share(const Comm& comm, const RankOfPlace& rank_of_place) override;
