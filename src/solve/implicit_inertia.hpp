@@ -14,10 +14,10 @@ namespace weft {
 ///   r_i / sqrt(m_i) = x_i - sqrt(m_i) v*_i,  E = sum |x_i - sqrt(m_i) v*_i|^2 / 2,  v* = p / m + dt g
 /// and without, in a step that ends in equilibrium,
 ///   r_i / sqrt(m_i) = -dt sqrt(m_i) g,       E = -sum dt sqrt(m_i) g . x_i.
-class NodeInertia {
+class ImplicitInertia {
  public:
   /// counts: whether there is inertia, or gravity alone.
-  NodeInertia(std::size_t nodes, bool counts)
+  ImplicitInertia(std::size_t nodes, bool counts)
       : counts_(counts), root_mass_(nodes), old_velocity_(nodes), free_velocity_(nodes) {}
 
   /// field: summed mass and momentum of the nodes, without forces. Collective.

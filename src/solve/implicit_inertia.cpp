@@ -1,11 +1,11 @@
-#include "solve/node_inertia.hpp"
+#include "solve/implicit_inertia.hpp"
 
 #include <array>
 #include <cmath>
 
 namespace weft {
 
-void NodeInertia::begin_step(const Comm& comm, const ImplicitStep& step, const NodeField& field) {
+void ImplicitInertia::begin_step(const Comm& comm, const ImplicitStep& step, const NodeField& field) {
   dt_ = step.dt;
   gravity_ = step.gravity;
   const Vec3 fall = step.dt * step.gravity;
