@@ -141,7 +141,7 @@ Columns<DiagnosticsMoment> diagnostics_columns(const Comm& comm, const Scene& sc
   add_impulses(columns, scene);
   columns.add_all<Pace>([](const Moment& moment) -> const Pace& { return moment.pace; });
   columns.add(member_of<RunState>(&RunState::removed_points), state);
-  if (scene.deck.time.scheme == Scheme::implicit_euler) {
+  if (scene.step.is_implicit) {
     columns.add(member_of<RunState>(&RunState::newton_steps), state);
     columns.add(member_of<RunState>(&RunState::krylov_steps), state);
   }
