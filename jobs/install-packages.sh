@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian/Ubuntu packages that Weft is built, tested and drawn with. Does nothing when all are there.
+# Installs the packages of Debian 12 that Weft is built, tested and drawn with (Ubuntu 24.04 not tried). Does nothing
+# when all are there.
 # Run as root or by a user with sudo. This is the one list of packages.
 set -euo pipefail
 
@@ -15,7 +16,7 @@ packages=(
 )
 
 if ! command -v dpkg-query >/dev/null; then
-  echo "This script knows Debian and Ubuntu only. Please install the counterparts of: ${packages[*]}" >&2
+  echo "This script needs apt, the package manager of Debian. Please install the counterparts of: ${packages[*]}" >&2
   exit 1
 fi
 missing=()
