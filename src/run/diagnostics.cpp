@@ -181,7 +181,8 @@ void check_field_names(const Comm& comm, const Scene& scene) {
     }
   if (complaints.empty()) {
     std::multiset<std::string> names;
-    for (const HistoryColumn& column : diagnostics_columns(comm, scene).names()) names.insert(column.name);
+    const DiagnosticsColumns columns = diagnostics_columns(comm, scene);
+    for (const HistoryColumn& column : columns.names()) names.insert(column.name);
     for (const ProbeDeck& probe : scene.deck.probes)
       for (const HistoryColumn& column : names_of(comm, scene, probe))
         if (names.count(column.name) > 1)

@@ -8,6 +8,7 @@
 
 #include "run/stages/stages.hpp"
 #include "weft/base/memory.hpp"
+#include "weft/bodies/continuum.hpp"
 #include "weft/parallel/ship.hpp"
 
 namespace weft {
