@@ -35,7 +35,8 @@ int main(int argc, char** argv) {
 
   // 1. What is asked for. Every rank parses the same words, so every rank comes to the same end.
   const bool speaks = speaks_before_mpi();
-  CLI::App app{"Weft, a distributed-memory solver for threads, sheets, shells, solids, grains and liquids in contact.", "weft"};
+  CLI::App app{"Weft, a distributed-memory solver for threads, sheets, shells, solids, grains and liquids in contact.",
+               "weft"};
   const std::shared_ptr<Command> command = add_commands(app);
   bool show_version = false, verbose = false;
   app.add_flag("--version", show_version, "Print the version and quit");

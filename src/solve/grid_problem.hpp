@@ -2,8 +2,8 @@
 // What an implicit step solves: the balance of impulses at the nodes of a layer, its energy and its derivative.
 
 #include "solve/holds.hpp"
-#include "solve/newton.hpp"
 #include "solve/implicit_inertia.hpp"
+#include "solve/newton.hpp"
 #include "solve/node_vectors.hpp"
 #include "solve/node_walls.hpp"
 #include "solve/unknowns.hpp"

@@ -16,6 +16,7 @@ import hashlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -179,6 +180,7 @@ class Builds:
     def __init__(self, old, new, scratch, kept):
         self.programs = {"OLD": pathlib.Path(old).resolve(), "NEW": pathlib.Path(new).resolve()}
         self.scratch, self.kept = scratch, kept
+        self.running, self.stopped = set(), False
         digest = hashlib.sha256(self.programs["OLD"].read_bytes())
         for file in sorted(DECKS.iterdir()):
             if file.suffix not in (".yaml", ".py"):  # what decks read
@@ -203,16 +205,34 @@ class Builds:
         output = pathlib.Path(tempfile.mkdtemp(dir=self.scratch))
         launcher = ["mpiexec", "-n", str(ranks)] if ranks > 1 else []
         command = [*launcher, str(self.programs[build]), "run", str(deck), "-o", str(output / "out"), *words]
-        try:
-            done = subprocess.run(command, env=environment(), capture_output=True, text=True, timeout=LIMIT)
-        except subprocess.TimeoutExpired:
-            raise Failed(f"{build} took more than {LIMIT} s") from None
-        if done.returncode != 0:
-            errors = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
-            raise Failed(f"{build} ended with code {done.returncode}{' (' + errors[0] + ')' if errors else ''}")
+        code, errors = self.ended(command, build)
+        if code != 0:
+            raise Failed(f"{build} ended with code {code}{' (' + errors[0] + ')' if errors else ''}")
         keep_results(output / "out", result)
         shutil.rmtree(output)
         return result
+
+    def ended(self, command, build):
+        """Exit code and errors of a command."""
+        if self.stopped:
+            raise Failed("not run")
+        process = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
+        self.running.add(process)
+        try:
+            _, text = process.communicate(timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            process.communicate()
+            raise Failed(f"{build} took more than {LIMIT} s") from None
+        finally:
+            self.running.discard(process)
+        return process.returncode, [line for line in text.splitlines() if line.startswith("error: ")]
+
+    def stop(self, *_):
+        """Ends what runs; further cases are not run. For signals."""
+        self.stopped = True
+        for process in list(self.running):
+            process.terminate()
 
 
 def environment():
@@ -424,7 +444,10 @@ def main():
     cases = chosen(options)
     start = time.monotonic()
     with tempfile.TemporaryDirectory(prefix="weft_same_") as scratch:
-        verdicts = sweep(Builds(options.old, options.new, scratch, options.kept), cases, options)
+        builds = Builds(options.old, options.new, scratch, options.kept)
+        for number in signal.SIGINT, signal.SIGTERM:
+            signal.signal(number, builds.stop)
+        verdicts = sweep(builds, cases, options)
     failed = sum(not verdict.passed for verdict in verdicts)
     to_the_bit_count = sum(verdict.text == "bits equal" for verdict in verdicts)
     print(f"{len(verdicts)} cases in {time.monotonic() - start:.0f} s: {to_the_bit_count} equal to the bit, "

@@ -30,7 +30,9 @@ struct Touched {
     Random r(9, 0, node.node);
     return 4 * r.uniform3() - Vec3::Constant(2);
   }
-  Real mass(const WallNode& node) const { return ground.layer.get<NodeInertia>().block(0)[NodeField::width * node.node]; }
+  Real mass(const WallNode& node) const {
+    return ground.layer.get<NodeInertia>().block(0)[NodeField::width * node.node];
+  }
 };
 
 TEST(NodeWallsTest, SlopesAreThoseOfDifferences) {
