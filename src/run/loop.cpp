@@ -10,6 +10,7 @@
 #include "weft/deck/read.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/files.hpp"
+#include "weft/output/lock.hpp"
 #include "weft/run/edit.hpp"
 #include "weft/run/progress.hpp"
 #include "weft/run/provenance.hpp"
@@ -66,6 +67,7 @@ class Run {
   const Comm comm_;
   const Deck deck_;
   const RunOptions options_;
+  std::optional<FolderLock> lock_;  ///< While this run writes into the folder.
   Timers timers_;
   Scene scene_;
   RunState state_;
@@ -128,6 +130,7 @@ void Run::resume(const path& checkpoint) {
 void Run::start() {
   {
     const auto timing = timers_.measure("start");
+    lock_.emplace(comm_, options_.output);
     const auto checkpoint = checkpoint_to_resume(comm_, options_);
     if (checkpoint) resume(*checkpoint);
     else start_anew();
@@ -135,6 +138,7 @@ void Run::start() {
     const std::uint64_t bytes = checkpoint_bytes(comm_, parts_of(scene_));
     schedule_.expect_checkpoint_time(std::max(least_checkpoint_time, static_cast<double>(bytes) / careful_rate));
     require_free_space(comm_, options_.output, bytes + scene_frame_bytes(comm_, scene_), "a checkpoint and a frame");
+    if (!resumed_) tell("running");  // first of all files: run.json says whose the others are
     comm_.agree([&] {
       if (!comm_.is_root()) return;
       discard_leftovers(options_.output / "checkpoints");
@@ -167,8 +171,8 @@ void Run::go() {
       one_step();
       const Schedule::Due due = schedule_.due(state_.step);
       stop = due.stop;
-      if (due.word) try_to("run.json", [&] { tell("running"); });
       if (due.checkpoint) try_to("a checkpoint", [&] { write_checkpoint_now(); });
+      if (due.word || due.checkpoint) try_to("run.json", [&] { tell("running"); });
     }
     finish();
   } catch (const Error& error) {
@@ -302,6 +306,7 @@ void Run::tell(const std::string& state_word, const std::optional<Error>& failur
     if (const Real remaining = progress_->remaining(state_); std::isfinite(remaining))
       status.remaining_seconds = remaining;
   }
+  if (checkpoint_step_ >= 0) status.saved_step = checkpoint_step_;
   if (failure) status.reason = failure->what(), status.exit_code = static_cast<int>(failure->code());
   comm_.agree([&] {
     if (!comm_.is_root()) return;

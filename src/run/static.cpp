@@ -7,6 +7,7 @@
 #include "weft/output/files.hpp"
 #include "weft/output/frame.hpp"
 #include "weft/output/history.hpp"
+#include "weft/output/lock.hpp"
 #include "weft/run/progress.hpp"
 #include "weft/run/provenance.hpp"
 #include "weft/run/resume.hpp"
@@ -175,8 +176,10 @@ class StaticRun {
 };
 
 void StaticRun::go() {
+  const FolderLock lock(comm_, options_.output);
   if (const auto checkpoint = checkpoint_to_resume(comm_, options_)) resume(*checkpoint);
   prepare_output_folder(comm_, options_.output, existing_run(comm_, options_, resumed_));
+  if (!resumed_) tell("running");  // first of all files: run.json says whose the others are
   comm_.agree([&] {
     if (!comm_.is_root()) return;
     log_to_file((options_.output / "log.txt").string());
@@ -213,7 +216,7 @@ void StaticRun::go() {
       const Schedule::Due due = schedule_.due(state_.step);
       stop = due.stop;
       if (due.checkpoint || stop || is_over()) save();
-      if (due.word) tell("running");
+      if (due.word || due.checkpoint) tell("running");
       watchdog.beat();
     }
     tell(has_ended() ? "finished" : "stopped");
@@ -428,6 +431,7 @@ void StaticRun::tell(const std::string& word, const std::optional<Error>& failur
   status.time = state_.time;
   status.end = end_;
   status.wall_seconds = schedule_.seconds();
+  if (saved_step_ >= 0) status.saved_step = saved_step_;
   if (failure) status.reason = failure->what(), status.exit_code = static_cast<int>(failure->code());
   comm_.agree([&] {
     if (!comm_.is_root()) return;
