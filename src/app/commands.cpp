@@ -239,12 +239,13 @@ void add_compare(CLI::App& app, Command& chosen) {
   CLI::App* command = app.add_subcommand("compare", "Compare two checkpoints by particle id");
   command->add_option("a", a->a, "A checkpoint, or an output folder: its newest one")->required();
   command->add_option("b", a->b, "Another")->required();
-  command->add_option("--tolerance", a->tolerance, "Largest relative difference that counts as equal [0]");
+  command->add_option("--tolerance", a->tolerance,
+                      "Largest relative difference that counts as equal [0]; others are marked");
   command->callback([a, &chosen] {
     chosen.chosen = [a](const Comm& comm) {
       return on_root(comm, [&] {
         const Comparison comparison = compare_checkpoints(newest_checkpoint_at(a->a), newest_checkpoint_at(a->b));
-        fmt::print("{}\n", comparison.text());
+        fmt::print("{}\n", comparison.text(a->tolerance));
         return comparison.largest() <= a->tolerance ? 0 : 1;
       });
     };
@@ -273,7 +274,7 @@ void add_status(CLI::App& app, Command& chosen) {
 void add_selftest(CLI::App& app, Command& chosen) {
   auto output = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("selftest", "Test this installation by a small run, in seconds");
-  command->add_option("-o,--output", *output, "A new folder that all ranks see [one for temporary files]");
+  command->add_option("-o,--output", *output, "A new or empty folder that all ranks see [one for temporary files]");
   command->callback([output, &chosen] {
     chosen.chosen = [output](const Comm& comm) {
       const std::string temporary = "weft_selftest_" + std::to_string(::getpid());

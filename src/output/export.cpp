@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "output/descriptor.hpp"
 #include "weft/base/check.hpp"
 #include "weft/geometry/mesh_writer.hpp"
 #include "weft/output/files.hpp"
@@ -101,6 +102,7 @@ void export_frame(const Job& job, const ExportOptions& options) {
     const SkinFineness fineness{heap.spacing / options.voxels_per_spacing, options.smoothing};
     if (options.format == ExportFormat::vdb) {
       const fs::path unfinished = to.string() + ".tmp";
+      create_unfinished(unfinished).close();
       write_vdb(unfinished, heap, fineness);
       put_in_place(unfinished, to, Flush::later);
       return;

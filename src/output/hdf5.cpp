@@ -307,7 +307,7 @@ FileLayout HdfWriter::write(const std::filesystem::path& path, Digests kind) con
 
   comm_.agree([&] {
     if (!comm_.is_root()) return;
-    Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
+    Descriptor file = create_unfinished(path);
     file.reserve(layout.bytes);
     std::size_t piece = 0;
     for (const Region& region : structure_of(layout, path, ExitCode::file_system)) {
