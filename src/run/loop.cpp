@@ -108,6 +108,7 @@ void Run::resume(const path& checkpoint) {
   require_same_physics(header, deck_, checkpoint);
   state_ = state_from_text(header.state);
   state_.cuts.at = header.cuts;
+  require_fits(state_, counts_of(scene_));
   for (auto& body : scene_.bodies) {
     for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
     body->share(comm_, [this](const Vec3&) { return comm_.rank(); });
