@@ -1,4 +1,5 @@
 #include "weft/run/status.hpp"
+#include "weft/base/read_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -44,6 +45,11 @@ bool is_over(const path& folder, const json& process, Real heartbeat_age) {
   return owner && is_on_this_host(*owner) ? !lives_here(*owner) : heartbeat_age > heartbeat_limit;
 }
 
+/// A path may hold bytes that are no text; JSON gets a replacement for each.
+std::string text_of(const json& value, int indent) {
+  return value.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
 json outlook_json(const Outlook& outlook) {
   json j = as_json(outlook.status);
   j["heartbeat_age"] = outlook.heartbeat_age;
@@ -58,7 +64,7 @@ void write_status(const path& folder, const RunStatus& status, const std::string
   json j = as_json(status);
   j["process"] = json::parse(owner_json(this_process()));
   j["provenance"] = json::parse(provenance);
-  write_text_atomically(folder / "run.json", j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
+  write_text_atomically(folder / "run.json", text_of(j, 2) + "\n",
                         status.state == "running" ? Flush::later : Flush::at_once);
 }
 
@@ -104,7 +110,7 @@ std::string Outlook::text() const {
   return text;
 }
 
-std::string Outlook::json() const { return outlook_json(*this).dump(2); }
+std::string Outlook::json() const { return text_of(outlook_json(*this), 2); }
 
 std::string Outlook::value(const std::string& key) const {
   const nlohmann::json j = outlook_json(*this);
@@ -113,7 +119,7 @@ std::string Outlook::value(const std::string& key) const {
   require(j.contains(key), ExitCode::deck,
           fmt::format("--print {}: there is no such key. Choose one of: {}.", key, fmt::join(keys, ", ")));
   const nlohmann::json& value = j[key];
-  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : text_of(value, -1);
 }
 
 StatusCode status_code(const RunStatus& status) {
