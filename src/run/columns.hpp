@@ -44,7 +44,8 @@ class Columns {
     for_each_member<S>([&](const auto& member) { add(member, get); });
   }
 
-  const std::vector<HistoryColumn>& names() const { return names_; }
+  const std::vector<HistoryColumn>& names() const& { return names_; }
+  void names() const&& = delete;  // they would not outlive it
   /// A number for each column. Collective.
   std::vector<Real> row(const Moment& moment) const {
     std::vector<Real> row;
