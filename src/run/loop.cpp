@@ -172,7 +172,7 @@ void Run::go() {
       const Schedule::Due due = schedule_.due(state_.step);
       stop = due.stop;
       if (due.checkpoint) try_to("a checkpoint", [&] { write_checkpoint_now(); });
-      if (due.word || due.checkpoint) try_to("run.json", [&] { tell("running"); });
+      if (due.word || checkpoint_step_ == state_.step) try_to("run.json", [&] { tell("running"); });
     }
     finish();
   } catch (const Error& error) {
