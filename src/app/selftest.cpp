@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weft/base/log.hpp"
+#include "weft/base/read_text.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/output/checkpoint.hpp"

@@ -58,6 +58,8 @@ class Continuum final : public Body, public TrialBody {
     Columns::add_to(points_);
   }
 
+  Roles roles() override { return {.trial = this}; }
+
   void rest(std::size_t first_row, Real volume) override {
     const auto m = points_.get<Mass>();
     const auto elastic = points_.get<Kept>();

@@ -63,6 +63,8 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     whole_ = std::move(of);
   }
 
+  Roles roles() override { return {.mesh = this, .trial_mesh = this}; }
+
   Real elastic_energy() const override {
     const std::vector<Mat3> none(samples().rows(), Mat3::Zero());
     return elements_.energy(x(), none) + bending_.energy(x());

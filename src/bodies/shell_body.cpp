@@ -70,6 +70,8 @@ class ShellBody final : public MeshBody, public TrialMesh {
     samples().add<Director>();
   }
 
+  Roles roles() override { return {.mesh = this, .trial_mesh = this}; }
+
   Real elastic_energy() const override { return trial_energy(x(), std::vector<Mat3>(samples().rows(), Mat3::Zero())); }
 
   bool has_trial_energy(bool in_loop) const override { return !in_loop; }

@@ -105,8 +105,8 @@ void ContinuumTerm::add_tangent(const Linear& linear, Tangent& tangent) const {
   close_cell();
 }
 
-void ContinuumTerm::add_node_blocks(const Linear& linear, std::span<Real> blocks) const {
-  weft::add_node_blocks(transfer_, bins_, places(), static_cast<const Tangents&>(linear).of_point, blocks);
+void ContinuumTerm::add_diagonal_blocks(const Linear& linear, std::size_t block, std::span<Real> matrices) const {
+  if (block == 0) add_node_blocks(transfer_, bins_, places(), static_cast<const Tangents&>(linear).of_point, matrices);
 }
 
 }  // namespace weft

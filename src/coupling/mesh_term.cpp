@@ -89,7 +89,7 @@ struct MeshTerm::Assembly {
   std::vector<PointNodes> of_vertex, of_sample;
   std::vector<std::int32_t> place;  ///< Of each node among those of the present part or row; -1: not there.
   std::vector<std::int32_t> nodes;
-  // Of `add_node_blocks`: of each node a row of weights.
+  // Of `add_diagonal_blocks`: of each node a row of weights.
   std::vector<Real> W;
   // Of `add_tangent`.
   BlockRows K;
@@ -265,7 +265,8 @@ void MeshTerm::add_tangent(const Linear& linear, Tangent& tangent) const {
   assembly_->add_rows(tangent);
 }
 
-void MeshTerm::add_node_blocks(const Linear& linear, std::span<Real> blocks) const {
+void MeshTerm::add_diagonal_blocks(const Linear& linear, std::size_t block, std::span<Real> matrices) const {
+  if (block != 0) return;
   assembly_->find_nodes(*this);
   assembly_->for_each_part(
       static_cast<const Stiffness&>(linear).of_mesh,
@@ -273,11 +274,11 @@ void MeshTerm::add_node_blocks(const Linear& linear, std::span<Real> blocks) con
         const auto m = static_cast<Eigen::Index>(weights.size() / nodes.size());
         for (std::size_t i = 0; i < nodes.size(); ++i) {
           const Real* W = weights.data() + i * static_cast<std::size_t>(m);
-          Mat3 block = Mat3::Zero();
+          Mat3 of_node = Mat3::Zero();
           for (Eigen::Index a = 0; a < m; ++a)
-            for (Eigen::Index b = 0; b < m; ++b) block += W[a] * W[b] * K.block<3, 3>(3 * a, 3 * b);
-          Real* to = blocks.data() + 9 * (nodes[i] / NodeField::width);
-          for (int e = 0; e < 9; ++e) to[e] += block(e / 3, e % 3);
+            for (Eigen::Index b = 0; b < m; ++b) of_node += W[a] * W[b] * K.block<3, 3>(3 * a, 3 * b);
+          Real* to = matrices.data() + 9 * (nodes[i] / NodeField::width);
+          for (int e = 0; e < 9; ++e) to[e] += of_node(e / 3, e % 3);
         }
       });
 }

@@ -11,11 +11,20 @@ Freedoms::Freedoms(std::vector<FreedomBlock> blocks) : blocks_(std::move(blocks)
   std::size_t count = 0;
   first_.push_back(0);
   for (std::size_t b = 0; b < blocks_.size(); ++b) {
-    WEFT_ENSURE(blocks_[b].width > 0);
+    WEFT_ENSURE(blocks_[b].width > 0 && blocks_[b].width % stride(b) == 0 && used(b) <= stride(b));
     count += rows(b) * static_cast<std::size_t>(blocks_[b].width);
     WEFT_ENSURE(count <= static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()));
     first_.push_back(static_cast<std::int32_t>(count));
   }
+}
+
+Freedoms Freedoms::diagonal() const {
+  std::vector<FreedomBlock> blocks;
+  for (std::size_t b = 0; b < blocks_.size(); ++b) {
+    const int width = static_cast<int>(points_per_row(b)) * used(b) * used(b);
+    blocks.push_back({blocks_[b].name, width, blocks_[b].forest, {used(b) * used(b), used(b) * used(b)}});
+  }
+  return Freedoms(std::move(blocks));
 }
 
 std::span<const Real> FreedomValues::block(std::size_t b) const {

@@ -107,17 +107,6 @@ void prepare_here(const fs::path& folder, ExistingRun policy) {
 
 }  // namespace
 
-std::string read_text(const fs::path& file, ExitCode code) {
-  std::error_code error;
-  const bool plain = fs::is_regular_file(file, error);
-  require(plain || fs::exists(file, error), code, fmt::format("{}: there is no such file.", file.string()));
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (plain && in && in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
-  require(plain && !in.bad() && !text.bad(), code, fmt::format("{}: the file cannot be read.", file.string()));
-  return text.str();
-}
-
 void write_text_atomically(const fs::path& file, const std::string& text, Flush flush) {
   const fs::path unfinished = file.string() + ".tmp";
   try {

@@ -1,6 +1,7 @@
 // History: numbers that are written as the run goes on, one row at a time, as comma-separated text.
 
 #include "weft/output/history.hpp"
+#include "weft/base/read_text.hpp"
 
 #include "output/descriptor.hpp"
 #include "weft/base/check.hpp"

@@ -202,12 +202,25 @@ std::string describe_checkpoint(const fs::path& checkpoint) {
   return text + "\nprovenance\n" + header.provenance + "\n";
 }
 
+const char* plural_of(CellKind kind) {
+  switch (kind) {
+    case CellKind::vertex:
+      return "vertices";
+    case CellKind::line:
+      return "lines";
+    case CellKind::triangle:
+      return "triangles";
+    case CellKind::hexahedron:
+      return "hexahedra";
+  }
+  return "cells";
+}
+
 std::string describe_frame(const fs::path& file) {
   const FrameSummary frame = read_frame_summary(file);
-  constexpr const char* kinds[] = {"vertices", "triangles", "hexahedra"};
   std::string text = fmt::format("frame {}\nframe {}, step {}, time {} s\n{} points ({} bytes a coordinate), {} {}\n",
                                  file.string(), frame.moment.frame, frame.moment.step, frame.moment.time, frame.points,
-                                 frame.point_bytes, frame.cells, kinds[static_cast<std::size_t>(frame.kind)]);
+                                 frame.point_bytes, frame.cells, plural_of(frame.kind));
   const auto list = [&](const char* title, const std::vector<FrameField>& fields) {
     if (!fields.empty()) text += fmt::format("\n{}\n", title);
     for (const FrameField& field : fields)

@@ -188,11 +188,13 @@ void Handles::look_at_nodes(Real time, const BlockMap& map, Layer& layer) {
   const Real dx = scene_.transfer.dx;
   std::vector<RigidState> walls;
   for (const Wall& wall : scene_.walls) walls.push_back(wall.shape.at(time));
+  const NodeField& inertia = layer.get<NodeInertia>();
+  NodeField& velocity = layer.get<NodeVelocity>();
   for (Node& node : nodes_) {
     const int block = map.find(block_of_node(node.index)), place = NodeField::width * place_in_block(node.index);
     WEFT_ENSURE(0 <= block && block < map.owned());
-    node.velocity = layer.velocity.block(block) + place;
-    const Real mass = layer.inertia.block(block)[place];
+    node.velocity = velocity.block(block) + place;
+    const Real mass = inertia.block(block)[place];
     const Eigen::Map<const Vec3> v(node.velocity);
     node.mobility.setZero();
     if (mass > 0) node.mobility = wall_projection(scene_.walls, walls, dx, node.index.cast<Real>() * dx, v) / mass;

@@ -95,4 +95,13 @@ void require_same_physics(const CheckpointHeader& header, const Deck& deck, cons
                                               : ""));
 }
 
+SceneCounts counts_of(const Scene& scene) {
+  const auto& probes = scene.deck.probes;
+  const auto nearest = std::count_if(probes.begin(), probes.end(), [](const ProbeDeck& probe) {
+    return std::holds_alternative<NearestProbe>(probe.measure);
+  });
+  return {scene.bodies.size(), scene.walls.size(), scene.handles.size(), scene.sources.size(),
+          static_cast<std::size_t>(nearest)};
+}
+
 }  // namespace weft

@@ -1,4 +1,5 @@
 #include "weft/run/status.hpp"
+#include "weft/base/read_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -6,6 +7,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "run/declared.hpp"
 #include "weft/base/check.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/files.hpp"
@@ -13,43 +15,26 @@
 #include "weft/run/progress.hpp"
 
 namespace weft {
+
+template <>
+inline constexpr auto members<RunStatus> =
+    std::tuple{Member{"state", "", &RunStatus::state},
+               Member{"title", "", &RunStatus::title},
+               Member{"step", "", &RunStatus::step},
+               Member{"time", "s", &RunStatus::time},
+               Member{"end", "s", &RunStatus::end},
+               Member{"wall_seconds", "s", &RunStatus::wall_seconds},
+               Member{"steps_per_second", "1/s", &RunStatus::steps_per_second},
+               Member{"particle_steps_per_second", "1/s", &RunStatus::particle_steps_per_second},
+               Member{"remaining_seconds", "s", &RunStatus::remaining_seconds},
+               Member{"saved_step", "", &RunStatus::saved_step},
+               Member{"reason", "", &RunStatus::reason},
+               Member{"exit_code", "", &RunStatus::exit_code}};
+
 namespace {
 
 using nlohmann::json;
 using std::filesystem::path;
-
-json as_json(const RunStatus& status) {
-  json j{{"state", status.state},
-         {"title", status.title},
-         {"step", status.step},
-         {"time", status.time},
-         {"end", status.end},
-         {"wall_seconds", status.wall_seconds},
-         {"steps_per_second", status.steps_per_second},
-         {"particle_steps_per_second", status.particle_steps_per_second},
-         {"remaining_seconds", nullptr}};
-  if (status.remaining_seconds) j["remaining_seconds"] = *status.remaining_seconds;
-  if (status.saved_step) j["saved_step"] = *status.saved_step;
-  if (status.state == "failed") j["reason"] = status.reason, j["exit_code"] = status.exit_code;
-  return j;
-}
-
-RunStatus status_from(const json& j) {
-  RunStatus status;
-  status.state = j.at("state");
-  status.title = j.at("title");
-  status.step = j.at("step");
-  status.time = j.at("time");
-  status.end = j.at("end");
-  status.wall_seconds = j.at("wall_seconds");
-  status.steps_per_second = j.at("steps_per_second");
-  status.particle_steps_per_second = j.at("particle_steps_per_second");
-  if (!j.at("remaining_seconds").is_null()) status.remaining_seconds = j.at("remaining_seconds").get<Real>();
-  if (j.contains("saved_step")) status.saved_step = j.at("saved_step").get<std::int64_t>();
-  status.reason = j.value("reason", "");
-  status.exit_code = j.value("exit_code", 0);
-  return status;
-}
 
 /// True if the run that wrote run.json is over, though that says that it goes on. Whoever holds the lock lives, also
 /// one that is suspended or whose step takes long; without it, processes of this host tell, and of others their
@@ -60,11 +45,16 @@ bool is_over(const path& folder, const json& process, Real heartbeat_age) {
   return owner && is_on_this_host(*owner) ? !lives_here(*owner) : heartbeat_age > heartbeat_limit;
 }
 
+/// A path may hold bytes that are no text; JSON gets a replacement for each.
+std::string text_of(const json& value, int indent) {
+  return value.dump(indent, ' ', false, json::error_handler_t::replace);
+}
+
 json outlook_json(const Outlook& outlook) {
   json j = as_json(outlook.status);
   j["heartbeat_age"] = outlook.heartbeat_age;
   j["checkpoint"] = outlook.checkpoint ? json(outlook.checkpoint->string()) : json(nullptr);
-  j["checkpoint_step"] = outlook.checkpoint_step ? json(*outlook.checkpoint_step) : json(nullptr);
+  j["checkpoint_step"] = as_json(outlook.checkpoint_step);
   return j;
 }
 
@@ -74,7 +64,7 @@ void write_status(const path& folder, const RunStatus& status, const std::string
   json j = as_json(status);
   j["process"] = json::parse(owner_json(this_process()));
   j["provenance"] = json::parse(provenance);
-  write_text_atomically(folder / "run.json", j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
+  write_text_atomically(folder / "run.json", text_of(j, 2) + "\n",
                         status.state == "running" ? Flush::later : Flush::at_once);
 }
 
@@ -86,7 +76,7 @@ Outlook look_at_run(const path& folder) {
   Outlook outlook;
   try {
     const json j = json::parse(read_text(file));
-    outlook.status = status_from(j);
+    from_json_to(j, outlook.status);
     const auto written = std::filesystem::last_write_time(file);
     outlook.heartbeat_age =
         std::chrono::duration<Real>(std::filesystem::file_time_type::clock::now() - written).count();
@@ -106,8 +96,8 @@ Outlook look_at_run(const path& folder) {
 
 std::string Outlook::text() const {
   std::string text = fmt::format("{:<12}{}\n", "state", status.state);
-  if (!status.reason.empty())
-    text += fmt::format("{:<12}{} (exit code {})\n", "reason", status.reason, status.exit_code);
+  if (status.reason)
+    text += fmt::format("{:<12}{} (exit code {})\n", "reason", *status.reason, status.exit_code.value_or(0));
   text += fmt::format("{:<12}{}\n{:<12}{:.6g} of {:.6g} s\n", "step", status.step, "time", status.time, status.end);
   text += fmt::format("{:<12}{}\n", "checkpoint", checkpoint ? checkpoint->string() : "none");
   text += fmt::format("{:<12}{:.3g} steps/s, {:.2f} M particle steps/s\n", "rate", status.steps_per_second,
@@ -120,7 +110,7 @@ std::string Outlook::text() const {
   return text;
 }
 
-std::string Outlook::json() const { return outlook_json(*this).dump(2); }
+std::string Outlook::json() const { return text_of(outlook_json(*this), 2); }
 
 std::string Outlook::value(const std::string& key) const {
   const nlohmann::json j = outlook_json(*this);
@@ -129,7 +119,7 @@ std::string Outlook::value(const std::string& key) const {
   require(j.contains(key), ExitCode::deck,
           fmt::format("--print {}: there is no such key. Choose one of: {}.", key, fmt::join(keys, ", ")));
   const nlohmann::json& value = j[key];
-  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : text_of(value, -1);
 }
 
 StatusCode status_code(const RunStatus& status) {

@@ -20,7 +20,7 @@ GridPreconditioner::GridPreconditioner(const Comm& comm, const BlockMap& map, Gr
       inverse_blocks_(problem.nodes()),
       before_(problem.nodes(), Vec3::Zero()) {
   if (settings.preconditioner != Preconditioner::multigrid && settings.preconditioner != Preconditioner::direct) return;
-  matrix_.emplace(comm, problem.freedoms(), problem.nodes());
+  matrix_.emplace(comm, problem.unknowns(), problem.points());
   of_matrix_.emplace(comm, settings.preconditioner, settings.minimise);
 }
 
@@ -44,9 +44,9 @@ PetscErrorCode GridPreconditioner::set_up(bool definite, PetscInt last) {
 template <class F>
 void GridPreconditioner::with_nodes_of(Vec vector, F&& change) {
   const NodeWriting values(vector);
-  problem_.for_each_node([&](std::size_t n) { before_[n] = values[n]; });
+  problem_.inertia().for_each_node([&](std::size_t n) { before_[n] = values[n]; });
   change();
-  problem_.for_each_node([&](std::size_t n) { values[n] = before_[n]; });
+  problem_.inertia().for_each_node([&](std::size_t n) { values[n] = before_[n]; });
 }
 
 void GridPreconditioner::apply(Vec in, Vec out) {
@@ -54,7 +54,9 @@ void GridPreconditioner::apply(Vec in, Vec out) {
   if (!is_multigrid()) return of_matrix_->apply(in, out);
   if (momentum_ == nullptr) check_petsc(VecDuplicate(in, &momentum_));
   const bool has_holds = problem_.holds().any();
-  const auto scale = [&] { problem_.for_each_node([&](std::size_t n) { before_[n] *= problem_.root_mass(n); }); };
+  const auto scale = [&] {
+    problem_.inertia().for_each_node([&](std::size_t n) { before_[n] *= problem_.inertia().root_mass(n); });
+  };
   check_petsc(VecCopy(in, momentum_));
   with_nodes_of(momentum_, [&] {
     if (has_holds) problem_.holds().release(hold_blocks_, before_);
@@ -71,10 +73,10 @@ void GridPreconditioner::apply(Vec in, Vec out) {
 
 void GridPreconditioner::invert_blocks() {
   problem_.find_blocks();
-  problem_.for_each_node([&](std::size_t n) { inverse_blocks_[n] = problem_.block(n); });
+  problem_.inertia().for_each_node([&](std::size_t n) { inverse_blocks_[n] = problem_.block(n); });
   for (const WallNode& node : problem_.wall_nodes())
     inverse_blocks_[node.node] = problem_.wall_block(node, inverse_blocks_[node.node]);
-  problem_.for_each_node([&](std::size_t n) { inverse_blocks_[n] = Mat3(inverse_blocks_[n].inverse()); });
+  problem_.inertia().for_each_node([&](std::size_t n) { inverse_blocks_[n] = Mat3(inverse_blocks_[n].inverse()); });
   if (!problem_.holds().any()) return;
   hold_blocks_ = inverse_blocks_;
   for (const WallNode& node : problem_.wall_nodes())
@@ -86,14 +88,14 @@ void GridPreconditioner::apply_blocks(Vec in_vector, Vec out_vector) {
   check_petsc(VecCopy(in_vector, out_vector));  // nodes without mass
   const NodeReading in(in_vector);
   const NodeWriting out(out_vector);
-  problem_.for_each_node([&](std::size_t n) { out[n] = inverse_blocks_[n] * in[n]; });
+  problem_.inertia().for_each_node([&](std::size_t n) { out[n] = inverse_blocks_[n] * in[n]; });
   if (!problem_.holds().any()) return;
-  problem_.for_each_node([&](std::size_t n) { before_[n] = out[n]; });
+  problem_.inertia().for_each_node([&](std::size_t n) { before_[n] = out[n]; });
   if (settings_.minimise)
     for (const WallNode& node : problem_.wall_nodes()) before_[node.node] = node.free * before_[node.node];
   after_.assign(problem_.nodes(), Vec3::Zero());
   problem_.holds().correct(hold_blocks_, before_, after_);
-  problem_.for_each_node([&](std::size_t n) { out[n] += after_[n]; });
+  problem_.inertia().for_each_node([&](std::size_t n) { out[n] += after_[n]; });
 }
 
 // --- What is made from the matrix ------------------------------------------------------------------------------------
@@ -108,7 +110,7 @@ PetscErrorCode GridPreconditioner::renew_matrix() {
   matrix_->begin_adding();
   problem_.add_tangent(*matrix_);
   if (holds_are_in_matrix()) problem_.holds().add_tangent(*matrix_);
-  if (matrix_->list([&](std::size_t n) { return problem_.root_mass(n) > 0; })) {
+  if (matrix_->list([&](std::size_t n) { return problem_.inertia().root_mass(n) > 0; })) {
     const PetscErrorCode code = begin_pattern();
     if (code != 0) return code;
   }
@@ -116,7 +118,7 @@ PetscErrorCode GridPreconditioner::renew_matrix() {
   for (const WallNode& node : problem_.wall_nodes()) wall_at_[node.node] = &node;
   const Mat3 I = Mat3::Identity();
   matrix_->fill([&](std::size_t n) -> NodeMatrix::Node {
-    const Real root = problem_.root_mass(n);
+    const Real root = problem_.inertia().root_mass(n);
     if (!(root > 0)) return {Mat3::Zero(), Mat3::Zero(), I};
     const Real scale = problem_.step().dt / (is_multigrid() ? 1 : root), mass = is_multigrid() ? root * root : 1;
     const Mat3 inertia = problem_.least_diagonal() * I;
@@ -159,7 +161,7 @@ void GridPreconditioner::set_rigid_motions() {
     check_petsc(VecSet(modes[mode], 0));
     const NodeWriting to(modes[mode]);
     const Vec3 e = Vec3::Unit(static_cast<Eigen::Index>(mode % 3));
-    problem_.for_each_node([&](std::size_t n) {
+    problem_.inertia().for_each_node([&](std::size_t n) {
       const int block = static_cast<int>(n) / nodes_per_block, place = static_cast<int>(n) % nodes_per_block;
       const Vec3 X = (map_.first_node(block) + node_at_place(place)).cast<Real>();
       to[n] = mode < 3 ? e : Vec3(e.cross(X));

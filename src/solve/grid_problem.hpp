@@ -2,9 +2,11 @@
 // What an implicit step solves: the balance of impulses at the nodes of a layer, its energy and its derivative.
 
 #include "solve/holds.hpp"
+#include "solve/implicit_inertia.hpp"
+#include "solve/newton.hpp"
 #include "solve/node_vectors.hpp"
 #include "solve/node_walls.hpp"
-#include "weft/base/sums.hpp"
+#include "solve/unknowns.hpp"
 #include "weft/motion/term.hpp"
 #include "weft/solve/implicit.hpp"
 
@@ -29,11 +31,11 @@ namespace weft {
 /// then is a potential too, and steps are measured by the energy.
 ///
 /// Vectors of PETSc have the owned nodes, with and without mass. All members that take one are collective.
-class GridProblem {
+class GridProblem final : public NewtonProblem {
  public:
   GridProblem(const Comm& comm, const BlockMap& map, std::vector<const Term*> terms,
               std::vector<const Constraints*> constraints, const ImplicitSettings& settings);
-  ~GridProblem();
+  ~GridProblem() override;
   GridProblem(const GridProblem&) = delete;
   GridProblem& operator=(const GridProblem&) = delete;
 
@@ -42,27 +44,21 @@ class GridProblem {
   /// that of x.
   void guess(Vec x, Vec residual);
 
-  /// N / sqrt(m) [sqrt(J)].
-  void residual(Vec x, Vec out);
+  /// N / sqrt(m) [sqrt(J)]; true: where a force is not finite, so is the residual.
+  bool residual(Vec x, Vec out) override;
   /// Size of the impulses that balance where the residual was looked at last [sqrt(J)].
-  Real reference() const { return reference_; }
-  /// Residuals beneath are round-off [sqrt(J)].
-  Real noise() const { return noise_; }
-  struct Energy {
-    Real value;
-    Real noise;  ///< What may be round-off of it.
-  };
+  Real reference() const override { return reference_; }
+  Real noise(int) const override { return inertia_.noise(); }
   /// With the potential of friction at its present strength. [J]
-  Energy energy(Vec x);
+  NoisyEnergy energy(Vec x) override;
 
-  /// At x, where the residual was looked at last; `definite` as Terms have it.
-  void linearise(Vec x, bool definite);
+  void linearise(Vec x) override;
   /// The matrix of Newton's system, symmetric if energy is minimised, times a vector; of nodes without mass, one.
   void multiply(Vec in, Vec out);
   /// Turns the right side of W' K dx + k (I - W') dx = b into that of the symmetric system for the free directions.
   void eliminate_held(Vec b);
-  /// The part of dx that walls dictate goes from dx to -x: what is left of dx must descend.
-  void do_as_walls_dictate(Vec x, Vec dx) const;
+  /// What walls dictate: what is left of dx must descend.
+  void dictate(Vec x, Vec dx) const override;
   /// For each node the block of a Newton system for the block A of its free impulse.
   Mat3 wall_block(const WallNode& node, const Mat3& A) const {
     return settings_.minimise ? walls_.symmetric_block(node, A) : walls_.block(node, A);
@@ -78,60 +74,45 @@ class GridProblem {
   /// Velocities of the nodes at the end of the step; walls and conditions are done. Forgets the derivative.
   void finish_step(Vec x, Layer& layer, std::span<Vec3> wall_impulse, ImplicitReport& report);
 
-  std::size_t nodes() const { return nodes_; }
-  const Freedoms& freedoms() const { return freedoms_; }
+  Vec create_vector() const { return unknowns_.create_vector(); }
+  std::size_t nodes() const { return inertia_.nodes(); }
+  const Points3& points() const { return points_; }
+  const Unknowns& unknowns() const { return unknowns_; }
   std::span<const WallNode> wall_nodes() const { return walls_.nodes(); }
   Holds& holds() { return holds_; }
   /// What every node has on the diagonal of its derivative: its inertia, or without inertia a trifle.
   Real least_diagonal() const;
   const ImplicitStep& step() const { return step_; }
-  /// sqrt(m); 0 without mass.
-  Real root_mass(std::size_t n) const { return root_mass_[n]; }
-
-  /// Calls f(node) for all owned nodes with mass.
-  template <class F>
-  void for_each_node(F&& f) const {
-#pragma omp parallel for schedule(static)
-    for (std::size_t n = 0; n < nodes_; ++n)
-      if (root_mass_[n] > 0) f(n);
-  }
+  const ImplicitInertia& inertia() const { return inertia_; }
 
  private:
-  template <class F>
-  Real sum_over_nodes(F&& f) const {
-    return ordered_sum(nodes_, Real(0), [&](std::size_t n) { return root_mass_[n] > 0 ? f(n) : Real(0); });
-  }
-  template <class Unknowns>
-  void displace(const Unknowns& unknowns, FreedomValues& u) const;
+  template <class AtNode>
+  void displace(const AtNode& x, FreedomValues& u) const;
   void take_derivatives(bool definite);
   void weigh_walls();
-  template <class Unknowns>
-  void free_product(const Unknowns& z, const NodeWriting& out);
+  template <class AtNode>
+  void free_product(const AtNode& z, const NodeWriting& out);
   void look_at(Vec x);
   Vec3 force_at(std::size_t node) const;
   Vec3 asked_velocity(const NodeReading& in, const WallNode& node) const;
-  Real mass(std::size_t n) const { return root_mass_[n] * root_mass_[n]; }
 
   const Comm comm_;
   const BlockMap& map_;
   const std::vector<const Term*> terms_;
   const ImplicitSettings& settings_;
-  const std::size_t nodes_;  ///< Owned, with and without mass.
-  const Freedoms freedoms_, block_freedoms_;
+  const Freedoms freedoms_, diagonal_freedoms_;
+  const Unknowns unknowns_;
+  const Points3 points_;  ///< Owned ones are the nodes, with and without mass.
   Motion motion_;
   Load force_;
   FreedomValues change_;
-  FreedomValues node_blocks_;  ///< Nine numbers for each node.
+  FreedomValues diagonal_;
+  ImplicitInertia inertia_;
   Holds holds_;
   NodeWalls walls_;
   // Of the step that is taken.
   ImplicitStep step_{};
-  std::vector<Real> root_mass_;
-  std::vector<Vec3> old_velocity_;   ///< p / m, as the points carry it.
-  std::vector<Vec3> free_velocity_;  ///< v*.
-  Real k_ = 1;                       ///< About the largest k_i / m_i that a node in its bodies may have.
-  Real gravity_size_ = 0;            ///< sum m |dt g|^2 [J].
-  Real noise_ = 0;
+  Real k_ = 1;  ///< About the largest k_i / m_i that a node in its bodies may have.
   // Of the iteration.
   std::vector<Vec3> impulse_;  ///< r_i / sqrt(m_i), where the residual was looked at last.
   Real reference_ = 0;

@@ -1,7 +1,6 @@
 #include "solve/holds.hpp"
 
 #include "parallel/call.hpp"
-#include "weft/grid/node_field.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -14,14 +13,16 @@ constexpr Real softness = 1e-5;
 
 }  // namespace
 
-Holds::Holds(const Comm& comm, const Freedoms& freedoms, std::vector<const Constraints*> constraints, std::size_t nodes)
+Holds::Holds(const Comm& comm, const Unknowns& unknowns, const Points3& points,
+             std::vector<const Constraints*> constraints)
     : comm_(comm),
-      freedoms_(freedoms),
-      block_freedoms_({{"node blocks", 9 * nodes_per_block, freedoms.block(0).forest}}),
+      unknowns_(unknowns),
+      points_(points),
+      diagonal_freedoms_(unknowns.freedoms().diagonal()),
       constraints_(std::move(constraints)),
-      nodes_(nodes),
-      spread_(freedoms),
-      blocks_(block_freedoms_) {}
+      nodes_(points.owned()),
+      spread_(unknowns.freedoms()),
+      blocks_(diagonal_freedoms_) {}
 
 Holds::~Holds() { clear(); }
 
@@ -72,28 +73,22 @@ void Holds::begin_step(Real time, Real dt, Real k, std::span<const Real> root_ma
   kappa_ = k / softness;
   root_mass_.assign(root_mass.begin(), root_mass.end());
 
-  const auto spread = [&](auto&& value) {
-    spread_.set_zero();
-    for (std::size_t n = 0; n < nodes_; ++n) spread_.block(0)[NodeField::width * n] = value(n);
-    spread_.update_ghosts();
-    return [this](std::int32_t freedom) { return spread_.all()[freedom - freedom % NodeField::width]; };
-  };
+  spread_.set_zero();
+  for (std::size_t n = 0; n < nodes_; ++n)
+    spread_.all()[points_.freedom_of_owned(n)] = root_mass[n] > 0 ? std::pow(root_mass[n], -2) : 0;
+  spread_.update_ghosts();
   per_norm_.assign(rows_.count(), 0);
-  {
-    const auto inverse_mass = spread([&](std::size_t n) { return root_mass[n] > 0 ? std::pow(root_mass[n], -2) : 0; });
-    for (std::size_t c = 0; c < rows_.count(); ++c) {
-      Real square = 0;
-      for (std::size_t e = rows_.begin[c]; e < rows_.begin[c + 1]; ++e)
-        square += rows_.weight[e] * rows_.weight[e] * inverse_mass(rows_.freedom[e]);
-      if (square > 0) per_norm_[c] = 1 / std::sqrt(square);
+  for (std::size_t c = 0; c < rows_.count(); ++c) {
+    Real square = 0;
+    for (std::size_t e = rows_.begin[c]; e < rows_.begin[c + 1]; ++e) {
+      const Real inverse_mass = spread_.all()[points_.freedom(points_.point_of(rows_.freedom[e]))];
+      square += rows_.weight[e] * rows_.weight[e] * inverse_mass;
     }
+    if (square > 0) per_norm_[c] = 1 / std::sqrt(square);
   }
-  const auto first = static_cast<Real>(3 * comm_.offset(static_cast<std::int64_t>(nodes_)));
-  const auto number = spread([&](std::size_t n) { return first + 3 * static_cast<Real>(n); });
   const std::vector<PetscInt> columns_before = std::move(columns_);
   columns_.clear();
-  for (const std::int32_t freedom : rows_.freedom)
-    columns_.push_back(static_cast<PetscInt>(number(freedom)) + freedom % NodeField::width);
+  for (const std::int32_t freedom : rows_.freedom) columns_.push_back(unknowns_.number(freedom));
   if (comm_.any(B_ == nullptr || rows_.begin != begin_before || columns_ != columns_before)) {
     clear();
     create();
@@ -148,13 +143,14 @@ void Holds::add_force_change(const FreedomValues& du, Load& change) const {
 void Holds::factor(std::span<const Mat3> G) {
   blocks_.set_zero();
   for (std::size_t n = 0; n < nodes_; ++n)
-    if (root_mass_[n] > 0) Eigen::Map<Mat3>(blocks_.block(0).data() + 9 * n) = G[n] / (root_mass_[n] * root_mass_[n]);
+    if (root_mass_[n] > 0)
+      Eigen::Map<Mat3>(blocks_.all().data() + 9 * points_.at(n)) = G[n] / (root_mass_[n] * root_mass_[n]);
   blocks_.update_ghosts();
   // Row c has G b_c; the three components of a node's weight stand one after another.
   std::vector<Real> values(rows_.weight.size(), 0);
   for (std::size_t e = 0; e < values.size(); e += 3) {
     const Vec3 w(rows_.weight[e], rows_.weight[e + 1], rows_.weight[e + 2]);
-    const Eigen::Map<const Mat3> block(std::as_const(blocks_).all().data() + 9 * (rows_.freedom[e] / NodeField::width));
+    const Eigen::Map<const Mat3> block(std::as_const(blocks_).all().data() + 9 * points_.point_of(rows_.freedom[e]));
     Eigen::Map<Vec3>(values.data() + e) = block * w;
   }
   fill(GB_, rows_, columns_, per_norm_, values);
@@ -176,7 +172,7 @@ template <class AtNode>
 void Holds::solve_for(AtNode&& y) {
   spread_.set_zero();
   for (std::size_t n = 0; n < nodes_; ++n)
-    if (root_mass_[n] > 0) Eigen::Map<Vec3>(spread_.block(0).data() + NodeField::width * n) = y(n) / root_mass_[n];
+    if (root_mass_[n] > 0) Eigen::Map<Vec3>(spread_.all().data() + points_.freedom_of_owned(n)) = y(n) / root_mass_[n];
   spread_.update_ghosts();
   PetscScalar* values = nullptr;
   check_petsc(VecGetArray(right_, &values));
@@ -197,7 +193,7 @@ void Holds::spread_solution(Add&& add) {
   spread_.sum_to_owners();
   for (std::size_t n = 0; n < nodes_; ++n)
     if (root_mass_[n] > 0)
-      add(n, Vec3(Eigen::Map<const Vec3>(spread_.block(0).data() + NodeField::width * n) / root_mass_[n]));
+      add(n, Vec3(Eigen::Map<const Vec3>(spread_.all().data() + points_.freedom_of_owned(n)) / root_mass_[n]));
 }
 
 void Holds::correct(std::span<const Mat3> G, std::span<const Vec3> y, std::span<Vec3> z) {

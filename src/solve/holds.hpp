@@ -2,6 +2,7 @@
 // Conditions on the displacements of nodes in an implicit step: stiff springs, and what takes their stiffness out of
 // the linear systems.
 
+#include "solve/unknowns.hpp"
 #include "weft/motion/constraint.hpp"
 #include "weft/motion/term.hpp"
 #include "weft/parallel/comm.hpp"
@@ -20,7 +21,7 @@ namespace weft {
 /// whose small matrix is factored directly. All members but the constructor are collective.
 class Holds {
  public:
-  Holds(const Comm& comm, const Freedoms& freedoms, std::vector<const Constraints*> constraints, std::size_t nodes);
+  Holds(const Comm& comm, const Unknowns& unknowns, const Points3& points, std::vector<const Constraints*> constraints);
   ~Holds();
   Holds(const Holds&) = delete;
   Holds& operator=(const Holds&) = delete;
@@ -61,11 +62,12 @@ class Holds {
   void create();
 
   const Comm comm_;
-  const Freedoms& freedoms_;
-  const Freedoms block_freedoms_;
+  const Unknowns& unknowns_;
+  const Points3& points_;
+  const Freedoms diagonal_freedoms_;
   const std::vector<const Constraints*> constraints_;
-  const std::size_t nodes_;
-  std::int64_t count_ = 0;  ///< Of conditions on all ranks.
+  const std::size_t nodes_;  ///< Owned.
+  std::int64_t count_ = 0;   ///< Of conditions on all ranks.
   Real dt_ = 0, kappa_ = 0;
   ConstraintRows rows_;
   std::vector<Real> per_norm_;   ///< 1 / |w / sqrt(m)| of each condition; 0 where no node has mass.

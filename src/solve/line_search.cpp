@@ -11,6 +11,11 @@ constexpr int most_trials = 12;
 constexpr Real sufficient_decrease = 1e-4;
 /// Differences of energies beneath this many times what may be round-off are in doubt.
 constexpr Real energy_doubt = 1e4;
+/// Factors of the drag.
+constexpr Real less_drag = 0.2, more_drag = 5, least_drag = 1e-10, most_drag = 1e3;
+/// How often a descent shortens a step, and how much of the slope may be left at its end, rising.
+constexpr int most_cuts = 20;
+constexpr Real slope_left = 0.5;
 
 /// How much shorter the next trial is, after one that should have fallen by `fall` and rose by `rise`: to the lowest
 /// point of the parabola through them, within bounds.
@@ -20,43 +25,81 @@ Real shorter(Real fall, Real rise) {
 
 }  // namespace
 
-bool descend_energy(GridProblem& problem, Vec x, Vec f, Vec dx, Vec trial, Vec trial_f) {
-  problem.do_as_walls_dictate(x, dx);
-  Real slope = 0, length = 1;
-  check_petsc(VecDot(f, dx, &slope));
-  const GridProblem::Energy start = problem.energy(x);
+bool EnergySearch::take(const SearchVectors& at) {
+  if (!problem_.is_definite() && linear_.found_negative_curvature()) {
+    problem_.be_definite(true);
+    return true;
+  }
+  const bool descends = descend(at), was_definite = problem_.is_definite();
+  if (!descends) problem_.be_definite(true);
+  return descends || !was_definite;
+}
+
+/// Returns false if no length descends; x then stays but for what the problem dictates.
+bool EnergySearch::descend(const SearchVectors& at) {
+  const auto& [x, f, dx, trial, trial_f] = at;
+  problem_.dictate(x, dx);
+  const Real slope = problem_.slope(f, dx);
+  Real length = 1;
+  const NoisyEnergy start = problem_.energy(x);
   bool descends = false;
   for (int trials = 0; !descends && trials <= most_trials; ++trials) {
     check_petsc(VecWAXPY(trial, -length, dx, x));
-    const GridProblem::Energy end = problem.energy(trial);
+    const NoisyEnergy end = problem_.energy(trial);
     descends = end.value <= start.value - sufficient_decrease * length * std::max(slope, 0.0) + end.noise;
     if (descends) break;
     if (slope > 0 && end.value <= start.value + energy_doubt * end.noise) {
-      Real slope_at_end = 0;
-      problem.residual(trial, trial_f);
-      check_petsc(VecDot(trial_f, dx, &slope_at_end));
-      descends = slope_at_end >= -(1 - 2 * sufficient_decrease) * slope;
+      problem_.residual(trial, trial_f);
+      descends = problem_.slope(trial_f, dx) >= -(1 - 2 * sufficient_decrease) * slope;
     }
     if (!descends) length *= shorter(slope * length, end.value - start.value);
   }
   if (descends) check_petsc(VecCopy(trial, x));
-  problem.residual(x, f);
+  problem_.residual(x, f);
   return descends;
 }
 
-bool descend_residual(GridProblem& problem, const std::function<Real(Vec)>& size, Vec x, Vec f, Vec dx, Vec trial,
-                      Vec trial_f) {
-  const Real start = size(f);
+bool ResidualSearch::take(const SearchVectors& at) {
+  const auto& [x, f, dx, trial, trial_f] = at;
+  const Real start = size_(f);
   Real length = 1;
   bool descends = false;
   for (int trials = 0; !descends && trials <= most_trials; ++trials, length /= 2) {
     check_petsc(VecWAXPY(trial, -length, dx, x));
-    problem.residual(trial, trial_f);
-    descends = size(trial_f) <= (1 - sufficient_decrease * length) * start;
+    problem_.residual(trial, trial_f);
+    descends = size_(trial_f) <= (1 - sufficient_decrease * length) * start;
   }
   check_petsc(VecCopy(trial, x));
   check_petsc(VecCopy(trial_f, f));
   return descends;
+}
+
+void FullSteps::note(std::span<const Real> residuals) {
+  if (residuals.size() < 2) return;
+  drag_.value *= std::clamp(residuals.back() / residuals[residuals.size() - 2], 0.1, 2.0);
+}
+
+bool WorkDescent::take(const SearchVectors& at) {
+  const auto& [x, f, dx, trial, trial_f] = at;
+  const Real slope = problem_.slope(f, dx);
+  const bool conditions_hold = conditions_hold_(f);
+  if (!problem_.is_definite() && !(slope > 0)) {  // leads nowhere
+    problem_.be_definite(true);
+    return true;
+  }
+  Real length = 1;
+  for (int cut = 0; cut <= most_cuts; ++cut) {
+    check_petsc(VecWAXPY(trial, -length, dx, x));
+    const bool finite = problem_.residual(trial, trial_f);
+    const Real slope_at_end = finite ? problem_.slope(trial_f, dx) : 0;
+    if (finite && (!conditions_hold || slope_at_end >= -slope_left * slope)) break;
+    length *= finite ? std::clamp(slope / (slope - slope_at_end), 0.1, 0.5) : 0.1;
+  }
+  drag_.value = std::clamp(drag_.value * (length == 1 ? less_drag : more_drag), least_drag, most_drag);
+  problem_.be_definite(length < 1);
+  check_petsc(VecCopy(trial, x));
+  check_petsc(VecCopy(trial_f, f));
+  return true;
 }
 
 }  // namespace weft

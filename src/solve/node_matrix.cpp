@@ -1,7 +1,6 @@
 #include "solve/node_matrix.hpp"
 
 #include "parallel/call.hpp"
-#include "weft/grid/node_field.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -10,32 +9,26 @@
 namespace weft {
 namespace {
 
-std::size_t local_nodes(const Freedoms& freedoms) { return freedoms.size() / NodeField::width; }
 Eigen::Map<const Mat3> block_of(const FreedomValues& values, std::size_t node) {
   return Eigen::Map<const Mat3>(values.all().data() + 9 * node);
 }
 
 }  // namespace
 
-NodeMatrix::NodeMatrix(const Comm& comm, const Freedoms& freedoms, std::size_t nodes)
+NodeMatrix::NodeMatrix(const Comm& comm, const Unknowns& unknowns, const Points3& points)
     : comm_(comm),
-      freedoms_(freedoms),
-      block_freedoms_({{"node blocks", 9 * nodes_per_block, freedoms.block(0).forest}}),
-      nodes_(nodes),
-      left_(block_freedoms_),
-      right_(block_freedoms_) {
-  FreedomValues numbers(freedoms);  // whole numbers below 2^53 travel exactly
-  const auto first = static_cast<Real>(comm.offset(static_cast<std::int64_t>(nodes)));
-  for (std::size_t n = 0; n < nodes; ++n) numbers.block(0)[NodeField::width * n] = first + static_cast<Real>(n);
-  numbers.update_ghosts();
-  for (std::size_t n = 0; n < local_nodes(freedoms); ++n)
-    number_.push_back(static_cast<PetscInt>(std::as_const(numbers).all()[NodeField::width * n]));
+      points_(points),
+      diagonal_freedoms_(unknowns.freedoms().diagonal()),
+      nodes_(points.owned()),
+      left_(diagonal_freedoms_),
+      right_(diagonal_freedoms_) {
+  for (std::size_t n = 0; n < points.local(); ++n) number_.push_back(unknowns.number(points.freedom(n)) / 3);
 }
 
 NodeMatrix::~NodeMatrix() { check_petsc(MatDestroy(&A_)); }
 
 void NodeMatrix::begin_step() {
-  K_.reset(local_nodes(freedoms_));
+  K_.reset(points_.local());
   is_filled_ = false;
 }
 
@@ -44,7 +37,7 @@ void NodeMatrix::add(std::span<const std::int32_t> rows, std::span<const std::in
   for (std::size_t i = 0; i < rows.size(); i += 3)
     for (std::size_t j = 0; j < columns.size(); j += 3) {
       BlockRows::Block& block =
-          K_.at(static_cast<std::size_t>(rows[i] / NodeField::width), columns[j] / NodeField::width);
+          K_.at(static_cast<std::size_t>(points_.point_of(rows[i])), points_.point_of(columns[j]));
       for (std::size_t r = 0; r < 3; ++r)
         block.row(static_cast<Eigen::Index>(r)) +=
             Eigen::Map<const Eigen::Matrix<Real, 1, 3>>(k.data() + (i + r) * columns.size() + j);
@@ -84,7 +77,7 @@ void NodeMatrix::list_entries() {
         columns.push_back(3 * j + s);
       }
   };
-  for (std::size_t n = 0; n < nodes_; ++n) list_block(number_[n], number_[n]);
+  for (std::size_t n = 0; n < nodes_; ++n) list_block(number_[points_.at(n)], number_[points_.at(n)]);
   for (std::size_t n = 0; n < K_.rows(); ++n)
     for (const std::int32_t column : K_.columns(n)) list_block(number_[n], number_[static_cast<std::size_t>(column)]);
   check_petsc(MatSetPreallocationCOO(A_, static_cast<PetscCount>(rows.size()), rows.data(), columns.data()));
@@ -107,8 +100,8 @@ void NodeMatrix::put(const std::function<Node(std::size_t)>& node, Stiffness&& s
   const auto put_block = [&value](const BlockRows::Block& block) { value = std::copy_n(block.data(), 9, value); };
   for (std::size_t n = 0; n < nodes_; ++n) {
     const Node its = node(n);
-    Mat3::Map(left_.block(0).data() + 9 * n) = its.left;
-    Mat3::Map(right_.block(0).data() + 9 * n) = its.right;
+    Mat3::Map(left_.all().data() + 9 * points_.at(n)) = its.left;
+    Mat3::Map(right_.all().data() + 9 * points_.at(n)) = its.right;
     put_block(its.diagonal);
   }
   left_.update_ghosts();

@@ -1,6 +1,7 @@
 #pragma once
 // The matrix of an implicit step, node by node: what multigrid and direct preconditioners are made from.
 
+#include "solve/unknowns.hpp"
 #include "weft/math/block_rows.hpp"
 #include "weft/motion/term.hpp"
 #include "weft/parallel/comm.hpp"
@@ -20,8 +21,8 @@ namespace weft {
 /// of messages change a bit. Construction, `begin_step`, `list` and both ways to fill it are collective.
 class NodeMatrix : public Tangent {
  public:
-  /// `nodes` of this rank; block 0 of the freedoms is the grid.
-  NodeMatrix(const Comm& comm, const Freedoms& freedoms, std::size_t nodes);
+  /// Nodes are the points of a solve. Neither argument is owned.
+  NodeMatrix(const Comm& comm, const Unknowns& unknowns, const Points3& points);
   ~NodeMatrix() override;
   NodeMatrix(const NodeMatrix&) = delete;
   NodeMatrix& operator=(const NodeMatrix&) = delete;
@@ -56,10 +57,10 @@ class NodeMatrix : public Tangent {
   void put(const std::function<Node(std::size_t)>& node, Stiffness&& stiffness);
 
   const Comm comm_;
-  const Freedoms& freedoms_;
-  const Freedoms block_freedoms_;
-  const std::size_t nodes_;
-  BlockRows K_;  ///< By local number of nodes, owned and ghost.
+  const Points3& points_;
+  const Freedoms diagonal_freedoms_;
+  const std::size_t nodes_;  ///< Owned.
+  BlockRows K_;              ///< By local number of nodes, owned and ghost.
   FreedomValues left_, right_;
   std::vector<PetscInt> number_;  ///< Of every local node among the block rows of the matrix.
   /// Of each owned node whether it has mass; of each row of K the number of blocks, and their columns.

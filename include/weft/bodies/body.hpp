@@ -2,6 +2,7 @@
 // A body: points that carry material through the grid, and what the step asks of them. Bodies know nothing of the grid,
 // of solvers or of files.
 
+#include "weft/bodies/roles.hpp"
 #include "weft/fields/chunk.hpp"
 #include "weft/fields/table.hpp"
 #include "weft/parallel/forest.hpp"
@@ -38,6 +39,9 @@ class PointSet {
   Table& points() { return points_; }
   const Table& points() const { return points_; }
 
+  /// Whether its points are matter: counted in totals, and judged and limiting when steps are taken. Points that only
+  /// pass on the mass of others, such as those of contact, are not.
+  virtual bool is_matter() const { return true; }
   /// Forces on the points [N], one for each row; empty if there are none besides what `respond` gives.
   virtual std::span<const Vec3> forces() const { return {}; }
   /// Writes what a chunk does to the grid in its present state.
@@ -78,9 +82,12 @@ class Body : public PointSet {
   explicit Body(std::string name) : name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
+  /// What it takes part in; the same at all times.
+  virtual Roles roles() { return {}; }
   /// All sets of points; this body first.
   virtual std::vector<PointSet*> sets() { return {this}; }
-  virtual bool has_mesh() const { return false; }
+  /// Its own points are what checkpoints, frames and probes are made of.
+  bool is_matter() const final { return true; }
   /// All tables that make up the state.
   virtual std::vector<BodyPart> parts() { return {{name_, &points_}}; }
 
@@ -112,6 +119,17 @@ class Body : public PointSet {
   /// Of all owned rows.
   Table observe() const { return observe(0, points().owned()); }
   virtual Picture picture() const { return {}; }
+
+  // --- Of a mesh; nothing without one -------------------------------------------------------------------------------
+  /// Where handles can take hold of it at rest, in words; before it is dealt out. Collective.
+  virtual std::string sites_in_words(const Comm&) const { return ""; }
+  /// How many vertices the grips of a list have (MeshBody::watch), on all ranks. Collective.
+  virtual std::int64_t vertices_in(const Comm&, std::size_t list) const {
+    static_cast<void>(list);
+    return 0;
+  }
+  /// Memory of this rank besides the tables [bytes].
+  virtual std::size_t bytes_of_mesh() const { return 0; }
 
  private:
   std::string name_;

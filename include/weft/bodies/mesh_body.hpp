@@ -48,7 +48,6 @@ class QuadraturePoints final : public PointSet {
 class MeshBody : public Body {
  public:
   std::vector<PointSet*> sets() override { return {this, &samples_}; }
-  bool has_mesh() const override { return true; }
   std::vector<BodyPart> parts() override;
   void rest(std::size_t, Real) override { WEFT_ENSURE(false); }
   void share(const Comm& comm, const RankOfPlace& rank_of_place) override;
@@ -80,6 +79,7 @@ class MeshBody : public Body {
   virtual std::vector<Sample> side_samples(const ElementRange&) const { return {}; }
   /// The control mesh of a shell; none for other bodies.
   virtual const ControlMesh* control_mesh() const { return nullptr; }
+  std::string sites_in_words(const Comm& comm) const override { return in_words(comm, sites(first_share(comm))); }
   /// The elements that a rank gets when the mesh is dealt out.
   ElementRange first_share(const Comm& comm) const;
   /// Keeps track of grips on the first share of each rank; returns the number of the list for `grips`. Collective.
@@ -98,9 +98,8 @@ class MeshBody : public Body {
   const std::vector<Grip>& grips(std::size_t list) const { return grips_[list]; }
   /// Memory of the mesh on this rank besides its tables [bytes]: elements at rest, what is computed from them, grips,
   /// and the whole while it is there.
-  std::size_t bytes_of_mesh() const;
-  /// How many vertices the grips of a list have, on all ranks. Collective.
-  std::int64_t vertices_in(const Comm& comm, std::size_t list) const;
+  std::size_t bytes_of_mesh() const override;
+  std::int64_t vertices_in(const Comm& comm, std::size_t list) const override;
 
  protected:
   MeshBody(std::string name, const MeshCounts& counts);

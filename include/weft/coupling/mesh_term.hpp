@@ -27,7 +27,7 @@ class MeshTerm final : public Term {
   std::unique_ptr<Linear> linearise_definite(const Motion& motion) const override { return stiffness_at(motion, true); }
   void add_force_change(const Linear& linear, const FreedomValues& du, Load& change) const override;
   void add_tangent(const Linear& linear, Tangent& tangent) const override;
-  void add_node_blocks(const Linear& linear, std::span<Real> blocks) const override;
+  void add_diagonal_blocks(const Linear& linear, std::size_t block, std::span<Real> matrices) const override;
 
  private:
   struct Stiffness;

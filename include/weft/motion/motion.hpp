@@ -10,12 +10,19 @@
 
 namespace weft {
 
+/// How a row of freedoms is made of points: `stride` reals for each, of which the first `used` are freedoms and the
+/// rest padding. Zeros stand for one point that takes all of the row.
+struct PointLayout {
+  int stride = 0, used = 0;
+};
+
 /// Freedoms of one kind: rows of `width` reals, ordered [owned, ghost] as the forest has them. A grid layer, the
 /// vertices of a mesh (width 3), the twists of a rod (width 1).
 struct FreedomBlock {
   std::string name;      ///< For messages: the body's name.
   int width;             ///< Reals in a row.
   const Forest* forest;  ///< Not owned.
+  PointLayout point{};
 };
 
 /// Which freedoms a solve has. Freedoms of a rank are counted block by block, row by row (owned, then ghost),
@@ -33,6 +40,12 @@ class Freedoms {
   }
   /// All freedoms of this rank, ghosts included.
   std::size_t size() const { return static_cast<std::size_t>(first_.back()); }
+
+  int stride(std::size_t b) const { return blocks_[b].point.stride > 0 ? blocks_[b].point.stride : blocks_[b].width; }
+  int used(std::size_t b) const { return blocks_[b].point.stride > 0 ? blocks_[b].point.used : blocks_[b].width; }
+  std::size_t points_per_row(std::size_t b) const { return static_cast<std::size_t>(blocks_[b].width / stride(b)); }
+  /// Rows of the same blocks that have used x used numbers for each point, side by side.
+  Freedoms diagonal() const;
 
  private:
   std::vector<FreedomBlock> blocks_;

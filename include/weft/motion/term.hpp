@@ -18,8 +18,8 @@ class Tangent {
  public:
   virtual ~Tangent() = default;
   /// Adds the matrix k (row-major) at the freedoms with these local numbers (Freedoms::at), owned or ghost. The order
-  /// and number of calls, and the freedoms in them, are the same for every motion; zeros are added too. Of a grid layer
-  /// the three components of a node stand one after another.
+  /// and number of calls, and the freedoms in them, are the same for every motion; zeros are added too. The freedoms of
+  /// a point (PointLayout) stand one after another.
   virtual void add(std::span<const std::int32_t> rows, std::span<const std::int32_t> columns,
                    std::span<const Real> k) = 0;
   /// A square one.
@@ -52,11 +52,10 @@ class Term {
   virtual void add_force_change(const Linear& linear, const FreedomValues& du, Load& change) const = 0;
   /// Adds -d(force)/d(u), exact, not made definite: add_force_change with du gives minus this matrix times du.
   virtual void add_tangent(const Linear& linear, Tangent& tangent) const = 0;
-  /// Of a Term of a grid layer, block 0 of the motion: adds for each node the 3x3 matrix of -d(force)/d(u) by the
-  /// node's own displacement, row by row: nine numbers for each of the 64 nodes of a block, owned and ghost. What
-  /// preconditioners start from.
-  virtual void add_node_blocks(const Linear& linear, std::span<Real> blocks) const {
-    static_cast<void>(linear), static_cast<void>(blocks);
+  /// Adds for each point of a block of freedoms the matrix of -d(force)/d(u) by its own displacement, row by row, in
+  /// rows as Freedoms::diagonal has them, owned and ghost. Preconditioners start from these.
+  virtual void add_diagonal_blocks(const Linear& linear, std::size_t block, std::span<Real> matrices) const {
+    static_cast<void>(linear), static_cast<void>(block), static_cast<void>(matrices);
   }
 };
 

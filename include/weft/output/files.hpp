@@ -9,9 +9,6 @@
 
 namespace weft {
 
-/// The whole content of a file. Throws Error(code) naming the file.
-std::string read_text(const std::filesystem::path& file, ExitCode code = ExitCode::file_system);
-
 /// When a change must have reached the disk: before the call returns, so that it survives a failing machine; or
 /// whenever the system likes, which survives a failing program and costs nothing.
 enum class Flush { at_once, later };

@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/// What a run says of itself in run.json: when it starts, every few seconds while it goes on, and when it ends.
+/// The content of run.json: written when a run starts, every few seconds while it goes on, and when it ends.
 struct RunStatus {
   std::string state;  ///< "running", "finished", "stopped" or "failed"; from outside also "dead".
   std::string title;
@@ -20,8 +20,8 @@ struct RunStatus {
   Real steps_per_second = 0, particle_steps_per_second = 0;
   std::optional<Real> remaining_seconds;   ///< None before the first step.
   std::optional<std::int64_t> saved_step;  ///< Of the newest checkpoint that the run wrote or began from.
-  std::string reason;                      ///< Why the run failed.
-  int exit_code = 0;                       ///< Of a failed run.
+  std::optional<std::string> reason;       ///< Why the run failed.
+  std::optional<int> exit_code;            ///< Of a failed run.
 };
 
 /// Puts the status, where the program runs and its provenance into folder/run.json; on the disk once it has ended.
@@ -47,7 +47,7 @@ struct Outlook {
 /// folder holds no run.
 Outlook look_at_run(const std::filesystem::path& folder);
 
-/// What `weft status` ends with, for scripts.
+/// Exit codes of `weft status`, for scripts.
 enum class StatusCode : int {
   finished = 0,
   resumable = 10,  ///< Stopped or dead: `--resume auto` goes on.

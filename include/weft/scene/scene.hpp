@@ -8,6 +8,7 @@
 #include "weft/deck/deck.hpp"
 #include "weft/grid/walls.hpp"
 #include "weft/motion/dead_load.hpp"
+#include "weft/scene/step_settings.hpp"
 #include "weft/transfer/transfer.hpp"
 
 #include <memory>
@@ -69,12 +70,14 @@ struct Scene {
   std::vector<GridHandle> handles;
   std::optional<Box> bounds;  ///< Points that leave it are removed.
   Real light_mass = 0;        ///< See ExplicitStep.
+  StepSettings step;
 
-  /// All points of this rank.
+  /// All points of this rank that are matter.
   std::int64_t points() const {
     std::int64_t sum = 0;
     for (const auto& body : bodies)
-      for (const PointSet* set : body->sets()) sum += static_cast<std::int64_t>(set->points().owned());
+      for (const PointSet* set : body->sets())
+        if (set->is_matter()) sum += static_cast<std::int64_t>(set->points().owned());
     return sum;
   }
 };

@@ -141,7 +141,7 @@ TYPED_TEST(OfLaw, NodeBlocksAreThoseOfTheTangent) {
     const auto linear = term.linearise(carried.moved(0.02 * dx));
     const std::size_t nodes = static_cast<std::size_t>(carried.map.size()) * nodes_per_block;
     std::vector<Real> blocks(9 * nodes, 0.0);
-    term.add_node_blocks(*linear, blocks);
+    term.add_diagonal_blocks(*linear, 0, blocks);
     struct Diagonal : Tangent {
       std::vector<Real> blocks;
       void add(std::span<const std::int32_t> at, std::span<const std::int32_t> to, std::span<const Real> k) override {

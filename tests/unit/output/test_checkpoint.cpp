@@ -1,5 +1,6 @@
 // Checkpoints come back as they were, on any number of ranks, and no damage goes unseen.
 
+#include "weft/base/read_text.hpp"
 #include "weft/output/checkpoint.hpp"
 
 #include "output/digest.hpp"
@@ -334,6 +335,35 @@ TEST(CheckpointTest, OtherLayoutsAreRefusedAsSuchAndPassedOver) {
           ASSERT_EQ(found.passed_over.size(), 1u);
           EXPECT_THAT(found.passed_over[0], HasSubstr(age));
         });
+}
+
+TEST(CheckpointTest, RowsThatDoNotAddUpAreRefusedThoughAllDigestsAreRight) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  Table table = test::body_with(comm, 3);
+  const fs::path path = write(comm, folder.path(), 1, table);
+  const Manifest right = read_manifest(comm, path);
+  const auto refused = [&](const std::function<void(Manifest&)>& forge) {
+    Manifest forged = right;
+    forge(forged);
+    with_changed_file(
+        comm, manifest_file(path), [&](std::string& text) { text = forged.text(); },
+        [&] {
+          Table read = test::empty_body();
+          error_of([&] { read_part(comm, path, "sand", read); }, ExitCode::checkpoint);
+          if (comm.is_root()) {
+            error_of([&] { describe(path); }, ExitCode::checkpoint);
+            error_of([&] { compare_checkpoints(path, path); }, ExitCode::checkpoint);
+          }
+        });
+  };
+  refused([](Manifest& m) { m.parts[0].rows += 5; });
+  refused([](Manifest& m) { m.parts[0].rows = -1; });
+  refused([](Manifest& m) { m.parts[0].rows = std::int64_t{1} << 60; });
+  refused([](Manifest& m) {
+    m.parts[0].rows = std::int64_t{1} << 60;
+    m.state.data_sets.clear();
+  });
 }
 
 TEST(CheckpointTest, OtherFieldsThanTheTablesAreRefused) {

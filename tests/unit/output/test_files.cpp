@@ -1,5 +1,6 @@
 // Files are whole or not there, and an output folder is not taken from a run that is in it.
 
+#include "weft/base/read_text.hpp"
 #include "weft/output/files.hpp"
 
 #include "output/digest.hpp"

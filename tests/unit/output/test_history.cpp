@@ -1,5 +1,6 @@
 // The history of a run is complete up to the step it stands at, and has no row beyond.
 
+#include "weft/base/read_text.hpp"
 #include "weft/output/history.hpp"
 
 #include "unit/output/scratch.hpp"

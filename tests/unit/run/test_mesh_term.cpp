@@ -147,7 +147,7 @@ TEST_P(OfMesh, NodeBlocksAreThoseOfTheTangent) {
   } expected;
   const std::size_t numbers = 9 * static_cast<std::size_t>(carried.stage.stepper.map().size()) * nodes_per_block;
   std::vector<Real> blocks(numbers, 0.0);
-  term.add_node_blocks(*linear, blocks);
+  term.add_diagonal_blocks(*linear, 0, blocks);
   expected.blocks.assign(numbers, 0.0);
   term.add_tangent(*linear, expected);
   Real largest = 0;

@@ -16,8 +16,10 @@ namespace {
 struct Nodes {
   const Comm comm = Comm::world();
   const Forest forest{comm, 1, {}};
-  const Freedoms freedoms{{{"grid", NodeField::row, &forest}}};
-  NodeMatrix matrix{comm, freedoms, nodes_per_block};
+  const Freedoms freedoms{{{"grid", NodeField::row, &forest, {NodeField::width, 3}}}};
+  const Unknowns unknowns{comm, freedoms};
+  const Points3 points{unknowns};
+  NodeMatrix matrix{comm, unknowns, points};
 
   /// A step with the stiffness k between the nodes i and j of every rank, ones on the diagonal. The matrix's name.
   PetscObjectId fill(std::int32_t i, std::int32_t j, Real k) {

@@ -1,8 +1,12 @@
+// Edit: the one place where points come and go.
+
 #include "weft/run/edit.hpp"
 
 #include <algorithm>
 #include <limits>
 
+#include "run/stages/limits.hpp"
+#include "run/stages/stages.hpp"
 #include "weft/scene/build.hpp"
 
 namespace weft {
@@ -83,11 +87,19 @@ void edit_points(const Comm& comm, Scene& scene, RunState& state) {
   if (scene.bounds) {
     std::int64_t removed = 0;
     for (auto& body : scene.bodies)
-      if (!body->has_mesh()) removed += remove_outside(*scene.bounds, body->points());
+      if (body->roles().mesh == nullptr) removed += remove_outside(*scene.bounds, body->points());
     removed = comm.sum(removed);
     state.removed_points += removed;
     if (removed > 0) std::fill(state.drift.begin(), state.drift.end(), nowhere);
   }
+}
+
+void edit(StepContext& step) {
+  const auto timing = step.timers.measure("edit");
+  RunState& state = step.state;
+  edit_points(step.comm, step.scene, state);
+  agree_on_limits(step.comm, state);
+  for (std::size_t b = 0; b < step.scene.bodies.size(); ++b) state.drift[b] += step.dt() * state.limits[b].speed;
 }
 
 }  // namespace weft

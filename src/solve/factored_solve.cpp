@@ -1,0 +1,46 @@
+#include "solve/factored_solve.hpp"
+
+namespace weft {
+namespace {
+
+/// Percentage by which MUMPS may need more space than it expects: a block of zeros makes it choose other pivots.
+constexpr const char* mumps_space = "mat_mumps_icntl_14";
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> FactoredSolve::options() { return {{mumps_space, "200"}}; }
+
+FactoredSolve::~FactoredSolve() { check_petsc(MatDestroy(&matrix_)); }
+
+void FactoredSolve::attach(KSP ksp) {
+  ksp_ = ksp;
+  PC pc = nullptr;
+  check_petsc(KSPGetPC(ksp, &pc));
+  check_petsc(KSPSetType(ksp, KSPPREONLY));
+  check_petsc(PCSetType(pc, problem_.symmetric() ? PCCHOLESKY : PCLU));
+  check_petsc(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
+}
+
+PetscErrorCode FactoredSolve::set_up() {
+  check_petsc(MatZeroEntries(matrix_));
+  problem_.assemble(matrix_);
+  return 0;
+}
+
+bool FactoredSolve::solve(Vec right, Vec solution) {
+  check_petsc(set_up());
+  check_petsc(KSPSetOperators(ksp_, matrix_, matrix_));
+  check_petsc(KSPSolve(ksp_, right, solution));
+  KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
+  check_petsc(KSPGetConvergedReason(ksp_, &reason));
+  if (reason < 0) forget_factors();
+  return reason >= 0;
+}
+
+void FactoredSolve::forget_factors() {
+  PC pc = nullptr;
+  check_petsc(KSPGetPC(ksp_, &pc));
+  check_petsc(PCReset(pc));
+}
+
+}  // namespace weft

@@ -1,0 +1,47 @@
+#pragma once
+// Linear systems of Newton's method with an assembled matrix that is factored.
+
+#include "solve/newton.hpp"
+
+namespace weft {
+
+/// A problem whose derivative can be assembled.
+class AssembledProblem : public NewtonProblem {
+ public:
+  /// Whether all its matrices are symmetric.
+  virtual bool symmetric() const = 0;
+  /// A matrix with all entries that `assemble` ever adds to. Collective; the caller destroys it.
+  virtual Mat create_matrix() = 0;
+  /// Adds the derivative where it was taken last. Collective.
+  virtual void assemble(Mat matrix) = 0;
+};
+
+/// By MUMPS, unless the user's options say.
+class FactoredSolve final : public LinearSolve {
+ public:
+  /// Options that a database of PETSc needs for this.
+  static std::vector<std::pair<std::string, std::string>> options();
+
+  explicit FactoredSolve(AssembledProblem& problem) : problem_(problem), matrix_(problem.create_matrix()) {}
+  ~FactoredSolve() override;
+  FactoredSolve(const FactoredSolve&) = delete;
+  FactoredSolve& operator=(const FactoredSolve&) = delete;
+
+  Mat matrix() const override { return matrix_; }
+  void attach(KSP ksp) override;
+  PetscErrorCode take_options() override { return KSPSetFromOptions(ksp_); }
+  PetscErrorCode set_up() override;
+  bool may_fall_short() const override { return false; }
+
+  /// Solves with the derivative where it was taken last; false if there is no solution. Collective.
+  bool solve(Vec right, Vec solution);
+  /// A factorisation that failed would otherwise be taken for the last word.
+  void forget_factors();
+
+ private:
+  AssembledProblem& problem_;
+  Mat matrix_ = nullptr;
+  KSP ksp_ = nullptr;  ///< Not owned.
+};
+
+}  // namespace weft

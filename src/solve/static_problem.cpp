@@ -1,0 +1,320 @@
+#include "solve/static_problem.hpp"
+
+#include "parallel/call.hpp"
+#include "weft/base/check.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+namespace {
+
+/// The zero block of the saddle point system is made slightly negative, which keeps it regular where conditions depend
+/// on one another; the solution is not changed, for Newton's residual knows nothing of it.
+constexpr Real regularisation = 1e-9;
+/// Conditions are met if what is missing of them, squared, is this part of the square of the unbalanced forces.
+constexpr Real met = 1e-12;
+/// Of the time scale: for differences.
+constexpr Real time_step = 1e-4;
+
+/// A scalar that each rank adds to, as a norm needs it.
+Real norm_of(const Comm& comm, std::span<const Real> values) {
+  Real sum = 0;
+  for (const Real x : values) sum += x * x;
+  return std::sqrt(comm.sum(sum));
+}
+
+/// Puts what Terms add into a matrix of unknowns.
+class MatrixAdder final : public Tangent {
+ public:
+  MatrixAdder(const Unknowns& unknowns, Mat matrix) : unknowns_(unknowns), matrix_(matrix) {}
+  void add(std::span<const std::int32_t> rows, std::span<const std::int32_t> columns,
+           std::span<const Real> k) override {
+    rows_.clear();
+    columns_.clear();
+    for (const std::int32_t i : rows) rows_.push_back(unknowns_.number(i));
+    for (const std::int32_t i : columns) columns_.push_back(unknowns_.number(i));
+    check_petsc(MatSetValues(matrix_, static_cast<PetscInt>(rows_.size()), rows_.data(),
+                             static_cast<PetscInt>(columns_.size()), columns_.data(), k.data(), ADD_VALUES));
+  }
+
+ private:
+  const Unknowns& unknowns_;
+  Mat matrix_;
+  std::vector<PetscInt> rows_, columns_;
+};
+
+void add_to(Mat matrix, PetscInt i, PetscInt j, Real value) {
+  check_petsc(MatSetValue(matrix, i, j, value, ADD_VALUES));
+}
+
+/// Where each Constraints starts among the conditions of this rank, and their number.
+std::vector<std::size_t> first_rows(std::span<const Constraints* const> constraints) {
+  ConstraintRows rows;
+  std::vector<std::size_t> first;
+  for (const Constraints* c : constraints) {
+    first.push_back(rows.count());
+    c->append(0, rows);
+  }
+  first.push_back(rows.count());
+  return first;
+}
+
+}  // namespace
+
+StaticProblem::StaticProblem(const Comm& comm, const Freedoms& freedoms, std::vector<const Term*> terms,
+                             std::vector<const Constraints*> constraints, const EquilibriumSettings& settings)
+    : comm_(comm),
+      settings_(settings),
+      terms_(std::move(terms)),
+      constraints_(std::move(constraints)),
+      first_row_(first_rows(constraints_)),
+      conditions_(first_row_.back()),
+      unknowns_(comm, freedoms, conditions_ + (settings.follow_arc && comm.is_root() ? 1 : 0)),
+      path_(comm, settings.time_scale),
+      multipliers_(conditions_, 0.0) {
+  const std::size_t elastic = settings.slack ? settings.elastic_terms : 0;
+  softened_.reserve(elastic);
+  for (std::size_t t = 0; t < elastic; ++t) {
+    softened_.emplace_back(*terms_[t], softness_);
+    terms_[t] = &softened_.back();
+  }
+  const auto last = static_cast<Real>(unknowns_.begin() + static_cast<PetscInt>(unknowns_.count()) - 1);
+  if (settings.follow_arc) time_index_ = static_cast<PetscInt>(comm.max(comm.is_root() ? last : 0.0));
+  freedom_count_ = static_cast<Real>(comm.sum(static_cast<std::int64_t>(unknowns_.owned().size())));
+}
+
+bool StaticProblem::symmetric() const {
+  return !settings_.follow_arc &&
+         std::all_of(terms_.begin(), terms_.end(), [](const Term* t) { return t->symmetric(); });
+}
+
+// --- Between unknowns and the motion ---------------------------------------------------------------------------------
+
+void StaticProblem::begin(Motion& motion, Vec x, Mat matrix) {
+  motion_ = &motion;
+  set_unknowns(motion, x);
+  if (k0_ != 0) return;
+  look_at(x);
+  Vec diagonal = create_vector();
+  measure_stiffness(matrix, diagonal);
+  check_petsc(VecDestroy(&diagonal));
+}
+
+void StaticProblem::set_unknowns(const Motion& motion, Vec x) const {
+  PetscScalar* values = nullptr;
+  check_petsc(VecGetArray(x, &values));
+  const std::vector<std::int32_t>& owned = unknowns_.owned();
+  for (std::size_t i = 0; i < owned.size(); ++i) values[i] = motion.u.all()[owned[i]];
+  std::copy(multipliers_.begin(), multipliers_.end(), values + owned.size());
+  if (settings_.follow_arc && comm_.is_root()) values[unknowns_.count() - 1] = motion.time / path_.time_scale();
+  check_petsc(VecRestoreArray(x, &values));
+}
+
+void StaticProblem::look_at(Vec x) {
+  const PetscScalar* values = nullptr;
+  check_petsc(VecGetArrayRead(x, &values));
+  const std::vector<std::int32_t>& owned = unknowns_.owned();
+  for (std::size_t i = 0; i < owned.size(); ++i) motion_->u.all()[owned[i]] = values[i];
+  motion_->u.update_ghosts();
+  motion_->time = path_.goal_time();
+  if (settings_.follow_arc)
+    motion_->time = path_.time_scale() * comm_.sum(comm_.is_root() ? values[unknowns_.count() - 1] : 0.0);
+  const auto multipliers = multipliers_in(values);
+  looked_at_.assign(multipliers.begin(), multipliers.end());
+  has_looked_ = true;
+  check_petsc(VecRestoreArrayRead(x, &values));
+  conditions_at(motion_->time);
+}
+
+void StaticProblem::keep_multipliers(Vec x) {
+  look_at(x);
+  multipliers_ = looked_at_;
+}
+
+std::vector<Real> StaticProblem::forces_of(std::size_t c) const {
+  std::vector<Real> forces;
+  for (std::size_t i = first_row_[c]; i < first_row_[c + 1]; ++i) forces.push_back(k0_ * multipliers_[i]);
+  return forces;
+}
+
+void StaticProblem::conditions_at(Real time) {
+  rows_ = {};
+  for (const Constraints* c : constraints_) c->append(time, rows_);
+  WEFT_ENSURE(rows_.count() == conditions_);
+}
+
+// --- Residual --------------------------------------------------------------------------------------------------------
+
+/// Minus all forces on the owned freedoms, those of the constraints included, and k0 times the gap of each condition
+/// (both [N]), for the present motion, time and rows.
+void StaticProblem::find_unbalanced(std::span<const PetscScalar> multipliers, std::span<PetscScalar> out) {
+  const Freedoms& freedoms = unknowns_.freedoms();
+  Load total(freedoms);
+  reference_ = 0;
+  const auto include = [&](Load& force) {
+    force.sum_to_owners();
+    reference_ = std::max(reference_, norm_of(comm_, force.all()));
+    for (std::size_t k = 0; k < total.all().size(); ++k) total.all()[k] += force.all()[k];
+  };
+  for (const Term* term : terms_) {
+    Load force(freedoms);
+    term->add_force(*motion_, force);
+    include(force);
+  }
+  const std::vector<std::int32_t>& owned = unknowns_.owned();
+  Load held(freedoms);
+  for (std::size_t c = 0; c < conditions_; ++c) {
+    Real gap = -rows_.target[c];
+    for (std::size_t k = rows_.begin[c]; k < rows_.begin[c + 1]; ++k) {
+      gap += rows_.weight[k] * motion_->u.all()[rows_.freedom[k]];
+      held.all()[rows_.freedom[k]] += rows_.weight[k] * k0_ * multipliers[c];
+    }
+    out[owned.size() + c] = -k0_ * gap;
+  }
+  include(held);
+  for (std::size_t i = 0; i < owned.size(); ++i) out[i] = -total.all()[owned[i]];
+}
+
+bool StaticProblem::residual(Vec x, Vec out) {
+  look_at(x);
+  PetscScalar* values = nullptr;
+  check_petsc(VecGetArray(out, &values));
+  find_unbalanced(looked_at_, {values, unknowns_.count()});
+  if (settings_.follow_arc) {
+    const Real gap = path_.gap(*motion_, unknowns_);
+    if (comm_.is_root()) values[unknowns_.count() - 1] = k0_ * settings_.size * gap;
+  }
+  Real sum = 0;
+  for (std::size_t i = 0; i < unknowns_.count(); ++i) sum += values[i];
+  check_petsc(VecRestoreArray(out, &values));
+  return std::isfinite(comm_.sum(sum));
+}
+
+/// Sum of products over the displacements, or over the conditions.
+Real StaticProblem::product(Vec a, Vec b, bool of_displacements) const {
+  const PetscScalar *in_a = nullptr, *in_b = nullptr;
+  check_petsc(VecGetArrayRead(a, &in_a));
+  check_petsc(VecGetArrayRead(b, &in_b));
+  const std::size_t displacements = unknowns_.owned().size();
+  const std::size_t first = of_displacements ? 0 : displacements;
+  const std::size_t last = of_displacements ? displacements : displacements + conditions_;
+  Real sum = 0;
+  for (std::size_t i = first; i < last; ++i) sum += in_a[i] * in_b[i];
+  check_petsc(VecRestoreArrayRead(a, &in_a));
+  check_petsc(VecRestoreArrayRead(b, &in_b));
+  return comm_.sum(sum);
+}
+
+Real StaticProblem::slope(Vec r, Vec dx) const { return product(r, dx, true); }
+bool StaticProblem::conditions_hold(Vec r) const { return product(r, r, false) <= met * product(r, r, true); }
+/// Below this, forces are round-off [N].
+Real StaticProblem::round_off() const { return 1e-15 * k0_ * settings_.size * std::sqrt(freedom_count_); }
+
+Real StaticProblem::softness_to_begin_with(Vec x) {
+  softness_ = 0;
+  look_at(x);
+  std::vector<PetscScalar> forces(unknowns_.count(), 0.0);
+  find_unbalanced(looked_at_, forces);
+  const Real loads = norm_of(comm_, std::span(forces).first(unknowns_.owned().size()));
+  return std::min(1.0, 10 * loads * std::sqrt(freedom_count_) / (k0_ * settings_.size));
+}
+
+// --- Its derivative --------------------------------------------------------------------------------------------------
+
+Mat StaticProblem::create_matrix() {
+  // One assembly into a matrix that only counts tells which entries there are.
+  Motion rest(unknowns_.freedoms());
+  motion_ = &rest;
+  conditions_at(0);
+  Mat pattern = nullptr, matrix = nullptr;
+  const auto n = static_cast<PetscInt>(unknowns_.count());
+  check_petsc(MatCreate(comm_.handle(), &pattern));
+  check_petsc(MatSetType(pattern, MATPREALLOCATOR));
+  check_petsc(MatSetSizes(pattern, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
+  check_petsc(MatSetUp(pattern));
+  k0_ = 1;
+  assemble(pattern);
+  k0_ = 0;
+  check_petsc(MatCreate(comm_.handle(), &matrix));
+  check_petsc(MatSetType(matrix, MATAIJ));
+  check_petsc(MatSetSizes(matrix, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
+  check_petsc(MatPreallocatorPreallocate(pattern, PETSC_TRUE, matrix));
+  check_petsc(MatDestroy(&pattern));
+  if (symmetric()) check_petsc(MatSetOption(matrix, MAT_SYMMETRIC, PETSC_TRUE));
+  if (symmetric()) check_petsc(MatSetOption(matrix, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
+  motion_ = nullptr;
+  return matrix;
+}
+
+void StaticProblem::assemble(Mat matrix) {
+  MatrixAdder adder(unknowns_, matrix);
+  for (const Term* term : terms_)
+    term->add_tangent(*(is_definite() ? term->linearise_definite(*motion_) : term->linearise(*motion_)), adder);
+  for (const auto k : unknowns_.owned())
+    add_to(matrix, unknowns_.number(k), unknowns_.number(k), drag_.value * softness_ * k0_);
+  assemble_conditions(matrix);
+  if (settings_.follow_arc) assemble_path(matrix);
+  check_petsc(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
+  check_petsc(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
+}
+
+void StaticProblem::assemble_conditions(Mat matrix) const {
+  for (std::size_t c = 0; c < conditions_; ++c) {
+    const PetscInt row = condition_index(c);
+    for (std::size_t k = rows_.begin[c]; k < rows_.begin[c + 1]; ++k) {
+      const PetscInt freedom = unknowns_.number(rows_.freedom[k]);
+      add_to(matrix, row, freedom, -k0_ * rows_.weight[k]);
+      add_to(matrix, freedom, row, -k0_ * rows_.weight[k]);
+    }
+    add_to(matrix, row, row, -regularisation * k0_);
+  }
+}
+
+void StaticProblem::assemble_path(Mat matrix) {
+  // Loads and handles are given as functions of time; a central difference is exact for what is linear in it.
+  std::vector<PetscScalar> change(unknowns_.count(), 0.0);
+  if (has_looked_) {
+    const Real now = motion_->time, step = time_step;
+    std::vector<PetscScalar> later(change), earlier(change);
+    const auto find_at = [&](Real time, std::vector<PetscScalar>& values) {
+      motion_->time = time;
+      conditions_at(time);
+      find_unbalanced(looked_at_, values);
+    };
+    find_at(now + step * path_.time_scale(), later);
+    find_at(now - step * path_.time_scale(), earlier);
+    find_at(now, change);
+    for (std::size_t i = 0; i < change.size(); ++i) change[i] = (later[i] - earlier[i]) / (2 * step);
+  }
+  for (std::size_t i = 0; i < unknowns_.owned().size() + conditions_; ++i)
+    add_to(matrix, unknowns_.begin() + static_cast<PetscInt>(i), time_index_, change[i]);
+
+  const Real scale = k0_ * settings_.size;
+  for (const auto k : unknowns_.owned()) add_to(matrix, time_index_, unknowns_.number(k), scale * path_.slope(k));
+  if (comm_.is_root()) add_to(matrix, time_index_, time_index_, scale * path_.time_slope());
+}
+
+/// k0: the mean of the diagonal of K.
+void StaticProblem::measure_stiffness(Mat matrix, Vec work) {
+  k0_ = 1;
+  assemble(matrix);
+  check_petsc(MatGetDiagonal(matrix, work));
+  const PetscScalar* diagonal = nullptr;
+  check_petsc(VecGetArrayRead(work, &diagonal));
+  Real sum = 0;
+  for (std::size_t i = 0; i < unknowns_.owned().size(); ++i) sum += std::abs(diagonal[i]);
+  check_petsc(VecRestoreArrayRead(work, &diagonal));
+  k0_ = comm_.sum(sum) / std::max(freedom_count_, 1.0);
+  if (!(k0_ > 0) || !std::isfinite(k0_)) k0_ = 1;
+  check_petsc(MatZeroEntries(matrix));
+}
+
+void StaticProblem::set_path_direction(Vec right) const {
+  check_petsc(VecSet(right, 0));
+  if (comm_.is_root()) check_petsc(VecSetValue(right, time_index_, k0_ * settings_.size, INSERT_VALUES));
+  check_petsc(VecAssemblyBegin(right));
+  check_petsc(VecAssemblyEnd(right));
+}
+
+}  // namespace weft

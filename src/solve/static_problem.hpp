@@ -1,0 +1,100 @@
+#pragma once
+// What equilibrium solves: the balance of all forces on freedoms, with conditions, and the time if the path is
+// followed.
+
+#include "solve/factored_solve.hpp"
+#include "solve/line_search.hpp"
+#include "solve/path_row.hpp"
+#include "solve/softened_term.hpp"
+#include "weft/motion/constraint.hpp"
+#include "weft/solve/equilibrium.hpp"
+
+#include <optional>
+
+namespace weft {
+
+/// The unknowns x of a rank: owned freedoms u, the multipliers of its conditions in units of a typical stiffness k0 (so
+/// that all of the residual is in N and the matrix is evenly scaled), and on the root, if the path is followed,
+/// t / time_scale. Terms, constraints, freedoms and settings are not owned.
+class StaticProblem final : public AssembledProblem {
+ public:
+  StaticProblem(const Comm& comm, const Freedoms& freedoms, std::vector<const Term*> terms,
+                std::vector<const Constraints*> constraints, const EquilibriumSettings& settings);
+
+  // Of a solve, all collective.
+  /// Starts from a motion and the multipliers kept last; vectors and matrix are work.
+  void begin(Motion& motion, Vec x, Mat matrix);
+  void set_unknowns(const Motion& motion, Vec x) const;
+  /// Takes over displacements, time and conditions from x.
+  void look_at(Vec x);
+  void keep_multipliers(Vec x);
+  /// With which loads stretch by about as much as the bodies are large. [1]
+  Real softness_to_begin_with(Vec x);
+  /// The right side of the system whose solution goes on along the path, a length of 1 across the plane.
+  void set_path_direction(Vec right) const;
+
+  bool residual(Vec x, Vec out) override;
+  void linearise(Vec x) override { look_at(x); }
+  Real reference() const override { return reference_; }
+  /// Loads that are smaller than round-off of stiff bodies move them nevertheless, by one step; what is slack has no
+  /// stiffness for it.
+  Real noise(int iteration) const override { return iteration > 0 || settings_.slack ? round_off() : 0; }
+  /// Work of the forces on displacements.
+  Real slope(Vec r, Vec dx) const override;
+  /// Whether conditions are met in a residual, beside its forces.
+  bool conditions_hold(Vec r) const;
+
+  bool symmetric() const override;
+  Mat create_matrix() override;
+  /// K, and -k0 times the weights of the conditions beside and below it; with the path a column of the derivative by
+  /// time and a row of the plane.
+  void assemble(Mat matrix) override;
+
+  const Unknowns& unknowns() const { return unknowns_; }
+  Vec create_vector() const { return unknowns_.create_vector(); }
+  PathRow& path() { return path_; }
+  Drag& drag() { return drag_; }
+  Real& softness() { return softness_; }
+  std::vector<PetscScalar>& multipliers() { return multipliers_; }
+  /// Of constraints[c] in the last kept state [N].
+  std::vector<Real> forces_of(std::size_t c) const;
+
+ private:
+  /// Values of x.
+  std::span<const PetscScalar> multipliers_in(const PetscScalar* values) const {
+    return {values + unknowns_.owned().size(), conditions_};
+  }
+  PetscInt condition_index(std::size_t c) const {
+    return unknowns_.begin() + static_cast<PetscInt>(unknowns_.owned().size() + c);
+  }
+  void conditions_at(Real time);
+  void find_unbalanced(std::span<const PetscScalar> multipliers, std::span<PetscScalar> out);
+  Real product(Vec a, Vec b, bool of_displacements) const;
+  Real round_off() const;
+  void measure_stiffness(Mat matrix, Vec work);
+  void assemble_conditions(Mat matrix) const;
+  void assemble_path(Mat matrix);
+
+  const Comm comm_;
+  const EquilibriumSettings& settings_;
+  std::vector<SoftenedTerm> softened_;
+  std::vector<const Term*> terms_;
+  const std::vector<const Constraints*> constraints_;
+  ConstraintRows rows_;
+  std::vector<std::size_t> first_row_;  ///< Of each Constraints among the conditions of this rank.
+  const std::size_t conditions_;
+  const Unknowns unknowns_;
+  PetscInt time_index_ = -1;  ///< Number of the time in x.
+  Real freedom_count_ = 0;    ///< On all ranks.
+  PathRow path_;
+  Drag drag_;
+  Real softness_ = 1;                     ///< Factor of the elastic terms.
+  Real k0_ = 0;                           ///< Typical stiffness [N/m]; 0: not known yet.
+  Real reference_ = 0;                    ///< Largest force that is balanced where the residual was looked at [N].
+  std::vector<PetscScalar> multipliers_;  ///< Of the last kept state.
+  std::vector<PetscScalar> looked_at_;    ///< Multipliers where the problem was looked at last.
+  bool has_looked_ = false;
+  Motion* motion_ = nullptr;  ///< Of the solve that is going on.
+};
+
+}  // namespace weft
