@@ -53,7 +53,7 @@ void Session::go() {
       const Schedule::Due due = schedule_.due(clock().step);
       stop = due.stop;
       if (due.checkpoint) try_to("a checkpoint", [&] { write_checkpoint_now(); });
-      if (due.word || due.checkpoint) try_to("run.json", [&] { tell("running"); });
+      if (due.word || checkpoint_step_ == clock().step) try_to("run.json", [&] { tell("running"); });
     }
     finish();
   } catch (const Error& error) {
