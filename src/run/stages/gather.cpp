@@ -94,6 +94,7 @@ void gather(StepContext& step) {
     step.bytes_when_trimmed = bytes;
   }
   std::fill(step.state.limits.begin(), step.state.limits.end(), StepLimit{});
+  std::fill(step.state.drift.begin(), step.state.drift.end(), 0);
   const auto timing = step.timers.measure("gather");
   for (std::size_t s = 0; s < step.sets.size(); ++s) gather_set(step, s);
 }

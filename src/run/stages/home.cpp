@@ -19,6 +19,7 @@ namespace {
 /// in every step.
 std::optional<Error> find_points(StepContext& step, bool all) {
   const auto timing = step.timers.measure("sort");
+  std::vector<bool> is_due(step.sets.size());
   try {
     for (std::size_t s = 0; s < step.sets.size(); ++s) {
       VisitedSet& set = step.sets[s];
@@ -26,21 +27,22 @@ std::optional<Error> find_points(StepContext& step, bool all) {
       Table& points = set.points->points();
       const TransferSettings& transfer = step.transfer_of(set);
       const auto x = std::as_const(points).get<Position>();
-      Real& drift = step.state.drift[set.body];
-      const bool is_due = !(drift <= drift_margin(transfer.kernel) * transfer.dx);
       if (set.is_of_mesh) {
         set.is_binned = false;
         bins.find(transfer.dx, x);
-      } else if (is_due || all || !set.is_binned) {
-        set.is_binned = false;
-        if (is_due) find_homes(transfer.dx, x, points.get<Home>());
-        bins.find(std::as_const(points).get<Home>());
-        drift = is_due ? 0 : drift;
+        continue;
       }
+      is_due[s] = !(step.state.drift[set.body] <= drift_margin(transfer.kernel) * transfer.dx);
+      if (!is_due[s] && !all && set.is_binned) continue;
+      set.is_binned = false;
+      if (is_due[s]) find_homes(transfer.dx, x, points.get<Home>());
+      bins.find(std::as_const(points).get<Home>());
     }
   } catch (const Error& error) {
     return error;
   }
+  for (std::size_t s = 0; s < step.sets.size(); ++s)
+    if (is_due[s]) step.state.drift[step.sets[s].body] = 0;
   return std::nullopt;
 }
 

@@ -84,7 +84,10 @@ class Copies final : public PointSet {
   void respond(ChunkRows, const ChunkForces& forces) const override {
     std::fill(forces.A.begin(), forces.A.end(), Mat3::Zero());
   }
-  StepLimit commit(ChunkRows, Real, const ChunkMotion&) override { return {.speed = 1e9}; }
+  StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override {
+    for (std::size_t k = 0; k < rows.size(); ++k) points_.get<Position>()[rows[k]] += dt * motion.v[k];
+    return {.speed = 1e9};
+  }
   StepLimit limit(ChunkRows) const override { return {.speed = 1e9}; }
 };
 
@@ -286,15 +289,24 @@ TEST(StagesTest, PointsThatAreNotMatterAreVisitedButNotCounted) {
   extra.resize(real.owned());
   for (std::size_t p = 0; p < real.owned(); ++p) {
     extra.get<Id>()[p] = real.get<Id>()[p];
-    extra.get<Home>()[p] = real.get<Home>()[p];
     extra.get<Position>()[p] = real.get<Position>()[p];
+    extra.get<Velocity>()[p] = Vec3(1, 0, 0);
     extra.get<Mass>()[p] = 3;
   }
   clouds.state.drift[0] = std::numeric_limits<Real>::infinity();  // the copies were never binned
   EXPECT_EQ(totals_of(clouds.comm, clouds.scene).mass, before.mass);
   EXPECT_EQ(clouds.scene.points(), points_before);
-  clouds.take();
-  EXPECT_LT(clouds.state.limits[0].speed, 1) << "copies are heavy, and slow their originals down";
+  const Real dx = clouds.scene.transfer.dx, margin = drift_margin(clouds.scene.transfer.kernel) + 1e-9;
+  for (int s = 0; s < 40; ++s) {  // some cells far
+    clouds.take();
+    EXPECT_NEAR(clouds.state.limits[0].speed, 1, 1e-12) << "copies limit nothing";
+    for (std::size_t p = 0; p < extra.owned(); ++p) {
+      const Vec3i block = block_of_code(extra.get<Home>()[p]);
+      const Vec3 at = extra.get<Position>()[p] / dx - (block_width * block).cast<Real>();
+      EXPECT_GT(at.minCoeff(), bin_start - 2 * margin) << "beyond the tile of its bin";
+      EXPECT_LT(at.maxCoeff(), bin_start + block_width + 2 * margin);
+    }
+  }
   EXPECT_EQ(totals_of(clouds.comm, clouds.scene).particles, before.particles);
 }
 
