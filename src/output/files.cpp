@@ -4,6 +4,7 @@
 
 #include "output/descriptor.hpp"
 #include "weft/base/check.hpp"
+#include "weft/base/read_text.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/frame.hpp"
 

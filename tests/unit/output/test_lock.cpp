@@ -2,6 +2,8 @@
 
 #include "weft/output/lock.hpp"
 
+#include "weft/base/read_text.hpp"
+
 #include "unit/output/scratch.hpp"
 #include "weft/output/files.hpp"
 
