@@ -1,11 +1,10 @@
 // Strict readers of curves: OBJ lines, HAIR and BCC.
 
 #include "geometry/words.hpp"
+#include "weft/base/read_text.hpp"
 #include "weft/geometry/curves.hpp"
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 namespace weft {
 
@@ -139,12 +138,13 @@ Curves read_hair(const std::string& name, std::string_view bytes) {
     segments.resize(strands);
     for (std::uint32_t& s : segments) s = numbers.take<std::uint16_t>();
   }
-  const auto segments_of_strand = [&](std::uint32_t s) { return segments[segments.size() > 1 ? s : 0]; };
+  const auto points_of_strand = [&](std::uint32_t s) {  // in 64 bits: a header may say 2^32 - 1 segments
+    return std::uint64_t{segments[segments.size() > 1 ? s : 0]} + 1;
+  };
   std::uint64_t needed = 0;
-  for (std::uint32_t s = 0; s < strands; ++s) {
-    if (segments_of_strand(s) == 0) fail(fmt::format("{}: strand {} has no segments", name, s));
-    needed += segments_of_strand(s) + 1;
-    if (needed > points) break;
+  for (std::uint32_t s = 0; s < strands && needed <= points; ++s) {
+    if (points_of_strand(s) == 1) fail(fmt::format("{}: strand {} has no segments", name, s));
+    needed += points_of_strand(s);
   }
   if (needed != points)
     fail(fmt::format("{}: the segments of the strands do not add up to the {} points of the header", name, points));
@@ -152,7 +152,7 @@ Curves read_hair(const std::string& name, std::string_view bytes) {
   Curves curves;
   require_bytes(numbers, points, 12, "points");
   for (std::uint32_t s = 0; s < strands; ++s) {
-    std::vector<Vec3> strand(segments_of_strand(s) + 1);
+    std::vector<Vec3> strand(points_of_strand(s));
     for (Vec3& x : strand) x = take_point(numbers);
     curves.add(strand);
   }
@@ -214,12 +214,6 @@ Curves read_curves(const std::string& name, std::string_view bytes) {
   fail(name + ": the name of a file of curves must end in .obj, .hair or .bcc");
 }
 
-Curves load_curves(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(path + ": this file cannot be opened");
-  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) fail(path + ": this file cannot be read");
-  return read_curves(path, bytes);
-}
+Curves load_curves(const std::string& path) { return read_curves(path, read_text(path, ExitCode::geometry)); }
 
 }  // namespace weft

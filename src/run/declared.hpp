@@ -103,6 +103,10 @@ void from_json_to(const nlohmann::json& j, T& value) {
         from_json_to(j.contains(row.name) ? j.at(row.name) : nlohmann::json(), member);
       else from_json_to(j.at(row.name), member);
     });
+  } else if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) {
+    // nlohmann::json by itself would make a whole number of any number.
+    if constexpr (std::is_unsigned_v<T>) value = static_cast<T>(j.get_ref<const nlohmann::json::number_unsigned_t&>());
+    else value = static_cast<T>(j.get_ref<const nlohmann::json::number_integer_t&>());
   } else {
     value = j.get<T>();
   }

@@ -52,8 +52,8 @@ void Session::go() {
       one_step();
       const Schedule::Due due = schedule_.due(clock().step);
       stop = due.stop;
-      if (due.word) try_to("run.json", [&] { tell("running"); });
       if (due.checkpoint) try_to("a checkpoint", [&] { write_checkpoint_now(); });
+      if (due.word || due.checkpoint) try_to("run.json", [&] { tell("running"); });
     }
     finish();
   } catch (const Error& error) {
@@ -74,12 +74,14 @@ void Session::go() {
 void Session::start() {
   {
     const auto timing = timers_.measure("start");
+    lock_.emplace(comm_, options_.output);
     if (const auto checkpoint = checkpoint_to_resume(comm_, options_)) resume(*checkpoint);
     else analysis_->start();
     prepare_output_folder(comm_, options_.output, existing_run(comm_, options_, resumed_));
     const std::uint64_t bytes = checkpoint_bytes(comm_, analysis_->tables());
     schedule_.expect_checkpoint_time(std::max(least_checkpoint_time, static_cast<double>(bytes) / careful_rate));
     require_free_space(comm_, options_.output, bytes + analysis_->frame_bytes(), "a checkpoint and a frame");
+    if (!resumed_) tell("running");  // first of all files: run.json says whose the others are
     comm_.agree([&] {
       if (!comm_.is_root()) return;
       discard_leftovers(options_.output / "checkpoints");
@@ -220,6 +222,7 @@ void Session::tell(const std::string& state_word, const std::optional<Error>& fa
     if (const Real remaining = progress_->remaining(clock()); std::isfinite(remaining))
       status.remaining_seconds = remaining;
   }
+  if (checkpoint_step_ >= 0) status.saved_step = checkpoint_step_;
   if (failure) status.reason = failure->what(), status.exit_code = static_cast<int>(failure->code());
   comm_.agree([&] {
     if (!comm_.is_root()) return;

@@ -6,6 +6,7 @@
 #include "weft/base/error.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/output/history.hpp"
+#include "weft/output/lock.hpp"
 #include "weft/run/loop.hpp"
 #include "weft/run/progress.hpp"
 #include "weft/run/schedule.hpp"
@@ -49,6 +50,7 @@ class Session {
   const Comm comm_;
   const Deck deck_;
   const RunOptions options_;
+  std::optional<FolderLock> lock_;  ///< While this run writes into the folder.
   Timers& timers_;
   const std::unique_ptr<Analysis> analysis_;
   const RunEnd end_;

@@ -8,6 +8,7 @@
 #include "weft/base/log.hpp"
 #include "weft/run/edit.hpp"
 #include "weft/run/progress.hpp"
+#include "weft/run/resume.hpp"
 #include "weft/scene/advice.hpp"
 #include "weft/scene/build.hpp"
 
@@ -81,6 +82,7 @@ void TimeStepping::start() {
 void TimeStepping::resume(const CheckpointHeader& header, const std::filesystem::path& checkpoint) {
   state_ = state_from_text(header.state);
   state_.cuts.at = header.cuts;
+  require_fits(state_, counts_of(scene_));
   for (auto& body : scene_.bodies) {
     for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
     body->share(comm_, [this](const Vec3&) { return comm_.rank(); });

@@ -35,17 +35,35 @@ const MaterialDeck& material_of(const Deck& deck, const std::string& name) {
   return deck.materials[position_of(deck.materials, name, [](const MaterialDeck& m) { return m.name; })];
 }
 
-BodySource make_source(const Comm& comm, const Deck& deck, std::size_t number) {
+/// Throws Error(geometry) if the points of a shape that is filled, one in each `point_volume`, cannot fit. Collective.
+void require_room(const Comm& comm, const std::string& what, Table& points, const Shape& shape, Real point_volume) {
+  std::size_t row_bytes = 0;
+  for (const ColumnView& column : points.columns()) row_bytes += column.row_bytes;
+  budget_of(comm).require_room(
+      {what, shape.volume().value_or(0) / point_volume, "particles", static_cast<Real>(row_bytes) / comm.size()},
+      unit_hint);
+}
+
+BodySource make_source(const Comm& comm, const Deck& deck, Scene& scene, std::size_t number) {
   const SourceDeck& source = deck.sources[number];
   const std::size_t body = position_of(deck.bodies, source.body, name_of);
   const ContinuumDeck& receiver = std::get<ContinuumDeck>(deck.bodies[body]);
   const Real spacing = deck.domain.dx / std::cbrt(Real(receiver.particles_per_cell));
   // Streams of sources lie beyond those of bodies.
   const auto stream = static_cast<std::uint32_t>(deck.bodies.size() + number);
-  return {source.name, body,
-          Source(make_shape(comm, source.shape, false, deck.domain.dx),
-                 {source.velocity, source.from, spacing, receiver.seed, stream}),
-          source.from, source.until};
+  const auto shape = make_shape(comm, source.shape, false, deck.domain.dx);
+  // Everything that the lattice of points passes while the source is open.
+  const Real open = std::max(0.0, std::min(source.until, deck.time.end) - source.from);
+  Box passed = *shape->bounds();
+  for (const Vec3& corner : {passed.lower, passed.upper}) {
+    passed.include(corner + open * source.velocity);
+    passed.include(corner - open * source.velocity);
+  }
+  cells_covering(passed, spacing);
+  require_room(comm, fmt::format("{}: source {}", source.place.text, source.name), scene.bodies[body]->points(), *shape,
+               std::pow(spacing, 3));
+  return {source.name, body, Source(shape, {source.velocity, source.from, spacing, receiver.seed, stream}), source.from,
+          source.until};
 }
 
 /// Builds one handle: what it does, and its grips on this rank's first share of the body.
@@ -155,7 +173,7 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
     scene.bodies.push_back(make_body(comm, body, material_of(deck, material), deck.domain.dx));
   }
   scene.first_free_id.assign(scene.bodies.size(), 0);
-  for (std::size_t s = 0; s < deck.sources.size(); ++s) scene.sources.push_back(make_source(comm, deck, s));
+  for (std::size_t s = 0; s < deck.sources.size(); ++s) scene.sources.push_back(make_source(comm, deck, scene, s));
   for (const ColliderDeck& collider : deck.colliders)
     scene.walls.push_back({collider.name,
                            MovingShape(make_shape(comm, collider.shape, collider.hollow, deck.domain.dx),
@@ -170,33 +188,17 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
 
 namespace {
 
-/// Throws if the share of a rank in this many points cannot fit into the machine, whatever else is in it. The usual
-/// reason is a mesh in millimetres.
-void require_memory(const ContinuumDeck& deck, Table& points, Real count, int ranks) {
-  std::size_t row_bytes = 0;
-  for (const ColumnView& column : points.columns()) row_bytes += column.row_bytes;
-  const Real needed = count * static_cast<Real>(row_bytes) / ranks;
-  const Real there = memory_of_machine();
-  require(needed < there, ExitCode::geometry,
-          fmt::format("{}: body {} would have about {:.2g} particles, which take {:.2g} GB on each of {} ranks; this "
-                      "machine has {:.2g} GB. Is its shape in metres? If so, enlarge domain.dx, or use more machines.",
-                      deck.place.text, deck.name, count, needed * 1e-9, ranks, there * 1e-9));
-}
-
-}  // namespace
-
-namespace {
-
 void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDeck& deck) {
   if (!deck.shape) return;  // only a source feeds it
   const auto shape = make_shape(comm, *deck.shape, false, scene.deck.domain.dx);
   Body& body = *scene.bodies[b];
   Table& points = body.points();
+  require_room(comm, fmt::format("{}: body {}", deck.place.text, deck.name), points, *shape,
+               std::pow(scene.deck.domain.dx, 3) / deck.particles_per_cell);
   comm.agree([&] {
     const CellSampler sampler(
         {deck.sampling, scene.deck.domain.dx, deck.particles_per_cell, deck.seed, static_cast<std::uint32_t>(b)});
     const CellRange range = cells_covering(*shape->bounds(), scene.deck.domain.dx);
-    require_memory(deck, points, shape->volume().value_or(0) / sampler.point_volume(), comm.size());
     const std::int64_t begin = range.count() * comm.rank() / comm.size();
     const std::int64_t end = range.count() * (comm.rank() + 1) / comm.size();
     const Samples samples = sample_shape(sampler, *shape, range, begin, end);

@@ -4,6 +4,8 @@
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/files.hpp"
 #include "weft/run/loop.hpp"
+#include "weft/run/state.hpp"
+#include "weft/scene/scene.hpp"
 
 namespace weft {
 
@@ -16,5 +18,8 @@ ExistingRun existing_run(const Comm& comm, const RunOptions& options, bool resum
 
 /// Throws Error(checkpoint) if the deck is not the one of the checkpoint but for what may change when a run is resumed.
 void require_same_physics(const CheckpointHeader& header, const Deck& deck, const std::filesystem::path& from);
+
+/// What the state of a run in this scene has to have an entry for.
+SceneCounts counts_of(const Scene& scene);
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include "weft/bodies/body.hpp"
 #include "weft/parallel/curve.hpp"
 
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
@@ -49,5 +50,13 @@ struct RunState : RunClock {
 /// All but the cuts as JSON, exact to the last bit, and back. Throws Error(checkpoint) if the text is not such.
 std::string to_text(const RunState& state);
 RunState state_from_text(const std::string& text);
+
+/// How many of each a scene has.
+struct SceneCounts {
+  std::size_t bodies = 0, colliders = 0, handles = 0, sources = 0, nearest_probes = 0;
+};
+/// Throws Error(checkpoint) unless each list of the state has the length that the scene asks for, and the counters and
+/// times are possible.
+void require_fits(const RunState& state, const SceneCounts& scene);
 
 }  // namespace weft
