@@ -1,6 +1,7 @@
 // A manufactured solution: the generalized vortex, with the order of its error. See README.md.
 
 #include "support/scenes.hpp"
+#include "weft/bodies/mesh_body.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
