@@ -100,22 +100,51 @@ auto of_element(const Parts& parts, const typename K::Constants& k, Of&& of) {
 
 template <class K>
 Real CodimensionalElements<K>::energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const {
+  const Real of_all = parts.contact ? energy_in_contact(x, H) : 0;
+  if (parts.contact == parts.elastic) return of_all;
+  const Real free = ordered_sum(elements_.size(), Real(0), [&](std::size_t e) {
+    if (is_torn(e)) return Real(0);
+    return elements_[e].volume * K::Free::energy(K::free(constants_), tangents(elements_[e], x));
+  });
+  return parts.elastic ? free : of_all - free;
+}
+
+/// Of elements that touch something, all parts together.
+template <class K>
+Real CodimensionalElements<K>::energy_in_contact(std::span<const Vec3> x, std::span<const Mat3> H) const {
   return ordered_sum(elements_.size(), Real(0), [&](std::size_t e) {
     if (is_torn(e)) return Real(0);
     const Tangents F = tangents(elements_[e], x);
-    const Real of_itself = elements_[e].volume *
-                           of_element<K>(parts, constants_, [&]<class L>(L, const auto& k) { return L::energy(k, F); });
-    if (!parts.contact) return of_itself;
     Real sum = 0;
     for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
       sum += K::Contact::energy(K::contact(constants_), joined(F, Directors(directors_[q] + H[q] * directors_[q])));
-    return of_itself + point_volume(e) * sum;
+    return elements_[e].volume * K::Manifold::energy(K::manifold(constants_), F) + point_volume(e) * sum;
   });
 }
 
 template <class K>
 void CodimensionalElements<K>::respond(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H,
                                        std::span<Vec3> f, std::span<Mat3> A) const {
+  if (parts.contact) {
+    respond_in_contact(x, H, parts.in_loop, A);
+  } else {
+    std::fill(stress_.begin(), stress_.end(), Tangents(Tangents::Zero()));
+    std::fill(A.begin(), A.end(), Mat3(Mat3::Zero()));
+  }
+  if (parts.contact != parts.elastic) {
+    const Real sign = parts.elastic ? 1 : -1;  // contact alone is all but what the free element resists
+#pragma omp parallel for schedule(static)
+    for (std::size_t e = 0; e < elements_.size(); ++e)
+      if (!is_torn(e))
+        stress_[e] += sign * elements_[e].volume * K::Free::stress(K::free(constants_), tangents(elements_[e], x));
+  }
+  add_corner_forces(f);
+}
+
+/// Writes stress_ and A of elements that touch something, all parts together.
+template <class K>
+void CodimensionalElements<K>::respond_in_contact(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop,
+                                                  std::span<Mat3> A) const {
 #pragma omp parallel for schedule(static)
   for (std::size_t e = 0; e < elements_.size(); ++e) {
     if (is_torn(e)) {
@@ -124,22 +153,15 @@ void CodimensionalElements<K>::respond(const Parts& parts, std::span<const Vec3>
       continue;
     }
     const Tangents F = tangents(elements_[e], x);
-    stress_[e] = elements_[e].volume * of_element<K>(parts, constants_, [&]<class L>(L, const auto& k) -> Tangents {
-                   return L::stress(k, F);
-                 });
-    if (!parts.contact) {
-      for (std::size_t q = first_point(e); q < first_point(e + 1); ++q) A[q].setZero();
-      continue;
-    }
     const Real V = point_volume(e);
+    stress_[e] = elements_[e].volume * K::Manifold::stress(K::manifold(constants_), F);
     for (std::size_t q = first_point(e); q < first_point(e + 1); ++q) {
-      const auto response = director_response<typename K::Contact, K::tangents>(K::contact(constants_), F,
-                                                                                directors_[q], H[q], parts.in_loop);
+      const auto response =
+          director_response<typename K::Contact, K::tangents>(K::contact(constants_), F, directors_[q], H[q], in_loop);
       stress_[e] += V * response.P;
       A[q] = V * response.A;  // [docs/theory/sheets.md, (10.2)]
     }
   }
-  add_corner_forces(f);
 }
 
 template <class K>

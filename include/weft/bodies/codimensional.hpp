@@ -149,6 +149,8 @@ class CodimensionalElements {
   }
   /// Adds what an element resists besides its quadrature points to a part of a stiffness that looks at its tangents
   /// first.
+  Real energy_in_contact(std::span<const Vec3> x, std::span<const Mat3> H) const;
+  void respond_in_contact(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop, std::span<Mat3> A) const;
   void add_own_stiffness(const Parts& parts, const Element& element, const Tangents& F, bool projected,
                          MeshStiffness::Part part) const;
   void add_corner_forces(std::span<Vec3> f) const;
