@@ -117,7 +117,7 @@ class BadDecks(Case):
                 (self.folder / "mesh.obj").write_text(text)
                 self.refusal(JELLIES.replace(sphere, "mesh: {file: mesh.obj}"), "mesh.obj", code=3)
         with self.subTest("in millimetres"):
-            self.refusal(JELLIES.replace("radius: 0.14", "radius: 140"), "right", "Is its shape in metres?", code=3)
+            self.refusal(JELLIES.replace("radius: 0.14", "radius: 140"), "right", "Are its lengths in millimetres?", code=3)
         with self.subTest("too small for a particle"):
             self.refusal(JELLIES.replace("radius: 0.14", "radius: 1e-4"), "right", code=3)
 
@@ -199,7 +199,7 @@ class Places(Case):
                                    env=environment(), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(process.kill)
         output = self.folder / "out"
-        wait_until(lambda: (output / "run.json").exists() and "saved_step" in run_json(output), "a checkpoint")
+        wait_until(lambda: (output / "run.json").exists() and run_json(output).get("saved_step") is not None, "a checkpoint")
         process.kill()
         process.wait()
         (output / "checkpoints").rename(self.folder / "moved")
