@@ -10,7 +10,7 @@ packages=(
   libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libopenvdb-dev libboost-dev libtbb-dev libosd-dev
   # tests
   libgtest-dev libgmock-dev libbenchmark-dev python3 python3-h5py python3-numpy python3-jsonschema python3-yaml
-  clang-19 libclang-rt-19-dev libomp-19-dev slurm-wlm python3-sphinx python3-myst-parser furo
+  clang-19 libclang-rt-19-dev libomp-19-dev clang-format-19 clang-tidy-19 slurm-wlm python3-sphinx python3-myst-parser furo
   # pictures
   python3-matplotlib paraview python3-paraview xvfb xauth ffmpeg
 )

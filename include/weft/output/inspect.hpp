@@ -16,7 +16,7 @@ struct FieldDifference {
   Real absolute;   ///< Largest difference of a component [unit]; infinity where only one of the two is finite.
   Real magnitude;  ///< Of the largest component in either checkpoint [unit].
   Real relative;   ///< absolute over magnitude, or over 1e-6 of what the unit measures here, if that is more: fields
-                  ///< that hold round-off alone do not differ by it. 0 if absolute is.
+                   ///< that hold round-off alone do not differ by it. 0 if absolute is.
 };
 
 struct BodyDifference {
