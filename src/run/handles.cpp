@@ -36,7 +36,7 @@ void Handles::load(Real time) {
   pushes_.clear();
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
-    const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
+    const MeshBody& body = *scene_.bodies[handle.body]->roles().mesh;
     const auto x = body.points().get<Position>();
     std::visit(Overloaded{[](const GridHandle::Hold&) {},
                           [&](const GridHandle::Dead& load) {
@@ -65,7 +65,7 @@ void Handles::load(Real time) {
 }
 
 void Handles::count_loads(Real dt, std::span<HandleImpulse> impulses) const {
-  const bool at_end = scene_.deck.time.scheme == Scheme::implicit_euler;  // of the step
+  const bool at_end = scene_.step.is_implicit;  // of the step
   for (const auto& [h, vertex, force, v_before] : pushes_) {
     const Table& points = std::as_const(*scene_.bodies[scene_.handles[h].body]).points();
     const Vec3 v = points.get<Velocity>()[vertex], before = points.get<Position>()[vertex] - dt * v;
@@ -77,7 +77,7 @@ void Handles::count_loads(Real dt, std::span<HandleImpulse> impulses) const {
 
 void Handles::load_alone(Real time) {
   for (const auto& body : scene_.bodies)
-    if (auto* meshed = dynamic_cast<MeshBody*>(body.get())) {
+    if (MeshBody* meshed = body->roles().mesh) {
       const auto f = meshed->points().get<ElementForce>();
       std::fill(f.begin(), f.end(), Vec3::Zero());
     }
@@ -93,7 +93,7 @@ void Handles::settle(const Cuts& cuts, Real time) {
     const GridHandle& handle = scene_.handles[h];
     const GridHandle::Hold* hold = handle.hold();
     if (hold == nullptr || !hold->holds_from(time)) continue;
-    const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
+    const MeshBody& body = *scene_.bodies[handle.body]->roles().mesh;
     const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
     for (const Grip& grip : body.grips(handle.list)) {
       const HeldAim aim = aim_of(grip);
@@ -279,7 +279,7 @@ void GridHolds::for_each_sum(Real time, Visit&& visit) const {
     const GridHandle& handle = scene_.handles[h];
     const GridHandle::Hold* hold = handle.hold();
     if (hold == nullptr || !hold->holds_to(time)) continue;
-    const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
+    const MeshBody& body = *scene_.bodies[handle.body]->roles().mesh;
     const auto x = body.points().get<Position>();
     const RigidState state = hold->motion.at(time);
     for (const Grip& grip : body.grips(handle.list)) {
