@@ -43,7 +43,7 @@ changed_files() {
 }
 
 # GCC's own options, and what it compiled beforehand, mean nothing to clang; -march would make findings depend on the machine.
-sed -E 's/ -W[^ "]*//g; s/ -include [^ ]*cmake_pch\.hxx//g; s/ -march=[^ "]*//g' "$build/compile_commands.json" \
+sed -E 's/ -W[^ "\\]*//g; s/ -include [^ ]*cmake_pch\.hxx//g; s/ -march=[^ "\\]*//g' "$build/compile_commands.json" \
   >"$scratch/compile_commands.json"
 here=$(printf '%s|' "$PWD" "$(pwd -P)")
 sed -nE 's#^ *"file": "(.*)",?$#\1#p' "$scratch/compile_commands.json" | sed -E "s#^(${here%|})/##" |

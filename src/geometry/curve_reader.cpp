@@ -132,20 +132,20 @@ Curves read_hair(const std::string& name, std::string_view bytes) {
   if (strands == 0) fail(name + ": expected curves, found no strands");
   require_room(name, points, "points");
 
-  std::vector<std::uint32_t> segments(1, default_segments);
+  std::vector<std::uint32_t> segments;  // of each strand, if the file says so
   if (has & has_segments) {
     require_bytes(numbers, strands, 2, "numbers of segments");
     segments.resize(strands);
     for (std::uint32_t& s : segments) s = numbers.take<std::uint16_t>();
   }
   const auto points_of_strand = [&](std::uint32_t s) {  // in 64 bits: a header may say 2^32 - 1 segments
-    return std::uint64_t{segments[segments.size() > 1 ? s : 0]} + 1;
+    const std::uint64_t count = segments.empty() ? default_segments : segments[s];
+    if (count == 0) fail(fmt::format("{}: strand {} has no segments", name, s));
+    return count + 1;
   };
   std::uint64_t needed = 0;
-  for (std::uint32_t s = 0; s < strands && needed <= points; ++s) {
-    if (points_of_strand(s) == 1) fail(fmt::format("{}: strand {} has no segments", name, s));
-    needed += points_of_strand(s);
-  }
+  if (segments.empty()) needed = strands * points_of_strand(0);  // a header may say 2^32 - 1 strands
+  for (std::uint32_t s = 0; s < segments.size(); ++s) needed += points_of_strand(s);
   if (needed != points)
     fail(fmt::format("{}: the segments of the strands do not add up to the {} points of the header", name, points));
 

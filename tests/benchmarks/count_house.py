@@ -1,12 +1,13 @@
 #!/usr/bin/env python3
 """Counts what docs/architecture.md says of the size of rooms, as a Markdown table.
 
-    tests/benchmarks/count_house.py [TREE [LATER]] [--functions] [--most 60]
+    tests/benchmarks/count_house.py [TREE [LATER]] [--functions] [--places] [--most 60]
 
 TREE is a checkout [this one]; with LATER, another, a column for each. Lines of code are those of include/weft/<room> and
 src/<room> without comments and blank lines, after clang-format-19 with the style of this checkout has formatted a copy.
 --functions lists those of the upper rooms that have more than --most lines, from the first of their declaration to the
-closing brace, comments included.
+closing brace, comments included. Places are counted by patterns (PLACES below), which must follow when code gets new names;
+--places lists what they find.
 """
 import argparse
 import collections
@@ -26,8 +27,8 @@ PLACES = {
     "places that solve for handles": (None, [
         r"\bHandles::solve\(",                        # of the explicit step: conjugate gradients, softened
         r"\bKSPSolve\(ksp_, right_,",                 # of implicit steps: factors of B G B^T, softened
-        r"\bunbalanced\(const PetscScalar\* multiplier",  # of statics: multipliers among Newton's unknowns
-        r"\bConstraint\w*::solve\(|\bsolve_constraints\(",  # of all: one Schur complement
+        r"\bunbalanced\(const PetscScalar\* multiplier|\bStaticProblem::find_unbalanced\(",  # of statics: Newton's unknowns
+        r"\bSchurComplement::solve\(",                # of all: one Schur complement
     ]),
     # A loop over the bodies of a deck that makes objects of them.
     "places that build bodies from a deck": ("scene", [r"for \(const BodyDeck& \w+ : [\w.]*deck[\w.]*bodies\)"]),
@@ -136,14 +137,17 @@ class Tree:
         return sorted((one for one in found if one[0] > most), reverse=True)
 
     def places(self, room, patterns):
+        """File and text of what patterns find."""
         files = self.rooms.get(room, {}) if room else {n: t for files in self.rooms.values() for n, t in files.items()}
-        return sum(len(re.findall("|".join(f"(?:{p})" for p in patterns), bare(text))) for text in files.values())
+        pattern = re.compile("|".join(f"(?:{p})" for p in patterns))
+        return [(name, found.group()) for name, text in files.items() for found in pattern.finditer(bare(text))]
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("trees", nargs="*", type=pathlib.Path, default=[HERE], metavar="TREE")
     parser.add_argument("--functions", action="store_true", help="list functions that are too long")
+    parser.add_argument("--places", action="store_true", help="list what the patterns find")
     parser.add_argument("--most", type=int, default=60, help="lines of a function")
     options = parser.parse_args()
     if len(options.trees) > 2:
@@ -162,12 +166,18 @@ def main():
     row("**lines of " + ", ".join(UPPER) + "**", lambda tree: sum(map(tree.lines, UPPER)))
     row(f"functions of these over {options.most} lines", lambda tree: len(tree.long_functions(options.most)))
     for name, (room, patterns) in PLACES.items():
-        row(name, lambda tree: tree.places(room, patterns))
+        row(name, lambda tree: len(tree.places(room, patterns)))
     if options.functions:
         for path, tree in zip(options.trees, trees):
             print(f"\n{path}: functions over {options.most} lines\n\n| function | file | lines |\n|---|---|---:|")
             for lines, name, file in tree.long_functions(options.most):
                 print(f"| `{name}` | `{file}` | {lines} |")
+    if options.places:
+        for path, tree in zip(options.trees, trees):
+            print(f"\n{path}: places\n\n| what | file | text |\n|---|---|---|")
+            for name, (room, patterns) in PLACES.items():
+                for file, text in tree.places(room, patterns):
+                    print(f"| {name} | `{file}` | `{text}` |")
 
 
 if __name__ == "__main__":

@@ -128,6 +128,7 @@ TEST(CurveReaderTest, HairCountsDoNotWrapAround) {
     expect_refusal("a.hair", header(strands, 0, most), "do not add up to the 0 points");
   expect_refusal("a.hair", header(2, 2, most), "do not add up to the 2 points");
   expect_refusal("a.hair", header(most, 2, 1), "do not add up to the 2 points");
+  expect_refusal("a.hair", header(most, 1 << 24, 1), "do not add up to the 16777216 points");  // at once
   expect_refusal("a.hair", header(1u << 31, 0, 1), "do not add up to the 0 points");
 }
 
