@@ -36,7 +36,11 @@ class Dust final : public PointBody, public Predicts, public Repeats, public Cor
     points_ = Table::with<Id, Home, Position, Velocity, Affine, Mass, TentativeVelocity>();
   }
 
-  Roles roles() override { return its_roles; }
+  Roles roles() override {
+    Roles roles = its_roles;
+    roles.points = this;
+    return roles;
+  }
   std::vector<PointSet*> sets() override {
     std::vector<PointSet*> all{this};
     if (passed_on != nullptr) all.push_back(passed_on);
