@@ -72,12 +72,18 @@ std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings
 }
 
 Handle::Handle(const Freedoms& freedoms, std::size_t b, std::vector<HeldSum> sums, const RigidMotion& motion,
-               std::span<const Vec3> positions)
-    : freedoms_(freedoms), block_(b), motion_(motion), positions_(positions), conditions_(std::move(sums)) {
+               std::span<const Vec3> positions, Real until)
+    : freedoms_(freedoms),
+      block_(b),
+      motion_(motion),
+      until_(until),
+      positions_(positions),
+      conditions_(std::move(sums)) {
   WEFT_ENSURE(positions.size() == freedoms.rows(b));
 }
 
 void Handle::append(Real time, ConstraintRows& rows) const {
+  if (!holds_to(time)) return;
   const RigidState state = motion_.at(time);
   for (const HeldSum& c : conditions_) {
     const Vec3 axis = state.rotation * c.axis;

@@ -87,6 +87,10 @@ StepLimit MeshBody::limit(ChunkRows rows) const {
 }
 
 StepLimit MeshBody::limit_from(std::size_t first_row) {
+  if (carrier_ == Carrier::own) {  // no node passes on its waves
+    const StepLimit of_elements = limit_of_elements();
+    return {.frequency = of_elements.frequency, .bending = of_elements.bending};
+  }
   StepLimit all = Body::limit_from(first_row);
   all.include(limit_of_elements());
   return all;

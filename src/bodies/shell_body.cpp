@@ -58,19 +58,19 @@ Mat32 tangents_at(const LimitBasis& basis, std::int64_t e, int s, std::span<cons
 /// What the whole of a shell on the grid is like, besides its mesh.
 struct ShellOnGrid {
   ShellContact contact;
-  Real rest_frequency;  ///< Of the free shell at rest, with the mass of its control points alone [rad/s].
-  Real mesh_speed;      ///< Of the fastest waves along it [m/s].
+  Real mesh_speed;  ///< Of the fastest waves along it [m/s].
 };
 
 class ShellBody final : public MeshBody {
  public:
   /// The faces of a range.
-  ShellBody(const ShellDescription& whole, const std::optional<ShellOnGrid>& on_grid, const MeshCounts& counts,
-            const ElementRange& range)
+  ShellBody(const ShellDescription& whole, const std::optional<ShellOnGrid>& on_grid, Real rest_frequency,
+            const MeshCounts& counts, const ElementRange& range)
       : MeshBody(whole.name, on_grid ? Carrier::grid : Carrier::own, counts),
         cage_(cage_of(whole, counted<std::int64_t>(range))),
         part_(ShellCage().as_shell(whole, {})),
         on_grid_(on_grid),
+        rest_frequency_(rest_frequency),
         faces_(std::make_unique<ShellFaces>(part_, std::vector<std::int64_t>())) {
     samples().add<Director>();
   }
@@ -171,16 +171,16 @@ class ShellBody final : public MeshBody {
   }
 
   StepLimit limit_of_elements() override {
-    WEFT_ENSURE(on_grid_.has_value());  // nothing else moves in time
+    StepLimit limit;
+    const Real stiffening = std::sqrt(faces_->stiffening(x()));
+    limit.frequency = rest_frequency_ * stiffening;
+    if (!on_grid_) return limit;
     const auto a3 = samples().get<Director>();
     Real stiffness = 0;
     for (std::size_t q = 0; q < a3.size(); ++q)
       stiffness = std::max(stiffness, SurfaceContact::stiffness(law(), deformation(q, a3[q])));
-    const Real stiffening = std::sqrt(faces_->stiffening(x()));
-    StepLimit limit;
     limit.wave_speed = std::sqrt(stiffness / part_.density);
     limit.mesh_speed = on_grid_->mesh_speed * stiffening;
-    limit.frequency = on_grid_->rest_frequency * stiffening;
     return limit;
   }
 
@@ -219,6 +219,7 @@ class ShellBody final : public MeshBody {
   ShellCage cage_;         ///< Of this rank.
   ShellDescription part_;  ///< The same, over rows.
   std::optional<ShellOnGrid> on_grid_;
+  Real rest_frequency_;  ///< Of the free whole at rest, with the mass of its control points alone; 0: not known [rad/s].
   std::unique_ptr<ShellFaces> faces_;
   LimitBasis contact_basis_;          ///< Over rows.
   std::vector<Real> contact_volume_;  ///< [m^3].
@@ -335,8 +336,11 @@ void ShellBody::add_pressure(int n, Table& of_cells) const {
 
 class ShellSource final : public MeshSource {
  public:
-  ShellSource(const ShellDescription& shell, const std::optional<ShellOnGrid>& on_grid)
-      : MeshSource(shell.name, on_grid ? Carrier::grid : Carrier::own), shell_(shell), on_grid_(on_grid) {}
+  ShellSource(const ShellDescription& shell, const std::optional<ShellOnGrid>& on_grid, Real rest_frequency)
+      : MeshSource(shell.name, on_grid ? Carrier::grid : Carrier::own),
+        shell_(shell),
+        on_grid_(on_grid),
+        rest_frequency_(rest_frequency) {}
 
   MeshCounts counts() const override {
     return {static_cast<std::int64_t>(shell_.mesh.points.size()), shell_.mesh.material_faces,
@@ -356,7 +360,7 @@ class ShellSource final : public MeshSource {
   }
   const ControlMesh* control_mesh() const override { return &shell_.mesh; }
   std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
-    return std::make_unique<ShellBody>(shell_, on_grid_, counts(), range);
+    return std::make_unique<ShellBody>(shell_, on_grid_, rest_frequency_, counts(), range);
   }
 
  private:
@@ -366,6 +370,7 @@ class ShellSource final : public MeshSource {
 
   ShellDescription shell_;
   std::optional<ShellOnGrid> on_grid_;
+  Real rest_frequency_;
 };
 
 }  // namespace
@@ -379,14 +384,15 @@ int contact_points_per_edge(const ControlMesh& mesh, Real dx) {
 }
 
 std::unique_ptr<MeshSource> make_shell(const Comm& comm, const ShellDescription& shell,
-                                       const std::optional<ShellContact>& contact, Real dx) {
+                                       const std::optional<ShellContact>& contact, Real dx, bool moves_in_time) {
   const ShellShare part(comm, shell);  // for the frequencies of all; refuses shells that are too thick
-  if (!contact) return std::make_unique<ShellSource>(shell, std::nullopt);
-  const Real frequency = frequency_margin * std::sqrt(part.stiffest(part.rest()) / share_of_control_points);
+  const Real share = contact ? share_of_control_points : 1;
+  const Real frequency = moves_in_time ? frequency_margin * std::sqrt(part.stiffest(part.rest()) / share) : 0;
+  if (!contact) return std::make_unique<ShellSource>(shell, std::nullopt, frequency);
   // Bending carries the shortest waves of the grid faster than stretch if the shell is thicker than dx.
   const Real thickest = *std::max_element(shell.thickness.begin(), shell.thickness.end());
   const Real along = std::sqrt(part.membrane_stiffness() / shell.density) * (1 + thickest / dx);
-  return std::make_unique<ShellSource>(shell, ShellOnGrid{*contact, frequency, along});
+  return std::make_unique<ShellSource>(shell, ShellOnGrid{*contact, along}, frequency);
 }
 
 }  // namespace weft

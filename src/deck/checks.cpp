@@ -83,6 +83,20 @@ Spot list_of(const Spot& root, const char* key) {
   return is_list ? root[key] : root.with_default("[]");
 }
 
+/// Complains about keys of a body that say different things of what carries it.
+void check_carrier(const CarriedDeck& body, bool is_static, const Spot& at) {
+  const bool has_own = body.carrier == Carrier::own;
+  if (body.stage && is_static)
+    at["stage"].error_at_key("has no meaning with \"scheme: static\" under time, where nothing moves in time.");
+  else if (body.stage && !has_own)
+    at["stage"].error_at_key("is for bodies with \"carrier: own\"; the grid moves this one. Leave it out, or add that key.");
+  if (!body.meets_grid || is_static) return;
+  if (has_own && *body.meets_grid)
+    at["meets_grid"].error("bodies of this kind with \"carrier: own\" cannot meet the grid. Expected: false.");
+  if (!has_own && !*body.meets_grid)
+    at["meets_grid"].error("the grid carries this body, so they meet. Expected: true, or \"carrier: own\".");
+}
+
 /// Complains about what an analysis without time and grid would ignore.
 void check_static(const Deck& deck, const Spot& root) {
   constexpr auto has_no_meaning = "has no meaning with \"scheme: static\" under time. Leave it out.";
@@ -224,6 +238,13 @@ void check_references(const Deck& deck, const Spot& root) {
     root["domain"]["dx"].error("the grid spacing \"dx\" is missing; \"scheme: static\" under time alone has no grid.");
   if (deck.time.scheme == Scheme::equilibrium) check_static(deck, root);
   const Spot bodies = list_of(root, "bodies"), sources = list_of(root, "sources");
+  for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i)
+    std::visit(
+        [&](const auto& body) {
+          if constexpr (std::is_base_of_v<CarriedDeck, std::remove_cvref_t<decltype(body)>>)
+            check_carrier(body, deck.time.scheme == Scheme::equilibrium, bodies.entry(i));
+        },
+        deck.bodies[i]);
   const Spot colliders = list_of(root, "colliders"), probes = list_of(root, "probes");
   const Spot handles = list_of(root, "handles");
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "run/state_members.hpp"
 #include "weft/base/log.hpp"
@@ -123,7 +124,9 @@ std::string LoadStepping::forecast() {
 
 /// When the bodies have their pieces for good.
 void LoadStepping::set_up() {
-  system_.emplace(scene_);
+  std::vector<std::size_t> all(scene_.bodies.size());
+  std::iota(all.begin(), all.end(), 0);
+  system_.emplace(scene_, all);
   equilibrium_.emplace(comm_, system_->freedoms, system_->all_terms(), system_->all_holds(), settings_of(scene_));
   motion_.emplace(system_->freedoms);
   last_.emplace(Increment{FreedomValues(system_->freedoms), 0});
@@ -307,14 +310,14 @@ std::vector<std::uint64_t> LoadStepping::cuts() const {
 /// Of a load, which acts on the body alike, the force alone.
 Reaction LoadStepping::reaction_of(std::size_t handle) const {
   Reaction reaction;
-  const StaticSystem::Action& action = system_->of_handle[handle];
+  const OwnSystem::Action& action = system_->of_handle[handle];
   if (action.hold != nullptr) {
     reaction = action.hold->reaction(equilibrium_->constraint_forces(action.number), *motion_,
                                      action.hold->center(state_.time));
   } else {
     Load force(system_->freedoms);
     action.load->add_force(*motion_, force);
-    for (const Vec3& f : force.points(scene_.handles[handle].body)) reaction.force += f;
+    for (const Vec3& f : force.points(action.block)) reaction.force += f;
   }
   comm_.sum(std::span(reaction.force.data(), 3));
   comm_.sum(std::span(reaction.torque.data(), 3));

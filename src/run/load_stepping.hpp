@@ -4,7 +4,7 @@
 #include "run/analysis.hpp"
 #include "run/columns.hpp"
 #include "run/record.hpp"
-#include "run/static_system.hpp"
+#include "run/own_system.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/scene/scene.hpp"
 #include "weft/solve/equilibrium.hpp"
@@ -88,7 +88,7 @@ class LoadStepping final : public Analysis {
   Timers& timers_;
   Scene scene_;
   std::string size_in_words_;
-  std::optional<StaticSystem> system_;
+  std::optional<OwnSystem> system_;
   std::optional<Equilibrium> equilibrium_;
   std::optional<Motion> motion_;
   std::optional<Increment> last_;

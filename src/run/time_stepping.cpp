@@ -86,7 +86,8 @@ void TimeStepping::resume(const CheckpointHeader& header, const std::filesystem:
   require_fits(state_, counts_of(scene_));
   for (auto& body : scene_.bodies) {
     for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
-    body->share(comm_, [this](const Vec3&) { return comm_.rank(); });
+    if (body->roles().meets_grid) body->share(comm_, [this](const Vec3&) { return comm_.rank(); });
+    else body->roles().mesh->share_evenly(comm_);
   }
   settle_bodies(comm_, scene_);
   other_ranks_ = static_cast<int>(header.cuts.size()) != comm_.size() - 1;

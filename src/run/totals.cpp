@@ -42,11 +42,15 @@ Vector3<Pack> inertia_of(const TransferSettings& transfer, const Vector3<Pack>& 
 PackedSums sums_of(const Scene& scene, const Table& points, const PackRows& rows) {
   const Pack m = without_idle(load(points.get<Mass>(), rows), rows);
   const Vector3<Pack> x = load(points.get<Position>(), rows), v = load(points.get<Velocity>(), rows);
-  const Matrix3<Pack> C = load(points.get<Affine>(), rows);
-  const Vector3<Pack> D = inertia_of(scene.transfer, x), momentum = m * v;
-  const Vector3<Pack> angular = x.cross(momentum) + own_rotation(m, C, D);
-  Pack affine = 0;  // tr(C D C^T)
-  for (int axis = 0; axis < 3; ++axis) affine += D[axis] * C.col(axis).squaredNorm();
+  const Vector3<Pack> momentum = m * v;
+  Vector3<Pack> angular = x.cross(momentum);
+  Pack affine = 0;             // tr(C D C^T)
+  if (points.has<Affine>()) {  // the grid moves them
+    const Matrix3<Pack> C = load(points.get<Affine>(), rows);
+    const Vector3<Pack> D = inertia_of(scene.transfer, x);
+    angular += own_rotation(m, C, D);
+    for (int axis = 0; axis < 3; ++axis) affine += D[axis] * C.col(axis).squaredNorm();
+  }
   const Vec3& g = scene.step.gravity;
   return {{without_idle(1, rows), m, momentum[0], momentum[1], momentum[2], angular[0], angular[1], angular[2],
            momentum.dot(v) / 2, m * affine / 2, 0, -m * (g[0] * x[0] + g[1] * x[1] + g[2] * x[2])}};

@@ -101,11 +101,10 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
   scene.transfer = {deck.transfer.kernel, deck.domain.dx, deck.transfer.rpic_damping};
   if (deck.domain.bounds) scene.bounds = Box{deck.domain.bounds->lower, deck.domain.bounds->upper};
   const bool is_static = deck.time.scheme == Scheme::equilibrium;
-  const Carrier carrier = is_static ? Carrier::own : Carrier::grid;
   Box box;  // around meshes
   for (const BodyDeck& body : deck.bodies) {
     const auto& material = std::visit([](const auto& b) -> const std::string& { return b.material; }, body);
-    MadeBody made = make_body(comm, body, material_of(deck, material), deck.domain.dx, carrier);
+    MadeBody made = make_body(comm, body, material_of(deck, material), deck.domain.dx, is_static);
     scene.bodies.push_back(std::move(made.body));
     if (made.mesh)
       for (const Vec3& x : made.mesh->rest_positions()) box.include(x);

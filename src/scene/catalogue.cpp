@@ -308,14 +308,17 @@ FiberDescription describe(const Comm& comm, const FiberDeck& deck, const Materia
           section,   sample_spacing * dx, chains_of(curves),   rigidity,  deck.tear_stretch};
 }
 
+/// Bodies of static analyses move by themselves, whatever else carries them in time.
+Carrier carrier_of(const CarriedDeck& deck, bool is_static) { return is_static ? Carrier::own : deck.carrier; }
+
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const MembraneDeck& deck, const MaterialDeck& material, Real dx,
-                                      Carrier carrier) {
-  return make_membrane(describe(comm, deck, material, dx), carrier);
+                                      bool is_static) {
+  return make_membrane(describe(comm, deck, material, dx), carrier_of(deck, is_static));
 }
 
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx,
-                                      Carrier carrier) {
-  return make_fibers(describe(comm, deck, material, dx), carrier);
+                                      bool is_static) {
+  return make_fibers(describe(comm, deck, material, dx), carrier_of(deck, is_static));
 }
 
 /// Throws Error(geometry) if the contact points of a shell, two for each dx along its edges, cannot fit. Collective.
@@ -333,11 +336,12 @@ void require_room_for_contact(const Comm& comm, const ControlMesh& mesh, Real dx
 }
 
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material, Real dx,
-                                      Carrier carrier) {
-  if (carrier == Carrier::own) return make_shell(comm, describe_shell(comm, deck, material), std::nullopt, dx);
+                                      bool is_static) {
+  if (carrier_of(deck, is_static) == Carrier::own)
+    return make_shell(comm, describe_shell(comm, deck, material), std::nullopt, dx, !is_static);
   require(deck.contact.has_value(), ExitCode::deck,
-          "the key \"contact\" is missing: what shells resist where they meet something; only \"scheme: static\" under "
-          "time needs none.");
+          "the key \"contact\" is missing: what shells resist where they meet something; only \"carrier: own\" and "
+          "\"scheme: static\" under time need none.");
   const ShellDescription shell = describe_shell(comm, deck, material);
   require_room_for_contact(comm, shell.mesh, dx);
   const ShellContact contact{{deck.contact->stiffness, deck.contact->shear_stiffness, deck.contact->friction},
@@ -348,12 +352,13 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const ShellDeck& deck, c
 /// Larger meshes are worth a word while every rank has the whole.
 constexpr std::int64_t many_elements = 1'000'000;
 
-/// Throws for a body with freedoms of its own that shall tear: it would have to do so between balanced states.
-MadeBody make_any(const Comm& comm, const auto& deck, const MaterialDeck& material, Real dx, Carrier carrier) {
+/// Throws for a body with freedoms of its own that shall tear: its elements have no memory of that.
+MadeBody make_any(const Comm& comm, const auto& deck, const MaterialDeck& material, Real dx, bool is_static) {
   if constexpr (requires { deck.tear_stretch; })
-    require(carrier == Carrier::grid || !deck.tear_stretch, ExitCode::deck,
-            "nothing tears (\"tear_stretch\") with \"scheme: static\" under time. Leave the key out.");
-  std::unique_ptr<MeshSource> mesh = make_mesh(comm, deck, material, dx, carrier);
+    require(carrier_of(deck, is_static) == Carrier::grid || !deck.tear_stretch, ExitCode::deck,
+            "nothing tears (\"tear_stretch\") with \"carrier: own\", or with \"scheme: static\" under time. Leave the "
+            "key out.");
+  std::unique_ptr<MeshSource> mesh = make_mesh(comm, deck, material, dx, is_static);
   if (const std::int64_t elements = mesh->counts().elements; elements > many_elements)
     log_info(
         fmt::format("body {}: every rank holds all of its {} elements while the scene is built", deck.name, elements));
@@ -361,8 +366,8 @@ MadeBody make_any(const Comm& comm, const auto& deck, const MaterialDeck& materi
   return {std::move(body), std::move(mesh)};
 }
 
-MadeBody make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& material, Real, Carrier carrier) {
-  require(carrier == Carrier::grid, ExitCode::deck,
+MadeBody make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& material, Real, bool is_static) {
+  require(!is_static, ExitCode::deck,
           fmt::format("body {} has no mesh; with \"scheme: static\" under time all bodies are shells, membranes or "
                       "fibers.",
                       deck.name));
@@ -397,8 +402,8 @@ auto at_its_place(const BodyDeck& body, F&& f) {
 
 }  // namespace
 
-MadeBody make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx, Carrier carrier) {
-  return at_its_place(body, [&](const auto& deck) { return make_any(comm, deck, material, dx, carrier); });
+MadeBody make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx, bool is_static) {
+  return at_its_place(body, [&](const auto& deck) { return make_any(comm, deck, material, dx, is_static); });
 }
 
 Mat3 spin_matrix(const Vec3& spin) {

@@ -33,7 +33,7 @@ void set_implicit(const SolveDeck& deck, std::span<const std::unique_ptr<Body>> 
     const Roles roles = body->roles();
     const bool in_loop = flows_in_loop(deck, roles);
     settings.flows_in_loop.push_back(in_loop);
-    if (has_energy(roles, in_loop)) continue;
+    if (!roles.meets_grid || has_energy(roles, in_loop)) continue;
     all_have_energy = false;
     without_energy = body->name();
   }
@@ -54,6 +54,18 @@ void set_implicit(const SolveDeck& deck, std::span<const std::unique_ptr<Body>> 
       .petsc = deck.petsc};
 }
 
+/// How a body moves if it does so by itself.
+std::optional<StageDeck> stage_of(const BodyDeck& body) {
+  const auto* carried = std::visit(
+      [](const auto& deck) -> const CarriedDeck* {
+        if constexpr (std::is_base_of_v<CarriedDeck, std::remove_cvref_t<decltype(deck)>>) return &deck;
+        else return nullptr;
+      },
+      body);
+  if (carried == nullptr || carried->carrier == Carrier::grid) return {};
+  return carried->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 1e-8});
+}
+
 }  // namespace
 
 StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Body>> bodies,
@@ -67,6 +79,7 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   settings.max_retries = deck.time.max_retries;
   settings.most_imbalance = deck.balance.threshold;
   settings.gravity = deck.domain.gravity;
+  for (const BodyDeck& body : deck.bodies) settings.stages.push_back(stage_of(body));
   if (settings.is_implicit) set_implicit(deck.solve, bodies, walls, settings);
   return settings;
 }

@@ -15,6 +15,9 @@ enum class WallCondition { sticky, slip, separate };
 /// Whose freedoms move a body with a mesh: the nodes of the grid around it, or its own vertices.
 enum class Carrier { grid, own };
 
+/// How freedoms of a body's own go on in time.
+enum class StageScheme { explicit_euler, implicit_euler };
+
 /// What a handle keeps: the place of the material; on a boundary also its slope; or the symmetry about a plane.
 enum class Hold { place, clamp, symmetry };
 

@@ -9,11 +9,15 @@
 #include "weft/motion/motion.hpp"
 
 #include <array>
+#include <limits>
 #include <optional>
 #include <set>
 #include <vector>
 
 namespace weft {
+
+/// Times that differ by less than this part of them are one: a multiple of an interval and a decimal rarely are alike.
+inline constexpr Real same_time = 1e-12;
 
 /// A part of a body: what satisfies all that is given here; all of the body without any.
 struct Part {
@@ -70,9 +74,12 @@ std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings
 class Handle : public Constraints {
  public:
   /// freedoms.block(b) has the control points of the body; sums: of this rank, over rows. positions: theirs, kept up to
-  /// date by the body, rows as in the block.
+  /// date by the body, rows as in the block. until: when the handle lets go [s].
   Handle(const Freedoms& freedoms, std::size_t b, std::vector<HeldSum> sums, const RigidMotion& motion,
-         std::span<const Vec3> positions);
+         std::span<const Vec3> positions, Real until = std::numeric_limits<Real>::infinity());
+
+  /// Whether it holds in a step that begins, or ends, at a time.
+  bool holds_to(Real time) const { return time <= (1 + same_time) * until_; }
 
   void append(Real time, ConstraintRows& rows) const override;
   /// What the handle does to the body on this rank, from the force along each condition; u: since positions were
@@ -86,6 +93,7 @@ class Handle : public Constraints {
   const Freedoms& freedoms_;
   std::size_t block_;
   RigidMotion motion_;
+  Real until_;
   std::span<const Vec3> positions_;
   std::vector<HeldSum> conditions_;
 };

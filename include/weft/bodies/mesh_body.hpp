@@ -46,7 +46,7 @@ class QuadraturePoints final : public PointSet {
 class MeshBody : public Body, public TrialMesh {
  public:
   std::vector<PointSet*> sets() override;
-  Roles roles() override { return {.mesh = this, .trial_mesh = this}; }
+  Roles roles() override { return {.meets_grid = carrier_ == Carrier::grid, .mesh = this, .trial_mesh = this}; }
   std::vector<BodyPart> parts() override;
   void share(const Comm& comm, const RankOfPlace& rank_of_place) override;
   /// Cuts a body with freedoms of its own into pieces of about as many vertices, along a space-filling curve through

@@ -66,6 +66,7 @@ class Corrects {
 
 /// The parts of a body that stages call, none of them owned; null where it does not take part.
 struct Roles {
+  bool meets_grid = true;           ///< Its points scatter and gather; else it moves by itself.
   std::size_t layer = 0;            ///< Number of the grid layer that carries it.
   MeshBody* mesh = nullptr;         ///< Its points stay with their elements,
   PointBody* points = nullptr;      ///< or come and go one by one.

@@ -31,8 +31,9 @@ struct ShellContact {
 int contact_points_per_edge(const ControlMesh& mesh, Real dx);
 
 /// contact: of a shell that the grid carries; without it the shell has freedoms of its own. dx: grid spacing, if there
-/// is one [m]. Throws Error(geometry) as Shell does. Collective.
+/// is one [m]. moves_in_time: whether steps need to know its largest frequency. Throws Error(geometry) as Shell does.
+/// Collective.
 std::unique_ptr<MeshSource> make_shell(const Comm& comm, const ShellDescription& shell,
-                                       const std::optional<ShellContact>& contact, Real dx);
+                                       const std::optional<ShellContact>& contact, Real dx, bool moves_in_time = true);
 
 }  // namespace weft

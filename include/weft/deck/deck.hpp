@@ -241,7 +241,21 @@ struct ShellPartDeck {
   Real thickness;                    ///< [m].
 };
 
-struct ShellDeck {
+/// How a body with freedoms of its own moves in time.
+struct StageDeck {
+  StageScheme scheme;
+  int substeps;    ///< In each step; 0: as many as are stable, one if it is implicit.
+  Real tolerance;  ///< Of implicit ones: unbalanced force over the largest one.
+};
+
+/// What carries a body with a mesh; the keys are the same for every kind.
+struct CarriedDeck {
+  Carrier carrier;
+  std::optional<StageDeck> stage;  ///< For freedoms of its own.
+  std::optional<bool> meets_grid;  ///< Else as the kind and its carrier have it.
+};
+
+struct ShellDeck : CarriedDeck {
   std::string name;
   std::string material;
   ControlMeshDeck mesh;
@@ -274,7 +288,7 @@ struct PlateDeck {
   Real poisson_ratio;   ///< [1].
 };
 
-struct MembraneDeck {
+struct MembraneDeck : CarriedDeck {
   std::string name;
   std::string material;
   SurfaceDeck mesh;
@@ -340,7 +354,7 @@ struct CurvesDeck {
   Vec3 translate;
 };
 
-struct FiberDeck {
+struct FiberDeck : CarriedDeck {
   std::string name;
   std::string material;
   CurvesDeck curves;

@@ -28,9 +28,6 @@ struct BodySource {
   Real from, until;  ///< Open between these times [s].
 };
 
-/// Times that differ by less than this part of them are one: a multiple of an interval and a decimal rarely are alike.
-inline constexpr Real same_time = 1e-12;
-
 /// Vertices of a body that are recorded together, as a list of grips (MeshBody::watch).
 struct Watched {
   std::size_t list;

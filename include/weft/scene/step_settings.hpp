@@ -5,6 +5,7 @@
 #include "weft/solve/implicit_settings.hpp"
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -24,6 +25,7 @@ struct StepSettings {
   Vec3 gravity = Vec3::Zero();      ///< [m/s^2].
   ImplicitSettings implicit{};      ///< Of implicit steps.
   std::vector<bool> flows_in_loop;  ///< Of implicit steps, for each body: whether trial states flow.
+  std::vector<std::optional<StageDeck>> stages;  ///< Of bodies that move by freedoms of their own.
 };
 
 /// Throws Error(deck) if a body cannot take part in implicit steps in the way that the deck asks for.

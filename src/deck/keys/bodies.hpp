@@ -28,6 +28,34 @@ inline constexpr std::array words<YieldSurface> = {
          "corners; without hardening"}};
 
 template <>
+inline constexpr std::array words<Carrier> = {
+    Word{Carrier::grid, "grid", "the nodes of the grid, where it meets all other bodies and colliders"},
+    Word{Carrier::own, "own", "its own vertices; bodies of static analyses always move so"}};
+
+template <>
+inline constexpr std::array words<StageScheme> = {
+    Word{StageScheme::explicit_euler, "explicit", "symplectic Euler in stable substeps"},
+    Word{StageScheme::implicit_euler, "implicit", "backward Euler, which damps what it does not resolve"}};
+
+template <>
+inline constexpr auto keys<StageDeck> =
+    table("stage", "How the freedoms of a body's own go on in time.",
+          Key{"scheme", "explicit", "Time integration.", &StageDeck::scheme},
+          Key{"substeps", "1", at_least(0).at_most(1e6), "0",
+              "Steps of the body in each step of the scene, which they limit if they are explicit; 0: as many as are "
+              "stable, up to 1000, or one if they are implicit.",
+              &StageDeck::substeps},
+          Key{"tolerance", "1", above(0).below(1), "1e-8",
+              "Of implicit steps: unbalanced force over the largest one, where Newton's method ends.",
+              &StageDeck::tolerance});
+
+inline constexpr const char* carrier_text = "Whose freedoms move the body.";
+inline constexpr const char* stage_text = "How its own freedoms move in time; for \"carrier: own\".";
+inline constexpr const char* meets_grid_text =
+    "Whether the body meets others on the grid; absent: true if the grid carries it, else false. With \"carrier: own\" "
+    "only false is possible: nothing touches the body, and colliders do not stop it.";
+
+template <>
 inline constexpr auto keys<ContinuumDeck> =
     table("continuum", "Material points: a lump, a heap, a pool.",
           Key{"name", a_name, required, "Names files, columns and references.", &ContinuumDeck::name},
@@ -138,6 +166,9 @@ inline constexpr auto keys<ShellDeck> = table(
     Key{"contact_points", "1", at_least(0).at_most(16), "0",
         "Contact points of a face in each direction; 0: as many as are no farther apart than half of domain.dx.",
         &ShellDeck::contact_points},
+    Key{"carrier", "grid", carrier_text, &ShellDeck::carrier},
+    Key{"stage", absent, stage_text, &ShellDeck::stage},
+    Key{"meets_grid", absent, meets_grid_text, &ShellDeck::meets_grid},
     Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &ShellDeck::velocity},
     Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
         &ShellDeck::spin});
@@ -177,6 +208,9 @@ inline constexpr auto keys<MembraneDeck> = table(
         &MembraneDeck::warp},
     Key{"bending", absent, "Resistance against bending; without, none.", &MembraneDeck::bending},
     Key{"tear_stretch", "1", above(1), absent, tear_text, &MembraneDeck::tear_stretch},
+    Key{"carrier", "grid", carrier_text, &MembraneDeck::carrier},
+    Key{"stage", absent, stage_text, &MembraneDeck::stage},
+    Key{"meets_grid", absent, meets_grid_text, &MembraneDeck::meets_grid},
     Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &MembraneDeck::velocity},
     Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
         &MembraneDeck::spin});

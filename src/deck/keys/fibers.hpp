@@ -120,6 +120,9 @@ inline constexpr auto keys<FiberDeck> = table(
     Key{"bending_modulus", "Pa", above(0), absent, "Young's modulus in bending; without, no resistance.",
         &FiberDeck::bending_modulus},
     Key{"tear_stretch", "1", above(1), absent, tear_text, &FiberDeck::tear_stretch},
+    Key{"carrier", "grid", carrier_text, &FiberDeck::carrier},
+    Key{"stage", absent, stage_text, &FiberDeck::stage},
+    Key{"meets_grid", absent, meets_grid_text, &FiberDeck::meets_grid},
     Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &FiberDeck::velocity},
     Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
         &FiberDeck::spin});

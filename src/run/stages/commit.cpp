@@ -45,7 +45,14 @@ void commit(StepContext& step) {
   {
     const auto timing = step.timers.measure("elements");
     for (std::size_t b = 0; b < step.scene.bodies.size(); ++b)
-      step.state.limits[b].include(step.scene.bodies[b]->finish(step.dt()));
+      if (step.scene.bodies[b]->roles().meets_grid)
+        step.state.limits[b].include(step.scene.bodies[b]->finish(step.dt()));
+    for (const auto& own : step.own_motions) {
+      if (step.report.potential_before) *step.report.potential_before += own->potential_gained_before_last();
+      own->commit(step.given.by_handles);
+      const std::size_t b = own->body();
+      step.state.limits[b].include(step.scene.bodies[b]->limit_from(0));
+    }
   }
   step.handles.count_loads(step.dt(), step.given.by_handles);
   count_impulses(step);

@@ -26,6 +26,11 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
     if (roles.corrects != nullptr &&
         std::find(correcting.begin(), correcting.end(), roles.corrects) == correcting.end())
       correcting.push_back(roles.corrects);
+    if (!roles.meets_grid) {
+      own_motions.push_back(std::make_unique<OwnMotion>(comm, scene, state, b));
+      predicting.push_back(own_motions.back().get());
+      continue;
+    }
     for (PointSet* points : scene.bodies[b]->sets()) {
       const bool is_predicted = roles.predicts != nullptr && points->points().has<TentativeVelocity>();
       sets.push_back({points, b, roles.layer, roles.mesh != nullptr, is_predicted, roles.corrects != nullptr});

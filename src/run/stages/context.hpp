@@ -1,6 +1,7 @@
 #pragma once
 // What the stages of a step share.
 
+#include "run/own_motion.hpp"
 #include "run/stages/grid_advance.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/bodies/roles.hpp"
@@ -69,7 +70,8 @@ struct StepContext {
 
   std::vector<VisitedSet> sets;
   std::vector<Bins> bins;  ///< One for each set.
-  std::vector<Predicts*> predicting;
+  std::vector<std::unique_ptr<OwnMotion>> own_motions;  ///< Of bodies that the grid does not move.
+  std::vector<Predicts*> predicting;                    ///< These, and bodies that scatter what they predict.
   std::vector<RepeatingBody> repeating;
   std::vector<Corrects*> correcting;  ///< Each once.
 

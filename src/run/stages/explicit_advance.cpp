@@ -12,7 +12,8 @@ class ExplicitAdvance final : public GridAdvance {
 
   void prepare(StepContext& step) override {
     const auto timing = step.timers.measure("elements");
-    for (const auto& body : step.scene.bodies) body->prepare();
+    for (const auto& body : step.scene.bodies)
+      if (body->roles().meets_grid) body->prepare();
     step.handles.load(step.state.time);
     if (!step.scene.handles.empty()) step.handles.settle(step.state.cuts, step.state.time);
   }

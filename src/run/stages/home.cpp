@@ -77,7 +77,8 @@ void cut_anew(StepContext& step) {
   step.map_is_stale = step.map_is_stale || !(cuts == step.state.cuts);
   step.state.cuts = cuts;
   for (const auto& body : step.scene.bodies)
-    body->share(step.comm, [&](const Vec3& x) { return cuts.owner(home_block(step.scene.transfer.dx, x)); });
+    if (body->roles().meets_grid)
+      body->share(step.comm, [&](const Vec3& x) { return cuts.owner(home_block(step.scene.transfer.dx, x)); });
 }
 
 bool has_leavers(const StepContext& step, std::size_t s) {

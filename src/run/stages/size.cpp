@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "run/own_motion.hpp"
 #include "run/stages/limits.hpp"
 #include "run/stages/stages.hpp"
 
@@ -46,6 +47,14 @@ DtLimit implicit_limit(const Scene& scene, const StepLimit& of_points, const std
   const Real reach = scene.step.cfl * scene.transfer.dx;
   DtLimit limit;
   include(limit, time_to_fall(reach, of_points.speed, scene.step.gravity.norm()), "speed of ", name);
+  return limit;
+}
+
+/// Of a body that moves by itself, in substeps.
+DtLimit own_limit(const StageDeck& stage, const StepLimit& of_body, const std::string& name) {
+  DtLimit limit;
+  if (stage.scheme == StageScheme::explicit_euler)
+    include(limit, most_substeps(stage) * vibration_number / of_body.vibration(), "stiffness of ", name);
   return limit;
 }
 
@@ -126,7 +135,9 @@ StepSize size_of_step(const Scene& scene, const RunState& state) {
   };
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     Body& body = *scene.bodies[b];
-    if (b < state.limits.size())
+    if (b < state.limits.size() && !body.roles().meets_grid)
+      keep_smaller(own_limit(*scene.step.stages[b], state.limits[b], body.name()));
+    else if (b < state.limits.size())
       keep_smaller(scene.step.is_implicit ? implicit_limit(scene, state.limits[b], body.name())
                                           : explicit_limit(scene, state.limits[b], body.name()));
     if (const Predicts* predicts = body.roles().predicts) keep_smaller(predicts->limit());

@@ -1,0 +1,243 @@
+#include "run/own_motion.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "run/stages/limits.hpp"
+#include "weft/bodies/mesh_body.hpp"
+
+namespace weft {
+namespace {
+
+/// Unless the deck says how many.
+constexpr int most_stable_substeps = 1000;
+/// Holds are met to this part of the size of the scene; later passes take away what round-off left.
+constexpr Real largest_share_missed = 1e-13;
+constexpr int most_passes = 3;
+
+EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage) {
+  return {.size = scene.size,
+          .time_scale = scene.step.end,
+          .tolerance = stage.tolerance,
+          .flows = body.flows(),
+          .elastic_terms = 1};
+}
+
+}  // namespace
+
+int most_substeps(const StageDeck& stage) { return stage.substeps > 0 ? stage.substeps : most_stable_substeps; }
+
+OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
+    : system(scene, {body}),
+      mass([&] {
+        const Table& points = std::as_const(*scene.bodies[body]).points();
+        const auto all = points.get<Mass>().first(points.owned());
+        return std::vector<Real>(all.begin(), all.end());
+      }()),
+      motion(system.freedoms),
+      velocity(system.freedoms),
+      before_last(system.freedoms),
+      conditions(comm),
+      inertia(system.freedoms, 0, mass) {
+  FreedomValues number(system.freedoms);  // whole numbers below 2^53 travel exactly
+  const std::int64_t first = comm.offset(static_cast<std::int64_t>(mass.size()));
+  for (std::size_t r = 0; r < mass.size(); ++r) number.points(0)[r][0] = static_cast<Real>(first + static_cast<std::int64_t>(r));
+  number.update_ghosts();
+  for (const Vec3& n : number.points(0)) numbers.push_back(static_cast<std::int64_t>(n[0]));
+}
+
+OwnMotion::OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body)
+    : comm_(comm), scene_(scene), state_(state), body_(body), stage_(*scene.step.stages[body]) {}
+
+std::span<const Vec3> OwnMotion::positions() const {
+  return std::as_const(*scene_.bodies[body_]).points().get<Position>();
+}
+
+/// The committed state.
+void OwnMotion::begin() {
+  if (!parts_) parts_.emplace(comm_, scene_, body_);
+  Parts& own = *parts_;
+  const MeshBody& body = *scene_.bodies[body_]->roles().mesh;
+  if (stage_.scheme == StageScheme::implicit_euler && !own.equilibrium) {
+    std::vector<const Term*> terms = own.system.all_terms();
+    terms.push_back(&own.inertia);
+    own.equilibrium = std::make_unique<Equilibrium>(comm_, own.system.freedoms, std::move(terms),
+                                                    own.system.all_holds(), settings_of(scene_, body, stage_));
+  }
+  const auto v = body.points().get<Velocity>();
+  std::copy(v.begin(), v.end(), own.velocity.points(0).begin());
+  own.motion.u.set_zero();
+  given_.assign(scene_.handles.size(), {});
+}
+
+int OwnMotion::substeps(Real dt) const {
+  if (stage_.substeps > 0) return stage_.substeps;
+  if (stage_.scheme == StageScheme::implicit_euler) return 1;
+  const Real needed = std::ceil(dt * state_.limits[body_].vibration() / vibration_number * (1 - same_time));
+  return static_cast<int>(std::clamp<Real>(needed, 1, most_stable_substeps));
+}
+
+Refusal OwnMotion::predict(Real dt) {
+  begin();
+  Parts& own = *parts_;
+  const std::string& name = scene_.bodies[body_]->name();
+  const int n = substeps(dt);
+  for (int k = 0; k < n; ++k) {
+    const Real end = state_.time + dt * (k + 1) / n;
+    own.before_last = own.motion.u;
+    if (stage_.scheme == StageScheme::explicit_euler) {
+      step_explicitly(dt / n, end);
+    } else if (const EquilibriumReport found = step_implicitly(dt / n, end); !found.converged) {
+      return {2, fmt::format("the implicit step of body {} was not found: {}", name, found.failure)};
+    }
+  }
+  Real sum = 0;
+  for (const Real v : own.velocity.all()) sum += v;
+  if (!std::isfinite(sum)) return {2, fmt::format("a velocity of body {} is not a finite number", name)};
+  return {};
+}
+
+void OwnMotion::step_explicitly(Real h, Real end) {
+  Parts& own = *parts_;
+  Motion& motion = own.motion;
+  motion.time = end - h;
+  Load force(own.system.freedoms);
+  for (const auto& term : own.system.terms) term->add_force(motion, force);
+  force.sum_to_owners();
+  const std::vector<Vec3> before(own.velocity.points(0).begin(), own.velocity.points(0).end());
+  for (std::size_t r = 0; r < own.mass.size(); ++r)
+    own.velocity.points(0)[r] += h / own.mass[r] * force.points(0)[r];
+  const std::vector<Real> by_holds = impulses_of_holds(h, end);
+  own.velocity.update_ghosts();
+
+  std::vector<Vec3> mean(before);
+  for (std::size_t r = 0; r < mean.size(); ++r) mean[r] = (before[r] + own.velocity.points(0)[r]) / 2;
+  count_loads(h, mean);
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < scene_.handles.size(); ++i)
+    if (const Handle* hold = own.system.of_handle[i].hold; hold != nullptr && hold->holds_to(end)) {
+      count_hold(i, std::span(by_holds).subspan(first, hold->conditions()), end, mean);
+      first += hold->conditions();
+    }
+  for (std::size_t k = 0; k < motion.u.all().size(); ++k) motion.u.all()[k] += h * own.velocity.all()[k];
+}
+
+/// Changes the velocities of owned vertices so that what is held goes to its goal; the impulses along the conditions of
+/// this rank that did it [N s].
+std::vector<Real> OwnMotion::impulses_of_holds(Real h, Real end) {
+  Parts& own = *parts_;
+  ConstraintRows rows;
+  for (const Constraints* hold : own.system.all_holds()) hold->append(end, rows);
+  if (comm_.any(rows.freedom != own.held.freedom || rows.weight != own.held.weight || rows.begin != own.held.begin)) {
+    own.conditions.take(rows, {comm_.offset(static_cast<std::int64_t>(own.mass.size())), own.mass.size(),
+                               [&own](std::int32_t freedom) { return own.numbers[static_cast<std::size_t>(freedom / 3)]; }});
+    own.schur.factor([&](std::size_t r) { return Mat3(Mat3::Identity() / own.mass[r]); });
+    own.held = rows;
+  }
+  std::vector<Real> impulses(rows.count(), 0.0);
+  if (!own.conditions.any()) return impulses;
+  const std::vector<Real> target = own.conditions.gathered(rows.target);
+  const auto u = own.motion.u.points(0);
+  const auto v = own.velocity.points(0);
+  for (int pass = 0; pass < most_passes; ++pass) {
+    std::vector<Real> change = own.conditions.sums([&](std::size_t r) { return Vec3(u[r] + h * v[r]); });
+    Real most = 0;
+    for (std::size_t c = 0; c < change.size(); ++c) {
+      change[c] = target[c] - change[c];
+      most = std::max(most, std::abs(change[c]));
+      change[c] /= h;
+    }
+    if (most <= largest_share_missed * scene_.size) break;
+    const std::vector<Real> lambda = own.schur.solve(change);
+    own.conditions.spread(lambda, [&](std::size_t r, const Vec3& impulse) { v[r] += impulse / own.mass[r]; });
+    const auto mine = own.conditions.own(lambda);
+    for (std::size_t c = 0; c < impulses.size(); ++c) impulses[c] += mine[c];
+  }
+  return impulses;
+}
+
+EquilibriumReport OwnMotion::step_implicitly(Real h, Real end) {
+  Parts& own = *parts_;
+  Motion& motion = own.motion;
+  const std::vector<Vec3> start(motion.u.points(0).begin(), motion.u.points(0).end());
+  for (std::size_t k = 0; k < motion.u.all().size(); ++k) motion.u.all()[k] += h * own.velocity.all()[k];
+  own.inertia.begin(h, motion.u.points(0));
+  EquilibriumReport found = own.equilibrium->at_time(motion, end);
+  if (!found.converged) return found;
+  const auto u = motion.u.points(0), v = own.velocity.points(0);
+  for (std::size_t r = 0; r < start.size(); ++r) v[r] = (u[r] - start[r]) / h;
+  count_loads(h, v);
+  for (std::size_t i = 0; i < scene_.handles.size(); ++i) {
+    const OwnSystem::Action& action = own.system.of_handle[i];
+    if (action.hold == nullptr || !action.hold->holds_to(end)) continue;
+    std::vector<Real> impulses = own.equilibrium->constraint_forces(action.number);
+    for (Real& impulse : impulses) impulse *= h;
+    count_hold(i, impulses, end, v);
+  }
+  return found;
+}
+
+void OwnMotion::count_loads(Real h, std::span<const Vec3> mean_velocity) {
+  Parts& own = *parts_;
+  const auto x = positions();
+  for (std::size_t i = 0; i < scene_.handles.size(); ++i) {
+    const Term* load = own.system.of_handle[i].load;
+    if (load == nullptr) continue;
+    Load force(own.system.freedoms);
+    load->add_force(own.motion, force);
+    for (std::size_t r = 0; r < x.size(); ++r) {
+      const Vec3 impulse = h * force.points(0)[r], now = x[r] + own.motion.u.points(0)[r];
+      given_[i].linear += impulse;
+      given_[i].angular += now.cross(impulse);
+      given_[i].work += impulse.dot(mean_velocity[r]);
+    }
+  }
+}
+
+void OwnMotion::count_hold(std::size_t handle, std::span<const Real> impulses, Real end,
+                           std::span<const Vec3> mean_velocity) {
+  Parts& own = *parts_;
+  const Handle& hold = *own.system.of_handle[handle].hold;
+  Motion& motion = own.motion;
+  motion.time = end;
+  const Reaction given = hold.reaction(impulses, motion, hold.center(end));
+  given_[handle].linear += given.force;
+  given_[handle].angular += given.torque;
+  ConstraintRows rows;
+  hold.append(end, rows);
+  for (std::size_t c = 0; c < rows.count(); ++c)
+    for (std::size_t k = rows.begin[c]; k < rows.begin[c + 1]; ++k) {
+      const auto freedom = static_cast<std::size_t>(rows.freedom[k]);
+      given_[handle].work += impulses[c] * rows.weight[k] * mean_velocity[freedom / 3][static_cast<int>(freedom % 3)];
+    }
+}
+
+void OwnMotion::commit(std::span<HandleImpulse> impulses) {
+  MeshBody& body = *scene_.bodies[body_]->roles().mesh;
+  const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
+  const auto u = parts_->motion.u.points(0), to = parts_->velocity.points(0);
+  for (std::size_t r = 0; r < x.size(); ++r) {
+    x[r] += u[r];
+    v[r] = to[r];
+  }
+  body.follow_vertices();
+  for (std::size_t h = 0; h < given_.size(); ++h) {
+    impulses[h].linear += given_[h].linear;
+    impulses[h].angular += given_[h].angular;
+    impulses[h].work += given_[h].work;
+  }
+}
+
+Real OwnMotion::potential_gained_before_last() {
+  Parts& own = *parts_;
+  Motion rest(own.system.freedoms), now(own.system.freedoms);
+  now.u = stage_.scheme == StageScheme::explicit_euler ? own.before_last : own.motion.u;
+  Real gain = 0;
+  for (std::size_t k = 0; k < own.system.potentials; ++k)
+    gain += own.system.terms[k]->energy(now) - own.system.terms[k]->energy(rest);
+  return comm_.sum(gain);
+}
+
+}  // namespace weft

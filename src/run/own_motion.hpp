@@ -1,0 +1,80 @@
+#pragma once
+// A body whose own freedoms move it in time, beside the grid.
+
+#include "run/own_system.hpp"
+#include "weft/bodies/roles.hpp"
+#include "weft/motion/inertia.hpp"
+#include "weft/parallel/comm.hpp"
+#include "weft/run/state.hpp"
+#include "weft/solve/conditions.hpp"
+#include "weft/solve/equilibrium.hpp"
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace weft {
+
+/// How many explicit substeps a step may have.
+int most_substeps(const StageDeck& stage);
+
+/// In n substeps of h = dt / n, explicit ones by symplectic Euler as the grid's,
+///   v' = v + M^-1 (h f(x) + W^T lambda),   x' = x + h v',   W x' = goal(t + h),
+/// with the impulses lambda of holds from W M^-1 W^T; implicit ones by backward Euler,
+///   M (x' - x - h v) / h^2 = f(x') + W^T mu,   v' = (x' - x) / h.
+/// Elements remember the start of the whole step. Scene and state are not owned. All members are collective.
+class OwnMotion final : public Predicts {
+ public:
+  /// body: its number in the scene.
+  OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body);
+
+  std::size_t body() const { return body_; }
+  /// Finds the motion over dt from the present state, which stays as it is.
+  Refusal predict(Real dt) override;
+  Refusal judge(Real) const override { return {}; }
+  /// Moves the body as predict found last; adds what handles gave to it on this rank.
+  void commit(std::span<HandleImpulse> impulses);
+  /// Change of the potential energy from the start of the step to where the last explicit velocities were found at the
+  /// end of a substep, or of implicit ones to the end [J], on all ranks.
+  Real potential_gained_before_last();
+
+ private:
+  /// What there is once the body has its piece for good.
+  struct Parts {
+    Parts(const Comm& comm, const Scene& scene, std::size_t body);
+
+    OwnSystem system;
+    std::vector<Real> mass;             ///< Of the owned rows [kg].
+    std::vector<std::int64_t> numbers;  ///< Of all rows among those of all ranks.
+    Motion motion;
+    FreedomValues velocity;
+    FreedomValues before_last;  ///< Displacements where the last substep began.
+    Conditions conditions;
+    SchurComplement schur{conditions};
+    ConstraintRows held;  ///< That `schur` is of.
+    Inertia inertia;
+    std::unique_ptr<Equilibrium> equilibrium;  ///< Of implicit steps.
+  };
+
+  void begin();
+  int substeps(Real dt) const;
+  void step_explicitly(Real h, Real end);
+  EquilibriumReport step_implicitly(Real h, Real end);
+  std::vector<Real> impulses_of_holds(Real h, Real end);
+  /// Counts what loads give over h, with the mean velocity over it.
+  void count_loads(Real h, std::span<const Vec3> mean_velocity);
+  void count_hold(std::size_t handle, std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);
+  std::span<const Vec3> positions() const;
+
+  const Comm comm_;
+  const Scene& scene_;
+  const RunState& state_;
+  const std::size_t body_;
+  const StageDeck stage_;
+  std::optional<Parts> parts_;
+  std::vector<HandleImpulse> given_;  ///< By each handle of the scene, in the step that was predicted.
+};
+
+}  // namespace weft

@@ -1,0 +1,88 @@
+#include "run/own_system.hpp"
+
+#include "weft/bodies/mesh_body.hpp"
+#include "weft/coupling/mesh_term.hpp"
+#include "weft/coupling/own_carrier.hpp"
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+namespace weft {
+namespace {
+
+Freedoms freedoms_of(const Scene& scene, const std::vector<std::size_t>& bodies) {
+  std::vector<FreedomBlock> blocks;
+  for (const std::size_t b : bodies)
+    blocks.push_back({scene.bodies[b]->name(), 3, &scene.bodies[b]->roles().mesh->forest()});
+  return Freedoms(std::move(blocks));
+}
+
+template <class T>
+std::vector<const T*> pointers(const auto& owners) {
+  std::vector<const T*> all;
+  for (const auto& owner : owners) all.push_back(owner.get());
+  return all;
+}
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+}  // namespace
+
+OwnSystem::OwnSystem(const Scene& scene, const std::vector<std::size_t>& bodies)
+    : freedoms(freedoms_of(scene, bodies)), of_handle(scene.handles.size()) {
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    const MeshBody& body = *scene.bodies[bodies[k]]->roles().mesh;
+    terms.push_back(std::make_unique<MeshTerm>(body, std::make_unique<OwnCarrier>(freedoms, k), body.parts_of_energy(),
+                                               Vec3::Zero()));
+  }
+  const Vec3& gravity = scene.deck.domain.gravity;
+  for (std::size_t k = 0; k < bodies.size() && !gravity.isZero(0); ++k) {
+    std::vector<Vec3> weight(freedoms.rows(k), Vec3::Zero());
+    scene.bodies[bodies[k]]->roles().mesh->weigh_elements(gravity, weight);
+    terms.push_back(std::make_unique<DeadLoad>(k, std::move(weight), Amplitude{{{0, 1}}}));
+  }
+  potentials = terms.size();
+  for (std::size_t h = 0; h < scene.handles.size(); ++h) {
+    const auto found = std::find(bodies.begin(), bodies.end(), scene.handles[h].body);
+    if (found == bodies.end()) continue;
+    add(*scene.bodies[*found]->roles().mesh, static_cast<std::size_t>(found - bodies.begin()), scene.handles[h],
+        of_handle[h]);
+  }
+}
+
+void OwnSystem::add(const MeshBody& body, std::size_t block, const GridHandle& handle, Action& action) {
+  const std::vector<Grip>& grips = body.grips(handle.list);
+  const auto positions = body.points().get<Position>();
+  action.block = block;
+  const auto add_load = [&](std::unique_ptr<Term> load) {
+    action.load = load.get();
+    terms.push_back(std::move(load));
+  };
+  std::visit(Overloaded{[&](const GridHandle::Hold& hold) {
+                          std::vector<HeldSum> sums;
+                          for (const Grip& grip : grips) sums.push_back(held_sum_of(grip));
+                          holds.push_back(std::make_unique<Handle>(freedoms, block, std::move(sums), hold.motion,
+                                                                   positions, hold.until));
+                          action.hold = holds.back().get();
+                          action.number = holds.size() - 1;
+                        },
+                        [&](const GridHandle::Dead& load) {
+                          std::vector<Vec3> forces(freedoms.rows(block), Vec3::Zero());
+                          for (const Grip& grip : grips) forces[grip.rows.front()] += force_of(grip);
+                          add_load(std::make_unique<DeadLoad>(block, std::move(forces), load.amplitude));
+                        },
+                        [&](const GridHandle::Following& load) {
+                          add_load(std::make_unique<FollowerLoad>(load.kind, load.magnitude, load.amplitude, block,
+                                                                  grips, positions));
+                        }},
+             handle.action);
+}
+
+std::vector<const Term*> OwnSystem::all_terms() const { return pointers<Term>(terms); }
+std::vector<const Constraints*> OwnSystem::all_holds() const { return pointers<Constraints>(holds); }
+
+}  // namespace weft

@@ -1,0 +1,40 @@
+#pragma once
+// What moves bodies with freedoms of their own: elastic energies, weight and loads as Terms, and holds.
+
+#include "weft/bodies/handle.hpp"
+#include "weft/motion/term.hpp"
+#include "weft/scene/scene.hpp"
+
+#include <memory>
+#include <vector>
+
+namespace weft {
+
+/// Of some bodies of a scene, which have their pieces for good. The scene outlives this.
+struct OwnSystem {
+  /// bodies: numbers in Scene::bodies. Collective.
+  OwnSystem(const Scene& scene, const std::vector<std::size_t>& bodies);
+  OwnSystem(const OwnSystem&) = delete;
+  OwnSystem& operator=(const OwnSystem&) = delete;
+
+  std::vector<const Term*> all_terms() const;
+  std::vector<const Constraints*> all_holds() const;
+
+  Freedoms freedoms;                         ///< A block for each body, in their order.
+  std::vector<std::unique_ptr<Term>> terms;  ///< Elastic energies first, one for each body; then weight, then loads.
+  std::size_t potentials = 0;                ///< So many of them are no loads of handles.
+  std::vector<std::unique_ptr<Handle>> holds;
+  /// Of each handle of the scene either, or none if its body is another.
+  struct Action {
+    const Handle* hold = nullptr;
+    std::size_t number = 0;  ///< In `holds`.
+    const Term* load = nullptr;
+    std::size_t block = 0;
+  };
+  std::vector<Action> of_handle;
+
+ private:
+  void add(const MeshBody& body, std::size_t block, const GridHandle& handle, Action& action);
+};
+
+}  // namespace weft
