@@ -5,8 +5,14 @@ Ellipsoids are joined into one smooth body. Its surface is cut out of the tetrah
 whose points are moved onto it where they are near [Labelle and Shewchuk 2007], and then evened out.
 """
 import itertools
+import pathlib
+import sys
 
-import numpy
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "postproc"))
+import packages  # noqa: E402
+
+packages.need("numpy")
+import numpy  # noqa: E402
 
 # Centre and half axes [m]; z points up and the bear looks along -y.
 PARTS = [((0, 0, 0.20), (0.15, 0.13, 0.19)), ((0, 0, 0.44), (0.13, 0.12, 0.115)), ((0, -0.11, 0.42), (0.055, 0.05, 0.045))]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs the Debian/Ubuntu packages that Weft is built, tested and drawn with. Does nothing when all are there.
+# Installs the packages of Debian 12 that Weft is built, tested and drawn with (Ubuntu 24.04 not tried). Does nothing
+# when all are there.
 # Run as root or by a user with sudo. This is the one list of packages.
 set -euo pipefail
 
@@ -9,13 +10,13 @@ packages=(
   libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libopenvdb-dev libboost-dev libtbb-dev libosd-dev
   # tests
   libgtest-dev libgmock-dev libbenchmark-dev python3 python3-h5py python3-numpy python3-jsonschema python3-yaml
-  clang-19 libclang-rt-19-dev libomp-19-dev slurm-wlm python3-sphinx python3-myst-parser furo
+  clang-19 libclang-rt-19-dev libomp-19-dev clang-format-19 clang-tidy-19 slurm-wlm python3-sphinx python3-myst-parser furo
   # pictures
   python3-matplotlib paraview python3-paraview xvfb xauth ffmpeg
 )
 
 if ! command -v dpkg-query >/dev/null; then
-  echo "This script knows Debian and Ubuntu only. Please install the counterparts of: ${packages[*]}" >&2
+  echo "This script needs apt, the package manager of Debian. Please install the counterparts of: ${packages[*]}" >&2
   exit 1
 fi
 missing=()

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Runs a deck on this machine and leaves a picture: installs packages, builds, runs on 2 ranks, draws the last frame.
 #   jobs/run-local.sh DECK [arguments of `weft run`]
-# Results go to out/<deck>, or out/<deck>-2, -3, ... when that is taken; `--output DIR` chooses another folder and
-# `--resume auto` goes on in the newest. WEFT_RANKS and OMP_NUM_THREADS set the ranks (2) and the threads of each (1).
+# Works from any folder. Results go to out/<deck> beside this script's folder, or to out/<deck>-2, -3, ... when that is
+# taken; `--output DIR` chooses another folder and `--resume auto` goes on in the newest. WEFT_RANKS and OMP_NUM_THREADS
+# set the ranks (2) and the threads of each (1).
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
@@ -23,8 +24,9 @@ resume=no
 arguments=()
 while [ $# -gt 0 ]; do
   case "$1" in
-    --output) output=${2:?--output needs a folder}; shift ;;
+    -o|--output) output=${2:?--output needs a folder}; shift ;;
     --output=*) output=${1#*=} ;;
+    -o?*) output=${1#-o} ;;
     --resume|--resume=*) resume=yes; arguments+=("$1") ;;
     *) arguments+=("$1") ;;
   esac
@@ -44,7 +46,7 @@ bash "$root/jobs/install-packages.sh"
 echo "Building (the first time takes some minutes) ..."
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
-if ! { cd "$root" && cmake --preset release && cmake --build --preset release --target weft; } >"$log" 2>&1; then
+if ! (cd "$root" && cmake --preset release && cmake --build --preset release --target weft) >"$log" 2>&1; then
   tail -n 60 "$log" >&2
   echo "The build failed; its last lines stand above." >&2
   exit 1
@@ -57,10 +59,11 @@ if [ $status -ne 0 ]; then
   echo "weft ended with exit code $status (docs/running.md says what it means). Whatever was written is in $output" >&2
   exit $status
 fi
-/usr/bin/python3 "$root/postproc/render.py" "$output"
+"$root/postproc/render.py" "$output"
+movie=$(printf '%q %q --movie %q' "$root/postproc/render.py" "$output" "$output/movie.mp4")
 echo
 echo "Results:  $output"
 echo "Picture:  $output/picture.png"
 echo "Numbers:  $output/diagnostics.csv"
-echo "Movie:    python3 postproc/render.py $output --movie $output/movie.mp4"
+echo "Movie:    $movie"
 echo "ParaView: open $output/frames/*.hdf.series"

@@ -11,8 +11,11 @@ import argparse
 import pathlib
 import sys
 
-import numpy
-import weft_read
+import packages
+
+packages.need("h5py", "numpy")
+import numpy  # noqa: E402
+import weft_read  # noqa: E402
 
 # What depends on the computer, and how time was cut into steps.
 IGNORED = {"step", "time", "dt", "wall_seconds", "particle_steps_per_second", "imbalance", "memory_bytes"}

@@ -12,9 +12,11 @@ point are not compared. Prints, for each frame, its time, the number, and its sh
 import argparse
 import sys
 
-import numpy
+import packages
 
-import weft_read
+packages.need("h5py", "numpy")
+import numpy  # noqa: E402
+import weft_read  # noqa: E402
 
 
 def crossed_triangles(points, triangles):

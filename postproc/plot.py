@@ -10,7 +10,10 @@ import argparse
 import pathlib
 import sys
 
-import weft_read
+import packages
+
+packages.need("h5py", "matplotlib", "numpy")
+import weft_read  # noqa: E402
 
 ENERGIES = ["kinetic_energy", "affine_energy", "elastic_energy", "gravitational_energy", "energy_less_work"]
 # Columns that say how the run went rather than what happened in it.

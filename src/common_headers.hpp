@@ -1,7 +1,7 @@
 // What nearly every file of Weft reads of others, to be compiled once. Not to be included: files name what they use.
+#include <fmt/format.h>
 #include <Eigen/Core>
 #include <Eigen/Geometry>
-#include <fmt/format.h>
 
 #include <algorithm>
 #include <array>

@@ -30,7 +30,7 @@ def read_table(text):
     rooms = {}
     for line in text.splitlines():
         cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
-        if len(cells) == 4 and re.fullmatch(r"`\w+`", cells[0]):
+        if len(cells) == 4 and re.fullmatch(r"`[a-z]+`", cells[0]):
             names = lambda cell: {name.strip() for name in cell.split(",")} - {"", "-"}
             rooms[cells[0].strip("`")] = (names(cells[2]), names(cells[3]))
     for room, (allowed, _) in rooms.items():

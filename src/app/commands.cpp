@@ -9,11 +9,15 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <optional>
+#include <sstream>
 
 #include "app/layouts.hpp"
 #include "app/selftest.hpp"
 #include "app/signals.hpp"
 #include "app/walltime.hpp"
+#include "weft/base/read_text.hpp"
+#include "weft/deck/petsc.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/export.hpp"
@@ -22,6 +26,7 @@
 #include "weft/run/bench.hpp"
 #include "weft/run/loop.hpp"
 #include "weft/run/status.hpp"
+#include "weft/scene/catalogue.hpp"
 
 namespace weft {
 namespace {
@@ -32,7 +37,7 @@ using std::filesystem::path;
 Deck load_deck(const Comm& comm, const std::string& file, const std::vector<std::string>& overrides) {
   std::string text;
   comm.agree([&] {
-    if (comm.is_root()) text = read_text(file, ExitCode::deck);
+    if (comm.is_root()) text = deck_text(file);
   });
   return parse_deck(comm.broadcast(std::move(text)), file, std::filesystem::absolute(file).parent_path().string(),
                     overrides);
@@ -62,6 +67,15 @@ struct DeckArguments {
   }
 };
 
+/// Options for PETSc without -log_view[:file], which is not for its solvers.
+std::string without_profile(const std::string& options) {
+  std::istringstream words(options);
+  std::string others;
+  for (std::string word; words >> word;)
+    if (!word.starts_with("-log_view")) others += word + " ";
+  return others;
+}
+
 void add_run(CLI::App& app, Command& chosen) {
   struct Arguments {
     DeckArguments deck;
@@ -90,15 +104,18 @@ void add_run(CLI::App& app, Command& chosen) {
                       "\"-ksp_monitor -log_view\"");
   command->add_flag("--force", a->options.force, "Replace a run that the output folder already holds");
   command->callback([a, &chosen] {
-    chosen.chosen = [a](const Comm& comm) {
+    Requests& requests = requests_by_signal();  // at once: a signal while MPI starts asks for the same as later
+    chosen.chosen = [a, &requests](const Comm& comm) {
       Deck deck = load_deck(comm, a->deck.file, a->deck.overrides);
+      const std::string complaint = complaint_about_petsc(without_profile(a->petsc));
+      require(complaint.empty(), ExitCode::deck, "--petsc: " + complaint);
       if (!a->petsc.empty()) deck.solve.petsc += " " + a->petsc;
       RunOptions options = a->options;
       options.output = a->output.empty() ? path("out") / path(a->deck.file).stem() : path(a->output);
       comm.agree([&] {  // the others need not have the environment of the job, nor the limit
         if (comm.is_root() && !a->walltime.empty()) options.wall_limit = wall_limit_from(a->walltime);
       });
-      run(comm, deck, options, requests_by_signal());
+      run(comm, deck, options, requests);
       return 0;
     };
   });
@@ -239,12 +256,13 @@ void add_compare(CLI::App& app, Command& chosen) {
   CLI::App* command = app.add_subcommand("compare", "Compare two checkpoints by particle id");
   command->add_option("a", a->a, "A checkpoint, or an output folder: its newest one")->required();
   command->add_option("b", a->b, "Another")->required();
-  command->add_option("--tolerance", a->tolerance, "Largest relative difference that counts as equal [0]");
+  command->add_option("--tolerance", a->tolerance,
+                      "Largest relative difference that counts as equal [0]; others are marked");
   command->callback([a, &chosen] {
     chosen.chosen = [a](const Comm& comm) {
       return on_root(comm, [&] {
         const Comparison comparison = compare_checkpoints(newest_checkpoint_at(a->a), newest_checkpoint_at(a->b));
-        fmt::print("{}\n", comparison.text());
+        fmt::print("{}\n", comparison.text(a->tolerance));
         return comparison.largest() <= a->tolerance ? 0 : 1;
       });
     };
@@ -273,7 +291,7 @@ void add_status(CLI::App& app, Command& chosen) {
 void add_selftest(CLI::App& app, Command& chosen) {
   auto output = std::make_shared<std::string>();
   CLI::App* command = app.add_subcommand("selftest", "Test this installation by a small run, in seconds");
-  command->add_option("-o,--output", *output, "A new folder that all ranks see [one for temporary files]");
+  command->add_option("-o,--output", *output, "A new or empty folder that all ranks see [one for temporary files]");
   command->callback([output, &chosen] {
     chosen.chosen = [output](const Comm& comm) {
       const std::string temporary = "weft_selftest_" + std::to_string(::getpid());
@@ -283,15 +301,21 @@ void add_selftest(CLI::App& app, Command& chosen) {
   });
 }
 
-/// How far apart the points of a run's bodies were at first, from its resolved deck.
-std::function<Real(const std::string&)> spacing_in(const path& output) {
+/// What export wants to know of a run's bodies, from its resolved deck.
+void look_at_bodies(const path& output, ExportOptions& options) {
   const path file = output / "resolved.yaml";
   const Deck deck = parse_deck(read_text(file), file.string(), output.string());
-  return [deck, file](const std::string& name) {
+  options.spacing = [deck, file](const std::string& name) {
     for (const BodyDeck& body : deck.bodies)
       if (const auto* points = std::get_if<ContinuumDeck>(&body); points && points->name == name)
         return deck.domain.dx / std::cbrt(Real(points->particles_per_cell));
     throw Error(ExitCode::file_system, fmt::format("{}: there is no body \"{}\" here.", file.string(), name));
+  };
+  options.sheet = [deck](const std::string& name) -> std::optional<SurfaceMesh> {
+    for (const BodyDeck& body : deck.bodies)
+      if (const auto* sheet = std::get_if<MembraneDeck>(&body); sheet && sheet->name == name)
+        return make_surface(Comm(MPI_COMM_SELF), sheet->mesh);
+    return std::nullopt;
   };
 }
 
@@ -318,7 +342,7 @@ void add_export(CLI::App& app, Command& chosen) {
     chosen.chosen = [a](const Comm& comm) {
       const path output = a->output;
       a->options.folder = a->folder.empty() ? output / "export" : path(a->folder);
-      comm.agree([&] { a->options.spacing = spacing_in(output); });
+      comm.agree([&] { look_at_bodies(output, a->options); });
       const auto files = export_frames(comm, output / "frames", a->options);
       print_on_root(comm, fmt::format("{} files in {}", files, a->options.folder.string()));
       return 0;

@@ -3,13 +3,17 @@
 #include <CLI/CLI.hpp>
 
 #include <fmt/format.h>
+#include <omp.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 
 #include "app/commands.hpp"
+#include "weft/base/budget.hpp"
+#include "weft/base/check.hpp"
 #include "weft/base/log.hpp"
 #include "weft/parallel/comm.hpp"
 #include "weft/run/provenance.hpp"
@@ -28,6 +32,27 @@ int exit_code_of(const weft::Error& error) {
   return static_cast<int>(error.code());
 }
 
+/// What an exception that is no Error says to a user.
+const char* words_of(const std::exception& surprise) {
+  if (dynamic_cast<const std::bad_alloc*>(&surprise) == nullptr) return surprise.what();
+  return "out of memory: the scene is too large for this machine. A larger domain.dx or spacing, or more machines, may "
+         "help.";
+}
+
+/// Throws Error(failure) if the environment leaves no room to start in: libraries would end the program by a signal.
+void require_room_to_start() {
+  constexpr int threads_of_a_core = 64, threads_anywhere = 256;
+  const int most = std::max(threads_anywhere, threads_of_a_core * omp_get_num_procs());
+  weft::require(omp_get_max_threads() <= most, weft::ExitCode::failure,
+                fmt::format("OMP_NUM_THREADS asks for {} threads; this machine has {} cores. Ask for {} at most.",
+                            omp_get_max_threads(), omp_get_num_procs(), most));
+  constexpr weft::Real least_space = 1e9;  // that MPI, PETSc and threads map, not what they use
+  weft::require(
+      weft::address_space() > least_space, weft::ExitCode::failure,
+      fmt::format("`ulimit -v` leaves {:.2g} GB of addresses to this process, which needs {:.2g} GB to start.",
+                  weft::address_space() * 1e-9, least_space * 1e-9));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -35,7 +60,8 @@ int main(int argc, char** argv) {
 
   // 1. What is asked for. Every rank parses the same words, so every rank comes to the same end.
   const bool speaks = speaks_before_mpi();
-  CLI::App app{"Weft: threads, sheets, lumps, grains and liquids that touch.", "weft"};
+  CLI::App app{"Weft, a distributed-memory solver for threads, sheets, shells, solids, grains and liquids in contact.",
+               "weft"};
   const std::shared_ptr<Command> command = add_commands(app);
   bool show_version = false, verbose = false;
   app.add_flag("--version", show_version, "Print the version and quit");
@@ -56,10 +82,19 @@ int main(int argc, char** argv) {
       return speaks ? command->alone() : 0;
     } catch (const Error& error) {
       return exit_code_of(error);
+    } catch (const std::exception& surprise) {
+      log_error(words_of(surprise));
+      return static_cast<int>(ExitCode::failure);
     }
   }
 
   // 3. The rest, with all ranks. Errors for users are agreed between ranks; anything else cannot be, and ends the job.
+  try {
+    require_room_to_start();
+  } catch (const Error& error) {
+    log_to_terminal(speaks);
+    return exit_code_of(error);
+  }
   ParallelSession session(argc, argv);
   const Comm comm = Comm::world();
   log_to_terminal(comm.is_root());
@@ -68,12 +103,7 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     return exit_code_of(error);
   } catch (const std::exception& surprise) {
-    const bool is_full = dynamic_cast<const std::bad_alloc*>(&surprise) != nullptr;
-    std::fprintf(stderr, "weft: rank %d: %s\n", comm.rank(),
-                 is_full
-                     ? "out of memory: the scene is too large for this machine. A larger domain.dx or spacing, or more "
-                       "machines, may help."
-                     : surprise.what());
+    std::fprintf(stderr, "weft: rank %d: %s\n", comm.rank(), words_of(surprise));
     comm.abort(static_cast<int>(ExitCode::failure));
   }
 }

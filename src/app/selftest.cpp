@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "weft/base/log.hpp"
+#include "weft/base/read_text.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/output/checkpoint.hpp"
@@ -100,10 +101,25 @@ std::vector<Finding> findings_in(const fs::path& output) {
           {"a free ball falls as Newton says", fall_error, 1e-12}};
 }
 
+/// A new or empty folder for the runs; true if it is new. Throws Error(file_system) for any other. Collective.
+bool make_place(const Comm& comm, const fs::path& folder) {
+  bool is_new = false;
+  comm.agree([&] {
+    if (!comm.is_root()) return;
+    is_new = make_output_folder(folder);
+    std::error_code ignored;
+    require(is_new || fs::is_empty(folder, ignored), ExitCode::file_system,
+            fmt::format("{} holds files. The self-test needs a new or empty folder: choose one with --output.",
+                        folder.string()));
+  });
+  return is_new;
+}
+
 }  // namespace
 
 int selftest(const Comm& comm, const fs::path& folder) {
   const double began = wall_seconds();
+  const bool is_new = make_place(comm, folder);
   const fs::path whole = folder / "whole", halves = folder / "halves";
   run_to(comm, whole, steps);
   run_to(comm, halves, steps / 2);
@@ -130,7 +146,11 @@ int selftest(const Comm& comm, const fs::path& folder) {
       fmt::print("{:<8}{} (error {:.1e}, allowed {:.0e})\n", holds ? "ok" : "FAILED", finding.what, finding.error,
                  finding.allowed);
     }
-    if (well) fs::remove_all(folder);
+    if (well) {
+      for (const fs::path& output : {whole, halves}) fs::remove_all(output);
+      std::error_code ignored;  // others may use the folder by now
+      if (is_new) fs::remove(folder, ignored);
+    }
     fmt::print("{} after {:.1f} s.\n", well ? "All is well" : "Something is wrong; the runs are in " + folder.string(),
                wall_seconds() - began);
   });

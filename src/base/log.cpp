@@ -84,7 +84,8 @@ bool log_is_interactive() {
   // mpirun gives every rank a terminal of its own, even in a batch job: what counts is where mpirun itself writes.
   static const bool parent_has_terminal = [] {
     const std::string parent = "/proc/" + std::to_string(getppid()) + "/fd/1";
-    const int stdout_of_parent = open(parent.c_str(), O_WRONLY | O_NOCTTY);
+    // A pipe without a reader would keep the program waiting.
+    const int stdout_of_parent = open(parent.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     const bool is_terminal = stdout_of_parent >= 0 && isatty(stdout_of_parent) != 0;
     if (stdout_of_parent >= 0) close(stdout_of_parent);
     return is_terminal;

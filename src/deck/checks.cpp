@@ -2,6 +2,8 @@
 
 #include "deck/checks.hpp"
 
+#include "weft/deck/petsc.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -210,6 +212,11 @@ void check(const OutputDeck& output, const Spot& at) {
   for (std::size_t i = 0; i < output.fields.size(); ++i)
     if (!seen.insert(output.fields[i]).second)
       at["fields"].entry(i).error(fmt::format("{} stands here twice.", shown(output.fields[i])));
+}
+
+void check(const SolveDeck& solve, const Spot& at) {
+  if (const std::string complaint = complaint_about_petsc(solve.petsc); !complaint.empty())
+    at["petsc"].error(complaint);
 }
 
 void check_references(const Deck& deck, const Spot& root) {

@@ -7,11 +7,11 @@
 #include "deck/overrides.hpp"
 #include "deck/spot.hpp"
 #include "weft/base/check.hpp"
+#include "weft/base/read_text.hpp"
 
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <fstream>
 #include <functional>
 
 namespace weft::deck {
@@ -182,18 +182,17 @@ Deck parse_deck(const std::string& text, const std::string& name_in_messages, co
   return result;
 }
 
-Deck read_deck(const std::string& path, std::span<const std::string> overrides) {
-  namespace fs = std::filesystem;
+std::string deck_text(const std::string& path) {
   std::error_code error;
-  require(fs::exists(path, error), ExitCode::deck, fmt::format("{}: there is no such deck.", path));
-  require(!fs::is_directory(path, error), ExitCode::deck, fmt::format("{}: this is a folder, not a deck.", path));
-  std::ifstream file(path, std::ios::binary);
-  require(file.good(), ExitCode::deck, fmt::format("{}: the deck cannot be read.", path));
-  std::string text(deck::largest_deck + 1, '\0');  // one more than allowed, so that the reader sees if there is more
-  file.read(text.data(), static_cast<std::streamsize>(text.size()));
-  text.resize(static_cast<std::size_t>(file.gcount()));
-  require(!file.bad(), ExitCode::deck, fmt::format("{}: the deck cannot be read.", path));
-  return parse_deck(text, path, fs::absolute(path).parent_path().string(), overrides);
+  require(std::filesystem::exists(path, error), ExitCode::deck, fmt::format("{}: there is no such deck.", path));
+  require(!std::filesystem::is_directory(path, error), ExitCode::deck,
+          fmt::format("{}: this is a folder, not a deck.", path));
+  return read_text(path, ExitCode::deck, deck::largest_deck);
+}
+
+Deck read_deck(const std::string& path, std::span<const std::string> overrides) {
+  const std::string text = deck_text(path);
+  return parse_deck(text, path, std::filesystem::absolute(path).parent_path().string(), overrides);
 }
 
 }  // namespace weft

@@ -344,9 +344,12 @@ bool is_plain_text(std::string_view text) {
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
   const bool signed_infinity = lower == "+.inf" || lower == "-.inf";
-  // Whole and decimal numbers, 1_000, 1:30 (base 60), dates, 0x1f, 0o17.
-  const bool digits_only = lower.find_first_not_of("0123456789+-._:e") == std::string::npos &&
-                           lower.find_first_of("0123456789") != std::string::npos;
+  // Whole and decimal numbers, 1_000, 1:30 (base 60), dates, 0x1f, 0o17. All begin with a digit, after a sign or point.
+  std::string_view number = lower;
+  if (number.starts_with('+') || number.starts_with('-')) number.remove_prefix(1);
+  if (number.starts_with('.')) number.remove_prefix(1);
+  const bool digits_only = !number.empty() && number.front() >= '0' && number.front() <= '9' &&
+                           number.find_first_not_of("0123456789+-._:e") == std::string::npos;
   const bool other_base = lower.starts_with("0x") || lower.starts_with("0o");
   return !taken.contains(lower) && !signed_infinity && !digits_only && !other_base;
 }

@@ -1,11 +1,10 @@
 // Strict readers of curves: OBJ lines, HAIR and BCC.
 
 #include "geometry/words.hpp"
+#include "weft/base/read_text.hpp"
 #include "weft/geometry/curves.hpp"
 
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 namespace weft {
 
@@ -133,26 +132,27 @@ Curves read_hair(const std::string& name, std::string_view bytes) {
   if (strands == 0) fail(name + ": expected curves, found no strands");
   require_room(name, points, "points");
 
-  std::vector<std::uint32_t> segments(1, default_segments);
+  std::vector<std::uint32_t> segments;  // of each strand, if the file says so
   if (has & has_segments) {
     require_bytes(numbers, strands, 2, "numbers of segments");
     segments.resize(strands);
     for (std::uint32_t& s : segments) s = numbers.take<std::uint16_t>();
   }
-  const auto segments_of_strand = [&](std::uint32_t s) { return segments[segments.size() > 1 ? s : 0]; };
+  const auto points_of_strand = [&](std::uint32_t s) {  // in 64 bits: a header may say 2^32 - 1 segments
+    const std::uint64_t count = segments.empty() ? default_segments : segments[s];
+    if (count == 0) fail(fmt::format("{}: strand {} has no segments", name, s));
+    return count + 1;
+  };
   std::uint64_t needed = 0;
-  for (std::uint32_t s = 0; s < strands; ++s) {
-    if (segments_of_strand(s) == 0) fail(fmt::format("{}: strand {} has no segments", name, s));
-    needed += segments_of_strand(s) + 1;
-    if (needed > points) break;
-  }
+  if (segments.empty()) needed = strands * points_of_strand(0);  // a header may say 2^32 - 1 strands
+  for (std::uint32_t s = 0; s < segments.size(); ++s) needed += points_of_strand(s);
   if (needed != points)
     fail(fmt::format("{}: the segments of the strands do not add up to the {} points of the header", name, points));
 
   Curves curves;
   require_bytes(numbers, points, 12, "points");
   for (std::uint32_t s = 0; s < strands; ++s) {
-    std::vector<Vec3> strand(segments_of_strand(s) + 1);
+    std::vector<Vec3> strand(points_of_strand(s));
     for (Vec3& x : strand) x = take_point(numbers);
     curves.add(strand);
   }
@@ -214,12 +214,6 @@ Curves read_curves(const std::string& name, std::string_view bytes) {
   fail(name + ": the name of a file of curves must end in .obj, .hair or .bcc");
 }
 
-Curves load_curves(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(path + ": this file cannot be opened");
-  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) fail(path + ": this file cannot be read");
-  return read_curves(path, bytes);
-}
+Curves load_curves(const std::string& path) { return read_curves(path, read_text(path, ExitCode::geometry)); }
 
 }  // namespace weft

@@ -2,6 +2,7 @@
 
 #include "weft/geometry/fiber_patterns.hpp"
 
+#include "weft/base/budget.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/random.hpp"
 
@@ -37,6 +38,22 @@ int steps_for(Real length, Real spacing) {
   return std::max(1, static_cast<int>(std::lround(length / spacing)));
 }
 
+/// Points with which a smooth curve is traced for each of its pieces (a crossing, a stitch, a pitch) before it is
+/// divided.
+constexpr int trace_of_piece = 64;
+
+/// Throws unless what a pattern makes can be numbered, and the tracing of so many pieces ends in some minutes.
+void require_feasible(const char* what, Real points, Real pieces) {
+  constexpr Real most_traced = 2e9;  // and counted with 32 bits
+  require_countable(what, points, "points");
+  require(trace_of_piece * pieces < most_traced, ExitCode::geometry,
+          fmt::format("{} would have {:.3g} crossings, stitches or pitches; more than {:.2g} are not made.", what,
+                      pieces, most_traced / trace_of_piece));
+}
+
+/// Points of a curve of this length after its division.
+Real points_along(Real length, Real spacing) { return std::max(1.0, length / spacing) + 1; }
+
 /// n + 1 points of f over [0, 1].
 std::vector<Vec3> traced(int n, const std::function<Vec3(Real)>& f) {
   std::vector<Vec3> curve;
@@ -47,7 +64,7 @@ std::vector<Vec3> traced(int n, const std::function<Vec3(Real)>& f) {
 /// A smooth curve divided into equal steps; it is traced finely first.
 void add_smooth(Curves& curves, int pieces, Real spacing, const std::function<Vec3(Real)>& f) {
   Curves fine;
-  fine.add(traced(64 * pieces, f));
+  fine.add(traced(trace_of_piece * pieces, f));
   curves.append(resampled(fine, spacing));
 }
 
@@ -59,10 +76,13 @@ void add_closed(Curves& curves, const std::vector<Vec3>& ring, Real spacing) {
 
 }  // namespace
 
+Real points_of(const HairTube& tube) { return tube.strands * points_along(tube.length, tube.spacing); }
+
 Curves hair_tube(const HairTube& tube) {
   require_positive({tube.outer_radius, tube.length, Real(tube.strands), tube.spacing}, "hair_tube");
   require(tube.inner_radius >= 0 && tube.inner_radius < tube.outer_radius, ExitCode::geometry,
           "hair_tube: the inner radius must lie between 0 and the outer radius");
+  require_feasible("hair_tube", points_of(tube), 0);
   Curves curves;
   const Real inner = tube.inner_radius * tube.inner_radius, outer = tube.outer_radius * tube.outer_radius;
   for (int k = 0; k < tube.strands; ++k) {
@@ -74,8 +94,11 @@ Curves hair_tube(const HairTube& tube) {
   return curves;
 }
 
+Real points_of(const HairBall& ball) { return ball.strands * points_along(ball.length, ball.spacing); }
+
 Curves hair_ball(const HairBall& ball) {
   require_positive({ball.radius, ball.length, Real(ball.strands), ball.spacing}, "hair_ball");
+  require_feasible("hair_ball", points_of(ball), 0);
   Curves curves;
   for (int k = 0; k < ball.strands; ++k) {
     const Real z = 1 - (2 * k + 1.0) / ball.strands, r = std::sqrt(1 - z * z), angle = k * golden_angle;
@@ -86,11 +109,14 @@ Curves hair_ball(const HairBall& ball) {
   return curves;
 }
 
+Real points_of(const Braid& braid) { return braid.strands * points_along(braid.length, braid.spacing); }
+
 Curves braid(const Braid& braid) {
   require_positive({braid.width, braid.depth, braid.pitch, braid.length, braid.spacing}, "braid");
   require(braid.strands >= 3 && braid.strands % 2 == 1, ExitCode::geometry,
           "braid: expected an odd number of strands, three or more");
   Curves curves;
+  require_feasible("braid", points_of(braid), braid.strands * std::ceil(braid.length / braid.pitch));
   const int pieces = static_cast<int>(std::ceil(braid.length / braid.pitch));
   for (int k = 0; k < braid.strands; ++k)
     add_smooth(curves, pieces, braid.spacing, [&](Real s) {
@@ -101,9 +127,15 @@ Curves braid(const Braid& braid) {
   return curves;
 }
 
+Real points_of(const ShagCarpet& carpet) {
+  const Real strands = std::max(1.0, carpet.width / carpet.gap) * std::max(1.0, carpet.depth / carpet.gap);
+  return strands * points_along(carpet.height, carpet.spacing);
+}
+
 Curves shag_carpet(const ShagCarpet& carpet) {
   require_positive({carpet.width, carpet.depth, carpet.height, carpet.gap, carpet.spacing}, "shag_carpet");
   require(carpet.lean >= 0, ExitCode::geometry, "shag_carpet: the lean must not be negative");
+  require_feasible("shag_carpet", points_of(carpet), 0);
   Curves curves;
   const int across = steps_for(carpet.width, carpet.gap), along = steps_for(carpet.depth, carpet.gap);
   for (int j = 0; j < along; ++j)
@@ -121,8 +153,14 @@ Curves shag_carpet(const ShagCarpet& carpet) {
   return curves;
 }
 
+Real points_of(const Weave& weave) {
+  const Real warp = weave.warp, weft = weave.weft;
+  return warp * points_along(weft * weave.gap, weave.spacing) + weft * points_along(warp * weave.gap, weave.spacing);
+}
+
 Curves weave(const Weave& weave) {
   require_positive({Real(weave.warp), Real(weave.weft), weave.gap, weave.spacing}, "weave");
+  require_feasible("weave", points_of(weave), 2.0 * weave.warp * weave.weft);
   Curves curves;
   const Real h = weave.gap;
   const auto wave = [&](Real s, int number) { return weave.amplitude * (number % 2 ? -1 : 1) * std::cos(pi * s / h); };
@@ -157,10 +195,13 @@ Vec3 binding(Real u) { return {u, 0.28, -0.7 + 0.7 * std::sin(2 * pi * (u - 0.5)
 
 }  // namespace
 
+Real points_of(const Knit& knit) { return knit.rows * points_along(knit.stitches * knit.width, knit.spacing); }
+
 Curves knit(const Knit& knit) {
   require_positive({Real(knit.stitches), Real(knit.rows), knit.width, knit.depth, knit.spacing}, "knit");
   require(!knit.pattern.empty() && knit.pattern.find_first_not_of("kp") == std::string::npos, ExitCode::geometry,
           "knit: the pattern must be a sequence of k (knit) and p (purl), e.g. \"k\" or \"kkpp\"");
+  require_feasible("knit", points_of(knit), Real(knit.rows) * knit.stitches);
   const auto side = [&](int column) {
     const int n = static_cast<int>(knit.pattern.size());
     return knit.pattern[static_cast<std::size_t>(((column % n) + n) % n)] == 'k' ? 1 : -1;
@@ -201,8 +242,8 @@ void add_ring(Curves& curves, const std::vector<Wale>& wales, int row, Real dept
     return Vec3((1 - part) * wale(left).at(height) + part * wale(left + 1).at(height));
   };
   std::vector<Vec3> ring;
-  for (int i = 0; i < 64 * n; ++i) {
-    const Vec3 x = form(i / 64.0);
+  for (int i = 0; i < trace_of_piece * n; ++i) {
+    const Vec3 x = form(static_cast<Real>(i) / trace_of_piece);
     const Real c = x.x(), r = row + 0.5 + x.y(), h = 0.25;
     const Vec3 out = (fabric(c + h, r) - fabric(c - h, r)).cross(fabric(c, r + h) - fabric(c, r - h)).normalized();
     ring.push_back(fabric(c, r) + depth * x.z() * out);
@@ -212,7 +253,20 @@ void add_ring(Curves& curves, const std::vector<Wale>& wales, int row, Real dept
 
 }  // namespace
 
+namespace {
+
+/// Of body, sleeves and yoke.
+Real stitches_of(const KnitSweater& s) {
+  const Real around = Real(s.body_stitches) + 2.0 * s.sleeve_stitches;
+  return Real(s.body_rows) * s.body_stitches + 2.0 * s.sleeve_rows * s.sleeve_stitches + (s.yoke_rows + 1.0) * around;
+}
+
+}  // namespace
+
+Real points_of(const KnitSweater& s) { return std::max(3.0, stitches_of(s) * s.width / s.spacing); }
+
 Curves knit_sweater(const KnitSweater& s) {
+  require_feasible("knit_sweater", points_of(s), stitches_of(s));
   require_positive({s.width, s.depth, s.neck, s.spacing, Real(s.yoke_rows)}, "knit_sweater");
   const int front = s.body_stitches / 2 - s.underarm, outer = s.sleeve_stitches - s.underarm;
   require(s.body_stitches % 2 == 0 && s.underarm >= 0 && front > 0 && outer > 0, ExitCode::geometry,
@@ -269,6 +323,7 @@ Curves knit_sweater(const KnitSweater& s) {
 Curves plied(const Curves& curves, const Plies& plies) {
   require_positive({Real(plies.plies), plies.twist}, "plied");
   require(plies.radius >= 0, ExitCode::geometry, "plied: the radius must not be negative");
+  require_countable("plied", Real(plies.plies) * static_cast<Real>(curves.points.size()), "points");
   Curves out;
   for (std::int64_t c = 0; c < curves.count(); ++c) {
     const std::span<const Vec3> x = curves.curve(c);

@@ -93,6 +93,12 @@ class LevelSet final : public Shape {
     return tree_.winding(x) > 0;
   }
 
+  /// By the triangles: distances of voxels do not reach far.
+  bool misses_ball(const Vec3& x, Real radius) const override {
+    const Vec3 beyond = (box_.lower - x).cwiseMax(x - box_.upper).cwiseMax(0);
+    return beyond.norm() > radius || (!tree_.nearest(x, 2 * radius) && tree_.winding(x) <= 0);
+  }
+
   /// Those of the triangles at the nearest point of the surface, if these meet in an edge or corner that is an inner
   /// one for the material.
   Normals holding(const Vec3& x, Side side, Real slack) const override {

@@ -97,6 +97,17 @@ std::vector<Triangle> triangles_of(const SurfaceMesh& mesh) {
   return triangles;
 }
 
+UsedPoints used_points(std::span<const Triangle> triangles, std::size_t points) {
+  UsedPoints used{std::vector<std::int32_t>(points, -1), {}};
+  for (const Triangle& triangle : triangles)
+    for (const std::int32_t corner : triangle) {
+      if (used.number[corner] >= 0) continue;
+      used.number[corner] = static_cast<std::int32_t>(used.points.size());
+      used.points.push_back(corner);
+    }
+  return used;
+}
+
 SurfaceMesh placed(SurfaceMesh mesh, const Placement& placement) {
   for (Vec3& p : mesh.points) p = placement(p);
   return mesh;

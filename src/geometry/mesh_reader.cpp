@@ -3,6 +3,7 @@
 #include "weft/geometry/mesh_reader.hpp"
 
 #include "geometry/words.hpp"
+#include "weft/base/read_text.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,6 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
-#include <fstream>
 #include <limits>
 #include <unordered_map>
 #include <utility>
@@ -646,12 +646,6 @@ SurfaceMesh read_mesh(const std::string& name, std::string_view bytes) {
   fail(name + ": the name of a mesh file must end in .obj, .ply or .stl");
 }
 
-SurfaceMesh load_mesh(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) fail(path + ": this file cannot be opened");
-  std::string bytes{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  if (file.bad()) fail(path + ": this file cannot be read");
-  return read_mesh(path, bytes);
-}
+SurfaceMesh load_mesh(const std::string& path) { return read_mesh(path, read_text(path, ExitCode::geometry)); }
 
 }  // namespace weft

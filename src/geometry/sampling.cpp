@@ -152,20 +152,85 @@ void CellSampler::sample(const Vec3i& cell, std::vector<Vec3>& out) const {
       }
 }
 
+namespace {
+
+/// Walks through the cells of a range that may hold points of a shape. Boxes of cells are halved until they are small;
+/// those that the shape misses, or whose cells have numbers outside of [begin, end), are left out as a whole.
+class CellWalk {
+ public:
+  CellWalk(const CellSampler& sampler, const Shape& shape, const CellRange& range, std::int64_t begin, std::int64_t end)
+      : sampler_(sampler), shape_(shape), range_(range), begin_(begin), end_(end) {}
+
+  void visit(const Vec3i& first, const Vec3i& size) {
+    if (size.minCoeff() == 0 || number(first) >= end_ || number(first + size - Vec3i::Ones()) < begin_) return;
+    const Real dx = sampler_.plan().dx;
+    const Vec3 half = 0.5 * dx * size.cast<Real>();
+    if (shape_.misses_ball(dx * (range_.lower + first).cast<Real>() + half, (1 + slack) * half.norm())) return;
+    int axis = 0;
+    const int longest = size.maxCoeff(&axis);
+    if (longest <= smallest_box) return look(first, size);
+    Vec3i part = size, second = first;
+    part[axis] = longest / 2;
+    visit(first, part);
+    second[axis] += part[axis];
+    part[axis] = longest - part[axis];
+    visit(second, part);
+  }
+
+  /// In the order of ids, which is that of the cells' numbers.
+  Samples take() {
+    std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) { return a.id < b.id; });
+    Samples samples;
+    for (const auto& [id, position] : found_) {
+      samples.positions.push_back(position);
+      samples.ids.push_back(id);
+    }
+    return samples;
+  }
+
+ private:
+  struct Found {
+    PointId id;
+    Vec3 position;
+  };
+  /// Points that lie on the face of a cell by rounding are in the ball around it.
+  static constexpr Real slack = 1e-6;
+  static constexpr int smallest_box = 2;
+
+  std::int64_t number(const Vec3i& cell) const {
+    return (std::int64_t{cell[0]} * range_.size[1] + cell[1]) * range_.size[2] + cell[2];
+  }
+
+  void look(const Vec3i& first, const Vec3i& size) {
+    for (int i = 0; i < size[0]; ++i)
+      for (int j = 0; j < size[1]; ++j)
+        for (int k = 0; k < size[2]; ++k)
+          if (const std::int64_t cell = number(first + Vec3i(i, j, k)); begin_ <= cell && cell < end_) look(cell);
+  }
+  void look(std::int64_t cell) {
+    in_cell_.clear();
+    sampler_.sample(range_.cell(cell), in_cell_);
+    for (std::size_t j = 0; j < in_cell_.size(); ++j)
+      if (shape_.contains(in_cell_[j]))
+        found_.push_back(
+            {static_cast<PointId>(cell) * static_cast<PointId>(sampler_.most_per_cell()) + j, in_cell_[j]});
+  }
+
+  const CellSampler& sampler_;
+  const Shape& shape_;
+  const CellRange& range_;
+  std::int64_t begin_, end_;
+  std::vector<Vec3> in_cell_;
+  std::vector<Found> found_;
+};
+
+}  // namespace
+
 Samples sample_shape(const CellSampler& sampler, const Shape& shape, const CellRange& range, std::int64_t begin,
                      std::int64_t end) {
-  Samples samples;
-  std::vector<Vec3> in_cell;
-  for (std::int64_t k = begin; k < end; ++k) {
-    in_cell.clear();
-    sampler.sample(range.cell(k), in_cell);
-    for (std::size_t j = 0; j < in_cell.size(); ++j) {
-      if (!shape.contains(in_cell[j])) continue;
-      samples.positions.push_back(in_cell[j]);
-      samples.ids.push_back(static_cast<PointId>(k) * static_cast<PointId>(sampler.most_per_cell()) + j);
-    }
-  }
-  return samples;
+  CellWalk walk(sampler, shape, range, begin, end);
+  walk.visit(Vec3i::Zero(), range.size);
+  return walk.take();
 }
 
 }  // namespace weft

@@ -13,6 +13,9 @@ namespace weft {
 
 namespace {
 
+/// Of a length that went through a placement, more than enough.
+constexpr Real rounding = 1e-6;
+
 class Placed final : public Shape {
  public:
   Placed(std::unique_ptr<Shape> shape, const Placement& placement) : shape_(std::move(shape)), placement_(placement) {}
@@ -22,6 +25,9 @@ class Placed final : public Shape {
     return {placement_.scale * at_rest.distance, placement_.rotation * at_rest.normal};
   }
   bool contains(const Vec3& x) const override { return shape_->contains(to_rest(x)); }
+  bool misses_ball(const Vec3& x, Real radius) const override {
+    return shape_->misses_ball(to_rest(x), (1 + rounding) * radius / placement_.scale);
+  }
   Normals holding(const Vec3& x, Side side, Real slack) const override {
     Normals normals = shape_->holding(to_rest(x), side, slack / placement_.scale);
     for (Vec3& n : normals) n = placement_.rotation * n;

@@ -164,7 +164,10 @@ class Binary {
 
   std::size_t left() const { return bytes_.size() - at_; }
   std::size_t place() const { return start_ + at_; }
-  void skip(std::size_t count) { at_ += count; }
+  void skip(std::size_t count) {
+    if (left() < count) fail_here(fmt::format("expected {} more bytes, but only {} are left", count, left()));
+    at_ += count;
+  }
 
   template <class T>
   T take() {

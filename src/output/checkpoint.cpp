@@ -203,18 +203,15 @@ void read_part(const Comm& comm, const fs::path& checkpoint, const std::string& 
           fmt::format("{}: \"{}\" was saved with the fields {}, but this run needs {}. Was its material changed?",
                       checkpoint.string(), name, fmt::join(found, ", "), fmt::join(expected, ", ")));
 
-  // Room is made only for rows that the file holds.
-  const auto wrong_count = [&](const std::string& data_set) {
-    return fmt::format("{}: {} does not have as many rows as \"{}\".", checkpoint.string(), data_set, name);
-  };
-  for (const std::string& field : found)
-    require(saved.rows_of(group + field) == part->rows, ExitCode::checkpoint, wrong_count(group + field));
   const std::string rank_rows = rank_rows_data_set(name);
   std::int64_t first = slice_begin(part->rows, comm.rank(), comm.size());
   std::int64_t count = slice_begin(part->rows, comm.rank() + 1, comm.size()) - first;
   if (saved.rows_of(rank_rows) == comm.size()) {
     saved.read_all(rank_rows, {Number::int64}, comm.rank(), 1, &count);
-    comm.agree([&] { require(0 <= count && count <= part->rows, ExitCode::checkpoint, wrong_count(rank_rows)); });
+    comm.agree([&] {
+      require(0 <= count && count <= part->rows, ExitCode::checkpoint,
+              fmt::format("{}: {} does not have as many rows as \"{}\".", checkpoint.string(), rank_rows, name));
+    });
     first = comm.offset(count);
   }
   table.resize(0);

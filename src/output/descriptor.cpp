@@ -43,6 +43,19 @@ Descriptor::~Descriptor() {
   if (number_ >= 0) ::close(number_);
 }
 
+Descriptor create_unfinished(const std::filesystem::path& path) {
+  struct stat there{};
+  if (::lstat(path.c_str(), &there) == 0) {
+    if (!S_ISREG(there.st_mode))
+      throw Error(ExitCode::file_system,
+                  fmt::format("{}: a file is written under this name, but something has it that is no plain file. Move "
+                              "it away, or choose another folder with --output.",
+                              path.string()));
+    if (::unlink(path.c_str()) != 0 && errno != ENOENT) fail(path, "cannot be replaced", errno);
+  }
+  return {path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW};
+}
+
 std::uint64_t Descriptor::bytes() const {
   struct stat status{};
   if (::fstat(number_, &status) != 0) fail(path_, "its length cannot be found", errno, code_);

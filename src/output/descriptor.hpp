@@ -21,6 +21,7 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
 
+  int number() const { return number_; }
   std::uint64_t bytes() const;
   void write(const void* from, std::size_t bytes, std::uint64_t offset) const;
   /// Fails also where the file ends before that.
@@ -40,5 +41,9 @@ class Descriptor {
   ExitCode code_;
   int number_;
 };
+
+/// A new file, open for writing, under a name that says that it is unfinished. A plain file of that name was left by a
+/// run that was killed, and goes. Throws Error(file_system) if anything else has the name: it is not followed.
+Descriptor create_unfinished(const std::filesystem::path& path);
 
 }  // namespace weft

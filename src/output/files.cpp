@@ -4,14 +4,19 @@
 
 #include "output/descriptor.hpp"
 #include "weft/base/check.hpp"
+#include "weft/base/read_text.hpp"
+#include "weft/output/checkpoint.hpp"
+#include "weft/output/frame.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <fcntl.h>
 #include <sys/statvfs.h>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
 
@@ -21,9 +26,11 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// What a run leaves in its output folder.
-constexpr const char* run_files[] = {"resolved.yaml", "run.json", "diagnostics.csv", "load_displacement.csv",
-                                     "log.txt",       "frames",   "checkpoints",     "crash"};
+/// What a run leaves in its output folder: run.json, which tells that it was a run, and more.
+constexpr const char* run_files[] = {"resolved.yaml", "diagnostics.csv", "load_displacement.csv", "log.txt",
+                                     "run.json"};
+constexpr const char* frame_folders[] = {"frames", "crash"};
+constexpr const char* run_folders[] = {"frames", "crash", "checkpoints"};
 
 /// Runs a file operation of the standard library; its failure becomes our error.
 template <class Work>
@@ -35,16 +42,56 @@ void checked(const fs::path& path, const char* what, const Work& work) {
   }
 }
 
-void forget_run(const fs::path& folder) {
+/// Names of what a run leaves, and this folder holds; empty folders are nothing.
+std::vector<std::string> left_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
   for (const char* name : run_files)
-    checked(folder / name, "cannot be deleted", [&] { fs::remove_all(folder / name); });
+    if (fs::exists(folder / name, error)) names.emplace_back(name);
+  for (const char* name : run_folders)
+    if (fs::exists(folder / name, error) && !fs::is_empty(folder / name, error)) names.emplace_back(name);
+  return names;
+}
+
+bool is_of_weft(const fs::path& folder) {
+  try {
+    return nlohmann::json::parse(read_text(folder / "run.json")).contains("provenance");
+  } catch (const Error&) {
+    return false;
+  } catch (const nlohmann::json::exception&) {
+    return false;
+  }
+}
+
+/// Deletes what has the names that a run gives, whatever else stands beside it. run.json goes last: should this be cut
+/// short, it still tells whose the rest is.
+void forget_run(const fs::path& folder) {
+  for (const char* name : frame_folders) {
+    std::vector<fs::path> frames;
+    std::error_code absent;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder / name, absent))
+      if (is_frame_file(entry.path().filename().string())) frames.push_back(entry.path());
+    for (const fs::path& frame : frames) checked(frame, "cannot be deleted", [&] { fs::remove(frame); });
+  }
+  discard_leftovers(folder / "checkpoints");
+  for (const fs::path& checkpoint : list_checkpoints(folder / "checkpoints"))
+    checked(checkpoint, "cannot be deleted", [&] { fs::remove_all(checkpoint); });
+  for (const char* name : run_files)
+    for (const fs::path& file : {folder / (std::string(name) + ".tmp"), folder / name})
+      checked(file, "cannot be deleted", [&] {
+        if (!fs::is_directory(fs::symlink_status(file))) fs::remove(file);
+      });
 }
 
 void prepare_here(const fs::path& folder, ExistingRun policy) {
-  std::error_code ignored;
-  require(!fs::exists(folder, ignored) || fs::is_directory(folder, ignored), ExitCode::file_system,
-          fmt::format("{} is not a folder. Choose another with --output.", folder.string()));
-  if (holds_run(folder)) {
+  make_output_folder(folder);
+  if (const auto left = left_in(folder); !left.empty()) {
+    // Every run deletes something: the run that it replaces, or what came after the checkpoint that it goes on from.
+    const bool goes_on_here = policy == ExistingRun::resume && !list_checkpoints(folder / "checkpoints").empty();
+    require(goes_on_here || is_of_weft(folder), ExitCode::file_system,
+            fmt::format("{} holds {}, but no run.json that says that a run left this: nothing is deleted. Move it "
+                        "away, or choose another folder with --output.",
+                        folder.string(), fmt::join(left, ", ")));
     require(policy != ExistingRun::refuse, ExitCode::file_system,
             fmt::format("{} already holds a run. Continue it with --resume auto, replace it with --force, or choose "
                         "another folder with --output.",
@@ -55,35 +102,29 @@ void prepare_here(const fs::path& folder, ExistingRun policy) {
     checked(folder / name, "cannot be made", [&] { fs::create_directories(folder / name); });
   const fs::path trial = folder / ".weft_can_write";
   write_text_atomically(trial, "");
+  std::error_code ignored;
   fs::remove(trial, ignored);
 }
 
 }  // namespace
 
-std::string read_text(const fs::path& file, ExitCode code) {
-  std::error_code error;
-  const bool plain = fs::is_regular_file(file, error);
-  require(plain || fs::exists(file, error), code, fmt::format("{}: there is no such file.", file.string()));
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream text;
-  if (plain && in && in.peek() != std::ifstream::traits_type::eof()) text << in.rdbuf();
-  require(plain && !in.bad() && !text.bad(), code, fmt::format("{}: the file cannot be read.", file.string()));
-  return text.str();
-}
-
 void write_text_atomically(const fs::path& file, const std::string& text, Flush flush) {
   const fs::path unfinished = file.string() + ".tmp";
   try {
-    Descriptor out(unfinished, O_WRONLY | O_CREAT | O_TRUNC);
+    Descriptor out = create_unfinished(unfinished);
     out.write(text.data(), text.size(), 0);
     if (flush == Flush::at_once) out.flush();
     out.close();
     put_in_place(unfinished, file, flush);
   } catch (const Error&) {
-    std::error_code ignored;
-    fs::remove(unfinished, ignored);
+    discard_unfinished(unfinished);
     throw;
   }
+}
+
+void discard_unfinished(const fs::path& file) {
+  std::error_code ignored;
+  if (fs::is_regular_file(fs::symlink_status(file, ignored))) fs::remove(file, ignored);
 }
 
 void flush_to_disk(const fs::path& file_or_folder) { Descriptor(file_or_folder, O_RDONLY).flush(); }
@@ -130,14 +171,16 @@ void make_folder(const Comm& comm, const fs::path& folder) {
   });
 }
 
-bool holds_run(const fs::path& folder) {
-  std::error_code error;
-  for (const char* name : run_files) {
-    const fs::path path = folder / name;
-    if (fs::is_directory(path, error) ? !fs::is_empty(path, error) : fs::exists(path, error)) return true;
-  }
-  return false;
+bool make_output_folder(const fs::path& folder) {
+  std::error_code ignored;
+  require(!fs::exists(folder, ignored) || fs::is_directory(folder, ignored), ExitCode::file_system,
+          fmt::format("{} is not a folder. Choose another with --output.", folder.string()));
+  bool made = false;
+  checked(folder, "cannot be made", [&] { made = fs::create_directories(folder); });
+  return made;
 }
+
+bool holds_run(const fs::path& folder) { return !left_in(folder).empty(); }
 
 void prepare_output_folder(const Comm& comm, const fs::path& folder, ExistingRun policy) {
   comm.agree([&] {

@@ -276,6 +276,13 @@ std::string xdmf_grid(const std::string& file_name, const FrameSummary& summary)
 
 int corners(CellKind kind) { return names_of(kind).corners; }
 
+bool is_frame_file(const std::string& name) {
+  const std::string whole = name.ends_with(".tmp") ? name.substr(0, name.size() - 4) : name;
+  const std::size_t before_number = whole.rfind('_');
+  return whole.ends_with(".hdf.series") || whole.ends_with(".xmf") ||
+         (before_number != std::string::npos && frame_number(whole, whole.substr(0, before_number)));
+}
+
 FrameSummary read_frame_summary(const fs::path& path) {
   const HdfFile file(path, ExitCode::file_system);
   const bool frame = file.has("/VTKHDF") && file.has_attribute("/VTKHDF", "cell_kind");
@@ -338,8 +345,7 @@ void FrameSeries::write(const FrameMoment& moment, const FrameMesh& mesh) {
       write_index();
     });
   } catch (const Error&) {
-    std::error_code ignored;
-    if (comm_.is_root()) fs::remove(unfinished, ignored);
+    if (comm_.is_root()) discard_unfinished(unfinished);
     throw;
   }
 }

@@ -125,6 +125,14 @@ bool make_attribute(hid_t file, const std::string& object, const std::string& na
   return make_attribute(file, object, name, type_of(Number::float64), scalar, &std::get<Real>(value));
 }
 
+/// Numbers in a row that can be meant; a tensor has nine.
+constexpr hsize_t most_components = 1 << 16;
+
+/// Whether rows that a file announces can lie in its bytes: room is made only for such.
+bool extent_fits(const DataSetShape& shape, std::uint64_t file_bytes) {
+  return shape.rows >= 0 && static_cast<std::uint64_t>(shape.rows) <= file_bytes / shape.type.bytes();
+}
+
 /// Makes a data set whose rows have their place in the file, though nothing stands there yet.
 bool make_data_set(hid_t file, const std::string& name, RowType type, PlacedRows& rows) {
   const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
@@ -307,7 +315,7 @@ FileLayout HdfWriter::write(const std::filesystem::path& path, Digests kind) con
 
   comm_.agree([&] {
     if (!comm_.is_root()) return;
-    Descriptor file(path, O_WRONLY | O_CREAT | O_TRUNC);
+    Descriptor file = create_unfinished(path);
     file.reserve(layout.bytes);
     std::size_t piece = 0;
     for (const Region& region : structure_of(layout, path, ExitCode::file_system)) {
@@ -367,7 +375,9 @@ std::string HdfFile::text_attribute(const std::string& object, const std::string
   const Handle attribute(H5Aopen_by_name(file_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
   const Handle type(attribute.valid() ? H5Aget_type(attribute) : H5I_INVALID_HID, H5Tclose);
   std::string text;
-  bool read = type.valid() && H5Tget_class(type) == H5T_STRING && !H5Tis_variable_str(type);
+  const Handle space(attribute.valid() ? H5Aget_space(attribute) : H5I_INVALID_HID, H5Sclose);
+  bool read = type.valid() && H5Tget_class(type) == H5T_STRING && !H5Tis_variable_str(type) && space.valid() &&
+              H5Sget_simple_extent_npoints(space) == 1;
   if (read) {
     text.resize(H5Tget_size(type));
     read = H5Aread(attribute, type, text.data()) >= 0;
@@ -423,18 +433,22 @@ DataSetShape HdfFile::shape(const std::string& data_set) const {
     if (dimensions == 1 || dimensions == 2) {
       H5Sget_simple_extent_dims(space, extent, nullptr);
       for (const Number number : all_numbers)
-        if (H5Tequal(type, type_of(number)) > 0)
+        if (extent[1] <= most_components && H5Tequal(type, type_of(number)) > 0)
           shape = {{number, static_cast<int>(extent[1])}, static_cast<std::int64_t>(extent[0])};
     }
   }
   demand(shape.type.components > 0, fmt::format("data set {} cannot be opened as rows of numbers", data_set));
+  require(extent_fits(shape, bytes_->length()), code_,
+          fmt::format("{}: data set {} announces {} rows of {} bytes, more than the file holds.", path_.string(),
+                      data_set, shape.rows, shape.type.bytes()));
   return shape;
 }
 
 void HdfFile::read_rows(const std::string& data_set, RowType type, std::int64_t first, std::size_t count,
                         void* to) const {
   const DataSetShape found = shape(data_set);
-  const bool fits = found.type == type && first >= 0 && first + static_cast<std::int64_t>(count) <= found.rows;
+  const bool fits = found.type == type && 0 <= first && first <= found.rows &&
+                    count <= static_cast<std::uint64_t>(found.rows - first);
   require(fits, code_,
           fmt::format("{}: data set {} has {} rows of {} numbers, not what was expected of it.", path_.string(),
                       data_set, found.rows, found.type.components));

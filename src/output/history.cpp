@@ -1,6 +1,7 @@
 // History: numbers that are written as the run goes on, one row at a time, as comma-separated text.
 
 #include "weft/output/history.hpp"
+#include "weft/base/read_text.hpp"
 
 #include "output/descriptor.hpp"
 #include "weft/base/check.hpp"
@@ -27,13 +28,19 @@ std::string header_of(const std::vector<HistoryColumn>& columns) {
   return line;
 }
 
-/// The step that a complete row starts with; none if the row is torn.
+/// The step that a row of `width` numbers starts with; none if it is torn or holds anything else.
 std::optional<std::int64_t> step_of(const std::string& row, std::size_t width) {
-  if (std::count(row.begin(), row.end(), ',') + 1 != static_cast<std::ptrdiff_t>(width)) return std::nullopt;
   std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(row.data(), row.data() + row.size(), step);
-  if (error != std::errc() || (end != row.data() + row.size() && *end != ',')) return std::nullopt;
-  return step;
+  const char* next = row.data();
+  const char* const end = next + row.size();
+  for (std::size_t column = 0; column < width; ++column) {
+    if (column > 0 && (next == end || *next++ != ',')) return std::nullopt;
+    Real number = 0;
+    const auto [after, error] = column == 0 ? std::from_chars(next, end, step) : std::from_chars(next, end, number);
+    if (error != std::errc()) return std::nullopt;
+    next = after;
+  }
+  return next == end ? std::optional(step) : std::nullopt;
 }
 
 /// The text of a history up to and including `last_step`.
@@ -48,16 +55,19 @@ std::string cut_back(const std::filesystem::path& file, const std::string& text,
                   "\"{}\". Move the file away, or choose another folder with --output.",
                   file.string(), found, header));
   std::size_t begin = end_of_header == std::string::npos ? text.size() : end_of_header + 1;
+  std::int64_t before = -1;
   for (int line = 2; begin < text.size(); ++line) {
     const std::size_t end = text.find('\n', begin);
     if (end == std::string::npos) break;  // torn when the program died
     const std::string row = text.substr(begin, end - begin);
     const std::optional<std::int64_t> step = step_of(row, width);
     const bool last = end + 1 == text.size();
-    require(step || last, ExitCode::file_system,
-            fmt::format("{}:{}: this is not a row of {} numbers that starts with a step. Repair or delete the row.",
+    require((step && *step > before) || last, ExitCode::file_system,
+            fmt::format("{}:{}: this is not a row of {} numbers that starts with a later step than the row before. "
+                        "Repair or delete the row.",
                         file.string(), line, width));
-    if (!step || *step > last_step) break;
+    if (!step || *step <= before || *step > last_step) break;
+    before = *step;
     kept += row + '\n';
     begin = end + 1;
   }

@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <map>
 #include <numeric>
 
 namespace weft {
@@ -24,6 +25,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr Real infinity = std::numeric_limits<Real>::infinity();
+/// The magnitude that a field has at least, as a share of what its unit measures here: below lies round-off.
+constexpr Real least_share = 1e-6;
 
 /// A checkpoint that this process alone looks into: its rows, and what HDF5 says of them.
 struct Opened {
@@ -41,6 +44,7 @@ std::vector<std::string> fields_of(const Opened& opened, const std::string& part
 
 /// A whole saved field, every number as a real.
 struct Values {
+  bool are_reals = false;  ///< In the file; other fields count, or name, something.
   int components = 0;
   std::vector<Real> numbers;
 };
@@ -48,7 +52,8 @@ struct Values {
 Values load(const Opened& opened, const std::string& data_set) {
   const DataSetShape shape = opened.file.shape(data_set);
   const std::string bytes = opened.saved.read_bytes(data_set, shape.type);
-  Values values{shape.type.components, std::vector<Real>(bytes.size() / bytes_of(shape.type.number))};
+  Values values{shape.type.number == Number::float64, shape.type.components,
+                std::vector<Real>(bytes.size() / bytes_of(shape.type.number))};
   const auto convert = [&]<class T>(T number) {
     for (std::size_t i = 0; i < values.numbers.size(); ++i) {
       std::memcpy(&number, bytes.data() + i * sizeof(T), sizeof(T));
@@ -114,8 +119,12 @@ Real difference(Real a, Real b) {
   return std::isfinite(a) && std::isfinite(b) ? std::abs(a - b) : infinity;
 }
 
+/// What units measure in two states: the largest magnitude of a field that has this unit, of any body.
+using Scales = std::map<std::string, Real>;
+
+/// The difference of a field, not yet relative, whose magnitude joins those of its unit.
 FieldDifference compare(const std::string& body, const std::string& field, const std::string& unit, const Values& a,
-                        const Values& b, const Matched& matched) {
+                        const Values& b, const Matched& matched, Scales& scales) {
   Real absolute = 0, magnitude = 0;
   const auto components = static_cast<std::size_t>(a.components);
   for (const auto& [row_a, row_b] : matched.rows)
@@ -125,8 +134,20 @@ FieldDifference compare(const std::string& body, const std::string& field, const
       for (const Real value : {x, y})
         if (std::isfinite(value)) magnitude = std::max(magnitude, std::abs(value));
     }
-  const Real relative = absolute == 0 ? 0 : magnitude == 0 ? infinity : absolute / magnitude;
-  return {body, field, unit, absolute, relative};
+  if (a.are_reals) scales[unit] = std::max(scales[unit], magnitude);
+  return {body, field, unit, absolute, magnitude, 0};
+}
+
+/// Relates each difference to the magnitude of its field, or to what would be round-off for its unit, if that is more.
+/// Velocities are measured by the size of the scene over its time [s], too, and numbers without a unit by 1.
+void relate(std::vector<FieldDifference>& fields, Scales scales, Real time) {
+  const auto at_least = [&](const char* unit, Real scale) { scales[unit] = std::max(scales[unit], scale); };
+  at_least("1", 1);
+  if (time > 0) at_least("m/s", scales["m"] / time), at_least("1/s", 1 / time);
+  for (FieldDifference& field : fields) {
+    const Real magnitude = std::max(field.magnitude, least_share * scales[field.unit]);
+    field.relative = field.absolute == 0 ? 0 : magnitude == 0 ? infinity : field.absolute / magnitude;
+  }
 }
 
 /// Names in both lists; those in one only become sentences.
@@ -181,12 +202,25 @@ std::string describe_checkpoint(const fs::path& checkpoint) {
   return text + "\nprovenance\n" + header.provenance + "\n";
 }
 
+const char* plural_of(CellKind kind) {
+  switch (kind) {
+    case CellKind::vertex:
+      return "vertices";
+    case CellKind::line:
+      return "lines";
+    case CellKind::triangle:
+      return "triangles";
+    case CellKind::hexahedron:
+      return "hexahedra";
+  }
+  return "cells";
+}
+
 std::string describe_frame(const fs::path& file) {
   const FrameSummary frame = read_frame_summary(file);
-  constexpr const char* kinds[] = {"vertices", "triangles", "hexahedra"};
   std::string text = fmt::format("frame {}\nframe {}, step {}, time {} s\n{} points ({} bytes a coordinate), {} {}\n",
                                  file.string(), frame.moment.frame, frame.moment.step, frame.moment.time, frame.points,
-                                 frame.point_bytes, frame.cells, kinds[static_cast<std::size_t>(frame.kind)]);
+                                 frame.point_bytes, frame.cells, plural_of(frame.kind));
   const auto list = [&](const char* title, const std::vector<FrameField>& fields) {
     if (!fields.empty()) text += fmt::format("\n{}\n", title);
     for (const FrameField& field : fields)
@@ -208,11 +242,11 @@ Real Comparison::largest() const {
   return most;
 }
 
-std::string Comparison::text() const {
+std::string Comparison::text(Real tolerance) const {
   std::string out = fmt::format("{:<20} {:<24} {:>14} {:>14}  {}\n", "body", "field", "absolute", "relative", "unit");
   for (const FieldDifference& field : fields)
-    out += fmt::format("{:<20} {:<24} {:>14.6g} {:>14.6g}  {}\n", field.body, field.field, field.absolute,
-                       field.relative, field.unit);
+    out += fmt::format("{:<20} {:<24} {:>14.6g} {:>14.6g}  {:<6}{}\n", field.body, field.field, field.absolute,
+                       field.relative, field.unit, field.relative > tolerance ? "  exceeds" : "");
   for (const BodyDifference& body : bodies)
     if (body.only_in_a + body.only_in_b > 0)
       out += fmt::format("{}: {} ids are only in A, {} only in B.\n", body.body, body.only_in_a, body.only_in_b);
@@ -223,6 +257,7 @@ std::string Comparison::text() const {
 Comparison compare_checkpoints(const fs::path& path_a, const fs::path& path_b) {
   const Opened a(path_a), b(path_b);
   Comparison result;
+  Scales scales;
   for (const std::string& body : in_both(part_names(a.saved), part_names(b.saved), "body", result.unmatched)) {
     const Matched matched = match(load_ids(a.saved, part_of(a.saved, body)), load_ids(b.saved, part_of(b.saved, body)));
     result.bodies.push_back({body, matched.only_in_a, matched.only_in_b});
@@ -234,9 +269,10 @@ Comparison compare_checkpoints(const fs::path& path_a, const fs::path& path_b) {
         result.unmatched.push_back(fmt::format("In body {} the field {} has another shape in B.", body, field));
       else
         result.fields.push_back(
-            compare(body, field, a.file.text_attribute(data_set, "unit"), values_a, values_b, matched));
+            compare(body, field, a.file.text_attribute(data_set, "unit"), values_a, values_b, matched, scales));
     }
   }
+  relate(result.fields, std::move(scales), a.saved.manifest().time);
   return result;
 }
 

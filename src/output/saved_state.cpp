@@ -5,6 +5,7 @@
 #include "output/descriptor.hpp"
 #include "output/digest.hpp"
 #include "weft/base/check.hpp"
+#include "weft/base/read_text.hpp"
 #include "weft/output/files.hpp"
 
 #include <fcntl.h>
@@ -145,6 +146,23 @@ SavedState::SavedState(const Comm& comm, const fs::path& checkpoint)
             fmt::format("{}: its structure is not what was written: it was damaged, or belongs to another checkpoint.",
                         file_.string()));
   });
+  require_rows_of_parts();
+}
+
+/// Throws unless every field of a part has as many rows as the part: room is made only for rows that the file holds.
+void SavedState::require_rows_of_parts() const {
+  for (const SavedPart& part : manifest_.parts) {
+    const std::string group = table_group(part.name) + '/';
+    bool has_fields = false;
+    for (const auto& [data_set, rows] : manifest_.state.data_sets) {
+      if (!data_set.starts_with(group)) continue;
+      has_fields = true;
+      require(rows.rows == part.rows, ExitCode::checkpoint,
+              fmt::format("{}: {} does not have as many rows as \"{}\".", file_.string(), data_set, part.name));
+    }
+    require(has_fields, ExitCode::checkpoint,
+            fmt::format("{}: \"{}\" was saved without a field.", file_.string(), part.name));
+  }
 }
 
 const PlacedRows& SavedState::promised(const std::string& data_set) const {
@@ -163,8 +181,8 @@ void SavedState::read(const std::string& data_set, RowType type, std::int64_t fi
                       void* to) const {
   const PlacedRows& rows = promised(data_set);
   comm_.agree([&] {
-    const bool fits =
-        rows.row_bytes == type.bytes() && first >= 0 && first + static_cast<std::int64_t>(count) <= rows.rows;
+    const bool fits = rows.row_bytes == type.bytes() && 0 <= first && first <= rows.rows &&
+                      count <= static_cast<std::uint64_t>(rows.rows - first);
     require(fits, ExitCode::checkpoint,
             fmt::format("{}: data set {} has {} rows of {} bytes, not what was expected of it.", file_.string(),
                         data_set, rows.rows, rows.row_bytes));

@@ -36,9 +36,9 @@ inline constexpr const char* header_group = "/header";
 
 RowType row_type(const ColumnView& column);
 
-/// A checkpoint opened for reading, whose state.h5 has the structure that its manifest promises. Rows are read from
-/// where the manifest says they lie, without HDF5. Members are collective and throw Error(checkpoint), the same on
-/// every rank.
+/// A checkpoint opened for reading, whose state.h5 has the structure that its manifest promises, and as many rows in
+/// each field of a part as the part has. Rows are read from where the manifest says they lie, without HDF5. Members are
+/// collective and throw Error(checkpoint), the same on every rank.
 class SavedState {
  public:
   SavedState(const Comm& comm, const std::filesystem::path& checkpoint);
@@ -59,6 +59,7 @@ class SavedState {
   std::vector<std::string> damaged_data_sets() const;
 
  private:
+  void require_rows_of_parts() const;
   const PlacedRows& promised(const std::string& data_set) const;
   std::string damage(const std::string& data_set) const;
 

@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <cstdlib>
 #include <exception>
 #include <limits>
@@ -28,6 +29,19 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
   mallopt(M_TOP_PAD, 64 << 20);
 }
+
+/// What a process does at a hangup stays as it was: UCX, a transport of Open MPI, makes SIGHUP turn its traces on, so that a
+/// run whose terminal was closed would go on and fill disks.
+class KeptHangup {
+ public:
+  KeptHangup() { sigaction(SIGHUP, nullptr, &before_); }
+  ~KeptHangup() { sigaction(SIGHUP, &before_, nullptr); }
+  KeptHangup(const KeptHangup&) = delete;
+  KeptHangup& operator=(const KeptHangup&) = delete;
+
+ private:
+  struct sigaction before_{};
+};
 
 /// Signals are for checkpoints, so PETSc keeps its hands off them. A stray ~/.petscrc must not change results, and the
 /// arguments of the program are not PETSc's.
@@ -100,6 +114,7 @@ ParallelSession::ParallelSession(int& argc, char**& argv) {
   int started = 0, threads = MPI_THREAD_SINGLE;
   check_mpi(MPI_Initialized(&started));
   if (!started) {
+    const KeptHangup kept;
     check_mpi(MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &threads));
     owns_mpi_ = true;
   }

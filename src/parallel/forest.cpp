@@ -94,6 +94,66 @@ void Forest::sum_to_owners(const ColumnView& column) const {
   std::fill_n(column.data + graph_->owned * column.row_bytes, graph_->ghosts * column.row_bytes, std::byte{0});
 }
 
+namespace {
+
+/// The rows of several columns side by side.
+class JoinedRows {
+ public:
+  explicit JoinedRows(std::span<const ColumnView> columns) : columns_(columns) {
+    for (const ColumnView& column : columns) row_bytes_ += column.row_bytes;
+    bytes_.resize(row_bytes_ * columns.front().rows);
+  }
+
+  ColumnView view() {
+    const ColumnView& first = columns_.front();
+    const auto reals = static_cast<int>(row_bytes_ / sizeof(Real));
+    return {first.label, {ScalarKind::real, reals, 1}, row_bytes_, first.rows, bytes_.data()};
+  }
+  void take(std::size_t begin, std::size_t end) {
+    for_each(begin, end, [](std::byte* joined, std::byte* row, std::size_t bytes) { std::memcpy(joined, row, bytes); });
+  }
+  void give(std::size_t begin, std::size_t end) {
+    for_each(begin, end, [](std::byte* joined, std::byte* row, std::size_t bytes) { std::memcpy(row, joined, bytes); });
+  }
+
+ private:
+  template <class F>
+  void for_each(std::size_t begin, std::size_t end, F&& f) {
+    for (std::size_t r = begin; r < end; ++r) {
+      std::byte* joined = bytes_.data() + r * row_bytes_;
+      for (const ColumnView& column : columns_) {
+        f(joined, column.row(r), column.row_bytes);
+        joined += column.row_bytes;
+      }
+    }
+  }
+
+  std::span<const ColumnView> columns_;
+  std::size_t row_bytes_ = 0;
+  std::vector<std::byte> bytes_;
+};
+
+}  // namespace
+
+void Forest::update_ghosts(std::span<const ColumnView> columns) const {
+  if (columns.size() == 1) return update_ghosts(columns.front());
+  for (const ColumnView& column : columns) WEFT_ENSURE(column.rows == owned() + ghosts());
+  JoinedRows rows(columns);
+  rows.take(0, owned());
+  update_ghosts(rows.view());
+  rows.give(owned(), owned() + ghosts());
+}
+
+void Forest::sum_to_owners(std::span<const ColumnView> columns) const {
+  if (columns.size() == 1) return sum_to_owners(columns.front());
+  for (const ColumnView& column : columns)
+    WEFT_ENSURE(column.rows == owned() + ghosts() && column.shape.kind == ScalarKind::real);
+  JoinedRows rows(columns);
+  rows.take(0, owned() + ghosts());
+  sum_to_owners(rows.view());
+  rows.give(0, owned() + ghosts());
+}
+
 std::vector<std::int32_t> ask_rows(const Comm& comm, std::span<const int> owner, std::span<const std::uint64_t> key,
                                    const std::function<std::int32_t(std::uint64_t)>& row_of) {
   WEFT_ENSURE(owner.size() == key.size());

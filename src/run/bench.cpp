@@ -39,8 +39,7 @@ constexpr std::array<std::pair<const char*, const char*>, 8> materials{{
      "0.22"},
 }};
 
-// --- The machine
-// ------------------------------------------------------------------------------------------------------
+// --- The machine -----------------------------------------------------------------------------------------------------
 
 /// The best of a few tries of all ranks at once, as a rate of all of them. Collective.
 template <class F>
@@ -92,8 +91,7 @@ Real multiply_adds(const Comm& comm) {
   });
 }
 
-// --- The least that a phase must do
-// -------------------------------------------------------------------------------------
+// --- The least that a phase must do ----------------------------------------------------------------------------------
 
 struct Work {
   const char* phase;
@@ -114,7 +112,7 @@ std::array<Work, 4> least_work(KernelKind kernel, Real kept) {
   }};
 }
 
-/// What a law keeps of a point [byte].
+/// Memory that a law keeps for a point [byte].
 Real kept_of(Table& points) {
   Table known = Table::with<Id, Home, Position, Velocity, Affine, Mass>();
   Real bytes = 0;
@@ -158,7 +156,7 @@ Real worst_imbalance(const Comm& comm, std::vector<Real> points) {
   return worst;
 }
 
-/// What was sent between two looks at the counts, in `steps` steps. Collective.
+/// The messages between two looks at the counts, in `steps` steps. Collective.
 BenchExchange exchange_of(const Comm& comm, const Traffic& before, const Traffic& after, int steps,
                           const BlockMap& map) {
   const auto mean = [&](std::int64_t count) { return static_cast<Real>(comm.sum(count)) / comm.size(); };
@@ -179,6 +177,63 @@ BenchExchange exchange_of(const Comm& comm, const Traffic& before, const Traffic
   e.most_bytes = comm.max(static_cast<Real>(all_bytes(after) - all_bytes(before))) / steps;
   e.reductions = per_step(before.reductions, after.reductions);
   return e;
+}
+
+/// A run without files.
+struct BenchRun {
+  BenchRun(const Comm& its_comm, const Deck& deck)
+      : comm(its_comm),
+        scene(build_scene(comm, deck)),
+        state(start_scene(comm, scene)),
+        stepper(comm, scene, state, timers) {
+    stepper.settle(true);
+  }
+
+  Real points_here() const { return static_cast<Real>(scene.points()); }
+  /// Takes steps and counts. Collective.
+  void take(int count) {
+    for (int s = 0; s < count; ++s) {
+      if (state.step % scene.deck.balance.every == 0) {
+        const auto timing = timers.measure("balance");
+        const Cuts before = state.cuts;
+        stepper.balance();
+        if (!(state.cuts == before)) after_cuts.push_back(points_here());
+      }
+      refused += stepper.take(std::numeric_limits<Real>::infinity()).retries;
+      after_steps.push_back(points_here());
+      if (state.step % scene.deck.output.diagnostics_every != 0) continue;
+      const auto timing = timers.measure("record");
+      totals_of(comm, scene);
+    }
+  }
+
+  const Comm& comm;
+  Timers timers;
+  Scene scene;
+  RunState state;
+  Stepper stepper;
+  int refused = 0;
+  std::vector<Real> after_steps, after_cuts;  ///< Points of this rank.
+};
+
+/// Of the rates of the machine in `rates`. Collective.
+std::vector<BenchPhase> phases_of(const Comm& comm, const BenchRun& run, Real particle_steps,
+                                  const BenchResult& rates) {
+  const auto work = least_work(run.scene.transfer.kernel, kept_of(run.scene.bodies.front()->points()));
+  std::vector<BenchPhase> phases;
+  for (const char* name : step_phases) {
+    Real spent = 0;
+    for (const auto& phase : run.timers.phases())
+      if (phase.name == name) spent = phase.seconds;
+    BenchPhase phase{name, 1e9 * comm.sum(spent) / comm.size() / particle_steps, 0, 0};
+    for (const Work& w : work)
+      if (phase.name == w.phase) {
+        phase.memory_floor = 1e9 * w.bytes / rates.copy_bandwidth;
+        phase.arithmetic_floor = 1e9 * w.flops / rates.multiply_adds;
+      }
+    phases.push_back(phase);
+  }
+  return phases;
 }
 
 }  // namespace
@@ -215,66 +270,34 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
   result.threads = omp_get_max_threads();
   const std::int64_t bytes_before = resident_bytes();
 
-  Timers timers;
-  Scene scene = build_scene(comm, deck);
-  RunState state = start_scene(comm, scene);
-  Stepper stepper(comm, scene, state, timers);
-  stepper.settle(true);
-  if (stir) stir_points(comm, scene, state);
-  const auto points_here = [&scene] { return static_cast<Real>(scene.points()); };
-  std::vector<Real> after_steps, after_cuts{points_here()};
-  const auto take_steps = [&](int count) {
-    for (int s = 0; s < count; ++s) {
-      if (state.step % deck.balance.every == 0) {
-        const auto timing = timers.measure("balance");
-        const Cuts before = state.cuts;
-        stepper.balance();
-        if (!(state.cuts == before)) after_cuts.push_back(points_here());
-      }
-      result.refused += stepper.take(std::numeric_limits<Real>::infinity()).retries;
-      after_steps.push_back(points_here());
-      if (state.step % deck.output.diagnostics_every != 0) continue;
-      const auto timing = timers.measure("record");
-      totals_of(comm, scene);
-    }
-  };
-  take_steps(warm_up);
-  timers = Timers();
-  result.refused = 0;
-  after_steps.clear();
-  const std::size_t cuts_before = after_cuts.size();
+  BenchRun run(comm, deck);
+  if (stir) stir_points(comm, run.scene, run.state);
+  run.after_cuts.push_back(run.points_here());
+  run.take(warm_up);
+  run.timers = Timers();
+  run.refused = 0;
+  run.after_steps.clear();
+  const std::size_t cuts_before = run.after_cuts.size();
   comm.barrier();
   const Traffic sent_before = traffic();
   const double began = wall_seconds();
-  take_steps(steps);
+  run.take(steps);
   const Traffic sent_after = traffic();
   const double seconds = comm.max(wall_seconds() - began);
-  result.exchange = exchange_of(comm, sent_before, sent_after, steps, stepper.map());
-  result.exchange.cuts = static_cast<Real>(after_cuts.size() - cuts_before);
-  result.exchange.imbalance_cut = worst_imbalance(comm, after_cuts);
-  result.exchange.imbalance_most = worst_imbalance(comm, after_steps);
+  result.refused = run.refused;
+  result.exchange = exchange_of(comm, sent_before, sent_after, steps, run.stepper.map());
+  result.exchange.cuts = static_cast<Real>(run.after_cuts.size() - cuts_before);
+  result.exchange.imbalance_cut = worst_imbalance(comm, run.after_cuts);
+  result.exchange.imbalance_most = worst_imbalance(comm, run.after_steps);
 
-  result.particles = comm.sum(scene.points());
+  result.particles = comm.sum(run.scene.points());
   const Real particle_steps = static_cast<Real>(result.particles) * steps;
   result.particle_steps_per_second = particle_steps / seconds;
   result.bytes_per_particle =
       static_cast<Real>(comm.sum(resident_bytes() - bytes_before)) / static_cast<Real>(result.particles);
   result.copy_bandwidth = copy_bandwidth(comm);
   result.multiply_adds = multiply_adds(comm);
-
-  const auto work = least_work(scene.transfer.kernel, kept_of(scene.bodies.front()->points()));
-  for (const char* name : step_phases) {
-    Real spent = 0;
-    for (const auto& phase : timers.phases())
-      if (phase.name == name) spent = phase.seconds;
-    BenchPhase phase{name, 1e9 * comm.sum(spent) / comm.size() / particle_steps, 0, 0};
-    for (const Work& w : work)
-      if (phase.name == w.phase) {
-        phase.memory_floor = 1e9 * w.bytes / result.copy_bandwidth;
-        phase.arithmetic_floor = 1e9 * w.flops / result.multiply_adds;
-      }
-    result.phases.push_back(phase);
-  }
+  result.phases = phases_of(comm, run, particle_steps, result);
   return result;
 }
 

@@ -26,7 +26,7 @@ void for_each_held(const Scene& scene, Real end, Visit&& visit) {
     const GridHandle& handle = scene.handles[h];
     const GridHandle::Hold* hold = handle.hold();
     if (hold == nullptr || !hold->holds_to(end)) continue;
-    const auto& body = dynamic_cast<const MeshBody&>(*scene.bodies[handle.body]);
+    const MeshBody& body = *scene.bodies[handle.body]->roles().mesh;
     const auto x = body.points().get<Position>();
     const RigidState state = hold->motion.at(end);
     for (const Grip& grip : body.grips(handle.list)) {
@@ -62,7 +62,7 @@ void Handles::load(Real time) {
   pushes_.clear();
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
-    const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
+    const MeshBody& body = *scene_.bodies[handle.body]->roles().mesh;
     const auto x = body.points().get<Position>();
     std::visit(Overloaded{[](const GridHandle::Hold&) {},
                           [&](const GridHandle::Dead& load) {
@@ -91,7 +91,7 @@ void Handles::load(Real time) {
 }
 
 void Handles::count_loads(Real dt, std::span<HandleImpulse> impulses) const {
-  const bool at_end = scene_.deck.time.scheme == Scheme::implicit_euler;  // of the step
+  const bool at_end = scene_.step.is_implicit;  // of the step
   for (const auto& [h, vertex, force, v_before] : pushes_) {
     const Table& points = std::as_const(*scene_.bodies[scene_.handles[h].body]).points();
     const Vec3 v = points.get<Velocity>()[vertex], before = points.get<Position>()[vertex] - dt * v;
@@ -103,7 +103,7 @@ void Handles::count_loads(Real dt, std::span<HandleImpulse> impulses) const {
 
 void Handles::load_alone(Real time) {
   for (const auto& body : scene_.bodies)
-    if (auto* meshed = dynamic_cast<MeshBody*>(body.get())) {
+    if (MeshBody* meshed = body->roles().mesh) {
       const auto f = meshed->points().get<ElementForce>();
       std::fill(f.begin(), f.end(), Vec3::Zero());
     }
@@ -117,7 +117,7 @@ void Handles::settle(const Cuts& cuts, Real time) {
   for (const GridHandle& handle : scene_.handles) {
     const GridHandle::Hold* hold = handle.hold();
     if (hold == nullptr || !hold->holds_from(time)) continue;
-    const auto& body = dynamic_cast<const MeshBody&>(*scene_.bodies[handle.body]);
+    const MeshBody& body = *scene_.bodies[handle.body]->roles().mesh;
     const auto x = body.points().get<Position>();
     for (const Grip& grip : body.grips(handle.list))
       for (const std::int32_t row : grip.rows) {
@@ -157,14 +157,16 @@ void Handles::look_at_nodes(Real time, const BlockMap& map, Layer& layer) {
   const Real dx = scene_.transfer.dx;
   std::vector<RigidState> walls;
   for (const Wall& wall : scene_.walls) walls.push_back(wall.shape.at(time));
+  const NodeField& inertia = layer.get<NodeInertia>();
+  NodeField& velocity = layer.get<NodeVelocity>();
   nodes_.clear();
   conditions_.for_each_owned([&](std::size_t n) {
     const Vec3i index =
         map_.first_node(static_cast<int>(n / nodes_per_block)) + node_at_place(static_cast<int>(n % nodes_per_block));
     const int block = map.find(block_of_node(index)), place = NodeField::width * place_in_block(index);
     WEFT_ENSURE(0 <= block && block < map.owned());
-    Node node{layer.velocity.block(block) + place, Mat3::Zero()};
-    const Real mass = layer.inertia.block(block)[place];
+    Node node{velocity.block(block) + place, Mat3::Zero()};
+    const Real mass = inertia.block(block)[place];
     if (mass > 0)
       node.mobility =
           wall_projection(scene_.walls, walls, dx, index.cast<Real>() * dx, Eigen::Map<const Vec3>(node.velocity)) /
@@ -218,8 +220,8 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
   const std::span<const Real> own = conditions_.own(lambda);
   std::size_t c = 0;
   for_each_held(scene_, time + dt, [&](const HeldNow& held) {
-    const auto velocities =
-        dynamic_cast<const MeshBody&>(*scene_.bodies[scene_.handles[held.handle].body]).points().get<Velocity>();
+    const Table& points = std::as_const(*scene_.bodies[scene_.handles[held.handle].body]).points();
+    const auto velocities = points.get<Velocity>();
     const Real mean = (held.axis.dot(held.grip.sum(velocities)) + held.target / dt) / 2;
     add_impulse(held, own[c++], mean, impulses[held.handle]);
   });

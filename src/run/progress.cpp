@@ -46,38 +46,42 @@ std::int64_t resident_bytes() {
   return resident * sysconf(_SC_PAGESIZE);
 }
 
-Progress::Progress(const RunState& start, Real end_time)
+std::string in_words(const StepReport& last) {
+  std::string words = fmt::format("dt = {:.2e} s ({})", last.size.dt, last.size.limited_by);
+  if (last.newton > 0) words += fmt::format("  {} Newton, {} Krylov", last.newton, last.krylov);
+  return words;
+}
+
+Progress::Progress(const RunClock& start, Real end_time, bool advances_evenly)
     : start_time_(start.time),
       end_time_(end_time),
+      advances_evenly_(advances_evenly),
+      first_step_(start.step),
       last_step_(start.step),
       started_(wall_seconds()),
       last_shown_(started_) {}
 
-Real Progress::seconds() const { return wall_seconds() - started_; }
-
-Real Progress::remaining(const RunState& state) const {
-  const Real done = state.time - start_time_;
-  return done > 0 ? seconds() * (end_time_ - state.time) / done : std::numeric_limits<Real>::infinity();
+Real Progress::remaining(const RunClock& now) const {
+  const Real done = now.time - start_time_;
+  return advances_evenly_ && done > 0 ? seconds() * (end_time_ - now.time) / done
+                                      : std::numeric_limits<Real>::infinity();
 }
 
-std::string Progress::line(const RunState& state, const StepReport& last, Real particles, Real imbalance) const {
-  const std::string solve =
-      last.newton > 0 ? fmt::format("{} Newton, {} Krylov  ", last.newton, last.krylov) : std::string();
-  return fmt::format(
-      "step {}  t = {:.4g}/{:.4g} s  dt = {:.2e} s ({})  {}{} particles  {:.2f} M particle steps/s  imbalance {:.2f}  "
-      "remaining {}",
-      state.step, state.time, end_time_, last.size.dt, last.size.limited_by, solve,
-      static_cast<std::int64_t>(particles), rate() / 1e6, imbalance, as_clock(remaining(state)));
+void Progress::count(const RunClock& now, Real points) {
+  particle_steps_ += points * static_cast<Real>(now.step - last_step_);
+  last_step_ = now.step;
 }
 
-void Progress::show(const RunState& state, const StepReport& last, Real particles, Real imbalance) {
-  particle_steps_ += particles * static_cast<Real>(state.step - last_step_);
-  last_step_ = state.step;
-  const double now = wall_seconds(), pause = log_is_interactive() ? seconds_between_live_lines : seconds_between_lines;
-  if (now - last_shown_ < pause) return;
-  last_shown_ = now;
-  if (log_is_interactive()) log_live_line(line(state, last, particles, imbalance));
-  else log_info(line(state, last, particles, imbalance));
+bool Progress::is_due() const {
+  return wall_seconds() - last_shown_ >= (log_is_interactive() ? seconds_between_live_lines : seconds_between_lines);
+}
+
+void Progress::show(const RunClock& now, const std::string& last_step) {
+  last_shown_ = wall_seconds();
+  const std::string line = fmt::format("step {}  t = {:.4g}/{:.4g} s  {}  remaining {}", now.step, now.time, end_time_,
+                                       last_step, as_clock(remaining(now)));
+  if (log_is_interactive()) log_live_line(line);
+  else log_info(line);
 }
 
 std::string closing_table(const Comm& comm, const Timers& timers, Real particle_steps, Real imbalance) {
@@ -114,6 +118,7 @@ std::string closing_table(const Comm& comm, const Timers& timers, Real particle_
     text += "Advice: the work is spread unevenly; a smaller balance.every or fewer ranks would help.";
   else if (comm.size() > 1 && share_of({"exchange", "activate"}) > 0.3)
     text += "Advice: ranks spend much of their time talking; fewer ranks (or more threads for each) would do as well.";
+  else if (share_of({"solve"}) > 0.5) text += "Advice: nothing stands out; the solves set the pace.";
   else text += "Advice: nothing stands out; the particle work itself sets the pace.";
   return text;
 }

@@ -40,14 +40,17 @@ std::string physics_of(Deck deck, const Deck& reference) {
   return resolved_yaml(deck);
 }
 
-/// True if the run in this folder ended by itself or on request, and so left a checkpoint.
-bool ended_in_order(const path& folder) {
-  try {
-    const std::string state = look_at_run(folder).status.state;
-    return state == "finished" || state == "stopped";
-  } catch (const Error&) {
-    return false;
-  }
+/// True if no run in this folder got as far as its first checkpoint, so that nothing is lost when it starts again.
+/// Throws Error(checkpoint) if it had one that is gone.
+bool has_nothing_to_lose(const path& folder) {
+  std::error_code ignored;
+  if (!std::filesystem::exists(folder / "run.json", ignored)) return true;
+  const RunStatus status = look_at_run(folder).status;
+  require(!status.saved_step, ExitCode::checkpoint,
+          fmt::format("{}: the run wrote a checkpoint at step {}, but {} holds none. Put it back to go on, start again "
+                      "with --force to replace this run, or choose another folder with --output.",
+                      folder.string(), status.saved_step.value_or(0), (folder / "checkpoints").string()));
+  return status.state != "finished" && status.state != "stopped";
 }
 
 }  // namespace
@@ -75,9 +78,8 @@ ExistingRun existing_run(const Comm& comm, const RunOptions& options, bool resum
   comm.agree([&] {
     if (!comm.is_root()) return;
     if (resumed) policy = ExistingRun::resume;
-    // A run that was killed before its first checkpoint has nothing to lose; a job script must be able to go on from
-    // there.
-    else if (options.force || (options.resume && !ended_in_order(options.output))) policy = ExistingRun::replace;
+    // A job script must be able to go on where a run was killed before its first checkpoint.
+    else if (options.force || (options.resume && has_nothing_to_lose(options.output))) policy = ExistingRun::replace;
   });
   return policy;
 }
@@ -91,6 +93,15 @@ void require_same_physics(const CheckpointHeader& header, const Deck& deck, cons
                       deck.time.scheme == Scheme::equilibrium ? "; in a static analysis also loading, but not time.end"
                       : has_load_by_end(deck) ? "; not time.end, to which loads without amplitude are in proportion"
                                               : ""));
+}
+
+SceneCounts counts_of(const Scene& scene) {
+  const auto& probes = scene.deck.probes;
+  const auto nearest = std::count_if(probes.begin(), probes.end(), [](const ProbeDeck& probe) {
+    return std::holds_alternative<NearestProbe>(probe.measure);
+  });
+  return {scene.bodies.size(), scene.walls.size(), scene.handles.size(), scene.sources.size(),
+          static_cast<std::size_t>(nearest)};
 }
 
 }  // namespace weft

@@ -1,84 +1,60 @@
 #include "weft/run/status.hpp"
+#include "weft/base/read_text.hpp"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
-#include <csignal>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "run/declared.hpp"
 #include "weft/base/check.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/files.hpp"
+#include "weft/output/lock.hpp"
 #include "weft/run/progress.hpp"
 
 namespace weft {
+
+template <>
+inline constexpr auto members<RunStatus> =
+    std::tuple{Member{"state", "", &RunStatus::state},
+               Member{"title", "", &RunStatus::title},
+               Member{"step", "", &RunStatus::step},
+               Member{"time", "s", &RunStatus::time},
+               Member{"end", "s", &RunStatus::end},
+               Member{"wall_seconds", "s", &RunStatus::wall_seconds},
+               Member{"steps_per_second", "1/s", &RunStatus::steps_per_second},
+               Member{"particle_steps_per_second", "1/s", &RunStatus::particle_steps_per_second},
+               Member{"remaining_seconds", "s", &RunStatus::remaining_seconds},
+               Member{"saved_step", "", &RunStatus::saved_step},
+               Member{"reason", "", &RunStatus::reason},
+               Member{"exit_code", "", &RunStatus::exit_code}};
+
 namespace {
 
 using nlohmann::json;
 using std::filesystem::path;
 
-std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
+/// True if the run that wrote run.json is over, though that says that it goes on. Whoever holds the lock lives, also
+/// one that is suspended or whose step takes long; without it, processes of this host tell, and of others their
+/// silence.
+bool is_over(const path& folder, const json& process, Real heartbeat_age) {
+  if (is_locked(folder)) return false;
+  const auto owner = owner_from(process.dump());
+  return owner && is_on_this_host(*owner) ? !lives_here(*owner) : heartbeat_age > heartbeat_limit;
 }
 
-json as_json(const RunStatus& status) {
-  json j{{"state", status.state},
-         {"title", status.title},
-         {"step", status.step},
-         {"time", status.time},
-         {"end", status.end},
-         {"wall_seconds", status.wall_seconds},
-         {"steps_per_second", status.steps_per_second},
-         {"particle_steps_per_second", status.particle_steps_per_second},
-         {"remaining_seconds", nullptr}};
-  if (status.remaining_seconds) j["remaining_seconds"] = *status.remaining_seconds;
-  if (status.state == "failed") j["reason"] = status.reason, j["exit_code"] = status.exit_code;
-  return j;
-}
-
-RunStatus status_from(const json& j) {
-  RunStatus status;
-  status.state = j.at("state");
-  status.title = j.at("title");
-  status.step = j.at("step");
-  status.time = j.at("time");
-  status.end = j.at("end");
-  status.wall_seconds = j.at("wall_seconds");
-  status.steps_per_second = j.at("steps_per_second");
-  status.particle_steps_per_second = j.at("particle_steps_per_second");
-  if (!j.at("remaining_seconds").is_null()) status.remaining_seconds = j.at("remaining_seconds").get<Real>();
-  status.reason = j.value("reason", "");
-  status.exit_code = j.value("exit_code", 0);
-  return status;
-}
-
-/// True for a process that has ended and whose parent has not asked for its exit code yet ("zombie"). Where nobody
-/// asks, as in containers without an init, it stays so.
-bool has_ended(pid_t id) {
-  std::ifstream file(fmt::format("/proc/{}/stat", id));
-  std::string text;
-  std::getline(file, text);
-  const auto state = text.rfind(") ");  // the name before may hold anything
-  return state != std::string::npos && text.substr(state + 2, 1) == "Z";
-}
-
-/// True if the process that wrote run.json is known to be gone: it ran on this machine, and there is none any more.
-bool is_gone(const json& process) {
-  const pid_t id = process.at("id");
-  return process.at("host") == host_name() && ((kill(id, 0) != 0 && errno == ESRCH) || has_ended(id));
+/// A path may hold bytes that are no text; JSON gets a replacement for each.
+std::string text_of(const json& value, int indent) {
+  return value.dump(indent, ' ', false, json::error_handler_t::replace);
 }
 
 json outlook_json(const Outlook& outlook) {
   json j = as_json(outlook.status);
   j["heartbeat_age"] = outlook.heartbeat_age;
   j["checkpoint"] = outlook.checkpoint ? json(outlook.checkpoint->string()) : json(nullptr);
-  j["checkpoint_step"] = outlook.checkpoint_step ? json(*outlook.checkpoint_step) : json(nullptr);
+  j["checkpoint_step"] = as_json(outlook.checkpoint_step);
   return j;
 }
 
@@ -86,9 +62,9 @@ json outlook_json(const Outlook& outlook) {
 
 void write_status(const path& folder, const RunStatus& status, const std::string& provenance) {
   json j = as_json(status);
-  j["process"] = {{"host", host_name()}, {"id", getpid()}};
+  j["process"] = json::parse(owner_json(this_process()));
   j["provenance"] = json::parse(provenance);
-  write_text_atomically(folder / "run.json", j.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n",
+  write_text_atomically(folder / "run.json", text_of(j, 2) + "\n",
                         status.state == "running" ? Flush::later : Flush::at_once);
 }
 
@@ -100,11 +76,11 @@ Outlook look_at_run(const path& folder) {
   Outlook outlook;
   try {
     const json j = json::parse(read_text(file));
-    outlook.status = status_from(j);
+    from_json_to(j, outlook.status);
     const auto written = std::filesystem::last_write_time(file);
     outlook.heartbeat_age =
         std::chrono::duration<Real>(std::filesystem::file_time_type::clock::now() - written).count();
-    if (outlook.status.state == "running" && (outlook.heartbeat_age > heartbeat_limit || is_gone(j.at("process"))))
+    if (outlook.status.state == "running" && is_over(folder, j.at("process"), outlook.heartbeat_age))
       outlook.status.state = "dead";
   } catch (const json::exception& damaged) {
     throw Error(ExitCode::file_system,
@@ -120,8 +96,8 @@ Outlook look_at_run(const path& folder) {
 
 std::string Outlook::text() const {
   std::string text = fmt::format("{:<12}{}\n", "state", status.state);
-  if (!status.reason.empty())
-    text += fmt::format("{:<12}{} (exit code {})\n", "reason", status.reason, status.exit_code);
+  if (status.reason)
+    text += fmt::format("{:<12}{} (exit code {})\n", "reason", *status.reason, status.exit_code.value_or(0));
   text += fmt::format("{:<12}{}\n{:<12}{:.6g} of {:.6g} s\n", "step", status.step, "time", status.time, status.end);
   text += fmt::format("{:<12}{}\n", "checkpoint", checkpoint ? checkpoint->string() : "none");
   text += fmt::format("{:<12}{:.3g} steps/s, {:.2f} M particle steps/s\n", "rate", status.steps_per_second,
@@ -134,7 +110,7 @@ std::string Outlook::text() const {
   return text;
 }
 
-std::string Outlook::json() const { return outlook_json(*this).dump(2); }
+std::string Outlook::json() const { return text_of(outlook_json(*this), 2); }
 
 std::string Outlook::value(const std::string& key) const {
   const nlohmann::json j = outlook_json(*this);
@@ -143,7 +119,7 @@ std::string Outlook::value(const std::string& key) const {
   require(j.contains(key), ExitCode::deck,
           fmt::format("--print {}: there is no such key. Choose one of: {}.", key, fmt::join(keys, ", ")));
   const nlohmann::json& value = j[key];
-  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump();
+  return value.is_string() ? value.get<std::string>() : value.is_null() ? "" : text_of(value, -1);
 }
 
 StatusCode status_code(const RunStatus& status) {

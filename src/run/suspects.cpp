@@ -59,20 +59,28 @@ std::string text_of_one(const Comm& comm, const std::string& mine) {
 
 }  // namespace
 
-Suspicions suspect_states(const Scene& scene) {
-  Suspicions suspicions;
+std::vector<CheckpointPart> tables_of(const Scene& scene) {
+  std::vector<CheckpointPart> tables;
   for (const auto& body : scene.bodies)
-    for (const auto& [name, table] : body->parts()) {
-      std::vector<Suspicion> marks(table->owned(), Suspicion::none);
-      for (const ColumnView& column : table->columns(Keep::state)) {
-        if (column.shape.kind != ScalarKind::real) continue;
-        for (std::size_t r = 0; r < marks.size(); ++r)
-          if (!is_finite(column, r)) marks[r] = Suspicion::state;
-      }
-      suspicions.push_back({name, table, std::move(marks)});
+    for (const auto& [name, table] : body->parts()) tables.push_back({name, table});
+  return tables;
+}
+
+Suspicions suspect_states(std::span<const CheckpointPart> tables) {
+  Suspicions suspicions;
+  for (const auto& [name, table] : tables) {
+    std::vector<Suspicion> marks(table->owned(), Suspicion::none);
+    for (const ColumnView& column : table->columns(Keep::state)) {
+      if (column.shape.kind != ScalarKind::real) continue;
+      for (std::size_t r = 0; r < marks.size(); ++r)
+        if (!is_finite(column, r)) marks[r] = Suspicion::state;
     }
+    suspicions.push_back({name, table, std::move(marks)});
+  }
   return suspicions;
 }
+
+Suspicions suspect_states(const Scene& scene) { return suspect_states(tables_of(scene)); }
 
 void suspect_motions(const Scene& scene, PointSet& points, const Bins& bins, const NodeField& velocity, Real dt,
                      const Vec3& node, Suspicions& suspicions) {
@@ -84,7 +92,7 @@ void suspect_motions(const Scene& scene, PointSet& points, const Bins& bins, con
     for (std::size_t k = 0; k < rows.size(); ++k) {
       if (rows[k] >= suspects->marks.size()) continue;  // another rank's
       Suspicion& mark = suspects->marks[rows[k]];
-      const bool deforms = !(dt * motion.C[k].norm() <= scene.deck.time.max_strain);
+      const bool deforms = !(dt * motion.C[k].norm() <= scene.step.max_strain);
       const bool is_near = (x[rows[k]] - node).cwiseAbs().maxCoeff() < reach * scene.transfer.dx;
       if (mark == Suspicion::none && (deforms || is_near)) mark = Suspicion::motion;
     }

@@ -38,7 +38,7 @@ Vector3<Pack> inertia_of(const TransferSettings& transfer, const Vector3<Pack>& 
   return D;
 }
 
-/// What the points of some rows add.
+/// The sums of the points of some rows.
 PackedSums sums_of(const Scene& scene, const Table& points, const PackRows& rows) {
   const Pack m = without_idle(load(points.get<Mass>(), rows), rows);
   const Vector3<Pack> x = load(points.get<Position>(), rows), v = load(points.get<Velocity>(), rows);
@@ -47,7 +47,7 @@ PackedSums sums_of(const Scene& scene, const Table& points, const PackRows& rows
   const Vector3<Pack> angular = x.cross(momentum) + own_rotation(m, C, D);
   Pack affine = 0;  // tr(C D C^T)
   for (int axis = 0; axis < 3; ++axis) affine += D[axis] * C.col(axis).squaredNorm();
-  const Vec3& g = scene.deck.domain.gravity;
+  const Vec3& g = scene.step.gravity;
   return {{without_idle(1, rows), m, momentum[0], momentum[1], momentum[2], angular[0], angular[1], angular[2],
            momentum.dot(v) / 2, m * affine / 2, 0, -m * (g[0] * x[0] + g[1] * x[1] + g[2] * x[2])}};
 }
@@ -58,6 +58,7 @@ Totals totals_of(const Comm& comm, const Scene& scene) {
   Sums sums = Sums::Zero();
   for (const auto& body : scene.bodies) {
     for (const PointSet* set : body->sets()) {
+      if (!set->is_matter()) continue;
       const Table& points = set->points();
       const std::size_t packs = (points.owned() + Pack::size - 1) / Pack::size;
       const PackedSums of_set = ordered_sum(packs, PackedSums{}, [&](std::size_t k) __attribute__((flatten)) {

@@ -20,9 +20,9 @@
 namespace weft {
 namespace {
 
-/// How often the watchdog looks, as a part of its patience.
-constexpr Real looks = 20;
-/// What a thread gets to write down its stack, and all ranks to print theirs before the first of them ends [s].
+/// How often the watchdog looks, as a part of its patience, and the longest pause, which a clock can count [s].
+constexpr Real looks = 20, longest_pause = 60;
+/// Time for a thread to write down its stack, and for all ranks to print theirs before the first of them ends [s].
 constexpr int seconds_for_a_stack = 1, seconds_for_others = 3, seconds_for_all = 60;
 constexpr int most_frames = 64;
 
@@ -82,7 +82,7 @@ Watchdog::~Watchdog() {
 }
 
 void Watchdog::watch() {
-  const Real pause = patience_ / looks;
+  const Real pause = std::min(patience_ / looks, longest_pause);
   Real silence = 0;
   long seen = beats_;
   std::unique_lock lock(mutex_);

@@ -1,18 +1,19 @@
 #include "weft/scene/catalogue.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <concepts>
 #include <filesystem>
-#include <fstream>
 #include <limits>
 #include <numbers>
-#include <sstream>
 
 #include "weft/base/check.hpp"
+#include "weft/base/log.hpp"
+#include "weft/base/read_text.hpp"
 #include "weft/bodies/membrane.hpp"
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/shell_body.hpp"
 #include "weft/geometry/fiber_patterns.hpp"
 #include "weft/geometry/level_set.hpp"
@@ -57,9 +58,6 @@ std::unique_ptr<Shape> make_mesh_shape(const Comm& comm, const MeshDeck& mesh, R
   require_closed(surface, mesh.file);
   return make_level_set(std::move(surface), {voxel_per_dx * dx / scale, band_per_dx * dx / scale});
 }
-
-template <class D>
-constexpr bool meshed = !std::same_as<std::remove_cvref_t<D>, ContinuumDeck>;
 
 }  // namespace
 
@@ -119,38 +117,34 @@ Amplitude make_amplitude(const std::vector<AmplitudeKeyDeck>& keys, Real end) {
   return result;
 }
 
-Real memory_of_machine() {
-  return static_cast<Real>(::sysconf(_SC_PHYS_PAGES)) * static_cast<Real>(::sysconf(_SC_PAGESIZE));
-}
+Budget budget_of(const Comm& comm) { return Budget(comm.min(memory_of_machine())); }
 
-void require_memory_for_mesh(const Comm& comm, int across, int along) {
-  constexpr Real face_bytes = 100;  // at least, on every rank
-  const Real faces = Real(across) * along, needed = face_bytes * faces, there = comm.min(memory_of_machine());
-  require(needed < there, ExitCode::geometry,
-          fmt::format("a mesh of {} x {} faces takes more than {:.2g} GB on every rank while the scene is built; this "
-                      "machine has {:.2g} GB. Make \"across\" and \"along\" smaller.",
-                      across, along, needed * 1e-9, there * 1e-9));
+void require_room_for_mesh(const Comm& comm, int across, int along, Real face_bytes) {
+  const std::string what = fmt::format("a mesh of {} x {} faces", across, along);
+  const Real faces = Real(across) * along;
+  budget_of(comm).require_room({what, faces, "faces", face_bytes}, "Make \"across\" and \"along\" smaller.");
+  require_countable(what, 4 * faces, "corners");
 }
 
 std::string load_everywhere(const Comm& comm, const std::string& file) {
   std::string bytes;
-  bool readable = true;
-  if (comm.is_root()) {
-    std::ifstream in(file, std::ios::binary);
-    std::ostringstream all;
-    all << in.rdbuf();
-    readable = in.good();
-    bytes = std::move(all).str();
-  }
-  require(!comm.any(!readable), ExitCode::geometry, fmt::format("{}: the mesh cannot be read.", file));
+  comm.agree([&] {
+    if (comm.is_root()) bytes = read_text(file, ExitCode::geometry);
+  });
   return comm.broadcast(std::move(bytes));
 }
 
 namespace {
 
-/// Divided across x along, or read; polygons become triangles.
+/// What a square of a generated sheet, a face of a shell, a vertex of a fiber and a point of a body take on a rank at
+/// least while the scene is built [byte]: every rank has the whole mesh.
+constexpr Real square_bytes = 400, vertex_bytes = 150;
+
+}  // namespace
+
 SurfaceMesh make_surface(const Comm& comm, const SurfaceDeck& deck) {
-  if (!std::holds_alternative<MeshFileDeck>(deck.form)) require_memory_for_mesh(comm, deck.across, deck.along);
+  if (!std::holds_alternative<MeshFileDeck>(deck.form))
+    require_room_for_mesh(comm, deck.across, deck.along, square_bytes);
   const auto mapped = [&](const SurfaceMap& map, bool closed) {
     SurfaceMesh mesh = cloth_sheet(1, 1, deck.across, deck.along);
     const std::int32_t row = deck.across + 1;
@@ -177,8 +171,25 @@ SurfaceMesh make_surface(const Comm& comm, const SurfaceDeck& deck) {
   return placed(std::move(mesh), placement_of(deck));
 }
 
+namespace {
+
 /// Longest edges of elements with one quadrature point, in grid spacings: those of right triangles with legs of one.
 constexpr Real sample_spacing = 1.5;
+
+/// What a quadrature point takes on the rank that has it, at least [byte].
+constexpr Real sample_bytes = 300;
+
+/// Throws Error(geometry) if the quadrature points, no farther apart than the grid asks for, cannot fit. Collective.
+void require_room_for_samples(const Comm& comm, const MembraneDescription& membrane) {
+  Real samples = 0;
+  for (const auto& [i, j, k] : membrane.triangles) {
+    const Vec3 &x = membrane.rest[i], &y = membrane.rest[j], &z = membrane.rest[k];
+    samples +=
+        std::pow(std::max(1.0, std::max({(x - y).norm(), (y - z).norm(), (z - x).norm()}) / membrane.spacing), 2);
+  }
+  budget_of(comm).require_room({"this sheet on this grid", samples, "quadrature points", sample_bytes / comm.size()},
+                               unit_hint);
+}
 
 /// dx: infinity for bodies without grid.
 MembraneDescription describe(const Comm& comm, const MembraneDeck& deck, const MaterialDeck& material, Real dx) {
@@ -215,18 +226,13 @@ MembraneDescription describe(const Comm& comm, const MembraneDeck& deck, const M
       material.law);
   const SurfaceMesh mesh = make_surface(comm, deck.mesh);
   // Points that no triangle uses are left out.
-  std::vector<std::int32_t> number(mesh.points.size(), -1);
   membrane.triangles = triangles_of(mesh);
+  const UsedPoints used = used_points(membrane.triangles, mesh.points.size());
+  for (const std::int32_t point : used.points) membrane.rest.push_back(mesh.points[point]);
   for (auto& triangle : membrane.triangles)
-    for (std::int32_t& corner : triangle) {
-      std::int32_t& vertex = number[corner];
-      if (vertex < 0) {
-        vertex = static_cast<std::int32_t>(membrane.rest.size());
-        membrane.rest.push_back(mesh.points[corner]);
-      }
-      corner = vertex;
-    }
+    for (std::int32_t& corner : triangle) corner = used.number[corner];
   require(!membrane.triangles.empty(), ExitCode::geometry, "the mesh has no faces.");
+  require_room_for_samples(comm, membrane);
   return membrane;
 }
 
@@ -234,26 +240,46 @@ Curves make_curves(const Comm& comm, const CurvesDeck& deck, Real dx) {
   const Real spacing = deck.spacing.value_or(dx) / deck.scale;  // before scaling
   require(std::isfinite(spacing) || std::holds_alternative<CurveFileDeck>(deck.form), ExitCode::deck,
           "its curves need the key \"spacing\": there is no domain.dx that vertices could be apart.");
+  const Budget budget = budget_of(comm);
+  const auto require_room = [&](const std::string& what, Real points, const std::string& cure) {
+    budget.require_room({what, points * (deck.plies ? deck.plies->count : 1), "vertices", vertex_bytes}, cure);
+  };
+  const auto made = [&]<class Pattern>(const char* what, const Pattern& pattern, Curves (*make)(const Pattern&)) {
+    require_room(what, points_of(pattern), "Make its counts smaller, or \"spacing\" larger.");
+    return make(pattern);
+  };
   Curves curves = std::visit(
-      Overloaded{[&](const CurveFileDeck& d) {
-                   const std::string name = std::filesystem::path(d.file).filename().string();
-                   const Curves read = read_curves(name, load_everywhere(comm, d.file));
-                   return deck.spacing ? resampled(read, spacing) : read;
-                 },
-                 [&](const HairTubeDeck& d) {
-                   return hair_tube({d.inner_radius, d.outer_radius, d.length, d.strands, spacing});
-                 },
-                 [&](const HairBallDeck& d) { return hair_ball({d.radius, d.length, d.strands, spacing}); },
-                 [&](const BraidDeck& d) { return braid({d.strands, d.width, d.depth, d.pitch, d.length, spacing}); },
-                 [&](const ShagCarpetDeck& d) {
-                   return shag_carpet({d.width, d.depth, d.height, d.gap, d.lean, d.seed, spacing});
-                 },
-                 [&](const WeaveDeck& d) { return weave({d.warp, d.weft, d.gap, d.amplitude, spacing}); },
-                 [&](const KnitDeck& d) { return knit({d.stitches, d.rows, d.width, d.depth, d.pattern, spacing}); },
-                 [&](const KnitSweaterDeck& d) {
-                   return knit_sweater({d.body_stitches, d.sleeve_stitches, d.underarm, d.body_rows, d.sleeve_rows,
-                                        d.yoke_rows, d.width, d.depth, d.neck, d.spread, spacing});
-                 }},
+      Overloaded{
+          [&](const CurveFileDeck& d) {
+            const std::string name = std::filesystem::path(d.file).filename().string();
+            const Curves read = read_curves(name, load_everywhere(comm, d.file));
+            const Real points = static_cast<Real>(read.points.size());
+            require_room(name, deck.spacing ? std::max(points, length_of(read) / spacing) : points, unit_hint);
+            return deck.spacing ? resampled(read, spacing) : read;
+          },
+          [&](const HairTubeDeck& d) {
+            return made("hair_tube", HairTube{d.inner_radius, d.outer_radius, d.length, d.strands, spacing}, hair_tube);
+          },
+          [&](const HairBallDeck& d) {
+            return made("hair_ball", HairBall{d.radius, d.length, d.strands, spacing}, hair_ball);
+          },
+          [&](const BraidDeck& d) {
+            return made("braid", Braid{d.strands, d.width, d.depth, d.pitch, d.length, spacing}, braid);
+          },
+          [&](const ShagCarpetDeck& d) {
+            return made("shag_carpet", ShagCarpet{d.width, d.depth, d.height, d.gap, d.lean, d.seed, spacing},
+                        shag_carpet);
+          },
+          [&](const WeaveDeck& d) { return made("weave", Weave{d.warp, d.weft, d.gap, d.amplitude, spacing}, weave); },
+          [&](const KnitDeck& d) {
+            return made("knit", Knit{d.stitches, d.rows, d.width, d.depth, d.pattern, spacing}, knit);
+          },
+          [&](const KnitSweaterDeck& d) {
+            return made("knit_sweater",
+                        KnitSweater{d.body_stitches, d.sleeve_stitches, d.underarm, d.body_rows, d.sleeve_rows,
+                                    d.yoke_rows, d.width, d.depth, d.neck, d.spread, spacing},
+                        knit_sweater);
+          }},
       deck.form);
   if (deck.plies) curves = plied(curves, {deck.plies->count, deck.plies->radius, deck.plies->twist});
   return placed(std::move(curves), placement_of(deck));
@@ -272,6 +298,9 @@ FiberDescription describe(const Comm& comm, const FiberDeck& deck, const Materia
     constants.across = pair.friction_across;
   }
   const Curves curves = make_curves(comm, deck.curves, dx);
+  budget_of(comm).require_room({"these fibers on this grid", length_of(curves) / (sample_spacing * dx),
+                                "quadrature points", sample_bytes / comm.size()},
+                               unit_hint);
   const Real section = std::numbers::pi * deck.radius * deck.radius;
   std::optional<Real> rigidity;  // E pi r^4 / 4
   if (deck.bending_modulus) rigidity = *deck.bending_modulus * section * deck.radius * deck.radius / 4;
@@ -279,46 +308,65 @@ FiberDescription describe(const Comm& comm, const FiberDeck& deck, const Materia
           section,   sample_spacing * dx, chains_of(curves),   rigidity,  deck.tear_stretch};
 }
 
-std::unique_ptr<Body> make_any(const Comm& comm, const MembraneDeck& deck, const MaterialDeck& material, Real dx) {
-  return make_membrane(describe(comm, deck, material, dx));
+std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const MembraneDeck& deck, const MaterialDeck& material, Real dx,
+                                      Carrier carrier) {
+  return make_membrane(describe(comm, deck, material, dx), carrier);
 }
 
-std::unique_ptr<Body> make_any(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx) {
-  return make_fibers(describe(comm, deck, material, dx));
+std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx,
+                                      Carrier carrier) {
+  return make_fibers(describe(comm, deck, material, dx), carrier);
 }
 
-std::unique_ptr<Body> make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& material, Real) {
-  return make_continuum(deck.name, make_law(material.law), material.density);
+/// Throws Error(geometry) if the contact points of a shell, two for each dx along its edges, cannot fit. Collective.
+void require_room_for_contact(const Comm& comm, const ControlMesh& mesh, Real dx) {
+  Real points = 0;
+  for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
+    const Quad& face = mesh.faces[static_cast<std::size_t>(f)];
+    Real longest = 0;
+    for (std::size_t c = 0; c < 4; ++c)
+      longest = std::max(longest, (mesh.points[face[(c + 1) % 4]] - mesh.points[face[c]]).norm());
+    points += std::pow(std::max(1.0, 2 * longest / dx), 2);
+  }
+  budget_of(comm).require_room({"this shell on this grid", points, "contact points", sample_bytes / comm.size()},
+                               unit_hint);
 }
 
-std::unique_ptr<Body> make_any(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material, Real dx) {
+std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material, Real dx,
+                                      Carrier carrier) {
+  if (carrier == Carrier::own) return make_shell(comm, describe_shell(comm, deck, material), std::nullopt, dx);
   require(deck.contact.has_value(), ExitCode::deck,
           "the key \"contact\" is missing: what shells resist where they meet something; only \"scheme: static\" under "
           "time needs none.");
   const ShellDescription shell = describe_shell(comm, deck, material);
+  require_room_for_contact(comm, shell.mesh, dx);
   const ShellContact contact{{deck.contact->stiffness, deck.contact->shear_stiffness, deck.contact->friction},
                              deck.contact_points > 0 ? deck.contact_points : contact_points_per_edge(shell.mesh, dx)};
-  return make_shell_body(comm, shell, contact, dx);
+  return make_shell(comm, shell, contact, dx);
 }
 
-std::unique_ptr<StaticBody> make_static(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material, Real) {
-  return make_static_shell(comm, describe_shell(comm, deck, material));
-}
+/// Larger meshes are worth a word while every rank has the whole.
+constexpr std::int64_t many_elements = 1'000'000;
 
-/// Throws for a body that shall tear: it would have to do so between balanced states.
-template <class D>
-std::unique_ptr<StaticBody> make_static(const Comm& comm, const D& deck, const MaterialDeck& material, Real dx) {
-  if constexpr (meshed<D>) {
-    require(!deck.tear_stretch, ExitCode::deck,
+/// Throws for a body with freedoms of its own that shall tear: it would have to do so between balanced states.
+MadeBody make_any(const Comm& comm, const auto& deck, const MaterialDeck& material, Real dx, Carrier carrier) {
+  if constexpr (requires { deck.tear_stretch; })
+    require(carrier == Carrier::grid || !deck.tear_stretch, ExitCode::deck,
             "nothing tears (\"tear_stretch\") with \"scheme: static\" under time. Leave the key out.");
-    if constexpr (std::same_as<D, MembraneDeck>)
-      return make_static_membrane(comm, describe(comm, deck, material, std::numeric_limits<Real>::infinity()));
-    else return make_static_fibers(comm, describe(comm, deck, material, dx));
-  } else {
-    throw Error(ExitCode::deck, fmt::format("body {} has no mesh; with \"scheme: static\" under time all bodies are "
-                                            "shells, membranes or fibers.",
-                                            deck.name));
-  }
+  std::unique_ptr<MeshSource> mesh = make_mesh(comm, deck, material, dx, carrier);
+  if (const std::int64_t elements = mesh->counts().elements; elements > many_elements)
+    log_info(
+        fmt::format("body {}: every rank holds all of its {} elements while the scene is built", deck.name, elements));
+  std::unique_ptr<Body> body = mesh->body_of(first_share(comm, *mesh));
+  return {std::move(body), std::move(mesh)};
+}
+
+MadeBody make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& material, Real, Carrier carrier) {
+  require(carrier == Carrier::grid, ExitCode::deck,
+          fmt::format("body {} has no mesh; with \"scheme: static\" under time all bodies are shells, membranes or "
+                      "fibers.",
+                      deck.name));
+  return {make_continuum(deck.name, make_law(material.law), material.density), nullptr};
 }
 
 /// The file of a body's mesh, if it has one that the text does not name.
@@ -349,13 +397,8 @@ auto at_its_place(const BodyDeck& body, F&& f) {
 
 }  // namespace
 
-std::unique_ptr<Body> make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx) {
-  return at_its_place(body, [&](const auto& deck) { return make_any(comm, deck, material, dx); });
-}
-
-std::unique_ptr<StaticBody> make_static_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material,
-                                             Real dx) {
-  return at_its_place(body, [&](const auto& deck) { return make_static(comm, deck, material, dx); });
+MadeBody make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx, Carrier carrier) {
+  return at_its_place(body, [&](const auto& deck) { return make_any(comm, deck, material, dx, carrier); });
 }
 
 Mat3 spin_matrix(const Vec3& spin) {

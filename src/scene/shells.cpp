@@ -18,6 +18,8 @@ struct Overloaded : F... {
   using F::operator()...;
 };
 
+/// What a face takes on a rank at least while the scene is built: every rank has the whole mesh [byte].
+constexpr Real face_bytes = 200;
 constexpr Real whole_turn = 2 * std::numbers::pi;
 
 ControlMesh generated(const ControlMeshDeck& deck, const SurfaceMap& map) {
@@ -33,7 +35,8 @@ Real voxel_size_for(std::span<const Vec3> points) {
 }
 
 ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
-  if (!std::holds_alternative<MeshFileDeck>(deck.form)) require_memory_for_mesh(comm, deck.across, deck.along);
+  if (!std::holds_alternative<MeshFileDeck>(deck.form))
+    require_room_for_mesh(comm, deck.across, deck.along, face_bytes);
   ControlMesh mesh = std::visit(
       Overloaded{[&](const MeshFileDeck& d) {
                    const std::string name = std::filesystem::path(d.file).filename().string();

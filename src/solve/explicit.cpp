@@ -30,11 +30,13 @@ void velocity_of_block(const ExplicitStep& step, const Real* inertia, Real* velo
 
 Real advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<const Wall> walls, Layer& layer,
                       std::span<Vec3> wall_impulse) {
+  const NodeField& inertia = layer.get<NodeInertia>();
+  NodeField& velocity = layer.get<NodeVelocity>();
 #pragma omp parallel for schedule(static)
-  for (int b = 0; b < map.owned(); ++b) velocity_of_block(step, layer.inertia.block(b), layer.velocity.block(b));
+  for (int b = 0; b < map.owned(); ++b) velocity_of_block(step, inertia.block(b), velocity.block(b));
 
-  return apply_walls(walls, step.time - step.dt_before / 2, step.time + step.dt / 2, step.dx, map, layer.inertia,
-                     layer.velocity, wall_impulse);
+  return apply_walls(walls, step.time - step.dt_before / 2, step.time + step.dt / 2, step.dx, map, inertia, velocity,
+                     wall_impulse);
 }
 
 FastestNode fastest_node(const BlockMap& map, Real dx, const NodeField& velocity) {

@@ -110,14 +110,15 @@ void GridProblem::finish_step(Vec x, Layer& layer, std::span<Vec3> wall_impulse,
   look_at(x);
   if (holds_.any()) report.of_conditions = holds_.impulses();
   const NodeReading in(x);
+  Real* const velocity = layer.get<NodeVelocity>().block(0);
 #pragma omp parallel for schedule(static)
   for (std::size_t n = 0; n < nodes(); ++n) {
-    Real* node = layer.velocity.block(0) + NodeField::width * n;
+    Real* node = velocity + NodeField::width * n;
     Vec3::Map(node) = inertia_.root_mass(n) > 0 ? Vec3(in[n] / inertia_.root_mass(n)) : Vec3::Zero();
     node[3] = inertia_.root_mass(n) > 0 ? 1 : 0;
   }
   for (const WallNode& node : walls_.nodes())
-    Eigen::Map<Vec3>(layer.velocity.block(0) + NodeField::width * node.node) =
+    Eigen::Map<Vec3>(velocity + NodeField::width * node.node) =
         walls_.finish(node, asked_velocity(in, node), inertia_.mass(node.node), wall_impulse, report.wall_work);
 }
 

@@ -2,8 +2,8 @@
 // What an implicit step solves: the balance of impulses at the nodes of a layer, its energy and its derivative.
 
 #include "solve/holds.hpp"
+#include "solve/implicit_inertia.hpp"
 #include "solve/newton.hpp"
-#include "solve/node_inertia.hpp"
 #include "solve/node_vectors.hpp"
 #include "solve/node_walls.hpp"
 #include "solve/unknowns.hpp"
@@ -89,7 +89,7 @@ class GridProblem final : public NewtonProblem {
   /// What every node has on the diagonal of its derivative: its inertia, or without inertia a trifle.
   Real least_diagonal() const;
   const ImplicitStep& step() const { return step_; }
-  const NodeInertia& inertia() const { return inertia_; }
+  const ImplicitInertia& inertia() const { return inertia_; }
 
  private:
   template <class AtNode>
@@ -115,7 +115,7 @@ class GridProblem final : public NewtonProblem {
   Load force_;
   FreedomValues change_;
   FreedomValues diagonal_;
-  NodeInertia inertia_;
+  ImplicitInertia inertia_;
   Holds holds_;
   NodeWalls walls_;
   // Of the step that is taken.

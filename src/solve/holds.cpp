@@ -10,7 +10,7 @@ constexpr int passes = 2;
 
 }  // namespace
 
-Holds::Holds(const Comm& comm, const Unknowns& unknowns, const Points3& points, const NodeInertia& inertia,
+Holds::Holds(const Comm& comm, const Unknowns& unknowns, const Points3& points, const ImplicitInertia& inertia,
              std::vector<const Constraints*> constraints)
     : comm_(comm),
       unknowns_(unknowns),

@@ -1,7 +1,7 @@
 #pragma once
 // Conditions on the displacements of nodes in an implicit step: Newton's steps stay where these are met.
 
-#include "solve/node_inertia.hpp"
+#include "solve/implicit_inertia.hpp"
 #include "solve/node_vectors.hpp"
 #include "solve/unknowns.hpp"
 #include "weft/motion/constraint.hpp"
@@ -20,7 +20,7 @@ namespace weft {
 /// r - B^T lambda is left. All members but the constructor and `any` are collective.
 class Holds {
  public:
-  Holds(const Comm& comm, const Unknowns& unknowns, const Points3& points, const NodeInertia& inertia,
+  Holds(const Comm& comm, const Unknowns& unknowns, const Points3& points, const ImplicitInertia& inertia,
         std::vector<const Constraints*> constraints);
 
   /// time: at the end of the step.
@@ -128,7 +128,7 @@ class Holds {
   const Comm comm_;
   const Unknowns& unknowns_;
   const Points3& points_;
-  const NodeInertia& inertia_;
+  const ImplicitInertia& inertia_;
   const std::vector<const Constraints*> constraints_;
   ConstraintRows rows_;  ///< Of this rank.
   Conditions conditions_;

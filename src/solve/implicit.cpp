@@ -72,7 +72,7 @@ struct ImplicitGrid::Solver {
 
   ImplicitReport advance(const ImplicitStep& step, std::span<const Wall> walls, Layer& layer,
                          std::span<Vec3> wall_impulse) {
-    problem.begin_step(step, walls, layer.inertia);
+    problem.begin_step(step, walls, layer.get<NodeInertia>());
     preconditioner.begin_step();
     problem.guess(x, work);
     NewtonReport found = newton.solve(x, *search, {settings.tolerance, settings.max_iterations});

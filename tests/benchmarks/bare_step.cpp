@@ -289,7 +289,7 @@ class BareStep {
     detail::load_block<numbers>(received + Register::size * numbers, second);
     Vector3<Pack> v;
     Matrix3<Pack> C;
-    const Real per_tilt = Stencils<Quadratic>::per_tilt(dx);
+    const Real per_tilt = Stencils<QuadraticKernel>::per_tilt(dx);
     for (int i = 0; i < 3; ++i) {
       v[i] = Pack::Reals(first[i], second[i]);
       for (int j = 0; j < 3; ++j) C(i, j) = per_tilt * Pack(Pack::Reals(first[4 + 4 * j + i], second[4 + 4 * j + i]));
@@ -349,7 +349,7 @@ class BareStep {
   std::vector<char> is_touched_;     // by block
   std::vector<std::uint32_t> home_;  // block of each lane
   Tile from_, to_;
-  Stencils<Quadratic> stencils_;
+  Stencils<QuadraticKernel> stencils_;
   alignas(64) Real rows_[most_rows_in_chunk * numbers];
 };
 

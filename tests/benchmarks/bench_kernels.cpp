@@ -94,7 +94,7 @@ void scatter_points(benchmark::State& state) {
         cloud.settings, cloud.bins,
         {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>()},
         [](ChunkRows, const ChunkForces& forces) { std::ranges::fill(forces.A, Mat3::Identity()); }, 1e-4,
-        cloud.layer.inertia);
+        cloud.layer.get<NodeInertia>());
   report(state, 2 * sizeof(Vec3) + sizeof(Mat3) + sizeof(Real));
 }
 
@@ -103,7 +103,7 @@ void gather_points(benchmark::State& state) {
   Cloud cloud(kernel, state.range(0));
   Table& points = cloud.points;
   for (auto _ : state)
-    gather(cloud.settings, cloud.bins, std::as_const(points).get<Position>(), cloud.layer.velocity,
+    gather(cloud.settings, cloud.bins, std::as_const(points).get<Position>(), cloud.layer.get<NodeVelocity>(),
            [](ChunkRows, const ChunkMotion&) {}, {points.get<Velocity>(), points.get<Affine>()});
   report(state, 2 * sizeof(Vec3) + sizeof(Mat3));
 }

@@ -18,6 +18,9 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "postproc"))
+import packages  # noqa: E402
+
+packages.need("h5py", "numpy")
 import weft_read  # noqa: E402
 
 

@@ -317,6 +317,26 @@ probes: [{{name: sink, body: disk, nearest: {{point: [0, 0, 0], field: displacem
         output = self.run_deck(self.deck(deck), "out", "--set", "time.max_retries=1", code=4)
         self.assertEqual(run_json(output)["state"], "failed")
         self.assertEqual(len(checkpoints(output)), 1)
+        self.assertTrue((output / "crash" / f"strip_{run_json(output)['step']:06}.hdf").exists())
+
+    def test_an_analysis_stops_in_time_and_says_how_it_went(self):
+        roof = DECKS / "hinged_roof.yaml", "out", "--set", "loading.max_steps=4"
+        # A checkpoint is taken to last a second until one was timed, so that the first step is the last one.
+        output = self.run_deck(*roof, "--walltime", "00:00:01")
+        told = run_json(output)
+        self.assertEqual((told["state"], told["step"]), ("stopped", 1))
+        self.assertGreater(told["steps_per_second"], 0)
+        self.assertGreater(told["particle_steps_per_second"], 0)
+        self.assertIsNone(told["remaining_seconds"])  # nobody knows how long a load path is
+        self.assertEqual(len(checkpoints(output)), 1)
+        leftover = output / "checkpoints" / "step_000000000009.tmp"
+        leftover.mkdir()
+        self.run_deck(*roof, "--resume", "auto")
+        self.assertEqual(run_json(output)["state"], "finished")
+        self.assertFalse(leftover.exists())
+        log = (output / "log.txt").read_text()
+        for words in "64 faces", "Stopped at step 1", "Resuming from", "Finished at step 4", "phase", "solve", "Advice":
+            self.assertIn(words, log)
 
     def test_decks_that_cannot_be_are_refused(self):
         text = (DECKS / "rolled_strip.yaml").read_text()

@@ -35,6 +35,9 @@ colliders:
 """
 
 
+FAR = 100  # [s] of the scene: no machine gets there while a test looks on
+
+
 class BadDecks(Case):
     def refusal(self, text, *words, code=2, arguments=(), ranks=1):
         """Runs a deck that must be refused at once with nothing written; returns what was said."""
@@ -114,7 +117,7 @@ class BadDecks(Case):
                 (self.folder / "mesh.obj").write_text(text)
                 self.refusal(JELLIES.replace(sphere, "mesh: {file: mesh.obj}"), "mesh.obj", code=3)
         with self.subTest("in millimetres"):
-            self.refusal(JELLIES.replace("radius: 0.14", "radius: 140"), "right", "Is its shape in metres?", code=3)
+            self.refusal(JELLIES.replace("radius: 0.14", "radius: 140"), "right", "Are its lengths in millimetres?", code=3)
         with self.subTest("too small for a particle"):
             self.refusal(JELLIES.replace("radius: 0.14", "radius: 1e-4"), "right", code=3)
 
@@ -175,6 +178,85 @@ class Places(Case):
         (output / "notes.txt").write_text("mine")
         self.run_deck(deck, "out", "--steps", 1, "--force")
         self.assertEqual((output / "notes.txt").read_text(), "mine")
+
+    def test_resume_auto_deletes_nothing_that_no_run_left(self):
+        deck = self.deck(JELLIES)
+        mine = self.folder / "out"
+        files = [mine / name for name in ("log.txt", "frames/left_000000.hdf", "crash/notes", "checkpoints/notes")]
+        for file in files:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text("mine")
+        for how in ("--resume", "auto"), ("--force",):
+            self.run_deck(deck, "out", "--steps", 1, *how, code=5)
+            for word in "log.txt", "nothing is deleted", "--output":
+                self.assertIn(word, self.last.stderr)
+            self.assertEqual([file.read_text() for file in files], ["mine"] * 4)
+            self.assertEqual(len([path for path in mine.rglob("*") if path.is_file()]), 4)
+
+    def test_a_killed_run_whose_checkpoints_were_moved_away_loses_nothing(self):
+        deck = self.deck(JELLIES)
+        process = subprocess.Popen(command("run", deck, "-o", self.folder / "out", "--until", FAR, "--checkpoint-every", 5),
+                                   env=environment(), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.kill)
+        output = self.folder / "out"
+        wait_until(lambda: (output / "run.json").exists() and run_json(output).get("saved_step") is not None, "a checkpoint")
+        process.kill()
+        process.wait()
+        (output / "checkpoints").rename(self.folder / "moved")
+        frames, rows = sorted((output / "frames").iterdir()), history(output)
+        self.run_deck(deck, "out", "--resume", "auto", code=6)
+        for word in "checkpoint at step", "--force":
+            self.assertIn(word, self.last.stderr)
+        self.assertEqual((sorted((output / "frames").iterdir()), history(output)), (frames, rows))
+        (self.folder / "moved").rename(output / "checkpoints")
+        self.run_deck(deck, "out", "--resume", "auto", "--steps", step_of(checkpoints(output)[-1]) + 1)
+
+    def test_a_folder_takes_one_run_at_a_time(self):
+        deck = self.deck(JELLIES)
+        output = self.folder / "out"
+        starts = [subprocess.Popen(command("run", deck, "-o", output, "--until", FAR, "--resume", "auto", ranks=ranks),
+                                   env=environment(), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   text=True) for ranks in (1, 2)]
+        for process in starts:
+            self.addCleanup(process.communicate)
+            self.addCleanup(process.kill)
+        wait_until(lambda: any(process.poll() is not None for process in starts), "the end of one of two")
+        refused, lives = sorted(starts, key=lambda process: process.poll() is None)
+        self.assertEqual(refused.wait(), 5)
+        wait_until(lambda: (output / "diagnostics.csv").exists() and len(history(output)) > 2, "the first rows")
+        said = refused.stderr.read()
+        for word in "another run", f"process {run_json(output)['process']['id']} on", "--output":
+            self.assertIn(word, said)
+        for how in ("--resume", "auto"), ("--force",), ():
+            self.run_deck(deck, "out", "--steps", 1, *how, code=5)
+            self.assertIn("another run", self.last.stderr)
+        lives.send_signal(signal.SIGUSR1)
+        self.assertEqual(lives.wait(60), 0)
+        self.assertEqual(run_json(output)["state"], "stopped")
+        self.assertFalse((output / "run.lock").exists())
+        self.assertEqual(weft("verify", output).returncode, 0)
+
+    def test_a_selftest_deletes_only_what_it_made(self):
+        (self.folder / "mine").mkdir()
+        (self.folder / "mine" / "notes.txt").write_text("mine")
+        done = weft("selftest", "-o", self.folder / "mine")
+        self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
+        self.assertIn("new or empty", done.stderr)
+        self.assertEqual((self.folder / "mine" / "notes.txt").read_text(), "mine")
+        (self.folder / "empty").mkdir()
+        done = weft("selftest", "-o", self.folder / "empty")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(list((self.folder / "empty").iterdir()), [])
+
+    def test_compare_marks_what_exceeds_the_tolerance(self):
+        deck = self.deck(JELLIES)
+        a, b = self.run_deck(deck, "a", "--steps", 3), self.run_deck(deck, "b", "--steps", 3, "--set", "time.max_dt=1e-4")
+        done = weft("compare", a, b, "--tolerance", 1e-9)
+        self.assertEqual(done.returncode, 1)
+        marked = [line.split()[:2] for line in done.stdout.splitlines() if line.endswith("exceeds")]
+        self.assertIn(["left", "position"], marked)
+        self.assertNotIn(["left", "mass"], marked)
+        self.assertNotIn("exceeds", weft("compare", a, b, "--tolerance", 10).stdout)
 
     def test_a_place_that_cannot_be_written_ends_with_5(self):
         deck = self.deck(JELLIES)
@@ -270,9 +352,6 @@ class Bench(Case):
         for words in (("--law", "mud"), ("--kernel", "quintic"), ("--particles", 0), ("--steps", 0), ("none.yaml",),
                       (self.deck(JELLIES), "--law", "snow"), ("--set", "domain.dx=1"), (HINGED_ROOF,)):
             self.assertEqual(weft("bench", *words).returncode, 2, words)
-
-
-FAR = 100  # [s] of the scene: no machine gets there while a test looks on
 
 
 class Started(Case):
@@ -378,9 +457,28 @@ class Status(Started):
         process = self.start("out")
         process.send_signal(signal.SIGSTOP)
         file = self.folder / "out" / "run.json"
+        (self.folder / "out" / "run.lock").unlink()  # as where locks of other hosts are not seen
         file.write_text(file.read_text().replace('"host": "', '"host": "not_'))
         self.assertEqual(self.status("out", 11)["state"], "running")
         os.utime(file, (time.time() - 61,) * 2)
+        self.assertEqual(self.status("out", 10)["state"], "dead")
+
+    def test_a_suspended_run_is_not_dead_while_its_process_lives(self):
+        process = self.start("out")
+        process.send_signal(signal.SIGSTOP)
+        file, lock = self.folder / "out" / "run.json", self.folder / "out" / "run.lock"
+        silent = lambda: os.utime(file, (time.time() - 3600,) * 2)
+        silent()
+        self.assertEqual(self.status("out", 11)["state"], "running")
+        file.write_text(file.read_text().replace('"host": "', '"host": "not_'))
+        silent()
+        self.assertEqual(self.status("out", 11)["state"], "running")  # its lock is held, wherever it is
+        file.write_text(file.read_text().replace('"host": "not_', '"host": "'))
+        lock.unlink()
+        silent()
+        self.assertEqual(self.status("out", 11)["state"], "running")  # its process is here
+        process.kill()
+        process.wait()
         self.assertEqual(self.status("out", 10)["state"], "dead")
 
     def test_a_failed_run_says_why(self):

@@ -13,6 +13,7 @@
 
 #include "output/digest.hpp"
 #include "output/saved_state.hpp"
+#include "weft/base/read_text.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/files.hpp"
 #include "weft/output/inspect.hpp"

@@ -1,8 +1,8 @@
 // What nearly every unit test reads, to be compiled once. Not to be included: tests name what they use.
-#include <Eigen/Core>
-#include <Eigen/Geometry>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <Eigen/Core>
+#include <Eigen/Geometry>
 
 #include <algorithm>
 #include <array>

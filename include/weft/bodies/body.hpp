@@ -2,6 +2,7 @@
 // A body: points that carry material through the grid, and what the step asks of them. Bodies know nothing of the grid,
 // of solvers or of files.
 
+#include "weft/bodies/roles.hpp"
 #include "weft/fields/chunk.hpp"
 #include "weft/fields/table.hpp"
 #include "weft/parallel/forest.hpp"
@@ -38,6 +39,9 @@ class PointSet {
   Table& points() { return points_; }
   const Table& points() const { return points_; }
 
+  /// Whether its points are matter: counted in totals, and judged and limiting when steps are taken. Points that only
+  /// pass on the mass of others, such as those of contact, are not.
+  virtual bool is_matter() const { return true; }
   /// Forces on the points [N], one for each row; empty if there are none besides what `respond` gives.
   virtual std::span<const Vec3> forces() const { return {}; }
   /// Writes what a chunk does to the grid in its present state.
@@ -66,6 +70,7 @@ struct Picture {
   Table fields;                     ///< Shown quantities, a row for each cell.
   const Forest* forest = nullptr;   ///< Of the points, if cells name ghosts. Not owned.
   std::vector<Vec3> points = {};    ///< [m]; empty if cells are over rows.
+  std::vector<Vec3> rest = {};      ///< The same at rest, of bodies that move by themselves [m].
 };
 
 /// The rank that is to have what lies at a place.
@@ -78,15 +83,15 @@ class Body : public PointSet {
   explicit Body(std::string name) : name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
+  /// What it takes part in; the same at all times.
+  virtual Roles roles() { return {}; }
   /// All sets of points; this body first.
   virtual std::vector<PointSet*> sets() { return {this}; }
-  virtual bool has_mesh() const { return false; }
+  /// Its own points are what checkpoints, frames and probes are made of.
+  bool is_matter() const final { return true; }
   /// All tables that make up the state.
   virtual std::vector<BodyPart> parts() { return {{name_, &points_}}; }
 
-  /// Gives new rows the state of undeformed material, `volume` [m^3] in each; position, velocity, affine and id are set
-  /// already.
-  virtual void rest(std::size_t first_row, Real volume) = 0;
   /// Cuts the mesh among ranks: each element goes to the one of its place. Rows may stand on any rank before, each
   /// once. Collective.
   virtual void share(const Comm&, const RankOfPlace&) {}
@@ -113,8 +118,27 @@ class Body : public PointSet {
   Table observe() const { return observe(0, points().owned()); }
   virtual Picture picture() const { return {}; }
 
+  // --- Of a mesh; nothing without one -------------------------------------------------------------------------------
+  /// How many vertices the grips of a list have (MeshBody::watch), on all ranks. Collective.
+  virtual std::int64_t vertices_in(const Comm&, std::size_t list) const {
+    static_cast<void>(list);
+    return 0;
+  }
+  /// Memory of this rank besides the tables [bytes].
+  virtual std::size_t bytes_of_mesh() const { return 0; }
+
  private:
   std::string name_;
+};
+
+/// A body of free points, which come and go one by one.
+class PointBody : public Body {
+ public:
+  using Body::Body;
+
+  /// Gives new rows the state of undeformed material, `volume` [m^3] in each; position, velocity, affine and id are set
+  /// already.
+  virtual void rest(std::size_t first_row, Real volume) = 0;
 };
 
 }  // namespace weft

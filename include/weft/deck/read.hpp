@@ -14,6 +14,10 @@ namespace weft {
 /// Throws Error(ExitCode::deck) with all complaints, one on each line, in the order of their places.
 Deck read_deck(const std::string& path, std::span<const std::string> overrides = {});
 
+/// The text of a deck file, as parse_deck takes it. Throws Error(deck) naming the file, if it is no plain file or
+/// larger than a deck may be.
+std::string deck_text(const std::string& path);
+
 /// As read_deck, from text. Messages begin with `name_in_messages`; mesh paths are relative to `folder`.
 Deck parse_deck(const std::string& text, const std::string& name_in_messages, const std::string& folder,
                 std::span<const std::string> overrides = {});

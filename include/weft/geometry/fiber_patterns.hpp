@@ -11,7 +11,8 @@
 namespace weft {
 
 // All lengths in m. Curves have segments as near to `spacing` as equal division allows. Every maker throws
-// Error(geometry) unless counts and lengths are positive.
+// Error(geometry) unless counts and lengths are positive, and the points can be numbered and traced in some minutes.
+// `points_of` says beforehand about how many points it will make, whatever the counts.
 
 /// Straight strands along z from 0 to length, spread evenly over the ring between two radii.
 struct HairTube {
@@ -20,6 +21,7 @@ struct HairTube {
   Real spacing;
 };
 Curves hair_tube(const HairTube& tube);
+Real points_of(const HairTube& tube);
 
 /// Straight strands that stand on a sphere about the origin, spread evenly.
 struct HairBall {
@@ -28,6 +30,7 @@ struct HairBall {
   Real spacing;
 };
 Curves hair_ball(const HairBall& ball);
+Real points_of(const HairBall& ball);
 
 /// Three or more strands (an odd number) plaited along z; of three, each always crosses over the next.
 struct Braid {
@@ -39,6 +42,7 @@ struct Braid {
   Real spacing;
 };
 Curves braid(const Braid& braid);
+Real points_of(const Braid& braid);
 
 /// Pile that stands on the plane z = 0 over [0, width] x [0, depth], one strand in each cell of a grid, leaning at
 /// random by up to `lean` (horizontal over vertical). Equal seeds give equal carpets.
@@ -50,6 +54,7 @@ struct ShagCarpet {
   Real spacing;
 };
 Curves shag_carpet(const ShagCarpet& carpet);
+Real points_of(const ShagCarpet& carpet);
 
 /// Plain weave in the plane z = 0 from the origin: warp yarns along y, then weft yarns along x, over and under in turn.
 struct Weave {
@@ -59,6 +64,7 @@ struct Weave {
   Real spacing;
 };
 Curves weave(const Weave& weave);
+Real points_of(const Weave& weave);
 
 /// Knitted fabric in the plane z = 0: each row is a yarn along x whose loops go through those of the row below. With a
 /// depth of 0.3 widths, rows keep 0.15 widths apart: room for yarns of that diameter.
@@ -70,6 +76,7 @@ struct Knit {
   Real spacing;
 };
 Curves knit(const Knit& knit);
+Real points_of(const Knit& knit);
 
 /// A jumper knitted in one piece, upright along z, its hem at z = 0: three tubes of rings, body and two sleeves that
 /// hang beside it in x, and above them a yoke whose rings go around all three and narrow towards the neck. Where a
@@ -83,6 +90,7 @@ struct KnitSweater {
   Real spacing;
 };
 Curves knit_sweater(const KnitSweater& sweater);
+Real points_of(const KnitSweater& sweater);
 
 /// Each curve replaced by `plies` helices about it that turn once in `twist` of its length; closed curves stay closed
 /// (the twist is then rounded). One ply of radius 0 gives the curve.

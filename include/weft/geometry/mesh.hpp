@@ -36,6 +36,13 @@ struct SurfaceMesh {
 /// The faces as triangles in face order; an n-gon gives n - 2. Polygons may be concave but should be nearly flat.
 std::vector<std::array<std::int32_t, 3>> triangles_of(const SurfaceMesh& mesh);
 
+/// The points that triangles use.
+struct UsedPoints {
+  std::vector<std::int32_t> number;  ///< Of each point in the order in which triangles first use it; -1: unused.
+  std::vector<std::int32_t> points;  ///< Those that are used, in that order.
+};
+UsedPoints used_points(std::span<const std::array<std::int32_t, 3>> triangles, std::size_t points);
+
 /// The mesh moved to its place.
 SurfaceMesh placed(SurfaceMesh mesh, const Placement& placement);
 /// The same faces turned round, each from its last corner to its first.

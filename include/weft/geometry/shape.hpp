@@ -75,6 +75,10 @@ class Shape {
   /// The surface as faces turned outward, fine enough to draw; closed where the shape is bounded. An unbounded plane
   /// is drawn as a square patch that covers `view`; bounded shapes do not look at it.
   virtual SurfaceMesh tessellate(const Box& view) const = 0;
+  /// True only if the shape contains no point of the ball about x; may be false for a ball that it just misses.
+  virtual bool misses_ball(const Vec3& x, Real radius) const {
+    return surface(x).distance > 2 * radius;  // interpolated distances are right within a half
+  }
 };
 
 /// Uniform scale, then rotation, then translation: x -> translation + rotation * (scale * x).

@@ -23,7 +23,7 @@ inline int floor_to_int(Real x) {
 // Weights and gradients take a Real or several of them side by side (Real4).
 
 /// Hat functions. D = f (1 - f) h^2 varies with the fraction f and is singular at nodes.
-struct Linear {
+struct LinearKernel {
   static constexpr int nodes = 2;
   static constexpr int reach = 1;
   static constexpr Real inverse_inertia = 0;
@@ -43,7 +43,7 @@ struct Linear {
 };
 
 /// D = h^2 / 4.
-struct Quadratic {
+struct QuadraticKernel {
   static constexpr int nodes = 3;
   static constexpr int reach = 2;
   static constexpr Real inverse_inertia = 4;
@@ -66,7 +66,7 @@ struct Quadratic {
 };
 
 /// D = h^2 / 3.
-struct Cubic {
+struct CubicKernel {
   static constexpr int nodes = 4;
   static constexpr int reach = 3;
   static constexpr Real inverse_inertia = 3;

@@ -2,7 +2,7 @@
 // Singular values and polar decomposition of 2x2 and 3x3 matrices with rotations (never reflections) on both sides,
 // symmetric eigenvalues, and the derivatives of these.
 
-#include "weft/base/types.hpp"
+#include "weft/base/plane.hpp"
 #include "weft/math/pack.hpp"
 #include "weft/math/symmetric.hpp"
 
@@ -12,11 +12,6 @@
 #include <cmath>
 
 namespace weft {
-
-template <class T>
-using Matrix2 = Eigen::Matrix<T, 2, 2>;
-template <class T>
-using Vector2 = Eigen::Matrix<T, 2, 1>;
 
 /// Cofactor matrix det(F) F^{-T}; the derivative of det F. Exists for every F.
 template <class T>

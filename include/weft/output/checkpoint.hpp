@@ -15,7 +15,7 @@
 namespace weft {
 
 /// The layout that this program writes and reads.
-inline constexpr int checkpoint_format = 8;
+inline constexpr int checkpoint_format = 9;
 
 /// One table of a checkpoint: a body's points, say. Only owned rows and columns with Keep::state are saved.
 struct CheckpointPart {

@@ -9,9 +9,6 @@
 
 namespace weft {
 
-/// The whole content of a file. Throws Error(code) naming the file.
-std::string read_text(const std::filesystem::path& file, ExitCode code = ExitCode::file_system);
-
 /// When a change must have reached the disk: before the call returns, so that it survives a failing machine; or
 /// whenever the system likes, which survives a failing program and costs nothing.
 enum class Flush { at_once, later };
@@ -19,6 +16,9 @@ enum class Flush { at_once, later };
 /// Afterwards the file holds `text`; a reader sees the old or the new content, never a part. Throws
 /// Error(file_system).
 void write_text_atomically(const std::filesystem::path& file, const std::string& text, Flush flush = Flush::at_once);
+
+/// Deletes a file that was not finished; anything but a plain file stays. Not collective.
+void discard_unfinished(const std::filesystem::path& file);
 
 /// Forces the content of a file, or the entries of a folder, to the disk. Throws Error(file_system).
 void flush_to_disk(const std::filesystem::path& file_or_folder);
@@ -38,6 +38,9 @@ void require_free_space(const Comm& comm, const std::filesystem::path& folder, s
 /// Afterwards the folder exists. Throws Error(file_system). Collective.
 void make_folder(const Comm& comm, const std::filesystem::path& folder);
 
+/// Afterwards the folder exists; true if there was none. Throws Error(file_system) with the cure. Not collective.
+bool make_output_folder(const std::filesystem::path& folder);
+
 /// What to do with a run that an output folder already holds.
 enum class ExistingRun { refuse, resume, replace };
 
@@ -45,8 +48,8 @@ enum class ExistingRun { refuse, resume, replace };
 bool holds_run(const std::filesystem::path& folder);
 
 /// Afterwards `folder` exists, can be written to, and has the folders `frames` and `checkpoints`. An existing run is
-/// refused, kept, or deleted (only files that a run makes; others stay). Throws Error(file_system) with the cure.
-/// Collective.
+/// refused, kept, or deleted: what has the names that a run gives, and only if run.json says that there was a run.
+/// Throws Error(file_system) with the cure. Collective.
 void prepare_output_folder(const Comm& comm, const std::filesystem::path& folder, ExistingRun policy);
 
 }  // namespace weft

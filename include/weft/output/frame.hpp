@@ -62,6 +62,9 @@ struct FrameSummary {
 /// Throws Error(file_system) if the file is not a frame. Not collective.
 FrameSummary read_frame_summary(const std::filesystem::path& file);
 
+/// True for the names that frames and their indexes have, finished or not.
+bool is_frame_file(const std::string& name);
+
 /// The frames of one object (a body, a collider, the grid) in one folder.
 class FrameSeries {
  public:

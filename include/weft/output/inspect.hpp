@@ -13,8 +13,10 @@ namespace weft {
 /// How one field of one body differs between two checkpoints, over the ids that both have.
 struct FieldDifference {
   std::string body, field, unit;
-  Real absolute;  ///< Largest difference of a component [unit]; infinity where only one of the two is finite.
-  Real relative;  ///< The same over the field's largest magnitude in either checkpoint; 0 if both are zero.
+  Real absolute;   ///< Largest difference of a component [unit]; infinity where only one of the two is finite.
+  Real magnitude;  ///< Of the largest component in either checkpoint [unit].
+  Real relative;   ///< absolute over magnitude, or over 1e-6 of what the unit measures here, if that is more: fields
+                   ///< that hold round-off alone do not differ by it. 0 if absolute is.
 };
 
 struct BodyDifference {
@@ -29,8 +31,8 @@ struct Comparison {
 
   /// The largest relative difference; infinity if ids, fields or bodies are missing anywhere.
   Real largest() const;
-  /// A table for people.
-  std::string text() const;
+  /// A table for people; lines whose relative difference exceeds `tolerance` say so.
+  std::string text(Real tolerance) const;
 };
 
 /// Compares two checkpoints by body and id. Not collective: reads both with this process alone. Throws

@@ -38,6 +38,9 @@ class Forest {
   void update_ghosts(const ColumnView& column) const;
   /// Ghosts add into their owner (reals only), then are zero. Equal rank counts give equal bits. Collective.
   void sum_to_owners(const ColumnView& column) const;
+  /// The same for several columns, whose rows travel side by side in one message to each neighbour. Collective.
+  void update_ghosts(std::span<const ColumnView> columns) const;
+  void sum_to_owners(std::span<const ColumnView> columns) const;
 
  private:
   struct Graph;

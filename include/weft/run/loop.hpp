@@ -12,7 +12,7 @@
 
 namespace weft {
 
-/// What was asked of a running program from outside, by signals; looked at once a step.
+/// Requests from outside to a running program, by signals; looked at once a step.
 struct Requests {
   std::atomic<bool> checkpoint{false};
   std::atomic<bool> stop{false};  ///< After a checkpoint.
@@ -32,7 +32,7 @@ struct RunOptions {
 /// as a checkpoint. Collective.
 void run(const Comm& comm, const Deck& deck, const RunOptions& options, Requests& requests);
 
-/// What `run` would do, as text: the resolved deck, particles, memory for each rank, dt and what limits it, steps,
+/// A forecast of `run` as text: the resolved deck, particles, memory for each rank, dt and what limits it, steps,
 /// output size. Writes nothing. Collective.
 std::string check(const Comm& comm, const Deck& deck);
 

@@ -4,6 +4,8 @@
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/files.hpp"
 #include "weft/run/loop.hpp"
+#include "weft/run/state.hpp"
+#include "weft/scene/scene.hpp"
 
 namespace weft {
 
@@ -11,10 +13,13 @@ namespace weft {
 /// whole one. Collective.
 std::optional<std::filesystem::path> checkpoint_to_resume(const Comm& comm, const RunOptions& options);
 
-/// What becomes of a run in the output folder; the root alone knows, and the others are told to refuse. Collective.
+/// The fate of a run in the output folder; the root alone knows, and the others are told to refuse. Collective.
 ExistingRun existing_run(const Comm& comm, const RunOptions& options, bool resumed);
 
 /// Throws Error(checkpoint) if the deck is not the one of the checkpoint but for what may change when a run is resumed.
 void require_same_physics(const CheckpointHeader& header, const Deck& deck, const std::filesystem::path& from);
+
+/// What the state of a run in this scene has to have an entry for.
+SceneCounts counts_of(const Scene& scene);
 
 }  // namespace weft

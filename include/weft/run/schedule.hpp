@@ -10,7 +10,7 @@ namespace weft {
 
 class Schedule {
  public:
-  /// What is to be done after a step.
+  /// Actions due after a step.
   struct Due {
     bool checkpoint, stop, word;
   };

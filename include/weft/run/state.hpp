@@ -5,30 +5,35 @@
 #include "weft/bodies/body.hpp"
 #include "weft/parallel/curve.hpp"
 
+#include <cstddef>
 #include <limits>
 #include <string>
 #include <vector>
 
 namespace weft {
 
-/// What a handle gave to its body.
+/// Impulse and work of a handle on its body.
 struct HandleImpulse {
   Vec3 linear = Vec3::Zero();   ///< [kg m/s].
   Vec3 angular = Vec3::Zero();  ///< About the centre of the handle, the origin for loads [kg m^2/s].
   Real work = 0;                ///< [J].
 };
 
-struct RunState {
+/// The clock of a run.
+struct RunClock {
   std::int64_t step = 0;
-  Real time = 0;                                             ///< [s].
+  Real time = 0;                ///< [s].
+  std::int64_t next_frame = 0;  ///< Frame k is due at k * time.frame_interval.
+};
+
+struct RunState : RunClock {
   Real last_dt = 0;                                          ///< Of the step before, 0 at the start [s].
-  std::int64_t next_frame = 0;                               ///< Frame k is due at k * time.frame_interval.
   Real recovery_dt = std::numeric_limits<Real>::infinity();  ///< After a refused step dt grows from here [s].
   std::vector<StepLimit> limits;              ///< For each body, of all its points; empty before the first step.
   std::vector<Real> drift;                    ///< For each body: how far points may be from where they were binned [m].
-  std::vector<Vec3> wall_impulse;             ///< What the material gave to each collider since the start [kg m/s].
+  std::vector<Vec3> wall_impulse;             ///< On each collider by the material since the start [kg m/s].
   Real wall_work = 0;                         ///< Of all colliders on the material since the start [J].
-  std::vector<HandleImpulse> handle_impulse;  ///< What each handle gave since `handles_since`; all its work.
+  std::vector<HandleImpulse> handle_impulse;  ///< Of each handle since `handles_since`; all its work.
   Real handles_since = 0;                     ///< Time of the last row of the diagnostics [s].
   std::vector<PointId> next_id;               ///< For each body: the id of the next point that a source emits.
   std::vector<Real> emitted_until;            ///< For each source [s]; -infinity before it opens.
@@ -42,8 +47,16 @@ struct RunState {
   Real work() const;
 };
 
-/// Everything but the cuts as JSON, exact to the last bit, and back. Throws Error(checkpoint) if the text is not such.
+/// All but the cuts as JSON, exact to the last bit, and back. Throws Error(checkpoint) if the text is not such.
 std::string to_text(const RunState& state);
 RunState state_from_text(const std::string& text);
+
+/// How many of each a scene has.
+struct SceneCounts {
+  std::size_t bodies = 0, colliders = 0, handles = 0, sources = 0, nearest_probes = 0;
+};
+/// Throws Error(checkpoint) unless each list of the state has the length that the scene asks for, and the counters and
+/// times are possible.
+void require_fits(const RunState& state, const SceneCounts& scene);
 
 }  // namespace weft

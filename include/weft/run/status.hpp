@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/// What a run says of itself in run.json: when it starts, every few seconds while it goes on, and when it ends.
+/// The content of run.json: written when a run starts, every few seconds while it goes on, and when it ends.
 struct RunStatus {
   std::string state;  ///< "running", "finished", "stopped" or "failed"; from outside also "dead".
   std::string title;
@@ -18,13 +18,11 @@ struct RunStatus {
   Real time = 0, end = 0;  ///< [s].
   Real wall_seconds = 0;   ///< Since this start of the program.
   Real steps_per_second = 0, particle_steps_per_second = 0;
-  std::optional<Real> remaining_seconds;  ///< None before the first step.
-  std::string reason;                     ///< Why the run failed.
-  int exit_code = 0;                      ///< Of a failed run.
+  std::optional<Real> remaining_seconds;   ///< None before the first step.
+  std::optional<std::int64_t> saved_step;  ///< Of the newest checkpoint that the run wrote or began from.
+  std::optional<std::string> reason;       ///< Why the run failed.
+  std::optional<int> exit_code;            ///< Of a failed run.
 };
-
-/// Seconds without a sign of life after which a run counts as dead.
-inline constexpr Real heartbeat_limit = 60;
 
 /// Puts the status, where the program runs and its provenance into folder/run.json; on the disk once it has ended.
 /// Throws Error(file_system). Not collective: for the root.
@@ -44,11 +42,12 @@ struct Outlook {
   std::string value(const std::string& key) const;
 };
 
-/// Looks at the folder of a run. A run that says "running" but whose process is gone from this machine, or that gave no
-/// sign of life for heartbeat_limit, is "dead". Throws Error(file_system) if the folder holds no run.
+/// Looks at the folder of a run. A run that says "running" is "dead" if nobody holds its lock, and its process is gone
+/// from this host or, on another host, gave no sign of life for heartbeat_limit. Throws Error(file_system) if the
+/// folder holds no run.
 Outlook look_at_run(const std::filesystem::path& folder);
 
-/// What `weft status` ends with, for scripts.
+/// Exit codes of `weft status`, for scripts.
 enum class StatusCode : int {
   finished = 0,
   resumable = 10,  ///< Stopped or dead: `--resume auto` goes on.

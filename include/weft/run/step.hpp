@@ -2,17 +2,17 @@
 // The time step.
 
 #include "weft/base/timer.hpp"
+#include "weft/grid/node_field.hpp"
 #include "weft/parallel/comm.hpp"
-#include "weft/run/handles.hpp"
 #include "weft/run/state.hpp"
 #include "weft/run/suspects.hpp"
 #include "weft/run/totals.hpp"
 #include "weft/scene/scene.hpp"
-#include "weft/solve/implicit.hpp"
 
-#include <initializer_list>
-#include <limits>
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace weft {
 
@@ -43,10 +43,14 @@ struct StepReport {
 /// not a number if the step was not weighed. [docs/theory/step.md, (3.6)]
 Real energy_less_work(const Scene& scene, const RunState& state, const StepReport& last, const Totals& totals);
 
+struct StepContext;
+
 /// Takes steps. Holds the grid between them, so that it is rebuilt only when the points touch other blocks.
 class Stepper {
  public:
+  /// Scene, state and timers are not owned.
   Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers);
+  ~Stepper();
 
   /// Brings every point to the rank that owns its block, but for those of meshes, and activates the blocks that points
   /// touch; with new cuts of the curve, and of meshes along them, if `recut`. Collective.
@@ -57,7 +61,7 @@ class Stepper {
   /// time.max_retries halvings of dt do not help, or dt is too small to come to an end; `suspicions` then says which
   /// points are to blame. Collective.
   StepReport take(Real not_beyond, bool weigh = false);
-  const Suspicions& suspicions() const { return suspicions_; }
+  const Suspicions& suspicions() const;
 
   /// Largest counted work of a rank over the mean. Collective.
   Real imbalance() const;
@@ -67,68 +71,13 @@ class Stepper {
   /// Share of the points of meshes that lie in blocks of other ranks than theirs; it grows as meshes move away from
   /// where they were cut. Collective.
   Real mesh_drift() const;
-  const BlockMap& map() const { return map_; }
-  const Layer& layer() const { return layer_; }
+  const BlockMap& map() const;
+  const Layer& layer() const;
   /// Memory of the grid and of the bins on this rank.
   std::size_t bytes() const;
 
  private:
-  /// Why a trial step cannot be accepted: the quantity that exceeds its bound most.
-  struct Fault {
-    Real excess = 0;  ///< Quantity over bound; above 1 the step is refused.
-    std::string text;
-    Vec3 node = Vec3::Constant(std::numeric_limits<Real>::quiet_NaN());  ///< That moves too fast [m], if one does.
-  };
-
-  /// Points of a body that the step visits.
-  struct Visited {
-    std::size_t body;
-    PointSet* points;
-  };
-
-  bool is_of_mesh(std::size_t set) const { return scene_.bodies[sets_[set].body]->has_mesh(); }
-  std::optional<Error> find_points(bool all);
-  void arrange_points();
-  void reorder_points(std::initializer_list<std::string_view> overwritten);
-  void cut_anew();
-  bool has_leavers(const Bins& bins) const;
-  void send_home(std::size_t set);
-  bool touches_other_blocks();
-  std::size_t bytes_of_points() const;
-  /// On this rank, in one step.
-  struct Impulses {
-    std::vector<Vec3> by_walls;
-    std::vector<HandleImpulse> by_handles;
-    Real wall_work = 0;
-  };
-  Fault try_step(Real dt, Impulses& given, StepReport& report);
-  void count_impulses(Impulses& given);
-  bool is_implicit() const { return scene_.deck.time.scheme == Scheme::implicit_euler; }
-  ImplicitReport advance_implicit(Real dt, Impulses& given);
-  Fault worst_of_points(Real dt) const;
-  Fault worst_of_ranks(const Fault& mine) const;
-  [[noreturn]] void give_up(const StepReport& report, const Fault& fault);
-  void commit(Real dt);
-
-  Comm comm_;
-  Scene& scene_;
-  RunState& state_;
-  Timers& timers_;
-  std::vector<Visited> sets_;
-  std::vector<Bins> bins_;              ///< One for each set of points.
-  std::size_t bytes_when_trimmed_ = 0;  ///< Of points, when freed memory was last given back.
-  std::vector<bool> is_binned_;         ///< For each set: its bins hold the points as they stand.
-  std::vector<BlockKey> touched_;
-  BlockMap map_;
-  Layer layer_;
-  Suspicions suspicions_;
-  bool map_is_stale_ = true;
-  Handles handles_;
-  // Of an implicit scheme.
-  std::unique_ptr<GridHolds> holds_;
-  std::vector<std::unique_ptr<Term>> terms_;  ///< One for each body.
-  ImplicitSettings settings_;
-  std::unique_ptr<ImplicitGrid> implicit_;  ///< For the present map; none if there was no step on it.
+  std::unique_ptr<StepContext> step_;
 };
 
 }  // namespace weft

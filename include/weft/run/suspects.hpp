@@ -1,6 +1,7 @@
 #pragma once
 // Which points a failed step is blamed on.
 
+#include "weft/output/checkpoint.hpp"
 #include "weft/parallel/comm.hpp"
 #include "weft/scene/scene.hpp"
 #include "weft/transfer/bins.hpp"
@@ -35,7 +36,11 @@ struct SuspectTable {
 /// All tables of all bodies.
 using Suspicions = std::vector<SuspectTable>;
 
+/// All tables of all bodies, which make up the state of a scene.
+std::vector<CheckpointPart> tables_of(const Scene& scene);
+
 /// The rows whose state holds numbers that are not finite. Not collective.
+Suspicions suspect_states(std::span<const CheckpointPart> tables);
 Suspicions suspect_states(const Scene& scene);
 
 /// Adds the points of a set that the nodes' velocities would deform by more than time.max_strain in dt, or within reach

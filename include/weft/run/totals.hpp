@@ -1,5 +1,5 @@
 #pragma once
-// What a scene adds up to: the conserved quantities and energies of all points.
+// Totals of a scene: the conserved quantities and energies of all points.
 
 #include "weft/parallel/comm.hpp"
 #include "weft/scene/scene.hpp"

@@ -11,7 +11,7 @@
 
 namespace weft {
 
-/// What a process ends with that hung; beside ExitCode, whose errors somebody catches.
+/// Exit code of a process that hung; beside ExitCode, whose errors somebody catches.
 inline constexpr int exit_code_of_a_hang = 7;
 
 /// Watches this process from a thread of its own, which never communicates. One at a time.

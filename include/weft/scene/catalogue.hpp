@@ -1,10 +1,11 @@
 #pragma once
 // The catalogue: which deck struct becomes which object. One line for each.
 
+#include "weft/base/budget.hpp"
 #include "weft/bodies/continuum.hpp"
-#include "weft/bodies/mesh_body.hpp"
-#include "weft/bodies/static_body.hpp"
+#include "weft/bodies/mesh_source.hpp"
 #include "weft/deck/deck.hpp"
+#include "weft/geometry/mesh.hpp"
 #include "weft/geometry/rigid_motion.hpp"
 #include "weft/motion/dead_load.hpp"
 #include "weft/parallel/comm.hpp"
@@ -21,19 +22,24 @@ YoungDeck young_of(const StiffnessDeck& stiffness);
 RigidMotion make_motion(const MotionDeck& motion);
 /// Without keys in proportion to time, 1 at `end` [s], as far as a load path may go.
 Amplitude make_amplitude(const std::vector<AmplitudeKeyDeck>& keys, Real end);
-/// [byte]
-Real memory_of_machine();
-/// Throws Error(geometry) if a mesh divided across x along cannot fit into the smallest machine while the scene is
-/// built. Collective.
-void require_memory_for_mesh(const Comm& comm, int across, int along);
+/// Memory of the smallest machine among those of the ranks. Collective.
+Budget budget_of(const Comm& comm);
+/// Throws Error(geometry) if a mesh divided across x along into faces of so many bytes cannot fit into the smallest
+/// machine while the scene is built. Collective.
+void require_room_for_mesh(const Comm& comm, int across, int along, Real face_bytes);
 /// The file's bytes, read by the root alone. Throws Error(geometry). Collective.
 std::string load_everywhere(const Comm& comm, const std::string& file);
-/// A body without points. Throws Error(deck) naming its place if its material's law is for bodies of other kinds, and
-/// Error(geometry) if its mesh cannot be used. Collective.
-std::unique_ptr<Body> make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx);
-/// A body of a static analysis, at rest; one without mesh is none. Throws as make_body. Collective.
-std::unique_ptr<StaticBody> make_static_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material,
-                                             Real dx);
+/// The surface of a sheet at rest, in its place: read as its file has it, or divided across x along. Throws
+/// Error(geometry). Collective.
+SurfaceMesh make_surface(const Comm& comm, const SurfaceDeck& deck);
+/// A body without points, and its mesh if it has one, of whose elements the body has the rank's first share.
+struct MadeBody {
+  std::unique_ptr<Body> body;
+  std::unique_ptr<MeshSource> mesh;
+};
+/// Throws Error(deck) naming its place if its material's law is for bodies of other kinds, and Error(geometry) if its
+/// mesh cannot be used. Collective.
+MadeBody make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx, Carrier carrier);
 /// [1/s]: the velocity gradient of a rotation.
 Mat3 spin_matrix(const Vec3& spin);
 

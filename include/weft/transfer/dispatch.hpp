@@ -6,18 +6,18 @@
 
 namespace weft {
 
-/// Calls f with a value of the kernel's type: Linear, Quadratic or Cubic.
+/// Calls f with a value of the kernel's type: LinearKernel, QuadraticKernel or CubicKernel.
 template <class F>
 decltype(auto) with_kernel(KernelKind kind, F&& f) {
   switch (kind) {
     case KernelKind::linear:
-      return f(Linear{});
+      return f(LinearKernel{});
     case KernelKind::quadratic:
-      return f(Quadratic{});
+      return f(QuadraticKernel{});
     case KernelKind::cubic:
       break;
   }
-  return f(Cubic{});
+  return f(CubicKernel{});
 }
 
 }  // namespace weft

@@ -47,8 +47,8 @@ inline constexpr auto keys<SolveDeck> = table(
         &SolveDeck::tolerance},
     Key{"max_iterations", "1", at_least(1), "30", "Newton steps of one attempt.", &SolveDeck::max_iterations},
     Key{"petsc", "\"\"",
-        "Options for PETSc's SNES, KSP and PC, as on its command line: \"-ksp_type gmres -pc_type asm\". Without, a "
-        "direct solver (MUMPS) for static schemes.",
+        "Options for PETSc's SNES, KSP and PC, as on its command line: \"-ksp_type gmres -pc_type asm\"; those that "
+        "touch a file or the network are refused. Without, a direct solver (MUMPS) for static schemes.",
         &SolveDeck::petsc},
     Key{"plasticity", absent,
         "Of implicit steps: when materials flow and contact on sheets, fibers and shells slips. Without, in the loop "

@@ -3,6 +3,7 @@
 #include "decks.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <fstream>
@@ -115,6 +116,40 @@ TEST(ReadDeckTest, ADeckThatCannotBeOpenedIsADeckError) {
       EXPECT_EQ(error.code(), ExitCode::deck) << path;
       EXPECT_EQ(std::string(error.what()).rfind(path, 0), 0u) << error.what();
     }
+}
+
+TEST(ReadDeckTest, NamesThatLookLikeNumbersWithoutADigitInFrontAreTexts) {
+  for (const char* name : {"e1", "E5", "e10", "_1", "e", "e_2", "e-3"}) {
+    const Deck deck = read(replaced(small_deck, "name: front", std::string("name: ") + name));
+    EXPECT_EQ(deck.probes[0].name, name);
+    EXPECT_EQ(parse_deck(resolved_yaml(deck), "resolved.yaml", "/").probes[0].name, name);
+  }
+}
+
+TEST(ReadDeckTest, OptionsForPetscThatOnlySolvePass) {
+  for (const char* options :
+       {"-ksp_type gmres -pc_type asm -sub_pc_type ilu", "-ksp_rtol 1e-3 -ksp_monitor -snes_monitor",
+        "-pc_type gamg -pc_gamg_threshold -0.1 -mg_levels_ksp_type chebyshev -mg_levels_2_pc_type sor", "-ksp_view",
+        "-pc_type hypre -pc_hypre_type boomeramg -pc_hypre_boomeramg_strong_threshold 0.5 -pc_mg_levels 3",
+        "-mat_mumps_icntl_14 80 -pc_factor_mat_solver_type mumps", ""})
+    EXPECT_EQ(read(std::string(small_deck) + "solve: {petsc: \"" + options + "\"}\n").solve.petsc, options);
+}
+
+TEST(ReadDeckTest, WhatIsNoPlainFileOfADecksSizeIsRefusedUnread) {
+  const auto folder = std::filesystem::temp_directory_path() / "weft_test_deck_files";
+  std::filesystem::create_directories(folder);
+  const std::string pipe = (folder / "pipe").string(), huge = (folder / "huge").string();
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  std::ofstream(huge) << "weft: 1\n";
+  std::filesystem::resize_file(huge, std::uintmax_t{20} << 30);  // without taking room
+  for (const std::string& path : {pipe, huge, std::string("/proc/kmsg"), std::string("/proc/self/mem")}) try {
+      read_deck(path);
+      ADD_FAILURE() << path;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::deck) << path;
+      EXPECT_EQ(std::string(error.what()).rfind(path, 0), 0u) << error.what();
+    }
+  std::filesystem::remove_all(folder);
 }
 
 TEST(ReadDeckTest, EveryShippedDeckIsRead) {

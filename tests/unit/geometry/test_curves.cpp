@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numbers>
 
 namespace weft {
@@ -113,6 +114,22 @@ TEST(CurveReaderTest, HairHasSegmentsThicknessAndIgnoresColour) {
   EXPECT_NEAR(full.thickness[3], 0.3, 1e-7);
   std::string same = hair(2, 1);  // one strand of the four segments that the header states for all
   EXPECT_EQ(read_curves("a.hair", same).curve(0).size(), 5u);
+}
+
+TEST(CurveReaderTest, HairCountsDoNotWrapAround) {
+  const auto header = [](std::uint32_t strands, std::uint32_t points, std::uint32_t segments) {
+    std::string bytes = "HAIR";
+    for (const std::uint32_t word : {strands, points, std::uint32_t{2}, segments}) put(bytes, word);
+    bytes.append(128 - bytes.size(), '\0');
+    return bytes;
+  };
+  const std::uint32_t most = ~std::uint32_t{0};
+  for (const std::uint32_t strands : {1u, 2u, most})
+    expect_refusal("a.hair", header(strands, 0, most), "do not add up to the 0 points");
+  expect_refusal("a.hair", header(2, 2, most), "do not add up to the 2 points");
+  expect_refusal("a.hair", header(most, 2, 1), "do not add up to the 2 points");
+  expect_refusal("a.hair", header(most, 1 << 24, 1), "do not add up to the 16777216 points");  // at once
+  expect_refusal("a.hair", header(1u << 31, 0, 1), "do not add up to the 0 points");
 }
 
 TEST(CurveReaderTest, HairMistakesAreNamed) {
@@ -407,6 +424,56 @@ TEST(FiberPatternsTest, RefuseWhatCannotBeMade) {
   EXPECT_THROW(knit_sweater({60, 10, 2, 3, 4, 1, 1, 0.3, 0.1, 0.3, 0.03}), Error);
   EXPECT_THROW(weave({0, 3, 1, 0.1, 0.1}), Error);
   EXPECT_THROW(cloth_sheet(1, -1, 2, 2), Error);
+}
+
+TEST(PatternTest, WhatCannotBeNumberedOrTracedIsRefusedBeforeItIsMade) {
+  const int most = std::numeric_limits<int>::max(), many = 1 << 25;
+  const auto refuses = [](const auto& make) {
+    try {
+      make();
+      return false;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.code(), ExitCode::geometry);
+      return true;
+    }
+  };
+  EXPECT_TRUE(refuses([&] { hair_tube({0, 1, 1, most, 0.01}); }));
+  EXPECT_TRUE(refuses([&] { hair_ball({1, 1, most, 0.01}); }));
+  EXPECT_TRUE(refuses([&] { braid({3, 1, 1, 1e-9, 1, 0.1}); }));
+  EXPECT_TRUE(refuses([&] { braid({most, 1, 1, 1, 1, 0.1}); }));
+  EXPECT_TRUE(refuses([&] { shag_carpet({1, 1, 1, 1e-6, 0.1, 0, 0.1}); }));
+  EXPECT_TRUE(refuses([&] { shag_carpet({1, 1, 1, 1e-300, 0.1, 0, 0.1}); }));
+  for (const int yarns : {many, most}) {
+    EXPECT_TRUE(refuses([&] { weave({1, yarns, 1, 0.1, 1}); }));
+    EXPECT_TRUE(refuses([&] { weave({yarns, 1, 1, 0.1, 1e9}); }));
+    EXPECT_TRUE(refuses([&] { knit({yarns, 1, 1, 0.3, "k", 1}); }));
+    EXPECT_TRUE(refuses([&] { knit({1, most, 1, 0.3, "k", 1e9}); }));
+  }
+  EXPECT_TRUE(refuses([&] { knit_sweater({most - 1, 8, 2, 1, 1, 1, 0.01, 0.003, 0.6, 0.3, 0.01}); }));
+  EXPECT_TRUE(refuses([&] { knit_sweater({8, 8, 2, 1, 1, most, 0.01, 0.003, 0.6, 0.3, 0.01}); }));
+  Curves line;
+  line.add(std::vector<Vec3>{{0, 0, 0}, {1, 0, 0}});
+  EXPECT_TRUE(refuses([&] { plied(line, {most, 0.1, 1}); }));
+}
+
+TEST(PatternTest, CountsThatAreToldBeforehandAreThoseThatAreMade) {
+  const auto agree = [](const auto& pattern, const Curves& made) {
+    const Real told = points_of(pattern), points = static_cast<Real>(made.points.size());
+    EXPECT_GT(told, 0.5 * points);
+    EXPECT_LT(told, 1.5 * points);
+  };
+  const HairTube tube{0.1, 0.2, 1, 20, 0.05};
+  agree(tube, hair_tube(tube));
+  const HairBall ball{0.1, 1, 20, 0.05};
+  agree(ball, hair_ball(ball));
+  const Braid plait{3, 0.02, 0.01, 0.1, 1, 0.01};
+  agree(plait, braid(plait));
+  const ShagCarpet carpet{1, 1, 0.2, 0.1, 0.3, 0, 0.02};
+  agree(carpet, shag_carpet(carpet));
+  const Weave cloth{10, 20, 0.1, 0.02, 0.05};
+  agree(cloth, weave(cloth));
+  const Knit fabric{20, 10, 0.01, 0.003, "k", 0.01};
+  EXPECT_LT(points_of(fabric), static_cast<Real>(knit(fabric).points.size()));  // loops are longer than their row
 }
 
 }  // namespace

@@ -182,7 +182,7 @@ TEST(MeshReaderTest, FilesAreLoadedByPath) {
     load_mesh(path);
     ADD_FAILURE() << "a missing file was accepted";
   } catch (const Error& error) {
-    EXPECT_EQ(error.what(), path + ": this file cannot be opened");
+    EXPECT_EQ(error.what(), path + ": there is no such file.");
   }
 }
 

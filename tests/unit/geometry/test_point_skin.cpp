@@ -133,7 +133,7 @@ TEST_F(VdbFile, ThatCannotBeWrittenIsAnError) {
 TEST(MeshWriter, WhatIsWrittenIsReadAgain) {
   const std::vector<Vec3> points = lattice(3, [](const Vec3&) { return true; });
   const SurfaceMesh mesh = skin_of({points, {}, spacing}, fine);
-  for (const auto& [name, bytes] : {std::pair{"x.obj", obj_text(mesh)}, {"x.ply", ply_bytes(mesh)}}) {
+  for (const auto& [name, bytes] : {std::pair{"x.obj", obj_text(mesh)}, {"x.ply", ply_bytes(mesh, {})}}) {
     const SurfaceMesh again = read_mesh(name, bytes);
     ASSERT_EQ(again.points.size(), mesh.points.size()) << name;
     for (std::size_t i = 0; i < mesh.points.size(); ++i)  // they come from single precision

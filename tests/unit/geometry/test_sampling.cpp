@@ -2,6 +2,8 @@
 
 #include "weft/base/error.hpp"
 #include "weft/base/random.hpp"
+#include "weft/geometry/level_set.hpp"
+#include "weft/geometry/mesh.hpp"
 #include "weft/geometry/primitives.hpp"
 #include "weft/geometry/sampling.hpp"
 
@@ -125,6 +127,62 @@ TEST(SamplingTest, AnyDivisionOfTheCellsGivesTheSamePoints) {
       EXPECT_EQ(joined.positions, whole.positions);
     }
   }
+}
+
+/// A shape that counts how often it is asked.
+class Counting final : public Shape {
+ public:
+  explicit Counting(std::unique_ptr<Shape> shape) : shape_(std::move(shape)) {}
+  Surface surface(const Vec3& x) const override { return ++asked, shape_->surface(x); }
+  bool contains(const Vec3& x) const override { return ++asked, shape_->contains(x); }
+  bool misses_ball(const Vec3& x, Real radius) const override { return ++asked, shape_->misses_ball(x, radius); }
+  std::optional<Box> bounds() const override { return shape_->bounds(); }
+  std::optional<Real> volume() const override { return shape_->volume(); }
+  SurfaceMesh tessellate(const Box& view) const override { return shape_->tessellate(view); }
+
+  mutable std::int64_t asked = 0;
+
+ private:
+  std::unique_ptr<Shape> shape_;
+};
+
+std::unique_ptr<Shape> diagonal_rod() { return make_capsule({0, 0, 0}, {5, 5, 5}, 0.07); }
+
+TEST(SamplingTest, PointsAreThoseOfAllCellsOneAfterAnother) {
+  std::vector<std::unique_ptr<Shape>> shapes;
+  shapes.push_back(diagonal_rod());
+  shapes.push_back(make_torus({0.3, 0.2, 0.1}, {1, 2, 3}, 1.2, 0.15));
+  shapes.push_back(make_ellipsoid({0, 0, 0}, {2, 0.05, 0.4}));
+  shapes.push_back(
+      placed(make_box({-1, -0.1, -0.3}, {1, 0.1, 0.3}), {0.7, rotation_matrix({0.3, 0.8, 0.1}), {5, 6, 7}}));
+  shapes.push_back(make_level_set(make_box({-1, -0.1, -0.3}, {1, 0.13, 0.31})->tessellate({}), {0.25 * dx, 4 * dx}));
+  for (const auto& shape : shapes)
+    for (const Sampling pattern : every_pattern) {
+      const CellSampler sampler(plan(pattern, 8));
+      const CellRange range = cells_covering(*shape->bounds(), dx);
+      const std::int64_t begin = range.count() / 5, end = range.count() * 4 / 5;
+      Samples expected;
+      for (std::int64_t cell = begin; cell < end; ++cell) {
+        std::vector<Vec3> points;
+        sampler.sample(range.cell(cell), points);
+        for (std::size_t j = 0; j < points.size(); ++j)
+          if (shape->contains(points[j])) {
+            expected.positions.push_back(points[j]);
+            expected.ids.push_back(static_cast<PointId>(cell) * static_cast<PointId>(sampler.most_per_cell()) + j);
+          }
+      }
+      const Samples found = sample_shape(sampler, *shape, range, begin, end);
+      EXPECT_FALSE(found.ids.empty());
+      EXPECT_EQ(found.ids, expected.ids);
+      EXPECT_EQ(found.positions, expected.positions);
+    }
+}
+
+TEST(SamplingTest, AThinDiagonalRodCostsWhatItsVolumeCosts) {
+  const Counting rod(diagonal_rod());
+  const std::size_t points = all_of(CellSampler(plan(Sampling::regular, 8)), rod).ids.size();
+  EXPECT_GT(points, 500u);
+  EXPECT_LT(rod.asked, static_cast<std::int64_t>(100 * points));  // of a million points in its box
 }
 
 TEST(SamplingTest, IdsAreUniqueAndBelowTheirEnd) {

@@ -200,5 +200,62 @@ TEST(NodeFieldTest, ResetForgetsAndKeepsBlocksApart) {
   EXPECT_TRUE(std::all_of(field.block(0), field.block(0) + 2 * NodeField::row, [](Real v) { return v == 0; }));
 }
 
+/// A number for each cell of a block.
+struct CellNumber : CellKey {
+  static constexpr Label label{"cell_number", "1", Keep::work};
+};
+
+TEST(LayerTest, HasTheFieldsThatKeysDeclare) {
+  Layer layer;
+  layer.add<CellNumber>();
+  layer.reset(3);
+  EXPECT_EQ(layer.get<NodeVelocity>().view().row_bytes, 64u * 4 * 8);
+  EXPECT_EQ(layer.get<CellNumber>().view().row_bytes, 64u * 8);
+  EXPECT_EQ(layer.get<CellNumber>().view().rows, 3u);
+  EXPECT_EQ(layer.get<CellNumber>().view().label.name, "cell_number");
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(layer.get<NodeInertia>().block(1)) % line_bytes, 0u);
+  EXPECT_GE(layer.bytes(), 3u * 64 * (4 + 4 + 1) * 8);
+}
+
+TEST(LayerTest, CellsOfAllNeighbourBlocksTravelWithNodesInOneMessage) {
+  const Comm comm = Comm::world();
+  for (std::uint32_t seed = 0; seed < 4; ++seed) {
+    const Scenario scenario(comm.size(), seed, 20);
+    std::set<BlockKey> wide;  // with all 26 neighbours
+    for (const BlockKey key : scenario.touched[comm.rank()])
+      for (int n = 0; n < 27; ++n) wide.insert(key_of(block_of(key) + Vec3i(n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1)));
+    const std::vector<BlockKey> touched(wide.begin(), wide.end());
+    const BlockMap map(comm, scenario.cuts, touched);
+    Layer layer;
+    layer.add<CellNumber>();
+    layer.reset(map.size());
+    CellField& cells = layer.get<CellNumber>();
+    NodeField& nodes = layer.get<NodeVelocity>();
+    nodes.reset(map.size());
+    cells.reset(map.size());
+    for (int b = 0; b < map.owned(); ++b)
+      for (int place = 0; place < nodes_per_block; ++place) {
+        const Vec3i at = map.first_node(b) + node_at_place(place);
+        cells.block(b)[place] = named(at, 0, 0);
+        nodes.block(b)[place * NodeField::width + 2] = named(at, 2, 0);
+      }
+    const std::vector<ColumnView> both{nodes.view(), cells.view()};
+    map.forest().update_ghosts(both);
+    int wrong = 0, seen = 0;
+    for (const BlockKey key : scenario.touched[comm.rank()])
+      for (int n = 0; n < 27; ++n) {
+        const int b = map.find(block_of(key) + Vec3i(n / 9 - 1, n / 3 % 3 - 1, n % 3 - 1));
+        ASSERT_GE(b, 0);
+        for (int place = 0; place < nodes_per_block; ++place, ++seen) {
+          const Vec3i at = map.first_node(b) + node_at_place(place);
+          wrong += cells.block(b)[place] != named(at, 0, 0);
+          wrong += nodes.block(b)[place * NodeField::width + 2] != named(at, 2, 0);
+        }
+      }
+    EXPECT_EQ(wrong, 0);
+    EXPECT_EQ(seen, static_cast<int>(scenario.touched[comm.rank()].size()) * 27 * nodes_per_block);
+  }
+}
+
 }  // namespace
 }  // namespace weft

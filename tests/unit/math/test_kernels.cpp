@@ -32,7 +32,7 @@ class KernelTest : public ::testing::Test {
     return xs;
   }
 };
-using Kernels = ::testing::Types<Linear, Quadratic, Cubic>;
+using Kernels = ::testing::Types<LinearKernel, QuadraticKernel, CubicKernel>;
 TYPED_TEST_SUITE(KernelTest, Kernels);
 
 constexpr Real round_off = 1e-14;  // sums of four products of numbers below ten
@@ -120,13 +120,13 @@ TEST(FloorTest, RoundsDownOnBothSidesOfZero) {
 }
 
 TEST(KernelBaseTest, BaseNodesFollowTheRuleOfEachKernel) {
-  EXPECT_EQ(Linear::base(3.2), 3);
-  EXPECT_EQ(Linear::base(-3.2), -4);
-  EXPECT_EQ(Quadratic::base(3.2), 2);
-  EXPECT_EQ(Quadratic::base(3.6), 3);
-  EXPECT_EQ(Quadratic::base(-3.2), -4);
-  EXPECT_EQ(Cubic::base(3.2), 2);
-  EXPECT_EQ(Cubic::base(-3.2), -5);
+  EXPECT_EQ(LinearKernel::base(3.2), 3);
+  EXPECT_EQ(LinearKernel::base(-3.2), -4);
+  EXPECT_EQ(QuadraticKernel::base(3.2), 2);
+  EXPECT_EQ(QuadraticKernel::base(3.6), 3);
+  EXPECT_EQ(QuadraticKernel::base(-3.2), -4);
+  EXPECT_EQ(CubicKernel::base(3.2), 2);
+  EXPECT_EQ(CubicKernel::base(-3.2), -5);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 // Checkpoints come back as they were, on any number of ranks, and no damage goes unseen.
 
+#include "weft/base/read_text.hpp"
 #include "weft/output/checkpoint.hpp"
 
 #include "output/digest.hpp"
@@ -336,6 +337,35 @@ TEST(CheckpointTest, OtherLayoutsAreRefusedAsSuchAndPassedOver) {
         });
 }
 
+TEST(CheckpointTest, RowsThatDoNotAddUpAreRefusedThoughAllDigestsAreRight) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  Table table = test::body_with(comm, 3);
+  const fs::path path = write(comm, folder.path(), 1, table);
+  const Manifest right = read_manifest(comm, path);
+  const auto refused = [&](const std::function<void(Manifest&)>& forge) {
+    Manifest forged = right;
+    forge(forged);
+    with_changed_file(
+        comm, manifest_file(path), [&](std::string& text) { text = forged.text(); },
+        [&] {
+          Table read = test::empty_body();
+          error_of([&] { read_part(comm, path, "sand", read); }, ExitCode::checkpoint);
+          if (comm.is_root()) {
+            error_of([&] { describe(path); }, ExitCode::checkpoint);
+            error_of([&] { compare_checkpoints(path, path); }, ExitCode::checkpoint);
+          }
+        });
+  };
+  refused([](Manifest& m) { m.parts[0].rows += 5; });
+  refused([](Manifest& m) { m.parts[0].rows = -1; });
+  refused([](Manifest& m) { m.parts[0].rows = std::int64_t{1} << 60; });
+  refused([](Manifest& m) {
+    m.parts[0].rows = std::int64_t{1} << 60;
+    m.state.data_sets.clear();
+  });
+}
+
 TEST(CheckpointTest, OtherFieldsThanTheTablesAreRefused) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
@@ -451,7 +481,35 @@ TEST(CheckpointTest, ComparisonGoesByIdAndTellsEachFieldsDifference) {
         EXPECT_LT(field.relative, 0.5 / 3.0);
       }
     }
-    EXPECT_THAT(other.text(), HasSubstr("1 ids are only in A"));
+    EXPECT_THAT(other.text(0), HasSubstr("1 ids are only in A"));
+    EXPECT_THAT(other.text(0.01), ::testing::ContainsRegex("velocity .*exceeds"));
+    EXPECT_THAT(other.text(0.2), ::testing::Not(HasSubstr("exceeds")));
+  }
+  comm.barrier();
+}
+
+TEST(CheckpointTest, RoundOffIsRelatedToWhatItsUnitMeasures) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  Table table = test::body_with(comm, 25);
+  // Both bodies at rest but for round-off, of another sign; strain as well.
+  const auto rest = [&](Real round_off) {
+    for (std::size_t r = 0; r < table.rows(); ++r) {
+      table.get<Velocity>()[r] = Vec3::Constant(round_off);
+      table.get<test::Strain>()[r] = {round_off, 0, 0, 0, 0, 0};
+    }
+  };
+  rest(1e-16);
+  const fs::path a = write(comm, folder.path(), 1, table);
+  rest(-1e-16);
+  const fs::path b = write(comm, folder.path(), 2, table);
+  rest(1e-3);
+  const fs::path c = write(comm, folder.path(), 3, table);
+  if (comm.is_root()) {
+    const Real round_off = compare_checkpoints(a, b).largest();
+    EXPECT_GT(round_off, 0);
+    EXPECT_LT(round_off, 1e-9);
+    EXPECT_GT(compare_checkpoints(a, c).largest(), 0.99);  // small, but no round-off
   }
   comm.barrier();
 }

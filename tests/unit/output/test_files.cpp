@@ -1,5 +1,6 @@
 // Files are whole or not there, and an output folder is not taken from a run that is in it.
 
+#include "weft/base/read_text.hpp"
 #include "weft/output/files.hpp"
 
 #include "output/digest.hpp"
@@ -77,7 +78,8 @@ TEST(FilesTest, ARunIsRefusedKeptOrReplacedAsAsked) {
   EXPECT_FALSE(holds_run(output));  // empty folders are no run
   comm.barrier();
   if (comm.is_root())
-    for (const char* file : {"run.json", "frames/a.hdf", "notes.txt"}) write_text_atomically(output / file, "{}");
+    for (const char* file : {"run.json", "frames/a_000000.hdf", "notes.txt", "frames/notes.hdf", "checkpoints/notes"})
+      write_text_atomically(output / file, "{\"provenance\": {}}");
   comm.barrier();
   EXPECT_TRUE(holds_run(output));
   const std::string text = error_of([&] { prepare_output_folder(comm, output, ExistingRun::refuse); });
@@ -88,8 +90,54 @@ TEST(FilesTest, ARunIsRefusedKeptOrReplacedAsAsked) {
   comm.barrier();
   prepare_output_folder(comm, output, ExistingRun::replace);
   EXPECT_FALSE(fs::exists(output / "run.json"));
-  EXPECT_FALSE(fs::exists(output / "frames" / "a.hdf"));
-  EXPECT_TRUE(fs::exists(output / "notes.txt"));  // not ours
+  EXPECT_FALSE(fs::exists(output / "frames" / "a_000000.hdf"));
+  for (const char* not_ours : {"notes.txt", "frames/notes.hdf", "checkpoints/notes"})
+    EXPECT_TRUE(fs::exists(output / not_ours)) << not_ours;
+}
+
+TEST(FilesTest, AFolderThatNoRunLeftIsNotReplaced) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  const std::vector<std::string> files{"log.txt", "frames/a_000000.hdf", "checkpoints/step_000000000001/state.h5"};
+  for (const char* said : {"", "{\"state\": \"running\"}", "not JSON"}) {
+    if (comm.is_root()) {
+      for (const std::string& file : files) {
+        fs::create_directories((folder.path() / file).parent_path());
+        write_text_atomically(folder.path() / file, "mine");
+      }
+      if (*said != '\0') write_text_atomically(folder.path() / "run.json", said);
+    }
+    comm.barrier();
+    const std::string text = error_of([&] { prepare_output_folder(comm, folder.path(), ExistingRun::replace); });
+    EXPECT_THAT(text, HasSubstr("nothing is deleted"));
+    EXPECT_THAT(text, HasSubstr("log.txt"));
+    comm.barrier();
+    for (const std::string& file : files) EXPECT_TRUE(fs::exists(folder.path() / file)) << file;
+  }
+}
+
+TEST(FilesTest, WhatOthersPutUnderAnUnfinishedNameIsNotFollowed) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  const fs::path victim = folder.path() / "victim", text = folder.path() / "text", frame = folder.path() / "frame.hdf";
+  if (comm.is_root()) {
+    write_text_atomically(victim, "mine");
+    fs::create_symlink(victim, text.string() + ".tmp");
+    fs::create_symlink(victim, frame);
+    EXPECT_THAT(error_of([&] { write_text_atomically(text, "x"); }), HasSubstr("no plain file"));
+    EXPECT_TRUE(fs::is_symlink(text.string() + ".tmp"));
+    EXPECT_FALSE(fs::exists(text));
+    // What a killed run left is replaced, not written through: another name of the file keeps its content.
+    fs::remove(text.string() + ".tmp");
+    fs::create_hard_link(victim, text.string() + ".tmp");
+    write_text_atomically(text, "x");
+    EXPECT_EQ(read_text(text), "x");
+  }
+  comm.barrier();
+  HdfWriter writer(comm);
+  EXPECT_THAT(error_of([&] { writer.write(frame); }), HasSubstr("no plain file"));
+  EXPECT_EQ(read_text(victim), "mine");
+  comm.barrier();
 }
 
 TEST(FilesTest, APlaceThatCannotBeWrittenIsRefusedWithTheCure) {

@@ -1,5 +1,6 @@
 // Frames hold what was drawn, as VTKHDF 1.0 wants it, and their indexes always fit the files.
 
+#include "weft/base/read_text.hpp"
 #include "weft/output/frame.hpp"
 
 #include "unit/output/scratch.hpp"

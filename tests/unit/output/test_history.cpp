@@ -1,5 +1,6 @@
 // The history of a run is complete up to the step it stands at, and has no row beyond.
 
+#include "weft/base/read_text.hpp"
 #include "weft/output/history.hpp"
 
 #include "unit/output/scratch.hpp"
@@ -54,13 +55,24 @@ TEST(HistoryTest, ResumingCutsBackToTheStepAndGoesOn) {
   const ScratchFolder folder(comm);
   const fs::path file = folder.path() / "diagnostics.csv";
   const std::string head = "step,time [s],particles\n0,0,5\n10,0.1,5\n20,0.2,5\n";
-  for (const std::string tail : {"", "30,0.3,5\n", "30,0.3,5\n40,0.4,5\n", "30,0.3,5\n40,0", "30,0.3\n", "3"}) {
+  for (const std::string tail :
+       {"", "30,0.3,5\n", "30,0.3,5\n40,0.4,5\n", "30,0.3,5\n40,0", "30,0.3\n", "3", "25,0.2,junk\n"}) {
     put(comm, file, head + tail);
     History history(comm, file, columns, 25);
     EXPECT_EQ(content(comm, file), head) << tail;
     history.append(std::array<Real, 3>{26, 0.26, 5});
     EXPECT_EQ(content(comm, file), head + "26,0.26,5\n") << tail;
   }
+}
+
+TEST(HistoryTest, RowsWithNumbersThatAreNotFiniteStay) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  const fs::path file = folder.path() / "diagnostics.csv";
+  const std::string rows = "step,time [s],particles\n0,nan,inf\n1,-inf,-nan\n2,1e-300,-5\n";
+  put(comm, file, rows);
+  const History history(comm, file, columns, 25);
+  EXPECT_EQ(content(comm, file), rows);
 }
 
 TEST(HistoryTest, ResumingWithoutAFileStartsOne) {
@@ -75,8 +87,11 @@ TEST(HistoryTest, OtherColumnsAndForeignRowsAreRefusedAndStayUntouched) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   const fs::path file = folder.path() / "diagnostics.csv";
-  for (const std::string text : {"step,time [s]\n0,0\n", "step,time [ms],particles\n0,0,5\n", "",
-                                 "step,time [s],particles\nzero,0,5\n1,1,5\n"}) {
+  for (const std::string text :
+       {"step,time [s]\n0,0\n", "step,time [ms],particles\n0,0,5\n", "", "step,time [s],particles\nzero,0,5\n1,1,5\n",
+        "step,time [s],particles\n0,0,5\n1,junk,5\n2,2,5\n", "step,time [s],particles\n0,0,5\n1,1 1,5\n2,2,5\n",
+        "step,time [s],particles\n0,0,5\n1,1,\n2,2,5\n", "step,time [s],particles\n0,0,5\n1,1,5 \n2,2,5\n",
+        "step,time [s],particles\n0,0,5\n2,2,5\n1,1,5\n3,3,5\n"}) {
     put(comm, file, text);
     try {
       const History history(comm, file, columns, 25);

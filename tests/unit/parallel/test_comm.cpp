@@ -16,7 +16,7 @@ namespace {
 const Real not_a_number = std::numeric_limits<Real>::quiet_NaN();
 
 TEST(ParallelSessionTest, LeavesTheSignalsOfTheProgramAlone) {
-  // PETSc's own handler would sit on HUP, QUIT and URG (and on no other signal that we could tell from MPI's).
+  // PETSc's own handler would sit on HUP, QUIT and URG, and that of UCX, which not every machine loads, on HUP.
   for (const int signal : {SIGHUP, SIGQUIT, SIGURG, SIGTERM, SIGINT, SIGUSR1, SIGUSR2}) {
     struct sigaction action{};
     ASSERT_EQ(sigaction(signal, nullptr, &action), 0);

@@ -149,6 +149,35 @@ TEST(ForestTest, SumsHaveTheSameBitsEveryTime) {
   }
 }
 
+TEST(ForestTest, ColumnsThatTravelTogetherArriveAsIfAlone) {
+  const Comm comm = Comm::world();
+  for (std::uint32_t seed = 0; seed < 5; ++seed) {
+    const Graph graph = random_graph(comm.size(), seed);
+    const std::size_t owned = graph.owned[comm.rank()], ghosts = graph.originals[comm.rank()].size();
+    const Forest forest(comm, owned, graph.originals[comm.rank()]);
+    for (const bool sums : {true, false}) {
+      std::vector<Rows> together, alone;
+      for (const std::size_t width : {4u, 1u, 9u}) {
+        Rows rows(owned + ghosts, width);
+        for (std::size_t row = 0; row < owned + ghosts; ++row)
+          for (std::size_t c = 0; c < width; ++c)
+            rows.at(row, c) = named(comm.rank(), row, c) + static_cast<Real>(width);
+        together.push_back(rows);
+        alone.push_back(rows);
+      }
+      std::vector<ColumnView> columns;
+      for (Rows& rows : together) columns.push_back(rows.view());
+      if (sums) forest.sum_to_owners(columns);
+      else forest.update_ghosts(columns);
+      for (std::size_t k = 0; k < alone.size(); ++k) {
+        if (sums) forest.sum_to_owners(alone[k].view());
+        else forest.update_ghosts(alone[k].view());
+        EXPECT_EQ(together[k].values, alone[k].values) << "seed " << seed << ", column " << k;
+      }
+    }
+  }
+}
+
 TEST(ForestTest, UpdateIsTheTransposeOfSum) {
   // <update x, y> = <x, sum y> over all rows of all ranks; whole numbers, so exact.
   const Comm comm = Comm::world();

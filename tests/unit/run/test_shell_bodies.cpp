@@ -3,7 +3,7 @@
 #include "weft/bodies/shell_body.hpp"
 
 #include "support/scenes.hpp"
-#include "weft/bodies/shell_term.hpp"
+#include "weft/bodies/shell_sites.hpp"
 #include "weft/geometry/patches.hpp"
 
 #include <gtest/gtest.h>

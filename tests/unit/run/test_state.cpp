@@ -67,6 +67,55 @@ TEST(RunStateTest, OtherTextIsACheckpointError) {
   }
 }
 
+TEST(RunStateTest, NumbersThatAreNoCountsAreRefused) {
+  const std::string good = to_text(RunState{});
+  for (const auto& [right, wrong] : {std::pair{"\"step\":0", "\"step\":1e300"},
+                                     {"\"next_id\":[]", "\"next_id\":[-1]"},
+                                     {"\"next_id\":[]", "\"next_id\":[0.5]"},
+                                     {"\"probe_points\":[]", "\"probe_points\":[1e300]"}}) {
+    std::string text = good;
+    text.replace(text.find(right), std::string(right).size(), wrong);
+    EXPECT_THROW(state_from_text(text), Error) << wrong;
+  }
+}
+
+TEST(RunStateTest, ListsOfOtherLengthsThanTheSceneAsksForAreRefused) {
+  const SceneCounts scene{2, 1, 1, 1, 1};
+  RunState right;
+  right.limits.resize(2);
+  right.drift.resize(2);
+  right.next_id.resize(2);
+  right.wall_impulse.resize(1);
+  right.handle_impulse.resize(1);
+  right.emitted_until.resize(1);
+  right.probe_points.resize(1);
+  right.cuts.at = {3, 7};
+  EXPECT_NO_THROW(require_fits(right, scene));
+  right.limits.clear();  // before the first step
+  EXPECT_NO_THROW(require_fits(right, scene));
+  const auto refuses = [&](const auto& change) {
+    RunState wrong = right;
+    change(wrong);
+    try {
+      require_fits(wrong, scene);
+      return false;
+    } catch (const Error& error) {
+      return error.code() == ExitCode::checkpoint;
+    }
+  };
+  EXPECT_TRUE(refuses([](RunState& s) { s.limits.resize(1); }));
+  EXPECT_TRUE(refuses([](RunState& s) { s.drift.clear(); }));
+  EXPECT_TRUE(refuses([](RunState& s) { s.next_id.resize(3); }));
+  EXPECT_TRUE(refuses([](RunState& s) { s.wall_impulse.clear(); }));
+  EXPECT_TRUE(refuses([](RunState& s) { s.handle_impulse.clear(); }));
+  EXPECT_TRUE(refuses([](RunState& s) { s.emitted_until.clear(); }));
+  EXPECT_TRUE(refuses([](RunState& s) { s.probe_points.clear(); }));
+  EXPECT_TRUE(refuses([](RunState& s) { s.cuts.at = {7, 3}; }));
+  EXPECT_TRUE(refuses([](RunState& s) { s.step = -1; }));
+  EXPECT_TRUE(refuses([](RunState& s) { s.next_frame = std::int64_t{1} << 60; }));
+  EXPECT_TRUE(refuses([](RunState& s) { s.time = -1; }));
+}
+
 TEST(ResumeTest, TimeEndMayChangeUnlessALoadIsInProportionToIt) {
   const auto deck = [](const std::string& end, const std::string& amplitude) {
     return parse_deck("weft: 1\ntitle: T\ndomain: {dx: 0.05}\ntime: {end: " + end +

@@ -68,8 +68,9 @@ struct Ground {
   void for_each_node(Visit&& visit) {
     for (int b = 0; b < map.owned(); ++b)
       for (int place = 0; place < nodes_per_block; ++place)
-        visit(Vec3i(map.first_node(b) + node_at_place(place)), layer.inertia.block(b) + place * NodeField::width,
-              layer.velocity.block(b) + place * NodeField::width);
+        visit(Vec3i(map.first_node(b) + node_at_place(place)),
+              layer.get<NodeInertia>().block(b) + place * NodeField::width,
+              layer.get<NodeVelocity>().block(b) + place * NodeField::width);
   }
 
   Vec3 total_momentum() {
@@ -190,7 +191,7 @@ TEST(ExplicitTest, LightNodesAreHeldToTheirSpeedAndOthersAreNot) {
 TEST(ExplicitTest, ReportsTheFastestNodeOfThisRank) {
   Ground ground;
   advance_explicit(step_of(0.01), ground.map, {}, ground.layer, {});
-  const FastestNode fastest = fastest_node(ground.map, dx, ground.layer.velocity);
+  const FastestNode fastest = fastest_node(ground.map, dx, ground.layer.get<NodeVelocity>());
   FastestNode expected;
   ground.for_each_node([&](const Vec3i& node, const Real*, const Real* v) {
     if (Vec3::Map(v).norm() > expected.speed) expected = {Vec3::Map(v).norm(), node.cast<Real>() * dx};
@@ -213,7 +214,7 @@ TEST(ExplicitTest, VelocitiesThatAreNotNumbersCountAsInfinite) {
         inertia[component] = bad;
       });
       advance_explicit(step_of(0.01), ground.map, {}, ground.layer, {});
-      const FastestNode fastest = fastest_node(ground.map, dx, ground.layer.velocity);
+      const FastestNode fastest = fastest_node(ground.map, dx, ground.layer.get<NodeVelocity>());
       EXPECT_EQ(std::isinf(fastest.speed), here);
       if (here) {
         EXPECT_LE((fastest.x - sick.cast<Real>() * dx).norm(), 1e-15);
@@ -232,11 +233,12 @@ TEST(ExplicitTest, ThreadsChangeNoBit) {
     std::vector<Vec3> impulse(walls.size(), Vec3::Zero());
     advance_explicit(step_of(0.01), ground.map, walls, ground.layer, impulse);
     if (threads == 1) {
-      first = ground.layer.velocity;
+      first = ground.layer.get<NodeVelocity>();
       first_impulse = impulse;
     }
-    EXPECT_EQ(
-        std::memcmp(first.block(0), ground.layer.velocity.block(0), first.blocks() * NodeField::row * sizeof(Real)), 0);
+    EXPECT_EQ(std::memcmp(first.block(0), ground.layer.get<NodeVelocity>().block(0),
+                          first.blocks() * NodeField::row * sizeof(Real)),
+              0);
     EXPECT_EQ(impulse, first_impulse);
   }
   omp_set_num_threads(threads_before);
@@ -247,7 +249,7 @@ TEST(ExplicitTest, AGridWithoutBlocksHasNoFastestNode) {
   Layer layer;
   layer.reset(map.size());
   advance_explicit(step_of(0.01), map, {}, layer, {});
-  EXPECT_EQ(fastest_node(map, dx, layer.velocity).speed, 0);
+  EXPECT_EQ(fastest_node(map, dx, layer.get<NodeVelocity>()).speed, 0);
 }
 
 }  // namespace

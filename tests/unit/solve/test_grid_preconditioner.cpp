@@ -27,7 +27,7 @@ Real error_of_inverse(const ImplicitSettings& settings, bool has_conditions) {
 
   Vec x = problem.create_vector(), r = problem.create_vector(), z = problem.create_vector(),
       product = problem.create_vector();
-  problem.begin_step(test::ImplicitGround::step(0.02), walls, ground.layer.inertia);
+  problem.begin_step(test::ImplicitGround::step(0.02), walls, ground.layer.get<NodeInertia>());
   preconditioner.begin_step();
   problem.guess(x, r);
   problem.linearise(x);

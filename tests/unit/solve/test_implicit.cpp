@@ -114,7 +114,7 @@ Real most_missing(const test::Pairs& pairs, const Layer& layer) {
   for (std::size_t c = 0; c < pairs.rows().count(); ++c) {
     Real gap = -pairs.rows().target[c];
     for (std::size_t e = pairs.rows().begin[c]; e < pairs.rows().begin[c + 1]; ++e)
-      gap += pairs.rows().weight[e] * dt * layer.velocity.block(0)[pairs.rows().freedom[e]];
+      gap += pairs.rows().weight[e] * dt * layer.get<NodeVelocity>().block(0)[pairs.rows().freedom[e]];
     most = std::max(most, std::abs(gap));
   }
   return Comm::world().max(most);

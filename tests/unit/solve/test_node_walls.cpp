@@ -21,7 +21,7 @@ struct Touched {
   /// With the first so many walls.
   explicit Touched(std::size_t count = 3) {
     walls.erase(walls.begin() + static_cast<std::ptrdiff_t>(count), walls.end());
-    nodes.begin_step(test::ImplicitGround::step(0.01), walls, ground.map, ground.layer.inertia);
+    nodes.begin_step(test::ImplicitGround::step(0.01), walls, ground.map, ground.layer.get<NodeInertia>());
     nodes.weigh([](const WallNode&) { return k; });
     nodes.linearise([&](const WallNode& node) { return asked(node); },
                     [&](const WallNode& node) { return mass(node); });
@@ -30,7 +30,9 @@ struct Touched {
     Random r(9, 0, node.node);
     return 4 * r.uniform3() - Vec3::Constant(2);
   }
-  Real mass(const WallNode& node) const { return ground.layer.inertia.block(0)[NodeField::width * node.node]; }
+  Real mass(const WallNode& node) const {
+    return ground.layer.get<NodeInertia>().block(0)[NodeField::width * node.node];
+  }
 };
 
 TEST(NodeWallsTest, SlopesAreThoseOfDifferences) {

@@ -6,7 +6,7 @@ from spack.package import *
 
 
 class Weft(CMakePackage):
-    """Threads, sheets, lumps, grains and liquids that touch: a distributed-memory material point method solver."""
+    """A distributed-memory solver for threads, sheets, shells, solids, grains and liquids in contact."""
 
     maintainers = []
     license("Apache-2.0")

@@ -1,0 +1,33 @@
+#pragma once
+// What a deck says of steps.
+
+#include "weft/deck/deck.hpp"
+#include "weft/solve/implicit_settings.hpp"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+class Body;
+struct Wall;
+
+struct StepSettings {
+  bool is_implicit = false;         ///< The grid step; else it is explicit.
+  Real end = 0;                     ///< Of the scene [s].
+  Real cfl = 0;                     ///< Largest travel of a point in one step, in grid spacings.
+  Real max_dt = 0;                  ///< [s].
+  Real max_strain = 0;              ///< Largest |dt grad v| of a point in one step.
+  int max_retries = 0;              ///< Halvings of dt before the run gives up.
+  Real most_imbalance = 0;          ///< Of the points of ranks, before the curve is cut anew.
+  Vec3 gravity = Vec3::Zero();      ///< [m/s^2].
+  ImplicitSettings implicit{};      ///< Of implicit steps.
+  std::vector<bool> flows_in_loop;  ///< Of implicit steps, for each body: whether trial states flow.
+};
+
+/// Throws Error(deck) if a body cannot take part in implicit steps in the way that the deck asks for.
+StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Body>> bodies,
+                           std::span<const Wall> walls);
+
+}  // namespace weft

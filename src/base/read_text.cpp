@@ -1,0 +1,71 @@
+#include "weft/base/read_text.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "weft/base/budget.hpp"
+#include "weft/base/check.hpp"
+
+namespace weft {
+namespace {
+
+/// An open file that is closed at the end of its scope. Opening does not wait for the other end of a pipe.
+class Opened {
+ public:
+  explicit Opened(const std::filesystem::path& file)
+      : number_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
+  Opened(const Opened&) = delete;
+  Opened& operator=(const Opened&) = delete;
+  ~Opened() {
+    if (number_ >= 0) ::close(number_);
+  }
+
+  /// Bytes of a plain file; -1 for anything else.
+  std::int64_t length() const {
+    struct stat status{};
+    const bool is_plain = number_ >= 0 && ::fstat(number_, &status) == 0 && S_ISREG(status.st_mode);
+    return is_plain ? std::int64_t{status.st_size} : -1;
+  }
+  /// Fills the text from the start of the file and cuts it where the file ends; false if that fails.
+  bool read(std::string& text) const {
+    std::size_t done = 0;
+    while (done < text.size()) {
+      const ssize_t got = ::read(number_, text.data() + done, text.size() - done);
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) return false;
+      if (got == 0) break;
+      done += static_cast<std::size_t>(got);
+    }
+    text.resize(done);
+    return true;
+  }
+
+ private:
+  int number_;
+};
+
+}  // namespace
+
+std::string read_text(const std::filesystem::path& file, ExitCode code) {
+  return read_text(file, code, static_cast<std::uint64_t>(memory_of_machine()));
+}
+
+std::string read_text(const std::filesystem::path& file, ExitCode code, std::uint64_t most) {
+  std::error_code error;
+  require(std::filesystem::exists(file, error), code, file.string() + ": there is no such file.");
+  const Opened opened(file);
+  const std::int64_t length = opened.length();
+  require(length >= 0, code, file.string() + ": the file cannot be read.");
+  require(static_cast<std::uint64_t>(length) <= most, code,
+          file.string() + ": the file has " + std::to_string(length) +
+              " bytes; it cannot be read if it has more than " + std::to_string(most) + ".");
+  std::string text(static_cast<std::size_t>(length), '\0');
+  require(opened.read(text), code, file.string() + ": the file cannot be read.");
+  return text;
+}
+
+}  // namespace weft

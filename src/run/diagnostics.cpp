@@ -1,0 +1,208 @@
+#include "run/diagnostics.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+
+#include "run/state_members.hpp"
+#include "weft/base/check.hpp"
+#include "weft/bodies/continuum.hpp"
+#include "weft/output/probe.hpp"
+
+namespace weft {
+
+template <>
+inline constexpr auto members<Totals> = std::tuple{Member{"particles", "", &Totals::particles},
+                                                   Member{"mass", "kg", &Totals::mass},
+                                                   Member{"momentum", "kg m/s", &Totals::momentum},
+                                                   Member{"angular_momentum", "kg m^2/s", &Totals::angular_momentum},
+                                                   Member{"kinetic_energy", "J", &Totals::kinetic_energy},
+                                                   Member{"affine_energy", "J", &Totals::affine_energy},
+                                                   Member{"elastic_energy", "J", &Totals::elastic_energy},
+                                                   Member{"gravitational_energy", "J", &Totals::gravitational_energy}};
+
+template <>
+inline constexpr auto members<Pace> =
+    std::tuple{Member{"wall_seconds", "s", &Pace::wall_seconds},
+               Member{"particle_steps_per_second", "1/s", &Pace::particle_steps_per_second},
+               Member{"imbalance", "", &Pace::imbalance}, Member{"memory_bytes", "byte", &Pace::memory_bytes}};
+
+namespace {
+
+template <class... F>
+struct Overloaded : F... {
+  using F::operator()...;
+};
+
+using Moment = DiagnosticsMoment;
+using DiagnosticsColumns = Columns<Moment>;
+
+Body& body_named(const Scene& scene, const std::string& name) {
+  const auto it =
+      std::find_if(scene.bodies.begin(), scene.bodies.end(), [&](const auto& b) { return b->name() == name; });
+  WEFT_ENSURE(it != scene.bodies.end());  // the deck's cross checks have seen to that
+  return **it;
+}
+
+/// The table of a body that has a scalar of this name: its state, or what is observed.
+struct Observation {
+  Body& body;
+  Table observed;
+
+  explicit Observation(Body& b) : body(b), observed(b.observe()) {}
+
+  ScalarField scalar(const std::string& name) {
+    const auto names = scalar_names(body.points());
+    const bool is_state = std::find(names.begin(), names.end(), name) != names.end();
+    return ScalarField(is_state ? body.points() : observed, name);
+  }
+};
+
+/// `follower`: which of RunState::probe_points the next probe follows that follows a point.
+void add_probe(DiagnosticsColumns& columns, const Comm& comm, const Scene& scene, const ProbeDeck& probe,
+               std::size_t& follower) {
+  Body& body = body_named(scene, probe.body);
+  const auto unit = [&](const std::string& field) { return Observation(body).scalar(field).unit(); };
+  std::visit(Overloaded{
+                 [&](const CentreOfMassProbe&) {
+                   columns.add(probe.name, "m",
+                               [comm, &body](const Moment&) { return centre_of_mass(comm, body.points()); });
+                 },
+                 [&](const BoundingBoxProbe&) {
+                   for (const auto& [end, corner] : {std::pair{"_lower", &Extent::lower}, {"_upper", &Extent::upper}})
+                     columns.add(probe.name + end, "m", [comm, &body, corner = corner](const Moment&) {
+                       return extent(comm, body.points()).*corner;
+                     });
+                 },
+                 [&](const QuantileProbe& p) {
+                   columns.add(probe.name, unit(p.field), [comm, &body, p](const Moment&) {
+                     Observation observation(body);
+                     return quantile(comm, observation.scalar(p.field).values(), p.q);
+                   });
+                 },
+                 [&](const NearestProbe& p) {
+                   columns.add(probe.name, unit(p.field), [comm, &body, p, k = follower++](const Moment& moment) {
+                     Observation observation(body);
+                     const auto value =
+                         value_at(comm, body.points(), moment.state.probe_points[k], observation.scalar(p.field));
+                     return value.value_or(std::numeric_limits<Real>::quiet_NaN());  // the point is gone
+                   });
+                 },
+             },
+             probe.measure);
+}
+
+/// The columns of one probe.
+std::vector<HistoryColumn> names_of(const Comm& comm, const Scene& scene, const ProbeDeck& probe) {
+  DiagnosticsColumns columns;
+  std::size_t follower = 0;
+  add_probe(columns, comm, scene, probe, follower);
+  return columns.names();
+}
+
+/// Colliders and handles.
+void add_impulses(DiagnosticsColumns& columns, const Scene& scene) {
+  const auto state = [](const Moment& moment) -> const RunState& { return moment.state; };
+  if (!scene.walls.empty()) columns.add(member_of<RunState>(&RunState::wall_work), state);
+  constexpr auto impulse = member_of<RunState>(&RunState::wall_impulse);
+  for (std::size_t w = 0; w < scene.walls.size(); ++w)
+    columns.add(fmt::format("{}_{}", impulse.name, scene.walls[w].name), impulse.unit,
+                [w](const Moment& moment) { return moment.state.wall_impulse[w]; });
+  for (std::size_t h = 0; h < scene.handles.size(); ++h) {
+    const std::string& name = scene.handles[h].name;
+    // Means since the last row.
+    const auto mean = [h](Vec3 HandleImpulse::* impulse) {
+      return [h, impulse](const Moment& moment) {
+        const Real passed = moment.state.time - moment.state.handles_since;
+        return passed > 0 ? Vec3(moment.state.handle_impulse[h].*impulse / passed) : Vec3(Vec3::Zero());
+      };
+    };
+    columns.add("force_" + name, "N", mean(&HandleImpulse::linear));
+    columns.add("torque_" + name, "N m", mean(&HandleImpulse::angular));
+    columns.add("work_" + name, "J", [h](const Moment& moment) { return moment.state.handle_impulse[h].work; });
+  }
+}
+
+}  // namespace
+
+Columns<DiagnosticsMoment> diagnostics_columns(const Comm& comm, const Scene& scene) {
+  const auto state = [](const Moment& moment) -> const RunState& { return moment.state; };
+  DiagnosticsColumns columns;
+  columns.add(member_of<RunClock>(&RunClock::step), state);
+  columns.add(member_of<RunClock>(&RunClock::time), state);
+  columns.add(member_of<RunState>(&RunState::last_dt), state);
+  columns.add_all<Totals>([](const Moment& moment) -> const Totals& { return moment.totals; });
+  columns.add("energy_less_work", "J", [](const Moment& moment) {
+    return energy_less_work(moment.scene, moment.state, moment.last_step, moment.totals);
+  });
+  add_impulses(columns, scene);
+  columns.add_all<Pace>([](const Moment& moment) -> const Pace& { return moment.pace; });
+  columns.add(member_of<RunState>(&RunState::removed_points), state);
+  if (scene.step.is_implicit) {
+    columns.add(member_of<RunState>(&RunState::newton_steps), state);
+    columns.add(member_of<RunState>(&RunState::krylov_steps), state);
+  }
+  std::size_t follower = 0;
+  for (const ProbeDeck& probe : scene.deck.probes) add_probe(columns, comm, scene, probe, follower);
+  return columns;
+}
+
+void check_field_names(const Comm& comm, const Scene& scene) {
+  std::vector<std::string> known;
+  const auto learn = [&](Table& table) {
+    for (const ColumnView& column : table.columns())
+      if (column.label.keep != Keep::work && std::find(known.begin(), known.end(), column.label.name) == known.end())
+        known.emplace_back(column.label.name);
+  };
+  for (const auto& body : scene.bodies) {
+    Table observed = body->observe(0, 0);
+    learn(body->points());
+    learn(observed);
+    Picture picture = body->picture();
+    learn(picture.fields);
+  }
+  // Fields of bodies of other kinds may be named: the default names them.
+  const auto other = make_continuum("", Chosen<FixedCorotated>{}, 1);
+  Table observed = other->observe(0, 0);
+  learn(observed);
+  learn(other->points());
+  std::vector<std::string> complaints;
+  for (const std::string& name : scene.deck.output.fields)
+    if (std::find(known.begin(), known.end(), name) == known.end())
+      complaints.push_back(fmt::format("{}: no body has a field \"{}\". Fields here: {}.", scene.deck.output.place.text,
+                                       name, fmt::join(known, ", ")));
+  for (const ProbeDeck& probe : scene.deck.probes) try {
+      names_of(comm, scene, probe);
+    } catch (const Error& error) {
+      complaints.push_back(fmt::format("{}: {}", probe.place.text, error.what()));
+    }
+  if (complaints.empty()) {
+    std::multiset<std::string> names;
+    const DiagnosticsColumns columns = diagnostics_columns(comm, scene);
+    for (const HistoryColumn& column : columns.names()) names.insert(column.name);
+    for (const ProbeDeck& probe : scene.deck.probes)
+      for (const HistoryColumn& column : names_of(comm, scene, probe))
+        if (names.count(column.name) > 1)
+          complaints.push_back(
+              fmt::format("{}: diagnostics.csv has another column \"{}\". Give the probe another name.",
+                          probe.place.text, column.name));
+  }
+  require(complaints.empty(), ExitCode::deck, fmt::format("{}", fmt::join(complaints, "\n")));
+}
+
+std::vector<PointId> find_probe_points(const Comm& comm, const Scene& scene) {
+  std::vector<PointId> points;
+  for (const ProbeDeck& probe : scene.deck.probes)
+    if (const auto* nearest = std::get_if<NearestProbe>(&probe.measure)) {
+      const auto id = nearest_id(comm, body_named(scene, probe.body).points(), nearest->point);
+      require(id.has_value(), ExitCode::deck,
+              fmt::format("{}: body {} has no particles at the start to follow.", probe.place.text, probe.body));
+      points.push_back(*id);
+    }
+  return points;
+}
+
+}  // namespace weft

@@ -1,0 +1,385 @@
+#include "run/load_stepping.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "run/state_members.hpp"
+#include "weft/base/log.hpp"
+#include "weft/bodies/mesh_body.hpp"
+#include "weft/output/files.hpp"
+#include "weft/scene/build.hpp"
+
+namespace weft {
+
+template <>
+inline constexpr auto members<PathMeasure> =
+    std::tuple{Member{"displacement", "m", &PathMeasure::displacement}, Member{"time", "s", &PathMeasure::time}};
+template <>
+inline constexpr auto members<PathState> =
+    std::tuple_cat(members<RunClock>,
+                   std::tuple{Member{"last_time", "s", &PathState::last_time}, Member{"dt", "s", &PathState::dt},
+                              Member{"measure", "", &PathState::measure}, Member{"length", "1", &PathState::length}});
+
+namespace {
+
+/// Newton steps that a step along the arc should take: fewer, and the next one is longer.
+constexpr Real comfortable_iterations = 5;
+
+struct Displacement : Field<Vec3> {
+  static constexpr Label label{"displacement", "m", Keep::shown};
+};
+
+MeshBody& body_of(const Scene& scene, std::size_t b) { return *scene.bodies[b]->roles().mesh; }
+
+bool is_slack(const Scene& scene) {
+  return std::any_of(scene.bodies.begin(), scene.bodies.end(),
+                     [](const auto& body) { return body->roles().mesh->is_slack(); });
+}
+
+EquilibriumSettings settings_of(const Scene& scene) {
+  const Deck& deck = scene.deck;
+  return {.size = scene.size,
+          .time_scale = deck.time.end,
+          .tolerance = deck.solve.tolerance.value_or(1e-8),
+          .max_iterations = deck.solve.max_iterations,
+          .follow_arc = deck.loading.path == LoadPath::arc,
+          .flows = std::any_of(scene.bodies.begin(), scene.bodies.end(),
+                               [](const auto& body) { return body->roles().mesh->flows(); }),
+          .slack = is_slack(scene),
+          .elastic_terms = scene.bodies.size(),
+          .petsc = deck.solve.petsc};
+}
+
+/// The mean of values of rows over what is watched, the same on every rank. Collective.
+Vec3 mean_over(const Comm& comm, const MeshBody& body, const Watched& watched, std::span<const Vec3> values) {
+  Vec3 sum = Vec3::Zero();
+  for (const Grip& grip : body.grips(watched.list)) sum += grip.sum(values);
+  comm.sum(std::span(sum.data(), 3));
+  return sum / static_cast<Real>(std::max<std::int64_t>(watched.vertices, 1));
+}
+
+Columns<LoadMoment> curve_columns(const Comm& comm, const Scene& scene) {
+  const auto state = [](const LoadMoment& moment) -> const RunClock& { return moment.state; };
+  Columns<LoadMoment> columns;
+  columns.add(member_of<RunClock>(&RunClock::step), state);
+  columns.add(member_of<RunClock>(&RunClock::time), state);
+  columns.add("elastic_energy", "J", [](const LoadMoment& moment) { return moment.elastic_energy; });
+  columns.add("newton_steps", "", [](const LoadMoment& moment) { return moment.last_step.iterations; });
+  columns.add("unbalanced_force", "N", [](const LoadMoment& moment) { return moment.last_step.unbalanced_force; });
+  for (std::size_t h = 0; h < scene.handles.size(); ++h) {
+    const GridHandle& handle = scene.handles[h];
+    columns.add("displacement_" + handle.name, "m", [comm, &scene, &handle](const LoadMoment& moment) {
+      return mean_over(comm, body_of(scene, handle.body), *handle.part, moment.displacements[handle.body]);
+    });
+    columns.add("force_" + handle.name, "N", [h](const LoadMoment& moment) { return moment.reactions[h].force; });
+    if (handle.hold() != nullptr)
+      columns.add("torque_" + handle.name, "N m", [h](const LoadMoment& moment) { return moment.reactions[h].torque; });
+  }
+  for (const VertexProbe& probe : scene.probes)
+    columns.add(probe.name, probe.unit, [comm, &scene, &probe](const LoadMoment& moment) {
+      const MeshBody& body = body_of(scene, probe.body);
+      const std::span<const Vec3> values =
+          probe.displacement ? std::span<const Vec3>(moment.displacements[probe.body]) : body.points().get<Position>();
+      return mean_over(comm, body, probe.vertex, values)[probe.axis];
+    });
+  return columns;
+}
+
+CellKind kind_of(const Picture& picture) { return picture.corners == 2 ? CellKind::line : CellKind::triangle; }
+
+}  // namespace
+
+LoadStepping::LoadStepping(const Comm& comm, const Deck& deck, const RunEnd& end, Timers& timers)
+    : comm_(comm), end_(end), timers_(timers), scene_(build_scene(comm, deck)), columns_(curve_columns(comm, scene_)) {
+  for (const auto& mesh : scene_.meshes)
+    size_in_words_ += fmt::format("{}{} of {}", size_in_words_.empty() ? "" : "; ", mesh->name(), mesh->census());
+  for (const auto& body : scene_.bodies) body->points().add<LastDisplacement>();
+}
+
+std::string LoadStepping::forecast() {
+  std::string text;
+  for (const auto& mesh : scene_.meshes)
+    text += fmt::format("body {}: {}, {}\n", mesh->name(), mesh->census(),
+                        in_words(comm_, mesh->sites(first_share(comm_, *mesh))));
+  std::int64_t conditions = 0;
+  for (const GridHandle& handle : scene_.handles) {
+    text += fmt::format("handle {}: {} vertices", handle.name, handle.part->vertices);
+    if (handle.hold() != nullptr) {
+      const auto here = static_cast<std::int64_t>(body_of(scene_, handle.body).grips(handle.list).size());
+      const std::int64_t held = comm_.sum(here);
+      conditions += held;
+      text += fmt::format(", {} conditions", held);
+    }
+    text += "\n";
+  }
+  text +=
+      fmt::format("unknowns: {} displacements and {} reactions\n", 3 * static_cast<std::int64_t>(points()), conditions);
+  text += fmt::format("steps: {}\n", follows_arc() ? fmt::format("at most {} along the load path", loading().max_steps)
+                                                   : fmt::format("{} to {} s", loading().steps, scene_.deck.time.end));
+  return text;
+}
+
+/// When the bodies have their pieces for good.
+void LoadStepping::set_up() {
+  system_.emplace(scene_);
+  equilibrium_.emplace(comm_, system_->freedoms, system_->all_terms(), system_->all_holds(), settings_of(scene_));
+  motion_.emplace(system_->freedoms);
+  last_.emplace(Increment{FreedomValues(system_->freedoms), 0});
+}
+
+void LoadStepping::start() {
+  fill_bodies(comm_, scene_);
+  set_up();
+  state_.dt = full_step();
+}
+
+void LoadStepping::resume(const CheckpointHeader& header, const std::filesystem::path& checkpoint) {
+  for (const auto& body : scene_.bodies) {
+    for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
+    body->roles().mesh->share_evenly(comm_);
+  }
+  settle_bodies(comm_, scene_);
+  set_up();
+  state_ = state_from<PathState>(header.state);
+  state_.dt = std::min(state_.dt, full_step());
+  motion_->time = state_.time;
+  last_->time = state_.last_time;
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
+    const auto last = std::as_const(body_of(scene_, b)).points().get<LastDisplacement>();
+    std::copy(last.begin(), last.end(), last_->u.points(b).begin());
+  }
+}
+
+void LoadStepping::open_frames(const std::filesystem::path& output, bool resumed) {
+  output_ = output;
+  frames_.emplace(comm_, output / "frames", scene_.deck.output.double_precision,
+                  resumed ? std::optional(state_.next_frame - 1) : std::nullopt);
+  // What came after this state goes now, not with the next frame, which may never be written.
+  for (const auto& body : scene_.bodies) frames_->of(body->name());
+}
+
+/// Reactions are no state; with them the first step along the arc takes as many iterations as in an unbroken run, on
+/// which the length of the next depends.
+void LoadStepping::get_ready() {
+  if (!follows_arc() || state_.step == 0) return;
+  equilibrium_->at_time(*motion_, state_.time);
+  motion_->u.set_zero();
+}
+
+bool LoadStepping::has_ended() const {
+  const bool by_steps = follows_arc() && state_.step >= loading().max_steps;
+  return state_.time >= end_.time * (1 - 1e-12) || by_steps;
+}
+
+void LoadStepping::take_step(Real) {
+  const auto timing = timers_.measure("solve");
+  last_report_ = !follows_arc() || state_.step == 0 ? step_in_time() : step_along_arc();
+  commit();
+}
+
+void LoadStepping::give_up(const EquilibriumReport& report) const {
+  throw Error(
+      ExitCode::numerics,
+      fmt::format("step {} after t = {:.6g} s: {}. The last balanced state is kept as a checkpoint. Smaller steps "
+                  "(loading.steps), more of time.max_retries, or, if the load has a limit here, \"path: arc\" under "
+                  "loading may help; also see that handles leave nothing free to move.{}",
+                  state_.step + 1, state_.time, report.failure,
+                  is_slack(scene_) ? " Sheets and fibers that go slack fold as finely as their mesh lets them: give "
+                                     "them bending (\"bending\", \"bending_modulus\")."
+                                   : ""));
+}
+
+/// Balance at the next time; the step is halved where none is found, and grows again to its full size.
+EquilibriumReport LoadStepping::step_in_time() {
+  const Real full = full_step();
+  const Motion start = *motion_;
+  EquilibriumReport report;
+  // Gravity acts in full from the start: how slack bodies fell to their first balance says nothing of the next.
+  const bool goes_on = last_->time > 0 && !(state_.step == 1 && is_slack(scene_));
+  const int max_retries = scene_.deck.time.max_retries;
+  for (int cut = 0; cut <= max_retries; ++cut) {
+    *motion_ = start;
+    // The balance probably goes on as it went; not from one full step to the next, though, where directions change.
+    Real time = state_.time + state_.dt;
+    const Real next_stop = std::min(end_.time, (std::floor(state_.time / full * (1 + 1e-12) + 1e-9) + 1) * full);
+    if (time > next_stop * (1 - 1e-9)) time = next_stop;
+    if (goes_on)
+      for (std::size_t k = 0; k < last_->u.all().size(); ++k)
+        motion_->u.all()[k] = last_->u.all()[k] * (time - state_.time) / last_->time;
+    report = equilibrium_->at_time(*motion_, time);
+    if (!report.converged && goes_on) {
+      *motion_ = start;
+      report = equilibrium_->at_time(*motion_, time);
+    }
+    if (report.converged) {
+      if (report.iterations <= 2 * comfortable_iterations) state_.dt = std::min(full, 2 * state_.dt);
+      return report;
+    }
+    log_warning(fmt::format("step {} was taken again with half the load: {}", state_.step + 1, report.failure));
+    state_.dt /= 2;
+  }
+  *motion_ = start;
+  give_up(report);
+}
+
+/// The path goes past the end: the balance at the end itself is near the same share of the way.
+EquilibriumReport LoadStepping::step_back_to_end() {
+  const Real share = (end_.time - state_.time) / (motion_->time - state_.time);
+  for (Real& x : motion_->u.all()) x *= share;
+  return equilibrium_->at_time(*motion_, end_.time);
+}
+
+/// The next state of the path; the step is halved where none is found.
+EquilibriumReport LoadStepping::step_along_arc() {
+  const Motion start = *motion_;
+  EquilibriumReport report;
+  if (state_.measure.displacement == 0) {
+    // The first step, which was one in time, is the unit of both.
+    state_.measure = {1, std::abs(last_->time)};
+    const Real displacement =
+        std::sqrt(std::max(0.0, std::pow(equilibrium_->length_of(*last_, state_.measure), 2) - 1));
+    state_.measure.displacement = displacement > 0 ? displacement : scene_.size;
+    state_.length = std::sqrt(2.0);
+  }
+  const int max_retries = scene_.deck.time.max_retries;
+  for (int cut = 0; cut <= max_retries; ++cut) {
+    *motion_ = start;
+    report = equilibrium_->along_arc(*motion_, *last_, state_.measure, state_.length);
+    if (report.converged && motion_->time > end_.time) report = step_back_to_end();
+    if (report.converged) {
+      const Real change = std::sqrt(comfortable_iterations / std::max(1, report.iterations));
+      state_.length = std::min(state_.length * std::clamp(change, 0.5, 1.5), loading().max_growth * std::sqrt(2.0));
+      return report;
+    }
+    log_warning(fmt::format("step {} was taken again with half the length: {}", state_.step + 1, report.failure));
+    state_.length /= 2;
+  }
+  *motion_ = start;
+  give_up(report);
+}
+
+/// The bodies go where the motion took them.
+void LoadStepping::commit() {
+  last_->u = motion_->u;
+  state_.last_time = last_->time = motion_->time - state_.time;
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
+    MeshBody& body = body_of(scene_, b);
+    Table& points = body.points();
+    const auto u = motion_->u.points(b);
+    for (std::size_t r = 0; r < points.rows(); ++r) points.get<Position>()[r] += u[r];
+    std::copy(u.begin(), u.end(), points.get<LastDisplacement>().begin());
+    body.follow_vertices();
+  }
+  motion_->u.set_zero();
+  state_.time = motion_->time;
+  ++state_.step;
+}
+
+std::string LoadStepping::last_step_in_words(const Pace&) const {
+  return fmt::format("dt = {:.2e} s  {} Newton steps, unbalanced {:.2g} N", last_->time, last_report_.iterations,
+                     last_report_.unbalanced_force);
+}
+
+Real LoadStepping::points() const {
+  Real sum = 0;
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) sum += static_cast<Real>(body_of(scene_, b).counts().vertices);
+  return sum;
+}
+
+std::string LoadStepping::size_in_words() const { return size_in_words_; }
+
+std::vector<CheckpointPart> LoadStepping::tables() {
+  std::vector<CheckpointPart> tables;
+  for (const auto& body : scene_.bodies)
+    for (const auto& [name, table] : body->parts()) tables.push_back({name, table});
+  return tables;
+}
+
+std::string LoadStepping::state_text() const { return as_json(state_).dump(); }
+
+/// There is no grid.
+std::vector<std::uint64_t> LoadStepping::cuts() const {
+  return std::vector<std::uint64_t>(static_cast<std::size_t>(comm_.size() - 1), 0);
+}
+
+/// Of a load, which acts on the body alike, the force alone.
+Reaction LoadStepping::reaction_of(std::size_t handle) const {
+  Reaction reaction;
+  const StaticSystem::Action& action = system_->of_handle[handle];
+  if (action.hold != nullptr) {
+    reaction = action.hold->reaction(equilibrium_->constraint_forces(action.number), *motion_,
+                                     action.hold->center(state_.time));
+  } else {
+    Load force(system_->freedoms);
+    action.load->add_force(*motion_, force);
+    for (const Vec3& f : force.points(scene_.handles[handle].body)) reaction.force += f;
+  }
+  comm_.sum(std::span(reaction.force.data(), 3));
+  comm_.sum(std::span(reaction.torque.data(), 3));
+  return reaction;
+}
+
+std::vector<Real> LoadStepping::history_row(const Pace&) {
+  Real energy = 0;
+  std::vector<std::vector<Vec3>> displacements;
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
+    const MeshBody& body = body_of(scene_, b);
+    energy += body.elastic_energy();
+    const auto x = body.points().get<Position>(), rest = body.points().get<RestPosition>();
+    auto& u = displacements.emplace_back(x.size());
+    for (std::size_t r = 0; r < u.size(); ++r) u[r] = x[r] - rest[r];
+  }
+  std::vector<Reaction> reactions;
+  for (std::size_t h = 0; h < scene_.handles.size(); ++h) reactions.push_back(reaction_of(h));
+  return columns_.row({state_, last_report_, comm_.sum(energy), displacements, reactions});
+}
+
+/// Every state of a load path is drawn, and of loads in time those of the interval and the last.
+bool LoadStepping::frame_is_due(Real next_frame_time) const {
+  return follows_arc() || state_.time >= next_frame_time * (1 - 1e-9) || has_ended();
+}
+
+/// Vertices are drawn by every rank that has a row for them.
+void LoadStepping::draw_into(Frames& frames, std::int64_t frame) {
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
+    const MeshBody& body = body_of(scene_, b);
+    Picture picture = body.picture();
+    const bool is_of_rows = !comm_.any(!picture.points.empty());
+    const std::span<const Vec3> x = is_of_rows ? body.points().get<Position>() : std::span(picture.points),
+                                rest = is_of_rows ? body.points().get<RestPosition>() : std::span(picture.rest);
+    Table shown = Table::with<Displacement>();
+    shown.resize(x.size());
+    for (std::size_t p = 0; p < x.size(); ++p) shown.get<Displacement>()[p] = x[p] - rest[p];
+    const std::vector<ColumnView> fields = shown.columns(), cell_fields = picture.fields.columns();
+    frames.of(body.name())
+        .write({frame, state_.step, state_.time}, {kind_of(picture), x, picture.cells, fields, cell_fields});
+  }
+}
+
+void LoadStepping::draw_crash(const Suspicions&) {
+  const std::filesystem::path folder = output_ / "crash";
+  make_folder(comm_, folder);
+  Frames crash(comm_, folder, scene_.deck.output.double_precision);
+  draw_into(crash, state_.step);
+  log_info(fmt::format("The last balanced state is drawn in {}.", folder.string()));
+}
+
+std::uint64_t LoadStepping::frame_bytes() {
+  Table shown = Table::with<Displacement>();
+  const std::vector<ColumnView> fields = shown.columns();
+  std::uint64_t sum = 0;
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
+    const MeshBody& body = body_of(scene_, b);
+    const Picture picture = body.picture();
+    const bool is_of_rows = !comm_.any(!picture.points.empty());
+    const std::size_t points = is_of_rows ? body.points().rows() : picture.points.size();
+    sum += weft::frame_bytes(kind_of(picture), comm_.sum(static_cast<std::int64_t>(points)),
+                             comm_.sum(static_cast<std::int64_t>(picture.cells.size()) / picture.corners), fields,
+                             scene_.deck.output.double_precision);
+  }
+  return sum;
+}
+
+}  // namespace weft

@@ -1,0 +1,102 @@
+#pragma once
+// Load stepping: balanced states of a static analysis, from load to load or along the load path.
+
+#include "run/analysis.hpp"
+#include "run/columns.hpp"
+#include "run/record.hpp"
+#include "run/static_system.hpp"
+#include "weft/base/timer.hpp"
+#include "weft/scene/scene.hpp"
+#include "weft/solve/equilibrium.hpp"
+
+#include <memory>
+#include <optional>
+
+namespace weft {
+
+/// Displacement of the control points in the step before; the path goes on in its direction.
+struct LastDisplacement : Field<Vec3> {
+  static constexpr Label label{"last_displacement", "m"};
+};
+
+/// The state of an analysis besides its bodies. All of it goes into a checkpoint.
+struct PathState : RunClock {
+  Real last_time = 0;         ///< Length of the last step [s].
+  Real dt = 0;                ///< Of the next step in time [s].
+  PathMeasure measure{0, 0};  ///< Along the arc; zero before the second step.
+  Real length = 0;            ///< Of the next step along the arc.
+};
+
+/// The sources of a row of load_displacement.csv. Not owned.
+struct LoadMoment {
+  const PathState& state;
+  const EquilibriumReport& last_step;
+  Real elastic_energy;                               ///< [J].
+  std::span<const std::vector<Vec3>> displacements;  ///< Of each body, its rows [m].
+  std::span<const Reaction> reactions;               ///< Of each handle on its body.
+};
+
+class LoadStepping final : public Analysis {
+ public:
+  /// Collective, and so is the destructor.
+  LoadStepping(const Comm& comm, const Deck& deck, const RunEnd& end, Timers& timers);
+
+  std::string forecast() override;
+
+  void start() override;
+  void resume(const CheckpointHeader& header, const std::filesystem::path& checkpoint) override;
+  void open_frames(const std::filesystem::path& output, bool resumed) override;
+  void get_ready() override;
+
+  RunClock& clock() override { return state_; }
+  bool has_ended() const override;
+  void take_step(Real next_frame_time) override;
+  std::string last_step_in_words(const Pace& pace) const override;
+  Real points() const override;
+  std::string size_in_words() const override;
+  bool advances_evenly() const override { return !follows_arc(); }
+
+  std::vector<CheckpointPart> tables() override;
+  std::string state_text() const override;
+  std::vector<std::uint64_t> cuts() const override;
+
+  const char* history_file() const override { return "load_displacement.csv"; }
+  std::vector<HistoryColumn> history_columns() const override { return columns_.names(); }
+  std::vector<Real> history_row(const Pace& pace) override;
+  int history_every() const override { return 1; }
+  bool frame_is_due(Real next_frame_time) const override;
+  void draw() override { draw_into(*frames_, state_.next_frame); }
+  void draw_crash(const Suspicions& broken) override;
+  std::uint64_t frame_bytes() override;
+
+ private:
+  const LoadingDeck& loading() const { return scene_.deck.loading; }
+  bool follows_arc() const { return loading().path == LoadPath::arc; }
+  /// A step in time unless it is halved [s].
+  Real full_step() const { return scene_.deck.time.end / loading().steps; }
+  void set_up();
+  EquilibriumReport step_in_time();
+  EquilibriumReport step_along_arc();
+  EquilibriumReport step_back_to_end();
+  void commit();
+  [[noreturn]] void give_up(const EquilibriumReport& report) const;
+  Reaction reaction_of(std::size_t handle) const;
+  void draw_into(Frames& frames, std::int64_t frame);
+
+  const Comm comm_;
+  const RunEnd end_;
+  Timers& timers_;
+  Scene scene_;
+  std::string size_in_words_;
+  std::optional<StaticSystem> system_;
+  std::optional<Equilibrium> equilibrium_;
+  std::optional<Motion> motion_;
+  std::optional<Increment> last_;
+  PathState state_;
+  EquilibriumReport last_report_;
+  Columns<LoadMoment> columns_;
+  std::optional<Frames> frames_;
+  std::filesystem::path output_;
+};
+
+}  // namespace weft

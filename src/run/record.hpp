@@ -1,0 +1,63 @@
+#pragma once
+// Frames of a scene for pictures.
+
+#include "weft/output/frame.hpp"
+#include "weft/run/step.hpp"
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace weft {
+
+/// The frames of one folder: a series for each object.
+class Frames {
+ public:
+  /// Series start empty, or with the frames up to `last_frame` that the folder holds.
+  Frames(const Comm& comm, std::filesystem::path folder, bool double_precision,
+         std::optional<std::int64_t> last_frame = std::nullopt)
+      : comm_(comm), folder_(std::move(folder)), double_precision_(double_precision), last_frame_(last_frame) {}
+
+  /// The series of an object; its earlier frames are taken up, or deleted, when it is first asked for. Collective.
+  FrameSeries& of(const std::string& name) {
+    const auto it = series_.find(name);
+    if (it != series_.end()) return it->second;
+    return series_.try_emplace(name, comm_, folder_, name, double_precision_, last_frame_).first->second;
+  }
+
+ private:
+  Comm comm_;
+  std::filesystem::path folder_;
+  bool double_precision_;
+  std::optional<std::int64_t> last_frame_;
+  std::map<std::string, FrameSeries> series_;
+};
+
+class Recorder {
+ public:
+  /// Starts new frames in the folder `output`, or, if `resumed`, takes up those that state left off. Collective.
+  Recorder(const Comm& comm, const std::filesystem::path& output, const Scene& scene, const RunState& state,
+           bool resumed);
+
+  /// Writes frame state.next_frame of every body, the colliders and, if asked for, the grid. Collective.
+  void write_frame(const Scene& scene, const RunState& state, const Stepper& stepper);
+  /// Writes a frame of every body with the field `suspect` into the folder `crash`, numbered by the step; what an
+  /// earlier crash left there goes. Collective.
+  void write_crash(const Scene& scene, const RunState& state, const Suspicions& suspicions) const;
+
+ private:
+  void draw_body(Body& body, const Scene& scene, const FrameMoment& moment);
+  void draw_grid(const Scene& scene, const Stepper& stepper, const FrameMoment& moment);
+
+  Comm comm_;
+  std::filesystem::path crash_folder_;
+  bool double_precision_;
+  Frames frames_;
+  Box view_;  ///< Pictures of unbounded colliders end here.
+};
+
+/// Bytes of one frame of the whole scene. Collective.
+std::uint64_t scene_frame_bytes(const Comm& comm, const Scene& scene);
+
+}  // namespace weft

@@ -1,0 +1,52 @@
+#include "run/stages/context.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft {
+namespace {
+
+/// Rows are brought into visiting order once they are this much out of it, for the memory's sake; results do not depend
+/// on it.
+constexpr Real most_disorder = 0.1;
+
+}  // namespace
+
+StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_state, Timers& its_timers)
+    : comm(its_comm),
+      scene(its_scene),
+      settings(its_scene.step),
+      state(its_state),
+      timers(its_timers),
+      handles(its_comm, its_scene) {
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+    const Roles roles = scene.bodies[b]->roles();
+    if (roles.predicts != nullptr) predicting.push_back(roles.predicts);
+    if (roles.repeats != nullptr) repeating.push_back({roles.repeats, sets.size()});
+    if (roles.corrects != nullptr &&
+        std::find(correcting.begin(), correcting.end(), roles.corrects) == correcting.end())
+      correcting.push_back(roles.corrects);
+    for (PointSet* points : scene.bodies[b]->sets()) {
+      const bool is_predicted = roles.predicts != nullptr && points->points().has<TentativeVelocity>();
+      sets.push_back({points, b, roles.layer, roles.mesh != nullptr, is_predicted, roles.corrects != nullptr});
+    }
+  }
+  bins.resize(sets.size());
+  layers.push_back({scene.transfer, {}, nullptr});
+  for (const VisitedSet& set : sets) WEFT_ENSURE(set.layer < layers.size());
+  for (std::size_t l = 0; l < layers.size(); ++l)
+    layers[l].advance = settings.is_implicit ? make_implicit_advance(*this, l) : make_explicit_advance();
+}
+
+void reorder_rows(StepContext& step, const std::function<bool(const VisitedSet&)>& is_chosen,
+                  std::initializer_list<std::string_view> overwritten) {
+  const auto timing = step.timers.measure("sort");
+  for (std::size_t s = 0; s < step.sets.size(); ++s) {
+    const VisitedSet& set = step.sets[s];
+    if (set.is_of_mesh || !is_chosen(set) || step.bins[s].disorder() <= most_disorder) continue;
+    set.points->points().reorder(step.bins[s].order(), overwritten);
+    step.bins[s].rows_were_reordered();
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,113 @@
+#pragma once
+// What the stages of a step share.
+
+#include "run/stages/grid_advance.hpp"
+#include "weft/base/timer.hpp"
+#include "weft/bodies/roles.hpp"
+#include "weft/grid/node_field.hpp"
+#include "weft/run/handles.hpp"
+#include "weft/run/state.hpp"
+#include "weft/run/step.hpp"
+#include "weft/run/suspects.hpp"
+#include "weft/scene/scene.hpp"
+#include "weft/transfer/bins.hpp"
+
+#include <functional>
+#include <initializer_list>
+#include <limits>
+#include <memory>
+#include <string_view>
+#include <vector>
+
+namespace weft {
+
+/// A set of points that the step visits.
+struct VisitedSet {
+  PointSet* points;
+  std::size_t body;        ///< Number in Scene::bodies.
+  std::size_t layer;       ///< Number in StepContext::layers.
+  bool is_of_mesh;         ///< Its rows stay where they are, on this rank too.
+  bool is_predicted;       ///< It scatters its TentativeVelocity.
+  bool is_corrected;       ///< Its velocities change between gather and commit.
+  bool is_binned = false;  ///< Its bins hold the points as they stand.
+};
+
+/// A grid layer: bodies on the same layer meet, bodies on different layers do not see each other.
+struct GridLayer {
+  TransferSettings transfer;
+  Layer nodes;
+  std::unique_ptr<GridAdvance> advance;
+};
+
+/// A body that takes part in the passes of a try.
+struct RepeatingBody {
+  Repeats* repeats;
+  std::size_t set;  ///< Of its own points.
+};
+
+/// Why a try cannot be accepted: the quantity that exceeds its bound most.
+struct Fault : Refusal {
+  Vec3 node = Vec3::Constant(std::numeric_limits<Real>::quiet_NaN());  ///< A node that moves too fast [m], if one does.
+};
+
+/// What nodes gave on this rank in a try.
+struct Impulses {
+  std::vector<Vec3> by_walls;
+  std::vector<HandleImpulse> by_handles;
+  Real wall_work = 0;
+};
+
+/// Scene and state are not owned. Layers, bins and map stay from step to step.
+struct StepContext {
+  StepContext(const Comm& comm, Scene& scene, RunState& state, Timers& timers);
+
+  Comm comm;
+  Scene& scene;
+  const StepSettings& settings;  ///< Of the scene.
+  RunState& state;
+  Timers& timers;
+
+  std::vector<VisitedSet> sets;
+  std::vector<Bins> bins;  ///< One for each set.
+  std::vector<Predicts*> predicting;
+  std::vector<RepeatingBody> repeating;
+  std::vector<Corrects*> correcting;  ///< Each once.
+
+  BlockMap map;
+  std::vector<BlockKey> touched;  ///< Blocks of the map that points of this rank touch.
+  bool map_is_stale = true;       ///< For the points of this rank.
+  bool needs_map = false;         ///< The map is to be made anew; the same on every rank.
+  std::vector<GridLayer> layers;
+  Handles handles;
+  std::size_t bytes_when_trimmed = 0;  ///< Of points, when freed memory was last given back.
+
+  // Of the present step.
+  Real stop = 0;  ///< Time that the step may not pass [s].
+  Real left = 0;  ///< Until then [s].
+  StepReport report;
+  Impulses given;
+  int passes = 0;         ///< Made in this try.
+  bool is_found = false;  ///< This try has a motion; the same on every rank.
+  Fault fault;            ///< Of this try, on this rank.
+  Suspicions suspicions;
+
+  Real dt() const { return report.size.dt; }
+  const TransferSettings& transfer_of(const VisitedSet& set) const { return layers[set.layer].transfer; }
+  /// The views of a field of all layers, for one exchange.
+  template <BlockKeyed F>
+  std::vector<ColumnView> of_layers();
+};
+
+/// Brings the rows of chosen sets into visiting order where they are far from it; what stood in the columns
+/// `overwritten` is lost.
+void reorder_rows(StepContext& step, const std::function<bool(const VisitedSet&)>& is_chosen,
+                  std::initializer_list<std::string_view> overwritten);
+
+template <BlockKeyed F>
+std::vector<ColumnView> StepContext::of_layers() {
+  std::vector<ColumnView> views;
+  for (GridLayer& layer : layers) views.push_back(layer.nodes.get<F>().view());
+  return views;
+}
+
+}  // namespace weft

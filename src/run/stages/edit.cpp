@@ -1,0 +1,105 @@
+// Edit: the one place where points come and go.
+
+#include "weft/run/edit.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "run/stages/limits.hpp"
+#include "run/stages/stages.hpp"
+#include "weft/scene/build.hpp"
+
+namespace weft {
+namespace {
+
+/// In spacings of a source's points.
+constexpr Real look_distance = 0.25;
+/// The drift of points that are to be binned anew.
+constexpr Real nowhere = std::numeric_limits<Real>::infinity();
+
+/// Every rank finds the same new points and numbers them alike; each keeps an equal share, and the next step brings
+/// them home.
+void emit(const Comm& comm, Scene& scene, RunState& state) {
+  for (std::size_t s = 0; s < scene.sources.size(); ++s) {
+    const BodySource& source = scene.sources[s];
+    const Real now = std::min(state.time, source.until);
+    if (state.time < source.from || now <= state.emitted_until[s]) continue;
+    // Looking at the shape is not free: wait until the material has moved by a part of the distance of its points.
+    const bool closing = state.time >= source.until;
+    if (!closing &&
+        (now - state.emitted_until[s]) * source.source.velocity().norm() < look_distance * source.source.spacing())
+      continue;
+    const std::vector<Vec3> positions = source.source.emit(state.emitted_until[s], now);
+    state.emitted_until[s] = now;
+
+    PointBody& body = *scene.bodies[source.body]->roles().points;
+    Table& points = body.points();
+    const std::size_t first_row = points.rows();
+    const std::size_t begin = positions.size() * comm.rank() / comm.size();
+    const std::size_t end = positions.size() * (comm.rank() + 1) / comm.size();
+    points.resize(first_row + end - begin);
+    for (std::size_t k = begin; k < end; ++k) {
+      const std::size_t p = first_row + k - begin;
+      points.get<Position>()[p] = positions[k];
+      points.get<Velocity>()[p] = source.source.velocity();
+      points.get<Affine>()[p].setZero();
+      points.get<Id>()[p] = state.next_id[source.body] + k;
+    }
+    state.next_id[source.body] += positions.size();
+    body.rest(first_row, source.source.volume());
+    if (!positions.empty()) state.drift[source.body] = nowhere;
+    if (!state.limits.empty()) state.limits[source.body].include(body.limit_from(first_row));
+  }
+}
+
+/// Removes the points outside the bounds; returns how many on this rank.
+std::int64_t remove_outside(const Box& bounds, Table& points) {
+  const auto x = std::as_const(points).get<Position>();
+  const auto count = static_cast<std::ptrdiff_t>(x.size());
+  std::int64_t removed = 0;
+#pragma omp parallel for schedule(static) reduction(+ : removed)
+  for (std::ptrdiff_t p = 0; p < count; ++p) removed += bounds.contains(x[p]) ? 0 : 1;
+  if (removed == 0) return 0;  // as in nearly all steps
+  std::vector<std::uint32_t> inside;
+  for (std::uint32_t p = 0; p < x.size(); ++p)
+    if (bounds.contains(x[p])) inside.push_back(p);
+  points.reorder(inside);
+  return removed;
+}
+
+}  // namespace
+
+RunState start_scene(const Comm& comm, Scene& scene) {
+  fill_bodies(comm, scene);
+  RunState state;
+  state.wall_impulse.assign(scene.walls.size(), Vec3::Zero());
+  state.handle_impulse.assign(scene.handles.size(), {});
+  state.next_id = scene.first_free_id;
+  state.drift.assign(scene.bodies.size(), nowhere);
+  state.emitted_until.assign(scene.sources.size(), -std::numeric_limits<Real>::infinity());
+  state.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
+  edit_points(comm, scene, state);
+  return state;
+}
+
+void edit_points(const Comm& comm, Scene& scene, RunState& state) {
+  emit(comm, scene, state);
+  if (scene.bounds) {
+    std::int64_t removed = 0;
+    for (auto& body : scene.bodies)
+      if (body->roles().mesh == nullptr) removed += remove_outside(*scene.bounds, body->points());
+    removed = comm.sum(removed);
+    state.removed_points += removed;
+    if (removed > 0) std::fill(state.drift.begin(), state.drift.end(), nowhere);
+  }
+}
+
+void edit(StepContext& step) {
+  const auto timing = step.timers.measure("edit");
+  RunState& state = step.state;
+  edit_points(step.comm, step.scene, state);
+  agree_on_limits(step.comm, state);
+  for (std::size_t b = 0; b < step.scene.bodies.size(); ++b) state.drift[b] += step.dt() * state.limits[b].speed;
+}
+
+}  // namespace weft

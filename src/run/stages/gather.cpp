@@ -1,0 +1,110 @@
+// Gather and correct: nodes to points, and what points make of it.
+
+#include <omp.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "run/stages/law_clock.hpp"
+#include "run/stages/stages.hpp"
+#include "weft/base/memory.hpp"
+
+namespace weft {
+namespace {
+
+std::size_t bytes_of_points(const StepContext& step) {
+  std::size_t sum = 0;
+  for (const VisitedSet& set : step.sets) sum += set.points->points().bytes();
+  return sum;
+}
+
+/// Chunks that move and deform, with their limits and the time of their laws. Each thread calls it for its chunks.
+class Commits {
+ public:
+  Commits(StepContext& step, std::size_t s)
+      : step_(step), set_(step.sets[s]), limits_(static_cast<std::size_t>(omp_get_max_threads())) {}
+
+  void operator()(ChunkRows rows, const ChunkMotion& motion) {
+    clock_.measure(rows.size(), [&] {
+      limits_[static_cast<std::size_t>(omp_get_thread_num())].include(set_.points->commit(rows, step_.dt(), motion));
+    });
+  }
+  void finish() {
+    step_.timers.move(clock_.seconds(), "gather", "law");
+    if (!set_.points->is_matter()) return;
+    for (const StepLimit& limit : limits_) step_.state.limits[set_.body].include(limit);
+  }
+
+ private:
+  StepContext& step_;
+  const VisitedSet& set_;
+  LawClock clock_;
+  std::vector<StepLimit> limits_;  ///< By thread.
+};
+
+void gather_set(StepContext& step, std::size_t s) {
+  const VisitedSet& set = step.sets[s];
+  Table& points = set.points->points();
+  const GridLayer& layer = step.layers[set.layer];
+  Commits commits(step, s);
+  const Receive receive = set.is_corrected ? Receive([](ChunkRows, const ChunkMotion&) {})
+                                           : Receive([&](ChunkRows rows, const ChunkMotion& m) { commits(rows, m); });
+  step.state.drift[set.body] =
+      gather(layer.transfer, step.bins[s], std::as_const(points).get<Position>(), layer.nodes.get<NodeVelocity>(),
+             receive, {points.get<Velocity>(), points.get<Affine>()}, RowsAhead(points));
+  commits.finish();
+}
+
+/// Moves and deforms the points of a set with the motion that stands in their columns.
+void commit_set(StepContext& step, std::size_t s) {
+  const Table& points = std::as_const(*step.sets[s].points).points();
+  const auto v = points.get<Velocity>();
+  const auto C = points.get<Affine>();
+  const auto bins = step.bins[s].bins();
+  Commits commits(step, s);
+#pragma omp parallel
+  {
+    std::array<Vec3, most_rows_in_chunk> chunk_v;
+    std::array<Mat3, most_rows_in_chunk> chunk_C;
+#pragma omp for schedule(dynamic)
+    for (std::size_t b = 0; b < bins.size(); ++b)
+      for (std::size_t first = bins[b].begin; first < bins[b].end; first += most_rows_in_chunk) {
+        const std::size_t count = std::min<std::size_t>(most_rows_in_chunk, bins[b].end - first);
+        const ChunkRows rows = step.bins[s].order().subspan(first, count);
+        for (std::size_t k = 0; k < count; ++k) {
+          chunk_v[k] = v[rows[k]];
+          chunk_C[k] = C[rows[k]];
+        }
+        commits(rows, {std::span(chunk_v).first(count), std::span(chunk_C).first(count)});
+      }
+  }
+  commits.finish();
+}
+
+}  // namespace
+
+void gather(StepContext& step) {
+  // The grid has taken what points give, and gather writes their velocities and gradients anew: the most of what they
+  // carry need not be moved.
+  reorder_rows(step, [](const VisitedSet&) { return true; }, {Velocity::label.name, Affine::label.name});
+  if (const std::size_t bytes = bytes_of_points(step);
+      bytes > step.bytes_when_trimmed) {  // columns that grew have moved
+    return_freed_memory();
+    step.bytes_when_trimmed = bytes;
+  }
+  std::fill(step.state.limits.begin(), step.state.limits.end(), StepLimit{});
+  std::fill(step.state.drift.begin(), step.state.drift.end(), 0);
+  const auto timing = step.timers.measure("gather");
+  for (std::size_t s = 0; s < step.sets.size(); ++s) gather_set(step, s);
+}
+
+void correct(StepContext& step) {
+  if (step.correcting.empty()) return;
+  const auto timing = step.timers.measure("gather");
+  for (Corrects* corrects : step.correcting) corrects->correct(step.dt());
+  for (std::size_t s = 0; s < step.sets.size(); ++s)
+    if (step.sets[s].is_corrected) commit_set(step, s);
+}
+
+}  // namespace weft

@@ -1,0 +1,90 @@
+// The implicit grid step, with bodies as Terms of the motion of the nodes.
+
+#include <algorithm>
+
+#include "run/stages/context.hpp"
+#include "run/stages/limits.hpp"
+#include "weft/bodies/mesh_body.hpp"
+#include "weft/coupling/continuum_term.hpp"
+#include "weft/coupling/grid_carrier.hpp"
+#include "weft/coupling/mesh_term.hpp"
+#include "weft/solve/implicit.hpp"
+
+namespace weft {
+namespace {
+
+class ImplicitAdvance final : public GridAdvance {
+ public:
+  ImplicitAdvance(const StepContext& step, std::size_t layer) : settings_(step.settings.implicit) {
+    std::vector<const Bins*> bins_of_body;
+    for (std::size_t s = 0; s < step.sets.size(); ++s) {
+      Body& body = *step.scene.bodies[step.sets[s].body];
+      if (step.sets[s].points != &body) continue;
+      bins_of_body.push_back(&step.bins[s]);
+      if (step.sets[s].layer == layer) add_term(step, body, s);
+    }
+    if (!step.scene.handles.empty()) holds_ = std::make_unique<GridHolds>(step.scene, std::move(bins_of_body));
+  }
+
+  bool takes_forces() const override { return false; }
+  void prepare(StepContext&) override {}
+  void blocks_changed() override { grid_.reset(); }
+
+  AdvanceReport advance(StepContext& step, GridLayer& layer) override {
+    const Real dt = step.dt(), end = step.state.time + dt;
+    step.handles.load_alone(end);
+    const auto timing = step.timers.measure("solve");
+    if (!grid_) grid_ = make_grid(step);
+    ImplicitReport found = grid_->advance(
+        {dt, step.state.time, layer.transfer.dx, step.settings.gravity, wave_speed(step.state, layer.transfer)},
+        step.scene.walls, layer.nodes, step.given.by_walls);
+    if (holds_) holds_->add_impulses(end, dt, found.of_conditions, step.given.by_handles);
+    return {found.converged ? "" : found.failure, found.newton, found.krylov, std::move(found.residuals),
+            found.wall_work};
+  }
+
+ private:
+  void add_term(const StepContext& step, Body& body, std::size_t s) {
+    const Roles roles = body.roles();
+    const TransferSettings& transfer = step.scene.transfer;
+    const bool in_loop = step.settings.flows_in_loop[step.sets[s].body];
+    if (roles.trial_mesh != nullptr) {
+      const Vec3 gravity = settings_.inertia ? Vec3(Vec3::Zero()) : step.settings.gravity;
+      auto carrier = std::make_unique<GridCarrier>(*roles.mesh, step.bins[s], step.bins[s + 1], transfer);
+      terms_.push_back(std::make_unique<MeshTerm>(*roles.mesh, std::move(carrier), Parts{.in_loop = in_loop}, gravity));
+    } else {
+      terms_.push_back(std::make_unique<ContinuumTerm>(body, *roles.trial, step.bins[s], transfer, in_loop));
+    }
+  }
+
+  std::unique_ptr<ImplicitGrid> make_grid(const StepContext& step) const {
+    std::vector<const Term*> terms;
+    for (const auto& term : terms_) terms.push_back(term.get());
+    std::vector<const Constraints*> constraints;
+    if (holds_) constraints.push_back(holds_.get());
+    return std::make_unique<ImplicitGrid>(step.comm, step.map, std::move(terms), std::move(constraints), settings_);
+  }
+
+  /// Of the fastest wave in any body. Along a mesh the grid's bound and that of the mesh by itself hold, as for
+  /// explicit steps.
+  static Real wave_speed(const RunState& state, const TransferSettings& transfer) {
+    const Real per_frequency = wave_number(transfer.kernel) * transfer.dx / vibration_number;
+    Real fastest = 0;
+    for (const StepLimit& limit : state.limits)
+      fastest = std::max({fastest, limit.wave_speed, std::min(limit.mesh_speed, limit.vibration() * per_frequency)});
+    return fastest;
+  }
+
+  const ImplicitSettings& settings_;
+  std::unique_ptr<GridHolds> holds_;
+  std::vector<std::unique_ptr<Term>> terms_;  ///< One for each body of the layer.
+  std::unique_ptr<ImplicitGrid> grid_;        ///< For the present blocks; none if there was no step on them.
+};
+
+}  // namespace
+
+std::unique_ptr<GridAdvance> make_implicit_advance(const StepContext& step, std::size_t layer) {
+  return std::make_unique<ImplicitAdvance>(step, layer);
+}
+
+}  // namespace weft

@@ -1,0 +1,154 @@
+// Size: the dt that bodies, sources, settings and the next stop allow.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "run/stages/limits.hpp"
+#include "run/stages/stages.hpp"
+
+namespace weft {
+namespace {
+
+/// A stop this much further than dt, as a fraction of dt, is reached by the same step.
+constexpr Real round_off = 1e-6;
+/// So many steps before a stop they become equal, and by a tenth shorter at most.
+constexpr Real last_steps = 10;
+/// No run takes so many steps; what wants more will not end.
+constexpr Real most_steps = 1e12;
+
+/// When something that starts with this speed has fallen this far.
+Real time_to_fall(Real distance, Real speed, Real gravity) {
+  return 2 * distance / (speed + std::sqrt(speed * speed + 4 * gravity * distance));
+}
+
+/// The smaller of two limits, the first if they are equal.
+void include(DtLimit& limit, Real dt, const char* reason, const std::string& name) {
+  if (dt < limit.dt) limit = {dt, reason + name};
+}
+
+/// Of an explicit step of a body. Divisions by zero give infinity: no limit.
+DtLimit explicit_limit(const Scene& scene, const StepLimit& of_points, const std::string& name) {
+  const Real dx = scene.transfer.dx, waves = wave_number(scene.transfer.kernel) * dx;
+  DtLimit limit;
+  include(limit, waves / of_points.wave_speed, "waves in ", name);
+  include(limit, diffusion_number * dx * dx / of_points.viscosity, "viscosity of ", name);
+  include(limit, scene.step.cfl * dx / of_points.speed, "speed of ", name);
+  // Along a mesh two bounds hold, that of the grid and that of the mesh by itself; the longer step is safe.
+  include(limit, std::max(waves / of_points.mesh_speed, vibration_number / of_points.vibration()), "stiffness of ",
+          name);
+  return limit;
+}
+
+/// Of an implicit one.
+DtLimit implicit_limit(const Scene& scene, const StepLimit& of_points, const std::string& name) {
+  const Real reach = scene.step.cfl * scene.transfer.dx;
+  DtLimit limit;
+  include(limit, time_to_fall(reach, of_points.speed, scene.step.gravity.norm()), "speed of ", name);
+  return limit;
+}
+
+/// When handles let go next [s]: no step goes beyond it.
+Real next_release(const Scene& scene, Real time) {
+  Real next = std::numeric_limits<Real>::infinity();
+  for (const GridHandle& handle : scene.handles)
+    if (const GridHandle::Hold* hold = handle.hold(); hold != nullptr && hold->holds_from(time))
+      next = std::min(next, hold->until);
+  return next;
+}
+
+[[noreturn]] void refuse_tiny(StepContext& step) {
+  const std::string& reason = step.report.size.limited_by;
+  step.suspicions = suspect_states(step.scene);
+  throw Error(ExitCode::numerics,
+              fmt::format("step {} at t = {:.6g} s: dt = {:.3g} s, limited by {}, is too small ever to reach "
+                          "time.end. Likely cause: {}, or a unit mistaken. {}",
+                          step.state.step + 1, step.state.time, step.dt(), reason,
+                          reason == "time.max_dt"               ? "time.max_dt itself"
+                          : reason.starts_with("speed of ")     ? "a speed far too large for domain.dx"
+                          : reason.starts_with("viscosity of ") ? "a viscosity far too large for domain.dx"
+                                                                : "a stiffness far too large for its density",
+                          accuse(step.comm, step.suspicions)));
+}
+
+/// Makes dt such that a step ends at the stop. The last steps to a stop are equal: a sliver would change dt more, which
+/// moves velocities against places.
+void land(StepContext& step, Real not_beyond) {
+  const Real release = next_release(step.scene, step.state.time);
+  const bool releases = release < (1 - same_time) * not_beyond;  // or else both are one
+  step.stop = releases ? release : not_beyond;
+  step.left = step.stop - step.state.time;
+  StepSize& size = step.report.size;
+  const Real left = step.left, steps = std::ceil(left / ((1 + round_off) * size.dt));
+  if (steps <= 1) size = {left, releases ? "release" : "output"};
+  else if (steps <= last_steps && steps * size.dt > (1 + round_off) * left) size.dt = left / steps;
+}
+
+}  // namespace
+
+Real wave_number(KernelKind kernel) {
+  switch (kernel) {
+    case KernelKind::linear:
+      return 0.2;
+    case KernelKind::quadratic:
+      return 0.5;
+    case KernelKind::cubic:
+      break;
+  }
+  return 0.7;
+}
+
+void agree_on_limits(const Comm& comm, RunState& state) {
+  std::vector<Real> values = state.drift;
+  for (const StepLimit& limit : state.limits)
+    values.insert(values.end(),
+                  {limit.wave_speed, limit.viscosity, limit.speed, limit.mesh_speed, limit.frequency, limit.bending});
+  comm.max(values);
+  const Real* v = values.data();
+  for (Real& drift : state.drift) drift = *v++;
+  for (StepLimit& limit : state.limits) {
+    limit = {v[0], v[1], v[2], v[3], v[4], v[5]};
+    v += 6;
+  }
+}
+
+void find_limits(const Comm& comm, const Scene& scene, RunState& state) {
+  state.limits.clear();
+  for (const auto& body : scene.bodies) state.limits.push_back(body->limit_from(0));
+  agree_on_limits(comm, state);
+}
+
+StepSize size_of_step(const Scene& scene, const RunState& state) {
+  StepSize size{scene.step.max_dt, "time.max_dt"};
+  const auto keep_smaller = [&size](const DtLimit& limit) {
+    if (limit.dt < size.dt) size = {limit.dt, limit.reason};
+  };
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+    Body& body = *scene.bodies[b];
+    if (b < state.limits.size())
+      keep_smaller(scene.step.is_implicit ? implicit_limit(scene, state.limits[b], body.name())
+                                          : explicit_limit(scene, state.limits[b], body.name()));
+    if (const Predicts* predicts = body.roles().predicts) keep_smaller(predicts->limit());
+  }
+  for (const BodySource& source : scene.sources)
+    if (state.time < source.until)
+      keep_smaller(
+          {scene.step.cfl * scene.transfer.dx / source.source.velocity().norm(), "speed of source " + source.name});
+  return size;
+}
+
+void size(StepContext& step, Real not_beyond) {
+  RunState& state = step.state;
+  if (state.limits.empty()) {
+    const auto timing = step.timers.measure("size");
+    find_limits(step.comm, step.scene, state);
+  }
+  step.report = {};
+  step.report.size = size_of_step(step.scene, state);
+  if (state.recovery_dt < step.dt()) step.report.size = {state.recovery_dt, "recovery"};
+  if (!(step.dt() > step.settings.end / most_steps)) refuse_tiny(step);
+  land(step, not_beyond);
+}
+
+}  // namespace weft

@@ -1,0 +1,144 @@
+#include "run/time_stepping.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "weft/base/log.hpp"
+#include "weft/run/edit.hpp"
+#include "weft/run/progress.hpp"
+#include "weft/run/resume.hpp"
+#include "weft/scene/advice.hpp"
+#include "weft/scene/build.hpp"
+
+namespace weft {
+
+TimeStepping::TimeStepping(const Comm& comm, const Deck& deck, const RunEnd& end, Timers& timers)
+    : comm_(comm), end_(end), timers_(timers), scene_(build_scene(comm, deck)), stepper_(comm, scene_, state_, timers) {
+  check_field_names(comm, scene_);
+  columns_ = diagnostics_columns(comm, scene_);
+}
+
+std::string TimeStepping::forecast() {
+  const std::vector<std::string> advice = advice_on(scene_);
+  std::vector<std::string> sites;  // of meshes, while they are whole
+  for (const auto& mesh : scene_.meshes)
+    sites.push_back(mesh ? in_words(comm_, mesh->sites(first_share(comm_, *mesh))) : "");
+  state_ = start_scene(comm_, scene_);
+  stepper_.settle(true);
+  find_limits(comm_, scene_, state_);
+
+  std::string text;
+  std::size_t table_bytes = 0;
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
+    Body& body = *scene_.bodies[b];
+    std::int64_t points = 0;
+    for (const PointSet* set : body.sets()) points += static_cast<std::int64_t>(set->points().owned());
+    text += fmt::format("body {}: {} particles{}{}\n", body.name(), comm_.sum(points), sites[b].empty() ? "" : ", ",
+                        sites[b]);
+    for (const auto& [name, table] : body.parts()) table_bytes += table->bytes();
+    table_bytes += body.bytes_of_mesh();
+  }
+  for (const GridHandle& handle : scene_.handles)
+    text += fmt::format("handle {}: {} vertices\n", handle.name,
+                        scene_.bodies[handle.body]->vertices_in(comm_, handle.list));
+  for (const BodySource& source : scene_.sources)
+    text += fmt::format("source {}: feeds {}\n", source.name, source.body);
+  text += forecast_of_sizes(table_bytes);
+  for (const std::string& each : advice) text += "warning: " + each + "\n";
+  return text;
+}
+
+std::string TimeStepping::forecast_of_sizes(std::size_t table_bytes) {
+  const Deck& deck = scene_.deck;
+  const std::int64_t points = comm_.sum(scene_.points());
+  const Real most = comm_.max(static_cast<Real>(scene_.points()));
+  const Real memory = comm_.max(static_cast<Real>(table_bytes + stepper_.bytes()));
+  const StepSize size = size_of_step(scene_, state_);
+  const Real steps = std::ceil(deck.time.end / size.dt);
+  const Real frames = std::floor(deck.time.end / deck.time.frame_interval + 1e-9) + 1;
+  const Real frame_size = static_cast<Real>(frame_bytes());
+  const Real checkpoint_size = static_cast<Real>(checkpoint_bytes(comm_, tables()));
+  const Real imbalance = stepper_.imbalance();
+  return fmt::format(
+      "particles: {} on {} ranks, at most {} on one (imbalance {:.2f})\n"
+      "memory: about {:.3g} MB of particles, meshes and grid on the fullest rank\n"
+      "dt: {:.3g} s at the start, limited by {}\n"
+      "steps: about {} to {} s\n"
+      "output: {} frames of {:.3g} MB and {} checkpoints of {:.3g} MB, {:.3g} MB in all\n",
+      points, comm_.size(), static_cast<std::int64_t>(most), imbalance, memory / 1e6, size.dt, size.limited_by,
+      static_cast<std::int64_t>(steps), deck.time.end, static_cast<std::int64_t>(frames), frame_size / 1e6,
+      deck.output.checkpoint.keep, checkpoint_size / 1e6,
+      (frames * frame_size + deck.output.checkpoint.keep * checkpoint_size) / 1e6);
+}
+
+void TimeStepping::start() {
+  state_ = start_scene(comm_, scene_);
+  state_.probe_points = find_probe_points(comm_, scene_);
+  stepper_.settle(true);
+  points_ = static_cast<Real>(comm_.sum(scene_.points()));
+}
+
+void TimeStepping::resume(const CheckpointHeader& header, const std::filesystem::path& checkpoint) {
+  state_ = state_from_text(header.state);
+  state_.cuts.at = header.cuts;
+  require_fits(state_, counts_of(scene_));
+  for (auto& body : scene_.bodies) {
+    for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
+    body->share(comm_, [this](const Vec3&) { return comm_.rank(); });
+  }
+  settle_bodies(comm_, scene_);
+  other_ranks_ = static_cast<int>(header.cuts.size()) != comm_.size() - 1;
+  if (other_ranks_) state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
+  points_ = static_cast<Real>(comm_.sum(scene_.points()));
+}
+
+void TimeStepping::open_frames(const std::filesystem::path& output, bool resumed) {
+  output_ = output;
+  recorder_.emplace(comm_, output, scene_, state_, resumed);
+}
+
+/// Deals the points out to these ranks.
+void TimeStepping::get_ready() {
+  if (other_ranks_) stepper_.settle(true);
+}
+
+void TimeStepping::take_step(Real next_frame_time) {
+  if (state_.step % scene_.deck.balance.every == 0) {
+    const auto timing = timers_.measure("balance");
+    imbalance_ = stepper_.balance();
+  }
+  const bool row_is_due = (state_.step + 1) % history_every() == 0 || state_.step + 1 == end_.step;
+  last_step_ = stepper_.take(std::min(end_.time, next_frame_time), row_is_due);
+  if (last_step_.retries > 0)
+    log_warning(fmt::format("step {} was taken again with a smaller dt: {}", state_.step, last_step_.refused));
+}
+
+std::string TimeStepping::last_step_in_words(const Pace& pace) const {
+  return fmt::format("{}  {}  {:.2f} M particle steps/s  imbalance {:.2f}", in_words(last_step_), size_in_words(),
+                     pace.particle_steps_per_second / 1e6, pace.imbalance);
+}
+
+std::string TimeStepping::size_in_words() const {
+  return fmt::format("{} particles", static_cast<std::int64_t>(points_));
+}
+
+std::vector<Real> TimeStepping::history_row(const Pace& pace) {
+  const Totals totals = totals_of(comm_, scene_);
+  points_ = totals.particles;
+  std::vector<Real> row = columns_.row({scene_, state_, last_step_, totals, pace});
+  for (HandleImpulse& given : state_.handle_impulse) given = {.work = given.work};
+  state_.handles_since = state_.time;
+  return row;
+}
+
+void TimeStepping::draw_crash(const Suspicions& broken) {
+  recorder_->write_crash(scene_, state_, stepper_.suspicions().empty() ? broken : stepper_.suspicions());
+  log_info(
+      fmt::format("The state before the failed step is drawn in {}; the field `suspect` marks the particles to "
+                  "blame.",
+                  (output_ / "crash").string()));
+}
+
+}  // namespace weft

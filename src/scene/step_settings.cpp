@@ -1,0 +1,74 @@
+#include "weft/scene/step_settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "weft/base/check.hpp"
+#include "weft/base/error.hpp"
+#include "weft/bodies/body.hpp"
+#include "weft/bodies/trial.hpp"
+#include "weft/grid/walls.hpp"
+
+namespace weft {
+namespace {
+
+/// Contact of meshes that lags sticks, but slip in the loop has no energy, without which a quasi-static step needs
+/// `direct`.
+bool flows_in_loop(const SolveDeck& deck, const Roles& roles) {
+  if (deck.plasticity) return *deck.plasticity == Plasticity::in_loop;
+  return roles.trial != nullptr ? roles.trial->flows_in_loop() : deck.inertia;
+}
+
+bool has_energy(const Roles& roles, bool in_loop) {
+  WEFT_ENSURE(roles.trial != nullptr || roles.trial_mesh != nullptr);
+  return roles.trial != nullptr ? roles.trial->has_trial_energy(in_loop) : roles.trial_mesh->has_trial_energy(in_loop);
+}
+
+void set_implicit(const SolveDeck& deck, std::span<const std::unique_ptr<Body>> bodies, std::span<const Wall> walls,
+                  StepSettings& settings) {
+  bool all_have_energy = true;
+  std::string without_energy;
+  for (const auto& body : bodies) {
+    const Roles roles = body->roles();
+    const bool in_loop = flows_in_loop(deck, roles);
+    settings.flows_in_loop.push_back(in_loop);
+    if (has_energy(roles, in_loop)) continue;
+    all_have_energy = false;
+    without_energy = body->name();
+  }
+  require(all_have_energy || deck.solver != Solver::minimise, ExitCode::deck,
+          fmt::format("{}: solver minimise: the flow of body {} in the loop is not the derivative of an energy, so "
+                      "there is nothing to minimise. Use \"solver: residual\", or \"plasticity: lagged\".",
+                      deck.place.text, without_energy));
+  // Friction on colliders is not the derivative of an energy either; `minimise` takes its strength from the iterate
+  // before; multigrid keeps to symmetric matrices, with which it repeats its bits after a stop.
+  const bool has_friction = std::any_of(walls.begin(), walls.end(), [](const Wall& w) { return w.friction > 0; });
+  settings.implicit = {
+      .minimise = deck.solver ? *deck.solver == Solver::minimise
+                              : all_have_energy && !(has_friction && deck.preconditioner != Preconditioner::multigrid),
+      .inertia = deck.inertia,
+      .tolerance = deck.tolerance.value_or(1e-4),
+      .max_iterations = deck.max_iterations,
+      .preconditioner = deck.preconditioner,
+      .petsc = deck.petsc};
+}
+
+}  // namespace
+
+StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Body>> bodies,
+                           std::span<const Wall> walls) {
+  StepSettings settings;
+  settings.is_implicit = deck.time.scheme == Scheme::implicit_euler;
+  settings.end = deck.time.end;
+  settings.cfl = deck.time.cfl;
+  settings.max_dt = deck.time.max_dt;
+  settings.max_strain = deck.time.max_strain;
+  settings.max_retries = deck.time.max_retries;
+  settings.most_imbalance = deck.balance.threshold;
+  settings.gravity = deck.domain.gravity;
+  if (settings.is_implicit) set_implicit(deck.solve, bodies, walls, settings);
+  return settings;
+}
+
+}  // namespace weft
