@@ -1,6 +1,7 @@
 #include "weft/bodies/handle.hpp"
 
 #include "weft/base/check.hpp"
+#include "weft/bodies/reaction.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -100,10 +101,10 @@ Reaction Handle::reaction(std::span<const Real> forces, const Motion& motion, co
   Reaction sum;
   for (std::size_t i = 0; i < forces.size(); ++i) {
     const HeldSum& c = conditions_[i];
-    const Vec3 along = forces[i] * (state.rotation * c.axis);
     const Vec3 now = c.stencil.of(positions_) + c.stencil.of(u);
-    sum.force += c.total * along;
-    sum.torque += (now - c.total * about).cross(along);
+    const Reaction its = reaction_of(c, forces[i] * (state.rotation * c.axis), now, about);
+    sum.force += its.force;
+    sum.torque += its.torque;
   }
   return sum;
 }

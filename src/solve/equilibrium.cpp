@@ -54,10 +54,19 @@ const char* words_for(NewtonEnd end) {
 
 }  // namespace
 
-/// A StaticProblem with what solves it.
-struct Equilibrium::Solver {
-  const EquilibriumSettings settings;
+struct Equilibrium::Given {
   const Comm comm;
+  const Freedoms& freedoms;
+  const std::vector<const Term*> terms;
+  const std::vector<const Constraints*> constraints;
+  const EquilibriumSettings settings;
+};
+
+/// A StaticProblem with what solves it, for the conditions that there are at a time.
+struct Equilibrium::Solver {
+  const Given& given;
+  const EquilibriumSettings& settings = given.settings;
+  const Comm& comm = given.comm;
   PetscDatabase options;
   StaticProblem problem;
   FactoredSolve linear;
@@ -66,14 +75,12 @@ struct Equilibrium::Solver {
   WorkDescent descent;
   Vec x, work;
 
-  Solver(const Comm& c, const Freedoms& freedoms, std::vector<const Term*> terms,
-         std::vector<const Constraints*> constraints, EquilibriumSettings s)
-      : settings(std::move(s)),
-        comm(c),
-        options(c, settings.petsc, FactoredSolve::options()),
-        problem(c, freedoms, std::move(terms), std::move(constraints), settings),
+  Solver(const Given& g, Real time)
+      : given(g),
+        options(comm, settings.petsc, FactoredSolve::options()),
+        problem(comm, given.freedoms, given.terms, given.constraints, settings, time),
         linear(problem),
-        newton(c, options, problem, linear, 0),
+        newton(comm, options, problem, linear, 0),
         full(false, problem.drag()),
         damped(true, problem.drag()),
         descent(
@@ -145,12 +152,18 @@ struct Equilibrium::Solver {
 
 Equilibrium::Equilibrium(const Comm& comm, const Freedoms& freedoms, std::vector<const Term*> terms,
                          std::vector<const Constraints*> constraints, EquilibriumSettings settings)
-    : solver_(std::make_unique<Solver>(comm, freedoms, std::move(terms), std::move(constraints), std::move(settings))) {
-}
+    : given_(std::make_unique<Given>(
+          Given{comm, freedoms, std::move(terms), std::move(constraints), std::move(settings)})),
+      solver_(std::make_unique<Solver>(*given_, 0)) {}
 
 Equilibrium::~Equilibrium() = default;
 
+void Equilibrium::prepare(Real time) {
+  if (!solver_->problem.fits(time)) solver_ = std::make_unique<Solver>(*given_, time);
+}
+
 EquilibriumReport Equilibrium::at_time(Motion& motion, Real time) {
+  prepare(time);
   motion.time = time;
   solver_->problem.path().aim_at(time);
   return solver_->solve(motion);
@@ -158,7 +171,8 @@ EquilibriumReport Equilibrium::at_time(Motion& motion, Real time) {
 
 EquilibriumReport Equilibrium::along_arc(Motion& motion, const Increment& last, const PathMeasure& measure,
                                          Real length) {
-  WEFT_ENSURE(solver_->settings.follow_arc);
+  WEFT_ENSURE(given_->settings.follow_arc);
+  prepare(motion.time);
   const Motion start = motion;
   const auto look_along = [&](const Increment& way) {
     const Real way_length = length_of(way, measure);

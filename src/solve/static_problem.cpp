@@ -48,27 +48,28 @@ void add_to(Mat matrix, PetscInt i, PetscInt j, Real value) {
   check_petsc(MatSetValue(matrix, i, j, value, ADD_VALUES));
 }
 
-/// Where each Constraints starts among the conditions of this rank, and their number.
-std::vector<std::size_t> first_rows(std::span<const Constraints* const> constraints) {
+/// The conditions of this rank at a time; writes where each Constraints starts among them, and their number.
+ConstraintRows rows_at(std::span<const Constraints* const> constraints, Real time, std::vector<std::size_t>& first) {
   ConstraintRows rows;
-  std::vector<std::size_t> first;
+  first.clear();
   for (const Constraints* c : constraints) {
     first.push_back(rows.count());
-    c->append(0, rows);
+    c->append(time, rows);
   }
   first.push_back(rows.count());
-  return first;
+  return rows;
 }
 
 }  // namespace
 
 StaticProblem::StaticProblem(const Comm& comm, const Freedoms& freedoms, std::vector<const Term*> terms,
-                             std::vector<const Constraints*> constraints, const EquilibriumSettings& settings)
+                             std::vector<const Constraints*> constraints, const EquilibriumSettings& settings,
+                             Real time)
     : comm_(comm),
       settings_(settings),
       terms_(std::move(terms)),
       constraints_(std::move(constraints)),
-      first_row_(first_rows(constraints_)),
+      pattern_(rows_at(constraints_, time, first_row_)),
       conditions_(first_row_.back()),
       unknowns_(comm, freedoms, conditions_ + (settings.follow_arc && comm.is_root() ? 1 : 0)),
       path_(comm, settings.time_scale),
@@ -144,6 +145,12 @@ void StaticProblem::conditions_at(Real time) {
   WEFT_ENSURE(rows_.count() == conditions_);
 }
 
+bool StaticProblem::fits(Real time) const {
+  std::vector<std::size_t> first;
+  const ConstraintRows rows = rows_at(constraints_, time, first);
+  return !comm_.any(first != first_row_ || rows.begin != pattern_.begin || rows.freedom != pattern_.freedom);
+}
+
 // --- Residual --------------------------------------------------------------------------------------------------------
 
 /// Minus all forces on the owned freedoms, those of the constraints included, and k0 times the gap of each condition
@@ -164,6 +171,7 @@ void StaticProblem::find_unbalanced(std::span<const PetscScalar> multipliers, st
   }
   const std::vector<std::int32_t>& owned = unknowns_.owned();
   Load held(freedoms);
+  largest_gap_ = 0;
   for (std::size_t c = 0; c < conditions_; ++c) {
     Real gap = -rows_.target[c];
     for (std::size_t k = rows_.begin[c]; k < rows_.begin[c + 1]; ++k) {
@@ -171,7 +179,9 @@ void StaticProblem::find_unbalanced(std::span<const PetscScalar> multipliers, st
       held.all()[rows_.freedom[k]] += rows_.weight[k] * k0_ * multipliers[c];
     }
     out[owned.size() + c] = -k0_ * gap;
+    largest_gap_ = std::max(largest_gap_, std::abs(gap));
   }
+  largest_gap_ = comm_.max(largest_gap_);
   include(held);
   for (std::size_t i = 0; i < owned.size(); ++i) out[i] = -total.all()[owned[i]];
 }
@@ -226,7 +236,7 @@ Mat StaticProblem::create_matrix() {
   // One assembly into a matrix that only counts tells which entries there are.
   Motion rest(unknowns_.freedoms());
   motion_ = &rest;
-  conditions_at(0);
+  rows_ = pattern_;
   Mat pattern = nullptr, matrix = nullptr;
   const auto n = static_cast<PetscInt>(unknowns_.count());
   check_petsc(MatCreate(comm_.handle(), &pattern));

@@ -18,8 +18,11 @@ namespace weft {
 /// t / time_scale. Terms, constraints, freedoms and settings are not owned.
 class StaticProblem final : public AssembledProblem {
  public:
+  /// For the conditions that there are at a time [s].
   StaticProblem(const Comm& comm, const Freedoms& freedoms, std::vector<const Term*> terms,
-                std::vector<const Constraints*> constraints, const EquilibriumSettings& settings);
+                std::vector<const Constraints*> constraints, const EquilibriumSettings& settings, Real time);
+  /// Whether the conditions at a time have the number, the order and the freedoms of those. Collective.
+  bool fits(Real time) const;
 
   // Of a solve, all collective.
   /// Starts from a motion and the multipliers kept last; vectors and matrix are work.
@@ -41,6 +44,7 @@ class StaticProblem final : public AssembledProblem {
   Real noise(int iteration) const override { return iteration > 0 || settings_.slack ? round_off() : 0; }
   /// Work of the forces on displacements.
   Real slope(Vec r, Vec dx) const override;
+  bool conditions_are_met() const override { return largest_gap_ <= largest_share_missed * settings_.size; }
   /// Whether conditions are met in a residual, beside its forces.
   bool conditions_hold(Vec r) const;
 
@@ -75,13 +79,17 @@ class StaticProblem final : public AssembledProblem {
   void assemble_conditions(Mat matrix) const;
   void assemble_path(Mat matrix);
 
+  /// Of the size of the bodies: what may be missing of a condition.
+  static constexpr Real largest_share_missed = 1e-10;
+
   const Comm comm_;
   const EquilibriumSettings& settings_;
   std::vector<SoftenedTerm> softened_;
   std::vector<const Term*> terms_;
   const std::vector<const Constraints*> constraints_;
-  ConstraintRows rows_;
+  ConstraintRows rows_;                 ///< At the time that was looked at last.
   std::vector<std::size_t> first_row_;  ///< Of each Constraints among the conditions of this rank.
+  const ConstraintRows pattern_;        ///< Of a time for which vectors and matrix are.
   const std::size_t conditions_;
   const Unknowns unknowns_;
   PetscInt time_index_ = -1;  ///< Number of the time in x.
@@ -90,6 +98,7 @@ class StaticProblem final : public AssembledProblem {
   Drag drag_;
   Real softness_ = 1;                     ///< Factor of the elastic terms.
   Real k0_ = 0;                           ///< Typical stiffness [N/m]; 0: not known yet.
+  Real largest_gap_ = 0;                  ///< Of any condition where the residual was looked at [m].
   Real reference_ = 0;                    ///< Largest force that is balanced where the residual was looked at [N].
   std::vector<PetscScalar> multipliers_;  ///< Of the last kept state.
   std::vector<PetscScalar> looked_at_;    ///< Multipliers where the problem was looked at last.

@@ -1,5 +1,5 @@
 #pragma once
-// Constraints: linear conditions on a motion, as handles on a body's own freedoms need them.
+// Constraints: linear conditions on a motion, as handles need them.
 
 #include "weft/base/types.hpp"
 
@@ -28,12 +28,13 @@ struct ConstraintRows {
 };
 
 /// Every condition lives on one rank, which has rows, owned or ghost, for all its freedoms. Conditions may depend on
-/// one another as long as they agree.
+/// one another as long as they agree; solves meet them to 1e-10 of a grid spacing or of the size of the bodies.
 class Constraints {
  public:
   virtual ~Constraints() = default;
-  /// Appends the conditions of this rank at a time [s]. Their number, order and freedoms never change. Weights and
-  /// targets do not depend on the motion; targets are meant for displacements since bodies last committed.
+  /// Appends the conditions of this rank at a time [s]. Weights and targets do not depend on the motion; targets are
+  /// meant for displacements since bodies last committed. Number, order and freedoms may change from one solve to the
+  /// next, as where a handle lets go, but not within a solve, which may ask for several times.
   virtual void append(Real time, ConstraintRows& rows) const = 0;
 };
 

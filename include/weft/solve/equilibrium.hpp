@@ -43,7 +43,8 @@ struct PathMeasure {
   Real displacement, time;
 };
 
-/// One problem, solved for many times or along its load path; vectors, matrix and solver are kept. Terms and
+/// One problem, solved for many times or along its load path; vectors, matrix and solver are kept as long as the
+/// conditions keep their number, order and freedoms. What they ask is met to 1e-10 of the size of the bodies. Terms and
 /// constraints are not owned. All members are collective.
 class Equilibrium {
  public:
@@ -69,7 +70,12 @@ class Equilibrium {
   std::vector<Real> constraint_forces(std::size_t c) const;
 
  private:
+  struct Given;
   struct Solver;
+  /// For the conditions that there are at a time.
+  void prepare(Real time);
+
+  std::unique_ptr<const Given> given_;
   std::unique_ptr<Solver> solver_;
 };
 

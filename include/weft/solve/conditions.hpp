@@ -1,0 +1,137 @@
+#pragma once
+// Linear conditions on the motion of points, and the impulses that meet them.
+
+#include "weft/motion/constraint.hpp"
+#include "weft/parallel/comm.hpp"
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// Numbers of points over all ranks; those of a rank follow one another.
+struct PointNumbers {
+  std::int64_t first;                                    ///< Of the owned points of this rank.
+  std::size_t owned;                                     ///< How many there are.
+  std::function<std::int64_t(std::int32_t)> of_freedom;  ///< Number of the point that a freedom, owned or ghost, is of.
+};
+
+/// Conditions W y = values on vectors y of points. Every rank knows all conditions, rank after rank in their order, and
+/// applies them to the points that it owns; so there is no exchange of ghosts.
+class Conditions {
+ public:
+  explicit Conditions(const Comm& comm) : comm_(comm) {}
+
+  /// rows: of this rank, with the three freedoms of a point one after another. Collective.
+  void take(const ConstraintRows& rows, const PointNumbers& numbers);
+
+  /// On all ranks.
+  std::size_t count() const { return count_; }
+  bool any() const { return count_ > 0; }
+  /// The part of values of all conditions that belongs to this rank's.
+  std::span<const Real> own(std::span<const Real> of_all) const { return of_all.subspan(first_, own_count_); }
+  /// Values of all conditions, from those of this rank's. Collective.
+  std::vector<Real> gathered(std::span<const Real> own) const;
+
+  /// W y, y(n) being the vector of an owned point. Collective.
+  template <class AtPoint>
+  std::vector<Real> sums(AtPoint&& y) const {
+    std::vector<Real> sums(count_, 0.0);
+    for_each_point([&](std::size_t n, std::span<const Part> parts) {
+      const Vec3 value = y(n);
+      for (const Part& part : parts) sums[part.condition] += part.weight.dot(value);
+    });
+    if (any()) comm_.sum(sums);
+    return sums;
+  }
+  /// Of each condition sum_n s(n) |w_n|^2. Collective.
+  template <class AtPoint>
+  std::vector<Real> squares(AtPoint&& s) const {
+    std::vector<Real> sums(count_, 0.0);
+    for_each_point([&](std::size_t n, std::span<const Part> parts) {
+      for (const Part& part : parts) sums[part.condition] += s(n) * part.weight.squaredNorm();
+    });
+    if (any()) comm_.sum(sums);
+    return sums;
+  }
+  /// Calls visit(n, W^T lambda) for every owned point that a condition is on.
+  template <class Visit>
+  void spread(std::span<const Real> lambda, Visit&& visit) const {
+    for_each_point([&](std::size_t n, std::span<const Part> parts) {
+      Vec3 sum = Vec3::Zero();
+      for (const Part& part : parts) sum += lambda[part.condition] * part.weight;
+      visit(n, sum);
+    });
+  }
+  /// The place of an owned point among those.
+  std::size_t index_of(std::size_t n) const;
+  /// Calls visit(n) for the same points.
+  template <class Visit>
+  void for_each_owned(Visit&& visit) const {
+    for_each_point([&](std::size_t n, std::span<const Part>) { visit(n); });
+  }
+
+ private:
+  friend class SchurComplement;
+  struct Part {
+    std::uint32_t condition;
+    Vec3 weight;
+  };
+  struct Entry {
+    std::int64_t number;  ///< Of the point.
+    Part part;
+  };
+  struct Point {
+    std::int64_t number;     ///< Over all ranks.
+    std::size_t begin, end;  ///< Of its parts.
+  };
+  template <class Visit>
+  void for_each_point(Visit&& visit) const {
+    for (std::size_t p = first_owned_; p < end_owned_; ++p)
+      visit(static_cast<std::size_t>(points_[p].number - owned_from_),
+            std::span(parts_).subspan(points_[p].begin, points_[p].end - points_[p].begin));
+  }
+  std::size_t place_of(std::int64_t number) const;
+  std::vector<Entry> of_all_ranks(std::span<const Entry> own, std::size_t total) const;
+  void sort_parts(std::span<const Entry> entries);
+
+  const Comm comm_;
+  std::size_t count_ = 0, first_ = 0, own_count_ = 0;
+  std::vector<Point> points_;                    ///< That conditions are on, of all ranks, by number.
+  std::vector<Part> parts_;                      ///< Of points, one after another, each by condition.
+  std::size_t first_owned_ = 0, end_owned_ = 0;  ///< Among `points_`.
+  std::int64_t owned_from_ = 0;
+};
+
+/// S = W A W^T, where A says how points give way to impulses, and what it takes to bring about changes of W y:
+///   W A W^T lambda = change
+/// lambda is found to round-off where there is one; where conditions depend on one another, one that is not much longer
+/// than the shortest. Where points cannot give way as asked (walls hold them), the change comes as near as it can.
+/// Every rank factors all of S, so that bits repeat.
+class SchurComplement {
+ public:
+  explicit SchurComplement(const Conditions& conditions);
+  ~SchurComplement();
+
+  /// A(n): symmetric, not negative, of each owned point that a condition is on. Collective.
+  template <class AtPoint>
+  void factor(AtPoint&& A) {
+    mobility_.clear();
+    conditions_.for_each_owned([&](std::size_t n) { mobility_.push_back(A(n)); });
+    factor_all();
+  }
+  /// change: of all conditions, the same on all ranks, and so is the result.
+  std::vector<Real> solve(std::span<const Real> change) const;
+
+ private:
+  struct Factors;
+  void factor_all();
+
+  const Conditions& conditions_;
+  std::vector<Mat3> mobility_;  ///< Of the owned points.
+  std::unique_ptr<Factors> factors_;
+};
+
+}  // namespace weft
