@@ -24,6 +24,7 @@ template <class Visit>
 void for_each_held(const Scene& scene, Real end, Visit&& visit) {
   for (std::size_t h = 0; h < scene.handles.size(); ++h) {
     const GridHandle& handle = scene.handles[h];
+    if (!scene.is_on_grid(handle)) continue;
     const GridHandle::Hold* hold = handle.hold();
     if (hold == nullptr || !hold->holds_to(end)) continue;
     const MeshBody& body = *scene.bodies[handle.body]->roles().mesh;
@@ -62,6 +63,7 @@ void Handles::load(Real time) {
   pushes_.clear();
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
+    if (!scene_.is_on_grid(handle)) continue;
     const MeshBody& body = *scene_.bodies[handle.body]->roles().mesh;
     const auto x = body.points().get<Position>();
     std::visit(Overloaded{[](const GridHandle::Hold&) {},
@@ -115,6 +117,7 @@ void Handles::settle(const Cuts& cuts, Real time) {
   id_.clear();
   point_of_.clear();
   for (const GridHandle& handle : scene_.handles) {
+    if (!scene_.is_on_grid(handle)) continue;
     const GridHandle::Hold* hold = handle.hold();
     if (hold == nullptr || !hold->holds_from(time)) continue;
     const MeshBody& body = *scene_.bodies[handle.body]->roles().mesh;
@@ -233,6 +236,7 @@ void GridHolds::append(Real time, ConstraintRows& rows) const {
   // The nodes of the vertices of bodies that are held.
   std::vector<std::vector<PointNodes>> nodes(scene_.bodies.size());
   for (const GridHandle& handle : scene_.handles) {
+    if (!scene_.is_on_grid(handle)) continue;
     if (!handle.hold() || !nodes[handle.body].empty()) continue;
     const Table& points = scene_.bodies[handle.body]->points();
     nodes[handle.body].resize(points.rows());

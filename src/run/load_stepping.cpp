@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "run/record.hpp"
 #include "run/state_members.hpp"
 #include "weft/base/log.hpp"
 #include "weft/bodies/mesh_body.hpp"
@@ -27,10 +28,6 @@ namespace {
 
 /// Newton steps that a step along the arc should take: fewer, and the next one is longer.
 constexpr Real comfortable_iterations = 5;
-
-struct Displacement : Field<Vec3> {
-  static constexpr Label label{"displacement", "m", Keep::shown};
-};
 
 MeshBody& body_of(const Scene& scene, std::size_t b) { return *scene.bodies[b]->roles().mesh; }
 
@@ -350,11 +347,8 @@ void LoadStepping::draw_into(Frames& frames, std::int64_t frame) {
     const MeshBody& body = body_of(scene_, b);
     Picture picture = body.picture();
     const bool is_of_rows = !comm_.any(!picture.points.empty());
-    const std::span<const Vec3> x = is_of_rows ? body.points().get<Position>() : std::span(picture.points),
-                                rest = is_of_rows ? body.points().get<RestPosition>() : std::span(picture.rest);
-    Table shown = Table::with<Displacement>();
-    shown.resize(x.size());
-    for (std::size_t p = 0; p < x.size(); ++p) shown.get<Displacement>()[p] = x[p] - rest[p];
+    const std::span<const Vec3> x = is_of_rows ? body.points().get<Position>() : std::span(picture.points);
+    Table shown = displacements_of(body, picture, is_of_rows);
     const std::vector<ColumnView> fields = shown.columns(), cell_fields = picture.fields.columns();
     frames.of(body.name())
         .write({frame, state_.step, state_.time}, {kind_of(picture), x, picture.cells, fields, cell_fields});

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "weft/base/check.hpp"
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/output/files.hpp"
 
@@ -80,6 +81,16 @@ Box view_of(const Comm& comm, const Scene& scene) {
 
 }  // namespace
 
+Table displacements_of(const Body& body, const Picture& picture, bool is_of_rows) {
+  const Table& points = body.points();
+  const std::span<const Vec3> x = is_of_rows ? points.get<Position>() : std::span(picture.points),
+                              rest = is_of_rows ? points.get<RestPosition>() : std::span(picture.rest);
+  Table shown = Table::with<Displacement>();
+  shown.resize(x.size());
+  for (std::size_t p = 0; p < x.size(); ++p) shown.get<Displacement>()[p] = x[p] - rest[p];
+  return shown;
+}
+
 Recorder::Recorder(const Comm& comm, const std::filesystem::path& output, const Scene& scene, const RunState& state,
                    bool resumed)
     : comm_(comm),
@@ -117,6 +128,11 @@ void Recorder::draw_body(Body& body, const Scene& scene, const FrameMoment& mome
   if (is_of_rows) {
     fields = chosen_state(scene, body.points());
     computed = chosen_computed(scene, body);
+  }
+  Table displacements;
+  if (!body.roles().meets_grid) {
+    displacements = displacements_of(body, picture, is_of_rows);
+    fields.push_back(displacements.column(Displacement::label.name));
   }
   const std::vector<ColumnView> cell_fields = chosen_fields(scene, picture.fields);
   if (picture.forest != nullptr) share_points(comm_, picture);

@@ -34,6 +34,13 @@ class Frames {
   std::map<std::string, FrameSeries> series_;
 };
 
+/// From rest, of what is drawn of a body with freedoms of its own.
+struct Displacement : Field<Vec3> {
+  static constexpr Label label{"displacement", "m", Keep::shown};
+};
+/// A row for each point of a picture of such a body, or for each row of the body if cells are over rows.
+Table displacements_of(const Body& body, const Picture& picture, bool is_of_rows);
+
 class Recorder {
  public:
   /// Starts new frames in the folder `output`, or, if `resumed`, takes up those that state left off. Collective.

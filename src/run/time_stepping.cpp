@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "weft/base/log.hpp"
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/run/edit.hpp"
 #include "weft/run/progress.hpp"
 #include "weft/run/resume.hpp"
@@ -35,8 +36,9 @@ std::string TimeStepping::forecast() {
     Body& body = *scene_.bodies[b];
     std::int64_t points = 0;
     for (const PointSet* set : body.sets()) points += static_cast<std::int64_t>(set->points().owned());
-    text += fmt::format("body {}: {} particles{}{}\n", body.name(), comm_.sum(points), sites[b].empty() ? "" : ", ",
-                        sites[b]);
+    text += fmt::format("body {}: {} {}{}{}\n", body.name(), comm_.sum(points),
+                        body.roles().meets_grid ? "particles" : "vertices that move by themselves; nothing touches it",
+                        sites[b].empty() ? "" : ", ", sites[b]);
     for (const auto& [name, table] : body.parts()) table_bytes += table->bytes();
     table_bytes += body.bytes_of_mesh();
   }
@@ -74,6 +76,9 @@ std::string TimeStepping::forecast_of_sizes(std::size_t table_bytes) {
 }
 
 void TimeStepping::start() {
+  for (const auto& body : scene_.bodies)
+    if (!body->roles().meets_grid) log_info(fmt::format("body {} moves by itself; nothing touches it", body->name()));
+  for (const std::string& advice : advice_on_colliders_of_own(scene_)) log_warning(advice);
   state_ = start_scene(comm_, scene_);
   state_.probe_points = find_probe_points(comm_, scene_);
   stepper_.settle(true);

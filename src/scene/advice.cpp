@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
+#include <span>
 
 namespace weft {
 namespace {
@@ -39,11 +41,34 @@ std::pair<Real, Real> edges_of(const ControlMesh& mesh) {
   return {sum / (4 * static_cast<Real>(mesh.material_faces)), longest};
 }
 
+/// The collider that comes nearer to a body at rest than the body is large, if one does.
+std::optional<std::string> collider_in_the_way(const Scene& scene, std::span<const Vec3> rest) {
+  Box box;
+  for (const Vec3& x : rest) box.include(x);
+  const Real size = (box.upper - box.lower).norm();
+  for (const Wall& wall : scene.walls)
+    for (const Vec3& x : rest)
+      if (wall.shape.rest().surface(x).distance < size) return wall.name;
+  return {};
+}
+
 }  // namespace
+
+std::vector<std::string> advice_on_colliders_of_own(const Scene& scene) {
+  std::vector<std::string> advice;
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b)
+    if (!scene.bodies[b]->roles().meets_grid)
+      if (const auto name = collider_in_the_way(scene, scene.meshes[b]->rest_positions()))
+        advice.push_back(fmt::format(
+            "body {}: the collider {} is in its way and will not stop it: with \"carrier: own\" nothing touches it. "
+            "Expected: \"carrier: grid\", or no collider near the body.",
+            scene.bodies[b]->name(), *name));
+  return advice;
+}
 
 std::vector<std::string> advice_on(const Scene& scene) {
   const Real dx = scene.deck.domain.dx;
-  std::vector<std::string> advice;
+  std::vector<std::string> advice = advice_on_colliders_of_own(scene);
   for (std::size_t w = 0; w < scene.walls.size(); ++w)
     if (shallow_share(scene.walls[w].shape.rest(), dx) > 0.5)
       advice.push_back(fmt::format(
@@ -52,7 +77,7 @@ std::vector<std::string> advice_on(const Scene& scene) {
           scene.deck.colliders[w].place.text, 2 * dx));
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const auto* deck = std::get_if<ShellDeck>(&scene.deck.bodies[b]);
-    if (!deck) continue;
+    if (!deck || !scene.bodies[b]->roles().meets_grid) continue;
     const ControlMesh& mesh = *scene.meshes[b]->control_mesh();
     const auto [mean, longest] = edges_of(mesh);
     const int per_edge = deck->contact_points > 0 ? deck->contact_points : contact_points_per_edge(mesh, dx);

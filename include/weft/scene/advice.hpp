@@ -13,4 +13,7 @@ namespace weft {
 /// a scene without points: then meshes are whole.
 std::vector<std::string> advice_on(const Scene& scene);
 
+/// Of these those on colliders near bodies with freedoms of their own, which they will not stop.
+std::vector<std::string> advice_on_colliders_of_own(const Scene& scene);
+
 }  // namespace weft

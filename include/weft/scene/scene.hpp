@@ -90,6 +90,8 @@ struct Scene {
   std::vector<VertexProbe> probes;  ///< Of a static analysis.
   StepSettings step;
 
+  /// Whether a handle acts on nodes of the grid; else on the body's own freedoms.
+  bool is_on_grid(const GridHandle& handle) const { return bodies[handle.body]->roles().meets_grid; }
   /// All points of this rank that are matter.
   std::int64_t points() const {
     std::int64_t sum = 0;

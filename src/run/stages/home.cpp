@@ -131,7 +131,9 @@ void bring_home(StepContext& step, std::optional<Error> error) {
 
 void home(StepContext& step, bool recut) {
   std::optional<Error> error = find_points(step, recut);
-  if (std::all_of(step.sets.begin(), step.sets.end(), [](const VisitedSet& set) { return set.is_binned; })) return;
+  const bool has_sets = !step.sets.empty();  // or else there must be an empty map nevertheless
+  if (has_sets && std::all_of(step.sets.begin(), step.sets.end(), [](const VisitedSet& set) { return set.is_binned; }))
+    return;
   if (recut) {
     agree_on(step, error);
     cut_anew(step);

@@ -16,11 +16,11 @@ namespace {
 class ImplicitAdvance final : public GridAdvance {
  public:
   ImplicitAdvance(const StepContext& step, std::size_t layer) : settings_(step.settings.implicit) {
-    std::vector<const Bins*> bins_of_body;
+    std::vector<const Bins*> bins_of_body(step.scene.bodies.size(), nullptr);
     for (std::size_t s = 0; s < step.sets.size(); ++s) {
       Body& body = *step.scene.bodies[step.sets[s].body];
       if (step.sets[s].points != &body) continue;
-      bins_of_body.push_back(&step.bins[s]);
+      bins_of_body[step.sets[s].body] = &step.bins[s];
       if (step.sets[s].layer == layer) add_term(step, body, s);
     }
     if (!step.scene.handles.empty()) holds_ = std::make_unique<GridHolds>(step.scene, std::move(bins_of_body));
