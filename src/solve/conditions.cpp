@@ -232,15 +232,15 @@ void SchurComplement::factor_all() {
     for (std::size_t i = bundles.begin[c]; i < bundles.begin[c + 1]; ++i) {
       const auto& [p, own_part] = bundles.all[i];
       const bool owned = conditions_.first_owned_ <= p && p < conditions_.end_owned_;
-      Mat3 given = Mat3::Zero();
-      if (owned) given.noalias() = mobility_[p - conditions_.first_owned_] * parts[own_part].weights;
-      for (std::uint32_t j = 0; owned && j < bundles.size[c]; ++j)
-        most[c + j] += mobility_[p - conditions_.first_owned_].norm() * parts[own_part].weights.col(j).squaredNorm();
-      for (std::size_t k = own_part; k < conditions_.points_[p].end; ++k) {
-        const std::uint32_t row = parts[k].first;
-        if (std::exchange(last[row], c) != c) rows.push_back(row);
-        sum[row].noalias() += parts[k].weights.transpose() * given;
-      }
+      for (std::size_t k = own_part; k < conditions_.points_[p].end; ++k)
+        if (std::exchange(last[parts[k].first], c) != c) rows.push_back(parts[k].first);
+      if (!owned) continue;
+      const Mat3& mobility = mobility_[p - conditions_.first_owned_];
+      const Mat3 given = mobility * parts[own_part].weights;
+      for (std::size_t k = own_part; k < conditions_.points_[p].end; ++k)
+        sum[parts[k].first].noalias() += parts[k].weights.transpose() * given;
+      for (std::uint32_t j = 0; j < bundles.size[c]; ++j)
+        most[c + j] += mobility.norm() * parts[own_part].weights.col(j).squaredNorm();
     }
     std::sort(rows.begin(), rows.end());
     factors_->append_columns(rows, bundles.size, sum);
