@@ -89,7 +89,7 @@ void Handle::append(Real time, ConstraintRows& rows) const {
   for (const HeldSum& c : conditions_) {
     const Vec3 axis = state.rotation * c.axis;
     for (std::size_t k = 0; k < c.stencil.rows.size(); ++k)
-      for (int a = 0; a < 3; ++a) rows.add(freedoms_.at(block_, c.stencil.rows[k]) + a, c.stencil.weights[k] * axis[a]);
+      rows.add(freedoms_.at(block_, c.stencil.rows[k]), c.stencil.weights[k] * axis);
     rows.close(axis.dot(c.goal(state) - c.stencil.of(positions_)));
   }
 }

@@ -44,7 +44,7 @@ void append_condition(const HeldNow& held, NodesOf&& nodes_of, ConstraintRows& r
   for (std::size_t k = 0; k < held.grip.rows.size(); ++k) {
     const PointNodes& at = nodes_of(k);
     for (std::size_t i = 0; i < at.at.size(); ++i)
-      for (int c = 0; c < 3; ++c) rows.add(at.at[i] + c, held.grip.vertices[k].weights[0] * at.w[i] * held.axis[c]);
+      rows.add(at.at[i], held.grip.vertices[k].weights[0] * at.w[i] * held.axis);
   }
   rows.close(held.target);
 }
@@ -203,14 +203,14 @@ std::vector<Real> Handles::meet(std::span<const Real> target, Real dt) {
 void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses) {
   std::fill(impulses.begin(), impulses.end(), HandleImpulse{});
   if (!has_map_) return;
-  ConstraintRows rows;
+  rows_.clear();
   for_each_held(scene_, time + dt, [&](const HeldNow& held) {
     const std::size_t body = scene_.handles[held.handle].body;
     append_condition(
         held, [&](std::size_t k) -> const PointNodes& { return nodes_of_[point_of_.at({body, held.grip.rows[k]})]; },
-        rows);
+        rows_);
   });
-  conditions_.take(rows, {.first = nodes_per_block * comm_.offset(map_.owned()),
+  conditions_.take(rows_, {.first = nodes_per_block * comm_.offset(map_.owned()),
                           .owned = slot_.size(),
                           .of_freedom = [&](std::int32_t freedom) {
                             const auto block = static_cast<std::size_t>(freedom / NodeField::row);
@@ -219,7 +219,7 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
   if (!conditions_.any()) return;
   look_at_nodes(time + dt / 2, map, layer);
   schur_.factor([&](std::size_t n) { return node(n).mobility; });
-  const std::vector<Real> lambda = meet(conditions_.gathered(rows.target), dt);
+  const std::vector<Real> lambda = meet(conditions_.gathered(rows_.target), dt);
   const std::span<const Real> own = conditions_.own(lambda);
   std::size_t c = 0;
   for_each_held(scene_, time + dt, [&](const HeldNow& held) {

@@ -22,7 +22,7 @@ Holds::Holds(const Comm& comm, const Unknowns& unknowns, const Points3& points, 
 void Holds::begin_step(Real time, Real dt) {
   if (constraints_.empty()) return;
   dt_ = dt;
-  rows_ = {};
+  rows_.clear();
   for (const Constraints* constraints : constraints_) constraints->append(time, rows_);
   conditions_.take(rows_, {.first = unknowns_.begin() / 3, .owned = points_.owned(), .of_freedom = [&](auto freedom) {
                              return static_cast<std::int64_t>(unknowns_.number(freedom)) / 3;

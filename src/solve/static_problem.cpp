@@ -140,7 +140,7 @@ std::vector<Real> StaticProblem::forces_of(std::size_t c) const {
 }
 
 void StaticProblem::conditions_at(Real time) {
-  rows_ = {};
+  rows_.clear();
   for (const Constraints* c : constraints_) c->append(time, rows_);
   WEFT_ENSURE(rows_.count() == conditions_);
 }

@@ -16,9 +16,20 @@ struct ConstraintRows {
   std::vector<Real> target;           ///< [m].
 
   std::size_t count() const { return target.size(); }
+  void clear() {
+    begin.assign(1, 0);
+    freedom.clear();
+    weight.clear();
+    target.clear();
+  }
   void add(std::int32_t at, Real w) {
     freedom.push_back(at);
     weight.push_back(w);
+  }
+  /// Of the three freedoms of a point from this one on.
+  void add(std::int32_t at, const Vec3& w) {
+    freedom.insert(freedom.end(), {at, at + 1, at + 2});
+    weight.insert(weight.end(), w.data(), w.data() + 3);
   }
   /// Ends the condition whose parts were added last.
   void close(Real its_target) {

@@ -81,6 +81,7 @@ class Handles {
   bool has_map_ = false;
   BlockMap map_;                            ///< Blocks around held points alone.
   std::vector<std::int64_t> block_number_;  ///< Of each of its blocks among those of all ranks.
+  ConstraintRows rows_;                     ///< Of this rank in the step.
   Conditions conditions_;
   SchurComplement schur_{conditions_};
   std::vector<std::int32_t> slot_;  ///< Of each owned node of the map, in `nodes_`.

@@ -19,7 +19,8 @@ struct PointNumbers {
 };
 
 /// Conditions W y = values on vectors y of points. Every rank knows all conditions, rank after rank in their order, and
-/// applies them to the points that it owns; so there is no exchange of ghosts.
+/// applies them to the points that it owns; so there is no exchange of ghosts. Up to three that follow one another on
+/// the same points, as the three axes of a pin, are a bundle and cost little more than one.
 class Conditions {
  public:
   explicit Conditions(const Comm& comm) : comm_(comm) {}
@@ -41,7 +42,8 @@ class Conditions {
     std::vector<Real> sums(count_, 0.0);
     for_each_point([&](std::size_t n, std::span<const Part> parts) {
       const Vec3 value = y(n);
-      for (const Part& part : parts) sums[part.condition] += part.weight.dot(value);
+      for (const Part& part : parts)
+        for (std::uint32_t c = 0; c < part.count; ++c) sums[part.first + c] += part.weights.col(c).dot(value);
     });
     if (any()) comm_.sum(sums);
     return sums;
@@ -51,7 +53,8 @@ class Conditions {
   std::vector<Real> squares(AtPoint&& s) const {
     std::vector<Real> sums(count_, 0.0);
     for_each_point([&](std::size_t n, std::span<const Part> parts) {
-      for (const Part& part : parts) sums[part.condition] += s(n) * part.weight.squaredNorm();
+      for (const Part& part : parts)
+        for (std::uint32_t c = 0; c < part.count; ++c) sums[part.first + c] += s(n) * part.weights.col(c).squaredNorm();
     });
     if (any()) comm_.sum(sums);
     return sums;
@@ -61,7 +64,8 @@ class Conditions {
   void spread(std::span<const Real> lambda, Visit&& visit) const {
     for_each_point([&](std::size_t n, std::span<const Part> parts) {
       Vec3 sum = Vec3::Zero();
-      for (const Part& part : parts) sum += lambda[part.condition] * part.weight;
+      for (const Part& part : parts)
+        for (std::uint32_t c = 0; c < part.count; ++c) sum += lambda[part.first + c] * part.weights.col(c);
       visit(n, sum);
     });
   }
@@ -75,9 +79,10 @@ class Conditions {
 
  private:
   friend class SchurComplement;
+  /// What a bundle has at a point.
   struct Part {
-    std::uint32_t condition;
-    Vec3 weight;
+    std::uint32_t first, count;  ///< Its conditions.
+    Mat3 weights;                ///< A column for each of them; the others are zero.
   };
   struct Entry {
     std::int64_t number;  ///< Of the point.
@@ -94,13 +99,15 @@ class Conditions {
             std::span(parts_).subspan(points_[p].begin, points_[p].end - points_[p].begin));
   }
   std::size_t place_of(std::int64_t number) const;
-  std::vector<Entry> of_all_ranks(std::span<const Entry> own, std::size_t total) const;
+  void append_bundle(const ConstraintRows& rows, std::size_t c, std::uint32_t count, const PointNumbers& numbers,
+                     std::vector<Entry>& entries) const;
+  std::vector<Entry> of_all_ranks(std::span<const Entry> own) const;
   void sort_parts(std::span<const Entry> entries);
 
   const Comm comm_;
   std::size_t count_ = 0, first_ = 0, own_count_ = 0;
   std::vector<Point> points_;                    ///< That conditions are on, of all ranks, by number.
-  std::vector<Part> parts_;                      ///< Of points, one after another, each by condition.
+  std::vector<Part> parts_;                      ///< Of points, one after another, those of a point by condition.
   std::size_t first_owned_ = 0, end_owned_ = 0;  ///< Among `points_`.
   std::int64_t owned_from_ = 0;
 };
@@ -127,6 +134,8 @@ class SchurComplement {
 
  private:
   struct Factors;
+  struct BundleParts;
+  BundleParts parts_of_bundles() const;
   void factor_all();
 
   const Conditions& conditions_;

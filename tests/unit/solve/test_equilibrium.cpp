@@ -127,7 +127,7 @@ TEST(EquilibriumTest, ConditionsMayChangeBetweenSolves) {
   a.held.hold(1, 1, -0.1, 1);
   const Real w = 0.08;
   const DeadLoad load = a.load({{1, {0, -truss_force(w), 0}}}, {{{0, 1}}});
-  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.size = height});
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.size = height, .tolerance = 1e-10});
   ASSERT_TRUE(equilibrium.at_time(a.motion, 1).converged);
   EXPECT_NEAR(a.u(1).y(), -0.1, 1e-10 * height);
   ASSERT_TRUE(equilibrium.at_time(a.motion, 2).converged);
