@@ -60,7 +60,8 @@ void OwnMotion::begin() {
   if (!parts_) parts_.emplace(comm_, scene_, body_);
   Parts& own = *parts_;
   const MeshBody& body = *scene_.bodies[body_]->roles().mesh;
-  if (stage_.scheme == StageScheme::implicit_euler && !own.equilibrium) {
+  if (stage_.scheme == StageScheme::implicit_euler) {
+    // Anew in each step: reactions and factors of earlier ones are no state, and a resumed run knows nothing of them.
     std::vector<const Term*> terms = own.system.all_terms();
     terms.push_back(&own.inertia);
     own.equilibrium = std::make_unique<Equilibrium>(comm_, own.system.freedoms, std::move(terms),

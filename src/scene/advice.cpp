@@ -41,14 +41,14 @@ std::pair<Real, Real> edges_of(const ControlMesh& mesh) {
   return {sum / (4 * static_cast<Real>(mesh.material_faces)), longest};
 }
 
-/// The collider that comes nearer to a body at rest than the body is large, if one does.
+/// The collider that comes nearer to a body at rest than half of its size, if one does.
 std::optional<std::string> collider_in_the_way(const Scene& scene, std::span<const Vec3> rest) {
   Box box;
   for (const Vec3& x : rest) box.include(x);
   const Real size = (box.upper - box.lower).norm();
   for (const Wall& wall : scene.walls)
     for (const Vec3& x : rest)
-      if (wall.shape.rest().surface(x).distance < size) return wall.name;
+      if (wall.shape.rest().surface(x).distance < size / 2) return wall.name;
   return {};
 }
 

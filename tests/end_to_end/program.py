@@ -155,6 +155,32 @@ colliders:
   - {name: ball, shape: {sphere: {center: [0, 0, 0], radius: 0.2}}, condition: separate, friction: 0.4}
 """
 
+OWN = """
+weft: 1
+title: Bodies that move by themselves beside one on the grid
+domain: {dx: 0.05, gravity: [0, 0, -9.81]}
+time: {end: 0.2, frame_interval: 0.02, max_dt: 1 ms}
+materials:
+  metal: {law: von_mises, density: 1000, youngs_modulus: 1e7, poisson_ratio: 0.3, yield_stress: 2e4}
+  cloth: {law: sheet, density: 500, youngs_modulus: 1e6, poisson_ratio: 0.3, contact: {stiffness: 1e5, friction: 0.3}}
+  jelly: {law: fixed_corotated, density: 1000, youngs_modulus: 5e4, poisson_ratio: 0.3}
+bodies:
+  - {name: plate, kind: shell, material: metal, thickness: 10 mm, laminae: 3, carrier: own,
+     mesh: {rectangle: {width: 0.4, height: 0.3}, across: 8, along: 6}}
+  - {name: flag, kind: membrane, material: cloth, thickness: 1 mm, bending: {youngs_modulus: 1e6}, carrier: own,
+     stage: {scheme: STAGE}, mesh: {rectangle: {width: 0.4, height: 0.4}, across: 6, along: 7, translate: [0, 1, 0]}}
+  - {name: jelly, kind: continuum, material: jelly, shape: {sphere: {center: [0.7, 0, 0.3], radius: 0.12}},
+     spin: [0, 5, 2]}
+handles:
+  - {name: vice, body: plate, where: {box: {lower: [-1, -1, -1], upper: [0.001, 1, 1]}}, hold: {keep: clamp}}
+  - {name: knock, body: plate, where: {box: {lower: [0.3, 0.1, -1], upper: [1, 1, 1]}},
+     force: {total: [0, 0, 2], amplitude: [{time: 0, factor: 1}]}}
+  - name: pole
+    body: flag
+    where: {box: {lower: [-1, 0, -1], upper: [0.001, 2, 1]}}
+    hold: {motion: {velocity: [0.2, 0, 0], spin: [0, 0, 1]}, until: 0.05}
+"""
+
 
 def environment(threads=1):
     return os.environ | {

@@ -6,7 +6,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "postproc"))
 import weft_read  # noqa: E402
-from program import CLOTH, JELLIES, PLATE, SPOUT, TORN, Case, checkpoints, history, physics, weft
+from program import CLOTH, JELLIES, OWN, PLATE, SPOUT, TORN, Case, checkpoints, history, physics, weft
 
 # A jelly of one cell: its points stand in one or two blocks, so most of seven ranks have none.
 CRUMB = """
@@ -49,6 +49,15 @@ class RanksAndThreads(Case):
             with self.subTest(ranks=ranks):
                 self.assert_same_state(alone, self.run_deck(deck, str(ranks), *often, ranks=ranks), 1e-10)
 
+    def test_bodies_that_move_by_themselves_agree_on_1_2_3_4_and_7_ranks(self):
+        for stage, tolerance in ("explicit", 1e-10), ("implicit", 1e-7):  # factors of several ranks are not the same
+            deck = self.deck(OWN.replace("STAGE", stage))
+            alone = self.run_deck(deck, f"{stage}_1", "--steps", 60)
+            for ranks in 2, 3, 4, 7:
+                with self.subTest(stage=stage, ranks=ranks):
+                    self.assert_same_state(alone, self.run_deck(deck, f"{stage}_{ranks}", "--steps", 60, ranks=ranks),
+                                           tolerance)
+
     def test_woven_sheets_and_fibers_that_bend_and_tear_agree_on_any_ranks(self):
         deck = self.deck(TORN)
         often = ["--steps", 50, "--set", "balance.every=10", "--set", "balance.threshold=1.01"]
@@ -61,7 +70,7 @@ class RanksAndThreads(Case):
                 self.assert_same_state(alone, self.run_deck(deck, str(ranks), *often, ranks=ranks), 1e-10)
 
     def test_threads_change_no_bit_of_cloth_and_shells(self):
-        for number, text in enumerate((CLOTH, PLATE, TORN)):
+        for number, text in enumerate((CLOTH, PLATE, TORN, OWN.replace("STAGE", "explicit"))):
             deck = self.deck(text)
             one, two = (self.run_deck(deck, f"{number}_{threads}", "--steps", 60, threads=threads)
                         for threads in (1, 2))

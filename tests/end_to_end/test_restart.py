@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import unittest
 
-from program import (CLOTH, FULL, JELLIES, PLATE, SPOUT, TORN, Case, checkpoints, command, environment, history, physics, run_json,
+from program import (CLOTH, FULL, JELLIES, OWN, PLATE, SPOUT, TORN, Case, checkpoints, command, environment, history, physics, run_json,
                      step_of, wait_until)
 
 DECKS = pathlib.Path(__file__).resolve().parents[2] / "decks"
@@ -70,6 +70,22 @@ class Restart(Case):
         broken = self.run_deck(deck, "broken", "--steps", 50, ranks=1)
         self.run_deck(deck, "broken", "--steps", 80, "--resume", "auto", ranks=3)
         self.assert_same_state(unbroken, broken, 1e-10)
+
+    def test_bodies_that_move_by_themselves_go_on_to_the_bit_and_to_1e_10_on_other_ranks(self):
+        deck = self.deck(OWN.replace("STAGE", "explicit"))
+        how = {"ranks": 3}
+        unbroken, broken = self.halves(deck, how, how, 30, 60)
+        self.assert_same_state(unbroken, broken, 0)
+        self.assertEqual(physics(unbroken), physics(broken))
+        shutil.rmtree(broken)
+        broken = self.run_deck(deck, "broken", "--steps", 30, ranks=1)
+        self.run_deck(deck, "broken", "--steps", 60, "--resume", "auto", ranks=2)
+        self.assert_same_state(unbroken, broken, 1e-10)
+
+    def test_implicit_steps_of_bodies_that_move_by_themselves_go_on_to_the_bit(self):
+        deck = self.deck(OWN.replace("STAGE", "implicit"))
+        how = {"ranks": 1}
+        self.assert_same_state(*self.halves(deck, how, how, 30, 60), 0)
 
     def test_sources_bounds_and_removed_points_go_on_as_they_were(self):
         how = {"ranks": 2}
