@@ -3,6 +3,7 @@
 #include "weft/bodies/shell_body.hpp"
 
 #include "support/scenes.hpp"
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/shell_sites.hpp"
 #include "weft/geometry/patches.hpp"
 
