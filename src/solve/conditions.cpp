@@ -13,7 +13,7 @@ namespace weft {
 namespace {
 
 /// What is added to the diagonal of S, scaled to ones, before it is factored; iterations take it out again.
-constexpr Real shift = 1e-12;
+constexpr Real shift = 1e-9;
 /// The same where there is no exact solution.
 constexpr Real large_shift = 1e-6;
 /// Iterations end at this part of the change.
@@ -21,7 +21,7 @@ constexpr Real tolerance = 1e-14;
 /// What is missing of a change that can be brought about is less than this part of it, after at most so many
 /// iterations.
 constexpr Real reachable = 1e-7;
-constexpr int most_iterations = 30;
+constexpr int most_iterations = 40;
 /// Conditions along which points give way by less than this part of what they do across are left out: round-off is all
 /// that walls leave there.
 constexpr Real least_mobility = 1e-10;
