@@ -4,6 +4,7 @@
 
 #include "support/springs.hpp"
 #include "support/term_checks.hpp"
+#include "weft/motion/inertia.hpp"
 
 namespace weft {
 namespace {
@@ -77,6 +78,24 @@ TEST(TermTest, SpringsPassTheChecksThatEveryTermPasses) {
   test::check_term(springs, motion, 0.1);
   motion.u = test::random_values(freedoms, 0.1, 3);
   test::check_term(springs, motion, 0.1);
+}
+
+TEST(InertiaTest, PassesTheChecksOfTermsAndIsLeastWithoutForces) {
+  const Comm comm = Comm::world();
+  const test::DealtNet net(comm, chain(10));
+  const Freedoms freedoms({{"points", 3, &net.forest}});
+  std::vector<Real> masses;
+  for (std::size_t r = 0; r < net.forest.owned(); ++r) masses.push_back(1.0 + net.point_of_row[r]);
+  Inertia inertia(freedoms, 0, masses);
+  const FreedomValues free = test::random_values(freedoms, 0.3, 5);
+  inertia.begin(0.1, free.points(0));
+  Motion motion(freedoms);
+  motion.u = test::random_values(freedoms, 0.5, 6);
+  test::check_term(inertia, motion, 1);
+  motion.u = free;
+  EXPECT_EQ(inertia.energy(motion), 0);
+  motion.u.points(0)[0] += Vec3(0.2, 0, 0);
+  EXPECT_NEAR(inertia.energy(motion), masses[0] * 0.2 * 0.2 / (2 * 0.1 * 0.1), 1e-12);
 }
 
 }  // namespace
