@@ -9,9 +9,12 @@ pkg_check_modules(PETSC REQUIRED IMPORTED_TARGET PETSc>=3.18)
 # The flags that Debian built it with are not ours; files with other macros could not share precompiled headers.
 set_target_properties(PkgConfig::PETSC PROPERTIES INTERFACE_COMPILE_OPTIONS "")
 find_package(Eigen3 3.4 REQUIRED NO_MODULE)
-# Weft uses only what every HDF5 has, but a process must not hold two: PETSc stands on the parallel one.
+# Files are written through HDF5's MPI-IO driver, too, and PETSc stands on the same library.
 set(HDF5_PREFER_PARALLEL ON)
 find_package(HDF5 REQUIRED COMPONENTS C)
+if(NOT HDF5_IS_PARALLEL)
+  message(FATAL_ERROR "This HDF5 was built without MPI. Install the parallel one (Debian: libhdf5-openmpi-dev).")
+endif()
 find_package(yaml-cpp REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(fmt REQUIRED)

@@ -24,6 +24,7 @@
 #include "weft/output/files.hpp"
 #include "weft/output/inspect.hpp"
 #include "weft/run/bench.hpp"
+#include "weft/run/bench_write.hpp"
 #include "weft/run/loop.hpp"
 #include "weft/run/status.hpp"
 #include "weft/scene/catalogue.hpp"
@@ -164,7 +165,7 @@ std::string bench_layouts(const std::vector<std::string>& deck_arguments, int st
 
 void add_bench(CLI::App& app, Command& chosen) {
   struct Arguments {
-    std::string deck;
+    std::string deck, write_into;
     std::vector<std::string> overrides;
     BenchBlock block;
     int steps = 20;
@@ -185,11 +186,19 @@ void add_bench(CLI::App& app, Command& chosen) {
   command->add_option("--steps", a->steps, "Steps that are timed")->capture_default_str()->check(CLI::PositiveNumber);
   command->add_flag("--json", a->json, "Print JSON");
   command->add_flag("--here", a->here, "Measure the deck with the ranks and threads of this run alone");
+  command->add_option(
+      "--write", a->write_into,
+      "Measure instead how fast each writer (output.writer) puts checkpoints and frames into this folder");
   command->callback([a, &chosen] {
     chosen.chosen = [a](const Comm& comm) {
       const bool is_block = a->deck.empty();
       require(!is_block || a->overrides.empty(), ExitCode::deck, "--set changes a key of a deck: name one.");
       const Deck deck = is_block ? bench_deck(a->block) : load_deck(comm, a->deck, a->overrides);
+      if (!a->write_into.empty()) {
+        const BenchWriteResult result = bench_write(comm, deck, a->write_into);
+        print_on_root(comm, a->json ? as_json(result) : as_text(result));
+        return 0;
+      }
       require(deck.time.scheme != Scheme::equilibrium, ExitCode::deck,
               fmt::format("{}: steps in time are measured, and \"scheme: static\" takes none.", a->deck));
       if (!is_block && !a->here && comm.size() == 1) {

@@ -62,7 +62,7 @@ constexpr const char* introduction = R"(# Deck reference
 A deck is a YAML file. This page is written by `weft reference` from the tables that also check decks.
 
 - **Numbers** are in the unit of their key: SI units, and degrees for angles. A number may carry another unit:
-  `2 mm`, `1 MPa`, `1 g/cm^3`, `30 min`, `60 rpm`. What it measures must agree with the key.
+  `2 mm`, `1 MPa`, `1 g/cm^3`, `30 min`, `60 rpm`, `4 MiB`. What it measures must agree with the key.
 - **Vectors** are `[x, y, z]`; each component may carry a unit.
 - **Names** have up to 60 of the characters a-z, A-Z, 0-9, `_` and `-`, and begin with a letter or `_`.
 - **Keys** that are not on this page are errors, as are keys that stand twice.

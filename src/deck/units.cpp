@@ -18,10 +18,10 @@ namespace {
 
 // --- Units -------------------------------------------------------------------------------------------------------
 
-using Powers = std::array<int, 4>;
+using Powers = std::array<int, 5>;
 constexpr Powers length{1, 0, 0, 0}, mass{0, 1, 0, 0}, duration{0, 0, 1, 0}, angle{0, 0, 0, 1}, rate{0, 0, -1, 0};
 constexpr Powers force{1, 1, -2, 0}, pressure{-1, 1, -2, 0}, energy{2, 1, -2, 0}, power{2, 1, -3, 0};
-constexpr Powers volume{3, 0, 0, 0};
+constexpr Powers volume{3, 0, 0, 0}, data{0, 0, 0, 0, 1};
 
 using Units = std::map<std::string_view, Unit>;
 
@@ -35,7 +35,11 @@ const Units& whole_symbols() {
                            {"t", {1000, 1, mass}},
                            {"deg", {std::numbers::pi, 180, angle}},
                            {"rev", {2 * std::numbers::pi, 1, angle}},
-                           {"rpm", {2 * std::numbers::pi, 60, {0, 0, -1, 1}}}};
+                           {"rpm", {2 * std::numbers::pi, 60, {0, 0, -1, 1}}},
+                           {"byte", {1, 1, data}},
+                           {"KiB", {1 << 10, 1, data}},
+                           {"MiB", {1 << 20, 1, data}},
+                           {"GiB", {1 << 30, 1, data}}};
   return units;
 }
 

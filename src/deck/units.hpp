@@ -18,7 +18,7 @@ struct BadNumber : std::runtime_error {
 /// A unit as the ratio to its SI unit, kept as a fraction so that 9 mm is exactly the double nearest to 0.009.
 struct Unit {
   Real numerator = 1, denominator = 1;
-  std::array<int, 4> powers{};  ///< Of metre, kilogram, second, radian.
+  std::array<int, 5> powers{};  ///< Of metre, kilogram, second, radian, byte.
   bool measures_same_as(const Unit& other) const { return powers == other.powers; }
 };
 

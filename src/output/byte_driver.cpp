@@ -121,12 +121,19 @@ void SparseMemory::read(void* to, std::size_t count, std::uint64_t offset) const
   }
 }
 
+void SparseMemory::copy_to(const Descriptor& file) const {
+  for (const auto& [number, page] : pages_) {
+    const std::uint64_t begin = number * page_bytes;
+    if (begin < length_) file.write(page.data(), std::min<std::uint64_t>(page_bytes, length_ - begin), begin);
+  }
+}
+
 FileToRead::FileToRead(const std::filesystem::path& path, ExitCode code)
     : file_(path, O_RDONLY, code), length_(file_.bytes()) {}
 
 void use_bytes(hid_t access_properties, HdfBytes& bytes) {
   const HdfBytes* pointer = &bytes;
-  H5Pset_driver(access_properties, the_driver(), &pointer);
+  H5Pset_driver(access_properties, the_driver(), static_cast<const void*>(&pointer));
 }
 
 }  // namespace weft

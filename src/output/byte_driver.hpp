@@ -35,6 +35,9 @@ class SparseMemory final : public HdfBytes {
   std::uint64_t length() const override { return length_; }
   void set_length(std::uint64_t length) override { length_ = length; }
 
+  /// Writes what was written here into a file as long as this one, in which all else is zero.
+  void copy_to(const Descriptor& file) const;
+
  private:
   static constexpr std::size_t page_bytes = 4096;
   std::map<std::uint64_t, std::array<std::byte, page_bytes>> pages_;  ///< By number.

@@ -53,11 +53,11 @@ void add_part(HdfWriter& file, const CheckpointPart& part) {
 
 /// Writes state.h5 and returns what the manifest says of it.
 Manifest write_state(const Comm& comm, const fs::path& path, const CheckpointHeader& header,
-                     std::span<const CheckpointPart> parts) {
+                     std::span<const CheckpointPart> parts, const WriteMode& mode) {
   Manifest manifest;
   manifest.step = header.step;
   manifest.time = header.time;
-  HdfWriter file(comm);
+  HdfWriter file(comm, mode);
   file.set_attribute("/", "weft_checkpoint", std::int64_t{checkpoint_format});
   file.set_attribute("/", "step", manifest.step);
   file.set_attribute("/", "time", manifest.time);
@@ -123,7 +123,7 @@ void discard_leftovers(const fs::path& folder) {
 }
 
 fs::path write_checkpoint(const Comm& comm, const fs::path& folder, const CheckpointHeader& header,
-                          std::span<const CheckpointPart> parts, int keep) {
+                          std::span<const CheckpointPart> parts, const CheckpointPolicy& policy) {
   const fs::path checkpoint = folder / name_of_step(header.step);
   const fs::path unfinished = checkpoint.string() + std::string(unfinished_suffix);
   const auto on_root = [&](const auto& work) {
@@ -143,7 +143,7 @@ fs::path write_checkpoint(const Comm& comm, const fs::path& folder, const Checkp
     const std::uint64_t bytes = checkpoint_bytes(comm, parts) + header.state.size() + header.resolved_deck.size() +
                                 header.provenance.size() + header.cuts.size() * sizeof(std::uint64_t);
     require_free_space(comm, folder, bytes, "a checkpoint");
-    const Manifest manifest = write_state(comm, state_file(unfinished), header, parts);
+    const Manifest manifest = write_state(comm, state_file(unfinished), header, parts, policy.mode);
     on_root([&] {
       write_text_atomically(manifest_file(unfinished), manifest.text());  // flushes the folder as well
     });
@@ -154,7 +154,7 @@ fs::path write_checkpoint(const Comm& comm, const fs::path& folder, const Checkp
                         problems.empty() ? "" : problems[0]));
     on_root([&] {
       put_in_place(unfinished, checkpoint);
-      discard_superseded(folder, checkpoint, keep);
+      discard_superseded(folder, checkpoint, policy.keep);
     });
   } catch (const Error&) {
     std::error_code ignored;

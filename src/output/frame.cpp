@@ -167,8 +167,8 @@ void add_mesh(const Comm& comm, HdfWriter& file, const FrameMesh& mesh, bool dou
 }
 
 void write_frame(const Comm& comm, const fs::path& path, const FrameMoment& moment, const FrameMesh& mesh,
-                 bool double_precision) {
-  HdfWriter file(comm);
+                 const FrameFormat& format) {
+  HdfWriter file(comm, format.mode);
   file.add_group("/VTKHDF");
   file.set_attribute("/VTKHDF", "Version", std::vector<std::int64_t>{1, 0});
   file.set_attribute("/VTKHDF", "Type", std::string("UnstructuredGrid"));
@@ -176,7 +176,7 @@ void write_frame(const Comm& comm, const fs::path& path, const FrameMoment& mome
   file.set_attribute("/VTKHDF", "frame", moment.frame);
   file.set_attribute("/VTKHDF", "step", moment.step);
   file.set_attribute("/VTKHDF", "time", moment.time);
-  add_mesh(comm, file, mesh, double_precision);
+  add_mesh(comm, file, mesh, format.double_precision);
   // Shown as annotations by ParaView.
   file.add_group("/VTKHDF/FieldData");
   const std::size_t once = comm.is_root() ? 1 : 0;
@@ -304,9 +304,9 @@ FrameSummary read_frame_summary(const fs::path& path) {
   return summary;
 }
 
-FrameSeries::FrameSeries(const Comm& comm, const fs::path& folder, const std::string& name, bool double_precision,
+FrameSeries::FrameSeries(const Comm& comm, const fs::path& folder, const std::string& name, const FrameFormat& format,
                          std::optional<std::int64_t> last_frame)
-    : comm_(comm), folder_(folder), name_(name), double_precision_(double_precision) {
+    : comm_(comm), folder_(folder), name_(name), format_(format) {
   comm_.agree([&] {
     if (!comm_.is_root()) return;
     std::error_code error;
@@ -335,7 +335,7 @@ void FrameSeries::write(const FrameMoment& moment, const FrameMesh& mesh) {
   const std::string file = file_name(name_, moment.frame);
   const fs::path unfinished = folder_ / (file + ".tmp");
   try {
-    write_frame(comm_, unfinished, moment, mesh, double_precision_);
+    write_frame(comm_, unfinished, moment, mesh, format_);
     comm_.agree([&] {
       if (!comm_.is_root()) return;
       const FrameSummary summary = read_frame_summary(unfinished);
@@ -378,7 +378,7 @@ void FrameSeries::write_index() const {
 }
 
 void cut_frames(const Comm& comm, const fs::path& folder, const std::string& name, std::int64_t last_frame) {
-  const FrameSeries series(comm, folder, name, false, last_frame);
+  const FrameSeries series(comm, folder, name, {}, last_frame);
 }
 
 std::uint64_t frame_bytes(CellKind kind, std::int64_t points, std::int64_t cells,

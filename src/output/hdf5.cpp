@@ -5,6 +5,8 @@
 #include "output/byte_driver.hpp"
 #include "output/descriptor.hpp"
 #include "output/digest.hpp"
+#include "output/hdf5_handle.hpp"
+#include "output/row_writers.hpp"
 #include "weft/base/check.hpp"
 
 #include <fcntl.h>
@@ -12,41 +14,92 @@
 #include <hdf5.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
-#include <exception>
 #include <functional>
 #include <iterator>
 #include <numeric>
-#include <utility>
 
 namespace weft {
 
 namespace {
 
-/// Memory that a thread spends on one portion of rows on their way into the file: it stays in the nearer caches between
-/// being made and being copied [byte].
-constexpr std::size_t portion_bytes = std::size_t{1} << 20;
+constexpr Number all_numbers[] = {Number::float32, Number::float64, Number::int32,
+                                  Number::int64,   Number::uint64,  Number::uint8};
 
-/// An HDF5 handle that is closed at the end of its scope.
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, H5I_INVALID_HID)), close_(other.close_) {}
-  Handle& operator=(const Handle&) = delete;
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
+/// How groups and data sets are made: without the time, so that equal content gives equal files.
+HdfHandle without_times(hid_t kind) {
+  HdfHandle creation(H5Pcreate(kind), H5Pclose);
+  H5Pset_obj_track_times(creation, false);
+  return creation;
+}
+
+/// Makes a group and what it lies in.
+bool make_group(hid_t file, const std::string& group) {
+  const HdfHandle creation = without_times(H5P_GROUP_CREATE);
+  for (std::size_t end = 0; end != std::string::npos;) {
+    end = group.find('/', end + 1);
+    const std::string part = group.substr(0, end);
+    if (H5Lexists(file, part.c_str(), H5P_DEFAULT) > 0) continue;
+    if (!HdfHandle(H5Gcreate2(file, part.c_str(), H5P_DEFAULT, creation, H5P_DEFAULT), H5Gclose).valid()) return false;
   }
-  operator hid_t() const { return id_; }
-  bool valid() const { return id_ >= 0; }
+  return true;
+}
 
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
+bool make_attribute(hid_t file, const std::string& object, const std::string& name, hid_t type, hid_t space,
+                    const void* values) {
+  const HdfHandle owner(H5Oopen(file, object.c_str(), H5P_DEFAULT), H5Oclose);
+  const HdfHandle attribute(H5Acreate2(owner, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  return attribute.valid() && H5Awrite(attribute, type, values) >= 0;
+}
 
-/// HDF5's own report of the last failure: its most specific line.
-std::string reason() {
+bool make_attribute(hid_t file, const std::string& object, const std::string& name, const HdfWriter::Value& value) {
+  const HdfHandle scalar(H5Screate(H5S_SCALAR), H5Sclose);
+  if (const auto* text = std::get_if<std::string>(&value)) {
+    const HdfHandle type(H5Tcopy(H5T_C_S1), H5Tclose);
+    // A string type may not be empty; the padding says where the text ends.
+    H5Tset_size(type, std::max<std::size_t>(text->size(), 1));
+    H5Tset_strpad(type, H5T_STR_NULLPAD);
+    return make_attribute(file, object, name, type, scalar, text->c_str());
+  }
+  if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) {
+    const hsize_t extent = integers->size();
+    const HdfHandle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
+    return make_attribute(file, object, name, type_of(Number::int64), space, integers->data());
+  }
+  if (const auto* integer = std::get_if<std::int64_t>(&value))
+    return make_attribute(file, object, name, type_of(Number::int64), scalar, integer);
+  return make_attribute(file, object, name, type_of(Number::float64), scalar, &std::get<Real>(value));
+}
+
+/// Numbers in a row that can be meant; a tensor has nine.
+constexpr hsize_t most_components = 1 << 16;
+
+/// Whether rows that a file announces can lie in its bytes: room is made only for such.
+bool extent_fits(const DataSetShape& shape, std::uint64_t file_bytes) {
+  return shape.rows >= 0 && static_cast<std::uint64_t>(shape.rows) <= file_bytes / shape.type.bytes();
+}
+
+/// Makes a data set whose rows have their place in the file, though nothing stands there yet.
+bool make_data_set(hid_t file, const std::string& name, RowType type, PlacedRows& rows) {
+  const std::size_t folder = name.rfind('/');
+  if (folder > 0 && !make_group(file, name.substr(0, folder))) return false;
+  const HdfHandle creation = without_times(H5P_DATASET_CREATE);
+  H5Pset_layout(creation, H5D_CONTIGUOUS);
+  H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
+  H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
+  const HdfHandle space = extent_of(type, static_cast<hsize_t>(rows.rows));
+  const HdfHandle set(H5Dcreate2(file, name.c_str(), type_of(type.number), space, H5P_DEFAULT, creation, H5P_DEFAULT),
+                      H5Dclose);
+  if (!set.valid()) return false;
+  if (rows.rows == 0) return true;
+  const haddr_t offset = H5Dget_offset(set);
+  rows.offset = offset;
+  return offset != HADDR_UNDEF;
+}
+
+}  // namespace
+
+std::string hdf5_reason() {
   std::string text;
   H5Ewalk2(
       H5E_DEFAULT, H5E_WALK_UPWARD,
@@ -76,81 +129,18 @@ hid_t type_of(Number number) {
   return H5I_INVALID_HID;
 }
 
-constexpr Number all_numbers[] = {Number::float32, Number::float64, Number::int32,
-                                  Number::int64,   Number::uint64,  Number::uint8};
-
-Handle newest_layout() {
+HdfHandle newest_layout() {
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);  // its reports come as our errors, not on the terminal
-  Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
+  HdfHandle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   H5Pset_libver_bounds(access, H5F_LIBVER_LATEST, H5F_LIBVER_LATEST);
   H5Pset_fclose_degree(access, H5F_CLOSE_STRONG);
   return access;
 }
 
-/// The extent [rows] or [rows x components].
-Handle extent_of(RowType type, hsize_t rows) {
+HdfHandle extent_of(RowType type, hsize_t rows) {
   const hsize_t extent[2] = {rows, static_cast<hsize_t>(type.components)};
   return {H5Screate_simple(type.components == 1 ? 1 : 2, extent, nullptr), H5Sclose};
 }
-
-bool make_group(hid_t file, const std::string& group) {
-  const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(links, 1);
-  return Handle(H5Gcreate2(file, group.c_str(), links, H5P_DEFAULT, H5P_DEFAULT), H5Gclose).valid();
-}
-
-bool make_attribute(hid_t file, const std::string& object, const std::string& name, hid_t type, hid_t space,
-                    const void* values) {
-  const Handle owner(H5Oopen(file, object.c_str(), H5P_DEFAULT), H5Oclose);
-  const Handle attribute(H5Acreate2(owner, name.c_str(), type, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  return attribute.valid() && H5Awrite(attribute, type, values) >= 0;
-}
-
-bool make_attribute(hid_t file, const std::string& object, const std::string& name, const HdfWriter::Value& value) {
-  const Handle scalar(H5Screate(H5S_SCALAR), H5Sclose);
-  if (const auto* text = std::get_if<std::string>(&value)) {
-    const Handle type(H5Tcopy(H5T_C_S1), H5Tclose);
-    // A string type may not be empty; the padding says where the text ends.
-    H5Tset_size(type, std::max<std::size_t>(text->size(), 1));
-    H5Tset_strpad(type, H5T_STR_NULLPAD);
-    return make_attribute(file, object, name, type, scalar, text->c_str());
-  }
-  if (const auto* integers = std::get_if<std::vector<std::int64_t>>(&value)) {
-    const hsize_t extent = integers->size();
-    const Handle space(H5Screate_simple(1, &extent, nullptr), H5Sclose);
-    return make_attribute(file, object, name, type_of(Number::int64), space, integers->data());
-  }
-  if (const auto* integer = std::get_if<std::int64_t>(&value))
-    return make_attribute(file, object, name, type_of(Number::int64), scalar, integer);
-  return make_attribute(file, object, name, type_of(Number::float64), scalar, &std::get<Real>(value));
-}
-
-/// Numbers in a row that can be meant; a tensor has nine.
-constexpr hsize_t most_components = 1 << 16;
-
-/// Whether rows that a file announces can lie in its bytes: room is made only for such.
-bool extent_fits(const DataSetShape& shape, std::uint64_t file_bytes) {
-  return shape.rows >= 0 && static_cast<std::uint64_t>(shape.rows) <= file_bytes / shape.type.bytes();
-}
-
-/// Makes a data set whose rows have their place in the file, though nothing stands there yet.
-bool make_data_set(hid_t file, const std::string& name, RowType type, PlacedRows& rows) {
-  const Handle links(H5Pcreate(H5P_LINK_CREATE), H5Pclose);
-  H5Pset_create_intermediate_group(links, 1);
-  const Handle creation(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
-  H5Pset_layout(creation, H5D_CONTIGUOUS);
-  H5Pset_alloc_time(creation, H5D_ALLOC_TIME_EARLY);
-  H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER);
-  const Handle space = extent_of(type, static_cast<hsize_t>(rows.rows));
-  const Handle set(H5Dcreate2(file, name.c_str(), type_of(type.number), space, links, creation, H5P_DEFAULT), H5Dclose);
-  if (!set.valid()) return false;
-  if (rows.rows == 0) return true;
-  const haddr_t offset = H5Dget_offset(set);
-  rows.offset = offset;
-  return offset != HADDR_UNDEF;
-}
-
-}  // namespace
 
 std::size_t bytes_of(Number number) {
   switch (number) {
@@ -185,6 +175,51 @@ std::vector<Region> structure_of(const FileLayout& layout, const std::filesystem
   return structure;
 }
 
+/// Bytes that a rank reads at a time when it only looks whether they are whole.
+constexpr std::uint64_t piece_bytes = std::uint64_t{4} << 20;
+
+bool structure_is_whole(const std::filesystem::path& path, const FileLayout& layout, ExitCode code) {
+  const Descriptor file(path, O_RDONLY, code);
+  RunningDigest digest;
+  std::vector<char> piece;
+  for (const Region& region : structure_of(layout, path, code))
+    for (std::uint64_t begin = region.begin; begin < region.end; begin += piece.size()) {
+      piece.resize(std::min(piece_bytes, region.end - begin));
+      file.read(piece.data(), piece.size(), begin);
+      digest.add(piece.data(), piece.size());
+    }
+  return digest.value() == layout.structure_digest;
+}
+
+std::vector<std::string> damaged_data_sets(const Comm& comm, const std::filesystem::path& path,
+                                           const FileLayout& layout, ExitCode code) {
+  std::vector<std::uint64_t> digests;
+  comm.agree([&] {
+    const Descriptor file(path, O_RDONLY, code);
+    std::vector<char> piece;
+    for (const auto& [name, rows] : layout.data_sets) {
+      std::uint64_t& digest = digests.emplace_back(0);
+      const auto portion = static_cast<std::int64_t>(std::max<std::uint64_t>(piece_bytes / rows.row_bytes, 1));
+      const std::int64_t end = slice_begin(rows.rows, comm.rank() + 1, comm.size());
+      for (std::int64_t row = slice_begin(rows.rows, comm.rank(), comm.size()); row < end; row += portion) {
+        const auto count = static_cast<std::size_t>(std::min(portion, end - row)),
+                   first = static_cast<std::size_t>(row);
+        piece.resize(count * rows.row_bytes);
+        file.read(piece.data(), piece.size(), rows.offset + first * rows.row_bytes);
+        digest += digest_of_rows(piece.data(), count, rows.row_bytes, first);
+      }
+    }
+  });
+  comm.sum(digests);
+  std::vector<std::string> damaged;
+  std::size_t next = 0;
+  for (const auto& [name, rows] : layout.data_sets)
+    if (digests[next++] != rows.digest)
+      damaged.push_back(fmt::format("{}: data set {} does not hold what was written to it: its digest differs.",
+                                    path.string(), name));
+  return damaged;
+}
+
 void HdfWriter::add_together(std::vector<Named> data_sets, std::size_t own_rows, ProduceTogether produce) {
   const std::size_t row_bytes = std::transform_reduce(data_sets.begin(), data_sets.end(), std::size_t{0}, std::plus{},
                                                       [](const Named& set) { return set.type.bytes(); });
@@ -206,17 +241,16 @@ void HdfWriter::add_rows(const std::string& data_set, RowType type, std::size_t 
 }
 
 /// Lets HDF5 lay out the whole file in memory, without rows. For the root.
-void HdfWriter::make_structure(FileLayout& layout, std::vector<std::string>& pieces,
-                               const std::filesystem::path& path) const {
-  SparseMemory memory;
+void HdfWriter::make_structure(FileLayout& layout, SparseMemory& memory, const std::filesystem::path& path) const {
   {
     const auto demand = [&](bool success, const std::string& what) {
       require(success, ExitCode::file_system,
-              fmt::format("{}: {} cannot be made (HDF5: {}).", path.string(), what, success ? "" : reason()));
+              fmt::format("{}: {} cannot be made (HDF5: {}).", path.string(), what, success ? "" : hdf5_reason()));
     };
-    const Handle access = newest_layout();
+    const HdfHandle access = newest_layout();
+    if (mode_.alignment > 0) H5Pset_alignment(access, mode_.alignment, mode_.alignment);
     use_bytes(access, memory);
-    const Handle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access), H5Fclose);
+    const HdfHandle file(H5Fcreate(path.c_str(), H5F_ACC_TRUNC, without_times(H5P_FILE_CREATE), access), H5Fclose);
     demand(file.valid(), "a file in memory");
     for (const std::string& group : groups_) demand(make_group(file, group), "group " + group);
     for (const Named& set : data_sets_)
@@ -226,68 +260,25 @@ void HdfWriter::make_structure(FileLayout& layout, std::vector<std::string>& pie
   }  // HDF5 has written everything when it has closed the file
   layout.bytes = memory.length();
   RunningDigest digest;
-  for (const Region& region : structure_of(layout, path, ExitCode::file_system)) {
-    std::string& piece = pieces.emplace_back(region.end - region.begin, '\0');
-    memory.read(piece.data(), piece.size(), region.begin);
-    digest.add(piece.data(), piece.size());
-  }
+  std::string piece;
+  for (const Region& region : structure_of(layout, path, ExitCode::file_system))
+    for (std::uint64_t begin = region.begin; begin < region.end; begin += piece.size()) {
+      piece.resize(std::min<std::uint64_t>(portion_bytes, region.end - begin));
+      memory.read(piece.data(), piece.size(), begin);
+      digest.add(piece.data(), piece.size());
+    }
   layout.structure_digest = digest.value();
 }
 
-std::vector<HdfWriter::Portion> HdfWriter::portions() const {
-  std::vector<Portion> portions;
-  for (const Source& source : sources_) {
-    const std::size_t most = std::max<std::size_t>(portion_bytes / source.row_bytes, 1);
-    for (std::size_t begin = 0; begin < source.own_rows; begin += most)
-      portions.push_back({&source, begin, std::min(most, source.own_rows - begin)});
-  }
-  return portions;
-}
-
-/// Puts this rank's rows, of which those of data set s begin with row first[s] of all, to their places, and adds up
-/// their digests if there is room for them.
-void HdfWriter::write_own_rows(const FileLayout& layout, std::span<const std::int64_t> first,
-                               std::span<std::uint64_t> digests, const std::filesystem::path& path) const {
-  const std::vector<Portion> portions = this->portions();
-  if (portions.empty() && !comm_.is_root())
-    return;  // the root flushes the structure, too, which it wrote and closed before
-  Descriptor file(path, O_WRONLY);
-  const auto write_portion = [&](const Portion& portion, std::vector<std::byte>& buffer) {
-    const auto& [source, begin, count] = portion;
-    buffer.resize(std::max(buffer.size(), count * source->row_bytes));
-    const auto sets = std::span(data_sets_).subspan(source->first_set, source->sets);
-    std::vector<std::byte*> to{buffer.data()};
-    for (const Named& set : sets) to.push_back(to.back() + count * set.type.bytes());
-    source->produce(begin, count, std::span(to).first(sets.size()));
-    for (std::size_t k = 0; k < sets.size(); ++k) {
-      const std::size_t s = source->first_set + k, bytes = sets[k].type.bytes();
-      const std::uint64_t row = static_cast<std::uint64_t>(first[s]) + begin;
-      if (!digests.empty()) {
-        const std::uint64_t digest = digest_of_rows(to[k], count, bytes, row);
-#pragma omp atomic
-        digests[s] += digest;
-      }
-      const std::uint64_t offset = layout.data_sets.at(sets[k].name).offset + row * bytes;
-      file.write(to[k], count * bytes, offset);
-      file.start_flush(count * bytes, offset);
-    }
-  };
-  // Some threads make rows while others copy theirs into the file.
-  std::exception_ptr failure;
-  std::atomic<bool> has_failed = false;
-#pragma omp parallel
-  {
-    std::vector<std::byte> buffer;
-#pragma omp for schedule(dynamic)
-    for (std::size_t k = 0; k < portions.size(); ++k) try {
-        if (!has_failed) write_portion(portions[k], buffer);
-      } catch (...) {
-        if (!has_failed.exchange(true)) failure = std::current_exception();
-      }
-  }
-  if (failure) std::rethrow_exception(failure);
-  file.flush();
-  file.close();
+/// MPI-IO may keep failures to itself: files that nobody reads back later are read back at once.
+void HdfWriter::require_whole(const FileLayout& layout, const std::filesystem::path& path) const {
+  comm_.agree([&] {
+    require(!comm_.is_root() || structure_is_whole(path, layout, ExitCode::file_system), ExitCode::file_system,
+            fmt::format("{}: the structure of the file does not read back as it was written. Check the disk.",
+                        path.string()));
+  });
+  const std::vector<std::string> damaged = damaged_data_sets(comm_, path, layout, ExitCode::file_system);
+  require(damaged.empty(), ExitCode::file_system, damaged.empty() ? "" : damaged[0] + " Check the disk.");
 }
 
 FileLayout HdfWriter::write(const std::filesystem::path& path, Digests kind) const {
@@ -300,9 +291,9 @@ FileLayout HdfWriter::write(const std::filesystem::path& path, Digests kind) con
       layout.data_sets[set.name] = {all, set.type.bytes(), 0, 0};
     }
   }
-  std::vector<std::string> pieces;
+  SparseMemory structure;
   comm_.agree([&] {
-    if (comm_.is_root()) make_structure(layout, pieces, path);
+    if (comm_.is_root()) make_structure(layout, structure, path);
   });
   // What the root alone knows so far: the others add zeros.
   std::vector<std::uint64_t> known{layout.bytes, layout.structure_digest};
@@ -317,23 +308,23 @@ FileLayout HdfWriter::write(const std::filesystem::path& path, Digests kind) con
     if (!comm_.is_root()) return;
     Descriptor file = create_unfinished(path);
     file.reserve(layout.bytes);
-    std::size_t piece = 0;
-    for (const Region& region : structure_of(layout, path, ExitCode::file_system)) {
-      file.write(pieces[piece].data(), pieces[piece].size(), region.begin);
-      ++piece;
-    }
+    structure.copy_to(file);
     file.close();
   });
-  std::vector<std::uint64_t> digests(kind == Digests::of_rows ? data_sets_.size() : 0, 0);
-  comm_.agree([&] { write_own_rows(layout, first, digests, path); });
+  const bool with_digests = kind == Digests::of_rows || mode_.collective;
+  std::vector<std::uint64_t> digests(with_digests ? data_sets_.size() : 0, 0);
+  const RowsOfFile rows{path, layout, data_sets_, sources_, first, digests};
+  if (mode_.collective) write_collectively(comm_, rows, mode_);
+  else write_directly(comm_, rows);
   comm_.sum(digests);
   for (std::size_t s = 0; s < digests.size(); ++s) layout.data_sets.at(data_sets_[s].name).digest = digests[s];
+  if (mode_.collective && kind == Digests::none) require_whole(layout, path);
   return layout;
 }
 
 HdfFile::HdfFile(const std::filesystem::path& path, ExitCode code)
     : path_(path), code_(code), bytes_(std::make_unique<FileToRead>(path, code)) {
-  const Handle access = newest_layout();
+  const HdfHandle access = newest_layout();
   use_bytes(access, *bytes_);
   file_ = H5Fopen(path.c_str(), H5F_ACC_RDONLY, access);
   demand(file_ >= 0, "the file cannot be opened");
@@ -343,7 +334,7 @@ HdfFile::~HdfFile() { H5Fclose(file_); }
 
 void HdfFile::demand(bool success, const std::string& what) const {
   if (success) return;
-  throw Error(code_, fmt::format("{}: {} (HDF5: {}). {}", path_.string(), what, reason(), bytes_->failure));
+  throw Error(code_, fmt::format("{}: {} (HDF5: {}). {}", path_.string(), what, hdf5_reason(), bytes_->failure));
 }
 
 bool HdfFile::has(const std::string& object) const {
@@ -361,7 +352,7 @@ std::vector<std::string> HdfFile::children(const std::string& group) const {
     static_cast<std::vector<std::string>*>(out)->push_back(name);
     return 0;
   };
-  const Handle id(H5Gopen2(file_, group.c_str(), H5P_DEFAULT), H5Gclose);
+  const HdfHandle id(H5Gopen2(file_, group.c_str(), H5P_DEFAULT), H5Gclose);
   const bool listed = id.valid() && H5Literate(id, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names) >= 0;
   demand(listed, fmt::format("group {} cannot be listed", group));
   return names;
@@ -372,10 +363,10 @@ bool HdfFile::has_attribute(const std::string& object, const std::string& name) 
 }
 
 std::string HdfFile::text_attribute(const std::string& object, const std::string& name) const {
-  const Handle attribute(H5Aopen_by_name(file_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  const Handle type(attribute.valid() ? H5Aget_type(attribute) : H5I_INVALID_HID, H5Tclose);
+  const HdfHandle attribute(H5Aopen_by_name(file_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  const HdfHandle type(attribute.valid() ? H5Aget_type(attribute) : H5I_INVALID_HID, H5Tclose);
   std::string text;
-  const Handle space(attribute.valid() ? H5Aget_space(attribute) : H5I_INVALID_HID, H5Sclose);
+  const HdfHandle space(attribute.valid() ? H5Aget_space(attribute) : H5I_INVALID_HID, H5Sclose);
   bool read = type.valid() && H5Tget_class(type) == H5T_STRING && !H5Tis_variable_str(type) && space.valid() &&
               H5Sget_simple_extent_npoints(space) == 1;
   if (read) {
@@ -388,8 +379,8 @@ std::string HdfFile::text_attribute(const std::string& object, const std::string
 
 std::vector<std::byte> HdfFile::attribute_bytes(const std::string& object, const std::string& name,
                                                 Number number) const {
-  const Handle attribute(H5Aopen_by_name(file_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
-  const Handle space(attribute.valid() ? H5Aget_space(attribute) : H5I_INVALID_HID, H5Sclose);
+  const HdfHandle attribute(H5Aopen_by_name(file_, object.c_str(), name.c_str(), H5P_DEFAULT, H5P_DEFAULT), H5Aclose);
+  const HdfHandle space(attribute.valid() ? H5Aget_space(attribute) : H5I_INVALID_HID, H5Sclose);
   std::vector<std::byte> bytes;
   bool read = space.valid();
   if (read) {
@@ -423,9 +414,9 @@ Real HdfFile::real_attribute(const std::string& object, const std::string& name)
 }
 
 DataSetShape HdfFile::shape(const std::string& data_set) const {
-  const Handle set(H5Dopen2(file_, data_set.c_str(), H5P_DEFAULT), H5Dclose);
-  const Handle space(set.valid() ? H5Dget_space(set) : H5I_INVALID_HID, H5Sclose);
-  const Handle type(set.valid() ? H5Dget_type(set) : H5I_INVALID_HID, H5Tclose);
+  const HdfHandle set(H5Dopen2(file_, data_set.c_str(), H5P_DEFAULT), H5Dclose);
+  const HdfHandle space(set.valid() ? H5Dget_space(set) : H5I_INVALID_HID, H5Sclose);
+  const HdfHandle type(set.valid() ? H5Dget_type(set) : H5I_INVALID_HID, H5Tclose);
   DataSetShape shape{{Number::uint8, 0}, 0};
   if (space.valid() && type.valid()) {
     const int dimensions = H5Sget_simple_extent_ndims(space);
@@ -453,8 +444,8 @@ void HdfFile::read_rows(const std::string& data_set, RowType type, std::int64_t 
           fmt::format("{}: data set {} has {} rows of {} numbers, not what was expected of it.", path_.string(),
                       data_set, found.rows, found.type.components));
   if (count == 0) return;
-  const Handle set(H5Dopen2(file_, data_set.c_str(), H5P_DEFAULT), H5Dclose);
-  const Handle file_space(H5Dget_space(set), H5Sclose), memory_space = extent_of(type, count);
+  const HdfHandle set(H5Dopen2(file_, data_set.c_str(), H5P_DEFAULT), H5Dclose);
+  const HdfHandle file_space(H5Dget_space(set), H5Sclose), memory_space = extent_of(type, count);
   const hsize_t start[2] = {static_cast<hsize_t>(first), 0};
   const hsize_t size[2] = {count, static_cast<hsize_t>(type.components)};
   const bool read = H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start, nullptr, size, nullptr) >= 0 &&

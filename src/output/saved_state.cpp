@@ -26,9 +26,6 @@ namespace {
 constexpr std::string_view digest_begin = ",\n  \"digest\": \"";
 constexpr std::string_view digest_end = "\"\n}\n";
 
-/// Bytes that a rank reads at a time when it only looks whether they are whole.
-constexpr std::size_t piece_bytes = std::size_t{4} << 20;
-
 /// The text before the digest; throws unless the digest fits it.
 std::string without_digest(const std::string& text, const fs::path& file) {
   const std::size_t tail = digest_begin.size() + 16 + digest_end.size();
@@ -134,15 +131,7 @@ SavedState::SavedState(const Comm& comm, const fs::path& checkpoint)
             fmt::format("{}: the file has {} bytes, but {} were written: it was cut off, or belongs to another "
                         "checkpoint.",
                         file_.string(), bytes, manifest_.state.bytes));
-    RunningDigest digest;
-    std::vector<char> piece;
-    for (const Region& region : structure_of(manifest_.state, file_, ExitCode::checkpoint))
-      for (std::uint64_t begin = region.begin; begin < region.end; begin += piece.size()) {
-        piece.resize(std::min<std::uint64_t>(piece_bytes, region.end - begin));
-        file.read(piece.data(), piece.size(), begin);
-        digest.add(piece.data(), piece.size());
-      }
-    require(digest.value() == manifest_.state.structure_digest, ExitCode::checkpoint,
+    require(structure_is_whole(file_, manifest_.state, ExitCode::checkpoint), ExitCode::checkpoint,
             fmt::format("{}: its structure is not what was written: it was damaged, or belongs to another checkpoint.",
                         file_.string()));
   });
@@ -214,30 +203,7 @@ std::string SavedState::read_bytes(const std::string& data_set, RowType type) co
 }
 
 std::vector<std::string> SavedState::damaged_data_sets() const {
-  const auto& data_sets = manifest_.state.data_sets;
-  std::vector<std::uint64_t> digests;
-  comm_.agree([&] {
-    const Descriptor file(file_, O_RDONLY, ExitCode::checkpoint);
-    std::vector<char> piece;
-    for (const auto& [name, rows] : data_sets) {
-      std::uint64_t& digest = digests.emplace_back(0);
-      const auto portion = static_cast<std::int64_t>(std::max<std::uint64_t>(piece_bytes / rows.row_bytes, 1));
-      const std::int64_t end = slice_begin(rows.rows, comm_.rank() + 1, comm_.size());
-      for (std::int64_t row = slice_begin(rows.rows, comm_.rank(), comm_.size()); row < end; row += portion) {
-        const auto count = static_cast<std::size_t>(std::min(portion, end - row)),
-                   first = static_cast<std::size_t>(row);
-        piece.resize(count * rows.row_bytes);
-        file.read(piece.data(), piece.size(), rows.offset + first * rows.row_bytes);
-        digest += digest_of_rows(piece.data(), count, rows.row_bytes, first);
-      }
-    }
-  });
-  comm_.sum(digests);
-  std::vector<std::string> damaged;
-  std::size_t next = 0;
-  for (const auto& [name, rows] : data_sets)
-    if (digests[next++] != rows.digest) damaged.push_back(damage(name));
-  return damaged;
+  return weft::damaged_data_sets(comm_, file_, manifest_.state, ExitCode::checkpoint);
 }
 
 }  // namespace weft

@@ -71,9 +71,4 @@ class SavedState {
 /// Throws Error(checkpoint). Collective.
 Manifest read_manifest(const Comm& comm, const std::filesystem::path& checkpoint);
 
-/// The first row of rank `rank` when `rows` are cut into equal slices.
-inline std::int64_t slice_begin(std::int64_t rows, int rank, int ranks) {
-  return rows / ranks * rank + rows % ranks * rank / ranks;
-}
-
 }  // namespace weft

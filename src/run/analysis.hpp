@@ -2,6 +2,8 @@
 // An analysis: how a run gets from one state to the next, and what there is to say, keep and draw of its states. When
 // that is done is for the session around it (run/session.hpp).
 
+#include "weft/base/timer.hpp"
+#include "weft/deck/deck.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/history.hpp"
 #include "weft/run/state.hpp"
@@ -9,6 +11,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -82,5 +85,8 @@ class Analysis {
   /// Bytes of one frame.
   virtual std::uint64_t frame_bytes() = 0;
 };
+
+/// The analysis that a deck asks for. Collective.
+std::unique_ptr<Analysis> make_analysis(const Comm& comm, const Deck& deck, const RunEnd& end, Timers& timers);
 
 }  // namespace weft

@@ -8,6 +8,7 @@
 
 #include "run/record.hpp"
 #include "run/state_members.hpp"
+#include "run/write_mode.hpp"
 #include "weft/base/log.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/output/files.hpp"
@@ -154,7 +155,7 @@ void LoadStepping::resume(const CheckpointHeader& header, const std::filesystem:
 
 void LoadStepping::open_frames(const std::filesystem::path& output, bool resumed) {
   output_ = output;
-  frames_.emplace(comm_, output / "frames", scene_.deck.output.double_precision,
+  frames_.emplace(comm_, output / "frames", frame_format(scene_.deck.output),
                   resumed ? std::optional(state_.next_frame - 1) : std::nullopt);
   // What came after this state goes now, not with the next frame, which may never be written.
   for (const auto& body : scene_.bodies) frames_->of(body->name());
@@ -358,7 +359,7 @@ void LoadStepping::draw_into(Frames& frames, std::int64_t frame) {
 void LoadStepping::draw_crash(const Suspicions&) {
   const std::filesystem::path folder = output_ / "crash";
   make_folder(comm_, folder);
-  Frames crash(comm_, folder, scene_.deck.output.double_precision);
+  Frames crash(comm_, folder, frame_format(scene_.deck.output));
   draw_into(crash, state_.step);
   log_info(fmt::format("The last balanced state is drawn in {}.", folder.string()));
 }

@@ -6,14 +6,11 @@
 #include "weft/deck/read.hpp"
 
 namespace weft {
-namespace {
 
 std::unique_ptr<Analysis> make_analysis(const Comm& comm, const Deck& deck, const RunEnd& end, Timers& timers) {
   if (deck.time.scheme == Scheme::equilibrium) return std::make_unique<LoadStepping>(comm, deck, end, timers);
   return std::make_unique<TimeStepping>(comm, deck, end, timers);
 }
-
-}  // namespace
 
 void run(const Comm& comm, const Deck& its_deck, const RunOptions& options, Requests& requests) {
   Deck deck = its_deck;

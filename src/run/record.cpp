@@ -4,6 +4,7 @@
 #include <array>
 #include <numeric>
 
+#include "run/write_mode.hpp"
 #include "weft/base/check.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/geometry/mesh.hpp"
@@ -95,8 +96,8 @@ Recorder::Recorder(const Comm& comm, const std::filesystem::path& output, const 
                    bool resumed)
     : comm_(comm),
       crash_folder_(output / "crash"),
-      double_precision_(scene.deck.output.double_precision),
-      frames_(comm, output / "frames", double_precision_, resumed ? std::optional(state.next_frame - 1) : std::nullopt),
+      format_(frame_format(scene.deck.output)),
+      frames_(comm, output / "frames", format_, resumed ? std::optional(state.next_frame - 1) : std::nullopt),
       view_(view_of(comm, scene)) {
   if (!resumed) return;
   // Later frames go now, not with the next frame, which may never be written.
@@ -171,7 +172,7 @@ void Recorder::draw_grid(const Scene& scene, const Stepper& stepper, const Frame
 
 void Recorder::write_crash(const Scene& scene, const RunState& state, const Suspicions& suspicions) const {
   make_folder(comm_, crash_folder_);
-  Frames crash(comm_, crash_folder_, double_precision_);
+  Frames crash(comm_, crash_folder_, format_);
   for (const auto& body : scene.bodies) {
     Table& points = body->points();
     Table marks = Table::with<Suspect>();

@@ -15,21 +15,21 @@ namespace weft {
 class Frames {
  public:
   /// Series start empty, or with the frames up to `last_frame` that the folder holds.
-  Frames(const Comm& comm, std::filesystem::path folder, bool double_precision,
+  Frames(const Comm& comm, std::filesystem::path folder, const FrameFormat& format,
          std::optional<std::int64_t> last_frame = std::nullopt)
-      : comm_(comm), folder_(std::move(folder)), double_precision_(double_precision), last_frame_(last_frame) {}
+      : comm_(comm), folder_(std::move(folder)), format_(format), last_frame_(last_frame) {}
 
   /// The series of an object; its earlier frames are taken up, or deleted, when it is first asked for. Collective.
   FrameSeries& of(const std::string& name) {
     const auto it = series_.find(name);
     if (it != series_.end()) return it->second;
-    return series_.try_emplace(name, comm_, folder_, name, double_precision_, last_frame_).first->second;
+    return series_.try_emplace(name, comm_, folder_, name, format_, last_frame_).first->second;
   }
 
  private:
   Comm comm_;
   std::filesystem::path folder_;
-  bool double_precision_;
+  FrameFormat format_;
   std::optional<std::int64_t> last_frame_;
   std::map<std::string, FrameSeries> series_;
 };
@@ -59,7 +59,7 @@ class Recorder {
 
   Comm comm_;
   std::filesystem::path crash_folder_;
-  bool double_precision_;
+  FrameFormat format_;
   Frames frames_;
   Box view_;  ///< Pictures of unbounded colliders end here.
 };

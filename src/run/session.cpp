@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "run/write_mode.hpp"
 #include "weft/base/log.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/output/files.hpp"
@@ -140,7 +141,10 @@ void Session::finish() {
 /// As a frame that shows which points are to blame and, unless it is spoilt already, as a checkpoint.
 void Session::keep_last_good_state() {
   const Suspicions broken = suspect_states(analysis_->tables());
-  analysis_->draw_crash(broken);
+  {
+    const auto advice = watchdog_->advise(advice_on_hanging_files(deck_.output));
+    analysis_->draw_crash(broken);
+  }
   if (checkpoint_step_ != clock().step && accuse(comm_, broken).empty()) write_checkpoint_now();
 }
 
@@ -184,12 +188,14 @@ void Session::record_row() {
 
 void Session::record_frame() {
   const auto timing = timers_.measure("record");
+  const auto advice = watchdog_->advise(advice_on_hanging_files(deck_.output));
   analysis_->draw();
   watchdog_->beat();
 }
 
 void Session::write_checkpoint_now() {
   const auto timing = timers_.measure("checkpoint");
+  const auto advice = watchdog_->advise(advice_on_hanging_files(deck_.output));
   const std::vector<CheckpointPart> tables = analysis_->tables();
   const std::string broken = accuse(comm_, suspect_states(tables));
   require(broken.empty(), ExitCode::numerics,
@@ -201,7 +207,8 @@ void Session::write_checkpoint_now() {
                                 .resolved_deck = resolved_yaml(deck_),
                                 .provenance = provenance_json(comm_.size()),
                                 .cuts = analysis_->cuts()};
-  write_checkpoint(comm_, options_.output / "checkpoints", header, tables, deck_.output.checkpoint.keep);
+  write_checkpoint(comm_, options_.output / "checkpoints", header, tables,
+                   {.keep = deck_.output.checkpoint.keep, .mode = write_mode(deck_.output)});
   schedule_.checkpoint_ended();
   checkpoint_step_ = clock().step;
   watchdog_->beat();

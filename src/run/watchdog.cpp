@@ -109,10 +109,11 @@ void Watchdog::bark() const {
   const auto say = [&](const std::string& text) {
     for (const int file : files) print(file, text);
   };
+  const char* advice = advice_;
   say(
       fmt::format("error: rank {}: neither a step nor a file was completed for {:.6g} s (time.watchdog): the run hangs "
-                  "and is ended. The stack of each thread, innermost call first (c++filt makes names readable):\n",
-                  rank_, patience_));
+                  "and is ended. {}The stack of each thread, innermost call first (c++filt makes names readable):\n",
+                  rank_, patience_, *advice != '\0' ? fmt::format("{} ", advice) : ""));
   const pid_t self = static_cast<pid_t>(syscall(SYS_gettid));
   for (const pid_t thread : threads_of_this_process()) {
     if (thread == self) continue;

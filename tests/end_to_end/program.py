@@ -186,6 +186,7 @@ def environment(threads=1):
     return os.environ | {
         "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1", "OMPI_MCA_hwloc_base_binding_policy": "none",
+        "OMPI_MCA_io": "^ompio",  # else each rank writes for itself, and collective writing is not tried
         "OMPI_MCA_mpi_yield_when_idle": "1",  # more ranks than cores: who waits lets others work
         "HWLOC_COMPONENTS": "-gl",  # else MPI looks at the X server of any other test, and dies with it
         "OMP_NUM_THREADS": str(threads)}

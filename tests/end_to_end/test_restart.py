@@ -40,6 +40,17 @@ class Restart(Case):
             changing = self.run_deck(deck, "changing", "--steps", step, "--resume", "auto", ranks=ranks)
         self.assert_same_state(unbroken, changing, 1e-10)
 
+    def test_either_writer_goes_on_from_the_other_s_checkpoints_on_other_ranks(self):
+        deck, collective = self.deck(JELLIES), ["--set", "output.writer=collective", "--set",
+                                                "output.hints={cb_nodes: 2, cb_buffer_size: 1 MiB, alignment: 64 KiB}"]
+        for ranks in 1, 3:
+            direct = self.run_deck(deck, f"direct{ranks}", "--steps", 60, ranks=ranks)
+            together = self.run_deck(deck, f"collective{ranks}", "--steps", 60, *collective, ranks=ranks)
+            self.assert_same_state(direct, together, 0)
+        self.run_deck(deck, direct.name, "--steps", 90, "--resume", "auto", *collective, ranks=2)
+        self.run_deck(deck, together.name, "--steps", 90, "--resume", "auto", ranks=2)
+        self.assert_same_state(direct, together, 0)
+
     def test_cloth_goes_on_to_the_bit_on_the_same_ranks_and_to_1e_10_on_others(self):
         deck = self.deck(CLOTH)
         how = {"ranks": 3}

@@ -331,6 +331,20 @@ class Bench(Case):
                 else:
                     self.assertGreater(sent["ghost_bytes"], 0)
 
+    def test_both_writers_are_measured_and_leave_nothing(self):
+        for what in (("--particles", 3000), (self.deck(CLOTH), "--set", "output.hints.cb_nodes=1"), (HINGED_ROOF,)):
+            for ranks in 1, 3:
+                done = weft("bench", *what, "--write", self.folder, "--json", ranks=ranks)
+                self.assertEqual(done.returncode, 0, done.stderr)
+                result = json.loads(done.stdout)
+                self.assertEqual(set(result["writers"]), {"direct", "collective"})
+                for times in result["writers"].values():
+                    self.assertGreater(min(times.values()), 0)
+                self.assertGreater(min(result["checkpoint_bytes"], result["frame_bytes"]), 0)
+        self.assertEqual([path.name for path in self.folder.iterdir() if path.is_dir()], [])
+        self.assertIn("MB/s", weft("bench", "--particles", 3000, "--write", self.folder).stdout)
+        self.assertEqual(weft("bench", "--particles", 3000, "--write", self.folder / "deck.yaml").returncode, 5)
+
     def test_a_deck_is_measured_in_all_layouts_and_the_best_is_named(self):
         done = weft("bench", self.deck(JELLIES), "--steps", 2)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)

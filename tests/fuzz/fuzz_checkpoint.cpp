@@ -40,7 +40,7 @@ class Good {
     for (std::size_t r = 0; r < 5; ++r) table.get<Id>()[r] = 10 + r, table.get<Mass>()[r] = 0.5;
     const CheckpointPart part{"sand", &table};
     const CheckpointHeader header{7, 0.25, "{}", "weft: 1\n", "{}", {1}};
-    path_ = write_checkpoint(comm_, folder_, header, std::span(&part, 1), 1);
+    path_ = write_checkpoint(comm_, folder_, header, std::span(&part, 1), {});
     manifest_ = read_text(manifest_file(path_));
     state_ = read_text(state_file(path_));
   }

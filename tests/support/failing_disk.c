@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 static atomic_long calls;
@@ -101,6 +102,12 @@ ssize_t pwrite(int file, const void* from, size_t bytes, off_t offset) {
 }
 ssize_t pwrite64(int file, const void* from, size_t bytes, off64_t offset) {
   return descriptor_has_to_fail("pwrite", file) ? -1 : ORIGINAL(pwrite64)(file, from, bytes, offset);
+}
+ssize_t pwritev(int file, const struct iovec* from, int count, off_t offset) {
+  return descriptor_has_to_fail("pwritev", file) ? -1 : ORIGINAL(pwritev)(file, from, count, offset);
+}
+int ftruncate(int file, off_t length) {
+  return descriptor_has_to_fail("ftruncate", file) ? -1 : ORIGINAL(ftruncate)(file, length);
 }
 int fsync(int file) {
   const long delay = number_of("WEFT_DISK_DELAY", 0);

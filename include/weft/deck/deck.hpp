@@ -504,6 +504,16 @@ struct CheckpointDeck {
   int keep;
 };
 
+/// How the rows of checkpoints and frames get into their files.
+enum class FileWriter { direct, collective };
+
+/// What the collective writer tells MPI-IO, and where data sets begin. 0: left to the libraries.
+struct WriteHintsDeck {
+  int cb_nodes;         ///< Ranks that write; the others send them their rows.
+  Real cb_buffer_size;  ///< Of each of these ranks [byte].
+  Real alignment;       ///< Data sets of at least that size begin at multiples of it [byte]; for both writers.
+};
+
 /// What happens when a file cannot be written.
 enum class OnIoError { stop, go_on };  // "stop", "continue"
 
@@ -514,6 +524,8 @@ struct OutputDeck {
   int diagnostics_every;            ///< Steps.
   CheckpointDeck checkpoint;
   OnIoError on_io_error;
+  FileWriter writer;
+  WriteHintsDeck hints;
   DeckPlace place;
 };
 

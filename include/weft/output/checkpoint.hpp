@@ -3,6 +3,7 @@
 // all ranks, checked to the last bit before anyone trusts it.
 
 #include "weft/fields/table.hpp"
+#include "weft/output/write_mode.hpp"
 #include "weft/parallel/comm.hpp"
 
 #include <cstdint>
@@ -33,12 +34,19 @@ struct CheckpointHeader {
   std::vector<std::uint64_t> cuts;
 };
 
+/// How checkpoints are written, and how many of the newest stay.
+struct CheckpointPolicy {
+  int keep = 1;
+  WriteMode mode{};
+};
+
 /// Writes checkpoint `header.step` into `folder` (the `checkpoints` of a run) under a temporary name, flushes it, reads
-/// it back and verifies it, and only then gives it its name and deletes what is superseded: all but the newest `keep`
-/// up to this step, any of a later step (a future that this run has left), and leftovers of killed writes.
-/// Returns its path. Throws Error(file_system), the older checkpoints untouched. Collective.
+/// it back and verifies it, and only then gives it its name and deletes what is superseded: all but the newest
+/// `policy.keep` up to this step, any of a later step (a future that this run has left), and leftovers of killed
+/// writes. Returns its path. Throws Error(file_system), the older checkpoints untouched. Collective.
 std::filesystem::path write_checkpoint(const Comm& comm, const std::filesystem::path& folder,
-                                       const CheckpointHeader& header, std::span<const CheckpointPart> parts, int keep);
+                                       const CheckpointHeader& header, std::span<const CheckpointPart> parts,
+                                       const CheckpointPolicy& policy);
 
 /// Deletes what writes that were killed left in `folder`. Not collective.
 void discard_leftovers(const std::filesystem::path& folder);

@@ -3,6 +3,7 @@
 // unstructured grid; an index `<name>.hdf.series` and an XDMF file `<name>.xmf` on the same arrays.
 
 #include "weft/fields/table.hpp"
+#include "weft/output/write_mode.hpp"
 #include "weft/parallel/comm.hpp"
 
 #include <cstdint>
@@ -65,16 +66,22 @@ FrameSummary read_frame_summary(const std::filesystem::path& file);
 /// True for the names that frames and their indexes have, finished or not.
 bool is_frame_file(const std::string& name);
 
+/// How frames are written.
+struct FrameFormat {
+  bool double_precision = false;  ///< Reals; otherwise in single precision.
+  WriteMode mode{};
+};
+
 /// The frames of one object (a body, a collider, the grid) in one folder.
 class FrameSeries {
  public:
   /// Takes up the frames that the folder already holds, up to `last_frame`: later ones are deleted and the index is
   /// rebuilt from the files. Without `last_frame` the series starts empty. Throws Error(file_system). Collective.
-  FrameSeries(const Comm& comm, const std::filesystem::path& folder, const std::string& name, bool double_precision,
+  FrameSeries(const Comm& comm, const std::filesystem::path& folder, const std::string& name, const FrameFormat& format,
               std::optional<std::int64_t> last_frame = std::nullopt);
 
-  /// Afterwards `<name>_<frame>.hdf` is on the disk and in both indexes. Reals in single precision unless chosen
-  /// otherwise; ids as signed 64-bit. Throws Error(file_system), the earlier frames untouched. Collective.
+  /// Afterwards `<name>_<frame>.hdf` is on the disk and in both indexes. Ids as signed 64-bit. Throws
+  /// Error(file_system), the earlier frames untouched. Collective.
   void write(const FrameMoment& moment, const FrameMesh& mesh);
 
  private:
@@ -87,7 +94,7 @@ class FrameSeries {
   const Comm comm_;
   std::filesystem::path folder_;
   std::string name_;
-  bool double_precision_;
+  FrameFormat format_;
   std::vector<Entry> entries_;  ///< On the root only, by frame.
 };
 

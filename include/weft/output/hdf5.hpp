@@ -2,6 +2,7 @@
 // HDF5 files, as little of them as Weft needs: groups, attributes, and data sets of rows. All ranks write one file
 // together; reading is for one process. The only place of HDF5.
 
+#include "weft/output/write_mode.hpp"
 #include "weft/parallel/comm.hpp"
 
 #include <cstdint>
@@ -52,15 +53,29 @@ struct Region {
 /// Where the structure lies. Throws Error(code) naming `file` if data sets overlap or do not fit into the file.
 std::vector<Region> structure_of(const FileLayout& layout, const std::filesystem::path& file, ExitCode code);
 
+/// Whether the structure has its digest; read by this process alone. Throws Error(code) if the file cannot be read.
+bool structure_is_whole(const std::filesystem::path& file, const FileLayout& layout, ExitCode code);
+
+/// Reads every data set, each rank a share, and names those that do not have their digest. Throws Error(code) if the
+/// file cannot be read. Collective.
+std::vector<std::string> damaged_data_sets(const Comm& comm, const std::filesystem::path& file,
+                                           const FileLayout& layout, ExitCode code);
+
+/// The first row of rank `rank` when `rows` are cut into equal slices.
+inline std::int64_t slice_begin(std::int64_t rows, int rank, int ranks) {
+  return rows / ranks * rank + rows % ranks * rank / ranks;
+}
+
 /// Whether digests of rows are found on their way into a file; they take as long as the copy into it.
 enum class Digests { of_rows, none };
 
-/// A new file: described first, then written by all ranks at once, each its own rows at their places by plain POSIX
-/// calls. HDF5's collective writing would leave ranks waiting for ever for one whose disk fails; here nobody waits for
-/// another while it writes. Only `write` is collective; all ranks describe the same.
+class SparseMemory;
+
+/// A new file: described first, then written by all ranks. The root writes the structure, and all ranks put their rows
+/// to the places that it names, as the mode says. Only `write` is collective; all ranks describe the same.
 class HdfWriter {
  public:
-  explicit HdfWriter(const Comm& comm) : comm_(comm) {}
+  explicit HdfWriter(const Comm& comm, const WriteMode& mode = {}) : comm_(comm), mode_(mode) {}
 
   /// A group; missing parents of groups and data sets are made.
   void add_group(const std::string& group) { groups_.push_back(group); }
@@ -86,6 +101,14 @@ class HdfWriter {
   /// Data sets whose rows are asked for together, portion by portion.
   void add_together(std::vector<Named> data_sets, std::size_t own_rows, ProduceTogether produce);
 
+  /// Where the rows of data sets come from that are made together.
+  struct Source {
+    std::size_t first_set, sets;  ///< Of all data sets, in the order added.
+    std::size_t row_bytes;        ///< In all of them together.
+    std::size_t own_rows;
+    ProduceTogether produce;
+  };
+
   /// Afterwards the file (replaced if it was there) is complete and on the disk. The space is reserved at once where
   /// the file system can do that. Throws Error(file_system) on all ranks. Collective.
   FileLayout write(const std::filesystem::path& path, Digests digests = Digests::of_rows) const;
@@ -95,23 +118,12 @@ class HdfWriter {
     std::string object, name;
     Value value;
   };
-  struct Source {
-    std::size_t first_set, sets;  ///< Of data_sets_.
-    std::size_t row_bytes;        ///< In all of them together.
-    std::size_t own_rows;
-    ProduceTogether produce;
-  };
-  /// Rows [begin, begin + count) of this rank's own.
-  struct Portion {
-    const Source* source;
-    std::size_t begin, count;
-  };
-  void make_structure(FileLayout& layout, std::vector<std::string>& pieces, const std::filesystem::path& path) const;
-  std::vector<Portion> portions() const;
-  void write_own_rows(const FileLayout& layout, std::span<const std::int64_t> first, std::span<std::uint64_t> digests,
-                      const std::filesystem::path& path) const;
+  void make_structure(FileLayout& layout, SparseMemory& memory, const std::filesystem::path& path) const;
+
+  void require_whole(const FileLayout& layout, const std::filesystem::path& path) const;
 
   Comm comm_;
+  WriteMode mode_;
   std::vector<std::string> groups_;
   std::vector<Attribute> attributes_;
   std::vector<Named> data_sets_;

@@ -25,6 +25,19 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
+  /// A sentence that is printed, too, if the run hangs while this lives. One at a time.
+  class Advice {
+   public:
+    Advice(std::atomic<const char*>& place, const char* sentence) : place_(place) { place_ = sentence; }
+    Advice(const Advice&) = delete;
+    Advice& operator=(const Advice&) = delete;
+    ~Advice() { place_ = ""; }
+
+   private:
+    std::atomic<const char*>& place_;
+  };
+  [[nodiscard]] Advice advise(const char* sentence) { return {advice_, sentence}; }
+
   /// Something was completed: a step, a file.
   void beat() { beats_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -36,6 +49,7 @@ class Watchdog {
   const int rank_;
   const std::filesystem::path log_;
   std::atomic<long> beats_{0};
+  std::atomic<const char*> advice_{""};
   std::mutex mutex_;
   std::condition_variable end_asked_;
   bool is_over_ = false;

@@ -7,6 +7,11 @@
 namespace weft::deck {
 
 template <>
+inline constexpr std::array words<FileWriter> = {
+    Word{FileWriter::direct, "direct", "each rank writes its own rows to their places and waits for nobody"},
+    Word{FileWriter::collective, "collective", "few ranks write for all, by collective transfers of HDF5 over MPI-IO"}};
+
+template <>
 inline constexpr std::array words<OnIoError> = {
     Word{OnIoError::stop, "stop", "end with exit code 5; earlier checkpoints stay"},
     Word{OnIoError::go_on, "continue", "warn, compute on, and try again when the next file is due"}};
@@ -45,6 +50,17 @@ inline constexpr auto keys<CheckpointDeck> =
           Key{"keep", "1", at_least(1), "3", "How many of the newest are kept.", &CheckpointDeck::keep});
 
 template <>
+inline constexpr auto keys<WriteHintsDeck> =
+    table("hints", "How files are laid on disks; 0 leaves it to the libraries.",
+          Key{"cb_nodes", "1", at_least(0), "0", "Ranks that write for all, with the collective writer.",
+              &WriteHintsDeck::cb_nodes},
+          Key{"cb_buffer_size", "byte", at_least(0).at_most(1 << 30), "0", "Buffer of each of these ranks.",
+              &WriteHintsDeck::cb_buffer_size},
+          Key{"alignment", "byte", at_least(0).at_most(1 << 30), "0",
+              "Data sets of at least this size begin at multiples of it, such as the size of stripes.",
+              &WriteHintsDeck::alignment});
+
+template <>
 inline constexpr auto keys<OutputDeck> =
     table("output", "What is written.",
           Key{"fields", a_name, "[velocity, volume_ratio, plastic_measure, pressure, von_mises_stress]",
@@ -54,6 +70,8 @@ inline constexpr auto keys<OutputDeck> =
           Key{"diagnostics_every", "1", at_least(1), "10", "Steps between rows of diagnostics.csv.",
               &OutputDeck::diagnostics_every},
           Key{"checkpoint", "{}", "Checkpoints.", &OutputDeck::checkpoint},
-          Key{"on_io_error", "stop", "When a file cannot be written while the run goes on.", &OutputDeck::on_io_error});
+          Key{"on_io_error", "stop", "When a file cannot be written while the run goes on.", &OutputDeck::on_io_error},
+          Key{"writer", "direct", "Who writes checkpoints and frames.", &OutputDeck::writer},
+          Key{"hints", "{}", "Hints to file systems of clusters.", &OutputDeck::hints});
 
 }  // namespace weft::deck

@@ -126,7 +126,7 @@ probes:
   - {name: q, body: b, bounding_box: {}}
   - {name: r, body: c, quantile: {field: position_x, q: 98 %}}
   - {name: s, body: d, nearest: {point: [0, 1, 0], field: pressure}}
-output: {fields: [velocity, pressure], grid: true, double_precision: true, diagnostics_every: 5, checkpoint: {every_steps: 1000, every_wall: 1 h, keep: 2}}
+output: {fields: [velocity, pressure], grid: true, double_precision: true, diagnostics_every: 5, checkpoint: {every_steps: 1000, every_wall: 1 h, keep: 2}, on_io_error: continue, writer: collective, hints: {cb_nodes: 4, cb_buffer_size: 16 MiB, alignment: 1 MiB}}
 balance: {threshold: 1.2, every: 10}
 )";
 

@@ -41,6 +41,14 @@ TEST(UnitTest, AnglesAreDegreesUnlessTheySayOtherwise) {
   EXPECT_THROW(parse_quantity("60 Hz", "rad/s"), BadNumber) << "an angle is not nothing";
 }
 
+TEST(UnitTest, BytesComeInPowersOfTwo) {
+  EXPECT_EQ(parse_quantity("4 MiB", "byte").si, 4194304);
+  EXPECT_EQ(parse_quantity("0.5 KiB", "byte").si, 512);
+  EXPECT_EQ(parse_quantity("1 GiB", "byte").si, 1073741824);
+  EXPECT_EQ(parse_quantity("4096", "byte").si, 4096);
+  EXPECT_THROW(parse_quantity("4 MiB", "1"), BadNumber);
+}
+
 TEST(UnitTest, AUnitThatMeasuresSomethingElseIsRefused) {
   EXPECT_THROW(parse_quantity("2 s", "m"), BadNumber);
   EXPECT_THROW(parse_quantity("2 m^2", "m"), BadNumber);

@@ -2,8 +2,10 @@
 // What the tests of this room share: a folder that goes away again, and a body whose rows can be told by their ids.
 
 #include "weft/fields/table.hpp"
+#include "weft/output/write_mode.hpp"
 #include "weft/parallel/comm.hpp"
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 #include <cmath>
 #include <filesystem>
@@ -23,6 +25,14 @@ struct Region : Field<std::int32_t> {
 struct Strain : Field<Symmetric3<Real>> {
   static constexpr Label label{"strain", "1"};
 };
+
+/// A test that each way of writing must pass. The alignment is small enough to move data sets of tests.
+class ForEachWriter : public ::testing::TestWithParam<WriteMode> {};
+inline const auto all_writers =
+    ::testing::Values(WriteMode{}, WriteMode{.collective = true, .cb_nodes = 2, .alignment = 4096});
+inline std::string name_of_writer(const ::testing::TestParamInfo<WriteMode>& info) {
+  return info.param.collective ? "collective" : "direct";
+}
 
 /// An empty folder, the same for all ranks, deleted at the end of its scope. Collective.
 class ScratchFolder {

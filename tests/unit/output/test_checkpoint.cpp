@@ -37,10 +37,14 @@ CheckpointHeader header_of_step(std::int64_t step) {
   return header;
 }
 
-fs::path write(const Comm& comm, const fs::path& folder, std::int64_t step, Table& table, int keep = 3) {
-  const CheckpointPart part{"sand", &table};
-  return write_checkpoint(comm, folder, header_of_step(step), std::span(&part, 1), keep);
-}
+class CheckpointTest : public test::ForEachWriter {
+ protected:
+  static fs::path write(const Comm& comm, const fs::path& folder, std::int64_t step, Table& table, int keep = 3) {
+    const CheckpointPart part{"sand", &table};
+    return write_checkpoint(comm, folder, header_of_step(step), std::span(&part, 1), {keep, GetParam()});
+  }
+};
+INSTANTIATE_TEST_SUITE_P(, CheckpointTest, test::all_writers, test::name_of_writer);
 
 /// The bytes of every saved column, row by row.
 std::string saved_bytes(Table& table) {
@@ -82,7 +86,7 @@ std::string error_of(const std::function<void()>& work, ExitCode code) {
   return "";
 }
 
-TEST(CheckpointTest, SameRanksGetTheirRowsBackBitForBitInTheSameOrder) {
+TEST_P(CheckpointTest, SameRanksGetTheirRowsBackBitForBitInTheSameOrder) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, test::uneven_rows(comm, 40));
@@ -100,7 +104,7 @@ TEST(CheckpointTest, SameRanksGetTheirRowsBackBitForBitInTheSameOrder) {
   for (const Real value : read.get<test::Scratch>()) EXPECT_EQ(value, 0);
 }
 
-TEST(CheckpointTest, TheHeaderComesBackOnEveryRank) {
+TEST_P(CheckpointTest, TheHeaderComesBackOnEveryRank) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 3);
@@ -108,7 +112,7 @@ TEST(CheckpointTest, TheHeaderComesBackOnEveryRank) {
   written.state.assign(200000, 'x');  // larger than an HDF5 attribute may be
   written.provenance.clear();
   const CheckpointPart part{"sand", &table};
-  const fs::path path = write_checkpoint(comm, folder.path(), written, std::span(&part, 1), 1);
+  const fs::path path = write_checkpoint(comm, folder.path(), written, std::span(&part, 1), {1, GetParam()});
   const CheckpointHeader read = read_header(comm, path);
   EXPECT_EQ(read.step, 7);
   EXPECT_EQ(read.time, written.time);
@@ -122,7 +126,7 @@ TEST(CheckpointTest, TheHeaderComesBackOnEveryRank) {
   EXPECT_EQ(parts[0].rows, 3 * comm.size());
 }
 
-TEST(CheckpointTest, FewerRanksGetEqualSlicesOfAllRows) {
+TEST_P(CheckpointTest, FewerRanksGetEqualSlicesOfAllRows) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, test::uneven_rows(comm, 40));
@@ -150,7 +154,7 @@ TEST(CheckpointTest, FewerRanksGetEqualSlicesOfAllRows) {
   }
 }
 
-TEST(CheckpointTest, MoreRanksThanWroteAndMoreThanRowsWork) {
+TEST_P(CheckpointTest, MoreRanksThanWroteAndMoreThanRowsWork) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   fs::path path = folder.path() / "step_000000000004";
@@ -166,7 +170,7 @@ TEST(CheckpointTest, MoreRanksThanWroteAndMoreThanRowsWork) {
   for (std::size_t r = 0; r < read.owned(); ++r) EXPECT_TRUE(test::is_row_of_id(read, r));
 }
 
-TEST(CheckpointTest, ABodyWithoutRowsAndARunWithoutBodiesWork) {
+TEST_P(CheckpointTest, ABodyWithoutRowsAndARunWithoutBodiesWork) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table nothing = test::empty_body();
@@ -175,11 +179,11 @@ TEST(CheckpointTest, ABodyWithoutRowsAndARunWithoutBodiesWork) {
   Table read = test::body_with(comm, 2);
   read_part(comm, path, "sand", read);
   EXPECT_EQ(read.rows(), 0u);
-  const fs::path bare = write_checkpoint(comm, folder.path(), header_of_step(1), {}, 3);
+  const fs::path bare = write_checkpoint(comm, folder.path(), header_of_step(1), {}, {3, GetParam()});
   EXPECT_THAT(verify_checkpoint(comm, bare), ::testing::IsEmpty());
 }
 
-TEST(CheckpointTest, RowsThatDoNotFitIntoOnePortionOfWritingComeBack) {
+TEST_P(CheckpointTest, RowsThatDoNotFitIntoOnePortionOfWritingComeBack) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   // 72 bytes a row for the velocity gradient: many portions on the last rank.
@@ -199,7 +203,7 @@ TEST(CheckpointTest, RowsThatDoNotFitIntoOnePortionOfWritingComeBack) {
 /// tried on one rank, some on more. tests/end_to_end/test_faults.py --full tries thousands.
 std::size_t changes(const Comm& comm) { return comm.size() == 1 ? 200 : 20; }
 
-TEST(CheckpointTest, EveryFlippedBitIsSeen) {
+TEST_P(CheckpointTest, EveryFlippedBitIsSeen) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, test::uneven_rows(comm, 100));
@@ -223,7 +227,7 @@ TEST(CheckpointTest, EveryFlippedBitIsSeen) {
   EXPECT_THAT(verify_checkpoint(comm, path), ::testing::IsEmpty());
 }
 
-TEST(CheckpointTest, EveryFlippedBitOfTheManifestIsSeen) {
+TEST_P(CheckpointTest, EveryFlippedBitOfTheManifestIsSeen) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 4);
@@ -236,7 +240,7 @@ TEST(CheckpointTest, EveryFlippedBitOfTheManifestIsSeen) {
         [&] { EXPECT_THAT(verify_checkpoint(comm, path), ::testing::SizeIs(1)) << k; });
 }
 
-TEST(CheckpointTest, ADamagedFieldIsRefusedByNameWhenRead) {
+TEST_P(CheckpointTest, ADamagedFieldIsRefusedByNameWhenRead) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 60);
@@ -262,7 +266,7 @@ TEST(CheckpointTest, ADamagedFieldIsRefusedByNameWhenRead) {
       });
 }
 
-TEST(CheckpointTest, ACutOffOrEmptyOrMissingFileIsRefused) {
+TEST_P(CheckpointTest, ACutOffOrEmptyOrMissingFileIsRefused) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 30);
@@ -292,7 +296,7 @@ TEST(CheckpointTest, ACutOffOrEmptyOrMissingFileIsRefused) {
   EXPECT_THAT(verify_checkpoint(comm, folder.path() / "step_000000000099"), ::testing::SizeIs(1));
 }
 
-TEST(CheckpointTest, FilesOfTwoCheckpointsDoNotMix) {
+TEST_P(CheckpointTest, FilesOfTwoCheckpointsDoNotMix) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 30);
@@ -312,7 +316,7 @@ TEST(CheckpointTest, FilesOfTwoCheckpointsDoNotMix) {
   EXPECT_FALSE(find_checkpoint(comm, folder.path()).path);
 }
 
-TEST(CheckpointTest, OtherLayoutsAreRefusedAsSuchAndPassedOver) {
+TEST_P(CheckpointTest, OtherLayoutsAreRefusedAsSuchAndPassedOver) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 3);
@@ -337,7 +341,7 @@ TEST(CheckpointTest, OtherLayoutsAreRefusedAsSuchAndPassedOver) {
         });
 }
 
-TEST(CheckpointTest, RowsThatDoNotAddUpAreRefusedThoughAllDigestsAreRight) {
+TEST_P(CheckpointTest, RowsThatDoNotAddUpAreRefusedThoughAllDigestsAreRight) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 3);
@@ -366,7 +370,7 @@ TEST(CheckpointTest, RowsThatDoNotAddUpAreRefusedThoughAllDigestsAreRight) {
   });
 }
 
-TEST(CheckpointTest, OtherFieldsThanTheTablesAreRefused) {
+TEST_P(CheckpointTest, OtherFieldsThanTheTablesAreRefused) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 3);
@@ -377,7 +381,7 @@ TEST(CheckpointTest, OtherFieldsThanTheTablesAreRefused) {
   EXPECT_THAT(error_of([&] { read_part(comm, path, "mud", other); }, ExitCode::checkpoint), HasSubstr("\"mud\""));
 }
 
-TEST(CheckpointTest, TheNewestWholeOneIsFoundAndOthersArePassedOverWithAReason) {
+TEST_P(CheckpointTest, TheNewestWholeOneIsFoundAndOthersArePassedOverWithAReason) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   EXPECT_FALSE(find_checkpoint(comm, folder.path() / "nowhere").path);
@@ -397,7 +401,7 @@ TEST(CheckpointTest, TheNewestWholeOneIsFoundAndOthersArePassedOverWithAReason) 
   EXPECT_THAT(found.passed_over[0], HasSubstr("bytes"));
 }
 
-TEST(CheckpointTest, TheNewestAreKeptAndWhatIsSupersededGoes) {
+TEST_P(CheckpointTest, TheNewestAreKeptAndWhatIsSupersededGoes) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   const fs::path checkpoints = folder.path() / "checkpoints";  // made when needed
@@ -424,7 +428,7 @@ TEST(CheckpointTest, TheNewestAreKeptAndWhatIsSupersededGoes) {
   EXPECT_EQ(saved_parts(comm, again)[0].rows, comm.size());
 }
 
-TEST(CheckpointTest, AFailedWriteIsAnErrorEverywhereAndLeavesTheOlderOneAlone) {
+TEST_P(CheckpointTest, AFailedWriteIsAnErrorEverywhereAndLeavesTheOlderOneAlone) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 20000);
@@ -448,7 +452,7 @@ TEST(CheckpointTest, AFailedWriteIsAnErrorEverywhereAndLeavesTheOlderOneAlone) {
   EXPECT_THAT(verify_checkpoint(comm, next), ::testing::IsEmpty());
 }
 
-TEST(CheckpointTest, ComparisonGoesByIdAndTellsEachFieldsDifference) {
+TEST_P(CheckpointTest, ComparisonGoesByIdAndTellsEachFieldsDifference) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 25);
@@ -488,7 +492,7 @@ TEST(CheckpointTest, ComparisonGoesByIdAndTellsEachFieldsDifference) {
   comm.barrier();
 }
 
-TEST(CheckpointTest, RoundOffIsRelatedToWhatItsUnitMeasures) {
+TEST_P(CheckpointTest, RoundOffIsRelatedToWhatItsUnitMeasures) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 25);
@@ -514,7 +518,7 @@ TEST(CheckpointTest, RoundOffIsRelatedToWhatItsUnitMeasures) {
   comm.barrier();
 }
 
-TEST(CheckpointTest, DescriptionNamesBodiesFieldsUnitsAndCounts) {
+TEST_P(CheckpointTest, DescriptionNamesBodiesFieldsUnitsAndCounts) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 25);
@@ -531,7 +535,7 @@ TEST(CheckpointTest, DescriptionNamesBodiesFieldsUnitsAndCounts) {
   comm.barrier();
 }
 
-TEST(CheckpointTest, TheEstimateOfItsSizeIsClose) {
+TEST_P(CheckpointTest, TheEstimateOfItsSizeIsClose) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 20000);

@@ -27,7 +27,7 @@ class ExportTest : public testing::Test {
     if (comm_.is_root()) std::filesystem::create_directories(frames);
     comm_.barrier();
     Table table = Table::with<Position, Velocity, Id>();
-    FrameSeries block(comm_, frames, "block", false), wall(comm_, frames, "collider_wall", true);
+    FrameSeries block(comm_, frames, "block", {}), wall(comm_, frames, "collider_wall", {.double_precision = true});
     const auto draw = [&](std::int64_t frame) {
       const std::vector<ColumnView> fields{table.column(Velocity::label.name), table.column(Id::label.name)};
       FrameMesh mesh;
@@ -128,7 +128,7 @@ TEST(SheetExportTest, PointsFacesTextureGroupsAndVelocitiesAreThoseOfTheMesh) {
     for (const auto& triangle : drawn)
       for (const std::int32_t corner : triangle) cells.push_back(count - 1 - used.number[corner]);
     const std::vector<ColumnView> fields{table.column(Id::label.name), table.column(Velocity::label.name)};
-    FrameSeries(Comm(MPI_COMM_SELF), folder.path(), "banner", true, frame - 1)
+    FrameSeries(Comm(MPI_COMM_SELF), folder.path(), "banner", {.double_precision = true}, frame - 1)
         .write({frame, frame, 0}, {CellKind::triangle, table.get<Position>(), cells, fields});
   };
   draw(0, triangles);

@@ -168,12 +168,15 @@ void add_ranks(HdfWriter& writer, const std::string& data_set, const std::int64_
   writer.add_rows(data_set, {Number::int64}, 1, &rank);
 }
 
-TEST(HdfWriterTest, EachRankFindsWhatAllRanksWrote) {
+class HdfWriterTest : public test::ForEachWriter {};
+INSTANTIATE_TEST_SUITE_P(, HdfWriterTest, test::all_writers, test::name_of_writer);
+
+TEST_P(HdfWriterTest, EachRankFindsWhatAllRanksWrote) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   const fs::path path = folder.path() / "a.h5";
   const std::int64_t rank = comm.rank();
-  HdfWriter writer(comm);
+  HdfWriter writer(comm, GetParam());
   add_ranks(writer, "/some/ranks", rank);
   writer.add_rows("/some/nothing", {Number::float32, 3}, 0, nullptr);
   writer.add_group("/empty/group");
@@ -200,14 +203,35 @@ TEST(HdfWriterTest, EachRankFindsWhatAllRanksWrote) {
   EXPECT_EQ(value, comm.size() - 1 - comm.rank());
 }
 
-TEST(HdfWriterTest, TheLayoutNamesThePlaceOfEveryByte) {
+TEST(WritersTest, MakeTheSameFileToTheByte) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  const std::size_t own = test::uneven_rows(comm, 100'000);
+  std::vector<Real> numbers(3 * own);
+  for (std::size_t k = 0; k < numbers.size(); ++k) numbers[k] = test::number_of(k, comm.rank(), 0);
+  std::vector<std::string> files;
+  for (const bool collective : {false, true}) {
+    const fs::path path = folder.path() / (collective ? "collective.h5" : "direct.h5");
+    HdfWriter writer(comm, {.collective = collective, .cb_nodes = 2, .cb_buffer_size = 1 << 20, .alignment = 1 << 16});
+    writer.add_rows("/vectors", {Number::float64, 3}, own, numbers.data());
+    writer.add_rows("/once", {Number::float64}, comm.is_root() ? 1 : 0, numbers.data());
+    writer.add_rows("/last", {Number::float64}, own, numbers.data());
+    const FileLayout layout = writer.write(path);
+    EXPECT_EQ(layout.data_sets.at("/vectors").offset % (1 << 16), 0u);
+    EXPECT_EQ(layout.data_sets.at("/last").offset % (1 << 16), 0u);
+    files.push_back(read_text(path));
+  }
+  EXPECT_TRUE(files[0] == files[1]);
+}
+
+TEST_P(HdfWriterTest, TheLayoutNamesThePlaceOfEveryByte) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   const fs::path path = folder.path() / "a.h5";
   // Many portions on the last rank, for several threads; the digests are those of rows by their numbers among all.
   const std::size_t own = comm.rank() == comm.size() - 1 ? 5'000'000 : 1000 + static_cast<std::size_t>(comm.rank());
   const auto before = static_cast<std::uint64_t>(comm.offset(static_cast<std::int64_t>(own)));
-  HdfWriter writer(comm);
+  HdfWriter writer(comm, GetParam());
   writer.add_rows("/numbers", {Number::uint64}, own, [&](std::size_t first, std::size_t count, std::byte* to) {
     for (std::size_t r = 0; r < count; ++r) {
       const std::uint64_t number = 7 * (before + first + r);
@@ -238,18 +262,18 @@ TEST(HdfWriterTest, TheLayoutNamesThePlaceOfEveryByte) {
   comm.barrier();
 }
 
-TEST(HdfWriterTest, AFailureOfOneRankIsAnErrorOnAllAndNobodyWaits) {
+TEST_P(HdfWriterTest, AFailureOfOneRankIsAnErrorOnAllAndNobodyWaits) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   const std::int64_t rank = comm.rank();
   {
-    HdfWriter writer(comm);
+    HdfWriter writer(comm, GetParam());
     add_ranks(writer, "/ranks", rank);
     EXPECT_THAT(error_of([&] { writer.write(folder.path() / "no" / "a.h5"); }), HasSubstr("no/a.h5"));
     add_ranks(writer, "/ranks", rank);
     EXPECT_THAT(error_of([&] { writer.write(folder.path() / "a.h5"); }), HasSubstr("/ranks"));  // twice the same
   }
-  HdfWriter writer(comm);
+  HdfWriter writer(comm, GetParam());
   writer.add_rows("/ranks", {Number::int64}, 1'000'000, [&](std::size_t, std::size_t, std::byte*) {
     if (comm.rank() == comm.size() - 1) throw Error(ExitCode::file_system, "the last rank's disk is gone");
   });

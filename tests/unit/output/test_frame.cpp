@@ -103,7 +103,10 @@ void expect_frame_of_ids(const fs::path& path, std::int64_t points) {
   EXPECT_EQ(offsets[n], points);
 }
 
-TEST(FrameTest, FieldsThatAreComputedWhileTheyAreWrittenAreThoseThatLieInMemory) {
+class FrameTest : public test::ForEachWriter {};
+INSTANTIATE_TEST_SUITE_P(, FrameTest, test::all_writers, test::name_of_writer);
+
+TEST_P(FrameTest, FieldsThatAreComputedWhileTheyAreWrittenAreThoseThatLieInMemory) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, test::uneven_rows(comm, 50000));  // several portions
@@ -123,18 +126,18 @@ TEST(FrameTest, FieldsThatAreComputedWhileTheyAreWrittenAreThoseThatLieInMemory)
   };
   const int threads_before = omp_get_max_threads();
   omp_set_num_threads(3);
-  FrameSeries(comm, folder.path(), "sand", false).write({7, 140, 0.25}, mesh);
+  FrameSeries(comm, folder.path(), "sand", {false, GetParam()}).write({7, 140, 0.25}, mesh);
   omp_set_num_threads(threads_before);
   expect_frame_of_ids(folder.path() / "sand_000007.hdf", comm.sum(static_cast<std::int64_t>(table.owned())));
 }
 
-TEST(FrameTest, AParticleFrameHoldsEveryPointOnceWithItsFields) {
+TEST_P(FrameTest, AParticleFrameHoldsEveryPointOnceWithItsFields) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, test::uneven_rows(comm, 30));
   const std::int64_t total = comm.sum(static_cast<std::int64_t>(table.owned()));
   table.resize(table.rows() + 3, table.rows());  // ghosts are not drawn
-  FrameSeries series(comm, folder.path(), "sand", false);
+  FrameSeries series(comm, folder.path(), "sand", {false, GetParam()});
   write_points(series, {7, 140, 0.25}, table);
   EXPECT_THAT(files_in(comm, folder.path()), ElementsAre("sand.hdf.series", "sand.xmf", "sand_000007.hdf"));
   if (comm.is_root()) {
@@ -155,11 +158,11 @@ TEST(FrameTest, AParticleFrameHoldsEveryPointOnceWithItsFields) {
   comm.barrier();
 }
 
-TEST(FrameTest, DoublePrecisionKeepsEveryDigit) {
+TEST_P(FrameTest, DoublePrecisionKeepsEveryDigit) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 4);
-  FrameSeries series(comm, folder.path(), "sand", true);
+  FrameSeries series(comm, folder.path(), "sand", {true, GetParam()});
   write_points(series, {0, 0, 0}, table);
   if (comm.is_root()) {
     const HdfFile file(folder.path() / "sand_000000.hdf", ExitCode::file_system);
@@ -171,7 +174,7 @@ TEST(FrameTest, DoublePrecisionKeepsEveryDigit) {
   comm.barrier();
 }
 
-TEST(FrameTest, CellsOfEachRankNameItsOwnPoints) {
+TEST_P(FrameTest, CellsOfEachRankNameItsOwnPoints) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   // Each rank but the second has rank + 1 triangles with corners of their own, listed backwards.
@@ -187,7 +190,7 @@ TEST(FrameTest, CellsOfEachRankNameItsOwnPoints) {
   }
   const ColumnView area = areas.column("mass");
   FrameMesh mesh{CellKind::triangle, points, cells, {}, std::span(&area, 1)};
-  FrameSeries series(comm, folder.path(), "cup", false);
+  FrameSeries series(comm, folder.path(), "cup", {false, GetParam()});
   series.write({0, 0, 0}, mesh);
   if (comm.is_root()) {
     const HdfFile file(folder.path() / "cup_000000.hdf", ExitCode::file_system);
@@ -213,11 +216,11 @@ TEST(FrameTest, CellsOfEachRankNameItsOwnPoints) {
   comm.barrier();
 }
 
-TEST(FrameTest, AnObjectWithoutPointsHasItsFrameButNoXdmfGrid) {
+TEST_P(FrameTest, AnObjectWithoutPointsHasItsFrameButNoXdmfGrid) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table nothing = test::empty_body(), something = test::body_with(comm, 2);
-  FrameSeries series(comm, folder.path(), "tap", false);
+  FrameSeries series(comm, folder.path(), "tap", {false, GetParam()});
   write_points(series, {0, 0, 0}, nothing);
   write_points(series, {1, 10, 0.5}, something);
   if (comm.is_root()) {
@@ -230,12 +233,13 @@ TEST(FrameTest, AnObjectWithoutPointsHasItsFrameButNoXdmfGrid) {
   comm.barrier();
 }
 
-TEST(FrameTest, AResumedSeriesForgetsLaterFramesAndGoesOn) {
+TEST_P(FrameTest, AResumedSeriesForgetsLaterFramesAndGoesOn) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 3);
   {
-    FrameSeries series(comm, folder.path(), "sand", false), other(comm, folder.path(), "sand_000001", false);
+    FrameSeries series(comm, folder.path(), "sand", {false, GetParam()}),
+        other(comm, folder.path(), "sand_000001", {false, GetParam()});
     for (std::int64_t frame = 0; frame < 4; ++frame)
       write_points(series, {frame, 10 * frame, 0.1 * static_cast<Real>(frame)}, table);
     write_points(other, {9, 90, 0.9}, table);  // a name that looks like a frame of the first
@@ -246,7 +250,7 @@ TEST(FrameTest, AResumedSeriesForgetsLaterFramesAndGoesOn) {
     fs::remove(folder.path() / "sand.xmf");
   }
   comm.barrier();
-  FrameSeries series(comm, folder.path(), "sand", false, 2);
+  FrameSeries series(comm, folder.path(), "sand", {false, GetParam()}, 2);
   if (comm.is_root()) {
     EXPECT_THAT(indexed_files(folder.path() / "sand.hdf.series"), ElementsAre("sand_000001.hdf", "sand_000002.hdf"));
   }
@@ -264,11 +268,11 @@ TEST(FrameTest, AResumedSeriesForgetsLaterFramesAndGoesOn) {
               ElementsAre("sand_000001.hdf.series", "sand_000001.xmf", "sand_000001_000009.hdf"));
 }
 
-TEST(FrameTest, AFrameThatFindsNoRoomIsAnErrorEverywhereAndLeavesTheIndexAlone) {
+TEST_P(FrameTest, AFrameThatFindsNoRoomIsAnErrorEverywhereAndLeavesTheIndexAlone) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 10000);
-  FrameSeries series(comm, folder.path(), "sand", false);
+  FrameSeries series(comm, folder.path(), "sand", {false, GetParam()});
   write_points(series, {0, 0, 0}, table);
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit unlimited{};
@@ -289,11 +293,11 @@ TEST(FrameTest, AFrameThatFindsNoRoomIsAnErrorEverywhereAndLeavesTheIndexAlone) 
   EXPECT_EQ(files_in(comm, folder.path()).size(), 4u);
 }
 
-TEST(FrameTest, TheEstimateOfItsSizeIsClose) {
+TEST_P(FrameTest, TheEstimateOfItsSizeIsClose) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   Table table = test::body_with(comm, 20000);
-  FrameSeries series(comm, folder.path(), "sand", false);
+  FrameSeries series(comm, folder.path(), "sand", {false, GetParam()});
   write_points(series, {0, 0, 0}, table);
   const std::int64_t points = 20000 * comm.size();
   const auto fields = drawn_columns(table);
@@ -301,7 +305,7 @@ TEST(FrameTest, TheEstimateOfItsSizeIsClose) {
   EXPECT_NEAR(static_cast<Real>(fs::file_size(folder.path() / "sand_000000.hdf")) / estimate, 1, 0.05);
 }
 
-TEST(FrameTest, SomethingElseIsNotTakenForAFrame) {
+TEST_P(FrameTest, SomethingElseIsNotTakenForAFrame) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);
   if (comm.is_root()) {
