@@ -211,11 +211,12 @@ void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::s
         rows_);
   });
   conditions_.take(rows_, {.first = nodes_per_block * comm_.offset(map_.owned()),
-                          .owned = slot_.size(),
-                          .of_freedom = [&](std::int32_t freedom) {
-                            const auto block = static_cast<std::size_t>(freedom / NodeField::row);
-                            return nodes_per_block * block_number_[block] + freedom % NodeField::row / NodeField::width;
-                          }});
+                           .owned = slot_.size(),
+                           .of_freedom = [&](std::int32_t freedom) {
+                             const auto block = static_cast<std::size_t>(freedom / NodeField::row);
+                             return nodes_per_block * block_number_[block] +
+                                    freedom % NodeField::row / NodeField::width;
+                           }});
   if (!conditions_.any()) return;
   look_at_nodes(time + dt / 2, map, layer);
   schur_.factor([&](std::size_t n) { return node(n).mobility; });
