@@ -16,6 +16,7 @@
 #include "app/selftest.hpp"
 #include "app/signals.hpp"
 #include "app/walltime.hpp"
+#include "weft/base/log.hpp"
 #include "weft/base/read_text.hpp"
 #include "weft/deck/petsc.hpp"
 #include "weft/deck/read.hpp"
@@ -25,6 +26,7 @@
 #include "weft/output/inspect.hpp"
 #include "weft/run/bench.hpp"
 #include "weft/run/loop.hpp"
+#include "weft/run/provenance.hpp"
 #include "weft/run/status.hpp"
 #include "weft/scene/catalogue.hpp"
 
@@ -304,16 +306,27 @@ void add_selftest(CLI::App& app, Command& chosen) {
 /// What export wants to know of a run's bodies, from its resolved deck.
 void look_at_bodies(const path& output, ExportOptions& options) {
   const path file = output / "resolved.yaml";
-  const Deck deck = parse_deck(read_text(file), file.string(), output.string());
+  Deck deck = parse_saved_deck(read_text(file), file.string(), output.string());
+  find_files_again(deck, output);
   options.spacing = [deck, file](const std::string& name) {
     for (const BodyDeck& body : deck.bodies)
       if (const auto* points = std::get_if<ContinuumDeck>(&body); points && points->name == name)
         return deck.domain.dx / std::cbrt(Real(points->particles_per_cell));
     throw Error(ExitCode::file_system, fmt::format("{}: there is no body \"{}\" here.", file.string(), name));
   };
-  options.sheet = [deck](const std::string& name) -> std::optional<SurfaceMesh> {
+  const auto is_gone = [](const MembraneDeck& sheet) {
+    const auto* from_file = std::get_if<MeshFileDeck>(&sheet.mesh.form);
+    return from_file != nullptr && from_file->file.empty();
+  };
+  for (const BodyDeck& body : deck.bodies)
+    if (const auto* sheet = std::get_if<MembraneDeck>(&body); sheet && is_gone(*sheet))
+      log_warning(
+          fmt::format("{}: the mesh of \"{}\" is not where it was with the content that the run took: its "
+                      "faces are written as they were drawn.",
+                      output.string(), sheet->name));
+  options.sheet = [deck, is_gone](const std::string& name) -> std::optional<SurfaceMesh> {
     for (const BodyDeck& body : deck.bodies)
-      if (const auto* sheet = std::get_if<MembraneDeck>(&body); sheet && sheet->name == name)
+      if (const auto* sheet = std::get_if<MembraneDeck>(&body); sheet && sheet->name == name && !is_gone(*sheet))
         return make_surface(Comm(MPI_COMM_SELF), sheet->mesh);
     return std::nullopt;
   };

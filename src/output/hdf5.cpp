@@ -251,7 +251,7 @@ void HdfWriter::write_own_rows(const FileLayout& layout, std::span<const std::in
   const std::vector<Portion> portions = this->portions();
   if (portions.empty() && !comm_.is_root())
     return;  // the root flushes the structure, too, which it wrote and closed before
-  Descriptor file(path, O_WRONLY);
+  Descriptor file(path, O_WRONLY | O_NOFOLLOW);
   const auto write_portion = [&](const Portion& portion, std::vector<std::byte>& buffer) {
     const auto& [source, begin, count] = portion;
     buffer.resize(std::max(buffer.size(), count * source->row_bytes));

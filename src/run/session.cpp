@@ -75,9 +75,11 @@ void Session::start() {
   {
     const auto timing = timers_.measure("start");
     lock_.emplace(comm_, options_.output);
-    if (const auto checkpoint = checkpoint_to_resume(comm_, options_)) resume(*checkpoint);
+    files_ = files_of(comm_, deck_);
+    const auto checkpoint = checkpoint_to_resume(comm_, options_);
+    if (checkpoint) resume(*checkpoint);
     else analysis_->start();
-    prepare_output_folder(comm_, options_.output, existing_run(comm_, options_, resumed_));
+    prepare_output_folder(comm_, options_.output, existing_run(comm_, options_, checkpoint));
     const std::uint64_t bytes = checkpoint_bytes(comm_, analysis_->tables());
     schedule_.expect_checkpoint_time(std::max(least_checkpoint_time, static_cast<double>(bytes) / careful_rate));
     require_free_space(comm_, options_.output, bytes + analysis_->frame_bytes(), "a checkpoint and a frame");
@@ -100,7 +102,7 @@ void Session::start() {
 
 void Session::resume(const path& checkpoint) {
   const CheckpointHeader header = read_header(comm_, checkpoint);
-  require_same_physics(header, deck_, checkpoint);
+  require_same_physics(header, deck_, files_, checkpoint);
   analysis_->resume(header, checkpoint);
   checkpoint_step_ = recorded_step_ = clock().step;
   resumed_ = true;
@@ -199,7 +201,7 @@ void Session::write_checkpoint_now() {
                                 .time = clock().time,
                                 .state = analysis_->state_text(),
                                 .resolved_deck = resolved_yaml(deck_),
-                                .provenance = provenance_json(comm_.size()),
+                                .provenance = provenance_json(comm_.size(), files_, options_.output),
                                 .cuts = analysis_->cuts()};
   write_checkpoint(comm_, options_.output / "checkpoints", header, tables, deck_.output.checkpoint.keep);
   schedule_.checkpoint_ended();
@@ -226,7 +228,7 @@ void Session::tell(const std::string& state_word, const std::optional<Error>& fa
   if (failure) status.reason = failure->what(), status.exit_code = static_cast<int>(failure->code());
   comm_.agree([&] {
     if (!comm_.is_root()) return;
-    write_status(options_.output, status, provenance_json(comm_.size()));
+    write_status(options_.output, status, provenance_json(comm_.size(), files_, options_.output));
     const std::optional<std::string> trouble = log_file_trouble();
     require(!trouble, ExitCode::file_system, trouble.value_or(""));
   });

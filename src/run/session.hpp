@@ -9,6 +9,7 @@
 #include "weft/output/lock.hpp"
 #include "weft/run/loop.hpp"
 #include "weft/run/progress.hpp"
+#include "weft/run/provenance.hpp"
 #include "weft/run/schedule.hpp"
 #include "weft/run/watchdog.hpp"
 
@@ -50,6 +51,7 @@ class Session {
   const Comm comm_;
   const Deck deck_;
   const RunOptions options_;
+  std::vector<DeckFile> files_;     ///< That the deck names, as they are when the run starts.
   std::optional<FolderLock> lock_;  ///< While this run writes into the folder.
   Timers& timers_;
   const std::unique_ptr<Analysis> analysis_;

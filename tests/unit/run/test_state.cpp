@@ -132,7 +132,7 @@ TEST(ResumeTest, TimeEndMayChangeUnlessALoadIsInProportionToIt) {
     CheckpointHeader header;
     header.resolved_deck = resolved_yaml(saved);
     try {
-      require_same_physics(header, deck, "checkpoint");
+      require_same_physics(header, deck, {}, "checkpoint");
       return true;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::checkpoint);
