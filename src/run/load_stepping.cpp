@@ -11,15 +11,6 @@
 
 namespace weft {
 
-template <>
-inline constexpr auto members<PathMeasure> =
-    std::tuple{Member{"displacement", "m", &PathMeasure::displacement}, Member{"time", "s", &PathMeasure::time}};
-template <>
-inline constexpr auto members<PathState> =
-    std::tuple_cat(members<RunClock>,
-                   std::tuple{Member{"last_time", "s", &PathState::last_time}, Member{"dt", "s", &PathState::dt},
-                              Member{"measure", "", &PathState::measure}, Member{"length", "1", &PathState::length}});
-
 namespace {
 
 /// Newton steps that a step along the arc should take: fewer, and the next one is longer.
@@ -33,7 +24,7 @@ bool is_slack(const StaticScene& scene) {
   return std::any_of(scene.bodies.begin(), scene.bodies.end(), [](const auto& body) { return body->is_slack(); });
 }
 
-EquilibriumSettings settings_of(const StaticScene& scene) {
+EquilibriumSettings settings_of(const StaticScene& scene, StopQuestion is_asked_to_stop) {
   const Deck& deck = scene.deck;
   return {
       .size = scene.size,
@@ -44,7 +35,8 @@ EquilibriumSettings settings_of(const StaticScene& scene) {
       .flows = std::any_of(scene.bodies.begin(), scene.bodies.end(), [](const auto& body) { return body->flows(); }),
       .slack = is_slack(scene),
       .elastic_terms = scene.elastic_terms,
-      .petsc = deck.solve.petsc};
+      .petsc = deck.solve.petsc,
+      .is_asked_to_stop = std::move(is_asked_to_stop)};
 }
 
 template <class T>
@@ -124,7 +116,7 @@ std::string LoadStepping::forecast() {
 /// The solver, and how bodies are drawn; then sites are of no use.
 void LoadStepping::set_up() {
   equilibrium_.emplace(comm_, *scene_->freedoms, pointers<Term>(scene_->terms), pointers<Constraints>(scene_->holds),
-                       settings_of(*scene_));
+                       settings_of(*scene_, is_asked_to_stop_));
   for (const auto& body : scene_->bodies) {
     body->forget_sites();
     drawings_.push_back(body->drawing());
@@ -138,7 +130,7 @@ void LoadStepping::start() {
 
 void LoadStepping::resume(const CheckpointHeader& header, const std::filesystem::path& checkpoint) {
   set_up();
-  state_ = state_from<PathState>(header.state);
+  state_ = path_state_from_text(header.state);
   state_.dt = std::min(state_.dt, full_step());
   motion_.time = state_.time;
   last_.time = state_.last_time;
@@ -162,7 +154,10 @@ void LoadStepping::open_frames(const std::filesystem::path& output, bool resumed
 /// which the length of the next depends.
 void LoadStepping::get_ready() {
   if (!follows_arc() || state_.step == 0) return;
-  equilibrium_->at_time(motion_, state_.time);
+  try {
+    equilibrium_->at_time(motion_, state_.time);
+  } catch (const Interrupted&) {  // so will the step that needs the reactions be
+  }
   motion_.u.set_zero();
 }
 
@@ -173,7 +168,15 @@ bool LoadStepping::has_ended() const {
 
 void LoadStepping::take_step(Real) {
   const auto timing = timers_.measure("solve");
-  last_report_ = !follows_arc() || state_.step == 0 ? step_in_time() : step_along_arc();
+  const PathState before = state_;
+  try {
+    last_report_ = !follows_arc() || state_.step == 0 ? step_in_time() : step_along_arc();
+  } catch (const Interrupted&) {
+    state_ = before;
+    motion_.u.set_zero();
+    motion_.time = state_.time;
+    throw;
+  }
   commit();
 }
 
@@ -299,7 +302,7 @@ std::vector<CheckpointPart> LoadStepping::tables() {
   return tables;
 }
 
-std::string LoadStepping::state_text() const { return as_json(state_).dump(); }
+std::string LoadStepping::state_text() const { return to_text(state_); }
 
 /// There is no grid.
 std::vector<std::uint64_t> LoadStepping::cuts() const {

@@ -35,7 +35,9 @@ Session::Session(const Comm& comm, const Deck& deck, const RunOptions& options, 
       timers_(timers),
       analysis_(std::move(analysis)),
       end_(end_of(deck, options)),
-      schedule_(comm, deck.output.checkpoint, options, requests) {}
+      schedule_(comm, deck.output.checkpoint, options, requests) {
+  analysis_->heed([this] { return schedule_.is_asked_to_stop(); });
+}
 
 void Session::go() {
   start();
@@ -49,7 +51,7 @@ void Session::go() {
     }
     bool stop = false;
     while (!stop && !analysis_->has_ended() && clock().step < end_.step) {
-      one_step();
+      if (!one_step()) break;
       const Schedule::Due due = schedule_.due(clock().step);
       stop = due.stop;
       if (due.checkpoint) try_to("a checkpoint", [&] { write_checkpoint_now(); });
@@ -113,9 +115,14 @@ void Session::resume(const path& checkpoint) {
   log_info(fmt::format("Resuming from {} at step {}, t = {:.6g} s.", checkpoint.string(), clock().step, clock().time));
 }
 
-void Session::one_step() {
+bool Session::one_step() {
   schedule_.step_began();
-  analysis_->take_step(next_frame_time());
+  try {
+    analysis_->take_step(next_frame_time());
+  } catch (const Interrupted&) {
+    log_info(fmt::format("Step {} was broken off, since the run was asked to stop.", clock().step + 1));
+    return false;
+  }
   watchdog_->beat();
   progress_->count(clock(), analysis_->points());
   if (progress_->is_due()) progress_->show(clock(), analysis_->last_step_in_words(pace()));
@@ -125,6 +132,7 @@ void Session::one_step() {
     ++clock().next_frame;
   }
   schedule_.step_ended();
+  return true;
 }
 
 /// There is no later try: a file that cannot be written now ends the run, whatever the deck says.

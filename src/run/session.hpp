@@ -32,7 +32,8 @@ class Session {
  private:
   void start();
   void resume(const std::filesystem::path& checkpoint);
-  void one_step();
+  /// False if the step was broken off on request.
+  bool one_step();
   void finish();
   void record_row();
   void record_frame();

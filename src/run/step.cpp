@@ -41,6 +41,8 @@ Stepper::Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers
     : step_(std::make_unique<StepContext>(comm, scene, state, timers)) {}
 Stepper::~Stepper() = default;
 
+void Stepper::heed(StopQuestion is_asked_to_stop) { step_->is_asked_to_stop = std::move(is_asked_to_stop); }
+
 const Suspicions& Stepper::suspicions() const { return step_->suspicions; }
 const BlockMap& Stepper::map() const { return step_->map; }
 const Layer& Stepper::layer() const { return step_->layers.front().nodes; }

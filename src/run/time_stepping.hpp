@@ -8,6 +8,7 @@
 #include "weft/run/step.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace weft {
 
@@ -17,6 +18,7 @@ class TimeStepping final : public Analysis {
   TimeStepping(const Comm& comm, const Deck& deck, const RunEnd& end, Timers& timers);
 
   std::string forecast() override;
+  void heed(StopQuestion is_asked_to_stop) override { stepper_.heed(std::move(is_asked_to_stop)); }
 
   void start() override;
   void resume(const CheckpointHeader& header, const std::filesystem::path& checkpoint) override;

@@ -28,6 +28,8 @@ class Schedule {
 
   /// Decided together: the root's clock counts, and any rank's signal. Collective.
   Due due(std::int64_t step);
+  /// Whether any rank was asked to stop. Collective.
+  bool is_asked_to_stop() const { return comm_.any(requests_.stop); }
   /// Wall time since the run began [s].
   double seconds() const { return wall_seconds() - began_; }
 

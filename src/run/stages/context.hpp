@@ -2,6 +2,7 @@
 // What the stages of a step share.
 
 #include "run/stages/grid_advance.hpp"
+#include "weft/base/interrupted.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/bodies/roles.hpp"
 #include "weft/grid/node_field.hpp"
@@ -79,6 +80,7 @@ struct StepContext {
   bool needs_map = false;         ///< The map is to be made anew; the same on every rank.
   std::vector<GridLayer> layers;
   Handles handles;
+  StopQuestion is_asked_to_stop;
   std::size_t bytes_when_trimmed = 0;  ///< Of points, when freed memory was last given back.
 
   // Of the present step.
