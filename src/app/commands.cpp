@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <sstream>
 
@@ -78,6 +79,14 @@ std::string without_profile(const std::string& options) {
   return others;
 }
 
+/// How this program was called.
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline");
+  std::string line, word;
+  while (std::getline(file, word, '\0')) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
 void add_run(CLI::App& app, Command& chosen) {
   struct Arguments {
     DeckArguments deck;
@@ -113,6 +122,8 @@ void add_run(CLI::App& app, Command& chosen) {
       require(complaint.empty(), ExitCode::deck, "--petsc: " + complaint);
       if (!a->petsc.empty()) deck.solve.petsc += " " + a->petsc;
       RunOptions options = a->options;
+      options.command = command_line();
+      options.deck_file = std::filesystem::absolute(a->deck.file).string();
       options.output = a->output.empty() ? path("out") / path(a->deck.file).stem() : path(a->output);
       comm.agree([&] {  // the others need not have the environment of the job, nor the limit
         if (comm.is_root() && !a->walltime.empty()) options.wall_limit = wall_limit_from(a->walltime);
@@ -124,13 +135,20 @@ void add_run(CLI::App& app, Command& chosen) {
 }
 
 void add_check(CLI::App& app, Command& chosen) {
-  auto deck = std::make_shared<DeckArguments>();
+  struct Arguments {
+    DeckArguments deck;
+    bool resolved = false;
+  };
+  auto a = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("check", "Build everything that a deck describes and say what a run would take");
-  deck->add_to(*command);
-  command->callback([deck, &chosen] {
-    chosen.chosen = [deck](const Comm& comm) {
-      print_on_root(comm, check(comm, load_deck(comm, deck->file, deck->overrides)));
+  a->deck.add_to(*command);
+  command->add_flag("--resolved", a->resolved, "Print the deck with every key and its value before");
+  command->callback([a, &chosen] {
+    chosen.chosen = [a](const Comm& comm) {
+      const Deck deck = load_deck(comm, a->deck.file, a->deck.overrides);
+      const std::string forecast = check(comm, deck);
+      print_on_root(comm, (a->resolved ? resolved_yaml(deck) + "\n" : "") + forecast);
       return 0;
     };
   });

@@ -30,8 +30,8 @@ void keep_freed_memory() {
   mallopt(M_TOP_PAD, 64 << 20);
 }
 
-/// What a process does at a hangup stays as it was: UCX, a transport of Open MPI, makes SIGHUP turn its traces on, so that a
-/// run whose terminal was closed would go on and fill disks.
+/// What a process does at a hangup stays as it was: UCX, a transport of Open MPI, makes SIGHUP turn its traces on, so
+/// that a run whose terminal was closed would go on and fill disks.
 class KeptHangup {
  public:
   KeptHangup() { sigaction(SIGHUP, nullptr, &before_); }

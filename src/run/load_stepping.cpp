@@ -8,6 +8,7 @@
 #include "run/state_members.hpp"
 #include "weft/base/log.hpp"
 #include "weft/output/files.hpp"
+#include "weft/run/progress.hpp"
 
 namespace weft {
 
@@ -108,6 +109,8 @@ std::string LoadStepping::forecast() {
   }
   text +=
       fmt::format("unknowns: {} displacements and {} reactions\n", 3 * static_cast<std::int64_t>(points()), conditions);
+  text += fmt::format("memory: {:.3g} GB at most on the fullest rank, measured over the set-up; solves take more\n",
+                      comm_.max(static_cast<Real>(peak_bytes())) * 1e-9);
   text += fmt::format("steps: {}\n", follows_arc() ? fmt::format("at most {} along the load path", loading().max_steps)
                                                    : fmt::format("{} to {} s", loading().steps, scene_->deck.time.end));
   return text;

@@ -1,9 +1,12 @@
 #include "run/session.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 #include "weft/base/log.hpp"
@@ -40,6 +43,9 @@ Session::Session(const Comm& comm, const Deck& deck, const RunOptions& options, 
 }
 
 void Session::go() {
+  log_info(fmt::format("{} on {}, {:%Y-%m-%d %H:%M:%S} UTC, {} ranks of {} threads\ncommand: {}\ndeck: {}",
+                       version_text(false), this_process().host, fmt::gmtime(std::time(nullptr)), comm_.size(),
+                       omp_get_max_threads(), options_.command, options_.deck_file));
   start();
   try {
     watchdog_.emplace(deck_.time.watchdog, comm_.rank(), options_.output / "log.txt");
@@ -49,11 +55,10 @@ void Session::go() {
       record_frame();
       ++clock().next_frame;
     }
-    bool stop = false;
-    while (!stop && !analysis_->has_ended() && clock().step < end_.step) {
+    while (stopped_by_.empty() && !analysis_->has_ended() && clock().step < end_.step) {
       if (!one_step()) break;
       const Schedule::Due due = schedule_.due(clock().step);
-      stop = due.stop;
+      if (due.stop != nullptr) stopped_by_ = due.stop;
       if (due.checkpoint) try_to("a checkpoint", [&] { write_checkpoint_now(); });
       if (due.word || checkpoint_step_ == clock().step) try_to("run.json", [&] { tell("running"); });
     }
@@ -121,6 +126,7 @@ bool Session::one_step() {
     analysis_->take_step(next_frame_time());
   } catch (const Interrupted&) {
     log_info(fmt::format("Step {} was broken off, since the run was asked to stop.", clock().step + 1));
+    stopped_by_ = asked_to_stop;
     return false;
   }
   watchdog_->beat();
@@ -142,8 +148,9 @@ void Session::finish() {
   if (checkpoint_step_ != clock().step) write_checkpoint_now();
   const bool finished = analysis_->has_ended();
   tell(finished ? "finished" : "stopped");
-  log_info(fmt::format("{} at step {}, t = {:.6g} s, after {}.", finished ? "Finished" : "Stopped", clock().step,
-                       clock().time, as_clock(schedule_.seconds())));
+  const std::string reason = finished ? "" : stopped_by_.empty() ? ": --steps asks for no more" : ": " + stopped_by_;
+  log_info(fmt::format("{} at step {}, t = {:.6g} s, after {}{}.", finished ? "Finished" : "Stopped", clock().step,
+                       clock().time, as_clock(timers_.elapsed()), reason));
   log_info(closing_table(comm_, timers_, progress_->particle_steps(), analysis_->imbalance()));
 }
 

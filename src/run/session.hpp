@@ -62,6 +62,7 @@ class Session {
   std::optional<Progress> progress_;
   std::optional<Watchdog> watchdog_;
   bool resumed_ = false;
+  std::string stopped_by_;        ///< Why the run stops before its end, in words.
   std::int64_t frame_shift_ = 0;  ///< Frame k is due at (k + shift) time.frame_interval.
   std::int64_t recorded_step_ = -1, checkpoint_step_ = -1;
   std::set<std::string> failing_;  ///< Files whose last write failed.

@@ -74,13 +74,6 @@ Real Stepper::balance() {
   return found;
 }
 
-std::size_t Stepper::bytes() const {
-  std::size_t sum = 0;
-  for (const GridLayer& layer : step_->layers) sum += layer.nodes.bytes();
-  for (const Bins& bins : step_->bins) sum += bins.bytes();
-  return sum;
-}
-
 Real energy_less_work(const Scene& scene, const RunState& state, const StepReport& last, const Totals& totals) {
   Real potential = totals.potential();
   if (state.step > 0 && !scene.step.is_implicit)

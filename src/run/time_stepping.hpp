@@ -47,7 +47,8 @@ class TimeStepping final : public Analysis {
   std::uint64_t frame_bytes() override { return scene_frame_bytes(comm_, scene_); }
 
  private:
-  std::string forecast_of_sizes(std::size_t table_bytes);
+  std::string forecast_of_sizes();
+  std::string forecast_of_memory();
 
   const Comm comm_;
   const RunEnd end_;

@@ -8,11 +8,15 @@
 
 namespace weft {
 
+/// Why a run stops that a signal asked for.
+inline constexpr const char* asked_to_stop = "a signal asked for it";
+
 class Schedule {
  public:
-  /// Actions due after a step.
+  /// Actions due after a step. stop: why, in words; none: no stop.
   struct Due {
-    bool checkpoint, stop, word;
+    bool checkpoint, word;
+    const char* stop;
   };
 
   Schedule(const Comm& comm, const CheckpointDeck& checkpoint, const RunOptions& options, Requests& requests);

@@ -76,8 +76,6 @@ class Stepper {
   Real mesh_drift() const;
   const BlockMap& map() const;
   const Layer& layer() const;
-  /// Memory of the grid and of the bins on this rank.
-  std::size_t bytes() const;
 
  private:
   std::unique_ptr<StepContext> step_;

@@ -64,8 +64,7 @@ TEST(ReadDeckTest, WhatIsNotWrittenHasItsDefault) {
   EXPECT_EQ(deck.sources[0].until, std::numeric_limits<Real>::infinity());
   EXPECT_EQ(deck.colliders[0].condition, WallCondition::separate);
   EXPECT_FALSE(deck.colliders[0].motion);
-  EXPECT_EQ(deck.output.fields,
-            (std::vector<std::string>{"velocity", "volume_ratio", "plastic_measure", "pressure", "von_mises_stress"}));
+  EXPECT_EQ(deck.output.fields, (std::vector<std::string>{"default"}));
   EXPECT_EQ(deck.output.diagnostics_every, 10);
   EXPECT_EQ(deck.output.checkpoint.every_wall, 1800);
   EXPECT_EQ(deck.output.checkpoint.keep, 3);
