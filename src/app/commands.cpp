@@ -113,7 +113,9 @@ void add_run(CLI::App& app, Command& chosen) {
   command->add_option("--petsc", a->petsc,
                       "Options for PETSc's SNES, KSP and PC after those of solve.petsc, and -log_view[:file]: "
                       "\"-ksp_monitor -log_view\"");
-  command->add_flag("--force", a->options.force, "Replace a run that the output folder already holds");
+  command->add_flag(
+      "--force", a->options.force,
+      "Replace a run that the output folder already holds, or what it has after the checkpoint of --resume");
   command->callback([a, &chosen] {
     Requests& requests = requests_by_signal();  // at once: a signal while MPI starts asks for the same as later
     chosen.chosen = [a, &requests](const Comm& comm) {

@@ -70,7 +70,9 @@ std::vector<DeckFile> files_in(const std::string& provenance) {
 }
 
 void find_files_again(Deck& deck, const path& output) {
-  const auto told = nlohmann::json::parse(read_text(output / "run.json"), nullptr, false);
+  std::error_code none;
+  const bool is_told = std::filesystem::exists(output / "run.json", none);
+  const auto told = nlohmann::json::parse(is_told ? read_text(output / "run.json") : "{}", nullptr, false);
   const std::vector<DeckFile> files =
       files_in(told.is_object() && told.contains("provenance") ? told["provenance"].dump() : "");
   for_each_file(deck, [&](const std::string& key, std::string& at) {

@@ -31,7 +31,7 @@ std::string provenance_json(int ranks, std::span<const DeckFile> files, const st
 std::vector<DeckFile> files_in(const std::string& provenance);
 
 /// Gives the deck of a run the paths that its files have now: from the output folder as they were, or as the deck has
-/// them. A file that is at neither place as the run had it gets no path. Throws Error(file_system) without run.json.
+/// them. A file that is at neither place as the run had it, as run.json tells, gets no path. Throws Error(file_system).
 void find_files_again(Deck& deck, const std::filesystem::path& output);
 
 }  // namespace weft
