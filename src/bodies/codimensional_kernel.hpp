@@ -88,8 +88,30 @@ void CodimensionalElements<K>::add_mass(std::span<Real> of_vertices, std::span<R
   for (std::size_t q = 0; q < points_.size(); ++q) of_points[q] = mass_share(points_[q].element);
 }
 
+/// What an element resists besides its quadrature points: of(law, constants) of the law that is left for it where
+/// contact counts too, or of the law without contact. Contact alone is the whole without the latter.
+template <class K, class Of>
+auto of_element(const Parts& parts, const typename K::Constants& k, Of&& of) {
+  const auto left = [&] { return of(typename K::Manifold{}, K::manifold(k)); };
+  const auto free = [&] { return of(typename K::Free{}, K::free(k)); };
+  if (!parts.contact) return free();
+  return parts.elastic ? left() : decltype(free())(left() - free());
+}
+
 template <class K>
-Real CodimensionalElements<K>::energy(std::span<const Vec3> x, std::span<const Mat3> H) const {
+Real CodimensionalElements<K>::energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const {
+  const Real of_all = parts.contact ? energy_in_contact(x, H) : 0;
+  if (parts.contact == parts.elastic) return of_all;
+  const Real free = ordered_sum(elements_.size(), Real(0), [&](std::size_t e) {
+    if (is_torn(e)) return Real(0);
+    return elements_[e].volume * K::Free::energy(K::free(constants_), tangents(elements_[e], x));
+  });
+  return parts.elastic ? free : of_all - free;
+}
+
+/// Of elements that touch something, all parts together.
+template <class K>
+Real CodimensionalElements<K>::energy_in_contact(std::span<const Vec3> x, std::span<const Mat3> H) const {
   return ordered_sum(elements_.size(), Real(0), [&](std::size_t e) {
     if (is_torn(e)) return Real(0);
     const Tangents F = tangents(elements_[e], x);
@@ -101,8 +123,28 @@ Real CodimensionalElements<K>::energy(std::span<const Vec3> x, std::span<const M
 }
 
 template <class K>
-void CodimensionalElements<K>::respond(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop,
+void CodimensionalElements<K>::respond(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H,
                                        std::span<Vec3> f, std::span<Mat3> A) const {
+  if (parts.contact) {
+    respond_in_contact(x, H, parts.in_loop, A);
+  } else {
+    std::fill(stress_.begin(), stress_.end(), Tangents(Tangents::Zero()));
+    std::fill(A.begin(), A.end(), Mat3(Mat3::Zero()));
+  }
+  if (parts.contact != parts.elastic) {
+    const Real sign = parts.elastic ? 1 : -1;  // contact alone is all but what the free element resists
+#pragma omp parallel for schedule(static)
+    for (std::size_t e = 0; e < elements_.size(); ++e)
+      if (!is_torn(e))
+        stress_[e] += sign * elements_[e].volume * K::Free::stress(K::free(constants_), tangents(elements_[e], x));
+  }
+  add_corner_forces(f);
+}
+
+/// Writes stress_ and A of elements that touch something, all parts together.
+template <class K>
+void CodimensionalElements<K>::respond_in_contact(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop,
+                                                  std::span<Mat3> A) const {
 #pragma omp parallel for schedule(static)
   for (std::size_t e = 0; e < elements_.size(); ++e) {
     if (is_torn(e)) {
@@ -120,33 +162,41 @@ void CodimensionalElements<K>::respond(std::span<const Vec3> x, std::span<const 
       A[q] = V * response.A;  // [docs/theory/sheets.md, (10.2)]
     }
   }
-  add_corner_forces(f);
 }
 
 template <class K>
-void CodimensionalElements<K>::add_stiffness(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop,
+void CodimensionalElements<K>::add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H,
                                              bool projected, MeshStiffness& stiffness) const {
-  using Manifold = typename K::Manifold;
-  constexpr int n = 3 * K::tangents;
-  const auto& manifold = K::manifold(constants_);
   for (std::size_t e = 0; e < elements_.size(); ++e) {
     if (is_torn(e)) continue;
     const Element& element = elements_[e];
     const Tangents F = tangents(element, x);
-    for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
-      add_director_part<typename K::Contact, K::tangents>(K::contact(constants_), F, directors_[q], H[q], in_loop,
-                                                          projected, point_volume(e), element.rows,
-                                                          static_cast<std::int64_t>(q), element.gradients, stiffness);
-    // What the element itself resists goes with its last point.
-    const MeshStiffness::Part last = stiffness.part(stiffness.size() - 1);
-    Eigen::Map<Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>> matrix = last.K;
-    for (int c = 0; c < n; ++c) {
-      Tangents unit = Tangents::Zero();
-      unit.data()[c] = element.volume;
-      const Tangents change = projected ? Manifold::projected_differential(manifold, F, unit)
-                                        : Manifold::stress_differential(manifold, F, unit);
-      matrix.col(c).template head<n>() += Eigen::Map<const Eigen::Matrix<Real, n, 1>>(change.data());
+    if (parts.contact) {
+      for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
+        add_director_part<typename K::Contact, K::tangents>(K::contact(constants_), F, directors_[q], H[q],
+                                                            parts.in_loop, projected, point_volume(e), element.rows,
+                                                            static_cast<std::int64_t>(q), element.gradients, stiffness);
+    } else {
+      stiffness.add(K::tangents, element.rows, -1);
+      stiffness.part(stiffness.size() - 1).w = element.gradients.transpose();
     }
+    // What the element itself resists goes with its last point.
+    add_own_stiffness(parts, element, F, projected, stiffness.part(stiffness.size() - 1));
+  }
+}
+
+template <class K>
+void CodimensionalElements<K>::add_own_stiffness(const Parts& parts, const Element& element, const Tangents& F,
+                                                 bool projected, MeshStiffness::Part part) const {
+  constexpr int n = 3 * K::tangents;
+  if (projected && !parts.elastic) return;  // what contact alone lacks would make eigenvalues negative
+  for (int c = 0; c < n; ++c) {
+    Tangents unit = Tangents::Zero();
+    unit.data()[c] = element.volume;
+    const Tangents change = of_element<K>(parts, constants_, [&]<class L>(L, const auto& k) -> Tangents {
+      return projected ? L::projected_differential(k, F, unit) : L::stress_differential(k, F, unit);
+    });
+    part.K.col(c).template head<n>() += Eigen::Map<const Eigen::Matrix<Real, n, 1>>(change.data());
   }
 }
 
@@ -171,6 +221,7 @@ void CodimensionalElements<K>::commit(std::span<const Vec3> x, std::span<const M
 
 template <class K>
 Real CodimensionalElements<K>::manifold_stiffness(std::size_t e, const Tangents& F) const {
+  if (first_point(e) == first_point(e + 1)) return K::Free::stiffness(K::free(constants_), F);
   Real most = 0;
   for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
     most = std::max(most, K::Contact::tangent_stiffness(K::contact(constants_), joined(F, directors_[q])));

@@ -4,9 +4,9 @@
 
 namespace weft {
 
-std::unique_ptr<Body> make_continuum(std::string name, const AnyLaw& law, Real rest_density) {
+std::unique_ptr<PointBody> make_continuum(std::string name, const AnyLaw& law, Real rest_density) {
   return std::visit(
-      [&]<Law L>(const Chosen<L>& chosen) -> std::unique_ptr<Body> {
+      [&]<Law L>(const Chosen<L>& chosen) -> std::unique_ptr<PointBody> {
         return std::make_unique<Continuum<L>>(std::move(name), chosen.constants, rest_density);
       },
       law);

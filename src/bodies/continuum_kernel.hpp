@@ -46,19 +46,19 @@ struct MemoryColumns<L, MemoryFields<R...>, MemoryFields<Packed...>> {
 };
 
 template <Law L>
-class Continuum final : public Body, public TrialBody {
+class Continuum final : public PointBody, public TrialBody {
   using Memory = typename L::Memory;
   using Columns = MemoryColumns<L>;
   using Kept = typename L::Kept;
 
  public:
   Continuum(std::string name, const typename L::Constants& constants, Real rest_density)
-      : Body(std::move(name)), constants_(constants), rest_density_(rest_density) {
+      : PointBody(std::move(name)), constants_(constants), rest_density_(rest_density) {
     points_ = Table::with<Id, Home, Position, Velocity, Affine, Mass, Kept>();
     Columns::add_to(points_);
   }
 
-  Roles roles() override { return {.trial = this}; }
+  Roles roles() override { return {.points = this, .trial = this}; }
 
   void rest(std::size_t first_row, Real volume) override {
     const auto m = points_.get<Mass>();

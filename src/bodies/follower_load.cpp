@@ -45,44 +45,36 @@ Real follower_measure(Follower kind, const Sample& sample, std::span<const Vec3>
   return sample.measure / a1.cross(a2).norm();
 }
 
-FollowerLoad::FollowerLoad(Follower kind, Real magnitude, Amplitude amplitude, std::size_t b,
-                           std::vector<Sample> samples, std::span<const Vec3> positions)
-    : kind_(kind),
-      magnitude_(magnitude),
-      amplitude_(std::move(amplitude)),
-      block_(b),
-      samples_(std::move(samples)),
-      positions_(positions) {
-  for (const Sample& sample : samples_) measure_.push_back(follower_measure(kind_, sample, positions_));
+std::pair<Vec3, Vec3> FollowerLoad::tangents(const Grip& sample, std::span<const Vec3> u) const {
+  return {sample.sum(positions_, 1) + sample.sum(u, 1), sample.sum(positions_, 2) + sample.sum(u, 2)};
 }
 
 void FollowerLoad::add_force(const Motion& motion, Load& force) const {
-  const Real factor = amplitude_.at(motion.time);
+  const Real size = amplitude_.at(motion.time) * magnitude_;
   const auto u = motion.u.points(block_);
   const auto out = force.points(block_);
-  for (std::size_t s = 0; s < samples_.size(); ++s) {
-    const Sample& sample = samples_[s];
-    const auto [A1, A2] = tangents_of(sample, positions_);
-    const auto [u1, u2] = tangents_of(sample, u);
-    const Forces<Real> f = forces_at<Real>(kind_, factor * magnitude_ * measure_[s], A1 + u1, A2 + u2);
-    for (std::size_t k = 0; k < sample.rows.size(); ++k)
-      out[sample.rows[k]] += sample.value[k] * f.place + sample.d1[k] * f.a1 + sample.d2[k] * f.a2;
+  for (const Grip& sample : samples_) {
+    const auto [a1, a2] = tangents(sample, u);
+    const Forces<Real> f = forces_at<Real>(kind_, size * value_of(sample), a1, a2);
+    for (std::size_t k = 0; k < sample.rows.size(); ++k) {
+      const auto& [place, d1, d2] = sample.vertices[k].weights;
+      out[sample.rows[k]] += place * f.place + d1 * f.a1 + d2 * f.a2;
+    }
   }
 }
 
 std::unique_ptr<Linear> FollowerLoad::linearise(const Motion& motion) const {
   auto changes = std::make_unique<Changes>();
   changes->freedoms = &motion.u.freedoms();
-  const Real factor = amplitude_.at(motion.time);
+  const Real size = amplitude_.at(motion.time) * magnitude_;
   const auto u = motion.u.points(block_);
-  for (std::size_t s = 0; s < samples_.size(); ++s) {
-    const auto [A1, A2] = tangents_of(samples_[s], positions_);
-    const auto [u1, u2] = tangents_of(samples_[s], u);
+  for (const Grip& sample : samples_) {
+    const auto [now1, now2] = tangents(sample, u);
     auto& D = changes->by_tangents.emplace_back();
     for (int direction = 0; direction < 6; ++direction) {
-      Vector3<Dual> a1 = (A1 + u1).cast<Dual>(), a2 = (A2 + u2).cast<Dual>();
+      Vector3<Dual> a1 = now1.cast<Dual>(), a2 = now2.cast<Dual>();
       (direction < 3 ? a1 : a2)[direction % 3].slope = 1;
-      const Forces<Dual> f = forces_at<Dual>(kind_, factor * magnitude_ * measure_[s], a1, a2);
+      const Forces<Dual> f = forces_at<Dual>(kind_, size * value_of(sample), a1, a2);
       for (int a = 0; a < 3; ++a) {
         D(a, direction) = f.place[a].slope;
         D(3 + a, direction) = f.a1[a].slope;
@@ -97,14 +89,14 @@ void FollowerLoad::add_force_change(const Linear& linear, const FreedomValues& d
   const auto& at = static_cast<const Changes&>(linear);
   const auto out = change.points(block_);
   for (std::size_t s = 0; s < samples_.size(); ++s) {
-    const Sample& sample = samples_[s];
-    const auto [d1, d2] = tangents_of(sample, du.points(block_));
+    const Grip& sample = samples_[s];
     Eigen::Matrix<Real, 6, 1> d;
-    d << d1, d2;
+    d << sample.sum(du.points(block_), 1), sample.sum(du.points(block_), 2);
     const Eigen::Matrix<Real, 9, 1> f = at.by_tangents[s] * d;
-    for (std::size_t k = 0; k < sample.rows.size(); ++k)
-      out[sample.rows[k]] +=
-          sample.value[k] * f.head<3>() + sample.d1[k] * f.segment<3>(3) + sample.d2[k] * f.tail<3>();
+    for (std::size_t k = 0; k < sample.rows.size(); ++k) {
+      const auto& [place, d1, d2] = sample.vertices[k].weights;
+      out[sample.rows[k]] += place * f.head<3>() + d1 * f.segment<3>(3) + d2 * f.tail<3>();
+    }
   }
 }
 
@@ -113,7 +105,7 @@ void FollowerLoad::add_tangent(const Linear& linear, Tangent& tangent) const {
   std::vector<std::int32_t> freedoms;
   std::vector<Real> matrix;
   for (std::size_t s = 0; s < samples_.size(); ++s) {
-    const Sample& sample = samples_[s];
+    const Grip& sample = samples_[s];
     const auto& D = at.by_tangents[s];
     const std::size_t n = sample.rows.size();
     freedoms.clear();
@@ -121,10 +113,11 @@ void FollowerLoad::add_tangent(const Linear& linear, Tangent& tangent) const {
       for (int a = 0; a < 3; ++a) freedoms.push_back(at.freedoms->at(block_, static_cast<std::size_t>(row)) + a);
     matrix.assign(9 * n * n, 0.0);
     for (std::size_t j = 0; j < n; ++j) {
-      const Eigen::Matrix<Real, 9, 3> by_j = sample.d1[j] * D.leftCols<3>() + sample.d2[j] * D.rightCols<3>();
+      const auto& of_j = sample.vertices[j].weights;
+      const Eigen::Matrix<Real, 9, 3> by_j = of_j[1] * D.leftCols<3>() + of_j[2] * D.rightCols<3>();
       for (std::size_t i = 0; i < n; ++i) {
-        const Mat3 K = -(sample.value[i] * by_j.topRows<3>() + sample.d1[i] * by_j.middleRows<3>(3) +
-                         sample.d2[i] * by_j.bottomRows<3>());
+        const auto& [place, d1, d2] = sample.vertices[i].weights;
+        const Mat3 K = -(place * by_j.topRows<3>() + d1 * by_j.middleRows<3>(3) + d2 * by_j.bottomRows<3>());
         for (int a = 0; a < 3; ++a)
           for (int c = 0; c < 3; ++c) matrix[(3 * i + a) * 3 * n + 3 * j + c] = K(a, c);
       }

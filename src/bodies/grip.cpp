@@ -6,20 +6,27 @@
 
 namespace weft {
 
+Grip grip_of(std::int64_t element, const Stencil& sum) {
+  Grip grip{element, {}, {}, 0, {}};
+  for (std::size_t k = 0; k < sum.rows.size(); ++k) grip.vertices.push_back({sum.rows[k], {sum.weights[k], 0, 0}});
+  return grip;
+}
+
 Grip grip_of(const HeldSum& sum) {
-  Grip grip{sum.element,
-            {sum.rest.x(), sum.rest.y(), sum.rest.z(), sum.total, sum.axis.x(), sum.axis.y(), sum.axis.z()},
-            {},
-            0,
-            {}};
-  for (std::size_t k = 0; k < sum.stencil.rows.size(); ++k)
-    grip.vertices.push_back({sum.stencil.rows[k], {sum.stencil.weights[k], 0, 0}});
+  Grip grip = grip_of(sum.element, sum.stencil);
+  grip.values = {sum.rest.x(), sum.rest.y(), sum.rest.z(), sum.total, sum.axis.x(), sum.axis.y(), sum.axis.z()};
   return grip;
 }
 
 HeldAim aim_of(const Grip& grip) {
   const auto& v = grip.values;
   return {Vec3(v[0], v[1], v[2]), v[3], Vec3(v[4], v[5], v[6])};
+}
+
+HeldSum held_sum_of(const Grip& grip) {
+  HeldSum sum{aim_of(grip), {grip.rows, {}}, grip.element};
+  for (const Grip::Vertex& vertex : grip.vertices) sum.stencil.weights.push_back(vertex.weights[0]);
+  return sum;
 }
 
 Grip grip_of(const Sample& sample, Real value) {

@@ -45,27 +45,6 @@ std::vector<Site> sites_in(const Sites& sites, const Part& part) {
   return chosen;
 }
 
-std::vector<Site> sites_of_rank(const Comm& comm, std::span<const Site> sites,
-                                std::span<const std::int32_t> row_of_point) {
-  std::vector<Real> holder;  // of each site the lowest rank that has all its points
-  for (const Site& site : sites) {
-    const bool has_all = std::all_of(site.place.rows.begin(), site.place.rows.end(),
-                                     [&](std::int32_t point) { return row_of_point[point] >= 0; });
-    holder.push_back(has_all ? comm.rank() : comm.size());
-  }
-  comm.min(std::span(holder));
-  std::vector<Site> here;
-  for (std::size_t i = 0; i < sites.size(); ++i) {
-    require(holder[i] < comm.size(), ExitCode::geometry,
-            "A handle's place depends on control points that no rank has together. Use fewer ranks.");
-    if (holder[i] != comm.rank()) continue;
-    Site& site = here.emplace_back(sites[i]);
-    for (Stencil* stencil : {&site.place, &site.slope})
-      for (std::int32_t& k : stencil->rows) k = row_of_point[k];
-  }
-  return here;
-}
-
 std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings& settings,
                                std::span<const Vec3> positions) {
   std::vector<HeldSum> sums;
@@ -92,13 +71,9 @@ std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings
   return sums;
 }
 
-Handle::Handle(const Freedoms& freedoms, std::size_t b, std::span<const Site> sites, const Settings& settings,
+Handle::Handle(const Freedoms& freedoms, std::size_t b, std::vector<HeldSum> sums, const RigidMotion& motion,
                std::span<const Vec3> positions)
-    : freedoms_(freedoms),
-      block_(b),
-      motion_(settings.motion),
-      positions_(positions),
-      conditions_(held_sums(sites, settings, positions)) {
+    : freedoms_(freedoms), block_(b), motion_(motion), positions_(positions), conditions_(std::move(sums)) {
   WEFT_ENSURE(positions.size() == freedoms.rows(b));
 }
 

@@ -5,8 +5,10 @@
 #include "bodies/ingredients.hpp"
 #include "weft/base/check.hpp"
 #include "weft/bodies/continuum.hpp"
-#include "weft/bodies/trial.hpp"
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/parallel/send.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -35,21 +37,24 @@ struct MeshElement {
   ElementAtRest<K> element;
   std::optional<Stencil> bend;
   std::array<std::optional<ElementAtRest<K>>, Stencil::neighbors> beyond;  ///< The other elements of the stencil.
-
-  std::int64_t samples() const {
-    std::int64_t count = 1;
-    for (int t = 0; t < K::tangents; ++t) count *= element.divisions;
-    return count;
-  }
 };
 
+/// How many quadrature points an element has.
 template <class K>
-class CodimensionalBody final : public MeshBody, public TrialMesh {
+std::int64_t samples_of(const ElementAtRest<K>& element) {
+  std::int64_t count = 1;
+  for (int t = 0; t < K::tangents; ++t) count *= element.divisions;
+  return count;
+}
+
+template <class K>
+class CodimensionalBody final : public MeshBody {
   using Stencil = typename BendsOf<K>::Stencil;
 
  public:
-  explicit CodimensionalBody(Ingredients<K> of)
-      : MeshBody(of.name, counts_of(of)),
+  /// The elements of a range.
+  CodimensionalBody(const Ingredients<K>& of, Carrier carrier, const MeshCounts& counts, const ElementRange& range)
+      : MeshBody(of.name, carrier, counts),
         law_(of.law),
         density_(of.density),
         tear_stretch_(of.tear_stretch),
@@ -60,32 +65,39 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     if (tear_stretch_) samples().template add<Torn>();
     if (tear_stretch_ && bends()) samples().template add<LostNeighbors>();
     if (bends()) points_.add<BendingSprings>();
-    whole_ = std::move(of);
+    for (std::int64_t e = range.begin; e < range.end; ++e) {
+      MeshElement<K>& here = at_rest_.emplace_back(e, of.elements[static_cast<std::size_t>(e)]);
+      const auto bend = of.bend(e);
+      if (!bend) continue;
+      here.bend = bend->stencil;
+      for (std::size_t k = 0; k < here.beyond.size(); ++k)
+        if (const std::int64_t other = bend->beyond[k]; other >= 0)
+          here.beyond[k] = of.elements[static_cast<std::size_t>(other)];
+    }
   }
 
-  Roles roles() override { return {.mesh = this, .trial_mesh = this}; }
+  bool is_slack() const override { return true; }
 
-  Real elastic_energy() const override {
-    const std::vector<Mat3> none(samples().rows(), Mat3::Zero());
-    return elements_.energy(x(), none) + bending_.energy(x());
+  Real trial_energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const override {
+    return elements_.energy(parts, x, H) + (parts.elastic ? bending_.energy(x) : 0);
   }
-
-  bool has_trial_energy(bool in_loop) const override { return !in_loop; }
-  Real trial_energy(std::span<const Vec3> x, std::span<const Mat3> H) const override {
-    return elements_.energy(x, H) + bending_.energy(x);
-  }
-  void trial_response(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
+  void trial_response(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
                       std::span<Mat3> A) const override {
-    elements_.respond(x, H, in_loop, f, A);
-    if (bends()) bending_.respond(x, f);
+    elements_.respond(parts, x, H, f, A);
+    if (parts.elastic && bends()) bending_.respond(x, f);
   }
-  void add_stiffness(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
+  void add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
                      MeshStiffness& stiffness) const override {
-    elements_.add_stiffness(x, H, in_loop, definite, stiffness);
-    bending_.add_stiffness(x, definite, stiffness);
+    elements_.add_stiffness(parts, x, H, definite, stiffness);
+    if (parts.elastic) bending_.add_stiffness(x, definite, stiffness);
+  }
+  void weigh_elements(const Vec3& gravity, std::span<Vec3> f) const override {
+    for (const ElementAtRest<K>& e : elements_.elements())
+      for (const std::int32_t row : e.rows) f[row] += density_ * e.volume / K::corners * gravity;
   }
 
   Picture picture() const override {
+    if (carrier() == Carrier::own) return picture_without_contact();
     Picture picture{K::corners, {}, Table::with<Stretch, Pressure>(), &forest()};
     std::vector<Real> stretch, pressure;
     const auto& elements = elements_.elements();
@@ -107,27 +119,7 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     return picture;
   }
 
-  std::span<const Vec3> rest_places() const override { return whole().rest; }
-  Sites sites(const ElementRange& range) const override { return whole().sites(range); }
-  std::vector<Sample> surface_samples(const ElementRange& range) const override {
-    return whole().surface_samples(range);
-  }
-  std::vector<Sample> side_samples(const ElementRange& range) const override { return whole().side_samples(range); }
-
  protected:
-  void take_share(const ElementRange& range) override {
-    for (std::int64_t e = range.begin; e < range.end; ++e) {
-      MeshElement<K>& here = at_rest_.emplace_back(e, whole().elements[static_cast<std::size_t>(e)]);
-      const auto bend = whole().bend(e);
-      if (!bend) continue;
-      here.bend = bend->stencil;
-      for (std::size_t k = 0; k < here.beyond.size(); ++k)
-        if (const std::int64_t other = bend->beyond[k]; other >= 0)
-          here.beyond[k] = whole().elements[static_cast<std::size_t>(other)];
-    }
-  }
-  void forget_whole() override { whole_.reset(); }
-
   std::vector<std::int64_t> elements() const override {
     std::vector<std::int64_t> numbers;
     for (const MeshElement<K>& e : at_rest_) numbers.push_back(e.number);
@@ -144,18 +136,21 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     sort_unique(needed);
     return needed;
   }
+  std::vector<std::int64_t> first_vertices() const override {
+    std::vector<std::int64_t> vertices;
+    for (const MeshElement<K>& e : at_rest_) vertices.push_back(e.element.rows.front());
+    return vertices;
+  }
   void send_elements(const Comm& comm, std::span<const int> to) override {
     at_rest_ = send(comm, at_rest_, to);
     std::sort(at_rest_.begin(), at_rest_.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
   }
   std::size_t bytes_of_elements() const override {
-    std::size_t bytes = bytes_of(at_rest_) + elements_.bytes() + bytes_of(bending_.stencils()) + bytes_of(hinges_);
-    if (whole_) bytes += bytes_of(whole_->rest) + bytes_of(whole_->elements);
-    return bytes;
+    return bytes_of(at_rest_) + elements_.bytes() + bytes_of(bending_.stencils()) + bytes_of(hinges_);
   }
   std::vector<std::int64_t> rows_of_elements(const Table&) const override {
     std::vector<std::int64_t> rows;
-    for (const MeshElement<K>& e : at_rest_) rows.push_back(e.samples());
+    for (const MeshElement<K>& e : at_rest_) rows.push_back(samples_of(e.element));
     return rows;
   }
   void add_mass(std::span<Real> of_vertices, std::span<Real> of_samples) const override {
@@ -198,12 +193,6 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     for (std::size_t b = 0; b < hinges_.size(); ++b) release(b);
   }
 
-  void respond_elements(std::span<Vec3> f, std::span<Mat3> A) override {
-    std::fill(f.begin(), f.end(), Vec3::Zero());
-    std::fill(A.begin(), A.end(), Mat3::Zero());
-    trial_response(false, x(), A, f, A);  // at H = 0
-  }
-
   void commit_elements(std::span<const Mat3> H) override {
     elements_.commit(x(), H);
     if (tear_stretch_) tear();
@@ -242,15 +231,16 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
  private:
   std::span<const Vec3> x() const { return points_.get<Position>(); }
 
-  static MeshCounts counts_of(const Ingredients<K>& of) {
-    std::int64_t samples = 1;
-    for (const ElementAtRest<K>& element : of.elements)
-      samples = std::max(samples, MeshElement<K>{0, element, {}, {}}.samples());
-    return {static_cast<std::int64_t>(of.rest.size()), of.all().end, samples};
-  }
-  const Ingredients<K>& whole() const {
-    WEFT_ENSURE(whole_.has_value());
-    return *whole_;
+  /// Its cells and how far they are stretched.
+  Picture picture_without_contact() const {
+    Picture picture{K::corners, {}, Table::with<Stretch>(), &forest()};
+    const auto& elements = elements_.elements();
+    picture.fields.resize(elements.size());
+    for (std::size_t e = 0; e < elements.size(); ++e) {
+      picture.cells.insert(picture.cells.end(), elements[e].rows.begin(), elements[e].rows.end());
+      picture.fields.template get<Stretch>()[e] = longest(elements_.tangents(elements[e], x()));
+    }
+    return picture;
   }
 
   bool bends() const { return bends_; }
@@ -305,7 +295,6 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
     bending_.replace(b, left);
   }
 
-  std::optional<Ingredients<K>> whole_;  ///< Until it is dealt out.
   typename K::Constants law_;
   Real density_;
   std::optional<Real> tear_stretch_;
@@ -316,16 +305,45 @@ class CodimensionalBody final : public MeshBody, public TrialMesh {
   std::vector<Hinge> hinges_;  ///< One for each stencil of a body that can tear.
 };
 
+template <class K>
+class CodimensionalSource final : public MeshSource {
+ public:
+  CodimensionalSource(Ingredients<K> of, Carrier carrier) : MeshSource(of.name, carrier), of_(std::move(of)) {
+    if (carrier == Carrier::own)
+      for (ElementAtRest<K>& element : of_.elements) element.divisions = 0;
+    counts_ = {static_cast<std::int64_t>(of_.rest.size()), of_.all().end, 0};
+    for (const ElementAtRest<K>& element : of_.elements)
+      counts_.samples = std::max(counts_.samples, samples_of(element));
+  }
+
+  MeshCounts counts() const override { return counts_; }
+  std::string census() const override {
+    return fmt::format("{} {}, {} vertices", counts_.elements, K::corners == 3 ? "triangles" : "segments",
+                       counts_.vertices);
+  }
+  std::span<const Vec3> rest_positions() const override { return of_.rest; }
+  Sites sites(const ElementRange& range) const override { return of_.sites(range); }
+  std::vector<Sample> surface_samples(const ElementRange& range) const override { return of_.surface_samples(range); }
+  std::vector<Sample> side_samples(const ElementRange& range) const override { return of_.side_samples(range); }
+  std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
+    return std::make_unique<CodimensionalBody<K>>(of_, carrier(), counts_, range);
+  }
+
+ private:
+  Ingredients<K> of_;
+  MeshCounts counts_;
+};
+
 }  // namespace
 
-std::unique_ptr<MeshBody> make_membrane(const MembraneDescription& m) {
-  return with_ingredients(m, [](auto of) -> std::unique_ptr<MeshBody> {
-    return std::make_unique<CodimensionalBody<typename decltype(of)::Kind>>(std::move(of));
+std::unique_ptr<MeshSource> make_membrane(const MembraneDescription& m, Carrier carrier) {
+  return with_ingredients(m, [&](auto of) -> std::unique_ptr<MeshSource> {
+    return std::make_unique<CodimensionalSource<typename decltype(of)::Kind>>(std::move(of), carrier);
   });
 }
 
-std::unique_ptr<MeshBody> make_fibers(const FiberDescription& f) {
-  return std::make_unique<CodimensionalBody<FiberKind>>(ingredients_of(f));
+std::unique_ptr<MeshSource> make_fibers(const FiberDescription& f, Carrier carrier) {
+  return std::make_unique<CodimensionalSource<FiberKind>>(ingredients_of(f), carrier);
 }
 
 }  // namespace weft

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "weft/base/check.hpp"
+#include "weft/parallel/curve.hpp"
 #include "weft/parallel/ship.hpp"
 
 #include <algorithm>
@@ -49,8 +50,21 @@ void QuadraturePoints::respond(ChunkRows rows, const ChunkForces& forces) const 
 
 StepLimit QuadraturePoints::commit(ChunkRows rows, Real, const ChunkMotion&) { return limit(rows); }
 
-MeshBody::MeshBody(std::string name, const MeshCounts& counts) : Body(std::move(name)), counts_(counts) {
-  points_ = Table::with<Id, Position, Velocity, Affine, Mass, ElementForce>();
+MeshBody::MeshBody(std::string name, Carrier carrier, const MeshCounts& counts)
+    : Body(std::move(name)), carrier_(carrier), counts_(counts) {
+  WEFT_ENSURE((carrier == Carrier::grid) == (counts.samples > 0));
+  points_ = carrier == Carrier::grid ? Table::with<Id, Position, Velocity, Affine, Mass, ElementForce>()
+                                     : Table::with<Id, Position, Velocity, Mass, RestPosition, ElementForce>();
+}
+
+std::vector<PointSet*> MeshBody::sets() {
+  if (carrier_ == Carrier::own) return {this};
+  return {this, &samples_};
+}
+
+std::vector<MeshBody::ElementRows> MeshBody::element_rows() {
+  if (carrier_ == Carrier::own) return {};
+  return {{&samples_.points(), counts_.samples, "_contact"}};
 }
 
 std::vector<BodyPart> MeshBody::parts() {
@@ -61,7 +75,13 @@ std::vector<BodyPart> MeshBody::parts() {
 
 // --- In a step -----------------------------------------------------------------------------------------------------
 
-void MeshBody::prepare() { respond_elements(points_.get<ElementForce>(), samples().get<EnergyDerivative>()); }
+void MeshBody::prepare() {
+  const auto f = points_.get<ElementForce>();
+  const auto A = samples().get<EnergyDerivative>();
+  std::fill(f.begin(), f.end(), Vec3::Zero());
+  std::fill(A.begin(), A.end(), Mat3::Zero());
+  trial_response(parts_of_energy(), std::as_const(points_).get<Position>(), A, f, A);  // at H = 0
+}
 
 void MeshBody::respond(ChunkRows rows, const ChunkForces& forces) const {
   for (std::size_t k = 0; k < rows.size(); ++k) forces.A[k].setZero();
@@ -96,6 +116,11 @@ StepLimit MeshBody::limit_from(std::size_t first_row) {
   return all;
 }
 
+Real MeshBody::elastic_energy() const {
+  const std::vector<Mat3> none(samples().rows(), Mat3::Zero());
+  return trial_energy(parts_of_energy(), points_.get<Position>(), none);
+}
+
 void MeshBody::weigh_samples(const Vec3& gravity, std::span<Vec3> f, std::span<Vec3> of_samples) const {
   const auto mass = samples().get<Mass>();
   for (std::size_t q = 0; q < mass.size(); ++q) {
@@ -111,19 +136,11 @@ void MeshBody::place_samples(Real dt) {
   for (std::size_t q = 0; q < x.size(); ++q) x[q] = is_loose(q) ? Vec3(x[q] + dt * v[q]) : place_of_sample(q);
 }
 
-// --- Among ranks ---------------------------------------------------------------------------------------------------
-
-ElementRange MeshBody::first_share(const Comm& comm) const {
-  const Runs runs{counts_.elements, comm.size()};
-  return {runs.begin(comm.rank()), runs.end(comm.rank())};
-}
+// --- Grips -----------------------------------------------------------------------------------------------------------
 
 std::size_t MeshBody::watch(const Comm& comm, std::vector<Grip> grips) {
   const std::int64_t before = comm.offset(static_cast<std::int64_t>(grips.size()));
-  for (std::size_t k = 0; k < grips.size(); ++k) {
-    WEFT_ENSURE(!is_dealt_ && first_share(comm).has(grips[k].element));
-    grips[k].order = before + static_cast<std::int64_t>(k);
-  }
+  for (std::size_t k = 0; k < grips.size(); ++k) grips[k].order = before + static_cast<std::int64_t>(k);
   grips_.push_back(std::move(grips));
   return grips_.size() - 1;
 }
@@ -146,35 +163,49 @@ std::size_t MeshBody::bytes_of_mesh() const {
   return bytes;
 }
 
+// --- Among ranks -----------------------------------------------------------------------------------------------------
+
+ElementRange first_share(const Comm& comm, const MeshSource& mesh) {
+  const Runs runs{mesh.counts().elements, comm.size()};
+  return {runs.begin(comm.rank()), runs.end(comm.rank())};
+}
+
 std::int32_t MeshBody::row_of(std::int32_t vertex) const {
   const std::int32_t row = row_in(piece_, vertex);
   WEFT_ENSURE(row >= 0);
   return row;
 }
 
-void MeshBody::fill(const Comm& comm, const Vec3& velocity, const Mat3& velocity_gradient) {
-  WEFT_ENSURE(!is_dealt_);
-  take_share(first_share(comm));
+void MeshBody::fill(const Comm& comm, std::span<const Vec3> rest, const Vec3& velocity, const Mat3& velocity_gradient) {
   const std::vector<std::int32_t> needed = needed_vertices();
   piece_ = piece_of(comm, elements(), needed, owners_of_points(comm, needed, counts_.vertices));
   points_.resize(piece_.owned);
   for (std::size_t r = 0; r < piece_.owned; ++r) {
-    points_.get<Id>()[r] = static_cast<PointId>(piece_.points[r]);
-    points_.get<Position>()[r] = rest_places()[static_cast<std::size_t>(piece_.points[r])];
+    const auto vertex = static_cast<std::size_t>(piece_.points[r]);
+    points_.get<Id>()[r] = static_cast<PointId>(vertex);
+    points_.get<Position>()[r] = rest[vertex];
+    if (carrier_ == Carrier::own) points_.get<RestPosition>()[r] = rest[vertex];
   }
-  forget_whole();
-  is_dealt_ = true;
+  make_rows_of_elements();
+  adopt(comm);
+  add_mass(points_.get<Mass>(), samples().get<Mass>());
+  forest_.sum_to_owners(points_.column(Mass::label.name));
+  place_samples(0);
+  set_in_motion(comm, velocity, velocity_gradient);
+  rest_elements();
+}
+
+void MeshBody::make_rows_of_elements() {
   for (const ElementRows& rows : element_rows()) {
     const auto numbers = numbers_of(piece_.elements, rows_of_elements(*rows.table), rows.each);
     rows.table->resize(numbers.size());
     std::copy(numbers.begin(), numbers.end(), rows.table->get<Id>().begin());
   }
-  adopt(comm);
+}
 
+void MeshBody::set_in_motion(const Comm& comm, const Vec3& velocity, const Mat3& velocity_gradient) {
   const auto mass = points_.get<Mass>();
-  add_mass(mass, samples().get<Mass>());
-  forest_.sum_to_owners(points_.column(Mass::label.name));
-  std::array<Real, 4> sums{};  // mass, and mass times place
+  std::array<Real, 4> sums{};  // mass, and mass times position
   for (std::size_t r = 0; r < points_.owned(); ++r) {
     const Vec3 moment = mass[r] * points_.get<Position>()[r];
     sums[0] += mass[r];
@@ -182,77 +213,104 @@ void MeshBody::fill(const Comm& comm, const Vec3& velocity, const Mat3& velocity
   }
   comm.sum(std::span(sums));
   const Vec3 center = Vec3(sums[1], sums[2], sums[3]) / sums[0];
-  place_samples(0);
-  for (Table* table : {&points_, &samples()})
-    for (std::size_t r = 0; r < table->rows(); ++r) {
-      table->get<Velocity>()[r] = velocity + velocity_gradient * (table->get<Position>()[r] - center);
-      table->get<Affine>()[r] = velocity_gradient;
-    }
-  rest_elements();
+  for (PointSet* set : sets()) {
+    Table& points = set->points();
+    for (std::size_t r = 0; r < points.rows(); ++r)
+      points.get<Velocity>()[r] = velocity + velocity_gradient * (points.get<Position>()[r] - center);
+    if (carrier_ == Carrier::own) continue;
+    const auto affine = points.get<Affine>();
+    std::fill(affine.begin(), affine.end(), velocity_gradient);
+  }
 }
 
-void MeshBody::require_rows_of_mesh(const Comm& comm) const {
-  std::int64_t elements = 0;
+/// Elements are counted by their quadrature points, meshes without by their vertices.
+void MeshBody::require_rows_of_mesh(const Comm& comm) {
+  const bool has_samples = counts_.samples > 0;
+  std::int64_t found = has_samples ? 0 : static_cast<std::int64_t>(points_.owned());
   for (const PointId id : samples().get<Id>().first(samples().owned()))
-    if (id % static_cast<PointId>(counts_.samples) == 0) ++elements;
-  elements = comm.sum(elements);
-  require(elements == counts_.elements, ExitCode::checkpoint,
-          fmt::format("body {}: the checkpoint holds {} elements of a mesh that has {}. Resume with the mesh that the "
-                      "run began with.",
-                      name(), elements, counts_.elements));
+    if (id % static_cast<PointId>(counts_.samples) == 0) ++found;
+  found = comm.sum(found);
+  const std::int64_t expected = has_samples ? counts_.elements : counts_.vertices;
+  require(found == expected, ExitCode::checkpoint,
+          fmt::format("body {}: the checkpoint holds {} {} of a mesh that has {}. Resume with the mesh that the run "
+                      "began with.",
+                      name(), found, has_samples ? "elements" : "vertices", expected));
+  const std::vector<std::int32_t> vertices = needed_vertices();
+  bool fits = has_rows(comm, points_, std::vector<std::int64_t>(vertices.begin(), vertices.end()), counts_.vertices);
+  for (const ElementRows& rows : element_rows()) {
+    const auto numbers = numbers_of(elements(), rows_of_elements(*rows.table), rows.each);
+    fits = has_rows(comm, *rows.table, numbers, counts_.elements * rows.each) && fits;
+  }
+  require(fits, ExitCode::checkpoint,
+          fmt::format("body {}: the rows in the checkpoint are not those of its vertices and elements, each once. Take "
+                      "another checkpoint.",
+                      name()));
+}
+
+/// The rank of the first element of each unit: that of its first quadrature point, or without any that of a vertex at
+/// rest.
+Directory MeshBody::homes_of_units(const Comm& comm, const RankOfPlace& rank_of_place) const {
+  std::vector<std::int64_t> firsts;
+  std::vector<std::int32_t> ranks;
+  if (counts_.samples > 0) {
+    const auto id = samples().get<Id>();
+    const auto x = samples().get<Position>();
+    for (std::size_t q = 0; q < samples().owned(); ++q) {
+      const auto number = static_cast<std::int64_t>(id[q]);
+      if (number % counts_.samples != 0 || unit_of(number / counts_.samples) != number / counts_.samples) continue;
+      firsts.push_back(number / counts_.samples);
+      ranks.push_back(rank_of_place(x[q]));
+    }
+  } else {
+    Directory of_vertex(comm, counts_.vertices);
+    const auto id = points_.get<Id>().first(points_.owned());
+    const auto rest = points_.get<RestPosition>();
+    for (std::size_t r = 0; r < points_.owned(); ++r) ranks.push_back(rank_of_place(rest[r]));
+    of_vertex.tell(std::vector<std::int64_t>(id.begin(), id.end()), ranks);
+    firsts = elements();
+    ranks = of_vertex.ask(first_vertices());
+    std::size_t kept = 0;
+    for (std::size_t e = 0; e < firsts.size(); ++e) {
+      if (unit_of(firsts[e]) != firsts[e]) continue;
+      firsts[kept] = firsts[e];
+      ranks[kept++] = ranks[e];
+    }
+    firsts.resize(kept);
+    ranks.resize(kept);
+  }
+  Directory homes(comm, counts_.elements);
+  homes.tell(firsts, ranks);
+  return homes;
+}
+
+std::vector<std::int32_t> MeshBody::ranks_of(const Directory& homes, std::vector<std::int64_t> elements) const {
+  for (std::int64_t& e : elements) e = unit_of(e);
+  return homes.ask(elements);
 }
 
 void MeshBody::share(const Comm& comm, const RankOfPlace& rank_of_place) {
-  if (!is_dealt_) {  // rows were read from a checkpoint
-    require_rows_of_mesh(comm);
-    take_share(first_share(comm));
-    const std::vector<std::int32_t> vertices = needed_vertices();
-    bool fits = has_rows(comm, points_, std::vector<std::int64_t>(vertices.begin(), vertices.end()), counts_.vertices);
-    for (const ElementRows& rows : element_rows()) {
-      const auto numbers = numbers_of(elements(), rows_of_elements(*rows.table), rows.each);
-      fits = has_rows(comm, *rows.table, numbers, counts_.elements * rows.each) && fits;
-    }
-    require(fits, ExitCode::checkpoint,
-            fmt::format("body {}: the rows in the checkpoint are not those of its vertices and elements, each once. "
-                        "Take another checkpoint.",
-                        name()));
-    forget_whole();
-    is_dealt_ = true;
-  }
-  // The rank of each element, that of its first quadrature point.
-  std::vector<std::int64_t> firsts;
-  std::vector<std::int32_t> ranks;
-  const auto id = std::as_const(samples()).get<Id>();
-  const auto x = std::as_const(samples()).get<Position>();
-  for (std::size_t q = 0; q < samples().owned(); ++q) {
-    const auto number = static_cast<std::int64_t>(id[q]);
-    if (number % counts_.samples != 0) continue;
-    firsts.push_back(number / counts_.samples);
-    ranks.push_back(rank_of_place(x[q]));
-  }
-  Directory home(comm, counts_.elements);
-  home.tell(firsts, ranks);
-
+  require_rows_of_mesh(comm);
+  const Directory homes = homes_of_units(comm, rank_of_place);
   for (const ElementRows& rows : element_rows()) {
     std::vector<std::int64_t> element;  // of each row
     for (const PointId row : std::as_const(*rows.table).get<Id>())
       element.push_back(static_cast<std::int64_t>(row) / rows.each);
     std::vector<std::int64_t> distinct = element;
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    const std::vector<std::int32_t> homes = home.ask(distinct);
+    const std::vector<std::int32_t> home = ranks_of(homes, distinct);
     std::vector<int> to;
     for (std::size_t r = 0, d = 0; r < element.size(); ++r) {
       if (element[r] != distinct[d]) ++d;
-      to.push_back(homes[d]);
+      to.push_back(home[d]);
     }
     ship_sorted(comm, *rows.table, to);
   }
   for (std::vector<Grip>& list : grips_) {
     std::vector<std::int64_t> element;
     for (const Grip& grip : list) element.push_back(grip.element);
-    list = send_grips(comm, list, home.ask(element));
+    list = send_grips(comm, list, ranks_of(homes, std::move(element)));
   }
-  send_elements(comm, home.ask(elements()));
+  send_elements(comm, ranks_of(homes, elements()));
 
   const std::vector<std::int32_t> needed = needed_vertices();
   const Directory owners = owners_of_points(comm, needed, counts_.vertices);
@@ -260,6 +318,22 @@ void MeshBody::share(const Comm& comm, const RankOfPlace& rank_of_place) {
   ship_sorted(comm, points_, owners.ask(std::vector<std::int64_t>(vertex.begin(), vertex.end())));
   piece_ = piece_of(comm, elements(), needed, owners);
   adopt(comm);
+}
+
+void MeshBody::share_evenly(const Comm& comm) {
+  const auto rest = std::as_const(points_).get<RestPosition>().first(points_.owned());
+  Box box;
+  for (const Vec3& x : rest) box.include(x);
+  comm.min(std::span(box.lower.data(), 3));
+  comm.max(std::span(box.upper.data(), 3));
+  const Real cell = (box.upper - box.lower).maxCoeff() / 4096;
+  const auto key_at = [lower = box.lower, cell](const Vec3& x) {
+    return cell > 0 ? key_of(Vec3((x - lower) / cell).cast<std::int32_t>()) : key_of(Vec3i::Zero());
+  };
+  std::vector<BlockWork> work;
+  for (const Vec3& x : rest) work.push_back({key_at(x), 1});
+  const Cuts cuts = balanced_cuts(comm, work);
+  share(comm, [&](const Vec3& x) { return cuts.owner(key_at(x)); });
 }
 
 /// The rows of elements and the owned ones of vertices are those of this rank's piece: adds ghosts and takes it.

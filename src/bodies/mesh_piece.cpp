@@ -4,10 +4,8 @@
 
 #include "weft/base/check.hpp"
 #include "weft/parallel/curve.hpp"
-#include "weft/parallel/ship.hpp"
 
 #include <algorithm>
-#include <cstring>
 
 namespace weft {
 
@@ -17,12 +15,6 @@ std::int32_t row_in(const MeshPiece& piece, std::int32_t point) {
     if (const auto at = std::lower_bound(from, to, point); at != to && *at == point)
       return static_cast<std::int32_t>(at - begin);
   return -1;
-}
-
-std::vector<std::int32_t> rows_of(const MeshPiece& piece, std::size_t points) {
-  std::vector<std::int32_t> row(points, -1);
-  for (std::size_t r = 0; r < piece.points.size(); ++r) row[piece.points[r]] = static_cast<std::int32_t>(r);
-  return row;
 }
 
 Directory owners_of_points(const Comm& comm, std::span<const std::int32_t> needed, std::size_t points) {
@@ -68,29 +60,6 @@ std::vector<std::int64_t> equal_run(std::span<const Vec3> middles, const Comm& c
     own.push_back(order[static_cast<std::size_t>(k)].second);
   std::sort(own.begin(), own.end());
   return own;
-}
-
-bool take_rows(const Comm& comm, Table from, Table& to) {
-  const auto numbers = [](const Table& table) {
-    const auto id = table.get<Id>().first(table.owned());
-    return std::vector<std::int64_t>(id.begin(), id.end());
-  };
-  const std::int64_t count = comm.sum(static_cast<std::int64_t>(to.owned()));
-  std::vector<std::int64_t> there = numbers(from);
-  const bool known = std::all_of(there.begin(), there.end(), [&](std::int64_t id) { return 0 <= id && id < count; });
-  if (comm.any(!known)) return false;
-  Directory homes(comm, count);
-  homes.tell(numbers(to), comm.rank());
-  const std::vector<std::int32_t> home = homes.ask(there);
-  ship_sorted(comm, from, home);
-  there = numbers(from);
-  if (comm.any(there != numbers(to))) return false;
-  for (const ColumnView& column : to.columns(Keep::state)) {
-    const ColumnView source = from.column(column.label.name);
-    WEFT_ENSURE(source.row_bytes == column.row_bytes);
-    if (source.rows > 0) std::memcpy(column.data, source.data, source.rows * source.row_bytes);
-  }
-  return true;
 }
 
 }  // namespace weft

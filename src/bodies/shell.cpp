@@ -162,33 +162,29 @@ std::vector<Vec3> middles_of_faces(const ControlMesh& mesh) {
 
 }  // namespace
 
-Shell::Shell(const Comm& comm, const ShellDescription& shell)
-    : Shell(comm, shell, cage_of(shell, equal_run(middles_of_faces(shell.mesh), comm))) {}
+ShellShare::ShellShare(const Comm& comm, const ShellDescription& shell)
+    : ShellShare(comm, shell, cage_of(shell, equal_run(middles_of_faces(shell.mesh), comm))) {}
 
-Shell::Shell(const Comm& comm, const ShellDescription& shell, const ShellCage& cage)
-    : Shell(comm, shell, cage, [&] {
+ShellShare::ShellShare(const Comm& comm, const ShellDescription& shell, const ShellCage& cage)
+    : ShellShare(comm, shell, cage, [&] {
         const std::vector<std::int32_t> needed = cage.points();
         return piece_of(comm, cage.numbers(), needed, owners_of_points(comm, needed, shell.mesh.points.size()));
       }()) {}
 
-Shell::Shell(const Comm& comm, const ShellDescription& shell, const ShellCage& cage, MeshPiece piece)
+ShellShare::ShellShare(const Comm& comm, const ShellDescription& shell, const ShellCage& cage, MeshPiece piece)
     : ShellFaces(cage.as_shell(shell, piece), piece.elements),
       comm_(comm),
-      name_(shell.name),
       piece_(std::move(piece)),
       forest_(comm, piece_.owned, piece_.originals) {
   comm.agree([&] {
     require(is_thin(), ExitCode::geometry,
             fmt::format("{}: this shell is thicker than twice its radius of curvature somewhere. Make it thinner or "
                         "its mesh smoother.",
-                        name_));
+                        shell.name));
   });
-  points_ = Table::with<Id, Position, Velocity, Mass, RestPosition>();
+  for (const std::int32_t point : piece_.points) rest_.push_back(shell.mesh.points[static_cast<std::size_t>(point)]);
+  points_ = Table::with<Mass>();
   points_.resize(piece_.points.size(), piece_.owned);
-  for (std::size_t r = 0; r < piece_.points.size(); ++r) {
-    points_.get<Id>()[r] = static_cast<PointId>(piece_.points[r]);
-    points_.get<Position>()[r] = points_.get<RestPosition>()[r] = shell.mesh.points[piece_.points[r]];
-  }
   add_mass(points_.get<Mass>());
   forest_.sum_to_owners(points_.column(Mass::label.name));
 }
@@ -407,17 +403,7 @@ Real ShellFaces::plastic_strain_near(std::int64_t e, const Vec2& at) const {
   return *std::max_element(strain.begin(), strain.end());
 }
 
-void Shell::take_over(Table points, Table laminae) {
-  const bool same_points = take_rows(comm_, std::move(points), points_);
-  const bool same_laminae = take_rows(comm_, std::move(laminae), this->laminae());
-  comm_.agree([&] {
-    require(same_points && same_laminae, ExitCode::checkpoint,
-            fmt::format("{}: these are not the control points of this shell.", name_));
-  });
-  for (const ColumnView& column : points_.columns(Keep::state)) forest_.update_ghosts(column);
-}
-
-Real Shell::stiffest(std::span<const Vec3> x) const {
+Real ShellShare::stiffest(std::span<const Vec3> x) const {
   Table work = Table::with<Velocity, Position>();
   work.resize(piece_.points.size(), piece_.owned);
   const auto v = work.get<Velocity>(), Kv = work.get<Position>();

@@ -1,4 +1,4 @@
-// Shells as bodies on the grid.
+// Shells as bodies, on the grid or by themselves.
 
 #include "weft/bodies/shell_body.hpp"
 
@@ -8,9 +8,11 @@
 #include "weft/base/check.hpp"
 #include "weft/base/sums.hpp"
 #include "weft/bodies/incidence.hpp"
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/shell_cage.hpp"
-#include "weft/bodies/shell_term.hpp"
-#include "weft/bodies/trial.hpp"
+#include "weft/bodies/shell_sites.hpp"
+
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
@@ -23,8 +25,6 @@ namespace {
 constexpr Real share_of_control_points = 0.5;
 /// The power iteration finds the largest frequency from below within a few percent.
 constexpr Real frequency_margin = 1.05;
-/// A face is drawn as so many squares in each direction.
-constexpr int drawn_divisions = 3;
 
 /// The numbers of a range.
 template <class T>
@@ -55,49 +55,48 @@ Mat32 tangents_at(const LimitBasis& basis, std::int64_t e, int s, std::span<cons
   return F;
 }
 
-class ShellBody final : public MeshBody, public TrialMesh {
+/// What the whole of a shell on the grid is like, besides its mesh.
+struct ShellOnGrid {
+  ShellContact contact;
+  Real rest_frequency;  ///< Of the free shell at rest, with the mass of its control points alone [rad/s].
+  Real mesh_speed;      ///< Of the fastest waves along it [m/s].
+};
+
+class ShellBody final : public MeshBody {
  public:
-  /// rest_frequency: of the free shell at rest, with the mass of its control points alone [rad/s].
-  ShellBody(const ShellDescription& shell, const ShellContact& contact, Real rest_frequency, Real mesh_speed)
-      : MeshBody(shell.name, {static_cast<std::int64_t>(shell.mesh.points.size()), shell.mesh.material_faces,
-                              contact.per_edge * contact.per_edge}),
-        whole_(shell),
-        part_(ShellCage().as_shell(shell, {})),
-        contact_(contact),
-        rest_frequency_(rest_frequency),
-        mesh_speed_(mesh_speed),
+  /// The faces of a range.
+  ShellBody(const ShellDescription& whole, const std::optional<ShellOnGrid>& on_grid, const MeshCounts& counts,
+            const ElementRange& range)
+      : MeshBody(whole.name, on_grid ? Carrier::grid : Carrier::own, counts),
+        cage_(cage_of(whole, counted<std::int64_t>(range))),
+        part_(ShellCage().as_shell(whole, {})),
+        on_grid_(on_grid),
         faces_(std::make_unique<ShellFaces>(part_, std::vector<std::int64_t>())) {
     samples().add<Director>();
   }
 
-  Roles roles() override { return {.mesh = this, .trial_mesh = this}; }
+  bool flows() const override { return faces_->yields(); }
 
-  Real elastic_energy() const override { return trial_energy(x(), std::vector<Mat3>(samples().rows(), Mat3::Zero())); }
-
-  bool has_trial_energy(bool in_loop) const override { return !in_loop; }
-  Real trial_energy(std::span<const Vec3> x, std::span<const Mat3> H) const override {
+  Real trial_energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const override {
+    const Real of_faces = parts.elastic ? faces_->energy(x) : 0;
+    if (!parts.contact) return of_faces;
     const auto a3 = samples().get<Director>();
     const Real of_contact = ordered_sum(a3.size(), Real(0), [&](std::size_t q) {
-      return contact_volume_[q] *
-             SurfaceContact::energy(contact_.law, joined(tangents(q, x), Vec3(a3[q] + H[q] * a3[q])));
+      return contact_volume_[q] * SurfaceContact::energy(law(), joined(tangents(q, x), Vec3(a3[q] + H[q] * a3[q])));
     });
-    return faces_->energy(x) + of_contact;
+    return of_faces + of_contact;
   }
-  void trial_response(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
+  void trial_response(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
                       std::span<Mat3> A) const override;
-  void add_stiffness(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
+  void add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
                      MeshStiffness& stiffness) const override;
+  void weigh_elements(const Vec3& gravity, std::span<Vec3> f) const override {
+    const auto every_row = counted<std::int32_t>({0, static_cast<std::int64_t>(f.size())});
+    for (const Sample& sample : surface_samples(part_, all_faces(), every_row, part_.mesh.points))
+      for (std::size_t k = 0; k < sample.rows.size(); ++k) f[sample.rows[k]] += sample.value[k] * sample.mass * gravity;
+  }
 
   Picture picture() const override;
-  std::span<const Vec3> rest_places() const override { return whole().mesh.points; }
-  Sites sites(const ElementRange& range) const override { return sites_of(whole().mesh, range); }
-  const ControlMesh* control_mesh() const override { return &whole().mesh; }
-  std::vector<Sample> surface_samples(const ElementRange& range) const override {
-    return weft::surface_samples(whole(), counted<std::int64_t>(range), every_point(), whole().mesh.points);
-  }
-  std::vector<Sample> side_samples(const ElementRange& range) const override {
-    return weft::side_samples(whole().mesh, counted<std::int64_t>(range), every_point(), whole().mesh.points);
-  }
 
  protected:
   std::vector<ElementRows> element_rows() override {
@@ -106,18 +105,25 @@ class ShellBody final : public MeshBody, public TrialMesh {
     return rows;
   }
 
-  void take_share(const ElementRange& range) override { cage_ = cage_of(whole(), counted<std::int64_t>(range)); }
-  void forget_whole() override { whole_.reset(); }
   std::vector<std::int64_t> elements() const override { return cage_.numbers(); }
   std::vector<std::int32_t> needed_vertices() const override { return cage_.points(); }
+  std::vector<std::int64_t> first_vertices() const override {
+    std::vector<std::int64_t> vertices;
+    std::size_t f = 0;
+    for (const ShellCage::Material& m : cage_.material) {
+      while (cage_.faces[f].number != m.number) ++f;
+      vertices.push_back(cage_.faces[f].points.front());
+    }
+    return vertices;
+  }
   void send_elements(const Comm& comm, std::span<const int> to) override { cage_ = send_cage(comm, cage_, to); }
   std::size_t bytes_of_elements() const override {
     const auto of_shell = [](const ShellDescription& shell) {
       return bytes_of(shell.mesh.points) + bytes_of(shell.mesh.faces) + bytes_of(shell.mesh.texture) +
              bytes_of(shell.thickness);
     };
-    return (whole_ ? of_shell(*whole_) : 0) + of_shell(part_) + bytes_of(cage_.material) + bytes_of(cage_.faces) +
-           faces_->bytes() + contact_basis_.bytes() + bytes_of(contact_volume_) + contact_rows_.bytes();
+    return of_shell(part_) + bytes_of(cage_.material) + bytes_of(cage_.faces) + faces_->bytes() +
+           contact_basis_.bytes() + bytes_of(contact_volume_) + contact_rows_.bytes();
   }
   std::vector<std::int64_t> rows_of_elements(const Table& table) const override {
     return std::vector<std::int64_t>(cage_.material.size(),
@@ -126,9 +132,10 @@ class ShellBody final : public MeshBody, public TrialMesh {
   void add_mass(std::span<Real> of_vertices, std::span<Real> of_samples) const override {
     std::vector<Real> of_surface(of_vertices.size(), 0);
     faces_->add_mass(of_surface);
-    for (std::size_t r = 0; r < of_vertices.size(); ++r) of_vertices[r] += share_of_control_points * of_surface[r];
+    const Real share = carrier() == Carrier::grid ? share_of_control_points : 1;
+    for (std::size_t r = 0; r < of_vertices.size(); ++r) of_vertices[r] += share * of_surface[r];
     for (std::size_t q = 0; q < of_samples.size(); ++q)
-      of_samples[q] += (1 - share_of_control_points) * part_.density * contact_volume_[q];
+      of_samples[q] += (1 - share) * part_.density * contact_volume_[q];
   }
 
   void rest_elements() override {
@@ -143,7 +150,8 @@ class ShellBody final : public MeshBody, public TrialMesh {
     auto faces = std::make_unique<ShellFaces>(part_, piece().elements);
     if (part_.yield) std::swap(faces->laminae(), faces_->laminae());
     faces_ = std::move(faces);
-    contact_basis_ = limit_basis(part_.mesh, all_faces(), middles(contact_.per_edge));
+    if (carrier() == Carrier::own) return;
+    contact_basis_ = limit_basis(part_.mesh, all_faces(), middles(on_grid_->contact.per_edge));
     contact_volume_.clear();
     for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
       for (int s = 0; s < contact_basis_.samples; ++s) {
@@ -154,30 +162,25 @@ class ShellBody final : public MeshBody, public TrialMesh {
     contact_rows_ = Incidence(contact_basis_.points, points_.rows());
   }
 
-  void respond_elements(std::span<Vec3> f, std::span<Mat3> A) override {
-    std::fill(f.begin(), f.end(), Vec3::Zero());
-    std::fill(A.begin(), A.end(), Mat3::Zero());
-    trial_response(false, x(), A, f, A);  // at H = 0
-  }
-
   void commit_elements(std::span<const Mat3> H) override {
     const auto a3 = samples().get<Director>();
 #pragma omp parallel for schedule(static)
     for (std::size_t q = 0; q < a3.size(); ++q)
-      a3[q] = SurfaceContact::return_map(contact_.law, deformation(q, a3[q] + H[q] * a3[q])).col(2);
+      a3[q] = SurfaceContact::return_map(law(), deformation(q, a3[q] + H[q] * a3[q])).col(2);
     faces_->flow(x());
   }
 
   StepLimit limit_of_elements() override {
+    WEFT_ENSURE(on_grid_.has_value());  // nothing else moves in time
     const auto a3 = samples().get<Director>();
     Real stiffness = 0;
     for (std::size_t q = 0; q < a3.size(); ++q)
-      stiffness = std::max(stiffness, SurfaceContact::stiffness(contact_.law, deformation(q, a3[q])));
+      stiffness = std::max(stiffness, SurfaceContact::stiffness(law(), deformation(q, a3[q])));
     const Real stiffening = std::sqrt(faces_->stiffening(x()));
     StepLimit limit;
     limit.wave_speed = std::sqrt(stiffness / part_.density);
-    limit.mesh_speed = mesh_speed_ * stiffening;
-    limit.frequency = rest_frequency_ * stiffening;
+    limit.mesh_speed = on_grid_->mesh_speed * stiffening;
+    limit.frequency = on_grid_->rest_frequency * stiffening;
     return limit;
   }
 
@@ -189,14 +192,12 @@ class ShellBody final : public MeshBody, public TrialMesh {
   }
 
  private:
+  void add_pressure(int n, Table& of_cells) const;
+  void add_stiffness_of_faces(std::span<const Vec3> x, bool definite, MeshStiffness& stiffness) const;
+  void add_stiffness_of_contact(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
+                                MeshStiffness& stiffness) const;
   std::span<const Vec3> x() const { return points_.get<Position>(); }
-  const ShellDescription& whole() const {
-    WEFT_ENSURE(whole_.has_value());
-    return *whole_;
-  }
-  std::vector<std::int32_t> every_point() const {
-    return counted<std::int32_t>({0, static_cast<std::int64_t>(whole().mesh.points.size())});
-  }
+  const SurfaceContact::Constants& law() const { return on_grid_->contact.law; }
   std::vector<std::int64_t> all_faces() const { return counted<std::int64_t>({0, part_.mesh.material_faces}); }
   std::size_t row_of_sample(std::int64_t e, int s) const {
     return static_cast<std::size_t>(e * contact_basis_.samples + s);
@@ -215,38 +216,46 @@ class ShellBody final : public MeshBody, public TrialMesh {
     return F.col(0).cross(F.col(1)).normalized();
   }
 
-  std::optional<ShellDescription> whole_;  ///< Until it is dealt out.
-  ShellCage cage_;                         ///< Of this rank.
-  ShellDescription part_;                  ///< The same, over rows.
-  ShellContact contact_;
-  Real rest_frequency_, mesh_speed_;
+  ShellCage cage_;         ///< Of this rank.
+  ShellDescription part_;  ///< The same, over rows.
+  std::optional<ShellOnGrid> on_grid_;
   std::unique_ptr<ShellFaces> faces_;
   LimitBasis contact_basis_;          ///< Over rows.
   std::vector<Real> contact_volume_;  ///< [m^3].
   Incidence contact_rows_;
 };
 
-void ShellBody::trial_response(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
+void ShellBody::trial_response(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
                                std::span<Mat3> A) const {
-  faces_->add_force(x, f);
+  if (parts.elastic) faces_->add_force(x, f);
+  if (!parts.contact) {
+    std::fill(A.begin(), A.end(), Mat3::Zero());
+    return;
+  }
   const auto a3 = samples().get<Director>();
-  std::vector<Vec3> parts(contact_basis_.points.size(), Vec3::Zero());
+  std::vector<Vec3> of_corners(contact_basis_.points.size(), Vec3::Zero());
 #pragma omp parallel for schedule(static)
   for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
     for (int s = 0; s < contact_basis_.samples; ++s) {
       const std::size_t q = row_of_sample(e, s);
-      const auto response = director_response<SurfaceContact, 2>(contact_.law, tangents(q, x), a3[q], H[q], in_loop);
+      const auto response = director_response<SurfaceContact, 2>(law(), tangents(q, x), a3[q], H[q], parts.in_loop);
       const Mat32 P = contact_volume_[q] * response.P;
       A[q] = contact_volume_[q] * response.A;
       const auto row = contact_basis_.row(e, s);
       for (std::size_t a = 0; a < row.size(); ++a)
-        parts[static_cast<std::size_t>(contact_basis_.offsets[e]) + a] -= row[a].d1 * P.col(0) + row[a].d2 * P.col(1);
+        of_corners[static_cast<std::size_t>(contact_basis_.offsets[e]) + a] -=
+            row[a].d1 * P.col(0) + row[a].d2 * P.col(1);
     }
-  contact_rows_.add(f, [&](std::int32_t k) -> const Vec3& { return parts[static_cast<std::size_t>(k)]; });
+  contact_rows_.add(f, [&](std::int32_t k) -> const Vec3& { return of_corners[static_cast<std::size_t>(k)]; });
 }
 
-void ShellBody::add_stiffness(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
+void ShellBody::add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
                               MeshStiffness& stiffness) const {
+  if (parts.elastic) add_stiffness_of_faces(x, definite, stiffness);
+  if (parts.contact) add_stiffness_of_contact(parts.in_loop, x, H, definite, stiffness);
+}
+
+void ShellBody::add_stiffness_of_faces(std::span<const Vec3> x, bool definite, MeshStiffness& stiffness) const {
   const LimitBasis& basis = faces_->basis();
   const std::vector<JetHessian> hessians = faces_->linearise(x);
   for (std::int64_t e = 0; e < basis.faces(); ++e)
@@ -262,13 +271,17 @@ void ShellBody::add_stiffness(bool in_loop, std::span<const Vec3> x, std::span<c
       if (definite) part.K = positive_part(K);
       else part.K = K;
     }
+}
+
+void ShellBody::add_stiffness_of_contact(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
+                                         MeshStiffness& stiffness) const {
   const auto a3 = samples().get<Director>();
   for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
     for (int s = 0; s < contact_basis_.samples; ++s) {
       const std::size_t q = row_of_sample(e, s);
       const auto row = contact_basis_.row(e, s);
       add_director_part<SurfaceContact, 2>(
-          contact_.law, tangents(q, x), a3[q], H[q], in_loop, definite, contact_volume_[q], contact_basis_.points_of(e),
+          law(), tangents(q, x), a3[q], H[q], in_loop, definite, contact_volume_[q], contact_basis_.points_of(e),
           static_cast<std::int64_t>(q),
           [&](Eigen::Index r, int t) {
             return t == 0 ? row[static_cast<std::size_t>(r)].d1 : row[static_cast<std::size_t>(r)].d2;
@@ -277,8 +290,9 @@ void ShellBody::add_stiffness(bool in_loop, std::span<const Vec3> x, std::span<c
     }
 }
 
+/// The limit surface, every face in n x n squares of two triangles.
 Picture ShellBody::picture() const {
-  constexpr int n = drawn_divisions;
+  const int n = carrier() == Carrier::grid ? 3 : 4;
   std::vector<Vec2> corners;
   for (int j = 0; j <= n; ++j)
     for (int i = 0; i <= n; ++i) corners.emplace_back(Real(i) / n, Real(j) / n);
@@ -287,25 +301,72 @@ Picture ShellBody::picture() const {
   Picture picture;
   picture.corners = 3;
   picture.fields = surface_fields(part_.mesh, all_faces(), *faces_, x(), n);
-  picture.fields.add<ContactPressure>();
-  const auto pressure = picture.fields.get<ContactPressure>();
-  const auto a3 = samples().get<Director>();
-  std::size_t cell = 0;
   for (std::int64_t e = 0; e < at_corners.faces(); ++e) {
     const auto first = static_cast<std::int64_t>(picture.points.size());
-    for (int s = 0; s < at_corners.samples; ++s) picture.points.push_back(place_at(at_corners, e, s, x()));
+    for (int s = 0; s < at_corners.samples; ++s) {
+      picture.points.push_back(place_at(at_corners, e, s, x()));
+      if (carrier() == Carrier::own) picture.rest.push_back(place_at(at_corners, e, s, points_.get<RestPosition>()));
+    }
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < n; ++i) {
         const std::int64_t a = first + j * (n + 1) + i, b = a + 1, c = b + n + 1, d = a + n + 1;
         for (const std::int64_t corner : {a, b, c, a, c, d}) picture.cells.push_back(corner);
-        const int nc = contact_.per_edge;
-        const std::size_t q = row_of_sample(e, std::min(nc - 1, j * nc / n) * nc + std::min(nc - 1, i * nc / n));
-        const Real s3 = a3[q].dot(normal_at(q)), gap = std::max(0.0, 1 - s3);
-        for (int half = 0; half < 2; ++half) pressure[cell++] = contact_.law.compression * gap * gap;
       }
   }
+  if (carrier() == Carrier::grid) add_pressure(n, picture.fields);
   return picture;
 }
+
+/// Of the nearest contact point.
+void ShellBody::add_pressure(int n, Table& of_cells) const {
+  of_cells.add<ContactPressure>();
+  const auto pressure = of_cells.get<ContactPressure>();
+  const auto a3 = samples().get<Director>();
+  const int nc = on_grid_->contact.per_edge;
+  std::size_t cell = 0;
+  for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < n; ++i) {
+        const std::size_t q = row_of_sample(e, std::min(nc - 1, j * nc / n) * nc + std::min(nc - 1, i * nc / n));
+        const Real s3 = a3[q].dot(normal_at(q)), gap = std::max(0.0, 1 - s3);
+        for (int half = 0; half < 2; ++half) pressure[cell++] = law().compression * gap * gap;
+      }
+}
+
+class ShellSource final : public MeshSource {
+ public:
+  ShellSource(const ShellDescription& shell, const std::optional<ShellOnGrid>& on_grid)
+      : MeshSource(shell.name, on_grid ? Carrier::grid : Carrier::own), shell_(shell), on_grid_(on_grid) {}
+
+  MeshCounts counts() const override {
+    return {static_cast<std::int64_t>(shell_.mesh.points.size()), shell_.mesh.material_faces,
+            on_grid_ ? on_grid_->contact.per_edge * on_grid_->contact.per_edge : 0};
+  }
+  std::string census() const override {
+    return fmt::format("{} faces, {} control points, {} sides", shell_.mesh.material_faces, shell_.mesh.points.size(),
+                       edge_lines(shell_.mesh).size());
+  }
+  std::span<const Vec3> rest_positions() const override { return shell_.mesh.points; }
+  Sites sites(const ElementRange& range) const override { return sites_of(shell_.mesh, range); }
+  std::vector<Sample> surface_samples(const ElementRange& range) const override {
+    return weft::surface_samples(shell_, counted<std::int64_t>(range), every_point(), shell_.mesh.points);
+  }
+  std::vector<Sample> side_samples(const ElementRange& range) const override {
+    return weft::side_samples(shell_.mesh, counted<std::int64_t>(range), every_point(), shell_.mesh.points);
+  }
+  const ControlMesh* control_mesh() const override { return &shell_.mesh; }
+  std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
+    return std::make_unique<ShellBody>(shell_, on_grid_, counts(), range);
+  }
+
+ private:
+  std::vector<std::int32_t> every_point() const {
+    return counted<std::int32_t>({0, static_cast<std::int64_t>(shell_.mesh.points.size())});
+  }
+
+  ShellDescription shell_;
+  std::optional<ShellOnGrid> on_grid_;
+};
 
 }  // namespace
 
@@ -317,15 +378,15 @@ int contact_points_per_edge(const ControlMesh& mesh, Real dx) {
   return std::max(1, static_cast<int>(std::ceil(2 * longest / dx - 1e-6)));
 }
 
-std::unique_ptr<MeshBody> make_shell_body(const Comm& comm, const ShellDescription& shell, const ShellContact& contact,
-                                          Real dx) {
-  const Shell part(comm, shell);  // of this rank, for the frequencies of all
-  const Real frequency =
-      frequency_margin * std::sqrt(part.stiffest(part.points().get<RestPosition>()) / share_of_control_points);
+std::unique_ptr<MeshSource> make_shell(const Comm& comm, const ShellDescription& shell,
+                                       const std::optional<ShellContact>& contact, Real dx) {
+  const ShellShare part(comm, shell);  // for the frequencies of all; refuses shells that are too thick
+  if (!contact) return std::make_unique<ShellSource>(shell, std::nullopt);
+  const Real frequency = frequency_margin * std::sqrt(part.stiffest(part.rest()) / share_of_control_points);
   // Bending carries the shortest waves of the grid faster than stretch if the shell is thicker than dx.
   const Real thickest = *std::max_element(shell.thickness.begin(), shell.thickness.end());
   const Real along = std::sqrt(part.membrane_stiffness() / shell.density) * (1 + thickest / dx);
-  return std::make_unique<ShellBody>(shell, contact, frequency, along);
+  return std::make_unique<ShellSource>(shell, ShellOnGrid{*contact, frequency, along});
 }
 
 }  // namespace weft

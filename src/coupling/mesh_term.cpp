@@ -1,7 +1,5 @@
 #include "weft/coupling/mesh_term.hpp"
 
-#include "weft/math/block_rows.hpp"
-
 namespace weft {
 
 struct MeshTerm::Stiffness : Linear {
@@ -12,275 +10,64 @@ struct MeshTerm::Stiffness : Linear {
   MeshStiffness of_mesh;
 };
 
-void MeshTerm::feel(const FreedomValues& displacement) const {
-  u_.resize(body_.points().rows());
-  H_.resize(body_.samples().rows());
-  u_samples_.resize(H_.size());
-  gather(transfer_, vertices_, places(), displacement.block(0), [&](ChunkRows rows, const ChunkMotion& moved) {
-    for (std::size_t k = 0; k < rows.size(); ++k) u_[rows[k]] = moved.v[k];
-  });
-  gather(transfer_, samples_, sample_places(), displacement.block(0), [&](ChunkRows rows, const ChunkMotion& moved) {
-    for (std::size_t k = 0; k < rows.size(); ++k) {
-      H_[rows[k]] = moved.C[k];
-      u_samples_[rows[k]] = moved.v[k];
-    }
-  });
-}
-
 void MeshTerm::move(const Motion& motion) const {
-  feel(motion.u);
-  const auto x = places();
+  carrier_->gather(motion.u, felt_);
+  const auto x = body_.points().get<Position>();
   x_.resize(x.size());
-  for (std::size_t r = 0; r < x.size(); ++r) x_[r] = x[r] + u_[r];
+  for (std::size_t r = 0; r < x.size(); ++r) x_[r] = x[r] + felt_.u[r];
 }
 
 void MeshTerm::load() const {
   const auto loads = body_.forces();
-  f_.assign(loads.begin(), loads.end());
-  f_samples_.clear();
+  forces_.f.assign(loads.begin(), loads.end());
+  forces_.f_samples.clear();
   if (gravity_.isZero(0)) return;
-  f_samples_.resize(H_.size());
-  body_.weigh_samples(gravity_, f_, f_samples_);
-  for (Vec3& f : f_samples_) f = -f;
-}
-
-void MeshTerm::push_back(Load& force) const {
-  push(transfer_, vertices_, places(), f_, {}, force.block(0));
-  push(transfer_, samples_, sample_places(), f_samples_, A_, force.block(0));
+  forces_.f_samples.resize(felt_.H.size());
+  body_.weigh_samples(gravity_, forces_.f, forces_.f_samples);
+  for (Vec3& f : forces_.f_samples) f = -f;
 }
 
 Real MeshTerm::energy(const Motion& motion) const {
   move(motion);
   load();
   Real of_loads = 0;
-  for (std::size_t r = 0; r < u_.size(); ++r) of_loads += f_[r].dot(u_[r]);
-  for (std::size_t q = 0; q < f_samples_.size(); ++q) of_loads += f_samples_[q].dot(u_samples_[q]);
-  return trial_.trial_energy(x_, H_) - of_loads;
+  for (std::size_t r = 0; r < felt_.u.size(); ++r) of_loads += forces_.f[r].dot(felt_.u[r]);
+  for (std::size_t q = 0; q < forces_.f_samples.size(); ++q) of_loads += forces_.f_samples[q].dot(felt_.u_samples[q]);
+  return body_.trial_energy(parts_, x_, felt_.H) - of_loads;
 }
 
 void MeshTerm::add_force(const Motion& motion, Load& force) const {
   move(motion);
   load();
-  A_.assign(H_.size(), Mat3::Zero());
-  trial_.trial_response(in_loop_, x_, H_, f_, A_);
-  push_back(force);
+  forces_.A.assign(felt_.H.size(), Mat3::Zero());
+  body_.trial_response(parts_, x_, felt_.H, forces_.f, forces_.A);
+  carrier_->scatter(forces_, force);
 }
 
 std::unique_ptr<Linear> MeshTerm::stiffness_at(const Motion& motion, bool definite) const {
   move(motion);
   auto linear = std::make_unique<Stiffness>(spare_);
-  trial_.add_stiffness(in_loop_, x_, H_, definite, linear->of_mesh);
+  body_.add_stiffness(parts_, x_, felt_.H, definite, linear->of_mesh);
   linear->of_mesh.close(x_.size());
   return linear;
 }
 
 void MeshTerm::add_force_change(const Linear& linear, const FreedomValues& du, Load& change) const {
-  feel(du);
-  f_.assign(u_.size(), Vec3::Zero());
-  f_samples_.clear();
-  A_.assign(H_.size(), Mat3::Zero());
-  static_cast<const Stiffness&>(linear).of_mesh.multiply(u_, H_, f_, A_);
-  // A grows with dE/dH, forces are minus the derivative: both as `multiply` and `push` have them.
-  push_back(change);
-}
-
-/// Work of the assembly, kept for its memory.
-struct MeshTerm::Assembly {
-  std::vector<PointNodes> of_vertex, of_sample;
-  std::vector<std::int32_t> place;  ///< Of each node among those of the present part or row; -1: not there.
-  std::vector<std::int32_t> nodes;
-  // Of `add_diagonal_blocks`: of each node a row of weights.
-  std::vector<Real> W;
-  // Of `add_tangent`.
-  BlockRows K;
-  std::vector<BlockRows::Block> T;  ///< Rows of one point side by side for each node of `nodes`.
-  std::vector<std::int32_t> rows, row_freedoms, column_freedoms;
-  std::vector<Real> k;
-  Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> weights, products;
-
-  void find_nodes(const MeshTerm& term);
-  template <class Visit>
-  void for_each_part(const MeshStiffness& stiffness, Visit&& visit);
-  void sum_by_rows(const MeshStiffness& stiffness);
-  void add_rows(Tangent& tangent);
-  /// The place of a node, which may be a new one, and whether it is.
-  std::pair<std::size_t, bool> place_of(std::int32_t node);
-  void forget_places();
-};
-
-MeshTerm::MeshTerm(const MeshBody& body, const TrialMesh& trial, const Bins& vertices, const Bins& samples,
-                   const TransferSettings& transfer, bool in_loop, const Vec3& gravity)
-    : body_(body),
-      trial_(trial),
-      vertices_(vertices),
-      samples_(samples),
-      transfer_(transfer),
-      in_loop_(in_loop),
-      gravity_(gravity),
-      assembly_(std::make_unique<Assembly>()) {}
-
-MeshTerm::~MeshTerm() = default;
-
-void MeshTerm::Assembly::find_nodes(const MeshTerm& term) {
-  of_vertex.resize(term.body_.points().rows());
-  of_sample.resize(term.body_.samples().rows());
-  for_each_point(term.transfer_, term.vertices_, term.places(),
-                 [&](std::uint32_t row, const PointNodes& its) { of_vertex[row] = its; });
-  for_each_point(term.transfer_, term.samples_, term.sample_places(),
-                 [&](std::uint32_t row, const PointNodes& its) { of_sample[row] = its; });
-}
-
-std::pair<std::size_t, bool> MeshTerm::Assembly::place_of(std::int32_t node) {
-  const auto n = static_cast<std::size_t>(node / NodeField::width);
-  if (place.size() <= n) place.resize(n + 1, -1);
-  const bool is_new = place[n] < 0;
-  if (is_new) {
-    place[n] = static_cast<std::int32_t>(nodes.size());
-    nodes.push_back(node);
-  }
-  return {static_cast<std::size_t>(place[n]), is_new};
-}
-
-void MeshTerm::Assembly::forget_places() {
-  for (const std::int32_t node : nodes) place[static_cast<std::size_t>(node / NodeField::width)] = -1;
-  nodes.clear();
-}
-
-/// The parts of a stiffness with the nodes that they reach, c_k = sum_i W_ik u_i: calls visit(nodes, W, K) for each,
-/// with numbers of the first of the four reals of nodes, each once; W has a row of weights of the vectors for each.
-template <class Visit>
-void MeshTerm::Assembly::for_each_part(const MeshStiffness& stiffness, Visit&& visit) {
-  for (std::size_t k = 0; k < stiffness.size(); ++k) {
-    const MeshStiffness::Part part = stiffness.part(k);
-    const auto vectors = static_cast<std::size_t>(part.w.rows());
-    W.clear();
-    const auto weights_of = [&](std::int32_t node) {
-      const auto [n, is_new] = place_of(node);
-      if (is_new) W.resize(W.size() + vectors, 0.0);
-      return W.data() + n * vectors;
-    };
-    for (std::size_t r = 0; r < part.rows.size(); ++r) {
-      const PointNodes& at = of_vertex[static_cast<std::size_t>(part.rows[r])];
-      for (std::size_t i = 0; i < at.at.size(); ++i) {
-        Real* its = weights_of(at.at[i]);
-        for (std::size_t v = 0; v < vectors; ++v)
-          its[v] += at.w[i] * part.w(static_cast<Eigen::Index>(v), static_cast<Eigen::Index>(r));
-      }
-    }
-    if (part.sample >= 0) {
-      const PointNodes& at = of_sample[static_cast<std::size_t>(part.sample)];
-      for (std::size_t i = 0; i < at.at.size(); ++i) {
-        Real* its = weights_of(at.at[i]);
-        for (std::size_t v = 0; v < vectors; ++v) its[v] += at.G[i].dot(part.d.col(static_cast<Eigen::Index>(v)));
-      }
-    }
-    visit(std::span<const std::int32_t>(nodes), std::span<const Real>(W), part.K);
-    forget_places();
-  }
-}
-
-/// The stiffness summed by what its parts look at: a row for each vertex, which counts for u_r, and then three for each
-/// quadrature point, which count for the columns of its H.
-void MeshTerm::Assembly::sum_by_rows(const MeshStiffness& stiffness) {
-  const std::size_t vertices = of_vertex.size();
-  K.reset(vertices + 3 * of_sample.size());
-  for (std::size_t n = 0; n < stiffness.size(); ++n) {
-    const MeshStiffness::Part part = stiffness.part(n);
-    rows.assign(part.rows.begin(), part.rows.end());
-    const Eigen::Index m = part.w.rows(), count = part.w.cols() + (part.sample >= 0 ? 3 : 0);
-    weights.resize(m, count);
-    weights.leftCols(part.w.cols()) = part.w;
-    if (part.sample >= 0) {
-      weights.rightCols<3>() = part.d.transpose();
-      for (int axis = 0; axis < 3; ++axis)
-        rows.push_back(static_cast<std::int32_t>(vertices) + 3 * static_cast<std::int32_t>(part.sample) + axis);
-    }
-    products.setZero(3 * m, 3 * count);
-    for (Eigen::Index a = 0; a < m; ++a)
-      for (Eigen::Index b = 0; b < m; ++b)
-        for (Eigen::Index s = 0; s < count; ++s)
-          products.block<3, 3>(3 * a, 3 * s) += weights(b, s) * part.K.block<3, 3>(3 * a, 3 * b);
-    for (Eigen::Index r = 0; r < count; ++r)
-      for (Eigen::Index s = 0; s < count; ++s) {
-        BlockRows::Block& block =
-            K.at(static_cast<std::size_t>(rows[static_cast<std::size_t>(r)]), rows[static_cast<std::size_t>(s)]);
-        for (Eigen::Index a = 0; a < m; ++a) block += weights(a, r) * products.block<3, 3>(3 * a, 3 * s);
-      }
-  }
-}
-
-/// With rows that move by weights of nodes, c_a = sum_i w_ai u_i, and their matrix K:
-///   K_ij = sum_a w_ai T_aj,   T_aj = sum_b K_ab w_bj
-/// of which a vertex brings one row a and a quadrature point three, which share their nodes i.
-void MeshTerm::Assembly::add_rows(Tangent& tangent) {
-  const std::size_t vertices = of_vertex.size();
-  const auto nodes_of = [&](std::size_t row) -> const PointNodes& {
-    return row < vertices ? of_vertex[row] : of_sample[(row - vertices) / 3];
-  };
-  const auto weight = [&](std::size_t row, std::size_t i) {
-    return row < vertices ? of_vertex[row].w[i]
-                          : of_sample[(row - vertices) / 3].G[i][static_cast<Eigen::Index>((row - vertices) % 3)];
-  };
-  for (std::size_t first = 0, count = 0; first < K.rows(); first += count) {
-    count = first < vertices ? 1 : 3;
-    T.clear();
-    for (std::size_t a = 0; a < count; ++a) {
-      const auto others = K.columns(first + a);
-      for (std::size_t b = 0; b < others.size(); ++b) {
-        const auto other = static_cast<std::size_t>(others[b]);
-        const PointNodes& its = nodes_of(other);
-        for (std::size_t j = 0; j < its.at.size(); ++j) {
-          const auto [node, is_new] = place_of(its.at[j]);
-          if (is_new) T.resize(T.size() + count, BlockRows::Block::Zero());
-          T[node * count + a] += weight(other, j) * K.blocks(first + a)[b];
-        }
-      }
-    }
-    if (nodes.empty()) continue;
-    const PointNodes& its = nodes_of(first);
-    row_freedoms.clear();
-    column_freedoms.clear();
-    for (const std::int32_t node : its.at)
-      for (int r = 0; r < 3; ++r) row_freedoms.push_back(node + r);
-    for (const std::int32_t node : nodes)
-      for (int s = 0; s < 3; ++s) column_freedoms.push_back(node + s);
-    k.resize(row_freedoms.size() * column_freedoms.size());
-    for (std::size_t i = 0; i < its.at.size(); ++i)
-      for (std::size_t j = 0; j < nodes.size(); ++j) {
-        BlockRows::Block block = BlockRows::Block::Zero();
-        for (std::size_t a = 0; a < count; ++a) block += weight(first + a, i) * T[j * count + a];
-        for (std::size_t r = 0; r < 3; ++r)
-          for (std::size_t s = 0; s < 3; ++s)
-            k[(3 * i + r) * column_freedoms.size() + 3 * j + s] =
-                block(static_cast<Eigen::Index>(r), static_cast<Eigen::Index>(s));
-      }
-    tangent.add(row_freedoms, column_freedoms, k);
-    forget_places();
-  }
+  carrier_->gather(du, felt_);
+  forces_.f.assign(felt_.u.size(), Vec3::Zero());
+  forces_.f_samples.clear();
+  forces_.A.assign(felt_.H.size(), Mat3::Zero());
+  static_cast<const Stiffness&>(linear).of_mesh.multiply(felt_.u, felt_.H, forces_.f, forces_.A);
+  // A grows with dE/dH, forces are minus the derivative: both as `multiply` and `scatter` have them.
+  carrier_->scatter(forces_, change);
 }
 
 void MeshTerm::add_tangent(const Linear& linear, Tangent& tangent) const {
-  assembly_->find_nodes(*this);
-  assembly_->sum_by_rows(static_cast<const Stiffness&>(linear).of_mesh);
-  assembly_->add_rows(tangent);
+  carrier_->add_tangent(static_cast<const Stiffness&>(linear).of_mesh, tangent);
 }
 
 void MeshTerm::add_diagonal_blocks(const Linear& linear, std::size_t block, std::span<Real> matrices) const {
-  if (block != 0) return;
-  assembly_->find_nodes(*this);
-  assembly_->for_each_part(
-      static_cast<const Stiffness&>(linear).of_mesh,
-      [&](std::span<const std::int32_t> nodes, std::span<const Real> weights, const MeshStiffness::Weights& K) {
-        const auto m = static_cast<Eigen::Index>(weights.size() / nodes.size());
-        for (std::size_t i = 0; i < nodes.size(); ++i) {
-          const Real* W = weights.data() + i * static_cast<std::size_t>(m);
-          Mat3 of_node = Mat3::Zero();
-          for (Eigen::Index a = 0; a < m; ++a)
-            for (Eigen::Index b = 0; b < m; ++b) of_node += W[a] * W[b] * K.block<3, 3>(3 * a, 3 * b);
-          Real* to = matrices.data() + 9 * (nodes[i] / NodeField::width);
-          for (int e = 0; e < 9; ++e) to[e] += of_node(e / 3, e % 3);
-        }
-      });
+  carrier_->add_diagonal_blocks(static_cast<const Stiffness&>(linear).of_mesh, block, matrices);
 }
 
 }  // namespace weft

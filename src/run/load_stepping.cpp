@@ -7,8 +7,10 @@
 
 #include "run/state_members.hpp"
 #include "weft/base/log.hpp"
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/output/files.hpp"
 #include "weft/run/progress.hpp"
+#include "weft/scene/build.hpp"
 
 namespace weft {
 
@@ -21,33 +23,37 @@ struct Displacement : Field<Vec3> {
   static constexpr Label label{"displacement", "m", Keep::shown};
 };
 
-bool is_slack(const StaticScene& scene) {
-  return std::any_of(scene.bodies.begin(), scene.bodies.end(), [](const auto& body) { return body->is_slack(); });
+MeshBody& body_of(const Scene& scene, std::size_t b) { return *scene.bodies[b]->roles().mesh; }
+
+bool is_slack(const Scene& scene) {
+  return std::any_of(scene.bodies.begin(), scene.bodies.end(),
+                     [](const auto& body) { return body->roles().mesh->is_slack(); });
 }
 
-EquilibriumSettings settings_of(const StaticScene& scene, StopQuestion is_asked_to_stop) {
+EquilibriumSettings settings_of(const Scene& scene, StopQuestion is_asked_to_stop) {
   const Deck& deck = scene.deck;
-  return {
-      .size = scene.size,
-      .time_scale = deck.time.end,
-      .tolerance = deck.solve.tolerance.value_or(1e-8),
-      .max_iterations = deck.solve.max_iterations,
-      .follow_arc = deck.loading.path == LoadPath::arc,
-      .flows = std::any_of(scene.bodies.begin(), scene.bodies.end(), [](const auto& body) { return body->flows(); }),
-      .slack = is_slack(scene),
-      .elastic_terms = scene.elastic_terms,
-      .petsc = deck.solve.petsc,
-      .is_asked_to_stop = std::move(is_asked_to_stop)};
+  return {.size = scene.size,
+          .time_scale = deck.time.end,
+          .tolerance = deck.solve.tolerance.value_or(1e-8),
+          .max_iterations = deck.solve.max_iterations,
+          .follow_arc = deck.loading.path == LoadPath::arc,
+          .flows = std::any_of(scene.bodies.begin(), scene.bodies.end(),
+                               [](const auto& body) { return body->roles().mesh->flows(); }),
+          .slack = is_slack(scene),
+          .elastic_terms = scene.bodies.size(),
+          .petsc = deck.solve.petsc,
+          .is_asked_to_stop = std::move(is_asked_to_stop)};
 }
 
-template <class T>
-std::vector<const T*> pointers(const auto& owners) {
-  std::vector<const T*> all;
-  for (const auto& owner : owners) all.push_back(owner.get());
-  return all;
+/// The mean of values of rows over what is watched, the same on every rank. Collective.
+Vec3 mean_over(const Comm& comm, const MeshBody& body, const Watched& watched, std::span<const Vec3> values) {
+  Vec3 sum = Vec3::Zero();
+  for (const Grip& grip : body.grips(watched.list)) sum += grip.sum(values);
+  comm.sum(std::span(sum.data(), 3));
+  return sum / static_cast<Real>(std::max<std::int64_t>(watched.vertices, 1));
 }
 
-Columns<LoadMoment> curve_columns(const Comm& comm, const StaticScene& scene) {
+Columns<LoadMoment> curve_columns(const Comm& comm, const Scene& scene) {
   const auto state = [](const LoadMoment& moment) -> const RunClock& { return moment.state; };
   Columns<LoadMoment> columns;
   columns.add(member_of<RunClock>(&RunClock::step), state);
@@ -56,101 +62,98 @@ Columns<LoadMoment> curve_columns(const Comm& comm, const StaticScene& scene) {
   columns.add("newton_steps", "", [](const LoadMoment& moment) { return moment.last_step.iterations; });
   columns.add("unbalanced_force", "N", [](const LoadMoment& moment) { return moment.last_step.unbalanced_force; });
   for (std::size_t h = 0; h < scene.handles.size(); ++h) {
-    const StaticHandle& handle = scene.handles[h];
-    columns.add("displacement_" + handle.name, "m", [comm, &handle](const LoadMoment& moment) {
-      return mean_over(comm, handle.part, moment.displacements[handle.body]);
+    const GridHandle& handle = scene.handles[h];
+    columns.add("displacement_" + handle.name, "m", [comm, &scene, &handle](const LoadMoment& moment) {
+      return mean_over(comm, body_of(scene, handle.body), *handle.part, moment.displacements[handle.body]);
     });
     columns.add("force_" + handle.name, "N", [h](const LoadMoment& moment) { return moment.reactions[h].force; });
-    if (handle.hold)
+    if (handle.hold() != nullptr)
       columns.add("torque_" + handle.name, "N m", [h](const LoadMoment& moment) { return moment.reactions[h].torque; });
   }
-  for (const StaticProbe& probe : scene.probes)
+  for (const VertexProbe& probe : scene.probes)
     columns.add(probe.name, probe.unit, [comm, &scene, &probe](const LoadMoment& moment) {
-      const std::size_t b = probe.vertex.body;
-      const std::span<const Vec3> values = probe.displacement
-                                               ? std::span<const Vec3>(moment.displacements[b])
-                                               : std::as_const(*scene.bodies[b]).points().get<Position>();
-      return mean_over(comm, probe.vertex, values)[probe.axis];
+      const MeshBody& body = body_of(scene, probe.body);
+      const std::span<const Vec3> values =
+          probe.displacement ? std::span<const Vec3>(moment.displacements[probe.body]) : body.points().get<Position>();
+      return mean_over(comm, body, probe.vertex, values)[probe.axis];
     });
   return columns;
 }
 
-/// Values at the points of a drawing, from those of the rows.
-std::vector<Vec3> drawn(const Drawing& drawing, std::span<const Vec3> rows) {
-  std::vector<Vec3> values;
-  for (const Stencil& point : drawing.points) values.push_back(point.of(rows));
-  return values;
-}
-
-CellKind kind_of(const Drawing& drawing) { return drawing.corners == 2 ? CellKind::line : CellKind::triangle; }
+CellKind kind_of(const Picture& picture) { return picture.corners == 2 ? CellKind::line : CellKind::triangle; }
 
 }  // namespace
 
 LoadStepping::LoadStepping(const Comm& comm, const Deck& deck, const RunEnd& end, Timers& timers)
-    : comm_(comm),
-      end_(end),
-      timers_(timers),
-      scene_(build_static_scene(comm, deck)),
-      motion_(*scene_->freedoms),
-      last_{FreedomValues(*scene_->freedoms), 0},
-      columns_(curve_columns(comm, *scene_)) {}
+    : comm_(comm), end_(end), timers_(timers), scene_(build_scene(comm, deck)), columns_(curve_columns(comm, scene_)) {
+  for (const auto& mesh : scene_.meshes)
+    size_in_words_ += fmt::format("{}{} of {}", size_in_words_.empty() ? "" : "; ", mesh->name(), mesh->census());
+  for (const auto& body : scene_.bodies) body->points().add<LastDisplacement>();
+}
 
 std::string LoadStepping::forecast() {
   std::string text;
-  for (const auto& body : scene_->bodies)
-    text += fmt::format("body {}: {}, {}\n", body->name(), body->census(), in_words(comm_, body->sites()));
+  for (const auto& mesh : scene_.meshes)
+    text += fmt::format("body {}: {}, {}\n", mesh->name(), mesh->census(),
+                        in_words(comm_, mesh->sites(first_share(comm_, *mesh))));
   std::int64_t conditions = 0;
-  for (const StaticHandle& handle : scene_->handles) {
-    const auto here = handle.hold ? static_cast<std::int64_t>(handle.hold->conditions()) : 0;
-    const std::int64_t held = comm_.sum(here);
-    conditions += held;
-    text += fmt::format("handle {}: {} vertices", handle.name, handle.part.count);
-    text += handle.hold ? fmt::format(", {} conditions\n", held) : "\n";
+  for (const GridHandle& handle : scene_.handles) {
+    text += fmt::format("handle {}: {} vertices", handle.name, handle.part->vertices);
+    if (handle.hold() != nullptr) {
+      const auto here = static_cast<std::int64_t>(body_of(scene_, handle.body).grips(handle.list).size());
+      const std::int64_t held = comm_.sum(here);
+      conditions += held;
+      text += fmt::format(", {} conditions", held);
+    }
+    text += "\n";
   }
   text +=
       fmt::format("unknowns: {} displacements and {} reactions\n", 3 * static_cast<std::int64_t>(points()), conditions);
   text += fmt::format("memory: {:.3g} GB at most on the fullest rank, measured over the set-up; solves take more\n",
                       comm_.max(static_cast<Real>(peak_bytes())) * 1e-9);
   text += fmt::format("steps: {}\n", follows_arc() ? fmt::format("at most {} along the load path", loading().max_steps)
-                                                   : fmt::format("{} to {} s", loading().steps, scene_->deck.time.end));
+                                                   : fmt::format("{} to {} s", loading().steps, scene_.deck.time.end));
   return text;
 }
 
-/// The solver, and how bodies are drawn; then sites are of no use.
+/// When the bodies have their pieces for good.
 void LoadStepping::set_up() {
-  equilibrium_.emplace(comm_, *scene_->freedoms, pointers<Term>(scene_->terms), pointers<Constraints>(scene_->holds),
-                       settings_of(*scene_, is_asked_to_stop_));
-  for (const auto& body : scene_->bodies) {
-    body->forget_sites();
-    drawings_.push_back(body->drawing());
-  }
+  system_.emplace(scene_);
+  equilibrium_.emplace(comm_, system_->freedoms, system_->all_terms(), system_->all_holds(),
+                       settings_of(scene_, is_asked_to_stop_));
+  motion_.emplace(system_->freedoms);
+  last_.emplace(Increment{FreedomValues(system_->freedoms), 0});
 }
 
 void LoadStepping::start() {
+  fill_bodies(comm_, scene_);
   set_up();
   state_.dt = full_step();
 }
 
 void LoadStepping::resume(const CheckpointHeader& header, const std::filesystem::path& checkpoint) {
+  for (const auto& body : scene_.bodies) {
+    for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
+    body->roles().mesh->share_evenly(comm_);
+  }
+  settle_bodies(comm_, scene_);
   set_up();
   state_ = path_state_from_text(header.state);
   state_.dt = std::min(state_.dt, full_step());
-  motion_.time = state_.time;
-  last_.time = state_.last_time;
-  for (std::size_t b = 0; b < scene_->bodies.size(); ++b) {
-    StaticBody& body = *scene_->bodies[b];
-    body.take_over([&](const std::string& part, Table& rows) { read_part(comm_, checkpoint, part, rows); });
-    const auto last = std::as_const(body).points().get<LastDisplacement>();
-    std::copy(last.begin(), last.end(), last_.u.points(b).begin());
+  motion_->time = state_.time;
+  last_->time = state_.last_time;
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
+    const auto last = std::as_const(body_of(scene_, b)).points().get<LastDisplacement>();
+    std::copy(last.begin(), last.end(), last_->u.points(b).begin());
   }
 }
 
 void LoadStepping::open_frames(const std::filesystem::path& output, bool resumed) {
   output_ = output;
-  frames_.emplace(comm_, output / "frames", scene_->deck.output.double_precision,
+  frames_.emplace(comm_, output / "frames", scene_.deck.output.double_precision,
                   resumed ? std::optional(state_.next_frame - 1) : std::nullopt);
-  // Later frames go now, not with the next frame, which may never be written.
-  for (const auto& body : scene_->bodies) frames_->of(body->name());
+  // What came after this state goes now, not with the next frame, which may never be written.
+  for (const auto& body : scene_.bodies) frames_->of(body->name());
 }
 
 /// Reactions are no state; with them the first step along the arc takes as many iterations as in an unbroken run, on
@@ -158,10 +161,10 @@ void LoadStepping::open_frames(const std::filesystem::path& output, bool resumed
 void LoadStepping::get_ready() {
   if (!follows_arc() || state_.step == 0) return;
   try {
-    equilibrium_->at_time(motion_, state_.time);
+    equilibrium_->at_time(*motion_, state_.time);
   } catch (const Interrupted&) {  // so will the step that needs the reactions be
   }
-  motion_.u.set_zero();
+  motion_->u.set_zero();
 }
 
 bool LoadStepping::has_ended() const {
@@ -176,8 +179,8 @@ void LoadStepping::take_step(Real) {
     last_report_ = !follows_arc() || state_.step == 0 ? step_in_time() : step_along_arc();
   } catch (const Interrupted&) {
     state_ = before;
-    motion_.u.set_zero();
-    motion_.time = state_.time;
+    motion_->u.set_zero();
+    motion_->time = state_.time;
     throw;
   }
   commit();
@@ -190,32 +193,32 @@ void LoadStepping::give_up(const EquilibriumReport& report) const {
                   "(loading.steps), more of time.max_retries, or, if the load has a limit here, \"path: arc\" under "
                   "loading may help; also see that handles leave nothing free to move.{}",
                   state_.step + 1, state_.time, report.failure,
-                  is_slack(*scene_) ? " Sheets and fibers that go slack fold as finely as their mesh lets them: give "
-                                      "them bending (\"bending\", \"bending_modulus\")."
-                                    : ""));
+                  is_slack(scene_) ? " Sheets and fibers that go slack fold as finely as their mesh lets them: give "
+                                     "them bending (\"bending\", \"bending_modulus\")."
+                                   : ""));
 }
 
 /// Balance at the next time; the step is halved where none is found, and grows again to its full size.
 EquilibriumReport LoadStepping::step_in_time() {
   const Real full = full_step();
-  const Motion start = motion_;
+  const Motion start = *motion_;
   EquilibriumReport report;
   // Gravity acts in full from the start: how slack bodies fell to their first balance says nothing of the next.
-  const bool goes_on = last_.time > 0 && !(state_.step == 1 && is_slack(*scene_));
-  const int max_retries = scene_->deck.time.max_retries;
+  const bool goes_on = last_->time > 0 && !(state_.step == 1 && is_slack(scene_));
+  const int max_retries = scene_.deck.time.max_retries;
   for (int cut = 0; cut <= max_retries; ++cut) {
-    motion_ = start;
+    *motion_ = start;
     // The balance probably goes on as it went; not from one full step to the next, though, where directions change.
     Real time = state_.time + state_.dt;
     const Real next_stop = std::min(end_.time, (std::floor(state_.time / full * (1 + 1e-12) + 1e-9) + 1) * full);
     if (time > next_stop * (1 - 1e-9)) time = next_stop;
     if (goes_on)
-      for (std::size_t k = 0; k < last_.u.all().size(); ++k)
-        motion_.u.all()[k] = last_.u.all()[k] * (time - state_.time) / last_.time;
-    report = equilibrium_->at_time(motion_, time);
+      for (std::size_t k = 0; k < last_->u.all().size(); ++k)
+        motion_->u.all()[k] = last_->u.all()[k] * (time - state_.time) / last_->time;
+    report = equilibrium_->at_time(*motion_, time);
     if (!report.converged && goes_on) {
-      motion_ = start;
-      report = equilibrium_->at_time(motion_, time);
+      *motion_ = start;
+      report = equilibrium_->at_time(*motion_, time);
     }
     if (report.converged) {
       if (report.iterations <= 2 * comfortable_iterations) state_.dt = std::min(full, 2 * state_.dt);
@@ -224,33 +227,34 @@ EquilibriumReport LoadStepping::step_in_time() {
     log_warning(fmt::format("step {} was taken again with half the load: {}", state_.step + 1, report.failure));
     state_.dt /= 2;
   }
-  motion_ = start;
+  *motion_ = start;
   give_up(report);
 }
 
 /// The path goes past the end: the balance at the end itself is near the same share of the way.
 EquilibriumReport LoadStepping::step_back_to_end() {
-  const Real share = (end_.time - state_.time) / (motion_.time - state_.time);
-  for (Real& x : motion_.u.all()) x *= share;
-  return equilibrium_->at_time(motion_, end_.time);
+  const Real share = (end_.time - state_.time) / (motion_->time - state_.time);
+  for (Real& x : motion_->u.all()) x *= share;
+  return equilibrium_->at_time(*motion_, end_.time);
 }
 
 /// The next state of the path; the step is halved where none is found.
 EquilibriumReport LoadStepping::step_along_arc() {
-  const Motion start = motion_;
+  const Motion start = *motion_;
   EquilibriumReport report;
   if (state_.measure.displacement == 0) {
     // The first step, which was one in time, is the unit of both.
-    state_.measure = {1, std::abs(last_.time)};
-    const Real displacement = std::sqrt(std::max(0.0, std::pow(equilibrium_->length_of(last_, state_.measure), 2) - 1));
-    state_.measure.displacement = displacement > 0 ? displacement : scene_->size;
+    state_.measure = {1, std::abs(last_->time)};
+    const Real displacement =
+        std::sqrt(std::max(0.0, std::pow(equilibrium_->length_of(*last_, state_.measure), 2) - 1));
+    state_.measure.displacement = displacement > 0 ? displacement : scene_.size;
     state_.length = std::sqrt(2.0);
   }
-  const int max_retries = scene_->deck.time.max_retries;
+  const int max_retries = scene_.deck.time.max_retries;
   for (int cut = 0; cut <= max_retries; ++cut) {
-    motion_ = start;
-    report = equilibrium_->along_arc(motion_, last_, state_.measure, state_.length);
-    if (report.converged && motion_.time > end_.time) report = step_back_to_end();
+    *motion_ = start;
+    report = equilibrium_->along_arc(*motion_, *last_, state_.measure, state_.length);
+    if (report.converged && motion_->time > end_.time) report = step_back_to_end();
     if (report.converged) {
       const Real change = std::sqrt(comfortable_iterations / std::max(1, report.iterations));
       state_.length = std::min(state_.length * std::clamp(change, 0.5, 1.5), loading().max_growth * std::sqrt(2.0));
@@ -259,48 +263,43 @@ EquilibriumReport LoadStepping::step_along_arc() {
     log_warning(fmt::format("step {} was taken again with half the length: {}", state_.step + 1, report.failure));
     state_.length /= 2;
   }
-  motion_ = start;
+  *motion_ = start;
   give_up(report);
 }
 
 /// The bodies go where the motion took them.
 void LoadStepping::commit() {
-  last_.u = motion_.u;
-  state_.last_time = last_.time = motion_.time - state_.time;
-  for (std::size_t b = 0; b < scene_->bodies.size(); ++b) {
-    StaticBody& body = *scene_->bodies[b];
+  last_->u = motion_->u;
+  state_.last_time = last_->time = motion_->time - state_.time;
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
+    MeshBody& body = body_of(scene_, b);
     Table& points = body.points();
-    const auto u = motion_.u.points(b);
+    const auto u = motion_->u.points(b);
     for (std::size_t r = 0; r < points.rows(); ++r) points.get<Position>()[r] += u[r];
     std::copy(u.begin(), u.end(), points.get<LastDisplacement>().begin());
-    body.commit();
+    body.follow_vertices();
   }
-  motion_.u.set_zero();
-  state_.time = motion_.time;
+  motion_->u.set_zero();
+  state_.time = motion_->time;
   ++state_.step;
 }
 
 std::string LoadStepping::last_step_in_words(const Pace&) const {
-  return fmt::format("dt = {:.2e} s  {} Newton steps, unbalanced {:.2g} N", last_.time, last_report_.iterations,
+  return fmt::format("dt = {:.2e} s  {} Newton steps, unbalanced {:.2g} N", last_->time, last_report_.iterations,
                      last_report_.unbalanced_force);
 }
 
 Real LoadStepping::points() const {
   Real sum = 0;
-  for (const auto& body : scene_->bodies) sum += static_cast<Real>(body->rest().size());
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) sum += static_cast<Real>(body_of(scene_, b).counts().vertices);
   return sum;
 }
 
-std::string LoadStepping::size_in_words() const {
-  std::string words;
-  for (const auto& body : scene_->bodies)
-    words += fmt::format("{}{} of {}", words.empty() ? "" : "; ", body->name(), body->census());
-  return words;
-}
+std::string LoadStepping::size_in_words() const { return size_in_words_; }
 
 std::vector<CheckpointPart> LoadStepping::tables() {
   std::vector<CheckpointPart> tables;
-  for (const auto& body : scene_->bodies)
+  for (const auto& body : scene_.bodies)
     for (const auto& [name, table] : body->parts()) tables.push_back({name, table});
   return tables;
 }
@@ -313,15 +312,16 @@ std::vector<std::uint64_t> LoadStepping::cuts() const {
 }
 
 /// Of a load, which acts on the body alike, the force alone.
-Reaction LoadStepping::reaction_of(const StaticHandle& handle) const {
+Reaction LoadStepping::reaction_of(std::size_t handle) const {
   Reaction reaction;
-  if (handle.hold) {
-    reaction = handle.hold->reaction(equilibrium_->constraint_forces(handle.number), motion_,
-                                     handle.hold->center(state_.time));
+  const StaticSystem::Action& action = system_->of_handle[handle];
+  if (action.hold != nullptr) {
+    reaction = action.hold->reaction(equilibrium_->constraint_forces(action.number), *motion_,
+                                     action.hold->center(state_.time));
   } else {
-    Load force(*scene_->freedoms);
-    handle.load->add_force(motion_, force);
-    for (const Vec3& f : force.points(handle.body)) reaction.force += f;
+    Load force(system_->freedoms);
+    action.load->add_force(*motion_, force);
+    for (const Vec3& f : force.points(scene_.handles[handle].body)) reaction.force += f;
   }
   comm_.sum(std::span(reaction.force.data(), 3));
   comm_.sum(std::span(reaction.torque.data(), 3));
@@ -330,15 +330,16 @@ Reaction LoadStepping::reaction_of(const StaticHandle& handle) const {
 
 std::vector<Real> LoadStepping::history_row(const Pace&) {
   Real energy = 0;
-  for (std::size_t t = 0; t < scene_->elastic_terms; ++t) energy += scene_->terms[t]->energy(motion_);
   std::vector<std::vector<Vec3>> displacements;
-  for (const auto& body : scene_->bodies) {
-    const Table& points = std::as_const(*body).points();
-    auto& u = displacements.emplace_back(points.rows());
-    for (std::size_t r = 0; r < u.size(); ++r) u[r] = points.get<Position>()[r] - points.get<RestPosition>()[r];
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
+    const MeshBody& body = body_of(scene_, b);
+    energy += body.elastic_energy();
+    const auto x = body.points().get<Position>(), rest = body.points().get<RestPosition>();
+    auto& u = displacements.emplace_back(x.size());
+    for (std::size_t r = 0; r < u.size(); ++r) u[r] = x[r] - rest[r];
   }
   std::vector<Reaction> reactions;
-  for (const StaticHandle& handle : scene_->handles) reactions.push_back(reaction_of(handle));
+  for (std::size_t h = 0; h < scene_.handles.size(); ++h) reactions.push_back(reaction_of(h));
   return columns_.row({state_, last_report_, comm_.sum(energy), displacements, reactions});
 }
 
@@ -347,26 +348,27 @@ bool LoadStepping::frame_is_due(Real next_frame_time) const {
   return follows_arc() || state_.time >= next_frame_time * (1 - 1e-9) || has_ended();
 }
 
+/// Vertices are drawn by every rank that has a row for them.
 void LoadStepping::draw_into(Frames& frames, std::int64_t frame) {
-  for (std::size_t b = 0; b < scene_->bodies.size(); ++b) {
-    const StaticBody& body = *scene_->bodies[b];
-    const auto places = drawn(drawings_[b], body.points().get<Position>());
-    const auto rest = drawn(drawings_[b], body.points().get<RestPosition>());
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
+    const MeshBody& body = body_of(scene_, b);
+    Picture picture = body.picture();
+    const bool is_of_rows = !comm_.any(!picture.points.empty());
+    const std::span<const Vec3> x = is_of_rows ? body.points().get<Position>() : std::span(picture.points),
+                                rest = is_of_rows ? body.points().get<RestPosition>() : std::span(picture.rest);
     Table shown = Table::with<Displacement>();
-    shown.resize(places.size());
-    for (std::size_t p = 0; p < places.size(); ++p) shown.get<Displacement>()[p] = places[p] - rest[p];
-    Table of_cells = body.cell_fields();
-    const std::vector<ColumnView> fields = shown.columns(), cell_fields = of_cells.columns();
+    shown.resize(x.size());
+    for (std::size_t p = 0; p < x.size(); ++p) shown.get<Displacement>()[p] = x[p] - rest[p];
+    const std::vector<ColumnView> fields = shown.columns(), cell_fields = picture.fields.columns();
     frames.of(body.name())
-        .write({frame, state_.step, state_.time},
-               {kind_of(drawings_[b]), places, drawings_[b].cells, fields, cell_fields});
+        .write({frame, state_.step, state_.time}, {kind_of(picture), x, picture.cells, fields, cell_fields});
   }
 }
 
 void LoadStepping::draw_crash(const Suspicions&) {
   const std::filesystem::path folder = output_ / "crash";
   make_folder(comm_, folder);
-  Frames crash(comm_, folder, scene_->deck.output.double_precision);
+  Frames crash(comm_, folder, scene_.deck.output.double_precision);
   draw_into(crash, state_.step);
   log_info(fmt::format("The last balanced state is drawn in {}.", folder.string()));
 }
@@ -375,10 +377,15 @@ std::uint64_t LoadStepping::frame_bytes() {
   Table shown = Table::with<Displacement>();
   const std::vector<ColumnView> fields = shown.columns();
   std::uint64_t sum = 0;
-  for (const Drawing& drawing : drawings_)
-    sum += weft::frame_bytes(kind_of(drawing), comm_.sum(static_cast<std::int64_t>(drawing.points.size())),
-                             comm_.sum(static_cast<std::int64_t>(drawing.cells.size()) / drawing.corners), fields,
-                             scene_->deck.output.double_precision);
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
+    const MeshBody& body = body_of(scene_, b);
+    const Picture picture = body.picture();
+    const bool is_of_rows = !comm_.any(!picture.points.empty());
+    const std::size_t points = is_of_rows ? body.points().rows() : picture.points.size();
+    sum += weft::frame_bytes(kind_of(picture), comm_.sum(static_cast<std::int64_t>(points)),
+                             comm_.sum(static_cast<std::int64_t>(picture.cells.size()) / picture.corners), fields,
+                             scene_.deck.output.double_precision);
+  }
   return sum;
 }
 

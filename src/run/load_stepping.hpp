@@ -5,14 +5,20 @@
 #include "run/columns.hpp"
 #include "run/path_state.hpp"
 #include "run/record.hpp"
+#include "run/static_system.hpp"
 #include "weft/base/timer.hpp"
-#include "weft/scene/static_scene.hpp"
+#include "weft/scene/scene.hpp"
 
 #include <memory>
 #include <optional>
 #include <utility>
 
 namespace weft {
+
+/// Displacement of the control points in the step before; the path goes on in its direction.
+struct LastDisplacement : Field<Vec3> {
+  static constexpr Label label{"last_displacement", "m"};
+};
 
 /// The sources of a row of load_displacement.csv. Not owned.
 struct LoadMoment {
@@ -58,30 +64,31 @@ class LoadStepping final : public Analysis {
   std::uint64_t frame_bytes() override;
 
  private:
-  const LoadingDeck& loading() const { return scene_->deck.loading; }
+  const LoadingDeck& loading() const { return scene_.deck.loading; }
   bool follows_arc() const { return loading().path == LoadPath::arc; }
   /// A step in time unless it is halved [s].
-  Real full_step() const { return scene_->deck.time.end / loading().steps; }
+  Real full_step() const { return scene_.deck.time.end / loading().steps; }
   void set_up();
   EquilibriumReport step_in_time();
   EquilibriumReport step_along_arc();
   EquilibriumReport step_back_to_end();
   void commit();
   [[noreturn]] void give_up(const EquilibriumReport& report) const;
-  Reaction reaction_of(const StaticHandle& handle) const;
+  Reaction reaction_of(std::size_t handle) const;
   void draw_into(Frames& frames, std::int64_t frame);
 
   const Comm comm_;
   const RunEnd end_;
   Timers& timers_;
-  std::unique_ptr<StaticScene> scene_;
+  Scene scene_;
+  std::string size_in_words_;
+  std::optional<StaticSystem> system_;
   std::optional<Equilibrium> equilibrium_;
-  Motion motion_;
-  Increment last_;
+  std::optional<Motion> motion_;
+  std::optional<Increment> last_;
   PathState state_;
   EquilibriumReport last_report_;
   Columns<LoadMoment> columns_;
-  std::vector<Drawing> drawings_;
   std::optional<Frames> frames_;
   StopQuestion is_asked_to_stop_;
   std::filesystem::path output_;

@@ -23,7 +23,8 @@ TimeStepping::TimeStepping(const Comm& comm, const Deck& deck, const RunEnd& end
 std::string TimeStepping::forecast() {
   const std::vector<std::string> advice = advice_on(scene_);
   std::vector<std::string> sites;  // of meshes, while they are whole
-  for (const auto& body : scene_.bodies) sites.push_back(body->sites_in_words(comm_));
+  for (const auto& mesh : scene_.meshes)
+    sites.push_back(mesh ? in_words(comm_, mesh->sites(first_share(comm_, *mesh))) : "");
   state_ = start_scene(comm_, scene_);
   stepper_.settle(true);
   find_limits(comm_, scene_, state_);
@@ -97,7 +98,7 @@ void TimeStepping::resume(const CheckpointHeader& header, const std::filesystem:
     for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
     body->share(comm_, [this](const Vec3&) { return comm_.rank(); });
   }
-  find_light_mass(comm_, scene_);
+  settle_bodies(comm_, scene_);
   other_ranks_ = static_cast<int>(header.cuts.size()) != comm_.size() - 1;
   if (other_ranks_) state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
   points_ = static_cast<Real>(comm_.sum(scene_.points()));

@@ -1,6 +1,5 @@
 #include "weft/scene/advice.hpp"
 
-#include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/shell_body.hpp"
 #include "weft/geometry/mesh.hpp"
 
@@ -54,7 +53,7 @@ std::vector<std::string> advice_on(const Scene& scene) {
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const auto* deck = std::get_if<ShellDeck>(&scene.deck.bodies[b]);
     if (!deck) continue;
-    const ControlMesh& mesh = *dynamic_cast<const MeshBody&>(*scene.bodies[b]).control_mesh();
+    const ControlMesh& mesh = *scene.meshes[b]->control_mesh();
     const auto [mean, longest] = edges_of(mesh);
     const int per_edge = deck->contact_points > 0 ? deck->contact_points : contact_points_per_edge(mesh, dx);
     if (longest / per_edge > dx)

@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <optional>
+#include <limits>
 
+#include "scene/handle_builder.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/geometry/sampling.hpp"
 #include "weft/scene/catalogue.hpp"
-#include "weft/scene/handle_parts.hpp"
 
 namespace weft {
 namespace {
@@ -66,100 +65,33 @@ BodySource make_source(const Comm& comm, const Deck& deck, Scene& scene, std::si
           source.until};
 }
 
-/// Builds one handle: what it does, and its grips on this rank's first share of the body.
-class HandleBuilder {
- public:
-  HandleBuilder(const Comm& comm, const Deck& deck, Scene& scene, const HandleDeck& handle)
-      : comm_(comm),
-        scene_deck_(deck),
-        deck_(handle),
-        result_{handle.name, position_of(deck.bodies, handle.body, name_of), 0, {}} {
-    body_ = dynamic_cast<MeshBody*>(scene.bodies[result_.body].get());
-    require(body_ != nullptr, ExitCode::deck,
-            fmt::format("{}: body {} has no mesh; handles take hold of meshes.", handle.place.text, handle.body));
-    share_ = body_->first_share(comm);
-    part_.emplace(comm, handle, body_->control_mesh(), body_->rest_places().size(), deck.domain.dx);
-  }
-
-  GridHandle build() && {
-    std::visit([this](const auto& action) { take(action); }, deck_.action);
-    result_.list = body_->watch(comm_, std::move(grips_));
-    return std::move(result_);
-  }
-
- private:
-  void take(const HoldDeck& deck) {
-    const HandleSettings settings = hold_settings(deck);
-    std::vector<Site> sites = part_->held(comm_, body_->sites(share_), deck);
-    std::erase_if(sites, [&](const Site& site) { return !share_.has(site.element); });
-    for (const HeldSum& sum : held_sums(sites, settings, body_->rest_places())) grips_.push_back(grip_of(sum));
-    result_.action = GridHandle::Hold{settings.motion, deck.until};
-  }
-  void take(const ForceDeck& deck) {
-    const std::vector<Site> sites = part_->vertices(body_->sites(share_));
-    const std::int64_t count = comm_.sum(static_cast<std::int64_t>(sites.size()));
-    part_->require_any(count, "vertex");
-    for (const Site& site : sites)
-      add(site.element, site.place.rows, site.place.weights, deck.total / static_cast<Real>(count));
-    keep(deck.amplitude);
-  }
-  void take(const EdgeForceDeck& deck) {
-    for (const Sample& s : sides()) add(s.face, s.rows, s.value, s.measure * deck.per_length);
-    keep(deck.amplitude);
-  }
-  void take(const TractionDeck& deck) {
-    for (const Sample& s : surface()) add(s.face, s.rows, s.value, s.measure * deck.per_area);
-    keep(deck.amplitude);
-  }
-  void take(const GravityDeck& deck) {
-    for (const Sample& s : some(part_->inside(body_->surface_samples(share_), "element"), "element"))
-      add(s.face, s.rows, s.value, s.mass * deck.acceleration);
-    keep(deck.amplitude);
-  }
-  void take(const PressureDeck& deck) { follow(Follower::pressure, deck.value, surface(), deck.amplitude); }
-  void take(const EdgeMomentDeck& deck) {
-    part_->require_slope();
-    follow(Follower::edge_moment, deck.per_length, sides(), deck.amplitude);
-  }
-
-  /// Those of this rank that the handle acts on; throws if there are none on any rank.
-  std::vector<Sample> surface() const { return some(part_->faces(body_->surface_samples(share_)), "face"); }
-  std::vector<Sample> sides() const {
-    return some(part_->inside(body_->side_samples(share_), "boundary edge"), "boundary edge");
-  }
-  std::vector<Sample> some(std::vector<Sample> samples, const char* what) const {
-    part_->require_any(comm_.sum(static_cast<std::int64_t>(samples.size())), what);
-    return samples;
-  }
-  void add(std::int64_t element, std::span<const std::int32_t> vertices, std::span<const Real> weights,
-           const Vec3& force) {
-    for (std::size_t k = 0; k < vertices.size(); ++k)
-      forces_.try_emplace(vertices[k], element, Vec3::Zero()).first->second.second += weights[k] * force;
-  }
-  Amplitude amplitude(const std::vector<AmplitudeKeyDeck>& keys) const {
-    return make_amplitude(keys, scene_deck_.time.end);
-  }
-  void keep(const std::vector<AmplitudeKeyDeck>& keys) {
-    for (const auto& [vertex, at] : forces_) grips_.push_back(grip_of(at.first, vertex, at.second));
-    result_.action = GridHandle::Dead{amplitude(keys)};
-  }
-  void follow(Follower kind, Real magnitude, const std::vector<Sample>& samples,
-              const std::vector<AmplitudeKeyDeck>& keys) {
-    for (const Sample& sample : samples)
-      grips_.push_back(grip_of(sample, follower_measure(kind, sample, body_->rest_places())));
-    result_.action = GridHandle::Following{kind, magnitude, amplitude(keys)};
-  }
-
-  const Comm& comm_;
-  const Deck& scene_deck_;
-  const HandleDeck& deck_;
-  GridHandle result_;
-  MeshBody* body_;
-  ElementRange share_{0, 0};
-  std::optional<ChosenPart> part_;
-  std::vector<Grip> grips_;
-  std::map<std::int32_t, std::pair<std::int64_t, Vec3>> forces_;  ///< Of each vertex, with an element that has it.
-};
+/// The vertex nearest to a point at rest; of several the one of lowest number.
+VertexProbe make_probe(const Comm& comm, Scene& scene, const ProbeDeck& deck) {
+  const auto* nearest = std::get_if<NearestProbe>(&deck.measure);
+  const std::string field = nearest ? nearest->field : "";
+  const std::string component = field.size() > 2 ? field.substr(0, field.size() - 2) : "";
+  const int axis = field.empty() ? -1 : field.back() - 'x';
+  require((component == "displacement" || component == "position") && axis >= 0 && axis < 3 &&
+              field[field.size() - 2] == '_',
+          ExitCode::deck,
+          fmt::format("{}: a static analysis knows probes of the kind nearest with field displacement_x, _y, _z or "
+                      "position_x, _y, _z.",
+                      deck.place.text));
+  const std::size_t b = body_named(scene, deck.body);
+  const MeshSource& mesh = *scene.meshes[b];
+  std::vector<Site> vertices = mesh.sites(first_share(comm, mesh)).vertices;
+  const auto distance = [&](const Site& site) { return (site.where - nearest->point).norm(); };
+  Real least = std::numeric_limits<Real>::infinity();
+  for (const Site& site : vertices) least = std::min(least, distance(site));
+  least = comm.min(least);
+  std::erase_if(vertices, [&](const Site& site) { return distance(site) > least; });
+  Real first = std::numeric_limits<Real>::infinity();
+  for (const Site& site : vertices) first = std::min(first, Real(site.point));
+  first = comm.min(first);
+  std::erase_if(vertices, [&](const Site& site) { return Real(site.point) > first; });
+  MeshBody& body = *scene.bodies[b]->roles().mesh;
+  return {deck.name, "m", b, watch_sites(comm, body, vertices), axis, component == "displacement"};
+}
 
 }  // namespace
 
@@ -168,10 +100,18 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
   scene.deck = deck;
   scene.transfer = {deck.transfer.kernel, deck.domain.dx, deck.transfer.rpic_damping};
   if (deck.domain.bounds) scene.bounds = Box{deck.domain.bounds->lower, deck.domain.bounds->upper};
+  const bool is_static = deck.time.scheme == Scheme::equilibrium;
+  const Carrier carrier = is_static ? Carrier::own : Carrier::grid;
+  Box box;  // around meshes
   for (const BodyDeck& body : deck.bodies) {
     const auto& material = std::visit([](const auto& b) -> const std::string& { return b.material; }, body);
-    scene.bodies.push_back(make_body(comm, body, material_of(deck, material), deck.domain.dx));
+    MadeBody made = make_body(comm, body, material_of(deck, material), deck.domain.dx, carrier);
+    scene.bodies.push_back(std::move(made.body));
+    if (made.mesh)
+      for (const Vec3& x : made.mesh->rest_positions()) box.include(x);
+    scene.meshes.push_back(std::move(made.mesh));
   }
+  if ((box.upper - box.lower).minCoeff() >= 0) scene.size = (box.upper - box.lower).norm();
   scene.first_free_id.assign(scene.bodies.size(), 0);
   for (std::size_t s = 0; s < deck.sources.size(); ++s) scene.sources.push_back(make_source(comm, deck, scene, s));
   for (const ColliderDeck& collider : deck.colliders)
@@ -180,9 +120,11 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
                                        collider.motion ? make_motion(*collider.motion) : RigidMotion()),
                            collider.condition, collider.friction});
 
-  for (const HandleDeck& handle : deck.handles)
-    scene.handles.push_back(HandleBuilder(comm, deck, scene, handle).build());
-  scene.step = step_settings(deck, scene.bodies, scene.walls);
+  HandleBuilder handles(comm, scene);
+  for (const HandleDeck& handle : deck.handles) handles.add(handle);
+  if (is_static)
+    for (const ProbeDeck& probe : deck.probes) scene.probes.push_back(make_probe(comm, scene, probe));
+  if (!is_static) scene.step = step_settings(deck, scene.bodies, scene.walls);
   return scene;
 }
 
@@ -191,7 +133,7 @@ namespace {
 void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDeck& deck) {
   if (!deck.shape) return;  // only a source feeds it
   const auto shape = make_shape(comm, *deck.shape, false, scene.deck.domain.dx);
-  Body& body = *scene.bodies[b];
+  PointBody& body = *scene.bodies[b]->roles().points;
   Table& points = body.points();
   require_room(comm, fmt::format("{}: body {}", deck.place.text, deck.name), points, *shape,
                std::pow(scene.deck.domain.dx, 3) / deck.particles_per_cell);
@@ -229,7 +171,9 @@ void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDec
 
 template <class MeshDeck>
 void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& deck) {
-  dynamic_cast<MeshBody&>(*scene.bodies[b]).fill(comm, deck.velocity, spin_matrix(deck.spin));
+  MeshBody& body = *scene.bodies[b]->roles().mesh;
+  body.fill(comm, scene.meshes[b]->rest_positions(), deck.velocity, spin_matrix(deck.spin));
+  if (body.carrier() == Carrier::own) body.share_evenly(comm);
 }
 
 }  // namespace
@@ -237,10 +181,11 @@ void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& de
 void fill_bodies(const Comm& comm, Scene& scene) {
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
     std::visit([&](const auto& deck) { fill_body(comm, scene, b, deck); }, scene.deck.bodies[b]);
-  find_light_mass(comm, scene);
+  settle_bodies(comm, scene);
 }
 
-void find_light_mass(const Comm& comm, Scene& scene) {
+void settle_bodies(const Comm& comm, Scene& scene) {
+  scene.meshes.clear();
   const Deck& deck = scene.deck;
   if (deck.transfer.kernel != KernelKind::linear) return;
   Real lightest = std::numeric_limits<Real>::infinity();
@@ -249,7 +194,7 @@ void find_light_mass(const Comm& comm, Scene& scene) {
       const Real volume = std::pow(deck.domain.dx, 3) / body->particles_per_cell;
       lightest = std::min(lightest, material_of(deck, body->material).density * volume);
     } else {
-      const Table& samples = dynamic_cast<const MeshBody&>(*scene.bodies[b]).samples();
+      const Table& samples = scene.bodies[b]->roles().mesh->samples();
       for (const Real mass : samples.get<Mass>()) lightest = std::min(lightest, mass);
     }
   }

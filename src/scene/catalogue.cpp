@@ -10,8 +10,10 @@
 #include <numbers>
 
 #include "weft/base/check.hpp"
+#include "weft/base/log.hpp"
 #include "weft/base/read_text.hpp"
 #include "weft/bodies/membrane.hpp"
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/shell_body.hpp"
 #include "weft/geometry/fiber_patterns.hpp"
 #include "weft/geometry/level_set.hpp"
@@ -56,9 +58,6 @@ std::unique_ptr<Shape> make_mesh_shape(const Comm& comm, const MeshDeck& mesh, R
   require_closed(surface, mesh.file);
   return make_level_set(std::move(surface), {voxel_per_dx * dx / scale, band_per_dx * dx / scale});
 }
-
-template <class D>
-constexpr bool meshed = !std::same_as<std::remove_cvref_t<D>, ContinuumDeck>;
 
 }  // namespace
 
@@ -309,16 +308,14 @@ FiberDescription describe(const Comm& comm, const FiberDeck& deck, const Materia
           section,   sample_spacing * dx, chains_of(curves),   rigidity,  deck.tear_stretch};
 }
 
-std::unique_ptr<Body> make_any(const Comm& comm, const MembraneDeck& deck, const MaterialDeck& material, Real dx) {
-  return make_membrane(describe(comm, deck, material, dx));
+std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const MembraneDeck& deck, const MaterialDeck& material, Real dx,
+                                      Carrier carrier) {
+  return make_membrane(describe(comm, deck, material, dx), carrier);
 }
 
-std::unique_ptr<Body> make_any(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx) {
-  return make_fibers(describe(comm, deck, material, dx));
-}
-
-std::unique_ptr<Body> make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& material, Real) {
-  return make_continuum(deck.name, make_law(material.law), material.density);
+std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx,
+                                      Carrier carrier) {
+  return make_fibers(describe(comm, deck, material, dx), carrier);
 }
 
 /// Throws Error(geometry) if the contact points of a shell, two for each dx along its edges, cannot fit. Collective.
@@ -335,7 +332,9 @@ void require_room_for_contact(const Comm& comm, const ControlMesh& mesh, Real dx
                                unit_hint);
 }
 
-std::unique_ptr<Body> make_any(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material, Real dx) {
+std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material, Real dx,
+                                      Carrier carrier) {
+  if (carrier == Carrier::own) return make_shell(comm, describe_shell(comm, deck, material), std::nullopt, dx);
   require(deck.contact.has_value(), ExitCode::deck,
           "the key \"contact\" is missing: what shells resist where they meet something; only \"scheme: static\" under "
           "time needs none.");
@@ -343,27 +342,31 @@ std::unique_ptr<Body> make_any(const Comm& comm, const ShellDeck& deck, const Ma
   require_room_for_contact(comm, shell.mesh, dx);
   const ShellContact contact{{deck.contact->stiffness, deck.contact->shear_stiffness, deck.contact->friction},
                              deck.contact_points > 0 ? deck.contact_points : contact_points_per_edge(shell.mesh, dx)};
-  return make_shell_body(comm, shell, contact, dx);
+  return make_shell(comm, shell, contact, dx);
 }
 
-std::unique_ptr<StaticBody> make_static(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material, Real) {
-  return make_static_shell(comm, describe_shell(comm, deck, material));
-}
+/// Larger meshes are worth a word while every rank has the whole.
+constexpr std::int64_t many_elements = 1'000'000;
 
-/// Throws for a body that shall tear: it would have to do so between balanced states.
-template <class D>
-std::unique_ptr<StaticBody> make_static(const Comm& comm, const D& deck, const MaterialDeck& material, Real dx) {
-  if constexpr (meshed<D>) {
-    require(!deck.tear_stretch, ExitCode::deck,
+/// Throws for a body with freedoms of its own that shall tear: it would have to do so between balanced states.
+MadeBody make_any(const Comm& comm, const auto& deck, const MaterialDeck& material, Real dx, Carrier carrier) {
+  if constexpr (requires { deck.tear_stretch; })
+    require(carrier == Carrier::grid || !deck.tear_stretch, ExitCode::deck,
             "nothing tears (\"tear_stretch\") with \"scheme: static\" under time. Leave the key out.");
-    if constexpr (std::same_as<D, MembraneDeck>)
-      return make_static_membrane(comm, describe(comm, deck, material, std::numeric_limits<Real>::infinity()));
-    else return make_static_fibers(comm, describe(comm, deck, material, dx));
-  } else {
-    throw Error(ExitCode::deck, fmt::format("body {} has no mesh; with \"scheme: static\" under time all bodies are "
-                                            "shells, membranes or fibers.",
-                                            deck.name));
-  }
+  std::unique_ptr<MeshSource> mesh = make_mesh(comm, deck, material, dx, carrier);
+  if (const std::int64_t elements = mesh->counts().elements; elements > many_elements)
+    log_info(
+        fmt::format("body {}: every rank holds all of its {} elements while the scene is built", deck.name, elements));
+  std::unique_ptr<Body> body = mesh->body_of(first_share(comm, *mesh));
+  return {std::move(body), std::move(mesh)};
+}
+
+MadeBody make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& material, Real, Carrier carrier) {
+  require(carrier == Carrier::grid, ExitCode::deck,
+          fmt::format("body {} has no mesh; with \"scheme: static\" under time all bodies are shells, membranes or "
+                      "fibers.",
+                      deck.name));
+  return {make_continuum(deck.name, make_law(material.law), material.density), nullptr};
 }
 
 /// The file of a body's mesh, if it has one that the text does not name.
@@ -394,13 +397,8 @@ auto at_its_place(const BodyDeck& body, F&& f) {
 
 }  // namespace
 
-std::unique_ptr<Body> make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx) {
-  return at_its_place(body, [&](const auto& deck) { return make_any(comm, deck, material, dx); });
-}
-
-std::unique_ptr<StaticBody> make_static_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material,
-                                             Real dx) {
-  return at_its_place(body, [&](const auto& deck) { return make_static(comm, deck, material, dx); });
+MadeBody make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx, Carrier carrier) {
+  return at_its_place(body, [&](const auto& deck) { return make_any(comm, deck, material, dx, carrier); });
 }
 
 Mat3 spin_matrix(const Vec3& spin) {

@@ -21,6 +21,7 @@ fi
 
 . jobs/environment.sh
 export ASAN_OPTIONS=detect_leaks=0 # MPI keeps what it has until the process ends
+export UCX_MEM_EVENTS=no           # UCX, where MPI loads it, patches the functions that the sanitizers have patched
 build=build/fuzz
 mkdir -p $build/findings
 fuzz() {

@@ -2,7 +2,7 @@
 // Shells and small linear problems on them, for tests on one rank: assembly, constraints along edges, loads, a direct
 // solve.
 
-#include "weft/bodies/shell_term.hpp"
+#include "weft/bodies/shell_sites.hpp"
 #include "weft/geometry/patches.hpp"
 #include "weft/math/quadrature.hpp"
 
@@ -26,10 +26,7 @@ inline ShellDescription elastic_shell(ControlMesh mesh, Real youngs_modulus, Rea
   return shell;
 }
 
-inline std::vector<Vec3> rest_of(const Shell& shell) {
-  const auto x = shell.points().get<RestPosition>();
-  return {x.begin(), x.end()};
-}
+inline std::vector<Vec3> rest_of(const ShellShare& shell) { return {shell.rest().begin(), shell.rest().end()}; }
 
 /// Homogeneous linear conditions on displacements, eliminated one after another: u = T z.
 class Conditions {
@@ -199,7 +196,7 @@ struct LinearProblem {
   }
 
   ControlMesh mesh;
-  Shell shell;
+  ShellShare shell;
   int freedoms;
   Conditions conditions;
   Eigen::VectorXd load, u;

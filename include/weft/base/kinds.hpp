@@ -12,6 +12,9 @@ enum class Sampling { poisson, jittered, regular };
 /// What a wall does to the material at it: hold it, let it slide but not leave, or let it slide and leave.
 enum class WallCondition { sticky, slip, separate };
 
+/// Whose freedoms move a body with a mesh: the nodes of the grid around it, or its own vertices.
+enum class Carrier { grid, own };
+
 /// What a handle keeps: the place of the material; on a boundary also its slope; or the symmetry about a plane.
 enum class Hold { place, clamp, symmetry };
 

@@ -70,6 +70,7 @@ struct Picture {
   Table fields;                     ///< Shown quantities, a row for each cell.
   const Forest* forest = nullptr;   ///< Of the points, if cells name ghosts. Not owned.
   std::vector<Vec3> points = {};    ///< [m]; empty if cells are over rows.
+  std::vector<Vec3> rest = {};      ///< The same at rest, of bodies that move by themselves [m].
 };
 
 /// The rank that is to have what lies at a place.
@@ -91,9 +92,6 @@ class Body : public PointSet {
   /// All tables that make up the state.
   virtual std::vector<BodyPart> parts() { return {{name_, &points_}}; }
 
-  /// Gives new rows the state of undeformed material, `volume` [m^3] in each; position, velocity, affine and id are set
-  /// already.
-  virtual void rest(std::size_t first_row, Real volume) = 0;
   /// Cuts the mesh among ranks: each element goes to the one of its place. Rows may stand on any rank before, each
   /// once. Collective.
   virtual void share(const Comm&, const RankOfPlace&) {}
@@ -121,8 +119,6 @@ class Body : public PointSet {
   virtual Picture picture() const { return {}; }
 
   // --- Of a mesh; nothing without one -------------------------------------------------------------------------------
-  /// Where handles can take hold of it at rest, in words; before it is dealt out. Collective.
-  virtual std::string sites_in_words(const Comm&) const { return ""; }
   /// How many vertices the grips of a list have (MeshBody::watch), on all ranks. Collective.
   virtual std::int64_t vertices_in(const Comm&, std::size_t list) const {
     static_cast<void>(list);
@@ -133,6 +129,16 @@ class Body : public PointSet {
 
  private:
   std::string name_;
+};
+
+/// A body of free points, which come and go one by one.
+class PointBody : public Body {
+ public:
+  using Body::Body;
+
+  /// Gives new rows the state of undeformed material, `volume` [m^3] in each; position, velocity, affine and id are set
+  /// already.
+  virtual void rest(std::size_t first_row, Real volume) = 0;
 };
 
 }  // namespace weft

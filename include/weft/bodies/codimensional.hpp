@@ -4,6 +4,7 @@
 
 #include "weft/bodies/incidence.hpp"
 #include "weft/bodies/mesh_stiffness.hpp"
+#include "weft/bodies/trial.hpp"
 #include "weft/materials/fiber.hpp"
 #include "weft/materials/sheet.hpp"
 #include "weft/materials/surface_contact.hpp"
@@ -63,7 +64,7 @@ struct ElementAtRest {
   std::array<std::int32_t, K::corners> rows;               ///< Of its vertices.
   Eigen::Matrix<Real, K::corners, K::tangents> gradients;  ///< Of the linear interpolation [1/m].
   Real volume;                                             ///< [m^3].
-  int divisions = 1;  ///< It has divisions^tangents quadrature points, spread evenly.
+  int divisions = 1;  ///< It has divisions^tangents quadrature points, spread evenly; none of them with 0.
 };
 
 /// A quadrature point: where the director lives.
@@ -123,13 +124,13 @@ class CodimensionalElements {
   bool is_torn(std::size_t e) const { return torn_[e] != 0; }
 
   /// [J]
-  Real energy(std::span<const Vec3> x, std::span<const Mat3> H) const;
-  /// Adds -dE/dx to f [N] and writes dE/dH to A [J]; in_loop: after the directors slipped, which leaves no energy.
-  void respond(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop, std::span<Vec3> f,
+  Real energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const;
+  /// Adds -dE/dx to f [N] and writes dE/dH to A [J]; in the loop after the directors slipped, which leaves no energy.
+  void respond(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
                std::span<Mat3> A) const;
-  /// Appends the derivative of both, a part for each quadrature point; projected: a positive semidefinite one in place
-  /// of the exact one.
-  void add_stiffness(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop, bool projected,
+  /// Appends the derivative of both, a part for each quadrature point, or for each element where contact is not asked
+  /// for; projected: a positive semidefinite one in place of the exact one.
+  void add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, bool projected,
                      MeshStiffness& stiffness) const;
   /// Accepts the step: the directors deform by I + H and then slip, x being the new positions.
   void commit(std::span<const Vec3> x, std::span<const Mat3> H);
@@ -146,6 +147,12 @@ class CodimensionalElements {
   Real mass_share(std::size_t e) const {
     return density_ * elements_[e].volume / (K::corners + static_cast<Real>(first_point_[e + 1] - first_point_[e]));
   }
+  /// Adds what an element resists besides its quadrature points to a part of a stiffness that looks at its tangents
+  /// first.
+  Real energy_in_contact(std::span<const Vec3> x, std::span<const Mat3> H) const;
+  void respond_in_contact(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop, std::span<Mat3> A) const;
+  void add_own_stiffness(const Parts& parts, const Element& element, const Tangents& F, bool projected,
+                         MeshStiffness::Part part) const;
   void add_corner_forces(std::span<Vec3> f) const;
   Real manifold_stiffness(std::size_t e, const Tangents& F) const;
 

@@ -46,6 +46,6 @@ using AnyOf = std::variant<Chosen<L>...>;
 using AnyLaw = AllLaws::In<AnyOf>;
 
 /// A body of this law without points. rest_density: [kg/m^3].
-std::unique_ptr<Body> make_continuum(std::string name, const AnyLaw& law, Real rest_density);
+std::unique_ptr<PointBody> make_continuum(std::string name, const AnyLaw& law, Real rest_density);
 
 }  // namespace weft

@@ -1,7 +1,7 @@
 #pragma once
 // Loads that turn with the surface they act on: pressure, and moments along an edge.
 
-#include "weft/bodies/meshed.hpp"
+#include "weft/bodies/grip.hpp"
 #include "weft/motion/dead_load.hpp"
 
 #include <vector>
@@ -25,9 +25,16 @@ Real follower_measure(Follower kind, const Sample& sample, std::span<const Vec3>
 /// A follower load on some samples of a block of points. It is no derivative of an energy.
 class FollowerLoad : public Term {
  public:
-  /// positions: of the control points, kept up to date by the body, rows as in block b; now at rest.
-  FollowerLoad(Follower kind, Real magnitude, Amplitude amplitude, std::size_t b, std::vector<Sample> samples,
-               std::span<const Vec3> positions);
+  /// samples: each with its follower_measure. positions: of the control points, kept up to date by the body, rows as in
+  /// block b.
+  FollowerLoad(Follower kind, Real magnitude, Amplitude amplitude, std::size_t b, std::vector<Grip> samples,
+               std::span<const Vec3> positions)
+      : kind_(kind),
+        magnitude_(magnitude),
+        amplitude_(std::move(amplitude)),
+        block_(b),
+        samples_(std::move(samples)),
+        positions_(positions) {}
 
   bool has_energy() const override { return false; }
   Real energy(const Motion&) const override { return 0; }
@@ -38,13 +45,14 @@ class FollowerLoad : public Term {
 
  private:
   struct Changes;
+  /// The two tangents of a sample after displacements u.
+  std::pair<Vec3, Vec3> tangents(const Grip& sample, std::span<const Vec3> u) const;
 
   Follower kind_;
   Real magnitude_;
   Amplitude amplitude_;
   std::size_t block_;
-  std::vector<Sample> samples_;
-  std::vector<Real> measure_;  ///< Area or length at rest over that of the tangents at rest.
+  std::vector<Grip> samples_;
   std::span<const Vec3> positions_;
 };
 

@@ -30,9 +30,13 @@ struct Grip {
   }
 };
 
-/// A sum over vertices that is held.
+/// A weighted sum over vertices.
+Grip grip_of(std::int64_t element, const Stencil& sum);
+
+/// A sum over vertices that is held; `held_sum_of` has it over rows.
 Grip grip_of(const HeldSum& sum);
 HeldAim aim_of(const Grip& grip);
+HeldSum held_sum_of(const Grip& grip);
 
 /// A sample that carries a load, with a value of its own; the weights are those of place, d1 and d2.
 Grip grip_of(const Sample& sample, Real value);

@@ -7,7 +7,6 @@
 #include "weft/geometry/shape.hpp"
 #include "weft/motion/constraint.hpp"
 #include "weft/motion/motion.hpp"
-#include "weft/parallel/comm.hpp"
 
 #include <array>
 #include <optional>
@@ -34,12 +33,6 @@ std::vector<Site> sites_in(const Sites& sites, const Part& part);
 
 /// The vertices in a part.
 std::vector<Site> vertices_in(const Sites& sites, const Part& part);
-
-/// Those of some sites that this rank is to hold: each goes to the lowest rank that has all its control points.
-/// sites: the same on every rank. row_of_point: of each control point on this rank, -1 where it has none. Stencils go
-/// over rows afterwards. Throws Error(geometry) if no rank has all points of a site. Collective.
-std::vector<Site> sites_of_rank(const Comm& comm, std::span<const Site> sites,
-                                std::span<const std::int32_t> row_of_point);
 
 struct Reaction {
   Vec3 force = Vec3::Zero();   ///< [N].
@@ -73,13 +66,12 @@ struct HeldSum : HeldAim {
 std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings& settings,
                                std::span<const Vec3> positions);
 
-/// Keeps sites where a rigid motion puts them.
+/// Keeps weighted sums over control points where a rigid motion puts them.
 class Handle : public Constraints {
  public:
-  using Settings = HandleSettings;
-  /// freedoms.block(b) has the control points of the body; sites: of this rank. positions: theirs, kept up to date by
-  /// the body, rows as in the block; now at rest.
-  Handle(const Freedoms& freedoms, std::size_t b, std::span<const Site> sites, const Settings& settings,
+  /// freedoms.block(b) has the control points of the body; sums: of this rank, over rows. positions: theirs, kept up to
+  /// date by the body, rows as in the block.
+  Handle(const Freedoms& freedoms, std::size_t b, std::vector<HeldSum> sums, const RigidMotion& motion,
          std::span<const Vec3> positions);
 
   void append(Real time, ConstraintRows& rows) const override;

@@ -1,9 +1,10 @@
 #pragma once
-// Sheets and fibers on the grid: bodies of codimensional elements.
+// Sheets and fibers: bodies of codimensional elements.
 
 #include "weft/bodies/bending.hpp"
 #include "weft/bodies/codimensional.hpp"
-#include "weft/bodies/mesh_body.hpp"
+#include "weft/bodies/mesh_source.hpp"
+#include "weft/fields/table.hpp"
 
 #include <memory>
 #include <optional>
@@ -34,12 +35,12 @@ struct MembraneDescription {
   Real density;              ///< [kg/m^3].
   Real thickness;            ///< [m].
   Vec3 warp = Vec3::Zero();  ///< Direction of the warp at rest; see sheet_at_rest.
-  Real spacing;              ///< Quadrature points are no farther apart [m].
+  Real spacing;              ///< Quadrature points, if there are any, are no farther apart [m].
   std::optional<PlateRigidity> bending;
   std::optional<Real> tear_stretch;  ///< An element that is stretched more is gone.
 };
-/// A body without points; `MeshBody::fill` gives it some. Throws Error(geometry) for triangles without area.
-std::unique_ptr<MeshBody> make_membrane(const MembraneDescription& membrane);
+/// Throws Error(geometry) for triangles without area.
+std::unique_ptr<MeshSource> make_membrane(const MembraneDescription& membrane, Carrier carrier);
 
 /// Fibers before they are divided among ranks.
 struct FiberDescription {
@@ -55,6 +56,6 @@ struct FiberDescription {
   std::optional<Real> tear_stretch;
 };
 /// As make_membrane; throws for segments without length.
-std::unique_ptr<MeshBody> make_fibers(const FiberDescription& fibers);
+std::unique_ptr<MeshSource> make_fibers(const FiberDescription& fibers, Carrier carrier);
 
 }  // namespace weft

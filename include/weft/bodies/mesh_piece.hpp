@@ -24,9 +24,6 @@ struct MeshPiece {
 /// The row of a point in a piece, or -1.
 std::int32_t row_in(const MeshPiece& piece, std::int32_t point);
 
-/// The row in a piece of each of `points` points, -1: none.
-std::vector<std::int32_t> rows_of(const MeshPiece& piece, std::size_t points);
-
 /// Memory of the entries [bytes].
 template <class T>
 std::size_t bytes_of(const std::vector<T>& values) {
@@ -51,10 +48,5 @@ MeshPiece piece_of(const Comm& comm, std::vector<std::int64_t> elements, std::sp
 /// Those of the elements with these middles [m] that go to a rank, ascending: a run of a space-filling curve through
 /// them, of runs as equal in number as can be.
 std::vector<std::int64_t> equal_run(std::span<const Vec3> middles, const Comm& comm);
-
-/// Copies the state of rows that stand on any rank, as read from a checkpoint, to the owned rows of a table with the
-/// same columns and the Ids 0, 1, ... on all ranks. False, and nothing copied, unless these are the rows of the table.
-/// Collective.
-bool take_rows(const Comm& comm, Table from, Table& to);
 
 }  // namespace weft

@@ -11,6 +11,7 @@
 namespace weft {
 
 class MeshBody;
+class PointBody;
 class TrialBody;
 class TrialMesh;
 
@@ -66,7 +67,8 @@ class Corrects {
 /// The parts of a body that stages call, none of them owned; null where it does not take part.
 struct Roles {
   std::size_t layer = 0;            ///< Number of the grid layer that carries it.
-  MeshBody* mesh = nullptr;         ///< Its points stay with their elements.
+  MeshBody* mesh = nullptr;         ///< Its points stay with their elements,
+  PointBody* points = nullptr;      ///< or come and go one by one.
   TrialBody* trial = nullptr;       ///< It takes part in implicit steps by its points,
   TrialMesh* trial_mesh = nullptr;  ///< or by its elements.
   Predicts* predicts = nullptr;

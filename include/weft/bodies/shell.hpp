@@ -1,7 +1,6 @@
 #pragma once
 // The mechanics of a thin shell: a Kirchhoff-Love subdivision surface of laminae, as an energy of its control points.
 
-#include "weft/bodies/body.hpp"
 #include "weft/bodies/mesh_piece.hpp"
 #include "weft/geometry/subdivision.hpp"
 #include "weft/materials/lamina_hencky.hpp"
@@ -18,10 +17,6 @@
 
 namespace weft {
 
-// Columns of a shell's control points.
-struct RestPosition : Field<Vec3> {
-  static constexpr Label label{"rest_position", "m"};
-};
 // Columns of its laminae; a row for each lamina of each quadrature point, face by face.
 /// Components (11, 22, 12) of the right plastic stretch in the material frame.
 struct PlasticStretch : Field<Vec3> {
@@ -153,38 +148,34 @@ class ShellFaces {
   Table laminae_;
 };
 
-/// One rank's part of a shell with its control points. Faces are divided into runs of a space-filling curve through
-/// their middles, as equal in number as can be.
-class Shell : public ShellFaces {
+/// One rank's share of a shell at rest, for what is asked of the whole before it is dealt out. Faces are divided into
+/// runs of a space-filling curve through their middles, as equal in number as can be.
+class ShellShare : public ShellFaces {
  public:
   /// Throws Error(geometry) if the shell is thicker than twice its radius of curvature somewhere. Collective, and so is
   /// the destructor.
-  Shell(const Comm& comm, const ShellDescription& shell);
+  ShellShare(const Comm& comm, const ShellDescription& shell);
 
-  const std::string& name() const { return name_; }
   const MeshPiece& piece() const { return piece_; }
   const Forest& forest() const { return forest_; }
-  /// Id (number of the control point), Position, Velocity, Mass (lumped, at owned rows) and RestPosition.
-  Table& points() { return points_; }
-  const Table& points() const { return points_; }
-
-  /// Takes the state over from tables with the same columns, whose rows may stand on any rank, each once: those of a
-  /// checkpoint. Throws Error(checkpoint) if they are not the rows of this shell. Collective.
-  void take_over(Table points, Table laminae);
+  /// Control points at rest, one for each row [m].
+  std::span<const Vec3> rest() const { return rest_; }
+  /// Lumped mass at owned rows [kg].
+  std::span<const Real> mass() const { return points_.get<Mass>().first(piece_.owned); }
 
   /// An estimate from below, within a few percent, of the largest eigenvalue [1/s^2] of M^-1 K with lumped masses:
   /// symplectic Euler is stable below 2 / sqrt of it. Collective.
   Real stiffest(std::span<const Vec3> x) const;
 
  private:
-  Shell(const Comm& comm, const ShellDescription& shell, const ShellCage& cage);
-  Shell(const Comm& comm, const ShellDescription& shell, const ShellCage& cage, MeshPiece piece);
+  ShellShare(const Comm& comm, const ShellDescription& shell, const ShellCage& cage);
+  ShellShare(const Comm& comm, const ShellDescription& shell, const ShellCage& cage, MeshPiece piece);
 
   Comm comm_;
-  std::string name_;
   MeshPiece piece_;
   Forest forest_;
-  Table points_;
+  std::vector<Vec3> rest_;
+  Table points_;  ///< Mass.
 };
 
 }  // namespace weft

@@ -1,12 +1,14 @@
 #pragma once
-// Shells on the grid: control points that move with it, laminae that resist strain and bending, and contact points on
-// the surface whose directors resist what comes near.
+// Shells as bodies: control points that move with the grid or by themselves, and laminae that resist strain and
+// bending. On the grid also contact points on the surface, whose directors resist what comes near.
 
-#include "weft/bodies/mesh_body.hpp"
+#include "weft/bodies/mesh_source.hpp"
 #include "weft/bodies/shell.hpp"
+#include "weft/fields/table.hpp"
 #include "weft/materials/surface_contact.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace weft {
 
@@ -28,9 +30,9 @@ struct ShellContact {
 /// So many contact points along the edge of a face that they are no farther apart than half of dx [m].
 int contact_points_per_edge(const ControlMesh& mesh, Real dx);
 
-/// A shell as a body without points; `MeshBody::fill` gives it some. dx: grid spacing [m]. Throws Error(geometry) as
-/// Shell does. Collective.
-std::unique_ptr<MeshBody> make_shell_body(const Comm& comm, const ShellDescription& shell, const ShellContact& contact,
-                                          Real dx);
+/// contact: of a shell that the grid carries; without it the shell has freedoms of its own. dx: grid spacing, if there
+/// is one [m]. Throws Error(geometry) as Shell does. Collective.
+std::unique_ptr<MeshSource> make_shell(const Comm& comm, const ShellDescription& shell,
+                                       const std::optional<ShellContact>& contact, Real dx);
 
 }  // namespace weft

@@ -38,23 +38,32 @@ class TrialBody {
                              std::span<Mat9> tangent) const = 0;
 };
 
-/// A meshed body whose elements respond to trial places x of the vertices [m] and trial displacement gradients H at the
-/// quadrature points, both by row. Memory is that of the start of the step; nothing changes. What flows in the loop is
-/// contact: directors slip in the trial state, and the stress of the slipped ones counts. Metal shells always flow in
-/// it.
+/// The parts of what elements resist that are asked for.
+struct Parts {
+  bool elastic = true;   ///< What elements resist that touch nothing: stretch, shear and bending.
+  bool contact = true;   ///< What the directors at their quadrature points resist besides.
+  bool in_loop = false;  ///< Directors slip in the trial state, and the stress of the slipped ones counts.
+
+  /// Whether forces and A are the derivative of an energy.
+  bool have_energy() const { return !(contact && in_loop); }
+};
+
+/// A meshed body whose elements respond to trial positions x of the vertices [m] and trial displacement gradients H at
+/// the quadrature points, both by row. Memory is that of the start of the step; nothing changes. Metal shells always
+/// flow in the loop, with an energy.
 class TrialMesh {
  public:
   virtual ~TrialMesh() = default;
-  /// Whether forces and A are the derivative of an energy.
-  virtual bool has_trial_energy(bool in_loop) const = 0;
+  /// Whether forces and A of all parts are the derivative of an energy: slip in the loop has none.
+  bool has_trial_energy(bool in_loop) const { return !in_loop; }
 
-  /// [J]; of motions that have an energy.
-  virtual Real trial_energy(std::span<const Vec3> x, std::span<const Mat3> H) const = 0;
+  /// [J]; of parts that have an energy.
+  virtual Real trial_energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const = 0;
   /// Adds the forces on the vertices [N] and writes A = dE/dH of the quadrature points [J].
-  virtual void trial_response(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
+  virtual void trial_response(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
                               std::span<Mat3> A) const = 0;
   /// Appends the derivatives of both, part by part; symmetric ones without negative eigenvalues if `definite`.
-  virtual void add_stiffness(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
+  virtual void add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
                              MeshStiffness& stiffness) const = 0;
 };
 

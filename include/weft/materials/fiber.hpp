@@ -268,6 +268,10 @@ struct FreeFiberOf {
   static Vec3 projected_differential(const Constants& k, const Vec3& d, const Vec3& dd) {
     return differential(k, d, dd, std::max(0.0, 1 - 1 / std::max(d.norm(), least_length)));
   }
+  /// Bound of how fast the stress grows with the tangent [Pa].
+  static Real stiffness(const Constants& k, const Vec3& d) {
+    return k.stretch * std::max(1.0, std::abs(1 - 1 / std::max(d.norm(), least_length)));
+  }
 
  private:
   static constexpr Real least_length = 1e-6;

@@ -77,7 +77,8 @@ struct CorotatedSheetOf {
   struct Area {
     T ratio;
     Matrix32<T> cofactor;
-    explicit Area(const Matrix32<T>& F) {
+    // Inlined everywhere: results must not depend on how often a translation unit uses it (multiply-adds contract).
+    [[gnu::always_inline]] explicit Area(const Matrix32<T>& F) {
       const Vector3<T> a = F.col(0), b = F.col(1), cross = a.cross(b);
       ratio = cross.norm();
       // A sheet collapsed to a line has no normal; any direction across it serves.

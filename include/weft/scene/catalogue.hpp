@@ -3,8 +3,7 @@
 
 #include "weft/base/budget.hpp"
 #include "weft/bodies/continuum.hpp"
-#include "weft/bodies/mesh_body.hpp"
-#include "weft/bodies/static_body.hpp"
+#include "weft/bodies/mesh_source.hpp"
 #include "weft/deck/deck.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/geometry/rigid_motion.hpp"
@@ -33,12 +32,14 @@ std::string load_everywhere(const Comm& comm, const std::string& file);
 /// The surface of a sheet at rest, in its place: read as its file has it, or divided across x along. Throws
 /// Error(geometry). Collective.
 SurfaceMesh make_surface(const Comm& comm, const SurfaceDeck& deck);
-/// A body without points. Throws Error(deck) naming its place if its material's law is for bodies of other kinds, and
-/// Error(geometry) if its mesh cannot be used. Collective.
-std::unique_ptr<Body> make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx);
-/// A body of a static analysis, at rest; one without mesh is none. Throws as make_body. Collective.
-std::unique_ptr<StaticBody> make_static_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material,
-                                             Real dx);
+/// A body without points, and its mesh if it has one, of whose elements the body has the rank's first share.
+struct MadeBody {
+  std::unique_ptr<Body> body;
+  std::unique_ptr<MeshSource> mesh;
+};
+/// Throws Error(deck) naming its place if its material's law is for bodies of other kinds, and Error(geometry) if its
+/// mesh cannot be used. Collective.
+MadeBody make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx, Carrier carrier);
 /// [1/s]: the velocity gradient of a rotation.
 Mat3 spin_matrix(const Vec3& spin);
 

@@ -4,6 +4,7 @@
 #include "weft/bodies/body.hpp"
 #include "weft/bodies/follower_load.hpp"
 #include "weft/bodies/handle.hpp"
+#include "weft/bodies/mesh_source.hpp"
 #include "weft/bodies/source.hpp"
 #include "weft/deck/deck.hpp"
 #include "weft/grid/walls.hpp"
@@ -29,6 +30,21 @@ struct BodySource {
 
 /// Times that differ by less than this part of them are one: a multiple of an interval and a decimal rarely are alike.
 inline constexpr Real same_time = 1e-12;
+
+/// Vertices of a body that are recorded together, as a list of grips (MeshBody::watch).
+struct Watched {
+  std::size_t list;
+  std::int64_t vertices;  ///< On all ranks.
+};
+
+/// A vertex of a body whose displacement or position is recorded.
+struct VertexProbe {
+  std::string name, unit;
+  std::size_t body;
+  Watched vertex;
+  int axis;
+  bool displacement;  ///< Else the position.
+};
 
 /// A handle on a body with a mesh. What it holds or loads is in grips that the body keeps track of (MeshBody::watch).
 struct GridHandle {
@@ -56,6 +72,7 @@ struct GridHandle {
     Amplitude amplitude;
   };
   std::variant<Hold, Dead, Following> action;
+  std::optional<Watched> part;  ///< Its vertices, on a body with freedoms of its own.
 
   const Hold* hold() const { return std::get_if<Hold>(&action); }
 };
@@ -64,12 +81,16 @@ struct Scene {
   Deck deck;
   TransferSettings transfer;
   std::vector<std::unique_ptr<Body>> bodies;
+  /// Of each body its mesh, or none; no entries any more when the bodies have their points.
+  std::vector<std::unique_ptr<MeshSource>> meshes;
   std::vector<PointId> first_free_id;  ///< For each body: ids from here on are unused at the start.
   std::vector<BodySource> sources;
   std::vector<Wall> walls;
   std::vector<GridHandle> handles;
-  std::optional<Box> bounds;  ///< Points that leave it are removed.
-  Real light_mass = 0;        ///< See ExplicitStep.
+  std::optional<Box> bounds;        ///< Points that leave it are removed.
+  Real light_mass = 0;              ///< See ExplicitStep.
+  Real size = 0;                    ///< Of the box around all meshes at rest [m].
+  std::vector<VertexProbe> probes;  ///< Of a static analysis.
   StepSettings step;
 
   /// All points of this rank that are matter.

@@ -32,7 +32,7 @@ void emit(const Comm& comm, Scene& scene, RunState& state) {
     const std::vector<Vec3> positions = source.source.emit(state.emitted_until[s], now);
     state.emitted_until[s] = now;
 
-    Body& body = *scene.bodies[source.body];
+    PointBody& body = *scene.bodies[source.body]->roles().points;
     Table& points = body.points();
     const std::size_t first_row = points.rows();
     const std::size_t begin = positions.size() * comm.rank() / comm.size();

@@ -6,6 +6,7 @@
 #include "run/stages/limits.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/coupling/continuum_term.hpp"
+#include "weft/coupling/grid_carrier.hpp"
 #include "weft/coupling/mesh_term.hpp"
 #include "weft/solve/implicit.hpp"
 
@@ -49,8 +50,8 @@ class ImplicitAdvance final : public GridAdvance {
     const bool in_loop = step.settings.flows_in_loop[step.sets[s].body];
     if (roles.trial_mesh != nullptr) {
       const Vec3 gravity = settings_.inertia ? Vec3(Vec3::Zero()) : step.settings.gravity;
-      terms_.push_back(std::make_unique<MeshTerm>(*roles.mesh, *roles.trial_mesh, step.bins[s], step.bins[s + 1],
-                                                  transfer, in_loop, gravity));
+      auto carrier = std::make_unique<GridCarrier>(*roles.mesh, step.bins[s], step.bins[s + 1], transfer);
+      terms_.push_back(std::make_unique<MeshTerm>(*roles.mesh, std::move(carrier), Parts{.in_loop = in_loop}, gravity));
     } else {
       terms_.push_back(std::make_unique<ContinuumTerm>(body, *roles.trial, step.bins[s], transfer, in_loop));
     }

@@ -18,6 +18,7 @@ using test::moved;
 using test::product;
 
 const SurfaceContact::Constants cloth_contact{2000, 500, 0.4};
+const Parts whole{}, slipping{.in_loop = true};
 
 /// A body of each kind, all of edge length 0.1 with points closer than that, density 2.
 template <class E>
@@ -74,6 +75,32 @@ class ElementsTest : public ::testing::Test {
 using Kinds = ::testing::Types<SheetElements<CorotatedSheet>, SheetElements<WovenSheet>, FiberElements>;
 TYPED_TEST_SUITE(ElementsTest, Kinds);
 
+TYPED_TEST(ElementsTest, PartsAddUpToTheWhole) {
+  auto& elements = this->elements;
+  this->disturb(0.1);
+  const auto& x = this->x;
+  const auto H = test::random_matrices(this->points, 0.1, this->source);
+  const auto resisted = [&](const Parts& parts) {
+    auto f = test::zero_vectors(x.size());
+    std::vector<Mat3> A(this->points, Mat3::Ones());  // overwritten
+    elements.respond(parts, x, H, f, A);
+    for (const Mat3& M : A)
+      for (int c = 0; c < 3; ++c) f.push_back(M.col(c));
+    f.emplace_back(elements.energy(parts, x, H), 0, 0);
+    MeshStiffness stiffness;
+    elements.add_stiffness(parts, x, H, false, stiffness);
+    stiffness.close(x.size());
+    std::vector<Vec3> change(x.size(), Vec3::Zero());
+    std::vector<Mat3> dA(this->points, Mat3::Zero());
+    stiffness.multiply(x, H, change, dA);
+    f.insert(f.end(), change.begin(), change.end());
+    return f;
+  };
+  const auto all = resisted(whole), elastic = resisted({.contact = false}), contact = resisted({.elastic = false});
+  for (std::size_t k = 0; k < all.size(); ++k)
+    EXPECT_LE((elastic[k] + contact[k] - all[k]).norm(), 1e-12 * (1 + all[k].norm()));
+}
+
 TYPED_TEST(ElementsTest, ForcesAreTheDerivativeOfEnergy) {
   this->disturb(0.3);
   auto& elements = this->elements;
@@ -82,12 +109,12 @@ TYPED_TEST(ElementsTest, ForcesAreTheDerivativeOfEnergy) {
   const auto dH = test::random_matrices(this->points, 0.3, this->source);
   auto f = test::zero_vectors(this->rows);
   auto A = test::zero_matrices(this->points);
-  elements.respond(this->x, H, false, f, A);
-  const auto energy = [&](Real h) { return elements.energy(moved(this->x, dx, h), moved(H, dH, h)); };
+  elements.respond(whole, this->x, H, f, A);
+  const auto energy = [&](Real h) { return elements.energy(whole, moved(this->x, dx, h), moved(H, dH, h)); };
   const Real h = 1e-4;  // fourth order: 1e-14 of truncation, 1e-12 of round-off; less where f has its kink
   const Real expected = (8 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12 * h);
   EXPECT_NEAR(product(A, dH) - product(f, dx), expected,
-              1e-8 * std::abs(expected) + 1e-9 * elements.energy(this->x, H));
+              1e-8 * std::abs(expected) + 1e-9 * elements.energy(whole, this->x, H));
 }
 
 TYPED_TEST(ElementsTest, ChangesAreTheDerivativeOfForcesSymmetricAndProjectedPositive) {
@@ -101,14 +128,14 @@ TYPED_TEST(ElementsTest, ChangesAreTheDerivativeOfForcesSymmetricAndProjectedPos
   const auto work = [&](Real h) {
     auto f = test::zero_vectors(this->rows);
     auto A = test::zero_matrices(this->points);
-    elements.respond(moved(this->x, dx, h), moved(H, dH, h), false, f, A);
+    elements.respond(whole, moved(this->x, dx, h), moved(H, dH, h), f, A);
     return product(A, oH) - product(f, ox);
   };
   const auto change = [&](const auto& x, const auto& G, bool projected, const auto& along_x, const auto& along_H) {
     auto df = test::zero_vectors(this->rows);
     auto dA = test::zero_matrices(this->points);
     MeshStiffness stiffness;
-    elements.add_stiffness(this->x, H, false, projected, stiffness);
+    elements.add_stiffness(whole, this->x, H, projected, stiffness);
     stiffness.close(this->rows);
     stiffness.multiply(x, G, df, dA);
     return product(dA, along_H) - product(df, along_x);
@@ -137,11 +164,11 @@ TYPED_TEST(ElementsTest, SlipInTheLoopIsWhatTheNextStepStartsFromAndHasThisDeriv
   const auto work = [&](Real h) {
     auto f = test::zero_vectors(this->rows);
     auto A = test::zero_matrices(this->points);
-    elements.respond(moved(this->x, dx, h), moved(H, dH, h), true, f, A);
+    elements.respond(slipping, moved(this->x, dx, h), moved(H, dH, h), f, A);
     return product(A, oH) - product(f, ox);
   };
   MeshStiffness stiffness;
-  elements.add_stiffness(this->x, H, true, false, stiffness);
+  elements.add_stiffness(slipping, this->x, H, false, stiffness);
   stiffness.close(this->rows);
   auto df = test::zero_vectors(this->rows);
   auto dA = test::zero_matrices(this->points);
@@ -151,9 +178,9 @@ TYPED_TEST(ElementsTest, SlipInTheLoopIsWhatTheNextStepStartsFromAndHasThisDeriv
   // Forces on vertices are those after the commit; A is as seen from the start, A (I + H)^T that from the end.
   auto f = test::zero_vectors(this->rows), later = f;
   auto A = test::zero_matrices(this->points), A_later = A;
-  elements.respond(this->x, H, true, f, A);
+  elements.respond(slipping, this->x, H, f, A);
   elements.commit(this->x, H);
-  elements.respond(this->x, test::zero_matrices(this->points), false, later, A_later);
+  elements.respond(whole, this->x, test::zero_matrices(this->points), later, A_later);
   Real largest = 0;
   for (const Mat3& each : A_later) largest = std::max(largest, each.norm());
   for (std::size_t q = 0; q < this->points; ++q)
@@ -167,7 +194,7 @@ TYPED_TEST(ElementsTest, ForcesBalance) {
   auto f = test::zero_vectors(this->rows);
   auto A = test::zero_matrices(this->points);
   const auto H = test::zero_matrices(this->points);
-  this->elements.respond(this->x, H, false, f, A);
+  this->elements.respond(whole, this->x, H, f, A);
   Vec3 sum = Vec3::Zero(), torque = Vec3::Zero();
   Real size = 0;
   for (std::size_t i = 0; i < this->rows; ++i) {
@@ -202,7 +229,7 @@ TYPED_TEST(ElementsTest, RestsWithoutForceAndTurnsAlongWithTheGrid) {
   const Mat3 R = this->source.rotation();
   for (Vec3& v : this->x) v = R * v;
   const std::vector<Mat3> turn(this->points, R - Mat3::Identity());
-  EXPECT_LE(elements.energy(this->x, turn), 1e-15);
+  EXPECT_LE(elements.energy(whole, this->x, turn), 1e-15);
   const std::vector<std::decay_t<decltype(elements.directors()[0])>> before(elements.directors().begin(),
                                                                             elements.directors().end());
   elements.commit(this->x, turn);
@@ -213,12 +240,12 @@ TYPED_TEST(ElementsTest, CommitSlipsAndAddsNoEnergy) {
   this->disturb(0.2);
   auto& elements = this->elements;
   const auto H = test::random_matrices(this->points, 0.3, this->source), none = test::zero_matrices(this->points);
-  const Real before = elements.energy(this->x, H);
+  const Real before = elements.energy(whole, this->x, H);
   elements.commit(this->x, H);
-  const Real after = elements.energy(this->x, none);
+  const Real after = elements.energy(whole, this->x, none);
   EXPECT_LT(after, before);
   elements.commit(this->x, none);
-  EXPECT_NEAR(elements.energy(this->x, none), after, 1e-12 * before);
+  EXPECT_NEAR(elements.energy(whole, this->x, none), after, 1e-12 * before);
 }
 
 TYPED_TEST(ElementsTest, ThreadsChangeNoBit) {
@@ -230,7 +257,7 @@ TYPED_TEST(ElementsTest, ThreadsChangeNoBit) {
     omp_set_num_threads(n);
     auto f = test::zero_vectors(this->rows);
     auto A = test::zero_matrices(this->points);
-    this->elements.respond(this->x, H, false, f, A);
+    this->elements.respond(whole, this->x, H, f, A);
     if (first.empty()) first = f;
     EXPECT_EQ(f, first);
   }
@@ -246,7 +273,7 @@ TYPED_TEST(ElementsTest, NoVertexOscillatesFasterThanTheBoundOfFrequencies) {
   const auto none = test::zero_matrices(this->points);
   auto v = test::random_vectors(this->rows, 1, this->source);
   MeshStiffness stiffness;
-  elements.add_stiffness(this->x, none, false, false, stiffness);
+  elements.add_stiffness(whole, this->x, none, false, stiffness);
   stiffness.close(this->rows);
   Real largest = 0;
   for (int i = 0; i < 300; ++i) {
@@ -276,7 +303,7 @@ TEST(SheetElementsTest, AnElementPressedByTheGridPushesBackByHand) {
   std::vector<Mat3> H = {Mat3::Zero()}, A = {Mat3::Zero()};
   H[0](2, 2) = -0.2;
   auto f = test::zero_vectors(3);
-  elements.respond(x, H, false, f, A);
+  elements.respond(whole, x, H, f, A);
   Mat3 expected = Mat3::Zero();
   expected(2, 2) = -0.02 * 0.01 * 2000 * 0.04;
   EXPECT_LE((A[0] - expected).norm(), 1e-16);
@@ -295,7 +322,7 @@ TEST(SheetElementsTest, AStripCarriesItsYoungsModulus) {
   elements.rest(x);
   auto f = test::zero_vectors(x.size());
   auto A = test::zero_matrices(elements.points().size());
-  elements.respond(x, test::zero_matrices(elements.points().size()), false, f, A);
+  elements.respond(whole, x, test::zero_matrices(elements.points().size()), f, A);
   Real pull = 0;
   for (int j = 0; j <= 2; ++j) pull += f[mesh.at(0, j)][0];
   EXPECT_NEAR(pull, 400 * e * 0.2 * 0.01, 1e-5 * pull);  // second order in e
@@ -319,7 +346,7 @@ TEST(FiberElementsTest, AHangingFiberStretchesByItsWeight) {
   elements.rest(x);
   auto f = test::zero_vectors(x.size());
   auto A = test::zero_matrices(elements.points().size());
-  elements.respond(x, A, false, f, A);
+  elements.respond(whole, x, A, f, A);
   for (int i = 1; i <= n; ++i) EXPECT_NEAR(f[i][0], -weight, 1e-12);
   EXPECT_NEAR(f[0][0], n * weight, 1e-12);
 }
@@ -341,6 +368,18 @@ TEST(SheetAtRestTest, WarpsLieAlongXUnlessToldAndNeverAcross) {
   EXPECT_EQ(gradients(Vec3::Zero()), gradients(Vec3(2, 0, 1)));
   EXPECT_NE(gradients(Vec3::Zero()), gradients(Vec3::UnitY()));
   EXPECT_THROW(gradients(Vec3::UnitZ()), std::runtime_error);
+}
+
+TEST(FreeFiberTest, IsTheLawOfFibersWhoseSidesStandUprightAndTouchNothing) {
+  const Fiber::Constants fiber_law = Fiber::Constants::from(200, 30, lame_from(50, 0.2), 0.3);
+  test::MatrixSource source(4);
+  for (int n = 0; n < 20; ++n) {
+    const Vec3 d = (0.5 + n / 20.0) * source.vector().normalized(), side = d.unitOrthogonal();
+    Mat3 A;
+    A << d, side, d.normalized().cross(side);
+    EXPECT_NEAR(FreeFiber::energy(fiber_law, d), Fiber::energy(fiber_law, A), 1e-13);
+    EXPECT_LE((FreeFiber::stress(fiber_law, d) - Fiber::stress(fiber_law, A).col(0)).norm(), 1e-12);
+  }
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr Real density = 700;
 
 /// A body of this law with `count` points at rest in random places.
 template <class L>
-std::unique_ptr<Body> resting_body(std::size_t count, std::uint32_t seed = 1) {
+std::unique_ptr<PointBody> resting_body(std::size_t count, std::uint32_t seed = 1) {
   auto body = make_continuum("lump", Chosen<L>{some_constants<L>()}, density);
   MatrixSource source(seed);
   Table& points = body->points();
@@ -99,8 +99,8 @@ void commit(Body& body, Real dt, const Gathered& all) {
 
 /// A body some steps later: deformed, and with memories where the law has any.
 template <class L>
-std::unique_ptr<Body> deformed_body(std::size_t count, std::uint32_t seed = 1) {
-  std::unique_ptr<Body> body = resting_body<L>(count, seed);
+std::unique_ptr<PointBody> deformed_body(std::size_t count, std::uint32_t seed = 1) {
+  std::unique_ptr<PointBody> body = resting_body<L>(count, seed);
   MatrixSource source(seed + 100);
   for (int step = 0; step < 5; ++step) {
     commit(*body, 1e-3, Gathered(*body, 60, source));  // strains of 0.06 in each step
@@ -132,7 +132,7 @@ TYPED_TEST_SUITE(ContinuumTest, AllLaws::In<::testing::Types>);
 
 TYPED_TEST(ContinuumTest, RestHasMassButNeitherStressNorEnergy) {
   using L = TypeParam;
-  std::unique_ptr<Body> body = resting_body<L>(50);
+  std::unique_ptr<PointBody> body = resting_body<L>(50);
   Table& points = body->points();
   if constexpr (L::viscous) std::ranges::fill(points.get<Affine>(), Mat3::Zero());
   const std::vector<Mat3> A = respond(*body);
@@ -149,7 +149,7 @@ TYPED_TEST(ContinuumTest, RestHasMassButNeitherStressNorEnergy) {
 
 TYPED_TEST(ContinuumTest, NewRowsRestWhileOlderOnesStayAsTheyAre) {
   using L = TypeParam;
-  std::unique_ptr<Body> body = deformed_body<L>(20), alone = deformed_body<L>(20), fresh = resting_body<L>(1);
+  std::unique_ptr<PointBody> body = deformed_body<L>(20), alone = deformed_body<L>(20), fresh = resting_body<L>(1);
   body->points().resize(30);
   body->rest(20, 1e-3);
   fresh->rest(0, 1e-3);
@@ -168,7 +168,7 @@ TYPED_TEST(ContinuumTest, NewRowsRestWhileOlderOnesStayAsTheyAre) {
 TYPED_TEST(ContinuumTest, RespondsWithTheDerivativeOfItsEnergyByTheDisplacementGradient) {
   using L = TypeParam;
   const auto k = some_constants<L>();
-  std::unique_ptr<Body> body = deformed_body<L>(100);
+  std::unique_ptr<PointBody> body = deformed_body<L>(100);
   Table& points = body->points();
   const std::vector<std::byte> before = bytes_of(points, {Keep::state});
   const std::vector<Mat3> forces = respond(*body);
@@ -199,7 +199,7 @@ TYPED_TEST(ContinuumTest, UniformVelocityGradientGivesThePowerOfOneStep) {
   Mat3 gradient;
   gradient << 1, -2, 0.5, 3, -1, 1, 0.2, 2, 1.5;
   const Vec3 drift(1, 2, -3);
-  std::unique_ptr<Body> body = resting_body<L>(10);
+  std::unique_ptr<PointBody> body = resting_body<L>(10);
   Table& points = body->points();
   const std::vector<Vec3> x0(points.get<Position>().begin(), points.get<Position>().end());
   const Mat3 growth = Mat3::Identity() + dt * gradient;
@@ -225,7 +225,7 @@ TYPED_TEST(ContinuumTest, FlowsAndRemembersByTheReturnMapOfItsLaw) {
   using L = TypeParam;
   const auto k = some_constants<L>();
   const Real dt = 1e-3;
-  std::unique_ptr<Body> body = resting_body<L>(40);
+  std::unique_ptr<PointBody> body = resting_body<L>(40);
   Table& points = body->points();
   std::vector<Returned<typename L::Memory>> expected(40, {Mat3::Identity(), {}});
   MatrixSource source(3);
@@ -254,7 +254,7 @@ TYPED_TEST(ContinuumTest, FlowsAndRemembersByTheReturnMapOfItsLaw) {
 
 TYPED_TEST(ContinuumTest, StateColumnsAreAllThatABodyKnows) {
   using L = TypeParam;
-  std::unique_ptr<Body> body = deformed_body<L>(60), twin = resting_body<L>(60, 9);
+  std::unique_ptr<PointBody> body = deformed_body<L>(60), twin = resting_body<L>(60, 9);
   for (const ColumnView& column : body->points().columns(Keep::state))
     std::memcpy(twin->points().column(column.label.name).data, column.data, column.rows * column.row_bytes);
   EXPECT_EQ(twin->elastic_energy(), body->elastic_energy());
@@ -274,7 +274,7 @@ TYPED_TEST(ContinuumTest, StateColumnsAreAllThatABodyKnows) {
 TYPED_TEST(ContinuumTest, LimitsNameTheFastestWaveAndPoint) {
   using L = TypeParam;
   const auto k = some_constants<L>();
-  std::unique_ptr<Body> body = deformed_body<L>(60);
+  std::unique_ptr<PointBody> body = deformed_body<L>(60);
   Table& points = body->points();
   const std::vector<Real> J = volume_ratios(*body);
   Real stiffness = 0, speed = 0, volume = 0;
@@ -294,7 +294,7 @@ TYPED_TEST(ContinuumTest, LimitsNameTheFastestWaveAndPoint) {
 
 TYPED_TEST(ContinuumTest, ALimitHasTheSameBitsHoweverThePointsAreCutIntoChunks) {
   using L = TypeParam;
-  std::unique_ptr<Body> body = deformed_body<L>(200);
+  std::unique_ptr<PointBody> body = deformed_body<L>(200);
   const StepLimit whole = body->limit_from(0), later = body->limit_from(77);
   StepLimit joined, from_77;
   for (std::uint32_t p = 0; p < 200; ++p) {
@@ -312,7 +312,7 @@ TYPED_TEST(ContinuumTest, ALimitHasTheSameBitsHoweverThePointsAreCutIntoChunks) 
 TYPED_TEST(ContinuumTest, EnergyIsSummedOverThePoints) {
   using L = TypeParam;
   const auto k = some_constants<L>();
-  std::unique_ptr<Body> body = deformed_body<L>(60);
+  std::unique_ptr<PointBody> body = deformed_body<L>(60);
   const Table& points = body->points();
   Real sum = 0;
   for (std::size_t p = 0; p < points.rows(); ++p)
@@ -335,7 +335,7 @@ TYPED_TEST(ContinuumTest, SomeRowsShowWhatTheyShowAmongAll) {
 
 TYPED_TEST(ContinuumTest, ShownStressesAreThoseOfTheResponse) {
   using L = TypeParam;
-  std::unique_ptr<Body> body = deformed_body<L>(60);
+  std::unique_ptr<PointBody> body = deformed_body<L>(60);
   const std::vector<Mat3> A = respond(*body);
   const Table& points = body->points();
   const Table shown = body->observe();
@@ -366,7 +366,7 @@ TYPED_TEST(ContinuumTest, ThreadsChangeNoBit) {
   StepLimit limit;
   for (const int threads : {1, 2, 3}) {
     omp_set_num_threads(threads);
-    std::unique_ptr<Body> body = deformed_body<L>(9000);  // several chunks of the ordered sum
+    std::unique_ptr<PointBody> body = deformed_body<L>(9000);  // several chunks of the ordered sum
     const std::vector<Mat3> A = respond(*body);
     const auto bytes = bytes_of(body->points(), {Keep::state});
     if (threads == 1) {
@@ -386,7 +386,7 @@ TYPED_TEST(ContinuumTest, ThreadsChangeNoBit) {
 
 TYPED_TEST(ContinuumTest, ABodyWithoutPointsLimitsNothing) {
   using L = TypeParam;
-  std::unique_ptr<Body> body = resting_body<L>(0);
+  std::unique_ptr<PointBody> body = resting_body<L>(0);
   body->respond({}, {});
   body->commit({}, 1e-3, {});
   EXPECT_EQ(body->name(), "lump");
@@ -401,7 +401,7 @@ TYPED_TEST(ContinuumTest, ABodyWithoutPointsLimitsNothing) {
 /// A body whose single point has this deformation.
 template <class L>
 std::unique_ptr<Body> strained(const Mat3& F) {
-  std::unique_ptr<Body> body = resting_body<L>(1);
+  std::unique_ptr<PointBody> body = resting_body<L>(1);
   std::ranges::fill(body->points().template get<typename L::Kept>(), L::kept(F));
   std::ranges::fill(body->points().template get<Affine>(), Mat3::Zero());
   return body;

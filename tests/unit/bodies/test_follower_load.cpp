@@ -20,7 +20,9 @@ struct Face {
   Face() { motion.time = 0.5; }
   FollowerLoad load(Follower kind, Real magnitude, Real measure) {
     middle.measure = measure;
-    return {kind, magnitude, Amplitude{{{0, 0}, {1, 2}}}, 0, {middle}, x};
+    Grip grip = grip_of(middle, follower_measure(kind, middle, x));
+    grip.rows = middle.rows;
+    return {kind, magnitude, Amplitude{{{0, 0}, {1, 2}}}, 0, {grip}, x};
   }
 };
 

@@ -85,31 +85,6 @@ TEST(SitesInTest, PartsAreChosenByNumberAndBoundaryAsWell) {
   EXPECT_FALSE((Part{.shape = make_sphere({0, 0, 0}, 0.1).get()}.has(sample)));
 }
 
-TEST(ShellRanks, EverySiteGoesToTheLowestRankThatHasItsPoints) {
-  // Rank r has the points 2 r to 2 r + 3 of a line, in descending order; site k needs the points k and k + 2.
-  const Comm comm = Comm::world();
-  const int r = comm.rank(), points = 2 * comm.size() + 2;
-  std::vector<std::int32_t> row(static_cast<std::size_t>(points), -1);
-  for (int k = 0; k < 4; ++k) row[2 * r + k] = 3 - k;
-  std::vector<Site> sites;
-  for (std::int32_t k = 0; k + 2 < points; ++k) {
-    Site& spread = sites.emplace_back(site({0, 0, 0}));
-    spread.point = k;
-    spread.place = {{k, k + 2}, {0.5, 0.5}};
-    spread.slope = {{k + 2, k}, {1, -1}};
-  }
-  const auto here = sites_of_rank(comm, sites, row);
-  ASSERT_EQ(here.size(), 2u);
-  for (int k = 0; k < 2; ++k) {
-    EXPECT_EQ(here[k].point, 2 * r + k);
-    EXPECT_EQ(here[k].place.rows, (std::vector<std::int32_t>{3 - k, 1 - k}));
-    EXPECT_EQ(here[k].slope.rows, (std::vector<std::int32_t>{1 - k, 3 - k}));
-  }
-  if (comm.size() == 1) return;
-  sites[0].place.rows = {0, points - 1};
-  EXPECT_THROW(sites_of_rank(comm, sites, row), Error);
-}
-
 /// A line of three points across an edge, and a fourth.
 struct Body {
   std::vector<Vec3> positions{{-0.1, 0, 0.02}, {0, 0, 0}, {0.1, 0, 0.01}, {1, 2, 3}};
@@ -128,6 +103,9 @@ struct Body {
     Site s;
     s.place = at(3);
     return s;
+  }
+  Handle handle(std::span<const Site> sites, const HandleSettings& settings) const {
+    return {freedoms, 0, held_sums(sites, settings, positions), settings.motion, positions};
   }
   /// Largest gap of the conditions at a time.
   Real gap(const Handle& handle, Real time) const {
@@ -149,7 +127,7 @@ TEST(HandleTest, RigidMotionOfTheHandleMeetsAllItsConditions) {
   const std::vector<Site> sites{body.edge(), body.corner()};
   const RigidMotion turn =
       RigidMotion::keyed({{0, Vec3::Zero(), Vec3::Zero()}, {1, {0.3, 0, 1}, {0, 2.5, 1}}}, {0.2, 0.1, 0});
-  const Handle handle(body.freedoms, 0, sites, {.hold = Hold::clamp, .motion = turn}, body.positions);
+  const Handle handle = body.handle(sites, {.hold = Hold::clamp, .motion = turn});
   EXPECT_EQ(handle.conditions(), 7u);  // two places and one slope
   EXPECT_LE(body.gap(handle, 0), 1e-15);
   for (const Real time : {0.3, 1.0}) {
@@ -164,9 +142,8 @@ TEST(HandleTest, RigidMotionOfTheHandleMeetsAllItsConditions) {
 TEST(HandleTest, TargetsCountFromCommittedPositions) {
   Body body;
   const std::vector<Site> sites{body.corner()};
-  const Handle handle(body.freedoms, 0, sites,
-                      {.hold = Hold::place, .motion = RigidMotion::steady({1, 0, 0}, Vec3::Zero(), Vec3::Zero())},
-                      body.positions);
+  const Handle handle =
+      body.handle(sites, {.hold = Hold::place, .motion = RigidMotion::steady({1, 0, 0}, Vec3::Zero(), Vec3::Zero())});
   body.positions[3] += Vec3(0.25, 0, 0);  // the body has gone along for a while
   ConstraintRows rows;
   handle.append(1, rows);
@@ -176,7 +153,7 @@ TEST(HandleTest, TargetsCountFromCommittedPositions) {
 TEST(HandleTest, ClampLeavesStretchAcrossTheEdgeFree) {
   Body body;
   const std::vector<Site> sites{body.edge()};
-  const Handle clamp(body.freedoms, 0, sites, {.hold = Hold::clamp, .motion = {}}, body.positions);
+  const Handle clamp = body.handle(sites, {.hold = Hold::clamp, .motion = {}});
   const auto u = body.motion.u.points(0);
   u[0] = {-0.01, 0, 0};
   u[2] = {0.01, 0, 0};
@@ -184,15 +161,14 @@ TEST(HandleTest, ClampLeavesStretchAcrossTheEdgeFree) {
   u[0] = {0, 0, -0.01};
   u[2] = {0, 0, 0.01};
   EXPECT_NEAR(body.gap(clamp, 0), 0.01, 1e-15);
-  const Handle hinge(body.freedoms, 0, sites, {.hold = Hold::place, .motion = {}}, body.positions);
+  const Handle hinge = body.handle(sites, {.hold = Hold::place, .motion = {}});
   EXPECT_LE(body.gap(hinge, 0), 1e-16);
 }
 
 TEST(HandleTest, SymmetryAllowsMirrorImagesOnly) {
   Body body;
   const std::vector<Site> sites{body.edge()};
-  const Handle handle(body.freedoms, 0, sites, {.hold = Hold::symmetry, .mirror = {1, 0, 0}, .motion = {}},
-                      body.positions);
+  const Handle handle = body.handle(sites, {.hold = Hold::symmetry, .mirror = {1, 0, 0}, .motion = {}});
   const auto u = body.motion.u.points(0);
   u[0] = {-0.01, 0.03, 0.02};
   u[1] = {0, -0.04, 0.05};
@@ -208,7 +184,7 @@ TEST(HandleTest, SymmetryAllowsMirrorImagesOnly) {
 TEST(HandleTest, ReactionIsForceAndTorqueOfWhatTheConditionsDo) {
   Body body;
   const std::vector<Site> sites{body.edge()};
-  const Handle handle(body.freedoms, 0, sites, {.hold = Hold::clamp, .motion = {}}, body.positions);
+  const Handle handle = body.handle(sites, {.hold = Hold::clamp, .motion = {}});
   const std::vector<Real> along{1, 2, 3, 5};  // x, y, z at the edge, and across on the slope
   const Vec3 about(0.3, -1, 2);
   const Reaction reaction = handle.reaction(along, body.motion, about);

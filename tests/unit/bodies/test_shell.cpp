@@ -28,15 +28,15 @@ ShellDescription bowl_shell(Real thickness = 0.05) {
   return elastic_shell(irregular_patch(12, 12, bowl), 100, 0.3, thickness);
 }
 
-Shell alone(const ShellDescription& description) { return Shell(Comm(MPI_COMM_SELF), description); }
+ShellShare alone(const ShellDescription& description) { return ShellShare(Comm(MPI_COMM_SELF), description); }
 
-std::vector<Vec3> disturbed(const Shell& shell, MatrixSource& source, Real size) {
+std::vector<Vec3> disturbed(const ShellShare& shell, MatrixSource& source, Real size) {
   std::vector<Vec3> x = rest_of(shell);
   for (Vec3& p : x) p += size * source.vector();
   return x;
 }
 
-std::vector<Vec3> forces(const Shell& shell, std::span<const Vec3> x) {
+std::vector<Vec3> forces(const ShellShare& shell, std::span<const Vec3> x) {
   std::vector<Vec3> f(x.size(), Vec3::Zero());
   shell.add_force(x, f);
   return f;
@@ -54,7 +54,7 @@ TEST(Shell, ForceIsMinusTheDerivativeOfTheEnergyAndItsChangeTheDerivativeOfTheFo
        {ThicknessRule{ThicknessRule::Kind::gauss, 3}, ThicknessRule{ThicknessRule::Kind::quarter, 2}}) {
     ShellDescription description = bowl_shell();
     description.across = rule;
-    const Shell shell = alone(description);
+    const ShellShare shell = alone(description);
     const std::vector<Vec3> x = disturbed(shell, source, 0.01);
     std::vector<Vec3> d(x.size());
     for (Vec3& v : d) v = source.vector();
@@ -81,7 +81,7 @@ TEST(Shell, ForceIsMinusTheDerivativeOfTheEnergyAndItsChangeTheDerivativeOfTheFo
 
 TEST(Shell, RigidMotionsNeedNoForceAndNoForceTurnsOrMovesTheWhole) {
   MatrixSource source(2);
-  const Shell shell = alone(bowl_shell());
+  const ShellShare shell = alone(bowl_shell());
   const Mat3 Q = source.rotation();
   std::vector<Vec3> turned = rest_of(shell);
   for (Vec3& p : turned) p = Q * p + Vec3(3, -2, 1);
@@ -102,7 +102,7 @@ TEST(Shell, RigidMotionsNeedNoForceAndNoForceTurnsOrMovesTheWhole) {
 
 TEST(Shell, FaceMatricesAddUpToTheForceChangeAndAreSymmetric) {
   MatrixSource source(3);
-  const Shell shell = alone(bowl_shell());
+  const ShellShare shell = alone(bowl_shell());
   const std::vector<Vec3> x = disturbed(shell, source, 0.01);
   const auto at = shell.linearise(x);
   std::vector<Vec3> d(x.size()), change(x.size(), Vec3::Zero()), sum(x.size(), Vec3::Zero());
@@ -124,8 +124,8 @@ TEST(Shell, MassIsThatOfItsVolumeAndLumpsTheConsistentOne) {
   const Real t = 0.3, longitude = 0.8, from = 0.2, to = 0.7;
   ShellDescription description = elastic_shell(patch(12, 12, sphere(1, {0, longitude}, {from, to})), 1, 0.3, t);
   description.density = 7;
-  const Shell shell = alone(description);
-  const auto mass = shell.points().get<Mass>();
+  const ShellShare shell = alone(description);
+  const auto mass = shell.mass();
   Real total = 0;
   for (const Real m : mass) {
     EXPECT_GT(m, 0);
@@ -144,7 +144,7 @@ TEST(Shell, MassIsThatOfItsVolumeAndLumpsTheConsistentOne) {
 }
 
 /// Control points of the same mesh over another surface.
-std::vector<Vec3> bent(const Shell& shell, const ControlMesh& shape) {
+std::vector<Vec3> bent(const ShellShare& shell, const ControlMesh& shape) {
   std::vector<Vec3> x;
   for (const std::int32_t p : shell.piece().points) x.push_back(shape.points[p]);
   return x;
@@ -155,7 +155,7 @@ TEST(Shell, RollingAStripCostsItsBendingStiffness) {
   for (const Real radius : {0.5, 1.0}) {
     const Real D = E * t * t * t / (12 * (1 - nu * nu));
     // The middle surface keeps its lengths; no strain across: 16 faces along an arc of 2 to 4 rad.
-    const Shell shell = alone(elastic_shell(patch(16, 4, rectangle(length, width)), E, nu, t));
+    const ShellShare shell = alone(elastic_shell(patch(16, 4, rectangle(length, width)), E, nu, t));
     const ControlMesh roll = patch(16, 4, cylinder(radius, width, 0, length / radius));
     const Real energy = shell.energy(bent(shell, roll)), expected = D / (2 * radius * radius) * width * length;
     EXPECT_NEAR(energy / expected, 1, 0.01) << radius;
@@ -169,7 +169,7 @@ TEST(Shell, UniformStretchAndShearHaveTheEnergyOfTheLawOnAnyMesh) {
   F << 1.2, 0.3, 0, -0.1, 0.9, 0, 0.2, 0.4, 1;
   const ControlMesh meshes[] = {patch(5, 4, rectangle(2, 1)), irregular_patch(12, 12, rectangle(2, 1))};
   for (const ControlMesh& mesh : meshes) {
-    const Shell shell = alone(elastic_shell(mesh, E, nu, t));
+    const ShellShare shell = alone(elastic_shell(mesh, E, nu, t));
     std::vector<Vec3> x = rest_of(shell);
     for (Vec3& p : x) p = F * p;
     const Mat3 C = F.transpose() * F;
@@ -184,7 +184,7 @@ TEST(Shell, TheMaterialDirectionIsThatOfTheTextureOrOfTheDeck) {
   ShellDescription description = elastic_shell(patch(4, 5, rectangle(1, 1)), 1, 0, 0.01);
   description.law = ChosenLamina<LaminaWoven>{{5, 0, 1e-3, 1e-3, {}, 0, 0, 0}};
   const auto stretched = [&](const ShellDescription& d, int axis) {
-    const Shell shell = alone(d);
+    const ShellShare shell = alone(d);
     std::vector<Vec3> x = rest_of(shell);
     for (Vec3& p : x) p[axis] *= 1.1;
     return shell.energy(x) / 0.01;
@@ -204,7 +204,7 @@ TEST(Shell, TheMaterialDirectionIsThatOfTheTextureOrOfTheDeck) {
 TEST(Shell, ThicknessMayDifferFromFaceToFace) {
   ShellDescription description = elastic_shell(patch(4, 4, rectangle(1, 1)), 1, 0, 0.01);
   for (std::size_t f = 0; f < 8; ++f) description.thickness[f] = 0.03;
-  const Shell shell = alone(description);
+  const ShellShare shell = alone(description);
   std::vector<Vec3> x = rest_of(shell);
   for (Vec3& p : x) p[0] *= 1.1;
   EXPECT_NEAR(shell.energy(x), 0.02 * 0.5 * std::log(1.1) * std::log(1.1), 1e-14);
@@ -214,7 +214,7 @@ TEST(Shell, StiffestIsTheLargestEigenvalueOfTheLinearisedShell) {
   LinearProblem p(elastic_shell(irregular_patch(12, 12, bowl), 100, 0.3, 0.05));
   const Eigen::MatrixXd K = p.assembled(false);
   Eigen::VectorXd root(p.freedoms);
-  const auto mass = p.shell.points().get<Mass>();
+  const auto mass = p.shell.mass();
   for (std::size_t r = 0; r < mass.size(); ++r)
     for (int c = 0; c < 3; ++c) root[p.freedom(r, c)] = 1 / std::sqrt(mass[r]);
   const Real exact =
@@ -229,14 +229,14 @@ TEST(Shell, StiffestIsTheLargestEigenvalueOfTheLinearisedShell) {
 TEST(Shell, YieldingLeavesADentAndElasticShellsForgetTheirs) {
   ShellDescription description = elastic_shell(patch(8, 4, rectangle(2, 1)), 1e6, 0.3, 0.02);
   const std::vector<Vec3> roll = bent(alone(description), patch(8, 4, cylinder(1, 1, 0, 2)));
-  Shell elastic = alone(description);
+  ShellShare elastic = alone(description);
   elastic.flow(roll);
   EXPECT_EQ(elastic.laminae().rows(), 0u);
   EXPECT_LT(elastic.energy(rest_of(elastic)), 1e-20);
 
   description.yield = LaminaYield::from(2e3, 0, YieldSurface::ellipse);
   description.across.laminae = 5;
-  Shell shell = alone(description);
+  ShellShare shell = alone(description);
   const Real before = shell.energy(roll);
   shell.flow(roll);
   const Real after = shell.energy(roll);
@@ -249,7 +249,7 @@ TEST(Shell, YieldingLeavesADentAndElasticShellsForgetTheirs) {
 TEST(Shell, FarFromTheOriginNoDigitsAreLostButThoseOfTheCoordinates) {
   ShellDescription description = bowl_shell();
   for (Vec3& p : description.mesh.points) p += Vec3(1000, 2000, -500);
-  const Shell shell = alone(description), home = alone(bowl_shell());
+  const ShellShare shell = alone(description), home = alone(bowl_shell());
   MatrixSource source(3), same(3);
   // Coordinates round at 1e-13, a strain of 1e-12 of the strains here.
   EXPECT_NEAR(shell.energy(disturbed(shell, source, 0.01)) / home.energy(disturbed(home, same, 0.01)), 1, 1e-9);
@@ -266,7 +266,7 @@ TEST(Shell, ShellsThickerThanTheirCurvatureAllowsAreRefused) {
 }
 
 TEST(Shell, ThreadsChangeNoBit) {
-  const Shell shell = alone(bowl_shell());
+  const ShellShare shell = alone(bowl_shell());
   MatrixSource source(4);
   const std::vector<Vec3> x = disturbed(shell, source, 0.02);
   const int threads = omp_get_max_threads();
@@ -282,82 +282,48 @@ TEST(Shell, ThreadsChangeNoBit) {
 TEST(ShellRanks, TogetherHaveTheEnergyForceAndMassOfOne) {
   const Comm world = Comm::world();
   const ShellDescription description = bowl_shell();
-  Shell shell(world, description);
-  const Shell whole = alone(description);
+  ShellShare shell(world, description);
+  const ShellShare whole = alone(description);
   const auto disturb = [](PointId id, const Vec3& x) {
     return Vec3(x + 0.01 * Vec3(std::sin(7.0 * id), std::cos(3.0 * id), std::sin(5.0 * id)));
   };
-  const auto placed = [&](const Shell& s) {
+  const auto placed = [&](const ShellShare& s) {
     std::vector<Vec3> x = rest_of(s);
-    for (std::size_t r = 0; r < x.size(); ++r) x[r] = disturb(s.points().get<Id>()[r], x[r]);
+    for (std::size_t r = 0; r < x.size(); ++r) x[r] = disturb(static_cast<PointId>(s.piece().points[r]), x[r]);
     return x;
   };
   const std::vector<Vec3> x = placed(shell), all = placed(whole);
   EXPECT_NEAR(world.sum(shell.energy(x)) / whole.energy(all), 1, 1e-13);
-  EXPECT_EQ(world.sum(static_cast<std::int64_t>(shell.points().owned())), static_cast<std::int64_t>(all.size()));
+  EXPECT_EQ(world.sum(static_cast<std::int64_t>(shell.piece().owned)), static_cast<std::int64_t>(all.size()));
 
   Table work = Table::with<Velocity>();
-  work.resize(x.size(), shell.points().owned());
+  work.resize(x.size(), shell.piece().owned);
   shell.add_force(x, work.get<Velocity>());
   shell.forest().sum_to_owners(work.column("velocity"));
   const std::vector<Vec3> expected = forces(whole, all);
   std::vector<Vec3> by_id(all.size());
   std::vector<Real> mass_by_id(all.size());
   for (std::size_t r = 0; r < all.size(); ++r) {
-    by_id[whole.points().get<Id>()[r]] = expected[r];
-    mass_by_id[whole.points().get<Id>()[r]] = whole.points().get<Mass>()[r];
+    const auto id = static_cast<std::size_t>(whole.piece().points[r]);
+    by_id[id] = expected[r];
+    mass_by_id[id] = whole.mass()[r];
   }
-  for (std::size_t r = 0; r < shell.points().owned(); ++r) {
-    const PointId id = shell.points().get<Id>()[r];
+  for (std::size_t r = 0; r < shell.piece().owned; ++r) {
+    const auto id = static_cast<std::size_t>(shell.piece().points[r]);
     EXPECT_LT((work.get<Velocity>()[r] - by_id[id]).norm(), 1e-12 * largest(expected));
-    EXPECT_NEAR(shell.points().get<Mass>()[r], mass_by_id[id], 1e-16);
+    EXPECT_NEAR(shell.mass()[r], mass_by_id[id], 1e-16);
   }
-}
-
-TEST(ShellRanks, TakeTheirStateOverFromAnyDivision) {
-  const Comm world = Comm::world();
-  ShellDescription description = bowl_shell();
-  description.yield = LaminaYield::from(1, 0, YieldSurface::ellipse);
-  // All rows on each rank of the whole shell; every rank keeps some of them.
-  const auto some_rows = [&](Table& table) {
-    std::vector<std::uint32_t> rows;
-    for (std::size_t r = 0; r < table.rows(); ++r)
-      if (static_cast<int>(7 * r % 11) % world.size() == world.rank()) rows.push_back(static_cast<std::uint32_t>(r));
-    table.reorder(rows);
-  };
-  const auto mark = [](PointId id) { return Vec3(static_cast<Real>(id), 0.5, -static_cast<Real>(id)); };
-  const auto marked = [&] {
-    Shell whole = alone(description);
-    for (std::size_t r = 0; r < whole.points().rows(); ++r)
-      whole.points().get<Velocity>()[r] = mark(whole.points().get<Id>()[r]);
-    for (std::size_t r = 0; r < whole.laminae().rows(); ++r)
-      whole.laminae().get<PlasticStretch>()[r] = mark(whole.laminae().get<Id>()[r]);
-    some_rows(whole.points());
-    some_rows(whole.laminae());
-    return whole;
-  };
-  Shell saved = marked();
-  Shell shell(world, description);
-  shell.take_over(std::move(saved.points()), std::move(saved.laminae()));
-  for (std::size_t r = 0; r < shell.points().rows(); ++r)  // ghosts too
-    EXPECT_EQ(shell.points().get<Velocity>()[r], mark(shell.points().get<Id>()[r]));
-  for (std::size_t r = 0; r < shell.laminae().rows(); ++r)
-    EXPECT_EQ(shell.laminae().get<PlasticStretch>()[r], mark(shell.laminae().get<Id>()[r]));
-
-  Shell torn = marked();
-  if (torn.points().rows() > 0) torn.points().resize(torn.points().rows() - 1);
-  EXPECT_THROW(shell.take_over(std::move(torn.points()), std::move(torn.laminae())), Error);
 }
 
 TEST(ShellRanks, StiffestDoesNotDependOnTheirNumber) {
   const ShellDescription description = bowl_shell();
-  const Shell shell(Comm::world(), description), whole = alone(description);
+  const ShellShare shell(Comm::world(), description), whole = alone(description);
   EXPECT_NEAR(shell.stiffest(rest_of(shell)) / whole.stiffest(rest_of(whole)), 1, 1e-9);
 }
 
 TEST(ShellRanks, EveryPointHasOneOwnerAndGhostsNameIt) {
   const ShellDescription description = bowl_shell();
-  const Shell shell(Comm::world(), description);
+  const ShellShare shell(Comm::world(), description);
   const MeshPiece& piece = shell.piece();
   const std::size_t count = description.mesh.points.size();
   EXPECT_LE(piece.elements.size(),

@@ -22,7 +22,7 @@ constexpr Real dx = 0.1, dt = 1e-2;
 template <class L>
 struct Carried {
   TransferSettings transfer{.kernel = KernelKind::quadratic, .dx = dx, .rpic_damping = 0};
-  std::unique_ptr<Body> body = make_continuum("lump", Chosen<L>{some_constants<L>()}, 700);
+  std::unique_ptr<PointBody> body = make_continuum("lump", Chosen<L>{some_constants<L>()}, 700);
   Bins bins;
   BlockMap map;
   std::unique_ptr<Freedoms> freedoms;

@@ -1,6 +1,7 @@
 // Sheets, fibers and shells as Terms of the grid: forces and their changes against differences, on all ranks.
 
 #include "weft/coupling/continuum_term.hpp"
+#include "weft/coupling/grid_carrier.hpp"
 #include "weft/coupling/mesh_term.hpp"
 
 #include "support/scenes.hpp"
@@ -66,8 +67,8 @@ struct CarriedMesh {
   }
 
   MeshTerm term(bool in_loop) const {
-    return {body,          dynamic_cast<const TrialMesh&>(body), vertices, samples, stage.scene.transfer, in_loop,
-            Vec3(1, -9, 3)};
+    return {body, std::make_unique<GridCarrier>(body, vertices, samples, stage.scene.transfer),
+            Parts{.in_loop = in_loop}, Vec3(1, -9, 3)};
   }
   Motion moved(Real size) const {
     Motion motion(freedoms);

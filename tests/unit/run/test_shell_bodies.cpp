@@ -3,7 +3,8 @@
 #include "weft/bodies/shell_body.hpp"
 
 #include "support/scenes.hpp"
-#include "weft/bodies/shell_term.hpp"
+#include "weft/bodies/mesh_body.hpp"
+#include "weft/bodies/shell_sites.hpp"
 #include "weft/geometry/patches.hpp"
 
 #include <gtest/gtest.h>

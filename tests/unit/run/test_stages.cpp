@@ -30,13 +30,17 @@ constexpr const char* two_clouds =
     " shape: {box: {lower: [2, 0, 0], upper: [2.4, 0.3, 0.2]}}}\n";
 
 /// Points that feel nothing and fly as the grid says. What a test sets opens a door.
-class Dust final : public Body, public Predicts, public Repeats, public Corrects {
+class Dust final : public PointBody, public Predicts, public Repeats, public Corrects {
  public:
-  explicit Dust(std::string name) : Body(std::move(name)) {
+  explicit Dust(std::string name) : PointBody(std::move(name)) {
     points_ = Table::with<Id, Home, Position, Velocity, Affine, Mass, TentativeVelocity>();
   }
 
-  Roles roles() override { return its_roles; }
+  Roles roles() override {
+    Roles roles = its_roles;
+    roles.points = this;
+    return roles;
+  }
   std::vector<PointSet*> sets() override {
     std::vector<PointSet*> all{this};
     if (passed_on != nullptr) all.push_back(passed_on);

@@ -1,5 +1,6 @@
 #include "weft/scene/build.hpp"
 
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/scene/advice.hpp"
 #include "weft/scene/catalogue.hpp"
@@ -142,6 +143,64 @@ TEST(BuildTest, WallsMoveAsTheDeckSays) {
   EXPECT_NEAR(scene.walls[0].shape.surface(wheel, Vec3(1, 0.7, 0)).distance, 0.1, 1e-14);
   EXPECT_EQ(scene.walls[1].friction, 0.4);
   EXPECT_GT(scene.walls[1].shape.surface(scene.walls[1].shape.at(0), Vec3(0, 0, 0)).distance, 0) << "inside is free";
+}
+
+/// A sheet of 2 m x 1 m in 8 x 4 squares, balanced without grid; more: of the body and below it.
+Scene static_scene_of(const std::string& of_body, const std::string& below) {
+  return build_scene(Comm::world(),
+                     parse_deck("weft: 1\ntime: {scheme: static, end: 2, frame_interval: 1}\n"
+                                "materials: {paper: {law: sheet, density: 500, youngs_modulus: 1e4, poisson_ratio: "
+                                "0.3, contact: {stiffness: 1, shear_stiffness: 1, friction: 0}}}\n"
+                                "bodies: [{name: a, kind: membrane, material: paper, thickness: 0.01, mesh: "
+                                "{rectangle: {width: 2, height: 1}, across: 8, along: 4}" +
+                                    of_body + "}]\n" + below,
+                                "test.yaml", "."));
+}
+
+TEST(StaticTest, BodiesHaveFreedomsOfTheirOwnAndWhatIsRecordedIsInGrips) {
+  const Comm comm = Comm::world();
+  Scene scene =
+      static_scene_of("",
+                      "handles:\n"
+                      "  - {name: hand, body: a, where: {box: {lower: [-1, -1, -1], upper: [0.01, 2, 1]}}, "
+                      "hold: {}}\n"
+                      "  - {name: pull, body: a, where: {box: {lower: [1.99, -1, -1], upper: [3, 2, 1]}}, "
+                      "force: {total: [3, 0, 0]}}\n"
+                      "probes: [{name: tip, body: a, nearest: {point: [2, 0.9, 0], field: displacement_x}}]\n");
+  EXPECT_NEAR(scene.size, std::sqrt(5.0), 1e-14);
+  EXPECT_EQ(scene.handles[0].part->vertices, 5);
+  EXPECT_EQ(scene.handles[1].part->vertices, 5);
+  EXPECT_EQ(scene.probes[0].vertex.vertices, 1);
+  fill_bodies(comm, scene);
+  EXPECT_TRUE(scene.meshes.empty());
+  const MeshBody& body = *scene.bodies[0]->roles().mesh;
+  EXPECT_EQ(body.carrier(), Carrier::own);
+  EXPECT_EQ(comm.sum(static_cast<std::int64_t>(body.points().owned())), 45);
+  EXPECT_EQ(body.samples().rows(), 0u);
+  EXPECT_EQ(comm.sum(static_cast<std::int64_t>(body.grips(scene.handles[0].list).size())), 15);
+  Vec3 total = Vec3::Zero(), tip = Vec3::Zero();
+  for (const Grip& grip : body.grips(scene.handles[1].list)) total += force_of(grip);
+  for (const Grip& grip : body.grips(scene.probes[0].vertex.list)) tip += grip.sum(body.points().get<Position>());
+  comm.sum(std::span(total.data(), 3));
+  comm.sum(std::span(tip.data(), 3));
+  EXPECT_LE((total - Vec3(3, 0, 0)).norm(), 1e-14);
+  EXPECT_LE((tip - Vec3(2, 1, 0)).norm(), 1e-14);
+}
+
+TEST(StaticTest, HoldsThatDisagreeAndSheetsThatTearAreRefused) {
+  const auto refusal = [](const std::string& of_body, const std::string& below) -> std::string {
+    try {
+      static_scene_of(of_body, below);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string two = "handles:\n  - {name: one, body: a, hold: {}}\n  - {name: two, body: a, hold: ";
+  EXPECT_EQ(refusal("", two + "{}}\n"), "");
+  EXPECT_NE(refusal("", two + "{motion: {velocity: [0, 0, 1]}}}\n").find("handles one and two hold the same vertex"),
+            std::string::npos);
+  EXPECT_NE(refusal(", tear_stretch: 2", "").find("nothing tears"), std::string::npos);
 }
 
 /// Advice on a collider of this shape and a shell with these keys, at dx = 0.1.

@@ -1,6 +1,7 @@
 // A manufactured solution: the generalized vortex, with the order of its error. See README.md.
 
 #include "support/scenes.hpp"
+#include "weft/bodies/mesh_body.hpp"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -12,10 +13,6 @@ namespace weft {
 namespace {
 
 using test::Stage;
-
-struct RestPosition : Field<Vec3> {
-  static constexpr Label label{"rest_position", "m"};
-};
 
 constexpr Real density = 1000, youngs_modulus = 1000, poisson_ratio = 0.3;
 constexpr Real shear_modulus = youngs_modulus / (2 * (1 + poisson_ratio));
@@ -114,7 +111,7 @@ void fill_ring(Stage& stage, Real dx, Real dt) {
         ++p;
       }
   }
-  body.rest(0, 1);
+  dynamic_cast<PointBody&>(body).rest(0, 1);
   for (p = 0; p < points.rows(); ++p) points.get<Mass>()[p] *= volume[p];
   points.add<RestPosition>();  // a state, so it travels with its point
   for (p = 0; p < points.rows(); ++p) {

@@ -1,4 +1,4 @@
-#include "weft/bodies/shell_term.hpp"
+#include "weft/bodies/shell_sites.hpp"
 
 #include "bodies/shell_kernel.hpp"
 #include "weft/base/check.hpp"
@@ -10,51 +10,6 @@
 #include <set>
 
 namespace weft {
-namespace {
-
-struct ShellLinear : Linear {
-  const Freedoms* freedoms = nullptr;
-  std::vector<JetHessian> points;
-};
-
-}  // namespace
-
-std::vector<Vec3> ShellTerm::places(const Motion& motion) const {
-  const auto at = shell_.points().get<Position>();
-  const auto u = motion.u.points(block_);
-  std::vector<Vec3> x(at.size());
-  for (std::size_t r = 0; r < x.size(); ++r) x[r] = at[r] + u[r];
-  return x;
-}
-
-Real ShellTerm::energy(const Motion& motion) const { return shell_.energy(places(motion)); }
-
-void ShellTerm::add_force(const Motion& motion, Load& force) const {
-  shell_.add_force(places(motion), force.points(block_));
-}
-
-std::unique_ptr<Linear> ShellTerm::linearise(const Motion& motion) const {
-  auto linear = std::make_unique<ShellLinear>();
-  linear->freedoms = &motion.u.freedoms();
-  linear->points = shell_.linearise(places(motion));
-  return linear;
-}
-
-void ShellTerm::add_force_change(const Linear& linear, const FreedomValues& du, Load& change) const {
-  shell_.add_force_change(static_cast<const ShellLinear&>(linear).points, du.points(block_), change.points(block_));
-}
-
-void ShellTerm::add_tangent(const Linear& linear, Tangent& tangent) const {
-  const auto& at = static_cast<const ShellLinear&>(linear);
-  std::vector<std::int32_t> freedoms;
-  shell_.each_stiffness(at.points, [&](std::span<const std::int32_t> rows, std::span<const Real> matrix) {
-    freedoms.clear();
-    for (const std::int32_t row : rows)
-      for (int a = 0; a < 3; ++a) freedoms.push_back(at.freedoms->at(block_, static_cast<std::size_t>(row)) + a);
-    tangent.add(freedoms, matrix);
-  });
-}
-
 std::vector<int> boundary_numbers(const ControlMesh& mesh) {
   const auto material = std::span(mesh.faces).first(static_cast<std::size_t>(mesh.material_faces));
   std::set<std::pair<std::int32_t, std::int32_t>> edges;

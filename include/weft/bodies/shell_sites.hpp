@@ -1,31 +1,10 @@
 #pragma once
-// A shell as a Term of its own control points, and where handles and loads can take hold of it.
+// Where handles and loads can take hold of a shell.
 
 #include "weft/bodies/meshed.hpp"
 #include "weft/bodies/shell.hpp"
-#include "weft/motion/term.hpp"
 
 namespace weft {
-
-/// The elastic energy of a shell whose control points are block b of a motion.
-class ShellTerm : public Term {
- public:
-  /// The shell is not owned.
-  ShellTerm(const Shell& shell, std::size_t b) : shell_(shell), block_(b) {}
-
-  Real energy(const Motion& motion) const override;
-  void add_force(const Motion& motion, Load& force) const override;
-  std::unique_ptr<Linear> linearise(const Motion& motion) const override;
-  void add_force_change(const Linear& linear, const FreedomValues& du, Load& change) const override;
-  void add_tangent(const Linear& linear, Tangent& tangent) const override;
-
-  /// Where the control points are after a motion [m], one for each row.
-  std::vector<Vec3> places(const Motion& motion) const;
-
- private:
-  const Shell& shell_;
-  std::size_t block_;
-};
 
 /// Of the boundary of the material.
 std::vector<int> boundary_numbers(const ControlMesh& mesh);

@@ -1,11 +1,8 @@
-// A shell as a Term, and the places where handles and loads take hold of it.
+// The places where handles and loads take hold of a shell.
 
-#include "weft/bodies/shell_term.hpp"
+#include "weft/bodies/shell_sites.hpp"
 
 #include "support/shell_models.hpp"
-#include "support/term_checks.hpp"
-
-#include <Eigen/Geometry>
 
 #include <algorithm>
 #include <array>
@@ -16,19 +13,6 @@ namespace {
 
 constexpr Real width = 3, height = 2;
 ControlMesh sheet() { return patch(6, 4, rectangle(width, height)); }
-
-TEST(ShellTermTest, PassesTheChecksThatEveryTermPasses) {
-  const Comm comm = Comm::world();
-  for (const ControlMesh& mesh : {sheet(), irregular_patch(12, 12, cylinder(1, 2, 0, 1.5))}) {
-    const Shell shell(comm, test::elastic_shell(mesh, 100, 0.3, 0.1));
-    const Freedoms freedoms({{"shell", 3, &shell.forest()}});
-    const ShellTerm term(shell, 0);
-    Motion motion(freedoms);
-    test::check_term(term, motion, 0.02, 1e-7);
-    motion.u = test::random_values(freedoms, 0.02, 3);
-    test::check_term(term, motion, 0.02, 1e-7);
-  }
-}
 
 TEST(SitesOfTest, VerticesLieOnTheLimitSurfaceAlsoWhereItIsIrregular) {
   for (const ControlMesh& mesh : {sheet(), irregular_patch(12, 12, rectangle(width, height))}) {
@@ -74,9 +58,9 @@ TEST(SamplesTest, AddUpToAreaMassAndPerimeter) {
   const Comm comm = Comm::world();
   ShellDescription description = test::elastic_shell(sheet(), 100, 0.3, 0.1);
   description.density = 70;
-  const Shell shell(comm, description);
+  const ShellShare shell(comm, description);
   Real area = 0, mass = 0, length = 0;
-  const auto rest = shell.points().get<RestPosition>();
+  const std::span<const Vec3> rest = shell.rest();
   std::vector<std::int32_t> row(sheet().points.size(), -1);
   for (std::size_t r = 0; r < rest.size(); ++r) row[shell.piece().points[r]] = static_cast<std::int32_t>(r);
   for (const Sample& sample : surface_samples(description, shell.faces(), row, rest)) {

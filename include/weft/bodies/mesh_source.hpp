@@ -1,0 +1,59 @@
+#pragma once
+// A mesh before it is dealt out among ranks: what handles choose parts of, and what the pieces of ranks are cut from.
+
+#include "weft/base/kinds.hpp"
+#include "weft/bodies/meshed.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+struct ControlMesh;
+class MeshBody;
+
+/// How much there is of a mesh, on all ranks.
+struct MeshCounts {
+  std::int64_t vertices, elements;
+  std::int64_t samples;  ///< Quadrature points of an element, at most; none of a body with freedoms of its own.
+};
+
+/// A mesh at rest. Ranges of elements may be asked for of any part of it that the rank holds: today all of it, since
+/// sheets, fibers and shells need their neighbours.
+class MeshSource {
+ public:
+  MeshSource(std::string name, Carrier carrier) : name_(std::move(name)), carrier_(carrier) {}
+  virtual ~MeshSource() = default;
+
+  const std::string& name() const { return name_; }
+  Carrier carrier() const { return carrier_; }
+  virtual MeshCounts counts() const = 0;
+  /// What the mesh is made of, in words.
+  virtual std::string census() const = 0;
+  /// The vertices at rest [m].
+  virtual std::span<const Vec3> rest_positions() const = 0;
+  /// Where handles can take hold at rest, stencils over vertices: at vertices whose element is in a range, and all
+  /// sides.
+  virtual Sites sites(const ElementRange& elements) const = 0;
+  /// Quadrature points of the surface of some elements and of its boundary, rows over vertices; the mass of fibers is
+  /// here too, without area.
+  virtual std::vector<Sample> surface_samples(const ElementRange& elements) const = 0;
+  virtual std::vector<Sample> side_samples(const ElementRange& elements) const = 0;
+  /// The control mesh of a shell; none for other bodies.
+  virtual const ControlMesh* control_mesh() const { return nullptr; }
+  /// A body of these elements at rest, as yet without points.
+  virtual std::unique_ptr<MeshBody> body_of(const ElementRange& elements) const = 0;
+
+ private:
+  std::string name_;
+  Carrier carrier_;
+};
+
+/// The elements that a rank gets first: a run of their numbers.
+ElementRange first_share(const Comm& comm, const MeshSource& mesh);
+
+}  // namespace weft

@@ -1,0 +1,26 @@
+#pragma once
+// The vertices of a body themselves as its carrier.
+
+#include "weft/coupling/mesh_carrier.hpp"
+
+#include <cstddef>
+
+namespace weft {
+
+/// The rows of block b of the motion are the vertices; nothing reaches quadrature points.
+class OwnCarrier final : public MeshCarrier {
+ public:
+  /// The freedoms are not owned.
+  OwnCarrier(const Freedoms& freedoms, std::size_t b) : freedoms_(freedoms), block_(b) {}
+
+  void gather(const FreedomValues& displacement, MeshMotion& to) const override;
+  void scatter(const MeshForces& from, Load& to) const override;
+  void add_tangent(const MeshStiffness& stiffness, Tangent& tangent) const override;
+  void add_diagonal_blocks(const MeshStiffness& stiffness, std::size_t block, std::span<Real> matrices) const override;
+
+ private:
+  const Freedoms& freedoms_;
+  std::size_t block_;
+};
+
+}  // namespace weft

@@ -1,0 +1,118 @@
+#include "scene/handle_builder.hpp"
+
+#include "weft/base/check.hpp"
+#include "weft/scene/catalogue.hpp"
+#include "weft/scene/shells.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace weft {
+
+std::size_t body_named(const Scene& scene, const std::string& name) {
+  const auto found =
+      std::find_if(scene.bodies.begin(), scene.bodies.end(), [&](const auto& body) { return body->name() == name; });
+  WEFT_ENSURE(found != scene.bodies.end());
+  return static_cast<std::size_t>(found - scene.bodies.begin());
+}
+
+void HandleBuilder::add(const HandleDeck& deck) {
+  deck_ = &deck;
+  handle_ = {deck.name, body_named(scene_, deck.body), 0, {}, {}};
+  mesh_ = scene_.meshes[handle_.body].get();
+  require(mesh_ != nullptr, ExitCode::deck,
+          fmt::format("{}: body {} has no mesh; handles take hold of meshes.", deck.place.text, deck.body));
+  share_ = first_share(comm_, *mesh_);
+  const bool on_grid = mesh_->carrier() == Carrier::grid;
+  part_.emplace(comm_, deck, mesh_->control_mesh(), mesh_->rest_positions().size(),
+                on_grid ? scene_.deck.domain.dx : voxel_size_for(mesh_->rest_positions()));
+  grips_.clear();
+  forces_.clear();
+  std::visit([this](const auto& action) { take(action); }, deck.action);
+  MeshBody& body = *scene_.bodies[handle_.body]->roles().mesh;
+  handle_.list = body.watch(comm_, std::move(grips_));
+  if (!on_grid) handle_.part = watch_sites(comm_, body, part_->vertices(mesh_->sites(share_)));
+  scene_.handles.push_back(std::move(handle_));
+}
+
+void HandleBuilder::take(const HoldDeck& deck) {
+  const HandleSettings settings = hold_settings(deck);
+  std::vector<Site> sites = part_->held(comm_, mesh_->sites(share_), deck);
+  std::erase_if(sites, [&](const Site& site) { return !share_.has(site.element); });
+  for (const HeldSum& sum : held_sums(sites, settings, mesh_->rest_positions())) grips_.push_back(grip_of(sum));
+  handle_.action = GridHandle::Hold{settings.motion, deck.until};
+  if (mesh_->carrier() == Carrier::own)
+    comm_.agree([&] { agreement_.add(*deck_, sites, settings, mesh_->rest_positions()); });
+}
+
+void HandleBuilder::take(const ForceDeck& deck) {
+  const std::vector<Site> sites = part_->vertices(mesh_->sites(share_));
+  const std::int64_t count = comm_.sum(static_cast<std::int64_t>(sites.size()));
+  part_->require_any(count, "vertex");
+  for (const Site& site : sites)
+    add_force(site.element, site.place.rows, site.place.weights, deck.total / static_cast<Real>(count));
+  keep_forces(deck.amplitude);
+}
+
+void HandleBuilder::take(const EdgeForceDeck& deck) {
+  for (const Sample& s : sides()) add_force(s.face, s.rows, s.value, s.measure * deck.per_length);
+  keep_forces(deck.amplitude);
+}
+
+void HandleBuilder::take(const TractionDeck& deck) {
+  for (const Sample& s : surface()) add_force(s.face, s.rows, s.value, s.measure * deck.per_area);
+  keep_forces(deck.amplitude);
+}
+
+void HandleBuilder::take(const GravityDeck& deck) {
+  for (const Sample& s : some(part_->inside(mesh_->surface_samples(share_), "element"), "element"))
+    add_force(s.face, s.rows, s.value, s.mass * deck.acceleration);
+  keep_forces(deck.amplitude);
+}
+
+void HandleBuilder::take(const EdgeMomentDeck& deck) {
+  part_->require_slope();
+  follow(Follower::edge_moment, deck.per_length, sides(), deck.amplitude);
+}
+
+std::vector<Sample> HandleBuilder::surface() const {
+  return some(part_->faces(mesh_->surface_samples(share_)), "face");
+}
+
+std::vector<Sample> HandleBuilder::sides() const {
+  return some(part_->inside(mesh_->side_samples(share_), "boundary edge"), "boundary edge");
+}
+
+std::vector<Sample> HandleBuilder::some(std::vector<Sample> samples, const char* what) const {
+  part_->require_any(comm_.sum(static_cast<std::int64_t>(samples.size())), what);
+  return samples;
+}
+
+void HandleBuilder::add_force(std::int64_t element, std::span<const std::int32_t> vertices,
+                              std::span<const Real> weights, const Vec3& force) {
+  for (std::size_t k = 0; k < vertices.size(); ++k)
+    forces_.try_emplace(vertices[k], element, Vec3::Zero()).first->second.second += weights[k] * force;
+}
+
+void HandleBuilder::keep_forces(const std::vector<AmplitudeKeyDeck>& keys) {
+  for (const auto& [vertex, at] : forces_) grips_.push_back(grip_of(at.first, vertex, at.second));
+  handle_.action = GridHandle::Dead{make_amplitude(keys, scene_.deck.time.end)};
+}
+
+void HandleBuilder::follow(Follower kind, Real magnitude, const std::vector<Sample>& samples,
+                           const std::vector<AmplitudeKeyDeck>& keys) {
+  for (const Sample& sample : samples)
+    grips_.push_back(grip_of(sample, follower_measure(kind, sample, mesh_->rest_positions())));
+  handle_.action = GridHandle::Following{kind, magnitude, make_amplitude(keys, scene_.deck.time.end)};
+}
+
+Watched watch_sites(const Comm& comm, MeshBody& body, std::span<const Site> sites) {
+  std::vector<Grip> grips;
+  for (const Site& site : sites) grips.push_back(grip_of(site.element, site.place));
+  const std::int64_t count = comm.sum(static_cast<std::int64_t>(grips.size()));
+  return {body.watch(comm, std::move(grips)), count};
+}
+
+}  // namespace weft

@@ -1,0 +1,62 @@
+#pragma once
+// From the handles of a deck to those of a scene: what each does, and its grips on a rank's first share of its body.
+
+#include "scene/hold_agreement.hpp"
+#include "weft/bodies/mesh_body.hpp"
+#include "weft/scene/handle_parts.hpp"
+#include "weft/scene/scene.hpp"
+
+#include <map>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+class HandleBuilder {
+ public:
+  /// A scene with bodies and meshes, which outlives this.
+  HandleBuilder(const Comm& comm, Scene& scene) : comm_(comm), scene_(scene), agreement_(scene.deck, scene.size) {}
+
+  /// Throws Error(deck) if the handle takes hold of nothing. Collective.
+  void add(const HandleDeck& deck);
+
+ private:
+  void take(const HoldDeck& deck);
+  void take(const ForceDeck& deck);
+  void take(const EdgeForceDeck& deck);
+  void take(const TractionDeck& deck);
+  void take(const GravityDeck& deck);
+  void take(const PressureDeck& deck) { follow(Follower::pressure, deck.value, surface(), deck.amplitude); }
+  void take(const EdgeMomentDeck& deck);
+
+  /// Those of this rank that the handle acts on; throws if there are none on any rank.
+  std::vector<Sample> surface() const;
+  std::vector<Sample> sides() const;
+  std::vector<Sample> some(std::vector<Sample> samples, const char* what) const;
+  void add_force(std::int64_t element, std::span<const std::int32_t> vertices, std::span<const Real> weights,
+                 const Vec3& force);
+  void keep_forces(const std::vector<AmplitudeKeyDeck>& keys);
+  void follow(Follower kind, Real magnitude, const std::vector<Sample>& samples,
+              const std::vector<AmplitudeKeyDeck>& keys);
+
+  const Comm& comm_;
+  Scene& scene_;
+  HoldAgreement agreement_;
+  // Of the handle at hand.
+  const HandleDeck* deck_ = nullptr;
+  const MeshSource* mesh_ = nullptr;
+  ElementRange share_{0, 0};
+  std::optional<ChosenPart> part_;
+  GridHandle handle_;
+  std::vector<Grip> grips_;
+  std::map<std::int32_t, std::pair<std::int64_t, Vec3>> forces_;  ///< Of each vertex, with an element that has it.
+};
+
+/// Lets a body keep track of some of its vertices, of this rank's first share. Collective.
+Watched watch_sites(const Comm& comm, MeshBody& body, std::span<const Site> sites);
+
+/// The number of a body; the deck's cross checks have seen to it that there is one of this name.
+std::size_t body_named(const Scene& scene, const std::string& name);
+
+}  // namespace weft

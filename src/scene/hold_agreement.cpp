@@ -1,0 +1,43 @@
+#include "scene/hold_agreement.hpp"
+
+#include "weft/base/check.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace weft {
+namespace {
+
+/// Of directions, and of positions over the size of the scene.
+constexpr Real round_off = 1e-9;
+
+}  // namespace
+
+void HoldAgreement::add(const HandleDeck& handle, std::span<const Site> sites, const HandleSettings& settings,
+                        std::span<const Vec3> positions) {
+  for (const Site& site : sites)
+    for (const HeldSum& sum : held_sums(std::span(&site, 1), settings, positions)) {
+      if (sum.total == 0) continue;  // a slope
+      std::vector<Prescribed>& of_point = by_point_[{handle.body, site.point}];
+      const Prescribed here{handle.name, settings.motion, sum};
+      for (const Prescribed& other : of_point) require_agreement(handle, here, other);
+      of_point.push_back(here);
+    }
+}
+
+void HoldAgreement::require_agreement(const HandleDeck& handle, const Prescribed& one, const Prescribed& other) const {
+  if ((one.aim.rest - other.aim.rest).norm() > round_off * size_) return;
+  for (const Real time : {deck_.time.end / deck_.loading.steps, deck_.time.end}) {
+    const RigidState here = one.motion.at(time), there = other.motion.at(time);
+    const Vec3 axis = here.rotation * one.aim.axis;
+    if (std::abs(axis.dot(there.rotation * other.aim.axis)) <= 1 - round_off) continue;
+    const Real gap = std::abs(axis.dot(one.aim.goal(here) - other.aim.goal(there)));
+    require(gap <= round_off * size_, ExitCode::deck,
+            fmt::format("{}: handles {} and {} hold the same vertex of body {} and lead it to places {:.3g} m apart at "
+                        "{:.3g} s. Let one of them hold other axes, or less of the body.",
+                        handle.place.text, other.handle, one.handle, handle.body, gap, time));
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,38 @@
+#pragma once
+// Holds of a static analysis agree: no two of them may prescribe different positions for one point.
+
+#include "weft/bodies/handle.hpp"
+#include "weft/deck/deck.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace weft {
+
+class HoldAgreement {
+ public:
+  /// size: of the scene [m].
+  HoldAgreement(const Deck& deck, Real size) : deck_(deck), size_(size) {}
+
+  /// Throws Error(deck) if a hold before prescribes another position of one of these points in the same direction.
+  /// positions: of the vertices at rest [m].
+  void add(const HandleDeck& handle, std::span<const Site> sites, const HandleSettings& settings,
+           std::span<const Vec3> positions);
+
+ private:
+  struct Prescribed {
+    std::string handle;
+    RigidMotion motion;
+    HeldAim aim;
+  };
+  void require_agreement(const HandleDeck& handle, const Prescribed& one, const Prescribed& other) const;
+
+  const Deck& deck_;
+  Real size_;
+  std::map<std::pair<std::string, std::int32_t>, std::vector<Prescribed>> by_point_;  ///< By body and vertex.
+};
+
+}  // namespace weft
