@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <optional>
 #include <sstream>
 
@@ -16,6 +17,7 @@
 #include "app/selftest.hpp"
 #include "app/signals.hpp"
 #include "app/walltime.hpp"
+#include "weft/base/log.hpp"
 #include "weft/base/read_text.hpp"
 #include "weft/deck/petsc.hpp"
 #include "weft/deck/read.hpp"
@@ -26,6 +28,7 @@
 #include "weft/run/bench.hpp"
 #include "weft/run/bench_write.hpp"
 #include "weft/run/loop.hpp"
+#include "weft/run/provenance.hpp"
 #include "weft/run/status.hpp"
 #include "weft/scene/catalogue.hpp"
 
@@ -77,6 +80,14 @@ std::string without_profile(const std::string& options) {
   return others;
 }
 
+/// How this program was called.
+std::string command_line() {
+  std::ifstream file("/proc/self/cmdline");
+  std::string line, word;
+  while (std::getline(file, word, '\0')) line += (line.empty() ? "" : " ") + word;
+  return line;
+}
+
 void add_run(CLI::App& app, Command& chosen) {
   struct Arguments {
     DeckArguments deck;
@@ -103,7 +114,9 @@ void add_run(CLI::App& app, Command& chosen) {
   command->add_option("--petsc", a->petsc,
                       "Options for PETSc's SNES, KSP and PC after those of solve.petsc, and -log_view[:file]: "
                       "\"-ksp_monitor -log_view\"");
-  command->add_flag("--force", a->options.force, "Replace a run that the output folder already holds");
+  command->add_flag(
+      "--force", a->options.force,
+      "Replace a run that the output folder already holds, or what it has after the checkpoint of --resume");
   command->callback([a, &chosen] {
     Requests& requests = requests_by_signal();  // at once: a signal while MPI starts asks for the same as later
     chosen.chosen = [a, &requests](const Comm& comm) {
@@ -112,6 +125,8 @@ void add_run(CLI::App& app, Command& chosen) {
       require(complaint.empty(), ExitCode::deck, "--petsc: " + complaint);
       if (!a->petsc.empty()) deck.solve.petsc += " " + a->petsc;
       RunOptions options = a->options;
+      options.command = command_line();
+      options.deck_file = std::filesystem::absolute(a->deck.file).string();
       options.output = a->output.empty() ? path("out") / path(a->deck.file).stem() : path(a->output);
       comm.agree([&] {  // the others need not have the environment of the job, nor the limit
         if (comm.is_root() && !a->walltime.empty()) options.wall_limit = wall_limit_from(a->walltime);
@@ -123,13 +138,20 @@ void add_run(CLI::App& app, Command& chosen) {
 }
 
 void add_check(CLI::App& app, Command& chosen) {
-  auto deck = std::make_shared<DeckArguments>();
+  struct Arguments {
+    DeckArguments deck;
+    bool resolved = false;
+  };
+  auto a = std::make_shared<Arguments>();
   CLI::App* command =
       app.add_subcommand("check", "Build everything that a deck describes and say what a run would take");
-  deck->add_to(*command);
-  command->callback([deck, &chosen] {
-    chosen.chosen = [deck](const Comm& comm) {
-      print_on_root(comm, check(comm, load_deck(comm, deck->file, deck->overrides)));
+  a->deck.add_to(*command);
+  command->add_flag("--resolved", a->resolved, "Print the deck with every key and its value before");
+  command->callback([a, &chosen] {
+    chosen.chosen = [a](const Comm& comm) {
+      const Deck deck = load_deck(comm, a->deck.file, a->deck.overrides);
+      const std::string forecast = check(comm, deck);
+      print_on_root(comm, (a->resolved ? resolved_yaml(deck) + "\n" : "") + forecast);
       return 0;
     };
   });
@@ -313,16 +335,27 @@ void add_selftest(CLI::App& app, Command& chosen) {
 /// What export wants to know of a run's bodies, from its resolved deck.
 void look_at_bodies(const path& output, ExportOptions& options) {
   const path file = output / "resolved.yaml";
-  const Deck deck = parse_deck(read_text(file), file.string(), output.string());
+  Deck deck = parse_saved_deck(read_text(file), file.string(), output.string());
+  find_files_again(deck, output);
   options.spacing = [deck, file](const std::string& name) {
     for (const BodyDeck& body : deck.bodies)
       if (const auto* points = std::get_if<ContinuumDeck>(&body); points && points->name == name)
         return deck.domain.dx / std::cbrt(Real(points->particles_per_cell));
     throw Error(ExitCode::file_system, fmt::format("{}: there is no body \"{}\" here.", file.string(), name));
   };
-  options.sheet = [deck](const std::string& name) -> std::optional<SurfaceMesh> {
+  const auto is_gone = [](const MembraneDeck& sheet) {
+    const auto* from_file = std::get_if<MeshFileDeck>(&sheet.mesh.form);
+    return from_file != nullptr && from_file->file.empty();
+  };
+  for (const BodyDeck& body : deck.bodies)
+    if (const auto* sheet = std::get_if<MembraneDeck>(&body); sheet && is_gone(*sheet))
+      log_warning(
+          fmt::format("{}: the mesh of \"{}\" is not where it was with the content that the run took: its "
+                      "faces are written as they were drawn.",
+                      output.string(), sheet->name));
+  options.sheet = [deck, is_gone](const std::string& name) -> std::optional<SurfaceMesh> {
     for (const BodyDeck& body : deck.bodies)
-      if (const auto* sheet = std::get_if<MembraneDeck>(&body); sheet && sheet->name == name)
+      if (const auto* sheet = std::get_if<MembraneDeck>(&body); sheet && sheet->name == name && !is_gone(*sheet))
         return make_surface(Comm(MPI_COMM_SELF), sheet->mesh);
     return std::nullopt;
   };

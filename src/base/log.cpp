@@ -50,6 +50,12 @@ void write(std::FILE* terminal, const char* label, const std::string& text) {
   if (s.file >= 0) write_rest(s);
 }
 
+[[noreturn]] void refuse_to_log(const std::string& path, int number) {
+  const std::string why = number == ELOOP ? "a link has its name, which is not followed. Move it away"
+                                          : std::string("cannot be opened: ") + std::strerror(number);
+  throw Error(ExitCode::file_system, path + ": " + why + '.');
+}
+
 }  // namespace
 
 void log_to_terminal(bool speaks) {
@@ -61,10 +67,10 @@ void log_to_file(const std::string& path) {
   Sinks& s = sinks();
   if (s.file >= 0) ::close(s.file);
   s.path = path;
-  s.file = path.empty() ? -1 : ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  s.file = path.empty() ? -1 : ::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0666);
   s.waits_for_file = false;
   if (path.empty()) s.unwritten.clear();
-  else if (s.file < 0) throw Error(ExitCode::file_system, path + ": cannot be opened: " + std::strerror(errno) + '.');
+  else if (s.file < 0) refuse_to_log(path, errno);
   else write_rest(s);
 }
 

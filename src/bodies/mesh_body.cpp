@@ -10,10 +10,34 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
 #include <utility>
 
 namespace weft {
+namespace {
+
+/// Whether the ids of a table, of all ranks together, are the `wanted` numbers below `count`, each once. Collective.
+bool has_rows(const Comm& comm, const Table& table, std::span<const std::int64_t> wanted, std::int64_t count) {
+  const auto id = table.get<Id>().first(table.owned());
+  const std::vector<std::int64_t> there(id.begin(), id.end());
+  if (comm.any(std::ranges::any_of(there, [&](std::int64_t n) { return n < 0 || n >= count; }))) return false;
+  Directory of_mesh(comm, count), found(comm, count);
+  of_mesh.tell(wanted, 0);
+  found.tell(there, 0);
+  const bool stray = std::ranges::count(of_mesh.ask(there), Directory::unknown) > 0;
+  const std::int64_t rows = comm.sum(static_cast<std::int64_t>(there.size()));
+  return !comm.any(stray) && rows == found.known() && rows == of_mesh.known();
+}
+
+/// The ids of the rows of a table, of which elements have so many.
+std::vector<std::int64_t> numbers_of(std::span<const std::int64_t> elements, std::span<const std::int64_t> counts,
+                                     std::int64_t each) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t e = 0; e < counts.size(); ++e)
+    for (std::int64_t k = 0; k < counts[e]; ++k) numbers.push_back(elements[e] * each + k);
+  return numbers;
+}
+
+}  // namespace
 
 QuadraturePoints::QuadraturePoints() {
   points_ = Table::with<Id, Position, Velocity, Affine, Mass, EnergyDerivative>();
@@ -177,12 +201,9 @@ void MeshBody::fill(const Comm& comm, std::span<const Vec3> rest, const Vec3& ve
 
 void MeshBody::make_rows_of_elements() {
   for (const ElementRows& rows : element_rows()) {
-    const std::vector<std::int64_t> counts = rows_of_elements(*rows.table);
-    rows.table->resize(static_cast<std::size_t>(std::accumulate(counts.begin(), counts.end(), std::int64_t(0))));
-    std::size_t row = 0;
-    for (std::size_t e = 0; e < counts.size(); ++e)
-      for (std::int64_t k = 0; k < counts[e]; ++k)
-        rows.table->get<Id>()[row++] = static_cast<PointId>(piece_.elements[e] * rows.each + k);
+    const auto numbers = numbers_of(piece_.elements, rows_of_elements(*rows.table), rows.each);
+    rows.table->resize(numbers.size());
+    std::copy(numbers.begin(), numbers.end(), rows.table->get<Id>().begin());
   }
 }
 
@@ -207,24 +228,27 @@ void MeshBody::set_in_motion(const Comm& comm, const Vec3& velocity, const Mat3&
 }
 
 /// Elements are counted by their quadrature points, meshes without by their vertices.
-void MeshBody::require_rows_of_mesh(const Comm& comm) const {
+void MeshBody::require_rows_of_mesh(const Comm& comm) {
   const bool has_samples = counts_.samples > 0;
-  std::int64_t found = 0;
-  bool known = true;
-  for (const PointId id : samples().get<Id>().first(samples().owned())) {
-    if (static_cast<std::int64_t>(id) % counts_.samples == 0) ++found;
-    known = known && static_cast<std::int64_t>(id) / counts_.samples < counts_.elements;
-  }
-  for (const PointId id : points_.get<Id>().first(points_.owned())) {
-    if (!has_samples) ++found;
-    known = known && static_cast<std::int64_t>(id) < counts_.vertices;
-  }
+  std::int64_t found = has_samples ? 0 : static_cast<std::int64_t>(points_.owned());
+  for (const PointId id : samples().get<Id>().first(samples().owned()))
+    if (id % static_cast<PointId>(counts_.samples) == 0) ++found;
   found = comm.sum(found);
   const std::int64_t expected = has_samples ? counts_.elements : counts_.vertices;
-  require(found == expected && !comm.any(!known), ExitCode::checkpoint,
+  require(found == expected, ExitCode::checkpoint,
           fmt::format("body {}: the checkpoint holds {} {} of a mesh that has {}. Resume with the mesh that the run "
                       "began with.",
                       name(), found, has_samples ? "elements" : "vertices", expected));
+  const std::vector<std::int32_t> vertices = needed_vertices();
+  bool fits = has_rows(comm, points_, std::vector<std::int64_t>(vertices.begin(), vertices.end()), counts_.vertices);
+  for (const ElementRows& rows : element_rows()) {
+    const auto numbers = numbers_of(elements(), rows_of_elements(*rows.table), rows.each);
+    fits = has_rows(comm, *rows.table, numbers, counts_.elements * rows.each) && fits;
+  }
+  require(fits, ExitCode::checkpoint,
+          fmt::format("body {}: the rows in the checkpoint are not those of its vertices and elements, each once. Take "
+                      "another checkpoint.",
+                      name()));
 }
 
 /// The rank of the first element of each unit: that of its first quadrature point, or without any that of a vertex at

@@ -89,7 +89,8 @@ void check_carrier(const CarriedDeck& body, bool is_static, const Spot& at) {
   if (body.stage && is_static)
     at["stage"].error_at_key("has no meaning with \"scheme: static\" under time, where nothing moves in time.");
   else if (body.stage && !has_own)
-    at["stage"].error_at_key("is for bodies with \"carrier: own\"; the grid moves this one. Leave it out, or add that key.");
+    at["stage"].error_at_key(
+        "is for bodies with \"carrier: own\"; the grid moves this one. Leave it out, or add that key.");
   if (!body.meets_grid || is_static) return;
   if (has_own && *body.meets_grid)
     at["meets_grid"].error("bodies of this kind with \"carrier: own\" cannot meet the grid. Expected: false.");

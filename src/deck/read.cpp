@@ -171,15 +171,26 @@ Deck read_root(const Spot& root) {
 
 namespace weft {
 
-Deck parse_deck(const std::string& text, const std::string& name_in_messages, const std::string& folder,
-                std::span<const std::string> overrides) {
-  deck::Reading reading{deck::Report(name_in_messages), folder};
+namespace {
+
+Deck parse(deck::Reading reading, const std::string& text, std::span<const std::string> overrides) {
   deck::Node tree = deck::parse_yaml(text, 0, reading.report);
   for (const std::string& each : overrides) deck::apply_override(tree, each, reading.report);
 
   Deck result = deck::read_root(deck::Spot(reading, tree, ""));
   reading.report.throw_if_any();
   return result;
+}
+
+}  // namespace
+
+Deck parse_deck(const std::string& text, const std::string& name_in_messages, const std::string& folder,
+                std::span<const std::string> overrides) {
+  return parse({deck::Report(name_in_messages), folder}, text, overrides);
+}
+
+Deck parse_saved_deck(const std::string& text, const std::string& name_in_messages, const std::string& folder) {
+  return parse({deck::Report(name_in_messages), folder, false}, text, {});
 }
 
 std::string deck_text(const std::string& path) {

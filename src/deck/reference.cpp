@@ -2,6 +2,7 @@
 
 #include "deck/describe.hpp"
 #include "deck/messages.hpp"
+#include "weft/deck/frame_fields.hpp"
 #include "weft/deck/read.hpp"
 
 #include <fmt/format.h>
@@ -114,11 +115,27 @@ class Page {
     const auto example = std::ranges::find(examples, std::string_view(key), &Example::section);
     if (example != examples.end()) text_ += code_block(example->text);
     contents(group);
+    if (key == "output") fields_by_kind();
   }
 
   void section(const std::string& title, const Group& group) {
     text_ += fmt::format("\n### {}\n\n{}\n", title, group.text);
     contents(group);
+  }
+
+  void fields_by_kind() {
+    text_ +=
+        "\n### Fields of frames\n\nParticles and vertices have their `id`, too. Frames of static analyses show the "
+        "displacement and, of shells, strain, curvature and plastic strain, of other bodies the stretch.\n\n"
+        "| kind | drawn as | `default` | others | of certain laws |\n|---|---|---|---|---|\n";
+    const auto list = [](const std::vector<const char*>& names) {
+      std::string codes;
+      for (const char* name : names) codes += (codes.empty() ? "" : ", ") + code(name);
+      return codes;
+    };
+    for (const FrameFields& fields : frame_fields())
+      text_ += fmt::format("| {} | {} | {} | {} | {} |\n", code(fields.kind), fields.drawn, list(fields.shown),
+                           list(fields.others), list(fields.of_laws));
   }
 
   void contents(const Group& group) {

@@ -70,11 +70,12 @@ void read_whole(const Spot& at, const KeyText& key, Whole& value) {
   value = static_cast<Whole>(*number);
 }
 
-/// The absolute path of a file that exists, relative paths being taken from the deck's folder.
-std::string existing_file(const Spot& at, const std::string& text) {
+/// The absolute path of a file that exists, if it must; relative paths are taken from the deck's folder.
+std::string file_path(const Spot& at, const std::string& text) {
   namespace fs = std::filesystem;
   std::error_code error;
   const fs::path file = fs::absolute(fs::path(at.reading().folder) / text, error).lexically_normal();
+  if (!at.reading().needs_files) return file.string();
   if (text.empty() || !fs::is_regular_file(file, error))
     at.error(fmt::format("there is no file {}. Paths are relative to the deck.", shown(file.string())));
   else if (!is_utf8(file.string()))
@@ -178,7 +179,7 @@ void read(const Spot& at, const KeyText& key, std::string& value) {
                     shown(node.text), node.text.substr(0, 20)));
   if (key.rule.text == Rule::Text::name)
     if (const std::string bad = complaint_about_name(node.text); !bad.empty()) return at.error(bad);
-  value = key.rule.text == Rule::Text::file ? existing_file(at, node.text) : node.text;
+  value = key.rule.text == Rule::Text::file ? file_path(at, node.text) : node.text;
 }
 
 void read(const Spot& at, const KeyText& key, Vec3& value) {

@@ -15,6 +15,7 @@ namespace weft::deck {
 struct Reading {
   Report report;
   std::string folder;                           ///< Mesh paths are relative to it.
+  bool needs_files = true;                      ///< Whether files that the deck names must be there.
   std::map<std::string_view, Node> defaults{};  ///< Parsed texts of the tables, which outlive the reading.
 
   const Node& default_node(const char* text);

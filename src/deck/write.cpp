@@ -114,6 +114,42 @@ void write_rows(Node& mapping, const S& value) {
   for_each_row(keys<S>, [&](const auto& row) { write_row(mapping, row, value); });
 }
 
+// --- Differences ---------------------------------------------------------------------------------------------------
+
+std::string in_words(const Node* node) {
+  if (node == nullptr) return "absent";
+  if (node->kind != Node::Kind::scalar) return node->kind == Node::Kind::list ? "a list" : "a mapping";
+  return node->comment.empty() ? node->text : node->text + ' ' + node->comment;
+}
+
+/// The path of a child, which is called by its key, its name or its number.
+std::string path_of(const std::string& at, const Node& child, std::size_t number) {
+  const Node* name = child.child("name");
+  const std::string called = !child.key.empty() ? child.key : name != nullptr ? name->text : std::to_string(number);
+  return at.empty() ? called : at + '.' + called;
+}
+
+/// The child that stands where `like`, the child of this number, stands in another node.
+const Node* counterpart(const Node& of, const Node& like, std::size_t number) {
+  if (!like.key.empty()) return of.child(like.key);
+  return number < of.children.size() ? &of.children[number] : nullptr;
+}
+
+std::optional<DeckDifference> difference(const std::string& at, const Node* a, const Node* b) {
+  const bool same_kind = a != nullptr && b != nullptr && a->kind == b->kind;
+  if (!same_kind) return DeckDifference{at, {in_words(a), in_words(b)}};
+  if (a->kind == Node::Kind::scalar && a->text != b->text) return DeckDifference{at, {in_words(a), in_words(b)}};
+  for (std::size_t i = 0; i < a->children.size(); ++i) {
+    const Node& child = a->children[i];
+    if (auto found = difference(path_of(at, child, i), &child, counterpart(*b, child, i))) return found;
+  }
+  for (std::size_t i = 0; i < b->children.size(); ++i) {
+    const Node& child = b->children[i];
+    if (counterpart(*a, child, i) == nullptr) return difference(path_of(at, child, i), nullptr, &child);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 }  // namespace weft::deck
 
@@ -122,6 +158,11 @@ namespace weft {
 std::string resolved_yaml(const Deck& deck) {
   return "# Every key with its value. Plain numbers are in SI units, angles in degrees.\n" +
          deck::to_yaml(deck::write({}, deck));
+}
+
+std::optional<DeckDifference> first_difference(const Deck& a, const Deck& b) {
+  const deck::Node first = deck::write({}, a), second = deck::write({}, b);
+  return deck::difference("", &first, &second);
 }
 
 }  // namespace weft

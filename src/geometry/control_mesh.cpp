@@ -2,6 +2,7 @@
 
 #include "weft/geometry/control_mesh.hpp"
 
+#include "weft/base/budget.hpp"
 #include "weft/base/check.hpp"
 
 #include <fmt/format.h>
@@ -129,6 +130,32 @@ void require_no_pinch(const std::vector<std::vector<std::int32_t>>& faces, std::
     require(boundary_edges <= 1 && (boundary_edges == 1 || reached == stars.of(p).size()), ExitCode::geometry,
             fmt::format("{}: parts of this mesh touch in point {} alone (counted from 0): split the point.", name, p));
   }
+}
+
+/// The surface around a point of n faces takes this many bytes times n^2, and time alike; points of few faces do not
+/// count. So do faces of n corners, whose middles become such points.
+constexpr Real bytes_of_star = 5000;
+constexpr std::size_t few_around = 16, most_around = 256;
+
+/// Throws Error(geometry) where more faces meet in points than a smooth surface can be made of.
+void require_few_around_points(const std::vector<std::vector<std::int32_t>>& faces, std::size_t points,
+                               const std::string& name) {
+  const char* cure = "Divide the mesh otherwise there, as by a grid.";
+  std::vector<std::size_t> around(points, 0);
+  Real pairs = 0;
+  const auto take = [&](const char* what, std::size_t number, std::size_t n, const char* things) {
+    require(n <= most_around, ExitCode::geometry,
+            fmt::format("{}: {} {} (counted from 0) has {} {}; a smooth surface takes {} at most. {}", name, what,
+                        number, n, things, most_around, cure));
+    if (n > few_around) pairs += static_cast<Real>(n * n);
+  };
+  for (std::size_t f = 0; f < faces.size(); ++f) {
+    take("face", f, faces[f].size(), "corners");
+    for (const std::int32_t p : faces[f]) ++around[p];
+  }
+  for (std::size_t p = 0; p < points; ++p) take("point", p, around[p], "faces");
+  Budget(memory_of_machine())
+      .require_room({name + ": the surface around points of many faces", pairs, "pairs of these", bytes_of_star}, cure);
 }
 
 /// A point as a sum of others: its weights by their numbers. What follows takes points by their places or as such sums.
@@ -431,6 +458,7 @@ ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name, MeshP
   require_surface(mesh, name);
   std::vector<std::vector<std::int32_t>> polygons;
   for (std::int64_t f = 0; f < mesh.face_count(); ++f) polygons.emplace_back(mesh.face(f).begin(), mesh.face(f).end());
+  require_few_around_points(polygons, mesh.points.size(), name);
   require_no_pinch(polygons, mesh.points.size(), name);
 
   ControlMesh quads;

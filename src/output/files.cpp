@@ -3,6 +3,7 @@
 #include "weft/output/files.hpp"
 
 #include "output/descriptor.hpp"
+#include "output/digest.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/read_text.hpp"
 #include "weft/output/checkpoint.hpp"
@@ -13,12 +14,14 @@
 
 #include <fcntl.h>
 #include <sys/statvfs.h>
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <system_error>
+#include <vector>
 
 namespace weft {
 
@@ -125,6 +128,20 @@ void write_text_atomically(const fs::path& file, const std::string& text, Flush 
 void discard_unfinished(const fs::path& file) {
   std::error_code ignored;
   if (fs::is_regular_file(fs::symlink_status(file, ignored))) fs::remove(file, ignored);
+}
+
+std::string digest_of_file(const fs::path& file) {
+  constexpr std::uint64_t portion = 1 << 20;
+  const Descriptor in(file, O_RDONLY | O_NONBLOCK);
+  RunningDigest digest;
+  std::vector<char> bytes(portion);
+  for (std::uint64_t done = 0, all = in.bytes(); done < all;) {
+    const std::uint64_t next = std::min(portion, all - done);
+    in.read(bytes.data(), next, done);
+    digest.add(bytes.data(), next);
+    done += next;
+  }
+  return hexadecimal(digest.value());
 }
 
 void flush_to_disk(const fs::path& file_or_folder) { Descriptor(file_or_folder, O_RDONLY).flush(); }

@@ -104,7 +104,7 @@ void History::flush() {
   comm_.agree([&] {
     if (!comm_.is_root() || unwritten_.empty()) return;
     // What a failure left of these rows is written over when they are tried again.
-    Descriptor out(file_, O_WRONLY);
+    Descriptor out(file_, O_WRONLY | O_NOFOLLOW);
     out.write(unwritten_.data(), unwritten_.size(), end_);
     out.close();
     end_ += unwritten_.size();

@@ -83,7 +83,7 @@ void write_directly(const Comm& comm, const RowsOfFile& rows) {
     for (const HdfWriter::Source& source : rows.sources) cut(source, 0, source.own_rows, portions);
     if (portions.empty() && !comm.is_root())
       return;  // the root flushes the structure, too, which it wrote and closed before
-    Descriptor file(rows.path, O_WRONLY);
+    Descriptor file(rows.path, O_WRONLY | O_NOFOLLOW);
     // Some threads make rows while others copy theirs into the file.
     for_each_portion(portions, [&](const Portion& portion, std::vector<std::byte>& buffer) {
       const auto& [source, begin, count] = portion;
@@ -199,7 +199,7 @@ std::vector<Real> rounds_of(const Comm& comm, std::span<const HdfWriter::Source>
 void write_collectively(const Comm& comm, const RowsOfFile& rows, const WriteMode& mode) {
   // A rank that cannot open the file at all says so before the others wait for it.
   std::optional<Descriptor> to_flush;
-  comm.agree([&] { to_flush.emplace(rows.path, O_WRONLY); });
+  comm.agree([&] { to_flush.emplace(rows.path, O_WRONLY | O_NOFOLLOW); });
   const std::vector<Real> rounds = rounds_of(comm, rows.sources);
   SharedFile file(comm, rows.path, mode);
   std::exception_ptr not_made;

@@ -2,6 +2,7 @@
 // An analysis: how a run gets from one state to the next, and what there is to say, keep and draw of its states. When
 // that is done is for the session around it (run/session.hpp).
 
+#include "weft/base/interrupted.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/deck/deck.hpp"
 #include "weft/output/checkpoint.hpp"
@@ -40,6 +41,9 @@ class Analysis {
   /// A forecast of the run, in lines of text. Instead of all that follows.
   virtual std::string forecast() = 0;
 
+  /// Steps that take long ask this on their way.
+  virtual void heed(StopQuestion is_asked_to_stop) = 0;
+
   // --- In this order, before the first step -------------------------------------------------------------------------
   /// The state at the start of the scene, or that of a checkpoint of the same physics.
   virtual void start() = 0;
@@ -53,7 +57,7 @@ class Analysis {
   virtual RunClock& clock() = 0;
   /// Whether nothing is left to do.
   virtual bool has_ended() const = 0;
-  /// Throws Error(numerics), the state as before, when there is no next state.
+  /// Throws, the state as before: Error(numerics) when there is no next state, Interrupted when asked to stop.
   virtual void take_step(Real next_frame_time) = 0;
   /// Of the last step, for the progress line.
   virtual std::string last_step_in_words(const Pace& pace) const = 0;

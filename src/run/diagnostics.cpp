@@ -9,7 +9,7 @@
 
 #include "run/state_members.hpp"
 #include "weft/base/check.hpp"
-#include "weft/bodies/continuum.hpp"
+#include "weft/deck/frame_fields.hpp"
 #include "weft/output/probe.hpp"
 
 namespace weft {
@@ -164,16 +164,15 @@ void check_field_names(const Comm& comm, const Scene& scene) {
     Picture picture = body->picture();
     learn(picture.fields);
   }
-  // Fields of bodies of other kinds may be named: the default names them.
-  const auto other = make_continuum("", Chosen<FixedCorotated>{}, 1);
-  Table observed = other->observe(0, 0);
-  learn(observed);
-  learn(other->points());
+  // Fields of bodies of other kinds may be named.
+  known.emplace_back("default");
+  for (const FrameFields& fields : frame_fields())
+    for (const char* name : fields.all()) known.emplace_back(name);
   std::vector<std::string> complaints;
   for (const std::string& name : scene.deck.output.fields)
     if (std::find(known.begin(), known.end(), name) == known.end())
-      complaints.push_back(fmt::format("{}: no body has a field \"{}\". Fields here: {}.", scene.deck.output.place.text,
-                                       name, fmt::join(known, ", ")));
+      complaints.push_back(fmt::format("{}: no body has a field \"{}\". Fields by kind of body: {}.",
+                                       scene.deck.output.place.text, name, fields_in_words(scene.deck)));
   for (const ProbeDeck& probe : scene.deck.probes) try {
       names_of(comm, scene, probe);
     } catch (const Error& error) {

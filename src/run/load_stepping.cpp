@@ -12,18 +12,10 @@
 #include "weft/base/log.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/output/files.hpp"
+#include "weft/run/progress.hpp"
 #include "weft/scene/build.hpp"
 
 namespace weft {
-
-template <>
-inline constexpr auto members<PathMeasure> =
-    std::tuple{Member{"displacement", "m", &PathMeasure::displacement}, Member{"time", "s", &PathMeasure::time}};
-template <>
-inline constexpr auto members<PathState> =
-    std::tuple_cat(members<RunClock>,
-                   std::tuple{Member{"last_time", "s", &PathState::last_time}, Member{"dt", "s", &PathState::dt},
-                              Member{"measure", "", &PathState::measure}, Member{"length", "1", &PathState::length}});
 
 namespace {
 
@@ -37,7 +29,7 @@ bool is_slack(const Scene& scene) {
                      [](const auto& body) { return body->roles().mesh->is_slack(); });
 }
 
-EquilibriumSettings settings_of(const Scene& scene) {
+EquilibriumSettings settings_of(const Scene& scene, StopQuestion is_asked_to_stop) {
   const Deck& deck = scene.deck;
   return {.size = scene.size,
           .time_scale = deck.time.end,
@@ -48,7 +40,8 @@ EquilibriumSettings settings_of(const Scene& scene) {
                                [](const auto& body) { return body->roles().mesh->flows(); }),
           .slack = is_slack(scene),
           .elastic_terms = scene.bodies.size(),
-          .petsc = deck.solve.petsc};
+          .petsc = deck.solve.petsc,
+          .is_asked_to_stop = std::move(is_asked_to_stop)};
 }
 
 /// The mean of values of rows over what is watched, the same on every rank. Collective.
@@ -115,6 +108,8 @@ std::string LoadStepping::forecast() {
   }
   text +=
       fmt::format("unknowns: {} displacements and {} reactions\n", 3 * static_cast<std::int64_t>(points()), conditions);
+  text += fmt::format("memory: {:.3g} GB at most on the fullest rank, measured over the set-up; solves take more\n",
+                      comm_.max(static_cast<Real>(peak_bytes())) * 1e-9);
   text += fmt::format("steps: {}\n", follows_arc() ? fmt::format("at most {} along the load path", loading().max_steps)
                                                    : fmt::format("{} to {} s", loading().steps, scene_.deck.time.end));
   return text;
@@ -125,7 +120,8 @@ void LoadStepping::set_up() {
   std::vector<std::size_t> all(scene_.bodies.size());
   std::iota(all.begin(), all.end(), 0);
   system_.emplace(scene_, all);
-  equilibrium_.emplace(comm_, system_->freedoms, system_->all_terms(), system_->all_holds(), settings_of(scene_));
+  equilibrium_.emplace(comm_, system_->freedoms, system_->all_terms(), system_->all_holds(),
+                       settings_of(scene_, is_asked_to_stop_));
   motion_.emplace(system_->freedoms);
   last_.emplace(Increment{FreedomValues(system_->freedoms), 0});
 }
@@ -143,7 +139,7 @@ void LoadStepping::resume(const CheckpointHeader& header, const std::filesystem:
   }
   settle_bodies(comm_, scene_);
   set_up();
-  state_ = state_from<PathState>(header.state);
+  state_ = path_state_from_text(header.state);
   state_.dt = std::min(state_.dt, full_step());
   motion_->time = state_.time;
   last_->time = state_.last_time;
@@ -165,7 +161,10 @@ void LoadStepping::open_frames(const std::filesystem::path& output, bool resumed
 /// which the length of the next depends.
 void LoadStepping::get_ready() {
   if (!follows_arc() || state_.step == 0) return;
-  equilibrium_->at_time(*motion_, state_.time);
+  try {
+    equilibrium_->at_time(*motion_, state_.time);
+  } catch (const Interrupted&) {  // so will the step that needs the reactions be
+  }
   motion_->u.set_zero();
 }
 
@@ -176,7 +175,15 @@ bool LoadStepping::has_ended() const {
 
 void LoadStepping::take_step(Real) {
   const auto timing = timers_.measure("solve");
-  last_report_ = !follows_arc() || state_.step == 0 ? step_in_time() : step_along_arc();
+  const PathState before = state_;
+  try {
+    last_report_ = !follows_arc() || state_.step == 0 ? step_in_time() : step_along_arc();
+  } catch (const Interrupted&) {
+    state_ = before;
+    motion_->u.set_zero();
+    motion_->time = state_.time;
+    throw;
+  }
   commit();
 }
 
@@ -298,7 +305,7 @@ std::vector<CheckpointPart> LoadStepping::tables() {
   return tables;
 }
 
-std::string LoadStepping::state_text() const { return as_json(state_).dump(); }
+std::string LoadStepping::state_text() const { return to_text(state_); }
 
 /// There is no grid.
 std::vector<std::uint64_t> LoadStepping::cuts() const {

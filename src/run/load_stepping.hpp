@@ -3,28 +3,21 @@
 
 #include "run/analysis.hpp"
 #include "run/columns.hpp"
-#include "run/record.hpp"
 #include "run/own_system.hpp"
+#include "run/path_state.hpp"
+#include "run/record.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/scene/scene.hpp"
-#include "weft/solve/equilibrium.hpp"
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace weft {
 
 /// Displacement of the control points in the step before; the path goes on in its direction.
 struct LastDisplacement : Field<Vec3> {
   static constexpr Label label{"last_displacement", "m"};
-};
-
-/// The state of an analysis besides its bodies. All of it goes into a checkpoint.
-struct PathState : RunClock {
-  Real last_time = 0;         ///< Length of the last step [s].
-  Real dt = 0;                ///< Of the next step in time [s].
-  PathMeasure measure{0, 0};  ///< Along the arc; zero before the second step.
-  Real length = 0;            ///< Of the next step along the arc.
 };
 
 /// The sources of a row of load_displacement.csv. Not owned.
@@ -42,6 +35,7 @@ class LoadStepping final : public Analysis {
   LoadStepping(const Comm& comm, const Deck& deck, const RunEnd& end, Timers& timers);
 
   std::string forecast() override;
+  void heed(StopQuestion is_asked_to_stop) override { is_asked_to_stop_ = std::move(is_asked_to_stop); }
 
   void start() override;
   void resume(const CheckpointHeader& header, const std::filesystem::path& checkpoint) override;
@@ -96,6 +90,7 @@ class LoadStepping final : public Analysis {
   EquilibriumReport last_report_;
   Columns<LoadMoment> columns_;
   std::optional<Frames> frames_;
+  StopQuestion is_asked_to_stop_;
   std::filesystem::path output_;
 };
 

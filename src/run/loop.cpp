@@ -3,7 +3,6 @@
 #include "run/load_stepping.hpp"
 #include "run/session.hpp"
 #include "run/time_stepping.hpp"
-#include "weft/deck/read.hpp"
 
 namespace weft {
 
@@ -16,13 +15,18 @@ void run(const Comm& comm, const Deck& its_deck, const RunOptions& options, Requ
   Deck deck = its_deck;
   deck.solve.petsc = profile_petsc(deck.solve.petsc);
   Timers timers;
-  Session session(comm, deck, options, requests, timers, make_analysis(comm, deck, end_of(deck, options), timers));
+  std::unique_ptr<Analysis> analysis;
+  {
+    const auto timing = timers.measure("start");
+    analysis = make_analysis(comm, deck, end_of(deck, options), timers);
+  }
+  Session session(comm, deck, options, requests, timers, std::move(analysis));
   session.go();
 }
 
 std::string check(const Comm& comm, const Deck& deck) {
   Timers timers;
-  return resolved_yaml(deck) + "\n" + make_analysis(comm, deck, end_of(deck, {}), timers)->forecast();
+  return make_analysis(comm, deck, end_of(deck, {}), timers)->forecast();
 }
 
 }  // namespace weft

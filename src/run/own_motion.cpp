@@ -17,12 +17,14 @@ constexpr int most_stable_substeps = 1000;
 constexpr Real largest_share_missed = 1e-13;
 constexpr int most_passes = 3;
 
-EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage) {
+EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage,
+                                const StopQuestion& is_asked_to_stop) {
   return {.size = scene.size,
           .time_scale = scene.step.end,
           .tolerance = stage.tolerance,
           .flows = body.flows(),
-          .elastic_terms = 1};
+          .elastic_terms = 1,
+          .is_asked_to_stop = is_asked_to_stop};
 }
 
 }  // namespace
@@ -43,13 +45,20 @@ OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
       inertia(system.freedoms, 0, mass) {
   FreedomValues number(system.freedoms);  // whole numbers below 2^53 travel exactly
   const std::int64_t first = comm.offset(static_cast<std::int64_t>(mass.size()));
-  for (std::size_t r = 0; r < mass.size(); ++r) number.points(0)[r][0] = static_cast<Real>(first + static_cast<std::int64_t>(r));
+  for (std::size_t r = 0; r < mass.size(); ++r)
+    number.points(0)[r][0] = static_cast<Real>(first + static_cast<std::int64_t>(r));
   number.update_ghosts();
   for (const Vec3& n : number.points(0)) numbers.push_back(static_cast<std::int64_t>(n[0]));
 }
 
-OwnMotion::OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body)
-    : comm_(comm), scene_(scene), state_(state), body_(body), stage_(*scene.step.stages[body]) {}
+OwnMotion::OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body,
+                     const StopQuestion& is_asked_to_stop)
+    : comm_(comm),
+      scene_(scene),
+      state_(state),
+      body_(body),
+      stage_(*scene.step.stages[body]),
+      is_asked_to_stop_(is_asked_to_stop) {}
 
 std::span<const Vec3> OwnMotion::positions() const {
   return std::as_const(*scene_.bodies[body_]).points().get<Position>();
@@ -64,8 +73,9 @@ void OwnMotion::begin() {
     // Anew in each step: reactions and factors of earlier ones are no state, and a resumed run knows nothing of them.
     std::vector<const Term*> terms = own.system.all_terms();
     terms.push_back(&own.inertia);
-    own.equilibrium = std::make_unique<Equilibrium>(comm_, own.system.freedoms, std::move(terms),
-                                                    own.system.all_holds(), settings_of(scene_, body, stage_));
+    own.equilibrium =
+        std::make_unique<Equilibrium>(comm_, own.system.freedoms, std::move(terms), own.system.all_holds(),
+                                      settings_of(scene_, body, stage_, is_asked_to_stop_));
   }
   const auto v = body.points().get<Velocity>();
   std::copy(v.begin(), v.end(), own.velocity.points(0).begin());
@@ -108,8 +118,7 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   for (const auto& term : own.system.terms) term->add_force(motion, force);
   force.sum_to_owners();
   const std::vector<Vec3> before(own.velocity.points(0).begin(), own.velocity.points(0).end());
-  for (std::size_t r = 0; r < own.mass.size(); ++r)
-    own.velocity.points(0)[r] += h / own.mass[r] * force.points(0)[r];
+  for (std::size_t r = 0; r < own.mass.size(); ++r) own.velocity.points(0)[r] += h / own.mass[r] * force.points(0)[r];
   const std::vector<Real> by_holds = impulses_of_holds(h, end);
   own.velocity.update_ghosts();
 
@@ -132,8 +141,9 @@ std::vector<Real> OwnMotion::impulses_of_holds(Real h, Real end) {
   ConstraintRows rows;
   for (const Constraints* hold : own.system.all_holds()) hold->append(end, rows);
   if (comm_.any(rows.freedom != own.held.freedom || rows.weight != own.held.weight || rows.begin != own.held.begin)) {
-    own.conditions.take(rows, {comm_.offset(static_cast<std::int64_t>(own.mass.size())), own.mass.size(),
-                               [&own](std::int32_t freedom) { return own.numbers[static_cast<std::size_t>(freedom / 3)]; }});
+    own.conditions.take(rows,
+                        {comm_.offset(static_cast<std::int64_t>(own.mass.size())), own.mass.size(),
+                         [&own](std::int32_t freedom) { return own.numbers[static_cast<std::size_t>(freedom / 3)]; }});
     own.schur.factor([&](std::size_t r) { return Mat3(Mat3::Identity() / own.mass[r]); });
     own.held = rows;
   }

@@ -27,8 +27,9 @@ int most_substeps(const StageDeck& stage);
 /// Elements remember the start of the whole step. Scene and state are not owned. All members are collective.
 class OwnMotion final : public Predicts {
  public:
-  /// body: its number in the scene.
-  OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body);
+  /// body: its number in the scene. is_asked_to_stop: between Newton's steps, not owned; as they stand then.
+  OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body,
+            const StopQuestion& is_asked_to_stop);
 
   std::size_t body() const { return body_; }
   /// Finds the motion over dt from the present state, which stays as it is.
@@ -73,6 +74,7 @@ class OwnMotion final : public Predicts {
   const RunState& state_;
   const std::size_t body_;
   const StageDeck stage_;
+  const StopQuestion& is_asked_to_stop_;
   std::optional<Parts> parts_;
   std::vector<HandleImpulse> given_;  ///< By each handle of the scene, in the step that was predicted.
 };

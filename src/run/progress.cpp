@@ -1,12 +1,15 @@
 #include "weft/run/progress.hpp"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <span>
+#include <string_view>
 
 #include "weft/base/log.hpp"
 
@@ -22,6 +25,35 @@ constexpr auto phases = [] {
   all.back() = "checkpoint";
   return all;
 }();
+
+/// Rows of the table: the phases, and what is left of the wall time.
+constexpr auto rows = [] {
+  std::array<const char*, phases.size() + 1> all{};
+  std::copy(phases.begin(), phases.end(), all.begin());
+  all.back() = "other";
+  return all;
+}();
+
+/// One sentence on the mean time of each row [s].
+std::string advice_on(const Comm& comm, std::span<const Real> mean, Real all, Real imbalance) {
+  const auto share_of = [&](std::string_view name) {
+    const auto row = std::find(rows.begin(), rows.end(), name);
+    return all > 0 ? mean[static_cast<std::size_t>(row - rows.begin())] / all : 0;
+  };
+  const auto largest = static_cast<std::size_t>(std::max_element(mean.begin(), mean.end()) - mean.begin());
+  const std::string row =
+      fmt::format("\"{}\" takes the largest part ({:.0f} %)", rows[largest], 100 * mean[largest] / all);
+  if (share_of("record") + share_of("checkpoint") > 0.2)
+    return "Advice: output takes much of the time; a longer time.frame_interval or output.checkpoint.every_wall would "
+           "help. " +
+           row + ".";
+  if (imbalance > 1.3)
+    return "Advice: the work is spread unevenly; a smaller balance.every or fewer ranks would help. " + row + ".";
+  if (comm.size() > 1 && share_of("exchange") + share_of("activate") > 0.3)
+    return "Advice: ranks spend much of their time talking; fewer ranks (or more threads for each) would do as well. " +
+           row + ".";
+  return "Advice: nothing stands out; " + row + ".";
+}
 
 double seconds_in(const Timers& timers, const std::string& name) {
   for (const auto& phase : timers.phases())
@@ -44,6 +76,12 @@ std::int64_t resident_bytes() {
     std::fclose(file);
   }
   return resident * sysconf(_SC_PAGESIZE);
+}
+
+std::int64_t peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} * 1024;
 }
 
 std::string in_words(const StepReport& last) {
@@ -85,42 +123,29 @@ void Progress::show(const RunClock& now, const std::string& last_step) {
 }
 
 std::string closing_table(const Comm& comm, const Timers& timers, Real particle_steps, Real imbalance) {
-  std::array<Real, phases.size()> least, mean, most;
-  for (std::size_t i = 0; i < phases.size(); ++i) least[i] = mean[i] = most[i] = seconds_in(timers, phases[i]);
+  std::array<Real, rows.size()> least, mean, most;
+  Real all = timers.elapsed(), other = all;
+  for (std::size_t i = 0; i < phases.size(); ++i) {
+    least[i] = seconds_in(timers, phases[i]);
+    other -= least[i];
+  }
+  least.back() = other;
+  mean = most = least;
   comm.min(least);
   comm.sum(mean);
   comm.max(most);
-  Real total = 0;
-  for (Real& m : mean) total += m /= comm.size();
+  all = comm.sum(all) / comm.size();
+  for (Real& m : mean) m /= comm.size();
 
   std::string text = fmt::format("{:<12}{:>10}{:>10}{:>10}{:>9}{:>18}\n", "phase", "min [s]", "mean [s]", "max [s]",
                                  "share", "ns/particle step");
-  const auto share_of = [&](std::initializer_list<const char*> names) {
-    Real sum = 0;
-    for (std::size_t i = 0; i < phases.size(); ++i)
-      if (std::find_if(names.begin(), names.end(), [&](const char* n) { return std::string(n) == phases[i]; }) !=
-          names.end())
-        sum += mean[i];
-    return total > 0 ? sum / total : 0;
-  };
-  for (std::size_t i = 0; i < phases.size(); ++i) {
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     if (most[i] == 0) continue;
     const Real per_step = particle_steps > 0 ? mean[i] * comm.size() / particle_steps * 1e9 : 0;
-    text += fmt::format("{:<12}{:>10.2f}{:>10.2f}{:>10.2f}{:>8.1f}%{:>18.1f}\n", phases[i], least[i], mean[i], most[i],
-                        100 * mean[i] / total, per_step);
+    text += fmt::format("{:<12}{:>10.2f}{:>10.2f}{:>10.2f}{:>8.1f}%{:>18.1f}\n", rows[i], least[i], mean[i], most[i],
+                        100 * mean[i] / all, per_step);
   }
-  text += fmt::format("{:<12}{:>10}{:>10.2f}\n", "all", "", total);
-  if (share_of({"record", "checkpoint"}) > 0.2)
-    text +=
-        "Advice: output takes much of the time; a longer time.frame_interval or output.checkpoint.every_wall would "
-        "help.";
-  else if (imbalance > 1.3)
-    text += "Advice: the work is spread unevenly; a smaller balance.every or fewer ranks would help.";
-  else if (comm.size() > 1 && share_of({"exchange", "activate"}) > 0.3)
-    text += "Advice: ranks spend much of their time talking; fewer ranks (or more threads for each) would do as well.";
-  else if (share_of({"solve"}) > 0.5) text += "Advice: nothing stands out; the solves set the pace.";
-  else text += "Advice: nothing stands out; the particle work itself sets the pace.";
-  return text;
+  return text + fmt::format("{:<12}{:>10}{:>10.2f}\n", "all", "", all) + advice_on(comm, mean, all, imbalance);
 }
 
 }  // namespace weft

@@ -7,6 +7,7 @@
 #include "run/write_mode.hpp"
 #include "weft/base/check.hpp"
 #include "weft/bodies/mesh_body.hpp"
+#include "weft/deck/frame_fields.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/output/files.hpp"
 
@@ -18,16 +19,17 @@ std::string series_of(const Body& body) { return body.name(); }
 std::string series_of(const Wall& wall) { return "collider_" + wall.name; }
 constexpr const char* series_of_grid = "grid";
 
-/// The columns of the table that the deck asks for.
-std::vector<ColumnView> chosen_fields(const Scene& scene, Table& table) {
+/// The columns of a body's table that the deck asks for.
+std::vector<ColumnView> chosen_fields(const Scene& scene, const Body& body, Table& table) {
   std::vector<ColumnView> fields;
-  for (const std::string& name : scene.deck.output.fields)
+  for (const std::string& name : fields_to_show(scene.deck, body.name()))
     if (const ColumnView column = table.column(name); column.row_bytes > 0) fields.push_back(column);
   return fields;
 }
 /// Those of a body's points, and who they are.
-std::vector<ColumnView> chosen_state(const Scene& scene, Table& points) {
-  std::vector<ColumnView> fields = chosen_fields(scene, points);
+std::vector<ColumnView> chosen_state(const Scene& scene, Body& body) {
+  Table& points = body.points();
+  std::vector<ColumnView> fields = chosen_fields(scene, body, points);
   std::erase_if(fields,
                 [](const ColumnView& field) { return field.label.name == Id::label.name; });  // may be asked for
   fields.insert(fields.begin(), points.column(Id::label.name));
@@ -36,7 +38,7 @@ std::vector<ColumnView> chosen_state(const Scene& scene, Table& points) {
 /// The fields computed from the state of a body that the deck asks for. Valid as long as the body lives.
 ComputedFields chosen_computed(const Scene& scene, const Body& body) {
   Table observed = body.observe(0, 0);
-  return {chosen_fields(scene, observed),
+  return {chosen_fields(scene, body, observed),
           [&body](std::size_t first, std::size_t count) { return body.observe(first, count); }};
 }
 
@@ -127,7 +129,7 @@ void Recorder::draw_body(Body& body, const Scene& scene, const FrameMoment& mome
   std::vector<ColumnView> fields;
   ComputedFields computed;
   if (is_of_rows) {
-    fields = chosen_state(scene, body.points());
+    fields = chosen_state(scene, body);
     computed = chosen_computed(scene, body);
   }
   Table displacements;
@@ -135,7 +137,7 @@ void Recorder::draw_body(Body& body, const Scene& scene, const FrameMoment& mome
     displacements = displacements_of(body, picture, is_of_rows);
     fields.push_back(displacements.column(Displacement::label.name));
   }
-  const std::vector<ColumnView> cell_fields = chosen_fields(scene, picture.fields);
+  const std::vector<ColumnView> cell_fields = chosen_fields(scene, body, picture.fields);
   if (picture.forest != nullptr) share_points(comm_, picture);
   frames_.of(series_of(body))
       .write(moment, {kind_of(picture),
@@ -180,7 +182,7 @@ void Recorder::write_crash(const Scene& scene, const RunState& state, const Susp
     const auto suspects = suspicions_of(points, suspicions);
     std::transform(suspects.begin(), suspects.end(), marks.get<Suspect>().begin(),
                    [](Suspicion suspicion) { return static_cast<std::int32_t>(suspicion); });
-    std::vector<ColumnView> fields = chosen_state(scene, points);
+    std::vector<ColumnView> fields = chosen_state(scene, *body);
     fields.push_back(marks.column(Suspect::label.name));
     crash.of(series_of(*body))
         .write({state.step, state.step, state.time}, {CellKind::vertex,
@@ -196,7 +198,7 @@ void Recorder::write_crash(const Scene& scene, const RunState& state, const Susp
 std::uint64_t scene_frame_bytes(const Comm& comm, const Scene& scene) {
   std::uint64_t sum = 0;
   for (const auto& body : scene.bodies) {
-    std::vector<ColumnView> fields = chosen_state(scene, body->points());
+    std::vector<ColumnView> fields = chosen_state(scene, *body);
     for (const ColumnView& field : chosen_computed(scene, *body).columns) fields.push_back(field);
     const Picture picture = body->picture();
     const auto points = comm.sum(static_cast<std::int64_t>(body->points().owned()));

@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "weft/base/log.hpp"
+#include "weft/deck/files.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/run/status.hpp"
 
@@ -27,7 +28,7 @@ bool has_load_by_end(const Deck& deck) {
 }
 
 /// The deck without what may change when a run is resumed.
-std::string physics_of(Deck deck, const Deck& reference) {
+Deck physics_of(Deck deck, const Deck& reference) {
   deck.title = reference.title;
   const TimeDeck time = deck.time;
   deck.time = reference.time;
@@ -37,7 +38,20 @@ std::string physics_of(Deck deck, const Deck& reference) {
   deck.solve.petsc = reference.solve.petsc;
   deck.output = reference.output;
   deck.balance = reference.balance;
-  return resolved_yaml(deck);
+  for_each_file(deck, [](const std::string&, std::string& path) { path.clear(); });  // digests count, not paths
+  return deck;
+}
+
+/// Throws Error(checkpoint) if a file that both decks name has another content than that of the checkpoint's run.
+void require_same_files(const std::vector<DeckFile>& then, std::span<const DeckFile> now, const path& from) {
+  for (const DeckFile& file : now) {
+    const auto old = std::find_if(then.begin(), then.end(), [&](const DeckFile& f) { return f.key == file.key; });
+    if (old == then.end() || old->digest == file.digest) continue;
+    throw Error(ExitCode::checkpoint,
+                fmt::format("{}: {}: {} is not the file that this checkpoint was computed with: its digest (XXH3) is "
+                            "{}, and was {}. Put the old file in its place.",
+                            from.string(), file.key, file.path, file.digest, old->digest));
+  }
 }
 
 /// True if no run in this folder got as far as its first checkpoint, so that nothing is lost when it starts again.
@@ -53,6 +67,31 @@ bool has_nothing_to_lose(const path& folder) {
   return status.state != "finished" && status.state != "stopped";
 }
 
+/// True if the checkpoint lies among those of this output folder, however the two are spelled.
+bool is_of_run(const path& checkpoint, const path& output) {
+  std::error_code ignored;
+  const path there = std::filesystem::absolute(checkpoint, ignored).lexically_normal();
+  return std::filesystem::equivalent(there.has_filename() ? there.parent_path() : there.parent_path().parent_path(),
+                                     output / "checkpoints", ignored);
+}
+
+/// Throws Error(deck) if going on from a checkpoint that was named would cost what a run left in the output folder:
+/// all of another run, or what this one computed since.
+void require_nothing_is_lost(const path& checkpoint, const path& output) {
+  const char* cure = "Add --force to do so, or choose another folder with --output.";
+  if (!is_of_run(checkpoint, output)) {
+    require(!holds_run(output), ExitCode::deck,
+            fmt::format("{} is no checkpoint of the run in {}: going on from it there replaces that run. {}",
+                        checkpoint.string(), output.string(), cure));
+    return;
+  }
+  const auto all = list_checkpoints(output / "checkpoints");
+  require(all.empty() || std::filesystem::equivalent(all.back(), checkpoint), ExitCode::deck,
+          fmt::format("{} is older than {}: going on from it deletes the newer checkpoints, frames and rows of this "
+                      "run. {}",
+                      checkpoint.string(), all.empty() ? "" : all.back().string(), cure));
+}
+
 }  // namespace
 
 std::optional<path> checkpoint_to_resume(const Comm& comm, const RunOptions& options) {
@@ -60,6 +99,9 @@ std::optional<path> checkpoint_to_resume(const Comm& comm, const RunOptions& opt
   if (*options.resume != "auto") {
     const auto problems = verify_checkpoint(comm, *options.resume);
     require(problems.empty(), ExitCode::checkpoint, problems.empty() ? "" : problems.front());
+    comm.agree([&] {
+      if (comm.is_root() && !options.force) require_nothing_is_lost(*options.resume, options.output);
+    });
     return *options.resume;
   }
   const FoundCheckpoint found = find_checkpoint(comm, options.output / "checkpoints");
@@ -72,27 +114,33 @@ std::optional<path> checkpoint_to_resume(const Comm& comm, const RunOptions& opt
   return std::nullopt;
 }
 
-ExistingRun existing_run(const Comm& comm, const RunOptions& options, bool resumed) {
+ExistingRun existing_run(const Comm& comm, const RunOptions& options, const std::optional<path>& checkpoint) {
   ExistingRun policy = ExistingRun::refuse;
   // When others looked at the folder, the root might be changing it already.
   comm.agree([&] {
     if (!comm.is_root()) return;
-    if (resumed) policy = ExistingRun::resume;
+    if (checkpoint && is_of_run(*checkpoint, options.output)) policy = ExistingRun::resume;
     // A job script must be able to go on where a run was killed before its first checkpoint.
     else if (options.force || (options.resume && has_nothing_to_lose(options.output))) policy = ExistingRun::replace;
   });
   return policy;
 }
 
-void require_same_physics(const CheckpointHeader& header, const Deck& deck, const path& from) {
-  const Deck saved = parse_deck(header.resolved_deck, from.string() + " (its deck)", from.string());
-  require(physics_of(saved, deck) == physics_of(deck, deck), ExitCode::checkpoint,
-          fmt::format("{}: this checkpoint belongs to a different deck. When a run is resumed, only title, time, "
-                      "output, balance and solve.petsc may change{}.",
-                      from.string(),
-                      deck.time.scheme == Scheme::equilibrium ? "; in a static analysis also loading, but not time.end"
-                      : has_load_by_end(deck) ? "; not time.end, to which loads without amplitude are in proportion"
-                                              : ""));
+void require_same_physics(const CheckpointHeader& header, const Deck& deck, std::span<const DeckFile> files,
+                          const path& from) {
+  const Deck saved = parse_saved_deck(header.resolved_deck, from.string() + " (its deck)", from.string());
+  require_same_files(files_in(header.provenance), files, from);
+  const auto difference = first_difference(physics_of(saved, deck), physics_of(deck, deck));
+  if (!difference) return;
+  throw Error(
+      ExitCode::checkpoint,
+      fmt::format("{}: this checkpoint belongs to a different deck: {} is {}, and was {}. When a run is resumed, only "
+                  "title, time, "
+                  "output, balance and solve.petsc may change{}.",
+                  from.string(), difference->key, difference->values[1], difference->values[0],
+                  deck.time.scheme == Scheme::equilibrium ? "; in a static analysis also loading, but not time.end"
+                  : has_load_by_end(deck) ? "; not time.end, to which loads without amplitude are in proportion"
+                                          : ""));
 }
 
 SceneCounts counts_of(const Scene& scene) {

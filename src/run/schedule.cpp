@@ -37,10 +37,13 @@ Schedule::Due Schedule::due(std::int64_t step) {
       comm_.is_root() && wall_limit_ && now - began_ > *wall_limit_ - 1.5 * longest_checkpoint_ - 2 * longest_step_;
   const bool is_silent = comm_.is_root() && now - last_word_ > seconds_between_words;
   const bool by_request = requests_.checkpoint.exchange(false);  // answered, also by a checkpoint that is due anyway
-  std::array<Real, 3> due{by_steps || by_wall || by_request ? 1.0 : 0.0, time_is_up || requests_.stop ? 1.0 : 0.0,
-                          is_silent ? 1.0 : 0.0};
+  std::array<Real, 4> due{by_steps || by_wall || by_request ? 1.0 : 0.0, is_silent ? 1.0 : 0.0,
+                          requests_.stop ? 1.0 : 0.0, time_is_up ? 1.0 : 0.0};
   comm_.max(due);
-  return {due[0] > 0, due[1] > 0, due[2] > 0};
+  return {due[0] > 0, due[1] > 0,
+          due[2] > 0   ? asked_to_stop
+          : due[3] > 0 ? "--walltime leaves no room for more"
+                       : nullptr};
 }
 
 }  // namespace weft

@@ -1,9 +1,12 @@
 #include "run/session.hpp"
 
+#include <fmt/chrono.h>
 #include <fmt/format.h>
+#include <omp.h>
 
 #include <algorithm>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 #include "run/write_mode.hpp"
@@ -36,9 +39,14 @@ Session::Session(const Comm& comm, const Deck& deck, const RunOptions& options, 
       timers_(timers),
       analysis_(std::move(analysis)),
       end_(end_of(deck, options)),
-      schedule_(comm, deck.output.checkpoint, options, requests) {}
+      schedule_(comm, deck.output.checkpoint, options, requests) {
+  analysis_->heed([this] { return schedule_.is_asked_to_stop(); });
+}
 
 void Session::go() {
+  log_info(fmt::format("{} on {}, {:%Y-%m-%d %H:%M:%S} UTC, {} ranks of {} threads\ncommand: {}\ndeck: {}",
+                       version_text(false), this_process().host, fmt::gmtime(std::time(nullptr)), comm_.size(),
+                       omp_get_max_threads(), options_.command, options_.deck_file));
   start();
   try {
     watchdog_.emplace(deck_.time.watchdog, comm_.rank(), options_.output / "log.txt");
@@ -48,11 +56,10 @@ void Session::go() {
       record_frame();
       ++clock().next_frame;
     }
-    bool stop = false;
-    while (!stop && !analysis_->has_ended() && clock().step < end_.step) {
-      one_step();
+    while (stopped_by_.empty() && !analysis_->has_ended() && clock().step < end_.step) {
+      if (!one_step()) break;
       const Schedule::Due due = schedule_.due(clock().step);
-      stop = due.stop;
+      if (due.stop != nullptr) stopped_by_ = due.stop;
       if (due.checkpoint) try_to("a checkpoint", [&] { write_checkpoint_now(); });
       if (due.word || checkpoint_step_ == clock().step) try_to("run.json", [&] { tell("running"); });
     }
@@ -76,9 +83,11 @@ void Session::start() {
   {
     const auto timing = timers_.measure("start");
     lock_.emplace(comm_, options_.output);
-    if (const auto checkpoint = checkpoint_to_resume(comm_, options_)) resume(*checkpoint);
+    files_ = files_of(comm_, deck_);
+    const auto checkpoint = checkpoint_to_resume(comm_, options_);
+    if (checkpoint) resume(*checkpoint);
     else analysis_->start();
-    prepare_output_folder(comm_, options_.output, existing_run(comm_, options_, resumed_));
+    prepare_output_folder(comm_, options_.output, existing_run(comm_, options_, checkpoint));
     const std::uint64_t bytes = checkpoint_bytes(comm_, analysis_->tables());
     schedule_.expect_checkpoint_time(std::max(least_checkpoint_time, static_cast<double>(bytes) / careful_rate));
     require_free_space(comm_, options_.output, bytes + analysis_->frame_bytes(), "a checkpoint and a frame");
@@ -101,7 +110,7 @@ void Session::start() {
 
 void Session::resume(const path& checkpoint) {
   const CheckpointHeader header = read_header(comm_, checkpoint);
-  require_same_physics(header, deck_, checkpoint);
+  require_same_physics(header, deck_, files_, checkpoint);
   analysis_->resume(header, checkpoint);
   checkpoint_step_ = recorded_step_ = clock().step;
   resumed_ = true;
@@ -112,9 +121,15 @@ void Session::resume(const path& checkpoint) {
   log_info(fmt::format("Resuming from {} at step {}, t = {:.6g} s.", checkpoint.string(), clock().step, clock().time));
 }
 
-void Session::one_step() {
+bool Session::one_step() {
   schedule_.step_began();
-  analysis_->take_step(next_frame_time());
+  try {
+    analysis_->take_step(next_frame_time());
+  } catch (const Interrupted&) {
+    log_info(fmt::format("Step {} was broken off, since the run was asked to stop.", clock().step + 1));
+    stopped_by_ = asked_to_stop;
+    return false;
+  }
   watchdog_->beat();
   progress_->count(clock(), analysis_->points());
   if (progress_->is_due()) progress_->show(clock(), analysis_->last_step_in_words(pace()));
@@ -124,6 +139,7 @@ void Session::one_step() {
     ++clock().next_frame;
   }
   schedule_.step_ended();
+  return true;
 }
 
 /// There is no later try: a file that cannot be written now ends the run, whatever the deck says.
@@ -133,8 +149,9 @@ void Session::finish() {
   if (checkpoint_step_ != clock().step) write_checkpoint_now();
   const bool finished = analysis_->has_ended();
   tell(finished ? "finished" : "stopped");
-  log_info(fmt::format("{} at step {}, t = {:.6g} s, after {}.", finished ? "Finished" : "Stopped", clock().step,
-                       clock().time, as_clock(schedule_.seconds())));
+  const std::string reason = finished ? "" : stopped_by_.empty() ? ": --steps asks for no more" : ": " + stopped_by_;
+  log_info(fmt::format("{} at step {}, t = {:.6g} s, after {}{}.", finished ? "Finished" : "Stopped", clock().step,
+                       clock().time, as_clock(timers_.elapsed()), reason));
   log_info(closing_table(comm_, timers_, progress_->particle_steps(), analysis_->imbalance()));
 }
 
@@ -205,7 +222,7 @@ void Session::write_checkpoint_now() {
                                 .time = clock().time,
                                 .state = analysis_->state_text(),
                                 .resolved_deck = resolved_yaml(deck_),
-                                .provenance = provenance_json(comm_.size()),
+                                .provenance = provenance_json(comm_.size(), files_, options_.output),
                                 .cuts = analysis_->cuts()};
   write_checkpoint(comm_, options_.output / "checkpoints", header, tables,
                    {.keep = deck_.output.checkpoint.keep, .mode = write_mode(deck_.output)});
@@ -233,7 +250,7 @@ void Session::tell(const std::string& state_word, const std::optional<Error>& fa
   if (failure) status.reason = failure->what(), status.exit_code = static_cast<int>(failure->code());
   comm_.agree([&] {
     if (!comm_.is_root()) return;
-    write_status(options_.output, status, provenance_json(comm_.size()));
+    write_status(options_.output, status, provenance_json(comm_.size(), files_, options_.output));
     const std::optional<std::string> trouble = log_file_trouble();
     require(!trouble, ExitCode::file_system, trouble.value_or(""));
   });

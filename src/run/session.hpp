@@ -9,6 +9,7 @@
 #include "weft/output/lock.hpp"
 #include "weft/run/loop.hpp"
 #include "weft/run/progress.hpp"
+#include "weft/run/provenance.hpp"
 #include "weft/run/schedule.hpp"
 #include "weft/run/watchdog.hpp"
 
@@ -31,7 +32,8 @@ class Session {
  private:
   void start();
   void resume(const std::filesystem::path& checkpoint);
-  void one_step();
+  /// False if the step was broken off on request.
+  bool one_step();
   void finish();
   void record_row();
   void record_frame();
@@ -50,6 +52,7 @@ class Session {
   const Comm comm_;
   const Deck deck_;
   const RunOptions options_;
+  std::vector<DeckFile> files_;     ///< That the deck names, as they are when the run starts.
   std::optional<FolderLock> lock_;  ///< While this run writes into the folder.
   Timers& timers_;
   const std::unique_ptr<Analysis> analysis_;
@@ -59,6 +62,7 @@ class Session {
   std::optional<Progress> progress_;
   std::optional<Watchdog> watchdog_;
   bool resumed_ = false;
+  std::string stopped_by_;        ///< Why the run stops before its end, in words.
   std::int64_t frame_shift_ = 0;  ///< Frame k is due at (k + shift) time.frame_interval.
   std::int64_t recorded_step_ = -1, checkpoint_step_ = -1;
   std::set<std::string> failing_;  ///< Files whose last write failed.

@@ -31,9 +31,7 @@ void require_fits(const RunState& state, const SceneCounts& scene) {
   expect("handle_impulse", state.handle_impulse.size(), scene.handles);
   expect("emitted_until", state.emitted_until.size(), scene.sources);
   expect("probe_points", state.probe_points.size(), scene.nearest_probes);
-  constexpr std::int64_t most_frames = std::int64_t{1} << 53;  // whole numbers that a real can hold
-  if (state.step < 0 || state.next_frame < 0 || state.next_frame > most_frames)
-    refuse(fmt::format("step {} and next_frame {} are no counts", state.step, state.next_frame));
+  if (!are_counts(state)) refuse(fmt::format("step {} and next_frame {} are no counts", state.step, state.next_frame));
   if (!(state.time >= 0 && state.last_dt >= 0 && state.recovery_dt > 0))
     refuse(fmt::format("time {} s, last_dt {} s and recovery_dt {} s are no times", state.time, state.last_dt,
                        state.recovery_dt));

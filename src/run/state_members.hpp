@@ -36,6 +36,12 @@ inline constexpr auto members<RunState> = std::tuple_cat(
         Member{"probe_points", "", &RunState::probe_points}, Member{"removed_particles", "", &RunState::removed_points},
         Member{"newton_steps", "", &RunState::newton_steps}, Member{"krylov_steps", "", &RunState::krylov_steps}});
 
+/// Whether step and frame are numbers to which a run can count.
+inline bool are_counts(const RunClock& clock) {
+  constexpr std::int64_t most = std::int64_t{1} << 53;  // whole numbers that a real can hold
+  return 0 <= clock.step && clock.step <= most && 0 <= clock.next_frame && clock.next_frame <= most;
+}
+
 /// The state in the text of a checkpoint. Throws Error(checkpoint) if the text is none.
 template <Declared State>
 State state_from(const std::string& text) {

@@ -41,6 +41,8 @@ Stepper::Stepper(const Comm& comm, Scene& scene, RunState& state, Timers& timers
     : step_(std::make_unique<StepContext>(comm, scene, state, timers)) {}
 Stepper::~Stepper() = default;
 
+void Stepper::heed(StopQuestion is_asked_to_stop) { step_->is_asked_to_stop = std::move(is_asked_to_stop); }
+
 const Suspicions& Stepper::suspicions() const { return step_->suspicions; }
 const BlockMap& Stepper::map() const { return step_->map; }
 const Layer& Stepper::layer() const { return step_->layers.front().nodes; }
@@ -70,13 +72,6 @@ Real Stepper::balance() {
   const Real found = imbalance();
   if (found > step_->settings.most_imbalance || mesh_drift() > most_mesh_drift) settle(true);
   return found;
-}
-
-std::size_t Stepper::bytes() const {
-  std::size_t sum = 0;
-  for (const GridLayer& layer : step_->layers) sum += layer.nodes.bytes();
-  for (const Bins& bins : step_->bins) sum += bins.bytes();
-  return sum;
 }
 
 Real energy_less_work(const Scene& scene, const RunState& state, const StepReport& last, const Totals& totals) {

@@ -31,7 +31,6 @@ std::string TimeStepping::forecast() {
   find_limits(comm_, scene_, state_);
 
   std::string text;
-  std::size_t table_bytes = 0;
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
     Body& body = *scene_.bodies[b];
     std::int64_t points = 0;
@@ -39,24 +38,36 @@ std::string TimeStepping::forecast() {
     text += fmt::format("body {}: {} {}{}{}\n", body.name(), comm_.sum(points),
                         body.roles().meets_grid ? "particles" : "vertices that move by themselves; nothing touches it",
                         sites[b].empty() ? "" : ", ", sites[b]);
-    for (const auto& [name, table] : body.parts()) table_bytes += table->bytes();
-    table_bytes += body.bytes_of_mesh();
   }
   for (const GridHandle& handle : scene_.handles)
     text += fmt::format("handle {}: {} vertices\n", handle.name,
                         scene_.bodies[handle.body]->vertices_in(comm_, handle.list));
   for (const BodySource& source : scene_.sources)
     text += fmt::format("source {}: feeds {}\n", source.name, source.body);
-  text += forecast_of_sizes(table_bytes);
+  text += forecast_of_sizes();
+  text += forecast_of_memory();
   for (const std::string& each : advice) text += "warning: " + each + "\n";
   return text;
 }
 
-std::string TimeStepping::forecast_of_sizes(std::size_t table_bytes) {
+/// The highest memory so far, and in a step, which needs more than the scene at rest.
+std::string TimeStepping::forecast_of_memory() {
+  std::string refused;
+  try {
+    stepper_.take(std::numeric_limits<Real>::infinity());
+  } catch (const Error& error) {
+    if (error.code() != ExitCode::numerics) throw;
+    refused = fmt::format("warning: the first step fails: {}\n", error.what());
+  }
+  return fmt::format("memory: {:.3g} GB at most on the fullest rank, measured over the set-up and a step\n",
+                     comm_.max(static_cast<Real>(peak_bytes())) * 1e-9) +
+         refused;
+}
+
+std::string TimeStepping::forecast_of_sizes() {
   const Deck& deck = scene_.deck;
   const std::int64_t points = comm_.sum(scene_.points());
   const Real most = comm_.max(static_cast<Real>(scene_.points()));
-  const Real memory = comm_.max(static_cast<Real>(table_bytes + stepper_.bytes()));
   const StepSize size = size_of_step(scene_, state_);
   const Real steps = std::ceil(deck.time.end / size.dt);
   const Real frames = std::floor(deck.time.end / deck.time.frame_interval + 1e-9) + 1;
@@ -65,14 +76,13 @@ std::string TimeStepping::forecast_of_sizes(std::size_t table_bytes) {
   const Real imbalance = stepper_.imbalance();
   return fmt::format(
       "particles: {} on {} ranks, at most {} on one (imbalance {:.2f})\n"
-      "memory: about {:.3g} MB of particles, meshes and grid on the fullest rank\n"
       "dt: {:.3g} s at the start, limited by {}\n"
       "steps: about {} to {} s\n"
-      "output: {} frames of {:.3g} MB and {} checkpoints of {:.3g} MB, {:.3g} MB in all\n",
-      points, comm_.size(), static_cast<std::int64_t>(most), imbalance, memory / 1e6, size.dt, size.limited_by,
-      static_cast<std::int64_t>(steps), deck.time.end, static_cast<std::int64_t>(frames), frame_size / 1e6,
-      deck.output.checkpoint.keep, checkpoint_size / 1e6,
-      (frames * frame_size + deck.output.checkpoint.keep * checkpoint_size) / 1e6);
+      "output: {} frames of {:.3g} GB and {} checkpoints of {:.3g} GB, {:.3g} GB in all\n",
+      points, comm_.size(), static_cast<std::int64_t>(most), imbalance, size.dt, size.limited_by,
+      static_cast<std::int64_t>(steps), deck.time.end, static_cast<std::int64_t>(frames), frame_size * 1e-9,
+      deck.output.checkpoint.keep, checkpoint_size * 1e-9,
+      (frames * frame_size + deck.output.checkpoint.keep * checkpoint_size) * 1e-9);
 }
 
 void TimeStepping::start() {

@@ -8,6 +8,7 @@
 #include "weft/run/step.hpp"
 
 #include <optional>
+#include <utility>
 
 namespace weft {
 
@@ -17,6 +18,7 @@ class TimeStepping final : public Analysis {
   TimeStepping(const Comm& comm, const Deck& deck, const RunEnd& end, Timers& timers);
 
   std::string forecast() override;
+  void heed(StopQuestion is_asked_to_stop) override { stepper_.heed(std::move(is_asked_to_stop)); }
 
   void start() override;
   void resume(const CheckpointHeader& header, const std::filesystem::path& checkpoint) override;
@@ -45,7 +47,8 @@ class TimeStepping final : public Analysis {
   std::uint64_t frame_bytes() override { return scene_frame_bytes(comm_, scene_); }
 
  private:
-  std::string forecast_of_sizes(std::size_t table_bytes);
+  std::string forecast_of_sizes();
+  std::string forecast_of_memory();
 
   const Comm comm_;
   const RunEnd end_;

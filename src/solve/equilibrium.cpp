@@ -140,8 +140,9 @@ struct Equilibrium::Solver {
     StepSearch* search = &full;
     if (attempt.descends) search = &descent;
     else if (attempt.damps_flow && settings.flows) search = &damped;
-    const NewtonReport found =
-        newton.solve(x, *search, {tolerance, (attempt.descends ? descent_patience : 1) * settings.max_iterations});
+    const NewtonReport found = newton.solve(
+        x, *search,
+        {tolerance, (attempt.descends ? descent_patience : 1) * settings.max_iterations, settings.is_asked_to_stop});
     report.iterations += found.newton;
     report.unbalanced_force = found.residual;
     if (found.end == NewtonEnd::no_linear_solution) linear.forget_factors();

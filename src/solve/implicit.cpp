@@ -75,7 +75,7 @@ struct ImplicitGrid::Solver {
     problem.begin_step(step, walls, layer.get<NodeInertia>());
     preconditioner.begin_step();
     problem.guess(x, work);
-    NewtonReport found = newton.solve(x, *search, {settings.tolerance, settings.max_iterations});
+    NewtonReport found = newton.solve(x, *search, {settings.tolerance, settings.max_iterations, step.is_asked_to_stop});
 
     ImplicitReport report;
     report.converged = found.end == NewtonEnd::converged;

@@ -94,6 +94,7 @@ void Newton::judge(int iteration, Real norm, SNESConvergedReason* reason) {
   if (!std::isfinite(norm)) *reason = SNES_DIVERGED_FNORM_NAN;
   else if (norm <= goal && problem_.conditions_are_met()) *reason = SNES_CONVERGED_FNORM_RELATIVE;
   else if (iteration >= goal_.max_iterations) *reason = SNES_DIVERGED_MAX_IT;
+  else if (goal_.is_asked_to_stop && goal_.is_asked_to_stop()) *reason = SNES_DIVERGED_MAX_IT, is_interrupted_ = true;
   else linear_.aim(residuals_, goal);
 }
 
@@ -101,7 +102,9 @@ NewtonReport Newton::solve(Vec x, StepSearch& search, const NewtonGoal& goal) {
   search_by(search);
   goal_ = goal;
   residuals_.clear();
+  is_interrupted_ = false;
   options_.solve([&] { return SNESSolve(snes_, nullptr, x); });
+  if (is_interrupted_) throw Interrupted{};
 
   SNESConvergedReason reason = SNES_CONVERGED_ITERATING;
   PetscInt newton = 0, krylov = 0;

@@ -3,6 +3,7 @@
 // how linear systems are solved.
 
 #include "solve/petsc_options.hpp"
+#include "weft/base/interrupted.hpp"
 #include "weft/base/types.hpp"
 #include "weft/parallel/comm.hpp"
 
@@ -104,6 +105,7 @@ class StepSearch {
 struct NewtonGoal {
   Real tolerance;
   int max_iterations;
+  StopQuestion is_asked_to_stop{};  ///< Before each step; none: never.
 };
 
 enum class NewtonEnd { converged, too_many_steps, no_linear_solution, not_finite, no_step, diverged };
@@ -125,7 +127,7 @@ class Newton {
   Newton(const Newton&) = delete;
   Newton& operator=(const Newton&) = delete;
 
-  /// x: in, a guess; out, where the method ended.
+  /// x: in, a guess; out, where the method ended. Throws Interrupted.
   NewtonReport solve(Vec x, StepSearch& search, const NewtonGoal& goal);
 
  private:
@@ -143,6 +145,7 @@ class Newton {
   StepSearch* search_ = nullptr;
   NewtonGoal goal_{};
   std::vector<Real> residuals_;
+  bool is_interrupted_ = false;
 };
 
 }  // namespace weft

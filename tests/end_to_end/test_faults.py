@@ -2,6 +2,7 @@
 """Proves that no fault ruins a run: disks that fail or fill up, ranks that die or hang, damaged files, numbers that are
 none. tests/end_to_end/test_faults.py WEFT [--full]; docs/reliability.md has the figures of --full."""
 import ctypes
+import ctypes.util
 import json
 import os
 import pathlib
@@ -18,7 +19,7 @@ import unittest
 import h5py
 import numpy
 
-from program import (FULL, JELLIES, WEFT, Case, checkpoints, command, environment, flip_bit, history, mounting,
+from program import (CLOTH, FULL, JELLIES, PLATE, TORN, WEFT, Case, checkpoints, command, environment, flip_bit, history, mounting,
                      physics, run_json, step_of, wait_until, weft)
 
 FAILING_DISK = str(pathlib.Path(WEFT).parent.parent / "tests" / "libfailing_disk.so")
@@ -503,8 +504,8 @@ class Damaged(Case):
             self.assertIn(word, text)
 
 
-def forge(checkpoint, data_set, row, component, value):
-    """Puts a number into a checkpoint and mends its digests: as if the run itself had saved it."""
+def forge(checkpoint, data_set, row, component, value, form="d"):
+    """Puts a number of 8 bytes into a checkpoint and mends its digests: as if the run itself had saved it."""
     library = ctypes.CDLL("libxxhash.so.0")
     digest = library.XXH3_64bits_withSeed
     digest.restype, digest.argtypes = ctypes.c_uint64, [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_uint64]
@@ -512,7 +513,7 @@ def forge(checkpoint, data_set, row, component, value):
     rows = json.loads(text)["data_sets"][data_set]
     data = bytearray((checkpoint / "state.h5").read_bytes())
     place = rows["offset"] + row * rows["row_bytes"] + 8 * component
-    data[place:place + 8] = struct.pack("d", value)
+    data[place:place + 8] = struct.pack(form, value)
     (checkpoint / "state.h5").write_bytes(data)
     total = 0
     for r in range(rows["rows"]):
@@ -522,6 +523,38 @@ def forge(checkpoint, data_set, row, component, value):
     head = text[:text.rindex(",\n  \"digest\"")].encode()
     text = head.decode() + f",\n  \"digest\": \"{digest(head, len(head), 0):016x}\"\n}}\n"
     (checkpoint / "manifest.json").write_text(text)
+
+
+@unittest.skipUnless(ctypes.util.find_library("xxhash"), "no shared xxHash library to forge a checkpoint with")
+class Forged(Case):
+    """Checkpoints whose digests are right and whose numbers cannot be."""
+
+    def numbers(self, checkpoint, body):
+        """The data sets that number the vertices and elements of a body, with what they hold."""
+        with h5py.File(checkpoint / "state.h5") as file:
+            return {f"/tables/{table}/id": rows["id"][:] for table, rows in file["tables"].items()
+                    if table.startswith(body) and len(rows["id"]) > 1}
+
+    def test_numbers_of_vertices_and_elements_that_cannot_be_are_refused(self):
+        tried = 0
+        for text, body in (CLOTH, "cloth"), (PLATE, "plate"), (TORN, "sheet"), (TORN, "ropes"), (HINGED_ROOF.read_text(), ""):
+            deck = self.deck(text)
+            whole = self.run_deck(deck, "whole", "--steps", 2)
+            numbers = self.numbers(checkpoints(whole)[-1], body)
+            self.assertTrue(numbers)
+            for data_set, there in numbers.items():
+                wrong = [2**64 - 1, 2**63, 2**40, len(there), int(there[0])]  # the last stands there twice
+                for value in wrong if FULL else (wrong[tried % 4], wrong[4]):
+                    tried += 1
+                    output = self.folder / "forged"
+                    shutil.copytree(whole, output)
+                    forge(checkpoints(output)[-1], data_set, 1 + tried % (len(there) - 1), 0, value, "Q")
+                    self.assertEqual(damaged(output)[0], [])
+                    with self.subTest(data_set, value=value):
+                        self.run_deck(deck, "forged", "--steps", 4, "--resume", "auto", ranks=1 + tried % 3, code=6)
+                    shutil.rmtree(output)
+            shutil.rmtree(whole)
+        count("forged numbers of vertices and elements", tried)
 
 
 class BadNumbers(Case):

@@ -2,10 +2,14 @@
 """Proves that implicit runs are what they are on any ranks and threads, go on after a stop to the bit, and refuse bad
 settings: tests/end_to_end/test_implicit.py WEFT."""
 import pathlib
+import random
 import re
+import signal
+import subprocess
+import time
 import unittest
 
-from program import FULL, JELLIES, Case, history, physics, run_json, weft
+from program import FULL, JELLIES, Case, command, environment, history, physics, run_json, wait_until, weft
 
 DECKS = pathlib.Path(__file__).parents[2] / "decks"
 IMPLICIT = ["--set", "time.scheme=implicit", "--set", "time.max_dt=0.01"]
@@ -101,6 +105,45 @@ class Implicit(Case):
                 last = [{key: value for key, value in physics(run)[-1].items() if not re.match("(force|torque)_", key)}
                         for run in (unbroken, broken)]
                 self.assertEqual(*last)
+
+    def resume_and_stop(self, deck, output, *arguments, ranks, after):
+        """Resumes a run, asks it to stop so many seconds after its start, and returns what it says."""
+        before = len((output / "log.txt").read_text())
+        with subprocess.Popen(command("run", deck, "-o", output, "--resume", "auto", *arguments, ranks=ranks),
+                              env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+            self.addCleanup(process.kill)
+            wait_until(lambda: "output in" in (output / "log.txt").read_text()[before:] or process.poll() is not None,
+                       "the start of the run")
+            time.sleep(after)
+            process.send_signal(signal.SIGUSR1)
+            said = process.communicate(timeout=120)[0]
+            self.assertEqual(process.returncode, 0, said)
+        return said
+
+    def test_a_signal_within_a_step_is_heard_before_its_retries_are_spent(self):
+        # Hardly anything of what each Newton step asks for: no try comes to an end, and there are many.
+        hopeless = ["--set", "time.max_retries=100", "--set",
+                    "solve.petsc=-ksp_type richardson -ksp_max_it 1 -ksp_richardson_scale 1e-6"]
+        deck = self.deck(MESHES)
+        for ranks in 1, 2:
+            with self.subTest(ranks=ranks):
+                unbroken = self.run_deck(deck, f"unbroken{ranks}", "--steps", 3, ranks=ranks)
+                broken = self.run_deck(deck, f"broken{ranks}", "--steps", 1, ranks=ranks)
+                said = self.resume_and_stop(deck, broken, "--steps", 3, *hopeless, ranks=ranks, after=1)
+                self.assertIn("was broken off", said)
+                self.assertEqual((run_json(broken)["state"], run_json(broken)["step"]), ("stopped", 1))
+                self.run_deck(deck, broken.name, "--steps", 3, "--resume", "auto", ranks=ranks)
+                self.assert_same_state(unbroken, broken, 0)
+
+    def test_signals_at_random_moments_of_implicit_steps_change_no_bit(self):
+        deck = self.deck(MESHES)
+        unbroken = self.run_deck(deck, "unbroken", "--steps", 6, ranks=2)
+        broken = self.run_deck(deck, "broken", "--steps", 1, ranks=2)
+        moments = random.Random(1)
+        for _ in range(12 if FULL else 4):
+            self.resume_and_stop(deck, broken, "--steps", 6, ranks=2, after=moments.uniform(0, 0.5))
+        self.run_deck(deck, "broken", "--resume", "auto", "--steps", 6, ranks=2)
+        self.assert_same_state(unbroken, broken, 0)
 
     def test_bad_settings_are_refused_as_mistakes_of_the_deck(self):
         for settings, words in (["solve.tolerance=0"], "solve.tolerance"), \

@@ -8,8 +8,12 @@ import subprocess
 import unittest
 
 from program import (CLOTH, FULL, JELLIES, OWN, PLATE, SPOUT, TORN, Case, checkpoints, command, environment, history, physics, run_json,
-                     step_of, wait_until)
+                     step_of, wait_until, weft)
 
+CUBE = """
+v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1
+f 1 3 2\nf 1 4 3\nf 5 6 7\nf 5 7 8\nf 1 2 6\nf 1 6 5\nf 2 3 7\nf 2 7 6\nf 3 4 8\nf 3 8 7\nf 4 1 5\nf 4 5 8
+"""
 DECKS = pathlib.Path(__file__).resolve().parents[2] / "decks"
 
 
@@ -135,9 +139,26 @@ class Restart(Case):
         unbroken = self.run_deck(deck, "unbroken", "--steps", 60, "--checkpoint-every", 20)
         again = self.folder / "again"
         shutil.copytree(unbroken, again)
-        self.run_deck(deck, "again", "--steps", 60, "--resume", again / "checkpoints" / "step_000000000020")
+        self.run_deck(deck, "again", "--steps", 60, "--resume", again / "checkpoints" / "step_000000000020",
+                      "--force")
         self.assert_same_state(unbroken, again, 0)
         self.assertEqual(physics(unbroken), physics(again))
+
+    def test_a_named_checkpoint_costs_no_results_without_force(self):
+        deck = self.deck(JELLIES)
+        first = self.run_deck(deck, "first", "--steps", 40, "--checkpoint-every", 20)
+        other = self.run_deck(deck, "other", "--steps", 7)
+        old, newest = (first / "checkpoints" / f"step_{step:012d}" for step in (20, 40))
+        for output, checkpoint, words in (other, newest, ["that run"]), (first, old, ["older than", newest.name]):
+            before = {p: p.read_bytes() for p in output.rglob("*") if p.is_file()}
+            self.run_deck(deck, output.name, "--steps", 60, "--resume", checkpoint, code=2)
+            for word in *words, str(checkpoint), str(output), "--force":
+                self.assertIn(word, self.last.stderr)
+            self.assertEqual({p: p.read_bytes() for p in output.rglob("*") if p.is_file()}, before)
+        self.run_deck(deck, "first", "--steps", 60, "--resume", newest)
+        self.run_deck(deck, "other", "--steps", 60, "--resume", newest, "--force")
+        self.assertGreater(int(history(other)[0]["step"]), 40)  # the rows of the other run went
+        self.assert_same_state(first, other, 0)
 
     def test_a_finished_run_can_be_resumed_and_has_nothing_to_do(self):
         deck = self.deck(JELLIES)
@@ -169,7 +190,7 @@ class Restart(Case):
         deck = self.deck(JELLIES)
         output = self.run_deck(deck, "out", "--steps", 2)
         self.run_deck(deck, "out", "--steps", 4, "--resume", "auto", "--set", "materials.soft.density=900", code=6)
-        self.assertIn("different deck", self.last.stderr)
+        self.assertIn("different deck: materials.soft.density is 900 kg/m^3, and was 1000 kg/m^3", self.last.stderr)
         self.assertEqual(step_of(checkpoints(output)[-1]), 2)
 
     def test_a_mesh_whose_file_lost_a_face_is_not_resumed(self):
@@ -183,7 +204,46 @@ class Restart(Case):
         mesh.write_text("\n".join(points + faces[:-1]))
         for ranks in (1, 3):
             self.run_deck(deck, "out", "--steps", 4, "--resume", "auto", ranks=ranks, code=6)
-            self.assertIn("body plate: the checkpoint holds 16 elements of a mesh that has 15", self.last.stderr)
+            for word in "bodies.plate.mesh.file.path", str(mesh), "its digest (XXH3)", "and was":
+                self.assertIn(word, self.last.stderr)
+
+    def test_a_collider_whose_file_changed_is_not_resumed(self):
+        (self.folder / "block.obj").write_text(CUBE)
+        deck = self.deck(JELLIES.replace("plane: {point: [0, 0, 0], normal: [0, 1, 0]}",
+                                         "mesh: {file: block.obj}, translate: [0, -1, 0]"))
+        output = self.run_deck(deck, "out", "--steps", 2)
+        files = run_json(output)["provenance"]["files"]
+        self.assertEqual([(file["key"], file["file"]) for file in files],
+                         [("colliders.floor.shape.mesh.file", "../block.obj")])
+        (self.folder / "block.obj").write_text(CUBE.replace("v 1 1 1", "v 1 1.01 1"))
+        before = {p: p.read_bytes() for p in output.rglob("*") if p.is_file()}
+        self.run_deck(deck, "out", "--steps", 4, "--resume", "auto", code=6)
+        for word in "colliders.floor.shape.mesh.file", "block.obj", files[0]["digest"]:
+            self.assertIn(word, self.last.stderr)
+        self.assertEqual({p: p.read_bytes() for p in output.rglob("*") if p.is_file()}, before)
+        (self.folder / "block.obj").write_text(CUBE)
+        self.run_deck(deck, "out", "--steps", 4, "--resume", "auto")
+
+    def test_a_project_that_was_moved_goes_on_and_is_exported(self):
+        (self.folder / "old").mkdir()
+        square = "v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 0\nvt 1 1\nvt 0 1\nf 1/1 2/2 3/3 4/4\n"
+        (self.folder / "old" / "square.obj").write_text(square)
+        deck = CLOTH.replace("rectangle: {width: 0.8, height: 0.7}, across: 16, along: 14", "file: {path: square.obj}")
+        deck = deck.replace("sphere: {center: [0.4, 0.26, 0.34], radius: 0.12}", "box: {lower: [-1, -1, -1], upper: [1, 1, 1]}")
+        (self.folder / "old" / "deck.yaml").write_text(deck)
+        self.run_deck(self.folder / "old" / "deck.yaml", "old/out", "--steps", 2)
+        (self.folder / "old").rename(self.folder / "new")
+        output = self.run_deck(self.folder / "new" / "deck.yaml", "new/out", "--steps", 4, "--resume", "auto")
+        done = weft("export", output, "--to", "obj", "--only", "cloth")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        exported = (output / "export" / "cloth_000000.obj").read_text()
+        self.assertIn("f 1/1 2/2 3/3 4/4", exported)
+        # Another file of that name is no part of the run.
+        (self.folder / "new" / "square.obj").write_text(square.replace("v 1 1 0", "v 1 1 0.5"))
+        done = weft("export", output, "--to", "obj", "--only", "cloth", "--folder", self.folder / "drawn")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("the mesh of \"cloth\"", done.stderr)
+        self.assertEqual((self.folder / "drawn" / "cloth_000000.obj").read_text().count("\nf "), 2)
 
     def test_what_may_change_on_resume_may_change(self):
         deck = self.deck(JELLIES)

@@ -4,6 +4,7 @@ tests/end_to_end/test_use.py WEFT."""
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -13,7 +14,7 @@ import unittest
 import h5py
 import numpy
 
-from program import (CLOTH, JELLIES, Case, checkpoints, command, environment, history, physics, run_json, step_of, wait_until,
+from program import (CLOTH, JELLIES, PLATE, Case, checkpoints, command, environment, history, physics, run_json, step_of, wait_until,
                      weft)
 
 CUBE = """
@@ -92,7 +93,7 @@ class BadDecks(Case):
     def test_a_field_or_probe_that_no_body_has_is_refused(self):
         line = JELLIES.count("\n") + 1
         text = JELLIES.replace("field: pressure", "field: pleasure") + "output: {fields: [temperature, velocity]}\n"
-        self.refusal(text, f"deck.yaml:{line}:9: output: ", "temperature", "velocity",
+        self.refusal(text, f"deck.yaml:{line}:9: output: ", "temperature", "continuum: velocity, volume_ratio",
                      f"deck.yaml:{line - 1}:5: probes.corner: ", "pleasure", "pressure")
 
     def test_a_probe_named_like_another_column_is_refused(self):
@@ -293,6 +294,10 @@ class Places(Case):
         for word in "left", "right", "particles", "dt", "waves in right", "memory", "steps":
             self.assertIn(word, done.stdout)
         self.assertEqual(sorted(self.folder.iterdir()), before)
+        self.assertNotIn("poisson_ratio", done.stdout)
+        self.assertIn("poisson_ratio", weft("check", deck, "--resolved", folder=self.folder).stdout)
+        peak = float(re.search(r"memory: (\S+) GB at most", done.stdout)[1])
+        self.assertTrue(0.03 < peak < 1, peak)  # libraries take some 70 MB
         said = weft("run", deck, "-o", self.folder / "out", "--steps", 1).stdout
         particles = int(said.split(" particles")[0].split()[-1])
         counts = [int(line.split()[2]) for line in done.stdout.splitlines() if line.startswith("body ")]
@@ -568,6 +573,41 @@ class Records(Case):
         log = (output / "log.txt").read_text()
         for word in "particles", "phase", "Advice", "Stopped at step 1":
             self.assertIn(word, log)
+
+    def test_the_log_says_who_ran_what_and_why_it_stopped(self):
+        deck = self.deck(JELLIES)
+        output = self.run_deck(deck, "out", "--steps", 1, ranks=2, threads=2)
+        first, second, third, *_ = (output / "log.txt").read_text().splitlines()
+        self.assertRegex(first, r"^weft \S+ \(.+\) on \S+, \d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC, 2 ranks of 2 threads$")
+        self.assertRegex(second, r"^command: \S*weft\S* run .*--steps 1")
+        self.assertEqual(third, f"deck: {deck.resolve()}")
+        self.assertRegex(self.last.stdout, r"Stopped at step 1, .*: --steps asks for no more\.")
+        self.run_deck(deck, "out", "--resume", "auto", "--walltime", "00:00:01")
+        self.assertRegex(self.last.stdout, r"Stopped at step 2, .*: --walltime leaves no room for more\.")
+
+    def test_the_phases_add_up_to_the_wall_time(self):
+        self.run_deck(self.deck(JELLIES), "out", "--steps", 20, ranks=2)
+        table = self.last.stdout[self.last.stdout.index("phase "):].splitlines()[1:]
+        rows = {line.split()[0]: float(line.split()[2]) for line in table if line.split()[0] not in ("all", "Advice:")}
+        everything = float(next(line for line in table if line.startswith("all ")).split()[1])
+        self.assertAlmostEqual(sum(rows.values()), everything, delta=0.005 * (len(rows) + 1))
+        advice = next(line for line in table if line.startswith("Advice"))
+        self.assertIn(f'"{max(rows, key=rows.get)}" takes the largest part', advice)
+        self.assertGreater(rows["start"], 0.01)  # the scene is part of it
+
+    def test_frames_show_what_their_kind_of_body_is_looked_at_for(self):
+        for text, body, points, cells in (
+                (JELLIES, "left", {"id", "velocity", "volume_ratio", "plastic_measure", "pressure", "von_mises_stress"}, set()),
+                (CLOTH, "cloth", {"id", "velocity"}, {"stretch", "pressure"}),
+                (PLATE, "plate", set(), {"membrane_strain", "curvature", "plastic_strain", "contact_pressure"})):
+            with self.subTest(body):
+                output = self.run_deck(self.deck(text), body, "--steps", 1)
+                with h5py.File(output / "frames" / f"{body}_000000.hdf") as file:
+                    self.assertEqual((set(file["VTKHDF/PointData"]), set(file["VTKHDF/CellData"])), (points, cells))
+        both = self.deck(PLATE + "output: {fields: [default, mass]}\n")
+        output = self.run_deck(both, "both", "--steps", 1)
+        with h5py.File(output / "frames" / "jelly_000000.hdf") as file:
+            self.assertLess({"mass", "velocity", "pressure"}, set(file["VTKHDF/PointData"]))
 
 
 if __name__ == "__main__":

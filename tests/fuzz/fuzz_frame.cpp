@@ -9,7 +9,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "weft/base/error.hpp"
 #include "weft/output/export.hpp"
@@ -96,7 +98,19 @@ void write(const Comm& comm, const fs::path& path, Input& input) {
   add(file, "/VTKHDF/Types", {Number::uint8}, 4, input);
   if (changes & 64) add(file, "/VTKHDF/PointData/velocity", {Number::float32, 3}, 12, input);
   if (changes & 128) add(file, "/VTKHDF/CellData/thickness", {Number::float64}, 4, input);
+  if (input.next() & 1) add(file, "/VTKHDF/PointData/id", {Number::int64}, 12, input);
   file.write(path, Digests::none);
+}
+
+/// Four triangles, or two of them as a quad, over as many points as a good frame has.
+SurfaceMesh sheet_at_rest(bool with_quad) {
+  SurfaceMesh mesh;
+  for (int p = 0; p < 12; ++p) mesh.points.emplace_back(p % 4, p / 4, 0);
+  const std::vector<std::vector<std::int32_t>> faces =
+      with_quad ? std::vector<std::vector<std::int32_t>>{{0, 1, 2, 3}, {4, 5, 6}, {7, 8, 9}, {9, 10, 11}}
+                : std::vector<std::vector<std::int32_t>>{{0, 1, 2}, {3, 4, 5}, {6, 7, 8}, {9, 10, 11}};
+  for (const auto& face : faces) mesh.add_face(face);
+  return mesh;
 }
 
 }  // namespace
@@ -116,6 +130,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     options.format = input.next() % 2 ? ExportFormat::ply : ExportFormat::obj;
     options.folder = place.folder() / "made";
     options.spacing = [](const std::string&) { return 0.1; };
+    const std::uint8_t of_sheet = input.next();
+    if (of_sheet & 1)
+      options.sheet = [=](const std::string&) { return std::optional(sheet_at_rest((of_sheet & 2) != 0)); };
     export_frames(place.comm(), place.folder(), options);
   } catch (const Error& error) {
     if (error.code() != ExitCode::file_system) std::abort();

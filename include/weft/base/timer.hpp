@@ -39,6 +39,8 @@ class Timers {
   /// Charges seconds that were measured within phase `from` to phase `to` instead.
   void move(double seconds, const char* from, const char* to);
   const std::vector<Phase>& phases() const { return phases_; }
+  /// Since these timers were made [s].
+  double elapsed() const { return wall_seconds() - began_; }
 
  private:
   void charge();
@@ -47,6 +49,7 @@ class Timers {
   std::vector<Phase> phases_;
   int current_ = -1;
   double since_ = 0;
+  double began_ = wall_seconds();
 };
 
 }  // namespace weft

@@ -144,7 +144,7 @@ class MeshBody : public Body, public TrialMesh {
   std::int32_t row_of(std::int32_t vertex) const;
 
  private:
-  void require_rows_of_mesh(const Comm& comm) const;
+  void require_rows_of_mesh(const Comm& comm);
   Directory homes_of_units(const Comm& comm, const RankOfPlace& rank_of_place) const;
   std::vector<std::int32_t> ranks_of(const Directory& homes, std::vector<std::int64_t> elements) const;
   void make_rows_of_elements();

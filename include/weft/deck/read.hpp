@@ -3,6 +3,8 @@
 
 #include "weft/deck/deck.hpp"
 
+#include <array>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -21,6 +23,17 @@ std::string deck_text(const std::string& path);
 /// As read_deck, from text. Messages begin with `name_in_messages`; mesh paths are relative to `folder`.
 Deck parse_deck(const std::string& text, const std::string& name_in_messages, const std::string& folder,
                 std::span<const std::string> overrides = {});
+
+/// As parse_deck, of a deck that a run left: the files that it names need not be there any more.
+Deck parse_saved_deck(const std::string& text, const std::string& name_in_messages, const std::string& folder);
+
+/// A key and its values in two decks.
+struct DeckDifference {
+  std::string key;  ///< Its path; entries of lists by name: "bodies.sand.velocity".
+  std::array<std::string, 2> values;
+};
+/// The first key whose values differ; none if the decks mean the same.
+std::optional<DeckDifference> first_difference(const Deck& a, const Deck& b);
 
 /// A deck file with every key and its value, in SI units and degrees, that parse_deck reads back to the same bits.
 std::string resolved_yaml(const Deck& deck);

@@ -20,6 +20,9 @@ void write_text_atomically(const std::filesystem::path& file, const std::string&
 /// Deletes a file that was not finished; anything but a plain file stays. Not collective.
 void discard_unfinished(const std::filesystem::path& file);
 
+/// XXH3-64 of the content of a file, as 16 hexadecimal digits. Throws Error(file_system). Not collective.
+std::string digest_of_file(const std::filesystem::path& file);
+
 /// Forces the content of a file, or the entries of a folder, to the disk. Throws Error(file_system).
 void flush_to_disk(const std::filesystem::path& file_or_folder);
 

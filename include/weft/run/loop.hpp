@@ -20,20 +20,21 @@ struct Requests {
 
 struct RunOptions {
   std::filesystem::path output;
-  std::optional<std::string> resume;    ///< "auto", or a checkpoint's path.
-  bool force = false;                   ///< Replace a run that the output folder already holds.
-  std::optional<Real> until;            ///< Instead of time.end [s].
-  std::optional<std::int64_t> steps;    ///< Stop at this step, counted from the start of the scene.
-  std::optional<int> checkpoint_every;  ///< Instead of output.checkpoint.every_steps.
-  std::optional<Real> wall_limit;       ///< Stop in time for a checkpoint before this many seconds have passed.
+  std::string deck_file = {}, command = {};  ///< For the log.
+  std::optional<std::string> resume;         ///< "auto", or a checkpoint's path.
+  bool force = false;                        ///< Replace a run that the output folder already holds.
+  std::optional<Real> until;                 ///< Instead of time.end [s].
+  std::optional<std::int64_t> steps;         ///< Stop at this step, counted from the start of the scene.
+  std::optional<int> checkpoint_every;       ///< Instead of output.checkpoint.every_steps.
+  std::optional<Real> wall_limit;            ///< Stop in time for a checkpoint before this many seconds have passed.
 };
 
 /// Runs a deck and leaves its results in options.output. Throws Error; a run that goes wrong keeps its last good state
 /// as a checkpoint. Collective.
 void run(const Comm& comm, const Deck& deck, const RunOptions& options, Requests& requests);
 
-/// A forecast of `run` as text: the resolved deck, particles, memory for each rank, dt and what limits it, steps,
-/// output size. Writes nothing. Collective.
+/// A forecast of `run` as text: particles, memory, dt and what limits it, steps, output size. Takes a step in time to
+/// measure the memory; writes nothing. Collective.
 std::string check(const Comm& comm, const Deck& deck);
 
 }  // namespace weft

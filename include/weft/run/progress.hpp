@@ -15,6 +15,8 @@ namespace weft {
 std::string as_clock(Real seconds);
 /// Resident memory of this process [byte].
 std::int64_t resident_bytes();
+/// The most that was ever resident of this process [byte].
+std::int64_t peak_bytes();
 
 /// A step in words: dt and what limits it, iterations of a solve.
 std::string in_words(const StepReport& last);
@@ -48,10 +50,12 @@ class Progress {
 };
 
 /// Phases of steps, by the names of Timers.
-inline constexpr std::array step_phases{"scatter", "law",      "gather",   "elements", "grid", "solve",   "accept",
-                                        "sort",    "exchange", "activate", "size",     "edit", "balance", "record"};
+inline constexpr std::array step_phases{"predict",  "scatter", "law",    "gather",  "elements",
+                                        "grid",     "solve",   "accept", "sort",    "exchange",
+                                        "activate", "size",    "edit",   "balance", "record"};
 
-/// Where the wall time went, phase by phase over the ranks, and one sentence of advice. The same on every rank.
+/// Where the wall time since the timers were made went, phase by phase over the ranks and adding up to all of it, and a
+/// sentence of advice, which names the largest phase. The same on every rank.
 /// particle_steps: of all ranks together. Collective.
 std::string closing_table(const Comm& comm, const Timers& timers, Real particle_steps, Real imbalance);
 

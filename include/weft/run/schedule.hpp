@@ -8,11 +8,15 @@
 
 namespace weft {
 
+/// Why a run stops that a signal asked for.
+inline constexpr const char* asked_to_stop = "a signal asked for it";
+
 class Schedule {
  public:
-  /// Actions due after a step.
+  /// Actions due after a step. stop: why, in words; none: no stop.
   struct Due {
-    bool checkpoint, stop, word;
+    bool checkpoint, word;
+    const char* stop;
   };
 
   Schedule(const Comm& comm, const CheckpointDeck& checkpoint, const RunOptions& options, Requests& requests);
@@ -28,6 +32,8 @@ class Schedule {
 
   /// Decided together: the root's clock counts, and any rank's signal. Collective.
   Due due(std::int64_t step);
+  /// Whether any rank was asked to stop. Collective.
+  bool is_asked_to_stop() const { return comm_.any(requests_.stop); }
   /// Wall time since the run began [s].
   double seconds() const { return wall_seconds() - began_; }
 

@@ -1,6 +1,7 @@
 #pragma once
 // The time step.
 
+#include "weft/base/interrupted.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/grid/node_field.hpp"
 #include "weft/parallel/comm.hpp"
@@ -59,9 +60,11 @@ class Stepper {
   /// One step, at most to time `not_beyond` [s], weighed before if `weigh` or if it reaches that. A transaction: bodies
   /// and state change only once all ranks accept it. Throws Error(numerics), bodies and state as before, when
   /// time.max_retries halvings of dt do not help, or dt is too small to come to an end; `suspicions` then says which
-  /// points are to blame. Collective.
+  /// points are to blame, and Interrupted. Collective.
   StepReport take(Real not_beyond, bool weigh = false);
   const Suspicions& suspicions() const;
+  /// Implicit steps ask this between the steps of their solver.
+  void heed(StopQuestion is_asked_to_stop);
 
   /// Largest counted work of a rank over the mean. Collective.
   Real imbalance() const;
@@ -73,8 +76,6 @@ class Stepper {
   Real mesh_drift() const;
   const BlockMap& map() const;
   const Layer& layer() const;
-  /// Memory of the grid and of the bins on this rank.
-  std::size_t bytes() const;
 
  private:
   std::unique_ptr<StepContext> step_;

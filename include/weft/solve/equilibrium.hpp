@@ -2,6 +2,7 @@
 // Equilibrium: the motion in which all forces balance, under constraints; Newton by PETSc's SNES on the assembled
 // tangent.
 
+#include "weft/base/interrupted.hpp"
 #include "weft/motion/constraint.hpp"
 #include "weft/motion/term.hpp"
 #include "weft/parallel/comm.hpp"
@@ -23,6 +24,7 @@ struct EquilibriumSettings {
   bool slack = false;             ///< Something has no stiffness across where it is not stretched: sheets, fibers.
   std::size_t elastic_terms = 0;  ///< The first so many terms, which are made softer to find a first shape if `slack`.
   std::string petsc{};            ///< Options of PETSc for SNES, KSP and PC, as on its command line: "-ksp_type gmres".
+  StopQuestion is_asked_to_stop{};
 };
 
 struct EquilibriumReport {
@@ -45,7 +47,7 @@ struct PathMeasure {
 
 /// One problem, solved for many times or along its load path; vectors, matrix and solver are kept as long as the
 /// conditions keep their number, order and freedoms. What they ask is met to 1e-10 of the size of the bodies. Terms and
-/// constraints are not owned. All members are collective.
+/// constraints are not owned. Searches throw Interrupted; there is no next one then. All members are collective.
 class Equilibrium {
  public:
   /// Throws Error(deck) if PETSc cannot set up what an option asks for.

@@ -2,6 +2,7 @@
 // The implicit grid step: backward Euler for the momentum of the nodes of one layer, walls included, by Newton and
 // Krylov methods of PETSc (SNES, KSP). Knows Terms, nodes and walls; nothing of bodies.
 
+#include "weft/base/interrupted.hpp"
 #include "weft/grid/node_field.hpp"
 #include "weft/grid/walls.hpp"
 #include "weft/motion/constraint.hpp"
@@ -20,6 +21,7 @@ struct ImplicitStep {
   Real dx;          ///< [m].
   Vec3 gravity;     ///< [m/s^2].
   Real wave_speed;  ///< Of the fastest wave in any body [m/s].
+  StopQuestion is_asked_to_stop{};
 };
 
 struct ImplicitReport {
@@ -46,7 +48,7 @@ class ImplicitGrid {
 
   /// From summed mass and momentum (without forces) to the velocity of every owned node at the end of the step; ghosts
   /// wait for their owners. Nodes without mass are at rest. wall_impulse grows by what the walls received on this rank.
-  /// If the report says that it did not converge, velocities are of no use.
+  /// If the report says that it did not converge, velocities are of no use. Throws Interrupted.
   ImplicitReport advance(const ImplicitStep& step, std::span<const Wall> walls, Layer& layer,
                          std::span<Vec3> wall_impulse);
 

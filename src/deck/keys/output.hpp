@@ -63,8 +63,10 @@ inline constexpr auto keys<WriteHintsDeck> =
 template <>
 inline constexpr auto keys<OutputDeck> =
     table("output", "What is written.",
-          Key{"fields", a_name, "[velocity, volume_ratio, plastic_measure, pressure, von_mises_stress]",
-              "Fields of the particles in frames.", &OutputDeck::fields},
+          Key{"fields", a_name, "[default]",
+              "Fields in frames; a body shows those that it has. The word `default` stands for what its kind is looked "
+              "at for; see the table of fields below.",
+              &OutputDeck::fields},
           Key{"grid", "false", "Also write mass and velocity of the active grid nodes.", &OutputDeck::grid},
           Key{"double_precision", "false", "Frames in double precision.", &OutputDeck::double_precision},
           Key{"diagnostics_every", "1", at_least(1), "10", "Steps between rows of diagnostics.csv.",

@@ -27,7 +27,7 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
         std::find(correcting.begin(), correcting.end(), roles.corrects) == correcting.end())
       correcting.push_back(roles.corrects);
     if (!roles.meets_grid) {
-      own_motions.push_back(std::make_unique<OwnMotion>(comm, scene, state, b));
+      own_motions.push_back(std::make_unique<OwnMotion>(comm, scene, state, b, is_asked_to_stop));
       predicting.push_back(own_motions.back().get());
       continue;
     }

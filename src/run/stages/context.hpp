@@ -3,6 +3,7 @@
 
 #include "run/own_motion.hpp"
 #include "run/stages/grid_advance.hpp"
+#include "weft/base/interrupted.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/bodies/roles.hpp"
 #include "weft/grid/node_field.hpp"
@@ -69,7 +70,7 @@ struct StepContext {
   Timers& timers;
 
   std::vector<VisitedSet> sets;
-  std::vector<Bins> bins;  ///< One for each set.
+  std::vector<Bins> bins;                               ///< One for each set.
   std::vector<std::unique_ptr<OwnMotion>> own_motions;  ///< Of bodies that the grid does not move.
   std::vector<Predicts*> predicting;                    ///< These, and bodies that scatter what they predict.
   std::vector<RepeatingBody> repeating;
@@ -81,6 +82,7 @@ struct StepContext {
   bool needs_map = false;         ///< The map is to be made anew; the same on every rank.
   std::vector<GridLayer> layers;
   Handles handles;
+  StopQuestion is_asked_to_stop;
   std::size_t bytes_when_trimmed = 0;  ///< Of points, when freed memory was last given back.
 
   // Of the present step.

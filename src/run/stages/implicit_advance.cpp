@@ -35,9 +35,9 @@ class ImplicitAdvance final : public GridAdvance {
     step.handles.load_alone(end);
     const auto timing = step.timers.measure("solve");
     if (!grid_) grid_ = make_grid(step);
-    ImplicitReport found = grid_->advance(
-        {dt, step.state.time, layer.transfer.dx, step.settings.gravity, wave_speed(step.state, layer.transfer)},
-        step.scene.walls, layer.nodes, step.given.by_walls);
+    ImplicitReport found = grid_->advance({dt, step.state.time, layer.transfer.dx, step.settings.gravity,
+                                           wave_speed(step.state, layer.transfer), step.is_asked_to_stop},
+                                          step.scene.walls, layer.nodes, step.given.by_walls);
     if (holds_) holds_->add_impulses(end, dt, found.of_conditions, step.given.by_handles);
     return {found.converged ? "" : found.failure, found.newton, found.krylov, std::move(found.residuals),
             found.wall_work};

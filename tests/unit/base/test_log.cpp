@@ -53,6 +53,22 @@ TEST_F(LogTest, SpeaksToTheTerminalWithWarningsAndErrorsApart) {
   EXPECT_EQ(GetCapturedStderr(), "warning: slow\nerror: lost\n");
 }
 
+TEST_F(LogTest, ALinkUnderTheNameOfTheFileIsNotFollowed) {
+  const std::string victim = path_ + ".victim";
+  std::ofstream(victim) << "mine";
+  std::filesystem::create_symlink(victim, path_);
+  try {
+    log_to_file(path_);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::file_system);
+    EXPECT_NE(std::string(error.what()).find("link"), std::string::npos) << error.what();
+  }
+  log_info("lost");
+  EXPECT_EQ(std::filesystem::file_size(victim), 4u);
+  std::filesystem::remove(victim);
+}
+
 TEST_F(LogTest, FileIsWrittenAtOnceAndAppendedTo) {
   log_to_file(path_);
   log_info("first");

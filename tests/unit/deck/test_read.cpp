@@ -1,6 +1,7 @@
 // Good decks: values, defaults, places, overrides, the resolved deck.
 
 #include "decks.hpp"
+#include "weft/deck/files.hpp"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -63,8 +64,7 @@ TEST(ReadDeckTest, WhatIsNotWrittenHasItsDefault) {
   EXPECT_EQ(deck.sources[0].until, std::numeric_limits<Real>::infinity());
   EXPECT_EQ(deck.colliders[0].condition, WallCondition::separate);
   EXPECT_FALSE(deck.colliders[0].motion);
-  EXPECT_EQ(deck.output.fields,
-            (std::vector<std::string>{"velocity", "volume_ratio", "plastic_measure", "pressure", "von_mises_stress"}));
+  EXPECT_EQ(deck.output.fields, (std::vector<std::string>{"default"}));
   EXPECT_EQ(deck.output.diagnostics_every, 10);
   EXPECT_EQ(deck.output.checkpoint.every_wall, 1800);
   EXPECT_EQ(deck.output.checkpoint.keep, 3);
@@ -106,6 +106,38 @@ TEST(ReadDeckTest, MeshPathsAreRelativeToTheDeckAndBecomeAbsolute) {
   const Deck again = parse_deck(resolved_yaml(deck), "resolved.yaml", "/elsewhere");
   EXPECT_EQ(resolved_yaml(again), resolved_yaml(deck));
   std::filesystem::remove_all(folder);
+}
+
+TEST(ReadDeckTest, AllFilesOfADeckAreFoundByTheirKeys) {
+  Deck deck = read(full_deck);
+  std::vector<std::string> keys;
+  for_each_file(deck, [&](const std::string& key, std::string& path) {
+    EXPECT_TRUE(path.ends_with("/README.md")) << path;
+    keys.push_back(key);
+    path.clear();
+  });
+  EXPECT_EQ(keys, (std::vector<std::string>{"bodies.h.shape.mesh.file", "bodies.s1.mesh.file.path",
+                                            "bodies.m2.mesh.file.path", "bodies.f1.curves.curve_file.path"}));
+  EXPECT_EQ(resolved_yaml(deck).find("README.md"), std::string::npos);
+}
+
+TEST(ReadDeckTest, AFileOfASavedDeckMayBeGone) {
+  const std::string text = replaced(small_deck, "sphere: {center: [0, 1, 0], radius: 0.2}", "mesh: {file: gone.obj}");
+  EXPECT_THROW(parse_deck(text, "a.yaml", "/nowhere"), Error);
+  const Deck deck = parse_saved_deck(text, "a.yaml", "/nowhere");
+  EXPECT_EQ(std::get<MeshDeck>(body(deck, 0).shape->form).file, "/nowhere/gone.obj");
+}
+
+TEST(ReadDeckTest, TheFirstKeyThatDiffersIsNamedWithBothValues) {
+  const Deck deck = read(small_deck);
+  EXPECT_FALSE(first_difference(deck, read(small_deck)));
+  const auto found = [&](const char* from, const char* to) {
+    const auto difference = first_difference(deck, read(replaced(small_deck, from, to)));
+    return difference ? difference->key + ": " + difference->values[0] + " | " + difference->values[1] : "";
+  };
+  EXPECT_EQ(found("density: 2200", "density: 2100"), "materials.sand.density: 2200 kg/m^3 | 2100 kg/m^3");
+  EXPECT_EQ(found("radius: 0.2", "radius: 0.3"), "bodies.heap.shape.sphere.radius: 0.2 m | 0.3 m");
+  EXPECT_EQ(found("[0, 1, 0], radius: 0.2", "[0, 1, 2], radius: 0.2"), "bodies.heap.shape.sphere.center.2: 0 | 2");
 }
 
 TEST(ReadDeckTest, ADeckThatCannotBeOpenedIsADeckError) {

@@ -11,7 +11,9 @@
 #include <gtest/gtest.h>
 #include <Eigen/Geometry>
 
+#include <cmath>
 #include <numbers>
+#include <numeric>
 #include <set>
 
 namespace weft {
@@ -318,6 +320,27 @@ TEST(ControlMesh, MeshesThatAreNoSurfaceAreRefused) {
   EXPECT_THAT(message_of(ring(1)), HasSubstr("turns inwards at neighbouring points"));
   EXPECT_THAT(message_of(polygons(points, {})), HasSubstr("has no faces"));
   EXPECT_THAT(message_of(polygons(points, {{0, 1, 1, 3}})), HasSubstr("faces without area"));
+}
+
+TEST(ControlMesh, FansOfHundredsOfFacesAreRefusedByNumber) {
+  const auto rim = [](int n) {
+    std::vector<Vec3> points;
+    for (int i = 0; i < n; ++i)
+      points.emplace_back(std::cos(2 * std::numbers::pi * i / n), std::sin(2 * std::numbers::pi * i / n), 0);
+    return points;
+  };
+  const auto fan = [&](int n) {
+    std::vector<Vec3> points = rim(n);
+    points.push_back(Vec3::Zero());
+    std::vector<std::vector<std::int32_t>> faces;
+    for (int i = 0; i < n; ++i) faces.push_back({n, i, (i + 1) % n});
+    return polygons(points, faces);
+  };
+  std::vector<std::int32_t> all(400);
+  std::iota(all.begin(), all.end(), 0);
+  EXPECT_THAT(message_of(fan(400)), HasSubstr("point 400 (counted from 0) has 400 faces"));
+  EXPECT_THAT(message_of(polygons(rim(400), {all})), HasSubstr("face 0 (counted from 0) has 400 corners"));
+  EXPECT_EQ(control_mesh(fan(40), "fan").material_faces, 120);
 }
 
 TEST(ControlMesh, GroupsThatListPointsKeepThemWhenFacesAreDivided) {

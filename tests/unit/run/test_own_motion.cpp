@@ -34,7 +34,8 @@ std::string shell(const std::string& stage, const std::string& more = "") {
          more + "}\n";
 }
 std::string sheet(const std::string& stage, const std::string& more = "") {
-  return "  - {name: plate, kind: membrane, material: cloth, thickness: 0.002, bending: {youngs_modulus: 1e5}, carrier: "
+  return "  - {name: plate, kind: membrane, material: cloth, thickness: 0.002, bending: {youngs_modulus: 1e5}, "
+         "carrier: "
          "own, stage: {scheme: " +
          stage +
          "}, mesh: {rectangle: {width: 0.4, height: 0.3}, across: 6, along: 5, rotate: {axis: [1, 2, 3], angle: 40}}" +
@@ -70,7 +71,8 @@ TEST(OwnMotionTest, FallsAsFarAsTheSchemeSays) {
 TEST(OwnMotionTest, HoldsAreMetToRoundOffOfTheSizeOfTheBodyAndLetGoInTime) {
   const std::string hold =
       "handles:\n"
-      "  - {name: grip, body: plate, where: {box: {lower: [-1, -1, -1], upper: [0.05, 1, 1]}}, hold: {keep: KEEP, motion: "
+      "  - {name: grip, body: plate, where: {box: {lower: [-1, -1, -1], upper: [0.05, 1, 1]}}, hold: {keep: KEEP, "
+      "motion: "
       "{velocity: [0.3, 0, 0.1], spin: [0, 2, 1]}, until: 0.05}}\n";
   for (const std::string scheme : {"explicit", "implicit"})
     for (const auto& [body, keep] : {std::pair{shell(scheme), "clamp"}, {sheet(scheme), "place"}}) {

@@ -1,3 +1,4 @@
+#include "run/path_state.hpp"
 #include "weft/base/error.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/run/resume.hpp"
@@ -5,8 +6,43 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 namespace weft {
 namespace {
+
+TEST(PathStateTest, TextHoldsEveryBitAndStatesThatCannotBeAreRefused) {
+  PathState right;
+  right.step = 7, right.next_frame = 3, right.time = -0.1, right.last_time = -1.0 / 3, right.dt = 0.1;
+  right.measure = {1.0 / 7, 0.25}, right.length = std::sqrt(2.0);
+  const PathState back = path_state_from_text(to_text(right));
+  EXPECT_EQ(to_text(back), to_text(right));
+  EXPECT_EQ(back.time, right.time);
+  EXPECT_EQ(back.measure.displacement, right.measure.displacement);
+  const auto refuses = [&](const auto& change) {
+    PathState wrong = right;
+    change(wrong);
+    try {
+      path_state_from_text(to_text(wrong));
+      return false;
+    } catch (const Error& error) {
+      return error.code() == ExitCode::checkpoint;
+    }
+  };
+  constexpr Real infinity = std::numeric_limits<Real>::infinity();
+  EXPECT_TRUE(refuses([](PathState& s) { s.step = -1; }));
+  EXPECT_TRUE(refuses([](PathState& s) { s.next_frame = std::int64_t{1} << 60; }));
+  EXPECT_TRUE(refuses([](PathState& s) { s.time = infinity; }));
+  EXPECT_TRUE(refuses([](PathState& s) { s.last_time = infinity; }));
+  EXPECT_TRUE(refuses([](PathState& s) { s.dt = 0; }));
+  EXPECT_TRUE(refuses([](PathState& s) { s.dt = infinity; }));
+  EXPECT_TRUE(refuses([](PathState& s) { s.measure.displacement = 0; }));
+  EXPECT_TRUE(refuses([](PathState& s) { s.measure.time = -1; }));
+  EXPECT_TRUE(refuses([](PathState& s) { s.length = 0; }));
+  EXPECT_FALSE(refuses([](PathState& s) { s.measure = {0, 0}, s.length = 0; }));
+  EXPECT_THROW(path_state_from_text("{}"), Error);
+}
 
 TEST(RunStateTest, TextHoldsEveryBit) {
   RunState state;
@@ -132,7 +168,7 @@ TEST(ResumeTest, TimeEndMayChangeUnlessALoadIsInProportionToIt) {
     CheckpointHeader header;
     header.resolved_deck = resolved_yaml(saved);
     try {
-      require_same_physics(header, deck, "checkpoint");
+      require_same_physics(header, deck, {}, "checkpoint");
       return true;
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ExitCode::checkpoint);

@@ -132,6 +132,17 @@ TEST(NewtonTest, EndsAfterAsManyStepsAsItMayTake) {
   EXPECT_EQ(report.newton, 2);
 }
 
+TEST(NewtonTest, IsBrokenOffOnAllRanksWhenOneIsAskedToStop) {
+  Solve solve(square_root_of_two());
+  int asked = 0;
+  const auto third_time = [&] { return solve.comm.any(solve.comm.rank() == solve.comm.size() - 1 && ++asked == 3); };
+  Toy::set(solve.x, 100);
+  EXPECT_THROW(solve.newton.solve(solve.x, solve.full, {1e-12, 30, third_time}), Interrupted);
+  EXPECT_EQ(solve.comm.max(Real(asked)), 3);
+  // Then it can begin anew.
+  EXPECT_EQ(solve.from(2, solve.full).end, NewtonEnd::converged);
+}
+
 TEST(NewtonTest, SaysThatAForceIsNotFiniteAndThatAMatrixIsSingular) {
   Solve solve(Toy([](Real) { return 0; }, [](Real x) { return std::log(x); }, [](Real x) { return 1 / x; }));
   EXPECT_EQ(solve.from(-1, solve.full).end, NewtonEnd::not_finite);
