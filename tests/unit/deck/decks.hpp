@@ -88,13 +88,13 @@ bodies:
   - {name: s2, kind: shell, material: metal, thickness: 1, mesh: {rectangle: {width: 1, height: 2}, across: 12, along: 14, irregular: true}}
   - {name: s3, kind: shell, material: metal, thickness: 1, mesh: {cylinder_patch: {radius: 1, length: 2, from: -90, to: 1 rad}}}
   - {name: s4, kind: shell, material: metal, thickness: 1, mesh: {sphere_patch: {radius: 1, west: 0, east: 90, south: -10, north: 80}}}
-  - {name: s5, kind: shell, material: metal, thickness: 1, mesh: {annulus: {inner: 1, outer: 2, from: 0, to: 359}}}
+  - {name: s5, kind: shell, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: metal, thickness: 1, mesh: {annulus: {inner: 1, outer: 2, from: 0, to: 359}}}
   - {name: m1, kind: membrane, material: cloth, thickness: 1 mm, warp: [0, 1, 0], bending: {youngs_modulus: 1e5, poisson_ratio: 0.2}, velocity: [1, 0, 0], spin: [0, 0, 1], mesh: {rectangle: {width: 1, height: 2}, across: 8, along: 10, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: m2, kind: membrane, material: denim, thickness: 1 mm, tear_stretch: 1.2, mesh: {file: {path: ")" WEFT_SOURCE_DIR
     R"(/README.md"}}}
   - {name: m3, kind: membrane, material: cloth, thickness: 1 mm, mesh: {cylinder_patch: {radius: 1, length: 2, from: -90, to: 1 rad}}}
   - {name: m4, kind: membrane, material: cloth, thickness: 1 mm, mesh: {sphere_patch: {radius: 1, west: 0, east: 90, south: -10, north: 80}}}
-  - {name: m5, kind: membrane, material: cloth, thickness: 1 mm, mesh: {annulus: {inner: 1, outer: 2, from: 0, to: 359}}}
+  - {name: m5, kind: membrane, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: cloth, thickness: 1 mm, mesh: {annulus: {inner: 1, outer: 2, from: 0, to: 359}}}
   - {name: f1, kind: fiber, material: yarn, radius: 1 mm, bending_modulus: 1 MPa, velocity: [1, 0, 0], spin: [0, 0, 1], curves: {curve_file: {path: ")" WEFT_SOURCE_DIR
     R"(/README.md"}, plies: {count: 2, radius: 1 mm, twist: 1 cm}, spacing: 2 mm, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: f2, kind: fiber, material: hair, radius: 1 mm, tear_stretch: 150 %, curves: {hair_tube: {inner_radius: 0.1, outer_radius: 0.2, length: 1, strands: 100}}}
@@ -102,7 +102,7 @@ bodies:
   - {name: f4, kind: fiber, material: hair, radius: 1 mm, curves: {braid: {strands: 3, width: 0.1, depth: 0.05, pitch: 0.2, length: 1}}}
   - {name: f5, kind: fiber, material: hair, radius: 1 mm, curves: {shag_carpet: {width: 1, depth: 1, height: 0.1, gap: 0.02, lean: 0.2, seed: 7}}}
   - {name: f6, kind: fiber, material: yarn, radius: 1 mm, curves: {weave: {warp: 10, weft: 12, gap: 0.02, amplitude: 0.002}}}
-  - {name: f7, kind: fiber, material: yarn, radius: 1 mm, curves: {knit: {stitches: 10, rows: 12, width: 0.02, depth: 0.006, pattern: kp}}}
+  - {name: f7, kind: fiber, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: yarn, radius: 1 mm, curves: {knit: {stitches: 10, rows: 12, width: 0.02, depth: 0.006, pattern: kp}}}
   - {name: f8, kind: fiber, material: yarn, radius: 1 mm, bending_modulus: 1 MPa, tear_stretch: 1.5, curves: {knit_sweater: {body_stitches: 40, sleeve_stitches: 16, underarm: 2, body_rows: 20, sleeve_rows: 18, yoke_rows: 10, width: 0.02, depth: 0.006, neck: 0.5, spread: 10}}}
 sources:
   - {name: tap, body: b, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, velocity: [0, -1, 0], from: 1, until: 2 s}
