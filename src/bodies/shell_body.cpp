@@ -219,7 +219,8 @@ class ShellBody final : public MeshBody {
   ShellCage cage_;         ///< Of this rank.
   ShellDescription part_;  ///< The same, over rows.
   std::optional<ShellOnGrid> on_grid_;
-  Real rest_frequency_;  ///< Of the free whole at rest, with the mass of its control points alone; 0: not known [rad/s].
+  Real
+      rest_frequency_;  ///< Of the free whole at rest, with the mass of its control points alone; 0: not known [rad/s].
   std::unique_ptr<ShellFaces> faces_;
   LimitBasis contact_basis_;          ///< Over rows.
   std::vector<Real> contact_volume_;  ///< [m^3].

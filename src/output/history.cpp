@@ -34,7 +34,10 @@ std::optional<std::int64_t> step_of(const std::string& row, std::size_t width) {
   const char* next = row.data();
   const char* const end = next + row.size();
   for (std::size_t column = 0; column < width; ++column) {
-    if (column > 0 && (next == end || *next++ != ',')) return std::nullopt;
+    if (column > 0) {
+      if (next == end || *next != ',') return std::nullopt;
+      ++next;
+    }
     Real number = 0;
     const auto [after, error] = column == 0 ? std::from_chars(next, end, step) : std::from_chars(next, end, number);
     if (error != std::errc()) return std::nullopt;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "weft/base/check.hpp"
 #include "weft/base/error.hpp"
@@ -79,7 +80,7 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   settings.max_retries = deck.time.max_retries;
   settings.most_imbalance = deck.balance.threshold;
   settings.gravity = deck.domain.gravity;
-  for (const BodyDeck& body : deck.bodies) settings.stages.push_back(stage_of(body));
+  std::ranges::transform(deck.bodies, std::back_inserter(settings.stages), stage_of);
   if (settings.is_implicit) set_implicit(deck.solve, bodies, walls, settings);
   return settings;
 }

@@ -1,7 +1,5 @@
 #include "solve/grid_preconditioner.hpp"
 
-#include "weft/math/svd.hpp"
-
 #include <cmath>
 
 namespace weft {
@@ -20,78 +18,55 @@ GridPreconditioner::GridPreconditioner(const Comm& comm, const BlockMap& map, Gr
       problem_(problem),
       settings_(settings),
       inverse_blocks_(problem.nodes()),
-      values_(problem.nodes(), Vec3::Zero()) {
+      before_(problem.nodes(), Vec3::Zero()) {
   if (settings.preconditioner != Preconditioner::multigrid && settings.preconditioner != Preconditioner::direct) return;
   matrix_.emplace(comm, problem.unknowns(), problem.points());
   of_matrix_.emplace(comm, settings.preconditioner, settings.minimise);
 }
 
-GridPreconditioner::~GridPreconditioner() {
-  for (Vec* v : {&momentum_, &unseen_}) check_petsc(VecDestroy(v));
-}
+GridPreconditioner::~GridPreconditioner() { check_petsc(VecDestroy(&momentum_)); }
 
 void GridPreconditioner::begin_step() {
-  values_.assign(problem_.nodes(), Vec3::Zero());
+  before_.assign(problem_.nodes(), Vec3::Zero());
   if (matrix_) matrix_->begin_step();
 }
 
 PetscErrorCode GridPreconditioner::set_up(bool definite, PetscInt last) {
-  if (settings_.preconditioner == Preconditioner::blocks || (is_multigrid() && problem_.holds().any())) invert_blocks();
+  if (settings_.preconditioner == Preconditioner::blocks ||
+      (matrix_ && problem_.holds().any() && !holds_are_in_matrix()))
+    invert_blocks();
   if (!matrix_ || !is_matrix_old(definite, last)) return 0;
   matrix_is_definite_ = definite;
   return renew_matrix();
 }
 
-/// Lets `change` change what nodes with mass have in the vector, in `values_`.
+/// Lets `change` change what nodes with mass have in the vector, in `before_`.
 template <class F>
 void GridPreconditioner::with_nodes_of(Vec vector, F&& change) {
   const NodeWriting values(vector);
-  problem_.inertia().for_each_node([&](std::size_t n) { values_[n] = values[n]; });
+  problem_.inertia().for_each_node([&](std::size_t n) { before_[n] = values[n]; });
   change();
-  problem_.inertia().for_each_node([&](std::size_t n) { values[n] = values_[n]; });
+  problem_.inertia().for_each_node([&](std::size_t n) { values[n] = before_[n]; });
 }
 
 void GridPreconditioner::apply(Vec in, Vec out) {
-  if (is_multigrid()) apply_multigrid(in, out);
-  else if (matrix_) apply_direct(in, out);
-  else apply_blocks(in, out);
-  if (!problem_.holds().any()) return;
-  // What conditions see is as it is in the problem's matrix.
-  const NodeReading seen(in);
-  const NodeWriting to(out);
-  problem_.holds().add(1, problem_.holds().part_of([&](std::size_t n) { return Vec3(seen[n]); }), to);
-}
-
-/// M being the inverse of the matrix with stiff conditions, and H what conditions see: (1 - H) M (1 - H).
-void GridPreconditioner::apply_direct(Vec in, Vec out) {
-  if (!problem_.holds().any()) return of_matrix_->apply(in, out);
-  const auto take_seen = [&](Vec vector) {
-    const NodeWriting z(vector);
-    problem_.holds().add(-1, problem_.holds().part_of([&](std::size_t n) { return Vec3(z[n]); }), z);
-  };
-  if (unseen_ == nullptr) check_petsc(VecDuplicate(in, &unseen_));
-  check_petsc(VecCopy(in, unseen_));
-  take_seen(unseen_);
-  of_matrix_->apply(unseen_, out);
-  take_seen(out);
-}
-
-void GridPreconditioner::apply_multigrid(Vec in, Vec out) {
+  if (!matrix_) return apply_blocks(in, out);
+  if (!is_multigrid()) return of_matrix_->apply(in, out);
   if (momentum_ == nullptr) check_petsc(VecDuplicate(in, &momentum_));
   const bool has_holds = problem_.holds().any();
   const auto scale = [&] {
-    problem_.inertia().for_each_node([&](std::size_t n) { values_[n] *= problem_.inertia().root_mass(n); });
+    problem_.inertia().for_each_node([&](std::size_t n) { before_[n] *= problem_.inertia().root_mass(n); });
   };
   check_petsc(VecCopy(in, momentum_));
   with_nodes_of(momentum_, [&] {
-    if (has_holds) problem_.holds().release_by_guess(values_);
+    if (has_holds) problem_.holds().release(hold_blocks_, before_);
     scale();
   });
   of_matrix_->apply(momentum_, out);
-  with_nodes_of(out, scale);
-  if (!has_holds) return;
-  const NodeWriting z(out);
-  problem_.holds().add(-1, problem_.holds().guessed_part_of([&](std::size_t n) { return Vec3(z[n]); }), z);
+  with_nodes_of(out, [&] {
+    scale();
+    if (has_holds) problem_.holds().restore(hold_blocks_, before_);
+  });
 }
 
 // --- Blocks ----------------------------------------------------------------------------------------------------------
@@ -103,12 +78,10 @@ void GridPreconditioner::invert_blocks() {
     inverse_blocks_[node.node] = problem_.wall_block(node, inverse_blocks_[node.node]);
   problem_.inertia().for_each_node([&](std::size_t n) { inverse_blocks_[n] = Mat3(inverse_blocks_[n].inverse()); });
   if (!problem_.holds().any()) return;
-  problem_.holds().set_guess([&](std::size_t n) -> Mat3 {
-    if (!(problem_.inertia().root_mass(n) > 0)) return Mat3::Zero();
-    const Mat3 F = problem_.holds().free_at(n), G = F * inverse_blocks_[n] * F;
-    const SymmetricEigen eigen = symmetric_eigen(0.5 * (G + G.transpose()));
-    return eigen.Q * eigen.values.cwiseMax(0).asDiagonal() * eigen.Q.transpose();
-  });
+  hold_blocks_ = inverse_blocks_;
+  for (const WallNode& node : problem_.wall_nodes())
+    hold_blocks_[node.node] = inverse_blocks_[node.node] * problem_.left_by_walls(node);
+  problem_.holds().factor(hold_blocks_);
 }
 
 void GridPreconditioner::apply_blocks(Vec in_vector, Vec out_vector) {
@@ -117,7 +90,12 @@ void GridPreconditioner::apply_blocks(Vec in_vector, Vec out_vector) {
   const NodeWriting out(out_vector);
   problem_.inertia().for_each_node([&](std::size_t n) { out[n] = inverse_blocks_[n] * in[n]; });
   if (!problem_.holds().any()) return;
-  problem_.holds().add(-1, problem_.holds().guessed_part_of([&](std::size_t n) { return Vec3(out[n]); }), out);
+  problem_.inertia().for_each_node([&](std::size_t n) { before_[n] = out[n]; });
+  if (settings_.minimise)
+    for (const WallNode& node : problem_.wall_nodes()) before_[node.node] = node.free * before_[node.node];
+  after_.assign(problem_.nodes(), Vec3::Zero());
+  problem_.holds().correct(hold_blocks_, before_, after_);
+  problem_.inertia().for_each_node([&](std::size_t n) { out[n] += after_[n]; });
 }
 
 // --- What is made from the matrix ------------------------------------------------------------------------------------
@@ -131,7 +109,7 @@ bool GridPreconditioner::is_matrix_old(bool definite, PetscInt last) const {
 PetscErrorCode GridPreconditioner::renew_matrix() {
   matrix_->begin_adding();
   problem_.add_tangent(*matrix_);
-  if (!is_multigrid()) problem_.holds().add_tangent(problem_.stiffness_of_holds(), *matrix_);
+  if (holds_are_in_matrix()) problem_.holds().add_tangent(*matrix_);
   if (matrix_->list([&](std::size_t n) { return problem_.inertia().root_mass(n) > 0; })) {
     const PetscErrorCode code = begin_pattern();
     if (code != 0) return code;

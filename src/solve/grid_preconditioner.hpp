@@ -10,8 +10,8 @@
 
 namespace weft {
 
-/// Blocks and multigrid know nothing of conditions, and what they give is corrected for them; the matrix that is
-/// factored has them as stiff springs. All members are collective.
+/// Multigrid knows nothing of holds: their stiffness would hide all else from its smoothers, so it gets a matrix
+/// without them and is corrected for them. All members are collective.
 class GridPreconditioner {
  public:
   GridPreconditioner(const Comm& comm, const BlockMap& map, GridProblem& problem, const ImplicitSettings& settings);
@@ -29,6 +29,7 @@ class GridPreconditioner {
 
  private:
   bool is_multigrid() const { return settings_.preconditioner == Preconditioner::multigrid; }
+  bool holds_are_in_matrix() const { return settings_.preconditioner == Preconditioner::direct; }
   bool is_matrix_old(bool definite, PetscInt last) const;
   PetscErrorCode renew_matrix();
   PetscErrorCode begin_pattern();
@@ -36,8 +37,6 @@ class GridPreconditioner {
   void set_rigid_motions();
   void invert_blocks();
   void apply_blocks(Vec in, Vec out);
-  void apply_direct(Vec in, Vec out);
-  void apply_multigrid(Vec in, Vec out);
   template <class F>
   void with_nodes_of(Vec vector, F&& change);
 
@@ -46,10 +45,11 @@ class GridPreconditioner {
   GridProblem& problem_;
   const ImplicitSettings& settings_;
   std::vector<Mat3> inverse_blocks_;
-  std::vector<Vec3> values_;  ///< Work, by node.
+  std::vector<Mat3> hold_blocks_;     ///< inverse_blocks_, of what walls leave.
+  std::vector<Vec3> before_, after_;  ///< Work, by node.
   std::optional<NodeMatrix> matrix_;
   std::optional<MatrixPreconditioner> of_matrix_;
-  Vec momentum_ = nullptr, unseen_ = nullptr;  ///< Work of `apply`; made when it is first needed.
+  Vec momentum_ = nullptr;  ///< Work of `apply` by multigrid; made when it is first needed.
   bool matrix_is_definite_ = false;
   std::vector<const WallNode*> wall_at_;  ///< Of each node; null: none.
 };

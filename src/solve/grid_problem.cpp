@@ -14,8 +14,6 @@ constexpr Real energy_noise = 1e-12;
 constexpr Real diagonal = 0.45;
 /// Of k: what the derivative gets on its diagonal without inertia, for motions of nodes that no point sees.
 constexpr Real unseen = 1e-8;
-/// Where a matrix that is factored has conditions, they give way by this share of what nodes do without them.
-constexpr Real softness = 1e-5;
 /// The least k_i / m_i without inertia, as a part of k.
 constexpr Real least_wall_share = 1e-3;
 
@@ -36,7 +34,7 @@ GridProblem::GridProblem(const Comm& comm, const BlockMap& map, std::vector<cons
       change_(freedoms_),
       diagonal_(diagonal_freedoms_),
       inertia_(points_.owned(), settings.inertia),
-      holds_(comm, unknowns_, points_, inertia_, std::move(constraints)),
+      holds_(comm, unknowns_, points_, std::move(constraints)),
       impulse_(points_.owned()) {}
 
 GridProblem::~GridProblem() {
@@ -56,24 +54,9 @@ void GridProblem::begin_step(const ImplicitStep& step, std::span<const Wall> wal
   const Real stiffness = diagonal * std::pow(step.dt * step.wave_speed / step.dx, 2);
   k_ = settings_.inertia ? 1 + stiffness : std::max(1.0, stiffness);
   walls_.begin_step(step, walls, map_, inertia);
-  holds_.begin_step(step.time + step.dt, step.dt);
+  holds_.begin_step(step.time + step.dt, step.dt, k_, inertia_.root_masses());
   be_definite(false);
   weigh_walls();
-  if (!holds_.any()) return;
-  wall_of_.assign(nodes(), -1);
-  for (std::size_t w = 0; w < walls_.nodes().size(); ++w)
-    wall_of_[walls_.nodes()[w].node] = static_cast<std::int32_t>(w);
-  walls_meet_holds_ = holds_.any_node([&](std::size_t n) { return wall_of_[n] >= 0; });
-  walls_.linearise([&](const WallNode& node) { return inertia_.old_velocity()[node.node]; },
-                   [&](const WallNode& node) { return inertia_.mass(node.node); });
-  set_free_of_holds();
-}
-
-/// Of the walls as they were linearised last.
-void GridProblem::set_free_of_holds() {
-  holds_.set_free([&](std::size_t n) {
-    return wall_of_[n] < 0 ? Mat3(Mat3::Identity()) : walls_.nodes()[static_cast<std::size_t>(wall_of_[n])].free;
-  });
 }
 
 /// k_i from the derivative at the start of the step: in the same step, bodies may be soft and hard.
@@ -95,7 +78,6 @@ void GridProblem::guess(Vec x, Vec residual_vector) {
       for (const WallNode& node : walls_.nodes())
         to[node.node] = inertia_.root_mass(node.node) * walls_.leave(node, velocity[node.node]);
     }
-    if (holds_.any()) holds_.meet(x);
     Real size = 0;
     residual(x, residual_vector);
     check_petsc(VecNorm(residual_vector, NORM_2, &size));
@@ -108,7 +90,7 @@ void GridProblem::guess(Vec x, Vec residual_vector) {
 void GridProblem::finish_step(Vec x, Layer& layer, std::span<Vec3> wall_impulse, ImplicitReport& report) {
   linears_.clear();
   look_at(x);
-  if (holds_.any()) report.of_conditions = holds_.impulses();
+  if (holds_.any()) report.of_conditions = holds_.impulses(motion_);
   const NodeReading in(x);
   Real* const velocity = layer.get<NodeVelocity>().block(0);
 #pragma omp parallel for schedule(static)
@@ -173,7 +155,13 @@ bool GridProblem::residual(Vec x, Vec out) {
       inertia_.counts() ? inertia_.sum_over_nodes([&](std::size_t n) { return inertia_.change_of_momentum(n, in[n]); })
                         : 0;
   std::array<Real, 4> sizes{size_of_forces(), 0, 0, of_inertia};
-  if (holds_.any()) sizes[2] = holds_.answer(impulse_);
+  if (holds_.any()) {
+    force_.set_zero();
+    holds_.add_force(motion_, force_);
+    force_.sum_to_owners();
+    inertia_.for_each_node([&](std::size_t n) { impulse_[n] -= step_.dt / inertia_.root_mass(n) * force_at(n); });
+    sizes[2] = size_of_forces();
+  }
   inertia_.for_each_node([&](std::size_t n) { r[n] = impulse_[n]; });
   for (const WallNode& node : walls_.nodes()) {
     const Vec3 left = walls_.leave(node, asked_velocity(in, node));
@@ -192,6 +180,7 @@ NoisyEnergy GridProblem::energy(Vec x) {
   const NodeReading in(x);
   std::array<Real, 3> parts{0, 0, 0};
   for (const Term* term : terms_) parts[0] += term->energy(motion_);
+  if (holds_.any()) parts[0] += holds_.energy(motion_);
   parts[1] = inertia_.sum_over_nodes([&](std::size_t n) { return inertia_.energy(n, in[n]); });
   for (const WallNode& node : walls_.nodes())
     parts[2] += walls_.friction(node, in[node.node] / inertia_.root_mass(node.node));
@@ -215,8 +204,6 @@ void GridProblem::linearise(Vec x) {
   const NodeReading in(x);
   walls_.linearise([&](const WallNode& node) { return asked_velocity(in, node); },
                    [&](const WallNode& node) { return inertia_.mass(node.node); });
-  if (walls_meet_holds_) set_free_of_holds();
-  looked_at_ = x;
 }
 
 void GridProblem::find_blocks() {
@@ -245,6 +232,7 @@ void GridProblem::free_product(const AtNode& z, const NodeWriting& out) {
   displace(z, change_);
   force_.set_zero();
   for (std::size_t t = 0; t < terms_.size(); ++t) terms_[t]->add_force_change(*linears_[t], change_, force_);
+  if (holds_.any()) holds_.add_force_change(change_, force_);
   force_.sum_to_owners();
   inertia_.for_each_node([&](std::size_t n) {
     const Vec3 own = least_diagonal() * z(n);  // z may be read from out
@@ -258,15 +246,12 @@ void GridProblem::multiply(Vec in_vector, Vec out_vector) {
   const NodeWriting out(out_vector);
   if (!settings_.minimise) {
     free_product([&](std::size_t n) { return in[n]; }, out);
-    if (holds_.any()) holds_.release(out);
     for (const WallNode& node : walls_.nodes())
       out[node.node] = node.slope * out[node.node] + node.k * (in[node.node] - node.slope * in[node.node]);
-    if (holds_.any()) holds_.add(1, holds_.part_of([&](std::size_t n) { return Vec3(in[n]); }), out);
     return;
   }
   // The free directions and the held ones do not see each other.
   for (const WallNode& node : walls_.nodes()) out[node.node] = node.free * in[node.node];
-  if (holds_.any()) return multiply_unheld(in, out);
   free_product([&](std::size_t n) { return Vec3(out[n]); }, out);
   for (const WallNode& node : walls_.nodes()) {
     const Vec3 z = node.free * in[node.node];
@@ -274,74 +259,36 @@ void GridProblem::multiply(Vec in_vector, Vec out_vector) {
   }
 }
 
-/// Nor do motions along which conditions stay met and those that they see. out: the free directions of `in`.
-void GridProblem::multiply_unheld(const NodeReading& in, const NodeWriting& out) {
-  const auto part = [&] { return holds_.part_of([&](std::size_t n) { return Vec3(out[n]); }); };
-  const Holds::Parts seen = part();
-  holds_.add(-1, seen, out);
-  std::vector<Vec3> drag;
-  for (const WallNode& node : walls_.nodes()) drag.push_back(node.drag * out[node.node]);
-  free_product([&](std::size_t n) { return Vec3(out[n]); }, out);
-  for (std::size_t w = 0; w < drag.size(); ++w) {
-    const WallNode& node = walls_.nodes()[w];
-    out[node.node] = node.free * out[node.node] + drag[w];
-  }
-  holds_.add(-1, part(), out);
-  holds_.add(1, seen, out);
-  for (const WallNode& node : walls_.nodes()) out[node.node] += node.k * (in[node.node] - node.free * in[node.node]);
-}
-
 void GridProblem::eliminate_held(Vec b_vector) {
   if (held_part_ == nullptr)
     for (Vec* v : {&held_part_, &held_product_}) check_petsc(VecDuplicate(b_vector, v));
   check_petsc(VecSet(held_part_, 0));
-  check_petsc(VecSet(held_product_, 0));
   bool moves = false;
-  const NodeWriting b(b_vector), h(held_part_), product(held_product_);
-  for (const WallNode& node : walls_.nodes()) {
-    h[node.node] = (b[node.node] - node.free * b[node.node]) / node.k;
-    b[node.node] = node.inverse * b[node.node];
-    moves = moves || !h[node.node].isZero(0);
-  }
-  moves = comm_.any(moves);
-  Holds::Parts made_up;
-  if (moves) {
-    std::vector<Vec3> held;
-    for (const WallNode& node : walls_.nodes()) held.push_back(h[node.node]);
-    if (holds_.any()) {
-      made_up = holds_.make_up_for([&](std::size_t n) { return Vec3(h[n]); });
-      holds_.add(1, made_up, h);
+  {
+    const NodeWriting b(b_vector), h(held_part_);
+    for (const WallNode& node : walls_.nodes()) {
+      h[node.node] = (b[node.node] - node.free * b[node.node]) / node.k;
+      b[node.node] = node.inverse * b[node.node];
+      moves = moves || !h[node.node].isZero(0);
     }
-    free_product([&](std::size_t n) { return h[n]; }, product);
-    for (std::size_t w = 0; w < held.size(); ++w) {
-      const WallNode& node = walls_.nodes()[w];
-      product[node.node] = node.free * product[node.node] - node.k * held[w];
-      if (holds_.any()) product[node.node] += node.drag * (h[node.node] - held[w]);
-    }
-    inertia_.for_each_node([&](std::size_t n) { b[n] -= product[n]; });
   }
-  if (!holds_.any()) return;
-  holds_.add(-1, holds_.part_of([&](std::size_t n) { return Vec3(b[n]); }), b);
-  if (moves) holds_.add(1, made_up, b);
+  if (!comm_.any(moves)) return;
+  check_petsc(VecSet(held_product_, 0));
+  const NodeReading h(held_part_);
+  const NodeWriting product(held_product_), b(b_vector);
+  free_product([&](std::size_t n) { return h[n]; }, product);
+  for (const WallNode& node : walls_.nodes())
+    product[node.node] = node.free * product[node.node] - node.k * h[node.node];
+  inertia_.for_each_node([&](std::size_t n) { b[n] -= product[n]; });
 }
 
-void GridProblem::finish_direction(Vec dx) const {
-  if (holds_.any()) holds_.make_meeting(looked_at_, dx);
-}
-
-void GridProblem::dictate(Vec x, Vec dx) {
+void GridProblem::dictate(Vec x, Vec dx) const {
   const NodeWriting from(x), part(dx);
   for (const WallNode& node : walls_.nodes()) {
     const Vec3 rest = node.free * part[node.node];
     from[node.node] -= part[node.node] - rest;
     part[node.node] = rest;
   }
-  if (!holds_.any()) return;
-  const Holds::Parts seen = holds_.part_of([&](std::size_t n) { return Vec3(part[n]); });
-  holds_.add(-1, seen, from);
-  holds_.add(-1, seen, part);
 }
-
-Real GridProblem::stiffness_of_holds() const { return k_ / softness; }
 
 }  // namespace weft

@@ -55,16 +55,10 @@ class GridProblem final : public NewtonProblem {
   void linearise(Vec x) override;
   /// The matrix of Newton's system, symmetric if energy is minimised, times a vector; of nodes without mass, one.
   void multiply(Vec in, Vec out);
-  /// Turns the right side of W' K dx + k (I - W') dx = b into that of the symmetric system for the free directions,
-  /// along which conditions stay met.
+  /// Turns the right side of W' K dx + k (I - W') dx = b into that of the symmetric system for the free directions.
   void eliminate_held(Vec b);
-  /// Makes a solution of a linear system a step x - dx that leads to where conditions are met, from where the problem
-  /// was linearised last.
-  void finish_direction(Vec dx) const;
-  /// What walls dictate, and conditions because of it: what is left of dx must descend.
-  void dictate(Vec x, Vec dx) override;
-  /// What the penalty of conditions is in matrices that are factored, beside the diagonal of the system.
-  Real stiffness_of_holds() const;
+  /// What walls dictate: what is left of dx must descend.
+  void dictate(Vec x, Vec dx) const override;
   /// For each node the block of a Newton system for the block A of its free impulse.
   Mat3 wall_block(const WallNode& node, const Mat3& A) const {
     return settings_.minimise ? walls_.symmetric_block(node, A) : walls_.block(node, A);
@@ -98,8 +92,6 @@ class GridProblem final : public NewtonProblem {
   void weigh_walls();
   template <class AtNode>
   void free_product(const AtNode& z, const NodeWriting& out);
-  void multiply_unheld(const NodeReading& in, const NodeWriting& out);
-  void set_free_of_holds();
   void look_at(Vec x);
   Vec3 force_at(std::size_t node) const;
   Vec3 asked_velocity(const NodeReading& in, const WallNode& node) const;
@@ -125,9 +117,6 @@ class GridProblem final : public NewtonProblem {
   std::vector<Vec3> impulse_;  ///< r_i / sqrt(m_i), where the residual was looked at last.
   Real reference_ = 0;
   std::vector<std::unique_ptr<Linear>> linears_;
-  Vec looked_at_ = nullptr;                           ///< x where the problem was linearised last; not owned.
-  std::vector<std::int32_t> wall_of_;                 ///< Of each owned node, -1 for none, if there are conditions.
-  bool walls_meet_holds_ = false;                     ///< On any rank a node has both.
   Vec held_part_ = nullptr, held_product_ = nullptr;  ///< Work of `eliminate_held`; made when it is first needed.
 };
 

@@ -43,7 +43,7 @@ void KrylovSolve::attach(KSP ksp) {
   check_petsc(KSPSetType(ksp, default_method()));
   check_petsc(KSPGMRESSetRestart(ksp, 60));
   attach_preconditioner();
-  attach_elimination();
+  if (settings_.minimise) attach_elimination();
 }
 
 void KrylovSolve::attach_preconditioner() {
@@ -64,24 +64,17 @@ void KrylovSolve::attach_preconditioner() {
     check_petsc(PCSetOptionsPrefix(pc, "outer_"));  // what options say of a PC is meant for that of the matrix
 }
 
-/// A symmetric system is solved for what walls leave free; afterwards the right side is what it was. Conditions are met
-/// by the solution however well it was found.
+/// The system is solved for what walls leave free; afterwards the right side is what it was.
 void KrylovSolve::attach_elimination() {
-  if (settings_.minimise)
-    check_petsc(KSPSetPreSolve(
-        ksp_,
-        [](KSP, Vec rhs, Vec, void* self) -> PetscErrorCode {
-          check_petsc(VecCopy(rhs, solve_of(self).right_));
-          return solve_of(self).problem_.eliminate_held(rhs), 0;
-        },
-        this));
-  check_petsc(KSPSetPostSolve(
+  check_petsc(KSPSetPreSolve(
       ksp_,
-      [](KSP, Vec rhs, Vec solution, void* self) -> PetscErrorCode {
-        solve_of(self).problem_.finish_direction(solution);
-        return solve_of(self).settings_.minimise ? VecCopy(solve_of(self).right_, rhs) : PetscErrorCode(0);
+      [](KSP, Vec rhs, Vec, void* self) -> PetscErrorCode {
+        check_petsc(VecCopy(rhs, solve_of(self).right_));
+        return solve_of(self).problem_.eliminate_held(rhs), 0;
       },
       this));
+  check_petsc(KSPSetPostSolve(
+      ksp_, [](KSP, Vec rhs, Vec, void* self) -> PetscErrorCode { return VecCopy(solve_of(self).right_, rhs); }, this));
 }
 
 PetscErrorCode KrylovSolve::take_options() {

@@ -43,7 +43,7 @@ class NewtonProblem {
   /// Whether what holds beside the balance of forces does so where the residual was looked at last.
   virtual bool conditions_are_met() const { return true; }
   /// What the problem dictates of a step x - dx, whatever its length: that part goes from dx to -x.
-  virtual void dictate(Vec x, Vec dx) { static_cast<void>(x), static_cast<void>(dx); }
+  virtual void dictate(Vec x, Vec dx) const { static_cast<void>(x), static_cast<void>(dx); }
   /// Slope of the energy along dx where the residual is r: r . dx, or the part of it that is work of forces.
   virtual Real slope(Vec r, Vec dx) const {
     Real sum = 0;

@@ -3,7 +3,6 @@
 
 #include "weft/base/random.hpp"
 #include "weft/geometry/primitives.hpp"
-#include "weft/motion/constraint.hpp"
 #include "weft/motion/term.hpp"
 #include "weft/parallel/curve.hpp"
 #include "weft/solve/implicit.hpp"
@@ -128,33 +127,6 @@ class Anchors final : public Term {
 
   const Real stiffness_, hardening_;
   std::vector<Node> nodes_;
-};
-
-/// Conditions on sums over two nodes that a rank owns, given once for each axis; every third is given twice.
-class Pairs final : public Constraints {
- public:
-  /// Of nodes with mass for which choose(node) says so, in the order of numbers.
-  template <class Choose>
-  Pairs(ImplicitGround& ground, Choose&& choose) {
-    std::vector<std::int32_t> first;
-    ground.for_each_node([&](std::size_t n, const Vec3i& node, const Real* inertia, const Real*) {
-      if (inertia[0] > 0 && choose(node) && first.size() < 12)
-        first.push_back(static_cast<std::int32_t>(NodeField::width * n));
-    });
-    for (std::size_t i = 0; i + 1 < first.size(); ++i)
-      for (int axis = 0; axis < 3; ++axis)
-        for (int times = 0; times < (i % 3 == 0 ? 2 : 1); ++times) {
-          const Vec3 e = Vec3::Unit(axis);
-          for (int c = 0; c < 3; ++c) rows_.add(first[i] + c, 0.7 * e[c]);
-          for (int c = 0; c < 3; ++c) rows_.add(first[i + 1] + c, 0.3 * e[c]);
-          rows_.close(0.01 * static_cast<Real>(i + 1) * (axis - 1));
-        }
-  }
-  void append(Real, ConstraintRows& rows) const override { rows = rows_; }
-  const ConstraintRows& rows() const { return rows_; }
-
- private:
-  ConstraintRows rows_;
 };
 
 /// A slope with friction below, a ball that turns and moves and lets nothing slip, and a plane without friction.
