@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
 #include <system_error>
 
 #include "weft/base/budget.hpp"
@@ -17,7 +18,7 @@ namespace {
 class Opened {
  public:
   explicit Opened(const std::filesystem::path& file)
-      : number_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {}
+      : number_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)), error_(number_ < 0 ? errno : 0) {}
   Opened(const Opened&) = delete;
   Opened& operator=(const Opened&) = delete;
   ~Opened() {
@@ -30,13 +31,18 @@ class Opened {
     const bool is_plain = number_ >= 0 && ::fstat(number_, &status) == 0 && S_ISREG(status.st_mode);
     return is_plain ? std::int64_t{status.st_size} : -1;
   }
+  /// Why it could not be opened or read, in words that follow a sentence; empty if the system did not say.
+  std::string reason() const { return error_ == 0 ? "" : std::string(" (") + std::strerror(error_) + ")"; }
   /// Fills the text from the start of the file and cuts it where the file ends; false if that fails.
-  bool read(std::string& text) const {
+  bool read(std::string& text) {
     std::size_t done = 0;
     while (done < text.size()) {
       const ssize_t got = ::read(number_, text.data() + done, text.size() - done);
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) return false;
+      if (got < 0) {
+        error_ = errno;
+        return false;
+      }
       if (got == 0) break;
       done += static_cast<std::size_t>(got);
     }
@@ -46,6 +52,7 @@ class Opened {
 
  private:
   int number_;
+  int error_;
 };
 
 }  // namespace
@@ -57,14 +64,15 @@ std::string read_text(const std::filesystem::path& file, ExitCode code) {
 std::string read_text(const std::filesystem::path& file, ExitCode code, std::uint64_t most) {
   std::error_code error;
   require(std::filesystem::exists(file, error), code, file.string() + ": there is no such file.");
-  const Opened opened(file);
+  Opened opened(file);
   const std::int64_t length = opened.length();
-  require(length >= 0, code, file.string() + ": the file cannot be read.");
+  require(length >= 0, code, file.string() + ": the file cannot be read" + opened.reason() + ".");
   require(static_cast<std::uint64_t>(length) <= most, code,
           file.string() + ": the file has " + std::to_string(length) +
               " bytes; it cannot be read if it has more than " + std::to_string(most) + ".");
   std::string text(static_cast<std::size_t>(length), '\0');
-  require(opened.read(text), code, file.string() + ": the file cannot be read.");
+  const bool is_read = opened.read(text);
+  require(is_read, code, file.string() + ": the file cannot be read" + opened.reason() + ".");
   return text;
 }
 

@@ -1,61 +1,34 @@
 #include "weft/run/handles.hpp"
 
-#include "weft/base/check.hpp"
-#include "weft/bodies/reaction.hpp"
+#include "weft/transfer/pipe.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <map>
+#include <numeric>
+#include <utility>
 
 namespace weft {
 namespace {
 
-/// Held sums are led to this many grid spacings of their targets, each.
+/// Places are held to this many grid spacings, all together (root of the sum of squares).
 constexpr Real tolerance = 1e-12;
-/// Later ones take away what large impulses of nearly equal conditions left of a gap by round-off.
-constexpr int most_passes = 3;
+/// Places give way by this share of their own mobility, so that conditions which nearly depend on one another ask for
+/// no violent motion of light nodes around them.
+constexpr Real softness = 1e-4;
+constexpr int most_iterations = 300;
+
+Real dot(std::span<const Real> a, std::span<const Real> b) {
+  return std::inner_product(a.begin(), a.end(), b.begin(), Real(0));
+}
+
+using Vec4 = Eigen::Matrix<Real, NodeField::width, 1>;
 
 template <class... F>
 struct Overloaded : F... {
   using F::operator()...;
 };
-
-/// Calls visit(held) for each sum that is held on this rank at the end of a step, in a fixed order.
-template <class Visit>
-void for_each_held(const Scene& scene, Real end, Visit&& visit) {
-  for (std::size_t h = 0; h < scene.handles.size(); ++h) {
-    const GridHandle& handle = scene.handles[h];
-    if (!scene.is_on_grid(handle)) continue;
-    const GridHandle::Hold* hold = handle.hold();
-    if (hold == nullptr || !hold->holds_to(end)) continue;
-    const MeshBody& body = *scene.bodies[handle.body]->roles().mesh;
-    const auto x = body.points().get<Position>();
-    const RigidState state = hold->motion.at(end);
-    for (const Grip& grip : body.grips(handle.list)) {
-      const HeldAim aim = aim_of(grip);
-      const Vec3 axis = state.rotation * aim.axis, now = grip.sum(x);
-      visit(HeldNow{h, grip, aim, axis, state.center, now, axis.dot(aim.goal(state) - now)});
-    }
-  }
-}
-
-/// The condition on the nodes of a held sum; nodes_of(k) are those of its k-th vertex.
-template <class NodesOf>
-void append_condition(const HeldNow& held, NodesOf&& nodes_of, ConstraintRows& rows) {
-  for (std::size_t k = 0; k < held.grip.rows.size(); ++k) {
-    const PointNodes& at = nodes_of(k);
-    for (std::size_t i = 0; i < at.at.size(); ++i)
-      rows.add(at.at[i], held.grip.vertices[k].weights[0] * at.w[i] * held.axis);
-  }
-  rows.close(held.target);
-}
-
-/// What a handle gave by an impulse along the axis of a sum that moved so far in that direction over dt [m/s].
-void add_impulse(const HeldNow& held, Real impulse, Real velocity, HandleImpulse& given) {
-  const Reaction its = reaction_of(held.aim, impulse * held.axis, held.now, held.center);
-  given.linear += its.force;
-  given.angular += its.torque;
-  given.work += impulse * velocity;
-}
 
 }  // namespace
 
@@ -113,21 +86,31 @@ void Handles::load_alone(Real time) {
 }
 
 void Handles::settle(const Cuts& cuts, Real time) {
+  held_.clear();
   x_.clear();
   id_.clear();
-  point_of_.clear();
-  for (const GridHandle& handle : scene_.handles) {
+  std::map<std::pair<std::size_t, std::int32_t>, std::uint32_t> point_of;  // of body and row
+  for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
+    const GridHandle& handle = scene_.handles[h];
     if (!scene_.is_on_grid(handle)) continue;
     const GridHandle::Hold* hold = handle.hold();
     if (hold == nullptr || !hold->holds_from(time)) continue;
     const MeshBody& body = *scene_.bodies[handle.body]->roles().mesh;
-    const auto x = body.points().get<Position>();
-    for (const Grip& grip : body.grips(handle.list))
-      for (const std::int32_t row : grip.rows) {
-        if (!point_of_.try_emplace({handle.body, row}, x_.size()).second) continue;
-        id_.push_back(x_.size());
-        x_.push_back(x[row]);
+    const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
+    for (const Grip& grip : body.grips(handle.list)) {
+      const HeldAim aim = aim_of(grip);
+      Held held{h, aim, {}, grip.sum(x), grip.sum(v), aim.axis};
+      for (std::size_t k = 0; k < grip.rows.size(); ++k) {
+        const auto [known, is_new] =
+            point_of.try_emplace({handle.body, grip.rows[k]}, static_cast<std::uint32_t>(x_.size()));
+        if (is_new) {
+          id_.push_back(x_.size());
+          x_.push_back(x[grip.rows[k]]);
+        }
+        held.parts.emplace_back(known->second, grip.vertices[k].weights[0]);
       }
+      held_.push_back(std::move(held));
+    }
   }
   bins_.sort(scene_.transfer.dx, x_, id_);
   std::vector<BlockKey> touched = touched_blocks(std::span(&bins_, 1));
@@ -136,23 +119,70 @@ void Handles::settle(const Cuts& cuts, Real time) {
     cuts_ = cuts;
     map_ = BlockMap(comm_, cuts_, touched_);
     has_map_ = true;
-    number_points();
   }
   bins_.number(map_);
-  nodes_of_.resize(x_.size());
-  for_each_point(scene_.transfer, bins_, x_,
-                 [&](std::uint32_t point, const PointNodes& nodes) { nodes_of_[point] = nodes; });
+
+  std::vector<Eigen::Triplet<Real>> entries;
+  of_node_.reset(map_.size());
+  for_each_point(scene_.transfer, bins_, x_, [&](std::uint32_t point, const PointNodes& nodes) {
+    for (std::size_t i = 0; i < nodes.at.size(); ++i) {
+      entries.emplace_back(static_cast<int>(point), nodes.at[i] / NodeField::width, nodes.w[i]);
+      of_node_.block(0)[nodes.at[i]] = 1;
+    }
+  });
+  weights_.resize(static_cast<int>(x_.size()), map_.size() * nodes_per_block);
+  weights_.setFromTriplets(entries.begin(), entries.end());
+  spread_ = weights_.transpose();
+  map_.forest().sum_to_owners(of_node_.view());
+  nodes_.clear();
+  for (int b = 0; b < map_.owned(); ++b)
+    for (int place = 0; place < nodes_per_block; ++place)
+      if (Real* const row = of_node_.block(b) + place * NodeField::width; *row > 0)
+        nodes_.push_back({map_.first_node(b) + node_at_place(place), row, {}, {}});
 }
 
-void Handles::number_points() {
-  const Freedoms blocks({{"blocks", 1, &map_.forest()}});
-  FreedomValues numbers(blocks);  // whole numbers below 2^53 travel exactly
-  const std::int64_t first = comm_.offset(map_.owned());
-  for (int b = 0; b < map_.owned(); ++b) numbers.all()[b] = static_cast<Real>(first + b);
-  numbers.update_ghosts();
-  block_number_.clear();
-  for (const Real number : numbers.all()) block_number_.push_back(static_cast<std::int64_t>(number));
-  slot_.assign(static_cast<std::size_t>(map_.owned()) * nodes_per_block, -1);
+/// to = weights * from, for rows of four numbers. Each is summed in the order of its row, whatever the threads; rows
+/// without weights stay as they are.
+void Handles::multiply(const Weights& weights, const Real* from, Real* to) {
+#pragma omp parallel for schedule(static)
+  for (int row = 0; row < weights.outerSize(); ++row) {
+    Weights::InnerIterator entry(weights, row);
+    if (!entry) continue;
+    Vec4 sum = Vec4::Zero();
+    for (; entry; ++entry) sum += entry.value() * Eigen::Map<const Vec4>(from + NodeField::width * entry.col());
+    Eigen::Map<Vec4>(to + NodeField::width * row) = sum;
+  }
+}
+
+void Handles::gather_at_points() {
+  map_.forest().update_ghosts(of_node_.view());
+  of_point_.resize(weights_.rows(), NodeField::width);
+  multiply(weights_, of_node_.block(0), of_point_.data());
+}
+
+void Handles::sum_along_axes(std::span<Real> of_sum) const {
+  for (std::size_t c = 0; c < held_.size(); ++c) {
+    of_sum[c] = 0;
+    for (const auto& [point, weight] : held_[c].parts)
+      of_sum[c] += weight * held_[c].axis.dot(of_point_.row(point).head<3>());
+  }
+}
+
+/// Impulses along the axes of held sums to their change of velocity; `of_node_` has that of nodes afterwards.
+void Handles::apply(std::span<const Real> impulse, std::span<Real> velocity_change) {
+  of_point_.setZero(weights_.rows(), NodeField::width);
+  for (std::size_t c = 0; c < held_.size(); ++c)
+    for (const auto& [point, weight] : held_[c].parts)
+      of_point_.row(point).head<3>() += weight * impulse[c] * held_[c].axis.transpose();
+  for (const Node& node : nodes_) node.now().setZero();  // other ranks may be all that pulls at it
+  std::fill(of_node_.block(map_.owned()), of_node_.block(map_.size()), Real(0));
+  multiply(spread_, of_point_.data(), of_node_.block(0));
+  map_.forest().sum_to_owners(of_node_.view());
+  const auto count = static_cast<std::ptrdiff_t>(nodes_.size());
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t i = 0; i < count; ++i) nodes_[i].now() = nodes_[i].mobility * nodes_[i].now();
+  gather_at_points();
+  sum_along_axes(velocity_change);
 }
 
 /// Finds what the nodes around do without handles, and how they give way.
@@ -162,76 +192,105 @@ void Handles::look_at_nodes(Real time, const BlockMap& map, Layer& layer) {
   for (const Wall& wall : scene_.walls) walls.push_back(wall.shape.at(time));
   const NodeField& inertia = layer.get<NodeInertia>();
   NodeField& velocity = layer.get<NodeVelocity>();
-  nodes_.clear();
-  conditions_.for_each_owned([&](std::size_t n) {
-    const Vec3i index =
-        map_.first_node(static_cast<int>(n / nodes_per_block)) + node_at_place(static_cast<int>(n % nodes_per_block));
-    const int block = map.find(block_of_node(index)), place = NodeField::width * place_in_block(index);
+  for (Node& node : nodes_) {
+    const int block = map.find(block_of_node(node.index)), place = NodeField::width * place_in_block(node.index);
     WEFT_ENSURE(0 <= block && block < map.owned());
-    Node node{velocity.block(block) + place, Mat3::Zero()};
+    node.velocity = velocity.block(block) + place;
     const Real mass = inertia.block(block)[place];
-    if (mass > 0)
-      node.mobility =
-          wall_projection(scene_.walls, walls, dx, index.cast<Real>() * dx, Eigen::Map<const Vec3>(node.velocity)) /
-          mass;
-    slot_[n] = static_cast<std::int32_t>(nodes_.size());
-    nodes_.push_back(node);
-  });
+    const Eigen::Map<const Vec3> v(node.velocity);
+    node.mobility.setZero();
+    if (mass > 0) node.mobility = wall_projection(scene_.walls, walls, dx, node.index.cast<Real>() * dx, v) / mass;
+    node.now() = v;
+  }
 }
 
-/// Changes the velocities of nodes so that held sums move to their targets; the impulses that did it.
-std::vector<Real> Handles::meet(std::span<const Real> target, Real dt) {
-  std::vector<Real> lambda(target.size(), 0.0);
-  for (int pass = 0; pass < most_passes; ++pass) {
-    std::vector<Real> change =
-        conditions_.sums([&](std::size_t n) { return Vec3(Eigen::Map<const Vec3>(node(n).velocity)); });
-    Real most = 0;
-    for (std::size_t c = 0; c < change.size(); ++c) {
-      change[c] = target[c] / dt - change[c];
-      most = std::max(most, std::abs(change[c]));
+/// The impulses lambda with W P M^-1 P W^T lambda = change, to a root of the sum of squares. Collective.
+std::vector<Real> Handles::solve(std::span<const Real> change, Real tolerance) {
+  const std::size_t count = held_.size();
+  // About how easily a sum is moved: the mean of P / m around its points. What walls hold fast stays.
+  for (const Node& node : nodes_) node.now() = node.mobility.diagonal();
+  gather_at_points();
+  std::vector<Real> mobility(count, 0);
+  for (std::size_t c = 0; c < count; ++c)
+    for (const auto& [point, weight] : held_[c].parts)
+      mobility[c] += std::abs(weight) * of_point_.row(point).head<3>().dot(held_[c].axis.cwiseAbs2());
+
+  std::vector<Real> r(change.begin(), change.end()), z(count), S_p(count), lambda(count, 0);
+  Real r_z = 0, r_r = 0;
+  const auto precondition = [&] {
+    for (std::size_t c = 0; c < count; ++c) z[c] = mobility[c] > 0 ? r[c] / mobility[c] : 0;
+    std::array<Real, 2> products{dot(r, z), dot(r, r)};
+    comm_.sum(products);
+    r_z = products[0], r_r = products[1];
+  };
+  precondition();
+  std::vector<Real> p = z;
+  for (int k = 0; k < most_iterations && !(std::sqrt(r_r) <= tolerance); ++k) {
+    apply(p, S_p);
+    for (std::size_t c = 0; c < count; ++c) S_p[c] += softness * mobility[c] * p[c];
+    const Real p_S_p = comm_.sum(dot(p, S_p));
+    if (!(p_S_p > 0)) break;  // walls allow no more
+    const Real step = r_z / p_S_p, r_z_before = r_z;
+    for (std::size_t c = 0; c < count; ++c) {
+      lambda[c] += step * p[c];
+      r[c] -= step * S_p[c];
     }
-    if (dt * most <= tolerance * scene_.transfer.dx) break;
-    const std::vector<Real> more = schur_.solve(change);
-    conditions_.spread(more, [&](std::size_t n, const Vec3& impulse) {
-      Eigen::Map<Vec3>(node(n).velocity) += node(n).mobility * impulse;
-    });
-    for (std::size_t c = 0; c < lambda.size(); ++c) lambda[c] += more[c];
+    precondition();
+    for (std::size_t c = 0; c < count; ++c) p[c] = z[c] + r_z / r_z_before * p[c];
   }
   return lambda;
 }
 
 void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses) {
   std::fill(impulses.begin(), impulses.end(), HandleImpulse{});
-  if (!has_map_) return;
-  rows_.clear();
-  for_each_held(scene_, time + dt, [&](const HeldNow& held) {
-    const std::size_t body = scene_.handles[held.handle].body;
-    append_condition(
-        held, [&](std::size_t k) -> const PointNodes& { return nodes_of_[point_of_.at({body, held.grip.rows[k]})]; },
-        rows_);
-  });
-  conditions_.take(rows_, {.first = nodes_per_block * comm_.offset(map_.owned()),
-                           .owned = slot_.size(),
-                           .of_freedom = [&](std::int32_t freedom) {
-                             const auto block = static_cast<std::size_t>(freedom / NodeField::row);
-                             return nodes_per_block * block_number_[block] +
-                                    freedom % NodeField::row / NodeField::width;
-                           }});
-  if (!conditions_.any()) return;
+  const std::size_t count = held_.size();
+  if (!has_map_ || comm_.sum(static_cast<std::int64_t>(count)) == 0) return;
+  std::vector<RigidState> states;
+  for (const GridHandle& handle : scene_.handles)
+    states.push_back(handle.hold() ? handle.hold()->motion.at(time + dt) : RigidState{});
+  for (Held& held : held_) held.axis = states[held.handle].rotation * held.aim.axis;
+
   look_at_nodes(time + dt / 2, map, layer);
-  schur_.factor([&](std::size_t n) { return node(n).mobility; });
-  const std::vector<Real> lambda = meet(conditions_.gathered(rows_.target), dt);
-  const std::span<const Real> own = conditions_.own(lambda);
-  std::size_t c = 0;
-  for_each_held(scene_, time + dt, [&](const HeldNow& held) {
-    const Table& points = std::as_const(*scene_.bodies[scene_.handles[held.handle].body]).points();
-    const auto velocities = points.get<Velocity>();
-    const Real mean = (held.axis.dot(held.grip.sum(velocities)) + held.target / dt) / 2;
-    add_impulse(held, own[c++], mean, impulses[held.handle]);
-  });
+  std::vector<Real> wanted(count), change(count);
+  gather_at_points();
+  sum_along_axes(change);
+  for (std::size_t c = 0; c < count; ++c) {
+    wanted[c] = held_[c].axis.dot(held_[c].aim.goal(states[held_[c].handle]) - held_[c].x) / dt;
+    change[c] = wanted[c] - change[c];
+  }
+  const std::vector<Real> lambda = solve(change, tolerance * scene_.transfer.dx / dt);
+  apply(lambda, change);
+  for (const Node& node : nodes_) Eigen::Map<Vec3>(node.velocity) += node.now();
+
+  for (std::size_t c = 0; c < count; ++c) {
+    const Held& held = held_[c];
+    HandleImpulse& given = impulses[held.handle];
+    const Vec3 impulse = lambda[c] * held.axis;
+    given.linear += held.aim.total * impulse;
+    given.angular += (held.x - held.aim.total * states[held.handle].center).cross(impulse);
+    given.work += lambda[c] * (held.axis.dot(held.v) + wanted[c]) / 2;
+  }
 }
 
 // --- In implicit steps -----------------------------------------------------------------------------------------------
+
+/// Calls visit(held) for each condition, in a fixed order.
+template <class Visit>
+void GridHolds::for_each_sum(Real time, Visit&& visit) const {
+  for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
+    const GridHandle& handle = scene_.handles[h];
+    if (!scene_.is_on_grid(handle)) continue;
+    const GridHandle::Hold* hold = handle.hold();
+    if (hold == nullptr || !hold->holds_to(time)) continue;
+    const MeshBody& body = *scene_.bodies[handle.body]->roles().mesh;
+    const auto x = body.points().get<Position>();
+    const RigidState state = hold->motion.at(time);
+    for (const Grip& grip : body.grips(handle.list)) {
+      const HeldAim aim = aim_of(grip);
+      visit(Held{h, grip, aim, state, state.rotation * aim.axis, grip.sum(x)});
+    }
+  }
+}
 
 void GridHolds::append(Real time, ConstraintRows& rows) const {
   // The nodes of the vertices of bodies that are held.
@@ -244,19 +303,26 @@ void GridHolds::append(Real time, ConstraintRows& rows) const {
     for_each_point(scene_.transfer, *vertices_[handle.body], points.get<Position>(),
                    [&](std::uint32_t row, const PointNodes& of_row) { nodes[handle.body][row] = of_row; });
   }
-  for_each_held(scene_, time, [&](const HeldNow& held) {
-    const std::vector<PointNodes>& of_body = nodes[scene_.handles[held.handle].body];
-    append_condition(
-        held, [&](std::size_t k) -> const PointNodes& { return of_body[static_cast<std::size_t>(held.grip.rows[k])]; },
-        rows);
+  for_each_sum(time, [&](const Held& held) {
+    for (std::size_t k = 0; k < held.grip.rows.size(); ++k) {
+      const PointNodes& at = nodes[scene_.handles[held.handle].body][held.grip.rows[k]];
+      for (std::size_t i = 0; i < at.at.size(); ++i)
+        for (int c = 0; c < 3; ++c) rows.add(at.at[i] + c, held.grip.vertices[k].weights[0] * at.w[i] * held.axis[c]);
+    }
+    rows.close(held.target());
   });
 }
 
 void GridHolds::add_impulses(Real time, Real dt, std::span<const Real> of_conditions,
                              std::span<HandleImpulse> impulses) const {
   std::size_t c = 0;
-  for_each_held(scene_, time, [&](const HeldNow& held) {
-    add_impulse(held, of_conditions[c++], held.target / dt, impulses[held.handle]);
+  for_each_sum(time, [&](const Held& held) {
+    HandleImpulse& given = impulses[held.handle];
+    const Vec3 impulse = of_conditions[c] * held.axis;
+    given.linear += held.aim.total * impulse;
+    given.angular += (held.now - held.aim.total * held.state.center).cross(impulse);
+    given.work += of_conditions[c] * held.target() / dt;
+    ++c;
   });
 }
 

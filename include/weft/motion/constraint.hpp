@@ -39,8 +39,7 @@ struct ConstraintRows {
 };
 
 /// Every condition lives on one rank, which has rows, owned or ghost, for all its freedoms. Conditions may depend on
-/// one another as long as they agree. Explicit steps and equilibrium meet them to 1e-10 of a grid spacing or of the
-/// size of the bodies.
+/// one another as long as they agree.
 class Constraints {
  public:
   virtual ~Constraints() = default;

@@ -7,34 +7,23 @@
 #include "weft/parallel/comm.hpp"
 #include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
-#include "weft/solve/conditions.hpp"
-#include "weft/transfer/pipe.hpp"
 
-#include <map>
-#include <utility>
+#include <Eigen/SparseCore>
+
 #include <vector>
 
 namespace weft {
 
-/// A sum over the vertices of a body that a handle holds at the end of a step.
-struct HeldNow {
-  std::size_t handle;
-  const Grip& grip;
-  HeldAim aim;
-  Vec3 axis;    ///< Unit, turned with the handle.
-  Vec3 center;  ///< Of the handle [m].
-  Vec3 now;     ///< The sum at the start [m].
-  Real target;  ///< axis . (where it is to be - now) [m].
-};
-
 /// What is held follows the rigid motion of its handle exactly: with the displacement dt sum_i w_i v_i of a point,
 ///   axis . sum_k s_k (x_k + dt sum_i w_ik v_i) = axis . goal(t + dt)
-/// for every sum over control points k that is held, by the impulses W^T lambda on nodes that do the least work:
+/// for every sum over control points k that is held, by the impulses W^T lambda on nodes that do the least work: of the
+/// solutions of
 ///   W P M^-1 P W^T lambda = axis . (goal - sum_k s_k x_k) / dt - W v
-/// P takes away what walls do not allow. [docs/theory/handles.md, 10.9]
+/// the one that preconditioned conjugate gradients find from zero, a shortest one where conditions are too close to be
+/// independent. P takes away what walls do not allow. [docs/theory/handles.md, 10.9]
 class Handles {
  public:
-  Handles(const Comm& comm, const Scene& scene) : comm_(comm), scene_(scene), conditions_(comm) {}
+  Handles(const Comm& comm, const Scene& scene) : comm_(comm), scene_(scene) {}
 
   /// Adds the forces of loads at a time to the forces on vertices.
   void load(Real time);
@@ -42,7 +31,7 @@ class Handles {
   void load_alone(Real time);
   /// Adds what these loads gave in a step that was made, on this rank.
   void count_loads(Real dt, std::span<HandleImpulse> impulses) const;
-  /// Finds the points that are held from this time on, and the blocks around them, which have moved. Collective.
+  /// Finds what is held from this time on, and the blocks around it, which have moved. Collective.
   void settle(const Cuts& cuts, Real time);
   /// Changes the velocities of owned nodes, walls being done, so that everything held is at its place after dt; writes
   /// what each handle gave to its body [kg m/s], on this rank. Work is that of the mean velocity before and after,
@@ -50,6 +39,13 @@ class Handles {
   void hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses);
 
  private:
+  struct Held {
+    std::size_t handle;
+    HeldAim aim;
+    std::vector<std::pair<std::uint32_t, Real>> parts;  ///< Points, weights.
+    Vec3 x, v;                                          ///< The sum now [m] and its velocity [m/s].
+    Vec3 axis;                                          ///< After the step.
+  };
   struct Push {
     std::size_t handle;
     std::int32_t vertex;  ///< Row.
@@ -57,35 +53,45 @@ class Handles {
     Vec3 v;               ///< Of the vertex before [m/s].
   };
 
-  /// A node of this rank that held sums reach.
+  /// A number for each pair of a point and a node, row by row.
+  using Weights = Eigen::SparseMatrix<Real, Eigen::RowMajor>;
+  /// Vectors of points, each as wide as a node of a NodeField; the fourth number means nothing.
+  using Vectors = Eigen::Matrix<Real, Eigen::Dynamic, NodeField::width, Eigen::RowMajor>;
+
+  /// A node of this rank that points of any rank reach.
   struct Node {
+    Vec3i index;
+    Real* row;       ///< In `of_node_`.
     Real* velocity;  ///< In the layer of the step.
     Mat3 mobility;   ///< P / m [1/kg].
+
+    Eigen::Map<Vec3> now() const { return Eigen::Map<Vec3>(row); }
   };
 
-  void number_points();
+  static void multiply(const Weights& weights, const Real* from, Real* to);
   void look_at_nodes(Real time, const BlockMap& map, Layer& layer);
-  std::vector<Real> meet(std::span<const Real> target, Real dt);
-  Node& node(std::size_t n) { return nodes_[static_cast<std::size_t>(slot_[n])]; }
+  std::vector<Real> solve(std::span<const Real> change, Real tolerance);
+  void apply(std::span<const Real> impulse, std::span<Real> velocity_change);
+  /// Brings what owned nodes have to the points that held sums are made of.
+  void gather_at_points();
+  /// The held sums of what points have, along their axes.
+  void sum_along_axes(std::span<Real> of_sum) const;
 
   const Comm comm_;
   const Scene& scene_;
+  std::vector<Held> held_;
   std::vector<Push> pushes_;
   std::vector<Vec3> x_;  ///< Points that held sums are made of.
   std::vector<PointId> id_;
-  std::map<std::pair<std::size_t, std::int32_t>, std::size_t> point_of_;  ///< Of body and row.
-  std::vector<PointNodes> nodes_of_;                                      ///< Of each point.
   Bins bins_;
   std::vector<BlockKey> touched_;
   Cuts cuts_;
   bool has_map_ = false;
-  BlockMap map_;                            ///< Blocks around held points alone.
-  std::vector<std::int64_t> block_number_;  ///< Of each of its blocks among those of all ranks.
-  ConstraintRows rows_;                     ///< Of this rank in the step.
-  Conditions conditions_;
-  SchurComplement schur_{conditions_};
-  std::vector<std::int32_t> slot_;  ///< Of each owned node of the map, in `nodes_`.
+  BlockMap map_;              ///< Blocks around held points alone.
+  Weights weights_, spread_;  ///< w_ip of points (rows) and nodes, and its transpose.
   std::vector<Node> nodes_;
+  Vectors of_point_;                          ///< Impulses, then changes of velocity.
+  NodeField of_node_{"held", "kg m/s, m/s"};  ///< The same.
 };
 
 /// The same holds as conditions on the displacements of the nodes, for implicit steps: for each held place and
@@ -102,6 +108,20 @@ class GridHolds final : public Constraints {
   void add_impulses(Real time, Real dt, std::span<const Real> of_conditions, std::span<HandleImpulse> impulses) const;
 
  private:
+  /// A held sum of a body on this rank at the end of a step.
+  struct Held {
+    std::size_t handle;
+    const Grip& grip;
+    HeldAim aim;
+    const RigidState& state;
+    Vec3 axis;
+    Vec3 now;  ///< The sum at the start [m].
+
+    Real target() const { return axis.dot(aim.goal(state) - now); }
+  };
+  template <class Visit>
+  void for_each_sum(Real time, Visit&& visit) const;
+
   const Scene& scene_;
   std::vector<const Bins*> vertices_;
 };
