@@ -1,7 +1,6 @@
 #include "weft/bodies/handle.hpp"
 
 #include "weft/base/check.hpp"
-#include "weft/bodies/reaction.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -102,9 +101,9 @@ Reaction Handle::reaction(std::span<const Real> forces, const Motion& motion, co
   for (std::size_t i = 0; i < forces.size(); ++i) {
     const HeldSum& c = conditions_[i];
     const Vec3 now = c.stencil.of(positions_) + c.stencil.of(u);
-    const Reaction its = reaction_of(c, forces[i] * (state.rotation * c.axis), now, about);
-    sum.force += its.force;
-    sum.torque += its.torque;
+    const Vec3 along = forces[i] * (state.rotation * c.axis);
+    sum.force += c.total * along;
+    sum.torque += (now - c.total * about).cross(along);
   }
   return sum;
 }

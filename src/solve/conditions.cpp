@@ -131,10 +131,6 @@ std::size_t Conditions::place_of(std::int64_t number) const {
   return static_cast<std::size_t>(found - points_.begin());
 }
 
-std::size_t Conditions::index_of(std::size_t n) const {
-  return place_of(owned_from_ + static_cast<std::int64_t>(n)) - first_owned_;
-}
-
 std::vector<Real> Conditions::gathered(std::span<const Real> own) const {
   WEFT_ENSURE(own.size() == own_count_);
   std::vector<Real> all(count_, 0.0);

@@ -48,17 +48,6 @@ class Conditions {
     if (any()) comm_.sum(sums);
     return sums;
   }
-  /// Of each condition sum_n s(n) |w_n|^2. Collective.
-  template <class AtPoint>
-  std::vector<Real> squares(AtPoint&& s) const {
-    std::vector<Real> sums(count_, 0.0);
-    for_each_point([&](std::size_t n, std::span<const Part> parts) {
-      for (const Part& part : parts)
-        for (std::uint32_t c = 0; c < part.count; ++c) sums[part.first + c] += s(n) * part.weights.col(c).squaredNorm();
-    });
-    if (any()) comm_.sum(sums);
-    return sums;
-  }
   /// Calls visit(n, W^T lambda) for every owned point that a condition is on.
   template <class Visit>
   void spread(std::span<const Real> lambda, Visit&& visit) const {
@@ -69,8 +58,6 @@ class Conditions {
       visit(n, sum);
     });
   }
-  /// The place of an owned point among those.
-  std::size_t index_of(std::size_t n) const;
   /// Calls visit(n) for the same points.
   template <class Visit>
   void for_each_owned(Visit&& visit) const {
