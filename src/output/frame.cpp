@@ -12,6 +12,8 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
+#include <cmath>
 #include <cstring>
 
 namespace weft {
@@ -34,6 +36,12 @@ constexpr std::array<CellNames, 4> cell_names{{{CellKind::vertex, "vertex", "Pol
                                                {CellKind::hexahedron, "hexahedron", "Hexahedron", 12, 8}}};
 const CellNames& names_of(CellKind kind) { return cell_names[static_cast<std::size_t>(kind)]; }
 
+/// How numbers are drawn, and whether one of them was too large for that.
+struct Precision {
+  bool is_double;
+  std::atomic<bool>& overflows;
+};
+
 /// How a row of a column lies in a frame.
 RowType drawn_type(RowShape shape, bool double_precision) {
   switch (shape.kind) {
@@ -53,31 +61,34 @@ int drawn_place(RowShape shape, int c) {
   return shape.cols == 1 ? c : (c % shape.rows) * shape.cols + c / shape.rows;
 }
 
-/// Puts the reals of rows [first, first + count) to `to`.
+/// Puts the reals of rows [first, first + count) to `to`. Returns whether one of them is finite but not as a T.
 template <class T>
-void draw_reals(const Real* from, RowShape shape, std::size_t first, std::size_t count, std::byte* to) {
+bool draw_reals(const Real* from, RowShape shape, std::size_t first, std::size_t count, std::byte* to) {
   const auto components = static_cast<std::size_t>(shape.components());
   from += first * components;
+  bool overflows = false;
   const auto draw = [&](std::size_t here, std::size_t drawn) {
     const T value = static_cast<T>(from[here]);
+    overflows |= !std::isfinite(value) && std::isfinite(from[here]);
     std::memcpy(to + drawn * sizeof(T), &value, sizeof(T));
   };
   if (shape.cols == 1 && shape != shape_of<Symmetric3<Real>>()) {  // all stand where they stood
     for (std::size_t k = 0; k < count * components; ++k) draw(k, k);
-    return;
+    return overflows;
   }
   for (std::size_t r = 0; r < count; ++r)
     for (std::size_t c = 0; c < components; ++c)
       draw(r * components + c, r * components + static_cast<std::size_t>(drawn_place(shape, static_cast<int>(c))));
+  return overflows;
 }
 
-HdfWriter::Produce drawn_rows(const std::byte* data, RowShape shape, bool double_precision) {
+HdfWriter::Produce drawn_rows(const std::byte* data, RowShape shape, const Precision& precision) {
   return [=](std::size_t first, std::size_t count, std::byte* to) {
-    const RowType type = drawn_type(shape, double_precision);
+    const RowType type = drawn_type(shape, precision.is_double);
     const auto* reals = reinterpret_cast<const Real*>(data);
     if (shape.kind != ScalarKind::real) std::memcpy(to, data + first * type.bytes(), count * type.bytes());
-    else if (double_precision) draw_reals<double>(reals, shape, first, count, to);
-    else draw_reals<float>(reals, shape, first, count, to);
+    else if (precision.is_double) draw_reals<double>(reals, shape, first, count, to);
+    else if (draw_reals<float>(reals, shape, first, count, to)) precision.overflows = true;
   };
 }
 
@@ -93,32 +104,32 @@ HdfWriter::Produce computed_rows(const Value& value) {
 }
 
 void add_fields(HdfWriter& file, const std::string& group, std::span<const ColumnView> fields, std::size_t rows,
-                bool double_precision) {
+                const Precision& precision) {
   file.add_group(group);
   for (const ColumnView& field : fields) {
     WEFT_ENSURE(field.rows >= rows);
     const std::string data_set = fmt::format("{}/{}", group, field.label.name);
-    file.add_rows(data_set, drawn_type(field.shape, double_precision), rows,
-                  drawn_rows(field.data, field.shape, double_precision));
+    file.add_rows(data_set, drawn_type(field.shape, precision.is_double), rows,
+                  drawn_rows(field.data, field.shape, precision));
     file.set_attribute(data_set, "unit", std::string(field.label.unit));
   }
 }
 
 void add_computed(HdfWriter& file, const std::string& group, const ComputedFields& fields, std::size_t rows,
-                  bool double_precision) {
+                  const Precision& precision) {
   if (fields.columns.empty()) return;
   std::vector<HdfWriter::Named> data_sets;
   for (const ColumnView& field : fields.columns)
-    data_sets.push_back({fmt::format("{}/{}", group, field.label.name), drawn_type(field.shape, double_precision)});
-  file.add_together(data_sets, rows, [&fields, double_precision](std::size_t first, std::size_t count, auto to) {
+    data_sets.push_back({fmt::format("{}/{}", group, field.label.name), drawn_type(field.shape, precision.is_double)});
+  file.add_together(data_sets, rows, [&fields, precision](std::size_t first, std::size_t count, auto to) {
     constexpr std::size_t at_once = 1024;  // what is computed stays in the caches
     for (std::size_t done = 0; done < count; done += at_once) {
       const std::size_t here = std::min(at_once, count - done);
       Table table = fields.rows(first + done, here);
       for (std::size_t k = 0; k < fields.columns.size(); ++k) {
         const ColumnView column = table.column(std::string(fields.columns[k].label.name));
-        drawn_rows(column.data, column.shape, double_precision)(
-            0, here, to[k] + done * drawn_type(column.shape, double_precision).bytes());
+        drawn_rows(column.data, column.shape, precision)(
+            0, here, to[k] + done * drawn_type(column.shape, precision.is_double).bytes());
       }
     }
   });
@@ -126,7 +137,7 @@ void add_computed(HdfWriter& file, const std::string& group, const ComputedField
     file.set_attribute(data_sets[k].name, "unit", std::string(fields.columns[k].label.unit));
 }
 
-void add_mesh(const Comm& comm, HdfWriter& file, const FrameMesh& mesh, bool double_precision) {
+void add_mesh(const Comm& comm, HdfWriter& file, const FrameMesh& mesh, const Precision& precision) {
   const CellNames& names = names_of(mesh.kind);
   const bool vertices = mesh.kind == CellKind::vertex;
   const auto corners = static_cast<std::size_t>(names.corners);
@@ -147,8 +158,8 @@ void add_mesh(const Comm& comm, HdfWriter& file, const FrameMesh& mesh, bool dou
   add_size("NumberOfConnectivityIds", cells * corners);
 
   file.add_rows(
-      "/VTKHDF/Points", drawn_type({ScalarKind::real, 3, 1}, double_precision), points,
-      drawn_rows(reinterpret_cast<const std::byte*>(mesh.points.data()), {ScalarKind::real, 3, 1}, double_precision));
+      "/VTKHDF/Points", drawn_type({ScalarKind::real, 3, 1}, precision.is_double), points,
+      drawn_rows(reinterpret_cast<const std::byte*>(mesh.points.data()), {ScalarKind::real, 3, 1}, precision));
   file.set_attribute("/VTKHDF/Points", "unit", std::string("m"));
   file.add_rows("/VTKHDF/Connectivity", {Number::int64}, cells * corners,
                 computed_rows<std::int64_t>([=](std::size_t k) {
@@ -161,13 +172,15 @@ void add_mesh(const Comm& comm, HdfWriter& file, const FrameMesh& mesh, bool dou
                 }));
   file.add_rows("/VTKHDF/Types", {Number::uint8}, cells,
                 computed_rows<std::uint8_t>([type = names.vtk](std::size_t) { return type; }));
-  add_fields(file, "/VTKHDF/PointData", mesh.point_fields, points, double_precision);
-  add_computed(file, "/VTKHDF/PointData", mesh.computed, points, double_precision);
-  add_fields(file, "/VTKHDF/CellData", mesh.cell_fields, cells, double_precision);
+  add_fields(file, "/VTKHDF/PointData", mesh.point_fields, points, precision);
+  add_computed(file, "/VTKHDF/PointData", mesh.computed, points, precision);
+  add_fields(file, "/VTKHDF/CellData", mesh.cell_fields, cells, precision);
 }
 
-void write_frame(const Comm& comm, const fs::path& path, const FrameMoment& moment, const FrameMesh& mesh,
+/// Returns whether a number was too large for the precision of the format.
+bool write_frame(const Comm& comm, const fs::path& path, const FrameMoment& moment, const FrameMesh& mesh,
                  const FrameFormat& format) {
+  std::atomic<bool> overflows = false;
   HdfWriter file(comm, format.mode);
   file.add_group("/VTKHDF");
   file.set_attribute("/VTKHDF", "Version", std::vector<std::int64_t>{1, 0});
@@ -176,13 +189,14 @@ void write_frame(const Comm& comm, const fs::path& path, const FrameMoment& mome
   file.set_attribute("/VTKHDF", "frame", moment.frame);
   file.set_attribute("/VTKHDF", "step", moment.step);
   file.set_attribute("/VTKHDF", "time", moment.time);
-  add_mesh(comm, file, mesh, format.double_precision);
+  add_mesh(comm, file, mesh, {format.double_precision, overflows});
   // Shown as annotations by ParaView.
   file.add_group("/VTKHDF/FieldData");
   const std::size_t once = comm.is_root() ? 1 : 0;
   file.add_rows("/VTKHDF/FieldData/TIME", {Number::float64}, once, &moment.time);
   file.add_rows("/VTKHDF/FieldData/CYCLE", {Number::int64}, once, &moment.step);
   file.write(path, Digests::none);  // nobody asks a frame for them
+  return comm.any(overflows);
 }
 
 std::vector<FrameField> read_fields(const HdfFile& file, const std::string& group) {
@@ -335,7 +349,13 @@ void FrameSeries::write(const FrameMoment& moment, const FrameMesh& mesh) {
   const std::string file = file_name(name_, moment.frame);
   const fs::path unfinished = folder_ / (file + ".tmp");
   try {
-    write_frame(comm_, unfinished, moment, mesh, format_);
+    const bool overflows = write_frame(comm_, unfinished, moment, mesh, format_);
+    if (overflows && !overflowed_)
+      log_warning(
+          fmt::format("{}: a number beyond 3.4e38 stands as inf in this frame, and may in later ones. "
+                      "output.double_precision keeps it; a material may have got out of hand.",
+                      file));
+    overflowed_ = overflowed_ || overflows;
     comm_.agree([&] {
       if (!comm_.is_root()) return;
       const FrameSummary summary = read_frame_summary(unfinished);

@@ -143,7 +143,7 @@ Real quantile(const Comm& comm, std::span<const Real> values, Real q) {
   return fraction < 0.5 ? below + (above - below) * fraction : above - (above - below) * (1 - fraction);
 }
 
-std::optional<PointId> nearest_id(const Comm& comm, Table& table, const Vec3& point) {
+std::optional<NearestRow> nearest_row(const Comm& comm, Table& table, const Vec3& point) {
   const auto position = table.get<Position>();
   const auto id = table.get<Id>();
   Real squared_distance = infinity;
@@ -159,7 +159,7 @@ std::optional<PointId> nearest_id(const Comm& comm, Table& table, const Vec3& po
   const Real high = comm.min(mine ? static_cast<Real>(nearest >> 32) : infinity);
   const bool mine_high = mine && static_cast<Real>(nearest >> 32) == high;
   const Real low = comm.min(mine_high ? static_cast<Real>(nearest & 0xffffffffu) : infinity);
-  return (static_cast<PointId>(high) << 32) | static_cast<PointId>(low);
+  return NearestRow{(static_cast<PointId>(high) << 32) | static_cast<PointId>(low), std::sqrt(least)};
 }
 
 std::optional<Real> value_at(const Comm& comm, const Table& table, PointId id, const ScalarField& scalar) {

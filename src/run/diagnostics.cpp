@@ -192,14 +192,14 @@ void check_field_names(const Comm& comm, const Scene& scene) {
   require(complaints.empty(), ExitCode::deck, fmt::format("{}", fmt::join(complaints, "\n")));
 }
 
-std::vector<PointId> find_probe_points(const Comm& comm, const Scene& scene) {
-  std::vector<PointId> points;
+std::vector<NearestRow> find_probe_points(const Comm& comm, const Scene& scene) {
+  std::vector<NearestRow> points;
   for (const ProbeDeck& probe : scene.deck.probes)
     if (const auto* nearest = std::get_if<NearestProbe>(&probe.measure)) {
-      const auto id = nearest_id(comm, body_named(scene, probe.body).points(), nearest->point);
-      require(id.has_value(), ExitCode::deck,
+      const auto row = nearest_row(comm, body_named(scene, probe.body).points(), nearest->point);
+      require(row.has_value(), ExitCode::deck,
               fmt::format("{}: body {} has no particles at the start to follow.", probe.place.text, probe.body));
-      points.push_back(*id);
+      points.push_back(*row);
     }
   return points;
 }

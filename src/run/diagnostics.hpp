@@ -3,6 +3,7 @@
 
 #include "run/analysis.hpp"
 #include "run/columns.hpp"
+#include "weft/output/probe.hpp"
 #include "weft/run/step.hpp"
 #include "weft/run/totals.hpp"
 
@@ -26,6 +27,6 @@ Columns<DiagnosticsMoment> diagnostics_columns(const Comm& comm, const Scene& sc
 void check_field_names(const Comm& comm, const Scene& scene);
 
 /// Finds the point that each `nearest` probe follows, among the points at rest at the start. Collective.
-std::vector<PointId> find_probe_points(const Comm& comm, const Scene& scene);
+std::vector<NearestRow> find_probe_points(const Comm& comm, const Scene& scene);
 
 }  // namespace weft

@@ -14,6 +14,7 @@
 #include "weft/output/files.hpp"
 #include "weft/run/progress.hpp"
 #include "weft/scene/build.hpp"
+#include "weft/scene/catalogue.hpp"
 
 namespace weft {
 
@@ -92,12 +93,17 @@ LoadStepping::LoadStepping(const Comm& comm, const Deck& deck, const RunEnd& end
 
 std::string LoadStepping::forecast() {
   std::string text;
-  for (const auto& mesh : scene_.meshes)
-    text += fmt::format("body {}: {}, {}\n", mesh->name(), mesh->census(),
-                        in_words(comm_, mesh->sites(first_share(comm_, *mesh))));
+  for (std::size_t b = 0; b < scene_.meshes.size(); ++b) {
+    const MeshSource& mesh = *scene_.meshes[b];
+    const ElementRange share = first_share(comm_, mesh);
+    Real mass = 0;
+    for (const Sample& sample : mesh.surface_samples(share)) mass += sample.mass;
+    text += fmt::format("body {}: {}, {}; {}\n", mesh.name(), mesh.census(), in_words(comm_, mesh.sites(share)),
+                        mass_in_words(scene_.deck, b, comm_.sum(mass)));
+  }
   std::int64_t conditions = 0;
   for (const GridHandle& handle : scene_.handles) {
-    text += fmt::format("handle {}: {} vertices", handle.name, handle.part->vertices);
+    text += fmt::format("handle {}: {} vertices{}", handle.name, handle.part->vertices, in_words(handle.extent));
     if (handle.hold() != nullptr) {
       const auto here = static_cast<std::int64_t>(body_of(scene_, handle.body).grips(handle.list).size());
       const std::int64_t held = comm_.sum(here);
@@ -106,6 +112,8 @@ std::string LoadStepping::forecast() {
     }
     text += "\n";
   }
+  for (const VertexProbe& probe : scene_.probes)
+    text += fmt::format("probe {}: follows a vertex {:.3g} m away\n", probe.name, probe.distance);
   text +=
       fmt::format("unknowns: {} displacements and {} reactions\n", 3 * static_cast<std::int64_t>(points()), conditions);
   text += fmt::format("memory: {:.3g} GB at most on the fullest rank, measured over the set-up; solves take more\n",

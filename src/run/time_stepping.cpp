@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "weft/base/log.hpp"
 #include "weft/bodies/mesh_body.hpp"
@@ -12,6 +13,7 @@
 #include "weft/run/resume.hpp"
 #include "weft/scene/advice.hpp"
 #include "weft/scene/build.hpp"
+#include "weft/scene/catalogue.hpp"
 
 namespace weft {
 
@@ -20,6 +22,21 @@ TimeStepping::TimeStepping(const Comm& comm, const Deck& deck, const RunEnd& end
   check_field_names(comm, scene_);
   columns_ = diagnostics_columns(comm, scene_);
 }
+
+namespace {
+
+/// Before the first step. Collective.
+Real mass_of(const Comm& comm, Body& body) {
+  Real mass = 0;
+  for (const PointSet* set : body.sets())
+    if (set->is_matter()) {
+      const auto m = set->points().get<Mass>();
+      mass = std::accumulate(m.begin(), m.begin() + static_cast<std::ptrdiff_t>(set->points().owned()), mass);
+    }
+  return comm.sum(mass);
+}
+
+}  // namespace
 
 std::string TimeStepping::forecast() {
   const std::vector<std::string> advice = advice_on(scene_);
@@ -35,15 +52,20 @@ std::string TimeStepping::forecast() {
     Body& body = *scene_.bodies[b];
     std::int64_t points = 0;
     for (const PointSet* set : body.sets()) points += static_cast<std::int64_t>(set->points().owned());
-    text += fmt::format("body {}: {} {}{}{}\n", body.name(), comm_.sum(points),
+    text += fmt::format("body {}: {} {}{}{}; {}\n", body.name(), comm_.sum(points),
                         body.roles().meets_grid ? "particles" : "vertices that move by themselves; nothing touches it",
-                        sites[b].empty() ? "" : ", ", sites[b]);
+                        sites[b].empty() ? "" : ", ", sites[b], mass_in_words(scene_.deck, b, mass_of(comm_, body)));
   }
   for (const GridHandle& handle : scene_.handles)
-    text += fmt::format("handle {}: {} vertices\n", handle.name,
-                        scene_.bodies[handle.body]->vertices_in(comm_, handle.list));
+    text += fmt::format("handle {}: {} vertices{}\n", handle.name,
+                        scene_.bodies[handle.body]->vertices_in(comm_, handle.list), in_words(handle.extent));
   for (const BodySource& source : scene_.sources)
-    text += fmt::format("source {}: feeds {}\n", source.name, source.body);
+    text += fmt::format("source {}: feeds {}\n", source.name, scene_.bodies[source.body]->name());
+  std::vector<NearestRow> followed = find_probe_points(comm_, scene_);
+  std::size_t next = 0;
+  for (const ProbeDeck& probe : scene_.deck.probes)
+    if (std::holds_alternative<NearestProbe>(probe.measure))
+      text += fmt::format("probe {}: follows a point {:.3g} m away\n", probe.name, followed[next++].distance);
   text += forecast_of_sizes();
   text += forecast_of_memory();
   for (const std::string& each : advice) text += "warning: " + each + "\n";
@@ -90,7 +112,7 @@ void TimeStepping::start() {
     if (!body->roles().meets_grid) log_info(fmt::format("body {} moves by itself; nothing touches it", body->name()));
   for (const std::string& advice : advice_on_colliders_of_own(scene_)) log_warning(advice);
   state_ = start_scene(comm_, scene_);
-  state_.probe_points = find_probe_points(comm_, scene_);
+  for (const NearestRow& point : find_probe_points(comm_, scene_)) state_.probe_points.push_back(point.id);
   stepper_.settle(true);
   points_ = static_cast<Real>(comm_.sum(scene_.points()));
 }
@@ -142,6 +164,11 @@ std::string TimeStepping::size_in_words() const {
 
 std::vector<Real> TimeStepping::history_row(const Pace& pace) {
   const Totals totals = totals_of(comm_, scene_);
+  require(
+      std::isfinite(totals.motion() + totals.potential()), ExitCode::numerics,
+      fmt::format("the energy at step {}, t = {:.6g} s, is not a finite number: {} J of motion, {} J elastic, {} J of "
+                  "gravity. Likely cause: a stiffness or velocity far too large, or a unit mistaken.",
+                  state_.step, state_.time, totals.motion(), totals.elastic_energy, totals.gravitational_energy));
   points_ = totals.particles;
   std::vector<Real> row = columns_.row({scene_, state_, last_step_, totals, pace});
   for (HandleImpulse& given : state_.handle_impulse) given = {.work = given.work};

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "scene/handle_builder.hpp"
+#include "weft/base/log.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/geometry/sampling.hpp"
 #include "weft/scene/catalogue.hpp"
@@ -30,8 +31,18 @@ std::size_t position_of(const List& list, const std::string& name, Name&& name_o
   return static_cast<std::size_t>(it - list.begin());
 }
 
-const MaterialDeck& material_of(const Deck& deck, const std::string& name) {
-  return deck.materials[position_of(deck.materials, name, [](const MaterialDeck& m) { return m.name; })];
+bool overlap(const Box& a, const Box& b) {
+  return (a.lower.array() <= b.upper.array()).all() && (b.lower.array() <= a.upper.array()).all();
+}
+
+/// f(), whose errors begin with a place in the deck.
+template <class F>
+auto at_place(const std::string& place, F&& f) {
+  try {
+    return f();
+  } catch (const Error& error) {
+    throw Error(error.code(), place + ": " + error.what());
+  }
 }
 
 /// Throws Error(geometry) if the points of a shape that is filled, one in each `point_volume`, cannot fit. Collective.
@@ -58,9 +69,11 @@ BodySource make_source(const Comm& comm, const Deck& deck, Scene& scene, std::si
     passed.include(corner + open * source.velocity);
     passed.include(corner - open * source.velocity);
   }
-  cells_covering(passed, spacing);
-  require_room(comm, fmt::format("{}: source {}", source.place.text, source.name), scene.bodies[body]->points(), *shape,
-               std::pow(spacing, 3));
+  const std::string what = fmt::format("{}: source {}", source.place.text, source.name);
+  require(!scene.bounds || overlap(*scene.bounds, *shape->bounds()), ExitCode::geometry,
+          what + " lies outside domain.bounds, where particles are removed. Move it, or enlarge the bounds.");
+  at_place(what, [&] { return cells_covering(passed, spacing); });
+  require_room(comm, what, scene.bodies[body]->points(), *shape, std::pow(spacing, 3));
   return {source.name, body, Source(shape, {source.velocity, source.from, spacing, receiver.seed, stream}), source.from,
           source.until};
 }
@@ -90,7 +103,7 @@ VertexProbe make_probe(const Comm& comm, Scene& scene, const ProbeDeck& deck) {
   first = comm.min(first);
   std::erase_if(vertices, [&](const Site& site) { return Real(site.point) > first; });
   MeshBody& body = *scene.bodies[b]->roles().mesh;
-  return {deck.name, "m", b, watch_sites(comm, body, vertices), axis, component == "displacement"};
+  return {deck.name, "m", b, watch_sites(comm, body, vertices), axis, component == "displacement", least};
 }
 
 }  // namespace
@@ -103,8 +116,7 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
   const bool is_static = deck.time.scheme == Scheme::equilibrium;
   Box box;  // around meshes
   for (const BodyDeck& body : deck.bodies) {
-    const auto& material = std::visit([](const auto& b) -> const std::string& { return b.material; }, body);
-    MadeBody made = make_body(comm, body, material_of(deck, material), deck.domain.dx, is_static);
+    MadeBody made = make_body(comm, body, material_of(deck, body), deck.domain.dx, is_static);
     scene.bodies.push_back(std::move(made.body));
     if (made.mesh)
       for (const Vec3& x : made.mesh->rest_positions()) box.include(x);
@@ -129,36 +141,53 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
 
 namespace {
 
-void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDeck& deck) {
-  if (!deck.shape) return;  // only a source feeds it
+/// Differences between a body's volume and that of its cells with a point in the middle that are worth a word.
+constexpr Real coarse = 0.1;
+
+/// Fills a shape with points at rest; together they have its volume. Returns their number on all ranks. Collective.
+std::int64_t fill_shape(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDeck& deck) {
   const auto shape = make_shape(comm, *deck.shape, false, scene.deck.domain.dx);
+  const std::string what = fmt::format("{}: body {}", deck.place.text, deck.name);
   PointBody& body = *scene.bodies[b]->roles().points;
   Table& points = body.points();
-  require_room(comm, fmt::format("{}: body {}", deck.place.text, deck.name), points, *shape,
-               std::pow(scene.deck.domain.dx, 3) / deck.particles_per_cell);
+  const Real dx = scene.deck.domain.dx;
+  require_room(comm, what, points, *shape, std::pow(dx, 3) / deck.particles_per_cell);
   comm.agree([&] {
-    const CellSampler sampler(
-        {deck.sampling, scene.deck.domain.dx, deck.particles_per_cell, deck.seed, static_cast<std::uint32_t>(b)});
-    const CellRange range = cells_covering(*shape->bounds(), scene.deck.domain.dx);
-    const std::int64_t begin = range.count() * comm.rank() / comm.size();
-    const std::int64_t end = range.count() * (comm.rank() + 1) / comm.size();
-    const Samples samples = sample_shape(sampler, *shape, range, begin, end);
-    points.resize(samples.positions.size());
-    std::copy(samples.positions.begin(), samples.positions.end(), points.get<Position>().begin());
-    std::copy(samples.ids.begin(), samples.ids.end(), points.get<Id>().begin());
-    body.rest(0, sampler.point_volume());
-    scene.first_free_id[b] = id_end(sampler, range);
+    at_place(what, [&] {
+      const CellSampler sampler({deck.sampling, dx, deck.particles_per_cell, deck.seed, static_cast<std::uint32_t>(b)});
+      const CellRange range = cells_covering(*shape->bounds(), dx);
+      const std::int64_t begin = range.count() * comm.rank() / comm.size();
+      const std::int64_t end = range.count() * (comm.rank() + 1) / comm.size();
+      const Samples samples = sample_shape(sampler, *shape, range, begin, end);
+      points.resize(samples.positions.size());
+      std::copy(samples.positions.begin(), samples.positions.end(), points.get<Position>().begin());
+      std::copy(samples.ids.begin(), samples.ids.end(), points.get<Id>().begin());
+      scene.first_free_id[b] = id_end(sampler, range);
+    });
   });
+  const std::int64_t count = comm.sum(static_cast<std::int64_t>(points.rows()));
+  require(count > 0, ExitCode::geometry,
+          what +
+              " gets no particles: its shape is thinner than the spacing of particles. Use a smaller domain.dx or a "
+              "larger shape.");
+  const Real sampled = static_cast<Real>(count) * std::pow(dx, 3) / deck.particles_per_cell;
+  const Real volume = shape->volume().value_or(sampled);
+  if (std::abs(sampled / volume - 1) > coarse)
+    log_warning(
+        fmt::format("{} has {} particles, whose cells have {:.0f} % of its volume: they carry its mass, but its "
+                    "surface is coarse. Expected: a smaller domain.dx, or more particles_per_cell.",
+                    what, count, 100 * sampled / volume));
+  body.rest(0, volume / static_cast<Real>(count));
+  return count;
+}
 
+void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDeck& deck) {
+  if (!deck.shape) return;  // only a source feeds it
+  const std::int64_t count = fill_shape(comm, scene, b, deck);
+  Table& points = scene.bodies[b]->points();
   Vec3 center = Vec3::Zero();
   for (const Vec3& x : points.get<Position>()) center += x;
   comm.sum(std::span(center.data(), 3));
-  const std::int64_t count = comm.sum(static_cast<std::int64_t>(points.rows()));
-  require(
-      count > 0, ExitCode::geometry,
-      fmt::format("{}: body {} gets no particles: its shape is thinner than the spacing of particles. Use a smaller "
-                  "domain.dx or a larger shape.",
-                  deck.place.text, deck.name));
   center /= static_cast<Real>(count);
 
   const Mat3 spin = spin_matrix(deck.spin);
@@ -191,7 +220,7 @@ void settle_bodies(const Comm& comm, Scene& scene) {
   for (std::size_t b = 0; b < deck.bodies.size(); ++b) {
     if (const auto* body = std::get_if<ContinuumDeck>(&deck.bodies[b])) {
       const Real volume = std::pow(deck.domain.dx, 3) / body->particles_per_cell;
-      lightest = std::min(lightest, material_of(deck, body->material).density * volume);
+      lightest = std::min(lightest, material_of(deck, deck.bodies[b]).density * volume);
     } else {
       const Table& samples = scene.bodies[b]->roles().mesh->samples();
       for (const Real mass : samples.get<Mass>()) lightest = std::min(lightest, mass);

@@ -117,6 +117,25 @@ Amplitude make_amplitude(const std::vector<AmplitudeKeyDeck>& keys, Real end) {
   return result;
 }
 
+const MaterialDeck& material_of(const Deck& deck, const BodyDeck& body) {
+  const auto& name = std::visit([](const auto& b) -> const std::string& { return b.material; }, body);
+  const auto found = std::find_if(deck.materials.begin(), deck.materials.end(),
+                                  [&](const MaterialDeck& material) { return material.name == name; });
+  WEFT_ENSURE(found != deck.materials.end());  // the deck's cross checks have seen to that
+  return *found;
+}
+
+std::string mass_in_words(const Deck& deck, std::size_t body, Real mass) {
+  return fmt::format("{:.6g} kg in {:.6g} m^3", mass, mass / material_of(deck, deck.bodies[body]).density);
+}
+
+SurfaceContact::Constants contact_of(const SheetContactDeck& deck, const std::string& owner) {
+  const Real usual = deck.friction > 0 ? deck.stiffness / 10 : 0;
+  if (deck.friction > 0 && !deck.shear_stiffness)
+    log_info(fmt::format("{}: contact.shear_stiffness is a tenth of the stiffness, {:.4g} Pa", owner, usual));
+  return {deck.stiffness, deck.shear_stiffness.value_or(usual), deck.friction};
+}
+
 Budget budget_of(const Comm& comm) { return Budget(comm.min(memory_of_machine())); }
 
 void require_room_for_mesh(const Comm& comm, int across, int along, Real face_bytes) {
@@ -204,9 +223,7 @@ MembraneDescription describe(const Comm& comm, const MembraneDeck& deck, const M
     const auto [E, nu] = *deck.bending;
     membrane.bending = {E * std::pow(deck.thickness, 3) / (12 * (1 - nu * nu)), nu};
   }
-  const auto contact = [](const SheetContactDeck& d) {
-    return SurfaceContact::Constants{d.stiffness, d.shear_stiffness, d.friction};
-  };
+  const auto contact = [&](const SheetContactDeck& d) { return contact_of(d, material.name); };
   membrane.law = std::visit(
       Overloaded{[&](const SheetLawDeck& d) -> AnySheet {
                    const auto [youngs_modulus, poisson_ratio] = young_of(d.stiffness);
@@ -344,7 +361,7 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const ShellDeck& deck, c
           "\"scheme: static\" under time need none.");
   const ShellDescription shell = describe_shell(comm, deck, material);
   require_room_for_contact(comm, shell.mesh, dx);
-  const ShellContact contact{{deck.contact->stiffness, deck.contact->shear_stiffness, deck.contact->friction},
+  const ShellContact contact{contact_of(*deck.contact, deck.name),
                              deck.contact_points > 0 ? deck.contact_points : contact_points_per_edge(shell.mesh, dx)};
   return make_shell(comm, shell, contact, dx);
 }

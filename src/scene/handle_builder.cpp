@@ -20,7 +20,8 @@ std::size_t body_named(const Scene& scene, const std::string& name) {
 
 void HandleBuilder::add(const HandleDeck& deck) {
   deck_ = &deck;
-  handle_ = {deck.name, body_named(scene_, deck.body), 0, {}, {}};
+  handle_ = {deck.name, body_named(scene_, deck.body), 0, {}, {}, {}};
+  extent_ = {};
   mesh_ = scene_.meshes[handle_.body].get();
   require(mesh_ != nullptr, ExitCode::deck,
           fmt::format("{}: body {} has no mesh; handles take hold of meshes.", deck.place.text, deck.body));
@@ -33,6 +34,7 @@ void HandleBuilder::add(const HandleDeck& deck) {
   std::visit([this](const auto& action) { take(action); }, deck.action);
   MeshBody& body = *scene_.bodies[handle_.body]->roles().mesh;
   handle_.list = body.watch(comm_, std::move(grips_));
+  handle_.extent = extent_.total(comm_);
   if (!on_grid) handle_.part = watch_sites(comm_, body, part_->vertices(mesh_->sites(share_)));
   scene_.handles.push_back(std::move(handle_));
 }
@@ -41,6 +43,15 @@ void HandleBuilder::take(const HoldDeck& deck) {
   const HandleSettings settings = hold_settings(deck);
   std::vector<Site> sites = part_->held(comm_, mesh_->sites(share_), deck);
   std::erase_if(sites, [&](const Site& site) { return !share_.has(site.element); });
+  for (const Site& site : sites) {
+    if (site.at_end) continue;
+    extent_.add(site);
+    if (deck.keep != Hold::place && !site.slope.rows.empty()) extent_.count_slope();
+  }
+  if (deck_->vertices.empty()) {
+    const std::vector<Sample> all = mesh_->side_samples(share_);
+    extent_.measure(1, part_->inside(all, "boundary edge"), all);
+  }
   for (const HeldSum& sum : held_sums(sites, settings, mesh_->rest_positions())) grips_.push_back(grip_of(sum));
   handle_.action = GridHandle::Hold{settings.motion, deck.until};
   if (mesh_->carrier() == Carrier::own)
@@ -51,24 +62,27 @@ void HandleBuilder::take(const ForceDeck& deck) {
   const std::vector<Site> sites = part_->vertices(mesh_->sites(share_));
   const std::int64_t count = comm_.sum(static_cast<std::int64_t>(sites.size()));
   part_->require_any(count, "vertex");
-  for (const Site& site : sites)
-    add_force(site.element, site.place.rows, site.place.weights, deck.total / static_cast<Real>(count));
+  const Vec3 force = deck.total / static_cast<Real>(count);
+  for (const Site& site : sites) {
+    extent_.add(site, force);
+    add_force(site.element, site.place.rows, site.place.weights, force);
+  }
   keep_forces(deck.amplitude);
 }
 
 void HandleBuilder::take(const EdgeForceDeck& deck) {
-  for (const Sample& s : sides()) add_force(s.face, s.rows, s.value, s.measure * deck.per_length);
+  for (const Sample& s : sides()) add_force(s, s.measure * deck.per_length);
   keep_forces(deck.amplitude);
 }
 
 void HandleBuilder::take(const TractionDeck& deck) {
-  for (const Sample& s : surface()) add_force(s.face, s.rows, s.value, s.measure * deck.per_area);
+  for (const Sample& s : surface()) add_force(s, s.measure * deck.per_area);
   keep_forces(deck.amplitude);
 }
 
 void HandleBuilder::take(const GravityDeck& deck) {
   for (const Sample& s : some(part_->inside(mesh_->surface_samples(share_), "element"), "element"))
-    add_force(s.face, s.rows, s.value, s.mass * deck.acceleration);
+    add_force(s, s.mass * deck.acceleration);
   keep_forces(deck.amplitude);
 }
 
@@ -77,12 +91,18 @@ void HandleBuilder::take(const EdgeMomentDeck& deck) {
   follow(Follower::edge_moment, deck.per_length, sides(), deck.amplitude);
 }
 
-std::vector<Sample> HandleBuilder::surface() const {
-  return some(part_->faces(mesh_->surface_samples(share_)), "face");
+std::vector<Sample> HandleBuilder::surface() {
+  const std::vector<Sample> all = mesh_->surface_samples(share_);
+  const std::vector<Sample> chosen = some(part_->faces(all), "face");
+  extent_.measure(2, chosen, all);
+  return chosen;
 }
 
-std::vector<Sample> HandleBuilder::sides() const {
-  return some(part_->inside(mesh_->side_samples(share_), "boundary edge"), "boundary edge");
+std::vector<Sample> HandleBuilder::sides() {
+  const std::vector<Sample> all = mesh_->side_samples(share_);
+  const std::vector<Sample> chosen = some(part_->inside(all, "boundary edge"), "boundary edge");
+  extent_.measure(1, chosen, all);
+  return chosen;
 }
 
 std::vector<Sample> HandleBuilder::some(std::vector<Sample> samples, const char* what) const {
@@ -96,6 +116,11 @@ void HandleBuilder::add_force(std::int64_t element, std::span<const std::int32_t
     forces_.try_emplace(vertices[k], element, Vec3::Zero()).first->second.second += weights[k] * force;
 }
 
+void HandleBuilder::add_force(const Sample& sample, const Vec3& force) {
+  extent_.add(sample, force);
+  add_force(sample.face, sample.rows, sample.value, force);
+}
+
 void HandleBuilder::keep_forces(const std::vector<AmplitudeKeyDeck>& keys) {
   for (const auto& [vertex, at] : forces_) grips_.push_back(grip_of(at.first, vertex, at.second));
   handle_.action = GridHandle::Dead{make_amplitude(keys, scene_.deck.time.end)};
@@ -103,8 +128,14 @@ void HandleBuilder::keep_forces(const std::vector<AmplitudeKeyDeck>& keys) {
 
 void HandleBuilder::follow(Follower kind, Real magnitude, const std::vector<Sample>& samples,
                            const std::vector<AmplitudeKeyDeck>& keys) {
-  for (const Sample& sample : samples)
-    grips_.push_back(grip_of(sample, follower_measure(kind, sample, mesh_->rest_positions())));
+  const std::span<const Vec3> rest = mesh_->rest_positions();
+  for (const Sample& sample : samples) {
+    const auto [a1, a2] = tangents_of(sample, rest);
+    const Vec3 load = magnitude * sample.measure * (kind == Follower::pressure ? Vec3(a1.cross(a2)) : a1).normalized();
+    if (kind == Follower::pressure) extent_.add(sample, load);
+    else extent_.add(sample, Vec3::Zero(), load);
+    grips_.push_back(grip_of(sample, follower_measure(kind, sample, rest)));
+  }
   handle_.action = GridHandle::Following{kind, magnitude, make_amplitude(keys, scene_.deck.time.end)};
 }
 

@@ -31,11 +31,12 @@ class HandleBuilder {
   void take(const EdgeMomentDeck& deck);
 
   /// Those of this rank that the handle acts on; throws if there are none on any rank.
-  std::vector<Sample> surface() const;
-  std::vector<Sample> sides() const;
+  std::vector<Sample> surface();
+  std::vector<Sample> sides();
   std::vector<Sample> some(std::vector<Sample> samples, const char* what) const;
   void add_force(std::int64_t element, std::span<const std::int32_t> vertices, std::span<const Real> weights,
                  const Vec3& force);
+  void add_force(const Sample& sample, const Vec3& force);
   void keep_forces(const std::vector<AmplitudeKeyDeck>& keys);
   void follow(Follower kind, Real magnitude, const std::vector<Sample>& samples,
               const std::vector<AmplitudeKeyDeck>& keys);
@@ -49,6 +50,7 @@ class HandleBuilder {
   ElementRange share_{0, 0};
   std::optional<ChosenPart> part_;
   GridHandle handle_;
+  ExtentSum extent_;
   std::vector<Grip> grips_;
   std::map<std::int32_t, std::pair<std::int64_t, Vec3>> forces_;  ///< Of each vertex, with an element that has it.
 };

@@ -36,6 +36,19 @@ colliders:
 """
 
 
+# A ball that flies, in a box of 1 m.
+FLIGHT = """
+weft: 1
+domain: {dx: 0.1, gravity: [0, 0, 0], bounds: {lower: [0, 0, 0], upper: [1, 1, 1]}}
+time: {end: 0.05, frame_interval: 0.01}
+materials:
+  soft: {law: fixed_corotated, density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3}
+bodies:
+  - {name: ball, kind: continuum, material: soft, velocity: [50, 0, 0],
+     shape: {sphere: {center: [0.5, 0.5, 0.5], radius: 0.3}}}
+"""
+
+
 FAR = 100  # [s] of the scene: no machine gets there while a test looks on
 
 
@@ -159,6 +172,44 @@ class Numerics(Case):
         # Momentum is what gravity and the floor gave, refused tries left out: both sums run over accepted steps.
         given = -float(first["mass"]) * 9.81 * float(last["time"]) - float(last["impulse_floor_y"])
         self.assertAlmostEqual(float(last["momentum_y"]), given, delta=1e-11 * float(first["mass"]) * 9.81)
+
+
+class WhatNobodyAskedFor(Case):
+    """Results that are wrong, or nothing at all, are not met with silence."""
+
+    def test_a_body_outside_the_bounds_is_refused(self):
+        deck = self.deck(FLIGHT.replace("[0.5, 0.5, 0.5]", "[5, 0.5, 0.5]"))
+        for ranks in 1, 3:
+            self.run_deck(deck, "out", code=3, ranks=ranks)
+            self.assertIn("deck.yaml:8:", self.last.stderr)
+            self.assertIn("outside domain.bounds", self.last.stderr)
+            self.assertFalse((self.folder / "out").exists())
+
+    def test_particles_that_leave_are_told_of(self):
+        output = self.run_deck(self.deck(FLIGHT), "out", ranks=2)
+        self.assertEqual(self.last.stderr.count("particles left domain.bounds"), 1, self.last.stderr)
+        self.assertEqual(self.last.stderr.count("the last particle left domain.bounds"), 1, self.last.stderr)
+        last = history(output)[-1]
+        self.assertEqual(float(last["particles"]), 0)
+        self.assertEqual(float(last["removed_particles"]), float(history(output)[0]["particles"]))
+
+    def test_energies_and_fields_that_overflow_are_told_of(self):
+        heavy = FLIGHT.replace("1000", "1e305").replace("youngs_modulus: 1e5", "youngs_modulus: 1e307")
+        heavy += "output: {fields: [mass]}\n"
+        output = self.run_deck(self.deck(heavy.replace("[50, 0, 0]", "[1000, 0, 0]")), "out", code=4)
+        self.assertIn("is not a finite number", self.last.stderr)
+        self.assertIn("stands as inf in this frame", self.last.stderr)
+        self.assertEqual(run_json(output)["state"], "failed")
+        light = heavy.replace("1e305", "1e100").replace("1e307", "1e102")
+        self.run_deck(self.deck(light), "fine", "--steps", 1, "--set", "output.double_precision=true")
+        self.assertNotIn("inf in this frame", self.last.stderr)
+
+    def test_coarse_bodies_keep_their_mass_and_are_told_of(self):
+        deck = self.deck(FLIGHT.replace("radius: 0.3", "radius: 0.07"))
+        done = weft("check", deck, folder=self.folder)
+        self.assertIn("whose cells have", done.stderr)
+        mass = float(re.search(r"body ball: \d+ particles; (\S+) kg in (\S+) m\^3", done.stdout)[1])
+        self.assertAlmostEqual(mass, 1000 * 4 / 3 * numpy.pi * 0.07**3, delta=1e-5)
 
 
 class Places(Case):

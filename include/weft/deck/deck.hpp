@@ -99,9 +99,9 @@ struct HerschelBulkleyDeck {
 
 /// Frictional contact of sheets.
 struct SheetContactDeck {
-  Real stiffness;        ///< k [Pa].
-  Real shear_stiffness;  ///< gamma [Pa].
-  Real friction;         ///< c_F [1].
+  Real stiffness;                       ///< k [Pa].
+  std::optional<Real> shear_stiffness;  ///< gamma [Pa].
+  Real friction;                        ///< c_F [1].
 };
 // Laws of membranes.
 struct SheetLawDeck {

@@ -96,6 +96,7 @@ class FrameSeries {
   std::string name_;
   FrameFormat format_;
   std::vector<Entry> entries_;  ///< On the root only, by frame.
+  bool overflowed_ = false;     ///< A number was too large for a frame, and the log says so.
 };
 
 /// Deletes the frames of `name` after `last_frame` and rebuilds the index. Throws Error(file_system). Collective.

@@ -48,8 +48,12 @@ Extent extent(const Comm& comm, Table& table);
 /// is NaN or there is none. Collective.
 Real quantile(const Comm& comm, std::span<const Real> values, Real q);
 
-/// The id of the owned row nearest to `point` [m], the smallest id if several are; none in an empty table. Collective.
-std::optional<PointId> nearest_id(const Comm& comm, Table& table, const Vec3& point);
+struct NearestRow {
+  PointId id;
+  Real distance;  ///< [m].
+};
+/// The owned row nearest to `point` [m], that of the smallest id if several are; none in an empty table. Collective.
+std::optional<NearestRow> nearest_row(const Comm& comm, Table& table, const Vec3& point);
 
 /// What `scalar`, a field of as many rows as `table`, holds in the owned row with this id; none if there is no such
 /// row. Collective.

@@ -7,6 +7,7 @@
 #include "weft/deck/deck.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/geometry/rigid_motion.hpp"
+#include "weft/materials/surface_contact.hpp"
 #include "weft/motion/dead_load.hpp"
 #include "weft/parallel/comm.hpp"
 
@@ -22,6 +23,13 @@ YoungDeck young_of(const StiffnessDeck& stiffness);
 RigidMotion make_motion(const MotionDeck& motion);
 /// Without keys in proportion to time, 1 at `end` [s], as far as a load path may go.
 Amplitude make_amplitude(const std::vector<AmplitudeKeyDeck>& keys, Real end);
+/// The material of a body, which the deck has.
+const MaterialDeck& material_of(const Deck& deck, const BodyDeck& body);
+/// "1.2 kg in 0.0012 m^3", of the body with this number and mass [kg].
+std::string mass_in_words(const Deck& deck, std::size_t body, Real mass);
+/// Without a stiffness that resists sliding, friction takes a tenth of the stiffness, and the log says so; owner: the
+/// material or body there.
+SurfaceContact::Constants contact_of(const SheetContactDeck& deck, const std::string& owner);
 /// Memory of the smallest machine among those of the ranks. Collective.
 Budget budget_of(const Comm& comm);
 /// Throws Error(geometry) if a mesh divided across x along into faces of so many bytes cannot fit into the smallest

@@ -9,6 +9,7 @@
 #include "weft/deck/deck.hpp"
 #include "weft/grid/walls.hpp"
 #include "weft/motion/dead_load.hpp"
+#include "weft/scene/handle_extent.hpp"
 #include "weft/scene/step_settings.hpp"
 #include "weft/transfer/transfer.hpp"
 
@@ -41,6 +42,7 @@ struct VertexProbe {
   Watched vertex;
   int axis;
   bool displacement;  ///< Else the position.
+  Real distance;      ///< From the point that was asked for [m].
 };
 
 /// A handle on a body with a mesh. What it holds or loads is in grips that the body keeps track of (MeshBody::watch).
@@ -69,6 +71,7 @@ struct GridHandle {
     Amplitude amplitude;
   };
   std::variant<Hold, Dead, Following> action;
+  HandleExtent extent;          ///< As the mesh was at rest.
   std::optional<Watched> part;  ///< Its vertices, on a body with freedoms of its own.
 
   const Hold* hold() const { return std::get_if<Hold>(&action); }

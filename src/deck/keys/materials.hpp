@@ -102,7 +102,9 @@ inline constexpr auto keys<SheetContactDeck> =
     table("sheet_contact", "What fills the space around a sheet where it meets something [Jiang et al. 2017].",
           Key{"stiffness", "Pa", above(0), required, "k: pressure k (1 - s)^2 at the compression s.",
               &SheetContactDeck::stiffness},
-          Key{"shear_stiffness", "Pa", at_least(0), "0", "gamma: resists sliding up to friction; 0: no friction.",
+          Key{"shear_stiffness", "Pa", at_least(0), absent,
+              "gamma: resists sliding up to friction; 0: no friction. Without, a tenth of the stiffness where there is "
+              "friction.",
               &SheetContactDeck::shear_stiffness},
           Key{"friction", "1", at_least(0), "0", "Coulomb's coefficient.", &SheetContactDeck::friction});
 

@@ -2,11 +2,14 @@
 
 #include "weft/run/edit.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 
 #include "run/stages/limits.hpp"
 #include "run/stages/stages.hpp"
+#include "weft/base/log.hpp"
 #include "weft/scene/build.hpp"
 
 namespace weft {
@@ -67,6 +70,18 @@ std::int64_t remove_outside(const Box& bounds, Table& points) {
   return removed;
 }
 
+/// Throws Error(geometry) if a body begins where all its points are removed. Collective.
+void require_inside(const Comm& comm, const Box& bounds, const Body& body, const BodyDeck& deck) {
+  const auto x = body.points().get<Position>();
+  const auto outside = static_cast<std::int64_t>(
+      std::count_if(x.begin(), x.end(), [&](const Vec3& at) { return !bounds.contains(at); }));
+  const std::int64_t all = comm.sum(static_cast<std::int64_t>(x.size()));
+  require(all == 0 || comm.sum(outside) < all, ExitCode::geometry,
+          fmt::format("{}: the body lies outside domain.bounds, where particles are removed. Move it, or enlarge the "
+                      "bounds.",
+                      std::visit([](const auto& of) { return of.place.text; }, deck)));
+}
+
 }  // namespace
 
 RunState start_scene(const Comm& comm, Scene& scene) {
@@ -78,20 +93,32 @@ RunState start_scene(const Comm& comm, Scene& scene) {
   state.drift.assign(scene.bodies.size(), nowhere);
   state.emitted_until.assign(scene.sources.size(), -std::numeric_limits<Real>::infinity());
   state.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
+  if (scene.bounds)
+    for (std::size_t b = 0; b < scene.bodies.size(); ++b)
+      if (Body& body = *scene.bodies[b]; body.roles().mesh == nullptr)
+        require_inside(comm, *scene.bounds, body, scene.deck.bodies[b]);
   edit_points(comm, scene, state);
   return state;
 }
 
 void edit_points(const Comm& comm, Scene& scene, RunState& state) {
   emit(comm, scene, state);
-  if (scene.bounds) {
-    std::int64_t removed = 0;
-    for (auto& body : scene.bodies)
-      if (body->roles().mesh == nullptr) removed += remove_outside(*scene.bounds, body->points());
-    removed = comm.sum(removed);
-    state.removed_points += removed;
-    if (removed > 0) std::fill(state.drift.begin(), state.drift.end(), nowhere);
-  }
+  if (!scene.bounds) return;
+  std::int64_t removed = 0;
+  for (auto& body : scene.bodies)
+    if (body->roles().mesh == nullptr) removed += remove_outside(*scene.bounds, body->points());
+  removed = comm.sum(removed);
+  if (removed == 0) return;
+  if (state.removed_points == 0)
+    log_warning(
+        fmt::format("{} particles left domain.bounds at t = {:.6g} s and are gone, as all that follow will be; "
+                    "the diagnostics count them (removed_particles).",
+                    removed, state.time));
+  state.removed_points += removed;
+  if (comm.sum(scene.points()) == 0 && scene.sources.empty())
+    log_warning(
+        fmt::format("the last particle left domain.bounds at t = {:.6g} s: nothing is left to simulate.", state.time));
+  std::fill(state.drift.begin(), state.drift.end(), nowhere);
 }
 
 void edit(StepContext& step) {

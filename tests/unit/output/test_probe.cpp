@@ -136,14 +136,15 @@ TEST(ProbeTest, TheNearestPointIsFoundAndItsValueFollowed) {
     table.get<Velocity>()[r] = Vec3(0, comm.rank() + 0.25 * static_cast<Real>(r), 0);
   }
   for (int rank = 0; rank < comm.size(); ++rank) {
-    const auto id = nearest_id(comm, table, Vec3(rank + 0.3, 1, 0));
-    ASSERT_TRUE(id);
-    EXPECT_EQ(*id, large + static_cast<PointId>(2 * rank));  // the smaller of the pair
-    EXPECT_EQ(value_at(comm, table, *id, ScalarField(table, "velocity_y")), rank + 0.25);
+    const auto row = nearest_row(comm, table, Vec3(rank + 0.3, 1, 0));
+    ASSERT_TRUE(row);
+    EXPECT_EQ(row->id, large + static_cast<PointId>(2 * rank));  // the smaller of the pair
+    EXPECT_NEAR(row->distance, std::hypot(0.3, 1), 1e-14);
+    EXPECT_EQ(value_at(comm, table, row->id, ScalarField(table, "velocity_y")), rank + 0.25);
   }
   EXPECT_FALSE(value_at(comm, table, 5, ScalarField(table, "velocity_y")));
   table.resize(0);
-  EXPECT_FALSE(nearest_id(comm, table, Vec3::Zero()));
+  EXPECT_FALSE(nearest_row(comm, table, Vec3::Zero()));
 }
 
 }  // namespace

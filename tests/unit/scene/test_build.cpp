@@ -7,6 +7,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
 namespace weft {
 namespace {
 
@@ -56,6 +59,26 @@ TEST(FillTest, ABoxOfWholeCellsHasItsExactMass) {
   for (const Real m : scene.bodies[0]->points().get<Mass>()) mass += m;
   EXPECT_NEAR(Comm::world().sum(mass), 500 * 0.4 * 0.3 * 0.2, 1e-12);
   EXPECT_EQ(Comm::world().sum(scene.points()), 24 * 8);
+}
+
+TEST(FillTest, ABodyHasTheMassOfItsShapeWhereverItLies) {
+  const Real pi = std::numbers::pi;
+  const std::vector<std::pair<std::string, Real>> shapes = {
+      {"sphere: {center: [0, 0, 0], radius: 0.23}", 4 * pi / 3 * std::pow(0.23, 3)},
+      {"sphere: {center: [0.013, 0.05, -0.031], radius: 0.23}", 4 * pi / 3 * std::pow(0.23, 3)},
+      {"box: {lower: [0.01, 0, 0], upper: [0.37, 0.33, 0.26]}, rotate: {axis: [1, 2, 3], angle: 25}",
+       0.36 * 0.33 * 0.26},
+      {"cylinder: {from: [0, 0, 0], to: [0.3, 0.1, 0.4], radius: 0.17}", pi * 0.17 * 0.17 * std::sqrt(0.26)},
+      {"ellipsoid: {center: [0, 0, 0], radii: [0.1, 0.2, 0.1]}, scale: 1.7", 4 * pi / 3 * 0.002 * std::pow(1.7, 3)}};
+  for (const char* sampling : {"regular", "jittered", "poisson"})
+    for (const auto& [shape, volume] : shapes) {
+      const Scene scene =
+          scene_of(std::string(soft) + "bodies: [{name: a, kind: continuum, material: soft, sampling: " + sampling +
+                   ", shape: {" + shape + "}}]\n");
+      Real mass = 0;
+      for (const Real m : scene.bodies[0]->points().get<Mass>()) mass += m;
+      EXPECT_NEAR(Comm::world().sum(mass), 500 * volume, 1e-12 * 500 * volume) << sampling << ' ' << shape;
+    }
 }
 
 TEST(FillTest, SpinIsARigidRotationAboutTheCentreOfMass) {
@@ -126,6 +149,89 @@ TEST(BuildTest, MeshesAndTheirHandlesAreRefusedAtTheirPlaces) {
   expect(cloth + "handles: [{name: hem, body: sheet, group: hem, hold: {}}]\n",
          "test.yaml:7:", "groups choose parts of");
   expect(cloth + "handles: [{name: one, body: sheet, vertices: [9999], hold: {}}]\n", "test.yaml:7:", "no vertex 9999");
+}
+
+TEST(BuildTest, ASourceOutsideTheBoundsIsRefused) {
+  const auto of = [](const char* center) {
+    return "weft: 1\ndomain: {dx: 0.1, bounds: {lower: [0, 0, 0], upper: [1, 1, 1]}}\n"
+           "time: {end: 1, frame_interval: 0.1}\n" +
+           std::string(soft) + "bodies: [{name: a, kind: continuum, material: soft}]\n" +
+           "sources: [{name: spout, body: a, velocity: [1, 0, 0], shape: {sphere: {center: " + center +
+           ", radius: 0.1}}}]\n";
+  };
+  const auto build = [&](const char* center) {
+    return build_scene(Comm::world(), parse_deck(of(center), "test.yaml", "."));
+  };
+  EXPECT_NO_THROW(build("[0, 0.5, 0.5]"));  // half of it is inside
+  try {
+    build("[-0.2, 0.5, 0.5]");
+    FAIL() << "a source whose points are removed at once passed";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::geometry);
+    EXPECT_NE(std::string(error.what()).find("test.yaml:6:"), std::string::npos) << error.what();
+  }
+}
+
+/// What a handle on a shell that is a flat plate of 2 m x 1 m, turned and moved, acts on.
+HandleExtent extent_of(const std::string& action) {
+  return build_scene(Comm::world(),
+                     parse_deck("weft: 1\ndomain: {dx: 0.1}\ntime: {end: 1, frame_interval: 0.1, scheme: static}\n"
+                                "materials: {steel: {law: stvk_hencky, density: 7800, youngs_modulus: 1e9,"
+                                " poisson_ratio: 0.3}}\n"
+                                "bodies: [{name: plate, kind: shell, material: steel, thickness: 0.01, mesh:"
+                                " {rectangle: {width: 2, height: 1}, across: 8, along: 4,"
+                                " rotate: {axis: [0, 0, 1], angle: 90}, translate: [5, 0, 0]}}]\n"
+                                "handles: [{name: it, body: plate, " +
+                                    action + "}]\n",
+                                "test.yaml", "."))
+      .handles.at(0)
+      .extent;
+}
+
+TEST(BuildTest, HandlesSayHowMuchTheyActOnAndWithWhatForce) {
+  // The plate lies over x from 4 to 5 and y from 0 to 2; its normal is +z.
+  const std::string far_edge = "where: {box: {lower: [3, 1.99, -1], upper: [6, 2.01, 1]}}, ";
+  const HandleExtent clamp = extent_of(far_edge + "hold: {keep: clamp}");
+  EXPECT_NEAR(clamp.part, 1, 1e-12);
+  EXPECT_NEAR(clamp.whole, 6, 1e-12);
+  EXPECT_EQ(clamp.slopes, 5);
+  EXPECT_LT((clamp.middle - Vec3(4.5, 2, 0)).norm(), 1e-12);
+  EXPECT_EQ(in_words(clamp), ", 5 with their slope, 1 m of 6 m of the boundary");
+
+  const HandleExtent pull = extent_of(far_edge + "edge_force: {per_length: [0, 3, 1]}");
+  EXPECT_LT((pull.force - Vec3(0, 3, 1)).norm(), 1e-12);
+  EXPECT_LT(pull.moment.norm(), 1e-12);  // about the middle of the edge
+
+  const HandleExtent turn = extent_of(far_edge + "edge_moment: {per_length: 2}");
+  EXPECT_LT(turn.force.norm(), 1e-12);
+  EXPECT_LT((turn.moment - Vec3(-2, 0, 0)).norm(), 1e-12);  // the material is on the left of -x
+
+  const HandleExtent press = extent_of("pressure: {value: 7}");
+  EXPECT_EQ(press.dimension, 2);
+  EXPECT_NEAR(press.part, 2, 1e-12);
+  EXPECT_LT((press.force - Vec3(0, 0, 14)).norm(), 1e-11);
+  EXPECT_LT((press.middle - Vec3(4.5, 1, 0)).norm(), 1e-12);
+
+  const HandleExtent weight = extent_of("gravity: {acceleration: [0, 0, -10]}");
+  EXPECT_LT((weight.force - Vec3(0, 0, -10 * 7800 * 0.01 * 2)).norm(), 1e-9);
+}
+
+TEST(BuildTest, FrictionOfSheetsNeedsNoStiffnessInShear) {
+  const auto shear = [](const std::string& keys) {
+    const Deck deck = parse_deck(
+        "weft: 1\ndomain: {dx: 0.1}\ntime: {end: 1, frame_interval: 0.1}\nmaterials: {silk: {law: sheet, density: 300,"
+        " youngs_modulus: 1e4, poisson_ratio: 0.3, contact: {stiffness: 2e4" +
+            keys +
+            "}}}\n"
+            "bodies: [{name: sheet, kind: membrane, material: silk, thickness: 0.001, mesh: {rectangle: {width: 1, "
+            "height: 1}}}]\n",
+        "test.yaml", ".");
+    return contact_of(std::get<SheetLawDeck>(deck.materials.at(0).law).contact, "silk").shear;
+  };
+  EXPECT_EQ(shear(", friction: 0.3"), 2e3);
+  EXPECT_EQ(shear(", friction: 0.3, shear_stiffness: 50"), 50);
+  EXPECT_EQ(shear(", friction: 0.3, shear_stiffness: 0"), 0);
+  EXPECT_EQ(shear(""), 0);
 }
 
 TEST(BuildTest, WallsMoveAsTheDeckSays) {
