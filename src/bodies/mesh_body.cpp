@@ -345,6 +345,7 @@ void MeshBody::adopt(const Comm& comm) {
   WEFT_ENSURE(points_.owned() == piece_.owned);
   points_.resize(piece_.points.size(), piece_.owned);
   forest_ = Forest(comm, piece_.owned, piece_.originals);
+  ++cut_;
   for (const ColumnView& column : points_.columns(Keep::state)) forest_.update_ghosts(column);
   for (std::size_t r = piece_.owned; r < points_.rows(); ++r) points_.get<Mass>()[r] = 0;
   for (std::vector<Grip>& list : grips_)

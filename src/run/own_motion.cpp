@@ -13,9 +13,6 @@ namespace {
 
 /// Unless the deck says how many.
 constexpr int most_stable_substeps = 1000;
-/// Holds are met to this part of the size of the scene; later passes take away what round-off left.
-constexpr Real largest_share_missed = 1e-13;
-constexpr int most_passes = 3;
 
 EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage,
                                 const StopQuestion& is_asked_to_stop) {
@@ -41,15 +38,8 @@ OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
       motion(system.freedoms),
       velocity(system.freedoms),
       before_last(system.freedoms),
-      conditions(comm),
-      inertia(system.freedoms, 0, mass) {
-  FreedomValues number(system.freedoms);  // whole numbers below 2^53 travel exactly
-  const std::int64_t first = comm.offset(static_cast<std::int64_t>(mass.size()));
-  for (std::size_t r = 0; r < mass.size(); ++r)
-    number.points(0)[r][0] = static_cast<Real>(first + static_cast<std::int64_t>(r));
-  number.update_ghosts();
-  for (const Vec3& n : number.points(0)) numbers.push_back(static_cast<std::int64_t>(n[0]));
-}
+      holds(comm, system.freedoms, mass, scene.size),
+      inertia(system.freedoms, 0, mass) {}
 
 OwnMotion::OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body,
                      const StopQuestion& is_asked_to_stop)
@@ -119,7 +109,9 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   force.sum_to_owners();
   const std::vector<Vec3> before(own.velocity.points(0).begin(), own.velocity.points(0).end());
   for (std::size_t r = 0; r < own.mass.size(); ++r) own.velocity.points(0)[r] += h / own.mass[r] * force.points(0)[r];
-  const std::vector<Real> by_holds = impulses_of_holds(h, end);
+  ConstraintRows rows;
+  for (const Constraints* hold : own.system.all_holds()) hold->append(end, rows);
+  const std::vector<Real> by_holds = own.holds.meet(rows, h, own.motion.u.points(0), own.velocity.points(0));
   own.velocity.update_ghosts();
 
   std::vector<Vec3> mean(before);
@@ -132,41 +124,6 @@ void OwnMotion::step_explicitly(Real h, Real end) {
       first += hold->conditions();
     }
   for (std::size_t k = 0; k < motion.u.all().size(); ++k) motion.u.all()[k] += h * own.velocity.all()[k];
-}
-
-/// Changes the velocities of owned vertices so that what is held goes to its goal; the impulses along the conditions of
-/// this rank that did it [N s].
-std::vector<Real> OwnMotion::impulses_of_holds(Real h, Real end) {
-  Parts& own = *parts_;
-  ConstraintRows rows;
-  for (const Constraints* hold : own.system.all_holds()) hold->append(end, rows);
-  if (comm_.any(rows.freedom != own.held.freedom || rows.weight != own.held.weight || rows.begin != own.held.begin)) {
-    own.conditions.take(rows,
-                        {comm_.offset(static_cast<std::int64_t>(own.mass.size())), own.mass.size(),
-                         [&own](std::int32_t freedom) { return own.numbers[static_cast<std::size_t>(freedom / 3)]; }});
-    own.schur.factor([&](std::size_t r) { return Mat3(Mat3::Identity() / own.mass[r]); });
-    own.held = rows;
-  }
-  std::vector<Real> impulses(rows.count(), 0.0);
-  if (!own.conditions.any()) return impulses;
-  const std::vector<Real> target = own.conditions.gathered(rows.target);
-  const auto u = own.motion.u.points(0);
-  const auto v = own.velocity.points(0);
-  for (int pass = 0; pass < most_passes; ++pass) {
-    std::vector<Real> change = own.conditions.sums([&](std::size_t r) { return Vec3(u[r] + h * v[r]); });
-    Real most = 0;
-    for (std::size_t c = 0; c < change.size(); ++c) {
-      change[c] = target[c] - change[c];
-      most = std::max(most, std::abs(change[c]));
-      change[c] /= h;
-    }
-    if (most <= largest_share_missed * scene_.size) break;
-    const std::vector<Real> lambda = own.schur.solve(change);
-    own.conditions.spread(lambda, [&](std::size_t r, const Vec3& impulse) { v[r] += impulse / own.mass[r]; });
-    const auto mine = own.conditions.own(lambda);
-    for (std::size_t c = 0; c < impulses.size(); ++c) impulses[c] += mine[c];
-  }
-  return impulses;
 }
 
 EquilibriumReport OwnMotion::step_implicitly(Real h, Real end) {
@@ -209,20 +166,8 @@ void OwnMotion::count_loads(Real h, std::span<const Vec3> mean_velocity) {
 
 void OwnMotion::count_hold(std::size_t handle, std::span<const Real> impulses, Real end,
                            std::span<const Vec3> mean_velocity) {
-  Parts& own = *parts_;
-  const Handle& hold = *own.system.of_handle[handle].hold;
-  Motion& motion = own.motion;
-  motion.time = end;
-  const Reaction given = hold.reaction(impulses, motion, hold.center(end));
-  given_[handle].linear += given.force;
-  given_[handle].angular += given.torque;
-  ConstraintRows rows;
-  hold.append(end, rows);
-  for (std::size_t c = 0; c < rows.count(); ++c)
-    for (std::size_t k = rows.begin[c]; k < rows.begin[c + 1]; ++k) {
-      const auto freedom = static_cast<std::size_t>(rows.freedom[k]);
-      given_[handle].work += impulses[c] * rows.weight[k] * mean_velocity[freedom / 3][static_cast<int>(freedom % 3)];
-    }
+  parts_->motion.time = end;
+  given_[handle] += given_by(*parts_->system.of_handle[handle].hold, impulses, parts_->motion, mean_velocity);
 }
 
 void OwnMotion::commit(std::span<HandleImpulse> impulses) {
@@ -234,11 +179,7 @@ void OwnMotion::commit(std::span<HandleImpulse> impulses) {
     v[r] = to[r];
   }
   body.follow_vertices();
-  for (std::size_t h = 0; h < given_.size(); ++h) {
-    impulses[h].linear += given_[h].linear;
-    impulses[h].angular += given_[h].angular;
-    impulses[h].work += given_[h].work;
-  }
+  for (std::size_t h = 0; h < given_.size(); ++h) impulses[h] += given_[h];
 }
 
 Real OwnMotion::potential_gained_before_last() {

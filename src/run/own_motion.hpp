@@ -1,12 +1,12 @@
 #pragma once
 // A body whose own freedoms move it in time, beside the grid.
 
+#include "run/exact_holds.hpp"
 #include "run/own_system.hpp"
 #include "weft/bodies/roles.hpp"
 #include "weft/motion/inertia.hpp"
 #include "weft/parallel/comm.hpp"
 #include "weft/run/state.hpp"
-#include "weft/solve/conditions.hpp"
 #include "weft/solve/equilibrium.hpp"
 
 #include <memory>
@@ -47,14 +47,11 @@ class OwnMotion final : public Predicts {
     Parts(const Comm& comm, const Scene& scene, std::size_t body);
 
     OwnSystem system;
-    std::vector<Real> mass;             ///< Of the owned rows [kg].
-    std::vector<std::int64_t> numbers;  ///< Of all rows among those of all ranks.
+    std::vector<Real> mass;  ///< Of the owned rows [kg].
     Motion motion;
     FreedomValues velocity;
     FreedomValues before_last;  ///< Displacements where the last substep began.
-    Conditions conditions;
-    SchurComplement schur{conditions};
-    ConstraintRows held;  ///< That `schur` is of.
+    ExactHolds holds;
     Inertia inertia;
     std::unique_ptr<Equilibrium> equilibrium;  ///< Of implicit steps.
   };
@@ -63,7 +60,6 @@ class OwnMotion final : public Predicts {
   int substeps(Real dt) const;
   void step_explicitly(Real h, Real end);
   EquilibriumReport step_implicitly(Real h, Real end);
-  std::vector<Real> impulses_of_holds(Real h, Real end);
   /// Counts what loads give over h, with the mean velocity over it.
   void count_loads(Real h, std::span<const Vec3> mean_velocity);
   void count_hold(std::size_t handle, std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);

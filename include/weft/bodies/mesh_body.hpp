@@ -72,6 +72,8 @@ class MeshBody : public Body, public TrialMesh {
   virtual bool is_slack() const { return false; }
   const MeshPiece& piece() const { return piece_; }
   const Forest& forest() const { return forest_; }
+  /// Another number whenever rows have come or gone on this rank.
+  std::uint64_t cut() const { return cut_; }
   Table& samples() { return samples_.points(); }
   const Table& samples() const { return samples_.points(); }
 
@@ -157,6 +159,7 @@ class MeshBody : public Body, public TrialMesh {
   std::vector<std::vector<Grip>> grips_;
   MeshPiece piece_;
   Forest forest_;
+  std::uint64_t cut_ = 0;
   QuadraturePoints samples_;
 };
 

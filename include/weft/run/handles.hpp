@@ -14,7 +14,7 @@
 
 namespace weft {
 
-/// What is held follows the rigid motion of its handle exactly: with the displacement dt sum_i w_i v_i of a point,
+/// What is held follows the rigid motion of its handle: with the displacement dt sum_i w_i v_i of a point,
 ///   axis . sum_k s_k (x_k + dt sum_i w_ik v_i) = axis . goal(t + dt)
 /// for every sum over control points k that is held, by the impulses W^T lambda on nodes that do the least work: of the
 /// solutions of

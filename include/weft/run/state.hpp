@@ -17,6 +17,13 @@ struct HandleImpulse {
   Vec3 linear = Vec3::Zero();   ///< [kg m/s].
   Vec3 angular = Vec3::Zero();  ///< About the centre of the handle, the origin for loads [kg m^2/s].
   Real work = 0;                ///< [J].
+
+  HandleImpulse& operator+=(const HandleImpulse& more) {
+    linear += more.linear;
+    angular += more.angular;
+    work += more.work;
+    return *this;
+  }
 };
 
 /// The clock of a run.

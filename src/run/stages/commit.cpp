@@ -17,11 +17,7 @@ void count_impulses(StepContext& step) {
   if (!by_handles.empty()) step.comm.sum(std::span(by_handles.front().linear.data(), 7 * by_handles.size()));
   if (!by_walls.empty()) state.wall_work += step.comm.sum(wall_work);
   for (std::size_t w = 0; w < by_walls.size(); ++w) state.wall_impulse[w] += by_walls[w];
-  for (std::size_t h = 0; h < by_handles.size(); ++h) {
-    state.handle_impulse[h].linear += by_handles[h].linear;
-    state.handle_impulse[h].angular += by_handles[h].angular;
-    state.handle_impulse[h].work += by_handles[h].work;
-  }
+  for (std::size_t h = 0; h < by_handles.size(); ++h) state.handle_impulse[h] += by_handles[h];
 }
 
 /// The clock, the counts and the dt that comes next after a refusal.

@@ -31,9 +31,14 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
       predicting.push_back(own_motions.back().get());
       continue;
     }
+    const bool is_held = std::any_of(scene.handles.begin(), scene.handles.end(), [b](const GridHandle& handle) {
+      return handle.body == b && handle.hold() != nullptr;
+    });
+    if (is_held) held.emplace_back(comm, scene, b);
     for (PointSet* points : scene.bodies[b]->sets()) {
       const bool is_predicted = roles.predicts != nullptr && points->points().has<TentativeVelocity>();
-      sets.push_back({points, b, roles.layer, roles.mesh != nullptr, is_predicted, roles.corrects != nullptr});
+      const bool is_corrected = roles.corrects != nullptr || (is_held && points == scene.bodies[b].get());
+      sets.push_back({points, b, roles.layer, roles.mesh != nullptr, is_predicted, is_corrected});
     }
   }
   bins.resize(sets.size());

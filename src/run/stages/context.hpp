@@ -1,6 +1,7 @@
 #pragma once
 // What the stages of a step share.
 
+#include "run/exact_holds.hpp"
 #include "run/own_motion.hpp"
 #include "run/stages/grid_advance.hpp"
 #include "weft/base/interrupted.hpp"
@@ -75,6 +76,7 @@ struct StepContext {
   std::vector<Predicts*> predicting;                    ///< These, and bodies that scatter what they predict.
   std::vector<RepeatingBody> repeating;
   std::vector<Corrects*> correcting;  ///< Each once.
+  std::vector<HeldVertices> held;     ///< Of bodies that the grid moves and handles hold.
 
   BlockMap map;
   std::vector<BlockKey> touched;  ///< Blocks of the map that points of this rank touch.

@@ -100,9 +100,10 @@ void gather(StepContext& step) {
 }
 
 void correct(StepContext& step) {
-  if (step.correcting.empty()) return;
+  if (step.correcting.empty() && step.held.empty()) return;
   const auto timing = step.timers.measure("gather");
   for (Corrects* corrects : step.correcting) corrects->correct(step.dt());
+  for (HeldVertices& held : step.held) held.correct(step.state.time, step.dt(), step.given.by_handles);
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (step.sets[s].is_corrected) commit_set(step, s);
 }

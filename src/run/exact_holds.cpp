@@ -1,0 +1,112 @@
+#include "run/exact_holds.hpp"
+
+#include "weft/bodies/mesh_body.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace weft {
+namespace {
+
+/// Holds are met to this part of the size of the scene; later passes take away what round-off left.
+constexpr Real largest_share_missed = 1e-13;
+constexpr int most_passes = 3;
+
+std::vector<Real> masses_of(const MeshBody& body) {
+  const auto mass = body.points().get<Mass>().first(body.points().owned());
+  return {mass.begin(), mass.end()};
+}
+
+}  // namespace
+
+ExactHolds::ExactHolds(const Comm& comm, const Freedoms& freedoms, std::vector<Real> mass, Real size)
+    : comm_(comm), mass_(std::move(mass)), size_(size), conditions_(comm) {
+  FreedomValues number(freedoms);  // whole numbers below 2^53 travel exactly
+  const std::int64_t first = comm.offset(static_cast<std::int64_t>(mass_.size()));
+  for (std::size_t r = 0; r < mass_.size(); ++r)
+    number.points(0)[r][0] = static_cast<Real>(first + static_cast<std::int64_t>(r));
+  number.update_ghosts();
+  for (const Vec3& n : number.points(0)) numbers_.push_back(static_cast<std::int64_t>(n[0]));
+}
+
+std::vector<Real> ExactHolds::meet(const ConstraintRows& rows, Real h, std::span<const Vec3> u, std::span<Vec3> v) {
+  if (comm_.any(rows.freedom != held_.freedom || rows.weight != held_.weight || rows.begin != held_.begin)) {
+    conditions_.take(rows, {comm_.offset(static_cast<std::int64_t>(mass_.size())), mass_.size(),
+                            [this](std::int32_t freedom) { return numbers_[static_cast<std::size_t>(freedom / 3)]; }});
+    schur_.factor([this](std::size_t r) { return Mat3(Mat3::Identity() / mass_[r]); });
+    held_ = rows;
+  }
+  std::vector<Real> impulses(rows.count(), 0.0);
+  if (!conditions_.any()) return impulses;
+  const std::vector<Real> target = conditions_.gathered(rows.target);
+  for (int pass = 0; pass < most_passes; ++pass) {
+    std::vector<Real> change = conditions_.sums([&](std::size_t r) { return Vec3(u[r] + h * v[r]); });
+    Real most = 0;
+    for (std::size_t c = 0; c < change.size(); ++c) {
+      change[c] = target[c] - change[c];
+      most = std::max(most, std::abs(change[c]));
+      change[c] /= h;
+    }
+    if (most <= largest_share_missed * size_) break;
+    const std::vector<Real> lambda = schur_.solve(change);
+    conditions_.spread(lambda, [&](std::size_t r, const Vec3& impulse) { v[r] += impulse / mass_[r]; });
+    const auto mine = conditions_.own(lambda);
+    for (std::size_t c = 0; c < impulses.size(); ++c) impulses[c] += mine[c];
+  }
+  return impulses;
+}
+
+HandleImpulse given_by(const Handle& hold, std::span<const Real> impulses, const Motion& motion,
+                       std::span<const Vec3> mean_velocity) {
+  const Reaction reaction = hold.reaction(impulses, motion, hold.center(motion.time));
+  HandleImpulse given{reaction.force, reaction.torque, 0};
+  ConstraintRows rows;
+  hold.append(motion.time, rows);
+  for (std::size_t c = 0; c < rows.count(); ++c)
+    for (std::size_t k = rows.begin[c]; k < rows.begin[c + 1]; ++k) {
+      const auto freedom = static_cast<std::size_t>(rows.freedom[k]);
+      given.work += impulses[c] * rows.weight[k] * mean_velocity[freedom / 3][static_cast<int>(freedom % 3)];
+    }
+  return given;
+}
+
+HeldVertices::Parts::Parts(const Comm& comm, const Scene& scene, const MeshBody& body, std::size_t number)
+    : cut(body.cut()),
+      freedoms({FreedomBlock{body.name(), 3, &body.forest(), {}}}),
+      exact(comm, freedoms, masses_of(body), scene.size),
+      motion(freedoms) {
+  for (std::size_t h = 0; h < scene.handles.size(); ++h) {
+    const GridHandle& handle = scene.handles[h];
+    const GridHandle::Hold* hold = handle.hold();
+    if (handle.body != number || hold == nullptr) continue;
+    std::vector<HeldSum> sums;
+    for (const Grip& grip : body.grips(handle.list)) sums.push_back(held_sum_of(grip));
+    holds.push_back({h, std::make_unique<Handle>(freedoms, 0, std::move(sums), hold->motion,
+                                                 body.points().get<Position>(), hold->until)});
+  }
+}
+
+void HeldVertices::correct(Real time, Real dt, std::span<HandleImpulse> impulses) {
+  MeshBody& body = *scene_.bodies[body_]->roles().mesh;
+  if (!parts_ || parts_->cut != body.cut()) parts_ = std::make_unique<Parts>(comm_, scene_, body, body_);
+  Motion& motion = parts_->motion;
+  motion.time = time + dt;
+  ConstraintRows rows;
+  for (const Hold& hold : parts_->holds) hold.conditions->append(motion.time, rows);
+  const auto v = body.points().get<Velocity>();
+  std::vector<Vec3> mean(v.begin(), v.end());
+  const std::vector<Real> by_all =
+      parts_->exact.meet(rows, dt, std::as_const(motion.u).points(0), v.first(body.points().owned()));
+  body.forest().update_ghosts(body.points().column(Velocity::label.name));  // ghosts move by themselves
+  if (scene_.step.is_implicit && !scene_.step.implicit.inertia) return;     // nothing has momentum
+  for (std::size_t r = 0; r < mean.size(); ++r) mean[r] = (mean[r] + v[r]) / 2;
+  std::size_t first = 0;
+  for (const auto& [handle, conditions] : parts_->holds) {
+    if (!conditions->holds_to(motion.time)) continue;
+    impulses[handle] += given_by(*conditions, std::span(by_all).subspan(first, conditions->conditions()), motion, mean);
+    first += conditions->conditions();
+  }
+}
+
+}  // namespace weft

@@ -1,0 +1,75 @@
+#pragma once
+// What is held of points, met to round-off by the impulses that do the least work.
+
+#include "weft/motion/motion.hpp"
+#include "weft/parallel/comm.hpp"
+#include "weft/run/state.hpp"
+#include "weft/scene/scene.hpp"
+#include "weft/solve/conditions.hpp"
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// For points of mass M that have come as far as u in a step, and go on with velocities v for h,
+///   v' = v + M^-1 W^T lambda,   W (u + h v') = target,   W M^-1 W^T lambda = (target - W (u + h v)) / h
+/// [docs/theory/handles.md, 10.9; docs/theory/own.md].
+class ExactHolds {
+ public:
+  /// freedoms: the points are its first block. mass: of the owned ones [kg]. size: of the scene [m]. Collective.
+  ExactHolds(const Comm& comm, const Freedoms& freedoms, std::vector<Real> mass, Real size);
+
+  /// Changes the velocities of owned points, so that the conditions of all ranks hold after h. Returns the impulses
+  /// along those of this rank [N s]. Collective.
+  std::vector<Real> meet(const ConstraintRows& rows, Real h, std::span<const Vec3> u, std::span<Vec3> v);
+
+ private:
+  const Comm comm_;
+  std::vector<Real> mass_;
+  std::vector<std::int64_t> numbers_;  ///< Of owned and ghost points among those of all ranks.
+  Real size_;
+  Conditions conditions_;
+  SchurComplement schur_{conditions_};
+  ConstraintRows held_;  ///< That `schur_` is of.
+};
+
+/// What a handle gave along its conditions on this rank. motion: of its body's points since they were committed;
+/// mean_velocity: of these points over the impulses.
+HandleImpulse given_by(const Handle& hold, std::span<const Real> impulses, const Motion& motion,
+                       std::span<const Vec3> mean_velocity);
+
+/// The holds on a body that the grid moves. Nodes meet them nearly, since they give way a little; then its vertices
+/// meet them exactly. Scene and handles are not owned.
+class HeldVertices {
+ public:
+  HeldVertices(const Comm& comm, const Scene& scene, std::size_t body) : comm_(comm), scene_(scene), body_(body) {}
+
+  std::size_t body() const { return body_; }
+  /// Changes the velocities that vertices take in a step of dt from `time`; adds what handles give. Collective.
+  void correct(Real time, Real dt, std::span<HandleImpulse> impulses);
+
+ private:
+  struct Hold {
+    std::size_t handle;  ///< Number in the scene.
+    std::unique_ptr<Handle> conditions;
+  };
+  /// What there is while the body is cut as it is.
+  struct Parts {
+    Parts(const Comm& comm, const Scene& scene, const MeshBody& body, std::size_t number);
+
+    std::uint64_t cut;
+    Freedoms freedoms;
+    std::vector<Hold> holds;
+    ExactHolds exact;
+    Motion motion;
+  };
+
+  const Comm comm_;
+  const Scene& scene_;
+  std::size_t body_;
+  std::unique_ptr<Parts> parts_;
+};
+
+}  // namespace weft
