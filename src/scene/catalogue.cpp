@@ -210,6 +210,23 @@ void require_room_for_samples(const Comm& comm, const MembraneDescription& membr
                                unit_hint);
 }
 
+/// Groups of a mesh as its triangles and used points have them.
+MeshGroups groups_of(const SurfaceMesh& mesh, std::span<const std::array<std::int32_t, 3>> triangles,
+                     const UsedPoints& used) {
+  SurfaceMesh named;
+  named.groups = mesh.groups;
+  for (std::int64_t f = 0; f < mesh.face_count() && !mesh.group.empty(); ++f)
+    for (std::size_t k = 2; k < mesh.face(f).size(); ++k)
+      named.group.push_back(mesh.group[static_cast<std::size_t>(f)]);
+  for (const std::vector<std::int32_t>& listed : mesh.group_points) {
+    std::vector<std::int32_t>& points = named.group_points.emplace_back();
+    for (const std::int32_t p : listed)
+      if (used.number[p] >= 0) points.push_back(used.number[p]);
+  }
+  return groups_of(named, static_cast<std::int64_t>(triangles.size()),
+                   [&](std::int64_t t) -> const auto& { return triangles[static_cast<std::size_t>(t)]; });
+}
+
 /// dx: infinity for bodies without grid.
 MembraneDescription describe(const Comm& comm, const MembraneDeck& deck, const MaterialDeck& material, Real dx) {
   MembraneDescription membrane;
@@ -248,6 +265,7 @@ MembraneDescription describe(const Comm& comm, const MembraneDeck& deck, const M
   for (const std::int32_t point : used.points) membrane.rest.push_back(mesh.points[point]);
   for (auto& triangle : membrane.triangles)
     for (std::int32_t& corner : triangle) corner = used.number[corner];
+  membrane.groups = groups_of(mesh, membrane.triangles, used);
   require(!membrane.triangles.empty(), ExitCode::geometry, "the mesh has no faces.");
   require_room_for_samples(comm, membrane);
   return membrane;
@@ -330,7 +348,10 @@ Carrier carrier_of(const CarriedDeck& deck, bool is_static) { return is_static ?
 
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const MembraneDeck& deck, const MaterialDeck& material, Real dx,
                                       bool is_static) {
-  return make_membrane(describe(comm, deck, material, dx), carrier_of(deck, is_static));
+  MembraneDescription membrane = describe(comm, deck, material, dx);
+  auto mesh = make_membrane(membrane, carrier_of(deck, is_static));
+  mesh->name_groups(std::move(membrane.groups));
+  return mesh;
 }
 
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx,
@@ -354,16 +375,20 @@ void require_room_for_contact(const Comm& comm, const ControlMesh& mesh, Real dx
 
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material, Real dx,
                                       bool is_static) {
+  const ShellDescription shell = describe_shell(comm, deck, material);
+  const auto with_groups = [&](std::unique_ptr<MeshSource> mesh) {
+    mesh->name_groups(groups_of(shell.mesh));
+    return mesh;
+  };
   if (carrier_of(deck, is_static) == Carrier::own)
-    return make_shell(comm, describe_shell(comm, deck, material), std::nullopt, dx, !is_static);
+    return with_groups(make_shell(comm, shell, std::nullopt, dx, !is_static));
   require(deck.contact.has_value(), ExitCode::deck,
           "the key \"contact\" is missing: what shells resist where they meet something; only \"carrier: own\" and "
           "\"scheme: static\" under time need none.");
-  const ShellDescription shell = describe_shell(comm, deck, material);
   require_room_for_contact(comm, shell.mesh, dx);
   const ShellContact contact{contact_of(*deck.contact, deck.name),
                              deck.contact_points > 0 ? deck.contact_points : contact_points_per_edge(shell.mesh, dx)};
-  return make_shell(comm, shell, contact, dx);
+  return with_groups(make_shell(comm, shell, contact, dx));
 }
 
 /// Larger meshes are worth a word while every rank has the whole.

@@ -27,8 +27,7 @@ void HandleBuilder::add(const HandleDeck& deck) {
           fmt::format("{}: body {} has no mesh; handles take hold of meshes.", deck.place.text, deck.body));
   share_ = first_share(comm_, *mesh_);
   const bool on_grid = mesh_->carrier() == Carrier::grid;
-  part_.emplace(comm_, deck, mesh_->control_mesh(), mesh_->rest_positions().size(),
-                on_grid ? scene_.deck.domain.dx : voxel_size_for(mesh_->rest_positions()));
+  part_.emplace(comm_, deck, *mesh_, on_grid ? scene_.deck.domain.dx : voxel_size_for(mesh_->rest_positions()));
   grips_.clear();
   forces_.clear();
   std::visit([this](const auto& action) { take(action); }, deck.action);

@@ -1,6 +1,6 @@
 #include "weft/scene/handle_parts.hpp"
 
-#include "weft/geometry/control_mesh.hpp"
+#include "weft/bodies/mesh_source.hpp"
 #include "weft/scene/catalogue.hpp"
 #include "weft/scene/shells.hpp"
 
@@ -10,15 +10,14 @@
 
 namespace weft {
 
-ChosenPart::ChosenPart(const Comm& comm, const HandleDeck& deck, const ControlMesh* mesh, std::size_t vertices,
-                       Real voxel_size)
+ChosenPart::ChosenPart(const Comm& comm, const HandleDeck& deck, const MeshSource& mesh, Real voxel_size)
     : deck_(deck),
-      has_slope_(mesh != nullptr),
+      has_slope_(mesh.control_mesh() != nullptr),
       shape_(deck.where ? make_shape(comm, *deck.where, false, voxel_size) : nullptr) {
   part_.shape = shape_.get();
   part_.boundary = deck.boundary;
   if (deck.group) choose_group(*deck.group, mesh);
-  if (!deck.vertices.empty()) choose_vertices(deck.vertices, vertices);
+  if (!deck.vertices.empty()) choose_vertices(deck.vertices, mesh.rest_positions().size());
 }
 
 void ChosenPart::require_any(std::int64_t count, const char* what) const {
@@ -28,13 +27,10 @@ void ChosenPart::require_any(std::int64_t count, const char* what) const {
                       deck_.place.text, what, deck_.body));
 }
 
-void ChosenPart::choose_group(const std::string& name, const ControlMesh* mesh) {
-  require(mesh != nullptr, ExitCode::deck,
-          fmt::format("{}: groups choose parts of shells; {} is none. Use where, vertices or boundary.",
-                      deck_.place.text, deck_.body));
-  GroupMembers group = group_named(*mesh, name, deck_.place.text);
-  part_.faces = std::move(group.faces);
-  part_.vertices = std::move(group.points);
+void ChosenPart::choose_group(const std::string& name, const MeshSource& mesh) {
+  const GroupMembers& group = group_named(mesh.groups(), name, deck_.place.text);
+  part_.faces = group.faces;
+  part_.vertices = group.points;
 }
 
 /// Those of the list that are chosen already.

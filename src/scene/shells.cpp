@@ -64,25 +64,19 @@ ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
   return mesh;
 }
 
-GroupMembers group_named(const ControlMesh& mesh, const std::string& name, const std::string& place) {
-  const auto found = std::find(mesh.groups.begin(), mesh.groups.end(), name);
-  require(found != mesh.groups.end(), ExitCode::deck,
+MeshGroups groups_of(const ControlMesh& mesh) {
+  return groups_of(mesh, mesh.material_faces,
+                   [&](std::int64_t f) -> const Quad& { return mesh.faces[static_cast<std::size_t>(f)]; });
+}
+
+const GroupMembers& group_named(const MeshGroups& groups, const std::string& name, const std::string& place) {
+  std::vector<std::string> names;
+  for (const auto& [known, members] : groups) names.push_back(known);
+  const auto found = groups.find(name);
+  require(found != groups.end(), ExitCode::deck,
           fmt::format("{}: the mesh has no group \"{}\". Its groups: {}.", place, name,
-                      mesh.groups.empty() ? "none" : fmt::format("{}", fmt::join(mesh.groups, ", "))));
-  const auto number = static_cast<std::size_t>(found - mesh.groups.begin());
-  GroupMembers members;
-  if (!mesh.group_points.empty())
-    members.points.insert(mesh.group_points[number].begin(), mesh.group_points[number].end());
-  const std::set<std::int32_t> listed = members.points;
-  for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
-    const Quad& corners = mesh.faces[static_cast<std::size_t>(f)];
-    const bool in_group =
-        !mesh.group.empty() && mesh.group[static_cast<std::size_t>(f)] == static_cast<std::int32_t>(number);
-    if (in_group) members.points.insert(corners.begin(), corners.end());
-    if (in_group || std::all_of(corners.begin(), corners.end(), [&](std::int32_t p) { return listed.contains(p); }))
-      members.faces.insert(f);
-  }
-  return members;
+                      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "))));
+  return found->second;
 }
 
 namespace {
@@ -96,9 +90,10 @@ Vec3 middle_of(const ControlMesh& mesh, std::size_t face) {
 /// Of each material face [m].
 std::vector<Real> thickness_of(const Comm& comm, const ShellDeck& deck, const ControlMesh& mesh) {
   std::vector<Real> thickness(static_cast<std::size_t>(mesh.material_faces), deck.thickness);
+  const MeshGroups groups = groups_of(mesh);
   for (const ShellPartDeck& part : deck.parts) {
     const auto shape = part.where ? make_shape(comm, *part.where, false, voxel_size_for(mesh.points)) : nullptr;
-    const GroupMembers group = part.group ? group_named(mesh, *part.group, deck.place.text) : GroupMembers();
+    const GroupMembers group = part.group ? group_named(groups, *part.group, deck.place.text) : GroupMembers();
     for (std::size_t f = 0; f < thickness.size(); ++f)
       if ((!part.group || group.faces.contains(static_cast<std::int64_t>(f))) &&
           (!shape || shape->contains(middle_of(mesh, f))))

@@ -38,6 +38,7 @@ struct MembraneDescription {
   Real spacing;              ///< Quadrature points, if there are any, are no farther apart [m].
   std::optional<PlateRigidity> bending;
   std::optional<Real> tear_stretch;  ///< An element that is stretched more is gone.
+  MeshGroups groups{};               ///< Of triangles and points.
 };
 /// Throws Error(geometry) for triangles without area.
 std::unique_ptr<MeshSource> make_membrane(const MembraneDescription& membrane, Carrier carrier);

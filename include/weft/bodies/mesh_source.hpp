@@ -3,6 +3,7 @@
 
 #include "weft/base/kinds.hpp"
 #include "weft/bodies/meshed.hpp"
+#include "weft/geometry/mesh_groups.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -45,12 +46,16 @@ class MeshSource {
   virtual std::vector<Sample> side_samples(const ElementRange& elements) const = 0;
   /// The control mesh of a shell; none for other bodies.
   virtual const ControlMesh* control_mesh() const { return nullptr; }
+  /// Groups of its elements and vertices, if its file has some.
+  const MeshGroups& groups() const { return groups_; }
+  void name_groups(MeshGroups groups) { groups_ = std::move(groups); }
   /// A body of these elements at rest, as yet without points.
   virtual std::unique_ptr<MeshBody> body_of(const ElementRange& elements) const = 0;
 
  private:
   std::string name_;
   Carrier carrier_;
+  MeshGroups groups_;
 };
 
 /// The elements that a rank gets first: a run of their numbers.

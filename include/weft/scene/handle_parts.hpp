@@ -10,14 +10,14 @@
 
 namespace weft {
 
-struct ControlMesh;
+class MeshSource;
 
 /// The part of a body that a handle's deck chooses. Throws Error(deck) if it names a group or vertices that the body
 /// does not have.
 class ChosenPart {
  public:
-  /// mesh: of a shell; nullptr for other bodies, which have no groups. vertices: number of them on the body.
-  ChosenPart(const Comm& comm, const HandleDeck& deck, const ControlMesh* mesh, std::size_t vertices, Real voxel_size);
+  /// voxel_size: of shapes that are meshes [m].
+  ChosenPart(const Comm& comm, const HandleDeck& deck, const MeshSource& mesh, Real voxel_size);
 
   std::vector<Site> vertices(const Sites& sites) const { return vertices_in(sites, part_); }
   /// Those that a hold keeps. Throws Error(deck) if there are none on any rank, or no slope where it keeps one.
@@ -33,7 +33,7 @@ class ChosenPart {
   void require_any(std::int64_t count, const char* what) const;
 
  private:
-  void choose_group(const std::string& name, const ControlMesh* mesh);
+  void choose_group(const std::string& name, const MeshSource& mesh);
   void choose_vertices(const std::vector<int>& numbers, std::size_t count);
 
   const HandleDeck& deck_;

@@ -3,9 +3,9 @@
 
 #include "weft/bodies/shell.hpp"
 #include "weft/deck/deck.hpp"
+#include "weft/geometry/mesh_groups.hpp"
 
 #include <cstdint>
-#include <set>
 #include <string>
 
 namespace weft {
@@ -16,14 +16,11 @@ ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck);
 /// What stands in for dx where shapes of meshes choose parts of a body with these control points [m].
 Real voxel_size_for(std::span<const Vec3> points);
 
-/// What belongs to a group of a mesh file.
-struct GroupMembers {
-  std::set<std::int64_t> faces;   ///< Material faces of the group, and those all of whose corners it lists.
-  std::set<std::int32_t> points;  ///< Control points that it lists, and corners of its faces.
-};
+/// Groups of material faces and control points.
+MeshGroups groups_of(const ControlMesh& mesh);
 
-/// The group of the mesh that the deck names. Throws Error(deck) if there is none of this name.
-GroupMembers group_named(const ControlMesh& mesh, const std::string& name, const std::string& place);
+/// The group that the deck names. Throws Error(deck) if there is none of this name.
+const GroupMembers& group_named(const MeshGroups& groups, const std::string& name, const std::string& place);
 
 /// Throws Error(deck) if the material is none of a shell, Error(geometry) if the mesh cannot be used. Collective.
 ShellDescription describe_shell(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material);

@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cmath>
+#include <fstream>
 
 namespace weft {
 namespace {
@@ -285,6 +286,40 @@ Vec3 momentum_from(const std::string& load, Real& time) {
   const HandleImpulse& given = stage.state.handle_impulse[0];
   EXPECT_LT((given.linear - after.momentum).norm(), 1e-11 * after.momentum.norm());
   return after.momentum;
+}
+
+TEST(HandlesTest, GroupsOfTheMeshFileArePartsOfMembranes) {
+  // A point that no face uses comes first, so that vertices have other numbers than points of the file.
+  const std::string file = ::testing::TempDir() + "membrane_groups.obj";
+  if (Comm::world().is_root()) {
+    std::ofstream out(file);
+    out << "v 9 9 9\n";
+    for (int j = 0; j <= 2; ++j)
+      for (int i = 0; i <= 4; ++i) out << "v " << 0.1 * i << " " << 0.1 * j << " 0\n";
+    for (int j = 0; j < 2; ++j) {
+      out << "g half_" << j << "\n";
+      for (int i = 0; i < 4; ++i) {
+        const int a = 5 * j + i + 2;
+        if (i % 2 == 0) out << "f " << a << " " << a + 1 << " " << a + 6 << " " << a + 5 << "\n";
+        else out << "f " << a << " " << a + 1 << " " << a + 6 << "\nf " << a << " " << a + 6 << " " << a + 5 << "\n";
+      }
+    }
+    out << "g corner\np 2\n";
+  }
+  Comm::world().any(false);
+  std::string text = flying_cloth("[0, 0, 0]",
+                                  "}\nhandles:\n  - {name: load, body: cloth, group: half_1, traction: {per_area: [0, "
+                                  "0, 1], amplitude: [{time: 0, factor: 1}]}}\n  - {name: pull, body: cloth, group: "
+                                  "corner, force: {total: [0, 0.02, 0], amplitude: [{time: 0, factor: 1}]}}\n");
+  const std::string made = "{rectangle: {width: 0.6, height: 0.5}, across: 12, along: 10}";
+  text.replace(text.find(made), made.size(), "{file: {path: " + file + "}}");
+  Stage stage(text);
+  EXPECT_NEAR(stage.scene.handles[0].extent.part, 0.04, 1e-12);
+  EXPECT_LT(stage.scene.handles[1].extent.middle.norm(), 1e-12);
+  EXPECT_EQ(cloth_of(stage).vertices_in(stage.comm, stage.scene.handles[1].list), 1);
+  stage.steps(5);
+  EXPECT_NEAR(stage.totals().momentum.z(), 0.04 * stage.state.time, 1e-12);
+  EXPECT_NEAR(stage.totals().momentum.y(), 0.02 * stage.state.time, 1e-12);
 }
 
 TEST(HandlesTest, LoadsOnAreasEdgesAndMassesGiveTheirResultants) {

@@ -147,7 +147,7 @@ TEST(BuildTest, MeshesAndTheirHandlesAreRefusedAtTheirPlaces) {
          "test.yaml:7:", "only shells have");
   expect(cloth + "handles: [{name: slope, body: sheet, hold: {keep: clamp}}]\n", "test.yaml:7:", "no slope to keep");
   expect(cloth + "handles: [{name: hem, body: sheet, group: hem, hold: {}}]\n",
-         "test.yaml:7:", "groups choose parts of");
+         "test.yaml:7:", "has no group \"hem\". Its groups: none");
   expect(cloth + "handles: [{name: one, body: sheet, vertices: [9999], hold: {}}]\n", "test.yaml:7:", "no vertex 9999");
 }
 
