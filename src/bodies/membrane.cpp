@@ -218,10 +218,10 @@ class CodimensionalBody final : public MeshBody {
     }
     return uses;
   }
-  void renumber_vertices(std::span<const std::int32_t> numbers) override {
+  void rename_vertices(std::span<const std::int32_t> ids) override {
     for (MeshElement<K>& e : at_rest_) {
-      const auto its = numbers.first(uses_of_element);
-      numbers = numbers.subspan(uses_of_element);
+      const auto its = ids.first(uses_of_element);
+      ids = ids.subspan(uses_of_element);
       std::ranges::copy(its.first(K::corners), e.element.rows.begin());
       if (e.bend) std::ranges::copy(its, e.bend->stencil.rows.begin());
     }

@@ -193,7 +193,9 @@ void MeshBody::fill(const Comm& comm, std::span<const Vec3> rest, const Vec3& ve
     points_.get<Id>()[r] = static_cast<PointId>(vertex);
     points_.get<Position>()[r] = rest[vertex];
     if (carrier_ == Carrier::own) points_.get<RestPosition>()[r] = rest[vertex];
-    if (may_be_edited_) points_.get<VertexShare>()[r] = 1;
+    if (!may_be_edited_) continue;
+    points_.get<VertexAtRest>()[r] = static_cast<PointId>(vertex);
+    points_.get<VertexShare>()[r] = 1;
   }
   make_rows_of_elements();
   if (may_be_edited_) write_uses();

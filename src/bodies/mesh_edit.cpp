@@ -10,16 +10,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstring>
+#include <iterator>
 #include <limits>
 #include <numeric>
-#include <tuple>
 #include <utility>
 
 namespace weft {
-
 namespace {
 
-/// A corner of an element and the numbers of its vertex.
+/// A corner of an element and the ids of its vertex.
 struct Corner {
   std::int64_t element;
   std::int32_t before, now;
@@ -29,7 +29,7 @@ struct Corner {
 
 /// Where grips are anchored after an edit.
 struct GripAnchors {
-  Runs numbers;                           ///< Of vertices before, and who keeps them.
+  Runs ids;                               ///< Of vertices before, and who keeps them.
   const FansOfVertices& fans;             ///< At their keepers.
   std::span<const std::uint8_t> touched;  ///< Of each row of vertices: whether its fans are known; empty: all are.
   std::vector<Corner> corners;            ///< Of this rank, by element.
@@ -55,7 +55,8 @@ void add_uses(Table& table, int count, std::index_sequence<k...>) {
   ((k < static_cast<std::size_t>(count) ? table.add<NamedVertex<k>>() : void()), ...);
 }
 
-/// The rows of a table of elements that stay or, if `leave`, those that leave; each * element is the least id of one.
+/// The rows of a table of elements that stay or, if `leave`, those that leave; those of element e have ids from each *
+/// e on.
 std::vector<std::uint32_t> rows_of(const Table& table, std::int64_t each, std::span<const std::int64_t> leaving,
                                    bool leave) {
   const auto id = table.get<Id>();
@@ -72,7 +73,7 @@ std::vector<Corner> corners_among(std::span<const VertexUse> uses, std::span<con
   return corners;
 }
 
-/// Gives the vertices of a grip on an element their present numbers; returns false if the element has left.
+/// Gives the vertices of a grip on an element their present ids; returns false if the element has left.
 bool follow_element(Grip& grip, std::span<const Corner> corners) {
   const auto its = std::ranges::equal_range(corners, grip.element, {}, &Corner::element);
   if (its.empty()) return false;
@@ -84,7 +85,7 @@ bool follow_element(Grip& grip, std::span<const Corner> corners) {
   return true;
 }
 
-/// A copy for each part of its vertex, and the ranks that have their elements.
+/// A grip for each copy of its vertex, and the ranks that have their elements.
 void copy_for_fans(const Grip& grip, std::span<const Fan> fans, std::vector<Grip>& copies, std::vector<int>& to) {
   for (const Fan& fan : fans) {
     copies.push_back(grip);
@@ -141,6 +142,7 @@ void Dust::take(const Table& from, std::span<const std::uint32_t> rows, PointId 
 void MeshBody::allow_edits(int uses) {
   WEFT_ENSURE(carrier_ == Carrier::grid && uses <= static_cast<int>(names_of_uses.size()));
   may_be_edited_ = true;
+  points_.add<VertexAtRest>();
   points_.add<VertexShare>();
   points_.add<Touched>();
   uses_ = Table::with<Id>();
@@ -155,28 +157,28 @@ Edited MeshBody::edit(const Comm& comm) {
   remove_rows(leaving);
   remove_elements(leaving);
 
-  const Runs numbers{next_vertex_, comm.size()};
+  const Runs ids{next_vertex_, comm.size()};
   const std::vector<VertexUse> uses = vertex_uses();
   std::vector<std::int32_t> present, owned;
   std::vector<VertexUse> asked;
-  std::vector<std::size_t> number;  // of the use that asks
+  std::vector<std::size_t> use;  // that asks
   for (std::size_t k = 0; k < uses.size(); ++k) {
     present.push_back(uses[k].vertex);
     if (uses[k].vertex < 0 || touched[row_of(uses[k].vertex)] == 0) continue;
     asked.push_back(uses[k]);
-    number.push_back(k);
+    use.push_back(k);
   }
   for (std::size_t r = 0; r < piece_.owned; ++r)
     if (touched[r] != 0) owned.push_back(piece_.points[r]);
-  const SplitVertices split = split_vertices(comm, numbers, asked, owned);
-  for (std::size_t k = 0; k < asked.size(); ++k) present[number[k]] = split.numbers[k];
-  renumber_vertices(present);
+  const SplitVertices split = split_vertices(comm, ids, asked, owned);
+  for (std::size_t k = 0; k < asked.size(); ++k) present[use[k]] = split.ids[k];
+  rename_vertices(present);
 
   Edited edited;
   edited.removed_elements = comm.sum(static_cast<std::int64_t>(leaving.size()));
   edited.new_vertices = split.new_vertices;
-  split_rows(split.parts, edited);
-  anchor_grips(comm, {numbers, split.fans, touched, corners_among(uses, present)}, edited);
+  split_rows(split.copies, edited);
+  anchor_grips(comm, {ids, split.fans, touched, corners_among(uses, present)}, edited);
   next_vertex_ += edited.new_vertices;
   removed_elements_ += edited.removed_elements;
   write_uses();
@@ -203,36 +205,36 @@ void MeshBody::remove_rows(std::span<const std::int64_t> leaving) {
   for (const ElementRows& rows : element_rows()) rows.table->reorder(rows_of(*rows.table, rows.each, leaving, false));
 }
 
-/// Owned vertices become their parts; those without elements are dust.
-void MeshBody::split_rows(std::span<const VertexPart> parts, Edited& edited) {
+/// Owned vertices become their copies; those without elements are dust.
+void MeshBody::split_rows(std::span<const VertexCopy> copies, Edited& edited) {
   points_.resize(piece_.owned);
   std::vector<std::uint32_t> order, lost;
-  std::vector<std::pair<std::size_t, VertexPart>> changed;  // of the rows to come
-  auto part = parts.begin();
+  std::vector<std::pair<std::size_t, VertexCopy>> changed;  // of the rows to come
+  auto copy = copies.begin();
   for (std::uint32_t r = 0; r < piece_.owned; ++r) {
-    if (part == parts.end() || part->vertex != piece_.points[r]) {
+    if (copy == copies.end() || copy->vertex != piece_.points[r]) {
       order.push_back(r);
       continue;
     }
-    for (; part != parts.end() && part->vertex == piece_.points[r]; ++part)
-      if (part->number < 0) {
+    for (; copy != copies.end() && copy->vertex == piece_.points[r]; ++copy)
+      if (copy->id < 0) {
         lost.push_back(r);
-        edited.lost_vertices.push_back(static_cast<PointId>(part->vertex));
+        edited.lost_vertices.push_back(static_cast<PointId>(copy->vertex));
       } else {
-        changed.emplace_back(order.size(), *part);
+        changed.emplace_back(order.size(), *copy);
         order.push_back(r);
       }
   }
   dust_.take(points_, lost, static_cast<PointId>(counts_.elements * counts_.samples));
   points_.reorder(order);
   for (const auto& [row, its] : changed) {
-    points_.get<Id>()[row] = static_cast<PointId>(its.number);
+    points_.get<Id>()[row] = static_cast<PointId>(its.id);
     points_.get<Mass>()[row] *= its.share;
     points_.get<VertexShare>()[row] *= its.share;
   }
 }
 
-/// Grips go to the parts of their vertices, or stay with their elements; counts those that have lost theirs.
+/// Grips go to the copies of their vertices, or stay with their elements; counts those that have lost theirs.
 /// Collective.
 void MeshBody::anchor_grips(const Comm& comm, const GripAnchors& anchors, Edited& edited) {
   for (std::vector<Grip>& list : grips_) {
@@ -244,7 +246,7 @@ void MeshBody::anchor_grips(const Comm& comm, const GripAnchors& anchors, Edited
         if (follow_element(grip, anchors.corners)) kept.push_back(std::move(grip));
         else ++lost;
       } else if (anchors.touched.empty() || anchors.touched[grip.rows.front()] != 0) {
-        to.push_back(anchors.numbers.rank_of(grip.vertices.front().number));
+        to.push_back(anchors.ids.rank_of(grip.vertices.front().number));
         asked.push_back(std::move(grip));
       } else {
         kept.push_back(std::move(grip));
@@ -311,24 +313,24 @@ void MeshBody::restore(const Comm& comm, std::int64_t next_vertex, std::int64_t 
     fits = fits && present[k] < next_vertex_ && present[k] >= (uses[k].mass > 0 ? 0 : -1) &&
            (uses[k].vertex >= 0 || present[k] < 0);
   require_whole(comm, fits);
-  renumber_vertices(present);
+  rename_vertices(present);
 
-  const Runs numbers{counts_.vertices, comm.size()};
-  const FansOfVertices fans = fans_at_rest(comm, numbers, uses, present);
+  const Runs ids{counts_.vertices, comm.size()};
+  const FansOfVertices fans = fans_at_rest(comm, ids, uses, present);
   Edited edited;
-  anchor_grips(comm, {numbers, fans, {}, corners_among(uses, present)}, edited);
+  anchor_grips(comm, {ids, fans, {}, corners_among(uses, present)}, edited);
 }
 
-/// Before numbers are looked up: those of elements and dust are possible, the latter each once. Collective.
+/// Before ids are looked up: those of elements and dust are possible, the latter each once. Collective.
 void MeshBody::require_possible_rows(const Comm& comm) const {
   const std::int64_t samples_at_rest = counts_.elements * counts_.samples;
   bool fits = counts_.vertices <= next_vertex_ && next_vertex_ <= std::numeric_limits<std::int32_t>::max() &&
               0 <= removed_elements_ && removed_elements_ <= counts_.elements;
   for (const PointId id : uses_.get<Id>()) fits = fits && id < static_cast<PointId>(counts_.elements);
-  const std::int64_t numbers = samples_at_rest + next_vertex_;
-  for (const PointId id : dust().get<Id>()) fits = fits && id < static_cast<PointId>(numbers);
+  const std::int64_t ids = samples_at_rest + next_vertex_;
+  for (const PointId id : dust().get<Id>()) fits = fits && id < static_cast<PointId>(ids);
   require_whole(comm, fits);
-  Directory found(comm, numbers);
+  Directory found(comm, ids);
   const auto id = dust().get<Id>();
   found.tell(std::vector<std::int64_t>(id.begin(), id.end()), 0);
   require_whole(comm, found.known() == comm.sum(static_cast<std::int64_t>(id.size())));

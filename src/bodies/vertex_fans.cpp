@@ -1,4 +1,4 @@
-// Vertices that hold separate parts of a mesh become several.
+// Vertices are split where elements do not hang together.
 
 #include "bodies/vertex_fans.hpp"
 
@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-/// A rank that wants to know the number of a vertex: for an element, or with element -1 as its owner.
+/// A rank that wants to know the id of a vertex: for an element, or with element -1 as its owner.
 struct Claim {
   VertexUse use;
   std::int64_t order;  ///< Of the use on the rank that asks.
@@ -24,7 +24,7 @@ struct Claim {
 
 struct Answer {
   std::int64_t order;
-  std::int32_t number;
+  std::int32_t id;
 };
 
 /// By vertex, then by element; a corner before those that look at it.
@@ -33,13 +33,13 @@ bool precedes(const Claim& a, const Claim& b) {
          std::tuple(b.use.vertex, b.use.element, !b.is_corner(), b.rank, b.order);
 }
 
-std::vector<Claim> send_claims(const Comm& comm, const Runs& numbers, std::span<const VertexUse> uses,
+std::vector<Claim> send_claims(const Comm& comm, const Runs& ids, std::span<const VertexUse> uses,
                                std::span<const std::int32_t> owned) {
   std::vector<Claim> claims;
   for (std::size_t k = 0; k < uses.size(); ++k) claims.push_back({uses[k], static_cast<std::int64_t>(k), comm.rank()});
   for (const std::int32_t vertex : owned) claims.push_back({{-1, vertex, 0}, 0, comm.rank()});
   std::vector<int> keepers;
-  for (const Claim& claim : claims) keepers.push_back(numbers.rank_of(claim.use.vertex));
+  for (const Claim& claim : claims) keepers.push_back(ids.rank_of(claim.use.vertex));
   claims = send(comm, claims, keepers);
   std::sort(claims.begin(), claims.end(), precedes);
   return claims;
@@ -92,8 +92,8 @@ struct ClaimsOfVertex {
     }
   }
 
-  /// The number for an element; -1 if it has left.
-  std::int32_t number_for(std::int64_t element) const {
+  /// The id for an element; -1 if it has left.
+  std::int32_t id_for(std::int64_t element) const {
     const auto corner = std::ranges::lower_bound(corners, element, {}, [](const Claim& c) { return c.use.element; });
     if (corner == corners.end() || corner->use.element != element) return -1;
     return fans[fan[static_cast<std::size_t>(corner - corners.begin())]].vertex;
@@ -111,64 +111,64 @@ std::vector<ClaimsOfVertex> by_vertex(std::span<const Claim> claims) {
   return vertices;
 }
 
-/// Further fans get the numbers after those of the ranks before, which keep lower vertices. Returns how many there are
+/// Further fans get the ids after those of the ranks before, which keep lower vertices. Returns how many there are
 /// on all ranks.
-std::int64_t number_fans(const Comm& comm, const Runs& numbers, std::vector<ClaimsOfVertex>& vertices) {
+std::int64_t number_fans(const Comm& comm, const Runs& ids, std::vector<ClaimsOfVertex>& vertices) {
   std::int64_t further = 0;
   for (const ClaimsOfVertex& vertex : vertices)
     further += std::max<std::int64_t>(static_cast<std::int64_t>(vertex.fans.size()) - 1, 0);
-  std::int64_t next = numbers.count + comm.offset(further);
+  std::int64_t next = ids.count + comm.offset(further);
   const std::int64_t all = comm.sum(further);
-  WEFT_ENSURE(numbers.count + all <= std::numeric_limits<std::int32_t>::max());
+  WEFT_ENSURE(ids.count + all <= std::numeric_limits<std::int32_t>::max());
   for (ClaimsOfVertex& vertex : vertices)
     for (std::size_t f = 1; f < vertex.fans.size(); ++f) vertex.fans[f].vertex = static_cast<std::int32_t>(next++);
   return all;
 }
 
-void answer_elements(const Comm& comm, std::span<const ClaimsOfVertex> vertices, std::span<std::int32_t> numbers) {
+void answer_elements(const Comm& comm, std::span<const ClaimsOfVertex> vertices, std::span<std::int32_t> ids) {
   std::vector<Answer> answers;
   std::vector<int> to;
   for (const ClaimsOfVertex& vertex : vertices)
     for (const Claim& claim : vertex.elements) {
-      answers.push_back({claim.order, vertex.number_for(claim.use.element)});
+      answers.push_back({claim.order, vertex.id_for(claim.use.element)});
       to.push_back(claim.rank);
     }
-  for (const auto& [order, number] : send(comm, answers, to)) numbers[static_cast<std::size_t>(order)] = number;
+  for (const auto& [order, id] : send(comm, answers, to)) ids[static_cast<std::size_t>(order)] = id;
 }
 
-std::vector<VertexPart> answer_owners(const Comm& comm, std::span<const ClaimsOfVertex> vertices) {
-  std::vector<VertexPart> parts;
+std::vector<VertexCopy> answer_owners(const Comm& comm, std::span<const ClaimsOfVertex> vertices) {
+  std::vector<VertexCopy> copies;
   std::vector<int> to;
   for (const ClaimsOfVertex& vertex : vertices)
     for (const Claim& owner : vertex.owners) {
       Real all = 0;
       for (const Fan& fan : vertex.fans) all += fan.mass;
-      for (const Fan& fan : vertex.fans) parts.push_back({owner.use.vertex, fan.vertex, fan.mass / all});
-      if (vertex.fans.empty()) parts.push_back({owner.use.vertex, -1, 1});
-      to.resize(parts.size(), owner.rank);
+      for (const Fan& fan : vertex.fans) copies.push_back({owner.use.vertex, fan.vertex, fan.mass / all});
+      if (vertex.fans.empty()) copies.push_back({owner.use.vertex, -1, 1});
+      to.resize(copies.size(), owner.rank);
     }
-  parts = send(comm, parts, to);
-  std::ranges::sort(parts, {}, [](const VertexPart& part) { return std::pair(part.vertex, part.number); });
-  return parts;
+  copies = send(comm, copies, to);
+  std::ranges::sort(copies, {}, [](const VertexCopy& copy) { return std::pair(copy.vertex, copy.id); });
+  return copies;
 }
 
 }  // namespace
 
-SplitVertices split_vertices(const Comm& comm, const Runs& numbers, std::span<const VertexUse> uses,
+SplitVertices split_vertices(const Comm& comm, const Runs& ids, std::span<const VertexUse> uses,
                              std::span<const std::int32_t> owned) {
-  const std::vector<Claim> claims = send_claims(comm, numbers, uses, owned);
+  const std::vector<Claim> claims = send_claims(comm, ids, uses, owned);
   std::vector<ClaimsOfVertex> vertices = by_vertex(claims);
   SplitVertices split;
-  split.new_vertices = number_fans(comm, numbers, vertices);
-  split.numbers.resize(uses.size());
-  answer_elements(comm, vertices, split.numbers);
-  split.parts = answer_owners(comm, vertices);
+  split.new_vertices = number_fans(comm, ids, vertices);
+  split.ids.resize(uses.size());
+  answer_elements(comm, vertices, split.ids);
+  split.copies = answer_owners(comm, vertices);
   for (const ClaimsOfVertex& vertex : vertices)
     if (!vertex.corners.empty()) split.fans[vertex.corners.front().use.vertex] = vertex.fans;
   return split;
 }
 
-FansOfVertices fans_at_rest(const Comm& comm, const Runs& numbers, std::span<const VertexUse> uses,
+FansOfVertices fans_at_rest(const Comm& comm, const Runs& ids, std::span<const VertexUse> uses,
                             std::span<const std::int32_t> present) {
   struct Present {
     std::int32_t vertex;
@@ -179,7 +179,7 @@ FansOfVertices fans_at_rest(const Comm& comm, const Runs& numbers, std::span<con
   for (std::size_t k = 0; k < uses.size(); ++k) {
     if (!(uses[k].mass > 0)) continue;
     known.push_back({uses[k].vertex, {present[k], uses[k].element, comm.rank(), uses[k].mass}});
-    keepers.push_back(numbers.rank_of(uses[k].vertex));
+    keepers.push_back(ids.rank_of(uses[k].vertex));
   }
   known = send(comm, known, keepers);
   std::ranges::sort(known, {}, [](const Present& p) { return std::pair(p.vertex, p.fan.element); });

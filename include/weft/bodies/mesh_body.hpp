@@ -16,7 +16,7 @@
 namespace weft {
 
 struct GripAnchors;
-struct VertexPart;
+struct VertexCopy;
 
 /// Force of the elements on a vertex; on ghosts the part of this rank's elements.
 struct ElementForce : Field<Vec3> {
@@ -48,8 +48,8 @@ class QuadraturePoints final : public PointSet {
 ///
 /// A rank has nothing of other ranks' elements and vertices but ghosts. What an element is at rest travels with it.
 ///
-/// Elements may leave a mesh (allow_edits). Their quadrature points and vertices without elements then are dust, a
-/// third set of points. A vertex that holds separate parts becomes several, with new numbers.
+/// Elements may leave a mesh (allow_edits). Their quadrature points, and vertices without elements, then are dust, a
+/// third set of points. A vertex whose elements do not hang together is split into copies with ids of their own.
 class MeshBody : public Body, public TrialMesh {
  public:
   std::vector<PointSet*> sets() override;
@@ -82,7 +82,7 @@ class MeshBody : public Body, public TrialMesh {
   Table& samples() { return samples_.points(); }
   const Table& samples() const { return samples_.points(); }
   const Table& dust() const { return dust_.points(); }
-  /// Part of the mass of its vertex at rest that a row of vertices has.
+  /// Share of the mass of its vertex at rest that a row of vertices has.
   Real share_of_vertex(std::int32_t row) const;
 
   /// Puts the mesh at rest on the ranks, moving as `velocity_gradient` about its centre of mass [1/s] and with
@@ -96,15 +96,14 @@ class MeshBody : public Body, public TrialMesh {
 
   /// Whether elements of this rank are to leave the mesh since the last step.
   bool wants_edit() const { return !leaving_elements().empty(); }
-  /// Removes the elements that want to leave and splits the vertices that then hold separate parts. Mass and momentum
-  /// stay. A grip on a vertex holds all parts of it; one on an element that leaves is dropped. Collective.
+  /// Removes the elements that want to leave and splits the vertices whose elements then do not hang together. Mass and
+  /// momentum stay. A grip on a vertex becomes one on each copy; one on an element that leaves is dropped. Collective.
   Edited edit(const Comm& comm);
-  /// Vertices have numbers below this one.
+  /// Vertices have ids below this one.
   std::int64_t next_vertex() const { return next_vertex_; }
   std::int64_t removed_elements() const { return removed_elements_; }
-  /// The tables have the rows of a mesh that was edited, on any rank: gives the elements at rest, which stand as
-  /// `body_of` the first shares put them, their present vertices. `share` is next. Throws Error(checkpoint).
-  /// Collective.
+  /// The tables have the rows of a mesh that was edited, on any rank: gives the elements at rest, still those of the
+  /// first share of each rank, their present vertices. `share` is next. Throws Error(checkpoint). Collective.
   void restore(const Comm& comm, std::int64_t next_vertex, std::int64_t removed_elements);
 
   /// Weight of the quadrature points that are part of the mesh, zero of others [N]; adds it to the forces f of the
@@ -167,8 +166,8 @@ class MeshBody : public Body, public TrialMesh {
   virtual void remove_elements(std::span<const std::int64_t> numbers) { static_cast<void>(numbers); }
   /// The vertices that they name, element after element: its corners, then what its bending looks at; as many for each.
   virtual std::vector<VertexUse> vertex_uses() const { return {}; }
-  /// They have other numbers now; -1: a neighbour has left.
-  virtual void renumber_vertices(std::span<const std::int32_t> numbers) { static_cast<void>(numbers); }
+  /// They have other ids now; -1: a neighbour has left.
+  virtual void rename_vertices(std::span<const std::int32_t> ids) { static_cast<void>(ids); }
 
   /// The row of a vertex that this rank has.
   std::int32_t row_of(std::int32_t vertex) const;
@@ -181,7 +180,7 @@ class MeshBody : public Body, public TrialMesh {
   std::vector<std::int32_t> read_uses();
   std::vector<std::uint8_t> touched_vertices(std::span<const std::int64_t> leaving);
   void remove_rows(std::span<const std::int64_t> leaving);
-  void split_rows(std::span<const VertexPart> parts, Edited& edited);
+  void split_rows(std::span<const VertexCopy> copies, Edited& edited);
   void anchor_grips(const Comm& comm, const GripAnchors& anchors, Edited& edited);
   void regroup(const Comm& comm);
   Directory homes_of_units(const Comm& comm, const RankOfPlace& rank_of_place) const;

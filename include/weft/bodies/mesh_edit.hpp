@@ -1,6 +1,6 @@
 #pragma once
-// Edits of a mesh that has been dealt out: elements leave it, and vertices that then hold separate parts become
-// several.
+// Edits of a mesh that has been dealt out: elements leave it, and vertices are split where elements hang together no
+// more than by them.
 
 #include "weft/bodies/body.hpp"
 
@@ -10,7 +10,11 @@
 
 namespace weft {
 
-/// Part of the mass of a vertex at rest that a vertex has: below 1 after splits.
+/// The vertex at rest of which a vertex is a copy, mostly itself.
+struct VertexAtRest : Field<PointId> {
+  static constexpr Label label{"vertex_at_rest", "1"};
+};
+/// Share of the mass of its vertex at rest that a vertex has: below 1 after splits.
 struct VertexShare : Field<Real> {
   static constexpr Label label{"vertex_share", "1"};
 };
@@ -28,7 +32,7 @@ struct Edited {
   std::int64_t removed_elements = 0;
   std::int64_t new_vertices = 0;
   std::vector<PointId> lost_vertices;    ///< They have no element and are dust now; those of this rank.
-  std::vector<std::int64_t> lost_grips;  ///< Of each list (MeshBody::watch): what they held has left the mesh.
+  std::vector<std::int64_t> lost_grips;  ///< Of each list (MeshBody::watch): their element or vertex has left.
 };
 
 /// Mass that has left a mesh: points without forces that move with the grid.

@@ -1,4 +1,4 @@
-// Elements leave meshes: vertices that hold separate parts become several, whatever the ranks; nothing is lost.
+// Elements leave meshes: vertices are split alike on all ranks, and nothing is lost.
 
 #include "weft/bodies/mesh_edit.hpp"
 
@@ -251,7 +251,7 @@ TEST(MeshEditRanks, WhatIsLeftRespondsAsAMeshThatWasMadeSo) {
   EXPECT_NEAR(elastic(*torn.body), expected, 1e-11 * expected);
 }
 
-TEST(MeshEditRanks, GripsHoldAllPartsOfTheirVertexAndLeaveWithTheirElement) {
+TEST(MeshEditRanks, GripsHoldAllCopiesOfTheirVertexAndLeaveWithTheirElement) {
   const Comm comm = Comm::world();
   Dealt sheet(comm, sheet_of(test::SheetMesh(2, 2, 0.5)));
   MeshBody& body = *sheet.body;
