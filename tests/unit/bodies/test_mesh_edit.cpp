@@ -78,10 +78,12 @@ std::map<std::int64_t, std::vector<std::int32_t>> named_vertices(const Comm& com
 /// One column of all ranks by id; ids are below `count`.
 template <class F>
 std::vector<Real> by_id(const Comm& comm, const Table& table, std::int64_t count) {
-  constexpr std::size_t width = sizeof(typename F::Value) / sizeof(Real);
+  const auto width = static_cast<std::size_t>(shape_of<typename F::Value>().components());
   std::vector<Real> all(static_cast<std::size_t>(count) * width, 0);
-  for (std::size_t r = 0; r < table.owned(); ++r)
-    std::memcpy(&all[table.get<Id>()[r] * width], &table.get<F>()[r], sizeof(typename F::Value));
+  for (std::size_t r = 0; r < table.owned(); ++r) {
+    const auto* value = reinterpret_cast<const Real*>(&table.get<F>()[r]);
+    std::copy(value, value + width, &all[table.get<Id>()[r] * width]);
+  }
   comm.sum(std::span(all));
   return all;
 }

@@ -40,8 +40,8 @@ class ExportTest : public testing::Test {
     if (comm_.is_root()) {
       table.resize(6 * 6 * 6);
       for (std::size_t r = 0; r < table.owned(); ++r) {
-        table.get<Position>()[r] =
-            Vec3(0.05 + 0.1 * Real(r % 6), 0.05 + 0.1 * Real(r / 6 % 6), 0.05 + 0.1 * Real(r / 36));
+        const std::size_t along = r % 6, across = r / 6 % 6, up = r / 36;
+        table.get<Position>()[r] = Vec3(0.05 + 0.1 * Real(along), 0.05 + 0.1 * Real(across), 0.05 + 0.1 * Real(up));
         table.get<Velocity>()[r] = Vec3(1, 0, 0);
         table.get<Id>()[r] = r;
       }
