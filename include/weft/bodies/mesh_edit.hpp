@@ -1,6 +1,6 @@
 #pragma once
-// Edits of a mesh that has been dealt out: elements leave it, and vertices are split where elements hang together no
-// more than by them.
+// Edits of a mesh that has been dealt out: elements leave it, and vertices are split at which elements do not hang
+// together.
 
 #include "weft/bodies/body.hpp"
 
