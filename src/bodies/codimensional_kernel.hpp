@@ -41,7 +41,6 @@ CodimensionalElements<K>::CodimensionalElements(const typename K::Constants& con
   incidence_ = Incidence(rows_of_corners, rows);
   directors_.resize(points_.size());
   stress_.resize(elements_.size());
-  torn_.assign(elements_.size(), 0);
 }
 
 template <class K>
@@ -103,7 +102,6 @@ Real CodimensionalElements<K>::energy(const Parts& parts, std::span<const Vec3> 
   const Real of_all = parts.contact ? energy_in_contact(x, H) : 0;
   if (parts.contact == parts.elastic) return of_all;
   const Real free = ordered_sum(elements_.size(), Real(0), [&](std::size_t e) {
-    if (is_torn(e)) return Real(0);
     return elements_[e].volume * K::Free::energy(K::free(constants_), tangents(elements_[e], x));
   });
   return parts.elastic ? free : of_all - free;
@@ -113,7 +111,6 @@ Real CodimensionalElements<K>::energy(const Parts& parts, std::span<const Vec3> 
 template <class K>
 Real CodimensionalElements<K>::energy_in_contact(std::span<const Vec3> x, std::span<const Mat3> H) const {
   return ordered_sum(elements_.size(), Real(0), [&](std::size_t e) {
-    if (is_torn(e)) return Real(0);
     const Tangents F = tangents(elements_[e], x);
     Real sum = 0;
     for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
@@ -135,8 +132,7 @@ void CodimensionalElements<K>::respond(const Parts& parts, std::span<const Vec3>
     const Real sign = parts.elastic ? 1 : -1;  // contact alone is all but what the free element resists
 #pragma omp parallel for schedule(static)
     for (std::size_t e = 0; e < elements_.size(); ++e)
-      if (!is_torn(e))
-        stress_[e] += sign * elements_[e].volume * K::Free::stress(K::free(constants_), tangents(elements_[e], x));
+      stress_[e] += sign * elements_[e].volume * K::Free::stress(K::free(constants_), tangents(elements_[e], x));
   }
   add_corner_forces(f);
 }
@@ -147,11 +143,6 @@ void CodimensionalElements<K>::respond_in_contact(std::span<const Vec3> x, std::
                                                   std::span<Mat3> A) const {
 #pragma omp parallel for schedule(static)
   for (std::size_t e = 0; e < elements_.size(); ++e) {
-    if (is_torn(e)) {
-      stress_[e].setZero();
-      for (std::size_t q = first_point(e); q < first_point(e + 1); ++q) A[q].setZero();
-      continue;
-    }
     const Tangents F = tangents(elements_[e], x);
     const Real V = point_volume(e);
     stress_[e] = elements_[e].volume * K::Manifold::stress(K::manifold(constants_), F);
@@ -168,7 +159,6 @@ template <class K>
 void CodimensionalElements<K>::add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H,
                                              bool projected, MeshStiffness& stiffness) const {
   for (std::size_t e = 0; e < elements_.size(); ++e) {
-    if (is_torn(e)) continue;
     const Element& element = elements_[e];
     const Tangents F = tangents(element, x);
     if (parts.contact) {
@@ -212,7 +202,6 @@ template <class K>
 void CodimensionalElements<K>::commit(std::span<const Vec3> x, std::span<const Mat3> H) {
 #pragma omp parallel for schedule(static)
   for (std::size_t q = 0; q < points_.size(); ++q) {
-    if (is_torn(static_cast<std::size_t>(points_[q].element))) continue;
     const Directors trial = directors_[q] + H[q] * directors_[q];
     const Mat3 A = joined(tangents(elements_[points_[q].element], x), trial);
     directors_[q] = K::Contact::return_map(K::contact(constants_), A).template rightCols<3 - K::tangents>();
@@ -233,7 +222,6 @@ ElementSpeeds CodimensionalElements<K>::speeds(std::span<const Vec3> x) const {
   Real across = 0, along = 0, square = 0;
 #pragma omp parallel for schedule(static) reduction(max : across, along, square)
   for (std::size_t e = 0; e < elements_.size(); ++e) {
-    if (is_torn(e)) continue;
     const Tangents F = tangents(elements_[e], x);
     for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
       across = std::max(across, K::Contact::stiffness(K::contact(constants_), joined(F, directors_[q])));

@@ -64,7 +64,7 @@ std::vector<Grip> send_grips(const Comm& comm, std::span<const Grip> grips, std:
     arrived.push_back({head.element, head.values, {next, next + head.vertices}, head.order, {}});
     next += head.vertices;
   }
-  std::sort(arrived.begin(), arrived.end(), [](const Grip& a, const Grip& b) { return a.order < b.order; });
+  std::sort(arrived.begin(), arrived.end(), precedes);
   return arrived;
 }
 

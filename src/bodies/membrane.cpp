@@ -23,11 +23,6 @@ struct BendingSprings : Field<Real> {
   static constexpr Label label{"bending_springs", "N/m", Keep::work};
 };
 
-/// The neighbours that a bending stencil has lost, as the sum of 2^k; one for each element of bodies that can tear.
-struct LostNeighbors : Field<Real> {
-  static constexpr Label label{"lost_neighbors", "1"};
-};
-
 /// An element at rest with the bending stencil that lives with it; rows are numbers of vertices.
 template <class K>
 struct MeshElement {
@@ -35,8 +30,7 @@ struct MeshElement {
 
   std::int64_t number;
   ElementAtRest<K> element;
-  std::optional<Stencil> bend;
-  std::array<std::optional<ElementAtRest<K>>, Stencil::neighbors> beyond;  ///< The other elements of the stencil.
+  std::optional<Bend<Stencil>> bend;  ///< As at rest; the vertices of neighbours that have left are -1.
 };
 
 /// How many quadrature points an element has.
@@ -50,6 +44,8 @@ std::int64_t samples_of(const ElementAtRest<K>& element) {
 template <class K>
 class CodimensionalBody final : public MeshBody {
   using Stencil = typename BendsOf<K>::Stencil;
+  /// Vertices that an element names.
+  static constexpr std::size_t uses_of_element = K::corners + Stencil::neighbors;
 
  public:
   /// The elements of a range.
@@ -62,18 +58,10 @@ class CodimensionalBody final : public MeshBody {
         elements_(law_, density_, {}, 0),
         bending_({}, 0) {
     samples().template add<ElasticF>();
-    if (tear_stretch_) samples().template add<Torn>();
-    if (tear_stretch_ && bends()) samples().template add<LostNeighbors>();
+    if (tear_stretch_) allow_edits(static_cast<int>(uses_of_element));
     if (bends()) points_.add<BendingSprings>();
-    for (std::int64_t e = range.begin; e < range.end; ++e) {
-      MeshElement<K>& here = at_rest_.emplace_back(e, of.elements[static_cast<std::size_t>(e)]);
-      const auto bend = of.bend(e);
-      if (!bend) continue;
-      here.bend = bend->stencil;
-      for (std::size_t k = 0; k < here.beyond.size(); ++k)
-        if (const std::int64_t other = bend->beyond[k]; other >= 0)
-          here.beyond[k] = of.elements[static_cast<std::size_t>(other)];
-    }
+    for (std::int64_t e = range.begin; e < range.end; ++e)
+      at_rest_.emplace_back(e, of.elements[static_cast<std::size_t>(e)], of.bend(e));
   }
 
   bool is_slack() const override { return true; }
@@ -108,7 +96,6 @@ class CodimensionalBody final : public MeshBody {
         const Mat3 A = elements_.deformation(q, x()), P = K::Contact::stress(K::contact(law_), A);
         for (int b = K::tangents; b < 3; ++b) sum -= P.col(b).dot(A.col(b)) / (3 - K::tangents);
       }
-      if (elements_.is_torn(e)) continue;
       picture.cells.insert(picture.cells.end(), elements[e].rows.begin(), elements[e].rows.end());
       stretch.push_back(stretch_at(first));
       pressure.push_back(sum / static_cast<Real>(q - first));
@@ -130,8 +117,8 @@ class CodimensionalBody final : public MeshBody {
     for (const MeshElement<K>& e : at_rest_) {
       needed.insert(needed.end(), e.element.rows.begin(), e.element.rows.end());
       if (!e.bend) continue;
-      std::copy_if(e.bend->rows.begin(), e.bend->rows.end(), std::back_inserter(needed),
-                   [](std::int32_t vertex) { return vertex >= 0; });
+      std::ranges::copy_if(e.bend->stencil.rows, std::back_inserter(needed),
+                           [](std::int32_t vertex) { return vertex >= 0; });
     }
     sort_unique(needed);
     return needed;
@@ -146,9 +133,10 @@ class CodimensionalBody final : public MeshBody {
     std::sort(at_rest_.begin(), at_rest_.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
   }
   std::size_t bytes_of_elements() const override {
-    return bytes_of(at_rest_) + elements_.bytes() + bytes_of(bending_.stencils()) + bytes_of(hinges_);
+    return bytes_of(at_rest_) + elements_.bytes() + bytes_of(bending_.stencils());
   }
-  std::vector<std::int64_t> rows_of_elements(const Table&) const override {
+  std::vector<std::int64_t> rows_of_elements(const Table& table) const override {
+    if (&table != &samples()) return std::vector<std::int64_t>(at_rest_.size(), 1);
     std::vector<std::int64_t> rows;
     for (const MeshElement<K>& e : at_rest_) rows.push_back(samples_of(e.element));
     return rows;
@@ -173,30 +161,16 @@ class CodimensionalBody final : public MeshBody {
     WEFT_ENSURE(elements_.points().size() == samples().rows());
     const auto A = std::as_const(samples()).template get<ElasticF>();
     for (std::size_t q = 0; q < A.size(); ++q) elements_.directors()[q] = A[q].template rightCols<3 - K::tangents>();
-    if (tear_stretch_) {
-      const auto torn = std::as_const(samples()).template get<Torn>();
-      for (std::size_t q = 0; q < torn.size(); ++q)
-        if (torn[q] > 0) elements_.tear(static_cast<std::size_t>(elements_.points()[q].element));
-    }
     std::vector<Stencil> bends_here;
-    hinges_.clear();
-    for (std::size_t e = 0; e < at_rest_.size(); ++e) {
-      if (!at_rest_[e].bend) continue;
-      bends_here.push_back(in_rows(*at_rest_[e].bend));
-      if (!tear_stretch_) continue;
-      Hinge hinge{elements_.first_point(e), bends_here.back(), {}};
-      for (std::size_t k = 0; k < hinge.beyond.size(); ++k)
-        if (at_rest_[e].beyond[k]) hinge.beyond[k] = in_rows(*at_rest_[e].beyond[k]);
-      hinges_.push_back(std::move(hinge));
-    }
+    for (const MeshElement<K>& e : at_rest_)
+      if (e.bend && has_neighbor(e.bend->stencil)) bends_here.push_back(released(in_rows(e.bend->stencil)));
     bending_ = BendingElements<Stencil>(std::move(bends_here), points_.rows());
-    for (std::size_t b = 0; b < hinges_.size(); ++b) release(b);
   }
 
   void commit_elements(std::span<const Mat3> H) override {
     elements_.commit(x(), H);
-    if (tear_stretch_) tear();
     remember();
+    if (tear_stretch_) find_torn();
   }
 
   /// Collective if the body resists bending.
@@ -224,8 +198,33 @@ class CodimensionalBody final : public MeshBody {
   void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const override {
     elements_.add_force(row, force, f);
   }
-  bool is_loose(std::size_t row) const override {
-    return elements_.is_torn(static_cast<std::size_t>(elements_.points()[row].element));
+
+  std::span<const std::int64_t> leaving_elements() const override { return torn_; }
+  void remove_elements(std::span<const std::int64_t> numbers) override {
+    std::erase_if(at_rest_, [&](const MeshElement<K>& e) { return std::ranges::binary_search(numbers, e.number); });
+    torn_.clear();
+  }
+  std::vector<VertexUse> vertex_uses() const override {
+    std::vector<VertexUse> uses;
+    for (const MeshElement<K>& e : at_rest_) {
+      const auto& rows = e.element.rows;
+      const Real mass = density_ * e.element.volume / static_cast<Real>(K::corners + samples_of(e.element));
+      for (std::size_t a = 0; a < rows.size(); ++a) {
+        uses.push_back({e.number, rows[a], mass});
+        for (std::size_t b = 1; b < rows.size(); ++b) uses.back().others[b - 1] = rows[(a + b) % rows.size()];
+      }
+      for (std::size_t k = 0; k < Stencil::neighbors; ++k)
+        uses.push_back(e.bend ? VertexUse{e.bend->beyond[k], beyond(e.bend->stencil)[k], 0} : VertexUse{-1, -1, 0});
+    }
+    return uses;
+  }
+  void rename_vertices(std::span<const std::int32_t> ids) override {
+    for (MeshElement<K>& e : at_rest_) {
+      const auto its = ids.first(uses_of_element);
+      ids = ids.subspan(uses_of_element);
+      std::ranges::copy(its.first(K::corners), e.element.rows.begin());
+      if (e.bend) std::ranges::copy(its, e.bend->stencil.rows.begin());
+    }
   }
 
  private:
@@ -248,27 +247,12 @@ class CodimensionalBody final : public MeshBody {
     return longest(typename K::Tangents(elements_.deformation(q, x()).template leftCols<K::tangents>()));
   }
 
-  /// Elements that are stretched too much are gone; their quadrature points are dust from now on.
-  void tear() {
-    const auto torn = samples().template get<Torn>();
-    for (std::size_t q = 0; q < torn.size(); ++q) {
-      if (torn[q] > 0 || stretch_at(q) <= *tear_stretch_) continue;
-      torn[q] = 1;
-      elements_.tear(static_cast<std::size_t>(elements_.points()[q].element));
-    }
-    if (!bends()) return;
-    // A stencil sees with its own vertices when an element that may live on another rank is gone.
-    const auto lost = samples().template get<LostNeighbors>();
-    for (std::size_t b = 0; b < hinges_.size(); ++b) {
-      const Hinge& hinge = hinges_[b];
-      const Real before = lost[hinge.sample];
-      for (int k = 0; k < Stencil::neighbors; ++k) {
-        const auto& other = hinge.beyond[k];
-        const bool gone = other && longest(elements_.tangents(*other, x())) > *tear_stretch_;
-        if (!has_lost(hinge, k) && (gone || torn[hinge.sample] > 0)) lost[hinge.sample] += 1 << k;
-      }
-      if (lost[hinge.sample] != before) release(b);
-    }
+  /// Elements that are stretched too much want to leave.
+  void find_torn() {
+    torn_.clear();
+    for (std::size_t e = 0; e < at_rest_.size(); ++e)
+      if (longest(elements_.tangents(elements_.elements()[e], x())) > *tear_stretch_)
+        torn_.push_back(at_rest_[e].number);
   }
 
   /// Writes the state of the elements into the table of quadrature points.
@@ -278,21 +262,18 @@ class CodimensionalBody final : public MeshBody {
     for (std::size_t q = 0; q < A.size(); ++q) A[q] = elements_.deformation(q, x());
   }
 
-  /// What a bending stencil of this rank needs in a body that can tear.
-  struct Hinge {
-    std::size_t sample;  ///< The first quadrature point of its element.
-    Stencil whole;
-    std::array<std::optional<ElementAtRest<K>>, Stencil::neighbors> beyond;  ///< The other elements.
-  };
-  bool has_lost(const Hinge& hinge, int k) const {
-    return static_cast<int>(std::as_const(samples()).template get<LostNeighbors>()[hinge.sample]) >> k & 1;
+  /// The vertices of a stencil that its neighbours have and its element has not.
+  static std::span<const std::int32_t> beyond(const Stencil& stencil) {
+    return std::span(stencil.rows).template last<Stencil::neighbors>();
   }
-  /// The stencil does without the neighbours that it has lost; the order in which it lost them is no part of the state.
-  void release(std::size_t b) {
-    Stencil left = hinges_[b].whole;
+  static bool has_neighbor(const Stencil& stencil) {
+    return std::ranges::any_of(beyond(stencil), [](std::int32_t row) { return row >= 0; });
+  }
+  /// The stencil does without the neighbours that have left, in whatever order they did.
+  static Stencil released(Stencil stencil) {
     for (int k = 0; k < Stencil::neighbors; ++k)
-      if (has_lost(hinges_[b], k)) weft::release(left, k);
-    bending_.replace(b, left);
+      if (beyond(stencil)[static_cast<std::size_t>(k)] < 0) release(stencil, k);
+    return stencil;
   }
 
   typename K::Constants law_;
@@ -302,7 +283,7 @@ class CodimensionalBody final : public MeshBody {
   std::vector<MeshElement<K>> at_rest_;  ///< Of this rank, by number.
   CodimensionalElements<K> elements_;    ///< The same, over rows.
   BendingElements<Stencil> bending_;
-  std::vector<Hinge> hinges_;  ///< One for each stencil of a body that can tear.
+  std::vector<std::int64_t> torn_;  ///< Elements that the last step has torn.
 };
 
 template <class K>

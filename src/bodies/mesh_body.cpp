@@ -51,7 +51,7 @@ void QuadraturePoints::respond(ChunkRows rows, const ChunkForces& forces) const 
 StepLimit QuadraturePoints::commit(ChunkRows rows, Real, const ChunkMotion&) { return limit(rows); }
 
 MeshBody::MeshBody(std::string name, Carrier carrier, const MeshCounts& counts)
-    : Body(std::move(name)), carrier_(carrier), counts_(counts) {
+    : Body(std::move(name)), carrier_(carrier), counts_(counts), next_vertex_(counts.vertices) {
   WEFT_ENSURE((carrier == Carrier::grid) == (counts.samples > 0));
   points_ = carrier == Carrier::grid ? Table::with<Id, Position, Velocity, Affine, Mass, ElementForce>()
                                      : Table::with<Id, Position, Velocity, Mass, RestPosition, ElementForce>();
@@ -59,17 +59,21 @@ MeshBody::MeshBody(std::string name, Carrier carrier, const MeshCounts& counts)
 
 std::vector<PointSet*> MeshBody::sets() {
   if (carrier_ == Carrier::own) return {this};
+  if (may_be_edited_) return {this, &samples_, &dust_};
   return {this, &samples_};
 }
 
 std::vector<MeshBody::ElementRows> MeshBody::element_rows() {
   if (carrier_ == Carrier::own) return {};
-  return {{&samples_.points(), counts_.samples, "_contact"}};
+  std::vector<ElementRows> rows{{&samples_.points(), counts_.samples, "_contact"}};
+  if (may_be_edited_) rows.push_back({&uses_, 1, "_elements"});
+  return rows;
 }
 
 std::vector<BodyPart> MeshBody::parts() {
   std::vector<BodyPart> parts{{name(), &points_}};
   for (const ElementRows& rows : element_rows()) parts.push_back({name() + rows.part, rows.table});
+  if (may_be_edited_) parts.push_back({name() + "_dust", &dust_.points()});
   return parts;
 }
 
@@ -99,7 +103,7 @@ StepLimit MeshBody::finish(Real dt) {
 #pragma omp parallel for schedule(static)
   for (std::size_t q = 0; q < H.size(); ++q) H[q] = dt * C[q];
   commit_elements(H);
-  place_samples(dt);
+  place_samples();
   return limit_of_elements();
 }
 
@@ -117,6 +121,7 @@ StepLimit MeshBody::limit_from(std::size_t first_row) {
   }
   StepLimit all = Body::limit_from(first_row);
   all.include(limit_of_elements());
+  all.include(dust_.limit_of_all());
   return all;
 }
 
@@ -128,16 +133,15 @@ Real MeshBody::elastic_energy() const {
 void MeshBody::weigh_samples(const Vec3& gravity, std::span<Vec3> f, std::span<Vec3> of_samples) const {
   const auto mass = samples().get<Mass>();
   for (std::size_t q = 0; q < mass.size(); ++q) {
-    of_samples[q] = is_loose(q) ? Vec3(Vec3::Zero()) : Vec3(mass[q] * gravity);
+    of_samples[q] = mass[q] * gravity;
     add_force_at_sample(q, of_samples[q], f);
   }
 }
 
-void MeshBody::place_samples(Real dt) {
+void MeshBody::place_samples() {
   const auto x = samples().get<Position>();
-  const auto v = std::as_const(samples()).get<Velocity>();
 #pragma omp parallel for schedule(static)
-  for (std::size_t q = 0; q < x.size(); ++q) x[q] = is_loose(q) ? Vec3(x[q] + dt * v[q]) : place_of_sample(q);
+  for (std::size_t q = 0; q < x.size(); ++q) x[q] = place_of_sample(q);
 }
 
 // --- Grips -----------------------------------------------------------------------------------------------------------
@@ -154,7 +158,7 @@ std::int64_t MeshBody::vertices_in(const Comm& comm, std::size_t list) const {
   for (const Grip& grip : grips_[list])
     for (const Grip::Vertex& vertex : grip.vertices) vertices.push_back(vertex.number);
   sort_unique(vertices);
-  Directory taken(comm, counts_.vertices);
+  Directory taken(comm, next_vertex_);
   taken.tell(vertices, 0);
   return taken.known();
 }
@@ -189,12 +193,16 @@ void MeshBody::fill(const Comm& comm, std::span<const Vec3> rest, const Vec3& ve
     points_.get<Id>()[r] = static_cast<PointId>(vertex);
     points_.get<Position>()[r] = rest[vertex];
     if (carrier_ == Carrier::own) points_.get<RestPosition>()[r] = rest[vertex];
+    if (!may_be_edited_) continue;
+    points_.get<VertexAtRest>()[r] = static_cast<PointId>(vertex);
+    points_.get<VertexShare>()[r] = 1;
   }
   make_rows_of_elements();
+  if (may_be_edited_) write_uses();
   adopt(comm);
   add_mass(points_.get<Mass>(), samples().get<Mass>());
   forest_.sum_to_owners(points_.column(Mass::label.name));
-  place_samples(0);
+  place_samples();
   set_in_motion(comm, velocity, velocity_gradient);
   rest_elements();
 }
@@ -234,18 +242,23 @@ void MeshBody::require_rows_of_mesh(const Comm& comm) {
   for (const PointId id : samples().get<Id>().first(samples().owned()))
     if (id % static_cast<PointId>(counts_.samples) == 0) ++found;
   found = comm.sum(found);
-  const std::int64_t expected = has_samples ? counts_.elements : counts_.vertices;
+  const std::int64_t expected = has_samples ? counts_.elements - removed_elements_ : counts_.vertices;
   require(found == expected, ExitCode::checkpoint,
           fmt::format("body {}: the checkpoint holds {} {} of a mesh that has {}. Resume with the mesh that the run "
                       "began with.",
                       name(), found, has_samples ? "elements" : "vertices", expected));
   const std::vector<std::int32_t> vertices = needed_vertices();
-  bool fits = has_rows(comm, points_, std::vector<std::int64_t>(vertices.begin(), vertices.end()), counts_.vertices);
+  bool fits = has_rows(comm, points_, std::vector<std::int64_t>(vertices.begin(), vertices.end()), next_vertex_);
   for (const ElementRows& rows : element_rows()) {
     const auto numbers = numbers_of(elements(), rows_of_elements(*rows.table), rows.each);
     fits = has_rows(comm, *rows.table, numbers, counts_.elements * rows.each) && fits;
   }
-  require(fits, ExitCode::checkpoint,
+  require_whole(comm, fits);
+}
+
+/// Throws Error(checkpoint) unless `fits` on all ranks. Collective.
+void MeshBody::require_whole(const Comm& comm, bool fits) const {
+  require(!comm.any(!fits), ExitCode::checkpoint,
           fmt::format("body {}: the rows in the checkpoint are not those of its vertices and elements, each once. Take "
                       "another checkpoint.",
                       name()));
@@ -315,9 +328,18 @@ void MeshBody::share(const Comm& comm, const RankOfPlace& rank_of_place) {
     list = send_grips(comm, list, ranks_of(homes, std::move(element)));
   }
   send_elements(comm, ranks_of(homes, elements()));
+  if (may_be_edited_) {
+    std::vector<int> to;
+    for (const Vec3& x : dust().get<Position>()) to.push_back(rank_of_place(x));
+    ship_sorted(comm, dust_.points(), to);
+  }
+  regroup(comm);
+}
 
+/// The vertices go to the ranks whose elements need them, which take their pieces.
+void MeshBody::regroup(const Comm& comm) {
   const std::vector<std::int32_t> needed = needed_vertices();
-  const Directory owners = owners_of_points(comm, needed, counts_.vertices);
+  const Directory owners = owners_of_points(comm, needed, next_vertex_);
   const auto vertex = std::as_const(points_).get<Id>().first(points_.owned());
   ship_sorted(comm, points_, owners.ask(std::vector<std::int64_t>(vertex.begin(), vertex.end())));
   piece_ = piece_of(comm, elements(), needed, owners);

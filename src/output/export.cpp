@@ -8,6 +8,7 @@
 #include <map>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "output/descriptor.hpp"
 #include "weft/base/check.hpp"
@@ -73,58 +74,123 @@ Triangle from_smallest(Triangle t) {
   return t;
 }
 
-/// A frame of a sheet with the points and faces of the sheet at rest.
+/// A frame of a sheet with the points and faces of the sheet at rest. Copies of points that were split follow them.
 struct Sheet {
   SurfaceMesh mesh;
   std::vector<std::int32_t> row;  ///< Of each point in the frame; -1: no triangle uses it.
 };
 
-void add_face_of(const SurfaceMesh& from, std::int64_t f, std::span<const std::int32_t> corners, SurfaceMesh& to) {
-  to.add_face(corners);
+/// Who the points of a frame are.
+struct Identities {
+  std::vector<std::int64_t> id;
+  std::vector<std::int64_t> at_rest;  ///< Of which they are copies; empty if the sheet cannot tear.
+};
+
+/// Of rows of a frame the point of the sheet at rest, and the point of the mesh that is made.
+struct PointsOfRows {
+  std::vector<std::int32_t> at_rest, made;
+};
+
+/// The triangles of a frame by their corners at rest, from the smallest; the same corners in the mesh that is made.
+using Drawings = std::map<Triangle, Triangle>;
+
+void add_face_of(const SurfaceMesh& from, std::int64_t f, std::span<const std::int32_t> at_rest,
+                 std::span<const std::int32_t> made, SurfaceMesh& to) {
+  to.add_face(made);
   if (!from.group.empty()) to.group.push_back(from.group[f]);
   if (from.texture.empty()) return;
   const auto face = from.face(f);
-  for (const std::int32_t corner : corners)
+  for (const std::int32_t corner : at_rest)
     to.texture.push_back(from.texture[from.offsets[f] + (std::ranges::find(face, corner) - face.begin())]);
 }
 
+/// The corners of a face in the mesh that is made; none if one of its triangles is not there, or two of them have
+/// different copies of a corner.
+std::vector<std::int32_t> made_face(std::span<const std::int32_t> face, std::span<const Triangle> triangles,
+                                    const Drawings& there) {
+  std::map<std::int32_t, std::int32_t> made;
+  for (const Triangle& t : triangles) {
+    const auto drawn = there.find(from_smallest(t));
+    if (drawn == there.end()) return {};
+    for (std::size_t k = 0; k < 3; ++k)
+      if (made.try_emplace(drawn->first[k], drawn->second[k]).first->second != drawn->second[k]) return {};
+  }
+  std::vector<std::int32_t> corners;
+  for (const std::int32_t point : face) corners.push_back(made.at(point));
+  return corners;
+}
+
 /// Faces of which all triangles are in the frame, and the triangles that are left of others.
-void take_faces(const SurfaceMesh& rest, std::span<const Triangle> triangles, const std::set<Triangle>& there,
-                SurfaceMesh& to) {
+void take_faces(const SurfaceMesh& rest, std::span<const Triangle> triangles, const Drawings& there, SurfaceMesh& to) {
   auto next = triangles.begin();
   for (std::int64_t f = 0; f < rest.face_count(); ++f) {
     const std::span<const Triangle> own(next, rest.face(f).size() - 2);
     next += static_cast<std::ptrdiff_t>(own.size());
-    const auto is_there = [&](const Triangle& t) { return there.contains(from_smallest(t)); };
-    if (std::ranges::all_of(own, is_there)) add_face_of(rest, f, rest.face(f), to);
-    else
-      for (const Triangle& t : own)
-        if (is_there(t)) add_face_of(rest, f, t, to);
+    if (const auto whole = made_face(rest.face(f), own, there); !whole.empty()) {
+      add_face_of(rest, f, rest.face(f), whole, to);
+      continue;
+    }
+    for (const Triangle& t : own)
+      if (const auto made = made_face(t, std::span(&t, 1), there); !made.empty()) add_face_of(rest, f, t, made, to);
   }
 }
 
-/// None if the frame is not one of this sheet. ids: of the points of the frame.
-std::optional<Sheet> in_form_of(const SurfaceMesh& rest, const SurfaceMesh& drawn, std::span<const std::int64_t> ids) {
-  const std::vector<Triangle> triangles = triangles_of(rest);  // of a polygon two fewer than it has corners
-  const UsedPoints used = used_points(triangles, rest.points.size());
-  if (ids.size() != used.points.size()) return std::nullopt;
-  Sheet sheet{{rest.points, {}, {0}, rest.groups, {}, rest.group_points, {}},
-              std::vector<std::int32_t>(rest.points.size(), -1)};
-  for (std::size_t r = 0; r < ids.size(); ++r) {
-    if (ids[r] < 0 || static_cast<std::size_t>(ids[r]) >= ids.size()) return std::nullopt;
-    const std::int32_t point = used.points[ids[r]];
-    sheet.row[point] = static_cast<std::int32_t>(r);
-    sheet.mesh.points[point] = drawn.points[r];
-  }
-  for (const std::int32_t point : used.points)
-    if (sheet.row[point] < 0) return std::nullopt;  // an id stands there twice
-  const auto point_of = [&](std::int32_t r) { return used.points[ids[r]]; };
-  std::set<Triangle> there;
+/// None if a triangle of the frame is not one of those at rest.
+std::optional<Drawings> drawings_of(const SurfaceMesh& drawn, std::span<const Triangle> triangles,
+                                    const PointsOfRows& points) {
+  std::set<Triangle> known;
+  for (const Triangle& t : triangles) known.insert(from_smallest(t));
+  Drawings there;
   for (std::int64_t f = 0; f < drawn.face_count(); ++f) {
     const auto face = drawn.face(f);
-    there.insert(from_smallest({point_of(face[0]), point_of(face[1]), point_of(face[2])}));
+    Triangle at_rest, made;
+    for (std::size_t k = 0; k < 3; ++k) {
+      at_rest[k] = points.at_rest[face[k]];
+      made[k] = points.made[face[k]];
+    }
+    std::ranges::rotate(made, made.begin() + (std::ranges::min_element(at_rest) - at_rest.begin()));
+    if (!known.contains(from_smallest(at_rest))) return std::nullopt;
+    there[from_smallest(at_rest)] = made;
   }
-  take_faces(rest, triangles, there, sheet.mesh);
+  return there;
+}
+
+/// The points of the frame in the sheet, copies after those at rest by id; none if they are not of this sheet.
+std::optional<PointsOfRows> take_points(std::span<const Vec3> drawn, const Identities& who, const UsedPoints& used,
+                                        Sheet& sheet) {
+  const bool can_tear = !who.at_rest.empty();
+  if (!can_tear && drawn.size() != used.points.size()) return std::nullopt;
+  PointsOfRows points;
+  std::map<std::int64_t, std::size_t> copies;  // rows by id
+  for (std::size_t r = 0; r < drawn.size(); ++r) {
+    const std::int64_t vertex = (can_tear ? who.at_rest : who.id)[r];
+    if (vertex < 0 || static_cast<std::size_t>(vertex) >= used.points.size()) return std::nullopt;
+    const std::int32_t point = used.points[vertex];
+    points.at_rest.push_back(point);
+    points.made.push_back(point);
+    const bool is_new = who.id[r] == vertex ? std::exchange(sheet.row[point], static_cast<std::int32_t>(r)) < 0
+                                            : copies.emplace(who.id[r], r).second;
+    if (!is_new) return std::nullopt;  // an id stands there twice
+  }
+  for (const auto& [id, r] : copies) {
+    points.made[r] = static_cast<std::int32_t>(sheet.row.size());
+    sheet.row.push_back(static_cast<std::int32_t>(r));
+    sheet.mesh.points.emplace_back();
+  }
+  for (std::size_t r = 0; r < drawn.size(); ++r) sheet.mesh.points[points.made[r]] = drawn[r];
+  return points;
+}
+
+/// None if the frame is not one of this sheet.
+std::optional<Sheet> in_form_of(const SurfaceMesh& rest, const SurfaceMesh& drawn, const Identities& who) {
+  const std::vector<Triangle> triangles = triangles_of(rest);  // of a polygon two fewer than it has corners
+  Sheet sheet{{rest.points, {}, {0}, rest.groups, {}, rest.group_points, {}},
+              std::vector<std::int32_t>(rest.points.size(), -1)};
+  const auto points = take_points(drawn.points, who, used_points(triangles, rest.points.size()), sheet);
+  if (!points) return std::nullopt;
+  const auto there = drawings_of(drawn, triangles, *points);
+  if (!there) return std::nullopt;
+  take_faces(rest, triangles, *there, sheet.mesh);
   return sheet;
 }
 
@@ -178,15 +244,20 @@ struct Drawn {
 
 /// A frame of triangles, in the form of the sheet at rest if it shows one.
 Drawn read_drawn(const HdfFile& file, const Job& job, const ExportOptions& options) {
-  constexpr const char *velocity = "/VTKHDF/PointData/velocity", *id = "/VTKHDF/PointData/id";
+  constexpr const char *velocity = "/VTKHDF/PointData/velocity", *id = "/VTKHDF/PointData/id",
+                       *at_rest = "/VTKHDF/PointData/vertex_at_rest";
   Drawn drawn{read_surface(file, job.file, job.summary.kind), {}};
   if (file.has(velocity)) drawn.velocities = read_point_vectors(file, job.file, velocity, job.summary.points);
   const std::optional<SurfaceMesh> rest = options.sheet ? options.sheet(job.name) : std::nullopt;
   if (!rest) return drawn;
-  std::vector<std::int64_t> ids(drawn.mesh.points.size());
-  std::iota(ids.begin(), ids.end(), 0);
-  if (file.has(id)) file.read_rows(id, {Number::int64}, 0, ids.size(), ids.data());
-  std::optional<Sheet> sheet = in_form_of(*rest, drawn.mesh, ids);
+  Identities who{std::vector<std::int64_t>(drawn.mesh.points.size()), {}};
+  std::iota(who.id.begin(), who.id.end(), 0);
+  if (file.has(id)) file.read_rows(id, {Number::int64}, 0, who.id.size(), who.id.data());
+  if (file.has(at_rest)) {
+    who.at_rest.resize(who.id.size());
+    file.read_rows(at_rest, {Number::int64}, 0, who.at_rest.size(), who.at_rest.data());
+  }
+  std::optional<Sheet> sheet = in_form_of(*rest, drawn.mesh, who);
   if (!sheet) {
     log_warning(fmt::format("{}: its mesh is not that of the deck any more; faces are written as they were drawn.",
                             job.file.string()));

@@ -43,8 +43,10 @@ void Handles::load(Real time) {
     std::visit(Overloaded{[](const GridHandle::Hold&) {},
                           [&](const GridHandle::Dead& load) {
                             const Real factor = load.amplitude.at(time);
-                            for (const Grip& grip : body.grips(handle.list))
-                              pushes_.push_back({h, grip.rows.front(), factor * force_of(grip), {}});
+                            for (const Grip& grip : body.grips(handle.list)) {
+                              const std::int32_t row = grip.rows.front();
+                              pushes_.push_back({h, row, body.share_of_vertex(row) * factor * force_of(grip), {}});
+                            }
                           },
                           [&](const GridHandle::Following& load) {
                             const Real factor = load.amplitude.at(time) * load.magnitude;

@@ -29,10 +29,12 @@ std::vector<ColumnView> chosen_fields(const Scene& scene, const Body& body, Tabl
 /// Those of a body's points, and who they are.
 std::vector<ColumnView> chosen_state(const Scene& scene, Body& body) {
   Table& points = body.points();
+  std::vector<ColumnView> identity{points.column(Id::label.name)};
+  if (points.has<VertexAtRest>()) identity.push_back(points.column(VertexAtRest::label.name));
   std::vector<ColumnView> fields = chosen_fields(scene, body, points);
-  std::erase_if(fields,
-                [](const ColumnView& field) { return field.label.name == Id::label.name; });  // may be asked for
-  fields.insert(fields.begin(), points.column(Id::label.name));
+  for (const ColumnView& each : identity)  // may be asked for
+    std::erase_if(fields, [&](const ColumnView& field) { return field.label.name == each.label.name; });
+  fields.insert(fields.begin(), identity.begin(), identity.end());
   return fields;
 }
 /// The fields computed from the state of a body that the deck asks for. Valid as long as the body lives.

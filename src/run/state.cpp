@@ -27,6 +27,7 @@ void require_fits(const RunState& state, const SceneCounts& scene) {
   if (!state.limits.empty()) expect("limits", state.limits.size(), scene.bodies);
   expect("drift", state.drift.size(), scene.bodies);
   expect("next_id", state.next_id.size(), scene.bodies);
+  expect("removed_elements", state.removed_elements.size(), scene.bodies);
   expect("wall_impulse", state.wall_impulse.size(), scene.colliders);
   expect("handle_impulse", state.handle_impulse.size(), scene.handles);
   expect("emitted_until", state.emitted_until.size(), scene.sources);

@@ -32,9 +32,10 @@ inline constexpr auto members<RunState> = std::tuple_cat(
         Member{"limits", "", &RunState::limits}, Member{"drift", "m", &RunState::drift},
         Member{"impulse", "kg m/s", &RunState::wall_impulse}, Member{"work_of_colliders", "J", &RunState::wall_work},
         Member{"handle_impulse", "", &RunState::handle_impulse}, Member{"handles_since", "s", &RunState::handles_since},
-        Member{"next_id", "", &RunState::next_id}, Member{"emitted_until", "s", &RunState::emitted_until},
-        Member{"probe_points", "", &RunState::probe_points}, Member{"removed_particles", "", &RunState::removed_points},
-        Member{"newton_steps", "", &RunState::newton_steps}, Member{"krylov_steps", "", &RunState::krylov_steps}});
+        Member{"next_id", "", &RunState::next_id}, Member{"removed_elements", "", &RunState::removed_elements},
+        Member{"emitted_until", "s", &RunState::emitted_until}, Member{"probe_points", "", &RunState::probe_points},
+        Member{"removed_particles", "", &RunState::removed_points}, Member{"newton_steps", "", &RunState::newton_steps},
+        Member{"krylov_steps", "", &RunState::krylov_steps}});
 
 /// Whether step and frame are numbers to which a run can count.
 inline bool are_counts(const RunClock& clock) {

@@ -121,8 +121,11 @@ void TimeStepping::resume(const CheckpointHeader& header, const std::filesystem:
   state_ = state_from_text(header.state);
   state_.cuts.at = header.cuts;
   require_fits(state_, counts_of(scene_));
-  for (auto& body : scene_.bodies) {
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
+    const auto& body = scene_.bodies[b];
     for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
+    if (MeshBody* mesh = body->roles().mesh)
+      mesh->restore(comm_, static_cast<std::int64_t>(state_.next_id[b]), state_.removed_elements[b]);
     if (body->roles().meets_grid) body->share(comm_, [this](const Vec3&) { return comm_.rank(); });
     else body->roles().mesh->share_evenly(comm_);
   }

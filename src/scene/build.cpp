@@ -201,6 +201,7 @@ template <class MeshDeck>
 void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& deck) {
   MeshBody& body = *scene.bodies[b]->roles().mesh;
   body.fill(comm, scene.meshes[b]->rest_positions(), deck.velocity, spin_matrix(deck.spin));
+  scene.first_free_id[b] = static_cast<PointId>(body.next_vertex());
   if (body.carrier() == Carrier::own) body.share_evenly(comm);
 }
 
@@ -222,8 +223,9 @@ void settle_bodies(const Comm& comm, Scene& scene) {
       const Real volume = std::pow(deck.domain.dx, 3) / body->particles_per_cell;
       lightest = std::min(lightest, material_of(deck, deck.bodies[b]).density * volume);
     } else {
-      const Table& samples = scene.bodies[b]->roles().mesh->samples();
-      for (const Real mass : samples.get<Mass>()) lightest = std::min(lightest, mass);
+      const MeshBody& mesh = *scene.bodies[b]->roles().mesh;
+      for (const Table* points : {&mesh.samples(), &mesh.dust()})
+        for (const Real mass : points->get<Mass>()) lightest = std::min(lightest, mass);
     }
   }
   scene.light_mass = light_fraction * comm.min(lightest);

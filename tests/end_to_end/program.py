@@ -104,6 +104,25 @@ handles:
      hold: {motion: {velocity: [0, 1, 0], spin: [0, 0, -8], center: [1.3, 0.45, 0]}}}
 """
 
+# A sheet turns so fast that it tears, and pieces that hang together by a vertex come apart.
+SPUN = """
+weft: 1
+title: Spun
+domain: {dx: 0.05, gravity: [0, 0, 0]}
+time: {end: 1, frame_interval: 0.1}
+materials:
+  denim: {law: sheet, density: 400, youngs_modulus: 8e4, poisson_ratio: 0.2,
+          contact: {stiffness: 2e4, shear_stiffness: 4e3, friction: 0.3}}
+bodies:
+  - {name: sheet, kind: membrane, material: denim, thickness: 5 mm, tear_stretch: 1.2,
+     bending: {youngs_modulus: 1e5, poisson_ratio: 0.2}, mesh: {rectangle: {width: 0.5, height: 0.5}, across: 15, along: 15},
+     spin: [0, 5, 45]}
+handles:
+  - {name: load, body: sheet, force: {total: [0, 0, -0.01]}}
+  - {name: wind, body: sheet, pressure: {value: 5}}
+  - {name: hub, body: sheet, where: {box: {lower: [0.3, 0.3, -1], upper: [0.45, 0.45, 1]}}, hold: {}}
+"""
+
 # Sand falls out of a spout on a ledge and over its edge out of the bounds: points are born and removed all the time.
 SPOUT = """
 weft: 1

@@ -519,7 +519,8 @@ def forge(checkpoint, data_set, row, component, value, form="d"):
     for r in range(rows["rows"]):
         begin = rows["offset"] + r * rows["row_bytes"]
         total += digest(bytes(data[begin:begin + rows["row_bytes"]]), rows["row_bytes"], r)
-    text = text.replace(rows["digest"], f"{total % 2**64:016x}")
+    at = text.index(f'"{data_set}"')  # others may hold the same
+    text = text[:at] + text[at:].replace(rows["digest"], f"{total % 2**64:016x}", 1)
     head = text[:text.rindex(",\n  \"digest\"")].encode()
     text = head.decode() + f",\n  \"digest\": \"{digest(head, len(head), 0):016x}\"\n}}\n"
     (checkpoint / "manifest.json").write_text(text)

@@ -63,11 +63,26 @@ class RanksAndThreads(Case):
         often = ["--steps", 50, "--set", "balance.every=10", "--set", "balance.threshold=1.01"]
         alone = self.run_deck(deck, "1", *often)
         for body in "sheet", "ropes":
-            torn = weft_read.Run(alone).checkpoint()[body + "_contact"]["torn"].mean()
+            left, dust = (len(weft_read.Run(alone).checkpoint()[body + part]["id"]) for part in ("_contact", "_dust"))
+            torn = dust / (left + dust)
             self.assertTrue(0.02 < torn < 0.6, f"{torn:.0%} of {body} are torn")
         for ranks in 2, 3, 4, 7:
             with self.subTest(ranks=ranks):
                 self.assert_same_state(alone, self.run_deck(deck, str(ranks), *often, ranks=ranks), 1e-10)
+
+    def test_a_probe_of_a_vertex_without_elements_has_no_value_and_the_log_tells_of_handles_and_probes_once(self):
+        deck = self.deck(TORN + "probes:\n"
+                         "  - {name: lost, body: sheet, nearest: {point: [0.05, 0.45, 0], field: position_y}}\n"
+                         "  - {name: split, body: sheet, nearest: {point: [0.3, 0.4, 0], field: position_y}}\n")
+        output = self.run_deck(deck, "out", "--steps", 50, ranks=2)
+        self.assertAlmostEqual(float(history(output)[0]["lost"]), 0.45, places=12)
+        self.assertEqual(history(output)[-1]["lost"], "nan")
+        self.assertGreater(float(history(output)[-1]["split"]), 0.4)
+        log = (output / "log.txt").read_text()
+        self.assertEqual(log.count("probe lost has no values from t ="), 1)
+        self.assertNotIn("probe split", log)
+        for handle in "foot", "feet", "hand", "hands":
+            self.assertEqual(log.count(f"handle {handle} lets go of what has left"), 1)
 
     def test_threads_change_no_bit_of_cloth_and_shells(self):
         for number, text in enumerate((CLOTH, PLATE, TORN, OWN.replace("STAGE", "explicit"))):

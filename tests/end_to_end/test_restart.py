@@ -5,10 +5,13 @@ import json
 import pathlib
 import shutil
 import subprocess
+import sys
 import unittest
 
-from program import (CLOTH, FULL, JELLIES, OWN, PLATE, SPOUT, TORN, Case, checkpoints, command, environment, history, physics, run_json,
-                     step_of, wait_until, weft)
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "postproc"))
+import weft_read  # noqa: E402
+from program import (CLOTH, FULL, JELLIES, OWN, PLATE, SPOUT, SPUN, TORN, Case, checkpoints, command, environment, history,  # noqa: E402
+                     physics, run_json, step_of, wait_until, weft)
 
 CUBE = """
 v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1
@@ -75,6 +78,19 @@ class Restart(Case):
         broken = self.run_deck(deck, "broken", "--steps", 36, ranks=1)
         self.run_deck(deck, "broken", "--steps", 50, "--resume", "auto", ranks=2)
         self.assert_same_state(unbroken, broken, 1e-10)
+
+    def test_split_vertices_and_what_handles_do_to_them_go_on_to_the_bit_and_to_1e_10_on_other_ranks(self):
+        deck = self.deck(SPUN)
+        how = {"ranks": 3}
+        unbroken, broken = self.halves(deck, how, how, 40, 70)
+        self.assertGreater(weft_read.Run(unbroken).checkpoint()["sheet"]["id"].max(), 16 * 16 + 10)
+        self.assert_same_state(unbroken, broken, 0)
+        self.assertEqual(physics(unbroken)[-1], physics(broken)[-1])
+        for before, after in (1, 2), (4, 1):
+            shutil.rmtree(broken)
+            broken = self.run_deck(deck, "broken", "--steps", 40, ranks=before)
+            self.run_deck(deck, "broken", "--steps", 70, "--resume", "auto", ranks=after)
+            self.assert_same_state(unbroken, broken, 1e-10)
 
     def test_shells_go_on_to_the_bit_on_the_same_ranks_and_to_1e_10_on_others(self):
         deck = self.deck(PLATE)

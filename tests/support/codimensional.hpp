@@ -19,7 +19,7 @@ struct SheetMesh {
   std::vector<Vec3> points;
   std::vector<Triangle> triangles;
 
-  SheetMesh(int across, int along, Real h) : width(across + 1) {
+  SheetMesh(int across, int along, Real h) : width_(across + 1) {
     for (int j = 0; j <= along; ++j)
       for (int i = 0; i <= across; ++i) points.emplace_back(i * h, j * h, 0);
     for (int j = 0; j < along; ++j)
@@ -28,10 +28,10 @@ struct SheetMesh {
         triangles.push_back({at(i, j), at(i + 1, j + 1), at(i, j + 1)});
       }
   }
-  std::int32_t at(int i, int j) const { return j * width + i; }
+  std::int32_t at(int i, int j) const { return j * width_ + i; }
 
  private:
-  int width;
+  int width_;
 };
 
 /// Segments between successive points of `count` strands of n segments.

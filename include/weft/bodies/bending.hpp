@@ -46,8 +46,6 @@ class BendingElements {
   BendingElements(std::vector<Stencil> stencils, std::size_t rows);
 
   const std::vector<Stencil>& stencils() const { return stencils_; }
-  /// Stencil e becomes this one, which has the rows that it had, or -1.
-  void replace(std::size_t e, const Stencil& stencil) { stencils_[e] = stencil; }
   /// [J]
   Real energy(std::span<const Vec3> x) const;
   /// Adds -dE/dx to f [N].

@@ -99,8 +99,7 @@ class CodimensionalElements {
   const std::vector<Element>& elements() const { return elements_; }
   std::size_t bytes() const {
     const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
-    return of(elements_) + of(first_point_) + of(points_) + of(directors_) + of(torn_) + of(stress_) +
-           incidence_.bytes();
+    return of(elements_) + of(first_point_) + of(points_) + of(directors_) + of(stress_) + incidence_.bytes();
   }
   const std::vector<Point>& points() const { return points_; }
   /// Elastic directors at the start of the step: state, one for each point.
@@ -118,10 +117,10 @@ class CodimensionalElements {
   /// Adds each vertex's share of the mass of its elements and writes that of each point [kg]: an element's mass goes in
   /// equal parts to its vertices and points.
   void add_mass(std::span<Real> of_vertices, std::span<Real> of_points) const;
-
-  /// From now on element e has neither energy nor forces.
-  void tear(std::size_t e) { torn_[e] = 1; }
-  bool is_torn(std::size_t e) const { return torn_[e] != 0; }
+  /// Part of the mass of element e that each of its vertices and points gets [kg].
+  Real mass_share(std::size_t e) const {
+    return density_ * elements_[e].volume / (K::corners + static_cast<Real>(first_point_[e + 1] - first_point_[e]));
+  }
 
   /// [J]
   Real energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const;
@@ -143,10 +142,6 @@ class CodimensionalElements {
   Real point_volume(std::size_t e) const {
     return elements_[e].volume / static_cast<Real>(first_point_[e + 1] - first_point_[e]);
   }
-  /// Part of the mass of element e that each of its vertices and points gets [kg].
-  Real mass_share(std::size_t e) const {
-    return density_ * elements_[e].volume / (K::corners + static_cast<Real>(first_point_[e + 1] - first_point_[e]));
-  }
   /// Adds what an element resists besides its quadrature points to a part of a stiffness that looks at its tangents
   /// first.
   Real energy_in_contact(std::span<const Vec3> x, std::span<const Mat3> H) const;
@@ -162,7 +157,6 @@ class CodimensionalElements {
   std::vector<std::int64_t> first_point_;  ///< Element e has points [first_point_[e], first_point_[e + 1]).
   std::vector<Point> points_;
   std::vector<Directors> directors_;
-  std::vector<std::uint8_t> torn_;  ///< Of each element.
   Incidence incidence_;
   mutable std::vector<Tangents> stress_;  ///< Work: dE/d(tangents) of each element [J].
 };

@@ -30,6 +30,11 @@ struct Grip {
   }
 };
 
+/// The order of a list; copies of a grip stand by element.
+inline bool precedes(const Grip& a, const Grip& b) {
+  return a.order != b.order ? a.order < b.order : a.element < b.element;
+}
+
 /// A weighted sum over vertices.
 Grip grip_of(std::int64_t element, const Stencil& sum);
 

@@ -18,11 +18,6 @@ struct Stretch : Field<Real> {
   static constexpr Label label{"stretch", "1", Keep::shown};  ///< The largest along the element.
 };
 
-/// 1 in quadrature points of torn elements, else 0; in bodies that can tear.
-struct Torn : Field<Real> {
-  static constexpr Label label{"torn", "1"};
-};
-
 /// A law in the plane of a sheet with its constants, and contact across.
 using AnySheet = std::variant<SheetKind<CorotatedSheet>::Constants, SheetKind<WovenSheet>::Constants>;
 
@@ -37,7 +32,7 @@ struct MembraneDescription {
   Vec3 warp = Vec3::Zero();  ///< Direction of the warp at rest; see sheet_at_rest.
   Real spacing;              ///< Quadrature points, if there are any, are no farther apart [m].
   std::optional<PlateRigidity> bending;
-  std::optional<Real> tear_stretch;  ///< An element that is stretched more is gone.
+  std::optional<Real> tear_stretch;  ///< An element that is stretched more leaves the mesh.
   MeshGroups groups{};               ///< Of triangles and points.
 };
 /// Throws Error(geometry) for triangles without area.

@@ -4,6 +4,7 @@
 
 #include "weft/bodies/body.hpp"
 #include "weft/bodies/grip.hpp"
+#include "weft/bodies/mesh_edit.hpp"
 #include "weft/bodies/mesh_piece.hpp"
 #include "weft/bodies/mesh_source.hpp"
 #include "weft/bodies/trial.hpp"
@@ -13,6 +14,9 @@
 #include <vector>
 
 namespace weft {
+
+struct GripAnchors;
+struct VertexCopy;
 
 /// Force of the elements on a vertex; on ghosts the part of this rank's elements.
 struct ElementForce : Field<Vec3> {
@@ -43,6 +47,9 @@ class QuadraturePoints final : public PointSet {
 /// order. A body with freedoms of its own has no quadrature points.
 ///
 /// A rank has nothing of other ranks' elements and vertices but ghosts. What an element is at rest travels with it.
+///
+/// Elements may leave a mesh (allow_edits). Their quadrature points, and vertices without elements, then are dust, a
+/// third set of points. A vertex whose elements do not hang together is split into copies with ids of their own.
 class MeshBody : public Body, public TrialMesh {
  public:
   std::vector<PointSet*> sets() override;
@@ -76,6 +83,9 @@ class MeshBody : public Body, public TrialMesh {
   std::uint64_t cut() const { return cut_; }
   Table& samples() { return samples_.points(); }
   const Table& samples() const { return samples_.points(); }
+  const Table& dust() const { return dust_.points(); }
+  /// Share of the mass of its vertex at rest that a row of vertices has.
+  Real share_of_vertex(std::int32_t row) const;
 
   /// Puts the mesh at rest on the ranks, moving as `velocity_gradient` about its centre of mass [1/s] and with
   /// `velocity` [m/s]; any share of it on each rank. rest: of all vertices [m]. Collective.
@@ -85,6 +95,18 @@ class MeshBody : public Body, public TrialMesh {
   /// The grips of a list on this rank, in order.
   const std::vector<Grip>& grips(std::size_t list) const { return grips_[list]; }
   std::int64_t vertices_in(const Comm& comm, std::size_t list) const override;
+
+  /// Whether elements of this rank are to leave the mesh since the last step.
+  bool wants_edit() const { return !leaving_elements().empty(); }
+  /// Removes the elements that want to leave and splits the vertices whose elements then do not hang together. Mass and
+  /// momentum stay. A grip on a vertex becomes one on each copy; one on an element that leaves is dropped. Collective.
+  Edited edit(const Comm& comm);
+  /// Vertices have ids below this one.
+  std::int64_t next_vertex() const { return next_vertex_; }
+  std::int64_t removed_elements() const { return removed_elements_; }
+  /// The tables have the rows of a mesh that was edited, on any rank: gives the elements at rest, still those of the
+  /// first share of each rank, their present vertices. `share` is next. Throws Error(checkpoint). Collective.
+  void restore(const Comm& comm, std::int64_t next_vertex, std::int64_t removed_elements);
 
   /// Weight of the quadrature points that are part of the mesh, zero of others [N]; adds it to the forces f of the
   /// vertices that carry them.
@@ -98,6 +120,8 @@ class MeshBody : public Body, public TrialMesh {
 
  protected:
   MeshBody(std::string name, Carrier carrier, const MeshCounts& counts);
+  /// Elements may leave. uses: of each element in `vertex_uses`.
+  void allow_edits(int uses);
 
   /// A table with rows for elements; its state moves with them. Rows of element e have ids [each * e, each * (e + 1)),
   /// not all of which need exist.
@@ -120,7 +144,7 @@ class MeshBody : public Body, public TrialMesh {
   /// Sends each to a rank. Collective.
   virtual void send_elements(const Comm& comm, std::span<const int> to) = 0;
   virtual std::size_t bytes_of_elements() const = 0;
-  /// How many rows of a table each element has.
+  /// How many quadrature points, or rows of another table of elements, each element has.
   virtual std::vector<std::int64_t> rows_of_elements(const Table& table) const = 0;
   /// Adds the mass of the elements to that of vertices and quadrature points [kg].
   virtual void add_mass(std::span<Real> of_vertices, std::span<Real> of_samples) const = 0;
@@ -136,31 +160,52 @@ class MeshBody : public Body, public TrialMesh {
   virtual Vec3 place_of_sample(std::size_t row) const = 0;
   /// Adds a force at a quadrature point [N] to those of the vertices that carry it.
   virtual void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const = 0;
-  /// Whether it has left the mesh and moves as the grid does around it.
-  virtual bool is_loose(std::size_t row) const {
-    static_cast<void>(row);
-    return false;
-  }
+
+  // Edits of the elements at rest on this rank.
+  /// The numbers of those that want to leave, ascending.
+  virtual std::span<const std::int64_t> leaving_elements() const { return {}; }
+  /// Some leave; numbers ascending.
+  virtual void remove_elements(std::span<const std::int64_t> numbers) { static_cast<void>(numbers); }
+  /// The vertices that they name, element after element: its corners, then what its bending looks at; as many for each.
+  virtual std::vector<VertexUse> vertex_uses() const { return {}; }
+  /// They have other ids now; -1: a neighbour has left.
+  virtual void rename_vertices(std::span<const std::int32_t> ids) { static_cast<void>(ids); }
 
   /// The row of a vertex that this rank has.
   std::int32_t row_of(std::int32_t vertex) const;
 
  private:
   void require_rows_of_mesh(const Comm& comm);
+  void require_possible_rows(const Comm& comm) const;
+  void require_whole(const Comm& comm, bool fits) const;
+  void write_uses();
+  std::vector<std::int32_t> read_uses();
+  std::vector<std::uint8_t> touched_vertices(std::span<const std::int64_t> leaving);
+  void remove_rows(std::span<const std::int64_t> leaving);
+  void split_rows(std::span<const VertexCopy> copies, Edited& edited);
+  void anchor_grips(const Comm& comm, const GripAnchors& anchors, Edited& edited);
+  void regroup(const Comm& comm);
   Directory homes_of_units(const Comm& comm, const RankOfPlace& rank_of_place) const;
   std::vector<std::int32_t> ranks_of(const Directory& homes, std::vector<std::int64_t> elements) const;
   void make_rows_of_elements();
   void set_in_motion(const Comm& comm, const Vec3& velocity, const Mat3& velocity_gradient);
   void adopt(const Comm& comm);
-  void place_samples(Real dt);
+  void place_samples();
 
   Carrier carrier_;
-  MeshCounts counts_;
+  MeshCounts counts_;  ///< At rest.
   std::vector<std::vector<Grip>> grips_;
   MeshPiece piece_;
   Forest forest_;
   std::uint64_t cut_ = 0;
   QuadraturePoints samples_;
+
+  // Of a mesh that may be edited.
+  bool may_be_edited_ = false;
+  std::int64_t next_vertex_;
+  std::int64_t removed_elements_ = 0;
+  Table uses_;  ///< The vertices that each element names, in the order of `vertex_uses`.
+  Dust dust_;
 };
 
 }  // namespace weft

@@ -42,11 +42,12 @@ struct RunState : RunClock {
   Real wall_work = 0;                         ///< Of all colliders on the material since the start [J].
   std::vector<HandleImpulse> handle_impulse;  ///< Of each handle since `handles_since`; all its work.
   Real handles_since = 0;                     ///< Time of the last row of the diagnostics [s].
-  std::vector<PointId> next_id;               ///< For each body: the id of the next point that a source emits.
-  std::vector<Real> emitted_until;            ///< For each source [s]; -infinity before it opens.
-  std::vector<PointId> probe_points;          ///< For each `nearest` probe: the point it follows.
-  std::int64_t removed_points = 0;            ///< Left the domain since the start.
-  std::int64_t newton_steps = 0;              ///< Of implicit steps since the start, refused ones included.
+  std::vector<PointId> next_id;               ///< For each body: the id of the next point or vertex.
+  std::vector<std::int64_t> removed_elements;  ///< For each body: elements that have left its mesh.
+  std::vector<Real> emitted_until;             ///< For each source [s]; -infinity before it opens.
+  std::vector<PointId> probe_points;           ///< For each `nearest` probe: the point it follows.
+  std::int64_t removed_points = 0;             ///< Left the domain since the start.
+  std::int64_t newton_steps = 0;               ///< Of implicit steps since the start, refused ones included.
   std::int64_t krylov_steps = 0;
   Cuts cuts;  ///< Saved as numbers beside this text.
 

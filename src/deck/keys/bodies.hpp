@@ -195,7 +195,8 @@ inline constexpr auto keys<PlateDeck> =
           Key{"youngs_modulus", "Pa", above(0), required, "Young's modulus in bending.", &PlateDeck::youngs_modulus},
           Key{"poisson_ratio", "1", above(-1).below(1), "0", "Poisson's ratio in bending.", &PlateDeck::poisson_ratio});
 
-inline constexpr const char* tear_text = "Elements that are stretched beyond this are gone; without, nothing tears.";
+inline constexpr const char* tear_text =
+    "Elements that are stretched beyond this leave the mesh, and it comes apart; without, nothing tears.";
 
 template <>
 inline constexpr auto keys<MembraneDeck> = table(

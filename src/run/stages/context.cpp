@@ -18,7 +18,8 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
       settings(its_scene.step),
       state(its_state),
       timers(its_timers),
-      handles(its_comm, its_scene) {
+      handles(its_comm, its_scene),
+      handles_that_lost(its_scene.handles.size(), false) {
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const Roles roles = scene.bodies[b]->roles();
     if (roles.predicts != nullptr) predicting.push_back(roles.predicts);

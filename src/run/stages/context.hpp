@@ -84,6 +84,7 @@ struct StepContext {
   bool needs_map = false;         ///< The map is to be made anew; the same on every rank.
   std::vector<GridLayer> layers;
   Handles handles;
+  std::vector<bool> handles_that_lost;  ///< Of each handle: the log has said that it lets go of what left its body.
   StopQuestion is_asked_to_stop;
   std::size_t bytes_when_trimmed = 0;  ///< Of points, when freed memory was last given back.
 

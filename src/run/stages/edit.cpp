@@ -1,4 +1,4 @@
-// Edit: the one place where points come and go.
+// Edit: the one place where points, vertices and elements come and go.
 
 #include "weft/run/edit.hpp"
 
@@ -10,6 +10,7 @@
 #include "run/stages/limits.hpp"
 #include "run/stages/stages.hpp"
 #include "weft/base/log.hpp"
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/scene/build.hpp"
 
 namespace weft {
@@ -82,6 +83,46 @@ void require_inside(const Comm& comm, const Box& bounds, const Body& body, const
                       std::visit([](const auto& of) { return of.place.text; }, deck)));
 }
 
+/// Says once of each handle that some of what it holds has left the mesh.
+void tell_of_grips(StepContext& step, std::size_t b, const Edited& edited) {
+  for (std::size_t h = 0; h < step.scene.handles.size(); ++h) {
+    const GridHandle& handle = step.scene.handles[h];
+    if (handle.body != b || edited.lost_grips[handle.list] == 0 || step.handles_that_lost[h]) continue;
+    step.handles_that_lost[h] = true;
+    log_warning(fmt::format("handle {} lets go of what has left {} at t = {:.6g} s", handle.name,
+                            step.scene.bodies[b]->name(), step.state.time));
+  }
+}
+
+/// Says of each probe that the vertex that it follows has no element any more.
+void tell_of_probes(const StepContext& step, std::size_t b, const Edited& edited) {
+  std::size_t follower = 0;
+  for (const ProbeDeck& probe : step.scene.deck.probes) {
+    if (!std::holds_alternative<NearestProbe>(probe.measure)) continue;
+    const PointId followed = step.state.probe_points[follower++];
+    if (probe.body != step.scene.bodies[b]->name()) continue;
+    if (step.comm.any(std::ranges::count(edited.lost_vertices, followed) > 0))
+      log_warning(fmt::format("probe {} has no values from t = {:.6g} s on: the vertex that it follows has left {}",
+                              probe.name, step.state.time, probe.body));
+  }
+}
+
+/// Elements leave the meshes that want it; their limits are found anew.
+void edit_meshes(StepContext& step, std::span<const Real> wanted) {
+  RunState& state = step.state;
+  for (std::size_t b = 0; b < wanted.size(); ++b) {
+    if (!(wanted[b] > 0)) continue;
+    MeshBody& mesh = *step.scene.bodies[b]->roles().mesh;
+    const Edited edited = mesh.edit(step.comm);
+    state.next_id[b] = static_cast<PointId>(mesh.next_vertex());
+    state.removed_elements[b] = mesh.removed_elements();
+    state.limits[b] = mesh.limit_from(0);
+    tell_of_grips(step, b, edited);
+    tell_of_probes(step, b, edited);
+  }
+  agree_on_limits(step.comm, state);
+}
+
 }  // namespace
 
 RunState start_scene(const Comm& comm, Scene& scene) {
@@ -90,6 +131,7 @@ RunState start_scene(const Comm& comm, Scene& scene) {
   state.wall_impulse.assign(scene.walls.size(), Vec3::Zero());
   state.handle_impulse.assign(scene.handles.size(), {});
   state.next_id = scene.first_free_id;
+  state.removed_elements.assign(scene.bodies.size(), 0);
   state.drift.assign(scene.bodies.size(), nowhere);
   state.emitted_until.assign(scene.sources.size(), -std::numeric_limits<Real>::infinity());
   state.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
@@ -125,7 +167,13 @@ void edit(StepContext& step) {
   const auto timing = step.timers.measure("edit");
   RunState& state = step.state;
   edit_points(step.comm, step.scene, state);
-  agree_on_limits(step.comm, state);
+  std::vector<Real> wanted;
+  for (const auto& body : step.scene.bodies) {
+    const MeshBody* mesh = body->roles().mesh;
+    wanted.push_back(mesh != nullptr && mesh->wants_edit() ? 1 : 0);
+  }
+  agree_on_limits(step.comm, state, wanted);
+  if (std::ranges::any_of(wanted, [](Real want) { return want > 0; })) edit_meshes(step, wanted);
   for (std::size_t b = 0; b < step.scene.bodies.size(); ++b) state.drift[b] += step.dt() * state.limits[b].speed;
 }
 

@@ -5,6 +5,8 @@
 #include "weft/parallel/comm.hpp"
 #include "weft/run/state.hpp"
 
+#include <span>
+
 namespace weft {
 
 /// Fraction of the time an elastic wave takes over dx that an explicit step may last (docs/theory/step.md, 4).
@@ -20,7 +22,7 @@ inline constexpr Real vibration_number = 1.8;
 /// A step is refused when a node moves this many times further than the deck's CFL number allows.
 inline constexpr Real cfl_slack = 2;
 
-/// The limits, and how far points drifted, of all ranks together. Collective.
-void agree_on_limits(const Comm& comm, RunState& state);
+/// The limits, how far points drifted and whatever else is the larger of all ranks, in one message. Collective.
+void agree_on_limits(const Comm& comm, RunState& state, std::span<Real> others = {});
 
 }  // namespace weft

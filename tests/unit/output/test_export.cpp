@@ -11,6 +11,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstring>
 
 namespace weft {
@@ -39,8 +40,8 @@ class ExportTest : public testing::Test {
     if (comm_.is_root()) {
       table.resize(6 * 6 * 6);
       for (std::size_t r = 0; r < table.owned(); ++r) {
-        table.get<Position>()[r] =
-            Vec3(0.05 + 0.1 * Real(r % 6), 0.05 + 0.1 * Real(r / 6 % 6), 0.05 + 0.1 * Real(r / 36));
+        const std::size_t along = r % 6, across = r / 6 % 6, up = r / 36;
+        table.get<Position>()[r] = Vec3(0.05 + 0.1 * Real(along), 0.05 + 0.1 * Real(across), 0.05 + 0.1 * Real(up));
         table.get<Velocity>()[r] = Vec3(1, 0, 0);
         table.get<Id>()[r] = r;
       }
@@ -167,6 +168,57 @@ TEST(SheetExportTest, PointsFacesTextureGroupsAndVelocitiesAreThoseOfTheMesh) {
   };
   export_frames(Comm(MPI_COMM_SELF), folder.path(), options);
   EXPECT_EQ(load_mesh((options.folder / "banner_000000.ply").string()).face_count(), 5);
+}
+
+struct VertexAtRest : Field<PointId> {
+  static constexpr Label label{"vertex_at_rest", "1"};
+};
+
+TEST(SheetExportTest, CopiesOfPointsFollowThoseAtRestAndPointsWithoutTrianglesStayThere) {
+  const Comm comm = Comm::world();
+  const test::ScratchFolder folder(comm);
+  if (!comm.is_root()) return;
+  const SurfaceMesh rest = banner();
+  const auto triangles = triangles_of(rest);
+  const UsedPoints used = used_points(triangles, rest.points.size());
+  const auto count = static_cast<std::int64_t>(used.points.size());
+  const std::int64_t lost = used.number[7];  // of the last triangle, which has torn
+  // A corner of the right quad alone is a copy of what it shared with the left one, and lies before all others.
+  const std::int32_t split = rest.face(1)[0];
+  ASSERT_EQ(std::ranges::count(rest.face(0), split), 1);
+  Table table = Table::with<Position, Id, VertexAtRest>();
+  table.resize(static_cast<std::size_t>(count));  // one more and one less
+  std::vector<std::int64_t> row(used.points.size(), -1);
+  table.get<Id>()[0] = static_cast<PointId>(count + 3);
+  table.get<VertexAtRest>()[0] = static_cast<PointId>(used.number[split]);
+  table.get<Position>()[0] = Vec3(5, 5, 5);
+  for (std::int64_t v = 0, r = 1; v < count; ++v) {
+    if (v == lost) continue;
+    row[v] = r;
+    table.get<Id>()[r] = table.get<VertexAtRest>()[r] = static_cast<PointId>(v);
+    table.get<Position>()[r++] = rest.points[used.points[v]] + Vec3(0, 0, 1);
+  }
+  std::vector<std::int64_t> cells;
+  for (std::size_t t = 0; t < 4; ++t)
+    for (const std::int32_t corner : triangles[t])
+      cells.push_back(t >= 2 && corner == split ? 0 : row[used.number[corner]]);
+  const std::vector<ColumnView> fields{table.column(Id::label.name), table.column(VertexAtRest::label.name)};
+  FrameSeries(Comm(MPI_COMM_SELF), folder.path(), "banner", {.double_precision = true}, -1)
+      .write({0, 0, 0}, {CellKind::triangle, table.get<Position>(), cells, fields});
+  ExportOptions options{.format = ExportFormat::obj, .folder = folder.path() / "made"};
+  options.sheet = [&](const std::string&) { return rest; };
+  export_frames(Comm(MPI_COMM_SELF), folder.path(), options);
+  const SurfaceMesh made = load_mesh((options.folder / "banner_000000.obj").string());
+  ASSERT_EQ(made.points.size(), rest.points.size() + 1);
+  EXPECT_EQ(made.points.back(), Vec3(5, 5, 5));
+  EXPECT_EQ(made.points[split], Vec3(rest.points[split] + Vec3(0, 0, 1)));
+  EXPECT_EQ(made.points[7], rest.points[7]);
+  ASSERT_EQ(made.face_count(), 2);
+  EXPECT_TRUE(std::ranges::equal(made.face(0), rest.face(0)));
+  std::vector<std::int32_t> right(rest.face(1).begin(), rest.face(1).end());
+  right[0] = static_cast<std::int32_t>(rest.points.size());
+  EXPECT_TRUE(std::ranges::equal(made.face(1), right));
+  EXPECT_TRUE(std::ranges::equal(made.texture, std::span(rest.texture).first(8)));
 }
 
 /// A frame of four points and one cell whose data sets are of any width, length and kind of numbers.

@@ -56,6 +56,7 @@ TEST(RunStateTest, TextHoldsEveryBit) {
   state.wall_work = 1.0 / 7;
   state.handle_impulse = {{Vec3(1, 2, 3), Vec3(4, 5, 6), 1.0 / 17}};
   state.next_id = {~0ull, 5};
+  state.removed_elements = {0, 3};
   state.emitted_until = {-std::numeric_limits<Real>::infinity(), 0.7};
   state.probe_points = {9007199254740993ull};  // not a double
   state.removed_points = 4;
@@ -81,6 +82,7 @@ TEST(RunStateTest, TextHoldsEveryBit) {
   EXPECT_EQ(back.wall_work, state.wall_work);
   EXPECT_EQ(back.work(), 1.0 / 7 + 1.0 / 17);
   EXPECT_EQ(back.next_id, state.next_id);
+  EXPECT_EQ(back.removed_elements, state.removed_elements);
   EXPECT_EQ(back.emitted_until, state.emitted_until);
   EXPECT_EQ(back.probe_points, state.probe_points);
   EXPECT_EQ(back.removed_points, state.removed_points);
@@ -121,6 +123,7 @@ TEST(RunStateTest, ListsOfOtherLengthsThanTheSceneAsksForAreRefused) {
   right.limits.resize(2);
   right.drift.resize(2);
   right.next_id.resize(2);
+  right.removed_elements.resize(2);
   right.wall_impulse.resize(1);
   right.handle_impulse.resize(1);
   right.emitted_until.resize(1);
@@ -142,6 +145,7 @@ TEST(RunStateTest, ListsOfOtherLengthsThanTheSceneAsksForAreRefused) {
   EXPECT_TRUE(refuses([](RunState& s) { s.limits.resize(1); }));
   EXPECT_TRUE(refuses([](RunState& s) { s.drift.clear(); }));
   EXPECT_TRUE(refuses([](RunState& s) { s.next_id.resize(3); }));
+  EXPECT_TRUE(refuses([](RunState& s) { s.removed_elements.clear(); }));
   EXPECT_TRUE(refuses([](RunState& s) { s.wall_impulse.clear(); }));
   EXPECT_TRUE(refuses([](RunState& s) { s.handle_impulse.clear(); }));
   EXPECT_TRUE(refuses([](RunState& s) { s.emitted_until.clear(); }));
