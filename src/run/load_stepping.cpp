@@ -229,9 +229,9 @@ EquilibriumReport LoadStepping::step_in_time() {
       *motion_ = start;
       report = equilibrium_->at_time(*motion_, time);
     }
-    if (report.converged && !settle(report)) {
+    if (report.converged && !examine(report)) {
       report.converged = false;
-      report.failure = "the balance is not stable under its loads, and a nudge found no stable one";
+      report.failure = "the state is not stable under its loads, and a nudge found no stable one";
     }
     if (report.converged) {
       if (report.iterations <= 2 * comfortable_iterations) state_.dt = std::min(full, 2 * state_.dt);
@@ -269,7 +269,7 @@ EquilibriumReport LoadStepping::step_along_arc() {
     report = equilibrium_->along_arc(*motion_, *last_, state_.measure, state_.length);
     if (report.converged && motion_->time > end_.time) report = step_back_to_end();
     if (report.converged) {
-      settle(report);
+      examine(report);
       const Real change = std::sqrt(comfortable_iterations / std::max(1, report.iterations));
       state_.length = std::min(state_.length * std::clamp(change, 0.5, 1.5), loading().max_growth * std::sqrt(2.0));
       return report;

@@ -27,8 +27,11 @@ PathState path_state_from_text(const std::string& text) {
     throw Error(ExitCode::checkpoint, "the state of the analysis in the checkpoint cannot be: " + what + ".");
   };
   if (!are_counts(state)) refuse(fmt::format("step {} and next_frame {} are no counts", state.step, state.next_frame));
-  for (const auto& count : {state.negative_modes, state.unstable_states, state.jumps})
-    if (count.value_or(0) < 0) refuse(fmt::format("{} is no count", *count));
+  const auto is_count = [](std::int64_t n, std::int64_t most) { return 0 <= n && n <= most; };
+  for (const std::int64_t n : {state.unstable_states.value_or(0), state.jumps.value_or(0)})
+    if (!is_count(n, state.step)) refuse(fmt::format("{} of {} states cannot be counted", n, state.step));
+  if (const std::int64_t n = state.negative_modes.value_or(0); !is_count(n, std::int64_t{1} << 53))
+    refuse(fmt::format("{} modes cannot be counted", n));
   // Along a load path the load, which the time stands for, may fall below zero.
   if (!(std::isfinite(state.time) && std::isfinite(state.last_time) && state.dt > 0 && std::isfinite(state.dt)))
     refuse(fmt::format("time {} s, last_time {} s and dt {} s are no times", state.time, state.last_time, state.dt));

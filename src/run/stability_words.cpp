@@ -15,7 +15,7 @@ namespace {
 
 /// Of a unit vector: less is not worth a word.
 constexpr Real slight = 1e-6;
-/// Pieces of a body that are described one by one.
+/// Components of a body that are described one by one.
 constexpr std::size_t most_described = 4;
 
 std::string as_text(const Vec3& v) {
@@ -58,13 +58,13 @@ Mover largest_mover(const Comm& comm, const Scene& scene, const FreedomValues& m
 }
 
 /// Shifts first, then turns: combinations of the motions that are easy to name.
-std::string motions_in_words(const FreePiece& piece) {
-  const auto n = static_cast<Eigen::Index>(piece.motions.size());
+std::string motions_in_words(const FreeComponent& component) {
+  const auto n = static_cast<Eigen::Index>(component.motions.size());
   if (n == 6) return "it may move as it likes";
   Eigen::Matrix<Real, 3, Eigen::Dynamic> shifts(3, n), turns(3, n);
   for (Eigen::Index k = 0; k < n; ++k) {
-    shifts.col(k) = piece.motions[static_cast<std::size_t>(k)].shift;
-    turns.col(k) = piece.motions[static_cast<std::size_t>(k)].turn;
+    shifts.col(k) = component.motions[static_cast<std::size_t>(k)].shift;
+    turns.col(k) = component.motions[static_cast<std::size_t>(k)].turn;
   }
   const Eigen::JacobiSVD<Eigen::MatrixXd> parts(turns, Eigen::ComputeFullV);
   std::string text;
@@ -72,11 +72,11 @@ std::string motions_in_words(const FreePiece& piece) {
     const Vec3 shift = shifts * parts.matrixV().col(k), turn = turns * parts.matrixV().col(k);
     text += text.empty() ? "it may " : ", ";
     if (k >= parts.singularValues().size() || parts.singularValues()[k] <= slight * parts.singularValues()[0] ||
-        turn.norm() * piece.size <= slight * shift.norm())
+        turn.norm() * component.size <= slight * shift.norm())
       text += fmt::format("move along {}", as_text(direction(shift)));
     else
       text += fmt::format("turn about {} through {}", as_text(direction(turn)),
-                          as_text(piece.center + turn.cross(shift) / turn.squaredNorm()));
+                          as_text(component.center + turn.cross(shift) / turn.squaredNorm()));
   }
   return text;
 }
@@ -92,23 +92,25 @@ std::string planes_of(const Scene& scene, const std::string& body) {
   return text;
 }
 
-std::string in_words(const Scene& scene, const FreePiece& piece) {
-  const std::string& name = scene.bodies[piece.block]->name();
+std::string in_words(const Scene& scene, const FreeComponent& component) {
+  const std::string& name = scene.bodies[component.block]->name();
   const std::string which =
-      piece.pieces == 1 ? fmt::format("body {}", name)
-                        : fmt::format("a piece of body {} ({} vertices about {} m; one of {} that no element joins)",
-                                      name, piece.points, as_text(piece.center), piece.pieces);
-  if (!piece.is_held && piece.pieces > 1)
+      component.components == 1
+          ? fmt::format("body {}", name)
+          : fmt::format("a component of body {} ({} vertices about {} m; one of {} that no element joins)", name,
+                        component.points, as_text(component.center), component.components);
+  if (!component.is_held && component.components > 1)
     return fmt::format(
-        "Nothing holds {}: {} rigid motions are free. Weld it to its neighbours, whose vertices must be the same ones, "
+        "No handle holds {}: {} rigid motions are free. Weld it to its neighbours, whose vertices must be the same "
+        "ones, "
         "or hold it. ",
-        which, piece.motions.size());
-  if (!piece.is_held)
-    return fmt::format("Nothing holds {}: {} rigid motions are free. Give it a handle with hold. ", which,
-                       piece.motions.size());
+        which, component.motions.size());
+  if (!component.is_held)
+    return fmt::format("No handle holds {}: {} rigid motions are free. Give it a handle with hold. ", which,
+                       component.motions.size());
   const std::string planes = planes_of(scene, name);
-  return fmt::format("The holds of {} leave {} rigid motion{} free: {}. {}", which, piece.motions.size(),
-                     piece.motions.size() == 1 ? "" : "s", motions_in_words(piece),
+  return fmt::format("The holds of {} leave {} rigid motion{} free: {}. {}", which, component.motions.size(),
+                     component.motions.size() == 1 ? "" : "s", motions_in_words(component),
                      planes.empty() ? "" : fmt::format("See whether its planes of symmetry are right: {}. ", planes));
 }
 
@@ -124,14 +126,15 @@ std::string in_words(const Comm& comm, const Scene& scene, const Stability& stab
                             as_text(mover.place), as_text(direction(mover.way)));
 }
 
-std::string in_words(const Scene& scene, std::span<const FreePiece> pieces) {
+std::string in_words(const Scene& scene, std::span<const FreeComponent> components) {
   std::string text;
   std::map<std::size_t, std::size_t> described;
-  for (const FreePiece& piece : pieces)
-    if (++described[piece.block] <= most_described) text += in_words(scene, piece);
+  for (const FreeComponent& component : components)
+    if (++described[component.block] <= most_described) text += in_words(scene, component);
   for (const auto& [block, count] : described)
     if (count > most_described)
-      text += fmt::format("{} more pieces of body {} are free. ", count - most_described, scene.bodies[block]->name());
+      text +=
+          fmt::format("{} more components of body {} are free. ", count - most_described, scene.bodies[block]->name());
   if (!text.empty()) text.pop_back();
   return text;
 }

@@ -15,6 +15,6 @@ namespace weft {
 std::string in_words(const Comm& comm, const Scene& scene, const Stability& stability);
 
 /// A sentence for each kind of mechanism and body; empty without any.
-std::string in_words(const Scene& scene, std::span<const FreePiece> pieces);
+std::string in_words(const Scene& scene, std::span<const FreeComponent> components);
 
 }  // namespace weft

@@ -1,6 +1,6 @@
 #include "weft/solve/equilibrium.hpp"
 
-#include "solve/free_pieces.hpp"
+#include "solve/free_components.hpp"
 #include "solve/stability.hpp"
 #include "solve/static_problem.hpp"
 #include "weft/base/check.hpp"
@@ -138,10 +138,10 @@ struct Equilibrium::Solver {
     return TangentSignature(comm, problem, x, linear.matrix(), linear.is_direct()).look(foresight);
   }
 
-  std::vector<FreePiece> free_pieces(const Motion& at, const std::vector<std::span<const Vec3>>& positions) {
+  std::vector<FreeComponent> free_components(const Motion& at, const std::vector<std::span<const Vec3>>& positions) {
     Motion m = at;
     look_at(m);
-    return find_free_pieces(comm, problem, linear.matrix(), positions);
+    return find_free_components(comm, problem, linear.matrix(), positions);
   }
 
   std::span<const Attempt> attempts_at_balance() {
@@ -217,9 +217,9 @@ Stability Equilibrium::examine(const Motion& at, const Foresight& foresight) {
   return solver_->examine(at, foresight);
 }
 
-std::vector<FreePiece> Equilibrium::free_pieces(const Motion& at, const std::vector<std::span<const Vec3>>& positions) {
+std::vector<FreeComponent> Equilibrium::free_components(const Motion& at, const std::vector<std::span<const Vec3>>& positions) {
   prepare(at.time);
-  return solver_->free_pieces(at, positions);
+  return solver_->free_components(at, positions);
 }
 
 EquilibriumReport Equilibrium::along_arc(Motion& motion, const Increment& last, const PathMeasure& measure,

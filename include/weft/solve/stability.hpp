@@ -28,14 +28,14 @@ struct Foresight {
   std::optional<Real> before{}, after{};
 };
 
-/// A connected piece of what moves, with rigid motions that neither conditions nor forces resist.
-struct FreePiece {
+/// A connected component of what moves, with rigid motions that neither conditions nor forces resist.
+struct FreeComponent {
   /// Displacement of a point x: shift + turn x (x - center), of order 1.
   struct Motion {
     Vec3 shift, turn;  ///< [m], [rad].
   };
-  std::size_t block;    ///< Of freedoms.
-  std::int64_t pieces;  ///< Of its block.
+  std::size_t block;        ///< Of freedoms.
+  std::int64_t components;  ///< Of its block.
   std::int64_t points;
   Vec3 center;   ///< Mean of its points [m].
   Real size;     ///< Root of the mean square distance of its points from there [m].

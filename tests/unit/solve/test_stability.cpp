@@ -187,64 +187,64 @@ TEST(StabilityTest, AlongTheArcTheSignatureIsThatUnderTheDeadLoad) {
 
 // --- Mechanisms ------------------------------------------------------------------------------------------------------
 
-std::vector<FreePiece> free_pieces(Analysis& a, const std::vector<const Term*>& loads = {}) {
+std::vector<FreeComponent> free_components(Analysis& a, const std::vector<const Term*>& loads = {}) {
   std::vector<const Term*> terms{&a.springs};
   terms.insert(terms.end(), loads.begin(), loads.end());
   Equilibrium equilibrium(a.comm, a.freedoms, terms, {&a.held}, {.size = 1});
   std::vector<Vec3> positions;
   for (const std::int32_t point : a.dealt.point_of_row) positions.push_back(a.net.points[point]);
-  return equilibrium.free_pieces(a.motion, {positions});
+  return equilibrium.free_components(a.motion, {positions});
 }
 
-TEST(FreePiecesTest, WhatNothingHoldsHasAllRigidMotions) {
+TEST(FreeComponentsTest, WhatNothingHoldsHasAllRigidMotions) {
   Analysis a(truss());
-  const std::vector<FreePiece> free = free_pieces(a);
+  const std::vector<FreeComponent> free = free_components(a);
   ASSERT_EQ(free.size(), 1u);
   EXPECT_FALSE(free[0].is_held);
   EXPECT_EQ(free[0].motions.size(), 6u);
   EXPECT_EQ(free[0].points, 3);
-  EXPECT_EQ(free[0].pieces, 1);
+  EXPECT_EQ(free[0].components, 1);
   EXPECT_LE((free[0].center - Vec3(0, height / 3, 0)).norm(), 1e-14);
 }
 
-TEST(FreePiecesTest, WhatIsHeldHasNone) {
+TEST(FreeComponentsTest, WhatIsHeldHasNone) {
   Analysis a(truss());
   hold_feet(a.held);
-  EXPECT_TRUE(free_pieces(a).empty());
+  EXPECT_TRUE(free_components(a).empty());
 }
 
-TEST(FreePiecesTest, PieceThatIsNotWeldedIsFoundBesideOneThatIsHeld) {
+TEST(FreeComponentsTest, PieceThatIsNotWeldedIsFoundBesideOneThatIsHeld) {
   SpringNet net = truss();
   for (const Real y : {2.0, 3.0, 4.0}) net.points.push_back({5, y, 1});
   net.bars.push_back({3, 4});
   net.bars.push_back({4, 5});
   Analysis a(net);
   hold_feet(a.held);
-  const std::vector<FreePiece> free = free_pieces(a);
+  const std::vector<FreeComponent> free = free_components(a);
   ASSERT_EQ(free.size(), 1u);
   EXPECT_FALSE(free[0].is_held);
-  EXPECT_EQ(free[0].pieces, 2);
+  EXPECT_EQ(free[0].components, 2);
   EXPECT_EQ(free[0].points, 3);
   EXPECT_EQ(free[0].motions.size(), 5u);  // a straight line does not turn about itself
   EXPECT_LE((free[0].center - Vec3(5, 3, 1)).norm(), 1e-14);
 }
 
-TEST(FreePiecesTest, MotionsThatHoldsLeaveAreNamed) {
+TEST(FreeComponentsTest, MotionsThatHoldsLeaveAreNamed) {
   Analysis a(truss());
   for (const std::int32_t foot : {0, 2})
     for (const int axis : {1, 2}) a.held.hold(foot, axis);
-  const std::vector<FreePiece> free = free_pieces(a);
+  const std::vector<FreeComponent> free = free_components(a);
   ASSERT_EQ(free.size(), 1u);
   EXPECT_TRUE(free[0].is_held);
   ASSERT_EQ(free[0].motions.size(), 2u);  // along the line of the feet, and about it
-  for (const FreePiece::Motion& motion : free[0].motions)
+  for (const FreeComponent::Motion& motion : free[0].motions)
     for (const std::int32_t foot : {0, 2}) {
       const Vec3 moved = motion.shift + motion.turn.cross(a.net.points[foot] - free[0].center);
       EXPECT_LE(Vec3(0, moved.y(), moved.z()).norm(), 1e-9 * (motion.shift.norm() + motion.turn.norm()));
     }
 }
 
-TEST(FreePiecesTest, PendulumIsFreeUnlessItIsPulledDown) {
+TEST(FreeComponentsTest, PendulumIsFreeUnlessItIsPulledDown) {
   SpringNet net{{{0, 0, 0}, {0, -1, 0}}, {{0, 1}}, 1000};
   for (const Real pull : {0.0, 1.0}) {
     Analysis a(net);
@@ -252,7 +252,7 @@ TEST(FreePiecesTest, PendulumIsFreeUnlessItIsPulledDown) {
     const DeadLoad load = a.load({{1, {0, -pull, 0}}}, Amplitude{{{0, 1}}});
     for (std::size_t r = 0; r < a.dealt.point_of_row.size(); ++r)
       if (a.dealt.point_of_row[r] == 1) a.motion.u.points(0)[r].y() = -pull / net.stiffness;
-    const std::vector<FreePiece> free = free_pieces(a, {&load});
+    const std::vector<FreeComponent> free = free_components(a, {&load});
     ASSERT_EQ(free.size(), pull == 0 ? 1u : 0u);
     if (pull == 0) {
       EXPECT_EQ(free[0].motions.size(), 2u);

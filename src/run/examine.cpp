@@ -1,4 +1,4 @@
-// How load stepping looks at the stability of its balances, and what it does about it.
+// How load stepping looks at the stability of its states, and what it does about it.
 
 #include <fmt/format.h>
 
@@ -23,15 +23,15 @@ constexpr int most_nudges = 3;
 
 }  // namespace
 
-/// Looks how stable a balance is before the bodies go there, and nudges it if the deck says so. False: a stable one is
+/// Looks how stable a state is before the bodies go there, and nudges it if the deck says so. False: a stable one is
 /// asked for and was not found.
-bool LoadStepping::settle(EquilibriumReport& report) {
+bool LoadStepping::examine(EquilibriumReport& report) {
   look();
   for (int k = 0; k < most_nudges && stability_->negative > 0 && loading().unstable == OnUnstable::nudge; ++k) {
     if (!nudge(report)) return false;
     look();
     if (stability_->negative > 0) continue;
-    log_info(fmt::format("step {} at t = {:.6g} s: nudged from a balance that is not stable to one that is.",
+    log_info(fmt::format("step {} at t = {:.6g} s: nudged from a state that is not stable to one that is.",
                          state_.step + 1, motion_->time));
     was_nudged_ = true;
   }
@@ -57,31 +57,36 @@ bool LoadStepping::nudge(EquilibriumReport& report) {
   return found.converged;
 }
 
-/// Says how stable the balance is that was found, and ends if the deck asks for a stable one.
+/// Says how stable the state is that was found, and ends if the deck asks for a stable one.
 void LoadStepping::judge(const Motion& start) {
   if (const std::string free = state_.step == 0 ? mechanisms(*motion_) : ""; !free.empty()) log_warning(free);
   if (!follows_arc() && !was_nudged_) notice_jump(start);
   const std::int64_t negative = stability_->negative;
   const std::string words = negative > 0 ? in_words(comm_, scene_, *stability_) : "";
-  require(
-      negative == 0 || loading().unstable != OnUnstable::stop, ExitCode::numerics,
-      fmt::format("step {} at t = {:.6g} s: the balance is not stable under its loads: {}. The last stable state is "
-                  "kept as a checkpoint (loading.unstable: stop).",
-                  state_.step + 1, motion_->time, words));
-  if (negative != state_.negative_modes.value_or(0)) say_how_stable(words);
+  require(negative == 0 || loading().unstable != OnUnstable::stop, ExitCode::numerics,
+          fmt::format("step {} at t = {:.6g} s: the state is not stable under its loads: {}. The last stable state is "
+                      "kept as a checkpoint (loading.unstable: stop).",
+                      state_.step + 1, motion_->time, words));
+  const bool is_known = stability_->count != Stability::Count::unknown;
+  if (!is_known && (state_.step == 0 || state_.negative_modes))
+    log_warning(
+        fmt::format("step {} at t = {:.6g} s: whether the state is stable is not known, since its tangent "
+                    "cannot be factored.",
+                    state_.step + 1, motion_->time));
+  if (is_known && negative != state_.negative_modes.value_or(0)) say_how_stable(words);
   state_.negative_modes.reset();
-  if (stability_->count != Stability::Count::unknown) state_.negative_modes = negative;
+  if (is_known) state_.negative_modes = negative;
   if (negative > 0) state_.unstable_states = state_.unstable_states.value_or(0) + 1;
   ahead_ = stability_->ahead;
 }
 
 void LoadStepping::say_how_stable(const std::string& words) const {
   const std::string when = fmt::format("step {} at t = {:.6g} s", state_.step + 1, motion_->time);
-  if (words.empty()) return log_info(fmt::format("{}: the balance is stable again under its loads.", when));
-  log_warning(fmt::format("{}: the balance is not stable under its loads: {}. {}", when, words,
+  if (words.empty()) return log_info(fmt::format("{}: the state is stable again under its loads.", when));
+  log_warning(fmt::format("{}: the state is not stable under its loads: {}. {}", when, words,
                           follows_arc() ? "The load path is followed on."
                                         : "Nature leaves it, by buckling or a snap: under loading, \"unstable: nudge\" "
-                                          "seeks a stable balance nearby, \"path: arc\" follows the load path, and "
+                                          "seeks a stable state nearby, \"path: arc\" follows the load path, and "
                                           "\"unstable: stop\" ends here."));
 }
 
@@ -111,7 +116,7 @@ void LoadStepping::notice_jump(const Motion& start) {
 std::string LoadStepping::mechanisms(const Motion& at) {
   std::vector<std::span<const Vec3>> positions;
   for (const auto& body : scene_.bodies) positions.push_back(std::as_const(*body).points().get<Position>());
-  return in_words(scene_, equilibrium_->free_pieces(at, positions));
+  return in_words(scene_, equilibrium_->free_components(at, positions));
 }
 
 std::string LoadStepping::remark() const {

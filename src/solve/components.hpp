@@ -1,5 +1,5 @@
 #pragma once
-// Connected pieces of what moves.
+// Connected components of what moves.
 
 #include "solve/unknowns.hpp"
 #include "weft/motion/term.hpp"
@@ -11,16 +11,16 @@
 
 namespace weft {
 
-/// Points are of one piece if the tangent of a Term joins them. Pieces have the same numbers on all ranks.
-class Pieces {
+/// Points are of one component if the tangent of a Term joins them. Components have the same numbers on all ranks.
+class Components {
  public:
   /// Collective.
-  Pieces(const Comm& comm, const Freedoms& freedoms, std::span<const Term* const> terms, const Motion& motion);
+  Components(const Comm& comm, const Freedoms& freedoms, std::span<const Term* const> terms, const Motion& motion);
 
   std::size_t count() const { return count_; }
   const Points3& points() const { return points_; }
   /// Of a local point.
-  std::size_t piece_of(std::size_t point) const { return static_cast<std::size_t>(piece_[point]); }
+  std::size_t component_of(std::size_t point) const { return static_cast<std::size_t>(component_[point]); }
 
  private:
   std::vector<std::int32_t> labels(const Comm& comm, std::span<const std::int64_t> numbers, std::int64_t all,
@@ -28,7 +28,7 @@ class Pieces {
 
   Unknowns unknowns_;  ///< Without others: three for each point.
   Points3 points_;
-  std::vector<std::int32_t> piece_;  ///< Of local points.
+  std::vector<std::int32_t> component_;  ///< Of local points.
   std::size_t count_ = 0;
 };
 

@@ -1,4 +1,4 @@
-#include "solve/pieces.hpp"
+#include "solve/components.hpp"
 
 #include "weft/parallel/directory.hpp"
 
@@ -37,7 +37,8 @@ class Joiner final : public Tangent {
 
 }  // namespace
 
-Pieces::Pieces(const Comm& comm, const Freedoms& freedoms, std::span<const Term* const> terms, const Motion& motion)
+Components::Components(const Comm& comm, const Freedoms& freedoms, std::span<const Term* const> terms,
+                       const Motion& motion)
     : unknowns_(comm, freedoms), points_(unknowns_) {
   const auto owned = static_cast<std::int64_t>(points_.owned());
   const std::int64_t all = comm.sum(owned), first = comm.offset(owned);
@@ -45,7 +46,7 @@ Pieces::Pieces(const Comm& comm, const Freedoms& freedoms, std::span<const Term*
   for (std::size_t p = 0; p < points_.local(); ++p) numbers.push_back(unknowns_.number(points_.freedom(p)) / 3);
   const std::vector<std::int32_t> label = labels(comm, numbers, all, terms, motion);
 
-  // A piece is called by its least point, and counted by the rank that owns it.
+  // A component is called by its least point, and counted by the rank that owns it.
   std::vector<std::int64_t> least;
   for (std::size_t p = 0; p < points_.local(); ++p)
     if (label[p] == numbers[p] && numbers[p] >= first && numbers[p] < first + owned) least.push_back(numbers[p]);
@@ -53,14 +54,15 @@ Pieces::Pieces(const Comm& comm, const Freedoms& freedoms, std::span<const Term*
   std::iota(count.begin(), count.end(),
             static_cast<std::int32_t>(comm.offset(static_cast<std::int64_t>(least.size()))));
   count_ = static_cast<std::size_t>(comm.sum(static_cast<std::int64_t>(least.size())));
-  Directory pieces(comm, all);
-  pieces.tell(least, count);
-  piece_ = pieces.ask(std::vector<std::int64_t>(label.begin(), label.end()));
+  Directory components(comm, all);
+  components.tell(least, count);
+  component_ = components.ask(std::vector<std::int64_t>(label.begin(), label.end()));
 }
 
-/// The least number of a point in the piece of each local point: what a rank knows of a point, all that have it learn.
-std::vector<std::int32_t> Pieces::labels(const Comm& comm, std::span<const std::int64_t> numbers, std::int64_t all,
-                                         std::span<const Term* const> terms, const Motion& motion) const {
+/// The least number of a point in the component of each local point: what a rank knows of a point, all that have it
+/// learn.
+std::vector<std::int32_t> Components::labels(const Comm& comm, std::span<const std::int64_t> numbers, std::int64_t all,
+                                             std::span<const Term* const> terms, const Motion& motion) const {
   Joiner joined(points_);
   for (const Term* term : terms) term->add_tangent(*term->linearise(motion), joined);
   std::vector<std::int32_t> label(numbers.begin(), numbers.end());
