@@ -229,6 +229,12 @@ void check(const OutputDeck& output, const Spot& at) {
       at["fields"].entry(i).error(fmt::format("{} stands here twice.", shown(output.fields[i])));
 }
 
+void check(const LoadingDeck& loading, const Spot& at) {
+  if (loading.path == LoadPath::arc && loading.unstable == OnUnstable::nudge)
+    at["unstable"].error(
+        "a nudge finds a stable state at the same load, which path: arc does not keep. Use path: time.");
+}
+
 void check(const SolveDeck& solve, const Spot& at) {
   if (const std::string complaint = complaint_about_petsc(solve.petsc); !complaint.empty())
     at["petsc"].error(complaint);

@@ -29,6 +29,7 @@ void check(const SourceDeck& source, const Spot& at);
 void check(const MotionDeck& motion, const Spot& at);
 void check(const ColliderDeck& collider, const Spot& at);
 void check(const OutputDeck& output, const Spot& at);
+void check(const LoadingDeck& loading, const Spot& at);
 void check(const SolveDeck& solve, const Spot& at);
 
 /// Names are unique and refer to things that exist. Called in any case; ignores what could not be read.

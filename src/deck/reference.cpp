@@ -126,7 +126,9 @@ class Page {
   void fields_by_kind() {
     text_ +=
         "\n### Fields of frames\n\nParticles and vertices have their `id`, too. Frames of static analyses show the "
-        "displacement and, of shells, strain, curvature and plastic strain, of other bodies the stretch.\n\n"
+        "displacement and, of shells, strain, curvature and plastic strain, of other bodies the stretch; where a state "
+        "is "
+        "not stable, also its mode.\n\n"
         "| kind | drawn as | `default` | others | of certain laws |\n|---|---|---|---|---|\n";
     const auto list = [](const std::vector<const char*>& names) {
       std::string codes;

@@ -68,6 +68,9 @@ class Analysis {
   /// Whether time left is in proportion to the wall time left.
   virtual bool advances_evenly() const { return true; }
 
+  /// Of all states so far, in a sentence without its end: what a user of the results must know. Empty if nothing.
+  virtual std::string remark() const { return {}; }
+
   // --- Checkpoints --------------------------------------------------------------------------------------------------
   virtual std::vector<CheckpointPart> tables() = 0;
   /// The rest of a checkpoint beside tables.

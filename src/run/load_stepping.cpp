@@ -30,21 +30,6 @@ bool is_slack(const Scene& scene) {
                      [](const auto& body) { return body->roles().mesh->is_slack(); });
 }
 
-EquilibriumSettings settings_of(const Scene& scene, StopQuestion is_asked_to_stop) {
-  const Deck& deck = scene.deck;
-  return {.size = scene.size,
-          .time_scale = deck.time.end,
-          .tolerance = deck.solve.tolerance.value_or(1e-8),
-          .max_iterations = deck.solve.max_iterations,
-          .follow_arc = deck.loading.path == LoadPath::arc,
-          .flows = std::any_of(scene.bodies.begin(), scene.bodies.end(),
-                               [](const auto& body) { return body->roles().mesh->flows(); }),
-          .slack = is_slack(scene),
-          .elastic_terms = scene.bodies.size(),
-          .petsc = deck.solve.petsc,
-          .is_asked_to_stop = std::move(is_asked_to_stop)};
-}
-
 /// The mean of values of rows over what is watched, the same on every rank. Collective.
 Vec3 mean_over(const Comm& comm, const MeshBody& body, const Watched& watched, std::span<const Vec3> values) {
   Vec3 sum = Vec3::Zero();
@@ -60,6 +45,10 @@ Columns<LoadMoment> curve_columns(const Comm& comm, const Scene& scene) {
   columns.add(member_of<RunClock>(&RunClock::time), state);
   columns.add("elastic_energy", "J", [](const LoadMoment& moment) { return moment.elastic_energy; });
   columns.add("newton_steps", "", [](const LoadMoment& moment) { return moment.last_step.iterations; });
+  columns.add("negative_modes", "", [](const LoadMoment& moment) {
+    return moment.state.negative_modes ? static_cast<Real>(*moment.state.negative_modes)
+                                       : std::numeric_limits<Real>::quiet_NaN();
+  });
   columns.add("unbalanced_force", "N", [](const LoadMoment& moment) { return moment.last_step.unbalanced_force; });
   for (std::size_t h = 0; h < scene.handles.size(); ++h) {
     const GridHandle& handle = scene.handles[h];
@@ -123,13 +112,27 @@ std::string LoadStepping::forecast() {
   return text;
 }
 
+EquilibriumSettings LoadStepping::settings() const {
+  const Deck& deck = scene_.deck;
+  return {.size = scene_.size,
+          .time_scale = deck.time.end,
+          .tolerance = deck.solve.tolerance.value_or(1e-8),
+          .max_iterations = deck.solve.max_iterations,
+          .follow_arc = deck.loading.path == LoadPath::arc,
+          .flows = std::any_of(scene_.bodies.begin(), scene_.bodies.end(),
+                               [](const auto& body) { return body->roles().mesh->flows(); }),
+          .slack = is_slack(scene_),
+          .elastic_terms = scene_.bodies.size(),
+          .petsc = deck.solve.petsc,
+          .is_asked_to_stop = is_asked_to_stop_};
+}
+
 /// When the bodies have their pieces for good.
 void LoadStepping::set_up() {
   std::vector<std::size_t> all(scene_.bodies.size());
   std::iota(all.begin(), all.end(), 0);
   system_.emplace(scene_, all);
-  equilibrium_.emplace(comm_, system_->freedoms, system_->all_terms(), system_->all_holds(),
-                       settings_of(scene_, is_asked_to_stop_));
+  equilibrium_.emplace(comm_, system_->freedoms, system_->all_terms(), system_->all_holds(), settings());
   motion_.emplace(system_->freedoms);
   last_.emplace(Increment{FreedomValues(system_->freedoms), 0});
 }
@@ -184,24 +187,29 @@ bool LoadStepping::has_ended() const {
 void LoadStepping::take_step(Real) {
   const auto timing = timers_.measure("solve");
   const PathState before = state_;
+  const Motion start = *motion_;
+  stability_.reset();
+  was_nudged_ = false;
   try {
     last_report_ = !follows_arc() || state_.step == 0 ? step_in_time() : step_along_arc();
-  } catch (const Interrupted&) {
+    judge(start);
+  } catch (...) {  // also Interrupted
     state_ = before;
-    motion_->u.set_zero();
-    motion_->time = state_.time;
+    *motion_ = start;
     throw;
   }
   commit();
 }
 
-void LoadStepping::give_up(const EquilibriumReport& report) const {
+void LoadStepping::give_up(const EquilibriumReport& report) {
+  const std::string free = mechanisms(*motion_);
   throw Error(
       ExitCode::numerics,
       fmt::format("step {} after t = {:.6g} s: {}. The last balanced state is kept as a checkpoint. Smaller steps "
                   "(loading.steps), more of time.max_retries, or, if the load has a limit here, \"path: arc\" under "
-                  "loading may help; also see that handles leave nothing free to move.{}",
+                  "loading may help{}{}",
                   state_.step + 1, state_.time, report.failure,
+                  free.empty() ? "; also see that handles leave nothing free to move." : ". " + free,
                   is_slack(scene_) ? " Sheets and fibers that go slack fold as finely as their mesh lets them: give "
                                      "them bending (\"bending\", \"bending_modulus\")."
                                    : ""));
@@ -228,6 +236,10 @@ EquilibriumReport LoadStepping::step_in_time() {
     if (!report.converged && goes_on) {
       *motion_ = start;
       report = equilibrium_->at_time(*motion_, time);
+    }
+    if (report.converged && !examine(report)) {
+      report.converged = false;
+      report.failure = "the state is not stable under its loads, and a nudge found no stable one";
     }
     if (report.converged) {
       if (report.iterations <= 2 * comfortable_iterations) state_.dt = std::min(full, 2 * state_.dt);
@@ -265,6 +277,7 @@ EquilibriumReport LoadStepping::step_along_arc() {
     report = equilibrium_->along_arc(*motion_, *last_, state_.measure, state_.length);
     if (report.converged && motion_->time > end_.time) report = step_back_to_end();
     if (report.converged) {
+      examine(report);
       const Real change = std::sqrt(comfortable_iterations / std::max(1, report.iterations));
       state_.length = std::min(state_.length * std::clamp(change, 0.5, 1.5), loading().max_growth * std::sqrt(2.0));
       return report;
@@ -365,6 +378,7 @@ void LoadStepping::draw_into(Frames& frames, std::int64_t frame) {
     const bool is_of_rows = !comm_.any(!picture.points.empty());
     const std::span<const Vec3> x = is_of_rows ? body.points().get<Position>() : std::span(picture.points);
     Table shown = displacements_of(body, picture, is_of_rows);
+    if (stability_ && stability_->mode) add_mode(b, is_of_rows, shown);
     const std::vector<ColumnView> fields = shown.columns(), cell_fields = picture.fields.columns();
     frames.of(body.name())
         .write({frame, state_.step, state_.time}, {kind_of(picture), x, picture.cells, fields, cell_fields});

@@ -20,6 +20,11 @@ struct LastDisplacement : Field<Vec3> {
   static constexpr Label label{"last_displacement", "m"};
 };
 
+/// How a state that is not stable moves, in frames of such states; its largest component is 1.
+struct Mode : Field<Vec3> {
+  static constexpr Label label{"mode", "1", Keep::shown};
+};
+
 /// The sources of a row of load_displacement.csv. Not owned.
 struct LoadMoment {
   const PathState& state;
@@ -46,6 +51,7 @@ class LoadStepping final : public Analysis {
   bool has_ended() const override;
   void take_step(Real next_frame_time) override;
   std::string last_step_in_words(const Pace& pace) const override;
+  std::string remark() const override;
   Real points() const override;
   std::string size_in_words() const override;
   bool advances_evenly() const override { return !follows_arc(); }
@@ -68,12 +74,24 @@ class LoadStepping final : public Analysis {
   bool follows_arc() const { return loading().path == LoadPath::arc; }
   /// A step in time unless it is halved [s].
   Real full_step() const { return scene_.deck.time.end / loading().steps; }
+  EquilibriumSettings settings() const;
   void set_up();
   EquilibriumReport step_in_time();
   EquilibriumReport step_along_arc();
   EquilibriumReport step_back_to_end();
+
+  // In examine.cpp.
+  bool examine(EquilibriumReport& report);
+  void look();
+  bool nudge(EquilibriumReport& report);
+  void judge(const Motion& start);
+  void say_how_stable(const std::string& words) const;
+  void notice_jump(const Motion& start);
+  std::string mechanisms(const Motion& at);
+  void add_mode(std::size_t b, bool is_of_rows, Table& shown);
+
   void commit();
-  [[noreturn]] void give_up(const EquilibriumReport& report) const;
+  [[noreturn]] void give_up(const EquilibriumReport& report);
   Reaction reaction_of(std::size_t handle) const;
   void draw_into(Frames& frames, std::int64_t frame);
 
@@ -88,6 +106,9 @@ class LoadStepping final : public Analysis {
   std::optional<Increment> last_;
   PathState state_;
   EquilibriumReport last_report_;
+  std::optional<Stability> stability_;  ///< Of the last state that was found in this session, ahead per second.
+  std::optional<FreedomValues> ahead_;  ///< The velocity that the tangent of the last state foresees [m/s].
+  bool was_nudged_ = false;             ///< The step that is being taken.
   Columns<LoadMoment> columns_;
   std::optional<Frames> frames_;
   StopQuestion is_asked_to_stop_;

@@ -4,16 +4,20 @@
 #include "weft/run/state.hpp"
 #include "weft/solve/equilibrium.hpp"
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 namespace weft {
 
 /// All of it goes into a checkpoint.
 struct PathState : RunClock {
-  Real last_time = 0;         ///< Length of the last step [s].
-  Real dt = 0;                ///< Of the next step in time [s].
-  PathMeasure measure{0, 0};  ///< Along the arc; zero before the second step.
-  Real length = 0;            ///< Of the next step along the arc.
+  Real last_time = 0;                                      ///< Length of the last step [s].
+  Real dt = 0;                                             ///< Of the next step in time [s].
+  PathMeasure measure{0, 0};                               ///< Along the arc; zero before the second step.
+  Real length = 0;                                         ///< Of the next step along the arc.
+  std::optional<std::int64_t> negative_modes{};            ///< Motions that release energy, of the last state.
+  std::optional<std::int64_t> unstable_states{}, jumps{};  ///< Since the start.
 };
 
 std::string to_text(const PathState& state);

@@ -152,6 +152,7 @@ void Session::finish() {
   const std::string reason = finished ? "" : stopped_by_.empty() ? ": --steps asks for no more" : ": " + stopped_by_;
   log_info(fmt::format("{} at step {}, t = {:.6g} s, after {}{}.", finished ? "Finished" : "Stopped", clock().step,
                        clock().time, as_clock(timers_.elapsed()), reason));
+  if (const std::string remark = analysis_->remark(); !remark.empty()) log_warning(remark + ".");
   log_info(closing_table(comm_, timers_, progress_->particle_steps(), analysis_->imbalance()));
 }
 
@@ -247,6 +248,7 @@ void Session::tell(const std::string& state_word, const std::optional<Error>& fa
       status.remaining_seconds = remaining;
   }
   if (checkpoint_step_ >= 0) status.saved_step = checkpoint_step_;
+  if (const std::string remark = analysis_->remark(); !remark.empty()) status.remark = remark;
   if (failure) status.reason = failure->what(), status.exit_code = static_cast<int>(failure->code());
   comm_.agree([&] {
     if (!comm_.is_root()) return;

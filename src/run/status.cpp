@@ -29,6 +29,7 @@ inline constexpr auto members<RunStatus> =
                Member{"remaining_seconds", "s", &RunStatus::remaining_seconds},
                Member{"saved_step", "", &RunStatus::saved_step},
                Member{"reason", "", &RunStatus::reason},
+               Member{"remark", "", &RunStatus::remark},
                Member{"exit_code", "", &RunStatus::exit_code}};
 
 namespace {
@@ -98,6 +99,7 @@ std::string Outlook::text() const {
   std::string text = fmt::format("{:<12}{}\n", "state", status.state);
   if (status.reason)
     text += fmt::format("{:<12}{} (exit code {})\n", "reason", *status.reason, status.exit_code.value_or(0));
+  if (status.remark) text += fmt::format("{:<12}{}\n", "remark", *status.remark);
   text += fmt::format("{:<12}{}\n{:<12}{:.6g} of {:.6g} s\n", "step", status.step, "time", status.time, status.end);
   text += fmt::format("{:<12}{}\n", "checkpoint", checkpoint ? checkpoint->string() : "none");
   text += fmt::format("{:<12}{:.3g} steps/s, {:.2f} M particle steps/s\n", "rate", status.steps_per_second,

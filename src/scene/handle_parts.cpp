@@ -7,8 +7,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <limits>
+#include <span>
 
 namespace weft {
+namespace {
+
+/// Of the size of a boundary: how far it may leave its plane of symmetry.
+constexpr Real unevenness = 1e-2;
+
+}  // namespace
 
 ChosenPart::ChosenPart(const Comm& comm, const HandleDeck& deck, const MeshSource& mesh, Real voxel_size)
     : deck_(deck),
@@ -54,8 +63,29 @@ std::vector<Site> ChosenPart::held(const Comm& comm, const Sites& sites, const H
             fmt::format("{}: no side of the boundary of {} is in the part that it chooses (two vertices beside one "
                         "another at least), so there is no slope to keep.",
                         deck_.place.text, deck_.body));
-  if (hold.keep == Hold::symmetry) std::erase_if(held, has_no_slope);  // a plane of symmetry is for the boundary alone
+  if (hold.keep == Hold::symmetry) {
+    std::erase_if(held, has_no_slope);  // a plane of symmetry is for the boundary alone
+    require_plane(comm, held, hold.normal->normalized());
+  }
   return held;
+}
+
+void ChosenPart::require_plane(const Comm& comm, std::span<const Site> sites, const Vec3& normal) const {
+  Box box;
+  std::array<Real, 2> along{std::numeric_limits<Real>::infinity(), -std::numeric_limits<Real>::infinity()};
+  for (const Site& site : sites) {
+    box.include(site.where);
+    along = {std::min(along[0], normal.dot(site.where)), std::max(along[1], normal.dot(site.where))};
+  }
+  comm.min(std::span(box.lower.data(), 3));
+  comm.max(std::span(box.upper.data(), 3));
+  const Real off = comm.max(along[1]) - comm.min(along[0]);
+  require(
+      off <= unevenness * (box.upper - box.lower).norm(), ExitCode::deck,
+      fmt::format("{}: this is not a plane of symmetry: the boundary that is held extends {:.3g} m along its normal "
+                  "({:.3g}, {:.3g}, {:.3g}). It is within [{:.3g}, {:.3g}, {:.3g}] to [{:.3g}, {:.3g}, {:.3g}].",
+                  deck_.place.text, off, normal.x(), normal.y(), normal.z(), box.lower.x(), box.lower.y(),
+                  box.lower.z(), box.upper.x(), box.upper.y(), box.upper.z()));
 }
 
 std::vector<Sample> ChosenPart::inside(const std::vector<Sample>& samples, const char* what) const {

@@ -1,5 +1,7 @@
 #include "weft/solve/equilibrium.hpp"
 
+#include "solve/free_components.hpp"
+#include "solve/stability.hpp"
 #include "solve/static_problem.hpp"
 #include "weft/base/check.hpp"
 
@@ -52,6 +54,12 @@ const char* words_for(NewtonEnd end) {
   return "Newton's method diverges";
 }
 
+Real length_over(const Comm& comm, const Unknowns& unknowns, const Increment& increment, const PathMeasure& measure) {
+  Real sum = 0;
+  for (const auto k : unknowns.owned()) sum += increment.u.all()[k] * increment.u.all()[k];
+  return std::hypot(std::sqrt(comm.sum(sum)) / measure.displacement, increment.time / measure.time);
+}
+
 }  // namespace
 
 struct Equilibrium::Given {
@@ -93,6 +101,16 @@ struct Equilibrium::Solver {
     check_petsc(VecDestroy(&work));
   }
 
+  /// At the plane a length ahead along a way, and at right angles to it.
+  void aim_ahead(const Motion& start, const Increment& way, const PathMeasure& measure, Real length) {
+    const Real way_length = length_over(comm, problem.unknowns(), way, measure);
+    WEFT_ENSURE(way_length > 0);
+    FreedomValues slope = way.u;
+    for (Real& x : slope.all()) x /= measure.displacement * measure.displacement * way_length;
+    problem.path().aim_at(
+        PathRow::Plane{start, std::move(slope), way.time / (measure.time * measure.time * way_length), length});
+  }
+
   /// How a balanced motion goes on along its path, a length of 1 across the present plane; none if that is not known.
   std::optional<Increment> tangent(const Motion& at) {
     Motion m = at;
@@ -105,13 +123,36 @@ struct Equilibrium::Solver {
     return Increment{m.u, m.time};
   }
 
-  EquilibriumReport solve(Motion& m) {
+  /// The problem looks at a state, its time held.
+  void look_at(Motion& m) {
+    problem.path().aim_at(m.time);
+    problem.begin(m, x, linear.matrix());
+    problem.drag().value = 0;
+    problem.be_definite(false);
+    problem.linearise(x);
+  }
+
+  Stability examine(const Motion& at, const Foresight& foresight) {
+    Motion m = at;
+    look_at(m);
+    return TangentSignature(comm, problem, x, linear.matrix(), linear.is_direct()).look(foresight);
+  }
+
+  std::vector<FreeComponent> free_components(const Motion& at, const std::vector<std::span<const Vec3>>& positions) {
+    Motion m = at;
+    look_at(m);
+    return find_free_components(comm, problem, linear.matrix(), positions);
+  }
+
+  std::span<const Attempt> attempts_at_balance() {
+    if (settings.slack) return slack_attempts;
+    // A shorter step along a path is a better remedy than a drag, which may leave it.
+    return std::span(attempts).first(problem.path().has_plane() ? 1 : attempts.size());
+  }
+
+  EquilibriumReport solve(Motion& m, std::span<const Attempt> all) {
     problem.begin(m, x, linear.matrix());
     const Motion guess = m;
-    std::span<const Attempt> all = attempts;
-    if (settings.slack) all = slack_attempts;
-    else if (problem.path().has_plane())
-      all = all.first(1);  // a shorter step is a better remedy than a drag, which may leave the path
     EquilibriumReport report;
     for (const Attempt& attempt : all) {
       m = guess;
@@ -167,36 +208,44 @@ EquilibriumReport Equilibrium::at_time(Motion& motion, Real time) {
   prepare(time);
   motion.time = time;
   solver_->problem.path().aim_at(time);
-  return solver_->solve(motion);
+  return solver_->solve(motion, solver_->attempts_at_balance());
+}
+
+Stability Equilibrium::examine(const Motion& at, const Foresight& foresight) {
+  WEFT_ENSURE(!given_->settings.follow_arc || !(foresight.before || foresight.after));
+  prepare(at.time);
+  return solver_->examine(at, foresight);
+}
+
+std::vector<FreeComponent> Equilibrium::free_components(const Motion& at, const std::vector<std::span<const Vec3>>& positions) {
+  prepare(at.time);
+  return solver_->free_components(at, positions);
 }
 
 EquilibriumReport Equilibrium::along_arc(Motion& motion, const Increment& last, const PathMeasure& measure,
                                          Real length) {
+  prepare(motion.time);
+  // Where metal flows the tangent depends on where the path goes.
+  if (!solver_->settings.flows) {
+    solver_->aim_ahead(motion, last, measure, length);
+    if (const std::optional<Increment> tangent = solver_->tangent(motion))
+      return along_way(motion, *tangent, measure, length);
+  }
+  return along_way(motion, last, measure, length);
+}
+
+EquilibriumReport Equilibrium::along_way(Motion& motion, const Increment& way, const PathMeasure& measure,
+                                         Real length) {
   WEFT_ENSURE(given_->settings.follow_arc);
   prepare(motion.time);
   const Motion start = motion;
-  const auto look_along = [&](const Increment& way) {
-    const Real way_length = length_of(way, measure);
-    WEFT_ENSURE(way_length > 0);
-    FreedomValues slope = way.u;
-    for (Real& x : slope.all()) x /= measure.displacement * measure.displacement * way_length;
-    solver_->problem.path().aim_at(
-        PathRow::Plane{start, std::move(slope), way.time / (measure.time * measure.time * way_length), length});
-    return length / way_length;
-  };
-  Increment way = last;
-  Real share = look_along(way);
-  // Where metal flows the tangent depends on where the path goes.
-  if (!solver_->settings.flows)
-    if (std::optional<Increment> tangent = solver_->tangent(start)) {
-      way = *std::move(tangent);
-      share = look_along(way);
-    }
+  solver_->aim_ahead(start, way, measure, length);
   // The guess goes straight on.
+  const Real share = length / length_of(way, measure);
   for (std::size_t k = 0; k < way.u.all().size(); ++k) motion.u.all()[k] += share * way.u.all()[k];
   motion.time += share * way.time;
   const std::vector<PetscScalar> multipliers = solver_->problem.multipliers();
-  EquilibriumReport report = solver_->solve(motion);
+  EquilibriumReport report = solver_->solve(motion, solver_->attempts_at_balance());
   Increment gone{motion.u, motion.time - start.time};
   for (std::size_t k = 0; k < gone.u.all().size(); ++k) gone.u.all()[k] -= start.u.all()[k];
   if (report.converged && length_of(gone, measure) > longest_secant * length) {
@@ -208,9 +257,7 @@ EquilibriumReport Equilibrium::along_arc(Motion& motion, const Increment& last, 
 }
 
 Real Equilibrium::length_of(const Increment& increment, const PathMeasure& measure) const {
-  Real sum = 0;
-  for (const auto k : solver_->problem.unknowns().owned()) sum += increment.u.all()[k] * increment.u.all()[k];
-  return std::hypot(std::sqrt(solver_->comm.sum(sum)) / measure.displacement, increment.time / measure.time);
+  return length_over(solver_->comm, solver_->problem.unknowns(), increment, measure);
 }
 
 std::vector<Real> Equilibrium::constraint_forces(std::size_t c) const { return solver_->problem.forces_of(c); }

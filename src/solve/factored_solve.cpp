@@ -37,6 +37,14 @@ bool FactoredSolve::solve(Vec right, Vec solution) {
   return reason >= 0;
 }
 
+bool FactoredSolve::is_direct() const {
+  PC pc = nullptr;
+  PetscBool is = PETSC_FALSE;
+  check_petsc(KSPGetPC(ksp_, &pc));
+  check_petsc(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(pc), &is, PCCHOLESKY, PCLU, ""));
+  return is == PETSC_TRUE;
+}
+
 void FactoredSolve::forget_factors() {
   PC pc = nullptr;
   check_petsc(KSPGetPC(ksp_, &pc));

@@ -35,6 +35,8 @@ class FactoredSolve final : public LinearSolve {
 
   /// Solves with the derivative where it was taken last; false if there is no solution. Collective.
   bool solve(Vec right, Vec solution);
+  /// Whether systems are factored, and not solved by iterations that the user's options chose.
+  bool is_direct() const;
   /// A factorisation that failed would otherwise be taken for the last word.
   void forget_factors();
 

@@ -48,6 +48,11 @@ void add_to(Mat matrix, PetscInt i, PetscInt j, Real value) {
   check_petsc(MatSetValue(matrix, i, j, value, ADD_VALUES));
 }
 
+void finish(Mat matrix) {
+  check_petsc(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
+  check_petsc(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
+}
+
 /// The conditions of this rank at a time; writes where each Constraints starts among them, and their number.
 ConstraintRows rows_at(std::span<const Constraints* const> constraints, Real time, std::vector<std::size_t>& first) {
   ConstraintRows rows;
@@ -85,9 +90,10 @@ StaticProblem::StaticProblem(const Comm& comm, const Freedoms& freedoms, std::ve
   freedom_count_ = static_cast<Real>(comm.sum(static_cast<std::int64_t>(unknowns_.owned().size())));
 }
 
-bool StaticProblem::symmetric() const {
-  return !settings_.follow_arc &&
-         std::all_of(terms_.begin(), terms_.end(), [](const Term* t) { return t->symmetric(); });
+bool StaticProblem::symmetric() const { return !settings_.follow_arc && terms_are_symmetric(); }
+
+bool StaticProblem::terms_are_symmetric() const {
+  return std::all_of(terms_.begin(), terms_.end(), [](const Term* t) { return t->symmetric(); });
 }
 
 // --- Between unknowns and the motion ---------------------------------------------------------------------------------
@@ -258,15 +264,43 @@ Mat StaticProblem::create_matrix() {
 }
 
 void StaticProblem::assemble(Mat matrix) {
+  assemble_terms(matrix);
+  if (settings_.follow_arc) assemble_path(matrix);
+  finish(matrix);
+}
+
+void StaticProblem::assemble_at_fixed_time(Mat matrix) {
+  assemble_terms(matrix);
+  if (settings_.follow_arc && comm_.is_root()) add_to(matrix, time_index_, time_index_, k0_);
+  finish(matrix);
+}
+
+Mat StaticProblem::with_diagonal(std::span<const Real> diagonal) const {
+  const auto n = static_cast<PetscInt>(unknowns_.count());
+  Mat matrix = nullptr;
+  check_petsc(MatCreate(comm_.handle(), &matrix));
+  check_petsc(MatSetType(matrix, MATAIJ));
+  check_petsc(MatSetSizes(matrix, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
+  check_petsc(MatSetUp(matrix));
+  check_petsc(MatSetOption(matrix, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  for (std::size_t i = 0; i < diagonal.size(); ++i) {
+    const PetscInt at = unknowns_.begin() + static_cast<PetscInt>(i);
+    add_to(matrix, at, at, diagonal[i]);
+  }
+  assemble_conditions(matrix);
+  if (settings_.follow_arc && comm_.is_root()) add_to(matrix, time_index_, time_index_, k0_);
+  finish(matrix);
+  check_petsc(MatSetOption(matrix, MAT_SYMMETRIC, PETSC_TRUE));
+  return matrix;
+}
+
+void StaticProblem::assemble_terms(Mat matrix) {
   MatrixAdder adder(unknowns_, matrix);
   for (const Term* term : terms_)
     term->add_tangent(*(is_definite() ? term->linearise_definite(*motion_) : term->linearise(*motion_)), adder);
   for (const auto k : unknowns_.owned())
     add_to(matrix, unknowns_.number(k), unknowns_.number(k), drag_.value * softness_ * k0_);
   assemble_conditions(matrix);
-  if (settings_.follow_arc) assemble_path(matrix);
-  check_petsc(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
-  check_petsc(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
 }
 
 void StaticProblem::assemble_conditions(Mat matrix) const {

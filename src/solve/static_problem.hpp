@@ -49,10 +49,17 @@ class StaticProblem final : public AssembledProblem {
   bool conditions_hold(Vec r) const;
 
   bool symmetric() const override;
+  /// Whether K is.
+  bool terms_are_symmetric() const;
   Mat create_matrix() override;
   /// K, and -k0 times the weights of the conditions beside and below it; with the path a column of the derivative by
   /// time and a row of the plane.
   void assemble(Mat matrix) override;
+  /// The same with the time held, whether the path is followed or not. Collective.
+  void assemble_at_fixed_time(Mat matrix);
+  /// A new matrix with these diagonal entries in place of K, for vectors of displacements and multipliers. Collective;
+  /// the caller destroys it.
+  Mat with_diagonal(std::span<const Real> diagonal) const;
 
   const Unknowns& unknowns() const { return unknowns_; }
   Vec create_vector() const { return unknowns_.create_vector(); }
@@ -60,6 +67,14 @@ class StaticProblem final : public AssembledProblem {
   Drag& drag() { return drag_; }
   Real& softness() { return softness_; }
   std::vector<PetscScalar>& multipliers() { return multipliers_; }
+  /// The mean of K's diagonal at the beginning [N/m].
+  Real typical_stiffness() const { return k0_; }
+  /// On all ranks.
+  std::int64_t condition_count() const { return comm_.sum(static_cast<std::int64_t>(conditions_)); }
+  /// Where the problem was looked at last.
+  const ConstraintRows& conditions() const { return rows_; }
+  const Motion& motion() const { return *motion_; }
+  std::span<const Term* const> terms() const { return terms_; }
   /// Of constraints[c] in the last kept state [N].
   std::vector<Real> forces_of(std::size_t c) const;
 
@@ -76,6 +91,7 @@ class StaticProblem final : public AssembledProblem {
   Real product(Vec a, Vec b, bool of_displacements) const;
   Real round_off() const;
   void measure_stiffness(Mat matrix, Vec work);
+  void assemble_terms(Mat matrix);
   void assemble_conditions(Mat matrix) const;
   void assemble_path(Mat matrix);
 

@@ -458,11 +458,15 @@ struct HandleDeck {
 
 /// How a static analysis goes through its loads.
 enum class LoadPath { time, arc };
+/// What follows a balanced state that is not stable.
+enum class OnUnstable { warn, stop, nudge };
 struct LoadingDeck {
   LoadPath path;
   int steps;        ///< Equal parts of time.end: the steps of `time`, the first step of `arc`.
   int max_steps;    ///< Of `arc`.
   Real max_growth;  ///< Longest step of `arc`, in lengths of the first.
+  OnUnstable unstable;
+  Real nudge;  ///< Largest displacement of a nudge, in sizes of the scene.
 };
 
 enum class Plasticity { lagged, in_loop };

@@ -21,6 +21,7 @@ struct RunStatus {
   std::optional<Real> remaining_seconds;   ///< None before the first step.
   std::optional<std::int64_t> saved_step;  ///< Of the newest checkpoint that the run wrote or began from.
   std::optional<std::string> reason;       ///< Why the run failed.
+  std::optional<std::string> remark;       ///< What a user of its results must know.
   std::optional<int> exit_code;            ///< Of a failed run.
 };
 

@@ -20,8 +20,8 @@ class ChosenPart {
   ChosenPart(const Comm& comm, const HandleDeck& deck, const MeshSource& mesh, Real voxel_size);
 
   std::vector<Site> vertices(const Sites& sites) const { return vertices_in(sites, part_); }
-  /// Those that a hold keeps. Throws Error(deck) if there are none on any rank, or no slope where it keeps one.
-  /// Collective.
+  /// Those that a hold keeps. Throws Error(deck) if there are none on any rank, no slope where it keeps one, or if they
+  /// are off the plane of symmetry. Collective.
   std::vector<Site> held(const Comm& comm, const Sites& sites, const HoldDeck& hold) const;
   /// Those of some samples. Throws Error(deck) if the part is chosen by vertices.
   std::vector<Sample> inside(const std::vector<Sample>& samples, const char* what) const;
@@ -34,6 +34,7 @@ class ChosenPart {
 
  private:
   void choose_group(const std::string& name, const MeshSource& mesh);
+  void require_plane(const Comm& comm, std::span<const Site> sites, const Vec3& normal) const;
   void choose_vertices(const std::vector<int>& numbers, std::size_t count);
 
   const HandleDeck& deck_;

@@ -6,6 +6,7 @@
 #include "weft/motion/constraint.hpp"
 #include "weft/motion/term.hpp"
 #include "weft/parallel/comm.hpp"
+#include "weft/solve/stability.hpp"
 
 #include <memory>
 #include <optional>
@@ -64,6 +65,13 @@ class Equilibrium {
   /// and the new state lies in the plane that is `length` [1] ahead, in the measure given, along the last increment and
   /// at right angles to it [Keller 1977; Riks 1979]. motion: in, the state to start from; out, the next one.
   EquilibriumReport along_arc(Motion& motion, const Increment& last, const PathMeasure& measure, Real length);
+  /// The same a length along a way that need not be that of the path, as from one branch of it to another.
+  EquilibriumReport along_way(Motion& motion, const Increment& way, const PathMeasure& measure, Real length);
+  /// How stable a balanced state is under its loads, the time held. foresight: none where the path is followed.
+  Stability examine(const Motion& at, const Foresight& foresight);
+  /// Components that have free rigid motions in a state. positions: of each block the places of its rows when bodies
+  /// last committed [m].
+  std::vector<FreeComponent> free_components(const Motion& at, const std::vector<std::span<const Vec3>>& positions);
   /// Length of an increment in a measure [1].
   Real length_of(const Increment& increment, const PathMeasure& measure) const;
 

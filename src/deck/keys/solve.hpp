@@ -12,6 +12,12 @@ inline constexpr std::array words<LoadPath> = {
     Word{LoadPath::arc, "arc", "along the load path: loads rise and fall again as the body snaps through"}};
 
 template <>
+inline constexpr std::array words<OnUnstable> = {
+    Word{OnUnstable::warn, "warn", "the log says so, and the analysis goes on"},
+    Word{OnUnstable::stop, "stop", "the analysis ends with code 4 and keeps the last stable state"},
+    Word{OnUnstable::nudge, "nudge", "the state is pushed along its softest motion, and a stable one is sought there"}};
+
+template <>
 inline constexpr std::array words<Plasticity> = {
     Word{Plasticity::lagged, "lagged", "materials are elastic within the solve and flow after it"},
     Word{Plasticity::in_loop, "in_loop", "what flows during the step counts in the balance at its end"}};
@@ -37,7 +43,11 @@ inline constexpr auto keys<LoadingDeck> =
           Key{"max_steps", "1", at_least(1), "500",
               "Steps of path arc before the analysis ends, if it does not reach time.end.", &LoadingDeck::max_steps},
           Key{"max_growth", "1", at_least(1), "4", "Longest step of path arc, in lengths of the first.",
-              &LoadingDeck::max_growth});
+              &LoadingDeck::max_growth},
+          Key{"unstable", "warn", "What follows a balanced state that is not stable under its loads.",
+              &LoadingDeck::unstable},
+          Key{"nudge", "1", above(0).below(1), "0.01",
+              "Largest displacement of a nudge, in parts of the size of all meshes.", &LoadingDeck::nudge});
 
 template <>
 inline constexpr auto keys<SolveDeck> = table(

@@ -119,7 +119,7 @@ handles:
   - {name: h6, body: s2, pressure: {value: 1 kPa, amplitude: []}}
   - {name: h7, body: s2, traction: {per_area: [0, 0, 1 kPa], amplitude: []}}
   - {name: h8, body: s2, gravity: {acceleration: [0, 0, -9.81], amplitude: []}}
-loading: {path: arc, steps: 20, max_steps: 100, max_growth: 3}
+loading: {path: arc, steps: 20, max_steps: 100, max_growth: 3, unstable: stop, nudge: 0.02}
 solve: {tolerance: 1e-9, max_iterations: 20, petsc: "-ksp_type gmres", plasticity: lagged, solver: residual, preconditioner: none, inertia: false}
 probes:
   - {name: p, body: a, centre_of_mass: {}}

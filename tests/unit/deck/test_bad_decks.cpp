@@ -107,6 +107,8 @@ const Mistake mistakes[] = {
     {"title: Test", "title: $.5e3", "title", "in quotes"},
     {"title: Test", "title: $-1_000", "title", "in quotes"},
     // Options for PETSc that touch files or the network.
+    {"title: Test", "title: Test\nloading: {path: arc, unstable: $nudge}", "loading.unstable",
+     "which path: arc does not keep"},
     {"title: Test", "title: Test\nsolve: {petsc: $\"-ksp_view_solution binary:/tmp/x\"}", "solve.petsc",
      "-ksp_view_solution is not among the options"},
     {"title: Test", "title: Test\nsolve: {petsc: $\"-ksp_monitor ascii:/tmp/x\"}", "solve.petsc",

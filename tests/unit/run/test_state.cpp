@@ -16,10 +16,14 @@ TEST(PathStateTest, TextHoldsEveryBitAndStatesThatCannotBeAreRefused) {
   PathState right;
   right.step = 7, right.next_frame = 3, right.time = -0.1, right.last_time = -1.0 / 3, right.dt = 0.1;
   right.measure = {1.0 / 7, 0.25}, right.length = std::sqrt(2.0);
+  right.negative_modes = 3, right.unstable_states = 7;
   const PathState back = path_state_from_text(to_text(right));
   EXPECT_EQ(to_text(back), to_text(right));
   EXPECT_EQ(back.time, right.time);
   EXPECT_EQ(back.measure.displacement, right.measure.displacement);
+  EXPECT_EQ(back.negative_modes, 3);
+  EXPECT_EQ(back.unstable_states, 7);
+  EXPECT_FALSE(back.jumps);
   const auto refuses = [&](const auto& change) {
     PathState wrong = right;
     change(wrong);
@@ -40,6 +44,10 @@ TEST(PathStateTest, TextHoldsEveryBitAndStatesThatCannotBeAreRefused) {
   EXPECT_TRUE(refuses([](PathState& s) { s.measure.displacement = 0; }));
   EXPECT_TRUE(refuses([](PathState& s) { s.measure.time = -1; }));
   EXPECT_TRUE(refuses([](PathState& s) { s.length = 0; }));
+  EXPECT_TRUE(refuses([](PathState& s) { s.negative_modes = -1; }));
+  EXPECT_TRUE(refuses([](PathState& s) { s.negative_modes = std::int64_t{1} << 60; }));
+  EXPECT_TRUE(refuses([](PathState& s) { s.unstable_states = 8; }));
+  EXPECT_TRUE(refuses([](PathState& s) { s.jumps = -1; }));
   EXPECT_FALSE(refuses([](PathState& s) { s.measure = {0, 0}, s.length = 0; }));
   EXPECT_THROW(path_state_from_text("{}"), Error);
 }

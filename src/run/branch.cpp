@@ -1,0 +1,40 @@
+#include "run/branch.hpp"
+
+#include <algorithm>
+
+namespace weft {
+namespace {
+
+/// Of the branch: its steps in units of the nudge, and how the next follows from the last.
+constexpr int most_steps = 100;
+constexpr Real longest = 10, longer = 1.5, shorter = 0.5;
+
+Increment increment_between(const Motion& from, const Motion& to) {
+  Increment way{to.u, to.time - from.time};
+  for (std::size_t k = 0; k < way.u.all().size(); ++k) way.u.all()[k] -= from.u.all()[k];
+  return way;
+}
+
+}  // namespace
+
+bool follow_branch(Equilibrium& branch, const Nudge& nudge, Motion& motion) {
+  const Real goal = motion.time;
+  Increment way{nudge.mode, 0};
+  for (Real& x : way.u.all()) x *= nudge.size;
+  const PathMeasure measure{branch.length_of(way, {1, 1}), nudge.time_scale};
+  const Motion start = motion;
+  bool converged = branch.along_way(motion, way, measure, 1).converged;
+  if (!converged) return false;
+  way = increment_between(start, motion);
+  Real length = 1;
+  for (int step = 0; step < most_steps && motion.time < goal; ++step) {
+    const Motion last = motion;
+    converged = branch.along_arc(motion, way, measure, length).converged;
+    if (converged) way = increment_between(last, motion);
+    else motion = last;
+    length = converged ? std::min(longer * length, longest) : shorter * length;
+  }
+  return motion.time >= goal;
+}
+
+}  // namespace weft

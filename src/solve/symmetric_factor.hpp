@@ -1,0 +1,38 @@
+#pragma once
+// Factors L D L^T of a symmetric matrix, and its inertia.
+
+#include "weft/parallel/comm.hpp"
+
+#include <petscmat.h>
+
+#include <cstdint>
+
+namespace weft {
+
+/// By MUMPS; the matrix need not be definite.
+class SymmetricFactor {
+ public:
+  /// Takes the symmetric part of a matrix, which it owns or destroys, and factors it if wanted. Collective, as all
+  /// members are.
+  SymmetricFactor(const Comm& comm, Mat matrix, bool to_be_factored);
+  ~SymmetricFactor();
+  SymmetricFactor(const SymmetricFactor&) = delete;
+  SymmetricFactor& operator=(const SymmetricFactor&) = delete;
+
+  /// Whether there are factors: the matrix may be singular, or memory may lack.
+  bool is_factored() const { return is_factored_; }
+  /// Negative eigenvalues, by Sylvester's law of inertia.
+  std::int64_t negative() const { return negative_; }
+  /// The symmetric part, and its factors.
+  Mat matrix() const { return matrix_; }
+  void solve(Vec right, Vec solution) const;
+
+ private:
+  PetscErrorCode factor();
+
+  Mat matrix_, factor_ = nullptr;
+  bool is_factored_ = false;
+  std::int64_t negative_ = 0;
+};
+
+}  // namespace weft
