@@ -1,10 +1,16 @@
 #include "weft/bodies/handle.hpp"
 
 #include "weft/base/check.hpp"
+#include "weft/base/plane.hpp"
 #include "weft/bodies/reaction.hpp"
 
+#include <fmt/format.h>
+#include <Eigen/LU>
+
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <utility>
 
 namespace weft {
 
@@ -44,6 +50,75 @@ std::vector<Site> sites_in(const Sites& sites, const Part& part) {
   for (Site& site : vertices_in(sites, part))
     if (!taken.contains(site.point)) chosen.push_back(std::move(site));
   return chosen;
+}
+
+namespace {
+
+/// Lines this close to the normal of a plane stand square on it [rad].
+constexpr Real square = 1e-5;
+/// Sides that meet this close to a right angle do so [rad].
+constexpr Real right_angle = 0.1;
+
+/// Adds up stencils.
+class StencilSum {
+ public:
+  void add(const Vec2& factors, const std::array<Stencil, 2>& of) {
+    for (int k = 0; k < 2; ++k)
+      for (std::size_t i = 0; i < of[k].rows.size(); ++i) weights_[of[k].rows[i]] += factors[k] * of[k].weights[i];
+  }
+  Stencil sum() const {
+    Stencil sum;
+    for (const auto& [row, weight] : weights_) {
+      sum.rows.push_back(row);
+      sum.weights.push_back(weight);
+    }
+    return sum;
+  }
+
+ private:
+  std::map<std::int32_t, Real> weights_;
+};
+
+using Tangents = Eigen::Matrix<Real, 3, 2>;
+
+Tangents columns_of(const std::array<Stencil, 2>& stencils, std::span<const Vec3> positions) {
+  Tangents a;
+  for (int k = 0; k < 2; ++k) a.col(k) = stencils[k].of(positions);
+  return a;
+}
+
+}  // namespace
+
+void turn_slopes(std::vector<Site>& sites, const Vec3& mirror, std::span<const Vec3> positions,
+                 const std::string& place) {
+  const auto stands_square = [&](const Site& site) {
+    const Vec3 slope = site.slope.of(positions), across = mirror - mirror.dot(site.normal) * site.normal;
+    return slope.cross(across).norm() <= square * slope.norm() * across.norm();
+  };
+  if (std::all_of(sites.begin(), sites.end(), stands_square)) return;
+  for (Site& site : sites) {
+    const Tangents a = columns_of(site.tangents, positions);
+    const Mat2 inverse = (a.transpose() * a).inverse();
+    const Vec2 nearest = inverse * (a.transpose() * mirror);  // a * nearest is the closest direction along the surface
+    require((a * nearest).norm() > square, ExitCode::deck,
+            fmt::format("{}: the surface lies along the plane of symmetry of normal [{:.4g}, {:.4g}, {:.4g}] at [{:.4g}, "
+                        "{:.4g}, {:.4g}]; it should cross it.",
+                        place, mirror.x(), mirror.y(), mirror.z(), site.where.x(), site.where.y(), site.where.z()));
+    // Where sides meet at right angles the slope of one is taken along the other, so that conditions of both agree.
+    const Vec3 other = a * site.other_side;
+    const bool is_right = other.cross(a * nearest).norm() < right_angle * other.norm() * (a * nearest).norm();
+    const Vec2 across = is_right ? Vec2(site.other_side * (other.dot(mirror) / other.squaredNorm())) : nearest;
+    const Real size = site.slope.of(positions).norm() / (a * nearest).norm();
+    StencilSum slope;
+    if (site.turns[0].rows.empty()) slope.add(size * across, site.tangents);
+    else {  // the change of that slope along the edge
+      const Tangents change = columns_of(site.turns, positions);
+      const Mat2 mixed = change.transpose() * a;
+      slope.add(size * across, site.turns);
+      slope.add(size * (inverse * (change.transpose() * mirror - (mixed + mixed.transpose()) * across)), site.tangents);
+    }
+    site.slope = slope.sum();
+  }
 }
 
 std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings& settings,

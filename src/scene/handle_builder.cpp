@@ -40,6 +40,7 @@ void HandleBuilder::add(const HandleDeck& deck) {
 void HandleBuilder::take(const HoldDeck& deck) {
   const HandleSettings settings = hold_settings(deck);
   std::vector<Site> sites = part_->held(comm_, mesh_->sites(share_), deck);
+  if (deck.keep == Hold::symmetry) turn_slopes(sites, settings.mirror, mesh_->rest_positions(), deck_->place.text);
   std::erase_if(sites, [&](const Site& site) { return !share_.has(site.element); });
   for (const HeldSum& sum : held_sums(sites, settings, mesh_->rest_positions())) grips_.push_back(grip_of(sum));
   handle_.action = GridHandle::Hold{settings.motion, deck.until};

@@ -37,7 +37,7 @@ class Conditions {
   void add(Row row) {
     row = reduced(row);
     int pivot = -1;
-    Real largest = 1e-9;
+    Real largest = 1e-6;  // what is left of a row that follows from others is round-off, grown on the way
     for (const auto& [freedom, weight] : row)
       if (std::abs(weight) > largest) {
         largest = std::abs(weight);

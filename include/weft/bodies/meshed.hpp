@@ -1,6 +1,7 @@
 #pragma once
 // What a meshed body offers to handles and loads: places that can be held, and points at which to integrate.
 
+#include "weft/base/plane.hpp"
 #include "weft/base/types.hpp"
 #include "weft/parallel/comm.hpp"
 
@@ -37,6 +38,10 @@ struct Site {
   Stencil place;  ///< Weights sum to one.
   Stencil slope;  ///< Towards the inside [m per face], weights sum to zero; empty inside the body and for bodies
                   ///< without bending.
+  std::array<Stencil, 2> tangents{};  ///< Of the limit surface at the vertex, any two [m], where there is a slope.
+  std::array<Stencil, 2> turns{};     ///< Beyond the end of a side: how those of the last vertex change along its edge.
+  Vec2 other_side = Vec2::Zero();     ///< At and beyond the end of a side, in those tangents: the direction of the side
+                                      ///< that meets this one there.
   Vec3 where = Vec3::Zero();   ///< At rest, for selection [m].
   Vec3 normal = Vec3::Zero();  ///< Of the surface at rest, unit; zero if there is none.
   std::int32_t point = -1;     ///< The control point that it is at.
