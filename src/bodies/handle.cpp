@@ -1,5 +1,6 @@
 #include "weft/bodies/handle.hpp"
 
+#include "bodies/stencils.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/plane.hpp"
 #include "weft/bodies/reaction.hpp"
@@ -8,7 +9,6 @@
 #include <Eigen/LU>
 
 #include <algorithm>
-#include <map>
 #include <numeric>
 #include <utility>
 
@@ -59,45 +59,18 @@ constexpr Real square = 1e-5;
 /// Sides that meet this close to a right angle do so [rad].
 constexpr Real right_angle = 0.1;
 
-/// Adds up stencils.
-class StencilSum {
- public:
-  void add(const Vec2& factors, const std::array<Stencil, 2>& of) {
-    for (int k = 0; k < 2; ++k)
-      for (std::size_t i = 0; i < of[k].rows.size(); ++i) weights_[of[k].rows[i]] += factors[k] * of[k].weights[i];
-  }
-  Stencil sum() const {
-    Stencil sum;
-    for (const auto& [row, weight] : weights_) {
-      sum.rows.push_back(row);
-      sum.weights.push_back(weight);
-    }
-    return sum;
-  }
-
- private:
-  std::map<std::int32_t, Real> weights_;
-};
-
-using Tangents = Eigen::Matrix<Real, 3, 2>;
-
-Tangents columns_of(const std::array<Stencil, 2>& stencils, std::span<const Vec3> positions) {
-  Tangents a;
-  for (int k = 0; k < 2; ++k) a.col(k) = stencils[k].of(positions);
-  return a;
-}
-
 }  // namespace
 
 void turn_slopes(std::vector<Site>& sites, const Vec3& mirror, std::span<const Vec3> positions,
                  const std::string& place) {
   const auto stands_square = [&](const Site& site) {
+    if (!site.on_line) return false;
     const Vec3 slope = site.slope.of(positions), across = mirror - mirror.dot(site.normal) * site.normal;
     return slope.cross(across).norm() <= square * slope.norm() * across.norm();
   };
   if (std::all_of(sites.begin(), sites.end(), stands_square)) return;
   for (Site& site : sites) {
-    const Tangents a = columns_of(site.tangents, positions);
+    const Eigen::Matrix<Real, 3, 2> a = columns_of(site.tangents, positions);
     const Mat2 inverse = (a.transpose() * a).inverse();
     const Vec2 nearest = inverse * (a.transpose() * mirror);  // a * nearest is the closest direction along the surface
     require((a * nearest).norm() > square, ExitCode::deck,
@@ -108,11 +81,11 @@ void turn_slopes(std::vector<Site>& sites, const Vec3& mirror, std::span<const V
     const Vec3 other = a * site.other_side;
     const bool is_right = other.cross(a * nearest).norm() < right_angle * other.norm() * (a * nearest).norm();
     const Vec2 across = is_right ? Vec2(site.other_side * (other.dot(mirror) / other.squaredNorm())) : nearest;
-    const Real size = site.slope.of(positions).norm() / (a * nearest).norm();
+    const Real size = a.norm() / (a * nearest).norm();
     StencilSum slope;
     if (site.turns[0].rows.empty()) slope.add(size * across, site.tangents);
     else {  // the change of that slope along the edge
-      const Tangents change = columns_of(site.turns, positions);
+      const Eigen::Matrix<Real, 3, 2> change = columns_of(site.turns, positions);
       const Mat2 mixed = change.transpose() * a;
       slope.add(size * across, site.turns);
       slope.add(size * (inverse * (change.transpose() * mirror - (mixed + mixed.transpose()) * across)), site.tangents);
@@ -126,6 +99,7 @@ std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings
   std::vector<HeldSum> sums;
   for (const Site& site : sites) {
     const auto add = [&](const Stencil& stencil, const Vec3& axis) {
+      if (stencil.rows.empty()) return;
       const Real total = std::accumulate(stencil.weights.begin(), stencil.weights.end(), 0.0);
       sums.push_back({{stencil.of(positions), std::round(total), axis}, stencil, site.element});
     };

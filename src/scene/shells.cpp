@@ -75,7 +75,7 @@ GroupMembers group_named(const ControlMesh& mesh, const std::string& name, const
     members.points.insert(mesh.group_points[number].begin(), mesh.group_points[number].end());
   const std::set<std::int32_t> listed = members.points;
   for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
-    const Quad& corners = mesh.faces[static_cast<std::size_t>(f)];
+    const auto corners = mesh.faces[static_cast<std::size_t>(f)];
     const bool in_group =
         !mesh.group.empty() && mesh.group[static_cast<std::size_t>(f)] == static_cast<std::int32_t>(number);
     if (in_group) members.points.insert(corners.begin(), corners.end());
@@ -89,7 +89,7 @@ namespace {
 
 Vec3 middle_of(const ControlMesh& mesh, std::size_t face) {
   Vec3 sum = Vec3::Zero();
-  for (const std::int32_t p : mesh.faces[face]) sum += mesh.points[p] / 4;
+  for (const std::int32_t p : mesh.faces[face]) sum += mesh.points[p] / mesh.sides();
   return sum;
 }
 

@@ -35,7 +35,7 @@ struct Stencil {
 /// Where the material can be held; stencils go over all control points of the body. On a boundary also its slope and
 /// curvature across: the first and second difference of the control points on a line across it, for each face.
 struct Site {
-  Stencil place;  ///< Weights sum to one.
+  Stencil place;  ///< Weights sum to one; empty where the slope alone is held.
   Stencil slope;  ///< Towards the inside [m per face], weights sum to zero; empty inside the body and for bodies
                   ///< without bending.
   std::array<Stencil, 2> tangents{};  ///< Of the limit surface at the vertex, any two [m], where there is a slope.
@@ -47,6 +47,7 @@ struct Site {
   std::int32_t point = -1;     ///< The control point that it is at.
   std::int64_t element = -1;   ///< One that needs all points of the stencils: the first one at the point.
   int boundary = -1;           ///< Number of the closed line of boundary edges that it is on; -1: none.
+  bool on_line = false;        ///< Place and slope are those of a line of control points, which hold along all the edge.
   bool at_end = false;         ///< Beyond the end of a side: belongs to it but lies not on the material.
 };
 
