@@ -34,7 +34,8 @@ std::vector<Site> vertices_in(const Sites& sites, const Part& part) {
 std::vector<Site> sites_in(const Sites& sites, const Part& part) {
   std::vector<Site> chosen;
   std::set<std::int32_t> taken;
-  for (const std::vector<Site>& side : sites.sides) {
+  for (std::size_t s = 0; s < sites.sides.size(); ++s) {
+    const std::vector<Site>& side = sites.sides[s];
     const std::size_t n = side.size();
     std::vector<bool> inside(n);
     for (std::size_t i = 0; i < n; ++i) inside[i] = !side[i].at_end && part.has(side[i]);
@@ -46,6 +47,12 @@ std::vector<Site> sites_in(const Sites& sites, const Part& part) {
       chosen.push_back(side[i]);
       taken.insert(side[i].point);
     }
+    if (s >= sites.middles.size()) continue;
+    std::set<std::int32_t> held;
+    for (std::size_t i = 0; i < n; ++i)
+      if (inside[i]) held.insert(side[i].point);
+    for (const Site& middle : sites.middles[s])
+      if (held.contains(middle.point) && held.contains(middle.to_point)) chosen.push_back(middle);
   }
   for (Site& site : vertices_in(sites, part))
     if (!taken.contains(site.point)) chosen.push_back(std::move(site));
@@ -59,6 +66,29 @@ constexpr Real square = 1e-5;
 /// Sides that meet this close to a right angle do so [rad].
 constexpr Real right_angle = 0.1;
 
+std::vector<Vec3> chosen_axes(const std::array<bool, 3>& axes) {
+  std::vector<Vec3> chosen;
+  for (int a = 0; a < 3; ++a)
+    if (axes[static_cast<std::size_t>(a)]) chosen.push_back(Vec3::Unit(a));
+  return chosen;
+}
+
+/// Orthonormal directions that span what some axes have in common with the plane across a normal.
+std::vector<Vec3> along_surface(const std::array<bool, 3>& axes, const Vec3& normal) {
+  std::vector<Vec3> common = chosen_axes(axes);
+  const auto steepest = std::ranges::max_element(
+      common, {}, [&](const Vec3& axis) { return std::abs(axis.dot(normal)); });
+  if (steepest == common.end() || std::abs(steepest->dot(normal)) < square) return common;
+  const Vec3 out = *steepest;
+  common.erase(steepest);
+  for (Vec3& axis : common) axis -= out * (axis.dot(normal) / out.dot(normal));
+  for (std::size_t k = 0; k < common.size(); ++k) {
+    if (k > 0) common[k] -= common[0] * common[0].dot(common[k]);
+    common[k].normalize();
+  }
+  return common;
+}
+
 }  // namespace
 
 void turn_slopes(std::vector<Site>& sites, const Vec3& mirror, std::span<const Vec3> positions,
@@ -70,6 +100,7 @@ void turn_slopes(std::vector<Site>& sites, const Vec3& mirror, std::span<const V
   };
   if (std::all_of(sites.begin(), sites.end(), stands_square)) return;
   for (Site& site : sites) {
+    if (site.amid) continue;
     const Eigen::Matrix<Real, 3, 2> a = columns_of(site.tangents, positions);
     const Mat2 inverse = (a.transpose() * a).inverse();
     const Vec2 nearest = inverse * (a.transpose() * mirror);  // a * nearest is the closest direction along the surface
@@ -114,8 +145,8 @@ std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings
       add(site.slope, m.cross(along));
       continue;
     }
-    for (int a = 0; a < 3; ++a)
-      if (settings.axes[a]) add(site.place, Vec3::Unit(a));
+    for (const Vec3& axis : site.amid ? along_surface(settings.axes, site.normal) : chosen_axes(settings.axes))
+      add(site.place, axis);
     if (settings.hold == Hold::clamp && has_slope) add(site.slope, site.normal);
   }
   return sums;

@@ -38,6 +38,7 @@ std::set<std::pair<std::int32_t, std::int32_t>> outer_edges(const ControlMesh& m
 struct Rim {
   std::array<Stencil, 2> tangents, turns;
   Vec2 along, other_side;
+  Stencil place;
   Vec3 normal;
   std::int64_t face;  ///< To which it belongs.
 };
@@ -66,19 +67,22 @@ class Rims {
       const Vec2 along = corners[d] - corners[c];
       const auto from = [&](const auto& face) { return std::pair(face[c], face[d]); };
       const auto to = [&](const auto& face) { return std::pair(face[d], face[c]); };
-      add(mesh, at_vertex, {corners[c], along, corners[before] - corners[c]},
+      add(rims_, mesh, at_vertex, {corners[c], along, corners[before] - corners[c]},
           [&](const auto& face) { return std::pair(face[c], face[c]); });
-      add(mesh, at_edge, {corners[c], along, corners[before] - corners[c]}, from);
-      add(mesh, at_edge, {corners[d], along, corners[after] - corners[d]}, to);
+      add(rims_, mesh, at_edge, {corners[c], along, corners[before] - corners[c]}, from);
+      add(rims_, mesh, at_edge, {corners[d], along, corners[after] - corners[d]}, to);
+      add(middles_, mesh, at_edge, {(corners[c] + corners[d]) / 2, along, {}}, from);
       // Between two triangles the other side lies beyond the second.
-      add(mesh, at_from_two, {corners[c], along, corners[before] - corners[d]}, from);
-      add(mesh, at_to_two, {corners[d], along, corners[after] - corners[c]}, to);
+      add(rims_, mesh, at_from_two, {corners[c], along, corners[before] - corners[d]}, from);
+      add(rims_, mesh, at_to_two, {corners[d], along, corners[after] - corners[c]}, to);
     }
   }
 
   const Rim& at(std::int32_t vertex) const { return rims_.at({vertex, vertex}); }
   /// Whether a boundary edge joins two points.
   bool has_edge(std::int32_t p, std::int32_t q) const { return p != q && rims_.contains({p, q}); }
+  /// In the middle of the boundary edge from p to q, material on the left.
+  const Rim& amid(std::int32_t p, std::int32_t q) const { return middles_.at({p, q}); }
   /// At the end p of the boundary edge to q.
   const Rim& at_end(std::int32_t p, std::int32_t q) const { return rims_.at({p, q}); }
 
@@ -88,15 +92,17 @@ class Rims {
   };
 
   template <class Key>
-  void add(const ControlMesh& mesh, std::span<const std::int64_t> faces, const Place& place, Key&& key) {
+  static void add(std::map<std::pair<std::int32_t, std::int32_t>, Rim>& rims, const ControlMesh& mesh,
+                  std::span<const std::int64_t> faces, const Place& place, Key&& key) {
     const Vec2& along = place.along;
     const LimitBasis basis = limit_basis(mesh, faces, std::array{place.at});
     for (std::int64_t e = 0; e < basis.faces(); ++e) {
       const std::int64_t face = faces[static_cast<std::size_t>(e)];
-      Rim& rim = rims_[key(mesh.faces[static_cast<std::size_t>(face)])] = {};
+      Rim& rim = rims[key(mesh.faces[static_cast<std::size_t>(face)])] = {};
       const auto points = basis.points_of(e);
       for (std::size_t a = 0; a < points.size(); ++a) {
         const BasisWeights& w = basis.row(e, 0)[a];
+        add(rim.place, points[a], w.value);
         add(rim.tangents[0], points[a], w.d1);
         add(rim.tangents[1], points[a], w.d2);
         add(rim.turns[0], points[a], along[0] * w.d11 + along[1] * w.d12);
@@ -115,7 +121,7 @@ class Rims {
     to.weights.push_back(weight);
   }
 
-  std::map<std::pair<std::int32_t, std::int32_t>, Rim> rims_;
+  std::map<std::pair<std::int32_t, std::int32_t>, Rim> rims_, middles_;
 };
 
 /// What sites are made of.
@@ -242,6 +248,30 @@ std::vector<Site> sites_at(const BoundarySide& side, const Surroundings& around,
   return sites;
 }
 
+/// Sites amid the edges of such a side: of all with triangles, whose limit edge wavers between vertices that are held,
+/// and with quads of those at its ends.
+std::vector<Site> sites_amid(const BoundarySide& side, const Surroundings& around, const Rims& rims) {
+  const bool all = around.mesh.sides() == 3;
+  const std::size_t n = side.points.size(), edges = side.closed ? n : n - 1;
+  std::vector<Site> sites;
+  for (std::size_t i = 0; i < edges; ++i) {
+    if (!all && (side.closed || (i > 0 && i + 1 < edges))) continue;
+    const std::int32_t p = side.points[i], q = side.points[(i + 1) % n];
+    const Rim& rim = rims.amid(p, q);
+    Site site;
+    site.point = p;
+    site.to_point = q;
+    site.amid = true;
+    site.boundary = around.boundary_of[p];
+    site.where = rim.place.of(around.mesh.points);
+    site.normal = rim.normal;
+    site.element = rim.face;
+    site.place = rim.place;
+    sites.push_back(std::move(site));
+  }
+  return sites;
+}
+
 }  // namespace
 
 Sites sites_of(const ControlMesh& mesh, const ElementRange& range) {
@@ -258,8 +288,11 @@ Sites sites_of(const ControlMesh& mesh, const ElementRange& range) {
     sites.vertices.push_back(std::move(site));
   }
   const Rims rims(mesh, around.boundary_of, around.element);
-  for (const BoundarySide& side : boundary_sides(mesh))
-    sites.sides.push_back(side.points.empty() ? sites_on(side.lines, around, rims) : sites_at(side, around, rims));
+  for (const BoundarySide& side : boundary_sides(mesh)) {
+    const bool by_lines = side.points.empty();
+    sites.sides.push_back(by_lines ? sites_on(side.lines, around, rims) : sites_at(side, around, rims));
+    sites.middles.push_back(by_lines ? std::vector<Site>() : sites_amid(side, around, rims));
+  }
   return sites;
 }
 

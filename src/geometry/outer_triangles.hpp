@@ -80,12 +80,12 @@ class OuterTriangles {
   Point apex(std::int32_t p, std::int32_t q) const {
     const std::int32_t i = third(p, q);
     const Point opposite = x(p) + x(q) - x(i);
-    if (beyond_ == Beyond::mirror || is_on_boundary(i) || stars_.of(i).size() != 6) return opposite;
+    if (beyond_ == Beyond::mirror || (!is_on_boundary(i) && stars_.of(i).size() != 6)) return opposite;
     Point bend = zero_like(opposite);
     int count = 0;
     add_bend(i, q, true, bend, count);
     add_bend(i, p, false, bend, count);
-    return count == 2 ? Point(opposite + bend / 2.0) : opposite;
+    return count > 0 ? Point(opposite + bend / static_cast<Real>(count)) : opposite;
   }
 
   std::int32_t add_point(const Point& point) {
