@@ -1,9 +1,15 @@
 #include "weft/bodies/handle.hpp"
 
+#include "bodies/stencils.hpp"
 #include "weft/base/check.hpp"
+#include "weft/base/plane.hpp"
+
+#include <fmt/format.h>
+#include <Eigen/LU>
 
 #include <algorithm>
 #include <numeric>
+#include <utility>
 
 namespace weft {
 
@@ -27,7 +33,8 @@ std::vector<Site> vertices_in(const Sites& sites, const Part& part) {
 std::vector<Site> sites_in(const Sites& sites, const Part& part) {
   std::vector<Site> chosen;
   std::set<std::int32_t> taken;
-  for (const std::vector<Site>& side : sites.sides) {
+  for (std::size_t s = 0; s < sites.sides.size(); ++s) {
+    const std::vector<Site>& side = sites.sides[s];
     const std::size_t n = side.size();
     std::vector<bool> inside(n);
     for (std::size_t i = 0; i < n; ++i) inside[i] = !side[i].at_end && part.has(side[i]);
@@ -39,10 +46,82 @@ std::vector<Site> sites_in(const Sites& sites, const Part& part) {
       chosen.push_back(side[i]);
       taken.insert(side[i].point);
     }
+    if (s >= sites.middles.size()) continue;
+    std::set<std::int32_t> held;
+    for (std::size_t i = 0; i < n; ++i)
+      if (inside[i]) held.insert(side[i].point);
+    for (const Site& middle : sites.middles[s])
+      if (held.contains(middle.point) && held.contains(middle.to_point)) chosen.push_back(middle);
   }
   for (Site& site : vertices_in(sites, part))
     if (!taken.contains(site.point)) chosen.push_back(std::move(site));
   return chosen;
+}
+
+namespace {
+
+/// Lines this close to the normal of a plane stand square on it [rad].
+constexpr Real square = 1e-5;
+/// Sides that meet this close to a right angle do so [rad].
+constexpr Real right_angle = 0.1;
+
+std::vector<Vec3> chosen_axes(const std::array<bool, 3>& axes) {
+  std::vector<Vec3> chosen;
+  for (int a = 0; a < 3; ++a)
+    if (axes[static_cast<std::size_t>(a)]) chosen.push_back(Vec3::Unit(a));
+  return chosen;
+}
+
+/// Orthonormal directions that span what some axes have in common with the plane across a normal.
+std::vector<Vec3> along_surface(const std::array<bool, 3>& axes, const Vec3& normal) {
+  std::vector<Vec3> common = chosen_axes(axes);
+  const auto steepest = std::ranges::max_element(
+      common, {}, [&](const Vec3& axis) { return std::abs(axis.dot(normal)); });
+  if (steepest == common.end() || std::abs(steepest->dot(normal)) < square) return common;
+  const Vec3 out = *steepest;
+  common.erase(steepest);
+  for (Vec3& axis : common) axis -= out * (axis.dot(normal) / out.dot(normal));
+  for (std::size_t k = 0; k < common.size(); ++k) {
+    if (k > 0) common[k] -= common[0] * common[0].dot(common[k]);
+    common[k].normalize();
+  }
+  return common;
+}
+
+}  // namespace
+
+void turn_slopes(std::vector<Site>& sites, const Vec3& mirror, std::span<const Vec3> positions,
+                 const std::string& place) {
+  const auto stands_square = [&](const Site& site) {
+    if (!site.on_line) return false;
+    const Vec3 slope = site.slope.of(positions), across = mirror - mirror.dot(site.normal) * site.normal;
+    return slope.cross(across).norm() <= square * slope.norm() * across.norm();
+  };
+  if (std::all_of(sites.begin(), sites.end(), stands_square)) return;
+  for (Site& site : sites) {
+    if (site.amid) continue;
+    const Eigen::Matrix<Real, 3, 2> a = columns_of(site.tangents, positions);
+    const Mat2 inverse = (a.transpose() * a).inverse();
+    const Vec2 nearest = inverse * (a.transpose() * mirror);  // a * nearest is the closest direction along the surface
+    require((a * nearest).norm() > square, ExitCode::deck,
+            fmt::format("{}: the surface lies along the plane of symmetry of normal [{:.4g}, {:.4g}, {:.4g}] at [{:.4g}, "
+                        "{:.4g}, {:.4g}]; it should cross it.",
+                        place, mirror.x(), mirror.y(), mirror.z(), site.where.x(), site.where.y(), site.where.z()));
+    // Where sides meet at right angles the slope of one is taken along the other, so that conditions of both agree.
+    const Vec3 other = a * site.other_side;
+    const bool is_right = other.cross(a * nearest).norm() < right_angle * other.norm() * (a * nearest).norm();
+    const Vec2 across = is_right ? Vec2(site.other_side * (other.dot(mirror) / other.squaredNorm())) : nearest;
+    const Real size = a.norm() / (a * nearest).norm();
+    StencilSum slope;
+    if (site.turns[0].rows.empty()) slope.add(size * across, site.tangents);
+    else {  // the change of that slope along the edge
+      const Eigen::Matrix<Real, 3, 2> change = columns_of(site.turns, positions);
+      const Mat2 mixed = change.transpose() * a;
+      slope.add(size * across, site.turns);
+      slope.add(size * (inverse * (change.transpose() * mirror - (mixed + mixed.transpose()) * across)), site.tangents);
+    }
+    site.slope = slope.sum();
+  }
 }
 
 std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings& settings,
@@ -50,6 +129,7 @@ std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings
   std::vector<HeldSum> sums;
   for (const Site& site : sites) {
     const auto add = [&](const Stencil& stencil, const Vec3& axis) {
+      if (stencil.rows.empty()) return;
       const Real total = std::accumulate(stencil.weights.begin(), stencil.weights.end(), 0.0);
       sums.push_back({{stencil.of(positions), std::round(total), axis}, stencil, site.element});
     };
@@ -64,8 +144,8 @@ std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings
       add(site.slope, m.cross(along));
       continue;
     }
-    for (int a = 0; a < 3; ++a)
-      if (settings.axes[a]) add(site.place, Vec3::Unit(a));
+    for (const Vec3& axis : site.amid ? along_surface(settings.axes, site.normal) : chosen_axes(settings.axes))
+      add(site.place, axis);
     if (settings.hold == Hold::clamp && has_slope) add(site.slope, site.normal);
   }
   return sums;

@@ -48,7 +48,9 @@ Vec3 material_axis(const ShellDescription& shell, std::int64_t face, const Vec2&
   if (shell.direction) return *shell.direction;
   if (shell.mesh.texture.empty()) return q.col(0);
   const auto& [a, b, c, d] = shell.mesh.texture[face];
-  const Vec2 by_u = (1 - t[1]) * (b - a) + t[1] * (c - d), by_v = (1 - t[0]) * (d - a) + t[0] * (c - b);
+  const bool is_quad = shell.mesh.sides() == 4;
+  const Vec2 by_u = is_quad ? Vec2((1 - t[1]) * (b - a) + t[1] * (c - d)) : Vec2(b - a),
+             by_v = is_quad ? Vec2((1 - t[0]) * (d - a) + t[0] * (c - b)) : Vec2(c - a);
   // Along this change of (u, v) the second coordinate stays and the first grows.
   const Real sign = by_u[0] * by_v[1] - by_u[1] * by_v[0] < 0 ? -1 : 1;
   return sign * (by_v[1] * q.col(0) - by_u[1] * q.col(1));
@@ -90,7 +92,9 @@ ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> 
   WEFT_ENSURE(!yield_ || std::holds_alternative<ChosenLamina<LaminaHencky>>(law_));
   WEFT_ENSURE(static_cast<std::int64_t>(shell.thickness.size()) == shell.mesh.material_faces);
   WEFT_ENSURE(numbers_.size() == shell.thickness.size());
-  const FaceRule rule(shell.in_plane), mass_rule(4);
+  const FaceRule rule(shell.mesh.sides(), shell.in_plane), mass_rule(shell.mesh.sides(), shell.mesh.sides() == 4 ? 4 : 5);
+  places_ = rule.at;
+  on_quads_ = shell.mesh.sides() == 4;
   const Quadrature across = laminae_of(shell.across);
   across_ = static_cast<int>(across.at.size());
 
@@ -155,7 +159,7 @@ std::vector<Vec3> middles_of_faces(const ControlMesh& mesh) {
   std::vector<Vec3> middles;
   for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
     Vec3& middle = middles.emplace_back(Vec3::Zero());
-    for (const std::int32_t p : mesh.faces[f]) middle += mesh.points[p] / 4;
+    for (const std::int32_t p : mesh.faces[f]) middle += mesh.points[p] / mesh.sides();
   }
   return middles;
 }
@@ -398,7 +402,9 @@ Real ShellFaces::stiffening(std::span<const Vec3> x) const {
 Real ShellFaces::plastic_strain_near(std::int64_t e, const Vec2& at) const {
   if (!yield_) return 0;
   const int n = static_cast<int>(std::lround(std::sqrt(basis_.samples)));
-  const int s = std::min(n - 1, static_cast<int>(at[1] * n)) * n + std::min(n - 1, static_cast<int>(at[0] * n));
+  const auto distance = [&](const Vec2& place) { return (place - at).squaredNorm(); };
+  const auto s = on_quads_ ? std::min(n - 1, static_cast<int>(at[1] * n)) * n + std::min(n - 1, static_cast<int>(at[0] * n))
+                           : std::ranges::min_element(places_, {}, distance) - places_.begin();
   const auto strain = laminae_.get<PlasticStrain>().subspan((e * basis_.samples + s) * across_, across_);
   return *std::max_element(strain.begin(), strain.end());
 }

@@ -119,7 +119,7 @@ class ShellBody final : public MeshBody {
   void send_elements(const Comm& comm, std::span<const int> to) override { cage_ = send_cage(comm, cage_, to); }
   std::size_t bytes_of_elements() const override {
     const auto of_shell = [](const ShellDescription& shell) {
-      return bytes_of(shell.mesh.points) + bytes_of(shell.mesh.faces) + bytes_of(shell.mesh.texture) +
+      return bytes_of(shell.mesh.points) + shell.mesh.faces.bytes() + bytes_of(shell.mesh.texture) +
              bytes_of(shell.thickness);
     };
     return of_shell(part_) + bytes_of(cage_.material) + bytes_of(cage_.faces) + faces_->bytes() +
@@ -151,12 +151,13 @@ class ShellBody final : public MeshBody {
     if (part_.yield) std::swap(faces->laminae(), faces_->laminae());
     faces_ = std::move(faces);
     if (carrier() == Carrier::own) return;
-    contact_basis_ = limit_basis(part_.mesh, all_faces(), middles(on_grid_->contact.per_edge));
+    contact_basis_ = limit_basis(part_.mesh, all_faces(), DrawnFace(part_.mesh.sides(), on_grid_->contact.per_edge).middles);
     contact_volume_.clear();
     for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
       for (int s = 0; s < contact_basis_.samples; ++s) {
         const Mat32 F = tangents_at(contact_basis_, e, s, part_.mesh.points);
-        const Real area = F.col(0).cross(F.col(1)).norm() / contact_basis_.samples;
+        const Real area =
+            coordinate_area(part_.mesh.sides()) * F.col(0).cross(F.col(1)).norm() / contact_basis_.samples;
         contact_volume_.push_back(part_.thickness[static_cast<std::size_t>(e)] * area);
       }
     contact_rows_ = Incidence(contact_basis_.points, points_.rows());
@@ -192,7 +193,7 @@ class ShellBody final : public MeshBody {
   }
 
  private:
-  void add_pressure(int n, Table& of_cells) const;
+  void add_pressure(const DrawnFace& drawn, Table& of_cells) const;
   void add_stiffness_of_faces(std::span<const Vec3> x, bool definite, MeshStiffness& stiffness) const;
   void add_stiffness_of_contact(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
                                 MeshStiffness& stiffness) const;
@@ -292,13 +293,11 @@ void ShellBody::add_stiffness_of_contact(bool in_loop, std::span<const Vec3> x, 
     }
 }
 
-/// The limit surface, every face in n x n squares of two triangles.
+/// The limit surface.
 Picture ShellBody::picture() const {
   const int n = carrier() == Carrier::grid ? 3 : 4;
-  std::vector<Vec2> corners;
-  for (int j = 0; j <= n; ++j)
-    for (int i = 0; i <= n; ++i) corners.emplace_back(Real(i) / n, Real(j) / n);
-  const LimitBasis at_corners = limit_basis(part_.mesh, all_faces(), corners);
+  const DrawnFace drawn(part_.mesh.sides(), n);
+  const LimitBasis at_corners = limit_basis(part_.mesh, all_faces(), drawn.points);
 
   Picture picture;
   picture.corners = 3;
@@ -309,30 +308,36 @@ Picture ShellBody::picture() const {
       picture.points.push_back(place_at(at_corners, e, s, x()));
       if (carrier() == Carrier::own) picture.rest.push_back(place_at(at_corners, e, s, points_.get<RestPosition>()));
     }
-    for (int j = 0; j < n; ++j)
-      for (int i = 0; i < n; ++i) {
-        const std::int64_t a = first + j * (n + 1) + i, b = a + 1, c = b + n + 1, d = a + n + 1;
-        for (const std::int64_t corner : {a, b, c, a, c, d}) picture.cells.push_back(corner);
-      }
+    for (const auto& cell : drawn.cells)
+      for (const int corner : cell) picture.cells.push_back(first + corner);
   }
-  if (carrier() == Carrier::grid) add_pressure(n, picture.fields);
+  if (carrier() == Carrier::grid) add_pressure(drawn, picture.fields);
   return picture;
 }
 
 /// Of the nearest contact point.
-void ShellBody::add_pressure(int n, Table& of_cells) const {
+void ShellBody::add_pressure(const DrawnFace& drawn, Table& of_cells) const {
   of_cells.add<ContactPressure>();
   const auto pressure = of_cells.get<ContactPressure>();
   const auto a3 = samples().get<Director>();
-  const int nc = on_grid_->contact.per_edge;
+  const DrawnFace contact(part_.mesh.sides(), on_grid_->contact.per_edge);
+  std::vector<int> nearest;
+  for (std::size_t k = 0; k < drawn.middles.size(); ++k) {
+    const auto distance = [&](const Vec2& at) { return (at - drawn.middles[k]).squaredNorm(); };
+    const int n = static_cast<int>(std::lround(std::sqrt(drawn.middles.size()))), nc = on_grid_->contact.per_edge;
+    const int row = static_cast<int>(k) / n * nc / n, column = static_cast<int>(k) % n * nc / n;
+    nearest.push_back(
+        part_.mesh.sides() == 4
+            ? row * nc + column
+            : static_cast<int>(std::ranges::min_element(contact.middles, {}, distance) - contact.middles.begin()));
+  }
   std::size_t cell = 0;
   for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
-    for (int j = 0; j < n; ++j)
-      for (int i = 0; i < n; ++i) {
-        const std::size_t q = row_of_sample(e, std::min(nc - 1, j * nc / n) * nc + std::min(nc - 1, i * nc / n));
-        const Real s3 = a3[q].dot(normal_at(q)), gap = std::max(0.0, 1 - s3);
-        for (int half = 0; half < 2; ++half) pressure[cell++] = law().compression * gap * gap;
-      }
+    for (const int s : nearest) {
+      const std::size_t q = row_of_sample(e, s);
+      const Real s3 = a3[q].dot(normal_at(q)), gap = std::max(0.0, 1 - s3);
+      for (int part = 0; part < drawn.cells_each(); ++part) pressure[cell++] = law().compression * gap * gap;
+    }
 }
 
 class ShellSource final : public MeshSource {
@@ -349,7 +354,7 @@ class ShellSource final : public MeshSource {
   }
   std::string census() const override {
     return fmt::format("{} faces, {} control points, {} sides", shell_.mesh.material_faces, shell_.mesh.points.size(),
-                       edge_lines(shell_.mesh).size());
+                       boundary_sides(shell_.mesh).size());
   }
   std::span<const Vec3> rest_positions() const override { return shell_.mesh.points; }
   Sites sites(const ElementRange& range) const override { return sites_of(shell_.mesh, range); }
@@ -379,8 +384,9 @@ class ShellSource final : public MeshSource {
 int contact_points_per_edge(const ControlMesh& mesh, Real dx) {
   Real longest = 0;
   for (std::int64_t f = 0; f < mesh.material_faces; ++f)
-    for (int c = 0; c < 4; ++c)
-      longest = std::max(longest, (mesh.points[mesh.faces[f][(c + 1) % 4]] - mesh.points[mesh.faces[f][c]]).norm());
+    for (int c = 0; c < mesh.sides(); ++c)
+      longest = std::max(
+          longest, (mesh.points[mesh.faces[f][(c + 1) % mesh.sides()]] - mesh.points[mesh.faces[f][c]]).norm());
   return std::max(1, static_cast<int>(std::ceil(2 * longest / dx - 1e-6)));
 }
 

@@ -5,6 +5,8 @@
 #include "weft/parallel/send.hpp"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 namespace weft {
 
@@ -16,7 +18,7 @@ std::vector<std::int64_t> ShellCage::numbers() const {
 
 std::vector<std::int32_t> ShellCage::points() const {
   std::vector<std::int32_t> points;
-  for (const Face& face : faces) points.insert(points.end(), face.points.begin(), face.points.end());
+  for (const Face& face : faces) points.insert(points.end(), face.corners().begin(), face.corners().end());
   sort_unique(points);
   return points;
 }
@@ -27,21 +29,22 @@ ShellDescription ShellCage::as_shell(const ShellDescription& like, const MeshPie
   ControlMesh& mesh = part.mesh;
   mesh.points.resize(piece.points.size());
   mesh.material_faces = static_cast<std::int64_t>(material.size());
-  std::vector<Quad> others;
+  mesh.faces = FaceList(like.mesh.sides());
+  FaceList others = mesh.faces;
   std::size_t next = 0;  // of the material
   for (const Face& face : faces) {
-    Quad rows;
-    for (std::size_t c = 0; c < 4; ++c) {
-      rows[c] = row_in(piece, face.points[c]);
-      WEFT_ENSURE(rows[c] >= 0);
-      mesh.points[static_cast<std::size_t>(rows[c])] = face.places[c];
+    std::vector<std::int32_t> rows;
+    for (const std::int32_t p : face.corners()) {
+      rows.push_back(row_in(piece, p));
+      WEFT_ENSURE(rows.back() >= 0);
+      mesh.points[static_cast<std::size_t>(rows.back())] = face.places[rows.size() - 1];
     }
     const bool is_material = next < material.size() && material[next].number == face.number;
     (is_material ? mesh.faces : others).push_back(rows);
     next += is_material ? 1 : 0;
   }
   WEFT_ENSURE(next == material.size());
-  mesh.faces.insert(mesh.faces.end(), others.begin(), others.end());
+  for (std::size_t f = 0; f < others.size(); ++f) mesh.faces.push_back(std::as_const(others)[f]);
   for (const Material& m : material) {
     part.thickness.push_back(m.thickness);
     if (m.has_texture) mesh.texture.push_back(m.texture);
@@ -58,9 +61,12 @@ ShellCage cage_of(const ShellDescription& shell, std::span<const std::int64_t> f
                              has_texture ? mesh.texture[static_cast<std::size_t>(f)] : std::array<Vec2, 4>{}});
   }
   for (const std::int64_t f : faces_around(mesh, faces)) {
-    const Quad& points = mesh.faces[static_cast<std::size_t>(f)];
-    ShellCage::Face& face = cage.faces.emplace_back(f, points);
-    for (std::size_t c = 0; c < 4; ++c) face.places[c] = mesh.points[static_cast<std::size_t>(points[c])];
+    const auto corners = mesh.faces[static_cast<std::size_t>(f)];
+    ShellCage::Face& face = cage.faces.emplace_back(f, std::array<std::int32_t, 4>{}, std::array<Vec3, 4>{}, mesh.sides());
+    for (std::size_t c = 0; c < corners.size(); ++c) {
+      face.points[c] = corners[c];
+      face.places[c] = mesh.points[static_cast<std::size_t>(corners[c])];
+    }
   }
   return cage;
 }
@@ -70,18 +76,19 @@ ShellCage send_cage(const Comm& comm, const ShellCage& cage, std::span<const int
   arrived.material = send(comm, cage.material, to);
   // A face goes wherever one goes that it has a corner in common with.
   const std::vector<std::int32_t> points = cage.points();
-  std::vector<std::int32_t> corners;  // four of each face
+  std::vector<std::int32_t> corners;  // as many of each face
   for (const ShellCage::Face& face : cage.faces)
-    for (const std::int32_t p : face.points)
+    for (const std::int32_t p : face.corners())
       corners.push_back(static_cast<std::int32_t>(std::lower_bound(points.begin(), points.end(), p) - points.begin()));
   const Incidence corners_at(corners, points.size());
   std::vector<std::pair<int, std::size_t>> journeys;  // rank and face
   std::size_t f = 0;
   for (std::size_t m = 0; m < cage.material.size(); ++m) {
     while (cage.faces[f].number != cage.material[m].number) ++f;
-    for (std::size_t c = 0; c < 4; ++c)
-      for (const std::int32_t corner : corners_at.at(static_cast<std::size_t>(corners[4 * f + c])))
-        journeys.emplace_back(to[m], static_cast<std::size_t>(corner / 4));
+    const auto sides = static_cast<std::size_t>(cage.faces[f].sides);
+    for (std::size_t c = 0; c < sides; ++c)
+      for (const std::int32_t corner : corners_at.at(static_cast<std::size_t>(corners[sides * f + c])))
+        journeys.emplace_back(to[m], static_cast<std::size_t>(corner) / sides);
   }
   sort_unique(journeys);
   std::vector<ShellCage::Face> faces;

@@ -31,29 +31,44 @@ Real curvature_change(const SurfacePoint<Real>& here, const SurfacePoint<Real>& 
 
 }  // namespace
 
-std::vector<Vec2> middles(int n) {
-  std::vector<Vec2> at;
-  for (int j = 0; j < n; ++j)
-    for (int i = 0; i < n; ++i) at.emplace_back((i + 0.5) / n, (j + 0.5) / n);
-  return at;
+DrawnFace::DrawnFace(int sides, int n) {
+  const auto width = [&](int j) { return sides == 4 ? n : n - j; };  // squares or pairs of triangles at height j
+  for (int j = 0; j <= n; ++j)
+    for (int i = 0; i <= width(j); ++i) points.emplace_back(Real(i) / n, Real(j) / n);
+  int a = 0;
+  for (int j = 0; j < n; ++j, ++a)
+    for (int i = 0; i < width(j); ++i, ++a) {
+      const int b = a + 1, d = a + width(j) + 1, c = d + 1;
+      if (sides == 4) {
+        cells.push_back({a, b, c});
+        cells.push_back({a, c, d});
+        middles.emplace_back((i + 0.5) / n, (j + 0.5) / n);
+        continue;
+      }
+      cells.push_back({a, b, d});
+      middles.emplace_back((i + 1.0 / 3) / n, (j + 1.0 / 3) / n);
+      if (i + 1 == width(j)) continue;
+      cells.push_back({b, c, d});
+      middles.emplace_back((i + 2.0 / 3) / n, (j + 2.0 / 3) / n);
+    }
 }
 
 Table surface_fields(const ControlMesh& mesh, std::span<const std::int64_t> faces, const ShellFaces& laminae,
                      std::span<const Vec3> now, int n) {
-  const std::vector<Vec2> squares = middles(n);
-  const LimitBasis basis = limit_basis(mesh, faces, squares);
+  const DrawnFace drawn(mesh.sides(), n);
+  const LimitBasis basis = limit_basis(mesh, faces, drawn.middles);
   Table fields = Table::with<MembraneStrain, CurvatureChange, PlasticStrain>();
-  fields.resize(2 * squares.size() * faces.size());
+  fields.resize(drawn.cells.size() * faces.size());
   const auto strain = fields.get<MembraneStrain>(), curvature = fields.get<CurvatureChange>(),
              plastic = fields.get<PlasticStrain>();
   std::size_t cell = 0;
   for (std::int64_t e = 0; e < basis.faces(); ++e)
     for (int s = 0; s < basis.samples; ++s) {
       const SurfacePoint<Real> here(jet_at(basis, e, s, now)), rest(jet_at(basis, e, s, mesh.points));
-      for (int half = 0; half < 2; ++half, ++cell) {
+      for (int part = 0; part < drawn.cells_each(); ++part, ++cell) {
         strain[cell] = membrane_strain(here, rest);
         curvature[cell] = curvature_change(here, rest);
-        plastic[cell] = laminae.plastic_strain_near(e, squares[static_cast<std::size_t>(s)]);
+        plastic[cell] = laminae.plastic_strain_near(e, drawn.middles[static_cast<std::size_t>(s)]);
       }
     }
   return fields;

@@ -12,19 +12,47 @@
 
 namespace weft {
 
-/// Products of one-dimensional Gauss rules over a face.
+/// Quadrature points of a face. On quads n x n Gauss points; on triangles one, three or six points, exact for
+/// polynomials of degree n for n = 1, 2 and of degree 4 for n = 3 [Dunavant 1985], and from n = 4 on n x n Gauss points
+/// of the square that is pulled to a triangle, exact to degree 2 n - 2.
 struct FaceRule {
   std::vector<Vec2> at;
-  std::vector<Real> weight;
-  explicit FaceRule(int n) {
+  std::vector<Real> weight;  ///< Sum to the area of the face in its coordinates.
+  FaceRule(int sides, int n) {
+    if (sides == 3 && n < 4) {
+      if (n == 1) add(1.0 / 3, 0.5);
+      if (n == 2) add_three(1.0 / 6, 1.0 / 6);
+      if (n == 3) {
+        add_three(0.44594849091596489, 0.22338158967801147 / 2);
+        add_three(0.091576213509770743, 0.10995174365532187 / 2);
+      }
+      return;
+    }
     const Quadrature rule = gauss(n);
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < n; ++i) {
-        at.emplace_back(rule.at[i], rule.at[j]);
-        weight.push_back(rule.weight[i] * rule.weight[j]);
+        const Real left = sides == 3 ? 1 - rule.at[j] : 1;
+        at.emplace_back(left * rule.at[i], rule.at[j]);
+        weight.push_back(left * rule.weight[i] * rule.weight[j]);
       }
   }
+
+ private:
+  void add(Real a, Real w) {
+    at.emplace_back(a, a);
+    weight.push_back(w);
+  }
+  /// Three points of barycentric coordinates a, a and 1 - 2 a.
+  void add_three(Real a, Real w) {
+    add(a, w);
+    at.emplace_back(1 - 2 * a, a);
+    at.emplace_back(a, 1 - 2 * a);
+    weight.insert(weight.end(), 2, w);
+  }
 };
+
+/// Of a face in its coordinates.
+inline Real coordinate_area(int sides) { return sides == 3 ? 0.5 : 1; }
 
 /// Tangents and second derivatives of a surface in columns: a1, a2, a11, a12, a22. [docs/theory/shells.md, 9.1]
 template <class T>

@@ -2,6 +2,8 @@
 
 #include "weft/geometry/control_mesh.hpp"
 
+#include "geometry/outer_triangles.hpp"
+#include "geometry/surroundings.hpp"
 #include "weft/base/budget.hpp"
 #include "weft/base/check.hpp"
 
@@ -11,6 +13,9 @@
 #include <Eigen/Sparse>
 
 #include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
 #include <numeric>
 #include <set>
 #include <unordered_map>
@@ -20,72 +25,7 @@ namespace weft {
 
 namespace {
 
-constexpr std::int32_t none = -1;
-
-/// Which face runs along an edge from one point to another, and at which of its corners; faces of any size.
-class Edges {
- public:
-  struct Place {
-    std::int32_t face = none, corner = 0;
-  };
-
-  template <class Faces>
-  explicit Edges(const Faces& faces) {
-    for (std::size_t f = 0; f < faces.size(); ++f)
-      for (std::size_t c = 0; c < faces[f].size(); ++c)
-        places_[key(faces[f][c], faces[f][(c + 1) % faces[f].size()])] = {static_cast<std::int32_t>(f),
-                                                                          static_cast<std::int32_t>(c)};
-  }
-
-  Place find(std::int32_t from, std::int32_t to) const {
-    const auto found = places_.find(key(from, to));
-    return found == places_.end() ? Place{} : found->second;
-  }
-  bool has(std::int32_t from, std::int32_t to) const { return find(from, to).face != none; }
-
- private:
-  static std::uint64_t key(std::int32_t from, std::int32_t to) {
-    return static_cast<std::uint64_t>(static_cast<std::uint32_t>(from)) << 32 | static_cast<std::uint32_t>(to);
-  }
-  std::unordered_map<std::uint64_t, Place> places_;
-};
-
-/// Faces around each point, in order of their numbers: `incident[offsets[p] .. offsets[p + 1])`, as face and corner.
-template <class Faces>
-struct Stars {
-  std::vector<std::size_t> offsets;
-  std::vector<std::pair<std::int32_t, std::int32_t>> incident;
-
-  Stars(const Faces& faces, std::size_t points) : offsets(points + 1, 0) {
-    for (const auto& face : faces)
-      for (const std::int32_t p : face) ++offsets[p + 1];
-    for (std::size_t p = 0; p < points; ++p) offsets[p + 1] += offsets[p];
-    incident.resize(offsets.back());
-    std::vector<std::size_t> next(offsets.begin(), offsets.end() - 1);
-    for (std::size_t f = 0; f < faces.size(); ++f)
-      for (std::size_t c = 0; c < faces[f].size(); ++c)
-        incident[next[faces[f][c]]++] = {static_cast<std::int32_t>(f), static_cast<std::int32_t>(c)};
-  }
-  std::span<const std::pair<std::int32_t, std::int32_t>> of(std::size_t p) const {
-    return {incident.data() + offsets[p], offsets[p + 1] - offsets[p]};
-  }
-};
-
-/// The boundary edges before and after each boundary point, in the direction of the faces inside.
-struct Boundary {
-  std::vector<std::int32_t> before, after;
-
-  template <class Faces>
-  Boundary(const Faces& faces, const Edges& edges, std::size_t points) : before(points, none), after(points, none) {
-    for (const auto& face : faces)
-      for (std::size_t c = 0; c < face.size(); ++c) {
-        const std::int32_t p = face[c], q = face[(c + 1) % face.size()];
-        if (edges.has(q, p)) continue;
-        after[p] = q;
-        before[q] = p;
-      }
-  }
-};
+using Quad = std::array<std::int32_t, 4>;
 
 void require_surface(const SurfaceMesh& mesh, const std::string& name) {
   const MeshReport report = check(mesh);
@@ -158,12 +98,6 @@ void require_few_around_points(const std::vector<std::vector<std::int32_t>>& fac
       .require_room({name + ": the surface around points of many faces", pairs, "pairs of these", bytes_of_star}, cure);
 }
 
-/// A point as a sum of others: its weights by their numbers. What follows takes points by their places or as such sums.
-using PointSum = Eigen::SparseVector<Real>;
-
-Vec3 zero_like(const Vec3&) { return Vec3::Zero(); }
-PointSum zero_like(const PointSum& sum) { return PointSum(sum.size()); }
-
 /// One step of Catmull and Clark on faces of any size: points are old points, face points, edge points. `child(f, c)`
 /// is told the quad in corner c of face f.
 template <class Point, class Faces, class Child>
@@ -218,10 +152,9 @@ std::vector<Point> divide(const std::vector<Point>& points, const Faces& faces, 
 }
 
 /// New numbers of points once those that no face uses are dropped.
-std::vector<std::int32_t> compact_numbers(const std::vector<Quad>& faces, std::size_t points) {
+std::vector<std::int32_t> compact_numbers(const FaceList& faces, std::size_t points) {
   std::vector<std::int32_t> number(points, none);
-  for (const Quad& face : faces)
-    for (const std::int32_t p : face) number[p] = 0;
+  for (const std::int32_t p : faces.corners()) number[p] = 0;
   std::int32_t count = 0;
   for (std::int32_t& k : number)
     if (k != none) k = count++;
@@ -240,8 +173,7 @@ void renumber(std::vector<Point>& points, const std::vector<std::int32_t>& numbe
 std::vector<std::int32_t> compact(ControlMesh& mesh) {
   const std::vector<std::int32_t> number = compact_numbers(mesh.faces, mesh.points.size());
   renumber(mesh.points, number);
-  for (Quad& face : mesh.faces)
-    for (std::int32_t& p : face) p = number[p];
+  for (std::int32_t& p : mesh.faces.corners()) p = number[p];
   for (auto& listed : mesh.group_points) {
     std::erase_if(listed, [&](std::int32_t p) { return number[static_cast<std::size_t>(p)] == none; });
     for (std::int32_t& p : listed) p = number[static_cast<std::size_t>(p)];
@@ -287,16 +219,11 @@ std::array<Vec2, 4> child_texture(std::span<const Vec2> corners, std::size_t c) 
   return {corners[c], (corners[c] + corners[(c + 1) % n]) / 2, middle, (corners[c] + corners[(c + n - 1) % n]) / 2};
 }
 
-/// How the outer row goes on from the material: as the mirror image of the first inner row, or along the cubics through
-/// four rows (parabolas or lines, where there are fewer).
-enum class Beyond { mirror, cubic };
-
 /// Adds the outer row to quads of material. Corners that turn inwards are told by the places of their points.
 template <class Point>
-void add_outer_row(std::vector<Quad>& faces, std::vector<Point>& points, const std::vector<Vec3>& places,
-                   Beyond beyond) {
+void add_outer_quads(FaceList& faces, std::vector<Point>& points, const std::vector<Vec3>& places, Beyond beyond) {
   const auto count = static_cast<std::int32_t>(points.size());
-  const std::vector<Quad> inside = faces;
+  const FaceList inside = faces;
   const Edges edges(inside);
   const Stars stars(inside, points.size());
   const Boundary boundary(inside, edges, points.size());
@@ -385,13 +312,18 @@ void add_outer_row(std::vector<Quad>& faces, std::vector<Point>& points, const s
       if (p < static_cast<std::int32_t>(first.size())) p = stays(p);
 }
 
-/// Limits of points: where n edges meet (n^2 P + 4 sum of neighbours + sum of far corners) / (n (n + 5)) [Halstead,
-/// Kass and DeRose 1993]; a point that faces do not surround has none and stays.
 template <class Point>
-std::vector<Point> limits_of(const std::vector<Quad>& faces, const std::vector<Point>& points,
-                             std::vector<bool>& exists) {
+void add_outer_row(FaceList& faces, std::vector<Point>& points, const std::vector<Vec3>& places, Beyond beyond) {
+  if (faces.sides() == 3) add_outer_triangles(faces, points, places, beyond);
+  else add_outer_quads(faces, points, places, beyond);
+}
+
+/// Limits of points; one that faces do not surround has none and stays.
+template <class Point>
+std::vector<Point> limits_of(const FaceList& faces, const std::vector<Point>& points, std::vector<bool>& exists) {
   const Edges edges(faces);
   const Stars stars(faces, points.size());
+  const int sides = faces.sides();
   std::vector<Point> limit = points;
   exists.assign(points.size(), false);
   for (std::size_t p = 0; p < points.size(); ++p) {
@@ -399,30 +331,31 @@ std::vector<Point> limits_of(const std::vector<Quad>& faces, const std::vector<P
     Point along_edges = zero_like(points[p]), across_faces = along_edges;
     bool inside = !star.empty();
     for (const auto& [f, c] : star) {
-      const Quad& face = faces[f];
-      inside = inside && edges.has(face[(c + 1) % 4], face[c]);
-      along_edges += points[face[(c + 1) % 4]];
-      across_faces += points[face[(c + 2) % 4]];
+      const auto face = faces[f];
+      inside = inside && edges.has(face[(c + 1) % sides], face[c]);
+      along_edges += points[face[(c + 1) % sides]];
+      if (sides == 4) across_faces += points[face[(c + 2) % 4]];
     }
     if (!inside) continue;
-    const auto n = static_cast<Real>(star.size());
+    const LimitMask mask(sides, static_cast<Real>(star.size()));
     exists[p] = true;
-    limit[p] = (n * n * points[p] + 4 * along_edges + across_faces) / (n * (n + 5));
+    limit[p] = (mask.own * points[p] + mask.edge * along_edges + mask.corner * across_faces) / mask.sum;
   }
   return limit;
 }
 
 /// Moves the control points so that the limit surface passes through the points of the mesh that they were made of:
 /// these would be the limits M X of control points X, linear in X, and are to be the given points. `number`: of each
-/// point once divided (unless all faces are quads) and compact.
+/// point once divided (if `is_divided`) and compact.
 void pass_through(ControlMesh& mesh, const SurfaceMesh& given, const std::vector<std::vector<std::int32_t>>& polygons,
-                  bool all_quads, const std::vector<std::int32_t>& number, const std::string& name) {
+                  bool is_divided, const std::vector<std::int32_t>& number, const std::string& name) {
   const auto n = static_cast<std::int32_t>(given.points.size());
   std::vector<PointSum> sums(given.points.size(), PointSum(n));
   for (std::int32_t p = 0; p < n; ++p) sums[p].insert(p) = 1;
-  if (!all_quads) sums = divide(sums, polygons, [](auto&&...) {});
+  if (is_divided) sums = divide(sums, polygons, [](auto&&...) {});
   renumber(sums, number);
-  std::vector<Quad> faces(mesh.faces.begin(), mesh.faces.begin() + mesh.material_faces);
+  FaceList faces = mesh.faces;
+  faces.resize(static_cast<std::size_t>(mesh.material_faces));
   add_outer_row(faces, sums, mesh.points, Beyond::cubic);
   renumber(sums, compact_numbers(faces, sums.size()));
   std::vector<bool> exists;
@@ -454,6 +387,15 @@ void pass_through(ControlMesh& mesh, const SurfaceMesh& given, const std::vector
 
 }  // namespace
 
+LimitMask::LimitMask(int sides, Real n) : own(n * n), edge(4), corner(1), sum(n * (n + 5)) {
+  if (sides == 4) return;
+  const Real root = 0.375 + std::cos(2 * std::numbers::pi / n) / 4;
+  own = 0.375 * n / (0.625 - root * root);
+  edge = 1;
+  corner = 0;
+  sum = n + own;
+}
+
 ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name, MeshPoints meaning) {
   require_surface(mesh, name);
   std::vector<std::vector<std::int32_t>> polygons;
@@ -461,41 +403,46 @@ ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name, MeshP
   require_few_around_points(polygons, mesh.points.size(), name);
   require_no_pinch(polygons, mesh.points.size(), name);
 
-  ControlMesh quads;
-  quads.groups = mesh.groups;
-  const auto add = [&](std::size_t f, const Quad& quad) {
-    quads.faces.push_back(quad);
-    if (!mesh.group.empty()) quads.group.push_back(mesh.group[f]);
+  const auto all_have = [&](std::size_t sides) {
+    return std::all_of(polygons.begin(), polygons.end(), [&](const auto& face) { return face.size() == sides; });
+  };
+  ControlMesh control;
+  control.faces = FaceList(all_have(3) ? 3 : 4);
+  control.groups = mesh.groups;
+  const auto add = [&](std::size_t f, std::span<const std::int32_t> face) {
+    control.faces.push_back(face);
+    if (!mesh.group.empty()) control.group.push_back(mesh.group[f]);
   };
   const auto texture_of = [&](std::size_t f) {
     return std::span(mesh.texture).subspan(mesh.offsets[f], polygons[f].size());
   };
-  const bool all_quads =
-      std::all_of(polygons.begin(), polygons.end(), [](const auto& face) { return face.size() == 4; });
-  if (all_quads) {
-    quads.points = mesh.points;
-    quads.group_points = mesh.group_points;
+  const bool is_divided = !all_have(3) && !all_have(4);
+  if (!is_divided) {
+    control.points = mesh.points;
+    control.group_points = mesh.group_points;
     for (std::size_t f = 0; f < polygons.size(); ++f) {
-      add(f, {polygons[f][0], polygons[f][1], polygons[f][2], polygons[f][3]});
-      if (!mesh.texture.empty()) std::copy_n(texture_of(f).begin(), 4, quads.texture.emplace_back().begin());
+      add(f, polygons[f]);
+      if (!mesh.texture.empty())
+        std::copy_n(texture_of(f).begin(), polygons[f].size(), control.texture.emplace_back().begin());
     }
   } else {
     DividedGroups groups(mesh.group_points);
-    quads.points = divide(mesh.points, polygons, [&](std::size_t f, std::size_t c, const Quad& quad) {
+    control.points = divide(mesh.points, polygons, [&](std::size_t f, std::size_t c, const Quad& quad) {
       add(f, quad);
       groups.add(polygons[f], c, quad);
-      if (!mesh.texture.empty()) quads.texture.push_back(child_texture(texture_of(f), c));
+      if (!mesh.texture.empty()) control.texture.push_back(child_texture(texture_of(f), c));
     });
-    quads.group_points = groups.points();
+    control.group_points = groups.points();
   }
-  quads.material_faces = static_cast<std::int64_t>(quads.faces.size());
-  const std::vector<std::int32_t> number = compact(quads);
-  quads = with_outer_row(std::move(quads));
-  if (meaning == MeshPoints::surface) pass_through(quads, mesh, polygons, all_quads, number, name);
-  return quads;
+  control.material_faces = static_cast<std::int64_t>(control.faces.size());
+  const std::vector<std::int32_t> number = compact(control);
+  control = with_outer_row(std::move(control));
+  if (meaning == MeshPoints::surface) pass_through(control, mesh, polygons, is_divided, number, name);
+  return control;
 }
 
 ControlMesh refined(const ControlMesh& mesh) {
+  WEFT_ENSURE(mesh.sides() == 4);
   ControlMesh fine;
   fine.groups = mesh.groups;
   fine.material_faces = 4 * mesh.material_faces;
@@ -512,9 +459,12 @@ ControlMesh refined(const ControlMesh& mesh) {
   std::vector<bool> material(fine.points.size(), false);
   for (std::int64_t f = 0; f < fine.material_faces; ++f)
     for (const std::int32_t p : fine.faces[f]) material[p] = true;
-  std::erase_if(fine.faces, [&](const Quad& face) {
-    return std::none_of(face.begin(), face.end(), [&](std::int32_t p) { return material[p]; });
-  });
+  FaceList kept;
+  for (std::size_t f = 0; f < fine.faces.size(); ++f) {
+    const auto face = std::as_const(fine.faces)[f];
+    if (std::any_of(face.begin(), face.end(), [&](std::int32_t p) { return material[p]; })) kept.push_back(face);
+  }
+  fine.faces = kept;
   compact(fine);
   return fine;
 }
@@ -522,8 +472,7 @@ ControlMesh refined(const ControlMesh& mesh) {
 ControlMesh with_outer_row(ControlMesh mesh) {
   mesh.faces.resize(mesh.material_faces);
   std::int32_t count = 0;
-  for (const Quad& face : mesh.faces)
-    for (const std::int32_t p : face) count = std::max(count, p + 1);
+  for (const std::int32_t p : mesh.faces.corners()) count = std::max(count, p + 1);
   mesh.points.resize(count);
   add_outer_row(mesh.faces, mesh.points, std::vector(mesh.points), Beyond::mirror);
   compact(mesh);
@@ -531,6 +480,7 @@ ControlMesh with_outer_row(ControlMesh mesh) {
 }
 
 std::vector<std::vector<EdgeLine>> edge_lines(const ControlMesh& mesh) {
+  WEFT_ENSURE(mesh.sides() == 4);
   const Edges edges(mesh.faces);
   const Stars stars(mesh.faces, mesh.points.size());
   const auto is_material = [&](std::int32_t f) { return f < mesh.material_faces; };
@@ -580,6 +530,82 @@ std::vector<std::vector<EdgeLine>> edge_lines(const ControlMesh& mesh) {
   return sides;
 }
 
+namespace {
+
+/// The boundary of the material as closed runs of points, each in the direction of the faces inside.
+std::vector<std::vector<std::int32_t>> boundary_loops(const Boundary& boundary) {
+  std::vector<std::vector<std::int32_t>> loops;
+  std::vector<bool> done(boundary.after.size(), false);
+  for (std::size_t start = 0; start < done.size(); ++start) {
+    if (boundary.after[start] == none || done[start]) continue;
+    auto& loop = loops.emplace_back();
+    for (auto p = static_cast<std::int32_t>(start); !done[p]; p = boundary.after[p]) {
+      done[p] = true;
+      loop.push_back(p);
+    }
+  }
+  return loops;
+}
+
+/// Sides of a boundary that ends at corners, or one of all its points if there is none.
+std::vector<BoundarySide> cut_at(std::vector<std::int32_t> loop, const std::vector<bool>& is_corner) {
+  const auto first = std::find_if(loop.begin(), loop.end(), [&](std::int32_t p) { return is_corner[p]; });
+  if (first == loop.end()) return {{{}, std::move(loop), true}};
+  std::rotate(loop.begin(), first, loop.end());
+  loop.push_back(loop.front());
+  std::vector<BoundarySide> sides;
+  for (std::size_t k = 0; k + 1 < loop.size(); ++k) {
+    if (is_corner[loop[k]]) sides.push_back({{}, {loop[k]}, false});
+    sides.back().points.push_back(loop[k + 1]);
+  }
+  return sides;
+}
+
+}  // namespace
+
+std::vector<BoundarySide> boundary_sides(const ControlMesh& mesh) {
+  FaceList material = mesh.faces;
+  material.resize(static_cast<std::size_t>(mesh.material_faces));
+  const Edges inside_edges(material), all_edges(mesh.faces);
+  const Stars inside(material, mesh.points.size()), all(mesh.faces, mesh.points.size());
+  const Boundary boundary(material, inside_edges, mesh.points.size());
+  const auto is_regular = [&](std::int32_t p) { return all.of(p).size() == (mesh.sides() == 4 ? 4u : 6u); };
+  const auto leaves = [&](std::int32_t p) {  // whether the line along the boundary does not go on along it
+    const Edges::Place in = all_edges.find(boundary.before[p], p);
+    const Edges::Place out = all_edges.find(mesh.faces[in.face][(in.corner + 2) % 4], p);
+    return mesh.faces[out.face][(out.corner + 2) % 4] != boundary.after[p];
+  };
+  std::vector<bool> is_corner(mesh.points.size(), false);
+  bool all_regular = mesh.sides() == 4;
+  const auto loops = boundary_loops(boundary);
+  for (const auto& loop : loops)
+    for (const std::int32_t p : loop) {
+      const bool by_pattern = mesh.sides() == 4 && is_regular(p);
+      all_regular = all_regular && by_pattern;
+      is_corner[p] = by_pattern ? leaves(p) : is_sharp(material, inside.of(p), mesh.points);
+    }
+  std::vector<BoundarySide> sides;
+  const auto runs = mesh.sides() == 4 ? edge_lines(mesh) : std::vector<std::vector<EdgeLine>>();
+  if (all_regular) {
+    for (const auto& lines : runs) sides.push_back({lines, {}, false});
+    return sides;
+  }
+  const auto run_along = [&](std::int32_t p, std::int32_t q) {
+    return std::find_if(runs.begin(), runs.end(), [&](const auto& lines) {
+      for (std::size_t k = 1; k < lines.size(); ++k)
+        if (lines[k - 1].boundary == p && lines[k].boundary == q) return true;
+      return false;
+    });
+  };
+  for (const auto& loop : loops)
+    for (BoundarySide& side : cut_at(loop, is_corner)) {
+      if (mesh.sides() == 4 && std::all_of(side.points.begin(), side.points.end(), is_regular))
+        if (const auto run = run_along(side.points[0], side.points[1]); run != runs.end()) side = {*run, {}, false};
+      sides.push_back(std::move(side));
+    }
+  return sides;
+}
+
 std::vector<Vec3> limit_points(const ControlMesh& mesh, std::vector<bool>& exists) {
   return limits_of(mesh.faces, mesh.points, exists);
 }
@@ -589,16 +615,21 @@ std::vector<std::int64_t> faces_around(const ControlMesh& mesh, std::span<const 
   for (const std::int64_t f : faces)
     for (const std::int32_t p : mesh.faces[f]) is_corner[p] = true;
   std::vector<std::int64_t> around;
-  for (std::size_t f = 0; f < mesh.faces.size(); ++f)
-    if (std::any_of(mesh.faces[f].begin(), mesh.faces[f].end(), [&](std::int32_t p) { return is_corner[p]; }))
+  for (std::size_t f = 0; f < mesh.faces.size(); ++f) {
+    const auto face = mesh.faces[f];
+    if (std::any_of(face.begin(), face.end(), [&](std::int32_t p) { return is_corner[p]; }))
       around.push_back(static_cast<std::int64_t>(f));
+  }
   return around;
 }
 
 SurfaceMesh cage_of(const ControlMesh& mesh) {
   SurfaceMesh cage;
   cage.points = mesh.points;
-  for (std::int64_t f = 0; f < mesh.material_faces; ++f) cage.add_face(mesh.faces[f]);
+  for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
+    const auto face = mesh.faces[f];
+    cage.add_face(face);
+  }
   return cage;
 }
 

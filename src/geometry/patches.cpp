@@ -50,14 +50,16 @@ ControlMesh mapped(ControlMesh plane, const SurfaceMap& map) {
 /// The edge between faces f and g turns: the six points around both, from one end of the edge, are joined first to
 /// fourth instead.
 void turn_edge(ControlMesh& mesh, std::size_t f, std::size_t g) {
-  const Quad a = mesh.faces[f], b = mesh.faces[g];
+  std::array<std::int32_t, 4> a, b;
+  std::ranges::copy(mesh.faces[f], a.begin());
+  std::ranges::copy(mesh.faces[g], b.begin());
   for (int c = 0; c < 4; ++c)
     for (int d = 0; d < 4; ++d)
       if (a[c] == b[(d + 1) % 4] && a[(c + 1) % 4] == b[d]) {
         const std::array<std::int32_t, 6> ring = {a[(c + 1) % 4], a[(c + 2) % 4], a[(c + 3) % 4],
                                                   a[c],           b[(d + 2) % 4], b[(d + 3) % 4]};
-        mesh.faces[f] = {ring[1], ring[2], ring[3], ring[4]};
-        mesh.faces[g] = {ring[4], ring[5], ring[0], ring[1]};
+        std::ranges::copy(std::array{ring[1], ring[2], ring[3], ring[4]}, mesh.faces[f].begin());
+        std::ranges::copy(std::array{ring[4], ring[5], ring[0], ring[1]}, mesh.faces[g].begin());
         return;
       }
 }
@@ -68,8 +70,9 @@ void smooth(ControlMesh& mesh, const Vec2& margin) {
   for (int round = 0; round < 100; ++round) {
     std::vector<Vec3> sum(mesh.points.size(), Vec3::Zero());
     std::vector<Real> count(mesh.points.size(), 0);
-    for (const Quad& face : mesh.faces)
+    for (std::size_t f = 0; f < mesh.faces.size(); ++f)
       for (int c = 0; c < 4; ++c) {
+        const auto face = mesh.faces[f];
         sum[face[c]] += mesh.points[face[(c + 1) % 4]];
         count[face[c]] += 1;
       }

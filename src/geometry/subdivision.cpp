@@ -24,52 +24,57 @@ namespace Sdc = OpenSubdiv::Sdc;
 
 /// The topology of some faces of a mesh, numbered anew.
 struct Topology {
-  std::vector<Quad> faces;
+  FaceList faces;
   std::vector<std::int32_t> points;  ///< Numbers in the mesh, ascending.
 };
 
 Topology topology_of(const ControlMesh& mesh, std::span<const std::int64_t> faces) {
-  Topology part;
-  for (const std::int64_t f : faces) {
-    part.faces.push_back(mesh.faces[f]);
-    part.points.insert(part.points.end(), mesh.faces[f].begin(), mesh.faces[f].end());
-  }
+  Topology part{FaceList(mesh.sides()), {}};
+  for (const std::int64_t f : faces) part.faces.push_back(mesh.faces[f]);
+  part.points.assign(part.faces.corners().begin(), part.faces.corners().end());
   std::sort(part.points.begin(), part.points.end());
   part.points.erase(std::unique(part.points.begin(), part.points.end()), part.points.end());
-  for (Quad& face : part.faces)
-    for (std::int32_t& p : face)
-      p = static_cast<std::int32_t>(std::lower_bound(part.points.begin(), part.points.end(), p) - part.points.begin());
+  for (std::int32_t& p : part.faces.corners())
+    p = static_cast<std::int32_t>(std::lower_bound(part.points.begin(), part.points.end(), p) - part.points.begin());
   return part;
 }
 
 std::unique_ptr<Far::TopologyRefiner> refiner_of(const Topology& part) {
-  const std::vector<int> sizes(part.faces.size(), 4);
+  const std::vector<int> sizes(part.faces.size(), part.faces.sides());
   Far::TopologyDescriptor descriptor;
   descriptor.numVertices = static_cast<int>(part.points.size());
   descriptor.numFaces = static_cast<int>(part.faces.size());
   descriptor.numVertsPerFace = sizes.data();
-  descriptor.vertIndicesPerFace = part.faces.empty() ? nullptr : part.faces.front().data();
+  descriptor.vertIndicesPerFace = part.faces.corners().data();
   Sdc::Options options;
   options.SetVtxBoundaryInterpolation(Sdc::Options::VTX_BOUNDARY_EDGE_AND_CORNER);
+  const Sdc::SchemeType scheme = part.faces.sides() == 3 ? Sdc::SCHEME_LOOP : Sdc::SCHEME_CATMARK;
   using Factory = Far::TopologyRefinerFactory<Far::TopologyDescriptor>;
   std::unique_ptr<Far::TopologyRefiner> refiner(
-      Factory::Create(descriptor, Factory::Options(Sdc::SCHEME_CATMARK, options)));
+      Factory::Create(descriptor, Factory::Options(scheme, options)));
   WEFT_ENSURE(refiner != nullptr);
   return refiner;
 }
 
 /// How often faces must be divided around an irregular corner until no sample lies in a part that still has it: there
 /// the limit surface is only approximated.
-int isolation_level(std::span<const Vec2> at) {
+int isolation_level(int sides, std::span<const Vec2> at) {
   constexpr int deepest = 6;
   Real nearest = 1;
-  for (const Vec2& t : at) nearest = std::min(nearest, t.cwiseMin(Vec2::Ones() - t).maxCoeff());
+  for (const Vec2& t : at)
+    nearest = std::min(nearest, sides == 4 ? t.cwiseMin(Vec2::Ones() - t).maxCoeff()
+                                           : std::min(t.sum(), (Vec2::Ones() - t).minCoeff()));
   for (int level = 3; level < deepest; ++level)
     if (std::ldexp(1.0, -level) < nearest) return level;
   return deepest;
 }
 
 }  // namespace
+
+std::vector<Vec2> corner_places(int sides) {
+  if (sides == 3) return {Vec2(0, 0), Vec2(1, 0), Vec2(0, 1)};
+  return {Vec2(0, 0), Vec2(1, 0), Vec2(1, 1), Vec2(0, 1)};
+}
 
 LimitBasis limit_basis(const ControlMesh& mesh, std::span<const std::int64_t> faces, std::span<const Vec2> at) {
   LimitBasis basis;
@@ -79,7 +84,7 @@ LimitBasis limit_basis(const ControlMesh& mesh, std::span<const std::int64_t> fa
   const Topology part = topology_of(mesh, around);
   const auto refiner = refiner_of(part);
   Bfr::SurfaceFactory::Options options;
-  options.SetApproxLevelSmooth(isolation_level(at));
+  options.SetApproxLevelSmooth(isolation_level(mesh.sides(), at));
   const Bfr::RefinerSurfaceFactory<> factory(*refiner, options);
 
   Bfr::Surface<Real> surface;
@@ -104,6 +109,7 @@ LimitBasis limit_basis(const ControlMesh& mesh, std::span<const std::int64_t> fa
 }
 
 DrawnLimit drawn_limit(const ControlMesh& mesh, int divisions) {
+  WEFT_ENSURE(mesh.sides() == 4);
   const int n = divisions;
   std::vector<Vec2> at;
   for (int j = 0; j <= n; ++j)
@@ -134,7 +140,7 @@ DrawnLimit drawn_limit(const ControlMesh& mesh, int divisions) {
   };
   std::vector<std::int32_t> number(at.size());
   for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
-    const Quad& face = mesh.faces[f];
+    const auto face = mesh.faces[f];
     const auto sample = [&](int i, int j) { return j * (n + 1) + i; };
     const std::array<std::array<int, 2>, 4> corner = {{{0, 0}, {n, 0}, {n, n}, {0, n}}};
     for (int c = 0; c < 4; ++c) {

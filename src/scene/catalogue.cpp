@@ -363,10 +363,10 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const FiberDeck& deck, c
 void require_room_for_contact(const Comm& comm, const ControlMesh& mesh, Real dx) {
   Real points = 0;
   for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
-    const Quad& face = mesh.faces[static_cast<std::size_t>(f)];
+    const auto face = mesh.faces[static_cast<std::size_t>(f)];
     Real longest = 0;
-    for (std::size_t c = 0; c < 4; ++c)
-      longest = std::max(longest, (mesh.points[face[(c + 1) % 4]] - mesh.points[face[c]]).norm());
+    for (std::size_t c = 0; c < face.size(); ++c)
+      longest = std::max(longest, (mesh.points[face[(c + 1) % face.size()]] - mesh.points[face[c]]).norm());
     points += std::pow(std::max(1.0, 2 * longest / dx), 2);
   }
   budget_of(comm).require_room({"this shell on this grid", points, "contact points", sample_bytes / comm.size()},

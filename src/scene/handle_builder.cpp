@@ -41,6 +41,7 @@ void HandleBuilder::add(const HandleDeck& deck) {
 void HandleBuilder::take(const HoldDeck& deck) {
   const HandleSettings settings = hold_settings(deck);
   std::vector<Site> sites = part_->held(comm_, mesh_->sites(share_), deck);
+  if (deck.keep == Hold::symmetry) turn_slopes(sites, settings.mirror, mesh_->rest_positions(), deck_->place.text);
   std::erase_if(sites, [&](const Site& site) { return !share_.has(site.element); });
   for (const Site& site : sites) {
     if (site.at_end) continue;

@@ -63,8 +63,8 @@ std::vector<Site> ChosenPart::held(const Comm& comm, const Sites& sites, const H
             fmt::format("{}: no side of the boundary of {} is in the part that it chooses (two vertices beside one "
                         "another at least), so there is no slope to keep.",
                         deck_.place.text, deck_.body));
-  if (hold.keep == Hold::symmetry) {
-    std::erase_if(held, has_no_slope);  // a plane of symmetry is for the boundary alone
+  if (hold.keep == Hold::symmetry) {  // a plane of symmetry is for the boundary alone
+    std::erase_if(held, [&](const Site& s) { return has_no_slope(s) && !s.amid; });
     require_plane(comm, held, hold.normal->normalized());
   }
   return held;

@@ -66,7 +66,7 @@ ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
 
 MeshGroups groups_of(const ControlMesh& mesh) {
   return groups_of(mesh, mesh.material_faces,
-                   [&](std::int64_t f) -> const Quad& { return mesh.faces[static_cast<std::size_t>(f)]; });
+                   [&](std::int64_t f) { return mesh.faces[static_cast<std::size_t>(f)]; });
 }
 
 const GroupMembers& group_named(const MeshGroups& groups, const std::string& name, const std::string& place) {
@@ -83,7 +83,7 @@ namespace {
 
 Vec3 middle_of(const ControlMesh& mesh, std::size_t face) {
   Vec3 sum = Vec3::Zero();
-  for (const std::int32_t p : mesh.faces[face]) sum += mesh.points[p] / 4;
+  for (const std::int32_t p : mesh.faces[face]) sum += mesh.points[p] / mesh.sides();
   return sum;
 }
 

@@ -37,7 +37,7 @@ class Conditions {
   void add(Row row) {
     row = reduced(row);
     int pivot = -1;
-    Real largest = 1e-9;
+    Real largest = 1e-6;  // what is left of a row that follows from others is round-off, grown on the way
     for (const auto& [freedom, weight] : row)
       if (std::abs(weight) > largest) {
         largest = std::abs(weight);
@@ -165,13 +165,13 @@ struct LinearProblem {
     std::vector<bool> exists;
     const auto limit = limit_points(mesh, exists);
     for (std::int64_t f = 0; f < mesh.material_faces; ++f)
-      for (int c = 0; c < 4; ++c)
+      for (int c = 0; c < mesh.sides(); ++c)
         if ((limit[mesh.faces[f][c]] - place).norm() < distance) {
           distance = (limit[mesh.faces[f][c]] - place).norm();
           nearest = f;
           corner = c;
         }
-    const Vec2 at(corner == 1 || corner == 2, corner >= 2);
+    const Vec2 at = corner_places(mesh.sides())[static_cast<std::size_t>(corner)];
     const LimitBasis basis = limit_basis(mesh, std::vector{nearest}, std::vector{at});
     std::vector<std::pair<std::int32_t, Real>> weights;
     for (std::int64_t a = 0; a < basis.points_in(0); ++a)

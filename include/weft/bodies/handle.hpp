@@ -12,6 +12,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <string>
 #include <vector>
 
 namespace weft {
@@ -37,6 +38,12 @@ std::vector<Site> sites_in(const Sites& sites, const Part& part);
 
 /// The vertices in a part.
 std::vector<Site> vertices_in(const Sites& sites, const Part& part);
+
+/// Turns the slopes of sites to the direction along the surface that is closest to the normal of a plane of symmetry
+/// (unit). Sides whose lines all stand square on the plane keep theirs, which hold the slope along all of the edge.
+/// Throws Error(deck), its text starting with `place`, if the surface does not cross the plane there.
+void turn_slopes(std::vector<Site>& sites, const Vec3& mirror, std::span<const Vec3> positions,
+                 const std::string& place);
 
 struct Reaction {
   Vec3 force = Vec3::Zero();   ///< [N].

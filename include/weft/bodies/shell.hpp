@@ -60,7 +60,7 @@ struct ShellDescription {
   /// Material axis 1, in space at rest; without it the direction in which the first texture coordinate grows along the
   /// surface while the second stays, or the first edge of the face where there is no texture.
   std::optional<Vec3> direction;
-  int in_plane = 2;  ///< A face has in_plane x in_plane Gauss points.
+  int in_plane = 2;  ///< A quad has in_plane x in_plane Gauss points; a triangle 1, 3, 6, 16.
   ThicknessRule across;
 };
 
@@ -141,6 +141,8 @@ class ShellFaces {
   std::optional<LaminaYield> yield_;
   int across_;
   LimitBasis basis_;
+  std::vector<Vec2> places_;                           ///< Of its quadrature points in each face.
+  bool on_quads_;
   std::vector<Lamina> stack_;                          ///< across_ laminae for each quadrature point.
   LimitBasis mass_basis_;                              ///< At points fine enough for products of the weights.
   std::vector<Real> mass_;                             ///< Of each of these points [kg].

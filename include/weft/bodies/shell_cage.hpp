@@ -14,8 +14,11 @@ namespace weft {
 struct ShellCage {
   struct Face {
     std::int64_t number;  ///< In the whole mesh.
-    Quad points;          ///< Their numbers there.
+    std::array<std::int32_t, 4> points;  ///< Their numbers there; a triangle has the first three.
     std::array<Vec3, 4> places;
+    int sides;
+
+    std::span<const std::int32_t> corners() const { return std::span(points).first(static_cast<std::size_t>(sides)); }
   };
   /// What a face of material has besides.
   struct Material {

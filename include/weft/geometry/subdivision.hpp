@@ -9,8 +9,8 @@
 namespace weft {
 
 /// What one control point adds to a point of the limit surface: x = sum_a value_a P_a, and the derivatives of x by the
-/// coordinates (u, v) of the face in [0, 1]^2; u runs from the face's corner 0 to corner 1, v from corner 0 to
-/// corner 3.
+/// coordinates (u, v) of the face, in [0, 1]^2 for quads and in u, v, 1 - u - v >= 0 for triangles; u runs from the
+/// face's corner 0 to corner 1, v from corner 0 to its last.
 struct BasisWeights {
   Real value, d1, d2, d11, d12, d22;
 };
@@ -37,12 +37,15 @@ struct LimitBasis {
   }
 };
 
-/// The weights at `at` in each of `faces` (numbers of material faces). They are those of the true Catmull-Clark limit
-/// to round-off, except within 2^-6 of a corner where other than four edges meet (there the second derivatives of the
-/// limit surface have no value anyway).
+/// Coordinates of the corners of a face.
+std::vector<Vec2> corner_places(int sides);
+
+/// The weights at `at` in each of `faces` (numbers of material faces). They are those of the true limit to round-off,
+/// except within 2^-6 of a corner where other than four edges meet, or six of triangles (there the second derivatives
+/// of the limit surface have no value anyway).
 LimitBasis limit_basis(const ControlMesh& mesh, std::span<const std::int64_t> faces, std::span<const Vec2> at);
 
-/// The limit surface of the material as a mesh of quads, each face divided divisions x divisions times: its topology,
+/// The limit surface of a material of quads as a mesh of quads, each face divided divisions x divisions times: its topology,
 /// and the weights by which its points follow the control points.
 struct DrawnLimit {
   SurfaceMesh mesh;                         ///< Its points are those of the control mesh at hand when it was made.

@@ -105,7 +105,8 @@ TEST(ControlMesh, OneSquareGetsARingOfEightMirroredFaces) {
   EXPECT_EQ(places.size(), 16u);
   EXPECT_EQ(*places.begin(), std::pair(-1, -1));
   EXPECT_EQ(*places.rbegin(), std::pair(2, 2));
-  for (const Quad& face : mesh.faces) {  // all turned the same way
+  for (std::size_t f = 0; f < mesh.faces.size(); ++f) {  // all turned the same way
+    const auto face = mesh.faces[f];
     const Vec3 a = mesh.points[face[1]] - mesh.points[face[0]], b = mesh.points[face[3]] - mesh.points[face[0]];
     EXPECT_DOUBLE_EQ(a.cross(b)[2], 1);
   }
@@ -119,7 +120,8 @@ TEST(ControlMesh, EveryPointOfTheMaterialIsSurroundedByFaces) {
     const auto limit = limit_points(mesh, exists);
     for (std::int64_t f = 0; f < mesh.material_faces; ++f)
       for (const std::int32_t p : mesh.faces[f]) EXPECT_TRUE(exists[p]);
-    for (const Quad& face : mesh.faces) {
+    for (std::size_t f = 0; f < mesh.faces.size(); ++f) {
+      const auto face = mesh.faces[f];
       const Vec3 a = mesh.points[face[1]] - mesh.points[face[0]], b = mesh.points[face[3]] - mesh.points[face[0]];
       EXPECT_GT(a.cross(b)[2], 0);
     }
@@ -340,7 +342,7 @@ TEST(ControlMesh, FansOfHundredsOfFacesAreRefusedByNumber) {
   std::iota(all.begin(), all.end(), 0);
   EXPECT_THAT(message_of(fan(400)), HasSubstr("point 400 (counted from 0) has 400 faces"));
   EXPECT_THAT(message_of(polygons(rim(400), {all})), HasSubstr("face 0 (counted from 0) has 400 corners"));
-  EXPECT_EQ(control_mesh(fan(40), "fan").material_faces, 120);
+  EXPECT_EQ(control_mesh(fan(40), "fan").material_faces, 40);
 }
 
 TEST(ControlMesh, GroupsThatListPointsKeepThemWhenFacesAreDivided) {

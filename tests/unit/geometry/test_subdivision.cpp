@@ -145,8 +145,7 @@ TEST(Patch, EdgesOfARectangleAreStraightAndTextureFollows) {
 TEST(Patch, IrregularOnesHaveFourPointsOfThreeAndFourOfFiveEdges) {
   const ControlMesh mesh = irregular_patch(16, 16, rectangle(1, 1));
   std::vector<int> edges(mesh.points.size(), 0);
-  for (const Quad& face : mesh.faces)
-    for (const std::int32_t p : face) ++edges[p];
+  for (const std::int32_t p : mesh.faces.corners()) ++edges[p];
   std::vector<bool> inside;
   limit_points(mesh, inside);
   int three = 0, five = 0;

@@ -1,0 +1,204 @@
+// Shells of triangles: the outer row, what is held at it, plates and the roof of Scordelis and Lo.
+
+#include "support/shell_models.hpp"
+#include "support/triangle_meshes.hpp"
+#include "weft/base/random.hpp"
+#include "weft/bodies/handle.hpp"
+#include "weft/geometry/primitives.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdio>
+#include <numbers>
+
+namespace weft {
+namespace {
+
+using namespace test;
+constexpr Real pi = std::numbers::pi;
+
+/// Holds the sites of a problem that a box has, as a handle does.
+void hold(LinearProblem& p, const HandleSettings& settings, const Vec3& lower, const Vec3& upper) {
+  const auto box = make_box(lower, upper);
+  std::vector<Site> chosen = sites_in(sites_of(p.mesh, {0, p.mesh.material_faces}), {.shape = box.get()});
+  ASSERT_FALSE(chosen.empty());
+  if (settings.hold == Hold::symmetry) {
+    std::erase_if(chosen, [](const Site& site) { return site.slope.rows.empty() && !site.amid; });
+    turn_slopes(chosen, settings.mirror, p.mesh.points, "test");
+  }
+  for (const HeldSum& sum : held_sums(chosen, settings, p.mesh.points)) {
+    Conditions::Row row;
+    for (std::size_t k = 0; k < sum.stencil.rows.size(); ++k)
+      for (int c = 0; c < 3; ++c)
+        if (sum.axis[c] != 0) row[3 * sum.stencil.rows[k] + c] += sum.stencil.weights[k] * sum.axis[c];
+    p.conditions.add(row);
+  }
+}
+
+/// Deflection of the middle of a unit square plate over q / D, in all or, with two planes of symmetry, a quarter.
+Real plate(const SurfaceMesh& mesh, bool clamped, bool quarter = false) {
+  const Real E = 1e6, nu = 0.3, t = 0.01, D = E * t * t * t / (12 * (1 - nu * nu));
+  LinearProblem p(elastic_shell(control_mesh(mesh, "plate"), E, nu, t));
+  for (const int c : {0, 1})
+    for (const bool far : {false, true}) {
+      Vec3 lower(-1, -1, -1), upper(2, 2, 1);
+      (far ? lower : upper)[c] = far ? 1 - 1e-3 : 1e-3;
+      if (quarter && !far) hold(p, {.hold = Hold::symmetry, .mirror = Vec3::Unit(c), .motion = {}}, lower, upper);
+      else hold(p, {.hold = clamped ? Hold::clamp : Hold::place, .motion = {}}, lower, upper);
+    }
+  p.add_area_load({0, 0, 1});
+  p.solve();
+  return p.displacement(quarter ? Vec3(0, 0, 0) : Vec3(0.5, 0.5, 0))[2] * D / (quarter ? 16 : 1);
+}
+
+constexpr Real supported = 0.004062352661, clamped = 0.001265319087;
+
+TEST(TriangleShells, TheLimitOfAStraightSideIsStraightAndAllOfIt) {
+  const SurfaceMesh mesh = nested(irregular_square());
+  const ShellDescription shell = elastic_shell(control_mesh(mesh, "square"), 1, 0.3, 0.01);
+  const Sites sites = sites_of(shell.mesh, {0, shell.mesh.material_faces});
+  ASSERT_EQ(sites.sides.size(), 4u);
+  for (const auto& side : sites.sides)
+    for (const Site& site : side) {
+      const Real off = std::min({std::abs(site.where[0]), std::abs(site.where[1]), std::abs(1 - site.where[0]),
+                                 std::abs(1 - site.where[1])});
+      EXPECT_LT(off, 1e-14);
+      EXPECT_NEAR(site.normal[2], 1, 1e-12);
+    }
+  std::vector<std::int64_t> faces(static_cast<std::size_t>(shell.mesh.material_faces));
+  std::iota(faces.begin(), faces.end(), 0);
+  std::vector<std::int32_t> rows(shell.mesh.points.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  Real length = 0, area = 0;
+  for (const Sample& sample : side_samples(shell.mesh, faces, rows, shell.mesh.points)) length += sample.measure;
+  for (const Sample& sample : surface_samples(shell, faces, rows, shell.mesh.points)) area += sample.measure;
+  EXPECT_NEAR(length, 4, 1e-2);  // points of a line are not evenly spaced, and the rule has three in each edge
+  EXPECT_NEAR(area, 1, 1e-3);
+}
+
+TEST(TriangleShells, PlatesOfRegularTrianglesConverge) {
+  for (const bool is_clamped : {false, true})
+    for (const bool quarter : {false, true}) {
+      const auto error = [&](int n) {
+        const Real exact = is_clamped ? clamped : supported;
+        return std::abs(plate(cut_squares(n, n, rectangle(1, 1)), is_clamped, quarter) / exact - 1);
+      };
+      const Real coarse = error(8), fine = error(16), order = std::log2(coarse / fine);
+      std::printf("%-9s %s  8: %.2e  16: %.2e  order %.1f\n", is_clamped ? "clamped" : "supported",
+                  quarter ? "quarter" : "whole  ", coarse, fine, order);
+      EXPECT_LT(fine, 5e-4);
+      EXPECT_GT(order, 1.8);
+    }
+}
+
+TEST(TriangleShells, PlatesOfIrregularTrianglesConvergeAsTheyAreDivided) {
+  for (const bool is_clamped : {false, true})
+    for (const bool quarter : {false, true}) {
+      SurfaceMesh mesh = nested(nested(irregular_square()));  // 12 to 16 edges on a side
+      const auto error = [&] {
+        return std::abs(plate(mesh, is_clamped, quarter) / (is_clamped ? clamped : supported) - 1);
+      };
+      const Real coarse = error();
+      mesh = nested(mesh);
+      const Real fine = error();
+      std::printf("irregular %-9s %s  16: %.2e  32: %.2e\n", is_clamped ? "clamped" : "supported",
+                  quarter ? "quarter" : "whole  ", coarse, fine);
+      EXPECT_LT(fine, 5e-3);
+      EXPECT_LT(fine, 0.8 * coarse);
+    }
+}
+
+/// The unit square in triangles of which none is like another: points inside lie off their places in a grid by up to
+/// 0.15 of its spacing each way, and squares are cut along either diagonal.
+SurfaceMesh made_anew(int n) {
+  const SurfaceMesh grid = cut_squares(n, n, rectangle(1, 1));
+  SurfaceMesh mesh;
+  Random random(1, 0, static_cast<PointId>(n));
+  for (const Vec3& p : grid.points) {
+    const Vec3 off = random.uniform3() - Vec3::Constant(0.5);
+    const bool inside = (p.head<2>().array() > 1e-9).all() && (p.head<2>().array() < 1 - 1e-9).all();
+    const bool is_middle = (p - Vec3(0.5, 0.5, 0)).norm() < 1e-9;
+    mesh.points.push_back(inside && !is_middle ? Vec3(p + 0.3 / n * Vec3(off[0], off[1], 0)) : p);
+  }
+  for (std::int64_t f = 0; f < grid.face_count(); f += 2) {
+    const std::int32_t a = grid.face(f)[0], b = grid.face(f)[1], d = grid.face(f)[2], c = grid.face(f + 1)[0];
+    const bool turned = random.uniform3()[0] < 0.3;
+    mesh.add_face({a, b, turned ? c : d});
+    mesh.add_face({c, d, turned ? a : b});
+  }
+  return mesh;
+}
+
+/// Points inside move to the mean of their neighbours, again and again.
+SurfaceMesh smoothed(SurfaceMesh mesh, int rounds) {
+  for (int round = 0; round < rounds; ++round) {
+    std::vector<Vec3> sum(mesh.points.size(), Vec3::Zero());
+    std::vector<Real> count(mesh.points.size(), 0);
+    for (std::int64_t f = 0; f < mesh.face_count(); ++f)
+      for (int c = 0; c < 3; ++c) {
+        sum[mesh.face(f)[c]] += mesh.points[mesh.face(f)[(c + 1) % 3]];
+        count[mesh.face(f)[c]] += 1;
+      }
+    for (std::size_t p = 0; p < mesh.points.size(); ++p) {
+      const auto x = mesh.points[p].head<2>().array();
+      const bool is_middle = (mesh.points[p] - Vec3(0.5, 0.5, 0)).norm() < 1e-9;
+      if ((x > 1e-9).all() && (x < 1 - 1e-9).all() && !is_middle) mesh.points[p] = sum[p] / count[p];
+    }
+  }
+  return mesh;
+}
+
+TEST(TriangleShells, PlatesOfTrianglesMadeAnewAreTooStiffAsFarAsTheirPatternIsRough) {
+  // The map from the pattern of triangles to the plate bends within every face, so that no parabola is met exactly.
+  for (const bool is_clamped : {false, true})
+    for (const int n : {8, 16, 32})
+      for (const int rounds : {0, 20}) {
+        const Real error = plate(smoothed(made_anew(n), rounds), is_clamped) / (is_clamped ? clamped : supported) - 1;
+        std::printf("made anew %-9s %2d, smoothed %2d times: %.2e\n", is_clamped ? "clamped" : "supported", n, rounds,
+                    error);
+        EXPECT_LT(std::abs(error), 0.08);
+      }
+}
+
+/// Regular triangles whose limit meets the map to fourth order, at the outer row too.
+ControlMesh mapped(int n, const SurfaceMap& map) {
+  ControlMesh mesh = control_mesh(cut_squares(n, n, rectangle(1, 1)), "plane");
+  const Real h = 1.0 / n;
+  for (Vec3& p : mesh.points) {
+    const Real s = p[0], t = p[1];
+    Vec3 sum = Vec3::Zero();
+    for (const auto& [a, b] : {std::pair{1, 0}, {0, 1}, {-1, 1}, {-1, 0}, {0, -1}, {1, -1}})
+      sum += map(s + a * h, t + b * h);
+    p = 1.5 * map(s, t) - sum / 12;
+  }
+  return mesh;
+}
+
+/// Vertical displacement of the middle of the free edge.
+Real scordelis_lo(int n, bool exact) {
+  const Real R = 25, angle = 40 * pi / 180;
+  const SurfaceMap map = cylinder(R, 25, 0, angle);
+  LinearProblem p(elastic_shell(
+      exact ? mapped(n, map) : control_mesh(cut_squares(n, n, map), "roof", MeshPoints::surface), 4.32e8, 0, 0.25));
+  hold(p, {.hold = Hold::place, .axes = {true, false, true}, .motion = {}}, {-1, -0.1, -1}, {20, 0.1, 30});
+  hold(p, {.hold = Hold::symmetry, .mirror = Vec3::UnitY(), .motion = {}}, {-1, 24.9, -1}, {20, 25.1, 30});
+  hold(p, {.hold = Hold::symmetry, .mirror = Vec3::UnitX(), .motion = {}}, {-0.1, -1, -1}, {0.1, 26, 30});
+  p.add_area_load({0, 0, -90});
+  p.solve();
+  return p.displacement({R * std::sin(angle), 25, R * std::cos(angle)})[2];
+}
+
+TEST(TriangleShells, RoofOfScordelisAndLo) {
+  for (const bool exact : {true, false}) {
+    const auto error = [&](int n) { return std::abs(scordelis_lo(n, exact) / -0.3005924566 - 1); };
+    const Real coarse = error(8), fine = error(16), order = std::log2(coarse / fine);
+    std::printf("roof %s  8: %.2e  16: %.2e  order %.1f\n", exact ? "by its map      " : "through points", coarse, fine,
+                order);
+    EXPECT_LT(fine, 5e-3);
+    EXPECT_GT(order, 1.8);
+  }
+}
+
+}  // namespace
+}  // namespace weft
