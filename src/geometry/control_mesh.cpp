@@ -378,7 +378,7 @@ void pass_through(ControlMesh& mesh, const SurfaceMesh& given, const std::vector
   require((M * X - surface).norm() < 1e-9 * surface.norm(), ExitCode::geometry,
           name +
               ": no surface of this mesh passes through its points. Divide its faces, or let the surface approach "
-              "them (without through_points).");
+              "them (through_points: false).");
   for (std::size_t k = 0; k < sums.size(); ++k) {
     mesh.points[k].setZero();
     for (PointSum::InnerIterator w(sums[k]); w; ++w) mesh.points[k] += w.value() * X.row(w.index()).transpose();

@@ -44,7 +44,7 @@ void HandleBuilder::take(const HoldDeck& deck) {
   if (deck.keep == Hold::symmetry) turn_slopes(sites, settings.mirror, mesh_->rest_positions(), deck_->place.text);
   std::erase_if(sites, [&](const Site& site) { return !share_.has(site.element); });
   for (const Site& site : sites) {
-    if (site.at_end) continue;
+    if (site.at_end || site.amid) continue;
     extent_.add(site);
     if (deck.keep != Hold::place && !site.slope.rows.empty()) extent_.count_slope();
   }

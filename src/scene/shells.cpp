@@ -41,7 +41,7 @@ ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
       Overloaded{[&](const MeshFileDeck& d) {
                    const std::string name = std::filesystem::path(d.file).filename().string();
                    return control_mesh(read_mesh(name, load_everywhere(comm, d.file)), d.file,
-                                       deck.through_points ? MeshPoints::surface : MeshPoints::control);
+                                       deck.through_points.value_or(true) ? MeshPoints::surface : MeshPoints::control);
                  },
                  [&](const RectangleDeck& d) { return generated(deck, rectangle(d.width, d.height)); },
                  [&](const CylinderPatchDeck& d) {

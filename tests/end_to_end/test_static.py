@@ -245,7 +245,8 @@ time: {{end: 1, frame_interval: 1, scheme: static}}
 domain: {{gravity: [0, 0, 0]}}
 loading: {{steps: 1}}
 materials: {{plate: {{law: stvk_hencky, density: 1000, youngs_modulus: 1e7, poisson_ratio: {poisson}}}}}
-bodies: [{{name: disk, kind: shell, material: plate, mesh: {{file: {{path: disk.obj}}}}, thickness: {thickness}}}]
+bodies: [{{name: disk, kind: shell, material: plate, mesh: {{file: {{path: disk.obj}}, through_points: false}},
+  thickness: {thickness}}}]
 handles:
   - {held}
   - {{name: load, body: disk, traction: {{per_area: [0, 0, {64e-6 * stiffness!r}]}}}}

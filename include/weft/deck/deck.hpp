@@ -225,7 +225,8 @@ struct ControlMeshDeck {
   std::variant<MeshFileDeck, RectangleDeck, CylinderPatchDeck, SpherePatchDeck, AnnulusDeck> form;
   int across, along;    ///< Faces of generated meshes.
   bool irregular;       ///< Generated meshes get points where other than four edges meet.
-  bool through_points;  ///< The surface passes through the points of a file, which are its control points otherwise.
+  std::optional<bool> through_points;  ///< The surface passes through the points of a file, as it does without the key;
+                                       ///< else they are its control points.
   Real scale;
   std::optional<RotationDeck> rotate;  ///< About the origin.
   Vec3 translate;

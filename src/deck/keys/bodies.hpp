@@ -128,9 +128,10 @@ inline constexpr auto keys<ControlMeshDeck> =
               "Give the generated mesh points where three and five edges meet; numbers of faces must be even and at "
               "least 12.",
               &ControlMeshDeck::irregular},
-          Key{"through_points", "false",
-              "Let the surface pass through the points of a file. Without, they are its control points, and where they "
-              "bulge it lies on their inner side by up to a sixth of the square of their distance over the radius.",
+          Key{"through_points", absent,
+              "Whether the surface passes through the points of a file, as it does without this key. If false, they are "
+              "its control points, and where they bulge it lies on their inner side by up to a sixth of the square of "
+              "their distance over the radius.",
               &ControlMeshDeck::through_points},
           Key{"scale", "1", above(0), "1", "Uniform scale.", &ControlMeshDeck::scale},
           Key{"rotate", absent, "Turn about the origin.", &ControlMeshDeck::rotate},
