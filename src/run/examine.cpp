@@ -48,6 +48,7 @@ void LoadStepping::look() {
 bool LoadStepping::nudge(EquilibriumReport& report) {
   EquilibriumSettings along_arc = settings();
   along_arc.follow_arc = true;
+  along_arc.slack = false;  // a descent would leave the branch
   Equilibrium branch(comm_, system_->freedoms, system_->all_terms(), system_->all_holds(), std::move(along_arc));
   const Real time = motion_->time;
   if (!follow_branch(branch, {*stability_->mode, loading().nudge * scene_.size, end_.time}, *motion_)) return false;

@@ -174,7 +174,8 @@ void LoadStepping::get_ready() {
   if (!follows_arc() || state_.step == 0) return;
   try {
     equilibrium_->at_time(*motion_, state_.time);
-  } catch (const Interrupted&) {  // so will the step that needs the reactions be
+  } catch (const Interrupted&) {
+    motion_->time = state_.time;  // the step that needs the reactions will be broken off, too
   }
   motion_->u.set_zero();
 }
@@ -237,7 +238,8 @@ EquilibriumReport LoadStepping::step_in_time() {
       *motion_ = start;
       report = equilibrium_->at_time(*motion_, time);
     }
-    if (report.converged && !examine(report)) {
+    const bool may_stay = !report.converged || examine(report);
+    if (!may_stay) {
       report.converged = false;
       report.failure = "the state is not stable under its loads, and a nudge found no stable one";
     }
@@ -245,6 +247,7 @@ EquilibriumReport LoadStepping::step_in_time() {
       if (report.iterations <= 2 * comfortable_iterations) state_.dt = std::min(full, 2 * state_.dt);
       return report;
     }
+    if (!may_stay && state_.dt < std::ldexp(full, -max_retries)) break;  // or steps would creep up to the fork
     log_warning(fmt::format("step {} was taken again with half the load: {}", state_.step + 1, report.failure));
     state_.dt /= 2;
   }

@@ -217,7 +217,8 @@ Stability Equilibrium::examine(const Motion& at, const Foresight& foresight) {
   return solver_->examine(at, foresight);
 }
 
-std::vector<FreeComponent> Equilibrium::free_components(const Motion& at, const std::vector<std::span<const Vec3>>& positions) {
+std::vector<FreeComponent> Equilibrium::free_components(const Motion& at,
+                                                        const std::vector<std::span<const Vec3>>& positions) {
   prepare(at.time);
   return solver_->free_components(at, positions);
 }
