@@ -325,7 +325,8 @@ std::vector<Sample> surface_samples(const ShellDescription& shell, std::span<con
   std::vector<Sample> samples;
   for (std::int64_t e = 0; e < basis.faces(); ++e)
     for (int s = 0; s < basis.samples; ++s) {
-      Sample& sample = samples.emplace_back(sample_of(basis.points_of(e), basis.row(e, s), Vec2::UnitX(), Vec2::UnitY(), rest));
+      Sample& sample =
+          samples.emplace_back(sample_of(basis.points_of(e), basis.row(e, s), Vec2::UnitX(), Vec2::UnitY(), rest));
       sample.face = faces[static_cast<std::size_t>(e)];
       sample.measure = rule.weight[s] * area_of(SurfacePoint<Real>(jet_at(basis, e, s, rest)));
       sample.mass = shell.density * shell.thickness[sample.face] * sample.measure;
