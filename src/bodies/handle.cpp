@@ -6,7 +6,6 @@
 #include "weft/bodies/reaction.hpp"
 
 #include <fmt/format.h>
-#include <Eigen/LU>
 
 #include <algorithm>
 #include <numeric>
@@ -102,7 +101,7 @@ void turn_slopes(std::vector<Site>& sites, const Vec3& mirror, std::span<const V
   for (Site& site : sites) {
     if (site.amid) continue;
     const Eigen::Matrix<Real, 3, 2> a = columns_of(site.tangents, positions);
-    const Mat2 inverse = (a.transpose() * a).inverse();
+    const Mat2 inverse = inverse_metric(a);
     const Vec2 nearest = inverse * (a.transpose() * mirror);  // a * nearest is the closest direction along the surface
     require(
         (a * nearest).norm() > square, ExitCode::deck,

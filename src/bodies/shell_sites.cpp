@@ -223,7 +223,7 @@ std::vector<Site> sites_at(const BoundarySide& side, const Surroundings& around,
     const Eigen::Matrix<Real, 3, 2> a = columns_of(rim.tangents, around.mesh.points);
     const Vec3 inwards = rim.normal.cross(a * rim.along);
     StencilSum slope;
-    slope.add((a.transpose() * a).inverse() * (a.transpose() * inwards), rim.tangents);
+    slope.add(inverse_metric(a) * (a.transpose() * inwards), rim.tangents);
     site.slope = slope.sum();
     return site;
   };
