@@ -5,7 +5,6 @@
 #include "weft/base/plane.hpp"
 
 #include <fmt/format.h>
-#include <Eigen/LU>
 
 #include <algorithm>
 #include <numeric>
@@ -75,8 +74,8 @@ std::vector<Vec3> chosen_axes(const std::array<bool, 3>& axes) {
 /// Orthonormal directions that span what some axes have in common with the plane across a normal.
 std::vector<Vec3> along_surface(const std::array<bool, 3>& axes, const Vec3& normal) {
   std::vector<Vec3> common = chosen_axes(axes);
-  const auto steepest = std::ranges::max_element(
-      common, {}, [&](const Vec3& axis) { return std::abs(axis.dot(normal)); });
+  const auto steepest =
+      std::ranges::max_element(common, {}, [&](const Vec3& axis) { return std::abs(axis.dot(normal)); });
   if (steepest == common.end() || std::abs(steepest->dot(normal)) < square) return common;
   const Vec3 out = *steepest;
   common.erase(steepest);
@@ -101,12 +100,13 @@ void turn_slopes(std::vector<Site>& sites, const Vec3& mirror, std::span<const V
   for (Site& site : sites) {
     if (site.amid) continue;
     const Eigen::Matrix<Real, 3, 2> a = columns_of(site.tangents, positions);
-    const Mat2 inverse = (a.transpose() * a).inverse();
+    const Mat2 inverse = inverse_metric(a);
     const Vec2 nearest = inverse * (a.transpose() * mirror);  // a * nearest is the closest direction along the surface
-    require((a * nearest).norm() > square, ExitCode::deck,
-            fmt::format("{}: the surface lies along the plane of symmetry of normal [{:.4g}, {:.4g}, {:.4g}] at [{:.4g}, "
-                        "{:.4g}, {:.4g}]; it should cross it.",
-                        place, mirror.x(), mirror.y(), mirror.z(), site.where.x(), site.where.y(), site.where.z()));
+    require(
+        (a * nearest).norm() > square, ExitCode::deck,
+        fmt::format("{}: the surface lies along the plane of symmetry of normal [{:.4g}, {:.4g}, {:.4g}] at [{:.4g}, "
+                    "{:.4g}, {:.4g}]; it should cross it.",
+                    place, mirror.x(), mirror.y(), mirror.z(), site.where.x(), site.where.y(), site.where.z()));
     // Where sides meet at right angles the slope of one is taken along the other, so that conditions of both agree.
     const Vec3 other = a * site.other_side;
     const bool is_right = other.cross(a * nearest).norm() < right_angle * other.norm() * (a * nearest).norm();

@@ -92,7 +92,8 @@ ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> 
   WEFT_ENSURE(!yield_ || std::holds_alternative<ChosenLamina<LaminaHencky>>(law_));
   WEFT_ENSURE(static_cast<std::int64_t>(shell.thickness.size()) == shell.mesh.material_faces);
   WEFT_ENSURE(numbers_.size() == shell.thickness.size());
-  const FaceRule rule(shell.mesh.sides(), shell.in_plane), mass_rule(shell.mesh.sides(), shell.mesh.sides() == 4 ? 4 : 5);
+  const FaceRule rule(shell.mesh.sides(), shell.in_plane),
+      mass_rule(shell.mesh.sides(), shell.mesh.sides() == 4 ? 4 : 5);
   places_ = rule.at;
   on_quads_ = shell.mesh.sides() == 4;
   const Quadrature across = laminae_of(shell.across);
@@ -403,8 +404,9 @@ Real ShellFaces::plastic_strain_near(std::int64_t e, const Vec2& at) const {
   if (!yield_) return 0;
   const int n = static_cast<int>(std::lround(std::sqrt(basis_.samples)));
   const auto distance = [&](const Vec2& place) { return (place - at).squaredNorm(); };
-  const auto s = on_quads_ ? std::min(n - 1, static_cast<int>(at[1] * n)) * n + std::min(n - 1, static_cast<int>(at[0] * n))
-                           : std::ranges::min_element(places_, {}, distance) - places_.begin();
+  const auto s = on_quads_
+                     ? std::min(n - 1, static_cast<int>(at[1] * n)) * n + std::min(n - 1, static_cast<int>(at[0] * n))
+                     : std::ranges::min_element(places_, {}, distance) - places_.begin();
   const auto strain = laminae_.get<PlasticStrain>().subspan((e * basis_.samples + s) * across_, across_);
   return *std::max_element(strain.begin(), strain.end());
 }

@@ -151,7 +151,8 @@ class ShellBody final : public MeshBody {
     if (part_.yield) std::swap(faces->laminae(), faces_->laminae());
     faces_ = std::move(faces);
     if (carrier() == Carrier::own) return;
-    contact_basis_ = limit_basis(part_.mesh, all_faces(), DrawnFace(part_.mesh.sides(), on_grid_->contact.per_edge).middles);
+    contact_basis_ =
+        limit_basis(part_.mesh, all_faces(), DrawnFace(part_.mesh.sides(), on_grid_->contact.per_edge).middles);
     contact_volume_.clear();
     for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
       for (int s = 0; s < contact_basis_.samples; ++s) {
@@ -385,8 +386,8 @@ int contact_points_per_edge(const ControlMesh& mesh, Real dx) {
   Real longest = 0;
   for (std::int64_t f = 0; f < mesh.material_faces; ++f)
     for (int c = 0; c < mesh.sides(); ++c)
-      longest = std::max(
-          longest, (mesh.points[mesh.faces[f][(c + 1) % mesh.sides()]] - mesh.points[mesh.faces[f][c]]).norm());
+      longest = std::max(longest,
+                         (mesh.points[mesh.faces[f][(c + 1) % mesh.sides()]] - mesh.points[mesh.faces[f][c]]).norm());
   return std::max(1, static_cast<int>(std::ceil(2 * longest / dx - 1e-6)));
 }
 

@@ -62,7 +62,8 @@ ShellCage cage_of(const ShellDescription& shell, std::span<const std::int64_t> f
   }
   for (const std::int64_t f : faces_around(mesh, faces)) {
     const auto corners = mesh.faces[static_cast<std::size_t>(f)];
-    ShellCage::Face& face = cage.faces.emplace_back(f, std::array<std::int32_t, 4>{}, std::array<Vec3, 4>{}, mesh.sides());
+    ShellCage::Face& face =
+        cage.faces.emplace_back(f, std::array<std::int32_t, 4>{}, std::array<Vec3, 4>{}, mesh.sides());
     for (std::size_t c = 0; c < corners.size(); ++c) {
       face.points[c] = corners[c];
       face.places[c] = mesh.points[static_cast<std::size_t>(corners[c])];

@@ -223,7 +223,7 @@ std::vector<Site> sites_at(const BoundarySide& side, const Surroundings& around,
     const Eigen::Matrix<Real, 3, 2> a = columns_of(rim.tangents, around.mesh.points);
     const Vec3 inwards = rim.normal.cross(a * rim.along);
     StencilSum slope;
-    slope.add((a.transpose() * a).inverse() * (a.transpose() * inwards), rim.tangents);
+    slope.add(inverse_metric(a) * (a.transpose() * inwards), rim.tangents);
     site.slope = slope.sum();
     return site;
   };
@@ -325,7 +325,8 @@ std::vector<Sample> surface_samples(const ShellDescription& shell, std::span<con
   std::vector<Sample> samples;
   for (std::int64_t e = 0; e < basis.faces(); ++e)
     for (int s = 0; s < basis.samples; ++s) {
-      Sample& sample = samples.emplace_back(sample_of(basis.points_of(e), basis.row(e, s), Vec2::UnitX(), Vec2::UnitY(), rest));
+      Sample& sample =
+          samples.emplace_back(sample_of(basis.points_of(e), basis.row(e, s), Vec2::UnitX(), Vec2::UnitY(), rest));
       sample.face = faces[static_cast<std::size_t>(e)];
       sample.measure = rule.weight[s] * area_of(SurfacePoint<Real>(jet_at(basis, e, s, rest)));
       sample.mass = shell.density * shell.thickness[sample.face] * sample.measure;

@@ -33,4 +33,12 @@ inline Eigen::Matrix<Real, 3, 2> columns_of(const std::array<Stencil, 2>& stenci
   return a;
 }
 
+/// (a^T a)^-1 of two tangents.
+inline Mat2 inverse_metric(const Eigen::Matrix<Real, 3, 2>& a) {
+  const Mat2 metric = a.transpose() * a;
+  Mat2 adjugate;
+  adjugate << metric(1, 1), -metric(0, 1), -metric(1, 0), metric(0, 0);
+  return adjugate / (metric(0, 0) * metric(1, 1) - metric(0, 1) * metric(1, 0));
+}
+
 }  // namespace weft

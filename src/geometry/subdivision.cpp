@@ -50,8 +50,7 @@ std::unique_ptr<Far::TopologyRefiner> refiner_of(const Topology& part) {
   options.SetVtxBoundaryInterpolation(Sdc::Options::VTX_BOUNDARY_EDGE_AND_CORNER);
   const Sdc::SchemeType scheme = part.faces.sides() == 3 ? Sdc::SCHEME_LOOP : Sdc::SCHEME_CATMARK;
   using Factory = Far::TopologyRefinerFactory<Far::TopologyDescriptor>;
-  std::unique_ptr<Far::TopologyRefiner> refiner(
-      Factory::Create(descriptor, Factory::Options(scheme, options)));
+  std::unique_ptr<Far::TopologyRefiner> refiner(Factory::Create(descriptor, Factory::Options(scheme, options)));
   WEFT_ENSURE(refiner != nullptr);
   return refiner;
 }

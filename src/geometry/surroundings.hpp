@@ -93,7 +93,9 @@ Real angle_at(const Faces& faces, std::span<const std::pair<std::int32_t, std::i
   for (const auto& [f, c] : star) {
     const auto& face = faces[static_cast<std::size_t>(f)];
     const std::size_t n = face.size(), k = static_cast<std::size_t>(c);
-    const auto x = [&](std::size_t corner) -> const Vec3& { return places[static_cast<std::size_t>(face[corner % n])]; };
+    const auto x = [&](std::size_t corner) -> const Vec3& {
+      return places[static_cast<std::size_t>(face[corner % n])];
+    };
     const Vec3 forth = x(k + 1) - x(k), back = x(k + n - 1) - x(k);
     sum += std::atan2(forth.cross(back).norm(), forth.dot(back));
   }

@@ -26,14 +26,40 @@ inline SurfaceMesh cut_squares(int across, int along, const SurfaceMap& map) {
 /// An unstructured mesh of the unit square: points of four to seven edges, at the boundary of one to four triangles.
 inline SurfaceMesh irregular_square() {
   SurfaceMesh mesh;
-  for (const auto& [x, y] : {std::pair{0.0, 0.0}, {0.3, 0.0}, {0.7, 0.0}, {1.0, 0.0}, {1.0, 0.45}, {1.0, 1.0},
-                             {0.55, 1.0}, {0.0, 1.0}, {0.0, 0.6}, {0.0, 0.25}, {0.32, 0.3}, {0.68, 0.36},
-                             {0.72, 0.7}, {0.28, 0.68}, {0.5, 0.5}})
+  for (const auto& [x, y] : {std::pair{0.0, 0.0},
+                             {0.3, 0.0},
+                             {0.7, 0.0},
+                             {1.0, 0.0},
+                             {1.0, 0.45},
+                             {1.0, 1.0},
+                             {0.55, 1.0},
+                             {0.0, 1.0},
+                             {0.0, 0.6},
+                             {0.0, 0.25},
+                             {0.32, 0.3},
+                             {0.68, 0.36},
+                             {0.72, 0.7},
+                             {0.28, 0.68},
+                             {0.5, 0.5}})
     mesh.points.emplace_back(x, y, 0);
-  for (const std::array<std::int32_t, 3>& face :
-       {std::array<std::int32_t, 3>{0, 1, 9}, {1, 10, 9}, {1, 2, 10}, {2, 11, 10}, {2, 3, 4}, {2, 4, 11}, {4, 12, 11},
-        {4, 5, 12}, {5, 6, 12}, {6, 13, 12}, {6, 7, 13}, {7, 8, 13}, {8, 10, 13}, {8, 9, 10}, {10, 11, 14},
-        {11, 12, 14}, {12, 13, 14}, {13, 10, 14}})
+  for (const std::array<std::int32_t, 3>& face : {std::array<std::int32_t, 3>{0, 1, 9},
+                                                  {1, 10, 9},
+                                                  {1, 2, 10},
+                                                  {2, 11, 10},
+                                                  {2, 3, 4},
+                                                  {2, 4, 11},
+                                                  {4, 12, 11},
+                                                  {4, 5, 12},
+                                                  {5, 6, 12},
+                                                  {6, 13, 12},
+                                                  {6, 7, 13},
+                                                  {7, 8, 13},
+                                                  {8, 10, 13},
+                                                  {8, 9, 10},
+                                                  {10, 11, 14},
+                                                  {11, 12, 14},
+                                                  {12, 13, 14},
+                                                  {13, 10, 14}})
     mesh.add_face({face[0], face[1], face[2]});
   return mesh;
 }

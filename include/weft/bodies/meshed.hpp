@@ -42,21 +42,21 @@ struct Site {
   std::array<Stencil, 2> turns{};     ///< Beyond the end of a side: how those of the last vertex change along its edge.
   Vec2 other_side = Vec2::Zero();     ///< At and beyond the end of a side, in those tangents: the direction of the side
                                       ///< that meets this one there.
-  Vec3 where = Vec3::Zero();   ///< At rest, for selection [m].
-  Vec3 normal = Vec3::Zero();  ///< Of the surface at rest, unit; zero if there is none.
-  std::int32_t point = -1;     ///< The control point that it is at.
-  std::int32_t to_point = -1;  ///< If it is amid an edge, the second one; -1.
-  std::int64_t element = -1;   ///< One that needs all points of the stencils: the first one at the point.
-  int boundary = -1;           ///< Number of the closed line of boundary edges that it is on; -1: none.
-  bool amid = false;           ///< In the middle of an edge between two vertices: its place is held along the surface.
-  bool on_line = false;        ///< Place and slope are those of a line of control points, which hold along all the edge.
-  bool at_end = false;         ///< Beyond the end of a side: belongs to it but lies not on the material.
+  Vec3 where = Vec3::Zero();          ///< At rest, for selection [m].
+  Vec3 normal = Vec3::Zero();         ///< Of the surface at rest, unit; zero if there is none.
+  std::int32_t point = -1;            ///< The control point that it is at.
+  std::int32_t to_point = -1;         ///< If it is amid an edge, the second one; -1.
+  std::int64_t element = -1;          ///< One that needs all points of the stencils: the first one at the point.
+  int boundary = -1;                  ///< Number of the closed line of boundary edges that it is on; -1: none.
+  bool amid = false;     ///< In the middle of an edge between two vertices: its place is held along the surface.
+  bool on_line = false;  ///< Place and slope are those of a line of control points, which hold along all the edge.
+  bool at_end = false;   ///< Beyond the end of a side: belongs to it but lies not on the material.
 };
 
 /// Sites of a body.
 struct Sites {
-  std::vector<Site> vertices;            ///< Those of the boundary too, without slope.
-  std::vector<std::vector<Site>> sides;  ///< Straight runs of the boundary, each in the order along it.
+  std::vector<Site> vertices;              ///< Those of the boundary too, without slope.
+  std::vector<std::vector<Site>> sides;    ///< Straight runs of the boundary, each in the order along it.
   std::vector<std::vector<Site>> middles;  ///< For each of them those amid some of its edges.
 };
 

@@ -141,7 +141,7 @@ class ShellFaces {
   std::optional<LaminaYield> yield_;
   int across_;
   LimitBasis basis_;
-  std::vector<Vec2> places_;                           ///< Of its quadrature points in each face.
+  std::vector<Vec2> places_;  ///< Of its quadrature points in each face.
   bool on_quads_;
   std::vector<Lamina> stack_;                          ///< across_ laminae for each quadrature point.
   LimitBasis mass_basis_;                              ///< At points fine enough for products of the weights.

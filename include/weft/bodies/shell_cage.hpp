@@ -13,7 +13,7 @@ namespace weft {
 
 struct ShellCage {
   struct Face {
-    std::int64_t number;  ///< In the whole mesh.
+    std::int64_t number;                 ///< In the whole mesh.
     std::array<std::int32_t, 4> points;  ///< Their numbers there; a triangle has the first three.
     std::array<Vec3, 4> places;
     int sides;

@@ -1,6 +1,6 @@
 #pragma once
-// Control meshes of subdivision surfaces, of quads (Catmull and Clark's) or of triangles (Loop's), with an explicit outer
-// row of control points around every boundary.
+// Control meshes of subdivision surfaces, of quads (Catmull and Clark's) or of triangles (Loop's), with an explicit
+// outer row of control points around every boundary.
 
 #include "weft/geometry/mesh.hpp"
 
@@ -37,9 +37,9 @@ class FaceList {
   std::vector<std::int32_t> corners_;
 };
 
-/// A mesh of quads or of triangles whose limit surface is studied. Faces [0, material_faces) are material; the others form the outer
-/// row, one ring around every boundary: they carry no material, but their control points shape the surface up to the
-/// boundary, so that no face of material needs a boundary rule.
+/// A mesh of quads or of triangles whose limit surface is studied. Faces [0, material_faces) are material; the others
+/// form the outer row, one ring around every boundary: they carry no material, but their control points shape the
+/// surface up to the boundary, so that no face of material needs a boundary rule.
 struct ControlMesh {
   std::vector<Vec3> points;  ///< [m].
   FaceList faces;            ///< Counter-clockwise as seen from the side that the normal points to.
@@ -79,8 +79,9 @@ enum class MeshPoints {
 };
 
 /// A control mesh from a mesh of polygons: as it is if all faces are quads or all are triangles, else refined once,
-/// which gives quads. An outer row is added. Throws Error(geometry), its text starting with `name`, unless every edge joins two faces of
-/// matching orientation or bounds one, no two parts touch in a single point, and a surface as meant exists.
+/// which gives quads. An outer row is added. Throws Error(geometry), its text starting with `name`, unless every edge
+/// joins two faces of matching orientation or bounds one, no two parts touch in a single point, and a surface as meant
+/// exists.
 ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name, MeshPoints meaning = MeshPoints::control);
 
 /// Every quad divided into four by Catmull and Clark's rules; the limit surface stays what it was. Child c of material
@@ -88,7 +89,8 @@ ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name, MeshP
 ControlMesh refined(const ControlMesh& mesh);
 
 /// The mesh without its outer row, and with a new one that continues it: the mirror image of the first inner row in
-/// each boundary point (quads), as the boundary rule of subdivision surfaces has it, or edge (triangles). Points of the material keep their numbers.
+/// each boundary point (quads), as the boundary rule of subdivision surfaces has it, or edge (triangles). Points of the
+/// material keep their numbers.
 ControlMesh with_outer_row(ControlMesh mesh);
 
 /// Lines of quads across the material's boundary, each once, boundary by boundary: one for each boundary point whose

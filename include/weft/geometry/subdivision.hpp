@@ -45,8 +45,8 @@ std::vector<Vec2> corner_places(int sides);
 /// of the limit surface have no value anyway).
 LimitBasis limit_basis(const ControlMesh& mesh, std::span<const std::int64_t> faces, std::span<const Vec2> at);
 
-/// The limit surface of a material of quads as a mesh of quads, each face divided divisions x divisions times: its topology,
-/// and the weights by which its points follow the control points.
+/// The limit surface of a material of quads as a mesh of quads, each face divided divisions x divisions times: its
+/// topology, and the weights by which its points follow the control points.
 struct DrawnLimit {
   SurfaceMesh mesh;                         ///< Its points are those of the control mesh at hand when it was made.
   std::vector<std::int64_t> offsets = {0};  ///< Point k follows entries [offsets[k], offsets[k + 1]) of the two below.

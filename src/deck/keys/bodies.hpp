@@ -73,12 +73,12 @@ inline constexpr auto keys<ContinuumDeck> =
               &ContinuumDeck::seed});
 
 template <>
-inline constexpr auto keys<MeshFileDeck> =
-    table("file", "A mesh from a file.",
-          Key{"path", a_file, required,
-              "OBJ, PLY or STL. Shells keep quads and divide other polygons into quads once; membranes divide polygons "
-              "into triangles.",
-              &MeshFileDeck::file});
+inline constexpr auto keys<MeshFileDeck> = table("file", "A mesh from a file.",
+                                                 Key{"path", a_file, required,
+                                                     "OBJ, PLY or STL. Shells keep meshes of quads or of triangles and "
+                                                     "divide others into quads once; membranes divide polygons "
+                                                     "into triangles.",
+                                                     &MeshFileDeck::file});
 
 template <>
 inline constexpr auto keys<RectangleDeck> =
@@ -117,7 +117,8 @@ inline constexpr auto keys<AnnulusDeck> = table(
 
 template <>
 inline constexpr auto keys<ControlMeshDeck> =
-    table("control_mesh", "The control mesh of a smooth surface, which is its Catmull-Clark limit.",
+    table("control_mesh",
+          "The control mesh of a smooth surface, which is its Catmull-Clark limit, or Loop limit for triangles.",
           OneOf{"The surface.", &ControlMeshDeck::form},
           Key{"across", "1", at_least(1), "16",
               "Faces in the first direction of a generated mesh: width, angle or radius.", &ControlMeshDeck::across},
@@ -164,11 +165,13 @@ inline constexpr auto keys<ShellDeck> = table(
         "stays after yielding in bending 32 or more.",
         &ShellDeck::laminae},
     Key{"in_plane", "1", at_least(1).at_most(4), "2",
-        "Gauss points of a face in each direction; one leaves motions without energy.", &ShellDeck::in_plane},
+        "Gauss points of a quad in each direction; triangles have 1, 3, 6 or 16 points. One leaves motions without "
+        "energy.",
+        &ShellDeck::in_plane},
     Key{"yield", "ellipse", "Yield surface in plane stress of a shell of metal.", &ShellDeck::yield},
     Key{"contact", absent, "Frictional contact; needed unless time.scheme is static.", &ShellDeck::contact},
     Key{"contact_points", "1", at_least(0).at_most(16), "0",
-        "Contact points of a face in each direction; 0: as many as are no farther apart than half of domain.dx.",
+        "Contact points of a face along each edge; 0: as many as are no farther apart than half of domain.dx.",
         &ShellDeck::contact_points},
     Key{"carrier", "grid", carrier_text, &ShellDeck::carrier}, Key{"stage", absent, stage_text, &ShellDeck::stage},
     Key{"meets_grid", absent, meets_grid_text, &ShellDeck::meets_grid},

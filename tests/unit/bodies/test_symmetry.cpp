@@ -51,7 +51,8 @@ Real clamped_quarter(int n, const SurfaceMap& map) {
   const Real E = 1e6, nu = 0.3, t = 0.01, D = E * t * t * t / (12 * (1 - nu * nu));
   LinearProblem p(elastic_shell(patch(n, n, map), E, nu, t));
   for (const int c : {0, 1}) {
-    hold(p, {.hold = Hold::symmetry, .mirror = Vec3::Unit(c), .motion = {}}, [&](const Vec3& x) { return std::abs(x[c]) < 1e-2 / n; });
+    hold(p, {.hold = Hold::symmetry, .mirror = Vec3::Unit(c), .motion = {}},
+         [&](const Vec3& x) { return std::abs(x[c]) < 1e-2 / n; });
     hold(p, {.hold = Hold::clamp, .motion = {}}, [&](const Vec3& x) { return std::abs(x[c] - 0.5) < 1e-2 / n; });
   }
   p.add_area_load({0, 0, 1});

@@ -61,8 +61,8 @@ TEST(TriangleShells, TheLimitOfAStraightSideIsStraightAndAllOfIt) {
   ASSERT_EQ(sites.sides.size(), 4u);
   for (const auto& side : sites.sides)
     for (const Site& site : side) {
-      const Real off = std::min({std::abs(site.where[0]), std::abs(site.where[1]), std::abs(1 - site.where[0]),
-                                 std::abs(1 - site.where[1])});
+      const Real off = std::min(
+          {std::abs(site.where[0]), std::abs(site.where[1]), std::abs(1 - site.where[0]), std::abs(1 - site.where[1])});
       EXPECT_LT(off, 1e-14);
       EXPECT_NEAR(site.normal[2], 1, 1e-12);
     }
@@ -128,6 +128,30 @@ SurfaceMesh made_anew(int n) {
     mesh.add_face({c, d, turned ? a : b});
   }
   return mesh;
+}
+
+/// Squares, of which every second one is cut in two triangles.
+SurfaceMesh mixed(int n) {
+  const SurfaceMesh grid = cut_squares(n, n, rectangle(1, 1));
+  SurfaceMesh mesh;
+  mesh.points = grid.points;
+  for (std::int64_t f = 0; f < grid.face_count(); f += 2) {
+    const std::int32_t a = grid.face(f)[0], b = grid.face(f)[1], d = grid.face(f)[2], c = grid.face(f + 1)[0];
+    if ((f / 2 + f / 2 / n) % 2 == 0) {
+      mesh.add_face({a, b, d});
+      mesh.add_face({c, d, b});
+    } else mesh.add_face({a, b, c, d});
+  }
+  return mesh;
+}
+
+TEST(TriangleShells, PlatesOfSquaresAndTrianglesAreDividedAndHeldAllAlong) {
+  for (const bool is_clamped : {false, true})
+    for (const int n : {4, 8, 16}) {
+      const Real error = plate(mixed(n), is_clamped) / (is_clamped ? clamped : supported) - 1;
+      std::printf("mixed %-9s %2d: %.2e\n", is_clamped ? "clamped" : "supported", n, error);
+      EXPECT_LT(std::abs(error), n < 16 ? 0.1 : 0.05);
+    }
 }
 
 /// Points inside move to the mean of their neighbours, again and again.
