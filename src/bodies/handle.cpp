@@ -77,7 +77,7 @@ std::vector<Vec3> along_surface(const std::array<bool, 3>& axes, const Vec3& nor
   const auto steepest =
       std::ranges::max_element(common, {}, [&](const Vec3& axis) { return std::abs(axis.dot(normal)); });
   if (steepest == common.end() || std::abs(steepest->dot(normal)) < square) return common;
-  const Vec3 out = *steepest;
+  const Vec3 out = std::move(*steepest);
   common.erase(steepest);
   for (Vec3& axis : common) axis -= out * (axis.dot(normal) / out.dot(normal));
   for (std::size_t k = 0; k < common.size(); ++k) {

@@ -343,7 +343,7 @@ std::vector<Sample> side_samples(const ControlMesh& mesh, std::span<const std::i
   std::vector<Sample> samples;
   for (int c = 0; c < mesh.sides(); ++c) {
     const int d = (c + 1) % mesh.sides();
-    const Vec2 from = corners[c], to = corners[d];
+    const Vec2 &from = corners[c], &to = corners[d];
     const Vec2 inside = corners[(d + 1) % mesh.sides()] - (mesh.sides() == 4 ? to : from);
     std::vector<std::int64_t> faces;
     for (const std::int64_t f : of_faces)

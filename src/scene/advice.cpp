@@ -33,12 +33,12 @@ Real shallow_share(const Shape& shape, Real depth) {
 std::pair<Real, Real> edges_of(const ControlMesh& mesh) {
   Real sum = 0, longest = 0;
   for (std::int64_t f = 0; f < mesh.material_faces; ++f)
-    for (int c = 0; c < 4; ++c) {
-      const Real length = (mesh.points[mesh.faces[f][(c + 1) % 4]] - mesh.points[mesh.faces[f][c]]).norm();
+    for (int c = 0; c < mesh.sides(); ++c) {
+      const Real length = (mesh.points[mesh.faces[f][(c + 1) % mesh.sides()]] - mesh.points[mesh.faces[f][c]]).norm();
       sum += length;
       longest = std::max(longest, length);
     }
-  return {sum / (4 * static_cast<Real>(mesh.material_faces)), longest};
+  return {sum / static_cast<Real>(mesh.sides() * mesh.material_faces), longest};
 }
 
 /// The collider that comes nearer to a body at rest than half of its size, if one does.
