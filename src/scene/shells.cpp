@@ -65,8 +65,7 @@ ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
 }
 
 MeshGroups groups_of(const ControlMesh& mesh) {
-  return groups_of(mesh, mesh.material_faces,
-                   [&](std::int64_t f) { return mesh.faces[static_cast<std::size_t>(f)]; });
+  return groups_of(mesh, mesh.material_faces, [&](std::int64_t f) { return mesh.faces[static_cast<std::size_t>(f)]; });
 }
 
 const GroupMembers& group_named(const MeshGroups& groups, const std::string& name, const std::string& place) {

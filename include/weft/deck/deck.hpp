@@ -223,8 +223,8 @@ struct AnnulusDeck {
 
 struct ControlMeshDeck {
   std::variant<MeshFileDeck, RectangleDeck, CylinderPatchDeck, SpherePatchDeck, AnnulusDeck> form;
-  int across, along;    ///< Faces of generated meshes.
-  bool irregular;       ///< Generated meshes get points where other than four edges meet.
+  int across, along;                   ///< Faces of generated meshes.
+  bool irregular;                      ///< Generated meshes get points where other than four edges meet.
   std::optional<bool> through_points;  ///< The surface passes through the points of a file, as it does without the key;
                                        ///< else they are its control points.
   Real scale;

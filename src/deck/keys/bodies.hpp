@@ -116,27 +116,27 @@ inline constexpr auto keys<AnnulusDeck> = table(
         &AnnulusDeck::to});
 
 template <>
-inline constexpr auto keys<ControlMeshDeck> =
-    table("control_mesh",
-          "The control mesh of a smooth surface, which is its Catmull-Clark limit, or Loop limit for triangles.",
-          OneOf{"The surface.", &ControlMeshDeck::form},
-          Key{"across", "1", at_least(1), "16",
-              "Faces in the first direction of a generated mesh: width, angle or radius.", &ControlMeshDeck::across},
-          Key{"along", "1", at_least(1), "16",
-              "Faces in the second direction of a generated mesh: height, length, latitude or angle.",
-              &ControlMeshDeck::along},
-          Key{"irregular", "false",
-              "Give the generated mesh points where three and five edges meet; numbers of faces must be even and at "
-              "least 12.",
-              &ControlMeshDeck::irregular},
-          Key{"through_points", absent,
-              "Whether the surface passes through the points of a file, as it does without this key. If false, they are "
-              "its control points, and where they bulge it lies on their inner side by up to a sixth of the square of "
-              "their distance over the radius.",
-              &ControlMeshDeck::through_points},
-          Key{"scale", "1", above(0), "1", "Uniform scale.", &ControlMeshDeck::scale},
-          Key{"rotate", absent, "Turn about the origin.", &ControlMeshDeck::rotate},
-          Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &ControlMeshDeck::translate});
+inline constexpr auto keys<ControlMeshDeck> = table(
+    "control_mesh",
+    "The control mesh of a smooth surface, which is its Catmull-Clark limit, or Loop limit for triangles.",
+    OneOf{"The surface.", &ControlMeshDeck::form},
+    Key{"across", "1", at_least(1), "16", "Faces in the first direction of a generated mesh: width, angle or radius.",
+        &ControlMeshDeck::across},
+    Key{"along", "1", at_least(1), "16",
+        "Faces in the second direction of a generated mesh: height, length, latitude or angle.",
+        &ControlMeshDeck::along},
+    Key{"irregular", "false",
+        "Give the generated mesh points where three and five edges meet; numbers of faces must be even and at "
+        "least 12.",
+        &ControlMeshDeck::irregular},
+    Key{"through_points", absent,
+        "Whether the surface passes through the points of a file, as it does without this key. If false, they are "
+        "its control points, and where they bulge it lies on their inner side by up to a sixth of the square of "
+        "their distance over the radius.",
+        &ControlMeshDeck::through_points},
+    Key{"scale", "1", above(0), "1", "Uniform scale.", &ControlMeshDeck::scale},
+    Key{"rotate", absent, "Turn about the origin.", &ControlMeshDeck::rotate},
+    Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &ControlMeshDeck::translate});
 
 template <>
 inline constexpr auto keys<ShellPartDeck> =
