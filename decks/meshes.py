@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Writes the meshes that the decks of garments, ribbons, cards and a disc read.
+"""Writes the meshes that the decks of garments, ribbons, cards, a disc and a dome read.
 
     python3 decks/meshes.py [--cells N]      into this folder; N: cells across a leg (default 4)
 
-Garments are the skins of bodies made of cubes, without the openings, smoothed; ribbons and cards are rectangles; the disc is round.
+Garments are the skins of bodies made of cubes, without the openings, smoothed; ribbons and cards are rectangles; the disc is round, and the dome is of triangles.
 Lengths are in edges of a face: `scale` in the deck gives them a size.
 """
 import argparse
@@ -125,6 +125,26 @@ def disc(n):
     write("disc.obj", points, faces)
 
 
+def dome(rings, half_angle):
+    """A cap of the unit sphere about its top: rings of triangles, six in the first."""
+    rows, points = [[0]], [(0.0, 0.0, 1.0)]
+    for r in range(1, rings + 1):
+        rows.append([len(points) + k for k in range(6 * r)])
+        for k in range(6 * r):
+            polar, turn = half_angle * r / rings, math.pi * k / (3 * r)
+            points.append((math.sin(polar) * math.cos(turn), math.sin(polar) * math.sin(turn), math.cos(polar)))
+    faces = []
+    for r in range(1, rings + 1):
+        out, inn = (lambda k: rows[r][k % (6 * r)]), (lambda k: rows[r - 1][k % max(1, 6 * r - 6)])
+        for side in range(6):
+            for k in range(r):
+                o, i = side * r + k, side * (r - 1) + k
+                faces.append([out(o), out(o + 1), inn(i)])
+                if k + 1 < r:
+                    faces.append([out(o + 1), inn(i + 1), inn(i)])
+    write("dome.obj", points, faces)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=int, default=4, help="cells across a leg or a ribbon")
@@ -138,6 +158,7 @@ def main():
     # Ten cards of n x 3 n / 2 faces, 1.6 edges apart.
     rectangles("cards.obj", [((0, 0, 1.6 * k), (1, 0, 0), (0, 1, 0)) for k in range(10)], n, 3 * n // 2)
     disc(2 * n)
+    dome(2 * n, math.radians(25))
 
 
 if __name__ == "__main__":

@@ -326,7 +326,7 @@ class Picture:
         self.view.Blur = 1
 
     def add_surface(self, series):
-        reader = self.pv.VTKHDFReader(FileName=[str(series.run.frame(series.name, 0).file)])
+        reader = self.pv.VTKHDFReader(FileName=[str(series.run.frame(series.name, -1).file)])  # with all fields
         surface = self.pv.ExtractSurface(Input=reader)
         if series.kind == "line":  # threads as thick as can be seen
             surface = self.pv.Tube(Input=surface, Radius=0.003 * self.size, NumberofSides=8, VaryRadius="Off")
