@@ -12,9 +12,9 @@
 namespace weft {
 namespace {
 
-/// Nodes meet conditions to this many grid spacings, all together (root of the sum of squares), but for what gives way.
-/// Vertices then meet them exactly (HeldVertices).
-constexpr Real tolerance = 1e-8;
+/// Nodes meet conditions to this many grid spacings, all together (root of the sum of squares), but for what gives way;
+/// so closely that numbers of ranks agree. Vertices then meet them exactly (HeldVertices).
+constexpr Real tolerance = 1e-12;
 /// Places give way by this share of their own mobility, so that conditions which nearly depend on one another ask for
 /// no violent motion of light nodes around them.
 constexpr Real softness = 1e-4;

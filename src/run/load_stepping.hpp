@@ -106,7 +106,7 @@ class LoadStepping final : public Analysis {
   std::optional<Increment> last_;
   PathState state_;
   EquilibriumReport last_report_;
-  std::optional<Stability> stability_;  ///< Of the last state that was found in this session, ahead per second.
+  std::optional<Stability> stability_;  ///< Of the last state that was found by this process, ahead per second.
   std::optional<FreedomValues> ahead_;  ///< The velocity that the tangent of the last state foresees [m/s].
   bool was_nudged_ = false;             ///< The step that is being taken.
   Columns<LoadMoment> columns_;
