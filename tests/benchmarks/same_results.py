@@ -135,6 +135,7 @@ SIZES = {
     "pants_twister": explicit(100),
     "plastic_twister": explicit(100, "handles.above_1.hold.until=15 ms"),
     "playing_cards": explicit(100),
+    "pressed_dome": static("loading.max_steps=3"),
     "quickstart": explicit(200, "domain.dx=0.04") + implicit(4, "domain.dx=0.04", "time.max_dt=5 ms"),
     "ribbons_fixed": explicit(100),
     "ribbons_free": explicit(100),
