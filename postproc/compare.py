@@ -29,16 +29,25 @@ def parse(arguments):
     return parser.parse_args(arguments)
 
 
-def difference(a, b):
-    """Largest difference, absolute and relative to the largest magnitude in either; infinity if only one is finite."""
+def difference(a, b, least_scale=0.0):
+    """Largest difference, absolute and relative to the largest magnitude in either, or to `least_scale` if that is larger;
+    infinity if only one is finite."""
     good = numpy.isfinite(a) & numpy.isfinite(b)
     if (numpy.isfinite(a) != numpy.isfinite(b)).any():
         return numpy.inf, numpy.inf
     if not good.any():
         return 0.0, 0.0
     absolute = abs(a[good] - b[good]).max()
-    scale = max(abs(a[good]).max(), abs(b[good]).max())
+    scale = max(abs(a[good]).max(), abs(b[good]).max(), least_scale)
     return absolute, absolute / scale if scale > 0 else 0.0
+
+
+def size_of_vector(columns, name):
+    """Largest finite component of the vector that a column _x, _y or _z belongs to: others of it may be round-off."""
+    if name[-2:] not in ("_x", "_y", "_z"):
+        return 0.0
+    parts = [abs(columns[name[:-1] + axis]) for axis in "xyz" if name[:-1] + axis in columns]
+    return max((part[numpy.isfinite(part)].max(initial=0.0) for part in parts), default=0.0)
 
 
 def compare_diagnostics(a, b):
@@ -55,7 +64,7 @@ def compare_diagnostics(a, b):
             yield f"{name} (in {a.output} only)", "1", numpy.inf, numpy.inf
         else:
             there = numpy.interp(times[common], other, b.diagnostics[name])
-            yield name, a.units[name], *difference(column[common], there)
+            yield name, a.units[name], *difference(column[common], there, size_of_vector(a.diagnostics, name))
 
 
 def compare_frames(a, b, name):

@@ -202,7 +202,7 @@ bool write_frame(const Comm& comm, const fs::path& path, const FrameMoment& mome
 std::vector<FrameField> read_fields(const HdfFile& file, const std::string& group) {
   std::vector<FrameField> fields;
   for (const std::string& name : file.children(group)) {
-    const std::string data_set = group + '/' + name;
+    const std::string data_set = fmt::format("{}/{}", group, name);
     const RowType type = file.shape(data_set).type;
     const bool real = type.number == Number::float32 || type.number == Number::float64;
     fields.push_back({name, file.text_attribute(data_set, "unit"), type.components, real ? "Float" : "Int",
