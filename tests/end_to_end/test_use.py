@@ -361,7 +361,8 @@ HINGED_ROOF = pathlib.Path(__file__).resolve().parents[2] / "decks/hinged_roof.y
 class Bench(Case):
     def test_a_block_and_a_deck_are_measured_phase_by_phase(self):
         block = "--particles", 3000, "--law", "snow", "--kernel", "cubic"
-        for what, has_mesh in (block, False), ((self.deck(JELLIES), "--here"), False), ((self.deck(CLOTH), "--here"), True):
+        for what, has_mesh in (block, False), ((self.deck(JELLIES, "jellies.yaml"), "--here"), False), \
+                ((self.deck(CLOTH, "cloth.yaml"), "--here"), True):
             for ranks in 1, 2:
                 done = weft("bench", *what, "--steps", 3, "--json", ranks=ranks)
                 self.assertEqual(done.returncode, 0, done.stderr)
