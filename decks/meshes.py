@@ -3,7 +3,8 @@
 
     python3 decks/meshes.py [--cells N]      into this folder; N: cells across a leg (default 4)
 
-Garments are the skins of bodies made of cubes, without the openings, smoothed; ribbons and cards are rectangles; the disc is round, and the dome is of triangles.
+Garments are the skins of bodies made of cubes, without the openings, smoothed; ribbons and cards are rectangles; the disc is
+round, and the dome is of triangles.
 Lengths are in edges of a face: `scale` in the deck gives them a size.
 """
 import argparse
