@@ -8,6 +8,7 @@ Each folder here is a case: deck.yaml, README.md (formula and source) and check.
     RUNS = {"quick": {name: [arguments of weft run, ...]}, "full": {...}}
     RANKS = 2                          optional; 1 without
     DECKS = {name: file}               optional; runs of another deck than deck.yaml
+    ONE_BY_ONE = True                  optional; check sees one run at a time, and one that fails leaves the others
     def check(runs, size): ...         from {name: reading.Run} to a list of findings
 
 One line is printed for each number: case, quantity, value, reference, relative error, pass or fail. The exit code is
@@ -43,21 +44,29 @@ def load(case):
     return module
 
 
-def findings(case, size, weft, scratch):
-    """Runs a case in its own folder and returns what its check finds."""
-    module = load(case)
+def finished(case, module, name, arguments, weft, scratch):
+    """Takes one run of a case, in a folder of its own."""
     ranks = getattr(module, "RANKS", 1)
     launcher = ["mpiexec", "-n", str(ranks)] if ranks > 1 else []
-    runs = {}
-    for name, arguments in module.RUNS[size].items():
-        output = scratch / case.name / name
-        deck = getattr(module, "DECKS", {}).get(name, "deck.yaml")
-        done = subprocess.run([*launcher, weft, "run", str(case / deck), "-o", str(output), *arguments],
-                              env=os.environ | ENVIRONMENT, capture_output=True, text=True)
-        if done.returncode != 0:
-            raise RuntimeError(f"run {name} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
-        runs[name] = reading.Run(output)
-    return module.check(runs, size)
+    output = scratch / case.name / name
+    deck = getattr(module, "DECKS", {}).get(name, "deck.yaml")
+    done = subprocess.run([*launcher, weft, "run", str(case / deck), "-o", str(output), *arguments],
+                          env=os.environ | ENVIRONMENT, capture_output=True, text=True)
+    if done.returncode != 0:
+        raise RuntimeError(f"run {name} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
+    return reading.Run(output)
+
+
+def findings(case, size, weft, scratch):
+    """What the check of a case finds; in place of the findings of runs that failed, the error."""
+    module = load(case)
+    runs = module.RUNS[size]
+    for group in ([name] for name in runs) if getattr(module, "ONE_BY_ONE", False) else [runs]:
+        try:
+            yield from module.check({name: finished(case, module, name, runs[name], weft, scratch) for name in group},
+                                    size)
+        except RuntimeError as error:
+            yield error
 
 
 def main():
@@ -81,13 +90,11 @@ def main():
     with tempfile.TemporaryDirectory(prefix="weft_verification_") as temporary:
         scratch = arguments.keep or pathlib.Path(temporary)
         for case in cases:
-            try:
-                found = findings(case, "full" if arguments.full else "quick", weft, scratch)
-            except RuntimeError as error:
-                print(f"{case.name:<18} {error}  fail", flush=True)
-                failed += 1
-                continue
-            for f in found:
+            for f in findings(case, "full" if arguments.full else "quick", weft, scratch):
+                if isinstance(f, RuntimeError):
+                    print(f"{case.name:<18} {f}  fail", flush=True)
+                    failed += 1
+                    continue
                 failed += not f.passed
                 bounds = f"{'-':>13} {'-':>11}" if math.isnan(f.reference) else f"{f.reference:>13.6g} {f.error:>11.2e}"
                 print(f"{case.name:<18} {f.quantity:<57} {f.value:>13.6g} {bounds}  {'pass' if f.passed else 'fail'}",
