@@ -1,9 +1,10 @@
 """What rests below the angle of friction and slides above it; shared by the cases of inclines."""
 import math
 
-from reading import at_most, near
+import numpy
 
-G = 9.81
+from reading import at_most, near
+from scenes import G, along, slope_gravity, turned, vector
 
 
 def slides_by_coulomb(runs, frictions):
@@ -23,3 +24,36 @@ def slides_by_coulomb(runs, frictions):
                 coulomb = G * (math.sin(angle) - friction * math.cos(angle)) * t**2 / 2
                 found.append(near(f"friction {friction}, 10% steeper: way slid [m]", slid, coulomb, 0.5))
     return found
+
+
+SLIDES, JUST_SLIDES, RESTS = 2, 1.02, 0.98  # tan(angle of the slope) over friction
+FRICTION = 0.2, 0.4, 0.6
+
+
+def slope(friction, share, offset, degrees):
+    """Keys of a collider `slope` `offset` [m] off the origin, of tan(angle) = share friction, drawn at `degrees`."""
+    normal = turned(0, 1, degrees)
+    return {"domain.gravity": slope_gravity(math.atan(share * friction), degrees),
+            "colliders.slope.friction": friction,
+            "colliders.slope.shape.plane.point": vector(*(offset * n for n in normal), 0),
+            "colliders.slope.shape.plane.normal": vector(*normal, 0)}
+
+
+def late_acceleration(run, degrees):
+    """Along the slope, over the second half of the run [m/s^2]."""
+    t = run["time"]
+    late = t > t[-1] / 2
+    return numpy.polyfit(t[late], along(run, "momentum", degrees)[late] / run["mass"][late], 1)[0]
+
+
+def slides_on_wall(what, run, friction, share, degrees, dx):
+    """Of a run on `slope`: its acceleration above the angle of friction; below it rest in the last quarter."""
+    driven = G * math.cos(math.atan(share * friction)) * friction * (share - 1)
+    found = late_acceleration(run, degrees)
+    if share == SLIDES:
+        return near(f"{what}: slides with [m/s^2]", found, driven, 0.02)
+    if share == JUST_SLIDES:
+        return near(f"{what}, 2 % steeper: slides with [m/s^2]", found, driven, 0.5)
+    centre, t = along(run, "centre", degrees), run["time"]
+    crept = abs(centre[-1] - numpy.interp(0.75 * t[-1], t, centre)) / dx
+    return at_most(f"{what}, 2 % less steep: creeps at last [dx]", crept, 0.01)
