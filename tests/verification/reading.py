@@ -60,11 +60,11 @@ def near(quantity, value, reference, tolerance, scale=None):
 
 
 def at_most(quantity, value, bound):
-    return Finding(quantity, value, bound, (value - bound) / abs(bound), bool(value <= bound))
+    return Finding(quantity, value, bound, (value - bound) / (abs(bound) or 1), bool(value <= bound))
 
 
 def at_least(quantity, value, bound):
-    return Finding(quantity, value, bound, (value - bound) / abs(bound), bool(value >= bound))
+    return Finding(quantity, value, bound, (value - bound) / (abs(bound) or 1), bool(value >= bound))
 
 
 def for_the_record(quantity, value):
