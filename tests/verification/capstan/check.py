@@ -1,0 +1,32 @@
+"""T2 / T1 = exp(mu theta); see README.md."""
+import math
+
+import numpy
+
+from reading import near
+from scenes import settings
+
+FRICTION, ANGLE, FORCE = 0.3, math.pi, {"cord": 0.0625, "strip": 2.5}
+SLOW = {"time.end": 1.2, "handles.hand.hold.motion.keyframes": "[{time: 0}, {time: 1.2, translate: [0, -0.016, 0]}]"}
+MOVED = {f"{key}.translate": "[0.006, 0.009, 0]" for key in
+         ("bodies.cord.curves", "colliders.drum.shape", "handles.hand.where", "handles.weight.where")}
+ROUGH = {"materials.hair.shear_modulus": 4e4, "materials.hair.friction_along": 0.6,
+         "materials.hair.friction_across": 0.6}
+ROUGH_STRIP = {"materials.silk.contact.friction": 0.6, "materials.silk.contact.shear_stiffness": 5e4}
+CASES = {"cord": {}, "cord, slow": SLOW, "cord, moved by 0.3 and 0.45 dx": MOVED, "cord, rough itself": ROUGH,
+         "cord, segments as long as dx": {"domain.dx": 0.01},
+         "strip": {}, "strip, slow": SLOW, "strip, rough itself": ROUGH_STRIP}
+RUNS = {size: {name: settings(values) for name, values in CASES.items()} for size in ("quick", "full")}
+DECKS = {name: "strip.yaml" for name in CASES if "strip" in name}
+ONE_BY_ONE = True
+
+
+def check(runs, size):
+    found = []
+    for name, run in runs.items():
+        t, steps = run["time"], numpy.diff(run["time"], prepend=0)
+        late = abs(t / t[-1] - 0.675) < 0.175  # forces are means of the time since the row before
+        pull = -(run["force_hand_y"] * steps)[late].sum() / steps[late].sum()
+        found.append(near(f"{name}: pull over the force at the other end", pull / FORCE[name.split(",")[0]], math.exp(FRICTION * ANGLE),
+                          0.05))
+    return found
