@@ -27,6 +27,6 @@ def check(runs, size):
         t, steps = run["time"], numpy.diff(run["time"], prepend=0)
         late = abs(t / t[-1] - 0.675) < 0.175  # forces are means of the time since the row before
         pull = -(run["force_hand_y"] * steps)[late].sum() / steps[late].sum()
-        found.append(near(f"{name}: pull over the force at the other end", pull / FORCE[name.split(",")[0]], math.exp(FRICTION * ANGLE),
-                          0.05))
+        ratio = pull / FORCE[name.split(",")[0]]
+        found.append(near(f"{name}: pull over the force at the other end", ratio, math.exp(FRICTION * ANGLE), 0.05))
     return found

@@ -24,7 +24,8 @@ def scene(size, place, degrees, more):
     if degrees:
         values["bodies.block.shape.rotate"] = turn(degrees)
     for name, side in ("below", -1), ("above", 1):
-        values |= {f"colliders.{name}.shape.plane.point": vector(*(c + side * EDGE / 2 * u for c, u in zip(centre, up)), 0),
+        point = (c + side * EDGE / 2 * u for c, u in zip(centre, up))
+        values |= {f"colliders.{name}.shape.plane.point": vector(*point, 0),
                    f"colliders.{name}.shape.plane.normal": vector(*(-side * u for u in up), 0),
                    f"colliders.{name}.motion.velocity": vector(*(-side * SPEED * u for u in up), 0)}
     return settings(values | more)
