@@ -6,6 +6,7 @@
 #include "weft/bodies/trial.hpp"
 #include "weft/math/pack_rows.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <tuple>
 
@@ -69,6 +70,10 @@ class Continuum final : public PointBody, public TrialBody {
       elastic[p] = L::kept(Mat3(Mat3::Identity()));
       memory.store(p, Memory{});
     }
+    if (touches_walls()) {
+      const auto radius = points_.get<ContactRadius>();
+      std::fill(radius.begin() + static_cast<std::ptrdiff_t>(first_row), radius.end(), std::cbrt(volume) / 2);
+    }
   }
 
   void respond(ChunkRows rows, const ChunkForces& forces) const override {
@@ -85,6 +90,21 @@ class Continuum final : public PointBody, public TrialBody {
       if constexpr (L::viscous) tau += L::viscous_stress(constants_, L::volume_ratio(q, now), load(C, rows));
       store(Matrix3<Pack>(volume_per_mass * load(m, rows) * tau), entries, forces.A);
     });
+  }
+
+  bool touches_at_surface() const override { return true; }
+  /// Elastic points deform; of others only the volume is known, and loose grains do not grow.
+  Mat3 contact_extent(std::uint32_t row) const override {
+    const auto now = points_.get<Kept>()[row];
+    const Real radius2 = std::pow(points_.get<ContactRadius>()[row], 2);
+    if constexpr (L::yields) {
+      const Columns memory(const_cast<Table&>(points_));
+      const Real J = std::min(Real(1), L::volume_ratio(memory.load(row), now));
+      return radius2 * std::pow(J, Real(2) / 3) * Mat3::Identity();
+    } else {
+      const Mat3 F = L::deformation(now);
+      return radius2 * F * F.transpose();
+    }
   }
 
   StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override {

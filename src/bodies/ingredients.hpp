@@ -10,6 +10,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <optional>
 #include <string>
 #include <type_traits>
@@ -80,6 +81,7 @@ struct Ingredients {
   std::string name;
   typename K::Constants law;
   Real density;
+  Real half_thickness;  ///< [m]
   std::vector<Vec3> rest;
   std::vector<ElementAtRest<K>> elements;
   BendsOf<K> bends;
@@ -193,7 +195,7 @@ inline Real longest(const Mat32& F) {
 /// Throws Error(geometry) as sheet_at_rest and TriangleEdges.
 template <class S>
 Ingredients<SheetKind<S>> ingredients_of(const MembraneDescription& m, const typename SheetKind<S>::Constants& law) {
-  Ingredients<SheetKind<S>> of{m.name, law, m.density, m.rest, {}, {}, m.tear_stretch};
+  Ingredients<SheetKind<S>> of{m.name, law, m.density, m.thickness / 2, m.rest, {}, {}, m.tear_stretch};
   of.elements = sheet_at_rest<S>(m.triangles, m.rest, m.warp, m.thickness, m.spacing);
   if (m.bending) of.bends = {TriangleEdges(m.triangles), *m.bending};
   return of;
@@ -208,7 +210,7 @@ decltype(auto) with_ingredients(const MembraneDescription& m, F&& f) {
 
 /// Throws Error(geometry) as fiber_at_rest.
 inline Ingredients<FiberKind> ingredients_of(const FiberDescription& f) {
-  Ingredients<FiberKind> of{f.name, f.law, f.density, f.rest, {}, {}, f.tear_stretch};
+  Ingredients<FiberKind> of{f.name, f.law, f.density, std::sqrt(f.section / std::numbers::pi), f.rest, {}, {}, f.tear_stretch};
   of.elements = fiber_at_rest(f.segments, f.rest, f.section, f.spacing);
   if (!f.bending_rigidity) return of;
   std::map<std::array<std::int32_t, 2>, std::int64_t> number;

@@ -53,6 +53,7 @@ class CodimensionalBody final : public MeshBody {
       : MeshBody(of.name, carrier, counts),
         law_(of.law),
         density_(of.density),
+        half_thickness_(of.half_thickness),
         tear_stretch_(of.tear_stretch),
         bends_(!of.bends.empty()),
         elements_(law_, density_, {}, 0),
@@ -128,6 +129,8 @@ class CodimensionalBody final : public MeshBody {
     for (const MeshElement<K>& e : at_rest_) vertices.push_back(e.element.rows.front());
     return vertices;
   }
+  Real half_thickness(std::size_t) const override { return half_thickness_; }
+  std::optional<Real> half_thickness_at_vertices() const override { return half_thickness_; }
   void send_elements(const Comm& comm, std::span<const int> to) override {
     at_rest_ = send(comm, at_rest_, to);
     std::sort(at_rest_.begin(), at_rest_.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
@@ -277,7 +280,7 @@ class CodimensionalBody final : public MeshBody {
   }
 
   typename K::Constants law_;
-  Real density_;
+  Real density_, half_thickness_;
   std::optional<Real> tear_stretch_;
   bool bends_;                           ///< On some rank.
   std::vector<MeshElement<K>> at_rest_;  ///< Of this rank, by number.

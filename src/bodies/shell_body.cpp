@@ -138,6 +138,11 @@ class ShellBody final : public MeshBody {
       of_samples[q] += (1 - share) * part_.density * contact_volume_[q];
   }
 
+  Real half_thickness(std::size_t sample) const override {
+    return part_.thickness[sample / static_cast<std::size_t>(contact_basis_.samples)] / 2;
+  }
+  std::optional<Real> half_thickness_at_vertices() const override { return std::nullopt; }
+
   void rest_elements() override {
     const auto a3 = samples().get<Director>();
     for (std::size_t q = 0; q < a3.size(); ++q) a3[q] = normal_at(q);

@@ -12,6 +12,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
+#include <span>
+#include <utility>
 
 namespace weft {
 
@@ -49,6 +52,21 @@ Real affordable_voxel(LevelSetBand band, Real area) {
 
 /// Cosine of the angle by which two faces must differ to meet in an edge; what is less is taken for a smooth surface.
 constexpr Real least_bend = 0.9;
+/// Cosine between a normal and the way from the nearest point of a face, for which that point lies within the face.
+constexpr Real square = 1 - 1e-9;
+
+/// Whether faces of a mesh meet in an edge.
+bool has_edges(std::span<const Vec3> points, std::span<const TriangleTree::Triangle> triangles) {
+  std::map<std::pair<std::int32_t, std::int32_t>, Vec3> normal_at;  // of the first face at each edge
+  for (const auto& t : triangles) {
+    const Vec3 normal = (points[t[1]] - points[t[0]]).cross(points[t[2]] - points[t[0]]).normalized();
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto [known, is_new] = normal_at.try_emplace(std::minmax(t[k], t[(k + 1) % 3]), normal);
+      if (!is_new && normal.dot(known->second) <= least_bend) return true;
+    }
+  }
+  return false;
+}
 
 class LevelSet final : public Shape {
  public:
@@ -58,6 +76,7 @@ class LevelSet final : public Shape {
         volume_(volume_of(mesh_)),
         voxel_(affordable_voxel(band, area_of(mesh_))),
         width_(std::max(band.width, 3 * voxel_)),
+        has_edges_(has_edges(mesh_.points, triangles)),
         tree_(mesh_.points, triangles) {
     const MeshInVoxels in_voxels{mesh_.points, triangles, box_.lower, voxel_};
     // On one thread: ties between equally near triangles would otherwise fall by chance.
@@ -120,6 +139,24 @@ class LevelSet final : public Shape {
       normals.add(n);
     }
     return is_inner && normals.count > 1 ? normals : single;
+  }
+
+  /// The nearest one, and others that x looks at as squarely: their nearest points lie along their normals. Beyond an
+  /// outer edge none does.
+  Faces faces(const Vec3& x, Side side, Real reach) const override {
+    Faces faces = Shape::faces(x, side, reach);
+    if (!has_edges_ || faces.count == 0 || faces.of[0].distance <= 0) return faces;
+    const Real sign = side == Side::outside ? 1 : -1;
+    for (const std::int32_t triangle : tree_.all_at(x, reach)) {
+      const Vec3 normal = sign * tree_.normal(triangle), away = x - tree_.nearest_in(triangle, x);
+      const Real distance = away.norm();
+      if (!(normal.dot(away) > square * distance) || faces.count == static_cast<int>(faces.of.size())) continue;
+      const auto known = std::find_if(faces.begin(), faces.end(),
+                                      [&](const Surface& face) { return normal.dot(face.normal) > least_bend; });
+      if (known == faces.end()) faces.add({distance, normal});
+      else if (distance < known->distance) *known = {distance, normal};
+    }
+    return faces;
   }
 
   std::optional<Box> bounds() const override { return box_; }
@@ -198,6 +235,7 @@ class LevelSet final : public Shape {
   SurfaceMesh mesh_;
   Box box_;
   Real volume_, voxel_, width_;
+  bool has_edges_;
   TriangleTree tree_;
   openvdb::FloatGrid::Ptr grid_;
 };

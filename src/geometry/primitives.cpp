@@ -128,6 +128,15 @@ class BoxShape final : public Shape {
     }
     return normals;
   }
+  Faces faces(const Vec3& x, Side side, Real reach) const override {
+    if (side == Side::outside) return Shape::faces(x, side, reach);
+    Faces faces;
+    for (int axis = 0; axis < 3; ++axis) {
+      if (box_.upper[axis] - x[axis] < reach) faces.add({box_.upper[axis] - x[axis], -Vec3::Unit(axis)});
+      if (x[axis] - box_.lower[axis] < reach) faces.add({x[axis] - box_.lower[axis], Vec3::Unit(axis)});
+    }
+    return faces;
+  }
   std::optional<Box> bounds() const override { return box_; }
   std::optional<Real> volume() const override { return (box_.upper - box_.lower).prod(); }
 
@@ -194,6 +203,17 @@ class Cylinder final : public Shape {
     if (across.norm() >= radius_ - slack) normals.add(-direction(across, perpendicular(axis_)));
     if (std::abs(height) >= half_ - slack) normals.add(height < 0 ? axis_ : Vec3(-axis_));
     return normals;
+  }
+  Faces faces(const Vec3& x, Side side, Real reach) const override {
+    if (side == Side::outside) return Shape::faces(x, side, reach);
+    const Real height = axis_.dot(x - center_);
+    const Vec3 across = x - center_ - height * axis_;
+    Faces faces;
+    if (const Real left = radius_ - across.norm(); left < reach)
+      faces.add({left, -direction(across, perpendicular(axis_))});
+    if (half_ - height < reach) faces.add({half_ - height, -axis_});
+    if (half_ + height < reach) faces.add({half_ + height, axis_});
+    return faces;
   }
   std::optional<Box> bounds() const override {
     const Vec3 extent = half_ * axis_.cwiseAbs() + disc_extent(axis_, radius_);

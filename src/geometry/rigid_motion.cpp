@@ -126,6 +126,12 @@ Normals MovingShape::holding(const RigidState& state, const Vec3& x, Real slack)
   return normals;
 }
 
+Faces MovingShape::faces(const RigidState& state, const Vec3& x, Real reach) const {
+  Faces faces = rest_->faces(state.to_rest(x), Side::outside, reach);
+  for (auto& [distance, normal] : faces) normal = state.rotation * normal;
+  return faces;
+}
+
 SurfaceMesh MovingShape::tessellate(const RigidState& state, const Box& view) const {
   const Box view_at_rest = image_of(view, [&](const Vec3& x) { return state.to_rest(x); });
   return placed(rest_->tessellate(view_at_rest), {1, state.rotation, state.translation});

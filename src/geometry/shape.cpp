@@ -33,6 +33,14 @@ class Placed final : public Shape {
     for (Vec3& n : normals) n = placement_.rotation * n;
     return normals;
   }
+  Faces faces(const Vec3& x, Side side, Real reach) const override {
+    Faces faces = shape_->faces(to_rest(x), side, reach / placement_.scale);
+    for (auto& [distance, normal] : faces) {
+      distance *= placement_.scale;
+      normal = placement_.rotation * normal;
+    }
+    return faces;
+  }
 
   std::optional<Box> bounds() const override {
     const std::optional<Box> box = shape_->bounds();
@@ -69,17 +77,28 @@ class Hollow final : public Shape {
     return {-inner.distance, -inner.normal};
   }
   Normals holding(const Vec3& x, Side side, Real slack) const override {
-    return shape_->holding(x, side == Side::outside ? Side::inside : Side::outside, slack);
+    return shape_->holding(x, other(side), slack);
   }
+  Faces faces(const Vec3& x, Side side, Real reach) const override { return shape_->faces(x, other(side), reach); }
   std::optional<Box> bounds() const override { return std::nullopt; }
   std::optional<Real> volume() const override { return std::nullopt; }
   SurfaceMesh tessellate(const Box& view) const override { return reversed(shape_->tessellate(view)); }
 
  private:
+  static Side other(Side side) { return side == Side::outside ? Side::inside : Side::outside; }
+
   std::unique_ptr<Shape> shape_;
 };
 
 }  // namespace
+
+Faces Shape::faces(const Vec3& x, Side side, Real reach) const {
+  const auto [distance, normal] = surface(x);
+  const Real sign = side == Side::outside ? 1 : -1;
+  Faces faces;
+  if (sign * distance < reach) faces.add({sign * distance, sign * normal});
+  return faces;
+}
 
 Normals Shape::holding(const Vec3& x, Side side, Real) const {
   Normals normals;

@@ -182,6 +182,11 @@ int TriangleTree::crossing(const Triangle& t, const Vec3& x) const {
   return (outline > 0 ? above < 0 : above > 0) ? outline : 0;
 }
 
+Vec3 TriangleTree::nearest_in(std::int32_t triangle, const Vec3& x) const {
+  const Triangle& t = triangles_[triangle];
+  return nearest_in_triangle(x, points_[t[0]], points_[t[1]], points_[t[2]]);
+}
+
 Vec3 TriangleTree::middle(std::int32_t triangle) const {
   const Triangle& t = triangles_[triangle];
   return (points_[t[0]] + points_[t[1]] + points_[t[2]]) / 3;

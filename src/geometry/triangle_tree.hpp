@@ -30,6 +30,8 @@ class TriangleTree {
   /// parts overlap or not.
   int winding(const Vec3& x) const;
 
+  /// The point of a triangle nearest to x.
+  Vec3 nearest_in(std::int32_t triangle, const Vec3& x) const;
   /// Unit normal of a triangle.
   Vec3 normal(std::int32_t triangle) const;
   /// The mean of its corners.

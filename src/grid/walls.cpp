@@ -8,6 +8,8 @@ namespace {
 /// In grid spacings. Nodes on the surface belong to the wall, whatever side round-off puts them on.
 constexpr Real on_surface = 1e-9;
 
+bool acts_on_nodes(const Wall& wall) { return wall.contact == WallContactKind::nodes; }
+
 /// Whether a wall may reach nodes of the block that starts at this node.
 bool may_touch(const Wall& wall, const RigidState& state, Real dx, const Vec3i& first_node) {
   constexpr Real half_edge = (block_width - 1) / 2.0;
@@ -63,7 +65,7 @@ Mat3 wall_projection(std::span<const Wall> walls, std::span<const RigidState> st
   const Real slack = on_surface * dx;
   Mat3 P = Mat3::Identity();
   for (std::size_t w = 0; w < walls.size(); ++w) {
-    if (walls[w].shape.surface(states[w], x).distance > slack) continue;
+    if (!acts_on_nodes(walls[w]) || walls[w].shape.surface(states[w], x).distance > slack) continue;
     if (walls[w].condition == WallCondition::sticky) return Mat3::Zero();
     const Vec3 relative = v - states[w].velocity_at(x);
     for (const Vec3& normal : walls[w].shape.holding(states[w], x, slack)) {
@@ -108,7 +110,7 @@ std::vector<WallContact> contacts_during(std::span<const Wall> walls, Real time,
   for (int b = 0; b < map.owned(); ++b) {
     std::vector<int> near;
     for (std::size_t w = 0; w < walls.size(); ++w)
-      if (may_touch(walls[w], moments[w].middle, dx, map.first_node(b))) near.push_back(static_cast<int>(w));
+      if (acts_on_nodes(walls[w]) && may_touch(walls[w], moments[w].middle, dx, map.first_node(b))) near.push_back(static_cast<int>(w));
     if (near.empty()) continue;
     for (int place = 0; place < nodes_per_block; ++place) {
       if (!(inertia.block(b)[place * NodeField::width] > 0)) continue;
@@ -131,6 +133,7 @@ Real apply_walls(std::span<const Wall> walls, Real time_before, Real time, Real 
                  const NodeField& inertia, NodeField& velocity, std::span<Vec3> impulse) {
   Real work = 0;
   for (std::size_t w = 0; w < walls.size(); ++w) {
+    if (!acts_on_nodes(walls[w])) continue;
     const RigidState before = walls[w].shape.at(time_before), now = walls[w].shape.at(time);
     std::vector<Given> by_block(static_cast<std::size_t>(map.owned()));
 #pragma omp parallel for schedule(dynamic, 8)

@@ -129,7 +129,10 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
     scene.walls.push_back({collider.name,
                            MovingShape(make_shape(comm, collider.shape, collider.hollow, deck.domain.dx),
                                        collider.motion ? make_motion(*collider.motion) : RigidMotion()),
-                           collider.condition, collider.friction});
+                           collider.condition, collider.friction, collider.contact});
+  if (std::ranges::any_of(scene.walls, [](const Wall& w) { return w.contact == WallContactKind::surface; }))
+    for (const auto& body : scene.bodies)
+      if (body->roles().meets_grid) body->let_touch_walls();
 
   HandleBuilder handles(comm, scene);
   for (const HandleDeck& handle : deck.handles) handles.add(handle);
@@ -178,6 +181,13 @@ std::int64_t fill_shape(const Comm& comm, Scene& scene, std::size_t b, const Con
                     "surface is coarse. Expected: a smaller domain.dx, or more particles_per_cell.",
                     what, count, 100 * sampled / volume));
   body.rest(0, volume / static_cast<Real>(count));
+  if (points.has<ContactRadius>()) {
+    // Points near the surface that is drawn end there, others half way to their neighbours.
+    const auto x = std::as_const(points).get<Position>();
+    const auto radius = points.get<ContactRadius>();
+    for (std::size_t p = 0; p < x.size(); ++p)
+      if (const Real depth = -shape->surface(x[p]).distance; depth < dx / 2) radius[p] = std::max(Real(0), depth);
+  }
   return count;
 }
 

@@ -12,6 +12,9 @@ enum class Sampling { poisson, jittered, regular };
 /// What a wall does to the material at it: hold it, let it slide but not leave, or let it slide and leave.
 enum class WallCondition { sticky, slip, separate };
 
+/// Where a wall acts: at the surface of the material, or at the nodes inside the wall.
+enum class WallContactKind { surface, nodes };
+
 /// Whose freedoms move a body with a mesh: the nodes of the grid around it, or its own vertices.
 enum class Carrier { grid, own };
 

@@ -30,6 +30,15 @@ struct StepLimit {
   void include(const StepLimit& those);
 };
 
+/// What walls gave to a point in the last step [N].
+struct WallForce : Field<Vec3> {
+  static constexpr Label label{"wall_force", "N"};
+};
+/// How far from a point at rest material ends [m].
+struct ContactRadius : Field<Real> {
+  static constexpr Label label{"contact_radius", "m"};
+};
+
 /// Points of one kind. The step visits them chunk by chunk, each chunk with `respond`, then each with `commit`; threads
 /// work on different chunks at once. A step is a transaction: until `commit` nothing changes.
 class PointSet {
@@ -42,6 +51,19 @@ class PointSet {
   /// Whether its points are matter: counted in totals, and judged and limiting when steps are taken. Points that only
   /// pass on the mass of others, such as those of contact, are not.
   virtual bool is_matter() const { return true; }
+  /// Whether walls act on its points: it has the columns that contact needs.
+  bool touches_walls() const { return points_.has<ContactRadius>(); }
+  /// Adds these columns.
+  void let_points_touch_walls() {
+    points_.add<WallForce>();
+    points_.add<ContactRadius>();
+  }
+  /// The tensor of the squared half axes of the ellipsoid that a point fills [m^2].
+  virtual Mat3 contact_extent(std::uint32_t row) const {
+    return std::pow(points_.get<ContactRadius>()[row], 2) * Mat3::Identity();
+  }
+  /// Whether walls push at the end of that ellipsoid, or at the point: thin bodies feel no lever.
+  virtual bool touches_at_surface() const { return false; }
   /// Forces on the points [N], one for each row; empty if there are none besides what `respond` gives.
   virtual std::span<const Vec3> forces() const { return {}; }
   /// Writes what a chunk does to the grid in its present state.
@@ -92,6 +114,10 @@ class Body : public PointSet {
   /// All tables that make up the state.
   virtual std::vector<BodyPart> parts() { return {{name_, &points_}}; }
 
+  /// Makes ready for walls that act on points. Before the body has any.
+  virtual void let_touch_walls() {
+    for (PointSet* set : sets()) set->let_points_touch_walls();
+  }
   /// Cuts the mesh among ranks: each element goes to the one of its place. Rows may stand on any rank before, each
   /// once. Collective.
   virtual void share(const Comm&, const RankOfPlace&) {}

@@ -10,6 +10,7 @@
 #include "weft/bodies/trial.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -59,6 +60,8 @@ class MeshBody : public Body, public TrialMesh {
   /// Cuts a body with freedoms of its own into pieces of about as many vertices, along a space-filling curve through
   /// them at rest: nothing moves them nearer to others. Collective.
   void share_evenly(const Comm& comm);
+
+  void let_touch_walls() override;
 
   void prepare() override;
   std::span<const Vec3> forces() const override { return points_.get<ElementForce>(); }
@@ -161,6 +164,12 @@ class MeshBody : public Body, public TrialMesh {
   /// Adds a force at a quadrature point [N] to those of the vertices that carry it.
   virtual void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const = 0;
 
+  // Where its surface is.
+  /// Half the thickness at a quadrature point [m].
+  virtual Real half_thickness(std::size_t sample) const = 0;
+  /// The same at vertices; none if they do not lie on the body.
+  virtual std::optional<Real> half_thickness_at_vertices() const = 0;
+
   // Edits of the elements at rest on this rank.
   /// The numbers of those that want to leave, ascending.
   virtual std::span<const std::int64_t> leaving_elements() const { return {}; }
@@ -189,6 +198,7 @@ class MeshBody : public Body, public TrialMesh {
   std::vector<std::int32_t> ranks_of(const Directory& homes, std::vector<std::int64_t> elements) const;
   void make_rows_of_elements();
   void set_in_motion(const Comm& comm, const Vec3& velocity, const Mat3& velocity_gradient);
+  void set_contact_radii();
   void adopt(const Comm& comm);
   void place_samples();
 

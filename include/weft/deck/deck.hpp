@@ -398,6 +398,7 @@ struct ColliderDeck {
   bool hollow;  ///< The material is inside the shape (a container).
   WallCondition condition;
   Real friction;  ///< Coulomb coefficient; for slip and separate.
+  WallContactKind contact;
   std::optional<MotionDeck> motion;
   DeckPlace place;
 };

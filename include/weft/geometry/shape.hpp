@@ -53,6 +53,18 @@ struct Normals {
   const Vec3* end() const { return of.data() + count; }
 };
 
+/// Smooth parts of a surface near a point, few.
+struct Faces {
+  std::array<Surface, 6> of;
+  int count = 0;
+
+  void add(const Surface& face) { of[static_cast<std::size_t>(count++)] = face; }
+  Surface* begin() { return of.data(); }
+  Surface* end() { return of.data() + count; }
+  const Surface* begin() const { return of.data(); }
+  const Surface* end() const { return of.data() + count; }
+};
+
 /// Which side of a surface material is on.
 enum class Side { outside, inside };
 
@@ -68,6 +80,10 @@ class Shape {
   /// those of all parts that meet there, since the gradient of the distance, which leads to the edge, lets material
   /// slip across it.
   virtual Normals holding(const Vec3& x, Side side, Real slack) const;
+  /// The smooth parts of the surface nearer to x than `reach` [m] that material on this side meets, each with its
+  /// distance, which is negative beyond it, and its normal towards the material. One where the surface is smooth or
+  /// bends away from the material; at an inner edge or corner one for each part that meets there.
+  virtual Faces faces(const Vec3& x, Side side, Real reach) const;
   /// A box around the solid, not always the smallest; unbounded shapes (half spaces, complements) give none.
   virtual std::optional<Box> bounds() const = 0;
   /// Volume [m^3] where it is known in closed form.

@@ -16,6 +16,7 @@ struct Wall {
   MovingShape shape;
   WallCondition condition;
   Real friction;  ///< Coulomb coefficient; for slip and separate.
+  WallContactKind contact = WallContactKind::nodes;
 };
 
 /// The velocity that a wall leaves to material of velocity v at a node inside it. normal: outward, unit.

@@ -11,6 +11,11 @@
 namespace weft::deck {
 
 template <>
+inline constexpr std::array words<WallContactKind> = {
+    Word{WallContactKind::surface, "surface", "at the surface of the material"},
+    Word{WallContactKind::nodes, "nodes", "at the nodes of the grid inside the collider, to within a cell"}};
+
+template <>
 inline constexpr std::array words<WallCondition> = {
     Word{WallCondition::sticky, "sticky", "material moves with the collider"},
     Word{WallCondition::slip, "slip", "material slides but does not leave"},
@@ -53,6 +58,7 @@ inline constexpr auto keys<ColliderDeck> = table(
     Key{"hollow", "false", "Material is inside the shape: a container.", &ColliderDeck::hollow},
     Key{"condition", "separate", "What happens at the surface.", &ColliderDeck::condition},
     Key{"friction", "1", at_least(0), "0", "Coulomb's coefficient; for slip and separate.", &ColliderDeck::friction},
+    Key{"contact", "surface", "Where it acts.", &ColliderDeck::contact},
     Key{"motion", absent, "How it moves; without, it rests.", &ColliderDeck::motion});
 
 }  // namespace weft::deck

@@ -43,7 +43,8 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
     }
   }
   bins.resize(sets.size());
-  layers.push_back({scene.transfer, {}, nullptr});
+  layers.push_back({scene.transfer, {}, nullptr, {}});
+  for (GridLayer& layer : layers) layer.nodes.add<NodeContact>();
   for (const VisitedSet& set : sets) WEFT_ENSURE(set.layer < layers.size());
   for (std::size_t l = 0; l < layers.size(); ++l)
     layers[l].advance = settings.is_implicit ? make_implicit_advance(*this, l) : make_explicit_advance();

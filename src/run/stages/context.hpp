@@ -7,6 +7,7 @@
 #include "weft/base/interrupted.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/bodies/roles.hpp"
+#include "weft/coupling/wall_contacts.hpp"
 #include "weft/grid/node_field.hpp"
 #include "weft/run/handles.hpp"
 #include "weft/run/state.hpp"
@@ -40,6 +41,7 @@ struct GridLayer {
   TransferSettings transfer;
   Layer nodes;
   std::unique_ptr<GridAdvance> advance;
+  WallContacts contacts;
 };
 
 /// A body that takes part in the passes of a try.

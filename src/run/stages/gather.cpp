@@ -85,6 +85,8 @@ void commit_set(StepContext& step, std::size_t s) {
 }  // namespace
 
 void gather(StepContext& step) {
+  for (GridLayer& layer : step.layers)
+    if (layer.contacts.any() || layer.contacts.lets_go()) layer.contacts.keep();
   // The grid has taken what points give, and gather writes their velocities and gradients anew: the most of what they
   // carry need not be moved.
   reorder_rows(step, [](const VisitedSet&) { return true; }, {Velocity::label.name, Affine::label.name});

@@ -8,6 +8,7 @@
 #include "weft/coupling/continuum_term.hpp"
 #include "weft/coupling/grid_carrier.hpp"
 #include "weft/coupling/mesh_term.hpp"
+#include "weft/coupling/wall_term.hpp"
 #include "weft/solve/implicit.hpp"
 
 namespace weft {
@@ -15,7 +16,7 @@ namespace {
 
 class ImplicitAdvance final : public GridAdvance {
  public:
-  ImplicitAdvance(const StepContext& step, std::size_t layer) : settings_(step.settings.implicit) {
+  ImplicitAdvance(const StepContext& step, std::size_t layer) : settings_(step.settings.implicit), layer_(layer) {
     std::vector<const Bins*> bins_of_body(step.scene.bodies.size(), nullptr);
     for (std::size_t s = 0; s < step.sets.size(); ++s) {
       Body& body = *step.scene.bodies[step.sets[s].body];
@@ -38,6 +39,10 @@ class ImplicitAdvance final : public GridAdvance {
     ImplicitReport found = grid_->advance({dt, step.state.time, layer.transfer.dx, step.settings.gravity,
                                            wave_speed(step.state, layer.transfer), step.is_asked_to_stop},
                                           step.scene.walls, layer.nodes, step.given.by_walls);
+    if (layer.contacts.any()) {
+      step.map.forest().update_ghosts(layer.nodes.get<NodeVelocity>().view());
+      found.wall_work += layer.contacts.count(layer.nodes, settings_.minimise, step.given.by_walls);
+    }
     if (holds_) holds_->add_impulses(end, dt, found.of_conditions, step.given.by_handles);
     return {found.converged ? "" : found.failure, found.newton, found.krylov, std::move(found.residuals),
             found.wall_work};
@@ -57,9 +62,15 @@ class ImplicitAdvance final : public GridAdvance {
     }
   }
 
-  std::unique_ptr<ImplicitGrid> make_grid(const StepContext& step) const {
+  std::unique_ptr<ImplicitGrid> make_grid(const StepContext& step) {
     std::vector<const Term*> terms;
     for (const auto& term : terms_) terms.push_back(term.get());
+    if (!wall_term_) {
+      const auto& walls = step.scene.walls;
+      const bool has_friction = std::ranges::any_of(walls, [](const Wall& wall) { return wall.friction > 0; });
+      wall_term_ = std::make_unique<WallTerm>(step.layers[layer_].contacts, has_friction, settings_.minimise);
+    }
+    terms.push_back(wall_term_.get());
     std::vector<const Constraints*> constraints;
     if (holds_) constraints.push_back(holds_.get());
     return std::make_unique<ImplicitGrid>(step.comm, step.map, std::move(terms), std::move(constraints), settings_);
@@ -77,6 +88,8 @@ class ImplicitAdvance final : public GridAdvance {
 
   const ImplicitSettings& settings_;
   std::unique_ptr<GridHolds> holds_;
+  std::size_t layer_;
+  std::unique_ptr<WallTerm> wall_term_;
   std::vector<std::unique_ptr<Term>> terms_;  ///< One for each body of the layer.
   std::unique_ptr<ImplicitGrid> grid_;        ///< For the present blocks; none if there was no step on them.
 };

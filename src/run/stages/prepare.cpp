@@ -1,9 +1,31 @@
 // Prepare: what the tries of a step have in common.
 
+#include <algorithm>
+
 #include "run/stages/stages.hpp"
 #include "weft/run/totals.hpp"
 
 namespace weft {
+
+namespace {
+
+/// Of the fastest vibration that the grid or a mesh has [rad/s].
+Real frequency(const StepLimit& limit, Real dx) {
+  return std::max(limit.wave_speed / dx, std::min(limit.mesh_speed / dx, limit.vibration()));
+}
+
+/// The points of a layer that may touch walls.
+void find_contacts(StepContext& step, std::size_t l) {
+  const auto timing = step.timers.measure("contact");
+  GridLayer& layer = step.layers[l];
+  std::vector<TouchingSet> sets;
+  for (std::size_t s = 0; s < step.sets.size(); ++s)
+    if (const VisitedSet& set = step.sets[s]; set.layer == l && set.points->touches_walls())
+      sets.push_back({set.points, &step.bins[s], frequency(step.state.limits[set.body], layer.transfer.dx)});
+  layer.contacts.find(step.comm, step.scene.walls, sets, layer.transfer, step.map, step.state.time);
+}
+
+}  // namespace
 
 void prepare(StepContext& step, bool weigh) {
   if (!step.settings.is_implicit && (weigh || step.dt() == step.left)) {
@@ -11,6 +33,7 @@ void prepare(StepContext& step, bool weigh) {
     step.report.potential_before = totals_of(step.comm, step.scene).potential();
   }
   for (GridLayer& layer : step.layers) layer.advance->prepare(step);
+  for (std::size_t l = 0; l < step.layers.size(); ++l) find_contacts(step, l);
   step.given = {std::vector<Vec3>(step.scene.walls.size()), std::vector<HandleImpulse>(step.scene.handles.size())};
 }
 

@@ -28,16 +28,27 @@ void scatter_set(StepContext& step, std::size_t s) {
   step.timers.move(clock.seconds(), "scatter", "law");
 }
 
+/// Implicit steps have contacts in their solve.
+bool takes_contacts(const GridLayer& layer) { return layer.contacts.any() && layer.advance->takes_forces(); }
+
 }  // namespace
 
 void scatter(StepContext& step) {
-  for (GridLayer& layer : step.layers) layer.nodes.reset(step.map.size());
+  for (GridLayer& layer : step.layers) {
+    layer.nodes.reset(step.map.size());
+    layer.contacts.begin(step.dt());
+  }
   {
     const auto timing = step.timers.measure("scatter");
     for (std::size_t s = 0; s < step.sets.size(); ++s) scatter_set(step, s);
+    for (GridLayer& layer : step.layers)
+      if (takes_contacts(layer)) layer.contacts.scatter(layer.nodes);
   }
   const auto timing = step.timers.measure("exchange");
-  step.map.forest().sum_to_owners(step.of_layers<NodeInertia>());
+  std::vector<ColumnView> views = step.of_layers<NodeInertia>();
+  for (GridLayer& layer : step.layers)
+    if (takes_contacts(layer)) views.push_back(layer.nodes.get<NodeContact>().view());
+  step.map.forest().sum_to_owners(views);
 }
 
 }  // namespace weft

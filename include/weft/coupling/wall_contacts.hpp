@@ -1,0 +1,116 @@
+#pragma once
+// Contact of points with walls in explicit steps, where the surface of the material is and not at nodes.
+//
+// A point p touches a wall with the end of an ellipsoid about it: B is the tensor of its squared half axes, n the normal
+// of the wall, so that
+//     r = sqrt(n . B n),   gap g = phi - r,   x_c = x_p + o,  o = -B n / r                                       (6.3)
+// The wall's force on it is that of a stiff spring, f_n = -k g, and of a Coulomb spring beside it, |f_t| <= friction
+// f_n. It acts on nodes with the weights
+//     W_i = w_ip + G_ip . o,   sum_i W_i = 1,   sum_i W_i x_i = x_c                                              (6.4)
+// so that impulse and torque of the wall are exact about any point. Only this force is taken implicitly: with the
+// velocities v_i after all others, the impulses of the last step among them,
+//     u = sum_i W_i v_i - v_wall(x_c),   a = sum_i |W_i| S_i / m_i,   S_i = sum_q |W_iq|,   s = 1 / (k dt^2)
+//     l_n' = max(0, l_n - (u_n + g / dt + s l_n) / (a + s))
+//     l_t' = l_t - (u_t + s_t (l_t - l_t before)) / (a + s_t),   |l_t'| <= friction l_n'                         (6.5)
+//     v_i += W_i (l' - l) / m_i
+// for all points at once: a bounds the sums of rows, so passes contract. [docs/theory/colliders.md, 6]
+
+#include "weft/bodies/body.hpp"
+#include "weft/grid/walls.hpp"
+#include "weft/transfer/transfer.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// What contacts share at nodes: their number weighted by |W|, then that per mass, then their impulses.
+struct NodeContact : NodeKey {
+  static constexpr Label label{"contact", "1, 1/kg, kg m/s", Keep::work};
+};
+
+/// A set of points that touches walls.
+struct TouchingSet {
+  PointSet* points;
+  const Bins* bins;
+  Real frequency;  ///< Of the fastest vibration of its body [rad/s].
+};
+
+/// The contacts of the points of one layer. Sums are taken in the visiting order of the points, on one thread.
+class WallContacts {
+ public:
+  /// Finds the points that may touch walls in a step from `time` [s] on. Points stand where it begins; walls whose
+  /// contact is at nodes are left out. Collective.
+  void find(const Comm& comm, std::span<const Wall> walls, std::span<const TouchingSet> sets,
+            const TransferSettings& transfer, const BlockMap& map, Real time);
+  /// Whether there are contacts on any rank.
+  bool any() const { return any_; }
+  /// Whether points of this rank have left walls.
+  bool lets_go() const { return !left_.empty(); }
+
+  /// The step is tried with this dt [s].
+  void begin(Real dt);
+  /// Adds the impulses of the forces of the last step to the inertia of nodes, and writes what contacts share; owners
+  /// have to be told of both.
+  void scatter(Layer& layer);
+  /// Changes the velocities of owned nodes, which are those of the end of the step but for this. Adds to impulse[w]
+  /// what this rank's points gave to wall w [kg m/s]; returns the work of walls on them [J]. Collective.
+  Real solve(Real dt_before, const BlockMap& map, Layer& layer, std::span<Vec3> impulse);
+  /// The same where an implicit step of the contacts' springs has found the velocities of all nodes: nothing changes.
+  Real count(const Layer& layer, bool is_lagged, std::span<Vec3> impulse);
+  /// Writes the forces of a step that was accepted to the points.
+  void keep();
+
+  // One by one, for WallTerm.
+  std::size_t size() const { return contacts_.size(); }
+  /// Of each contact, as numbers of the first real of a node in a NodeField, and W_i.
+  std::span<const std::int32_t> nodes_of(std::size_t c) const { return std::span(nodes_).subspan(c * each_, each_); }
+  std::span<const Real> weights_of(std::size_t c) const { return std::span(weights_).subspan(c * each_, each_); }
+  /// sum_i W_i a_i; rows: of the first component of the first node.
+  Vec3 gathered(std::size_t c, const Real* rows) const;
+  /// Adds W_i value to the nodes.
+  void add(std::size_t c, const Vec3& value, Real* rows) const;
+  /// What the springs of a contact answer to its displacement in the step; slope = -d(force)/d(displacement).
+  struct Pressed {
+    Vec3 force;  ///< [N]
+    Mat3 slope;  ///< [N/m]
+    Real energy; ///< [J]; of friction only if it is lagged.
+  };
+  Pressed press(std::size_t c, const Vec3& displacement, bool is_lagged) const;
+
+ private:
+  struct Contact {
+    std::uint32_t set, row;
+    std::int32_t wall;
+    Real gap;        ///< At the start of the step [m].
+    Real stiffness;  ///< k [N/m].
+    Vec3 normal, x;  ///< Of the wall; x_c [m].
+    Vec3 force;      ///< Of the last step [N].
+    Vec3 impulse;    ///< l [kg m/s].
+    bool is_held;    ///< The wall may pull.
+  };
+  struct Found;
+
+  void find_in(const Bin& bin, std::uint32_t set, std::span<const std::int32_t> near, Found& found) const;
+  void share_memory(std::span<Contact> of_point) const;
+  void find_weights(const BlockMap& map);
+  void solve_one(Contact& contact, const Vec3& u, Real a) const;
+
+  Real gap_to_close(const Contact& contact) const;
+  Vec3 way_of_wall(const Contact& contact) const;
+
+  std::span<const Wall> walls_;
+  std::vector<TouchingSet> sets_;
+  TransferSettings transfer_;
+  Real time_ = 0, dt_ = 0;
+  std::vector<RigidState> states_, ends_;  ///< Of walls at time_ and after dt_.
+  std::vector<Contact> contacts_;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> left_;  ///< Points, by set and row, that walls let go.
+  std::size_t each_ = 0;                                       ///< Nodes of a contact.
+  std::vector<std::int32_t> nodes_;  ///< Of each contact; as numbers of the first real of a node in a NodeField.
+  std::vector<Real> weights_;        ///< W_i.
+  bool any_ = false;
+};
+
+}  // namespace weft

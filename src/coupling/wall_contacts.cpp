@@ -1,0 +1,350 @@
+#include "weft/coupling/wall_contacts.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "weft/transfer/dispatch.hpp"
+
+namespace weft {
+namespace {
+
+/// Points nearer than this many grid spacings take part: more than they approach in a step.
+constexpr Real reach = 0.35;
+/// No point is larger than so many grid spacings.
+constexpr Real largest_size = 1;
+/// k = stiffness m omega^2, omega being the fastest vibration of the body. Eight points in a cell then give way by a
+/// hundredth of what their own cell does.
+constexpr Real stiffness_number = 200;
+/// Beside the normal one.
+constexpr Real tangential_share = 0.5;
+/// Gaps that no force explains, as where a body begins inside a wall, close at most with this share of the speed of its
+/// waves.
+constexpr Real closing_share = 0.01;
+constexpr int passes = 2;
+
+/// A wall that acts at the surface of the material.
+bool acts_on_points(const Wall& wall) { return wall.contact == WallContactKind::surface; }
+
+/// Whether a wall may reach points of a bin, which stand at most a tile's half diagonal from its middle.
+bool may_touch(const Wall& wall, const RigidState& state, Real dx, const Bin& bin) {
+  const Vec3 middle = (bin.block * block_width).cast<Real>() * dx + Vec3::Constant(bin_middle * dx);
+  const Real half_edge = block_width / Real(2) + drift_margin(KernelKind::linear);
+  return wall.shape.surface(state, middle).distance <= (std::sqrt(Real(3)) * half_edge + reach + largest_size) * dx;
+}
+
+}  // namespace
+
+/// What was found in a bin.
+struct WallContacts::Found {
+  std::vector<Contact> contacts;
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> left;
+};
+
+void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span<const TouchingSet> sets,
+                        const TransferSettings& transfer, const BlockMap& map, Real time) {
+  contacts_.clear();
+  left_.clear();
+  any_ = false;
+  if (std::none_of(walls.begin(), walls.end(), acts_on_points)) return;
+  walls_ = walls;
+  sets_.assign(sets.begin(), sets.end());
+  transfer_ = transfer;
+  time_ = time;
+  states_.clear();
+  for (const Wall& wall : walls) states_.push_back(wall.shape.at(time));
+
+  struct Near {
+    const Bin* bin;
+    std::uint32_t set;
+    std::vector<std::int32_t> walls;
+  };
+  std::vector<Near> near;
+  for (std::uint32_t s = 0; s < sets_.size(); ++s)
+    for (const Bin& bin : sets_[s].bins->bins()) {
+      Near here{&bin, s, {}};
+      for (std::size_t w = 0; w < walls.size(); ++w)
+        if (acts_on_points(walls[w]) && may_touch(walls[w], states_[w], transfer.dx, bin))
+          here.walls.push_back(static_cast<std::int32_t>(w));
+      if (!here.walls.empty()) near.push_back(std::move(here));
+    }
+  std::vector<Found> found(near.size());
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t k = 0; k < near.size(); ++k) find_in(*near[k].bin, near[k].set, near[k].walls, found[k]);
+  for (const Found& of_bin : found) {
+    contacts_.insert(contacts_.end(), of_bin.contacts.begin(), of_bin.contacts.end());
+    left_.insert(left_.end(), of_bin.left.begin(), of_bin.left.end());
+  }
+  any_ = comm.any(!contacts_.empty());
+  find_weights(map);
+}
+
+void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const std::int32_t> near, Found& found) const {
+  const auto& [points, bins, frequency] = sets_[set];
+  const Table& table = std::as_const(*points).points();
+  const auto x = table.get<Position>();
+  const auto mass = table.get<Mass>();
+  const auto force = table.get<WallForce>();
+  const bool at_surface = points->touches_at_surface();
+  for (const std::uint32_t row : bins->order().subspan(bin.begin, bin.end - bin.begin)) {
+    if (row >= table.owned() || !(mass[row] > 0)) continue;
+    const std::size_t first = found.contacts.size();
+    const Mat3 B = points->contact_extent(row);
+    for (const std::int32_t w : near)
+      for (const auto& [distance, n] : walls_[w].shape.faces(states_[w], x[row], (reach + largest_size) * transfer_.dx)) {
+        const Vec3 Bn = B * n;
+        const Real r = std::sqrt(std::max(Real(0), n.dot(Bn)));
+        if (!(distance - r < reach * transfer_.dx)) continue;
+        const Vec3 offset = at_surface && r > 0 ? Vec3(-Bn / r) : Vec3(Vec3::Zero());
+        found.contacts.push_back({set, row, w, distance - r, stiffness_number * mass[row] * frequency * frequency, n,
+                                  x[row] + offset, force[row], Vec3::Zero(), false});
+      }
+    if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty()) share_memory(of_point);
+    else if (!force[row].isZero(0)) found.left.emplace_back(set, row);
+  }
+}
+
+/// The force of the last step, which is known of a point alone, among the faces that it touches: as much as possible
+/// along normals, and the rest along the face that carries most friction.
+void WallContacts::share_memory(std::span<Contact> of_point) const {
+  for (Contact& contact : of_point) {
+    const WallCondition condition = walls_[contact.wall].condition;
+    const bool was_held = !contact.force.isZero(0);
+    contact.is_held = condition != WallCondition::separate && (was_held || contact.gap < 0);
+  }
+  if (of_point.size() == 1) return;
+  const Vec3 total = of_point.front().force;
+  std::array<Real, 18> along{};
+  Vec3 rest = total;
+  constexpr int sweeps = 8;
+  for (int sweep = 0; sweep < sweeps; ++sweep)
+    for (std::size_t k = 0; k < of_point.size(); ++k) {
+      if (of_point[k].gap >= 0) continue;
+      const Real now = std::max(Real(0), along[k] + rest.dot(of_point[k].normal));
+      rest -= (now - along[k]) * of_point[k].normal;
+      along[k] = now;
+    }
+  std::size_t strongest = 0;
+  const auto grip = [&](std::size_t k) { return walls_[of_point[k].wall].friction * along[k]; };
+  for (std::size_t k = 0; k < of_point.size(); ++k) {
+    of_point[k].force = along[k] * of_point[k].normal;
+    if (grip(k) > grip(strongest)) strongest = k;
+  }
+  of_point[strongest].force += rest;
+}
+
+void WallContacts::find_weights(const BlockMap& map) {
+  with_kernel(transfer_.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    constexpr int n = Kernel::nodes;
+    each_ = static_cast<std::size_t>(n * n * n);
+    nodes_.resize(contacts_.size() * each_);
+    weights_.resize(contacts_.size() * each_);
+#pragma omp parallel for schedule(static)
+    for (std::size_t c = 0; c < contacts_.size(); ++c) {
+      const Contact& contact = contacts_[c];
+      const Vec3& point = std::as_const(*sets_[contact.set].points).points().template get<Position>()[contact.row];
+      const Vec3 scaled = point / transfer_.dx, offset = (contact.x - point) / transfer_.dx;
+      Vec3i base;
+      Real w[3][n], tilt[3][n];  // weights along each axis, and G . offset over them
+      for (int axis = 0; axis < 3; ++axis) {
+        base[axis] = Kernel::base(scaled[axis]);
+        const Real t = scaled[axis] - base[axis];
+        Kernel::weights(t, w[axis]);
+        if constexpr (Kernel::inverse_inertia != 0) {
+          for (int i = 0; i < n; ++i) tilt[axis][i] = Kernel::inverse_inertia * (i - t) * offset[axis];
+        } else {
+          Real slope[n];
+          Kernel::gradients(t, slope);
+          for (int i = 0; i < n; ++i) tilt[axis][i] = slope[i] * offset[axis];
+        }
+      }
+      std::size_t k = c * each_;
+      for (int i = 0; i < n; ++i)
+        for (int j = 0; j < n; ++j)
+          for (int l = 0; l < n; ++l, ++k) {
+            const Vec3i node = base + Vec3i(i, j, l);
+            nodes_[k] = (map.find(block_of_node(node)) * nodes_per_block + place_in_block(node)) * NodeField::width;
+            const Real here = w[0][i] * w[1][j] * w[2][l];
+            if constexpr (Kernel::inverse_inertia != 0) {
+              weights_[k] = here * (1 + tilt[0][i] + tilt[1][j] + tilt[2][l]);
+            } else {
+              weights_[k] = here + tilt[0][i] * w[1][j] * w[2][l] + w[0][i] * tilt[1][j] * w[2][l] +
+                            w[0][i] * w[1][j] * tilt[2][l];
+            }
+          }
+    }
+  });
+}
+
+Vec3 WallContacts::gathered(std::size_t c, const Real* rows) const {
+  const auto nodes = nodes_of(c);
+  const auto W = weights_of(c);
+  Vec3 sum = Vec3::Zero();
+  for (std::size_t k = 0; k < each_; ++k) sum += W[k] * Eigen::Map<const Vec3>(rows + nodes[k]);
+  return sum;
+}
+
+void WallContacts::add(std::size_t c, const Vec3& value, Real* rows) const {
+  const auto nodes = nodes_of(c);
+  const auto W = weights_of(c);
+  for (std::size_t k = 0; k < each_; ++k) Eigen::Map<Vec3>(rows + nodes[k]) += W[k] * value;
+}
+
+/// The gap at the start of a step, of which no more is closed than is allowed at once.
+Real WallContacts::gap_to_close(const Contact& contact) const {
+  const Real explained = -contact.force.dot(contact.normal) / contact.stiffness;
+  const Real fastest = closing_share * sets_[contact.set].frequency * transfer_.dx;
+  return explained + std::max(contact.gap - explained, -fastest * dt_);
+}
+
+/// How far the wall carries the place of a contact in the step [m].
+Vec3 WallContacts::way_of_wall(const Contact& contact) const {
+  if (!walls_[contact.wall].shape.motion().moves()) return Vec3::Zero();
+  return ends_[contact.wall].to_world(states_[contact.wall].to_rest(contact.x)) - contact.x;
+}
+
+void WallContacts::begin(Real dt) {
+  dt_ = dt;
+  ends_.clear();
+  for (const Wall& wall : walls_) ends_.push_back(wall.shape.at(time_ + dt));
+}
+
+/// (6.6)
+WallContacts::Pressed WallContacts::press(std::size_t c, const Vec3& displacement, bool is_lagged) const {
+  const Contact& contact = contacts_[c];
+  const Wall& wall = walls_[contact.wall];
+  const Vec3& n = contact.normal;
+  const Real k = contact.stiffness, k_t = tangential_share * k;
+  const Vec3 d = displacement - way_of_wall(contact);
+  const Real gap = gap_to_close(contact) + n.dot(d), f_n_before = contact.force.dot(n);
+  Pressed pressed{Vec3::Zero(), Mat3::Zero(), 0};
+  if (gap >= 0 && !contact.is_held) return pressed;
+
+  const Mat3 normal = n * n.transpose(), along = Mat3::Identity() - normal;
+  pressed.force = -k * gap * n;
+  pressed.slope = k * normal;
+  pressed.energy = k * gap * gap / 2;
+  const Vec3 f_t = along * (contact.force - k_t * d);
+  const Real size = f_t.norm();
+  const Real most = wall.condition == WallCondition::sticky ? size
+                                                            : wall.friction * (is_lagged ? std::max(Real(0), f_n_before)
+                                                                                         : std::abs(k * gap));
+  if (size <= most) {
+    pressed.force += f_t;
+    pressed.slope += k_t * along;
+    pressed.energy += f_t.squaredNorm() / (2 * k_t);
+    return pressed;
+  }
+  const Vec3 direction = f_t / size;
+  pressed.force += most * direction;
+  pressed.slope += k_t * most / size * (along - direction * direction.transpose());
+  if (!is_lagged) pressed.slope += std::copysign(wall.friction * k, -gap) * direction * n.transpose();
+  pressed.energy += most * (size - most / 2) / k_t;
+  return pressed;
+}
+
+Real WallContacts::count(const Layer& layer, bool is_lagged, std::span<Vec3> impulse) {
+  const Real* const velocity = layer.get<NodeVelocity>().block(0);
+  Real work = 0;
+  for (std::size_t c = 0; c < contacts_.size(); ++c) {
+    Contact& contact = contacts_[c];
+    contact.impulse = dt_ * press(c, dt_ * gathered(c, velocity), is_lagged).force;
+    impulse[contact.wall] -= contact.impulse;
+    work += contact.impulse.dot(way_of_wall(contact)) / dt_;
+  }
+  return work;
+}
+
+void WallContacts::scatter(Layer& layer) {
+  NodeField& shared = layer.get<NodeContact>();
+  shared.reset(layer.get<NodeInertia>().blocks());
+  Real* const momentum = layer.get<NodeInertia>().block(0) + 1;
+  for (std::size_t c = 0; c < contacts_.size(); ++c) {
+    contacts_[c].impulse = dt_ * contacts_[c].force;
+    add(c, contacts_[c].impulse, momentum);
+    const auto nodes = nodes_of(c);
+    const auto W = weights_of(c);
+    for (std::size_t k = 0; k < each_; ++k) shared.block(0)[nodes[k]] += std::abs(W[k]);
+  }
+}
+
+/// (6.5)
+void WallContacts::solve_one(Contact& contact, const Vec3& u, Real a) const {
+  const Wall& wall = walls_[contact.wall];
+  const Vec3& n = contact.normal;
+  const Real s = 1 / (contact.stiffness * dt_ * dt_), s_t = s / tangential_share;
+  const Real l_n = contact.impulse.dot(n), u_n = u.dot(n), f_n = contact.force.dot(n);
+  const Vec3 l_t = contact.impulse - l_n * n, u_t = u - u_n * n, before = dt_ * (contact.force - f_n * n);
+
+  Real normal = l_n - (u_n + gap_to_close(contact) / dt_ + s * l_n) / (a + s);
+  if (!contact.is_held) normal = std::max(Real(0), normal);
+  Vec3 tangential = l_t - (u_t + s_t * (l_t - before)) / (a + s_t);
+  if (wall.condition != WallCondition::sticky) {
+    const Real most = wall.friction * std::abs(normal), size = tangential.norm();
+    if (size > most) tangential *= most / size;
+  } else if (!contact.is_held && normal == 0) {
+    tangential.setZero();
+  }
+  contact.impulse = normal * n + tangential;
+}
+
+Real WallContacts::solve(Real dt_before, const BlockMap& map, Layer& layer, std::span<Vec3> impulse) {
+  const NodeField& inertia = layer.get<NodeInertia>();
+  NodeField &velocity = layer.get<NodeVelocity>(), &shared = layer.get<NodeContact>();
+  const auto owned = static_cast<std::ptrdiff_t>(map.owned()) * nodes_per_block;
+  const auto mass = [&](std::ptrdiff_t node) { return inertia.block(0)[node * NodeField::width]; };
+  // The number of contacts over the mass; a node without mass has none.
+  for (std::ptrdiff_t node = 0; node < owned; ++node) {
+    Real& number = shared.block(0)[node * NodeField::width];
+    number = mass(node) > 0 ? number / mass(node) : 0;
+  }
+  std::vector<RigidState> middle, before;
+  for (const Wall& wall : walls_) {
+    middle.push_back(wall.shape.at(time_ + dt_ / 2));
+    before.push_back(wall.shape.at(time_ - dt_before / 2));
+  }
+  map.forest().update_ghosts(shared.view());
+  std::vector<Real> a(contacts_.size());
+  for (std::size_t c = 0; c < contacts_.size(); ++c) {
+    const auto nodes = nodes_of(c);
+    const auto W = weights_of(c);
+    for (std::size_t k = 0; k < each_; ++k) a[c] += std::abs(W[k]) * shared.block(0)[nodes[k]];
+  }
+  for (int pass = 0; pass < passes; ++pass) {
+    map.forest().update_ghosts(velocity.view());
+    shared.reset(map.size());
+    for (std::size_t c = 0; c < contacts_.size(); ++c) {
+      Contact& contact = contacts_[c];
+      const Vec3 known = contact.impulse;
+      solve_one(contact, gathered(c, velocity.block(0)) - way_of_wall(contact) / dt_, a[c]);
+      add(c, contact.impulse - known, shared.block(0));
+    }
+    map.forest().sum_to_owners(shared.view());
+#pragma omp parallel for schedule(static)
+    for (std::ptrdiff_t node = 0; node < owned; ++node)
+      if (mass(node) > 0)
+        Eigen::Map<Vec3>(velocity.block(0) + node * NodeField::width) +=
+            Eigen::Map<const Vec3>(shared.block(0) + node * NodeField::width) / mass(node);
+  }
+  Real work = 0;
+  for (const Contact& contact : contacts_) {
+    impulse[contact.wall] -= contact.impulse;
+    work += contact.impulse.dot(before[contact.wall].velocity_at(contact.x) + middle[contact.wall].velocity_at(contact.x)) / 2;
+  }
+  return work;
+}
+
+void WallContacts::keep() {
+  const auto force = [&](std::uint32_t set, std::uint32_t row) -> Vec3& {
+    return sets_[set].points->points().get<WallForce>()[row];
+  };
+  for (const auto& [set, row] : left_) force(set, row).setZero();
+  for (const Contact& contact : contacts_) force(contact.set, contact.row).setZero();
+  // Forces turn with their walls.
+  for (const Contact& contact : contacts_)
+    force(contact.set, contact.row) +=
+        ends_[contact.wall].rotation * (states_[contact.wall].rotation.transpose() * contact.impulse) / dt_;
+}
+
+}  // namespace weft
