@@ -9,17 +9,17 @@
 namespace weft {
 namespace {
 
-/// Points nearer than this many grid spacings take part: more than they approach in a step.
-constexpr Real reach = 0.35;
-/// No point is larger than so many grid spacings.
-constexpr Real largest_size = 1;
+/// A point takes part if it is nearer than this many grid spacings and twice as far as it comes in the step.
+constexpr Real near_by = 0.1;
+/// No point comes nearer in a step than this many grid spacings, and none is larger.
+constexpr Real farthest_approach = 1, largest_size = 1;
 /// k = stiffness m omega^2, omega being the fastest vibration of the body. Eight points in a cell then give way by a
 /// hundredth of what their own cell does.
 constexpr Real stiffness_number = 200;
 /// Beside the normal one.
 constexpr Real tangential_share = 0.5;
 /// Gaps that no force explains, as where a body begins inside a wall, close at most with this share of the speed of its
-/// waves.
+/// waves, or as fast as the wall.
 constexpr Real closing_share = 0.01;
 constexpr int passes = 2;
 
@@ -30,7 +30,7 @@ bool acts_on_points(const Wall& wall) { return wall.contact == WallContactKind::
 bool may_touch(const Wall& wall, const RigidState& state, Real dx, const Bin& bin) {
   const Vec3 middle = (bin.block * block_width).cast<Real>() * dx + Vec3::Constant(bin_middle * dx);
   const Real half_edge = block_width / Real(2) + drift_margin(KernelKind::linear);
-  return wall.shape.surface(state, middle).distance <= (std::sqrt(Real(3)) * half_edge + reach + largest_size) * dx;
+  return wall.shape.surface(state, middle).distance <= (std::sqrt(Real(3)) * half_edge + near_by + farthest_approach + largest_size) * dx;
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ struct WallContacts::Found {
 };
 
 void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span<const TouchingSet> sets,
-                        const TransferSettings& transfer, const BlockMap& map, Real time) {
+                        const TransferSettings& transfer, const BlockMap& map, Real time, Real dt) {
   contacts_.clear();
   left_.clear();
   any_ = false;
@@ -51,6 +51,7 @@ void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span
   sets_.assign(sets.begin(), sets.end());
   transfer_ = transfer;
   time_ = time;
+  dt_ = dt;
   states_.clear();
   for (const Wall& wall : walls) states_.push_back(wall.shape.at(time));
 
@@ -82,19 +83,21 @@ void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span
 void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const std::int32_t> near, Found& found) const {
   const auto& [points, bins, frequency] = sets_[set];
   const Table& table = std::as_const(*points).points();
-  const auto x = table.get<Position>();
+  const auto x = table.get<Position>(), v = table.get<Velocity>();
   const auto mass = table.get<Mass>();
   const auto force = table.get<WallForce>();
   const bool at_surface = points->touches_at_surface();
+  const Real dx = transfer_.dx, farthest = (near_by + farthest_approach + largest_size) * dx;
   for (const std::uint32_t row : bins->order().subspan(bin.begin, bin.end - bin.begin)) {
     if (row >= table.owned() || !(mass[row] > 0)) continue;
     const std::size_t first = found.contacts.size();
     const Mat3 B = points->contact_extent(row);
     for (const std::int32_t w : near)
-      for (const auto& [distance, n] : walls_[w].shape.faces(states_[w], x[row], (reach + largest_size) * transfer_.dx)) {
+      for (const auto& [distance, n] : walls_[w].shape.faces(states_[w], x[row], farthest)) {
         const Vec3 Bn = B * n;
         const Real r = std::sqrt(std::max(Real(0), n.dot(Bn)));
-        if (!(distance - r < reach * transfer_.dx)) continue;
+        const Real approach = std::max(Real(0), (states_[w].velocity_at(x[row]) - v[row]).dot(n));
+        if (!(distance - r < near_by * dx + 2 * dt_ * approach)) continue;
         const Vec3 offset = at_surface && r > 0 ? Vec3(-Bn / r) : Vec3(Vec3::Zero());
         found.contacts.push_back({set, row, w, distance - r, stiffness_number * mass[row] * frequency * frequency, n,
                                   x[row] + offset, force[row], Vec3::Zero(), false});
@@ -194,8 +197,9 @@ void WallContacts::add(std::size_t c, const Vec3& value, Real* rows) const {
 /// The gap at the start of a step, of which no more is closed than is allowed at once.
 Real WallContacts::gap_to_close(const Contact& contact) const {
   const Real explained = -contact.force.dot(contact.normal) / contact.stiffness;
-  const Real fastest = closing_share * sets_[contact.set].frequency * transfer_.dx;
-  return explained + std::max(contact.gap - explained, -fastest * dt_);
+  const Real of_waves = closing_share * sets_[contact.set].frequency * transfer_.dx * dt_;
+  const Real of_wall = std::abs(way_of_wall(contact).dot(contact.normal));
+  return explained + std::max(contact.gap - explained, -std::max(of_waves, of_wall));
 }
 
 /// How far the wall carries the place of a contact in the step [m].
@@ -210,7 +214,7 @@ void WallContacts::begin(Real dt) {
   for (const Wall& wall : walls_) ends_.push_back(wall.shape.at(time_ + dt));
 }
 
-/// (6.6)
+/// (6.2)
 WallContacts::Pressed WallContacts::press(std::size_t c, const Vec3& displacement, bool is_lagged) const {
   const Contact& contact = contacts_[c];
   const Wall& wall = walls_[contact.wall];
@@ -269,7 +273,7 @@ void WallContacts::scatter(Layer& layer) {
   }
 }
 
-/// (6.5)
+/// (6.5), (6.6)
 void WallContacts::solve_one(Contact& contact, const Vec3& u, Real a) const {
   const Wall& wall = walls_[contact.wall];
   const Vec3& n = contact.normal;

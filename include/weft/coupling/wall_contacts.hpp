@@ -3,15 +3,15 @@
 //
 // A point p touches a wall with the end of an ellipsoid about it: B is the tensor of its squared half axes, n the normal
 // of the wall, so that
-//     r = sqrt(n . B n),   gap g = phi - r,   x_c = x_p + o,  o = -B n / r                                       (6.3)
+//     r = sqrt(n . B n),   gap g = phi - r,   x_c = x_p + o,  o = -B n / r                                       (6.1)
 // The wall's force on it is that of a stiff spring, f_n = -k g, and of a Coulomb spring beside it, |f_t| <= friction
 // f_n. It acts on nodes with the weights
-//     W_i = w_ip + G_ip . o,   sum_i W_i = 1,   sum_i W_i x_i = x_c                                              (6.4)
+//     W_i = w_ip + G_ip . o,   sum_i W_i = 1,   sum_i W_i x_i = x_c                                              (6.3)
 // so that impulse and torque of the wall are exact about any point. Only this force is taken implicitly: with the
 // velocities v_i after all others, the impulses of the last step among them,
 //     u = sum_i W_i v_i - v_wall(x_c),   a = sum_i |W_i| S_i / m_i,   S_i = sum_q |W_iq|,   s = 1 / (k dt^2)
 //     l_n' = max(0, l_n - (u_n + g / dt + s l_n) / (a + s))
-//     l_t' = l_t - (u_t + s_t (l_t - l_t before)) / (a + s_t),   |l_t'| <= friction l_n'                         (6.5)
+//     l_t' = l_t - (u_t + s_t (l_t - l_t before)) / (a + s_t),   |l_t'| <= friction l_n'                         (6.4-6)
 //     v_i += W_i (l' - l) / m_i
 // for all points at once: a bounds the sums of rows, so passes contract. [docs/theory/colliders.md, 6]
 
@@ -40,10 +40,10 @@ struct TouchingSet {
 /// The contacts of the points of one layer. Sums are taken in the visiting order of the points, on one thread.
 class WallContacts {
  public:
-  /// Finds the points that may touch walls in a step from `time` [s] on. Points stand where it begins; walls whose
+  /// Finds the points that may touch walls in a step from `time` over at most dt [s]. Points stand where it begins; walls whose
   /// contact is at nodes are left out. Collective.
   void find(const Comm& comm, std::span<const Wall> walls, std::span<const TouchingSet> sets,
-            const TransferSettings& transfer, const BlockMap& map, Real time);
+            const TransferSettings& transfer, const BlockMap& map, Real time, Real dt);
   /// Whether there are contacts on any rank.
   bool any() const { return any_; }
   /// Whether points of this rank have left walls.
@@ -67,6 +67,15 @@ class WallContacts {
   /// Of each contact, as numbers of the first real of a node in a NodeField, and W_i.
   std::span<const std::int32_t> nodes_of(std::size_t c) const { return std::span(nodes_).subspan(c * each_, each_); }
   std::span<const Real> weights_of(std::size_t c) const { return std::span(weights_).subspan(c * each_, each_); }
+  /// The face of a wall, and how far the contact is from it at the start of the step.
+  struct Face {
+    std::int32_t wall;
+    Vec3 normal;
+    Real gap;  ///< [m]
+  };
+  Face face(std::size_t c) const { return {contacts_[c].wall, contacts_[c].normal, contacts_[c].gap}; }
+  const Vec3& position(std::size_t c) const { return contacts_[c].x; }       ///< x_c [m].
+  const Vec3& impulse(std::size_t c) const { return contacts_[c].impulse; }  ///< l [kg m/s].
   /// sum_i W_i a_i; rows: of the first component of the first node.
   Vec3 gathered(std::size_t c, const Real* rows) const;
   /// Adds W_i value to the nodes.

@@ -50,6 +50,22 @@ DtLimit implicit_limit(const Scene& scene, const StepLimit& of_points, const std
   return limit;
 }
 
+/// Of a collider that acts on points: nothing may pass it within a step. What has no bounds is known by its centre.
+DtLimit limit_of(const Wall& wall, const Scene& scene, Real time) {
+  DtLimit limit;
+  if (wall.contact != WallContactKind::surface || !wall.shape.motion().moves()) return limit;
+  const RigidState state = wall.shape.at(time);
+  Real speed = state.velocity.norm();
+  if (const std::optional<Box> box = wall.shape.rest().bounds())
+    for (int corner = 0; corner < 8; ++corner) {
+      const Vec3 at_rest(corner & 1 ? box->upper[0] : box->lower[0], corner & 2 ? box->upper[1] : box->lower[1],
+                         corner & 4 ? box->upper[2] : box->lower[2]);
+      speed = std::max(speed, state.velocity_at(state.to_world(at_rest)).norm());
+    }
+  include(limit, scene.step.cfl * scene.transfer.dx / speed, "speed of collider ", wall.name);
+  return limit;
+}
+
 /// Of a body that moves by itself, in substeps.
 DtLimit own_limit(const StageDeck& stage, const StepLimit& of_body, const std::string& name) {
   DtLimit limit;
@@ -144,6 +160,7 @@ StepSize size_of_step(const Scene& scene, const RunState& state) {
                                           : explicit_limit(scene, state.limits[b], body.name()));
     if (const Predicts* predicts = body.roles().predicts) keep_smaller(predicts->limit());
   }
+  for (const Wall& wall : scene.walls) keep_smaller(limit_of(wall, scene, state.time));
   for (const BodySource& source : scene.sources)
     if (state.time < source.until)
       keep_smaller(

@@ -61,6 +61,8 @@ class Chain final : public MeshBody {
   void add_mass(std::span<Real> of_vertices, std::span<Real>) const override {
     std::fill(of_vertices.begin(), of_vertices.end(), 1.0);
   }
+  Real half_thickness(std::size_t) const override { return 0.01; }
+  std::optional<Real> half_thickness_at_vertices() const override { return 0.01; }
   void rest_elements() override {}
   void take_piece() override {}
   void commit_elements(std::span<const Mat3>) override {}

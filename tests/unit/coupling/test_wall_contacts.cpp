@@ -1,0 +1,220 @@
+// Contact of points with walls: weights, the springs as a Term, and what a step gives to nodes and walls.
+
+#include "weft/bodies/continuum.hpp"
+#include "weft/coupling/continuum_term.hpp"
+#include "weft/coupling/wall_term.hpp"
+#include "weft/geometry/primitives.hpp"
+
+#include "support/random_matrices.hpp"
+#include "support/some_constants.hpp"
+#include "support/term_checks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace weft::test {
+namespace {
+
+constexpr Real dx = 0.1, dt = 1e-3, radius = 0.25 * dx;
+/// Low enough for the springs to give way visibly.
+constexpr Real frequency = 300;
+
+/// Points in a corner of two walls, of which one moves, each on the rank that owns its block.
+struct Corner {
+  TransferSettings transfer{.kernel = KernelKind::quadratic, .dx = dx, .rpic_damping = 0};
+  std::unique_ptr<PointBody> body = make_continuum("lump", Chosen<NeoHookean>{some_constants<NeoHookean>()}, 700);
+  std::vector<Wall> walls;
+  Bins bins;
+  BlockMap map;
+  std::unique_ptr<Freedoms> freedoms;
+  WallContacts contacts;
+
+  explicit Corner(KernelKind kernel, Real friction, WallCondition condition = WallCondition::separate) {
+    transfer.kernel = kernel;
+    const Vec3 up = Vec3(0.1, 1, -0.2).normalized(), aside = Vec3(1, -0.2, 0.3).normalized();
+    const auto wall = [&](const char* name, const Vec3& normal, const RigidMotion& motion) {
+      walls.push_back({name, MovingShape(make_half_space(Vec3::Zero(), normal), motion), condition, friction,
+                       WallContactKind::surface});
+    };
+    wall("floor", up, {});
+    wall("side", aside, RigidMotion::steady({0.4, 0.1, 0}, {0, 0.3, 0.2}, Vec3::Zero()));
+
+    MatrixSource source(3);
+    std::vector<Vec3> x;
+    std::vector<PointId> id;
+    for (std::size_t p = 0; p < 120; ++p) {
+      // Some press, some are about to; every third in the edge.
+      const Real height = source.uniform(-0.01, 0.06) * dx + radius;
+      Vec3 at = 4 * dx * source.vector();
+      at += (height - up.dot(at)) * up;
+      if (p % 3 == 0)
+        for (int k = 0; k < 20; ++k) {
+          at += (height - aside.dot(at)) * aside;
+          at += (height - up.dot(at)) * up;
+        }
+      if (aside.dot(at) < height - 1e-9) at += 2 * (height - aside.dot(at)) * aside.cross(up).cross(up).normalized() * -1;
+      x.push_back(at);
+      id.push_back(p);
+    }
+    place(x, id);
+  }
+
+  void place(const std::vector<Vec3>& x, const std::vector<PointId>& id) {
+    const Comm comm = Comm::world();
+    Bins all;
+    all.sort(dx, x, id);
+    std::vector<BlockWork> work;
+    if (comm.is_root())
+      for (const Bin& bin : all.bins()) work.push_back({bin.key, bin.end - bin.begin});
+    const Cuts cuts = balanced_cuts(comm, work);
+    body->let_touch_walls();
+    Table& points = body->points();
+    for (const Bin& bin : all.bins()) {
+      if (cuts.owner(bin.key) != comm.rank()) continue;
+      for (std::uint32_t k = bin.begin; k < bin.end; ++k) {
+        const std::size_t row = points.rows();
+        const std::uint32_t p = all.order()[k];
+        MatrixSource of_point(static_cast<std::uint32_t>(p));
+        points.resize(row + 1);
+        points.get<Position>()[row] = x[p];
+        points.get<Id>()[row] = id[p];
+        body->rest(row, 1e-4);
+        points.get<ElasticF>()[row] = of_point.near_identity(0.1);
+        points.get<ContactRadius>()[row] = radius;
+        points.get<Velocity>()[row] = of_point.vector();
+        points.get<WallForce>()[row] = 0.5 * (of_point.vector() + Vec3(0, 1.5, 0));
+      }
+    }
+    bins.sort(dx, points.get<Position>(), points.get<Id>());
+    map = BlockMap(comm, cuts, touched_blocks({&bins, 1}));
+    bins.number(map);
+    freedoms = std::make_unique<Freedoms>(std::vector<FreedomBlock>{grid_freedoms(map)});
+    const TouchingSet set{body.get(), &bins, frequency};
+    contacts.find(comm, walls, {&set, 1}, transfer, map, 0, dt);
+    contacts.begin(dt);
+  }
+
+  Motion moved(Real size) const {
+    Motion motion(*freedoms);
+    motion.rate_per_u = 1 / dt;
+    motion.u = random_values(*freedoms, size, 4);
+    return motion;
+  }
+  Vec3 position_of_node(std::int32_t at) const {
+    const int node = at / NodeField::width, block = node / nodes_per_block;
+    return (map.first_node(block) + node_at_place(node % nodes_per_block)).cast<Real>() * dx;
+  }
+};
+
+class OfKernel : public testing::TestWithParam<KernelKind> {};
+INSTANTIATE_TEST_SUITE_P(Kernels, OfKernel,
+                         testing::Values(KernelKind::linear, KernelKind::quadratic, KernelKind::cubic));
+
+TEST_P(OfKernel, WeightsSumToOneAndMeetOnTheSurfaceOfTheEllipsoid) {
+  const Corner corner(GetParam(), 0.3);
+  const auto& contacts = corner.contacts;
+  EXPECT_GT(Comm::world().sum(static_cast<std::int64_t>(contacts.size())), 100);
+  for (std::size_t c = 0; c < contacts.size(); ++c) {
+    Real sum = 0;
+    Vec3 x = Vec3::Zero();
+    for (std::size_t k = 0; k < contacts.nodes_of(c).size(); ++k) {
+      sum += contacts.weights_of(c)[k];
+      x += contacts.weights_of(c)[k] * corner.position_of_node(contacts.nodes_of(c)[k]);
+    }
+    EXPECT_NEAR(sum, 1, 1e-13);
+    EXPECT_LE((x - contacts.position(c)).norm(), 1e-13 * dx);
+    // The end of the ellipsoid lies as far from the wall as the gap says.
+    const auto contact = contacts.face(c);
+    const RigidState state = corner.walls[static_cast<std::size_t>(contact.wall)].shape.at(0);
+    EXPECT_NEAR(corner.walls[static_cast<std::size_t>(contact.wall)].shape.surface(state, x).distance, contact.gap,
+                1e-13 * dx);
+  }
+}
+
+TEST_P(OfKernel, ForcesAndTheirChangesAreDerivatives) {
+  for (const WallCondition condition : {WallCondition::separate, WallCondition::slip, WallCondition::sticky})
+    for (const Real friction : {0.0, 0.4}) {
+      if (condition == WallCondition::sticky && friction > 0) continue;
+      const Corner corner(GetParam(), friction, condition);
+      for (const bool is_lagged : {false, true}) {
+        SCOPED_TRACE(testing::Message() << "condition " << static_cast<int>(condition) << ", friction " << friction
+                                        << (is_lagged ? ", lagged" : ""));
+        const WallTerm term(corner.contacts, friction > 0, is_lagged);
+        EXPECT_EQ(term.has_energy(), is_lagged || friction == 0);
+        check_term(term, corner.moved(0.02 * dx), 1e-5 * dx);
+      }
+    }
+}
+
+/// A lump of nodes that falls onto the walls, and what a step gives.
+struct Fall {
+  Corner corner;
+  Layer layer;
+  std::vector<Vec3> impulse = std::vector<Vec3>(2, Vec3::Zero());
+  Vec3 momentum = Vec3::Zero(), angular = Vec3::Zero();  ///< That nodes gained, on all ranks.
+  Vec3 torque = Vec3::Zero();                            ///< Of the impulses at their contacts.
+
+  explicit Fall(Real friction) : corner(KernelKind::quadratic, friction) {
+    const BlockMap& map = corner.map;
+    layer.add<NodeContact>();
+    layer.reset(map.size());
+    const Table& points = std::as_const(*corner.body).points();
+    scatter(corner.transfer, corner.bins,
+            {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>()},
+            [](ChunkRows, const ChunkForces& forces) { std::ranges::fill(forces.A, Mat3::Zero()); }, dt,
+            layer.get<NodeInertia>());
+    const NodeField before = layer.get<NodeInertia>();
+    corner.contacts.scatter(layer);
+    map.forest().sum_to_owners(layer.get<NodeInertia>().view());
+    map.forest().sum_to_owners(layer.get<NodeContact>().view());
+    NodeField start = before;
+    map.forest().sum_to_owners(start.view());
+    const auto for_each_node = [&](auto&& visit) {
+      for (int b = 0; b < map.owned(); ++b)
+        for (int place = 0; place < nodes_per_block; ++place) {
+          const auto at = static_cast<std::size_t>(place) * NodeField::width;
+          if (const Real* in = layer.get<NodeInertia>().block(b) + at; in[0] > 0)
+            visit(in, start.block(b) + at, layer.get<NodeVelocity>().block(b) + at,
+                  (map.first_node(b) + node_at_place(place)).template cast<Real>() * dx);
+        }
+    };
+    layer.get<NodeVelocity>().reset(map.size());
+    for_each_node([](const Real* in, const Real*, Real* v, const Vec3&) { Vec3::Map(v) = Vec3::Map(in + 1) / in[0]; });
+    corner.contacts.solve(0, map, layer, impulse);
+    for_each_node([&](const Real* in, const Real* old, const Real* v, const Vec3& x) {
+      const Vec3 gained = in[0] * Vec3::Map(v) - Vec3::Map(old + 1);
+      momentum += gained;
+      angular += x.cross(gained);
+    });
+    for (std::size_t c = 0; c < corner.contacts.size(); ++c)
+      torque += corner.contacts.position(c).cross(corner.contacts.impulse(c));
+    const Comm comm = Comm::world();
+    for (Vec3* sum : {&momentum, &angular, &torque, &impulse[0], &impulse[1]}) comm.sum(std::span(sum->data(), 3));
+  }
+};
+
+TEST(WallContactsTest, NodesGainTheImpulseAndTorqueThatWallsGive) {
+  const Fall fall(0.4);
+  const Vec3 given = -(fall.impulse[0] + fall.impulse[1]);
+  EXPECT_GT(given.norm(), 1e-3);
+  EXPECT_LE((fall.momentum - given).norm(), 1e-13 * given.norm());
+  EXPECT_LE((fall.angular - fall.torque).norm(), 1e-13 * given.norm());
+}
+
+TEST(WallContactsTest, ImpulsesLieInTheirFrictionCones) {
+  const Fall fall(0.4);
+  int slid = 0, stuck = 0;
+  for (std::size_t c = 0; c < fall.corner.contacts.size(); ++c) {
+    const Vec3 n = fall.corner.contacts.face(c).normal, l = fall.corner.contacts.impulse(c);
+    const Real l_n = l.dot(n), l_t = (l - l_n * n).norm();
+    EXPECT_GE(l_n, 0);
+    EXPECT_LE(l_t, 0.4 * l_n * (1 + 1e-12));
+    if (l_n > 0) (l_t > 0.4 * l_n * (1 - 1e-12) ? slid : stuck) += 1;
+  }
+  EXPECT_GT(Comm::world().sum(std::int64_t{slid}), 0);
+  EXPECT_GT(Comm::world().sum(std::int64_t{stuck}), 0);
+}
+
+}  // namespace
+}  // namespace weft::test
