@@ -99,8 +99,8 @@ class Continuum final : public PointBody, public TrialBody {
     const Real radius2 = std::pow(points_.get<ContactRadius>()[row], 2);
     if constexpr (L::yields) {
       const Columns memory(const_cast<Table&>(points_));
-      const Real J = std::min(Real(1), L::volume_ratio(memory.load(row), now));
-      return radius2 * std::pow(J, Real(2) / 3) * Mat3::Identity();
+      const Real stretch = std::cbrt(std::min(Real(1), L::volume_ratio(memory.load(row), now)));
+      return radius2 * stretch * stretch * Mat3::Identity();
     } else {
       const Mat3 F = L::deformation(now);
       return radius2 * F * F.transpose();

@@ -19,18 +19,19 @@ constexpr Real stiffness_number = 200;
 /// Beside the normal one.
 constexpr Real tangential_share = 0.5;
 /// Gaps that no force explains, as where a body begins inside a wall, close at most with this share of the speed of its
-/// waves, or as fast as the wall.
+/// waves.
 constexpr Real closing_share = 0.01;
 constexpr int passes = 2;
 
 /// A wall that acts at the surface of the material.
 bool acts_on_points(const Wall& wall) { return wall.contact == WallContactKind::surface; }
 
-/// Whether a wall may reach points of a bin, which stand at most a tile's half diagonal from its middle.
-bool may_touch(const Wall& wall, const RigidState& state, Real dx, const Bin& bin) {
-  const Vec3 middle = (bin.block * block_width).cast<Real>() * dx + Vec3::Constant(bin_middle * dx);
-  const Real half_edge = block_width / Real(2) + drift_margin(KernelKind::linear);
-  return wall.shape.surface(state, middle).distance <= (std::sqrt(Real(3)) * half_edge + near_by + farthest_approach + largest_size) * dx;
+/// The middle of a bin, about which its points stand, and how far at most along each axis [m].
+Vec3 middle_of(const Bin& bin, Real dx) {
+  return (bin.block * block_width).cast<Real>() * dx + Vec3::Constant(bin_middle * dx);
+}
+Real half_edge(const TransferSettings& transfer) {
+  return (block_width / Real(2) + drift_margin(transfer.kernel)) * transfer.dx;
 }
 
 }  // namespace
@@ -55,18 +56,24 @@ void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span
   states_.clear();
   for (const Wall& wall : walls) states_.push_back(wall.shape.at(time));
 
-  struct Near {
+  struct NearBin {
     const Bin* bin;
     std::uint32_t set;
-    std::vector<std::int32_t> walls;
+    std::vector<Near> walls;
   };
-  std::vector<Near> near;
+  std::vector<NearBin> near;
+  const Real half = half_edge(transfer);
   for (std::uint32_t s = 0; s < sets_.size(); ++s)
     for (const Bin& bin : sets_[s].bins->bins()) {
-      Near here{&bin, s, {}};
-      for (std::size_t w = 0; w < walls.size(); ++w)
-        if (acts_on_points(walls[w]) && may_touch(walls[w], states_[w], transfer.dx, bin))
-          here.walls.push_back(static_cast<std::int32_t>(w));
+      NearBin here{&bin, s, {}};
+      for (std::size_t w = 0; w < walls.size(); ++w) {
+        if (!acts_on_points(walls[w])) continue;
+        const Surface surface = walls[w].shape.surface(states_[w], middle_of(bin, transfer.dx));
+        const bool is_convex = walls[w].shape.rest().is_convex();
+        const Real nearest = surface.distance - half * (is_convex ? surface.normal.lpNorm<1>() : std::sqrt(Real(3)));
+        if (nearest <= (near_by + farthest_approach + largest_size) * transfer.dx)
+          here.walls.push_back({static_cast<std::int32_t>(w), is_convex, surface});
+      }
       if (!here.walls.empty()) near.push_back(std::move(here));
     }
   std::vector<Found> found(near.size());
@@ -80,28 +87,32 @@ void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span
   find_weights(map);
 }
 
-void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const std::int32_t> near, Found& found) const {
+void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const {
   const auto& [points, bins, frequency] = sets_[set];
   const Table& table = std::as_const(*points).points();
   const auto x = table.get<Position>(), v = table.get<Velocity>();
   const auto mass = table.get<Mass>();
   const auto force = table.get<WallForce>();
   const bool at_surface = points->touches_at_surface();
-  const Real dx = transfer_.dx, farthest = (near_by + farthest_approach + largest_size) * dx;
+  const Real dx = transfer_.dx;
+  const Vec3 middle = middle_of(bin, dx);
   for (const std::uint32_t row : bins->order().subspan(bin.begin, bin.end - bin.begin)) {
     if (row >= table.owned() || !(mass[row] > 0)) continue;
     const std::size_t first = found.contacts.size();
-    const Mat3 B = points->contact_extent(row);
-    for (const std::int32_t w : near)
+    for (const auto& [w, is_convex, at_middle] : near) {
+      const Vec3 closing = 2 * dt_ * (states_[w].velocity_at(x[row]) - v[row]);
+      const Real farthest = (near_by + largest_size) * dx + closing.norm();
+      const Vec3 offset = x[row] - middle;
+      if (at_middle.distance + (is_convex ? at_middle.normal.dot(offset) : -offset.norm()) > farthest) continue;
       for (const auto& [distance, n] : walls_[w].shape.faces(states_[w], x[row], farthest)) {
-        const Vec3 Bn = B * n;
+        const Vec3 Bn = points->contact_extent(row) * n;
         const Real r = std::sqrt(std::max(Real(0), n.dot(Bn)));
-        const Real approach = std::max(Real(0), (states_[w].velocity_at(x[row]) - v[row]).dot(n));
-        if (!(distance - r < near_by * dx + 2 * dt_ * approach)) continue;
-        const Vec3 offset = at_surface && r > 0 ? Vec3(-Bn / r) : Vec3(Vec3::Zero());
+        if (!(distance - r < near_by * dx + std::max(Real(0), closing.dot(n)))) continue;
+        const Vec3 lever = at_surface && r > 0 ? Vec3(-Bn / r) : Vec3(Vec3::Zero());
         found.contacts.push_back({set, row, w, distance - r, stiffness_number * mass[row] * frequency * frequency, n,
-                                  x[row] + offset, force[row], Vec3::Zero(), false});
+                                  x[row] + lever, force[row], Vec3::Zero(), false});
       }
+    }
     if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty()) share_memory(of_point);
     else if (!force[row].isZero(0)) found.left.emplace_back(set, row);
   }
@@ -162,12 +173,20 @@ void WallContacts::find_weights(const BlockMap& map) {
           for (int i = 0; i < n; ++i) tilt[axis][i] = slope[i] * offset[axis];
         }
       }
+      // The blocks of its nodes, by octant from that of the first; those that it does not reach are not looked up.
+      const Vec3i first = block_of_node(base), last = block_of_node(base + Vec3i::Constant(n - 1));
+      std::array<int, 8> blocks;
+      for (int o = 0; o < 8; ++o)
+        if (const Vec3i block = first + octant_offset(o); (block.array() <= last.array()).all())
+          blocks[static_cast<std::size_t>(o)] = map.find(block);
       std::size_t k = c * each_;
       for (int i = 0; i < n; ++i)
         for (int j = 0; j < n; ++j)
           for (int l = 0; l < n; ++l, ++k) {
             const Vec3i node = base + Vec3i(i, j, l);
-            nodes_[k] = (map.find(block_of_node(node)) * nodes_per_block + place_in_block(node)) * NodeField::width;
+            const Vec3i octant = block_of_node(node) - first;
+            const int block = blocks[static_cast<std::size_t>(octant[0] << 2 | octant[1] << 1 | octant[2])];
+            nodes_[k] = (block * nodes_per_block + place_in_block(node)) * NodeField::width;
             const Real here = w[0][i] * w[1][j] * w[2][l];
             if constexpr (Kernel::inverse_inertia != 0) {
               weights_[k] = here * (1 + tilt[0][i] + tilt[1][j] + tilt[2][l]);
@@ -197,9 +216,8 @@ void WallContacts::add(std::size_t c, const Vec3& value, Real* rows) const {
 /// The gap at the start of a step, of which no more is closed than is allowed at once.
 Real WallContacts::gap_to_close(const Contact& contact) const {
   const Real explained = -contact.force.dot(contact.normal) / contact.stiffness;
-  const Real of_waves = closing_share * sets_[contact.set].frequency * transfer_.dx * dt_;
-  const Real of_wall = std::abs(way_of_wall(contact).dot(contact.normal));
-  return explained + std::max(contact.gap - explained, -std::max(of_waves, of_wall));
+  const Real fastest = closing_share * sets_[contact.set].frequency * transfer_.dx;
+  return explained + std::max(contact.gap - explained, -fastest * dt_);
 }
 
 /// How far the wall carries the place of a contact in the step [m].
@@ -231,9 +249,9 @@ WallContacts::Pressed WallContacts::press(std::size_t c, const Vec3& displacemen
   pressed.energy = k * gap * gap / 2;
   const Vec3 f_t = along * (contact.force - k_t * d);
   const Real size = f_t.norm();
-  const Real most = wall.condition == WallCondition::sticky ? size
-                                                            : wall.friction * (is_lagged ? std::max(Real(0), f_n_before)
-                                                                                         : std::abs(k * gap));
+  const Real most = wall.condition == WallCondition::sticky
+                        ? size
+                        : wall.friction * (is_lagged ? std::max(Real(0), f_n_before) : std::abs(k * gap));
   if (size <= most) {
     pressed.force += f_t;
     pressed.slope += k_t * along;
@@ -299,6 +317,7 @@ Real WallContacts::solve(Real dt_before, const BlockMap& map, Layer& layer, std:
   const auto owned = static_cast<std::ptrdiff_t>(map.owned()) * nodes_per_block;
   const auto mass = [&](std::ptrdiff_t node) { return inertia.block(0)[node * NodeField::width]; };
   // The number of contacts over the mass; a node without mass has none.
+#pragma omp parallel for schedule(static)
   for (std::ptrdiff_t node = 0; node < owned; ++node) {
     Real& number = shared.block(0)[node * NodeField::width];
     number = mass(node) > 0 ? number / mass(node) : 0;
@@ -310,6 +329,8 @@ Real WallContacts::solve(Real dt_before, const BlockMap& map, Layer& layer, std:
   }
   map.forest().update_ghosts(shared.view());
   std::vector<Real> a(contacts_.size());
+  std::vector<Vec3> change(contacts_.size());
+#pragma omp parallel for schedule(static)
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     const auto nodes = nodes_of(c);
     const auto W = weights_of(c);
@@ -318,12 +339,14 @@ Real WallContacts::solve(Real dt_before, const BlockMap& map, Layer& layer, std:
   for (int pass = 0; pass < passes; ++pass) {
     map.forest().update_ghosts(velocity.view());
     shared.reset(map.size());
+#pragma omp parallel for schedule(static)
     for (std::size_t c = 0; c < contacts_.size(); ++c) {
       Contact& contact = contacts_[c];
-      const Vec3 known = contact.impulse;
+      change[c] = -contact.impulse;
       solve_one(contact, gathered(c, velocity.block(0)) - way_of_wall(contact) / dt_, a[c]);
-      add(c, contact.impulse - known, shared.block(0));
+      change[c] += contact.impulse;
     }
+    for (std::size_t c = 0; c < contacts_.size(); ++c) add(c, change[c], shared.block(0));
     map.forest().sum_to_owners(shared.view());
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t node = 0; node < owned; ++node)
@@ -334,7 +357,9 @@ Real WallContacts::solve(Real dt_before, const BlockMap& map, Layer& layer, std:
   Real work = 0;
   for (const Contact& contact : contacts_) {
     impulse[contact.wall] -= contact.impulse;
-    work += contact.impulse.dot(before[contact.wall].velocity_at(contact.x) + middle[contact.wall].velocity_at(contact.x)) / 2;
+    work +=
+        contact.impulse.dot(before[contact.wall].velocity_at(contact.x) + middle[contact.wall].velocity_at(contact.x)) /
+        2;
   }
   return work;
 }

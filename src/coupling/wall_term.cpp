@@ -20,8 +20,7 @@ void WallTerm::add_force(const Motion& motion, Load& force) const {
   const std::span<const Real> u = motion.u.block(0);
   const std::span<Real> f = force.block(0);
   for (std::size_t c = 0; c < contacts_.size(); ++c)
-    contacts_.add(c, contacts_.press(c, contacts_.gathered(c, u.data()), is_lagged_).force,
-                  f.data());
+    contacts_.add(c, contacts_.press(c, contacts_.gathered(c, u.data()), is_lagged_).force, f.data());
 }
 
 std::unique_ptr<Linear> WallTerm::linearise(const Motion& motion) const {
@@ -29,8 +28,7 @@ std::unique_ptr<Linear> WallTerm::linearise(const Motion& motion) const {
   auto slopes = std::make_unique<Slopes>();
   slopes->of_contact.resize(contacts_.size());
   for (std::size_t c = 0; c < contacts_.size(); ++c)
-    slopes->of_contact[c] =
-        contacts_.press(c, contacts_.gathered(c, u.data()), is_lagged_).slope;
+    slopes->of_contact[c] = contacts_.press(c, contacts_.gathered(c, u.data()), is_lagged_).slope;
   return slopes;
 }
 

@@ -87,6 +87,7 @@ class HalfSpace final : public Shape {
  public:
   HalfSpace(const Vec3& point, const Vec3& normal) : point_(point), normal_(normal) {}
   Surface surface(const Vec3& x) const override { return {normal_.dot(x - point_), normal_}; }
+  bool is_convex() const override { return true; }
   std::optional<Box> bounds() const override { return std::nullopt; }
   std::optional<Real> volume() const override { return std::nullopt; }
   SurfaceMesh tessellate(const Box& view) const override {
@@ -137,6 +138,7 @@ class BoxShape final : public Shape {
     }
     return faces;
   }
+  bool is_convex() const override { return true; }
   std::optional<Box> bounds() const override { return box_; }
   std::optional<Real> volume() const override { return (box_.upper - box_.lower).prod(); }
 
@@ -161,6 +163,7 @@ class Sphere final : public Shape {
   Surface surface(const Vec3& x) const override {
     return {(x - center_).norm() - radius_, direction(x - center_, Vec3::UnitX())};
   }
+  bool is_convex() const override { return true; }
   std::optional<Box> bounds() const override {
     return Box{center_ - Vec3::Constant(radius_), center_ + Vec3::Constant(radius_)};
   }
@@ -215,6 +218,7 @@ class Cylinder final : public Shape {
     if (half_ + height < reach) faces.add({half_ + height, axis_});
     return faces;
   }
+  bool is_convex() const override { return true; }
   std::optional<Box> bounds() const override {
     const Vec3 extent = half_ * axis_.cwiseAbs() + disc_extent(axis_, radius_);
     return Box{center_ - extent, center_ + extent};
@@ -242,6 +246,7 @@ class Capsule final : public Shape {
     const Vec3 from_core = r - std::clamp(axis_.dot(r), -half_, half_) * axis_;
     return {from_core.norm() - radius_, direction(from_core, perpendicular(axis_))};
   }
+  bool is_convex() const override { return true; }
   std::optional<Box> bounds() const override {
     const Vec3 extent = half_ * axis_.cwiseAbs() + Vec3::Constant(radius_);
     return Box{center_ - extent, center_ + extent};
@@ -293,6 +298,7 @@ class Ellipsoid final : public Shape {
     return {(y.cwiseAbs() - nearest).dot(normal), sign.cwiseProduct(normal)};
   }
   bool contains(const Vec3& x) const override { return (x - center_).cwiseQuotient(radii_).squaredNorm() <= 1; }
+  bool is_convex() const override { return true; }
   std::optional<Box> bounds() const override { return Box{center_ - radii_, center_ + radii_}; }
   std::optional<Real> volume() const override { return 4 * pi / 3 * radii_.prod(); }
   SurfaceMesh tessellate(const Box&) const override {

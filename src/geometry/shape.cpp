@@ -42,6 +42,7 @@ class Placed final : public Shape {
     return faces;
   }
 
+  bool is_convex() const override { return shape_->is_convex(); }
   std::optional<Box> bounds() const override {
     const std::optional<Box> box = shape_->bounds();
     if (!box) return std::nullopt;

@@ -1,8 +1,8 @@
 #pragma once
 // Contact of points with walls in explicit steps, where the surface of the material is and not at nodes.
 //
-// A point p touches a wall with the end of an ellipsoid about it: B is the tensor of its squared half axes, n the normal
-// of the wall, so that
+// A point p touches a wall with the end of an ellipsoid about it: B is the tensor of its squared half axes, n the
+// normal of the wall, so that
 //     r = sqrt(n . B n),   gap g = phi - r,   x_c = x_p + o,  o = -B n / r                                       (6.1)
 // The wall's force on it is that of a stiff spring, f_n = -k g, and of a Coulomb spring beside it, |f_t| <= friction
 // f_n. It acts on nodes with the weights
@@ -11,8 +11,8 @@
 // velocities v_i after all others, the impulses of the last step among them,
 //     u = sum_i W_i v_i - v_wall(x_c),   a = sum_i |W_i| S_i / m_i,   S_i = sum_q |W_iq|,   s = 1 / (k dt^2)
 //     l_n' = max(0, l_n - (u_n + g / dt + s l_n) / (a + s))
-//     l_t' = l_t - (u_t + s_t (l_t - l_t before)) / (a + s_t),   |l_t'| <= friction l_n'                         (6.4-6)
-//     v_i += W_i (l' - l) / m_i
+//     l_t' = l_t - (u_t + s_t (l_t - l_t before)) / (a + s_t),   |l_t'| <= friction l_n' (6.4-6) v_i += W_i (l' - l) /
+//     m_i
 // for all points at once: a bounds the sums of rows, so passes contract. [docs/theory/colliders.md, 6]
 
 #include "weft/bodies/body.hpp"
@@ -40,8 +40,8 @@ struct TouchingSet {
 /// The contacts of the points of one layer. Sums are taken in the visiting order of the points, on one thread.
 class WallContacts {
  public:
-  /// Finds the points that may touch walls in a step from `time` over at most dt [s]. Points stand where it begins; walls whose
-  /// contact is at nodes are left out. Collective.
+  /// Finds the points that may touch walls in a step from `time` over at most dt [s]. Points stand where it begins;
+  /// walls whose contact is at nodes are left out. Collective.
   void find(const Comm& comm, std::span<const Wall> walls, std::span<const TouchingSet> sets,
             const TransferSettings& transfer, const BlockMap& map, Real time, Real dt);
   /// Whether there are contacts on any rank.
@@ -82,9 +82,9 @@ class WallContacts {
   void add(std::size_t c, const Vec3& value, Real* rows) const;
   /// What the springs of a contact answer to its displacement in the step; slope = -d(force)/d(displacement).
   struct Pressed {
-    Vec3 force;  ///< [N]
-    Mat3 slope;  ///< [N/m]
-    Real energy; ///< [J]; of friction only if it is lagged.
+    Vec3 force;   ///< [N]
+    Mat3 slope;   ///< [N/m]
+    Real energy;  ///< [J]; of friction only if it is lagged.
   };
   Pressed press(std::size_t c, const Vec3& displacement, bool is_lagged) const;
 
@@ -99,9 +99,15 @@ class WallContacts {
     Vec3 impulse;    ///< l [kg m/s].
     bool is_held;    ///< The wall may pull.
   };
+  /// A wall near a bin, as seen from the middle of the bin.
+  struct Near {
+    std::int32_t wall;
+    bool is_convex;
+    Surface at_middle;
+  };
   struct Found;
 
-  void find_in(const Bin& bin, std::uint32_t set, std::span<const std::int32_t> near, Found& found) const;
+  void find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const;
   void share_memory(std::span<Contact> of_point) const;
   void find_weights(const BlockMap& map);
   void solve_one(Contact& contact, const Vec3& u, Real a) const;

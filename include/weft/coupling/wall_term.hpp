@@ -7,7 +7,7 @@
 namespace weft {
 
 /// The springs of WallContacts: with the displacement d = sum_i W_i u_i - dt v_wall(x_c) of a contact along the wall,
-///     f_n = -k (g + n . d) where that presses,   f_t = f_t before - k_t d_t, at most friction f_n                 (6.2)
+///     f_n = -k (g + n . d) where that presses,   f_t = f_t before - k_t d_t, at most friction f_n (6.2)
 /// Block 0 of the motion is the grid. Nothing is owned.
 class WallTerm final : public Term {
  public:

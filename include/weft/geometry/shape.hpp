@@ -84,6 +84,8 @@ class Shape {
   /// distance, which is negative beyond it, and its normal towards the material. One where the surface is smooth or
   /// bends away from the material; at an inner edge or corner one for each part that meets there.
   virtual Faces faces(const Vec3& x, Side side, Real reach) const;
+  /// Whether the solid is convex: then its distance grows at least as along the tangent plane anywhere.
+  virtual bool is_convex() const { return false; }
   /// A box around the solid, not always the smallest; unbounded shapes (half spaces, complements) give none.
   virtual std::optional<Box> bounds() const = 0;
   /// Volume [m^3] where it is known in closed form.

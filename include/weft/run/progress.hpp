@@ -50,9 +50,9 @@ class Progress {
 };
 
 /// Phases of steps, by the names of Timers.
-inline constexpr std::array step_phases{"predict",  "scatter", "law",    "gather",  "elements",
-                                        "grid",     "solve",   "accept", "sort",    "exchange",
-                                        "activate", "size",    "edit",   "balance", "record"};
+inline constexpr std::array step_phases{"predict", "contact", "scatter", "law",   "gather",   "elements",
+                                        "grid",    "solve",   "accept",  "sort",  "exchange", "activate",
+                                        "size",    "edit",    "balance", "record"};
 
 /// Where the wall time since the timers were made went, phase by phase over the ranks and adding up to all of it, and a
 /// sentence of advice, which names the largest phase. The same on every rank.

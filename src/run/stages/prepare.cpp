@@ -22,8 +22,7 @@ void find_contacts(StepContext& step, std::size_t l) {
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (const VisitedSet& set = step.sets[s]; set.layer == l && set.points->touches_walls())
       sets.push_back({set.points, &step.bins[s], frequency(step.state.limits[set.body], layer.transfer.dx)});
-  layer.contacts.find(step.comm, step.scene.walls, sets, layer.transfer, step.map, step.state.time,
-                      step.dt());
+  layer.contacts.find(step.comm, step.scene.walls, sets, layer.transfer, step.map, step.state.time, step.dt());
 }
 
 }  // namespace

@@ -45,10 +45,9 @@ void scatter(StepContext& step) {
       if (takes_contacts(layer)) layer.contacts.scatter(layer.nodes);
   }
   const auto timing = step.timers.measure("exchange");
-  std::vector<ColumnView> views = step.of_layers<NodeInertia>();
+  step.map.forest().sum_to_owners(step.of_layers<NodeInertia>());
   for (GridLayer& layer : step.layers)
-    if (takes_contacts(layer)) views.push_back(layer.nodes.get<NodeContact>().view());
-  step.map.forest().sum_to_owners(views);
+    if (takes_contacts(layer)) step.map.forest().sum_to_owners(layer.nodes.get<NodeContact>().view());
 }
 
 }  // namespace weft

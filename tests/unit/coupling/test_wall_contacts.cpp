@@ -53,7 +53,8 @@ struct Corner {
           at += (height - aside.dot(at)) * aside;
           at += (height - up.dot(at)) * up;
         }
-      if (aside.dot(at) < height - 1e-9) at += 2 * (height - aside.dot(at)) * aside.cross(up).cross(up).normalized() * -1;
+      if (aside.dot(at) < height - 1e-9)
+        at += 2 * (height - aside.dot(at)) * aside.cross(up).cross(up).normalized() * -1;
       x.push_back(at);
       id.push_back(p);
     }
@@ -160,10 +161,11 @@ struct Fall {
     layer.add<NodeContact>();
     layer.reset(map.size());
     const Table& points = std::as_const(*corner.body).points();
-    scatter(corner.transfer, corner.bins,
-            {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>()},
-            [](ChunkRows, const ChunkForces& forces) { std::ranges::fill(forces.A, Mat3::Zero()); }, dt,
-            layer.get<NodeInertia>());
+    scatter(
+        corner.transfer, corner.bins,
+        {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>()},
+        [](ChunkRows, const ChunkForces& forces) { std::ranges::fill(forces.A, Mat3::Zero()); }, dt,
+        layer.get<NodeInertia>());
     const NodeField before = layer.get<NodeInertia>();
     corner.contacts.scatter(layer);
     map.forest().sum_to_owners(layer.get<NodeInertia>().view());
