@@ -38,7 +38,8 @@ const std::string one_of_each_kind =
     "  - {name: g, kind: membrane, material: cotton, thickness: 0.01,"
     " mesh: {rectangle: {width: 0.3, height: 0.3}, across: 3, along: 3, translate: [6, 0, 0]}}\n"
     "  - {name: h, kind: fiber, material: hair, radius: 0.01,"
-    " curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 3}, translate: [7, 0, 0]}}\n";
+    " curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 3}, translate: [7, 0, 0]}}\n"
+    "handles: [{name: hand, body: a, hold: {}}]\n";
 
 std::set<std::string> names_in(Table& table) {
   std::set<std::string> names;
@@ -57,6 +58,7 @@ TEST(FrameFieldsTest, TheTableNamesWhatBodiesOfEachKindHave) {
     Table observed = body.observe(0, 0);
     std::set<std::string>& names = of_kind[kinds[b]];
     names.merge(names_in(picture.fields));
+    names.merge(names_in(picture.point_fields));
     if (stage.comm.any(!picture.points.empty())) continue;  // a surface of its own, without the fields of its points
     names.merge(names_in(observed));
     names.merge(names_in(body.points()));
@@ -73,7 +75,7 @@ TEST(FrameFieldsTest, TheTableNamesWhatBodiesOfEachKindHave) {
 TEST(FrameFieldsTest, DefaultStandsForThoseOfTheKindAndNothingIsShownTwice) {
   const Deck deck = parse_deck(one_of_each_kind + "output: {fields: [mass, default, stretch]}\n", "a.yaml", ".");
   EXPECT_EQ(fields_to_show(deck, "g"), (std::vector<std::string>{"mass", "velocity", "stretch", "pressure"}));
-  EXPECT_EQ(fields_to_show(deck, "f").size(), 6u);
+  EXPECT_EQ(fields_to_show(deck, "f").size(), 7u);
   EXPECT_NE(fields_in_words(deck).find("; fiber: velocity, stretch, pressure, mass"), std::string::npos);
 }
 
