@@ -88,18 +88,21 @@ void lead_points(const Scene& scene, std::size_t body, const Bins& bins, Real ti
     const Vec3 center = hold->motion.at(time + dt).center;
     for (const std::uint32_t p : bins.order()) {
       if (!is_handled(by[p], handle.list)) continue;
-      const Vec3 v_before = v[p];
-      const Mat3 C_before = C[p];
+      Vec3 v_led = v[p];
+      Mat3 C_led = C[p];
       for (const LedAxis& led : axes) {
-        v[p] += led.axis * (led.velocity_at(x[p]) - led.axis.dot(v[p]));
-        C[p] += led.axis * (led.gradient - C[p].transpose() * led.axis).transpose();
+        v_led += led.axis * (led.velocity_at(x[p]) - led.axis.dot(v_led));
+        C_led += led.axis * (led.gradient - C_led.transpose() * led.axis).transpose();
       }
-      if (!has_momentum) continue;
-      const Vec3 D = moment_of_inertia(scene.transfer, x[p]);
-      const Vec3 impulse = m[p] * (v[p] - v_before);
-      impulses[h].linear += impulse;
-      impulses[h].angular += (x[p] - center).cross(impulse) + own_rotation(m[p], C[p] - C_before, D);
-      impulses[h].work += kinetic_energy(m[p], v[p], C[p], D) - kinetic_energy(m[p], v_before, C_before, D);
+      if (has_momentum) {
+        const Vec3 D = moment_of_inertia(scene.transfer, x[p]);
+        const Vec3 impulse = m[p] * (v_led - v[p]);
+        impulses[h].linear += impulse;
+        impulses[h].angular += (x[p] - center).cross(impulse) + own_rotation(m[p], C_led - C[p], D);
+        impulses[h].work += kinetic_energy(m[p], v_led, C_led, D) - kinetic_energy(m[p], v[p], C[p], D);
+      }
+      v[p] = v_led;
+      C[p] = C_led;
     }
   }
 }

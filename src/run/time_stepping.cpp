@@ -126,6 +126,7 @@ void TimeStepping::start() {
   state_ = start_scene(comm_, scene_);
   for (const NearestRow& point : find_probe_points(comm_, scene_)) state_.probe_points.push_back(point.id);
   stepper_.settle(true);
+  if (!scene_.deck.solve.petsc.empty()) stepper_.rehearse();  // before files are written
   points_ = static_cast<Real>(comm_.sum(scene_.points()));
 }
 

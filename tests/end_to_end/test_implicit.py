@@ -162,6 +162,7 @@ class Implicit(Case):
                 result = weft("run", self.deck(SAND), "-o", self.folder / "refused", "--steps", 2, "--force", *arguments)
                 self.assertEqual(result.returncode, 2, result.stderr)
                 self.assertIn(words, result.stderr)
+                self.assertFalse((self.folder / "refused").exists())
 
     def test_petsc_takes_options_from_the_command_line_and_is_profiled(self):
         result = weft("run", self.deck(SAND), "-o", self.folder / "out", "--steps", 2, "--petsc",

@@ -72,6 +72,22 @@ TEST(FrameFieldsTest, TheTableNamesWhatBodiesOfEachKindHave) {
   }
 }
 
+TEST(FrameFieldsTest, AShellShowsTheVelocityOfItsSurface) {
+  Stage stage(
+      "weft: 1\ndomain: {dx: 0.1}\ntime: {end: 1, frame_interval: 1}\n"
+      "materials: {metal: {law: stvk_hencky, density: 1e3, youngs_modulus: 1e4, poisson_ratio: 0.3}}\n"
+      "bodies: [{name: a, kind: shell, material: metal, thickness: 0.01, contact: {stiffness: 1e4}, velocity: [1, 2, "
+      "3],"
+      " spin: [0, 2, 5], mesh: {rectangle: {width: 0.4, height: 0.3}, across: 3, along: 3}}]\n");
+  const Picture picture = stage.scene.bodies[0]->picture();
+  const auto v = picture.point_fields.get<Velocity>();
+  ASSERT_EQ(v.size(), picture.points.size());
+  for (std::size_t p = 0; p < v.size(); ++p) {  // the middle of the plate is at (0.2, 0.15, 0)
+    const Vec3 of_rigid_motion = Vec3(1, 2, 3) + Vec3(0, 2, 5).cross(picture.points[p] - Vec3(0.2, 0.15, 0));
+    EXPECT_LT((v[p] - of_rigid_motion).norm(), 1e-13);
+  }
+}
+
 TEST(FrameFieldsTest, DefaultStandsForThoseOfTheKindAndNothingIsShownTwice) {
   const Deck deck = parse_deck(one_of_each_kind + "output: {fields: [mass, default, stretch]}\n", "a.yaml", ".");
   EXPECT_EQ(fields_to_show(deck, "g"), (std::vector<std::string>{"mass", "velocity", "stretch", "pressure"}));
