@@ -61,6 +61,10 @@ class Continuum final : public PointBody, public TrialBody {
 
   Roles roles() override { return {.points = this, .trial = this}; }
 
+  std::span<const Vec3> forces() const override {
+    return points_.has<LoadForce>() ? points_.get<LoadForce>() : std::span<const Vec3>();
+  }
+
   void rest(std::size_t first_row, Real volume) override {
     const auto m = points_.get<Mass>();
     const auto elastic = points_.get<Kept>();

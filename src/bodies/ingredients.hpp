@@ -1,6 +1,7 @@
 #pragma once
 // Sheets and fibers before they are divided among ranks: what bodies with and without grid are made of.
 
+#include "bodies/nearest_weights.hpp"
 #include "weft/bodies/bending.hpp"
 #include "weft/bodies/codimensional.hpp"
 #include "weft/bodies/membrane.hpp"
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <numbers>
 #include <optional>
@@ -110,6 +112,26 @@ struct Ingredients {
       site.boundary = boundary[i];
     }
     return sites;
+  }
+
+  /// The point of some elements that is nearest to x.
+  Site nearest(const ElementRange& range, const Vec3& x) const {
+    Site nearest;
+    Real least = std::numeric_limits<Real>::infinity();
+    for (std::int64_t e = range.begin; e < range.end; ++e) {
+      const auto& rows = elements[static_cast<std::size_t>(e)].rows;
+      std::array<Vec3, K::corners> corners;
+      std::transform(rows.begin(), rows.end(), corners.begin(), [&](std::int32_t row) { return rest[row]; });
+      const std::array<Real, K::corners> weights = nearest_weights(corners, x);
+      Stencil place{{rows.begin(), rows.end()}, {weights.begin(), weights.end()}};
+      const Vec3 where = place.of(rest);
+      if (!((where - x).norm() < least)) continue;
+      least = (where - x).norm();
+      nearest.place = std::move(place);
+      nearest.where = where;
+      nearest.element = e;
+    }
+    return nearest;
   }
 
   /// One for each element, in its middle; linear tangents of triangles.

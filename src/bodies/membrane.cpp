@@ -307,6 +307,7 @@ class CodimensionalSource final : public MeshSource {
   }
   std::span<const Vec3> rest_positions() const override { return of_.rest; }
   Sites sites(const ElementRange& range) const override { return of_.sites(range); }
+  Site nearest(const ElementRange& range, const Vec3& x) const override { return of_.nearest(range, x); }
   std::vector<Sample> surface_samples(const ElementRange& range) const override { return of_.surface_samples(range); }
   std::vector<Sample> side_samples(const ElementRange& range) const override { return of_.side_samples(range); }
   std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {

@@ -308,9 +308,13 @@ Picture ShellBody::picture() const {
   Picture picture;
   picture.corners = 3;
   picture.fields = surface_fields(part_.mesh, all_faces(), *faces_, x(), n);
+  picture.point_fields = Table::with<Velocity>();
+  picture.point_fields.resize(static_cast<std::size_t>(at_corners.faces() * at_corners.samples));
+  const auto velocity = picture.point_fields.get<Velocity>();
   for (std::int64_t e = 0; e < at_corners.faces(); ++e) {
     const auto first = static_cast<std::int64_t>(picture.points.size());
     for (int s = 0; s < at_corners.samples; ++s) {
+      velocity[picture.points.size()] = place_at(at_corners, e, s, points_.get<Velocity>());
       picture.points.push_back(place_at(at_corners, e, s, x()));
       if (carrier() == Carrier::own) picture.rest.push_back(place_at(at_corners, e, s, points_.get<RestPosition>()));
     }
@@ -364,6 +368,9 @@ class ShellSource final : public MeshSource {
   }
   std::span<const Vec3> rest_positions() const override { return shell_.mesh.points; }
   Sites sites(const ElementRange& range) const override { return sites_of(shell_.mesh, range); }
+  Site nearest(const ElementRange& range, const Vec3& x) const override {
+    return nearest_site(shell_.mesh, counted<std::int64_t>(range), x);
+  }
   std::vector<Sample> surface_samples(const ElementRange& range) const override {
     return weft::surface_samples(shell_, counted<std::int64_t>(range), every_point(), shell_.mesh.points);
   }

@@ -19,11 +19,13 @@ struct ContinuumTerm::Tangents : Linear {
 
 Real ContinuumTerm::energy(const Motion& motion) const {
   const TrialStep step = step_of(motion);
+  const std::span<const Vec3> load = body_.forces();
   energy_.resize(body_.points().owned());
   gather(transfer_, bins_, places(), motion.u.block(0), [&](ChunkRows rows, const ChunkMotion& moved) {
     std::array<Real, most_rows_in_chunk> energy;
     trial_.trial_energy(rows, step, moved.C, std::span(energy.data(), rows.size()));
-    for (std::size_t k = 0; k < rows.size(); ++k) energy_[rows[k]] = energy[k];
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      energy_[rows[k]] = energy[k] - (load.empty() ? 0 : load[rows[k]].dot(moved.v[k]));
   });
   // In visiting order, which does not depend on where rows stand.
   const auto order = bins_.order();
@@ -38,6 +40,8 @@ void ContinuumTerm::add_force(const Motion& motion, Load& force) const {
         trial_.trial_response(rows, step, moved.C, forces.A);
       },
       force.block(0));
+  if (const std::span<const Vec3> load = body_.forces(); !load.empty())
+    push(transfer_, bins_, places(), load, {}, force.block(0));
 }
 
 std::unique_ptr<Linear> ContinuumTerm::tangents_at(const Motion& motion, bool definite) const {

@@ -22,7 +22,7 @@ const FrameFields& fields_of(const BodyDeck& body) {
 std::vector<const char*> FrameFields::all() const {
   std::vector<const char*> names = shown;
   names.insert(names.end(), others.begin(), others.end());
-  names.insert(names.end(), of_laws.begin(), of_laws.end());
+  names.insert(names.end(), of_some.begin(), of_some.end());
   return names;
 }
 
@@ -32,10 +32,11 @@ const std::vector<FrameFields>& frame_fields() {
        "particles",
        {"velocity", "volume_ratio", "plastic_measure", "pressure", "von_mises_stress"},
        {"cauchy_stress", "density", "mass", "velocity_gradient"},
-       {"elastic_deformation", "left_stretch", "log_strain", "plastic_strain", "plastic_volume", "volume_gain"}},
+       {"elastic_deformation", "left_stretch", "log_strain", "plastic_strain", "plastic_volume", "volume_gain",
+        "handled_by"}},
       {"shell",
        "triangles of the limit surface",
-       {"membrane_strain", "curvature", "plastic_strain", "contact_pressure"},
+       {"velocity", "membrane_strain", "curvature", "plastic_strain", "contact_pressure"},
        {},
        {}},
       {"membrane", "triangles of the mesh", {"velocity", "stretch", "pressure"}, {"mass", "velocity_gradient"}, {}},

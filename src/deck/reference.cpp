@@ -129,7 +129,7 @@ class Page {
         "displacement and, of shells, strain, curvature and plastic strain, of other bodies the stretch; where a state "
         "is "
         "not stable, also its mode.\n\n"
-        "| kind | drawn as | `default` | others | of certain laws |\n|---|---|---|---|---|\n";
+        "| kind | drawn as | `default` | others | of certain laws, or with handles |\n|---|---|---|---|---|\n";
     const auto list = [](const std::vector<const char*>& names) {
       std::string codes;
       for (const char* name : names) codes += (codes.empty() ? "" : ", ") + code(name);
@@ -137,7 +137,7 @@ class Page {
     };
     for (const FrameFields& fields : frame_fields())
       text_ += fmt::format("| {} | {} | {} | {} | {} |\n", code(fields.kind), fields.drawn, list(fields.shown),
-                           list(fields.others), list(fields.of_laws));
+                           list(fields.others), list(fields.of_some));
   }
 
   void contents(const Group& group) {

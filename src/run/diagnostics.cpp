@@ -163,6 +163,7 @@ void check_field_names(const Comm& comm, const Scene& scene) {
     learn(observed);
     Picture picture = body->picture();
     learn(picture.fields);
+    learn(picture.point_fields);
   }
   // Fields of bodies of other kinds may be named.
   known.emplace_back("default");

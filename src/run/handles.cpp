@@ -1,5 +1,6 @@
 #include "weft/run/handles.hpp"
 
+#include "weft/bodies/continuum.hpp"
 #include "weft/transfer/pipe.hpp"
 
 #include <algorithm>
@@ -37,10 +38,10 @@ void Handles::load(Real time) {
   pushes_.clear();
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
-    if (!scene_.is_on_grid(handle)) continue;
-    const MeshBody& body = *scene_.bodies[handle.body]->roles().mesh;
+    if (!scene_.is_on_grid(handle) || scene_.mesh_of(handle) == nullptr) continue;
+    const MeshBody& body = *scene_.mesh_of(handle);
     const auto x = body.points().get<Position>();
-    std::visit(Overloaded{[](const GridHandle::Hold&) {},
+    std::visit(Overloaded{[](const GridHandle::Hold&) {}, [](const GridHandle::OnPoints&) {},
                           [&](const GridHandle::Dead& load) {
                             const Real factor = load.amplitude.at(time);
                             for (const Grip& grip : body.grips(handle.list)) {
@@ -66,6 +67,56 @@ void Handles::load(Real time) {
     points.get<ElementForce>()[push.vertex] += push.force;
     push.v = points.get<Velocity>()[push.vertex];
   }
+  load_points(time);
+}
+
+/// Of points that share a total the number is counted anew, so that it stays whole when points leave the bounds.
+void Handles::load_points(Real time) {
+  point_loads_.clear();
+  for (const auto& body : scene_.bodies)
+    if (body->points().has<LoadForce>()) {
+      const auto f = body->points().get<LoadForce>();
+      std::fill(f.begin(), f.end(), Vec3::Zero());
+    }
+  for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
+    const GridHandle& handle = scene_.handles[h];
+    const auto* load = std::get_if<GridHandle::OnPoints>(&handle.action);
+    if (load == nullptr) continue;
+    Table& points = scene_.bodies[handle.body]->points();
+    const auto by = std::as_const(points).get<HandledBy>();
+    const auto m = std::as_const(points).get<Mass>();
+    const auto v = std::as_const(points).get<Velocity>();
+    const auto f = points.get<LoadForce>();
+    const std::int64_t count = comm_.sum(static_cast<std::int64_t>(
+        std::count_if(by.begin(), by.end(), [&](PointId bits) { return is_handled(bits, handle.list); })));
+    const Real factor = load->amplitude.at(time);
+    PointLoad of_each{h, factor * load->total / static_cast<Real>(std::max<std::int64_t>(count, 1)),
+                      factor * load->acceleration, 0};
+    for (const std::uint32_t p : bins_of_body_[handle.body]->order()) {
+      if (!is_handled(by[p], handle.list)) continue;
+      const Vec3 force = of_each.each + m[p] * of_each.acceleration;
+      f[p] += force;
+      of_each.power += force.dot(v[p]);
+    }
+    point_loads_.push_back(of_each);
+  }
+}
+
+void Handles::count_point_load(const PointLoad& load, Real dt, HandleImpulse& given) const {
+  const GridHandle& handle = scene_.handles[load.handle];
+  const Table& points = std::as_const(*scene_.bodies[handle.body]).points();
+  const auto by = points.get<HandledBy>();
+  const auto m = points.get<Mass>();
+  const auto x = points.get<Position>(), v = points.get<Velocity>();
+  Real power = 0;  // when the step ends
+  for (const std::uint32_t p : bins_of_body_[handle.body]->order()) {
+    if (!is_handled(by[p], handle.list)) continue;
+    const Vec3 force = load.each + m[p] * load.acceleration;
+    given.linear += dt * force;
+    given.angular += dt * (x[p] - dt * v[p]).cross(force);
+    power += force.dot(v[p]);
+  }
+  given.work += dt * (scene_.step.is_implicit ? power : (load.power + power) / 2);
 }
 
 void Handles::count_loads(Real dt, std::span<HandleImpulse> impulses) const {
@@ -77,6 +128,7 @@ void Handles::count_loads(Real dt, std::span<HandleImpulse> impulses) const {
     impulses[h].angular += dt * before.cross(force);
     impulses[h].work += dt * force.dot(at_end ? v : (v_before + v) / 2);
   }
+  for (const PointLoad& load : point_loads_) count_point_load(load, dt, impulses[load.handle]);
 }
 
 void Handles::load_alone(Real time) {
@@ -95,10 +147,10 @@ void Handles::settle(const Cuts& cuts, Real time) {
   std::map<std::pair<std::size_t, std::int32_t>, std::uint32_t> point_of;  // of body and row
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
-    if (!scene_.is_on_grid(handle)) continue;
+    if (!scene_.is_on_grid(handle) || scene_.mesh_of(handle) == nullptr) continue;
     const GridHandle::Hold* hold = handle.hold();
     if (hold == nullptr || !hold->holds_from(time)) continue;
-    const MeshBody& body = *scene_.bodies[handle.body]->roles().mesh;
+    const MeshBody& body = *scene_.mesh_of(handle);
     const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
     for (const Grip& grip : body.grips(handle.list)) {
       const HeldAim aim = aim_of(grip);
@@ -188,6 +240,27 @@ void Handles::apply(std::span<const Real> impulse, std::span<Real> velocity_chan
   sum_along_axes(velocity_change);
 }
 
+/// Led nodes go where their handle goes, whatever walls and other handles say. The work is that of the mean velocity
+/// before and after.
+void Handles::lead_nodes(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses) {
+  const Real* const inertia = layer.get<NodeInertia>().block(0);
+  Real* const velocity = layer.get<NodeVelocity>().block(0);
+  for (const LedNode& node : led_nodes_.find(map, time)) {
+    const GridHandle::Hold& hold = *scene_.handles[node.handle].hold();
+    const Vec3 center = hold.motion.at(time + dt).center;
+    HandleImpulse& given = impulses[node.handle];
+    Eigen::Map<Vec3> v(velocity + node.at);
+    for (const LedAxis& led : led_axes(hold, time, dt)) {
+      const Real along = led.velocity_at(node.x), change = along - led.axis.dot(v);
+      const Vec3 impulse = inertia[node.at] * change * led.axis;
+      v += change * led.axis;
+      given.linear += impulse;
+      given.angular += (node.x - center).cross(impulse);
+      given.work += impulse.dot(led.axis) * (led.axis.dot(node.v) + along) / 2;
+    }
+  }
+}
+
 /// Finds what the nodes around do without handles, and how they give way.
 void Handles::look_at_nodes(Real time, const BlockMap& map, Layer& layer) {
   const Real dx = scene_.transfer.dx;
@@ -246,6 +319,11 @@ std::vector<Real> Handles::solve(std::span<const Real> change, Real tolerance) {
 
 void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses) {
   std::fill(impulses.begin(), impulses.end(), HandleImpulse{});
+  hold_sums(dt, time, map, layer, impulses);
+  lead_nodes(dt, time, map, layer, impulses);
+}
+
+void Handles::hold_sums(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses) {
   const std::size_t count = held_.size();
   if (!has_map_ || comm_.sum(static_cast<std::int64_t>(count)) == 0) return;
   std::vector<RigidState> states;
@@ -282,10 +360,10 @@ template <class Visit>
 void GridHolds::for_each_sum(Real time, Visit&& visit) const {
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
-    if (!scene_.is_on_grid(handle)) continue;
+    if (!scene_.is_on_grid(handle) || scene_.mesh_of(handle) == nullptr) continue;
     const GridHandle::Hold* hold = handle.hold();
     if (hold == nullptr || !hold->holds_to(time)) continue;
-    const MeshBody& body = *scene_.bodies[handle.body]->roles().mesh;
+    const MeshBody& body = *scene_.mesh_of(handle);
     const auto x = body.points().get<Position>();
     const RigidState state = hold->motion.at(time);
     for (const Grip& grip : body.grips(handle.list)) {
@@ -299,11 +377,11 @@ void GridHolds::append(Real time, ConstraintRows& rows) const {
   // The nodes of the vertices of bodies that are held.
   std::vector<std::vector<PointNodes>> nodes(scene_.bodies.size());
   for (const GridHandle& handle : scene_.handles) {
-    if (!scene_.is_on_grid(handle)) continue;
+    if (!scene_.is_on_grid(handle) || scene_.mesh_of(handle) == nullptr) continue;
     if (!handle.hold() || !nodes[handle.body].empty()) continue;
     const Table& points = scene_.bodies[handle.body]->points();
     nodes[handle.body].resize(points.rows());
-    for_each_point(scene_.transfer, *vertices_[handle.body], points.get<Position>(),
+    for_each_point(scene_.transfer, *bins_[handle.body], points.get<Position>(),
                    [&](std::uint32_t row, const PointNodes& of_row) { nodes[handle.body][row] = of_row; });
   }
   for_each_sum(time, [&](const Held& held) {
@@ -314,6 +392,20 @@ void GridHolds::append(Real time, ConstraintRows& rows) const {
     }
     rows.close(held.target());
   });
+  for (const auto& [node, led, center] : led_) {
+    rows.add(node.at, led.axis);
+    rows.close(dt_ * led.velocity_at(node.x));
+  }
+}
+
+void GridHolds::begin_step(const BlockMap& map, Real time, Real dt) {
+  dt_ = dt;
+  led_.clear();
+  for (const LedNode& node : led_nodes_.find(map, time)) {
+    const GridHandle::Hold& hold = *scene_.handles[node.handle].hold();
+    const Vec3 center = hold.motion.at(time + dt).center;
+    for (const LedAxis& axis : led_axes(hold, time, dt)) led_.push_back({node, axis, center});
+  }
 }
 
 void GridHolds::add_impulses(Real time, Real dt, std::span<const Real> of_conditions,
@@ -327,6 +419,14 @@ void GridHolds::add_impulses(Real time, Real dt, std::span<const Real> of_condit
     given.work += of_conditions[c] * held.target() / dt;
     ++c;
   });
+  for (const auto& [node, led, center] : led_) {
+    HandleImpulse& given = impulses[node.handle];
+    const Vec3 impulse = of_conditions[c] * led.axis;
+    given.linear += impulse;
+    given.angular += (node.x - center).cross(impulse);
+    given.work += of_conditions[c] * led.velocity_at(node.x);
+    ++c;
+  }
 }
 
 }  // namespace weft

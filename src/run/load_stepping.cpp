@@ -59,12 +59,12 @@ Columns<LoadMoment> curve_columns(const Comm& comm, const Scene& scene) {
     if (handle.hold() != nullptr)
       columns.add("torque_" + handle.name, "N m", [h](const LoadMoment& moment) { return moment.reactions[h].torque; });
   }
-  for (const VertexProbe& probe : scene.probes)
+  for (const PointProbe& probe : scene.probes)
     columns.add(probe.name, probe.unit, [comm, &scene, &probe](const LoadMoment& moment) {
       const MeshBody& body = body_of(scene, probe.body);
       const std::span<const Vec3> values =
           probe.displacement ? std::span<const Vec3>(moment.displacements[probe.body]) : body.points().get<Position>();
-      return mean_over(comm, body, probe.vertex, values)[probe.axis];
+      return mean_over(comm, body, probe.point, values)[probe.axis];
     });
   return columns;
 }
@@ -101,8 +101,8 @@ std::string LoadStepping::forecast() {
     }
     text += "\n";
   }
-  for (const VertexProbe& probe : scene_.probes)
-    text += fmt::format("probe {}: follows a vertex {:.3g} m away\n", probe.name, probe.distance);
+  for (const PointProbe& probe : scene_.probes)
+    text += fmt::format("probe {}: follows a point of the body {:.3g} m away\n", probe.name, probe.distance);
   text +=
       fmt::format("unknowns: {} displacements and {} reactions\n", 3 * static_cast<std::int64_t>(points()), conditions);
   text += fmt::format("memory: {:.3g} GB at most on the fullest rank, measured over the set-up; solves take more\n",

@@ -75,6 +75,7 @@ void OwnSystem::add(const MeshBody& body, std::size_t block, const GridHandle& h
                           for (const Grip& grip : grips) forces[grip.rows.front()] += force_of(grip);
                           add_load(std::make_unique<DeadLoad>(block, std::move(forces), load.amplitude));
                         },
+                        [](const GridHandle::OnPoints&) {},  // of a continuum, which the grid moves
                         [&](const GridHandle::Following& load) {
                           add_load(std::make_unique<FollowerLoad>(load.kind, load.magnitude, load.amplitude, block,
                                                                   grips, positions));

@@ -133,6 +133,8 @@ void Recorder::draw_body(Body& body, const Scene& scene, const FrameMoment& mome
   if (is_of_rows) {
     fields = chosen_state(scene, body);
     computed = chosen_computed(scene, body);
+  } else {
+    fields = chosen_fields(scene, body, picture.point_fields);
   }
   Table displacements;
   if (!body.roles().meets_grid) {

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "run/stages/stages.hpp"
+#include "weft/base/error.hpp"
 
 namespace weft {
 namespace {
@@ -30,6 +31,23 @@ StepReport Stepper::take(Real not_beyond, bool weigh) {
   commit(step);
   edit(step);
   return step.report;
+}
+
+void Stepper::rehearse() {
+  StepContext& step = *step_;
+  try {
+    home(step, false);
+    activate(step);
+    size(step, std::numeric_limits<Real>::infinity());
+    prepare(step, false);
+    if (predict(step)) {
+      scatter(step);
+      advance(step);
+    }
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::deck) throw;
+  }
+  for (GridLayer& layer : step.layers) layer.advance->blocks_changed();  // what solvers keep is not of a step
 }
 
 void Stepper::settle(bool recut) {

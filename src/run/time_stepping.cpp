@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "weft/base/log.hpp"
+#include "weft/bodies/continuum.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/run/edit.hpp"
 #include "weft/run/progress.hpp"
@@ -36,6 +37,13 @@ Real mass_of(const Comm& comm, Body& body) {
   return comm.sum(mass);
 }
 
+/// How many points of a continuum a handle acts on. Collective.
+std::int64_t points_of(const Comm& comm, const Body& body, const GridHandle& handle) {
+  const auto by = body.points().get<HandledBy>();
+  return comm.sum(static_cast<std::int64_t>(
+      std::count_if(by.begin(), by.end(), [&](PointId bits) { return is_handled(bits, handle.list); })));
+}
+
 }  // namespace
 
 std::string TimeStepping::forecast() {
@@ -56,9 +64,13 @@ std::string TimeStepping::forecast() {
                         body.roles().meets_grid ? "particles" : "vertices that move by themselves; nothing touches it",
                         sites[b].empty() ? "" : ", ", sites[b], mass_in_words(scene_.deck, b, mass_of(comm_, body)));
   }
-  for (const GridHandle& handle : scene_.handles)
-    text += fmt::format("handle {}: {} vertices{}\n", handle.name,
-                        scene_.bodies[handle.body]->vertices_in(comm_, handle.list), in_words(handle.extent));
+  for (const GridHandle& handle : scene_.handles) {
+    const Body& body = *scene_.bodies[handle.body];
+    const bool is_mesh = scene_.mesh_of(handle) != nullptr;
+    text += fmt::format("handle {}: {} {}{}\n", handle.name,
+                        is_mesh ? body.vertices_in(comm_, handle.list) : points_of(comm_, body, handle),
+                        is_mesh ? "vertices" : "particles", in_words(handle.extent));
+  }
   for (const BodySource& source : scene_.sources)
     text += fmt::format("source {}: feeds {}\n", source.name, scene_.bodies[source.body]->name());
   std::vector<NearestRow> followed = find_probe_points(comm_, scene_);
@@ -114,6 +126,7 @@ void TimeStepping::start() {
   state_ = start_scene(comm_, scene_);
   for (const NearestRow& point : find_probe_points(comm_, scene_)) state_.probe_points.push_back(point.id);
   stepper_.settle(true);
+  if (!scene_.deck.solve.petsc.empty()) stepper_.rehearse();  // before files are written
   points_ = static_cast<Real>(comm_.sum(scene_.points()));
 }
 

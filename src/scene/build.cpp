@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "scene/handle_builder.hpp"
+#include "scene/point_handles.hpp"
 #include "weft/base/log.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/geometry/sampling.hpp"
@@ -78,8 +79,8 @@ BodySource make_source(const Comm& comm, const Deck& deck, Scene& scene, std::si
           source.until};
 }
 
-/// The vertex nearest to a point at rest; of several the one of lowest number.
-VertexProbe make_probe(const Comm& comm, Scene& scene, const ProbeDeck& deck) {
+/// The point of a body that is nearest to a place at rest; of several that of the lowest element.
+PointProbe make_probe(const Comm& comm, Scene& scene, const ProbeDeck& deck) {
   const auto* nearest = std::get_if<NearestProbe>(&deck.measure);
   const std::string field = nearest ? nearest->field : "";
   const std::string component = field.size() > 2 ? field.substr(0, field.size() - 2) : "";
@@ -92,18 +93,14 @@ VertexProbe make_probe(const Comm& comm, Scene& scene, const ProbeDeck& deck) {
                       deck.place.text));
   const std::size_t b = body_named(scene, deck.body);
   const MeshSource& mesh = *scene.meshes[b];
-  std::vector<Site> vertices = mesh.sites(first_share(comm, mesh)).vertices;
-  const auto distance = [&](const Site& site) { return (site.where - nearest->point).norm(); };
-  Real least = std::numeric_limits<Real>::infinity();
-  for (const Site& site : vertices) least = std::min(least, distance(site));
-  least = comm.min(least);
-  std::erase_if(vertices, [&](const Site& site) { return distance(site) > least; });
-  Real first = std::numeric_limits<Real>::infinity();
-  for (const Site& site : vertices) first = std::min(first, Real(site.point));
-  first = comm.min(first);
-  std::erase_if(vertices, [&](const Site& site) { return Real(site.point) > first; });
+  const Site site = mesh.nearest(first_share(comm, mesh), nearest->point);
+  const Real distance = site.element < 0 ? std::numeric_limits<Real>::infinity() : (site.where - nearest->point).norm();
+  const Real least = comm.min(distance);
+  const Real first = comm.min(distance == least ? Real(site.element) : std::numeric_limits<Real>::infinity());
+  std::vector<Site> found;
+  if (distance == least && Real(site.element) == first) found.push_back(site);
   MeshBody& body = *scene.bodies[b]->roles().mesh;
-  return {deck.name, "m", b, watch_sites(comm, body, vertices), axis, component == "displacement", least};
+  return {deck.name, "m", b, watch_sites(comm, body, found), axis, component == "displacement", least};
 }
 
 }  // namespace
@@ -147,7 +144,8 @@ namespace {
 /// Differences between a body's volume and that of its cells with a point in the middle that are worth a word.
 constexpr Real coarse = 0.1;
 
-/// Fills a shape with points at rest; together they have its volume. Returns their number on all ranks. Collective.
+/// Fills a shape with points at rest, together of its volume, and lets handles choose of them. Returns their number on
+/// all ranks. Collective.
 std::int64_t fill_shape(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDeck& deck) {
   const auto shape = make_shape(comm, *deck.shape, false, scene.deck.domain.dx);
   const std::string what = fmt::format("{}: body {}", deck.place.text, deck.name);
@@ -188,11 +186,18 @@ std::int64_t fill_shape(const Comm& comm, Scene& scene, std::size_t b, const Con
     for (std::size_t p = 0; p < x.size(); ++p)
       if (const Real depth = -shape->surface(x[p]).distance; depth < dx / 2) radius[p] = std::max(Real(0), depth);
   }
+  choose_points(comm, scene, b, *shape, volume / static_cast<Real>(count));
   return count;
 }
 
 void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDeck& deck) {
-  if (!deck.shape) return;  // only a source feeds it
+  if (!deck.shape) {  // only a source feeds it
+    for (std::size_t h = 0; h < scene.handles.size(); ++h)
+      require(scene.handles[h].body != b, ExitCode::deck,
+              fmt::format("{}: {} has no particles at the start, of which a handle could choose some.",
+                          scene.deck.handles[h].place.text, deck.name));
+    return;
+  }
   const std::int64_t count = fill_shape(comm, scene, b, deck);
   Table& points = scene.bodies[b]->points();
   Vec3 center = Vec3::Zero();

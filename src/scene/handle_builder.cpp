@@ -1,5 +1,6 @@
 #include "scene/handle_builder.hpp"
 
+#include "scene/point_handles.hpp"
 #include "weft/base/check.hpp"
 #include "weft/scene/catalogue.hpp"
 #include "weft/scene/shells.hpp"
@@ -23,8 +24,10 @@ void HandleBuilder::add(const HandleDeck& deck) {
   handle_ = {deck.name, body_named(scene_, deck.body), 0, {}, {}, {}};
   extent_ = {};
   mesh_ = scene_.meshes[handle_.body].get();
-  require(mesh_ != nullptr, ExitCode::deck,
-          fmt::format("{}: body {} has no mesh; handles take hold of meshes.", deck.place.text, deck.body));
+  if (mesh_ == nullptr) {
+    scene_.handles.push_back(handle_of_points(scene_, deck, handle_.body));
+    return;
+  }
   share_ = first_share(comm_, *mesh_);
   const bool on_grid = mesh_->carrier() == Carrier::grid;
   part_.emplace(comm_, deck, *mesh_, on_grid ? scene_.deck.domain.dx : voxel_size_for(mesh_->rest_positions()));
@@ -53,7 +56,7 @@ void HandleBuilder::take(const HoldDeck& deck) {
     extent_.measure(1, part_->inside(all, "boundary edge"), all);
   }
   for (const HeldSum& sum : held_sums(sites, settings, mesh_->rest_positions())) grips_.push_back(grip_of(sum));
-  handle_.action = GridHandle::Hold{settings.motion, deck.until};
+  handle_.action = GridHandle::Hold{settings.motion, deck.until, {}};
   if (mesh_->carrier() == Carrier::own)
     comm_.agree([&] { agreement_.add(*deck_, sites, settings, mesh_->rest_positions()); });
 }

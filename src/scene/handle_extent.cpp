@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 
 namespace weft {
 namespace {
@@ -21,12 +22,12 @@ std::string in_words(const HandleExtent& extent) {
   std::string text;
   if (extent.slopes > 0) text += fmt::format(", {} with their slope", extent.slopes);
   if (extent.dimension > 0 && extent.part > 0) {
-    const bool is_line = extent.dimension == 1;
-    text += fmt::format(", {:.6g} {} of {:.6g} {} of the {}", extent.part, is_line ? "m" : "m^2", extent.whole,
-                        is_line ? "m" : "m^2", is_line ? "boundary" : "surface");
+    const char* unit = std::array{"m", "m^2", "m^3"}[static_cast<std::size_t>(extent.dimension - 1)];
+    const char* whole = std::array{"boundary", "surface", "volume"}[static_cast<std::size_t>(extent.dimension - 1)];
+    text += fmt::format(", {:.6g} {} of {:.6g} {} of the {}", extent.part, unit, extent.whole, unit, whole);
   }
   const Real force = extent.force.norm(), moment = extent.moment.norm();
-  const Real size = extent.middle.norm() + (extent.dimension == 2 ? std::sqrt(extent.whole) : extent.whole);
+  const Real size = extent.middle.norm() + std::pow(extent.whole, 1.0 / std::max(extent.dimension, 1));
   if (force > 0 || moment > 0)
     text += fmt::format(", force {} N and moment {} N m about {} m", vector_text(extent.force, force),
                         vector_text(extent.moment, std::max(moment, force * size)), vector_text(extent.middle, size));
@@ -49,10 +50,25 @@ void ExtentSum::add(const Sample& sample, const Vec3& force, const Vec3& moment)
   sum_.moment += sample.where.cross(force) + moment;
 }
 
-void ExtentSum::measure(int dimension, std::span<const Sample> part, std::span<const Sample> whole) {
+void ExtentSum::add(const Vec3& x, Real m, const Vec3& force) {
+  weight_ += m;
+  sum_.middle += m * x;
+  sum_.force += force;
+  sum_.moment += x.cross(force);
+}
+
+void ExtentSum::measure(int dimension, Real part, Real whole) {
   sum_.dimension = dimension;
-  for (const Sample& sample : part) sum_.part += sample.measure;
-  for (const Sample& sample : whole) sum_.whole += sample.measure;
+  sum_.part += part;
+  sum_.whole += whole;
+}
+
+void ExtentSum::measure(int dimension, std::span<const Sample> part, std::span<const Sample> whole) {
+  const auto measure_of = [](std::span<const Sample> samples) {
+    return std::accumulate(samples.begin(), samples.end(), Real(0),
+                           [](Real s, const Sample& x) { return s + x.measure; });
+  };
+  measure(dimension, measure_of(part), measure_of(whole));
 }
 
 HandleExtent ExtentSum::total(const Comm& comm) const {

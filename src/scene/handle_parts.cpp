@@ -1,5 +1,6 @@
 #include "weft/scene/handle_parts.hpp"
 
+#include "weft/base/log.hpp"
 #include "weft/bodies/mesh_source.hpp"
 #include "weft/scene/catalogue.hpp"
 #include "weft/scene/shells.hpp"
@@ -63,11 +64,22 @@ std::vector<Site> ChosenPart::held(const Comm& comm, const Sites& sites, const H
             fmt::format("{}: no side of the boundary of {} is in the part that it chooses (two vertices beside one "
                         "another at least), so there is no slope to keep.",
                         deck_.place.text, deck_.body));
+  if (hold.keep != Hold::place) warn_of_lone_vertices(comm, held);
   if (hold.keep == Hold::symmetry) {  // a plane of symmetry is for the boundary alone
     std::erase_if(held, [&](const Site& s) { return has_no_slope(s) && !s.amid; });
     require_plane(comm, held, hold.normal->normalized());
   }
   return held;
+}
+
+void ChosenPart::warn_of_lone_vertices(const Comm& comm, std::span<const Site> sites) const {
+  const auto is_lone = [](const Site& s) { return s.boundary >= 0 && !s.amid && s.slope.rows.empty(); };
+  const std::int64_t lone = comm.sum(static_cast<std::int64_t>(std::count_if(sites.begin(), sites.end(), is_lone)));
+  if (lone > 0)
+    log_warning(
+        fmt::format("{}: {} of the vertices of the boundary that it chooses have no neighbour along the boundary in "
+                    "the part: their slope is not kept. Expected: two vertices beside one another, or keep: place.",
+                    deck_.place.text, lone));
 }
 
 void ChosenPart::require_plane(const Comm& comm, std::span<const Site> sites, const Vec3& normal) const {

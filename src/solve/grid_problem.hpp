@@ -48,7 +48,7 @@ class GridProblem final : public NewtonProblem {
   bool residual(Vec x, Vec out) override;
   /// Size of the impulses that balance where the residual was looked at last [sqrt(J)].
   Real reference() const override { return reference_; }
-  Real noise(int) const override { return inertia_.noise(); }
+  Real noise(int) const override { return inertia_.noise() + holds_.noise(inertia_.motion_size()); }
   /// With the potential of friction at its present strength. [J]
   NoisyEnergy energy(Vec x) override;
 

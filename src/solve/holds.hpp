@@ -31,6 +31,9 @@ class Holds {
   /// Whether there is a condition on any rank.
   bool any() const { return count_ > 0; }
 
+  /// Norms of residuals beneath are round-off of stiff conditions, for a motion of this norm [sqrt(J)].
+  Real noise(Real motion) const { return any() ? round_off * kappa_ * motion : 0; }
+
   /// Of the conditions on this rank [J].
   Real energy(const Motion& motion) const;
   void add_force(const Motion& motion, Load& force) const;
@@ -51,6 +54,8 @@ class Holds {
   void add_tangent(Tangent& tangent) const;
 
  private:
+  static constexpr Real round_off = 1e-15;  ///< Of a velocity, in itself.
+
   Real miss(std::size_t c, std::span<const Real> u) const;
   /// solution_ = S^{-1} B y.
   template <class AtNode>

@@ -20,8 +20,8 @@ void ImplicitInertia::begin_step(const Comm& comm, const ImplicitStep& step, con
                            sum_over_nodes([&](std::size_t n) { return mass(n) * old_velocity_[n].squaredNorm(); })};
   comm.sum(sums);
   gravity_size_ = sums[0] * fall.squaredNorm();
-  noise_ = 1e-13 * std::sqrt(sums[0]) * step.dt * step.wave_speed * step.wave_speed / step.dx +
-           1e-14 * std::sqrt(sums[1] + gravity_size_);
+  motion_size_ = std::sqrt(sums[1] + gravity_size_);
+  noise_ = 1e-13 * std::sqrt(sums[0]) * step.dt * step.wave_speed * step.wave_speed / step.dx + 1e-14 * motion_size_;
 }
 
 }  // namespace weft

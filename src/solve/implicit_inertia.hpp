@@ -47,6 +47,8 @@ class ImplicitInertia {
   }
   /// sum m |dt g|^2 over all ranks [J].
   Real gravity_size() const { return gravity_size_; }
+  /// Root of sum m (v^2 + |dt g|^2) over all ranks, at the start of the step [sqrt(J)].
+  Real motion_size() const { return motion_size_; }
   /// Norms of residuals beneath are round-off [sqrt(J)].
   Real noise() const { return noise_; }
 
@@ -68,7 +70,7 @@ class ImplicitInertia {
   std::vector<Real> root_mass_;
   std::vector<Vec3> old_velocity_, free_velocity_;
   Vec3 gravity_ = Vec3::Zero();
-  Real dt_ = 0, gravity_size_ = 0, noise_ = 0;
+  Real dt_ = 0, gravity_size_ = 0, motion_size_ = 0, noise_ = 0;
 };
 
 }  // namespace weft

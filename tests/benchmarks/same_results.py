@@ -164,6 +164,7 @@ SIZES = {
                                "colliders.ball.shape.sphere.center=[0.4, 0.3, -0.17]",
                                "colliders.ball.motion.keyframes=[{time: 0}, {time: 0.3, translate: [0, 0, 0.3]}]"),
     "walk_cycle": explicit(100),
+    "wrung_jelly": explicit(200, "domain.dx=0.08", quick=True) + implicit(4, "domain.dx=0.08", "time.max_dt=0.01"),
 }
 
 

@@ -78,6 +78,29 @@ colliders:
   - {name: ball, shape: {sphere: {center: [0, 0, 0], radius: 0.2}}, condition: separate, friction: 0.4}
 """
 
+# A jelly is turned and carried at one end, let go there, and held along two axes, pulled and blown at elsewhere.
+GRIPPED = """
+weft: 1
+title: A jelly in grips
+domain: {dx: 0.05, gravity: [0, -9.81, 0]}
+time: {end: 2, frame_interval: 0.1}
+materials:
+  soft: {law: neo_hookean, density: 1000, youngs_modulus: 4e4, poisson_ratio: 0.3}
+bodies:
+  - {name: jelly, kind: continuum, material: soft,
+     shape: {box: {lower: [-0.4, 0, -0.12], upper: [0.4, 0.25, 0.13]}}}
+handles:
+  - name: turn
+    body: jelly
+    where: {box: {lower: [-1, -1, -1], upper: [-0.29, 1, 1]}}
+    hold: {motion: {velocity: [-0.3, 0.4, 0], spin: [2, 0, 1], center: [-0.35, 0.12, 0]}, until: 0.3}
+  - {name: rail, body: jelly, where: {box: {lower: [0.3, -1, -1], upper: [1, 1, 1]}}, hold: {axes: [y, z]}}
+  - {name: pull, body: jelly, where: {box: {lower: [0.35, -1, -1], upper: [1, 1, 1]}},
+     force: {total: [40, 0, 0], amplitude: [{time: 0, factor: 1}]}}
+  - {name: wind, body: jelly, where: {box: {lower: [-0.2, 0.2, -1], upper: [0.2, 1, 1]}},
+     traction: {per_area: [0, -300, 100], amplitude: [{time: 0, factor: 1}]}}
+"""
+
 # A woven sheet and fibers, both with bending, are pulled until they tear.
 TORN = """
 weft: 1

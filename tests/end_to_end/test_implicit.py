@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from program import FULL, JELLIES, Case, command, environment, history, physics, run_json, wait_until, weft
+from program import FULL, GRIPPED, JELLIES, Case, command, environment, history, physics, run_json, wait_until, weft
 
 DECKS = pathlib.Path(__file__).parents[2] / "decks"
 IMPLICIT = ["--set", "time.scheme=implicit", "--set", "time.max_dt=0.01"]
@@ -57,7 +57,7 @@ colliders:
 class Implicit(Case):
     def test_ranks_agree_to_the_tolerance_of_the_solve(self):
         exact = [*IMPLICIT, "--set", "solve.tolerance=1e-10"]
-        for name, text, steps in ("jellies", JELLIES, 6), ("meshes", MESHES, 2):
+        for name, text, steps in ("jellies", JELLIES, 6), ("meshes", MESHES, 2), ("gripped", GRIPPED, 6):
             deck = self.deck(text)
             alone = self.run_deck(deck, name + "1", "--steps", steps, *exact)
             self.assertGreater(float(history(alone)[-1]["newton_steps"]), steps)
@@ -92,7 +92,7 @@ class Implicit(Case):
         hanging = (DECKS / "hanging_sheet.yaml").read_text().replace("dx: 0.05", "dx: 0.1")
         for name, text, ranks, kind in ("jellies", JELLIES, 1, "multigrid"), ("hanging", hanging, 2, "multigrid"), \
                                        ("jellies", JELLIES, 1, "blocks"), ("sand", SAND, 2, "blocks"), \
-                                       ("meshes", MESHES, 3, "direct"):
+                                       ("meshes", MESHES, 3, "direct"), ("gripped", GRIPPED, 2, "blocks"):
             with self.subTest(name, preconditioner=kind):
                 deck, how = self.deck(text), {"ranks": ranks}
                 options = [*IMPLICIT, "--set", f"solve.preconditioner={kind}"]
@@ -162,6 +162,7 @@ class Implicit(Case):
                 result = weft("run", self.deck(SAND), "-o", self.folder / "refused", "--steps", 2, "--force", *arguments)
                 self.assertEqual(result.returncode, 2, result.stderr)
                 self.assertIn(words, result.stderr)
+                self.assertFalse((self.folder / "refused").exists())
 
     def test_petsc_takes_options_from_the_command_line_and_is_profiled(self):
         result = weft("run", self.deck(SAND), "-o", self.folder / "out", "--steps", 2, "--petsc",

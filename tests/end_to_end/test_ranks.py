@@ -6,7 +6,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "postproc"))
 import weft_read  # noqa: E402
-from program import CLOTH, JELLIES, OWN, PLATE, SPOUT, TORN, Case, checkpoints, history, physics, weft
+from program import CLOTH, GRIPPED, JELLIES, OWN, PLATE, SPOUT, TORN, Case, checkpoints, history, physics, weft
 
 # A jelly of one cell: its points stand in one or two blocks, so most of seven ranks have none.
 CRUMB = """
@@ -39,6 +39,22 @@ class RanksAndThreads(Case):
         for ranks in 2, 3, 4, 7:
             with self.subTest(ranks=ranks):
                 self.assert_same_state(alone, self.run_deck(deck, str(ranks), *often, ranks=ranks), 1e-10)
+
+    def test_handles_of_continua_agree_on_1_2_3_4_and_7_ranks_to_1e_10(self):
+        deck = self.deck(GRIPPED)
+        often = ["--steps", 200, "--set", "balance.every=10", "--set", "balance.threshold=1.01", "--set",
+                 "output.diagnostics_every=1"]
+        alone = self.run_deck(deck, "1", *often)
+        self.assertGreater(float(history(alone)[-1]["work_turn"]), 0.1)
+        self.assertGreater(float(history(alone)[-1]["time"]), 0.31)  # it has let go
+        for ranks in 2, 3, 4, 7:
+            with self.subTest(ranks=ranks):
+                many = self.run_deck(deck, str(ranks), *often, ranks=ranks)
+                self.assert_same_state(alone, many, 1e-10)
+                for column in "force_turn_x", "torque_turn_z", "force_rail_y", "work_pull", "work_wind":
+                    one, other = ([float(row[column]) for row in history(run)] for run in (alone, many))
+                    size = max(map(abs, one))
+                    self.assertLess(max(abs(a - b) for a, b in zip(one, other, strict=True)), 1e-9 * size, column)
 
     def test_shells_agree_on_1_2_3_4_and_7_ranks_to_1e_10(self):
         deck = self.deck(PLATE)

@@ -10,7 +10,7 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "postproc"))
 import weft_read  # noqa: E402
-from program import (CLOTH, FULL, JELLIES, OWN, PLATE, SPOUT, SPUN, TORN, Case, checkpoints, command, environment, history,  # noqa: E402
+from program import (CLOTH, FULL, GRIPPED, JELLIES, OWN, PLATE, SPOUT, SPUN, TORN, Case, checkpoints, command, environment, history,  # noqa: E402
                      physics, run_json, step_of, wait_until, weft)
 
 CUBE = """
@@ -31,21 +31,23 @@ class Restart(Case):
         return unbroken, broken
 
     def test_a_resumed_run_equals_the_unbroken_one_to_the_bit(self):
-        for ranks in 1, 3:
-            with self.subTest(ranks=ranks):
+        for text, ranks in (JELLIES, 1), (JELLIES, 3), (GRIPPED, 1), (GRIPPED, 3):
+            with self.subTest(text=text[:40], ranks=ranks):
                 how = {"ranks": ranks}
-                unbroken, broken = self.halves(self.deck(JELLIES), how, how, 60, 120)
+                unbroken, broken = self.halves(self.deck(text), how, how, 60, 120)
                 self.assert_same_state(unbroken, broken, 0)
                 self.assertEqual(physics(unbroken), physics(broken))
                 shutil.rmtree(unbroken)
                 shutil.rmtree(broken)
 
     def test_a_run_goes_over_1_2_4_and_3_ranks_to_1e_10(self):
-        deck = self.deck(JELLIES)
-        unbroken = self.run_deck(deck, "unbroken", "--steps", 120)
-        for step, ranks in (30, 1), (60, 2), (90, 4), (120, 3):
-            changing = self.run_deck(deck, "changing", "--steps", step, "--resume", "auto", ranks=ranks)
-        self.assert_same_state(unbroken, changing, 1e-10)
+        for name, text in ("jellies", JELLIES), ("gripped", GRIPPED):
+            deck = self.deck(text)
+            unbroken = self.run_deck(deck, f"{name}_unbroken", "--steps", 120)
+            for step, ranks in (30, 1), (60, 2), (90, 4), (120, 3):
+                changing = self.run_deck(deck, f"{name}_changing", "--steps", step, "--resume", "auto", ranks=ranks)
+            with self.subTest(name):
+                self.assert_same_state(unbroken, changing, 1e-10)
 
     def test_either_writer_goes_on_from_the_other_s_checkpoints_on_other_ranks(self):
         deck, collective = self.deck(JELLIES), ["--set", "output.writer=collective", "--set",

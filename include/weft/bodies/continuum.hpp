@@ -15,6 +15,18 @@ struct Home : Field<PointId> {
   static constexpr Label label{"home_block", "1"};
 };
 
+/// Bit k: the handle of number k among those of the body acts on the point. Of bodies with handles alone.
+struct HandledBy : Field<PointId> {
+  static constexpr Label label{"handled_by", "1"};
+};
+inline constexpr std::size_t most_handles_of_points = 64;
+inline bool is_handled(PointId by, std::size_t handle) { return (by >> handle & 1) != 0; }
+
+/// What loads give in a step. Of bodies with loads alone.
+struct LoadForce : Field<Vec3> {
+  static constexpr Label label{"load_force", "N", Keep::work};
+};
+
 // Shown quantities.
 /// Current over rest volume.
 struct VolumeRatio : Field<Real> {

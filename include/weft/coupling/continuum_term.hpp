@@ -12,7 +12,8 @@ namespace weft {
 FreedomBlock grid_freedoms(const BlockMap& map);
 
 /// Block 0 of the motion is the grid. Displacements count from the start of the step, where the points are; their
-/// rates are displacements over dt. Body, bins and transfer are not owned.
+/// rates are displacements over dt. Loads on the points are part of the Term, as dead forces. Body,
+/// bins and transfer are not owned.
 class ContinuumTerm final : public Term {
  public:
   ContinuumTerm(const Body& body, const TrialBody& trial, const Bins& bins, const TransferSettings& transfer,

@@ -13,7 +13,7 @@ struct FrameFields {
   const char* drawn;                 ///< How, in words.
   std::vector<const char*> shown;    ///< Those that the word `default` in output.fields stands for.
   std::vector<const char*> others;   ///< Of all bodies of this kind.
-  std::vector<const char*> of_laws;  ///< Of bodies of certain laws.
+  std::vector<const char*> of_some;  ///< Of bodies of certain laws, or with handles.
 
   std::vector<const char*> all() const;
 };

@@ -5,6 +5,7 @@
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/motion/constraint.hpp"
 #include "weft/parallel/comm.hpp"
+#include "weft/run/point_holds.hpp"
 #include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
 
@@ -14,7 +15,7 @@
 
 namespace weft {
 
-/// What is held follows the rigid motion of its handle: with the displacement dt sum_i w_i v_i of a point,
+/// What is held of a mesh follows the rigid motion of its handle: with the displacement dt sum_i w_i v_i of a point,
 ///   axis . sum_k s_k (x_k + dt sum_i w_ik v_i) = axis . goal(t + dt)
 /// for every sum over control points k that is held, by the impulses W^T lambda on nodes that do the least work: of the
 /// solutions of
@@ -23,11 +24,13 @@ namespace weft {
 /// independent. P takes away what walls do not allow. [docs/theory/handles.md, 10.9]
 class Handles {
  public:
-  Handles(const Comm& comm, const Scene& scene) : comm_(comm), scene_(scene) {}
+  /// bins: of the points of each body, not owned.
+  Handles(const Comm& comm, const Scene& scene, const std::vector<const Bins*>& bins)
+      : comm_(comm), scene_(scene), bins_of_body_(bins), led_nodes_(scene, bins) {}
 
-  /// Adds the forces of loads at a time to the forces on vertices.
+  /// Adds the forces of loads at a time to the forces on vertices, and sets those on points of continua. Collective.
   void load(Real time);
-  /// Sets the forces on vertices to those of loads alone, as implicit steps need them.
+  /// Sets the forces on vertices to those of loads alone, as implicit steps need them. Collective.
   void load_alone(Real time);
   /// Adds what these loads gave in a step that was made, on this rank.
   void count_loads(Real dt, std::span<HandleImpulse> impulses) const;
@@ -53,6 +56,14 @@ class Handles {
     Vec3 v;               ///< Of the vertex before [m/s].
   };
 
+  /// A load on points of a continuum: of each one `each` and its mass times `acceleration`.
+  struct PointLoad {
+    std::size_t handle;
+    Vec3 each;          ///< [N].
+    Vec3 acceleration;  ///< [m/s^2].
+    Real power;         ///< When the step begins, on this rank [W].
+  };
+
   /// A number for each pair of a point and a node, row by row.
   using Weights = Eigen::SparseMatrix<Real, Eigen::RowMajor>;
   /// Vectors of points, each as wide as a node of a NodeField; the fourth number means nothing.
@@ -68,6 +79,11 @@ class Handles {
     Eigen::Map<Vec3> now() const { return Eigen::Map<Vec3>(row); }
   };
 
+  void load_points(Real time);
+  void count_point_load(const PointLoad& load, Real dt, HandleImpulse& given) const;
+  void hold_sums(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses);
+  /// Gives led nodes their velocities.
+  void lead_nodes(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses);
   static void multiply(const Weights& weights, const Real* from, Real* to);
   void look_at_nodes(Real time, const BlockMap& map, Layer& layer);
   std::vector<Real> solve(std::span<const Real> change, Real tolerance);
@@ -79,8 +95,11 @@ class Handles {
 
   const Comm comm_;
   const Scene& scene_;
+  const std::vector<const Bins*>& bins_of_body_;
+  LedNodes led_nodes_;
   std::vector<Held> held_;
   std::vector<Push> pushes_;
+  std::vector<PointLoad> point_loads_;
   std::vector<Vec3> x_;  ///< Points that held sums are made of.
   std::vector<PointId> id_;
   Bins bins_;
@@ -97,10 +116,16 @@ class Handles {
 /// The same holds as conditions on the displacements of the nodes, for implicit steps: for each held place and
 /// direction
 ///   axis . sum_i w_ip u_i = axis . (x_handle(t + dt) - x_p)
+/// and for each led node i and axis
+///   axis . u_i = dt axis . v(x_i)
 class GridHolds final : public Constraints {
  public:
-  /// vertices: of each body the bins of its points; not owned, nor is the scene.
-  GridHolds(const Scene& scene, std::vector<const Bins*> vertices) : scene_(scene), vertices_(std::move(vertices)) {}
+  /// bins: of the points of each body; not owned, nor is the scene.
+  GridHolds(const Scene& scene, const std::vector<const Bins*>& bins)
+      : scene_(scene), bins_(bins), led_nodes_(scene, bins) {}
+
+  /// Finds the nodes that are led in a step of dt from `time`. Collective.
+  void begin_step(const BlockMap& map, Real time, Real dt);
 
   void append(Real time, ConstraintRows& rows) const override;
   /// What each handle gave to its body on this rank in a step of dt that ends at `time`, from what its conditions gave
@@ -119,11 +144,20 @@ class GridHolds final : public Constraints {
 
     Real target() const { return axis.dot(aim.goal(state) - now); }
   };
+  /// A condition on a led node.
+  struct Led {
+    LedNode node;
+    LedAxis axis;
+    Vec3 center;  ///< Of the handle, when the step ends [m].
+  };
   template <class Visit>
   void for_each_sum(Real time, Visit&& visit) const;
 
   const Scene& scene_;
-  std::vector<const Bins*> vertices_;
+  const std::vector<const Bins*>& bins_;
+  LedNodes led_nodes_;
+  std::vector<Led> led_;
+  Real dt_ = 0;  ///< [s].
 };
 
 }  // namespace weft

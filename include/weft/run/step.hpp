@@ -63,6 +63,9 @@ class Stepper {
   /// points are to blame, and Interrupted. Collective.
   StepReport take(Real not_beyond, bool weigh = false);
   const Suspicions& suspicions() const;
+  /// The first try of a step, of which nothing is kept: throws Error(deck) if a solver refuses its options, which PETSc
+  /// finds out only while it solves. Other errors are left to the step. Collective.
+  void rehearse();
   /// Implicit steps ask this between the steps of their solver.
   void heed(StopQuestion is_asked_to_stop);
 

@@ -35,6 +35,8 @@ class ChosenPart {
  private:
   void choose_group(const std::string& name, const MeshSource& mesh);
   void require_plane(const Comm& comm, std::span<const Site> sites, const Vec3& normal) const;
+  /// Of those that are to keep a slope and have none. Collective.
+  void warn_of_lone_vertices(const Comm& comm, std::span<const Site> sites) const;
   void choose_vertices(const std::vector<int>& numbers, std::size_t count);
 
   const HandleDeck& deck_;

@@ -35,26 +35,28 @@ struct Watched {
   std::int64_t vertices;  ///< On all ranks.
 };
 
-/// A vertex of a body whose displacement or position is recorded.
-struct VertexProbe {
+/// A point of a meshed body whose displacement or position is recorded.
+struct PointProbe {
   std::string name, unit;
   std::size_t body;
-  Watched vertex;
+  Watched point;
   int axis;
   bool displacement;  ///< Else the position.
   Real distance;      ///< From the point that was asked for [m].
 };
 
-/// A handle on a body with a mesh. What it holds or loads is in grips that the body keeps track of (MeshBody::watch).
+/// A handle on a body. What it holds or loads of a mesh is in grips that the body keeps track of (MeshBody::watch); the
+/// points of a continuum say themselves what handles act on them (HandledBy).
 struct GridHandle {
   std::string name;
   std::size_t body;
-  std::size_t list;  ///< Of grips.
+  std::size_t list;  ///< Of grips, or its number among the handles of a continuum.
 
   /// Each grip is a HeldSum.
   struct Hold {
     RigidMotion motion;
-    Real until;  ///< Then the part is let go [s].
+    Real until;              ///< Then the part is let go [s].
+    std::vector<Vec3> axes;  ///< Of a continuum: the directions in which it is held, at rest; unit.
 
     /// Whether a step holds that begins, or ends, at a time.
     bool holds_from(Real time) const { return until > (1 + same_time) * time; }
@@ -70,8 +72,14 @@ struct GridHandle {
     Real magnitude;
     Amplitude amplitude;
   };
-  std::variant<Hold, Dead, Following> action;
-  HandleExtent extent;          ///< As the mesh was at rest.
+  /// Forces on the points of a continuum that keep their direction: `total` [N] in equal parts, and an acceleration
+  /// [m/s^2].
+  struct OnPoints {
+    Vec3 total, acceleration;
+    Amplitude amplitude;
+  };
+  std::variant<Hold, Dead, Following, OnPoints> action;
+  HandleExtent extent;          ///< As the body was at rest.
   std::optional<Watched> part;  ///< Its vertices, on a body with freedoms of its own.
 
   const Hold* hold() const { return std::get_if<Hold>(&action); }
@@ -87,14 +95,16 @@ struct Scene {
   std::vector<BodySource> sources;
   std::vector<Wall> walls;
   std::vector<GridHandle> handles;
-  std::optional<Box> bounds;        ///< Points that leave it are removed.
-  Real light_mass = 0;              ///< See ExplicitStep.
-  Real size = 0;                    ///< Of the box around all meshes at rest [m].
-  std::vector<VertexProbe> probes;  ///< Of a static analysis.
+  std::optional<Box> bounds;       ///< Points that leave it are removed.
+  Real light_mass = 0;             ///< See ExplicitStep.
+  Real size = 0;                   ///< Of the box around all meshes at rest [m].
+  std::vector<PointProbe> probes;  ///< Of a static analysis.
   StepSettings step;
 
   /// Whether a handle acts on nodes of the grid; else on the body's own freedoms.
   bool is_on_grid(const GridHandle& handle) const { return bodies[handle.body]->roles().meets_grid; }
+  /// The mesh that a handle acts on; null for a continuum.
+  MeshBody* mesh_of(const GridHandle& handle) const { return bodies[handle.body]->roles().mesh; }
   /// All points of this rank that are matter.
   std::int64_t points() const {
     std::int64_t sum = 0;

@@ -34,7 +34,7 @@ inline constexpr auto keys<HoldDeck> = table(
 
 template <>
 inline constexpr auto keys<ForceDeck> =
-    table("force", "A force that keeps its direction, in equal parts on the chosen vertices.",
+    table("force", "A force that keeps its direction, in equal parts on the chosen vertices or particles.",
           Key{"total", "N", anything, required, "All of it together.", &ForceDeck::total},
           Key{"amplitude", "[]", amplitude_text, &ForceDeck::amplitude});
 
@@ -61,7 +61,9 @@ inline constexpr auto keys<PressureDeck> = table(
 
 template <>
 inline constexpr auto keys<TractionDeck> =
-    table("traction", "A force on the chosen surface that keeps its direction.",
+    table("traction",
+          "A force on the chosen surface that keeps its direction. Of a continuum the particles of the outermost layer "
+          "carry it, one spacing of particles deep.",
           Key{"per_area", "Pa", anything, required, "Per area at rest.", &TractionDeck::per_area},
           Key{"amplitude", "[]", amplitude_text, &TractionDeck::amplitude});
 
@@ -73,9 +75,11 @@ inline constexpr auto keys<GravityDeck> =
 
 template <>
 inline constexpr auto keys<HandleDeck> = table(
-    "handle", "Holds, moves or loads a part of a meshed body. Groups, slopes and moments are for shells.",
+    "handle",
+    "Holds, moves or loads a part of a body. Groups, slopes and moments are for shells; continua have where, and "
+    "hold, force, traction or gravity.",
     Key{"name", a_name, required, "Names columns.", &HandleDeck::name},
-    Key{"body", a_name, required, "Name of a meshed body.", &HandleDeck::body},
+    Key{"body", a_name, required, "Name of a body.", &HandleDeck::body},
     Key{"where", absent, "The part of the body that is inside this shape at rest.", &HandleDeck::where},
     Key{"group", absent,
         "The part that belongs to this group of the mesh file: faces and points (`p`) under a name in OBJ, or those "

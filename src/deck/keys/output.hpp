@@ -30,7 +30,9 @@ inline constexpr auto keys<QuantileProbe> =
 
 template <>
 inline constexpr auto keys<NearestProbe> =
-    table("nearest", "A field at the particle that started nearest to a point; `nan` when it is gone.",
+    table("nearest",
+          "A field at the particle that started nearest to a point; `nan` when it is gone. In a static analysis "
+          "displacement or position of the point of the body that is nearest at rest.",
           Key{"point", "m", anything, required, "The point.", &NearestProbe::point},
           Key{"field", a_name, required, "A field, or position_x, velocity_y, ...", &NearestProbe::field});
 

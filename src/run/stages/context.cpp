@@ -18,7 +18,7 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
       settings(its_scene.step),
       state(its_state),
       timers(its_timers),
-      handles(its_comm, its_scene),
+      handles(its_comm, its_scene, bins_of_body),
       handles_that_lost(its_scene.handles.size(), false) {
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const Roles roles = scene.bodies[b]->roles();
@@ -35,7 +35,8 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
     const bool is_held = std::any_of(scene.handles.begin(), scene.handles.end(), [b](const GridHandle& handle) {
       return handle.body == b && handle.hold() != nullptr;
     });
-    if (is_held) held.emplace_back(comm, scene, b);
+    if (is_held && roles.mesh != nullptr) held.emplace_back(comm, scene, b);
+    if (is_held && roles.mesh == nullptr) led_bodies.push_back(b);
     for (PointSet* points : scene.bodies[b]->sets()) {
       const bool is_predicted = roles.predicts != nullptr && points->points().has<TentativeVelocity>();
       const bool is_corrected = roles.corrects != nullptr || (is_held && points == scene.bodies[b].get());
@@ -43,6 +44,9 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
     }
   }
   bins.resize(sets.size());
+  bins_of_body.resize(scene.bodies.size(), nullptr);
+  for (std::size_t s = 0; s < sets.size(); ++s)
+    if (sets[s].points == scene.bodies[sets[s].body].get()) bins_of_body[sets[s].body] = &bins[s];
   layers.push_back({scene.transfer, {}, nullptr, {}});
   for (GridLayer& layer : layers) layer.nodes.add<NodeContact>();
   for (const VisitedSet& set : sets) WEFT_ENSURE(set.layer < layers.size());

@@ -74,11 +74,13 @@ struct StepContext {
 
   std::vector<VisitedSet> sets;
   std::vector<Bins> bins;                               ///< One for each set.
+  std::vector<const Bins*> bins_of_body;                ///< Of its own points; null where it does not meet the grid.
   std::vector<std::unique_ptr<OwnMotion>> own_motions;  ///< Of bodies that the grid does not move.
   std::vector<Predicts*> predicting;                    ///< These, and bodies that scatter what they predict.
   std::vector<RepeatingBody> repeating;
-  std::vector<Corrects*> correcting;  ///< Each once.
-  std::vector<HeldVertices> held;     ///< Of bodies that the grid moves and handles hold.
+  std::vector<Corrects*> correcting;    ///< Each once.
+  std::vector<HeldVertices> held;       ///< Of meshes that the grid moves and handles hold.
+  std::vector<std::size_t> led_bodies;  ///< Continua that handles hold.
 
   BlockMap map;
   std::vector<BlockKey> touched;  ///< Blocks of the map that points of this rank touch.

@@ -102,10 +102,12 @@ void gather(StepContext& step) {
 }
 
 void correct(StepContext& step) {
-  if (step.correcting.empty() && step.held.empty()) return;
+  if (step.correcting.empty() && step.held.empty() && step.led_bodies.empty()) return;
   const auto timing = step.timers.measure("gather");
   for (Corrects* corrects : step.correcting) corrects->correct(step.dt());
   for (HeldVertices& held : step.held) held.correct(step.state.time, step.dt(), step.given.by_handles);
+  for (const std::size_t b : step.led_bodies)
+    lead_points(step.scene, b, *step.bins_of_body[b], step.state.time, step.dt(), step.given.by_handles);
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (step.sets[s].is_corrected) commit_set(step, s);
 }

@@ -17,14 +17,12 @@ namespace {
 class ImplicitAdvance final : public GridAdvance {
  public:
   ImplicitAdvance(const StepContext& step, std::size_t layer) : settings_(step.settings.implicit), layer_(layer) {
-    std::vector<const Bins*> bins_of_body(step.scene.bodies.size(), nullptr);
     for (std::size_t s = 0; s < step.sets.size(); ++s) {
       Body& body = *step.scene.bodies[step.sets[s].body];
       if (step.sets[s].points != &body) continue;
-      bins_of_body[step.sets[s].body] = &step.bins[s];
       if (step.sets[s].layer == layer) add_term(step, body, s);
     }
-    if (!step.scene.handles.empty()) holds_ = std::make_unique<GridHolds>(step.scene, std::move(bins_of_body));
+    if (!step.scene.handles.empty()) holds_ = std::make_unique<GridHolds>(step.scene, step.bins_of_body);
   }
 
   bool takes_forces() const override { return false; }
@@ -35,6 +33,7 @@ class ImplicitAdvance final : public GridAdvance {
     const Real dt = step.dt(), end = step.state.time + dt;
     step.handles.load_alone(end);
     const auto timing = step.timers.measure("solve");
+    if (holds_) holds_->begin_step(step.map, step.state.time, dt);
     if (!grid_) grid_ = make_grid(step);
     ImplicitReport found = grid_->advance({dt, step.state.time, layer.transfer.dx, step.settings.gravity,
                                            wave_speed(step.state, layer.transfer), step.is_asked_to_stop},

@@ -3,6 +3,7 @@
 #include "weft/bodies/shell_sites.hpp"
 
 #include "support/shell_models.hpp"
+#include "support/triangle_meshes.hpp"
 
 #include <algorithm>
 #include <array>
@@ -52,6 +53,56 @@ TEST(SitesOfTest, BoundariesAreNumberedByTheirLowestPoint) {
   std::array<int, 3> count{};
   for (const Site& site : sites_of(band, {0, band.material_faces}).vertices) ++count[site.boundary + 1];
   EXPECT_EQ(count, (std::array{24, 12, 12}));
+}
+
+TEST(NearestSiteTest, IsThePointItselfAndTheFootOfOnesBesideTheSurface) {
+  const SurfaceMap roof = cylinder(1, 2, 0, 1.5);
+  const ControlMesh triangles = with_outer_row(control_mesh(test::cut_squares(6, 4, roof), "roof"));
+  for (const ControlMesh& mesh : {patch(6, 4, roof), irregular_patch(12, 12, roof), triangles}) {
+    std::vector<std::int64_t> faces(static_cast<std::size_t>(mesh.material_faces));
+    std::iota(faces.begin(), faces.end(), 0);
+    const std::vector<Vec2> at{{0.3, 0.2}, {0.05, 0.61}, {0, 0}, {0.45, 0}, {0, 0.7}, {1.0 / 3, 1.0 / 3}};
+    const LimitBasis basis = limit_basis(mesh, faces, at);
+    for (std::int64_t e = 0; e < basis.faces(); e += 3)
+      for (int s = 0; s < basis.samples; ++s) {
+        Vec3 x = Vec3::Zero(), a1 = x, a2 = x;
+        for (std::size_t a = 0; a < basis.points_of(e).size(); ++a) {
+          const Vec3& point = mesh.points[static_cast<std::size_t>(basis.points_of(e)[a])];
+          x += basis.row(e, s)[a].value * point;
+          a1 += basis.row(e, s)[a].d1 * point;
+          a2 += basis.row(e, s)[a].d2 * point;
+        }
+        for (const Real height : {0.0, 0.03, -0.02}) {  // the radius of curvature is 1
+          const Site site = nearest_site(mesh, faces, x + height * a1.cross(a2).normalized());
+          EXPECT_LE((site.where - x).norm(), 1e-11) << e << ", " << s;
+          EXPECT_LE((site.place.of(mesh.points) - site.where).norm(), 1e-14);
+        }
+      }
+  }
+}
+
+TEST(NearestSiteTest, BeyondTheBoundaryNothingIsNearer) {
+  const ControlMesh mesh = irregular_patch(12, 12, cylinder(1, 2, 0, 1.5));
+  std::vector<std::int64_t> faces(static_cast<std::size_t>(mesh.material_faces));
+  std::iota(faces.begin(), faces.end(), 0);
+  std::vector<Vec2> at;
+  for (int j = 0; j <= 40; ++j)
+    for (int i = 0; i <= 40; ++i) at.emplace_back(i / 40.0, j / 40.0);
+  const LimitBasis basis = limit_basis(mesh, faces, at);
+  for (const Vec3& x : {Vec3(0, 0, -1), Vec3(3, 2, 5), Vec3(-1, 0.2, 0.4), Vec3(0.8, -0.5, 1.2)}) {
+    Real least = std::numeric_limits<Real>::infinity();
+    for (std::int64_t e = 0; e < basis.faces(); ++e)
+      for (int s = 0; s < basis.samples; ++s) {
+        Vec3 place = Vec3::Zero();
+        for (std::size_t a = 0; a < basis.points_of(e).size(); ++a)
+          place += basis.row(e, s)[a].value * mesh.points[static_cast<std::size_t>(basis.points_of(e)[a])];
+        least = std::min(least, (place - x).norm());
+      }
+    const Real found = (nearest_site(mesh, faces, x).where - x).norm();
+    EXPECT_LE(found, least + 1e-14);
+    EXPECT_GE(found, least - 1e-2);
+  }
+  EXPECT_EQ(nearest_site(mesh, {}, Vec3::Zero()).element, -1);
 }
 
 TEST(SamplesTest, AddUpToAreaMassAndPerimeter) {

@@ -38,7 +38,8 @@ const std::string one_of_each_kind =
     "  - {name: g, kind: membrane, material: cotton, thickness: 0.01,"
     " mesh: {rectangle: {width: 0.3, height: 0.3}, across: 3, along: 3, translate: [6, 0, 0]}}\n"
     "  - {name: h, kind: fiber, material: hair, radius: 0.01,"
-    " curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 3}, translate: [7, 0, 0]}}\n";
+    " curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 3}, translate: [7, 0, 0]}}\n"
+    "handles: [{name: hand, body: a, hold: {}}]\n";
 
 std::set<std::string> names_in(Table& table) {
   std::set<std::string> names;
@@ -57,6 +58,7 @@ TEST(FrameFieldsTest, TheTableNamesWhatBodiesOfEachKindHave) {
     Table observed = body.observe(0, 0);
     std::set<std::string>& names = of_kind[kinds[b]];
     names.merge(names_in(picture.fields));
+    names.merge(names_in(picture.point_fields));
     if (stage.comm.any(!picture.points.empty())) continue;  // a surface of its own, without the fields of its points
     names.merge(names_in(observed));
     names.merge(names_in(body.points()));
@@ -70,10 +72,26 @@ TEST(FrameFieldsTest, TheTableNamesWhatBodiesOfEachKindHave) {
   }
 }
 
+TEST(FrameFieldsTest, AShellShowsTheVelocityOfItsSurface) {
+  Stage stage(
+      "weft: 1\ndomain: {dx: 0.1}\ntime: {end: 1, frame_interval: 1}\n"
+      "materials: {metal: {law: stvk_hencky, density: 1e3, youngs_modulus: 1e4, poisson_ratio: 0.3}}\n"
+      "bodies: [{name: a, kind: shell, material: metal, thickness: 0.01, contact: {stiffness: 1e4}, velocity: [1, 2, "
+      "3],"
+      " spin: [0, 2, 5], mesh: {rectangle: {width: 0.4, height: 0.3}, across: 3, along: 3}}]\n");
+  const Picture picture = stage.scene.bodies[0]->picture();
+  const auto v = picture.point_fields.get<Velocity>();
+  ASSERT_EQ(v.size(), picture.points.size());
+  for (std::size_t p = 0; p < v.size(); ++p) {  // the middle of the plate is at (0.2, 0.15, 0)
+    const Vec3 of_rigid_motion = Vec3(1, 2, 3) + Vec3(0, 2, 5).cross(picture.points[p] - Vec3(0.2, 0.15, 0));
+    EXPECT_LT((v[p] - of_rigid_motion).norm(), 1e-13);
+  }
+}
+
 TEST(FrameFieldsTest, DefaultStandsForThoseOfTheKindAndNothingIsShownTwice) {
   const Deck deck = parse_deck(one_of_each_kind + "output: {fields: [mass, default, stretch]}\n", "a.yaml", ".");
   EXPECT_EQ(fields_to_show(deck, "g"), (std::vector<std::string>{"mass", "velocity", "stretch", "pressure"}));
-  EXPECT_EQ(fields_to_show(deck, "f").size(), 6u);
+  EXPECT_EQ(fields_to_show(deck, "f").size(), 7u);
   EXPECT_NE(fields_in_words(deck).find("; fiber: velocity, stretch, pressure, mass"), std::string::npos);
 }
 

@@ -1,0 +1,58 @@
+#pragma once
+// Holds of continua: the nodes that a hold leads, and the points that it moves exactly.
+
+#include "weft/grid/block_map.hpp"
+#include "weft/grid/node_field.hpp"
+#include "weft/parallel/comm.hpp"
+#include "weft/run/state.hpp"
+#include "weft/scene/scene.hpp"
+#include "weft/transfer/bins.hpp"
+
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// What a hold prescribes along one of its axes n in a step from t to t + dt. What is held keeps its distance along n,
+/// which turns with the handle: with n' and translation T' at t + dt,
+///   n' . (x + dt v) - n' . T' = n . x - n . T,   n' . v(x) = ((n - n') . x + n' . T' - n . T) / dt
+/// so the velocity along n' is prescribed everywhere, with the gradient (n - n') / dt. [docs/theory/handles.md, 10.10]
+struct LedAxis {
+  Vec3 axis;      ///< n'.
+  Vec3 gradient;  ///< [1/s].
+  Real offset;    ///< [m/s].
+
+  Real velocity_at(const Vec3& x) const { return gradient.dot(x) + offset; }
+};
+std::vector<LedAxis> led_axes(const GridHandle::Hold& hold, Real time, Real dt);
+
+/// A node that a hold leads: it is the nearest one to some of the points that are held, on whatever rank.
+struct LedNode {
+  std::size_t handle;
+  std::int32_t at;  ///< The first of its reals in a NodeField; of this rank.
+  Vec3 x;           ///< [m].
+  Vec3 v;           ///< That its points give it when the step begins: the mean of v_p + C_p (x - x_p) [m/s].
+};
+
+/// Scene and bins, by body, are not owned.
+class LedNodes {
+ public:
+  LedNodes(const Scene& scene, const std::vector<const Bins*>& bins) : scene_(scene), bins_(bins) {}
+
+  /// Those of holds that hold in a step from a time on, hold by hold, each in the order of the map. Collective.
+  std::vector<LedNode> find(const BlockMap& map, Real time);
+
+ private:
+  void add(const BlockMap& map, std::size_t handle, std::vector<LedNode>& led);
+
+  const Scene& scene_;
+  const std::vector<const Bins*>& bins_;
+  NodeField marks_{"led", "1, m/s"};  ///< How many points are nearest to a node, and the sum of what they give.
+};
+
+/// Moves what is held of a continuum exactly: sets the Velocity and Affine of its points along the axes of holds, for a
+/// step of dt from `time`; adds what this gives them. bins: of the body. Collective.
+void lead_points(const Scene& scene, std::size_t body, const Bins& bins, Real time, Real dt,
+                 std::span<HandleImpulse> impulses);
+
+}  // namespace weft
