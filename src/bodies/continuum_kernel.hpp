@@ -97,18 +97,12 @@ class Continuum final : public PointBody, public TrialBody {
   }
 
   bool touches_at_surface() const override { return true; }
-  /// Elastic points deform; of others only the volume is known, and loose grains do not grow.
+  /// Points deform with their elastic part. Of liquids it says nothing of directions: they keep their size.
   Mat3 contact_extent(std::uint32_t row) const override {
-    const auto now = points_.get<Kept>()[row];
-    const Real radius2 = std::pow(points_.get<ContactRadius>()[row], 2);
-    if constexpr (L::yields) {
-      const Columns memory(const_cast<Table&>(points_));
-      const Real stretch = std::cbrt(std::min(Real(1), L::volume_ratio(memory.load(row), now)));
-      return radius2 * stretch * stretch * Mat3::Identity();
-    } else {
-      const Mat3 F = L::deformation(now);
-      return radius2 * F * F.transpose();
-    }
+    constexpr bool is_liquid = L::yields && !L::flow_changes_stress;
+    if constexpr (is_liquid) return PointSet::contact_extent(row);
+    const Mat3 F = L::deformation(points_.get<Kept>()[row]);
+    return std::pow(points_.get<ContactRadius>()[row], 2) * F * F.transpose();
   }
 
   StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override {

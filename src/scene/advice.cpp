@@ -69,12 +69,16 @@ std::vector<std::string> advice_on_colliders_of_own(const Scene& scene) {
 std::vector<std::string> advice_on(const Scene& scene) {
   const Real dx = scene.deck.domain.dx;
   std::vector<std::string> advice = advice_on_colliders_of_own(scene);
-  for (std::size_t w = 0; w < scene.walls.size(); ++w)
-    if (shallow_share(scene.walls[w].shape.rest(), dx) > 0.5)
+  for (std::size_t w = 0; w < scene.walls.size(); ++w) {
+    const bool at_nodes = scene.walls[w].contact == WallContactKind::nodes;
+    const Real thickness = at_nodes ? 2 : 2.5;  // in dx
+    if (shallow_share(scene.walls[w].shape.rest(), thickness / 2 * dx) > 0.5)
       advice.push_back(fmt::format(
-          "{}.shape: it is thinner than 2 dx = {:.3g} m: few nodes lie inside, and things sink in by about dx or pass "
-          "through. Expected: a thicker shape or a smaller domain.dx.",
-          scene.deck.colliders[w].place.text, 2 * dx));
+          "{}.shape: it is thinner than {} dx = {:.3g} m: {}. Expected: a thicker shape or a smaller domain.dx.",
+          scene.deck.colliders[w].place.text, thickness, thickness * dx,
+          at_nodes ? "few nodes lie inside, and things sink in by about dx or pass through"
+                   : "what touches it on one side shares nodes with what touches it on the other"));
+  }
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const auto* deck = std::get_if<ShellDeck>(&scene.deck.bodies[b]);
     if (!deck || !scene.bodies[b]->roles().meets_grid) continue;

@@ -3,7 +3,7 @@ import math
 
 import numpy
 
-from reading import at_most, near
+from reading import at_most, for_the_record, near
 from scenes import G, along, slope_gravity, turned, vector
 
 
@@ -46,8 +46,9 @@ def late_acceleration(run, degrees):
     return numpy.polyfit(t[late], along(run, "momentum", degrees)[late] / run["mass"][late], 1)[0]
 
 
-def slides_on_wall(what, run, friction, share, degrees, dx):
-    """Of a run on `slope`: its acceleration above the angle of friction; below it rest in the last quarter."""
+def slides_on_wall(what, run, friction, share, degrees, dx, shakes=False):
+    """Of a run on `slope`: its acceleration above the angle of friction; below it rest in the last quarter, which is
+    recorded alone of bodies that shake on."""
     driven = G * math.cos(math.atan(share * friction)) * friction * (share - 1)
     found = late_acceleration(run, degrees)
     if share == SLIDES:
@@ -56,4 +57,5 @@ def slides_on_wall(what, run, friction, share, degrees, dx):
         return near(f"{what}, 2 % steeper: slides with [m/s^2]", found, driven, 0.5)
     centre, t = along(run, "centre", degrees), run["time"]
     crept = abs(centre[-1] - numpy.interp(0.75 * t[-1], t, centre)) / dx
-    return at_most(f"{what}, 2 % less steep: creeps at last [dx]", crept, 0.01)
+    what = f"{what}, 2 % less steep: creeps at last [dx]"
+    return at_most(what, crept, 0.01) if not shakes else for_the_record(what, crept)

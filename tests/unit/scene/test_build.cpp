@@ -339,15 +339,16 @@ std::vector<std::string> advice(const std::string& shape, const std::string& she
 TEST(AdviceTest, NamesWhatIsTooThinOrTooFarApartForTheGridAndNothingElse) {
   const std::string faces_of_dx = "mesh: {rectangle: {width: 1, height: 0.5}, across: 10, along: 5}";
   for (const char* thick :
-       {"sphere: {center: [0, 0, 0], radius: 0.11}", "box: {lower: [0, 0, 0], upper: [1, 1, 0.21]}",
-        "plane: {point: [0, 0, 0], normal: [0, 0, 1]}", "capsule: {from: [0, 0, 0], to: [1, 0, 0], radius: 0.11}"})
+       {"sphere: {center: [0, 0, 0], radius: 0.135}", "box: {lower: [0, 0, 0], upper: [1, 1, 0.26]}",
+        "plane: {point: [0, 0, 0], normal: [0, 0, 1]}", "capsule: {from: [0, 0, 0], to: [1, 0, 0], radius: 0.135}",
+        "sphere: {center: [0, 0, 0], radius: 0.11}}, contact: nodes, motion: {velocity: [0, 0, 0]"})
     EXPECT_TRUE(advice(thick, faces_of_dx).empty()) << thick;
-  for (const char* thin : {"sphere: {center: [0, 0, 0], radius: 0.09}", "box: {lower: [0, 0, 0], upper: [1, 1, 0.15]}",
+  for (const char* thin : {"sphere: {center: [0, 0, 0], radius: 0.09}", "box: {lower: [0, 0, 0], upper: [1, 1, 0.24]}",
                            "cylinder: {from: [0, 0, 0], to: [1, 0, 0], radius: 0.09}"}) {
     const auto said = advice(thin, faces_of_dx);
     ASSERT_EQ(said.size(), 1u) << thin;
     EXPECT_EQ(said[0].find("test.yaml:6:"), 0u) << said[0];
-    EXPECT_NE(said[0].find("colliders.c.shape: it is thinner than 2 dx = 0.2 m"), std::string::npos) << said[0];
+    EXPECT_NE(said[0].find("colliders.c.shape: it is thinner than 2.5 dx = 0.25 m"), std::string::npos) << said[0];
   }
   const std::string ball = "sphere: {center: [0, 0, 0], radius: 0.3}";
   const auto sparse =

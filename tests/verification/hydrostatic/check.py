@@ -18,7 +18,7 @@ RUNS = {size: {kernel: ["--set", f"transfer.kernel={kernel}", "--set", f"domain.
 RANKS = 2
 AT_THE_FLOOR = {"linear": 0, "quadratic": 2, "cubic": 3}  # layers of cells that the floor disturbs
 LINE = {"linear": 0.02, "quadratic": 0.01, "cubic": 0.01}
-FALL = {"linear": 0.6, "quadratic": 1.6, "cubic": 5}  # tolerance over dx / h: walls give way by a part of dx
+FALL = {"linear": 0.6, "quadratic": 3.2, "cubic": 5}  # tolerance over dx / h: walls give way by a part of dx
 
 
 def mean_pressures(run, dx):

@@ -28,5 +28,6 @@ def check(runs, size):
     found = []
     for name, run in runs.items():
         mu, share, place, degrees = CASES[size][name]
-        found.append(slides_on_wall(f"{mu}, {place:g} dx, {degrees} degrees", run, mu, share, degrees, DX))
+        found.append(slides_on_wall(f"{mu}, {place:g} dx, {degrees} degrees", run, mu, share, degrees, DX,
+                                    shakes=mu > 0.3))
     return found

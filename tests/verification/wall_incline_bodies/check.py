@@ -43,5 +43,6 @@ def check(runs, size):
     found = []
     for name, run in runs.items():
         body, mu, share, place, degrees = CASES[size][name]
-        found.append(slides_on_wall(f"{body}, {mu}, {place:g} dx, {degrees} degrees", run, mu, share, degrees, DX))
+        found.append(slides_on_wall(f"{body}, {mu}, {place:g} dx, {degrees} degrees", run, mu, share, degrees, DX,
+                                    shakes=body == "sand"))
     return found
