@@ -2,12 +2,14 @@
 
 #include "weft/base/error.hpp"
 #include "weft/base/random.hpp"
+#include "weft/geometry/level_set.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/geometry/primitives.hpp"
 
 #include <gtest/gtest.h>
 #include <Eigen/Geometry>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
 #include <numbers>
@@ -271,6 +273,76 @@ TEST(ShapeTest, ShapesWithoutExtentAreRefused) {
   EXPECT_THROW(placed(make_sphere(o, 1), {0, Mat3::Identity(), o}), Error);
   EXPECT_THROW(placed(make_sphere(o, 1), {1, 2 * Mat3::Identity(), o}), Error);
   EXPECT_THROW(placed(make_sphere(o, 1), {1, -Mat3::Identity(), o}), Error);
+}
+
+/// The faces that material outside of a shape meets, nearest first.
+std::vector<Surface> faces_of(const Shape& shape, const Vec3& x, Real reach) {
+  const Faces faces = shape.faces(x, Side::outside, reach);
+  std::vector<Surface> sorted(faces.begin(), faces.end());
+  std::ranges::sort(sorted, {}, &Surface::distance);
+  return sorted;
+}
+
+/// Expects a face for each of these distances and normals, nearest first.
+void expect_faces(const std::vector<Surface>& found, const std::vector<Surface>& expected, const char* what) {
+  ASSERT_EQ(found.size(), expected.size()) << what;
+  for (std::size_t k = 0; k < found.size(); ++k) {
+    EXPECT_NEAR(found[k].distance, expected[k].distance, 1e-9) << what;
+    EXPECT_LE((found[k].normal - expected[k].normal).norm(), 1e-6) << what;
+  }
+}
+
+TEST(FacesTest, EachFaceThatMeetsAtAnInnerEdgeCountsWhereverTheSceneStands) {
+  const Vec3 lower(-0.5, -0.4, -0.3), upper(0.5, 0.6, 0.7), x(-0.46, -0.37, 0.2);
+  const Placement turned{2, rotation_matrix({0.3, -0.2, 0.5}), {5.1, -3, 2}};
+  const std::vector<Surface> at_rest{{0.03, Vec3::UnitY()}, {0.04, Vec3::UnitX()}};
+  std::vector<Surface> moved = at_rest;
+  for (Surface& face : moved) face = {2 * face.distance, turned.rotation * face.normal};
+  const auto box = [&] { return hollow(make_box(lower, upper)); };
+  const auto mesh = [&] { return hollow(make_level_set(make_box(lower, upper)->tessellate({}), {0.05, 0.3})); };
+  expect_faces(faces_of(*box(), x, 0.1), at_rest, "box");
+  expect_faces(faces_of(*mesh(), x, 0.1), at_rest, "mesh");
+  expect_faces(faces_of(*placed(box(), turned), turned(x), 0.2), moved, "turned box");
+  expect_faces(faces_of(*placed(mesh(), turned), turned(x), 0.2), moved, "turned mesh");
+  // In a corner all three; in the middle none; beyond the surface the distance is negative.
+  EXPECT_EQ(faces_of(*box(), {-0.46, -0.37, -0.28}, 0.1).size(), 3u);
+  EXPECT_EQ(faces_of(*mesh(), {-0.46, -0.37, -0.28}, 0.1).size(), 3u);
+  EXPECT_TRUE(faces_of(*box(), {0, 0, 0.2}, 0.1).empty());
+  EXPECT_TRUE(faces_of(*mesh(), {0, 0, 0.2}, 0.1).empty());
+  expect_faces(faces_of(*box(), {-0.52, 0, 0.2}, 0.1), {{-0.02, Vec3::UnitX()}}, "beyond");
+}
+
+TEST(FacesTest, TheRimOfAHollowCylinderHasItsFloorAndItsSide) {
+  const auto cup = hollow(make_cylinder({0, 0, 0}, {0, 1, 0}, 0.4));
+  expect_faces(faces_of(*cup, {0.35, 0.02, 0}, 0.1), {{0.02, Vec3::UnitY()}, {0.05, -Vec3::UnitX()}}, "rim");
+  expect_faces(faces_of(*cup, {0.35, 0.5, 0}, 0.1), {{0.05, -Vec3::UnitX()}}, "side");
+}
+
+TEST(FacesTest, AnOuterEdgeIsOneFaceAndTurnsSmoothly) {
+  const auto box = make_box({0, 0, 0}, {1, 1, 1});
+  const auto mesh = make_level_set(box->tessellate({}), {0.05, 0.3});
+  for (const Shape* shape : {box.get(), mesh.get()}) {
+    expect_faces(faces_of(*shape, {1.03, 1.04, 0.5}, 0.1), {{0.05, Vec3(0.6, 0.8, 0)}}, "edge");
+    expect_faces(faces_of(*shape, {0.99, 1.04, 0.5}, 0.1), {{0.04, Vec3::UnitY()}}, "face");
+  }
+}
+
+TEST(ConvexTest, DistancesGrowAtLeastAsAlongTheTangentPlane) {
+  Random random(5, 0, 0);
+  int convex = 0;
+  for (const Case& c : bounded_cases()) {
+    if (!c.shape->is_convex()) continue;
+    ++convex;
+    for (int k = 0; k < 200; ++k) {
+      const auto somewhere = [&] {
+        return Vec3(random.uniform(), random.uniform(), random.uniform()) * 3 - Vec3::Ones();
+      };
+      const Vec3 x = somewhere(), y = somewhere();
+      const Surface from_x = c.shape->surface(x);
+      EXPECT_GE(c.shape->surface(y).distance, from_x.distance + from_x.normal.dot(y - x) - 1e-9) << c.name;
+    }
+  }
+  EXPECT_GE(convex, 4);
 }
 
 }  // namespace

@@ -343,7 +343,7 @@ TEST(AdviceTest, NamesWhatIsTooThinOrTooFarApartForTheGridAndNothingElse) {
         "plane: {point: [0, 0, 0], normal: [0, 0, 1]}", "capsule: {from: [0, 0, 0], to: [1, 0, 0], radius: 0.135}",
         "sphere: {center: [0, 0, 0], radius: 0.11}}, contact: nodes, motion: {velocity: [0, 0, 0]"})
     EXPECT_TRUE(advice(thick, faces_of_dx).empty()) << thick;
-  for (const char* thin : {"sphere: {center: [0, 0, 0], radius: 0.09}", "box: {lower: [0, 0, 0], upper: [1, 1, 0.24]}",
+  for (const char* thin : {"sphere: {center: [0, 0, 0], radius: 0.09}", "box: {lower: [0, 0, 0], upper: [1, 1, 0.2]}",
                            "cylinder: {from: [0, 0, 0], to: [1, 0, 0], radius: 0.09}"}) {
     const auto said = advice(thin, faces_of_dx);
     ASSERT_EQ(said.size(), 1u) << thin;
