@@ -18,7 +18,9 @@ constexpr Real farthest_approach = 1, largest_size = 1;
 constexpr Real stiffness_number = 200;
 /// Beside the normal one.
 constexpr Real tangential_share = 0.5;
-/// Gaps that no force explains, as where a body begins inside a wall, close at most with this share of the speed of its
+/// Points this near touch, in grid spacings: as they are drawn, but for round-off.
+constexpr Real touching = 1e-9;
+/// Gaps that no force explains, as after a hit, close at most with this share of the speed of its
 /// waves.
 constexpr Real closing_share = 0.01;
 constexpr int passes = 2;
@@ -93,6 +95,7 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Ne
   const auto x = table.get<Position>(), v = table.get<Velocity>();
   const auto mass = table.get<Mass>();
   const auto force = table.get<WallForce>();
+  const auto radius = table.get<ContactRadius>();
   const bool at_surface = points->touches_at_surface();
   const Real dx = transfer_.dx;
   const Vec3 middle = middle_of(bin, dx);
@@ -106,7 +109,7 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Ne
       if (at_middle.distance + (is_convex ? at_middle.normal.dot(offset) : -offset.norm()) > farthest) continue;
       for (const auto& [distance, n] : walls_[w].shape.faces(states_[w], x[row], farthest)) {
         const Vec3 Bn = points->contact_extent(row) * n;
-        const Real r = std::sqrt(std::max(Real(0), n.dot(Bn)));
+        const Real r = std::copysign(std::sqrt(std::max(Real(0), n.dot(Bn))), radius[row]);
         if (!(distance - r < near_by * dx + std::max(Real(0), closing.dot(n)))) continue;
         const Vec3 lever = at_surface && r > 0 ? Vec3(-Bn / r) : Vec3(Vec3::Zero());
         found.contacts.push_back({set, row, w, distance - r, stiffness_number * mass[row] * frequency * frequency, n,
@@ -124,7 +127,7 @@ void WallContacts::share_memory(std::span<Contact> of_point) const {
   for (Contact& contact : of_point) {
     const WallCondition condition = walls_[contact.wall].condition;
     const bool was_held = !contact.force.isZero(0);
-    contact.is_held = condition != WallCondition::separate && (was_held || contact.gap < 0);
+    contact.is_held = condition != WallCondition::separate && (was_held || contact.gap <= touching * transfer_.dx);
   }
   if (of_point.size() == 1) return;
   const Vec3 total = of_point.front().force;

@@ -220,11 +220,28 @@ void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& de
   if (body.carrier() == Carrier::own) body.share_evenly(comm);
 }
 
+/// Points that begin nearer to a wall than they are large, or in it, stay at their depth: nothing pushes them out. Of
+/// those in it the radius is negative.
+void fit_to_walls(const Scene& scene, PointSet& set) {
+  const auto x = std::as_const(set).points().get<Position>();
+  const auto radius = set.points().get<ContactRadius>();
+  for (const Wall& wall : scene.walls) {
+    if (wall.contact != WallContactKind::surface) continue;
+    const RigidState start = wall.shape.at(0);
+    for (std::size_t p = 0; p < x.size(); ++p)
+      for (const Surface& face : wall.shape.faces(start, x[p], radius[p]))
+        radius[p] = std::min(radius[p], face.distance);
+  }
+}
+
 }  // namespace
 
 void fill_bodies(const Comm& comm, Scene& scene) {
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
     std::visit([&](const auto& deck) { fill_body(comm, scene, b, deck); }, scene.deck.bodies[b]);
+  for (const auto& body : scene.bodies)
+    for (PointSet* set : body->sets())
+      if (set->touches_walls()) fit_to_walls(scene, *set);
   settle_bodies(comm, scene);
 }
 

@@ -118,7 +118,7 @@ TEST(ImplicitTest, AStiffColumnComesToItsClosedFormAtHundredsOfExplicitSteps) {
 std::vector<Real> residuals_of_impact(const std::string& solve) {
   Stage stage(deck("[0, 0, 0]", 0.02, jelly, box("[0.3, 0.2, 0.2]", ", velocity: [0.2, -2, 0]"),
                    "colliders: [{name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, condition: "
-                   "sticky}]\nsolve: {tolerance: 1e-12, " +
+                   "sticky, contact: nodes}]\nsolve: {tolerance: 1e-12, " +
                        solve + "}\n"));
   stage.steps(1);
   return stage.stepper.take(1).residuals;
@@ -142,7 +142,7 @@ TEST(ImplicitTest, AStepThatIsNotFoundIsHalvedAndStepsGrowBackOnceTheyAreEasy) {
   const Real whole = 0.02;
   Stage stage(deck("[0, 0, 0]", whole, jelly, box("[0.3, 0.2, 0.2]", ", velocity: [0.2, -1, 0]"),
                    "colliders: [{name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, condition: "
-                   "sticky}]\nsolve: {max_iterations: 2, tolerance: 1e-6}\n"));
+                   "sticky, contact: nodes}]\nsolve: {max_iterations: 2, tolerance: 1e-6}\n"));
   Real shortest = whole, last = whole;
   std::string why;
   for (int step = 0; step < 100 && (shortest == whole || last < whole); ++step) {
@@ -164,7 +164,7 @@ TEST(ImplicitTest, FrictionThatHoldsAndSlipsAtOnceIsFoundInFewNewtonSteps) {
   Stage stage(
       deck("[0, -10, 0]", 0.01, "law: neo_hookean, youngs_modulus: 1e7, poisson_ratio: 0.3", box("[0.6, 0.2, 0.6]"),
            "colliders: [{name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, condition: separate, "
-           "friction: 0.5}]\n"));
+           "friction: 0.5, contact: nodes}]\n"));
   for (int step = 0; step < 5; ++step) {
     const StepReport report = stage.stepper.take(1);
     EXPECT_EQ(report.retries, 0);
