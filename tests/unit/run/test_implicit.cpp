@@ -325,7 +325,7 @@ TEST(ImplicitMeshTest, AClampedStripSagsAsABeamAtHundredsOfExplicitSteps) {
     SCOPED_TRACE(gravity);
     std::string text =
         deck(gravity, 0.05, plastic, strip, handles + "]\nsolve: {preconditioner: direct, " + solve + "}\n");
-    text.replace(text.find("dx:"), text.find(",", text.find("dx:")) - text.find("dx:"), "dx: 0.05");
+    text.replace(text.find("dx:"), text.find(',', text.find("dx:")) - text.find("dx:"), "dx: 0.05");
     Stage stage(text);
     const StepLimit limit = stage.scene.bodies[0]->limit_from(0);
     const int steps = std::string(solve).find("inertia") == std::string::npos ? 8 : 1;

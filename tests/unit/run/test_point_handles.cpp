@@ -146,8 +146,9 @@ TEST(ImplicitPointHandlesTest, ABarThatIsPulledStretchesAsHooke) {
   const Real E = 1e6, F = 40, L = 0.5875, A = 0.04;
   for (const char* load : {"force: {total: [0, 0, -40], amplitude: [{time: 0, factor: 1}]}}\n",
                            "traction: {per_area: [0, 0, -1000], amplitude: [{time: 0, factor: 1}]}}\n"}) {
-    Stage stage(
-        bar("[0, 0, 0]", top + "}}\n" + end + load, "implicit", "solve: {inertia: false, tolerance: 1e-10}\n", "1e6"));
+    std::string handles = top;
+    handles.append("}}\n").append(end).append(load);
+    Stage stage(bar("[0, 0, 0]", handles, "implicit", "solve: {inertia: false, tolerance: 1e-10}\n", "1e6"));
     const std::vector<Vec3> rest = positions(stage);
     stage.steps(1);
     const std::vector<Vec3> x = positions(stage);
