@@ -216,6 +216,12 @@ void WallContacts::add(std::size_t c, const Vec3& value, Real* rows) const {
   for (std::size_t k = 0; k < each_; ++k) Eigen::Map<Vec3>(rows + nodes[k]) += W[k] * value;
 }
 
+/// f_n^2 / 2k + f_t^2 / 2k_t.
+Real WallContacts::stored(const Contact& contact, const Vec3& force) const {
+  const Real f_n = force.dot(contact.normal), f_t2 = std::max(Real(0), force.squaredNorm() - f_n * f_n);
+  return (f_n * f_n + f_t2 / tangential_share) / (2 * contact.stiffness);
+}
+
 /// The gap at the start of a step, of which no more is closed than is allowed at once.
 Real WallContacts::gap_to_close(const Contact& contact) const {
   const Real explained = -contact.force.dot(contact.normal) / contact.stiffness;
@@ -269,16 +275,17 @@ WallContacts::Pressed WallContacts::press(std::size_t c, const Vec3& displacemen
   return pressed;
 }
 
-Real WallContacts::count(const Layer& layer, bool is_lagged, std::span<Vec3> impulse) {
+WallContacts::Given WallContacts::count(const Layer& layer, bool is_lagged, std::span<Vec3> impulse) {
   const Real* const velocity = layer.get<NodeVelocity>().block(0);
-  Real work = 0;
+  Given given{0, 0};
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     Contact& contact = contacts_[c];
     contact.impulse = dt_ * press(c, dt_ * gathered(c, velocity), is_lagged).force;
     impulse[contact.wall] -= contact.impulse;
-    work += contact.impulse.dot(way_of_wall(contact)) / dt_;
+    given.energy += stored(contact, contact.impulse / dt_);
+    given.work += contact.impulse.dot(way_of_wall(contact)) / dt_;
   }
-  return work;
+  return given;
 }
 
 void WallContacts::scatter(Layer& layer) {
@@ -314,7 +321,7 @@ void WallContacts::solve_one(Contact& contact, const Vec3& u, Real a) const {
   contact.impulse = normal * n + tangential;
 }
 
-Real WallContacts::solve(Real dt_before, const BlockMap& map, Layer& layer, std::span<Vec3> impulse) {
+WallContacts::Given WallContacts::solve(Real dt_before, const BlockMap& map, Layer& layer, std::span<Vec3> impulse) {
   const NodeField& inertia = layer.get<NodeInertia>();
   NodeField &velocity = layer.get<NodeVelocity>(), &shared = layer.get<NodeContact>();
   const auto owned = static_cast<std::ptrdiff_t>(map.owned()) * nodes_per_block;
@@ -357,14 +364,15 @@ Real WallContacts::solve(Real dt_before, const BlockMap& map, Layer& layer, std:
         Eigen::Map<Vec3>(velocity.block(0) + node * NodeField::width) +=
             Eigen::Map<const Vec3>(shared.block(0) + node * NodeField::width) / mass(node);
   }
-  Real work = 0;
+  Given given{0, 0};
   for (const Contact& contact : contacts_) {
     impulse[contact.wall] -= contact.impulse;
-    work +=
+    given.energy += (stored(contact, contact.force) + stored(contact, contact.impulse / dt_)) / 2;
+    given.work +=
         contact.impulse.dot(before[contact.wall].velocity_at(contact.x) + middle[contact.wall].velocity_at(contact.x)) /
         2;
   }
-  return work;
+  return given;
 }
 
 void WallContacts::keep() {

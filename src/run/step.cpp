@@ -96,7 +96,7 @@ Real energy_less_work(const Scene& scene, const RunState& state, const StepRepor
   Real potential = totals.potential();
   if (state.step > 0 && !scene.step.is_implicit)
     potential = (last.potential_before.value_or(std::numeric_limits<Real>::quiet_NaN()) + potential) / 2;
-  return totals.motion() + potential - state.work();
+  return totals.motion() + potential + last.contact_energy - state.work();
 }
 
 }  // namespace weft

@@ -54,11 +54,16 @@ class WallContacts {
   /// Adds the impulses of the forces of the last step to the inertia of nodes, and writes what contacts share; owners
   /// have to be told of both.
   void scatter(Layer& layer);
+  /// What walls gave to the points of this rank.
+  struct Given {
+    Real work;    ///< [J]
+    Real energy;  ///< In the springs: the mean of before and after an explicit step, after an implicit one [J].
+  };
   /// Changes the velocities of owned nodes, which are those of the end of the step but for this. Adds to impulse[w]
-  /// what this rank's points gave to wall w [kg m/s]; returns the work of walls on them [J]. Collective.
-  Real solve(Real dt_before, const BlockMap& map, Layer& layer, std::span<Vec3> impulse);
+  /// what this rank's points gave to wall w [kg m/s]. Collective.
+  Given solve(Real dt_before, const BlockMap& map, Layer& layer, std::span<Vec3> impulse);
   /// The same where an implicit step of the contacts' springs has found the velocities of all nodes: nothing changes.
-  Real count(const Layer& layer, bool is_lagged, std::span<Vec3> impulse);
+  Given count(const Layer& layer, bool is_lagged, std::span<Vec3> impulse);
   /// Writes the forces of a step that was accepted to the points.
   void keep();
 
@@ -112,6 +117,7 @@ class WallContacts {
   void find_weights(const BlockMap& map);
   void solve_one(Contact& contact, const Vec3& u, Real a) const;
 
+  Real stored(const Contact& contact, const Vec3& force) const;
   Real gap_to_close(const Contact& contact) const;
   Vec3 way_of_wall(const Contact& contact) const;
 

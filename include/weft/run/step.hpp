@@ -36,6 +36,7 @@ struct StepReport {
   int newton = 0, krylov = 0;            ///< Iterations of an implicit step, refused tries included.
   std::vector<Real> residuals;           ///< Of the accepted try of an implicit step, by Newton step [sqrt(J)].
   std::optional<Real> potential_before;  ///< Of an explicit step that was weighed: energy of the places before it [J].
+  Real contact_energy = 0;               ///< Of the springs of walls: mean over an explicit step, end of others [J].
   std::string refused;                   ///< Why the first try was refused; the same on every rank.
 };
 

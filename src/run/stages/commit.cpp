@@ -1,5 +1,7 @@
 // Commit: what follows when all chunks have moved.
 
+#include <array>
+
 #include "run/stages/stages.hpp"
 
 namespace weft {
@@ -10,12 +12,17 @@ constexpr Real recovery_growth = 1.5;
 
 /// Adds what walls and handles gave on all ranks to the state.
 void count_impulses(StepContext& step) {
-  auto& [by_walls, by_handles, wall_work] = step.given;
+  auto& [by_walls, by_handles, wall_work, contact_energy] = step.given;
   RunState& state = step.state;
   if (!by_walls.empty()) step.comm.sum(std::span(by_walls.front().data(), 3 * by_walls.size()));
   static_assert(sizeof(HandleImpulse) == 7 * sizeof(Real));
   if (!by_handles.empty()) step.comm.sum(std::span(by_handles.front().linear.data(), 7 * by_handles.size()));
-  if (!by_walls.empty()) state.wall_work += step.comm.sum(wall_work);
+  if (!by_walls.empty()) {
+    std::array<Real, 2> sums{wall_work, contact_energy};
+    step.comm.sum(std::span(sums));
+    state.wall_work += sums[0];
+    step.report.contact_energy = sums[1];
+  }
   for (std::size_t w = 0; w < by_walls.size(); ++w) state.wall_impulse[w] += by_walls[w];
   for (std::size_t h = 0; h < by_handles.size(); ++h) state.handle_impulse[h] += by_handles[h];
 }

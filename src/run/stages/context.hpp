@@ -59,7 +59,7 @@ struct Fault : Refusal {
 struct Impulses {
   std::vector<Vec3> by_walls;
   std::vector<HandleImpulse> by_handles;
-  Real wall_work = 0;
+  Real wall_work = 0, contact_energy = 0;
 };
 
 /// Scene and state are not owned. Layers, bins and map stay from step to step.

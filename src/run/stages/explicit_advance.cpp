@@ -26,8 +26,12 @@ class ExplicitAdvance final : public GridAdvance {
     report.wall_work = advance_explicit({dt, step.state.last_dt, step.state.time, dx, step.settings.gravity,
                                          scene.light_mass, step.settings.cfl * dx / dt},
                                         step.map, scene.walls, layer.nodes, step.given.by_walls);
-    if (layer.contacts.any())
-      report.wall_work += layer.contacts.solve(step.state.last_dt, step.map, layer.nodes, step.given.by_walls);
+    if (layer.contacts.any()) {
+      const WallContacts::Given given =
+          layer.contacts.solve(step.state.last_dt, step.map, layer.nodes, step.given.by_walls);
+      report.wall_work += given.work;
+      report.contact_energy = given.energy;
+    }
     if (!scene.handles.empty()) step.handles.hold(dt, step.state.time, step.map, layer.nodes, step.given.by_handles);
     return report;
   }

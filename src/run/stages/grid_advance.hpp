@@ -17,6 +17,7 @@ struct AdvanceReport {
   int newton = 0, krylov = 0;   ///< Iterations.
   std::vector<Real> residuals;  ///< By Newton step [sqrt(J)].
   Real wall_work = 0;           ///< On this rank [J].
+  Real contact_energy = 0;      ///< On this rank (StepReport) [J].
 };
 
 class GridAdvance {

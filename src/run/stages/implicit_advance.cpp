@@ -38,13 +38,16 @@ class ImplicitAdvance final : public GridAdvance {
     ImplicitReport found = grid_->advance({dt, step.state.time, layer.transfer.dx, step.settings.gravity,
                                            wave_speed(step.state, layer.transfer), step.is_asked_to_stop},
                                           step.scene.walls, layer.nodes, step.given.by_walls);
+    Real contact_energy = 0;
     if (layer.contacts.any()) {
       step.map.forest().update_ghosts(layer.nodes.get<NodeVelocity>().view());
-      found.wall_work += layer.contacts.count(layer.nodes, settings_.minimise, step.given.by_walls);
+      const WallContacts::Given given = layer.contacts.count(layer.nodes, settings_.minimise, step.given.by_walls);
+      found.wall_work += given.work;
+      contact_energy = given.energy;
     }
     if (holds_) holds_->add_impulses(end, dt, found.of_conditions, step.given.by_handles);
-    return {found.converged ? "" : found.failure, found.newton, found.krylov, std::move(found.residuals),
-            found.wall_work};
+    return {found.converged ? "" : found.failure, found.newton,    found.krylov,
+            std::move(found.residuals),           found.wall_work, contact_energy};
   }
 
  private:
