@@ -232,7 +232,8 @@ decltype(auto) with_ingredients(const MembraneDescription& m, F&& f) {
 
 /// Throws Error(geometry) as fiber_at_rest.
 inline Ingredients<FiberKind> ingredients_of(const FiberDescription& f) {
-  Ingredients<FiberKind> of{f.name, f.law, f.density, std::sqrt(f.section / std::numbers::pi), f.rest, {}, {}, f.tear_stretch};
+  Ingredients<FiberKind> of{f.name, f.law, f.density, std::sqrt(f.section / std::numbers::pi),
+                            f.rest, {},    {},        f.tear_stretch};
   of.elements = fiber_at_rest(f.segments, f.rest, f.section, f.spacing);
   if (!f.bending_rigidity) return of;
   std::map<std::array<std::int32_t, 2>, std::int64_t> number;

@@ -13,15 +13,14 @@ namespace {
 constexpr Real near_by = 0.1;
 /// No point comes nearer in a step than this many grid spacings, and none is larger.
 constexpr Real farthest_approach = 1, largest_size = 1;
-/// k = stiffness m omega^2, omega being the fastest vibration of the body. Eight points in a cell then give way by a
-/// hundredth of what their own cell does.
+/// k = stiffness_number m omega^2, omega being the fastest vibration of the body. Of eight points in a cell the spring
+/// is a hundred times as stiff as a layer of dx.
 constexpr Real stiffness_number = 200;
 /// Beside the normal one.
 constexpr Real tangential_share = 0.5;
 /// Points this near touch, in grid spacings: as they are drawn, but for round-off.
 constexpr Real touching = 1e-9;
-/// Gaps that no force explains, as after a hit, close at most with this share of the speed of its
-/// waves.
+/// Gaps that no force explains, as after a hit, close at most with this share of the speed of waves.
 constexpr Real closing_share = 0.01;
 constexpr int passes = 2;
 
@@ -130,9 +129,8 @@ void WallContacts::share_memory(std::span<Contact> of_point) const {
     contact.is_held = condition != WallCondition::separate && (was_held || contact.gap <= touching * transfer_.dx);
   }
   if (of_point.size() == 1) return;
-  const Vec3 total = of_point.front().force;
-  std::array<Real, 18> along{};
-  Vec3 rest = total;
+  std::vector<Real> along(of_point.size(), 0);
+  Vec3 rest = of_point.front().force;
   constexpr int sweeps = 8;
   for (int sweep = 0; sweep < sweeps; ++sweep)
     for (std::size_t k = 0; k < of_point.size(); ++k) {
@@ -154,7 +152,7 @@ void WallContacts::find_weights(const BlockMap& map) {
   with_kernel(transfer_.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     constexpr int n = Kernel::nodes;
-    each_ = static_cast<std::size_t>(n * n * n);
+    each_ = static_cast<std::size_t>(n) * n * n;
     nodes_.resize(contacts_.size() * each_);
     weights_.resize(contacts_.size() * each_);
 #pragma omp parallel for schedule(static)

@@ -110,7 +110,8 @@ std::vector<WallContact> contacts_during(std::span<const Wall> walls, Real time,
   for (int b = 0; b < map.owned(); ++b) {
     std::vector<int> near;
     for (std::size_t w = 0; w < walls.size(); ++w)
-      if (acts_on_nodes(walls[w]) && may_touch(walls[w], moments[w].middle, dx, map.first_node(b))) near.push_back(static_cast<int>(w));
+      if (acts_on_nodes(walls[w]) && may_touch(walls[w], moments[w].middle, dx, map.first_node(b)))
+        near.push_back(static_cast<int>(w));
     if (near.empty()) continue;
     for (int place = 0; place < nodes_per_block; ++place) {
       if (!(inertia.block(b)[place * NodeField::width] > 0)) continue;

@@ -9,9 +9,10 @@ namespace weft {
 
 namespace {
 
-/// Of the fastest vibration that the grid or a mesh has [rad/s].
-Real frequency(const StepLimit& limit, Real dx) {
-  return std::max(limit.wave_speed / dx, std::min(limit.mesh_speed / dx, limit.vibration()));
+/// Of the fastest vibration that the grid or a mesh has [rad/s]; what has none is as slow as makes no difference.
+Real frequency(const StepLimit& limit, Real dx, Real dt) {
+  constexpr Real least = 1e-3;
+  return std::max({limit.wave_speed / dx, std::min(limit.mesh_speed / dx, limit.vibration()), least / dt});
 }
 
 /// The points of a layer that may touch walls.
@@ -21,7 +22,7 @@ void find_contacts(StepContext& step, std::size_t l) {
   std::vector<TouchingSet> sets;
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (const VisitedSet& set = step.sets[s]; set.layer == l && set.points->touches_walls())
-      sets.push_back({set.points, &step.bins[s], frequency(step.state.limits[set.body], layer.transfer.dx)});
+      sets.push_back({set.points, &step.bins[s], frequency(step.state.limits[set.body], layer.transfer.dx, step.dt())});
   layer.contacts.find(step.comm, step.scene.walls, sets, layer.transfer, step.map, step.state.time, step.dt());
 }
 

@@ -82,8 +82,8 @@ bodies:
     sampling: regular
     shape: {{cylinder: {{from: [0, 0, 0], to: [0, 0, {0}], radius: {6}}}}}
 colliders:
-  - {{name: below, shape: {{plane: {{point: [0, 0, 0], normal: [0, 0, 1]}}}}, condition: slip}}
-  - {{name: above, shape: {{plane: {{point: [0, 0, {0}], normal: [0, 0, -1]}}}}, condition: slip}}
+  - {{name: below, shape: {{plane: {{point: [0, 0, 0], normal: [0, 0, 1]}}}}, condition: slip, contact: nodes}}
+  - {{name: above, shape: {{plane: {{point: [0, 0, {0}], normal: [0, 0, -1]}}}}, condition: slip, contact: nodes}}
 )",
                      dx, 0.2 * dx, kernel, density, youngs_modulus, poisson_ratio, outer);
 }
