@@ -220,6 +220,9 @@ void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& de
   if (body.carrier() == Carrier::own) body.share_evenly(comm);
 }
 
+/// Smaller overlaps, in grid spacings, are those of chords and round-off: they close.
+constexpr Real least_overlap = 0.02;
+
 /// Points that begin nearer to a wall than they are large, or in it, stay at their depth: nothing pushes them out. Of
 /// those in it the radius is negative.
 void fit_to_walls(const Scene& scene, PointSet& set) {
@@ -229,7 +232,7 @@ void fit_to_walls(const Scene& scene, PointSet& set) {
     if (wall.contact != WallContactKind::surface) continue;
     const RigidState start = wall.shape.at(0);
     for (std::size_t p = 0; p < x.size(); ++p)
-      for (const Surface& face : wall.shape.faces(start, x[p], radius[p]))
+      for (const Surface& face : wall.shape.faces(start, x[p], radius[p] - least_overlap * scene.transfer.dx))
         radius[p] = std::min(radius[p], face.distance);
   }
 }
