@@ -34,14 +34,6 @@ std::vector<T> counted(const ElementRange& range) {
   return numbers;
 }
 
-Vec3 place_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
-  const auto points = basis.points_of(e);
-  const auto row = basis.row(e, s);
-  Vec3 sum = Vec3::Zero();
-  for (std::size_t a = 0; a < points.size(); ++a) sum += row[a].value * x[points[a]];
-  return sum;
-}
-
 /// Tangents of the surface.
 Mat32 tangents_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
   const auto points = basis.points_of(e);

@@ -280,4 +280,13 @@ inline JetHessian jet_hessian(const SurfaceJet<Real>& q, const SurfacePoint<Real
   return H;
 }
 
+/// Where a sample of face e of a basis lies, or what points have there [unit of x].
+inline Vec3 place_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
+  const auto points = basis.points_of(e);
+  const auto row = basis.row(e, s);
+  Vec3 sum = Vec3::Zero();
+  for (std::size_t a = 0; a < points.size(); ++a) sum += row[a].value * x[points[a]];
+  return sum;
+}
+
 }  // namespace weft

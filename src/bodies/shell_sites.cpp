@@ -388,19 +388,11 @@ struct NearFace {
   Vec2 at;       ///< Of this sample.
 };
 
-Vec3 place_of(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
-  const auto points = basis.points_of(e);
-  const auto row = basis.row(e, s);
-  Vec3 place = Vec3::Zero();
-  for (std::size_t a = 0; a < points.size(); ++a) place += row[a].value * x[points[a]];
-  return place;
-}
-
 /// Of the faces of a basis at the points that are drawn.
 NearFace near_face(const LimitBasis& basis, std::int64_t e, const DrawnFace& drawn, std::span<const Vec3> rest,
                    const Vec3& x) {
   std::vector<Vec3> places;
-  for (int s = 0; s < basis.samples; ++s) places.push_back(place_of(basis, e, s, rest));
+  for (int s = 0; s < basis.samples; ++s) places.push_back(place_at(basis, e, s, rest));
   Real longest = 0;
   for (const auto& [a, b, c] : drawn.cells)
     longest = std::max({longest, (places[a] - places[b]).norm(), (places[b] - places[c]).norm()});
@@ -460,7 +452,7 @@ Site nearest_of_face(const ControlMesh& mesh, const NearFace& near, const Vec3& 
     longest = 0;
     for (std::size_t w = 0; w < ways.size(); ++w) {
       const int s = static_cast<int>(w);
-      const Vec3 place = place_of(basis, 0, s, mesh.points), gap = x - place;
+      const Vec3 place = place_at(basis, 0, s, mesh.points), gap = x - place;
       if (gap.norm() <= round_off * least) {
         least = gap.norm();
         nearest.where = place;

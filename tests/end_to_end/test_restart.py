@@ -10,8 +10,8 @@ import unittest
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "postproc"))
 import weft_read  # noqa: E402
-from program import (CLOTH, FULL, GRIPPED, JELLIES, OWN, PLATE, SPOUT, SPUN, TORN, Case, checkpoints, command, environment, history,  # noqa: E402
-                     physics, run_json, step_of, wait_until, weft)
+from program import (CLOTH, FULL, GRIPPED, JELLIES, OWN, PLATE, SPOUT, SPUN, TORN, Case, checkpoints,  # noqa: E402
+                     command, environment, history, physics, run_json, step_of, wait_until, weft)
 
 CUBE = """
 v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1

@@ -232,7 +232,7 @@ TEST(PointHandlesTest, AClothAndABlockMayBeHeldAtTheSameNodes) {
   const Vec3 given = stage.state.handle_impulse[0].linear + stage.state.handle_impulse[1].linear;
   const Vec3 taken = after.momentum - before.momentum - after.mass * stage.state.time * Vec3(0, 0, -10);
   EXPECT_LT((given - taken).norm(), 1e-11 * taken.norm());
-  const MeshBody& cloth = dynamic_cast<const MeshBody&>(*stage.scene.bodies[1]);
+  const MeshBody& cloth = *stage.scene.bodies[1]->roles().mesh;
   for (const Grip& grip : cloth.grips(stage.scene.handles[1].list))
     EXPECT_LT((grip.sum(cloth.points().get<Position>()) - aim_of(grip).rest).norm(), 1e-14);
 }

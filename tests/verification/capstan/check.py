@@ -29,5 +29,6 @@ def check(runs, size):
         pull = -(run["force_hand_y"] * steps)[late].sum() / steps[late].sum()
         ratio = pull / FORCE[name.split(",")[0]]
         tolerance = 0.05 if "slow" in name or "strip" in name else 0.08
-        found.append(near(f"{name}: pull over the force at the other end", ratio, math.exp(FRICTION * ANGLE), tolerance))
+        found.append(near(f"{name}: pull over the force at the other end", ratio, math.exp(FRICTION * ANGLE),
+                          tolerance))
     return found
