@@ -75,8 +75,9 @@ class Continuum final : public PointBody, public TrialBody {
       memory.store(p, Memory{});
     }
     if (touches_walls()) {
-      const auto radius = points_.get<ContactRadius>();
-      std::fill(radius.begin() + static_cast<std::ptrdiff_t>(first_row), radius.end(), std::cbrt(volume) / 2);
+      const auto extent = points_.get<ContactExtent>();
+      std::fill(extent.begin() + static_cast<std::ptrdiff_t>(first_row), extent.end(),
+                ball_extent(std::cbrt(volume) / 2));
     }
   }
 
@@ -102,7 +103,7 @@ class Continuum final : public PointBody, public TrialBody {
     constexpr bool is_liquid = L::yields && !L::flow_changes_stress;
     if constexpr (is_liquid) return PointSet::contact_extent(row);
     const Mat3 F = L::deformation(points_.get<Kept>()[row]);
-    return std::pow(points_.get<ContactRadius>()[row], 2) * F * F.transpose();
+    return F * PointSet::contact_extent(row) * F.transpose();
   }
 
   StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override {

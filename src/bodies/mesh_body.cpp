@@ -205,7 +205,7 @@ void MeshBody::fill(const Comm& comm, std::span<const Vec3> rest, const Vec3& ve
   place_samples();
   set_in_motion(comm, velocity, velocity_gradient);
   rest_elements();
-  if (samples_.touches_walls()) set_contact_radii();
+  if (samples_.touches_walls()) set_contact_extents();
 }
 
 void MeshBody::let_touch_walls() {
@@ -215,10 +215,10 @@ void MeshBody::let_touch_walls() {
   dust_.let_points_touch_walls();
 }
 
-void MeshBody::set_contact_radii() {
-  if (touches_walls()) std::ranges::fill(points_.get<ContactRadius>(), *half_thickness_at_vertices());
-  const auto of_samples = samples().get<ContactRadius>();
-  for (std::size_t q = 0; q < of_samples.size(); ++q) of_samples[q] = half_thickness(q);
+void MeshBody::set_contact_extents() {
+  if (touches_walls()) std::ranges::fill(points_.get<ContactExtent>(), ball_extent(*half_thickness_at_vertices()));
+  const auto of_samples = samples().get<ContactExtent>();
+  for (std::size_t q = 0; q < of_samples.size(); ++q) of_samples[q] = ball_extent(half_thickness(q));
 }
 
 void MeshBody::make_rows_of_elements() {

@@ -132,8 +132,8 @@ void Dust::take(const Table& from, std::span<const std::uint32_t> rows, PointId 
     points_.get<Velocity>()[p] = from.get<Velocity>()[r];
     points_.get<Affine>()[p] = from.get<Affine>()[r];
     points_.get<Mass>()[p] = from.get<Mass>()[r];
-    if (!touches_walls() || !from.has<ContactRadius>()) continue;
-    points_.get<ContactRadius>()[p] = from.get<ContactRadius>()[r];
+    if (!touches_walls() || !from.has<ContactExtent>()) continue;
+    points_.get<ContactExtent>()[p] = from.get<ContactExtent>()[r];
     points_.get<WallForce>()[p] = from.get<WallForce>()[r];
   }
   std::vector<std::uint32_t> order(points_.rows());

@@ -94,7 +94,6 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Ne
   const auto x = table.get<Position>(), v = table.get<Velocity>();
   const auto mass = table.get<Mass>();
   const auto force = table.get<WallForce>();
-  const auto radius = table.get<ContactRadius>();
   const bool at_surface = points->touches_at_surface();
   const Real dx = transfer_.dx;
   const Vec3 middle = middle_of(bin, dx);
@@ -107,12 +106,10 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Ne
       const Vec3 offset = x[row] - middle;
       if (at_middle.distance + (is_convex ? at_middle.normal.dot(offset) : -offset.norm()) > farthest) continue;
       for (const auto& [distance, n] : walls_[w].shape.faces(states_[w], x[row], farthest)) {
-        const Vec3 Bn = points->contact_extent(row) * n;
-        const Real r = std::copysign(std::sqrt(std::max(Real(0), n.dot(Bn))), radius[row]);
+        const auto [r, to_end] = reach_along(points->contact_extent(row), n);
         if (!(distance - r < near_by * dx + std::max(Real(0), closing.dot(n)))) continue;
-        const Vec3 lever = at_surface && r > 0 ? Vec3(-Bn / r) : Vec3(Vec3::Zero());
         found.contacts.push_back({set, row, w, distance - r, stiffness_number * mass[row] * frequency * frequency, n,
-                                  x[row] + lever, force[row], Vec3::Zero(), false});
+                                  at_surface ? Vec3(x[row] + to_end) : x[row], force[row], Vec3::Zero(), false});
       }
     }
     if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty()) share_memory(of_point);

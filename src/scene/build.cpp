@@ -141,6 +141,14 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
 
 namespace {
 
+/// Lets a point reach as far as the faces are; where they meet at another than a right angle the nearest one counts.
+void set_reach(Table& points, std::size_t p, Faces faces) {
+  std::ranges::sort(faces, std::ranges::greater(), &Surface::distance);
+  Symmetric3<Real>& extent = points.get<ContactExtent>()[p];
+  for (const auto& [distance, normal] : faces)
+    extent = Symmetric3<Real>::of(with_reach(extent.full(), normal, distance));
+}
+
 /// Differences between a body's volume and that of its cells with a point in the middle that are worth a word.
 constexpr Real coarse = 0.1;
 
@@ -179,12 +187,10 @@ std::int64_t fill_shape(const Comm& comm, Scene& scene, std::size_t b, const Con
                     "surface is coarse. Expected: a smaller domain.dx, or more particles_per_cell.",
                     what, count, 100 * sampled / volume));
   body.rest(0, volume / static_cast<Real>(count));
-  if (points.has<ContactRadius>()) {
+  if (body.touches_walls()) {
     // Points near the surface that is drawn end there, others half way to their neighbours.
     const auto x = std::as_const(points).get<Position>();
-    const auto radius = points.get<ContactRadius>();
-    for (std::size_t p = 0; p < x.size(); ++p)
-      if (const Real depth = -shape->surface(x[p]).distance; depth < dx / 2) radius[p] = std::max(Real(0), depth);
+    for (std::size_t p = 0; p < x.size(); ++p) set_reach(points, p, shape->faces(x[p], Side::inside, dx / 2));
   }
   choose_points(comm, scene, b, *shape, volume / static_cast<Real>(count));
   return count;
@@ -223,17 +229,22 @@ void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& de
 /// Smaller overlaps, in grid spacings, are those of chords and round-off: they close.
 constexpr Real least_overlap = 0.02;
 
-/// Points that begin nearer to a wall than they are large, or in it, stay at their depth: nothing pushes them out. Of
-/// those in it the radius is negative.
+/// Points that begin nearer to a wall than they are large, or in it, stay at their depth: nothing pushes them out.
 void fit_to_walls(const Scene& scene, PointSet& set) {
-  const auto x = std::as_const(set).points().get<Position>();
-  const auto radius = set.points().get<ContactRadius>();
+  Table& points = set.points();
+  const auto x = std::as_const(points).get<Position>();
   for (const Wall& wall : scene.walls) {
     if (wall.contact != WallContactKind::surface) continue;
     const RigidState start = wall.shape.at(0);
-    for (std::size_t p = 0; p < x.size(); ++p)
-      for (const Surface& face : wall.shape.faces(start, x[p], radius[p] - least_overlap * scene.transfer.dx))
-        radius[p] = std::min(radius[p], face.distance);
+    for (std::size_t p = 0; p < x.size(); ++p) {
+      const Symmetric3<Real> extent = std::as_const(points).get<ContactExtent>()[p];
+      const Real largest = std::sqrt(std::max(Real(0), extent.trace()));
+      Faces overlapping;
+      for (const Surface& face : wall.shape.faces(start, x[p], largest))
+        if (reach_along(extent.full(), face.normal).distance - face.distance > least_overlap * scene.transfer.dx)
+          overlapping.add(face);
+      set_reach(points, p, overlapping);
+    }
   }
 }
 

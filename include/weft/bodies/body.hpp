@@ -2,6 +2,7 @@
 // A body: points that carry material through the grid, and what the step asks of them. Bodies know nothing of the grid,
 // of solvers or of files.
 
+#include "weft/bodies/contact_extent.hpp"
 #include "weft/bodies/roles.hpp"
 #include "weft/fields/chunk.hpp"
 #include "weft/fields/table.hpp"
@@ -34,10 +35,6 @@ struct StepLimit {
 struct WallForce : Field<Vec3> {
   static constexpr Label label{"wall_force", "N"};
 };
-/// How far from a point at rest material ends [m].
-struct ContactRadius : Field<Real> {
-  static constexpr Label label{"contact_radius", "m"};
-};
 
 /// Points of one kind. The step visits them chunk by chunk, each chunk with `respond`, then each with `commit`; threads
 /// work on different chunks at once. A step is a transaction: until `commit` nothing changes.
@@ -52,16 +49,14 @@ class PointSet {
   /// pass on the mass of others, such as those of contact, are not.
   virtual bool is_matter() const { return true; }
   /// Whether walls act on its points: it has the columns that contact needs.
-  bool touches_walls() const { return points_.has<ContactRadius>(); }
+  bool touches_walls() const { return points_.has<ContactExtent>(); }
   /// Adds these columns.
   void let_points_touch_walls() {
     points_.add<WallForce>();
-    points_.add<ContactRadius>();
+    points_.add<ContactExtent>();
   }
   /// The tensor of the squared half axes of the ellipsoid that a point fills [m^2].
-  virtual Mat3 contact_extent(std::uint32_t row) const {
-    return std::pow(points_.get<ContactRadius>()[row], 2) * Mat3::Identity();
-  }
+  virtual Mat3 contact_extent(std::uint32_t row) const { return points_.get<ContactExtent>()[row].full(); }
   /// Whether walls push at the end of that ellipsoid, or at the point: thin bodies feel no lever.
   virtual bool touches_at_surface() const { return false; }
   /// Forces on the points [N], one for each row; empty if there are none besides what `respond` gives.

@@ -198,7 +198,7 @@ class MeshBody : public Body, public TrialMesh {
   std::vector<std::int32_t> ranks_of(const Directory& homes, std::vector<std::int64_t> elements) const;
   void make_rows_of_elements();
   void set_in_motion(const Comm& comm, const Vec3& velocity, const Mat3& velocity_gradient);
-  void set_contact_radii();
+  void set_contact_extents();
   void adopt(const Comm& comm);
   void place_samples();
 

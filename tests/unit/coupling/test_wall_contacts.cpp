@@ -82,7 +82,7 @@ struct Corner {
         points.get<Id>()[row] = id[p];
         body->rest(row, 1e-4);
         points.get<ElasticF>()[row] = of_point.near_identity(0.1);
-        points.get<ContactRadius>()[row] = radius;
+        points.get<ContactExtent>()[row] = ball_extent(radius);
         points.get<Velocity>()[row] = of_point.vector();
         points.get<WallForce>()[row] = 0.5 * (of_point.vector() + Vec3(0, 1.5, 0));
       }
