@@ -17,7 +17,7 @@ constexpr Real farthest_approach = 1, largest_size = 1;
 /// is a hundred times as stiff as a layer of dx.
 constexpr Real stiffness_number = 200;
 /// Beside the normal one.
-constexpr Real tangential_share = 0.5;
+constexpr Real tangential_share = 0.02;
 /// Points this near touch, in grid spacings: as they are drawn, but for round-off.
 constexpr Real touching = 1e-9;
 /// Gaps that no force explains, as after a hit, close at most with this share of the speed of waves.

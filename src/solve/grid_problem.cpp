@@ -12,8 +12,9 @@ constexpr Real energy_noise = 1e-12;
 /// Of dt^2 K_ii / m_i where a quadratic kernel sees a body all around it, in (dt c / dx)^2, c being the fastest wave:
 /// per axis int N'^2 dx^2 / int N = 1 and int N^2 / int N = 0.55, so 0.55^2 (1 + 2 c_s^2 / c^2), with c_s^2 = c^2 / 4.
 constexpr Real diagonal = 0.45;
-/// Of k: what the derivative gets on its diagonal without inertia, for motions of nodes that no point sees.
-constexpr Real unseen = 1e-8;
+/// Of k: the drag of the first Newton step without inertia. Nodes that a few points see from afar otherwise go many
+/// grid spacings in one step.
+constexpr Real first_drag = 1e-3;
 /// The least k_i / m_i without inertia, as a part of k.
 constexpr Real least_wall_share = 1e-3;
 
@@ -35,6 +36,7 @@ GridProblem::GridProblem(const Comm& comm, const BlockMap& map, std::vector<cons
       diagonal_(diagonal_freedoms_),
       inertia_(points_.owned(), settings.inertia),
       holds_(comm, unknowns_, points_, std::move(constraints)),
+      has_reactions_(std::ranges::any_of(terms_, &Term::is_reaction)),
       impulse_(points_.owned()) {}
 
 GridProblem::~GridProblem() {
@@ -56,6 +58,7 @@ void GridProblem::begin_step(const ImplicitStep& step, std::span<const Wall> wal
   walls_.begin_step(step, walls, map_, inertia);
   holds_.begin_step(step.time + step.dt, step.dt, k_, inertia_.root_masses());
   be_definite(false);
+  drag_.value = settings_.inertia ? 0 : first_drag;
   weigh_walls();
 }
 
@@ -134,34 +137,38 @@ Vec3 GridProblem::asked_velocity(const NodeReading& in, const WallNode& node) co
 
 // --- Residual and energy ---------------------------------------------------------------------------------------------
 
+/// Of the Terms that are reactions, or of the others.
+void GridProblem::add_forces(bool of_reactions) {
+  for (const Term* term : terms_)
+    if (term->is_reaction() == of_reactions) term->add_force(motion_, force_);
+}
+
 bool GridProblem::residual(Vec x, Vec out) {
   check_petsc(VecSet(out, 0));  // nodes without mass, which may have had some in the last step
   look_at(x);
-  force_.set_zero();
-  for (const Term* term : terms_) term->add_force(motion_, force_);
-  force_.sum_to_owners();
-
   const NodeReading in(x);
   const NodeWriting r(out);
-  inertia_.for_each_node([&](std::size_t n) {
-    impulse_[n] = inertia_.impulse(n, in[n]);
-    impulse_[n] -= step_.dt / inertia_.root_mass(n) * force_at(n);
-  });
-  const auto size_of_forces = [&] {
-    return inertia_.sum_over_nodes(
-        [&](std::size_t n) { return (step_.dt / inertia_.root_mass(n) * force_at(n)).squaredNorm(); });
+  inertia_.for_each_node([&](std::size_t n) { impulse_[n] = inertia_.impulse(n, in[n]); });
+  const auto add_impulse_of = [&](auto&& add_forces) {  // returns its square
+    force_.set_zero();
+    add_forces();
+    force_.sum_to_owners();
+    return inertia_.sum_over_nodes([&](std::size_t n) {
+      const Vec3 impulse = step_.dt / inertia_.root_mass(n) * force_at(n);
+      impulse_[n] -= impulse;
+      return impulse.squaredNorm();
+    });
   };
   const Real of_inertia =
       inertia_.counts() ? inertia_.sum_over_nodes([&](std::size_t n) { return inertia_.change_of_momentum(n, in[n]); })
                         : 0;
-  std::array<Real, 4> sizes{size_of_forces(), 0, 0, of_inertia};
-  if (holds_.any()) {
-    force_.set_zero();
-    holds_.add_force(motion_, force_);
-    force_.sum_to_owners();
-    inertia_.for_each_node([&](std::size_t n) { impulse_[n] -= step_.dt / inertia_.root_mass(n) * force_at(n); });
-    sizes[2] = size_of_forces();
-  }
+  std::array<Real, 4> sizes{0, 0, 0, of_inertia};
+  sizes[0] = add_impulse_of([&] { add_forces(false); });
+  if (holds_.any() || has_reactions_)
+    sizes[2] = add_impulse_of([&] {
+      add_forces(true);
+      if (holds_.any()) holds_.add_force(motion_, force_);
+    });
   inertia_.for_each_node([&](std::size_t n) { r[n] = impulse_[n]; });
   for (const WallNode& node : walls_.nodes()) {
     const Vec3 left = walls_.leave(node, asked_velocity(in, node));
@@ -224,7 +231,7 @@ void GridProblem::add_tangent(Tangent& tangent) const {
   for (std::size_t t = 0; t < terms_.size(); ++t) terms_[t]->add_tangent(*linears_[t], tangent);
 }
 
-Real GridProblem::least_diagonal() const { return inertia_.counts() ? 1 : unseen * k_; }
+Real GridProblem::least_diagonal() const { return inertia_.counts() ? 1 : drag_.value * k_; }
 
 /// out = d(r/sqrt(m))/dx times the unknowns z(node).
 template <class AtNode>

@@ -3,6 +3,7 @@
 
 #include "solve/holds.hpp"
 #include "solve/implicit_inertia.hpp"
+#include "solve/line_search.hpp"
 #include "solve/newton.hpp"
 #include "solve/node_vectors.hpp"
 #include "solve/node_walls.hpp"
@@ -80,8 +81,9 @@ class GridProblem final : public NewtonProblem {
   const Unknowns& unknowns() const { return unknowns_; }
   std::span<const WallNode> wall_nodes() const { return walls_.nodes(); }
   Holds& holds() { return holds_; }
-  /// What every node has on the diagonal of its derivative: its inertia, or without inertia a trifle.
+  /// What every node has on the diagonal of its derivative: its inertia, or without inertia the drag.
   Real least_diagonal() const;
+  Drag& drag() { return drag_; }
   const ImplicitStep& step() const { return step_; }
   const ImplicitInertia& inertia() const { return inertia_; }
 
@@ -93,6 +95,7 @@ class GridProblem final : public NewtonProblem {
   template <class AtNode>
   void free_product(const AtNode& z, const NodeWriting& out);
   void look_at(Vec x);
+  void add_forces(bool of_reactions);
   Vec3 force_at(std::size_t node) const;
   Vec3 asked_velocity(const NodeReading& in, const WallNode& node) const;
 
@@ -109,6 +112,7 @@ class GridProblem final : public NewtonProblem {
   FreedomValues diagonal_;
   ImplicitInertia inertia_;
   Holds holds_;
+  const bool has_reactions_;
   NodeWalls walls_;
   // Of the step that is taken.
   ImplicitStep step_{};
@@ -116,6 +120,7 @@ class GridProblem final : public NewtonProblem {
   // Of the iteration.
   std::vector<Vec3> impulse_;  ///< r_i / sqrt(m_i), where the residual was looked at last.
   Real reference_ = 0;
+  Drag drag_;
   std::vector<std::unique_ptr<Linear>> linears_;
   Vec held_part_ = nullptr, held_product_ = nullptr;  ///< Work of `eliminate_held`; made when it is first needed.
 };

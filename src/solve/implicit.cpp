@@ -50,8 +50,8 @@ struct ImplicitGrid::Solver {
         x(problem.create_vector()),
         work(problem.create_vector()),
         newton(comm, options, problem, linear, shortest_step) {
-    if (settings.minimise) search = std::make_unique<EnergySearch>(problem, linear);
-    else search = std::make_unique<ResidualSearch>(problem, [this](Vec r) { return size_of(r); });
+    if (settings.minimise) search = std::make_unique<EnergySearch>(problem, linear, problem.drag());
+    else search = std::make_unique<ResidualSearch>(problem, [this](Vec r) { return size_of(r); }, problem.drag());
   }
 
   ~Solver() {

@@ -11,6 +11,8 @@ constexpr int most_trials = 12;
 constexpr Real sufficient_decrease = 1e-4;
 /// Differences of energies beneath this many times what may be round-off are in doubt.
 constexpr Real energy_doubt = 1e4;
+/// Steps with definite matrices before exact ones are tried again for the first time.
+constexpr int first_while = 2;
 /// Factors of the drag.
 constexpr Real less_drag = 0.2, more_drag = 5, least_drag = 1e-10, most_drag = 1e3;
 /// How often a descent shortens a step, and how much of the slope may be left at its end, rising.
@@ -25,14 +27,26 @@ Real shorter(Real fall, Real rise) {
 
 }  // namespace
 
+void Drag::note(bool full_step) {
+  if (value > 0) value = std::clamp(value * (full_step ? less_drag : more_drag), least_drag, most_drag);
+}
+
 bool EnergySearch::take(const SearchVectors& at) {
-  if (!problem_.is_definite() && linear_.found_negative_curvature()) {
-    problem_.be_definite(true);
-    return true;
-  }
-  const bool descends = descend(at), was_definite = problem_.is_definite();
-  if (!descends) problem_.be_definite(true);
-  return descends || !was_definite;
+  const bool was_definite = problem_.is_definite();
+  if (!was_definite && linear_.found_negative_curvature()) return be_definite_for_a_while(), true;
+  if (!descend(at)) return be_definite_for_a_while(), !was_definite;
+  if (was_definite && --steps_left_ <= 0) problem_.be_definite(false);
+  return true;
+}
+
+void EnergySearch::note(std::span<const Real> residuals) {
+  if (residuals.size() == 1) next_while_ = first_while;
+}
+
+void EnergySearch::be_definite_for_a_while() {
+  problem_.be_definite(true);
+  steps_left_ = next_while_;
+  next_while_ *= 2;
 }
 
 /// Returns false if no length descends; x then stays but for what the problem dictates.
@@ -54,6 +68,7 @@ bool EnergySearch::descend(const SearchVectors& at) {
     }
     if (!descends) length *= shorter(slope * length, end.value - start.value);
   }
+  drag_.note(descends && length == 1);
   if (descends) check_petsc(VecCopy(trial, x));
   problem_.residual(x, f);
   return descends;
@@ -68,6 +83,7 @@ bool ResidualSearch::take(const SearchVectors& at) {
     check_petsc(VecWAXPY(trial, -length, dx, x));
     problem_.residual(trial, trial_f);
     descends = size_(trial_f) <= (1 - sufficient_decrease * length) * start;
+    if (length == 1) drag_.note(descends);
   }
   check_petsc(VecCopy(trial, x));
   check_petsc(VecCopy(trial_f, f));
@@ -95,7 +111,7 @@ bool WorkDescent::take(const SearchVectors& at) {
     if (finite && (!conditions_hold || slope_at_end >= -slope_left * slope)) break;
     length *= finite ? std::clamp(slope / (slope - slope_at_end), 0.1, 0.5) : 0.1;
   }
-  drag_.value = std::clamp(drag_.value * (length == 1 ? less_drag : more_drag), least_drag, most_drag);
+  drag_.note(length == 1);
   problem_.be_definite(length < 1);
   check_petsc(VecCopy(trial, x));
   check_petsc(VecCopy(trial_f, f));

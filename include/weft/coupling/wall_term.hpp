@@ -16,6 +16,7 @@ class WallTerm final : public Term {
       : contacts_(contacts), has_energy_(is_lagged || !has_friction), is_lagged_(is_lagged) {}
 
   bool has_energy() const override { return has_energy_; }
+  bool is_reaction() const override { return true; }
   Real energy(const Motion& motion) const override;
   void add_force(const Motion& motion, Load& force) const override;
   std::unique_ptr<Linear> linearise(const Motion& motion) const override;

@@ -37,6 +37,8 @@ class Term {
   virtual bool has_energy() const { return true; }
   /// Whether d(force)/d(u) is symmetric.
   virtual bool symmetric() const { return has_energy(); }
+  /// Whether the force answers others, as that of walls does. In balance it is as large as they are.
+  virtual bool is_reaction() const { return false; }
 
   /// Energy of the elements on this rank [J]; with rates, plus their dissipation potential times dt. Infinity where
   /// the motion is not admissible (an inverted element of a law that cannot invert).

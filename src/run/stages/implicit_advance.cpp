@@ -6,6 +6,7 @@
 #include "run/stages/limits.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/coupling/continuum_term.hpp"
+#include "weft/coupling/faint_nodes.hpp"
 #include "weft/coupling/grid_carrier.hpp"
 #include "weft/coupling/mesh_term.hpp"
 #include "weft/coupling/wall_term.hpp"
@@ -35,9 +36,11 @@ class ImplicitAdvance final : public GridAdvance {
     const auto timing = step.timers.measure("solve");
     if (holds_) holds_->begin_step(step.map, step.state.time, dt);
     if (!grid_) grid_ = make_grid(step);
-    ImplicitReport found = grid_->advance({dt, step.state.time, layer.transfer.dx, step.settings.gravity,
-                                           wave_speed(step.state, layer.transfer), step.is_asked_to_stop},
-                                          step.scene.walls, layer.nodes, step.given.by_walls);
+    const Real speed = wave_speed(step.state, layer.transfer);
+    find_faint_nodes(step, layer, speed);
+    ImplicitReport found =
+        grid_->advance({dt, step.state.time, layer.transfer.dx, step.settings.gravity, speed, step.is_asked_to_stop},
+                       step.scene.walls, layer.nodes, step.given.by_walls);
     Real contact_energy = 0;
     if (layer.contacts.any()) {
       step.map.forest().update_ghosts(layer.nodes.get<NodeVelocity>().view());
@@ -61,6 +64,7 @@ class ImplicitAdvance final : public GridAdvance {
       terms_.push_back(std::make_unique<MeshTerm>(*roles.mesh, std::move(carrier), Parts{.in_loop = in_loop}, gravity));
     } else {
       terms_.push_back(std::make_unique<ContinuumTerm>(body, *roles.trial, step.bins[s], transfer, in_loop));
+      continua_.push_back(s);
     }
   }
 
@@ -73,9 +77,23 @@ class ImplicitAdvance final : public GridAdvance {
       wall_term_ = std::make_unique<WallTerm>(step.layers[layer_].contacts, has_friction, settings_.minimise);
     }
     terms.push_back(wall_term_.get());
+    terms.push_back(&faint_nodes_);
     std::vector<const Constraints*> constraints;
     if (holds_) constraints.push_back(holds_.get());
     return std::make_unique<ImplicitGrid>(step.comm, step.map, std::move(terms), std::move(constraints), settings_);
+  }
+
+  /// In steps in which inertia does not hold them.
+  void find_faint_nodes(const StepContext& step, const GridLayer& layer, Real wave_speed) {
+    constexpr Real short_way = 3;  // of a wave in a step, in grid spacings
+    faint_nodes_.clear();
+    if (settings_.inertia && step.dt() * wave_speed < short_way * layer.transfer.dx) return;
+    std::vector<FaintNodes::Points> points;
+    for (const std::size_t s : continua_) {
+      const Table& table = std::as_const(*step.sets[s].points).points();
+      points.push_back({&step.bins[s], table.get<Position>(), table.get<Mass>()});
+    }
+    faint_nodes_.begin_step(points, layer.transfer, step.map, layer.nodes.get<NodeInertia>(), wave_speed);
   }
 
   /// Of the fastest wave in any body. Along a mesh the grid's bound and that of the mesh by itself hold, as for
@@ -92,6 +110,8 @@ class ImplicitAdvance final : public GridAdvance {
   std::unique_ptr<GridHolds> holds_;
   std::size_t layer_;
   std::unique_ptr<WallTerm> wall_term_;
+  std::vector<std::size_t> continua_;  ///< Sets of points.
+  FaintNodes faint_nodes_;
   std::vector<std::unique_ptr<Term>> terms_;  ///< One for each body of the layer.
   std::unique_ptr<ImplicitGrid> grid_;        ///< For the present blocks; none if there was no step on them.
 };

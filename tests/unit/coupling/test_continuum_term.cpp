@@ -2,8 +2,8 @@
 
 #include "weft/bodies/continuum.hpp"
 #include "weft/coupling/continuum_term.hpp"
-#include "weft/parallel/curve.hpp"
 
+#include "support/points_on_grid.hpp"
 #include "support/random_matrices.hpp"
 #include "support/some_constants.hpp"
 #include "support/term_checks.hpp"
@@ -20,50 +20,25 @@ constexpr Real dx = 0.1, dt = 1e-2;
 
 /// A cloud of strained points of one law over several blocks, each point on the rank that owns its block.
 template <class L>
-struct Carried {
+struct Carried : PointsOnGrid {
   TransferSettings transfer{.kernel = KernelKind::quadratic, .dx = dx, .rpic_damping = 0};
   std::unique_ptr<PointBody> body = make_continuum("lump", Chosen<L>{some_constants<L>()}, 700);
-  Bins bins;
-  BlockMap map;
-  std::unique_ptr<Freedoms> freedoms;
 
   explicit Carried(KernelKind kernel = KernelKind::quadratic, std::size_t count = 80) {
     transfer.kernel = kernel;
-    const Comm comm = Comm::world();
     MatrixSource source(5);
     std::vector<Vec3> x;
-    std::vector<PointId> id;
     std::vector<Mat3> F;
     for (std::size_t p = 0; p < count; ++p) {
       x.push_back(5 * dx * source.vector());
-      id.push_back(p);
       F.push_back(source.near_identity(p % 2 == 0 ? 0.02 : 0.15));
       if (p % 3 == 0) F.back() *= 0.95;              // sand must be pressed to bear anything
       if (std::is_same_v<L, Tait>) F.back() *= 0.9;  // the pressure of liquids has a kink at rest
     }
-    Bins all;
-    all.sort(dx, x, id);
-    std::vector<BlockWork> work;
-    if (comm.is_root())
-      for (const Bin& bin : all.bins()) work.push_back({bin.key, bin.end - bin.begin});
-    const Cuts cuts = balanced_cuts(comm, work);
-    Table& points = body->points();
-    for (const Bin& bin : all.bins()) {
-      if (cuts.owner(bin.key) != comm.rank()) continue;
-      for (std::uint32_t k = bin.begin; k < bin.end; ++k) {
-        const std::size_t row = points.rows();
-        const std::uint32_t p = all.order()[k];
-        points.resize(row + 1);
-        points.get<Position>()[row] = x[p];
-        points.get<Id>()[row] = id[p];
-        body->rest(row, (1 + 0.5 * std::sin(Real(p))) * 1e-4);
-        points.get<typename L::Kept>()[row] = L::kept(F[p]);
-      }
-    }
-    bins.sort(dx, points.get<Position>(), points.get<Id>());
-    map = BlockMap(comm, cuts, touched_blocks({&bins, 1}));
-    bins.number(map);
-    freedoms = std::make_unique<Freedoms>(std::vector<FreedomBlock>{grid_freedoms(map)});
+    place(*body, dx, x, [&](std::size_t row, std::uint32_t p) {
+      body->rest(row, (1 + 0.5 * std::sin(Real(p))) * 1e-4);
+      body->points().template get<typename L::Kept>()[row] = L::kept(F[p]);
+    });
   }
 
   ContinuumTerm term(bool in_loop) const {

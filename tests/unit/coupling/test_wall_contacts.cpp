@@ -5,6 +5,7 @@
 #include "weft/coupling/wall_term.hpp"
 #include "weft/geometry/primitives.hpp"
 
+#include "support/points_on_grid.hpp"
 #include "support/random_matrices.hpp"
 #include "support/some_constants.hpp"
 #include "support/term_checks.hpp"
@@ -21,13 +22,10 @@ constexpr Real dx = 0.1, dt = 1e-3, radius = 0.25 * dx;
 constexpr Real frequency = 300;
 
 /// Points in a corner of two walls, of which one moves, each on the rank that owns its block.
-struct Corner {
+struct Corner : PointsOnGrid {
   TransferSettings transfer{.kernel = KernelKind::quadratic, .dx = dx, .rpic_damping = 0};
   std::unique_ptr<PointBody> body = make_continuum("lump", Chosen<NeoHookean>{some_constants<NeoHookean>()}, 700);
   std::vector<Wall> walls;
-  Bins bins;
-  BlockMap map;
-  std::unique_ptr<Freedoms> freedoms;
   WallContacts contacts;
 
   explicit Corner(KernelKind kernel, Real friction, WallCondition condition = WallCondition::separate) {
@@ -42,7 +40,6 @@ struct Corner {
 
     MatrixSource source(3);
     std::vector<Vec3> x;
-    std::vector<PointId> id;
     for (std::size_t p = 0; p < 120; ++p) {
       // Some press, some are about to; every third in the edge.
       const Real height = source.uniform(-0.01, 0.06) * dx + radius;
@@ -56,43 +53,19 @@ struct Corner {
       if (aside.dot(at) < height - 1e-9)
         at += 2 * (height - aside.dot(at)) * aside.cross(up).cross(up).normalized() * -1;
       x.push_back(at);
-      id.push_back(p);
     }
-    place(x, id);
-  }
-
-  void place(const std::vector<Vec3>& x, const std::vector<PointId>& id) {
-    const Comm comm = Comm::world();
-    Bins all;
-    all.sort(dx, x, id);
-    std::vector<BlockWork> work;
-    if (comm.is_root())
-      for (const Bin& bin : all.bins()) work.push_back({bin.key, bin.end - bin.begin});
-    const Cuts cuts = balanced_cuts(comm, work);
     body->let_touch_walls();
     Table& points = body->points();
-    for (const Bin& bin : all.bins()) {
-      if (cuts.owner(bin.key) != comm.rank()) continue;
-      for (std::uint32_t k = bin.begin; k < bin.end; ++k) {
-        const std::size_t row = points.rows();
-        const std::uint32_t p = all.order()[k];
-        MatrixSource of_point(static_cast<std::uint32_t>(p));
-        points.resize(row + 1);
-        points.get<Position>()[row] = x[p];
-        points.get<Id>()[row] = id[p];
-        body->rest(row, 1e-4);
-        points.get<ElasticF>()[row] = of_point.near_identity(0.1);
-        points.get<ContactExtent>()[row] = ball_extent(radius);
-        points.get<Velocity>()[row] = of_point.vector();
-        points.get<WallForce>()[row] = 0.5 * (of_point.vector() + Vec3(0, 1.5, 0));
-      }
-    }
-    bins.sort(dx, points.get<Position>(), points.get<Id>());
-    map = BlockMap(comm, cuts, touched_blocks({&bins, 1}));
-    bins.number(map);
-    freedoms = std::make_unique<Freedoms>(std::vector<FreedomBlock>{grid_freedoms(map)});
+    place(*body, dx, x, [&](std::size_t row, std::uint32_t p) {
+      MatrixSource of_point(p);
+      body->rest(row, 1e-4);
+      points.get<ElasticF>()[row] = of_point.near_identity(0.1);
+      points.get<ContactExtent>()[row] = ball_extent(radius);
+      points.get<Velocity>()[row] = of_point.vector();
+      points.get<WallForce>()[row] = 0.5 * (of_point.vector() + Vec3(0, 1.5, 0));
+    });
     const TouchingSet set{body.get(), &bins, frequency};
-    contacts.find(comm, walls, {&set, 1}, transfer, map, 0, dt);
+    contacts.find(Comm::world(), walls, {&set, 1}, transfer, map, 0, dt);
     contacts.begin(dt);
   }
 

@@ -155,13 +155,16 @@ TEST(NewtonTest, SaysThatAForceIsNotFiniteAndThatAMatrixIsSingular) {
 TEST(NewtonTest, SearchesMayChangeFromSolveToSolve) {
   Solve solve(arc_tangent());
   EXPECT_NE(solve.from(3, solve.full, 4).end, NewtonEnd::converged);
-  ResidualSearch by_residual(solve.toy, [](Vec r) {
-    Real norm = 0;
-    check_petsc(VecNorm(r, NORM_2, &norm));
-    return norm;
-  });
+  ResidualSearch by_residual(
+      solve.toy,
+      [](Vec r) {
+        Real norm = 0;
+        check_petsc(VecNorm(r, NORM_2, &norm));
+        return norm;
+      },
+      solve.drag);
   EXPECT_EQ(solve.from(3, by_residual).end, NewtonEnd::converged);
-  EnergySearch by_energy(solve.toy, solve.linear);
+  EnergySearch by_energy(solve.toy, solve.linear, solve.drag);
   EXPECT_EQ(solve.from(3, by_energy).end, NewtonEnd::converged);
   EXPECT_NEAR(Toy::value_of(solve.x), 0, 1e-12);
   FullSteps damped(true, solve.drag);
@@ -172,8 +175,10 @@ TEST(ResidualSearchTest, HalvesUntilTheResidualFalls) {
   Toy toy = arc_tangent();
   const Real dx = std::atan(3) * 10;  // the halves lead to -9.5, -3.2 and -0.12
   Search search(toy, 3, dx);
-  ResidualSearch by_residual(toy, [](Vec r) { return std::abs(Toy::value_of(r)); });
+  Drag drag{1};
+  ResidualSearch by_residual(toy, [](Vec r) { return std::abs(Toy::value_of(r)); }, drag);
   EXPECT_TRUE(by_residual.take(search.at));
+  EXPECT_GT(drag.value, 1);
   EXPECT_EQ(Toy::value_of(search.at.x), 3 - 0.25 * dx);
   EXPECT_EQ(Toy::value_of(search.at.f), std::atan(3 - 0.25 * dx));
 
@@ -185,7 +190,7 @@ TEST(ResidualSearchTest, HalvesUntilTheResidualFalls) {
 TEST(EnergySearchTest, GoesToTheLowestPointOfTheParabola) {
   Solve solve(hyperbola());
   Search search(solve.toy, 2, 10);
-  EnergySearch by_energy(solve.toy, solve.linear);
+  EnergySearch by_energy(solve.toy, solve.linear, solve.drag);
   EXPECT_TRUE(by_energy.take(search.at));
   const Real fall = 10 * 2 / std::sqrt(5), rise = std::sqrt(65) - std::sqrt(5);
   const Real x = 2 - 10 * fall / (2 * (rise + fall));
@@ -194,13 +199,31 @@ TEST(EnergySearchTest, GoesToTheLowestPointOfTheParabola) {
   EXPECT_FALSE(solve.toy.is_definite());
 
   Search whole(solve.toy, 0.5, 0.625);
+  solve.drag.value = 1;
   EXPECT_TRUE(by_energy.take(whole.at));
   EXPECT_EQ(Toy::value_of(whole.at.x), -0.125);
+  EXPECT_LT(solve.drag.value, 1);
+}
+
+TEST(EnergySearchTest, TriesExactMatricesAgainAfterTwoStepsThenAfterFour) {
+  Solve solve(parabola());
+  EnergySearch by_energy(solve.toy, solve.linear, solve.drag);
+  by_energy.note(std::array{1.0});
+  for (const int steps : {2, 4}) {
+    Search uphill(solve.toy, 1, -1);
+    EXPECT_TRUE(by_energy.take(uphill.at));
+    for (int step = 0; step < steps; ++step) {
+      EXPECT_TRUE(solve.toy.is_definite());
+      Search downhill(solve.toy, 1, 0.5);
+      EXPECT_TRUE(by_energy.take(downhill.at));
+    }
+    EXPECT_FALSE(solve.toy.is_definite());
+  }
 }
 
 TEST(EnergySearchTest, StaysWhereNothingLeadsDownAndAsksForDefiniteMatricesFirst) {
   Solve solve(parabola());
-  EnergySearch by_energy(solve.toy, solve.linear);
+  EnergySearch by_energy(solve.toy, solve.linear, solve.drag);
   Search uphill(solve.toy, 1, -1);
   EXPECT_TRUE(by_energy.take(uphill.at));
   EXPECT_TRUE(solve.toy.is_definite());
