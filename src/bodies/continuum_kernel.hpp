@@ -98,6 +98,8 @@ class Continuum final : public PointBody, public TrialBody {
   }
 
   bool touches_at_surface() const override { return true; }
+  /// Elastic points that keep the whole deformation gradient know how they have turned.
+  bool extent_turns() const override { return std::is_same_v<Kept, ElasticF> && !L::yields; }
   /// Points deform with their elastic part. Of liquids it says nothing of directions: they keep their size.
   Mat3 contact_extent(std::uint32_t row) const override {
     constexpr bool is_liquid = L::yields && !L::flow_changes_stress;

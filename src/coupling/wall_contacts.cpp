@@ -11,8 +11,8 @@ namespace {
 
 /// A point takes part if it is nearer than this many grid spacings and twice as far as it comes in the step.
 constexpr Real near_by = 0.1;
-/// No point comes nearer in a step than this many grid spacings, and none is larger.
-constexpr Real farthest_approach = 1, largest_size = 1;
+/// No point is larger than this many grid spacings.
+constexpr Real largest_size = 1;
 /// k = stiffness_number m omega^2, omega being the fastest vibration of the body. Of eight points in a cell the spring
 /// is a hundred times as stiff as a layer of dx.
 constexpr Real stiffness_number = 200;
@@ -23,6 +23,12 @@ constexpr Real touching = 1e-9;
 /// Gaps that no force explains, as after a hit, close at most with this share of the speed of waves.
 constexpr Real closing_share = 0.01;
 constexpr int passes = 2;
+
+/// How much nearer a point may be for having closed in with this speed: twice its way in the step [m].
+Real approach(Real dt, Real speed) { return 2 * dt * std::max(Real(0), speed); }
+
+/// The reals of a node in a NodeField, all of them at once: a vector register.
+using Node = Eigen::Matrix<Real, NodeField::width, 1>;
 
 /// A wall that acts at the surface of the material.
 bool acts_on_points(const Wall& wall) { return wall.contact == WallContactKind::surface; }
@@ -47,6 +53,7 @@ void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span
                         const TransferSettings& transfer, const BlockMap& map, Real time, Real dt) {
   contacts_.clear();
   left_.clear();
+  turns_.assign(8 * sets.size(), {});
   any_ = false;
   if (std::none_of(walls.begin(), walls.end(), acts_on_points)) return;
   walls_ = walls;
@@ -63,33 +70,51 @@ void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span
     std::vector<Near> walls;
   };
   std::vector<NearBin> near;
-  const Real half = half_edge(transfer);
   for (std::uint32_t s = 0; s < sets_.size(); ++s)
     for (const Bin& bin : sets_[s].bins->bins()) {
       NearBin here{&bin, s, {}};
-      for (std::size_t w = 0; w < walls.size(); ++w) {
-        if (!acts_on_points(walls[w])) continue;
-        const Surface surface = walls[w].shape.surface(states_[w], middle_of(bin, transfer.dx));
-        const bool is_convex = walls[w].shape.rest().is_convex();
-        const Real nearest = surface.distance - half * (is_convex ? surface.normal.lpNorm<1>() : std::sqrt(Real(3)));
-        if (nearest <= (near_by + farthest_approach + largest_size) * transfer.dx)
-          here.walls.push_back({static_cast<std::int32_t>(w), is_convex, surface});
-      }
+      for (std::size_t w = 0; w < walls.size(); ++w)
+        if (acts_on_points(walls[w]))
+          if (Near seen = seen_from(bin, static_cast<std::int32_t>(w), sets_[s].speed); seen.at_middle.count > 0)
+            here.walls.push_back(seen);
       if (!here.walls.empty()) near.push_back(std::move(here));
     }
   std::vector<Found> found(near.size());
 #pragma omp parallel for schedule(dynamic)
   for (std::size_t k = 0; k < near.size(); ++k) find_in(*near[k].bin, near[k].set, near[k].walls, found[k]);
-  for (const Found& of_bin : found) {
-    contacts_.insert(contacts_.end(), of_bin.contacts.begin(), of_bin.contacts.end());
-    left_.insert(left_.end(), of_bin.left.begin(), of_bin.left.end());
+  for (std::size_t k = 0; k < near.size(); ++k) {
+    const Vec3i odd = near[k].bin->block.unaryExpr([](int b) { return b & 1; });
+    const std::size_t first = contacts_.size();
+    contacts_.insert(contacts_.end(), found[k].contacts.begin(), found[k].contacts.end());
+    left_.insert(left_.end(), found[k].left.begin(), found[k].left.end());
+    turns_[near[k].set * 8 + static_cast<std::size_t>(odd[0] << 2 | odd[1] << 1 | odd[2])].push_back(
+        {first, contacts_.size()});
   }
   any_ = comm.any(!contacts_.empty());
   find_weights(map);
 }
 
+/// Without faces if no point of the bin, of which the fastest has this speed [m/s], comes near the wall.
+WallContacts::Near WallContacts::seen_from(const Bin& bin, std::int32_t wall, Real speed) const {
+  const MovingShape& shape = walls_[wall].shape;
+  const RigidState& state = states_[wall];
+  const Vec3 middle = middle_of(bin, transfer_.dx);
+  const Real half = half_edge(transfer_), corner = std::sqrt(Real(3)) * half;
+  const Real of_wall = state.velocity_at(middle).norm() + corner * state.spin.norm();
+  Near near{wall, shape.rest().is_flat(Side::outside), shape.rest().is_convex(), {}, 0};
+  near.reach = (near_by + largest_size) * transfer_.dx + approach(dt_, speed + of_wall);
+  Faces faces;
+  if (near.is_flat) faces = shape.faces(state, middle, near.reach + corner);
+  else faces.add(shape.surface(state, middle));
+  for (const Surface& face : faces) {
+    const Real nearer = near.is_flat || near.is_convex ? half * face.normal.lpNorm<1>() : corner;
+    if (face.distance - nearer <= near.reach) near.at_middle.add(face);
+  }
+  return near;
+}
+
 void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const {
-  const auto& [points, bins, frequency] = sets_[set];
+  const auto& [points, bins, frequency, speed] = sets_[set];
   const Table& table = std::as_const(*points).points();
   const auto x = table.get<Position>(), v = table.get<Velocity>();
   const auto mass = table.get<Mass>();
@@ -98,22 +123,28 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Ne
   const Real dx = transfer_.dx;
   const Vec3 middle = middle_of(bin, dx);
   for (const std::uint32_t row : bins->order().subspan(bin.begin, bin.end - bin.begin)) {
-    if (row >= table.owned() || !(mass[row] > 0)) continue;
+    if (row >= table.owned()) continue;
     const std::size_t first = found.contacts.size();
-    for (const auto& [w, is_convex, at_middle] : near) {
-      const Vec3 closing = 2 * dt_ * (states_[w].velocity_at(x[row]) - v[row]);
-      const Real farthest = (near_by + largest_size) * dx + closing.norm();
-      const Vec3 offset = x[row] - middle;
-      if (at_middle.distance + (is_convex ? at_middle.normal.dot(offset) : -offset.norm()) > farthest) continue;
-      for (const auto& [distance, n] : walls_[w].shape.faces(states_[w], x[row], farthest)) {
+    const Vec3 offset = x[row] - middle;
+    bool is_near = false;
+    for (const auto& [w, is_flat, is_convex, at_middle, reach] : near) {
+      Faces faces;
+      for (const auto& [distance, n] : at_middle)
+        if (const Real least = distance + (is_flat || is_convex ? n.dot(offset) : -offset.norm()); least <= reach)
+          faces.add({least, n});
+      if (faces.count == 0 || !(mass[row] > 0)) continue;
+      is_near = true;
+      if (!is_flat) faces = walls_[w].shape.faces(states_[w], x[row], reach);
+      const Vec3 closing = states_[w].velocity_at(x[row]) - v[row];
+      for (const auto& [distance, n] : faces) {
         const auto [r, to_end] = reach_along(points->contact_extent(row), n);
-        if (!(distance - r < near_by * dx + std::max(Real(0), closing.dot(n)))) continue;
+        if (!(distance - r < near_by * dx + approach(dt_, closing.dot(n)))) continue;
         found.contacts.push_back({set, row, w, distance - r, stiffness_number * mass[row] * frequency * frequency, n,
                                   at_surface ? Vec3(x[row] + to_end) : x[row], force[row], Vec3::Zero(), false});
       }
     }
     if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty()) share_memory(of_point);
-    else if (!force[row].isZero(0)) found.left.emplace_back(set, row);
+    else if (is_near && !force[row].isZero(0)) found.left.emplace_back(set, row);
   }
 }
 
@@ -200,15 +231,17 @@ void WallContacts::find_weights(const BlockMap& map) {
 Vec3 WallContacts::gathered(std::size_t c, const Real* rows) const {
   const auto nodes = nodes_of(c);
   const auto W = weights_of(c);
-  Vec3 sum = Vec3::Zero();
-  for (std::size_t k = 0; k < each_; ++k) sum += W[k] * Eigen::Map<const Vec3>(rows + nodes[k]);
-  return sum;
+  Node sum = Node::Zero();
+  for (std::size_t k = 0; k < each_; ++k) sum += W[k] * Eigen::Map<const Node>(rows + nodes[k]);
+  return sum.head<3>();
 }
 
 void WallContacts::add(std::size_t c, const Vec3& value, Real* rows) const {
   const auto nodes = nodes_of(c);
   const auto W = weights_of(c);
-  for (std::size_t k = 0; k < each_; ++k) Eigen::Map<Vec3>(rows + nodes[k]) += W[k] * value;
+  Node of_node = Node::Zero();
+  of_node.head<3>() = value;
+  for (std::size_t k = 0; k < each_; ++k) Eigen::Map<Node>(rows + nodes[k]) += W[k] * of_node;
 }
 
 /// f_n^2 / 2k + f_t^2 / 2k_t.
@@ -286,14 +319,18 @@ WallContacts::Given WallContacts::count(const Layer& layer, bool is_lagged, std:
 void WallContacts::scatter(Layer& layer) {
   NodeField& shared = layer.get<NodeContact>();
   shared.reset(layer.get<NodeInertia>().blocks());
-  Real* const momentum = layer.get<NodeInertia>().block(0) + 1;
-  for (std::size_t c = 0; c < contacts_.size(); ++c) {
+  Real* const inertia = layer.get<NodeInertia>().block(0);
+  for_each_in_turn([&](std::size_t c) {
     contacts_[c].impulse = dt_ * contacts_[c].force;
-    add(c, contacts_[c].impulse, momentum);
+    Node impulse = Node::Zero();  // and no mass
+    impulse.tail<3>() = contacts_[c].impulse;
     const auto nodes = nodes_of(c);
     const auto W = weights_of(c);
-    for (std::size_t k = 0; k < each_; ++k) shared.block(0)[nodes[k]] += std::abs(W[k]);
-  }
+    for (std::size_t k = 0; k < each_; ++k) {
+      Eigen::Map<Node>(inertia + nodes[k]) += W[k] * impulse;
+      shared.block(0)[nodes[k]] += std::abs(W[k]);
+    }
+  });
 }
 
 /// (6.5), (6.6)
@@ -351,7 +388,7 @@ WallContacts::Given WallContacts::solve(Real dt_before, const BlockMap& map, Lay
       solve_one(contact, gathered(c, velocity.block(0)) - way_of_wall(contact) / dt_, a[c]);
       change[c] += contact.impulse;
     }
-    for (std::size_t c = 0; c < contacts_.size(); ++c) add(c, change[c], shared.block(0));
+    for_each_in_turn([&](std::size_t c) { add(c, change[c], shared.block(0)); });
     map.forest().sum_to_owners(shared.view());
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t node = 0; node < owned; ++node)

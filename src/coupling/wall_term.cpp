@@ -19,14 +19,16 @@ Real WallTerm::energy(const Motion& motion) const {
 void WallTerm::add_force(const Motion& motion, Load& force) const {
   const std::span<const Real> u = motion.u.block(0);
   const std::span<Real> f = force.block(0);
-  for (std::size_t c = 0; c < contacts_.size(); ++c)
+  contacts_.for_each_in_turn([&](std::size_t c) {
     contacts_.add(c, contacts_.press(c, contacts_.gathered(c, u.data()), is_lagged_).force, f.data());
+  });
 }
 
 std::unique_ptr<Linear> WallTerm::linearise(const Motion& motion) const {
   const std::span<const Real> u = motion.u.block(0);
   auto slopes = std::make_unique<Slopes>();
   slopes->of_contact.resize(contacts_.size());
+#pragma omp parallel for schedule(static)
   for (std::size_t c = 0; c < contacts_.size(); ++c)
     slopes->of_contact[c] = contacts_.press(c, contacts_.gathered(c, u.data()), is_lagged_).slope;
   return slopes;
@@ -36,8 +38,8 @@ void WallTerm::add_force_change(const Linear& linear, const FreedomValues& du, L
   const auto& slope = static_cast<const Slopes&>(linear).of_contact;
   const std::span<const Real> u = du.block(0);
   const std::span<Real> f = change.block(0);
-  for (std::size_t c = 0; c < contacts_.size(); ++c)
-    contacts_.add(c, -slope[c] * contacts_.gathered(c, u.data()), f.data());
+  contacts_.for_each_in_turn(
+      [&](std::size_t c) { contacts_.add(c, -slope[c] * contacts_.gathered(c, u.data()), f.data()); });
 }
 
 void WallTerm::add_tangent(const Linear& linear, Tangent& tangent) const {

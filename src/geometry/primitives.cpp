@@ -88,6 +88,7 @@ class HalfSpace final : public Shape {
   HalfSpace(const Vec3& point, const Vec3& normal) : point_(point), normal_(normal) {}
   Surface surface(const Vec3& x) const override { return {normal_.dot(x - point_), normal_}; }
   bool is_convex() const override { return true; }
+  bool is_flat(Side) const override { return true; }
   std::optional<Box> bounds() const override { return std::nullopt; }
   std::optional<Real> volume() const override { return std::nullopt; }
   SurfaceMesh tessellate(const Box& view) const override {
@@ -139,6 +140,7 @@ class BoxShape final : public Shape {
     return faces;
   }
   bool is_convex() const override { return true; }
+  bool is_flat(Side side) const override { return side == Side::inside; }
   std::optional<Box> bounds() const override { return box_; }
   std::optional<Real> volume() const override { return (box_.upper - box_.lower).prod(); }
 

@@ -43,6 +43,7 @@ class Placed final : public Shape {
   }
 
   bool is_convex() const override { return shape_->is_convex(); }
+  bool is_flat(Side side) const override { return shape_->is_flat(side); }
   std::optional<Box> bounds() const override {
     const std::optional<Box> box = shape_->bounds();
     if (!box) return std::nullopt;
@@ -81,6 +82,7 @@ class Hollow final : public Shape {
     return shape_->holding(x, other(side), slack);
   }
   Faces faces(const Vec3& x, Side side, Real reach) const override { return shape_->faces(x, other(side), reach); }
+  bool is_flat(Side side) const override { return shape_->is_flat(other(side)); }
   std::optional<Box> bounds() const override { return std::nullopt; }
   std::optional<Real> volume() const override { return std::nullopt; }
   SurfaceMesh tessellate(const Box& view) const override { return reversed(shape_->tessellate(view)); }

@@ -142,11 +142,13 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
 namespace {
 
 /// Lets a point reach as far as the faces are; where they meet at another than a right angle the nearest one counts.
-void set_reach(Table& points, std::size_t p, Faces faces) {
+/// Points that forget directions reach as far as the nearest face to all sides.
+void set_reach(PointSet& set, std::size_t p, Faces faces) {
   std::ranges::sort(faces, std::ranges::greater(), &Surface::distance);
-  Symmetric3<Real>& extent = points.get<ContactExtent>()[p];
+  Symmetric3<Real>& extent = set.points().get<ContactExtent>()[p];
   for (const auto& [distance, normal] : faces)
-    extent = Symmetric3<Real>::of(with_reach(extent.full(), normal, distance));
+    extent =
+        set.extent_turns() ? Symmetric3<Real>::of(with_reach(extent.full(), normal, distance)) : ball_extent(distance);
 }
 
 /// Differences between a body's volume and that of its cells with a point in the middle that are worth a word.
@@ -190,7 +192,7 @@ std::int64_t fill_shape(const Comm& comm, Scene& scene, std::size_t b, const Con
   if (body.touches_walls()) {
     // Points near the surface that is drawn end there, others half way to their neighbours.
     const auto x = std::as_const(points).get<Position>();
-    for (std::size_t p = 0; p < x.size(); ++p) set_reach(points, p, shape->faces(x[p], Side::inside, dx / 2));
+    for (std::size_t p = 0; p < x.size(); ++p) set_reach(body, p, shape->faces(x[p], Side::inside, dx / 2));
   }
   choose_points(comm, scene, b, *shape, volume / static_cast<Real>(count));
   return count;
@@ -231,19 +233,19 @@ constexpr Real least_overlap = 0.02;
 
 /// Points that begin nearer to a wall than they are large, or in it, stay at their depth: nothing pushes them out.
 void fit_to_walls(const Scene& scene, PointSet& set) {
-  Table& points = set.points();
-  const auto x = std::as_const(points).get<Position>();
+  const Table& points = std::as_const(set).points();
+  const auto x = points.get<Position>();
   for (const Wall& wall : scene.walls) {
     if (wall.contact != WallContactKind::surface) continue;
     const RigidState start = wall.shape.at(0);
     for (std::size_t p = 0; p < x.size(); ++p) {
-      const Symmetric3<Real> extent = std::as_const(points).get<ContactExtent>()[p];
+      const Symmetric3<Real> extent = points.get<ContactExtent>()[p];
       const Real largest = std::sqrt(std::max(Real(0), extent.trace()));
       Faces overlapping;
       for (const Surface& face : wall.shape.faces(start, x[p], largest))
         if (reach_along(extent.full(), face.normal).distance - face.distance > least_overlap * scene.transfer.dx)
           overlapping.add(face);
-      set_reach(points, p, overlapping);
+      set_reach(set, p, overlapping);
     }
   }
 }

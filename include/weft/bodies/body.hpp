@@ -57,6 +57,8 @@ class PointSet {
   }
   /// The tensor of the squared half axes of the ellipsoid that a point fills [m^2].
   virtual Mat3 contact_extent(std::uint32_t row) const { return points_.get<ContactExtent>()[row].full(); }
+  /// Whether that turns with the material. What does not must be a ball.
+  virtual bool extent_turns() const { return false; }
   /// Whether walls push at the end of that ellipsoid, or at the point: thin bodies feel no lever.
   virtual bool touches_at_surface() const { return false; }
   /// Forces on the points [N], one for each row; empty if there are none besides what `respond` gives.

@@ -13,7 +13,9 @@ struct ContactExtent : Field<Symmetric3<Real>> {
   static constexpr Label label{"contact_extent", "m^2"};
 };
 
-inline Symmetric3<Real> ball_extent(Real radius) { return Symmetric3<Real>::of(radius * radius * Mat3::Identity()); }
+inline Symmetric3<Real> ball_extent(Real radius) {
+  return Symmetric3<Real>::of(std::copysign(radius * radius, radius) * Mat3::Identity());
+}
 
 /// The ellipsoid as seen along a unit normal.
 struct Reach {

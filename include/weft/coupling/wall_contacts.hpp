@@ -35,9 +35,10 @@ struct TouchingSet {
   PointSet* points;
   const Bins* bins;
   Real frequency;  ///< Of the fastest vibration of its body [rad/s].
+  Real speed;      ///< Of its fastest point [m/s].
 };
 
-/// The contacts of the points of one layer. Sums are taken in the visiting order of the points, on one thread.
+/// The contacts of the points of one layer.
 class WallContacts {
  public:
   /// Finds the points that may touch walls in a step from `time` over at most dt [s]. Points stand where it begins;
@@ -85,6 +86,16 @@ class WallContacts {
   Vec3 gathered(std::size_t c, const Real* rows) const;
   /// Adds W_i value to the nodes.
   void add(std::size_t c, const Vec3& value, Real* rows) const;
+  /// Calls visit(c) for all contacts, on all threads. Those that share nodes have their turns, in the same order
+  /// whatever the number of threads.
+  template <class Visit>
+  void for_each_in_turn(const Visit& visit) const {
+    for (const std::vector<Range>& apart : turns_) {
+#pragma omp parallel for schedule(dynamic)
+      for (std::size_t r = 0; r < apart.size(); ++r)
+        for (std::size_t c = apart[r].begin; c < apart[r].end; ++c) visit(c);
+    }
+  }
   /// What the springs of a contact answer to its displacement in the step; slope = -d(force)/d(displacement).
   struct Pressed {
     Vec3 force;   ///< [N]
@@ -107,10 +118,16 @@ class WallContacts {
   /// A wall near a bin, as seen from the middle of the bin.
   struct Near {
     std::int32_t wall;
-    bool is_convex;
-    Surface at_middle;
+    bool is_flat, is_convex;
+    Faces at_middle;  ///< If it is flat those of all points of the bin, else one.
+    Real reach;       ///< Points take part only if they are nearer to the wall than this [m].
   };
+  Near seen_from(const Bin& bin, std::int32_t wall, Real speed) const;
   struct Found;
+  /// Contacts of the points of one bin.
+  struct Range {
+    std::size_t begin, end;
+  };
 
   void find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const;
   void share_memory(std::span<Contact> of_point) const;
@@ -128,9 +145,10 @@ class WallContacts {
   std::vector<RigidState> states_, ends_;  ///< Of walls at time_ and after dt_.
   std::vector<Contact> contacts_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> left_;  ///< Points, by set and row, that walls let go.
-  std::size_t each_ = 0;                                       ///< Nodes of a contact.
-  std::vector<std::int32_t> nodes_;  ///< Of each contact; as numbers of the first real of a node in a NodeField.
-  std::vector<Real> weights_;        ///< W_i.
+  std::vector<std::vector<Range>> turns_;  ///< Bins whose nodes are apart: of one set, two blocks from one another.
+  std::size_t each_ = 0;                   ///< Nodes of a contact.
+  std::vector<std::int32_t> nodes_;        ///< Of each contact; as numbers of the first real of a node in a NodeField.
+  std::vector<Real> weights_;              ///< W_i.
   bool any_ = false;
 };
 

@@ -86,6 +86,8 @@ class Shape {
   virtual Faces faces(const Vec3& x, Side side, Real reach) const;
   /// Whether the solid is convex: then its distance grows at least as along the tangent plane anywhere.
   virtual bool is_convex() const { return false; }
+  /// Whether `faces` on this side are planes, the same for all points that they are near to.
+  virtual bool is_flat(Side) const { return false; }
   /// A box around the solid, not always the smallest; unbounded shapes (half spaces, complements) give none.
   virtual std::optional<Box> bounds() const = 0;
   /// Volume [m^3] where it is known in closed form.

@@ -21,8 +21,10 @@ void find_contacts(StepContext& step, std::size_t l) {
   GridLayer& layer = step.layers[l];
   std::vector<TouchingSet> sets;
   for (std::size_t s = 0; s < step.sets.size(); ++s)
-    if (const VisitedSet& set = step.sets[s]; set.layer == l && set.points->touches_walls())
-      sets.push_back({set.points, &step.bins[s], frequency(step.state.limits[set.body], layer.transfer.dx, step.dt())});
+    if (const VisitedSet& set = step.sets[s]; set.layer == l && set.points->touches_walls()) {
+      const StepLimit& limit = step.state.limits[set.body];
+      sets.push_back({set.points, &step.bins[s], frequency(limit, layer.transfer.dx, step.dt()), limit.speed});
+    }
   layer.contacts.find(step.comm, step.scene.walls, sets, layer.transfer, step.map, step.state.time, step.dt());
 }
 

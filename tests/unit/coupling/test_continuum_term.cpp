@@ -123,8 +123,9 @@ TYPED_TEST(OfLaw, NodeBlocksAreThoseOfTheTangent) {
         for (std::size_t i = 0; i < at.size(); ++i)
           for (std::size_t j = 0; j < to.size(); ++j)
             if (at[i] / NodeField::width == to[j] / NodeField::width)
-              blocks[static_cast<std::size_t>(9 * (at[i] / NodeField::width) + 3 * (at[i] % NodeField::width) +
-                                              to[j] % NodeField::width)] += k[i * to.size() + j];
+              blocks[9 * static_cast<std::size_t>(at[i] / NodeField::width) +
+                     static_cast<std::size_t>(3 * (at[i] % NodeField::width) + to[j] % NodeField::width)] +=
+                  k[i * to.size() + j];
       }
     } expected;
     expected.blocks.assign(9 * nodes, 0.0);

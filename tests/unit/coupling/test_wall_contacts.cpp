@@ -64,7 +64,7 @@ struct Corner : PointsOnGrid {
       points.get<Velocity>()[row] = of_point.vector();
       points.get<WallForce>()[row] = 0.5 * (of_point.vector() + Vec3(0, 1.5, 0));
     });
-    const TouchingSet set{body.get(), &bins, frequency};
+    const TouchingSet set{body.get(), &bins, frequency, 3};
     contacts.find(Comm::world(), walls, {&set, 1}, transfer, map, 0, dt);
     contacts.begin(dt);
   }

@@ -312,6 +312,29 @@ TEST(FacesTest, EachFaceThatMeetsAtAnInnerEdgeCountsWhereverTheSceneStands) {
   expect_faces(faces_of(*box(), {-0.52, 0, 0.2}, 0.1), {{-0.02, Vec3::UnitX()}}, "beyond");
 }
 
+TEST(FacesTest, WhatIsFlatIsSeenAlikeFromEverywhere) {
+  const Placement turned{1.5, rotation_matrix({0.1, 0.3, 0.2}), Vec3(0.2, -0.1, 0.3)};
+  const auto box = [] { return make_box(Vec3(-0.5, -0.4, -0.3), Vec3(0.5, 0.4, 0.3)); };
+  EXPECT_FALSE(box()->is_flat(Side::outside));
+  EXPECT_FALSE(hollow(make_sphere(Vec3::Zero(), 1))->is_flat(Side::outside));
+  constexpr Real far = 10;
+  const Vec3 x(-0.2, 0.1, 0.05), other(0.3, -0.2, 0.2);
+  const auto flat = [&] {
+    std::vector<std::unique_ptr<Shape>> shapes;
+    shapes.push_back(placed(hollow(box()), turned));
+    shapes.push_back(placed(make_half_space(Vec3(0.1, 0, 0), Vec3(0.6, 0.8, 0)), turned));
+    return shapes;
+  }();
+  for (const auto& shape : flat) {
+    EXPECT_TRUE(shape->is_flat(Side::outside));
+    std::vector<Surface> moved = faces_of(*shape, x, far);
+    EXPECT_FALSE(moved.empty());
+    for (auto& [distance, normal] : moved) distance += normal.dot(other - x);
+    std::ranges::sort(moved, {}, &Surface::distance);
+    expect_faces(faces_of(*shape, other, far), moved, "flat");
+  }
+}
+
 TEST(FacesTest, TheRimOfAHollowCylinderHasItsFloorAndItsSide) {
   const auto cup = hollow(make_cylinder({0, 0, 0}, {0, 1, 0}, 0.4));
   expect_faces(faces_of(*cup, {0.35, 0.02, 0}, 0.1), {{0.02, Vec3::UnitY()}, {0.05, -Vec3::UnitX()}}, "rim");

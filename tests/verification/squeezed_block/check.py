@@ -9,11 +9,15 @@ MU, LAMBDA = YOUNG / 2 / (1 + POISSON), YOUNG * POISSON / (1 + POISSON) / (1 - 2
 CELLS = {"quick": 8, "full": 16}
 IMPLICIT = {"time.scheme": "implicit", "time.max_dt": 0.04}
 STATIC = {"time.scheme": "implicit", "time.max_dt": 0.1, "solve.inertia": "false"}
+POISSON = {"bodies.block.sampling": "poisson"}
 ROUGH = {"colliders.below.friction": 0.3, "colliders.above.friction": 0.3}
 CASES = {  # place of the plates between nodes in dx, angle of drawing, more settings
     "explicit": (0, 0, {}), "explicit, place 0.3": (0.3, 0, {}), "explicit, 17 degrees": (0.15, 17, {}),
     "explicit, friction 0.3": (0.3, 0, ROUGH), "implicit": (0.3, 0, IMPLICIT),
-    "quasi-static": (0.3, 0, STATIC), "quasi-static, friction 0.3": (0.3, 0, STATIC | ROUGH)}
+    "implicit, friction 0.3": (0.3, 0, IMPLICIT | ROUGH), "implicit, poisson, 17 degrees": (0.15, 17, IMPLICIT | POISSON),
+    "quasi-static": (0.3, 0, STATIC), "quasi-static, friction 0.3": (0.3, 0, STATIC | ROUGH),
+    "quasi-static, poisson": (0.3, 0, STATIC | POISSON),
+    "quasi-static, poisson, 17 degrees, friction 0.3": (0.15, 17, STATIC | POISSON | ROUGH)}
 ONE_BY_ONE = True
 
 

@@ -13,8 +13,14 @@ CASES = {size: {f"{mu}, {place:g} dx, {degrees} degrees" + (f", {share}" if shar
                 for place, degrees in (PLACES if share == SLIDES else BESIDE)[size]} for size in PLACES}
 
 
+DECKS = {name: "slowly.yaml" for name, case in CASES["full"].items() if case[1] == RESTS}
+
+
 def scene(friction, share, place, degrees):
-    return settings(slope(friction, share, place * DX, degrees) | {
+    keys = slope(friction, share, place * DX, degrees)
+    if share == RESTS:
+        keys["handles.weight.gravity.acceleration"] = keys.pop("domain.gravity")
+    return settings(keys | {
         "time.end": 0.6 if share == SLIDES else 1.6,
         "bodies.body.shape.rotate": turn(degrees),
         "bodies.body.shape.translate": vector(*turned(0, place * DX, degrees), 0)})
