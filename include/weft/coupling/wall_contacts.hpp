@@ -11,8 +11,8 @@
 // velocities v_i after all others, the impulses of the last step among them,
 //     u = sum_i W_i v_i - v_wall(x_c),   a = sum_i |W_i| S_i / m_i,   S_i = sum_q |W_iq|,   s = 1 / (k dt^2)
 //     l_n' = max(0, l_n - (u_n + g / dt + s l_n) / (a + s))
-//     l_t' = l_t - (u_t + s_t (l_t - l_t before)) / (a + s_t),   |l_t'| <= friction l_n' (6.4-6) v_i += W_i (l' - l) /
-//     m_i
+//     l_t' = l_t - (u_t + s_t (l_t - l_t before)) / (a + s_t),   |l_t'| <= friction l_n'                     (6.4-6)
+//     v_i += W_i (l' - l) / m_i
 // for all points at once: a bounds the sums of rows, so passes contract. [docs/theory/colliders.md, 6]
 
 #include "weft/bodies/body.hpp"

@@ -14,7 +14,8 @@ ROUGH = {"colliders.below.friction": 0.3, "colliders.above.friction": 0.3}
 CASES = {  # place of the plates between nodes in dx, angle of drawing, more settings
     "explicit": (0, 0, {}), "explicit, place 0.3": (0.3, 0, {}), "explicit, 17 degrees": (0.15, 17, {}),
     "explicit, friction 0.3": (0.3, 0, ROUGH), "implicit": (0.3, 0, IMPLICIT),
-    "implicit, friction 0.3": (0.3, 0, IMPLICIT | ROUGH), "implicit, poisson, 17 degrees": (0.15, 17, IMPLICIT | POISSON),
+    "implicit, friction 0.3": (0.3, 0, IMPLICIT | ROUGH),
+    "implicit, poisson, 17 degrees": (0.15, 17, IMPLICIT | POISSON),
     "quasi-static": (0.3, 0, STATIC), "quasi-static, friction 0.3": (0.3, 0, STATIC | ROUGH),
     "quasi-static, poisson": (0.3, 0, STATIC | POISSON),
     "quasi-static, poisson, 17 degrees, friction 0.3": (0.15, 17, STATIC | POISSON | ROUGH)}
