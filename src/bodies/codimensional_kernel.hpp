@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace weft {
 
@@ -39,14 +40,72 @@ CodimensionalElements<K>::CodimensionalElements(const typename K::Constants& con
     rows_of_corners.insert(rows_of_corners.end(), elements_[e].rows.begin(), elements_[e].rows.end());
   }
   incidence_ = Incidence(rows_of_corners, rows);
-  directors_.resize(points_.size());
-  stress_.resize(elements_.size());
+  forces_.resize(elements_.size());
+  make_packs();
+}
+
+/// Elements with as many points go together, in their order.
+template <class K>
+void CodimensionalElements<K>::make_packs() {
+  std::vector<std::int32_t> order(elements_.size());
+  std::iota(order.begin(), order.end(), 0);
+  std::ranges::stable_sort(order, {}, [&](std::int32_t e) { return elements_[e].divisions; });
+  for (auto rest = std::span<const std::int32_t>(order); !rest.empty();) {
+    std::size_t count = 0;
+    while (count < Pack::size && count < rest.size() &&
+           elements_[rest[count]].divisions == elements_[rest[0]].divisions)
+      ++count;
+    packs_.push_back(pack_of(rest.first(count)));
+    rest = rest.subspan(count);
+  }
 }
 
 template <class K>
-typename K::Tangents CodimensionalElements<K>::tangents(const Element& element, std::span<const Vec3> x) {
+ElementPack<K> CodimensionalElements<K>::pack_of(std::span<const std::int32_t> elements) const {
+  const int count = static_cast<int>(elements.size());
+  const auto rows_of = [&](auto&& row_of) {
+    std::array<std::uint32_t, Pack::size> rows;
+    for (int lane = 0; lane < Pack::size; ++lane)
+      rows[lane] = static_cast<std::uint32_t>(row_of(elements[std::min(lane, count - 1)]));
+    return PackRows::of(rows, count);
+  };
+  ElementPack<K> pack;
+  pack.elements = rows_of([](std::int32_t e) { return e; });
+  for (int a = 0; a < K::corners; ++a) pack.rows[a] = rows_of([&](std::int32_t e) { return elements_[e].rows[a]; });
+  const auto points = static_cast<std::int64_t>(first_point(elements[0] + 1) - first_point(elements[0]));
+  for (std::int64_t j = 0; j < points; ++j)
+    pack.points.push_back(rows_of([&](std::int32_t e) { return first_point_[e] + j; }));
+  for (int lane = 0; lane < Pack::size; ++lane) {
+    const std::uint32_t e = pack.elements.row[lane];
+    const Element& element = elements_[e];
+    for (int a = 1; a < K::corners; ++a)
+      for (int t = 0; t < K::tangents; ++t) pack.gradients(a - 1, t).set(lane, element.gradients(a, t));
+    pack.volume.set(lane, element.volume);
+    const auto sizes = element.gradients.rowwise().norm().eval();
+    pack.spread.set(lane, element.volume * sizes.maxCoeff() * sizes.sum() / mass_share(e));
+  }
+  return pack;
+}
+
+template <class K>
+std::size_t CodimensionalElements<K>::bytes() const {
+  const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
+  std::size_t bytes = of(elements_) + of(first_point_) + of(points_) + of(packs_) + of(forces_) + incidence_.bytes();
+  for (const ElementPack<K>& pack : packs_) bytes += of(pack.points);
+  return bytes;
+}
+
+template <class K>
+auto CodimensionalElements<K>::tangents(const Element& element, std::span<const Vec3> x) -> Tangents {
   Tangents F = Tangents::Zero();
   for (int a = 0; a < K::corners; ++a) F += x[element.rows[a]] * element.gradients.row(a);
+  return F;
+}
+template <class K>
+auto CodimensionalElements<K>::tangents(const ElementPack<K>& pack, std::span<const Vec3> x) const -> PackTangents {
+  const Vector3<Pack> first = load(x, pack.rows[0]);
+  PackTangents F = Vector3<Pack>(load(x, pack.rows[1]) - first) * pack.gradients.row(0);
+  for (int a = 2; a < K::corners; ++a) F += Vector3<Pack>(load(x, pack.rows[a]) - first) * pack.gradients.row(a - 1);
   return F;
 }
 
@@ -62,17 +121,24 @@ inline Mat32 directors_across(const Vec3& d) {
   return N;
 }
 template <class K>
-void CodimensionalElements<K>::rest(std::span<const Vec3> x) {
-  for (std::size_t q = 0; q < points_.size(); ++q)
-    directors_[q] = directors_across(tangents(elements_[points_[q].element], x));
+void CodimensionalElements<K>::rest(std::span<const Vec3> x, std::span<Directors> N) const {
+  for (std::size_t q = 0; q < points_.size(); ++q) N[q] = directors_across(tangents(elements_[points_[q].element], x));
 }
 
 template <class K>
-Vec3 CodimensionalElements<K>::position(std::size_t point, std::span<const Vec3> x) const {
-  const auto& [e, weights] = points_[point];
-  Vec3 sum = Vec3::Zero();
-  for (int a = 0; a < K::corners; ++a) sum += weights[a] * x[elements_[e].rows[a]];
-  return sum;
+void CodimensionalElements<K>::place(std::span<const Vec3> x, std::span<Vec3> places) const {
+#pragma omp parallel for schedule(static)
+  for (std::size_t k = 0; k < packs_.size(); ++k) {
+    const ElementPack<K>& pack = packs_[k];
+    std::array<Vector3<Pack>, K::corners> corners;
+    for (int a = 0; a < K::corners; ++a) corners[a] = load(x, pack.rows[a]);
+    for (const PackRows& rows : pack.points) {
+      const auto& weights = points_[rows.row[0]].weights;  // as those of all
+      Vector3<Pack> sum = Pack(weights[0]) * corners[0];
+      for (int a = 1; a < K::corners; ++a) sum += Pack(weights[a]) * corners[a];
+      store(sum, rows, places);
+    }
+  }
 }
 
 template <class K>
@@ -98,8 +164,9 @@ auto of_element(const Parts& parts, const typename K::Constants& k, Of&& of) {
 }
 
 template <class K>
-Real CodimensionalElements<K>::energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const {
-  const Real of_all = parts.contact ? energy_in_contact(x, H) : 0;
+Real CodimensionalElements<K>::energy(const Parts& parts, std::span<const Vec3> x, std::span<const Directors> N,
+                                      std::span<const Mat3> H) const {
+  const Real of_all = parts.contact ? energy_in_contact(x, N, H) : 0;
   if (parts.contact == parts.elastic) return of_all;
   const Real free = ordered_sum(elements_.size(), Real(0), [&](std::size_t e) {
     return elements_[e].volume * K::Free::energy(K::free(constants_), tangents(elements_[e], x));
@@ -109,62 +176,53 @@ Real CodimensionalElements<K>::energy(const Parts& parts, std::span<const Vec3> 
 
 /// Of elements that touch something, all parts together.
 template <class K>
-Real CodimensionalElements<K>::energy_in_contact(std::span<const Vec3> x, std::span<const Mat3> H) const {
+Real CodimensionalElements<K>::energy_in_contact(std::span<const Vec3> x, std::span<const Directors> N,
+                                                 std::span<const Mat3> H) const {
   return ordered_sum(elements_.size(), Real(0), [&](std::size_t e) {
     const Tangents F = tangents(elements_[e], x);
     Real sum = 0;
     for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
-      sum += K::Contact::energy(K::contact(constants_), joined(F, Directors(directors_[q] + H[q] * directors_[q])));
+      sum += K::Contact::energy(K::contact(constants_), joined(F, Directors(N[q] + H[q] * N[q])));
     return elements_[e].volume * K::Manifold::energy(K::manifold(constants_), F) + point_volume(e) * sum;
   });
 }
 
 template <class K>
-void CodimensionalElements<K>::respond(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H,
-                                       std::span<Vec3> f, std::span<Mat3> A) const {
-  if (parts.contact) {
-    respond_in_contact(x, H, parts.in_loop, A);
-  } else {
-    std::fill(stress_.begin(), stress_.end(), Tangents(Tangents::Zero()));
-    std::fill(A.begin(), A.end(), Mat3(Mat3::Zero()));
-  }
-  if (parts.contact != parts.elastic) {
-    const Real sign = parts.elastic ? 1 : -1;  // contact alone is all but what the free element resists
+void CodimensionalElements<K>::respond(const Parts& parts, std::span<const Vec3> x, std::span<const Directors> N,
+                                       std::span<const Mat3> H, std::span<Vec3> f, std::span<Mat3> A) const {
+  if (!parts.contact) std::fill(A.begin(), A.end(), Mat3(Mat3::Zero()));
 #pragma omp parallel for schedule(static)
-    for (std::size_t e = 0; e < elements_.size(); ++e)
-      stress_[e] += sign * elements_[e].volume * K::Free::stress(K::free(constants_), tangents(elements_[e], x));
+  for (std::size_t k = 0; k < packs_.size(); ++k) {
+    const ElementPack<K>& pack = packs_[k];
+    const PackTangents F = tangents(pack, x);
+    PackTangents P = pack.volume * of_element<K>(parts, constants_, [&]<class L>(L, const auto& c) -> PackTangents {
+                       return L::stress(c, F);
+                     });
+    if (parts.contact) {
+      const Pack volume = pack.volume / static_cast<Real>(pack.points.size());
+      for (const PackRows& rows : pack.points) {
+        const Matrix3<Pack> moved = H.empty() ? Matrix3<Pack>(Matrix3<Pack>::Zero()) : load(H, rows);
+        const auto response = director_response<typename K::Contact, K::tangents>(K::contact(constants_), F,
+                                                                                  load(N, rows), moved, parts.in_loop);
+        P += volume * response.P;
+        store(Matrix3<Pack>(volume * response.A), rows, A);  // [docs/theory/sheets.md, (10.2)]
+      }
+    }
+    store(Eigen::Matrix<Pack, 3, K::corners - 1>(-P * pack.gradients.transpose()), pack.elements, std::span(forces_));
   }
   add_corner_forces(f);
 }
 
-/// Writes stress_ and A of elements that touch something, all parts together.
 template <class K>
-void CodimensionalElements<K>::respond_in_contact(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop,
-                                                  std::span<Mat3> A) const {
-#pragma omp parallel for schedule(static)
-  for (std::size_t e = 0; e < elements_.size(); ++e) {
-    const Tangents F = tangents(elements_[e], x);
-    const Real V = point_volume(e);
-    stress_[e] = elements_[e].volume * K::Manifold::stress(K::manifold(constants_), F);
-    for (std::size_t q = first_point(e); q < first_point(e + 1); ++q) {
-      const auto response =
-          director_response<typename K::Contact, K::tangents>(K::contact(constants_), F, directors_[q], H[q], in_loop);
-      stress_[e] += V * response.P;
-      A[q] = V * response.A;  // [docs/theory/sheets.md, (10.2)]
-    }
-  }
-}
-
-template <class K>
-void CodimensionalElements<K>::add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H,
-                                             bool projected, MeshStiffness& stiffness) const {
+void CodimensionalElements<K>::add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Directors> N,
+                                             std::span<const Mat3> H, bool projected, MeshStiffness& stiffness) const {
   for (std::size_t e = 0; e < elements_.size(); ++e) {
     const Element& element = elements_[e];
     const Tangents F = tangents(element, x);
     if (parts.contact) {
       for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
-        add_director_part<typename K::Contact, K::tangents>(K::contact(constants_), F, directors_[q], H[q],
-                                                            parts.in_loop, projected, point_volume(e), element.rows,
+        add_director_part<typename K::Contact, K::tangents>(K::contact(constants_), F, N[q], H[q], parts.in_loop,
+                                                            projected, point_volume(e), element.rows,
                                                             static_cast<std::int64_t>(q), element.gradients, stiffness);
     } else {
       stiffness.add(K::tangents, element.rows, -1);
@@ -193,49 +251,53 @@ void CodimensionalElements<K>::add_own_stiffness(const Parts& parts, const Eleme
 template <class K>
 void CodimensionalElements<K>::add_corner_forces(std::span<Vec3> f) const {
   incidence_.add(f, [&](std::int32_t corner) {
-    const std::int32_t e = corner / K::corners;
-    return Vec3(-stress_[e] * elements_[e].gradients.row(corner % K::corners).transpose());
+    const CornerForces& forces = forces_[corner / K::corners];
+    const int a = corner % K::corners;
+    return a > 0 ? Vec3(forces.col(a - 1)) : Vec3(-forces.rowwise().sum());
   });
 }
 
 template <class K>
-void CodimensionalElements<K>::commit(std::span<const Vec3> x, std::span<const Mat3> H) {
+void CodimensionalElements<K>::commit(std::span<const Vec3> x, Real dt, std::span<const Mat3> C,
+                                      std::span<Directors> N) const {
 #pragma omp parallel for schedule(static)
-  for (std::size_t q = 0; q < points_.size(); ++q) {
-    const Directors trial = directors_[q] + H[q] * directors_[q];
-    const Mat3 A = joined(tangents(elements_[points_[q].element], x), trial);
-    directors_[q] = K::Contact::return_map(K::contact(constants_), A).template rightCols<3 - K::tangents>();
+  for (std::size_t k = 0; k < packs_.size(); ++k) {
+    const PackTangents F = tangents(packs_[k], x);
+    for (const PackRows& rows : packs_[k].points) {
+      const PackDirectors before = load(std::span<const Directors>(N), rows);
+      const Matrix3<Pack> trial = joined(F, PackDirectors(before + Pack(dt) * (load(C, rows) * before)));
+      const Matrix3<Pack> state = K::Contact::return_map(K::contact(constants_), trial);
+      store(PackDirectors(state.template rightCols<3 - K::tangents>()), rows, N);
+    }
   }
 }
 
 template <class K>
-Real CodimensionalElements<K>::manifold_stiffness(std::size_t e, const Tangents& F) const {
-  if (first_point(e) == first_point(e + 1)) return K::Free::stiffness(K::free(constants_), F);
-  Real most = 0;
-  for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
-    most = std::max(most, K::Contact::tangent_stiffness(K::contact(constants_), joined(F, directors_[q])));
-  return most + K::Manifold::stiffness(K::manifold(constants_), F);
-}
-
-template <class K>
-ElementSpeeds CodimensionalElements<K>::speeds(std::span<const Vec3> x) const {
+ElementSpeeds CodimensionalElements<K>::speeds(std::span<const Vec3> x, std::span<const Directors> N) const {
   Real across = 0, along = 0, square = 0;
 #pragma omp parallel for schedule(static) reduction(max : across, along, square)
-  for (std::size_t e = 0; e < elements_.size(); ++e) {
-    const Tangents F = tangents(elements_[e], x);
-    for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
-      across = std::max(across, K::Contact::stiffness(K::contact(constants_), joined(F, directors_[q])));
-    const Real stiffness = manifold_stiffness(e, F);
-    const auto gradients = elements_[e].gradients.rowwise().norm().eval();
-    along = std::max(along, stiffness);
-    square = std::max(square, elements_[e].volume * stiffness * gradients.maxCoeff() * gradients.sum() / mass_share(e));
+  for (std::size_t k = 0; k < packs_.size(); ++k) {
+    const ElementPack<K>& pack = packs_[k];
+    const PackTangents F = tangents(pack, x);
+    Pack director = 0, tangent = 0;
+    for (const PackRows& rows : pack.points) {
+      const Matrix3<Pack> A = joined(F, load(N, rows));
+      director = max(director, K::Contact::stiffness(K::contact(constants_), A));
+      tangent = max(tangent, K::Contact::tangent_stiffness(K::contact(constants_), A));
+    }
+    const Pack stiffness = pack.points.empty() ? K::Free::stiffness(K::free(constants_), F)
+                                               : tangent + K::Manifold::stiffness(K::manifold(constants_), F);
+    across = std::max(across, largest(director));
+    along = std::max(along, largest(stiffness));
+    square = std::max(square, largest(pack.spread * stiffness));
   }
   return {std::sqrt(across / density_), std::sqrt(along / density_), std::sqrt(square)};
 }
 
 template <class K>
-Mat3 CodimensionalElements<K>::deformation(std::size_t point, std::span<const Vec3> x) const {
-  return joined(tangents(elements_[points_[point].element], x), directors_[point]);
+Mat3 CodimensionalElements<K>::deformation(std::size_t point, std::span<const Vec3> x,
+                                           std::span<const Directors> N) const {
+  return joined(tangents(elements_[points_[point].element], x), N[point]);
 }
 
 }  // namespace weft

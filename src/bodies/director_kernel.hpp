@@ -4,40 +4,46 @@
 
 #include "weft/base/types.hpp"
 #include "weft/bodies/mesh_stiffness.hpp"
+#include "weft/math/scalar.hpp"
+#include "weft/math/svd.hpp"
 
 namespace weft {
 
 /// Tangents and directors side by side.
 template <class Tangents, class Directors>
-Mat3 joined(const Tangents& F, const Directors& N) {
-  Mat3 A;
+Matrix3<typename Tangents::Scalar> joined(const Tangents& F, const Directors& N) {
+  Matrix3<typename Tangents::Scalar> A;
   A << F, N;
   return A;
 }
 
 /// Per rest volume [Pa].
-template <int tangents>
+template <class T, int tangents>
 struct DirectorResponse {
-  Eigen::Matrix<Real, 3, tangents> P;  ///< dE/dF
-  Mat3 A;                              ///< dE/dH
+  Eigen::Matrix<T, 3, tangents> P;  ///< dE/dF
+  Matrix3<T> A;                     ///< dE/dH
 };
 
 /// With flow in the loop the stress is that of the slipped directors, in the places after the motion:
-/// A = P_N N'^T (I + H)^{-T} [docs/theory/implicit.md, (12.10)].
-template <class Contact, int tangents>
-DirectorResponse<tangents> director_response(const typename Contact::Constants& k,
-                                             const Eigen::Matrix<Real, 3, tangents>& F,
-                                             const Eigen::Matrix<Real, 3, 3 - tangents>& N, const Mat3& H,
-                                             bool in_loop) {
+/// A = P_N N'^T (I + H)^{-T} [docs/theory/implicit.md, (12.10)]. Also of packs.
+template <class Contact, int tangents, class T>
+DirectorResponse<T, tangents> director_response(const typename Contact::Constants& k,
+                                                const Eigen::Matrix<T, 3, tangents>& F,
+                                                const Eigen::Matrix<T, 3, 3 - tangents>& N, const Matrix3<T>& H,
+                                                bool in_loop) {
   constexpr int directors = 3 - tangents;
-  const Eigen::Matrix<Real, 3, directors> moved = N + H * N;
-  const Mat3 trial = joined(F, moved), state = in_loop ? Contact::return_map(k, trial) : trial;
-  const Mat3 P = Contact::stress(k, state);
-  if (state == trial) return {P.template leftCols<tangents>(), P.template rightCols<directors>() * N.transpose()};
-  const Mat3 growth = Mat3::Identity() + H;
-  return {P.template leftCols<tangents>(), P.template rightCols<directors>() *
-                                               state.template rightCols<directors>().transpose() *
-                                               growth.inverse().transpose()};
+  using Directors = Eigen::Matrix<T, 3, directors>;
+  const Matrix3<T> trial = joined(F, Directors(N + H * N));
+  const Matrix3<T> state = in_loop ? Contact::return_map(k, trial) : trial, P = Contact::stress(k, state);
+  const Directors P_N = P.template rightCols<directors>();
+  Matrix3<T> A = P_N * N.transpose();
+  if (in_loop) {
+    const T slip = (state - trial).squaredNorm();
+    const Matrix3<T> growth = Matrix3<T>::Identity() + H;
+    const Matrix3<T> slipped = P_N * state.template rightCols<directors>().transpose() * cofactor(growth);
+    A = select(slip > 0, Matrix3<T>(T(1 / determinant(growth)) * slipped), A);
+  }
+  return {P.template leftCols<tangents>(), A};
 }
 
 /// Its derivative as a part of a stiffness, of `volume`; w: weights of the rows for each tangent. The part looks at F

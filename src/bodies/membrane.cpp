@@ -23,6 +23,13 @@ struct BendingSprings : Field<Real> {
   static constexpr Label label{"bending_springs", "N/m", Keep::work};
 };
 
+/// The elastic directors of a section of a fiber: state.
+struct SectionDirectors : Field<Mat32> {
+  static constexpr Label label{"directors", "1"};
+};
+template <class K>
+using DirectorsField = std::conditional_t<K::tangents == 2, Director, SectionDirectors>;
+
 /// An element at rest with the bending stencil that lives with it; rows are numbers of vertices.
 template <class K>
 struct MeshElement {
@@ -58,7 +65,7 @@ class CodimensionalBody final : public MeshBody {
         bends_(!of.bends.empty()),
         elements_(law_, density_, {}, 0),
         bending_({}, 0) {
-    samples().template add<ElasticF>();
+    samples().template add<DirectorsField<K>>();
     if (tear_stretch_) allow_edits(static_cast<int>(uses_of_element));
     if (bends()) points_.add<BendingSprings>();
     for (std::int64_t e = range.begin; e < range.end; ++e)
@@ -68,16 +75,16 @@ class CodimensionalBody final : public MeshBody {
   bool is_slack() const override { return true; }
 
   Real trial_energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const override {
-    return elements_.energy(parts, x, H) + (parts.elastic ? bending_.energy(x) : 0);
+    return elements_.energy(parts, x, directors(), H) + (parts.elastic ? bending_.energy(x) : 0);
   }
   void trial_response(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
                       std::span<Mat3> A) const override {
-    elements_.respond(parts, x, H, f, A);
+    elements_.respond(parts, x, directors(), H, f, A);
     if (parts.elastic && bends()) bending_.respond(x, f);
   }
   void add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
                      MeshStiffness& stiffness) const override {
-    elements_.add_stiffness(parts, x, H, definite, stiffness);
+    elements_.add_stiffness(parts, x, directors(), H, definite, stiffness);
     if (parts.elastic) bending_.add_stiffness(x, definite, stiffness);
   }
   void weigh_elements(const Vec3& gravity, std::span<Vec3> f) const override {
@@ -94,7 +101,7 @@ class CodimensionalBody final : public MeshBody {
       const std::size_t first = q;
       Real sum = 0;
       for (; q < samples().rows() && elements_.points()[q].element == static_cast<std::int32_t>(e); ++q) {
-        const Mat3 A = elements_.deformation(q, x()), P = K::Contact::stress(K::contact(law_), A);
+        const Mat3 A = elements_.deformation(q, x(), directors()), P = K::Contact::stress(K::contact(law_), A);
         for (int b = K::tangents; b < 3; ++b) sum -= P.col(b).dot(A.col(b)) / (3 - K::tangents);
       }
       picture.cells.insert(picture.cells.end(), elements[e].rows.begin(), elements[e].rows.end());
@@ -148,10 +155,7 @@ class CodimensionalBody final : public MeshBody {
     elements_.add_mass(of_vertices, of_samples);
   }
 
-  void rest_elements() override {
-    elements_.rest(x());
-    remember();
-  }
+  void rest_elements() override { elements_.rest(x(), samples().template get<DirectorsField<K>>()); }
 
   void take_piece() override {
     const auto in_rows = [this](auto over_vertices) {
@@ -162,23 +166,20 @@ class CodimensionalBody final : public MeshBody {
     for (const MeshElement<K>& e : at_rest_) here.push_back(in_rows(e.element));
     elements_ = CodimensionalElements<K>(law_, density_, std::move(here), points_.rows());
     WEFT_ENSURE(elements_.points().size() == samples().rows());
-    const auto A = std::as_const(samples()).template get<ElasticF>();
-    for (std::size_t q = 0; q < A.size(); ++q) elements_.directors()[q] = A[q].template rightCols<3 - K::tangents>();
     std::vector<Stencil> bends_here;
     for (const MeshElement<K>& e : at_rest_)
       if (e.bend && has_neighbor(e.bend->stencil)) bends_here.push_back(released(in_rows(e.bend->stencil)));
     bending_ = BendingElements<Stencil>(std::move(bends_here), points_.rows());
   }
 
-  void commit_elements(std::span<const Mat3> H) override {
-    elements_.commit(x(), H);
-    remember();
+  void commit_elements(Real dt, std::span<const Mat3> C) override {
+    elements_.commit(x(), dt, C, samples().template get<DirectorsField<K>>());
     if (tear_stretch_) find_torn();
   }
 
   /// Collective if the body resists bending.
   StepLimit limit_of_elements() override {
-    const ElementSpeeds speeds = elements_.speeds(x());
+    const ElementSpeeds speeds = elements_.speeds(x(), directors());
     StepLimit limit;
     limit.wave_speed = speeds.across;
     limit.mesh_speed = speeds.along;
@@ -197,7 +198,7 @@ class CodimensionalBody final : public MeshBody {
     return limit;
   }
 
-  Vec3 place_of_sample(std::size_t row) const override { return elements_.position(row, x()); }
+  void place_samples(std::span<Vec3> places) const override { elements_.place(x(), places); }
   void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const override {
     elements_.add_force(row, force, f);
   }
@@ -232,6 +233,7 @@ class CodimensionalBody final : public MeshBody {
 
  private:
   std::span<const Vec3> x() const { return points_.get<Position>(); }
+  auto directors() const { return samples().template get<DirectorsField<K>>(); }
 
   /// Its cells and how far they are stretched.
   Picture picture_without_contact() const {
@@ -247,7 +249,8 @@ class CodimensionalBody final : public MeshBody {
 
   bool bends() const { return bends_; }
   Real stretch_at(std::size_t q) const {
-    return longest(typename K::Tangents(elements_.deformation(q, x()).template leftCols<K::tangents>()));
+    return longest(typename K::template TangentsOf<Real>(
+        elements_.deformation(q, x(), directors()).template leftCols<K::tangents>()));
   }
 
   /// Elements that are stretched too much want to leave.
@@ -256,13 +259,6 @@ class CodimensionalBody final : public MeshBody {
     for (std::size_t e = 0; e < at_rest_.size(); ++e)
       if (longest(elements_.tangents(elements_.elements()[e], x())) > *tear_stretch_)
         torn_.push_back(at_rest_[e].number);
-  }
-
-  /// Writes the state of the elements into the table of quadrature points.
-  void remember() {
-    const auto A = samples().template get<ElasticF>();
-#pragma omp parallel for schedule(static)
-    for (std::size_t q = 0; q < A.size(); ++q) A[q] = elements_.deformation(q, x());
   }
 
   /// The vertices of a stencil that its neighbours have and its element has not.

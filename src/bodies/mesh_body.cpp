@@ -81,10 +81,8 @@ std::vector<BodyPart> MeshBody::parts() {
 
 void MeshBody::prepare() {
   const auto f = points_.get<ElementForce>();
-  const auto A = samples().get<EnergyDerivative>();
   std::fill(f.begin(), f.end(), Vec3::Zero());
-  std::fill(A.begin(), A.end(), Mat3::Zero());
-  trial_response(parts_of_energy(), std::as_const(points_).get<Position>(), A, f, A);  // at H = 0
+  trial_response(parts_of_energy(), std::as_const(points_).get<Position>(), {}, f, samples().get<EnergyDerivative>());
 }
 
 void MeshBody::respond(ChunkRows rows, const ChunkForces& forces) const {
@@ -98,12 +96,8 @@ StepLimit MeshBody::commit(ChunkRows rows, Real dt, const ChunkMotion& motion) {
 }
 
 StepLimit MeshBody::finish(Real dt) {
-  const auto C = std::as_const(samples()).get<Affine>();
-  const auto H = samples().get<EnergyDerivative>();  // its values are spent
-#pragma omp parallel for schedule(static)
-  for (std::size_t q = 0; q < H.size(); ++q) H[q] = dt * C[q];
-  commit_elements(H);
-  place_samples();
+  commit_elements(dt, std::as_const(samples()).get<Affine>());
+  place_samples(samples().get<Position>());
   return limit_of_elements();
 }
 
@@ -136,12 +130,6 @@ void MeshBody::weigh_samples(const Vec3& gravity, std::span<Vec3> f, std::span<V
     of_samples[q] = mass[q] * gravity;
     add_force_at_sample(q, of_samples[q], f);
   }
-}
-
-void MeshBody::place_samples() {
-  const auto x = samples().get<Position>();
-#pragma omp parallel for schedule(static)
-  for (std::size_t q = 0; q < x.size(); ++q) x[q] = place_of_sample(q);
 }
 
 // --- Grips -----------------------------------------------------------------------------------------------------------
@@ -202,7 +190,7 @@ void MeshBody::fill(const Comm& comm, std::span<const Vec3> rest, const Vec3& ve
   adopt(comm);
   add_mass(points_.get<Mass>(), samples().get<Mass>());
   forest_.sum_to_owners(points_.column(Mass::label.name));
-  place_samples();
+  place_samples(samples().get<Position>());
   set_in_motion(comm, velocity, velocity_gradient);
   rest_elements();
   if (samples_.touches_walls()) set_contact_extents();

@@ -161,11 +161,11 @@ class ShellBody final : public MeshBody {
     contact_rows_ = Incidence(contact_basis_.points, points_.rows());
   }
 
-  void commit_elements(std::span<const Mat3> H) override {
+  void commit_elements(Real dt, std::span<const Mat3> C) override {
     const auto a3 = samples().get<Director>();
 #pragma omp parallel for schedule(static)
     for (std::size_t q = 0; q < a3.size(); ++q)
-      a3[q] = SurfaceContact::return_map(law(), deformation(q, a3[q] + H[q] * a3[q])).col(2);
+      a3[q] = SurfaceContact::return_map(law(), deformation(q, a3[q] + dt * C[q] * a3[q])).col(2);
     faces_->flow(x());
   }
 
@@ -183,7 +183,10 @@ class ShellBody final : public MeshBody {
     return limit;
   }
 
-  Vec3 place_of_sample(std::size_t q) const override { return place_at(contact_basis_, face_of(q), sample_of(q), x()); }
+  void place_samples(std::span<Vec3> places) const override {
+#pragma omp parallel for schedule(static)
+    for (std::size_t q = 0; q < places.size(); ++q) places[q] = place_at(contact_basis_, face_of(q), sample_of(q), x());
+  }
   void add_force_at_sample(std::size_t q, const Vec3& force, std::span<Vec3> f) const override {
     const auto points = contact_basis_.points_of(face_of(q));
     const auto row = contact_basis_.row(face_of(q), sample_of(q));
@@ -239,7 +242,8 @@ void ShellBody::trial_response(const Parts& parts, std::span<const Vec3> x, std:
   for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
     for (int s = 0; s < contact_basis_.samples; ++s) {
       const std::size_t q = row_of_sample(e, s);
-      const auto response = director_response<SurfaceContact, 2>(law(), tangents(q, x), a3[q], H[q], parts.in_loop);
+      const Mat3 moved = H.empty() ? Mat3(Mat3::Zero()) : H[q];
+      const auto response = director_response<SurfaceContact, 2>(law(), tangents(q, x), a3[q], moved, parts.in_loop);
       const Mat32 P = contact_volume_[q] * response.P;
       A[q] = contact_volume_[q] * response.A;
       const auto row = contact_basis_.row(e, s);

@@ -2,6 +2,8 @@
 // One battery of checks for the laws of contact with directors: of surfaces and of fibers.
 
 #include "weft/math/dual.hpp"
+#include "weft/math/pack.hpp"
+#include "weft/math/pack_rows.hpp"
 
 #include "support/differences.hpp"
 #include "support/random_matrices.hpp"
@@ -193,6 +195,33 @@ void check_degenerate_directors_give_numbers() {
       EXPECT_TRUE(L::projected_differential(k, A, dA).allFinite());
       EXPECT_TRUE(L::return_map(k, A).allFinite());
       EXPECT_TRUE(std::isfinite(L::stiffness(k, A)));
+    }
+  }
+}
+
+/// Stress, return map and bounds of packs are those of single states to round-off.
+template <class L>
+void check_packs_agree_with_single_states() {
+  MatrixSource source(11);
+  for (const auto& k : DirectorSamples<L>::constants()) {
+    const std::vector<Mat3> states = director_states(source);
+    for (std::size_t first = 0; first < states.size(); first += Pack::size) {
+      const PackRows rows = PackRows::range(first, states.size());
+      const Matrix3<Pack> A = load(std::span<const Mat3>(states), rows);
+      const Matrix3<Pack> stress = L::stress(k, A), returned = L::return_map(k, A);
+      const Pack stiffness = L::stiffness(k, A), tangent = L::tangent_stiffness(k, A);
+      for (int lane = 0; lane < rows.count; ++lane) {
+        const Mat3& state = states[rows.row[lane]];
+        const Mat3 P = L::stress(k, state), R = L::return_map(k, state);
+        const Real modulus = L::stiffness(k, state);
+        for (int i = 0; i < 9; ++i) {
+          EXPECT_NEAR(stress(i)[lane], P(i), 1e-12 * (modulus + P.norm()));
+          EXPECT_NEAR(returned(i)[lane], R(i), 1e-12 * (1 + R.norm()));
+        }
+        EXPECT_NEAR(stiffness[lane], modulus, 1e-12 * modulus);
+        const Real along = L::tangent_stiffness(k, state);
+        EXPECT_NEAR(tangent[lane], along, 1e-12 * along);
+      }
     }
   }
 }

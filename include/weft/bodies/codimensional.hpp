@@ -8,6 +8,8 @@
 #include "weft/materials/fiber.hpp"
 #include "weft/materials/sheet.hpp"
 #include "weft/materials/surface_contact.hpp"
+#include "weft/math/pack.hpp"
+#include "weft/math/pack_rows.hpp"
 
 #include <array>
 #include <cstdint>
@@ -20,8 +22,10 @@ namespace weft {
 template <SheetLaw S>
 struct SheetKind {
   static constexpr int corners = 3, tangents = 2;
-  using Tangents = Mat32;
-  using Directors = Vec3;
+  template <class T>
+  using TangentsOf = Matrix32<T>;
+  template <class T>
+  using DirectorsOf = Vector3<T>;
   struct Constants {
     typename S::Constants sheet;
     SurfaceContact::Constants contact;
@@ -38,17 +42,25 @@ struct SheetKind {
 struct NoManifold {
   struct Constants {};
   static Real energy(const Constants&, const Vec3&) { return 0; }
-  static Vec3 stress(const Constants&, const Vec3&) { return Vec3::Zero(); }
+  template <class T>
+  static Vector3<T> stress(const Constants&, const Vector3<T>&) {
+    return Vector3<T>::Zero();
+  }
   static Vec3 stress_differential(const Constants&, const Vec3&, const Vec3&) { return Vec3::Zero(); }
   static Vec3 projected_differential(const Constants&, const Vec3&, const Vec3&) { return Vec3::Zero(); }
-  static Real stiffness(const Constants&, const Vec3&) { return 0; }
+  template <class T>
+  static T stiffness(const Constants&, const Vector3<T>&) {
+    return T(0);
+  }
 };
 
 /// Segments.
 struct FiberKind {
   static constexpr int corners = 2, tangents = 1;
-  using Tangents = Vec3;
-  using Directors = Mat32;
+  template <class T>
+  using TangentsOf = Vector3<T>;
+  template <class T>
+  using DirectorsOf = Matrix32<T>;
   using Constants = Fiber::Constants;
   using Manifold = NoManifold;
   using Contact = Fiber;
@@ -74,6 +86,17 @@ struct DirectorPoint {
   Eigen::Matrix<Real, K::corners, 1> weights;  ///< Place in the element, sum one.
 };
 
+/// Elements with as many quadrature points each, which are visited together: one in each lane of packs.
+template <class K>
+struct ElementPack {
+  PackRows elements;
+  std::array<PackRows, K::corners> rows;                       ///< Of their vertices.
+  Eigen::Matrix<Pack, K::corners - 1, K::tangents> gradients;  ///< Of all corners but the first [1/m].
+  Pack volume;                                                 ///< [m^3].
+  Pack spread;                                                 ///< Of a stiffness to the bound of omega^2 [m/kg].
+  std::vector<PackRows> points;                                ///< First, second, ... of all.
+};
+
 /// The fastest waves, which limit explicit steps as those of a continuum do.
 struct ElementSpeeds {
   Real across = 0;  ///< Of the directors [m/s].
@@ -83,31 +106,27 @@ struct ElementSpeeds {
 };
 
 /// The elements of a body on one rank. All spans over vertices have `rows` entries, those over points one for each
-/// quadrature point. Positions x are those that forces are asked for; H is the displacement gradient of the step at the
-/// quadrature points. Results do not depend on the number of threads.
+/// quadrature point. Positions x are those that forces are asked for; N are the elastic directors at the start of the
+/// step, which are state; H is the displacement gradient of the step at the points. Results do not depend on the number
+/// of threads.
 template <class K>
 class CodimensionalElements {
  public:
   using Element = ElementAtRest<K>;
   using Point = DirectorPoint<K>;
-  using Tangents = typename K::Tangents;
-  using Directors = typename K::Directors;
+  using Tangents = typename K::template TangentsOf<Real>;
+  using Directors = typename K::template DirectorsOf<Real>;
 
   CodimensionalElements(const typename K::Constants& constants, Real density, std::vector<Element> elements,
                         std::size_t rows);
 
   const std::vector<Element>& elements() const { return elements_; }
-  std::size_t bytes() const {
-    const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
-    return of(elements_) + of(first_point_) + of(points_) + of(directors_) + of(stress_) + incidence_.bytes();
-  }
+  std::size_t bytes() const;
   const std::vector<Point>& points() const { return points_; }
-  /// Elastic directors at the start of the step: state, one for each point.
-  std::span<Directors> directors() { return directors_; }
-  std::span<const Directors> directors() const { return directors_; }
-  /// Directors become unit and perpendicular to the elements at x: contact without stress.
-  void rest(std::span<const Vec3> x);
-  Vec3 position(std::size_t point, std::span<const Vec3> x) const;
+  /// Directors that are unit and perpendicular to the elements at x: contact without stress.
+  void rest(std::span<const Vec3> x, std::span<Directors> N) const;
+  /// Where the points are [m].
+  void place(std::span<const Vec3> x, std::span<Vec3> places) const;
   /// Adds a force at a point [N] to those of its vertices.
   void add_force(std::size_t point, const Vec3& force, std::span<Vec3> f) const;
   static Tangents tangents(const Element& element, std::span<const Vec3> x);
@@ -123,42 +142,48 @@ class CodimensionalElements {
   }
 
   /// [J]
-  Real energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const;
+  Real energy(const Parts& parts, std::span<const Vec3> x, std::span<const Directors> N, std::span<const Mat3> H) const;
   /// Adds -dE/dx to f [N] and writes dE/dH to A [J]; in the loop after the directors slipped, which leaves no energy.
-  void respond(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
-               std::span<Mat3> A) const;
+  /// An empty H is zero.
+  void respond(const Parts& parts, std::span<const Vec3> x, std::span<const Directors> N, std::span<const Mat3> H,
+               std::span<Vec3> f, std::span<Mat3> A) const;
   /// Appends the derivative of both, a part for each quadrature point, or for each element where contact is not asked
   /// for; projected: a positive semidefinite one in place of the exact one.
-  void add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, bool projected,
-                     MeshStiffness& stiffness) const;
-  /// Accepts the step: the directors deform by I + H and then slip, x being the new positions.
-  void commit(std::span<const Vec3> x, std::span<const Mat3> H);
+  void add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Directors> N, std::span<const Mat3> H,
+                     bool projected, MeshStiffness& stiffness) const;
+  /// Accepts a step of dt [s]: the directors deform by I + dt C and then slip, x being the new positions.
+  void commit(std::span<const Vec3> x, Real dt, std::span<const Mat3> C, std::span<Directors> N) const;
 
-  ElementSpeeds speeds(std::span<const Vec3> x) const;
+  ElementSpeeds speeds(std::span<const Vec3> x, std::span<const Directors> N) const;
   /// Tangents and directors of a point side by side (docs/theory/sheets.md, 10.1).
-  Mat3 deformation(std::size_t point, std::span<const Vec3> x) const;
+  Mat3 deformation(std::size_t point, std::span<const Vec3> x, std::span<const Directors> N) const;
 
  private:
+  using PackTangents = typename K::template TangentsOf<Pack>;
+  using PackDirectors = typename K::template DirectorsOf<Pack>;
+  using CornerForces = Eigen::Matrix<Real, 3, K::corners - 1>;
+
+  void make_packs();
+  ElementPack<K> pack_of(std::span<const std::int32_t> elements) const;
+  PackTangents tangents(const ElementPack<K>& pack, std::span<const Vec3> x) const;
   Real point_volume(std::size_t e) const {
     return elements_[e].volume / static_cast<Real>(first_point_[e + 1] - first_point_[e]);
   }
+  Real energy_in_contact(std::span<const Vec3> x, std::span<const Directors> N, std::span<const Mat3> H) const;
   /// Adds what an element resists besides its quadrature points to a part of a stiffness that looks at its tangents
   /// first.
-  Real energy_in_contact(std::span<const Vec3> x, std::span<const Mat3> H) const;
-  void respond_in_contact(std::span<const Vec3> x, std::span<const Mat3> H, bool in_loop, std::span<Mat3> A) const;
   void add_own_stiffness(const Parts& parts, const Element& element, const Tangents& F, bool projected,
                          MeshStiffness::Part part) const;
   void add_corner_forces(std::span<Vec3> f) const;
-  Real manifold_stiffness(std::size_t e, const Tangents& F) const;
 
   typename K::Constants constants_;
   Real density_;  ///< [kg/m^3]
   std::vector<Element> elements_;
   std::vector<std::int64_t> first_point_;  ///< Element e has points [first_point_[e], first_point_[e + 1]).
   std::vector<Point> points_;
-  std::vector<Directors> directors_;
+  std::vector<ElementPack<K>> packs_;  ///< All elements.
   Incidence incidence_;
-  mutable std::vector<Tangents> stress_;  ///< Work: dE/d(tangents) of each element [J].
+  mutable std::vector<CornerForces> forces_;  ///< Work: of each element on all its corners but the first [N].
 };
 
 template <class S>

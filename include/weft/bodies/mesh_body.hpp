@@ -23,6 +23,10 @@ struct VertexCopy;
 struct ElementForce : Field<Vec3> {
   static constexpr Label label{"element_force", "N", Keep::work};
 };
+/// The elastic director of a quadrature point across a surface: state.
+struct Director : Field<Vec3> {
+  static constexpr Label label{"director", "1"};
+};
 /// dE/dH of a quadrature point.
 struct EnergyDerivative : Field<Mat3> {
   static constexpr Label label{"energy_derivative", "J", Keep::work};
@@ -117,7 +121,7 @@ class MeshBody : public Body, public TrialMesh {
   /// Adds the weight of the elements of a body without quadrature points to the forces f on its vertices [N].
   virtual void weigh_elements(const Vec3& gravity, std::span<Vec3> f) const = 0;
   /// Elements of a body with freedoms of its own follow the vertices, which have moved: material flows.
-  void follow_vertices() { commit_elements({}); }
+  void follow_vertices() { commit_elements(0, {}); }
 
   std::size_t bytes_of_mesh() const override;
 
@@ -156,11 +160,11 @@ class MeshBody : public Body, public TrialMesh {
   virtual void rest_elements() = 0;
   /// This rank got another piece, its tables filled: makes elements for it.
   virtual void take_piece() = 0;
-  /// Elements follow the vertices, which have moved; H: gradient of the displacement at the quadrature points.
-  virtual void commit_elements(std::span<const Mat3> H) = 0;
+  /// Elements follow the vertices, which have moved for dt [s]; C: velocity gradient at the quadrature points.
+  virtual void commit_elements(Real dt, std::span<const Mat3> C) = 0;
   virtual StepLimit limit_of_elements() = 0;
-  /// Where a quadrature point is [m].
-  virtual Vec3 place_of_sample(std::size_t row) const = 0;
+  /// Where the quadrature points are [m].
+  virtual void place_samples(std::span<Vec3> places) const = 0;
   /// Adds a force at a quadrature point [N] to those of the vertices that carry it.
   virtual void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const = 0;
 
@@ -200,7 +204,6 @@ class MeshBody : public Body, public TrialMesh {
   void set_in_motion(const Comm& comm, const Vec3& velocity, const Mat3& velocity_gradient);
   void set_contact_extents();
   void adopt(const Comm& comm);
-  void place_samples();
 
   Carrier carrier_;
   MeshCounts counts_;  ///< At rest.

@@ -12,11 +12,6 @@
 
 namespace weft {
 
-/// The elastic director of a contact point, across the surface: state.
-struct Director : Field<Vec3> {
-  static constexpr Label label{"director", "1"};
-};
-
 // Shown, besides those of the middle surface.
 struct ContactPressure : Field<Real> {
   static constexpr Label label{"contact_pressure", "Pa", Keep::shown};

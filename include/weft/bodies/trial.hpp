@@ -49,8 +49,8 @@ struct Parts {
 };
 
 /// A meshed body whose elements respond to trial positions x of the vertices [m] and trial displacement gradients H at
-/// the quadrature points, both by row. Memory is that of the start of the step; nothing changes. Metal shells always
-/// flow in the loop, with an energy.
+/// the quadrature points, both by row; forces take an empty H for zero. Memory is that of the start of the step;
+/// nothing changes. Metal shells always flow in the loop, with an energy.
 class TrialMesh {
  public:
   virtual ~TrialMesh() = default;

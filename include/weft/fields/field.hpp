@@ -23,8 +23,8 @@ struct Label {
 
 enum class ScalarKind { real, id, integer };  ///< double, std::uint64_t, std::int32_t
 
-/// How one row of a column looks: rows x cols scalars; a vector is 3x1, a tensor 3x3 (column-major in memory), a
-/// symmetric tensor 6x1 (xx, yy, zz, yz, xz, xy).
+/// How one row of a column looks: rows x cols scalars; a vector is 3x1, two vectors are 3x2, a tensor 3x3 (column-major
+/// in memory), a symmetric tensor 6x1 (xx, yy, zz, yz, xz, xy).
 struct RowShape {
   ScalarKind kind = ScalarKind::real;
   int rows = 1, cols = 1;
@@ -39,8 +39,9 @@ constexpr RowShape shape_of() {
   else if constexpr (std::is_same_v<T, std::int32_t>) return {ScalarKind::integer, 1, 1};
   else if constexpr (std::is_same_v<T, Vec3>) return {ScalarKind::real, 3, 1};
   else if constexpr (std::is_same_v<T, Symmetric3<Real>>) return {ScalarKind::real, 6, 1};
+  else if constexpr (std::is_same_v<T, Mat32>) return {ScalarKind::real, 3, 2};
   else {
-    static_assert(std::is_same_v<T, Mat3>, "a field holds Real, PointId, int32, Vec3, Mat3 or Symmetric3<Real>");
+    static_assert(std::is_same_v<T, Mat3>, "a field holds Real, PointId, int32, Vec3, Mat32, Mat3 or Symmetric3<Real>");
     return {ScalarKind::real, 3, 3};
   }
 }

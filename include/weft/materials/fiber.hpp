@@ -5,6 +5,7 @@
 #include "weft/materials/lame.hpp"
 #include "weft/materials/log_strain.hpp"
 #include "weft/materials/plane_isotropic.hpp"
+#include "weft/math/scalar.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -55,20 +56,23 @@ struct FiberOf {
 
   /// d psi / dA [Pa]: with T = d psi / dM, by columns
   ///   k (r - 1) t + (gamma M - T) s / r  and  gamma t s^T + T.
-  static Mat3 stress(const Constants& k, const Mat3& A) {
-    const State at(k, A);
-    if (!at.exists) return k.stretch * (at.r - 1) * A.col(0).normalized() * Vec3::UnitX().transpose();
-    Mat3 P;
-    P << k.stretch * (at.r - 1) * at.t + at.X * at.s / at.r, k.shear * at.t * at.s.transpose() + at.T;
-    return P;
+  /// Also of packs, as are `return_map`, `stiffness` and `tangent_stiffness`.
+  template <class T>
+  static Matrix3<T> stress(const Constants& k, const Matrix3<T>& A) {
+    const State<T> at(k, A);
+    const Vector3<T> pull = T(k.stretch * (at.r - 1) / select(at.r > 0, at.r, T(1))) * A.col(0);
+    Matrix3<T> P, crushed = Matrix3<T>::Zero();
+    P << pull + T(1 / at.r) * (at.X * at.s), at.t * (T(k.shear) * at.s).transpose() + at.T_M;
+    crushed.col(0) = pull;
+    return select(at.exists, P, crushed);
   }
 
   /// Change of the stress as A changes by dA.
   static Mat3 stress_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
-    const State at(k, A);
+    const State<Real> at(k, A);
     if (!at.exists) return Mat3::Zero();
     const Change d(at, dA);
-    const Mat32 dT = at.frame * at.section_change(at.derivative, d.B) - at.t * (d.t.transpose() * at.T);
+    const Mat32 dT = at.frame * at.section_change(at.derivative(k), d.B) - at.t * (d.t.transpose() * at.T_M);
     const Mat32 dM = dA.rightCols<2>() - d.t * at.s.transpose() - at.t * d.s.transpose();
     const Vec3 d1 = k.stretch * (d.r * at.t + (at.r - 1) * d.t) +
                     ((k.shear * dM - dT) * at.s + at.X * (d.s - d.r / at.r * at.s)) / at.r;
@@ -80,10 +84,10 @@ struct FiberOf {
   /// The same without the curvature of s and M, and without softening by compression along the fiber or of the section:
   /// positive semidefinite, and equal to the exact one where only tension along the fiber acts.
   static Mat3 projected_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
-    const State at(k, A);
+    const State<Real> at(k, A);
     if (!at.exists) return Mat3::Zero();
     const Change d(at, dA);
-    const Mat32 dT = at.frame * at.section_change(positive_part(at.derivative), d.B);
+    const Mat32 dT = at.frame * at.section_change(positive_part(at.derivative(k)), d.B);
     const Vec3 d1 =
         k.stretch * (d.r * at.t + std::max(0.0, at.r - 1) * d.t) + (k.shear * at.M * d.s - dT * at.s) / at.r;
     Mat3 dP;
@@ -96,44 +100,39 @@ struct FiberOf {
   ///   2 mu (e1 - e2) + alpha (mu + lambda) (e1 + e2) <= 0.
   /// Then the sides: s shrinks to gamma |M s| + beta (mu + lambda) (e1 + e2) <= 0. Crushed and inverted sections are
   /// read as ones of least_stretch.
-  static Mat3 return_map(const Constants& k, const Mat3& A) {
-    const State at(k, A);
-    if (!at.exists) return A;
+  template <class T>
+  static Matrix3<T> return_map(const Constants& k, const Matrix3<T>& A) {
+    using std::exp, std::log, std::max;
+    const State<T> at(k, A);
     const auto [mu, lambda] = k.section;
-    const bool crushed = at.svd.s[1] < least_stretch;
-    Vector2<Real> e = at.svd.s.cwiseMax(least_stretch).array().log();
-    Vector2<Real> s = at.s;
-    Mat32 M = at.M;
-    const Real sum = e.sum();
-    if (sum >= 0) {
-      M = at.frame * at.svd.U * at.svd.V.transpose();
-      s.setZero();
-    } else {
-      const Real excess = 2 * mu * (e[0] - e[1]) + k.across * (mu + lambda) * sum;
-      if (excess > 0) e += excess / (4 * mu) * Vector2<Real>(-1, 1);
-      if (excess > 0 || crushed)
-        M = at.frame * at.svd.U * Vector2<Real>(e.array().exp()).asDiagonal() * at.svd.V.transpose();
-      const Real size = k.shear * (M * s).norm(), limit = -k.along * (mu + lambda) * sum;
-      if (k.shear == 0) s.setZero();
-      else if (size > limit) s *= limit / size;
-    }
-    Mat3 returned;
-    returned << A.col(0), M + at.t * s.transpose();
-    return returned;
+    const T s0 = max(at.stretch[0], T(least_stretch)), s1 = max(at.stretch[1], T(least_stretch));
+    const T e0 = log(s0), e1 = log(s1), sum = e0 + e1;
+    const T excess = 2 * mu * (e0 - e1) + k.across * (mu + lambda) * sum;
+    const Mask<T> expanded = sum >= 0, yields = excess > 0, crushed = at.stretch[1] < least_stretch;
+    const T shift = select(yields, T(excess / (4 * mu)), T(0));
+    const T g0 = select(expanded, T(1), T(exp(e0 - shift))), g1 = select(expanded, T(1), T(exp(e1 + shift)));
+    const Matrix32<T> M = select(expanded || yields || crushed, Matrix32<T>(at.frame * at.parts.with(g0, g1)), at.M);
+    const T size = k.shear * Vector3<T>(M * at.s).norm();
+    const T limit = k.shear > 0 ? T(-k.along * (mu + lambda) * sum) : T(-1);
+    const Mask<T> slips = size > limit;
+    const T share = select(limit > 0, select(slips, T(limit / select(slips, size, T(1))), T(1)), T(0));
+    Matrix3<T> returned;
+    returned << A.col(0), M + at.t * (share * at.s).transpose();
+    return select(at.exists && (expanded || yields || crushed || slips), returned, A);
   }
 
   /// Its change as A changes by dA. M' = frame G(B) with an isotropic G of the section, whose stretches g are functions
   /// of those of B.
   static Mat3 return_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
-    const State at(k, A);
+    const State<Real> at(k, A);
     if (!at.exists) return dA;
     const Change d(at, dA);
     const auto [mu, lambda] = k.section;
-    const Vector2<Real> stretch = at.svd.s.cwiseMax(least_stretch), e = stretch.array().log();
-    const Vector2<Real> slope = (at.svd.s.array() < least_stretch).select(0, stretch.cwiseInverse());  // de/ds
+    const Vector2<Real> stretch = at.stretch.cwiseMax(least_stretch), e = stretch.array().log();
+    const Vector2<Real> slope = (at.stretch.array() < least_stretch).select(0, stretch.cwiseInverse());  // de/ds
     const Real sum = e.sum(), excess = 2 * mu * (e[0] - e[1]) + k.across * (mu + lambda) * sum;
-    const bool free = sum >= 0, yields = !free && excess > 0, crushed = at.svd.s[1] < least_stretch;
-    Vector2<Real> g = at.svd.s;
+    const bool free = sum >= 0, yields = !free && excess > 0, crushed = at.stretch[1] < least_stretch;
+    Vector2<Real> g = at.stretch;
     PlaneDerivative G{Matrix2<Real>::Identity(), 1, 1};
     if (free || yields || crushed) {
       const Real a = k.across * (mu + lambda) / (4 * mu);
@@ -143,11 +142,11 @@ struct FiberOf {
       if (free) G.stretch.setZero();
       else if (yields) G.stretch = Vector2<Real>((0.5 - a) * g[0], (0.5 + a) * g[1]) * slope.transpose();
       else G.stretch = g.cwiseProduct(slope).asDiagonal();
-      const Real apart = at.svd.s[0] - at.svd.s[1];
+      const Real apart = at.stretch[0] - at.stretch[1];
       G.shear = g[0] == g[1] || apart <= 0 ? 0 : (g[0] - g[1]) / apart;
-      G.spin = (g[0] + g[1]) / std::max(at.svd.s.sum(), 1e-6);
+      G.spin = (g[0] + g[1]) / std::max(at.stretch.sum(), 1e-6);
     }
-    const Mat32 M = at.frame * at.svd.U * g.asDiagonal() * at.svd.V.transpose();
+    const Mat32 M = at.frame * at.parts.with(g[0], g[1]);
     const Mat32 dM = at.frame * at.section_change(G, d.B) - at.t * (d.t.transpose() * M);
     Vector2<Real> s = Vector2<Real>::Zero(), ds = Vector2<Real>::Zero();
     if (!free && k.shear > 0) {
@@ -155,7 +154,7 @@ struct FiberOf {
       s = at.s;
       ds = d.s;
       if (size > limit) {
-        const Vector2<Real> d_stretch = (at.svd.U.transpose() * d.B * at.svd.V).diagonal();
+        const Vector2<Real> d_stretch = at.in_principal_frame(d.B).diagonal();
         const Real d_limit = -k.along * (mu + lambda) * slope.dot(d_stretch);
         const Real d_size = k.shear * k.shear / size * (M * at.s).dot(dM * at.s + M * d.s);
         s = limit / size * at.s;
@@ -169,68 +168,98 @@ struct FiberOf {
 
   /// How far the stress is outside the yield surface [Pa]: the larger of the two conditions of `return_map`.
   static Real yield_excess(const Constants& k, const Mat3& A) {
-    const State at(k, A);
+    const State<Real> at(k, A);
     if (!at.exists) return 0;
     const auto [mu, lambda] = k.section;
-    const Real e0 = log_strain(at.svd.s[0]), e1 = log_strain(at.svd.s[1]), pressure = (mu + lambda) * (e0 + e1);
+    const Real e0 = log_strain(at.stretch[0]), e1 = log_strain(at.stretch[1]), pressure = (mu + lambda) * (e0 + e1);
     return std::max(2 * mu * (e0 - e1) + k.across * pressure, k.shear * (at.M * at.s).norm() + k.along * pressure);
   }
 
   /// [Pa]: no wave across the fiber is faster than sqrt(stiffness / rest density), be it at rest or pressed as it is.
-  static Real stiffness(const Constants& k, const Mat3& A) {
-    const State at(k, A);
-    const Real rest = k.section.lambda + 2 * k.section.mu;
-    return std::max(rest, largest(at.derivative) * at.M.squaredNorm()) +
-           k.shear * std::max(1.0, A.rightCols<2>().squaredNorm());
+  template <class T>
+  static T stiffness(const Constants& k, const Matrix3<T>& A) {
+    using std::max;
+    const State<T> at(k, A);
+    const T rest = T(k.section.lambda + 2 * k.section.mu), sides = A.col(1).squaredNorm() + A.col(2).squaredNorm();
+    return max(rest, T(largest(at.derivative(k)) * at.M.squaredNorm())) + k.shear * max(sides, T(1));
   }
   /// [Pa]: no eigenvalue of the part of `projected_differential` that turns changes of the tangent into changes of its
   /// stress is larger.
-  static Real tangent_stiffness(const Constants& k, const Mat3& A) {
-    const State at(k, A);
-    if (!at.exists) return k.stretch;
-    const Real section = std::max(0.0, largest(at.derivative)) * at.s.squaredNorm();
-    return k.stretch + (k.shear * at.M.squaredNorm() + section) / (at.r * at.r);
+  template <class T>
+  static T tangent_stiffness(const Constants& k, const Matrix3<T>& A) {
+    using std::max;
+    const State<T> at(k, A);
+    const T section = max(largest(at.derivative(k)), T(0)) * at.s.squaredNorm();
+    return select(at.exists, T(k.stretch + (k.shear * at.M.squaredNorm() + section) / (at.r * at.r)), T(k.stretch));
   }
 
  private:
   static constexpr Real least_length = 1e-6;
 
-  struct State {
-    bool exists;
-    Real r;
-    Vec3 t;
-    Vector2<Real> s;
-    Mat32 frame;   ///< Unit vectors across t, any two with det [t frame] = 1.
-    PlaneSvd svd;  ///< Of M in that frame.
-    PlaneDerivative derivative;
-    Mat32 M, T, X;  ///< X = gamma M - T.
+  /// Unit vectors across t, with det [t frame] = 1. [Duff et al. 2017]
+  template <class T>
+  static Matrix32<T> frame_across(const Vector3<T>& t) {
+    using std::copysign;
+    const T sign = copysign(T(1), t[2]), a = -1 / (sign + t[2]), b = t[0] * t[1] * a;
+    Matrix32<T> frame;
+    frame.col(0) << 1 + sign * t[0] * t[0] * a, sign * b, -sign * t[0];
+    frame.col(1) << b, sign + t[1] * t[1] * a, -t[1];
+    return frame;
+  }
 
-    State(const Constants& k, const Mat3& A) {
-      r = A.col(0).norm();
-      exists = r >= least_length;
-      t = exists ? Vec3(A.col(0) / r) : Vec3::UnitX();
-      const Vec3 side = t.unitOrthogonal();
-      frame << side, t.cross(side);
-      const Mat32 N = A.rightCols<2>();
-      s = N.transpose() * t;
-      const Matrix2<Real> B = frame.transpose() * N;
-      M = frame * B;
-      svd = plane_svd(B);
+  template <class T>
+  struct State {
+    Mask<T> exists;
+    T r;
+    Vector3<T> t;
+    Vector2<T> s;
+    Matrix32<T> frame;  ///< Unit vectors across t, any two with det [t frame] = 1.
+    Matrix2<T> B;       ///< M in that frame.
+    PlaneParts<T> parts;
+    Vector2<T> stretch, slope, tau;  ///< Of M: singular values, slope of their logs, stress by these [Pa].
+    Matrix32<T> M, T_M, X;           ///< T_M = d psi / dM, X = gamma M - T_M.
+
+    State(const Constants& k, const Matrix3<T>& A) : State(k, A, A.col(0).norm()) {}
+    /// The derivative of d psi / dM as a function of M.
+    PlaneDerivativeOf<T> derivative(const Constants& k) const {
+      using std::max;
       const auto [mu, lambda] = k.section;
-      const Real s0 = svd.s[0], s1 = svd.s[1], e0 = log_strain(s0), e1 = log_strain(s1);
-      const Vector2<Real> tau(2 * mu * e0 + lambda * (e0 + e1), 2 * mu * e1 + lambda * (e0 + e1));
-      const Vector2<Real> slope(log_strain_slope(s0), log_strain_slope(s1));
-      derivative.stretch = lambda * slope * slope.transpose();
-      derivative.stretch(0, 0) += 2 * mu * slope[0] * slope[0] + tau[0] * log_strain_curvature(s0);
-      derivative.stretch(1, 1) += 2 * mu * slope[1] * slope[1] + tau[1] * log_strain_curvature(s1);
-      derivative.shear = 2 * mu * log_strain_secant(s0, s1) * slope[0] + tau[1] * log_strain_slope_secant(s0, s1);
-      derivative.spin = (tau[0] * slope[0] + tau[1] * slope[1]) / std::max(s0 + s1, 1e-6);
-      T = frame * svd.U * tau.cwiseProduct(slope).asDiagonal() * svd.V.transpose();
-      X = k.shear * M - T;
+      const T s0 = stretch[0], s1 = stretch[1];
+      PlaneDerivativeOf<T> d;
+      d.stretch = T(lambda) * slope * slope.transpose();
+      d.stretch(0, 0) += 2 * mu * slope[0] * slope[0] + tau[0] * log_strain_curvature(s0);
+      d.stretch(1, 1) += 2 * mu * slope[1] * slope[1] + tau[1] * log_strain_curvature(s1);
+      d.shear = 2 * mu * log_strain_secant(s0, s1) * slope[0] + tau[1] * log_strain_slope_secant(s0, s1);
+      d.spin = (tau[0] * slope[0] + tau[1] * slope[1]) / max(T(s0 + s1), T(1e-6));
+      return d;
+    }
+    /// dB between the singular vectors of B.
+    Matrix2<Real> in_principal_frame(const Matrix2<Real>& dB) const {
+      const PlaneSvd svd = plane_svd(B);
+      return svd.U.transpose() * dB * svd.V;
+    }
+    Matrix2<Real> section_change(const PlaneDerivative& d, const Matrix2<Real>& dB) const {
+      const PlaneSvd svd = plane_svd(B);
+      return svd.U * plane_change(d, svd.U.transpose() * dB * svd.V) * svd.V.transpose();
     }
 
-    Matrix2<Real> section_change(const PlaneDerivative& d, const Matrix2<Real>& dB) const {
-      return svd.U * plane_change(d, svd.U.transpose() * dB * svd.V) * svd.V.transpose();
+   private:
+    State(const Constants& k, const Matrix3<T>& A, const T& length)
+        : exists(length >= least_length),
+          r(length),
+          t(select(exists, Vector3<T>(A.col(0) / select(exists, length, T(1))), Vector3<T>(Vector3<T>::UnitX()))),
+          s(A.template rightCols<2>().transpose() * t),
+          frame(frame_across(t)),
+          B(frame.transpose() * A.template rightCols<2>()),
+          parts(B),
+          stretch(parts.s) {
+      const auto [mu, lambda] = k.section;
+      const T e0 = log_strain(stretch[0]), e1 = log_strain(stretch[1]), mean = lambda * (e0 + e1);
+      slope = {log_strain_slope(stretch[0]), log_strain_slope(stretch[1])};
+      tau = {2 * mu * e0 + mean, 2 * mu * e1 + mean};
+      M = frame * B;
+      T_M = frame * parts.with(tau[0] * slope[0], tau[1] * slope[1]);
+      X = T(k.shear) * M - T_M;
     }
   };
 
@@ -240,7 +269,7 @@ struct FiberOf {
     Vec3 t;
     Vector2<Real> s;
     Matrix2<Real> B;
-    Change(const State& at, const Mat3& dA) {
+    Change(const State<Real>& at, const Mat3& dA) {
       const Mat32 dN = dA.rightCols<2>();
       r = at.t.dot(dA.col(0));
       t = (dA.col(0) - r * at.t) / at.r;
@@ -260,7 +289,11 @@ struct FreeFiberOf {
     const Real stretched = d.norm() - 1;
     return 0.5 * k.stretch * stretched * stretched;
   }
-  static Vec3 stress(const Constants& k, const Vec3& d) { return k.stretch * (d - d.normalized()); }
+  template <class T>
+  static Vector3<T> stress(const Constants& k, const Vector3<T>& d) {
+    const T r = d.norm();
+    return T(k.stretch * (1 - select(r > 0, T(1), T(0)) / select(r > 0, r, T(1)))) * d;
+  }
   static Vec3 stress_differential(const Constants& k, const Vec3& d, const Vec3& dd) {
     return differential(k, d, dd, 1 - 1 / std::max(d.norm(), least_length));
   }
@@ -269,8 +302,10 @@ struct FreeFiberOf {
     return differential(k, d, dd, std::max(0.0, 1 - 1 / std::max(d.norm(), least_length)));
   }
   /// Bound of how fast the stress grows with the tangent [Pa].
-  static Real stiffness(const Constants& k, const Vec3& d) {
-    return k.stretch * std::max(1.0, std::abs(1 - 1 / std::max(d.norm(), least_length)));
+  template <class T>
+  static T stiffness(const Constants& k, const Vector3<T>& d) {
+    using std::abs, std::max;
+    return k.stretch * max(T(1), T(abs(1 - 1 / max(T(d.norm()), T(least_length)))));
   }
 
  private:

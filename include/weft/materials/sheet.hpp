@@ -15,10 +15,10 @@ namespace weft {
 
 /// A law S of a sheet: static functions of F [1], the images of two perpendicular unit directions of the sheet at rest;
 /// energies and stresses are per rest volume, everything is finite for every finite F.
-///   energy(k, F), stress(k, F) = d(energy)/dF     templates on the scalar of F
+///   energy(k, F), stress(k, F) = d(energy)/dF     templates on the scalar of F, stress also of packs
 ///   stress_differential(k, F, dF)                 change of the stress
 ///   projected_differential(k, F, dF)              a positive semidefinite one, equal to it where that is semidefinite
-///   stiffness(k, F)                               [Pa] no eigenvalue of the map dF -> dP is larger
+///   stiffness(k, F)                               [Pa] no eigenvalue of the map dF -> dP is larger; also of packs
 template <class S>
 concept SheetLaw = requires(const typename S::Constants& k, const Mat32& F) {
   { S::name } -> std::convertible_to<std::string_view>;
@@ -55,9 +55,9 @@ struct CorotatedSheetOf {
   template <class T>
   static Matrix32<T> stress(const Constants& k, const Matrix32<T>& F) {
     const Area<T> area(F);
-    const T sum = area.sum(F);
-    const Matrix32<T> R = value_of(sum) > 0 ? Matrix32<T>((F + area.cofactor) / sum) : Matrix32<T>::Zero();
-    return T(2 * k.lame.mu) * (F - R) + (T(k.lame.lambda) * (area.ratio - 1)) * area.cofactor;
+    const T sum = area.sum(F), inverse = 1 / select(value_of(sum) > 0, sum, T(1));
+    const Matrix32<T> R = inverse * (F + area.cofactor);
+    return T(2 * k.lame.mu) * (F - R) + T(k.lame.lambda * (area.ratio - 1)) * area.cofactor;
   }
 
   static Mat32 stress_differential(const Constants& k, const Mat32& F, const Mat32& dF) {
@@ -69,7 +69,16 @@ struct CorotatedSheetOf {
     const Principal at(k.lame, F);
     return at.change(positive_part(at.derivative), dF);
   }
-  static Real stiffness(const Constants& k, const Mat32& F) { return largest(Principal(k.lame, F).derivative); }
+  template <class T>
+  static T stiffness(const Constants& k, const Matrix32<T>& F) {
+    using std::sqrt;
+    const T a = F.col(0).squaredNorm(), b = F.col(1).squaredNorm(), c = F.col(0).dot(F.col(1));
+    const T area = Vector3<T>(F.col(0)).cross(Vector3<T>(F.col(1))).norm();
+    // s0 + s1 from the area, s0 - s1 from s0^2 - s1^2, which does not cancel.
+    const T sum = sqrt(T(a + b + 2 * area)), exists = select(sum > 0, sum, T(1));
+    const T apart = sqrt(T((a - b) * (a - b) + 4 * c * c)) / exists;
+    return largest(derivative_at<T>(k.lame, 0.5 * (sum + apart), 0.5 * (sum - apart)));
+  }
 
  private:
   /// Area ratio and its derivative.
@@ -81,8 +90,10 @@ struct CorotatedSheetOf {
     [[gnu::always_inline]] explicit Area(const Matrix32<T>& F) {
       const Vector3<T> a = F.col(0), b = F.col(1), cross = a.cross(b);
       ratio = cross.norm();
+      const Mask<T> exists = value_of(ratio) > 0;
+      Vector3<T> n = T(1 / select(exists, ratio, T(1))) * cross;
       // A sheet collapsed to a line has no normal; any direction across it serves.
-      Vector3<T> n = value_of(ratio) > 0 ? Vector3<T>(cross / ratio) : across(a, b);
+      if (any(!exists)) n = select(exists, n, across(a, b));
       cofactor.col(0) = b.cross(n);
       cofactor.col(1) = n.cross(a);
     }
@@ -92,12 +103,31 @@ struct CorotatedSheetOf {
       return sqrt(T(F.squaredNorm() + 2 * ratio));
     }
     static Vector3<T> across(const Vector3<T>& a, const Vector3<T>& b) {
-      const Vector3<T> longer = value_of(T(a.squaredNorm())) > value_of(T(b.squaredNorm())) ? a : b;
-      const T length = longer.norm();
-      if (!(value_of(length) > 0)) return Vector3<T>::UnitZ();
-      return Vector3<T>(longer / length).unitOrthogonal();
+      const Vector3<T> longer = select(value_of(T(a.squaredNorm())) > value_of(T(b.squaredNorm())), a, b);
+      const T x = longer[0], y = longer[1], z = longer[2], zero = T(0);
+      const Vector3<T> side =
+          select(value_of(T(x * x + y * y)) > value_of(T(z * z)), Vector3<T>(-y, x, zero), Vector3<T>(zero, -z, y));
+      const T size = side.norm();
+      const Mask<T> exists = value_of(size) > 0;
+      return select(exists, Vector3<T>(side / select(exists, size, T(1))), Vector3<T>(zero, zero, T(1)));
     }
   };
+
+  /// By the singular values of F.
+  template <class T>
+  static PlaneDerivativeOf<T> derivative_at(const Lame& lame, const T& s0, const T& s1) {
+    using std::max;
+    const auto [mu, lambda] = lame;
+    const T pressure = lambda * (s0 * s1 - 1), least = T(1e-6);
+    PlaneDerivativeOf<T> d;
+    d.stretch << 2 * mu + lambda * s1 * s1, pressure + lambda * s0 * s1,  //
+        pressure + lambda * s0 * s1, 2 * mu + lambda * s0 * s0;
+    d.shear = 2 * mu - pressure;
+    d.spin = 2 * mu + pressure - 4 * mu / max(T(s0 + s1), least);
+    d.bend = {(2 * mu * (s0 - 1) + pressure * s1) / max(s0, least),
+              (2 * mu * (s1 - 1) + pressure * s0) / max(s1, least)};
+    return d;
+  }
 
   /// The derivative of the stress in the principal frame: columns of frame are u0, u1 and the normal.
   struct Principal {
@@ -106,7 +136,6 @@ struct CorotatedSheetOf {
     PlaneDerivative derivative;
 
     Principal(const Lame& lame, const Mat32& F) {
-      const auto [mu, lambda] = lame;
       const Vec3 a = F.col(0), b = F.col(1);
       Mat3 Q = Mat3::Identity();
       if (const Real length = a.norm(); length > 0) Q.col(0) = a / length;
@@ -117,13 +146,7 @@ struct CorotatedSheetOf {
       const PlaneSvd svd = plane_svd(B);
       frame << Q.leftCols<2>() * svd.U, Q.col(2);
       V = svd.V;
-      const Real s0 = svd.s[0], s1 = svd.s[1], pressure = lambda * (s0 * s1 - 1), least = 1e-6;
-      derivative.stretch << 2 * mu + lambda * s1 * s1, pressure + lambda * s0 * s1,  //
-          pressure + lambda * s0 * s1, 2 * mu + lambda * s0 * s0;
-      derivative.shear = 2 * mu - pressure;
-      derivative.spin = 2 * mu + pressure - 4 * mu / std::max(s0 + s1, least);
-      derivative.bend = {(2 * mu * (s0 - 1) + pressure * s1) / std::max(s0, least),
-                         (2 * mu * (s1 - 1) + pressure * s0) / std::max(s1, least)};
+      derivative = derivative_at(lame, svd.s[0], svd.s[1]);
     }
 
     Mat32 change(const PlaneDerivative& d, const Mat32& dF) const {
@@ -172,9 +195,10 @@ struct WovenSheetOf {
   static Mat32 projected_differential(const Constants& k, const Mat32& F, const Mat32& dF) {
     return dF * positive_part(second_stress<Real>(k, strain(F))) + F * second_stress<Real>(k, strain_change(F, dF));
   }
-  static Real stiffness(const Constants& k, const Mat32& F) {
+  template <class T>
+  static T stiffness(const Constants& k, const Matrix32<T>& F) {
     const Real C = std::max({k.warp, k.weft, 2 * k.shear}) + std::abs(k.cross);
-    return C * F.squaredNorm() + positive_part(second_stress<Real>(k, strain(F))).norm();
+    return C * F.squaredNorm() + norm_of_positive_part(second_stress<T>(k, strain(F)));
   }
 
  private:

@@ -30,22 +30,21 @@ struct SurfaceContactOf {
   static T energy(const Constants& k, const Matrix3<T>& A) {
     const Frame<T> at(A);
     if (!at.exists) return T(0);
-    const T gap = at.compressed ? T(1 - at.s) : T(0);
+    const T gap = at.gap();
     return T(0.5 * k.shear) * at.t.squaredNorm() + T(k.compression / 3) * gap * gap * gap;
   }
 
-  /// d chi / dA [Pa].
+  /// d chi / dA [Pa]. Also of packs, as are `return_map`, `stiffness` and `tangent_stiffness`.
   template <class T>
   static Matrix3<T> stress(const Constants& k, const Matrix3<T>& A) {
     const Frame<T> at(A);
-    Matrix3<T> P = Matrix3<T>::Zero();
-    if (!at.exists) return P;
-    const T gap = at.compressed ? T(1 - at.s) : T(0);
-    const T slope = T(-k.compression) * gap * gap;  // f'
+    const T gap = at.gap(), slope = T(-k.compression) * gap * gap;  // f'
     const T c = T(k.shear) * at.s - slope;
-    for (int b = 0; b < 2; ++b) P.col(b) = (c * A.col(2).dot(at.dual[b])) * at.n;
+    const Vector3<T> a3 = A.col(2);
+    Matrix3<T> P;
+    for (int b = 0; b < 2; ++b) P.col(b) = T(c * a3.dot(at.dual[b])) * at.n;
     P.col(2) = T(k.shear) * at.t + slope * at.n;
-    return P;
+    return select(at.exists, P, Matrix3<T>(Matrix3<T>::Zero()));
   }
 
   /// Change of the stress as A changes by dA.
@@ -63,7 +62,7 @@ struct SurfaceContactOf {
     for (int b = 0; b < 2; ++b) dn -= at.n.dot(dA.col(b)) * at.dual[b];
     const Real ds = at.n.dot(dA.col(2)) + A.col(2).dot(dn);
     const Vec3 dt = dA.col(2) - ds * at.n - at.s * dn;
-    const Real pressed = at.compressed ? 2 * k.compression * (1 - at.s) * ds : 0;  // f'' ds
+    const Real pressed = 2 * k.compression * at.gap() * ds;  // f'' ds
     const Real along_n = k.shear * at.n.dot(dt);
     for (int b = 0; b < 2; ++b)
       dP.col(b) = ((along_n - pressed) * A.col(2).dot(at.dual[b]) + k.shear * at.s * dt.dot(at.dual[b])) * at.n;
@@ -77,17 +76,13 @@ struct SurfaceContactOf {
   template <class T>
   static Matrix3<T> return_map(const Constants& k, const Matrix3<T>& A) {
     const Frame<T> at(A);
-    if (!at.exists) return A;
+    const T size = at.t.norm(), limit = k.shear > 0 ? T(friction_limit(k, at.s) / k.shear) : T(-1);
+    const Mask<T> inverted = value_of(at.s) <= 0, slips = inverted || value_of(size) > value_of(limit);
+    const T share = select(value_of(limit) > 0 && !inverted, T(limit / select(slips, size, T(1))), T(0));
+    Vector3<T> a3 = select(slips, Vector3<T>(at.s * at.n + share * at.t), Vector3<T>(A.col(2)));
+    a3 = select(at.compressed, a3, at.n);
     Matrix3<T> returned = A;
-    if (!at.compressed) {
-      returned.col(2) = at.n;
-    } else if (value_of(at.s) <= 0 || k.shear == 0) {
-      returned.col(2) = at.s * at.n;
-    } else if (const T size = at.t.norm(), limit = friction_limit(k, at.s) / k.shear;
-               value_of(size) > value_of(limit)) {
-      const T share = limit / size;
-      returned.col(2) = at.s * at.n + share * at.t;
-    }
+    returned.col(2) = select(at.exists, a3, Vector3<T>(A.col(2)));
     return returned;
   }
   /// Its change as A changes by dA.
@@ -103,26 +98,29 @@ struct SurfaceContactOf {
   }
 
   /// [Pa]: no wave of the director is faster than sqrt(stiffness / rest density), be it at rest or pressed as it is.
-  static Real stiffness(const Constants& k, const Mat3& A) {
-    const Frame<Real> at(A);
-    const Real gap = at.exists ? std::max(1.0, 1 - at.s) : 1;
-    return std::max(2 * k.compression * gap, k.shear) * std::max(1.0, A.col(2).squaredNorm());
+  template <class T>
+  static T stiffness(const Constants& k, const Matrix3<T>& A) {
+    using std::max;
+    const Frame<T> at(A);
+    const T gap = max(select(at.exists, at.gap(), T(0)), T(1)), one = T(1);
+    return max(T(2 * k.compression * gap), T(k.shear)) * max(T(A.col(2).squaredNorm()), one);
   }
   /// [Pa]: no eigenvalue of the part of `projected_differential` that turns changes of unit-length tangents into
   /// changes of their stress is larger.
-  static Real tangent_stiffness(const Constants& k, const Mat3& A) {
-    const Frame<Real> at(A);
-    if (!at.exists) return k.shear;
-    const Real dual = at.dual[0].squaredNorm() + at.dual[1].squaredNorm();
-    const Real pressed = at.compressed ? 2 * k.compression * (1 - at.s) : 0;
-    return (k.shear * A.col(2).squaredNorm() + pressed * at.t.squaredNorm()) * dual;
+  template <class T>
+  static T tangent_stiffness(const Constants& k, const Matrix3<T>& A) {
+    const Frame<T> at(A);
+    const T dual = at.dual[0].squaredNorm() + at.dual[1].squaredNorm();
+    const T pressed = 2 * k.compression * at.gap();
+    const T stiffness = (k.shear * A.col(2).squaredNorm() + pressed * at.t.squaredNorm()) * dual;
+    return select(at.exists, stiffness, T(k.shear));
   }
 
  private:
   /// The director taken apart by the normal.
   template <class T>
   struct Frame {
-    bool exists, compressed = false;
+    Mask<T> exists, compressed;
     Vector3<T> n, t;
     std::array<Vector3<T>, 2> dual;  ///< a^b in the surface: a^b . a_c = delta_bc.
     T s;
@@ -131,13 +129,14 @@ struct SurfaceContactOf {
       const Vector3<T> a1 = A.col(0), a2 = A.col(1), a3 = A.col(2), cross = a1.cross(a2);
       const T area = cross.norm();
       exists = value_of(area) > 1e-6 * value_of(T(a1.norm() * a2.norm()));
-      if (!exists) return;
-      n = cross / area;
-      dual = {a2.cross(n) / area, n.cross(a1) / area};
+      const T inverse = 1 / select(exists, area, T(1));
+      n = inverse * cross;
+      dual = {inverse * a2.cross(n), inverse * n.cross(a1)};
       s = a3.dot(n);
       t = a3 - s * n;
       compressed = value_of(s) < 1;
     }
+    T gap() const { return select(compressed, T(1 - s), T(0)); }
   };
 
   /// Largest shear stress gamma |t| at s in (0, 1).

@@ -38,6 +38,12 @@ struct PackRows {
     for (std::uint32_t& row : some.row) row = rows[row];
     return some;
   }
+  /// These rows; lanes beyond `count` hold repeated ones.
+  static PackRows of(const std::array<std::uint32_t, Pack::size>& rows, int count) {
+    Rows all;
+    std::memcpy(&all, rows.data(), sizeof(all));
+    return {rows, count, count == Pack::size && is_zero(all - all[0] - steps)};
+  }
   /// Rows first, first + 1, ..., before end.
   static PackRows range(std::size_t first, std::size_t end) {
     const Rows next = static_cast<std::uint32_t>(first) + steps, last = Rows{} + static_cast<std::uint32_t>(end - 1);
@@ -305,6 +311,11 @@ inline Matrix3<Pack> load(std::span<const Mat3> column, const PackRows& rows) {
   detail::load_rows<9>(column.data()->data(), rows, a.data());
   return a;
 }
+inline Matrix32<Pack> load(std::span<const Mat32> column, const PackRows& rows) {
+  Matrix32<Pack> a;
+  detail::load_rows<6>(column.data()->data(), rows, a.data());
+  return a;
+}
 inline Symmetric3<Pack> load(std::span<const Symmetric3<Real>> column, const PackRows& rows) {
   Pack a[6];
   detail::load_rows<6>(reinterpret_cast<const Real*>(column.data()), rows, a);
@@ -318,6 +329,9 @@ inline void store(const Vector3<Pack>& a, const PackRows& rows, std::span<Vec3> 
 }
 inline void store(const Matrix3<Pack>& a, const PackRows& rows, std::span<Mat3> column) {
   detail::store_rows<9>(a.data(), rows, column.data()->data());
+}
+inline void store(const Matrix32<Pack>& a, const PackRows& rows, std::span<Mat32> column) {
+  detail::store_rows<6>(a.data(), rows, column.data()->data());
 }
 
 inline void store(const Symmetric3<Pack>& a, const PackRows& rows, std::span<Symmetric3<Real>> column) {

@@ -26,6 +26,9 @@ inline Real fast_sqrt(Real a) { return std::sqrt(a); }
 /// The scalar without derivatives that belongs to T: Real for Real and Dual, Pack for Pack.
 template <class T>
 using Plain = decltype(value_of(T()));
+/// What a comparison of T gives.
+template <class T>
+using Mask = decltype(value_of(T()) < value_of(T()));
 
 /// det F.
 template <class T>

@@ -62,14 +62,15 @@ class ElementsTest : public ::testing::Test {
   std::size_t rows = made.mesh.points.size();
   std::size_t points = elements.points().size();
   std::vector<Vec3> x = made.mesh.points;
+  std::vector<typename E::Directors> N = std::vector<typename E::Directors>(points);
 
   /// Deformed in every way, directors too.
   void disturb(Real size) {
-    elements.rest(x);
+    elements.rest(x, N);
     const Mat3 R = source.rotation();
     for (Vec3& v : x) v = R * v;
     x = moved(x, test::random_vectors(rows, 0.1, source), size);
-    for (auto& N : elements.directors()) N = (R + size * source.matrix()) * N;
+    for (auto& directors : N) directors = (R + size * source.matrix()) * directors;
   }
 };
 using Kinds = ::testing::Types<SheetElements<CorotatedSheet>, SheetElements<WovenSheet>, FiberElements>;
@@ -83,12 +84,12 @@ TYPED_TEST(ElementsTest, PartsAddUpToTheWhole) {
   const auto resisted = [&](const Parts& parts) {
     auto f = test::zero_vectors(x.size());
     std::vector<Mat3> A(this->points, Mat3::Ones());  // overwritten
-    elements.respond(parts, x, H, f, A);
+    elements.respond(parts, x, this->N, H, f, A);
     for (const Mat3& M : A)
       for (int c = 0; c < 3; ++c) f.push_back(M.col(c));
-    f.emplace_back(elements.energy(parts, x, H), 0, 0);
+    f.emplace_back(elements.energy(parts, x, this->N, H), 0, 0);
     MeshStiffness stiffness;
-    elements.add_stiffness(parts, x, H, false, stiffness);
+    elements.add_stiffness(parts, x, this->N, H, false, stiffness);
     stiffness.close(x.size());
     std::vector<Vec3> change(x.size(), Vec3::Zero());
     std::vector<Mat3> dA(this->points, Mat3::Zero());
@@ -109,12 +110,12 @@ TYPED_TEST(ElementsTest, ForcesAreTheDerivativeOfEnergy) {
   const auto dH = test::random_matrices(this->points, 0.3, this->source);
   auto f = test::zero_vectors(this->rows);
   auto A = test::zero_matrices(this->points);
-  elements.respond(whole, this->x, H, f, A);
-  const auto energy = [&](Real h) { return elements.energy(whole, moved(this->x, dx, h), moved(H, dH, h)); };
+  elements.respond(whole, this->x, this->N, H, f, A);
+  const auto energy = [&](Real h) { return elements.energy(whole, moved(this->x, dx, h), this->N, moved(H, dH, h)); };
   const Real h = 1e-4;  // fourth order: 1e-14 of truncation, 1e-12 of round-off; less where f has its kink
   const Real expected = (8 * (energy(h) - energy(-h)) - (energy(2 * h) - energy(-2 * h))) / (12 * h);
   EXPECT_NEAR(product(A, dH) - product(f, dx), expected,
-              1e-8 * std::abs(expected) + 1e-9 * elements.energy(whole, this->x, H));
+              1e-8 * std::abs(expected) + 1e-9 * elements.energy(whole, this->x, this->N, H));
 }
 
 TYPED_TEST(ElementsTest, ChangesAreTheDerivativeOfForcesSymmetricAndProjectedPositive) {
@@ -128,14 +129,14 @@ TYPED_TEST(ElementsTest, ChangesAreTheDerivativeOfForcesSymmetricAndProjectedPos
   const auto work = [&](Real h) {
     auto f = test::zero_vectors(this->rows);
     auto A = test::zero_matrices(this->points);
-    elements.respond(whole, moved(this->x, dx, h), moved(H, dH, h), f, A);
+    elements.respond(whole, moved(this->x, dx, h), this->N, moved(H, dH, h), f, A);
     return product(A, oH) - product(f, ox);
   };
   const auto change = [&](const auto& x, const auto& G, bool projected, const auto& along_x, const auto& along_H) {
     auto df = test::zero_vectors(this->rows);
     auto dA = test::zero_matrices(this->points);
     MeshStiffness stiffness;
-    elements.add_stiffness(whole, this->x, H, projected, stiffness);
+    elements.add_stiffness(whole, this->x, this->N, H, projected, stiffness);
     stiffness.close(this->rows);
     stiffness.multiply(x, G, df, dA);
     return product(dA, along_H) - product(df, along_x);
@@ -155,7 +156,7 @@ TYPED_TEST(ElementsTest, ChangesAreTheDerivativeOfForcesSymmetricAndProjectedPos
 TYPED_TEST(ElementsTest, SlipInTheLoopIsWhatTheNextStepStartsFromAndHasThisDerivative) {
   this->disturb(0.1);
   auto& elements = this->elements;
-  for (auto& N : elements.directors()) N *= 0.8;  // pressed
+  for (auto& directors : this->N) directors *= 0.8;  // pressed
   const auto H = test::random_matrices(this->points, 0.1, this->source);
   const auto dx = test::random_vectors(this->rows, 0.05, this->source);
   const auto dH = test::random_matrices(this->points, 0.1, this->source);
@@ -164,11 +165,11 @@ TYPED_TEST(ElementsTest, SlipInTheLoopIsWhatTheNextStepStartsFromAndHasThisDeriv
   const auto work = [&](Real h) {
     auto f = test::zero_vectors(this->rows);
     auto A = test::zero_matrices(this->points);
-    elements.respond(slipping, moved(this->x, dx, h), moved(H, dH, h), f, A);
+    elements.respond(slipping, moved(this->x, dx, h), this->N, moved(H, dH, h), f, A);
     return product(A, oH) - product(f, ox);
   };
   MeshStiffness stiffness;
-  elements.add_stiffness(slipping, this->x, H, false, stiffness);
+  elements.add_stiffness(slipping, this->x, this->N, H, false, stiffness);
   stiffness.close(this->rows);
   auto df = test::zero_vectors(this->rows);
   auto dA = test::zero_matrices(this->points);
@@ -178,9 +179,9 @@ TYPED_TEST(ElementsTest, SlipInTheLoopIsWhatTheNextStepStartsFromAndHasThisDeriv
   // Forces on vertices are those after the commit; A is as seen from the start, A (I + H)^T that from the end.
   auto f = test::zero_vectors(this->rows), later = f;
   auto A = test::zero_matrices(this->points), A_later = A;
-  elements.respond(slipping, this->x, H, f, A);
-  elements.commit(this->x, H);
-  elements.respond(whole, this->x, test::zero_matrices(this->points), later, A_later);
+  elements.respond(slipping, this->x, this->N, H, f, A);
+  elements.commit(this->x, 1, H, this->N);
+  elements.respond(whole, this->x, this->N, test::zero_matrices(this->points), later, A_later);
   Real largest = 0;
   for (const Mat3& each : A_later) largest = std::max(largest, each.norm());
   for (std::size_t q = 0; q < this->points; ++q)
@@ -194,7 +195,7 @@ TYPED_TEST(ElementsTest, ForcesBalance) {
   auto f = test::zero_vectors(this->rows);
   auto A = test::zero_matrices(this->points);
   const auto H = test::zero_matrices(this->points);
-  this->elements.respond(whole, this->x, H, f, A);
+  this->elements.respond(whole, this->x, this->N, H, f, A);
   Vec3 sum = Vec3::Zero(), torque = Vec3::Zero();
   Real size = 0;
   for (std::size_t i = 0; i < this->rows; ++i) {
@@ -225,27 +226,26 @@ TYPED_TEST(ElementsTest, MassGoesInEqualPartsToVerticesAndPointsAndEnergyKeepsTh
 
 TYPED_TEST(ElementsTest, RestsWithoutForceAndTurnsAlongWithTheGrid) {
   auto& elements = this->elements;
-  elements.rest(this->x);
+  elements.rest(this->x, this->N);
   const Mat3 R = this->source.rotation();
   for (Vec3& v : this->x) v = R * v;
   const std::vector<Mat3> turn(this->points, R - Mat3::Identity());
-  EXPECT_LE(elements.energy(whole, this->x, turn), 1e-15);
-  const std::vector<std::decay_t<decltype(elements.directors()[0])>> before(elements.directors().begin(),
-                                                                            elements.directors().end());
-  elements.commit(this->x, turn);
-  for (std::size_t q = 0; q < this->points; ++q) EXPECT_LE((elements.directors()[q] - R * before[q]).norm(), 1e-13);
+  EXPECT_LE(elements.energy(whole, this->x, this->N, turn), 1e-15);
+  const auto before = this->N;
+  elements.commit(this->x, 1, turn, this->N);
+  for (std::size_t q = 0; q < this->points; ++q) EXPECT_LE((this->N[q] - R * before[q]).norm(), 1e-13);
 }
 
 TYPED_TEST(ElementsTest, CommitSlipsAndAddsNoEnergy) {
   this->disturb(0.2);
   auto& elements = this->elements;
   const auto H = test::random_matrices(this->points, 0.3, this->source), none = test::zero_matrices(this->points);
-  const Real before = elements.energy(whole, this->x, H);
-  elements.commit(this->x, H);
-  const Real after = elements.energy(whole, this->x, none);
+  const Real before = elements.energy(whole, this->x, this->N, H);
+  elements.commit(this->x, 1, H, this->N);
+  const Real after = elements.energy(whole, this->x, this->N, none);
   EXPECT_LT(after, before);
-  elements.commit(this->x, none);
-  EXPECT_NEAR(elements.energy(whole, this->x, none), after, 1e-12 * before);
+  elements.commit(this->x, 1, none, this->N);
+  EXPECT_NEAR(elements.energy(whole, this->x, this->N, none), after, 1e-12 * before);
 }
 
 TYPED_TEST(ElementsTest, ThreadsChangeNoBit) {
@@ -257,7 +257,7 @@ TYPED_TEST(ElementsTest, ThreadsChangeNoBit) {
     omp_set_num_threads(n);
     auto f = test::zero_vectors(this->rows);
     auto A = test::zero_matrices(this->points);
-    this->elements.respond(whole, this->x, H, f, A);
+    this->elements.respond(whole, this->x, this->N, H, f, A);
     if (first.empty()) first = f;
     EXPECT_EQ(f, first);
   }
@@ -267,13 +267,13 @@ TYPED_TEST(ElementsTest, ThreadsChangeNoBit) {
 TYPED_TEST(ElementsTest, NoVertexOscillatesFasterThanTheBoundOfFrequencies) {
   // The largest eigenvalue of M^{-1} K by power iteration, directors held.
   auto& elements = this->elements;
-  elements.rest(this->x);
+  elements.rest(this->x, this->N);
   std::vector<Real> mass(this->rows, 0), of_points(this->points, 0);
   elements.add_mass(mass, of_points);
   const auto none = test::zero_matrices(this->points);
   auto v = test::random_vectors(this->rows, 1, this->source);
   MeshStiffness stiffness;
-  elements.add_stiffness(whole, this->x, none, false, stiffness);
+  elements.add_stiffness(whole, this->x, this->N, none, false, stiffness);
   stiffness.close(this->rows);
   Real largest = 0;
   for (int i = 0; i < 300; ++i) {
@@ -288,7 +288,7 @@ TYPED_TEST(ElementsTest, NoVertexOscillatesFasterThanTheBoundOfFrequencies) {
     largest = std::sqrt(norm);
     for (Vec3& each : v) each /= largest;
   }
-  const Real exact = std::sqrt(largest), stated = elements.speeds(this->x).frequency;
+  const Real exact = std::sqrt(largest), stated = elements.speeds(this->x, this->N).frequency;
   EXPECT_GE(stated, exact * (1 - 1e-6));
   EXPECT_LE(0.3 * stated, exact);  // a bound by norms of blocks, element by element
 }
@@ -299,11 +299,12 @@ TEST(SheetElementsTest, AnElementPressedByTheGridPushesBackByHand) {
   const std::vector<test::Triangle> triangle = {{0, 1, 2}};
   SheetElements<CorotatedSheet> elements({CorotatedSheet::Constants::from(400, 0.3), cloth_contact}, 2,
                                          sheet_at_rest<CorotatedSheet>(triangle, x, Vec3::Zero(), 0.01, 1), 3);
-  elements.rest(x);
+  std::vector<std::decay_t<decltype(elements)>::Directors> N(elements.points().size());
+  elements.rest(x, N);
   std::vector<Mat3> H = {Mat3::Zero()}, A = {Mat3::Zero()};
   H[0](2, 2) = -0.2;
   auto f = test::zero_vectors(3);
-  elements.respond(whole, x, H, f, A);
+  elements.respond(whole, x, N, H, f, A);
   Mat3 expected = Mat3::Zero();
   expected(2, 2) = -0.02 * 0.01 * 2000 * 0.04;
   EXPECT_LE((A[0] - expected).norm(), 1e-16);
@@ -319,10 +320,11 @@ TEST(SheetElementsTest, AStripCarriesItsYoungsModulus) {
   const Real e = 1e-6;
   auto x = mesh.points;
   for (Vec3& v : x) v = Vec3((1 + e) * v[0], (1 - 0.3 * e) * v[1], 0);
-  elements.rest(x);
+  std::vector<std::decay_t<decltype(elements)>::Directors> N(elements.points().size());
+  elements.rest(x, N);
   auto f = test::zero_vectors(x.size());
   auto A = test::zero_matrices(elements.points().size());
-  elements.respond(whole, x, test::zero_matrices(elements.points().size()), f, A);
+  elements.respond(whole, x, N, test::zero_matrices(elements.points().size()), f, A);
   Real pull = 0;
   for (int j = 0; j <= 2; ++j) pull += f[mesh.at(0, j)][0];
   EXPECT_NEAR(pull, 400 * e * 0.2 * 0.01, 1e-5 * pull);  // second order in e
@@ -343,10 +345,11 @@ TEST(FiberElementsTest, AHangingFiberStretchesByItsWeight) {
     drop += (n - i + 1) * weight * 0.1 / (k * section);
     x[i][0] += drop;
   }
-  elements.rest(x);
+  std::vector<std::decay_t<decltype(elements)>::Directors> N(elements.points().size());
+  elements.rest(x, N);
   auto f = test::zero_vectors(x.size());
   auto A = test::zero_matrices(elements.points().size());
-  elements.respond(whole, x, A, f, A);
+  elements.respond(whole, x, N, A, f, A);
   for (int i = 1; i <= n; ++i) EXPECT_NEAR(f[i][0], -weight, 1e-12);
   EXPECT_NEAR(f[0][0], n * weight, 1e-12);
 }

@@ -65,10 +65,11 @@ class Chain final : public MeshBody {
   std::optional<Real> half_thickness_at_vertices() const override { return 0.01; }
   void rest_elements() override {}
   void take_piece() override {}
-  void commit_elements(std::span<const Mat3>) override {}
+  void commit_elements(Real, std::span<const Mat3>) override {}
   StepLimit limit_of_elements() override { return {}; }
-  Vec3 place_of_sample(std::size_t row) const override {
-    return {static_cast<Real>(samples().get<Id>()[row] / 2) + 0.5, 0, 0};
+  void place_samples(std::span<Vec3> places) const override {
+    for (std::size_t row = 0; row < places.size(); ++row)
+      places[row] = {static_cast<Real>(samples().get<Id>()[row] / 2) + 0.5, 0, 0};
   }
   void add_force_at_sample(std::size_t, const Vec3&, std::span<Vec3>) const override {}
 

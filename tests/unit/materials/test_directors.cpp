@@ -55,6 +55,8 @@ class DirectorLawTest : public ::testing::Test {};
 using DirectorLaws = ::testing::Types<SurfaceContact, Fiber>;
 TYPED_TEST_SUITE(DirectorLawTest, DirectorLaws);
 
+TYPED_TEST(DirectorLawTest, PacksAgreeWithSingleStates) { test::check_packs_agree_with_single_states<TypeParam>(); }
+
 TYPED_TEST(DirectorLawTest, EnergyIsThatOfTheTriangularFactor) {
   test::check_energy_is_that_of_the_triangular_factor<TypeParam>();
 }

@@ -106,7 +106,7 @@ TEST(MeshBodyTest, CutAnewKeepsItsWholeState) {
     add(by_id<Position>(stage.comm, cloth.samples(), samples));
     add(by_id<Affine>(stage.comm, cloth.samples(), samples));
     add(by_id<Mass>(stage.comm, cloth.samples(), samples));
-    add(by_id<ElasticF>(stage.comm, cloth.samples(), samples));
+    add(by_id<Director>(stage.comm, cloth.samples(), samples));
     return all;
   };
   const auto before = state();
