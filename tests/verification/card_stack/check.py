@@ -16,7 +16,8 @@ RUNS = {"quick": {"stack": []}, "full": {"stack": ["--set", "time.end=4.6", "--s
 
 def surface(run, body, number):
     with h5py.File(run.folder / "frames" / f"{body}_{number:06d}.hdf") as file:
-        points, corners = file["VTKHDF/Points"][:], file["VTKHDF/Connectivity"][:].reshape(-1, 3)
+        points = file["VTKHDF/Points"][:].astype(float)  # volumes of flat parts drown in the rounding of single numbers
+        corners = file["VTKHDF/Connectivity"][:].reshape(-1, 3)
     # Faces have points of their own where they meet: those at the same place are one.
     _, first, number = numpy.unique(numpy.round(points / 1e-9).astype(int), axis=0, return_index=True,
                                     return_inverse=True)
