@@ -31,6 +31,7 @@
 #include "weft/run/provenance.hpp"
 #include "weft/run/status.hpp"
 #include "weft/scene/catalogue.hpp"
+#include "weft/scene/shells.hpp"
 
 namespace weft {
 namespace {
@@ -343,20 +344,29 @@ void look_at_bodies(const path& output, ExportOptions& options) {
         return deck.domain.dx / std::cbrt(Real(points->particles_per_cell));
     throw Error(ExitCode::file_system, fmt::format("{}: there is no body \"{}\" here.", file.string(), name));
   };
-  const auto is_gone = [](const MembraneDeck& sheet) {
-    const auto* from_file = std::get_if<MeshFileDeck>(&sheet.mesh.form);
+  const auto is_gone = [](const auto& body) {
+    const auto* from_file = std::get_if<MeshFileDeck>(&body.mesh.form);
     return from_file != nullptr && from_file->file.empty();
   };
-  for (const BodyDeck& body : deck.bodies)
-    if (const auto* sheet = std::get_if<MembraneDeck>(&body); sheet && is_gone(*sheet))
+  const auto warn_if_gone = [&](const auto& body) {
+    if (is_gone(body))
       log_warning(
           fmt::format("{}: the mesh of \"{}\" is not where it was with the content that the run took: its "
                       "faces are written as they were drawn.",
-                      output.string(), sheet->name));
-  options.sheet = [deck, is_gone](const std::string& name) -> std::optional<SurfaceMesh> {
-    for (const BodyDeck& body : deck.bodies)
-      if (const auto* sheet = std::get_if<MembraneDeck>(&body); sheet && sheet->name == name && !is_gone(*sheet))
-        return make_surface(Comm(MPI_COMM_SELF), sheet->mesh);
+                      output.string(), body.name));
+  };
+  for (const BodyDeck& body : deck.bodies) {
+    if (const auto* sheet = std::get_if<MembraneDeck>(&body)) warn_if_gone(*sheet);
+    if (const auto* shell = std::get_if<ShellDeck>(&body)) warn_if_gone(*shell);
+  }
+  options.rest = [deck, is_gone](const std::string& name) -> std::optional<FormAtRest> {
+    const Comm alone(MPI_COMM_SELF);
+    for (const BodyDeck& body : deck.bodies) {
+      const auto* sheet = std::get_if<MembraneDeck>(&body);
+      const auto* shell = std::get_if<ShellDeck>(&body);
+      if (sheet && sheet->name == name && !is_gone(*sheet)) return make_surface(alone, sheet->mesh);
+      if (shell && shell->name == name && !is_gone(*shell)) return make_control_mesh(alone, shell->mesh);
+    }
     return std::nullopt;
   };
 }

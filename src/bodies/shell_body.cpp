@@ -295,7 +295,7 @@ void ShellBody::add_stiffness_of_contact(bool in_loop, std::span<const Vec3> x, 
     }
 }
 
-/// The limit surface.
+/// The limit surface; points are numbered face by face of the whole.
 Picture ShellBody::picture() const {
   const int n = carrier() == Carrier::grid ? 3 : 4;
   const DrawnFace drawn(part_.mesh.sides(), n);
@@ -304,12 +304,15 @@ Picture ShellBody::picture() const {
   Picture picture;
   picture.corners = 3;
   picture.fields = surface_fields(part_.mesh, all_faces(), *faces_, x(), n);
-  picture.point_fields = Table::with<Velocity>();
+  picture.point_fields = Table::with<Id, Velocity>();
   picture.point_fields.resize(static_cast<std::size_t>(at_corners.faces() * at_corners.samples));
   const auto velocity = picture.point_fields.get<Velocity>();
+  const auto id = picture.point_fields.get<Id>();
   for (std::int64_t e = 0; e < at_corners.faces(); ++e) {
     const auto first = static_cast<std::int64_t>(picture.points.size());
+    const std::int64_t first_id = cage_.material[static_cast<std::size_t>(e)].number * at_corners.samples;
     for (int s = 0; s < at_corners.samples; ++s) {
+      id[picture.points.size()] = static_cast<PointId>(first_id + s);
       velocity[picture.points.size()] = place_at(at_corners, e, s, points_.get<Velocity>());
       picture.points.push_back(place_at(at_corners, e, s, x()));
       if (carrier() == Carrier::own) picture.rest.push_back(place_at(at_corners, e, s, points_.get<RestPosition>()));

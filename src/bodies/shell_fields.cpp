@@ -31,28 +31,6 @@ Real curvature_change(const SurfacePoint<Real>& here, const SurfacePoint<Real>& 
 
 }  // namespace
 
-DrawnFace::DrawnFace(int sides, int n) {
-  const auto width = [&](int j) { return sides == 4 ? n : n - j; };  // squares or pairs of triangles at height j
-  for (int j = 0; j <= n; ++j)
-    for (int i = 0; i <= width(j); ++i) points.emplace_back(Real(i) / n, Real(j) / n);
-  int a = 0;
-  for (int j = 0; j < n; ++j, ++a)
-    for (int i = 0; i < width(j); ++i, ++a) {
-      const int b = a + 1, d = a + width(j) + 1, c = d + 1;
-      if (sides == 4) {
-        cells.push_back({a, b, c});
-        cells.push_back({a, c, d});
-        middles.emplace_back((i + 0.5) / n, (j + 0.5) / n);
-        continue;
-      }
-      cells.push_back({a, b, d});
-      middles.emplace_back((i + 1.0 / 3) / n, (j + 1.0 / 3) / n);
-      if (i + 1 == width(j)) continue;
-      cells.push_back({b, c, d});
-      middles.emplace_back((i + 2.0 / 3) / n, (j + 2.0 / 3) / n);
-    }
-}
-
 Table surface_fields(const ControlMesh& mesh, std::span<const std::int64_t> faces, const ShellFaces& laminae,
                      std::span<const Vec3> now, int n) {
   const DrawnFace drawn(mesh.sides(), n);

@@ -11,8 +11,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <memory>
-#include <unordered_map>
+#include <numeric>
+#include <set>
+#include <utility>
 
 namespace weft {
 
@@ -107,69 +110,138 @@ LimitBasis limit_basis(const ControlMesh& mesh, std::span<const std::int64_t> fa
   return basis;
 }
 
-DrawnLimit drawn_limit(const ControlMesh& mesh, int divisions) {
-  WEFT_ENSURE(mesh.sides() == 4);
-  const int n = divisions;
-  std::vector<Vec2> at;
+DrawnFace::DrawnFace(int sides, int n) : parts(sides), sides_(sides), n_(n) {
+  const auto width = [&](int j) { return sides == 4 ? n : n - j; };  // squares or pairs of triangles at height j
   for (int j = 0; j <= n; ++j)
-    for (int i = 0; i <= n; ++i) at.emplace_back(static_cast<Real>(i) / n, static_cast<Real>(j) / n);
-  std::vector<std::int64_t> faces(mesh.material_faces);
-  for (std::size_t f = 0; f < faces.size(); ++f) faces[f] = static_cast<std::int64_t>(f);
-  const LimitBasis basis = limit_basis(mesh, faces, at);
+    for (int i = 0; i <= width(j); ++i) points.emplace_back(Real(i) / n, Real(j) / n);
+  int a = 0;
+  for (int j = 0; j < n; ++j, ++a)
+    for (int i = 0; i < width(j); ++i, ++a) {
+      const int b = a + 1, d = a + width(j) + 1, c = d + 1;
+      if (sides == 4) {
+        parts.push_back({a, b, c, d});
+        cells.push_back({a, b, c});
+        cells.push_back({a, c, d});
+        middles.emplace_back((i + 0.5) / n, (j + 0.5) / n);
+        continue;
+      }
+      parts.push_back({a, b, d});
+      cells.push_back({a, b, d});
+      middles.emplace_back((i + 1.0 / 3) / n, (j + 1.0 / 3) / n);
+      if (i + 1 == width(j)) continue;
+      parts.push_back({b, c, d});
+      cells.push_back({b, c, d});
+      middles.emplace_back((i + 2.0 / 3) / n, (j + 2.0 / 3) / n);
+    }
+}
 
-  DrawnLimit drawn;
-  drawn.mesh.groups = mesh.groups;
-  // Points at corners and on edges belong to several faces and are made by the first of them.
-  std::vector<std::int32_t> at_corner(mesh.points.size(), -1);
-  std::unordered_map<std::uint64_t, std::int32_t>
-      on_edge;  // the first of the n - 1 points from the lower to the higher end
-  const auto make_point = [&](std::int64_t f, int s) {
-    Vec3 x = Vec3::Zero();
-    const auto control = basis.points_of(f);
-    const auto row = basis.row(f, s);
-    for (std::size_t a = 0; a < control.size(); ++a) {
-      if (row[a].value == 0) continue;
-      x += row[a].value * mesh.points[control[a]];
-      drawn.control.push_back(control[a]);
-      drawn.weight.push_back(row[a].value);
-    }
-    drawn.offsets.push_back(static_cast<std::int64_t>(drawn.control.size()));
-    drawn.mesh.points.push_back(x);
-    return static_cast<std::int32_t>(drawn.mesh.points.size() - 1);
-  };
-  std::vector<std::int32_t> number(at.size());
-  for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
-    const auto face = mesh.faces[f];
-    const auto sample = [&](int i, int j) { return j * (n + 1) + i; };
-    const std::array<std::array<int, 2>, 4> corner = {{{0, 0}, {n, 0}, {n, n}, {0, n}}};
-    for (int c = 0; c < 4; ++c) {
-      const std::int32_t p = face[c], q = face[(c + 1) % 4];
-      const int s = sample(corner[c][0], corner[c][1]);
-      if (at_corner[p] < 0) at_corner[p] = make_point(f, s);
-      number[s] = at_corner[p];
-      const auto place = [&](int k) {  // the k-th sample of this side, from p
-        const auto& from = corner[c];
-        const auto& to = corner[(c + 1) % 4];
-        return sample(from[0] + k * (to[0] - from[0]) / n, from[1] + k * (to[1] - from[1]) / n);
-      };
-      const auto key = static_cast<std::uint64_t>(std::min(p, q)) << 32 | static_cast<std::uint32_t>(std::max(p, q));
-      const auto [first, is_new] = on_edge.try_emplace(key, static_cast<std::int32_t>(drawn.mesh.points.size()));
-      for (int k = 1; k < n; ++k) {
-        const int from_p = p < q ? k : n - k;
-        if (is_new) make_point(f, place(from_p));
-        number[place(from_p)] = first->second + k - 1;
-      }
-    }
-    for (int j = 1; j < n; ++j)
-      for (int i = 1; i < n; ++i) number[sample(i, j)] = make_point(f, sample(i, j));
-    for (int j = 0; j < n; ++j)
-      for (int i = 0; i < n; ++i) {
-        drawn.mesh.add_face(
-            {number[sample(i, j)], number[sample(i + 1, j)], number[sample(i + 1, j + 1)], number[sample(i, j + 1)]});
-        if (!mesh.group.empty()) drawn.mesh.group.push_back(mesh.group[f]);
-      }
+std::vector<int> DrawnFace::side(int c) const {
+  const std::vector<Vec2> corners = corner_places(sides_);
+  const auto corner = [&](int k) -> Eigen::Vector2i { return n_ * corners[k % sides_].cast<int>(); };
+  std::vector<int> side;
+  for (int k = 0; k <= n_; ++k) {
+    const Eigen::Vector2i at = corner(c) + k * (corner(c + 1) - corner(c)) / n_;
+    const int j = at[1], shorter = sides_ == 4 ? 0 : j * (j - 1) / 2;  // than n + 1 points each: the rows below
+    side.push_back(j * (n_ + 1) - shorter + at[0]);
   }
-  return drawn;
+  return side;
+}
+
+namespace {
+
+/// Of the corners of a face at a place in it: (bi)linear.
+std::vector<Real> weights_of_corners(int sides, const Vec2& t) {
+  const Real u = t[0], v = t[1];
+  if (sides == 3) return {1 - u - v, u, v};
+  return {(1 - u) * (1 - v), u * (1 - v), u * v, (1 - u) * v};
+}
+
+/// Numbers the points of drawn faces, each once, and adds them to the mesh without their places.
+class Welder {
+ public:
+  Welder(const ControlMesh& mesh, const DrawnFace& drawn, SurfaceMesh& to)
+      : mesh_(mesh), drawn_(drawn), to_(to), at_corner_(mesh.points.size(), -1) {
+    for (const auto& points : mesh.group_points) listed_.emplace_back(points.begin(), points.end());
+    to.group_points.resize(listed_.size());
+    for (std::int64_t f = 0; f < mesh.material_faces; ++f)
+      for (const std::int32_t p : mesh.faces[f]) at_corner_[p] = 0;
+    for (std::size_t p = 0; p < at_corner_.size(); ++p)
+      if (at_corner_[p] == 0) at_corner_[p] = add_between(std::array{static_cast<std::int32_t>(p)});
+  }
+
+  /// Of the drawn points of a face.
+  std::vector<std::int32_t> numbers(std::int64_t f) {
+    const auto face = mesh_.faces[f];
+    std::vector<std::int32_t> number(drawn_.points.size(), -1);
+    for (int c = 0; c < mesh_.sides(); ++c) {
+      const std::int32_t p = face[c], q = face[(c + 1) % mesh_.sides()];
+      const std::vector<int> side = drawn_.side(c);
+      const auto [edge, is_new] = on_edge_.try_emplace(std::minmax(p, q));
+      if (is_new)
+        for (std::size_t k = 2; k < side.size(); ++k) edge->second.push_back(add_between(std::array{p, q}));
+      number[side.front()] = at_corner_[p];
+      for (std::size_t k = 1; k + 1 < side.size(); ++k)
+        number[side[k]] = is_new ? edge->second[k - 1] : edge->second[side.size() - 2 - k];
+    }
+    for (std::int32_t& each : number)
+      if (each < 0) each = add_between(face);
+    return number;
+  }
+
+ private:
+  /// A point between some of the control mesh.
+  std::int32_t add_between(std::span<const std::int32_t> corners) {
+    const auto number = static_cast<std::int32_t>(to_.points.size());
+    to_.points.emplace_back(Vec3::Zero());
+    for (std::size_t g = 0; g < listed_.size(); ++g)
+      if (std::ranges::all_of(corners, [&](std::int32_t p) { return listed_[g].contains(p); }))
+        to_.group_points[g].push_back(number);
+    return number;
+  }
+
+  const ControlMesh& mesh_;
+  const DrawnFace& drawn_;
+  SurfaceMesh& to_;
+  std::vector<std::int32_t> at_corner_;
+  /// Between the ends of each edge, from the end where its first face comes to it.
+  std::map<std::pair<std::int32_t, std::int32_t>, std::vector<std::int32_t>> on_edge_;
+  std::vector<std::set<std::int32_t>> listed_;
+};
+
+}  // namespace
+
+DrawnLimit drawn_limit(const ControlMesh& mesh, int n) {
+  const DrawnFace drawn(mesh.sides(), n);
+  std::vector<std::int64_t> faces(static_cast<std::size_t>(mesh.material_faces));
+  std::iota(faces.begin(), faces.end(), 0);
+  const LimitBasis basis = limit_basis(mesh, faces, drawn.points);
+
+  DrawnLimit limit;
+  limit.mesh.groups = mesh.groups;
+  Welder welder(mesh, drawn, limit.mesh);
+  for (const std::int64_t f : faces) {
+    const std::vector<std::int32_t> number = welder.numbers(f);
+    for (int s = 0; s < basis.samples; ++s) {
+      Vec3 x = Vec3::Zero();
+      for (std::int64_t a = 0; a < basis.points_in(f); ++a)
+        x += basis.row(f, s)[a].value * mesh.points[basis.points_of(f)[a]];
+      limit.mesh.points[number[s]] = x;
+    }
+    for (std::size_t part = 0; part < drawn.parts.size(); ++part) {
+      std::vector<std::int32_t> corners;
+      for (const std::int32_t s : std::as_const(drawn.parts)[part]) {
+        corners.push_back(number[s]);
+        if (mesh.texture.empty()) continue;
+        Vec2& texture = limit.mesh.texture.emplace_back(Vec2::Zero());
+        for (int c = 0; c < mesh.sides(); ++c)
+          texture += weights_of_corners(mesh.sides(), drawn.points[s])[c] * mesh.texture[f][c];
+      }
+      limit.mesh.add_face(corners);
+      if (!mesh.group.empty()) limit.mesh.group.push_back(mesh.group[f]);
+    }
+    limit.number.insert(limit.number.end(), number.begin(), number.end());
+  }
+  return limit;
 }
 
 }  // namespace weft

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "weft/base/check.hpp"
 #include "weft/base/log.hpp"
 #include "weft/geometry/mesh_writer.hpp"
+#include "weft/geometry/subdivision.hpp"
 #include "weft/output/files.hpp"
 #include "weft/output/frame.hpp"
 #include "weft/output/hdf5.hpp"
@@ -182,7 +182,7 @@ std::optional<PointsOfRows> take_points(std::span<const Vec3> drawn, const Ident
 }
 
 /// None if the frame is not one of this sheet.
-std::optional<Sheet> in_form_of(const SurfaceMesh& rest, const SurfaceMesh& drawn, const Identities& who) {
+std::optional<Sheet> sheet_of(const SurfaceMesh& rest, const SurfaceMesh& drawn, const Identities& who) {
   const std::vector<Triangle> triangles = triangles_of(rest);  // of a polygon two fewer than it has corners
   Sheet sheet{{rest.points, {}, {0}, rest.groups, {}, rest.group_points, {}},
               std::vector<std::int32_t>(rest.points.size(), -1)};
@@ -192,6 +192,51 @@ std::optional<Sheet> in_form_of(const SurfaceMesh& rest, const SurfaceMesh& draw
   if (!there) return std::nullopt;
   take_faces(rest, triangles, *there, sheet.mesh);
   return sheet;
+}
+
+struct Drawn {
+  SurfaceMesh mesh;
+  std::vector<Vec3> velocities;  ///< Of its points, or empty.
+};
+
+/// What a frame shows of a body, in the form of this sheet; none if it is another's.
+std::optional<Drawn> in_form_of(const SurfaceMesh& rest, const Drawn& drawn, const Identities& who) {
+  std::optional<Sheet> sheet = sheet_of(rest, drawn.mesh, who);
+  if (!sheet) return std::nullopt;
+  std::vector<Vec3> velocities;
+  if (!drawn.velocities.empty())
+    for (const std::int32_t row : sheet->row)
+      velocities.push_back(row < 0 ? Vec3(Vec3::Zero()) : drawn.velocities[static_cast<std::size_t>(row)]);
+  return Drawn{std::move(sheet->mesh), std::move(velocities)};
+}
+
+/// As many parts along an edge as make so many points of a face; 0: none do.
+int parts_for(int sides, std::int64_t points) {
+  std::int64_t n = 1;
+  const auto points_with = [&] { return sides == 4 ? (n + 1) * (n + 1) : (n + 1) * (n + 2) / 2; };
+  while (points_with() < points) ++n;
+  return points_with() == points ? static_cast<int>(n) : 0;
+}
+
+/// As above of a shell, whose drawn faces are joined: where they meet, a point is where the first of them has it.
+std::optional<Drawn> in_form_of(const ControlMesh& rest, const Drawn& drawn, const Identities& who) {
+  const auto points = static_cast<std::int64_t>(drawn.mesh.points.size()), faces = rest.material_faces;
+  const int n = faces > 0 && points % faces == 0 ? parts_for(rest.sides(), points / faces) : 0;
+  if (n == 0) return std::nullopt;
+  std::vector<std::int64_t> row(static_cast<std::size_t>(points), -1);  // by id
+  for (std::int64_t r = 0; r < points; ++r) {
+    const std::int64_t id = who.id[static_cast<std::size_t>(r)];
+    if (id < 0 || id >= points || std::exchange(row[static_cast<std::size_t>(id)], r) >= 0) return std::nullopt;
+  }
+  DrawnLimit limit = drawn_limit(rest, n);
+  Drawn joined{std::move(limit.mesh), {}};
+  if (!drawn.velocities.empty()) joined.velocities.resize(joined.mesh.points.size());
+  for (std::size_t id = row.size(); id-- > 0;) {
+    const auto point = static_cast<std::size_t>(limit.number[id]), r = static_cast<std::size_t>(row[id]);
+    joined.mesh.points[point] = drawn.mesh.points[r];
+    if (!drawn.velocities.empty()) joined.velocities[point] = drawn.velocities[r];
+  }
+  return joined;
 }
 
 const char* ending(ExportFormat format) {
@@ -237,40 +282,32 @@ void keep_only(std::vector<Job>& jobs, const std::vector<std::string>& only, con
   if (!only.empty()) std::erase_if(jobs, [&](const Job& job) { return !std::ranges::count(only, job.name); });
 }
 
-struct Drawn {
-  SurfaceMesh mesh;
-  std::vector<Vec3> velocities;  ///< Of its points, or empty.
-};
-
-/// A frame of triangles, in the form of the sheet at rest if it shows one.
-Drawn read_drawn(const HdfFile& file, const Job& job, const ExportOptions& options) {
+/// A frame of triangles, in the form of the body at rest if it shows one.
+Drawn read_drawn(const HdfFile& file, const Job& job, const std::optional<FormAtRest>& rest) {
   constexpr const char *velocity = "/VTKHDF/PointData/velocity", *id = "/VTKHDF/PointData/id",
                        *at_rest = "/VTKHDF/PointData/vertex_at_rest";
   Drawn drawn{read_surface(file, job.file, job.summary.kind), {}};
   if (file.has(velocity)) drawn.velocities = read_point_vectors(file, job.file, velocity, job.summary.points);
-  const std::optional<SurfaceMesh> rest = options.sheet ? options.sheet(job.name) : std::nullopt;
-  if (!rest) return drawn;
+  if (!rest || !file.has(id)) return drawn;
   Identities who{std::vector<std::int64_t>(drawn.mesh.points.size()), {}};
-  std::iota(who.id.begin(), who.id.end(), 0);
-  if (file.has(id)) file.read_rows(id, {Number::int64}, 0, who.id.size(), who.id.data());
+  file.read_rows(id, {Number::int64}, 0, who.id.size(), who.id.data());
   if (file.has(at_rest)) {
     who.at_rest.resize(who.id.size());
     file.read_rows(at_rest, {Number::int64}, 0, who.at_rest.size(), who.at_rest.data());
   }
-  std::optional<Sheet> sheet = in_form_of(*rest, drawn.mesh, who);
-  if (!sheet) {
+  std::optional<Drawn> formed = std::visit([&](const auto& form) { return in_form_of(form, drawn, who); }, *rest);
+  if (!formed) {
     log_warning(fmt::format("{}: its mesh is not that of the deck any more; faces are written as they were drawn.",
                             job.file.string()));
     return drawn;
   }
-  std::vector<Vec3> velocities;
-  if (!drawn.velocities.empty())
-    for (const std::int32_t row : sheet->row)
-      velocities.push_back(row < 0 ? Vec3(Vec3::Zero()) : drawn.velocities[static_cast<std::size_t>(row)]);
-  return {std::move(sheet->mesh), std::move(velocities)};
+  return std::move(*formed);
 }
 
-void export_frame(const Job& job, const ExportOptions& options) {
+/// Bodies at rest by name, each asked for once.
+using Forms = std::map<std::string, std::optional<FormAtRest>>;
+
+void export_frame(const Job& job, const ExportOptions& options, Forms& forms) {
   const HdfFile file(job.file, ExitCode::file_system);
   const fs::path to = options.folder / fmt::format("{}.{}", job.file.stem().string(), ending(options.format));
   Drawn drawn;
@@ -290,7 +327,9 @@ void export_frame(const Job& job, const ExportOptions& options) {
     }
     drawn.mesh = skin_of(heap, fineness);
   } else {
-    drawn = read_drawn(file, job, options);
+    const auto [form, is_new] = forms.try_emplace(job.name);
+    if (is_new && options.rest) form->second = options.rest(job.name);
+    drawn = read_drawn(file, job, form->second);
   }
   const bool is_obj = options.format == ExportFormat::obj;
   write_text_atomically(to, is_obj ? obj_text(drawn.mesh) : ply_bytes(drawn.mesh, drawn.velocities), Flush::later);
@@ -309,9 +348,10 @@ std::int64_t export_frames(const Comm& comm, const fs::path& frames, const Expor
             fmt::format("{}: cannot be made: {}.", options.folder.string(), error.message()));
   });
   comm.agree([&] {
+    Forms forms;
     for (std::size_t j = static_cast<std::size_t>(comm.rank()); j < jobs.size();
          j += static_cast<std::size_t>(comm.size()))
-      export_frame(jobs[j], options);
+      export_frame(jobs[j], options, forms);
   });
   return static_cast<std::int64_t>(jobs.size());
 }

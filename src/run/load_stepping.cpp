@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <numeric>
+#include <utility>
 
 #include "run/record.hpp"
 #include "run/state_members.hpp"
@@ -373,18 +375,23 @@ bool LoadStepping::frame_is_due(Real next_frame_time) const {
   return follows_arc() || state_.time >= next_frame_time * (1 - 1e-9) || has_ended();
 }
 
-/// Vertices are drawn by every rank that has a row for them.
 void LoadStepping::draw_into(Frames& frames, std::int64_t frame) {
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
-    const MeshBody& body = body_of(scene_, b);
+    MeshBody& body = *scene_.bodies[b]->roles().mesh;
     Picture picture = body.picture();
     const bool is_of_rows = !comm_.any(!picture.points.empty());
-    const std::span<const Vec3> x = is_of_rows ? body.points().get<Position>() : std::span(picture.points);
+    const std::span<const Vec3> x = is_of_rows
+                                        ? std::as_const(body.points()).get<Position>().first(body.points().owned())
+                                        : std::span(picture.points);
     Table shown = displacements_of(body, picture, is_of_rows);
     if (stability_ && stability_->mode) add_mode(b, is_of_rows, shown);
-    const std::vector<ColumnView> fields = shown.columns(), cell_fields = picture.fields.columns();
+    std::vector<ColumnView> fields = identity_of(is_of_rows ? body.points() : picture.point_fields);
+    std::ranges::copy(shown.columns(), std::back_inserter(fields));
+    const std::vector<ColumnView> cell_fields = picture.fields.columns();
+    if (picture.forest != nullptr) share_points(comm_, picture);
     frames.of(body.name())
-        .write({frame, state_.step, state_.time}, {kind_of(picture), x, picture.cells, fields, cell_fields});
+        .write({frame, state_.step, state_.time},
+               {kind_of(picture), x, picture.cells, fields, cell_fields, picture.forest != nullptr});
   }
 }
 
@@ -397,14 +404,14 @@ void LoadStepping::draw_crash(const Suspicions&) {
 }
 
 std::uint64_t LoadStepping::frame_bytes() {
-  Table shown = Table::with<Displacement>();
+  Table shown = Table::with<Id, Displacement>();
   const std::vector<ColumnView> fields = shown.columns();
   std::uint64_t sum = 0;
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
     const MeshBody& body = body_of(scene_, b);
     const Picture picture = body.picture();
     const bool is_of_rows = !comm_.any(!picture.points.empty());
-    const std::size_t points = is_of_rows ? body.points().rows() : picture.points.size();
+    const std::size_t points = is_of_rows ? body.points().owned() : picture.points.size();
     sum += weft::frame_bytes(kind_of(picture), comm_.sum(static_cast<std::int64_t>(points)),
                              comm_.sum(static_cast<std::int64_t>(picture.cells.size()) / picture.corners), fields,
                              scene_.deck.output.double_precision);

@@ -26,11 +26,9 @@ std::vector<ColumnView> chosen_fields(const Scene& scene, const Body& body, Tabl
     if (const ColumnView column = table.column(name); column.row_bytes > 0) fields.push_back(column);
   return fields;
 }
-/// Those of a body's points, and who they are.
-std::vector<ColumnView> chosen_state(const Scene& scene, Body& body) {
-  Table& points = body.points();
-  std::vector<ColumnView> identity{points.column(Id::label.name)};
-  if (points.has<VertexAtRest>()) identity.push_back(points.column(VertexAtRest::label.name));
+/// Those of drawn points, and who they are.
+std::vector<ColumnView> chosen_state(const Scene& scene, const Body& body, Table& points) {
+  const std::vector<ColumnView> identity = identity_of(points);
   std::vector<ColumnView> fields = chosen_fields(scene, body, points);
   for (const ColumnView& each : identity)  // may be asked for
     std::erase_if(fields, [&](const ColumnView& field) { return field.label.name == each.label.name; });
@@ -48,19 +46,6 @@ CellKind kind_of(const Picture& picture) {
   WEFT_ENSURE(1 <= picture.corners && picture.corners <= 3);
   constexpr std::array kinds{CellKind::vertex, CellKind::line, CellKind::triangle};
   return kinds[static_cast<std::size_t>(picture.corners - 1)];
-}
-
-/// Cells over rows, ghosts among them, become cells over the owned points of all ranks. Collective.
-void share_points(const Comm& comm, Picture& picture) {
-  const auto owned = static_cast<std::int64_t>(picture.forest->owned());
-  std::vector<PointId> number(picture.forest->owned() + picture.forest->ghosts());
-  std::iota(number.begin(), number.end(), static_cast<PointId>(comm.offset(owned)));
-  picture.forest->update_ghosts({{"number", "1", Keep::work},
-                                 shape_of<PointId>(),
-                                 sizeof(PointId),
-                                 number.size(),
-                                 reinterpret_cast<std::byte*>(number.data())});
-  for (std::int64_t& corner : picture.cells) corner = static_cast<std::int64_t>(number[corner]);
 }
 
 /// Everything there is at the start, with room around it.
@@ -85,6 +70,24 @@ Box view_of(const Comm& comm, const Scene& scene) {
 }
 
 }  // namespace
+
+std::vector<ColumnView> identity_of(Table& points) {
+  std::vector<ColumnView> identity{points.column(Id::label.name)};
+  if (points.has<VertexAtRest>()) identity.push_back(points.column(VertexAtRest::label.name));
+  return identity;
+}
+
+void share_points(const Comm& comm, Picture& picture) {
+  const auto owned = static_cast<std::int64_t>(picture.forest->owned());
+  std::vector<PointId> number(picture.forest->owned() + picture.forest->ghosts());
+  std::iota(number.begin(), number.end(), static_cast<PointId>(comm.offset(owned)));
+  picture.forest->update_ghosts({{"number", "1", Keep::work},
+                                 shape_of<PointId>(),
+                                 sizeof(PointId),
+                                 number.size(),
+                                 reinterpret_cast<std::byte*>(number.data())});
+  for (std::int64_t& corner : picture.cells) corner = static_cast<std::int64_t>(number[corner]);
+}
 
 Table displacements_of(const Body& body, const Picture& picture, bool is_of_rows) {
   const Table& points = body.points();
@@ -131,10 +134,10 @@ void Recorder::draw_body(Body& body, const Scene& scene, const FrameMoment& mome
   std::vector<ColumnView> fields;
   ComputedFields computed;
   if (is_of_rows) {
-    fields = chosen_state(scene, body);
+    fields = chosen_state(scene, body, body.points());
     computed = chosen_computed(scene, body);
   } else {
-    fields = chosen_fields(scene, body, picture.point_fields);
+    fields = chosen_state(scene, body, picture.point_fields);
   }
   Table displacements;
   if (!body.roles().meets_grid) {
@@ -186,7 +189,7 @@ void Recorder::write_crash(const Scene& scene, const RunState& state, const Susp
     const auto suspects = suspicions_of(points, suspicions);
     std::transform(suspects.begin(), suspects.end(), marks.get<Suspect>().begin(),
                    [](Suspicion suspicion) { return static_cast<std::int32_t>(suspicion); });
-    std::vector<ColumnView> fields = chosen_state(scene, *body);
+    std::vector<ColumnView> fields = chosen_state(scene, *body, points);
     fields.push_back(marks.column(Suspect::label.name));
     crash.of(series_of(*body))
         .write({state.step, state.step, state.time}, {CellKind::vertex,
@@ -202,10 +205,13 @@ void Recorder::write_crash(const Scene& scene, const RunState& state, const Susp
 std::uint64_t scene_frame_bytes(const Comm& comm, const Scene& scene) {
   std::uint64_t sum = 0;
   for (const auto& body : scene.bodies) {
-    std::vector<ColumnView> fields = chosen_state(scene, *body);
-    for (const ColumnView& field : chosen_computed(scene, *body).columns) fields.push_back(field);
-    const Picture picture = body->picture();
-    const auto points = comm.sum(static_cast<std::int64_t>(body->points().owned()));
+    Picture picture = body->picture();
+    const bool is_of_rows = !comm.any(!picture.points.empty());
+    std::vector<ColumnView> fields = chosen_state(scene, *body, is_of_rows ? body->points() : picture.point_fields);
+    if (is_of_rows)
+      for (const ColumnView& field : chosen_computed(scene, *body).columns) fields.push_back(field);
+    const auto points =
+        comm.sum(static_cast<std::int64_t>(is_of_rows ? body->points().owned() : picture.points.size()));
     const auto cells = comm.sum(static_cast<std::int64_t>(picture.cells.size()) / picture.corners);
     sum += frame_bytes(kind_of(picture), points, picture.corners == 1 ? points : cells, fields,
                        scene.deck.output.double_precision);

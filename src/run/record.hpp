@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace weft {
 
@@ -33,6 +34,11 @@ class Frames {
   std::optional<std::int64_t> last_frame_;
   std::map<std::string, FrameSeries> series_;
 };
+
+/// Columns that say who the points of a table are.
+std::vector<ColumnView> identity_of(Table& points);
+/// Cells over rows, ghosts among them, become cells over the owned points of all ranks. Collective.
+void share_points(const Comm& comm, Picture& picture);
 
 /// From rest, of what is drawn of a body with freedoms of its own.
 struct Displacement : Field<Vec3> {

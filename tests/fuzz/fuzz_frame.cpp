@@ -113,6 +113,14 @@ SurfaceMesh sheet_at_rest(bool with_quad) {
   return mesh;
 }
 
+/// Three quads in a row, of which a good frame has all corners.
+ControlMesh shell_at_rest() {
+  SurfaceMesh mesh;
+  for (int p = 0; p < 8; ++p) mesh.points.emplace_back(p % 4, p / 4, 0);
+  for (int f = 0; f < 3; ++f) mesh.add_face({f, f + 1, f + 5, f + 4});
+  return control_mesh(mesh, "strip");
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -132,7 +140,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     options.spacing = [](const std::string&) { return 0.1; };
     const std::uint8_t of_sheet = input.next();
     if (of_sheet & 1)
-      options.sheet = [=](const std::string&) { return std::optional(sheet_at_rest((of_sheet & 2) != 0)); };
+      options.rest = [=](const std::string&) -> std::optional<FormAtRest> {
+        if (of_sheet & 4) return shell_at_rest();
+        return sheet_at_rest((of_sheet & 2) != 0);
+      };
     export_frames(place.comm(), place.folder(), options);
   } catch (const Error& error) {
     if (error.code() != ExitCode::file_system) std::abort();

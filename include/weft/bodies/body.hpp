@@ -90,7 +90,7 @@ struct Picture {
   const Forest* forest = nullptr;   ///< Of the points, if cells name ghosts. Not owned.
   std::vector<Vec3> points = {};    ///< [m]; empty if cells are over rows.
   std::vector<Vec3> rest = {};      ///< The same at rest, of bodies that move by themselves [m].
-  Table point_fields = {};          ///< Shown quantities, a row for each of `points`.
+  Table point_fields = {};          ///< Id and shown quantities, a row for each of `points`.
 };
 
 /// The rank that is to have what lies at a place.

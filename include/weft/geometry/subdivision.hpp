@@ -3,6 +3,7 @@
 
 #include "weft/geometry/control_mesh.hpp"
 
+#include <array>
 #include <span>
 #include <vector>
 
@@ -45,14 +46,29 @@ std::vector<Vec2> corner_places(int sides);
 /// of the limit surface have no value anyway).
 LimitBasis limit_basis(const ControlMesh& mesh, std::span<const std::int64_t> faces, std::span<const Vec2> at);
 
-/// The limit surface of a material of quads as a mesh of quads, each face divided divisions x divisions times: its
-/// topology, and the weights by which its points follow the control points.
-struct DrawnLimit {
-  SurfaceMesh mesh;                         ///< Its points are those of the control mesh at hand when it was made.
-  std::vector<std::int64_t> offsets = {0};  ///< Point k follows entries [offsets[k], offsets[k + 1]) of the two below.
-  std::vector<std::int32_t> control;
-  std::vector<Real> weight;
+/// How a face is drawn: n x n equal squares, each of two triangles, or n x n equal triangles; row by row.
+struct DrawnFace {
+  std::vector<Vec2> points;
+  FaceList parts;  ///< The squares or triangles.
+  std::vector<std::array<int, 3>> cells;
+  std::vector<Vec2> middles;  ///< Of the squares or triangles.
+  DrawnFace(int sides, int n);
+  /// Cells of each middle.
+  int cells_each() const { return static_cast<int>(cells.size() / middles.size()); }
+  /// The points from corner c to the next, both among them.
+  std::vector<int> side(int c) const;
+
+ private:
+  int sides_, n_;
 };
-DrawnLimit drawn_limit(const ControlMesh& mesh, int divisions);
+
+/// The limit surface of the material as one mesh whose faces are the parts of drawn ones. Its points are first the
+/// corners of the control mesh in their order, then those on edges and within faces. Texture coordinates are
+/// interpolated; parts have the group of their face, and points that of all corners between which they lie.
+struct DrawnLimit {
+  SurfaceMesh mesh;
+  std::vector<std::int32_t> number;  ///< Of the points of each drawn face, face by face.
+};
+DrawnLimit drawn_limit(const ControlMesh& mesh, int n);
 
 }  // namespace weft

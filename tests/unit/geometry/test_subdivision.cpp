@@ -2,6 +2,8 @@
 
 #include "weft/geometry/subdivision.hpp"
 
+#include "support/triangle_meshes.hpp"
+#include "weft/geometry/mesh_reader.hpp"
 #include "weft/geometry/patches.hpp"
 
 #include <gtest/gtest.h>
@@ -171,8 +173,8 @@ TEST(Tube, LiesOnItsCylinder) {
     }
 }
 
-TEST(DrawnLimit, JoinsFacesAndFollowsTheControlPoints) {
-  ControlMesh mesh = tube(6, 2, cylinder(1, 2, 0, 2 * pi));
+TEST(DrawnLimit, JoinsFaces) {
+  const ControlMesh mesh = tube(6, 2, cylinder(1, 2, 0, 2 * pi));
   const DrawnLimit drawn = drawn_limit(mesh, 4);
   EXPECT_EQ(drawn.mesh.face_count(), 16 * 12);
   const MeshReport report = check(drawn.mesh);
@@ -181,12 +183,63 @@ TEST(DrawnLimit, JoinsFacesAndFollowsTheControlPoints) {
   EXPECT_EQ(report.non_manifold_edges.count + report.flipped_edges.count + report.duplicate_faces.count +
                 report.degenerate_faces.count,
             0);
-  for (Vec3& p : mesh.points) p = 2 * p + Vec3(1, 2, 3);
-  for (std::size_t k = 0; k < drawn.mesh.points.size(); ++k) {
-    Vec3 x = Vec3::Zero();
-    for (std::int64_t i = drawn.offsets[k]; i < drawn.offsets[k + 1]; ++i)
-      x += drawn.weight[i] * mesh.points[drawn.control[i]];
-    EXPECT_LT((x - (2 * drawn.mesh.points[k] + Vec3(1, 2, 3))).norm(), 1e-14);
+}
+
+TEST(DrawnLimit, HasThePointsOfEachDrawnFaceWhereTheLimitHasThem) {
+  for (const ControlMesh& mesh : {tube(6, 2, cylinder(1, 2, 0, 2 * pi)), irregular_patch(12, 12, rectangle(3, 2)),
+                                  control_mesh(test::irregular_square(), "square", MeshPoints::surface)}) {
+    for (const int n : {1, 3, 4}) {
+      const DrawnFace drawn(mesh.sides(), n);
+      const DrawnLimit limit = drawn_limit(mesh, n);
+      const LimitBasis basis = limit_basis(mesh, all_faces(mesh), drawn.points);
+      ASSERT_EQ(limit.number.size(), drawn.points.size() * static_cast<std::size_t>(mesh.material_faces));
+      std::vector<int> named(limit.mesh.points.size(), 0);
+      for (std::int64_t f = 0; f < mesh.material_faces; ++f)
+        for (int s = 0; s < basis.samples; ++s) {
+          const std::int32_t point = limit.number[static_cast<std::size_t>(f * basis.samples + s)];
+          ++named[static_cast<std::size_t>(point)];
+          EXPECT_LT((jet(mesh, basis, f, s).x - limit.mesh.points[static_cast<std::size_t>(point)]).norm(), 1e-14);
+        }
+      EXPECT_EQ(std::ranges::count(named, 0), 0);
+      const MeshReport report = check(limit.mesh);
+      EXPECT_EQ(report.components, 1);
+      EXPECT_EQ(report.non_manifold_edges.count + report.flipped_edges.count + report.duplicate_faces.count +
+                    report.degenerate_faces.count + report.unused_points.count,
+                0);
+      EXPECT_EQ(limit.mesh.face_count(), n * n * mesh.material_faces);
+      EXPECT_EQ(limit.mesh.face(0).size(), static_cast<std::size_t>(mesh.sides()));
+    }
+  }
+}
+
+TEST(DrawnLimit, KeepsGroupsTextureAndTheOrderOfPoints) {
+  for (const bool quads : {true, false}) {
+    const std::string faces = quads ? "g left\nf 1/1 2/2 5/5 4/4\ng right\nf 2/2 3/3 6/6 5/5\n"
+                                    : "g left\nf 1/1 2/2 4/4\nf 2/2 5/5 4/4\ng right\nf 2/2 3/3 5/5\nf 3/3 6/6 5/5\n";
+    const SurfaceMesh given = read_mesh("strip.obj",
+                                        "v 0 0 0\nv 1 0 0\nv 2 0 0\nv 0 1 0\nv 1 1 0\nv 2 1 0\n"
+                                        "vt 0 0\nvt 0.5 0\nvt 1 0\nvt 0 1\nvt 0.5 1\nvt 1 1\n" +
+                                            faces + "g seam\np 2 5\n");
+    const ControlMesh mesh = control_mesh(given, "strip.obj", MeshPoints::surface);
+    const DrawnLimit limit = drawn_limit(mesh, 2);
+    for (std::size_t p = 0; p < given.points.size(); ++p)
+      EXPECT_LT((limit.mesh.points[p] - given.points[p]).norm(), 1e-10);
+    EXPECT_EQ(limit.mesh.groups, given.groups);
+    for (std::int64_t f = 0; f < limit.mesh.face_count(); ++f) {
+      Vec3 middle = Vec3::Zero();
+      Vec2 of_texture = Vec2::Zero();
+      const auto face = limit.mesh.face(f);
+      for (std::size_t k = 0; k < face.size(); ++k) {
+        middle += limit.mesh.points[face[k]] / static_cast<Real>(face.size());
+        of_texture +=
+            limit.mesh.texture[limit.mesh.offsets[f] + static_cast<std::int64_t>(k)] / static_cast<Real>(face.size());
+      }
+      EXPECT_EQ(limit.mesh.groups[limit.mesh.group[f]], middle[0] < 1 ? "left" : "right");
+      EXPECT_LT((of_texture - Vec2(middle[0] / 2, middle[1])).norm(), 1e-10);
+    }
+    const auto seam = std::ranges::find(limit.mesh.groups, "seam") - limit.mesh.groups.begin();
+    for (const std::int32_t p : limit.mesh.group_points[seam]) EXPECT_NEAR(limit.mesh.points[p][0], 1, 1e-10);
+    EXPECT_EQ(limit.mesh.group_points[seam].size(), 3);
   }
 }
 

@@ -136,7 +136,7 @@ TEST(SheetExportTest, PointsFacesTextureGroupsAndVelocitiesAreThoseOfTheMesh) {
   std::swap(triangles[0], triangles[2]);
   draw(1, std::span(triangles).subspan(1));  // of the second quad one triangle is torn
   ExportOptions options{.folder = folder.path() / "made"};
-  options.sheet = [&](const std::string&) { return rest; };
+  options.rest = [&](const std::string&) { return rest; };
   for (const ExportFormat format : {ExportFormat::obj, ExportFormat::ply}) {
     options.format = format;
     export_frames(Comm(MPI_COMM_SELF), folder.path(), options);
@@ -159,7 +159,7 @@ TEST(SheetExportTest, PointsFacesTextureGroupsAndVelocitiesAreThoseOfTheMesh) {
     EXPECT_EQ(torn.offsets, (std::vector<std::int64_t>{0, 4, 7, 10}));
     EXPECT_EQ(torn.points.size(), rest.points.size());
   }
-  options.sheet = [&](const std::string&) {  // somebody changed the file meanwhile: as it was drawn
+  options.rest = [&](const std::string&) {  // somebody changed the file meanwhile: as it was drawn
     SurfaceMesh other = rest;
     other.add_face({0, 1, 2});
     other.texture.clear();
@@ -206,7 +206,7 @@ TEST(SheetExportTest, CopiesOfPointsFollowThoseAtRestAndPointsWithoutTrianglesSt
   FrameSeries(Comm(MPI_COMM_SELF), folder.path(), "banner", {.double_precision = true}, -1)
       .write({0, 0, 0}, {CellKind::triangle, table.get<Position>(), cells, fields});
   ExportOptions options{.format = ExportFormat::obj, .folder = folder.path() / "made"};
-  options.sheet = [&](const std::string&) { return rest; };
+  options.rest = [&](const std::string&) { return rest; };
   export_frames(Comm(MPI_COMM_SELF), folder.path(), options);
   const SurfaceMesh made = load_mesh((options.folder / "banner_000000.obj").string());
   ASSERT_EQ(made.points.size(), rest.points.size() + 1);
