@@ -6,6 +6,7 @@
 
 #include "run/stages/stages.hpp"
 #include "weft/base/error.hpp"
+#include "weft/solve/silence.hpp"
 
 namespace weft {
 namespace {
@@ -42,7 +43,7 @@ void Stepper::rehearse() {
     prepare(step, false);
     if (predict(step)) {
       scatter(step);
-      advance(step);
+      in_silence([&] { advance(step); });
     }
   } catch (const Error& error) {
     if (error.code() == ExitCode::deck) throw;

@@ -1,12 +1,25 @@
 #include "solve/petsc_options.hpp"
 
 #include "weft/base/check.hpp"
+#include "weft/solve/silence.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdarg>
+#include <cstdio>
+#include <utility>
 
 namespace weft {
+
+void in_silence(const std::function<void()>& f) {
+  struct Silence {  // monitors and views print by this function
+    decltype(PetscVFPrintf) before =
+        std::exchange(PetscVFPrintf, [](FILE*, const char*, va_list) -> PetscErrorCode { return 0; });
+    ~Silence() { PetscVFPrintf = before; }
+  } silence;
+  f();
+}
 
 PetscDatabase::PetscDatabase(const Comm& comm, std::string text, std::vector<std::pair<std::string, std::string>> ours)
     : comm_(comm), text_(std::move(text)), ours_(std::move(ours)) {
