@@ -3,11 +3,14 @@
 on the path: tests/end_to_end/test_run_local.py WEFT."""
 import os
 import pathlib
+import re
 import shutil
+import signal
 import subprocess
+import time
 import unittest
 
-from program import JELLIES, WEFT, Case, environment, run_json
+from program import JELLIES, WEFT, Case, environment, run_json, wait_until
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
@@ -50,6 +53,42 @@ class OtherPython(Case):
         done = subprocess.run(["python3", "script.py"], env=self.environment, cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("script.py needs the Python packages no_such_package", done.stderr)
+
+
+class Batch(Case):
+    """jobs/slurm.sbatch without Slurm, in place of whose srun stands what is told."""
+
+    def start(self, launch, **more):
+        launcher = self.folder / "launch.sh"
+        launcher.write_text(f"#!/bin/sh\n{launch}\n")
+        launcher.chmod(0o755)
+        more |= {"WEFT": WEFT, "WEFT_LAUNCH": str(launcher)}
+        job = ["bash", ROOT / "jobs/slurm.sbatch", self.deck(JELLIES), self.folder / "out", "--steps", "3"]
+        return subprocess.Popen(job, env=environment() | more, cwd=self.folder, stdout=subprocess.PIPE,
+                                stderr=subprocess.STDOUT, text=True)
+
+    def test_a_warning_that_meets_a_program_before_it_heeds_signals_is_a_stop(self):
+        job = self.start(f"touch {self.folder}/begun\nexec sleep 60", WEFT_LEG="1")  # sleep heeds none
+        wait_until((self.folder / "begun").exists, "the program")
+        job.send_signal(signal.SIGUSR1)
+        said, _ = job.communicate(timeout=50)
+        self.assertEqual(job.returncode, 0, said)
+        self.assertIn("stopped at step 0", said)
+        job = self.start("exit 138", WEFT_LEG="1")  # nobody warned it
+        said, _ = job.communicate(timeout=50)
+        self.assertEqual(job.returncode, 138, said)
+
+    def test_a_warning_at_any_moment_of_the_start_ends_in_order(self):
+        for delay in (0, 0.02, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5):
+            job = self.start('exec "$@"', WEFT_LEG="1")
+            status = pathlib.Path(f"/proc/{job.pid}/status")
+            heeded = lambda: int(re.search(r"SigCgt:\s*(\w+)", status.read_text()).group(1), 16)
+            wait_until(lambda: heeded() >> signal.SIGUSR1 - 1 & 1, "the script")
+            time.sleep(delay)
+            job.send_signal(signal.SIGUSR1)
+            said, _ = job.communicate(timeout=50)
+            self.assertEqual(job.returncode, 0, f"{delay} s\n{said}")
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
 
 
 class RunLocal(Case):
