@@ -1,5 +1,6 @@
 #include "weft/scene/shells.hpp"
 
+#include "weft/base/log.hpp"
 #include "weft/geometry/mesh_reader.hpp"
 #include "weft/geometry/patches.hpp"
 #include "weft/scene/catalogue.hpp"
@@ -9,6 +10,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <numbers>
+#include <set>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -127,6 +130,33 @@ AnyLamina lamina_of(const MaterialDeck& material, std::optional<LaminaYield>& yi
       material.law);
 }
 
+/// Whether the material is a single row of quads somewhere. Between its edges a motion may be a cubic whose slope
+/// vanishes at both of two Gauss points, and would have no energy.
+bool has_single_row(const ControlMesh& mesh) {
+  if (mesh.sides() != 4) return false;
+  std::set<std::pair<std::int32_t, std::int32_t>> edges;
+  const auto edge = [&](std::int64_t f, int c) { return std::pair(mesh.faces[f][c % 4], mesh.faces[f][(c + 1) % 4]); };
+  for (std::int64_t f = 0; f < mesh.material_faces; ++f)
+    for (int c = 0; c < 4; ++c) edges.insert(edge(f, c));
+  const auto is_outer = [&](std::int64_t f, int c) {
+    const auto [p, q] = edge(f, c);
+    return !edges.contains({q, p});
+  };
+  for (std::int64_t f = 0; f < mesh.material_faces; ++f)
+    for (const int c : {0, 1})
+      if (is_outer(f, c) && is_outer(f, c + 2)) return true;
+  return false;
+}
+
+/// Gauss points of a face along an edge.
+int points_in_plane(const ShellDeck& deck, const ControlMesh& mesh) {
+  constexpr int of_single_row = 3;
+  if (deck.in_plane != of_single_row - 1 || !has_single_row(mesh)) return deck.in_plane;
+  log_info(fmt::format("body {}: a single row of quads takes {} Gauss points across, so in_plane is {}", deck.name,
+                       of_single_row, of_single_row));
+  return of_single_row;
+}
+
 }  // namespace
 
 ShellDescription describe_shell(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material) {
@@ -137,7 +167,7 @@ ShellDescription describe_shell(const Comm& comm, const ShellDeck& deck, const M
   shell.density = material.density;
   shell.thickness = thickness_of(comm, deck, shell.mesh);
   shell.direction = deck.direction;
-  shell.in_plane = deck.in_plane;
+  shell.in_plane = points_in_plane(deck, shell.mesh);
   using Kind = ThicknessRule::Kind;
   shell.across = {deck.across == LaminaPlaces::quarter ? Kind::quarter : Kind::gauss, deck.laminae};
   return shell;

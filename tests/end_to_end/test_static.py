@@ -302,6 +302,34 @@ probes: [{{name: sink, body: disk, nearest: {{point: [0, 0, 0], field: displacem
             self.assertAlmostEqual(-row["end_x"] / u, 1, delta=1e-3)
             self.assertAlmostEqual(row["end_z"] / w, 1, delta=1e-3)
 
+    def test_a_single_row_of_quads_has_no_motion_without_energy(self):
+        length, width, thickness, modulus = 1, 0.1, 0.01, 1e6
+        second_moment = width * thickness**3 / 12
+        push = 1e-3 * 3 * modulus * second_moment / length**3  # the tip goes by 1e-3 across,
+        pull = 1e-4 * modulus * width * thickness / length  # and 1e-4 along
+        for across, force, axis, expected in ((10, [0, 0, push], "z", 1e-3), (10, [pull, 0, 0], "x", 1e-4),
+                                              (1, [pull, 0, 0], "x", 1e-4)):
+            with self.subTest(across=across, axis=axis):
+                deck = self.deck(f"""
+weft: 1
+domain: {{dx: 0.1, gravity: [0, 0, 0]}}
+time: {{end: 1, frame_interval: 1, scheme: static}}
+loading: {{steps: 1}}
+materials: {{foil: {{law: stvk_hencky, density: 1, youngs_modulus: {modulus}, poisson_ratio: 0}}}}
+bodies:
+  - {{name: strip, kind: shell, material: foil, thickness: {thickness},
+     mesh: {{rectangle: {{width: {length}, height: {width}}}, across: {across}, along: 1}}}}
+handles:
+  - {{name: vice, body: strip, where: {{box: {{lower: [-1, -1, -1], upper: [0.001, 1, 1]}}}}, hold: {{keep: clamp}}}}
+  - {{name: hand, body: strip, where: {{box: {{lower: [0.999, -1, -1], upper: [2, 1, 1]}}}},
+     edge_force: {{per_length: {[f / width for f in force]}}}}}
+probes:
+  - {{name: tip, body: strip, nearest: {{point: [1, 0.05, 0], field: displacement_{axis}}}}}
+""")
+                output = self.run_deck(deck, "out", "--force")
+                self.assertAlmostEqual(curve(output)[-1]["tip"] / expected, 1, delta=2e-3)
+                self.assertIn("in_plane is 3", (output / "log.txt").read_text())
+
     def test_the_hinged_roof_snaps_through_along_its_load_path(self):
         for ranks in (1, 3):
             rows = curve(self.run_deck(DECKS / "hinged_roof.yaml", f"on_{ranks}", ranks=ranks))

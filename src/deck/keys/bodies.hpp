@@ -166,7 +166,7 @@ inline constexpr auto keys<ShellDeck> = table(
         &ShellDeck::laminae},
     Key{"in_plane", "1", at_least(1).at_most(4), "2",
         "Gauss points of a quad in each direction; triangles have 1, 3, 6 or 16 points. One leaves motions without "
-        "energy.",
+        "energy, as do two where the shell is a single row of quads: there 2 means 3.",
         &ShellDeck::in_plane},
     Key{"yield", "ellipse", "Yield surface in plane stress of a shell of metal.", &ShellDeck::yield},
     Key{"contact", absent, "Frictional contact; needed unless time.scheme is static.", &ShellDeck::contact},
