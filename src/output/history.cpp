@@ -5,6 +5,7 @@
 
 #include "output/descriptor.hpp"
 #include "weft/base/check.hpp"
+#include "weft/base/log.hpp"
 #include "weft/output/files.hpp"
 
 #include <fcntl.h>
@@ -69,6 +70,11 @@ std::string cut_back(const std::filesystem::path& file, const std::string& text,
             fmt::format("{}:{}: this is not a row of {} numbers that starts with a later step than the row before. "
                         "Repair or delete the row.",
                         file.string(), line, width));
+    if (!step || *step <= before)
+      log_warning(
+          fmt::format("{}:{}: this is not a row of {} numbers that starts with a later step than the row before, "
+                      "and is left out.",
+                      file.string(), line, width));
     if (!step || *step <= before || *step > last_step) break;
     before = *step;
     kept += row + '\n';

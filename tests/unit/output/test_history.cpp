@@ -1,5 +1,6 @@
 // The history of a run is complete up to the step it stands at, and has no row beyond.
 
+#include "weft/base/log.hpp"
 #include "weft/base/read_text.hpp"
 #include "weft/output/history.hpp"
 
@@ -62,6 +63,23 @@ TEST(HistoryTest, ResumingCutsBackToTheStepAndGoesOn) {
     EXPECT_EQ(content(comm, file), head) << tail;
     history.append(std::array<Real, 3>{26, 0.26, 5});
     EXPECT_EQ(content(comm, file), head + "26,0.26,5\n") << tail;
+  }
+}
+
+TEST(HistoryTest, AWholeLastRowThatIsNoneIsLeftOutWithAWord) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  const fs::path file = folder.path() / "diagnostics.csv";
+  for (const auto& [row, is_told] : {std::pair{"10,junk,5\n", true}, {"10,0.1,", false}, {"30,0.3,5\n", false}}) {
+    put(comm, file, std::string("step,time [s],particles\n0,0,5\n") + row);
+    log_to_terminal(comm.is_root());
+    testing::internal::CaptureStderr();
+    const History history(comm, file, columns, 25);
+    const std::string said = testing::internal::GetCapturedStderr();
+    log_to_terminal(false);
+    EXPECT_EQ(said.find("diagnostics.csv:3: this is not a row of 3 numbers") != std::string::npos,
+              is_told && comm.is_root())
+        << row << said;
   }
 }
 
