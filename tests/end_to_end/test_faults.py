@@ -50,6 +50,7 @@ class Disk(Case):
     """Runs on a disk of which calls that open, write, flush, close or rename a file fail once, or from then on."""
     how = small(8, 4) + ["--set", "time.frame_interval=0.03"]
     may_hang = False  # and is ended by the watchdog then
+    variables = {}
 
     def setUp(self):
         super().setUp()
@@ -59,7 +60,7 @@ class Disk(Case):
         """A run whose disk fails as told: its exit code, what it said, and the calls that failed."""
         log = self.folder / "failed_calls"
         log.unlink(missing_ok=True)
-        variables = {f"WEFT_DISK_{name.upper()}": str(value) for name, value in disk.items()}
+        variables = self.variables | {f"WEFT_DISK_{name.upper()}": str(value) for name, value in disk.items()}
         policy = variables.pop("WEFT_DISK_POLICY", "stop")
         variables |= {"LD_PRELOAD": FAILING_DISK, "WEFT_DISK": str(output), "WEFT_DISK_LOG": str(log)}
         done = subprocess.run(
@@ -189,6 +190,12 @@ class FailingDiskOfAllRanks(Disk):
         for k in range(2, of_root - 10, 10 if FULL else of_root // 2):
             code, _ = self.assert_run_survives(unbroken, first=k, calls=0, error="ENOSPC")
             self.assertIn(code, (5, 7))
+
+
+@unittest.skipUnless(FULL, "hours: with --full")
+class FailingDiskOfOmpio(FailingDiskOfAllRanks):
+    """The same with what Open MPI takes unless told otherwise."""
+    variables = {"OMPI_MCA_io": "ompio"}
 
 
 class Killed(Case):

@@ -710,12 +710,13 @@ class Exported(Case):
     def test_a_shell_is_one_surface_that_begins_with_the_points_of_its_mesh(self):
         mesh = "rectangle: {width: 0.5, height: 0.4}, across: 9, along: 8"
         assert mesh in PLATE
-        for what, triangles, sides, faces in ("quads", [], 4, 6), ("triangles", SQUARES, 3, 12), ("mixed", [(1, 0)], 4, 26):
+        for what, triangles, sides, faces in (("quads", [], 4, 6), ("triangles", SQUARES, 3, 12),
+                                              ("mixed", [(1, 0)], 4, 26)):
             with self.subTest(what):
                 (self.folder / f"{what}.obj").write_text(strip(triangles))
                 deck = self.deck(PLATE.replace(mesh, f"file: {{path: {what}.obj}}"), f"{what}.yaml")
-                outputs = [self.run_deck(deck, f"{what}{ranks}", "--until", 0.02, "--set", "time.frame_interval=0.02", ranks=ranks)
-                           for ranks in (1, 3)]
+                how = "--until", 0.02, "--set", "time.frame_interval=0.02"
+                outputs = [self.run_deck(deck, f"{what}{ranks}", *how, ranks=ranks) for ranks in (1, 3)]
                 made = {(o.name, kind): self.export(o, kind) for o in outputs for kind in ("obj", "ply")}
                 self.assertEqual(made[f"{what}3", "obj"], self.export(outputs[1], "obj", ranks=3))
                 alone, shared = [self.obj(made[f"{what}{n}", "obj"]["plate_000001.obj"]) for n in (1, 3)]
@@ -740,12 +741,14 @@ class Exported(Case):
                 for words in f"element vertex {len(points)}\n", f"element face {len(drawn)}\n", "property float vx\n", \
                         "texcoord", "comment group 0 left\n":
                     self.assertIn(words.encode(), ply)
-                numbers = numpy.frombuffer(ply[ply.index(b"end_header\n") + 11:][:24 * len(points)], "<f4").reshape(-1, 6)
+                rows = ply[ply.index(b"end_header\n") + 11:][:24 * len(points)]
+                numbers = numpy.frombuffer(rows, "<f4").reshape(-1, 6)
                 self.assertLess(abs(numbers[:, :3] - points).max(), 1e-7)
                 self.assertLess(abs(numbers[:, 3:] - [0, -2, 0]).max(), 1e-6)
 
     def test_static_analyses_keep_their_meshes_on_several_ranks(self):
-        for kind, law, more in ("shell", "stvk_hencky", ""), ("membrane", "sheet, contact: {stiffness: 1e6}", "bending: {youngs_modulus: 1e8},"):
+        for kind, law, more in (("shell", "stvk_hencky", ""),
+                                ("membrane", "sheet, contact: {stiffness: 1e6}", "bending: {youngs_modulus: 1e8},")):
             with self.subTest(kind):
                 (self.folder / "strip.obj").write_text(strip([(1, 0)]))
                 deck = self.deck(f"""
@@ -760,8 +763,8 @@ bodies:
 handles:
   - {{name: vice, body: strip, where: {{box: {{lower: [-1, -1, -1], upper: [0.16, 1, 1]}}}}, hold: {{}}}}
 """, f"{kind}.yaml")
-                alone, shared = [self.obj(self.export(self.run_deck(deck, f"{kind}{ranks}", ranks=ranks), "obj")["strip_000001.obj"])
-                                 for ranks in (1, 3)]
+                outputs = [self.run_deck(deck, f"{kind}{ranks}", ranks=ranks) for ranks in (1, 3)]
+                alone, shared = [self.obj(self.export(output, "obj")["strip_000001.obj"]) for output in outputs]
                 self.assertEqual(alone[1], shared[1])
                 self.assertLess(abs(alone[0] - shared[0]).max(), 1e-6)
                 self.assertLess(alone[0][:, 2].min(), -1e-3)
