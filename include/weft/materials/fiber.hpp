@@ -105,10 +105,10 @@ struct FiberOf {
     using std::exp, std::log, std::max;
     const State<T> at(k, A);
     const auto [mu, lambda] = k.section;
-    const T s0 = max(at.stretch[0], T(least_stretch)), s1 = max(at.stretch[1], T(least_stretch));
+    const T s0 = max(at.parts.s[0], T(least_stretch)), s1 = max(at.parts.s[1], T(least_stretch));
     const T e0 = log(s0), e1 = log(s1), sum = e0 + e1;
     const T excess = 2 * mu * (e0 - e1) + k.across * (mu + lambda) * sum;
-    const Mask<T> expanded = sum >= 0, yields = excess > 0, crushed = at.stretch[1] < least_stretch;
+    const Mask<T> expanded = sum >= 0, yields = excess > 0, crushed = at.parts.s[1] < least_stretch;
     const T shift = select(yields, T(excess / (4 * mu)), T(0));
     const T g0 = select(expanded, T(1), T(exp(e0 - shift))), g1 = select(expanded, T(1), T(exp(e1 + shift)));
     const Matrix32<T> M = select(expanded || yields || crushed, Matrix32<T>(at.frame * at.parts.with(g0, g1)), at.M);
@@ -128,11 +128,11 @@ struct FiberOf {
     if (!at.exists) return dA;
     const Change d(at, dA);
     const auto [mu, lambda] = k.section;
-    const Vector2<Real> stretch = at.stretch.cwiseMax(least_stretch), e = stretch.array().log();
-    const Vector2<Real> slope = (at.stretch.array() < least_stretch).select(0, stretch.cwiseInverse());  // de/ds
+    const Vector2<Real> stretch = at.parts.s.cwiseMax(least_stretch), e = stretch.array().log();
+    const Vector2<Real> slope = (at.parts.s.array() < least_stretch).select(0, stretch.cwiseInverse());  // de/ds
     const Real sum = e.sum(), excess = 2 * mu * (e[0] - e[1]) + k.across * (mu + lambda) * sum;
-    const bool free = sum >= 0, yields = !free && excess > 0, crushed = at.stretch[1] < least_stretch;
-    Vector2<Real> g = at.stretch;
+    const bool free = sum >= 0, yields = !free && excess > 0, crushed = at.parts.s[1] < least_stretch;
+    Vector2<Real> g = at.parts.s;
     PlaneDerivative G{Matrix2<Real>::Identity(), 1, 1};
     if (free || yields || crushed) {
       const Real a = k.across * (mu + lambda) / (4 * mu);
@@ -142,9 +142,9 @@ struct FiberOf {
       if (free) G.stretch.setZero();
       else if (yields) G.stretch = Vector2<Real>((0.5 - a) * g[0], (0.5 + a) * g[1]) * slope.transpose();
       else G.stretch = g.cwiseProduct(slope).asDiagonal();
-      const Real apart = at.stretch[0] - at.stretch[1];
+      const Real apart = at.parts.s[0] - at.parts.s[1];
       G.shear = g[0] == g[1] || apart <= 0 ? 0 : (g[0] - g[1]) / apart;
-      G.spin = (g[0] + g[1]) / std::max(at.stretch.sum(), 1e-6);
+      G.spin = (g[0] + g[1]) / std::max(at.parts.s.sum(), 1e-6);
     }
     const Mat32 M = at.frame * at.parts.with(g[0], g[1]);
     const Mat32 dM = at.frame * at.section_change(G, d.B) - at.t * (d.t.transpose() * M);
@@ -171,7 +171,7 @@ struct FiberOf {
     const State<Real> at(k, A);
     if (!at.exists) return 0;
     const auto [mu, lambda] = k.section;
-    const Real e0 = log_strain(at.stretch[0]), e1 = log_strain(at.stretch[1]), pressure = (mu + lambda) * (e0 + e1);
+    const Real e0 = log_strain(at.parts.s[0]), e1 = log_strain(at.parts.s[1]), pressure = (mu + lambda) * (e0 + e1);
     return std::max(2 * mu * (e0 - e1) + k.across * pressure, k.shear * (at.M * at.s).norm() + k.along * pressure);
   }
 
@@ -209,22 +209,37 @@ struct FiberOf {
 
   template <class T>
   struct State {
-    Mask<T> exists;
     T r;
+    Mask<T> exists;
     Vector3<T> t;
     Vector2<T> s;
-    Matrix32<T> frame;  ///< Unit vectors across t, any two with det [t frame] = 1.
-    Matrix2<T> B;       ///< M in that frame.
-    PlaneParts<T> parts;
-    Vector2<T> stretch, slope, tau;  ///< Of M: singular values, slope of their logs, stress by these [Pa].
-    Matrix32<T> M, T_M, X;           ///< T_M = d psi / dM, X = gamma M - T_M.
+    Matrix32<T> frame;      ///< Unit vectors across t, any two with det [t frame] = 1.
+    Matrix2<T> B;           ///< M in that frame.
+    PlaneParts<T> parts;    ///< Of B.
+    Vector2<T> slope, tau;  ///< Slopes of the logs of its singular values, and stress by these [Pa].
+    Matrix32<T> M, T_M, X;  ///< T_M = d psi / dM, X = gamma M - T_M.
 
-    State(const Constants& k, const Matrix3<T>& A) : State(k, A, A.col(0).norm()) {}
+    State(const Constants& k, const Matrix3<T>& A)
+        : r(A.col(0).norm()),
+          exists(r >= least_length),
+          t(select(exists, Vector3<T>(A.col(0) / select(exists, r, T(1))), Vector3<T>(Vector3<T>::UnitX()))),
+          s(A.template rightCols<2>().transpose() * t),
+          frame(frame_across(t)),
+          B(frame.transpose() * A.template rightCols<2>()),
+          parts(B) {
+      const auto [mu, lambda] = k.section;
+      const T e0 = log_strain(parts.s[0]), e1 = log_strain(parts.s[1]), mean = lambda * (e0 + e1);
+      slope = {log_strain_slope(parts.s[0]), log_strain_slope(parts.s[1])};
+      tau = {2 * mu * e0 + mean, 2 * mu * e1 + mean};
+      M = frame * B;
+      T_M = frame * parts.with(tau[0] * slope[0], tau[1] * slope[1]);
+      X = T(k.shear) * M - T_M;
+    }
     /// The derivative of d psi / dM as a function of M.
     PlaneDerivativeOf<T> derivative(const Constants& k) const {
       using std::max;
       const auto [mu, lambda] = k.section;
-      const T s0 = stretch[0], s1 = stretch[1];
+      const T s0 = parts.s[0], s1 = parts.s[1];
       PlaneDerivativeOf<T> d;
       d.stretch = T(lambda) * slope * slope.transpose();
       d.stretch(0, 0) += 2 * mu * slope[0] * slope[0] + tau[0] * log_strain_curvature(s0);
@@ -241,25 +256,6 @@ struct FiberOf {
     Matrix2<Real> section_change(const PlaneDerivative& d, const Matrix2<Real>& dB) const {
       const PlaneSvd svd = plane_svd(B);
       return svd.U * plane_change(d, svd.U.transpose() * dB * svd.V) * svd.V.transpose();
-    }
-
-   private:
-    State(const Constants& k, const Matrix3<T>& A, const T& length)
-        : exists(length >= least_length),
-          r(length),
-          t(select(exists, Vector3<T>(A.col(0) / select(exists, length, T(1))), Vector3<T>(Vector3<T>::UnitX()))),
-          s(A.template rightCols<2>().transpose() * t),
-          frame(frame_across(t)),
-          B(frame.transpose() * A.template rightCols<2>()),
-          parts(B),
-          stretch(parts.s) {
-      const auto [mu, lambda] = k.section;
-      const T e0 = log_strain(stretch[0]), e1 = log_strain(stretch[1]), mean = lambda * (e0 + e1);
-      slope = {log_strain_slope(stretch[0]), log_strain_slope(stretch[1])};
-      tau = {2 * mu * e0 + mean, 2 * mu * e1 + mean};
-      M = frame * B;
-      T_M = frame * parts.with(tau[0] * slope[0], tau[1] * slope[1]);
-      X = T(k.shear) * M - T_M;
     }
   };
 

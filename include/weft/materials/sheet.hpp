@@ -104,7 +104,7 @@ struct CorotatedSheetOf {
     }
     static Vector3<T> across(const Vector3<T>& a, const Vector3<T>& b) {
       const Vector3<T> longer = select(value_of(T(a.squaredNorm())) > value_of(T(b.squaredNorm())), a, b);
-      const T x = longer[0], y = longer[1], z = longer[2], zero = T(0);
+      const T &x = longer[0], &y = longer[1], &z = longer[2], zero = T(0);
       const Vector3<T> side =
           select(value_of(T(x * x + y * y)) > value_of(T(z * z)), Vector3<T>(-y, x, zero), Vector3<T>(zero, -z, y));
       const T size = side.norm();

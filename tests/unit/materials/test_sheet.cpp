@@ -2,6 +2,8 @@
 
 #include "weft/materials/sheet.hpp"
 #include "weft/math/dual.hpp"
+#include "weft/math/pack.hpp"
+#include "weft/math/pack_rows.hpp"
 
 #include "support/random_matrices.hpp"
 
@@ -107,6 +109,27 @@ TYPED_TEST(SheetTest, TurnsWithTheFrameAndRestsWithoutStress) {
     EXPECT_LE(S::stress(k, rest).norm(), 1e-14 * size);
     EXPECT_LE(S::energy(k, rest), 1e-14 * size);
   });
+}
+
+TYPED_TEST(SheetTest, PacksAgreeWithSingleSheets) {
+  using S = TypeParam;
+  test::MatrixSource source(5);
+  for (const auto& k : constants<S>()) {
+    std::vector<Mat32> list = sheets(source);
+    list.push_back(Mat32::Ones());  // collapsed to a line
+    for (std::size_t first = 0; first < list.size(); first += Pack::size) {
+      const PackRows rows = PackRows::range(first, list.size());
+      const Matrix32<Pack> F = load(std::span<const Mat32>(list), rows), stress = S::stress(k, F);
+      const Pack stiffness = S::stiffness(k, F);
+      for (int lane = 0; lane < rows.count; ++lane) {
+        const Mat32& single = list[rows.row[lane]];
+        const Mat32 P = S::stress(k, single);
+        const Real size = S::stiffness(k, single);
+        EXPECT_NEAR(stiffness[lane], size, 1e-12 * size);
+        for (int i = 0; i < 6; ++i) EXPECT_NEAR(stress(i)[lane], P(i), 1e-12 * (size + P.norm()));
+      }
+    }
+  }
 }
 
 TYPED_TEST(SheetTest, CollapsedSheetsGiveNumbers) {
