@@ -14,11 +14,37 @@ namespace weft {
 
 namespace {
 
+/// The row of a corner. Where a neighbour is not there, the corner opposite stands for it: the angle resists nothing.
+template <class Stencil>
+std::int32_t row_of(const Stencil& s, int corner) {
+  return s.rows[corner] >= 0 ? s.rows[corner] : s.rows[corner % 3];
+}
 template <class T, class Stencil>
 Corners<T, Stencil::corners> corners_of(const Stencil& s, std::span<const Vector3<T>> x) {
   Corners<T, Stencil::corners> corners;
-  for (int c = 0; c < Stencil::corners; ++c) corners[c] = s.rows[c] < 0 ? Vector3<T>::Zero() : x[s.rows[c]];
+  for (int c = 0; c < Stencil::corners; ++c) corners[c] = x[row_of(s, c)];
   return corners;
+}
+
+void set(int lane, const FoldLaw<Real>& law, FoldLaw<Pack>& pack) {
+  for (int i = 0; i < 9; ++i) pack.stiffness(i).set(lane, law.stiffness(i));
+  for (int i = 0; i < 3; ++i) pack.rest[i].set(lane, law.rest[i]);
+}
+void set(int lane, const BendLaw<Real>& law, BendLaw<Pack>& pack) { pack.stiffness.set(lane, law.stiffness); }
+
+/// Stencils begin to begin + count; idle lanes repeat the last.
+template <class Stencil>
+BendingPack<Stencil> pack_of(std::span<const Stencil> stencils) {
+  const int count = static_cast<int>(stencils.size());
+  BendingPack<Stencil> pack;
+  for (int c = 0; c < Stencil::corners; ++c) {
+    std::array<std::uint32_t, Pack::size> rows;
+    for (int lane = 0; lane < Pack::size; ++lane)
+      rows[lane] = static_cast<std::uint32_t>(row_of(stencils[std::min(lane, count - 1)], c));
+    pack.rows[c] = PackRows::of(rows, count);
+  }
+  for (int lane = 0; lane < Pack::size; ++lane) set(lane, stencils[std::min(lane, count - 1)], pack.law);
+  return pack;
 }
 
 }  // namespace
@@ -36,10 +62,34 @@ void release(BentVertex& vertex, int) { vertex.stiffness = 0; }
 
 template <class Stencil>
 BendingElements<Stencil>::BendingElements(std::vector<Stencil> stencils, std::size_t rows)
-    : stencils_(std::move(stencils)), parts_(stencils_.size() * Stencil::corners) {
+    : stencils_(std::move(stencils)) {
   std::vector<std::int32_t> rows_of_corners;
   for (const Stencil& s : stencils_) rows_of_corners.insert(rows_of_corners.end(), s.rows.begin(), s.rows.end());
   incidence_ = Incidence(rows_of_corners, rows);
+  for (auto rest = std::span<const Stencil>(stencils_); !rest.empty();) {
+    const auto here = rest.first(std::min<std::size_t>(rest.size(), Pack::size));
+    packs_.push_back(pack_of(here));
+    rest = rest.subspan(here.size());
+  }
+  for (auto& of_corner : forces_) of_corner.resize(stencils_.size());
+  for (auto& of_corner : springs_) of_corner.resize(stencils_.size());
+}
+
+template <class Stencil>
+std::size_t BendingElements<Stencil>::bytes() const {
+  return stencils_.capacity() * (sizeof(Stencil) + Stencil::corners * (sizeof(Vec3) + sizeof(Real))) +
+         packs_.capacity() * sizeof(packs_[0]) + incidence_.bytes();
+}
+
+template <class Stencil>
+template <class Of>
+void BendingElements<Stencil>::for_packs(std::span<const Vec3> x, Of&& of) const {
+#pragma omp parallel for schedule(static)
+  for (std::size_t k = 0; k < packs_.size(); ++k) {
+    Corners<Pack, Stencil::corners> corners;
+    for (int c = 0; c < Stencil::corners; ++c) corners[c] = load(x, packs_[k].rows[c]);
+    of(packs_[k], corners, PackRows::range(k * Pack::size, stencils_.size()));
+  }
 }
 
 template <class Stencil>
@@ -50,12 +100,13 @@ Real BendingElements<Stencil>::energy(std::span<const Vec3> x) const {
 
 template <class Stencil>
 void BendingElements<Stencil>::respond(std::span<const Vec3> x, std::span<Vec3> f) const {
-#pragma omp parallel for schedule(static)
-  for (std::size_t e = 0; e < stencils_.size(); ++e) {
-    const auto forces = forces_of<Real>(stencils_[e], corners_of<Real>(stencils_[e], x));
-    std::copy(forces.begin(), forces.end(), parts_.begin() + static_cast<std::ptrdiff_t>(e) * Stencil::corners);
-  }
-  incidence_.add(f, [&](std::int32_t corner) -> const Vec3& { return parts_[corner]; });
+  for_packs(x, [&](const BendingPack<Stencil>& pack, const auto& corners, const PackRows& stencils) {
+    const auto forces = forces_of(pack.law, corners);
+    for (int c = 0; c < Stencil::corners; ++c) store(forces[c], stencils, std::span(forces_[c]));
+  });
+  incidence_.add(f, [&](std::int32_t corner) -> const Vec3& {
+    return forces_[corner % Stencil::corners][corner / Stencil::corners];
+  });
 }
 
 template <class Stencil>
@@ -71,46 +122,35 @@ void BendingElements<Stencil>::add_stiffness(std::span<const Vec3> x, bool proje
     MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
     part.w.setIdentity();
     const auto at = corners_of<Real>(s, x);
+    if (projected) {
+      const auto G = slopes_of(at);
+      const Mat3 K = stiffness_of(s);
+      for (std::size_t a = 0; a < count; ++a)
+        for (std::size_t b = 0; b < count; ++b)
+          part.K.block<3, 3>(static_cast<int>(3 * b), static_cast<int>(3 * a)) =
+              G[corner[b]] * K * G[corner[a]].transpose();
+      continue;
+    }
     for (std::size_t a = 0; a < count; ++a)
       for (int i = 0; i < 3; ++i) {
-        Corners<Real, n> unit, forces;
-        unit.fill(Vec3::Zero());
-        unit[corner[a]][i] = 1;
-        if (projected) {
-          forces = projected_change_of(s, at, unit);
-        } else {
-          Corners<Dual, n> moving;
-          for (std::size_t c = 0; c < n; ++c) moving[c] = along(at[c], unit[c]);
-          const auto changes = forces_of<Dual>(s, moving);
-          for (std::size_t c = 0; c < n; ++c) forces[c] = slopes(changes[c]);
-        }
+        Corners<Dual, n> moving;
+        for (std::size_t c = 0; c < n; ++c) moving[c] = at[c].template cast<Dual>();
+        moving[corner[a]][i].slope = 1;
+        const auto changes = forces_of(s, moving);
         for (std::size_t b = 0; b < count; ++b)
-          part.K.col(static_cast<int>(3 * a) + i).segment<3>(static_cast<int>(3 * b)) = -forces[corner[b]];
+          part.K.col(static_cast<int>(3 * a) + i).segment<3>(static_cast<int>(3 * b)) = -slopes(changes[corner[b]]);
       }
   }
 }
 
 template <class Stencil>
 void BendingElements<Stencil>::add_springs(std::span<const Vec3> x, std::span<Real> springs) const {
-#pragma omp parallel for schedule(static)
-  for (std::size_t e = 0; e < stencils_.size(); ++e) {
-    const Stencil& s = stencils_[e];
-    const auto at = corners_of<Real>(s, x);
-    Vec3* parts = &parts_[e * Stencil::corners];  // the first component holds the sum
-    std::fill(parts, parts + Stencil::corners, Vec3::Zero());
-    for (int a = 0; a < Stencil::corners; ++a) {
-      std::array<Mat3, Stencil::corners> column;
-      for (int i = 0; i < 3; ++i) {
-        Corners<Real, Stencil::corners> unit;
-        unit.fill(Vec3::Zero());
-        unit[a][i] = 1;
-        const auto change = projected_change_of(s, at, unit);
-        for (int b = 0; b < Stencil::corners; ++b) column[b].col(i) = change[b];
-      }
-      for (int b = 0; b < Stencil::corners; ++b) parts[b][0] += column[b].norm();
-    }
-  }
-  incidence_.add(springs, [&](std::int32_t corner) { return parts_[corner][0]; });
+  for_packs(x, [&](const BendingPack<Stencil>& pack, const auto& corners, const PackRows& stencils) {
+    const auto sums = springs_of(stiffness_of(pack.law), slopes_of(corners));
+    for (int c = 0; c < Stencil::corners; ++c) store(sums[c], stencils, std::span(springs_[c]));
+  });
+  incidence_.add(springs,
+                 [&](std::int32_t corner) { return springs_[corner % Stencil::corners][corner / Stencil::corners]; });
 }
 
 template class BendingElements<FoldedTriangle>;
@@ -157,8 +197,7 @@ FoldedTriangle fold_at_rest(const std::array<std::int32_t, 6>& rows, std::span<c
     }
   for (int k = 0; k < 3; ++k)
     if (s.rows[3 + k] < 0) release(s, k);
-  s.rest.setZero();
-  s.rest = Folds<Real>(s, corners_of<Real>(s, rest)).angle;
+  s.rest = Folds<Real>(corners_of<Real>(s, rest)).angle;
   return s;
 }
 
@@ -166,7 +205,7 @@ std::vector<BentVertex> bends_at_rest(std::span<const std::vector<std::int32_t>>
                                       Real rigidity) {
   std::vector<BentVertex> bends;
   const auto add = [&](std::int32_t a, std::int32_t b, std::int32_t c) {
-    bends.push_back({{a, b, c}, 2 * rigidity / ((rest[b] - rest[a]).norm() + (rest[c] - rest[b]).norm())});
+    bends.push_back({{2 * rigidity / ((rest[b] - rest[a]).norm() + (rest[c] - rest[b]).norm())}, {a, b, c}});
   };
   for (const std::vector<std::int32_t>& fiber : fibers) {
     for (std::size_t i = 1; i + 1 < fiber.size(); ++i) add(fiber[i - 1], fiber[i], fiber[i + 1]);

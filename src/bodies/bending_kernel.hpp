@@ -3,8 +3,8 @@
 
 #include "weft/bodies/bending.hpp"
 #include "weft/math/dual.hpp"
+#include "weft/math/scalar.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -35,100 +35,115 @@ struct Fold {
   }
 };
 
+/// The measures of a bending element, here three angles, and how they change: column k of slopes[c] is the gradient of
+/// measure k by corner c.
 template <class T>
 struct Folds {
-  Vector3<T> angle = Vector3<T>::Zero();
-  std::array<Corners<T, 6>, 3> gradient;
+  Vector3<T> angle;
+  std::array<Matrix3<T>, 6> slopes;
 
-  Folds(const FoldedTriangle& s, const Corners<T, 6>& x) {
+  explicit Folds(const Corners<T, 6>& x) {
+    for (Matrix3<T>& of_corner : slopes) of_corner.setZero();
     for (int k = 0; k < 3; ++k) {
-      gradient[k].fill(Vector3<T>::Zero());
-      if (s.rows[3 + k] < 0) continue;
       const int a = (k + 1) % 3, b = (k + 2) % 3;
       const Fold<T> fold(x[a], x[b], x[k], x[3 + k]);
-      angle[k] = fold.angle - s.rest[k];
-      gradient[k][a] = fold.gradient[0];
-      gradient[k][b] = fold.gradient[1];
-      gradient[k][k] = fold.gradient[2];
-      gradient[k][3 + k] = fold.gradient[3];
+      angle[k] = fold.angle;
+      slopes[a].col(k) = fold.gradient[0];
+      slopes[b].col(k) = fold.gradient[1];
+      slopes[k].col(k) = fold.gradient[2];
+      slopes[3 + k].col(k) = fold.gradient[3];
     }
   }
 };
 
-inline Real energy_of(const FoldedTriangle& s, const Corners<Real, 6>& x) {
-  const Folds<Real> at(s, x);
-  return 0.5 * at.angle.dot(s.stiffness * at.angle);
+template <class S>
+Matrix3<S> stiffness_of(const FoldLaw<S>& law) {
+  return law.stiffness;
 }
 template <class T>
-Corners<T, 6> forces_of(const FoldedTriangle& s, const Corners<T, 6>& x) {
-  const Folds<T> at(s, x);
-  const Vector3<T> moment = s.stiffness.template cast<T>() * at.angle;
+std::array<Matrix3<T>, 6> slopes_of(const Corners<T, 6>& x) {
+  return Folds<T>(x).slopes;
+}
+inline Real energy_of(const FoldLaw<Real>& law, const Corners<Real, 6>& x) {
+  const Vec3 angle = Folds<Real>(x).angle - law.rest;
+  return 0.5 * angle.dot(law.stiffness * angle);
+}
+template <class S, class T>
+Corners<T, 6> forces_of(const FoldLaw<S>& law, const Corners<T, 6>& x) {
+  const Folds<T> at(x);
+  const Vector3<T> moment = law.stiffness.template cast<T>() * (at.angle - law.rest.template cast<T>());
   Corners<T, 6> f;
-  for (int c = 0; c < 6; ++c) {
-    f[c].setZero();
-    for (int k = 0; k < 3; ++k) f[c] -= moment[k] * at.gradient[k][c];
-  }
+  for (int c = 0; c < 6; ++c) f[c] = -at.slopes[c] * moment;
   return f;
 }
-inline Corners<Real, 6> projected_change_of(const FoldedTriangle& s, const Corners<Real, 6>& x,
-                                            const Corners<Real, 6>& dx) {
-  const Folds<Real> at(s, x);
-  Vec3 turn = Vec3::Zero();
-  for (int k = 0; k < 3; ++k)
-    for (int c = 0; c < 6; ++c) turn[k] += at.gradient[k][c].dot(dx[c]);
-  const Vec3 moment = s.stiffness * turn;
-  Corners<Real, 6> f;
-  for (int c = 0; c < 6; ++c)
-    f[c] = -moment[0] * at.gradient[0][c] - moment[1] * at.gradient[1][c] - moment[2] * at.gradient[2][c];
-  return f;
-}
+
+constexpr Real most_turned = -0.94;  ///< Cosine of the turn beyond which bending goes on linearly: 160 degrees.
 
 /// |kb|^2 / 2 = 2 (1 - c) / (1 + c) and its derivative by the cosine c of the turn.
 template <class T>
 struct Turn {
   T value, slope;
   explicit Turn(const T& c) {
-    constexpr Real least = -0.94;  // 160 degrees
-    const T held = value_of(c) > least ? c : T(least);
+    const T held = select(value_of(c) > most_turned, c, T(most_turned));
     slope = -4 / ((1 + held) * (1 + held));
     value = 2 * (1 - held) / (1 + held) + slope * (c - held);
   }
 };
 
-inline Real energy_of(const BentVertex& s, const Corners<Real, 3>& x) {
-  return s.stiffness * Turn<Real>((x[1] - x[0]).normalized().dot((x[2] - x[1]).normalized())).value;
+template <class S>
+Matrix3<S> stiffness_of(const BendLaw<S>& law) {
+  return law.stiffness * Matrix3<S>::Identity();
 }
-template <class T>
-Corners<T, 3> forces_of(const BentVertex& s, const Corners<T, 3>& x) {
+inline Real energy_of(const BendLaw<Real>& law, const Corners<Real, 3>& x) {
+  return law.stiffness * Turn<Real>((x[1] - x[0]).normalized().dot((x[2] - x[1]).normalized())).value;
+}
+template <class S, class T>
+Corners<T, 3> forces_of(const BendLaw<S>& law, const Corners<T, 3>& x) {
   const Vector3<T> e = x[1] - x[0], f = x[2] - x[1];
   const T le = e.norm(), lf = f.norm();
   const Vector3<T> te = e / le, tf = f / lf;
-  const T c = te.dot(tf), pull = T(s.stiffness) * Turn<T>(c).slope;
+  const T c = te.dot(tf), pull = T(law.stiffness) * Turn<T>(c).slope;
   const Vector3<T> by_e = (pull / le) * (tf - c * te), by_f = (pull / lf) * (te - c * tf);
   return {by_e, Vector3<T>(by_f - by_e), Vector3<T>(-by_f)};
 }
-/// The curvature binormal.
+/// a x, as a matrix.
 template <class T>
-Vector3<T> binormal(const Corners<T, 3>& x) {
-  const Vector3<T> e = x[1] - x[0], f = x[2] - x[1];
-  const T sum = e.norm() * f.norm() + e.dot(f);
-  return value_of(sum) > 0 ? Vector3<T>(T(2) * e.cross(f) / sum) : Vector3<T>::Zero();
+Matrix3<T> cross_with(const Vector3<T>& a) {
+  Matrix3<T> M;
+  M << T(0), -a[2], a[1], a[2], T(0), -a[0], -a[1], a[0], T(0);
+  return M;
 }
-inline Corners<Real, 3> projected_change_of(const BentVertex& s, const Corners<Real, 3>& x,
-                                            const Corners<Real, 3>& dx) {
-  std::array<Mat3, 3> J;
-  Vec3 change = Vec3::Zero();
-  for (int a = 0; a < 3; ++a)
-    for (int i = 0; i < 3; ++i) {
-      Corners<Dual, 3> moved;
-      for (int b = 0; b < 3; ++b) moved[b] = x[b].cast<Dual>();
-      moved[a][i].slope = 1;
-      const Vector3<Dual> kb = binormal(moved);
-      J[a].col(i) = slopes(kb);
-      change += J[a].col(i) * dx[a][i];
+/// Of the curvature binormal kb = 2 e x f / chi, chi = |e| |f| + e . f, which is held where the energy goes on
+/// linearly.
+template <class T>
+std::array<Matrix3<T>, 3> slopes_of(const Corners<T, 3>& x) {
+  const Vector3<T> e = x[1] - x[0], f = x[2] - x[1];
+  const T le = e.norm(), lf = f.norm(), product = le * lf, sum = product + e.dot(f);
+  const T least = (1 + most_turned) * product, inverse = 1 / select(value_of(sum) > least, sum, least);
+  const Vector3<T> kb = T(2 * inverse) * e.cross(f);
+  const Vector3<T> chi_e = (lf / le) * e + f, chi_f = (le / lf) * f + e;            // d chi / de, d chi / df
+  const Matrix3<T> by_e = inverse * (T(2) * cross_with(f) - chi_e * kb.transpose());   // (d kb / de)^T
+  const Matrix3<T> by_f = -inverse * (T(2) * cross_with(e) + chi_f * kb.transpose());  // (d kb / df)^T
+  return {Matrix3<T>(-by_e), Matrix3<T>(by_e - by_f), by_f};
+}
+
+/// Sums, over the corners b, of the norms of the blocks G_a K G_b^T of a projected stiffness with the slopes G. The
+/// square of a norm is tr(K S_a K S_b) with S = G^T G: no block is made.
+template <class T, std::size_t N>
+std::array<T, N> springs_of(const Matrix3<T>& K, const std::array<Matrix3<T>, N>& G) {
+  using std::max;
+  constexpr Real least = 1e-300;  // a root of zero
+  std::array<Matrix3<T>, N> KS;
+  for (std::size_t a = 0; a < N; ++a) KS[a] = K * (G[a].transpose() * G[a]);
+  std::array<T, N> sums;
+  sums.fill(T(0));
+  for (std::size_t a = 0; a < N; ++a)
+    for (std::size_t b = a; b < N; ++b) {
+      const T norm = fast_sqrt(max(T(KS[a].cwiseProduct(KS[b].transpose()).sum()), T(least)));
+      sums[a] += norm;
+      if (a != b) sums[b] += norm;
     }
-  return {Vec3(-s.stiffness * J[0].transpose() * change), Vec3(-s.stiffness * J[1].transpose() * change),
-          Vec3(-s.stiffness * J[2].transpose() * change)};
+  return sums;
 }
 
 }  // namespace weft

@@ -143,7 +143,7 @@ class CodimensionalBody final : public MeshBody {
     std::sort(at_rest_.begin(), at_rest_.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
   }
   std::size_t bytes_of_elements() const override {
-    return bytes_of(at_rest_) + elements_.bytes() + bytes_of(bending_.stencils());
+    return bytes_of(at_rest_) + elements_.bytes() + bending_.bytes();
   }
   std::vector<std::int64_t> rows_of_elements(const Table& table) const override {
     if (&table != &samples()) return std::vector<std::int64_t>(at_rest_.size(), 1);

@@ -4,6 +4,7 @@
 #include "weft/base/types.hpp"
 #include "weft/bodies/incidence.hpp"
 #include "weft/bodies/mesh_stiffness.hpp"
+#include "weft/math/pack_rows.hpp"
 
 #include <array>
 #include <cstdint>
@@ -12,31 +13,49 @@
 
 namespace weft {
 
+template <class T>
+struct FoldLaw {
+  Matrix3<T> stiffness;  ///< Of the angles [J]; zero rows for edges without a neighbour.
+  Vector3<T> rest;       ///< Angles at rest [rad]; any for edges without a neighbour.
+};
+template <class T>
+struct BendLaw {
+  T stiffness;  ///< B / l [J].
+};
+
 /// A triangle with its three neighbours. Edge k lies opposite corner k; theta_k is the angle by which the surface folds
 /// there. With the outward edge normals t_k (as long as the edge l_k) of the triangle at rest, its curvature is
 ///   sum_k (theta_k - rest_k) / (2 area l_k) t_k t_k^T   [Grinspun et al. 2006]
 /// and its energy that of Kirchhoff's plate, a quadratic form of the angles. Edges without a neighbour fold freely.
 /// [docs/theory/sheets.md, 10.5]
-struct FoldedTriangle {
+struct FoldedTriangle : FoldLaw<Real> {
+  template <class T>
+  using Law = FoldLaw<T>;
   static constexpr int corners = 6, neighbors = 3;
   std::array<std::int32_t, corners> rows;  ///< Its corners, and those beyond its edges; -1 where there is none.
-  Mat3 stiffness;                          ///< Of the angles [J]; zero rows for edges without a neighbour.
-  Vec3 rest;                               ///< Angles at rest [rad].
 };
 
 /// An inner vertex of a fiber, straight at rest: energy B/(2 l) |kb|^2 with the curvature binormal kb of its two
 /// segments [Bergou et al. 2008] and l half their length; continued linearly in the cosine of the turn beyond 160
 /// degrees, so that it stays finite. [docs/theory/sheets.md, 10.5]
-struct BentVertex {
+struct BentVertex : BendLaw<Real> {
+  template <class T>
+  using Law = BendLaw<T>;
   static constexpr int corners = 3, neighbors = 1;
   std::array<std::int32_t, corners> rows;  ///< The vertex is the middle one.
-  Real stiffness;                          ///< B / l [J].
 };
 
 /// The triangle has no neighbour beyond edge k any more; the edge takes the angle of least energy.
 void release(FoldedTriangle& triangle, int k);
 /// The fiber is torn beside the vertex.
 void release(BentVertex& vertex, int);
+
+/// As many bending elements as a pack has lanes, one after the other.
+template <class Stencil>
+struct BendingPack {
+  std::array<PackRows, Stencil::corners> rows;  ///< In place of a neighbour that is not there, the corner opposite.
+  typename Stencil::template Law<Pack> law;
+};
 
 /// The bending elements of a body on one rank; spans over vertices have `rows` entries. Results do not depend on the
 /// number of threads.
@@ -56,10 +75,19 @@ class BendingElements {
   /// Adds to each vertex the sum of the norms of its row of the projected stiffness matrix [N/m].
   void add_springs(std::span<const Vec3> x, std::span<Real> springs) const;
 
+  std::size_t bytes() const;
+
  private:
+  /// of(pack, its corners, the rows of its stencils) for each pack.
+  template <class Of>
+  void for_packs(std::span<const Vec3> x, Of&& of) const;
+
   std::vector<Stencil> stencils_;
+  std::vector<BendingPack<Stencil>> packs_;
   Incidence incidence_;
-  mutable std::vector<Vec3> parts_;  ///< Work: forces on the corners of each stencil.
+  // Work: of each corner, stencil after stencil.
+  mutable std::array<std::vector<Vec3>, Stencil::corners> forces_;
+  mutable std::array<std::vector<Real>, Stencil::corners> springs_;
 };
 
 using SheetBending = BendingElements<FoldedTriangle>;

@@ -118,6 +118,10 @@ TEST(FiberBendingTest, FoldedBackItStaysFinite) {
   auto f = test::zero_vectors(3);
   bending.respond(x, f);
   EXPECT_TRUE(std::isfinite(bending.energy(x)) && f[0].allFinite() && f[1].allFinite() && f[2].allFinite());
+  // The bound of its frequency is that of a turn by 160 degrees: |kb|^2 is 4 (1 - c) / (1 + c) there.
+  std::vector<Real> springs(3, 0);
+  bending.add_springs(x, springs);
+  EXPECT_TRUE(springs[1] > 0 && springs[1] < 1e4 * 2);
 }
 
 /// Rolls a sheet of n x n squares about an axis in its plane and gives bending energy over 1/2 D kappa^2 area.
@@ -226,7 +230,7 @@ TEST(SheetBendingTest, ATriangleThatLosesANeighborBendsAsIfItHadNeverHadIt) {
   FoldedTriangle alone = folds_at_rest(whole, x, {1, 0.3})[0];
   for (const int k : {0, 1, 2}) release(alone, k);
   EXPECT_EQ(alone.stiffness, Mat3(Mat3::Zero()));
-  BentVertex vertex{{0, 1, 2}, 3};
+  BentVertex vertex{{3}, {0, 1, 2}};
   release(vertex, 0);
   EXPECT_EQ(vertex.stiffness, 0);
 }
@@ -234,6 +238,33 @@ TEST(SheetBendingTest, ATriangleThatLosesANeighborBendsAsIfItHadNeverHadIt) {
 TEST(SheetBendingTest, RefusesTrianglesTurnedAgainstEachOther) {
   const std::vector<test::Triangle> turned = {{0, 1, 2}, {1, 2, 3}};
   EXPECT_THROW(TriangleEdges{turned}, std::runtime_error);
+}
+
+/// Row sums of the norms of blocks of the projected stiffness that a body states, added up from its matrices.
+template <class Bending>
+void check_springs(const Bending& bending, std::span<const Vec3> x) {
+  MeshStiffness stiffness;
+  bending.add_stiffness(x, true, stiffness);
+  std::vector<Real> expected(x.size(), 0), springs(x.size(), 0);
+  for (std::size_t p = 0; p < stiffness.size(); ++p) {
+    const MeshStiffness::Part part = stiffness.part(p);
+    for (std::size_t a = 0; a < part.rows.size(); ++a)
+      for (std::size_t b = 0; b < part.rows.size(); ++b)
+        expected[part.rows[a]] += part.K.block<3, 3>(static_cast<int>(3 * a), static_cast<int>(3 * b)).norm();
+  }
+  bending.add_springs(x, springs);
+  for (std::size_t r = 0; r < x.size(); ++r) EXPECT_NEAR(springs[r], expected[r], 1e-7 * expected[r]) << r;
+}
+
+TEST(BendingTest, SpringsAreTheRowSumsOfTheProjectedStiffness) {
+  test::MatrixSource source(4);
+  test::SheetMesh mesh(4, 5, 1.0);  // free edges, and packs with idle lanes
+  const auto folded = moved(mesh.points, test::random_vectors(mesh.points.size(), 1, source), 0.4);
+  check_springs(SheetBending(folds_at_rest(mesh.triangles, mesh.points, {3, 0.3}), folded.size()), folded);
+  const test::FiberMesh fiber(1, 20, 1.0);
+  const FiberBending bends(bends_at_rest(one_fiber(20), fiber.points, 2), fiber.points.size());
+  for (const Real size : {0.0, 0.2, 0.6})
+    check_springs(bends, moved(fiber.points, test::random_vectors(fiber.points.size(), 1, source), size));
 }
 
 TEST(BendingTest, NoVertexOscillatesFasterThanTheTimeStepAllows) {

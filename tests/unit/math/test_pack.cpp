@@ -95,6 +95,12 @@ TEST(Pack, functions_are_within_their_stated_errors) {
   EXPECT_LE(worst_ulp([](Pack a) { return sqrt(a); }, [](long double x) { return std::sqrt(x); }, any_size), 0.5001);
   EXPECT_LE(worst_ulp([](Pack a) { return fast_sqrt(a); }, [](long double x) { return std::sqrt(x); }, any_size), 3);
   EXPECT_LE(worst_ulp([](Pack a) { return sin(a); }, [](long double x) { return std::sin(x); }, angle), 3);
+  for (int i = 0; i < 20000; ++i) {
+    const long double turn = 3.14159265358979 * source.uniform(-1, 1), size = any_size();
+    const auto y = static_cast<Real>(size * std::sin(turn)), x = static_cast<Real>(size * std::cos(turn));
+    const long double exact = std::atan2(static_cast<long double>(y), static_cast<long double>(x));
+    EXPECT_LE(std::abs(atan2(Pack(y), Pack(x))[0] - exact), 3 * 0x1p-53L * std::abs(exact)) << y << " " << x;
+  }
   // b log a = 7 ln 0.6 = -3.6 rounds by 2 units of the result at most, and exp adds one.
   EXPECT_LE(worst_ulp([](Pack a) { return pow(a, -7); }, [](long double x) { return std::pow(x, -7); },
                       [&] { return source.uniform(0.6, 1); }),
@@ -120,9 +126,13 @@ TEST(Pack, functions_know_their_limits) {
   EXPECT_EQ(cbrt(Pack(0))[0], 0);
   EXPECT_EQ(cbrt(Pack(-8))[0], -2);
   EXPECT_EQ(sin(Pack(0))[0], 0);
-  for (const Pack& a : {exp(Pack(not_a_number)), log(Pack(not_a_number)), cbrt(Pack(not_a_number)),
-                        sin(Pack(not_a_number)), sqrt(Pack(not_a_number)), rsqrt(Pack(not_a_number)), sqrt(Pack(-1)),
-                        fast_sqrt(Pack(not_a_number)), fast_sqrt(Pack(-1))})
+  for (const auto& [y, x] : std::vector<std::array<Real, 2>>{{0, 1}, {1, 0}, {0, -1}, {-1, 0}, {1, 1}, {-1, -1}})
+    EXPECT_NEAR(atan2(Pack(y), Pack(x))[0], std::atan2(y, x), 1e-15);
+  EXPECT_EQ(atan2(Pack(0), Pack(0))[0], 0);
+  for (const Pack& a :
+       {exp(Pack(not_a_number)), log(Pack(not_a_number)), cbrt(Pack(not_a_number)), sin(Pack(not_a_number)),
+        atan2(Pack(not_a_number), Pack(1)), atan2(Pack(1), Pack(not_a_number)), sqrt(Pack(not_a_number)),
+        rsqrt(Pack(not_a_number)), sqrt(Pack(-1)), fast_sqrt(Pack(not_a_number)), fast_sqrt(Pack(-1))})
     EXPECT_TRUE(std::isnan(a[0]));
 }
 
