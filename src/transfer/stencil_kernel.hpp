@@ -127,6 +127,18 @@ class Stencils {
       return {along(0), along(1), along(2)};
     }
   }
+  /// Of entries k, k + 1, ... of a pack.
+  Vector3<Pack> inertia_of_pack(std::size_t k) const {
+    if constexpr (is_mls) {
+      return Vector3<Pack>::Constant(1 / Real(Kernel::inverse_inertia));
+    } else {
+      const auto along = [this, k](int axis) {
+        const Pack t = Pack::load(&t_[axis][k]);
+        return t * (1 - t);
+      };
+      return {along(0), along(1), along(2)};
+    }
+  }
 
  private:
   static_assert(most_rows_in_chunk % Pack::size == 0, "packs are found as a whole");

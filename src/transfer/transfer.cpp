@@ -12,15 +12,18 @@
 namespace weft {
 namespace {
 
-/// C = (1 - nu) C~ + nu rigid(C~)  [docs/theory/transfer.md (2.5)].
-Mat3 damped(const Mat3& C, Real nu, const Vec3& inertia) { return (1 - nu) * C + nu * rigid_part(C, inertia); }
-
 using MatricesOfChunk = std::array<Mat3, most_rows_in_chunk>;
 
+/// C = (1 - nu) C~ + nu rigid(C~)  [docs/theory/transfer.md (2.5)].
 template <class Kernel>
 [[gnu::noinline]] void find_damped(Real nu, const Stencils<Kernel>& stencils, ChunkRows rows, std::span<const Mat3> C,
                                    MatricesOfChunk& damped_C) {
-  for (std::size_t k = 0; k < rows.size(); ++k) damped_C[k] = damped(C[rows[k]], nu, stencils.inertia(k));
+  for (std::size_t k = 0; k < rows.size(); k += Pack::size) {
+    const Matrix3<Pack> of_points = load(C, PackRows::of(rows, k));
+    const Matrix3<Pack> damped =
+        Pack(1 - nu) * of_points + Pack(nu) * rigid_part(of_points, stencils.inertia_of_pack(k));
+    store(damped, PackRows::range(k, k + Pack::size), std::span(damped_C));  // idle lanes too: there is room
+  }
 }
 
 /// A node's share is w (m, m v + dt f + m C d) - dt A G, d being its offset from the point: with moving least squares
@@ -147,19 +150,6 @@ Real gradient_bound(const Bin& bin, const NodeField& velocity, std::span<const D
 }
 
 }  // namespace
-
-Mat3 rigid_part(const Mat3& C, const Vec3& inertia) {
-  Mat3 rigid = Mat3::Zero();
-  for (int a = 0; a < 3; ++a)
-    for (int b = 0; b < a; ++b) {
-      // The angular momentum of the pair is C_ab D_b - C_ba D_a; a rotation of rate r carries r (D_a + D_b).
-      const Real sum = inertia[a] + inertia[b];
-      const Real rate = sum > 0 ? (C(a, b) * inertia[b] - C(b, a) * inertia[a]) / sum : (C(a, b) - C(b, a)) / 2;
-      rigid(a, b) = rate;
-      rigid(b, a) = -rate;
-    }
-  return rigid;
-}
 
 Vec3 moment_of_inertia(const TransferSettings& settings, const Vec3& x) {
   return with_kernel(settings.kernel, [&](auto kernel) {

@@ -17,6 +17,7 @@
 #include "weft/fields/chunk.hpp"
 #include "weft/fields/rows_ahead.hpp"
 #include "weft/grid/node_field.hpp"
+#include "weft/math/scalar.hpp"
 #include "weft/transfer/bins.hpp"
 
 #include <functional>
@@ -76,6 +77,19 @@ Vec3 moment_of_inertia(const TransferSettings& settings, const Vec3& x);
 
 /// The rigid part of an affine velocity: the rotation that carries the same angular momentum about the point.
 /// inertia: diagonal of D_p / dx^2 [1]. Equals the skew part of C where D_p is a multiple of the identity.
-Mat3 rigid_part(const Mat3& C, const Vec3& inertia);
+template <class T>
+Matrix3<T> rigid_part(const Matrix3<T>& C, const Vector3<std::type_identity_t<T>>& inertia) {
+  Matrix3<T> rigid = Matrix3<T>::Zero();
+  for (int a = 0; a < 3; ++a)
+    for (int b = 0; b < a; ++b) {
+      // The angular momentum of the pair is C_ab D_b - C_ba D_a; a rotation of rate r carries r (D_a + D_b).
+      const T sum = inertia[a] + inertia[b];
+      const T rate =
+          select(sum > 0, T((C(a, b) * inertia[b] - C(b, a) * inertia[a]) / sum), T((C(a, b) - C(b, a)) / 2));
+      rigid(a, b) = rate;
+      rigid(b, a) = -rate;
+    }
+  return rigid;
+}
 
 }  // namespace weft
