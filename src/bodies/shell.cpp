@@ -19,21 +19,10 @@ namespace weft {
 
 namespace {
 
+constexpr int most_laminae = 64;  ///< Across the thickness.
+
 using Jet = SurfaceJet<Real>;
 using FaceBlock = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-
-/// Weights of a row as a matrix of five derivatives times control points.
-Eigen::Matrix<Real, 5, Eigen::Dynamic> derivative_weights(std::span<const BasisWeights> row) {
-  Eigen::Matrix<Real, 5, Eigen::Dynamic> W(5, row.size());
-  for (std::size_t a = 0; a < row.size(); ++a) W.col(a) << row[a].d1, row[a].d2, row[a].d11, row[a].d12, row[a].d22;
-  return W;
-}
-
-void add_jet_force(std::span<const BasisWeights> row, const Jet& G, std::span<Vec3> force) {
-  for (std::size_t a = 0; a < row.size(); ++a)
-    force[a] -= row[a].d1 * G.col(0) + row[a].d2 * G.col(1) + row[a].d11 * G.col(2) + row[a].d12 * G.col(3) +
-                row[a].d22 * G.col(4);
-}
 
 /// Heights in units of the thickness, and weights.
 Quadrature laminae_of(const ThicknessRule& rule) {
@@ -70,22 +59,74 @@ Eigen::Matrix<Real, 3, 2> material_frame(const ShellDescription& shell, std::int
   return frame;
 }
 
-/// The laminae of one quadrature point; `weight` is that of the point in the plane, `rule` has the places across.
-void add_stack(const Jet& q, const SurfacePoint<Real>& at, const Eigen::Matrix<Real, 3, 2>& frame, Real weight,
-               Real thickness, const Quadrature& rule, std::vector<Lamina>& stack) {
+/// Sets a lane of the laminae of one quadrature point; `weight` is that of the point in the plane, `rule` has the
+/// places across.
+void set_laminae(int lane, const Jet& q, const SurfacePoint<Real>& at, const Eigen::Matrix<Real, 3, 2>& frame,
+                 Real weight, Real thickness, const Quadrature& rule, std::span<Lamina> stack) {
   const Mat2 shape = at.inverse_metric * form_matrix<Real>(at.forms.tail<3>());  // n_a = - shape_ca a_c
   for (std::size_t l = 0; l < rule.at.size(); ++l) {
     const Real xi = thickness * rule.at[l];
     const Eigen::Matrix<Real, 3, 2> g = q.leftCols<2>() * (Mat2::Identity() - xi * shape);
     const Mat2 J = frame.transpose() * g;
     const Real D = J(0, 0) * J(1, 1) - J(0, 1) * J(1, 0);
-    Mat2 inverse;
-    inverse << J(1, 1), -J(0, 1), -J(1, 0), J(0, 0);
-    stack.push_back({xi, weight * thickness * rule.weight[l] * D, inverse / D});
+    const std::array<Real, 4> inverse{J(1, 1) / D, -J(1, 0) / D, -J(0, 1) / D, J(0, 0) / D};  // by columns
+    stack[l].height.set(lane, xi);
+    stack[l].volume.set(lane, weight * thickness * rule.weight[l] * D);
+    for (int i = 0; i < 4; ++i) stack[l].to_material(i).set(lane, inverse[i]);
   }
 }
 
 }  // namespace
+
+/// What a loop over the quadrature points of packs reads.
+struct ShellFaces::Stacks {
+  const ShellFaces& shell;
+
+  /// Of the quadrature points of all packs.
+  std::size_t index_of(const FacePack& pack, int s) const {
+    const auto before = static_cast<std::size_t>(&pack - shell.faces_.packs().data());
+    return before * static_cast<std::size_t>(shell.basis().samples) + static_cast<std::size_t>(s);
+  }
+  std::size_t first_lamina(const FacePack& pack, int s) const {
+    return index_of(pack, s) * static_cast<std::size_t>(shell.across_);
+  }
+  std::span<const Lamina> laminae(const FacePack& pack, int s) const {
+    return std::span(shell.stack_).subspan(first_lamina(pack, s), static_cast<std::size_t>(shell.across_));
+  }
+  /// Rows of lamina l of sample s in laminae().
+  PackRows rows_of(const FacePack& pack, int s, int l) const {
+    return FacePacks::rows_of(pack, shell.laminae_per_face(), s * shell.across_ + l);
+  }
+  Vector3<Pack> plastic_stretch(const FacePack& pack, int s, int l) const {
+    return load(shell.laminae_.get<PlasticStretch>(), rows_of(pack, s, l));
+  }
+
+  SurfaceJet<Pack> jet(const FacePack& pack, int s, std::span<const Vector3<Pack>> corners) const {
+    return shell.faces_.at(pack, s, [&](const auto row) { return jet_of(row, corners); });
+  }
+  void add_force(const FacePack& pack, int s, const SurfaceJet<Pack>& G, std::span<Vector3<Pack>> forces) const {
+    shell.faces_.at(pack, s, [&](const auto row) { add_jet_force(row, G, forces); });
+  }
+
+  /// What the laminae of sample s oppose to these forms.
+  template <Asked asked, LaminaLaw L>
+  FormsEnergy<Pack> energy_of(const typename L::Constants& k, const FacePack& pack, int s,
+                              const Forms<Pack>& forms) const {
+    const auto stack = laminae(pack, s);
+    if constexpr (std::same_as<L, LaminaHencky>)
+      if (shell.yield_) {
+        std::array<Pack, most_laminae> strain;
+        for (int l = 0; l < shell.across_; ++l)
+          strain[l] = load(shell.laminae_.get<PlasticStrain>(), rows_of(pack, s, l));
+        return energy_of_laminae<asked, Pack>(
+            FlowingLaminae{k, *shell.yield_, strain}, stack,
+            [&](int l) -> Matrix2<Pack> { return stack[l].to_material * inverse_of(plastic_stretch(pack, s, l)); },
+            forms);
+      }
+    return energy_of_laminae<asked, Pack>(
+        ElasticLaminae<L>{k}, stack, [&](int l) -> const Matrix2<Pack>& { return stack[l].to_material; }, forms);
+  }
+};
 
 ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> numbers)
     : numbers_(std::move(numbers)), law_(shell.law), yield_(shell.yield) {
@@ -98,53 +139,50 @@ ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> 
   on_quads_ = shell.mesh.sides() == 4;
   const Quadrature across = laminae_of(shell.across);
   across_ = static_cast<int>(across.at.size());
+  WEFT_ENSURE(across_ <= most_laminae);
 
   const std::span<const Vec3> rest = shell.mesh.points;
   std::vector<std::int64_t> faces(numbers_.size());
   std::iota(faces.begin(), faces.end(), std::int64_t(0));
-  basis_ = limit_basis(shell.mesh, faces, rule.at);
-  mass_basis_ = limit_basis(shell.mesh, faces, mass_rule.at);
-  for (const std::int64_t f : faces) {
-    for (int s = 0; s < basis_.samples; ++s) {
-      const Jet q = jet_at(basis_, f, s, rest);
-      const SurfacePoint<Real> at(q);
-      add_stack(q, at, material_frame(shell, f, rule.at[s], q, at.n), rule.weight[s], shell.thickness[f], across,
-                stack_);
+  faces_ = FacePacks(limit_basis(shell.mesh, faces, rule.at), rest.size());
+  stack_.resize(faces_.packs().size() * static_cast<std::size_t>(laminae_per_face()));
+  for (const FacePack& pack : faces_.packs())
+    for (int s = 0; s < basis().samples; ++s) {
+      const auto laminae = std::span(stack_).subspan(Stacks{*this}.first_lamina(pack, s), across_);
+      for (int lane = 0; lane < Pack::size; ++lane) {
+        const std::int64_t f = pack.faces.row[lane];
+        const Jet q = jet_at(basis(), f, s, rest);
+        const SurfacePoint<Real> at(q);
+        set_laminae(lane, q, at, material_frame(shell, f, rule.at[s], q, at.n), rule.weight[s], shell.thickness[f],
+                    across, laminae);
+      }
     }
+  mass_basis_ = limit_basis(shell.mesh, faces, mass_rule.at);
+  for (const std::int64_t f : faces)
     for (int s = 0; s < mass_basis_.samples; ++s) {
       const Jet q = jet_at(mass_basis_, f, s, rest);
       const SurfacePoint<Real> at(q);
       const Real t = shell.thickness[f];
-      const Real curvature = determinant(at.forms.tail<3>()) / determinant(at.forms.head<3>());  // that of Gauss
+      const Real curvature = determinant(at.forms.tail<3>()) / determinant(at.forms.head<3>());  // Gauss'
       mass_.push_back(shell.density * t * (1 + t * t / 12 * curvature) * mass_rule.weight[s] * area_of(at));
     }
-  }
-
-  entry_offsets_.assign(shell.mesh.points.size() + 1, 0);
-  for (const std::int32_t r : basis_.points) ++entry_offsets_[r + 1];
-  std::partial_sum(entry_offsets_.begin(), entry_offsets_.end(), entry_offsets_.begin());
-  entries_.resize(basis_.points.size());
-  std::vector<std::int64_t> next(entry_offsets_.begin(), entry_offsets_.end() - 1);
-  for (std::size_t k = 0; k < basis_.points.size(); ++k)
-    entries_[next[basis_.points[k]]++] = static_cast<std::int64_t>(k);
 
   laminae_ = Table::with<Id, PlasticStretch, PlasticStrain>();
   if (yield_) {
-    laminae_.resize(stack_.size());
     const auto in_face = static_cast<PointId>(laminae_per_face());
-    for (std::size_t r = 0; r < stack_.size(); ++r)
+    laminae_.resize(numbers_.size() * in_face);
+    for (std::size_t r = 0; r < laminae_.rows(); ++r)
       laminae_.get<Id>()[r] = static_cast<PointId>(numbers_[r / in_face]) * in_face + r % in_face;
-    std::fill_n(laminae_.get<PlasticStretch>().begin(), stack_.size(), LaminaMemory{}.stretch);
+    std::ranges::fill(laminae_.get<PlasticStretch>(), LaminaMemory{}.stretch);
   }
 }
 
 bool ShellFaces::is_thin() const {
-  return std::all_of(stack_.begin(), stack_.end(), [](const Lamina& l) { return l.volume > 0; });
+  return std::ranges::none_of(stack_, [](const Lamina& l) { return any(!(l.volume > 0)); });
 }
 
 std::size_t ShellFaces::bytes() const {
-  return basis_.bytes() + mass_basis_.bytes() + bytes_of(stack_) + bytes_of(mass_) + bytes_of(entry_offsets_) +
-         bytes_of(entries_);
+  return faces_.bytes() + mass_basis_.bytes() + bytes_of(stack_) + bytes_of(mass_);
 }
 
 void ShellFaces::add_mass(std::span<Real> mass) const {
@@ -194,150 +232,74 @@ ShellShare::ShellShare(const Comm& comm, const ShellDescription& shell, const Sh
   forest_.sum_to_owners(points_.column(Mass::label.name));
 }
 
-namespace {
-
-/// What a loop over quadrature points reads.
-struct Stacks {
-  const LimitBasis& basis;
-  std::span<const Lamina> laminae;
-  const Table& memory;  ///< Without rows if the shell never yields.
-  const std::optional<LaminaYield>& yield;
-  int across;
-
-  /// Energy of the forms at sample s of face e, and the derivatives that are asked for.
-  template <LaminaLaw L>
-  FormsEnergy at(const typename L::Constants& k, std::int64_t e, int s, const Forms<Real>& forms, bool second) const {
-    const std::size_t first = (e * basis.samples + s) * across;
-    const auto stack = laminae.subspan(first, across);
-    FormsEnergy sum;
-    if constexpr (std::same_as<L, LaminaHencky>)
-      if (yield) {
-        const auto stretch = memory.get<PlasticStretch>();
-        const FlowingLaminae law{k, *yield, memory.get<PlasticStrain>().subspan(first, across)};
-        add_laminae(
-            law, stack, [&](std::size_t l) -> Mat2 { return stack[l].to_material * inverse_of(stretch[first + l]); },
-            forms, second, sum);
-        return sum;
-      }
-    add_laminae(
-        ElasticLaminae<L>{k}, stack, [&](std::size_t l) -> const Mat2& { return stack[l].to_material; }, forms, second,
-        sum);
-    return sum;
-  }
-};
-
-}  // namespace
-
 Real ShellFaces::energy(std::span<const Vec3> x) const {
-  const Stacks stacks{basis_, stack_, laminae_, yield_, across_};
-  std::vector<Real> of_face(basis_.faces(), 0);
+  const Stacks stacks{*this};
+  std::vector<Real> of_face(numbers_.size(), 0);
   with_law([&]<class L>(L, const auto& k) {
-#pragma omp parallel for schedule(static)
-    for (std::int64_t e = 0; e < basis_.faces(); ++e)
-      for (int s = 0; s < basis_.samples; ++s)
-        of_face[e] += stacks.at<L>(k, e, s, SurfacePoint<Real>(jet_at(basis_, e, s, x)).forms, false).energy;
+    faces_.each(x, [&](const FacePack& pack, std::span<const Vector3<Pack>> corners) {
+      Pack sum = 0;
+      for (int s = 0; s < basis().samples; ++s)
+        sum += stacks.energy_of<Asked::energy, L>(k, pack, s, SurfacePoint<Pack>(stacks.jet(pack, s, corners)).forms)
+                   .energy;
+      store(sum, pack.faces, std::span(of_face));
+    });
   });
   return ordered_sum(of_face.size(), Real(0), [&](std::size_t e) { return of_face[e]; });
 }
 
-/// Adds to each row what faces have for it, in the order of faces; `part_of_face(e, parts)` adds to one vector for each
-/// control point of face e.
-template <class F>
-void ShellFaces::each_row_sum(std::span<Vec3> rows, F&& part_of_face) const {
-  std::vector<Vec3> parts(basis_.points.size(), Vec3::Zero());
-#pragma omp parallel for schedule(static)
-  for (std::int64_t e = 0; e < basis_.faces(); ++e)
-    part_of_face(e, std::span(parts).subspan(basis_.offsets[e], basis_.points_in(e)));
-#pragma omp parallel for schedule(static)
-  for (std::size_t r = 0; r < rows.size(); ++r)
-    for (std::int64_t k = entry_offsets_[r]; k < entry_offsets_[r + 1]; ++k) rows[r] += parts[entries_[k]];
-}
-
 void ShellFaces::add_force(std::span<const Vec3> x, std::span<Vec3> force) const {
-  const Stacks stacks{basis_, stack_, laminae_, yield_, across_};
+  const Stacks stacks{*this};
   with_law([&]<class L>(L, const auto& k) {
-    each_row_sum(force, [&](std::int64_t e, std::span<Vec3> parts) {
-      for (int s = 0; s < basis_.samples; ++s) {
-        const Jet q = jet_at(basis_, e, s, x);
-        const SurfacePoint<Real> at(q);
-        add_jet_force(basis_.row(e, s), jet_gradient<Real>(q, at, stacks.at<L>(k, e, s, at.forms, false).gradient),
-                      parts);
+    faces_.add_forces(x, force, [&](const FacePack& pack, const auto corners, const auto forces) {
+      for (int s = 0; s < basis().samples; ++s) {
+        const SurfaceJet<Pack> q = stacks.jet(pack, s, corners);
+        const SurfacePoint<Pack> at(q);
+        const auto by_forms = stacks.energy_of<Asked::gradient, L>(k, pack, s, at.forms).gradient;
+        stacks.add_force(pack, s, jet_gradient(q, at, by_forms), forces);
       }
     });
   });
 }
 
-std::vector<JetHessian> ShellFaces::linearise(std::span<const Vec3> x) const {
-  const Stacks stacks{basis_, stack_, laminae_, yield_, across_};
-  std::vector<JetHessian> hessians(basis_.faces() * basis_.samples);
+JetHessians ShellFaces::linearise(std::span<const Vec3> x) const {
+  const Stacks stacks{*this};
+  JetHessians hessians(faces_.packs().size() * static_cast<std::size_t>(basis().samples));
   with_law([&]<class L>(L, const auto& k) {
-#pragma omp parallel for schedule(static)
-    for (std::int64_t e = 0; e < basis_.faces(); ++e)
-      for (int s = 0; s < basis_.samples; ++s) {
-        const Jet q = jet_at(basis_, e, s, x);
-        const SurfacePoint<Real> at(q);
-        hessians[e * basis_.samples + s] = jet_hessian(q, at, stacks.at<L>(k, e, s, at.forms, true));
+    faces_.each(x, [&](const FacePack& pack, std::span<const Vector3<Pack>> corners) {
+      for (int s = 0; s < basis().samples; ++s) {
+        const SurfaceJet<Pack> q = stacks.jet(pack, s, corners);
+        const SurfacePoint<Pack> at(q);
+        hessians[stacks.index_of(pack, s)] =
+            jet_hessian(q, at, stacks.energy_of<Asked::hessian, L>(k, pack, s, at.forms));
       }
+    });
   });
   return hessians;
 }
 
-void ShellFaces::add_force_change(std::span<const JetHessian> at, std::span<const Vec3> dx,
-                                  std::span<Vec3> change) const {
-  each_row_sum(change, [&](std::int64_t e, std::span<Vec3> parts) {
-    for (int s = 0; s < basis_.samples; ++s) {
-      const Jet dq = jet_at(basis_, e, s, dx);
-      Jet dG;
-      Eigen::Map<Eigen::Matrix<Real, 15, 1>>(dG.data()).noalias() =
-          at[e * basis_.samples + s] * Eigen::Map<const Eigen::Matrix<Real, 15, 1>>(dq.data());
-      add_jet_force(basis_.row(e, s), dG, parts);
+void ShellFaces::add_force_change(const JetHessians& at, std::span<const Vec3> dx, std::span<Vec3> change) const {
+  using Flat = Eigen::Matrix<Pack, 15, 1>;
+  const Stacks stacks{*this};
+  faces_.add_forces(dx, change, [&](const FacePack& pack, const auto corners, const auto forces) {
+    for (int s = 0; s < basis().samples; ++s) {
+      const SurfaceJet<Pack> dq = stacks.jet(pack, s, corners);
+      SurfaceJet<Pack> dG;
+      Eigen::Map<Flat>(dG.data()) = at[stacks.index_of(pack, s)].lazyProduct(Eigen::Map<const Flat>(dq.data()));
+      stacks.add_force(pack, s, dG, forces);
     }
   });
 }
 
-namespace {
-
-/// Matrices of faces are computed by all threads, a bounded number at a time, and told by one in order.
-template <class MatrixOf>
-void tell_in_order(const LimitBasis& basis, const FaceMatrix& tell, MatrixOf&& matrix_of) {
-  constexpr std::int64_t batch = 64;
-  std::vector<FaceBlock> blocks(batch);
-  for (std::int64_t begin = 0; begin < basis.faces(); begin += batch) {
-    const std::int64_t end = std::min(begin + batch, basis.faces());
-#pragma omp parallel for schedule(static)
-    for (std::int64_t e = begin; e < end; ++e) blocks[e - begin] = matrix_of(e);
-    for (std::int64_t e = begin; e < end; ++e) {
-      const FaceBlock& block = blocks[e - begin];
-      tell(basis.points_of(e), {block.data(), static_cast<std::size_t>(block.size())});
-    }
-  }
-}
-
-}  // namespace
-
-void ShellFaces::each_stiffness(std::span<const JetHessian> at, const FaceMatrix& tell) const {
-  tell_in_order(basis_, tell, [&](std::int64_t e) {
-    const auto n = basis_.points_in(e);
-    FaceBlock block = FaceBlock::Zero(3 * n, 3 * n);
-    for (int s = 0; s < basis_.samples; ++s) {
-      const auto W = derivative_weights(basis_.row(e, s));
-      const JetHessian& H = at[e * basis_.samples + s];
-      Eigen::Matrix<Real, 5, 5> part;  // of the second derivative: components i and j of the vectors
-      for (int i = 0; i < 3; ++i)
-        for (int j = 0; j < 3; ++j) {
-          for (int k = 0; k < 5; ++k)
-            for (int l = 0; l < 5; ++l) part(k, l) = H(3 * k + i, 3 * l + j);
-          const Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> sum = W.transpose() * (part * W);
-          for (int b = 0; b < n; ++b)
-            for (int a = 0; a < n; ++a) block(3 * a + i, 3 * b + j) += sum(a, b);
-        }
-    }
-    return block;
-  });
+void ShellFaces::each_hessian(const JetHessians& at, const HessianOfSample& tell) const {
+  const Stacks stacks{*this};
+  for (const FacePack& pack : faces_.packs())
+    for (int lane = 0; lane < pack.faces.count; ++lane)
+      for (int s = 0; s < basis().samples; ++s)
+        tell(pack.faces.row[lane], s, at[stacks.index_of(pack, s)].unaryExpr([&](const Pack& a) { return a[lane]; }));
 }
 
 void ShellFaces::each_mass(const FaceMatrix& tell) const {
-  tell_in_order(mass_basis_, tell, [&](std::int64_t e) {
+  for (std::int64_t e = 0; e < mass_basis_.faces(); ++e) {
     const auto n = mass_basis_.points_in(e);
     FaceBlock block = FaceBlock::Zero(3 * n, 3 * n);
     for (int s = 0; s < mass_basis_.samples; ++s) {
@@ -348,27 +310,35 @@ void ShellFaces::each_mass(const FaceMatrix& tell) const {
           for (int i = 0; i < 3; ++i) block(3 * a + i, 3 * b + i) += m;
         }
     }
-    return block;
-  });
+    tell(mass_basis_.points_of(e), {block.data(), static_cast<std::size_t>(block.size())});
+  }
 }
 
 void ShellFaces::flow(std::span<const Vec3> x) {
   if (!yield_) return;
   const auto& k = std::get<ChosenLamina<LaminaHencky>>(law_).constants;
+  const Stacks stacks{*this};
   const auto stretch = laminae_.get<PlasticStretch>();
   const auto strain = laminae_.get<PlasticStrain>();
-#pragma omp parallel for schedule(static)
-  for (std::int64_t e = 0; e < basis_.faces(); ++e)
-    for (int s = 0; s < basis_.samples; ++s) {
-      const LaminaMetric<Real> metric(SurfacePoint<Real>(jet_at(basis_, e, s, x)).forms);
+  faces_.each(x, [&](const FacePack& pack, std::span<const Vector3<Pack>> corners) {
+    for (int s = 0; s < basis().samples; ++s) {
+      const LaminaMetric<Pack> metric(SurfacePoint<Pack>(stacks.jet(pack, s, corners)).forms);
+      const auto stack = stacks.laminae(pack, s);
       for (int l = 0; l < across_; ++l) {
-        const std::size_t r = (e * basis_.samples + s) * across_ + l;
-        const Symmetric2<Real> g = congruence<Real>(stack_[r].to_material) * metric.at(stack_[r].height);
-        const LaminaMemory after = flowed(k, *yield_, {stretch[r], strain[r]}, g);
-        stretch[r] = after.stretch;
-        strain[r] = after.plastic_strain;
+        const PackRows rows = stacks.rows_of(pack, s, l);
+        const Symmetric2<Pack> g = congruence<Pack>(stack[l].to_material) * metric.at(stack[l].height);
+        const Pack before = load(std::span<const Real>(strain), rows);
+        const Symmetric2<Pack> c = congruence<Pack>(inverse_of(stacks.plastic_stretch(pack, s, l))) * g;
+        FlowingLaminae{k, *yield_, std::span(&before, 1)}.each_flowing(0, c, [&](int lane, const auto&) {
+          if (lane >= rows.count) return;
+          const std::uint32_t r = rows.row[lane];
+          const LaminaMemory after = flowed(k, *yield_, {stretch[r], strain[r]}, {g[0][lane], g[1][lane], g[2][lane]});
+          stretch[r] = after.stretch;
+          strain[r] = after.plastic_strain;
+        });
       }
     }
+  });
 }
 
 Real ShellFaces::membrane_stiffness() const {
@@ -376,38 +346,40 @@ Real ShellFaces::membrane_stiffness() const {
 }
 
 Real ShellFaces::stiffening(std::span<const Vec3> x) const {
-  const std::span<const Vec3> plastic = yield_ ? laminae_.get<PlasticStretch>() : std::span<const Vec3>();
-  std::vector<Real> of_face(basis_.faces(), 1);
+  const Stacks stacks{*this};
+  std::vector<Real> of_face(numbers_.size(), 1);
   with_law([&]<class L>(L, const auto& k) {
-#pragma omp parallel for schedule(static)
-    for (std::int64_t e = 0; e < basis_.faces(); ++e)
-      for (int s = 0; s < basis_.samples; ++s) {
-        const LaminaMetric<Real> metric(SurfacePoint<Real>(jet_at(basis_, e, s, x)).forms);
+    faces_.each(x, [&](const FacePack& pack, std::span<const Vector3<Pack>> corners) {
+      Pack most = 1;
+      for (int s = 0; s < basis().samples; ++s) {
+        const LaminaMetric<Pack> metric(SurfacePoint<Pack>(stacks.jet(pack, s, corners)).forms);
+        const auto stack = stacks.laminae(pack, s);
         for (int l = 0; l < across_; ++l) {
-          const std::size_t r = (e * basis_.samples + s) * across_ + l;
-          const Symmetric2<Real> g = congruence<Real>(stack_[r].to_material) * metric.at(stack_[r].height);
-          if (plastic.empty()) {
-            of_face[e] = std::max(of_face[e], L::stiffening(k, g));
+          const Symmetric2<Pack> g = congruence<Pack>(stack[l].to_material) * metric.at(stack[l].height);
+          if (!yield_) {
+            most = max(most, L::stiffening(k, g));
           } else {
             // What is felt is the elastic stretch, while the whole one changes.
-            const Symmetric2<Real> c = congruence<Real>(inverse_of(plastic[r])) * g;
-            const Real share = eigenvalues_of(c)[0] / std::max(eigenvalues_of(g)[0], 1e-3);
-            of_face[e] = std::max(of_face[e], L::stiffening(k, c) * share);
+            const Symmetric2<Pack> c = congruence<Pack>(inverse_of(stacks.plastic_stretch(pack, s, l))) * g;
+            const Pack share = eigenvalues_of(c)[0] / max(eigenvalues_of(g)[0], Pack(1e-3));
+            most = max(most, L::stiffening(k, c) * share);
           }
         }
       }
+      store(most, pack.faces, std::span(of_face));
+    });
   });
   return of_face.empty() ? 1 : *std::max_element(of_face.begin(), of_face.end());
 }
 
 Real ShellFaces::plastic_strain_near(std::int64_t e, const Vec2& at) const {
   if (!yield_) return 0;
-  const int n = static_cast<int>(std::lround(std::sqrt(basis_.samples)));
+  const int n = static_cast<int>(std::lround(std::sqrt(basis().samples)));
   const auto distance = [&](const Vec2& place) { return (place - at).squaredNorm(); };
   const auto s = on_quads_
                      ? std::min(n - 1, static_cast<int>(at[1] * n)) * n + std::min(n - 1, static_cast<int>(at[0] * n))
                      : std::ranges::min_element(places_, {}, distance) - places_.begin();
-  const auto strain = laminae_.get<PlasticStrain>().subspan((e * basis_.samples + s) * across_, across_);
+  const auto strain = laminae_.get<PlasticStrain>().subspan((e * basis().samples + s) * across_, across_);
   return *std::max_element(strain.begin(), strain.end());
 }
 

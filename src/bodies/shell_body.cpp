@@ -7,7 +7,6 @@
 #include "bodies/shell_kernel.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/sums.hpp"
-#include "weft/bodies/incidence.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/shell_cage.hpp"
 #include "weft/bodies/shell_sites.hpp"
@@ -32,19 +31,6 @@ std::vector<T> counted(const ElementRange& range) {
   std::vector<T> numbers(static_cast<std::size_t>(range.end - range.begin));
   std::iota(numbers.begin(), numbers.end(), static_cast<T>(range.begin));
   return numbers;
-}
-
-/// Tangents of the surface.
-Mat32 tangents_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
-  const auto points = basis.points_of(e);
-  const auto row = basis.row(e, s);
-  Mat32 F = Mat32::Zero();
-  for (std::size_t a = 1; a < points.size(); ++a) {  // weights of derivatives sum to zero
-    const Vec3 r = x[points[a]] - x[points[0]];
-    F.col(0) += row[a].d1 * r;
-    F.col(1) += row[a].d2 * r;
-  }
-  return F;
 }
 
 /// What the whole of a shell on the grid is like, besides its mesh.
@@ -114,8 +100,8 @@ class ShellBody final : public MeshBody {
       return bytes_of(shell.mesh.points) + shell.mesh.faces.bytes() + bytes_of(shell.mesh.texture) +
              bytes_of(shell.thickness);
     };
-    return of_shell(part_) + bytes_of(cage_.material) + bytes_of(cage_.faces) + faces_->bytes() +
-           contact_basis_.bytes() + bytes_of(contact_volume_) + contact_rows_.bytes();
+    return of_shell(part_) + bytes_of(cage_.material) + bytes_of(cage_.faces) + faces_->bytes() + contact_.bytes() +
+           bytes_of(contact_volume_);
   }
   std::vector<std::int64_t> rows_of_elements(const Table& table) const override {
     return std::vector<std::int64_t>(cage_.material.size(),
@@ -131,7 +117,7 @@ class ShellBody final : public MeshBody {
   }
 
   Real half_thickness(std::size_t sample) const override {
-    return part_.thickness[sample / static_cast<std::size_t>(contact_basis_.samples)] / 2;
+    return part_.thickness[sample / static_cast<std::size_t>(contact_.basis().samples)] / 2;
   }
   std::optional<Real> half_thickness_at_vertices() const override { return std::nullopt; }
 
@@ -148,24 +134,26 @@ class ShellBody final : public MeshBody {
     if (part_.yield) std::swap(faces->laminae(), faces_->laminae());
     faces_ = std::move(faces);
     if (carrier() == Carrier::own) return;
-    contact_basis_ =
-        limit_basis(part_.mesh, all_faces(), DrawnFace(part_.mesh.sides(), on_grid_->contact.per_edge).middles);
+    contact_ = FacePacks(
+        limit_basis(part_.mesh, all_faces(), DrawnFace(part_.mesh.sides(), on_grid_->contact.per_edge).middles),
+        points_.rows());
     contact_volume_.clear();
-    for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
-      for (int s = 0; s < contact_basis_.samples; ++s) {
-        const Mat32 F = tangents_at(contact_basis_, e, s, part_.mesh.points);
-        const Real area =
-            coordinate_area(part_.mesh.sides()) * F.col(0).cross(F.col(1)).norm() / contact_basis_.samples;
+    const LimitBasis& basis = contact_.basis();
+    for (std::int64_t e = 0; e < basis.faces(); ++e)
+      for (int s = 0; s < basis.samples; ++s) {
+        const Mat32 F = tangents_at(basis, e, s, part_.mesh.points);
+        const Real area = coordinate_area(part_.mesh.sides()) * F.col(0).cross(F.col(1)).norm() / basis.samples;
         contact_volume_.push_back(part_.thickness[static_cast<std::size_t>(e)] * area);
       }
-    contact_rows_ = Incidence(contact_basis_.points, points_.rows());
   }
 
   void commit_elements(Real dt, std::span<const Mat3> C) override {
     const auto a3 = samples().get<Director>();
-#pragma omp parallel for schedule(static)
-    for (std::size_t q = 0; q < a3.size(); ++q)
-      a3[q] = SurfaceContact::return_map(law(), deformation(q, a3[q] + dt * C[q] * a3[q])).col(2);
+    each_contact(x(), [&](const FacePack&, int, const PackRows& rows, const Matrix32<Pack>& F) {
+      const Vector3<Pack> before = load(std::span<const Vec3>(a3), rows);
+      const Matrix3<Pack> trial = joined(F, Vector3<Pack>(before + Pack(dt) * (load(C, rows) * before)));
+      store(Vector3<Pack>(SurfaceContact::return_map(law(), trial).col(2)), rows, a3);
+    });
     faces_->flow(x());
   }
 
@@ -174,22 +162,27 @@ class ShellBody final : public MeshBody {
     const Real stiffening = std::sqrt(faces_->stiffening(x()));
     limit.frequency = rest_frequency_ * stiffening;
     if (!on_grid_) return limit;
-    const auto a3 = samples().get<Director>();
-    Real stiffness = 0;
-    for (std::size_t q = 0; q < a3.size(); ++q)
-      stiffness = std::max(stiffness, SurfaceContact::stiffness(law(), deformation(q, a3[q])));
+    const auto a3 = std::as_const(*this).samples().get<Director>();
+    std::vector<Real> of_point(a3.size());
+    each_contact(x(), [&](const FacePack&, int, const PackRows& rows, const Matrix32<Pack>& F) {
+      store(SurfaceContact::stiffness(law(), joined(F, load(a3, rows))), rows, std::span(of_point));
+    });
+    const Real stiffness = of_point.empty() ? 0 : *std::ranges::max_element(of_point);
     limit.wave_speed = std::sqrt(stiffness / part_.density);
     limit.mesh_speed = on_grid_->mesh_speed * stiffening;
     return limit;
   }
 
   void place_samples(std::span<Vec3> places) const override {
-#pragma omp parallel for schedule(static)
-    for (std::size_t q = 0; q < places.size(); ++q) places[q] = place_at(contact_basis_, face_of(q), sample_of(q), x());
+    contact_.each(x(), [&](const FacePack& pack, std::span<const Vector3<Pack>> corners) {
+      for (int s = 0; s < contact_.basis().samples; ++s)
+        store(contact_.at(pack, s, [&](const auto row) { return position_of(row, corners); }), rows_of(pack, s),
+              places);
+    });
   }
   void add_force_at_sample(std::size_t q, const Vec3& force, std::span<Vec3> f) const override {
-    const auto points = contact_basis_.points_of(face_of(q));
-    const auto row = contact_basis_.row(face_of(q), sample_of(q));
+    const auto points = contact_.basis().points_of(face_of(q));
+    const auto row = contact_.basis().row(face_of(q), sample_of(q));
     for (std::size_t a = 0; a < points.size(); ++a) f[points[a]] += row[a].value * force;
   }
 
@@ -202,14 +195,28 @@ class ShellBody final : public MeshBody {
   const SurfaceContact::Constants& law() const { return on_grid_->contact.law; }
   std::vector<std::int64_t> all_faces() const { return counted<std::int64_t>({0, part_.mesh.material_faces}); }
   std::size_t row_of_sample(std::int64_t e, int s) const {
-    return static_cast<std::size_t>(e * contact_basis_.samples + s);
+    return static_cast<std::size_t>(e * contact_.basis().samples + s);
   }
-  std::int64_t face_of(std::size_t q) const { return static_cast<std::int64_t>(q) / contact_basis_.samples; }
-  int sample_of(std::size_t q) const { return static_cast<int>(q % static_cast<std::size_t>(contact_basis_.samples)); }
+  std::int64_t face_of(std::size_t q) const { return static_cast<std::int64_t>(q) / contact_.basis().samples; }
+  int sample_of(std::size_t q) const {
+    return static_cast<int>(q % static_cast<std::size_t>(contact_.basis().samples));
+  }
 
+  /// Contact points s of the faces of a pack.
+  PackRows rows_of(const FacePack& pack, int s) const { return FacePacks::rows_of(pack, contact_.basis().samples, s); }
+  Matrix32<Pack> tangents(const FacePack& pack, int s, std::span<const Vector3<Pack>> corners) const {
+    return contact_.at(pack, s, [&](const auto row) { return tangents_of(row, corners); });
+  }
+  /// of(pack, s, rows of its contact points s, tangents there)
+  template <class Of>
+  void each_contact(std::span<const Vec3> x, Of&& of) const {
+    contact_.each(x, [&](const FacePack& pack, std::span<const Vector3<Pack>> corners) {
+      for (int s = 0; s < contact_.basis().samples; ++s) of(pack, s, rows_of(pack, s), tangents(pack, s, corners));
+    });
+  }
   /// [a1 a2] at a contact point.
   Mat32 tangents(std::size_t q, std::span<const Vec3> x) const {
-    return tangents_at(contact_basis_, face_of(q), sample_of(q), x);
+    return tangents_at(contact_.basis(), face_of(q), sample_of(q), x);
   }
   /// [a1 a2 a3]
   Mat3 deformation(std::size_t q, const Vec3& a3) const { return joined(tangents(q, x()), a3); }
@@ -224,9 +231,8 @@ class ShellBody final : public MeshBody {
   Real
       rest_frequency_;  ///< Of the free whole at rest, with the mass of its control points alone; 0: not known [rad/s].
   std::unique_ptr<ShellFaces> faces_;
-  LimitBasis contact_basis_;          ///< Over rows.
-  std::vector<Real> contact_volume_;  ///< [m^3].
-  Incidence contact_rows_;
+  FacePacks contact_;                 ///< Weights at the contact points.
+  std::vector<Real> contact_volume_;  ///< Of these [m^3].
 };
 
 void ShellBody::trial_response(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
@@ -237,21 +243,18 @@ void ShellBody::trial_response(const Parts& parts, std::span<const Vec3> x, std:
     return;
   }
   const auto a3 = samples().get<Director>();
-  std::vector<Vec3> of_corners(contact_basis_.points.size(), Vec3::Zero());
-#pragma omp parallel for schedule(static)
-  for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
-    for (int s = 0; s < contact_basis_.samples; ++s) {
-      const std::size_t q = row_of_sample(e, s);
-      const Mat3 moved = H.empty() ? Mat3(Mat3::Zero()) : H[q];
-      const auto response = director_response<SurfaceContact, 2>(law(), tangents(q, x), a3[q], moved, parts.in_loop);
-      const Mat32 P = contact_volume_[q] * response.P;
-      A[q] = contact_volume_[q] * response.A;
-      const auto row = contact_basis_.row(e, s);
-      for (std::size_t a = 0; a < row.size(); ++a)
-        of_corners[static_cast<std::size_t>(contact_basis_.offsets[e]) + a] -=
-            row[a].d1 * P.col(0) + row[a].d2 * P.col(1);
+  contact_.add_forces(x, f, [&](const FacePack& pack, const auto corners, const auto forces) {
+    for (int s = 0; s < contact_.basis().samples; ++s) {
+      const PackRows rows = rows_of(pack, s);
+      const Matrix3<Pack> moved = H.empty() ? Matrix3<Pack>(Matrix3<Pack>::Zero()) : load(H, rows);
+      const Pack volume = load(std::span<const Real>(contact_volume_), rows);
+      const auto response =
+          director_response<SurfaceContact, 2>(law(), tangents(pack, s, corners), load(a3, rows), moved, parts.in_loop);
+      store(Matrix3<Pack>(volume * response.A), rows, A);
+      const Matrix32<Pack> P = volume * response.P;
+      contact_.at(pack, s, [&](const auto row) { add_tangent_force(row, P, forces); });
     }
-  contact_rows_.add(f, [&](std::int32_t k) -> const Vec3& { return of_corners[static_cast<std::size_t>(k)]; });
+  });
 }
 
 void ShellBody::add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
@@ -262,31 +265,29 @@ void ShellBody::add_stiffness(const Parts& parts, std::span<const Vec3> x, std::
 
 void ShellBody::add_stiffness_of_faces(std::span<const Vec3> x, bool definite, MeshStiffness& stiffness) const {
   const LimitBasis& basis = faces_->basis();
-  const std::vector<JetHessian> hessians = faces_->linearise(x);
-  for (std::int64_t e = 0; e < basis.faces(); ++e)
-    for (int s = 0; s < basis.samples; ++s) {
-      stiffness.add(5, basis.points_of(e), -1);
-      MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
-      const auto row = basis.row(e, s);
-      for (std::size_t a = 0; a < row.size(); ++a) {
-        const BasisWeights& w = row[a];
-        part.w.col(static_cast<int>(a)) << w.d1, w.d2, w.d11, w.d12, w.d22;
-      }
-      const JetHessian& K = hessians[static_cast<std::size_t>(e * basis.samples + s)];
-      if (definite) part.K = positive_part(K);
-      else part.K = K;
+  faces_->each_hessian(faces_->linearise(x), [&](std::int64_t e, int s, const JetHessian& K) {
+    stiffness.add(5, basis.points_of(e), -1);
+    MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
+    const auto row = basis.row(e, s);
+    for (std::size_t a = 0; a < row.size(); ++a) {
+      const BasisWeights& w = row[a];
+      part.w.col(static_cast<int>(a)) << w.d1, w.d2, w.d11, w.d12, w.d22;
     }
+    if (definite) part.K = positive_part(K);
+    else part.K = K;
+  });
 }
 
 void ShellBody::add_stiffness_of_contact(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
                                          MeshStiffness& stiffness) const {
   const auto a3 = samples().get<Director>();
-  for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
-    for (int s = 0; s < contact_basis_.samples; ++s) {
+  const LimitBasis& basis = contact_.basis();
+  for (std::int64_t e = 0; e < basis.faces(); ++e)
+    for (int s = 0; s < basis.samples; ++s) {
       const std::size_t q = row_of_sample(e, s);
-      const auto row = contact_basis_.row(e, s);
+      const auto row = basis.row(e, s);
       add_director_part<SurfaceContact, 2>(
-          law(), tangents(q, x), a3[q], H[q], in_loop, definite, contact_volume_[q], contact_basis_.points_of(e),
+          law(), tangents(q, x), a3[q], H[q], in_loop, definite, contact_volume_[q], basis.points_of(e),
           static_cast<std::int64_t>(q),
           [&](Eigen::Index r, int t) {
             return t == 0 ? row[static_cast<std::size_t>(r)].d1 : row[static_cast<std::size_t>(r)].d2;
@@ -341,7 +342,7 @@ void ShellBody::add_pressure(const DrawnFace& drawn, Table& of_cells) const {
             : static_cast<int>(std::ranges::min_element(contact.middles, {}, distance) - contact.middles.begin()));
   }
   std::size_t cell = 0;
-  for (std::int64_t e = 0; e < contact_basis_.faces(); ++e)
+  for (std::int64_t e = 0; e < contact_.basis().faces(); ++e)
     for (const int s : nearest) {
       const std::size_t q = row_of_sample(e, s);
       const Real s3 = a3[q].dot(normal_at(q)), gap = std::max(0.0, 1 - s3);

@@ -58,20 +58,64 @@ inline Real coordinate_area(int sides) { return sides == 3 ? 0.5 : 1; }
 template <class T>
 using SurfaceJet = Eigen::Matrix<T, 3, 5>;
 
-/// Tangents and second derivatives; differences to the first control point keep digits far from the origin.
-inline SurfaceJet<Real> jet_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
-  const auto points = basis.points_of(e);
-  const auto row = basis.row(e, s);
-  SurfaceJet<Real> q = SurfaceJet<Real>::Zero();
-  for (std::size_t a = 1; a < points.size(); ++a) {
-    const Vec3 r = x[points[a]] - x[points[0]];
-    q.col(0) += row[a].d1 * r;
-    q.col(1) += row[a].d2 * r;
-    q.col(2) += row[a].d11 * r;
-    q.col(3) += row[a].d12 * r;
-    q.col(4) += row[a].d22 * r;
+/// Of a row of weights; differences to the first control point keep digits far from the origin.
+template <class W, class T>
+SurfaceJet<T> jet_of(std::span<const BasisWeightsOf<W>> row, std::span<const Vector3<T>> corners) {
+  SurfaceJet<T> q = SurfaceJet<T>::Zero();
+  for (std::size_t a = 1; a < row.size(); ++a) {
+    const Vector3<T> r = corners[a] - corners[0];
+    q.col(0) += T(row[a].d1) * r;
+    q.col(1) += T(row[a].d2) * r;
+    q.col(2) += T(row[a].d11) * r;
+    q.col(3) += T(row[a].d12) * r;
+    q.col(4) += T(row[a].d22) * r;
   }
   return q;
+}
+/// The tangents alone.
+template <class W, class T>
+Matrix32<T> tangents_of(std::span<const BasisWeightsOf<W>> row, std::span<const Vector3<T>> corners) {
+  Matrix32<T> F = Matrix32<T>::Zero();
+  for (std::size_t a = 1; a < row.size(); ++a) {
+    const Vector3<T> r = corners[a] - corners[0];
+    F.col(0) += T(row[a].d1) * r;
+    F.col(1) += T(row[a].d2) * r;
+  }
+  return F;
+}
+template <class W, class T>
+Vector3<T> position_of(std::span<const BasisWeightsOf<W>> row, std::span<const Vector3<T>> corners) {
+  Vector3<T> sum = Vector3<T>::Zero();
+  for (std::size_t a = 0; a < row.size(); ++a) sum += T(row[a].value) * corners[a];
+  return sum;
+}
+/// Adds the forces on control points by the derivative of an energy by the jet, or by the tangents alone.
+template <class W, class T>
+void add_jet_force(std::span<const BasisWeightsOf<W>> row, const SurfaceJet<T>& G, std::span<Vector3<T>> force) {
+  for (std::size_t a = 0; a < row.size(); ++a)
+    force[a] -= T(row[a].d1) * G.col(0) + T(row[a].d2) * G.col(1) + T(row[a].d11) * G.col(2) +
+                T(row[a].d12) * G.col(3) + T(row[a].d22) * G.col(4);
+}
+template <class W, class T>
+void add_tangent_force(std::span<const BasisWeightsOf<W>> row, const Matrix32<T>& P, std::span<Vector3<T>> force) {
+  for (std::size_t a = 0; a < row.size(); ++a) force[a] -= T(row[a].d1) * P.col(0) + T(row[a].d2) * P.col(1);
+}
+
+/// The control points of a face, in its order.
+inline std::vector<Vec3> corners_of(const LimitBasis& basis, std::int64_t e, std::span<const Vec3> x) {
+  std::vector<Vec3> corners;
+  for (const std::int32_t point : basis.points_of(e)) corners.push_back(x[static_cast<std::size_t>(point)]);
+  return corners;
+}
+inline SurfaceJet<Real> jet_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
+  return jet_of(basis.row(e, s), std::span<const Vec3>(corners_of(basis, e, x)));
+}
+inline Mat32 tangents_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
+  return tangents_of(basis.row(e, s), std::span<const Vec3>(corners_of(basis, e, x)));
+}
+/// Where a sample of face e of a basis lies, or what points have there [unit of x].
+inline Vec3 place_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
+  return position_of(basis.row(e, s), std::span<const Vec3>(corners_of(basis, e, x)));
 }
 
 /// Components (11, 22, 12) of the first and of the second fundamental form.
@@ -135,7 +179,7 @@ struct LaminaMetric {
     c = components<T>(form_matrix(b) * X);
   }
 
-  Symmetric2<T> at(Real xi) const { return a - T(2 * xi) * b + T(xi * xi) * c; }
+  Symmetric2<T> at(const T& xi) const { return a - T(2 * xi) * b + T(xi * xi) * c; }
 
   /// Derivative of c by the six components of the forms: dc = db X + X^T db - X^T da X.
   Eigen::Matrix<T, 3, 6> c_by_forms() const {
@@ -174,60 +218,111 @@ struct LaminaMetric {
   }
 };
 
-/// An energy of the forms [J] with its derivatives by them.
+/// An energy of the forms [J], or its derivatives by them as far as they are asked for.
+enum class Asked { energy, gradient, hessian };
+template <class T>
 struct FormsEnergy {
-  Real energy = 0;
-  Forms<Real> gradient = Forms<Real>::Zero();
-  Eigen::Matrix<Real, 6, 6> hessian = Eigen::Matrix<Real, 6, 6>::Zero();
+  T energy = T(0);
+  Forms<T> gradient;
+  Eigen::Matrix<T, 6, 6> hessian;
 };
 
 /// A law without memory: what each lamina opposes to its elastic metric.
 template <LaminaLaw L>
 struct ElasticLaminae {
   const typename L::Constants& k;
-  Real energy(std::size_t, const Symmetric2<Real>& c) const { return L::energy(k, c); }
-  Symmetric2<Real> gradient(std::size_t, const Symmetric2<Real>& c) const { return L::gradient(k, c); }
-  Mat3 hessian(std::size_t, const Symmetric2<Real>& c) const { return L::hessian(k, c); }
+  template <class T>
+  T energy(int, const Symmetric2<T>& c) const {
+    return L::energy(k, c);
+  }
+  template <class T>
+  Symmetric2<T> gradient(int, const Symmetric2<T>& c) const {
+    return L::gradient(k, c);
+  }
+  template <class T>
+  Matrix3<T> hessian(int, const Symmetric2<T>& c) const {
+    return L::hessian(k, c);
+  }
 };
 
-/// The same of laminae that may flow beyond their plastic strain so far.
+/// The same of laminae that may flow beyond their plastic strain so far. Those that do are few: lane by lane.
 struct FlowingLaminae {
   const LaminaHencky::Constants& k;
   const LaminaYield& y;
-  std::span<const Real> strain;
-  Real energy(std::size_t l, const Symmetric2<Real>& c) const { return FlowingHencky::energy(k, y, strain[l], c); }
-  Symmetric2<Real> gradient(std::size_t l, const Symmetric2<Real>& c) const {
-    return FlowingHencky::gradient(k, y, strain[l], c);
+  std::span<const Pack> strain;
+  Pack energy(int l, const Symmetric2<Pack>& c) const {
+    Pack energy = LaminaHencky::energy(k, c);
+    each_flowing(l, c, [&](int lane, const Symmetric2<Real>& its) {
+      energy.set(lane, FlowingHencky::energy(k, y, strain[l][lane], its));
+    });
+    return energy;
   }
-  Mat3 hessian(std::size_t l, const Symmetric2<Real>& c) const { return FlowingHencky::hessian(k, y, strain[l], c); }
+  Symmetric2<Pack> gradient(int l, const Symmetric2<Pack>& c) const {
+    Symmetric2<Pack> gradient = LaminaHencky::gradient(k, c);
+    each_flowing(l, c, [&](int lane, const Symmetric2<Real>& its) {
+      const Symmetric2<Real> of_lane = FlowingHencky::gradient(k, y, strain[l][lane], its);
+      for (int i = 0; i < 3; ++i) gradient[i].set(lane, of_lane[i]);
+    });
+    return gradient;
+  }
+  Matrix3<Pack> hessian(int l, const Symmetric2<Pack>& c) const {
+    Matrix3<Pack> hessian = LaminaHencky::hessian(k, c);
+    each_flowing(l, c, [&](int lane, const Symmetric2<Real>& its) {
+      const Mat3 of_lane = FlowingHencky::hessian(k, y, strain[l][lane], its);
+      for (int i = 0; i < 9; ++i) hessian(i).set(lane, of_lane(i));
+    });
+    return hessian;
+  }
+  /// of(lane, its metric) of each lane that flows.
+  template <class Of>
+  void each_flowing(int l, const Symmetric2<Pack>& c, Of&& of) const {
+    const Pack beyond = select(FlowingHencky::may_flow(k, y, strain[l], c), 1, 0);
+    if (!any(beyond > 0)) return;
+    for (int lane = 0; lane < Pack::size; ++lane)
+      if (beyond[lane] > 0) of(lane, Symmetric2<Real>(c[0][lane], c[1][lane], c[2][lane]));
+  }
 };
 
-/// Adds the energy of the laminae and its first derivative, and with `second` its second derivative. `law` is one of
-/// the above, `elastic_map(l)` the map of metrics at lamina l, with its plastic stretch taken off.
-template <class Laws, class ElasticMap>
-void add_laminae(const Laws& law, std::span<const Lamina> laminae, const ElasticMap& elastic_map,
-                 const Forms<Real>& forms, bool second, FormsEnergy& sum) {
-  const LaminaMetric<Real> metric(forms);
-  const Eigen::Matrix<Real, 3, 6> C = metric.c_by_forms();
-  Vec3 p2 = Vec3::Zero();  // sum of volume xi^2 dpsi/dg
-  for (std::size_t l = 0; l < laminae.size(); ++l) {
-    const Real xi = laminae[l].height, volume = laminae[l].volume;
-    const Mat3 M = congruence<Real>(elastic_map(l));
-    const Vec3 strain = M * metric.at(xi);
-    sum.energy += volume * law.energy(l, strain);
-    const Vec3 p = volume * (M.transpose() * law.gradient(l, strain));
-    sum.gradient.head<3>() += p;
-    sum.gradient.tail<3>() -= 2 * xi * p;
-    p2 += xi * xi * p;
-    if (!second) continue;
-    const Mat3 h = volume * (M.transpose() * law.hessian(l, strain) * M);
-    Eigen::Matrix<Real, 3, 6> G = xi * xi * C;
-    G.leftCols<3>() += Mat3::Identity();
-    G.rightCols<3>() -= 2 * xi * Mat3::Identity();
-    sum.hessian += G.transpose() * h * G;
+/// What the laminae of a point of the surface oppose to its forms. `law` is one of the above, `elastic_map(l)` the map
+/// of metrics at lamina l, with its plastic stretch taken off.
+template <Asked asked, class T, class Laws, class ElasticMap>
+FormsEnergy<T> energy_of_laminae(const Laws& law, std::span<const LaminaOf<T>> laminae, const ElasticMap& elastic_map,
+                                 const Forms<T>& forms) {
+  using Vector = Vector3<T>;
+  FormsEnergy<T> sum;
+  if constexpr (asked == Asked::hessian) sum.hessian.setZero();
+  const LaminaMetric<T> metric(forms);
+  Vector p0 = Vector::Zero(), p1 = p0, p2 = p0;  // sums of volume xi^n dpsi/dg
+  const Eigen::Matrix<T, 3, 6> C = asked == Asked::energy ? Eigen::Matrix<T, 3, 6>() : metric.c_by_forms();
+  for (int l = 0; l < static_cast<int>(laminae.size()); ++l) {
+    const auto& [xi, volume, to_material] = laminae[l];
+    const Matrix3<T> M = congruence<T>(elastic_map(l));
+    const Vector strain = M * metric.at(xi);
+    if constexpr (asked == Asked::energy) {
+      sum.energy += volume * law.energy(l, strain);
+      continue;
+    }
+    const Vector p = volume * Vector(M.transpose() * law.gradient(l, strain));
+    p0 += p;
+    p1 += xi * p;
+    p2 += T(xi * xi) * p;
+    if constexpr (asked == Asked::hessian) {
+      const Matrix3<T> h = volume * Matrix3<T>(M.transpose() * Matrix3<T>(law.hessian(l, strain) * M));
+      Eigen::Matrix<T, 3, 6> G = T(xi * xi) * C;
+      for (int i = 0; i < 3; ++i) {
+        G(i, i) += 1;
+        G(i, 3 + i) -= 2 * xi;
+      }
+      const Eigen::Matrix<T, 3, 6> hG = h.lazyProduct(G);
+      sum.hessian += G.transpose().lazyProduct(hG);
+    }
   }
-  sum.gradient += C.transpose() * p2;
-  if (second) sum.hessian += metric.c_second(p2);
+  if constexpr (asked != Asked::energy) {
+    sum.gradient << p0, Vector(T(-2) * p1);
+    sum.gradient += C.transpose().lazyProduct(p2);
+  }
+  if constexpr (asked == Asked::hessian) sum.hessian += metric.c_second(p2);
+  return sum;
 }
 
 /// Derivative of an energy of the forms by the jet, from its derivative w by the forms. [docs/theory/shells.md, (9.8)]
@@ -235,8 +330,8 @@ template <class T>
 SurfaceJet<T> jet_gradient(const SurfaceJet<T>& q, const SurfacePoint<T>& at, const Forms<T>& w) {
   const Vector3<T> curved = w[3] * q.col(2) + w[4] * q.col(4) + w[5] * q.col(3);  // sum w_b^{ab} a_ab
   SurfaceJet<T> G;
-  G.col(0) = 2 * w[0] * q.col(0) + w[2] * q.col(1) - at.dual.col(0).dot(curved) * at.n;
-  G.col(1) = 2 * w[1] * q.col(1) + w[2] * q.col(0) - at.dual.col(1).dot(curved) * at.n;
+  G.col(0) = T(2 * w[0]) * q.col(0) + w[2] * q.col(1) - at.dual.col(0).dot(curved) * at.n;
+  G.col(1) = T(2 * w[1]) * q.col(1) + w[2] * q.col(0) - at.dual.col(1).dot(curved) * at.n;
   G.col(2) = w[3] * at.n;
   G.col(3) = w[5] * at.n;
   G.col(4) = w[4] * at.n;
@@ -245,48 +340,43 @@ SurfaceJet<T> jet_gradient(const SurfaceJet<T>& q, const SurfacePoint<T>& at, co
 
 /// Second derivative by the jet (columns of the jet one after another) of an energy of the forms.
 /// [docs/theory/shells.md, (9.9)]
-inline JetHessian jet_hessian(const SurfaceJet<Real>& q, const SurfacePoint<Real>& at, const FormsEnergy& w) {
-  const Vec3 &n = at.n, a1 = q.col(0), a2 = q.col(1);
+template <class T>
+Eigen::Matrix<T, 15, 15> jet_hessian(const SurfaceJet<T>& q, const SurfacePoint<T>& at, const FormsEnergy<T>& w) {
+  const Vector3<T>& n = at.n;
+  const Vector3<T> a1 = q.col(0), a2 = q.col(1);
   // Rows of S: derivative of each form by the jet.
-  Eigen::Matrix<Real, 6, 15> S = Eigen::Matrix<Real, 6, 15>::Zero();
-  S.block<1, 3>(0, 0) = 2 * a1.transpose();
-  S.block<1, 3>(1, 3) = 2 * a2.transpose();
-  S.block<1, 3>(2, 0) = a2.transpose();
-  S.block<1, 3>(2, 3) = a1.transpose();
+  Eigen::Matrix<T, 6, 15> S = Eigen::Matrix<T, 6, 15>::Zero();
+  S.template block<1, 3>(0, 0) = T(2) * a1.transpose();
+  S.template block<1, 3>(1, 3) = T(2) * a2.transpose();
+  S.template block<1, 3>(2, 0) = a2.transpose();
+  S.template block<1, 3>(2, 3) = a1.transpose();
   constexpr int second_of[3] = {2, 4, 3};  // the column of the jet that b11, b22, b12 look at
   for (int k = 0; k < 3; ++k) {
-    const Vec3 second = q.col(second_of[k]);
-    S.block<1, 3>(3 + k, 3 * second_of[k]) = n.transpose();
-    for (int g = 0; g < 2; ++g) S.block<1, 3>(3 + k, 3 * g) = -at.dual.col(g).dot(second) * n.transpose();
+    const Vector3<T> second = q.col(second_of[k]);
+    S.template block<1, 3>(3 + k, 3 * second_of[k]) = n.transpose();
+    for (int g = 0; g < 2; ++g) S.template block<1, 3>(3 + k, 3 * g) = T(-at.dual.col(g).dot(second)) * n.transpose();
   }
-  JetHessian H = S.transpose() * w.hessian * S;
+  const Eigen::Matrix<T, 6, 15> wS = w.hessian.lazyProduct(S);
+  Eigen::Matrix<T, 15, 15> H = S.transpose().lazyProduct(wS);
   // What the change of n and of the tangents adds at fixed derivatives v of the energy by the forms.
-  const Forms<Real>& v = w.gradient;
-  const Vec3 curved = v[3] * q.col(2) + v[4] * q.col(4) + v[5] * q.col(3);
-  const Real Gamma[2] = {at.dual.col(0).dot(curved), at.dual.col(1).dot(curved)}, beta = n.dot(curved);
-  const Mat3 I = Mat3::Identity(), nn = n * n.transpose();
+  const Forms<T>& v = w.gradient;
+  const Vector3<T> curved = v[3] * q.col(2) + v[4] * q.col(4) + v[5] * q.col(3);
+  const T Gamma[2] = {at.dual.col(0).dot(curved), at.dual.col(1).dot(curved)}, beta = n.dot(curved);
+  const Matrix3<T> I = Matrix3<T>::Identity(), nn = n * n.transpose();
   for (int g = 0; g < 2; ++g)
     for (int h = 0; h < 2; ++h) {
-      const Real membrane = g != h ? v[2] : 2 * v[g];
-      H.block<3, 3>(3 * g, 3 * h) += membrane * I + Gamma[g] * at.dual.col(h) * n.transpose() +
-                                     Gamma[h] * n * at.dual.col(g).transpose() - beta * at.inverse_metric(g, h) * nn;
+      const T membrane = g != h ? v[2] : T(2 * v[g]);
+      H.template block<3, 3>(3 * g, 3 * h) += membrane * I + Gamma[g] * at.dual.col(h) * n.transpose() +
+                                              Gamma[h] * n * at.dual.col(g).transpose() -
+                                              T(beta * at.inverse_metric(g, h)) * nn;
     }
   for (int k = 0; k < 3; ++k)
     for (int g = 0; g < 2; ++g) {
-      const Mat3 mixed = -v[3 + k] * n * at.dual.col(g).transpose();
-      H.block<3, 3>(3 * g, 3 * second_of[k]) += mixed;
-      H.block<3, 3>(3 * second_of[k], 3 * g) += mixed.transpose();
+      const Matrix3<T> mixed = -v[3 + k] * n * at.dual.col(g).transpose();
+      H.template block<3, 3>(3 * g, 3 * second_of[k]) += mixed;
+      H.template block<3, 3>(3 * second_of[k], 3 * g) += mixed.transpose();
     }
   return H;
-}
-
-/// Where a sample of face e of a basis lies, or what points have there [unit of x].
-inline Vec3 place_at(const LimitBasis& basis, std::int64_t e, int s, std::span<const Vec3> x) {
-  const auto points = basis.points_of(e);
-  const auto row = basis.row(e, s);
-  Vec3 sum = Vec3::Zero();
-  for (std::size_t a = 0; a < points.size(); ++a) sum += row[a].value * x[points[a]];
-  return sum;
 }
 
 }  // namespace weft

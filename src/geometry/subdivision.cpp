@@ -11,10 +11,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
+#include <functional>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 
 namespace weft {
@@ -71,6 +75,25 @@ int isolation_level(int sides, std::span<const Vec2> at) {
   return deepest;
 }
 
+/// Tables of weights, each kept once.
+class Tables {
+ public:
+  /// Where the table stands among all; it is added if no other is the same to the bit.
+  std::int64_t place_of(std::span<const BasisWeights> table, std::vector<BasisWeights>& all) {
+    const std::string_view bits(reinterpret_cast<const char*>(table.data()), table.size_bytes());
+    std::vector<std::int64_t>& alike = by_hash_[std::hash<std::string_view>()(bits)];
+    for (const std::int64_t first : alike)
+      if (first + std::ssize(table) <= std::ssize(all) && std::memcmp(&all[first], table.data(), bits.size()) == 0)
+        return first;
+    alike.push_back(std::ssize(all));
+    all.insert(all.end(), table.begin(), table.end());
+    return alike.back();
+  }
+
+ private:
+  std::unordered_map<std::size_t, std::vector<std::int64_t>> by_hash_;
+};
+
 }  // namespace
 
 std::vector<Vec2> corner_places(int sides) {
@@ -92,6 +115,8 @@ LimitBasis limit_basis(const ControlMesh& mesh, std::span<const std::int64_t> fa
   Bfr::Surface<Real> surface;
   std::vector<int> points;
   std::array<std::vector<Real>, 6> w;
+  std::vector<BasisWeights> weights;
+  Tables tables;
   for (const std::int64_t f : faces) {
     const auto at_face = std::lower_bound(around.begin(), around.end(), f) - around.begin();
     const bool exists = factory.InitVertexSurface(static_cast<int>(at_face), &surface);
@@ -101,11 +126,13 @@ LimitBasis limit_basis(const ControlMesh& mesh, std::span<const std::int64_t> fa
     for (auto& column : w) column.resize(points.size());
     for (const int p : points) basis.points.push_back(part.points[static_cast<std::size_t>(p)]);
     basis.offsets.push_back(static_cast<std::int64_t>(basis.points.size()));
+    weights.clear();
     for (const Vec2& t : at) {
       surface.EvaluateStencil(t.data(), w[0].data(), w[1].data(), w[2].data(), w[3].data(), w[4].data(), w[5].data());
       for (std::size_t a = 0; a < points.size(); ++a)
-        basis.weights.push_back({w[0][a], w[1][a], w[2][a], w[3][a], w[4][a], w[5][a]});
+        weights.push_back({w[0][a], w[1][a], w[2][a], w[3][a], w[4][a], w[5][a]});
     }
+    basis.first_weight.push_back(tables.place_of(weights, basis.weights));
   }
   return basis;
 }

@@ -131,6 +131,19 @@ LaminaReturn return_strains(const LaminaHencky::Constants& k, const LaminaYield&
   return {flow.strain(), flow.plastic_strain};
 }
 
+PackMask FlowingHencky::may_flow(const LaminaHencky::Constants& k, const LaminaYield& y, const Pack& plastic_strain,
+                                 const Symmetric2<Pack>& c) {
+  constexpr Real near = 1 - 1e-9;
+  const auto [sum, difference] = LaminaHencky::squared_strains(c);
+  const Real by_sum = k.mu + k.lambda, by_difference = k.mu;
+  const Pack p2 = 2 * by_sum * by_sum * sum, q2 = 2 * by_difference * by_difference * difference;  // as yield_excess
+  const Pack radius = near * (y.radius + std::sqrt(2.0 / 3) * y.hardening * plastic_strain);
+  const Pack stress2 = y.surface == YieldSurface::diamond ? max(p2 / 3, q2) : Pack(p2 / 3 + q2);
+  // Of a lamina that is nearly collapsed the strains are not known so well.
+  const Pack m = (c[0] + c[1]) / 2, D = c[0] * c[1] - c[2] * c[2];
+  return stress2 > radius * radius || !(D > max(Pack(1e-6), 0.01 * m * m));
+}
+
 Real FlowingHencky::energy(const LaminaHencky::Constants& k, const LaminaYield& y, Real plastic_strain,
                            const Symmetric2<Real>& c) {
   const PlaneFlow flow = plane_flow(k, y, Principal(c).strain, plastic_strain);

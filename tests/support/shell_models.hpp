@@ -119,6 +119,20 @@ std::vector<EdgeLine> side_where(const ControlMesh& mesh, Where&& where) {
   return found;
 }
 
+/// Tells the second derivative of the energy [N/m], a matrix for each quadrature point.
+inline void each_stiffness(const ShellFaces& shell, const JetHessians& at, const FaceMatrix& tell) {
+  shell.each_hessian(at, [&](std::int64_t e, int s, const JetHessian& H) {
+    const auto row = shell.basis().row(e, s);
+    Eigen::MatrixXd W = Eigen::MatrixXd::Zero(15, 3 * std::ssize(row));  // the jet by the control points
+    for (int a = 0; a < std::ssize(row); ++a)
+      for (int i = 0; i < 3; ++i)
+        W.col(3 * a + i)(Eigen::seqN(i, Eigen::fix<5>, Eigen::fix<3>)) << row[a].d1, row[a].d2, row[a].d11, row[a].d12,
+            row[a].d22;
+    const Eigen::MatrixXd K = W.transpose() * H * W;
+    tell(shell.basis().points_of(e), {K.data(), static_cast<std::size_t>(K.size())});
+  });
+}
+
 /// A shell at rest on one rank, whose rows are the control points.
 struct LinearProblem {
   explicit LinearProblem(const ShellDescription& description)
@@ -141,7 +155,7 @@ struct LinearProblem {
             entries.emplace_back(freedom(rows[i / 3], i % 3), freedom(rows[j / 3], j % 3), k[i * n + j]);
     };
     if (mass) shell.each_mass(add);
-    else shell.each_stiffness(shell.linearise(rest_of(shell)), add);
+    else each_stiffness(shell, shell.linearise(rest_of(shell)), add);
     Eigen::SparseMatrix<Real> K(freedoms, freedoms);
     K.setFromTriplets(entries.begin(), entries.end());
     return K;

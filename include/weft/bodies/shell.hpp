@@ -1,6 +1,7 @@
 #pragma once
 // The mechanics of a thin shell: a Kirchhoff-Love subdivision surface of laminae, as an energy of its control points.
 
+#include "weft/bodies/face_packs.hpp"
 #include "weft/bodies/mesh_piece.hpp"
 #include "weft/geometry/subdivision.hpp"
 #include "weft/materials/lamina_hencky.hpp"
@@ -67,14 +68,20 @@ struct ShellDescription {
 struct ShellCage;
 
 /// One lamina of a quadrature point.
-struct Lamina {
-  Real height;       ///< Along the normal, from the middle surface [m].
-  Real volume;       ///< At rest, with all weights of quadrature [m^3].
-  Mat2 to_material;  ///< A with C = A^T g A: from the metric g to components in the orthonormal material frame.
+template <class T>
+struct LaminaOf {
+  T height;                ///< Along the normal, from the middle surface [m].
+  T volume;                ///< At rest, with all weights of quadrature [m^3].
+  Matrix2<T> to_material;  ///< A with C = A^T g A: from the metric g to components in the orthonormal material frame.
 };
+/// Of each face of a pack.
+using Lamina = LaminaOf<Pack>;
 
-/// The second derivative of a shell's energy: by the tangents and second derivatives of its quadrature points.
+/// The second derivative of a shell's energy: by the tangents and second derivatives of its quadrature points, those of
+/// each pack of faces one after the other.
 using JetHessian = Eigen::Matrix<Real, 15, 15>;
+using JetHessians = std::vector<Eigen::Matrix<Pack, 15, 15>>;
+using HessianOfSample = std::function<void(std::int64_t face, int sample, const JetHessian&)>;
 
 /// A matrix of one face: rows of its control points, and a row-major matrix with three rows for each of them.
 using FaceMatrix = std::function<void(std::span<const std::int32_t> points, std::span<const Real> matrix)>;
@@ -94,9 +101,9 @@ class ShellFaces {
   /// Memory of what is computed once and read in every step.
   std::size_t bytes() const;
   /// Laminae of a face.
-  std::int64_t laminae_per_face() const { return basis_.samples * across_; }
+  std::int64_t laminae_per_face() const { return basis().samples * across_; }
   /// Weights at the quadrature points; its points are rows.
-  const LimitBasis& basis() const { return basis_; }
+  const LimitBasis& basis() const { return faces_.basis(); }
   bool yields() const { return yield_.has_value(); }
   /// False if the shell is thicker than twice its radius of curvature somewhere.
   bool is_thin() const;
@@ -105,12 +112,12 @@ class ShellFaces {
   Real energy(std::span<const Vec3> x) const;
   /// Adds minus the derivative of the energy [N].
   void add_force(std::span<const Vec3> x, std::span<Vec3> force) const;
-  /// The exact second derivative, one matrix for each quadrature point.
-  std::vector<JetHessian> linearise(std::span<const Vec3> x) const;
+  /// The exact second derivative.
+  JetHessians linearise(std::span<const Vec3> x) const;
+  /// tell(face of these, sample, matrix) of each quadrature point, in a fixed order.
+  void each_hessian(const JetHessians& at, const HessianOfSample& tell) const;
   /// Adds the change of the force as the control points move by dx.
-  void add_force_change(std::span<const JetHessian> at, std::span<const Vec3> dx, std::span<Vec3> change) const;
-  /// Tells the second derivative of the energy [N/m], face by face in a fixed order.
-  void each_stiffness(std::span<const JetHessian> at, const FaceMatrix& tell) const;
+  void add_force_change(const JetHessians& at, std::span<const Vec3> dx, std::span<Vec3> change) const;
   /// Tells the consistent mass [kg], face by face.
   void each_mass(const FaceMatrix& tell) const;
   /// Adds the lumped mass [kg].
@@ -133,20 +140,18 @@ class ShellFaces {
     return std::visit(
         [&](const auto& chosen) { return f(typename std::decay_t<decltype(chosen)>::Law{}, chosen.constants); }, law_);
   }
-  template <class F>
-  void each_row_sum(std::span<Vec3> rows, F&& part_of_face) const;
+  struct Stacks;
 
   std::vector<std::int64_t> numbers_;
   AnyLamina law_;
   std::optional<LaminaYield> yield_;
   int across_;
-  LimitBasis basis_;
-  std::vector<Vec2> places_;  ///< Of its quadrature points in each face.
+  FacePacks faces_;
+  std::vector<Vec2> places_;  ///< Of the quadrature points in each face.
   bool on_quads_;
-  std::vector<Lamina> stack_;                          ///< across_ laminae for each quadrature point.
-  LimitBasis mass_basis_;                              ///< At points fine enough for products of the weights.
-  std::vector<Real> mass_;                             ///< Of each of these points [kg].
-  std::vector<std::int64_t> entry_offsets_, entries_;  ///< Where basis_.points names each row.
+  std::vector<Lamina> stack_;  ///< across_ laminae for each quadrature point of each pack.
+  LimitBasis mass_basis_;      ///< At points fine enough for products of the weights.
+  std::vector<Real> mass_;     ///< Of each of these points [kg].
   Table laminae_;
 };
 

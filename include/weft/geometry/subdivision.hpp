@@ -12,21 +12,24 @@ namespace weft {
 /// What one control point adds to a point of the limit surface: x = sum_a value_a P_a, and the derivatives of x by the
 /// coordinates (u, v) of the face, in [0, 1]^2 for quads and in u, v, 1 - u - v >= 0 for triangles; u runs from the
 /// face's corner 0 to corner 1, v from corner 0 to its last.
-struct BasisWeights {
-  Real value, d1, d2, d11, d12, d22;
+template <class T>
+struct BasisWeightsOf {
+  T value, d1, d2, d11, d12, d22;
 };
+using BasisWeights = BasisWeightsOf<Real>;
 
 /// Weights at the same `samples` points of each of several faces, flat. Row (e, s) has one entry for each control point
-/// of face e, in the order of points_of(e).
+/// of face e, in the order of points_of(e). Faces around which the mesh looks alike share their weights.
 struct LimitBasis {
   int samples = 0;
   std::vector<std::int64_t> offsets = {0};  ///< Face e has control points points[offsets[e] .. offsets[e + 1]).
   std::vector<std::int32_t> points;
+  std::vector<std::int64_t> first_weight;  ///< Of each face in weights.
   std::vector<BasisWeights> weights;
 
   std::size_t bytes() const {
-    return offsets.capacity() * sizeof(std::int64_t) + points.capacity() * sizeof(std::int32_t) +
-           weights.capacity() * sizeof(BasisWeights);
+    return (offsets.capacity() + first_weight.capacity()) * sizeof(std::int64_t) +
+           points.capacity() * sizeof(std::int32_t) + weights.capacity() * sizeof(BasisWeights);
   }
   std::int64_t faces() const { return static_cast<std::int64_t>(offsets.size()) - 1; }
   std::int64_t points_in(std::int64_t e) const { return offsets[e + 1] - offsets[e]; }
@@ -34,7 +37,7 @@ struct LimitBasis {
     return {points.data() + offsets[e], static_cast<std::size_t>(points_in(e))};
   }
   std::span<const BasisWeights> row(std::int64_t e, int s) const {
-    return {weights.data() + samples * offsets[e] + s * points_in(e), static_cast<std::size_t>(points_in(e))};
+    return {weights.data() + first_weight[e] + s * points_in(e), static_cast<std::size_t>(points_in(e))};
   }
 };
 

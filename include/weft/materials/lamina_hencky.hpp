@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace weft {
 
@@ -30,9 +31,15 @@ struct LaminaHencky {
 
   template <class T>
   static T energy(const Constants& k, const Symmetric2<T>& c) {
+    const auto [sum, difference] = squared_strains(c);
+    return (k.mu + k.lambda) / 2 * sum + k.mu / 2 * difference;
+  }
+  /// (e1 + e2)^2 and (e1 - e2)^2.
+  template <class T>
+  static std::pair<T, T> squared_strains(const Symmetric2<T>& c) {
     const Invariants<T> i(c);
     const T l = log_of(i.D).value;
-    return (k.mu + k.lambda) / 8 * l * l + k.mu / 2 * phi_of(i.z).value;
+    return {l * l / 4, phi_of(i.z).value};
   }
 
   template <class T>
@@ -50,16 +57,19 @@ struct LaminaHencky {
     Matrix3<T> ddD = Matrix3<T>::Zero();
     ddD(0, 1) = ddD(1, 0) = 1;
     ddD(2, 2) = -2;
-    return (k.mu + k.lambda) / 4 *
-               ((l.slope * l.slope + l.value * l.curvature) * i.dD * i.dD.transpose() + l.value * l.slope * ddD) +
-           k.mu / 2 * (phi.curvature * dz * dz.transpose() + phi.slope * i.ddz());
+    const T by_D = (k.mu + k.lambda) / 4, by_z = k.mu / 2;
+    return T(by_D * (l.slope * l.slope + l.value * l.curvature)) * i.dD * i.dD.transpose() +
+           T(by_D * l.value * l.slope) * ddD + T(by_z * phi.curvature) * dz * dz.transpose() +
+           T(by_z * phi.slope) * i.ddz();
   }
 
   static Real stiffness(const Constants& k) { return 2 * k.mu + k.lambda; }
   /// psi = E/2 (ln s)^2 has the second derivative E (1 - ln s)/s^2 by the stretch s.
-  static Real stiffening(const Constants&, const Symmetric2<Real>& c) {
-    const Real square = std::max(eigenvalues_of(c)[0], 1e-3);
-    return std::max(1.0, (1 - std::log(square) / 2) / square);
+  template <class T>
+  static T stiffening(const Constants&, const Symmetric2<T>& c) {
+    using std::log, std::max;
+    const T square = max(eigenvalues_of(c)[0], T(1e-3));
+    return max(T((1 - log(square) / 2) / square), T(1));
   }
 
  private:
@@ -79,52 +89,45 @@ struct LaminaHencky {
           z(r2 / (m * m)),
           dD(c[1], c[0], -2 * c[2]),
           dr2((c[0] - c[1]) / 2, (c[1] - c[0]) / 2, 2 * c[2]) {}
-    Vector3<T> dz() const { return (dr2 - 2 * z * m * dm()) / (m * m); }
+    Vector3<T> dz() const { return (dr2 - T(2 * z * m) * dm()) / T(m * m); }
     Matrix3<T> ddz() const {
       Matrix3<T> ddr2 = Matrix3<T>::Zero();
       ddr2(0, 0) = ddr2(1, 1) = 0.5;
       ddr2(0, 1) = ddr2(1, 0) = -0.5;
       ddr2(2, 2) = 2;
       const Matrix3<T> mixed = dr2 * dm().transpose();
-      return (ddr2 - 2 / m * (mixed + mixed.transpose()) + 6 * z * dm() * dm().transpose()) / (m * m);
+      return (ddr2 - T(2 / m) * (mixed + mixed.transpose()) + T(6 * z) * dm() * dm().transpose()) / T(m * m);
     }
     static Vector3<T> dm() { return Vector3<T>(T(0.5), T(0.5), T(0)); }
   };
 
   template <class T>
   static Jet<T> log_of(const T& D) {
-    using std::log;
+    using std::log, std::max;
     constexpr Real least = 1e-6;
-    if (value_of(D) < least) {
-      const T x = (D - least) / least;
-      return {std::log(least) + x - x * x / 2, (1 - x) / least, T(-1 / (least * least))};
-    }
-    return {log(D), 1 / D, -1 / (D * D)};
+    const T held = max(D, T(least)), x = (D - held) / least;
+    return {log(held) + x - x * x / 2, (1 - x) / held, -1 / (held * held)};
   }
 
   /// phi(z) = artanh(sqrt z)^2. With t = artanh(sqrt z)/sqrt z = sum z^n/(2n + 1): phi = z t^2, phi' = t/(1 - z).
   template <class T>
   static Jet<T> phi_of(const T& z) {
+    using std::log, std::min, std::sqrt;
     constexpr Real most = 0.99;
-    if (value_of(z) > most) {
-      const Jet<T> at = phi_of(T(most));
-      const T x = z - most;
-      return {at.value + x * (at.slope + x * at.curvature / 2), at.slope + x * at.curvature, at.curvature};
-    }
+    const T held = min(z, T(most)), x = z - held;
+    const Mask<T> is_small = value_of(held) < 0.03;
     T t(0), dt(0);
-    if (value_of(z) < 0.03) {
-      for (int n = 11; n >= 0; --n) {  // the next term is below 1e-18
-        dt = dt * z + t;
-        t = t * z + 1.0 / (2 * n + 1);
-      }
-    } else {
-      using std::log;
-      using std::sqrt;
-      const T s = sqrt(z);
-      t = log((1 + s) / (1 - s)) / (2 * s);
-      dt = (1 / (1 - z) - t) / (2 * z);
+    for (int n = 11; n >= 0; --n) {  // the next term is below 1e-18
+      dt = dt * held + t;
+      t = t * held + 1.0 / (2 * n + 1);
     }
-    return {z * t * t, t / (1 - z), (dt + t / (1 - z)) / (1 - z)};
+    if (any(!is_small)) {
+      const T s = sqrt(held), exact = log((1 + s) / (1 - s)) / (2 * s);
+      dt = select(is_small, dt, T((1 / (1 - held) - exact) / (2 * held)));
+      t = select(is_small, t, exact);
+    }
+    const T slope = t / (1 - held), curvature = (dt + slope) / (1 - held);
+    return {held * t * t + x * (slope + x * curvature / 2), slope + x * curvature, curvature};
   }
 };
 static_assert(LaminaLaw<LaminaHencky>);
@@ -172,6 +175,9 @@ LaminaReturn return_strains(const LaminaHencky::Constants& k, const LaminaYield&
 /// yield surface that of LaminaHencky. c: the metric of the lamina in the material frame, the plastic stretch up to now
 /// taken off it. [docs/theory/shells.md, (9.10)]
 struct FlowingHencky {
+  /// False where the stress is inside the yield surface; true also a little before it is reached.
+  static PackMask may_flow(const LaminaHencky::Constants& k, const LaminaYield& y, const Pack& plastic_strain,
+                           const Symmetric2<Pack>& c);
   static Real energy(const LaminaHencky::Constants& k, const LaminaYield& y, Real plastic_strain,
                      const Symmetric2<Real>& c);
   static Symmetric2<Real> gradient(const LaminaHencky::Constants& k, const LaminaYield& y, Real plastic_strain,
@@ -186,9 +192,10 @@ LaminaMemory flowed(const LaminaHencky::Constants& k, const LaminaYield& y, cons
                     const Symmetric2<Real>& metric);
 
 /// Inverse of a symmetric 2x2 tensor from its components, as a matrix.
-inline Mat2 inverse_of(const Symmetric2<Real>& s) {
-  const Real D = s[0] * s[1] - s[2] * s[2];
-  Mat2 inverse;
+template <class T>
+Matrix2<T> inverse_of(const Symmetric2<T>& s) {
+  const T D = s[0] * s[1] - s[2] * s[2];
+  Matrix2<T> inverse;
   inverse << s[1] / D, -s[2] / D, -s[2] / D, s[0] / D;
   return inverse;
 }

@@ -38,17 +38,23 @@ struct LaminaWoven {
     const Expansion<T> at(k, c);
     return (at.gradient + at.hessian * at.beyond) / T(2);
   }
-  static Mat3 hessian(const Constants& k, const Symmetric2<Real>& c) { return Expansion<Real>(k, c).hessian / 4; }
+  template <class T>
+  static Matrix3<T> hessian(const Constants& k, const Symmetric2<T>& c) {
+    return Expansion<T>(k, c).hessian / T(4);
+  }
 
   static Real stiffness(const Constants& k) { return std::max({k.a11, k.a22, k.G12 / 2}) + std::abs(k.a12); }
   /// d2psi/dF2 is at most |C| |dS/dE| + |S|, and |dS/dE| at rest.
-  static Real stiffening(const Constants& k, const Symmetric2<Real>& c) {
-    const Symmetric2<Real> half = gradient(k, c);
-    const Mat3 h = 4 * hessian(k, c);
-    const Real slope = std::max(eigenvalues_of({h(0, 0), h(1, 1), h(0, 1)})[1], h(2, 2) / 4);
-    const Real stress = 2 * std::max(std::abs(half[0]), std::abs(half[1])) + std::abs(half[2]);
-    const Real at_rest = eigenvalues_of({k.a11, k.a22, k.a12})[1];
-    return std::max(1.0, (eigenvalues_of(c)[1] * slope + stress) / at_rest);
+  template <class T>
+  static T stiffening(const Constants& k, const Symmetric2<T>& c) {
+    using std::abs, std::max;
+    const Expansion<T> at(k, c);
+    const Vector3<T> S = at.gradient + at.hessian * at.beyond;
+    const Matrix3<T>& h = at.hessian;
+    const T slope = max(eigenvalues_of(Symmetric2<T>(h(0, 0), h(1, 1), h(0, 1)))[1], T(h(2, 2) / 4));
+    const T stress = max(abs(S[0]), abs(S[1])) + abs(S[2]) / 2;
+    const Real at_rest = eigenvalues_of(Symmetric2<Real>(k.a11, k.a22, k.a12))[1];
+    return max(T((eigenvalues_of(c)[1] * slope + stress) / at_rest), T(1));
   }
 
  private:
@@ -60,11 +66,12 @@ struct LaminaWoven {
   template <class T>
   static Jet<T> jet(const Eta& eta, const T& x) {
     if (eta.terms == 0) return {x, T(1), T(0)};
-    using std::pow;
+    using std::exp, std::log;
+    const T square = (x + 1) * (x + 1), logarithm = log(T(x + 1));
     Jet<T> jet{T(0), T(0), T(0)};
     for (int i = 0; i < eta.terms; ++i) {
-      const T power = pow(T(x + 1), eta.a[i] - 2);
-      jet.value += eta.m[i] / eta.a[i] * (power * (x + 1) * (x + 1) - 1);
+      const T power = exp(T((eta.a[i] - 2) * logarithm));  // (x + 1)^(a - 2)
+      jet.value += eta.m[i] / eta.a[i] * (power * square - 1);
       jet.slope += eta.m[i] * power * (x + 1);
       jet.curvature += eta.m[i] * (eta.a[i] - 1) * power;
     }
@@ -80,9 +87,8 @@ struct LaminaWoven {
 
     Expansion(const Constants& k, const Symmetric2<T>& c) {
       const Vector3<T> E((c[0] - 1) / 2, (c[1] - 1) / 2, c[2] / 2);
-      const auto clamped = [](const T& x, Real least, Real most) {
-        return value_of(x) < least ? T(least) : value_of(x) > most ? T(most) : x;
-      };
+      using std::max, std::min;
+      const auto clamped = [](const T& x, Real least, Real most) { return min(max(x, T(least)), T(most)); };
       const T u = clamped(E[0], 0, k.largest_E11), v = clamped(E[1], 0, k.largest_E22);
       const T w = clamped(E[2], -k.largest_E12, k.largest_E12);
       beyond = E - Vector3<T>(u, v, w);

@@ -18,6 +18,7 @@ namespace {
 
 using test::MatrixSource;
 using Jet = SurfaceJet<Real>;
+using Lamina = LaminaOf<Real>;
 using Vector15 = Eigen::Matrix<Real, 15, 1>;
 
 Jet random_jet(MatrixSource& source) {
@@ -48,12 +49,11 @@ std::vector<Lamina> laminae(MatrixSource& source) {
   return list;
 }
 
-template <LaminaLaw L>
-FormsEnergy energy_at(const typename L::Constants& k, std::span<const Lamina> laminae, const Jet& q, bool second) {
-  FormsEnergy sum;
-  const auto map = [&](std::size_t l) { return laminae[l].to_material; };
-  add_laminae(ElasticLaminae<L>{k}, laminae, map, SurfacePoint<Real>(q).forms, second, sum);
-  return sum;
+template <LaminaLaw L, Asked asked>
+FormsEnergy<Real> energy_at(const typename L::Constants& k, std::span<const Lamina> laminae, const Jet& q) {
+  return energy_of_laminae<asked, Real>(
+      ElasticLaminae<L>{k}, laminae, [&](int l) { return laminae[static_cast<std::size_t>(l)].to_material; },
+      SurfacePoint<Real>(q).forms);
 }
 
 TEST(ShellKernel, LaminaMetricIsThatOfTangentsMovedAlongTheNormal) {
@@ -91,7 +91,7 @@ TEST(ShellKernel, GradientByTheJetIsTheDerivativeOfTheEnergy) {
       const Vector3<Dual> c = congruence<Real>(lamina.to_material).cast<Dual>() * g;
       slope += lamina.volume * LaminaHencky::energy(k, c).slope;
     }
-    const FormsEnergy sum = energy_at<LaminaHencky>(k, stack, q, false);
+    const auto sum = energy_at<LaminaHencky, Asked::gradient>(k, stack, q);
     const Jet G = jet_gradient(q, SurfacePoint<Real>(q), sum.gradient);
     EXPECT_NEAR(G.cwiseProduct(d).sum(), slope, 1e-13 * (1 + G.norm()));
   }
@@ -102,7 +102,8 @@ template <LaminaLaw L>
 Vector15 difference(const typename L::Constants& k, std::span<const Lamina> stack, const Jet& q, const Jet& d) {
   const auto gradient = [&](Real h) {
     const Jet moved = q + h * d;
-    const Jet G = jet_gradient(moved, SurfacePoint<Real>(moved), energy_at<L>(k, stack, moved, false).gradient);
+    const Jet G =
+        jet_gradient(moved, SurfacePoint<Real>(moved), energy_at<L, Asked::gradient>(k, stack, moved).gradient);
     return Vector15(Eigen::Map<const Vector15>(G.data()));
   };
   const Real h = 1e-3;
@@ -116,7 +117,7 @@ TEST(ShellKernel, HessianByTheJetIsTheDerivativeOfTheGradientAndSymmetric) {
     for (int sample = 0; sample < 20; ++sample) {
       const auto stack = laminae(source);
       const Jet q = random_jet(source), d = random_direction(source);
-      const JetHessian H = jet_hessian(q, SurfacePoint<Real>(q), energy_at<L>(k, stack, q, true));
+      const JetHessian H = jet_hessian(q, SurfacePoint<Real>(q), energy_at<L, Asked::hessian>(k, stack, q));
       EXPECT_LT((H - H.transpose()).norm(), 1e-14 * H.norm());
       // The difference errs by h^6 and by 1e-16 / h.
       EXPECT_LT((H * Eigen::Map<const Vector15>(d.data()) - difference<L>(k, stack, q, d)).norm(), 2e-11 * H.norm());
@@ -133,9 +134,10 @@ TEST(ShellKernel, RotationsOfTheJetTurnItsGradientAndCostNothing) {
   const auto stack = laminae(source);
   const Jet q = random_jet(source);
   const Mat3 Q = source.rotation();
-  const FormsEnergy at = energy_at<LaminaHencky>(k, stack, q, true),
-                    turned = energy_at<LaminaHencky>(k, stack, Q * q, true);
-  EXPECT_NEAR(at.energy, turned.energy, 1e-14);
+  const auto energy = [&](const Jet& jet) { return energy_at<LaminaHencky, Asked::energy>(k, stack, jet).energy; };
+  EXPECT_NEAR(energy(q), energy(Q * q), 1e-14);
+  const auto at = energy_at<LaminaHencky, Asked::gradient>(k, stack, q),
+             turned = energy_at<LaminaHencky, Asked::gradient>(k, stack, Q * q);
   const Jet G = jet_gradient<Real>(q, SurfacePoint<Real>(q), at.gradient);
   EXPECT_LT((jet_gradient<Real>(Q * q, SurfacePoint<Real>(Q * q), turned.gradient) - Q * G).norm(), 1e-13);
   const Mat3 moment = G * q.transpose();
@@ -155,10 +157,14 @@ TEST(ShellKernel, BendingAPlateCostsItsBendingStiffness) {
   q(0, 0) = q(1, 1) = 1;
   q(2, 2) = curvature;
   const Real D = E * t * t * t / (12 * (1 - nu * nu));
+  const auto share = [&](const std::vector<Lamina>& of) {
+    const auto bent = energy_at<LaminaHencky, Asked::energy>(k, of, q);
+    return bent.energy / (0.5 * D * curvature * curvature);
+  };
   // Hencky's energy departs from D kappa^2 / 2 by about (kappa t)^2 = 4e-6.
-  EXPECT_NEAR(energy_at<LaminaHencky>(k, stack, q, false).energy / (0.5 * D * curvature * curvature), 1, 1e-5);
+  EXPECT_NEAR(share(stack), 1, 1e-5);
   // The rule at +-t/4 of Guo et al. 2018 has three quarters of the bending stiffness.
-  EXPECT_NEAR(energy_at<LaminaHencky>(k, quarter, q, false).energy / (0.5 * D * curvature * curvature), 0.75, 1e-5);
+  EXPECT_NEAR(share(quarter), 0.75, 1e-5);
 }
 
 }  // namespace

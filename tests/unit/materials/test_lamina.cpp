@@ -4,6 +4,7 @@
 #include "weft/materials/lamina_woven.hpp"
 
 #include "weft/math/dual.hpp"
+#include "weft/math/pack_rows.hpp"
 
 #include "support/random_matrices.hpp"
 
@@ -139,6 +140,52 @@ TEST(LaminaLaws, StiffeningBoundsTheStiffnessOfStretchedLaminae) {
   };
   check(LaminaHencky{}, LaminaHencky::Constants::from(1, 0.3));
   for (const Fabric& fabric : fabrics()) check(LaminaWoven{}, fabric.constants);
+}
+
+/// Of packs of these states: energy, gradient, hessian and stiffening are those of each state alone.
+template <class L>
+void expect_packs_agree(const typename L::Constants& k, const std::vector<Symmetric2<Real>>& states) {
+  for (std::size_t first = 0; first < states.size(); first += Pack::size) {
+    const PackRows rows = PackRows::range(first, states.size());
+    const Symmetric2<Pack> c = load(std::span<const Vec3>(states), rows), gradient = L::gradient(k, c);
+    const Matrix3<Pack> hessian = L::hessian(k, c);
+    const Pack energy = L::energy(k, c), stiffening = L::stiffening(k, c);
+    for (int lane = 0; lane < rows.count; ++lane) {
+      const Symmetric2<Real>& alone = states[rows.row[lane]];
+      const Symmetric2<Real> g = L::gradient(k, alone);
+      const Mat3 H = L::hessian(k, alone);
+      EXPECT_NEAR(energy[lane], L::energy(k, alone), 1e-12 * (H.norm() + std::abs(L::energy(k, alone))));
+      EXPECT_NEAR(stiffening[lane], L::stiffening(k, alone), 1e-12 * L::stiffening(k, alone));
+      for (int i = 0; i < 3; ++i) EXPECT_NEAR(gradient[i][lane], g[i], 1e-12 * (H.norm() + g.norm()));
+      for (int i = 0; i < 9; ++i) EXPECT_NEAR(hessian(i)[lane], H(i), 1e-12 * H.norm()) << alone.transpose();
+    }
+  }
+}
+
+TEST(LaminaLaws, PacksAgreeWithSingleLaminae) {
+  std::vector<Symmetric2<Real>> list = states(3);
+  for (const auto& c : {tensor(1e-2, 1e-3, 0.3), tensor(6, 0.2, 0.7), tensor(3, 1e-7, 0)}) list.push_back(c);
+  expect_packs_agree<LaminaHencky>(LaminaHencky::Constants::from(7e4, 0.3), list);
+  for (const Fabric& fabric : fabrics()) expect_packs_agree<LaminaWoven>(fabric.constants, states(1.3));
+}
+
+TEST(FlowingHencky, PacksLookAtEveryLaminaThatFlows) {
+  const auto k = LaminaHencky::Constants::from(200, 0.3);
+  MatrixSource source(6);
+  for (const YieldSurface surface : {YieldSurface::ellipse, YieldSurface::diamond}) {
+    const LaminaYield y = LaminaYield::from(2, surface == YieldSurface::ellipse ? 3 : 0, surface);
+    int flow = 0, rest = 0;
+    for (int i = 0; i < 2000; ++i) {
+      const Real size = 0.02, strain = source.uniform(0, 0.01);
+      const auto c = tensor(1 + source.uniform(-size, size), 1 + source.uniform(-size, size), source.uniform(0, 3));
+      const bool looks = any(FlowingHencky::may_flow(k, y, strain, c.cast<Pack>()));
+      const bool flows = flowed(k, y, {{1, 1, 0}, strain}, c).plastic_strain != strain;
+      EXPECT_EQ(looks, flows) << c.transpose();
+      ++(flows ? flow : rest);
+    }
+    EXPECT_GT(flow, 200);
+    EXPECT_GT(rest, 200);
+  }
 }
 
 // --- Yield
@@ -321,7 +368,7 @@ TEST(LaminaWoven, GradientAndHessianAreTheDerivativesInsideAndOutsideTheMeasured
 TEST(LaminaWoven, StartsWithTheLinearModuli) {
   for (const Fabric& fabric : fabrics()) {
     const auto& k = fabric.constants;
-    const Mat3 H = LaminaWoven::hessian(k, {1, 1, 0});
+    const Mat3 H = LaminaWoven::hessian(k, Vec3(1, 1, 0));
     EXPECT_NEAR(4 * H(0, 0) / k.a11, 1, 1e-4)
         << fabric.name;  // the sums of the terms' factors are 1 to rounding of the data
     EXPECT_NEAR(4 * H(1, 1) / k.a22, 1, 1e-4) << fabric.name;
@@ -337,8 +384,8 @@ TEST(LaminaWoven, IsStableAtEveryMeasuredStrain) {
     for (Real a = 0; a <= 1; a += 0.1)
       for (Real b = 0; b <= 1; b += 0.1)
         for (Real g = -1; g <= 1; g += 0.1) {
-          const Mat3 H =
-              LaminaWoven::hessian(k, {1 + 2 * a * k.largest_E11, 1 + 2 * b * k.largest_E22, 2 * g * k.largest_E12});
+          const Mat3 H = LaminaWoven::hessian(
+              k, Vec3(1 + 2 * a * k.largest_E11, 1 + 2 * b * k.largest_E22, 2 * g * k.largest_E12));
           EXPECT_TRUE(H(0, 0) > 0 && H(0, 0) * H(1, 1) > H(0, 1) * H(0, 1) && H(2, 2) > 0) << fabric.name;
         }
   }
