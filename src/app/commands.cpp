@@ -190,22 +190,34 @@ void add_bench(CLI::App& app, Command& chosen) {
   struct Arguments {
     std::string deck, write_into;
     std::vector<std::string> overrides;
-    BenchBlock block;
+    BenchScene scene;
     int steps = 20;
     bool json = false, here = false;
   };
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "bench", "Measure how fast steps are: a standard block, or a deck in all layouts of ranks and threads");
-  CLI::Option* deck_option = command->add_option("deck", a->deck, "A deck [a standard block]");
+      "bench", "Measure how fast steps are: a standard scene, or a deck in all layouts of ranks and threads");
+  CLI::Option* deck_option = command->add_option("deck", a->deck, "A deck [a standard scene]");
   command->add_option("--set", a->overrides, "Change a key of the deck: key.path=value")->allow_extra_args(false);
-  command->add_option("--particles", a->block.particles, "Of the standard block, about")
+  using Kind = BenchScene::Kind;
+  const std::map<std::string, Kind> kinds{
+      {"continuum", Kind::continuum}, {"membrane", Kind::membrane}, {"fiber", Kind::fiber}, {"shell", Kind::shell}};
+  CLI::Option* kind_option = command->add_option("--kind", a->scene.kind, "Of the standard scene [continuum]")
+                                 ->transform(CLI::CheckedTransformer(kinds))
+                                 ->excludes(deck_option);
+  command->add_option("--particles", a->scene.particles, "Of the standard scene: its points, about")
       ->capture_default_str()
       ->excludes(deck_option);
-  command->add_option("--law", a->block.law, "Of the standard block")->capture_default_str()->excludes(deck_option);
-  command->add_option("--kernel", a->block.kernel, "Of the standard block")
+  command->add_option("--law", a->scene.law, "Of the standard continuum")
+      ->capture_default_str()
+      ->excludes(deck_option)
+      ->excludes(kind_option);
+  command->add_option("--kernel", a->scene.kernel, "Of the standard scene")
       ->capture_default_str()
       ->excludes(deck_option);
+  command->add_flag("--bending", a->scene.bending, "The standard membrane or fibers resist bending")
+      ->excludes(deck_option);
+  command->add_option("--fabric", a->scene.fabric, "The standard shell is of this fabric")->excludes(deck_option);
   command->add_option("--steps", a->steps, "Steps that are timed")->capture_default_str()->check(CLI::PositiveNumber);
   command->add_flag("--json", a->json, "Print JSON");
   command->add_flag("--here", a->here, "Measure the deck with the ranks and threads of this run alone");
@@ -214,9 +226,9 @@ void add_bench(CLI::App& app, Command& chosen) {
       "Measure instead how fast each writer (output.writer) puts checkpoints and frames into this folder");
   command->callback([a, &chosen] {
     chosen.chosen = [a](const Comm& comm) {
-      const bool is_block = a->deck.empty();
-      require(!is_block || a->overrides.empty(), ExitCode::deck, "--set changes a key of a deck: name one.");
-      const Deck deck = is_block ? bench_deck(a->block) : load_deck(comm, a->deck, a->overrides);
+      const bool is_standard = a->deck.empty();
+      require(!is_standard || a->overrides.empty(), ExitCode::deck, "--set changes a key of a deck: name one.");
+      const Deck deck = is_standard ? bench_deck(a->scene) : load_deck(comm, a->deck, a->overrides);
       if (!a->write_into.empty()) {
         const BenchWriteResult result = bench_write(comm, deck, a->write_into);
         print_on_root(comm, a->json ? as_json(result) : as_text(result));
@@ -224,13 +236,13 @@ void add_bench(CLI::App& app, Command& chosen) {
       }
       require(deck.time.scheme != Scheme::equilibrium, ExitCode::deck,
               fmt::format("{}: steps in time are measured, and \"scheme: static\" takes none.", a->deck));
-      if (!is_block && !a->here && comm.size() == 1) {
+      if (!is_standard && !a->here && comm.size() == 1) {
         std::vector<std::string> deck_arguments{a->deck};
         for (const std::string& change : a->overrides) deck_arguments.insert(deck_arguments.end(), {"--set", change});
         print_on_root(comm, bench_layouts(deck_arguments, a->steps, a->json));
         return 0;
       }
-      const BenchResult result = bench(comm, deck, a->steps, is_block);
+      const BenchResult result = bench(comm, deck, a->steps, is_standard ? &a->scene : nullptr);
       print_on_root(comm, a->json ? as_json(result) : as_text(result));
       return 0;
     };

@@ -4,13 +4,11 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
 
 #include "weft/bodies/continuum.hpp"
-#include "weft/deck/read.hpp"
 #include "weft/parallel/traffic.hpp"
 #include "weft/run/edit.hpp"
 #include "weft/run/progress.hpp"
@@ -21,23 +19,8 @@
 namespace weft {
 namespace {
 
-constexpr Real dx = 0.01;
 /// Steps before the clock starts: memory is touched, F is deformed.
 constexpr int warm_up = 5;
-
-/// Materials as soft as each law is used; by name of the law.
-constexpr std::array<std::pair<const char*, const char*>, 8> materials{{
-    {"fixed_corotated", "density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3"},
-    {"neo_hookean", "density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3"},
-    {"stvk_hencky", "density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3"},
-    {"drucker_prager", "density: 2200, youngs_modulus: 3.5e5, poisson_ratio: 0.3"},
-    {"snow", "density: 400, youngs_modulus: 1.4e5, poisson_ratio: 0.2"},
-    {"von_mises", "density: 2700, youngs_modulus: 1e6, poisson_ratio: 0.33, yield_stress: 1e3"},
-    {"tait", "density: 1000, bulk_modulus: 1e5, viscosity: 1e-3"},
-    {"herschel_bulkley",
-     "density: 1000, shear_modulus: 290, bulk_modulus: 1.09e5, yield_stress: 31.9, consistency: 27.2, flow_index: "
-     "0.22"},
-}};
 
 // --- The machine -----------------------------------------------------------------------------------------------------
 
@@ -93,23 +76,18 @@ Real multiply_adds(const Comm& comm) {
 
 // --- The least that a phase must do ----------------------------------------------------------------------------------
 
-struct Work {
-  const char* phase;
-  Real bytes, flops;  ///< Per particle step; 0 where it is not counted.
-};
-
 /// Every column of points read or written once by each phase that needs it, and the multiplications and additions of
 /// the loops over nodes (src/transfer/stencil_kernel.hpp) with n nodes along each axis. `kept`: bytes that a law keeps
 /// of a point.
-std::array<Work, 4> least_work(KernelKind kernel, Real kept) {
+std::vector<std::pair<std::string, LeastWork>> least_work(KernelKind kernel, Real kept) {
   constexpr Real scalar = sizeof(Real), vector = sizeof(Vec3), matrix = sizeof(Mat3), index = sizeof(std::uint32_t);
   const Real n = static_cast<int>(kernel) + 2;
-  return {{
-      {"sort", vector + scalar + 2 * index, 0},
-      {"scatter", index + 2 * vector + matrix + scalar, 12 * n * n * n + 8 * n * n + 8 * n + 80},
-      {"gather", index + vector, (n * n + n + 1) * (12 * n - 8) + 8 * n * n + 16 * n + 36},
-      {"law", (scalar + kept) + (2 * vector + vector + matrix + 2 * kept), 0},
-  }};
+  return {
+      {"sort", {vector + scalar + 2 * index, 0}},
+      {"scatter", {index + 2 * vector + matrix + scalar, 12 * n * n * n + 8 * n * n + 8 * n + 80}},
+      {"gather", {index + vector, (n * n + n + 1) * (12 * n - 8) + 8 * n * n + 16 * n + 36}},
+      {"law", {(scalar + kept) + (2 * vector + vector + matrix + 2 * kept), 0}},
+  };
 }
 
 /// Memory that a law keeps for a point [byte].
@@ -216,20 +194,21 @@ struct BenchRun {
   std::vector<Real> after_steps, after_cuts;  ///< Points of this rank.
 };
 
-/// Of the rates of the machine in `rates`. Collective.
-std::vector<BenchPhase> phases_of(const Comm& comm, const BenchRun& run, Real particle_steps,
-                                  const BenchResult& rates) {
-  const auto work = least_work(run.scene.transfer.kernel, kept_of(run.scene.bodies.front()->points()));
+/// Of the rates of the machine in `rates`; of_elements: what these must do for a point. Collective.
+std::vector<BenchPhase> phases_of(const Comm& comm, const BenchRun& run, Real particle_steps, const BenchResult& rates,
+                                  const LeastWork& of_elements) {
+  auto work = least_work(run.scene.transfer.kernel, kept_of(run.scene.bodies.front()->points()));
+  work.push_back({"elements", of_elements});
   std::vector<BenchPhase> phases;
   for (const char* name : step_phases) {
     Real spent = 0;
     for (const auto& phase : run.timers.phases())
       if (phase.name == name) spent = phase.seconds;
     BenchPhase phase{name, 1e9 * comm.sum(spent) / comm.size() / particle_steps, 0, 0};
-    for (const Work& w : work)
-      if (phase.name == w.phase) {
-        phase.memory_floor = 1e9 * w.bytes / rates.copy_bandwidth;
-        phase.arithmetic_floor = 1e9 * w.flops / rates.multiply_adds;
+    for (const auto& [of_phase, least] : work)
+      if (phase.name == of_phase) {
+        phase.memory_floor = 1e9 * least.bytes / rates.copy_bandwidth;
+        phase.arithmetic_floor = 1e9 * least.flops / rates.multiply_adds;
       }
     phases.push_back(phase);
   }
@@ -238,32 +217,7 @@ std::vector<BenchPhase> phases_of(const Comm& comm, const BenchRun& run, Real pa
 
 }  // namespace
 
-Deck bench_deck(const BenchBlock& block) {
-  const auto material =
-      std::find_if(materials.begin(), materials.end(), [&](const auto& m) { return block.law == m.first; });
-  std::string known;
-  for (const auto& m : materials) known += fmt::format(" {}", m.first);
-  require(material != materials.end(), ExitCode::deck,
-          fmt::format("--law {}: there is no such law. Laws:{}", block.law, known));
-  require(block.particles >= 8, ExitCode::deck, "--particles: a cell holds 8 particles, so give at least that many.");
-  const Real edge = std::cbrt(block.particles / 8) * dx;
-  return parse_deck(fmt::format(R"(weft: 1
-title: standard block
-domain: {{dx: {0}}}
-time: {{end: 1000, frame_interval: 1000}}
-transfer: {{kernel: {1}}}
-materials: {{it: {{law: {2}, {3}}}}}
-bodies:
-  - {{name: block, kind: continuum, material: it, sampling: jittered,
-     shape: {{box: {{lower: [0, 0, 0], upper: [{4}, {4}, {4}]}}}}}}
-colliders:
-  - {{name: floor, shape: {{plane: {{point: [0, 0, 0], normal: [0, 1, 0]}}}}, condition: separate, friction: 0.5}}
-)",
-                                dx, block.kernel, block.law, material->second, edge),
-                    "the standard block", ".");
-}
-
-BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
+BenchResult bench(const Comm& comm, const Deck& deck, int steps, const BenchScene* standard) {
   BenchResult result{};
   result.steps = steps;
   result.ranks = comm.size();
@@ -271,7 +225,7 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
   const std::int64_t bytes_before = resident_bytes();
 
   BenchRun run(comm, deck);
-  if (stir) stir_points(comm, run.scene, run.state);
+  if (standard) stir_points(comm, run.scene, run.state);
   run.after_cuts.push_back(run.points_here());
   run.take(warm_up);
   run.timers = Timers();
@@ -297,7 +251,8 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir) {
       static_cast<Real>(comm.sum(resident_bytes() - bytes_before)) / static_cast<Real>(result.particles);
   result.copy_bandwidth = copy_bandwidth(comm);
   result.multiply_adds = multiply_adds(comm);
-  result.phases = phases_of(comm, run, particle_steps, result);
+  result.phases =
+      phases_of(comm, run, particle_steps, result, standard ? least_work_of_elements(*standard) : LeastWork{});
   return result;
 }
 

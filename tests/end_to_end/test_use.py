@@ -358,11 +358,23 @@ class Places(Case):
 HINGED_ROOF = pathlib.Path(__file__).resolve().parents[2] / "decks/hinged_roof.yaml"  # a static analysis
 
 
+MESHES_OF_BENCH = [("--particles", 3000, "--kind", *words) for words in (
+    ("membrane",), ("membrane", "--bending"), ("fiber",), ("fiber", "--bending"), ("shell",), ("shell", "--fabric", "wool"))]
+
+
 class Bench(Case):
+    def test_standard_meshes_have_about_the_points_that_are_asked_for(self):
+        for words in MESHES_OF_BENCH:
+            result = json.loads(weft("bench", *words, "--steps", 1, "--json").stdout)
+            self.assertTrue(0.8 < result["particles"] / 3000 < 1.25, (words, result["particles"]))
+            elements = result["phases"]["elements"]
+            self.assertGreater(elements["memory_floor"], 0)
+            self.assertEqual(elements["arithmetic_floor"] > 0, len(words) == 4, words)  # counted without more than a kind
+
     def test_a_block_and_a_deck_are_measured_phase_by_phase(self):
         block = "--particles", 3000, "--law", "snow", "--kernel", "cubic"
         for what, has_mesh in (block, False), ((self.deck(JELLIES, "jellies.yaml"), "--here"), False), \
-                ((self.deck(CLOTH, "cloth.yaml"), "--here"), True):
+                ((self.deck(CLOTH, "cloth.yaml"), "--here"), True), *((kind, True) for kind in MESHES_OF_BENCH):
             for ranks in 1, 2:
                 done = weft("bench", *what, "--steps", 3, "--json", ranks=ranks)
                 self.assertEqual(done.returncode, 0, done.stderr)
@@ -423,7 +435,10 @@ class Bench(Case):
 
     def test_what_cannot_be_measured_is_refused(self):
         for words in (("--law", "mud"), ("--kernel", "quintic"), ("--particles", 0), ("--steps", 0), ("none.yaml",),
-                      (self.deck(JELLIES), "--law", "snow"), ("--set", "domain.dx=1"), (HINGED_ROOF,)):
+                      (self.deck(JELLIES), "--law", "snow"), ("--set", "domain.dx=1"), (HINGED_ROOF,),
+                      ("--kind", "rod"), ("--kind", "membrane", "--law", "snow"), ("--kind", "shell", "--bending"),
+                      ("--fabric", "silk"), ("--kind", "shell", "--fabric", "mud"),
+                      (self.deck(JELLIES), "--kind", "shell")):
             self.assertEqual(weft("bench", *words).returncode, 2, words)
 
 

@@ -9,15 +9,31 @@
 
 namespace weft {
 
-/// The standard block: a cube of one material, 8 particles in a cell, on a floor.
-struct BenchBlock {
-  Real particles = 1e6;  ///< About.
-  std::string law = "fixed_corotated";
+/// A standard scene, of the same shape whatever its size, with dx = 1 cm.
+struct BenchScene {
+  enum class Kind {
+    continuum,  ///< The standard block: a cube of one material, 8 particles in a cell, on a floor.
+    membrane,   ///< A square of cloth: a vertex and two triangles in each square of dx.
+    fiber,      ///< A round bundle, three fibers to a square of dx, with a vertex and a segment in each dx.
+    shell,      ///< A square plate: faces of nearly dx, with a control point and 2 x 2 contact points each.
+  };
+  Kind kind = Kind::continuum;
+  Real particles = 1e6;                 ///< Points: particles, or vertices and quadrature points; about.
+  std::string law = "fixed_corotated";  ///< Of a continuum.
   std::string kernel = "quadratic";
+  bool bending = false;  ///< A membrane or fibers resist it.
+  std::string fabric;    ///< The shell is of this fabric; else of rubber (Hencky).
 };
 
-/// Throws Error(deck) if there is no such law or kernel.
-Deck bench_deck(const BenchBlock& block);
+/// Throws Error(deck) if there is no such law, kernel or fabric, or if the kind does not take what is set.
+Deck bench_deck(const BenchScene& scene);
+
+/// The least that must be moved and computed for a point in a step; 0 where it is not counted.
+struct LeastWork {
+  Real bytes = 0, flops = 0;
+};
+/// Of the elements of a standard scene: each column read or written once, and operations counted in the source.
+LeastWork least_work_of_elements(const BenchScene& scene);
 
 /// Time is wall time of all ranks and threads together.
 struct BenchPhase {
@@ -54,9 +70,9 @@ struct BenchResult {
   BenchExchange exchange;
 };
 
-/// Takes `steps` steps of a deck, after a few that are not timed, as a run does but without files. If `stir`, points
-/// get velocities first that deform the whole scene and reach the CFL number. Collective.
-BenchResult bench(const Comm& comm, const Deck& deck, int steps, bool stir);
+/// Takes `steps` steps of a deck, after a few that are not timed, as a run does but without files. If the deck is that
+/// of a standard scene, points get velocities first that deform the whole of it and reach the CFL number. Collective.
+BenchResult bench(const Comm& comm, const Deck& deck, int steps, const BenchScene* standard);
 
 std::string as_text(const BenchResult& result);
 std::string as_json(const BenchResult& result);
