@@ -121,7 +121,7 @@ std::array<Matrix3<T>, 3> slopes_of(const Corners<T, 3>& x) {
   const T le = e.norm(), lf = f.norm(), product = le * lf, sum = product + e.dot(f);
   const T least = (1 + most_turned) * product, inverse = 1 / select(value_of(sum) > least, sum, least);
   const Vector3<T> kb = T(2 * inverse) * e.cross(f);
-  const Vector3<T> chi_e = (lf / le) * e + f, chi_f = (le / lf) * f + e;            // d chi / de, d chi / df
+  const Vector3<T> chi_e = (lf / le) * e + f, chi_f = (le / lf) * f + e;               // d chi / de, d chi / df
   const Matrix3<T> by_e = inverse * (T(2) * cross_with(f) - chi_e * kb.transpose());   // (d kb / de)^T
   const Matrix3<T> by_f = -inverse * (T(2) * cross_with(e) + chi_f * kb.transpose());  // (d kb / df)^T
   return {Matrix3<T>(-by_e), Matrix3<T>(by_e - by_f), by_f};

@@ -142,9 +142,7 @@ class CodimensionalBody final : public MeshBody {
     at_rest_ = send(comm, at_rest_, to);
     std::sort(at_rest_.begin(), at_rest_.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
   }
-  std::size_t bytes_of_elements() const override {
-    return bytes_of(at_rest_) + elements_.bytes() + bending_.bytes();
-  }
+  std::size_t bytes_of_elements() const override { return bytes_of(at_rest_) + elements_.bytes() + bending_.bytes(); }
   std::vector<std::int64_t> rows_of_elements(const Table& table) const override {
     if (&table != &samples()) return std::vector<std::int64_t>(at_rest_.size(), 1);
     std::vector<std::int64_t> rows;
