@@ -22,7 +22,6 @@ namespace {
 constexpr int most_laminae = 64;  ///< Across the thickness.
 
 using Jet = SurfaceJet<Real>;
-using FaceBlock = Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
 
 /// Heights in units of the thickness, and weights.
 Quadrature laminae_of(const ThicknessRule& rule) {
@@ -133,8 +132,7 @@ ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> 
   WEFT_ENSURE(!yield_ || std::holds_alternative<ChosenLamina<LaminaHencky>>(law_));
   WEFT_ENSURE(static_cast<std::int64_t>(shell.thickness.size()) == shell.mesh.material_faces);
   WEFT_ENSURE(numbers_.size() == shell.thickness.size());
-  const FaceRule rule(shell.mesh.sides(), shell.in_plane),
-      mass_rule(shell.mesh.sides(), shell.mesh.sides() == 4 ? 4 : 5);
+  const FaceRule rule(shell.mesh.sides(), shell.in_plane);
   places_ = rule.at;
   on_quads_ = shell.mesh.sides() == 4;
   const Quadrature across = laminae_of(shell.across);
@@ -157,15 +155,10 @@ ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> 
                     across, laminae);
       }
     }
-  mass_basis_ = limit_basis(shell.mesh, faces, mass_rule.at);
-  for (const std::int64_t f : faces)
-    for (int s = 0; s < mass_basis_.samples; ++s) {
-      const Jet q = jet_at(mass_basis_, f, s, rest);
-      const SurfacePoint<Real> at(q);
-      const Real t = shell.thickness[f];
-      const Real curvature = determinant(at.forms.tail<3>()) / determinant(at.forms.head<3>());  // Gauss'
-      mass_.push_back(shell.density * t * (1 + t * t / 12 * curvature) * mass_rule.weight[s] * area_of(at));
-    }
+  lumped_mass_.resize(rest.size(), 0);
+  each_mass(shell, [&](std::span<const std::int32_t> points, std::span<const BasisWeights> weights, Real mass) {
+    for (std::size_t a = 0; a < points.size(); ++a) lumped_mass_[points[a]] += mass * weights[a].value;
+  });
 
   laminae_ = Table::with<Id, PlasticStretch, PlasticStrain>();
   if (yield_) {
@@ -181,15 +174,25 @@ bool ShellFaces::is_thin() const {
   return std::ranges::none_of(stack_, [](const Lamina& l) { return any(!(l.volume > 0)); });
 }
 
-std::size_t ShellFaces::bytes() const {
-  return faces_.bytes() + mass_basis_.bytes() + bytes_of(stack_) + bytes_of(mass_);
-}
+std::size_t ShellFaces::bytes() const { return faces_.bytes() + bytes_of(stack_) + bytes_of(lumped_mass_); }
 
 void ShellFaces::add_mass(std::span<Real> mass) const {
-  for (std::int64_t e = 0; e < mass_basis_.faces(); ++e)
-    for (int s = 0; s < mass_basis_.samples; ++s)
-      for (std::int64_t a = 0; a < mass_basis_.points_in(e); ++a)
-        mass[mass_basis_.points_of(e)[a]] += mass_[e * mass_basis_.samples + s] * mass_basis_.row(e, s)[a].value;
+  for (std::size_t r = 0; r < mass.size(); ++r) mass[r] += lumped_mass_[r];
+}
+
+void each_mass(const ShellDescription& shell, const MassAtPoint& tell) {
+  const FaceRule rule(shell.mesh.sides(), shell.mesh.sides() == 4 ? 4 : 5);
+  std::vector<std::int64_t> faces(static_cast<std::size_t>(shell.mesh.material_faces));
+  std::iota(faces.begin(), faces.end(), std::int64_t(0));
+  const LimitBasis basis = limit_basis(shell.mesh, faces, rule.at);
+  for (const std::int64_t f : faces)
+    for (int s = 0; s < basis.samples; ++s) {
+      const SurfacePoint<Real> at(jet_at(basis, f, s, shell.mesh.points));
+      const Real t = shell.thickness[f];
+      const Real curvature = determinant(at.forms.tail<3>()) / determinant(at.forms.head<3>());  // Gauss'
+      tell(basis.points_of(f), basis.row(f, s),
+           shell.density * t * (1 + t * t / 12 * curvature) * rule.weight[s] * area_of(at));
+    }
 }
 
 namespace {
@@ -296,22 +299,6 @@ void ShellFaces::each_hessian(const JetHessians& at, const HessianOfSample& tell
     for (int lane = 0; lane < pack.faces.count; ++lane)
       for (int s = 0; s < basis().samples; ++s)
         tell(pack.faces.row[lane], s, at[stacks.index_of(pack, s)].unaryExpr([&](const Pack& a) { return a[lane]; }));
-}
-
-void ShellFaces::each_mass(const FaceMatrix& tell) const {
-  for (std::int64_t e = 0; e < mass_basis_.faces(); ++e) {
-    const auto n = mass_basis_.points_in(e);
-    FaceBlock block = FaceBlock::Zero(3 * n, 3 * n);
-    for (int s = 0; s < mass_basis_.samples; ++s) {
-      const auto row = mass_basis_.row(e, s);
-      for (int a = 0; a < n; ++a)
-        for (int b = 0; b < n; ++b) {
-          const Real m = mass_[e * mass_basis_.samples + s] * row[a].value * row[b].value;
-          for (int i = 0; i < 3; ++i) block(3 * a + i, 3 * b + i) += m;
-        }
-    }
-    tell(mass_basis_.points_of(e), {block.data(), static_cast<std::size_t>(block.size())});
-  }
 }
 
 void ShellFaces::flow(std::span<const Vec3> x) {

@@ -313,8 +313,8 @@ FormsEnergy<T> energy_of_laminae(const Laws& law, std::span<const LaminaOf<T>> l
         G(i, i) += 1;
         G(i, 3 + i) -= 2 * xi;
       }
-      const Eigen::Matrix<T, 3, 6> hG = h.lazyProduct(G);
-      sum.hessian += G.transpose().lazyProduct(hG);
+      const Eigen::Matrix<T, 3, 6> stiffened = h.lazyProduct(G);
+      sum.hessian += G.transpose().lazyProduct(stiffened);
     }
   }
   if constexpr (asked != Asked::energy) {
@@ -356,8 +356,8 @@ Eigen::Matrix<T, 15, 15> jet_hessian(const SurfaceJet<T>& q, const SurfacePoint<
     S.template block<1, 3>(3 + k, 3 * second_of[k]) = n.transpose();
     for (int g = 0; g < 2; ++g) S.template block<1, 3>(3 + k, 3 * g) = T(-at.dual.col(g).dot(second)) * n.transpose();
   }
-  const Eigen::Matrix<T, 6, 15> wS = w.hessian.lazyProduct(S);
-  Eigen::Matrix<T, 15, 15> H = S.transpose().lazyProduct(wS);
+  const Eigen::Matrix<T, 6, 15> weighed = w.hessian.lazyProduct(S);
+  Eigen::Matrix<T, 15, 15> H = S.transpose().lazyProduct(weighed);
   // What the change of n and of the tangents adds at fixed derivatives v of the energy by the forms.
   const Forms<T>& v = w.gradient;
   const Vector3<T> curved = v[3] * q.col(2) + v[4] * q.col(4) + v[5] * q.col(3);

@@ -119,6 +119,9 @@ std::vector<EdgeLine> side_where(const ControlMesh& mesh, Where&& where) {
   return found;
 }
 
+/// A matrix of one face: rows of its control points, and a row-major matrix with three rows for each of them.
+using FaceMatrix = std::function<void(std::span<const std::int32_t> points, std::span<const Real> matrix)>;
+
 /// Tells the second derivative of the energy [N/m], a matrix for each quadrature point.
 inline void each_stiffness(const ShellFaces& shell, const JetHessians& at, const FaceMatrix& tell) {
   shell.each_hessian(at, [&](std::int64_t e, int s, const JetHessian& H) {
@@ -133,10 +136,23 @@ inline void each_stiffness(const ShellFaces& shell, const JetHessians& at, const
   });
 }
 
+/// Tells the consistent mass [kg], a matrix for each point that has some.
+inline void each_consistent_mass(const ShellDescription& shell, const FaceMatrix& tell) {
+  each_mass(shell, [&](std::span<const std::int32_t> points, std::span<const BasisWeights> weights, Real mass) {
+    const auto n = std::ssize(points);
+    Eigen::MatrixXd M = Eigen::MatrixXd::Zero(3 * n, 3 * n);
+    for (int a = 0; a < n; ++a)
+      for (int b = 0; b < n; ++b)
+        M.block<3, 3>(3 * a, 3 * b) = mass * weights[a].value * weights[b].value * Mat3::Identity();
+    tell(points, {M.data(), static_cast<std::size_t>(M.size())});
+  });
+}
+
 /// A shell at rest on one rank, whose rows are the control points.
 struct LinearProblem {
-  explicit LinearProblem(const ShellDescription& description)
-      : mesh(description.mesh),
+  explicit LinearProblem(const ShellDescription& its_description)
+      : description(its_description),
+        mesh(description.mesh),
         shell(Comm(MPI_COMM_SELF), description),
         freedoms(3 * static_cast<int>(mesh.points.size())),
         load(Eigen::VectorXd::Zero(freedoms)) {
@@ -154,7 +170,7 @@ struct LinearProblem {
           if (k[i * n + j] != 0)
             entries.emplace_back(freedom(rows[i / 3], i % 3), freedom(rows[j / 3], j % 3), k[i * n + j]);
     };
-    if (mass) shell.each_mass(add);
+    if (mass) each_consistent_mass(description, add);
     else each_stiffness(shell, shell.linearise(rest_of(shell)), add);
     Eigen::SparseMatrix<Real> K(freedoms, freedoms);
     K.setFromTriplets(entries.begin(), entries.end());
@@ -209,6 +225,7 @@ struct LinearProblem {
     return sum;
   }
 
+  ShellDescription description;
   ControlMesh mesh;
   ShellShare shell;
   int freedoms;

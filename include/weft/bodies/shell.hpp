@@ -83,8 +83,11 @@ using JetHessian = Eigen::Matrix<Real, 15, 15>;
 using JetHessians = std::vector<Eigen::Matrix<Pack, 15, 15>>;
 using HessianOfSample = std::function<void(std::int64_t face, int sample, const JetHessian&)>;
 
-/// A matrix of one face: rows of its control points, and a row-major matrix with three rows for each of them.
-using FaceMatrix = std::function<void(std::span<const std::int32_t> points, std::span<const Real> matrix)>;
+/// Control points of a face, their weights at a point of it, and the mass that is there [kg].
+using MassAtPoint =
+    std::function<void(std::span<const std::int32_t> points, std::span<const BasisWeights> weights, Real mass)>;
+/// Tells the mass of a shell face by face, at points that are enough for products of the weights.
+void each_mass(const ShellDescription& shell, const MassAtPoint& tell);
 
 /// Some faces of a shell. Energies, forces and matrices are theirs; whoever asks adds them up over ranks. `x` are the
 /// places of the control points [m], one for each row, ghosts up to date. No result depends on the number of threads.
@@ -118,8 +121,6 @@ class ShellFaces {
   void each_hessian(const JetHessians& at, const HessianOfSample& tell) const;
   /// Adds the change of the force as the control points move by dx.
   void add_force_change(const JetHessians& at, std::span<const Vec3> dx, std::span<Vec3> change) const;
-  /// Tells the consistent mass [kg], face by face.
-  void each_mass(const FaceMatrix& tell) const;
   /// Adds the lumped mass [kg].
   void add_mass(std::span<Real> mass) const;
 
@@ -149,9 +150,8 @@ class ShellFaces {
   FacePacks faces_;
   std::vector<Vec2> places_;  ///< Of the quadrature points in each face.
   bool on_quads_;
-  std::vector<Lamina> stack_;  ///< across_ laminae for each quadrature point of each pack.
-  LimitBasis mass_basis_;      ///< At points fine enough for products of the weights.
-  std::vector<Real> mass_;     ///< Of each of these points [kg].
+  std::vector<Lamina> stack_;      ///< across_ laminae for each quadrature point of each pack.
+  std::vector<Real> lumped_mass_;  ///< Of each control point [kg].
   Table laminae_;
 };
 

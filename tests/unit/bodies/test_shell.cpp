@@ -135,7 +135,7 @@ TEST(Shell, MassIsThatOfItsVolumeAndLumpsTheConsistentOne) {
   // A face spans 0.07 rad, and the surface is a sphere to (0.07)^4 / 36 at its corners.
   EXPECT_NEAR(total / (7 * t * area * (1 + t * t / 12)), 1, 2e-6);
   std::vector<Real> lumped(mass.size(), 0);
-  shell.each_mass([&](std::span<const std::int32_t> rows, std::span<const Real> m) {
+  each_consistent_mass(description, [&](std::span<const std::int32_t> rows, std::span<const Real> m) {
     const std::size_t n = 3 * rows.size();
     for (std::size_t i = 0; i < n; i += 3)
       for (std::size_t j = 0; j < n; j += 3) lumped[rows[i / 3]] += m[i * n + j];
