@@ -6,6 +6,7 @@
 #include <variant>
 
 #include "weft/base/log.hpp"
+#include "weft/base/read_text.hpp"
 #include "weft/deck/files.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/run/status.hpp"
@@ -42,37 +43,61 @@ Deck physics_of(Deck deck, const Deck& reference) {
   return deck;
 }
 
-/// Throws Error(checkpoint) if a file that both decks name has another content than that of the checkpoint's run.
-void require_same_files(const std::vector<DeckFile>& then, std::span<const DeckFile> now, const path& from) {
+/// Throws Error(checkpoint) if a file that both decks name has another content than it had for `what` at `from`.
+void require_same_files(const std::vector<DeckFile>& then, std::span<const DeckFile> now, const path& from,
+                        const char* what) {
   for (const DeckFile& file : now) {
     const auto old = std::find_if(then.begin(), then.end(), [&](const DeckFile& f) { return f.key == file.key; });
     if (old == then.end() || old->digest == file.digest) continue;
-    throw Error(ExitCode::checkpoint,
-                fmt::format("{}: {}: {} is not the file that this checkpoint was computed with: its digest (XXH3) is "
-                            "{}, and was {}. Put the old file in its place.",
-                            from.string(), file.key, file.path, file.digest, old->digest));
+    throw Error(
+        ExitCode::checkpoint,
+        fmt::format("{}: {}: {} is not the file that this {} was computed with: its digest (XXH3) is {}, and was "
+                    "{}. Put the old file in its place.",
+                    from.string(), file.key, file.path, what, file.digest, old->digest));
   }
 }
 
+/// Throws Error(checkpoint) if the run in this folder is that of another deck, or of other files.
+void require_run_of(const Deck& deck, std::span<const DeckFile> files, const path& folder) {
+  const path resolved = folder / "resolved.yaml";
+  std::error_code ignored;
+  if (!std::filesystem::exists(resolved, ignored)) return;  // it wrote nothing yet
+  require_same_files(files_of_run(folder), files, folder, "run");
+  const Deck saved = parse_saved_deck(read_text(resolved), resolved.string(), folder.string());
+  const auto difference = first_difference(physics_of(saved, deck), physics_of(deck, deck));
+  require(
+      !difference, ExitCode::checkpoint,
+      fmt::format("{}: the run here is that of a different deck: {} is {}, and was {}. Add --force to replace it, or "
+                  "choose another folder with --output.",
+                  folder.string(), difference ? difference->key : "", difference ? difference->values[1] : "",
+                  difference ? difference->values[0] : ""));
+}
+
 /// True if no run in this folder got as far as its first checkpoint, so that nothing is lost when it starts again.
-/// Throws Error(checkpoint) if it had one that is gone.
-bool has_nothing_to_lose(const path& folder) {
+/// Throws Error(checkpoint) if it had one that is gone, and if it is that of another deck.
+bool has_nothing_to_lose(const Deck& deck, std::span<const DeckFile> files, const path& folder) {
   std::error_code ignored;
   if (!std::filesystem::exists(folder / "run.json", ignored)) return true;
   const RunStatus status = look_at_run(folder).status;
-  require(!status.saved_step, ExitCode::checkpoint,
-          fmt::format("{}: the run wrote a checkpoint at step {}, but {} holds none. Put it back to go on, start again "
-                      "with --force to replace this run, or choose another folder with --output.",
-                      folder.string(), status.saved_step.value_or(0), (folder / "checkpoints").string()));
-  return status.state != "finished" && status.state != "stopped";
+  require(
+      !status.saved_step, ExitCode::checkpoint,
+      fmt::format("{}: the run wrote a checkpoint at step {}, or began from one, but {} holds none. Put it back to go "
+                  "on, start again with --force to replace this run, or choose another folder with --output.",
+                  folder.string(), status.saved_step.value_or(0), (folder / "checkpoints").string()));
+  if (status.state == "finished" || status.state == "stopped") return false;
+  require_run_of(deck, files, folder);
+  return true;
 }
 
-/// True if the checkpoint lies among those of this output folder, however the two are spelled.
+/// True if the checkpoint lies among those of this output folder, however the two are spelled or linked to.
 bool is_of_run(const path& checkpoint, const path& output) {
   std::error_code ignored;
-  const path there = std::filesystem::absolute(checkpoint, ignored).lexically_normal();
-  return std::filesystem::equivalent(there.has_filename() ? there.parent_path() : there.parent_path().parent_path(),
-                                     output / "checkpoints", ignored);
+  const auto lies_there = [&](const path& at) {
+    return std::filesystem::equivalent(at.has_filename() ? at.parent_path() : at.parent_path().parent_path(),
+                                       output / "checkpoints", ignored);
+  };
+  return lies_there(std::filesystem::absolute(checkpoint, ignored).lexically_normal()) ||
+         lies_there(std::filesystem::canonical(checkpoint, ignored));
 }
 
 /// Throws Error(deck) if going on from a checkpoint that was named would cost what a run left in the output folder:
@@ -114,14 +139,16 @@ std::optional<path> checkpoint_to_resume(const Comm& comm, const RunOptions& opt
   return std::nullopt;
 }
 
-ExistingRun existing_run(const Comm& comm, const RunOptions& options, const std::optional<path>& checkpoint) {
+ExistingRun existing_run(const Comm& comm, const RunOptions& options, const std::optional<path>& checkpoint,
+                         const Deck& deck, std::span<const DeckFile> files) {
   ExistingRun policy = ExistingRun::refuse;
   // When others looked at the folder, the root might be changing it already.
   comm.agree([&] {
     if (!comm.is_root()) return;
     if (checkpoint && is_of_run(*checkpoint, options.output)) policy = ExistingRun::resume;
     // A job script must be able to go on where a run was killed before its first checkpoint.
-    else if (options.force || (options.resume && has_nothing_to_lose(options.output))) policy = ExistingRun::replace;
+    else if (options.force || (options.resume && has_nothing_to_lose(deck, files, options.output)))
+      policy = ExistingRun::replace;
   });
   return policy;
 }
@@ -129,7 +156,7 @@ ExistingRun existing_run(const Comm& comm, const RunOptions& options, const std:
 void require_same_physics(const CheckpointHeader& header, const Deck& deck, std::span<const DeckFile> files,
                           const path& from) {
   const Deck saved = parse_saved_deck(header.resolved_deck, from.string() + " (its deck)", from.string());
-  require_same_files(files_in(header.provenance), files, from);
+  require_same_files(files_in(header.provenance), files, from, "checkpoint");
   const auto difference = first_difference(physics_of(saved, deck), physics_of(deck, deck));
   if (!difference) return;
   throw Error(

@@ -198,11 +198,24 @@ class Restart(Case):
         process = subprocess.Popen(command("run", deck, "-o", output, "--checkpoint-every", 1000000), env=environment(),
                                    cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         wait_until(lambda: (output / "run.json").exists(), "the start of the run")
+        wait_until(lambda: (output / "diagnostics.csv").exists() and len(history(output)) > 2, "the first rows")
         process.kill()
         process.wait()
+        # What it left belongs to its deck.
+        frames, rows = sorted((output / "frames").iterdir()), history(output)
+        self.run_deck(deck, "out", "--steps", 4, "--resume", "auto", "--set", "materials.soft.density=900", code=6)
+        for word in "materials.soft.density is 900 kg/m^3, and was 1000 kg/m^3", "--force":
+            self.assertIn(word, self.last.stderr)
+        self.assertEqual((sorted((output / "frames").iterdir()), history(output)), (frames, rows))
         self.run_deck(deck, "out", "--steps", 4, "--resume", "auto")
         self.assertIn("starts at the beginning", self.last.stdout + self.last.stderr)
         self.assertEqual(run_json(output)["state"], "stopped")
+        self.run_deck(deck, "out", "--steps", 6, "--resume", "auto")
+        # A link to a checkpoint of its own is that checkpoint, and the run goes on.
+        before = checkpoints(output)
+        (self.folder / "link").symlink_to(before[-1])
+        self.run_deck(deck, "out", "--steps", 8, "--resume", self.folder / "link", "--force")
+        self.assertEqual(checkpoints(output)[:len(before)], before)
 
     def test_another_deck_is_not_resumed(self):
         deck = self.deck(JELLIES)

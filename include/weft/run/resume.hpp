@@ -15,9 +15,10 @@ namespace weft {
 std::optional<std::filesystem::path> checkpoint_to_resume(const Comm& comm, const RunOptions& options);
 
 /// The fate of a run in the output folder, when this one goes on from `checkpoint`, if any; the root alone knows, and
-/// the others are told to refuse. Collective.
+/// the others are told to refuse. Throws Error(checkpoint) if a run of another deck would be lost. Collective.
 ExistingRun existing_run(const Comm& comm, const RunOptions& options,
-                         const std::optional<std::filesystem::path>& checkpoint);
+                         const std::optional<std::filesystem::path>& checkpoint, const Deck& deck,
+                         std::span<const DeckFile> files);
 
 /// Throws Error(checkpoint) if the deck is not the one of the checkpoint but for what may change when a run is resumed,
 /// or if one of its files has another content. files: of the deck, as they are now.
