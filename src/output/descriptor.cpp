@@ -35,8 +35,12 @@ void fail(const std::filesystem::path& path, const std::string& what, int number
 }
 
 Descriptor::Descriptor(const std::filesystem::path& path, int flags, ExitCode code)
-    : path_(path), code_(code), number_(::open(path.c_str(), flags | O_CLOEXEC, 0666)) {
+    : path_(path), code_(code), number_(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666)) {
   if (number_ < 0) fail(path_, "cannot be opened", errno, code_);
+  struct stat status{};
+  if (::fstat(number_, &status) == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))) return;
+  ::close(number_);
+  throw Error(code_, fmt::format("{}: this is no plain file.", path_.string()));
 }
 
 Descriptor::~Descriptor() {

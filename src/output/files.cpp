@@ -132,7 +132,7 @@ void discard_unfinished(const fs::path& file) {
 
 std::string digest_of_file(const fs::path& file) {
   constexpr std::uint64_t portion = 1 << 20;
-  const Descriptor in(file, O_RDONLY | O_NONBLOCK);
+  const Descriptor in(file, O_RDONLY);
   RunningDigest digest;
   std::vector<char> bytes(portion);
   for (std::uint64_t done = 0, all = in.bytes(); done < all;) {
@@ -188,12 +188,15 @@ void make_folder(const Comm& comm, const fs::path& folder) {
   });
 }
 
-bool make_output_folder(const fs::path& folder) {
+std::vector<fs::path> make_output_folder(const fs::path& folder) {
   std::error_code ignored;
   require(!fs::exists(folder, ignored) || fs::is_directory(folder, ignored), ExitCode::file_system,
           fmt::format("{} is not a folder. Choose another with --output.", folder.string()));
-  bool made = false;
-  checked(folder, "cannot be made", [&] { made = fs::create_directories(folder); });
+  std::vector<fs::path> made;
+  for (fs::path missing = fs::absolute(folder, ignored).lexically_normal(); !fs::exists(missing, ignored);
+       missing = missing.parent_path())
+    if (missing.has_filename()) made.push_back(missing);
+  checked(folder, "cannot be made", [&] { fs::create_directories(folder); });
   return made;
 }
 

@@ -17,6 +17,7 @@
 #include "weft/run/progress.hpp"
 #include "weft/scene/build.hpp"
 #include "weft/scene/catalogue.hpp"
+#include "weft/solve/silence.hpp"
 
 namespace weft {
 
@@ -143,6 +144,24 @@ void LoadStepping::start() {
   fill_bodies(comm_, scene_);
   set_up();
   state_.dt = full_step();
+  if (!scene_.deck.solve.petsc.empty()) rehearse();  // before files are written
+}
+
+/// Options that PETSc does not take show in the first iteration. What else goes wrong is told of by the first step.
+void LoadStepping::rehearse() {
+  EquilibriumSettings once = settings();
+  once.max_iterations = 1;
+  Motion trial = *motion_;
+  try {
+    in_silence([&] {
+      Equilibrium(comm_, system_->freedoms, system_->all_terms(), system_->all_holds(), once)
+          .at_time(trial, state_.time + state_.dt);
+    });
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::deck) throw;
+  } catch (const Interrupted&) {
+    return;
+  }
 }
 
 void LoadStepping::resume(const CheckpointHeader& header, const std::filesystem::path& checkpoint) {
