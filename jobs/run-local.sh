@@ -5,7 +5,7 @@
 # taken; `--output DIR` chooses another folder and `--resume auto` goes on in the newest. WEFT_RANKS and OMP_NUM_THREADS
 # set the ranks (2) and the threads of each (1).
 set -euo pipefail
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 
 if [ $# -lt 1 ] || [[ "$1" == -* ]]; then
   echo "usage: jobs/run-local.sh DECK [arguments of \`weft run\`]      e.g. jobs/run-local.sh decks/quickstart.yaml" >&2

@@ -7,8 +7,12 @@ import subprocess
 import sys
 import unittest
 
-import jsonschema
-import yaml
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "postproc"))
+import packages  # noqa: E402
+
+packages.need("jsonschema", "yaml")
+import jsonschema  # noqa: E402
+import yaml  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 DECKS = sorted((ROOT / "decks").glob("*.yaml"))

@@ -7,10 +7,10 @@ import sys
 import unittest
 
 sys.path += [str(pathlib.Path(__file__).parent / "end_to_end"), str(pathlib.Path(__file__).parents[1] / "postproc")]
+from program import JELLIES, TORN, Case, history  # noqa: E402
 import crossings  # noqa: E402
 import numpy  # noqa: E402
 import weft_read  # noqa: E402
-from program import JELLIES, TORN, Case, history  # noqa: E402
 
 POSTPROC = pathlib.Path(__file__).resolve().parents[1] / "postproc"
 

@@ -7,9 +7,13 @@ import sys
 import tempfile
 import unittest
 
-import numpy
-from vtkmodules.util.numpy_support import vtk_to_numpy
-from vtkmodules.vtkIOImage import vtkPNGReader
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "postproc"))
+import packages  # noqa: E402
+
+packages.need("numpy", "vtkmodules")
+import numpy  # noqa: E402
+from vtkmodules.util.numpy_support import vtk_to_numpy  # noqa: E402
+from vtkmodules.vtkIOImage import vtkPNGReader  # noqa: E402
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "support"))
 from made_frames import floor_mesh, lattice, particles, write_series  # noqa: E402

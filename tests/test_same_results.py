@@ -7,8 +7,12 @@ import sys
 import tempfile
 import unittest
 
-import h5py
-import numpy
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "postproc"))
+import packages  # noqa: E402
+
+packages.need("h5py", "numpy")
+import h5py  # noqa: E402
+import numpy  # noqa: E402
 
 sys.path.append(str(pathlib.Path(__file__).resolve().parent / "benchmarks"))
 import same_results  # noqa: E402

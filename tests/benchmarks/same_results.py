@@ -24,6 +24,10 @@ import time
 
 os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "postproc"))
+import packages  # noqa: E402
+
+packages.need("h5py", "numpy")
 import h5py  # noqa: E402
 import numpy  # noqa: E402
 

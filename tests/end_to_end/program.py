@@ -10,6 +10,11 @@ import tempfile
 import time
 import unittest
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "postproc"))
+import packages  # noqa: E402
+
+packages.need("h5py", "numpy", "yaml")  # of what is imported after this
+
 WEFT = str(pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 and not sys.argv[1].startswith("-") else "weft")
 FULL = "--full" in sys.argv and sys.argv.remove("--full") is None  # sizes for hours of trust, not for every change
 

@@ -2,9 +2,8 @@
 """Proves that surfaces are exported in the form of their meshes: tests/end_to_end/test_export.py WEFT."""
 import unittest
 
-import numpy
-
 from program import PLATE, Case, weft
+import numpy
 
 
 def strip(triangles):

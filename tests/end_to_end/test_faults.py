@@ -16,11 +16,10 @@ import subprocess
 import time
 import unittest
 
-import h5py
-import numpy
-
 from program import (CLOTH, FULL, JELLIES, PLATE, TORN, WEFT, Case, checkpoints, command, environment, flip_bit, history, mounting,
                      physics, run_json, step_of, wait_until, weft)
+import h5py
+import numpy
 
 FAILING_DISK = str(pathlib.Path(WEFT).parent.parent / "tests" / "libfailing_disk.so")
 HINGED_ROOF = pathlib.Path(__file__).resolve().parents[2] / "decks" / "hinged_roof.yaml"  # a static analysis

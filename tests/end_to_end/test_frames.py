@@ -4,16 +4,14 @@ import math
 import pathlib
 import shutil
 import subprocess
-import sys
 import unittest
 
-import numpy
-import yaml
 from program import SPOUT, Case
+import numpy
+import weft_read
+import yaml
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "postproc"))
-import weft_read  # noqa: E402
 
 OPEN_IN_PARAVIEW = pathlib.Path(__file__).parents[1] / "support" / "paraview_frames.py"
 

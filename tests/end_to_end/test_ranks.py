@@ -1,12 +1,9 @@
 #!/usr/bin/env python3
 """Proves that ranks, threads and repetition change nothing that they may not: tests/end_to_end/test_ranks.py WEFT."""
-import pathlib
-import sys
 import unittest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "postproc"))
-import weft_read  # noqa: E402
 from program import CLOTH, GRIPPED, JELLIES, OWN, PLATE, SPOUT, TORN, Case, checkpoints, history, physics, weft
+import weft_read
 
 # A jelly of one cell: its points stand in one or two blocks, so most of seven ranks have none.
 CRUMB = """

@@ -5,13 +5,11 @@ import json
 import pathlib
 import shutil
 import subprocess
-import sys
 import unittest
 
-sys.path.append(str(pathlib.Path(__file__).resolve().parents[2] / "postproc"))
-import weft_read  # noqa: E402
-from program import (CLOTH, FULL, GRIPPED, JELLIES, OWN, PLATE, SPOUT, SPUN, TORN, Case, checkpoints,  # noqa: E402
+from program import (CLOTH, FULL, GRIPPED, JELLIES, OWN, PLATE, SPOUT, SPUN, TORN, Case, checkpoints,
                      command, environment, history, physics, run_json, step_of, wait_until, weft)
+import weft_read
 
 CUBE = """
 v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1

@@ -39,6 +39,12 @@ class OtherPython(Case):
         self.assertIn("usage", self.run_script(ROOT / "postproc/crossings.py", "--help"))
         self.assertIn("v ", self.run_script("python3", ROOT / "decks/bear.py"))
 
+    def test_tests_and_benchmarks_find_theirs(self):
+        for script in sorted([*ROOT.glob("tests/test_*.py"), *ROOT.glob("tests/end_to_end/test_*.py"),
+                              *ROOT.glob("tests/benchmarks/*.py")]):
+            words = ["."] if script.name in ("test_documents.py", "test_install.py") else []
+            self.assertIn("usage", self.run_script("python3", script, *words, "--help"), script)
+
     def test_a_verification_case_runs(self):
         self.assertIn("pass", self.run_script(ROOT / "tests/verification/run.py", "free_fall", "--weft", WEFT))
 
@@ -53,6 +59,14 @@ class OtherPython(Case):
         done = subprocess.run(["python3", "script.py"], env=self.environment, cwd=self.folder, capture_output=True, text=True)
         self.assertEqual(done.returncode, 1)
         self.assertIn("script.py needs the Python packages no_such_package", done.stderr)
+
+
+class Linked(Case):
+    def test_a_link_to_run_local_finds_the_rest(self):
+        (self.folder / "weft-local").symlink_to(ROOT / "jobs/run-local.sh")
+        done = subprocess.run([self.folder / "weft-local", "no_deck.yaml"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
+        self.assertIn("quickstart", done.stderr)
 
 
 class Batch(Case):

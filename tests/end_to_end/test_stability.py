@@ -4,9 +4,8 @@ import math
 import pathlib
 import unittest
 
-import h5py
-
 from program import Case, checkpoints, history, run_json, weft
+import h5py
 
 DECKS = pathlib.Path(__file__).resolve().parents[2] / "decks"
 

@@ -11,11 +11,10 @@ import subprocess
 import time
 import unittest
 
-import h5py
-import numpy
-
 from program import (CLOTH, JELLIES, PLATE, Case, checkpoints, command, environment, history, physics, run_json, step_of, wait_until,
                      weft)
+import h5py
+import numpy
 
 CUBE = """
 v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1
