@@ -33,12 +33,6 @@ int exit_code_of(const weft::Error& error) {
 }
 
 /// What an exception that is no Error says to a user.
-const char* words_of(const std::exception& surprise) {
-  if (dynamic_cast<const std::bad_alloc*>(&surprise) == nullptr) return surprise.what();
-  return "out of memory: the scene is too large for this machine. A larger domain.dx or spacing, or more machines, may "
-         "help.";
-}
-
 /// Throws Error(failure) if the environment leaves no room to start in: libraries would end the program by a signal.
 void require_room_to_start() {
   constexpr int threads_of_a_core = 64, threads_anywhere = 256;
@@ -83,7 +77,7 @@ int main(int argc, char** argv) {
     } catch (const Error& error) {
       return exit_code_of(error);
     } catch (const std::exception& surprise) {
-      log_error(words_of(surprise));
+      log_error(weft::words_of(surprise));
       return static_cast<int>(ExitCode::failure);
     }
   }
@@ -103,7 +97,7 @@ int main(int argc, char** argv) {
   } catch (const Error& error) {
     return exit_code_of(error);
   } catch (const std::exception& surprise) {
-    std::fprintf(stderr, "weft: rank %d: %s\n", comm.rank(), words_of(surprise));
+    std::fprintf(stderr, "weft: rank %d: %s\n", comm.rank(), weft::words_of(surprise));
     comm.abort(static_cast<int>(ExitCode::failure));
   }
 }

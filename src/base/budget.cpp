@@ -37,6 +37,15 @@ Real memory_of_machine() {
   return std::min({machine, memory_of_group(), address_space()});
 }
 
+Real memory_left(int sharers) {
+  const Real page = static_cast<Real>(::sysconf(_SC_PAGESIZE));
+  Real addresses = 0, resident = 0;  // in pages: proc(5), /proc/PID/statm
+  std::ifstream("/proc/self/statm") >> addresses >> resident;
+  const Real machine = static_cast<Real>(::sysconf(_SC_PHYS_PAGES)) * page;
+  const Real share = std::min(machine, memory_of_group()) / sharers;
+  return std::max(0.0, std::min(share - resident * page, address_space() - addresses * page));
+}
+
 void require_countable(const std::string& what, Real count, const char* things) {
   require(
       count < most_things, ExitCode::geometry,
@@ -46,8 +55,13 @@ void require_countable(const std::string& what, Real count, const char* things) 
 void Budget::require_room(const Demand& demand, const std::string& cure) const {
   const Real needed = demand.count * demand.bytes;
   require(needed < bytes_, ExitCode::geometry,
-          fmt::format("{} would have {:.3g} {}, which take {:.3g} GB at least; this machine has {:.3g} GB. {}",
+          fmt::format("{} would have {:.3g} {}, which take {:.3g} GB at least; a process here has {:.3g} GB left. {}",
                       demand.what, demand.count, demand.things, needed * 1e-9, bytes_ * 1e-9, cure));
+}
+
+void Budget::spend(const Demand& demand, const std::string& cure) {
+  require_room(demand, cure);
+  bytes_ -= demand.count * demand.bytes;
 }
 
 }  // namespace weft

@@ -157,6 +157,15 @@ std::vector<Real> Comm::gather_to_root(Real value) const {
   return values;
 }
 
+int Comm::ranks_of_machine() const {
+  MPI_Comm machine = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));
+  int size = 0;
+  check_mpi(MPI_Comm_size(machine, &size));
+  check_mpi(MPI_Comm_free(&machine));
+  return size;
+}
+
 void Comm::barrier() const { check_mpi(MPI_Barrier(handle_)); }
 
 void Comm::agree(const std::function<void()>& work) const {
@@ -166,7 +175,7 @@ void Comm::agree(const std::function<void()>& work) const {
   } catch (const Error& caught) {
     error = caught;
   } catch (const std::exception& caught) {
-    error = Error(ExitCode::failure, caught.what());
+    error = Error(ExitCode::failure, words_of(caught));
   }
   int speaker = error ? rank_ : size_;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &speaker, 1, MPI_INT, MPI_MIN, handle_));

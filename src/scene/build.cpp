@@ -46,13 +46,11 @@ auto at_place(const std::string& place, F&& f) {
   }
 }
 
-/// Throws Error(geometry) if the points of a shape that is filled, one in each `point_volume`, cannot fit. Collective.
-void require_room(const Comm& comm, const std::string& what, Table& points, const Shape& shape, Real point_volume) {
+/// The points of a shape that is filled, one in each `point_volume`, on each of some ranks.
+Demand demand_of(const std::string& what, Table& points, const Shape& shape, Real point_volume, int ranks) {
   std::size_t row_bytes = 0;
   for (const ColumnView& column : points.columns()) row_bytes += column.row_bytes;
-  budget_of(comm).require_room(
-      {what, shape.volume().value_or(0) / point_volume, "particles", static_cast<Real>(row_bytes) / comm.size()},
-      unit_hint);
+  return {what, shape.volume().value_or(0) / point_volume, "particles", static_cast<Real>(row_bytes) / ranks};
 }
 
 BodySource make_source(const Comm& comm, const Deck& deck, Scene& scene, std::size_t number) {
@@ -74,7 +72,8 @@ BodySource make_source(const Comm& comm, const Deck& deck, Scene& scene, std::si
   require(!scene.bounds || overlap(*scene.bounds, *shape->bounds()), ExitCode::geometry,
           what + " lies outside domain.bounds, where particles are removed. Move it, or enlarge the bounds.");
   at_place(what, [&] { return cells_covering(passed, spacing); });
-  require_room(comm, what, scene.bodies[body]->points(), *shape, std::pow(spacing, 3));
+  budget_of(comm).require_room(demand_of(what, scene.bodies[body]->points(), *shape, std::pow(spacing, 3), comm.size()),
+                               unit_hint);
   return {source.name, body, Source(shape, {source.velocity, source.from, spacing, receiver.seed, stream}), source.from,
           source.until};
 }
@@ -151,25 +150,42 @@ void set_reach(PointSet& set, std::size_t p, Faces faces) {
         set.extent_turns() ? Symmetric3<Real>::of(with_reach(extent.full(), normal, distance)) : ball_extent(distance);
 }
 
+std::string words_for(const ContinuumDeck& deck) { return fmt::format("{}: body {}", deck.place.text, deck.name); }
+
+/// The shapes of bodies that have one, by their numbers. Throws Error(geometry) if their points, all together, cannot
+/// fit. Collective.
+std::vector<std::shared_ptr<const Shape>> shapes_to_fill(const Comm& comm, Scene& scene) {
+  const Real dx = scene.deck.domain.dx;
+  std::vector<std::shared_ptr<const Shape>> shapes(scene.bodies.size());
+  Budget budget = budget_of(comm);
+  for (std::size_t b = 0; b < shapes.size(); ++b) {
+    const auto* deck = std::get_if<ContinuumDeck>(&scene.deck.bodies[b]);
+    if (deck == nullptr || !deck->shape) continue;
+    shapes[b] = make_shape(comm, *deck->shape, false, dx);
+    budget.spend(demand_of(words_for(*deck), scene.bodies[b]->points(), *shapes[b],
+                           std::pow(dx, 3) / deck->particles_per_cell, comm.size()),
+                 unit_hint);
+  }
+  return shapes;
+}
+
 /// Differences between a body's volume and that of its cells with a point in the middle that are worth a word.
 constexpr Real coarse = 0.1;
 
 /// Fills a shape with points at rest, together of its volume, and lets handles choose of them. Returns their number on
 /// all ranks. Collective.
-std::int64_t fill_shape(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDeck& deck) {
-  const auto shape = make_shape(comm, *deck.shape, false, scene.deck.domain.dx);
-  const std::string what = fmt::format("{}: body {}", deck.place.text, deck.name);
+std::int64_t fill_shape(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDeck& deck, const Shape& shape) {
+  const std::string what = words_for(deck);
   PointBody& body = *scene.bodies[b]->roles().points;
   Table& points = body.points();
   const Real dx = scene.deck.domain.dx;
-  require_room(comm, what, points, *shape, std::pow(dx, 3) / deck.particles_per_cell);
   comm.agree([&] {
     at_place(what, [&] {
       const CellSampler sampler({deck.sampling, dx, deck.particles_per_cell, deck.seed, static_cast<std::uint32_t>(b)});
-      const CellRange range = cells_covering(*shape->bounds(), dx);
+      const CellRange range = cells_covering(*shape.bounds(), dx);
       const std::int64_t begin = range.count() * comm.rank() / comm.size();
       const std::int64_t end = range.count() * (comm.rank() + 1) / comm.size();
-      const Samples samples = sample_shape(sampler, *shape, range, begin, end);
+      const Samples samples = sample_shape(sampler, shape, range, begin, end);
       points.resize(samples.positions.size());
       std::copy(samples.positions.begin(), samples.positions.end(), points.get<Position>().begin());
       std::copy(samples.ids.begin(), samples.ids.end(), points.get<Id>().begin());
@@ -182,7 +198,7 @@ std::int64_t fill_shape(const Comm& comm, Scene& scene, std::size_t b, const Con
               " gets no particles: its shape is thinner than the spacing of particles. Use a smaller domain.dx or a "
               "larger shape.");
   const Real sampled = static_cast<Real>(count) * std::pow(dx, 3) / deck.particles_per_cell;
-  const Real volume = shape->volume().value_or(sampled);
+  const Real volume = shape.volume().value_or(sampled);
   if (std::abs(sampled / volume - 1) > coarse)
     log_warning(
         fmt::format("{} has {} particles, whose cells have {:.0f} % of its volume: they carry its mass, but its "
@@ -192,21 +208,21 @@ std::int64_t fill_shape(const Comm& comm, Scene& scene, std::size_t b, const Con
   if (body.touches_walls()) {
     // Points near the surface that is drawn end there, others half way to their neighbours.
     const auto x = std::as_const(points).get<Position>();
-    for (std::size_t p = 0; p < x.size(); ++p) set_reach(body, p, shape->faces(x[p], Side::inside, dx / 2));
+    for (std::size_t p = 0; p < x.size(); ++p) set_reach(body, p, shape.faces(x[p], Side::inside, dx / 2));
   }
-  choose_points(comm, scene, b, *shape, volume / static_cast<Real>(count));
+  choose_points(comm, scene, b, shape, volume / static_cast<Real>(count));
   return count;
 }
 
-void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDeck& deck) {
-  if (!deck.shape) {  // only a source feeds it
+void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDeck& deck, const Shape* shape) {
+  if (shape == nullptr) {  // only a source feeds it
     for (std::size_t h = 0; h < scene.handles.size(); ++h)
       require(scene.handles[h].body != b, ExitCode::deck,
               fmt::format("{}: {} has no particles at the start, of which a handle could choose some.",
                           scene.deck.handles[h].place.text, deck.name));
     return;
   }
-  const std::int64_t count = fill_shape(comm, scene, b, deck);
+  const std::int64_t count = fill_shape(comm, scene, b, deck, *shape);
   Table& points = scene.bodies[b]->points();
   Vec3 center = Vec3::Zero();
   for (const Vec3& x : points.get<Position>()) center += x;
@@ -221,7 +237,7 @@ void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDec
 }
 
 template <class MeshDeck>
-void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& deck) {
+void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& deck, const Shape*) {
   MeshBody& body = *scene.bodies[b]->roles().mesh;
   body.fill(comm, scene.meshes[b]->rest_positions(), deck.velocity, spin_matrix(deck.spin));
   scene.first_free_id[b] = static_cast<PointId>(body.next_vertex());
@@ -253,8 +269,9 @@ void fit_to_walls(const Scene& scene, PointSet& set) {
 }  // namespace
 
 void fill_bodies(const Comm& comm, Scene& scene) {
+  const auto shapes = shapes_to_fill(comm, scene);
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
-    std::visit([&](const auto& deck) { fill_body(comm, scene, b, deck); }, scene.deck.bodies[b]);
+    std::visit([&](const auto& deck) { fill_body(comm, scene, b, deck, shapes[b].get()); }, scene.deck.bodies[b]);
   for (const auto& body : scene.bodies)
     for (PointSet* set : body->sets())
       if (set->touches_walls()) fit_to_walls(scene, *set);

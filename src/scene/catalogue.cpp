@@ -136,7 +136,7 @@ SurfaceContact::Constants contact_of(const SheetContactDeck& deck, const std::st
   return {deck.stiffness, deck.shear_stiffness.value_or(usual), deck.friction};
 }
 
-Budget budget_of(const Comm& comm) { return Budget(comm.min(memory_of_machine())); }
+Budget budget_of(const Comm& comm) { return Budget(comm.min(memory_left(comm.ranks_of_machine()))); }
 
 void require_room_for_mesh(const Comm& comm, int across, int along, Real face_bytes) {
   const std::string what = fmt::format("a mesh of {} x {} faces", across, along);
@@ -155,8 +155,8 @@ std::string load_everywhere(const Comm& comm, const std::string& file) {
 
 namespace {
 
-/// What a square of a generated sheet, a face of a shell, a vertex of a fiber and a point of a body take on a rank at
-/// least while the scene is built [byte]: every rank has the whole mesh.
+/// What a square of a generated sheet and a vertex of a fiber take on every rank at least while the scene is built
+/// [byte]: each has the whole mesh.
 constexpr Real square_bytes = 400, vertex_bytes = 150;
 
 }  // namespace
@@ -195,8 +195,14 @@ namespace {
 /// Longest edges of elements with one quadrature point, in grid spacings: those of right triangles with legs of one.
 constexpr Real sample_spacing = 1.5;
 
-/// What a quadrature point takes on the rank that has it, at least [byte].
-constexpr Real sample_bytes = 300;
+/// What a quadrature point of a sheet or fiber takes on the rank that has it, with its element and the nodes around,
+/// and one of a shell without these [byte]. Measured: 1300, 500 and 300 at least.
+constexpr Real sheet_sample_bytes = 1000, fiber_sample_bytes = 400, shell_sample_bytes = 300;
+/// What a face of a shell takes, besides what each of its quadrature points and laminae do: these have a matrix of 15 x
+/// 15 each while the fastest frequency is found, or in each solve [byte].
+constexpr Real face_bytes = 1500, point_bytes = 1800, lamina_bytes = 60;
+/// What a face takes in a static analysis: rows of the tangent and of its factor [byte]. Measured: 40000.
+constexpr Real solved_face_bytes = 20000;
 
 /// Throws Error(geometry) if the quadrature points, no farther apart than the grid asks for, cannot fit. Collective.
 void require_room_for_samples(const Comm& comm, const MembraneDescription& membrane) {
@@ -206,8 +212,8 @@ void require_room_for_samples(const Comm& comm, const MembraneDescription& membr
     samples +=
         std::pow(std::max(1.0, std::max({(x - y).norm(), (y - z).norm(), (z - x).norm()}) / membrane.spacing), 2);
   }
-  budget_of(comm).require_room({"this sheet on this grid", samples, "quadrature points", sample_bytes / comm.size()},
-                               unit_hint);
+  budget_of(comm).require_room(
+      {"this sheet on this grid", samples, "quadrature points", sheet_sample_bytes / comm.size()}, unit_hint);
 }
 
 /// Groups of a mesh as its triangles and used points have them.
@@ -334,7 +340,7 @@ FiberDescription describe(const Comm& comm, const FiberDeck& deck, const Materia
   }
   const Curves curves = make_curves(comm, deck.curves, dx);
   budget_of(comm).require_room({"these fibers on this grid", length_of(curves) / (sample_spacing * dx),
-                                "quadrature points", sample_bytes / comm.size()},
+                                "quadrature points", fiber_sample_bytes / comm.size()},
                                unit_hint);
   const Real section = std::numbers::pi * deck.radius * deck.radius;
   std::optional<Real> rigidity;  // E pi r^4 / 4
@@ -359,8 +365,17 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const FiberDeck& deck, c
   return make_fibers(describe(comm, deck, material, dx), carrier_of(deck, is_static));
 }
 
-/// Throws Error(geometry) if the contact points of a shell, two for each dx along its edges, cannot fit. Collective.
-void require_room_for_contact(const Comm& comm, const ControlMesh& mesh, Real dx) {
+/// Throws Error(geometry) if the faces of a shell with their quadrature points, their laminae and `contact_points`, of
+/// all faces together, cannot fit. Collective.
+void require_room_for_faces(const Comm& comm, const ShellDescription& shell, Real contact_points, bool is_static) {
+  const Real faces = static_cast<Real>(shell.mesh.material_faces), in_plane = Real(shell.in_plane) * shell.in_plane;
+  const Real face = face_bytes + in_plane * (point_bytes + shell.across.laminae * lamina_bytes) +
+                    contact_points / std::max(1.0, faces) * shell_sample_bytes + (is_static ? solved_face_bytes : 0);
+  budget_of(comm).require_room({"this shell", faces, "faces with all their points", face / comm.size()}, unit_hint);
+}
+
+/// Two for each dx along the edges of each face.
+Real usual_contact_points(const ControlMesh& mesh, Real dx) {
   Real points = 0;
   for (std::int64_t f = 0; f < mesh.material_faces; ++f) {
     const auto face = mesh.faces[static_cast<std::size_t>(f)];
@@ -369,8 +384,7 @@ void require_room_for_contact(const Comm& comm, const ControlMesh& mesh, Real dx
       longest = std::max(longest, (mesh.points[face[(c + 1) % face.size()]] - mesh.points[face[c]]).norm());
     points += std::pow(std::max(1.0, 2 * longest / dx), 2);
   }
-  budget_of(comm).require_room({"this shell on this grid", points, "contact points", sample_bytes / comm.size()},
-                               unit_hint);
+  return points;
 }
 
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const ShellDeck& deck, const MaterialDeck& material, Real dx,
@@ -380,12 +394,17 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const ShellDeck& deck, c
     mesh->name_groups(groups_of(shell.mesh));
     return mesh;
   };
-  if (carrier_of(deck, is_static) == Carrier::own)
+  if (carrier_of(deck, is_static) == Carrier::own) {
+    require_room_for_faces(comm, shell, 0, is_static);
     return with_groups(make_shell(comm, shell, std::nullopt, dx, !is_static));
+  }
   require(deck.contact.has_value(), ExitCode::deck,
           "the key \"contact\" is missing: what shells resist where they meet something; only \"carrier: own\" and "
           "\"scheme: static\" under time need none.");
-  require_room_for_contact(comm, shell.mesh, dx);
+  const Real each = Real(deck.contact_points) * deck.contact_points;
+  require_room_for_faces(
+      comm, shell,
+      each > 0 ? each * static_cast<Real>(shell.mesh.material_faces) : usual_contact_points(shell.mesh, dx), is_static);
   const ShellContact contact{contact_of(*deck.contact, deck.name),
                              deck.contact_points > 0 ? deck.contact_points : contact_points_per_edge(shell.mesh, dx)};
   return with_groups(make_shell(comm, shell, contact, dx));

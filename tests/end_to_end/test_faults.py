@@ -670,6 +670,12 @@ TOO_LARGE = {
                           "plies: {count: 100000000, radius: 1 mm, twist: 1 cm}"),
     "a yarn in millimetres": YARN.replace("CURVES", "hair_ball: {radius: 1, length: 1e12, strands: 3}, spacing: 1e6"),
     "a body in millimetres": JELLIES.replace("radius: 0.14", "radius: 1400"),
+    "twelve bodies that fit one by one": JELLIES.replace("dx: 0.05", "dx: 0.005").replace("colliders:", "".join(
+        f"  - {{name: b{i}, kind: continuum, material: soft,"
+        f" shape: {{box: {{lower: [{i}, 0, 0], upper: [{i}.3, 0.3, 0.3]}}}}}}\n" for i in range(12)) + "colliders:"),
+    "laminae and contact points of a shell": FOIL.replace(
+        "MESH", "rectangle: {width: 1, height: 1}, across: 150, along: 150").replace(
+        "kind: shell", "kind: shell, laminae: 64, in_plane: 4, contact_points: 16"),
     "a source in millimetres": JELLIES + "sources:\n  - {name: tap, body: left, velocity: [0, -1, 0],"
                                          " shape: {sphere: {center: [0, 1e4, 0], radius: 1000}}}\n",
 }

@@ -11,6 +11,8 @@ namespace weft {
 Real address_space();
 /// What this process can have at most [byte]: the memory of the machine, of its control group, or its addresses.
 Real memory_of_machine();
+/// What is left of it for one of `sharers` processes alike, besides what this one holds already [byte].
+Real memory_left(int sharers);
 
 /// Things that are to be made.
 struct Demand {
@@ -27,6 +29,8 @@ class Budget {
 
   /// Throws Error(geometry) with count, memory and `cure`, a sentence, if the things cannot fit.
   void require_room(const Demand& demand, const std::string& cure) const;
+  /// The same, and what they take is spent.
+  void spend(const Demand& demand, const std::string& cure);
 
  private:
   Real bytes_;

@@ -1,6 +1,7 @@
 #pragma once
 // Errors that reach the user: what went wrong, where, what to do; each family has its own exit code.
 
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -27,5 +28,12 @@ class Error : public std::runtime_error {
  private:
   ExitCode code_;
 };
+
+/// An exception that nobody foresaw, for the user.
+inline const char* words_of(const std::exception& surprise) {
+  if (dynamic_cast<const std::bad_alloc*>(&surprise) == nullptr) return surprise.what();
+  return "out of memory: the scene is too large for this machine. A larger domain.dx or spacing, or more machines, may "
+         "help.";
+}
 
 }  // namespace weft

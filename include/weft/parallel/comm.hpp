@@ -37,6 +37,8 @@ class Comm {
   int size() const { return size_; }
   bool is_root() const { return rank_ == 0; }
   MPI_Comm handle() const { return handle_; }
+  /// How many of the ranks share the memory of this one's machine. Collective.
+  int ranks_of_machine() const;
 
   void sum(std::span<Real> values) const;
   void sum(std::span<std::int64_t> values) const;

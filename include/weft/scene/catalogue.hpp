@@ -30,7 +30,7 @@ std::string mass_in_words(const Deck& deck, std::size_t body, Real mass);
 /// Without a stiffness that resists sliding, friction takes a tenth of the stiffness, and the log says so; owner: the
 /// material or body there.
 SurfaceContact::Constants contact_of(const SheetContactDeck& deck, const std::string& owner);
-/// Memory of the smallest machine among those of the ranks. Collective.
+/// Memory that is left on the fullest rank, of its share of its machine. Collective.
 Budget budget_of(const Comm& comm);
 /// Throws Error(geometry) if a mesh divided across x along into faces of so many bytes cannot fit into the smallest
 /// machine while the scene is built. Collective.

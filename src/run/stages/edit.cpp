@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include "run/stages/limits.hpp"
 #include "run/stages/stages.hpp"
@@ -146,20 +147,32 @@ RunState start_scene(const Comm& comm, Scene& scene) {
 void edit_points(const Comm& comm, Scene& scene, RunState& state) {
   emit(comm, scene, state);
   if (!scene.bounds) return;
-  std::int64_t removed = 0;
-  for (auto& body : scene.bodies)
-    if (body->roles().mesh == nullptr) removed += remove_outside(*scene.bounds, body->points());
-  removed = comm.sum(removed);
-  if (removed == 0) return;
+  const std::size_t bodies = scene.bodies.size();
+  std::vector<std::int64_t> removed(bodies, 0), left(bodies, 0);
+  for (std::size_t b = 0; b < bodies; ++b)
+    if (Body& body = *scene.bodies[b]; body.roles().mesh == nullptr) {
+      removed[b] = remove_outside(*scene.bounds, body.points());
+      left[b] = static_cast<std::int64_t>(body.points().rows());
+    }
+  comm.sum(removed);
+  const std::int64_t all = std::accumulate(removed.begin(), removed.end(), std::int64_t(0));
+  if (all == 0) return;
+  comm.sum(left);
+  std::string names;
+  for (std::size_t b = 0; b < bodies; ++b)
+    if (removed[b] > 0) names += fmt::format("{}{}", names.empty() ? "" : ", ", scene.bodies[b]->name());
   if (state.removed_points == 0)
     log_warning(
-        fmt::format("{} particles left domain.bounds at t = {:.6g} s and are gone, as all that follow will be; "
+        fmt::format("{} particles of {} left domain.bounds at t = {:.6g} s and are gone, as all that follow will be; "
                     "the diagnostics count them (removed_particles).",
-                    removed, state.time));
-  state.removed_points += removed;
+                    all, names, state.time));
+  state.removed_points += all;
+  for (std::size_t b = 0; b < bodies; ++b)
+    if (removed[b] > 0 && left[b] == 0)
+      log_warning(fmt::format("the last particle of {} left domain.bounds at t = {:.6g} s.", scene.bodies[b]->name(),
+                              state.time));
   if (comm.sum(scene.points()) == 0 && scene.sources.empty())
-    log_warning(
-        fmt::format("the last particle left domain.bounds at t = {:.6g} s: nothing is left to simulate.", state.time));
+    log_warning(fmt::format("nothing is left to simulate from t = {:.6g} s on.", state.time));
   std::fill(state.drift.begin(), state.drift.end(), nowhere);
 }
 

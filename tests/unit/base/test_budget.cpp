@@ -41,6 +41,18 @@ TEST(BudgetTest, WhatFitsPassesAndWhatDoesNotIsNamedWithItsCountAndMemory) {
   EXPECT_NE(error_of([&] { budget.require_room({"a carpet", std::nan(""), "points", 1}, ""); }), "");
 }
 
+TEST(BudgetTest, WhatIsSpentIsGone) {
+  Budget budget(2e9);
+  EXPECT_EQ(error_of([&] { budget.spend({"a carpet", 1e7, "points", 150}, ""); }), "");
+  EXPECT_THAT(error_of([&] { budget.spend({"another", 1e7, "points", 150}, ""); }), HasSubstr("0.5 GB left"));
+  EXPECT_EQ(error_of([&] { budget.spend({"a mat", 1e6, "points", 150}, ""); }), "");
+}
+
+TEST(BudgetTest, SharersAndWhatIsHeldLeaveLess) {
+  EXPECT_LT(memory_left(1), memory_of_machine());
+  EXPECT_LT(memory_left(4), 0.26 * memory_of_machine());
+}
+
 TEST(BudgetTest, IndicesHave32Bits) {
   EXPECT_EQ(error_of([] { require_countable("a mesh", 2e9, "points"); }), "");
   EXPECT_THAT(error_of([] { require_countable("a mesh", 2.2e9, "points"); }), HasSubstr("cannot be numbered"));
