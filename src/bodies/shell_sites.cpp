@@ -352,19 +352,26 @@ std::vector<Sample> side_samples(const ControlMesh& mesh, std::span<const std::i
       if (outside.contains({mesh.faces[f][d], mesh.faces[f][c]})) faces.push_back(f);
     std::vector<Vec2> at;
     for (const Real t : rule.at) at.emplace_back((1 - t) * from + t * to);
+    const int inner = static_cast<int>(at.size());
+    at.insert(at.end(), {from, to});
     const LimitBasis basis = limit_basis(mesh, faces, at);
     for (std::int64_t e = 0; e < basis.faces(); ++e) {
       std::vector<std::int32_t> rows;
       for (const std::int32_t point : basis.points_of(e)) rows.push_back(row_of_point[point]);
-      for (int s = 0; s < basis.samples; ++s) {
-        Sample sample = sample_of(rows, basis.row(e, s), to - from, inside, rest);
+      const auto sample_at = [&](int s) { return sample_of(rows, basis.row(e, s), to - from, inside, rest); };
+      Vec3 sum = Vec3::Zero();  // of tangents
+      for (int s = 0; s < inner; ++s) {
+        Sample& sample = samples.emplace_back(sample_at(s));
         Vec3 along = Vec3::Zero();
         for (std::size_t k = 0; k < rows.size(); ++k) along += sample.d1[k] * rest[rows[k]];
         sample.measure = rule.weight[s] * along.norm();
         sample.face = faces[static_cast<std::size_t>(e)];
         sample.boundary = boundary_of[mesh.faces[sample.face][c]];
-        samples.push_back(std::move(sample));
+        sum += rule.weight[s] * along;
       }
+      // Tangents of an edge sum up to its chord; at extraordinary points they grow or fade too fast for the rule.
+      const Real chord = (sample_at(inner + 1).where - sample_at(inner).where).norm();
+      for (int s = 0; s < inner; ++s) samples[samples.size() - 1 - s].measure *= chord / sum.norm();
     }
   }
   return samples;

@@ -2,6 +2,7 @@
 
 #include "weft/geometry/control_mesh.hpp"
 
+#include "geometry/outer_quads.hpp"
 #include "geometry/outer_triangles.hpp"
 #include "geometry/surroundings.hpp"
 #include "weft/base/budget.hpp"
@@ -16,7 +17,6 @@
 #include <array>
 #include <cmath>
 #include <numbers>
-#include <numeric>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -77,11 +77,11 @@ void require_no_pinch(const std::vector<std::vector<std::int32_t>>& faces, std::
 constexpr Real bytes_of_star = 5000;
 constexpr std::size_t few_around = 16, most_around = 256;
 
-/// Throws Error(geometry) where more faces meet in points than a smooth surface can be made of.
-void require_few_around_points(const std::vector<std::vector<std::int32_t>>& faces, std::size_t points,
+/// Throws Error(geometry) where more faces meet in points than a smooth surface can be made of, those of the outer row
+/// among them: as many beyond a side, and three times as many beyond a corner of quads.
+void require_few_around_points(const std::vector<std::vector<std::int32_t>>& faces, const std::vector<Vec3>& points,
                                const std::string& name) {
   const char* cure = "Divide the mesh otherwise there, as by a grid.";
-  std::vector<std::size_t> around(points, 0);
   Real pairs = 0;
   const auto take = [&](const char* what, std::size_t number, std::size_t n, const char* things) {
     require(n <= most_around, ExitCode::geometry,
@@ -89,19 +89,26 @@ void require_few_around_points(const std::vector<std::vector<std::int32_t>>& fac
                         number, n, things, most_around, cure));
     if (n > few_around) pairs += static_cast<Real>(n * n);
   };
-  for (std::size_t f = 0; f < faces.size(); ++f) {
-    take("face", f, faces[f].size(), "corners");
-    for (const std::int32_t p : faces[f]) ++around[p];
+  for (std::size_t f = 0; f < faces.size(); ++f) take("face", f, faces[f].size(), "corners");
+  const bool triangles = std::ranges::all_of(faces, [](const auto& face) { return face.size() == 3; });
+  const Boundary boundary(faces, Edges(faces), points.size());
+  const Stars stars(faces, points.size());
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    const auto star = stars.of(p);
+    if (boundary.after[p] == none) take("point", p, star.size(), "faces");
+    else
+      take("point", p, star.size() * (!triangles && is_sharp(faces, star, points) ? 4 : 2),
+           "faces with those that go on beyond the boundary");
   }
-  for (std::size_t p = 0; p < points; ++p) take("point", p, around[p], "faces");
   Budget(memory_of_machine())
       .require_room({name + ": the surface around points of many faces", pairs, "pairs of these", bytes_of_star}, cure);
 }
 
 /// One step of Catmull and Clark on faces of any size: points are old points, face points, edge points. `child(f, c)`
-/// is told the quad in corner c of face f.
+/// is told the quad in corner c of face f. Corners of the boundary, told by the places of their points, stay.
 template <class Point, class Faces, class Child>
-std::vector<Point> divide(const std::vector<Point>& points, const Faces& faces, Child&& child) {
+std::vector<Point> divide(const std::vector<Point>& points, const std::vector<Vec3>& places, const Faces& faces,
+                          Child&& child) {
   const Edges edges(faces);
   const Stars stars(faces, points.size());
   const Boundary boundary(faces, edges, points.size());
@@ -116,7 +123,8 @@ std::vector<Point> divide(const std::vector<Point>& points, const Faces& faces, 
   for (std::size_t p = 0; p < points.size(); ++p) {
     const auto star = stars.of(p);
     const auto n = static_cast<Real>(star.size());
-    if (star.empty() || (boundary.after[p] != none && star.size() == 1)) fine[p] = points[p];
+    const bool is_corner = boundary.after[p] != none && (star.size() == 1 || is_sharp(faces, star, places));
+    if (star.empty() || is_corner) fine[p] = points[p];
     else if (boundary.after[p] != none)
       fine[p] = (6 * points[p] + points[boundary.before[p]] + points[boundary.after[p]]) / 8;
     else {
@@ -219,99 +227,6 @@ std::array<Vec2, 4> child_texture(std::span<const Vec2> corners, std::size_t c) 
   return {corners[c], (corners[c] + corners[(c + 1) % n]) / 2, middle, (corners[c] + corners[(c + n - 1) % n]) / 2};
 }
 
-/// Adds the outer row to quads of material. Corners that turn inwards are told by the places of their points.
-template <class Point>
-void add_outer_quads(FaceList& faces, std::vector<Point>& points, const std::vector<Vec3>& places, Beyond beyond) {
-  const auto count = static_cast<std::int32_t>(points.size());
-  const FaceList inside = faces;
-  const Edges edges(inside);
-  const Stars stars(inside, points.size());
-  const Boundary boundary(inside, edges, points.size());
-  const Point zero = zero_like(points.front());
-  const auto x = [&](std::int32_t p) -> const Point& { return points[p]; };
-  const auto add_point = [&](const Point& point) {
-    points.push_back(point);
-    return static_cast<std::int32_t>(points.size() - 1);
-  };
-  const auto is_corner = [&](std::int32_t b) { return stars.of(b).size() == 1; };
-  const auto points_inward = [&](std::int32_t b) {  // a corner of the boundary that one outer face fills
-    const Vec3 back = places[boundary.before[b]] - places[b], forth = places[boundary.after[b]] - places[b];
-    return stars.of(b).size() == 3 && back.dot(forth) > -0.5 * back.norm() * forth.norm();
-  };
-  // The point after p and q on a line through regular points, or none.
-  const auto straight_on = [&](std::int32_t p, std::int32_t q) {
-    if (boundary.after[q] != none) {
-      const bool along = stars.of(q).size() == 2 && (boundary.before[q] == p || boundary.after[q] == p);
-      return !along ? none : boundary.before[q] == p ? boundary.after[q] : boundary.before[q];
-    }
-    if (stars.of(q).size() != 4) return none;
-    const Edges::Place left = edges.find(p, q);
-    const Edges::Place right = edges.find(inside[left.face][(left.corner + 2) % 4], q);
-    return inside[right.face][(right.corner + 2) % 4];
-  };
-  // The point before b and p.
-  const auto point_before = [&](std::int32_t b, std::int32_t p) -> Point {
-    const std::int32_t q = beyond == Beyond::mirror ? none : straight_on(b, p),
-                       r = q == none ? none : straight_on(p, q);
-    if (r != none) return 4 * x(b) - 6 * x(p) + 4 * x(q) - x(r);
-    if (q != none) return 3 * x(b) - 3 * x(p) + x(q);
-    return 2 * x(b) - x(p);
-  };
-  // The outer points of each boundary point: beyond the edge that comes in, and beyond the one that goes out.
-  std::vector<std::int32_t> beyond_in(count, none), beyond_out(count, none);
-  std::vector<bool> inward(count, false);
-  for (std::int32_t b = 0; b < count; ++b) {
-    if (boundary.after[b] == none) continue;
-    const std::int32_t p = boundary.before[b], q = boundary.after[b];
-    inward[b] = points_inward(b);
-    if (is_corner(b)) {
-      beyond_in[b] = add_point(point_before(b, q));
-      beyond_out[b] = add_point(point_before(b, p));
-    } else if (stars.of(b).size() == 2) {
-      const auto [f, c] = stars.of(b)[0];
-      const std::int32_t next = inside[f][(c + 1) % 4], inner = next == q ? inside[f][(c + 3) % 4] : next;
-      beyond_in[b] = beyond_out[b] = add_point(point_before(b, inner));
-    } else if (!inward[b]) {
-      Point inner = zero;
-      for (const auto& [f, c] : stars.of(b))
-        if (inside[f][(c + 1) % 4] != q) inner += x(inside[f][(c + 1) % 4]);
-      beyond_in[b] = beyond_out[b] = add_point(2 * x(b) - inner / static_cast<Real>(stars.of(b).size() - 1));
-    }
-  }
-  // Both neighbours of an inward corner have the same outer point; `first` leads from each to the one that stays.
-  std::vector<std::int32_t> first(points.size());
-  std::iota(first.begin(), first.end(), 0);
-  const auto stays = [&](std::int32_t outer) {
-    while (first[outer] != outer) outer = first[outer];
-    return outer;
-  };
-  for (std::int32_t b = 0; b < count; ++b) {
-    if (!inward[b]) continue;
-    const std::int32_t p = boundary.before[b], q = boundary.after[b];
-    require(!inward[p] && !inward[q], ExitCode::geometry,
-            fmt::format("The boundary of a shell's mesh turns inwards at neighbouring points ({} and its neighbour, "
-                        "counted from 0): divide the faces there.",
-                        b));
-    const std::int32_t shared = stays(beyond_out[p]);
-    first[stays(beyond_in[q])] = shared;
-    points[shared] = x(p) + x(q) - x(b);
-    faces.push_back({q, b, p, shared});
-  }
-  for (std::int32_t b = 0; b < count; ++b) {
-    const std::int32_t p = boundary.before[b], q = boundary.after[b];
-    if (q == none) continue;
-    if (!inward[b] && !inward[q]) faces.push_back({q, b, beyond_out[b], beyond_in[q]});
-    if (is_corner(b)) {
-      const auto [f, c] = stars.of(b)[0];
-      const Point diagonal = x(beyond_in[b]) + x(beyond_out[b]) - x(p) - x(q) + x(inside[f][(c + 2) % 4]);
-      faces.push_back({b, beyond_in[b], add_point(diagonal), beyond_out[b]});
-    }
-  }
-  for (std::size_t f = inside.size(); f < faces.size(); ++f)
-    for (std::int32_t& p : faces[f])
-      if (p < static_cast<std::int32_t>(first.size())) p = stays(p);
-}
-
 template <class Point>
 void add_outer_row(FaceList& faces, std::vector<Point>& points, const std::vector<Vec3>& places, Beyond beyond) {
   if (faces.sides() == 3) add_outer_triangles(faces, points, places, beyond);
@@ -352,11 +267,11 @@ void pass_through(ControlMesh& mesh, const SurfaceMesh& given, const std::vector
   const auto n = static_cast<std::int32_t>(given.points.size());
   std::vector<PointSum> sums(given.points.size(), PointSum(n));
   for (std::int32_t p = 0; p < n; ++p) sums[p].insert(p) = 1;
-  if (is_divided) sums = divide(sums, polygons, [](auto&&...) {});
+  if (is_divided) sums = divide(sums, given.points, polygons, [](auto&&...) {});
   renumber(sums, number);
   FaceList faces = mesh.faces;
   faces.resize(static_cast<std::size_t>(mesh.material_faces));
-  add_outer_row(faces, sums, mesh.points, Beyond::cubic);
+  add_outer_row(faces, sums, mesh.points, is_divided ? Beyond::mirror : Beyond::cubic);
   renumber(sums, compact_numbers(faces, sums.size()));
   std::vector<bool> exists;
   const std::vector<PointSum> limits = limits_of(mesh.faces, sums, exists);
@@ -400,7 +315,7 @@ ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name, MeshP
   require_surface(mesh, name);
   std::vector<std::vector<std::int32_t>> polygons;
   for (std::int64_t f = 0; f < mesh.face_count(); ++f) polygons.emplace_back(mesh.face(f).begin(), mesh.face(f).end());
-  require_few_around_points(polygons, mesh.points.size(), name);
+  require_few_around_points(polygons, mesh.points, name);
   require_no_pinch(polygons, mesh.points.size(), name);
 
   const auto all_have = [&](std::size_t sides) {
@@ -427,7 +342,7 @@ ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name, MeshP
     }
   } else {
     DividedGroups groups(mesh.group_points);
-    control.points = divide(mesh.points, polygons, [&](std::size_t f, std::size_t c, const Quad& quad) {
+    control.points = divide(mesh.points, mesh.points, polygons, [&](std::size_t f, std::size_t c, const Quad& quad) {
       add(f, quad);
       groups.add(polygons[f], c, quad);
       if (!mesh.texture.empty()) control.texture.push_back(child_texture(texture_of(f), c));
@@ -447,7 +362,7 @@ ControlMesh refined(const ControlMesh& mesh) {
   fine.groups = mesh.groups;
   fine.material_faces = 4 * mesh.material_faces;
   DividedGroups groups(mesh.group_points);
-  fine.points = divide(mesh.points, mesh.faces, [&](std::size_t f, std::size_t c, Quad quad) {
+  fine.points = divide(mesh.points, mesh.points, mesh.faces, [&](std::size_t f, std::size_t c, Quad quad) {
     fine.faces.push_back(quad);
     if (static_cast<std::int64_t>(f) >= mesh.material_faces) return;
     groups.add(mesh.faces[f], c, quad);

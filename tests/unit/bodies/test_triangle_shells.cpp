@@ -130,25 +130,98 @@ SurfaceMesh made_anew(int n) {
   return mesh;
 }
 
-/// Squares, of which every second one is cut in two triangles.
-SurfaceMesh mixed(int n) {
-  const SurfaceMesh grid = cut_squares(n, n, rectangle(1, 1));
+enum class Cut { none, falling, rising };
+
+/// A rectangle of squares, some of which are cut in two triangles along either diagonal, as `cut(i, j)` tells.
+template <class Which>
+SurfaceMesh mixed(int across, int along, const SurfaceMap& map, Which&& cut) {
+  const SurfaceMesh grid = cut_squares(across, along, map);
   SurfaceMesh mesh;
   mesh.points = grid.points;
   for (std::int64_t f = 0; f < grid.face_count(); f += 2) {
     const std::int32_t a = grid.face(f)[0], b = grid.face(f)[1], d = grid.face(f)[2], c = grid.face(f + 1)[0];
-    if ((f / 2 + f / 2 / n) % 2 == 0) {
-      mesh.add_face({a, b, d});
-      mesh.add_face({c, d, b});
-    } else mesh.add_face({a, b, c, d});
+    const Cut how = cut(static_cast<int>(f) / 2 % across, static_cast<int>(f) / 2 / across);
+    if (how == Cut::none) {
+      mesh.add_face({a, b, c, d});
+      continue;
+    }
+    mesh.add_face({a, b, how == Cut::rising ? c : d});
+    mesh.add_face({c, d, how == Cut::rising ? a : b});
   }
   return mesh;
+}
+
+Cut every_second(int i, int j) { return (i + j) % 2 == 0 ? Cut::falling : Cut::none; }
+Cut at_random(int i, int j) {
+  const Vec3 x = Random(2, 0, static_cast<PointId>(100 * i + j)).uniform3();
+  return x[0] < 0.5 ? Cut::none : x[1] < 0.5 ? Cut::falling : Cut::rising;
+}
+Cut strip(int, int j) { return j == 0 ? Cut::rising : Cut::none; }
+
+/// The other side of the surface up, and points and faces in another order.
+SurfaceMesh turned(const SurfaceMesh& mesh) {
+  const auto points = static_cast<std::int32_t>(mesh.points.size());
+  const auto number = [&](std::int32_t p) { return (7 * p + 3) % points; };  // 7 divides none of the tests' counts
+  SurfaceMesh other;
+  other.points.resize(mesh.points.size());
+  for (std::int32_t p = 0; p < points; ++p) other.points[number(p)] = mesh.points[p];
+  for (std::int64_t f = mesh.face_count() - 1; f >= 0; --f) {
+    std::vector<std::int32_t> face(mesh.face(f).rbegin(), mesh.face(f).rend());
+    for (std::int32_t& p : face) p = number(p);
+    other.add_face(face);
+  }
+  return other;
+}
+
+/// Tip deflection of a cantilever of 10 x 1 over that of a beam, whose tip bears a load all along its edge.
+Real cantilever(const SurfaceMesh& mesh, MeshPoints meaning) {
+  const Real E = 1e6, t = 0.1;
+  const ShellDescription shell = elastic_shell(control_mesh(mesh, "cantilever", meaning), E, 0, t);
+  LinearProblem p(shell);
+  hold(p, {.hold = Hold::clamp, .motion = {}}, {-1, -1, -1}, {1e-3, 2, 1});
+  std::vector<std::int64_t> faces(static_cast<std::size_t>(p.mesh.material_faces));
+  std::iota(faces.begin(), faces.end(), 0);
+  std::vector<std::int32_t> rows(p.mesh.points.size());
+  std::iota(rows.begin(), rows.end(), 0);
+  Real boundary = 0, tip = 0;
+  Vec3 moment = Vec3::Zero();
+  for (const Sample& sample : side_samples(p.mesh, faces, rows, p.mesh.points)) {
+    boundary += sample.measure;
+    const Vec3& x = sample.where;
+    EXPECT_LT(std::min({std::abs(x[0]), std::abs(x[0] - 10), std::abs(x[1]), std::abs(x[1] - 1)}), 1e-9);
+    if (x[0] < 10 - 1e-3) continue;
+    tip += sample.measure;
+    moment += sample.measure * x;
+    for (std::size_t k = 0; k < sample.rows.size(); ++k)
+      p.load[3 * sample.rows[k] + 2] += sample.measure * sample.value[k];
+  }
+  EXPECT_NEAR(boundary, 22, 1e-9);
+  EXPECT_NEAR(tip, 1, 1e-9);
+  EXPECT_NEAR(moment[1], 0.5, 0.01);
+  p.solve();
+  return p.displacement({10, 0.5, 0})[2] / (1000 / (3 * E * t * t * t / 12));
+}
+
+TEST(TriangleShells, CantileversOfSquaresAndTrianglesAreHeldAndLoadedAllAlong) {
+  const auto beam = [](Real s, Real t) { return Vec3(10 * s, t, 0); };
+  using Which = Cut (*)(int, int);
+  for (const auto& [name, cut] : std::initializer_list<std::pair<const char*, Which>>{
+           {"every second", every_second}, {"random", at_random}, {"strip", strip}})
+    for (const int rows : {4, 5})
+      for (const MeshPoints meaning : {MeshPoints::control, MeshPoints::surface}) {
+        const SurfaceMesh mesh = mixed(10 * rows, rows, beam, cut);
+        const Real error = cantilever(mesh, meaning) - 1;
+        std::printf("cantilever, %s, %d rows: %.2e\n", name, rows, error);
+        EXPECT_LT(std::abs(error), 0.01);
+        EXPECT_NEAR(cantilever(turned(mesh), meaning) - 1, error, 1e-3);
+      }
 }
 
 TEST(TriangleShells, PlatesOfSquaresAndTrianglesAreDividedAndHeldAllAlong) {
   for (const bool is_clamped : {false, true})
     for (const int n : {4, 8, 16}) {
-      const Real error = plate(mixed(n), is_clamped) / (is_clamped ? clamped : supported) - 1;
+      const Real error =
+          plate(mixed(n, n, rectangle(1, 1), every_second), is_clamped) / (is_clamped ? clamped : supported) - 1;
       std::printf("mixed %-9s %2d: %.2e\n", is_clamped ? "clamped" : "supported", n, error);
       EXPECT_LT(std::abs(error), n < 16 ? 0.1 : 0.05);
     }
