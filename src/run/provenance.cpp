@@ -69,12 +69,15 @@ std::vector<DeckFile> files_in(const std::string& provenance) {
   return files;
 }
 
-void find_files_again(Deck& deck, const path& output) {
+std::vector<DeckFile> files_of_run(const path& output) {
   std::error_code none;
   const bool is_told = std::filesystem::exists(output / "run.json", none);
   const auto told = nlohmann::json::parse(is_told ? read_text(output / "run.json") : "{}", nullptr, false);
-  const std::vector<DeckFile> files =
-      files_in(told.is_object() && told.contains("provenance") ? told["provenance"].dump() : "");
+  return files_in(told.is_object() && told.contains("provenance") ? told["provenance"].dump() : "");
+}
+
+void find_files_again(Deck& deck, const path& output) {
+  const std::vector<DeckFile> files = files_of_run(output);
   for_each_file(deck, [&](const std::string& key, std::string& at) {
     const auto file = std::find_if(files.begin(), files.end(), [&](const DeckFile& f) { return f.key == key; });
     const auto holds_it = [&](const path& place) {

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <variant>
 
+#include "weft/base/check.hpp"
 #include "weft/base/log.hpp"
+#include "weft/base/read_text.hpp"
 #include "weft/deck/files.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/run/status.hpp"
@@ -42,37 +44,67 @@ Deck physics_of(Deck deck, const Deck& reference) {
   return deck;
 }
 
-/// Throws Error(checkpoint) if a file that both decks name has another content than that of the checkpoint's run.
-void require_same_files(const std::vector<DeckFile>& then, std::span<const DeckFile> now, const path& from) {
+/// The first of these files with another content than it had: "KEY: FILE is not the file that WHAT", with both digests.
+std::optional<std::string> changed_file(const std::vector<DeckFile>& then, std::span<const DeckFile> now,
+                                        const char* what) {
   for (const DeckFile& file : now) {
     const auto old = std::find_if(then.begin(), then.end(), [&](const DeckFile& f) { return f.key == file.key; });
-    if (old == then.end() || old->digest == file.digest) continue;
-    throw Error(ExitCode::checkpoint,
-                fmt::format("{}: {}: {} is not the file that this checkpoint was computed with: its digest (XXH3) is "
-                            "{}, and was {}. Put the old file in its place.",
-                            from.string(), file.key, file.path, file.digest, old->digest));
+    if (old != then.end() && old->digest != file.digest)
+      return fmt::format("{}: {} is not the file that {}: its digest (XXH3) is {}, and was {}", file.key, file.path,
+                         what, file.digest, old->digest);
   }
+  return std::nullopt;
+}
+
+/// The first key of physics that changed: "KEY is A, and was B".
+std::optional<std::string> changed_key(const Deck& then, const Deck& now) {
+  const auto difference = first_difference(physics_of(then, now), physics_of(now, now));
+  if (!difference) return std::nullopt;
+  return fmt::format("{} is {}, and was {}", difference->key, difference->values[1], difference->values[0]);
+}
+
+/// Throws Error(deck) if the run in this folder, which has no checkpoint, was of another deck: its frames and rows
+/// would go.
+void require_same_run(const path& folder, const Deck& deck, std::span<const DeckFile> files) {
+  const path resolved = folder / "resolved.yaml";
+  std::error_code ignored;
+  if (!std::filesystem::exists(resolved, ignored)) return;  // written before the first frame and row
+  std::optional<std::string> change;
+  try {
+    const Deck then = parse_saved_deck(read_text(resolved), resolved.string(), folder.string());
+    change = changed_file(files_of_run(folder), files, "it began with");
+    if (!change) change = changed_key(then, deck);
+  } catch (const Error& error) {
+    change = fmt::format("its deck cannot be read ({})", error.what());
+  }
+  require(!change, ExitCode::deck,
+          fmt::format("{}: the run there has no checkpoint and belongs to a different deck: {}. Add --force to replace "
+                      "that run, or choose another folder with --output.",
+                      folder.string(), change.value_or("")));
 }
 
 /// True if no run in this folder got as far as its first checkpoint, so that nothing is lost when it starts again.
-/// Throws Error(checkpoint) if it had one that is gone.
-bool has_nothing_to_lose(const path& folder) {
+/// Throws Error(checkpoint) if it had one that is gone, and Error(deck) if it was another run.
+bool has_nothing_to_lose(const path& folder, const Deck& deck, std::span<const DeckFile> files) {
   std::error_code ignored;
   if (!std::filesystem::exists(folder / "run.json", ignored)) return true;
   const RunStatus status = look_at_run(folder).status;
   require(!status.saved_step, ExitCode::checkpoint,
-          fmt::format("{}: the run wrote a checkpoint at step {}, but {} holds none. Put it back to go on, start again "
-                      "with --force to replace this run, or choose another folder with --output.",
+          fmt::format("{}: the run wrote or began from a checkpoint at step {}, but {} holds none. Put it there to go "
+                      "on, start again with --force to replace this run, or choose another folder with --output.",
                       folder.string(), status.saved_step.value_or(0), (folder / "checkpoints").string()));
-  return status.state != "finished" && status.state != "stopped";
+  if (status.state == "finished" || status.state == "stopped") return false;
+  require_same_run(folder, deck, files);
+  return true;
 }
 
-/// True if the checkpoint lies among those of this output folder, however the two are spelled.
+/// True if the checkpoint is one of this output folder, however it is spelled or linked to.
 bool is_of_run(const path& checkpoint, const path& output) {
-  std::error_code ignored;
-  const path there = std::filesystem::absolute(checkpoint, ignored).lexically_normal();
-  return std::filesystem::equivalent(there.has_filename() ? there.parent_path() : there.parent_path().parent_path(),
-                                     output / "checkpoints", ignored);
+  const auto all = list_checkpoints(output / "checkpoints");
+  return std::any_of(all.begin(), all.end(), [&](const path& its) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(its, checkpoint, ignored);
+  });
 }
 
 /// Throws Error(deck) if going on from a checkpoint that was named would cost what a run left in the output folder:
@@ -114,14 +146,16 @@ std::optional<path> checkpoint_to_resume(const Comm& comm, const RunOptions& opt
   return std::nullopt;
 }
 
-ExistingRun existing_run(const Comm& comm, const RunOptions& options, const std::optional<path>& checkpoint) {
+ExistingRun existing_run(const Comm& comm, const RunOptions& options, const std::optional<path>& checkpoint,
+                         const Deck& deck, std::span<const DeckFile> files) {
   ExistingRun policy = ExistingRun::refuse;
   // When others looked at the folder, the root might be changing it already.
   comm.agree([&] {
     if (!comm.is_root()) return;
     if (checkpoint && is_of_run(*checkpoint, options.output)) policy = ExistingRun::resume;
     // A job script must be able to go on where a run was killed before its first checkpoint.
-    else if (options.force || (options.resume && has_nothing_to_lose(options.output))) policy = ExistingRun::replace;
+    else if (options.force || (options.resume && has_nothing_to_lose(options.output, deck, files)))
+      policy = ExistingRun::replace;
   });
   return policy;
 }
@@ -129,15 +163,16 @@ ExistingRun existing_run(const Comm& comm, const RunOptions& options, const std:
 void require_same_physics(const CheckpointHeader& header, const Deck& deck, std::span<const DeckFile> files,
                           const path& from) {
   const Deck saved = parse_saved_deck(header.resolved_deck, from.string() + " (its deck)", from.string());
-  require_same_files(files_in(header.provenance), files, from);
-  const auto difference = first_difference(physics_of(saved, deck), physics_of(deck, deck));
-  if (!difference) return;
+  const auto file = changed_file(files_in(header.provenance), files, "this checkpoint was computed with");
+  require(!file, ExitCode::checkpoint,
+          fmt::format("{}: {}. Put the old file in its place.", from.string(), file.value_or("")));
+  const auto key = changed_key(saved, deck);
+  if (!key) return;
   throw Error(
       ExitCode::checkpoint,
-      fmt::format("{}: this checkpoint belongs to a different deck: {} is {}, and was {}. When a run is resumed, only "
-                  "title, time, "
+      fmt::format("{}: this checkpoint belongs to a different deck: {}. When a run is resumed, only title, time, "
                   "output, balance and solve.petsc may change{}.",
-                  from.string(), difference->key, difference->values[1], difference->values[0],
+                  from.string(), *key,
                   deck.time.scheme == Scheme::equilibrium ? "; in a static analysis also loading, but not time.end"
                   : has_load_by_end(deck) ? "; not time.end, to which loads without amplitude are in proportion"
                                           : ""));

@@ -87,7 +87,7 @@ void Session::start() {
     const auto checkpoint = checkpoint_to_resume(comm_, options_);
     if (checkpoint) resume(*checkpoint);
     else analysis_->start();
-    prepare_output_folder(comm_, options_.output, existing_run(comm_, options_, checkpoint));
+    prepare_output_folder(comm_, options_.output, existing_run(comm_, options_, checkpoint, deck_, files_));
     const std::uint64_t bytes = checkpoint_bytes(comm_, analysis_->tables());
     schedule_.expect_checkpoint_time(std::max(least_checkpoint_time, static_cast<double>(bytes) / careful_rate));
     require_free_space(comm_, options_.output, bytes + analysis_->frame_bytes(), "a checkpoint and a frame");
