@@ -132,7 +132,7 @@ void discard_unfinished(const fs::path& file) {
 
 std::string digest_of_file(const fs::path& file) {
   constexpr std::uint64_t portion = 1 << 20;
-  const Descriptor in(file, O_RDONLY | O_NONBLOCK);
+  const Descriptor in(file, O_RDONLY);
   RunningDigest digest;
   std::vector<char> bytes(portion);
   for (std::uint64_t done = 0, all = in.bytes(); done < all;) {

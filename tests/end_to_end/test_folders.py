@@ -73,6 +73,24 @@ class Refused(Case):
         for cure in "--resume auto", "--force":
             self.assertIn(cure, said)
 
+    def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(self):
+        output = self.run_deck(self.deck(JELLIES), "out", "--steps", 1)
+        checkpoint = checkpoints(output)[-1]
+        again = "run", self.deck(JELLIES), "-o", output, "--steps", 2, "--resume", "auto"
+        frame = output / "frames" / "left_000000.hdf"
+        for file, code, *calls in (
+                (frame, 5, ("info", frame)),
+                (output / "log.txt", 5, again),
+                (checkpoint / "state.h5", 6, ("info", checkpoint), ("verify", checkpoint), ("verify", output), again)):
+            file.rename(self.folder / "moved")
+            os.mkfifo(file)
+            for call in calls:
+                done = subprocess.run(command(*call), env=environment(), capture_output=True, text=True, timeout=30)
+                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+                self.assertIn(f"{file}: cannot be opened: it is no plain file", done.stdout + done.stderr)
+            (self.folder / "moved").rename(file)
+        self.assertEqual(weft(*again).returncode, 0)
+
 
 class OddNames(Case):
     def run_and_resume(self, place, ranks):
