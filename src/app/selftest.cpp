@@ -106,7 +106,7 @@ bool make_place(const Comm& comm, const fs::path& folder) {
   bool is_new = false;
   comm.agree([&] {
     if (!comm.is_root()) return;
-    is_new = make_output_folder(folder);
+    is_new = !make_output_folder(folder).empty();
     std::error_code ignored;
     require(is_new || fs::is_empty(folder, ignored), ExitCode::file_system,
             fmt::format("{} holds files. The self-test needs a new or empty folder: choose one with --output.",

@@ -188,13 +188,15 @@ void make_folder(const Comm& comm, const fs::path& folder) {
   });
 }
 
-bool make_output_folder(const fs::path& folder) {
+std::vector<fs::path> make_output_folder(const fs::path& folder) {
   std::error_code ignored;
   require(!fs::exists(folder, ignored) || fs::is_directory(folder, ignored), ExitCode::file_system,
           fmt::format("{} is not a folder. Choose another with --output.", folder.string()));
-  bool made = false;
-  checked(folder, "cannot be made", [&] { made = fs::create_directories(folder); });
-  return made;
+  std::vector<fs::path> missing;
+  for (fs::path outer = folder; !outer.empty() && !fs::exists(outer, ignored); outer = outer.parent_path())
+    missing.push_back(outer);
+  checked(folder, "cannot be made", [&] { fs::create_directories(folder); });
+  return missing;
 }
 
 bool holds_run(const fs::path& folder) { return !left_in(folder).empty(); }

@@ -29,7 +29,7 @@ class NewFolder {
     path_ = comm.broadcast((where / fmt::format("weft_bench_{}", ::getpid())).string());
     comm_.agree([&] {
       if (!comm_.is_root()) return;
-      require(make_output_folder(path_), ExitCode::file_system,
+      require(!make_output_folder(path_).empty(), ExitCode::file_system,
               fmt::format("{}: there is such a folder already. Move it away.", path_.string()));
       fs::create_directory(path_ / "frames");
     });

@@ -76,6 +76,7 @@ class LoadStepping final : public Analysis {
   Real full_step() const { return scene_.deck.time.end / loading().steps; }
   EquilibriumSettings settings() const;
   void set_up();
+  void rehearse();
   EquilibriumReport step_in_time();
   EquilibriumReport step_along_arc();
   EquilibriumReport step_back_to_end();

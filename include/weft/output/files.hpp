@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace weft {
 
@@ -41,8 +42,9 @@ void require_free_space(const Comm& comm, const std::filesystem::path& folder, s
 /// Afterwards the folder exists. Throws Error(file_system). Collective.
 void make_folder(const Comm& comm, const std::filesystem::path& folder);
 
-/// Afterwards the folder exists; true if there was none. Throws Error(file_system) with the cure. Not collective.
-bool make_output_folder(const std::filesystem::path& folder);
+/// Afterwards the folder exists; returns it and the folders around it that were made, the innermost first. Throws
+/// Error(file_system) with the cure. Not collective.
+std::vector<std::filesystem::path> make_output_folder(const std::filesystem::path& folder);
 
 /// What to do with a run that an output folder already holds.
 enum class ExistingRun { refuse, resume, replace };

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace weft {
 
@@ -48,7 +49,7 @@ class FolderLock {
   /// Makes the folder if there is none, and locks it. Waits up to heartbeat_limit for a sign of life of an owner on
   /// another host. Throws Error(file_system), naming the owner, if it lives. Collective.
   FolderLock(const Comm& comm, const std::filesystem::path& folder);
-  /// Removes the lock, and the folder if the lock made it and it is empty.
+  /// Removes the lock, and those of the folders that it made that are empty.
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
@@ -57,8 +58,8 @@ class FolderLock {
   void take();
 
   std::filesystem::path folder_, path_;
-  bool made_folder_ = false;
-  std::unique_ptr<const Descriptor> file_;  ///< On the root, while the lock is held.
+  std::vector<std::filesystem::path> made_;  ///< The innermost folder first.
+  std::unique_ptr<const Descriptor> file_;   ///< On the root, while the lock is held.
 };
 
 }  // namespace weft
