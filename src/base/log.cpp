@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "weft/base/error.hpp"
+#include "weft/base/open_file.hpp"
 
 namespace weft {
 namespace {
@@ -51,9 +52,8 @@ void write(std::FILE* terminal, const char* label, const std::string& text) {
 }
 
 [[noreturn]] void refuse_to_log(const std::string& path, int number) {
-  const std::string why = number == ELOOP   ? "a link has its name, which is not followed. Move it away"
-                          : number == ENXIO ? "a pipe has its name. Move it away"
-                                            : std::string("cannot be opened: ") + std::strerror(number);
+  const std::string why = number == ELOOP ? "a link has its name, which is not followed. Move it away"
+                                          : "cannot be opened: " + why_not_opened(number);
   throw Error(ExitCode::file_system, path + ": " + why + '.');
 }
 
@@ -68,9 +68,7 @@ void log_to_file(const std::string& path) {
   Sinks& s = sinks();
   if (s.file >= 0) ::close(s.file);
   s.path = path;
-  // Without O_NONBLOCK a pipe would keep the program waiting.
-  constexpr int flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK;
-  s.file = path.empty() ? -1 : ::open(path.c_str(), flags, 0666);
+  s.file = path.empty() ? -1 : open_file(path, O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW);
   s.waits_for_file = false;
   if (path.empty()) s.unwritten.clear();
   else if (s.file < 0) refuse_to_log(path, errno);

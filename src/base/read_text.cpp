@@ -5,20 +5,20 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 
 #include "weft/base/budget.hpp"
 #include "weft/base/check.hpp"
+#include "weft/base/open_file.hpp"
 
 namespace weft {
 namespace {
 
-/// An open file that is closed at the end of its scope. Opening does not wait for the other end of a pipe.
+/// An open file that is closed at the end of its scope.
 class Opened {
  public:
   explicit Opened(const std::filesystem::path& file)
-      : number_(::open(file.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)), error_(number_ < 0 ? errno : 0) {}
+      : number_(open_file(file, O_RDONLY)), error_(number_ < 0 ? errno : 0) {}
   Opened(const Opened&) = delete;
   Opened& operator=(const Opened&) = delete;
   ~Opened() {
@@ -32,7 +32,7 @@ class Opened {
     return is_plain ? std::int64_t{status.st_size} : -1;
   }
   /// Why it could not be opened or read, in words that follow a sentence; empty if the system did not say.
-  std::string reason() const { return error_ == 0 ? "" : std::string(" (") + std::strerror(error_) + ")"; }
+  std::string reason() const { return error_ == 0 ? "" : std::string(" (") + why_not_opened(error_) + ")"; }
   /// Fills the text from the start of the file and cuts it where the file ends; false if that fails.
   bool read(std::string& text) {
     std::size_t done = 0;

@@ -6,8 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstring>
 #include <utility>
+
+#include "weft/base/open_file.hpp"
 
 namespace weft {
 namespace {
@@ -31,16 +32,12 @@ std::string cure(int number) {
 }  // namespace
 
 void fail(const std::filesystem::path& path, const std::string& what, int number, ExitCode code) {
-  throw Error(code, fmt::format("{}: {}: {}.{}", path.string(), what, std::strerror(number), cure(number)));
+  throw Error(code, fmt::format("{}: {}: {}.{}", path.string(), what, why_not_opened(number), cure(number)));
 }
 
 Descriptor::Descriptor(const std::filesystem::path& path, int flags, ExitCode code)
-    : path_(path), code_(code), number_(::open(path.c_str(), flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0666)) {
+    : path_(path), code_(code), number_(open_file(path, flags)) {
   if (number_ < 0) fail(path_, "cannot be opened", errno, code_);
-  struct stat status{};
-  if (::fstat(number_, &status) == 0 && (S_ISREG(status.st_mode) || S_ISDIR(status.st_mode))) return;
-  ::close(number_);
-  throw Error(code_, fmt::format("{}: this is no plain file.", path_.string()));
 }
 
 Descriptor::~Descriptor() {

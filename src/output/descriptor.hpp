@@ -15,7 +15,7 @@ namespace weft {
 
 class Descriptor {
  public:
-  /// Opens a plain file or a folder with these flags of open(2). Nothing else: a pipe would keep the program waiting.
+  /// Opens with these flags of open(2), as open_file does: plain files and folders alone.
   Descriptor(const std::filesystem::path& path, int flags, ExitCode code = ExitCode::file_system);
   ~Descriptor();
   Descriptor(const Descriptor&) = delete;

@@ -192,12 +192,11 @@ std::vector<fs::path> make_output_folder(const fs::path& folder) {
   std::error_code ignored;
   require(!fs::exists(folder, ignored) || fs::is_directory(folder, ignored), ExitCode::file_system,
           fmt::format("{} is not a folder. Choose another with --output.", folder.string()));
-  std::vector<fs::path> made;
-  for (fs::path missing = fs::absolute(folder, ignored).lexically_normal(); !fs::exists(missing, ignored);
-       missing = missing.parent_path())
-    if (missing.has_filename()) made.push_back(missing);
+  std::vector<fs::path> missing;
+  for (fs::path outer = folder; !outer.empty() && !fs::exists(outer, ignored); outer = outer.parent_path())
+    missing.push_back(outer);
   checked(folder, "cannot be made", [&] { fs::create_directories(folder); });
-  return made;
+  return missing;
 }
 
 bool holds_run(const fs::path& folder) { return !left_in(folder).empty(); }

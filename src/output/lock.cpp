@@ -186,7 +186,7 @@ FolderLock::FolderLock(const Comm& comm, const fs::path& folder) : folder_(folde
 }
 
 void FolderLock::take() {
-  made_folders_ = make_output_folder(folder_);
+  made_ = make_output_folder(folder_);
   for (milliseconds waited{0};; waited += between_tries) {
     auto file = std::make_unique<Descriptor>(path_, O_RDWR | O_CREAT | O_NOFOLLOW);
     const Held held = take_lock(file->number());
@@ -212,7 +212,7 @@ FolderLock::~FolderLock() {
   if (is_file_at(path_, file_->number())) ::unlink(path_.c_str());
   file_.reset();
   std::error_code ignored;
-  for (const fs::path& made : made_folders_) fs::remove(made, ignored);
+  for (const fs::path& folder : made_) fs::remove(folder, ignored);
 }
 
 }  // namespace weft

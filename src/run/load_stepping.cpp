@@ -140,28 +140,21 @@ void LoadStepping::set_up() {
   last_.emplace(Increment{FreedomValues(system_->freedoms), 0});
 }
 
+/// Refuses options that PETSc does not take before files are written.
+void LoadStepping::rehearse() {
+  if (scene_.deck.solve.petsc.empty()) return;
+  try {
+    equilibrium_->rehearse(*motion_, state_.time + state_.dt);
+  } catch (const Error& error) {
+    if (error.code() == ExitCode::deck) throw;
+  }
+}
+
 void LoadStepping::start() {
   fill_bodies(comm_, scene_);
   set_up();
   state_.dt = full_step();
-  if (!scene_.deck.solve.petsc.empty()) rehearse();  // before files are written
-}
-
-/// Options that PETSc does not take show in the first iteration. What else goes wrong is told of by the first step.
-void LoadStepping::rehearse() {
-  EquilibriumSettings once = settings();
-  once.max_iterations = 1;
-  Motion trial = *motion_;
-  try {
-    in_silence([&] {
-      Equilibrium(comm_, system_->freedoms, system_->all_terms(), system_->all_holds(), once)
-          .at_time(trial, state_.time + state_.dt);
-    });
-  } catch (const Error& error) {
-    if (error.code() == ExitCode::deck) throw;
-  } catch (const Interrupted&) {
-    return;
-  }
+  rehearse();
 }
 
 void LoadStepping::resume(const CheckpointHeader& header, const std::filesystem::path& checkpoint) {
@@ -179,6 +172,7 @@ void LoadStepping::resume(const CheckpointHeader& header, const std::filesystem:
     const auto last = std::as_const(body_of(scene_, b)).points().get<LastDisplacement>();
     std::copy(last.begin(), last.end(), last_->u.points(b).begin());
   }
+  rehearse();
 }
 
 void LoadStepping::open_frames(const std::filesystem::path& output, bool resumed) {

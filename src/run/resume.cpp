@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <variant>
 
+#include "weft/base/check.hpp"
 #include "weft/base/log.hpp"
 #include "weft/base/read_text.hpp"
 #include "weft/deck/files.hpp"
@@ -43,18 +44,43 @@ Deck physics_of(Deck deck, const Deck& reference) {
   return deck;
 }
 
-/// Throws Error(checkpoint) if a file that both decks name has another content than it had for `what` at `from`.
-void require_same_files(const std::vector<DeckFile>& then, std::span<const DeckFile> now, const path& from,
-                        const char* what) {
+/// The first of these files with another content than it had: "KEY: FILE is not the file that WHAT", with both digests.
+std::optional<std::string> changed_file(const std::vector<DeckFile>& then, std::span<const DeckFile> now,
+                                        const char* what) {
   for (const DeckFile& file : now) {
     const auto old = std::find_if(then.begin(), then.end(), [&](const DeckFile& f) { return f.key == file.key; });
-    if (old == then.end() || old->digest == file.digest) continue;
-    throw Error(
-        ExitCode::checkpoint,
-        fmt::format("{}: {}: {} is not the file that this {} was computed with: its digest (XXH3) is {}, and was "
-                    "{}. Put the old file in its place.",
-                    from.string(), file.key, file.path, what, file.digest, old->digest));
+    if (old != then.end() && old->digest != file.digest)
+      return fmt::format("{}: {} is not the file that {}: its digest (XXH3) is {}, and was {}", file.key, file.path,
+                         what, file.digest, old->digest);
   }
+  return std::nullopt;
+}
+
+/// The first key of physics that changed: "KEY is A, and was B".
+std::optional<std::string> changed_key(const Deck& then, const Deck& now) {
+  const auto difference = first_difference(physics_of(then, now), physics_of(now, now));
+  if (!difference) return std::nullopt;
+  return fmt::format("{} is {}, and was {}", difference->key, difference->values[1], difference->values[0]);
+}
+
+/// Throws Error(deck) if the run in this folder, which has no checkpoint, was of another deck: its frames and rows
+/// would go.
+void require_same_run(const path& folder, const Deck& deck, std::span<const DeckFile> files) {
+  const path resolved = folder / "resolved.yaml";
+  std::error_code ignored;
+  if (!std::filesystem::exists(resolved, ignored)) return;  // written before the first frame and row
+  std::optional<std::string> change;
+  try {
+    const Deck then = parse_saved_deck(read_text(resolved), resolved.string(), folder.string());
+    change = changed_file(files_of_run(folder), files, "it began with");
+    if (!change) change = changed_key(then, deck);
+  } catch (const Error& error) {
+    change = fmt::format("its deck cannot be read ({})", error.what());
+  }
+  require(!change, ExitCode::deck,
+          fmt::format("{}: the run there has no checkpoint and belongs to a different deck: {}. Add --force to replace "
+                      "that run, or choose another folder with --output.",
+                      folder.string(), change.value_or("")));
 }
 
 /// Throws Error(checkpoint) if the run in this folder is that of another deck, or of other files.
@@ -74,30 +100,27 @@ void require_run_of(const Deck& deck, std::span<const DeckFile> files, const pat
 }
 
 /// True if no run in this folder got as far as its first checkpoint, so that nothing is lost when it starts again.
-/// Throws Error(checkpoint) if it had one that is gone, and if it is that of another deck.
-bool has_nothing_to_lose(const Deck& deck, std::span<const DeckFile> files, const path& folder) {
+/// Throws Error(checkpoint) if it had one that is gone, and Error(deck) if it was another run.
+bool has_nothing_to_lose(const path& folder, const Deck& deck, std::span<const DeckFile> files) {
   std::error_code ignored;
   if (!std::filesystem::exists(folder / "run.json", ignored)) return true;
   const RunStatus status = look_at_run(folder).status;
-  require(
-      !status.saved_step, ExitCode::checkpoint,
-      fmt::format("{}: the run wrote a checkpoint at step {}, or began from one, but {} holds none. Put it back to go "
-                  "on, start again with --force to replace this run, or choose another folder with --output.",
-                  folder.string(), status.saved_step.value_or(0), (folder / "checkpoints").string()));
+  require(!status.saved_step, ExitCode::checkpoint,
+          fmt::format("{}: the run wrote or began from a checkpoint at step {}, but {} holds none. Put it there to go "
+                      "on, start again with --force to replace this run, or choose another folder with --output.",
+                      folder.string(), status.saved_step.value_or(0), (folder / "checkpoints").string()));
   if (status.state == "finished" || status.state == "stopped") return false;
-  require_run_of(deck, files, folder);
+  require_same_run(folder, deck, files);
   return true;
 }
 
-/// True if the checkpoint lies among those of this output folder, however the two are spelled or linked to.
+/// True if the checkpoint is one of this output folder, however it is spelled or linked to.
 bool is_of_run(const path& checkpoint, const path& output) {
-  std::error_code ignored;
-  const auto lies_there = [&](const path& at) {
-    return std::filesystem::equivalent(at.has_filename() ? at.parent_path() : at.parent_path().parent_path(),
-                                       output / "checkpoints", ignored);
-  };
-  return lies_there(std::filesystem::absolute(checkpoint, ignored).lexically_normal()) ||
-         lies_there(std::filesystem::canonical(checkpoint, ignored));
+  const auto all = list_checkpoints(output / "checkpoints");
+  return std::any_of(all.begin(), all.end(), [&](const path& its) {
+    std::error_code ignored;
+    return std::filesystem::equivalent(its, checkpoint, ignored);
+  });
 }
 
 /// Throws Error(deck) if going on from a checkpoint that was named would cost what a run left in the output folder:
@@ -147,7 +170,7 @@ ExistingRun existing_run(const Comm& comm, const RunOptions& options, const std:
     if (!comm.is_root()) return;
     if (checkpoint && is_of_run(*checkpoint, options.output)) policy = ExistingRun::resume;
     // A job script must be able to go on where a run was killed before its first checkpoint.
-    else if (options.force || (options.resume && has_nothing_to_lose(deck, files, options.output)))
+    else if (options.force || (options.resume && has_nothing_to_lose(options.output, deck, files)))
       policy = ExistingRun::replace;
   });
   return policy;
@@ -156,15 +179,16 @@ ExistingRun existing_run(const Comm& comm, const RunOptions& options, const std:
 void require_same_physics(const CheckpointHeader& header, const Deck& deck, std::span<const DeckFile> files,
                           const path& from) {
   const Deck saved = parse_saved_deck(header.resolved_deck, from.string() + " (its deck)", from.string());
-  require_same_files(files_in(header.provenance), files, from, "checkpoint");
-  const auto difference = first_difference(physics_of(saved, deck), physics_of(deck, deck));
-  if (!difference) return;
+  const auto file = changed_file(files_in(header.provenance), files, "this checkpoint was computed with");
+  require(!file, ExitCode::checkpoint,
+          fmt::format("{}: {}. Put the old file in its place.", from.string(), file.value_or("")));
+  const auto key = changed_key(saved, deck);
+  if (!key) return;
   throw Error(
       ExitCode::checkpoint,
-      fmt::format("{}: this checkpoint belongs to a different deck: {} is {}, and was {}. When a run is resumed, only "
-                  "title, time, "
+      fmt::format("{}: this checkpoint belongs to a different deck: {}. When a run is resumed, only title, time, "
                   "output, balance and solve.petsc may change{}.",
-                  from.string(), difference->key, difference->values[1], difference->values[0],
+                  from.string(), *key,
                   deck.time.scheme == Scheme::equilibrium ? "; in a static analysis also loading, but not time.end"
                   : has_load_by_end(deck) ? "; not time.end, to which loads without amplitude are in proportion"
                                           : ""));

@@ -122,7 +122,7 @@ std::string TimeStepping::forecast_of_sizes() {
 void TimeStepping::start() {
   for (const auto& body : scene_.bodies)
     if (!body->roles().meets_grid) log_info(fmt::format("body {} moves by itself; nothing touches it", body->name()));
-  for (const std::string& advice : advice_on_colliders_of_own(scene_)) log_warning(advice);
+  for (const std::string& advice : advice_to_begin_with(scene_)) log_warning(advice);
   state_ = start_scene(comm_, scene_);
   for (const NearestRow& point : find_probe_points(comm_, scene_)) state_.probe_points.push_back(point.id);
   stepper_.settle(true);

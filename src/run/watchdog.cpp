@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "weft/base/open_file.hpp"
 #include "weft/base/timer.hpp"
 
 namespace weft {
@@ -104,7 +105,7 @@ void Watchdog::bark() const {
   // Whatever hangs from here on, the process ends.
   on_signal(SIGALRM, end_now);
   alarm(seconds_for_all);
-  std::vector<int> files{STDERR_FILENO, ::open(log_.c_str(), O_WRONLY | O_APPEND | O_NOFOLLOW | O_CLOEXEC)};
+  std::vector<int> files{STDERR_FILENO, open_file(log_, O_WRONLY | O_APPEND | O_NOFOLLOW)};
   std::erase(files, -1);
   const auto say = [&](const std::string& text) {
     for (const int file : files) print(file, text);

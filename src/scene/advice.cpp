@@ -54,7 +54,7 @@ std::optional<std::string> collider_in_the_way(const Scene& scene, std::span<con
 
 }  // namespace
 
-std::vector<std::string> advice_on_colliders_of_own(const Scene& scene) {
+std::vector<std::string> advice_to_begin_with(const Scene& scene) {
   std::vector<std::string> advice;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
     if (!scene.bodies[b]->roles().meets_grid)
@@ -63,12 +63,16 @@ std::vector<std::string> advice_on_colliders_of_own(const Scene& scene) {
             "body {}: the collider {} is in its way and will not stop it: with \"carrier: own\" nothing touches it. "
             "Expected: \"carrier: grid\", or no collider near the body.",
             scene.bodies[b]->name(), *name));
+  if (!scene.deck.solve.petsc.empty() && scene.deck.time.scheme == Scheme::explicit_euler)
+    advice.emplace_back(
+        "solve.petsc: it has no effect, since nothing is solved with \"scheme: explicit\" under time. Expected: "
+        "\"scheme: implicit\" or \"static\", or no options.");
   return advice;
 }
 
 std::vector<std::string> advice_on(const Scene& scene) {
   const Real dx = scene.deck.domain.dx;
-  std::vector<std::string> advice = advice_on_colliders_of_own(scene);
+  std::vector<std::string> advice = advice_to_begin_with(scene);
   for (std::size_t w = 0; w < scene.walls.size(); ++w) {
     const bool at_nodes = scene.walls[w].contact == WallContactKind::nodes;
     const Real thickness = at_nodes ? 2 : 2.5;  // in dx

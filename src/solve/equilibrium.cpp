@@ -4,6 +4,7 @@
 #include "solve/stability.hpp"
 #include "solve/static_problem.hpp"
 #include "weft/base/check.hpp"
+#include "weft/solve/silence.hpp"
 
 #include <array>
 #include <cmath>
@@ -202,6 +203,17 @@ Equilibrium::~Equilibrium() = default;
 
 void Equilibrium::prepare(Real time) {
   if (!solver_->problem.fits(time)) solver_ = std::make_unique<Solver>(*given_, time);
+}
+
+void Equilibrium::rehearse(Motion motion, Real time) {
+  EquilibriumSettings brief = given_->settings;
+  brief.max_iterations = 1;
+  brief.is_asked_to_stop = {};
+  const Given given{given_->comm, given_->freedoms, given_->terms, given_->constraints, std::move(brief)};
+  Solver solver(given, time);
+  motion.time = time;
+  solver.problem.path().aim_at(time);
+  in_silence([&] { solver.solve(motion, solver.attempts_at_balance().first(1)); });
 }
 
 EquilibriumReport Equilibrium::at_time(Motion& motion, Real time) {

@@ -3,7 +3,6 @@
 before the first step with the cure: tests/end_to_end/test_folders.py WEFT."""
 import json
 import os
-import pathlib
 import shutil
 import subprocess
 import unittest
@@ -16,45 +15,6 @@ f 1 3 2\nf 1 4 3\nf 5 6 7\nf 5 7 8\nf 1 2 6\nf 1 6 5\nf 2 3 7\nf 2 7 6\nf 3 4 8\
 """
 SPHERE = "sphere: {center: [0.25, 0.2, 0.03], radius: 0.14}"
 NOBODY = 65534
-
-
-ROOF = pathlib.Path(__file__).resolve().parents[2] / "decks/scordelis_lo.yaml"  # a static analysis
-
-
-class Untouched(Case):
-    """What is refused leaves nothing, and what is no plain file keeps nobody waiting."""
-
-    def test_a_deck_that_is_refused_late_leaves_no_folder(self):
-        for options in "-ksp_gmres_foo 3", "-pc_factor_mat_solver_type foo":
-            done = weft("run", ROOF, "-o", self.folder / "new/sub/out", "--steps", 1, "--set", f"solve.petsc={options}")
-            self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
-            self.assertEqual(list(self.folder.iterdir()), [])
-
-    def test_an_option_that_PETSc_takes_prints_once(self):
-        done = weft("run", ROOF, "-o", self.folder / "out", "--steps", 1, "--set", "solve.petsc=-snes_monitor")
-        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-        self.assertEqual(done.stdout.count("  0 SNES Function norm"), 1, done.stdout)
-
-    def test_pipes_in_the_place_of_files_are_refused(self):
-        output = self.run_deck(self.deck(JELLIES), "out", "--steps", 2)
-        checkpoint, frame = checkpoints(output)[-1], next((output / "frames").glob("left_*.hdf"))
-        for file in frame, checkpoint / "state.h5":
-            file.unlink()
-            os.mkfifo(file)
-        for code, *words in (5, "info", frame), (6, "info", checkpoint), (6, "verify", checkpoint), \
-                (6, "run", self.deck(JELLIES), "-o", output, "--resume", "auto"):
-            done = subprocess.run(command(*words), env=environment(), cwd=self.folder, capture_output=True, text=True,
-                                  timeout=60)
-            self.assertEqual(done.returncode, code, (words, done.stdout + done.stderr))
-            self.assertIn("no plain file", done.stdout + done.stderr)
-        other = self.run_deck(self.deck(JELLIES), "other", "--steps", 2)
-        log = other / "log.txt"
-        log.unlink()
-        os.mkfifo(log)
-        done = subprocess.run(command("run", self.deck(JELLIES), "-o", other, "--resume", "auto", "--steps", 3),
-                              env=environment(), cwd=self.folder, capture_output=True, text=True, timeout=60)
-        self.assertEqual(done.returncode, 5, done.stdout + done.stderr)
-        self.assertIn("log.txt: a pipe has its name", done.stderr)
 
 
 class Refused(Case):
@@ -112,6 +72,24 @@ class Refused(Case):
         said = self.refusal(self.folder / "out")
         for cure in "--resume auto", "--force":
             self.assertIn(cure, said)
+
+    def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(self):
+        output = self.run_deck(self.deck(JELLIES), "out", "--steps", 1)
+        checkpoint = checkpoints(output)[-1]
+        again = "run", self.deck(JELLIES), "-o", output, "--steps", 2, "--resume", "auto"
+        frame = output / "frames" / "left_000000.hdf"
+        for file, code, *calls in (
+                (frame, 5, ("info", frame)),
+                (output / "log.txt", 5, again),
+                (checkpoint / "state.h5", 6, ("info", checkpoint), ("verify", checkpoint), ("verify", output), again)):
+            file.rename(self.folder / "moved")
+            os.mkfifo(file)
+            for call in calls:
+                done = subprocess.run(command(*call), env=environment(), capture_output=True, text=True, timeout=30)
+                self.assertEqual(done.returncode, code, done.stdout + done.stderr)
+                self.assertIn(f"{file}: cannot be opened: it is no plain file", done.stdout + done.stderr)
+            (self.folder / "moved").rename(file)
+        self.assertEqual(weft(*again).returncode, 0)
 
 
 class OddNames(Case):

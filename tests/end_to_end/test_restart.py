@@ -171,10 +171,16 @@ class Restart(Case):
             for word in *words, str(checkpoint), str(output), "--force":
                 self.assertIn(word, self.last.stderr)
             self.assertEqual({p: p.read_bytes() for p in output.rglob("*") if p.is_file()}, before)
+        link = self.folder / "link"
+        link.symlink_to(old)
+        self.run_deck(deck, "first", "--steps", 60, "--resume", link, code=2)
+        self.assertIn("older than", self.last.stderr)
         self.run_deck(deck, "first", "--steps", 60, "--resume", newest)
         self.run_deck(deck, "other", "--steps", 60, "--resume", newest, "--force")
         self.assertGreater(int(history(other)[0]["step"]), 40)  # the rows of the other run went
         self.assert_same_state(first, other, 0)
+        self.run_deck(deck, "first", "--steps", 25, "--resume", link, "--force")
+        self.assertEqual([step_of(checkpoint) for checkpoint in checkpoints(first)], [20, 25])
 
     def test_a_finished_run_can_be_resumed_and_has_nothing_to_do(self):
         deck = self.deck(JELLIES)
@@ -190,22 +196,22 @@ class Restart(Case):
         self.run_deck(deck, "new", "--steps", 2, "--resume", "auto")
         self.assertIn("starts at the beginning", self.last.stdout + self.last.stderr)
 
-    def test_a_run_killed_before_its_first_checkpoint_starts_again_at_the_beginning(self):
-        deck = self.deck(JELLIES)
-        output = self.folder / "out"
-        process = subprocess.Popen(command("run", deck, "-o", output, "--checkpoint-every", 1000000), env=environment(),
-                                   cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        wait_until(lambda: (output / "run.json").exists(), "the start of the run")
-        wait_until(lambda: (output / "diagnostics.csv").exists() and len(history(output)) > 2, "the first rows")
+    def killed_before_a_checkpoint(self, deck, name, *arguments):
+        """The folder of a run that left frames and rows, but no checkpoint."""
+        output = self.folder / name
+        process = subprocess.Popen(command("run", deck, "-o", output, "--checkpoint-every", 1000000, *arguments),
+                                   env=environment(), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(process.kill)
+        wait_until(lambda: any((output / "frames").glob("*.hdf")), "the first frame")
         process.kill()
         process.wait()
-        # What it left belongs to its deck.
-        frames, rows = sorted((output / "frames").iterdir()), history(output)
-        self.run_deck(deck, "out", "--steps", 4, "--resume", "auto", "--set", "materials.soft.density=900", code=6)
-        for word in "materials.soft.density is 900 kg/m^3, and was 1000 kg/m^3", "--force":
-            self.assertIn(word, self.last.stderr)
-        self.assertEqual((sorted((output / "frames").iterdir()), history(output)), (frames, rows))
-        self.run_deck(deck, "out", "--steps", 4, "--resume", "auto")
+        self.assertEqual(checkpoints(output), [])
+        return output
+
+    def test_a_run_killed_before_its_first_checkpoint_starts_again_at_the_beginning(self):
+        deck = self.deck(JELLIES)
+        output = self.killed_before_a_checkpoint(deck, "out")
+        self.run_deck(deck, "out", "--steps", 4, "--resume", "auto", "--set", "output.diagnostics_every=2")
         self.assertIn("starts at the beginning", self.last.stdout + self.last.stderr)
         self.assertEqual(run_json(output)["state"], "stopped")
         self.run_deck(deck, "out", "--steps", 6, "--resume", "auto")
@@ -214,6 +220,35 @@ class Restart(Case):
         (self.folder / "link").symlink_to(before[-1])
         self.run_deck(deck, "out", "--steps", 8, "--resume", self.folder / "link", "--force")
         self.assertEqual(checkpoints(output)[:len(before)], before)
+
+    def test_what_a_run_killed_before_its_first_checkpoint_left_goes_for_no_other_deck_without_force(self):
+        (self.folder / "block.obj").write_text(CUBE)
+        deck = self.deck(JELLIES.replace("plane: {point: [0, 0, 0], normal: [0, 1, 0]}",
+                                         "mesh: {file: block.obj}, translate: [0, -1, 0]"))
+        output = self.killed_before_a_checkpoint(deck, "out")
+        before = {p: p.read_bytes() for p in output.rglob("*") if p.is_file() and p.name != "run.lock"}
+        again = "out", "--steps", 4, "--resume", "auto"
+        for ranks in (1, 3):
+            self.run_deck(deck, *again, "--set", "materials.soft.density=900", code=2, ranks=ranks)
+            for word in "materials.soft.density is 900 kg/m^3, and was 1000 kg/m^3", str(output), "--force":
+                self.assertIn(word, self.last.stderr)
+        (self.folder / "block.obj").write_text(CUBE.replace("v 1 1 1", "v 1 1.01 1"))
+        self.run_deck(deck, *again, code=2)
+        self.assertIn("block.obj is not the file that it began with", self.last.stderr)
+        self.assertEqual({p: p.read_bytes() for p in output.rglob("*") if p.is_file()}, before)
+        self.run_deck(deck, *again, "--force")
+
+    def test_a_run_that_began_from_elsewhere_and_was_killed_before_a_checkpoint_loses_nothing(self):
+        deck = self.deck(JELLIES)
+        first = self.run_deck(deck, "first", "--steps", 6)
+        begun = self.killed_before_a_checkpoint(deck, "begun", "--resume", checkpoints(first)[0], "--set",
+                                                "time.frame_interval=0.01")
+        frames = sorted(begun.glob("frames/*.hdf"))
+        self.run_deck(deck, "begun", "--steps", 60, "--resume", "auto", code=6)
+        self.assertIn("began from a checkpoint at step 6", self.last.stderr)
+        self.assertEqual(sorted(begun.glob("frames/*.hdf")), frames)
+        shutil.copytree(checkpoints(first)[0], begun / "checkpoints" / checkpoints(first)[0].name)
+        self.run_deck(deck, "begun", "--steps", 60, "--resume", "auto")
 
     def test_another_deck_is_not_resumed(self):
         deck = self.deck(JELLIES)

@@ -373,11 +373,24 @@ probes:
                 ("scheme: static", "scheme: explicit", "the key \"contact\" is missing"),
                 ("law: stvk_hencky", "law: neo_hookean", "law stvk_hencky, von_mises or fabric"),
                 ("field: displacement_x", "field: pressure", "displacement_x, _y, _z"),
-                ("loading: {steps: 20}", "solve: {petsc: -pc_type nonsense}", "solve.petsc")):
+                *(("loading: {steps: 20}", f"solve: {{petsc: {options}}}", "solve.petsc") for options in (
+                    "-pc_type nonsense", "-ksp_gmres_foo 3", "-ksp_rtol abc", "-pc_factor_mat_solver_type foo",
+                    "-mat_mumps_icntl_99 3"))):
             self.assertIn(old, text)
-            done = weft("run", self.deck(text.replace(old, new)), "-o", self.folder / "out", "--force")
+            done = weft("run", self.deck(text.replace(old, new)), "-o", self.folder / "new" / "out")
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(part, done.stderr)
+            self.assertFalse((self.folder / "new").exists())
+
+    def test_options_that_petsc_takes_change_no_result_and_wrong_ones_no_run(self):
+        deck = self.deck((DECKS / "rolled_strip.yaml").read_text())
+        plain, with_options = (
+            self.run_deck(deck, name, "--steps", 2, *more, ranks=2) for name, more in
+            (("plain", ()), ("with_options", ("--set", "solve.petsc=-snes_monitor"))))
+        self.assert_same_state(plain, with_options, 0)
+        before = {p: p.read_bytes() for p in plain.rglob("*") if p.is_file()}
+        self.run_deck(deck, "plain", "--steps", 3, "--resume", "auto", "--set", "solve.petsc=-ksp_typo 1", code=2)
+        self.assertEqual({p: p.read_bytes() for p in plain.rglob("*") if p.is_file()}, before)
 
     def test_check_says_what_handles_take(self):
         done = weft("check", DECKS / "hinged_roof.yaml")

@@ -55,10 +55,10 @@ class BadDecks(Case):
     def refusal(self, text, *words, code=2, arguments=(), ranks=1):
         """Runs a deck that must be refused at once with nothing written; returns what was said."""
         deck = self.deck(text) if text is not None else self.folder / "absent.yaml"
-        self.run_deck(deck, "out", *arguments, code=code, ranks=ranks)
+        self.run_deck(deck, "new/out", *arguments, code=code, ranks=ranks)
         for word in words:
             self.assertIn(word, self.last.stderr)
-        self.assertFalse((self.folder / "out").exists())
+        self.assertFalse((self.folder / "new").exists())
         return self.last.stderr
 
     def test_all_errors_of_a_deck_are_told_in_one_go_with_their_places(self):

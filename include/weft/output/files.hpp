@@ -42,7 +42,7 @@ void require_free_space(const Comm& comm, const std::filesystem::path& folder, s
 /// Afterwards the folder exists. Throws Error(file_system). Collective.
 void make_folder(const Comm& comm, const std::filesystem::path& folder);
 
-/// Afterwards the folder exists. Returns the folders that were made, the innermost first; none if it was there. Throws
+/// Afterwards the folder exists; returns it and the folders around it that were made, the innermost first. Throws
 /// Error(file_system) with the cure. Not collective.
 std::vector<std::filesystem::path> make_output_folder(const std::filesystem::path& folder);
 

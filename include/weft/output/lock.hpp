@@ -49,7 +49,7 @@ class FolderLock {
   /// Makes the folder if there is none, and locks it. Waits up to heartbeat_limit for a sign of life of an owner on
   /// another host. Throws Error(file_system), naming the owner, if it lives. Collective.
   FolderLock(const Comm& comm, const std::filesystem::path& folder);
-  /// Removes the lock, and the folders that the lock made as far as they are empty.
+  /// Removes the lock, and those of the folders that it made that are empty.
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
@@ -58,8 +58,8 @@ class FolderLock {
   void take();
 
   std::filesystem::path folder_, path_;
-  std::vector<std::filesystem::path> made_folders_;  ///< The innermost first.
-  std::unique_ptr<const Descriptor> file_;           ///< On the root, while the lock is held.
+  std::vector<std::filesystem::path> made_;  ///< The innermost folder first.
+  std::unique_ptr<const Descriptor> file_;   ///< On the root, while the lock is held.
 };
 
 }  // namespace weft

@@ -29,7 +29,7 @@ std::string provenance_json(int ranks, std::span<const DeckFile> files, const st
 
 /// The files that a provenance tells of, as it has them. None from a text that is no provenance.
 std::vector<DeckFile> files_in(const std::string& provenance);
-/// The same of the run in an output folder; empty if its run.json names none.
+/// The files that run.json of an output folder tells of; none if there is no such file. Throws Error(file_system).
 std::vector<DeckFile> files_of_run(const std::filesystem::path& output);
 
 /// Gives the deck of a run the paths that its files have now: from the output folder as they were, or as the deck has

@@ -14,8 +14,9 @@ namespace weft {
 /// whole one, and Error(deck) if one was named whose use would delete results, without --force. Collective.
 std::optional<std::filesystem::path> checkpoint_to_resume(const Comm& comm, const RunOptions& options);
 
-/// The fate of a run in the output folder, when this one goes on from `checkpoint`, if any; the root alone knows, and
-/// the others are told to refuse. Throws Error(checkpoint) if a run of another deck would be lost. Collective.
+/// The fate of a run in the output folder, when this one, of a deck with these files, goes on from `checkpoint`, if
+/// any; the root alone knows, and the others are told to refuse. Throws Error(deck) if the run there had no checkpoint
+/// yet and another deck, without --force. Collective.
 ExistingRun existing_run(const Comm& comm, const RunOptions& options,
                          const std::optional<std::filesystem::path>& checkpoint, const Deck& deck,
                          std::span<const DeckFile> files);

@@ -1,5 +1,5 @@
 #pragma once
-// What a deck may ask for but hardly means: lengths that do not suit the grid.
+// What a deck may ask for but hardly means: lengths that do not suit the grid, keys without effect.
 
 #include "weft/scene/scene.hpp"
 
@@ -13,7 +13,8 @@ namespace weft {
 /// a scene without points: then meshes are whole.
 std::vector<std::string> advice_on(const Scene& scene);
 
-/// Of these those on colliders near bodies with freedoms of their own, which they will not stop.
-std::vector<std::string> advice_on_colliders_of_own(const Scene& scene);
+/// Of these those that a run begins with: colliders near bodies with freedoms of their own, which they will not stop,
+/// and options for PETSc where nothing is solved.
+std::vector<std::string> advice_to_begin_with(const Scene& scene);
 
 }  // namespace weft

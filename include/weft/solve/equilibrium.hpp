@@ -58,6 +58,9 @@ class Equilibrium {
   Equilibrium(const Equilibrium&) = delete;
   Equilibrium& operator=(const Equilibrium&) = delete;
 
+  /// Begins to solve for the balance at a given time and forgets it. Throws Error(deck) if PETSc does not take an
+  /// option.
+  void rehearse(Motion motion, Real time);
   /// Balance at a given time. motion: in, a first guess; out, the balanced motion with its time. If the report says
   /// that it did not converge, the motion is of no use, here and below.
   EquilibriumReport at_time(Motion& motion, Real time);

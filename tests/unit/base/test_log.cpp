@@ -4,8 +4,11 @@
 #include "weft/base/log.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -93,14 +96,33 @@ TEST_F(LogTest, WhatWasSaidBeforeThereWasAFileStandsAtItsBeginning) {
 TEST_F(LogTest, AFileThatCannotBeWrittenIsTroubleAndNothingMore) {
   EXPECT_THROW(log_to_file("/nowhere/log.txt"), Error);
   EXPECT_FALSE(log_file_trouble());
-  log_to_file("/dev/full");
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  const rlimit nothing{0, before.rlim_max};
+  log_to_file(path_);
+  setrlimit(RLIMIT_FSIZE, &nothing);
   log_info("lost");
   const auto trouble = log_file_trouble();
+  const bool goes_on = log_file_trouble().has_value();
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
   ASSERT_TRUE(trouble);
-  EXPECT_NE(trouble->find("/dev/full: cannot be written"), std::string::npos) << *trouble;
-  EXPECT_TRUE(log_file_trouble());  // it goes on
+  EXPECT_NE(trouble->find(path_ + ": cannot be written"), std::string::npos) << *trouble;
+  EXPECT_TRUE(goes_on);
   log_to_file("");
   EXPECT_FALSE(log_file_trouble());
+}
+
+TEST_F(LogTest, APipeIsNoLogFileAndNobodyWaitsForItsReader) {
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  try {
+    log_to_file(path_);
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ExitCode::file_system);
+    EXPECT_NE(std::string(error.what()).find("it is no plain file"), std::string::npos) << error.what();
+  }
 }
 
 TEST_F(LogTest, LiveLineIsOnlyForTerminals) {

@@ -360,5 +360,17 @@ TEST(AdviceTest, NamesWhatIsTooThinOrTooFarApartForTheGridAndNothingElse) {
   EXPECT_NE(fine[0].find("less than dx / 2"), std::string::npos);
 }
 
+TEST(AdviceTest, NamesOptionsForSolvesThatThereAreNot) {
+  Scene scene = empty_scene_of(
+      std::string(soft) +
+      "bodies: [{name: a, kind: continuum, material: soft, shape: {sphere: {center: [0, 0, 0], radius: 0.3}}}]\n"
+      "solve: {petsc: -ksp_rtol 1e-9}\n");
+  const auto said = advice_on(scene);
+  ASSERT_EQ(said.size(), 1u);
+  EXPECT_NE(said[0].find("solve.petsc: it has no effect"), std::string::npos) << said[0];
+  scene.deck.time.scheme = Scheme::implicit_euler;
+  EXPECT_TRUE(advice_on(scene).empty());
+}
+
 }  // namespace
 }  // namespace weft
