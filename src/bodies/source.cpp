@@ -1,11 +1,14 @@
 #include "weft/bodies/source.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "weft/base/check.hpp"
 #include "weft/base/random.hpp"
+#include "weft/geometry/sampling.hpp"
 
 namespace weft {
 namespace {
@@ -54,18 +57,30 @@ std::vector<Vec3> Source::emit(Real before, Real now) const {
   const Vec3i first = ((bounds->lower - farthest) / h).array().floor().cast<int>();
   const Vec3i last = ((bounds->upper - nearest) / h).array().floor().cast<int>();
 
-  std::vector<Vec3> entered;
-  for (int i = first.x(); i <= last.x(); ++i)
-    for (int j = first.y(); j <= last.y(); ++j)
-      for (int k = first.z(); k <= last.z(); ++k) {
-        const auto bits = [](int c) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(c) & 0x1fffff); };
-        const std::uint64_t cell = bits(i) << 42 | bits(j) << 21 | bits(k);
-        const Vec3 jitter = Random(seed, stream, cell).uniform3();
-        const Vec3 X = (Vec3(i, j, k) + Vec3::Constant(0.25) + 0.5 * jitter) * h;
-        const Real entry = entry_time(*shape_, *bounds, X, velocity, from, now, h);
-        if (before < entry && entry <= now) entered.push_back(X + travelled);
-      }
-  return entered;
+  // What enters is in the shape somewhere on the way since the last look, which a ball about the swept cells holds.
+  const Vec3 middle = 0.5 * (travelled + travelled_before);
+  const Real swept = 0.5 * (travelled - travelled_before).norm() + h;  // h: distances to meshes are not exact
+  const auto misses = [&](const Vec3i& lowest, const Vec3i& size) {
+    const Vec3 half = 0.5 * h * size.cast<Real>();
+    return shape_->misses_ball(h * lowest.cast<Real>() + half + middle, half.norm() + swept);
+  };
+  std::vector<std::pair<std::array<int, 3>, Vec3>> entered;  // by cell
+  halve_cells(first, last - first + Vec3i::Ones(), misses, [&](const Vec3i& lowest, const Vec3i& size) {
+    for (int i = lowest.x(); i < lowest.x() + size.x(); ++i)
+      for (int j = lowest.y(); j < lowest.y() + size.y(); ++j)
+        for (int k = lowest.z(); k < lowest.z() + size.z(); ++k) {
+          const auto bits = [](int c) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(c) & 0x1fffff); };
+          const std::uint64_t cell = bits(i) << 42 | bits(j) << 21 | bits(k);
+          const Vec3 jitter = Random(seed, stream, cell).uniform3();
+          const Vec3 X = (Vec3(i, j, k) + Vec3::Constant(0.25) + 0.5 * jitter) * h;
+          const Real entry = entry_time(*shape_, *bounds, X, velocity, from, now, h);
+          if (before < entry && entry <= now) entered.push_back({{i, j, k}, X + travelled});
+        }
+  });
+  std::ranges::sort(entered, {}, [](const auto& point) { return point.first; });
+  std::vector<Vec3> positions;
+  for (const auto& [cell, position] : entered) positions.push_back(position);
+  return positions;
 }
 
 }  // namespace weft

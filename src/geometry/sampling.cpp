@@ -154,27 +154,17 @@ void CellSampler::sample(const Vec3i& cell, std::vector<Vec3>& out) const {
 
 namespace {
 
-/// Walks through the cells of a range that may hold points of a shape. Boxes of cells are halved until they are small;
-/// those that the shape misses, or whose cells have numbers outside of [begin, end), are left out as a whole.
+/// Walks through the cells of a range that may hold points of a shape: boxes that the shape misses, or whose cells have
+/// numbers outside of [begin, end), are left out.
 class CellWalk {
  public:
   CellWalk(const CellSampler& sampler, const Shape& shape, const CellRange& range, std::int64_t begin, std::int64_t end)
       : sampler_(sampler), shape_(shape), range_(range), begin_(begin), end_(end) {}
 
-  void visit(const Vec3i& first, const Vec3i& size) {
-    if (size.minCoeff() == 0 || number(first) >= end_ || number(first + size - Vec3i::Ones()) < begin_) return;
-    const Real dx = sampler_.plan().dx;
-    const Vec3 half = 0.5 * dx * size.cast<Real>();
-    if (shape_.misses_ball(dx * (range_.lower + first).cast<Real>() + half, (1 + slack) * half.norm())) return;
-    int axis = 0;
-    const int longest = size.maxCoeff(&axis);
-    if (longest <= smallest_box) return look(first, size);
-    Vec3i part = size, second = first;
-    part[axis] = longest / 2;
-    visit(first, part);
-    second[axis] += part[axis];
-    part[axis] = longest - part[axis];
-    visit(second, part);
+  void visit() {
+    halve_cells(
+        Vec3i::Zero(), range_.size, [&](const Vec3i& first, const Vec3i& size) { return skips(first, size); },
+        [&](const Vec3i& first, const Vec3i& size) { look(first, size); });
   }
 
   /// In the order of ids, which is that of the cells' numbers.
@@ -195,8 +185,13 @@ class CellWalk {
   };
   /// Points that lie on the face of a cell by rounding are in the ball around it.
   static constexpr Real slack = 1e-6;
-  static constexpr int smallest_box = 2;
 
+  bool skips(const Vec3i& first, const Vec3i& size) const {
+    if (number(first) >= end_ || number(first + size - Vec3i::Ones()) < begin_) return true;
+    const Real dx = sampler_.plan().dx;
+    const Vec3 half = 0.5 * dx * size.cast<Real>();
+    return shape_.misses_ball(dx * (range_.lower + first).cast<Real>() + half, (1 + slack) * half.norm());
+  }
   std::int64_t number(const Vec3i& cell) const {
     return (std::int64_t{cell[0]} * range_.size[1] + cell[1]) * range_.size[2] + cell[2];
   }
@@ -229,7 +224,7 @@ class CellWalk {
 Samples sample_shape(const CellSampler& sampler, const Shape& shape, const CellRange& range, std::int64_t begin,
                      std::int64_t end) {
   CellWalk walk(sampler, shape, range, begin, end);
-  walk.visit(Vec3i::Zero(), range.size);
+  walk.visit();
   return walk.take();
 }
 

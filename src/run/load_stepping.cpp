@@ -17,7 +17,6 @@
 #include "weft/run/progress.hpp"
 #include "weft/scene/build.hpp"
 #include "weft/scene/catalogue.hpp"
-#include "weft/solve/silence.hpp"
 
 namespace weft {
 

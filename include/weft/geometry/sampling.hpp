@@ -30,6 +30,23 @@ struct CellRange {
 /// The cells that meet the box. Throws Error(geometry) if they are more than can be counted.
 CellRange cells_covering(const Box& box, Real dx);
 
+/// Halves a box of `size` cells, the lowest of which is `first`, until its parts are small, and tells `look(first,
+/// size)` of these. What `skips(first, size)` is left out as a whole.
+template <class Skips, class Look>
+void halve_cells(const Vec3i& first, const Vec3i& size, const Skips& skips, const Look& look) {
+  constexpr int smallest_box = 2;
+  if (size.minCoeff() == 0 || skips(first, size)) return;
+  int axis = 0;
+  const int longest = size.maxCoeff(&axis);
+  if (longest <= smallest_box) return look(first, size);
+  Vec3i part = size, second = first;
+  part[axis] = longest / 2;
+  halve_cells(first, part, skips, look);
+  second[axis] += part[axis];
+  part[axis] = longest - part[axis];
+  halve_cells(second, part, skips, look);
+}
+
 /// Gives the points of each cell. Building one costs up to half a second (poisson); it is immutable then.
 class CellSampler {
  public:
