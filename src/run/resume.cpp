@@ -83,22 +83,6 @@ void require_same_run(const path& folder, const Deck& deck, std::span<const Deck
                       folder.string(), change.value_or("")));
 }
 
-/// Throws Error(checkpoint) if the run in this folder is that of another deck, or of other files.
-void require_run_of(const Deck& deck, std::span<const DeckFile> files, const path& folder) {
-  const path resolved = folder / "resolved.yaml";
-  std::error_code ignored;
-  if (!std::filesystem::exists(resolved, ignored)) return;  // it wrote nothing yet
-  require_same_files(files_of_run(folder), files, folder, "run");
-  const Deck saved = parse_saved_deck(read_text(resolved), resolved.string(), folder.string());
-  const auto difference = first_difference(physics_of(saved, deck), physics_of(deck, deck));
-  require(
-      !difference, ExitCode::checkpoint,
-      fmt::format("{}: the run here is that of a different deck: {} is {}, and was {}. Add --force to replace it, or "
-                  "choose another folder with --output.",
-                  folder.string(), difference ? difference->key : "", difference ? difference->values[1] : "",
-                  difference ? difference->values[0] : ""));
-}
-
 /// True if no run in this folder got as far as its first checkpoint, so that nothing is lost when it starts again.
 /// Throws Error(checkpoint) if it had one that is gone, and Error(deck) if it was another run.
 bool has_nothing_to_lose(const path& folder, const Deck& deck, std::span<const DeckFile> files) {

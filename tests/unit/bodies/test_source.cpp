@@ -2,6 +2,8 @@
 
 #include "weft/bodies/source.hpp"
 
+#include "weft/geometry/mesh.hpp"
+
 #include "weft/base/random.hpp"
 #include "weft/geometry/primitives.hpp"
 
