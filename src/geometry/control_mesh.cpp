@@ -521,6 +521,20 @@ std::vector<BoundarySide> boundary_sides(const ControlMesh& mesh) {
   return sides;
 }
 
+Real irregular_share(const ControlMesh& mesh) {
+  FaceList material = mesh.faces;
+  material.resize(static_cast<std::size_t>(mesh.material_faces));
+  const Stars stars(material, mesh.points.size());
+  const Boundary boundary(material, Edges(material), mesh.points.size());
+  Real inside = 0, irregular = 0;
+  for (std::size_t p = 0; p < mesh.points.size(); ++p) {
+    if (stars.of(p).empty() || boundary.after[p] != none) continue;
+    inside += 1;
+    irregular += stars.of(p).size() != (mesh.sides() == 4 ? 4u : 6u);
+  }
+  return inside > 0 ? irregular / inside : 0;
+}
+
 std::vector<Vec3> limit_points(const ControlMesh& mesh, std::vector<bool>& exists) {
   return limits_of(mesh.faces, mesh.points, exists);
 }

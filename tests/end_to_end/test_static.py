@@ -392,6 +392,38 @@ probes:
         self.run_deck(deck, "plain", "--steps", 3, "--resume", "auto", "--set", "solve.petsc=-ksp_typo 1", code=2)
         self.assertEqual({p: p.read_bytes() for p in plain.rglob("*") if p.is_file()}, before)
 
+    def test_triangles_in_patterns_that_are_too_stiff_are_warned_of(self):
+        n = 6
+        points = [f"v {i / n} {j / n} 0" for j in range(n + 1) for i in range(n + 1)]
+
+        def write(alternating):
+            faces = []
+            for j in range(n):
+                for i in range(n):
+                    a = j * (n + 1) + i + 1
+                    b, c, d = a + 1, a + n + 2, a + n + 1
+                    faces += [(a, b, d), (b, c, d)] if alternating and (i + j) % 2 else [(a, b, c), (a, c, d)]
+            (self.folder / "net.obj").write_text("\n".join(points + ["f %d %d %d" % face for face in faces]) + "\n")
+
+        deck = self.deck("""
+weft: 1
+domain: {gravity: [0, 0, 0]}
+time: {scheme: static, end: 1, frame_interval: 1}
+materials: {plate: {law: stvk_hencky, density: 1, youngs_modulus: 1 MPa, poisson_ratio: 0.3}}
+bodies: [{name: net, kind: shell, material: plate, mesh: {file: {path: net.obj}}, thickness: 0.01}]
+handles:
+  - {name: rim, body: net, where: {box: {lower: [-1, -1, -1], upper: [0.001, 2, 1]}}, hold: {keep: clamp}}
+  - {name: wind, body: net, traction: {per_area: [0, 0, 1e-9]}}
+""")
+        warning = "body net: 100 % of the inner points of net.obj have other than six edges"
+        for alternating in (True, False):
+            write(alternating)
+            done = weft("check", deck)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(warning in done.stderr, alternating, done.stderr)
+            log = (self.run_deck(deck, f"out_{alternating}") / "log.txt").read_text()
+            self.assertEqual(warning in log, alternating, log)
+
     def test_check_says_what_handles_take(self):
         done = weft("check", DECKS / "hinged_roof.yaml")
         self.assertEqual(done.returncode, 0, done.stderr)

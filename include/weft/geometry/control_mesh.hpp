@@ -102,6 +102,9 @@ std::vector<std::vector<EdgeLine>> edge_lines(const ControlMesh& mesh);
 /// less than 135 or more than 225 degrees at a point of irregular surroundings or of triangles.
 std::vector<BoundarySide> boundary_sides(const ControlMesh& mesh);
 
+/// Share of the points inside the material where other than four edges of quads, or six of triangles, meet.
+Real irregular_share(const ControlMesh& mesh);
+
 /// The limit position of a control point that is surrounded by faces; points on the rim of the outer row have none.
 std::vector<Vec3> limit_points(const ControlMesh& mesh, std::vector<bool>& exists);
 

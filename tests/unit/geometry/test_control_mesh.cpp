@@ -263,6 +263,14 @@ TEST(ControlMesh, TrianglesAndPentagonsBecomeQuadsWithGroupsAndTexture) {
   EXPECT_LT((mesh.texture[4][1] - Vec2(0.5, 0.5)).norm(), 1e-15);   // of the edge between both
 }
 
+TEST(ControlMesh, PointsOfOtherThanTheRegularNumberOfEdgesAreCounted) {
+  EXPECT_EQ(irregular_share(control_mesh(squares({{0, 0}, {1, 0}, {0, 1}, {1, 1}}), "squares")), 0);
+  EXPECT_EQ(irregular_share(control_mesh(squares({{0, 0}}), "square")), 0);  // it has no point inside
+  const SurfaceMesh fan = polygons({{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0.5, 0.5, 0}},
+                                   {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}});
+  EXPECT_EQ(irregular_share(control_mesh(fan, "fan")), 1);
+}
+
 TEST(ControlMesh, FilesWithoutGroupsOrWithBareCornersHaveNone) {
   EXPECT_TRUE(read_mesh("a.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").groups.empty());
   const SurfaceMesh some =
