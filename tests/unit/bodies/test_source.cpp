@@ -178,7 +178,7 @@ class Counting final : public Shape {
 
 TEST(SourceTest, AThinDiagonalRodCostsWhatItsVolumeCostsAndEmitsWhatItDidCellByCell) {
   const auto rod = [](bool knows_balls) {
-    return std::make_shared<Counting>(make_capsule({0, 0, 0}, {4, 4, 4}, 0.2), knows_balls);
+    return std::make_shared<Counting>(make_capsule({0, 0, 0}, {8, 8, 8}, 0.2), knows_balls);
   };
   const auto quick = rod(true), slow = rod(false);
   for (const Vec3& velocity : {Vec3(0.3, 0, 0), Vec3(-0.7, 0.4, 1.1)}) {
