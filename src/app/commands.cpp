@@ -360,18 +360,23 @@ void look_at_bodies(const path& output, ExportOptions& options) {
     const auto* from_file = std::get_if<MeshFileDeck>(&body.mesh.form);
     return from_file != nullptr && from_file->file.empty();
   };
-  const auto warn_if_gone = [&](const auto& body) {
-    if (is_gone(body))
-      log_warning(
-          fmt::format("{}: the mesh of \"{}\" is not where it was with the content that the run took: its "
-                      "faces are written as they were drawn.",
-                      output.string(), body.name));
+  const auto warn_of_gone = [&](const std::string& name) {
+    log_warning(
+        fmt::format("{}: the mesh of \"{}\" is not where it was with the content that the run took: its "
+                    "faces are written as they were drawn.",
+                    output.string(), name));
   };
+  const auto warn_if_gone = [&](const auto& body) {
+    if (is_gone(body)) warn_of_gone(body.name);
+  };
+  const auto file_of = [](const ColliderDeck& collider) { return std::get_if<MeshDeck>(&collider.shape.form); };
+  for (const ColliderDeck& collider : deck.colliders)
+    if (const MeshDeck* mesh = file_of(collider); mesh && mesh->file.empty()) warn_of_gone(collider.name);
   for (const BodyDeck& body : deck.bodies) {
     if (const auto* sheet = std::get_if<MembraneDeck>(&body)) warn_if_gone(*sheet);
     if (const auto* shell = std::get_if<ShellDeck>(&body)) warn_if_gone(*shell);
   }
-  options.rest = [deck, is_gone](const std::string& name) -> std::optional<FormAtRest> {
+  options.rest = [deck, is_gone, file_of](const std::string& name) -> std::optional<FormAtRest> {
     const Comm alone(MPI_COMM_SELF);
     for (const BodyDeck& body : deck.bodies) {
       const auto* sheet = std::get_if<MembraneDeck>(&body);
@@ -379,6 +384,9 @@ void look_at_bodies(const path& output, ExportOptions& options) {
       if (sheet && sheet->name == name && !is_gone(*sheet)) return make_surface(alone, sheet->mesh);
       if (shell && shell->name == name && !is_gone(*shell)) return make_control_mesh(alone, shell->mesh);
     }
+    for (const ColliderDeck& collider : deck.colliders)
+      if (const MeshDeck* mesh = file_of(collider); mesh && "collider_" + collider.name == name && !mesh->file.empty())
+        return collider.hollow ? reversed(make_surface(alone, *mesh)) : make_surface(alone, *mesh);
     return std::nullopt;
   };
 }

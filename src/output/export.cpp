@@ -210,6 +210,24 @@ std::optional<Drawn> in_form_of(const SurfaceMesh& rest, const Drawn& drawn, con
   return Drawn{std::move(sheet->mesh), std::move(velocities)};
 }
 
+/// The same of a frame that numbers no points: that of a collider, whose points and faces are in the order of its mesh.
+std::optional<Drawn> in_form_of(const FormAtRest& form, const Drawn& drawn) {
+  const auto* rest = std::get_if<SurfaceMesh>(&form);
+  if (!rest || rest->points.size() != drawn.mesh.points.size()) return std::nullopt;
+  std::span<const std::int32_t> left = drawn.mesh.corners;
+  for (std::int64_t f = 0; f < rest->face_count(); ++f) {
+    const auto face = rest->face(f);
+    const std::size_t own = 3 * (face.size() - 2);  // corners of its triangles
+    const auto is_of_face = [&](std::int32_t p) { return std::ranges::count(face, p) > 0; };
+    if (left.size() < own || !std::ranges::all_of(left.first(own), is_of_face)) return std::nullopt;
+    left = left.subspan(own);
+  }
+  if (!left.empty()) return std::nullopt;
+  Drawn whole{*rest, drawn.velocities};
+  whole.mesh.points = drawn.mesh.points;
+  return whole;
+}
+
 /// As many parts along an edge as make so many points of a face; 0: none do.
 int parts_for(int sides, std::int64_t points) {
   std::int64_t n = 1;
@@ -288,7 +306,8 @@ Drawn read_drawn(const HdfFile& file, const Job& job, const std::optional<FormAt
                        *at_rest = "/VTKHDF/PointData/vertex_at_rest";
   Drawn drawn{read_surface(file, job.file, job.summary.kind), {}};
   if (file.has(velocity)) drawn.velocities = read_point_vectors(file, job.file, velocity, job.summary.points);
-  if (!rest || !file.has(id)) return drawn;
+  if (!rest) return drawn;
+  if (!file.has(id)) return in_form_of(*rest, drawn).value_or(drawn);
   Identities who{std::vector<std::int64_t>(drawn.mesh.points.size()), {}};
   file.read_rows(id, {Number::int64}, 0, who.id.size(), who.id.data());
   if (file.has(at_rest)) {

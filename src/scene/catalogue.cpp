@@ -53,8 +53,7 @@ Chosen<L> chosen(const Numbers&... numbers) {
 }
 
 std::unique_ptr<Shape> make_mesh_shape(const Comm& comm, const MeshDeck& mesh, Real scale, Real dx) {
-  const std::string bytes = load_everywhere(comm, mesh.file);
-  SurfaceMesh surface = read_mesh(std::filesystem::path(mesh.file).filename().string(), bytes);
+  SurfaceMesh surface = make_surface(comm, mesh);
   require_closed(surface, mesh.file);
   return make_level_set(std::move(surface), {voxel_per_dx * dx / scale, band_per_dx * dx / scale});
 }
@@ -160,6 +159,10 @@ namespace {
 constexpr Real square_bytes = 400, vertex_bytes = 150;
 
 }  // namespace
+
+SurfaceMesh make_surface(const Comm& comm, const MeshDeck& deck) {
+  return read_mesh(std::filesystem::path(deck.file).filename().string(), load_everywhere(comm, deck.file));
+}
 
 SurfaceMesh make_surface(const Comm& comm, const SurfaceDeck& deck) {
   if (!std::holds_alternative<MeshFileDeck>(deck.form))

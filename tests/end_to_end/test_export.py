@@ -112,6 +112,37 @@ handles:
                 self.assertLess(alone[0][:, 2].min(), -1e-3)
                 self.assertIn(4, {len(face[0]) for face in alone[1]})
 
+    def test_colliders_keep_the_points_polygons_texture_and_groups_of_their_file(self):
+        corners = [(x, y, z) for z in (0, 1) for y in (0, 1) for x in (0, 1)]
+        sides = [("floor", (0, 2, 3, 1)), ("lid", (4, 5, 7)), ("lid", (4, 7, 6)), ("wall", (0, 1, 5, 4)),
+                 ("wall", (2, 6, 7, 3)), ("wall", (0, 4, 6, 2)), ("wall", (1, 3, 7, 5))]
+        lines = ["v %g %g %g" % p for p in [(9, 9, 9), *corners]] + ["vt %g %g" % p[1:] for p in corners]
+        for group, face in sides:  # the first point belongs to no face
+            lines += [f"g {group}", "f " + " ".join(f"{k + 2}/{k + 1}" for k in face)]
+        (self.folder / "crate.obj").write_text("\n".join(lines) + "\n")
+        deck = self.deck("""
+weft: 1
+domain: {dx: 0.1, gravity: [0, 0, -9.81]}
+time: {end: 0.02, frame_interval: 0.02}
+materials: {jelly: {law: fixed_corotated, density: 1000, youngs_modulus: 1e4, poisson_ratio: 0.3}}
+bodies: [{name: ball, kind: continuum, material: jelly, shape: {sphere: {center: [0.5, 0.5, 0.5], radius: 0.2}}}]
+colliders:
+  - {name: crate, shape: {mesh: {file: crate.obj}}, hollow: true, condition: slip,
+     motion: {velocity: [5, 0, 0], spin: [0, 0, 3], center: [0.5, 0.5, 0.5]}}
+""")
+        files = self.export(self.run_deck(deck, "crated"), "obj")
+        for frame in 0, 1:
+            points, faces = self.obj(files[f"collider_crate_{frame:06d}.obj"])
+            self.assertEqual(len(points), 9)
+            self.assertEqual(len(faces), len(sides))
+            for (group, face), (made, texture, named) in zip(sides, faces):
+                self.assertEqual(named, group)
+                self.assertEqual(made, [k + 1 for k in reversed(face)])  # a hollow one is seen from inside
+                self.assertEqual(texture, [list(corners[k][1:]) for k in reversed(face)])
+            c, s = numpy.cos(0.06 * frame), numpy.sin(0.06 * frame)
+            places = (numpy.array(corners) - 0.5) @ [[c, s, 0], [-s, c, 0], [0, 0, 1]] + [0.5 + 0.1 * frame, 0.5, 0.5]
+            self.assertLess(abs(points[1:] - places).max(), 1e-6)
+
 
 if __name__ == "__main__":
     unittest.main()

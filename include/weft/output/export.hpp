@@ -18,8 +18,8 @@ namespace weft {
 
 enum class ExportFormat { obj, ply, vdb };
 
-/// A sheet as its file has it, from which the points and faces of its frames are numbered, or the control mesh of a
-/// shell.
+/// A sheet or collider as its file has it, from which the points and faces of its frames are numbered, or the control
+/// mesh of a shell.
 using FormAtRest = std::variant<SurfaceMesh, ControlMesh>;
 
 struct ExportOptions {
@@ -27,7 +27,7 @@ struct ExportOptions {
   std::filesystem::path folder = {};                     ///< Where the files go; made if need be.
   std::vector<std::string> only = {};                    ///< Names of bodies and colliders; empty: all.
   std::function<Real(const std::string&)> spacing = {};  ///< Of a body's points [m]. May throw Error.
-  /// A body at rest in whose form its frames are written; none for other bodies. May throw Error.
+  /// A body or collider at rest in whose form its frames are written; none for others. May throw Error.
   std::function<std::optional<FormAtRest>(const std::string&)> rest = {};
   Real voxels_per_spacing = 2;  ///< Fineness of surfaces around points.
   int smoothing = 2;            ///< See SkinFineness.
@@ -35,9 +35,9 @@ struct ExportOptions {
 
 /// Writes `<folder>/<name>_<frame>.<format>` for every frame in `frames` (of a run's output folder) of bodies made of
 /// points and of surfaces; as OpenVDB only the former. A sheet keeps the points, polygons, texture coordinates and
-/// groups of its mesh, all frames alike; what has torn is left out. A shell is written as DrawnLimit. PLY has
-/// velocities, if the frame does. Returns how many files were written. The ranks share the frames between them. Throws
-/// Error(file_system), Error(deck) if a name in `only` is not there. Collective.
+/// groups of its mesh, all frames alike; what has torn is left out. So does a collider. A shell is written as
+/// DrawnLimit. PLY has velocities, if the frame does. Returns how many files were written. The ranks share the frames
+/// between them. Throws Error(file_system), Error(deck) if a name in `only` is not there. Collective.
 std::int64_t export_frames(const Comm& comm, const std::filesystem::path& frames, const ExportOptions& options);
 
 }  // namespace weft

@@ -40,6 +40,8 @@ std::string load_everywhere(const Comm& comm, const std::string& file);
 /// The surface of a sheet at rest, in its place: read as its file has it, or divided across x along. Throws
 /// Error(geometry). Collective.
 SurfaceMesh make_surface(const Comm& comm, const SurfaceDeck& deck);
+/// The mesh of a file, in the file's units and place.
+SurfaceMesh make_surface(const Comm& comm, const MeshDeck& deck);
 /// A body without points, and its mesh if it has one, of whose elements the body has the rank's first share.
 struct MadeBody {
   std::unique_ptr<Body> body;
