@@ -64,7 +64,8 @@ class OtherPython(Case):
 class Linked(Case):
     def test_a_link_to_run_local_finds_the_rest(self):
         (self.folder / "weft-local").symlink_to(ROOT / "jobs/run-local.sh")
-        done = subprocess.run([self.folder / "weft-local", "no_deck.yaml"], cwd=self.folder, capture_output=True, text=True)
+        done = subprocess.run([self.folder / "weft-local", "no_deck.yaml"], cwd=self.folder, capture_output=True,
+                              text=True)
         self.assertEqual(done.returncode, 2, done.stdout + done.stderr)
         self.assertIn("quickstart", done.stderr)
 

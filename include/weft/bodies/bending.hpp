@@ -64,7 +64,6 @@ class BendingElements {
  public:
   BendingElements(std::vector<Stencil> stencils, std::size_t rows);
 
-  const std::vector<Stencil>& stencils() const { return stencils_; }
   /// [J]
   Real energy(std::span<const Vec3> x) const;
   /// Adds -dE/dx to f [N].

@@ -2,10 +2,10 @@
 
 #include "weft/bodies/source.hpp"
 
-#include "weft/geometry/mesh.hpp"
-
 #include "weft/base/random.hpp"
 #include "weft/geometry/primitives.hpp"
+
+#include "support/counting_shape.hpp"
 
 #include <gtest/gtest.h>
 
@@ -157,28 +157,9 @@ TEST(SourceTest, KeepsItsShapeFullAndEmitsNothingThatWasNeverInIt) {
   }
 }
 
-/// A shape that counts how often it is asked, and may not know that it misses balls.
-class Counting final : public Shape {
- public:
-  Counting(std::unique_ptr<Shape> shape, bool knows_balls) : shape_(std::move(shape)), knows_balls_(knows_balls) {}
-  Surface surface(const Vec3& x) const override { return ++asked, shape_->surface(x); }
-  bool misses_ball(const Vec3& x, Real radius) const override {
-    return ++asked, knows_balls_ && shape_->misses_ball(x, radius);
-  }
-  std::optional<Box> bounds() const override { return shape_->bounds(); }
-  std::optional<Real> volume() const override { return shape_->volume(); }
-  SurfaceMesh tessellate(const Box& view) const override { return shape_->tessellate(view); }
-
-  mutable std::int64_t asked = 0;
-
- private:
-  std::unique_ptr<Shape> shape_;
-  bool knows_balls_;
-};
-
 TEST(SourceTest, AThinDiagonalRodCostsWhatItsVolumeCostsAndEmitsWhatItDidCellByCell) {
   const auto rod = [](bool knows_balls) {
-    return std::make_shared<Counting>(make_capsule({0, 0, 0}, {8, 8, 8}, 0.2), knows_balls);
+    return std::make_shared<test::CountingShape>(make_capsule({0, 0, 0}, {8, 8, 8}, 0.2), knows_balls);
   };
   const auto quick = rod(true), slow = rod(false);
   for (const Vec3& velocity : {Vec3(0.3, 0, 0), Vec3(-0.7, 0.4, 1.1)}) {

@@ -7,6 +7,8 @@
 #include "weft/geometry/primitives.hpp"
 #include "weft/geometry/sampling.hpp"
 
+#include "support/counting_shape.hpp"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -129,23 +131,6 @@ TEST(SamplingTest, AnyDivisionOfTheCellsGivesTheSamePoints) {
   }
 }
 
-/// A shape that counts how often it is asked.
-class Counting final : public Shape {
- public:
-  explicit Counting(std::unique_ptr<Shape> shape) : shape_(std::move(shape)) {}
-  Surface surface(const Vec3& x) const override { return ++asked, shape_->surface(x); }
-  bool contains(const Vec3& x) const override { return ++asked, shape_->contains(x); }
-  bool misses_ball(const Vec3& x, Real radius) const override { return ++asked, shape_->misses_ball(x, radius); }
-  std::optional<Box> bounds() const override { return shape_->bounds(); }
-  std::optional<Real> volume() const override { return shape_->volume(); }
-  SurfaceMesh tessellate(const Box& view) const override { return shape_->tessellate(view); }
-
-  mutable std::int64_t asked = 0;
-
- private:
-  std::unique_ptr<Shape> shape_;
-};
-
 std::unique_ptr<Shape> diagonal_rod() { return make_capsule({0, 0, 0}, {5, 5, 5}, 0.07); }
 
 TEST(SamplingTest, PointsAreThoseOfAllCellsOneAfterAnother) {
@@ -179,7 +164,7 @@ TEST(SamplingTest, PointsAreThoseOfAllCellsOneAfterAnother) {
 }
 
 TEST(SamplingTest, AThinDiagonalRodCostsWhatItsVolumeCosts) {
-  const Counting rod(diagonal_rod());
+  const test::CountingShape rod(diagonal_rod());
   const std::size_t points = all_of(CellSampler(plan(Sampling::regular, 8)), rod).ids.size();
   EXPECT_GT(points, 500u);
   EXPECT_LT(rod.asked, static_cast<std::int64_t>(100 * points));  // of a million points in its box
