@@ -32,7 +32,6 @@ int exit_code_of(const weft::Error& error) {
   return static_cast<int>(error.code());
 }
 
-/// What an exception that is no Error says to a user.
 /// Throws Error(failure) if the environment leaves no room to start in: libraries would end the program by a signal.
 void require_room_to_start() {
   constexpr int threads_of_a_core = 64, threads_anywhere = 256;

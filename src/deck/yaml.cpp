@@ -338,9 +338,9 @@ bool is_utf8(std::string_view text) {
 }
 
 bool is_plain_text(std::string_view text) {
-  // The words of YAML 1.1 and 1.2 together.
-  static const std::set<std::string, std::less<>> taken{"",     "y",     "n",    "yes", "no",   "on",  "off",
-                                                        "true", "false", "null", "~",   ".nan", ".inf"};
+  // The words of YAML 1.1 and 1.2 together, but for y and n, which no reader takes for anything but names.
+  static const std::set<std::string, std::less<>> taken{"",      "yes",  "no", "on",   "off", "true",
+                                                        "false", "null", "~",  ".nan", ".inf"};
   std::string lower(text);
   std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
   const bool signed_infinity = lower == "+.inf" || lower == "-.inf";

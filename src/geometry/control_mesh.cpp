@@ -68,7 +68,9 @@ void require_no_pinch(const std::vector<std::vector<std::int32_t>>& faces, std::
       } while (f != stars.of(p)[0].first);
     }
     require(boundary_edges <= 1 && (boundary_edges == 1 || reached == stars.of(p).size()), ExitCode::geometry,
-            fmt::format("{}: parts of this mesh touch in point {} alone (counted from 0): split the point.", name, p));
+            fmt::format("{}: parts of this mesh touch in point {} alone (counted from 0): split the point, or make "
+                        "points that lie on edges corners of the faces there.",
+                        name, p));
   }
 }
 

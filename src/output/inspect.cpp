@@ -139,11 +139,13 @@ FieldDifference compare(const std::string& body, const std::string& field, const
 }
 
 /// Relates each difference to the magnitude of its field, or to what would be round-off for its unit, if that is more.
-/// Velocities are measured by the size of the scene over its time [s], too, and numbers without a unit by 1.
-void relate(std::vector<FieldDifference>& fields, Scales scales, Real time) {
+/// Velocities are measured by the size of the scene over its time [s], too, their gradients by a velocity over the
+/// distance of that many points, and numbers without a unit by 1.
+void relate(std::vector<FieldDifference>& fields, Scales scales, Real time, std::size_t points) {
   const auto at_least = [&](const char* unit, Real scale) { scales[unit] = std::max(scales[unit], scale); };
   at_least("1", 1);
   if (time > 0) at_least("m/s", scales["m"] / time), at_least("1/s", 1 / time);
+  if (scales["m"] > 0) at_least("1/s", scales["m/s"] * std::cbrt(static_cast<Real>(points)) / scales["m"]);
   for (FieldDifference& field : fields) {
     const Real magnitude = std::max(field.magnitude, least_share * scales[field.unit]);
     field.relative = field.absolute == 0 ? 0 : magnitude == 0 ? infinity : field.absolute / magnitude;
@@ -258,8 +260,10 @@ Comparison compare_checkpoints(const fs::path& path_a, const fs::path& path_b) {
   const Opened a(path_a), b(path_b);
   Comparison result;
   Scales scales;
+  std::size_t points = 0;
   for (const std::string& body : in_both(part_names(a.saved), part_names(b.saved), "body", result.unmatched)) {
     const Matched matched = match(load_ids(a.saved, part_of(a.saved, body)), load_ids(b.saved, part_of(b.saved, body)));
+    points += matched.rows.size();
     result.bodies.push_back({body, matched.only_in_a, matched.only_in_b});
     for (const std::string& field :
          in_both(fields_of(a, body), fields_of(b, body), fmt::format("in body {} the field", body), result.unmatched)) {
@@ -272,7 +276,7 @@ Comparison compare_checkpoints(const fs::path& path_a, const fs::path& path_b) {
             compare(body, field, a.file.text_attribute(data_set, "unit"), values_a, values_b, matched, scales));
     }
   }
-  relate(result.fields, std::move(scales), a.saved.manifest().time);
+  relate(result.fields, std::move(scales), a.saved.manifest().time, points);
   return result;
 }
 

@@ -34,10 +34,10 @@ StepReport Stepper::take(Real not_beyond, bool weigh) {
   return step.report;
 }
 
-void Stepper::rehearse() {
+void Stepper::rehearse(bool recut) {
   StepContext& step = *step_;
   try {
-    home(step, false);
+    home(step, recut);
     activate(step);
     size(step, std::numeric_limits<Real>::infinity());
     prepare(step, false);

@@ -126,8 +126,13 @@ void TimeStepping::start() {
   state_ = start_scene(comm_, scene_);
   for (const NearestRow& point : find_probe_points(comm_, scene_)) state_.probe_points.push_back(point.id);
   stepper_.settle(true);
-  if (!scene_.deck.solve.petsc.empty()) stepper_.rehearse();  // before files are written
+  rehearse(false);
   points_ = static_cast<Real>(comm_.sum(scene_.points()));
+}
+
+/// Refuses options that PETSc does not take before files are written. recut: the cuts are not of these ranks.
+void TimeStepping::rehearse(bool recut) {
+  if (!scene_.deck.solve.petsc.empty()) stepper_.rehearse(recut);
 }
 
 void TimeStepping::resume(const CheckpointHeader& header, const std::filesystem::path& checkpoint) {
@@ -145,6 +150,7 @@ void TimeStepping::resume(const CheckpointHeader& header, const std::filesystem:
   settle_bodies(comm_, scene_);
   other_ranks_ = static_cast<int>(header.cuts.size()) != comm_.size() - 1;
   if (other_ranks_) state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
+  rehearse(other_ranks_);
   points_ = static_cast<Real>(comm_.sum(scene_.points()));
 }
 

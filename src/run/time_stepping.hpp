@@ -49,6 +49,7 @@ class TimeStepping final : public Analysis {
  private:
   std::string forecast_of_sizes();
   std::string forecast_of_memory();
+  void rehearse(bool recut);
 
   const Comm comm_;
   const RunEnd end_;

@@ -135,6 +135,23 @@ SurfaceContact::Constants contact_of(const SheetContactDeck& deck, const std::st
   return {deck.stiffness, deck.shear_stiffness.value_or(usual), deck.friction};
 }
 
+Fiber::Constants constants_of(const FiberLawDeck& deck, const std::string& owner) {
+  const Lame section = lame_of(deck.stiffness);
+  Fiber::Constants constants = std::visit(
+      Overloaded{[&](const FrictionAngleDeck& d) {
+                   return Fiber::Constants::from(deck.stretch_modulus, 0, section, d.friction_angle);
+                 },
+                 [&](const FrictionPairDeck& d) {
+                   return Fiber::Constants{deck.stretch_modulus, 0, section, d.friction_across, d.friction_along};
+                 }},
+      deck.friction);
+  const Real usual = constants.along > 0 ? young_of(deck.stiffness).youngs_modulus / 10 : 0;
+  if (constants.along > 0 && !deck.shear_modulus)
+    log_info(fmt::format("{}: shear_modulus is a tenth of Young's modulus, {:.4g} Pa", owner, usual));
+  constants.shear = deck.shear_modulus.value_or(usual);
+  return constants;
+}
+
 Budget budget_of(const Comm& comm) { return Budget(comm.min(memory_left(comm.ranks_of_machine()))); }
 
 void require_room_for_mesh(const Comm& comm, int across, int along, Real face_bytes) {
@@ -333,14 +350,6 @@ FiberDescription describe(const Comm& comm, const FiberDeck& deck, const Materia
   const auto* law = std::get_if<FiberLawDeck>(&material.law);
   require(law != nullptr, ExitCode::deck,
           fmt::format("fibers need a material with law fiber; {} has another.", material.name));
-  Fiber::Constants constants{law->stretch_modulus, law->shear_modulus, lame_of(law->stiffness), 0, 0};
-  if (const auto* angle = std::get_if<FrictionAngleDeck>(&law->friction)) {
-    constants = Fiber::Constants::from(constants.stretch, constants.shear, constants.section, angle->friction_angle);
-  } else {
-    const auto& pair = std::get<FrictionPairDeck>(law->friction);
-    constants.along = pair.friction_along;
-    constants.across = pair.friction_across;
-  }
   const Curves curves = make_curves(comm, deck.curves, dx);
   budget_of(comm).require_room({"these fibers on this grid", length_of(curves) / (sample_spacing * dx),
                                 "quadrature points", fiber_sample_bytes / comm.size()},
@@ -348,8 +357,9 @@ FiberDescription describe(const Comm& comm, const FiberDeck& deck, const Materia
   const Real section = std::numbers::pi * deck.radius * deck.radius;
   std::optional<Real> rigidity;  // E pi r^4 / 4
   if (deck.bending_modulus) rigidity = *deck.bending_modulus * section * deck.radius * deck.radius / 4;
-  return {deck.name, curves.points,       segments_of(curves), constants, material.density,
-          section,   sample_spacing * dx, chains_of(curves),   rigidity,  deck.tear_stretch};
+  return {deck.name,        curves.points,    segments_of(curves), constants_of(*law, material.name),
+          material.density, section,          sample_spacing * dx, chains_of(curves),
+          rigidity,         deck.tear_stretch};
 }
 
 /// Bodies of static analyses move by themselves, whatever else carries them in time.

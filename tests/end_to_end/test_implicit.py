@@ -164,6 +164,22 @@ class Implicit(Case):
                 self.assertIn(words, result.stderr)
                 self.assertFalse((self.folder / "refused").exists())
 
+    def test_a_resumed_run_with_wrong_options_for_petsc_writes_nothing(self):
+        deck = self.deck(SAND)
+        for ranks, name in ((1, "one"), (2, "two")):
+            output = self.run_deck(deck, name, "--steps", 2)
+            before = {p: p.read_bytes() for p in output.rglob("*") if p.is_file()}
+            self.run_deck(deck, name, "--steps", 3, "--resume", "auto", "--set", "solve.petsc=-ksp_typo 1", code=2, ranks=ranks)
+            self.assertEqual({p: p.read_bytes() for p in output.rglob("*") if p.is_file()}, before)
+
+    def test_a_rehearsed_resume_changes_no_bit(self):
+        deck = self.deck(SAND)
+        options = ("--set", "solve.petsc=-ksp_gmres_restart 31")
+        unbroken = self.run_deck(deck, "unbroken", "--steps", 4, *options, ranks=2)
+        broken = self.run_deck(deck, "broken", "--steps", 2, *options, ranks=2)
+        self.run_deck(deck, "broken", "--resume", "auto", "--steps", 4, *options, ranks=2)
+        self.assert_same_state(unbroken, broken, 0)
+
     def test_petsc_takes_options_from_the_command_line_and_is_profiled(self):
         result = weft("run", self.deck(SAND), "-o", self.folder / "out", "--steps", 2, "--petsc",
                       "-snes_monitor -log_view")

@@ -123,9 +123,9 @@ struct FrictionPairDeck {
 };
 /// The law of fibers.
 struct FiberLawDeck {
-  Real stretch_modulus;     ///< k, along the fiber [Pa].
-  Real shear_modulus;       ///< gamma, of the sides [Pa].
-  StiffnessDeck stiffness;  ///< Of the section.
+  Real stretch_modulus;               ///< k, along the fiber [Pa].
+  std::optional<Real> shear_modulus;  ///< gamma, of the sides [Pa].
+  StiffnessDeck stiffness;            ///< Of the section.
   std::variant<FrictionAngleDeck, FrictionPairDeck> friction;
 };
 

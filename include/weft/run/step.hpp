@@ -65,8 +65,8 @@ class Stepper {
   StepReport take(Real not_beyond, bool weigh = false);
   const Suspicions& suspicions() const;
   /// The first try of a step, of which nothing is kept: throws Error(deck) if a solver refuses its options, which PETSc
-  /// finds out only while it solves. Other errors are left to the step. Collective.
-  void rehearse();
+  /// finds out only while it solves. Other errors are left to the step. recut: points are dealt out anew. Collective.
+  void rehearse(bool recut);
   /// Implicit steps ask this between the steps of their solver.
   void heed(StopQuestion is_asked_to_stop);
 

@@ -7,6 +7,7 @@
 #include "weft/deck/deck.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/geometry/rigid_motion.hpp"
+#include "weft/materials/fiber.hpp"
 #include "weft/materials/surface_contact.hpp"
 #include "weft/motion/dead_load.hpp"
 #include "weft/parallel/comm.hpp"
@@ -30,6 +31,8 @@ std::string mass_in_words(const Deck& deck, std::size_t body, Real mass);
 /// Without a stiffness that resists sliding, friction takes a tenth of the stiffness, and the log says so; owner: the
 /// material or body there.
 SurfaceContact::Constants contact_of(const SheetContactDeck& deck, const std::string& owner);
+/// The same of fibers, by a tenth of Young's modulus of the contact around them.
+Fiber::Constants constants_of(const FiberLawDeck& deck, const std::string& owner);
 /// Memory that is left on the fullest rank, of its share of its machine. Collective.
 Budget budget_of(const Comm& comm);
 /// Throws Error(geometry) if a mesh divided across x along into faces of so many bytes cannot fit into the smallest

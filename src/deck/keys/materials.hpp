@@ -145,8 +145,9 @@ inline constexpr auto keys<FiberLawDeck> = table(
     "fiber", "Hair, yarn and threads: elastic along the fiber, frictional contact around it [Jiang et al. 2017].",
     Key{"stretch_modulus", "Pa", above(0), required, "Young's modulus along the fiber.",
         &FiberLawDeck::stretch_modulus},
-    Key{"shear_modulus", "Pa", at_least(0), "0",
-        "gamma: what surrounds the fiber resists sliding along it up to friction; 0: no friction along.",
+    Key{"shear_modulus", "Pa", at_least(0), absent,
+        "gamma: what surrounds the fiber resists sliding along it up to friction; 0: no friction along. Without, a "
+        "tenth of Young's modulus of the contact where there is friction along.",
         &FiberLawDeck::shear_modulus},
     Either{"The stiffness of contact around the fiber: youngs_modulus with poisson_ratio, or lame_lambda with lame_mu.",
            &FiberLawDeck::stiffness},

@@ -151,7 +151,7 @@ TEST(ReadDeckTest, ADeckThatCannotBeOpenedIsADeckError) {
 }
 
 TEST(ReadDeckTest, NamesThatLookLikeNumbersWithoutADigitInFrontAreTexts) {
-  for (const char* name : {"e1", "E5", "e10", "_1", "e", "e_2", "e-3"}) {
+  for (const char* name : {"e1", "E5", "e10", "_1", "e", "e_2", "e-3", "y", "N"}) {
     const Deck deck = read(replaced(small_deck, "name: front", std::string("name: ") + name));
     EXPECT_EQ(deck.probes[0].name, name);
     EXPECT_EQ(parse_deck(resolved_yaml(deck), "resolved.yaml", "/").probes[0].name, name);

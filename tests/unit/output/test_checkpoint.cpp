@@ -492,6 +492,32 @@ TEST_P(CheckpointTest, ComparisonGoesByIdAndTellsEachFieldsDifference) {
   comm.barrier();
 }
 
+TEST_P(CheckpointTest, RoundOffOfVelocityGradientsIsRelatedToVelocitiesOverTheDistanceOfPoints) {
+  const Comm comm = Comm::world();
+  const ScratchFolder folder(comm);
+  Table table = test::body_with(comm, 1000);
+  // A micrometre wide, it moves as one; velocities of 1 m/s divided by distances leave 1e-10 / s.
+  const auto rigid = [&](Real round_off) {
+    for (std::size_t r = 0; r < table.rows(); ++r) {
+      table.get<Position>()[r] = 1e-6 * Vec3::Random();
+      table.get<Velocity>()[r] = Vec3::UnitX();
+      table.get<Affine>()[r] = Mat3::Constant(round_off);
+    }
+  };
+  rigid(1e-10);
+  const fs::path a = write(comm, folder.path(), 1, table);
+  rigid(-1e-10);
+  const fs::path b = write(comm, folder.path(), 2, table);
+  if (comm.is_root()) {
+    const Comparison difference = compare_checkpoints(a, b);
+    const auto gradient =
+        std::ranges::find(difference.fields, std::string("velocity_gradient"), &FieldDifference::field);
+    ASSERT_NE(gradient, difference.fields.end());
+    EXPECT_LT(gradient->relative, 1e-9);
+  }
+  comm.barrier();
+}
+
 TEST_P(CheckpointTest, RoundOffIsRelatedToWhatItsUnitMeasures) {
   const Comm comm = Comm::world();
   const ScratchFolder folder(comm);

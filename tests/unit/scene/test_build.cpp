@@ -252,6 +252,28 @@ TEST(BuildTest, FrictionOfSheetsNeedsNoStiffnessInShear) {
   EXPECT_EQ(shear(""), 0);
 }
 
+TEST(BuildTest, FrictionAlongFibersNeedsNoStiffnessInShear) {
+  const auto shear = [](const std::string& keys) {
+    const Deck deck = parse_deck(
+        "weft: 1\ndomain: {dx: 0.1}\ntime: {end: 1, frame_interval: 0.1}\nmaterials: {yarn: {law: fiber, density: 300,"
+        " stretch_modulus: 1e5, " +
+            keys +
+            "}}\n"
+            "bodies: [{name: thread, kind: fiber, material: yarn, radius: 0.001, curves: {hair_tube: {inner_radius: "
+            "0.01,"
+            " outer_radius: 0.02, length: 1, strands: 5}}}]\n",
+        "test.yaml", ".");
+    return constants_of(std::get<FiberLawDeck>(deck.materials.at(0).law), "yarn").shear;
+  };
+  const std::string young = "youngs_modulus: 2e4, poisson_ratio: 0.3, ";
+  EXPECT_EQ(shear(young + "friction_angle: 20"), 2e3);
+  EXPECT_EQ(shear(young + "friction_along: 0.1, friction_across: 0"), 2e3);
+  EXPECT_NEAR(shear("lame_lambda: 1e4, lame_mu: 1e4, friction_along: 0.1, friction_across: 0"), 2.5e3, 1e-9);
+  EXPECT_EQ(shear(young + "friction_angle: 20, shear_modulus: 50"), 50);
+  EXPECT_EQ(shear(young + "friction_angle: 20, shear_modulus: 0"), 0);
+  EXPECT_EQ(shear(young + "friction_along: 0, friction_across: 0.2"), 0);
+}
+
 TEST(BuildTest, WallsMoveAsTheDeckSays) {
   const Scene scene = scene_of(std::string(soft) +
                                "bodies: [{name: a, kind: continuum, material: soft,"
