@@ -145,7 +145,7 @@ class Scene:
         deck = self.read_deck(output / "resolved.yaml")
         self.title = deck.get("title") or output.resolve().name
         everything = [Series(run, name) for name in run.names]
-        self.bodies = [s for s in everything if s.kind in ("vertex", "line", "triangle") and not s.is_collider]
+        self.bodies = [s for s in everything if s.kind != "hexahedron" and not s.is_collider]
         self.colliders = [s for s in everything if s.kind == "triangle" and s.is_collider]
         self.colours = self.choose_colours(deck)
         if options.only:

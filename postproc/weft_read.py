@@ -42,7 +42,8 @@ class Frame:
         with h5py.File(self.file, "r") as stored:
             root = stored["VTKHDF"]
             self.step, self.time = int(root.attrs["step"]), float(root.attrs["time"])
-            self.kind = text(root.attrs["cell_kind"])  # vertex, line, triangle or hexahedron
+            # vertex, line, triangle, hexahedron, tetrahedron or quadratic_tetrahedron
+            self.kind = text(root.attrs["cell_kind"])
             groups = [root[group] for group in ("PointData", "CellData") if group in root]
             self._units = {name: text(data.attrs["unit"]) for group in groups for name, data in group.items()}
 

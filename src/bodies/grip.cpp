@@ -30,7 +30,7 @@ HeldSum held_sum_of(const Grip& grip) {
 }
 
 Grip grip_of(const Sample& sample, Real value) {
-  Grip grip{sample.face, {value}, {}, 0, {}};
+  Grip grip{sample.element, {value}, {}, 0, {}};
   for (std::size_t k = 0; k < sample.rows.size(); ++k)
     grip.vertices.push_back({sample.rows[k], {sample.value[k], sample.d1[k], sample.d2[k]}});
   return grip;

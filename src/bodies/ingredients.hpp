@@ -144,7 +144,7 @@ struct Ingredients {
       sample.value.assign(rows.size(), 1.0 / static_cast<Real>(rows.size()));
       for (const std::int32_t row : rows) sample.where += rest[row] / static_cast<Real>(rows.size());
       sample.mass = density * volume;
-      sample.face = e;
+      sample.face = sample.element = e;
       if constexpr (K::corners == 3) {
         sample.d1 = {-1, 1, 0};
         sample.d2 = {-1, 0, 1};
@@ -168,7 +168,7 @@ struct Ingredients {
       sample.value = {0.5, 0.5};
       sample.where = (rest[p] + rest[q]) / 2;
       sample.measure = (rest[q] - rest[p]).norm();
-      sample.face = element;
+      sample.face = sample.element = element;
       sample.boundary = boundary[p];
     }
     return samples;

@@ -329,7 +329,7 @@ std::vector<Sample> surface_samples(const ShellDescription& shell, std::span<con
     for (int s = 0; s < basis.samples; ++s) {
       Sample& sample =
           samples.emplace_back(sample_of(basis.points_of(e), basis.row(e, s), Vec2::UnitX(), Vec2::UnitY(), rest));
-      sample.face = faces[static_cast<std::size_t>(e)];
+      sample.face = sample.element = faces[static_cast<std::size_t>(e)];
       sample.measure = rule.weight[s] * area_of(SurfacePoint<Real>(jet_at(basis, e, s, rest)));
       sample.mass = shell.density * shell.thickness[sample.face] * sample.measure;
     }
@@ -365,7 +365,7 @@ std::vector<Sample> side_samples(const ControlMesh& mesh, std::span<const std::i
         Vec3 along = Vec3::Zero();
         for (std::size_t k = 0; k < rows.size(); ++k) along += sample.d1[k] * rest[rows[k]];
         sample.measure = rule.weight[s] * along.norm();
-        sample.face = faces[static_cast<std::size_t>(e)];
+        sample.face = sample.element = faces[static_cast<std::size_t>(e)];
         sample.boundary = boundary_of[mesh.faces[sample.face][c]];
         sum += rule.weight[s] * along;
       }

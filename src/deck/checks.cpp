@@ -192,6 +192,14 @@ void check(const ControlMeshDeck& mesh, const Spot& at) {
     if (faces < 12 || faces % 2 != 0) at[key].error("must be even and at least 12 for an irregular mesh.");
 }
 
+void check(const BlockDeck& block, const Spot& at) { check_corners(block.lower, block.upper, at); }
+
+void check(const TetMeshDeck& mesh, const Spot& at) {
+  const bool is_file = std::holds_alternative<TetFileDeck>(mesh.form);
+  if (is_file && mesh.size) at["size"].error("is for what is made here. The mesh of a file has its own. Leave it out.");
+  if (!is_file && !mesh.size) at.error("the key \"size\" is missing: how long edges are at most.");
+}
+
 void check(const HoldDeck& hold, const Spot& at) {
   if (hold.keep == Hold::symmetry && !hold.normal)
     at.error("a symmetry needs the key \"normal\": the normal of its plane.");

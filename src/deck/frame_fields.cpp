@@ -40,7 +40,12 @@ const std::vector<FrameFields>& frame_fields() {
        {},
        {}},
       {"membrane", "triangles of the mesh", {"velocity", "stretch", "pressure"}, {"mass", "velocity_gradient"}, {}},
-      {"fiber", "segments", {"velocity", "stretch", "pressure"}, {"mass", "velocity_gradient"}, {}}};
+      {"fiber", "segments", {"velocity", "stretch", "pressure"}, {"mass", "velocity_gradient"}, {}},
+      {"solid",
+       "tetrahedra",
+       {"velocity", "volume_ratio", "pressure", "von_mises_stress"},
+       {"cauchy_stress", "mass", "velocity_gradient"},
+       {}}};
   return all;
 }
 

@@ -332,8 +332,11 @@ std::string to_yaml(const Node& node) {
 }
 
 bool is_utf8(std::string_view text) {
-  for (std::size_t size; !text.empty(); text.remove_prefix(size))
-    if ((size = utf8_letter(text)) == 0) return false;
+  while (!text.empty()) {
+    const std::size_t size = utf8_letter(text);
+    if (size == 0) return false;
+    text.remove_prefix(size);
+  }
   return true;
 }
 

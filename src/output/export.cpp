@@ -14,6 +14,7 @@
 #include "weft/base/log.hpp"
 #include "weft/geometry/mesh_writer.hpp"
 #include "weft/geometry/subdivision.hpp"
+#include "weft/geometry/tet_mesh.hpp"
 #include "weft/output/files.hpp"
 #include "weft/output/frame.hpp"
 #include "weft/output/hdf5.hpp"
@@ -262,6 +263,8 @@ const char* ending(ExportFormat format) {
 }
 
 /// A frame file that can be exported.
+bool is_solid(CellKind kind) { return kind == CellKind::tetrahedron || kind == CellKind::quadratic_tetrahedron; }
+
 struct Job {
   fs::path file;
   std::string name;
@@ -275,8 +278,8 @@ std::vector<Job> jobs_in(const fs::path& frames, ExportFormat format) {
     if (entry.path().extension() != ".hdf") continue;
     const FrameSummary summary = read_frame_summary(entry.path());
     const std::string stem = entry.path().stem().string();
-    const bool points = summary.kind == CellKind::vertex, surface = summary.kind == CellKind::triangle;
-    if (points || (surface && format != ExportFormat::vdb))
+    const bool points = summary.kind == CellKind::vertex;
+    if (points || ((summary.kind == CellKind::triangle || is_solid(summary.kind)) && format != ExportFormat::vdb))
       jobs.push_back({entry.path(), stem.substr(0, stem.rfind('_')), summary});
   }
   require(!error, ExitCode::file_system, fmt::format("{}: {}.", frames.string(), error.message()));
@@ -294,18 +297,42 @@ void keep_only(std::vector<Job>& jobs, const std::vector<std::string>& only, con
   for (const std::string& name : only)
     require(
         names.contains(name), ExitCode::deck,
-        fmt::format("{} has no frames of \"{}\" that can be exported so (points or triangles; to vdb, points). There "
-                    "are: {}.",
+        fmt::format("{} has no frames of \"{}\" that can be exported so (points, triangles or tetrahedra; to vdb, "
+                    "points). There are: {}.",
                     frames.string(), name, fmt::join(known, ", ")));
   if (!only.empty()) std::erase_if(jobs, [&](const Job& job) { return !std::ranges::count(only, job.name); });
 }
 
-/// A frame of triangles, in the form of the body at rest if it shows one.
+/// The outer faces of cells that are tetrahedra, over the points that they use; those with six nodes as four triangles.
+Drawn skin_of(const Drawn& solid, int nodes_each) {
+  const TetMesh tets{solid.mesh.points, nodes_each, solid.mesh.corners};
+  constexpr std::array<std::array<std::size_t, 3>, 4> quarters{{{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}}};
+  std::vector<std::array<std::int32_t, 3>> triangles;
+  for (const auto& [tet, number] : outer_faces(tets)) {
+    const auto node = [&, nodes = tets.tet(tet), &face = tet_faces[static_cast<std::size_t>(number)]](std::size_t k) {
+      return nodes[static_cast<std::size_t>(face[k])];
+    };
+    if (nodes_each == 4) triangles.push_back({node(0), node(1), node(2)});
+    else
+      for (const auto& [a, b, c] : quarters) triangles.push_back({node(a), node(b), node(c)});
+  }
+  const UsedPoints used = used_points(triangles, tets.points.size());
+  Drawn skin;
+  for (const std::int32_t point : used.points) {
+    skin.mesh.points.push_back(tets.points[point]);
+    if (!solid.velocities.empty()) skin.velocities.push_back(solid.velocities[point]);
+  }
+  for (const auto& [a, b, c] : triangles) skin.mesh.add_face({used.number[a], used.number[b], used.number[c]});
+  return skin;
+}
+
+/// A frame of triangles, in the form of the body at rest if it shows one, or the surface of tetrahedra.
 Drawn read_drawn(const HdfFile& file, const Job& job, const std::optional<FormAtRest>& rest) {
   constexpr const char *velocity = "/VTKHDF/PointData/velocity", *id = "/VTKHDF/PointData/id",
                        *at_rest = "/VTKHDF/PointData/vertex_at_rest";
   Drawn drawn{read_surface(file, job.file, job.summary.kind), {}};
   if (file.has(velocity)) drawn.velocities = read_point_vectors(file, job.file, velocity, job.summary.points);
+  if (is_solid(job.summary.kind)) return skin_of(drawn, corners(job.summary.kind));
   if (!rest) return drawn;
   if (!file.has(id)) return in_form_of(*rest, drawn).value_or(drawn);
   Identities who{std::vector<std::int64_t>(drawn.mesh.points.size()), {}};

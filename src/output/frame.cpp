@@ -30,10 +30,13 @@ struct CellNames {
   std::uint8_t vtk;
   int corners;
 };
-constexpr std::array<CellNames, 4> cell_names{{{CellKind::vertex, "vertex", "Polyvertex", 1, 1},
-                                               {CellKind::line, "line", "Polyline", 3, 2},
-                                               {CellKind::triangle, "triangle", "Triangle", 5, 3},
-                                               {CellKind::hexahedron, "hexahedron", "Hexahedron", 12, 8}}};
+constexpr std::array<CellNames, 6> cell_names{
+    {{CellKind::vertex, "vertex", "Polyvertex", 1, 1},
+     {CellKind::line, "line", "Polyline", 3, 2},
+     {CellKind::triangle, "triangle", "Triangle", 5, 3},
+     {CellKind::hexahedron, "hexahedron", "Hexahedron", 12, 8},
+     {CellKind::tetrahedron, "tetrahedron", "Tetrahedron", 10, 4},
+     {CellKind::quadratic_tetrahedron, "quadratic_tetrahedron", "Tetrahedron_10", 24, 10}}};
 const CellNames& names_of(CellKind kind) { return cell_names[static_cast<std::size_t>(kind)]; }
 
 /// How numbers are drawn, and whether one of them was too large for that.
@@ -289,6 +292,12 @@ std::string xdmf_grid(const std::string& file_name, const FrameSummary& summary)
 }  // namespace
 
 int corners(CellKind kind) { return names_of(kind).corners; }
+
+CellKind cells_with(int corners) {
+  const auto found = std::ranges::find(cell_names, corners, &CellNames::corners);
+  WEFT_ENSURE(found != cell_names.end());
+  return found->kind;
+}
 
 bool is_frame_file(const std::string& name) {
   const std::string whole = name.ends_with(".tmp") ? name.substr(0, name.size() - 4) : name;

@@ -214,6 +214,9 @@ const char* plural_of(CellKind kind) {
       return "triangles";
     case CellKind::hexahedron:
       return "hexahedra";
+    case CellKind::tetrahedron:
+    case CellKind::quadratic_tetrahedron:
+      return "tetrahedra";
   }
   return "cells";
 }

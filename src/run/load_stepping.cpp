@@ -71,8 +71,6 @@ Columns<LoadMoment> curve_columns(const Comm& comm, const Scene& scene) {
   return columns;
 }
 
-CellKind kind_of(const Picture& picture) { return picture.corners == 2 ? CellKind::line : CellKind::triangle; }
-
 }  // namespace
 
 LoadStepping::LoadStepping(const Comm& comm, const Deck& deck, const RunEnd& end, Timers& timers)
@@ -403,7 +401,7 @@ void LoadStepping::draw_into(Frames& frames, std::int64_t frame) {
     if (picture.forest != nullptr) share_points(comm_, picture);
     frames.of(body.name())
         .write({frame, state_.step, state_.time},
-               {kind_of(picture), x, picture.cells, fields, cell_fields, picture.forest != nullptr});
+               {cells_with(picture.corners), x, picture.cells, fields, cell_fields, picture.forest != nullptr});
   }
 }
 
@@ -424,7 +422,7 @@ std::uint64_t LoadStepping::frame_bytes() {
     const Picture picture = body.picture();
     const bool is_of_rows = !comm_.any(!picture.points.empty());
     const std::size_t points = is_of_rows ? body.points().owned() : picture.points.size();
-    sum += weft::frame_bytes(kind_of(picture), comm_.sum(static_cast<std::int64_t>(points)),
+    sum += weft::frame_bytes(cells_with(picture.corners), comm_.sum(static_cast<std::int64_t>(points)),
                              comm_.sum(static_cast<std::int64_t>(picture.cells.size()) / picture.corners), fields,
                              scene_.deck.output.double_precision);
   }

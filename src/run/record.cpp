@@ -42,12 +42,6 @@ ComputedFields chosen_computed(const Scene& scene, const Body& body) {
           [&body](std::size_t first, std::size_t count) { return body.observe(first, count); }};
 }
 
-CellKind kind_of(const Picture& picture) {
-  WEFT_ENSURE(1 <= picture.corners && picture.corners <= 3);
-  constexpr std::array kinds{CellKind::vertex, CellKind::line, CellKind::triangle};
-  return kinds[static_cast<std::size_t>(picture.corners - 1)];
-}
-
 /// Everything there is at the start, with room around it.
 Box view_of(const Comm& comm, const Scene& scene) {
   Box box;
@@ -147,7 +141,7 @@ void Recorder::draw_body(Body& body, const Scene& scene, const FrameMoment& mome
   const std::vector<ColumnView> cell_fields = chosen_fields(scene, body, picture.fields);
   if (picture.forest != nullptr) share_points(comm_, picture);
   frames_.of(series_of(body))
-      .write(moment, {kind_of(picture),
+      .write(moment, {cells_with(picture.corners),
                       is_of_rows ? std::as_const(body.points()).get<Position>().first(body.points().owned())
                                  : std::span<const Vec3>(picture.points),
                       picture.cells, fields, cell_fields, picture.forest != nullptr, computed});
@@ -213,7 +207,7 @@ std::uint64_t scene_frame_bytes(const Comm& comm, const Scene& scene) {
     const auto points =
         comm.sum(static_cast<std::int64_t>(is_of_rows ? body->points().owned() : picture.points.size()));
     const auto cells = comm.sum(static_cast<std::int64_t>(picture.cells.size()) / picture.corners);
-    sum += frame_bytes(kind_of(picture), points, picture.corners == 1 ? points : cells, fields,
+    sum += frame_bytes(cells_with(picture.corners), points, picture.corners == 1 ? points : cells, fields,
                        scene.deck.output.double_precision);
   }
   return sum;

@@ -15,6 +15,7 @@
 #include "weft/bodies/membrane.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/shell_body.hpp"
+#include "weft/bodies/solid.hpp"
 #include "weft/geometry/fiber_patterns.hpp"
 #include "weft/geometry/level_set.hpp"
 #include "weft/geometry/mesh_reader.hpp"
@@ -171,9 +172,11 @@ std::string load_everywhere(const Comm& comm, const std::string& file) {
 
 namespace {
 
-/// What a square of a generated sheet and a vertex of a fiber take on every rank at least while the scene is built
-/// [byte]: each has the whole mesh.
-constexpr Real square_bytes = 400, vertex_bytes = 150;
+/// What a square of a generated sheet, a vertex of a fiber and a linear tetrahedron take on every rank at least while
+/// the scene is built [byte]: each has the whole mesh.
+constexpr Real square_bytes = 400, vertex_bytes = 150, tet_bytes = 400;
+/// Linear tetrahedra of less compressible material are warned of.
+constexpr Real most_poisson_ratio_of_linear = 0.45;
 
 }  // namespace
 
@@ -373,6 +376,62 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const MembraneDeck& deck
   return mesh;
 }
 
+AnySolidLaw solid_law_of(const MaterialDeck& material) {
+  if (const auto* law = std::get_if<FixedCorotatedDeck>(&material.law))
+    return FixedCorotated::Constants::from(lame_of(law->stiffness));
+  if (const auto* law = std::get_if<NeoHookeanDeck>(&material.law))
+    return NeoHookean::Constants::from(lame_of(law->stiffness));
+  if (const auto* law = std::get_if<StvkHenckyDeck>(&material.law))
+    return StvkHencky::Constants::from(lame_of(law->stiffness));
+  throw Error(ExitCode::deck,
+              fmt::format("a solid needs a material with law fixed_corotated, neo_hookean or stvk_hencky; {} has "
+                          "another.",
+                          material.name));
+}
+
+TetMesh make_tets(const Comm& comm, const SolidDeck& deck) {
+  const TetMeshDeck& of = deck.mesh;
+  const auto require_room = [&](Real tets) {
+    budget_of(comm).require_room({"this mesh", tets, "tetrahedra", deck.order == 2 ? 10 * tet_bytes : tet_bytes},
+                                 unit_hint);
+  };
+  TetMesh mesh =
+      std::visit(Overloaded{[&](const TetFileDeck& d) {
+                              const std::string name = std::filesystem::path(d.file).filename().string();
+                              TetMesh read = read_msh(name, load_everywhere(comm, d.file));
+                              require(!(deck.order == 1 && read.nodes_each == 10), ExitCode::deck,
+                                      fmt::format("{} has tetrahedra with 10 nodes, which are of order 2.", name));
+                              require_sound(read, name);
+                              require_room(static_cast<Real>(read.count()));
+                              return read;
+                            },
+                            [&](const BlockDeck& d) {
+                              const Box box{d.lower, d.upper};
+                              Real tets = 6;
+                              for (const int cubes : cubes_of_block(box, *of.size)) tets *= cubes;
+                              require_room(tets);
+                              require_countable("this block", 10 * tets, "nodes of tetrahedra");
+                              return block_of_tets(box, *of.size);
+                            }},
+                 of.form);
+  if (deck.order == 2) mesh = with_middles(std::move(mesh));
+  return placed(std::move(mesh), placement_of(of));
+}
+
+std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, const MaterialDeck& material, Real dx,
+                                      bool is_static) {
+  const SolidDescription solid{deck.name, make_tets(comm, deck), solid_law_of(material), material.density,
+                               sample_spacing * dx};
+  const Lame lame = std::visit([](const auto& law) { return law.lame; }, solid.law);
+  const Real poisson_ratio = lame.lambda / (2 * (lame.lambda + lame.mu));
+  if (solid.mesh.nodes_each == 4 && poisson_ratio > most_poisson_ratio_of_linear)
+    log_warning(
+        fmt::format("{}: linear tetrahedra lock at Poisson's ratio {:.3g}: bodies are too stiff. Expected: "
+                    "\"order: 2\", or a ratio of {} at most.",
+                    deck.place.text, poisson_ratio, most_poisson_ratio_of_linear));
+  return make_solid(solid, carrier_of(deck, is_static));
+}
+
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx,
                                       bool is_static) {
   return make_fibers(describe(comm, deck, material, dx), carrier_of(deck, is_static));
@@ -442,8 +501,8 @@ MadeBody make_any(const Comm& comm, const auto& deck, const MaterialDeck& materi
 
 MadeBody make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& material, Real, bool is_static) {
   require(!is_static, ExitCode::deck,
-          fmt::format("body {} has no mesh; with \"scheme: static\" under time all bodies are shells, membranes or "
-                      "fibers.",
+          fmt::format("body {} has no mesh; with \"scheme: static\" under time all bodies are shells, membranes, "
+                      "fibers or solids.",
                       deck.name));
   return {make_continuum(deck.name, make_law(material.law), material.density), nullptr};
 }
@@ -451,12 +510,14 @@ MadeBody make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& ma
 /// The file of a body's mesh, if it has one that the text does not name.
 template <class D>
 std::string unnamed_file(const D& deck, const std::string& text) {
-  if constexpr (requires { std::get_if<MeshFileDeck>(&deck.mesh.form); })
-    if (const auto* mesh = std::get_if<MeshFileDeck>(&deck.mesh.form)) {
-      const std::string name = std::filesystem::path(mesh->file).filename().string();
-      if (text.find(name) == std::string::npos) return name + ": ";
-    }
-  return "";
+  std::string name;
+  if constexpr (requires { deck.mesh.form; })
+    std::visit(
+        [&](const auto& form) {
+          if constexpr (requires { form.file; }) name = std::filesystem::path(form.file).filename().string();
+        },
+        deck.mesh.form);
+  return name.empty() || text.find(name) != std::string::npos ? "" : name + ": ";
 }
 
 /// f(deck), whose errors name the body's place in the deck, and the file of its mesh.

@@ -121,7 +121,7 @@ void HandleBuilder::add_force(std::int64_t element, std::span<const std::int32_t
 
 void HandleBuilder::add_force(const Sample& sample, const Vec3& force) {
   extent_.add(sample, force);
-  add_force(sample.face, sample.rows, sample.value, force);
+  add_force(sample.element, sample.rows, sample.value, force);
 }
 
 void HandleBuilder::keep_forces(const std::vector<AmplitudeKeyDeck>& keys) {

@@ -40,4 +40,4 @@ fuzz() {
 }
 export -f fuzz
 export build seconds
-printf '%s\n' deck obj ply stl curves_obj curves_hair curves_bcc checkpoint frame state | xargs -P 2 -I TARGET bash -c 'fuzz TARGET'
+printf '%s\n' deck obj ply stl curves_obj curves_hair curves_bcc tets checkpoint frame state | xargs -P 2 -I TARGET bash -c 'fuzz TARGET'

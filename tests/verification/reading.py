@@ -80,3 +80,13 @@ def zeros(t, u):
 def order(errors, ratio=2):
     """Observed order of convergence between neighbours in a list of errors, the coarsest first."""
     return [math.log(coarse / fine) / math.log(ratio) for coarse, fine in zip(errors, errors[1:])]
+
+
+def peak(t, x, near_to):
+    """The frequency within an eighth of `near_to` [rad/s] at which the signal, without its mean and its drift and with
+    a Hann window, is strongest."""
+    x = (x - numpy.polyval(numpy.polyfit(t, x, 1), t)) * numpy.hanning(len(t))
+    for width in near_to / 8, near_to / 300:
+        tried = numpy.linspace(near_to - width, near_to + width, 201)
+        near_to = tried[numpy.argmax([abs(numpy.sum(x * numpy.exp(-1j * w * t))) for w in tried])]
+    return near_to

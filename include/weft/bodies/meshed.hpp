@@ -71,7 +71,8 @@ struct Sample {
   Real measure = 0;                 ///< Area [m^2] or length [m] at rest.
   Real mass = 0;                    ///< [kg]; 0 on a side.
   Vec3 where = Vec3::Zero();        ///< At rest, for selection [m].
-  std::int64_t face = -1;           ///< Of the mesh.
+  std::int64_t face = -1;           ///< Of the mesh, for selection.
+  std::int64_t element = -1;        ///< One that has all the rows.
   int boundary = -1;                ///< As of a Site; for a side.
 };
 

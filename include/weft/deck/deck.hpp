@@ -366,8 +366,34 @@ struct FiberDeck : CarriedDeck {
   Vec3 spin;                            ///< [rad/s].
   DeckPlace place;
 };
+
+// Tetrahedra of solids; the deck gives exactly one of these keys.
+struct TetFileDeck {
+  std::string file;
+};
+struct BlockDeck {
+  Vec3 lower, upper;  ///< Corners [m].
+};
+struct TetMeshDeck {
+  std::variant<TetFileDeck, BlockDeck> form;
+  std::optional<Real> size;  ///< Of the edges of what is made here, at most [m].
+  Real scale;
+  std::optional<RotationDeck> rotate;  ///< About the origin.
+  Vec3 translate;
+};
+
+struct SolidDeck : CarriedDeck {
+  std::string name;
+  std::string material;
+  TetMeshDeck mesh;
+  std::optional<int> order;  ///< Of the tetrahedra: 1, 2; without, as the mesh has it.
+  Vec3 velocity;             ///< Initial [m/s].
+  Vec3 spin;                 ///< Initial angular velocity about the body's centre of mass [rad/s].
+  DeckPlace place;
+};
+
 /// The deck key `kind` chooses; more kinds join with their issues.
-using BodyDeck = std::variant<ContinuumDeck, ShellDeck, MembraneDeck, FiberDeck>;
+using BodyDeck = std::variant<ContinuumDeck, ShellDeck, MembraneDeck, FiberDeck, SolidDeck>;
 
 struct SourceDeck {
   std::string name;

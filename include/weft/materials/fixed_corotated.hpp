@@ -86,7 +86,7 @@ struct FixedCorotated : NeverYields, Inviscid, KeepsLeftStretch {
     const auto [mu, lambda] = k.lame;
     const Matrix3<T> C = cofactor(F);
     const T J = F.col(0).dot(C.col(0));
-    return T(2 * mu) * (F - polar(F).R) + T(lambda * (J - 1)) * C;
+    return T(2 * mu) * (F - rotation(F, J)) + T(lambda * (J - 1)) * C;
   }
 
   /// tau = 2 mu (b - V) + lambda (J - 1) J I with b = F F^T and the left stretch V, F = V R.
@@ -148,6 +148,28 @@ struct FixedCorotated : NeverYields, Inviscid, KeepsLeftStretch {
   static T stiffness(const Constants& k, const Memory&, const Symmetric3<T>& V) {
     const T J = V.determinant(), most = largest_row_sum(V);
     return 2 * k.lame.mu * most * most + std::max(0.0, k.lame.lambda) * J * J;
+  }
+  /// 2 mu + (lambda)_+ |cof F|^2: the second derivative by F along u N^T, whose determinant is linear.
+  template <class T>
+  static T stiffness_at_rest(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    return 2 * k.lame.mu + std::max(0.0, k.lame.lambda) * squared_stretch_bounds(cofactor(F)).upper;
+  }
+
+ private:
+  /// R of F = V R.
+  template <class T>
+  static Matrix3<T> rotation(const Matrix3<T>& F, const T&) {
+    return polar(F).R;
+  }
+  /// R = V^{-1} F, but for flat and inverted F.
+  static Matrix3<Pack> rotation(const Matrix3<Pack>& F, const Pack& J) {
+    const NearlyAlways<Pack> V = left_stretch(left_square(F), J);
+    const Pack mean = V.value.trace() / 3;
+    const auto inverts = V.valid && J > 0.01 * mean * mean * mean;
+    const Matrix3<Pack> R = Pack(1 / J) * Matrix3<Pack>(cofactor(V.value.full()) * F);
+    if (!any(!inverts)) return R;
+    const Svd<Pack> svd = polar_svd(F);
+    return select(inverts, R, Matrix3<Pack>(svd.U * svd.V.transpose()));
   }
 };
 

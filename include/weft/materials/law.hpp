@@ -171,6 +171,16 @@ concept AssociatedFlow =
       { L::flow_potential(k, q, F, dt) } -> std::same_as<Real>;
     };
 
+/// Laws of solids, which state stresses over the shape at rest, of packs too. They never flow.
+///   stiffness_at_rest(k, q, F)    [Pa]: no wave is faster in the configuration at rest than
+///                                 sqrt(stiffness_at_rest / rest density)
+template <class L>
+concept SolidLaw = Law<L> && !L::yields && !L::viscous &&
+                   requires(const typename L::Constants& k, const typename L::Memory& q, const Matrix3<Pack>& F) {
+                     { L::stress(k, q, F) } -> std::same_as<Matrix3<Pack>>;
+                     { L::stiffness_at_rest(k, q, F) } -> std::same_as<Pack>;
+                   };
+
 /// The part of a law that never flows.
 struct NeverYields : RemembersNothing {
   static constexpr bool yields = false;

@@ -100,6 +100,13 @@ struct HenckyElastic : Inviscid {
     const Bounds<T> e = bounds(log_strain);
     return stiffness(k.lame, e.lower, e.upper, log_strain.trace());
   }
+  /// The bound in the current configuration over the least squared stretch: N = F^T n of a unit N has |n| <= 1 / s_min.
+  /// Below a stretch of 0.1 the law softens.
+  template <class Constants, class Memory, class T>
+  static T stiffness_at_rest(const Constants& k, const Memory& q, const Matrix3<T>& F) {
+    using std::max;
+    return stiffness(k, q, F) / max(squared_stretch_bounds(F).lower, T(0.01));
+  }
 
  private:
   template <class T>

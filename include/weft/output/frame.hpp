@@ -16,10 +16,12 @@
 
 namespace weft {
 
-enum class CellKind { vertex, line, triangle, hexahedron };
+enum class CellKind { vertex, line, triangle, hexahedron, tetrahedron, quadratic_tetrahedron };
 
-/// Corners of a cell: 1, 2, 3, 8 (hexahedra in the order of VTK).
+/// Corners of a cell: 1, 2, 3, 8, 4, 10 (in the order of VTK).
 int corners(CellKind kind);
+/// The kind of cells with so many corners.
+CellKind cells_with(int corners);
 
 /// Fields of points that are computed while they are written. Several threads ask for rows at once.
 struct ComputedFields {

@@ -1,5 +1,5 @@
 #pragma once
-// Key tables of continua, shells and membranes.
+// Key tables of continua, shells, membranes and solids.
 
 #include "deck/keys/shapes.hpp"
 #include "deck/table.hpp"
@@ -221,5 +221,43 @@ inline constexpr auto keys<MembraneDeck> = table(
     Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &MembraneDeck::velocity},
     Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
         &MembraneDeck::spin});
+
+template <>
+inline constexpr auto keys<TetFileDeck> =
+    table("file", "Tetrahedra from a file.",
+          Key{"path", a_file, required,
+              "Gmsh's MSH 2.2 or 4.1, as text, of tetrahedra with 4 or 10 nodes; physical groups are groups.",
+              &TetFileDeck::file});
+
+template <>
+inline constexpr auto keys<BlockDeck> =
+    table("block", "A block along the axes, of cubes of six tetrahedra each.",
+          Key{"lower", "m", anything, required, "Lowest corner.", &BlockDeck::lower},
+          Key{"upper", "m", anything, required, "Highest corner.", &BlockDeck::upper});
+
+template <>
+inline constexpr auto keys<TetMeshDeck> = table(
+    "tetrahedra", "A mesh of tetrahedra.", OneOf{"The mesh.", &TetMeshDeck::form},
+    Key{"size", "m", above(0), absent, "Edges of the cubes of a block, at most; needed for one.", &TetMeshDeck::size},
+    Key{"scale", "1", above(0), "1", "Uniform scale.", &TetMeshDeck::scale},
+    Key{"rotate", absent, "Turn about the origin.", &TetMeshDeck::rotate},
+    Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &TetMeshDeck::translate});
+
+template <>
+inline constexpr auto keys<SolidDeck> = table(
+    "solid", "An elastic solid of tetrahedra.",
+    Key{"name", a_name, required, "Names files, columns and references.", &SolidDeck::name},
+    Key{"material", a_name, required, "Name of a material with law fixed_corotated, neo_hookean or stvk_hencky.",
+        &SolidDeck::material},
+    Key{"mesh", required, "The solid at rest.", &SolidDeck::mesh},
+    Key{"order", "1", at_least(1).at_most(2), absent,
+        "1: linear tetrahedra, which are too stiff in bending and where material is hardly compressible; 2: quadratic "
+        "ones. Without, that of the file, and 1 of a block.",
+        &SolidDeck::order},
+    Key{"carrier", "grid", carrier_text, &SolidDeck::carrier}, Key{"stage", absent, stage_text, &SolidDeck::stage},
+    Key{"meets_grid", absent, meets_grid_text, &SolidDeck::meets_grid},
+    Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &SolidDeck::velocity},
+    Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
+        &SolidDeck::spin});
 
 }  // namespace weft::deck

@@ -56,7 +56,7 @@ inline constexpr auto keys<EdgeMomentDeck> =
 template <>
 inline constexpr auto keys<PressureDeck> = table(
     "pressure", "Pressure on the chosen part; it follows the surface.",
-    Key{"value", "Pa", anything, required, "Positive pushes along the normal of the surface.", &PressureDeck::value},
+    Key{"value", "Pa", anything, required, "Positive pushes along the normal of a sheet or shell, and into a solid.", &PressureDeck::value},
     Key{"amplitude", "[]", amplitude_text, &PressureDeck::amplitude});
 
 template <>

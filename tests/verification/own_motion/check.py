@@ -3,23 +3,13 @@ import math
 
 import numpy
 
-from reading import near
+from reading import near, peak
 
 CASES = "beam", "free_beam", "plate", "fiber", "membrane", "damped"
 DECKS = {name: f"{name}.yaml" for name in CASES}
 RUNS = {size: {name: [] for name in CASES} for size in ("quick", "full")}
 EI_OVER_RHO_A = 1e8 * 0.05**2 / 12 / 1000  # of the beams [m^4/s^2]
 PLATE = 1e9 * 0.05**2 / (12 * (1 - 0.3**2) * 1000)  # D / m [m^4/s^2]
-
-
-def peak(t, x, near_to):
-    """The frequency within an eighth of `near_to` [rad/s] at which the signal, without its mean and its drift and with
-    a Hann window, is strongest."""
-    x = (x - numpy.polyval(numpy.polyfit(t, x, 1), t)) * numpy.hanning(len(t))
-    for width in near_to / 8, near_to / 300:
-        tried = numpy.linspace(near_to - width, near_to + width, 201)
-        near_to = tried[numpy.argmax([abs(numpy.sum(x * numpy.exp(-1j * w * t))) for w in tried])]
-    return near_to
 
 
 def signal(run, probe, since=0.0):

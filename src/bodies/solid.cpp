@@ -1,0 +1,335 @@
+// Bodies of tetrahedra.
+
+#include "weft/bodies/solid.hpp"
+
+#include "bodies/nearest_weights.hpp"
+#include "bodies/solid_kernel.hpp"
+#include "weft/base/check.hpp"
+#include "weft/bodies/continuum.hpp"
+#include "weft/bodies/mesh_body.hpp"
+#include "weft/parallel/send.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+
+namespace weft {
+namespace {
+
+/// A tetrahedron at rest with its number; rows are numbers of vertices.
+template <int nodes>
+struct NumberedTet {
+  std::int64_t number;
+  TetAtRest<nodes> element;
+};
+
+std::int64_t cube(std::int64_t n) { return n * n * n; }
+
+template <SolidLaw L, int nodes>
+class SolidBody final : public MeshBody {
+ public:
+  SolidBody(std::string name, Carrier carrier, const MeshCounts& counts, const typename L::Constants& law, Real density,
+            std::vector<NumberedTet<nodes>> elements)
+      : MeshBody(std::move(name), carrier, counts),
+        law_(law),
+        density_(density),
+        at_rest_(std::move(elements)),
+        elements_(law_, density_, {}, 0) {}
+
+  Real trial_energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3>) const override {
+    return parts.elastic ? elements_.energy(x) : 0;
+  }
+  void trial_response(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3>, std::span<Vec3> f,
+                      std::span<Mat3> A) const override {
+    std::ranges::fill(A, Mat3(Mat3::Zero()));
+    if (parts.elastic) elements_.add_force(x, f);
+  }
+  void add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3>, bool definite,
+                     MeshStiffness& stiffness) const override {
+    if (parts.elastic) elements_.add_stiffness(x, definite, stiffness);
+  }
+  void weigh_elements(const Vec3& gravity, std::span<Vec3> f) const override {
+    const auto shares = TetBasis<nodes>::mass_shares();
+    for (std::size_t e = 0; e < elements_.elements().size(); ++e)
+      for (std::size_t a = 0; a < nodes; ++a)
+        f[elements_.elements()[e].rows[a]] +=
+            shares[static_cast<Eigen::Index>(a)] * elements_.mass_of_vertices(e) * gravity;
+  }
+
+  Picture picture() const override {
+    Picture picture{nodes, {}, Table::with<VolumeRatio, Pressure, VonMisesStress, CauchyStress>(), &forest()};
+    const auto& elements = elements_.elements();
+    picture.fields.resize(elements.size());
+    for (std::size_t e = 0; e < elements.size(); ++e) {
+      picture.cells.insert(picture.cells.end(), elements[e].rows.begin(), elements[e].rows.end());
+      const auto [volume_ratio, cauchy] = elements_.state(e, x());
+      const Real pressure = -cauchy.trace() / 3;
+      picture.fields.template get<VolumeRatio>()[e] = volume_ratio;
+      picture.fields.template get<Pressure>()[e] = pressure;
+      picture.fields.template get<VonMisesStress>()[e] = std::sqrt(1.5) * (cauchy + pressure * Mat3::Identity()).norm();
+      picture.fields.template get<CauchyStress>()[e] = cauchy;
+    }
+    return picture;
+  }
+
+ protected:
+  std::vector<std::int64_t> elements() const override {
+    std::vector<std::int64_t> numbers;
+    for (const auto& tet : at_rest_) numbers.push_back(tet.number);
+    return numbers;
+  }
+  std::vector<std::int32_t> needed_vertices() const override {
+    std::vector<std::int32_t> needed;
+    for (const auto& tet : at_rest_) needed.insert(needed.end(), tet.element.rows.begin(), tet.element.rows.end());
+    sort_unique(needed);
+    return needed;
+  }
+  std::vector<std::int64_t> first_vertices() const override {
+    std::vector<std::int64_t> vertices;
+    for (const auto& tet : at_rest_) vertices.push_back(tet.element.rows.front());
+    return vertices;
+  }
+  void send_elements(const Comm& comm, std::span<const int> to) override {
+    at_rest_ = send(comm, at_rest_, to);
+    std::ranges::sort(at_rest_, {}, &NumberedTet<nodes>::number);
+  }
+  std::size_t bytes_of_elements() const override { return bytes_of(at_rest_) + elements_.bytes(); }
+  std::vector<std::int64_t> rows_of_elements(const Table&) const override {
+    std::vector<std::int64_t> rows;
+    for (const auto& tet : at_rest_) rows.push_back(cube(tet.element.divisions));
+    return rows;
+  }
+  void add_mass(std::span<Real> of_vertices, std::span<Real> of_samples) const override {
+    elements_.add_mass(of_vertices, of_samples);
+  }
+
+  void rest_elements() override {}
+  void take_piece() override {
+    std::vector<TetAtRest<nodes>> here;
+    for (const auto& tet : at_rest_) {
+      here.push_back(tet.element);
+      for (std::int32_t& row : here.back().rows) row = row_of(row);
+    }
+    elements_ = SolidElements<L, nodes>(law_, density_, std::move(here), points_.rows());
+  }
+  void commit_elements(Real, std::span<const Mat3>) override {}
+  StepLimit limit_of_elements() override {
+    const SolidSpeeds speeds = elements_.speeds(x());
+    StepLimit limit;
+    limit.mesh_speed = speeds.wave;
+    limit.frequency = speeds.frequency;
+    return limit;
+  }
+
+  void place_samples(std::span<Vec3> places) const override { elements_.place(x(), places); }
+  void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const override {
+    elements_.add_force(row, force, f);
+  }
+  /// The surface goes through the vertices.
+  Real half_thickness(std::size_t) const override { return 0; }
+  std::optional<Real> half_thickness_at_vertices() const override { return 0; }
+
+ private:
+  std::span<const Vec3> x() const { return points_.get<Position>(); }
+
+  typename L::Constants law_;
+  Real density_;
+  std::vector<NumberedTet<nodes>> at_rest_;  ///< Of this rank, by number.
+  SolidElements<L, nodes> elements_;         ///< The same, over rows.
+};
+
+/// Interpolation over the corners of a face with 3 or 6 nodes, at barycentric coordinates: weights of the nodes and
+/// their derivatives by the second and third.
+template <int nodes>
+struct FaceBasis {
+  Eigen::Matrix<Real, nodes, 1> values;
+  Eigen::Matrix<Real, nodes, 2> derivatives;
+
+  explicit FaceBasis(const Vec3& at) {
+    Eigen::Matrix<Real, nodes, 3> by_all = Eigen::Matrix<Real, nodes, 3>::Zero();
+    for (int a = 0; a < 3; ++a) {
+      values[a] = nodes == 3 ? at[a] : at[a] * (2 * at[a] - 1);
+      by_all(a, a) = nodes == 3 ? 1 : 4 * at[a] - 1;
+    }
+    if constexpr (nodes == 6)
+      for (int a = 0; a < 3; ++a) {
+        const int b = (a + 1) % 3;
+        values[3 + a] = 4 * at[a] * at[b];
+        by_all(3 + a, a) = 4 * at[b];
+        by_all(3 + a, b) = 4 * at[a];
+      }
+    derivatives = by_all.template rightCols<2>().colwise() - by_all.col(0);
+  }
+};
+
+template <SolidLaw L, int nodes>
+class SolidSource final : public MeshSource {
+ public:
+  SolidSource(const SolidDescription& of, const typename L::Constants& law, Carrier carrier)
+      : MeshSource(of.name, carrier), mesh_(of.mesh), law_(law), density_(of.density), outer_(outer_faces(mesh_)) {
+    name_groups(mesh_.groups);
+    for (std::int64_t t = 0; t < mesh_.count(); ++t) {
+      TetAtRest<nodes> element = at_rest(t);
+      for (int q = 0; q < TetBasis<nodes>::gauss_points; ++q)
+        require(element.at_gauss_point(q).volume > 0, ExitCode::geometry,
+                fmt::format("tetrahedron {} (counted from 0) is inverted by its curved edges. Make the mesh finer "
+                            "there, or its edges straight.",
+                            t));
+      if (carrier == Carrier::own) continue;
+      element.divisions = divisions_for(std::cbrt(element.volume()), of.spacing);
+      most_divisions_ = std::max(most_divisions_, element.divisions);
+    }
+    spacing_ = of.spacing;
+  }
+
+  MeshCounts counts() const override {
+    return {static_cast<std::int64_t>(mesh_.points.size()), mesh_.count(), cube(most_divisions_)};
+  }
+  std::string census() const override {
+    return fmt::format("{} {} tetrahedra, {} vertices", mesh_.count(), nodes == 4 ? "linear" : "quadratic",
+                       mesh_.points.size());
+  }
+  std::span<const Vec3> rest_positions() const override { return mesh_.points; }
+
+  /// The vertices, each with its first tetrahedron; their boundaries are the parts of the surface.
+  Sites sites(const ElementRange& range) const override {
+    std::vector<std::int64_t> element(mesh_.points.size(), -1);
+    for (std::int64_t t = mesh_.count() - 1; t >= 0; --t)
+      for (const std::int32_t vertex : mesh_.tet(t)) element[static_cast<std::size_t>(vertex)] = t;
+    const std::vector<int> boundary = surface_numbers(mesh_, outer_);
+    Sites sites;
+    for (std::size_t i = 0; i < mesh_.points.size(); ++i) {
+      if (!range.has(element[i])) continue;
+      Site& site = sites.vertices.emplace_back();
+      site.point = static_cast<std::int32_t>(i);
+      site.element = element[i];
+      site.place = {{site.point}, {1}};
+      site.where = mesh_.points[i];
+      site.boundary = boundary[i];
+    }
+    return sites;
+  }
+
+  /// By the corners: edges count as straight.
+  Site nearest(const ElementRange& range, const Vec3& x) const override {
+    Site nearest;
+    Real least = std::numeric_limits<Real>::infinity();
+    for (std::int64_t t = range.begin; t < range.end; ++t) {
+      const auto tet = mesh_.tet(t);
+      std::array<Vec3, 4> corners;
+      for (std::size_t a = 0; a < 4; ++a) corners[a] = mesh_.points[tet[a]];
+      const std::array<Real, 4> weights = nearest_weights(corners, x);
+      const auto values = TetBasis<nodes>::values(Eigen::Vector4d(weights.data()));
+      Stencil place{{tet.begin(), tet.end()}, {values.begin(), values.end()}};
+      const Vec3 where = place.of(mesh_.points);
+      if (!((where - x).norm() < least)) continue;
+      least = (where - x).norm();
+      nearest.place = std::move(place);
+      nearest.where = where;
+      nearest.element = t;
+    }
+    return nearest;
+  }
+
+  /// Of each outer face, without mass, and of each tetrahedron its mass.
+  std::vector<Sample> surface_samples(const ElementRange& range) const override {
+    std::vector<Sample> samples;
+    for (const OuterFace& face : outer_)
+      if (range.has(face.tet)) add_face(face, samples);
+    const auto shares = TetBasis<nodes>::mass_shares();
+    for (std::int64_t t = range.begin; t < range.end; ++t) {
+      Sample& sample = samples.emplace_back();
+      const auto tet = mesh_.tet(t);
+      sample.rows.assign(tet.begin(), tet.end());
+      sample.value.assign(shares.begin(), shares.end());
+      sample.mass = density_ * at_rest(t).volume();
+      for (std::size_t a = 0; a < 4; ++a) sample.where += mesh_.points[tet[a]] / 4;
+      sample.face = mesh_.number_of_tet(t);
+      sample.element = t;
+    }
+    return samples;
+  }
+  std::vector<Sample> side_samples(const ElementRange&) const override { return {}; }
+
+  std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
+    std::vector<NumberedTet<nodes>> elements;
+    for (std::int64_t t = range.begin; t < range.end; ++t) {
+      elements.push_back({t, at_rest(t)});
+      if (carrier() == Carrier::grid)
+        elements.back().element.divisions = divisions_for(std::cbrt(elements.back().element.volume()), spacing_);
+    }
+    return std::make_unique<SolidBody<L, nodes>>(name(), carrier(), counts(), law_, density_, std::move(elements));
+  }
+
+ private:
+  static constexpr int face_nodes = nodes == 4 ? 3 : 6;
+
+  /// One with as many points as a cube of its volume would have.
+  static int divisions_for(Real width, Real spacing) {
+    return std::max(1, static_cast<int>(std::lround(width / spacing)));
+  }
+
+  TetAtRest<nodes> at_rest(std::int64_t t) const {
+    TetAtRest<nodes> element;
+    for (std::size_t a = 0; a < nodes; ++a) {
+      element.rows[a] = mesh_.tet(t)[a];
+      element.rest[a] = mesh_.points[element.rows[a]];
+    }
+    return element;
+  }
+  std::vector<std::int32_t> rows_of(const OuterFace& face) const {
+    std::vector<std::int32_t> rows;
+    for (int a = 0; a < face_nodes; ++a)
+      rows.push_back(mesh_.tet(face.tet)[tet_faces[static_cast<std::size_t>(face.face)][static_cast<std::size_t>(a)]]);
+    return rows;
+  }
+
+  void add_face(const OuterFace& face, std::vector<Sample>& samples) const {
+    const auto add = [&](const Vec3& at, Real weight) {
+      const FaceBasis<face_nodes> basis(at);
+      Sample& sample = samples.emplace_back();
+      sample.rows = rows_of(face);
+      sample.value.assign(basis.values.begin(), basis.values.end());
+      for (int a = 0; a < face_nodes; ++a) {
+        sample.d1.push_back(basis.derivatives(a, 1));  // the normal points inwards, where pressure pushes
+        sample.d2.push_back(basis.derivatives(a, 0));
+        sample.where += basis.values[a] * mesh_.points[sample.rows[static_cast<std::size_t>(a)]];
+      }
+      const auto [a1, a2] = tangents_of(sample, mesh_.points);
+      sample.measure = weight * a1.cross(a2).norm() / 2;
+      sample.face = mesh_.number_of_face(face.tet, face.face);
+      sample.element = face.tet;
+    };
+    if constexpr (nodes == 4) {
+      add(Vec3::Constant(1.0 / 3), 1);
+    } else {
+      for (int q = 0; q < 3; ++q) add(Vec3::Constant(1.0 / 6) + 0.5 * Vec3::Unit(q), 1.0 / 3);
+    }
+  }
+
+  TetMesh mesh_;
+  typename L::Constants law_;
+  Real density_, spacing_ = 0;
+  std::vector<OuterFace> outer_;
+  int most_divisions_ = 0;
+};
+
+template <SolidLaw L>
+std::unique_ptr<MeshSource> make(const SolidDescription& solid, const typename L::Constants& law, Carrier carrier) {
+  if (solid.mesh.nodes_each == 4) return std::make_unique<SolidSource<L, 4>>(solid, law, carrier);
+  return std::make_unique<SolidSource<L, 10>>(solid, law, carrier);
+}
+
+}  // namespace
+
+std::unique_ptr<MeshSource> make_solid(const SolidDescription& solid, Carrier carrier) {
+  if (const auto* law = std::get_if<FixedCorotated::Constants>(&solid.law))
+    return make<FixedCorotated>(solid, *law, carrier);
+  if (const auto* law = std::get_if<NeoHookean::Constants>(&solid.law)) return make<NeoHookean>(solid, *law, carrier);
+  return make<StvkHencky>(solid, std::get<StvkHencky::Constants>(solid.law), carrier);
+}
+
+}  // namespace weft

@@ -1,0 +1,194 @@
+#pragma once
+// The loops over the elements of solids, compiled once for each law and order.
+
+#include "weft/base/sums.hpp"
+#include "weft/bodies/solid_elements.hpp"
+#include "weft/math/tangent.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+
+template <SolidLaw L, int nodes>
+SolidElements<L, nodes>::SolidElements(const typename L::Constants& constants, Real density,
+                                       std::vector<Element> elements, std::size_t rows)
+    : constants_(constants), density_(density), elements_(std::move(elements)) {
+  std::vector<std::int32_t> rows_of_corners;
+  for (std::size_t e = 0; e < elements_.size(); ++e) {
+    if (elements_[e].divisions > 0)
+      for (const Eigen::Vector4d& at : centres_of_divided_tet(elements_[e].divisions))
+        points_.push_back({static_cast<std::int32_t>(e), Basis::values(at)});
+    rows_of_corners.insert(rows_of_corners.end(), elements_[e].rows.begin(), elements_[e].rows.end());
+  }
+  incidence_ = Incidence(rows_of_corners, rows);
+  forces_.resize(elements_.size());
+  make_packs();
+}
+
+template <SolidLaw L, int nodes>
+void SolidElements<L, nodes>::make_packs() {
+  for (std::size_t first = 0; first < elements_.size(); first += Pack::size) {
+    TetPack& pack = packs_.emplace_back();
+    pack.elements = PackRows::range(first, elements_.size());
+    for (std::size_t a = 0; a < nodes; ++a) {
+      std::array<std::uint32_t, Pack::size> rows;
+      for (std::size_t lane = 0; lane < Pack::size; ++lane)
+        rows[lane] = static_cast<std::uint32_t>(elements_[pack.elements.row[lane]].rows[a]);
+      pack.rows[a] = PackRows::of(rows, pack.elements.count);
+    }
+    for (int lane = 0; lane < Pack::size; ++lane) {
+      const std::size_t e = pack.elements.row[static_cast<std::size_t>(lane)];
+      const typename Basis::Values masses = mass_of_vertices(e) * Basis::mass_shares();
+      for (int q = 0; q < gauss_points; ++q) {
+        const auto [volume, gradients] = elements_[e].at_gauss_point(q);
+        GaussPack& at = pack.at[static_cast<std::size_t>(q)];
+        for (int a = 1; a < nodes; ++a)
+          for (int k = 0; k < 3; ++k) at.gradients(a - 1, k).set(lane, gradients(a, k));
+        at.volume.set(lane, volume);
+        const typename Basis::Values sizes = gradients.rowwise().norm();
+        at.spread.set(lane, volume * sizes.sum() * sizes.cwiseQuotient(masses).maxCoeff());
+      }
+    }
+  }
+}
+
+template <SolidLaw L, int nodes>
+std::size_t SolidElements<L, nodes>::bytes() const {
+  const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
+  return of(elements_) + of(points_) + of(packs_) + of(forces_) + incidence_.bytes();
+}
+
+template <SolidLaw L, int nodes>
+Eigen::Matrix<Pack, 3, nodes - 1> SolidElements<L, nodes>::sides(const TetPack& pack, std::span<const Vec3> x) {
+  const Vector3<Pack> first = load(x, pack.rows[0]);
+  Eigen::Matrix<Pack, 3, nodes - 1> sides;
+  for (int a = 1; a < nodes; ++a) sides.col(a - 1) = load(x, pack.rows[static_cast<std::size_t>(a)]) - first;
+  return sides;
+}
+
+template <SolidLaw L, int nodes>
+Mat3 SolidElements<L, nodes>::deformation(const Element& element, const typename Basis::Gradients& gradients,
+                                          std::span<const Vec3> x) const {
+  Mat3 F = Mat3::Zero();
+  for (int a = 0; a < nodes; ++a)
+    F += (x[element.rows[static_cast<std::size_t>(a)]] - x[element.rows[0]]) * gradients.row(a);
+  return F;
+}
+
+template <SolidLaw L, int nodes>
+Real SolidElements<L, nodes>::energy(std::span<const Vec3> x) const {
+  return sum_of_lanes(ordered_sum(packs_.size(), Pack(0), [&](std::size_t k) {
+    const TetPack& pack = packs_[k];
+    const Eigen::Matrix<Pack, 3, nodes - 1> dx = sides(pack, x);
+    Pack sum = 0;
+    for (const GaussPack& at : pack.at)
+      sum += at.volume * L::energy(constants_, NoMemory{}, Matrix3<Pack>(dx.lazyProduct(at.gradients)));
+    return without_idle(sum, pack.elements);
+  }));
+}
+
+template <SolidLaw L, int nodes>
+void SolidElements<L, nodes>::add_force(std::span<const Vec3> x, std::span<Vec3> f) const {
+#pragma omp parallel for schedule(static)
+  for (std::size_t k = 0; k < packs_.size(); ++k) {
+    const TetPack& pack = packs_[k];
+    const Eigen::Matrix<Pack, 3, nodes - 1> dx = sides(pack, x);
+    Eigen::Matrix<Pack, 3, nodes - 1> forces = Eigen::Matrix<Pack, 3, nodes - 1>::Zero();
+    for (const GaussPack& at : pack.at) {
+      const Matrix3<Pack> P = L::stress(constants_, NoMemory{}, Matrix3<Pack>(dx.lazyProduct(at.gradients)));
+      forces -= Matrix3<Pack>(at.volume * P).lazyProduct(at.gradients.transpose());
+    }
+    detail::store_rows<3 * (nodes - 1)>(forces.data(), pack.elements, forces_.data()->data());
+  }
+  incidence_.add(f, [&](std::int32_t corner) {
+    const CornerForces& forces = forces_[static_cast<std::size_t>(corner / nodes)];
+    const int a = corner % nodes;
+    return a > 0 ? Vec3(forces.col(a - 1)) : Vec3(-forces.rowwise().sum());
+  });
+}
+
+template <SolidLaw L, int nodes>
+void SolidElements<L, nodes>::add_stiffness(std::span<const Vec3> x, bool projected, MeshStiffness& stiffness) const {
+  for (const Element& element : elements_)
+    for (int q = 0; q < gauss_points; ++q) {
+      const auto [volume, gradients] = element.at_gauss_point(q);
+      const Mat3 F = deformation(element, gradients, x);
+      stiffness.add(3, element.rows, -1);
+      MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
+      part.w = gradients.transpose();
+      part.K = volume * (projected ? tangent_of(L::projected_differential(constants_, NoMemory{}, F))
+                                   : tangent_of(L::stress_differential(constants_, NoMemory{}, F)));
+    }
+}
+
+template <SolidLaw L, int nodes>
+SolidSpeeds SolidElements<L, nodes>::speeds(std::span<const Vec3> x) const {
+  Real wave = 0, square = 0;
+#pragma omp parallel for schedule(static) reduction(max : wave, square)
+  for (std::size_t k = 0; k < packs_.size(); ++k) {
+    const TetPack& pack = packs_[k];
+    const Eigen::Matrix<Pack, 3, nodes - 1> dx = sides(pack, x);
+    Pack stiffness = 0, bound = 0;
+    for (const GaussPack& at : pack.at) {
+      const Matrix3<Pack> F = dx.lazyProduct(at.gradients);
+      stiffness = max(stiffness, L::stiffness(constants_, NoMemory{}, F));
+      bound += at.spread * L::stiffness_at_rest(constants_, NoMemory{}, F);
+    }
+    wave = std::max(wave, largest(stiffness));
+    square = std::max(square, largest(bound));
+  }
+  return {std::sqrt(wave / density_), std::sqrt(square)};
+}
+
+template <SolidLaw L, int nodes>
+Real SolidElements<L, nodes>::mass_of_vertices(std::size_t e) const {
+  const Real points = std::pow(elements_[e].divisions, 3);
+  return mass(e) * nodes / (nodes + points);
+}
+
+template <SolidLaw L, int nodes>
+Real SolidElements<L, nodes>::mass_of_point(std::size_t e) const {
+  const Real points = std::pow(elements_[e].divisions, 3);
+  return mass(e) / (nodes + points);
+}
+
+template <SolidLaw L, int nodes>
+void SolidElements<L, nodes>::add_mass(std::span<Real> of_vertices, std::span<Real> of_points) const {
+  const typename Basis::Values shares = Basis::mass_shares();
+  incidence_.add(of_vertices, [&](std::int32_t corner) {
+    return shares[corner % nodes] * mass_of_vertices(static_cast<std::size_t>(corner / nodes));
+  });
+  for (std::size_t q = 0; q < points_.size(); ++q)
+    of_points[q] = mass_of_point(static_cast<std::size_t>(points_[q].element));
+}
+
+template <SolidLaw L, int nodes>
+void SolidElements<L, nodes>::place(std::span<const Vec3> x, std::span<Vec3> places) const {
+#pragma omp parallel for schedule(static)
+  for (std::size_t q = 0; q < points_.size(); ++q) {
+    places[q].setZero();
+    const auto& rows = elements_[static_cast<std::size_t>(points_[q].element)].rows;
+    for (std::size_t a = 0; a < nodes; ++a) places[q] += points_[q].weights[static_cast<Eigen::Index>(a)] * x[rows[a]];
+  }
+}
+
+template <SolidLaw L, int nodes>
+void SolidElements<L, nodes>::add_force(std::size_t point, const Vec3& force, std::span<Vec3> f) const {
+  const auto& rows = elements_[static_cast<std::size_t>(points_[point].element)].rows;
+  for (std::size_t a = 0; a < nodes; ++a) f[rows[a]] += points_[point].weights[static_cast<Eigen::Index>(a)] * force;
+}
+
+template <SolidLaw L, int nodes>
+auto SolidElements<L, nodes>::state(std::size_t e, std::span<const Vec3> x) const -> State {
+  State mean{0, Mat3::Zero()};
+  for (int q = 0; q < gauss_points; ++q) {
+    const Mat3 F = deformation(elements_[e], elements_[e].at_gauss_point(q).gradients, x);
+    const Real J = F.determinant();
+    mean.volume_ratio += J / gauss_points;
+    mean.cauchy += L::kirchhoff(constants_, NoMemory{}, F) / (J * gauss_points);
+  }
+  return mean;
+}
+
+}  // namespace weft
