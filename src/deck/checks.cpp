@@ -198,6 +198,7 @@ void check(const TetMeshDeck& mesh, const Spot& at) {
   const bool is_file = std::holds_alternative<TetFileDeck>(mesh.form);
   if (is_file && mesh.size) at["size"].error("is for what is made here. The mesh of a file has its own. Leave it out.");
   if (!is_file && !mesh.size) at.error("the key \"size\" is missing: how long edges are at most.");
+  if (const auto* shape = std::get_if<ShapeDeck>(&mesh.form)) refuse_plane(*shape, at);
 }
 
 void check(const HoldDeck& hold, const Spot& at) {

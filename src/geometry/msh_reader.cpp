@@ -5,6 +5,7 @@
 #include "weft/geometry/tet_mesh.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -115,10 +116,9 @@ class MshReader {
       std::vector<std::string_view> parts;
       do parts.push_back(words_.take("the name of a group").text);
       while (words_.left_in_line() > 0);
-      std::string_view name(parts.front().data(), parts.back().end() - parts.front().begin());
-      if (name.starts_with('"')) name.remove_prefix(1);
-      if (name.ends_with('"')) name.remove_suffix(1);
-      names_[{dimension, tag}] = name;
+      if (parts.front().starts_with('"')) parts.front().remove_prefix(1);
+      if (parts.back().ends_with('"')) parts.back().remove_suffix(1);
+      names_[{dimension, tag}] = fmt::format("{}", fmt::join(parts, " "));
     }
     end_section("$EndPhysicalNames");
   }

@@ -114,6 +114,15 @@ TetMesh placed(TetMesh mesh, const Placement& placement) {
   return mesh;
 }
 
+Real volume_of(const TetMesh& mesh) {
+  Real volume = 0;
+  for (std::int64_t t = 0; t < mesh.count(); ++t) {
+    const auto tet = mesh.tet(t);
+    volume += six_volumes(mesh.points[tet[0]], mesh.points[tet[1]], mesh.points[tet[2]], mesh.points[tet[3]]) / 6;
+  }
+  return volume;
+}
+
 std::vector<OuterFace> outer_faces(const TetMesh& mesh) {
   const std::vector<SortedFace> faces = sorted_faces(mesh);
   std::vector<OuterFace> outer;

@@ -76,7 +76,7 @@ void OwnMotion::begin() {
 int OwnMotion::substeps(Real dt) const {
   if (stage_.substeps > 0) return stage_.substeps;
   if (stage_.scheme == StageScheme::implicit_euler) return 1;
-  const Real needed = std::ceil(dt * state_.limits[body_].vibration() / vibration_number * (1 - same_time));
+  const Real needed = std::ceil(dt * state_.limits[body_].vibration() / own_vibration_number * (1 - same_time));
   return static_cast<int>(std::clamp<Real>(needed, 1, most_stable_substeps));
 }
 

@@ -177,6 +177,8 @@ namespace {
 constexpr Real square_bytes = 400, vertex_bytes = 150, tet_bytes = 400;
 /// Linear tetrahedra of less compressible material are warned of.
 constexpr Real most_poisson_ratio_of_linear = 0.45;
+/// Of its volume, that the mesh of a shape has at least, and without a word.
+constexpr Real least_share_of_shape = 0.5, usual_share_of_shape = 0.9;
 
 }  // namespace
 
@@ -389,6 +391,17 @@ AnySolidLaw solid_law_of(const MaterialDeck& material) {
                           material.name));
 }
 
+/// Warns if tetrahedra fill a shape badly; throws if they miss most of it.
+void warn_of_lost_volume(const SolidDeck& deck, const TetMesh& mesh, const Shape& shape) {
+  const std::optional<Real> whole = shape.volume();
+  if (!whole) return;
+  const Real share = volume_of(mesh) / *whole;
+  const std::string text =
+      fmt::format("the tetrahedra fill {:.0f} % of the shape: make \"size\" smaller.", 100 * share);
+  require(share > least_share_of_shape, ExitCode::geometry, text);
+  if (share < usual_share_of_shape) log_warning(fmt::format("{}: {}", deck.place.text, text));
+}
+
 TetMesh make_tets(const Comm& comm, const SolidDeck& deck) {
   const TetMeshDeck& of = deck.mesh;
   const auto require_room = [&](Real tets) {
@@ -412,6 +425,14 @@ TetMesh make_tets(const Comm& comm, const SolidDeck& deck) {
                               require_room(tets);
                               require_countable("this block", 10 * tets, "nodes of tetrahedra");
                               return block_of_tets(box, *of.size);
+                            },
+                            [&](const ShapeDeck& d) {
+                              const std::shared_ptr<const Shape> shape = make_shape(comm, d, false, *of.size);
+                              const Vec3 extent = shape->bounds()->upper - shape->bounds()->lower;
+                              require_room(12 * (extent / *of.size).prod());
+                              TetMesh filled = tets_of_shape(*shape, *of.size);
+                              warn_of_lost_volume(deck, filled, *shape);
+                              return filled;
                             }},
                  of.form);
   if (deck.order == 2) mesh = with_middles(std::move(mesh));

@@ -189,6 +189,22 @@ output: {{diagnostics_every: 1}}
         vertices, faces = (sum(line.startswith(mark) for line in made) for mark in ("v ", "f "))
         self.assertEqual(vertices - faces // 2, 2)  # V - E + F of a closed surface of triangles
 
+    def test_shapes_are_filled_with_tetrahedra(self):
+        base = FROM_FILE[:FROM_FILE.index("handles:")]
+        old = "mesh: {file: {path: pair.msh}, scale: 0.001}"
+        self.assertIn(old, base)
+        torus = "torus: {center: [0, 0, 0], axis: [0, 1, 0], major_radius: 0.3, minor_radius: 0.1}"
+        for size, code, words in ((0.05, 0, "kg in 0.05"), (0.13, 0, "the tetrahedra fill"),
+                                  (0.4, 3, "\"size\" smaller")):
+            with self.subTest(size=size):
+                done = weft("check", self.deck(base.replace(old, f"mesh: {{shape: {{{torus}}}, size: {size}}}")))
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(words, done.stderr + done.stdout)
+        plane = "mesh: {shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}, size: 1}"
+        done = weft("check", self.deck(base.replace(old, plane)))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("a plane has no end", done.stderr)
+
     def test_what_solids_do_not_know_is_refused(self):
         (self.folder / "pair.msh").write_text(MESH)
         (self.folder / "inverted.msh").write_text(MESH.replace("1 1 2 3 4\n", "1 1 3 2 4\n"))

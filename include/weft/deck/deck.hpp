@@ -375,7 +375,7 @@ struct BlockDeck {
   Vec3 lower, upper;  ///< Corners [m].
 };
 struct TetMeshDeck {
-  std::variant<TetFileDeck, BlockDeck> form;
+  std::variant<TetFileDeck, BlockDeck, ShapeDeck> form;
   std::optional<Real> size;  ///< Of the edges of what is made here, at most [m].
   Real scale;
   std::optional<RotationDeck> rotate;  ///< About the origin.

@@ -49,11 +49,19 @@ std::array<int, 3> cubes_of_block(const Box& box, Real size);
 /// a diagonal. Neighbouring cubes are mirror images, so that no direction is preferred.
 TetMesh block_of_tets(const Box& box, Real size);
 
+/// A bounded shape, filled by a lattice of cubes with edges of `size` [m], each of 12 tetrahedra, that is cut along its
+/// surface [Labelle & Shewchuk 2007]. Points of the surface lie on it; edges and corners of the shape are blunted.
+/// Throws Error(geometry) if the shape falls through the lattice.
+TetMesh tets_of_shape(const Shape& shape, Real size);
+
 /// The same with 10 nodes each: those amid the edges halve them. A mesh that has them is left as it is.
 TetMesh with_middles(TetMesh mesh);
 
 /// The mesh moved to its place.
 TetMesh placed(TetMesh mesh, const Placement& placement);
+
+/// Volume of tetrahedra with straight edges between the corners [m^3].
+Real volume_of(const TetMesh& mesh);
 
 /// A face of one tetrahedron alone.
 struct OuterFace {

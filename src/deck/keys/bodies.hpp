@@ -236,12 +236,16 @@ inline constexpr auto keys<BlockDeck> =
           Key{"upper", "m", anything, required, "Highest corner.", &BlockDeck::upper});
 
 template <>
-inline constexpr auto keys<TetMeshDeck> = table(
-    "tetrahedra", "A mesh of tetrahedra.", OneOf{"The mesh.", &TetMeshDeck::form},
-    Key{"size", "m", above(0), absent, "Edges of the cubes of a block, at most; needed for one.", &TetMeshDeck::size},
-    Key{"scale", "1", above(0), "1", "Uniform scale.", &TetMeshDeck::scale},
-    Key{"rotate", absent, "Turn about the origin.", &TetMeshDeck::rotate},
-    Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &TetMeshDeck::translate});
+inline constexpr auto keys<TetMeshDeck> =
+    table("tetrahedra", "A mesh of tetrahedra.", OneOf{"The mesh.", &TetMeshDeck::form},
+          Key{"size", "m", above(0), absent,
+              "Edges of the cubes that a block, or the space around a shape, is divided into, at most; needed for "
+              "these. Each "
+              "cube is 6 tetrahedra of a block, 12 of a shape, whose edges and corners are blunted.",
+              &TetMeshDeck::size},
+          Key{"scale", "1", above(0), "1", "Uniform scale.", &TetMeshDeck::scale},
+          Key{"rotate", absent, "Turn about the origin.", &TetMeshDeck::rotate},
+          Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &TetMeshDeck::translate});
 
 template <>
 inline constexpr auto keys<SolidDeck> = table(

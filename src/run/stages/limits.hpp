@@ -18,6 +18,9 @@ inline constexpr Real diffusion_number = 1.0 / 12;
 
 /// Limit of an explicit step with a mesh of frequency omega, in 1 / omega: symplectic Euler is stable up to 2.
 inline constexpr Real vibration_number = 1.8;
+/// The same of substeps of a body that moves by itself. A mode with omega h = sqrt(2), or sqrt(3), is at the same place
+/// after four, or three, substeps: forces that are not linear then feed it, and nothing damps it.
+inline constexpr Real own_vibration_number = 1.4;
 
 /// A step is refused when a node moves this many times further than the deck's CFL number allows.
 inline constexpr Real cfl_slack = 2;

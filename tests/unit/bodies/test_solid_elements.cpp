@@ -44,7 +44,7 @@ struct Case {
 
 template <class C>
 class SolidTest : public ::testing::Test {
- protected:
+ public:
   using L = typename C::Law;
   static constexpr int nodes = C::nodes;
   using Elements = SolidElements<L, nodes>;
@@ -223,7 +223,8 @@ TYPED_TEST(SolidTest, MassIsSharedAndPointsLieInside) {
   for (const auto& element : this->elements.elements()) volume += element.volume();
   for (const int divisions : {0, 1, 3}) {
     const auto elements = this->elements_of(this->mesh, divisions);
-    const std::size_t points = elements.elements().size() * static_cast<std::size_t>(divisions * divisions * divisions);
+    const std::size_t points =
+        elements.elements().size() * static_cast<std::size_t>(std::lround(std::pow(divisions, 3)));
     std::vector<Real> of_vertices(this->mesh.points.size(), 0), of_points(points);
     elements.add_mass(of_vertices, of_points);
     Real sum = 0;

@@ -1,14 +1,17 @@
 // Meshes of tetrahedra: blocks, nodes amid edges, outer faces, what is refused, Gmsh files.
 
 #include "weft/base/error.hpp"
+#include "weft/geometry/primitives.hpp"
 #include "weft/geometry/tet_mesh.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <functional>
+#include <memory>
 #include <numbers>
 
 namespace weft {
@@ -16,15 +19,6 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
-
-Real volume_of(const TetMesh& mesh) {
-  Real volume = 0;
-  for (std::int64_t t = 0; t < mesh.count(); ++t) {
-    const auto tet = mesh.tet(t);
-    volume += six_volumes(mesh.points[tet[0]], mesh.points[tet[1]], mesh.points[tet[2]], mesh.points[tet[3]]) / 6;
-  }
-  return volume;
-}
 
 std::string message_of(const std::function<void()>& work) {
   try {
@@ -76,6 +70,78 @@ TEST(TetMesh, NodesAmidEdgesHalveThemAndAreShared) {
   EXPECT_EQ(vertices - edges + faces - mesh.count(), 1);
   EXPECT_GT(mesh.groups.at("floor").points.size(), 3u);
   for (const std::int32_t p : mesh.groups.at("floor").points) EXPECT_EQ(mesh.points[p][2], 0);
+}
+
+/// The least and the largest angle between faces [deg].
+std::array<Real, 2> dihedral_angles(const TetMesh& mesh) {
+  std::array<Real, 2> angles{180, 0};
+  for (std::int64_t t = 0; t < mesh.count(); ++t) {
+    std::array<Vec3, 4> normals;
+    for (std::size_t f = 0; f < 4; ++f) {
+      std::array<Vec3, 3> x;
+      for (std::size_t c = 0; c < 3; ++c) x[c] = mesh.points[mesh.tet(t)[tet_faces[f][c]]];
+      normals[f] = (x[1] - x[0]).cross(x[2] - x[0]).normalized();
+    }
+    for (std::size_t f = 0; f < 4; ++f)
+      for (std::size_t g = 0; g < f; ++g) {
+        const Real angle = std::acos(std::clamp(-normals[f].dot(normals[g]), -1.0, 1.0)) * 180 / std::numbers::pi;
+        angles = {std::min(angles[0], angle), std::max(angles[1], angle)};
+      }
+  }
+  return angles;
+}
+
+TEST(TetMesh, ShapesAreFilledToTheirSurface) {
+  const std::unique_ptr<Shape> ball = make_sphere(Vec3(0.3, -0.2, 0.1), 0.5);
+  Real before = 0;
+  for (const Real size : {0.2, 0.1, 0.05}) {
+    const TetMesh mesh = tets_of_shape(*ball, size);
+    require_sound(mesh, "ball");
+    const auto [least, largest] = dihedral_angles(mesh);
+    const Real wrong = 1 - volume_of(mesh) / (4 * std::numbers::pi / 3 * 0.125);
+    std::printf("size %.2f: %lld tetrahedra, angles %.1f to %.1f, volume off by %.1e\n", size,
+                static_cast<long long>(mesh.count()), least, largest, wrong);
+    EXPECT_GT(least, 15);
+    EXPECT_LT(largest, 150);
+    for (const OuterFace& face : outer_faces(mesh))
+      for (std::size_t c = 0; c < 3; ++c) {
+        const Vec3& x = mesh.points[mesh.tet(face.tet)[tet_faces[static_cast<std::size_t>(face.face)][c]]];
+        EXPECT_LT(std::abs(ball->surface(x).distance), 1e-12);
+      }
+    if (before > 0) {
+      EXPECT_NEAR(before / wrong, 4, 1.5);
+    }
+    before = wrong;
+  }
+}
+
+TEST(TetMesh, AllShapesAreFilledWhereverTheyLie) {
+  const Vec3 o = Vec3::Zero();
+  std::vector<std::unique_ptr<Shape>> shapes;
+  shapes.push_back(make_box(Vec3(-0.5, -0.4, -0.3), Vec3(0.5, 0.4, 0.3)));
+  shapes.push_back(make_cylinder(Vec3(0, 0, -0.5), Vec3(0.1, 0.2, 0.5), 0.3));
+  shapes.push_back(make_torus(o, Vec3(0, 1, 1), 0.5, 0.2));
+  shapes.push_back(make_ellipsoid(o, Vec3(0.6, 0.4, 0.3)));
+  shapes.push_back(make_capsule(Vec3(-0.3, 0, 0), Vec3(0.3, 0.1, 0), 0.25));
+  for (std::size_t s = 0; s < shapes.size(); ++s)
+    for (int turn = 0; turn < 3; ++turn) {
+      const Real volume = *shapes[s]->volume();
+      std::unique_ptr<Shape> shape =
+          placed(std::move(shapes[s]), {1, rotation_matrix(0.7 * turn * Vec3(1, 2, 3)), 0.037 * turn * Vec3(1, -1, 2)});
+      const TetMesh mesh = tets_of_shape(*shape, 0.07);
+      require_sound(mesh, "shape");
+      const auto [least, largest] = dihedral_angles(mesh);
+      std::printf("shape %zu, turn %d: angles %.1f to %.1f, volume %.4f of it\n", s, turn, least, largest,
+                  volume_of(mesh) / volume);
+      EXPECT_GT(least, 10);
+      EXPECT_NEAR(volume_of(mesh) / volume, 1, 0.03);
+      shapes[s] = std::move(shape);
+    }
+}
+
+TEST(TetMesh, AShapeThatFallsThroughTheLatticeIsRefused) {
+  EXPECT_THAT(message_of([] { tets_of_shape(*make_sphere(Vec3(0.01, 0.02, 0.03), 1e-3), 1); }),
+              HasSubstr("make \"size\" smaller"));
 }
 
 TEST(TetMesh, UnsoundMeshesAreRefused) {
@@ -168,7 +234,8 @@ TEST(MshReader, DamagedFilesAreRefusedWithTheirPlace) {
   EXPECT_THAT(refused(msh2, "$Elements\n5", "$Elements\n9"),
               HasSubstr("expected a whole number, found `$EndElements`"));
   EXPECT_THAT(refused(msh4, "$EndElements\n", ""), HasSubstr("expected $EndElements, found the end of the file"));
-  EXPECT_THAT(refused(msh4, "2 6 1 9", "2 -6 1 9"), HasSubstr("expected 6 nodes, as many as the blocks have, found `-6`"));
+  EXPECT_THAT(refused(msh4, "2 6 1 9", "2 -6 1 9"),
+              HasSubstr("expected 6 nodes, as many as the blocks have, found `-6`"));
   EXPECT_THAT(message_of([] { read_msh("m.msh", ""); }), HasSubstr("the file is empty"));
   EXPECT_THAT(message_of([&] { read_msh("m.msh", msh2.substr(0, msh2.find("$Elements"))); }),
               HasSubstr("the file holds no tetrahedra"));
