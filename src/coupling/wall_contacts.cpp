@@ -303,17 +303,16 @@ WallContacts::Pressed WallContacts::press(std::size_t c, const Vec3& displacemen
   return pressed;
 }
 
-WallContacts::Given WallContacts::count(const Layer& layer, bool is_lagged, std::span<Vec3> impulse) {
+Real WallContacts::count(const Layer& layer, bool is_lagged, std::span<Impulse> by_walls) {
   const Real* const velocity = layer.get<NodeVelocity>().block(0);
-  Given given{0, 0};
+  Real energy = 0;
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     Contact& contact = contacts_[c];
     contact.impulse = dt_ * press(c, dt_ * gathered(c, velocity), is_lagged).force;
-    impulse[contact.wall] -= contact.impulse;
-    given.energy += stored(contact, contact.impulse / dt_);
-    given.work += contact.impulse.dot(way_of_wall(contact)) / dt_;
+    by_walls[contact.wall].add(contact.impulse, contact.x, way_of_wall(contact) / dt_);
+    energy += stored(contact, contact.impulse / dt_);
   }
-  return given;
+  return energy;
 }
 
 void WallContacts::scatter(Layer& layer) {
@@ -353,7 +352,7 @@ void WallContacts::solve_one(Contact& contact, const Vec3& u, Real a) const {
   contact.impulse = normal * n + tangential;
 }
 
-WallContacts::Given WallContacts::solve(Real dt_before, const BlockMap& map, Layer& layer, std::span<Vec3> impulse) {
+Real WallContacts::solve(Real dt_before, const BlockMap& map, Layer& layer, std::span<Impulse> by_walls) {
   const NodeField& inertia = layer.get<NodeInertia>();
   NodeField &velocity = layer.get<NodeVelocity>(), &shared = layer.get<NodeContact>();
   const auto owned = static_cast<std::ptrdiff_t>(map.owned()) * nodes_per_block;
@@ -396,15 +395,14 @@ WallContacts::Given WallContacts::solve(Real dt_before, const BlockMap& map, Lay
         Eigen::Map<Vec3>(velocity.block(0) + node * NodeField::width) +=
             Eigen::Map<const Vec3>(shared.block(0) + node * NodeField::width) / mass(node);
   }
-  Given given{0, 0};
+  Real energy = 0;
   for (const Contact& contact : contacts_) {
-    impulse[contact.wall] -= contact.impulse;
-    given.energy += (stored(contact, contact.force) + stored(contact, contact.impulse / dt_)) / 2;
-    given.work +=
-        contact.impulse.dot(before[contact.wall].velocity_at(contact.x) + middle[contact.wall].velocity_at(contact.x)) /
-        2;
+    const RigidState &then = before[contact.wall], &now = middle[contact.wall];
+    by_walls[contact.wall].add(contact.impulse, contact.x,
+                               (then.velocity_at(contact.x) + now.velocity_at(contact.x)) / 2);
+    energy += (stored(contact, contact.force) + stored(contact, contact.impulse / dt_)) / 2;
   }
-  return given;
+  return energy;
 }
 
 void WallContacts::keep() {

@@ -17,18 +17,12 @@ bool may_touch(const Wall& wall, const RigidState& state, Real dx, const Vec3i& 
   return wall.shape.surface(state, middle).distance <= (std::sqrt(3.0) * half_edge + 2 * on_surface) * dx;
 }
 
-/// Between a wall and the nodes of a block.
-struct Given {
-  Vec3 impulse = Vec3::Zero();  ///< To the wall [kg m/s].
-  Real work = 0;                ///< By the wall [J].
-};
-
-/// Applies one wall, as it is now, to one block. An impulse works on what moves as the mean of velocities before and
-/// after it.
-Given apply_wall(const Wall& wall, const RigidState& before, const RigidState& now, Real dx, const Vec3i& first_node,
-                 const Real* inertia, Real* velocity) {
+/// Applies one wall, as it is now, to one block; returns what it gave. An impulse works on what moves as the mean of
+/// velocities before and after it.
+Impulse apply_wall(const Wall& wall, const RigidState& before, const RigidState& now, Real dx, const Vec3i& first_node,
+                   const Real* inertia, Real* velocity) {
   const Real slack = on_surface * dx;
-  Given given;
+  Impulse given;
   if (!may_touch(wall, now, dx, first_node)) return given;
 
   for (int place = 0; place < nodes_per_block; ++place) {
@@ -40,9 +34,7 @@ Given apply_wall(const Wall& wall, const RigidState& before, const RigidState& n
     const Vec3 free = v, v_wall = now.velocity_at(x);
     for (const Vec3& normal : wall.shape.holding(now, x, slack))
       v = velocity_at_wall(wall.condition, wall.friction, v, v_wall, normal);
-    const Vec3 impulse = mass * (v - free);
-    given.impulse -= impulse;
-    given.work += impulse.dot(before.velocity_at(x) + v_wall) / 2;
+    given.add(mass * (v - free), x, (before.velocity_at(x) + v_wall) / 2);
   }
   return given;
 }
@@ -130,22 +122,17 @@ std::vector<WallContact> contacts_during(std::span<const Wall> walls, Real time,
   return all;
 }
 
-Real apply_walls(std::span<const Wall> walls, Real time_before, Real time, Real dx, const BlockMap& map,
-                 const NodeField& inertia, NodeField& velocity, std::span<Vec3> impulse) {
-  Real work = 0;
+void apply_walls(std::span<const Wall> walls, Real time_before, Real time, Real dx, const BlockMap& map,
+                 const NodeField& inertia, NodeField& velocity, std::span<Impulse> given) {
   for (std::size_t w = 0; w < walls.size(); ++w) {
     if (!acts_on_nodes(walls[w])) continue;
     const RigidState before = walls[w].shape.at(time_before), now = walls[w].shape.at(time);
-    std::vector<Given> by_block(static_cast<std::size_t>(map.owned()));
+    std::vector<Impulse> by_block(static_cast<std::size_t>(map.owned()));
 #pragma omp parallel for schedule(dynamic, 8)
     for (int b = 0; b < map.owned(); ++b)
       by_block[b] = apply_wall(walls[w], before, now, dx, map.first_node(b), inertia.block(b), velocity.block(b));
-    for (const Given& share : by_block) {
-      impulse[w] += share.impulse;
-      work += share.work;
-    }
+    for (const Impulse& share : by_block) given[w] += share;
   }
-  return work;
 }
 
 }  // namespace weft

@@ -105,23 +105,28 @@ std::vector<HistoryColumn> names_of(const Comm& comm, const Scene& scene, const 
 
 /// Colliders and handles.
 void add_impulses(DiagnosticsColumns& columns, const Scene& scene) {
-  const auto state = [](const Moment& moment) -> const RunState& { return moment.state; };
-  if (!scene.walls.empty()) columns.add(member_of<RunState>(&RunState::wall_work), state);
-  constexpr auto impulse = member_of<RunState>(&RunState::wall_impulse);
-  for (std::size_t w = 0; w < scene.walls.size(); ++w)
-    columns.add(fmt::format("{}_{}", impulse.name, scene.walls[w].name), impulse.unit,
-                [w](const Moment& moment) { return moment.state.wall_impulse[w]; });
+  if (!scene.walls.empty())
+    columns.add("work_of_colliders", "J", [](const Moment& moment) { return moment.state.wall_work(); });
+  for (std::size_t w = 0; w < scene.walls.size(); ++w) {
+    const std::string& name = scene.walls[w].name;
+    // What the collider received.
+    const auto received = [w](Vec3 Impulse::* impulse) {
+      return [w, impulse](const Moment& moment) { return Vec3(Vec3::Zero() - moment.state.wall_impulse[w].*impulse); };
+    };
+    columns.add("impulse_" + name, "kg m/s", received(&Impulse::linear));
+    columns.add("angular_impulse_" + name, "kg m^2/s", received(&Impulse::angular));
+  }
   for (std::size_t h = 0; h < scene.handles.size(); ++h) {
     const std::string& name = scene.handles[h].name;
     // Means since the last row.
-    const auto mean = [h](Vec3 HandleImpulse::* impulse) {
+    const auto mean = [h](Vec3 Impulse::* impulse) {
       return [h, impulse](const Moment& moment) {
         const Real passed = moment.state.time - moment.state.handles_since;
         return passed > 0 ? Vec3(moment.state.handle_impulse[h].*impulse / passed) : Vec3(Vec3::Zero());
       };
     };
-    columns.add("force_" + name, "N", mean(&HandleImpulse::linear));
-    columns.add("torque_" + name, "N m", mean(&HandleImpulse::angular));
+    columns.add("force_" + name, "N", mean(&Impulse::linear));
+    columns.add("torque_" + name, "N m", mean(&Impulse::angular));
     columns.add("work_" + name, "J", [h](const Moment& moment) { return moment.state.handle_impulse[h].work; });
   }
 }

@@ -57,10 +57,10 @@ std::vector<Real> ExactHolds::meet(const ConstraintRows& rows, Real h, std::span
   return impulses;
 }
 
-HandleImpulse given_by(const Handle& hold, std::span<const Real> impulses, const Motion& motion,
-                       std::span<const Vec3> mean_velocity) {
+Impulse given_by(const Handle& hold, std::span<const Real> impulses, const Motion& motion,
+                 std::span<const Vec3> mean_velocity) {
   const Reaction reaction = hold.reaction(impulses, motion, hold.center(motion.time));
-  HandleImpulse given{reaction.force, reaction.torque, 0};
+  Impulse given{reaction.force, reaction.torque, 0};
   ConstraintRows rows;
   hold.append(motion.time, rows);
   for (std::size_t c = 0; c < rows.count(); ++c)
@@ -87,7 +87,7 @@ HeldVertices::Parts::Parts(const Comm& comm, const Scene& scene, const MeshBody&
   }
 }
 
-void HeldVertices::correct(Real time, Real dt, std::span<HandleImpulse> impulses) {
+void HeldVertices::correct(Real time, Real dt, std::span<Impulse> impulses) {
   MeshBody& body = *scene_.bodies[body_]->roles().mesh;
   if (!parts_ || parts_->cut != body.cut()) parts_ = std::make_unique<Parts>(comm_, scene_, body, body_);
   Motion& motion = parts_->motion;

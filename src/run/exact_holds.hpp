@@ -37,8 +37,8 @@ class ExactHolds {
 
 /// What a handle gave along its conditions on this rank. motion: of its body's points since they were committed;
 /// mean_velocity: of these points over the impulses.
-HandleImpulse given_by(const Handle& hold, std::span<const Real> impulses, const Motion& motion,
-                       std::span<const Vec3> mean_velocity);
+Impulse given_by(const Handle& hold, std::span<const Real> impulses, const Motion& motion,
+                 std::span<const Vec3> mean_velocity);
 
 /// The holds on a body that the grid moves. Nodes meet them nearly, since they give way a little; then its vertices
 /// meet them exactly. Scene and handles are not owned.
@@ -48,7 +48,7 @@ class HeldVertices {
 
   std::size_t body() const { return body_; }
   /// Changes the velocities that vertices take in a step of dt from `time`; adds what handles give. Collective.
-  void correct(Real time, Real dt, std::span<HandleImpulse> impulses);
+  void correct(Real time, Real dt, std::span<Impulse> impulses);
 
  private:
   struct Hold {

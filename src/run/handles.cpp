@@ -102,7 +102,7 @@ void Handles::load_points(Real time) {
   }
 }
 
-void Handles::count_point_load(const PointLoad& load, Real dt, HandleImpulse& given) const {
+void Handles::count_point_load(const PointLoad& load, Real dt, Impulse& given) const {
   const GridHandle& handle = scene_.handles[load.handle];
   const Table& points = std::as_const(*scene_.bodies[handle.body]).points();
   const auto by = points.get<HandledBy>();
@@ -119,14 +119,12 @@ void Handles::count_point_load(const PointLoad& load, Real dt, HandleImpulse& gi
   given.work += dt * (scene_.step.is_implicit ? power : (load.power + power) / 2);
 }
 
-void Handles::count_loads(Real dt, std::span<HandleImpulse> impulses) const {
+void Handles::count_loads(Real dt, std::span<Impulse> impulses) const {
   const bool at_end = scene_.step.is_implicit;  // of the step
   for (const auto& [h, vertex, force, v_before] : pushes_) {
     const Table& points = std::as_const(*scene_.bodies[scene_.handles[h].body]).points();
     const Vec3 v = points.get<Velocity>()[vertex], before = points.get<Position>()[vertex] - dt * v;
-    impulses[h].linear += dt * force;
-    impulses[h].angular += dt * before.cross(force);
-    impulses[h].work += dt * force.dot(at_end ? v : (v_before + v) / 2);
+    impulses[h].add(dt * force, before, at_end ? v : Vec3((v_before + v) / 2));
   }
   for (const PointLoad& load : point_loads_) count_point_load(load, dt, impulses[load.handle]);
 }
@@ -242,21 +240,19 @@ void Handles::apply(std::span<const Real> impulse, std::span<Real> velocity_chan
 
 /// Led nodes go where their handle goes, whatever walls and other handles say. The work is that of the mean velocity
 /// before and after.
-void Handles::lead_nodes(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses) {
+void Handles::lead_nodes(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<Impulse> impulses) {
   const Real* const inertia = layer.get<NodeInertia>().block(0);
   Real* const velocity = layer.get<NodeVelocity>().block(0);
   for (const LedNode& node : led_nodes_.find(map, time)) {
     const GridHandle::Hold& hold = *scene_.handles[node.handle].hold();
     const Vec3 center = hold.motion.at(time + dt).center;
-    HandleImpulse& given = impulses[node.handle];
+    Impulse& given = impulses[node.handle];
     Eigen::Map<Vec3> v(velocity + node.at);
     for (const LedAxis& led : led_axes(hold, time, dt)) {
       const Real along = led.velocity_at(node.x), change = along - led.axis.dot(v);
       const Vec3 impulse = inertia[node.at] * change * led.axis;
       v += change * led.axis;
-      given.linear += impulse;
-      given.angular += (node.x - center).cross(impulse);
-      given.work += impulse.dot(led.axis) * (led.axis.dot(node.v) + along) / 2;
+      given.add(impulse, node.x - center, (led.axis.dot(node.v) + along) / 2 * led.axis);
     }
   }
 }
@@ -317,13 +313,13 @@ std::vector<Real> Handles::solve(std::span<const Real> change, Real tolerance) {
   return lambda;
 }
 
-void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses) {
-  std::fill(impulses.begin(), impulses.end(), HandleImpulse{});
+void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<Impulse> impulses) {
+  std::fill(impulses.begin(), impulses.end(), Impulse{});
   hold_sums(dt, time, map, layer, impulses);
   lead_nodes(dt, time, map, layer, impulses);
 }
 
-void Handles::hold_sums(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses) {
+void Handles::hold_sums(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<Impulse> impulses) {
   const std::size_t count = held_.size();
   if (!has_map_ || comm_.sum(static_cast<std::int64_t>(count)) == 0) return;
   std::vector<RigidState> states;
@@ -345,7 +341,7 @@ void Handles::hold_sums(Real dt, Real time, const BlockMap& map, Layer& layer, s
 
   for (std::size_t c = 0; c < count; ++c) {
     const Held& held = held_[c];
-    HandleImpulse& given = impulses[held.handle];
+    Impulse& given = impulses[held.handle];
     const Vec3 impulse = lambda[c] * held.axis;
     given.linear += held.aim.total * impulse;
     given.angular += (held.x - held.aim.total * states[held.handle].center).cross(impulse);
@@ -409,10 +405,10 @@ void GridHolds::begin_step(const BlockMap& map, Real time, Real dt) {
 }
 
 void GridHolds::add_impulses(Real time, Real dt, std::span<const Real> of_conditions,
-                             std::span<HandleImpulse> impulses) const {
+                             std::span<Impulse> impulses) const {
   std::size_t c = 0;
   for_each_sum(time, [&](const Held& held) {
-    HandleImpulse& given = impulses[held.handle];
+    Impulse& given = impulses[held.handle];
     const Vec3 impulse = of_conditions[c] * held.axis;
     given.linear += held.aim.total * impulse;
     given.angular += (held.now - held.aim.total * held.state.center).cross(impulse);
@@ -420,11 +416,9 @@ void GridHolds::add_impulses(Real time, Real dt, std::span<const Real> of_condit
     ++c;
   });
   for (const auto& [node, led, center] : led_) {
-    HandleImpulse& given = impulses[node.handle];
+    Impulse& given = impulses[node.handle];
     const Vec3 impulse = of_conditions[c] * led.axis;
-    given.linear += impulse;
-    given.angular += (node.x - center).cross(impulse);
-    given.work += of_conditions[c] * led.velocity_at(node.x);
+    given.add(impulse, node.x - center, led.velocity_at(node.x) * led.axis);
     ++c;
   }
 }

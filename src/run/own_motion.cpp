@@ -157,9 +157,7 @@ void OwnMotion::count_loads(Real h, std::span<const Vec3> mean_velocity) {
     load->add_force(own.motion, force);
     for (std::size_t r = 0; r < x.size(); ++r) {
       const Vec3 impulse = h * force.points(0)[r], now = x[r] + own.motion.u.points(0)[r];
-      given_[i].linear += impulse;
-      given_[i].angular += now.cross(impulse);
-      given_[i].work += impulse.dot(mean_velocity[r]);
+      given_[i].add(impulse, now, mean_velocity[r]);
     }
   }
 }
@@ -170,7 +168,7 @@ void OwnMotion::count_hold(std::size_t handle, std::span<const Real> impulses, R
   given_[handle] += given_by(*parts_->system.of_handle[handle].hold, impulses, parts_->motion, mean_velocity);
 }
 
-void OwnMotion::commit(std::span<HandleImpulse> impulses) {
+void OwnMotion::commit(std::span<Impulse> impulses) {
   MeshBody& body = *scene_.bodies[body_]->roles().mesh;
   const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
   const auto u = parts_->motion.u.points(0), to = parts_->velocity.points(0);

@@ -36,7 +36,7 @@ class OwnMotion final : public Predicts {
   Refusal predict(Real dt) override;
   Refusal judge(Real) const override { return {}; }
   /// Moves the body as predict found last; adds what handles gave to it on this rank.
-  void commit(std::span<HandleImpulse> impulses);
+  void commit(std::span<Impulse> impulses);
   /// Change of the potential energy from the start of the step to where the last explicit velocities were found at the
   /// end of a substep, or of implicit ones to the end [J], on all ranks.
   Real potential_gained_before_last();
@@ -72,7 +72,7 @@ class OwnMotion final : public Predicts {
   const StageDeck stage_;
   const StopQuestion& is_asked_to_stop_;
   std::optional<Parts> parts_;
-  std::vector<HandleImpulse> given_;  ///< By each handle of the scene, in the step that was predicted.
+  std::vector<Impulse> given_;  ///< By each handle of the scene, in the step that was predicted.
 };
 
 }  // namespace weft

@@ -72,7 +72,7 @@ Real kinetic_energy(Real m, const Vec3& v, const Mat3& C, const Vec3& D) {
 }  // namespace
 
 void lead_points(const Scene& scene, std::size_t body, const Bins& bins, Real time, Real dt,
-                 std::span<HandleImpulse> impulses) {
+                 std::span<Impulse> impulses) {
   Table& points = scene.bodies[body]->points();
   const auto by = std::as_const(points).get<HandledBy>();
   const auto x = std::as_const(points).get<Position>();

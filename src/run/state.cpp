@@ -3,16 +3,24 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "run/state_members.hpp"
 
 namespace weft {
 
-Real RunState::work() const {
-  Real sum = wall_work;
-  for (const HandleImpulse& given : handle_impulse) sum += given.work;
+namespace {
+
+Real work_of(std::span<const Impulse> impulses) {
+  Real sum = 0;
+  for (const Impulse& given : impulses) sum += given.work;
   return sum;
 }
+
+}  // namespace
+
+Real RunState::wall_work() const { return work_of(wall_impulse); }
+Real RunState::work() const { return wall_work() + work_of(handle_impulse); }
 
 std::string to_text(const RunState& state) { return as_json(state).dump(); }
 RunState state_from_text(const std::string& text) { return state_from<RunState>(text); }

@@ -19,9 +19,9 @@ inline constexpr auto members<StepLimit> =
                Member{"frequency", "rad/s", &StepLimit::frequency}, Member{"bending", "rad/s", &StepLimit::bending}};
 
 template <>
-inline constexpr auto members<HandleImpulse> =
-    std::tuple{Member{"linear", "kg m/s", &HandleImpulse::linear},
-               Member{"angular", "kg m^2/s", &HandleImpulse::angular}, Member{"work", "J", &HandleImpulse::work}};
+inline constexpr auto members<Impulse> =
+    std::tuple{Member{"linear", "kg m/s", &Impulse::linear}, Member{"angular", "kg m^2/s", &Impulse::angular},
+               Member{"work", "J", &Impulse::work}};
 
 /// All but the cuts, which a checkpoint holds as numbers.
 template <>
@@ -30,9 +30,9 @@ inline constexpr auto members<RunState> = std::tuple_cat(
     std::tuple{
         Member{"dt", "s", &RunState::last_dt}, Member{"recovery_dt", "s", &RunState::recovery_dt},
         Member{"limits", "", &RunState::limits}, Member{"drift", "m", &RunState::drift},
-        Member{"impulse", "kg m/s", &RunState::wall_impulse}, Member{"work_of_colliders", "J", &RunState::wall_work},
-        Member{"handle_impulse", "", &RunState::handle_impulse}, Member{"handles_since", "s", &RunState::handles_since},
-        Member{"next_id", "", &RunState::next_id}, Member{"removed_elements", "", &RunState::removed_elements},
+        Member{"wall_impulse", "", &RunState::wall_impulse}, Member{"handle_impulse", "", &RunState::handle_impulse},
+        Member{"handles_since", "s", &RunState::handles_since}, Member{"next_id", "", &RunState::next_id},
+        Member{"removed_elements", "", &RunState::removed_elements},
         Member{"emitted_until", "s", &RunState::emitted_until}, Member{"probe_points", "", &RunState::probe_points},
         Member{"removed_particles", "", &RunState::removed_points}, Member{"newton_steps", "", &RunState::newton_steps},
         Member{"krylov_steps", "", &RunState::krylov_steps}});

@@ -193,7 +193,7 @@ std::vector<Real> TimeStepping::history_row(const Pace& pace) {
                   state_.step, state_.time, totals.motion(), totals.elastic_energy, totals.gravitational_energy));
   points_ = totals.particles;
   std::vector<Real> row = columns_.row({scene_, state_, last_step_, totals, pace});
-  for (HandleImpulse& given : state_.handle_impulse) given = {.work = given.work};
+  for (Impulse& given : state_.handle_impulse) given = {.work = given.work};
   state_.handles_since = state_.time;
   return row;
 }

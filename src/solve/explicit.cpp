@@ -28,15 +28,15 @@ void velocity_of_block(const ExplicitStep& step, const Real* inertia, Real* velo
 
 }  // namespace
 
-Real advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<const Wall> walls, Layer& layer,
-                      std::span<Vec3> wall_impulse) {
+void advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<const Wall> walls, Layer& layer,
+                      std::span<Impulse> by_walls) {
   const NodeField& inertia = layer.get<NodeInertia>();
   NodeField& velocity = layer.get<NodeVelocity>();
 #pragma omp parallel for schedule(static)
   for (int b = 0; b < map.owned(); ++b) velocity_of_block(step, inertia.block(b), velocity.block(b));
 
-  return apply_walls(walls, step.time - step.dt_before / 2, step.time + step.dt / 2, step.dx, map, inertia, velocity,
-                     wall_impulse);
+  apply_walls(walls, step.time - step.dt_before / 2, step.time + step.dt / 2, step.dx, map, inertia, velocity,
+              by_walls);
 }
 
 FastestNode fastest_node(const BlockMap& map, Real dx, const NodeField& velocity) {

@@ -90,7 +90,7 @@ void GridProblem::guess(Vec x, Vec residual_vector) {
   if (!(set(inertia_.free_velocity()) < going_on)) set(inertia_.old_velocity());
 }
 
-void GridProblem::finish_step(Vec x, Layer& layer, std::span<Vec3> wall_impulse, ImplicitReport& report) {
+void GridProblem::finish_step(Vec x, Layer& layer, std::span<Impulse> by_walls, ImplicitReport& report) {
   linears_.clear();
   look_at(x);
   if (holds_.any()) report.of_conditions = holds_.impulses(motion_);
@@ -104,7 +104,7 @@ void GridProblem::finish_step(Vec x, Layer& layer, std::span<Vec3> wall_impulse,
   }
   for (const WallNode& node : walls_.nodes())
     Eigen::Map<Vec3>(velocity + NodeField::width * node.node) =
-        walls_.finish(node, asked_velocity(in, node), inertia_.mass(node.node), wall_impulse, report.wall_work);
+        walls_.finish(node, asked_velocity(in, node), inertia_.mass(node.node), by_walls);
 }
 
 // --- Between unknowns and nodes --------------------------------------------------------------------------------------

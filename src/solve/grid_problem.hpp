@@ -73,7 +73,7 @@ class GridProblem final : public NewtonProblem {
   void add_tangent(Tangent& tangent) const;
 
   /// Velocities of the nodes at the end of the step; walls and conditions are done. Forgets the derivative.
-  void finish_step(Vec x, Layer& layer, std::span<Vec3> wall_impulse, ImplicitReport& report);
+  void finish_step(Vec x, Layer& layer, std::span<Impulse> by_walls, ImplicitReport& report);
 
   Vec create_vector() const { return unknowns_.create_vector(); }
   std::size_t nodes() const { return inertia_.nodes(); }

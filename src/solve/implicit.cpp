@@ -71,7 +71,7 @@ struct ImplicitGrid::Solver {
   }
 
   ImplicitReport advance(const ImplicitStep& step, std::span<const Wall> walls, Layer& layer,
-                         std::span<Vec3> wall_impulse) {
+                         std::span<Impulse> by_walls) {
     problem.begin_step(step, walls, layer.get<NodeInertia>());
     preconditioner.begin_step();
     problem.guess(x, work);
@@ -83,7 +83,7 @@ struct ImplicitGrid::Solver {
     report.krylov = found.krylov;
     report.failure = words_for(found.end);
     report.residuals = std::move(found.residuals);
-    problem.finish_step(x, layer, wall_impulse, report);
+    problem.finish_step(x, layer, by_walls, report);
     return report;
   }
 };
@@ -95,8 +95,8 @@ ImplicitGrid::ImplicitGrid(const Comm& comm, const BlockMap& map, std::vector<co
 ImplicitGrid::~ImplicitGrid() = default;
 
 ImplicitReport ImplicitGrid::advance(const ImplicitStep& step, std::span<const Wall> walls, Layer& layer,
-                                     std::span<Vec3> wall_impulse) {
-  return solver_->advance(step, walls, layer, wall_impulse);
+                                     std::span<Impulse> by_walls) {
+  return solver_->advance(step, walls, layer, by_walls);
 }
 
 }  // namespace weft

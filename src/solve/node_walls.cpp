@@ -19,8 +19,12 @@ void NodeWalls::begin_step(const ImplicitStep& step, std::span<const Wall> walls
   grip_.assign(contacts_.size(), 0);
   nodes_.clear();
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
-    const auto node = static_cast<std::size_t>(contacts_[c].block * nodes_per_block + contacts_[c].place);
-    if (nodes_.empty() || nodes_.back().node != node) nodes_.push_back({node, c, c, 1, {}, {}, {}, {}});
+    const auto [block, place] = std::pair(contacts_[c].block, contacts_[c].place);
+    const auto node = static_cast<std::size_t>(block * nodes_per_block + place);
+    if (nodes_.empty() || nodes_.back().node != node) {
+      const Vec3 x = (map.first_node(block) + node_at_place(place)).cast<Real>() * step.dx;
+      nodes_.push_back({node, x, c, c, 1, {}, {}, {}, {}});
+    }
     nodes_.back().end = c + 1;
   }
 }
@@ -69,13 +73,12 @@ Real NodeWalls::friction(const WallNode& node, const Vec3& v) const {
   return sum;
 }
 
-Vec3 NodeWalls::finish(const WallNode& node, Vec3 y, Real mass, std::span<Vec3> wall_impulse, Real& work) const {
+Vec3 NodeWalls::finish(const WallNode& node, Vec3 y, Real mass, std::span<Impulse> by_walls) const {
   for (std::size_t c = node.begin; c < node.end; ++c) {
     const Vec3 before = y;
     const auto w = static_cast<std::size_t>(contacts_[c].wall);
     y = velocity_at_wall(walls_[w].condition, walls_[w].friction, before, contacts_[c].velocity, contacts_[c].normal);
-    wall_impulse[w] += node.k * mass * (before - y);
-    work += node.k * mass * (y - before).dot(contacts_[c].velocity);
+    by_walls[w].add(node.k * mass * (y - before), node.x, contacts_[c].velocity);
   }
   return y;
 }

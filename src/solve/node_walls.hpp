@@ -13,6 +13,7 @@ namespace weft {
 /// would leave it, the condition is v = W(y), W being the walls one after another.
 struct WallNode {
   std::size_t node;        ///< block * nodes_per_block + place.
+  Vec3 x;                  ///< [m].
   std::size_t begin, end;  ///< Its contacts.
   Real k;                  ///< k_i / m_i.
   Mat3 slope;              ///< dW/dy.
@@ -42,8 +43,8 @@ class NodeWalls {
   }
   /// Energy over one step of friction at its present strength where the node moves with v [J].
   Real friction(const WallNode& node, const Vec3& v) const;
-  /// W(y) where k mass (y - W(y)) goes to the walls; adds their work.
-  Vec3 finish(const WallNode& node, Vec3 y, Real mass, std::span<Vec3> wall_impulse, Real& work) const;
+  /// W(y) where walls give k mass (W(y) - y); adds what each of them gave.
+  Vec3 finish(const WallNode& node, Vec3 y, Real mass, std::span<Impulse> by_walls) const;
 
   /// The block of a Newton system at a node for the block A of its free impulse: with all of the conditions, or
   /// symmetric.

@@ -47,6 +47,22 @@ bodies:
      shape: {sphere: {center: [0.5, 0.5, 0.5], radius: 0.3}}}
 """
 
+# A block that turns and falls obliquely onto an inclined floor, and a mill that hits it from the side.
+HIT = """
+weft: 1
+domain: {dx: 0.05, gravity: [1, -9, 2]}
+time: {end: 1, frame_interval: 1}
+materials: {soft: {law: neo_hookean, density: 1000, youngs_modulus: 1e4, poisson_ratio: 0.3}}
+bodies:
+  - {name: a, kind: continuum, material: soft, shape: {box: {lower: [0, 0, 0], upper: [0.4, 0.3, 0.2]}},
+     velocity: [1, -2, 0.5], spin: [1, 2, 3]}
+colliders:
+  - {name: floor, shape: {plane: {point: [0, -0.11, 0], normal: [0.2, 1, 0.1]}}, friction: 0.3, contact: CONTACT}
+  - {name: mill, shape: {box: {lower: [0.45, -0.5, -0.2], upper: [0.8, 0.5, 0.5]}}, friction: 0.3, contact: CONTACT,
+     motion: {velocity: [-1, 0, 0], spin: [0, 2, 3], center: [0.8, 0, 0.2]}}
+probes: [{name: centre, body: a, centre_of_mass: {}}]
+output: {diagnostics_every: 1}
+"""
 
 FAR = 100  # [s] of the scene: no machine gets there while a test looks on
 
@@ -589,7 +605,8 @@ class Records(Case):
         for column in ("step", "time [s]", "dt [s]", "particles", "mass [kg]", "momentum_y [kg m/s]",
                        "angular_momentum_z [kg m^2/s]", "kinetic_energy [J]", "affine_energy [J]",
                        "elastic_energy [J]", "gravitational_energy [J]", "energy_less_work [J]",
-                       "work_of_colliders [J]", "impulse_floor_y [kg m/s]", "wall_seconds [s]",
+                       "work_of_colliders [J]", "impulse_floor_y [kg m/s]",
+                       "angular_impulse_floor_z [kg m^2/s]", "wall_seconds [s]",
                        "particle_steps_per_second [1/s]", "imbalance", "memory_bytes [byte]", "centre_x [m]",
                        "corner [Pa]"):
             self.assertIn(column, header)
@@ -604,6 +621,26 @@ class Records(Case):
         balance = [float(row["energy_less_work"]) for row in rows]
         for before, after in zip(balance, balance[1:]):
             self.assertLess(after, before + 1e-5 * abs(balance[0]))
+
+    def test_momenta_are_what_gravity_and_colliders_give_on_any_ranks(self):
+        for contact, ranks in (("surface", 1), ("surface", 3), ("nodes", 1), ("nodes", 3)):
+            with self.subTest(contact, ranks=ranks):
+                deck = self.deck(HIT.replace("CONTACT", contact))
+                rows = history(self.run_deck(deck, f"{contact}{ranks}", "--steps", 80, ranks=ranks))
+                of = {name: numpy.array([[float(row[f"{name}_{axis}"]) for axis in "xyz"] for row in rows])
+                      for name in ("momentum", "angular_momentum", "centre", "impulse_floor", "angular_impulse_floor",
+                                   "impulse_mill", "angular_impulse_mill")}
+                # Gravity acts where points are before they move.
+                weight = float(rows[0]["mass"]) * numpy.array([1, -9, 2])
+                dt = numpy.array([[float(row["dt"])] for row in rows[1:]])
+                gravity = {"": dt * weight, "angular_": dt * numpy.cross(of["centre"][:-1], weight)}
+                size = abs(of["momentum"][0]).max()
+                for kind, given in gravity.items():
+                    walls = [of[f"{kind}impulse_{wall}"] for wall in ("floor", "mill")]
+                    for received in walls:
+                        self.assertGreater(abs(received[-1]).max(), 0.1 * size)
+                    lost = numpy.diff(of[f"{kind}momentum"] + sum(walls), axis=0).cumsum(axis=0) - given.cumsum(axis=0)
+                    self.assertLess(abs(lost).max(), 1e-12 * size, f"{kind}momentum")
 
     def test_the_last_frame_is_there_whatever_its_time_rounds_to(self):
         output = self.run_deck(self.deck(DROP), "out")  # 3 * 0.1 > 0.3 for computers

@@ -55,16 +55,13 @@ class WallContacts {
   /// Adds the impulses of the forces of the last step to the inertia of nodes, and writes what contacts share; owners
   /// have to be told of both.
   void scatter(Layer& layer);
-  /// What walls gave to the points of this rank.
-  struct Given {
-    Real work;    ///< [J]
-    Real energy;  ///< In the springs: the mean of before and after an explicit step, after an implicit one [J].
-  };
-  /// Changes the velocities of owned nodes, which are those of the end of the step but for this. Adds to impulse[w]
-  /// what this rank's points gave to wall w [kg m/s]. Collective.
-  Given solve(Real dt_before, const BlockMap& map, Layer& layer, std::span<Vec3> impulse);
-  /// The same where an implicit step of the contacts' springs has found the velocities of all nodes: nothing changes.
-  Given count(const Layer& layer, bool is_lagged, std::span<Vec3> impulse);
+  /// Changes the velocities of owned nodes, which are those of the end of the step but for this. Adds to by_walls[w]
+  /// what wall w gave to this rank's points; returns the energy in their springs, the mean of before and after the
+  /// step [J]. Collective.
+  Real solve(Real dt_before, const BlockMap& map, Layer& layer, std::span<Impulse> by_walls);
+  /// The same where an implicit step of the contacts' springs has found the velocities of all nodes: nothing changes,
+  /// and the energy is that after the step.
+  Real count(const Layer& layer, bool is_lagged, std::span<Impulse> by_walls);
   /// Writes the forces of a step that was accepted to the points.
   void keep();
 

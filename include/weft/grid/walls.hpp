@@ -1,6 +1,7 @@
 #pragma once
 // Walls: colliders as conditions on the velocity of the nodes inside them or on their surface.
 
+#include "weft/base/impulse.hpp"
 #include "weft/base/kinds.hpp"
 #include "weft/geometry/rigid_motion.hpp"
 #include "weft/grid/node_field.hpp"
@@ -40,11 +41,11 @@ struct WallContact {
 std::vector<WallContact> contacts_during(std::span<const Wall> walls, Real time, Real dt, Real dx, const BlockMap& map,
                                          const NodeField& inertia);
 
-/// Applies the walls, one after another as listed, to the owned nodes with mass. Adds to impulse[w] what the material
-/// gave to wall w on this rank [kg m/s]; returns the work of all walls on it [J]. time: to which the velocities belong,
-/// when walls are looked at; time_before: to which those before this step belong [s]. [docs/theory/step.md, 3]
-Real apply_walls(std::span<const Wall> walls, Real time_before, Real time, Real dx, const BlockMap& map,
-                 const NodeField& inertia, NodeField& velocity, std::span<Vec3> impulse);
+/// Applies the walls, one after another as listed, to the owned nodes with mass. Adds to given[w] what wall w gave to
+/// the material on this rank. time: to which the velocities belong, when walls are looked at; time_before: to which
+/// those before this step belong [s]. [docs/theory/step.md, 3]
+void apply_walls(std::span<const Wall> walls, Real time_before, Real time, Real dx, const BlockMap& map,
+                 const NodeField& inertia, NodeField& velocity, std::span<Impulse> given);
 
 /// The projection on the changes of velocity that walls leave possible to a node at x with velocity v, walls being
 /// done: none at sticky walls, along the surface at others that the node does not leave. states: of the walls, when

@@ -33,13 +33,13 @@ class Handles {
   /// Sets the forces on vertices to those of loads alone, as implicit steps need them. Collective.
   void load_alone(Real time);
   /// Adds what these loads gave in a step that was made, on this rank.
-  void count_loads(Real dt, std::span<HandleImpulse> impulses) const;
+  void count_loads(Real dt, std::span<Impulse> impulses) const;
   /// Finds what is held from this time on, and the blocks around it, which have moved. Collective.
   void settle(const Cuts& cuts, Real time);
   /// Changes the velocities of owned nodes, walls being done, so that everything held is at its place after dt; writes
   /// what each handle gave to its body [kg m/s], on this rank. Work is that of the mean velocity before and after,
   /// which is what an impulse adds to kinetic energy. Collective.
-  void hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses);
+  void hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<Impulse> impulses);
 
  private:
   struct Held {
@@ -80,10 +80,10 @@ class Handles {
   };
 
   void load_points(Real time);
-  void count_point_load(const PointLoad& load, Real dt, HandleImpulse& given) const;
-  void hold_sums(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses);
+  void count_point_load(const PointLoad& load, Real dt, Impulse& given) const;
+  void hold_sums(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<Impulse> impulses);
   /// Gives led nodes their velocities.
-  void lead_nodes(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<HandleImpulse> impulses);
+  void lead_nodes(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<Impulse> impulses);
   static void multiply(const Weights& weights, const Real* from, Real* to);
   void look_at_nodes(Real time, const BlockMap& map, Layer& layer);
   std::vector<Real> solve(std::span<const Real> change, Real tolerance);
@@ -130,7 +130,7 @@ class GridHolds final : public Constraints {
   void append(Real time, ConstraintRows& rows) const override;
   /// What each handle gave to its body on this rank in a step of dt that ends at `time`, from what its conditions gave
   /// along their weights [N s].
-  void add_impulses(Real time, Real dt, std::span<const Real> of_conditions, std::span<HandleImpulse> impulses) const;
+  void add_impulses(Real time, Real dt, std::span<const Real> of_conditions, std::span<Impulse> impulses) const;
 
  private:
   /// A held sum of a body on this rank at the end of a step.

@@ -53,6 +53,6 @@ class LedNodes {
 /// Moves what is held of a continuum exactly: sets the Velocity and Affine of its points along the axes of holds, for a
 /// step of dt from `time`; adds what this gives them. bins: of the body. Collective.
 void lead_points(const Scene& scene, std::size_t body, const Bins& bins, Real time, Real dt,
-                 std::span<HandleImpulse> impulses);
+                 std::span<Impulse> impulses);
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 #pragma once
 // The state of a run besides its points: the clock and what has been counted so far. All of it goes into a checkpoint.
 
+#include "weft/base/impulse.hpp"
 #include "weft/base/types.hpp"
 #include "weft/bodies/body.hpp"
 #include "weft/parallel/curve.hpp"
@@ -12,20 +13,6 @@
 
 namespace weft {
 
-/// Impulse and work of a handle on its body.
-struct HandleImpulse {
-  Vec3 linear = Vec3::Zero();   ///< [kg m/s].
-  Vec3 angular = Vec3::Zero();  ///< About the centre of the handle, the origin for loads [kg m^2/s].
-  Real work = 0;                ///< [J].
-
-  HandleImpulse& operator+=(const HandleImpulse& more) {
-    linear += more.linear;
-    angular += more.angular;
-    work += more.work;
-    return *this;
-  }
-};
-
 /// The clock of a run.
 struct RunClock {
   std::int64_t step = 0;
@@ -36,13 +23,12 @@ struct RunClock {
 struct RunState : RunClock {
   Real last_dt = 0;                                          ///< Of the step before, 0 at the start [s].
   Real recovery_dt = std::numeric_limits<Real>::infinity();  ///< After a refused step dt grows from here [s].
-  std::vector<StepLimit> limits;              ///< For each body, of all its points; empty before the first step.
-  std::vector<Real> drift;                    ///< For each body: how far points may be from where they were binned [m].
-  std::vector<Vec3> wall_impulse;             ///< On each collider by the material since the start [kg m/s].
-  Real wall_work = 0;                         ///< Of all colliders on the material since the start [J].
-  std::vector<HandleImpulse> handle_impulse;  ///< Of each handle since `handles_since`; all its work.
-  Real handles_since = 0;                     ///< Time of the last row of the diagnostics [s].
-  std::vector<PointId> next_id;               ///< For each body: the id of the next point or vertex.
+  std::vector<StepLimit> limits;        ///< For each body, of all its points; empty before the first step.
+  std::vector<Real> drift;              ///< For each body: how far points may be from where they were binned [m].
+  std::vector<Impulse> wall_impulse;    ///< Of each collider on the material since the start.
+  std::vector<Impulse> handle_impulse;  ///< Of each handle since `handles_since`; all its work.
+  Real handles_since = 0;               ///< Time of the last row of the diagnostics [s].
+  std::vector<PointId> next_id;         ///< For each body: the id of the next point or vertex.
   std::vector<std::int64_t> removed_elements;  ///< For each body: elements that have left its mesh.
   std::vector<Real> emitted_until;             ///< For each source [s]; -infinity before it opens.
   std::vector<PointId> probe_points;           ///< For each `nearest` probe: the point it follows.
@@ -51,6 +37,8 @@ struct RunState : RunClock {
   std::int64_t krylov_steps = 0;
   Cuts cuts;  ///< Saved as numbers beside this text.
 
+  /// Of all colliders on the material since the start [J].
+  Real wall_work() const;
   /// Of colliders, handles and loads since the start [J].
   Real work() const;
 };

@@ -25,8 +25,8 @@ FastestNode fastest_node(const BlockMap& map, Real dx, const NodeField& velocity
 
 /// From summed mass and momentum (forces times dt included) to the velocity of every owned node:
 /// v_i = p_i / m_i + dt g, then the walls. Nodes without mass are at rest; ghosts wait for their owners.
-/// wall_impulse grows by what the walls received on this rank [kg m/s]; returns their work [J].
-Real advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<const Wall> walls, Layer& layer,
-                      std::span<Vec3> wall_impulse);
+/// by_walls grows by what each wall gave on this rank.
+void advance_explicit(const ExplicitStep& step, const BlockMap& map, std::span<const Wall> walls, Layer& layer,
+                      std::span<Impulse> by_walls);
 
 }  // namespace weft

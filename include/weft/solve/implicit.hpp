@@ -31,7 +31,6 @@ struct ImplicitReport {
   std::vector<Real> residuals;  ///< Before the first and after each Newton step [sqrt(J)].
   /// What each condition on this rank gave along its weights, in the order of the constraints [N s].
   std::vector<Real> of_conditions;
-  Real wall_work = 0;  ///< By the walls on this rank [J].
 };
 
 /// Steps on one map; vectors, operator and solver are kept from step to step. Map, Terms and constraints are not owned;
@@ -47,10 +46,10 @@ class ImplicitGrid {
   ImplicitGrid& operator=(const ImplicitGrid&) = delete;
 
   /// From summed mass and momentum (without forces) to the velocity of every owned node at the end of the step; ghosts
-  /// wait for their owners. Nodes without mass are at rest. wall_impulse grows by what the walls received on this rank.
+  /// wait for their owners. Nodes without mass are at rest. by_walls grows by what each wall gave on this rank.
   /// If the report says that it did not converge, velocities are of no use. Throws Interrupted.
   ImplicitReport advance(const ImplicitStep& step, std::span<const Wall> walls, Layer& layer,
-                         std::span<Vec3> wall_impulse);
+                         std::span<Impulse> by_walls);
 
  private:
   struct Solver;

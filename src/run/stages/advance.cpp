@@ -9,12 +9,11 @@
 namespace weft {
 
 bool advance(StepContext& step) {
-  std::fill(step.given.by_walls.begin(), step.given.by_walls.end(), Vec3::Zero());
-  std::fill(step.given.by_handles.begin(), step.given.by_handles.end(), HandleImpulse{});
-  step.given.wall_work = step.given.contact_energy = 0;
+  std::fill(step.given.by_walls.begin(), step.given.by_walls.end(), Impulse{});
+  std::fill(step.given.by_handles.begin(), step.given.by_handles.end(), Impulse{});
+  step.given.contact_energy = 0;
   for (GridLayer& layer : step.layers) {
     const AdvanceReport found = layer.advance->advance(step, layer);
-    step.given.wall_work += found.wall_work;
     step.given.contact_energy += found.contact_energy;
     step.report.newton += found.newton;
     step.report.krylov += found.krylov;

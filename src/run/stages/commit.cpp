@@ -1,7 +1,5 @@
 // Commit: what follows when all chunks have moved.
 
-#include <array>
-
 #include "run/stages/stages.hpp"
 
 namespace weft {
@@ -10,21 +8,12 @@ namespace {
 /// dt grows by this factor from one step to the next after a refusal.
 constexpr Real recovery_growth = 1.5;
 
-/// Adds what walls and handles gave on all ranks to the state.
-void count_impulses(StepContext& step) {
-  auto& [by_walls, by_handles, wall_work, contact_energy] = step.given;
-  RunState& state = step.state;
-  if (!by_walls.empty()) step.comm.sum(std::span(by_walls.front().data(), 3 * by_walls.size()));
-  static_assert(sizeof(HandleImpulse) == 7 * sizeof(Real));
-  if (!by_handles.empty()) step.comm.sum(std::span(by_handles.front().linear.data(), 7 * by_handles.size()));
-  if (!by_walls.empty()) {
-    std::array<Real, 2> sums{wall_work, contact_energy};
-    step.comm.sum(std::span(sums));
-    state.wall_work += sums[0];
-    step.report.contact_energy = sums[1];
-  }
-  for (std::size_t w = 0; w < by_walls.size(); ++w) state.wall_impulse[w] += by_walls[w];
-  for (std::size_t h = 0; h < by_handles.size(); ++h) state.handle_impulse[h] += by_handles[h];
+/// Adds what was given on all ranks to what was given so far. Collective.
+void count_impulses(const Comm& comm, std::span<Impulse> given, std::span<Impulse> so_far) {
+  if (given.empty()) return;
+  static_assert(sizeof(Impulse) == 7 * sizeof(Real));
+  comm.sum(std::span(given.front().linear.data(), 7 * given.size()));
+  for (std::size_t i = 0; i < given.size(); ++i) so_far[i] += given[i];
 }
 
 /// The clock, the counts and the dt that comes next after a refusal.
@@ -58,7 +47,9 @@ void commit(StepContext& step) {
     }
   }
   step.handles.count_loads(step.dt(), step.given.by_handles);
-  count_impulses(step);
+  count_impulses(step.comm, step.given.by_walls, step.state.wall_impulse);
+  count_impulses(step.comm, step.given.by_handles, step.state.handle_impulse);
+  if (!step.scene.walls.empty()) step.report.contact_energy = step.comm.sum(step.given.contact_energy);
   go_on(step);
 }
 

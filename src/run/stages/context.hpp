@@ -55,11 +55,10 @@ struct Fault : Refusal {
   Vec3 node = Vec3::Constant(std::numeric_limits<Real>::quiet_NaN());  ///< A node that moves too fast [m], if one does.
 };
 
-/// What nodes gave on this rank in a try.
-struct Impulses {
-  std::vector<Vec3> by_walls;
-  std::vector<HandleImpulse> by_handles;
-  Real wall_work = 0, contact_energy = 0;
+/// What walls and handles gave to bodies on this rank in a try.
+struct Given {
+  std::vector<Impulse> by_walls, by_handles;
+  Real contact_energy = 0;  ///< (StepReport) [J].
 };
 
 /// Scene and state are not owned. Layers, bins and map stay from step to step.
@@ -96,7 +95,7 @@ struct StepContext {
   Real stop = 0;  ///< Time that the step may not pass [s].
   Real left = 0;  ///< Until then [s].
   StepReport report;
-  Impulses given;
+  Given given;
   int passes = 0;         ///< Made in this try.
   bool is_found = false;  ///< This try has a motion; the same on every rank.
   Fault fault;            ///< Of this try, on this rank.

@@ -129,7 +129,7 @@ void edit_meshes(StepContext& step, std::span<const Real> wanted) {
 RunState start_scene(const Comm& comm, Scene& scene) {
   fill_bodies(comm, scene);
   RunState state;
-  state.wall_impulse.assign(scene.walls.size(), Vec3::Zero());
+  state.wall_impulse.assign(scene.walls.size(), {});
   state.handle_impulse.assign(scene.handles.size(), {});
   state.next_id = scene.first_free_id;
   state.removed_elements.assign(scene.bodies.size(), 0);

@@ -23,15 +23,11 @@ class ExplicitAdvance final : public GridAdvance {
     const Scene& scene = step.scene;
     const Real dt = step.dt(), dx = layer.transfer.dx;
     AdvanceReport report;
-    report.wall_work = advance_explicit({dt, step.state.last_dt, step.state.time, dx, step.settings.gravity,
-                                         scene.light_mass, step.settings.cfl * dx / dt},
-                                        step.map, scene.walls, layer.nodes, step.given.by_walls);
-    if (layer.contacts.any()) {
-      const WallContacts::Given given =
-          layer.contacts.solve(step.state.last_dt, step.map, layer.nodes, step.given.by_walls);
-      report.wall_work += given.work;
-      report.contact_energy = given.energy;
-    }
+    advance_explicit({dt, step.state.last_dt, step.state.time, dx, step.settings.gravity, scene.light_mass,
+                      step.settings.cfl * dx / dt},
+                     step.map, scene.walls, layer.nodes, step.given.by_walls);
+    if (layer.contacts.any())
+      report.contact_energy = layer.contacts.solve(step.state.last_dt, step.map, layer.nodes, step.given.by_walls);
     if (!scene.handles.empty()) step.handles.hold(dt, step.state.time, step.map, layer.nodes, step.given.by_handles);
     return report;
   }

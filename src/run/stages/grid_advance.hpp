@@ -16,7 +16,6 @@ struct AdvanceReport {
   std::string failure;          ///< In words; empty if velocities were found. The same on every rank.
   int newton = 0, krylov = 0;   ///< Iterations.
   std::vector<Real> residuals;  ///< By Newton step [sqrt(J)].
-  Real wall_work = 0;           ///< On this rank [J].
   Real contact_energy = 0;      ///< On this rank (StepReport) [J].
 };
 

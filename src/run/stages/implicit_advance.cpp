@@ -44,13 +44,11 @@ class ImplicitAdvance final : public GridAdvance {
     Real contact_energy = 0;
     if (layer.contacts.any()) {
       step.map.forest().update_ghosts(layer.nodes.get<NodeVelocity>().view());
-      const WallContacts::Given given = layer.contacts.count(layer.nodes, settings_.minimise, step.given.by_walls);
-      found.wall_work += given.work;
-      contact_energy = given.energy;
+      contact_energy = layer.contacts.count(layer.nodes, settings_.minimise, step.given.by_walls);
     }
     if (holds_) holds_->add_impulses(end, dt, found.of_conditions, step.given.by_handles);
-    return {found.converged ? "" : found.failure, found.newton,    found.krylov,
-            std::move(found.residuals),           found.wall_work, contact_energy};
+    return {found.converged ? "" : found.failure, found.newton, found.krylov, std::move(found.residuals),
+            contact_energy};
   }
 
  private:

@@ -37,8 +37,7 @@ void prepare(StepContext& step, bool weigh) {
   }
   for (GridLayer& layer : step.layers) layer.advance->prepare(step);
   for (std::size_t l = 0; l < step.layers.size(); ++l) find_contacts(step, l);
-  step.given = {std::vector<Vec3>(step.scene.walls.size()), std::vector<HandleImpulse>(step.scene.handles.size()), 0,
-                0};
+  step.given = {std::vector<Impulse>(step.scene.walls.size()), std::vector<Impulse>(step.scene.handles.size()), 0};
 }
 
 }  // namespace weft

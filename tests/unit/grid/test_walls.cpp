@@ -12,6 +12,7 @@
 #include <omp.h>
 
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 namespace weft {
@@ -138,6 +139,11 @@ Wall wall_of(std::unique_ptr<Shape> shape, const RigidMotion& motion, WallCondit
   return {"wall", MovingShape(std::move(shape), motion), condition, friction};
 }
 
+Impulse on_all_ranks(Impulse impulse) {
+  Comm::world().sum(std::span(impulse.linear.data(), 7));
+  return impulse;
+}
+
 /// Walls that rest, move and turn; large, small between nodes, and around a single node; overlapping one another.
 std::vector<Wall> several_walls() {
   std::vector<Wall> walls;
@@ -156,13 +162,12 @@ TEST(ApplyWallsTest, EveryNodeWithMassInsideAWallTakesItsVelocityInTheOrderOfThe
   const std::vector<Wall> walls = several_walls();
   const Real time_before = 0.2, time = 0.3;
   Scene scene;
-  std::vector<Vec3> impulse(walls.size(), Vec3::Constant(5));
-  const Real work = Comm::world().sum(
-      apply_walls(walls, time_before, time, Scene::dx, scene.map, scene.inertia, scene.velocity, impulse));
+  const Impulse earlier{Vec3::Constant(5), Vec3::Constant(6), 7};
+  std::vector<Impulse> by_walls(walls.size(), earlier);
+  apply_walls(walls, time_before, time, Scene::dx, scene.map, scene.inertia, scene.velocity, by_walls);
 
-  Real expected_work = 0;
   std::vector<int> hit(walls.size(), 0);
-  const auto after_walls = [&](const Vec3i& node, std::span<Vec3> given) {
+  const auto after_walls = [&](const Vec3i& node, std::span<Impulse> given) {
     Vec3 v = Scene::initial(node);
     const Vec3 x = node.cast<Real>() * Scene::dx;
     for (std::size_t w = 0; w < walls.size(); ++w) {
@@ -171,17 +176,15 @@ TEST(ApplyWallsTest, EveryNodeWithMassInsideAWallTakesItsVelocityInTheOrderOfThe
       if (Scene::mass(node) == 0 || surface.distance > 1e-9 * Scene::dx) continue;
       const Vec3 before = v;
       v = velocity_at_wall(walls[w].condition, walls[w].friction, v, state.velocity_at(x), surface.normal);
-      given[w] += Scene::mass(node) * (before - v);
       const Vec3 v_before = walls[w].shape.at(time_before).velocity_at(x);
-      expected_work += Scene::mass(node) * (v - before).dot(v_before + state.velocity_at(x)) / 2;
+      given[w].add(Scene::mass(node) * (v - before), x, (v_before + state.velocity_at(x)) / 2);
       ++hit[w];
     }
     return v;
   };
 
-  std::vector<Vec3> expected(walls.size(), Vec3::Zero()), unused(walls.size(), Vec3::Zero());
+  std::vector<Impulse> expected(walls.size()), unused(walls.size());
   Scene::for_each_node([&](const Vec3i& node) { after_walls(node, expected); });
-  EXPECT_NEAR(work, expected_work, 1e-12 * std::abs(expected_work));
   EXPECT_GT(*std::min_element(hit.begin(), hit.begin() + 3), 0);
   EXPECT_EQ(hit[3], 0);  // between nodes
   for (int b = 0; b < scene.map.size(); ++b)
@@ -193,31 +196,36 @@ TEST(ApplyWallsTest, EveryNodeWithMassInsideAWallTakesItsVelocityInTheOrderOfThe
     }
   // A thousand nodes at most, each of mass and speed near one.
   for (std::size_t w = 0; w < walls.size(); ++w) {
-    Vec3 received = impulse[w] - Vec3::Constant(5);
-    Comm::world().sum(std::span(received.data(), 3));
-    EXPECT_LE((received - expected[w]).norm(), 1e-12) << "wall " << w;
+    SCOPED_TRACE(testing::Message() << "wall " << w);
+    const Impulse given = on_all_ranks(by_walls[w]);
+    const int ranks = Comm::world().size();
+    EXPECT_LE((given.linear - ranks * earlier.linear - expected[w].linear).norm(), 1e-12);
+    EXPECT_LE((given.angular - ranks * earlier.angular - expected[w].angular).norm(), 1e-12);
+    EXPECT_NEAR(given.work - ranks * earlier.work, expected[w].work, 1e-12);
   }
 }
 
-TEST(ApplyWallsTest, ImpulseIsTheMomentumThatTheMaterialLost) {
+TEST(ApplyWallsTest, ImpulsesAreTheMomentaThatTheMaterialGains) {
   const std::vector<Wall> walls = several_walls();
   Scene scene;
-  const auto momentum = [&] {
-    Vec3 sum = Vec3::Zero();
+  const auto momenta = [&] {
+    Impulse sum;
     for (int b = 0; b < scene.map.owned(); ++b)
       for (int place = 0; place < nodes_per_block; ++place)
-        sum += scene.inertia.block(b)[place * NodeField::width] * scene.velocity_at(b, place);
-    Comm::world().sum(std::span(sum.data(), 3));
-    return sum;
+        sum.add(scene.inertia.block(b)[place * NodeField::width] * scene.velocity_at(b, place),
+                (scene.map.first_node(b) + node_at_place(place)).cast<Real>() * Scene::dx, Vec3::Zero());
+    return on_all_ranks(sum);
   };
-  const Vec3 before = momentum();
-  std::vector<Vec3> impulse(walls.size(), Vec3::Zero());
-  apply_walls(walls, 0.7, 0.7, Scene::dx, scene.map, scene.inertia, scene.velocity, impulse);
-  Vec3 given = Vec3::Zero();
-  for (const Vec3& share : impulse) given += share;
-  Comm::world().sum(std::span(given.data(), 3));
-  EXPECT_GT(given.norm(), 1);
-  EXPECT_LE((before - momentum() - given).norm(), 1e-12);
+  const Impulse before = momenta();
+  std::vector<Impulse> by_walls(walls.size());
+  apply_walls(walls, 0.7, 0.7, Scene::dx, scene.map, scene.inertia, scene.velocity, by_walls);
+  Impulse given;
+  for (const Impulse& share : by_walls) given += on_all_ranks(share);
+  const Impulse after = momenta();
+  EXPECT_GT(given.linear.norm(), 1);
+  EXPECT_GT(given.angular.norm(), 1);
+  EXPECT_LE((after.linear - before.linear - given.linear).norm(), 1e-12);
+  EXPECT_LE((after.angular - before.angular - given.angular).norm(), 1e-12);
 }
 
 TEST(ApplyWallsTest, NoBlockThatAWallReachesIsPassedOver) {
@@ -228,8 +236,8 @@ TEST(ApplyWallsTest, NoBlockThatAWallReachesIsPassedOver) {
     if (trial % 2 == 0) center = (center / 0.4).array().floor() * 0.4 + (trial % 4 == 0 ? 0.3 : 0.0);
     const std::vector<Wall> walls = {wall_of(make_sphere(center, 0.06), {}, sticky, 0)};
     Scene scene;
-    std::vector<Vec3> impulse(1, Vec3::Zero());
-    apply_walls(walls, 0, 0, Scene::dx, scene.map, scene.inertia, scene.velocity, impulse);
+    std::vector<Impulse> unused(1);
+    apply_walls(walls, 0, 0, Scene::dx, scene.map, scene.inertia, scene.velocity, unused);
     for (int b = 0; b < scene.map.owned(); ++b)
       for (int place = 0; place < nodes_per_block; ++place) {
         const Vec3i node = scene.map.first_node(b) + node_at_place(place);
@@ -245,8 +253,8 @@ TEST(ApplyWallsTest, NodesOnTheSurfaceBelongToTheWallWhateverTheRounding) {
        {std::pair(-0.7, -7), {-0.6, -6}, {-0.3, -3}, {0.3, 3}, {0.4, 4}, {0.6, 6}, {0.7, 7}}) {
     const std::vector<Wall> walls = {wall_of(make_half_space({0, height, 0}, {0, 1, 0}), {}, sticky, 0)};
     Scene scene;
-    std::vector<Vec3> impulse(1, Vec3::Zero());
-    apply_walls(walls, 0, 0, Scene::dx, scene.map, scene.inertia, scene.velocity, impulse);
+    std::vector<Impulse> unused(1);
+    apply_walls(walls, 0, 0, Scene::dx, scene.map, scene.inertia, scene.velocity, unused);
     for (int b = 0; b < scene.map.owned(); ++b)
       for (int place = 0; place < nodes_per_block; ++place) {
         const Vec3i node = scene.map.first_node(b) + node_at_place(place);
@@ -259,8 +267,9 @@ TEST(ApplyWallsTest, NodesOnTheSurfaceBelongToTheWallWhateverTheRounding) {
 /// Velocities of all nodes after these walls.
 std::vector<Vec3> velocities_after(const std::vector<Wall>& walls) {
   Scene scene;
-  std::vector<Vec3> impulse(walls.size(), Vec3::Zero()), all;
-  apply_walls(walls, 0, 0, Scene::dx, scene.map, scene.inertia, scene.velocity, impulse);
+  std::vector<Impulse> unused(walls.size());
+  apply_walls(walls, 0, 0, Scene::dx, scene.map, scene.inertia, scene.velocity, unused);
+  std::vector<Vec3> all;
   for (int b = 0; b < scene.map.owned(); ++b)
     for (int place = 0; place < nodes_per_block; ++place) all.push_back(scene.velocity_at(b, place));
   return all;
@@ -329,14 +338,14 @@ TEST(ApplyWallsTest, OuterEdgesHoldInOneDirectionAlone) {
 TEST(ApplyWallsTest, ThreadsChangeNoBit) {
   const std::vector<Wall> walls = several_walls();
   const int threads_before = omp_get_max_threads();
-  std::vector<Vec3> first;
+  std::vector<Impulse> first;
   for (const int threads : {1, 2, 3}) {
     omp_set_num_threads(threads);
     Scene scene;
-    std::vector<Vec3> impulse(walls.size(), Vec3::Zero());
-    apply_walls(walls, 0.3, 0.3, Scene::dx, scene.map, scene.inertia, scene.velocity, impulse);
-    if (threads == 1) first = impulse;
-    EXPECT_EQ(impulse, first);
+    std::vector<Impulse> by_walls(walls.size());
+    apply_walls(walls, 0.3, 0.3, Scene::dx, scene.map, scene.inertia, scene.velocity, by_walls);
+    if (threads == 1) first = by_walls;
+    EXPECT_EQ(std::memcmp(by_walls.data(), first.data(), first.size() * sizeof(Impulse)), 0);
   }
   omp_set_num_threads(threads_before);
 }

@@ -111,7 +111,7 @@ TEST(ImplicitTest, AStiffColumnComesToItsClosedFormAtHundredsOfExplicitSteps) {
   EXPECT_LT(totals.kinetic_energy, 1e-4 * totals.elastic_energy);
   // What gravity gave, the floor took.
   const Real weight_impulse = rho * A * L * g * stage.state.time;
-  EXPECT_NEAR(stage.state.wall_impulse[0].y(), -weight_impulse, 1e-4 * weight_impulse);
+  EXPECT_NEAR(stage.state.wall_impulse[0].linear.y(), weight_impulse, 1e-4 * weight_impulse);
 }
 
 /// Residuals of the Newton steps of the second of two large steps of a soft block that hits a floor.
@@ -174,7 +174,8 @@ TEST(ImplicitTest, FrictionThatHoldsAndSlipsAtOnceIsFoundInFewNewtonSteps) {
     EXPECT_NE(in_words(report).find(iterations), std::string::npos);
   }
   const Real weight_impulse = stage.totals().mass * 10 * stage.state.time;
-  EXPECT_NEAR(stage.state.wall_impulse[0].y() + stage.totals().momentum.y(), -weight_impulse, 1e-3 * weight_impulse);
+  EXPECT_NEAR(stage.state.wall_impulse[0].linear.y() - stage.totals().momentum.y(), weight_impulse,
+              1e-3 * weight_impulse);
 }
 
 TEST(ImplicitTest, AStiffBlockSlidesDownAnInclineAsCoulombAndBackwardEulerHaveIt) {
@@ -206,7 +207,7 @@ TEST(ImplicitTest, WithoutInertiaOneStepEndsInEquilibrium) {
   stage.steps(1);
   const Real energy = rho * rho * g * g * L * L * L * A / (6 * E);
   EXPECT_NEAR(stage.totals().elastic_energy, energy, 0.1 * energy);
-  EXPECT_NEAR(stage.state.wall_impulse[0].y(), -rho * A * L * g * stage.state.time,
+  EXPECT_NEAR(stage.state.wall_impulse[0].linear.y(), rho * A * L * g * stage.state.time,
               1e-3 * rho * A * L * g * stage.state.time);
 }
 
@@ -220,7 +221,27 @@ TEST(ImplicitTest, AWallThatMovesTakesAStiffBlockAlongInOneStep) {
   EXPECT_NEAR(totals.momentum.x(), 0.5 * totals.mass, 0.01 * totals.mass);
   EXPECT_NEAR(totals.momentum.y(), 0.2 * totals.mass, 0.01 * totals.mass);
   // The wall gave what the block has.
-  EXPECT_LT((stage.state.wall_impulse[0] + totals.momentum).norm(), 1e-3 * totals.momentum.norm());
+  EXPECT_LT((stage.state.wall_impulse[0].linear - totals.momentum).norm(), 1e-3 * totals.momentum.norm());
+}
+
+TEST(ImplicitTest, WallsGiveTheAngularMomentumThatABodyGains) {
+  // But for what backward Euler loses, which is in proportion to dt.
+  for (const char* contact : {"surface", "nodes"}) {
+    SCOPED_TRACE(contact);
+    Stage stage(
+        deck("[0, 0, 0]", 1e-4, jelly, box("[0.4, 0.4, 0.3]", ", velocity: [0.3, -1, 0.2]"),
+             std::string("solve: {tolerance: 1e-9}\n"
+                         "colliders: [{name: slope, shape: {plane: {point: [0.1, 0, 0.1], normal: [0.4, 1, 0.2]}}, "
+                         "friction: 0.2, motion: {spin: [0, 0, 1], center: [0, 0, 0]}, contact: ") +
+                 contact + "}]\n"));
+    const Totals before = stage.totals();
+    stage.steps(80);
+    const Totals after = stage.totals();
+    const Impulse& given = stage.state.wall_impulse[0];
+    EXPECT_GT(given.angular.norm(), 0.01 * before.angular_momentum.norm());
+    EXPECT_LT((after.momentum - before.momentum - given.linear).norm(), 1e-8 * before.momentum.norm());
+    EXPECT_LT((after.angular_momentum - before.angular_momentum - given.angular).norm(), 1e-5 * given.angular.norm());
+  }
 }
 
 // --- Bodies with a mesh ----------------------------------------------------------------------------------------------

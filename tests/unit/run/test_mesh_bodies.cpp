@@ -283,7 +283,7 @@ Vec3 momentum_from(const std::string& load, Real& time) {
   stage.steps(20);
   time = stage.state.time;
   const Totals after = stage.totals();
-  const HandleImpulse& given = stage.state.handle_impulse[0];
+  const Impulse& given = stage.state.handle_impulse[0];
   EXPECT_LT((given.linear - after.momentum).norm(), 1e-11 * after.momentum.norm());
   return after.momentum;
 }

@@ -66,7 +66,7 @@ TEST_P(EveryScheme, HeldPointsGoWhereTheHandleGoesAndItGivesWhatTheBodyTakes) {
     EXPECT_LT((x[p] - state.to_world(rest[p])).norm(), 1e-14);
   }
   const Totals after = stage.totals();
-  const HandleImpulse& given = stage.state.handle_impulse[0];
+  const Impulse& given = stage.state.handle_impulse[0];
   EXPECT_GT(after.momentum.norm(), 0.01 * after.mass);  // most of the bar does not turn about its middle
   // An implicit step balances impulses to solve.tolerance.
   EXPECT_LT((given.linear - after.momentum).norm(), (scheme == "explicit" ? 1e-12 : 1e-10) * after.mass);
@@ -117,7 +117,7 @@ TEST_P(EveryScheme, LoadsGiveWhatTheyAreAndDoTheirWork) {
     Stage stage(bar("[0, 0, 0]", end + load, GetParam(), "solve: {tolerance: 1e-10}\n"));
     stage.steps(40);
     const Totals totals = stage.totals();
-    const HandleImpulse& given = stage.state.handle_impulse[0];
+    const Impulse& given = stage.state.handle_impulse[0];
     EXPECT_NEAR(given.linear.z(), -2 * stage.state.time, 1e-13) << load;
     EXPECT_LT((totals.momentum - given.linear).norm(), 1e-11 * totals.mass) << load;
     EXPECT_LT((totals.angular_momentum - given.angular).norm(), 1e-8 * given.angular.norm()) << load;
@@ -178,7 +178,7 @@ TEST(PointHandlesTest, LetsGoAtItsTime) {
   Stage stage(bar("[0, 0, -10]", top + "until: 0.05}}\n"));
   while (stage.state.time < 0.05) stage.steps(1);
   EXPECT_EQ(stage.state.time, 0.05);
-  const HandleImpulse given = stage.state.handle_impulse[0];
+  const Impulse given = stage.state.handle_impulse[0];
   const Totals held = stage.totals();
   EXPECT_NEAR(held.momentum.z(), given.linear.z() - 0.5 * held.mass, 1e-12 * held.mass);
   stage.steps(10);

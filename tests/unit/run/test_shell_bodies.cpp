@@ -225,7 +225,7 @@ TEST(ShellHandlesTest, ClampLeadsPlaceAndSlope) {
   EXPECT_LT(largest, 1e-10 * 0.05);
   // Momentum changes by what gravity and the clamp give, energy at most by their work.
   const Totals after = stage.totals();
-  const HandleImpulse& given = stage.state.handle_impulse[0];
+  const Impulse& given = stage.state.handle_impulse[0];
   const Vec3 gain = after.momentum - before.momentum - before.mass * stage.state.time * Vec3(0, 0, -10);
   EXPECT_LT((given.linear - gain).norm(), 1e-11 * gain.norm());
   const Real energy =

@@ -60,8 +60,8 @@ TEST(RunStateTest, TextHoldsEveryBit) {
   state.next_frame = 7;
   state.recovery_dt = 1.0 / 3;
   state.limits = {{100.0 / 3, 0, 0.1, 1 / 7.0, 1 / 11.0, 1 / 13.0}, {std::numeric_limits<Real>::infinity(), 1e-300, 7}};
-  state.wall_impulse = {Vec3(1e-300, -0.0, 3.14159265358979), Vec3(1, 2, 3)};
-  state.wall_work = 1.0 / 7;
+  state.wall_impulse = {{Vec3(1e-300, -0.0, 3.14159265358979), Vec3(1, 2, 3), 1.0 / 7},
+                        {Vec3(4, 5, 6), Vec3(7, 8, 1.0 / 9), 1.0 / 3}};
   state.handle_impulse = {{Vec3(1, 2, 3), Vec3(4, 5, 6), 1.0 / 17}};
   state.next_id = {~0ull, 5};
   state.removed_elements = {0, 3};
@@ -86,9 +86,17 @@ TEST(RunStateTest, TextHoldsEveryBit) {
     EXPECT_EQ(back.limits[b].frequency, state.limits[b].frequency);
     EXPECT_EQ(back.limits[b].bending, state.limits[b].bending);
   }
-  EXPECT_EQ(back.wall_impulse, state.wall_impulse);
-  EXPECT_EQ(back.wall_work, state.wall_work);
-  EXPECT_EQ(back.work(), 1.0 / 7 + 1.0 / 17);
+  const auto expect_equal = [](const std::vector<Impulse>& found, const std::vector<Impulse>& expected) {
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      EXPECT_EQ(found[i].linear, expected[i].linear);
+      EXPECT_EQ(found[i].angular, expected[i].angular);
+      EXPECT_EQ(found[i].work, expected[i].work);
+    }
+  };
+  expect_equal(back.wall_impulse, state.wall_impulse);
+  expect_equal(back.handle_impulse, state.handle_impulse);
+  EXPECT_EQ(back.work(), 1.0 / 7 + 1.0 / 3 + 1.0 / 17);
   EXPECT_EQ(back.next_id, state.next_id);
   EXPECT_EQ(back.removed_elements, state.removed_elements);
   EXPECT_EQ(back.emitted_until, state.emitted_until);

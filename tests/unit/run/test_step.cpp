@@ -51,6 +51,54 @@ INSTANTIATE_TEST_SUITE_P(Kernels, StepConserves,
                          testing::Values(std::tuple("quadratic", 0.0), std::tuple("cubic", 0.0),
                                          std::tuple("quadratic", 0.3), std::tuple("cubic", 1.0)));
 
+/// A block that turns and falls obliquely onto an inclined floor, and a mill that hits it from the side.
+std::string hit_block(const std::string& contact, const std::string& how) {
+  return fmt::format(
+      "weft: 1\n"
+      "domain: {{dx: 0.05, gravity: [1, -9, 2]}}\n"
+      "time: {{end: 1, frame_interval: 1}}\n"
+      "materials: {{soft: {{law: neo_hookean, density: 1000, youngs_modulus: 1e4, poisson_ratio: 0.3}}}}\n"
+      "bodies: [{{name: a, kind: continuum, material: soft, velocity: [1, -2, 0.5], spin: [1, 2, 3],"
+      " shape: {{box: {{lower: [0, 0, 0], upper: [0.4, 0.3, 0.2]}}}}}}]\n"
+      "colliders:\n"
+      "  - {{name: floor, contact: {0}, {1}, shape: {{plane: {{point: [0, -0.11, 0], normal: [0.2, 1, 0.1]}}}}}}\n"
+      "  - {{name: mill, contact: {0}, {1}, shape: {{box: {{lower: [0.45, -0.5, -0.2], upper: [0.8, 0.5, 0.5]}}}},"
+      " motion: {{velocity: [-1, 0, 0], spin: [0, 2, 3], center: [0.8, 0, 0.2]}}}}\n",
+      contact, how);
+}
+
+class CollidersGive : public testing::TestWithParam<std::tuple<const char*, const char*>> {};
+
+TEST_P(CollidersGive, BothMomentaThatTheBodyGainsBesideGravity) {
+  const auto [contact, how] = GetParam();
+  Stage stage(hit_block(contact, how));
+  const Totals before = stage.totals();
+  Impulse given;  // by gravity, which acts where points are before they move
+  const Table& points = std::as_const(*stage.scene.bodies[0]).points();
+  for (int step = 0; step < 60; ++step) {
+    Vec3 moment = Vec3::Zero();
+    for (std::size_t p = 0; p < points.owned(); ++p) moment += points.get<Mass>()[p] * points.get<Position>()[p];
+    stage.comm.sum(std::span(moment.data(), 3));
+    stage.steps(1);
+    given.linear += stage.state.last_dt * before.mass * stage.scene.step.gravity;
+    given.angular += stage.state.last_dt * moment.cross(stage.scene.step.gravity);
+  }
+  for (const Impulse& by_wall : stage.state.wall_impulse) {
+    EXPECT_GT(by_wall.linear.norm(), 0.1 * before.momentum.norm());
+    EXPECT_GT(by_wall.angular.norm(), 0.1 * before.angular_momentum.norm());
+    given += by_wall;
+  }
+  const Totals after = stage.totals();
+  // Round-off of 60 steps.
+  EXPECT_LT((after.momentum - before.momentum - given.linear).norm(), 1e-13 * before.momentum.norm());
+  EXPECT_LT((after.angular_momentum - before.angular_momentum - given.angular).norm(), 1e-13 * before.momentum.norm());
+}
+
+INSTANTIATE_TEST_SUITE_P(Contacts, CollidersGive,
+                         testing::Combine(testing::Values("surface", "nodes"),
+                                          testing::Values("friction: 0.3", "condition: slip, friction: 0.3",
+                                                          "condition: sticky")));
+
 TEST(StepTest, FallsAsSymplecticEulerFalls) {
   Stage stage(
       "weft: 1\n"

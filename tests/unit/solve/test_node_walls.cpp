@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstdlib>
 
 namespace weft {
 namespace {
@@ -29,6 +30,10 @@ struct Touched {
   static Vec3 asked(const WallNode& node) {
     Random r(9, 0, node.node);
     return 4 * r.uniform3() - Vec3::Constant(2);
+  }
+  Vec3 place(const WallNode& node) const {
+    const auto [block, place] = std::div(static_cast<int>(node.node), nodes_per_block);
+    return test::ImplicitGround::place(ground.map.first_node(block) + node_at_place(place));
   }
   Real mass(const WallNode& node) const {
     return ground.layer.get<NodeInertia>().block(0)[NodeField::width * node.node];
@@ -78,18 +83,21 @@ TEST(NodeWallsTest, FrictionHasTheStrengthOfThePressureWhereItWasLinearised) {
   EXPECT_GT(Comm::world().sum(static_cast<std::int64_t>(pressed)), 20);
 }
 
-TEST(NodeWallsTest, WallsReceiveWhatTheyTake) {
+TEST(NodeWallsTest, WallsGiveWhatNodesGain) {
   Touched touched;
-  std::vector<Vec3> impulse(touched.walls.size(), Vec3::Zero());
-  Vec3 sum = Vec3::Zero();
-  Real work = 0;
+  std::vector<Impulse> by_walls(touched.walls.size());
+  Impulse gained;
   for (const WallNode& node : touched.nodes.nodes()) {
-    const Vec3 y = Touched::asked(node), left = touched.nodes.finish(node, y, touched.mass(node), impulse, work);
+    const Vec3 y = Touched::asked(node), left = touched.nodes.finish(node, y, touched.mass(node), by_walls);
     EXPECT_EQ(left, touched.nodes.leave(node, y));
-    sum += k * touched.mass(node) * (y - left);
+    gained.add(k * touched.mass(node) * (left - y), touched.place(node), Vec3::Zero());
   }
-  for (const Vec3& i : impulse) sum -= i;
-  EXPECT_LE(sum.norm(), 1e-12);
+  for (const Impulse& given : by_walls) {
+    gained.linear -= given.linear;
+    gained.angular -= given.angular;
+  }
+  EXPECT_LE(gained.linear.norm(), 1e-12);
+  EXPECT_LE(gained.angular.norm(), 1e-12);
 }
 
 }  // namespace
