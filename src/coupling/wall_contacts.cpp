@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "weft/math/svd.hpp"
 #include "weft/transfer/dispatch.hpp"
 
 namespace weft {
@@ -29,6 +30,22 @@ Real approach(Real dt, Real speed) { return 2 * dt * std::max(Real(0), speed); }
 
 /// The reals of a node in a NodeField, all of them at once: a vector register.
 using Node = Eigen::Matrix<Real, NodeField::width, 1>;
+
+/// How far a point reaches along the normal of a wall. The depth of one that began in a wall is the negative axis that
+/// is nearest to the normal. It is no size of its material: neither the deformation nor another normal changes it, for
+/// the force along the normal would do work that no spring has.
+Reach reach_of(const PointSet& points, std::uint32_t row, const Vec3& normal) {
+  const Mat3 at_rest = points.points().get<ContactExtent>()[row].full();
+  if (const Real minor = at_rest.topLeftCorner<2, 2>().determinant();
+      at_rest(0, 0) < 0 || minor < 0 || at_rest.determinant() < 0) {
+    const SymmetricEigen axes = symmetric_eigen(at_rest);
+    int nearest = 0;
+    (axes.Q.transpose() * normal).cwiseAbs().maxCoeff(&nearest);
+    const Real round_off = 1e-9 * axes.values.cwiseAbs().maxCoeff();
+    if (axes.values[nearest] < -round_off) return {-std::sqrt(-axes.values[nearest]), Vec3::Zero()};
+  }
+  return reach_along(points.contact_extent(row), normal);
+}
 
 /// A wall that acts at the surface of the material.
 bool acts_on_points(const Wall& wall) { return wall.contact == WallContactKind::surface; }
@@ -137,7 +154,7 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Ne
       if (!is_flat) faces = walls_[w].shape.faces(states_[w], x[row], reach);
       const Vec3 closing = states_[w].velocity_at(x[row]) - v[row];
       for (const auto& [distance, n] : faces) {
-        const auto [r, to_end] = reach_along(points->contact_extent(row), n);
+        const auto [r, to_end] = reach_of(std::as_const(*points), row, n);
         if (!(distance - r < near_by * dx + approach(dt_, closing.dot(n)))) continue;
         found.contacts.push_back({set, row, w, distance - r, stiffness_number * mass[row] * frequency * frequency, n,
                                   at_surface ? Vec3(x[row] + to_end) : x[row], force[row], Vec3::Zero(), false});

@@ -11,6 +11,7 @@
 #include "weft/base/log.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/geometry/sampling.hpp"
+#include "weft/math/svd.hpp"
 #include "weft/scene/catalogue.hpp"
 
 namespace weft {
@@ -140,14 +141,27 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
 
 namespace {
 
+/// The ellipsoid of a point in a wall, or of one that is in another wall: r is an axis along the normal, and nothing
+/// changes across it.
+Mat3 with_axis(const Mat3& extent, const Vec3& normal, Real r) {
+  const Mat3 across = Mat3::Identity() - normal * normal.transpose();
+  return across * extent * across + std::copysign(r * r, r) * normal * normal.transpose();
+}
+
 /// Lets a point reach as far as the faces are; where they meet at another than a right angle the nearest one counts.
 /// Points that forget directions reach as far as the nearest face to all sides.
 void set_reach(PointSet& set, std::size_t p, Faces faces) {
   std::ranges::sort(faces, std::ranges::greater(), &Surface::distance);
   Symmetric3<Real>& extent = set.points().get<ContactExtent>()[p];
-  for (const auto& [distance, normal] : faces)
-    extent =
-        set.extent_turns() ? Symmetric3<Real>::of(with_reach(extent.full(), normal, distance)) : ball_extent(distance);
+  for (const auto& [distance, normal] : faces) {
+    if (!set.extent_turns()) {
+      extent = ball_extent(distance);
+      continue;
+    }
+    const Mat3 before = extent.full();
+    const bool is_in_wall = distance < 0 || symmetric_eigen(before).values.minCoeff() < 0;
+    extent = Symmetric3<Real>::of((is_in_wall ? with_axis : with_reach)(before, normal, distance));
+  }
 }
 
 std::string words_for(const ContinuumDeck& deck) { return fmt::format("{}: body {}", deck.place.text, deck.name); }

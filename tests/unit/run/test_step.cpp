@@ -99,6 +99,27 @@ INSTANTIATE_TEST_SUITE_P(Contacts, CollidersGive,
                                           testing::Values("friction: 0.3", "condition: slip, friction: 0.3",
                                                           "condition: sticky")));
 
+TEST(StepTest, MaterialThatBeginsInAWallGainsNoEnergyThere) {
+  for (const char* shape :
+       {"sphere: {center: [0.12, 0, 0], radius: 0.2}", "box: {lower: [-0.1, -0.2, -0.2], upper: [1, 0.2, 0.2]}"})
+    for (const char* condition : {"separate", "slip", "sticky"}) {
+      SCOPED_TRACE(testing::Message() << shape << ", " << condition);
+      Stage stage(fmt::format(
+          "weft: 1\n"
+          "domain: {{dx: 0.05, gravity: [0, 0, 0]}}\n"
+          "time: {{end: 1, frame_interval: 1}}\n"
+          "materials: {{soft: {{law: neo_hookean, density: 1000, youngs_modulus: 1e4, poisson_ratio: 0.3}}}}\n"
+          "bodies: [{{name: a, kind: continuum, material: soft, velocity: [0.5, 0.3, 0], spin: [1, 2, 3],"
+          " shape: {{box: {{lower: [-0.2, -0.2, -0.2], upper: [0.2, 0.2, 0.2]}}}}}}]\n"
+          "colliders: [{{name: tank, hollow: true, condition: {}, shape: {{{}}}}}]\n",
+          condition, shape));
+      const Real before = stage.totals().kinetic_energy;
+      stage.steps(60);
+      const Totals after = stage.totals();
+      EXPECT_LT(after.kinetic_energy + after.elastic_energy, before);
+    }
+}
+
 TEST(StepTest, FallsAsSymplecticEulerFalls) {
   Stage stage(
       "weft: 1\n"
