@@ -27,9 +27,9 @@ std::string in_words(const Comm& comm, const Sites& sites) {
   boundaries = comm.max(boundaries);
   comm.min(std::span(box.lower.data(), 3));
   comm.max(std::span(box.upper.data(), 3));
-  return fmt::format("{} boundaries, from [{:.6g}, {:.6g}, {:.6g}] to [{:.6g}, {:.6g}, {:.6g}]",
-                     static_cast<int>(boundaries), box.lower.x(), box.lower.y(), box.lower.z(), box.upper.x(),
-                     box.upper.y(), box.upper.z());
+  return fmt::format("{} {}, from [{:.6g}, {:.6g}, {:.6g}] to [{:.6g}, {:.6g}, {:.6g}]", static_cast<int>(boundaries),
+                     boundaries == 1 ? "boundary" : "boundaries", box.lower.x(), box.lower.y(), box.lower.z(),
+                     box.upper.x(), box.upper.y(), box.upper.z());
 }
 
 std::vector<int> boundary_numbers(std::span<const std::array<std::int32_t, 2>> boundary_edges, std::size_t points) {

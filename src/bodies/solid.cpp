@@ -169,20 +169,24 @@ template <SolidLaw L, int nodes>
 class SolidSource final : public MeshSource {
  public:
   SolidSource(const SolidDescription& of, const typename L::Constants& law, Carrier carrier)
-      : MeshSource(of.name, carrier), mesh_(of.mesh), law_(law), density_(of.density), outer_(outer_faces(mesh_)) {
+      : MeshSource(of.name, carrier),
+        mesh_(of.mesh),
+        law_(law),
+        density_(of.density),
+        spacing_(of.spacing),
+        outer_(outer_faces(mesh_)) {
     name_groups(mesh_.groups);
     for (std::int64_t t = 0; t < mesh_.count(); ++t) {
-      TetAtRest<nodes> element = at_rest(t);
+      const TetAtRest<nodes> element = at_rest(t);
       for (int q = 0; q < TetBasis<nodes>::gauss_points; ++q)
-        require(element.at_gauss_point(q).volume > 0, ExitCode::geometry,
-                fmt::format("tetrahedron {} (counted from 0) is inverted by its curved edges. Make the mesh finer "
-                            "there, or its edges straight.",
-                            t));
-      if (carrier == Carrier::own) continue;
-      element.divisions = divisions_for(std::cbrt(element.volume()), of.spacing);
+        if (!(element.at_gauss_point(q).volume > 0))
+          throw Error(
+              ExitCode::geometry,
+              fmt::format("tetrahedron {} (counted from 0) is inverted by its curved edges. Make the mesh finer "
+                          "there, or its edges straight.",
+                          t));
       most_divisions_ = std::max(most_divisions_, element.divisions);
     }
-    spacing_ = of.spacing;
   }
 
   MeshCounts counts() const override {
@@ -256,28 +260,22 @@ class SolidSource final : public MeshSource {
 
   std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
     std::vector<NumberedTet<nodes>> elements;
-    for (std::int64_t t = range.begin; t < range.end; ++t) {
-      elements.push_back({t, at_rest(t)});
-      if (carrier() == Carrier::grid)
-        elements.back().element.divisions = divisions_for(std::cbrt(elements.back().element.volume()), spacing_);
-    }
+    for (std::int64_t t = range.begin; t < range.end; ++t) elements.push_back({t, at_rest(t)});
     return std::make_unique<SolidBody<L, nodes>>(name(), carrier(), counts(), law_, density_, std::move(elements));
   }
 
  private:
   static constexpr int face_nodes = nodes == 4 ? 3 : 6;
 
-  /// One with as many points as a cube of its volume would have.
-  static int divisions_for(Real width, Real spacing) {
-    return std::max(1, static_cast<int>(std::lround(width / spacing)));
-  }
-
+  /// On the grid it has as many quadrature points as a cube of its volume.
   TetAtRest<nodes> at_rest(std::int64_t t) const {
     TetAtRest<nodes> element;
     for (std::size_t a = 0; a < nodes; ++a) {
       element.rows[a] = mesh_.tet(t)[a];
       element.rest[a] = mesh_.points[element.rows[a]];
     }
+    if (carrier() == Carrier::grid)
+      element.divisions = std::max(1, static_cast<int>(std::lround(std::cbrt(element.volume()) / spacing_)));
     return element;
   }
   std::vector<std::int32_t> rows_of(const OuterFace& face) const {
@@ -312,7 +310,7 @@ class SolidSource final : public MeshSource {
 
   TetMesh mesh_;
   typename L::Constants law_;
-  Real density_, spacing_ = 0;
+  Real density_, spacing_;
   std::vector<OuterFace> outer_;
   int most_divisions_ = 0;
 };

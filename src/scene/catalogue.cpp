@@ -221,8 +221,8 @@ namespace {
 constexpr Real sample_spacing = 1.5;
 
 /// What a quadrature point of a sheet or fiber takes on the rank that has it, with its element and the nodes around,
-/// and one of a shell without these [byte]. Measured: 1300, 500 and 300 at least.
-constexpr Real sheet_sample_bytes = 1000, fiber_sample_bytes = 400, shell_sample_bytes = 300;
+/// and one of a shell or solid without these [byte]. Measured: 1300, 500 and 300 at least.
+constexpr Real sheet_sample_bytes = 1000, fiber_sample_bytes = 400, shell_sample_bytes = 300, solid_sample_bytes = 300;
 /// What a face of a shell takes, besides what each of its quadrature points and laminae do: these have a matrix of 15 x
 /// 15 each while the fastest frequency is found, or in each solve [byte].
 constexpr Real face_bytes = 1500, point_bytes = 1800, lamina_bytes = 60;
@@ -443,6 +443,11 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, c
                                       bool is_static) {
   const SolidDescription solid{deck.name, make_tets(comm, deck), solid_law_of(material), material.density,
                                sample_spacing * dx};
+  const Carrier carrier = carrier_of(deck, is_static);
+  if (carrier == Carrier::grid)
+    budget_of(comm).require_room({"this solid on this grid", volume_of(solid.mesh) / std::pow(solid.spacing, 3),
+                                  "quadrature points", solid_sample_bytes / comm.size()},
+                                 unit_hint);
   const Lame lame = std::visit([](const auto& law) { return law.lame; }, solid.law);
   const Real poisson_ratio = lame.lambda / (2 * (lame.lambda + lame.mu));
   if (solid.mesh.nodes_each == 4 && poisson_ratio > most_poisson_ratio_of_linear)
@@ -450,7 +455,7 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, c
         fmt::format("{}: linear tetrahedra lock at Poisson's ratio {:.3g}: bodies are too stiff. Expected: "
                     "\"order: 2\", or a ratio of {} at most.",
                     deck.place.text, poisson_ratio, most_poisson_ratio_of_linear));
-  return make_solid(solid, carrier_of(deck, is_static));
+  return make_solid(solid, carrier);
 }
 
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx,

@@ -168,7 +168,7 @@ output: {{diagnostics_every: 1}}
         deck = self.deck(FROM_FILE)
         done = weft("check", deck, folder=self.folder)
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("7 particles, 1 boundaries", done.stdout)
+        self.assertIn("7 particles, 1 boundary", done.stdout)
         self.assertIn("0.005 m^2 of 0.0", done.stdout)
         # 0.1^3 / 6 and 0.1^3 / 3 m^3 of 1000 kg/m^3.
         self.assertIn("force [0.3333, 0, 0] N", done.stdout)
@@ -215,6 +215,7 @@ output: {{diagnostics_every: 1}}
                 ("file: {path: pair.msh}", "block: {lower: [0, 0, 0], upper: [1, 0, 1]}, size: 1", 2, "upper"),
                 ("file: {path: pair.msh}", "block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 1e-4", 3, "tetrahedra"),
                 ("path: pair.msh", "path: none.msh", 2, "none.msh"),
+                ("dx: 0.05", "dx: 1e-6", 3, "this solid on this grid would have"),
                 ("path: pair.msh", "path: inverted.msh", 3, "inverted.msh: 1 of 2 tetrahedra are inverted"),
                 ("group: floor, hold: {}", "group: flor, hold: {}", 2, "flor"),
                 ("group: floor, hold: {}", "group: floor, hold: {keep: clamp}", 2, "no slope to keep"),

@@ -184,7 +184,7 @@ handles:
         self.assertAlmostEqual(last["force_held_z"], 405, delta=1e-4)
         done = weft("check", deck)
         self.assertIn("handle held: 2 vertices", done.stdout)
-        self.assertIn("1 boundaries", done.stdout)
+        self.assertIn("1 boundary", done.stdout)
         for old, new, part in (("group: right, gravity", "group: top, gravity", "no group \"top\". Its groups: left, other_corner, right"),
                                ("vertices: [4]", "vertices: [99]", "there is no vertex 99"),
                                ("boundary: 0", "boundary: 1", "no vertex of plank is in the part"),

@@ -104,6 +104,10 @@ bodies:
   - {name: f6, kind: fiber, material: yarn, radius: 1 mm, curves: {weave: {warp: 10, weft: 12, gap: 0.02, amplitude: 0.002}}}
   - {name: f7, kind: fiber, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: yarn, radius: 1 mm, curves: {knit: {stitches: 10, rows: 12, width: 0.02, depth: 0.006, pattern: kp}}}
   - {name: f8, kind: fiber, material: yarn, radius: 1 mm, bending_modulus: 1 MPa, tear_stretch: 1.5, curves: {knit_sweater: {body_stitches: 40, sleeve_stitches: 16, underarm: 2, body_rows: 20, sleeve_rows: 18, yoke_rows: 10, width: 0.02, depth: 0.006, neck: 0.5, spread: 10}}}
+  - {name: t1, kind: solid, material: rubber, order: 2, velocity: [1, 0, 0], spin: [0, 0, 1], mesh: {file: {path: ")" WEFT_SOURCE_DIR
+    R"(/README.md"}, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
+  - {name: t2, kind: solid, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: gum, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}}
+  - {name: t3, kind: solid, material: hencky, mesh: {shape: {sphere: {center: [0, 0, 0], radius: 1}}, size: 0.1}}
 sources:
   - {name: tap, body: b, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, velocity: [0, -1, 0], from: 1, until: 2 s}
 colliders:

@@ -39,6 +39,8 @@ const std::string one_of_each_kind =
     " mesh: {rectangle: {width: 0.3, height: 0.3}, across: 3, along: 3, translate: [6, 0, 0]}}\n"
     "  - {name: h, kind: fiber, material: hair, radius: 0.01,"
     " curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 3}, translate: [7, 0, 0]}}\n"
+    "  - {name: i, kind: solid, material: jelly, mesh: {block: {lower: [8, 0, 0], upper: [8.2, 0.2, 0.2]}, size: "
+    "0.1}}\n"
     "handles: [{name: hand, body: a, hold: {}}]\n";
 
 std::set<std::string> names_in(Table& table) {
@@ -51,7 +53,8 @@ std::set<std::string> names_in(Table& table) {
 TEST(FrameFieldsTest, TheTableNamesWhatBodiesOfEachKindHave) {
   Stage stage(one_of_each_kind);
   std::map<std::string, std::set<std::string>> of_kind;
-  const char* kinds[] = {"continuum", "continuum", "continuum", "continuum", "continuum", "shell", "membrane", "fiber"};
+  const char* kinds[] = {"continuum", "continuum", "continuum", "continuum", "continuum",
+                         "shell",     "membrane",  "fiber",     "solid"};
   for (std::size_t b = 0; b < stage.scene.bodies.size(); ++b) {
     Body& body = *stage.scene.bodies[b];
     Picture picture = body.picture();
