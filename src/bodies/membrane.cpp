@@ -73,6 +73,7 @@ class CodimensionalBody final : public MeshBody {
   }
 
   bool is_slack() const override { return true; }
+  Real frequency_at(std::span<const Vec3> x) const override { return elements_.speeds(x, directors()).frequency; }
 
   Real trial_energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const override {
     return elements_.energy(parts, x, directors(), H) + (parts.elastic ? bending_.energy(x) : 0);

@@ -39,6 +39,8 @@ class SolidBody final : public MeshBody {
         at_rest_(std::move(elements)),
         elements_(law_, density_, {}, 0) {}
 
+  Real frequency_at(std::span<const Vec3> x) const override { return elements_.speeds(x).frequency; }
+
   Real trial_energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3>) const override {
     return parts.elastic ? elements_.energy(x) : 0;
   }
@@ -174,7 +176,8 @@ class SolidSource final : public MeshSource {
         law_(law),
         density_(of.density),
         spacing_(of.spacing),
-        outer_(outer_faces(mesh_)) {
+        outer_(outer_faces(mesh_)),
+        surface_(surface_numbers(mesh_, outer_)) {
     name_groups(mesh_.groups);
     for (std::int64_t t = 0; t < mesh_.count(); ++t) {
       const TetAtRest<nodes> element = at_rest(t);
@@ -203,7 +206,6 @@ class SolidSource final : public MeshSource {
     std::vector<std::int64_t> element(mesh_.points.size(), -1);
     for (std::int64_t t = mesh_.count() - 1; t >= 0; --t)
       for (const std::int32_t vertex : mesh_.tet(t)) element[static_cast<std::size_t>(vertex)] = t;
-    const std::vector<int> boundary = surface_numbers(mesh_, outer_);
     Sites sites;
     for (std::size_t i = 0; i < mesh_.points.size(); ++i) {
       if (!range.has(element[i])) continue;
@@ -212,7 +214,7 @@ class SolidSource final : public MeshSource {
       site.element = element[i];
       site.place = {{site.point}, {1}};
       site.where = mesh_.points[i];
-      site.boundary = boundary[i];
+      site.boundary = surface_[i];
     }
     return sites;
   }
@@ -300,6 +302,7 @@ class SolidSource final : public MeshSource {
       sample.measure = weight * a1.cross(a2).norm() / 2;
       sample.face = mesh_.number_of_face(face.tet, face.face);
       sample.element = face.tet;
+      sample.boundary = surface_[static_cast<std::size_t>(sample.rows.front())];
     };
     if constexpr (nodes == 4) {
       add(Vec3::Constant(1.0 / 3), 1);
@@ -312,6 +315,7 @@ class SolidSource final : public MeshSource {
   typename L::Constants law_;
   Real density_, spacing_;
   std::vector<OuterFace> outer_;
+  std::vector<int> surface_;  ///< Number of the part of the surface that a vertex is on; -1: none.
   int most_divisions_ = 0;
 };
 

@@ -211,7 +211,7 @@ class MshReader {
       words_.integer(at);
       const MshKind& its = kind();
       std::vector<std::int64_t> tags;
-      for (std::int64_t k = count("a number of tags"); k > 0; --k) tags.push_back(whole("a tag"));
+      for (std::int64_t k = count("a number of tags"); k > 0; --k) tags.push_back(group());
       tags.resize(tags.empty() || tags[0] == 0 ? 0 : 1);  // the physical group, then what it was made of
       add_element(its, at, std::move(tags));
     }
@@ -278,6 +278,7 @@ class MshReader {
         std::vector<std::int32_t> points;
         for (const std::int64_t tag : element.nodes)
           if (const auto known = number.find(tag); known != number.end()) points.push_back(known->second);
+          else if (!points_.contains(tag)) words_.fail_at(element.at, "the node {} is not in the file", tag);
         if (points.size() != element.nodes.size()) continue;  // apart from all tetrahedra
         members.points.insert(points.begin(), points.end());
         if (element.dimension == 3) {

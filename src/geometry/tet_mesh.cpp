@@ -204,12 +204,6 @@ void require_sound(const TetMesh& mesh, const std::string& name) {
 
   const std::vector<SortedFace> faces = sorted_faces(mesh);
   std::map<std::array<std::int32_t, 4>, std::int64_t> known;
-  for (std::size_t k = 2; k < faces.size(); ++k)
-    if (faces[k].corners == faces[k - 2].corners)
-      fail(
-          fmt::format("{}: the face of the points {} belongs to three tetrahedra or more, such as {}. Two at most can "
-                      "meet there: remove what overlaps.",
-                      name, fmt::join(faces[k].corners, ", "), faces[k].face.tet));
   for (std::int64_t t = 0; t < mesh.count(); ++t) {
     const auto tet = mesh.tet(t);
     std::array<std::int32_t, 4> corners{tet[0], tet[1], tet[2], tet[3]};
@@ -217,6 +211,12 @@ void require_sound(const TetMesh& mesh, const std::string& name) {
     const auto [same, is_new] = known.try_emplace(corners, t);
     if (!is_new) fail(fmt::format("{}: {} is there twice, as {} too.", name, corners_in_words(mesh, t), same->second));
   }
+  for (std::size_t k = 2; k < faces.size(); ++k)
+    if (faces[k].corners == faces[k - 2].corners)
+      fail(
+          fmt::format("{}: the face of the points {} belongs to three tetrahedra or more, such as {}. Two at most can "
+                      "meet there: remove what overlaps.",
+                      name, fmt::join(faces[k].corners, ", "), faces[k].face.tet));
 
   std::vector<bool> is_used(mesh.points.size(), false);
   for (const std::int32_t p : mesh.nodes) is_used[static_cast<std::size_t>(p)] = true;

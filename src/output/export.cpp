@@ -262,9 +262,9 @@ const char* ending(ExportFormat format) {
   return format == ExportFormat::obj ? "obj" : format == ExportFormat::ply ? "ply" : "vdb";
 }
 
-/// A frame file that can be exported.
 bool is_solid(CellKind kind) { return kind == CellKind::tetrahedron || kind == CellKind::quadratic_tetrahedron; }
 
+/// A frame file that can be exported.
 struct Job {
   fs::path file;
   std::string name;
@@ -295,11 +295,10 @@ void keep_only(std::vector<Job>& jobs, const std::vector<std::string>& only, con
   require(!known.empty(), ExitCode::file_system,
           fmt::format("{}: there are no frames of a body or a surface here.", frames.string()));
   for (const std::string& name : only)
-    require(
-        names.contains(name), ExitCode::deck,
-        fmt::format("{} has no frames of \"{}\" that can be exported so (points, triangles or tetrahedra; to vdb, "
-                    "points). There are: {}.",
-                    frames.string(), name, fmt::join(known, ", ")));
+    require(names.contains(name), ExitCode::deck,
+            fmt::format("{} has no frames of \"{}\" that can be exported so (points, triangles or tetrahedra; to vdb, "
+                        "points). There are: {}.",
+                        frames.string(), name, fmt::join(known, ", ")));
   if (!only.empty()) std::erase_if(jobs, [&](const Job& job) { return !std::ranges::count(only, job.name); });
 }
 

@@ -13,6 +13,8 @@ namespace {
 
 /// Unless the deck says how many.
 constexpr int most_stable_substeps = 1000;
+/// An explicit body is looked at this often whether it has stiffened.
+constexpr int substeps_between_looks = 16;
 
 EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage,
                                 const StopQuestion& is_asked_to_stop) {
@@ -39,7 +41,11 @@ OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
       velocity(system.freedoms),
       before_last(system.freedoms),
       holds(comm, system.freedoms, mass, scene.size),
-      inertia(system.freedoms, 0, mass) {}
+      inertia(system.freedoms, 0, mass),
+      frequency_at_rest([&] {
+        const MeshBody& mesh = *scene.bodies[body]->roles().mesh;
+        return comm.max(mesh.frequency_at(mesh.points().get<RestPosition>()));
+      }()) {}
 
 OwnMotion::OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body,
                      const StopQuestion& is_asked_to_stop)
@@ -76,8 +82,15 @@ void OwnMotion::begin() {
 int OwnMotion::substeps(Real dt) const {
   if (stage_.substeps > 0) return stage_.substeps;
   if (stage_.scheme == StageScheme::implicit_euler) return 1;
-  const Real needed = std::ceil(dt * state_.limits[body_].vibration() / own_vibration_number * (1 - same_time));
+  const StepLimit& limit = state_.limits[body_];
+  const Real needed = std::ceil(dt / own_substep(limit.vibration(), frequency_at_rest(limit)) * (1 - same_time));
   return static_cast<int>(std::clamp<Real>(needed, 1, most_stable_substeps));
+}
+
+/// Where the elements do not know it, a power of three below the present one.
+Real OwnMotion::frequency_at_rest(const StepLimit& now) const {
+  if (parts_->frequency_at_rest > 0) return std::hypot(parts_->frequency_at_rest, now.bending);
+  return std::pow(3, std::floor(std::log(now.vibration()) / std::log(3.0)));
 }
 
 Refusal OwnMotion::predict(Real dt) {
@@ -93,11 +106,21 @@ Refusal OwnMotion::predict(Real dt) {
     } else if (const EquilibriumReport found = step_implicitly(dt / n, end); !found.converged) {
       return {2, fmt::format("the implicit step of body {} was not found: {}", name, found.failure)};
     }
+    const bool is_time_to_look = (k + 1) % substeps_between_looks == 0 || k + 1 == n;
+    if (stage_.scheme == StageScheme::explicit_euler && is_time_to_look && !is_stable(dt / n))
+      return {2, fmt::format("body {} has become too stiff for its substeps", name)};
   }
   Real sum = 0;
   for (const Real v : own.velocity.all()) sum += v;
   if (!std::isfinite(sum)) return {2, fmt::format("a velocity of body {} is not a finite number", name)};
   return {};
+}
+
+bool OwnMotion::is_stable(Real h) const {
+  const std::span<const Vec3> at = positions(), u = parts_->motion.u.points(0);
+  std::vector<Vec3> x(at.size());
+  for (std::size_t r = 0; r < x.size(); ++r) x[r] = at[r] + u[r];
+  return comm_.max(h * scene_.bodies[body_]->roles().mesh->frequency_at(x)) <= vibration_number;
 }
 
 void OwnMotion::step_explicitly(Real h, Real end) {

@@ -54,11 +54,15 @@ class OwnMotion final : public Predicts {
     ExactHolds holds;
     Inertia inertia;
     std::unique_ptr<Equilibrium> equilibrium;  ///< Of implicit steps.
+    Real frequency_at_rest;                    ///< Of the elements, on all ranks [rad/s]; 0 if it is not known.
   };
 
   void begin();
   int substeps(Real dt) const;
+  Real frequency_at_rest(const StepLimit& now) const;
   void step_explicitly(Real h, Real end);
+  /// Whether explicit substeps of h are stable where the body is now. Collective.
+  bool is_stable(Real h) const;
   EquilibriumReport step_implicitly(Real h, Real end);
   /// Counts what loads give over h, with the mean velocity over it.
   void count_loads(Real h, std::span<const Vec3> mean_velocity);

@@ -436,7 +436,9 @@ TetMesh make_tets(const Comm& comm, const SolidDeck& deck) {
                             }},
                  of.form);
   if (deck.order == 2) mesh = with_middles(std::move(mesh));
-  return placed(std::move(mesh), placement_of(of));
+  mesh = placed(std::move(mesh), placement_of(of));
+  require_sound(mesh, "the mesh at its place");
+  return mesh;
 }
 
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, const MaterialDeck& material, Real dx,

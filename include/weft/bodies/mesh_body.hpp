@@ -82,6 +82,11 @@ class MeshBody : public Body, public TrialMesh {
   Parts parts_of_energy() const { return {.contact = carrier_ == Carrier::grid}; }
   /// Whether material flows, so that forces have kinks.
   virtual bool flows() const { return false; }
+  /// Bound of the frequencies of its elements on this rank at trial positions [rad/s]; 0 if it is not known.
+  virtual Real frequency_at(std::span<const Vec3> x) const {
+    static_cast<void>(x);
+    return 0;
+  }
   /// Whether nothing but tension is felt across it where nothing touches it.
   virtual bool is_slack() const { return false; }
   const MeshPiece& piece() const { return piece_; }

@@ -73,7 +73,7 @@ struct Sample {
   Vec3 where = Vec3::Zero();        ///< At rest, for selection [m].
   std::int64_t face = -1;           ///< Of the mesh, for selection.
   std::int64_t element = -1;        ///< One that has all the rows.
-  int boundary = -1;                ///< As of a Site; for a side.
+  int boundary = -1;                ///< As of a Site; of a side, and of a face of a solid.
 };
 
 /// The two tangents of a sample whose rows are at x.

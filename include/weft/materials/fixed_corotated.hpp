@@ -149,10 +149,12 @@ struct FixedCorotated : NeverYields, Inviscid, KeepsLeftStretch {
     const T J = V.determinant(), most = largest_row_sum(V);
     return 2 * k.lame.mu * most * most + std::max(0.0, k.lame.lambda) * J * J;
   }
-  /// 2 mu + (lambda)_+ |cof F|^2: the second derivative by F along u N^T, whose determinant is linear.
+  /// 2 mu + |lambda| (|cof F|^2 + |J - 1| |F|): the second derivatives of |F - R|^2 / 2, J^2 / 2 and J.
   template <class T>
   static T stiffness_at_rest(const Constants& k, const Memory&, const Matrix3<T>& F) {
-    return 2 * k.lame.mu + std::max(0.0, k.lame.lambda) * squared_stretch_bounds(cofactor(F)).upper;
+    using std::abs, std::sqrt;
+    const T of_F = squared_stretch_bounds(F).upper, of_cofactor = squared_stretch_bounds(cofactor(F)).upper;
+    return 2 * k.lame.mu + std::abs(k.lame.lambda) * (of_cofactor + abs(T(determinant(F) - 1)) * sqrt(of_F));
   }
 
  private:

@@ -172,8 +172,9 @@ concept AssociatedFlow =
     };
 
 /// Laws of solids, which state stresses over the shape at rest, of packs too. They never flow.
-///   stiffness_at_rest(k, q, F)    [Pa]: no wave is faster in the configuration at rest than
-///                                 sqrt(stiffness_at_rest / rest density)
+///   stiffness_at_rest(k, q, F)    [Pa]: bound of the second derivative of the energy by F, of v M^T and u N^T with
+///   unit
+///                                 vectors
 template <class L>
 concept SolidLaw = Law<L> && !L::yields && !L::viscous &&
                    requires(const typename L::Constants& k, const typename L::Memory& q, const Matrix3<Pack>& F) {

@@ -99,15 +99,15 @@ struct VolumeFamily {
     const T longitudinal = max(T(along * b.lower), T(along * b.upper)) + volume, shear = v.m * b.upper;
     return max(longitudinal, shear) + abs(T(v.dm * J)) * b.deviator / std::sqrt(2.0);
   }
-  /// m + 2 |m'| |cof F| |F| + (m''/2 I1 + f'')_+ |cof F|^2: the second derivative by F along u N^T, whose determinant
-  /// is linear.
+  /// m + 2 |m'| |cof F| |F| + (m''/2 I1 + f'')_+ |cof F|^2 + |pi| |F|: norms of the parts of the second derivative.
   template <class Constants, class Memory, class T>
   static T stiffness_at_rest(const Constants& k, const Memory&, const Matrix3<T>& F) {
     using std::abs, std::max, std::sqrt;
     const auto v = functions(k, determinant(F));
+    const T pi = 0.5 * v.dm * F.squaredNorm() + v.df;
     const T of_F = squared_stretch_bounds(F).upper, of_cofactor = squared_stretch_bounds(cofactor(F)).upper;
     return v.m + 2 * abs(v.dm) * sqrt(T(of_F * of_cofactor)) +
-           max(T(0), T(0.5 * v.ddm * F.squaredNorm() + v.ddf)) * of_cofactor;
+           max(T(0), T(0.5 * v.ddm * F.squaredNorm() + v.ddf)) * of_cofactor + abs(pi) * sqrt(of_F);
   }
 };
 

@@ -256,7 +256,7 @@ inline constexpr auto keys<SolidDeck> = table(
     Key{"mesh", required, "The solid at rest.", &SolidDeck::mesh},
     Key{"order", "1", at_least(1).at_most(2), absent,
         "1: linear tetrahedra, which are too stiff in bending and where material is hardly compressible; 2: quadratic "
-        "ones. Without, that of the file, and 1 of a block.",
+        "ones. Without, that of the file, and 1 of what is made here.",
         &SolidDeck::order},
     Key{"carrier", "grid", carrier_text, &SolidDeck::carrier}, Key{"stage", absent, stage_text, &SolidDeck::stage},
     Key{"meets_grid", absent, meets_grid_text, &SolidDeck::meets_grid},

@@ -54,10 +54,11 @@ inline constexpr auto keys<EdgeMomentDeck> =
           Key{"amplitude", "[]", amplitude_text, &EdgeMomentDeck::amplitude});
 
 template <>
-inline constexpr auto keys<PressureDeck> = table(
-    "pressure", "Pressure on the chosen part; it follows the surface.",
-    Key{"value", "Pa", anything, required, "Positive pushes along the normal of a sheet or shell, and into a solid.", &PressureDeck::value},
-    Key{"amplitude", "[]", amplitude_text, &PressureDeck::amplitude});
+inline constexpr auto keys<PressureDeck> =
+    table("pressure", "Pressure on the chosen part; it follows the surface.",
+          Key{"value", "Pa", anything, required,
+              "Positive pushes along the normal of a sheet or shell, and into a solid.", &PressureDeck::value},
+          Key{"amplitude", "[]", amplitude_text, &PressureDeck::amplitude});
 
 template <>
 inline constexpr auto keys<TractionDeck> =
@@ -76,19 +77,21 @@ inline constexpr auto keys<GravityDeck> =
 template <>
 inline constexpr auto keys<HandleDeck> = table(
     "handle",
-    "Holds, moves or loads a part of a body. Groups, slopes and moments are for shells; continua have where, and "
+    "Holds, moves or loads a part of a body. Slopes and moments are for shells, groups for meshes of files; continua "
+    "have where, and "
     "hold, force, traction or gravity.",
     Key{"name", a_name, required, "Names columns.", &HandleDeck::name},
     Key{"body", a_name, required, "Name of a body.", &HandleDeck::body},
     Key{"where", absent, "The part of the body that is inside this shape at rest.", &HandleDeck::where},
     Key{"group", absent,
-        "The part that belongs to this group of the mesh file: faces and points (`p`) under a name in OBJ, or those "
-        "whose whole-number property `group` is this in PLY.",
+        "The part that belongs to this group of the mesh file: faces and points (`p`) under a name in OBJ, those whose "
+        "whole-number property `group` is this in PLY, or a physical group in MSH.",
         &HandleDeck::group},
     Key{"vertices", "1", at_least(0), "[]", "Vertices by number, counted from 0 as in the mesh file.",
         &HandleDeck::vertices},
     Key{"boundary", "1", at_least(0), absent,
-        "A closed line of boundary edges by number; `weft check` counts them. What satisfies all keys that are "
+        "A closed line of boundary edges, or of a solid a part of its surface, by number; `weft check` counts them. "
+        "What satisfies all keys that are "
         "given is chosen; without any, all of the body.",
         &HandleDeck::boundary},
     OneOf{"What it does.", &HandleDeck::action});

@@ -18,9 +18,14 @@ inline constexpr Real diffusion_number = 1.0 / 12;
 
 /// Limit of an explicit step with a mesh of frequency omega, in 1 / omega: symplectic Euler is stable up to 2.
 inline constexpr Real vibration_number = 1.8;
-/// The same of substeps of a body that moves by itself. A mode with omega h = sqrt(2), or sqrt(3), is at the same place
-/// after four, or three, substeps: forces that are not linear then feed it, and nothing damps it.
-inline constexpr Real own_vibration_number = 1.4;
+/// The longest substep of a body that moves by itself [s], omega bounding its frequencies now and at rest [rad/s]: 0.4
+/// over that at rest, or a third of it, a ninth, ..., so that omega h is 1.2 at most. Nothing damps the modes that an
+/// error feeds: each is to be resolved, and a step that follows each change of omega would not be symplectic.
+inline Real own_substep(Real omega, Real omega_at_rest) {
+  Real h = 0.4 / omega_at_rest;
+  while (omega * h > 1.2) h /= 3;
+  return h;
+}
 
 /// A step is refused when a node moves this many times further than the deck's CFL number allows.
 inline constexpr Real cfl_slack = 2;

@@ -70,7 +70,7 @@ DtLimit limit_of(const Wall& wall, const Scene& scene, Real time) {
 DtLimit own_limit(const StageDeck& stage, const StepLimit& of_body, const std::string& name) {
   DtLimit limit;
   if (stage.scheme == StageScheme::explicit_euler)
-    include(limit, most_substeps(stage) * own_vibration_number / of_body.vibration(), "stiffness of ", name);
+    include(limit, most_substeps(stage) * own_substep(of_body.vibration(), of_body.vibration()), "stiffness of ", name);
   return limit;
 }
 

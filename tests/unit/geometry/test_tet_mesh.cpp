@@ -157,7 +157,9 @@ TEST(TetMesh, UnsoundMeshesAreRefused) {
   EXPECT_THAT(refused({0, 1, 2, 2}, points), HasSubstr("have a node twice"));
   EXPECT_THAT(refused({0, 2, 1, 3, 1, 4, 2, 3}, points),
               HasSubstr("1 of 2 tetrahedra are inverted, first tetrahedron 0"));
-  EXPECT_THAT(refused({0, 1, 2, 3, 1, 4, 2, 3, 1, 2, 0, 3}, points), HasSubstr("three tetrahedra or more"));
+  EXPECT_THAT(refused({0, 1, 2, 3, 1, 4, 2, 3, 1, 2, 3, 5},
+                      {points[0], points[1], points[2], points[3], points[4], Vec3(2, 2, 2)}),
+              HasSubstr("three tetrahedra or more"));
   EXPECT_THAT(refused({0, 1, 2, 3, 1, 2, 0, 3, 1, 4, 2, 3}, points), HasSubstr("bad.msh"));
   EXPECT_THAT(refused({0, 1, 2, 3}, points), HasSubstr("1 of 5 points belong to no tetrahedron, first 4"));
   std::vector<Vec3> flat = points;
