@@ -8,8 +8,8 @@ from reading import near, peak
 STIFF = "materials.rubber.poisson_ratio=0.49"
 LINEAR = ["--set", "bodies.beam.order=1", "--set"]
 DECKS = {"quadratic": "cantilever.yaml", "stiff": "cantilever.yaml", "four": "cantilever.yaml",
-         "eight": "cantilever.yaml", "bar": "bar.yaml", "beam": "beam.yaml", "block": "block.yaml"}
-RUNS = {"quick": {"quadratic": [], "stiff": ["--set", STIFF], "bar": [], "beam": [], "block": []}}
+         "eight": "cantilever.yaml", "bar": "bar.yaml", "pulse": "pulse.yaml", "beam": "beam.yaml", "block": "block.yaml"}
+RUNS = {"quick": {"quadratic": [], "stiff": ["--set", STIFF], "bar": [], "pulse": [], "beam": [], "block": []}}
 RUNS["full"] = RUNS["quick"] | {"four": [*LINEAR, "bodies.beam.mesh.size=0.125"],
                                 "eight": [*LINEAR, "bodies.beam.mesh.size=0.0625"]}
 # P L^2 / EI: shortening and deflection of the elastica [m].
@@ -34,6 +34,9 @@ def check(runs, size):
     t, energy = run["time"], run["kinetic_energy"] + run["elastic_energy"]
     begin, end = (energy[abs(t - middle) < 5].mean() for middle in (5, 95))
     found.append(near("bar: energy in the tenth period over that in the first", end / begin, 1, 0.01))
+    t, energy = runs["pulse"]["time"], runs["pulse"]["kinetic_energy"] + runs["pulse"]["elastic_energy"]
+    begin, end = energy[(t > 0.2) & (t < 3)].mean(), energy[t > 17].mean()
+    found.append(near("pressed block: energy at the end over that after the pulse", end / begin, 1, 0.005))
     omega = 3.516015 * math.sqrt(100 / 0.25) / 100
     found.append(near("beam: frequency [rad/s]", peak(runs["beam"]["time"], runs["beam"]["end"], omega), omega, 0.01))
     run = runs["block"]
