@@ -200,6 +200,10 @@ output: {{diagnostics_every: 1}}
                 done = weft("check", self.deck(base.replace(old, f"mesh: {{shape: {{{torus}}}, size: {size}}}")))
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertIn(words, done.stderr + done.stdout)
+        block = "mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 0.5}"
+        press = "handles: [{name: press, body: pair, boundary: 0, pressure: {value: 1}}]\n"
+        done = weft("check", self.deck(base.replace(old, block) + press))
+        self.assertIn("handle press: 26 vertices, 6 m^2 of 6 m^2 of the surface", done.stdout, done.stderr)
         plane = "mesh: {shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}, size: 1}"
         done = weft("check", self.deck(base.replace(old, plane)))
         self.assertEqual(done.returncode, 2, done.stderr)
