@@ -20,7 +20,7 @@ void NodeWalls::begin_step(const ImplicitStep& step, std::span<const Wall> walls
   nodes_.clear();
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     const auto [block, place] = std::pair(contacts_[c].block, contacts_[c].place);
-    const auto node = static_cast<std::size_t>(block * nodes_per_block + place);
+    const std::size_t node = static_cast<std::size_t>(block) * nodes_per_block + static_cast<std::size_t>(place);
     if (nodes_.empty() || nodes_.back().node != node) {
       const Vec3 x = (map.first_node(block) + node_at_place(place)).cast<Real>() * step.dx;
       nodes_.push_back({node, x, c, c, 1, {}, {}, {}, {}});

@@ -51,7 +51,8 @@ struct ImplicitGround {
   void for_each_node(Visit&& visit) {
     for (int b = 0; b < map.owned(); ++b)
       for (int place = 0; place < nodes_per_block; ++place)
-        visit(static_cast<std::size_t>(b * nodes_per_block + place), Vec3i(map.first_node(b) + node_at_place(place)),
+        visit(static_cast<std::size_t>(b) * nodes_per_block + static_cast<std::size_t>(place),
+              Vec3i(map.first_node(b) + node_at_place(place)),
               layer.get<NodeInertia>().block(b) + place * NodeField::width,
               layer.get<NodeVelocity>().block(b) + place * NodeField::width);
   }
