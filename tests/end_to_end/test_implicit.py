@@ -169,7 +169,8 @@ class Implicit(Case):
         for ranks, name in ((1, "one"), (2, "two")):
             output = self.run_deck(deck, name, "--steps", 2)
             before = {p: p.read_bytes() for p in output.rglob("*") if p.is_file()}
-            self.run_deck(deck, name, "--steps", 3, "--resume", "auto", "--set", "solve.petsc=-ksp_typo 1", code=2, ranks=ranks)
+            self.run_deck(deck, name, "--steps", 3, "--resume", "auto", "--set", "solve.petsc=-ksp_typo 1", code=2,
+                          ranks=ranks)
             self.assertEqual({p: p.read_bytes() for p in output.rglob("*") if p.is_file()}, before)
 
     def test_a_rehearsed_resume_changes_no_bit(self):

@@ -8,7 +8,8 @@ from reading import near, peak
 STIFF = "materials.rubber.poisson_ratio=0.49"
 LINEAR = ["--set", "bodies.beam.order=1", "--set"]
 DECKS = {"quadratic": "cantilever.yaml", "stiff": "cantilever.yaml", "four": "cantilever.yaml",
-         "eight": "cantilever.yaml", "bar": "bar.yaml", "pulse": "pulse.yaml", "beam": "beam.yaml", "block": "block.yaml"}
+         "eight": "cantilever.yaml", "bar": "bar.yaml", "pulse": "pulse.yaml", "beam": "beam.yaml",
+         "block": "block.yaml"}
 RUNS = {"quick": {"quadratic": [], "stiff": ["--set", STIFF], "bar": [], "pulse": [], "beam": [], "block": []}}
 RUNS["full"] = RUNS["quick"] | {"four": [*LINEAR, "bodies.beam.mesh.size=0.125"],
                                 "eight": [*LINEAR, "bodies.beam.mesh.size=0.0625"]}
