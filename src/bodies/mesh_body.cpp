@@ -64,6 +64,7 @@ std::vector<PointSet*> MeshBody::sets() {
 }
 
 std::vector<MeshBody::ElementRows> MeshBody::element_rows() {
+  if (counts_.contact_points > 0) return {{&contact_.points(), counts_.contact_points, "_contact"}};
   if (carrier_ == Carrier::own) return {};
   std::vector<ElementRows> rows{{&samples_.points(), counts_.samples, "_contact"}};
   if (may_be_edited_) rows.push_back({&uses_, 1, "_elements"});
@@ -111,7 +112,8 @@ StepLimit MeshBody::limit(ChunkRows rows) const {
 StepLimit MeshBody::limit_from(std::size_t first_row) {
   if (carrier_ == Carrier::own) {  // no node passes on its waves
     const StepLimit of_elements = limit_of_elements();
-    return {.frequency = of_elements.frequency, .bending = of_elements.bending};
+    const Real speed = Body::limit_from(first_row).speed;
+    return {.speed = speed, .frequency = of_elements.frequency, .bending = of_elements.bending};
   }
   StepLimit all = Body::limit_from(first_row);
   all.include(limit_of_elements());
@@ -130,6 +132,33 @@ void MeshBody::weigh_samples(const Vec3& gravity, std::span<Vec3> f, std::span<V
     of_samples[q] = mass[q] * gravity;
     add_force_at_sample(q, of_samples[q], f);
   }
+}
+
+// --- By contact points -----------------------------------------------------------------------------------------------
+
+void MeshBody::follow_vertices() {
+  commit_elements(0, {});
+  if (counts_.contact_points == 0) return;
+  Table& contact = contact_.points();
+  place_contact_points(contact.get<Position>(), contact.get<SurfaceArea>());
+  carry_contact_points(std::as_const(points_).get<Velocity>(), contact.get<Velocity>());
+}
+
+void MeshBody::predict_contact_points(std::span<const Vec3> v) {
+  carry_contact_points(v, contact_.points().get<TentativeVelocity>());
+}
+
+void MeshBody::carry_contact_points(std::span<const Vec3> v, std::span<Vec3> of_points) const {
+  std::ranges::transform(contact_stencils(), of_points.begin(), [&](const ContactStencil& point) { return point.of(v); });
+}
+
+void MeshBody::add_contact_force(std::size_t row, const Vec3& force, std::span<Vec3> f) const {
+  const auto& [rows, weights] = contact_stencils()[row];
+  for (std::size_t k = 0; k < rows.size(); ++k) f[rows[k]] += weights[k] * force;
+}
+
+void MeshBody::add_contact_forces(std::span<const Vec3> of_points, std::span<Vec3> f) const {
+  for (std::size_t q = 0; q < of_points.size(); ++q) add_contact_force(q, of_points[q], f);
 }
 
 // --- Grips -----------------------------------------------------------------------------------------------------------
@@ -194,10 +223,16 @@ void MeshBody::fill(const Comm& comm, std::span<const Vec3> rest, const Vec3& ve
   set_in_motion(comm, velocity, velocity_gradient);
   rest_elements();
   if (samples_.touches_walls()) set_contact_extents();
+  if (counts_.contact_points == 0) return;
+  carry_contact_points(std::as_const(points_).get<Velocity>(), contact_.points().get<Velocity>());
+  if (contact_.touches_walls()) std::ranges::fill(contact_.points().get<ContactExtent>(), ball_extent(0));
 }
 
 void MeshBody::let_touch_walls() {
-  WEFT_ENSURE(carrier_ == Carrier::grid);
+  if (carrier_ == Carrier::own) {
+    contact_.let_points_touch_walls();
+    return;
+  }
   if (half_thickness_at_vertices()) let_points_touch_walls();
   samples_.let_points_touch_walls();
   dust_.let_points_touch_walls();
@@ -378,6 +413,10 @@ void MeshBody::adopt(const Comm& comm) {
       for (const Grip::Vertex& vertex : grip.vertices) grip.rows.push_back(row_of(vertex.number));
     }
   take_piece();
+  if (counts_.contact_points == 0) return;
+  Table& contact = contact_.points();
+  place_contact_points(contact.get<Position>(), contact.get<SurfaceArea>());
+  weigh_contact_points(contact.get<Mass>());
 }
 
 }  // namespace weft

@@ -3,6 +3,7 @@
 #include "weft/bodies/solid.hpp"
 
 #include "bodies/nearest_weights.hpp"
+#include "bodies/solid_contact.hpp"
 #include "bodies/solid_kernel.hpp"
 #include "weft/base/check.hpp"
 #include "weft/bodies/continuum.hpp"
@@ -32,11 +33,12 @@ template <SolidLaw L, int nodes>
 class SolidBody final : public MeshBody {
  public:
   SolidBody(std::string name, Carrier carrier, const MeshCounts& counts, const typename L::Constants& law, Real density,
-            std::vector<NumberedTet<nodes>> elements)
+            std::vector<NumberedTet<nodes>> elements, std::vector<SolidContactPoint> contact)
       : MeshBody(std::move(name), carrier, counts),
         law_(law),
         density_(density),
         at_rest_(std::move(elements)),
+        contact_at_rest_(std::move(contact)),
         elements_(law_, density_, {}, 0) {}
 
   Real frequency_at(std::span<const Vec3> x) const override { return elements_.speeds(x).frequency; }
@@ -77,6 +79,8 @@ class SolidBody final : public MeshBody {
     return picture;
   }
 
+  std::span<const ContactStencil> contact_stencils() const override { return contact_; }
+
  protected:
   std::vector<std::int64_t> elements() const override {
     std::vector<std::int64_t> numbers;
@@ -95,6 +99,10 @@ class SolidBody final : public MeshBody {
     return vertices;
   }
   void send_elements(const Comm& comm, std::span<const int> to) override {
+    std::vector<int> of_contact;
+    for (const SolidContactPoint& point : contact_at_rest_) of_contact.push_back(to[place_of(point.element)]);
+    contact_at_rest_ = send(comm, contact_at_rest_, of_contact);
+    std::ranges::stable_sort(contact_at_rest_, {}, &SolidContactPoint::element);
     at_rest_ = send(comm, at_rest_, to);
     std::ranges::sort(at_rest_, {}, &NumberedTet<nodes>::number);
   }
@@ -102,6 +110,7 @@ class SolidBody final : public MeshBody {
   std::vector<std::int64_t> rows_of_elements(const Table&) const override {
     std::vector<std::int64_t> rows;
     for (const auto& tet : at_rest_) rows.push_back(cube(tet.element.divisions));
+    for (const SolidContactPoint& point : contact_at_rest_) ++rows[place_of(point.element)];
     return rows;
   }
   void add_mass(std::span<Real> of_vertices, std::span<Real> of_samples) const override {
@@ -116,6 +125,8 @@ class SolidBody final : public MeshBody {
       for (std::int32_t& row : here.back().rows) row = row_of(row);
     }
     elements_ = SolidElements<L, nodes>(law_, density_, std::move(here), points_.rows());
+    contact_.clear();
+    for (const SolidContactPoint& point : contact_at_rest_) contact_.push_back(on_rank(point));
   }
   void commit_elements(Real, std::span<const Mat3>) override {}
   StepLimit limit_of_elements() override {
@@ -130,17 +141,42 @@ class SolidBody final : public MeshBody {
   void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const override {
     elements_.add_force(row, force, f);
   }
+  void place_contact_points(std::span<Vec3> places, std::span<Vec3> areas) const override {
+    for (std::size_t q = 0; q < contact_.size(); ++q) {
+      const auto& [a, b, c] = contact_[q].rows;
+      places[q] = contact_[q].of(x());
+      areas[q] = contact_at_rest_[q].share * (x()[b] - x()[a]).cross(x()[c] - x()[a]) / 2;
+    }
+  }
+  void weigh_contact_points(std::span<Real> mass) const override {
+    std::ranges::transform(contact_at_rest_, mass.begin(), &SolidContactPoint::mass);
+  }
   /// The surface goes through the vertices.
   Real half_thickness(std::size_t) const override { return 0; }
   std::optional<Real> half_thickness_at_vertices() const override { return 0; }
 
  private:
   std::span<const Vec3> x() const { return points_.get<Position>(); }
+  /// Of an element, among those of this rank.
+  std::size_t place_of(std::int64_t number) const {
+    const auto found = std::ranges::lower_bound(at_rest_, number, {}, &NumberedTet<nodes>::number);
+    return static_cast<std::size_t>(found - at_rest_.begin());
+  }
+  ContactStencil on_rank(const SolidContactPoint& point) const {
+    ContactStencil here;
+    for (std::size_t k = 0; k < 3; ++k) {
+      here.rows[k] = row_of(point.vertices[k]);
+      here.weights[k] = point.weights[static_cast<Eigen::Index>(k)];
+    }
+    return here;
+  }
 
   typename L::Constants law_;
   Real density_;
-  std::vector<NumberedTet<nodes>> at_rest_;  ///< Of this rank, by number.
-  SolidElements<L, nodes> elements_;         ///< The same, over rows.
+  std::vector<NumberedTet<nodes>> at_rest_;  ///< Of this rank, by number; its contact points by element.
+  std::vector<SolidContactPoint> contact_at_rest_;
+  SolidElements<L, nodes> elements_;  ///< The same, over rows.
+  std::vector<ContactStencil> contact_;
 };
 
 /// Interpolation over the corners of a face with 3 or 6 nodes, at barycentric coordinates: weights of the nodes and
@@ -190,10 +226,11 @@ class SolidSource final : public MeshSource {
                           t));
       most_divisions_ = std::max(most_divisions_, element.divisions);
     }
+    if (of.contact_points > 0) add_contact_points(of.contact_points);
   }
 
   MeshCounts counts() const override {
-    return {static_cast<std::int64_t>(mesh_.points.size()), mesh_.count(), cube(most_divisions_)};
+    return {static_cast<std::int64_t>(mesh_.points.size()), mesh_.count(), cube(most_divisions_), most_contact_points_};
   }
   std::string census() const override {
     return fmt::format("{} {} tetrahedra, {} vertices", mesh_.count(), nodes == 4 ? "linear" : "quadratic",
@@ -263,7 +300,11 @@ class SolidSource final : public MeshSource {
   std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
     std::vector<NumberedTet<nodes>> elements;
     for (std::int64_t t = range.begin; t < range.end; ++t) elements.push_back({t, at_rest(t)});
-    return std::make_unique<SolidBody<L, nodes>>(name(), carrier(), counts(), law_, density_, std::move(elements));
+    std::vector<SolidContactPoint> contact;
+    for (const SolidContactPoint& point : contact_)
+      if (range.has(point.element)) contact.push_back(point);
+    return std::make_unique<SolidBody<L, nodes>>(name(), carrier(), counts(), law_, density_, std::move(elements),
+                                                 std::move(contact));
   }
 
  private:
@@ -279,6 +320,22 @@ class SolidSource final : public MeshSource {
     if (carrier() == Carrier::grid)
       element.divisions = std::max(1, static_cast<int>(std::lround(std::cbrt(element.volume()) / spacing_)));
     return element;
+  }
+  /// density: [1/m^2].
+  void add_contact_points(Real density) {
+    std::vector<Real> mass(mesh_.points.size(), 0);
+    const auto shares = TetBasis<nodes>::mass_shares();
+    for (std::int64_t t = 0; t < mesh_.count(); ++t) {
+      const Real of_tet = density_ * at_rest(t).volume();
+      for (std::size_t a = 0; a < nodes; ++a)
+        mass[static_cast<std::size_t>(mesh_.tet(t)[a])] += shares[static_cast<Eigen::Index>(a)] * of_tet;
+    }
+    contact_ = contact_points_of(mesh_, outer_, mass, density);
+    std::int64_t count = 0;
+    for (std::size_t q = 0; q < contact_.size(); ++q) {
+      count = q > 0 && contact_[q].element == contact_[q - 1].element ? count + 1 : 1;
+      most_contact_points_ = std::max(most_contact_points_, count);
+    }
   }
   std::vector<std::int32_t> rows_of(const OuterFace& face) const {
     std::vector<std::int32_t> rows;
@@ -317,6 +374,8 @@ class SolidSource final : public MeshSource {
   std::vector<OuterFace> outer_;
   std::vector<int> surface_;  ///< Number of the part of the surface that a vertex is on; -1: none.
   int most_divisions_ = 0;
+  std::vector<SolidContactPoint> contact_;  ///< By element.
+  std::int64_t most_contact_points_ = 0;    ///< Of an element.
 };
 
 template <SolidLaw L>

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
+#include <tuple>
 
 #include "weft/math/svd.hpp"
 #include "weft/transfer/dispatch.hpp"
@@ -67,7 +69,7 @@ struct WallContacts::Found {
 };
 
 void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span<const TouchingSet> sets,
-                        const TransferSettings& transfer, const BlockMap& map, Real time, Real dt) {
+                        const TransferSettings& transfer, Real time, Real dt) {
   contacts_.clear();
   left_.clear();
   turns_.assign(8 * sets.size(), {});
@@ -108,7 +110,6 @@ void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span
         {first, contacts_.size()});
   }
   any_ = comm.any(!contacts_.empty());
-  find_weights(map);
 }
 
 /// Without faces if no point of the bin, of which the fastest has this speed [m/s], comes near the wall.
@@ -193,7 +194,25 @@ void WallContacts::share_memory(std::span<Contact> of_point) const {
   of_point[strongest].force += rest;
 }
 
-void WallContacts::find_weights(const BlockMap& map) {
+ContactGround ground_of(const BlockMap& map, Layer& layer) {
+  return {&map.forest(), static_cast<std::ptrdiff_t>(map.owned()) * nodes_per_block,
+          layer.get<NodeInertia>().block(0), layer.get<NodeVelocity>().view(), layer.get<NodeContact>().view()};
+}
+
+void WallContacts::act_on(std::span<const ContactStencil> of_row) {
+  constexpr std::size_t n = std::tuple_size_v<decltype(ContactStencil::rows)>;
+  each_ = n;
+  nodes_.resize(contacts_.size() * n);
+  weights_.resize(contacts_.size() * n);
+  for (std::size_t c = 0; c < contacts_.size(); ++c)
+    for (std::size_t k = 0; k < n; ++k) {
+      nodes_[c * n + k] = of_row[contacts_[c].row].rows[k] * NodeField::width;
+      weights_[c * n + k] = of_row[contacts_[c].row].weights[k];
+    }
+  turns_.assign(1, {{0, contacts_.size()}});  // neighbours share vertices, wherever their bins are
+}
+
+void WallContacts::act_on(const BlockMap& map) {
   with_kernel(transfer_.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     constexpr int n = Kernel::nodes;
@@ -332,21 +351,37 @@ Real WallContacts::count(const Layer& layer, bool is_lagged, std::span<Impulse> 
   return energy;
 }
 
-void WallContacts::scatter(Layer& layer) {
-  NodeField& shared = layer.get<NodeContact>();
-  shared.reset(layer.get<NodeInertia>().blocks());
-  Real* const inertia = layer.get<NodeInertia>().block(0);
+namespace {
+
+void set_zero(const ColumnView& column) {
+  std::memset(column.data, 0, column.rows * column.row_bytes);
+}
+
+}  // namespace
+
+void WallContacts::scatter(const ContactGround& ground) {
+  set_zero(ground.shared);
   for_each_in_turn([&](std::size_t c) {
     contacts_[c].impulse = dt_ * contacts_[c].force;
-    Node impulse = Node::Zero();  // and no mass
+    Node impulse = Node::Zero();
     impulse.tail<3>() = contacts_[c].impulse;
     const auto nodes = nodes_of(c);
     const auto W = weights_of(c);
     for (std::size_t k = 0; k < each_; ++k) {
-      Eigen::Map<Node>(inertia + nodes[k]) += W[k] * impulse;
-      shared.block(0)[nodes[k]] += std::abs(W[k]);
+      Eigen::Map<Node> of_node(ground.shares() + nodes[k]);
+      of_node += W[k] * impulse;
+      of_node[0] += std::abs(W[k]);
     }
   });
+}
+
+void add_shared_impulses(Layer& layer) {
+  const NodeField& shared = layer.get<NodeContact>();
+  NodeField& inertia = layer.get<NodeInertia>();
+  const auto reals = static_cast<std::ptrdiff_t>(inertia.blocks()) * NodeField::row;
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width)
+    Eigen::Map<Vec3>(inertia.block(0) + k + 1) += Eigen::Map<const Vec3>(shared.block(0) + k + 1);
 }
 
 /// (6.5), (6.6)
@@ -369,15 +404,14 @@ void WallContacts::solve_one(Contact& contact, const Vec3& u, Real a) const {
   contact.impulse = normal * n + tangential;
 }
 
-Real WallContacts::solve(Real dt_before, const BlockMap& map, Layer& layer, std::span<Impulse> by_walls) {
-  const NodeField& inertia = layer.get<NodeInertia>();
-  NodeField &velocity = layer.get<NodeVelocity>(), &shared = layer.get<NodeContact>();
-  const auto owned = static_cast<std::ptrdiff_t>(map.owned()) * nodes_per_block;
-  const auto mass = [&](std::ptrdiff_t node) { return inertia.block(0)[node * NodeField::width]; };
+Real WallContacts::solve(Real dt_before, const ContactGround& ground, std::span<Impulse> by_walls) {
+  Real *const velocity = ground.velocities(), *const shared = ground.shares();
+  const std::ptrdiff_t owned = ground.owned;
+  const auto mass = [&](std::ptrdiff_t node) { return ground.inertia[node * NodeField::width]; };
   // The number of contacts over the mass; a node without mass has none.
 #pragma omp parallel for schedule(static)
   for (std::ptrdiff_t node = 0; node < owned; ++node) {
-    Real& number = shared.block(0)[node * NodeField::width];
+    Real& number = shared[node * NodeField::width];
     number = mass(node) > 0 ? number / mass(node) : 0;
   }
   std::vector<RigidState> middle, before;
@@ -385,32 +419,32 @@ Real WallContacts::solve(Real dt_before, const BlockMap& map, Layer& layer, std:
     middle.push_back(wall.shape.at(time_ + dt_ / 2));
     before.push_back(wall.shape.at(time_ - dt_before / 2));
   }
-  map.forest().update_ghosts(shared.view());
+  ground.forest->update_ghosts(ground.shared);
   std::vector<Real> a(contacts_.size());
   std::vector<Vec3> change(contacts_.size());
 #pragma omp parallel for schedule(static)
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     const auto nodes = nodes_of(c);
     const auto W = weights_of(c);
-    for (std::size_t k = 0; k < each_; ++k) a[c] += std::abs(W[k]) * shared.block(0)[nodes[k]];
+    for (std::size_t k = 0; k < each_; ++k) a[c] += std::abs(W[k]) * shared[nodes[k]];
   }
   for (int pass = 0; pass < passes; ++pass) {
-    map.forest().update_ghosts(velocity.view());
-    shared.reset(map.size());
+    ground.forest->update_ghosts(ground.velocity);
+    set_zero(ground.shared);
 #pragma omp parallel for schedule(static)
     for (std::size_t c = 0; c < contacts_.size(); ++c) {
       Contact& contact = contacts_[c];
       change[c] = -contact.impulse;
-      solve_one(contact, gathered(c, velocity.block(0)) - way_of_wall(contact) / dt_, a[c]);
+      solve_one(contact, gathered(c, velocity) - way_of_wall(contact) / dt_, a[c]);
       change[c] += contact.impulse;
     }
-    for_each_in_turn([&](std::size_t c) { add(c, change[c], shared.block(0)); });
-    map.forest().sum_to_owners(shared.view());
+    for_each_in_turn([&](std::size_t c) { add(c, change[c], shared); });
+    ground.forest->sum_to_owners(ground.shared);
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t node = 0; node < owned; ++node)
       if (mass(node) > 0)
-        Eigen::Map<Vec3>(velocity.block(0) + node * NodeField::width) +=
-            Eigen::Map<const Vec3>(shared.block(0) + node * NodeField::width) / mass(node);
+        Eigen::Map<Vec3>(velocity + node * NodeField::width) +=
+            Eigen::Map<const Vec3>(shared + node * NodeField::width) / mass(node);
   }
   Real energy = 0;
   for (const Contact& contact : contacts_) {

@@ -2,6 +2,7 @@
 
 #include "deck/checks.hpp"
 
+#include "weft/deck/layers.hpp"
 #include "weft/deck/petsc.hpp"
 
 #include <fmt/format.h>
@@ -83,8 +84,9 @@ Spot list_of(const Spot& root, const char* key) {
   return is_list ? root[key] : root.with_default("[]");
 }
 
-/// Complains about keys of a body that say different things of what carries it.
-void check_carrier(const CarriedDeck& body, bool is_static, const Spot& at) {
+/// Complains about keys of a body that say different things of what carries it. may_meet: its kind meets the grid
+/// whatever carries it.
+void check_carrier(const CarriedDeck& body, bool may_meet, bool is_static, const Spot& at) {
   const bool has_own = body.carrier == Carrier::own;
   if (body.stage && is_static)
     at["stage"].error_at_key("has no meaning with \"scheme: static\" under time, where nothing moves in time.");
@@ -92,16 +94,58 @@ void check_carrier(const CarriedDeck& body, bool is_static, const Spot& at) {
     at["stage"].error_at_key(
         "is for bodies with \"carrier: own\"; the grid moves this one. Leave it out, or add that key.");
   if (!body.meets_grid || is_static) return;
-  if (has_own && *body.meets_grid)
+  if (has_own && *body.meets_grid && body.stage && body.stage->scheme == StageScheme::implicit_euler)
+    at["stage"]["scheme"].error("an implicit body cannot meet the grid. Expected: \"explicit\", or \"meets_grid: false\".");
+  if (has_own && *body.meets_grid && !may_meet)
     at["meets_grid"].error("bodies of this kind with \"carrier: own\" cannot meet the grid. Expected: false.");
   if (!has_own && !*body.meets_grid)
     at["meets_grid"].error("the grid carries this body, so they meet. Expected: true, or \"carrier: own\".");
 }
 
+/// Complains about layers that are not there, or that a body with freedoms of its own shares with others.
+void check_layers(const Deck& deck, const Spot& root) {
+  const Spot layers = list_of(root, "layers"), pairs = list_of(root, "layer_contact"), bodies = list_of(root, "bodies");
+  Names names{first_layer};
+  collect_names(layers, "layer", names);
+  const std::size_t count = std::min(bodies.size(), deck.bodies.size());
+  std::map<std::string, int, std::less<>> bodies_on;
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto name = layer_of(deck.bodies[i]);
+    if (!name) continue;
+    ++bodies_on[*name];
+    if (bodies.entry(i).has("layer") || *name == first_layer) continue;
+    if (!names.insert(*name).second)
+      bodies.entry(i).error(fmt::format("there is a layer named {}, as would be this body's own. Name its \"layer\".",
+                                        shown(*name)));
+  }
+  check_names_used(bodies, "layer", "layer", names);
+  for (std::size_t i = 0; i < count; ++i)
+    if (const auto name = layer_of(deck.bodies[i]);
+        name && has_contact_points(deck.bodies[i]) && bodies_on.find(*name)->second > 1)
+      bodies.entry(i)["layer"].error(
+          fmt::format("another body is on the layer {}, where they would not touch. Expected: a layer for this body, "
+                      "which has freedoms of its own.",
+                      shown(*name)));
+  std::set<std::set<std::string>> seen;
+  for (std::size_t p = 0; p < std::min(pairs.size(), deck.layer_contact.size()); ++p) {
+    const std::vector<std::string>& between = deck.layer_contact[p].between;
+    const Spot pair = pairs.entry(p)["between"];
+    for (std::size_t k = 0; k < std::min(pair.size(), between.size()); ++k)
+      if (!names.contains(between[k]))
+        pair.entry(k).error(fmt::format("there is no layer named {}. Known: {}.", shown(between[k]),
+                                        listed({names.begin(), names.end()})));
+    const std::set<std::string> both(between.begin(), between.end());
+    if (both.size() != 2 || between.size() != 2)
+      pair.error("expected: the names of two layers, as in [materials, tools].");
+    else if (!seen.insert(both).second)
+      pair.error("these two layers stand together above already.");
+  }
+}
+
 /// Complains about what an analysis without time and grid would ignore.
 void check_static(const Deck& deck, const Spot& root) {
   constexpr auto has_no_meaning = "has no meaning with \"scheme: static\" under time. Leave it out.";
-  for (const char* key : {"sources", "colliders"})
+  for (const char* key : {"sources", "colliders", "layers", "layer_contact"})
     if (list_of(root, key).size() > 0) root[key].error_at_key(has_no_meaning);
   const Spot bodies = list_of(root, "bodies"), handles = list_of(root, "handles");
   for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i)
@@ -258,9 +302,11 @@ void check_references(const Deck& deck, const Spot& root) {
     std::visit(
         [&](const auto& body) {
           if constexpr (std::is_base_of_v<CarriedDeck, std::remove_cvref_t<decltype(body)>>)
-            check_carrier(body, deck.time.scheme == Scheme::equilibrium, bodies.entry(i));
+            check_carrier(body, std::is_same_v<std::remove_cvref_t<decltype(body)>, SolidDeck>,
+                          deck.time.scheme == Scheme::equilibrium, bodies.entry(i));
         },
         deck.bodies[i]);
+  check_layers(deck, root);
   const Spot colliders = list_of(root, "colliders"), probes = list_of(root, "probes");
   const Spot handles = list_of(root, "handles");
 

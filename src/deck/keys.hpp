@@ -27,6 +27,8 @@ inline constexpr auto keys<Deck> = table(
     Key{"title", "\"\"", "What this is, in words.", &Deck::title}, Key{"domain", "{}", "Space.", &Deck::domain},
     Key{"time", required, "Time.", &Deck::time}, Key{"transfer", "{}", "Between points and grid.", &Deck::transfer},
     Key{"materials", at_least(1), required, "What bodies are made of, by name.", &Deck::materials},
+    Key{"layers", "[]", "Layers of the grid besides that named materials.", &Deck::layers},
+    Key{"layer_contact", "[]", "Friction between layers.", &Deck::layer_contact},
     Key{"bodies", at_least(1), required, "What moves.", &Deck::bodies},
     Key{"sources", "[]", "Where material flows in.", &Deck::sources},
     Key{"colliders", "[]", "Obstacles.", &Deck::colliders},

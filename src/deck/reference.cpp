@@ -30,13 +30,18 @@ constexpr std::array examples = {Example{"weft", "weft: 1"},
                                  Example{"materials", R"(materials:
   sand: {law: drucker_prager, density: 2200, youngs_modulus: 0.35 MPa, poisson_ratio: 0.3, friction_angle: 35}
   jelly: {law: fixed_corotated, density: 1 g/cm^3, lame_lambda: 4e4, lame_mu: 1e4})"},
+                                 Example{"layers", R"(layers:
+  - {name: soft, kernel: quadratic})"},
+                                 Example{"layer_contact", R"(layer_contact:
+  - {between: [materials, soft], friction: 0.4})"},
                                  Example{"bodies", R"(bodies:
   - {name: sand, kind: continuum, material: sand}
   - name: jelly
     kind: continuum
     material: jelly
     shape: {box: {lower: [0, 0, 0], upper: [0.2, 0.2, 0.2]}, rotate: {axis: [0, 0, 1], angle: 30}, translate: [0.2, 0.4, 0]}
-    spin: [0, 0, 60 rpm])"},
+    spin: [0, 0, 60 rpm]
+    layer: soft)"},
                                  Example{"sources", R"(sources:
   - name: spout
     body: sand

@@ -103,7 +103,7 @@ Real kept_of(Table& points) {
 /// percent, eight cells from crest to trough.
 void stir_points(const Comm& comm, Scene& scene, RunState& state) {
   find_limits(comm, scene, state);
-  const Real step = size_of_step(scene, state).dt, dx = scene.transfer.dx;
+  const Real step = size_of_step(scene, state).dt, dx = scene.dx;
   Box box;
   for (const auto& body : scene.bodies)
     for (const Vec3& x : body->points().get<Position>()) box.include(x);
@@ -197,7 +197,7 @@ struct BenchRun {
 /// Of the rates of the machine in `rates`; of_elements: what these must do for a point. Collective.
 std::vector<BenchPhase> phases_of(const Comm& comm, const BenchRun& run, Real particle_steps, const BenchResult& rates,
                                   const LeastWork& of_elements) {
-  auto work = least_work(run.scene.transfer.kernel, kept_of(run.scene.bodies.front()->points()));
+  auto work = least_work(run.scene.layers.front().transfer.kernel, kept_of(run.scene.bodies.front()->points()));
   work.push_back({"elements", of_elements});
   std::vector<BenchPhase> phases;
   for (const char* name : step_phases) {

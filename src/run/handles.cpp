@@ -34,11 +34,15 @@ struct Overloaded : F... {
 
 }  // namespace
 
+bool Handles::any() const {
+  return std::ranges::any_of(scene_.handles, [&](const GridHandle& h) { return scene_.is_on_layer(h, layer_); });
+}
+
 void Handles::load(Real time) {
   pushes_.clear();
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
-    if (!scene_.is_on_grid(handle) || scene_.mesh_of(handle) == nullptr) continue;
+    if (!scene_.is_on_layer(handle, layer_) || scene_.mesh_of(handle) == nullptr) continue;
     const MeshBody& body = *scene_.mesh_of(handle);
     const auto x = body.points().get<Position>();
     std::visit(Overloaded{[](const GridHandle::Hold&) {}, [](const GridHandle::OnPoints&) {},
@@ -73,15 +77,15 @@ void Handles::load(Real time) {
 /// Of points that share a total the number is counted anew, so that it stays whole when points leave the bounds.
 void Handles::load_points(Real time) {
   point_loads_.clear();
-  for (const auto& body : scene_.bodies)
-    if (body->points().has<LoadForce>()) {
-      const auto f = body->points().get<LoadForce>();
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b)
+    if (Table& points = scene_.bodies[b]->points(); scene_.on_layer[b] == layer_ && points.has<LoadForce>()) {
+      const auto f = points.get<LoadForce>();
       std::fill(f.begin(), f.end(), Vec3::Zero());
     }
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
     const auto* load = std::get_if<GridHandle::OnPoints>(&handle.action);
-    if (load == nullptr) continue;
+    if (load == nullptr || !scene_.is_on_layer(handle, layer_)) continue;
     Table& points = scene_.bodies[handle.body]->points();
     const auto by = std::as_const(points).get<HandledBy>();
     const auto m = std::as_const(points).get<Mass>();
@@ -130,8 +134,8 @@ void Handles::count_loads(Real dt, std::span<Impulse> impulses) const {
 }
 
 void Handles::load_alone(Real time) {
-  for (const auto& body : scene_.bodies)
-    if (MeshBody* meshed = body->roles().mesh) {
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b)
+    if (MeshBody* meshed = scene_.bodies[b]->roles().mesh; meshed != nullptr && scene_.on_layer[b] == layer_) {
       const auto f = meshed->points().get<ElementForce>();
       std::fill(f.begin(), f.end(), Vec3::Zero());
     }
@@ -145,7 +149,7 @@ void Handles::settle(const Cuts& cuts, Real time) {
   std::map<std::pair<std::size_t, std::int32_t>, std::uint32_t> point_of;  // of body and row
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
-    if (!scene_.is_on_grid(handle) || scene_.mesh_of(handle) == nullptr) continue;
+    if (!scene_.is_on_layer(handle, layer_) || scene_.mesh_of(handle) == nullptr) continue;
     const GridHandle::Hold* hold = handle.hold();
     if (hold == nullptr || !hold->holds_from(time)) continue;
     const MeshBody& body = *scene_.mesh_of(handle);
@@ -165,7 +169,7 @@ void Handles::settle(const Cuts& cuts, Real time) {
       held_.push_back(std::move(held));
     }
   }
-  bins_.sort(scene_.transfer.dx, x_, id_);
+  bins_.sort(scene_.dx, x_, id_);
   std::vector<BlockKey> touched = touched_blocks(std::span(&bins_, 1));
   if (comm_.any(!has_map_ || touched != touched_ || !(cuts == cuts_))) {
     touched_ = std::move(touched);
@@ -177,7 +181,7 @@ void Handles::settle(const Cuts& cuts, Real time) {
 
   std::vector<Eigen::Triplet<Real>> entries;
   of_node_.reset(map_.size());
-  for_each_point(scene_.transfer, bins_, x_, [&](std::uint32_t point, const PointNodes& nodes) {
+  for_each_point(scene_.layers[layer_].transfer, bins_, x_, [&](std::uint32_t point, const PointNodes& nodes) {
     for (std::size_t i = 0; i < nodes.at.size(); ++i) {
       entries.emplace_back(static_cast<int>(point), nodes.at[i] / NodeField::width, nodes.w[i]);
       of_node_.block(0)[nodes.at[i]] = 1;
@@ -259,7 +263,7 @@ void Handles::lead_nodes(Real dt, Real time, const BlockMap& map, Layer& layer, 
 
 /// Finds what the nodes around do without handles, and how they give way.
 void Handles::look_at_nodes(Real time, const BlockMap& map, Layer& layer) {
-  const Real dx = scene_.transfer.dx;
+  const Real dx = scene_.dx;
   std::vector<RigidState> walls;
   for (const Wall& wall : scene_.walls) walls.push_back(wall.shape.at(time));
   const NodeField& inertia = layer.get<NodeInertia>();
@@ -314,7 +318,6 @@ std::vector<Real> Handles::solve(std::span<const Real> change, Real tolerance) {
 }
 
 void Handles::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<Impulse> impulses) {
-  std::fill(impulses.begin(), impulses.end(), Impulse{});
   hold_sums(dt, time, map, layer, impulses);
   lead_nodes(dt, time, map, layer, impulses);
 }
@@ -335,7 +338,7 @@ void Handles::hold_sums(Real dt, Real time, const BlockMap& map, Layer& layer, s
     wanted[c] = held_[c].axis.dot(held_[c].aim.goal(states[held_[c].handle]) - held_[c].x) / dt;
     change[c] = wanted[c] - change[c];
   }
-  const std::vector<Real> lambda = solve(change, tolerance * scene_.transfer.dx / dt);
+  const std::vector<Real> lambda = solve(change, tolerance * scene_.dx / dt);
   apply(lambda, change);
   for (const Node& node : nodes_) Eigen::Map<Vec3>(node.velocity) += node.now();
 
@@ -356,7 +359,7 @@ template <class Visit>
 void GridHolds::for_each_sum(Real time, Visit&& visit) const {
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
-    if (!scene_.is_on_grid(handle) || scene_.mesh_of(handle) == nullptr) continue;
+    if (!scene_.is_on_layer(handle, layer_) || scene_.mesh_of(handle) == nullptr) continue;
     const GridHandle::Hold* hold = handle.hold();
     if (hold == nullptr || !hold->holds_to(time)) continue;
     const MeshBody& body = *scene_.mesh_of(handle);
@@ -373,11 +376,11 @@ void GridHolds::append(Real time, ConstraintRows& rows) const {
   // The nodes of the vertices of bodies that are held.
   std::vector<std::vector<PointNodes>> nodes(scene_.bodies.size());
   for (const GridHandle& handle : scene_.handles) {
-    if (!scene_.is_on_grid(handle) || scene_.mesh_of(handle) == nullptr) continue;
+    if (!scene_.is_on_layer(handle, layer_) || scene_.mesh_of(handle) == nullptr) continue;
     if (!handle.hold() || !nodes[handle.body].empty()) continue;
     const Table& points = scene_.bodies[handle.body]->points();
     nodes[handle.body].resize(points.rows());
-    for_each_point(scene_.transfer, *bins_[handle.body], points.get<Position>(),
+    for_each_point(scene_.layers[layer_].transfer, *bins_[handle.body], points.get<Position>(),
                    [&](std::uint32_t row, const PointNodes& of_row) { nodes[handle.body][row] = of_row; });
   }
   for_each_sum(time, [&](const Held& held) {

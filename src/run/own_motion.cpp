@@ -13,8 +13,29 @@ namespace {
 
 /// Unless the deck says how many.
 constexpr int most_stable_substeps = 1000;
+/// Contact sees the mass that contact points carry, and what lies behind them only in the substeps that follow.
+constexpr int most_substeps_between_contacts = 4;
 /// An explicit body is looked at this often whether it has stiffened.
 constexpr int substeps_between_looks = 16;
+
+/// The vertices of a body, as contact with walls sees them.
+struct VertexGround {
+  using Four = Eigen::Matrix<Real, 4, 1>;
+  std::vector<Four> inertia, velocity, shared;
+  std::size_t owned;
+
+  VertexGround(std::span<const Real> mass, std::size_t rows)
+      : inertia(rows, Four::Zero()), velocity(inertia), shared(inertia), owned(mass.size()) {
+    for (std::size_t r = 0; r < owned; ++r) inertia[r][0] = mass[r];
+  }
+  ContactGround view(const Forest& forest) {
+    const auto column = [](std::vector<Four>& values) {
+      return ColumnView{{}, {ScalarKind::real, 4, 1}, sizeof(Four), values.size(),
+                        reinterpret_cast<std::byte*>(values.data())};
+    };
+    return {&forest, static_cast<std::ptrdiff_t>(owned), inertia.data()->data(), column(velocity), column(shared)};
+  }
+};
 
 EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage,
                                 const StopQuestion& is_asked_to_stop) {
@@ -28,7 +49,10 @@ EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const 
 
 }  // namespace
 
-int most_substeps(const StageDeck& stage) { return stage.substeps > 0 ? stage.substeps : most_stable_substeps; }
+int most_substeps(const StageDeck& stage, bool touches) {
+  if (stage.substeps > 0) return stage.substeps;
+  return touches ? most_substeps_between_contacts : most_stable_substeps;
+}
 
 OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
     : system(scene, {body}),
@@ -45,7 +69,10 @@ OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
       frequency_at_rest([&] {
         const MeshBody& mesh = *scene.bodies[body]->roles().mesh;
         return comm.max(mesh.frequency_at(mesh.points().get<RestPosition>()));
-      }()) {}
+      }()) {
+  if (scene.bodies[body]->roles().contact_points != nullptr)
+    contact = std::make_unique<DeadLoad>(0, std::vector<Vec3>(), Amplitude{{{0, 1}}});
+}
 
 OwnMotion::OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body,
                      const StopQuestion& is_asked_to_stop)
@@ -61,14 +88,23 @@ std::span<const Vec3> OwnMotion::positions() const {
 }
 
 /// The committed state.
-void OwnMotion::begin() {
+void OwnMotion::begin(Real dt) {
   if (!parts_) parts_.emplace(comm_, scene_, body_);
   Parts& own = *parts_;
   const MeshBody& body = *scene_.bodies[body_]->roles().mesh;
+  if (own.contact) {
+    const Table& points = body.contact_points()->points();
+    std::vector<Vec3> forces(own.system.freedoms.rows(0), Vec3::Zero());
+    body.add_contact_forces(points.get<ContactForce>(), forces);
+    walls_.begin(dt);
+    for (std::size_t c = 0; c < walls_.size(); ++c) body.add_contact_force(walls_.row(c), walls_.force(c), forces);
+    own.contact->set_forces(std::move(forces));
+  }
   if (stage_.scheme == StageScheme::implicit_euler) {
     // Anew in each step: reactions and factors of earlier ones are no state, and a resumed run knows nothing of them.
     std::vector<const Term*> terms = own.system.all_terms();
     terms.push_back(&own.inertia);
+    if (own.contact) terms.push_back(own.contact.get());
     own.equilibrium =
         std::make_unique<Equilibrium>(comm_, own.system.freedoms, std::move(terms), own.system.all_holds(),
                                       settings_of(scene_, body, stage_, is_asked_to_stop_));
@@ -76,7 +112,7 @@ void OwnMotion::begin() {
   const auto v = body.points().get<Velocity>();
   std::copy(v.begin(), v.end(), own.velocity.points(0).begin());
   own.motion.u.set_zero();
-  given_.assign(scene_.handles.size(), {});
+  given_ = {std::vector<Impulse>(scene_.walls.size()), std::vector<Impulse>(scene_.handles.size()), 0};
 }
 
 int OwnMotion::substeps(Real dt) const {
@@ -94,7 +130,7 @@ Real OwnMotion::frequency_at_rest(const StepLimit& now) const {
 }
 
 Refusal OwnMotion::predict(Real dt) {
-  begin();
+  begin(dt);
   Parts& own = *parts_;
   const std::string& name = scene_.bodies[body_]->name();
   const int n = substeps(dt);
@@ -109,6 +145,10 @@ Refusal OwnMotion::predict(Real dt) {
     const bool is_time_to_look = (k + 1) % substeps_between_looks == 0 || k + 1 == n;
     if (stage_.scheme == StageScheme::explicit_euler && is_time_to_look && !is_stable(dt / n))
       return {2, fmt::format("body {} has become too stiff for its substeps", name)};
+  }
+  if (own.contact) {
+    meet_walls(dt);
+    scene_.bodies[body_]->roles().mesh->predict_contact_points(own.velocity.points(0));
   }
   Real sum = 0;
   for (const Real v : own.velocity.all()) sum += v;
@@ -129,6 +169,7 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   motion.time = end - h;
   Load force(own.system.freedoms);
   for (const auto& term : own.system.terms) term->add_force(motion, force);
+  if (own.contact) own.contact->add_force(motion, force);
   force.sum_to_owners();
   const std::vector<Vec3> before(own.velocity.points(0).begin(), own.velocity.points(0).end());
   for (std::size_t r = 0; r < own.mass.size(); ++r) own.velocity.points(0)[r] += h / own.mass[r] * force.points(0)[r];
@@ -140,12 +181,7 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   std::vector<Vec3> mean(before);
   for (std::size_t r = 0; r < mean.size(); ++r) mean[r] = (before[r] + own.velocity.points(0)[r]) / 2;
   count_loads(h, mean);
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < scene_.handles.size(); ++i)
-    if (const Handle* hold = own.system.of_handle[i].hold; hold != nullptr && hold->holds_to(end)) {
-      count_hold(i, std::span(by_holds).subspan(first, hold->conditions()), end, mean);
-      first += hold->conditions();
-    }
+  count_holds(by_holds, end, mean);
   for (std::size_t k = 0; k < motion.u.all().size(); ++k) motion.u.all()[k] += h * own.velocity.all()[k];
 }
 
@@ -180,18 +216,93 @@ void OwnMotion::count_loads(Real h, std::span<const Vec3> mean_velocity) {
     load->add_force(own.motion, force);
     for (std::size_t r = 0; r < x.size(); ++r) {
       const Vec3 impulse = h * force.points(0)[r], now = x[r] + own.motion.u.points(0)[r];
-      given_[i].add(impulse, now, mean_velocity[r]);
+      given_.by_handles[i].add(impulse, now, mean_velocity[r]);
     }
   }
+}
+
+/// impulses: along the conditions of all holds, in their order.
+void OwnMotion::count_holds(std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity) {
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < scene_.handles.size(); ++i)
+    if (const Handle* hold = parts_->system.of_handle[i].hold; hold != nullptr && hold->holds_to(end)) {
+      count_hold(i, impulses.subspan(first, hold->conditions()), end, mean_velocity);
+      first += hold->conditions();
+    }
 }
 
 void OwnMotion::count_hold(std::size_t handle, std::span<const Real> impulses, Real end,
                            std::span<const Vec3> mean_velocity) {
   parts_->motion.time = end;
-  given_[handle] += given_by(*parts_->system.of_handle[handle].hold, impulses, parts_->motion, mean_velocity);
+  given_.by_handles[handle] += given_by(*parts_->system.of_handle[handle].hold, impulses, parts_->motion, mean_velocity);
 }
 
-void OwnMotion::commit(std::span<Impulse> impulses) {
+void OwnMotion::find_walls(const Bins& bins, const TransferSettings& transfer, Real dt) {
+  ContactPoints& points = *scene_.bodies[body_]->roles().mesh->contact_points();
+  const StepLimit& limit = state_.limits[body_];
+  const TouchingSet set{&points, &bins, limit.vibration(), limit.speed};
+  walls_.find(comm_, scene_.walls, {&set, 1}, transfer, state_.time, dt);
+  if (walls_.any() || walls_.lets_go()) walls_.act_on(scene_.bodies[body_]->roles().mesh->contact_stencils());
+}
+
+/// What walls gave in the last step has loaded the motion that was predicted; what they give now acts at its end. The
+/// velocities that contacts see are means over the step.
+void OwnMotion::meet_walls(Real dt) {
+  if (!walls_.any()) return;
+  Parts& own = *parts_;
+  const auto u = own.motion.u.points(0);
+  VertexGround vertices(own.mass, u.size());
+  for (std::size_t r = 0; r < u.size(); ++r) vertices.velocity[r].head<3>() = u[r] / dt;
+  const ContactGround ground = vertices.view(scene_.bodies[body_]->roles().mesh->forest());
+  walls_.scatter(ground);
+  ground.forest->sum_to_owners(ground.shared);
+  given_.contact_energy = walls_.solve(state_.last_dt, ground, given_.by_walls);
+  ground.forest->update_ghosts(ground.velocity);
+  for (std::size_t r = 0; r < u.size(); ++r) {
+    const Vec3 change = vertices.velocity[r].head<3>() - u[r] / dt;
+    own.velocity.points(0)[r] += change;
+    u[r] += dt * change;
+  }
+}
+
+void OwnMotion::receive(Real dt, std::span<const Vec3> change, std::span<const Vec3> by_layers) {
+  MeshBody& body = *scene_.bodies[body_]->roles().mesh;
+  Table& points = body.contact_points()->points();
+  const auto mass = std::as_const(points).get<Mass>();
+  const auto force = points.get<ContactForce>();
+  std::vector<Vec3> impulses(change.size());
+  for (std::size_t q = 0; q < change.size(); ++q) {
+    impulses[q] = mass[q] * change[q];
+    force[q] += mass[q] / dt * by_layers[q];
+  }
+  parts_->received.assign(parts_->system.freedoms.rows(0), Vec3::Zero());
+  body.add_contact_forces(impulses, parts_->received);
+}
+
+void OwnMotion::correct(Real dt) {
+  Parts& own = *parts_;
+  if (!own.contact) return;
+  FreedomValues change(own.system.freedoms);
+  std::ranges::copy(own.received, change.points(0).begin());
+  change.sum_to_owners();
+  for (std::size_t r = 0; r < own.mass.size(); ++r) change.points(0)[r] /= own.mass[r];
+  const Real end = state_.time + dt;
+  ConstraintRows rows;
+  for (const Constraints* hold : own.system.all_holds()) hold->append(end, rows);
+  const std::vector<Real> by_holds = own.holds.meet(rows, dt, own.motion.u.points(0), change.points(0));
+  change.update_ghosts();
+  std::vector<Vec3> mean;
+  for (std::size_t r = 0; r < own.system.freedoms.rows(0); ++r)
+    mean.emplace_back(own.velocity.points(0)[r] + change.points(0)[r] / 2);
+  count_holds(by_holds, end, mean);
+  for (std::size_t k = 0; k < change.all().size(); ++k) {
+    own.velocity.all()[k] += change.all()[k];
+    own.motion.u.all()[k] += dt * change.all()[k];
+  }
+}
+
+void OwnMotion::commit(Given& given) {
+  if (walls_.any() || walls_.lets_go()) walls_.keep();
   MeshBody& body = *scene_.bodies[body_]->roles().mesh;
   const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
   const auto u = parts_->motion.u.points(0), to = parts_->velocity.points(0);
@@ -200,7 +311,9 @@ void OwnMotion::commit(std::span<Impulse> impulses) {
     v[r] = to[r];
   }
   body.follow_vertices();
-  for (std::size_t h = 0; h < given_.size(); ++h) impulses[h] += given_[h];
+  for (std::size_t w = 0; w < given.by_walls.size(); ++w) given.by_walls[w] += given_.by_walls[w];
+  for (std::size_t h = 0; h < given.by_handles.size(); ++h) given.by_handles[h] += given_.by_handles[h];
+  given.contact_energy += given_.contact_energy;
 }
 
 Real OwnMotion::potential_gained_before_last() {

@@ -4,6 +4,8 @@
 #include "run/exact_holds.hpp"
 #include "run/own_system.hpp"
 #include "weft/bodies/roles.hpp"
+#include "weft/coupling/wall_contacts.hpp"
+#include "weft/motion/dead_load.hpp"
 #include "weft/motion/inertia.hpp"
 #include "weft/parallel/comm.hpp"
 #include "weft/run/state.hpp"
@@ -17,8 +19,14 @@
 
 namespace weft {
 
-/// How many explicit substeps a step may have.
-int most_substeps(const StageDeck& stage);
+/// What walls and handles gave to bodies on this rank in a try.
+struct Given {
+  std::vector<Impulse> by_walls, by_handles;
+  Real contact_energy = 0;  ///< (StepReport) [J].
+};
+
+/// How many explicit substeps a step may have. touches: the body meets the grid, at the end of steps.
+int most_substeps(const StageDeck& stage, bool touches);
 
 /// In n substeps of h = dt / n, explicit ones by symplectic Euler as the grid's,
 ///   v' = v + M^-1 (h f(x) + W^T lambda),   x' = x + h v',   W x' = goal(t + h),
@@ -32,11 +40,20 @@ class OwnMotion final : public Predicts {
             const StopQuestion& is_asked_to_stop);
 
   std::size_t body() const { return body_; }
+  /// The contact points that may touch walls in a step of at most dt [s]. bins: of these. Collective.
+  void find_walls(const Bins& bins, const TransferSettings& transfer, Real dt);
   /// Finds the motion over dt from the present state, which stays as it is.
   Refusal predict(Real dt) override;
   Refusal judge(Real) const override { return {}; }
-  /// Moves the body as predict found last; adds what handles gave to it on this rank.
-  void commit(std::span<Impulse> impulses);
+  /// Takes what the grid did to its contact points in a step of dt: their change of velocity [m/s], and the part of it
+  /// that is of other layers. Not collective.
+  void receive(Real dt, std::span<const Vec3> change, std::span<const Vec3> by_layers);
+  /// Changes the motion that was predicted by what contact points received:
+  ///   v_p' = v_p + sum_q b_pq m_q dv_q / m_p,   x_p' = x_p + dt (v_p' - v_p)                            (K.2, H2, H3)
+  /// What is held stays so.
+  void correct(Real dt);
+  /// Moves the body as predict found last; adds what walls and handles gave to it on this rank.
+  void commit(Given& given);
   /// Change of the potential energy from the start of the step to where the last explicit velocities were found at the
   /// end of a substep, or of implicit ones to the end [J], on all ranks.
   Real potential_gained_before_last();
@@ -54,10 +71,13 @@ class OwnMotion final : public Predicts {
     ExactHolds holds;
     Inertia inertia;
     std::unique_ptr<Equilibrium> equilibrium;  ///< Of implicit steps.
+    std::unique_ptr<DeadLoad> contact;         ///< What contact points remember; null without these.
+    std::vector<Vec3> received;                ///< Impulses on vertices [N s], parts of elements of this rank.
     Real frequency_at_rest;                    ///< Of the elements, on all ranks [rad/s]; 0 if it is not known.
   };
 
-  void begin();
+  void begin(Real dt);
+  void meet_walls(Real dt);
   int substeps(Real dt) const;
   Real frequency_at_rest(const StepLimit& now) const;
   void step_explicitly(Real h, Real end);
@@ -66,6 +86,7 @@ class OwnMotion final : public Predicts {
   EquilibriumReport step_implicitly(Real h, Real end);
   /// Counts what loads give over h, with the mean velocity over it.
   void count_loads(Real h, std::span<const Vec3> mean_velocity);
+  void count_holds(std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);
   void count_hold(std::size_t handle, std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);
   std::span<const Vec3> positions() const;
 
@@ -76,7 +97,8 @@ class OwnMotion final : public Predicts {
   const StageDeck stage_;
   const StopQuestion& is_asked_to_stop_;
   std::optional<Parts> parts_;
-  std::vector<Impulse> given_;  ///< By each handle of the scene, in the step that was predicted.
+  WallContacts walls_;
+  Given given_;  ///< In the step that was predicted.
 };
 
 }  // namespace weft

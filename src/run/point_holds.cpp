@@ -23,7 +23,9 @@ std::vector<LedNode> LedNodes::find(const BlockMap& map, Real time) {
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
     const GridHandle::Hold* hold = handle.hold();
-    if (scene_.mesh_of(handle) == nullptr && hold != nullptr && hold->holds_from(time)) add(map, h, led);
+    if (scene_.is_on_layer(handle, layer_) && scene_.mesh_of(handle) == nullptr && hold != nullptr &&
+        hold->holds_from(time))
+      add(map, h, led);
   }
   return led;
 }
@@ -34,7 +36,7 @@ void LedNodes::add(const BlockMap& map, std::size_t h, std::vector<LedNode>& led
   const auto by = points.get<HandledBy>();
   const auto x = points.get<Position>(), v = points.get<Velocity>();
   const auto C = points.get<Affine>();
-  const Real dx = scene_.transfer.dx;
+  const Real dx = scene_.dx;
   marks_.reset(map.size());
   for (const std::uint32_t p : bins_[handle.body]->order()) {  // sums do not depend on the order of rows
     if (!is_handled(by[p], handle.list)) continue;
@@ -95,7 +97,7 @@ void lead_points(const Scene& scene, std::size_t body, const Bins& bins, Real ti
         C_led += led.axis * (led.gradient - C_led.transpose() * led.axis).transpose();
       }
       if (has_momentum) {
-        const Vec3 D = moment_of_inertia(scene.transfer, x[p]);
+        const Vec3 D = moment_of_inertia(scene.layer_of(body).transfer, x[p]);
         const Vec3 impulse = m[p] * (v_led - v[p]);
         impulses[h].linear += impulse;
         impulses[h].angular += (x[p] - center).cross(impulse) + own_rotation(m[p], C_led - C[p], D);

@@ -14,6 +14,11 @@
 namespace weft {
 namespace {
 
+/// The grid layer of a node: materials first, then as the deck lists them.
+struct LayerNumber : Field<std::int32_t> {
+  static constexpr Label label{"layer", "1", Keep::shown};
+};
+
 /// Pictures of a body have its name.
 std::string series_of(const Body& body) { return body.name(); }
 std::string series_of(const Wall& wall) { return "collider_" + wall.name; }
@@ -134,7 +139,7 @@ void Recorder::draw_body(Body& body, const Scene& scene, const FrameMoment& mome
     fields = chosen_state(scene, body, picture.point_fields);
   }
   Table displacements;
-  if (!body.roles().meets_grid) {
+  if (!body.roles().is_carried_by_grid) {
     displacements = displacements_of(body, picture, is_of_rows);
     fields.push_back(displacements.column(Displacement::label.name));
   }
@@ -147,29 +152,31 @@ void Recorder::draw_body(Body& body, const Scene& scene, const FrameMoment& mome
                       picture.cells, fields, cell_fields, picture.forest != nullptr, computed});
 }
 
-/// The nodes with mass.
+/// The nodes with mass, layer by layer.
 void Recorder::draw_grid(const Scene& scene, const Stepper& stepper, const FrameMoment& moment) {
-  Table nodes = Table::with<Position, Mass, Velocity>();
-  const BlockMap& map = stepper.map();
-  const NodeField& inertia = stepper.layer().get<NodeInertia>();
-  const NodeField& velocity = stepper.layer().get<NodeVelocity>();
-  const int blocks = std::min(map.owned(), inertia.blocks());
-  const auto mass_at = [&](int b, int place) { return inertia.block(b)[place * NodeField::width]; };
-  std::size_t with_mass = 0;
-  for (int b = 0; b < blocks; ++b)
-    for (int place = 0; place < nodes_per_block; ++place) with_mass += mass_at(b, place) > 0 ? 1 : 0;
-  nodes.resize(with_mass);
-  std::size_t n = 0;
-  for (int b = 0; b < blocks; ++b)
-    for (int place = 0; place < nodes_per_block; ++place) {
-      const Real mass = mass_at(b, place);
-      if (!(mass > 0)) continue;
-      nodes.get<Position>()[n] = (map.first_node(b) + node_at_place(place)).cast<Real>() * scene.transfer.dx;
-      nodes.get<Mass>()[n] = mass;
-      nodes.get<Velocity>()[n] = Eigen::Map<const Vec3>(velocity.block(b) + place * NodeField::width);
-      ++n;
-    }
-  const std::vector<ColumnView> fields{nodes.column("mass"), nodes.column("velocity")};
+  Table nodes = Table::with<Position, Mass, Velocity, LayerNumber>();
+  for (std::size_t l = 0; l < stepper.layers(); ++l) {
+    const BlockMap& map = stepper.map(l);
+    const NodeField& inertia = stepper.nodes(l).get<NodeInertia>();
+    const NodeField& velocity = stepper.nodes(l).get<NodeVelocity>();
+    const int blocks = std::min(map.owned(), inertia.blocks());
+    const auto mass_at = [&](int b, int place) { return inertia.block(b)[place * NodeField::width]; };
+    std::size_t n = nodes.rows(), with_mass = n;
+    for (int b = 0; b < blocks; ++b)
+      for (int place = 0; place < nodes_per_block; ++place) with_mass += mass_at(b, place) > 0 ? 1 : 0;
+    nodes.resize(with_mass);
+    for (int b = 0; b < blocks; ++b)
+      for (int place = 0; place < nodes_per_block; ++place) {
+        const Real mass = mass_at(b, place);
+        if (!(mass > 0)) continue;
+        nodes.get<Position>()[n] = (map.first_node(b) + node_at_place(place)).cast<Real>() * scene.dx;
+        nodes.get<Mass>()[n] = mass;
+        nodes.get<Velocity>()[n] = Eigen::Map<const Vec3>(velocity.block(b) + place * NodeField::width);
+        nodes.get<LayerNumber>()[n] = static_cast<std::int32_t>(l);
+        ++n;
+      }
+  }
+  const std::vector<ColumnView> fields{nodes.column("mass"), nodes.column("velocity"), nodes.column("layer")};
   frames_.of(series_of_grid).write(moment, {CellKind::vertex, std::as_const(nodes).get<Position>(), {}, fields});
 }
 

@@ -63,15 +63,16 @@ Stepper::~Stepper() = default;
 void Stepper::heed(StopQuestion is_asked_to_stop) { step_->is_asked_to_stop = std::move(is_asked_to_stop); }
 
 const Suspicions& Stepper::suspicions() const { return step_->suspicions; }
-const BlockMap& Stepper::map() const { return step_->map; }
-const Layer& Stepper::layer() const { return step_->layers.front().nodes; }
+std::size_t Stepper::layers() const { return step_->layers.size(); }
+const BlockMap& Stepper::map(std::size_t layer) const { return step_->layers[layer].map; }
+const Layer& Stepper::nodes(std::size_t layer) const { return step_->layers[layer].nodes; }
 
 /// By where points stand, not by their bins, which a run that was resumed has not found yet.
 Real Stepper::mesh_drift() const {
   if (step_->comm.size() == 1) return 0;
   std::array<std::int64_t, 2> counts{0, 0};  // elsewhere, all
   for (const VisitedSet& set : step_->sets)
-    if (set.is_of_mesh)
+    if (set.is_of_mesh && set.follows == nullptr)  // contact points stay with their body
       for (const Vec3& x : std::as_const(*set.points).points().get<Position>()) {
         const BlockKey home = home_block(step_->transfer_of(set).dx, x);
         counts[0] += step_->state.cuts.owner(home) == step_->comm.rank() ? 0 : 1;

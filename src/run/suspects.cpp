@@ -82,18 +82,18 @@ Suspicions suspect_states(std::span<const CheckpointPart> tables) {
 
 Suspicions suspect_states(const Scene& scene) { return suspect_states(tables_of(scene)); }
 
-void suspect_motions(const Scene& scene, PointSet& points, const Bins& bins, const NodeField& velocity, Real dt,
-                     const Vec3& node, Suspicions& suspicions) {
+void suspect_motions(const Scene& scene, const TransferSettings& transfer, PointSet& points, const Bins& bins,
+                     const NodeField& velocity, Real dt, const Vec3& node, Suspicions& suspicions) {
   const auto suspects = std::find_if(suspicions.begin(), suspicions.end(),
                                      [&](const SuspectTable& s) { return s.table == &points.points(); });
   if (suspects == suspicions.end()) return;  // points that are made anew from others
   const auto x = std::as_const(points).points().get<Position>();
-  gather(scene.transfer, bins, x, velocity, [&](ChunkRows rows, const ChunkMotion& motion) {
+  gather(transfer, bins, x, velocity, [&](ChunkRows rows, const ChunkMotion& motion) {
     for (std::size_t k = 0; k < rows.size(); ++k) {
       if (rows[k] >= suspects->marks.size()) continue;  // another rank's
       Suspicion& mark = suspects->marks[rows[k]];
       const bool deforms = !(dt * motion.C[k].norm() <= scene.step.max_strain);
-      const bool is_near = (x[rows[k]] - node).cwiseAbs().maxCoeff() < reach * scene.transfer.dx;
+      const bool is_near = (x[rows[k]] - node).cwiseAbs().maxCoeff() < reach * scene.dx;
       if (mark == Suspicion::none && (deforms || is_near)) mark = Suspicion::motion;
     }
   });

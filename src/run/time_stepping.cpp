@@ -44,6 +44,12 @@ std::int64_t points_of(const Comm& comm, const Body& body, const GridHandle& han
       std::count_if(by.begin(), by.end(), [&](PointId bits) { return is_handled(bits, handle.list); })));
 }
 
+const char* what_moves(const Roles& roles) {
+  if (roles.is_carried_by_grid) return "particles";
+  return roles.contact_points != nullptr ? "vertices that move by themselves, and meet the grid by contact points"
+                                         : "vertices that move by themselves; nothing touches it";
+}
+
 }  // namespace
 
 std::string TimeStepping::forecast() {
@@ -61,7 +67,7 @@ std::string TimeStepping::forecast() {
     std::int64_t points = 0;
     for (const PointSet* set : body.sets()) points += static_cast<std::int64_t>(set->points().owned());
     text += fmt::format("body {}: {} {}{}{}; {}\n", body.name(), comm_.sum(points),
-                        body.roles().meets_grid ? "particles" : "vertices that move by themselves; nothing touches it",
+                        what_moves(body.roles()),
                         sites[b].empty() ? "" : ", ", sites[b], mass_in_words(scene_.deck, b, mass_of(comm_, body)));
   }
   for (const GridHandle& handle : scene_.handles) {
@@ -121,7 +127,8 @@ std::string TimeStepping::forecast_of_sizes() {
 
 void TimeStepping::start() {
   for (const auto& body : scene_.bodies)
-    if (!body->roles().meets_grid) log_info(fmt::format("body {} moves by itself; nothing touches it", body->name()));
+    if (const Roles roles = body->roles(); !roles.is_carried_by_grid)
+      log_info(fmt::format("body {}: {}", body->name(), what_moves(roles)));
   for (const std::string& advice : advice_to_begin_with(scene_)) log_warning(advice);
   state_ = start_scene(comm_, scene_);
   for (const NearestRow& point : find_probe_points(comm_, scene_)) state_.probe_points.push_back(point.id);
@@ -144,7 +151,7 @@ void TimeStepping::resume(const CheckpointHeader& header, const std::filesystem:
     for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
     if (MeshBody* mesh = body->roles().mesh)
       mesh->restore(comm_, static_cast<std::int64_t>(state_.next_id[b]), state_.removed_elements[b]);
-    if (body->roles().meets_grid) body->share(comm_, [this](const Vec3&) { return comm_.rank(); });
+    if (body->roles().is_carried_by_grid) body->share(comm_, [this](const Vec3&) { return comm_.rank(); });
     else body->roles().mesh->share_evenly(comm_);
   }
   settle_bodies(comm_, scene_);

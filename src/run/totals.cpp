@@ -39,7 +39,7 @@ Vector3<Pack> inertia_of(const TransferSettings& transfer, const Vector3<Pack>& 
 }
 
 /// The sums of the points of some rows.
-PackedSums sums_of(const Scene& scene, const Table& points, const PackRows& rows) {
+PackedSums sums_of(const TransferSettings& transfer, const Vec3& g, const Table& points, const PackRows& rows) {
   const Pack m = without_idle(load(points.get<Mass>(), rows), rows);
   const Vector3<Pack> x = load(points.get<Position>(), rows), v = load(points.get<Velocity>(), rows);
   const Vector3<Pack> momentum = m * v;
@@ -47,11 +47,10 @@ PackedSums sums_of(const Scene& scene, const Table& points, const PackRows& rows
   Pack affine = 0;             // tr(C D C^T)
   if (points.has<Affine>()) {  // the grid moves them
     const Matrix3<Pack> C = load(points.get<Affine>(), rows);
-    const Vector3<Pack> D = inertia_of(scene.transfer, x);
+    const Vector3<Pack> D = inertia_of(transfer, x);
     angular += own_rotation(m, C, D);
     for (int axis = 0; axis < 3; ++axis) affine += D[axis] * C.col(axis).squaredNorm();
   }
-  const Vec3& g = scene.step.gravity;
   return {{without_idle(1, rows), m, momentum[0], momentum[1], momentum[2], angular[0], angular[1], angular[2],
            momentum.dot(v) / 2, m * affine / 2, 0, -m * (g[0] * x[0] + g[1] * x[1] + g[2] * x[2])}};
 }
@@ -60,13 +59,15 @@ PackedSums sums_of(const Scene& scene, const Table& points, const PackRows& rows
 
 Totals totals_of(const Comm& comm, const Scene& scene) {
   Sums sums = Sums::Zero();
-  for (const auto& body : scene.bodies) {
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+    const auto& body = scene.bodies[b];
+    const TransferSettings& transfer = scene.layer_of(b).transfer;
     for (const PointSet* set : body->sets()) {
       if (!set->is_matter()) continue;
       const Table& points = set->points();
       const std::size_t packs = (points.owned() + Pack::size - 1) / Pack::size;
       const PackedSums of_set = ordered_sum(packs, PackedSums{}, [&](std::size_t k) __attribute__((flatten)) {
-        return sums_of(scene, points, PackRows::range(k * Pack::size, points.owned()));
+        return sums_of(transfer, scene.step.gravity, points, PackRows::range(k * Pack::size, points.owned()));
       });
       for (std::size_t k = 0; k < of_set.of.size(); ++k)
         sums[static_cast<Eigen::Index>(k)] += sum_of_lanes(of_set.of[k]);

@@ -57,7 +57,7 @@ std::optional<std::string> collider_in_the_way(const Scene& scene, std::span<con
 std::vector<std::string> advice_to_begin_with(const Scene& scene) {
   std::vector<std::string> advice;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
-    if (!scene.bodies[b]->roles().meets_grid)
+    if (const Roles roles = scene.bodies[b]->roles(); !roles.is_carried_by_grid && roles.contact_points == nullptr)
       if (const auto name = collider_in_the_way(scene, scene.meshes[b]->rest_positions()))
         advice.push_back(fmt::format(
             "body {}: the collider {} is in its way and will not stop it: with \"carrier: own\" nothing touches it. "
@@ -85,7 +85,7 @@ std::vector<std::string> advice_on(const Scene& scene) {
   }
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     const auto* deck = std::get_if<ShellDeck>(&scene.deck.bodies[b]);
-    if (!deck || !scene.bodies[b]->roles().meets_grid) continue;
+    if (!deck || !scene.bodies[b]->roles().is_carried_by_grid) continue;
     const ControlMesh& mesh = *scene.meshes[b]->control_mesh();
     const auto [mean, longest] = edges_of(mesh);
     const int per_edge = deck->contact_points > 0 ? deck->contact_points : contact_points_per_edge(mesh, dx);

@@ -10,6 +10,7 @@
 #include "scene/point_handles.hpp"
 #include "weft/base/log.hpp"
 #include "weft/bodies/mesh_body.hpp"
+#include "weft/deck/layers.hpp"
 #include "weft/geometry/sampling.hpp"
 #include "weft/math/svd.hpp"
 #include "weft/scene/catalogue.hpp"
@@ -103,12 +104,37 @@ PointProbe make_probe(const Comm& comm, Scene& scene, const ProbeDeck& deck) {
   return {deck.name, "m", b, watch_sites(comm, body, found), axis, component == "displacement", least};
 }
 
+/// The layers of the grid, and which body is on which.
+void make_layers(const Deck& deck, Scene& scene) {
+  const auto add = [&](const std::string& name, KernelKind kernel, bool has_contact_points) {
+    scene.layers.push_back({name, {kernel, deck.domain.dx, deck.transfer.rpic_damping}, has_contact_points});
+  };
+  const auto name_of_layer = [](const SceneLayer& layer) -> const std::string& { return layer.name; };
+  add(first_layer, deck.transfer.kernel, false);
+  for (const LayerDeck& layer : deck.layers) add(layer.name, layer.kernel.value_or(deck.transfer.kernel), false);
+  for (const BodyDeck& body : deck.bodies) {
+    const std::string name = layer_of(body).value_or(first_layer);
+    if (std::ranges::find(scene.layers, name, &SceneLayer::name) == scene.layers.end())
+      add(name, deck.transfer.kernel, false);
+    scene.on_layer.push_back(position_of(scene.layers, name, name_of_layer));
+    if (has_contact_points(body)) scene.layers[scene.on_layer.back()].has_contact_points = true;
+  }
+  const std::size_t count = scene.layers.size();
+  scene.friction.assign(count * count, 0);
+  for (const LayerContactDeck& pair : deck.layer_contact) {
+    const std::size_t a = position_of(scene.layers, pair.between[0], name_of_layer);
+    const std::size_t b = position_of(scene.layers, pair.between[1], name_of_layer);
+    scene.friction[a * count + b] = scene.friction[b * count + a] = pair.friction;
+  }
+}
+
 }  // namespace
 
 Scene build_scene(const Comm& comm, const Deck& deck) {
   Scene scene;
   scene.deck = deck;
-  scene.transfer = {deck.transfer.kernel, deck.domain.dx, deck.transfer.rpic_damping};
+  scene.dx = deck.domain.dx;
+  make_layers(deck, scene);
   if (deck.domain.bounds) scene.bounds = Box{deck.domain.bounds->lower, deck.domain.bounds->upper};
   const bool is_static = deck.time.scheme == Scheme::equilibrium;
   Box box;  // around meshes
@@ -129,7 +155,7 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
                            collider.condition, collider.friction, collider.contact});
   if (std::ranges::any_of(scene.walls, [](const Wall& w) { return w.contact == WallContactKind::surface; }))
     for (const auto& body : scene.bodies)
-      if (body->roles().meets_grid) body->let_touch_walls();
+      if (body->roles().is_carried_by_grid || body->roles().contact_points != nullptr) body->let_touch_walls();
 
   HandleBuilder handles(comm, scene);
   for (const HandleDeck& handle : deck.handles) handles.add(handle);
@@ -273,7 +299,7 @@ void fit_to_walls(const Scene& scene, PointSet& set) {
       const Real largest = std::sqrt(std::max(Real(0), extent.trace()));
       Faces overlapping;
       for (const Surface& face : wall.shape.faces(start, x[p], largest))
-        if (reach_along(extent.full(), face.normal).distance - face.distance > least_overlap * scene.transfer.dx)
+        if (reach_along(extent.full(), face.normal).distance - face.distance > least_overlap * scene.dx)
           overlapping.add(face);
       set_reach(set, p, overlapping);
     }
@@ -286,28 +312,35 @@ void fill_bodies(const Comm& comm, Scene& scene) {
   const auto shapes = shapes_to_fill(comm, scene);
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
     std::visit([&](const auto& deck) { fill_body(comm, scene, b, deck, shapes[b].get()); }, scene.deck.bodies[b]);
-  for (const auto& body : scene.bodies)
+  for (const auto& body : scene.bodies) {
     for (PointSet* set : body->sets())
       if (set->touches_walls()) fit_to_walls(scene, *set);
+    if (PointSet* contact = body->roles().contact_points; contact != nullptr && contact->touches_walls())
+      fit_to_walls(scene, *contact);
+  }
   settle_bodies(comm, scene);
 }
 
 void settle_bodies(const Comm& comm, Scene& scene) {
   scene.meshes.clear();
   const Deck& deck = scene.deck;
-  if (deck.transfer.kernel != KernelKind::linear) return;
-  Real lightest = std::numeric_limits<Real>::infinity();
+  const Real none = std::numeric_limits<Real>::infinity();
+  std::vector<Real> lightest(scene.layers.size(), none);
   for (std::size_t b = 0; b < deck.bodies.size(); ++b) {
+    Real& of_layer = lightest[scene.on_layer[b]];
     if (const auto* body = std::get_if<ContinuumDeck>(&deck.bodies[b])) {
       const Real volume = std::pow(deck.domain.dx, 3) / body->particles_per_cell;
-      lightest = std::min(lightest, material_of(deck, deck.bodies[b]).density * volume);
+      of_layer = std::min(of_layer, material_of(deck, deck.bodies[b]).density * volume);
     } else {
       const MeshBody& mesh = *scene.bodies[b]->roles().mesh;
       for (const Table* points : {&mesh.samples(), &mesh.dust()})
-        for (const Real mass : points->get<Mass>()) lightest = std::min(lightest, mass);
+        for (const Real mass : points->get<Mass>()) of_layer = std::min(of_layer, mass);
     }
   }
-  scene.light_mass = light_fraction * comm.min(lightest);
+  comm.min(lightest);
+  for (std::size_t l = 0; l < lightest.size(); ++l)
+    if (scene.layers[l].transfer.kernel == KernelKind::linear && lightest[l] < none)
+      scene.layers[l].light_mass = light_fraction * lightest[l];
 }
 
 }  // namespace weft

@@ -9,6 +9,7 @@
 #include "weft/base/error.hpp"
 #include "weft/bodies/body.hpp"
 #include "weft/bodies/trial.hpp"
+#include "weft/deck/layers.hpp"
 #include "weft/grid/walls.hpp"
 
 namespace weft {
@@ -34,7 +35,7 @@ void set_implicit(const SolveDeck& deck, std::span<const std::unique_ptr<Body>> 
     const Roles roles = body->roles();
     const bool in_loop = flows_in_loop(deck, roles);
     settings.flows_in_loop.push_back(in_loop);
-    if (!roles.meets_grid || has_energy(roles, in_loop)) continue;
+    if (!roles.is_carried_by_grid || has_energy(roles, in_loop)) continue;
     all_have_energy = false;
     without_energy = body->name();
   }
@@ -57,14 +58,9 @@ void set_implicit(const SolveDeck& deck, std::span<const std::unique_ptr<Body>> 
 
 /// How a body moves if it does so by itself.
 std::optional<StageDeck> stage_of(const BodyDeck& body) {
-  const auto* carried = std::visit(
-      [](const auto& deck) -> const CarriedDeck* {
-        if constexpr (std::is_base_of_v<CarriedDeck, std::remove_cvref_t<decltype(deck)>>) return &deck;
-        else return nullptr;
-      },
-      body);
-  if (carried == nullptr || carried->carrier == Carrier::grid) return {};
-  return carried->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 1e-8});
+  const CarriedDeck* keys = carried(body);
+  if (keys == nullptr || keys->carrier == Carrier::grid) return {};
+  return keys->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 1e-8});
 }
 
 }  // namespace

@@ -266,6 +266,23 @@ void Bins::number(const BlockMap& map) {
   is_numbered_ = true;
 }
 
+Bins Bins::near(const std::vector<bool>& wanted) const {
+  Bins near;
+  for (const Bin& bin : bins_) {
+    if (std::none_of(bin.numbers.begin(), bin.numbers.end(),
+                     [&](int number) { return wanted[static_cast<std::size_t>(number)]; }))
+      continue;
+    const auto begin = static_cast<std::uint32_t>(near.order_.size());
+    near.order_.insert(near.order_.end(), order_.begin() + bin.begin, order_.begin() + bin.end);
+    Bin& copy = near.bins_.emplace_back(bin);
+    copy.begin = begin;
+    copy.end = static_cast<std::uint32_t>(near.order_.size());
+  }
+  near.is_numbered_ = true;
+  near.make_cubes();
+  return near;
+}
+
 Real Bins::disorder() const {
   const std::size_t breaks = runs_ - std::min(runs_, bins_.size());
   return bins_.empty() ? 0 : static_cast<Real>(breaks) / static_cast<Real>(bins_.back().end);

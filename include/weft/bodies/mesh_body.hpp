@@ -3,6 +3,7 @@
 // of elements where contact with the grid is felt. What the elements are is for the bodies derived from this one.
 
 #include "weft/bodies/body.hpp"
+#include "weft/bodies/contact_points.hpp"
 #include "weft/bodies/grip.hpp"
 #include "weft/bodies/mesh_edit.hpp"
 #include "weft/bodies/mesh_piece.hpp"
@@ -49,7 +50,8 @@ class QuadraturePoints final : public PointSet {
 /// Its own points are the vertices: rows [owned, ghost] of this rank's piece, each with the number of its vertex as id.
 /// Ghosts have no mass. Those of a body on the grid move as their owners do, so that a step needs no exchange between
 /// vertices. Rows of elements, such as quadrature points, have numbers that tell the element as ids and stand in its
-/// order. A body with freedoms of its own has no quadrature points.
+/// order. A body with freedoms of its own has no quadrature points; it may have contact points, which follow its
+/// vertices.
 ///
 /// A rank has nothing of other ranks' elements and vertices but ghosts. What an element is at rest travels with it.
 ///
@@ -58,7 +60,12 @@ class QuadraturePoints final : public PointSet {
 class MeshBody : public Body, public TrialMesh {
  public:
   std::vector<PointSet*> sets() override;
-  Roles roles() override { return {.meets_grid = carrier_ == Carrier::grid, .mesh = this, .trial_mesh = this}; }
+  Roles roles() override {
+    return {.is_carried_by_grid = carrier_ == Carrier::grid,
+            .contact_points = counts_.contact_points > 0 ? &contact_ : nullptr,
+            .mesh = this,
+            .trial_mesh = this};
+  }
   std::vector<BodyPart> parts() override;
   void share(const Comm& comm, const RankOfPlace& rank_of_place) override;
   /// Cuts a body with freedoms of its own into pieces of about as many vertices, along a space-filling curve through
@@ -125,8 +132,19 @@ class MeshBody : public Body, public TrialMesh {
   void weigh_samples(const Vec3& gravity, std::span<Vec3> f, std::span<Vec3> of_samples) const;
   /// Adds the weight of the elements of a body without quadrature points to the forces f on its vertices [N].
   virtual void weigh_elements(const Vec3& gravity, std::span<Vec3> f) const = 0;
-  /// Elements of a body with freedoms of its own follow the vertices, which have moved: material flows.
-  void follow_vertices() { commit_elements(0, {}); }
+  /// Elements and contact points of a body with freedoms of its own follow the vertices, which have moved: material
+  /// flows.
+  void follow_vertices();
+  /// Null without any.
+  ContactPoints* contact_points() { return counts_.contact_points > 0 ? &contact_ : nullptr; }
+  const ContactPoints* contact_points() const { return counts_.contact_points > 0 ? &contact_ : nullptr; }
+  /// The vertices that each contact point is made of, by row.
+  virtual std::span<const ContactStencil> contact_stencils() const { return {}; }
+  /// Contact points have the tentative velocities of vertices with velocities v [m/s].
+  void predict_contact_points(std::span<const Vec3> v);
+  /// Adds a force on a contact point, or forces on all, to those on vertices [N].
+  void add_contact_force(std::size_t row, const Vec3& force, std::span<Vec3> f) const;
+  void add_contact_forces(std::span<const Vec3> of_points, std::span<Vec3> f) const;
 
   std::size_t bytes_of_mesh() const override;
 
@@ -173,6 +191,14 @@ class MeshBody : public Body, public TrialMesh {
   /// Adds a force at a quadrature point [N] to those of the vertices that carry it.
   virtual void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const = 0;
 
+  // Of a body with contact points.
+  /// Their places [m] and areas [m^2], of vertices at their positions.
+  virtual void place_contact_points(std::span<Vec3> x, std::span<Vec3> areas) const {
+    static_cast<void>(x);
+    static_cast<void>(areas);
+  }
+  virtual void weigh_contact_points(std::span<Real> mass) const { static_cast<void>(mass); }
+
   // Where its surface is.
   /// Half the thickness at a quadrature point [m].
   virtual Real half_thickness(std::size_t sample) const = 0;
@@ -208,6 +234,7 @@ class MeshBody : public Body, public TrialMesh {
   void make_rows_of_elements();
   void set_in_motion(const Comm& comm, const Vec3& velocity, const Mat3& velocity_gradient);
   void set_contact_extents();
+  void carry_contact_points(std::span<const Vec3> v, std::span<Vec3> of_points) const;
   void adopt(const Comm& comm);
 
   Carrier carrier_;
@@ -217,6 +244,7 @@ class MeshBody : public Body, public TrialMesh {
   Forest forest_;
   std::uint64_t cut_ = 0;
   QuadraturePoints samples_;
+  ContactPoints contact_;
 
   // Of a mesh that may be edited.
   bool may_be_edited_ = false;

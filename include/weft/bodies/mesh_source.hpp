@@ -21,6 +21,7 @@ class MeshBody;
 struct MeshCounts {
   std::int64_t vertices, elements;
   std::int64_t samples;  ///< Quadrature points of an element, at most; none of a body with freedoms of its own.
+  std::int64_t contact_points = 0;  ///< Of an element, at most; none of a body that the grid carries.
 };
 
 /// A mesh at rest. Ranges of elements may be asked for of any part of it that the rank holds: today all of it, since

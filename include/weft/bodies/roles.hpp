@@ -12,6 +12,7 @@ namespace weft {
 
 class MeshBody;
 class PointBody;
+class PointSet;
 class TrialBody;
 class TrialMesh;
 
@@ -66,8 +67,8 @@ class Corrects {
 
 /// The parts of a body that stages call, none of them owned; null where it does not take part.
 struct Roles {
-  bool meets_grid = true;           ///< Its points scatter and gather; else it moves by itself.
-  std::size_t layer = 0;            ///< Number of the grid layer that carries it.
+  bool is_carried_by_grid = true;   ///< Its points scatter and gather; else it moves by itself,
+  PointSet* contact_points = nullptr;  ///< and meets the grid by these, if there are any.
   MeshBody* mesh = nullptr;         ///< Its points stay with their elements,
   PointBody* points = nullptr;      ///< or come and go one by one.
   TrialBody* trial = nullptr;       ///< It takes part in implicit steps by its points,

@@ -15,20 +15,24 @@
 //     v_i += W_i (l' - l) / m_i
 // for all points at once: a bounds the sums of rows, so passes contract. [docs/theory/colliders.md, 6]
 
-#include "weft/bodies/body.hpp"
+#include "weft/bodies/contact_points.hpp"
 #include "weft/grid/walls.hpp"
 #include "weft/transfer/transfer.hpp"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace weft {
 
-/// What contacts share at nodes: their number weighted by |W|, then that per mass, then their impulses.
+/// What contacts share at nodes: their number weighted by |W|, then that per mass; their impulses.
 struct NodeContact : NodeKey {
   static constexpr Label label{"contact", "1, 1/kg, kg m/s", Keep::work};
 };
+
+/// Adds the impulses of the last step, which contacts share, to the momentum of owned nodes.
+void add_shared_impulses(Layer& layer);
 
 /// A set of points that touches walls.
 struct TouchingSet {
@@ -38,13 +42,30 @@ struct TouchingSet {
   Real speed;      ///< Of its fastest point [m/s].
 };
 
-/// The contacts of the points of one layer.
+/// Points with four reals each on which contacts act: the nodes of a layer, or the vertices of a body.
+struct ContactGround {
+  const Forest* forest;
+  std::ptrdiff_t owned;  ///< Points; a row of the forest has one or more.
+  const Real* inertia;   ///< The mass of each, and three more reals.
+  ColumnView velocity;   ///< Three reals of each.
+  ColumnView shared;     ///< See NodeContact.
+
+  Real* velocities() const { return reinterpret_cast<Real*>(velocity.data); }
+  Real* shares() const { return reinterpret_cast<Real*>(shared.data); }
+};
+ContactGround ground_of(const BlockMap& map, Layer& layer);
+
+/// The contacts of the points of one layer, or of one body.
 class WallContacts {
  public:
   /// Finds the points that may touch walls in a step from `time` over at most dt [s]. Points stand where it begins;
   /// walls whose contact is at nodes are left out. Collective.
   void find(const Comm& comm, std::span<const Wall> walls, std::span<const TouchingSet> sets,
-            const TransferSettings& transfer, const BlockMap& map, Real time, Real dt);
+            const TransferSettings& transfer, Real time, Real dt);
+  /// They act on the nodes of a layer,
+  void act_on(const BlockMap& map);
+  /// or each on three vertices; of_row: of the points of the only set.
+  void act_on(std::span<const ContactStencil> of_row);
   /// Whether there are contacts on any rank.
   bool any() const { return any_; }
   /// Whether points of this rank have left walls.
@@ -52,13 +73,12 @@ class WallContacts {
 
   /// The step is tried with this dt [s].
   void begin(Real dt);
-  /// Adds the impulses of the forces of the last step to the inertia of nodes, and writes what contacts share; owners
-  /// have to be told of both.
-  void scatter(Layer& layer);
+  /// Writes what contacts share, with the impulses of the forces of the last step; owners have to be told.
+  void scatter(const ContactGround& ground);
   /// Changes the velocities of owned nodes, which are those of the end of the step but for this. Adds to by_walls[w]
   /// what wall w gave to this rank's points; returns the energy in their springs, the mean of before and after the
   /// step [J]. Collective.
-  Real solve(Real dt_before, const BlockMap& map, Layer& layer, std::span<Impulse> by_walls);
+  Real solve(Real dt_before, const ContactGround& ground, std::span<Impulse> by_walls);
   /// The same where an implicit step of the contacts' springs has found the velocities of all nodes: nothing changes,
   /// and the energy is that after the step.
   Real count(const Layer& layer, bool is_lagged, std::span<Impulse> by_walls);
@@ -76,6 +96,8 @@ class WallContacts {
     Vec3 normal;
     Real gap;  ///< [m]
   };
+  std::uint32_t row(std::size_t c) const { return contacts_[c].row; }      ///< Of its point.
+  const Vec3& force(std::size_t c) const { return contacts_[c].force; }  ///< Of the last step [N].
   Face face(std::size_t c) const { return {contacts_[c].wall, contacts_[c].normal, contacts_[c].gap}; }
   const Vec3& position(std::size_t c) const { return contacts_[c].x; }       ///< x_c [m].
   const Vec3& impulse(std::size_t c) const { return contacts_[c].impulse; }  ///< l [kg m/s].
@@ -128,7 +150,6 @@ class WallContacts {
 
   void find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const;
   void share_memory(std::span<Contact> of_point) const;
-  void find_weights(const BlockMap& map);
   void solve_one(Contact& contact, const Vec3& u, Real a) const;
 
   Real stored(const Contact& contact, const Vec3& force) const;

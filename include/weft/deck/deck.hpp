@@ -189,7 +189,12 @@ struct ShapeDeck {
   DeckPlace place;
 };
 
-struct ContinuumDeck {
+/// The grid layer of a body; the key is the same for every kind.
+struct LayeredDeck {
+  std::optional<std::string> layer;  ///< Else the first one, or one of its own for freedoms of its own.
+};
+
+struct ContinuumDeck : LayeredDeck {
   std::string name;
   std::string material;
   std::optional<ShapeDeck> shape;  ///< May be left out if a source feeds the body.
@@ -250,7 +255,7 @@ struct StageDeck {
 };
 
 /// What carries a body with a mesh; the keys are the same for every kind.
-struct CarriedDeck {
+struct CarriedDeck : LayeredDeck {
   Carrier carrier;
   std::optional<StageDeck> stage;  ///< For freedoms of its own.
   std::optional<bool> meets_grid;  ///< Else as the kind and its carrier have it.
@@ -382,11 +387,17 @@ struct TetMeshDeck {
   Vec3 translate;
 };
 
+/// How the surface of a solid with freedoms of its own meets the grid.
+struct SolidContactDeck {
+  Real points;  ///< In an area of dx^2.
+};
+
 struct SolidDeck : CarriedDeck {
   std::string name;
   std::string material;
   TetMeshDeck mesh;
   std::optional<int> order;  ///< Of the tetrahedra: 1, 2; without, as the mesh has it.
+  SolidContactDeck contact;
   Vec3 velocity;             ///< Initial [m/s].
   Vec3 spin;                 ///< Initial angular velocity about the body's centre of mass [rad/s].
   DeckPlace place;
@@ -566,6 +577,20 @@ struct BalanceDeck {
   int every;       ///< Steps between looks.
 };
 
+/// A grid layer: bodies on it share the nodes, so they stick and slide as their materials do.
+struct LayerDeck {
+  std::string name;
+  std::optional<KernelKind> kernel;  ///< Else that of `transfer`.
+  DeckPlace place;
+};
+
+/// What two layers do where they meet.
+struct LayerContactDeck {
+  std::vector<std::string> between;  ///< Two layers.
+  Real friction;                     ///< Coulomb's coefficient [1].
+  DeckPlace place;
+};
+
 struct Deck {
   int format;  ///< Deck key `weft`.
   std::string title;
@@ -573,6 +598,8 @@ struct Deck {
   TimeDeck time;
   TransferDeck transfer;
   std::vector<MaterialDeck> materials;
+  std::vector<LayerDeck> layers;
+  std::vector<LayerContactDeck> layer_contact;
   std::vector<BodyDeck> bodies;
   std::vector<SourceDeck> sources;
   std::vector<ColliderDeck> colliders;

@@ -25,6 +25,9 @@ class DeadLoad : public Term {
   DeadLoad(std::size_t b, std::vector<Vec3> forces, Amplitude amplitude)
       : block_(b), forces_(std::move(forces)), amplitude_(std::move(amplitude)) {}
 
+  /// Other forces from now on.
+  void set_forces(std::vector<Vec3> forces) { forces_ = std::move(forces); }
+
   Real energy(const Motion& motion) const override;
   void add_force(const Motion& motion, Load& force) const override;
   std::unique_ptr<Linear> linearise(const Motion&) const override { return std::make_unique<Linear>(); }

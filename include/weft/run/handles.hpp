@@ -24,9 +24,12 @@ namespace weft {
 /// independent. P takes away what walls do not allow. [docs/theory/handles.md, 10.9]
 class Handles {
  public:
-  /// bins: of the points of each body, not owned.
-  Handles(const Comm& comm, const Scene& scene, const std::vector<const Bins*>& bins)
-      : comm_(comm), scene_(scene), bins_of_body_(bins), led_nodes_(scene, bins) {}
+  /// Those of bodies on a layer. bins: of the points of each body, not owned.
+  Handles(const Comm& comm, const Scene& scene, std::size_t layer, const std::vector<const Bins*>& bins)
+      : comm_(comm), scene_(scene), layer_(layer), bins_of_body_(bins), led_nodes_(scene, layer, bins) {}
+
+  /// Whether there are any.
+  bool any() const;
 
   /// Adds the forces of loads at a time to the forces on vertices, and sets those on points of continua. Collective.
   void load(Real time);
@@ -36,7 +39,7 @@ class Handles {
   void count_loads(Real dt, std::span<Impulse> impulses) const;
   /// Finds what is held from this time on, and the blocks around it, which have moved. Collective.
   void settle(const Cuts& cuts, Real time);
-  /// Changes the velocities of owned nodes, walls being done, so that everything held is at its place after dt; writes
+  /// Changes the velocities of owned nodes, walls being done, so that everything held is at its place after dt; adds
   /// what each handle gave to its body [kg m/s], on this rank. Work is that of the mean velocity before and after,
   /// which is what an impulse adds to kinetic energy. Collective.
   void hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<Impulse> impulses);
@@ -95,6 +98,7 @@ class Handles {
 
   const Comm comm_;
   const Scene& scene_;
+  const std::size_t layer_;
   const std::vector<const Bins*>& bins_of_body_;
   LedNodes led_nodes_;
   std::vector<Held> held_;
@@ -120,9 +124,9 @@ class Handles {
 ///   axis . u_i = dt axis . v(x_i)
 class GridHolds final : public Constraints {
  public:
-  /// bins: of the points of each body; not owned, nor is the scene.
-  GridHolds(const Scene& scene, const std::vector<const Bins*>& bins)
-      : scene_(scene), bins_(bins), led_nodes_(scene, bins) {}
+  /// Those of bodies on a layer. bins: of the points of each body; not owned, nor is the scene.
+  GridHolds(const Scene& scene, std::size_t layer, const std::vector<const Bins*>& bins)
+      : scene_(scene), layer_(layer), bins_(bins), led_nodes_(scene, layer, bins) {}
 
   /// Finds the nodes that are led in a step of dt from `time`. Collective.
   void begin_step(const BlockMap& map, Real time, Real dt);
@@ -154,6 +158,7 @@ class GridHolds final : public Constraints {
   void for_each_sum(Real time, Visit&& visit) const;
 
   const Scene& scene_;
+  const std::size_t layer_;
   const std::vector<const Bins*>& bins_;
   LedNodes led_nodes_;
   std::vector<Led> led_;

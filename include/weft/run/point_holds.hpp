@@ -37,7 +37,9 @@ struct LedNode {
 /// Scene and bins, by body, are not owned.
 class LedNodes {
  public:
-  LedNodes(const Scene& scene, const std::vector<const Bins*>& bins) : scene_(scene), bins_(bins) {}
+  /// Of bodies on a layer.
+  LedNodes(const Scene& scene, std::size_t layer, const std::vector<const Bins*>& bins)
+      : scene_(scene), layer_(layer), bins_(bins) {}
 
   /// Those of holds that hold in a step from a time on, hold by hold, each in the order of the map. Collective.
   std::vector<LedNode> find(const BlockMap& map, Real time);
@@ -46,6 +48,7 @@ class LedNodes {
   void add(const BlockMap& map, std::size_t handle, std::vector<LedNode>& led);
 
   const Scene& scene_;
+  const std::size_t layer_;
   const std::vector<const Bins*>& bins_;
   NodeField marks_{"led", "1, m/s"};  ///< How many points are nearest to a node, and the sum of what they give.
 };

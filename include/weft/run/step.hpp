@@ -78,8 +78,9 @@ class Stepper {
   /// Share of the points of meshes that lie in blocks of other ranks than theirs; it grows as meshes move away from
   /// where they were cut. Collective.
   Real mesh_drift() const;
-  const BlockMap& map() const;
-  const Layer& layer() const;
+  std::size_t layers() const;
+  const BlockMap& map(std::size_t layer = 0) const;
+  const Layer& nodes(std::size_t layer = 0) const;
 
  private:
   std::unique_ptr<StepContext> step_;

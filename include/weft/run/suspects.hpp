@@ -45,8 +45,8 @@ Suspicions suspect_states(const Scene& scene);
 
 /// Adds the points of a set that the nodes' velocities would deform by more than time.max_strain in dt, or within reach
 /// of `node` [m], the node that moves too fast (nowhere if it is not finite). Not collective.
-void suspect_motions(const Scene& scene, PointSet& points, const Bins& bins, const NodeField& velocity, Real dt,
-                     const Vec3& node, Suspicions& suspicions);
+void suspect_motions(const Scene& scene, const TransferSettings& transfer, PointSet& points, const Bins& bins,
+                     const NodeField& velocity, Real dt, const Vec3& node, Suspicions& suspicions);
 
 /// What is suspected of a table's rows; nothing if it is not among them.
 std::span<const Suspicion> suspicions_of(const Table& table, const Suspicions& suspicions);

@@ -14,7 +14,7 @@ Scene build_scene(const Comm& comm, const Deck& deck);
 /// of the cells, wherever they are. Throws Error(geometry) if a body that no source feeds stays empty. Collective.
 void fill_bodies(const Comm& comm, Scene& scene);
 
-/// When bodies have their points, made or read: frees Scene::meshes and sets Scene::light_mass. Collective.
+/// When bodies have their points, made or read: frees Scene::meshes and sets SceneLayer::light_mass. Collective.
 void settle_bodies(const Comm& comm, Scene& scene);
 
 }  // namespace weft

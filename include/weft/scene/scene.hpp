@@ -85,9 +85,20 @@ struct GridHandle {
   const Hold* hold() const { return std::get_if<Hold>(&action); }
 };
 
+/// A grid layer: bodies on it share its nodes.
+struct SceneLayer {
+  std::string name;
+  TransferSettings transfer;
+  bool has_contact_points;  ///< Of one body with freedoms of its own; else the grid carries its bodies.
+  Real light_mass = 0;      ///< See ExplicitStep.
+};
+
 struct Scene {
   Deck deck;
-  TransferSettings transfer;
+  Real dx = 0;                      ///< Grid spacing, of all layers [m].
+  std::vector<SceneLayer> layers;   ///< That named materials first.
+  std::vector<Real> friction;       ///< Of each pair of layers, a row for each.
+  std::vector<std::size_t> on_layer;  ///< Number of each body's layer; of bodies that do not meet the grid 0.
   std::vector<std::unique_ptr<Body>> bodies;
   /// Of each body its mesh, or none; no entries any more when the bodies have their points.
   std::vector<std::unique_ptr<MeshSource>> meshes;
@@ -96,13 +107,18 @@ struct Scene {
   std::vector<Wall> walls;
   std::vector<GridHandle> handles;
   std::optional<Box> bounds;       ///< Points that leave it are removed.
-  Real light_mass = 0;             ///< See ExplicitStep.
   Real size = 0;                   ///< Of the box around all meshes at rest [m].
   std::vector<PointProbe> probes;  ///< Of a static analysis.
   StepSettings step;
 
+  SceneLayer& layer_of(std::size_t body) { return layers[on_layer[body]]; }
+  const SceneLayer& layer_of(std::size_t body) const { return layers[on_layer[body]]; }
   /// Whether a handle acts on nodes of the grid; else on the body's own freedoms.
-  bool is_on_grid(const GridHandle& handle) const { return bodies[handle.body]->roles().meets_grid; }
+  bool is_on_grid(const GridHandle& handle) const { return bodies[handle.body]->roles().is_carried_by_grid; }
+  /// Whether it acts on nodes of this layer.
+  bool is_on_layer(const GridHandle& handle, std::size_t layer) const {
+    return is_on_grid(handle) && on_layer[handle.body] == layer;
+  }
   /// The mesh that a handle acts on; null for a continuum.
   MeshBody* mesh_of(const GridHandle& handle) const { return bodies[handle.body]->roles().mesh; }
   /// All points of this rank that are matter.

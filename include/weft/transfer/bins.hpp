@@ -69,6 +69,8 @@ class Bins {
   void rows_were_reordered();
   /// Looks up the block numbers of every bin. All touched blocks must be active.
   void number(const BlockMap& map);
+  /// The bins that reach one of the blocks that are wanted, by number, with their points alone.
+  Bins near(const std::vector<bool>& wanted) const;
   /// True while the numbers fit the bins: sorting keeps them if the same blocks hold points as before.
   bool is_numbered() const { return is_numbered_; }
 

@@ -52,8 +52,10 @@ inline constexpr auto keys<StageDeck> =
 inline constexpr const char* carrier_text = "Whose freedoms move the body.";
 inline constexpr const char* stage_text = "How its own freedoms move in time; for \"carrier: own\".";
 inline constexpr const char* meets_grid_text =
-    "Whether the body meets others on the grid; absent: true if the grid carries it, else false. With \"carrier: own\" "
-    "only false is possible: nothing touches the body, and colliders do not stop it.";
+    "Whether the body meets others on the grid; absent: true if the grid carries it, else false. Of bodies with "
+    "\"carrier: own\" only solids can; nothing touches others, and colliders do not stop them.";
+inline constexpr const char* layer_text =
+    "Name of its grid layer; absent: \"materials\", or of a body with freedoms of its own one that has the body's name.";
 
 template <>
 inline constexpr auto keys<ContinuumDeck> =
@@ -70,7 +72,8 @@ inline constexpr auto keys<ContinuumDeck> =
           Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
               &ContinuumDeck::spin},
           Key{"seed", "1", at_least(0).at_most(4294967295), "0", "Another seed gives another random sampling.",
-              &ContinuumDeck::seed});
+              &ContinuumDeck::seed},
+          Key{"layer", a_name, absent, layer_text, &ContinuumDeck::layer});
 
 template <>
 inline constexpr auto keys<MeshFileDeck> = table("file", "A mesh from a file.",
@@ -175,6 +178,7 @@ inline constexpr auto keys<ShellDeck> = table(
         &ShellDeck::contact_points},
     Key{"carrier", "grid", carrier_text, &ShellDeck::carrier}, Key{"stage", absent, stage_text, &ShellDeck::stage},
     Key{"meets_grid", absent, meets_grid_text, &ShellDeck::meets_grid},
+    Key{"layer", a_name, absent, layer_text, &ShellDeck::layer},
     Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &ShellDeck::velocity},
     Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
         &ShellDeck::spin});
@@ -218,6 +222,7 @@ inline constexpr auto keys<MembraneDeck> = table(
     Key{"carrier", "grid", carrier_text, &MembraneDeck::carrier},
     Key{"stage", absent, stage_text, &MembraneDeck::stage},
     Key{"meets_grid", absent, meets_grid_text, &MembraneDeck::meets_grid},
+    Key{"layer", a_name, absent, layer_text, &MembraneDeck::layer},
     Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &MembraneDeck::velocity},
     Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
         &MembraneDeck::spin});
@@ -248,6 +253,12 @@ inline constexpr auto keys<TetMeshDeck> =
           Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &TetMeshDeck::translate});
 
 template <>
+inline constexpr auto keys<SolidContactDeck> = table(
+    "contact", "How the surface of a solid with freedoms of its own meets the grid.",
+    Key{"points", "1", at_least(1).at_most(100), "4", "Contact points in an area of dx^2 of the surface at rest.",
+        &SolidContactDeck::points});
+
+template <>
 inline constexpr auto keys<SolidDeck> = table(
     "solid", "An elastic solid of tetrahedra.",
     Key{"name", a_name, required, "Names files, columns and references.", &SolidDeck::name},
@@ -258,8 +269,11 @@ inline constexpr auto keys<SolidDeck> = table(
         "1: linear tetrahedra, which are too stiff in bending and where material is hardly compressible; 2: quadratic "
         "ones. Without, that of the file, and 1 of what is made here.",
         &SolidDeck::order},
+    Key{"contact", "{}", "Its surface on the grid; for \"meets_grid: true\" beside \"carrier: own\".",
+        &SolidDeck::contact},
     Key{"carrier", "grid", carrier_text, &SolidDeck::carrier}, Key{"stage", absent, stage_text, &SolidDeck::stage},
     Key{"meets_grid", absent, meets_grid_text, &SolidDeck::meets_grid},
+    Key{"layer", a_name, absent, layer_text, &SolidDeck::layer},
     Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &SolidDeck::velocity},
     Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
         &SolidDeck::spin});

@@ -122,6 +122,7 @@ inline constexpr auto keys<FiberDeck> = table(
     Key{"tear_stretch", "1", above(1), absent, tear_text, &FiberDeck::tear_stretch},
     Key{"carrier", "grid", carrier_text, &FiberDeck::carrier}, Key{"stage", absent, stage_text, &FiberDeck::stage},
     Key{"meets_grid", absent, meets_grid_text, &FiberDeck::meets_grid},
+    Key{"layer", a_name, absent, layer_text, &FiberDeck::layer},
     Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &FiberDeck::velocity},
     Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
         &FiberDeck::spin});

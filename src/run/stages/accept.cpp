@@ -23,7 +23,7 @@ Refusal strain_of(const StepContext& step, std::size_t s) {
   const Table& points = set.points->points();
   const Real dt = step.dt(), most_strain = step.settings.max_strain;
   const GridLayer& layer = step.layers[set.layer];
-  const Steepest worst = steepest_above(most_strain / dt, layer.transfer, step.bins[s], points.get<Position>(),
+  const Steepest worst = steepest_above(most_strain / dt, layer.settings.transfer, step.bins[s], points.get<Position>(),
                                         layer.nodes.get<NodeVelocity>());
   const Real strain = dt * worst.norm;
   if (!(strain > 0)) return {};
@@ -36,8 +36,8 @@ Refusal strain_of(const StepContext& step, std::size_t s) {
 
 /// The node of a layer that moves fastest, if it is too fast.
 Fault speed_of_nodes(const StepContext& step, const GridLayer& layer) {
-  const Real dx = layer.transfer.dx;
-  const FastestNode fastest = fastest_node(step.map, dx, layer.nodes.get<NodeVelocity>());
+  const Real dx = step.scene.dx;
+  const FastestNode fastest = fastest_node(layer.map, dx, layer.nodes.get<NodeVelocity>());
   // Light nodes at the edge of a body may move far in a large step without moving any point by much.
   if (!layer.advance->takes_forces() && std::isfinite(fastest.speed)) return {};
   const Real excess = fastest.speed / (cfl_slack * (step.settings.cfl * dx / step.dt()));
@@ -83,7 +83,7 @@ Fault worst_of_ranks(const Comm& comm, const Fault& mine) {
 [[noreturn]] void give_up(StepContext& step, const Fault& fault) {
   step.suspicions = suspect_states(step.scene);
   for (std::size_t s = 0; s < step.sets.size(); ++s)
-    suspect_motions(step.scene, *step.sets[s].points, step.bins[s],
+    suspect_motions(step.scene, step.transfer_of(step.sets[s]), *step.sets[s].points, step.bins[s],
                     step.layers[step.sets[s].layer].nodes.get<NodeVelocity>(), step.dt(), fault.node, step.suspicions);
   throw Error(ExitCode::numerics,
               fmt::format("step {} at t = {:.6g} s was refused {} times, down to dt = {:.3g} s: {}. {} Usual cures: a "

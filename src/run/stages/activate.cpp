@@ -6,14 +6,19 @@ namespace weft {
 
 void activate(StepContext& step) {
   const auto timing = step.timers.measure("activate");
-  const bool is_new = step.needs_map;
-  if (is_new) {
-    for (GridLayer& layer : step.layers) layer.advance->blocks_changed();
-    step.map = BlockMap(step.comm, step.state.cuts, step.touched);
-    step.map_is_stale = step.needs_map = false;
+  bool any_is_new = false;
+  for (GridLayer& layer : step.layers) {
+    const bool is_new = layer.needs_map;
+    any_is_new = any_is_new || is_new;
+    if (is_new) {
+      layer.advance->blocks_changed();
+      layer.map = BlockMap(step.comm, step.state.cuts, layer.touched);
+      layer.map_is_stale = layer.needs_map = false;
+    }
+    for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s)
+      if (is_new || !step.bins[s].is_numbered()) step.bins[s].number(layer.map);
   }
-  for (Bins& bins : step.bins)
-    if (is_new || !bins.is_numbered()) bins.number(step.map);
+  if (any_is_new && step.has_layers()) step.layer_contact.find(step.meeting_layers());
 }
 
 }  // namespace weft

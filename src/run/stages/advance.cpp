@@ -19,14 +19,25 @@ bool advance(StepContext& step) {
     step.report.krylov += found.krylov;
     step.report.residuals = found.residuals;
     if (found.failure.empty()) continue;
-    layer.nodes.get<NodeVelocity>().reset(step.map.size());  // no motion was found for which points could be blamed
+    layer.nodes.get<NodeVelocity>().reset(layer.map.size());  // no motion was found for which points could be blamed
     step.is_found = false;
     step.fault.excess = 2;
     step.fault.text = fmt::format("the implicit step was not found: {}", found.failure);
     return false;
   }
+  if (step.has_layers()) {
+    const auto timing = step.timers.measure("contact");
+    step.layer_contact.exchange(step.meeting_layers(), step.scene.dx, step.dt());
+  }
   const auto timing = step.timers.measure("exchange");
-  step.map.forest().update_ghosts(step.of_layers<NodeVelocity>());
+  for (GridLayer& layer : step.layers) {
+    std::vector<ColumnView> fields{layer.nodes.get<NodeVelocity>().view()};
+    if (layer.settings.has_contact_points) {
+      fields.push_back(layer.nodes.get<NodeGiven>().view());
+      fields.push_back(layer.nodes.get<NodeMeeting>().view());
+    }
+    layer.map.forest().update_ghosts(fields);
+  }
   return true;
 }
 

@@ -37,16 +37,16 @@ void commit(StepContext& step) {
   {
     const auto timing = step.timers.measure("elements");
     for (std::size_t b = 0; b < step.scene.bodies.size(); ++b)
-      if (step.scene.bodies[b]->roles().meets_grid)
+      if (step.scene.bodies[b]->roles().is_carried_by_grid)
         step.state.limits[b].include(step.scene.bodies[b]->finish(step.dt()));
     for (const auto& own : step.own_motions) {
       if (step.report.potential_before) *step.report.potential_before += own->potential_gained_before_last();
-      own->commit(step.given.by_handles);
+      own->commit(step.given);
       const std::size_t b = own->body();
       step.state.limits[b].include(step.scene.bodies[b]->limit_from(0));
     }
   }
-  step.handles.count_loads(step.dt(), step.given.by_handles);
+  for (const GridLayer& layer : step.layers) layer.handles.count_loads(step.dt(), step.given.by_handles);
   count_impulses(step.comm, step.given.by_walls, step.state.wall_impulse);
   count_impulses(step.comm, step.given.by_handles, step.state.handle_impulse);
   if (!step.scene.walls.empty()) step.report.contact_energy = step.comm.sum(step.given.contact_energy);

@@ -18,40 +18,71 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
       settings(its_scene.step),
       state(its_state),
       timers(its_timers),
-      handles(its_comm, its_scene, bins_of_body),
+      layer_contact(its_scene.layers.size(), its_scene.friction),
       handles_that_lost(its_scene.handles.size(), false) {
-  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
-    const Roles roles = scene.bodies[b]->roles();
-    if (roles.predicts != nullptr) predicting.push_back(roles.predicts);
-    if (roles.repeats != nullptr) repeating.push_back({roles.repeats, sets.size()});
-    if (roles.corrects != nullptr &&
-        std::find(correcting.begin(), correcting.end(), roles.corrects) == correcting.end())
-      correcting.push_back(roles.corrects);
-    if (!roles.meets_grid) {
-      own_motions.push_back(std::make_unique<OwnMotion>(comm, scene, state, b, is_asked_to_stop));
-      predicting.push_back(own_motions.back().get());
-      continue;
+  layers.reserve(scene.layers.size());  // advances and handles stay where they are
+  for (std::size_t l = 0; l < scene.layers.size(); ++l) {
+    layers.push_back({.number = l, .settings = scene.layers[l], .handles = Handles(comm, scene, l, bins_of_body)});
+    Layer& nodes = layers[l].nodes;
+    nodes.add<NodeContact>();
+    if (scene.layers.size() > 1) nodes.add<NodeNormal>();
+    if (scene.layers[l].has_contact_points) {
+      nodes.add<NodeMemory>();
+      nodes.add<NodeOffset>();
+      nodes.add<NodeMeeting>();
+      nodes.add<NodeGiven>();
     }
-    const bool is_held = std::any_of(scene.handles.begin(), scene.handles.end(), [b](const GridHandle& handle) {
-      return handle.body == b && handle.hold() != nullptr;
-    });
-    if (is_held && roles.mesh != nullptr) held.emplace_back(comm, scene, b);
-    if (is_held && roles.mesh == nullptr) led_bodies.push_back(b);
-    for (PointSet* points : scene.bodies[b]->sets()) {
-      const bool is_predicted = roles.predicts != nullptr && points->points().has<TentativeVelocity>();
-      const bool is_corrected = roles.corrects != nullptr || (is_held && points == scene.bodies[b].get());
-      sets.push_back({points, b, roles.layer, roles.mesh != nullptr, is_predicted, is_corrected});
-    }
+    layers[l].first_set = sets.size();
+    for (std::size_t b = 0; b < scene.bodies.size(); ++b)
+      if (scene.on_layer[b] == l) add_body(b);
+    layers[l].end_of_sets = sets.size();
   }
   bins.resize(sets.size());
   bins_of_body.resize(scene.bodies.size(), nullptr);
   for (std::size_t s = 0; s < sets.size(); ++s)
     if (sets[s].points == scene.bodies[sets[s].body].get()) bins_of_body[sets[s].body] = &bins[s];
-  layers.push_back({scene.transfer, {}, nullptr, {}});
-  for (GridLayer& layer : layers) layer.nodes.add<NodeContact>();
-  for (const VisitedSet& set : sets) WEFT_ENSURE(set.layer < layers.size());
   for (std::size_t l = 0; l < layers.size(); ++l)
-    layers[l].advance = settings.is_implicit ? make_implicit_advance(*this, l) : make_explicit_advance();
+    layers[l].advance = settings.is_implicit && !layers[l].settings.has_contact_points
+                            ? make_implicit_advance(*this, l)
+                            : make_explicit_advance();
+}
+
+void StepContext::add_body(std::size_t b) {
+  const Roles roles = scene.bodies[b]->roles();
+  if (roles.predicts != nullptr) predicting.push_back(roles.predicts);
+  if (roles.repeats != nullptr) repeating.push_back({roles.repeats, sets.size()});
+  if (roles.corrects != nullptr && std::find(correcting.begin(), correcting.end(), roles.corrects) == correcting.end())
+    correcting.push_back(roles.corrects);
+  const std::size_t layer = scene.on_layer[b];
+  if (!roles.is_carried_by_grid) {
+    own_motions.push_back(std::make_unique<OwnMotion>(comm, scene, state, b, is_asked_to_stop));
+    predicting.push_back(own_motions.back().get());
+    if (PointSet* points = roles.contact_points)
+      sets.push_back({.points = points,
+                      .body = b,
+                      .layer = layer,
+                      .is_of_mesh = true,
+                      .is_predicted = true,
+                      .is_corrected = true,
+                      .follows = own_motions.back().get()});
+    return;
+  }
+  const bool is_held = std::any_of(scene.handles.begin(), scene.handles.end(), [b](const GridHandle& handle) {
+    return handle.body == b && handle.hold() != nullptr;
+  });
+  if (is_held && roles.mesh != nullptr) held.emplace_back(comm, scene, b);
+  if (is_held && roles.mesh == nullptr) led_bodies.push_back(b);
+  for (PointSet* points : scene.bodies[b]->sets()) {
+    const bool is_predicted = roles.predicts != nullptr && points->points().has<TentativeVelocity>();
+    const bool is_corrected = roles.corrects != nullptr || (is_held && points == scene.bodies[b].get());
+    sets.push_back({points, b, layer, roles.mesh != nullptr, is_predicted, is_corrected});
+  }
+}
+
+std::vector<MeetingLayer> StepContext::meeting_layers() {
+  std::vector<MeetingLayer> meeting;
+  for (GridLayer& layer : layers) meeting.push_back({&layer.map, &layer.nodes, layer.settings.has_contact_points});
+  return meeting;
 }
 
 void reorder_rows(StepContext& step, const std::function<bool(const VisitedSet&)>& is_chosen,

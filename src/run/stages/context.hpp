@@ -7,6 +7,7 @@
 #include "weft/base/interrupted.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/bodies/roles.hpp"
+#include "weft/coupling/layer_contact.hpp"
 #include "weft/coupling/wall_contacts.hpp"
 #include "weft/grid/node_field.hpp"
 #include "weft/run/handles.hpp"
@@ -33,15 +34,25 @@ struct VisitedSet {
   bool is_of_mesh;         ///< Its rows stay where they are, on this rank too.
   bool is_predicted;       ///< It scatters its TentativeVelocity.
   bool is_corrected;       ///< Its velocities change between gather and commit.
+  OwnMotion* follows = nullptr;  ///< It is of contact points, which follow a body with freedoms of its own.
   bool is_binned = false;  ///< Its bins hold the points as they stand.
 };
 
-/// A grid layer: bodies on the same layer meet, bodies on different layers do not see each other.
+/// A grid layer: bodies on the same layer share its nodes, layers meet where nodes of both have mass. Blocks that no
+/// point of a layer touches cost it nothing.
 struct GridLayer {
-  TransferSettings transfer;
-  Layer nodes;
-  std::unique_ptr<GridAdvance> advance;
-  WallContacts contacts;
+  const std::size_t number;
+  const SceneLayer& settings;
+  std::size_t first_set = 0, end_of_sets = 0;  ///< Numbers in StepContext::sets.
+  Layer nodes{};
+  std::unique_ptr<GridAdvance> advance{};
+  WallContacts contacts{};
+  Handles handles;
+
+  BlockMap map{};
+  std::vector<BlockKey> touched{};  ///< Blocks of the map that points of this rank touch.
+  bool map_is_stale = true;         ///< For the points of this rank.
+  bool needs_map = false;           ///< The map is to be made anew; the same on every rank.
 };
 
 /// A body that takes part in the passes of a try.
@@ -55,13 +66,7 @@ struct Fault : Refusal {
   Vec3 node = Vec3::Constant(std::numeric_limits<Real>::quiet_NaN());  ///< A node that moves too fast [m], if one does.
 };
 
-/// What walls and handles gave to bodies on this rank in a try.
-struct Given {
-  std::vector<Impulse> by_walls, by_handles;
-  Real contact_energy = 0;  ///< (StepReport) [J].
-};
-
-/// Scene and state are not owned. Layers, bins and map stay from step to step.
+/// Scene and state are not owned. Layers with their maps, and bins, stay from step to step.
 struct StepContext {
   StepContext(const Comm& comm, Scene& scene, RunState& state, Timers& timers);
 
@@ -71,7 +76,7 @@ struct StepContext {
   RunState& state;
   Timers& timers;
 
-  std::vector<VisitedSet> sets;
+  std::vector<VisitedSet> sets;                         ///< Layer by layer.
   std::vector<Bins> bins;                               ///< One for each set.
   std::vector<const Bins*> bins_of_body;                ///< Of its own points; null where it does not meet the grid.
   std::vector<std::unique_ptr<OwnMotion>> own_motions;  ///< Of bodies that the grid does not move.
@@ -81,12 +86,8 @@ struct StepContext {
   std::vector<HeldVertices> held;       ///< Of meshes that the grid moves and handles hold.
   std::vector<std::size_t> led_bodies;  ///< Continua that handles hold.
 
-  BlockMap map;
-  std::vector<BlockKey> touched;  ///< Blocks of the map that points of this rank touch.
-  bool map_is_stale = true;       ///< For the points of this rank.
-  bool needs_map = false;         ///< The map is to be made anew; the same on every rank.
   std::vector<GridLayer> layers;
-  Handles handles;
+  LayerContact layer_contact;
   std::vector<bool> handles_that_lost;  ///< Of each handle: the log has said that it lets go of what left its body.
   StopQuestion is_asked_to_stop;
   std::size_t bytes_when_trimmed = 0;  ///< Of points, when freed memory was last given back.
@@ -102,22 +103,18 @@ struct StepContext {
   Suspicions suspicions;
 
   Real dt() const { return report.size.dt; }
-  const TransferSettings& transfer_of(const VisitedSet& set) const { return layers[set.layer].transfer; }
-  /// The views of a field of all layers, for one exchange.
-  template <BlockKeyed F>
-  std::vector<ColumnView> of_layers();
+  const TransferSettings& transfer_of(const VisitedSet& set) const { return layers[set.layer].settings.transfer; }
+  /// Whether layers may meet.
+  bool has_layers() const { return layers.size() > 1; }
+  std::vector<MeetingLayer> meeting_layers();
+
+ private:
+  void add_body(std::size_t b);
 };
 
 /// Brings the rows of chosen sets into visiting order where they are far from it; what stood in the columns
 /// `overwritten` is lost.
 void reorder_rows(StepContext& step, const std::function<bool(const VisitedSet&)>& is_chosen,
                   std::initializer_list<std::string_view> overwritten);
-
-template <BlockKeyed F>
-std::vector<ColumnView> StepContext::of_layers() {
-  std::vector<ColumnView> views;
-  for (GridLayer& layer : layers) views.push_back(layer.nodes.get<F>().view());
-  return views;
-}
 
 }  // namespace weft

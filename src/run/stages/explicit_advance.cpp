@@ -10,25 +10,30 @@ class ExplicitAdvance final : public GridAdvance {
  public:
   bool takes_forces() const override { return true; }
 
-  void prepare(StepContext& step) override {
+  void prepare(StepContext& step, GridLayer& layer) override {
     const auto timing = step.timers.measure("elements");
-    for (const auto& body : step.scene.bodies)
-      if (body->roles().meets_grid) body->prepare();
-    step.handles.load(step.state.time);
-    if (!step.scene.handles.empty()) step.handles.settle(step.state.cuts, step.state.time);
+    const Scene& scene = step.scene;
+    for (std::size_t b = 0; b < scene.bodies.size(); ++b)
+      if (scene.on_layer[b] == layer.number && scene.bodies[b]->roles().is_carried_by_grid)
+        scene.bodies[b]->prepare();
+    layer.handles.load(step.state.time);
+    if (layer.handles.any()) layer.handles.settle(step.state.cuts, step.state.time);
   }
 
   AdvanceReport advance(StepContext& step, GridLayer& layer) override {
     const auto timing = step.timers.measure("grid");
     const Scene& scene = step.scene;
-    const Real dt = step.dt(), dx = layer.transfer.dx;
+    const Real dt = step.dt(), dx = scene.dx;
     AdvanceReport report;
-    advance_explicit({dt, step.state.last_dt, step.state.time, dx, step.settings.gravity, scene.light_mass,
+    if (layer.contacts.any()) add_shared_impulses(layer.nodes);
+    // Gravity has moved bodies with freedoms of their own already.
+    const Vec3 gravity = layer.settings.has_contact_points ? Vec3(Vec3::Zero()) : step.settings.gravity;
+    advance_explicit({dt, step.state.last_dt, step.state.time, dx, gravity, layer.settings.light_mass,
                       step.settings.cfl * dx / dt},
-                     step.map, scene.walls, layer.nodes, step.given.by_walls);
+                     layer.map, scene.walls, layer.nodes, step.given.by_walls);
     if (layer.contacts.any())
-      report.contact_energy = layer.contacts.solve(step.state.last_dt, step.map, layer.nodes, step.given.by_walls);
-    if (!scene.handles.empty()) step.handles.hold(dt, step.state.time, step.map, layer.nodes, step.given.by_handles);
+      report.contact_energy = layer.contacts.solve(step.state.last_dt, ground_of(layer.map, layer.nodes), step.given.by_walls);
+    if (layer.handles.any()) layer.handles.hold(dt, step.state.time, layer.map, layer.nodes, step.given.by_handles);
     return report;
   }
 };

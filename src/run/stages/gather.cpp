@@ -43,6 +43,24 @@ class Commits {
   std::vector<StepLimit> limits_;  ///< By thread.
 };
 
+/// What the grid does to contact points.
+void gather_contact(StepContext& step, std::size_t s) {
+  const VisitedSet& set = step.sets[s];
+  const Layer& nodes = step.layers[set.layer].nodes;
+  const auto x = std::as_const(*set.points).points().get<Position>();
+  const auto gathered = [&](const NodeField& field) {
+    std::vector<Vec3> of_points(x.size());
+    gather(step.transfer_of(set), step.bins[s], x, field, [&](ChunkRows rows, const ChunkMotion& motion) {
+      for (std::size_t k = 0; k < rows.size(); ++k) of_points[rows[k]] = motion.v[k];
+    });
+    return of_points;
+  };
+  std::vector<Vec3> change = gathered(nodes.get<NodeVelocity>());
+  const std::vector<Vec3> given = gathered(nodes.get<NodeGiven>());
+  for (std::size_t q = 0; q < change.size(); ++q) change[q] -= given[q];
+  set.follows->receive(step.dt(), change, gathered(nodes.get<NodeMeeting>()));
+}
+
 void gather_set(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   Table& points = set.points->points();
@@ -51,7 +69,7 @@ void gather_set(StepContext& step, std::size_t s) {
   const Receive receive = set.is_corrected ? Receive([](ChunkRows, const ChunkMotion&) {})
                                            : Receive([&](ChunkRows rows, const ChunkMotion& m) { commits(rows, m); });
   step.state.drift[set.body] =
-      gather(layer.transfer, step.bins[s], std::as_const(points).get<Position>(), layer.nodes.get<NodeVelocity>(),
+      gather(layer.settings.transfer, step.bins[s], std::as_const(points).get<Position>(), layer.nodes.get<NodeVelocity>(),
              receive, {points.get<Velocity>(), points.get<Affine>()}, RowsAhead(points));
   commits.finish();
 }
@@ -98,18 +116,21 @@ void gather(StepContext& step) {
   std::fill(step.state.limits.begin(), step.state.limits.end(), StepLimit{});
   std::fill(step.state.drift.begin(), step.state.drift.end(), 0);
   const auto timing = step.timers.measure("gather");
-  for (std::size_t s = 0; s < step.sets.size(); ++s) gather_set(step, s);
+  for (std::size_t s = 0; s < step.sets.size(); ++s)
+    if (step.sets[s].follows == nullptr) gather_set(step, s);
+    else gather_contact(step, s);
 }
 
 void correct(StepContext& step) {
-  if (step.correcting.empty() && step.held.empty() && step.led_bodies.empty()) return;
+  if (step.correcting.empty() && step.held.empty() && step.led_bodies.empty() && step.own_motions.empty()) return;
   const auto timing = step.timers.measure("gather");
+  for (const auto& own : step.own_motions) own->correct(step.dt());
   for (Corrects* corrects : step.correcting) corrects->correct(step.dt());
   for (HeldVertices& held : step.held) held.correct(step.state.time, step.dt(), step.given.by_handles);
   for (const std::size_t b : step.led_bodies)
     lead_points(step.scene, b, *step.bins_of_body[b], step.state.time, step.dt(), step.given.by_handles);
   for (std::size_t s = 0; s < step.sets.size(); ++s)
-    if (step.sets[s].is_corrected) commit_set(step, s);
+    if (step.sets[s].is_corrected && step.sets[s].follows == nullptr) commit_set(step, s);
 }
 
 }  // namespace weft

@@ -26,7 +26,7 @@ class GridAdvance {
   /// short, and no node may move far. If not, `advance` finds the forces by itself and visits the points many times.
   virtual bool takes_forces() const = 0;
   /// Before the tries of a step: finds what does not depend on dt. Collective.
-  virtual void prepare(StepContext& step) = 0;
+  virtual void prepare(StepContext& step, GridLayer& layer) = 0;
   /// Other blocks are active than before.
   virtual void blocks_changed() {}
   /// Writes the velocity of every owned node of the layer at the end of the step, and adds what walls and handles gave

@@ -74,11 +74,11 @@ void cut_anew(StepContext& step) {
   for (const Bins& bins : step.bins)
     for (const Bin& bin : bins.bins()) work.push_back({bin.key, bin.end - bin.begin});
   const Cuts cuts = balanced_cuts(step.comm, work);
-  step.map_is_stale = step.map_is_stale || !(cuts == step.state.cuts);
+  for (GridLayer& layer : step.layers) layer.map_is_stale = layer.map_is_stale || !(cuts == step.state.cuts);
   step.state.cuts = cuts;
   for (const auto& body : step.scene.bodies)
-    if (body->roles().meets_grid)
-      body->share(step.comm, [&](const Vec3& x) { return cuts.owner(home_block(step.scene.transfer.dx, x)); });
+    if (body->roles().is_carried_by_grid)
+      body->share(step.comm, [&](const Vec3& x) { return cuts.owner(home_block(step.scene.dx, x)); });
 }
 
 bool has_leavers(const StepContext& step, std::size_t s) {
@@ -94,37 +94,41 @@ void send_home(StepContext& step, std::size_t s) {
   ship(step.comm, step.sets[s].points->points(), step.bins[s].leavers(step.state.cuts, step.comm.rank()));
 }
 
-/// Whether the map has to be made anew for what the points of this rank touch now (step.touched afterwards).
-bool touches_other_blocks(StepContext& step) {
+/// Whether the map has to be made anew for what the points of this rank touch now (layer.touched afterwards).
+bool touches_other_blocks(StepContext& step, GridLayer& layer) {
   const auto timing = step.timers.measure("activate");
-  if (std::all_of(step.bins.begin(), step.bins.end(), [](const Bins& b) { return b.is_numbered(); }))
-    return step.map_is_stale;
-  std::vector<BlockKey> touched = touched_blocks(step.bins);
-  step.map_is_stale = step.map_is_stale || touched != step.touched;
-  step.touched = std::move(touched);
-  return step.map_is_stale;
+  const auto bins = std::span(step.bins).subspan(layer.first_set, layer.end_of_sets - layer.first_set);
+  if (std::all_of(bins.begin(), bins.end(), [](const Bins& b) { return b.is_numbered(); })) return layer.map_is_stale;
+  std::vector<BlockKey> touched = touched_blocks(bins);
+  layer.map_is_stale = layer.map_is_stale || touched != layer.touched;
+  layer.touched = std::move(touched);
+  return layer.map_is_stale;
 }
 
 /// Sends points to the ranks of their blocks. Mostly nobody has anything to do, and one reduction tells all.
 void bring_home(StepContext& step, std::optional<Error> error) {
-  const std::size_t sets = step.sets.size();
-  std::vector<Real> needs(sets + 2, 0);  // to send; then another map, an error
-  if (!error)
+  const std::size_t sets = step.sets.size(), layers = step.layers.size();
+  std::vector<Real> needs(sets + layers + 1, 0);  // to send; then other maps, an error
+  if (!error) {
     for (std::size_t s = 0; s < sets; ++s) needs[s] = has_leavers(step, s) ? 1 : 0;
-  needs[sets] = !error && touches_other_blocks(step) ? 1 : 0;
-  needs[sets + 1] = error ? 1 : 0;
+    for (std::size_t l = 0; l < layers; ++l) needs[sets + l] = touches_other_blocks(step, step.layers[l]) ? 1 : 0;
+  }
+  needs.back() = error ? 1 : 0;
   {
     const auto timing = step.timers.measure("exchange");
     step.comm.max(needs);
   }
-  if (needs[sets + 1] > 0) agree_on(step, error);
-  step.needs_map = needs[sets] > 0;
-  const auto end = needs.begin() + static_cast<std::ptrdiff_t>(sets);
-  if (std::none_of(needs.begin(), end, [](Real need) { return need > 0; })) return;
+  if (needs.back() > 0) agree_on(step, error);
+  const auto need_maps = std::span(needs).subspan(sets, layers);
+  for (std::size_t l = 0; l < layers; ++l) step.layers[l].needs_map = need_maps[l] > 0;
+  const auto to_send = std::span(needs).first(sets);
+  if (std::ranges::none_of(to_send, [](Real need) { return need > 0; })) return;
   for (std::size_t s = 0; s < sets; ++s)
-    if (needs[s] > 0) send_home(step, s);
+    if (to_send[s] > 0) send_home(step, s);
   agree_on(step, find_points(step, false));
-  step.needs_map = step.comm.any(touches_other_blocks(step));
+  for (std::size_t l = 0; l < layers; ++l) need_maps[l] = touches_other_blocks(step, step.layers[l]) ? 1 : 0;
+  step.comm.max(need_maps);
+  for (std::size_t l = 0; l < layers; ++l) step.layers[l].needs_map = need_maps[l] > 0;
 }
 
 }  // namespace

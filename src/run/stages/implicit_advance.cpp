@@ -23,27 +23,28 @@ class ImplicitAdvance final : public GridAdvance {
       if (step.sets[s].points != &body) continue;
       if (step.sets[s].layer == layer) add_term(step, body, s);
     }
-    if (!step.scene.handles.empty()) holds_ = std::make_unique<GridHolds>(step.scene, step.bins_of_body);
+    if (step.layers[layer].handles.any())
+      holds_ = std::make_unique<GridHolds>(step.scene, layer, step.bins_of_body);
   }
 
   bool takes_forces() const override { return false; }
-  void prepare(StepContext&) override {}
+  void prepare(StepContext&, GridLayer&) override {}
   void blocks_changed() override { grid_.reset(); }
 
   AdvanceReport advance(StepContext& step, GridLayer& layer) override {
     const Real dt = step.dt(), end = step.state.time + dt;
-    step.handles.load_alone(end);
+    layer.handles.load_alone(end);
     const auto timing = step.timers.measure("solve");
-    if (holds_) holds_->begin_step(step.map, step.state.time, dt);
-    if (!grid_) grid_ = make_grid(step);
-    const Real speed = wave_speed(step.state, layer.transfer);
+    if (holds_) holds_->begin_step(layer.map, step.state.time, dt);
+    if (!grid_) grid_ = make_grid(step, layer);
+    const Real speed = wave_speed(step, layer);
     find_faint_nodes(step, layer, speed);
     ImplicitReport found =
-        grid_->advance({dt, step.state.time, layer.transfer.dx, step.settings.gravity, speed, step.is_asked_to_stop},
+        grid_->advance({dt, step.state.time, step.scene.dx, step.settings.gravity, speed, step.is_asked_to_stop},
                        step.scene.walls, layer.nodes, step.given.by_walls);
     Real contact_energy = 0;
     if (layer.contacts.any()) {
-      step.map.forest().update_ghosts(layer.nodes.get<NodeVelocity>().view());
+      layer.map.forest().update_ghosts(layer.nodes.get<NodeVelocity>().view());
       contact_energy = layer.contacts.count(layer.nodes, settings_.minimise, step.given.by_walls);
     }
     if (holds_) holds_->add_impulses(end, dt, found.of_conditions, step.given.by_handles);
@@ -54,7 +55,7 @@ class ImplicitAdvance final : public GridAdvance {
  private:
   void add_term(const StepContext& step, Body& body, std::size_t s) {
     const Roles roles = body.roles();
-    const TransferSettings& transfer = step.scene.transfer;
+    const TransferSettings& transfer = step.scene.layers[layer_].transfer;
     const bool in_loop = step.settings.flows_in_loop[step.sets[s].body];
     if (roles.trial_mesh != nullptr) {
       const Vec3 gravity = settings_.inertia ? Vec3(Vec3::Zero()) : step.settings.gravity;
@@ -66,41 +67,44 @@ class ImplicitAdvance final : public GridAdvance {
     }
   }
 
-  std::unique_ptr<ImplicitGrid> make_grid(const StepContext& step) {
+  std::unique_ptr<ImplicitGrid> make_grid(const StepContext& step, const GridLayer& layer) {
     std::vector<const Term*> terms;
     for (const auto& term : terms_) terms.push_back(term.get());
     if (!wall_term_) {
       const auto& walls = step.scene.walls;
       const bool has_friction = std::ranges::any_of(walls, [](const Wall& wall) { return wall.friction > 0; });
-      wall_term_ = std::make_unique<WallTerm>(step.layers[layer_].contacts, has_friction, settings_.minimise);
+      wall_term_ = std::make_unique<WallTerm>(layer.contacts, has_friction, settings_.minimise);
     }
     terms.push_back(wall_term_.get());
     terms.push_back(&faint_nodes_);
     std::vector<const Constraints*> constraints;
     if (holds_) constraints.push_back(holds_.get());
-    return std::make_unique<ImplicitGrid>(step.comm, step.map, std::move(terms), std::move(constraints), settings_);
+    return std::make_unique<ImplicitGrid>(step.comm, layer.map, std::move(terms), std::move(constraints), settings_);
   }
 
   /// In steps in which inertia does not hold them.
   void find_faint_nodes(const StepContext& step, const GridLayer& layer, Real wave_speed) {
     constexpr Real short_way = 3;  // of a wave in a step, in grid spacings
     faint_nodes_.clear();
-    if (settings_.inertia && step.dt() * wave_speed < short_way * layer.transfer.dx) return;
+    if (settings_.inertia && step.dt() * wave_speed < short_way * step.scene.dx) return;
     std::vector<FaintNodes::Points> points;
     for (const std::size_t s : continua_) {
       const Table& table = std::as_const(*step.sets[s].points).points();
       points.push_back({&step.bins[s], table.get<Position>(), table.get<Mass>()});
     }
-    faint_nodes_.begin_step(points, layer.transfer, step.map, layer.nodes.get<NodeInertia>(), wave_speed);
+    faint_nodes_.begin_step(points, layer.settings.transfer, layer.map, layer.nodes.get<NodeInertia>(), wave_speed);
   }
 
   /// Of the fastest wave in any body. Along a mesh the grid's bound and that of the mesh by itself hold, as for
   /// explicit steps.
-  static Real wave_speed(const RunState& state, const TransferSettings& transfer) {
-    const Real per_frequency = wave_number(transfer.kernel) * transfer.dx / vibration_number;
+  static Real wave_speed(const StepContext& step, const GridLayer& layer) {
+    const Real per_frequency = wave_number(layer.settings.transfer.kernel) * step.scene.dx / vibration_number;
     Real fastest = 0;
-    for (const StepLimit& limit : state.limits)
+    for (std::size_t b = 0; b < step.state.limits.size(); ++b) {
+      if (step.scene.on_layer[b] != layer.number) continue;
+      const StepLimit& limit = step.state.limits[b];
       fastest = std::max({fastest, limit.wave_speed, std::min(limit.mesh_speed, limit.vibration() * per_frequency)});
+    }
     return fastest;
   }
 

@@ -17,7 +17,7 @@ bool predict(StepContext& step) {
       step.fault = {refusal, step.fault.node};
   step.is_found = step.comm.max(step.fault.excess) <= 1;
   if (!step.is_found)  // nodes have no motion for which points could be blamed
-    for (GridLayer& layer : step.layers) layer.nodes.get<NodeVelocity>().reset(step.map.size());
+    for (GridLayer& layer : step.layers) layer.nodes.get<NodeVelocity>().reset(layer.map.size());
   return step.is_found;
 }
 
@@ -30,7 +30,7 @@ bool repeat(StepContext& step) {
     const Table& points = std::as_const(*step.sets[s].points).points();
     std::vector<Vec3> received(points.rows());
     const GridLayer& layer = step.layers[step.sets[s].layer];
-    gather(layer.transfer, step.bins[s], points.get<Position>(), layer.nodes.get<NodeVelocity>(),
+    gather(layer.settings.transfer, step.bins[s], points.get<Position>(), layer.nodes.get<NodeVelocity>(),
            [&](ChunkRows rows, const ChunkMotion& motion) {
              for (std::size_t k = 0; k < rows.size(); ++k) received[rows[k]] = motion.v[k];
            });

@@ -22,10 +22,15 @@ void find_contacts(StepContext& step, std::size_t l) {
   std::vector<TouchingSet> sets;
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (const VisitedSet& set = step.sets[s]; set.layer == l && set.points->touches_walls()) {
+      if (set.follows != nullptr) {
+        set.follows->find_walls(step.bins[s], layer.settings.transfer, step.dt());
+        continue;
+      }
       const StepLimit& limit = step.state.limits[set.body];
-      sets.push_back({set.points, &step.bins[s], frequency(limit, layer.transfer.dx, step.dt()), limit.speed});
+      sets.push_back({set.points, &step.bins[s], frequency(limit, step.scene.dx, step.dt()), limit.speed});
     }
-  layer.contacts.find(step.comm, step.scene.walls, sets, layer.transfer, step.map, step.state.time, step.dt());
+  layer.contacts.find(step.comm, step.scene.walls, sets, layer.settings.transfer, step.state.time, step.dt());
+  layer.contacts.act_on(layer.map);
 }
 
 }  // namespace
@@ -35,7 +40,7 @@ void prepare(StepContext& step, bool weigh) {
     const auto timing = step.timers.measure("record");
     step.report.potential_before = totals_of(step.comm, step.scene).potential();
   }
-  for (GridLayer& layer : step.layers) layer.advance->prepare(step);
+  for (GridLayer& layer : step.layers) layer.advance->prepare(step, layer);
   for (std::size_t l = 0; l < step.layers.size(); ++l) find_contacts(step, l);
   step.given = {std::vector<Impulse>(step.scene.walls.size()), std::vector<Impulse>(step.scene.handles.size()), 0};
 }

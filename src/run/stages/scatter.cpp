@@ -5,6 +5,7 @@
 
 #include "run/stages/law_clock.hpp"
 #include "run/stages/stages.hpp"
+#include "weft/bodies/contact_points.hpp"
 
 namespace weft {
 namespace {
@@ -17,7 +18,7 @@ void scatter_set(StepContext& step, std::size_t s) {
   const bool with_forces = layer.advance->takes_forces();
   LawClock clock;
   scatter(
-      layer.transfer, step.bins[s],
+      layer.settings.transfer, step.bins[s],
       {points.get<Position>(), visited.is_predicted ? points.get<TentativeVelocity>() : points.get<Velocity>(),
        points.get<Affine>(), points.get<Mass>(), with_forces ? set.forces() : std::span<const Vec3>()},
       [&](ChunkRows rows, const ChunkForces& forces) {
@@ -31,23 +32,126 @@ void scatter_set(StepContext& step, std::size_t s) {
 /// Implicit steps have contacts in their solve.
 bool takes_contacts(const GridLayer& layer) { return layer.contacts.any() && layer.advance->takes_forces(); }
 
+/// The points of a set in some of its bins, side by side.
+struct SomePoints {
+  Bins bins;
+  std::vector<std::uint32_t> rows;  ///< In the set.
+  std::vector<Vec3> x;
+  std::vector<Mat3> no_gradient;
+
+  SomePoints(const Bins& all, const std::vector<bool>& near, std::span<const Vec3> places)
+      : bins(all.near(near)), rows(bins.order().begin(), bins.order().end()), no_gradient(rows.size(), Mat3::Zero()) {
+    for (const std::uint32_t row : rows) x.push_back(places[row]);
+    bins.rows_were_reordered();
+  }
+  /// A value for each.
+  template <class Of>
+  auto map(Of&& of) const {
+    std::vector<std::decay_t<decltype(of(0u))>> values;
+    for (const std::uint32_t row : rows) values.push_back(of(row));
+    return values;
+  }
+};
+
+/// sum w m v and sum w m of points, and dx sum m G if `with_gradient`: as the impulse of energy derivatives -m.
+void scatter_some(StepContext& step, const VisitedSet& set, const SomePoints& points, const std::vector<Vec3>& v,
+                  const std::vector<Real>& m, bool with_gradient, NodeField& nodes) {
+  scatter(
+      step.transfer_of(set), points.bins, {points.x, v, points.no_gradient, m},
+      [&](ChunkRows rows, const ChunkForces& forces) {
+        for (std::size_t k = 0; k < rows.size(); ++k)
+          forces.A[k] = with_gradient ? Mat3(-m[rows[k]] * Mat3::Identity()) : Mat3(Mat3::Zero());
+      },
+      step.scene.dx, nodes);
+}
+
+/// The normals of a set near blocks that another layer has: the gradient of its mass, or those of its surface.
+void scatter_normals(StepContext& step, std::size_t s) {
+  const VisitedSet& set = step.sets[s];
+  GridLayer& layer = step.layers[set.layer];
+  const Table& points = std::as_const(*set.points).points();
+  const SomePoints some(step.bins[s], step.layer_contact.is_shared(layer.number), points.get<Position>());
+  NodeField& normals = layer.nodes.get<NodeNormal>();
+  if (set.follows == nullptr) {
+    const auto mass = points.get<Mass>();
+    const std::vector<Vec3> none(some.x.size(), Vec3::Zero());
+    scatter_some(step, set, some, none, some.map([&](std::uint32_t row) { return mass[row]; }), true, normals);
+  } else {
+    const auto areas = points.get<SurfaceArea>();
+    scatter_some(step, set, some, some.map([&](std::uint32_t row) { return Vec3(areas[row].stableNormalized()); }),
+                 some.map([&](std::uint32_t row) { return areas[row].norm(); }), false, normals);
+    const auto x = points.get<Position>();
+    const std::vector<Vec3> none(some.x.size(), Vec3::Zero());
+    layer.nodes.get<NodeOffset>().reset(layer.map.size());
+    scatter_some(step, set, some, none, some.map([&](std::uint32_t row) { return areas[row].dot(x[row]); }), false,
+                 layer.nodes.get<NodeOffset>());
+  }
+}
+
+/// What contact points remember.
+void scatter_memory(StepContext& step, std::size_t s) {
+  const VisitedSet& set = step.sets[s];
+  GridLayer& layer = step.layers[set.layer];
+  const Table& points = std::as_const(*set.points).points();
+  const auto forces = points.get<ContactForce>();
+  layer.nodes.get<NodeMemory>().reset(layer.map.size());
+  std::vector<bool> remembers(static_cast<std::size_t>(layer.map.size()));
+  for (const Bin& bin : step.bins[s].bins())
+    for (const std::uint32_t row : step.bins[s].order().subspan(bin.begin, bin.end - bin.begin))
+      if (!forces[row].isZero(0)) remembers[static_cast<std::size_t>(bin.numbers[0])] = true;
+  const SomePoints some(step.bins[s], remembers, points.get<Position>());
+  scatter_some(step, set, some, some.map([&](std::uint32_t row) { return Vec3(step.dt() * forces[row]); }),
+               std::vector<Real>(some.x.size(), 1), false, layer.nodes.get<NodeMemory>());
+}
+
+/// What layers have to know of one another at nodes.
+void scatter_for_contact(StepContext& step) {
+  if (!step.has_layers()) return;
+  for (GridLayer& layer : step.layers) layer.nodes.get<NodeNormal>().reset(layer.map.size());
+  for (std::size_t s = 0; s < step.sets.size(); ++s) {
+    scatter_normals(step, s);
+    if (step.sets[s].follows != nullptr) scatter_memory(step, s);
+  }
+}
+
+/// The velocities that contact points give to the nodes of their layer.
+void keep_given(GridLayer& layer) {
+  const NodeField& inertia = layer.nodes.get<NodeInertia>();
+  NodeField& given = layer.nodes.get<NodeGiven>();
+  given.reset(layer.map.size());
+  const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width)
+    if (const Real mass = inertia.block(0)[k]; mass > 0)
+      Eigen::Map<Vec3>(given.block(0) + k) = Eigen::Map<const Vec3>(inertia.block(0) + k + 1) / mass;
+}
+
 }  // namespace
 
 void scatter(StepContext& step) {
   for (GridLayer& layer : step.layers) {
-    layer.nodes.reset(step.map.size());
+    layer.nodes.reset(layer.map.size());
     layer.contacts.begin(step.dt());
   }
   {
     const auto timing = step.timers.measure("scatter");
     for (std::size_t s = 0; s < step.sets.size(); ++s) scatter_set(step, s);
+    scatter_for_contact(step);
     for (GridLayer& layer : step.layers)
-      if (takes_contacts(layer)) layer.contacts.scatter(layer.nodes);
+      if (takes_contacts(layer)) layer.contacts.scatter(ground_of(layer.map, layer.nodes));
   }
   const auto timing = step.timers.measure("exchange");
-  step.map.forest().sum_to_owners(step.of_layers<NodeInertia>());
-  for (GridLayer& layer : step.layers)
-    if (takes_contacts(layer)) step.map.forest().sum_to_owners(layer.nodes.get<NodeContact>().view());
+  for (GridLayer& layer : step.layers) {
+    std::vector<ColumnView> fields{layer.nodes.get<NodeInertia>().view()};
+    if (takes_contacts(layer)) fields.push_back(layer.nodes.get<NodeContact>().view());
+    if (step.has_layers()) fields.push_back(layer.nodes.get<NodeNormal>().view());
+    if (layer.settings.has_contact_points) {
+      fields.push_back(layer.nodes.get<NodeMemory>().view());
+      fields.push_back(layer.nodes.get<NodeOffset>().view());
+    }
+    layer.map.forest().sum_to_owners(fields);
+    if (layer.settings.has_contact_points) keep_given(layer);
+  }
 }
 
 }  // namespace weft

@@ -30,8 +30,8 @@ void include(DtLimit& limit, Real dt, const char* reason, const std::string& nam
 }
 
 /// Of an explicit step of a body. Divisions by zero give infinity: no limit.
-DtLimit explicit_limit(const Scene& scene, const StepLimit& of_points, const std::string& name) {
-  const Real dx = scene.transfer.dx, waves = wave_number(scene.transfer.kernel) * dx;
+DtLimit explicit_limit(const Scene& scene, KernelKind kernel, const StepLimit& of_points, const std::string& name) {
+  const Real dx = scene.dx, waves = wave_number(kernel) * dx;
   DtLimit limit;
   include(limit, waves / of_points.wave_speed, "waves in ", name);
   include(limit, diffusion_number * dx * dx / of_points.viscosity, "viscosity of ", name);
@@ -44,7 +44,7 @@ DtLimit explicit_limit(const Scene& scene, const StepLimit& of_points, const std
 
 /// Of an implicit one.
 DtLimit implicit_limit(const Scene& scene, const StepLimit& of_points, const std::string& name) {
-  const Real reach = scene.step.cfl * scene.transfer.dx;
+  const Real reach = scene.step.cfl * scene.dx;
   DtLimit limit;
   include(limit, time_to_fall(reach, of_points.speed, scene.step.gravity.norm()), "speed of ", name);
   return limit;
@@ -62,15 +62,20 @@ DtLimit limit_of(const Wall& wall, const Scene& scene, Real time) {
                          corner & 4 ? box->upper[2] : box->lower[2]);
       speed = std::max(speed, state.velocity_at(state.to_world(at_rest)).norm());
     }
-  include(limit, scene.step.cfl * scene.transfer.dx / speed, "speed of collider ", wall.name);
+  include(limit, scene.step.cfl * scene.dx / speed, "speed of collider ", wall.name);
   return limit;
 }
 
 /// Of a body that moves by itself, in substeps.
-DtLimit own_limit(const StageDeck& stage, const StepLimit& of_body, const std::string& name) {
+DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& of_body) {
+  const StageDeck& stage = *scene.step.stages[b];
+  const std::string& name = scene.bodies[b]->name();
   DtLimit limit;
+  const bool touches = scene.bodies[b]->roles().contact_points != nullptr;
+  if (touches)
+    include(limit, scene.step.cfl * scene.dx / of_body.speed, "speed of ", name);
   if (stage.scheme == StageScheme::explicit_euler)
-    include(limit, most_substeps(stage) * own_substep(of_body.vibration(), of_body.vibration()), "stiffness of ", name);
+    include(limit, most_substeps(stage, touches) * own_substep(of_body.vibration(), of_body.vibration()), "stiffness of ", name);
   return limit;
 }
 
@@ -153,18 +158,19 @@ StepSize size_of_step(const Scene& scene, const RunState& state) {
   };
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     Body& body = *scene.bodies[b];
-    if (b < state.limits.size() && !body.roles().meets_grid)
-      keep_smaller(own_limit(*scene.step.stages[b], state.limits[b], body.name()));
+    if (b < state.limits.size() && !body.roles().is_carried_by_grid)
+      keep_smaller(own_limit(scene, b, state.limits[b]));
     else if (b < state.limits.size())
       keep_smaller(scene.step.is_implicit ? implicit_limit(scene, state.limits[b], body.name())
-                                          : explicit_limit(scene, state.limits[b], body.name()));
+                                          : explicit_limit(scene, scene.layer_of(b).transfer.kernel, state.limits[b],
+                                                           body.name()));
     if (const Predicts* predicts = body.roles().predicts) keep_smaller(predicts->limit());
   }
   for (const Wall& wall : scene.walls) keep_smaller(limit_of(wall, scene, state.time));
   for (const BodySource& source : scene.sources)
     if (state.time < source.until)
       keep_smaller(
-          {scene.step.cfl * scene.transfer.dx / source.source.velocity().norm(), "speed of source " + source.name});
+          {scene.step.cfl * scene.dx / source.source.velocity().norm(), "speed of source " + source.name});
   return size;
 }
 

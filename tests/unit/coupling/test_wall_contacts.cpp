@@ -65,7 +65,8 @@ struct Corner : PointsOnGrid {
       points.get<WallForce>()[row] = 0.5 * (of_point.vector() + Vec3(0, 1.5, 0));
     });
     const TouchingSet set{body.get(), &bins, frequency, 3};
-    contacts.find(Comm::world(), walls, {&set, 1}, transfer, map, 0, dt);
+    contacts.find(Comm::world(), walls, {&set, 1}, transfer, 0, dt);
+    contacts.act_on(map);
     contacts.begin(dt);
   }
 
@@ -138,9 +139,10 @@ struct Fall {
         [](ChunkRows, const ChunkForces& forces) { std::ranges::fill(forces.A, Mat3::Zero()); }, dt,
         layer.get<NodeInertia>());
     const NodeField before = layer.get<NodeInertia>();
-    corner.contacts.scatter(layer);
+    corner.contacts.scatter(ground_of(map, layer));
     map.forest().sum_to_owners(layer.get<NodeInertia>().view());
     map.forest().sum_to_owners(layer.get<NodeContact>().view());
+    add_shared_impulses(layer);
     NodeField start = before;
     map.forest().sum_to_owners(start.view());
     const auto for_each_node = [&](auto&& visit) {
@@ -155,7 +157,7 @@ struct Fall {
     layer.get<NodeVelocity>().reset(map.size());
     for_each_node([](const Real* in, const Real*, Real* v, const Vec3&) { Vec3::Map(v) = Vec3::Map(in + 1) / in[0]; });
     std::vector<Impulse> by_walls(2);
-    corner.contacts.solve(0, map, layer, by_walls);
+    corner.contacts.solve(0, ground_of(map, layer), by_walls);
     for_each_node([&](const Real* in, const Real* old, const Real* v, const Vec3& x) {
       gained.add(in[0] * Vec3::Map(v) - Vec3::Map(old + 1), x, Vec3::Zero());
     });

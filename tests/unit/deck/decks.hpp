@@ -74,8 +74,12 @@ materials:
   denim: {law: woven_sheet, density: 300, warp_modulus: 1e6, weft_modulus: 5e5, poisson_ratio: 0.1, shear_modulus: 1 kPa, contact: {stiffness: 1e6}}
   yarn: {law: fiber, density: 1 g/cm^3, stretch_modulus: 1e6, shear_modulus: 1 kPa, youngs_modulus: 1e5, poisson_ratio: 0.3, friction_angle: 20}
   hair: {law: fiber, density: 1 g/cm^3, stretch_modulus: 1e6, lame_lambda: 1e5, lame_mu: 1e5, friction_along: 0.1, friction_across: 0.3}
+layers:
+  - {name: tools, kernel: linear}
+layer_contact:
+  - {between: [tools, materials], friction: 0.3}
 bodies:
-  - {name: a, kind: continuum, material: rubber, shape: {box: {lower: [0, 0, 0], upper: [1, 1, 1]}, scale: 2, rotate: {axis: [1, 1, 0], angle: 30}, translate: [1, 2, 3]}, particles_per_cell: 27, sampling: regular, velocity: [1, 0, 0], spin: [0, 60 rpm, 0], seed: 4294967295}
+  - {name: a, kind: continuum, layer: tools, material: rubber, shape: {box: {lower: [0, 0, 0], upper: [1, 1, 1]}, scale: 2, rotate: {axis: [1, 1, 0], angle: 30}, translate: [1, 2, 3]}, particles_per_cell: 27, sampling: regular, velocity: [1, 0, 0], spin: [0, 60 rpm, 0], seed: 4294967295}
   - {name: b, kind: continuum, material: gum, sampling: jittered}
   - {name: c, kind: continuum, material: goo, shape: {sphere: {center: [0, 0, 0], radius: 1}}}
   - {name: d, kind: continuum, material: water, shape: {cylinder: {from: [0, 0, 0], to: [0, 1, 0], radius: 1}}}
@@ -83,19 +87,19 @@ bodies:
   - {name: f, kind: continuum, material: metal, shape: {ellipsoid: {center: [0, 0, 0], radii: [1, 2, 3]}}}
   - {name: g, kind: continuum, material: sand, shape: {torus: {center: [0, 0, 0], axis: [0, 1, 1], major_radius: 2, minor_radius: 1}}}
   - {name: h, kind: continuum, material: snow, shape: {mesh: {file: ")" WEFT_SOURCE_DIR R"(/README.md"}}}
-  - {name: s1, kind: shell, material: hencky, thickness: 3 mm, parts: [{group: hem, where: {sphere: {center: [0, 0, 0], radius: 1}}, thickness: 2 mm}], direction: [0, 1, 0], across: quarter, laminae: 3, in_plane: 3, contact: {stiffness: 1 kPa, friction: 0.3}, contact_points: 2, velocity: [0, 1, 0], spin: [0, 0, 1], mesh: {file: {path: ")" WEFT_SOURCE_DIR
+  - {name: s1, kind: shell, layer: tools, material: hencky, thickness: 3 mm, parts: [{group: hem, where: {sphere: {center: [0, 0, 0], radius: 1}}, thickness: 2 mm}], direction: [0, 1, 0], across: quarter, laminae: 3, in_plane: 3, contact: {stiffness: 1 kPa, friction: 0.3}, contact_points: 2, velocity: [0, 1, 0], spin: [0, 0, 1], mesh: {file: {path: ")" WEFT_SOURCE_DIR
     R"(/README.md"}, through_points: false, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: s2, kind: shell, material: metal, thickness: 1, mesh: {rectangle: {width: 1, height: 2}, across: 12, along: 14, irregular: true}}
   - {name: s3, kind: shell, material: metal, thickness: 1, mesh: {cylinder_patch: {radius: 1, length: 2, from: -90, to: 1 rad}}}
   - {name: s4, kind: shell, material: metal, thickness: 1, mesh: {sphere_patch: {radius: 1, west: 0, east: 90, south: -10, north: 80}}}
   - {name: s5, kind: shell, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: metal, thickness: 1, mesh: {annulus: {inner: 1, outer: 2, from: 0, to: 359}}}
-  - {name: m1, kind: membrane, material: cloth, thickness: 1 mm, warp: [0, 1, 0], bending: {youngs_modulus: 1e5, poisson_ratio: 0.2}, velocity: [1, 0, 0], spin: [0, 0, 1], mesh: {rectangle: {width: 1, height: 2}, across: 8, along: 10, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
+  - {name: m1, kind: membrane, layer: tools, material: cloth, thickness: 1 mm, warp: [0, 1, 0], bending: {youngs_modulus: 1e5, poisson_ratio: 0.2}, velocity: [1, 0, 0], spin: [0, 0, 1], mesh: {rectangle: {width: 1, height: 2}, across: 8, along: 10, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: m2, kind: membrane, material: denim, thickness: 1 mm, tear_stretch: 1.2, mesh: {file: {path: ")" WEFT_SOURCE_DIR
     R"(/README.md"}}}
   - {name: m3, kind: membrane, material: cloth, thickness: 1 mm, mesh: {cylinder_patch: {radius: 1, length: 2, from: -90, to: 1 rad}}}
   - {name: m4, kind: membrane, material: cloth, thickness: 1 mm, mesh: {sphere_patch: {radius: 1, west: 0, east: 90, south: -10, north: 80}}}
   - {name: m5, kind: membrane, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: cloth, thickness: 1 mm, mesh: {annulus: {inner: 1, outer: 2, from: 0, to: 359}}}
-  - {name: f1, kind: fiber, material: yarn, radius: 1 mm, bending_modulus: 1 MPa, velocity: [1, 0, 0], spin: [0, 0, 1], curves: {curve_file: {path: ")" WEFT_SOURCE_DIR
+  - {name: f1, kind: fiber, layer: tools, material: yarn, radius: 1 mm, bending_modulus: 1 MPa, velocity: [1, 0, 0], spin: [0, 0, 1], curves: {curve_file: {path: ")" WEFT_SOURCE_DIR
     R"(/README.md"}, plies: {count: 2, radius: 1 mm, twist: 1 cm}, spacing: 2 mm, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: f2, kind: fiber, material: hair, radius: 1 mm, tear_stretch: 150 %, curves: {hair_tube: {inner_radius: 0.1, outer_radius: 0.2, length: 1, strands: 100}}}
   - {name: f3, kind: fiber, material: hair, radius: 1 mm, curves: {hair_ball: {radius: 0.1, length: 1, strands: 100}}}
@@ -104,10 +108,10 @@ bodies:
   - {name: f6, kind: fiber, material: yarn, radius: 1 mm, curves: {weave: {warp: 10, weft: 12, gap: 0.02, amplitude: 0.002}}}
   - {name: f7, kind: fiber, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: yarn, radius: 1 mm, curves: {knit: {stitches: 10, rows: 12, width: 0.02, depth: 0.006, pattern: kp}}}
   - {name: f8, kind: fiber, material: yarn, radius: 1 mm, bending_modulus: 1 MPa, tear_stretch: 1.5, curves: {knit_sweater: {body_stitches: 40, sleeve_stitches: 16, underarm: 2, body_rows: 20, sleeve_rows: 18, yoke_rows: 10, width: 0.02, depth: 0.006, neck: 0.5, spread: 10}}}
-  - {name: t1, kind: solid, material: rubber, order: 2, velocity: [1, 0, 0], spin: [0, 0, 1], mesh: {file: {path: ")" WEFT_SOURCE_DIR
+  - {name: t1, kind: solid, layer: tools, material: rubber, order: 2, velocity: [1, 0, 0], spin: [0, 0, 1], mesh: {file: {path: ")" WEFT_SOURCE_DIR
     R"(/README.md"}, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: t2, kind: solid, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: gum, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}}
-  - {name: t3, kind: solid, material: hencky, mesh: {shape: {sphere: {center: [0, 0, 0], radius: 1}}, size: 0.1}}
+  - {name: t3, kind: solid, carrier: own, meets_grid: true, contact: {points: 6}, material: hencky, mesh: {shape: {sphere: {center: [0, 0, 0], radius: 1}}, size: 0.1}}
 sources:
   - {name: tap, body: b, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, velocity: [0, -1, 0], from: 1, until: 2 s}
 colliders:

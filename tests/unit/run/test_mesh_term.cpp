@@ -67,7 +67,7 @@ struct CarriedMesh {
   }
 
   MeshTerm term(bool in_loop) const {
-    return {body, std::make_unique<GridCarrier>(body, vertices, samples, stage.scene.transfer),
+    return {body, std::make_unique<GridCarrier>(body, vertices, samples, stage.scene.layers.front().transfer),
             Parts{.in_loop = in_loop}, Vec3(1, -9, 3)};
   }
   Motion moved(Real size) const {

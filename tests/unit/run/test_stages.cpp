@@ -300,7 +300,7 @@ TEST(StagesTest, PointsThatAreNotMatterAreVisitedButNotCounted) {
   clouds.state.drift[0] = std::numeric_limits<Real>::infinity();  // the copies were never binned
   EXPECT_EQ(totals_of(clouds.comm, clouds.scene).mass, before.mass);
   EXPECT_EQ(clouds.scene.points(), points_before);
-  const Real dx = clouds.scene.transfer.dx, margin = drift_margin(clouds.scene.transfer.kernel) + 1e-9;
+  const Real dx = clouds.scene.dx, margin = drift_margin(clouds.scene.layers.front().transfer.kernel) + 1e-9;
   for (int s = 0; s < 40; ++s) {  // some cells far
     clouds.take();
     EXPECT_NEAR(clouds.state.limits[0].speed, 1, 1e-12) << "copies limit nothing";

@@ -1,0 +1,47 @@
+#pragma once
+// Contact points: by which a body with freedoms of its own meets the grid.
+
+#include "weft/bodies/body.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+namespace weft {
+
+/// The normal out of the body, of the length of the area that a contact point stands for [m^2].
+struct SurfaceArea : Field<Vec3> {
+  static constexpr Label label{"surface_area", "m^2", Keep::work};
+};
+/// What bodies on other layers gave to a contact point in the last step [N].
+struct ContactForce : Field<Vec3> {
+  static constexpr Label label{"contact_force", "N"};
+};
+
+/// The vertices that a contact point is made of, by rows of its body, and their weights.
+struct ContactStencil {
+  std::array<std::int32_t, 3> rows;
+  std::array<Real, 3> weights;
+
+  Vec3 of(std::span<const Vec3> values) const {
+    return weights[0] * values[rows[0]] + weights[1] * values[rows[1]] + weights[2] * values[rows[2]];
+  }
+};
+
+/// Points on the surface of a body, with mass that its vertices lend them: together they scatter the momentum of these.
+/// With the weights b_pq of vertex p, sum_q b_pq m_q is the mass of a vertex on the surface. [Han 2020, 6.1.3; METHODS
+/// K.1, K.2]
+class ContactPoints final : public PointSet {
+ public:
+  ContactPoints() {
+    points_ = Table::with<Id, Position, Velocity, TentativeVelocity, Affine, Mass, SurfaceArea, ContactForce>();
+  }
+  bool is_matter() const override { return false; }
+  void respond(ChunkRows rows, const ChunkForces& forces) const override {
+    for (std::size_t k = 0; k < rows.size(); ++k) forces.A[k].setZero();
+  }
+  StepLimit commit(ChunkRows, Real, const ChunkMotion&) override { return {}; }
+  StepLimit limit(ChunkRows) const override { return {}; }
+};
+
+}  // namespace weft

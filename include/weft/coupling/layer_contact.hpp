@@ -1,0 +1,96 @@
+#pragma once
+// Contact of grid layers, at the nodes where several of them have mass.
+//
+// At such a node layer a meets layer b along n, from a to b. An impulse l acts on a, -l on b; it makes the end of the
+// relative velocity that it can, pushing only, and with Coulomb friction:
+//     u = v_a - v_b - c n,   l' = l - u m_a m_b / (m_a + m_b)
+//     l_n = max(0, -n . l'),   l_t = the part of l' across n, |l_t| <= friction l_n,   l = l_t - l_n n             (K.5)
+// where c = max(0, d - d_0) / dt lets two surfaces come as near as d_0; d is the sum of the distances of the node from
+// both, and c = 0 where a layer has no surface. This is done for each pair in turn, several times where three layers meet. Both momenta of the layers together stay as they are,
+// since the impulses of a node are opposite, and kinetic energy does not grow.
+//
+// Bodies with freedoms of their own know of contact only what their contact points tell them, and in the next step they
+// move before the grid is asked. Their points remember the force f_q of contact; it loads the body's own motion and is
+// then known on nodes, as F_i = dt sum_q w_iq f_q. Nodes give F back and let l begin with it. So whatever points
+// remember, impulses are opposite; and at rest, where nothing more is to be done, a body carries what lies on it
+// without a relative velocity. [docs/theory/layers.md]
+
+#include "weft/grid/node_field.hpp"
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// Of a layer at its nodes: a weight, and the weight times the normal out of its material; the weight is mass, whose
+/// gradient is the normal, or the area of the surface.
+struct NodeNormal : NodeKey {
+  static constexpr Label label{"normal", "kg or m^2", Keep::work};
+};
+/// Of a layer of contact points: a number, and F [kg m/s].
+struct NodeMemory : NodeKey {
+  static constexpr Label label{"memory", "1, kg m/s", Keep::work};
+};
+/// Of a layer of contact points: the area of the surface times how far its plane is from the origin [m^3], and zeros.
+struct NodeOffset : NodeKey {
+  static constexpr Label label{"offset", "m^3", Keep::work};
+};
+/// Of a layer of contact points: the change of velocity by other layers [m/s].
+struct NodeMeeting : NodeKey {
+  static constexpr Label label{"meeting", "m/s", Keep::work};
+};
+/// Of a layer of contact points: the velocity that the points give to the nodes [m/s].
+struct NodeGiven : NodeKey {
+  static constexpr Label label{"given", "m/s", Keep::work};
+};
+
+/// A layer as contact sees it. Not owned.
+struct MeetingLayer {
+  const BlockMap* map;
+  Layer* nodes;
+  bool has_contact_points;
+};
+
+class LayerContact {
+ public:
+  /// friction: of each pair of layers, a row for each layer.
+  LayerContact(std::size_t layers, std::vector<Real> friction) : layers_(layers), friction_(std::move(friction)) {}
+
+  /// The maps of layers have changed: finds the blocks that several have. Collective.
+  void find(std::span<const MeetingLayer> layers);
+  /// Whether another layer has a block of a layer too, by its number on this rank; ghosts among them.
+  const std::vector<bool>& is_shared(std::size_t layer) const { return is_shared_[layer]; }
+
+  /// Changes the velocities of owned nodes, which are those of each layer alone, in a step of dt [s].
+  void exchange(std::span<const MeetingLayer> layers, Real dx, Real dt) const;
+
+ private:
+  /// A block of this rank that several layers have: its number for each, -1 for those without it.
+  using SharedBlock = std::vector<int>;
+
+  struct AtNode;
+  struct Pair;
+  /// What a thread works with at a node.
+  struct Meeting {
+    std::vector<AtNode> layers;
+    std::vector<Pair> pairs;
+  };
+
+  static void look(std::span<const MeetingLayer> layers, const SharedBlock& block, int place, Real dx,
+                   Meeting& meeting);
+  void meet(Meeting& meeting, Real dx, Real dt) const;
+
+  std::size_t layers_;
+  std::vector<Real> friction_;
+  std::vector<SharedBlock> shared_;
+  std::vector<std::vector<bool>> is_shared_;
+};
+
+/// The impulse on a that ends the relative velocity u as far as contact can; before: what it is to be added to.
+/// normal: from a to b, unit; closing: the velocity along it that stays [m/s]. reduced_mass: m_a m_b / (m_a + m_b) [kg].
+Vec3 contact_impulse(const Vec3& before, const Vec3& u, const Vec3& normal, Real closing, Real reduced_mass,
+                     Real friction);
+
+}  // namespace weft

@@ -1,0 +1,21 @@
+#pragma once
+// Which grid layer a body is on.
+
+#include "weft/deck/deck.hpp"
+
+#include <optional>
+#include <string>
+
+namespace weft {
+
+/// The layer of bodies that the grid carries and that name none.
+inline constexpr const char* first_layer = "materials";
+
+/// The keys of bodies with a mesh; null for others.
+const CarriedDeck* carried(const BodyDeck& body);
+/// Whether a body with freedoms of its own meets the grid, by contact points.
+bool has_contact_points(const BodyDeck& body);
+/// The layer of a body that meets the grid. One with contact points that names none has a layer of its own name.
+std::optional<std::string> layer_of(const BodyDeck& body);
+
+}  // namespace weft

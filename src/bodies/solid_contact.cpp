@@ -1,0 +1,77 @@
+#include "bodies/solid_contact.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+namespace {
+
+struct Triangle {
+  std::int64_t element;
+  std::array<std::int32_t, 3> vertices;
+};
+
+/// The triangles of the outer faces; of faces with six nodes the four between these.
+std::vector<Triangle> triangles_of(const TetMesh& mesh, std::span<const OuterFace> outer) {
+  constexpr std::array<std::array<std::size_t, 3>, 4> quarters{{{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}}};
+  std::vector<Triangle> triangles;
+  for (const OuterFace& face : outer) {
+    const auto node = [&](std::size_t k) {
+      return mesh.tet(face.tet)[static_cast<std::size_t>(tet_faces[static_cast<std::size_t>(face.face)][k])];
+    };
+    if (mesh.nodes_each == 4) triangles.push_back({face.tet, {node(0), node(1), node(2)}});
+    else
+      for (const auto& [a, b, c] : quarters) triangles.push_back({face.tet, {node(a), node(b), node(c)}});
+  }
+  return triangles;
+}
+
+/// Barycentric coordinates of the middles of n^2 equal parts of a triangle: their mean is that of the triangle.
+std::vector<Vec3> middles_of_parts(int n) {
+  std::vector<Vec3> middles;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; i + j < n; ++j) {
+      middles.emplace_back(3 * i + 1, 3 * j + 1, 3 * (n - i - j) - 2);
+      if (i + j + 1 < n) middles.emplace_back(3 * i + 2, 3 * j + 2, 3 * (n - i - j) - 4);
+    }
+  for (Vec3& middle : middles) middle /= 3 * n;
+  return middles;
+}
+
+}  // namespace
+
+std::vector<SolidContactPoint> contact_points_of(const TetMesh& mesh, std::span<const OuterFace> outer,
+                                                 std::span<const Real> vertex_mass, Real density) {
+  const std::vector<Triangle> triangles = triangles_of(mesh, outer);
+  std::vector<int> valence(mesh.points.size(), 0);
+  std::vector<std::int64_t> first_element(mesh.points.size(), mesh.count());
+  for (const Triangle& t : triangles)
+    for (const std::int32_t v : t.vertices) {
+      ++valence[static_cast<std::size_t>(v)];
+      auto& first = first_element[static_cast<std::size_t>(v)];
+      first = std::min(first, t.element);
+    }
+  std::vector<Real> left(vertex_mass.begin(), vertex_mass.end());
+  std::vector<SolidContactPoint> points;
+  for (const auto& [element, vertices] : triangles) {
+    const auto x = [&](std::size_t k) { return mesh.points[static_cast<std::size_t>(vertices[k])]; };
+    const Real area = (x(1) - x(0)).cross(x(2) - x(0)).norm() / 2;
+    // Each vertex can give the same to all its triangles.
+    Real third = vertex_mass[static_cast<std::size_t>(vertices[0])];
+    for (const std::int32_t v : vertices)
+      third = std::min(third, vertex_mass[static_cast<std::size_t>(v)] / valence[static_cast<std::size_t>(v)]);
+    const int n = std::max(1, static_cast<int>(std::ceil(std::sqrt(density * area) - 1e-9)));
+    for (const Vec3& weights : middles_of_parts(n))
+      points.push_back({element, vertices, weights, 3 * third / (n * n), Real(1) / (n * n)});
+    for (const std::int32_t v : vertices) left[static_cast<std::size_t>(v)] -= third;
+  }
+  for (std::size_t v = 0; v < left.size(); ++v)
+    if (valence[v] > 0) {
+      const auto vertex = static_cast<std::int32_t>(v);
+      points.push_back({first_element[v], {vertex, vertex, vertex}, Vec3::Unit(0), std::max(Real(0), left[v]), 0});
+    }
+  std::ranges::stable_sort(points, {}, &SolidContactPoint::element);
+  return points;
+}
+
+}  // namespace weft

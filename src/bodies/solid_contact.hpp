@@ -1,0 +1,27 @@
+#pragma once
+// Contact points of solids: how many there are on a face, and the mass of each.
+
+#include "weft/geometry/tet_mesh.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// A contact point at rest; of a face, or a vertex.
+struct SolidContactPoint {
+  std::int64_t element;
+  std::array<std::int32_t, 3> vertices;  ///< Of the triangle that it is in, counter-clockwise as seen from outside.
+  Vec3 weights;                          ///< Of these.
+  Real mass;                             ///< [kg]
+  Real share;                            ///< Of the triangle's area; 0 for a vertex.
+};
+
+/// The contact points of a solid, by element: each outer face, or each quarter of one with six nodes, has n^2 points of
+/// equal mass, as many as `density` [1/m^2] asks for; vertices of these have what is left of their own mass, so that
+/// sum_q b_pq m_q = m_p. vertex_mass: [kg].
+std::vector<SolidContactPoint> contact_points_of(const TetMesh& mesh, std::span<const OuterFace> outer,
+                                                 std::span<const Real> vertex_mass, Real density);
+
+}  // namespace weft

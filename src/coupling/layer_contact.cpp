@@ -1,0 +1,188 @@
+#include "weft/coupling/layer_contact.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <utility>
+
+namespace weft {
+namespace {
+
+/// Where three layers meet, each pair has so many turns.
+constexpr int most_turns = 20;
+/// Surfaces come as near as this [dx].
+constexpr Real nearest = 0.1;
+/// Normals shorter than this have no direction.
+constexpr Real least_normal = 1e-6;
+
+Real* row_of(NodeField& field, int block, int place) { return field.block(block) + place * NodeField::width; }
+
+}  // namespace
+
+/// A layer at a node.
+struct LayerContact::AtNode {
+  std::size_t layer;
+  int block;  ///< Of the layer.
+  Real mass;
+  Vec3 v, before;
+  bool remembers;  ///< It is of contact points.
+  Vec3 memory;     ///< F [kg m/s].
+  Real distance;   ///< From the surface to the node [m].
+  Vec3 normal;     ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the node [1].
+
+  /// Towards b. Of two surfaces the flatter one counts, of a surface and a mass the surface where it is flat.
+  Vec3 normal_to(const AtNode& b) const {
+    if (!remembers && !b.remembers) return normal - b.normal;  // from the middle of one mass to that of the other
+    if (remembers && b.remembers) return flat(normal) - flat(b.normal);
+    const Vec3 of_surface = remembers ? normal : Vec3(-b.normal), of_mass = remembers ? Vec3(-b.normal) : normal;
+    return of_surface + std::max(Real(0), 1 - of_surface.norm()) * of_mass.normalized();
+  }
+  /// A mean normal, far shorter where the surface is not flat.
+  static Vec3 flat(const Vec3& mean) { return std::pow(mean.squaredNorm(), 10) * mean; }
+};
+
+struct LayerContact::Pair {
+  std::size_t a, b;  ///< Numbers in Meeting::layers.
+  Vec3 normal;
+  Real closing;  ///< [m/s].
+  Vec3 impulse;
+};
+
+Vec3 contact_impulse(const Vec3& before, const Vec3& u, const Vec3& normal, Real closing, Real reduced_mass,
+                     Real friction) {
+  const Vec3 wanted = before - reduced_mass * (u - closing * normal);
+  const Real along = wanted.dot(normal), l_n = std::max(Real(0), -along);
+  Vec3 l_t = wanted - along * normal;
+  const Real size = l_t.norm();
+  if (size > friction * l_n) l_t *= friction * l_n / size;
+  return l_t - l_n * normal;
+}
+
+void LayerContact::find(std::span<const MeetingLayer> layers) {
+  std::map<BlockKey, SharedBlock> numbers;
+  for (std::size_t l = 0; l < layers.size(); ++l)
+    for (int b = 0; b < layers[l].map->owned(); ++b) {
+      SharedBlock& block = numbers[layers[l].map->keys()[static_cast<std::size_t>(b)]];
+      block.resize(layers.size(), -1);
+      block[l] = b;
+    }
+  shared_.clear();
+  for (auto& [key, block] : numbers)
+    if (std::ranges::count(block, -1) <= static_cast<std::ptrdiff_t>(layers.size()) - 2)
+      shared_.push_back(std::move(block));
+  is_shared_.clear();
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    NodeField& marks = layers[l].nodes->get<NodeNormal>();
+    marks.reset(layers[l].map->size());
+    for (const SharedBlock& block : shared_)
+      if (block[l] >= 0) marks.block(block[l])[0] = 1;
+    layers[l].map->forest().update_ghosts(marks.view());
+    std::vector<bool>& of_layer = is_shared_.emplace_back();
+    for (int b = 0; b < layers[l].map->size(); ++b) of_layer.push_back(marks.block(b)[0] > 0);
+  }
+}
+
+void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dx, Real dt) const {
+  for (const auto& [map, nodes, has_contact_points] : layers) {
+    if (!has_contact_points) continue;
+    const NodeField &inertia = nodes->get<NodeInertia>(), &memory = nodes->get<NodeMemory>();
+    NodeField &velocity = nodes->get<NodeVelocity>(), &meeting = nodes->get<NodeMeeting>();
+    meeting.reset(map->size());
+    const auto reals = static_cast<std::ptrdiff_t>(map->owned()) * NodeField::row;
+#pragma omp parallel for schedule(static)
+    for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
+      const Real mass = inertia.block(0)[k];
+      if (!(mass > 0)) continue;
+      const Vec3 change = -Eigen::Map<const Vec3>(memory.block(0) + k + 1) / mass;
+      Eigen::Map<Vec3>(velocity.block(0) + k) += change;
+      Eigen::Map<Vec3>(meeting.block(0) + k) = change;
+    }
+  }
+  const auto count = static_cast<std::ptrdiff_t>(shared_.size());
+#pragma omp parallel
+  {
+    Meeting meeting;
+#pragma omp for schedule(dynamic)
+    for (std::ptrdiff_t s = 0; s < count; ++s)
+      for (int place = 0; place < nodes_per_block; ++place) {
+        look(layers, shared_[static_cast<std::size_t>(s)], place, dx, meeting);
+        if (meeting.layers.size() < 2) continue;
+        meet(meeting, dx, dt);
+        for (const AtNode& at : meeting.layers) {
+          Layer& nodes = *layers[at.layer].nodes;
+          Eigen::Map<Vec3>(row_of(nodes.get<NodeVelocity>(), at.block, place)) = at.v;
+          if (!at.remembers) continue;
+          Eigen::Map<Vec3>(row_of(nodes.get<NodeMeeting>(), at.block, place)) += at.v - at.before;
+        }
+      }
+  }
+}
+
+/// Finds the layers that have mass at a node of a block.
+void LayerContact::look(std::span<const MeetingLayer> layers, const SharedBlock& block, int place, Real dx,
+                        Meeting& meeting) {
+  meeting.layers.clear();
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    if (block[l] < 0) continue;
+    Layer& nodes = *layers[l].nodes;
+    const Real mass = *row_of(nodes.get<NodeInertia>(), block[l], place);
+    if (!(mass > 0)) continue;
+    AtNode& at = meeting.layers.emplace_back();
+    at.layer = l;
+    at.block = block[l];
+    at.mass = mass;
+    at.v = at.before = Eigen::Map<const Vec3>(row_of(nodes.get<NodeVelocity>(), at.block, place));
+    at.remembers = layers[l].has_contact_points;
+    at.memory.setZero();
+    if (at.remembers) {
+      at.memory = Eigen::Map<const Vec3>(row_of(nodes.get<NodeMemory>(), at.block, place) + 1);
+    }
+    const Real* const normal = row_of(nodes.get<NodeNormal>(), at.block, place);
+    at.normal.setZero();
+    if (normal[0] > 0) at.normal = Eigen::Map<const Vec3>(normal + 1) / normal[0];
+    at.distance = 0;
+    if (at.remembers && normal[0] > 0) {
+      const Vec3 x = dx * (layers[l].map->first_node(at.block) + node_at_place(place)).cast<Real>();
+      at.distance = at.normal.dot(x) - *row_of(nodes.get<NodeOffset>(), at.block, place) / normal[0];
+    }
+  }
+}
+
+/// (K.5) for each pair of layers.
+void LayerContact::meet(Meeting& meeting, Real dx, Real dt) const {
+  std::vector<AtNode>& here = meeting.layers;
+  meeting.pairs.clear();
+  const auto mass_besides = [&](std::size_t of) {
+    Real mass = 0;
+    for (std::size_t k = 0; k < here.size(); ++k) mass += k == of ? 0 : here[k].mass;
+    return mass;
+  };
+  for (std::size_t i = 0; i < here.size(); ++i)
+    for (std::size_t j = i + 1; j < here.size(); ++j) {
+      AtNode &a = here[i], &b = here[j];
+      const Vec3 normal = a.normal_to(b);
+      const Real length = normal.norm();
+      if (!(length > least_normal)) continue;
+      // What a remembers is shared out among the others by their masses; where both do, the mean counts.
+      const Vec3 of_a = b.mass / mass_besides(i) * a.memory, of_b = -a.mass / mass_besides(j) * b.memory;
+      const Vec3 impulse = (of_a + of_b) / (a.remembers && b.remembers ? 2 : 1);
+      a.v += impulse / a.mass;
+      b.v -= impulse / b.mass;
+      Real closing = 0;
+      if (a.remembers && b.remembers)
+        closing = std::max(Real(0), a.distance + b.distance - nearest * dx) / dt;
+      meeting.pairs.push_back({i, j, normal / length, closing, impulse});
+    }
+  const int turns = meeting.pairs.size() > 1 ? most_turns : 1;
+  for (int turn = 0; turn < turns; ++turn)
+    for (auto& [i, j, normal, closing, impulse] : meeting.pairs) {
+      AtNode &a = here[i], &b = here[j];
+      const Real reduced = a.mass * b.mass / (a.mass + b.mass), friction = friction_[a.layer * layers_ + b.layer];
+      const Vec3 after = contact_impulse(impulse, a.v - b.v, normal, closing, reduced, friction);
+      a.v += (after - impulse) / a.mass;
+      b.v -= (after - impulse) / b.mass;
+      impulse = after;
+    }
+}
+
+}  // namespace weft

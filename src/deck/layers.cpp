@@ -1,0 +1,32 @@
+#include "weft/deck/layers.hpp"
+
+#include <type_traits>
+
+namespace weft {
+
+const CarriedDeck* carried(const BodyDeck& body) {
+  return std::visit(
+      [](const auto& deck) -> const CarriedDeck* {
+        if constexpr (std::is_base_of_v<CarriedDeck, std::remove_cvref_t<decltype(deck)>>) return &deck;
+        else return nullptr;
+      },
+      body);
+}
+
+bool has_contact_points(const BodyDeck& body) {
+  const CarriedDeck* deck = carried(body);
+  return deck != nullptr && deck->carrier == Carrier::own && deck->meets_grid.value_or(false);
+}
+
+std::optional<std::string> layer_of(const BodyDeck& body) {
+  const CarriedDeck* deck = carried(body);
+  if (deck != nullptr && deck->carrier == Carrier::own && !has_contact_points(body)) return {};
+  return std::visit(
+      [&](const auto& b) -> std::string {
+        if (b.layer) return *b.layer;
+        return has_contact_points(body) ? b.name : first_layer;
+      },
+      body);
+}
+
+}  // namespace weft
