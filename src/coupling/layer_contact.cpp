@@ -12,6 +12,8 @@ namespace {
 constexpr int most_turns = 20;
 /// Surfaces come as near as this [dx].
 constexpr Real nearest = 0.1;
+/// Surfaces that are nearer part to 1/e in this many radians of their fastest vibration, which is slow beside it.
+constexpr Real recovery = 80;
 /// Normals shorter than this have no direction.
 constexpr Real least_normal = 1e-6;
 
@@ -26,19 +28,27 @@ struct LayerContact::AtNode {
   Real mass;
   Vec3 v, before;
   bool remembers;  ///< It is of contact points.
-  Vec3 memory;     ///< F [kg m/s].
+  Real frequency;  ///< Of their body [rad/s].
   Real distance;   ///< From the surface to the node [m].
   Vec3 normal;     ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the node [1].
 
   /// Towards b. Of two surfaces the flatter one counts, of a surface and a mass the surface where it is flat.
   Vec3 normal_to(const AtNode& b) const {
     if (!remembers && !b.remembers) return normal - b.normal;  // from the middle of one mass to that of the other
-    if (remembers && b.remembers) return flat(normal) - flat(b.normal);
+    if (remembers && b.remembers) return flatness(normal) * normal - flatness(b.normal) * b.normal;
     const Vec3 of_surface = remembers ? normal : Vec3(-b.normal), of_mass = remembers ? Vec3(-b.normal) : normal;
     return of_surface + std::max(Real(0), 1 - of_surface.norm()) * of_mass.normalized();
   }
-  /// A mean normal, far shorter where the surface is not flat.
-  static Vec3 flat(const Vec3& mean) { return std::pow(mean.squaredNorm(), 10) * mean; }
+  /// 1 where the surface is flat, hardly anything at its edges, by its mean normal.
+  static Real flatness(const Vec3& mean) { return std::pow(mean.squaredNorm(), 10); }
+  /// 1 where both are flat and face one another.
+  Real opposition(const AtNode& b) const { return std::pow(std::max(Real(0), -normal.dot(b.normal)), 20); }
+  /// The speed with which surfaces may close along the normal; where they are too near, they are to part.
+  Real closing(const AtNode& b, Real dx, Real dt) const {
+    if (!remembers || !b.remembers) return 0;
+    const Real to_go = distance + b.distance - nearest * dx;
+    return to_go > 0 ? to_go / dt : opposition(b) * to_go * std::min(frequency, b.frequency) / recovery;
+  }
 };
 
 struct LayerContact::Pair {
@@ -83,8 +93,10 @@ void LayerContact::find(std::span<const MeetingLayer> layers) {
 }
 
 void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dx, Real dt) const {
-  for (const auto& [map, nodes, has_contact_points] : layers) {
-    if (!has_contact_points) continue;
+  for (const MeetingLayer& layer : layers) {
+    if (!layer.has_contact_points) continue;
+    const BlockMap* const map = layer.map;
+    Layer* const nodes = layer.nodes;
     const NodeField &inertia = nodes->get<NodeInertia>(), &memory = nodes->get<NodeMemory>();
     NodeField &velocity = nodes->get<NodeVelocity>(), &meeting = nodes->get<NodeMeeting>();
     meeting.reset(map->size());
@@ -133,10 +145,7 @@ void LayerContact::look(std::span<const MeetingLayer> layers, const SharedBlock&
     at.mass = mass;
     at.v = at.before = Eigen::Map<const Vec3>(row_of(nodes.get<NodeVelocity>(), at.block, place));
     at.remembers = layers[l].has_contact_points;
-    at.memory.setZero();
-    if (at.remembers) {
-      at.memory = Eigen::Map<const Vec3>(row_of(nodes.get<NodeMemory>(), at.block, place) + 1);
-    }
+    at.frequency = layers[l].frequency;
     const Real* const normal = row_of(nodes.get<NodeNormal>(), at.block, place);
     at.normal.setZero();
     if (normal[0] > 0) at.normal = Eigen::Map<const Vec3>(normal + 1) / normal[0];
@@ -152,26 +161,13 @@ void LayerContact::look(std::span<const MeetingLayer> layers, const SharedBlock&
 void LayerContact::meet(Meeting& meeting, Real dx, Real dt) const {
   std::vector<AtNode>& here = meeting.layers;
   meeting.pairs.clear();
-  const auto mass_besides = [&](std::size_t of) {
-    Real mass = 0;
-    for (std::size_t k = 0; k < here.size(); ++k) mass += k == of ? 0 : here[k].mass;
-    return mass;
-  };
   for (std::size_t i = 0; i < here.size(); ++i)
     for (std::size_t j = i + 1; j < here.size(); ++j) {
-      AtNode &a = here[i], &b = here[j];
+      const AtNode &a = here[i], &b = here[j];
       const Vec3 normal = a.normal_to(b);
       const Real length = normal.norm();
       if (!(length > least_normal)) continue;
-      // What a remembers is shared out among the others by their masses; where both do, the mean counts.
-      const Vec3 of_a = b.mass / mass_besides(i) * a.memory, of_b = -a.mass / mass_besides(j) * b.memory;
-      const Vec3 impulse = (of_a + of_b) / (a.remembers && b.remembers ? 2 : 1);
-      a.v += impulse / a.mass;
-      b.v -= impulse / b.mass;
-      Real closing = 0;
-      if (a.remembers && b.remembers)
-        closing = std::max(Real(0), a.distance + b.distance - nearest * dx) / dt;
-      meeting.pairs.push_back({i, j, normal / length, closing, impulse});
+      meeting.pairs.push_back({i, j, normal / length, a.closing(b, dx, dt), Vec3::Zero()});
     }
   const int turns = meeting.pairs.size() > 1 ? most_turns : 1;
   for (int turn = 0; turn < turns; ++turn)

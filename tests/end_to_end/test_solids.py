@@ -225,7 +225,7 @@ output: {{diagnostics_every: 1}}
                 ("group: floor, hold: {}", "group: floor, hold: {keep: clamp}", 2, "no slope to keep"),
                 ("kind: solid", "kind: solid, order: 3", 2, "order"),
                 ("kind: solid", "kind: solid, tear_stretch: 2", 2, "unknown key"),
-                ("kind: solid", "kind: solid, carrier: own, meets_grid: true", 2, "meets_grid")):
+                ("kind: solid", "kind: solid, meets_grid: false", 2, "meets_grid")):
             with self.subTest(new=new):
                 self.assertIn(old, FROM_FILE)
                 done = weft("run", self.deck(FROM_FILE.replace(old, new, 1)), "-o", self.folder / "new" / "out",

@@ -11,9 +11,8 @@
 //
 // Bodies with freedoms of their own know of contact only what their contact points tell them, and in the next step they
 // move before the grid is asked. Their points remember the force f_q of contact; it loads the body's own motion and is
-// then known on nodes, as F_i = dt sum_q w_iq f_q. Nodes give F back and let l begin with it. So whatever points
-// remember, impulses are opposite; and at rest, where nothing more is to be done, a body carries what lies on it
-// without a relative velocity. [docs/theory/layers.md]
+// then known on nodes, as F_i = dt sum_q w_iq f_q. Nodes give F back before they exchange. So whatever points remember,
+// impulses are opposite; and at rest a body carries what lies on it without a relative velocity. [docs/theory/layers.md]
 
 #include "weft/grid/node_field.hpp"
 
@@ -51,6 +50,7 @@ struct MeetingLayer {
   const BlockMap* map;
   Layer* nodes;
   bool has_contact_points;
+  Real frequency = 0;  ///< Of the fastest vibration of a body with contact points [rad/s].
 };
 
 class LayerContact {

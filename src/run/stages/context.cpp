@@ -82,6 +82,9 @@ void StepContext::add_body(std::size_t b) {
 std::vector<MeetingLayer> StepContext::meeting_layers() {
   std::vector<MeetingLayer> meeting;
   for (GridLayer& layer : layers) meeting.push_back({&layer.map, &layer.nodes, layer.settings.has_contact_points});
+  for (const VisitedSet& set : sets)
+    if (set.follows != nullptr && !state.limits.empty())
+      meeting[set.layer].frequency = state.limits[set.body].vibration();
   return meeting;
 }
 

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Proves that grid layers and contact points run alike on ranks and threads, go on, conserve and are refused as they
+should: tests/end_to_end/test_layers.py WEFT."""
+import unittest
+
+from program import Case, checkpoints, history, weft
+
+# A ball and a block with contact points, grains and cloth, each on a layer of its own, in a box of colliders.
+LAYERS = """
+weft: 1
+title: Layers
+domain: {dx: 0.05, gravity: [0, -9.81, 0]}
+time: {end: 1, frame_interval: 0.1}
+materials:
+  rubber: {law: fixed_corotated, density: 900, youngs_modulus: 2e5, poisson_ratio: 0.3}
+  gum: {law: neo_hookean, density: 1200, youngs_modulus: 1e5, poisson_ratio: 0.4}
+  sand: {law: drucker_prager, density: 1600, youngs_modulus: 2e5, poisson_ratio: 0.3, friction_angle: 35}
+  cotton: {law: sheet, density: 300, youngs_modulus: 1e5, poisson_ratio: 0.3, contact: {stiffness: 1e4}}
+layers:
+  - {name: cloth, kernel: quadratic}
+bodies:
+  - {name: ball, kind: solid, material: rubber, carrier: own, meets_grid: true, velocity: [0.5, -2, 0], spin: [0, 0, 4],
+     mesh: {shape: {sphere: {center: [0.03, 0.42, 0.02], radius: 0.13}}, size: 0.08}}
+  - {name: block, kind: solid, material: gum, order: 2, carrier: own, meets_grid: true, contact: {points: 3},
+     mesh: {block: {lower: [-0.2, 0.001, -0.15], upper: [0.2, 0.2, 0.15]}, size: 0.1}}
+  - {name: heap, kind: continuum, material: sand, shape: {box: {lower: [0.21, 0, -0.1], upper: [0.4, 0.2, 0.1]}}}
+  - {name: towel, kind: membrane, material: cotton, thickness: 4 mm, layer: cloth, velocity: [0, -1, 0],
+     mesh: {rectangle: {width: 0.4, height: 0.3}, across: 8, along: 6, rotate: {axis: [1, 0, 0], angle: 90},
+            translate: [-0.2, 0.26, -0.15]}}
+layer_contact:
+  - {between: [block, materials], friction: 0.4}
+  - {between: [ball, cloth], friction: 0.2}
+  - {between: [block, cloth], friction: 0.5}
+colliders:
+  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, friction: 0.4}
+handles:
+  - {name: pin, body: block, where: {box: {lower: [-1, -1, -1], upper: [-0.19, 0.01, 1]}}, hold: {}}
+"""
+
+
+def numbers(run):
+    return [{name: float(value) for name, value in row.items()} for row in history(run)]
+
+
+class Layers(Case):
+    def test_1_2_3_4_and_7_ranks_agree_to_1e_10(self):
+        deck = self.deck(LAYERS)
+        often = ["--set", "balance.every=10", "--set", "balance.threshold=1.01"]
+        alone = self.run_deck(deck, "1", "--steps", 100, *often)
+        row = numbers(alone)[-1]
+        self.assertGreater(row["elastic_energy"], 0.1)  # or the comparison would prove little
+        self.assertGreater(abs(row["impulse_floor_y"]), 1)
+        for ranks in 2, 3, 4, 7:
+            with self.subTest(ranks=ranks):
+                many = self.run_deck(deck, str(ranks), "--steps", 100, *often, ranks=ranks)
+                self.assert_same_state(alone, many, 1e-10)
+
+    def test_threads_change_no_bit_and_runs_go_on_to_the_bit(self):
+        deck = self.deck(LAYERS)
+        unbroken = self.run_deck(deck, "unbroken", "--steps", 90, ranks=2)
+        threads = self.run_deck(deck, "threads", "--steps", 90, ranks=2, threads=2)
+        self.assert_same_state(unbroken, threads, 0)
+        self.run_deck(deck, "broken", "--steps", 61, ranks=2)
+        broken = self.run_deck(deck, "broken", "--steps", 90, "--resume", "auto", ranks=2)
+        self.assert_same_state(unbroken, broken, 0)
+        elsewhere = self.run_deck(deck, "elsewhere", "--steps", 90, "--resume", checkpoints(broken)[0], ranks=3)
+        self.assert_same_state(unbroken, elsewhere, 1e-10)
+
+    def test_momentum_is_what_gravity_the_floor_and_handles_gave(self):
+        rows = numbers(self.run_deck(self.deck(LAYERS + "output: {diagnostics_every: 1}\n"), "run", "--steps", 150))
+        first, last = rows[0], rows[-1]
+        for axis, gravity in ("x", 0), ("y", -9.81), ("z", 0):
+            given = gravity * last["mass"] * last["time"] - last[f"impulse_floor_{axis}"]
+            for before, row in zip(rows, rows[1:]):  # forces are means since the row before
+                given += (row["time"] - before["time"]) * row[f"force_pin_{axis}"]
+            gained = last[f"momentum_{axis}"] - first[f"momentum_{axis}"]
+            self.assertLess(abs(gained - given), 1e-10 * last["mass"], axis)
+
+    def test_a_body_alone_on_its_layer_feels_nothing(self):
+        base, _, _ = LAYERS.partition("handles:")
+        bodies = base[base.index("  - {name: ball"):base.index("  - {name: block")]
+        head, tail = base[:base.index("bodies:")], "output: {diagnostics_every: 1}\n"
+        deck = self.deck(head.replace("-9.81", "0").replace("  - {name: cloth, kernel: quadratic}\n", "")
+                         .replace("layers:\n", "") + "bodies:\n" + bodies + tail)
+        rows = numbers(self.run_deck(deck, "run", "--steps", 200))
+        for kind in "momentum", "angular_momentum":
+            for axis in "xyz":
+                drift = max(abs(row[f"{kind}_{axis}"] - rows[0][f"{kind}_{axis}"]) for row in rows)
+                self.assertLess(drift, 1e-11, f"{kind}_{axis}")
+
+    def test_implicit_steps_of_the_grid_meet_contact_points(self):
+        text = LAYERS.replace("time: {", "time: {scheme: implicit, ").replace("  - {name: towel", "  # {name: towel")
+        text = text[:text.index("  # {name: towel")] + text[text.index("layer_contact:"):]
+        deck = self.deck(text.replace("  - {between: [ball, cloth], friction: 0.2}\n", "")
+                         .replace("  - {between: [block, cloth], friction: 0.5}\n", "") +
+                         "solve: {tolerance: 1e-10}\n")
+        alone = self.run_deck(deck, "1", "--steps", 60)
+        self.assert_same_state(alone, self.run_deck(deck, "3", "--steps", 60, ranks=3), 1e-6)
+
+    def test_what_layers_do_not_know_is_refused(self):
+        for old, new, words in (
+                ("layer: cloth", "layer: clth", "there is no layer named"),
+                ("between: [ball, cloth]", "between: [ball, clth]", "there is no layer named"),
+                ("between: [ball, cloth]", "between: [cloth, block]", "stand together above already"),
+                ("between: [ball, cloth]", "between: [ball]", "two layers"),
+                ("between: [ball, cloth]", "between: [ball, ball]", "two layers"),
+                ("meets_grid: true, velocity", "meets_grid: true, layer: cloth, velocity", "another body is on the layer"),
+                ("meets_grid: true, velocity", "meets_grid: true, layer: materials, velocity", "another body"),
+                ("name: cloth, kernel", "name: ball, kernel", "there is a layer named"),
+                ("name: cloth, kernel", "name: materials, kernel", "materials"),
+                ("meets_grid: true, velocity", "meets_grid: true, stage: {scheme: implicit}, velocity", "implicit body"),
+                ("thickness: 4 mm", "thickness: 4 mm, carrier: own, meets_grid: true", "meets_grid"),
+                ("friction: 0.2", "friction: -1", "friction")):
+            with self.subTest(new=new):
+                self.assertIn(old, LAYERS)
+                done = weft("run", self.deck(LAYERS.replace(old, new, 1)), "-o", self.folder / "new" / "out")
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn(words, done.stderr)
+                self.assertFalse((self.folder / "new").exists())
+
+    def test_check_says_how_bodies_meet(self):
+        done = weft("check", self.deck(LAYERS))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("meet the grid by contact points", done.stdout)
+
+
+if __name__ == "__main__":
+    unittest.main()
