@@ -105,7 +105,7 @@ void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dx, Real 
     for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
       const Real mass = inertia.block(0)[k];
       if (!(mass > 0)) continue;
-      const Vec3 change = -Eigen::Map<const Vec3>(memory.block(0) + k + 1) / mass;
+      const Vec3 change = -dt / mass * Eigen::Map<const Vec3>(memory.block(0) + k + 1);
       Eigen::Map<Vec3>(velocity.block(0) + k) += change;
       Eigen::Map<Vec3>(meeting.block(0) + k) = change;
     }

@@ -93,9 +93,8 @@ void OwnMotion::begin(Real dt) {
   Parts& own = *parts_;
   const MeshBody& body = *scene_.bodies[body_]->roles().mesh;
   if (own.contact) {
-    const Table& points = body.contact_points()->points();
     std::vector<Vec3> forces(own.system.freedoms.rows(0), Vec3::Zero());
-    body.add_contact_forces(points.get<ContactForce>(), forces);
+    body.add_contact_forces(loads_, forces);
     walls_.begin(dt);
     for (std::size_t c = 0; c < walls_.size(); ++c) body.add_contact_force(walls_.row(c), walls_.force(c), forces);
     own.contact->set_forces(std::move(forces));

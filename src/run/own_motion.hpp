@@ -42,6 +42,8 @@ class OwnMotion final : public Predicts {
   std::size_t body() const { return body_; }
   /// The contact points that may touch walls in a step of at most dt [s]. bins: of these. Collective.
   void find_walls(const Bins& bins, const TransferSettings& transfer, Real dt);
+  /// The forces on contact points that load the motion in the next tries [N].
+  void load_contact_points(std::vector<Vec3> loads) { loads_ = std::move(loads); }
   /// Finds the motion over dt from the present state, which stays as it is.
   Refusal predict(Real dt) override;
   Refusal judge(Real) const override { return {}; }
@@ -97,6 +99,7 @@ class OwnMotion final : public Predicts {
   const StageDeck stage_;
   const StopQuestion& is_asked_to_stop_;
   std::optional<Parts> parts_;
+  std::vector<Vec3> loads_;  ///< On contact points.
   WallContacts walls_;
   Given given_;  ///< In the step that was predicted.
 };

@@ -10,8 +10,8 @@
 // since the impulses of a node are opposite, and kinetic energy does not grow.
 //
 // Bodies with freedoms of their own know of contact only what their contact points tell them, and in the next step they
-// move before the grid is asked. Their points remember the force f_q of contact; it loads the body's own motion and is
-// then known on nodes, as F_i = dt sum_q w_iq f_q. Nodes give F back before they exchange. So whatever points remember,
+// move before the grid is asked. Their points remember the force f_q of contact. Nodes have it as Phi_i = sum_q w_iq f_q,
+// which loads the body's own motion in its place; nodes take dt Phi back before they exchange. So whatever points remember,
 // impulses are opposite; and at rest a body carries what lies on it without a relative velocity. [docs/theory/layers.md]
 
 #include "weft/grid/node_field.hpp"
@@ -28,9 +28,9 @@ namespace weft {
 struct NodeNormal : NodeKey {
   static constexpr Label label{"normal", "kg or m^2", Keep::work};
 };
-/// Of a layer of contact points: a number, and F [kg m/s].
+/// Of a layer of contact points: their mass, and what they remember, Phi [N].
 struct NodeMemory : NodeKey {
-  static constexpr Label label{"memory", "1, kg m/s", Keep::work};
+  static constexpr Label label{"memory", "kg, N", Keep::work};
 };
 /// Of a layer of contact points: the area of the surface times how far its plane is from the origin [m^3], and zeros.
 struct NodeOffset : NodeKey {

@@ -88,30 +88,11 @@ void scatter_normals(StepContext& step, std::size_t s) {
   }
 }
 
-/// What contact points remember.
-void scatter_memory(StepContext& step, std::size_t s) {
-  const VisitedSet& set = step.sets[s];
-  GridLayer& layer = step.layers[set.layer];
-  const Table& points = std::as_const(*set.points).points();
-  const auto forces = points.get<ContactForce>();
-  layer.nodes.get<NodeMemory>().reset(layer.map.size());
-  std::vector<bool> remembers(static_cast<std::size_t>(layer.map.size()));
-  for (const Bin& bin : step.bins[s].bins())
-    for (const std::uint32_t row : step.bins[s].order().subspan(bin.begin, bin.end - bin.begin))
-      if (!forces[row].isZero(0)) remembers[static_cast<std::size_t>(bin.numbers[0])] = true;
-  const SomePoints some(step.bins[s], remembers, points.get<Position>());
-  scatter_some(step, set, some, some.map([&](std::uint32_t row) { return Vec3(step.dt() * forces[row]); }),
-               std::vector<Real>(some.x.size(), 1), false, layer.nodes.get<NodeMemory>());
-}
-
 /// What layers have to know of one another at nodes.
 void scatter_for_contact(StepContext& step) {
   if (!step.has_layers()) return;
   for (GridLayer& layer : step.layers) layer.nodes.get<NodeNormal>().reset(layer.map.size());
-  for (std::size_t s = 0; s < step.sets.size(); ++s) {
-    scatter_normals(step, s);
-    if (step.sets[s].follows != nullptr) scatter_memory(step, s);
-  }
+  for (std::size_t s = 0; s < step.sets.size(); ++s) scatter_normals(step, s);
 }
 
 /// The velocities that contact points give to the nodes of their layer.
@@ -145,10 +126,7 @@ void scatter(StepContext& step) {
     std::vector<ColumnView> fields{layer.nodes.get<NodeInertia>().view()};
     if (takes_contacts(layer)) fields.push_back(layer.nodes.get<NodeContact>().view());
     if (step.has_layers()) fields.push_back(layer.nodes.get<NodeNormal>().view());
-    if (layer.settings.has_contact_points) {
-      fields.push_back(layer.nodes.get<NodeMemory>().view());
-      fields.push_back(layer.nodes.get<NodeOffset>().view());
-    }
+    if (layer.settings.has_contact_points) fields.push_back(layer.nodes.get<NodeOffset>().view());
     layer.map.forest().sum_to_owners(fields);
     if (layer.settings.has_contact_points) keep_given(layer);
   }

@@ -16,6 +16,8 @@ namespace {
 
 using test::MatrixSource;
 
+constexpr Real dt = 0.01;
+
 TEST(ContactImpulseTest, SlidesWithinTheCone) {
   const Vec3 n(0, 1, 0);
   const Real m = 2;
@@ -93,7 +95,7 @@ struct Layers {
     Vec3 sum = Vec3::Zero();
     for (const auto& layer : meeting)
       if (layer.has_contact_points)
-        sum += Vec3::Map(layer.nodes->get<NodeMemory>().block(0) + place * NodeField::width + 1);
+        sum += dt * Vec3::Map(layer.nodes->get<NodeMemory>().block(0) + place * NodeField::width + 1);
     return sum;
   }
   std::optional<LayerContact> contact;
@@ -108,7 +110,7 @@ TEST(LayerContactTest, TwoAndThreeLayersKeepMomentumAndGainNoEnergy) {
       momenta.push_back(layers.momentum(place));
       energies.push_back(layers.energy(place));
     }
-    layers.contact->exchange(layers.meeting, 0.1, 0.01);
+    layers.contact->exchange(layers.meeting, 0.1, dt);
     int changed = 0;
     for (int place = 0; place < nodes_per_block; ++place) {
       const auto p = static_cast<std::size_t>(place);
@@ -128,7 +130,7 @@ TEST(LayerContactTest, LayersWithContactPointsKeepWhatTheyHadWithoutMemory) {
     std::vector<Vec3> momenta;
     for (int place = 0; place < nodes_per_block; ++place)
       momenta.push_back(layers.momentum(place) - layers.memory(place));
-    layers.contact->exchange(layers.meeting, 0.1, 0.01);
+    layers.contact->exchange(layers.meeting, 0.1, dt);
     for (int place = 0; place < nodes_per_block; ++place)
       EXPECT_LT((layers.momentum(place) - momenta[static_cast<std::size_t>(place)]).norm(), 1e-14);
   }
@@ -136,7 +138,7 @@ TEST(LayerContactTest, LayersWithContactPointsKeepWhatTheyHadWithoutMemory) {
 
 TEST(LayerContactTest, TwoLayersDoNotApproachEachOtherAfterwards) {
   Layers layers({false, false});
-  layers.contact->exchange(layers.meeting, 0.1, 0.01);
+  layers.contact->exchange(layers.meeting, 0.1, dt);
   for (int place = 0; place < nodes_per_block; ++place) {
     const auto normal = [&](std::size_t l) {
       return Vec3::Map(layers.nodes[l]->get<NodeNormal>().block(0) + place * NodeField::width + 1);
