@@ -8,6 +8,22 @@
 
 namespace weft {
 
+namespace {
+
+/// What happened to the velocities that contact points gave to their nodes.
+void find_change(GridLayer& layer) {
+  const NodeField& velocity = layer.nodes.get<NodeVelocity>();
+  NodeField& change = layer.nodes.get<NodeChange>();
+  const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
+    Eigen::Map<Vec3> of_node(change.block(0) + k);
+    of_node = Eigen::Map<const Vec3>(velocity.block(0) + k) - of_node;
+  }
+}
+
+}  // namespace
+
 bool advance(StepContext& step) {
   std::fill(step.given.by_walls.begin(), step.given.by_walls.end(), Impulse{});
   std::fill(step.given.by_handles.begin(), step.given.by_handles.end(), Impulse{});
@@ -33,7 +49,8 @@ bool advance(StepContext& step) {
   for (GridLayer& layer : step.layers) {
     std::vector<ColumnView> fields{layer.nodes.get<NodeVelocity>().view()};
     if (layer.settings.has_contact_points) {
-      fields.push_back(layer.nodes.get<NodeGiven>().view());
+      find_change(layer);
+      fields.push_back(layer.nodes.get<NodeChange>().view());
       fields.push_back(layer.nodes.get<NodeMeeting>().view());
     }
     layer.map.forest().update_ghosts(fields);

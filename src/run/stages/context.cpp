@@ -30,7 +30,7 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
       nodes.add<NodeMemory>();
       nodes.add<NodeOffset>();
       nodes.add<NodeMeeting>();
-      nodes.add<NodeGiven>();
+      nodes.add<NodeChange>();
     }
     layers[l].first_set = sets.size();
     for (std::size_t b = 0; b < scene.bodies.size(); ++b)

@@ -55,10 +55,7 @@ void gather_contact(StepContext& step, std::size_t s) {
     });
     return of_points;
   };
-  std::vector<Vec3> change = gathered(nodes.get<NodeVelocity>());
-  const std::vector<Vec3> given = gathered(nodes.get<NodeGiven>());
-  for (std::size_t q = 0; q < change.size(); ++q) change[q] -= given[q];
-  set.follows->receive(step.dt(), change, gathered(nodes.get<NodeMeeting>()));
+  set.follows->receive(step.dt(), gathered(nodes.get<NodeChange>()), gathered(nodes.get<NodeMeeting>()));
 }
 
 void gather_set(StepContext& step, std::size_t s) {

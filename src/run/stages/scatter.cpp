@@ -98,7 +98,7 @@ void scatter_for_contact(StepContext& step) {
 /// The velocities that contact points give to the nodes of their layer.
 void keep_given(GridLayer& layer) {
   const NodeField& inertia = layer.nodes.get<NodeInertia>();
-  NodeField& given = layer.nodes.get<NodeGiven>();
+  NodeField& given = layer.nodes.get<NodeChange>();
   given.reset(layer.map.size());
   const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
 #pragma omp parallel for schedule(static)
