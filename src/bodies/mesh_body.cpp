@@ -149,7 +149,8 @@ void MeshBody::predict_contact_points(std::span<const Vec3> v) {
 }
 
 void MeshBody::carry_contact_points(std::span<const Vec3> v, std::span<Vec3> of_points) const {
-  std::ranges::transform(contact_stencils(), of_points.begin(), [&](const ContactStencil& point) { return point.of(v); });
+  std::ranges::transform(contact_stencils(), of_points.begin(),
+                         [&](const ContactStencil& point) { return point.of(v); });
 }
 
 void MeshBody::add_contact_force(std::size_t row, const Vec3& force, std::span<Vec3> f) const {

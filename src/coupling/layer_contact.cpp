@@ -27,16 +27,19 @@ struct LayerContact::AtNode {
   int block;  ///< Of the layer.
   Real mass;
   Vec3 v, before;
-  bool remembers;  ///< It is of contact points.
-  Real frequency;  ///< Of their body [rad/s].
-  Real distance;   ///< From the surface to the node [m].
-  Vec3 normal;     ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the node [1].
+  bool has_surface;  ///< It is of contact points.
+  Real frequency;    ///< Of their body [rad/s].
+  Real distance;     ///< From the surface to the node [m].
+  Vec3 normal;       ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the node [1].
 
   /// Towards b. Of two surfaces the flatter one counts, of a surface and a mass the surface where it is flat.
   Vec3 normal_to(const AtNode& b) const {
-    if (!remembers && !b.remembers) return normal - b.normal;  // from the middle of one mass to that of the other
-    if (remembers && b.remembers) return flatness(normal) * normal - flatness(b.normal) * b.normal;
-    const Vec3 of_surface = remembers ? normal : Vec3(-b.normal), of_mass = remembers ? Vec3(-b.normal) : normal;
+    if (!has_surface && !b.has_surface) return normal - b.normal;  // from the middle of one mass to that of the other
+    if (has_surface && b.has_surface) {
+      const Real flatter = std::max({normal.norm(), b.normal.norm(), least_normal});
+      return flatness(normal / flatter) * normal - flatness(b.normal / flatter) * b.normal;
+    }
+    const Vec3 of_surface = has_surface ? normal : Vec3(-b.normal), of_mass = has_surface ? Vec3(-b.normal) : normal;
     return of_surface + std::max(Real(0), 1 - of_surface.norm()) * of_mass.normalized();
   }
   /// 1 where the surface is flat, hardly anything at its edges, by its mean normal.
@@ -45,7 +48,7 @@ struct LayerContact::AtNode {
   Real opposition(const AtNode& b) const { return std::pow(std::max(Real(0), -normal.dot(b.normal)), 20); }
   /// The speed with which surfaces may close along the normal; where they are too near, they are to part.
   Real closing(const AtNode& b, Real dx, Real dt) const {
-    if (!remembers || !b.remembers) return 0;
+    if (!has_surface || !b.has_surface) return 0;
     const Real to_go = distance + b.distance - nearest * dx;
     return to_go > 0 ? to_go / dt : opposition(b) * to_go * std::min(frequency, b.frequency) / recovery;
   }
@@ -123,7 +126,7 @@ void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dx, Real 
         for (const AtNode& at : meeting.layers) {
           Layer& nodes = *layers[at.layer].nodes;
           Eigen::Map<Vec3>(row_of(nodes.get<NodeVelocity>(), at.block, place)) = at.v;
-          if (!at.remembers) continue;
+          if (!at.has_surface) continue;
           Eigen::Map<Vec3>(row_of(nodes.get<NodeMeeting>(), at.block, place)) += at.v - at.before;
         }
       }
@@ -144,13 +147,13 @@ void LayerContact::look(std::span<const MeetingLayer> layers, const SharedBlock&
     at.block = block[l];
     at.mass = mass;
     at.v = at.before = Eigen::Map<const Vec3>(row_of(nodes.get<NodeVelocity>(), at.block, place));
-    at.remembers = layers[l].has_contact_points;
+    at.has_surface = layers[l].has_contact_points;
     at.frequency = layers[l].frequency;
     const Real* const normal = row_of(nodes.get<NodeNormal>(), at.block, place);
     at.normal.setZero();
     if (normal[0] > 0) at.normal = Eigen::Map<const Vec3>(normal + 1) / normal[0];
     at.distance = 0;
-    if (at.remembers && normal[0] > 0) {
+    if (at.has_surface && normal[0] > 0) {
       const Vec3 x = dx * (layers[l].map->first_node(at.block) + node_at_place(place)).cast<Real>();
       at.distance = at.normal.dot(x) - *row_of(nodes.get<NodeOffset>(), at.block, place) / normal[0];
     }

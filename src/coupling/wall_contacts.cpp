@@ -195,8 +195,8 @@ void WallContacts::share_memory(std::span<Contact> of_point) const {
 }
 
 ContactGround ground_of(const BlockMap& map, Layer& layer) {
-  return {&map.forest(), static_cast<std::ptrdiff_t>(map.owned()) * nodes_per_block,
-          layer.get<NodeInertia>().block(0), layer.get<NodeVelocity>().view(), layer.get<NodeContact>().view()};
+  return {&map.forest(), static_cast<std::ptrdiff_t>(map.owned()) * nodes_per_block, layer.get<NodeInertia>().block(0),
+          layer.get<NodeVelocity>().view(), layer.get<NodeContact>().view()};
 }
 
 void WallContacts::act_on(std::span<const ContactStencil> of_row) {
@@ -353,9 +353,7 @@ Real WallContacts::count(const Layer& layer, bool is_lagged, std::span<Impulse> 
 
 namespace {
 
-void set_zero(const ColumnView& column) {
-  std::memset(column.data, 0, column.rows * column.row_bytes);
-}
+void set_zero(const ColumnView& column) { std::memset(column.data, 0, column.rows * column.row_bytes); }
 
 }  // namespace
 

@@ -95,7 +95,8 @@ void check_carrier(const CarriedDeck& body, bool may_meet, bool is_static, const
         "is for bodies with \"carrier: own\"; the grid moves this one. Leave it out, or add that key.");
   if (!body.meets_grid || is_static) return;
   if (has_own && *body.meets_grid && body.stage && body.stage->scheme == StageScheme::implicit_euler)
-    at["stage"]["scheme"].error("an implicit body cannot meet the grid. Expected: \"explicit\", or \"meets_grid: false\".");
+    at["stage"]["scheme"].error(
+        "an implicit body cannot meet the grid. Expected: \"explicit\", or \"meets_grid: false\".");
   if (has_own && *body.meets_grid && !may_meet)
     at["meets_grid"].error("bodies of this kind with \"carrier: own\" cannot meet the grid. Expected: false.");
   if (!has_own && !*body.meets_grid)
@@ -115,8 +116,8 @@ void check_layers(const Deck& deck, const Spot& root) {
     ++bodies_on[*name];
     if (bodies.entry(i).has("layer") || *name == first_layer) continue;
     if (!names.insert(*name).second)
-      bodies.entry(i).error(fmt::format("there is a layer named {}, as would be this body's own. Name its \"layer\".",
-                                        shown(*name)));
+      bodies.entry(i).error(
+          fmt::format("there is a layer named {}, as would be this body's own. Name its \"layer\".", shown(*name)));
   }
   check_names_used(bodies, "layer", "layer", names);
   for (std::size_t i = 0; i < count; ++i)
@@ -137,8 +138,7 @@ void check_layers(const Deck& deck, const Spot& root) {
     const std::set<std::string> both(between.begin(), between.end());
     if (both.size() != 2 || between.size() != 2)
       pair.error("expected: the names of two layers, as in [materials, tools].");
-    else if (!seen.insert(both).second)
-      pair.error("these two layers stand together above already.");
+    else if (!seen.insert(both).second) pair.error("these two layers stand together above already.");
   }
 }
 

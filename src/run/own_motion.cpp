@@ -30,8 +30,8 @@ struct VertexGround {
   }
   ContactGround view(const Forest& forest) {
     const auto column = [](std::vector<Four>& values) {
-      return ColumnView{{}, {ScalarKind::real, 4, 1}, sizeof(Four), values.size(),
-                        reinterpret_cast<std::byte*>(values.data())};
+      return ColumnView{
+          {}, {ScalarKind::real, 4, 1}, sizeof(Four), values.size(), reinterpret_cast<std::byte*>(values.data())};
     };
     return {&forest, static_cast<std::ptrdiff_t>(owned), inertia.data()->data(), column(velocity), column(shared)};
   }
@@ -233,7 +233,8 @@ void OwnMotion::count_holds(std::span<const Real> impulses, Real end, std::span<
 void OwnMotion::count_hold(std::size_t handle, std::span<const Real> impulses, Real end,
                            std::span<const Vec3> mean_velocity) {
   parts_->motion.time = end;
-  given_.by_handles[handle] += given_by(*parts_->system.of_handle[handle].hold, impulses, parts_->motion, mean_velocity);
+  given_.by_handles[handle] +=
+      given_by(*parts_->system.of_handle[handle].hold, impulses, parts_->motion, mean_velocity);
 }
 
 void OwnMotion::find_walls(const Bins& bins, const TransferSettings& transfer, Real dt) {

@@ -44,6 +44,25 @@ std::int64_t points_of(const Comm& comm, const Body& body, const GridHandle& han
       std::count_if(by.begin(), by.end(), [&](PointId bits) { return is_handled(bits, handle.list); })));
 }
 
+/// A line for each layer that has bodies, with its friction on others.
+std::string layers_in_words(const Scene& scene) {
+  const std::size_t count = scene.layers.size();
+  std::string text;
+  for (std::size_t l = 0; l < count; ++l) {
+    std::string bodies, friction;
+    for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+      const Roles roles = scene.bodies[b]->roles();
+      const bool meets_grid = roles.is_carried_by_grid || roles.contact_points != nullptr;
+      if (meets_grid && scene.on_layer[b] == l) bodies += " " + scene.bodies[b]->name();
+    }
+    for (std::size_t other = 0; other < count; ++other)
+      if (const Real mu = scene.friction[l * count + other]; mu > 0)
+        friction += fmt::format("{} {} on {}", friction.empty() ? "; friction" : ",", mu, scene.layers[other].name);
+    if (!bodies.empty()) text += fmt::format("layer {}:{}{}\n", scene.layers[l].name, bodies, friction);
+  }
+  return text;
+}
+
 const char* what_moves(const Roles& roles) {
   if (roles.is_carried_by_grid) return "particles";
   return roles.contact_points != nullptr ? "vertices that move by themselves, and meet the grid by contact points"
@@ -66,10 +85,10 @@ std::string TimeStepping::forecast() {
     Body& body = *scene_.bodies[b];
     std::int64_t points = 0;
     for (const PointSet* set : body.sets()) points += static_cast<std::int64_t>(set->points().owned());
-    text += fmt::format("body {}: {} {}{}{}; {}\n", body.name(), comm_.sum(points),
-                        what_moves(body.roles()),
+    text += fmt::format("body {}: {} {}{}{}; {}\n", body.name(), comm_.sum(points), what_moves(body.roles()),
                         sites[b].empty() ? "" : ", ", sites[b], mass_in_words(scene_.deck, b, mass_of(comm_, body)));
   }
+  if (scene_.layers.size() > 1) text += layers_in_words(scene_);
   for (const GridHandle& handle : scene_.handles) {
     const Body& body = *scene_.bodies[handle.body];
     const bool is_mesh = scene_.mesh_of(handle) != nullptr;

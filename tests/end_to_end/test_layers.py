@@ -122,6 +122,7 @@ class Layers(Case):
         done = weft("check", self.deck(LAYERS))
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("meet the grid by contact points", done.stdout)
+        self.assertIn("layer cloth: towel; friction 0.2 on ball, 0.5 on block\n", done.stdout)
 
 
 if __name__ == "__main__":

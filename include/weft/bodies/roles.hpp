@@ -67,12 +67,12 @@ class Corrects {
 
 /// The parts of a body that stages call, none of them owned; null where it does not take part.
 struct Roles {
-  bool is_carried_by_grid = true;   ///< Its points scatter and gather; else it moves by itself,
+  bool is_carried_by_grid = true;      ///< Its points scatter and gather; else it moves by itself,
   PointSet* contact_points = nullptr;  ///< and meets the grid by these, if there are any.
-  MeshBody* mesh = nullptr;         ///< Its points stay with their elements,
-  PointBody* points = nullptr;      ///< or come and go one by one.
-  TrialBody* trial = nullptr;       ///< It takes part in implicit steps by its points,
-  TrialMesh* trial_mesh = nullptr;  ///< or by its elements.
+  MeshBody* mesh = nullptr;            ///< Its points stay with their elements,
+  PointBody* points = nullptr;         ///< or come and go one by one.
+  TrialBody* trial = nullptr;          ///< It takes part in implicit steps by its points,
+  TrialMesh* trial_mesh = nullptr;     ///< or by its elements.
   Predicts* predicts = nullptr;
   Repeats* repeats = nullptr;
   Corrects* corrects = nullptr;

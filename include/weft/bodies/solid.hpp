@@ -21,8 +21,8 @@ struct SolidDescription {
   std::string name;
   TetMesh mesh;  ///< At rest; sound.
   AnySolidLaw law;
-  Real density;  ///< [kg/m^3].
-  Real spacing;  ///< Quadrature points of a body that the grid carries are about as far apart [m].
+  Real density;             ///< [kg/m^3].
+  Real spacing;             ///< Quadrature points of a body that the grid carries are about as far apart [m].
   Real contact_points = 0;  ///< Of a body with freedoms of its own that meets the grid [1/m^2].
 };
 /// Throws Error(geometry) for tetrahedra with curved edges that are inverted somewhere.

@@ -4,15 +4,17 @@
 // At such a node layer a meets layer b along n, from a to b. An impulse l acts on a, -l on b; it makes the end of the
 // relative velocity that it can, pushing only, and with Coulomb friction:
 //     u = v_a - v_b - c n,   l' = l - u m_a m_b / (m_a + m_b)
-//     l_n = max(0, -n . l'),   l_t = the part of l' across n, |l_t| <= friction l_n,   l = l_t - l_n n             (K.5)
+//     l_n = max(0, -n . l'),   l_t = the part of l' across n, |l_t| <= friction l_n,   l = l_t - l_n n (K.5)
 // where c = max(0, d - d_0) / dt lets two surfaces come as near as d_0; d is the sum of the distances of the node from
-// both, and c = 0 where a layer has no surface. This is done for each pair in turn, several times where three layers meet. Both momenta of the layers together stay as they are,
-// since the impulses of a node are opposite, and kinetic energy does not grow.
+// both, and c = 0 where a layer has no surface. This is done for each pair in turn, several times where three layers
+// meet. Both momenta of the layers together stay as they are, since the impulses of a node are opposite, and kinetic
+// energy does not grow.
 //
 // Bodies with freedoms of their own know of contact only what their contact points tell them, and in the next step they
-// move before the grid is asked. Their points remember the force f_q of contact. Nodes have it as Phi_i = sum_q w_iq f_q,
-// which loads the body's own motion in its place; nodes take dt Phi back before they exchange. So whatever points remember,
-// impulses are opposite; and at rest a body carries what lies on it without a relative velocity. [docs/theory/layers.md]
+// move before the grid is asked. Their points remember the force f_q of contact. Nodes have it as Phi_i = sum_q w_iq
+// f_q, which loads the body's own motion in its place; nodes take dt Phi back before they exchange. So whatever points
+// remember, impulses are opposite; and at rest a body carries what lies on it without a relative velocity.
+// [docs/theory/layers.md]
 
 #include "weft/grid/node_field.hpp"
 
@@ -90,7 +92,8 @@ class LayerContact {
 };
 
 /// The impulse on a that ends the relative velocity u as far as contact can; before: what it is to be added to.
-/// normal: from a to b, unit; closing: the velocity along it that stays [m/s]. reduced_mass: m_a m_b / (m_a + m_b) [kg].
+/// normal: from a to b, unit; closing: the velocity along it that stays [m/s]. reduced_mass: m_a m_b / (m_a + m_b)
+/// [kg].
 Vec3 contact_impulse(const Vec3& before, const Vec3& u, const Vec3& normal, Real closing, Real reduced_mass,
                      Real friction);
 

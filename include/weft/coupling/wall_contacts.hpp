@@ -96,7 +96,7 @@ class WallContacts {
     Vec3 normal;
     Real gap;  ///< [m]
   };
-  std::uint32_t row(std::size_t c) const { return contacts_[c].row; }      ///< Of its point.
+  std::uint32_t row(std::size_t c) const { return contacts_[c].row; }    ///< Of its point.
   const Vec3& force(std::size_t c) const { return contacts_[c].force; }  ///< Of the last step [N].
   Face face(std::size_t c) const { return {contacts_[c].wall, contacts_[c].normal, contacts_[c].gap}; }
   const Vec3& position(std::size_t c) const { return contacts_[c].x; }       ///< x_c [m].

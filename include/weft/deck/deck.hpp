@@ -398,8 +398,8 @@ struct SolidDeck : CarriedDeck {
   TetMeshDeck mesh;
   std::optional<int> order;  ///< Of the tetrahedra: 1, 2; without, as the mesh has it.
   SolidContactDeck contact;
-  Vec3 velocity;             ///< Initial [m/s].
-  Vec3 spin;                 ///< Initial angular velocity about the body's centre of mass [rad/s].
+  Vec3 velocity;  ///< Initial [m/s].
+  Vec3 spin;      ///< Initial angular velocity about the body's centre of mass [rad/s].
   DeckPlace place;
 };
 

@@ -95,9 +95,9 @@ struct SceneLayer {
 
 struct Scene {
   Deck deck;
-  Real dx = 0;                      ///< Grid spacing, of all layers [m].
-  std::vector<SceneLayer> layers;   ///< That named materials first.
-  std::vector<Real> friction;       ///< Of each pair of layers, a row for each.
+  Real dx = 0;                        ///< Grid spacing, of all layers [m].
+  std::vector<SceneLayer> layers;     ///< That named materials first.
+  std::vector<Real> friction;         ///< Of each pair of layers, a row for each.
   std::vector<std::size_t> on_layer;  ///< Number of each body's layer; of bodies that do not meet the grid 0.
   std::vector<std::unique_ptr<Body>> bodies;
   /// Of each body its mesh, or none; no entries any more when the bodies have their points.

@@ -55,7 +55,8 @@ inline constexpr const char* meets_grid_text =
     "Whether the body meets others on the grid; absent: true if the grid carries it, else false. Of bodies with "
     "\"carrier: own\" only solids can; nothing touches others, and colliders do not stop them.";
 inline constexpr const char* layer_text =
-    "Name of its grid layer; absent: \"materials\", or of a body with freedoms of its own one that has the body's name.";
+    "Name of its grid layer; absent: \"materials\", or of a body with freedoms of its own one that has the body's "
+    "name.";
 
 template <>
 inline constexpr auto keys<ContinuumDeck> =
@@ -253,10 +254,10 @@ inline constexpr auto keys<TetMeshDeck> =
           Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &TetMeshDeck::translate});
 
 template <>
-inline constexpr auto keys<SolidContactDeck> = table(
-    "contact", "How the surface of a solid with freedoms of its own meets the grid.",
-    Key{"points", "1", at_least(1).at_most(100), "4", "Contact points in an area of dx^2 of the surface at rest.",
-        &SolidContactDeck::points});
+inline constexpr auto keys<SolidContactDeck> =
+    table("contact", "How the surface of a solid with freedoms of its own meets the grid.",
+          Key{"points", "1", at_least(1).at_most(100), "4", "Contact points in an area of dx^2 of the surface at rest.",
+              &SolidContactDeck::points});
 
 template <>
 inline constexpr auto keys<SolidDeck> = table(

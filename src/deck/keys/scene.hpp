@@ -36,17 +36,17 @@ inline constexpr auto keys<SourceDeck> =
           Key{"until", "s", above(0).or_none(), "none", "Closes.", &SourceDeck::until});
 
 template <>
-inline constexpr auto keys<LayerDeck> = table(
-    "layer", "A layer of the grid: bodies on the same layer share its nodes, bodies on different layers touch.",
-    Key{"name", a_name, required, "Names it for bodies and pairs.", &LayerDeck::name},
-    Key{"kernel", absent, "B-spline between points and nodes; absent: transfer.kernel.", &LayerDeck::kernel});
+inline constexpr auto keys<LayerDeck> =
+    table("layer", "A layer of the grid: bodies on the same layer share its nodes, bodies on different layers touch.",
+          Key{"name", a_name, required, "Names it for bodies and pairs.", &LayerDeck::name},
+          Key{"kernel", absent, "B-spline between points and nodes; absent: transfer.kernel.", &LayerDeck::kernel});
 
 template <>
-inline constexpr auto keys<LayerContactDeck> = table(
-    "layer_contact", "Contact of two layers.",
-    Key{"between", a_name, required, "The names of the two layers.", &LayerContactDeck::between},
-    Key{"friction", "1", at_least(0), required, "Coulomb's coefficient; of pairs that are not listed 0.",
-        &LayerContactDeck::friction});
+inline constexpr auto keys<LayerContactDeck> =
+    table("layer_contact", "Contact of two layers.",
+          Key{"between", a_name, required, "The names of the two layers.", &LayerContactDeck::between},
+          Key{"friction", "1", at_least(0), required, "Coulomb's coefficient; of pairs that are not listed 0.",
+              &LayerContactDeck::friction});
 
 template <>
 inline constexpr auto keys<KeyframeDeck> =

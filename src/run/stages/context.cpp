@@ -42,9 +42,8 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
   for (std::size_t s = 0; s < sets.size(); ++s)
     if (sets[s].points == scene.bodies[sets[s].body].get()) bins_of_body[sets[s].body] = &bins[s];
   for (std::size_t l = 0; l < layers.size(); ++l)
-    layers[l].advance = settings.is_implicit && !layers[l].settings.has_contact_points
-                            ? make_implicit_advance(*this, l)
-                            : make_explicit_advance();
+    layers[l].advance = settings.is_implicit && !layers[l].settings.has_contact_points ? make_implicit_advance(*this, l)
+                                                                                       : make_explicit_advance();
 }
 
 void StepContext::add_body(std::size_t b) {

@@ -29,13 +29,13 @@ namespace weft {
 /// A set of points that the step visits.
 struct VisitedSet {
   PointSet* points;
-  std::size_t body;        ///< Number in Scene::bodies.
-  std::size_t layer;       ///< Number in StepContext::layers.
-  bool is_of_mesh;         ///< Its rows stay where they are, on this rank too.
-  bool is_predicted;       ///< It scatters its TentativeVelocity.
-  bool is_corrected;       ///< Its velocities change between gather and commit.
+  std::size_t body;              ///< Number in Scene::bodies.
+  std::size_t layer;             ///< Number in StepContext::layers.
+  bool is_of_mesh;               ///< Its rows stay where they are, on this rank too.
+  bool is_predicted;             ///< It scatters its TentativeVelocity.
+  bool is_corrected;             ///< Its velocities change between gather and commit.
   OwnMotion* follows = nullptr;  ///< It is of contact points, which follow a body with freedoms of its own.
-  bool is_binned = false;  ///< Its bins hold the points as they stand.
+  bool is_binned = false;        ///< Its bins hold the points as they stand.
 };
 
 /// A grid layer: bodies on the same layer share its nodes, layers meet where nodes of both have mass. Blocks that no

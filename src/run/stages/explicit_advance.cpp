@@ -14,8 +14,7 @@ class ExplicitAdvance final : public GridAdvance {
     const auto timing = step.timers.measure("elements");
     const Scene& scene = step.scene;
     for (std::size_t b = 0; b < scene.bodies.size(); ++b)
-      if (scene.on_layer[b] == layer.number && scene.bodies[b]->roles().is_carried_by_grid)
-        scene.bodies[b]->prepare();
+      if (scene.on_layer[b] == layer.number && scene.bodies[b]->roles().is_carried_by_grid) scene.bodies[b]->prepare();
     layer.handles.load(step.state.time);
     if (layer.handles.any()) layer.handles.settle(step.state.cuts, step.state.time);
   }
@@ -28,11 +27,12 @@ class ExplicitAdvance final : public GridAdvance {
     if (layer.contacts.any()) add_shared_impulses(layer.nodes);
     // Gravity has moved bodies with freedoms of their own already.
     const Vec3 gravity = layer.settings.has_contact_points ? Vec3(Vec3::Zero()) : step.settings.gravity;
-    advance_explicit({dt, step.state.last_dt, step.state.time, dx, gravity, layer.settings.light_mass,
-                      step.settings.cfl * dx / dt},
-                     layer.map, scene.walls, layer.nodes, step.given.by_walls);
+    advance_explicit(
+        {dt, step.state.last_dt, step.state.time, dx, gravity, layer.settings.light_mass, step.settings.cfl * dx / dt},
+        layer.map, scene.walls, layer.nodes, step.given.by_walls);
     if (layer.contacts.any())
-      report.contact_energy = layer.contacts.solve(step.state.last_dt, ground_of(layer.map, layer.nodes), step.given.by_walls);
+      report.contact_energy =
+          layer.contacts.solve(step.state.last_dt, ground_of(layer.map, layer.nodes), step.given.by_walls);
     if (layer.handles.any()) layer.handles.hold(dt, step.state.time, layer.map, layer.nodes, step.given.by_handles);
     return report;
   }

@@ -65,9 +65,9 @@ void gather_set(StepContext& step, std::size_t s) {
   Commits commits(step, s);
   const Receive receive = set.is_corrected ? Receive([](ChunkRows, const ChunkMotion&) {})
                                            : Receive([&](ChunkRows rows, const ChunkMotion& m) { commits(rows, m); });
-  step.state.drift[set.body] =
-      gather(layer.settings.transfer, step.bins[s], std::as_const(points).get<Position>(), layer.nodes.get<NodeVelocity>(),
-             receive, {points.get<Velocity>(), points.get<Affine>()}, RowsAhead(points));
+  step.state.drift[set.body] = gather(layer.settings.transfer, step.bins[s], std::as_const(points).get<Position>(),
+                                      layer.nodes.get<NodeVelocity>(), receive,
+                                      {points.get<Velocity>(), points.get<Affine>()}, RowsAhead(points));
   commits.finish();
 }
 

@@ -23,8 +23,7 @@ class ImplicitAdvance final : public GridAdvance {
       if (step.sets[s].points != &body) continue;
       if (step.sets[s].layer == layer) add_term(step, body, s);
     }
-    if (step.layers[layer].handles.any())
-      holds_ = std::make_unique<GridHolds>(step.scene, layer, step.bins_of_body);
+    if (step.layers[layer].handles.any()) holds_ = std::make_unique<GridHolds>(step.scene, layer, step.bins_of_body);
   }
 
   bool takes_forces() const override { return false; }

@@ -72,10 +72,10 @@ DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& of_body) {
   const std::string& name = scene.bodies[b]->name();
   DtLimit limit;
   const bool touches = scene.bodies[b]->roles().contact_points != nullptr;
-  if (touches)
-    include(limit, scene.step.cfl * scene.dx / of_body.speed, "speed of ", name);
+  if (touches) include(limit, scene.step.cfl * scene.dx / of_body.speed, "speed of ", name);
   if (stage.scheme == StageScheme::explicit_euler)
-    include(limit, most_substeps(stage, touches) * own_substep(of_body.vibration(), of_body.vibration()), "stiffness of ", name);
+    include(limit, most_substeps(stage, touches) * own_substep(of_body.vibration(), of_body.vibration()),
+            "stiffness of ", name);
   return limit;
 }
 
@@ -158,19 +158,17 @@ StepSize size_of_step(const Scene& scene, const RunState& state) {
   };
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     Body& body = *scene.bodies[b];
-    if (b < state.limits.size() && !body.roles().is_carried_by_grid)
-      keep_smaller(own_limit(scene, b, state.limits[b]));
+    if (b < state.limits.size() && !body.roles().is_carried_by_grid) keep_smaller(own_limit(scene, b, state.limits[b]));
     else if (b < state.limits.size())
-      keep_smaller(scene.step.is_implicit ? implicit_limit(scene, state.limits[b], body.name())
-                                          : explicit_limit(scene, scene.layer_of(b).transfer.kernel, state.limits[b],
-                                                           body.name()));
+      keep_smaller(scene.step.is_implicit
+                       ? implicit_limit(scene, state.limits[b], body.name())
+                       : explicit_limit(scene, scene.layer_of(b).transfer.kernel, state.limits[b], body.name()));
     if (const Predicts* predicts = body.roles().predicts) keep_smaller(predicts->limit());
   }
   for (const Wall& wall : scene.walls) keep_smaller(limit_of(wall, scene, state.time));
   for (const BodySource& source : scene.sources)
     if (state.time < source.until)
-      keep_smaller(
-          {scene.step.cfl * scene.dx / source.source.velocity().norm(), "speed of source " + source.name});
+      keep_smaller({scene.step.cfl * scene.dx / source.source.velocity().norm(), "speed of source " + source.name});
   return size;
 }
 

@@ -62,7 +62,8 @@ struct Layers {
       layer.get<NodeNormal>().reset(1);
       meeting.push_back({maps.back().get(), &layer, has_contact_points[l]});
     }
-    contact.emplace(has_contact_points.size(), std::vector<Real>(has_contact_points.size() * has_contact_points.size(), 0.3));
+    contact.emplace(has_contact_points.size(),
+                    std::vector<Real>(has_contact_points.size() * has_contact_points.size(), 0.3));
     contact->find(meeting);
     for (std::size_t l = 0; l < nodes.size(); ++l) {
       MatrixSource random(static_cast<std::uint32_t>(l));
