@@ -12,8 +12,9 @@ namespace {
 constexpr int most_turns = 20;
 /// Surfaces come as near as this [dx].
 constexpr Real nearest = 0.1;
-/// Surfaces that are nearer part to 1/e in this many radians of their fastest vibration, which is slow beside it.
-constexpr Real recovery = 80;
+/// Flat surfaces that are nearer part to 1/e in this many radians of their fastest vibration, which is slow beside it,
+/// and no faster than when they are so many dx nearer.
+constexpr Real recovery = 200, most_nearer = 0.05;
 /// Normals shorter than this have no direction.
 constexpr Real least_normal = 1e-6;
 
@@ -40,7 +41,8 @@ struct LayerContact::AtNode {
       return flatness(normal / flatter) * normal - flatness(b.normal / flatter) * b.normal;
     }
     const Vec3 of_surface = has_surface ? normal : Vec3(-b.normal), of_mass = has_surface ? Vec3(-b.normal) : normal;
-    return of_surface + std::max(Real(0), 1 - of_surface.norm()) * of_mass.normalized();
+    const Real flat = flatness(of_surface);
+    return flat * of_surface + (1 - flat) * of_mass.normalized();
   }
   /// 1 where the surface is flat, hardly anything at its edges, by its mean normal.
   static Real flatness(const Vec3& mean) { return std::pow(mean.squaredNorm(), 10); }
@@ -49,8 +51,9 @@ struct LayerContact::AtNode {
   /// The speed with which surfaces may close along the normal; where they are too near, they are to part.
   Real closing(const AtNode& b, Real dx, Real dt) const {
     if (!has_surface || !b.has_surface) return 0;
-    const Real to_go = distance + b.distance - nearest * dx;
-    return to_go > 0 ? to_go / dt : opposition(b) * to_go * std::min(frequency, b.frequency) / recovery;
+    const Real gap = distance + b.distance - nearest * dx;
+    if (gap > 0) return gap / dt;
+    return opposition(b) * std::max(gap, -most_nearer * dx) * std::min(frequency, b.frequency) / recovery;
   }
 };
 

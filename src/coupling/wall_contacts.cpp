@@ -25,7 +25,7 @@ constexpr Real tangential_share = 0.02;
 constexpr Real touching = 1e-9;
 /// Gaps that no force explains, as after a hit, close at most with this share of the speed of waves.
 constexpr Real closing_share = 0.01;
-constexpr int passes = 2;
+constexpr int passes_on_nodes = 2;
 
 /// How much nearer a point may be for having closed in with this speed: twice its way in the step [m].
 Real approach(Real dt, Real speed) { return 2 * dt * std::max(Real(0), speed); }
@@ -195,8 +195,12 @@ void WallContacts::share_memory(std::span<Contact> of_point) const {
 }
 
 ContactGround ground_of(const BlockMap& map, Layer& layer) {
-  return {&map.forest(), static_cast<std::ptrdiff_t>(map.owned()) * nodes_per_block, layer.get<NodeInertia>().block(0),
-          layer.get<NodeVelocity>().view(), layer.get<NodeContact>().view()};
+  return {&map.forest(),
+          static_cast<std::ptrdiff_t>(map.owned()) * nodes_per_block,
+          layer.get<NodeInertia>().block(0),
+          layer.get<NodeVelocity>().view(),
+          layer.get<NodeContact>().view(),
+          passes_on_nodes};
 }
 
 void WallContacts::act_on(std::span<const ContactStencil> of_row) {
@@ -426,7 +430,7 @@ Real WallContacts::solve(Real dt_before, const ContactGround& ground, std::span<
     const auto W = weights_of(c);
     for (std::size_t k = 0; k < each_; ++k) a[c] += std::abs(W[k]) * shared[nodes[k]];
   }
-  for (int pass = 0; pass < passes; ++pass) {
+  for (int pass = 0; pass < ground.passes; ++pass) {
     ground.forest->update_ghosts(ground.velocity);
     set_zero(ground.shared);
 #pragma omp parallel for schedule(static)

@@ -93,6 +93,9 @@ void check_carrier(const CarriedDeck& body, bool may_meet, bool is_static, const
   else if (body.stage && !has_own)
     at["stage"].error_at_key(
         "is for bodies with \"carrier: own\"; the grid moves this one. Leave it out, or add that key.");
+  if (has_own && !body.meets_grid.value_or(false) && body.layer && !is_static)
+    at["layer"].error_at_key(
+        "nothing touches this body, so it is on no layer. Leave it out, or add \"meets_grid: true\".");
   if (!body.meets_grid || is_static) return;
   if (has_own && *body.meets_grid && body.stage && body.stage->scheme == StageScheme::implicit_euler)
     at["stage"]["scheme"].error(
@@ -301,9 +304,15 @@ void check_references(const Deck& deck, const Spot& root) {
   for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i)
     std::visit(
         [&](const auto& body) {
-          if constexpr (std::is_base_of_v<CarriedDeck, std::remove_cvref_t<decltype(body)>>)
+          if constexpr (std::is_base_of_v<CarriedDeck, std::remove_cvref_t<decltype(body)>>) {
+            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(body)>, SolidDeck>)
+              if (bodies.entry(i).has("contact") && !has_contact_points(deck.bodies[i]))
+                bodies.entry(i)["contact"].error_at_key(
+                    "is for contact points, which this body has not. Leave it out, or add \"carrier: own\" and "
+                    "\"meets_grid: true\".");
             check_carrier(body, std::is_same_v<std::remove_cvref_t<decltype(body)>, SolidDeck>,
                           deck.time.scheme == Scheme::equilibrium, bodies.entry(i));
+          }
         },
         deck.bodies[i]);
   check_layers(deck, root);

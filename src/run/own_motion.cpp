@@ -13,6 +13,8 @@ namespace {
 
 /// Unless the deck says how many.
 constexpr int most_stable_substeps = 1000;
+/// After so many passes contact with walls gains no energy.
+constexpr int passes_on_vertices = 20;
 /// Contact sees the mass that contact points carry, and what lies behind them only in the substeps that follow.
 constexpr int most_substeps_between_contacts = 4;
 /// An explicit body is looked at this often whether it has stiffened.
@@ -33,7 +35,9 @@ struct VertexGround {
       return ColumnView{
           {}, {ScalarKind::real, 4, 1}, sizeof(Four), values.size(), reinterpret_cast<std::byte*>(values.data())};
     };
-    return {&forest, static_cast<std::ptrdiff_t>(owned), inertia.data()->data(), column(velocity), column(shared)};
+    return {
+        &forest,           static_cast<std::ptrdiff_t>(owned), inertia.data()->data(), column(velocity), column(shared),
+        passes_on_vertices};
   }
 };
 
@@ -52,6 +56,18 @@ EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const 
 int most_substeps(const StageDeck& stage, bool touches) {
   if (stage.substeps > 0) return stage.substeps;
   return touches ? most_substeps_between_contacts : most_stable_substeps;
+}
+
+DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real frequency_at_rest) {
+  const StageDeck& stage = *scene.step.stages[b];
+  const std::string& name = scene.bodies[b]->name();
+  const bool touches = scene.bodies[b]->roles().contact_points != nullptr;
+  DtLimit limit;
+  if (stage.scheme == StageScheme::explicit_euler)
+    limit = {most_substeps(stage, touches) * own_substep(now.vibration(), frequency_at_rest), "stiffness of " + name};
+  if (const Real by_speed = scene.step.cfl * scene.dx / now.speed; touches && by_speed < limit.dt)
+    limit = {by_speed, "speed of " + name};
+  return limit;
 }
 
 OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
@@ -112,6 +128,12 @@ void OwnMotion::begin(Real dt) {
   std::copy(v.begin(), v.end(), own.velocity.points(0).begin());
   own.motion.u.set_zero();
   given_ = {std::vector<Impulse>(scene_.walls.size()), std::vector<Impulse>(scene_.handles.size()), 0};
+}
+
+DtLimit OwnMotion::dt_limit() {
+  if (!parts_) parts_.emplace(comm_, scene_, body_);
+  const StepLimit& now = state_.limits[body_];
+  return own_limit(scene_, body_, now, frequency_at_rest(now));
 }
 
 int OwnMotion::substeps(Real dt) const {

@@ -28,6 +28,10 @@ struct Given {
 /// How many explicit substeps a step may have. touches: the body meets the grid, at the end of steps.
 int most_substeps(const StageDeck& stage, bool touches);
 
+/// How large a step of a body may be that moves by itself; frequencies [rad/s]. A step that followed each change of
+/// them would feed modes.
+DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real frequency_at_rest);
+
 /// In n substeps of h = dt / n, explicit ones by symplectic Euler as the grid's,
 ///   v' = v + M^-1 (h f(x) + W^T lambda),   x' = x + h v',   W x' = goal(t + h),
 /// with the impulses lambda of holds from W M^-1 W^T; implicit ones by backward Euler,
@@ -47,6 +51,8 @@ class OwnMotion final : public Predicts {
   /// Finds the motion over dt from the present state, which stays as it is.
   Refusal predict(Real dt) override;
   Refusal judge(Real) const override { return {}; }
+  /// Of a step from the present state. Collective.
+  DtLimit dt_limit();
   /// Takes what the grid did to its contact points in a step of dt: their change of velocity [m/s], and the part of it
   /// that is of other layers. Not collective.
   void receive(Real dt, std::span<const Vec3> change, std::span<const Vec3> by_layers);

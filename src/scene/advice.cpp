@@ -41,6 +41,20 @@ std::pair<Real, Real> edges_of(const ControlMesh& mesh) {
   return {sum / static_cast<Real>(mesh.sides() * mesh.material_faces), longest};
 }
 
+/// Twice the volume over the surface [m], as a plate has it.
+Real mean_thickness(const MeshSource& mesh) {
+  Real area = 0, volume = 0;
+  for (const Sample& sample : mesh.surface_samples({0, mesh.counts().elements})) area += sample.measure;
+  const auto rest = mesh.rest_positions();
+  // By the divergence theorem, of samples whose normal points inwards.
+  for (const Sample& sample : mesh.surface_samples({0, mesh.counts().elements}))
+    if (sample.measure > 0) {
+      const auto [a1, a2] = tangents_of(sample, rest);
+      volume -= sample.measure * sample.where.dot(a1.cross(a2).normalized()) / 3;
+    }
+  return 2 * volume / area;
+}
+
 /// The collider that comes nearer to a body at rest than half of its size, if one does.
 std::optional<std::string> collider_in_the_way(const Scene& scene, std::span<const Vec3> rest) {
   Box box;
@@ -73,6 +87,23 @@ std::vector<std::string> advice_to_begin_with(const Scene& scene) {
 std::vector<std::string> advice_on(const Scene& scene) {
   const Real dx = scene.deck.domain.dx;
   std::vector<std::string> advice = advice_to_begin_with(scene);
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
+    if (scene.bodies[b]->roles().contact_points == nullptr) continue;
+    const std::string& name = scene.bodies[b]->name();
+    if (const Real thickness = mean_thickness(*scene.meshes[b]); thickness < dx)
+      advice.push_back(
+          fmt::format("body {}: it is {:.3g} m thick in the mean, less than dx = {:.3g} m: others may pass through it, "
+                      "since the grid "
+                      "does not tell its sides apart. Expected: a smaller domain.dx.",
+                      name, thickness, dx));
+    for (std::size_t w = 0; w < scene.walls.size(); ++w)
+      if (scene.walls[w].contact == WallContactKind::nodes)
+        advice.push_back(
+            fmt::format("{}.contact: at nodes it takes all energy from hits of body {}, which moves by itself, and "
+                        "lets it sink in. "
+                        "Expected: contact: surface.",
+                        scene.deck.colliders[w].place.text, name));
+  }
   for (std::size_t w = 0; w < scene.walls.size(); ++w) {
     const bool at_nodes = scene.walls[w].contact == WallContactKind::nodes;
     const Real thickness = at_nodes ? 2 : 2.5;  // in dx

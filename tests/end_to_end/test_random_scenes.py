@@ -37,15 +37,38 @@ class Scene:
         self.threads = self.random.choice([1, 2])
         colliders = range(self.random.choice([0, 1, 1, 2, 3]))
         self.deck["colliders"] = [{"name": f"wall{i}", **self.collider()} for i in colliders]
+        if self.random.random() < 0.5:
+            self.add_layers()
+
+    def add_layers(self):
+        """A solid with contact points on a layer of its own, and some of the other bodies on another."""
+        self.deck["layers"] = [{"name": "other", "kernel": self.random.choice(["linear", "quadratic", "cubic"])}]
+        for body in self.deck["bodies"]:
+            if self.random.random() < 0.5:
+                body["layer"] = "other"
+        pairs = [["materials", "other"]]
+        if self.random.random() < 0.7:
+            material, body = self.solid()
+            self.deck["materials"]["solid"] = material
+            self.deck["bodies"].append({"name": "solid", "material": "solid", **body, "velocity": self.vector(2),
+                                        "spin": self.vector(5)})
+            pairs += [["solid", "materials"], ["solid", "other"]]
+        self.deck["layer_contact"] = [{"between": pair, "friction": self.random.choice([0, self.random.random()])}
+                                      for pair in pairs]
 
     # docs/theory/transfer.md, 2, and sheets.md, 10.8, say why not everything keeps to round-off.
 
     def lost_momentum(self):
         # Light nodes are slowed down, also those that colliders push.
-        return 1e-3 if self.deck["transfer"]["kernel"] == "linear" else 1e-12
+        return 1e-3 if self.has_linear_kernel() else 1e-12
+
+    def has_linear_kernel(self):
+        layers = self.deck.get("layers", [])
+        return "linear" in [self.deck["transfer"]["kernel"], *(layer["kernel"] for layer in layers)]
 
     def lost_angular_momentum(self):
-        if self.deck["transfer"]["kernel"] == "linear":
+        # Contact of layers over a gap turns solids by gap times friction (layers.md, 15.5).
+        if self.has_linear_kernel() or any(body["kind"] == "solid" for body in self.deck["bodies"]):
             return 0.1
         return 1e-12 if all(body["kind"] == "continuum" for body in self.deck["bodies"]) else 1e-3
 
@@ -138,6 +161,16 @@ class Scene:
                  "yield_stress": self.log_uniform(1e2, 1e5)},
                 {"kind": "shell", "thickness": self.log_uniform(2e-3, 2e-2), "laminae": 3, "contact": contact,
                  "mesh": self.surface()})
+
+    def solid(self):
+        size = self.random.uniform(0.07, 0.14)
+        mesh = self.random.choice([{"block": {"lower": [-size] * 3, "upper": [size] * 3}},
+                                   {"shape": {"sphere": {"center": [0, 0, 0], "radius": size}}}])
+        return ({"law": self.random.choice(["fixed_corotated", "neo_hookean", "stvk_hencky"]),
+                 "density": self.log_uniform(50, 5000), **self.stiffness()},
+                {"kind": "solid", "carrier": "own", "meets_grid": True, "order": self.random.choice([1, 2]),
+                 "contact": {"points": self.random.choice([1, 4, 9])},
+                 "mesh": mesh | {"size": size * self.random.uniform(0.4, 1)} | self.where()})
 
     def fiber(self):
         curves = self.random.choice([

@@ -49,6 +49,7 @@ struct ContactGround {
   const Real* inertia;   ///< The mass of each, and three more reals.
   ColumnView velocity;   ///< Three reals of each.
   ColumnView shared;     ///< See NodeContact.
+  int passes;            ///< Of (6.4-6); bodies by themselves have no viscosity of the grid that would forgive a few.
 
   Real* velocities() const { return reinterpret_cast<Real*>(velocity.data); }
   Real* shares() const { return reinterpret_cast<Real*>(shared.data); }

@@ -66,19 +66,6 @@ DtLimit limit_of(const Wall& wall, const Scene& scene, Real time) {
   return limit;
 }
 
-/// Of a body that moves by itself, in substeps.
-DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& of_body) {
-  const StageDeck& stage = *scene.step.stages[b];
-  const std::string& name = scene.bodies[b]->name();
-  DtLimit limit;
-  const bool touches = scene.bodies[b]->roles().contact_points != nullptr;
-  if (touches) include(limit, scene.step.cfl * scene.dx / of_body.speed, "speed of ", name);
-  if (stage.scheme == StageScheme::explicit_euler)
-    include(limit, most_substeps(stage, touches) * own_substep(of_body.vibration(), of_body.vibration()),
-            "stiffness of ", name);
-  return limit;
-}
-
 /// When handles let go next [s]: no step goes beyond it.
 Real next_release(const Scene& scene, Real time) {
   Real next = std::numeric_limits<Real>::infinity();
@@ -151,15 +138,17 @@ void find_limits(const Comm& comm, const Scene& scene, RunState& state) {
   agree_on_limits(comm, state);
 }
 
-StepSize size_of_step(const Scene& scene, const RunState& state) {
+namespace {
+
+/// Of everything but bodies that move by themselves.
+StepSize size_without_own(const Scene& scene, const RunState& state) {
   StepSize size{scene.step.max_dt, "time.max_dt"};
   const auto keep_smaller = [&size](const DtLimit& limit) {
     if (limit.dt < size.dt) size = {limit.dt, limit.reason};
   };
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     Body& body = *scene.bodies[b];
-    if (b < state.limits.size() && !body.roles().is_carried_by_grid) keep_smaller(own_limit(scene, b, state.limits[b]));
-    else if (b < state.limits.size())
+    if (b < state.limits.size() && body.roles().is_carried_by_grid)
       keep_smaller(scene.step.is_implicit
                        ? implicit_limit(scene, state.limits[b], body.name())
                        : explicit_limit(scene, scene.layer_of(b).transfer.kernel, state.limits[b], body.name()));
@@ -172,6 +161,21 @@ StepSize size_of_step(const Scene& scene, const RunState& state) {
   return size;
 }
 
+/// The smaller of two limits.
+void include(StepSize& size, const DtLimit& limit) {
+  if (limit.dt < size.dt) size = {limit.dt, limit.reason};
+}
+
+}  // namespace
+
+StepSize size_of_step(const Scene& scene, const RunState& state) {
+  StepSize size = size_without_own(scene, state);
+  for (std::size_t b = 0; b < state.limits.size(); ++b)
+    if (!scene.bodies[b]->roles().is_carried_by_grid)
+      include(size, own_limit(scene, b, state.limits[b], state.limits[b].vibration()));
+  return size;
+}
+
 void size(StepContext& step, Real not_beyond) {
   RunState& state = step.state;
   if (state.limits.empty()) {
@@ -179,7 +183,8 @@ void size(StepContext& step, Real not_beyond) {
     find_limits(step.comm, step.scene, state);
   }
   step.report = {};
-  step.report.size = size_of_step(step.scene, state);
+  step.report.size = size_without_own(step.scene, state);
+  for (const auto& own : step.own_motions) include(step.report.size, own->dt_limit());
   if (state.recovery_dt < step.dt()) step.report.size = {state.recovery_dt, "recovery"};
   if (!(step.dt() > step.settings.end / most_steps)) refuse_tiny(step);
   land(step, not_beyond);
