@@ -82,7 +82,8 @@ std::vector<BodyPart> MeshBody::parts() {
 void MeshBody::prepare() {
   const auto f = points_.get<ElementForce>();
   std::fill(f.begin(), f.end(), Vec3::Zero());
-  trial_response(parts_of_energy(), std::as_const(points_).get<Position>(), {}, f, samples().get<EnergyDerivative>());
+  trial_response(parts_of_energy(), {std::as_const(points_).get<Position>(), {}},
+                 {f, samples().get<EnergyDerivative>()});
 }
 
 void MeshBody::respond(ChunkRows rows, const ChunkForces& forces) const {
@@ -119,9 +120,15 @@ StepLimit MeshBody::limit_from(std::size_t first_row) {
   return all;
 }
 
+std::unique_ptr<Clamp> MeshBody::clamp(const Freedoms&, std::size_t, std::size_t, std::span<const Grip>,
+                                       const RigidMotion&, Real) const {
+  WEFT_ENSURE(false);
+}
+
 Real MeshBody::elastic_energy() const {
   const std::vector<Mat3> none(samples().rows(), Mat3::Zero());
-  return trial_energy(parts_of_energy(), points_.get<Position>(), none);
+  const std::vector<Real> still(forest_of_turns_.owned(), 0);
+  return trial_energy(parts_of_energy(), {points_.get<Position>(), none, still});
 }
 
 void MeshBody::weigh_samples(const Vec3& gravity, std::span<Vec3> f, std::span<Vec3> of_samples) const {
@@ -193,6 +200,7 @@ void MeshBody::fill(const Comm& comm, std::span<const Vec3> rest, const Vec3& ve
   place_samples(samples().get<Position>());
   set_in_motion(comm, velocity, velocity_gradient);
   rest_elements();
+  spin_elements(Vec3(velocity_gradient(2, 1), velocity_gradient(0, 2), velocity_gradient(1, 0)));
   if (samples_.touches_walls()) set_contact_extents();
 }
 
@@ -369,6 +377,7 @@ void MeshBody::adopt(const Comm& comm) {
   WEFT_ENSURE(points_.owned() == piece_.owned);
   points_.resize(piece_.points.size(), piece_.owned);
   forest_ = Forest(comm, piece_.owned, piece_.originals);
+  forest_of_turns_ = Forest(comm, turning() != nullptr ? turning()->rows() : 0, {});
   ++cut_;
   for (const ColumnView& column : points_.columns(Keep::state)) forest_.update_ghosts(column);
   for (std::size_t r = piece_.owned; r < points_.rows(); ++r) points_.get<Mass>()[r] = 0;

@@ -47,12 +47,14 @@ class OwnMotion final : public Predicts {
     Parts(const Comm& comm, const Scene& scene, std::size_t body);
 
     OwnSystem system;
-    std::vector<Real> mass;  ///< Of the owned rows [kg].
+    std::vector<Real> mass;  ///< Of the owned rows of vertices, and of those of turns [kg].
+    std::vector<Real> mass_of_turns;
+    std::optional<std::size_t> turns;  ///< Their block.
     Motion motion;
     FreedomValues velocity;
     FreedomValues before_last;  ///< Displacements where the last substep began.
     ExactHolds holds;
-    Inertia inertia;
+    std::vector<Inertia> inertia;              ///< Of each block.
     std::unique_ptr<Equilibrium> equilibrium;  ///< Of implicit steps.
     Real frequency_at_rest;                    ///< Of the elements, on all ranks [rad/s]; 0 if it is not known.
   };
@@ -64,8 +66,8 @@ class OwnMotion final : public Predicts {
   /// Whether explicit substeps of h are stable where the body is now. Collective.
   bool is_stable(Real h) const;
   EquilibriumReport step_implicitly(Real h, Real end);
-  /// Counts what loads give over h, with the mean velocity over it.
-  void count_loads(Real h, std::span<const Vec3> mean_velocity);
+  /// Counts what loads and clamps give over h, with the mean velocity over it.
+  void count_loads(Real h, const FreedomValues& mean_velocity);
   void count_hold(std::size_t handle, std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);
   std::span<const Vec3> positions() const;
 
