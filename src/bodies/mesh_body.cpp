@@ -310,21 +310,28 @@ Directory MeshBody::homes_of_units(const Comm& comm, const RankOfPlace& rank_of_
   return homes;
 }
 
-std::vector<std::int32_t> MeshBody::ranks_of(const Directory& homes, std::vector<std::int64_t> elements) const {
-  for (std::int64_t& e : elements) e = unit_of(e);
-  return homes.ask(elements);
+/// Those of elements whose rows and grips may stand on ranks that do not have them at rest.
+Directory MeshBody::homes_of_elements(const Comm& comm, const RankOfPlace& rank_of_place) const {
+  Directory of_units = homes_of_units(comm, rank_of_place);
+  const std::vector<std::int64_t> numbers = elements();
+  std::vector<std::int64_t> firsts(numbers);
+  for (std::int64_t& e : firsts) e = unit_of(e);
+  if (!comm.any(firsts != numbers)) return of_units;
+  Directory homes(comm, counts_.elements);
+  homes.tell(numbers, of_units.ask(firsts));
+  return homes;
 }
 
 void MeshBody::share(const Comm& comm, const RankOfPlace& rank_of_place) {
   require_rows_of_mesh(comm);
-  const Directory homes = homes_of_units(comm, rank_of_place);
+  const Directory homes = homes_of_elements(comm, rank_of_place);
   for (const ElementRows& rows : element_rows()) {
     std::vector<std::int64_t> element;  // of each row
     for (const PointId row : std::as_const(*rows.table).get<Id>())
       element.push_back(static_cast<std::int64_t>(row) / rows.each);
     std::vector<std::int64_t> distinct = element;
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    const std::vector<std::int32_t> home = ranks_of(homes, distinct);
+    const std::vector<std::int32_t> home = homes.ask(distinct);
     std::vector<int> to;
     for (std::size_t r = 0, d = 0; r < element.size(); ++r) {
       if (element[r] != distinct[d]) ++d;
@@ -335,9 +342,9 @@ void MeshBody::share(const Comm& comm, const RankOfPlace& rank_of_place) {
   for (std::vector<Grip>& list : grips_) {
     std::vector<std::int64_t> element;
     for (const Grip& grip : list) element.push_back(grip.element);
-    list = send_grips(comm, list, ranks_of(homes, std::move(element)));
+    list = send_grips(comm, list, homes.ask(element));
   }
-  send_elements(comm, ranks_of(homes, elements()));
+  send_elements(comm, homes.ask(elements()));
   if (may_be_edited_) {
     std::vector<int> to;
     for (const Vec3& x : dust().get<Position>()) to.push_back(rank_of_place(x));

@@ -1,7 +1,5 @@
 #include "weft/bodies/rod_joint.hpp"
 
-#include <Eigen/Geometry>
-
 #include <array>
 #include <numbers>
 

@@ -226,7 +226,7 @@ class MeshBody : public Body, public TrialMesh {
   void anchor_grips(const Comm& comm, const GripAnchors& anchors, Edited& edited);
   void regroup(const Comm& comm);
   Directory homes_of_units(const Comm& comm, const RankOfPlace& rank_of_place) const;
-  std::vector<std::int32_t> ranks_of(const Directory& homes, std::vector<std::int64_t> elements) const;
+  Directory homes_of_elements(const Comm& comm, const RankOfPlace& rank_of_place) const;
   void make_rows_of_elements();
   void set_in_motion(const Comm& comm, const Vec3& velocity, const Mat3& velocity_gradient);
   void set_contact_extents();

@@ -3,6 +3,7 @@
 // [Bergou et al. 2008, 2010; docs/theory/strands.md]
 
 #include "weft/base/types.hpp"
+#include "weft/math/dual.hpp"
 
 #include <cmath>
 

@@ -2,8 +2,6 @@
 
 #include "weft/bodies/rod_joint.hpp"
 
-#include "weft/math/dual.hpp"
-
 #include <gtest/gtest.h>
 #include <Eigen/Eigenvalues>
 #include <Eigen/Geometry>

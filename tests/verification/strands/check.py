@@ -5,8 +5,8 @@ import numpy
 
 from reading import at_most, near, peak
 
-DECKS = {name: f"{name}.yaml" for name in ("small", "elastica", "column", "twist", "torsion", "beam", "damped",
-                                           "hanging")}
+DECKS = {name: f"{name}.yaml" for name in ("small", "elastica", "column", "hinged", "weight", "twist", "torsion", "beam",
+                                           "damped", "hanging")}
 DECKS["coarse"] = "elastica.yaml"
 RUNS = {"quick": {name: [] for name in DECKS} | {"coarse": ["--set", "bodies.beam.curves.spacing=0.4"]}}
 RUNS["full"] = RUNS["quick"]
@@ -38,9 +38,10 @@ def check(runs, size):
     found.append(near("elastica: torque at the root [N m]", runs["elastica"]["torque_wall_y"][-1],
                       4 * (LENGTH + at_load(runs["elastica"], "shorter", 4)), 1e-5))
 
-    modes = runs["column"]["negative_modes"]
-    found.append(near("column at 0.9999 of its load: ways to buckle", modes[1], 0, 0, scale=1))
-    found.append(near("column at 1.0001 of its load: ways to buckle", modes[2], 2, 0))
+    for name, below, above in (("column", 0.9999, 1.0001), ("hinged", 0.9999, 1.0001), ("weight", 0.997, 1.003)):
+        modes = runs[name]["negative_modes"]
+        found.append(near(f"{name} at {below} of its load: ways to buckle", modes[1], 0, 0, scale=1))
+        found.append(near(f"{name} at {above} of its load: ways to buckle", modes[2], 2, 0))
 
     GJ = EI / 1.3
     turn = math.radians(300)
