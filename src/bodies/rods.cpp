@@ -43,14 +43,35 @@ RodJoint Rods::state_of(const RodJointAtRest& joint, const RodState& from) const
 
 JointStiffness Rods::stiffness_of(const RodJointAtRest& joint) const {
   const Real lb = length(joint);
-  return {section_.bend1 / lb, section_.bend2 / lb, section_.twist / lb,
-          joint.natural1,      joint.natural2,      joint.natural_twist};
+  return {scale_ * section_.bend1 / lb,
+          scale_ * section_.bend2 / lb,
+          scale_ * section_.twist / lb,
+          joint.natural1,
+          joint.natural2,
+          joint.natural_twist};
+}
+
+void Rods::resist_changes_of(const TrialShape& start, const RodState& from, Real h) {
+  scale_ = 1 / h;
+#pragma omp parallel for schedule(static)
+  for (std::size_t s = 0; s < segments_.size(); ++s)
+    segments_[s].natural_stretch = edge(static_cast<std::int32_t>(s), start.x).norm() / segments_[s].length;
+#pragma omp parallel for schedule(static)
+  for (RodJointAtRest& joint : joints_) {
+    const auto [e, f] = joint.segments;
+    const JointShape<Real> shape(state_of(joint, from), edge(e, start.x), edge(f, start.x), turn(e, start),
+                                 turn(f, start));
+    joint.natural1 = shape.limited() * shape.k1;
+    joint.natural2 = shape.limited() * shape.k2;
+    joint.natural_twist = shape.twist;
+  }
 }
 
 Real Rods::energy(const TrialShape& at, const RodState& from) const {
   const Real of_segments = ordered_sum(segments_.size(), Real(0), [&](std::size_t s) {
-    const Real l = segments_[s].length, strain = edge(static_cast<std::int32_t>(s), at.x).norm() / l - 1;
-    return section_.stretch / 2 * strain * strain * l;
+    const auto& [rows, l, natural] = segments_[s];
+    const Real strain = edge(static_cast<std::int32_t>(s), at.x).norm() / l - natural;
+    return scale_ * section_.stretch / 2 * strain * strain * l;
   });
   const Real of_joints = ordered_sum(joints_.size(), Real(0), [&](std::size_t j) {
     const auto [e, f] = joints_[j].segments;
@@ -71,7 +92,8 @@ void Rods::add_force(const TrialShape& at, const RodState& from, const TrialForc
 #pragma omp parallel for schedule(static)
   for (std::size_t s = 0; s < segments_.size(); ++s) {
     const Vec3 e = edge(static_cast<std::int32_t>(s), at.x);
-    of_edges_[s] = section_.stretch * (e.norm() / segments_[s].length - 1) * e.normalized();
+    const auto& [rows, l, natural] = segments_[s];
+    of_edges_[s] = scale_ * section_.stretch * (e.norm() / l - natural) * e.normalized();
     const auto [before, after] = joints_of_[s];
     if (before >= 0) {
       of_edges_[s] += of_joints_[before].gradient.segment<3>(3);
@@ -87,14 +109,15 @@ void Rods::add_force(const TrialShape& at, const RodState& from, const TrialForc
 
 void Rods::add_stiffness(const TrialShape& at, const RodState& from, bool definite, MeshStiffness& stiffness) const {
   for (std::size_t s = 0; s < segments_.size(); ++s) {
-    // EA (t t^T / l + (1 / l - 1 / |e|) (1 - t t^T)); the second part pulls a pressed segment aside
+    // EA (t t^T / l + (1 / l - s' / |e|) (1 - t t^T)); the second part pulls a pressed segment aside
     const Vec3 e = edge(static_cast<std::int32_t>(s), at.x), t = e.normalized();
-    const Real across = 1 / segments_[s].length - 1 / e.norm();
+    const Real across = 1 / segments_[s].length - segments_[s].natural_stretch / e.norm();
     stiffness.add(1, segments_[s].rows, -1);
     MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
     part.w << -1, 1;
-    part.K = section_.stretch * (t * t.transpose() / segments_[s].length +
-                                 (definite ? std::max(across, 0.0) : across) * (Mat3::Identity() - t * t.transpose()));
+    part.K = scale_ * section_.stretch *
+             (t * t.transpose() / segments_[s].length +
+              (definite ? std::max(across, 0.0) : across) * (Mat3::Identity() - t * t.transpose()));
   }
   for (const RodJointAtRest& joint : joints_) {
     const auto [e, f] = joint.segments;

@@ -63,6 +63,8 @@ class StrandClamp final : public Clamp {
     SegmentEnd at;         ///< Over rows.
     std::int32_t segment;  ///< Row.
     JointStiffness stiffness;
+    std::optional<JointStiffness> viscosity;  ///< In place of stiffness.
+    std::optional<JointStiffness> damping{};  ///< Of the substep, if that is known.
   };
   StrandClamp(const Freedoms& freedoms, std::size_t vertices, std::size_t turns, std::vector<End> ends, Real gyration,
               const RigidMotion& motion, Real until, std::span<const Vec3> positions, const Table& segments)
@@ -76,10 +78,21 @@ class StrandClamp final : public Clamp {
         positions_(positions),
         segments_(segments) {}
 
+  void begin_substep(Real h, const Motion& start) override {
+    for (End& end : ends_) {
+      if (!end.viscosity) continue;
+      const auto& [joint, unused, e, f, turn_e, turn_f] = joint_of(end, start);
+      const JointShape<Real> shape(joint, e, f, turn_e, turn_f);
+      end.damping = JointStiffness{end.viscosity->bend1 / h,   end.viscosity->bend2 / h,   end.viscosity->twist / h,
+                                   shape.limited() * shape.k1, shape.limited() * shape.k2, shape.twist};
+    }
+  }
+
   Real energy(const Motion& motion) const override {
     Real sum = 0;
+    if (!holds_at(motion.time)) return sum;
     for (const End& end : ends_)
-      if (holds_at(motion.time)) sum += joint_of(end, motion).energy().value;
+      for (const Joined& joined : joints_of(end, motion)) sum += joined.energy().value;
     return sum;
   }
   void add_force(const Motion& motion, Load& force) const override {
@@ -166,9 +179,18 @@ class StrandClamp final : public Clamp {
     if (end.at.is_last) return {between(own, clamp), end.stiffness, edge(end, motion), clamp.tangent, turn, 0};
     return {between(clamp, own), end.stiffness, clamp.tangent, edge(end, motion), 0, turn};
   }
+  /// The elastic one, and that of damping.
+  std::vector<Joined> joints_of(const End& end, const Motion& motion) const {
+    std::vector<Joined> joints{joint_of(end, motion)};
+    if (!end.damping) return joints;
+    joints.push_back(joints.front());
+    joints.back().stiffness = *end.damping;
+    return joints;
+  }
   /// Of the energy by the edge and the turn of the segment.
   Derivative derivative(const End& end, const Motion& motion) const {
-    const Vec8 gradient = joint_of(end, motion).energy().gradient;
+    Vec8 gradient = Vec8::Zero();
+    for (const Joined& joined : joints_of(end, motion)) gradient += joined.energy().gradient;
     if (end.at.is_last) return {gradient.head<3>(), gradient[6]};
     return {gradient.segment<3>(3), gradient[7]};
   }
@@ -177,7 +199,8 @@ class StrandClamp final : public Clamp {
     for (const End& end : ends_) {
       Mat7& to = linear->stiffness.emplace_back(Mat7::Zero());
       if (!holds_at(motion.time)) continue;
-      const Mat8 hessian = joint_of(end, motion).hessian(definite);
+      Mat8 hessian = Mat8::Zero();
+      for (const Joined& joined : joints_of(end, motion)) hessian += joined.hessian(definite);
       const int at = end.at.is_last ? 0 : 3, turn = end.at.is_last ? 6 : 7;
       const Mat3 by_edges = hessian.block<3, 3>(at, at);
       const Vec3 mixed = hessian.block<3, 1>(at, turn) / gyration_;
@@ -206,6 +229,7 @@ class StrandBody final : public MeshBody {
   StrandBody(const StrandDescription& of, const MeshCounts& counts, std::vector<SegmentAtRest> segments)
       : MeshBody(of.name, Carrier::own, counts),
         half_axis_(of.half_axis),
+        viscosity_(of.viscosity),
         at_rest_(std::move(segments)),
         rods_(of.section, {}, {}, 0) {
     segments_ = Table::with<Id, Mass, TurnVelocity, SegmentTangent, SegmentDirector, JointTwist>();
@@ -224,26 +248,34 @@ class StrandBody final : public MeshBody {
     std::vector<StrandClamp::End> clamped;
     for (const Grip& grip : ends) {
       const auto segment = segment_of(grip.element);
-      const RodSection& section = rods_.section();
       const Real lb = rods_.segments()[segment].length / 2;
-      clamped.push_back({segment_end_of(grip),
-                         static_cast<std::int32_t>(segment),
-                         {section.bend1 / lb, section.bend2 / lb, section.twist / lb, 0, 0, 0}});
+      const auto over = [lb](const RodSection& section) {
+        return JointStiffness{section.bend1 / lb, section.bend2 / lb, section.twist / lb, 0, 0, 0};
+      };
+      StrandClamp::End& end = clamped.emplace_back(
+          StrandClamp::End{segment_end_of(grip), static_cast<std::int32_t>(segment), over(rods_.section()), {}});
+      if (viscosity_) end.viscosity = over(*viscosity_);
     }
     return std::make_unique<StrandClamp>(freedoms, vertices, turns, std::move(clamped), rods_.section().gyration,
                                          motion, until, x(), segments_);
   }
 
-  Real frequency_at(std::span<const Vec3> x) const override { return rods_.frequency(x, {}); }
+  bool is_viscous() const override { return viscosity_.has_value(); }
+  void begin_substep(Real h, const TrialShape& start) override {
+    if (damping_) damping_->resist_changes_of(start, state(), h);
+  }
+  Real frequency_at(std::span<const Vec3> x) const override { return damped(rods_.frequency(x, {})); }
 
   Real trial_energy(const Parts& parts, const TrialShape& at) const override {
-    return parts.elastic ? rods_.energy(at, state()) : 0;
+    return (parts.elastic ? rods_.energy(at, state()) : 0) + (parts.viscous ? damping_->energy(at, state()) : 0);
   }
   void trial_response(const Parts& parts, const TrialShape& at, const TrialForces& to) const override {
     if (parts.elastic) rods_.add_force(at, state(), to);
+    if (parts.viscous) damping_->add_force(at, state(), to);
   }
   void add_stiffness(const Parts& parts, const TrialShape& at, bool definite, MeshStiffness& stiffness) const override {
     if (parts.elastic) rods_.add_stiffness(at, state(), definite, stiffness);
+    if (parts.viscous) damping_->add_stiffness(at, state(), definite, stiffness);
   }
   void weigh_elements(const Vec3& gravity, std::span<Vec3> f) const override {
     for (std::size_t s = 0; s < rods_.segments().size(); ++s)
@@ -325,6 +357,7 @@ class StrandBody final : public MeshBody {
                           segment.natural2,
                           segment.natural_twist});
     }
+    if (viscosity_) damping_.emplace(*viscosity_, segments, joints, points_.rows());
     rods_ = Rods(rods_.section(), std::move(segments), std::move(joints), points_.rows());
   }
   void turn_elements(std::span<const Real> turns) override {
@@ -334,7 +367,7 @@ class StrandBody final : public MeshBody {
   void commit_elements(Real, std::span<const Mat3>) override {}
   StepLimit limit_of_elements() override {
     StepLimit limit;
-    limit.frequency = rods_.frequency(x(), state().twist);
+    limit.frequency = damped(rods_.frequency(x(), state().twist));
     return limit;
   }
 
@@ -345,6 +378,14 @@ class StrandBody final : public MeshBody {
 
  private:
   std::span<const Vec3> x() const { return points_.get<Position>(); }
+  /// Damping, at a rate of omega^2 times the ratio of viscosity and modulus at most, counts as half of it.
+  Real damped(Real omega) const {
+    if (!viscosity_) return omega;
+    const RodSection& section = rods_.section();
+    const Real ratio = std::max(
+        {viscosity_->stretch / section.stretch, viscosity_->bend1 / section.bend1, viscosity_->twist / section.twist});
+    return omega + omega * omega * ratio / 2;
+  }
   RodState state() const {
     return {segments_.get<SegmentTangent>(), segments_.get<SegmentDirector>(), segments_.get<JointTwist>()};
   }
@@ -361,9 +402,11 @@ class StrandBody final : public MeshBody {
     return static_cast<std::size_t>(found(number) - at_rest_.begin());
   }
 
-  Real half_axis_;                      ///< [m].
+  Real half_axis_;  ///< [m].
+  std::optional<RodSection> viscosity_;
   std::vector<SegmentAtRest> at_rest_;  ///< Of this rank, by number.
-  Rods rods_;                           ///< The same, over rows.
+  Rods rods_;                           ///< The same, over rows,
+  std::optional<Rods> damping_;         ///< and what resists changes since a substep began.
   Table segments_;
 };
 

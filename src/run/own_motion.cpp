@@ -7,6 +7,7 @@
 
 #include "run/stages/limits.hpp"
 #include "weft/bodies/mesh_body.hpp"
+#include "weft/coupling/own_carrier.hpp"
 
 namespace weft {
 namespace {
@@ -53,6 +54,11 @@ OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
       }()) {
   inertia.emplace_back(system.freedoms, 0, mass);
   if (turns) inertia.emplace_back(system.freedoms, *turns, mass_of_turns);
+  const MeshBody& mesh = *scene.bodies[body]->roles().mesh;
+  if (mesh.is_viscous())
+    damping =
+        std::make_unique<MeshTerm>(mesh, std::make_unique<OwnCarrier>(system.freedoms, 0, turns),
+                                   weft::Parts{.elastic = false, .contact = false, .viscous = true}, Vec3::Zero());
 }
 
 OwnMotion::OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body,
@@ -77,6 +83,7 @@ void OwnMotion::begin() {
     // Anew in each step: reactions and factors of earlier ones are no state, and a resumed run knows nothing of them.
     std::vector<const Term*> terms = own.system.all_terms();
     for (const Inertia& of_block : own.inertia) terms.push_back(&of_block);
+    if (own.damping) terms.push_back(own.damping.get());
     own.equilibrium =
         std::make_unique<Equilibrium>(comm_, own.system.freedoms, std::move(terms), own.system.all_holds(),
                                       settings_of(scene_, body, stage_, is_asked_to_stop_));
@@ -132,11 +139,30 @@ bool OwnMotion::is_stable(Real h) const {
   return comm_.max(h * scene_.bodies[body_]->roles().mesh->frequency_at(x)) <= vibration_number;
 }
 
+void OwnMotion::begin_substep(Real h, const Motion& start) {
+  if (!parts_->damping) return;
+  const std::span<const Vec3> at = positions(), u = start.u.points(0);
+  std::vector<Vec3> x(at.size());
+  for (std::size_t r = 0; r < x.size(); ++r) x[r] = at[r] + u[r];
+  const auto turns = parts_->turns ? start.u.block(*parts_->turns) : std::span<const Real>();
+  scene_.bodies[body_]->roles().mesh->begin_substep(h, {x, {}, turns});
+  for (const OwnSystem::Action& action : parts_->system.of_handle)
+    if (action.clamp != nullptr) action.clamp->begin_substep(h, start);
+}
+
+/// Explicit damping goes by the change that the velocities before would have brought.
 void OwnMotion::step_explicitly(Real h, Real end) {
   Parts& own = *parts_;
   Motion& motion = own.motion;
   motion.time = end - h;
   Load force(own.system.freedoms);
+  if (own.damping) {
+    Motion before = motion;
+    for (std::size_t k = 0; k < before.u.all().size(); ++k) before.u.all()[k] -= h * own.velocity.all()[k];
+    before.time -= h;
+    begin_substep(h, before);
+    own.damping->add_force(motion, force);
+  }
   for (const auto& term : own.system.terms) term->add_force(motion, force);
   force.sum_to_owners();
   FreedomValues mean = own.velocity;
@@ -163,6 +189,8 @@ EquilibriumReport OwnMotion::step_implicitly(Real h, Real end) {
   Parts& own = *parts_;
   Motion& motion = own.motion;
   const FreedomValues start = motion.u;
+  motion.time = end - h;
+  begin_substep(h, motion);
   for (std::size_t k = 0; k < motion.u.all().size(); ++k) motion.u.all()[k] += h * own.velocity.all()[k];
   own.inertia.front().begin(h, motion.u.block(0));
   if (own.turns) own.inertia.back().begin(h, motion.u.block(*own.turns));

@@ -4,6 +4,7 @@
 #include "run/exact_holds.hpp"
 #include "run/own_system.hpp"
 #include "weft/bodies/roles.hpp"
+#include "weft/coupling/mesh_term.hpp"
 #include "weft/motion/inertia.hpp"
 #include "weft/parallel/comm.hpp"
 #include "weft/run/state.hpp"
@@ -55,6 +56,7 @@ class OwnMotion final : public Predicts {
     FreedomValues before_last;  ///< Displacements where the last substep began.
     ExactHolds holds;
     std::vector<Inertia> inertia;              ///< Of each block.
+    std::unique_ptr<MeshTerm> damping;         ///< Null if the body is not viscous.
     std::unique_ptr<Equilibrium> equilibrium;  ///< Of implicit steps.
     Real frequency_at_rest;                    ///< Of the elements, on all ranks [rad/s]; 0 if it is not known.
   };
@@ -62,6 +64,8 @@ class OwnMotion final : public Predicts {
   void begin();
   int substeps(Real dt) const;
   Real frequency_at_rest(const StepLimit& now) const;
+  /// Damping goes by changes from here on.
+  void begin_substep(Real h, const Motion& start);
   void step_explicitly(Real h, Real end);
   /// Whether explicit substeps of h are stable where the body is now. Collective.
   bool is_stable(Real h) const;

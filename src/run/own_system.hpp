@@ -31,7 +31,7 @@ struct OwnSystem {
     const Handle* hold = nullptr;
     std::size_t number = 0;  ///< In `holds`.
     const Term* load = nullptr;
-    const Clamp* clamp = nullptr;
+    Clamp* clamp = nullptr;
     std::size_t block = 0;
   };
   std::vector<Action> of_handle;

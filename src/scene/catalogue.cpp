@@ -479,9 +479,11 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, 
   require(law != nullptr, ExitCode::deck,
           fmt::format("strands need a material with law rod; {} has another.", material.name));
   const auto [a, b] = half_axes_of(deck);
-  const Real E = law->youngs_modulus, G = E / (2 * (1 + law->poisson_ratio));
+  const Real E = law->youngs_modulus, G = E / (2 * (1 + law->poisson_ratio)), mu = law->viscosity;
+  std::optional<RodSection> viscosity;
+  if (mu > 0) viscosity = RodSection::ellipse(a, b, 3 * mu, 3 * mu, mu, material.density);
   return make_strands({deck.name, make_curves(comm, deck.curves, dx),
-                       RodSection::ellipse(a, b, law->stretch_modulus.value_or(E), E, G, material.density),
+                       RodSection::ellipse(a, b, law->stretch_modulus.value_or(E), E, G, material.density), viscosity,
                        std::max(a, b), deck.natural == NaturalShape::straight, deck.twist});
 }
 

@@ -80,6 +80,8 @@ std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings
 /// Keeps ends of segments in frames that move rigidly, each by a joint over half of its length.
 class Clamp : public Term {
  public:
+  /// As MeshBody::begin_substep.
+  virtual void begin_substep(Real h, const Motion& start) = 0;
   /// What it does to the body on this rank.
   virtual Reaction reaction(const Motion& motion) const = 0;
 };

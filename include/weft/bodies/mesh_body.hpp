@@ -100,6 +100,10 @@ class MeshBody : public Body, public TrialMesh {
   /// The rows of its elements if these turn about themselves, with Mass and TurnVelocity; null if their vertices say
   /// all. Such elements are in units that are whole, so none is a ghost.
   virtual Table* turning() { return nullptr; }
+  /// Whether elements oppose changes of shape in time, as forces of the part `viscous`.
+  virtual bool is_viscous() const { return false; }
+  /// A substep of its own freedoms is to take h [s] from a shape; before that part is asked for.
+  virtual void begin_substep(Real h, const TrialShape& start) { static_cast<void>(h), static_cast<void>(start); }
   const Forest& forest_of_turns() const { return forest_of_turns_; }
   virtual Vec3 angular_momentum_of_turns() const { return Vec3::Zero(); }
   /// What clamps ends of its segments, by grips, to a rigid motion; only a body whose sites have ends can be asked.

@@ -17,6 +17,7 @@ namespace weft {
 struct RodSegment {
   std::array<std::int32_t, 2> rows;  ///< Of its vertices.
   Real length;                       ///< At rest [m].
+  Real natural_stretch = 1;          ///< Over this length, without tension.
 };
 
 /// Two segments that follow one another, and how they are without moment.
@@ -39,7 +40,7 @@ struct RodStrain {
 };
 
 /// The rods of a body on one rank. Energies are
-///   sum_segments EA / 2 (|e| / l - 1)^2 l,
+///   sum_segments EA / 2 (|e| / l - s')^2 l,
 ///   sum_joints (B1 (k1 - k1')^2 + B2 (k2 - k2')^2 + GJ (m - m')^2) / (2 lb),   lb = (l_before + l_after) / 2,
 /// primes naming natural values. Turns are angles times the polar radius of gyration. Results do not depend on the
 /// number of threads.
@@ -51,6 +52,10 @@ class Rods {
   const std::vector<RodSegment>& segments() const { return segments_; }
   const RodSection& section() const { return section_; }
   std::size_t bytes() const;
+
+  /// Natural values become those of a shape, and stiffness is per h [s]: a section of viscosities in place of moduli
+  /// then has the forces of damping at the end of a step that begins there [Bergou et al. 2010].
+  void resist_changes_of(const TrialShape& start, const RodState& from, Real h);
 
   /// [J]
   Real energy(const TrialShape& at, const RodState& from) const;
@@ -84,6 +89,7 @@ class Rods {
   JointStiffness stiffness_of(const RodJointAtRest& joint) const;
 
   RodSection section_;
+  Real scale_ = 1;  ///< Of all stiffness.
   std::vector<RodSegment> segments_;
   std::vector<RodJointAtRest> joints_;
   std::vector<std::array<std::int32_t, 2>> joints_of_;  ///< Of each segment the joint before and that after it; -1.

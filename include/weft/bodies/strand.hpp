@@ -6,6 +6,7 @@
 #include "weft/geometry/curves.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace weft {
@@ -15,9 +16,10 @@ struct StrandDescription {
   std::string name;
   Curves curves;  ///< As they are made.
   RodSection section;
-  Real half_axis;           ///< The larger one [m].
-  bool naturally_straight;  ///< Else they have no moment as they are made.
-  Real natural_twist;       ///< Of the directors, right-handed along the strand [rad/m].
+  std::optional<RodSection> viscosity;  ///< Viscosities [Pa s] in place of moduli.
+  Real half_axis;                       ///< The larger one [m].
+  bool naturally_straight;              ///< Else they have no moment as they are made.
+  Real natural_twist;                   ///< Of the directors, right-handed along the strand [rad/m].
 };
 /// Throws Error(geometry) for segments without length, and curves that fold back or bend more sharply than they are
 /// thick.

@@ -42,6 +42,7 @@ class TrialBody {
 struct Parts {
   bool elastic = true;   ///< What elements resist that touch nothing: stretch, shear and bending.
   bool contact = true;   ///< What the directors at their quadrature points resist besides.
+  bool viscous = false;  ///< What elements oppose to changes since a substep began (MeshBody::begin_substep).
   bool in_loop = false;  ///< Directors slip in the trial state, and the stress of the slipped ones counts.
 
   /// Whether forces and A are the derivative of an energy.

@@ -134,6 +134,7 @@ struct RodLawDeck {
   Real youngs_modulus;                  ///< In bending, and along the strand unless that is given [Pa].
   Real poisson_ratio;                   ///< Of the shear modulus in twist.
   std::optional<Real> stretch_modulus;  ///< Young's modulus along the strand [Pa].
+  Real viscosity;                       ///< Dynamic [Pa s].
 };
 
 /// Woven fabrics whose tension was measured, in the order of fabrics().

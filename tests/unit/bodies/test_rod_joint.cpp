@@ -137,6 +137,18 @@ TEST(RodJointTest, ANaturalShapeHasNoForce) {
   EXPECT_EQ(s.twist, c.joint.twist);
 }
 
+/// M = (B / l) 2 tan(phi / 2) / cos^2(phi / 2), as a regular polygon has it.
+TEST(RodJointTest, AJointOfACircleHasItsMoment) {
+  const Vec3 e = Vec3::UnitX();
+  const RodJoint joint{{e, Vec3::UnitZ()}, {e, Vec3::UnitZ()}, 0};
+  const JointStiffness stiffness{3, 5, 1, 0, 0, 0};  // bends across the director: the second of the two
+  for (const Real phi : {0.01, 0.3, 1.2}) {
+    const Vec3 f(std::cos(phi), std::sin(phi), 0);
+    const Real moment = joint_energy(joint, stiffness, e, f, 0, 0).gradient.segment<3>(3).dot(Vec3::UnitZ().cross(f));
+    EXPECT_NEAR(moment, 5 * 2 * std::tan(phi / 2) / std::pow(std::cos(phi / 2), 2), 1e-13 * moment);
+  }
+}
+
 TEST(RodJointTest, FoldsHaveAFiniteEnergyThatGrowsWithTheTurn) {
   const Vec3 e = Vec3::UnitX();
   const RodJoint joint{{e, Vec3::UnitZ()}, {e, Vec3::UnitZ()}, 0};

@@ -135,6 +135,30 @@ TEST(RodsTest, NaturalShapesAndRigidMotionsHaveNoForce) {
   EXPECT_LT(std::abs(rod.director[3].dot(rod.tangent[3])), 1e-15);
 }
 
+/// Rods of viscosities oppose what changes since a shape, and rigid motions from there in no way.
+TEST(RodsTest, DampingIsOfChangesOfShapeAlone) {
+  const Rod rod(6, false);
+  const Trial start(rod, random_motion(rod, 0.03, 1));
+  Rods damping = rod.rods;
+  const Real h = 0.01;
+  damping.resist_changes_of(start.shape(), rod.state(), h);
+  EXPECT_EQ(damping.energy(start.shape(), rod.state()), 0);
+  Trial moved = start;
+  const Mat3 Q = Eigen::AngleAxis<Real>(0.3, Vec3(1, 2, -1).normalized()).toRotationMatrix();
+  for (Vec3& x : moved.x) x = Q * x;
+  for (std::size_t s = 0; s < moved.turns.size(); ++s) {
+    // The director of the start, carried by Q, is what the straight way from the first frame has, and a turn.
+    const Vec3 before = (start.x[s + 1] - start.x[s]).normalized(), after = Q * before;
+    const Vec3 then = transported(rod.director[s], rod.tangent[s], before);
+    const Vec3 now = transported(rod.director[s], rod.tangent[s], after);
+    moved.turns[s] += rod.rods.section().gyration * angle_between(now, Vec3(Q * then), after);
+  }
+  const Real size = rod.rods.energy(start.shape(), rod.state()) / h;
+  EXPECT_LT(damping.energy(moved.shape(), rod.state()), 1e-25 * size);
+  const Trial changed(rod, random_motion(rod, 0.03, 2));
+  EXPECT_GT(damping.energy(changed.shape(), rod.state()), 0.1 * size);
+}
+
 /// A segment that is turned on and on keeps count of its turns.
 TEST(RodsTest, TwistCountsFullTurns) {
   Rod rod(4, true);

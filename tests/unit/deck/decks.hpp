@@ -74,7 +74,7 @@ materials:
   denim: {law: woven_sheet, density: 300, warp_modulus: 1e6, weft_modulus: 5e5, poisson_ratio: 0.1, shear_modulus: 1 kPa, contact: {stiffness: 1e6}}
   yarn: {law: fiber, density: 1 g/cm^3, stretch_modulus: 1e6, shear_modulus: 1 kPa, youngs_modulus: 1e5, poisson_ratio: 0.3, friction_angle: 20}
   hair: {law: fiber, density: 1 g/cm^3, stretch_modulus: 1e6, lame_lambda: 1e5, lame_mu: 1e5, friction_along: 0.1, friction_across: 0.3}
-  nylon: {law: rod, density: 1100, youngs_modulus: 3 GPa, poisson_ratio: 0.4, stretch_modulus: 1 GPa}
+  nylon: {law: rod, density: 1100, youngs_modulus: 3 GPa, poisson_ratio: 0.4, stretch_modulus: 1 GPa, viscosity: 2 kPa s}
 bodies:
   - {name: a, kind: continuum, material: rubber, shape: {box: {lower: [0, 0, 0], upper: [1, 1, 1]}, scale: 2, rotate: {axis: [1, 1, 0], angle: 30}, translate: [1, 2, 3]}, particles_per_cell: 27, sampling: regular, velocity: [1, 0, 0], spin: [0, 60 rpm, 0], seed: 4294967295}
   - {name: b, kind: continuum, material: gum, sampling: jittered}

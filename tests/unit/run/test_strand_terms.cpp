@@ -4,10 +4,13 @@
 #include "support/scenes.hpp"
 #include "support/term_checks.hpp"
 #include "weft/bodies/mesh_body.hpp"
+#include "weft/coupling/mesh_term.hpp"
+#include "weft/coupling/own_carrier.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <span>
 #include <string>
 #include <utility>
@@ -19,7 +22,7 @@ const std::string strands =
     "weft: 1\n"
     "domain: {dx: 0.1, gravity: [0, 0, -1]}\n"
     "time: {end: 1, frame_interval: 1}\n"
-    "materials: {nylon: {law: rod, density: 1e3, youngs_modulus: 1e6, poisson_ratio: 0.4}}\n"
+    "materials: {nylon: {law: rod, density: 1e3, youngs_modulus: 1e6, poisson_ratio: 0.4, viscosity: 1e4}}\n"
     "bodies:\n"
     "  - {name: curls, kind: strand, material: nylon, half_axes: [1 cm, 0.6 cm], twist: 3 rad/m,"
     " curves: {hair_tube: {inner_radius: 0, outer_radius: 0.2, length: 0.4, strands: 3}, spacing: 0.05,"
@@ -36,9 +39,17 @@ TEST(StrandTermsTest, PassTheChecksOfTerms) {
   ASSERT_EQ(system.freedoms.block_count(), 2u);
   Motion motion(system.freedoms);
   motion.time = 0.1;
+  MeshBody& body = *stage.scene.bodies[0]->roles().mesh;
+  const MeshTerm damping(body, std::make_unique<OwnCarrier>(system.freedoms, 0, 1),
+                         Parts{.elastic = false, .contact = false, .viscous = true}, Vec3::Zero());
+  const Motion start(system.freedoms);
+  body.begin_substep(0.01, {std::as_const(body).points().get<Position>(), {}, start.u.block(1)});
+  for (const OwnSystem::Action& action : system.of_handle) action.clamp->begin_substep(0.01, start);
+  EXPECT_EQ(damping.energy(start), 0);
   for (const Real size : {0.0, 0.005}) {
     motion.u = test::random_values(system.freedoms, size, 3);
     for (const auto& term : system.terms) test::check_term(*term, motion, 0.01);
+    test::check_term(damping, motion, 0.01);
   }
   std::size_t clamps = 0;
   for (const OwnSystem::Action& action : system.of_handle)

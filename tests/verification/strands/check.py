@@ -6,7 +6,7 @@ import numpy
 from reading import at_most, near, peak
 
 DECKS = {name: f"{name}.yaml" for name in ("small", "elastica", "column", "hinged", "weight", "twist", "torsion", "beam",
-                                           "damped", "hanging")}
+                                           "damped", "viscous", "hanging")}
 DECKS["coarse"] = "elastica.yaml"
 RUNS = {"quick": {name: [] for name in DECKS} | {"coarse": ["--set", "bodies.beam.curves.spacing=0.4"]}}
 RUNS["full"] = RUNS["quick"]
@@ -19,6 +19,13 @@ CANTILEVER = (3.516015, 22.034492, 61.697214)
 
 def at_load(run, probe, load):
     return run[probe][int(numpy.argmin(abs(run["time"] - load / 4)))]
+
+
+def decay(t, x):
+    """The rate at which the peaks of a signal fall [1/s]."""
+    peaks = [k for k in range(1, len(x) - 1) if x[k - 1] < x[k] >= x[k + 1]]
+    first, last = peaks[0], peaks[-1]
+    return math.log(x[first] / x[last]) / (t[last] - t[first])
 
 
 def check(runs, size):
@@ -68,6 +75,10 @@ def check(runs, size):
     missed = spin[2:] - (2 * spin[1:-1] - spin[:-2]) / (1 + x2)
     found.append(near("backward Euler: momentum of a step less that of its closed form, over the first",
                       numpy.abs(missed).max() / spin[0], 0, 1e-6, scale=1))
+
+    run = runs["viscous"]
+    found.append(near("viscous: decay in twist [1/s]", decay(run["time"], run["angular_momentum_x"]), 5 / 100, 0.01))
+    found.append(near("viscous: decay in bending [1/s]", decay(run["time"], run["end"]), 0.04 / 2, 0.01))
 
     weight = 1000 * math.pi * 0.01**2 * LENGTH * 10
     found.append(near("hanging: force of the root, up [N]", runs["hanging"]["force_root_z"][-1], weight, 1e-6))
