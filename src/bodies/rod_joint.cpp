@@ -122,9 +122,10 @@ struct Limit {
   Real value, first, second;
 };
 Limit limit_of(const Shape& s) {
-  const Real k = 2 * std::sqrt((2 - s.chi) / s.chi), k0 = largest_exact_curvature;
-  if (k <= k0) return {1, 0, 0};
+  const Real k0 = largest_exact_curvature, square = 8 / s.chi - 4;
+  if (!(square > k0 * k0)) return {1, 0, 0};
   // k^2 = 8 / chi - 4, and r = k0 (2 / k - k0 / k^2)
+  const Real k = std::sqrt(square);
   const Real dk = -4 / (s.chi * s.chi * k), ddk = (8 / std::pow(s.chi, 3) - dk * dk) / k;
   const Real dr = k0 * (2 * k0 / k - 2) / (k * k), ddr = k0 * (4 - 6 * k0 / k) / std::pow(k, 3);
   return {k0 * (2 - k0 / k) / k, dr * dk, ddr * dk * dk + dr * ddk};

@@ -169,7 +169,7 @@ Real Rods::frequency(std::span<const Vec3> x, std::span<const Real> twist) const
     const Vec3 edge_e = edge(e, x), edge_f = edge(f, x);
     const Real least = 8 / (largest_exact_curvature * largest_exact_curvature + 4);
     const Real chi = std::max(least, 1 + edge_e.normalized().dot(edge_f.normalized()));
-    const Real curvature = std::sqrt(8 / chi - 4), natural = std::hypot(joint.natural1, joint.natural2);
+    const Real curvature = std::sqrt(std::max(0.0, 8 / chi - 4)), natural = std::hypot(joint.natural1, joint.natural2);
     const JointStiffness stiffness = stiffness_of(joint);
     const Real moment = twist.empty() ? 0 : stiffness.twist * std::abs(twist[f] - joint.natural_twist);
     /// Norms of derivatives by the three vertices and the turns, and the sum of their products.

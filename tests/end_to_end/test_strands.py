@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Proves that strands move, rest, restart and are refused as they should: tests/end_to_end/test_strands.py WEFT."""
+import math
 import unittest
 
 import numpy
@@ -116,6 +117,33 @@ output: {diagnostics_every: 1}
         energy = values["energy_less_work"]
         self.assertLess(numpy.abs(energy / energy[0] - 1).max(), 1e-2)
         self.assertLess(values["elastic_energy"].min(), 0.7 * values["elastic_energy"][0])  # it uncoils
+
+    def test_rings_have_the_energy_of_their_joints_and_of_twist_that_cannot_leave(self):
+        n, radius = 40, 0.5
+        length = 2 * radius * math.sin(math.pi / n)
+        points = "".join(f"v {radius * math.cos(2 * math.pi * k / n)} {radius * math.sin(2 * math.pi * k / n)} 0\n"
+                         for k in range(n))
+        (self.folder / "ring.obj").write_text(points + "l " + " ".join(str(k + 1) for k in range(n)) + " 1\n")
+        E, r = 1e7, 0.01
+        B, GJ = E * math.pi * r**4 / 4, E / 2.6 * math.pi * r**4 / 2
+        bent = n * B / (2 * length) * (2 * math.tan(math.pi / n))**2
+        # A ring can have a whole number of turns alone: a quarter of one is missing. Directors that turn by 2 pi / n from
+        # segment to segment see the cosine of half of that of curvatures.
+        twist = 1.25 * 2 * math.pi / (n * length)
+        twisted = GJ / (2 * n * length) * (0.25 * 2 * math.pi)**2
+        for keys, energy in (("natural: as_made", 0), ("natural: straight", bent),
+                             (f"natural: straight, twist: {twist}", bent * math.cos(math.pi / n)**2 + twisted)):
+            deck = self.deck(f"""
+weft: 1
+domain: {{dx: 0.1, gravity: [0, 0, 0]}}
+time: {{end: 1, frame_interval: 1}}
+materials: {{wire: {{law: rod, density: 1000, youngs_modulus: {E}, poisson_ratio: 0.3}}}}
+bodies: [{{name: ring, kind: strand, material: wire, radius: {r}, {keys}, curves: {{curve_file: {{path: ring.obj}}}}}}]
+output: {{diagnostics_every: 1}}
+""")
+            with self.subTest(keys=keys):
+                rows = history(self.run_deck(deck, str(energy), "--steps", 3))
+                self.assertAlmostEqual(float(rows[0]["elastic_energy"]) / bent, energy / bent, delta=1e-9)
 
     def test_static_analyses_agree_on_any_ranks_and_go_on(self):
         deck = self.deck(STATIC)

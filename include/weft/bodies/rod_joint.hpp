@@ -113,9 +113,10 @@ JointShape<T>::JointShape(const RodJoint& from, const Vector3<T>& e, const Vecto
 template <class T>
 T JointShape<T>::limited() const {
   using std::sqrt;
-  const T k = T(2) * sqrt((T(2) - chi) / chi);
-  const T k0 = T(largest_exact_curvature);
-  return k > k0 ? T(k0 * (T(2) - k0 / k) / k) : T(1);
+  const T k0 = T(largest_exact_curvature), square = T(8) / chi - T(4);  // of |kb|; below zero by round-off
+  if (!(square > k0 * k0)) return T(1);
+  const T k = sqrt(square);
+  return k0 * (T(2) - k0 / k) / k;
 }
 
 using Vec8 = Eigen::Matrix<Real, 8, 1>;

@@ -137,6 +137,22 @@ TEST(RodJointTest, ANaturalShapeHasNoForce) {
   EXPECT_EQ(s.twist, c.joint.twist);
 }
 
+/// Of parallel edges te.tf may be above one by round-off.
+TEST(RodJointTest, StraightJointsAreFinite) {
+  Cases cases;
+  bool was_above = false;
+  for (int k = 0; k < 200; ++k) {
+    const Vec3 e = cases.random(1), f = 0.3 * e;
+    const Vec3 director = e.cross(cases.random(1)).normalized();
+    const RodFrame frame{e.normalized(), director};
+    was_above = was_above || e.normalized().dot(f.normalized()) > 1;
+    const JointStiffness stiffness{1, 1, 1, 0.1, 0, 0};
+    EXPECT_NEAR(joint_energy({frame, frame, 0}, stiffness, e, f, 0, 0).value, 0.005, 1e-15);
+    EXPECT_TRUE(joint_hessian({frame, frame, 0}, stiffness, e, f, 0, 0, false).allFinite());
+  }
+  EXPECT_TRUE(was_above);
+}
+
 /// M = (B / l) 2 tan(phi / 2) / cos^2(phi / 2), as a regular polygon has it.
 TEST(RodJointTest, AJointOfACircleHasItsMoment) {
   const Vec3 e = Vec3::UnitX();
