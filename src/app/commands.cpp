@@ -401,7 +401,9 @@ void add_export(CLI::App& app, Command& chosen) {
   command->add_option("output", a->output, "An output folder")->required();
   const std::map<std::string, ExportFormat> formats{
       {"obj", ExportFormat::obj}, {"ply", ExportFormat::ply}, {"vdb", ExportFormat::vdb}};
-  command->add_option("--to", a->options.format, "obj or ply: surfaces; vdb: level set, density and velocity")
+  command
+      ->add_option("--to", a->options.format,
+                   "obj: surfaces and curves; ply: surfaces; vdb: level set, density and velocity")
       ->required()
       ->transform(CLI::CheckedTransformer(formats));
   command->add_option("--only", a->options.only, "A body or collider (again for more) [all]")->allow_extra_args(false);

@@ -29,6 +29,20 @@ HeldSum held_sum_of(const Grip& grip) {
   return sum;
 }
 
+Grip grip_of(std::int64_t element, const SegmentEnd& end) {
+  const Vec3 &t = end.tangent, &u = end.director;
+  return {element,
+          {t.x(), t.y(), t.z(), u.x(), u.y(), u.z(), end.is_last ? 1.0 : 0.0},
+          {{end.points[0], {1, 0, 0}}, {end.points[1], {1, 0, 0}}},
+          0,
+          {}};
+}
+
+SegmentEnd segment_end_of(const Grip& grip) {
+  const auto& v = grip.values;
+  return {{grip.rows[0], grip.rows[1]}, Vec3(v[0], v[1], v[2]), Vec3(v[3], v[4], v[5]), v[6] != 0};
+}
+
 Grip grip_of(const Sample& sample, Real value) {
   Grip grip{sample.element, {value}, {}, 0, {}};
   for (std::size_t k = 0; k < sample.rows.size(); ++k)

@@ -75,18 +75,16 @@ class CodimensionalBody final : public MeshBody {
   bool is_slack() const override { return true; }
   Real frequency_at(std::span<const Vec3> x) const override { return elements_.speeds(x, directors()).frequency; }
 
-  Real trial_energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const override {
-    return elements_.energy(parts, x, directors(), H) + (parts.elastic ? bending_.energy(x) : 0);
+  Real trial_energy(const Parts& parts, const TrialShape& at) const override {
+    return elements_.energy(parts, at.x, directors(), at.H) + (parts.elastic ? bending_.energy(at.x) : 0);
   }
-  void trial_response(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
-                      std::span<Mat3> A) const override {
-    elements_.respond(parts, x, directors(), H, f, A);
-    if (parts.elastic && bends()) bending_.respond(x, f);
+  void trial_response(const Parts& parts, const TrialShape& at, const TrialForces& to) const override {
+    elements_.respond(parts, at.x, directors(), at.H, to.f, to.A);
+    if (parts.elastic && bends()) bending_.respond(at.x, to.f);
   }
-  void add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
-                     MeshStiffness& stiffness) const override {
-    elements_.add_stiffness(parts, x, directors(), H, definite, stiffness);
-    if (parts.elastic) bending_.add_stiffness(x, definite, stiffness);
+  void add_stiffness(const Parts& parts, const TrialShape& at, bool definite, MeshStiffness& stiffness) const override {
+    elements_.add_stiffness(parts, at.x, directors(), at.H, definite, stiffness);
+    if (parts.elastic) bending_.add_stiffness(at.x, definite, stiffness);
   }
   void weigh_elements(const Vec3& gravity, std::span<Vec3> f) const override {
     for (const ElementAtRest<K>& e : elements_.elements())

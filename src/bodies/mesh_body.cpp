@@ -83,7 +83,8 @@ std::vector<BodyPart> MeshBody::parts() {
 void MeshBody::prepare() {
   const auto f = points_.get<ElementForce>();
   std::fill(f.begin(), f.end(), Vec3::Zero());
-  trial_response(parts_of_energy(), std::as_const(points_).get<Position>(), {}, f, samples().get<EnergyDerivative>());
+  trial_response(parts_of_energy(), {std::as_const(points_).get<Position>(), {}},
+                 {f, samples().get<EnergyDerivative>()});
 }
 
 void MeshBody::respond(ChunkRows rows, const ChunkForces& forces) const {
@@ -121,9 +122,15 @@ StepLimit MeshBody::limit_from(std::size_t first_row) {
   return all;
 }
 
+std::unique_ptr<Clamp> MeshBody::clamp(const Freedoms&, std::size_t, std::size_t, std::span<const Grip>,
+                                       const RigidMotion&, Real) const {
+  WEFT_ENSURE(false);
+}
+
 Real MeshBody::elastic_energy() const {
   const std::vector<Mat3> none(samples().rows(), Mat3::Zero());
-  return trial_energy(parts_of_energy(), points_.get<Position>(), none);
+  const std::vector<Real> still(forest_of_turns_.owned(), 0);
+  return trial_energy(parts_of_energy(), {points_.get<Position>(), none, still});
 }
 
 void MeshBody::weigh_samples(const Vec3& gravity, std::span<Vec3> f, std::span<Vec3> of_samples) const {
@@ -136,7 +143,8 @@ void MeshBody::weigh_samples(const Vec3& gravity, std::span<Vec3> f, std::span<V
 
 // --- By contact points -----------------------------------------------------------------------------------------------
 
-void MeshBody::follow_vertices() {
+void MeshBody::follow_vertices(std::span<const Real> turns) {
+  turn_elements(turns);
   commit_elements(0, {});
   if (counts_.contact_points == 0) return;
   Table& contact = contact_.points();
@@ -223,6 +231,7 @@ void MeshBody::fill(const Comm& comm, std::span<const Vec3> rest, const Vec3& ve
   place_samples(samples().get<Position>());
   set_in_motion(comm, velocity, velocity_gradient);
   rest_elements();
+  spin_elements(Vec3(velocity_gradient(2, 1), velocity_gradient(0, 2), velocity_gradient(1, 0)));
   if (samples_.touches_walls()) set_contact_extents();
   if (counts_.contact_points == 0) return;
   carry_contact_points(std::as_const(points_).get<Velocity>(), contact_.points().get<Velocity>());
@@ -338,21 +347,28 @@ Directory MeshBody::homes_of_units(const Comm& comm, const RankOfPlace& rank_of_
   return homes;
 }
 
-std::vector<std::int32_t> MeshBody::ranks_of(const Directory& homes, std::vector<std::int64_t> elements) const {
-  for (std::int64_t& e : elements) e = unit_of(e);
-  return homes.ask(elements);
+/// Those of elements whose rows and grips may stand on ranks that do not have them at rest.
+Directory MeshBody::homes_of_elements(const Comm& comm, const RankOfPlace& rank_of_place) const {
+  Directory of_units = homes_of_units(comm, rank_of_place);
+  const std::vector<std::int64_t> numbers = elements();
+  std::vector<std::int64_t> firsts(numbers);
+  for (std::int64_t& e : firsts) e = unit_of(e);
+  if (!comm.any(firsts != numbers)) return of_units;
+  Directory homes(comm, counts_.elements);
+  homes.tell(numbers, of_units.ask(firsts));
+  return homes;
 }
 
 void MeshBody::share(const Comm& comm, const RankOfPlace& rank_of_place) {
   require_rows_of_mesh(comm);
-  const Directory homes = homes_of_units(comm, rank_of_place);
+  const Directory homes = homes_of_elements(comm, rank_of_place);
   for (const ElementRows& rows : element_rows()) {
     std::vector<std::int64_t> element;  // of each row
     for (const PointId row : std::as_const(*rows.table).get<Id>())
       element.push_back(static_cast<std::int64_t>(row) / rows.each);
     std::vector<std::int64_t> distinct = element;
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
-    const std::vector<std::int32_t> home = ranks_of(homes, distinct);
+    const std::vector<std::int32_t> home = homes.ask(distinct);
     std::vector<int> to;
     for (std::size_t r = 0, d = 0; r < element.size(); ++r) {
       if (element[r] != distinct[d]) ++d;
@@ -363,9 +379,9 @@ void MeshBody::share(const Comm& comm, const RankOfPlace& rank_of_place) {
   for (std::vector<Grip>& list : grips_) {
     std::vector<std::int64_t> element;
     for (const Grip& grip : list) element.push_back(grip.element);
-    list = send_grips(comm, list, ranks_of(homes, std::move(element)));
+    list = send_grips(comm, list, homes.ask(element));
   }
-  send_elements(comm, ranks_of(homes, elements()));
+  send_elements(comm, homes.ask(elements()));
   if (may_be_edited_) {
     std::vector<int> to;
     for (const Vec3& x : dust().get<Position>()) to.push_back(rank_of_place(x));
@@ -405,6 +421,7 @@ void MeshBody::adopt(const Comm& comm) {
   WEFT_ENSURE(points_.owned() == piece_.owned);
   points_.resize(piece_.points.size(), piece_.owned);
   forest_ = Forest(comm, piece_.owned, piece_.originals);
+  forest_of_turns_ = Forest(comm, turning() != nullptr ? turning()->rows() : 0, {});
   ++cut_;
   for (const ColumnView& column : points_.columns(Keep::state)) forest_.update_ghosts(column);
   for (std::size_t r = piece_.owned; r < points_.rows(); ++r) points_.get<Mass>()[r] = 0;

@@ -55,7 +55,9 @@ class ShellBody final : public MeshBody {
 
   bool flows() const override { return faces_->yields(); }
 
-  Real trial_energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const override {
+  Real trial_energy(const Parts& parts, const TrialShape& at) const override {
+    const std::span<const Vec3> x = at.x;
+    const std::span<const Mat3> H = at.H;
     const Real of_faces = parts.elastic ? faces_->energy(x) : 0;
     if (!parts.contact) return of_faces;
     const auto a3 = samples().get<Director>();
@@ -64,10 +66,8 @@ class ShellBody final : public MeshBody {
     });
     return of_faces + of_contact;
   }
-  void trial_response(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
-                      std::span<Mat3> A) const override;
-  void add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
-                     MeshStiffness& stiffness) const override;
+  void trial_response(const Parts& parts, const TrialShape& at, const TrialForces& to) const override;
+  void add_stiffness(const Parts& parts, const TrialShape& at, bool definite, MeshStiffness& stiffness) const override;
   void weigh_elements(const Vec3& gravity, std::span<Vec3> f) const override {
     const auto every_row = counted<std::int32_t>({0, static_cast<std::int64_t>(f.size())});
     for (const Sample& sample : surface_samples(part_, all_faces(), every_row, part_.mesh.points))
@@ -235,32 +235,31 @@ class ShellBody final : public MeshBody {
   std::vector<Real> contact_volume_;  ///< Of these [m^3].
 };
 
-void ShellBody::trial_response(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
-                               std::span<Mat3> A) const {
-  if (parts.elastic) faces_->add_force(x, f);
+void ShellBody::trial_response(const Parts& parts, const TrialShape& at, const TrialForces& to) const {
+  if (parts.elastic) faces_->add_force(at.x, to.f);
   if (!parts.contact) {
-    std::fill(A.begin(), A.end(), Mat3::Zero());
+    std::fill(to.A.begin(), to.A.end(), Mat3::Zero());
     return;
   }
+  const std::span<const Mat3> H = at.H;
   const auto a3 = samples().get<Director>();
-  contact_.add_forces(x, f, [&](const FacePack& pack, const auto corners, const auto forces) {
+  contact_.add_forces(at.x, to.f, [&](const FacePack& pack, const auto corners, const auto forces) {
     for (int s = 0; s < contact_.basis().samples; ++s) {
       const PackRows rows = rows_of(pack, s);
       const Matrix3<Pack> moved = H.empty() ? Matrix3<Pack>(Matrix3<Pack>::Zero()) : load(H, rows);
       const Pack volume = load(std::span<const Real>(contact_volume_), rows);
       const auto response =
           director_response<SurfaceContact, 2>(law(), tangents(pack, s, corners), load(a3, rows), moved, parts.in_loop);
-      store(Matrix3<Pack>(volume * response.A), rows, A);
+      store(Matrix3<Pack>(volume * response.A), rows, to.A);
       const Matrix32<Pack> P = volume * response.P;
       contact_.at(pack, s, [&](const auto row) { add_tangent_force(row, P, forces); });
     }
   });
 }
 
-void ShellBody::add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
-                              MeshStiffness& stiffness) const {
-  if (parts.elastic) add_stiffness_of_faces(x, definite, stiffness);
-  if (parts.contact) add_stiffness_of_contact(parts.in_loop, x, H, definite, stiffness);
+void ShellBody::add_stiffness(const Parts& parts, const TrialShape& at, bool definite, MeshStiffness& stiffness) const {
+  if (parts.elastic) add_stiffness_of_faces(at.x, definite, stiffness);
+  if (parts.contact) add_stiffness_of_contact(parts.in_loop, at.x, at.H, definite, stiffness);
 }
 
 void ShellBody::add_stiffness_of_faces(std::span<const Vec3> x, bool definite, MeshStiffness& stiffness) const {

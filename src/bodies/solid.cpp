@@ -43,17 +43,15 @@ class SolidBody final : public MeshBody {
 
   Real frequency_at(std::span<const Vec3> x) const override { return elements_.speeds(x).frequency; }
 
-  Real trial_energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3>) const override {
-    return parts.elastic ? elements_.energy(x) : 0;
+  Real trial_energy(const Parts& parts, const TrialShape& at) const override {
+    return parts.elastic ? elements_.energy(at.x) : 0;
   }
-  void trial_response(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3>, std::span<Vec3> f,
-                      std::span<Mat3> A) const override {
-    std::ranges::fill(A, Mat3(Mat3::Zero()));
-    if (parts.elastic) elements_.add_force(x, f);
+  void trial_response(const Parts& parts, const TrialShape& at, const TrialForces& to) const override {
+    std::ranges::fill(to.A, Mat3(Mat3::Zero()));
+    if (parts.elastic) elements_.add_force(at.x, to.f);
   }
-  void add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3>, bool definite,
-                     MeshStiffness& stiffness) const override {
-    if (parts.elastic) elements_.add_stiffness(x, definite, stiffness);
+  void add_stiffness(const Parts& parts, const TrialShape& at, bool definite, MeshStiffness& stiffness) const override {
+    if (parts.elastic) elements_.add_stiffness(at.x, definite, stiffness);
   }
   void weigh_elements(const Vec3& gravity, std::span<Vec3> f) const override {
     const auto shares = TetBasis<nodes>::mass_shares();

@@ -33,22 +33,23 @@ Real MeshTerm::energy(const Motion& motion) const {
   Real of_loads = 0;
   for (std::size_t r = 0; r < felt_.u.size(); ++r) of_loads += forces_.f[r].dot(felt_.u[r]);
   for (std::size_t q = 0; q < forces_.f_samples.size(); ++q) of_loads += forces_.f_samples[q].dot(felt_.u_samples[q]);
-  return body_.trial_energy(parts_, x_, felt_.H) - of_loads;
+  return body_.trial_energy(parts_, {x_, felt_.H, felt_.turns}) - of_loads;
 }
 
 void MeshTerm::add_force(const Motion& motion, Load& force) const {
   move(motion);
   load();
   forces_.A.assign(felt_.H.size(), Mat3::Zero());
-  body_.trial_response(parts_, x_, felt_.H, forces_.f, forces_.A);
+  forces_.turning.assign(felt_.turns.size(), 0);
+  body_.trial_response(parts_, {x_, felt_.H, felt_.turns}, {forces_.f, forces_.A, forces_.turning});
   carrier_->scatter(forces_, force);
 }
 
 std::unique_ptr<Linear> MeshTerm::stiffness_at(const Motion& motion, bool definite) const {
   move(motion);
   auto linear = std::make_unique<Stiffness>(spare_);
-  body_.add_stiffness(parts_, x_, felt_.H, definite, linear->of_mesh);
-  linear->of_mesh.close(x_.size());
+  body_.add_stiffness(parts_, {x_, felt_.H, felt_.turns}, definite, linear->of_mesh);
+  linear->of_mesh.close(x_.size(), felt_.turns.size());
   return linear;
 }
 
@@ -57,7 +58,9 @@ void MeshTerm::add_force_change(const Linear& linear, const FreedomValues& du, L
   forces_.f.assign(felt_.u.size(), Vec3::Zero());
   forces_.f_samples.clear();
   forces_.A.assign(felt_.H.size(), Mat3::Zero());
-  static_cast<const Stiffness&>(linear).of_mesh.multiply(felt_.u, felt_.H, forces_.f, forces_.A);
+  forces_.turning.assign(felt_.turns.size(), 0);
+  static_cast<const Stiffness&>(linear).of_mesh.multiply(felt_.u, felt_.H, forces_.f, forces_.A, felt_.turns,
+                                                         forces_.turning);
   // A grows with dE/dH, forces are minus the derivative: both as `multiply` and `scatter` have them.
   carrier_->scatter(forces_, change);
 }

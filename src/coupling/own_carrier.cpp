@@ -7,14 +7,18 @@ namespace weft {
 void OwnCarrier::gather(const FreedomValues& displacement, MeshMotion& to) const {
   const auto u = displacement.points(block_);
   to.u.assign(u.begin(), u.end());
+  if (!turns_) return;
+  const auto turns = displacement.block(*turns_);
+  to.turns.assign(turns.begin(), turns.end());
 }
 
 void OwnCarrier::scatter(const MeshForces& from, Load& to) const {
   const auto f = to.points(block_);
   for (std::size_t r = 0; r < f.size(); ++r) f[r] += from.f[r];
+  for (std::size_t t = 0; t < from.turning.size(); ++t) to.block(*turns_)[t] += from.turning[t];
 }
 
-/// K_ab = sum_kl w_ka K_kl w_lb of each part.
+/// K_ab = sum_kl w_ka K_kl w_lb of each part; turns see themselves.
 void OwnCarrier::add_tangent(const MeshStiffness& stiffness, Tangent& tangent) const {
   std::vector<std::int32_t> numbers;
   Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> products;
@@ -22,17 +26,21 @@ void OwnCarrier::add_tangent(const MeshStiffness& stiffness, Tangent& tangent) c
   for (std::size_t k = 0; k < stiffness.size(); ++k) {
     const MeshStiffness::Part part = stiffness.part(k);
     const Eigen::Index vectors = part.w.rows(), rows = part.w.cols();
-    products.setZero(3 * vectors, 3 * rows);  // sum_l K_kl w_lb
+    const auto turns = static_cast<Eigen::Index>(part.turns.size());
+    products.setZero(3 * vectors + turns, 3 * rows + turns);  // sum_l K_kl w_lb
     for (Eigen::Index b = 0; b < rows; ++b)
       for (Eigen::Index l = 0; l < vectors; ++l)
         products.middleCols<3>(3 * b) += part.w(l, b) * part.K.middleCols<3>(3 * l);
-    matrix.setZero(3 * rows, 3 * rows);
+    products.rightCols(turns) = part.K.rightCols(turns);
+    matrix.setZero(3 * rows + turns, 3 * rows + turns);
     for (Eigen::Index a = 0; a < rows; ++a)
       for (Eigen::Index l = 0; l < vectors; ++l)
         matrix.middleRows<3>(3 * a) += part.w(l, a) * products.middleRows<3>(3 * l);
+    matrix.bottomRows(turns) = products.bottomRows(turns);
     numbers.clear();
     for (const std::int32_t row : part.rows)
       for (int i = 0; i < 3; ++i) numbers.push_back(freedoms_.at(block_, static_cast<std::size_t>(row)) + i);
+    for (const std::int32_t turn : part.turns) numbers.push_back(freedoms_.at(*turns_, static_cast<std::size_t>(turn)));
     tangent.add(numbers, {matrix.data(), static_cast<std::size_t>(matrix.size())});
   }
 }

@@ -239,6 +239,15 @@ void check(const ControlMeshDeck& mesh, const Spot& at) {
     if (faces < 12 || faces % 2 != 0) at[key].error("must be even and at least 12 for an irregular mesh.");
 }
 
+void check(const EllipticSectionDeck& section, const Spot& at) {
+  if (section.half_axes.size() != 2) at["half_axes"].error("must be two lengths.");
+}
+
+void check(const StrandDeck& strand, const Spot& at) {
+  if (strand.carrier == Carrier::grid)
+    at["carrier"].error("the grid does not carry strands, which move by themselves. Expected: own.");
+}
+
 void check(const BlockDeck& block, const Spot& at) { check_corners(block.lower, block.upper, at); }
 
 void check(const TetMeshDeck& mesh, const Spot& at) {

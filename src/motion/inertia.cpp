@@ -1,40 +1,37 @@
 #include "weft/motion/inertia.hpp"
 
-#include <algorithm>
-
 namespace weft {
 
-void Inertia::begin(Real dt, std::span<const Vec3> free) {
+void Inertia::begin(Real dt, std::span<const Real> free) {
   dt_ = dt;
-  std::copy_n(free.begin(), free_.size(), free_.begin());
+  free_.assign(free.begin(), free.begin() + static_cast<std::ptrdiff_t>(width_ * masses_.size()));
 }
 
 Real Inertia::energy(const Motion& motion) const {
-  const auto u = motion.u.points(block_);
+  const auto u = motion.u.block(block_);
   Real sum = 0;
-  for (std::size_t i = 0; i < masses_.size(); ++i) sum += masses_[i] * (u[i] - free_[i]).squaredNorm();
+  for (std::size_t k = 0; k < free_.size(); ++k) sum += mass(k) * (u[k] - free_[k]) * (u[k] - free_[k]);
   return sum / (2 * dt_ * dt_);
 }
 
 void Inertia::add_force(const Motion& motion, Load& force) const {
-  const auto u = motion.u.points(block_);
-  const auto f = force.points(block_);
-  for (std::size_t i = 0; i < masses_.size(); ++i) f[i] -= masses_[i] / (dt_ * dt_) * (u[i] - free_[i]);
+  const auto u = motion.u.block(block_);
+  const auto f = force.block(block_);
+  for (std::size_t k = 0; k < free_.size(); ++k) f[k] -= mass(k) / (dt_ * dt_) * (u[k] - free_[k]);
 }
 
 void Inertia::add_force_change(const Linear&, const FreedomValues& du, Load& change) const {
-  const auto u = du.points(block_);
-  const auto f = change.points(block_);
-  for (std::size_t i = 0; i < masses_.size(); ++i) f[i] -= masses_[i] / (dt_ * dt_) * u[i];
+  const auto u = du.block(block_);
+  const auto f = change.block(block_);
+  for (std::size_t k = 0; k < free_.size(); ++k) f[k] -= mass(k) / (dt_ * dt_) * u[k];
 }
 
 void Inertia::add_tangent(const Linear&, Tangent& tangent) const {
-  for (std::size_t i = 0; i < masses_.size(); ++i)
-    for (std::int32_t a = 0; a < 3; ++a) {
-      const std::int32_t freedom = freedoms_.at(block_, i) + a;
-      const Real k = masses_[i] / (dt_ * dt_);
-      tangent.add(std::span(&freedom, 1), std::span(&k, 1));
-    }
+  for (std::size_t k = 0; k < width_ * masses_.size(); ++k) {
+    const std::int32_t freedom = freedoms_.at(block_, 0) + static_cast<std::int32_t>(k);
+    const Real stiffness = mass(k) / (dt_ * dt_);
+    tangent.add(std::span(&freedom, 1), std::span(&stiffness, 1));
+  }
 }
 
 }  // namespace weft

@@ -264,6 +264,26 @@ const char* ending(ExportFormat format) {
 
 bool is_solid(CellKind kind) { return kind == CellKind::tetrahedron || kind == CellKind::quadratic_tetrahedron; }
 
+/// Whether cells can be written so, other than points, which always can.
+bool has_form(CellKind kind, ExportFormat format) {
+  if (kind == CellKind::line) return format == ExportFormat::obj;
+  return (kind == CellKind::triangle || is_solid(kind)) && format != ExportFormat::vdb;
+}
+
+/// OBJ text of lines; those that go on where the one before ends are one.
+std::string lines_text(const SurfaceMesh& lines) {
+  std::string text;
+  for (const Vec3& x : lines.points) text += fmt::format("v {} {} {}\n", x.x(), x.y(), x.z());
+  std::int32_t last = -1;
+  for (std::int64_t f = 0; f < lines.face_count(); ++f) {
+    const std::int32_t from = lines.face(f)[0], to = lines.face(f)[1];
+    if (from != last) text += fmt::format("{}l {}", last < 0 ? "" : "\n", from + 1);
+    text += fmt::format(" {}", to + 1);
+    last = to;
+  }
+  return text + "\n";
+}
+
 /// A frame file that can be exported.
 struct Job {
   fs::path file;
@@ -279,7 +299,7 @@ std::vector<Job> jobs_in(const fs::path& frames, ExportFormat format) {
     const FrameSummary summary = read_frame_summary(entry.path());
     const std::string stem = entry.path().stem().string();
     const bool points = summary.kind == CellKind::vertex;
-    if (points || ((summary.kind == CellKind::triangle || is_solid(summary.kind)) && format != ExportFormat::vdb))
+    if (points || has_form(summary.kind, format))
       jobs.push_back({entry.path(), stem.substr(0, stem.rfind('_')), summary});
   }
   require(!error, ExitCode::file_system, fmt::format("{}: {}.", frames.string(), error.message()));
@@ -293,11 +313,11 @@ void keep_only(std::vector<Job>& jobs, const std::vector<std::string>& only, con
   std::vector<std::string> known;
   for (const auto& [name, count] : names) known.push_back(name);
   require(!known.empty(), ExitCode::file_system,
-          fmt::format("{}: there are no frames of a body or a surface here.", frames.string()));
+          fmt::format("{}: there are no frames of a body or a surface here that can be exported so.", frames.string()));
   for (const std::string& name : only)
     require(names.contains(name), ExitCode::deck,
-            fmt::format("{} has no frames of \"{}\" that can be exported so (points, triangles or tetrahedra; to vdb, "
-                        "points). There are: {}.",
+            fmt::format("{} has no frames of \"{}\" that can be exported so (points, triangles, tetrahedra or, to obj, "
+                        "lines; to vdb, points). There are: {}.",
                         frames.string(), name, fmt::join(known, ", ")));
   if (!only.empty()) std::erase_if(jobs, [&](const Job& job) { return !std::ranges::count(only, job.name); });
 }
@@ -356,6 +376,10 @@ void export_frame(const Job& job, const ExportOptions& options, Forms& forms) {
   const HdfFile file(job.file, ExitCode::file_system);
   const fs::path to = options.folder / fmt::format("{}.{}", job.file.stem().string(), ending(options.format));
   Drawn drawn;
+  if (job.summary.kind == CellKind::line) {
+    write_text_atomically(to, lines_text(read_surface(file, job.file, CellKind::line)), Flush::later);
+    return;
+  }
   if (job.summary.kind == CellKind::vertex) {
     const std::vector<Vec3> points = read_vectors(file, "/VTKHDF/Points");
     std::vector<Vec3> velocities;

@@ -77,7 +77,10 @@ LoadStepping::LoadStepping(const Comm& comm, const Deck& deck, const RunEnd& end
     : comm_(comm), end_(end), timers_(timers), scene_(build_scene(comm, deck)), columns_(curve_columns(comm, scene_)) {
   for (const auto& mesh : scene_.meshes)
     size_in_words_ += fmt::format("{}{} of {}", size_in_words_.empty() ? "" : "; ", mesh->name(), mesh->census());
-  for (const auto& body : scene_.bodies) body->points().add<LastDisplacement>();
+  for (const auto& body : scene_.bodies) {
+    body->points().add<LastDisplacement>();
+    if (Table* turning = body->roles().mesh->turning(); turning != nullptr) turning->add<LastTurn>();
+  }
 }
 
 std::string LoadStepping::forecast() {
@@ -101,10 +104,13 @@ std::string LoadStepping::forecast() {
     }
     text += "\n";
   }
+  std::int64_t turns = 0;
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b)
+    if (body_of(scene_, b).turning() != nullptr) turns += scene_.meshes[b]->counts().elements;
   for (const PointProbe& probe : scene_.probes)
     text += fmt::format("probe {}: follows a point of the body {:.3g} m away\n", probe.name, probe.distance);
-  text +=
-      fmt::format("unknowns: {} displacements and {} reactions\n", 3 * static_cast<std::int64_t>(points()), conditions);
+  text += fmt::format("unknowns: {} displacements{} and {} reactions\n", 3 * static_cast<std::int64_t>(points()),
+                      turns > 0 ? fmt::format(", {} turns", turns) : "", conditions);
   text += fmt::format("memory: {:.3g} GB at most on the fullest rank, measured over the set-up; solves take more\n",
                       comm_.max(static_cast<Real>(peak_bytes())) * 1e-9);
   text += fmt::format("steps: {}\n", follows_arc() ? fmt::format("at most {} along the load path", loading().max_steps)
@@ -168,6 +174,8 @@ void LoadStepping::resume(const CheckpointHeader& header, const std::filesystem:
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
     const auto last = std::as_const(body_of(scene_, b)).points().get<LastDisplacement>();
     std::copy(last.begin(), last.end(), last_->u.points(b).begin());
+    if (const auto turns = system_->turns[b])
+      std::ranges::copy(body_of(scene_, b).turning()->get<LastTurn>(), last_->u.block(*turns).begin());
   }
   rehearse();
 }
@@ -314,7 +322,12 @@ void LoadStepping::commit() {
     const auto u = motion_->u.points(b);
     for (std::size_t r = 0; r < points.rows(); ++r) points.get<Position>()[r] += u[r];
     std::copy(u.begin(), u.end(), points.get<LastDisplacement>().begin());
-    body.follow_vertices();
+    std::span<Real> turns;
+    if (const auto block = system_->turns[b]) {
+      turns = motion_->u.block(*block);
+      std::ranges::copy(turns, body.turning()->get<LastTurn>().begin());
+    }
+    body.follow_vertices(turns);
   }
   motion_->u.set_zero();
   state_.time = motion_->time;
@@ -355,6 +368,7 @@ Reaction LoadStepping::reaction_of(std::size_t handle) const {
   if (action.hold != nullptr) {
     reaction = action.hold->reaction(equilibrium_->constraint_forces(action.number), *motion_,
                                      action.hold->center(state_.time));
+    if (action.clamp != nullptr) reaction.torque += action.clamp->reaction(*motion_).torque;
   } else {
     Load force(system_->freedoms);
     action.load->add_force(*motion_, force);
@@ -375,6 +389,8 @@ std::vector<Real> LoadStepping::history_row(const Pace&) {
     auto& u = displacements.emplace_back(x.size());
     for (std::size_t r = 0; r < u.size(); ++r) u[r] = x[r] - rest[r];
   }
+  for (const OwnSystem::Action& action : system_->of_handle)
+    if (action.clamp != nullptr) energy += action.clamp->energy(*motion_);
   std::vector<Reaction> reactions;
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) reactions.push_back(reaction_of(h));
   return columns_.row({state_, last_report_, comm_.sum(energy), displacements, reactions});

@@ -20,6 +20,11 @@ struct LastDisplacement : Field<Vec3> {
   static constexpr Label label{"last_displacement", "m"};
 };
 
+/// The same of elements that turn about themselves.
+struct LastTurn : Field<Real> {
+  static constexpr Label label{"last_turn", "m"};
+};
+
 /// How a state that is not stable moves, in frames of such states; its largest component is 1.
 struct Mode : Field<Vec3> {
   static constexpr Label label{"mode", "1", Keep::shown};

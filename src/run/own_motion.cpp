@@ -7,6 +7,7 @@
 
 #include "run/stages/limits.hpp"
 #include "weft/bodies/mesh_body.hpp"
+#include "weft/coupling/own_carrier.hpp"
 
 namespace weft {
 namespace {
@@ -77,17 +78,29 @@ OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
         const auto all = points.get<Mass>().first(points.owned());
         return std::vector<Real>(all.begin(), all.end());
       }()),
+      mass_of_turns([&] {
+        const Table* turning = scene.bodies[body]->roles().mesh->turning();
+        const auto all = turning != nullptr ? turning->get<Mass>() : std::span<const Real>();
+        return std::vector<Real>(all.begin(), all.end());
+      }()),
+      turns(system.turns.front()),
       motion(system.freedoms),
       velocity(system.freedoms),
       before_last(system.freedoms),
       holds(comm, system.freedoms, mass, scene.size),
-      inertia(system.freedoms, 0, mass),
       frequency_at_rest([&] {
         const MeshBody& mesh = *scene.bodies[body]->roles().mesh;
         return comm.max(mesh.frequency_at(mesh.points().get<RestPosition>()));
       }()) {
-  if (scene.bodies[body]->roles().contact_points != nullptr)
+  inertia.emplace_back(system.freedoms, 0, mass);
+  if (turns) inertia.emplace_back(system.freedoms, *turns, mass_of_turns);
+  const MeshBody& mesh = *scene.bodies[body]->roles().mesh;
+  if (mesh.contact_points() != nullptr)
     contact = std::make_unique<DeadLoad>(0, std::vector<Vec3>(), Amplitude{{{0, 1}}});
+  if (mesh.is_viscous())
+    damping =
+        std::make_unique<MeshTerm>(mesh, std::make_unique<OwnCarrier>(system.freedoms, 0, turns),
+                                   weft::Parts{.elastic = false, .contact = false, .viscous = true}, Vec3::Zero());
 }
 
 OwnMotion::OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body,
@@ -107,7 +120,7 @@ std::span<const Vec3> OwnMotion::positions() const {
 void OwnMotion::begin(Real dt) {
   if (!parts_) parts_.emplace(comm_, scene_, body_);
   Parts& own = *parts_;
-  const MeshBody& body = *scene_.bodies[body_]->roles().mesh;
+  MeshBody& body = *scene_.bodies[body_]->roles().mesh;
   if (own.contact) {
     std::vector<Vec3> forces(own.system.freedoms.rows(0), Vec3::Zero());
     body.add_contact_forces(loads_, forces);
@@ -118,14 +131,16 @@ void OwnMotion::begin(Real dt) {
   if (stage_.scheme == StageScheme::implicit_euler) {
     // Anew in each step: reactions and factors of earlier ones are no state, and a resumed run knows nothing of them.
     std::vector<const Term*> terms = own.system.all_terms();
-    terms.push_back(&own.inertia);
+    for (const Inertia& of_block : own.inertia) terms.push_back(&of_block);
+    if (own.damping) terms.push_back(own.damping.get());
     if (own.contact) terms.push_back(own.contact.get());
     own.equilibrium =
         std::make_unique<Equilibrium>(comm_, own.system.freedoms, std::move(terms), own.system.all_holds(),
                                       settings_of(scene_, body, stage_, is_asked_to_stop_));
   }
-  const auto v = body.points().get<Velocity>();
+  const auto v = std::as_const(body).points().get<Velocity>();
   std::copy(v.begin(), v.end(), own.velocity.points(0).begin());
+  if (own.turns) std::ranges::copy(body.turning()->get<TurnVelocity>(), own.velocity.block(*own.turns).begin());
   own.motion.u.set_zero();
   given_ = {std::vector<Impulse>(scene_.walls.size()), std::vector<Impulse>(scene_.handles.size()), 0};
 }
@@ -184,60 +199,90 @@ bool OwnMotion::is_stable(Real h) const {
   return comm_.max(h * scene_.bodies[body_]->roles().mesh->frequency_at(x)) <= vibration_number;
 }
 
+void OwnMotion::begin_substep(Real h, const Motion& start) {
+  if (!parts_->damping) return;
+  const std::span<const Vec3> at = positions(), u = start.u.points(0);
+  std::vector<Vec3> x(at.size());
+  for (std::size_t r = 0; r < x.size(); ++r) x[r] = at[r] + u[r];
+  const auto turns = parts_->turns ? start.u.block(*parts_->turns) : std::span<const Real>();
+  scene_.bodies[body_]->roles().mesh->begin_substep(h, {x, {}, turns});
+  for (const OwnSystem::Action& action : parts_->system.of_handle)
+    if (action.clamp != nullptr) action.clamp->begin_substep(h, start);
+}
+
+/// Explicit damping goes by the change that the velocities before would have brought.
 void OwnMotion::step_explicitly(Real h, Real end) {
   Parts& own = *parts_;
   Motion& motion = own.motion;
   motion.time = end - h;
   Load force(own.system.freedoms);
+  if (own.damping) {
+    Motion before = motion;
+    for (std::size_t k = 0; k < before.u.all().size(); ++k) before.u.all()[k] -= h * own.velocity.all()[k];
+    before.time -= h;
+    begin_substep(h, before);
+    own.damping->add_force(motion, force);
+  }
   for (const auto& term : own.system.terms) term->add_force(motion, force);
   if (own.contact) own.contact->add_force(motion, force);
   force.sum_to_owners();
-  const std::vector<Vec3> before(own.velocity.points(0).begin(), own.velocity.points(0).end());
+  FreedomValues mean = own.velocity;
   for (std::size_t r = 0; r < own.mass.size(); ++r) own.velocity.points(0)[r] += h / own.mass[r] * force.points(0)[r];
+  for (std::size_t r = 0; r < own.mass_of_turns.size(); ++r)
+    own.velocity.block(*own.turns)[r] += h / own.mass_of_turns[r] * force.block(*own.turns)[r];
   ConstraintRows rows;
   for (const Constraints* hold : own.system.all_holds()) hold->append(end, rows);
   const std::vector<Real> by_holds = own.holds.meet(rows, h, own.motion.u.points(0), own.velocity.points(0));
   own.velocity.update_ghosts();
 
-  std::vector<Vec3> mean(before);
-  for (std::size_t r = 0; r < mean.size(); ++r) mean[r] = (before[r] + own.velocity.points(0)[r]) / 2;
+  for (std::size_t k = 0; k < mean.all().size(); ++k) mean.all()[k] = (mean.all()[k] + own.velocity.all()[k]) / 2;
   count_loads(h, mean);
-  count_holds(by_holds, end, mean);
+  count_holds(by_holds, end, mean.points(0));
   for (std::size_t k = 0; k < motion.u.all().size(); ++k) motion.u.all()[k] += h * own.velocity.all()[k];
 }
 
 EquilibriumReport OwnMotion::step_implicitly(Real h, Real end) {
   Parts& own = *parts_;
   Motion& motion = own.motion;
-  const std::vector<Vec3> start(motion.u.points(0).begin(), motion.u.points(0).end());
+  const FreedomValues start = motion.u;
+  motion.time = end - h;
+  begin_substep(h, motion);
   for (std::size_t k = 0; k < motion.u.all().size(); ++k) motion.u.all()[k] += h * own.velocity.all()[k];
-  own.inertia.begin(h, motion.u.points(0));
+  own.inertia.front().begin(h, motion.u.block(0));
+  if (own.turns) own.inertia.back().begin(h, motion.u.block(*own.turns));
   EquilibriumReport found = own.equilibrium->at_time(motion, end);
   if (!found.converged) return found;
-  const auto u = motion.u.points(0), v = own.velocity.points(0);
-  for (std::size_t r = 0; r < start.size(); ++r) v[r] = (u[r] - start[r]) / h;
-  count_loads(h, v);
+  const auto u = motion.u.all(), v = own.velocity.all();
+  for (std::size_t k = 0; k < u.size(); ++k) v[k] = (u[k] - start.all()[k]) / h;
+  count_loads(h, own.velocity);
   for (std::size_t i = 0; i < scene_.handles.size(); ++i) {
     const OwnSystem::Action& action = own.system.of_handle[i];
     if (action.hold == nullptr || !action.hold->holds_to(end)) continue;
     std::vector<Real> impulses = own.equilibrium->constraint_forces(action.number);
     for (Real& impulse : impulses) impulse *= h;
-    count_hold(i, impulses, end, v);
+    count_hold(i, impulses, end, own.velocity.points(0));
   }
   return found;
 }
 
-void OwnMotion::count_loads(Real h, std::span<const Vec3> mean_velocity) {
+void OwnMotion::count_loads(Real h, const FreedomValues& mean_velocity) {
   Parts& own = *parts_;
   const auto x = positions();
   for (std::size_t i = 0; i < scene_.handles.size(); ++i) {
-    const Term* load = own.system.of_handle[i].load;
-    if (load == nullptr) continue;
+    const OwnSystem::Action& action = own.system.of_handle[i];
     Load force(own.system.freedoms);
-    load->add_force(own.motion, force);
-    for (std::size_t r = 0; r < x.size(); ++r) {
-      const Vec3 impulse = h * force.points(0)[r], now = x[r] + own.motion.u.points(0)[r];
-      given_.by_handles[i].add(impulse, now, mean_velocity[r]);
+    if (action.load != nullptr) {
+      action.load->add_force(own.motion, force);
+      for (std::size_t r = 0; r < x.size(); ++r) {
+        const Vec3 impulse = h * force.points(0)[r], now = x[r] + own.motion.u.points(0)[r];
+        given_.by_handles[i].add(impulse, now, mean_velocity.points(0)[r]);
+      }
+    }
+    if (action.clamp != nullptr) {
+      action.clamp->add_force(own.motion, force);
+      given_.by_handles[i].angular += h * action.clamp->reaction(own.motion).torque;
+      for (std::size_t k = 0; k < force.all().size(); ++k)
+        given_.by_handles[i].work += h * force.all()[k] * mean_velocity.all()[k];
     }
   }
 }
@@ -332,7 +377,10 @@ void OwnMotion::commit(Given& given) {
     x[r] += u[r];
     v[r] = to[r];
   }
-  body.follow_vertices();
+  const auto turns = parts_->turns ? parts_->motion.u.block(*parts_->turns) : std::span<Real>();
+  if (parts_->turns)
+    std::ranges::copy(parts_->velocity.block(*parts_->turns), body.turning()->get<TurnVelocity>().begin());
+  body.follow_vertices(turns);
   for (std::size_t w = 0; w < given.by_walls.size(); ++w) given.by_walls[w] += given_.by_walls[w];
   for (std::size_t h = 0; h < given.by_handles.size(); ++h) given.by_handles[h] += given_.by_handles[h];
   given.contact_energy += given_.contact_energy;

@@ -4,6 +4,7 @@
 #include "run/exact_holds.hpp"
 #include "run/own_system.hpp"
 #include "weft/bodies/roles.hpp"
+#include "weft/coupling/mesh_term.hpp"
 #include "weft/coupling/wall_contacts.hpp"
 #include "weft/motion/dead_load.hpp"
 #include "weft/motion/inertia.hpp"
@@ -72,12 +73,15 @@ class OwnMotion final : public Predicts {
     Parts(const Comm& comm, const Scene& scene, std::size_t body);
 
     OwnSystem system;
-    std::vector<Real> mass;  ///< Of the owned rows [kg].
+    std::vector<Real> mass;  ///< Of the owned rows of vertices, and of those of turns [kg].
+    std::vector<Real> mass_of_turns;
+    std::optional<std::size_t> turns;  ///< Their block.
     Motion motion;
     FreedomValues velocity;
     FreedomValues before_last;  ///< Displacements where the last substep began.
     ExactHolds holds;
-    Inertia inertia;
+    std::vector<Inertia> inertia;              ///< Of each block.
+    std::unique_ptr<MeshTerm> damping;         ///< Null if the body is not viscous.
     std::unique_ptr<Equilibrium> equilibrium;  ///< Of implicit steps.
     std::unique_ptr<DeadLoad> contact;         ///< What contact points remember; null without these.
     std::vector<Vec3> received;                ///< Impulses on vertices [N s], parts of elements of this rank.
@@ -88,12 +92,14 @@ class OwnMotion final : public Predicts {
   void meet_walls(Real dt);
   int substeps(Real dt) const;
   Real frequency_at_rest(const StepLimit& now) const;
+  /// Damping goes by changes from here on.
+  void begin_substep(Real h, const Motion& start);
   void step_explicitly(Real h, Real end);
   /// Whether explicit substeps of h are stable where the body is now. Collective.
   bool is_stable(Real h) const;
   EquilibriumReport step_implicitly(Real h, Real end);
-  /// Counts what loads give over h, with the mean velocity over it.
-  void count_loads(Real h, std::span<const Vec3> mean_velocity);
+  /// Counts what loads and clamps give over h, with the mean velocity over it.
+  void count_loads(Real h, const FreedomValues& mean_velocity);
   void count_holds(std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);
   void count_hold(std::size_t handle, std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);
   std::span<const Vec3> positions() const;

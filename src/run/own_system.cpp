@@ -15,7 +15,20 @@ Freedoms freedoms_of(const Scene& scene, const std::vector<std::size_t>& bodies)
   std::vector<FreedomBlock> blocks;
   for (const std::size_t b : bodies)
     blocks.push_back({scene.bodies[b]->name(), 3, &scene.bodies[b]->roles().mesh->forest()});
+  for (const std::size_t b : bodies)
+    if (MeshBody* body = scene.bodies[b]->roles().mesh; body->turning() != nullptr)
+      blocks.push_back({body->name(), 1, &body->forest_of_turns()});
   return Freedoms(std::move(blocks));
+}
+
+std::vector<std::optional<std::size_t>> turns_of(const Scene& scene, const std::vector<std::size_t>& bodies) {
+  std::vector<std::optional<std::size_t>> turns;
+  std::size_t next = bodies.size();
+  for (const std::size_t b : bodies) {
+    turns.emplace_back();
+    if (scene.bodies[b]->roles().mesh->turning() != nullptr) turns.back() = next++;
+  }
+  return turns;
 }
 
 template <class T>
@@ -33,11 +46,11 @@ struct Overloaded : F... {
 }  // namespace
 
 OwnSystem::OwnSystem(const Scene& scene, const std::vector<std::size_t>& bodies)
-    : freedoms(freedoms_of(scene, bodies)), of_handle(scene.handles.size()) {
+    : freedoms(freedoms_of(scene, bodies)), turns(turns_of(scene, bodies)), of_handle(scene.handles.size()) {
   for (std::size_t k = 0; k < bodies.size(); ++k) {
     const MeshBody& body = *scene.bodies[bodies[k]]->roles().mesh;
-    terms.push_back(std::make_unique<MeshTerm>(body, std::make_unique<OwnCarrier>(freedoms, k), body.parts_of_energy(),
-                                               Vec3::Zero()));
+    terms.push_back(std::make_unique<MeshTerm>(body, std::make_unique<OwnCarrier>(freedoms, k, turns[k]),
+                                               body.parts_of_energy(), Vec3::Zero()));
   }
   const Vec3& gravity = scene.deck.domain.gravity;
   for (std::size_t k = 0; k < bodies.size() && !gravity.isZero(0); ++k) {
@@ -69,6 +82,11 @@ void OwnSystem::add(const MeshBody& body, std::size_t block, const GridHandle& h
                                                                    positions, hold.until));
                           action.hold = holds.back().get();
                           action.number = holds.size() - 1;
+                          if (!hold.ends) return;
+                          auto clamp = body.clamp(freedoms, block, *turns[block], body.grips(*hold.ends), hold.motion,
+                                                  hold.until);
+                          action.clamp = clamp.get();
+                          terms.push_back(std::move(clamp));
                         },
                         [&](const GridHandle::Dead& load) {
                           std::vector<Vec3> forces(freedoms.rows(block), Vec3::Zero());

@@ -6,6 +6,7 @@
 #include "weft/scene/scene.hpp"
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 namespace weft {
@@ -20,7 +21,8 @@ struct OwnSystem {
   std::vector<const Term*> all_terms() const;
   std::vector<const Constraints*> all_holds() const;
 
-  Freedoms freedoms;                         ///< A block for each body, in their order.
+  Freedoms freedoms;  ///< A block for each body, in their order; then one for each whose elements turn.
+  std::vector<std::optional<std::size_t>> turns;  ///< Of each body the block of its turns, if it has any.
   std::vector<std::unique_ptr<Term>> terms;  ///< Elastic energies first, one for each body; then weight, then loads.
   std::size_t potentials = 0;                ///< So many of them are no loads of handles.
   std::vector<std::unique_ptr<Handle>> holds;
@@ -29,6 +31,7 @@ struct OwnSystem {
     const Handle* hold = nullptr;
     std::size_t number = 0;  ///< In `holds`.
     const Term* load = nullptr;
+    Clamp* clamp = nullptr;
     std::size_t block = 0;
   };
   std::vector<Action> of_handle;

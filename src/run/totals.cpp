@@ -1,6 +1,7 @@
 #include "weft/run/totals.hpp"
 
 #include "weft/base/sums.hpp"
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/math/pack_rows.hpp"
 
 #include <array>
@@ -71,6 +72,11 @@ Totals totals_of(const Comm& comm, const Scene& scene) {
       });
       for (std::size_t k = 0; k < of_set.of.size(); ++k)
         sums[static_cast<Eigen::Index>(k)] += sum_of_lanes(of_set.of[k]);
+    }
+    if (MeshBody* mesh = body->roles().mesh; mesh != nullptr && mesh->turning() != nullptr) {
+      const auto m = mesh->turning()->get<Mass>(), v = mesh->turning()->get<TurnVelocity>();
+      for (std::size_t r = 0; r < m.size(); ++r) sums[8] += m[r] * v[r] * v[r] / 2;
+      sums.segment<3>(5) += mesh->angular_momentum_of_turns().array();
     }
     sums[10] += body->elastic_energy();
   }

@@ -16,6 +16,7 @@
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/shell_body.hpp"
 #include "weft/bodies/solid.hpp"
+#include "weft/bodies/strand.hpp"
 #include "weft/geometry/fiber_patterns.hpp"
 #include "weft/geometry/level_set.hpp"
 #include "weft/geometry/mesh_reader.hpp"
@@ -467,6 +468,27 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const FiberDeck& deck, c
   return make_fibers(describe(comm, deck, material, dx), carrier_of(deck, is_static));
 }
 
+/// Half axes of the section [m].
+std::array<Real, 2> half_axes_of(const StrandDeck& deck) {
+  return std::visit(Overloaded{[](const RoundSectionDeck& d) { return std::array{d.radius, d.radius}; },
+                               [](const EllipticSectionDeck& d) { return std::array{d.half_axes[0], d.half_axes[1]}; }},
+                    deck.section);
+}
+
+std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, const MaterialDeck& material, Real dx,
+                                      bool) {
+  const auto* law = std::get_if<RodLawDeck>(&material.law);
+  require(law != nullptr, ExitCode::deck,
+          fmt::format("strands need a material with law rod; {} has another.", material.name));
+  const auto [a, b] = half_axes_of(deck);
+  const Real E = law->youngs_modulus, G = E / (2 * (1 + law->poisson_ratio)), mu = law->viscosity;
+  std::optional<RodSection> viscosity;
+  if (mu > 0) viscosity = RodSection::ellipse(a, b, 3 * mu, 3 * mu, mu, material.density);
+  return make_strands({deck.name, make_curves(comm, deck.curves, dx),
+                       RodSection::ellipse(a, b, law->stretch_modulus.value_or(E), E, G, material.density), viscosity,
+                       std::max(a, b), deck.natural == NaturalShape::straight, deck.twist});
+}
+
 /// Throws Error(geometry) if the faces of a shell with their quadrature points, their laminae and `contact_points`, of
 /// all faces together, cannot fit. Collective.
 void require_room_for_faces(const Comm& comm, const ShellDescription& shell, Real contact_points, bool is_static) {
@@ -532,7 +554,7 @@ MadeBody make_any(const Comm& comm, const auto& deck, const MaterialDeck& materi
 MadeBody make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& material, Real, bool is_static) {
   require(!is_static, ExitCode::deck,
           fmt::format("body {} has no mesh; with \"scheme: static\" under time all bodies are shells, membranes, "
-                      "fibers or solids.",
+                      "fibers, strands or solids.",
                       deck.name));
   return {make_continuum(deck.name, make_law(material.law), material.density), nullptr};
 }

@@ -49,14 +49,19 @@ void HandleBuilder::take(const HoldDeck& deck) {
   for (const Site& site : sites) {
     if (site.at_end || site.amid) continue;
     extent_.add(site);
-    if (deck.keep != Hold::place && !site.slope.rows.empty()) extent_.count_slope();
+    if (deck.keep != Hold::place && (!site.slope.rows.empty() || site.end)) extent_.count_slope();
   }
   if (deck_->vertices.empty()) {
     const std::vector<Sample> all = mesh_->side_samples(share_);
     extent_.measure(1, part_->inside(all, "boundary edge"), all);
   }
   for (const HeldSum& sum : held_sums(sites, settings, mesh_->rest_positions())) grips_.push_back(grip_of(sum));
-  handle_.action = GridHandle::Hold{settings.motion, deck.until, {}};
+  GridHandle::Hold hold{settings.motion, deck.until, {}, {}};
+  std::vector<Grip> ends;
+  for (const Site& site : sites)
+    if (deck.keep == Hold::clamp && site.end) ends.push_back(grip_of(site.element, *site.end));
+  if (comm_.any(!ends.empty())) hold.ends = scene_.bodies[handle_.body]->roles().mesh->watch(comm_, std::move(ends));
+  handle_.action = std::move(hold);
   if (mesh_->carrier() == Carrier::own)
     comm_.agree([&] { agreement_.add(*deck_, sites, settings, mesh_->rest_positions()); });
 }

@@ -59,7 +59,14 @@ std::vector<Site> ChosenPart::held(const Comm& comm, const Sites& sites, const H
   std::vector<Site> held = sites_in(sites, part_);
   require_any(comm.sum(static_cast<std::int64_t>(held.size())), "vertex");
   const auto has_no_slope = [](const Site& s) { return s.slope.rows.empty(); };
-  if (hold.keep != Hold::place)
+  const auto cannot_be_clamped = [&](const Site& s) { return has_no_slope(s) && !s.end; };
+  if (hold.keep == Hold::clamp &&
+      comm.any(std::ranges::any_of(sites.vertices, [](const Site& s) { return s.end.has_value(); })))
+    require(
+        comm.any(!std::ranges::all_of(held, cannot_be_clamped)), ExitCode::deck,
+        fmt::format("{}: no end of a strand of {} is in the part that it chooses, so there is no direction to keep.",
+                    deck_.place.text, deck_.body));
+  else if (hold.keep != Hold::place)
     require(comm.any(!std::all_of(held.begin(), held.end(), has_no_slope)), ExitCode::deck,
             fmt::format("{}: no side of the boundary of {} is in the part that it chooses (two vertices beside one "
                         "another at least), so there is no slope to keep.",

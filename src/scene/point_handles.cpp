@@ -43,7 +43,7 @@ void require_points_suffice(const HandleDeck& deck) {
 
 GridHandle::Hold hold_of(const HoldDeck& deck) {
   const HandleSettings settings = hold_settings(deck);
-  GridHandle::Hold hold{settings.motion, deck.until, {}};
+  GridHandle::Hold hold{settings.motion, deck.until, {}, {}};
   for (int axis = 0; axis < 3; ++axis)
     if (settings.axes[static_cast<std::size_t>(axis)]) hold.axes.push_back(Vec3::Unit(axis));
   return hold;

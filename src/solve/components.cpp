@@ -17,7 +17,8 @@ class Joiner final : public Tangent {
   using Tangent::add;
   void add(std::span<const std::int32_t> rows, std::span<const std::int32_t> columns, std::span<const Real>) override {
     for (const auto freedoms : {rows, columns})
-      for (const std::int32_t freedom : freedoms) join(point_of(rows.front()), point_of(freedom));
+      for (const std::int32_t freedom : freedoms)
+        if (points_.point_of(freedom) >= 0) join(point_of(rows.front()), point_of(freedom));
   }
   std::size_t root_of(std::size_t point) {
     while (parent_[point] != point) point = parent_[point] = parent_[parent_[point]];
@@ -42,8 +43,14 @@ Components::Components(const Comm& comm, const Freedoms& freedoms, std::span<con
     : unknowns_(comm, freedoms), points_(unknowns_) {
   const auto owned = static_cast<std::int64_t>(points_.owned());
   const std::int64_t all = comm.sum(owned), first = comm.offset(owned);
+  FreedomValues number(freedoms);  // whole numbers below 2^53 travel exactly
+  for (std::size_t n = 0; n < points_.owned(); ++n)
+    number.all()[static_cast<std::size_t>(points_.freedom_of_owned(n))] =
+        static_cast<Real>(first + static_cast<std::int64_t>(n));
+  number.update_ghosts();
   std::vector<std::int64_t> numbers;
-  for (std::size_t p = 0; p < points_.local(); ++p) numbers.push_back(unknowns_.number(points_.freedom(p)) / 3);
+  for (std::size_t p = 0; p < points_.local(); ++p)
+    numbers.push_back(static_cast<std::int64_t>(number.all()[static_cast<std::size_t>(points_.freedom(p))]));
   const std::vector<std::int32_t> label = labels(comm, numbers, all, terms, motion);
 
   // A component is called by its least point, and counted by the rank that owns it.

@@ -90,7 +90,7 @@ void RigidMotions::place(const std::vector<std::span<const Vec3>>& positions) {
   const auto row = [&](std::size_t component) { return sums.data() + width * component; };
   const Freedoms& freedoms = problem_.unknowns().freedoms();
   std::size_t local = 0, owned = 0;
-  for (std::size_t b = 0; b < freedoms.block_count(); ++b)
+  for (std::size_t b = 0; b < positions.size(); ++b)
     for (std::size_t r = 0; r < freedoms.rows(b); ++r, ++local) {
       if (r >= freedoms.block(b).forest->owned()) continue;
       Real* its = row(components_.component_of(local));

@@ -39,17 +39,19 @@ Vec Unknowns::create_vector() const {
   return vector;
 }
 
-Points3::Points3(const Unknowns& unknowns) : point_of_(unknowns.freedoms().size()) {
+Points3::Points3(const Unknowns& unknowns) : point_of_(unknowns.freedoms().size(), -1) {
   const Freedoms& freedoms = unknowns.freedoms();
   for_each_point_of(
       freedoms, [&](std::size_t b) { return freedoms.rows(b); },
       [&](std::size_t b, std::int32_t first) {
-        WEFT_ENSURE(freedoms.used(b) == 3);
-        for (int c = 0; c < freedoms.stride(b); ++c)
-          point_of_[static_cast<std::size_t>(first + c)] = static_cast<std::int32_t>(first_freedom_.size());
+        if (freedoms.used(b) != 3) return;
+        WEFT_ENSURE(b == 0 || freedoms.used(b - 1) == 3);
+        for (std::size_t c = 0; c < static_cast<std::size_t>(freedoms.stride(b)); ++c)
+          point_of_[static_cast<std::size_t>(first) + c] = static_cast<std::int32_t>(first_freedom_.size());
         first_freedom_.push_back(first);
       });
-  for (std::size_t i = 0; i < unknowns.owned().size(); i += 3) owned_.push_back(point_of(unknowns.owned()[i]));
+  for (std::size_t i = 0; i < unknowns.owned().size() && point_of(unknowns.owned()[i]) >= 0; i += 3)
+    owned_.push_back(point_of(unknowns.owned()[i]));
 }
 
 }  // namespace weft

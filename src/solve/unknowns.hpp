@@ -41,7 +41,7 @@ class Unknowns {
 };
 
 /// Points of three freedoms: local numbers of points run block by block, row by row (owned, then ghost). Blocks that
-/// have points of other sizes are refused.
+/// have others come last; they are no points.
 class Points3 {
  public:
   explicit Points3(const Unknowns& unknowns);
@@ -56,7 +56,7 @@ class Points3 {
   std::int32_t freedom(std::size_t point) const { return first_freedom_[point]; }
   /// Local number of the first freedom of an owned point.
   std::int32_t freedom_of_owned(std::size_t n) const { return freedom(at(n)); }
-  /// The local point that a freedom is of.
+  /// The local point that a freedom is of; -1: none.
   std::int32_t point_of(std::int32_t freedom) const { return point_of_[static_cast<std::size_t>(freedom)]; }
 
  private:

@@ -67,7 +67,7 @@ class Scene:
         return "linear" in [self.deck["transfer"]["kernel"], *(layer["kernel"] for layer in layers)]
 
     def lost_angular_momentum(self):
-        # Contact of layers over a gap turns solids by gap times friction (layers.md, 15.5).
+        # Contact of layers over a gap turns solids by gap times friction (layers.md, 16.5).
         if self.has_linear_kernel() or any(body["kind"] == "solid" for body in self.deck["bodies"]):
             return 0.1
         return 1e-12 if all(body["kind"] == "continuum" for body in self.deck["bodies"]) else 1e-3

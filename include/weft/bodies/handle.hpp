@@ -6,7 +6,7 @@
 #include "weft/geometry/rigid_motion.hpp"
 #include "weft/geometry/shape.hpp"
 #include "weft/motion/constraint.hpp"
-#include "weft/motion/motion.hpp"
+#include "weft/motion/term.hpp"
 
 #include <array>
 #include <limits>
@@ -76,6 +76,15 @@ struct HeldSum : HeldAim {
 /// What is to be held of some sites whose stencils go over `positions`, which are now at rest.
 std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings& settings,
                                std::span<const Vec3> positions);
+
+/// Keeps ends of segments in frames that move rigidly, each by a joint over half of its length.
+class Clamp : public Term {
+ public:
+  /// As MeshBody::begin_substep.
+  virtual void begin_substep(Real h, const Motion& start) = 0;
+  /// What it does to the body on this rank.
+  virtual Reaction reaction(const Motion& motion) const = 0;
+};
 
 /// Keeps weighted sums over control points where a rigid motion puts them.
 class Handle : public Constraints {

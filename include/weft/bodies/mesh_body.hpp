@@ -11,6 +11,7 @@
 #include "weft/bodies/trial.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <vector>
@@ -36,6 +37,11 @@ struct EnergyDerivative : Field<Mat3> {
 // Columns of vertices that move by themselves.
 struct RestPosition : Field<Vec3> {
   static constexpr Label label{"rest_position", "m"};
+};
+/// Of elements that turn about themselves: how fast material moves at their polar radius of gyration, where all of
+/// their mass may stand.
+struct TurnVelocity : Field<Real> {
+  static constexpr Label label{"turn_velocity", "m/s"};
 };
 
 /// Quadrature points: they get the velocity and its gradient from the grid, but their position from the mesh.
@@ -98,6 +104,19 @@ class MeshBody : public Body, public TrialMesh {
   virtual bool is_slack() const { return false; }
   const MeshPiece& piece() const { return piece_; }
   const Forest& forest() const { return forest_; }
+  /// The rows of its elements if these turn about themselves, with Mass and TurnVelocity; null if their vertices say
+  /// all. Such elements are in units that are whole, so none is a ghost.
+  virtual Table* turning() { return nullptr; }
+  /// Whether elements oppose changes of shape in time, as forces of the part `viscous`.
+  virtual bool is_viscous() const { return false; }
+  /// A substep of its own freedoms is to take h [s] from a shape; before that part is asked for.
+  virtual void begin_substep(Real h, const TrialShape& start) { static_cast<void>(h), static_cast<void>(start); }
+  const Forest& forest_of_turns() const { return forest_of_turns_; }
+  virtual Vec3 angular_momentum_of_turns() const { return Vec3::Zero(); }
+  /// What clamps ends of its segments, by grips, to a rigid motion; only a body whose sites have ends can be asked.
+  /// Vertices and turns are blocks of the freedoms.
+  virtual std::unique_ptr<Clamp> clamp(const Freedoms& freedoms, std::size_t vertices, std::size_t turns,
+                                       std::span<const Grip> ends, const RigidMotion& motion, Real until) const;
   /// Another number whenever rows have come or gone on this rank.
   std::uint64_t cut() const { return cut_; }
   Table& samples() { return samples_.points(); }
@@ -132,9 +151,9 @@ class MeshBody : public Body, public TrialMesh {
   void weigh_samples(const Vec3& gravity, std::span<Vec3> f, std::span<Vec3> of_samples) const;
   /// Adds the weight of the elements of a body without quadrature points to the forces f on its vertices [N].
   virtual void weigh_elements(const Vec3& gravity, std::span<Vec3> f) const = 0;
-  /// Elements and contact points of a body with freedoms of its own follow the vertices, which have moved: material
-  /// flows.
-  void follow_vertices();
+  /// Elements and contact points of a body with freedoms of its own follow the vertices, which have moved, and turn:
+  /// material flows.
+  void follow_vertices(std::span<const Real> turns = {});
   /// Null without any.
   ContactPoints* contact_points() { return counts_.contact_points > 0 ? &contact_ : nullptr; }
   const ContactPoints* contact_points() const { return counts_.contact_points > 0 ? &contact_ : nullptr; }
@@ -181,10 +200,14 @@ class MeshBody : public Body, public TrialMesh {
 
   /// The elements of the piece at rest: state of the rows of elements, which are new.
   virtual void rest_elements() = 0;
+  /// Elements that turn about themselves begin to do so as a rigid body would [rad/s].
+  virtual void spin_elements(const Vec3& angular_velocity) { static_cast<void>(angular_velocity); }
   /// This rank got another piece, its tables filled: makes elements for it.
   virtual void take_piece() = 0;
   /// Elements follow the vertices, which have moved for dt [s]; C: velocity gradient at the quadrature points.
   virtual void commit_elements(Real dt, std::span<const Mat3> C) = 0;
+  /// Elements have turned about themselves (TrialShape) [m]; vertices have moved.
+  virtual void turn_elements(std::span<const Real> turns) { static_cast<void>(turns); }
   virtual StepLimit limit_of_elements() = 0;
   /// Where the quadrature points are [m].
   virtual void place_samples(std::span<Vec3> places) const = 0;
@@ -230,7 +253,7 @@ class MeshBody : public Body, public TrialMesh {
   void anchor_grips(const Comm& comm, const GripAnchors& anchors, Edited& edited);
   void regroup(const Comm& comm);
   Directory homes_of_units(const Comm& comm, const RankOfPlace& rank_of_place) const;
-  std::vector<std::int32_t> ranks_of(const Directory& homes, std::vector<std::int64_t> elements) const;
+  Directory homes_of_elements(const Comm& comm, const RankOfPlace& rank_of_place) const;
   void make_rows_of_elements();
   void set_in_motion(const Comm& comm, const Vec3& velocity, const Mat3& velocity_gradient);
   void set_contact_extents();
@@ -241,7 +264,7 @@ class MeshBody : public Body, public TrialMesh {
   MeshCounts counts_;  ///< At rest.
   std::vector<std::vector<Grip>> grips_;
   MeshPiece piece_;
-  Forest forest_;
+  Forest forest_, forest_of_turns_;
   std::uint64_t cut_ = 0;
   QuadraturePoints samples_;
   ContactPoints contact_;

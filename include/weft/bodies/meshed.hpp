@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -32,6 +33,13 @@ struct Stencil {
   }
 };
 
+/// The end of a strand, which a clamp can take hold of.
+struct SegmentEnd {
+  std::array<std::int32_t, 2> points;  ///< Of the last segment, in the order along the strand.
+  Vec3 tangent, director;              ///< Of this segment at rest, unit.
+  bool is_last;                        ///< The end is its second point.
+};
+
 /// Where the material can be held; stencils go over all control points of the body. On a boundary also its slope and
 /// curvature across: the first and second difference of the control points on a line across it, for each face.
 struct Site {
@@ -48,6 +56,7 @@ struct Site {
   std::int32_t to_point = -1;         ///< If it is amid an edge, the second one; -1.
   std::int64_t element = -1;          ///< One that needs all points of the stencils: the first one at the point.
   int boundary = -1;                  ///< Number of the closed line of boundary edges that it is on; -1: none.
+  std::optional<SegmentEnd> end{};    ///< Of a strand.
   bool amid = false;     ///< In the middle of an edge between two vertices: its place is held along the surface.
   bool on_line = false;  ///< Place and slope are those of a line of control points, which hold along all the edge.
   bool at_end = false;   ///< Beyond the end of a side: belongs to it but lies not on the material.

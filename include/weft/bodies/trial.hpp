@@ -42,15 +42,29 @@ class TrialBody {
 struct Parts {
   bool elastic = true;   ///< What elements resist that touch nothing: stretch, shear and bending.
   bool contact = true;   ///< What the directors at their quadrature points resist besides.
+  bool viscous = false;  ///< What elements oppose to changes since a substep began (MeshBody::begin_substep).
   bool in_loop = false;  ///< Directors slip in the trial state, and the stress of the slipped ones counts.
 
   /// Whether forces and A are the derivative of an energy.
   bool have_energy() const { return !(contact && in_loop); }
 };
 
-/// A meshed body whose elements respond to trial positions x of the vertices [m] and trial displacement gradients H at
-/// the quadrature points, both by row; forces take an empty H for zero. Memory is that of the start of the step;
-/// nothing changes. Metal shells always flow in the loop, with an energy.
+/// A trial shape of a mesh, by row.
+struct TrialShape {
+  std::span<const Vec3> x;           ///< Positions of the vertices [m].
+  std::span<const Mat3> H;           ///< Displacement gradients at the quadrature points; forces take none for zero.
+  std::span<const Real> turns = {};  ///< Of elements that turn about themselves, since the start of the step, as
+                                     ///< lengths at their polar radius of gyration [m].
+};
+/// What the elements do there.
+struct TrialForces {
+  std::span<Vec3> f;             ///< On the vertices [N].
+  std::span<Mat3> A;             ///< dE/dH of the quadrature points [J].
+  std::span<Real> turning = {};  ///< On turns [N].
+};
+
+/// A meshed body whose elements respond to trial shapes. Memory is that of the start of the step; nothing changes.
+/// Metal shells always flow in the loop, with an energy.
 class TrialMesh {
  public:
   virtual ~TrialMesh() = default;
@@ -58,12 +72,11 @@ class TrialMesh {
   bool has_trial_energy(bool in_loop) const { return !in_loop; }
 
   /// [J]; of parts that have an energy.
-  virtual Real trial_energy(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H) const = 0;
-  /// Adds the forces on the vertices [N] and writes A = dE/dH of the quadrature points [J].
-  virtual void trial_response(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, std::span<Vec3> f,
-                              std::span<Mat3> A) const = 0;
+  virtual Real trial_energy(const Parts& parts, const TrialShape& at) const = 0;
+  /// Adds the forces on vertices and turns and writes A.
+  virtual void trial_response(const Parts& parts, const TrialShape& at, const TrialForces& to) const = 0;
   /// Appends the derivatives of both, part by part; symmetric ones without negative eigenvalues if `definite`.
-  virtual void add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
+  virtual void add_stiffness(const Parts& parts, const TrialShape& at, bool definite,
                              MeshStiffness& stiffness) const = 0;
 };
 

@@ -14,6 +14,7 @@ struct MeshMotion {
   std::vector<Vec3> u;          ///< Displacements of the vertices [m].
   std::vector<Vec3> u_samples;  ///< Of the quadrature points [m].
   std::vector<Mat3> H;          ///< Their gradients there [1].
+  std::vector<Real> turns;      ///< Of elements that turn about themselves (TrialShape) [m].
 };
 
 /// What a mesh opposes to a motion, by row.
@@ -21,6 +22,7 @@ struct MeshForces {
   std::vector<Vec3> f;          ///< On vertices [N].
   std::vector<Vec3> f_samples;  ///< On quadrature points [N]; empty if there are none.
   std::vector<Mat3> A;          ///< dE/dH at quadrature points [J].
+  std::vector<Real> turning;    ///< On turns [N].
 };
 
 /// Gathers and scatters for one body. `scatter` is the transpose of `gather`, and the tangent that of a mesh seen

@@ -1,17 +1,20 @@
 #pragma once
-// The vertices of a body themselves as its carrier.
+// The vertices and turns of a body themselves as its carrier.
 
 #include "weft/coupling/mesh_carrier.hpp"
 
 #include <cstddef>
+#include <optional>
 
 namespace weft {
 
-/// The rows of block b of the motion are the vertices; nothing reaches quadrature points.
+/// The rows of block b of the motion are the vertices, those of another one the turns of elements, if it has any;
+/// nothing reaches quadrature points.
 class OwnCarrier final : public MeshCarrier {
  public:
   /// The freedoms are not owned.
-  OwnCarrier(const Freedoms& freedoms, std::size_t b) : freedoms_(freedoms), block_(b) {}
+  OwnCarrier(const Freedoms& freedoms, std::size_t b, std::optional<std::size_t> turns = {})
+      : freedoms_(freedoms), block_(b), turns_(turns) {}
 
   void gather(const FreedomValues& displacement, MeshMotion& to) const override;
   void scatter(const MeshForces& from, Load& to) const override;
@@ -21,6 +24,7 @@ class OwnCarrier final : public MeshCarrier {
  private:
   const Freedoms& freedoms_;
   std::size_t block_;
+  std::optional<std::size_t> turns_;
 };
 
 }  // namespace weft

@@ -129,6 +129,14 @@ struct FiberLawDeck {
   std::variant<FrictionAngleDeck, FrictionPairDeck> friction;
 };
 
+/// The law of strands.
+struct RodLawDeck {
+  Real youngs_modulus;                  ///< In bending, and along the strand unless that is given [Pa].
+  Real poisson_ratio;                   ///< Of the shear modulus in twist.
+  std::optional<Real> stretch_modulus;  ///< Young's modulus along the strand [Pa].
+  Real viscosity;                       ///< Dynamic [Pa s].
+};
+
 /// Woven fabrics whose tension was measured, in the order of fabrics().
 enum class FabricKind { silk, cotton, canvas, denim, wool };
 struct FabricDeck {
@@ -137,7 +145,7 @@ struct FabricDeck {
 
 using LawDeck =
     std::variant<FixedCorotatedDeck, NeoHookeanDeck, StvkHenckyDeck, DruckerPragerDeck, SnowDeck, VonMisesDeck,
-                 TaitDeck, HerschelBulkleyDeck, SheetLawDeck, WovenSheetLawDeck, FiberLawDeck, FabricDeck>;
+                 TaitDeck, HerschelBulkleyDeck, SheetLawDeck, WovenSheetLawDeck, FiberLawDeck, RodLawDeck, FabricDeck>;
 
 struct MaterialDeck {
   std::string name;
@@ -372,6 +380,28 @@ struct FiberDeck : CarriedDeck {
   DeckPlace place;
 };
 
+// Sections of strands; the deck gives exactly one of these keys.
+struct RoundSectionDeck {
+  Real radius;  ///< [m].
+};
+struct EllipticSectionDeck {
+  std::vector<Real> half_axes;  ///< Two [m].
+};
+/// The shape of a strand without moment: as its curve is made, or straight.
+enum class NaturalShape { as_made, straight };
+
+struct StrandDeck : CarriedDeck {
+  std::string name;
+  std::string material;
+  CurvesDeck curves;
+  std::variant<RoundSectionDeck, EllipticSectionDeck> section;
+  NaturalShape natural;
+  Real twist;     ///< Natural, of the section along the strand [rad/m].
+  Vec3 velocity;  ///< Initial [m/s].
+  Vec3 spin;      ///< [rad/s].
+  DeckPlace place;
+};
+
 // Tetrahedra of solids; the deck gives exactly one of these keys.
 struct TetFileDeck {
   std::string file;
@@ -404,7 +434,7 @@ struct SolidDeck : CarriedDeck {
 };
 
 /// The deck key `kind` chooses; more kinds join with their issues.
-using BodyDeck = std::variant<ContinuumDeck, ShellDeck, MembraneDeck, FiberDeck, SolidDeck>;
+using BodyDeck = std::variant<ContinuumDeck, ShellDeck, MembraneDeck, FiberDeck, StrandDeck, SolidDeck>;
 
 struct SourceDeck {
   std::string name;

@@ -1,5 +1,5 @@
 #pragma once
-// Inertia of points in a step of backward Euler.
+// Inertia of freedoms in a step of backward Euler.
 
 #include "weft/motion/term.hpp"
 
@@ -7,15 +7,18 @@
 
 namespace weft {
 
-/// The energy sum m_i |u_i - u*_i|^2 / (2 dt^2) of a block of points, u* being where they go without forces.
+/// The energy sum m_i |u_i - u*_i|^2 / (2 dt^2) of the rows of a block, u* being where they go without forces.
 class Inertia final : public Term {
  public:
   /// masses: of the owned rows of block b [kg].
   Inertia(const Freedoms& freedoms, std::size_t b, std::vector<Real> masses)
-      : freedoms_(freedoms), block_(b), masses_(std::move(masses)), free_(masses_.size(), Vec3::Zero()) {}
+      : freedoms_(freedoms),
+        block_(b),
+        width_(static_cast<std::size_t>(freedoms.block(b).width)),
+        masses_(std::move(masses)) {}
 
-  /// Before each solve. free: displacements u* of the rows [m].
-  void begin(Real dt, std::span<const Vec3> free);
+  /// Before each solve. free: displacements u* of the rows, one after another [m].
+  void begin(Real dt, std::span<const Real> free);
 
   Real energy(const Motion& motion) const override;
   void add_force(const Motion& motion, Load& force) const override;
@@ -24,10 +27,14 @@ class Inertia final : public Term {
   void add_tangent(const Linear&, Tangent& tangent) const override;
 
  private:
+  /// Of a freedom of the block [kg].
+  Real mass(std::size_t freedom) const { return masses_[freedom / width_]; }
+
   const Freedoms& freedoms_;
   std::size_t block_;
+  std::size_t width_;
   std::vector<Real> masses_;
-  std::vector<Vec3> free_;
+  std::vector<Real> free_;
   Real dt_ = 1;
 };
 

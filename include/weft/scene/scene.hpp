@@ -55,8 +55,9 @@ struct GridHandle {
   /// Each grip is a HeldSum.
   struct Hold {
     RigidMotion motion;
-    Real until;              ///< Then the part is let go [s].
-    std::vector<Vec3> axes;  ///< Of a continuum: the directions in which it is held, at rest; unit.
+    Real until;                       ///< Then the part is let go [s].
+    std::vector<Vec3> axes;           ///< Of a continuum: the directions in which it is held, at rest; unit.
+    std::optional<std::size_t> ends;  ///< A list of grips as well: ends of strands that are clamped.
 
     /// Whether a step holds that begins, or ends, at a time.
     bool holds_from(Real time) const { return until > (1 + same_time) * time; }

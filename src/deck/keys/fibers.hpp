@@ -1,5 +1,5 @@
 #pragma once
-// Key tables of fibers and the curves they are made from.
+// Key tables of fibers, strands and the curves they are made from.
 
 #include "deck/keys/bodies.hpp"
 #include "deck/table.hpp"
@@ -126,5 +126,40 @@ inline constexpr auto keys<FiberDeck> = table(
     Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &FiberDeck::velocity},
     Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
         &FiberDeck::spin});
+
+template <>
+inline constexpr auto keys<RoundSectionDeck> = table(
+    "round_section", "A round section.", Key{"radius", "m", above(0), required, "Radius.", &RoundSectionDeck::radius});
+
+template <>
+inline constexpr auto keys<EllipticSectionDeck> = table(
+    "elliptic_section", "An elliptic section.",
+    Key{"half_axes", "m", above(0), required,
+        "Two half axes. Where a strand begins, the first one points as near to z as it can, or to x or y where the "
+        "strand is closer to z than 45 degrees; along the strand it turns by the natural twist alone.",
+        &EllipticSectionDeck::half_axes});
+
+template <>
+inline constexpr std::array words<NaturalShape> = {
+    Word{NaturalShape::as_made, "as_made", "as the curves are made, which have no moment then"},
+    Word{NaturalShape::straight, "straight", "the curves as they are made are bent"}};
+
+template <>
+inline constexpr auto keys<StrandDeck> = table(
+    "strand", "Hair, cables, springs: elastic rods that resist stretching, bending and twisting, and meet nothing yet.",
+    Key{"name", a_name, required, "Names files, columns and references.", &StrandDeck::name},
+    Key{"material", a_name, required, "Name of a material with law rod.", &StrandDeck::material},
+    Key{"curves", required, "The strands at the start.", &StrandDeck::curves},
+    Either{"The section: radius, or half_axes.", &StrandDeck::section},
+    Key{"natural", "as_made", "The shape without moment.", &StrandDeck::natural},
+    Key{"twist", "rad/m", anything, "0", "Natural twist of the section, right-handed along the strand.",
+        &StrandDeck::twist},
+    Key{"carrier", "own", "Whose freedoms move the body; strands move by themselves only.", &StrandDeck::carrier},
+    Key{"stage", absent, "How its own freedoms move in time.", &StrandDeck::stage},
+    Key{"meets_grid", absent, "Only false is possible: nothing touches the body, and colliders do not stop it.",
+        &StrandDeck::meets_grid},
+    Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &StrandDeck::velocity},
+    Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
+        &StrandDeck::spin});
 
 }  // namespace weft::deck

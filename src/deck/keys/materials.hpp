@@ -154,6 +154,18 @@ inline constexpr auto keys<FiberLawDeck> = table(
     Either{"The friction: friction_angle, or friction_along with friction_across.", &FiberLawDeck::friction});
 
 template <>
+inline constexpr auto keys<RodLawDeck> = table(
+    "rod", "Hair, cables and springs: an elastic rod [Bergou et al. 2008, 2010].",
+    Key{"youngs_modulus", "Pa", above(0), required, "Young's modulus.", &RodLawDeck::youngs_modulus},
+    Key{"poisson_ratio", "1", above(-1).at_most(0.5), required,
+        "Poisson's ratio, which gives the shear modulus in twist.", &RodLawDeck::poisson_ratio},
+    Key{"stretch_modulus", "Pa", above(0), absent,
+        "Young's modulus along the strand, where another one than in bending is wanted.", &RodLawDeck::stretch_modulus},
+    Key{"viscosity", "Pa s", at_least(0), "0",
+        "Dynamic viscosity, which damps motion in time: three times it along the strand and in bending, once in twist.",
+        &RodLawDeck::viscosity});
+
+template <>
 inline constexpr auto keys<FabricDeck> = table(
     "fabric", "Woven fabric for shells, as measured by Clyde, Teran and Tamstorf 2017; warp along material axis 1.",
     Key{"fabric", required, "Which.", &FabricDeck::fabric});

@@ -35,10 +35,9 @@ class Chain final : public MeshBody {
     return x;
   }
 
-  Real trial_energy(const Parts&, std::span<const Vec3>, std::span<const Mat3>) const override { return 0; }
-  void trial_response(const Parts&, std::span<const Vec3>, std::span<const Mat3>, std::span<Vec3>,
-                      std::span<Mat3>) const override {}
-  void add_stiffness(const Parts&, std::span<const Vec3>, std::span<const Mat3>, bool, MeshStiffness&) const override {}
+  Real trial_energy(const Parts&, const TrialShape&) const override { return 0; }
+  void trial_response(const Parts&, const TrialShape&, const TrialForces&) const override {}
+  void add_stiffness(const Parts&, const TrialShape&, bool, MeshStiffness&) const override {}
   void weigh_elements(const Vec3&, std::span<Vec3>) const override {}
 
  protected:

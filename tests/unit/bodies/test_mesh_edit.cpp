@@ -246,7 +246,7 @@ TEST(MeshEditRanks, WhatIsLeftRespondsAsAMeshThatWasMadeSo) {
   const auto elastic = [&](const MeshBody& body) {
     const Parts parts{.contact = false};
     const std::vector<Mat3> none(body.samples().rows(), Mat3::Zero());
-    return comm.sum(body.trial_energy(parts, body.points().get<Position>(), none));
+    return comm.sum(body.trial_energy(parts, {body.points().get<Position>(), none}));
   };
   const Real expected = elastic(*made.body);
   EXPECT_GT(expected, 0);
@@ -403,7 +403,7 @@ TEST(MeshEditRanks, AFiberTornInTheMiddleHasTwoEndsAndNoNewVertex) {
   two.fill(comm).move(placed);
   const auto elastic = [&](const MeshBody& body) {
     const std::vector<Mat3> none(body.samples().rows(), Mat3::Zero());
-    return comm.sum(body.trial_energy({.contact = false}, body.points().get<Position>(), none));
+    return comm.sum(body.trial_energy({.contact = false}, {body.points().get<Position>(), none}));
   };
   const Real expected = elastic(*two.body);
   EXPECT_NEAR(elastic(*torn.body), expected, 1e-12 * expected);

@@ -74,6 +74,7 @@ materials:
   denim: {law: woven_sheet, density: 300, warp_modulus: 1e6, weft_modulus: 5e5, poisson_ratio: 0.1, shear_modulus: 1 kPa, contact: {stiffness: 1e6}}
   yarn: {law: fiber, density: 1 g/cm^3, stretch_modulus: 1e6, shear_modulus: 1 kPa, youngs_modulus: 1e5, poisson_ratio: 0.3, friction_angle: 20}
   hair: {law: fiber, density: 1 g/cm^3, stretch_modulus: 1e6, lame_lambda: 1e5, lame_mu: 1e5, friction_along: 0.1, friction_across: 0.3}
+  nylon: {law: rod, density: 1100, youngs_modulus: 3 GPa, poisson_ratio: 0.4, stretch_modulus: 1 GPa, viscosity: 2 kPa s}
 layers:
   - {name: tools, kernel: linear}
 layer_contact:
@@ -108,6 +109,9 @@ bodies:
   - {name: f6, kind: fiber, material: yarn, radius: 1 mm, curves: {weave: {warp: 10, weft: 12, gap: 0.02, amplitude: 0.002}}}
   - {name: f7, kind: fiber, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: yarn, radius: 1 mm, curves: {knit: {stitches: 10, rows: 12, width: 0.02, depth: 0.006, pattern: kp}}}
   - {name: f8, kind: fiber, material: yarn, radius: 1 mm, bending_modulus: 1 MPa, tear_stretch: 1.5, curves: {knit_sweater: {body_stitches: 40, sleeve_stitches: 16, underarm: 2, body_rows: 20, sleeve_rows: 18, yoke_rows: 10, width: 0.02, depth: 0.006, neck: 0.5, spread: 10}}}
+  - {name: r1, kind: strand, material: nylon, radius: 1 mm, natural: straight, twist: 2 rev/m, velocity: [1, 0, 0], spin: [0, 0, 1], curves: {curve_file: {path: ")" WEFT_SOURCE_DIR
+    R"(/README.md"}, spacing: 2 mm}}
+  - {name: r2, kind: strand, material: nylon, half_axes: [1 mm, 2 mm], natural: as_made, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, curves: {braid: {strands: 3, width: 0.1, depth: 0.05, pitch: 0.2, length: 1}}}
   - {name: t1, kind: solid, layer: tools, material: rubber, order: 2, velocity: [1, 0, 0], spin: [0, 0, 1], mesh: {file: {path: ")" WEFT_SOURCE_DIR
     R"(/README.md"}, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: t2, kind: solid, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: gum, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}}

@@ -88,7 +88,7 @@ TEST(InertiaTest, PassesTheChecksOfTermsAndIsLeastWithoutForces) {
   for (std::size_t r = 0; r < net.forest.owned(); ++r) masses.push_back(1.0 + net.point_of_row[r]);
   Inertia inertia(freedoms, 0, masses);
   const FreedomValues free = test::random_values(freedoms, 0.3, 5);
-  inertia.begin(0.1, free.points(0));
+  inertia.begin(0.1, free.block(0));
   Motion motion(freedoms);
   motion.u = test::random_values(freedoms, 0.5, 6);
   test::check_term(inertia, motion, 1);

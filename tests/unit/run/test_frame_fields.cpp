@@ -25,6 +25,7 @@ const std::string one_of_each_kind =
     "  snow: {law: snow, density: 400, youngs_modulus: 1e4, poisson_ratio: 0.3}\n"
     "  metal: {law: von_mises, density: 1e3, youngs_modulus: 1e4, poisson_ratio: 0.3, yield_stress: 1e3}\n"
     "  cotton: {law: sheet, density: 500, youngs_modulus: 1e4, poisson_ratio: 0.3, contact: {stiffness: 1e4}}\n"
+    "  nylon: {law: rod, density: 1e3, youngs_modulus: 1e6, poisson_ratio: 0.4}\n"
     "  hair: {law: fiber, density: 800, stretch_modulus: 1e5, shear_modulus: 1e3, youngs_modulus: 1e4,"
     " poisson_ratio: 0.3, friction_angle: 10}\n"
     "bodies:\n"
@@ -41,6 +42,8 @@ const std::string one_of_each_kind =
     " curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 3}, translate: [7, 0, 0]}}\n"
     "  - {name: i, kind: solid, material: jelly, mesh: {block: {lower: [8, 0, 0], upper: [8.2, 0.2, 0.2]}, size: "
     "0.1}}\n"
+    "  - {name: j, kind: strand, material: nylon, radius: 0.01,"
+    " curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 3}, translate: [9, 0, 0]}}\n"
     "handles: [{name: hand, body: a, hold: {}}]\n";
 
 std::set<std::string> names_in(Table& table) {
@@ -54,7 +57,7 @@ TEST(FrameFieldsTest, TheTableNamesWhatBodiesOfEachKindHave) {
   Stage stage(one_of_each_kind);
   std::map<std::string, std::set<std::string>> of_kind;
   const char* kinds[] = {"continuum", "continuum", "continuum", "continuum", "continuum",
-                         "shell",     "membrane",  "fiber",     "solid"};
+                         "shell",     "membrane",  "fiber",     "solid",     "strand"};
   for (std::size_t b = 0; b < stage.scene.bodies.size(); ++b) {
     Body& body = *stage.scene.bodies[b];
     Picture picture = body.picture();

@@ -1,0 +1,215 @@
+#include "weft/bodies/rod_joint.hpp"
+
+#include <array>
+#include <numbers>
+
+namespace weft {
+
+RodSection RodSection::ellipse(Real a, Real b, Real stretch_modulus, Real youngs_modulus, Real shear_modulus,
+                               Real density) {
+  const Real area = std::numbers::pi * a * b, squares = a * a + b * b;
+  return {stretch_modulus * area,
+          youngs_modulus * area * a * a / 4,
+          youngs_modulus * area * b * b / 4,
+          shear_modulus * area * a * a * b * b / squares,  // St Venant
+          std::sqrt(squares) / 2,
+          density * area};
+}
+
+namespace {
+
+using Shape = JointShape<Real>;
+
+Mat3 cross_matrix(const Vec3& a) {
+  Mat3 m;
+  m << 0, -a.z(), a.y(), a.z(), 0, -a.x(), -a.y(), a.x(), 0;
+  return m;
+}
+Mat3 symmetric_sum(const Vec3& a, const Vec3& b) { return a * b.transpose() + b * a.transpose(); }
+
+/// A function of a joint's edges and turns.
+struct Derivatives {
+  Vec8 first;
+  Mat8 second;
+
+  auto by_e() { return first.head<3>(); }
+  auto by_f() { return first.segment<3>(3); }
+  auto ee() { return second.topLeftCorner<3, 3>(); }
+  auto ef() { return second.block<3, 3>(0, 3); }
+  auto ff() { return second.block<3, 3>(3, 3); }
+  /// Of edge e (0) or f (1) and a turn.
+  auto edge_and_turn(int edge, int turn) { return second.block<3, 1>(3 * edge, 6 + turn); }
+  void mirror() { second.triangularView<Eigen::StrictlyLower>() = second.transpose(); }
+};
+
+/// Of k1 with n = m2, m = m1 and sign = 1; of k2 with n = m1, m = m2 and sign = -1 [docs/theory/strands.md].
+struct Curvature {
+  Real k;
+  Vec3 ne, nf;  ///< k = sign (ne + nf).kb / 2.
+  Vec3 me, mf;
+  Real sign;
+};
+
+Derivatives derivatives_of(const Shape& s, const Curvature& of) {
+  const Vec3 t = (s.te + s.tf) / s.chi, N = (of.ne + of.nf) / s.chi;
+  const Vec3 a = of.sign * s.tf.cross(N), c = of.sign * s.te.cross(N);
+  const Real k = of.k, e = s.length_e, f = s.length_f;
+  const Mat3 I = Mat3::Identity(), tt = 2 * k * t * t.transpose();
+  Derivatives d;
+  d.by_e() = (-k * t + a) / e;
+  d.by_f() = (-k * t - c) / f;
+  // Turns rotate n into -m of k1, and into m of k2.
+  d.first[6] = -of.me.dot(s.kb) / 2;
+  d.first[7] = -of.mf.dot(s.kb) / 2;
+
+  d.second.setZero();
+  d.ee() = (tt - symmetric_sum(a, t)) / (e * e) - k / (s.chi * e * e) * (I - s.te * s.te.transpose()) +
+           of.sign * symmetric_sum(s.kb, of.ne) / (4 * e * e);
+  d.ff() = (tt + symmetric_sum(c, t)) / (f * f) - k / (s.chi * f * f) * (I - s.tf * s.tf.transpose()) +
+           of.sign * symmetric_sum(s.kb, of.nf) / (4 * f * f);
+  d.ef() = -k / (s.chi * e * f) * (I + s.te * s.tf.transpose()) +
+           (tt - a * t.transpose() + t * c.transpose() - of.sign * cross_matrix(N)) / (e * f);
+  for (int turn = 0; turn < 2; ++turn) {
+    const Vec3& m = turn == 0 ? of.me : of.mf;
+    d.edge_and_turn(0, turn) = (m.dot(s.kb) / 2 * t - s.tf.cross(m) / s.chi) / e;
+    d.edge_and_turn(1, turn) = (m.dot(s.kb) / 2 * t + s.te.cross(m) / s.chi) / f;
+    d.second(6 + turn, 6 + turn) = -of.sign * (turn == 0 ? of.ne : of.nf).dot(s.kb) / 2;
+  }
+  d.mirror();
+  return d;
+}
+
+Derivatives derivatives_of_curvature1(const Shape& s) {
+  return derivatives_of(s, {s.k1, s.m2e, s.m2f, s.m1e, s.m1f, 1});
+}
+Derivatives derivatives_of_curvature2(const Shape& s) {
+  return derivatives_of(s, {s.k2, s.m1e, s.m1f, s.m2e, s.m2f, -1});
+}
+
+Derivatives derivatives_of_twist(const Shape& s) {
+  const Vec3 t = (s.te + s.tf) / s.chi;
+  const Real e = s.length_e, f = s.length_f;
+  Derivatives d;
+  d.first << s.kb / (2 * e), s.kb / (2 * f), -1, 1;
+  d.second.setZero();
+  d.ee() = -symmetric_sum(s.kb, s.te + t) / (4 * e * e);
+  d.ff() = -symmetric_sum(s.kb, s.tf + t) / (4 * f * f);
+  d.ef() = (2 / s.chi * cross_matrix(s.te) - s.kb * t.transpose()) / (2 * e * f);
+  d.mirror();
+  return d;
+}
+
+/// Of the cosine of the turn, by which curvatures are limited.
+Derivatives derivatives_of_cosine(const Shape& s) {
+  const Real c = s.chi - 1, e = s.length_e, f = s.length_f;
+  const Mat3 across_e = Mat3::Identity() - s.te * s.te.transpose(),
+             across_f = Mat3::Identity() - s.tf * s.tf.transpose();
+  const Vec3 to_f = across_e * s.tf, to_e = across_f * s.te;
+  Derivatives d;
+  d.first.setZero();
+  d.by_e() = to_f / e;
+  d.by_f() = to_e / f;
+  d.second.setZero();
+  d.ee() = -(symmetric_sum(to_f, s.te) + c * across_e) / (e * e);
+  d.ff() = -(symmetric_sum(to_e, s.tf) + c * across_f) / (f * f);
+  d.ef() = across_e * across_f / (e * f);
+  d.mirror();
+  return d;
+}
+
+/// r(chi), the factor of curvatures, with two derivatives.
+struct Limit {
+  Real value, first, second;
+};
+Limit limit_of(const Shape& s) {
+  const Real k0 = largest_exact_curvature, square = 8 / s.chi - 4;
+  if (!(square > k0 * k0)) return {1, 0, 0};
+  // k^2 = 8 / chi - 4, and r = k0 (2 / k - k0 / k^2)
+  const Real k = std::sqrt(square);
+  const Real dk = -4 / (s.chi * s.chi * k), ddk = (8 / std::pow(s.chi, 3) - dk * dk) / k;
+  const Real dr = k0 * (2 * k0 / k - 2) / (k * k), ddr = k0 * (4 - 6 * k0 / k) / std::pow(k, 3);
+  return {k0 * (2 - k0 / k) / k, dr * dk, ddr * dk * dk + dr * ddk};
+}
+
+/// Of a limited curvature k r(chi).
+Derivatives limited(const Shape& s, Real k, Derivatives of_k) {
+  const Limit r = limit_of(s);
+  if (r.first == 0) return of_k;
+  const Derivatives chi = derivatives_of_cosine(s);
+  const Vec8 dk = of_k.first;
+  of_k.first = r.value * dk + k * r.first * chi.first;
+  of_k.second = r.value * of_k.second +
+                r.first * (dk * chi.first.transpose() + chi.first * dk.transpose() + k * chi.second) +
+                k * r.second * chi.first * chi.first.transpose();
+  return of_k;
+}
+
+/// The frame that a tangent t0 carries straight to t lags behind one that follows the way by a.de, where
+///   a = e x t0 / (|e|^2 + |e| t0.e).
+struct Lag {
+  Vec3 a;
+  Mat3 derivative;  ///< Its symmetric part.
+
+  Lag(const Vec3& t0, const Vec3& e) {
+    const Real length = e.norm(), d = length * (length + t0.dot(e));
+    const Vec3 cross = e.cross(t0), grad_d = 2 * e + e / length * t0.dot(e) + length * t0;
+    a = cross / d;
+    derivative = -symmetric_sum(cross, grad_d) / (2 * d * d);
+  }
+};
+
+/// What adds stiffness / 2 (strain - natural strain)^2 to the energy: k1, k2 and the twist.
+struct Strains {
+  std::array<Real, 3> stiffness, stress;
+  Real value = 0;
+
+  Strains(const Shape& s, const JointStiffness& joint) : stiffness{joint.bend1, joint.bend2, joint.twist} {
+    const Real r = s.limited();
+    const std::array strain{r * s.k1 - joint.natural1, r * s.k2 - joint.natural2, s.twist - joint.natural_twist};
+    for (std::size_t p = 0; p < 3; ++p) {
+      stress[p] = stiffness[p] * strain[p];
+      value += stress[p] * strain[p] / 2;
+    }
+  }
+};
+
+}  // namespace
+
+JointEnergy joint_energy(const RodJoint& joint, const JointStiffness& stiffness, const Vec3& e, const Vec3& f,
+                         Real turn_e, Real turn_f) {
+  const Shape s(joint, e, f, turn_e, turn_f);
+  const Strains of(s, stiffness);
+  JointEnergy energy{of.value, Vec8::Zero()};
+  energy.gradient += of.stress[0] * limited(s, s.k1, derivatives_of_curvature1(s)).first;
+  energy.gradient += of.stress[1] * limited(s, s.k2, derivatives_of_curvature2(s)).first;
+  energy.gradient += of.stress[2] * derivatives_of_twist(s).first;
+  energy.gradient.head<3>() += energy.gradient[6] * Lag(joint.e.tangent, e).a;
+  energy.gradient.segment<3>(3) += energy.gradient[7] * Lag(joint.f.tangent, f).a;
+  return energy;
+}
+
+Mat8 joint_hessian(const RodJoint& joint, const JointStiffness& stiffness, const Vec3& e, const Vec3& f, Real turn_e,
+                   Real turn_f, bool definite) {
+  const Shape s(joint, e, f, turn_e, turn_f);
+  const Strains of(s, stiffness);
+  const std::array strains{limited(s, s.k1, derivatives_of_curvature1(s)),
+                           limited(s, s.k2, derivatives_of_curvature2(s)), derivatives_of_twist(s)};
+  Mat8 along = Mat8::Zero();  // with frames that follow the way
+  Vec8 gradient = Vec8::Zero();
+  for (std::size_t p = 0; p < 3; ++p) {
+    along += of.stiffness[p] * strains[p].first * strains[p].first.transpose();
+    if (!definite) along += of.stress[p] * strains[p].second;
+    gradient += of.stress[p] * strains[p].first;
+  }
+  const Lag of_e(joint.e.tangent, e), of_f(joint.f.tangent, f);
+  Mat8 T = Mat8::Identity();
+  T.block<1, 3>(6, 0) = of_e.a.transpose();
+  T.block<1, 3>(7, 3) = of_f.a.transpose();
+  Mat8 hessian = T.transpose() * along * T;
+  if (definite) return hessian;
+  hessian.topLeftCorner<3, 3>() += gradient[6] * of_e.derivative;
+  hessian.block<3, 3>(3, 3) += gradient[7] * of_f.derivative;
+  return hessian;
+}
+
+}  // namespace weft

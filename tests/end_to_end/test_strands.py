@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Proves that strands move, rest, restart and are refused as they should: tests/end_to_end/test_strands.py WEFT."""
+import math
+import unittest
+
+import numpy
+
+from program import Case, checkpoints, history, weft
+import weft_read
+
+# Curls with an elliptic section on a root that turns, a bundle that is straight by nature, and one that nothing holds.
+STRANDS = """
+weft: 1
+title: Strands
+domain: {dx: 0.1, gravity: [0, 0, -9.81]}
+time: {end: 1, frame_interval: 0.1, max_dt: 2 ms}
+materials:
+  nylon: {law: rod, density: 1100, youngs_modulus: 2e7, poisson_ratio: 0.4, stretch_modulus: 2e6, viscosity: 100}
+  wire: {law: rod, density: 3000, youngs_modulus: 1e8, poisson_ratio: 0.3, stretch_modulus: 5e6}
+bodies:
+  - {name: curls, kind: strand, material: nylon, half_axes: [4 mm, 2 mm], stage: {scheme: STAGE, tolerance: 1e-10},
+     curves: {hair_tube: {inner_radius: 0, outer_radius: 0.2, length: 0.4, strands: 5}, spacing: 0.02,
+              plies: {count: 2, radius: 0.03, twist: 0.2}}}
+  - {name: bundle, kind: strand, material: wire, radius: 3 mm, natural: straight, twist: 1 rev/m,
+     stage: {scheme: STAGE, tolerance: 1e-10},
+     curves: {hair_ball: {radius: 0.1, length: 0.4, strands: 7}, spacing: 0.05, translate: [1, 0, 0]}}
+  - {name: thrown, kind: strand, material: nylon, radius: 4 mm, velocity: [0.1, 0, 1], spin: [0, 4, 9],
+     stage: {scheme: STAGE, tolerance: 1e-10},
+     curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.3, strands: 3}, spacing: 0.03,
+              translate: [0, 1, 0]}}
+handles:
+  - {name: roots, body: curls, where: {box: {lower: [-1, -1, -0.001], upper: [1, 1, 0.001]}},
+     hold: {keep: clamp, motion: {spin: [0, 0, 3]}}}
+  - {name: ball, body: bundle, where: {sphere: {center: [1, 0, 0], radius: 0.101}}, hold: {keep: clamp}}
+  - {name: wind, body: bundle, gravity: {acceleration: [0, 2, 0]}}
+"""
+EXPLICIT = STRANDS.replace("STAGE", "explicit")
+
+# A rod that sags between two clamps, of which one comes nearer and turns.
+STATIC = """
+weft: 1
+domain: {gravity: [0, 0, -9.81]}
+time: {scheme: static, end: 1, frame_interval: 1}
+loading: {steps: 10}
+materials: {wire: {law: rod, density: 1000, youngs_modulus: 1e7, poisson_ratio: 0.3}}
+bodies:
+  - {name: rods, kind: strand, material: wire, radius: 5 mm,
+     curves: {hair_tube: {inner_radius: 0, outer_radius: 0.2, length: 1, strands: 4}, spacing: 0.05,
+              rotate: {axis: [0, 1, 0], angle: 90}}}
+handles:
+  - {name: left, body: rods, where: {box: {lower: [-1, -1, -1], upper: [0.001, 1, 1]}}, hold: {keep: clamp}}
+  - {name: right, body: rods, where: {box: {lower: [0.999, -1, -1], upper: [2, 1, 1]}},
+     hold: {keep: clamp, motion: {keyframes: [{time: 0}, {time: 1, translate: [-0.2, 0, 0]}]}}}
+"""
+
+
+class Strands(Case):
+    def test_1_2_and_3_ranks_agree(self):
+        for stage, tolerance in ("explicit", 1e-11), ("implicit", 1e-6):  # factors of several ranks are not the same
+            # A centre that a body spins about depends on ranks to round-off, and its twist starts from zero.
+            deck = self.deck(STRANDS.replace("STAGE", stage).replace("spin: [0, 4, 9],", ""))
+            alone = self.run_deck(deck, f"{stage}_1", "--steps", 30)
+            self.assertGreater(float(history(alone)[-1]["elastic_energy"]), 1e-3)
+            for ranks in 2, 3:
+                with self.subTest(stage=stage, ranks=ranks):
+                    self.assert_same_state(alone, self.run_deck(deck, f"{stage}_{ranks}", "--steps", 30, ranks=ranks),
+                                           tolerance)
+
+    def test_threads_change_no_bit_and_runs_go_on_to_the_bit(self):
+        for stage in "explicit", "implicit":
+            with self.subTest(stage=stage):
+                deck = self.deck(STRANDS.replace("STAGE", stage))
+                alone = self.run_deck(deck, f"{stage}_alone", "--steps", 12)
+                self.assert_same_state(alone, self.run_deck(deck, f"{stage}_threads", "--steps", 12, threads=2), 0)
+                unbroken = self.run_deck(deck, f"{stage}_unbroken", "--steps", 24, ranks=2)
+                self.run_deck(deck, f"{stage}_broken", "--steps", 10, ranks=2)
+                broken = self.run_deck(deck, f"{stage}_broken", "--steps", 24, "--resume", "auto", ranks=2)
+                self.assert_same_state(unbroken, broken, 0)
+                elsewhere = self.run_deck(deck, f"{stage}_elsewhere", "--steps", 24, "--resume",
+                                          checkpoints(broken)[0], ranks=3)
+                self.assert_same_state(unbroken, elsewhere, 1e-10 if stage == "explicit" else 1e-7)
+
+    def test_momentum_is_what_gravity_and_handles_gave(self):
+        for stage in "explicit", "implicit":
+            deck = self.deck(STRANDS.replace("STAGE", stage) + "output: {diagnostics_every: 1}\n")
+            rows = [{name: float(value) for name, value in row.items()}
+                    for row in history(self.run_deck(deck, stage, "--steps", 30))]
+            first, last = rows[0], rows[-1]
+            for axis, gravity in ("x", 0), ("y", 0), ("z", -9.81):
+                given = gravity * last["mass"] * last["time"]
+                for before, row in zip(rows, rows[1:]):  # forces are means since the row before
+                    given += (row["time"] - before["time"]) * sum(row[f"force_{handle}_{axis}"]
+                                                                  for handle in ("roots", "ball", "wind"))
+                gained = last[f"momentum_{axis}"] - first[f"momentum_{axis}"]
+                self.assertLess(abs(gained - given), 1e-9 * last["mass"], f"{stage} {axis}")
+
+    def test_a_free_strand_keeps_its_momentum_and_nearly_its_angular_momentum_and_energy(self):
+        # Turns of segments have no gyroscopic torque, which takes a part of their own angular momentum.
+        deck = self.deck("""
+weft: 1
+domain: {dx: 1, gravity: [0, 0, 0]}
+time: {end: 2, frame_interval: 2, max_dt: 1 ms}
+materials: {nylon: {law: rod, density: 1100, youngs_modulus: 2e7, poisson_ratio: 0.4, stretch_modulus: 2e6}}
+bodies:
+  - {name: coil, kind: strand, material: nylon, half_axes: [2 mm, 1 mm], natural: straight, velocity: [0.1, 0.2, 0],
+     spin: [1, 2, 3],
+     curves: {hair_tube: {inner_radius: 0, outer_radius: 0.01, length: 0.4, strands: 1}, spacing: 0.02,
+              plies: {count: 2, radius: 0.03, twist: 0.2}}}
+output: {diagnostics_every: 1}
+""")
+        rows = history(self.run_deck(deck, "run"))
+        values = {name: numpy.array([float(row[name]) for row in rows]) for name in rows[0] if name != "dt"}
+        for kind, tolerance in ("momentum", 1e-12), ("angular_momentum", 2e-3):
+            all_axes = numpy.stack([values[f"{kind}_{axis}"] for axis in "xyz"], axis=1)
+            drift = numpy.abs(all_axes - all_axes[0]).max() / numpy.linalg.norm(all_axes[0])
+            self.assertLess(drift, tolerance, kind)
+        energy = values["energy_less_work"]
+        self.assertLess(numpy.abs(energy / energy[0] - 1).max(), 1e-2)
+        self.assertLess(values["elastic_energy"].min(), 0.7 * values["elastic_energy"][0])  # it uncoils
+
+    def test_rings_have_the_energy_of_their_joints_and_of_twist_that_cannot_leave(self):
+        n, radius = 40, 0.5
+        length = 2 * radius * math.sin(math.pi / n)
+        points = "".join(f"v {radius * math.cos(2 * math.pi * k / n)} {radius * math.sin(2 * math.pi * k / n)} 0\n"
+                         for k in range(n))
+        (self.folder / "ring.obj").write_text(points + "l " + " ".join(str(k + 1) for k in range(n)) + " 1\n")
+        E, r = 1e7, 0.01
+        B, GJ = E * math.pi * r**4 / 4, E / 2.6 * math.pi * r**4 / 2
+        bent = n * B / (2 * length) * (2 * math.tan(math.pi / n))**2
+        # A ring can have a whole number of turns alone: a quarter of one is missing. Directors that turn by 2 pi / n from
+        # segment to segment see the cosine of half of that of curvatures.
+        twist = 1.25 * 2 * math.pi / (n * length)
+        twisted = GJ / (2 * n * length) * (0.25 * 2 * math.pi)**2
+        for keys, energy in (("natural: as_made", 0), ("natural: straight", bent),
+                             (f"natural: straight, twist: {twist}", bent * math.cos(math.pi / n)**2 + twisted)):
+            deck = self.deck(f"""
+weft: 1
+domain: {{dx: 0.1, gravity: [0, 0, 0]}}
+time: {{end: 1, frame_interval: 1}}
+materials: {{wire: {{law: rod, density: 1000, youngs_modulus: {E}, poisson_ratio: 0.3}}}}
+bodies: [{{name: ring, kind: strand, material: wire, radius: {r}, {keys}, curves: {{curve_file: {{path: ring.obj}}}}}}]
+output: {{diagnostics_every: 1}}
+""")
+            with self.subTest(keys=keys):
+                rows = history(self.run_deck(deck, str(energy), "--steps", 3))
+                self.assertAlmostEqual(float(rows[0]["elastic_energy"]) / bent, energy / bent, delta=1e-9)
+
+    def test_static_analyses_agree_on_any_ranks_and_go_on(self):
+        deck = self.deck(STATIC)
+        alone = self.run_deck(deck, "1")
+        row = history(alone)[-1]
+        weight = 4 * 1000 * numpy.pi * 0.005**2 * 9.81
+        self.assertAlmostEqual(float(row["force_left_z"]) + float(row["force_right_z"]), weight, delta=1e-6 * weight)
+        self.assertAlmostEqual(float(row["force_left_x"]) / float(row["force_right_x"]), -1, delta=1e-6)
+        self.assert_same_state(alone, self.run_deck(deck, "3", ranks=3), 1e-7)
+        self.run_deck(deck, "broken", "--steps", 4)
+        self.assert_same_state(alone, self.run_deck(deck, "broken", "--resume", "auto"), 1e-9)
+
+    def test_frames_have_directors_and_curves_are_exported(self):
+        run = self.run_deck(self.deck(EXPLICIT + "output: {fields: [default, section_director]}\n"), "run", "--steps", 20)
+        frame = weft_read.Run(run).frame("curls", -1)
+        self.assertEqual((frame.kind, frame.cells.shape[1]), ("line", 2))
+        for field in "velocity", "stretch", "bend", "twist_rate", "section_director":
+            self.assertIn(field, frame.fields)
+        along = frame.points[frame.cells[:, 1]] - frame.points[frame.cells[:, 0]]
+        self.assertLess(numpy.abs((frame["section_director"] * along).sum(axis=1)).max(), 1e-6)
+        self.assertIn("lines", weft("info", run / "frames" / "curls_000000.hdf").stdout)
+        self.assertEqual(weft("export", run, "--to", "obj").returncode, 0)
+        made = next(run.rglob("curls_000000.obj")).read_text().splitlines()
+        self.assertEqual(sum(line.startswith("l ") for line in made), 10)
+
+    def test_what_strands_do_not_know_is_refused(self):
+        (self.folder / "fold.obj").write_text("v 0 0 0\nv 1 0 0\nv 0.01 0.001 0\nl 1 2 3\n")
+        for old, new, code, words in (
+                ("nylon: {law: rod", "nylon: {law: neo_hookean", 2, "stretch_modulus"),
+                ("material: nylon, half_axes", "material: sand, half_axes", 2, "strands need a material with law rod"),
+                ("half_axes: [4 mm, 2 mm]", "half_axes: [4 mm]", 2, "must be two lengths"),
+                ("half_axes: [4 mm, 2 mm]", "half_axes: [4 mm, -2 mm]", 2, "half_axes"),
+                ("half_axes: [4 mm, 2 mm]", "half_axes: [4 mm, 2 mm], radius: 1 mm", 2, "radius"),
+                ("half_axes: [4 mm, 2 mm]", "half_axes: [9 cm, 1 mm]", 3, "less than half of its thickness"),
+                ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, meets_grid: true", 2, "cannot meet the grid"),
+                ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, carrier: grid", 2, "the grid does not carry strands"),
+                ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, roots: head", 2, "unknown key"),
+                ("hair_tube: {inner_radius: 0, outer_radius: 0.2, length: 0.4, strands: 5}, spacing: 0.02,",
+                 "curve_file: {path: fold.obj},", 3, "folds back by more than 150 degrees"),
+                ("radius: 0.101}}, hold: {keep: clamp}", "radius: 0.101}}, hold: {keep: symmetry, normal: [0, 0, 1]}", 2,
+                 "no slope to keep"),
+                ("lower: [-1, -1, -0.001], upper: [1, 1, 0.001]", "lower: [-1, -1, 0.1], upper: [1, 1, 0.2]", 2,
+                 "no end of a strand")):
+            with self.subTest(new=new):
+                self.assertIn(old, EXPLICIT)
+                text = EXPLICIT.replace(old, new, 1).replace(
+                    "materials:\n", "materials:\n  sand: {law: drucker_prager, density: 1600, youngs_modulus: 2e5, "
+                    "poisson_ratio: 0.3, friction_angle: 35}\n")
+                done = weft("check", self.deck(text), folder=self.folder)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(words, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,216 @@
+// Rods: forces and stiffness against differences, natural shapes, rigid motions, the bound of frequencies.
+
+#include "weft/bodies/rods.hpp"
+
+#include <gtest/gtest.h>
+#include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
+
+#include <cmath>
+#include <numbers>
+#include <numeric>
+#include <random>
+
+namespace weft {
+namespace {
+
+/// A rod along a helix, as it is made without moment, or straight by nature.
+struct Rod {
+  std::vector<Vec3> rest;
+  std::vector<Vec3> tangent, director;
+  std::vector<Real> twist;
+  Rods rods;
+
+  Rod(int n, bool straight) : rods(RodSection::ellipse(0.02, 0.01, 1e5, 1e5, 4e4, 1000), {}, {}, 0) {
+    std::vector<RodSegment> segments;
+    std::vector<RodJointAtRest> joints;
+    for (int i = 0; i <= n; ++i) rest.emplace_back(0.3 * std::cos(0.4 * i), 0.3 * std::sin(0.4 * i), 0.03 * i);
+    for (std::int32_t s = 0; s < n; ++s) {
+      const Vec3 e = rest[s + 1] - rest[s];
+      segments.push_back({{s, s + 1}, e.norm()});
+      tangent.push_back(e.normalized());
+      director.push_back(s == 0 ? tangent[0].cross(Vec3(Vec3::UnitZ())).normalized()
+                                : transported(director[s - 1], tangent[s - 1], tangent[s]));
+      twist.push_back(0);
+      if (s == 0) continue;
+      const JointShape<Real> shape({{tangent[s - 1], director[s - 1]}, {tangent[s], director[s]}, 0}, tangent[s - 1],
+                                   tangent[s], 0, 0);
+      joints.push_back({{s - 1, s}, straight ? 0 : shape.k1, straight ? 0 : shape.k2, 0});
+    }
+    rods = Rods(rods.section(), std::move(segments), std::move(joints), rest.size());
+  }
+  RodState state() const { return {tangent, director, twist}; }
+  std::size_t freedoms() const { return 3 * rest.size() + tangent.size(); }
+};
+
+/// Positions and turns moved by a vector of all freedoms.
+struct Trial {
+  std::vector<Vec3> x;
+  std::vector<Real> turns;
+
+  Trial(const Rod& rod, const Eigen::VectorXd& u) : x(rod.rest), turns(rod.tangent.size()) {
+    for (std::size_t r = 0; r < x.size(); ++r) x[r] += u.segment<3>(3 * static_cast<Eigen::Index>(r));
+    for (std::size_t s = 0; s < turns.size(); ++s) turns[s] = u[static_cast<Eigen::Index>(3 * x.size() + s)];
+  }
+  TrialShape shape() const { return {x, {}, turns}; }
+};
+
+Eigen::VectorXd force(const Rod& rod, const Trial& at) {
+  std::vector<Vec3> f(at.x.size(), Vec3::Zero());
+  std::vector<Real> turning(at.turns.size(), 0);
+  rod.rods.add_force(at.shape(), rod.state(), {f, {}, turning});
+  Eigen::VectorXd all(static_cast<Eigen::Index>(rod.freedoms()));
+  for (std::size_t r = 0; r < f.size(); ++r) all.segment<3>(3 * static_cast<Eigen::Index>(r)) = f[r];
+  for (std::size_t s = 0; s < turning.size(); ++s) all[static_cast<Eigen::Index>(3 * f.size() + s)] = turning[s];
+  return all;
+}
+
+/// Column by column, by products.
+Eigen::MatrixXd stiffness(const Rod& rod, const Trial& at, bool definite) {
+  MeshStiffness parts;
+  rod.rods.add_stiffness(at.shape(), rod.state(), definite, parts);
+  parts.close(at.x.size(), at.turns.size());
+  const auto n = static_cast<Eigen::Index>(rod.freedoms());
+  Eigen::MatrixXd K(n, n);
+  for (Eigen::Index k = 0; k < n; ++k) {
+    std::vector<Vec3> u(at.x.size(), Vec3::Zero()), f(u);
+    std::vector<Real> turns(at.turns.size(), 0), turning(turns);
+    if (k < 3 * static_cast<Eigen::Index>(u.size())) u[static_cast<std::size_t>(k / 3)][k % 3] = 1;
+    else turns[static_cast<std::size_t>(k) - 3 * u.size()] = 1;
+    parts.multiply(u, {}, f, {}, turns, turning);
+    for (std::size_t r = 0; r < f.size(); ++r) K.col(k).segment<3>(3 * static_cast<Eigen::Index>(r)) = -f[r];
+    for (std::size_t s = 0; s < turning.size(); ++s) K(static_cast<Eigen::Index>(3 * f.size() + s), k) = -turning[s];
+  }
+  return K;
+}
+
+Eigen::VectorXd random_motion(const Rod& rod, Real size, unsigned seed) {
+  std::mt19937 engine(seed);
+  std::uniform_real_distribution<Real> uniform(-size, size);
+  Eigen::VectorXd u(static_cast<Eigen::Index>(rod.freedoms()));
+  for (Real& x : u) x = uniform(engine);
+  return u;
+}
+
+TEST(RodsTest, ForcesAreMinusTheDerivativeOfTheEnergyAndStiffnessThatOfForces) {
+  const Rod rod(6, false);
+  const Eigen::VectorXd u = random_motion(rod, 0.03, 1), du = random_motion(rod, 1, 2);
+  const Real h = 1e-6;
+  const auto energy = [&](Real by) { return rod.rods.energy(Trial(rod, u + by * du).shape(), rod.state()); };
+  const Real slope = (energy(h) - energy(-h)) / (2 * h);
+  EXPECT_NEAR(-force(rod, Trial(rod, u)).dot(du), slope, 1e-7 * std::abs(slope));
+  const Eigen::MatrixXd K = stiffness(rod, Trial(rod, u), false);
+  EXPECT_LT((K - K.transpose()).norm(), 1e-14 * K.norm());
+  const Eigen::VectorXd change = (force(rod, Trial(rod, u + h * du)) - force(rod, Trial(rod, u - h * du))) / (2 * h);
+  EXPECT_LT((K * du + change).norm(), 1e-7 * change.norm());
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> definite(stiffness(rod, Trial(rod, u), true));
+  EXPECT_GT(definite.eigenvalues().minCoeff(), -1e-12 * definite.eigenvalues().maxCoeff());
+}
+
+TEST(RodsTest, NaturalShapesAndRigidMotionsHaveNoForce) {
+  Rod rod(8, false);
+  const auto n = static_cast<Eigen::Index>(rod.freedoms());
+  const Real typical = rod.rods.section().stretch;
+  EXPECT_LT(force(rod, Trial(rod, Eigen::VectorXd::Zero(n))).norm(), 1e-13 * typical);
+  // In steps that frames follow; the rod turns as well about its middle.
+  std::vector<Vec3> x = rod.rest;
+  const Mat3 Q = Eigen::AngleAxis<Real>(0.5, Vec3(1, 2, -1).normalized()).toRotationMatrix();
+  for (int step = 0; step < 5; ++step) {
+    std::vector<Real> turns;
+    for (std::size_t s = 0; s < rod.tangent.size(); ++s) {
+      const Vec3 to = Q * rod.tangent[s];
+      const Vec3 carried = transported(rod.director[s], rod.tangent[s], to);
+      turns.push_back(rod.rods.section().gyration * angle_between(carried, Vec3(Q * rod.director[s]), to));
+    }
+    for (Vec3& p : x) p = Q * p + Vec3(0.1, 0, 0);
+    const TrialShape at{x, {}, turns};
+    std::vector<Vec3> f(x.size(), Vec3::Zero());
+    std::vector<Real> turning(turns.size(), 0);
+    rod.rods.add_force(at, rod.state(), {f, {}, turning});
+    for (const Vec3& of_vertex : f) EXPECT_LT(of_vertex.norm(), 1e-12 * typical);
+    for (const Real of_turn : turning) EXPECT_LT(std::abs(of_turn), 1e-12 * typical);
+    rod.rods.move(at, rod.state(), rod.tangent, rod.director, rod.twist);
+    for (const Real twist : rod.twist) EXPECT_LT(std::abs(twist), 1e-13);
+  }
+  EXPECT_LT(std::abs(rod.director[3].dot(rod.tangent[3])), 1e-15);
+}
+
+/// Rods of viscosities oppose what changes since a shape, and rigid motions from there in no way.
+TEST(RodsTest, DampingIsOfChangesOfShapeAlone) {
+  const Rod rod(6, false);
+  const Trial start(rod, random_motion(rod, 0.03, 1));
+  Rods damping = rod.rods;
+  const Real h = 0.01;
+  damping.resist_changes_of(start.shape(), rod.state(), h);
+  EXPECT_EQ(damping.energy(start.shape(), rod.state()), 0);
+  Trial moved = start;
+  const Mat3 Q = Eigen::AngleAxis<Real>(0.3, Vec3(1, 2, -1).normalized()).toRotationMatrix();
+  for (Vec3& x : moved.x) x = Q * x;
+  for (std::size_t s = 0; s < moved.turns.size(); ++s) {
+    // The director of the start, carried by Q, is what the straight way from the first frame has, and a turn.
+    const Vec3 before = (start.x[s + 1] - start.x[s]).normalized(), after = Q * before;
+    const Vec3 then = transported(rod.director[s], rod.tangent[s], before);
+    const Vec3 now = transported(rod.director[s], rod.tangent[s], after);
+    moved.turns[s] += rod.rods.section().gyration * angle_between(now, Vec3(Q * then), after);
+  }
+  const Real size = rod.rods.energy(start.shape(), rod.state()) / h;
+  EXPECT_LT(damping.energy(moved.shape(), rod.state()), 1e-25 * size);
+  const Trial changed(rod, random_motion(rod, 0.03, 2));
+  EXPECT_GT(damping.energy(changed.shape(), rod.state()), 0.1 * size);
+}
+
+/// A segment that is turned on and on keeps count of its turns.
+TEST(RodsTest, TwistCountsFullTurns) {
+  Rod rod(4, true);
+  std::vector<Real> turns(rod.tangent.size(), 0);
+  turns.back() = 0.7 * rod.rods.section().gyration;
+  for (int step = 0; step < 20; ++step)
+    rod.rods.move({rod.rest, {}, turns}, rod.state(), rod.tangent, rod.director, rod.twist);
+  EXPECT_NEAR(rod.twist.back(), 14, 1e-13);
+  EXPECT_NEAR(rod.twist[1], 0, 1e-15);
+}
+
+TEST(RodsTest, TheBoundOfFrequenciesHoldsAndIsNearInStraightRods) {
+  const auto exact = [](const Rod& rod, const Trial& at) {
+    const auto n = static_cast<Eigen::Index>(rod.freedoms());
+    Eigen::VectorXd mass = Eigen::VectorXd::Zero(n);
+    for (std::size_t s = 0; s < rod.tangent.size(); ++s) {
+      for (const std::int32_t row : rod.rods.segments()[s].rows)
+        mass.segment<3>(3 * row).array() += rod.rods.mass(s) / 2;
+      mass[static_cast<Eigen::Index>(3 * rod.rest.size() + s)] = rod.rods.mass(s);
+    }
+    const Eigen::VectorXd root = mass.cwiseSqrt().cwiseInverse();
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(root.asDiagonal() * stiffness(rod, at, false) *
+                                                               root.asDiagonal());
+    return std::sqrt(eigen.eigenvalues().cwiseAbs().maxCoeff());
+  };
+  for (const bool straight : {false, true})
+    for (const unsigned seed : {1, 2, 3}) {
+      const Rod rod(8, straight);
+      const Trial at(rod, random_motion(rod, 0.03, seed));
+      std::vector<Real> twist(rod.twist);
+      for (std::size_t s = 1; s < twist.size(); ++s)  // as moved
+        twist[s] += (at.turns[s] - at.turns[s - 1]) / rod.rods.section().gyration;
+      EXPECT_GT(rod.rods.frequency(at.x, twist), exact(rod, at));
+    }
+  Rod rod(0, true);
+  std::vector<RodSegment> segments;
+  std::vector<RodJointAtRest> joints;
+  for (std::int32_t s = 0; s < 40; ++s) {
+    segments.push_back({{s, s + 1}, 0.002});
+    rod.tangent.emplace_back(Vec3::UnitX());
+    rod.director.emplace_back(Vec3::UnitZ());
+    rod.twist.push_back(0);
+    if (s > 0) joints.push_back({{s - 1, s}, 0, 0, 0});
+  }
+  rod.rest.clear();
+  for (int i = 0; i <= 40; ++i) rod.rest.emplace_back(0.002 * i, 0, 0);
+  rod.rods = Rods(RodSection::ellipse(0.01, 0.01, 1e3, 1e6, 4e5, 1000), std::move(segments), std::move(joints), 41);
+  const Real bound = rod.rods.frequency(rod.rest, rod.twist);
+  const Real found = exact(rod, Trial(rod, Eigen::VectorXd::Zero(static_cast<Eigen::Index>(rod.freedoms()))));
+  EXPECT_GT(bound, found);
+  EXPECT_LT(bound, 1.45 * found);  // the vertices at the ends are half as heavy
+}
+
+}  // namespace
+}  // namespace weft

@@ -1,0 +1,85 @@
+"""Strands bend, twist, buckle, ring and hang as closed forms say; see README.md."""
+import math
+
+import numpy
+
+from reading import at_most, near, peak
+
+DECKS = {name: f"{name}.yaml" for name in ("small", "elastica", "column", "hinged", "weight", "twist", "torsion", "beam",
+                                           "damped", "viscous", "hanging")}
+DECKS["coarse"] = "elastica.yaml"
+RUNS = {"quick": {name: [] for name in DECKS} | {"coarse": ["--set", "bodies.beam.curves.spacing=0.4"]}}
+RUNS["full"] = RUNS["quick"]
+EI, RADIUS, LENGTH = 100, 0.1, 10
+# P L^2 / EI: shortening and deflection of the elastica [m].
+ELASTICA = {1: (0.564332, 3.01721), 2: (1.60642, 4.93457), 4: (3.28941, 6.69964)}
+# (beta L)^2 of a cantilever.
+CANTILEVER = (3.516015, 22.034492, 61.697214)
+
+
+def at_load(run, probe, load):
+    return run[probe][int(numpy.argmin(abs(run["time"] - load / 4)))]
+
+
+def decay(t, x):
+    """The rate at which the peaks of a signal fall [1/s]."""
+    peaks = [k for k in range(1, len(x) - 1) if x[k - 1] < x[k] >= x[k + 1]]
+    first, last = peaks[0], peaks[-1]
+    return math.log(x[first] / x[last]) / (t[last] - t[first])
+
+
+def check(runs, size):
+    found = []
+    n = 10
+    exact = 1e-4 * LENGTH**3 / (3 * EI) * (1 + 1 / (2 * n**2))
+    found.append(near("small load: deflection of ten segments [m]", runs["small"]["higher"][-1], exact, 1e-6))
+
+    for load, (shorter, higher) in ELASTICA.items():
+        found.append(near(f"elastica, P L^2/EI = {load}: deflection [m]", at_load(runs["elastica"], "higher", load),
+                          higher, 1e-3))
+        found.append(near(f"elastica, P L^2/EI = {load}: shortening [m]", -at_load(runs["elastica"], "shorter", load),
+                          shorter, 1e-3))
+    finest = -at_load(runs["elastica"], "shorter", 4) / ELASTICA[4][0] - 1
+    coarse = -at_load(runs["coarse"], "shorter", 4) / ELASTICA[4][0] - 1
+    found.append(near("elastica: error with half the segments over that with all", coarse / finest, 4, 0.1))
+    found.append(near("elastica: torque at the root [N m]", runs["elastica"]["torque_wall_y"][-1],
+                      4 * (LENGTH + at_load(runs["elastica"], "shorter", 4)), 1e-5))
+
+    for name, below, above in (("column", 0.9999, 1.0001), ("hinged", 0.9999, 1.0001), ("weight", 0.997, 1.003)):
+        modes = runs[name]["negative_modes"]
+        found.append(near(f"{name} at {below} of its load: ways to buckle", modes[1], 0, 0, scale=1))
+        found.append(near(f"{name} at {above} of its load: ways to buckle", modes[2], 2, 0))
+
+    GJ = EI / 1.3
+    turn = math.radians(300)
+    run = runs["twist"]
+    found.append(near("twisted: torque on the hand [N m]", run["torque_hand_x"][-1], GJ * turn / LENGTH, 1e-9))
+    found.append(near("twisted: torque on the wall [N m]", run["torque_wall_x"][-1], -GJ * turn / LENGTH, 1e-9))
+    found.append(near("twisted: energy [J]", run["elastic_energy"][-1], GJ * turn**2 / (2 * LENGTH), 1e-9))
+
+    run = runs["torsion"]
+    for k in 1, 2, 3:
+        omega = (2 * k - 1) * math.pi / (2 * LENGTH) * 10
+        found.append(near(f"torsion, mode {k}: frequency [rad/s]",
+                          peak(run["time"], run["angular_momentum_x"], omega), omega, 0.002))
+    gain = run["energy_less_work"].max() / run["energy_less_work"][0] - 1
+    found.append(at_most("torsion: energy gained", gain, 1e-3))
+
+    for k, root in enumerate(CANTILEVER, start=1):
+        omega = 10 * root / LENGTH**2
+        found.append(near(f"cantilever, mode {k}: frequency [rad/s]", peak(runs["beam"]["time"], runs["beam"]["end"], omega),
+                          omega, 0.005))
+
+    spin = runs["damped"]["angular_momentum_x"]
+    x2 = 2 * 50 / LENGTH**2 * 0.1**2  # (omega dt)^2
+    missed = spin[2:] - (2 * spin[1:-1] - spin[:-2]) / (1 + x2)
+    found.append(near("backward Euler: momentum of a step less that of its closed form, over the first",
+                      numpy.abs(missed).max() / spin[0], 0, 1e-6, scale=1))
+
+    run = runs["viscous"]
+    found.append(near("viscous: decay in twist [1/s]", decay(run["time"], run["angular_momentum_x"]), 5 / 100, 0.01))
+    found.append(near("viscous: decay in bending [1/s]", decay(run["time"], run["end"]), 0.04 / 2, 0.01))
+
+    weight = 1000 * math.pi * 0.01**2 * LENGTH * 10
+    found.append(near("hanging: force of the root, up [N]", runs["hanging"]["force_root_z"][-1], weight, 1e-6))
+    return found
