@@ -315,7 +315,7 @@ void check_references(const Deck& deck, const Spot& root) {
         [&](const auto& body) {
           if constexpr (std::is_base_of_v<CarriedDeck, std::remove_cvref_t<decltype(body)>>) {
             if constexpr (std::is_same_v<std::remove_cvref_t<decltype(body)>, SolidDeck>)
-              if (bodies.entry(i).has("contact") && !has_contact_points(deck.bodies[i]))
+              if (body.contact && !has_contact_points(deck.bodies[i]))
                 bodies.entry(i)["contact"].error_at_key(
                     "is for contact points, which this body has not. Leave it out, or add \"carrier: own\" and "
                     "\"meets_grid: true\".");

@@ -446,9 +446,12 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, c
                                       bool is_static) {
   const Carrier carrier = carrier_of(deck, is_static);
   const bool has_contact = !is_static && carrier == Carrier::own && deck.meets_grid.value_or(false);
-  const SolidDescription solid{
-      deck.name,        make_tets(comm, deck), solid_law_of(material),
-      material.density, sample_spacing * dx,   has_contact ? deck.contact.points / (dx * dx) : 0};
+  const SolidDescription solid{deck.name,
+                               make_tets(comm, deck),
+                               solid_law_of(material),
+                               material.density,
+                               sample_spacing * dx,
+                               has_contact ? deck.contact.value_or(SolidContactDeck{4}).points / (dx * dx) : 0};
   if (carrier == Carrier::grid)
     budget_of(comm).require_room({"this solid on this grid", volume_of(solid.mesh) / std::pow(solid.spacing, 3),
                                   "quadrature points", solid_sample_bytes / comm.size()},

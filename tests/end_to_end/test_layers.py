@@ -14,7 +14,8 @@ time: {end: 1, frame_interval: 0.1}
 materials:
   rubber: {law: fixed_corotated, density: 900, youngs_modulus: 2e5, poisson_ratio: 0.3}
   gum: {law: neo_hookean, density: 1200, youngs_modulus: 1e5, poisson_ratio: 0.4}
-  sand: {law: drucker_prager, density: 1600, youngs_modulus: 2e5, poisson_ratio: 0.3, friction_angle: 35}
+  sand: {law: drucker_prager, density: 1600, youngs_modulus: 2e5, poisson_ratio: 0.3, friction_angle: 35,
+         volume_correction: false}
   cotton: {law: sheet, density: 300, youngs_modulus: 1e5, poisson_ratio: 0.3, contact: {stiffness: 1e4}}
 layers:
   - {name: cloth, kernel: quadratic}

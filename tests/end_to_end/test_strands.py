@@ -3,9 +3,8 @@
 import math
 import unittest
 
-import numpy
-
 from program import Case, checkpoints, history, weft
+import numpy
 import weft_read
 
 # Curls with an elliptic section on a root that turns, a bundle that is straight by nature, and one that nothing holds.

@@ -426,10 +426,10 @@ struct SolidDeck : CarriedDeck {
   std::string name;
   std::string material;
   TetMeshDeck mesh;
-  std::optional<int> order;  ///< Of the tetrahedra: 1, 2; without, as the mesh has it.
-  SolidContactDeck contact;
-  Vec3 velocity;  ///< Initial [m/s].
-  Vec3 spin;      ///< Initial angular velocity about the body's centre of mass [rad/s].
+  std::optional<int> order;                 ///< Of the tetrahedra: 1, 2; without, as the mesh has it.
+  std::optional<SolidContactDeck> contact;  ///< Without, four points.
+  Vec3 velocity;                            ///< Initial [m/s].
+  Vec3 spin;                                ///< Initial angular velocity about the body's centre of mass [rad/s].
   DeckPlace place;
 };
 

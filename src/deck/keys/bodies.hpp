@@ -270,7 +270,7 @@ inline constexpr auto keys<SolidDeck> = table(
         "1: linear tetrahedra, which are too stiff in bending and where material is hardly compressible; 2: quadratic "
         "ones. Without, that of the file, and 1 of what is made here.",
         &SolidDeck::order},
-    Key{"contact", "{}", "Its surface on the grid; for \"meets_grid: true\" beside \"carrier: own\".",
+    Key{"contact", absent, "Its surface on the grid; for \"meets_grid: true\" beside \"carrier: own\".",
         &SolidDeck::contact},
     Key{"carrier", "grid", carrier_text, &SolidDeck::carrier}, Key{"stage", absent, stage_text, &SolidDeck::stage},
     Key{"meets_grid", absent, meets_grid_text, &SolidDeck::meets_grid},
