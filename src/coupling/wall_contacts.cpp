@@ -26,6 +26,9 @@ constexpr Real touching = 1e-9;
 /// Gaps that no force explains, as after a hit, close at most with this share of the speed of waves.
 constexpr Real closing_share = 0.01;
 constexpr int passes_on_nodes = 2;
+/// Where passes end when they change impulses by less than this part of the largest, ranks ask so often.
+constexpr int passes_between_looks = 10;
+constexpr Real settled = 1e-3;
 
 /// How much nearer a point may be for having closed in with this speed: twice its way in the step [m].
 Real approach(Real dt, Real speed) { return 2 * dt * std::max(Real(0), speed); }
@@ -430,7 +433,8 @@ Real WallContacts::solve(Real dt_before, const ContactGround& ground, std::span<
     const auto W = weights_of(c);
     for (std::size_t k = 0; k < each_; ++k) a[c] += std::abs(W[k]) * shared[nodes[k]];
   }
-  for (int pass = 0; pass < ground.passes; ++pass) {
+  bool is_done = false;
+  for (int pass = 0; pass < ground.passes && !is_done; ++pass) {
     ground.forest->update_ghosts(ground.velocity);
     set_zero(ground.shared);
 #pragma omp parallel for schedule(static)
@@ -442,6 +446,15 @@ Real WallContacts::solve(Real dt_before, const ContactGround& ground, std::span<
     }
     for_each_in_turn([&](std::size_t c) { add(c, change[c], shared); });
     ground.forest->sum_to_owners(ground.shared);
+    if (ground.agree != nullptr && (pass + 1) % passes_between_looks == 0) {
+      std::array<Real, 2> largest{0, 0};  // change, impulse
+      for (std::size_t c = 0; c < contacts_.size(); ++c) {
+        largest[0] = std::max(largest[0], change[c].norm());
+        largest[1] = std::max(largest[1], contacts_[c].impulse.norm());
+      }
+      ground.agree->max(largest);
+      is_done = largest[0] <= settled * largest[1];
+    }
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t node = 0; node < owned; ++node)
       if (mass(node) > 0)

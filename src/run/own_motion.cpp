@@ -14,8 +14,8 @@ namespace {
 
 /// Unless the deck says how many.
 constexpr int most_stable_substeps = 1000;
-/// After so many passes contact with walls gains no energy.
-constexpr int passes_on_vertices = 20;
+/// Of contact with walls: hits gained energy after a few, of a ball of quadratic tetrahedra after twenty.
+constexpr int most_passes = 500;
 /// Contact sees the mass that contact points carry, and what lies behind them only in the substeps that follow.
 constexpr int most_substeps_between_contacts = 4;
 /// An explicit body is looked at this often whether it has stiffened.
@@ -31,14 +31,18 @@ struct VertexGround {
       : inertia(rows, Four::Zero()), velocity(inertia), shared(inertia), owned(mass.size()) {
     for (std::size_t r = 0; r < owned; ++r) inertia[r][0] = mass[r];
   }
-  ContactGround view(const Forest& forest) {
+  ContactGround view(const Comm& comm, const Forest& forest) {
     const auto column = [](std::vector<Four>& values) {
       return ColumnView{
           {}, {ScalarKind::real, 4, 1}, sizeof(Four), values.size(), reinterpret_cast<std::byte*>(values.data())};
     };
-    return {
-        &forest,           static_cast<std::ptrdiff_t>(owned), inertia.data()->data(), column(velocity), column(shared),
-        passes_on_vertices};
+    return {&forest,
+            static_cast<std::ptrdiff_t>(owned),
+            inertia.data()->data(),
+            column(velocity),
+            column(shared),
+            most_passes,
+            &comm};
   }
 };
 
@@ -320,7 +324,7 @@ void OwnMotion::meet_walls(Real dt) {
   const auto u = own.motion.u.points(0);
   VertexGround vertices(own.mass, u.size());
   for (std::size_t r = 0; r < u.size(); ++r) vertices.velocity[r].head<3>() = u[r] / dt;
-  const ContactGround ground = vertices.view(scene_.bodies[body_]->roles().mesh->forest());
+  const ContactGround ground = vertices.view(comm_, scene_.bodies[body_]->roles().mesh->forest());
   walls_.scatter(ground);
   ground.forest->sum_to_owners(ground.shared);
   given_.contact_energy = walls_.solve(state_.last_dt, ground, given_.by_walls);

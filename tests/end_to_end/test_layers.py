@@ -89,6 +89,24 @@ class Layers(Case):
                 drift = max(abs(row[f"{kind}_{axis}"] - rows[0][f"{kind}_{axis}"]) for row in rows)
                 self.assertLess(drift, 1e-11, f"{kind}_{axis}")
 
+    def test_hits_on_colliders_gain_no_energy(self):
+        for condition, order in ("separate", 1), ("separate", 2), ("slip", 2), ("sticky", 2):
+            with self.subTest(condition=condition, order=order):
+                rows = numbers(self.run_deck(self.deck(f"""
+weft: 1
+domain: {{dx: 0.05, gravity: [0, 0, 0]}}
+time: {{end: 0.6, frame_interval: 0.6}}
+materials: {{m: {{law: fixed_corotated, density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3}}}}
+bodies:
+  - {{name: ball, kind: solid, material: m, order: {order}, carrier: own, meets_grid: true, velocity: [0, 0, -0.4],
+     mesh: {{shape: {{sphere: {{center: [0.01, 0.02, 0.12], radius: 0.1}}}}, size: 0.06}}}}
+colliders: [{{name: wall, shape: {{plane: {{point: [0, 0, 0], normal: [0.1, 0, 1]}}}}, condition: {condition}}}]
+output: {{diagnostics_every: 5}}
+"""), f"{condition}{order}"))
+                energy = [row["energy_less_work"] for row in rows]
+                self.assertLess(max(energy), 1.02 * energy[0])
+                self.assertGreater(abs(rows[-1]["impulse_wall_z"]), 0.1)
+
     def test_implicit_steps_of_the_grid_meet_contact_points(self):
         text = LAYERS.replace("time: {", "time: {scheme: implicit, ").replace("  - {name: towel", "  # {name: towel")
         text = text[:text.index("  # {name: towel")] + text[text.index("layer_contact:"):]

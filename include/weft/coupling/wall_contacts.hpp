@@ -49,7 +49,10 @@ struct ContactGround {
   const Real* inertia;   ///< The mass of each, and three more reals.
   ColumnView velocity;   ///< Three reals of each.
   ColumnView shared;     ///< See NodeContact.
-  int passes;            ///< Of (6.4-6); bodies by themselves have no viscosity of the grid that would forgive a few.
+  int passes;            ///< Of (6.4-6), at most.
+  /// Ranks that agree on whether passes have come to an end; null: all passes are made. Bodies by themselves have no
+  /// viscosity of the grid that would forgive a few.
+  const Comm* agree = nullptr;
 
   Real* velocities() const { return reinterpret_cast<Real*>(velocity.data); }
   Real* shares() const { return reinterpret_cast<Real*>(shared.data); }
