@@ -123,11 +123,12 @@ output: {{diagnostics_every: 5}}
                 ("between: [ball, cloth]", "between: [cloth, block]", "stand together above already"),
                 ("between: [ball, cloth]", "between: [ball]", "two layers"),
                 ("between: [ball, cloth]", "between: [ball, ball]", "two layers"),
-                ("meets_grid: true, velocity", "meets_grid: true, layer: cloth, velocity", "another body is on the layer"),
+                ("meets_grid: true, velocity", "meets_grid: true, layer: cloth, velocity", "another body is on"),
                 ("meets_grid: true, velocity", "meets_grid: true, layer: materials, velocity", "another body"),
                 ("name: cloth, kernel", "name: ball, kernel", "there is a layer named"),
                 ("name: cloth, kernel", "name: materials, kernel", "materials"),
-                ("meets_grid: true, velocity", "meets_grid: true, stage: {scheme: implicit}, velocity", "implicit body"),
+                ("meets_grid: true, velocity", "meets_grid: true, stage: {scheme: implicit}, velocity",
+                 "implicit body"),
                 ("thickness: 4 mm", "thickness: 4 mm, carrier: own, meets_grid: true", "meets_grid"),
                 ("friction: 0.2", "friction: -1", "friction")):
             with self.subTest(new=new):

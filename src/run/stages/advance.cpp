@@ -7,7 +7,6 @@
 #include "run/stages/stages.hpp"
 
 namespace weft {
-
 namespace {
 
 /// What happened to the velocities that contact points gave to their nodes.
@@ -33,7 +32,7 @@ bool advance(StepContext& step) {
     step.given.contact_energy += found.contact_energy;
     step.report.newton += found.newton;
     step.report.krylov += found.krylov;
-    step.report.residuals = found.residuals;
+    if (!found.residuals.empty()) step.report.residuals = found.residuals;  // one layer may be implicit, others not
     if (found.failure.empty()) continue;
     layer.nodes.get<NodeVelocity>().reset(layer.map.size());  // no motion was found for which points could be blamed
     step.is_found = false;

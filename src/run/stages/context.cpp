@@ -1,5 +1,7 @@
 #include "run/stages/context.hpp"
 
+#include "weft/transfer/transfer.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -85,6 +87,15 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
     if (set.follows != nullptr && !state.limits.empty())
       meeting[set.layer].frequency = state.limits[set.body].vibration();
   return meeting;
+}
+
+std::vector<Vec3> gathered(const StepContext& step, std::size_t s, const NodeField& field) {
+  const auto x = std::as_const(*step.sets[s].points).points().get<Position>();
+  std::vector<Vec3> of_points(x.size());
+  gather(step.transfer_of(step.sets[s]), step.bins[s], x, field, [&](ChunkRows rows, const ChunkMotion& motion) {
+    for (std::size_t k = 0; k < rows.size(); ++k) of_points[rows[k]] = motion.v[k];
+  });
+  return of_points;
 }
 
 void reorder_rows(StepContext& step, const std::function<bool(const VisitedSet&)>& is_chosen,

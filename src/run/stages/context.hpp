@@ -112,6 +112,9 @@ struct StepContext {
   void add_body(std::size_t b);
 };
 
+/// What a field of three reals at nodes is at the points of a set.
+std::vector<Vec3> gathered(const StepContext& step, std::size_t s, const NodeField& field);
+
 /// Brings the rows of chosen sets into visiting order where they are far from it; what stood in the columns
 /// `overwritten` is lost.
 void reorder_rows(StepContext& step, const std::function<bool(const VisitedSet&)>& is_chosen,

@@ -47,15 +47,8 @@ class Commits {
 void gather_contact(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   const Layer& nodes = step.layers[set.layer].nodes;
-  const auto x = std::as_const(*set.points).points().get<Position>();
-  const auto gathered = [&](const NodeField& field) {
-    std::vector<Vec3> of_points(x.size());
-    gather(step.transfer_of(set), step.bins[s], x, field, [&](ChunkRows rows, const ChunkMotion& motion) {
-      for (std::size_t k = 0; k < rows.size(); ++k) of_points[rows[k]] = motion.v[k];
-    });
-    return of_points;
-  };
-  set.follows->receive(step.dt(), gathered(nodes.get<NodeChange>()), gathered(nodes.get<NodeMeeting>()));
+  set.follows->receive(step.dt(), gathered(step, s, nodes.get<NodeChange>()),
+                       gathered(step, s, nodes.get<NodeMeeting>()));
 }
 
 void gather_set(StepContext& step, std::size_t s) {

@@ -27,13 +27,7 @@ bool repeat(StepContext& step) {
   const auto timing = step.timers.measure("predict");
   bool any = false;
   for (const auto& [repeats, s] : step.repeating) {
-    const Table& points = std::as_const(*step.sets[s].points).points();
-    std::vector<Vec3> received(points.rows());
-    const GridLayer& layer = step.layers[step.sets[s].layer];
-    gather(layer.settings.transfer, step.bins[s], points.get<Position>(), layer.nodes.get<NodeVelocity>(),
-           [&](ChunkRows rows, const ChunkMotion& motion) {
-             for (std::size_t k = 0; k < rows.size(); ++k) received[rows[k]] = motion.v[k];
-           });
+    const std::vector<Vec3> received = gathered(step, s, step.layers[step.sets[s].layer].nodes.get<NodeVelocity>());
     any = repeats->wants_another_pass(step.dt(), step.passes, received) || any;
   }
   return step.comm.any(any);

@@ -62,9 +62,8 @@ void load_contact_points(StepContext& step, std::size_t s) {
     for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width)
       if (const Real m = memory.block(0)[k]; m > 0)
         Eigen::Map<Vec3>(of_node.block(0) + k) = Eigen::Map<const Vec3>(memory.block(0) + k + 1) / m;
-    gather(transfer, step.bins[s], x, of_node, [&](ChunkRows rows, const ChunkMotion& motion) {
-      for (std::size_t k = 0; k < rows.size(); ++k) loads[rows[k]] = mass[rows[k]] * motion.v[k];
-    });
+    loads = gathered(step, s, of_node);
+    for (std::size_t q = 0; q < loads.size(); ++q) loads[q] *= mass[q];
   }
   set.follows->load_contact_points(std::move(loads));
 }

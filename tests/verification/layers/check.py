@@ -30,7 +30,8 @@ MAKE = {"solid": solid, "grains": grains}
 FILES = {"solid": "slope.yaml", "grains": "grains.yaml"}
 
 DECKS = {"stack": "stack.yaml", "heap": "heap.yaml", "bars": "bars.yaml"}
-RUNS = {"quick": {"stack": [], "heap": [], "bars": []}, "full": {"stack": ["--set", "time.end=60"], "heap": [], "bars": []}}
+RUNS = {"quick": {"stack": [], "heap": [], "bars": []}}
+RUNS["full"] = RUNS["quick"] | {"stack": ["--set", "time.end=60"]}
 for kind, make in MAKE.items():
     for size, cases in ("quick", [SLIDES[kind], RESTS[kind]]), ("full", [SLIDES[kind], RESTS[kind], *MORE[kind]]):
         for case in cases:
