@@ -141,7 +141,7 @@ class SolidBody final : public MeshBody {
   }
   void place_contact_points(std::span<Vec3> places, std::span<Vec3> areas) const override {
     for (std::size_t q = 0; q < contact_.size(); ++q) {
-      const auto& [a, b, c] = contact_[q].rows;
+      const auto& [a, b, c, none] = contact_[q].rows;
       places[q] = contact_[q].of(x());
       areas[q] = contact_at_rest_[q].share * (x()[b] - x()[a]).cross(x()[c] - x()[a]) / 2;
     }
@@ -161,7 +161,8 @@ class SolidBody final : public MeshBody {
     return static_cast<std::size_t>(found - at_rest_.begin());
   }
   ContactStencil on_rank(const SolidContactPoint& point) const {
-    ContactStencil here;
+    ContactStencil here{};
+    here.rows[3] = row_of(point.vertices[0]);
     for (std::size_t k = 0; k < 3; ++k) {
       here.rows[k] = row_of(point.vertices[k]);
       here.weights[k] = point.weights[static_cast<Eigen::Index>(k)];

@@ -1,7 +1,8 @@
 #include "bodies/solid_contact.hpp"
 
+#include "bodies/surface_points.hpp"
+
 #include <algorithm>
-#include <cmath>
 
 namespace weft {
 namespace {
@@ -26,18 +27,6 @@ std::vector<Triangle> triangles_of(const TetMesh& mesh, std::span<const OuterFac
   return triangles;
 }
 
-/// Barycentric coordinates of the middles of n^2 equal parts of a triangle: their mean is that of the triangle.
-std::vector<Vec3> middles_of_parts(int n) {
-  std::vector<Vec3> middles;
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; i + j < n; ++j) {
-      middles.emplace_back(3 * i + 1, 3 * j + 1, 3 * (n - i - j) - 2);
-      if (i + j + 1 < n) middles.emplace_back(3 * i + 2, 3 * j + 2, 3 * (n - i - j) - 4);
-    }
-  for (Vec3& middle : middles) middle /= 3 * n;
-  return middles;
-}
-
 }  // namespace
 
 std::vector<SolidContactPoint> contact_points_of(const TetMesh& mesh, std::span<const OuterFace> outer,
@@ -60,7 +49,7 @@ std::vector<SolidContactPoint> contact_points_of(const TetMesh& mesh, std::span<
     Real third = vertex_mass[static_cast<std::size_t>(vertices[0])];
     for (const std::int32_t v : vertices)
       third = std::min(third, vertex_mass[static_cast<std::size_t>(v)] / valence[static_cast<std::size_t>(v)]);
-    const int n = std::max(1, static_cast<int>(std::ceil(std::sqrt(density * area) - 1e-9)));
+    const int n = parts_of_edge(density, area);
     for (const Vec3& weights : middles_of_parts(n))
       points.push_back({element, vertices, weights, 3 * third / (n * n), Real(1) / (n * n)});
     for (const std::int32_t v : vertices) left[static_cast<std::size_t>(v)] -= third;

@@ -26,9 +26,10 @@ constexpr Real touching = 1e-9;
 /// Gaps that no force explains, as after a hit, close at most with this share of the speed of waves.
 constexpr Real closing_share = 0.01;
 constexpr int passes_on_nodes = 2;
-/// Where passes end when they change impulses by less than this part of the largest, ranks ask so often.
+/// Where passes end when they change impulses by less than this part of the largest, or the motion of a body as a
+/// whole, ranks ask so often.
 constexpr int passes_between_looks = 10;
-constexpr Real settled = 1e-3;
+constexpr Real settled = 1e-3, settled_motion = 1e-4;
 
 /// How much nearer a point may be for having closed in with this speed: twice its way in the step [m].
 Real approach(Real dt, Real speed) { return 2 * dt * std::max(Real(0), speed); }
@@ -446,20 +447,24 @@ Real WallContacts::solve(Real dt_before, const ContactGround& ground, std::span<
     }
     for_each_in_turn([&](std::size_t c) { add(c, change[c], shared); });
     ground.forest->sum_to_owners(ground.shared);
-    if (ground.agree != nullptr && (pass + 1) % passes_between_looks == 0) {
-      std::array<Real, 2> largest{0, 0};  // change, impulse
-      for (std::size_t c = 0; c < contacts_.size(); ++c) {
-        largest[0] = std::max(largest[0], change[c].norm());
-        largest[1] = std::max(largest[1], contacts_[c].impulse.norm());
-      }
-      ground.agree->max(largest);
-      is_done = largest[0] <= settled * largest[1];
+    const bool looks = ground.agree != nullptr && (pass + 1) % passes_between_looks == 0;
+    std::array<Real, 2> largest{0, 0};  // change, impulse; of a body that moves as a whole, as velocities
+    for (std::size_t c = 0; looks && c < contacts_.size(); ++c) {
+      if (!ground.project) largest[0] = std::max(largest[0], change[c].norm());
+      largest[1] = std::max(largest[1], contacts_[c].impulse.norm() * (ground.project ? a[c] : 1));
     }
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t node = 0; node < owned; ++node)
       if (mass(node) > 0)
         Eigen::Map<Vec3>(velocity + node * NodeField::width) +=
             Eigen::Map<const Vec3>(shared + node * NodeField::width) / mass(node);
+    if (ground.project) {
+      const Real moved = ground.project();
+      if (looks) largest[0] = moved;
+    }
+    if (!looks) continue;
+    ground.agree->max(largest);
+    is_done = largest[0] <= (ground.project ? settled_motion : settled) * largest[1];
   }
   Real energy = 0;
   for (const Contact& contact : contacts_) {

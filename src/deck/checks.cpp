@@ -145,6 +145,25 @@ void check_layers(const Deck& deck, const Spot& root) {
   }
 }
 
+/// Complains about handles and points of rigid bodies, which have none.
+void check_rigid(const Deck& deck, const Spot& root) {
+  const auto is_rigid = [&](const std::string& name) {
+    return std::ranges::any_of(deck.bodies, [&](const BodyDeck& body) {
+      const auto* rigid = std::get_if<RigidDeck>(&body);
+      return rigid != nullptr && rigid->name == name;
+    });
+  };
+  const Spot handles = list_of(root, "handles"), probes = list_of(root, "probes");
+  for (std::size_t i = 0; i < std::min(handles.size(), deck.handles.size()); ++i)
+    if (is_rigid(deck.handles[i].body))
+      handles.entry(i)["body"].error("handles are for bodies that deform. Expected: a \"joint\" of the rigid body.");
+  for (std::size_t i = 0; i < std::min(probes.size(), deck.probes.size()); ++i)
+    if (is_rigid(deck.probes[i].body))
+      probes.entry(i)["body"].error(
+          "probes are for bodies that deform; place, turn, velocity and spin of rigid ones stand in diagnostics.csv "
+          "anyway.");
+}
+
 /// Complains about what an analysis without time and grid would ignore.
 void check_static(const Deck& deck, const Spot& root) {
   constexpr auto has_no_meaning = "has no meaning with \"scheme: static\" under time. Leave it out.";
@@ -257,6 +276,32 @@ void check(const TetMeshDeck& mesh, const Spot& at) {
   if (const auto* shape = std::get_if<ShapeDeck>(&mesh.form)) refuse_plane(*shape, at);
 }
 
+namespace {
+
+/// A joint that is led takes what it needs.
+void refuse_with_speed(const std::optional<Real>& speed, Real value, const char* key, const Spot& at) {
+  if (speed && value != 0) at[key].error_at_key("has no effect on a joint that \"speed\" leads. Keep one of them.");
+}
+
+}  // namespace
+
+void check(const HingeDeck& hinge, const Spot& at) {
+  refuse_with_speed(hinge.speed, hinge.damping, "damping", at);
+  refuse_with_speed(hinge.speed, hinge.torque, "torque", at);
+}
+
+void check(const SliderDeck& slider, const Spot& at) {
+  refuse_with_speed(slider.speed, slider.damping, "damping", at);
+  refuse_with_speed(slider.speed, slider.force, "force", at);
+}
+
+void check(const RigidDeck& body, const Spot& at) {
+  if (body.meets_grid.value_or(true)) return;
+  constexpr auto text = "nothing touches this body, since it does not meet the grid. Leave it out.";
+  if (body.layer) at["layer"].error_at_key(text);
+  if (body.contact) at["contact"].error_at_key(text);
+}
+
 void check(const HoldDeck& hold, const Spot& at) {
   if (hold.keep == Hold::symmetry && !hold.normal)
     at.error("a symmetry needs the key \"normal\": the normal of its plane.");
@@ -325,6 +370,7 @@ void check_references(const Deck& deck, const Spot& root) {
         },
         deck.bodies[i]);
   check_layers(deck, root);
+  check_rigid(deck, root);
   const Spot colliders = list_of(root, "colliders"), probes = list_of(root, "probes");
   const Spot handles = list_of(root, "handles");
 

@@ -50,7 +50,8 @@ const std::vector<FrameFields>& frame_fields() {
        "tetrahedra",
        {"velocity", "volume_ratio", "pressure", "von_mises_stress"},
        {"cauchy_stress", "mass", "velocity_gradient"},
-       {}}};
+       {}},
+      {"rigid", "triangles of the surface", {"velocity", "contact_pressure"}, {}, {}}};
   return all;
 }
 

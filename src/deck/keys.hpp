@@ -26,7 +26,7 @@ inline constexpr auto keys<Deck> = table(
     Key{"weft", "1", at_least(1).at_most(1), required, "Format of the deck.", &Deck::format},
     Key{"title", "\"\"", "What this is, in words.", &Deck::title}, Key{"domain", "{}", "Space.", &Deck::domain},
     Key{"time", required, "Time.", &Deck::time}, Key{"transfer", "{}", "Between points and grid.", &Deck::transfer},
-    Key{"materials", at_least(1), required, "What bodies are made of, by name.", &Deck::materials},
+    Key{"materials", "{}", "What bodies are made of, by name; rigid bodies need none.", &Deck::materials},
     Key{"layers", "[]", "Layers of the grid besides that named materials.", &Deck::layers},
     Key{"layer_contact", "[]", "Friction between layers.", &Deck::layer_contact},
     Key{"bodies", at_least(1), required, "What moves.", &Deck::bodies},

@@ -13,14 +13,19 @@ const CarriedDeck* carried(const BodyDeck& body) {
       body);
 }
 
+bool is_carried_by_grid(const BodyDeck& body) {
+  const CarriedDeck* deck = carried(body);
+  return deck != nullptr ? deck->carrier == Carrier::grid : !std::holds_alternative<RigidDeck>(body);
+}
+
 bool has_contact_points(const BodyDeck& body) {
+  if (const auto* rigid = std::get_if<RigidDeck>(&body)) return rigid->meets_grid.value_or(true);
   const CarriedDeck* deck = carried(body);
   return deck != nullptr && deck->carrier == Carrier::own && deck->meets_grid.value_or(false);
 }
 
 std::optional<std::string> layer_of(const BodyDeck& body) {
-  const CarriedDeck* deck = carried(body);
-  if (deck != nullptr && deck->carrier == Carrier::own && !has_contact_points(body)) return {};
+  if (!is_carried_by_grid(body) && !has_contact_points(body)) return {};
   return std::visit(
       [&](const auto& b) -> std::string {
         if (b.layer) return *b.layer;

@@ -4,11 +4,14 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <set>
 
 #include "run/state_members.hpp"
 #include "weft/base/check.hpp"
+#include "weft/bodies/contact_points.hpp"
+#include "weft/bodies/rigid_frame.hpp"
 #include "weft/deck/frame_fields.hpp"
 #include "weft/output/probe.hpp"
 
@@ -103,6 +106,20 @@ std::vector<HistoryColumn> names_of(const Comm& comm, const Scene& scene, const 
   return columns.names();
 }
 
+/// What something gave to bodies: means since the last row, and all work.
+template <class Of>
+void add_given(DiagnosticsColumns& columns, const std::string& name, Of impulse_of) {
+  const auto mean = [impulse_of](Vec3 Impulse::* impulse) {
+    return [impulse_of, impulse](const Moment& moment) {
+      const Real passed = moment.state.time - moment.state.handles_since;
+      return passed > 0 ? Vec3(impulse_of(moment.state).*impulse / passed) : Vec3(Vec3::Zero());
+    };
+  };
+  columns.add("force_" + name, "N", mean(&Impulse::linear));
+  columns.add("torque_" + name, "N m", mean(&Impulse::angular));
+  columns.add("work_" + name, "J", [impulse_of](const Moment& moment) { return impulse_of(moment.state).work; });
+}
+
 /// Colliders and handles.
 void add_impulses(DiagnosticsColumns& columns, const Scene& scene) {
   if (!scene.walls.empty())
@@ -116,19 +133,71 @@ void add_impulses(DiagnosticsColumns& columns, const Scene& scene) {
     columns.add("impulse_" + name, "kg m/s", received(&Impulse::linear));
     columns.add("angular_impulse_" + name, "kg m^2/s", received(&Impulse::angular));
   }
-  for (std::size_t h = 0; h < scene.handles.size(); ++h) {
-    const std::string& name = scene.handles[h].name;
-    // Means since the last row.
-    const auto mean = [h](Vec3 Impulse::* impulse) {
-      return [h, impulse](const Moment& moment) {
-        const Real passed = moment.state.time - moment.state.handles_since;
-        return passed > 0 ? Vec3(moment.state.handle_impulse[h].*impulse / passed) : Vec3(Vec3::Zero());
-      };
-    };
-    columns.add("force_" + name, "N", mean(&Impulse::linear));
-    columns.add("torque_" + name, "N m", mean(&Impulse::angular));
-    columns.add("work_" + name, "J", [h](const Moment& moment) { return moment.state.handle_impulse[h].work; });
+  for (std::size_t h = 0; h < scene.handles.size(); ++h)
+    add_given(columns, scene.handles[h].name,
+              [h](const RunState& state) -> const Impulse& { return state.handle_impulse[h]; });
+}
+
+/// A rigid body, seen from every rank.
+struct SeenRigid {
+  FourPoints x, v;
+  Twist twist;
+  Mat3 rotation;
+  Vec3 centre, force, torque;  ///< Of contact, about the centre.
+
+  /// Collective.
+  SeenRigid(const Comm& comm, Body& body) : x{}, v{}, force(Vec3::Zero()), torque(Vec3::Zero()) {
+    std::array<Real, 24> all{};
+    const Table& points = std::as_const(body).points();
+    for (std::size_t k = 0; k < points.owned(); ++k)
+      for (std::size_t axis = 0; axis < 3; ++axis) {
+        all[3 * k + axis] = points.get<Position>()[k][static_cast<Eigen::Index>(axis)];
+        all[12 + 3 * k + axis] = points.get<Velocity>()[k][static_cast<Eigen::Index>(axis)];
+      }
+    comm.sum(std::span(all));
+    for (std::size_t k = 0; k < 4; ++k) {
+      x[k] = {all[3 * k], all[3 * k + 1], all[3 * k + 2]};
+      v[k] = {all[12 + 3 * k], all[13 + 3 * k], all[14 + 3 * k]};
+    }
+    const RigidFrame& frame = *body.roles().rigid;
+    twist = frame.twist(x, v);
+    rotation = frame.rotation(x);
+    centre = (x[0] + x[1] + x[2] + x[3]) / 4;
+    if (PointSet* contact = body.roles().contact_points) add_forces(comm, std::as_const(*contact).points());
   }
+  void add_forces(const Comm& comm, const Table& contact) {
+    const auto at = contact.get<Position>(), of_layers = contact.get<ContactForce>();
+    for (std::size_t q = 0; q < at.size(); ++q) {
+      const Vec3 by_walls = contact.has<WallForce>() ? contact.get<WallForce>()[q] : Vec3(Vec3::Zero());
+      force += of_layers[q] + by_walls;
+      torque += (at[q] - centre).cross(of_layers[q] + by_walls);
+    }
+    comm.sum(std::span(force.data(), 3));
+    comm.sum(std::span(torque.data(), 3));
+  }
+};
+
+/// Place, motion and contact of rigid bodies; of joints what they gave, as of handles.
+void add_rigid_bodies(DiagnosticsColumns& columns, const Comm& comm, const Scene& scene) {
+  for (const auto& body : scene.bodies) {
+    if (body->roles().rigid == nullptr) continue;
+    const auto add = [&](const char* what, const char* unit, auto of) {
+      columns.add(what + ("_" + body->name()), unit,
+                  [comm, of, &body = *body](const Moment&) { return Vec3(of(SeenRigid(comm, body))); });
+    };
+    add("position", "m", [](const SeenRigid& seen) { return seen.centre; });
+    add("rotation", "rad", [](const SeenRigid& seen) {
+      const Eigen::AngleAxis<Real> turn(seen.rotation);
+      return Vec3(turn.angle() * turn.axis());
+    });
+    add("velocity", "m/s", [](const SeenRigid& seen) { return seen.twist.velocity; });
+    add("spin", "rad/s", [](const SeenRigid& seen) { return seen.twist.spin; });
+    add("contact_force", "N", [](const SeenRigid& seen) { return seen.force; });
+    add("contact_torque", "N m", [](const SeenRigid& seen) { return seen.torque; });
+  }
+  for (std::size_t j = 0; j < scene.joints.size(); ++j)
+    add_given(columns, "joint_" + scene.bodies[scene.joints[j]]->name(),
+              [j](const RunState& state) -> const Impulse& { return state.joint_impulse[j]; });
 }
 
 }  // namespace
@@ -144,6 +213,7 @@ Columns<DiagnosticsMoment> diagnostics_columns(const Comm& comm, const Scene& sc
     return energy_less_work(moment.scene, moment.state, moment.last_step, moment.totals);
   });
   add_impulses(columns, scene);
+  add_rigid_bodies(columns, comm, scene);
   columns.add_all<Pace>([](const Moment& moment) -> const Pace& { return moment.pace; });
   columns.add(member_of<RunState>(&RunState::removed_points), state);
   if (scene.step.is_implicit) {

@@ -14,37 +14,10 @@ namespace {
 
 /// Unless the deck says how many.
 constexpr int most_stable_substeps = 1000;
-/// Of contact with walls: hits gained energy after a few, of a ball of quadratic tetrahedra after twenty.
-constexpr int most_passes = 500;
 /// Contact sees the mass that contact points carry, and what lies behind them only in the substeps that follow.
 constexpr int most_substeps_between_contacts = 4;
 /// An explicit body is looked at this often whether it has stiffened.
 constexpr int substeps_between_looks = 16;
-
-/// The vertices of a body, as contact with walls sees them.
-struct VertexGround {
-  using Four = Eigen::Matrix<Real, 4, 1>;
-  std::vector<Four> inertia, velocity, shared;
-  std::size_t owned;
-
-  VertexGround(std::span<const Real> mass, std::size_t rows)
-      : inertia(rows, Four::Zero()), velocity(inertia), shared(inertia), owned(mass.size()) {
-    for (std::size_t r = 0; r < owned; ++r) inertia[r][0] = mass[r];
-  }
-  ContactGround view(const Comm& comm, const Forest& forest) {
-    const auto column = [](std::vector<Four>& values) {
-      return ColumnView{
-          {}, {ScalarKind::real, 4, 1}, sizeof(Four), values.size(), reinterpret_cast<std::byte*>(values.data())};
-    };
-    return {&forest,
-            static_cast<std::ptrdiff_t>(owned),
-            inertia.data()->data(),
-            column(velocity),
-            column(shared),
-            most_passes,
-            &comm};
-  }
-};
 
 EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage,
                                 const StopQuestion& is_asked_to_stop) {
@@ -64,12 +37,12 @@ int most_substeps(const StageDeck& stage, bool touches) {
 }
 
 DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real frequency_at_rest) {
-  const StageDeck& stage = *scene.step.stages[b];
+  const std::optional<StageDeck>& stage = scene.step.stages[b];  // none of a rigid body
   const std::string& name = scene.bodies[b]->name();
   const bool touches = scene.bodies[b]->roles().contact_points != nullptr;
   DtLimit limit;
-  if (stage.scheme == StageScheme::explicit_euler)
-    limit = {most_substeps(stage, touches) * own_substep(now.vibration(), frequency_at_rest), "stiffness of " + name};
+  if (stage && stage->scheme == StageScheme::explicit_euler)
+    limit = {most_substeps(*stage, touches) * own_substep(now.vibration(), frequency_at_rest), "stiffness of " + name};
   if (const Real by_speed = scene.step.cfl * scene.dx / now.speed; touches && by_speed < limit.dt)
     limit = {by_speed, "speed of " + name};
   return limit;
@@ -109,10 +82,7 @@ OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
 
 OwnMotion::OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body,
                      const StopQuestion& is_asked_to_stop)
-    : comm_(comm),
-      scene_(scene),
-      state_(state),
-      body_(body),
+    : BodyMotion(comm, scene, state, body),
       stage_(*scene.step.stages[body]),
       is_asked_to_stop_(is_asked_to_stop) {}
 
@@ -124,14 +94,9 @@ std::span<const Vec3> OwnMotion::positions() const {
 void OwnMotion::begin(Real dt) {
   if (!parts_) parts_.emplace(comm_, scene_, body_);
   Parts& own = *parts_;
-  MeshBody& body = *scene_.bodies[body_]->roles().mesh;
-  if (own.contact) {
-    std::vector<Vec3> forces(own.system.freedoms.rows(0), Vec3::Zero());
-    body.add_contact_forces(loads_, forces);
-    walls_.begin(dt);
-    for (std::size_t c = 0; c < walls_.size(); ++c) body.add_contact_force(walls_.row(c), walls_.force(c), forces);
-    own.contact->set_forces(std::move(forces));
-  }
+  MeshBody& body = mesh();
+  std::vector<Vec3> forces = remembered_forces(dt);
+  if (own.contact) own.contact->set_forces(std::move(forces));
   if (stage_.scheme == StageScheme::implicit_euler) {
     // Anew in each step: reactions and factors of earlier ones are no state, and a resumed run knows nothing of them.
     std::vector<const Term*> terms = own.system.all_terms();
@@ -146,7 +111,6 @@ void OwnMotion::begin(Real dt) {
   std::copy(v.begin(), v.end(), own.velocity.points(0).begin());
   if (own.turns) std::ranges::copy(body.turning()->get<TurnVelocity>(), own.velocity.block(*own.turns).begin());
   own.motion.u.set_zero();
-  given_ = {std::vector<Impulse>(scene_.walls.size()), std::vector<Impulse>(scene_.handles.size()), 0};
 }
 
 DtLimit OwnMotion::dt_limit() {
@@ -172,7 +136,6 @@ Real OwnMotion::frequency_at_rest(const StepLimit& now) const {
 Refusal OwnMotion::predict(Real dt) {
   begin(dt);
   Parts& own = *parts_;
-  const std::string& name = scene_.bodies[body_]->name();
   const int n = substeps(dt);
   for (int k = 0; k < n; ++k) {
     const Real end = state_.time + dt * (k + 1) / n;
@@ -180,19 +143,19 @@ Refusal OwnMotion::predict(Real dt) {
     if (stage_.scheme == StageScheme::explicit_euler) {
       step_explicitly(dt / n, end);
     } else if (const EquilibriumReport found = step_implicitly(dt / n, end); !found.converged) {
-      return {2, fmt::format("the implicit step of body {} was not found: {}", name, found.failure)};
+      return {2, fmt::format("the implicit step of body {} was not found: {}", name(), found.failure)};
     }
     const bool is_time_to_look = (k + 1) % substeps_between_looks == 0 || k + 1 == n;
     if (stage_.scheme == StageScheme::explicit_euler && is_time_to_look && !is_stable(dt / n))
-      return {2, fmt::format("body {} has become too stiff for its substeps", name)};
+      return {2, fmt::format("body {} has become too stiff for its substeps", name())};
   }
   if (own.contact) {
-    meet_walls(dt);
-    scene_.bodies[body_]->roles().mesh->predict_contact_points(own.velocity.points(0));
+    let_walls_act(dt);
+    mesh().predict_contact_points(own.velocity.points(0));
   }
   Real sum = 0;
   for (const Real v : own.velocity.all()) sum += v;
-  if (!std::isfinite(sum)) return {2, fmt::format("a velocity of body {} is not a finite number", name)};
+  if (!std::isfinite(sum)) return {2, fmt::format("a velocity of body {} is not a finite number", name())};
   return {};
 }
 
@@ -200,7 +163,7 @@ bool OwnMotion::is_stable(Real h) const {
   const std::span<const Vec3> at = positions(), u = parts_->motion.u.points(0);
   std::vector<Vec3> x(at.size());
   for (std::size_t r = 0; r < x.size(); ++r) x[r] = at[r] + u[r];
-  return comm_.max(h * scene_.bodies[body_]->roles().mesh->frequency_at(x)) <= vibration_number;
+  return comm_.max(h * mesh().frequency_at(x)) <= vibration_number;
 }
 
 void OwnMotion::begin_substep(Real h, const Motion& start) {
@@ -209,7 +172,7 @@ void OwnMotion::begin_substep(Real h, const Motion& start) {
   std::vector<Vec3> x(at.size());
   for (std::size_t r = 0; r < x.size(); ++r) x[r] = at[r] + u[r];
   const auto turns = parts_->turns ? start.u.block(*parts_->turns) : std::span<const Real>();
-  scene_.bodies[body_]->roles().mesh->begin_substep(h, {x, {}, turns});
+  mesh().begin_substep(h, {x, {}, turns});
   for (const OwnSystem::Action& action : parts_->system.of_handle)
     if (action.clamp != nullptr) action.clamp->begin_substep(h, start);
 }
@@ -308,53 +271,26 @@ void OwnMotion::count_hold(std::size_t handle, std::span<const Real> impulses, R
       given_by(*parts_->system.of_handle[handle].hold, impulses, parts_->motion, mean_velocity);
 }
 
-void OwnMotion::find_walls(const Bins& bins, const TransferSettings& transfer, Real dt) {
-  ContactPoints& points = *scene_.bodies[body_]->roles().mesh->contact_points();
-  const StepLimit& limit = state_.limits[body_];
-  const TouchingSet set{&points, &bins, limit.vibration(), limit.speed};
-  walls_.find(comm_, scene_.walls, {&set, 1}, transfer, state_.time, dt);
-  if (walls_.any() || walls_.lets_go()) walls_.act_on(scene_.bodies[body_]->roles().mesh->contact_stencils());
-}
-
-/// What walls gave in the last step has loaded the motion that was predicted; what they give now acts at its end. The
-/// velocities that contacts see are means over the step.
-void OwnMotion::meet_walls(Real dt) {
-  if (!walls_.any()) return;
+/// The velocities that contacts see are means over the step.
+void OwnMotion::let_walls_act(Real dt) {
   Parts& own = *parts_;
   const auto u = own.motion.u.points(0);
-  VertexGround vertices(own.mass, u.size());
-  for (std::size_t r = 0; r < u.size(); ++r) vertices.velocity[r].head<3>() = u[r] / dt;
-  const ContactGround ground = vertices.view(comm_, scene_.bodies[body_]->roles().mesh->forest());
-  walls_.scatter(ground);
-  ground.forest->sum_to_owners(ground.shared);
-  given_.contact_energy = walls_.solve(state_.last_dt, ground, given_.by_walls);
-  ground.forest->update_ghosts(ground.velocity);
+  std::vector<Vec3> mean;
+  for (const Vec3& each : u) mean.emplace_back(each / dt);
+  std::vector<Vec3> after = mean;
+  meet_walls(own.mass, after);
   for (std::size_t r = 0; r < u.size(); ++r) {
-    const Vec3 change = vertices.velocity[r].head<3>() - u[r] / dt;
+    const Vec3 change = after[r] - mean[r];
     own.velocity.points(0)[r] += change;
     u[r] += dt * change;
   }
-}
-
-void OwnMotion::receive(Real dt, std::span<const Vec3> change, std::span<const Vec3> by_layers) {
-  MeshBody& body = *scene_.bodies[body_]->roles().mesh;
-  Table& points = body.contact_points()->points();
-  const auto mass = std::as_const(points).get<Mass>();
-  const auto force = points.get<ContactForce>();
-  std::vector<Vec3> impulses(change.size());
-  for (std::size_t q = 0; q < change.size(); ++q) {
-    impulses[q] = mass[q] * change[q];
-    force[q] += mass[q] / dt * by_layers[q];
-  }
-  parts_->received.assign(parts_->system.freedoms.rows(0), Vec3::Zero());
-  body.add_contact_forces(impulses, parts_->received);
 }
 
 void OwnMotion::correct(Real dt) {
   Parts& own = *parts_;
   if (!own.contact) return;
   FreedomValues change(own.system.freedoms);
-  std::ranges::copy(own.received, change.points(0).begin());
+  std::ranges::copy(received_, change.points(0).begin());
   change.sum_to_owners();
   for (std::size_t r = 0; r < own.mass.size(); ++r) change.points(0)[r] /= own.mass[r];
   const Real end = state_.time + dt;
@@ -373,8 +309,7 @@ void OwnMotion::correct(Real dt) {
 }
 
 void OwnMotion::commit(Given& given) {
-  if (walls_.any() || walls_.lets_go()) walls_.keep();
-  MeshBody& body = *scene_.bodies[body_]->roles().mesh;
+  MeshBody& body = mesh();
   const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
   const auto u = parts_->motion.u.points(0), to = parts_->velocity.points(0);
   for (std::size_t r = 0; r < x.size(); ++r) {
@@ -384,10 +319,7 @@ void OwnMotion::commit(Given& given) {
   const auto turns = parts_->turns ? parts_->motion.u.block(*parts_->turns) : std::span<Real>();
   if (parts_->turns)
     std::ranges::copy(parts_->velocity.block(*parts_->turns), body.turning()->get<TurnVelocity>().begin());
-  body.follow_vertices(turns);
-  for (std::size_t w = 0; w < given.by_walls.size(); ++w) given.by_walls[w] += given_.by_walls[w];
-  for (std::size_t h = 0; h < given.by_handles.size(); ++h) given.by_handles[h] += given_.by_handles[h];
-  given.contact_energy += given_.contact_energy;
+  keep_contact(turns, given);
 }
 
 Real OwnMotion::potential_gained_before_last() {

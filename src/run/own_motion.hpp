@@ -1,15 +1,12 @@
 #pragma once
 // A body whose own freedoms move it in time, beside the grid.
 
+#include "run/body_motion.hpp"
 #include "run/exact_holds.hpp"
 #include "run/own_system.hpp"
-#include "weft/bodies/roles.hpp"
 #include "weft/coupling/mesh_term.hpp"
-#include "weft/coupling/wall_contacts.hpp"
 #include "weft/motion/dead_load.hpp"
 #include "weft/motion/inertia.hpp"
-#include "weft/parallel/comm.hpp"
-#include "weft/run/state.hpp"
 #include "weft/solve/equilibrium.hpp"
 
 #include <memory>
@@ -19,12 +16,6 @@
 #include <vector>
 
 namespace weft {
-
-/// What walls and handles gave to bodies on this rank in a try.
-struct Given {
-  std::vector<Impulse> by_walls, by_handles;
-  Real contact_energy = 0;  ///< (StepReport) [J].
-};
 
 /// How many explicit substeps a step may have. touches: the body meets the grid, at the end of steps.
 int most_substeps(const StageDeck& stage, bool touches);
@@ -37,35 +28,19 @@ DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real 
 ///   v' = v + M^-1 (h f(x) + W^T lambda),   x' = x + h v',   W x' = goal(t + h),
 /// with the impulses lambda of holds from W M^-1 W^T; implicit ones by backward Euler,
 ///   M (x' - x - h v) / h^2 = f(x') + W^T mu,   v' = (x' - x) / h.
-/// Elements remember the start of the whole step. Scene and state are not owned. All members are collective.
-class OwnMotion final : public Predicts {
+/// Elements remember the start of the whole step.
+class OwnMotion final : public BodyMotion {
  public:
-  /// body: its number in the scene. is_asked_to_stop: between Newton's steps, not owned; as they stand then.
+  /// is_asked_to_stop: between Newton's steps, not owned; as they stand then.
   OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body,
             const StopQuestion& is_asked_to_stop);
 
-  std::size_t body() const { return body_; }
-  /// The contact points that may touch walls in a step of at most dt [s]. bins: of these. Collective.
-  void find_walls(const Bins& bins, const TransferSettings& transfer, Real dt);
-  /// The forces on contact points that load the motion in the next tries [N].
-  void load_contact_points(std::vector<Vec3> loads) { loads_ = std::move(loads); }
-  /// Finds the motion over dt from the present state, which stays as it is.
   Refusal predict(Real dt) override;
-  Refusal judge(Real) const override { return {}; }
-  /// Of a step from the present state. Collective.
-  DtLimit dt_limit();
-  /// Takes what the grid did to its contact points in a step of dt: their change of velocity [m/s], and the part of it
-  /// that is of other layers. Not collective.
-  void receive(Real dt, std::span<const Vec3> change, std::span<const Vec3> by_layers);
-  /// Changes the motion that was predicted by what contact points received:
-  ///   v_p' = v_p + sum_q b_pq m_q dv_q / m_p,   x_p' = x_p + dt (v_p' - v_p)                            (K.2, H2, H3)
-  /// What is held stays so.
-  void correct(Real dt);
-  /// Moves the body as predict found last; adds what walls and handles gave to it on this rank.
-  void commit(Given& given);
-  /// Change of the potential energy from the start of the step to where the last explicit velocities were found at the
-  /// end of a substep, or of implicit ones to the end [J], on all ranks.
-  Real potential_gained_before_last();
+  DtLimit dt_limit() override;
+  Real frequency(Real) const override { return state_.limits[body()].vibration(); }
+  void correct(Real dt) override;
+  void commit(Given& given) override;
+  Real potential_gained_before_last() override;
 
  private:
   /// What there is once the body has its piece for good.
@@ -84,12 +59,11 @@ class OwnMotion final : public Predicts {
     std::unique_ptr<MeshTerm> damping;         ///< Null if the body is not viscous.
     std::unique_ptr<Equilibrium> equilibrium;  ///< Of implicit steps.
     std::unique_ptr<DeadLoad> contact;         ///< What contact points remember; null without these.
-    std::vector<Vec3> received;                ///< Impulses on vertices [N s], parts of elements of this rank.
     Real frequency_at_rest;                    ///< Of the elements, on all ranks [rad/s]; 0 if it is not known.
   };
 
   void begin(Real dt);
-  void meet_walls(Real dt);
+  void let_walls_act(Real dt);
   int substeps(Real dt) const;
   Real frequency_at_rest(const StepLimit& now) const;
   /// Damping goes by changes from here on.
@@ -104,16 +78,9 @@ class OwnMotion final : public Predicts {
   void count_hold(std::size_t handle, std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);
   std::span<const Vec3> positions() const;
 
-  const Comm comm_;
-  const Scene& scene_;
-  const RunState& state_;
-  const std::size_t body_;
   const StageDeck stage_;
   const StopQuestion& is_asked_to_stop_;
   std::optional<Parts> parts_;
-  std::vector<Vec3> loads_;  ///< On contact points.
-  WallContacts walls_;
-  Given given_;  ///< In the step that was predicted.
 };
 
 }  // namespace weft

@@ -20,7 +20,7 @@ Real work_of(std::span<const Impulse> impulses) {
 }  // namespace
 
 Real RunState::wall_work() const { return work_of(wall_impulse); }
-Real RunState::work() const { return wall_work() + work_of(handle_impulse); }
+Real RunState::work() const { return wall_work() + work_of(handle_impulse) + work_of(joint_impulse); }
 
 std::string to_text(const RunState& state) { return as_json(state).dump(); }
 RunState state_from_text(const std::string& text) { return state_from<RunState>(text); }
@@ -38,6 +38,7 @@ void require_fits(const RunState& state, const SceneCounts& scene) {
   expect("removed_elements", state.removed_elements.size(), scene.bodies);
   expect("wall_impulse", state.wall_impulse.size(), scene.colliders);
   expect("handle_impulse", state.handle_impulse.size(), scene.handles);
+  expect("joint_impulse", state.joint_impulse.size(), scene.joints);
   expect("emitted_until", state.emitted_until.size(), scene.sources);
   expect("probe_points", state.probe_points.size(), scene.nearest_probes);
   if (!are_counts(state)) refuse(fmt::format("step {} and next_frame {} are no counts", state.step, state.next_frame));

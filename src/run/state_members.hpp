@@ -31,7 +31,7 @@ inline constexpr auto members<RunState> = std::tuple_cat(
         Member{"dt", "s", &RunState::last_dt}, Member{"recovery_dt", "s", &RunState::recovery_dt},
         Member{"limits", "", &RunState::limits}, Member{"drift", "m", &RunState::drift},
         Member{"wall_impulse", "", &RunState::wall_impulse}, Member{"handle_impulse", "", &RunState::handle_impulse},
-        Member{"handles_since", "s", &RunState::handles_since}, Member{"next_id", "", &RunState::next_id},
+        Member{"joint_impulse", "", &RunState::joint_impulse}, Member{"handles_since", "s", &RunState::handles_since}, Member{"next_id", "", &RunState::next_id},
         Member{"removed_elements", "", &RunState::removed_elements},
         Member{"emitted_until", "s", &RunState::emitted_until}, Member{"probe_points", "", &RunState::probe_points},
         Member{"removed_particles", "", &RunState::removed_points}, Member{"newton_steps", "", &RunState::newton_steps},

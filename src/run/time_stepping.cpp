@@ -219,7 +219,8 @@ std::vector<Real> TimeStepping::history_row(const Pace& pace) {
                   state_.step, state_.time, totals.motion(), totals.elastic_energy, totals.gravitational_energy));
   points_ = totals.particles;
   std::vector<Real> row = columns_.row({scene_, state_, last_step_, totals, pace});
-  for (Impulse& given : state_.handle_impulse) given = {.work = given.work};
+  for (std::vector<Impulse>* impulses : {&state_.handle_impulse, &state_.joint_impulse})
+    for (Impulse& given : *impulses) given = {.work = given.work};
   state_.handles_since = state_.time;
   return row;
 }

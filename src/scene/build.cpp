@@ -139,8 +139,10 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
   const bool is_static = deck.time.scheme == Scheme::equilibrium;
   Box box;  // around meshes
   for (const BodyDeck& body : deck.bodies) {
-    MadeBody made = make_body(comm, body, material_of(deck, body), deck.domain.dx, is_static);
+    MadeBody made = make_body(comm, deck, body);
     scene.bodies.push_back(std::move(made.body));
+    if (const auto* rigid = std::get_if<RigidDeck>(&body); rigid != nullptr && rigid->joint)
+      scene.joints.push_back(scene.bodies.size() - 1);
     if (made.mesh)
       for (const Vec3& x : made.mesh->rest_positions()) box.include(x);
     scene.meshes.push_back(std::move(made.mesh));

@@ -14,6 +14,7 @@
 #include "weft/base/read_text.hpp"
 #include "weft/bodies/membrane.hpp"
 #include "weft/bodies/mesh_body.hpp"
+#include "weft/bodies/rigid.hpp"
 #include "weft/bodies/shell_body.hpp"
 #include "weft/bodies/solid.hpp"
 #include "weft/bodies/strand.hpp"
@@ -21,6 +22,7 @@
 #include "weft/geometry/level_set.hpp"
 #include "weft/geometry/mesh_reader.hpp"
 #include "weft/geometry/patches.hpp"
+#include "weft/geometry/polyhedron.hpp"
 #include "weft/geometry/primitives.hpp"
 #include "weft/scene/shells.hpp"
 
@@ -119,14 +121,18 @@ Amplitude make_amplitude(const std::vector<AmplitudeKeyDeck>& keys, Real end) {
 }
 
 const MaterialDeck& material_of(const Deck& deck, const BodyDeck& body) {
-  const auto& name = std::visit([](const auto& b) -> const std::string& { return b.material; }, body);
-  const auto found = std::find_if(deck.materials.begin(), deck.materials.end(),
-                                  [&](const MaterialDeck& material) { return material.name == name; });
-  WEFT_ENSURE(found != deck.materials.end());  // the deck's cross checks have seen to that
-  return *found;
+  return std::visit(
+      [&](const auto& b) -> const MaterialDeck& {
+        if constexpr (requires { b.material; })
+          for (const MaterialDeck& material : deck.materials)
+            if (material.name == b.material) return material;
+        WEFT_ENSURE(false);  // the deck's cross checks have seen to that
+      },
+      body);
 }
 
 std::string mass_in_words(const Deck& deck, std::size_t body, Real mass) {
+  if (std::holds_alternative<RigidDeck>(deck.bodies[body])) return fmt::format("{:.6g} kg", mass);
   return fmt::format("{:.6g} kg in {:.6g} m^3", mass, mass / material_of(deck, deck.bodies[body]).density);
 }
 
@@ -393,27 +399,27 @@ AnySolidLaw solid_law_of(const MaterialDeck& material) {
 }
 
 /// Warns if tetrahedra fill a shape badly; throws if they miss most of it.
-void warn_of_lost_volume(const SolidDeck& deck, const TetMesh& mesh, const Shape& shape) {
+void warn_of_lost_volume(const DeckPlace& place, const TetMesh& mesh, const Shape& shape) {
   const std::optional<Real> whole = shape.volume();
   if (!whole) return;
   const Real share = volume_of(mesh) / *whole;
   const std::string text =
       fmt::format("the tetrahedra fill {:.0f} % of the shape: make \"size\" smaller.", 100 * share);
   require(share > least_share_of_shape, ExitCode::geometry, text);
-  if (share < usual_share_of_shape) log_warning(fmt::format("{}: {}", deck.place.text, text));
+  if (share < usual_share_of_shape) log_warning(fmt::format("{}: {}", place.text, text));
 }
 
-TetMesh make_tets(const Comm& comm, const SolidDeck& deck) {
-  const TetMeshDeck& of = deck.mesh;
+/// order: what the deck asks for.
+TetMesh make_tets(const Comm& comm, const TetMeshDeck& of, std::optional<int> order, const DeckPlace& place) {
   const auto require_room = [&](Real tets) {
-    budget_of(comm).require_room({"this mesh", tets, "tetrahedra", deck.order == 2 ? 10 * tet_bytes : tet_bytes},
+    budget_of(comm).require_room({"this mesh", tets, "tetrahedra", order == 2 ? 10 * tet_bytes : tet_bytes},
                                  unit_hint);
   };
   TetMesh mesh =
       std::visit(Overloaded{[&](const TetFileDeck& d) {
                               const std::string name = std::filesystem::path(d.file).filename().string();
                               TetMesh read = read_msh(name, load_everywhere(comm, d.file));
-                              require(!(deck.order == 1 && read.nodes_each == 10), ExitCode::deck,
+                              require(!(order == 1 && read.nodes_each == 10), ExitCode::deck,
                                       fmt::format("{} has tetrahedra with 10 nodes, which are of order 2.", name));
                               require_sound(read, name);
                               require_room(static_cast<Real>(read.count()));
@@ -432,11 +438,11 @@ TetMesh make_tets(const Comm& comm, const SolidDeck& deck) {
                               const Vec3 extent = shape->bounds()->upper - shape->bounds()->lower;
                               require_room(12 * (extent / *of.size).prod());
                               TetMesh filled = tets_of_shape(*shape, *of.size);
-                              warn_of_lost_volume(deck, filled, *shape);
+                              warn_of_lost_volume(place, filled, *shape);
                               return filled;
                             }},
                  of.form);
-  if (deck.order == 2) mesh = with_middles(std::move(mesh));
+  if (order == 2) mesh = with_middles(std::move(mesh));
   mesh = placed(std::move(mesh), placement_of(of));
   require_sound(mesh, "the mesh at its place");
   return mesh;
@@ -447,11 +453,11 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, c
   const Carrier carrier = carrier_of(deck, is_static);
   const bool has_contact = !is_static && carrier == Carrier::own && deck.meets_grid.value_or(false);
   const SolidDescription solid{deck.name,
-                               make_tets(comm, deck),
+                               make_tets(comm, deck.mesh, deck.order, deck.place),
                                solid_law_of(material),
                                material.density,
                                sample_spacing * dx,
-                               has_contact ? deck.contact.value_or(SolidContactDeck{4}).points / (dx * dx) : 0};
+                               has_contact ? deck.contact.value_or(SolidContactDeck{4, {}}).points / (dx * dx) : 0};
   if (carrier == Carrier::grid)
     budget_of(comm).require_room({"this solid on this grid", volume_of(solid.mesh) / std::pow(solid.spacing, 3),
                                   "quadrature points", solid_sample_bytes / comm.size()},
@@ -554,6 +560,71 @@ MadeBody make_any(const Comm& comm, const auto& deck, const MaterialDeck& materi
   return {std::move(body), std::move(mesh)};
 }
 
+/// The closed surface of a rigid body at its place.
+struct ClosedSurface {
+  std::vector<Vec3> points;
+  std::vector<std::array<std::int32_t, 3>> triangles;
+};
+
+ClosedSurface used_part(std::span<const Vec3> points, std::vector<std::array<std::int32_t, 3>> triangles) {
+  const UsedPoints used = used_points(triangles, points.size());
+  ClosedSurface surface;
+  for (const std::int32_t p : used.points) surface.points.push_back(points[static_cast<std::size_t>(p)]);
+  for (auto& triangle : triangles)
+    for (std::int32_t& corner : triangle) corner = used.number[static_cast<std::size_t>(corner)];
+  surface.triangles = std::move(triangles);
+  return surface;
+}
+
+ClosedSurface closed_surface(const Comm& comm, const RigidDeck& deck) {
+  const auto* file = std::get_if<TetFileDeck>(&deck.mesh.form);
+  if (file != nullptr && std::filesystem::path(file->file).extension() != ".msh") {
+    SurfaceMesh mesh = placed(make_surface(comm, MeshDeck{file->file}), placement_of(deck.mesh));
+    require_closed(mesh, std::filesystem::path(file->file).filename().string());
+    return used_part(mesh.points, triangles_of(mesh));
+  }
+  const TetMesh mesh = make_tets(comm, deck.mesh, {}, deck.place);
+  std::vector<std::array<std::int32_t, 3>> triangles;
+  for (const OuterFace& face : outer_faces(mesh)) {
+    auto& triangle = triangles.emplace_back();
+    for (std::size_t k = 0; k < 3; ++k)
+      triangle[k] = mesh.tet(face.tet)[static_cast<std::size_t>(tet_faces[static_cast<std::size_t>(face.face)][k])];
+  }
+  return used_part(mesh.points, std::move(triangles));
+}
+
+Joint joint_of(const JointDeck& deck) {
+  return std::visit(
+      Overloaded{[](const BallJointDeck& d) {
+                   return Joint{Joint::Kind::ball, d.point, Vec3::Zero(), d.damping, 0, {}};
+                 },
+                 [](const HingeDeck& d) {
+                   return Joint{Joint::Kind::hinge, d.point, d.axis.normalized(), d.damping, d.torque, d.speed};
+                 },
+                 [](const SliderDeck& d) {
+                   return Joint{Joint::Kind::slider, Vec3::Zero(), d.axis.normalized(), d.damping, d.force, d.speed};
+                 }},
+      deck.form);
+}
+
+MadeBody make_any(const Comm& comm, const RigidDeck& deck, Real dx, bool is_static) {
+  require(!is_static, ExitCode::deck,
+          "rigid bodies have no shapes to be balanced; \"scheme: static\" under time is for bodies that deform.");
+  ClosedSurface surface = closed_surface(comm, deck);
+  const Real volume = moments_of(surface.points, surface.triangles).volume;
+  const Real density = std::visit(Overloaded{[](const DensityDeck& d) { return d.density; },
+                                             [&](const MassDeck& d) { return volume > 0 ? d.mass / volume : 1; }},
+                                  deck.weight);
+  const Real points =
+      deck.meets_grid.value_or(true) ? deck.contact.value_or(SolidContactDeck{4, {}}).points / (dx * dx) : 0;
+  std::optional<Joint> joint;
+  if (deck.joint) joint = joint_of(*deck.joint);
+  std::unique_ptr<MeshSource> mesh =
+      make_rigid({deck.name, std::move(surface.points), std::move(surface.triangles), density, joint, points});
+  std::unique_ptr<Body> body = mesh->body_of(first_share(comm, *mesh));
+  return {std::move(body), std::move(mesh)};
+}
+
 MadeBody make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& material, Real, bool is_static) {
   require(!is_static, ExitCode::deck,
           fmt::format("body {} has no mesh; with \"scheme: static\" under time all bodies are shells, membranes, "
@@ -592,8 +663,14 @@ auto at_its_place(const BodyDeck& body, F&& f) {
 
 }  // namespace
 
-MadeBody make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx, bool is_static) {
-  return at_its_place(body, [&](const auto& deck) { return make_any(comm, deck, material, dx, is_static); });
+MadeBody make_body(const Comm& comm, const Deck& deck, const BodyDeck& body) {
+  const Real dx = deck.domain.dx;
+  const bool is_static = deck.time.scheme == Scheme::equilibrium;
+  return at_its_place(body, [&](const auto& its) {
+    if constexpr (requires { its.material; })
+      return make_any(comm, its, material_of(deck, body), dx, is_static);
+    else return make_any(comm, its, dx, is_static);
+  });
 }
 
 Mat3 spin_matrix(const Vec3& spin) {

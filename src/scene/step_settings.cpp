@@ -63,6 +63,16 @@ std::optional<StageDeck> stage_of(const BodyDeck& body) {
   return keys->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 1e-8});
 }
 
+/// Of passes of contact, if it makes several.
+std::optional<Real> contact_tolerance_of(const BodyDeck& body) {
+  constexpr Real of_rigid_bodies = 0.001;
+  if (const auto* rigid = std::get_if<RigidDeck>(&body))
+    return rigid->contact ? rigid->contact->tolerance.value_or(of_rigid_bodies) : of_rigid_bodies;
+  if (const auto* solid = std::get_if<SolidDeck>(&body); solid != nullptr && solid->contact)
+    return solid->contact->tolerance;
+  return {};
+}
+
 }  // namespace
 
 StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Body>> bodies,
@@ -77,6 +87,7 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   settings.most_imbalance = deck.balance.threshold;
   settings.gravity = deck.domain.gravity;
   std::ranges::transform(deck.bodies, std::back_inserter(settings.stages), stage_of);
+  std::ranges::transform(deck.bodies, std::back_inserter(settings.contact_tolerance), contact_tolerance_of);
   if (settings.is_implicit) set_implicit(deck.solve, bodies, walls, settings);
   return settings;
 }

@@ -18,13 +18,15 @@ struct ContactForce : Field<Vec3> {
   static constexpr Label label{"contact_force", "N"};
 };
 
-/// The vertices that a contact point is made of, by rows of its body, and their weights.
+/// The vertices that a contact point is made of, by rows of its body, and their weights: those of a triangle, or the
+/// four of a rigid body.
 struct ContactStencil {
-  std::array<std::int32_t, 3> rows;
-  std::array<Real, 3> weights;
+  std::array<std::int32_t, 4> rows;
+  std::array<Real, 4> weights;
 
   Vec3 of(std::span<const Vec3> values) const {
-    return weights[0] * values[rows[0]] + weights[1] * values[rows[1]] + weights[2] * values[rows[2]];
+    return weights[0] * values[rows[0]] + weights[1] * values[rows[1]] + weights[2] * values[rows[2]] +
+           weights[3] * values[rows[3]];
   }
 };
 

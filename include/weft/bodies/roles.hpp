@@ -13,6 +13,7 @@ namespace weft {
 class MeshBody;
 class PointBody;
 class PointSet;
+class RigidFrame;
 class TrialBody;
 class TrialMesh;
 
@@ -69,6 +70,7 @@ class Corrects {
 struct Roles {
   bool is_carried_by_grid = true;      ///< Its points scatter and gather; else it moves by itself,
   PointSet* contact_points = nullptr;  ///< and meets the grid by these, if there are any.
+  const RigidFrame* rigid = nullptr;   ///< It moves as one, by this,
   MeshBody* mesh = nullptr;            ///< Its points stay with their elements,
   PointBody* points = nullptr;         ///< or come and go one by one.
   TrialBody* trial = nullptr;          ///< It takes part in implicit steps by its points,

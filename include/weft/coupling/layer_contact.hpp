@@ -42,8 +42,11 @@ struct NodeOffset : NodeKey {
 struct NodeMeeting : NodeKey {
   static constexpr Label label{"meeting", "m/s", Keep::work};
 };
-/// Of a layer of contact points: the velocity that the points give to the nodes; once these have their velocities, the
-/// change of it [m/s].
+/// Of a layer of contact points: the velocity that the points give to the nodes [m/s].
+struct NodeGiven : NodeKey {
+  static constexpr Label label{"given", "m/s", Keep::work};
+};
+/// Once these have their velocities, the change of it [m/s].
 struct NodeChange : NodeKey {
   static constexpr Label label{"change", "m/s", Keep::work};
 };

@@ -21,6 +21,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -53,6 +54,9 @@ struct ContactGround {
   /// Ranks that agree on whether passes have come to an end; null: all passes are made. Bodies by themselves have no
   /// viscosity of the grid that would forgive a few.
   const Comm* agree = nullptr;
+  /// Changes the velocities of owned points to what they can be, after each pass, and returns the largest change since
+  /// the last [m/s]; empty: they are free.
+  std::function<Real()> project = {};
 
   Real* velocities() const { return reinterpret_cast<Real*>(velocity.data); }
   Real* shares() const { return reinterpret_cast<Real*>(shared.data); }

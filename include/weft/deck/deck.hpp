@@ -419,7 +419,8 @@ struct TetMeshDeck {
 
 /// How the surface of a solid with freedoms of its own meets the grid.
 struct SolidContactDeck {
-  Real points;  ///< In an area of dx^2.
+  Real points;                    ///< In an area of dx^2.
+  std::optional<Real> tolerance;  ///< Of passes in a step, relative; else as the kind has it.
 };
 
 struct SolidDeck : CarriedDeck {
@@ -433,8 +434,47 @@ struct SolidDeck : CarriedDeck {
   DeckPlace place;
 };
 
+// How heavy a rigid body is; the deck gives exactly one of these keys.
+struct DensityDeck {
+  Real density;  ///< [kg/m^3].
+};
+struct MassDeck {
+  Real mass;  ///< [kg].
+};
+
+// What ties a rigid body to the world; the deck gives exactly one of these keys.
+struct BallJointDeck {
+  Vec3 point;    ///< [m].
+  Real damping;  ///< [N m s].
+};
+struct HingeDeck {
+  Vec3 point, axis;
+  Real damping, torque;       ///< [N m s], [N m].
+  std::optional<Real> speed;  ///< [rad/s].
+};
+struct SliderDeck {
+  Vec3 axis;
+  Real damping, force;        ///< [N s/m], [N].
+  std::optional<Real> speed;  ///< [m/s].
+};
+struct JointDeck {
+  std::variant<BallJointDeck, HingeDeck, SliderDeck> form;
+};
+
+struct RigidDeck : LayeredDeck {
+  std::string name;
+  std::variant<DensityDeck, MassDeck> weight;
+  TetMeshDeck mesh;
+  std::optional<SolidContactDeck> contact;  ///< Without, four points.
+  std::optional<JointDeck> joint;
+  std::optional<bool> meets_grid;  ///< Else true.
+  Vec3 velocity;                   ///< Initial [m/s].
+  Vec3 spin;                       ///< Initial angular velocity about the body's centre of mass [rad/s].
+  DeckPlace place;
+};
+
 /// The deck key `kind` chooses; more kinds join with their issues.
-using BodyDeck = std::variant<ContinuumDeck, ShellDeck, MembraneDeck, FiberDeck, StrandDeck, SolidDeck>;
+using BodyDeck = std::variant<ContinuumDeck, ShellDeck, MembraneDeck, FiberDeck, StrandDeck, SolidDeck, RigidDeck>;
 
 struct SourceDeck {
   std::string name;

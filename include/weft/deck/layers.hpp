@@ -13,6 +13,8 @@ inline constexpr const char* first_layer = "materials";
 
 /// The keys of bodies with a mesh; null for others.
 const CarriedDeck* carried(const BodyDeck& body);
+/// Whether the nodes of the grid move it; else it has freedoms of its own.
+bool is_carried_by_grid(const BodyDeck& body);
 /// Whether a body with freedoms of its own meets the grid, by contact points.
 bool has_contact_points(const BodyDeck& body);
 /// The layer of a body that meets the grid. One with contact points that names none has a layer of its own name.

@@ -27,6 +27,7 @@ struct RunState : RunClock {
   std::vector<Real> drift;              ///< For each body: how far points may be from where they were binned [m].
   std::vector<Impulse> wall_impulse;    ///< Of each collider on the material since the start.
   std::vector<Impulse> handle_impulse;  ///< Of each handle since `handles_since`; all its work.
+  std::vector<Impulse> joint_impulse;   ///< Of each joint likewise.
   Real handles_since = 0;               ///< Time of the last row of the diagnostics [s].
   std::vector<PointId> next_id;         ///< For each body: the id of the next point or vertex.
   std::vector<std::int64_t> removed_elements;  ///< For each body: elements that have left its mesh.
@@ -39,7 +40,7 @@ struct RunState : RunClock {
 
   /// Of all colliders on the material since the start [J].
   Real wall_work() const;
-  /// Of colliders, handles and loads since the start [J].
+  /// Of colliders, handles, loads and joints since the start [J].
   Real work() const;
 };
 
@@ -49,7 +50,7 @@ RunState state_from_text(const std::string& text);
 
 /// How many of each a scene has.
 struct SceneCounts {
-  std::size_t bodies = 0, colliders = 0, handles = 0, sources = 0, nearest_probes = 0;
+  std::size_t bodies = 0, colliders = 0, handles = 0, joints = 0, sources = 0, nearest_probes = 0;
 };
 /// Throws Error(checkpoint) unless each list of the state has the length that the scene asks for, and the counters and
 /// times are possible.

@@ -50,10 +50,10 @@ struct MadeBody {
   std::unique_ptr<Body> body;
   std::unique_ptr<MeshSource> mesh;
 };
-/// is_static: it is to be balanced, not moved in time. Throws Error(deck) naming its place if its material's law is for
+/// body: of the deck. Throws Error(deck) naming its place if its material's law is for
 /// bodies of other kinds, and Error(geometry) if its
 /// mesh cannot be used. Collective.
-MadeBody make_body(const Comm& comm, const BodyDeck& body, const MaterialDeck& material, Real dx, bool is_static);
+MadeBody make_body(const Comm& comm, const Deck& deck, const BodyDeck& body);
 /// [1/s]: the velocity gradient of a rotation.
 Mat3 spin_matrix(const Vec3& spin);
 

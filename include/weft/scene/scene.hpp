@@ -107,6 +107,7 @@ struct Scene {
   std::vector<BodySource> sources;
   std::vector<Wall> walls;
   std::vector<GridHandle> handles;
+  std::vector<std::size_t> joints;  ///< The rigid bodies that have one.
   std::optional<Box> bounds;       ///< Points that leave it are removed.
   Real size = 0;                   ///< Of the box around all meshes at rest [m].
   std::vector<PointProbe> probes;  ///< Of a static analysis.

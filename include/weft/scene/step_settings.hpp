@@ -26,6 +26,8 @@ struct StepSettings {
   ImplicitSettings implicit{};                   ///< Of implicit steps.
   std::vector<bool> flows_in_loop;               ///< Of implicit steps, for each body: whether trial states flow.
   std::vector<std::optional<StageDeck>> stages;  ///< Of bodies that move by freedoms of their own.
+  /// Of bodies that pass contact on to other layers several times in a step, until it changes by less than this part.
+  std::vector<std::optional<Real>> contact_tolerance;
 };
 
 /// Throws Error(deck) if a body cannot take part in implicit steps in the way that the deck asks for.

@@ -232,7 +232,8 @@ template <>
 inline constexpr auto keys<TetFileDeck> =
     table("file", "Tetrahedra from a file.",
           Key{"path", a_file, required,
-              "Gmsh's MSH 2.2 or 4.1, as text, of tetrahedra with 4 or 10 nodes; physical groups are groups.",
+              "Gmsh's MSH 2.2 or 4.1, as text, of tetrahedra with 4 or 10 nodes; physical groups are groups. Of a rigid "
+              "body also a closed surface: OBJ, PLY or STL.",
               &TetFileDeck::file});
 
 template <>
@@ -255,9 +256,13 @@ inline constexpr auto keys<TetMeshDeck> =
 
 template <>
 inline constexpr auto keys<SolidContactDeck> =
-    table("contact", "How the surface of a solid with freedoms of its own meets the grid.",
+    table("contact", "How the surface of a body with freedoms of its own meets the grid.",
           Key{"points", "1", at_least(1).at_most(100), "4", "Contact points in an area of dx^2 of the surface at rest.",
-              &SolidContactDeck::points});
+              &SolidContactDeck::points},
+          Key{"tolerance", "1", above(0).at_most(1), absent,
+              "Contact with other layers is passed on again in a step, until the forces change by less than this part; "
+              "absent: once for solids, 0.001 for rigid bodies.",
+              &SolidContactDeck::tolerance});
 
 template <>
 inline constexpr auto keys<SolidDeck> = table(
@@ -278,5 +283,57 @@ inline constexpr auto keys<SolidDeck> = table(
     Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &SolidDeck::velocity},
     Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
         &SolidDeck::spin});
+
+template <>
+inline constexpr auto keys<DensityDeck> =
+    table("by_density", "Mass by density.",
+          Key{"density", "kg/m^3", above(0), required, "Mass by volume, the same everywhere.", &DensityDeck::density});
+
+template <>
+inline constexpr auto keys<MassDeck> =
+    table("by_mass", "Mass as a whole.",
+          Key{"mass", "kg", above(0), required, "Mass, spread evenly over the volume.", &MassDeck::mass});
+
+template <>
+inline constexpr auto keys<BallJointDeck> =
+    table("ball", "The body turns about a point.",
+          Key{"point", "m", anything, required, "The point, which stays.", &BallJointDeck::point},
+          Key{"damping", "N m s", at_least(0), "0", "Torque against spin.", &BallJointDeck::damping});
+
+template <>
+inline constexpr auto keys<HingeDeck> =
+    table("hinge", "The body turns about an axis.",
+          Key{"point", "m", anything, required, "A point on the axis.", &HingeDeck::point},
+          Key{"axis", "1", direction, required, "Direction of the axis; of any length.", &HingeDeck::axis},
+          Key{"damping", "N m s", at_least(0), "0", "Torque against spin.", &HingeDeck::damping},
+          Key{"torque", "N m", anything, "0", "Torque about the axis.", &HingeDeck::torque},
+          Key{"speed", "rad/s", anything, absent, "Spin about the axis, whatever it takes.", &HingeDeck::speed});
+
+template <>
+inline constexpr auto keys<SliderDeck> =
+    table("slider", "The body moves along an axis and does not turn.",
+          Key{"axis", "1", direction, required, "Direction of the axis; of any length.", &SliderDeck::axis},
+          Key{"damping", "N s/m", at_least(0), "0", "Force against motion.", &SliderDeck::damping},
+          Key{"force", "N", anything, "0", "Force along the axis.", &SliderDeck::force},
+          Key{"speed", "m/s", anything, absent, "Velocity along the axis, whatever it takes.", &SliderDeck::speed});
+
+template <>
+inline constexpr auto keys<JointDeck> =
+    table("joint", "What ties a rigid body to the world.", OneOf{"The joint.", &JointDeck::form});
+
+template <>
+inline constexpr auto keys<RigidDeck> = table(
+    "rigid", "A rigid body.", Key{"name", a_name, required, "Names files, columns and references.", &RigidDeck::name},
+    Either{"How heavy it is.", &RigidDeck::weight},
+    Key{"mesh", required, "The body at rest; tetrahedra, of which the surface counts, or a closed surface.",
+        &RigidDeck::mesh},
+    Key{"contact", absent, "Its surface on the grid.", &RigidDeck::contact},
+    Key{"joint", absent, "What ties it to the world; absent: it is free.", &RigidDeck::joint},
+    Key{"meets_grid", absent, "Whether it meets others on the grid, and colliders; absent: true.",
+        &RigidDeck::meets_grid},
+    Key{"layer", a_name, absent, layer_text, &RigidDeck::layer},
+    Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &RigidDeck::velocity},
+    Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
+        &RigidDeck::spin});
 
 }  // namespace weft::deck

@@ -12,24 +12,29 @@ namespace {
 /// What happened to the velocities that contact points gave to their nodes.
 void find_change(GridLayer& layer) {
   const NodeField& velocity = layer.nodes.get<NodeVelocity>();
+  const NodeField& given = layer.nodes.get<NodeGiven>();
   NodeField& change = layer.nodes.get<NodeChange>();
+  change.reset(layer.map.size());
   const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
 #pragma omp parallel for schedule(static)
   for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
-    Eigen::Map<Vec3> of_node(change.block(0) + k);
-    of_node = Eigen::Map<const Vec3>(velocity.block(0) + k) - of_node;
+    Eigen::Map<Vec3>(change.block(0) + k) =
+        Eigen::Map<const Vec3>(velocity.block(0) + k) - Eigen::Map<const Vec3>(given.block(0) + k);
   }
 }
 
 }  // namespace
 
 bool advance(StepContext& step) {
-  std::fill(step.given.by_walls.begin(), step.given.by_walls.end(), Impulse{});
-  std::fill(step.given.by_handles.begin(), step.given.by_handles.end(), Impulse{});
-  step.given.contact_energy = 0;
+  const bool repeats = std::ranges::any_of(step.layers, &GridLayer::is_repeated);
   for (GridLayer& layer : step.layers) {
+    if (!step.is_due(layer)) {
+      layer.nodes.get<NodeVelocity>() = *layer.alone;
+      continue;
+    }
+    layer.given = Given(step.scene);
     const AdvanceReport found = layer.advance->advance(step, layer);
-    step.given.contact_energy += found.contact_energy;
+    if (repeats && !layer.is_repeated) layer.alone = layer.nodes.get<NodeVelocity>();
     step.report.newton += found.newton;
     step.report.krylov += found.krylov;
     if (!found.residuals.empty()) step.report.residuals = found.residuals;  // one layer may be implicit, others not
@@ -40,6 +45,8 @@ bool advance(StepContext& step) {
     step.fault.text = fmt::format("the implicit step was not found: {}", found.failure);
     return false;
   }
+  step.given = Given(step.scene);
+  for (const GridLayer& layer : step.layers) step.given += layer.given;
   if (step.has_layers()) {
     const auto timing = step.timers.measure("contact");
     step.layer_contact.exchange(step.meeting_layers(), step.scene.dx, step.dt());

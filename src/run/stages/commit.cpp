@@ -49,6 +49,7 @@ void commit(StepContext& step) {
   for (const GridLayer& layer : step.layers) layer.handles.count_loads(step.dt(), step.given.by_handles);
   count_impulses(step.comm, step.given.by_walls, step.state.wall_impulse);
   count_impulses(step.comm, step.given.by_handles, step.state.handle_impulse);
+  count_impulses(step.comm, step.given.by_joints, step.state.joint_impulse);
   if (!step.scene.walls.empty()) step.report.contact_energy = step.comm.sum(step.given.contact_energy);
   go_on(step);
 }

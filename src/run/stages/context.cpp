@@ -1,5 +1,7 @@
 #include "run/stages/context.hpp"
 
+#include "run/own_motion.hpp"
+#include "run/rigid_body_motion.hpp"
 #include "weft/transfer/transfer.hpp"
 
 #include <algorithm>
@@ -32,6 +34,7 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
       nodes.add<NodeMemory>();
       nodes.add<NodeOffset>();
       nodes.add<NodeMeeting>();
+      nodes.add<NodeGiven>();
       nodes.add<NodeChange>();
     }
     layers[l].first_set = sets.size();
@@ -51,13 +54,16 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
 void StepContext::add_body(std::size_t b) {
   const Roles roles = scene.bodies[b]->roles();
   if (roles.predicts != nullptr) predicting.push_back(roles.predicts);
-  if (roles.repeats != nullptr) repeating.push_back({roles.repeats, sets.size()});
+  if (roles.repeats != nullptr) {
+    repeating.push_back({roles.repeats, sets.size()});
+    layers[scene.on_layer[b]].is_repeated = true;
+  }
   if (roles.corrects != nullptr && std::find(correcting.begin(), correcting.end(), roles.corrects) == correcting.end())
     correcting.push_back(roles.corrects);
   const std::size_t layer = scene.on_layer[b];
   if (!roles.is_carried_by_grid) {
-    own_motions.push_back(std::make_unique<OwnMotion>(comm, scene, state, b, is_asked_to_stop));
-    predicting.push_back(own_motions.back().get());
+    if (roles.rigid != nullptr) own_motions.push_back(std::make_unique<RigidBodyMotion>(comm, scene, state, b));
+    else own_motions.push_back(std::make_unique<OwnMotion>(comm, scene, state, b, is_asked_to_stop));
     if (PointSet* points = roles.contact_points)
       sets.push_back({.points = points,
                       .body = b,
@@ -66,6 +72,7 @@ void StepContext::add_body(std::size_t b) {
                       .is_predicted = true,
                       .is_corrected = true,
                       .follows = own_motions.back().get()});
+    if (roles.contact_points != nullptr && own_motions.back()->may_repeat()) layers[layer].is_repeated = true;
     return;
   }
   const bool is_held = std::any_of(scene.handles.begin(), scene.handles.end(), [b](const GridHandle& handle) {
@@ -85,7 +92,7 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
   for (GridLayer& layer : layers) meeting.push_back({&layer.map, &layer.nodes, layer.settings.has_contact_points});
   for (const VisitedSet& set : sets)
     if (set.follows != nullptr && !state.limits.empty())
-      meeting[set.layer].frequency = state.limits[set.body].vibration();
+      meeting[set.layer].frequency = set.follows->frequency(dt());
   return meeting;
 }
 

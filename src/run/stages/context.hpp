@@ -2,7 +2,7 @@
 // What the stages of a step share.
 
 #include "run/exact_holds.hpp"
-#include "run/own_motion.hpp"
+#include "run/body_motion.hpp"
 #include "run/stages/grid_advance.hpp"
 #include "weft/base/interrupted.hpp"
 #include "weft/base/timer.hpp"
@@ -21,6 +21,7 @@
 #include <initializer_list>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -34,7 +35,7 @@ struct VisitedSet {
   bool is_of_mesh;               ///< Its rows stay where they are, on this rank too.
   bool is_predicted;             ///< It scatters its TentativeVelocity.
   bool is_corrected;             ///< Its velocities change between gather and commit.
-  OwnMotion* follows = nullptr;  ///< It is of contact points, which follow a body with freedoms of its own.
+  BodyMotion* follows = nullptr;  ///< It is of contact points, which follow a body with freedoms of its own.
   bool is_binned = false;        ///< Its bins hold the points as they stand.
 };
 
@@ -48,6 +49,9 @@ struct GridLayer {
   std::unique_ptr<GridAdvance> advance{};
   WallContacts contacts{};
   Handles handles;
+  bool is_repeated = false;  ///< Its bodies may scatter several times in a try.
+  std::optional<NodeField> alone{};  ///< Of a layer that is not, beside one that is: velocities before layers meet.
+  Given given{};             ///< To its bodies, in this try.
 
   BlockMap map{};
   std::vector<BlockKey> touched{};  ///< Blocks of the map that points of this rank touch.
@@ -79,8 +83,8 @@ struct StepContext {
   std::vector<VisitedSet> sets;                         ///< Layer by layer.
   std::vector<Bins> bins;                               ///< One for each set.
   std::vector<const Bins*> bins_of_body;                ///< Of its own points; null where it does not meet the grid.
-  std::vector<std::unique_ptr<OwnMotion>> own_motions;  ///< Of bodies that the grid does not move.
-  std::vector<Predicts*> predicting;                    ///< These, and bodies that scatter what they predict.
+  std::vector<std::unique_ptr<BodyMotion>> own_motions;  ///< Of bodies that the grid does not move.
+  std::vector<Predicts*> predicting;                    ///< Bodies that scatter what they predict.
   std::vector<RepeatingBody> repeating;
   std::vector<Corrects*> correcting;    ///< Each once.
   std::vector<HeldVertices> held;       ///< Of meshes that the grid moves and handles hold.
@@ -104,6 +108,8 @@ struct StepContext {
 
   Real dt() const { return report.size.dt; }
   const TransferSettings& transfer_of(const VisitedSet& set) const { return layers[set.layer].settings.transfer; }
+  /// Whether a layer takes part in this pass of a try.
+  bool is_due(const GridLayer& layer) const { return passes == 0 || layer.is_repeated; }
   /// Whether layers may meet.
   bool has_layers() const { return layers.size() > 1; }
   std::vector<MeetingLayer> meeting_layers();

@@ -131,6 +131,7 @@ RunState start_scene(const Comm& comm, Scene& scene) {
   RunState state;
   state.wall_impulse.assign(scene.walls.size(), {});
   state.handle_impulse.assign(scene.handles.size(), {});
+  state.joint_impulse.assign(scene.joints.size(), {});
   state.next_id = scene.first_free_id;
   state.removed_elements.assign(scene.bodies.size(), 0);
   state.drift.assign(scene.bodies.size(), nowhere);

@@ -23,18 +23,17 @@ class ExplicitAdvance final : public GridAdvance {
     const auto timing = step.timers.measure("grid");
     const Scene& scene = step.scene;
     const Real dt = step.dt(), dx = scene.dx;
-    AdvanceReport report;
     if (layer.contacts.any()) add_shared_impulses(layer.nodes);
     // Gravity has moved bodies with freedoms of their own already.
     const Vec3 gravity = layer.settings.has_contact_points ? Vec3(Vec3::Zero()) : step.settings.gravity;
     advance_explicit(
         {dt, step.state.last_dt, step.state.time, dx, gravity, layer.settings.light_mass, step.settings.cfl * dx / dt},
-        layer.map, scene.walls, layer.nodes, step.given.by_walls);
+        layer.map, scene.walls, layer.nodes, layer.given.by_walls);
     if (layer.contacts.any())
-      report.contact_energy =
-          layer.contacts.solve(step.state.last_dt, ground_of(layer.map, layer.nodes), step.given.by_walls);
-    if (layer.handles.any()) layer.handles.hold(dt, step.state.time, layer.map, layer.nodes, step.given.by_handles);
-    return report;
+      layer.given.contact_energy =
+          layer.contacts.solve(step.state.last_dt, ground_of(layer.map, layer.nodes), layer.given.by_walls);
+    if (layer.handles.any()) layer.handles.hold(dt, step.state.time, layer.map, layer.nodes, layer.given.by_handles);
+    return {};
   }
 };
 

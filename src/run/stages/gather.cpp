@@ -47,8 +47,7 @@ class Commits {
 void gather_contact(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   const Layer& nodes = step.layers[set.layer].nodes;
-  set.follows->receive(step.dt(), gathered(step, s, nodes.get<NodeChange>()),
-                       gathered(step, s, nodes.get<NodeMeeting>()));
+  set.follows->receive(gathered(step, s, nodes.get<NodeChange>()));
 }
 
 void gather_set(StepContext& step, std::size_t s) {

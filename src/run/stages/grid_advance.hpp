@@ -16,7 +16,6 @@ struct AdvanceReport {
   std::string failure;          ///< In words; empty if velocities were found. The same on every rank.
   int newton = 0, krylov = 0;   ///< Iterations.
   std::vector<Real> residuals;  ///< By Newton step [sqrt(J)].
-  Real contact_energy = 0;      ///< On this rank (StepReport) [J].
 };
 
 class GridAdvance {
@@ -30,7 +29,7 @@ class GridAdvance {
   /// Other blocks are active than before.
   virtual void blocks_changed() {}
   /// Writes the velocity of every owned node of the layer at the end of the step, and adds what walls and handles gave
-  /// to step.given; ghosts wait for their owners. Collective.
+  /// to layer.given; ghosts wait for their owners. Collective.
   virtual AdvanceReport advance(StepContext& step, GridLayer& layer) = 0;
 };
 

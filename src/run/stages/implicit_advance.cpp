@@ -40,15 +40,13 @@ class ImplicitAdvance final : public GridAdvance {
     find_faint_nodes(step, layer, speed);
     ImplicitReport found =
         grid_->advance({dt, step.state.time, step.scene.dx, step.settings.gravity, speed, step.is_asked_to_stop},
-                       step.scene.walls, layer.nodes, step.given.by_walls);
-    Real contact_energy = 0;
+                       step.scene.walls, layer.nodes, layer.given.by_walls);
     if (layer.contacts.any()) {
       layer.map.forest().update_ghosts(layer.nodes.get<NodeVelocity>().view());
-      contact_energy = layer.contacts.count(layer.nodes, settings_.minimise, step.given.by_walls);
+      layer.given.contact_energy = layer.contacts.count(layer.nodes, settings_.minimise, layer.given.by_walls);
     }
-    if (holds_) holds_->add_impulses(end, dt, found.of_conditions, step.given.by_handles);
-    return {found.converged ? "" : found.failure, found.newton, found.krylov, std::move(found.residuals),
-            contact_energy};
+    if (holds_) holds_->add_impulses(end, dt, found.of_conditions, layer.given.by_handles);
+    return {found.converged ? "" : found.failure, found.newton, found.krylov, std::move(found.residuals)};
   }
 
  private:

@@ -3,34 +3,92 @@
 #include <algorithm>
 
 #include "run/stages/stages.hpp"
+#include "weft/bodies/contact_points.hpp"
+#include "weft/transfer/transfer.hpp"
 
 namespace weft {
+namespace {
+
+/// Brings what contact points of a body remember to nodes, and hands the points the part of it that these give:
+///   Phi_i = sum_q w_iq f_q,   load_q = m_q sum_i w_iq Phi_i / m_i
+/// so that the load does the work that its nodes show.
+void load_contact_points(StepContext& step, std::size_t s) {
+  const VisitedSet& set = step.sets[s];
+  GridLayer& layer = step.layers[set.layer];
+  NodeField& memory = layer.nodes.get<NodeMemory>();
+  memory.reset(layer.map.size());
+  const Table& points = std::as_const(*set.points).points();
+  const auto x = points.get<Position>(), forces = set.follows->contact_forces();
+  const auto mass = points.get<Mass>();
+  std::vector<Vec3> loads(points.rows(), Vec3::Zero());
+  if (step.comm.any(std::ranges::any_of(forces, [](const Vec3& f) { return !f.isZero(0); }))) {
+    std::vector<Vec3> acceleration(points.rows(), Vec3::Zero());
+    for (std::size_t q = 0; q < loads.size(); ++q)
+      if (mass[q] > 0) acceleration[q] = forces[q] / mass[q];
+    const TransferSettings& transfer = layer.settings.transfer;
+    scatter(
+        transfer, step.bins[s], {x, acceleration, points.get<Affine>(), mass},
+        [](ChunkRows, const ChunkForces& of) { std::ranges::fill(of.A, Mat3(Mat3::Zero())); }, 0, memory);
+    layer.map.forest().sum_to_owners(memory.view());
+    layer.map.forest().update_ghosts(memory.view());
+    NodeField of_node = memory;
+    const auto reals = static_cast<std::ptrdiff_t>(layer.map.size()) * NodeField::row;
+    for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width)
+      if (const Real m = memory.block(0)[k]; m > 0)
+        Eigen::Map<Vec3>(of_node.block(0) + k) = Eigen::Map<const Vec3>(memory.block(0) + k + 1) / m;
+    loads = gathered(step, s, of_node);
+    for (std::size_t q = 0; q < loads.size(); ++q) loads[q] *= mass[q];
+  }
+  set.follows->load_contact_points(std::move(loads));
+}
+
+/// The motions of bodies that predict, of which some may refuse dt.
+void predict_bodies(StepContext& step) {
+  const auto is_due = [&](const BodyMotion* own) { return step.passes == 0 || own->may_repeat(); };
+  for (std::size_t s = 0; s < step.sets.size(); ++s)
+    if (BodyMotion* own = step.sets[s].follows; own != nullptr && is_due(own)) load_contact_points(step, s);
+  const auto predict = [&](Predicts& body) {
+    if (const Refusal refusal = body.predict(step.dt()); refusal.excess > step.fault.excess)
+      step.fault = {refusal, step.fault.node};
+  };
+  for (const auto& own : step.own_motions)
+    if (is_due(own.get())) predict(*own);
+  for (Predicts* body : step.predicting)
+    if (step.passes == 0) predict(*body);
+  step.is_found = step.comm.max(step.fault.excess) <= 1;
+  if (!step.is_found)  // nodes have no motion for which points could be blamed
+    for (GridLayer& layer : step.layers) layer.nodes.get<NodeVelocity>().reset(layer.map.size());
+}
+
+}  // namespace
 
 bool predict(StepContext& step) {
   step.fault = {};
   step.passes = 0;
   step.is_found = true;
-  if (step.predicting.empty()) return true;
+  if (step.predicting.empty() && step.own_motions.empty()) return true;
   const auto timing = step.timers.measure("predict");
-  for (Predicts* body : step.predicting)
-    if (const Refusal refusal = body->predict(step.dt()); refusal.excess > step.fault.excess)
-      step.fault = {refusal, step.fault.node};
-  step.is_found = step.comm.max(step.fault.excess) <= 1;
-  if (!step.is_found)  // nodes have no motion for which points could be blamed
-    for (GridLayer& layer : step.layers) layer.nodes.get<NodeVelocity>().reset(layer.map.size());
+  for (const auto& own : step.own_motions) own->begin_passes();
+  predict_bodies(step);
   return step.is_found;
 }
 
 bool repeat(StepContext& step) {
   ++step.passes;
-  if (step.repeating.empty()) return false;
   const auto timing = step.timers.measure("predict");
-  bool any = false;
+  bool contact = false, any = false;
+  for (std::size_t s = 0; s < step.sets.size(); ++s)
+    if (const VisitedSet& set = step.sets[s]; set.follows != nullptr) {
+      const std::vector<Vec3> by_layers = gathered(step, s, step.layers[set.layer].nodes.get<NodeMeeting>());
+      contact = set.follows->wants_another_pass(step.dt(), step.passes, by_layers) || contact;
+    }
   for (const auto& [repeats, s] : step.repeating) {
     const std::vector<Vec3> received = gathered(step, s, step.layers[step.sets[s].layer].nodes.get<NodeVelocity>());
     any = repeats->wants_another_pass(step.dt(), step.passes, received) || any;
   }
-  return step.comm.any(any);
+  if (!step.repeating.empty()) any = step.comm.any(any);
+  if (contact) predict_bodies(step);
+  return step.is_found && (contact || any);
 }
 
 }  // namespace weft

@@ -98,7 +98,7 @@ void scatter_for_contact(StepContext& step) {
 /// The velocities that contact points give to the nodes of their layer.
 void keep_given(GridLayer& layer) {
   const NodeField& inertia = layer.nodes.get<NodeInertia>();
-  NodeField& given = layer.nodes.get<NodeChange>();
+  NodeField& given = layer.nodes.get<NodeGiven>();
   given.reset(layer.map.size());
   const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
 #pragma omp parallel for schedule(static)
@@ -111,22 +111,25 @@ void keep_given(GridLayer& layer) {
 
 void scatter(StepContext& step) {
   for (GridLayer& layer : step.layers) {
+    if (!step.is_due(layer)) continue;
     layer.nodes.reset(layer.map.size());
     layer.contacts.begin(step.dt());
   }
   {
     const auto timing = step.timers.measure("scatter");
-    for (std::size_t s = 0; s < step.sets.size(); ++s) scatter_set(step, s);
-    scatter_for_contact(step);
+    for (std::size_t s = 0; s < step.sets.size(); ++s)
+      if (step.is_due(step.layers[step.sets[s].layer])) scatter_set(step, s);
+    if (step.passes == 0) scatter_for_contact(step);  // surfaces stay where they are in a try
     for (GridLayer& layer : step.layers)
-      if (takes_contacts(layer)) layer.contacts.scatter(ground_of(layer.map, layer.nodes));
+      if (step.is_due(layer) && takes_contacts(layer)) layer.contacts.scatter(ground_of(layer.map, layer.nodes));
   }
   const auto timing = step.timers.measure("exchange");
   for (GridLayer& layer : step.layers) {
+    if (!step.is_due(layer)) continue;
     std::vector<ColumnView> fields{layer.nodes.get<NodeInertia>().view()};
     if (takes_contacts(layer)) fields.push_back(layer.nodes.get<NodeContact>().view());
-    if (step.has_layers()) fields.push_back(layer.nodes.get<NodeNormal>().view());
-    if (layer.settings.has_contact_points) fields.push_back(layer.nodes.get<NodeOffset>().view());
+    if (step.passes == 0 && step.has_layers()) fields.push_back(layer.nodes.get<NodeNormal>().view());
+    if (step.passes == 0 && layer.settings.has_contact_points) fields.push_back(layer.nodes.get<NodeOffset>().view());
     layer.map.forest().sum_to_owners(fields);
     if (layer.settings.has_contact_points) keep_given(layer);
   }

@@ -1,0 +1,76 @@
+#pragma once
+// Rigid bodies as four points of equal mass, free or on a joint. [docs/theory/rigid.md]
+
+#include "weft/base/impulse.hpp"
+
+#include <array>
+#include <optional>
+#include <span>
+
+namespace weft {
+
+/// What ties a rigid body to the world.
+struct Joint {
+  enum class Kind { ball, hinge, slider };
+  Kind kind;
+  Vec3 point;                 ///< Of a ball or hinge: what stays [m].
+  Vec3 axis;                  ///< Of a hinge or slider: unit.
+  Real damping = 0;           ///< [N m s] of turns, [N s/m] of a slider.
+  Real drive = 0;             ///< Torque of a hinge [N m], force of a slider [N].
+  std::optional<Real> speed;  ///< Led: [rad/s] of a hinge, [m/s] of a slider.
+};
+
+/// Of a rigid body, about its centre.
+struct RigidMomentum {
+  Vec3 linear;   ///< [kg m/s].
+  Vec3 angular;  ///< [kg m^2/s].
+};
+struct Twist {
+  Vec3 velocity;  ///< Of the centre [m/s].
+  Vec3 spin;      ///< [rad/s].
+};
+
+/// Places or velocities of the four points.
+using FourPoints = std::array<Vec3, 4>;
+
+/// The four points of a body with centre c, mass M and second moment S = integral of r r^T dm at rest:
+///   x_k = c + sqrt(S / M) t_k,   t_k = (1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)                          (17.1)
+/// Each has M / 4, and all together M, c and S, since sum_k t_k = 0 and sum_k t_k t_k^T = 4 I.
+FourPoints equal_points(const Vec3& centre, Real mass, const Mat3& second_moment);
+/// The weights b_k = (1 + t_k . sqrt(S / M)^-1 (x - c)) / 4 of a place x that moves with them: sum_k b_k x_k = x.
+std::array<Real, 4> weights_at(const FourPoints& rest, const Vec3& x);
+
+/// How these points move.
+class RigidFrame {
+ public:
+  RigidFrame(Real mass, const FourPoints& rest, std::optional<Joint> joint);
+
+  RigidMomentum momentum(const FourPoints& x, const FourPoints& v) const;
+  /// How the body moves with them, whatever the joint.
+  Twist twist(const FourPoints& x, const FourPoints& v) const;
+  /// From rest to there.
+  Mat3 rotation(const FourPoints& x) const;
+  /// Adds forces on the points, or impulses, to those about the centre.
+  static void add(const FourPoints& x, const FourPoints& forces, RigidMomentum& sum);
+  /// The change of motion by impulses on the body, of which the joint takes its part.
+  Twist answer(const FourPoints& x, const RigidMomentum& impulse) const;
+
+  struct Moved {
+    FourPoints x, v;  ///< v: of a rigid motion with the momentum at the end.
+    Impulse by_joint;  ///< About the origin.
+  };
+  /// A step of dt with momentum p, loads of the step in it. Free turns f keep angular momentum, and are those of
+  /// Moser and Veselov:  sum_k m_k r_k x f r_k = dt L                                                            (17.2)
+  Moved move(const FourPoints& x, const RigidMomentum& p, Real dt) const;
+
+ private:
+  Mat3 turn(const FourPoints& x, const Vec3& about, const Vec3& angular, Real dt) const;
+  Mat3 inertia(const FourPoints& x, const Vec3& about) const;
+  Moved follow(const FourPoints& x, const Mat3& turned, const Vec3& to, const Twist& after) const;
+
+  Real mass_;  ///< Of each point [kg].
+  FourPoints rest_;
+  std::optional<Joint> joint_;
+};
+
+}  // namespace weft

@@ -1,0 +1,242 @@
+// Rigid bodies as meshes of one element.
+
+#include "weft/bodies/rigid.hpp"
+
+#include "weft/bodies/shell_body.hpp"
+#include "bodies/surface_points.hpp"
+#include "weft/base/check.hpp"
+#include "weft/bodies/mesh_body.hpp"
+#include "weft/geometry/polyhedron.hpp"
+#include "weft/math/svd.hpp"
+#include "weft/parallel/send.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace weft {
+namespace {
+
+/// A body whose smallest second moment is smaller than this part of the largest is flat.
+constexpr Real least_thickness = 1e-10;
+
+/// A point of the surface, as it moves with the four.
+struct SurfacePoint {
+  Vec3 rest;
+  std::array<Real, 4> weights;
+};
+
+/// Drawn and touched; the same all the time.
+struct Surface {
+  std::vector<SurfacePoint> points;
+  std::vector<std::array<std::int32_t, 3>> triangles;
+
+  struct Contact {
+    std::array<Real, 4> weights;
+    Real mass;                ///< [kg]
+    std::int32_t triangle;  ///< Of which it has a share of the area,
+    Real share;             ///< none at a corner.
+  };
+  std::vector<Contact> contact;
+};
+
+class RigidBody final : public MeshBody {
+ public:
+  /// surface: null on ranks without the body.
+  RigidBody(std::string name, const MeshCounts& counts, Real mass, const FourPoints& rest, std::optional<Joint> joint,
+            std::shared_ptr<const Surface> surface, bool is_here)
+      : MeshBody(std::move(name), Carrier::own, counts),
+        mass_(mass),
+        frame_(mass, rest, joint),
+        surface_(std::move(surface)),
+        is_here_(is_here) {}
+
+  Roles roles() override {
+    Roles roles = MeshBody::roles();
+    roles.rigid = &frame_;
+    return roles;
+  }
+
+  Real trial_energy(const Parts&, const TrialShape&) const override { return 0; }
+  void trial_response(const Parts&, const TrialShape&, const TrialForces& to) const override {
+    std::ranges::fill(to.A, Mat3(Mat3::Zero()));
+  }
+  void add_stiffness(const Parts&, const TrialShape&, bool, MeshStiffness&) const override {}
+  void weigh_elements(const Vec3& gravity, std::span<Vec3> f) const override {
+    for (std::size_t r = 0; r < points_.owned(); ++r) f[r] += mass_ / 4 * gravity;
+  }
+
+  Picture picture() const override {
+    Picture picture{3, {}, Table::with<ContactPressure>()};
+    picture.point_fields = Table::with<Id, Velocity>();
+    if (points_.owned() == 0) return picture;
+    const auto v = points_.get<Velocity>();
+    picture.point_fields.resize(surface_->points.size());
+    for (const auto& [rest, weights] : surface_->points) {
+      const std::size_t k = picture.points.size();
+      picture.point_fields.get<Id>()[k] = static_cast<PointId>(k);
+      picture.point_fields.get<Velocity>()[k] = of(weights, v);
+      picture.points.push_back(of(weights, x()));
+      picture.rest.push_back(rest);
+    }
+    for (const auto& triangle : surface_->triangles)
+      picture.cells.insert(picture.cells.end(), triangle.begin(), triangle.end());
+    picture.fields.resize(surface_->triangles.size());
+    draw_pressure(picture);
+    return picture;
+  }
+
+  std::span<const ContactStencil> contact_stencils() const override { return stencils_; }
+
+ protected:
+  std::vector<std::int64_t> elements() const override { return std::vector<std::int64_t>(is_here_ ? 1 : 0, 0); }
+  std::vector<std::int32_t> needed_vertices() const override {
+    return is_here_ ? std::vector<std::int32_t>{0, 1, 2, 3} : std::vector<std::int32_t>{};
+  }
+  std::vector<std::int64_t> first_vertices() const override { return elements(); }
+  void send_elements(const Comm& comm, std::span<const int> to) override {
+    is_here_ = !send(comm, std::vector<std::int64_t>(to.size(), 0), to).empty();
+  }
+  std::size_t bytes_of_elements() const override { return bytes_of(surface_->points) + bytes_of(surface_->contact); }
+  std::vector<std::int64_t> rows_of_elements(const Table&) const override {
+    return std::vector<std::int64_t>(is_here_ ? 1 : 0, static_cast<std::int64_t>(surface_->contact.size()));
+  }
+  void add_mass(std::span<Real> of_vertices, std::span<Real>) const override {
+    if (is_here_) std::ranges::fill(of_vertices, mass_ / 4);
+  }
+
+  void rest_elements() override {}
+  void take_piece() override {
+    stencils_.clear();
+    if (is_here_)
+      for (const auto& point : surface_->contact) stencils_.push_back({{0, 1, 2, 3}, point.weights});
+  }
+  void commit_elements(Real, std::span<const Mat3>) override {}
+  StepLimit limit_of_elements() override { return {}; }
+  void place_samples(std::span<Vec3>) const override {}
+  void add_force_at_sample(std::size_t, const Vec3&, std::span<Vec3>) const override {}
+  void place_contact_points(std::span<Vec3> places, std::span<Vec3> areas) const override {
+    for (std::size_t q = 0; q < places.size(); ++q) {
+      const Surface::Contact& point = surface_->contact[q];
+      places[q] = stencils_[q].of(x());
+      areas[q] = point.share * area_of(point.triangle);
+    }
+  }
+  void weigh_contact_points(std::span<Real> mass) const override {
+    for (std::size_t q = 0; q < mass.size(); ++q) mass[q] = surface_->contact[q].mass;
+  }
+  Real half_thickness(std::size_t) const override { return 0; }
+  std::optional<Real> half_thickness_at_vertices() const override { return 0; }
+
+ private:
+  std::span<const Vec3> x() const { return points_.get<Position>(); }
+  static Vec3 of(const std::array<Real, 4>& weights, std::span<const Vec3> values) {
+    return ContactStencil{{0, 1, 2, 3}, weights}.of(values);
+  }
+  /// Of a triangle, along its normal [m^2].
+  Vec3 area_of(std::int32_t triangle) const {
+    std::array<Vec3, 3> corners;
+    for (std::size_t k = 0; k < 3; ++k) {
+      const auto vertex = surface_->triangles[static_cast<std::size_t>(triangle)][k];
+      corners[k] = of(surface_->points[static_cast<std::size_t>(vertex)].weights, x());
+    }
+    return (corners[1] - corners[0]).cross(corners[2] - corners[0]) / 2;
+  }
+  /// The forces on the points in a triangle, against its normal, over its area.
+  void draw_pressure(Picture& picture) const {
+    const auto pressure = picture.fields.get<ContactPressure>();
+    if (contact_points() == nullptr) return;
+    const Table& contact = contact_points()->points();
+    const auto forces = contact.get<ContactForce>();
+    const auto by_walls = contact.has<WallForce>() ? contact.get<WallForce>() : std::span<const Vec3>();
+    for (std::size_t q = 0; q < forces.size(); ++q) {
+      const Surface::Contact& point = surface_->contact[q];
+      if (point.share == 0) continue;
+      const Vec3 force = by_walls.empty() ? forces[q] : Vec3(forces[q] + by_walls[q]), area = area_of(point.triangle);
+      pressure[static_cast<std::size_t>(point.triangle)] -= force.dot(area) / area.squaredNorm();
+    }
+  }
+
+  Real mass_;
+  RigidFrame frame_;
+  std::shared_ptr<const Surface> surface_;
+  bool is_here_;
+  std::vector<ContactStencil> stencils_;
+};
+
+class RigidSource final : public MeshSource {
+ public:
+  explicit RigidSource(RigidDescription of) : MeshSource(of.name, Carrier::own), joint_(of.joint) {
+    const Moments moments = moments_of(of.points, of.triangles);
+    const SymmetricEigen axes = symmetric_eigen(moments.second_moment);
+    require(moments.volume > 0 && axes.values.minCoeff() > least_thickness * axes.values.maxCoeff(),
+            ExitCode::geometry,
+            fmt::format("the surface encloses {:.3g} m^3{}. Expected: a closed surface, seen counter-clockwise from "
+                        "outside.",
+                        moments.volume, moments.volume > 0 ? ", but is flat" : ""));
+    mass_ = of.density * moments.volume;
+    rest_ = equal_points(moments.centre, mass_, of.density * moments.second_moment);
+    auto surface = std::make_shared<Surface>();
+    for (const Vec3& x : of.points) surface->points.push_back({x, weights_at(rest_, x)});
+    surface->triangles = std::move(of.triangles);
+    if (of.contact_points > 0) add_contact_points(of.contact_points, *surface);
+    surface_ = std::move(surface);
+  }
+
+  MeshCounts counts() const override { return {4, 1, 0, static_cast<std::int64_t>(surface_->contact.size())}; }
+  std::string census() const override {
+    return fmt::format("a rigid body, {} triangles, {} contact points", surface_->triangles.size(),
+                       surface_->contact.size());
+  }
+  std::span<const Vec3> rest_positions() const override { return rest_; }
+  Sites sites(const ElementRange&) const override { return {}; }
+  Site nearest(const ElementRange&, const Vec3&) const override { return {}; }
+  std::vector<Sample> surface_samples(const ElementRange&) const override { return {}; }
+  std::vector<Sample> side_samples(const ElementRange&) const override { return {}; }
+  std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
+    return std::make_unique<RigidBody>(name(), counts(), mass_, rest_, joint_, surface_, range.has(0));
+  }
+
+ private:
+  /// All together have the mass of the body, by area: three quarters of that of a triangle are amid, a quarter is at
+  /// its corners, which meet walls first.
+  void add_contact_points(Real density, Surface& surface) const {
+    const auto vertex = [&](std::int32_t v) -> const SurfacePoint& {
+      return surface.points[static_cast<std::size_t>(v)];
+    };
+    const auto area = [&](const std::array<std::int32_t, 3>& t) {
+      const Vec3& a = vertex(t[0]).rest;
+      return (vertex(t[1]).rest - a).cross(vertex(t[2]).rest - a).norm() / 2;
+    };
+    Real whole = 0;
+    for (const auto& triangle : surface.triangles) whole += area(triangle);
+    std::vector<Real> at_corner(surface.points.size(), 0);
+    for (std::size_t t = 0; t < surface.triangles.size(); ++t) {
+      const auto& triangle = surface.triangles[t];
+      const Real here = area(triangle), mass = mass_ * here / whole;
+      const std::vector<Vec3> middles = middles_of_parts(parts_of_edge(density, here));
+      const Real share = Real(1) / static_cast<Real>(middles.size());
+      for (const Vec3& b : middles) {
+        const Vec3 x = b[0] * vertex(triangle[0]).rest + b[1] * vertex(triangle[1]).rest + b[2] * vertex(triangle[2]).rest;
+        surface.contact.push_back({weights_at(rest_, x), 0.75 * mass * share, static_cast<std::int32_t>(t), share});
+      }
+      for (const std::int32_t v : triangle) at_corner[static_cast<std::size_t>(v)] += mass / 12;
+    }
+    for (std::size_t v = 0; v < at_corner.size(); ++v)
+      if (at_corner[v] > 0) surface.contact.push_back({surface.points[v].weights, at_corner[v], 0, 0});
+  }
+
+  std::optional<Joint> joint_;
+  Real mass_;
+  FourPoints rest_;
+  std::shared_ptr<const Surface> surface_;
+};
+
+}  // namespace
+
+std::unique_ptr<MeshSource> make_rigid(RigidDescription rigid) {
+  return std::make_unique<RigidSource>(std::move(rigid));
+}
+
+}  // namespace weft

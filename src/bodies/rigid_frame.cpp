@@ -1,0 +1,183 @@
+#include "weft/bodies/rigid_frame.hpp"
+
+#include "weft/math/svd.hpp"
+
+#include <Eigen/Geometry>
+#include <Eigen/LU>
+
+#include <cmath>
+
+namespace weft {
+namespace {
+
+constexpr int most_newton_steps = 20;
+constexpr Real round_off = 1e-15;
+
+const Mat3 tetrahedron_axes = (Mat3() << 1, 1, -1, 1, -1, 1, 1, -1, -1).finished();
+/// t_k of (17.1).
+Vec3 corner(std::size_t k) {
+  return k < 3 ? Vec3(tetrahedron_axes.col(static_cast<Eigen::Index>(k))) : Vec3(-1, -1, 1);
+}
+
+Vec3 mean(const FourPoints& values) { return (values[0] + values[1] + values[2] + values[3]) / 4; }
+
+/// About the mean, of points of mass 1.
+Mat3 second_moment(const FourPoints& x, const Vec3& about) {
+  Mat3 sum = Mat3::Zero();
+  for (const Vec3& each : x) sum += (each - about) * (each - about).transpose();
+  return sum;
+}
+
+Mat3 rotation_by(const Vec3& vector) {
+  const Real angle = vector.norm();
+  return angle > 0 ? Eigen::AngleAxis<Real>(angle, vector / angle).toRotationMatrix() : Mat3(Mat3::Identity());
+}
+
+/// The rotation that a matrix is but for round-off.
+Mat3 normalized(const Mat3& R) { return Eigen::Quaternion<Real>(R).normalized().toRotationMatrix(); }
+
+}  // namespace
+
+FourPoints equal_points(const Vec3& centre, Real mass, const Mat3& second_moment) {
+  const SymmetricEigen axes = symmetric_eigen(second_moment / mass);
+  const Mat3 root = axes.Q * axes.values.cwiseMax(Real(0)).cwiseSqrt().asDiagonal() * axes.Q.transpose();
+  FourPoints x;
+  for (std::size_t k = 0; k < 4; ++k) x[k] = centre + root * corner(k);
+  return x;
+}
+
+std::array<Real, 4> weights_at(const FourPoints& rest, const Vec3& x) {
+  const Vec3 centre = mean(rest);
+  Mat3 root = Mat3::Zero();  // sum_k (x_k - c) t_k^T / 4
+  for (std::size_t k = 0; k < 4; ++k) root += (rest[k] - centre) * corner(k).transpose() / 4;
+  const Vec3 scaled = root.partialPivLu().solve(x - centre);
+  std::array<Real, 4> weights;
+  for (std::size_t k = 0; k < 4; ++k) weights[k] = (1 + corner(k).dot(scaled)) / 4;
+  return weights;
+}
+
+RigidFrame::RigidFrame(Real mass, const FourPoints& rest, std::optional<Joint> joint)
+    : mass_(mass / 4), rest_(rest), joint_(joint) {}
+
+Mat3 RigidFrame::inertia(const FourPoints& x, const Vec3& about) const {
+  const Mat3 S = mass_ * second_moment(x, about);
+  return S.trace() * Mat3::Identity() - S;
+}
+
+RigidMomentum RigidFrame::momentum(const FourPoints& x, const FourPoints& v) const {
+  RigidMomentum sum{Vec3::Zero(), Vec3::Zero()};
+  FourPoints p;
+  for (std::size_t k = 0; k < 4; ++k) p[k] = mass_ * v[k];
+  add(x, p, sum);
+  return sum;
+}
+
+Twist RigidFrame::twist(const FourPoints& x, const FourPoints& v) const {
+  const RigidMomentum p = momentum(x, v);
+  return {p.linear / (4 * mass_), inertia(x, mean(x)).ldlt().solve(p.angular)};
+}
+
+Mat3 RigidFrame::rotation(const FourPoints& x) const {
+  const Vec3 centre = mean(x), rest = mean(rest_);
+  Mat3 sum = Mat3::Zero();
+  for (std::size_t k = 0; k < 4; ++k) sum += (x[k] - centre) * (rest_[k] - rest).transpose();
+  return normalized(sum * second_moment(rest_, rest).inverse());
+}
+
+void RigidFrame::add(const FourPoints& x, const FourPoints& forces, RigidMomentum& sum) {
+  const Vec3 centre = mean(x);
+  for (std::size_t k = 0; k < 4; ++k) {
+    sum.linear += forces[k];
+    sum.angular += (x[k] - centre).cross(forces[k]);
+  }
+}
+
+Twist RigidFrame::answer(const FourPoints& x, const RigidMomentum& impulse) const {
+  const Vec3 centre = mean(x);
+  if (!joint_) return {impulse.linear / (4 * mass_), inertia(x, centre).ldlt().solve(impulse.angular)};
+  if (joint_->speed) return {Vec3::Zero(), Vec3::Zero()};
+  const Vec3& a = joint_->axis;
+  if (joint_->kind == Joint::Kind::slider) return {impulse.linear.dot(a) / (4 * mass_) * a, Vec3::Zero()};
+  const Vec3 arm = centre - joint_->point, about = impulse.angular + arm.cross(impulse.linear);
+  const Mat3 J = inertia(x, joint_->point);
+  const Vec3 spin =
+      joint_->kind == Joint::Kind::ball ? Vec3(J.ldlt().solve(about)) : Vec3(about.dot(a) / a.dot(J * a) * a);
+  return {spin.cross(arm), spin};
+}
+
+/// (17.2), by Newton's method over turns f exp(d): r x (d x s) = (r . s) d - s (r . d), s = f r.
+Mat3 RigidFrame::turn(const FourPoints& x, const Vec3& about, const Vec3& angular, Real dt) const {
+  const Mat3 S = mass_ * second_moment(x, about);
+  const Vec3 wanted = dt * angular;
+  Mat3 f = rotation_by(dt * inertia(x, about).ldlt().solve(angular));
+  for (int step = 0; step < most_newton_steps; ++step) {
+    const Mat3 B = f * S;  // sum m s r^T
+    const Vec3 missing = wanted - Vec3(B(2, 1) - B(1, 2), B(0, 2) - B(2, 0), B(1, 0) - B(0, 1));
+    if (missing.norm() <= round_off * (wanted.norm() + S.trace())) break;
+    f = rotation_by((B.trace() * Mat3::Identity() - B).partialPivLu().solve(missing)) * f;
+  }
+  return f;
+}
+
+/// The points turned, with their centre moved to a place. Turns are counted from rest, so that shapes do not drift.
+RigidFrame::Moved RigidFrame::follow(const FourPoints& x, const Mat3& turned, const Vec3& to,
+                                     const Twist& after) const {
+  const Vec3 rest = mean(rest_);
+  const Mat3 now = normalized(turned * rotation(x));
+  Moved moved;
+  for (std::size_t k = 0; k < 4; ++k) {
+    const Vec3 arm = now * (rest_[k] - rest);
+    moved.x[k] = to + arm;
+    moved.v[k] = after.velocity + after.spin.cross(arm);
+  }
+  return moved;
+}
+
+RigidFrame::Moved RigidFrame::move(const FourPoints& x, const RigidMomentum& p, Real dt) const {
+  const Vec3 centre = mean(x);
+  const Real M = 4 * mass_;
+  if (!joint_) {
+    const Mat3 f = turn(x, centre, p.angular, dt), J = inertia(x, centre);
+    return follow(x, f, centre + dt / M * p.linear, {p.linear / M, (f * J * f.transpose()).ldlt().solve(p.angular)});
+  }
+  const auto& [kind, point, axis, damping, drive, speed] = *joint_;
+  const Vec3 arm = centre - point;
+  // Of the freedom of a hinge or slider: momentum, inertia, then the speed with drive and damping.
+  const auto speed_of = [&](Real before, Real of_mass) {
+    return speed.value_or((before + dt * drive) / (of_mass + dt * damping));
+  };
+  Real work = 0;
+  const auto count = [&](Real before, Real after, Real of_mass) {
+    work = (of_mass * after * after - before * before / of_mass) / 2;
+  };
+  Moved moved;
+  if (kind == Joint::Kind::slider) {
+    const Real before = p.linear.dot(axis), along = speed_of(before, M);
+    count(before, along, M);
+    moved = follow(x, Mat3::Identity(), centre + dt * along * axis, {along * axis, Vec3::Zero()});
+  } else {
+    const Mat3 J = inertia(x, point);
+    const Vec3 about = p.angular + arm.cross(p.linear);
+    Mat3 f;
+    Vec3 spin;
+    if (kind == Joint::Kind::hinge) {
+      const Real J_a = axis.dot(J * axis), before = about.dot(axis), along = speed_of(before, J_a);
+      count(before, along, J_a);
+      f = rotation_by(dt * along * axis);
+      spin = along * axis;
+    } else {
+      const Vec3 damped = J * (J + dt * damping * Mat3::Identity()).ldlt().solve(about);
+      work = (damped.dot(J.ldlt().solve(damped)) - about.dot(J.ldlt().solve(about))) / 2;
+      f = turn(x, point, damped, dt);
+      spin = (f * J * f.transpose()).ldlt().solve(damped);
+    }
+    const Vec3 arm_after = f * arm;
+    moved = follow(x, f, point + arm_after, {spin.cross(arm_after), spin});
+  }
+  const RigidMomentum after = momentum(moved.x, moved.v);
+  moved.by_joint = {after.linear - p.linear,
+                    after.angular - p.angular + mean(moved.x).cross(after.linear) - centre.cross(p.linear), work};
+  return moved;
+}
+
+}  // namespace weft

@@ -1,0 +1,144 @@
+#include "run/body_motion.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "weft/bodies/mesh_body.hpp"
+
+namespace weft {
+namespace {
+
+/// Of contact with walls: hits gained energy after a few, of a ball of quadratic tetrahedra after twenty.
+constexpr int most_passes_on_walls = 500;
+/// Of contact with other layers.
+constexpr int most_passes_on_layers = 50;
+
+/// The vertices of a body, as contact with walls sees them.
+struct VertexGround {
+  using Four = Eigen::Matrix<Real, 4, 1>;
+  std::vector<Four> inertia, velocity, shared;
+  std::size_t owned;
+
+  VertexGround(std::span<const Real> mass, std::size_t rows)
+      : inertia(rows, Four::Zero()), velocity(inertia), shared(inertia), owned(mass.size()) {
+    for (std::size_t r = 0; r < owned; ++r) inertia[r][0] = mass[r];
+  }
+  ContactGround view(const Comm& comm, const Forest& forest) {
+    const auto column = [](std::vector<Four>& values) {
+      return ColumnView{
+          {}, {ScalarKind::real, 4, 1}, sizeof(Four), values.size(), reinterpret_cast<std::byte*>(values.data())};
+    };
+    return {.forest = &forest,
+            .owned = static_cast<std::ptrdiff_t>(owned),
+            .inertia = inertia.data()->data(),
+            .velocity = column(velocity),
+            .shared = column(shared),
+            .passes = most_passes_on_walls,
+            .agree = &comm};
+  }
+};
+
+void add(std::span<const Impulse> more, std::span<Impulse> sum) {
+  for (std::size_t k = 0; k < sum.size(); ++k) sum[k] += more[k];
+}
+
+}  // namespace
+
+Given& Given::operator+=(const Given& more) {
+  add(more.by_walls, by_walls);
+  add(more.by_handles, by_handles);
+  add(more.by_joints, by_joints);
+  contact_energy += more.contact_energy;
+  return *this;
+}
+
+BodyMotion::BodyMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body)
+    : comm_(comm),
+      scene_(scene),
+      state_(state),
+      body_(body),
+      tolerance_(scene.step.contact_tolerance[body].value_or(0)),
+      most_passes_(scene.step.contact_tolerance[body] ? most_passes_on_layers : 1) {}
+
+MeshBody& BodyMotion::mesh() const { return *scene_.bodies[body_]->roles().mesh; }
+
+void BodyMotion::find_walls(const Bins& bins, const TransferSettings& transfer, Real dt) {
+  const TouchingSet set{mesh().contact_points(), &bins, frequency(dt), state_.limits[body_].speed};
+  walls_.find(comm_, scene_.walls, {&set, 1}, transfer, state_.time, dt);
+  if (walls_.any() || walls_.lets_go()) walls_.act_on(mesh().contact_stencils());
+}
+
+void BodyMotion::begin_passes() {
+  if (const ContactPoints* contact = std::as_const(mesh()).contact_points()) {
+    const auto kept = contact->points().get<ContactForce>();
+    forces_.assign(kept.begin(), kept.end());
+  }
+}
+
+bool BodyMotion::wants_another_pass(Real dt, int passes, std::span<const Vec3> by_layers) {
+  const auto mass = std::as_const(mesh().contact_points()->points()).get<Mass>();
+  if (!may_repeat()) begin_passes();  // passes that others make find all of its change anew
+  std::array<Real, 2> sums{0, 0};  // of squares: changes, forces
+  for (std::size_t q = 0; q < forces_.size(); ++q) {
+    const Vec3 change = mass[q] / dt * by_layers[q];
+    forces_[q] += change;
+    sums[0] += change.squaredNorm();
+    sums[1] += forces_[q].squaredNorm();
+  }
+  if (passes >= most_passes_) return false;
+  comm_.sum(std::span(sums));
+  return sums[0] > tolerance_ * tolerance_ * sums[1];
+}
+
+std::vector<Vec3> BodyMotion::remembered_forces(Real dt) {
+  given_ = Given(scene_);
+  std::vector<Vec3> forces(mesh().points().rows(), Vec3::Zero());
+  mesh().add_contact_forces(loads_, forces);
+  walls_.begin(dt);
+  for (std::size_t c = 0; c < walls_.size(); ++c) mesh().add_contact_force(walls_.row(c), walls_.force(c), forces);
+  return forces;
+}
+
+/// What walls gave in the last step has loaded the motion that was predicted; what they give now acts at its end.
+void BodyMotion::meet_walls(std::span<const Real> mass, std::span<Vec3> v, const ProjectVelocities& project) {
+  if (!walls_.any()) return;
+  VertexGround vertices(mass, v.size());
+  for (std::size_t r = 0; r < v.size(); ++r) vertices.velocity[r].head<3>() = v[r];
+  ContactGround ground = vertices.view(comm_, mesh().forest());
+  if (project)
+    ground.project = [&, before = std::vector<Vec3>(v.size(), Vec3::Zero())]() mutable {
+      std::vector<Vec3> change(v.size());
+      for (std::size_t r = 0; r < v.size(); ++r) change[r] = vertices.velocity[r].head<3>() - v[r];
+      project(change);
+      Real most = 0;
+      for (std::size_t r = 0; r < v.size(); ++r) {
+        vertices.velocity[r].head<3>() = v[r] + change[r];
+        most = std::max(most, (change[r] - before[r]).norm());
+      }
+      before = std::move(change);
+      return most;
+    };
+  walls_.scatter(ground);
+  ground.forest->sum_to_owners(ground.shared);
+  given_.contact_energy = walls_.solve(state_.last_dt, ground, given_.by_walls);
+  ground.forest->update_ghosts(ground.velocity);
+  for (std::size_t r = 0; r < v.size(); ++r) v[r] = vertices.velocity[r].head<3>();
+}
+
+void BodyMotion::receive(std::span<const Vec3> change) {
+  const auto mass = std::as_const(mesh().contact_points()->points()).get<Mass>();
+  std::vector<Vec3> impulses(change.size());
+  for (std::size_t q = 0; q < change.size(); ++q) impulses[q] = mass[q] * change[q];
+  received_.assign(mesh().points().rows(), Vec3::Zero());
+  mesh().add_contact_forces(impulses, received_);
+}
+
+void BodyMotion::keep_contact(std::span<const Real> turns, Given& given) {
+  if (walls_.any() || walls_.lets_go()) walls_.keep();
+  if (ContactPoints* contact = mesh().contact_points())
+    std::ranges::copy(forces_, contact->points().get<ContactForce>().begin());
+  mesh().follow_vertices(turns);
+  given += given_;
+}
+
+}  // namespace weft

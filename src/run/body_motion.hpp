@@ -1,0 +1,99 @@
+#pragma once
+// A body that moves beside the grid, and may meet it by contact points.
+
+#include "weft/bodies/roles.hpp"
+#include "weft/coupling/wall_contacts.hpp"
+#include "weft/parallel/comm.hpp"
+#include "weft/run/state.hpp"
+#include "weft/scene/scene.hpp"
+
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// What walls, handles and joints gave to bodies on this rank in a try.
+struct Given {
+  std::vector<Impulse> by_walls, by_handles, by_joints;
+  Real contact_energy = 0;  ///< (StepReport) [J].
+
+  Given() = default;
+  /// Nothing, as yet.
+  explicit Given(const Scene& scene)
+      : by_walls(scene.walls.size()), by_handles(scene.handles.size()), by_joints(scene.joints.size()) {}
+  Given& operator+=(const Given& more);
+};
+
+/// Changes velocities of vertices to what the body can do; of rows of its vertices.
+using ProjectVelocities = std::function<void(std::span<Vec3>)>;
+
+/// The motion of one body, which keeps its state until the step is accepted. Contact with walls and with other layers
+/// is the same for all: contact points remember the forces of both, which load the motion in its next step, or in the
+/// next pass of this one. Scene and state are not owned. All members are collective but where they say otherwise.
+class BodyMotion : public Predicts {
+ public:
+  /// body: its number in the scene.
+  BodyMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body);
+
+  std::size_t body() const { return body_; }
+  /// The contact points that may touch walls in a step of at most dt [s]. bins: of these.
+  void find_walls(const Bins& bins, const TransferSettings& transfer, Real dt);
+
+  /// Contact points have the forces of the last step again. Not collective.
+  void begin_passes();
+  /// The forces of contact points on other layers in this pass [N].
+  std::span<const Vec3> contact_forces() const { return forces_; }
+  /// What of it loads the next motion [N]. Not collective.
+  void load_contact_points(std::vector<Vec3> loads) { loads_ = std::move(loads); }
+  /// After a pass in a step of dt: adds what other layers still changed [m/s] to the forces. passes: made so far.
+  /// Returns whether the change calls for another one, on any rank.
+  bool wants_another_pass(Real dt, int passes, std::span<const Vec3> by_layers);
+  /// Whether it may ever want one.
+  bool may_repeat() const { return most_passes_ > 1; }
+
+  /// Finds the motion over dt from the present state, which stays as it is.
+  Refusal predict(Real dt) override = 0;
+  Refusal judge(Real) const override { return {}; }
+  /// Of a step from the present state.
+  virtual DtLimit dt_limit() = 0;
+  /// Of the fastest vibration in a step of dt [rad/s]. Not collective.
+  virtual Real frequency(Real dt) const = 0;
+  /// Takes what the grid did to its contact points: their change of velocity [m/s]. Not collective.
+  void receive(std::span<const Vec3> change);
+  /// Changes the motion that was predicted by what contact points received:
+  ///   v_p' = v_p + sum_q b_pq m_q dv_q / m_p,   x_p' = x_p + dt (v_p' - v_p)                            (K.2, H2, H3)
+  /// What is held stays so.
+  virtual void correct(Real dt) = 0;
+  /// Moves the body as predict found last; adds what was given to it on this rank.
+  virtual void commit(Given& given) = 0;
+  /// Change of the potential energy from the start of the step to where the last explicit velocities were found at the
+  /// end of a substep, or of implicit ones to the end [J], on all ranks.
+  virtual Real potential_gained_before_last() = 0;
+
+ protected:
+  MeshBody& mesh() const;
+  const std::string& name() const { return scene_.bodies[body_]->name(); }
+  /// Begins a try: what contact points and walls remember, as forces on vertices [N].
+  std::vector<Vec3> remembered_forces(Real dt);
+  /// Lets walls act at the end of a step on vertices with mean velocities v over it [m/s], of owned rows with these
+  /// masses: changes v.
+  void meet_walls(std::span<const Real> mass, std::span<Vec3> v, const ProjectVelocities& project = {});
+  /// Keeps what was found, and moves contact points with the vertices.
+  void keep_contact(std::span<const Real> turns, Given& given);
+
+  const Comm comm_;
+  const Scene& scene_;
+  const RunState& state_;
+  const std::size_t body_;
+  std::vector<Vec3> received_;  ///< Impulses on vertices [N s], parts of elements of this rank.
+  Given given_;                 ///< In the step that was predicted.
+
+ private:
+  Real tolerance_;
+  int most_passes_;
+  std::vector<Vec3> forces_, loads_;  ///< Of contact points.
+  WallContacts walls_;
+};
+
+}  // namespace weft

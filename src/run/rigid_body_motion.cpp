@@ -1,0 +1,120 @@
+#include "run/rigid_body_motion.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "weft/bodies/mesh_body.hpp"
+
+namespace weft {
+namespace {
+
+/// A step turns a body by no more than this [rad].
+constexpr Real largest_turn = 0.5;
+
+std::optional<std::size_t> joint_of(const Scene& scene, std::size_t body) {
+  const auto found = std::ranges::find(scene.joints, body);
+  if (found == scene.joints.end()) return {};
+  return static_cast<std::size_t>(found - scene.joints.begin());
+}
+
+}  // namespace
+
+RigidBodyMotion::RigidBodyMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body)
+    : BodyMotion(comm, scene, state, body),
+      frame_(*scene.bodies[body]->roles().rigid),
+      joint_(joint_of(scene, body)) {}
+
+bool RigidBodyMotion::is_here() const { return mesh().points().owned() > 0; }
+
+FourPoints RigidBodyMotion::four(std::span<const Vec3> values) const {
+  FourPoints points;
+  std::ranges::copy(values.first(4), points.begin());
+  return points;
+}
+
+DtLimit RigidBodyMotion::dt_limit() {
+  Real speed = 0, spin = 0;
+  if (is_here()) {
+    const Table& points = std::as_const(mesh()).points();
+    const auto x = points.get<Position>(), v = points.get<Velocity>();
+    for (const Vec3& each : v) speed = std::max(speed, each.norm());
+    const RigidMomentum now = frame_.momentum(four(x), four(v));
+    spin = frame_.answer(four(x), now).spin.norm();
+    if (const ContactPoints* contact = std::as_const(mesh()).contact_points())
+      for (const Vec3& each : contact->points().get<Velocity>()) speed = std::max(speed, each.norm());
+  }
+  const Real by_speed = scene_.step.cfl * scene_.dx / comm_.max(speed), by_spin = largest_turn / comm_.max(spin);
+  if (by_spin < by_speed || mesh().contact_points() == nullptr) return {by_spin, "spin of " + name()};
+  return {by_speed, "speed of " + name()};
+}
+
+Refusal RigidBodyMotion::predict(Real dt) {
+  const std::vector<Vec3> forces = remembered_forces(dt);
+  if (is_here()) {
+    const Table& points = std::as_const(mesh()).points();
+    const FourPoints x = four(points.get<Position>());
+    momentum_ = frame_.momentum(x, four(points.get<Velocity>()));
+    FourPoints impulses = four(forces);
+    for (std::size_t k = 0; k < 4; ++k) impulses[k] = dt * (impulses[k] + points.get<Mass>()[k] * scene_.step.gravity);
+    RigidFrame::add(x, impulses, momentum_);
+    move(dt);
+  }
+  if (mesh().contact_points() != nullptr) {
+    const auto mass = std::as_const(mesh()).points().get<Mass>();
+    std::vector<Vec3> v = mean_velocities(dt);
+    const std::vector<Vec3> before = v;
+    meet_walls(mass, v, [&](std::span<Vec3> change) {
+      if (!is_here()) return;
+      const FourPoints x = four(std::as_const(mesh()).points().get<Position>());
+      const Twist twist = frame_.answer(x, frame_.momentum(x, four(change)));
+      const Vec3 centre = (x[0] + x[1] + x[2] + x[3]) / 4;
+      for (std::size_t k = 0; k < 4; ++k) change[k] = twist.velocity + twist.spin.cross(x[k] - centre);
+    });
+    if (is_here()) {
+      const FourPoints x = four(std::as_const(mesh()).points().get<Position>());
+      const RigidMomentum by_walls = [&] {
+        FourPoints change;
+        for (std::size_t k = 0; k < 4; ++k) change[k] = v[k] - before[k];
+        return frame_.momentum(x, change);
+      }();
+      momentum_.linear += by_walls.linear;
+      momentum_.angular += by_walls.angular;
+      move(dt);
+    }
+    mesh().predict_contact_points(mean_velocities(dt));
+  }
+  if (is_here() && !(moved_.v[0] + moved_.x[0]).allFinite())
+    return {2, fmt::format("the velocity of body {} is not a finite number", name())};
+  return {};
+}
+
+void RigidBodyMotion::move(Real dt) {
+  moved_ = frame_.move(four(std::as_const(mesh()).points().get<Position>()), momentum_, dt);
+}
+
+/// Of the points in the step [m/s].
+std::vector<Vec3> RigidBodyMotion::mean_velocities(Real dt) const {
+  const auto x = std::as_const(mesh()).points().get<Position>();
+  std::vector<Vec3> v;
+  for (std::size_t k = 0; k < x.size(); ++k) v.emplace_back((moved_.x[k] - x[k]) / dt);
+  return v;
+}
+
+void RigidBodyMotion::correct(Real dt) {
+  if (!is_here() || received_.empty()) return;
+  RigidFrame::add(four(std::as_const(mesh()).points().get<Position>()), four(received_), momentum_);
+  move(dt);
+}
+
+void RigidBodyMotion::commit(Given& given) {
+  if (is_here()) {
+    Table& points = mesh().points();
+    std::ranges::copy(moved_.x, points.get<Position>().begin());
+    std::ranges::copy(moved_.v, points.get<Velocity>().begin());
+    if (joint_) given_.by_joints[*joint_] += moved_.by_joint;
+  }
+  keep_contact({}, given);
+}
+
+}  // namespace weft

@@ -1,0 +1,35 @@
+#pragma once
+// The motion of a rigid body.
+
+#include "run/body_motion.hpp"
+#include "weft/bodies/rigid_frame.hpp"
+
+namespace weft {
+
+/// Momenta take the loads of the step, then the body moves by them (17.2). Impulses of walls and other layers at the
+/// end change the momenta, and the body moves anew from where the step began. The four points are on one rank.
+class RigidBodyMotion final : public BodyMotion {
+ public:
+  RigidBodyMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body);
+
+  Refusal predict(Real dt) override;
+  DtLimit dt_limit() override;
+  /// Nothing in it vibrates; springs of contact are as stiff as steps resolve.
+  Real frequency(Real dt) const override { return 1 / dt; }
+  void correct(Real dt) override;
+  void commit(Given& given) override;
+  Real potential_gained_before_last() override { return 0; }
+
+ private:
+  bool is_here() const;
+  FourPoints four(std::span<const Vec3> values) const;
+  void move(Real dt);
+  std::vector<Vec3> mean_velocities(Real dt) const;
+
+  const RigidFrame& frame_;
+  const std::optional<std::size_t> joint_;  ///< Number in Scene::joints.
+  RigidMomentum momentum_{};                ///< At the end of the step, but for the joint.
+  RigidFrame::Moved moved_{};
+};
+
+}  // namespace weft
