@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <utility>
 
 namespace weft {
@@ -15,8 +16,19 @@ constexpr Real nearest = 0.1;
 /// Flat surfaces that are nearer part to 1/e in this many radians of their fastest vibration, which is slow beside it,
 /// and no faster than when they are so many dx nearer.
 constexpr Real recovery = 200, most_nearer = 0.05;
+/// Mass inside a surface comes out likewise, as fast as from this many dx at most.
+constexpr Real most_inside = 0.5;
+/// Friction on a mass begins so many dx before it touches: it needs contact that lasts, and the places of points vary.
+constexpr Real margin_of_friction = 0.25;
 /// Normals shorter than this have no direction.
 constexpr Real least_normal = 1e-6;
+
+/// The mean of x >= 0 by the normal distribution about s with the deviation 1.
+Real mean_of_half(Real s) {
+  const Real density = std::exp(-s * s / 2) / std::sqrt(2 * std::numbers::pi);
+  const Real share = std::erfc(-s / std::numbers::sqrt2) / 2;
+  return share > 1e-6 ? s + density / share : 0;
+}
 
 Real* row_of(NodeField& field, int block, int place) { return field.block(block) + place * NodeField::width; }
 
@@ -31,6 +43,7 @@ struct LayerContact::AtNode {
   bool has_surface;  ///< It is of contact points.
   Real frequency;    ///< Of their body [rad/s].
   Real distance;     ///< From the surface to the node [m].
+  Real spread;       ///< The middle of a mass is this times dx times its normal behind the node; 0: unknown.
   Vec3 normal;       ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the node [1].
 
   /// Towards b. Of two surfaces the flatter one counts, of a surface and a mass the surface where it is flat.
@@ -48,12 +61,23 @@ struct LayerContact::AtNode {
   static Real flatness(const Vec3& mean) { return std::pow(mean.squaredNorm(), 10); }
   /// 1 where both are flat and face one another.
   Real opposition(const AtNode& b) const { return std::pow(std::max(Real(0), -normal.dot(b.normal)), 20); }
-  /// The speed with which surfaces may close along the normal; where they are too near, they are to part.
-  Real closing(const AtNode& b, Real dx, Real dt) const {
-    if (!has_surface || !b.has_surface) return 0;
+  /// The speed with which layers may close along the normal; where they are too near, they are to part.
+  Real closing(const AtNode& b, Real friction, Real dx, Real dt) const {
+    if (!has_surface && !b.has_surface) return 0;
+    if (!has_surface) return b.closing_on_mass(*this, friction, dx, dt);
+    if (!b.has_surface) return closing_on_mass(b, friction, dx, dt);
     const Real gap = distance + b.distance - nearest * dx;
     if (gap > 0) return gap / dt;
     return opposition(b) * std::max(gap, -most_nearer * dx) * std::min(frequency, b.frequency) / recovery;
+  }
+  /// Of a surface and a mass, which touches where its mean distance is that of a mass beyond a plane.
+  Real closing_on_mass(const AtNode& b, Real friction, Real dx, Real dt) const {
+    if (b.spread == 0) return 0;
+    const Real deviation = dx * std::sqrt(b.spread), middle = distance - dx * b.spread * normal.dot(b.normal);
+    const Real gap = middle - deviation * mean_of_half(distance / deviation);
+    const Real margin = friction > 0 ? margin_of_friction * dx : 0;
+    if (gap > 0) return flatness(normal) * std::max(Real(0), gap - margin) / dt;
+    return flatness(normal) * std::max(gap, -most_inside * dx) * std::min(frequency, 1 / dt) / recovery;
   }
 };
 
@@ -152,6 +176,7 @@ void LayerContact::look(std::span<const MeetingLayer> layers, const SharedBlock&
     at.v = at.before = Eigen::Map<const Vec3>(row_of(nodes.get<NodeVelocity>(), at.block, place));
     at.has_surface = layers[l].has_contact_points;
     at.frequency = layers[l].frequency;
+    at.spread = layers[l].spread;
     const Real* const normal = row_of(nodes.get<NodeNormal>(), at.block, place);
     at.normal.setZero();
     if (normal[0] > 0) at.normal = Eigen::Map<const Vec3>(normal + 1) / normal[0];
@@ -161,6 +186,10 @@ void LayerContact::look(std::span<const MeetingLayer> layers, const SharedBlock&
       at.distance = at.normal.dot(x) - *row_of(nodes.get<NodeOffset>(), at.block, place) / normal[0];
     }
   }
+}
+
+Real LayerContact::friction_of(const AtNode& a, const AtNode& b) const {
+  return friction_[a.layer * layers_ + b.layer];
 }
 
 /// (K.5) for each pair of layers.
@@ -173,13 +202,13 @@ void LayerContact::meet(Meeting& meeting, Real dx, Real dt) const {
       const Vec3 normal = a.normal_to(b);
       const Real length = normal.norm();
       if (!(length > least_normal)) continue;
-      meeting.pairs.push_back({i, j, normal / length, a.closing(b, dx, dt), Vec3::Zero()});
+      meeting.pairs.push_back({i, j, normal / length, a.closing(b, friction_of(a, b), dx, dt), Vec3::Zero()});
     }
   const int turns = meeting.pairs.size() > 1 ? most_turns : 1;
   for (int turn = 0; turn < turns; ++turn)
     for (auto& [i, j, normal, closing, impulse] : meeting.pairs) {
       AtNode &a = here[i], &b = here[j];
-      const Real reduced = a.mass * b.mass / (a.mass + b.mass), friction = friction_[a.layer * layers_ + b.layer];
+      const Real reduced = a.mass * b.mass / (a.mass + b.mass), friction = friction_of(a, b);
       const Vec3 after = contact_impulse(impulse, a.v - b.v, normal, closing, reduced, friction);
       a.v += (after - impulse) / a.mass;
       b.v -= (after - impulse) / b.mass;

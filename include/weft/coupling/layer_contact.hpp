@@ -56,6 +56,7 @@ struct MeetingLayer {
   const BlockMap* map;
   Layer* nodes;
   bool has_contact_points;
+  Real spread = 0;     ///< Moment of inertia of the kernel [dx^2]; 0: it depends on the place.
   Real frequency = 0;  ///< Of the fastest vibration of a body with contact points [rad/s].
 };
 
@@ -87,6 +88,7 @@ class LayerContact {
   static void look(std::span<const MeetingLayer> layers, const SharedBlock& block, int place, Real dx,
                    Meeting& meeting);
   void meet(Meeting& meeting, Real dx, Real dt) const;
+  Real friction_of(const AtNode& a, const AtNode& b) const;
 
   std::size_t layers_;
   std::vector<Real> friction_;

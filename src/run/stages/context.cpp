@@ -89,7 +89,13 @@ void StepContext::add_body(std::size_t b) {
 
 std::vector<MeetingLayer> StepContext::meeting_layers() {
   std::vector<MeetingLayer> meeting;
-  for (GridLayer& layer : layers) meeting.push_back({&layer.map, &layer.nodes, layer.settings.has_contact_points});
+  for (GridLayer& layer : layers) {
+    const TransferSettings& transfer = layer.settings.transfer;
+    const Real spread = transfer.kernel == KernelKind::linear
+                            ? 0
+                            : moment_of_inertia(transfer, Vec3::Zero()).x() / (transfer.dx * transfer.dx);
+    meeting.push_back({&layer.map, &layer.nodes, layer.settings.has_contact_points, spread});
+  }
   for (const VisitedSet& set : sets)
     if (set.follows != nullptr && !state.limits.empty())
       meeting[set.layer].frequency = set.follows->frequency(dt());
