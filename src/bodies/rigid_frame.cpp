@@ -120,25 +120,37 @@ Mat3 RigidFrame::turn(const FourPoints& x, const Vec3& about, const Vec3& angula
 }
 
 /// The points turned, with their centre moved to a place. Turns are counted from rest, so that shapes do not drift.
-RigidFrame::Moved RigidFrame::follow(const FourPoints& x, const Mat3& turned, const Vec3& to,
-                                     const Twist& after) const {
+RigidFrame::Moved RigidFrame::follow(const FourPoints& x, const Mat3& turned, const Vec3& to) const {
   const Vec3 rest = mean(rest_);
   const Mat3 now = normalized(turned * rotation(x));
   Moved moved;
-  for (std::size_t k = 0; k < 4; ++k) {
-    const Vec3 arm = now * (rest_[k] - rest);
-    moved.x[k] = to + arm;
-    moved.v[k] = after.velocity + after.spin.cross(arm);
-  }
+  for (std::size_t k = 0; k < 4; ++k) moved.x[k] = to + now * (rest_[k] - rest);
   return moved;
+}
+
+/// Those of a point that moves with `velocity` and of the turn about it that has this angular momentum. What round-off
+/// leaves of it is taken away, for it would add up.
+void RigidFrame::set_velocities(const Vec3& velocity, const Vec3& angular, const Vec3& about, Moved& moved) const {
+  const auto J = inertia(moved.x, about).ldlt();
+  Vec3 missing = angular, spin = Vec3::Zero();
+  for (int pass = 0; pass < 2; ++pass) {
+    spin += J.solve(missing);
+    missing = angular;
+    for (std::size_t k = 0; k < 4; ++k) {
+      const Vec3 arm = moved.x[k] - about;
+      moved.v[k] = velocity + spin.cross(arm);
+      missing -= mass_ * arm.cross(moved.v[k] - velocity);
+    }
+  }
 }
 
 RigidFrame::Moved RigidFrame::move(const FourPoints& x, const RigidMomentum& p, Real dt) const {
   const Vec3 centre = mean(x);
   const Real M = 4 * mass_;
   if (!joint_) {
-    const Mat3 f = turn(x, centre, p.angular, dt), J = inertia(x, centre);
-    return follow(x, f, centre + dt / M * p.linear, {p.linear / M, (f * J * f.transpose()).ldlt().solve(p.angular)});
+    Moved moved = follow(x, turn(x, centre, p.angular, dt), centre + dt / M * p.linear);
+    set_velocities(p.linear / M, p.angular, mean(moved.x), moved);
+    return moved;
   }
   const auto& [kind, point, axis, damping, drive, speed] = *joint_;
   const Vec3 arm = centre - point;
@@ -154,25 +166,24 @@ RigidFrame::Moved RigidFrame::move(const FourPoints& x, const RigidMomentum& p, 
   if (kind == Joint::Kind::slider) {
     const Real before = p.linear.dot(axis), along = speed_of(before, M);
     count(before, along, M);
-    moved = follow(x, Mat3::Identity(), centre + dt * along * axis, {along * axis, Vec3::Zero()});
+    moved = follow(x, Mat3::Identity(), centre + dt * along * axis);
+    moved.v.fill(along * axis);
   } else {
     const Mat3 J = inertia(x, point);
     const Vec3 about = p.angular + arm.cross(p.linear);
-    Mat3 f;
-    Vec3 spin;
     if (kind == Joint::Kind::hinge) {
       const Real J_a = axis.dot(J * axis), before = about.dot(axis), along = speed_of(before, J_a);
       count(before, along, J_a);
-      f = rotation_by(dt * along * axis);
-      spin = along * axis;
+      const Mat3 f = rotation_by(dt * along * axis);
+      moved = follow(x, f, point + f * arm);
+      for (std::size_t k = 0; k < 4; ++k) moved.v[k] = along * axis.cross(moved.x[k] - point);
     } else {
       const Vec3 damped = J * (J + dt * damping * Mat3::Identity()).ldlt().solve(about);
       work = (damped.dot(J.ldlt().solve(damped)) - about.dot(J.ldlt().solve(about))) / 2;
-      f = turn(x, point, damped, dt);
-      spin = (f * J * f.transpose()).ldlt().solve(damped);
+      const Mat3 f = turn(x, point, damped, dt);
+      moved = follow(x, f, point + f * arm);
+      set_velocities(Vec3::Zero(), damped, point, moved);
     }
-    const Vec3 arm_after = f * arm;
-    moved = follow(x, f, point + arm_after, {spin.cross(arm_after), spin});
   }
   const RigidMomentum after = momentum(moved.x, moved.v);
   moved.by_joint = {after.linear - p.linear,

@@ -78,7 +78,7 @@ void BodyMotion::begin_passes() {
 bool BodyMotion::wants_another_pass(Real dt, int passes, std::span<const Vec3> by_layers) {
   const auto mass = std::as_const(mesh().contact_points()->points()).get<Mass>();
   if (!may_repeat()) begin_passes();  // passes that others make find all of its change anew
-  std::array<Real, 2> sums{0, 0};  // of squares: changes, forces
+  std::array<Real, 2> sums{0, 0};     // of squares: changes, forces
   for (std::size_t q = 0; q < forces_.size(); ++q) {
     const Vec3 change = mass[q] / dt * by_layers[q];
     forces_[q] += change;

@@ -54,6 +54,8 @@ class BodyMotion : public Predicts {
 
   /// Finds the motion over dt from the present state, which stays as it is.
   Refusal predict(Real dt) override = 0;
+  /// Before contact points scatter in another pass. Not collective.
+  virtual void weigh_contact_points() {}
   Refusal judge(Real) const override { return {}; }
   /// Of a step from the present state.
   virtual DtLimit dt_limit() = 0;

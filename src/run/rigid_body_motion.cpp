@@ -2,15 +2,23 @@
 
 #include <fmt/format.h>
 
+#include <Eigen/Eigenvalues>
+
 #include <algorithm>
 
 #include "weft/bodies/mesh_body.hpp"
+#include "weft/scene/catalogue.hpp"
 
 namespace weft {
 namespace {
 
 /// A step turns a body by no more than this [rad].
 constexpr Real largest_turn = 0.5;
+
+/// Of the largest force for its mass, that a contact point has which touches.
+constexpr Real least_touch = 0.1;
+
+using Matrix6 = Eigen::Matrix<Real, 6, 6>;
 
 std::optional<std::size_t> joint_of(const Scene& scene, std::size_t body) {
   const auto found = std::ranges::find(scene.joints, body);
@@ -47,6 +55,37 @@ DtLimit RigidBodyMotion::dt_limit() {
   const Real by_speed = scene_.step.cfl * scene_.dx / comm_.max(speed), by_spin = largest_turn / comm_.max(spin);
   if (by_spin < by_speed || mesh().contact_points() == nullptr) return {by_spin, "spin of " + name()};
   return {by_speed, "speed of " + name()};
+}
+
+void RigidBodyMotion::scale_masses(Real by) {
+  for (Real& mass : mesh().contact_points()->points().get<Mass>()) mass *= by / scale_;
+  scale_ = by;
+}
+
+void RigidBodyMotion::weigh_contact_points() {
+  if (!is_here()) return;
+  scale_masses(1);
+  const Table& points = std::as_const(mesh()).points();
+  const FourPoints x = four(points.get<Position>());
+  const Vec3 centre = (x[0] + x[1] + x[2] + x[3]) / 4;
+  Matrix6 A = Matrix6::Zero(), B = Matrix6::Zero();
+  const auto add = [&](Real mass, const Vec3& at, Matrix6& inertia) {
+    const Mat3 arm = spin_matrix(at - centre);  // r x
+    inertia.topLeftCorner<3, 3>() += mass * Mat3::Identity();
+    inertia.topRightCorner<3, 3>() -= mass * arm;
+    inertia.bottomLeftCorner<3, 3>() += mass * arm;
+    inertia.bottomRightCorner<3, 3>() -= mass * arm * arm;
+  };
+  for (std::size_t k = 0; k < 4; ++k) add(points.get<Mass>()[k], x[k], B);
+  const Table& contact = std::as_const(*mesh().contact_points()).points();
+  const auto at = contact.get<Position>(), forces = contact_forces();
+  const auto mass = contact.get<Mass>();
+  Real most = 0;  // of forces over masses
+  for (std::size_t q = 0; q < forces.size(); ++q) most = std::max(most, forces[q].norm() / mass[q]);
+  if (most == 0) return;
+  for (std::size_t q = 0; q < forces.size(); ++q)
+    add(mass[q] * std::min(Real(1), forces[q].norm() / mass[q] / (least_touch * most)), at[q], A);
+  scale_masses(1 / Eigen::GeneralizedSelfAdjointEigenSolver<Matrix6>(A, B, Eigen::EigenvaluesOnly).eigenvalues()[5]);
 }
 
 Refusal RigidBodyMotion::predict(Real dt) {
@@ -115,6 +154,7 @@ void RigidBodyMotion::commit(Given& given) {
     if (joint_) given_.by_joints[*joint_] += moved_.by_joint;
   }
   keep_contact({}, given);
+  if (mesh().contact_points() != nullptr) scale_masses(1);
 }
 
 }  // namespace weft

@@ -13,6 +13,11 @@ class RigidBodyMotion final : public BodyMotion {
   RigidBodyMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body);
 
   Refusal predict(Real dt) override;
+  /// Points that touch together carry as much as the body lets them: with the inertia A of these and B of the body,
+  /// six by six, and their masses times s,
+  ///   s = 1 / (largest eigenvalue of B^-1 A)                                                                    (17.3)
+  /// so that a pass changes the body by no more than it changes its nodes, and by as much as it can.
+  void weigh_contact_points() override;
   DtLimit dt_limit() override;
   /// Nothing in it vibrates; springs of contact are as stiff as steps resolve.
   Real frequency(Real dt) const override { return 1 / dt; }
@@ -24,12 +29,14 @@ class RigidBodyMotion final : public BodyMotion {
   bool is_here() const;
   FourPoints four(std::span<const Vec3> values) const;
   void move(Real dt);
+  void scale_masses(Real by);
   std::vector<Vec3> mean_velocities(Real dt) const;
 
   const RigidFrame& frame_;
   const std::optional<std::size_t> joint_;  ///< Number in Scene::joints.
   RigidMomentum momentum_{};                ///< At the end of the step, but for the joint.
   RigidFrame::Moved moved_{};
+  Real scale_ = 1;  ///< Of the masses of contact points.
 };
 
 }  // namespace weft

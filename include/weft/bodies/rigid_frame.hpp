@@ -66,7 +66,8 @@ class RigidFrame {
  private:
   Mat3 turn(const FourPoints& x, const Vec3& about, const Vec3& angular, Real dt) const;
   Mat3 inertia(const FourPoints& x, const Vec3& about) const;
-  Moved follow(const FourPoints& x, const Mat3& turned, const Vec3& to, const Twist& after) const;
+  Moved follow(const FourPoints& x, const Mat3& turned, const Vec3& to) const;
+  void set_velocities(const Vec3& velocity, const Vec3& angular, const Vec3& about, Moved& moved) const;
 
   Real mass_;  ///< Of each point [kg].
   FourPoints rest_;

@@ -9,36 +9,58 @@
 namespace weft {
 namespace {
 
-/// Brings what contact points of a body remember to nodes, and hands the points the part of it that these give:
-///   Phi_i = sum_q w_iq f_q,   load_q = m_q sum_i w_iq Phi_i / m_i
-/// so that the load does the work that its nodes show.
-void load_contact_points(StepContext& step, std::size_t s) {
+/// Brings what contact points of a body remember to nodes: Phi_i = sum_q w_iq f_q.
+void scatter_memory(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   GridLayer& layer = step.layers[set.layer];
   NodeField& memory = layer.nodes.get<NodeMemory>();
   memory.reset(layer.map.size());
   const Table& points = std::as_const(*set.points).points();
-  const auto x = points.get<Position>(), forces = set.follows->contact_forces();
+  const auto forces = set.follows->contact_forces();
+  if (!step.comm.any(std::ranges::any_of(forces, [](const Vec3& f) { return !f.isZero(0); }))) return;
   const auto mass = points.get<Mass>();
-  std::vector<Vec3> loads(points.rows(), Vec3::Zero());
-  if (step.comm.any(std::ranges::any_of(forces, [](const Vec3& f) { return !f.isZero(0); }))) {
-    std::vector<Vec3> acceleration(points.rows(), Vec3::Zero());
-    for (std::size_t q = 0; q < loads.size(); ++q)
-      if (mass[q] > 0) acceleration[q] = forces[q] / mass[q];
-    const TransferSettings& transfer = layer.settings.transfer;
-    scatter(
-        transfer, step.bins[s], {x, acceleration, points.get<Affine>(), mass},
-        [](ChunkRows, const ChunkForces& of) { std::ranges::fill(of.A, Mat3(Mat3::Zero())); }, 0, memory);
-    layer.map.forest().sum_to_owners(memory.view());
-    layer.map.forest().update_ghosts(memory.view());
-    NodeField of_node = memory;
-    const auto reals = static_cast<std::ptrdiff_t>(layer.map.size()) * NodeField::row;
-    for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width)
-      if (const Real m = memory.block(0)[k]; m > 0)
-        Eigen::Map<Vec3>(of_node.block(0) + k) = Eigen::Map<const Vec3>(memory.block(0) + k + 1) / m;
-    loads = gathered(step, s, of_node);
-    for (std::size_t q = 0; q < loads.size(); ++q) loads[q] *= mass[q];
+  std::vector<Vec3> acceleration(points.rows(), Vec3::Zero());
+  for (std::size_t q = 0; q < acceleration.size(); ++q)
+    if (mass[q] > 0) acceleration[q] = forces[q] / mass[q];
+  scatter(
+      layer.settings.transfer, step.bins[s], {points.get<Position>(), acceleration, points.get<Affine>(), mass},
+      [](ChunkRows, const ChunkForces& of) { std::ranges::fill(of.A, Mat3(Mat3::Zero())); }, 0, memory);
+  layer.map.forest().sum_to_owners(memory.view());
+  layer.map.forest().update_ghosts(memory.view());
+}
+
+/// After a pass nodes remember what they gave in it: Phi_i += m_i (v_i after - v_i loaded) / dt.
+void add_to_memory(StepContext& step, std::size_t s) {
+  GridLayer& layer = step.layers[step.sets[s].layer];
+  const NodeField &inertia = layer.nodes.get<NodeInertia>(), &meeting = layer.nodes.get<NodeMeeting>();
+  NodeField& memory = layer.nodes.get<NodeMemory>();
+  const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
+    const Real mass = inertia.block(0)[k];
+    memory.block(0)[k] = mass;
+    Eigen::Map<Vec3>(memory.block(0) + k + 1) += mass / step.dt() * Eigen::Map<const Vec3>(meeting.block(0) + k);
   }
+  layer.map.forest().update_ghosts(memory.view());
+}
+
+/// Hands contact points the part of the memory of nodes that loads their body, so that the load does the work that its
+/// nodes show:
+///   load_q = m_q sum_i w_iq Phi_i / m_i
+void load_contact_points(StepContext& step, std::size_t s) {
+  const VisitedSet& set = step.sets[s];
+  const GridLayer& layer = step.layers[set.layer];
+  NodeField of_node = layer.nodes.get<NodeMemory>();
+  const auto reals = static_cast<std::ptrdiff_t>(layer.map.size()) * NodeField::row;
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
+    const Real m = of_node.block(0)[k];
+    const Vec3 phi = Eigen::Map<const Vec3>(of_node.block(0) + k + 1);
+    Eigen::Map<Vec3>(of_node.block(0) + k) = m > 0 ? Vec3(phi / m) : Vec3(Vec3::Zero());
+  }
+  std::vector<Vec3> loads = gathered(step, s, of_node);
+  const auto mass = std::as_const(*set.points).points().get<Mass>();
+  for (std::size_t q = 0; q < loads.size(); ++q) loads[q] *= mass[q];
   set.follows->load_contact_points(std::move(loads));
 }
 
@@ -46,7 +68,13 @@ void load_contact_points(StepContext& step, std::size_t s) {
 void predict_bodies(StepContext& step) {
   const auto is_due = [&](const BodyMotion* own) { return step.passes == 0 || own->may_repeat(); };
   for (std::size_t s = 0; s < step.sets.size(); ++s)
-    if (BodyMotion* own = step.sets[s].follows; own != nullptr && is_due(own)) load_contact_points(step, s);
+    if (BodyMotion* own = step.sets[s].follows; own != nullptr && is_due(own)) {
+      if (step.passes > 0) add_to_memory(step, s);
+      else own->weigh_contact_points();
+      if (step.passes == 0) scatter_memory(step, s);
+      load_contact_points(step, s);
+      if (step.passes > 0) own->weigh_contact_points();
+    }
   const auto predict = [&](Predicts& body) {
     if (const Refusal refusal = body.predict(step.dt()); refusal.excess > step.fault.excess)
       step.fault = {refusal, step.fault.node};

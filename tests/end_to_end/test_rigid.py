@@ -1,0 +1,134 @@
+#!/usr/bin/env python3
+"""Proves that rigid bodies run alike on ranks and threads, go on, conserve, are drawn and are refused as they should:
+tests/end_to_end/test_rigid.py WEFT."""
+import subprocess
+import unittest
+
+from program import Case, checkpoints, history, weft
+
+# A box on a ball joint, a wheel on a hinge, a free torus of a surface file, rubber, grains and a collider.
+RIGID = """
+weft: 1
+title: Rigid bodies
+domain: {dx: 0.05, gravity: [0, 0, -9.81]}
+time: {end: 1, frame_interval: 0.02}
+materials:
+  rubber: {law: fixed_corotated, density: 900, youngs_modulus: 1e5, poisson_ratio: 0.3}
+  sand: {law: drucker_prager, density: 1600, youngs_modulus: 2e5, poisson_ratio: 0.3, friction_angle: 35,
+         volume_correction: false}
+bodies:
+  - {name: box, kind: rigid, density: 700, velocity: [0.3, 0, -1], spin: [0, 2, 0],
+     mesh: {block: {lower: [-0.1, -0.1, 0.21], upper: [0.1, 0.1, 0.4]}, size: 0.1}}
+  - {name: wheel, kind: rigid, mass: 3, contact: {points: 3, tolerance: 0.01},
+     joint: {hinge: {point: [0.4, 0, 0.2], axis: [0, 1, 0], damping: 0.1, torque: 0.5}},
+     mesh: {shape: {cylinder: {from: [0.4, -0.08, 0.2], to: [0.4, 0.08, 0.2], radius: 0.15}}, size: 0.07}}
+  - {name: swing, kind: rigid, mass: 1, joint: {ball: {point: [-0.4, 0, 0.6]}}, spin: [1, 2, 0],
+     mesh: {shape: {sphere: {center: [-0.3, 0, 0.3], radius: 0.1}}, size: 0.06}}
+  - {name: mat, kind: solid, material: rubber, carrier: own, meets_grid: true,
+     mesh: {block: {lower: [-0.2, -0.2, 0.002], upper: [0.15, 0.2, 0.2]}, size: 0.1}}
+  - {name: heap, kind: continuum, material: sand, shape: {box: {lower: [0.5, -0.1, 0], upper: [0.7, 0.1, 0.25]}}}
+layer_contact:
+  - {between: [box, mat], friction: 0.4}
+  - {between: [wheel, materials], friction: 0.3}
+  - {between: [swing, mat], friction: 0.2}
+colliders:
+  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}, friction: 0.4}
+"""
+
+
+def numbers(run):
+    return [{name: float(value) for name, value in row.items()} for row in history(run)]
+
+
+class Rigid(Case):
+    def test_1_2_3_4_and_7_ranks_agree_to_1e_10(self):
+        deck = self.deck(RIGID)
+        alone = self.run_deck(deck, "1", "--steps", 50)
+        row = numbers(alone)[-1]
+        self.assertGreater(abs(row["contact_force_box_z"]), 1)  # or the comparison would prove little
+        for ranks in 2, 3, 4, 7:
+            with self.subTest(ranks=ranks):
+                self.assert_same_state(alone, self.run_deck(deck, str(ranks), "--steps", 50, ranks=ranks), 1e-10)
+
+    def test_threads_change_no_bit_and_runs_go_on_to_the_bit(self):
+        deck = self.deck(RIGID)
+        alone = self.run_deck(deck, "alone", "--steps", 50)
+        self.assert_same_state(alone, self.run_deck(deck, "threads", "--steps", 50, threads=2), 0)
+        unbroken = self.run_deck(deck, "unbroken", "--steps", 50, ranks=2)
+        self.run_deck(deck, "broken", "--steps", 41, ranks=2)
+        broken = self.run_deck(deck, "broken", "--steps", 50, "--resume", "auto", ranks=2)
+        self.assert_same_state(unbroken, broken, 0)
+        elsewhere = self.run_deck(deck, "elsewhere", "--steps", 50, "--resume", checkpoints(broken)[0], ranks=3)
+        self.assert_same_state(unbroken, elsewhere, 1e-10)
+
+    def test_momentum_is_what_gravity_the_floor_and_joints_gave(self):
+        rows = numbers(self.run_deck(self.deck(RIGID + "output: {diagnostics_every: 1}\n"), "run", "--steps", 150))
+        first, last = rows[0], rows[-1]
+        for axis, gravity in ("x", 0), ("y", 0), ("z", -9.81):
+            given = gravity * last["mass"] * last["time"] - last[f"impulse_floor_{axis}"]
+            for before, row in zip(rows, rows[1:]):  # forces are means since the row before
+                given += (row["time"] - before["time"]) * sum(row[f"force_joint_{j}_{axis}"] for j in ("wheel", "swing"))
+            gained = last[f"momentum_{axis}"] - first[f"momentum_{axis}"]
+            self.assertLess(abs(gained - given), 1e-10 * last["mass"], axis)
+
+    def test_a_body_alone_feels_nothing(self):
+        rows = numbers(self.run_deck(self.deck("""
+weft: 1
+domain: {dx: 0.05, gravity: [0, 0, 0]}
+time: {end: 1, frame_interval: 1}
+bodies:
+  - {name: box, kind: rigid, density: 700, velocity: [0.3, 0.1, -0.2], spin: [1, 2, 0.5],
+     mesh: {block: {lower: [-0.1, -0.1, 0.21], upper: [0.2, 0.1, 0.4]}, size: 0.1}}
+output: {diagnostics_every: 1}
+"""), "run", "--steps", 200))
+        for kind in "momentum", "angular_momentum":
+            for axis in "xyz":
+                drift = max(abs(row[f"{kind}_{axis}"] - rows[0][f"{kind}_{axis}"]) for row in rows)
+                self.assertLess(drift, 1e-12, f"{kind}_{axis}")
+
+    def test_frames_show_the_surface_where_the_body_is(self):
+        run = self.run_deck(self.deck(RIGID), "run", "--steps", 60)
+        script = f"""
+import glob, h5py, numpy
+name = sorted(glob.glob('{run}/frames/box_*.hdf'))[-1]
+with h5py.File(name) as frame:
+    root = frame['VTKHDF']
+    points, rest = root['Points'][:], root['Points'][:] - root['PointData/displacement'][:]
+    edges = lambda x: numpy.linalg.norm(x[:, None] - x[None], axis=2)
+    assert len(points) == 26, len(points)
+    assert numpy.abs(edges(points) - edges(rest)).max() < 1e-5
+    assert numpy.linalg.norm(points - rest, axis=1).min() > 1e-3
+    assert (root['Types'][:] == 5).all()
+    assert 'contact_pressure' in root['CellData']
+"""
+        subprocess.run(["/usr/bin/python3", "-c", script], check=True)
+
+    def test_what_rigid_bodies_do_not_know_is_refused(self):
+        (self.folder / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 3 2\n")
+        (self.folder / "open.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+        for old, new, code, words in (
+                ("mass: 3, contact", "mass: 3, density: 2, contact", 2, ["wheel", "How heavy it is"]),
+                ("mass: 3, contact", "mass: 0, contact", 2, ["mass", "> 0"]),
+                ("torque: 0.5", "speed: 1", 2, ["damping", "speed"]),
+                ("axis: [0, 1, 0], damping", "axis: [0, 0, 0], damping", 2, ["axis"]),
+                ("damping: 0.1, torque: 0.5", "dampen: 1", 2, ["dampen", "damping"]),
+                ("colliders:", "handles: [{name: h, body: box, hold: {}}]\ncolliders:", 2, ["handles.h.body", "joint"]),
+                ("colliders:", "probes: [{name: p, body: box, centre_of_mass: {}}]\ncolliders:", 2, ["diagnostics.csv"]),
+                ("time: {", "time: {scheme: static, ", 2, ["static"]),
+                ("mass: 1, joint", "mass: 1, meets_grid: false, layer: materials, joint", 2, ["layer", "touches"]),
+                ("{block: {lower: [-0.1, -0.1, 0.21], upper: [0.1, 0.1, 0.4]}, size: 0.1}", "{file: {path: flat.obj}}", 3,
+                 ["flat.obj", "enclose"]),
+                ("{block: {lower: [-0.1, -0.1, 0.21], upper: [0.1, 0.1, 0.4]}, size: 0.1}", "{file: {path: open.obj}}", 3,
+                 ["open.obj"]),
+        ):
+            with self.subTest(new=new):
+                self.assertIn(old, RIGID)
+                done = weft("run", self.deck(RIGID.replace(old, new, 1)), "-o", self.folder / "new" / "out")
+                self.assertEqual(done.returncode, code, done.stderr)
+                for word in words:
+                    self.assertIn(word, done.stderr)
+                self.assertFalse((self.folder / "new").exists())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,108 @@
+"""Rigid bodies turn, swing, slide, rest, float and hit as closed forms say; see README.md."""
+import math
+
+import numpy
+
+from reading import at_least, at_most, near
+
+G = 9.81
+SLIDES = {"slope": "slope.yaml", "plate": "plate.yaml"}
+FRICTION = {"quick": (0.3,), "full": (0, 0.2, 0.3, 0.4)}
+
+DECKS = {"top": "top.yaml", "pendulum 5": "pendulum.yaml", "pendulum 90": "pendulum.yaml", "stack": "stack.yaml",
+         "afloat": "afloat.yaml", "hit": "hit.yaml"}
+RUNS = {"quick": {"top": [], "pendulum 5": [], "stack": [], "hit": []}}
+RUNS["quick"]["pendulum 90"] = ["--set", "bodies.bar.mesh.rotate.angle=-90"]
+for size in "quick", "full":
+    RUNS.setdefault(size, dict(RUNS["quick"]))
+    for kind, file in SLIDES.items():
+        key = "colliders.floor.friction" if kind == "slope" else "layer_contact.0.friction"
+        for friction in (*FRICTION[size], 0.7):
+            name = f"{kind} {friction}"
+            DECKS[name] = file
+            RUNS[size][name] = ["--set", f"{key}={friction}"]
+RUNS["full"] |= {"afloat": [], "stack": ["--set", "time.end=10"], "top": ["--set", "time.end=100"]}
+
+
+def agm(a, b):
+    """The arithmetic-geometric mean, by which complete elliptic integrals go."""
+    while abs(a - b) > 1e-15 * a:
+        a, b = (a + b) / 2, math.sqrt(a * b)
+    return a
+
+
+def pendulum(run, angle):
+    inertia, arm = 2 * ((0.1**2 + 1) / 12 + 0.25), 0.5
+    period = 2 * math.pi * math.sqrt(inertia / (2 * G * arm)) / agm(1, math.cos(math.radians(angle) / 2))
+    t, x = run["time"], run["position_bar_x"] - 0.3
+    up = numpy.nonzero((x[:-1] < 0) & (x[1:] >= 0))[0]
+    crossings = t[up] - x[up] * (t[up + 1] - t[up]) / (x[up + 1] - x[up])
+    found = (crossings[-1] - crossings[0]) / (len(crossings) - 1)
+    energy = run["energy_less_work"][1:]
+    return [near(f"pendulum from {angle} degrees: period [s]", found, period, 1e-3),
+            at_most(f"pendulum from {angle} degrees: drift of energy over 2 m g arm", numpy.ptp(energy) / (2 * 2 * G * arm), 1e-5)]
+
+
+def top(run):
+    L = run.vector("angular_momentum")
+    energy = run["kinetic_energy"]
+    return [at_most("tumbling block: change of angular momentum over it", numpy.abs(L - L[0]).max() / numpy.linalg.norm(L[0]), 1e-12),
+            at_most("tumbling block: change of energy over it", numpy.ptp(energy) / energy[0], 1e-4),
+            at_least("tumbling block: spin about the middle axis turns over, over its size", -run.vector("spin_top").min() / 3, 0.5)]
+
+
+def slides(run, kind, friction):
+    t, x = run["time"], run["position_box_x"]
+    late = t > 0.2
+    acceleration = G * (math.sin(math.pi / 6) - friction * math.cos(math.pi / 6))
+    name = f"box on a {kind}, friction {friction}"
+    if acceleration < 0:
+        return [at_most(f"{name}: way in the last 0.6 s [m]", numpy.ptp(x[late]), 0.01)]
+    return [near(f"{name}: acceleration [m/s^2]", 2 * numpy.polyfit(t[late], x[late], 2)[0], acceleration, 0.03)]
+
+
+def stack(run):
+    found = []
+    t = run["time"]
+    late = t > 1
+    for k, name in enumerate("abcde"):
+        depth = numpy.abs(run[f"position_{name}_z"][late] - 0.25 - 0.505 * k).max() / 0.1
+        found.append(at_most(f"stack: box {name} is away from where it touches [dx]", depth, 0.15 + 0.1 * k))
+        tilt = numpy.linalg.norm(run.vector(f"rotation_{name}")[late], axis=1).max()
+        found.append(at_most(f"stack: box {name} is turned by [rad]", tilt, 0.01))
+    found.append(at_most("box falls its side: sinks in [dx]", (0.25 - run["position_falling_z"]).max() / 0.1, 0.5))
+    force = numpy.polyfit(t[late], run["impulse_floor_z"][late], 1)[0]
+    found.append(near("stack: force on the floor [N]", -force, G * run["mass"][0], 1e-3))
+    return found
+
+
+def hit(run):
+    found = []
+    size = run["momentum_z"][0]
+    for kind in "momentum", "angular_momentum":
+        change = numpy.abs(run.vector(kind) - run.vector(kind)[0]).max() / abs(size)
+        found.append(at_most(f"hit: change of {kind} over the momentum", change, 1e-12 if kind == "momentum" else 0.01))
+    energy = run["kinetic_energy"]
+    found.append(at_most("hit: energy gained over it", (energy.max() - energy[0]) / energy[0], 1e-12))
+    # Inelastic: the ball then has the speed of the bar where they touch, until the bar turns away.
+    after = (run["time"] > 0.05) & (run["time"] < 0.12)
+    speed = run["velocity_ball_z"] - run["velocity_bar_z"] + 0.33 * run["spin_bar_y"]
+    found.append(at_most("hit: speed at which ball and bar part or close, over that before", numpy.abs(speed[after]).max(), 0.05))
+    return found
+
+
+def check(runs, size):
+    found = top(runs["top"]) + pendulum(runs["pendulum 5"], 5) + pendulum(runs["pendulum 90"], 90)
+    for name, run in runs.items():
+        if name.split()[0] in SLIDES:
+            kind, friction = name.split()
+            found += slides(run, kind, float(friction))
+    found += stack(runs["stack"]) + hit(runs["hit"])
+    if "afloat" in runs:
+        late = runs["afloat"]["time"] > 1.5
+        # Water of 0.5 m, less what its weight presses it, and the box displaces half its volume.
+        level = 0.5 * (1 - 1000 * G * 0.25 / 2e5) + 0.025
+        found.append(near("box afloat: draught over its height", (level - runs["afloat"]["position_box_z"][late].mean() + 0.1) / 0.2,
+                          0.5, 0.1))
+        found.append(near("box afloat: mean force [N]", runs["afloat"]["contact_force_box_z"][late].mean(), 25 * G, 0.03))
+    return found
