@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the meshes that the decks of garments, ribbons, cards, a disc and a dome read.
+"""Writes the meshes that the decks of garments, ribbons, cards, a disc, a dome and a pinwheel read.
 
     python3 decks/meshes.py [--cells N]      into this folder; N: cells across a leg (default 4)
 
 Garments are the skins of bodies made of cubes, without the openings, smoothed; ribbons and cards are rectangles; the disc is
-round, and the dome is of triangles.
+round, the dome is of triangles, and the pinwheel is closed.
 Lengths are in edges of a face: `scale` in the deck gives them a size.
 """
 import argparse
@@ -146,6 +146,13 @@ def dome(rings, half_angle):
     write("dome.obj", points, faces)
 
 
+def pinwheel(arm, width):
+    """A wheel about the y axis: four paddles of cubes, as thick as one, around one."""
+    across = {(x, 0) for x in range(-arm, arm + 1)} | {(0, z) for z in range(-arm, arm + 1)}
+    points, faces = skin({(x, y, z) for x, z in across for y in range(width)}, lambda middle, axis: False)
+    write("pinwheel.obj", [[x - 0.5, y - width / 2, z - 0.5] for x, y, z in points], faces)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cells", type=int, default=4, help="cells across a leg or a ribbon")
@@ -160,6 +167,7 @@ def main():
     rectangles("cards.obj", [((0, 0, 1.6 * k), (1, 0, 0), (0, 1, 0)) for k in range(10)], n, 3 * n // 2)
     disc(2 * n)
     dome(2 * n, math.radians(25))
+    pinwheel(n, n + 1)
 
 
 if __name__ == "__main__":

@@ -152,6 +152,12 @@ void MeshBody::follow_vertices(std::span<const Real> turns) {
   carry_contact_points(std::as_const(points_).get<Velocity>(), contact.get<Velocity>());
 }
 
+void MeshBody::scale_contact_points(Real factor) {
+  const auto mass = contact_.points().get<Mass>();
+  weigh_contact_points(mass);
+  for (Real& each : mass) each *= factor;
+}
+
 void MeshBody::predict_contact_points(std::span<const Vec3> v) {
   carry_contact_points(v, contact_.points().get<TentativeVelocity>());
 }

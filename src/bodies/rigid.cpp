@@ -186,7 +186,7 @@ class RigidSource final : public MeshSource {
 
   MeshCounts counts() const override { return {4, 1, 0, static_cast<std::int64_t>(surface_->contact.size())}; }
   std::string census() const override {
-    return fmt::format("a rigid body, {} triangles, {} contact points", surface_->triangles.size(),
+    return fmt::format("{} triangles of its surface, {} contact points", surface_->triangles.size(),
                        surface_->contact.size());
   }
   std::span<const Vec3> rest_positions() const override { return rest_; }

@@ -57,14 +57,9 @@ DtLimit RigidBodyMotion::dt_limit() {
   return {by_speed, "speed of " + name()};
 }
 
-void RigidBodyMotion::scale_masses(Real by) {
-  for (Real& mass : mesh().contact_points()->points().get<Mass>()) mass *= by / scale_;
-  scale_ = by;
-}
-
 void RigidBodyMotion::weigh_contact_points() {
   if (!is_here()) return;
-  scale_masses(1);
+  mesh().scale_contact_points(1);
   const Table& points = std::as_const(mesh()).points();
   const FourPoints x = four(points.get<Position>());
   const Vec3 centre = (x[0] + x[1] + x[2] + x[3]) / 4;
@@ -85,7 +80,8 @@ void RigidBodyMotion::weigh_contact_points() {
   if (most == 0) return;
   for (std::size_t q = 0; q < forces.size(); ++q)
     add(mass[q] * std::min(Real(1), forces[q].norm() / mass[q] / (least_touch * most)), at[q], A);
-  scale_masses(1 / Eigen::GeneralizedSelfAdjointEigenSolver<Matrix6>(A, B, Eigen::EigenvaluesOnly).eigenvalues()[5]);
+  const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix6> solver(A, B, Eigen::EigenvaluesOnly);
+  mesh().scale_contact_points(1 / solver.eigenvalues()[5]);
 }
 
 Refusal RigidBodyMotion::predict(Real dt) {
@@ -154,7 +150,7 @@ void RigidBodyMotion::commit(Given& given) {
     if (joint_) given_.by_joints[*joint_] += moved_.by_joint;
   }
   keep_contact({}, given);
-  if (mesh().contact_points() != nullptr) scale_masses(1);
+  if (mesh().contact_points() != nullptr) mesh().scale_contact_points(1);
 }
 
 }  // namespace weft

@@ -29,14 +29,12 @@ class RigidBodyMotion final : public BodyMotion {
   bool is_here() const;
   FourPoints four(std::span<const Vec3> values) const;
   void move(Real dt);
-  void scale_masses(Real by);
   std::vector<Vec3> mean_velocities(Real dt) const;
 
   const RigidFrame& frame_;
   const std::optional<std::size_t> joint_;  ///< Number in Scene::joints.
   RigidMomentum momentum_{};                ///< At the end of the step, but for the joint.
   RigidFrame::Moved moved_{};
-  Real scale_ = 1;  ///< Of the masses of contact points.
 };
 
 }  // namespace weft

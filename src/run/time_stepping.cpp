@@ -65,6 +65,9 @@ std::string layers_in_words(const Scene& scene) {
 
 const char* what_moves(const Roles& roles) {
   if (roles.is_carried_by_grid) return "particles";
+  if (roles.rigid != nullptr)
+    return roles.contact_points != nullptr ? "points that move as a rigid body, which meets the grid by contact points"
+                                           : "points that move as a rigid body; nothing touches it";
   return roles.contact_points != nullptr ? "vertices that move by themselves, and meet the grid by contact points"
                                          : "vertices that move by themselves; nothing touches it";
 }
@@ -74,8 +77,12 @@ const char* what_moves(const Roles& roles) {
 std::string TimeStepping::forecast() {
   const std::vector<std::string> advice = advice_on(scene_);
   std::vector<std::string> sites;  // of meshes, while they are whole
-  for (const auto& mesh : scene_.meshes)
-    sites.push_back(mesh ? in_words(comm_, mesh->sites(first_share(comm_, *mesh))) : "");
+  for (std::size_t b = 0; b < scene_.meshes.size(); ++b) {
+    const MeshSource* mesh = scene_.meshes[b].get();
+    if (mesh == nullptr) sites.emplace_back();
+    else if (scene_.bodies[b]->roles().rigid != nullptr) sites.push_back(mesh->census());
+    else sites.push_back(in_words(comm_, mesh->sites(first_share(comm_, *mesh))));
+  }
   state_ = start_scene(comm_, scene_);
   stepper_.settle(true);
   find_limits(comm_, scene_, state_);

@@ -148,6 +148,7 @@ SIZES = {
     "rubber_bridge": explicit(200, "domain.dx=0.04", "bodies.bridge.mesh.size=0.1", quick=True),
     "sand_column": explicit(200, "domain.dx=0.025", quick=True) + implicit(4, "domain.dx=0.04", "time.max_dt=5 ms"),
     "sand_on_jelly": explicit(200, "domain.dx=0.06", quick=True),
+    "sand_wheel": explicit(200, "domain.dx=0.06", quick=True),
     "scordelis_lo": static(*mesh("roof", 8, 8), quick=True),
     "shag_carpet": explicit(100, "domain.dx=0.02"),
     "shirt_twister": explicit(100),

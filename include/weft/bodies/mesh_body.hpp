@@ -159,6 +159,8 @@ class MeshBody : public Body, public TrialMesh {
   const ContactPoints* contact_points() const { return counts_.contact_points > 0 ? &contact_ : nullptr; }
   /// The vertices that each contact point is made of, by row.
   virtual std::span<const ContactStencil> contact_stencils() const { return {}; }
+  /// Contact points have their own masses times a factor.
+  void scale_contact_points(Real factor);
   /// Contact points have the tentative velocities of vertices with velocities v [m/s].
   void predict_contact_points(std::span<const Vec3> v);
   /// Adds a force on a contact point, or forces on all, to those on vertices [N].

@@ -36,7 +36,7 @@ TEST(SchemaTest, IsDraft7WithRangesDefaultsUnitsAndNoOtherKeys) {
   const json schema = json::parse(deck_schema());
   EXPECT_EQ(schema["$schema"], "http://json-schema.org/draft-07/schema#");
   EXPECT_EQ(schema["additionalProperties"], false);
-  EXPECT_EQ(schema["required"], json({"weft", "time", "materials", "bodies"}));
+  EXPECT_EQ(schema["required"], json({"weft", "time", "bodies"}));
   const json& time = schema["definitions"]["time"];
   EXPECT_EQ(time["additionalProperties"], false);
   EXPECT_EQ(time["properties"]["cfl"]["default"], 0.3);
@@ -95,7 +95,6 @@ TEST(SchemaTest, AgreesWithTheReaderOnGoodAndBadDecks) {
   with("/time/cfl", 2);
   with("/time/max_retries", 1.5);
   with("/transfer", {{"kernel", "quintic"}});
-  with("/materials", json::object());
   with("/materials/sand/law", "snwo");
   with("/materials/sand/viscosity", 1);
   with("/materials/sand/lame_mu", 1);

@@ -44,6 +44,7 @@ const std::string one_of_each_kind =
     "0.1}}\n"
     "  - {name: j, kind: strand, material: nylon, radius: 0.01,"
     " curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 3}, translate: [9, 0, 0]}}\n"
+    "  - {name: k, kind: rigid, density: 1, mesh: {block: {lower: [10, 0, 0], upper: [10.2, 0.2, 0.2]}, size: 0.1}}\n"
     "handles: [{name: hand, body: a, hold: {}}]\n";
 
 std::set<std::string> names_in(Table& table) {
@@ -57,7 +58,7 @@ TEST(FrameFieldsTest, TheTableNamesWhatBodiesOfEachKindHave) {
   Stage stage(one_of_each_kind);
   std::map<std::string, std::set<std::string>> of_kind;
   const char* kinds[] = {"continuum", "continuum", "continuum", "continuum", "continuum",
-                         "shell",     "membrane",  "fiber",     "solid",     "strand"};
+                         "shell",     "membrane",  "fiber",     "solid",     "strand",    "rigid"};
   for (std::size_t b = 0; b < stage.scene.bodies.size(); ++b) {
     Body& body = *stage.scene.bodies[b];
     Picture picture = body.picture();
