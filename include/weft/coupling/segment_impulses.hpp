@@ -1,0 +1,113 @@
+#pragma once
+// Impulses between segments that come near one another, or would cross in a step, and limits of their stretch.
+// [docs/theory/strands.md, 15.7 and 15.8; Bridson et al. 2002; Han 2020, 4.2.4]
+
+#include "weft/base/kinds.hpp"
+#include "weft/coupling/pairs.hpp"
+#include "weft/coupling/segment_pair.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// A segment between two vertices, where a step begins. Numbers are those among all ranks.
+struct MovingSegment {
+  EndVectors x, rest;             ///< [m].
+  std::array<Real, 2> lightness;  ///< One over the mass of its vertices [1/kg]; 0 of those that are held.
+  std::array<std::int64_t, 2> vertices;
+  std::int64_t number, strand;
+  Real distance, friction;  ///< Pairs have means of both.
+};
+
+struct ImpulseSettings {
+  int iterations;
+  ImpulseAveraging averaging;
+  bool swept;          ///< Pairs that would cross within the step are stopped too.
+  Real opening = 0.1;  ///< Share of what pairs are too near by that repulsion opens in a step [1].
+};
+
+/// Of one step, on all ranks.
+struct ImpulseCounts {
+  std::int64_t pairs = 0;      ///< Nearer than their distance when the step begins.
+  std::int64_t impulses = 0;   ///< In all iterations.
+  std::int64_t crossings = 0;  ///< Pairs that cross in the step all the same; only looked for if swept.
+};
+
+/// Pairs of segments of a step of dt. An impulse along the normal n from the second to the first, at the points where
+/// they are nearest, ends their approach v_n and opens what they are too near by,
+///   I_n = m (0.1 (distance - d) / dt - v_n),   1/m = sum_i w_i^2 / m_i,   w = (1 - a, a, -(1 - b), -b),
+/// and Coulomb's friction takes at most mu I_n of what slides. All pairs of an iteration see the same velocities.
+class SegmentImpulses {
+ public:
+  /// vertices: of each own segment the rows of its vertices, all of whose segments are on this rank. v: of rows [m/s].
+  /// Segments of one strand that have a common vertex, or are nearer than their distance at rest, are no pair.
+  /// Collective.
+  SegmentImpulses(const Comm& comm, std::vector<MovingSegment> own,
+                  std::span<const std::array<std::int32_t, 2>> vertices, std::span<const Vec3> v, Real dt,
+                  const ImpulseSettings& settings);
+
+  /// Changes the velocities of rows that are not held, and adds to the impulses on all [N s]. Collective.
+  ImpulseCounts act(std::span<Vec3> v, std::span<Vec3> impulses);
+
+ private:
+  /// Two segments, and where they are nearest when the step begins.
+  struct Pair {
+    std::array<std::int32_t, 2> segments;
+    std::array<Real, 2> share;
+    Vec3 normal;
+    Real too_near;  ///< Distance less the present one [m]; negative: only a crossing can bring them together.
+    Real friction;
+  };
+  /// What a pair gives in an iteration: weight times impulse to each of the four ends.
+  struct Given {
+    Vec3 impulse;  ///< Zero if it does not act [N s].
+    std::array<Real, 4> weight;
+  };
+  /// One of the ends of a pair.
+  struct EndOfPair {
+    std::int32_t pair, end;
+  };
+
+  std::optional<Pair> pair_of(const std::array<std::int32_t, 2>& segments) const;
+  void list_ends(std::size_t rows);
+  void spread_velocities(std::span<const Vec3> v);
+  std::optional<Crossing> crossing_of(const Pair& pair) const;
+  Given answer(const Pair& pair) const;
+  Given impulse_at(const Pair& pair, const std::array<Real, 2>& share, const Vec3& normal, Real opening) const;
+  void count_acting();
+  Real scale_of(std::size_t pair, std::int32_t own_count) const;
+  void apply(std::span<Vec3> v, std::span<Vec3> impulses) const;
+  /// Each pair is counted by the rank of its first segment.
+  bool is_counted_here(const Pair& pair) const { return static_cast<std::size_t>(pair.segments[0]) < vertices_.size(); }
+
+  const Comm comm_;
+  Real dt_;
+  ImpulseSettings settings_;
+  std::vector<std::array<std::int32_t, 2>> vertices_;  ///< Rows, of own segments.
+  Forest forest_;
+  std::vector<MovingSegment> segments_;      ///< [own, ghost]
+  std::vector<EndVectors> velocity_;         ///< Of their ends, in an iteration.
+  std::vector<std::array<Real, 2>> acting_;  ///< How many pairs act on these ends; 0 of those that are held.
+  std::vector<Pair> pairs_;                  ///< By the numbers of their segments.
+  std::vector<Given> given_;                 ///< By them in an iteration.
+  std::vector<std::size_t> first_end_;       ///< Of each vertex the ends of pairs at it, in the order of pairs,
+  std::vector<EndOfPair> ends_;              ///< are [first_end_[r], first_end_[r + 1]) of these.
+  std::vector<Real> lightness_;              ///< Of each vertex.
+};
+
+/// A segment whose stretch is limited.
+struct LimitedSegment {
+  std::array<std::int32_t, 2> vertices;  ///< Rows.
+  Real length;                           ///< At rest [m].
+};
+
+/// One sweep over segments in their order: impulses along them, as they are at x, on their ends bring their lengths
+/// after dt into [1 - limit, 1 + limit] times those at rest. Changes v and adds to the impulses, as above.
+void limit_stretch(std::span<const LimitedSegment> segments, Real limit, std::span<const Vec3> x,
+                   std::span<const Real> lightness, Real dt, std::span<Vec3> v, std::span<Vec3> impulses);
+
+}  // namespace weft
