@@ -61,6 +61,12 @@ class OwnMotion final : public Predicts {
   ///   v_p' = v_p + sum_q b_pq m_q dv_q / m_p,   x_p' = x_p + dt (v_p' - v_p)                            (K.2, H2, H3)
   /// What is held stays so.
   void correct(Real dt);
+  /// One over the masses of vertices at the end of a step of dt, 0 of those whose places are held [1/kg].
+  std::vector<Real> lightness(Real dt) const;
+  /// The velocities of vertices that were predicted and corrected [m/s].
+  std::span<const Vec3> velocities() const { return std::as_const(parts_->velocity).points(0); }
+  /// Changes that motion by impulses on owned vertices [N s], as `correct` does. What is held stays so. Collective.
+  void push(Real dt, std::span<const Vec3> impulses);
   /// Moves the body as predict found last; adds what walls and handles gave to it on this rank.
   void commit(Given& given);
   /// Change of the potential energy from the start of the step to where the last explicit velocities were found at the
@@ -91,6 +97,7 @@ class OwnMotion final : public Predicts {
   void begin(Real dt);
   void meet_walls(Real dt);
   int substeps(Real dt) const;
+  ConstraintRows rows_of_holds(Real end) const;
   Real frequency_at_rest(const StepLimit& now) const;
   /// Damping goes by changes from here on.
   void begin_substep(Real h, const Motion& start);

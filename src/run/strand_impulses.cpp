@@ -1,0 +1,93 @@
+#include "run/strand_impulses.hpp"
+
+#include <algorithm>
+
+namespace weft {
+
+/// Numbers of segments and vertices go on from body to body, in the order of the scene.
+StrandImpulses::Ground StrandImpulses::ground(Real dt) const {
+  Ground ground;
+  std::int64_t first_number = 0, first_id = 0;
+  for (const OwnMotion* motion : motions_) {
+    const MeshBody& body = *scene_.bodies[motion->body()]->roles().mesh;
+    const std::size_t first_vertex = ground.x.size();
+    ground.first_vertex.push_back(first_vertex);
+    const auto x = body.points().get<Position>();
+    const auto v = motion->velocities();
+    const std::vector<Real> lightness = motion->lightness(dt);
+    ground.x.insert(ground.x.end(), x.begin(), x.end());
+    ground.v.insert(ground.v.end(), v.begin(), v.end());
+    ground.lightness.insert(ground.lightness.end(), lightness.begin(), lightness.end());
+    if (const auto& impulses = scene_.step.impulses[motion->body()])
+      add_segments(body, *impulses, first_number, first_id, first_vertex, ground);
+    first_number += body.counts().elements;
+    first_id += body.counts().vertices;
+  }
+  ground.impulses.assign(ground.x.size(), Vec3::Zero());
+  return ground;
+}
+
+void StrandImpulses::add_segments(const MeshBody& body, const ImpulsesDeck& impulses, std::int64_t first_number,
+                                  std::int64_t first_id, std::size_t first_vertex, Ground& ground) const {
+  const auto rest = body.points().get<RestPosition>();
+  const auto id = body.points().get<Id>();
+  for (const StrandSegment& segment : body.strand_segments()) {
+    MovingSegment& moving = ground.meeting.emplace_back();
+    auto& vertices = ground.vertices_of_meeting.emplace_back();
+    for (const std::size_t end : {0u, 1u}) {
+      const auto row = static_cast<std::size_t>(segment.rows[end]);
+      vertices[end] = static_cast<std::int32_t>(first_vertex + row);
+      moving.x[end] = ground.x[first_vertex + row];
+      moving.rest[end] = rest[row];
+      moving.lightness[end] = ground.lightness[first_vertex + row];
+      moving.vertices[end] = first_id + static_cast<std::int64_t>(id[row]);
+    }
+    moving.number = first_number + segment.number;
+    moving.strand = first_number + segment.strand;
+    moving.distance = impulses.distance;
+    moving.friction = impulses.friction;
+  }
+}
+
+void StrandImpulses::limit_stretches(Real dt, Ground& ground) const {
+  for (std::size_t m = 0; m < motions_.size(); ++m) {
+    const std::size_t b = motions_[m]->body();
+    const auto& limit = scene_.step.stretch_limits[b];
+    if (!limit) continue;
+    std::vector<LimitedSegment> segments;
+    for (const StrandSegment& segment : scene_.bodies[b]->roles().mesh->strand_segments())
+      segments.push_back({segment.rows, segment.length});
+    const std::size_t first = ground.first_vertex[m];
+    limit_stretch(segments, *limit, std::span(ground.x).subspan(first), std::span(ground.lightness).subspan(first), dt,
+                  std::span(ground.v).subspan(first), std::span(ground.impulses).subspan(first));
+  }
+}
+
+void StrandImpulses::meet(Real dt, Ground& ground) {
+  const auto first =
+      std::ranges::find_if(scene_.step.impulses, [](const auto& of_body) { return of_body.has_value(); });
+  counts_ = {};
+  if (first == scene_.step.impulses.end()) return;
+  const ImpulseSettings settings{
+      .iterations = (*first)->iterations, .averaging = (*first)->averaging, .swept = (*first)->swept};
+  counts_ = SegmentImpulses(comm_, std::move(ground.meeting), ground.vertices_of_meeting, ground.v, dt, settings)
+                .act(ground.v, ground.impulses);
+}
+
+void StrandImpulses::correct(Real dt) {
+  Ground all = ground(dt);
+  const std::vector<Vec3> before = all.v;
+  limit_stretches(dt, all);
+  meet(dt, all);
+  limit_stretches(dt, all);
+  Real gained = 0;
+  for (std::size_t m = 0; m < motions_.size(); ++m) {
+    const std::size_t first = all.first_vertex[m], count = motions_[m]->velocities().size();
+    motions_[m]->push(dt, std::span(all.impulses).subspan(first, count));
+    const auto after = motions_[m]->velocities();
+    for (std::size_t r = 0; r < count; ++r) gained += all.impulses[first + r].dot(before[first + r] + after[r]) / 2;
+  }
+  energy_taken_ = -comm_.sum(gained);
+}
+
+}  // namespace weft
