@@ -1,6 +1,7 @@
 #include "run/strand_impulses.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace weft {
 
@@ -74,9 +75,9 @@ void StrandImpulses::meet(Real dt, Ground& ground) {
                 .act(ground.v, ground.impulses);
 }
 
+/// Impulses and forces of a step act together, so that power goes with the mean of the velocities before and after it.
 void StrandImpulses::correct(Real dt) {
   Ground all = ground(dt);
-  const std::vector<Vec3> before = all.v;
   limit_stretches(dt, all);
   meet(dt, all);
   limit_stretches(dt, all);
@@ -84,8 +85,9 @@ void StrandImpulses::correct(Real dt) {
   for (std::size_t m = 0; m < motions_.size(); ++m) {
     const std::size_t first = all.first_vertex[m], count = motions_[m]->velocities().size();
     motions_[m]->push(dt, std::span(all.impulses).subspan(first, count));
+    const auto before = std::as_const(*scene_.bodies[motions_[m]->body()]).points().get<Velocity>();
     const auto after = motions_[m]->velocities();
-    for (std::size_t r = 0; r < count; ++r) gained += all.impulses[first + r].dot(before[first + r] + after[r]) / 2;
+    for (std::size_t r = 0; r < count; ++r) gained += all.impulses[first + r].dot(before[r] + after[r]) / 2;
   }
   energy_taken_ = -comm_.sum(gained);
 }
