@@ -80,7 +80,7 @@ std::optional<SegmentImpulses::Pair> SegmentImpulses::pair_of(const std::array<s
   const Real d = closest.between.norm();
   if (!settings_.swept && (d >= distance || d < touching * distance)) return {};
   const Vec3 normal = d < touching * distance ? Vec3(Vec3::Zero()) : Vec3(closest.between / d);
-  return Pair{segments, closest.share, normal, distance - d, (a.friction + b.friction) / 2};
+  return Pair{segments, closest.share, normal, d, distance - d, (a.friction + b.friction) / 2};
 }
 
 void SegmentImpulses::list_ends(std::size_t rows) {
@@ -104,7 +104,14 @@ void SegmentImpulses::spread_velocities(std::span<const Vec3> v) {
   forest_.update_ghosts(column_of(velocity_));
 }
 
+/// None that move less than they are apart can cross.
 std::optional<Crossing> SegmentImpulses::crossing_of(const Pair& pair) const {
+  Real reach = 0;
+  for (const std::int32_t s : pair.segments) {
+    const auto& [first, second] = velocity_[static_cast<std::size_t>(s)];
+    reach += dt_ * std::sqrt(std::max(first.squaredNorm(), second.squaredNorm()));
+  }
+  if (reach < pair.apart) return {};
   const auto moved = [&](std::size_t s) { return EndVectors{dt_ * velocity_[s][0], dt_ * velocity_[s][1]}; };
   const auto a = static_cast<std::size_t>(pair.segments[0]), b = static_cast<std::size_t>(pair.segments[1]);
   return first_crossing(segments_[a].x, moved(a), segments_[b].x, moved(b));

@@ -59,7 +59,8 @@ class SegmentImpulses {
     std::array<std::int32_t, 2> segments;
     std::array<Real, 2> share;
     Vec3 normal;
-    Real too_near;  ///< Distance less the present one [m]; negative: only a crossing can bring them together.
+    Real apart;     ///< [m].
+    Real too_near;  ///< Distance of the pair less that [m]; if it is negative only a crossing brings them together.
     Real friction;
   };
   /// What a pair gives in an iteration: weight times impulse to each of the four ends.
