@@ -117,7 +117,7 @@ std::optional<Crossing> SegmentImpulses::crossing_of(const Pair& pair) const {
   return first_crossing(segments_[a].x, moved(a), segments_[b].x, moved(b));
 }
 
-/// opening: the speed at which they shall part [m/s].
+/// opening: they part with this speed, but no faster than they came [m/s].
 SegmentImpulses::Given SegmentImpulses::impulse_at(const Pair& pair, const std::array<Real, 2>& share,
                                                    const Vec3& normal, Real opening) const {
   Given given{Vec3::Zero(), {1 - share[0], share[0], share[1] - 1, -share[1]}};
@@ -129,9 +129,9 @@ SegmentImpulses::Given SegmentImpulses::impulse_at(const Pair& pair, const std::
     v += given.weight[end] * velocity_[s][end % 2];
   }
   const Real v_n = normal.dot(v);
-  if (!(v_n < opening) || per_mass == 0) return given;
+  if (!(v_n < 0) || per_mass == 0) return given;
   const Vec3 v_t = v - v_n * normal;
-  const Real stopped = opening - v_n, sliding = v_t.norm();
+  const Real stopped = std::min(opening, -v_n) - v_n, sliding = v_t.norm();
   given.impulse = stopped / per_mass * normal;
   if (sliding > 0) given.impulse -= std::min(pair.friction * stopped / sliding, 1.0) / per_mass * v_t;
   return given;

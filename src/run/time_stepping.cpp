@@ -121,8 +121,9 @@ std::string TimeStepping::forecast_of_a_step() {
     const StepReport report = stepper_.take(std::numeric_limits<Real>::infinity());
     if (report.impulses.pairs > 0)
       pairs = fmt::format(
-          "warning: {} pairs of segments of strands begin nearer than the distance of their impulses, "
-          "which push them apart. Expected: curves further apart, or a smaller distance.\n",
+          "warning: {} pairs of segments of strands begin nearer than the distance of their impulses, and stay so "
+          "until "
+          "they are pressed together. Expected: curves further apart, or a smaller distance.\n",
           report.impulses.pairs);
   } catch (const Error& error) {
     if (error.code() != ExitCode::numerics) throw;

@@ -37,10 +37,11 @@ struct ImpulseCounts {
   std::int64_t crossings = 0;  ///< Pairs that cross in the step all the same; only looked for if swept.
 };
 
-/// Pairs of segments of a step of dt. An impulse along the normal n from the second to the first, at the points where
-/// they are nearest, ends their approach v_n and opens what they are too near by,
-///   I_n = m (0.1 (distance - d) / dt - v_n),   1/m = sum_i w_i^2 / m_i,   w = (1 - a, a, -(1 - b), -b),
-/// and Coulomb's friction takes at most mu I_n of what slides. All pairs of an iteration see the same velocities.
+/// Pairs of segments of a step of dt. Where two approach, v_n < 0, an impulse along the normal n from the second to the
+/// first, at the points where they are nearest, ends that and opens what they are too near by, no faster than they
+/// came:
+///   I_n = m (min(0.1 (distance - d) / dt, -v_n) - v_n),   1/m = sum_i w_i^2 / m_i,   w = (1 - a, a, -(1 - b), -b).
+/// Coulomb's friction takes at most mu I_n of what slides. All pairs of an iteration see the same velocities.
 class SegmentImpulses {
  public:
   /// vertices: of each own segment the rows of its vertices, all of whose segments are on this rank. v: of rows [m/s].

@@ -128,7 +128,6 @@ TEST(SegmentImpulsesTest, KeepMomentumAndNeverRaiseKineticEnergy) {
       const auto before = tangle.totals();
       ImpulseSettings settings = plain;
       settings.swept = swept;
-      settings.opening = 0;
       Real energy = before[6];
       settings.iterations = 1;
       for (int iteration = 0; iteration < 5; ++iteration) {
