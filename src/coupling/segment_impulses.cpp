@@ -10,6 +10,8 @@ namespace {
 
 /// Nearer than this, over the distance of a pair, two segments have no normal.
 constexpr Real touching = 1e-9;
+/// How far segments may move before pairs are sought anew, over their distance.
+constexpr Real room = 0.5;
 
 template <class T>
 ColumnView column_of(std::vector<T>& values) {
@@ -40,68 +42,79 @@ Box box_of(const MovingSegment& segment, const EndVectors& moved) {
 
 }  // namespace
 
-SegmentImpulses::SegmentImpulses(const Comm& comm, std::vector<MovingSegment> own,
-                                 std::span<const std::array<std::int32_t, 2>> vertices, std::span<const Vec3> v,
-                                 Real dt, const ImpulseSettings& settings)
-    : comm_(comm), dt_(dt), settings_(settings), vertices_(vertices.begin(), vertices.end()) {
-  std::vector<Box> boxes;
-  std::vector<std::int64_t> numbers;
+/// The segments of a step, and what of other ranks is near them.
+void SegmentImpulses::take(std::span<const MovingSegment> own, std::span<const std::array<std::int32_t, 2>> vertices,
+                           std::span<const Vec3> v) {
+  vertices_.assign(vertices.begin(), vertices.end());
   lightness_.assign(v.size(), 0);
+  segments_.assign(own.begin(), own.end());
+  std::vector<Box> boxes;
   for (std::size_t s = 0; s < own.size(); ++s) {
     EndVectors moved{Vec3::Zero(), Vec3::Zero()};
     for (const std::size_t end : {0u, 1u}) {
-      if (settings.swept) moved[end] = dt * v[static_cast<std::size_t>(vertices_[s][end])];
-      lightness_[static_cast<std::size_t>(vertices_[s][end])] = own[s].lightness[end];
+      const auto row = static_cast<std::size_t>(vertices_[s][end]);
+      if (settings_.swept) moved[end] = dt_ * v[row];
+      lightness_[row] = own[s].lightness[end];
     }
     boxes.push_back(box_of(own[s], moved));
-    numbers.push_back(own[s].number);
   }
-  BoxPairs near = find_pairs(comm, boxes, numbers);
-  forest_ = std::move(near.forest);
-  segments_ = std::move(own);
-  segments_.resize(near.ids.size());
-  forest_.update_ghosts(column_of(segments_));
-  velocity_.resize(segments_.size());
-  acting_.resize(segments_.size());
-  for (const auto& segments : near.pairs)
-    if (const auto pair = pair_of(segments)) pairs_.push_back(*pair);
-  given_.resize(pairs_.size());
-  list_ends(v.size());
+  bool is_inside = boxes.size() == boxes_.size();
+  for (std::size_t s = 0; s < boxes.size() && is_inside; ++s)
+    is_inside = boxes_[s].contains(boxes[s].lower) && boxes_[s].contains(boxes[s].upper);
+  if (comm_.any(!is_inside)) {
+    find_near(std::move(boxes));
+  } else {
+    segments_.resize(near_.ids.size());
+    near_.forest.update_ghosts(column_of(segments_));
+  }
 }
 
-/// Where the two are nearest; none if they do not meet.
+/// boxes: of the own segments as they are now.
+void SegmentImpulses::find_near(std::vector<Box> boxes) {
+  std::vector<std::int64_t> numbers;
+  for (std::size_t s = 0; s < boxes.size(); ++s) {
+    boxes[s].lower.array() -= room * segments_[s].distance;
+    boxes[s].upper.array() += room * segments_[s].distance;
+    numbers.push_back(segments_[s].number);
+  }
+  boxes_ = std::move(boxes);
+  near_ = find_pairs(comm_, boxes_, numbers);
+  segments_.resize(near_.ids.size());
+  near_.forest.update_ghosts(column_of(segments_));
+  std::erase_if(near_.pairs, [this](const auto& segments) { return !may_meet(segments); });
+}
+
+Real SegmentImpulses::distance_of(const std::array<std::int32_t, 2>& segments) const {
+  return (segments_[static_cast<std::size_t>(segments[0])].distance +
+          segments_[static_cast<std::size_t>(segments[1])].distance) /
+         2;
+}
+
+bool SegmentImpulses::may_meet(const std::array<std::int32_t, 2>& segments) const {
+  const MovingSegment& a = segments_[static_cast<std::size_t>(segments[0])];
+  const MovingSegment& b = segments_[static_cast<std::size_t>(segments[1])];
+  if (a.strand != b.strand) return true;
+  return !share_a_vertex(a, b) && closest_points(a.rest, b.rest).between.norm() >= distance_of(segments);
+}
+
+/// Where the two are nearest; none if they cannot meet in this step.
 std::optional<SegmentImpulses::Pair> SegmentImpulses::pair_of(const std::array<std::int32_t, 2>& segments) const {
   const MovingSegment& a = segments_[static_cast<std::size_t>(segments[0])];
   const MovingSegment& b = segments_[static_cast<std::size_t>(segments[1])];
-  const Real distance = (a.distance + b.distance) / 2;
-  if (a.strand == b.strand && (share_a_vertex(a, b) || closest_points(a.rest, b.rest).between.norm() < distance))
-    return {};
+  const Real distance = distance_of(segments);
   const ClosestPoints closest = closest_points(a.x, b.x);
   const Real d = closest.between.norm();
-  if (!settings_.swept && (d >= distance || d < touching * distance)) return {};
-  const Vec3 normal = d < touching * distance ? Vec3(Vec3::Zero()) : Vec3(closest.between / d);
+  const bool is_touching = d < touching * distance;
+  if (!settings_.swept && (d >= distance || is_touching)) return {};
+  const Vec3 normal = is_touching ? Vec3(Vec3::Zero()) : Vec3(closest.between / d);
   return Pair{segments, closest.share, normal, d, distance - d, (a.friction + b.friction) / 2};
 }
 
-void SegmentImpulses::list_ends(std::size_t rows) {
-  const auto for_each_own_end = [&](auto&& f) {
-    for (std::size_t k = 0; k < pairs_.size(); ++k)
-      for (std::int32_t end = 0; end < 4; ++end)
-        if (const auto s = static_cast<std::size_t>(pairs_[k].segments[end / 2]); s < vertices_.size())
-          f(static_cast<std::size_t>(vertices_[s][end % 2]), EndOfPair{static_cast<std::int32_t>(k), end});
-  };
-  first_end_.assign(rows + 1, 0);
-  for_each_own_end([&](std::size_t row, EndOfPair) { ++first_end_[row + 1]; });
-  for (std::size_t r = 0; r < rows; ++r) first_end_[r + 1] += first_end_[r];
-  ends_.resize(first_end_.back());
-  std::vector<std::size_t> next(first_end_.begin(), first_end_.end() - 1);
-  for_each_own_end([&](std::size_t row, EndOfPair end) { ends_[next[row]++] = end; });
-}
-
 void SegmentImpulses::spread_velocities(std::span<const Vec3> v) {
+  velocity_.resize(segments_.size());
   for (std::size_t s = 0; s < vertices_.size(); ++s)
     for (const std::size_t end : {0u, 1u}) velocity_[s][end] = v[static_cast<std::size_t>(vertices_[s][end])];
-  forest_.update_ghosts(column_of(velocity_));
+  near_.forest.update_ghosts(column_of(velocity_));
 }
 
 /// None that move less than they are apart can cross.
@@ -146,57 +159,69 @@ SegmentImpulses::Given SegmentImpulses::answer(const Pair& pair) const {
   return given;
 }
 
-/// How many pairs act on the ends of all segments.
-void SegmentImpulses::count_acting() {
-  for (std::size_t s = 0; s < vertices_.size(); ++s)
-    for (const std::size_t end : {0u, 1u}) {
-      acting_[s][end] = 0;
-      if (segments_[s].lightness[end] == 0) continue;
-      const auto row = static_cast<std::size_t>(vertices_[s][end]);
-      for (std::size_t k = first_end_[row]; k < first_end_[row + 1]; ++k)
-        acting_[s][end] += given_[static_cast<std::size_t>(ends_[k].pair)].impulse.isZero(0) ? 0 : 1;
-    }
-  forest_.update_ghosts(column_of(acting_));
-}
-
-/// own_count: of pairs that act on the vertex.
-Real SegmentImpulses::scale_of(std::size_t pair, std::int32_t own_count) const {
-  if (settings_.averaging == ImpulseAveraging::per_vertex) return 1.0 / own_count;
-  Real largest = 1;
-  for (const std::int32_t s : pairs_[pair].segments)
-    for (const Real count : acting_[static_cast<std::size_t>(s)]) largest = std::max(largest, count);
-  return 1 / largest;
-}
-
-void SegmentImpulses::apply(std::span<Vec3> v, std::span<Vec3> impulses) const {
-#pragma omp parallel for schedule(static)
-  for (std::size_t r = 0; r < v.size(); ++r) {
-    const auto ends = std::span(ends_).subspan(first_end_[r], first_end_[r + 1] - first_end_[r]);
-    const auto acts = [&](const EndOfPair& end) {
-      return !given_[static_cast<std::size_t>(end.pair)].impulse.isZero(0);
-    };
-    const auto count = static_cast<std::int32_t>(std::ranges::count_if(ends, acts));
-    Vec3 sum = Vec3::Zero();
-    for (const EndOfPair& end : ends) {
-      if (!acts(end)) continue;
-      const auto pair = static_cast<std::size_t>(end.pair);
-      sum += scale_of(pair, count) * given_[pair].weight[static_cast<std::size_t>(end.end)] * given_[pair].impulse;
-    }
-    impulses[r] += sum;
-    v[r] += lightness_[r] * sum;
+template <class F>
+void SegmentImpulses::for_each_acting_end(F&& f) const {
+  for (const std::int32_t k : acting_) {
+    const auto pair = static_cast<std::size_t>(k);
+    for (std::size_t end = 0; end < 4; ++end)
+      if (const auto s = static_cast<std::size_t>(pairs_[pair].segments[end / 2]); s < vertices_.size())
+        f(pair, end, static_cast<std::size_t>(vertices_[s][end % 2]));
   }
 }
 
-ImpulseCounts SegmentImpulses::act(std::span<Vec3> v, std::span<Vec3> impulses) {
+/// How many pairs act on rows, and on the ends of all segments.
+void SegmentImpulses::count_acting() {
+  count_.assign(lightness_.size(), 0);
+  for_each_acting_end([&](std::size_t, std::size_t, std::size_t row) { ++count_[row]; });
+  count_at_.resize(segments_.size());
+  for (std::size_t s = 0; s < vertices_.size(); ++s)
+    for (const std::size_t end : {0u, 1u})
+      count_at_[s][end] = segments_[s].lightness[end] > 0 ? count_[static_cast<std::size_t>(vertices_[s][end])] : 0;
+  near_.forest.update_ghosts(column_of(count_at_));
+}
+
+/// What a pair is multiplied with at a row.
+Real SegmentImpulses::scale_of(std::size_t pair, std::size_t row) const {
+  if (settings_.averaging == ImpulseAveraging::per_vertex) return 1 / count_[row];
+  Real largest = 1;
+  for (const std::int32_t s : pairs_[pair].segments)
+    for (const Real count : count_at_[static_cast<std::size_t>(s)]) largest = std::max(largest, count);
+  return 1 / largest;
+}
+
+void SegmentImpulses::apply(std::span<Vec3> v, std::span<Vec3> impulses) {
+  sum_.assign(v.size(), Vec3::Zero());
+  for_each_acting_end([&](std::size_t pair, std::size_t end, std::size_t row) {
+    sum_[row] += scale_of(pair, row) * given_[pair].weight[end] * given_[pair].impulse;
+  });
+  for (std::size_t r = 0; r < v.size(); ++r) {
+    impulses[r] += sum_[r];
+    v[r] += lightness_[r] * sum_[r];
+  }
+}
+
+ImpulseCounts SegmentImpulses::act(std::span<const MovingSegment> own,
+                                   std::span<const std::array<std::int32_t, 2>> vertices, Real dt, std::span<Vec3> v,
+                                   std::span<Vec3> impulses) {
+  dt_ = dt;
+  take(own, vertices, v);
+  pairs_.clear();
+  for (const auto& segments : near_.pairs)
+    if (const auto pair = pair_of(segments)) pairs_.push_back(*pair);
+  given_.resize(pairs_.size());
   std::array<std::int64_t, 3> counts{};
   for (const Pair& pair : pairs_) counts[0] += is_counted_here(pair) && pair.too_near > 0 ? 1 : 0;
   for (int iteration = 0; iteration < settings_.iterations; ++iteration) {
     spread_velocities(v);
 #pragma omp parallel for schedule(dynamic, 256)
     for (std::size_t k = 0; k < pairs_.size(); ++k) given_[k] = answer(pairs_[k]);
+    acting_.clear();
     std::int64_t acting = 0;
-    for (std::size_t k = 0; k < pairs_.size(); ++k)
-      acting += is_counted_here(pairs_[k]) && !given_[k].impulse.isZero(0) ? 1 : 0;
+    for (std::size_t k = 0; k < pairs_.size(); ++k) {
+      if (given_[k].impulse.isZero(0)) continue;
+      acting_.push_back(static_cast<std::int32_t>(k));
+      acting += is_counted_here(pairs_[k]) ? 1 : 0;
+    }
     acting = comm_.sum(acting);
     if (acting == 0) break;
     counts[1] += acting;

@@ -1,9 +1,16 @@
 #include "run/strand_impulses.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace weft {
+
+StrandImpulses::StrandImpulses(const Comm& comm, const Scene& scene) : comm_(comm), scene_(scene) {
+  for (const auto& of_body : scene.step.impulses)
+    if (of_body && !impulses_)  // the same for all bodies
+      impulses_.emplace(
+          comm,
+          ImpulseSettings{.iterations = of_body->iterations, .averaging = of_body->averaging, .swept = of_body->swept});
+}
 
 /// Numbers of segments and vertices go on from body to body, in the order of the scene.
 StrandImpulses::Ground StrandImpulses::ground(Real dt) const {
@@ -65,14 +72,7 @@ void StrandImpulses::limit_stretches(Real dt, Ground& ground) const {
 }
 
 void StrandImpulses::meet(Real dt, Ground& ground) {
-  const auto first =
-      std::ranges::find_if(scene_.step.impulses, [](const auto& of_body) { return of_body.has_value(); });
-  counts_ = {};
-  if (first == scene_.step.impulses.end()) return;
-  const ImpulseSettings settings{
-      .iterations = (*first)->iterations, .averaging = (*first)->averaging, .swept = (*first)->swept};
-  counts_ = SegmentImpulses(comm_, std::move(ground.meeting), ground.vertices_of_meeting, ground.v, dt, settings)
-                .act(ground.v, ground.impulses);
+  if (impulses_) counts_ = impulses_->act(ground.meeting, ground.vertices_of_meeting, dt, ground.v, ground.impulses);
 }
 
 /// Impulses and forces of a step act together, so that power goes with the mean of the velocities before and after it.

@@ -5,6 +5,7 @@
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/coupling/segment_impulses.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace weft {
@@ -13,7 +14,7 @@ namespace weft {
 /// segments meet, and limits their stretch again. None of it is state. Scene and motions are not owned.
 class StrandImpulses final : public Corrects {
  public:
-  StrandImpulses(const Comm& comm, const Scene& scene) : comm_(comm), scene_(scene) {}
+  StrandImpulses(const Comm& comm, const Scene& scene);
 
   void add(OwnMotion& motion) { motions_.push_back(&motion); }
   void correct(Real dt) override;
@@ -41,6 +42,7 @@ class StrandImpulses final : public Corrects {
   const Comm comm_;
   const Scene& scene_;
   std::vector<OwnMotion*> motions_;
+  std::optional<SegmentImpulses> impulses_;  ///< If any strands meet.
   ImpulseCounts counts_;
   Real energy_taken_ = 0;
 };

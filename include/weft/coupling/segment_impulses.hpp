@@ -42,17 +42,16 @@ struct ImpulseCounts {
 /// came:
 ///   I_n = m (min(0.1 (distance - d) / dt, -v_n) - v_n),   1/m = sum_i w_i^2 / m_i,   w = (1 - a, a, -(1 - b), -b).
 /// Coulomb's friction takes at most mu I_n of what slides. All pairs of an iteration see the same velocities.
+/// Pairs that may come near are kept while segments stay in their boxes, which changes no bit.
 class SegmentImpulses {
  public:
-  /// vertices: of each own segment the rows of its vertices, all of whose segments are on this rank. v: of rows [m/s].
-  /// Segments of one strand that have a common vertex, or are nearer than their distance at rest, are no pair.
-  /// Collective.
-  SegmentImpulses(const Comm& comm, std::vector<MovingSegment> own,
-                  std::span<const std::array<std::int32_t, 2>> vertices, std::span<const Vec3> v, Real dt,
-                  const ImpulseSettings& settings);
+  SegmentImpulses(const Comm& comm, const ImpulseSettings& settings) : comm_(comm), settings_(settings) {}
 
-  /// Changes the velocities of rows that are not held, and adds to the impulses on all [N s]. Collective.
-  ImpulseCounts act(std::span<Vec3> v, std::span<Vec3> impulses);
+  /// Changes the velocities v of rows that are not held, and adds to the impulses on all [N s]. own: the segments of
+  /// this rank, in each step the same ones; vertices: their rows, all of whose segments are on this rank. Segments of
+  /// one strand that have a common vertex, or are nearer than their distance at rest, are no pair. Collective.
+  ImpulseCounts act(std::span<const MovingSegment> own, std::span<const std::array<std::int32_t, 2>> vertices, Real dt,
+                    std::span<Vec3> v, std::span<Vec3> impulses);
 
  private:
   /// Two segments, and where they are nearest when the step begins.
@@ -69,36 +68,46 @@ class SegmentImpulses {
     Vec3 impulse;  ///< Zero if it does not act [N s].
     std::array<Real, 4> weight;
   };
-  /// One of the ends of a pair.
-  struct EndOfPair {
-    std::int32_t pair, end;
-  };
-
+  void take(std::span<const MovingSegment> own, std::span<const std::array<std::int32_t, 2>> vertices,
+            std::span<const Vec3> v);
+  void find_near(std::vector<Box> boxes);
+  bool may_meet(const std::array<std::int32_t, 2>& segments) const;
+  Real distance_of(const std::array<std::int32_t, 2>& segments) const;
   std::optional<Pair> pair_of(const std::array<std::int32_t, 2>& segments) const;
-  void list_ends(std::size_t rows);
   void spread_velocities(std::span<const Vec3> v);
   std::optional<Crossing> crossing_of(const Pair& pair) const;
   Given answer(const Pair& pair) const;
   Given impulse_at(const Pair& pair, const std::array<Real, 2>& share, const Vec3& normal, Real opening) const;
+  /// Calls f(pair, end, row) for the ends on this rank, in the order of pairs.
+  template <class F>
+  void for_each_acting_end(F&& f) const;
   void count_acting();
-  Real scale_of(std::size_t pair, std::int32_t own_count) const;
-  void apply(std::span<Vec3> v, std::span<Vec3> impulses) const;
+  Real scale_of(std::size_t pair, std::size_t row) const;
+  void apply(std::span<Vec3> v, std::span<Vec3> impulses);
   /// Each pair is counted by the rank of its first segment.
   bool is_counted_here(const Pair& pair) const { return static_cast<std::size_t>(pair.segments[0]) < vertices_.size(); }
 
   const Comm comm_;
-  Real dt_;
-  ImpulseSettings settings_;
+  const ImpulseSettings settings_;
+
+  // While segments stay in these boxes.
+  std::vector<Box> boxes_;  ///< Of own segments, with room to move.
+  BoxPairs near_;           ///< Without those that never meet.
+
+  // Of a step.
+  Real dt_ = 0;
   std::vector<std::array<std::int32_t, 2>> vertices_;  ///< Rows, of own segments.
-  Forest forest_;
-  std::vector<MovingSegment> segments_;      ///< [own, ghost]
-  std::vector<EndVectors> velocity_;         ///< Of their ends, in an iteration.
-  std::vector<std::array<Real, 2>> acting_;  ///< How many pairs act on these ends; 0 of those that are held.
-  std::vector<Pair> pairs_;                  ///< By the numbers of their segments.
-  std::vector<Given> given_;                 ///< By them in an iteration.
-  std::vector<std::size_t> first_end_;       ///< Of each vertex the ends of pairs at it, in the order of pairs,
-  std::vector<EndOfPair> ends_;              ///< are [first_end_[r], first_end_[r + 1]) of these.
-  std::vector<Real> lightness_;              ///< Of each vertex.
+  std::vector<Real> lightness_;                        ///< Of rows.
+  std::vector<MovingSegment> segments_;                ///< [own, ghost]
+  std::vector<Pair> pairs_;                            ///< By the numbers of their segments.
+
+  // Of an iteration.
+  std::vector<EndVectors> velocity_;           ///< Of the ends of all segments.
+  std::vector<Given> given_;                   ///< By pairs,
+  std::vector<std::int32_t> acting_;           ///< and which of them act.
+  std::vector<Real> count_;                    ///< How many pairs act on rows,
+  std::vector<std::array<Real, 2>> count_at_;  ///< and on the ends of all segments; 0 on those that are held.
+  std::vector<Vec3> sum_;                      ///< Of impulses on rows.
 };
 
 /// A segment whose stretch is limited.

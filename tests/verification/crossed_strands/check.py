@@ -68,7 +68,7 @@ def check(runs, size):
         late = t > t[-1] / 2
         if share > 1:
             found.append(near(f"{name}: slides with [m/s^2]", 2 * numpy.polyfit(t[late], x[late], 2)[0],
-                              G * (math.sin(theta) - friction * math.cos(theta)), 0.05))
+                              G * (math.sin(theta) - friction * math.cos(theta)), 0.05 if share == SLIDES else 0.5))
         else:
             last = t > 0.75 * t[-1]
             free = G * math.sin(theta) * run["dt"].max()  # what a step gives to what nothing holds
