@@ -209,8 +209,9 @@ ImpulseCounts SegmentImpulses::act(std::span<const MovingSegment> own,
   for (const auto& segments : near_.pairs)
     if (const auto pair = pair_of(segments)) pairs_.push_back(*pair);
   given_.resize(pairs_.size());
-  std::array<std::int64_t, 3> counts{};
-  for (const Pair& pair : pairs_) counts[0] += is_counted_here(pair) && pair.too_near > 0 ? 1 : 0;
+  ImpulseCounts counts;
+  std::array<std::int64_t, 2> pairs_and_crossings{};
+  for (const Pair& pair : pairs_) pairs_and_crossings[0] += is_counted_here(pair) && pair.too_near > 0 ? 1 : 0;
   for (int iteration = 0; iteration < settings_.iterations; ++iteration) {
     spread_velocities(v);
 #pragma omp parallel for schedule(dynamic, 256)
@@ -224,17 +225,18 @@ ImpulseCounts SegmentImpulses::act(std::span<const MovingSegment> own,
     }
     acting = comm_.sum(acting);
     if (acting == 0) break;
-    counts[1] += acting;
+    counts.impulses += acting;
     count_acting();
     apply(v, impulses);
   }
   if (settings_.swept) {
     spread_velocities(v);
-    for (const Pair& pair : pairs_) counts[2] += is_counted_here(pair) && crossing_of(pair) ? 1 : 0;
+    for (const Pair& pair : pairs_) pairs_and_crossings[1] += is_counted_here(pair) && crossing_of(pair) ? 1 : 0;
   }
-  comm_.sum(std::span(counts).first(1));
-  comm_.sum(std::span(counts).last(1));
-  return {counts[0], counts[1], counts[2]};
+  comm_.sum(std::span(pairs_and_crossings));
+  counts.pairs = pairs_and_crossings[0];
+  counts.crossings = pairs_and_crossings[1];
+  return counts;
 }
 
 void limit_stretch(std::span<const LimitedSegment> segments, Real limit, std::span<const Vec3> x,

@@ -16,7 +16,7 @@ class StrandImpulses final : public Corrects {
  public:
   StrandImpulses(const Comm& comm, const Scene& scene);
 
-  void add(OwnMotion& motion) { motions_.push_back(&motion); }
+  void add(OwnMotion& motion) { strands_.push_back({&motion, {}}); }
   void correct(Real dt) override;
 
   /// Of the last step.
@@ -24,6 +24,11 @@ class StrandImpulses final : public Corrects {
   Real energy_taken() const { return energy_taken_; }  ///< Kinetic, on all ranks [J].
 
  private:
+  /// A body, and its segments on this rank once it has its piece for good.
+  struct Strands {
+    OwnMotion* motion;
+    std::vector<StrandSegment> segments;
+  };
   /// Vertices and segments of all bodies on this rank, those of the first body first.
   struct Ground {
     std::vector<Vec3> x, v, impulses;
@@ -33,15 +38,16 @@ class StrandImpulses final : public Corrects {
     std::vector<std::array<std::int32_t, 2>> vertices_of_meeting;
   };
 
+  const MeshBody& body_of(const Strands& strands) const { return *scene_.bodies[strands.motion->body()]->roles().mesh; }
   Ground ground(Real dt) const;
-  void add_segments(const MeshBody& body, const ImpulsesDeck& impulses, std::int64_t first_number,
-                    std::int64_t first_id, std::size_t first_vertex, Ground& ground) const;
+  void add_segments(const Strands& strands, std::int64_t first_number, std::int64_t first_id, std::size_t first_vertex,
+                    Ground& ground) const;
   void limit_stretches(Real dt, Ground& ground) const;
   void meet(Real dt, Ground& ground);
 
   const Comm comm_;
   const Scene& scene_;
-  std::vector<OwnMotion*> motions_;
+  std::vector<Strands> strands_;
   std::optional<SegmentImpulses> impulses_;  ///< If any strands meet.
   ImpulseCounts counts_;
   Real energy_taken_ = 0;

@@ -482,9 +482,11 @@ std::array<Real, 2> half_axes_of(const StrandDeck& deck) {
 void require_long_segments(const StrandDeck& deck, const Curves& curves) {
   if (!deck.impulses) return;
   Real shortest = std::numeric_limits<Real>::infinity();
-  for (std::int64_t c = 0; c < curves.count(); ++c)
-    for (std::int64_t p = curves.offsets[c] + 1; p < curves.offsets[c + 1]; ++p)
-      shortest = std::min(shortest, (curves.points[p] - curves.points[p - 1]).norm());
+  for (std::int64_t c = 0; c < curves.count(); ++c) {
+    const auto points = std::span(curves.points).subspan(curves.offsets[c], curves.offsets[c + 1] - curves.offsets[c]);
+    for (std::size_t p = curves.closed[c] ? 0 : 1; p < points.size(); ++p)
+      shortest = std::min(shortest, (points[p] - points[p > 0 ? p - 1 : points.size() - 1]).norm());
+  }
   require(deck.impulses->distance <= shortest, ExitCode::deck,
           fmt::format("{}.impulses.distance: {:.4g} m is more than the shortest segment of {}, {:.4g} m, so that the "
                       "strand would meet itself along its way. Make it smaller, or curves.spacing larger.",
