@@ -27,8 +27,7 @@ constexpr std::int32_t furthest_cell = (1 << (bits_of_axis - 1)) - 2;
 constexpr std::int32_t cells_of_block = 4;
 
 CellNumber number_of(const Vec3i& cell) {
-  constexpr std::int32_t centre = 1 << (bits_of_axis - 1);
-  const auto along = [&](int axis) { return static_cast<CellNumber>(cell[axis] + centre); };
+  const auto along = [&](int axis) { return one_y / 2 + static_cast<CellNumber>(cell[axis]); };
   return along(0) + one_y * along(1) + one_z * along(2);
 }
 
