@@ -260,6 +260,13 @@ class StrandBody final : public MeshBody {
                                          motion, until, x(), segments_);
   }
 
+  std::vector<StrandSegment> strand_segments() const override {
+    std::vector<StrandSegment> segments;
+    for (std::size_t s = 0; s < at_rest_.size(); ++s)
+      segments.push_back({at_rest_[s].number, at_rest_[s].first, rods_.segments()[s].rows, rods_.segments()[s].length});
+    return segments;
+  }
+
   bool is_viscous() const override { return viscosity_.has_value(); }
   void begin_substep(Real h, const TrialShape& start) override {
     if (damping_) damping_->resist_changes_of(start, state(), h);

@@ -164,6 +164,24 @@ void check_rigid(const Deck& deck, const Spot& root) {
           "anyway.");
 }
 
+/// Complains about strands that meet by other rules than those before them.
+void check_impulses(const Deck& deck, const Spot& root) {
+  const Spot bodies = list_of(root, "bodies");
+  const ImpulsesDeck* first = nullptr;
+  for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i) {
+    const auto* strand = std::get_if<StrandDeck>(&deck.bodies[i]);
+    if (strand == nullptr || !strand->impulses) continue;
+    const ImpulsesDeck& impulses = *strand->impulses;
+    if (first == nullptr) first = &impulses;
+    for (const auto& [key, is_same] : {std::pair{"iterations", impulses.iterations == first->iterations},
+                                       {"averaging", impulses.averaging == first->averaging},
+                                       {"swept", impulses.swept == first->swept}})
+      if (!is_same)
+        bodies.entry(i)["impulses"].error(fmt::format(
+            "another body has other {}. All strands meet by the same ones. Expected: the same in all bodies.", key));
+  }
+}
+
 /// Complains about what an analysis without time and grid would ignore.
 void check_static(const Deck& deck, const Spot& root) {
   constexpr auto has_no_meaning = "has no meaning with \"scheme: static\" under time. Leave it out.";
@@ -177,6 +195,11 @@ void check_static(const Deck& deck, const Spot& root) {
             if (!value.isZero(0)) bodies.entry(i)[key].error_at_key(has_no_meaning);
         },
         deck.bodies[i]);
+  for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i)
+    if (const auto* strand = std::get_if<StrandDeck>(&deck.bodies[i]))
+      for (const auto& [key, is_given] :
+           {std::pair{"impulses", strand->impulses.has_value()}, {"stretch_limit", strand->stretch_limit.has_value()}})
+        if (is_given) bodies.entry(i)[key].error_at_key(has_no_meaning);
   for (std::size_t i = 0; i < std::min(handles.size(), deck.handles.size()); ++i)
     if (const auto* hold = std::get_if<HoldDeck>(&deck.handles[i].action); hold && std::isfinite(hold->until))
       handles.entry(i)["hold"]["until"].error_at_key(
@@ -265,6 +288,9 @@ void check(const EllipticSectionDeck& section, const Spot& at) {
 void check(const StrandDeck& strand, const Spot& at) {
   if (strand.carrier == Carrier::grid)
     at["carrier"].error("the grid does not carry strands, which move by themselves. Expected: own.");
+  if ((strand.impulses || strand.stretch_limit) && strand.stage && strand.stage->substeps > 1)
+    at["stage"]["substeps"].error(
+        "impulses and stretch_limit act on the motion over a whole step. Expected: 1, or leave it out.");
 }
 
 void check(const BlockDeck& block, const Spot& at) { check_corners(block.lower, block.upper, at); }
@@ -371,6 +397,7 @@ void check_references(const Deck& deck, const Spot& root) {
         deck.bodies[i]);
   check_layers(deck, root);
   check_rigid(deck, root);
+  check_impulses(deck, root);
   const Spot colliders = list_of(root, "colliders"), probes = list_of(root, "probes");
   const Spot handles = list_of(root, "handles");
 

@@ -200,6 +200,20 @@ void add_rigid_bodies(DiagnosticsColumns& columns, const Comm& comm, const Scene
               [j](const RunState& state) -> const Impulse& { return state.joint_impulse[j]; });
 }
 
+/// Of strands that meet one another.
+void add_strand_impulses(DiagnosticsColumns& columns, const Scene& scene) {
+  if (!scene.step.has_impulses()) return;
+  columns.add("energy_taken_by_impulses", "J",
+              [](const Moment& moment) { return moment.state.energy_taken.value_or(0); });
+  const auto count = [&](const char* name, std::int64_t ImpulseCounts::* of) {
+    columns.add(name, "", [of](const Moment& moment) { return moment.last_step.impulses.*of; });
+  };
+  const auto is_swept = [](const std::optional<ImpulsesDeck>& impulses) { return impulses && impulses->swept; };
+  count("pairs", &ImpulseCounts::pairs);
+  count("impulses", &ImpulseCounts::impulses);
+  if (std::ranges::any_of(scene.step.impulses, is_swept)) count("crossings", &ImpulseCounts::crossings);
+}
+
 }  // namespace
 
 Columns<DiagnosticsMoment> diagnostics_columns(const Comm& comm, const Scene& scene) {
@@ -214,6 +228,7 @@ Columns<DiagnosticsMoment> diagnostics_columns(const Comm& comm, const Scene& sc
   });
   add_impulses(columns, scene);
   add_rigid_bodies(columns, comm, scene);
+  add_strand_impulses(columns, scene);
   columns.add_all<Pace>([](const Moment& moment) -> const Pace& { return moment.pace; });
   columns.add(member_of<RunState>(&RunState::removed_points), state);
   if (scene.step.is_implicit) {

@@ -45,6 +45,9 @@ DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real 
     limit = {most_substeps(*stage, touches) * own_substep(now.vibration(), frequency_at_rest), "stiffness of " + name};
   if (const Real by_speed = scene.step.cfl * scene.dx / now.speed; touches && by_speed < limit.dt)
     limit = {by_speed, "speed of " + name};
+  if (const auto& impulses = scene.step.impulses[b]; impulses && !impulses->swept)
+    if (const Real by_speed = scene.step.cfl * impulses->distance / now.speed; by_speed < limit.dt)
+      limit = {by_speed, "speed of " + name + " against the distance of its impulses"};
   return limit;
 }
 
@@ -197,8 +200,7 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   for (std::size_t r = 0; r < own.mass.size(); ++r) own.velocity.points(0)[r] += h / own.mass[r] * force.points(0)[r];
   for (std::size_t r = 0; r < own.mass_of_turns.size(); ++r)
     own.velocity.block(*own.turns)[r] += h / own.mass_of_turns[r] * force.block(*own.turns)[r];
-  ConstraintRows rows;
-  for (const Constraints* hold : own.system.all_holds()) hold->append(end, rows);
+  const ConstraintRows rows = rows_of_holds(end);
   const std::vector<Real> by_holds = own.holds.meet(rows, h, own.motion.u.points(0), own.velocity.points(0));
   own.velocity.update_ghosts();
 
@@ -289,13 +291,40 @@ void OwnMotion::let_walls_act(Real dt) {
 void OwnMotion::correct(Real dt) {
   Parts& own = *parts_;
   if (!own.contact) return;
-  FreedomValues change(own.system.freedoms);
-  std::ranges::copy(received_, change.points(0).begin());
-  change.sum_to_owners();
-  for (std::size_t r = 0; r < own.mass.size(); ++r) change.points(0)[r] /= own.mass[r];
-  const Real end = state_.time + dt;
+  FreedomValues received(own.system.freedoms);
+  std::ranges::copy(received_, received.points(0).begin());
+  received.sum_to_owners();
+  push(dt, received.points(0).first(own.mass.size()));
+}
+
+ConstraintRows OwnMotion::rows_of_holds(Real end) const {
   ConstraintRows rows;
-  for (const Constraints* hold : own.system.all_holds()) hold->append(end, rows);
+  for (const Constraints* hold : parts_->system.all_holds()) hold->append(end, rows);
+  return rows;
+}
+
+/// A vertex is held that three conditions are of alone.
+std::vector<Real> OwnMotion::lightness(Real dt) const {
+  const ConstraintRows rows = rows_of_holds(state_.time + dt);
+  std::vector<int> conditions(parts_->mass.size(), 0);
+  for (std::size_t c = 0; c < rows.count(); ++c) {
+    const auto first = rows.freedom.begin() + static_cast<std::ptrdiff_t>(rows.begin[c]);
+    const auto last = rows.freedom.begin() + static_cast<std::ptrdiff_t>(rows.begin[c + 1]);
+    const auto vertex = static_cast<std::size_t>(*first / 3);
+    if (vertex < conditions.size() && std::all_of(first, last, [&](std::int32_t f) { return f / 3 == *first / 3; }))
+      ++conditions[vertex];
+  }
+  std::vector<Real> lightness;
+  for (std::size_t r = 0; r < conditions.size(); ++r) lightness.push_back(conditions[r] < 3 ? 1 / parts_->mass[r] : 0);
+  return lightness;
+}
+
+void OwnMotion::push(Real dt, std::span<const Vec3> impulses) {
+  Parts& own = *parts_;
+  FreedomValues change(own.system.freedoms);
+  for (std::size_t r = 0; r < own.mass.size(); ++r) change.points(0)[r] = impulses[r] / own.mass[r];
+  const Real end = state_.time + dt;
+  const ConstraintRows rows = rows_of_holds(end);
   const std::vector<Real> by_holds = own.holds.meet(rows, dt, own.motion.u.points(0), change.points(0));
   change.update_ghosts();
   std::vector<Vec3> mean;

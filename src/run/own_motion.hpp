@@ -41,6 +41,12 @@ class OwnMotion final : public BodyMotion {
   void correct(Real dt) override;
   void commit(Given& given) override;
   Real potential_gained_before_last() override;
+  /// One over the masses of vertices at the end of a step of dt, 0 of those whose places are held [1/kg].
+  std::vector<Real> lightness(Real dt) const;
+  /// The velocities of vertices that were predicted and corrected [m/s].
+  std::span<const Vec3> velocities() const { return std::as_const(parts_->velocity).points(0); }
+  /// Changes that motion by impulses on owned vertices [N s], as `correct` does. What is held stays so. Collective.
+  void push(Real dt, std::span<const Vec3> impulses);
 
  private:
   /// What there is once the body has its piece for good.
@@ -65,6 +71,7 @@ class OwnMotion final : public BodyMotion {
   void begin(Real dt);
   void let_walls_act(Real dt);
   int substeps(Real dt) const;
+  ConstraintRows rows_of_holds(Real end) const;
   Real frequency_at_rest(const StepLimit& now) const;
   /// Damping goes by changes from here on.
   void begin_substep(Real h, const Motion& start);

@@ -34,6 +34,7 @@ inline constexpr auto members<RunState> = std::tuple_cat(
         Member{"joint_impulse", "", &RunState::joint_impulse}, Member{"handles_since", "s", &RunState::handles_since}, Member{"next_id", "", &RunState::next_id},
         Member{"removed_elements", "", &RunState::removed_elements},
         Member{"emitted_until", "s", &RunState::emitted_until}, Member{"probe_points", "", &RunState::probe_points},
+        Member{"energy_taken", "J", &RunState::energy_taken},
         Member{"removed_particles", "", &RunState::removed_points}, Member{"newton_steps", "", &RunState::newton_steps},
         Member{"krylov_steps", "", &RunState::krylov_steps}});
 

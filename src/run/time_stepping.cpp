@@ -63,11 +63,13 @@ std::string layers_in_words(const Scene& scene) {
   return text;
 }
 
-const char* what_moves(const Roles& roles) {
+const char* what_moves(const Scene& scene, std::size_t body) {
+  const Roles roles = scene.bodies[body]->roles();
   if (roles.is_carried_by_grid) return "particles";
   if (roles.rigid != nullptr)
     return roles.contact_points != nullptr ? "points that move as a rigid body, which meets the grid by contact points"
                                            : "points that move as a rigid body; nothing touches it";
+  if (scene.step.impulses[body]) return "vertices that move by themselves, and meet strands by impulses";
   return roles.contact_points != nullptr ? "vertices that move by themselves, and meet the grid by contact points"
                                          : "vertices that move by themselves; nothing touches it";
 }
@@ -79,9 +81,13 @@ std::string TimeStepping::forecast() {
   std::vector<std::string> sites;  // of meshes, while they are whole
   for (std::size_t b = 0; b < scene_.meshes.size(); ++b) {
     const MeshSource* mesh = scene_.meshes[b].get();
-    if (mesh == nullptr) sites.emplace_back();
-    else if (scene_.bodies[b]->roles().rigid != nullptr) sites.push_back(mesh->census());
-    else sites.push_back(in_words(comm_, mesh->sites(first_share(comm_, *mesh))));
+    std::string& text = sites.emplace_back();
+    if (mesh == nullptr) continue;
+    const bool is_rigid = scene_.bodies[b]->roles().rigid != nullptr;
+    if (is_rigid || scene_.step.impulses[b]) text = mesh->census();
+    if (is_rigid) continue;
+    const std::string of_sites = in_words(comm_, mesh->sites(first_share(comm_, *mesh)));
+    text += (text.empty() || of_sites.empty() ? "" : ", ") + of_sites;
   }
   state_ = start_scene(comm_, scene_);
   stepper_.settle(true);
@@ -92,7 +98,7 @@ std::string TimeStepping::forecast() {
     Body& body = *scene_.bodies[b];
     std::int64_t points = 0;
     for (const PointSet* set : body.sets()) points += static_cast<std::int64_t>(set->points().owned());
-    text += fmt::format("body {}: {} {}{}{}; {}\n", body.name(), comm_.sum(points), what_moves(body.roles()),
+    text += fmt::format("body {}: {} {}{}{}; {}\n", body.name(), comm_.sum(points), what_moves(scene_, b),
                         sites[b].empty() ? "" : ", ", sites[b], mass_in_words(scene_.deck, b, mass_of(comm_, body)));
   }
   if (scene_.layers.size() > 1) text += layers_in_words(scene_);
@@ -111,23 +117,29 @@ std::string TimeStepping::forecast() {
     if (std::holds_alternative<NearestProbe>(probe.measure))
       text += fmt::format("probe {}: follows a point {:.3g} m away\n", probe.name, followed[next++].distance);
   text += forecast_of_sizes();
-  text += forecast_of_memory();
+  text += forecast_of_a_step();
   for (const std::string& each : advice) text += "warning: " + each + "\n";
   return text;
 }
 
-/// The highest memory so far, and in a step, which needs more than the scene at rest.
-std::string TimeStepping::forecast_of_memory() {
-  std::string refused;
+/// What a step finds, and the highest memory so far and in it, which needs more than the scene at rest.
+std::string TimeStepping::forecast_of_a_step() {
+  std::string refused, pairs;
   try {
-    stepper_.take(std::numeric_limits<Real>::infinity());
+    const StepReport report = stepper_.take(std::numeric_limits<Real>::infinity());
+    if (report.impulses.pairs > 0)
+      pairs = fmt::format(
+          "warning: {} pairs of segments of strands begin nearer than the distance of their impulses, and stay so "
+          "until "
+          "they are pressed together. Expected: curves further apart, or a smaller distance.\n",
+          report.impulses.pairs);
   } catch (const Error& error) {
     if (error.code() != ExitCode::numerics) throw;
     refused = fmt::format("warning: the first step fails: {}\n", error.what());
   }
   return fmt::format("memory: {:.3g} GB at most on the fullest rank, measured over the set-up and a step\n",
                      comm_.max(static_cast<Real>(peak_bytes())) * 1e-9) +
-         refused;
+         refused + pairs;
 }
 
 std::string TimeStepping::forecast_of_sizes() {
@@ -152,9 +164,9 @@ std::string TimeStepping::forecast_of_sizes() {
 }
 
 void TimeStepping::start() {
-  for (const auto& body : scene_.bodies)
-    if (const Roles roles = body->roles(); !roles.is_carried_by_grid)
-      log_info(fmt::format("body {}: {}", body->name(), what_moves(roles)));
+  for (std::size_t b = 0; b < scene_.bodies.size(); ++b)
+    if (!scene_.bodies[b]->roles().is_carried_by_grid)
+      log_info(fmt::format("body {}: {}", scene_.bodies[b]->name(), what_moves(scene_, b)));
   for (const std::string& advice : advice_to_begin_with(scene_)) log_warning(advice);
   state_ = start_scene(comm_, scene_);
   for (const NearestRow& point : find_probe_points(comm_, scene_)) state_.probe_points.push_back(point.id);

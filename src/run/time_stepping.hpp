@@ -48,7 +48,7 @@ class TimeStepping final : public Analysis {
 
  private:
   std::string forecast_of_sizes();
-  std::string forecast_of_memory();
+  std::string forecast_of_a_step();
   void rehearse(bool recut);
 
   const Comm comm_;

@@ -484,6 +484,21 @@ std::array<Real, 2> half_axes_of(const StrandDeck& deck) {
                     deck.section);
 }
 
+/// Throws Error(deck) if segments are shorter than the distance at which they meet.
+void require_long_segments(const StrandDeck& deck, const Curves& curves) {
+  if (!deck.impulses) return;
+  Real shortest = std::numeric_limits<Real>::infinity();
+  for (std::int64_t c = 0; c < curves.count(); ++c) {
+    const auto points = std::span(curves.points).subspan(curves.offsets[c], curves.offsets[c + 1] - curves.offsets[c]);
+    for (std::size_t p = curves.closed[c] ? 0 : 1; p < points.size(); ++p)
+      shortest = std::min(shortest, (points[p] - points[p > 0 ? p - 1 : points.size() - 1]).norm());
+  }
+  require(deck.impulses->distance <= shortest, ExitCode::deck,
+          fmt::format("{}.impulses.distance: {:.4g} m is more than the shortest segment of {}, {:.4g} m, so that the "
+                      "strand would meet itself along its way. Make it smaller, or curves.spacing larger.",
+                      deck.place.text, deck.impulses->distance, deck.name, shortest));
+}
+
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, const MaterialDeck& material, Real dx,
                                       bool) {
   const auto* law = std::get_if<RodLawDeck>(&material.law);
@@ -493,7 +508,9 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, 
   const Real E = law->youngs_modulus, G = E / (2 * (1 + law->poisson_ratio)), mu = law->viscosity;
   std::optional<RodSection> viscosity;
   if (mu > 0) viscosity = RodSection::ellipse(a, b, 3 * mu, 3 * mu, mu, material.density);
-  return make_strands({deck.name, make_curves(comm, deck.curves, dx),
+  Curves curves = make_curves(comm, deck.curves, dx);
+  require_long_segments(deck, curves);
+  return make_strands({deck.name, std::move(curves),
                        RodSection::ellipse(a, b, law->stretch_modulus.value_or(E), E, G, material.density), viscosity,
                        std::max(a, b), deck.natural == NaturalShape::straight, deck.twist});
 }

@@ -60,7 +60,10 @@ void set_implicit(const SolveDeck& deck, std::span<const std::unique_ptr<Body>> 
 std::optional<StageDeck> stage_of(const BodyDeck& body) {
   const CarriedDeck* keys = carried(body);
   if (keys == nullptr || keys->carrier == Carrier::grid) return {};
-  return keys->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 1e-8});
+  StageDeck stage = keys->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 1e-8});
+  const auto* strand = std::get_if<StrandDeck>(&body);
+  if (strand != nullptr && (strand->impulses || strand->stretch_limit)) stage.substeps = 1;  // they act on whole steps
+  return stage;
 }
 
 /// Of passes of contact, if it makes several.
@@ -88,6 +91,11 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   settings.gravity = deck.domain.gravity;
   std::ranges::transform(deck.bodies, std::back_inserter(settings.stages), stage_of);
   std::ranges::transform(deck.bodies, std::back_inserter(settings.contact_tolerance), contact_tolerance_of);
+  for (const BodyDeck& body : deck.bodies) {
+    const auto* strand = std::get_if<StrandDeck>(&body);
+    settings.impulses.push_back(strand != nullptr ? strand->impulses : std::nullopt);
+    settings.stretch_limits.push_back(strand != nullptr ? strand->stretch_limit : std::nullopt);
+  }
   if (settings.is_implicit) set_implicit(deck.solve, bodies, walls, settings);
   return settings;
 }

@@ -24,6 +24,12 @@ enum class StageScheme { explicit_euler, implicit_euler };
 /// What a handle keeps: the place of the material; on a boundary also its slope; or the symmetry about a plane.
 enum class Hold { place, clamp, symmetry };
 
+/// How impulses of several pairs on one vertex come together.
+enum class ImpulseAveraging {
+  largest_count,  ///< each pair is divided by the largest number of pairs at one of its vertices: keeps momentum
+  per_vertex      ///< the sum at each vertex is divided by their number there [Han 2020, 4.2.4]: does not
+};
+
 /// Where plane stress begins to flow.
 enum class YieldSurface {
   ellipse,  ///< von Mises

@@ -10,6 +10,7 @@
 #include "weft/bodies/mesh_source.hpp"
 #include "weft/bodies/trial.hpp"
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -42,6 +43,13 @@ struct RestPosition : Field<Vec3> {
 /// their mass may stand.
 struct TurnVelocity : Field<Real> {
   static constexpr Label label{"turn_velocity", "m/s"};
+};
+
+/// A segment of a strand, as others meet it; numbers are those in the whole body.
+struct StrandSegment {
+  std::int64_t number, strand;
+  std::array<std::int32_t, 2> rows;  ///< Of its vertices.
+  Real length;                       ///< At rest [m].
 };
 
 /// Quadrature points: they get the velocity and its gradient from the grid, but their position from the mesh.
@@ -112,6 +120,8 @@ class MeshBody : public Body, public TrialMesh {
   /// A substep of its own freedoms is to take h [s] from a shape; before that part is asked for.
   virtual void begin_substep(Real h, const TrialShape& start) { static_cast<void>(h), static_cast<void>(start); }
   const Forest& forest_of_turns() const { return forest_of_turns_; }
+  /// The segments of strands on this rank, by number; strands are whole, so none of their vertices is a ghost.
+  virtual std::vector<StrandSegment> strand_segments() const { return {}; }
   virtual Vec3 angular_momentum_of_turns() const { return Vec3::Zero(); }
   /// What clamps ends of its segments, by grips, to a rigid motion; only a body whose sites have ends can be asked.
   /// Vertices and turns are blocks of the freedoms.

@@ -390,15 +390,26 @@ struct EllipticSectionDeck {
 /// The shape of a strand without moment: as its curve is made, or straight.
 enum class NaturalShape { as_made, straight };
 
+/// How segments of strands that move by themselves meet.
+struct ImpulsesDeck {
+  Real distance;  ///< [m].
+  int iterations;
+  Real friction;  ///< [1].
+  ImpulseAveraging averaging;
+  bool swept;
+};
+
 struct StrandDeck : CarriedDeck {
   std::string name;
   std::string material;
   CurvesDeck curves;
   std::variant<RoundSectionDeck, EllipticSectionDeck> section;
   NaturalShape natural;
-  Real twist;     ///< Natural, of the section along the strand [rad/m].
-  Vec3 velocity;  ///< Initial [m/s].
-  Vec3 spin;      ///< [rad/s].
+  Real twist;                            ///< Natural, of the section along the strand [rad/m].
+  std::optional<ImpulsesDeck> impulses;  ///< Without, nothing touches it.
+  std::optional<Real> stretch_limit;     ///< [1].
+  Vec3 velocity;                         ///< Initial [m/s].
+  Vec3 spin;                             ///< [rad/s].
   DeckPlace place;
 };
 

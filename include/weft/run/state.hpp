@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,7 @@ struct RunState : RunClock {
   std::vector<std::int64_t> removed_elements;  ///< For each body: elements that have left its mesh.
   std::vector<Real> emitted_until;             ///< For each source [s]; -infinity before it opens.
   std::vector<PointId> probe_points;           ///< For each `nearest` probe: the point it follows.
+  std::optional<Real> energy_taken;            ///< By impulses and stretch limits of strands since the start [J].
   std::int64_t removed_points = 0;             ///< Left the domain since the start.
   std::int64_t newton_steps = 0;               ///< Of implicit steps since the start, refused ones included.
   std::int64_t krylov_steps = 0;

@@ -3,6 +3,7 @@
 
 #include "weft/base/interrupted.hpp"
 #include "weft/base/timer.hpp"
+#include "weft/coupling/segment_impulses.hpp"
 #include "weft/grid/node_field.hpp"
 #include "weft/parallel/comm.hpp"
 #include "weft/run/state.hpp"
@@ -37,6 +38,7 @@ struct StepReport {
   std::vector<Real> residuals;           ///< Of the accepted try of an implicit step, by Newton step [sqrt(J)].
   std::optional<Real> potential_before;  ///< Of an explicit step that was weighed: energy of the places before it [J].
   Real contact_energy = 0;               ///< Of the springs of walls: mean over an explicit step, end of others [J].
+  ImpulseCounts impulses;                ///< Between segments of strands.
   std::string refused;                   ///< Why the first try was refused; the same on every rank.
 };
 

@@ -145,8 +145,32 @@ inline constexpr std::array words<NaturalShape> = {
     Word{NaturalShape::straight, "straight", "the curves as they are made are bent"}};
 
 template <>
+inline constexpr std::array words<ImpulseAveraging> = {
+    Word{ImpulseAveraging::largest_count, "largest_count",
+         "a pair is divided by the largest number of pairs at one of its vertices, which keeps momentum"},
+    Word{ImpulseAveraging::per_vertex, "per_vertex",
+         "the sum at a vertex is divided by the number of pairs there, which does not"}};
+
+template <>
+inline constexpr auto keys<ImpulsesDeck> = table(
+    "impulses", "Impulses between segments that come near one another, of this body and others with this key.",
+    Key{"distance", "m", above(0), required,
+        "Nearer segments push one another away: about the thickness, and no more than the shortest segment. Two bodies "
+        "have the mean.",
+        &ImpulsesDeck::distance},
+    Key{"iterations", "1", at_least(1).at_most(1000), "5", "At most, in each step; the same for all such bodies.",
+        &ImpulsesDeck::iterations},
+    Key{"friction", "1", at_least(0), "0", "Coulomb's coefficient. Two bodies have the mean.", &ImpulsesDeck::friction},
+    Key{"averaging", "largest_count", "Of several pairs at one vertex; the same for all such bodies.",
+        &ImpulsesDeck::averaging},
+    Key{"swept", "false",
+        "Also stop segments that would cross within a step. Without, no vertex goes further in a step than time.cfl "
+        "times `distance`. The same for all such bodies.",
+        &ImpulsesDeck::swept});
+
+template <>
 inline constexpr auto keys<StrandDeck> = table(
-    "strand", "Hair, cables, springs: elastic rods that resist stretching, bending and twisting, and meet nothing yet.",
+    "strand", "Hair, cables, springs: elastic rods that resist stretching, bending and twisting.",
     Key{"name", a_name, required, "Names files, columns and references.", &StrandDeck::name},
     Key{"material", a_name, required, "Name of a material with law rod.", &StrandDeck::material},
     Key{"curves", required, "The strands at the start.", &StrandDeck::curves},
@@ -156,8 +180,13 @@ inline constexpr auto keys<StrandDeck> = table(
         &StrandDeck::twist},
     Key{"carrier", "own", "Whose freedoms move the body; strands move by themselves only.", &StrandDeck::carrier},
     Key{"stage", absent, "How its own freedoms move in time.", &StrandDeck::stage},
-    Key{"meets_grid", absent, "Only false is possible: nothing touches the body, and colliders do not stop it.",
+    Key{"meets_grid", absent, "Only false is possible: nothing on the grid touches the body, nor do colliders.",
         &StrandDeck::meets_grid},
+    Key{"impulses", absent, "Contact of strands with strands; without, they pass through one another.",
+        &StrandDeck::impulses},
+    Key{"stretch_limit", "1", above(0).below(1), absent,
+        "Segments are kept between 1 - this and 1 + this of their length at rest, nearly, by impulses along them.",
+        &StrandDeck::stretch_limit},
     Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &StrandDeck::velocity},
     Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
         &StrandDeck::spin});

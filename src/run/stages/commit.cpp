@@ -50,6 +50,10 @@ void commit(StepContext& step) {
   count_impulses(step.comm, step.given.by_walls, step.state.wall_impulse);
   count_impulses(step.comm, step.given.by_handles, step.state.handle_impulse);
   count_impulses(step.comm, step.given.by_joints, step.state.joint_impulse);
+  if (step.strand_impulses != nullptr) {
+    step.report.impulses = step.strand_impulses->counts();
+    step.state.energy_taken = step.state.energy_taken.value_or(0) + step.strand_impulses->energy_taken();
+  }
   if (!step.scene.walls.empty()) step.report.contact_energy = step.comm.sum(step.given.contact_energy);
   go_on(step);
 }

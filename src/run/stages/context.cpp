@@ -24,6 +24,10 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
       timers(its_timers),
       layer_contact(its_scene.layers.size(), its_scene.friction),
       handles_that_lost(its_scene.handles.size(), false) {
+  if (settings.has_impulses()) {
+    strand_impulses = std::make_unique<StrandImpulses>(comm, scene);
+    correcting.push_back(strand_impulses.get());
+  }
   layers.reserve(scene.layers.size());  // advances and handles stay where they are
   for (std::size_t l = 0; l < scene.layers.size(); ++l) {
     layers.push_back({.number = l, .settings = scene.layers[l], .handles = Handles(comm, scene, l, bins_of_body)});
@@ -62,8 +66,13 @@ void StepContext::add_body(std::size_t b) {
     correcting.push_back(roles.corrects);
   const std::size_t layer = scene.on_layer[b];
   if (!roles.is_carried_by_grid) {
-    if (roles.rigid != nullptr) own_motions.push_back(std::make_unique<RigidBodyMotion>(comm, scene, state, b));
-    else own_motions.push_back(std::make_unique<OwnMotion>(comm, scene, state, b, is_asked_to_stop));
+    if (roles.rigid != nullptr) {
+      own_motions.push_back(std::make_unique<RigidBodyMotion>(comm, scene, state, b));
+    } else {
+      auto own = std::make_unique<OwnMotion>(comm, scene, state, b, is_asked_to_stop);
+      if (strand_impulses != nullptr && settings.has_impulses(b)) strand_impulses->add(*own);
+      own_motions.push_back(std::move(own));
+    }
     if (PointSet* points = roles.contact_points)
       sets.push_back({.points = points,
                       .body = b,

@@ -4,6 +4,7 @@
 #include "run/exact_holds.hpp"
 #include "run/body_motion.hpp"
 #include "run/stages/grid_advance.hpp"
+#include "run/strand_impulses.hpp"
 #include "weft/base/interrupted.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/bodies/roles.hpp"
@@ -86,9 +87,10 @@ struct StepContext {
   std::vector<std::unique_ptr<BodyMotion>> own_motions;  ///< Of bodies that the grid does not move.
   std::vector<Predicts*> predicting;                    ///< Bodies that scatter what they predict.
   std::vector<RepeatingBody> repeating;
-  std::vector<Corrects*> correcting;    ///< Each once.
-  std::vector<HeldVertices> held;       ///< Of meshes that the grid moves and handles hold.
-  std::vector<std::size_t> led_bodies;  ///< Continua that handles hold.
+  std::unique_ptr<StrandImpulses> strand_impulses;  ///< Of those own motions that have any; else null.
+  std::vector<Corrects*> correcting;                ///< Each once.
+  std::vector<HeldVertices> held;                   ///< Of meshes that the grid moves and handles hold.
+  std::vector<std::size_t> led_bodies;              ///< Continua that handles hold.
 
   std::vector<GridLayer> layers;
   LayerContact layer_contact;

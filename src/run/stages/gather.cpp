@@ -114,7 +114,10 @@ void correct(StepContext& step) {
   if (step.correcting.empty() && step.held.empty() && step.led_bodies.empty() && step.own_motions.empty()) return;
   const auto timing = step.timers.measure("gather");
   for (const auto& own : step.own_motions) own->correct(step.dt());
-  for (Corrects* corrects : step.correcting) corrects->correct(step.dt());
+  {
+    const auto of_contact = step.timers.measure("contact");
+    for (Corrects* corrects : step.correcting) corrects->correct(step.dt());
+  }
   for (HeldVertices& held : step.held) held.correct(step.state.time, step.dt(), step.given.by_handles);
   for (const std::size_t b : step.led_bodies)
     lead_points(step.scene, b, *step.bins_of_body[b], step.state.time, step.dt(), step.given.by_handles);

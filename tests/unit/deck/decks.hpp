@@ -110,7 +110,7 @@ bodies:
   - {name: f6, kind: fiber, material: yarn, radius: 1 mm, curves: {weave: {warp: 10, weft: 12, gap: 0.02, amplitude: 0.002}}}
   - {name: f7, kind: fiber, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: yarn, radius: 1 mm, curves: {knit: {stitches: 10, rows: 12, width: 0.02, depth: 0.006, pattern: kp}}}
   - {name: f8, kind: fiber, material: yarn, radius: 1 mm, bending_modulus: 1 MPa, tear_stretch: 1.5, curves: {knit_sweater: {body_stitches: 40, sleeve_stitches: 16, underarm: 2, body_rows: 20, sleeve_rows: 18, yoke_rows: 10, width: 0.02, depth: 0.006, neck: 0.5, spread: 10}}}
-  - {name: r1, kind: strand, material: nylon, radius: 1 mm, natural: straight, twist: 2 rev/m, velocity: [1, 0, 0], spin: [0, 0, 1], curves: {curve_file: {path: ")" WEFT_SOURCE_DIR
+  - {name: r1, kind: strand, material: nylon, radius: 1 mm, natural: straight, twist: 2 rev/m, velocity: [1, 0, 0], spin: [0, 0, 1], impulses: {distance: 2 mm, iterations: 8, friction: 0.3, averaging: per_vertex, swept: true}, stretch_limit: 10 %, curves: {curve_file: {path: ")" WEFT_SOURCE_DIR
     R"(/README.md"}, spacing: 2 mm}}
   - {name: r2, kind: strand, material: nylon, half_axes: [1 mm, 2 mm], natural: as_made, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, curves: {braid: {strands: 3, width: 0.1, depth: 0.05, pitch: 0.2, length: 1}}}
   - {name: t1, kind: solid, layer: tools, material: rubber, order: 2, velocity: [1, 0, 0], spin: [0, 0, 1], mesh: {file: {path: ")" WEFT_SOURCE_DIR

@@ -1,0 +1,124 @@
+#pragma once
+// Impulses between segments that come near one another, or would cross in a step, and limits of their stretch.
+// [docs/theory/strands.md, 15.7 and 15.8; Bridson et al. 2002; Han 2020, 4.2.4]
+
+#include "weft/base/kinds.hpp"
+#include "weft/coupling/pairs.hpp"
+#include "weft/coupling/segment_pair.hpp"
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace weft {
+
+/// A segment between two vertices, where a step begins. Numbers are those among all ranks.
+struct MovingSegment {
+  EndVectors x, rest;             ///< [m].
+  std::array<Real, 2> lightness;  ///< One over the mass of its vertices [1/kg]; 0 of those that are held.
+  std::array<std::int64_t, 2> vertices;
+  std::int64_t number, strand;
+  Real distance, friction;  ///< Pairs have means of both.
+};
+
+struct ImpulseSettings {
+  int iterations;
+  ImpulseAveraging averaging;
+  bool swept;          ///< Pairs that would cross within the step are stopped too.
+  Real opening = 0.1;  ///< Share of what pairs are too near by that repulsion opens in a step [1].
+};
+
+/// Of one step, on all ranks.
+struct ImpulseCounts {
+  std::int64_t pairs = 0;      ///< Nearer than their distance when the step begins.
+  std::int64_t impulses = 0;   ///< In all iterations.
+  std::int64_t crossings = 0;  ///< Pairs that cross in the step all the same; only looked for if swept.
+};
+
+/// Pairs of segments of a step of dt. Where two approach, v_n < 0, an impulse along the normal n from the second to the
+/// first, at the points where they are nearest, ends that and opens what they are too near by, no faster than they
+/// came:
+///   I_n = m (min(0.1 (distance - d) / dt, -v_n) - v_n),   1/m = sum_i w_i^2 / m_i,   w = (1 - a, a, -(1 - b), -b).
+/// Coulomb's friction takes at most mu I_n of what slides. All pairs of an iteration see the same velocities.
+/// Pairs that may come near are kept while segments stay in their boxes, which changes no bit.
+class SegmentImpulses {
+ public:
+  SegmentImpulses(const Comm& comm, const ImpulseSettings& settings) : comm_(comm), settings_(settings) {}
+
+  /// Changes the velocities v of rows that are not held, and adds to the impulses on all [N s]. own: the segments of
+  /// this rank, in each step the same ones; vertices: their rows, all of whose segments are on this rank. Segments of
+  /// one strand that have a common vertex, or are nearer than their distance at rest, are no pair. Collective.
+  ImpulseCounts act(std::span<const MovingSegment> own, std::span<const std::array<std::int32_t, 2>> vertices, Real dt,
+                    std::span<Vec3> v, std::span<Vec3> impulses);
+
+ private:
+  /// Two segments, and where they are nearest when the step begins.
+  struct Pair {
+    std::array<std::int32_t, 2> segments;
+    std::array<Real, 2> share;
+    Vec3 normal;
+    Real apart;     ///< [m].
+    Real too_near;  ///< Distance of the pair less that [m]; if it is negative only a crossing brings them together.
+    Real friction;
+  };
+  /// What a pair gives in an iteration: weight times impulse to each of the four ends.
+  struct Given {
+    Vec3 impulse;  ///< Zero if it does not act [N s].
+    std::array<Real, 4> weight;
+  };
+  void take(std::span<const MovingSegment> own, std::span<const std::array<std::int32_t, 2>> vertices,
+            std::span<const Vec3> v);
+  void find_near(std::vector<Box> boxes);
+  bool may_meet(const std::array<std::int32_t, 2>& segments) const;
+  Real distance_of(const std::array<std::int32_t, 2>& segments) const;
+  std::optional<Pair> pair_of(const std::array<std::int32_t, 2>& segments) const;
+  void spread_velocities(std::span<const Vec3> v);
+  std::optional<Crossing> crossing_of(const Pair& pair) const;
+  Given answer(const Pair& pair) const;
+  Given impulse_at(const Pair& pair, const std::array<Real, 2>& share, const Vec3& normal, Real opening) const;
+  /// Calls f(pair, end, row) for the ends on this rank, in the order of pairs.
+  template <class F>
+  void for_each_acting_end(F&& f) const;
+  void count_acting();
+  Real scale_of(std::size_t pair, std::size_t row) const;
+  void apply(std::span<Vec3> v, std::span<Vec3> impulses);
+  /// Each pair is counted by the rank of its first segment.
+  bool is_counted_here(const Pair& pair) const { return static_cast<std::size_t>(pair.segments[0]) < vertices_.size(); }
+
+  const Comm comm_;
+  const ImpulseSettings settings_;
+
+  // While segments stay in these boxes.
+  std::vector<Box> boxes_;  ///< Of own segments, with room to move.
+  BoxPairs near_;           ///< Without those that never meet.
+
+  // Of a step.
+  Real dt_ = 0;
+  std::vector<std::array<std::int32_t, 2>> vertices_;  ///< Rows, of own segments.
+  std::vector<Real> lightness_;                        ///< Of rows.
+  std::vector<MovingSegment> segments_;                ///< [own, ghost]
+  std::vector<Pair> pairs_;                            ///< By the numbers of their segments.
+
+  // Of an iteration.
+  std::vector<EndVectors> velocity_;           ///< Of the ends of all segments.
+  std::vector<Given> given_;                   ///< By pairs,
+  std::vector<std::int32_t> acting_;           ///< and which of them act.
+  std::vector<Real> count_;                    ///< How many pairs act on rows,
+  std::vector<std::array<Real, 2>> count_at_;  ///< and on the ends of all segments; 0 on those that are held.
+  std::vector<Vec3> sum_;                      ///< Of impulses on rows.
+};
+
+/// A segment whose stretch is limited.
+struct LimitedSegment {
+  std::array<std::int32_t, 2> vertices;  ///< Rows.
+  Real length;                           ///< At rest [m].
+};
+
+/// One sweep over segments in their order: impulses along them, as they are at x, on their ends bring their lengths
+/// after dt into [1 - limit, 1 + limit] times those at rest. Changes v and adds to the impulses, as above.
+void limit_stretch(std::span<const LimitedSegment> segments, Real limit, std::span<const Vec3> x,
+                   std::span<const Real> lightness, Real dt, std::span<Vec3> v, std::span<Vec3> impulses);
+
+}  // namespace weft

@@ -1,0 +1,56 @@
+#pragma once
+// Strands that move by themselves meet one another, and their stretch is limited. [docs/theory/strands.md, 15.7, 15.8]
+
+#include "run/own_motion.hpp"
+#include "weft/bodies/mesh_body.hpp"
+#include "weft/coupling/segment_impulses.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace weft {
+
+/// Changes the motions that strands with `impulses` or `stretch_limit` have predicted: limits their stretch, lets their
+/// segments meet, and limits their stretch again. None of it is state. Scene and motions are not owned.
+class StrandImpulses final : public Corrects {
+ public:
+  StrandImpulses(const Comm& comm, const Scene& scene);
+
+  void add(OwnMotion& motion) { strands_.push_back({&motion, {}}); }
+  void correct(Real dt) override;
+
+  /// Of the last step.
+  const ImpulseCounts& counts() const { return counts_; }
+  Real energy_taken() const { return energy_taken_; }  ///< Kinetic, on all ranks [J].
+
+ private:
+  /// A body, and its segments on this rank once it has its piece for good.
+  struct Strands {
+    OwnMotion* motion;
+    std::vector<StrandSegment> segments;
+  };
+  /// Vertices and segments of all bodies on this rank, those of the first body first.
+  struct Ground {
+    std::vector<Vec3> x, v, impulses;
+    std::vector<Real> lightness;
+    std::vector<std::size_t> first_vertex;  ///< Of each body.
+    std::vector<MovingSegment> meeting;
+    std::vector<std::array<std::int32_t, 2>> vertices_of_meeting;
+  };
+
+  const MeshBody& body_of(const Strands& strands) const { return *scene_.bodies[strands.motion->body()]->roles().mesh; }
+  Ground ground(Real dt) const;
+  void add_segments(const Strands& strands, std::int64_t first_number, std::int64_t first_id, std::size_t first_vertex,
+                    Ground& ground) const;
+  void limit_stretches(Real dt, Ground& ground) const;
+  void meet(Real dt, Ground& ground);
+
+  const Comm comm_;
+  const Scene& scene_;
+  std::vector<Strands> strands_;
+  std::optional<SegmentImpulses> impulses_;  ///< If any strands meet.
+  ImpulseCounts counts_;
+  Real energy_taken_ = 0;
+};
+
+}  // namespace weft
