@@ -46,6 +46,15 @@ struct VertexGround {
   }
 };
 
+/// The share of the velocities of nodes that vertices take over in a step of dt.
+Real pic_share(const BodyDeck& body, Real dt) {
+  constexpr Real usual = 0.05;
+  const std::optional<BlendDeck>& blend = std::get<StrandDeck>(body).blend;
+  if (!blend) return usual;
+  if (const auto* by_step = std::get_if<PicShareDeck>(&blend->pic)) return by_step->share;
+  return -std::expm1(-std::get<PicRateDeck>(blend->pic).rate * dt);
+}
+
 EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage,
                                 const StopQuestion& is_asked_to_stop) {
   return {.size = scene.size,
@@ -58,18 +67,24 @@ EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const 
 
 }  // namespace
 
-int most_substeps(const StageDeck& stage, bool touches) {
+int most_substeps(const StageDeck& stage, bool has_surface) {
   if (stage.substeps > 0) return stage.substeps;
-  return touches ? most_substeps_between_contacts : most_stable_substeps;
+  return has_surface ? most_substeps_between_contacts : most_stable_substeps;
 }
 
 DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real frequency_at_rest) {
   const StageDeck& stage = *scene.step.stages[b];
   const std::string& name = scene.bodies[b]->name();
   const bool touches = scene.bodies[b]->roles().contact_points != nullptr;
+  const SceneLayer& layer = scene.layer_of(b);
   DtLimit limit;
   if (stage.scheme == StageScheme::explicit_euler)
-    limit = {most_substeps(stage, touches) * own_substep(now.vibration(), frequency_at_rest), "stiffness of " + name};
+    limit = {
+        most_substeps(stage, touches && layer.has_contact_points) * own_substep(now.vibration(), frequency_at_rest),
+        "stiffness of " + name};
+  if (const Real by_waves = wave_number(layer.transfer.kernel) * scene.dx / now.wave_speed;
+      touches && !scene.step.is_implicit && by_waves < limit.dt)
+    limit = {by_waves, "waves in contact of " + name};
   if (const Real by_speed = scene.step.cfl * scene.dx / now.speed; touches && by_speed < limit.dt)
     limit = {by_speed, "speed of " + name};
   return limit;
@@ -188,7 +203,10 @@ Refusal OwnMotion::predict(Real dt) {
   }
   if (own.contact) {
     meet_walls(dt);
-    scene_.bodies[body_]->roles().mesh->predict_contact_points(own.velocity.points(0));
+    const auto v = own.velocity.points(0);
+    std::vector<Vec3> before_nodes(v.begin(), v.end());
+    for (Vec3& each : before_nodes) each -= fall(dt);
+    scene_.bodies[body_]->roles().mesh->predict_contact_points(before_nodes);
   }
   Real sum = 0;
   for (const Real v : own.velocity.all()) sum += v;
@@ -308,8 +326,19 @@ void OwnMotion::count_hold(std::size_t handle, std::span<const Real> impulses, R
       given_by(*parts_->system.of_handle[handle].hold, impulses, parts_->motion, mean_velocity);
 }
 
+PointSet& OwnMotion::touching_points() const {
+  MeshBody& body = *scene_.bodies[body_]->roles().mesh;
+  return scene_.layer_of(body_).has_contact_points ? *body.contact_points() : body;
+}
+
+/// A layer with a surface of contact points has no gravity, since all that is on it has moved.
+Vec3 OwnMotion::fall(Real dt) const {
+  return scene_.layer_of(body_).has_contact_points ? Vec3(Vec3::Zero()) : Vec3(dt * scene_.step.gravity);
+}
+
 void OwnMotion::find_walls(const Bins& bins, const TransferSettings& transfer, Real dt) {
-  ContactPoints& points = *scene_.bodies[body_]->roles().mesh->contact_points();
+  PointSet& points = touching_points();
+  if (!points.touches_walls()) return;
   const StepLimit& limit = state_.limits[body_];
   const TouchingSet set{&points, &bins, limit.vibration(), limit.speed};
   walls_.find(comm_, scene_.walls, {&set, 1}, transfer, state_.time, dt);
@@ -345,6 +374,21 @@ void OwnMotion::receive(Real dt, std::span<const Vec3> change, std::span<const V
   for (std::size_t q = 0; q < change.size(); ++q) {
     impulses[q] = mass[q] * change[q];
     force[q] += mass[q] / dt * by_layers[q];
+  }
+  parts_->received.assign(parts_->system.freedoms.rows(0), Vec3::Zero());
+  body.add_contact_forces(impulses, parts_->received);
+}
+
+void OwnMotion::receive_blended(Real dt, std::span<const Vec3> change, std::span<const Vec3> at_nodes) {
+  MeshBody& body = *scene_.bodies[body_]->roles().mesh;
+  const Table& points = std::as_const(*body.contact_points()).points();
+  const auto mass = points.get<Mass>();
+  const auto given = points.get<TentativeVelocity>();
+  const Real xi = pic_share(scene_.deck.bodies[body_], dt);
+  std::vector<Vec3> impulses(change.size());
+  for (std::size_t q = 0; q < change.size(); ++q) {
+    const Vec3 v = (1 - xi) * (given[q] + change[q]) + xi * at_nodes[q];
+    impulses[q] = mass[q] * (v - given[q] - fall(dt));
   }
   parts_->received.assign(parts_->system.freedoms.rows(0), Vec3::Zero());
   body.add_contact_forces(impulses, parts_->received);

@@ -26,8 +26,9 @@ struct Given {
   Real contact_energy = 0;  ///< (StepReport) [J].
 };
 
-/// How many explicit substeps a step may have. touches: the body meets the grid, at the end of steps.
-int most_substeps(const StageDeck& stage, bool touches);
+/// How many explicit substeps a step may have. has_surface: the body meets others at the end of steps, by points on its
+/// surface.
+int most_substeps(const StageDeck& stage, bool has_surface);
 
 /// How large a step of a body may be that moves by itself; frequencies [rad/s]. A step that followed each change of
 /// them would feed modes.
@@ -45,7 +46,8 @@ class OwnMotion final : public Predicts {
             const StopQuestion& is_asked_to_stop);
 
   std::size_t body() const { return body_; }
-  /// The contact points that may touch walls in a step of at most dt [s]. bins: of these. Collective.
+  /// The contact points that may touch walls in a step of at most dt [s], if walls act on these. bins: of contact
+  /// points. Collective.
   void find_walls(const Bins& bins, const TransferSettings& transfer, Real dt);
   /// The forces on contact points that load the motion in the next tries [N].
   void load_contact_points(std::vector<Vec3> loads) { loads_ = std::move(loads); }
@@ -57,6 +59,12 @@ class OwnMotion final : public Predicts {
   /// Takes what the grid did to its contact points in a step of dt: their change of velocity [m/s], and the part of it
   /// that is of other layers. Not collective.
   void receive(Real dt, std::span<const Vec3> change, std::span<const Vec3> by_layers);
+  /// The same of a body whose contact points are its vertices: with the velocities v* that they scattered, those of the
+  /// nodes v_i, the change dv of the nodes and the share xi of these,
+  ///   v_p = (1 - xi) (v* + dv) + xi sum_i w_ip v_i                                                        [Han 2020,
+  ///   (4.12)]
+  /// at_nodes: the last sum [m/s]. Not collective.
+  void receive_blended(Real dt, std::span<const Vec3> change, std::span<const Vec3> at_nodes);
   /// Changes the motion that was predicted by what contact points received:
   ///   v_p' = v_p + sum_q b_pq m_q dv_q / m_p,   x_p' = x_p + dt (v_p' - v_p)                            (K.2, H2, H3)
   /// What is held stays so.
@@ -88,6 +96,10 @@ class OwnMotion final : public Predicts {
     Real frequency_at_rest;                    ///< Of the elements, on all ranks [rad/s]; 0 if it is not known.
   };
 
+  /// The points that walls act on: contact points on a surface, else vertices.
+  PointSet& touching_points() const;
+  /// What the nodes of its layer add to the velocities of contact points in dt, though these have it already [m/s].
+  Vec3 fall(Real dt) const;
   void begin(Real dt);
   void meet_walls(Real dt);
   int substeps(Real dt) const;

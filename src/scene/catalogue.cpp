@@ -478,8 +478,16 @@ std::array<Real, 2> half_axes_of(const StrandDeck& deck) {
                     deck.section);
 }
 
+std::optional<StrandContinuum> continuum_of(const StrandDeck& deck) {
+  if (!deck.contact || deck.response == StrandResponse::none) return {};
+  const StrandContactDeck& contact = *deck.contact;
+  return StrandContinuum{DruckerPrager::Constants::from(lame_from(contact.youngs_modulus, contact.poisson_ratio),
+                                                        DruckerPrager::angle_of_sliding(contact.friction), 0, {}, true),
+                         contact.packing};
+}
+
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, const MaterialDeck& material, Real dx,
-                                      bool) {
+                                      bool is_static) {
   const auto* law = std::get_if<RodLawDeck>(&material.law);
   require(law != nullptr, ExitCode::deck,
           fmt::format("strands need a material with law rod; {} has another.", material.name));
@@ -487,9 +495,19 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, 
   const Real E = law->youngs_modulus, G = E / (2 * (1 + law->poisson_ratio)), mu = law->viscosity;
   std::optional<RodSection> viscosity;
   if (mu > 0) viscosity = RodSection::ellipse(a, b, 3 * mu, 3 * mu, mu, material.density);
-  return make_strands({deck.name, make_curves(comm, deck.curves, dx),
-                       RodSection::ellipse(a, b, law->stretch_modulus.value_or(E), E, G, material.density), viscosity,
-                       std::max(a, b), deck.natural == NaturalShape::straight, deck.twist});
+  const StrandDescription strands{deck.name,
+                                  make_curves(comm, deck.curves, dx),
+                                  RodSection::ellipse(a, b, law->stretch_modulus.value_or(E), E, G, material.density),
+                                  material.density,
+                                  viscosity,
+                                  std::max(a, b),
+                                  deck.natural == NaturalShape::straight,
+                                  deck.twist,
+                                  !is_static && deck.meets_grid.value_or(false),
+                                  continuum_of(deck)};
+  require(!deck.roots || std::ranges::none_of(strands.curves.closed, std::identity()), ExitCode::deck,
+          "a ring has no first vertex that \"roots\" could tie. Leave the key out.");
+  return make_strands(strands);
 }
 
 /// Throws Error(geometry) if the faces of a shell with their quadrature points, their laminae and `contact_points`, of

@@ -13,9 +13,14 @@ inline constexpr const char* first_layer = "materials";
 
 /// The keys of bodies with a mesh; null for others.
 const CarriedDeck* carried(const BodyDeck& body);
+/// What diagnostics call the roots of strands.
+std::string roots_name(const StrandDeck& strand);
 /// Whether a body with freedoms of its own meets the grid, by contact points.
 bool has_contact_points(const BodyDeck& body);
-/// The layer of a body that meets the grid. One with contact points that names none has a layer of its own name.
+/// Whether these lie on its surface, and not at its vertices with all of its mass. It is alone on its layer.
+bool has_contact_surface(const BodyDeck& body);
+/// The layer of a body that meets the grid. One with a surface of contact points that names none has a layer of its own
+/// name.
 std::optional<std::string> layer_of(const BodyDeck& body);
 
 }  // namespace weft

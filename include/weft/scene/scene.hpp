@@ -90,8 +90,9 @@ struct GridHandle {
 struct SceneLayer {
   std::string name;
   TransferSettings transfer;
-  bool has_contact_points;  ///< Of one body with freedoms of its own; else the grid carries its bodies.
-  Real light_mass = 0;      ///< See ExplicitStep.
+  bool has_contact_points;     ///< On the surface of one body with freedoms of its own, which is alone on it.
+  bool has_followers = false;  ///< Points that follow such bodies, by their surface or their vertices.
+  Real light_mass = 0;         ///< See ExplicitStep.
 };
 
 struct Scene {

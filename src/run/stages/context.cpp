@@ -32,8 +32,8 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
       nodes.add<NodeMemory>();
       nodes.add<NodeOffset>();
       nodes.add<NodeMeeting>();
-      nodes.add<NodeChange>();
     }
+    if (scene.layers[l].has_followers) nodes.add<NodeChange>();
     layers[l].first_set = sets.size();
     for (std::size_t b = 0; b < scene.bodies.size(); ++b)
       if (scene.on_layer[b] == l) add_body(b);
@@ -65,7 +65,8 @@ void StepContext::add_body(std::size_t b) {
                       .is_of_mesh = true,
                       .is_predicted = true,
                       .is_corrected = true,
-                      .follows = own_motions.back().get()});
+                      .follows = own_motions.back().get(),
+                      .has_surface = scene.layers[layer].has_contact_points});
     return;
   }
   const bool is_held = std::any_of(scene.handles.begin(), scene.handles.end(), [b](const GridHandle& handle) {
@@ -84,8 +85,7 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
   std::vector<MeetingLayer> meeting;
   for (GridLayer& layer : layers) meeting.push_back({&layer.map, &layer.nodes, layer.settings.has_contact_points});
   for (const VisitedSet& set : sets)
-    if (set.follows != nullptr && !state.limits.empty())
-      meeting[set.layer].frequency = state.limits[set.body].vibration();
+    if (set.has_surface && !state.limits.empty()) meeting[set.layer].frequency = state.limits[set.body].vibration();
   return meeting;
 }
 

@@ -35,6 +35,7 @@ struct VisitedSet {
   bool is_predicted;             ///< It scatters its TentativeVelocity.
   bool is_corrected;             ///< Its velocities change between gather and commit.
   OwnMotion* follows = nullptr;  ///< It is of contact points, which follow a body with freedoms of its own.
+  bool has_surface = false;      ///< These lie on the surface of the body; else they are its vertices.
   bool is_binned = false;        ///< Its bins hold the points as they stand.
 };
 

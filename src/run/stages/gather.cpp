@@ -43,14 +43,6 @@ class Commits {
   std::vector<StepLimit> limits_;  ///< By thread.
 };
 
-/// What the grid does to contact points.
-void gather_contact(StepContext& step, std::size_t s) {
-  const VisitedSet& set = step.sets[s];
-  const Layer& nodes = step.layers[set.layer].nodes;
-  set.follows->receive(step.dt(), gathered(step, s, nodes.get<NodeChange>()),
-                       gathered(step, s, nodes.get<NodeMeeting>()));
-}
-
 void gather_set(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   Table& points = set.points->points();
@@ -62,6 +54,20 @@ void gather_set(StepContext& step, std::size_t s) {
                                       layer.nodes.get<NodeVelocity>(), receive,
                                       {points.get<Velocity>(), points.get<Affine>()}, RowsAhead(points));
   commits.finish();
+}
+
+/// What the grid does to contact points. Those that are vertices deform with the nodes around them; their places and
+/// velocities follow the body.
+void gather_contact(StepContext& step, std::size_t s) {
+  const VisitedSet& set = step.sets[s];
+  const Layer& nodes = step.layers[set.layer].nodes;
+  const std::vector<Vec3> change = gathered(step, s, nodes.get<NodeChange>());
+  if (set.has_surface) {
+    set.follows->receive(step.dt(), change, gathered(step, s, nodes.get<NodeMeeting>()));
+    return;
+  }
+  gather_set(step, s);
+  set.follows->receive_blended(step.dt(), change, std::as_const(*set.points).points().get<Velocity>());
 }
 
 /// Moves and deforms the points of a set with the motion that stands in their columns.

@@ -23,11 +23,9 @@ void find_contacts(StepContext& step, std::size_t l) {
   GridLayer& layer = step.layers[l];
   std::vector<TouchingSet> sets;
   for (std::size_t s = 0; s < step.sets.size(); ++s)
-    if (const VisitedSet& set = step.sets[s]; set.layer == l && set.points->touches_walls()) {
-      if (set.follows != nullptr) {
-        set.follows->find_walls(step.bins[s], layer.settings.transfer, step.dt());
-        continue;
-      }
+    if (const VisitedSet& set = step.sets[s]; set.layer == l) {
+      if (set.follows != nullptr) set.follows->find_walls(step.bins[s], layer.settings.transfer, step.dt());
+      if (!set.points->touches_walls() || set.follows != nullptr) continue;
       const StepLimit& limit = step.state.limits[set.body];
       sets.push_back({set.points, &step.bins[s], frequency(limit, step.scene.dx, step.dt()), limit.speed});
     }
@@ -80,7 +78,7 @@ void prepare(StepContext& step, bool weigh) {
   {
     const auto timing = step.timers.measure("contact");
     for (std::size_t s = 0; s < step.sets.size(); ++s)
-      if (step.sets[s].follows != nullptr) load_contact_points(step, s);
+      if (step.sets[s].has_surface) load_contact_points(step, s);
   }
   step.given = {std::vector<Impulse>(step.scene.walls.size()), std::vector<Impulse>(step.scene.handles.size()), 0};
 }

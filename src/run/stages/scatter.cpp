@@ -72,7 +72,7 @@ void scatter_normals(StepContext& step, std::size_t s) {
   const Table& points = std::as_const(*set.points).points();
   const SomePoints some(step.bins[s], step.layer_contact.is_shared(layer.number), points.get<Position>());
   NodeField& normals = layer.nodes.get<NodeNormal>();
-  if (set.follows == nullptr) {
+  if (!set.has_surface) {
     const auto mass = points.get<Mass>();
     const std::vector<Vec3> none(some.x.size(), Vec3::Zero());
     scatter_some(step, set, some, none, some.map([&](std::uint32_t row) { return mass[row]; }), true, normals);
@@ -95,16 +95,36 @@ void scatter_for_contact(StepContext& step) {
   for (std::size_t s = 0; s < step.sets.size(); ++s) scatter_normals(step, s);
 }
 
-/// The velocities that contact points give to the nodes of their layer.
-void keep_given(GridLayer& layer) {
-  const NodeField& inertia = layer.nodes.get<NodeInertia>();
+/// The mass and momentum that vertices of bodies with freedoms of their own give to the nodes of their layer, apart
+/// from that of others and from forces. A change from the velocity of all would not keep the momentum of all.
+void scatter_given(StepContext& step, GridLayer& layer) {
   NodeField& given = layer.nodes.get<NodeChange>();
   given.reset(layer.map.size());
+  for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) {
+    if (step.sets[s].follows == nullptr) continue;
+    const Table& points = std::as_const(*step.sets[s].points).points();
+    scatter(
+        layer.settings.transfer, step.bins[s],
+        {points.get<Position>(), points.get<TentativeVelocity>(), points.get<Affine>(), points.get<Mass>()},
+        [](ChunkRows, const ChunkForces& of) { std::ranges::fill(of.A, Mat3(Mat3::Zero())); }, 0, given);
+  }
+}
+
+/// The velocities that followers give to the nodes of their layer. Those on a surface are alone there, without forces.
+void keep_given(GridLayer& layer) {
+  const bool are_alone = layer.settings.has_contact_points;
+  NodeField& given = layer.nodes.get<NodeChange>();
+  if (are_alone) given.reset(layer.map.size());
+  const NodeField& inertia = are_alone ? layer.nodes.get<NodeInertia>() : given;
   const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
 #pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width)
-    if (const Real mass = inertia.block(0)[k]; mass > 0)
-      Eigen::Map<Vec3>(given.block(0) + k) = Eigen::Map<const Vec3>(inertia.block(0) + k + 1) / mass;
+  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
+    const Real mass = inertia.block(0)[k];
+    const Vec3 momentum = Eigen::Map<const Vec3>(inertia.block(0) + k + 1);
+    Eigen::Map<Eigen::Matrix<Real, NodeField::width, 1>> of_node(given.block(0) + k);
+    of_node.setZero();
+    if (mass > 0) of_node.head<3>() = momentum / mass;
+  }
 }
 
 }  // namespace
@@ -117,6 +137,8 @@ void scatter(StepContext& step) {
   {
     const auto timing = step.timers.measure("scatter");
     for (std::size_t s = 0; s < step.sets.size(); ++s) scatter_set(step, s);
+    for (GridLayer& layer : step.layers)
+      if (layer.settings.has_followers && !layer.settings.has_contact_points) scatter_given(step, layer);
     scatter_for_contact(step);
     for (GridLayer& layer : step.layers)
       if (takes_contacts(layer)) layer.contacts.scatter(ground_of(layer.map, layer.nodes));
@@ -127,8 +149,9 @@ void scatter(StepContext& step) {
     if (takes_contacts(layer)) fields.push_back(layer.nodes.get<NodeContact>().view());
     if (step.has_layers()) fields.push_back(layer.nodes.get<NodeNormal>().view());
     if (layer.settings.has_contact_points) fields.push_back(layer.nodes.get<NodeOffset>().view());
+    else if (layer.settings.has_followers) fields.push_back(layer.nodes.get<NodeChange>().view());
     layer.map.forest().sum_to_owners(fields);
-    if (layer.settings.has_contact_points) keep_given(layer);
+    if (layer.settings.has_followers) keep_given(layer);
   }
 }
 
