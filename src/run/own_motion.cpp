@@ -203,10 +203,8 @@ Refusal OwnMotion::predict(Real dt) {
   }
   if (own.contact) {
     meet_walls(dt);
-    const auto v = own.velocity.points(0);
-    std::vector<Vec3> before_nodes(v.begin(), v.end());
-    for (Vec3& each : before_nodes) each -= fall(dt);
-    scene_.bodies[body_]->roles().mesh->predict_contact_points(before_nodes);
+    scene_.bodies[body_]->roles().mesh->predict_contact_points(own.velocity.points(0));
+    if (!scene_.layer_of(body_).has_contact_points) take_off_gravity(dt);
   }
   Real sum = 0;
   for (const Real v : own.velocity.all()) sum += v;
@@ -331,9 +329,18 @@ PointSet& OwnMotion::touching_points() const {
   return scene_.layer_of(body_).has_contact_points ? *body.contact_points() : body;
 }
 
-/// A layer with a surface of contact points has no gravity, since all that is on it has moved.
-Vec3 OwnMotion::fall(Real dt) const {
-  return scene_.layer_of(body_).has_contact_points ? Vec3(Vec3::Zero()) : Vec3(dt * scene_.step.gravity);
+Vec3 OwnMotion::fall(Real dt) const { return dt * scene_.step.gravity; }
+
+void OwnMotion::take_off_gravity(Real dt) {
+  Table& points = scene_.bodies[body_]->roles().mesh->contact_points()->points();
+  for (Vec3& v : points.get<TentativeVelocity>()) v -= fall(dt);
+}
+
+void OwnMotion::show_motion(Real dt) {
+  const auto u = std::as_const(parts_->motion.u).points(0);
+  std::vector<Vec3> mean(u.begin(), u.end());
+  for (Vec3& v : mean) v /= dt;
+  scene_.bodies[body_]->roles().mesh->predict_contact_points(mean);
 }
 
 void OwnMotion::find_walls(const Bins& bins, const TransferSettings& transfer, Real dt) {
@@ -385,20 +392,35 @@ void OwnMotion::receive_blended(Real dt, std::span<const Vec3> change, std::span
   const auto mass = points.get<Mass>();
   const auto given = points.get<TentativeVelocity>();
   const Real xi = pic_share(scene_.deck.bodies[body_], dt);
-  std::vector<Vec3> impulses(change.size());
+  std::vector<Vec3> impulses(change.size()), blended(change.size());
   for (std::size_t q = 0; q < change.size(); ++q) {
-    const Vec3 v = (1 - xi) * (given[q] + change[q]) + xi * at_nodes[q];
-    impulses[q] = mass[q] * (v - given[q] - fall(dt));
+    impulses[q] = mass[q] * (change[q] - fall(dt));
+    blended[q] = mass[q] * xi * (at_nodes[q] - given[q] - change[q]);
   }
   parts_->received.assign(parts_->system.freedoms.rows(0), Vec3::Zero());
+  parts_->blended = parts_->received;
   body.add_contact_forces(impulses, parts_->received);
+  body.add_contact_forces(blended, parts_->blended);
 }
 
 void OwnMotion::correct(Real dt) {
   Parts& own = *parts_;
   if (!own.contact) return;
+  const FreedomValues change = change_by(own.received, dt);
+  for (std::size_t k = 0; k < change.all().size(); ++k) {
+    own.velocity.all()[k] += change.all()[k];
+    own.motion.u.all()[k] += dt * change.all()[k];
+  }
+  if (own.blended.empty()) return;
+  const FreedomValues blend = change_by(own.blended, dt);
+  for (std::size_t k = 0; k < blend.all().size(); ++k) own.velocity.all()[k] += blend.all()[k];
+}
+
+/// Of velocities, by impulses on vertices and by what holds those that are held.
+FreedomValues OwnMotion::change_by(std::span<const Vec3> impulses, Real dt) {
+  Parts& own = *parts_;
   FreedomValues change(own.system.freedoms);
-  std::ranges::copy(own.received, change.points(0).begin());
+  std::ranges::copy(impulses, change.points(0).begin());
   change.sum_to_owners();
   for (std::size_t r = 0; r < own.mass.size(); ++r) change.points(0)[r] /= own.mass[r];
   const Real end = state_.time + dt;
@@ -410,10 +432,7 @@ void OwnMotion::correct(Real dt) {
   for (std::size_t r = 0; r < own.system.freedoms.rows(0); ++r)
     mean.emplace_back(own.velocity.points(0)[r] + change.points(0)[r] / 2);
   count_holds(by_holds, end, mean);
-  for (std::size_t k = 0; k < change.all().size(); ++k) {
-    own.velocity.all()[k] += change.all()[k];
-    own.motion.u.all()[k] += dt * change.all()[k];
-  }
+  return change;
 }
 
 void OwnMotion::commit(Given& given) {

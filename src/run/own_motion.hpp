@@ -63,12 +63,15 @@ class OwnMotion final : public Predicts {
   /// nodes v_i, the change dv of the nodes and the share xi of these,
   ///   v_p = (1 - xi) (v* + dv) + xi sum_i w_ip v_i                                                        [Han 2020,
   ///   (4.12)]
-  /// at_nodes: the last sum [m/s]. Not collective.
+  /// at_nodes: the last sum [m/s]. Only v* + dv moves vertices within the step: what is taken over besides damps
+  /// motions that many substeps have led nowhere. Not collective.
   void receive_blended(Real dt, std::span<const Vec3> change, std::span<const Vec3> at_nodes);
   /// Changes the motion that was predicted by what contact points received:
   ///   v_p' = v_p + sum_q b_pq m_q dv_q / m_p,   x_p' = x_p + dt (v_p' - v_p)                            (K.2, H2, H3)
   /// What is held stays so.
   void correct(Real dt);
+  /// Contact points have the mean velocities of the step that was corrected as tentative ones.
+  void show_motion(Real dt);
   /// Moves the body as predict found last; adds what walls and handles gave to it on this rank.
   void commit(Given& given);
   /// Change of the potential energy from the start of the step to where the last explicit velocities were found at the
@@ -93,13 +96,17 @@ class OwnMotion final : public Predicts {
     std::unique_ptr<Equilibrium> equilibrium;  ///< Of implicit steps.
     std::unique_ptr<DeadLoad> contact;         ///< What contact points remember; null without these.
     std::vector<Vec3> received;                ///< Impulses on vertices [N s], parts of elements of this rank.
+    std::vector<Vec3> blended;                 ///< The same that vertices get by taking over velocities of nodes.
     Real frequency_at_rest;                    ///< Of the elements, on all ranks [rad/s]; 0 if it is not known.
   };
 
   /// The points that walls act on: contact points on a surface, else vertices.
   PointSet& touching_points() const;
-  /// What the nodes of its layer add to the velocities of contact points in dt, though these have it already [m/s].
+  /// What gravity gives in dt [m/s].
   Vec3 fall(Real dt) const;
+  /// Vertices that are contact points scatter velocities without gravity, which the nodes of their layer add.
+  void take_off_gravity(Real dt);
+  FreedomValues change_by(std::span<const Vec3> impulses, Real dt);
   void begin(Real dt);
   void meet_walls(Real dt);
   int substeps(Real dt) const;

@@ -64,7 +64,7 @@ void StepContext::add_body(std::size_t b) {
                       .layer = layer,
                       .is_of_mesh = true,
                       .is_predicted = true,
-                      .is_corrected = false,
+                      .is_corrected = true,
                       .follows = own_motions.back().get(),
                       .has_surface = scene.layers[layer].has_contact_points});
     return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "run/stages/followers.hpp"
 #include "run/stages/law_clock.hpp"
 #include "run/stages/stages.hpp"
 #include "weft/bodies/contact_points.hpp"
@@ -95,38 +96,6 @@ void scatter_for_contact(StepContext& step) {
   for (std::size_t s = 0; s < step.sets.size(); ++s) scatter_normals(step, s);
 }
 
-/// The mass and momentum that vertices of bodies with freedoms of their own give to the nodes of their layer, apart
-/// from that of others and from forces. A change from the velocity of all would not keep the momentum of all.
-void scatter_given(StepContext& step, GridLayer& layer) {
-  NodeField& given = layer.nodes.get<NodeChange>();
-  given.reset(layer.map.size());
-  for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) {
-    if (step.sets[s].follows == nullptr) continue;
-    const Table& points = std::as_const(*step.sets[s].points).points();
-    scatter(
-        layer.settings.transfer, step.bins[s],
-        {points.get<Position>(), points.get<TentativeVelocity>(), points.get<Affine>(), points.get<Mass>()},
-        [](ChunkRows, const ChunkForces& of) { std::ranges::fill(of.A, Mat3(Mat3::Zero())); }, 0, given);
-  }
-}
-
-/// The velocities that followers give to the nodes of their layer. Those on a surface are alone there, without forces.
-void keep_given(GridLayer& layer) {
-  const bool are_alone = layer.settings.has_contact_points;
-  NodeField& given = layer.nodes.get<NodeChange>();
-  if (are_alone) given.reset(layer.map.size());
-  const NodeField& inertia = are_alone ? layer.nodes.get<NodeInertia>() : given;
-  const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
-#pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
-    const Real mass = inertia.block(0)[k];
-    const Vec3 momentum = Eigen::Map<const Vec3>(inertia.block(0) + k + 1);
-    Eigen::Map<Eigen::Matrix<Real, NodeField::width, 1>> of_node(given.block(0) + k);
-    of_node.setZero();
-    if (mass > 0) of_node.head<3>() = momentum / mass;
-  }
-}
-
 }  // namespace
 
 void scatter(StepContext& step) {
@@ -138,7 +107,7 @@ void scatter(StepContext& step) {
     const auto timing = step.timers.measure("scatter");
     for (std::size_t s = 0; s < step.sets.size(); ++s) scatter_set(step, s);
     for (GridLayer& layer : step.layers)
-      if (layer.settings.has_followers && !layer.settings.has_contact_points) scatter_given(step, layer);
+      if (layer.settings.has_followers && !layer.settings.has_contact_points) scatter_followers(step, layer, true);
     scatter_for_contact(step);
     for (GridLayer& layer : step.layers)
       if (takes_contacts(layer)) layer.contacts.scatter(ground_of(layer.map, layer.nodes));
@@ -151,7 +120,9 @@ void scatter(StepContext& step) {
     if (layer.settings.has_contact_points) fields.push_back(layer.nodes.get<NodeOffset>().view());
     else if (layer.settings.has_followers) fields.push_back(layer.nodes.get<NodeChange>().view());
     layer.map.forest().sum_to_owners(fields);
-    if (layer.settings.has_followers) keep_given(layer);
+    if (!layer.settings.has_followers) continue;
+    if (layer.settings.has_contact_points) layer.nodes.get<NodeChange>() = layer.nodes.get<NodeInertia>();
+    find_velocities_of_followers(layer);
   }
 }
 

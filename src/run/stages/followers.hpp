@@ -1,0 +1,14 @@
+#pragma once
+// Points that follow bodies with freedoms of their own, as the nodes of their layer see them.
+
+#include "run/stages/context.hpp"
+
+namespace weft {
+
+/// Adds up mass and momentum of the tentative velocities of followers in NodeChange, apart from those of others and
+/// from forces: a change from the velocity of all would not keep the momentum of all. Owners have to be told.
+void scatter_followers(StepContext& step, GridLayer& layer, bool with_gradient);
+/// Makes velocities of these, at owned nodes.
+void find_velocities_of_followers(GridLayer& layer);
+
+}  // namespace weft
