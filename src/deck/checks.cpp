@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -122,6 +123,27 @@ void check_contact(const StrandDeck& strand, const BodyDeck& body, const Spot& a
   for (const auto& [key, is_there] :
        {std::pair{"contact", strand.contact.has_value()}, {"blend", strand.blend.has_value()}})
     if (is_there) at[key].error_at_key("is for strands that meet the grid. Leave it out, or add \"meets_grid: true\".");
+}
+
+/// The share by step and the rate; without, as the reference has it.
+std::array<Real, 2> blend_of(const StrandDeck& strand) {
+  if (!strand.blend) return {usual_pic_share, 0};
+  if (const auto* share = std::get_if<PicShareDeck>(&strand.blend->pic)) return {share->share, 0};
+  return {0, std::get<PicRateDeck>(strand.blend->pic).rate};
+}
+
+/// Complains about strands that share the nodes of a layer, but not alike: their momentum would not be kept.
+void check_blends(const Deck& deck, const Spot& bodies) {
+  std::map<std::string, const StrandDeck*> first;
+  for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i) {
+    const auto* strand = std::get_if<StrandDeck>(&deck.bodies[i]);
+    if (strand == nullptr || !has_contact_points(deck.bodies[i])) continue;
+    const StrandDeck& other = *first.try_emplace(*layer_of(deck.bodies[i]), strand).first->second;
+    if (blend_of(*strand) != blend_of(other))
+      bodies.entry(i)["blend"].error(fmt::format(
+          "differs from that of {}, which is on the same layer. Give both the same, or layers of their own.",
+          shown(other.name)));
+  }
 }
 
 /// Complains about roots in colliders that are not there, and about handles that have the name of theirs.
@@ -377,6 +399,7 @@ void check_references(const Deck& deck, const Spot& root) {
   check_names_used(handles, "body", "body", body_names);
   for (const ColliderDeck& collider : deck.colliders) collider_names.insert(collider.name);
   check_roots(deck, bodies, collider_names, handle_names);
+  check_blends(deck, bodies);
 
   Names fed, meshed;
   for (std::size_t i = 0; i < bodies.size() && i < deck.bodies.size(); ++i)

@@ -8,6 +8,7 @@
 #include "run/stages/limits.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/coupling/own_carrier.hpp"
+#include "weft/deck/layers.hpp"
 
 namespace weft {
 namespace {
@@ -48,9 +49,8 @@ struct VertexGround {
 
 /// The share of the velocities of nodes that vertices take over in a step of dt.
 Real pic_share(const BodyDeck& body, Real dt) {
-  constexpr Real usual = 0.05;
   const std::optional<BlendDeck>& blend = std::get<StrandDeck>(body).blend;
-  if (!blend) return usual;
+  if (!blend) return usual_pic_share;
   if (const auto* by_step = std::get_if<PicShareDeck>(&blend->pic)) return by_step->share;
   return -std::expm1(-std::get<PicRateDeck>(blend->pic).rate * dt);
 }

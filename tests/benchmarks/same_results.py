@@ -161,6 +161,7 @@ SIZES = {
     "stiff_tower": implicit(4, *TOWER, quick=True)
                    + named("direct", implicit(4, *TOWER, "solve.preconditioner=direct"))
                    + named("minimise", implicit(4, *TOWER, "solve.solver=minimise")),
+    "strand_bundle": explicit(60, quick=True),
     "strand_elastica": static("loading.steps=20", quick=True),
     "tearing_fibers": explicit(200, "domain.dx=0.025"),
     "threads_elastic": explicit(200),

@@ -13,6 +13,9 @@ inline constexpr const char* first_layer = "materials";
 
 /// The keys of bodies with a mesh; null for others.
 const CarriedDeck* carried(const BodyDeck& body);
+/// The share of the velocities of nodes that strands take over in a step, unless the deck says otherwise.
+inline constexpr Real usual_pic_share = 0.05;
+
 /// What diagnostics call the roots of strands.
 std::string roots_name(const StrandDeck& strand);
 /// Whether a body with freedoms of its own meets the grid, by contact points.
