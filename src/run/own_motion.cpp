@@ -411,7 +411,7 @@ void OwnMotion::correct(Real dt) {
     own.velocity.all()[k] += change.all()[k];
     own.motion.u.all()[k] += dt * change.all()[k];
   }
-  if (own.blended.empty()) return;
+  if (scene_.layer_of(body_).has_contact_points) return;  // nothing is taken over
   const FreedomValues blend = change_by(own.blended, dt);
   for (std::size_t k = 0; k < blend.all().size(); ++k) own.velocity.all()[k] += blend.all()[k];
 }
