@@ -117,9 +117,14 @@ constexpr Meets meets<SolidDeck> = Meets::in_explicit_stages;
 template <>
 constexpr Meets meets<StrandDeck> = Meets::always;
 
-/// Complains about keys of contact of strands that meet nothing.
-void check_contact(const StrandDeck& strand, const BodyDeck& body, const Spot& at) {
-  if (has_contact_points(body)) return;
+/// Complains about keys of contact of strands that meet nothing, and about strands that meet nodes without momentum.
+void check_contact(const StrandDeck& strand, const BodyDeck& body, const Deck& deck, const Spot& at) {
+  if (has_contact_points(body)) {
+    if (deck.time.scheme == Scheme::implicit_euler && !deck.solve.inertia)
+      at["meets_grid"].error(
+          "with \"inertia: false\" under solve nodes have no velocities that strands could take. Expected: false.");
+    return;
+  }
   for (const auto& [key, is_there] :
        {std::pair{"contact", strand.contact.has_value()}, {"blend", strand.blend.has_value()}})
     if (is_there) at[key].error_at_key("is for strands that meet the grid. Leave it out, or add \"meets_grid: true\".");
@@ -374,7 +379,7 @@ void check_references(const Deck& deck, const Spot& root) {
                 bodies.entry(i)["contact"].error_at_key(
                     "is for contact points, which this body has not. Leave it out, or add \"carrier: own\" and "
                     "\"meets_grid: true\".");
-            if constexpr (std::is_same_v<Kind, StrandDeck>) check_contact(body, deck.bodies[i], bodies.entry(i));
+            if constexpr (std::is_same_v<Kind, StrandDeck>) check_contact(body, deck.bodies[i], deck, bodies.entry(i));
             check_carrier(body, meets<Kind>, deck.time.scheme == Scheme::equilibrium, bodies.entry(i));
           }
         },

@@ -250,7 +250,7 @@ output: {{diagnostics_every: 1}}
         made = next(run.rglob("curls_000000.obj")).read_text().splitlines()
         self.assertEqual(sum(line.startswith("l ") for line in made), 10)
 
-    def test_roots_that_cannot_be_are_refused(self):
+    def test_roots_and_contact_that_cannot_be_are_refused(self):
         points = "".join(f"v {math.cos(k)} {math.sin(k)} 0.5\n" for k in range(6))
         (self.folder / "ring.obj").write_text(points + "l 1 2 3 4 5 6 1\n")
         tube = "hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 40}"
@@ -259,6 +259,8 @@ output: {{diagnostics_every: 1}}
                 (tube, "curve_file: {path: ring.obj}", 2, "a ring has no first vertex"),
                 ("velocity: [0.1, 0, 0], spin: [0, 0, 1]", "keyframes: [{time: 0, translate: [1, 0, 0]}, {time: 1}]", 2,
                  "begins elsewhere"),
+                ("velocity: [-1, 0, 0],", "velocity: [-1, 0, 0], blend: {pic_rate: 20},", 2, "on the same layer"),
+                ("max_dt: 1 ms}", "max_dt: 1 ms, scheme: implicit}\nsolve: {inertia: false}", 2, "no velocities"),
                 ("depth: 1 cm", "depth: -1 cm", 2, "depth")):
             with self.subTest(new=new):
                 text = MEETING.replace("STAGE", "explicit")
