@@ -59,12 +59,11 @@ class OwnMotion final : public Predicts {
   /// Takes what the grid did to its contact points in a step of dt: their change of velocity [m/s], and the part of it
   /// that is of other layers. Not collective.
   void receive(Real dt, std::span<const Vec3> change, std::span<const Vec3> by_layers);
-  /// The same of a body whose contact points are its vertices: with the velocities v* that they scattered, those of the
-  /// nodes v_i, the change dv of the nodes and the share xi of these,
-  ///   v_p = (1 - xi) (v* + dv) + xi sum_i w_ip v_i                                                        [Han 2020,
-  ///   (4.12)]
-  /// at_nodes: the last sum [m/s]. Only v* + dv moves vertices within the step: what is taken over besides damps
-  /// motions that many substeps have led nowhere. Not collective.
+  /// The same of a body whose contact points are its vertices. With the velocities v* that they scattered, those of the
+  /// nodes v_i, the change dv of these and the share xi that vertices take over [Han 2020, (4.12)],
+  ///   v_p = (1 - xi) (v* + dv) + xi sum_i w_ip v_i,   x_p += dt dv
+  /// at_nodes: the sum [m/s]. What is taken over changes no place within the step: it damps motions that substeps have
+  /// led nowhere. Not collective.
   void receive_blended(Real dt, std::span<const Vec3> change, std::span<const Vec3> at_nodes);
   /// Changes the motion that was predicted by what contact points received:
   ///   v_p' = v_p + sum_q b_pq m_q dv_q / m_p,   x_p' = x_p + dt (v_p' - v_p)                            (K.2, H2, H3)

@@ -22,14 +22,13 @@ void scatter_followers(StepContext& step, GridLayer& layer, bool with_gradient) 
   }
 }
 
-void find_velocities_of_followers(GridLayer& layer) {
-  NodeField& nodes = layer.nodes.get<NodeChange>();
-  const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
+void find_velocities(const BlockMap& map, const NodeField& inertia, NodeField& velocity) {
+  const auto reals = static_cast<std::ptrdiff_t>(map.owned()) * NodeField::row;
 #pragma omp parallel for schedule(static)
   for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
-    Eigen::Map<Eigen::Matrix<Real, NodeField::width, 1>> of_node(nodes.block(0) + k);
-    const Real mass = of_node[0];
-    const Vec3 momentum = of_node.tail<3>();
+    const Real mass = inertia.block(0)[k];
+    const Vec3 momentum = Eigen::Map<const Vec3>(inertia.block(0) + k + 1);
+    Eigen::Map<Eigen::Matrix<Real, NodeField::width, 1>> of_node(velocity.block(0) + k);
     of_node.setZero();
     if (mass > 0) of_node.head<3>() = momentum / mass;
   }

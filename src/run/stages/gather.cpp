@@ -101,7 +101,7 @@ void deform_followers(StepContext& step, GridLayer& layer) {
   scatter_followers(step, layer, false);
   NodeField& nodes = layer.nodes.get<NodeChange>();
   layer.map.forest().sum_to_owners(nodes.view());
-  find_velocities_of_followers(layer);
+  find_velocities(layer.map, nodes, nodes);
   layer.map.forest().update_ghosts(nodes.view());
   for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) {
     if (step.sets[s].follows == nullptr) continue;

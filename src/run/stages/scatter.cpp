@@ -121,8 +121,11 @@ void scatter(StepContext& step) {
     else if (layer.settings.has_followers) fields.push_back(layer.nodes.get<NodeChange>().view());
     layer.map.forest().sum_to_owners(fields);
     if (!layer.settings.has_followers) continue;
-    if (layer.settings.has_contact_points) layer.nodes.get<NodeChange>() = layer.nodes.get<NodeInertia>();
-    find_velocities_of_followers(layer);
+    // Those on a surface are alone on their layer, without forces.
+    const bool are_alone = layer.settings.has_contact_points;
+    if (are_alone) layer.nodes.get<NodeChange>().reset(layer.map.size());
+    find_velocities(layer.map, are_alone ? layer.nodes.get<NodeInertia>() : layer.nodes.get<NodeChange>(),
+                    layer.nodes.get<NodeChange>());
   }
 }
 
