@@ -55,6 +55,7 @@ MeshBody::MeshBody(std::string name, Carrier carrier, const MeshCounts& counts)
   WEFT_ENSURE((carrier == Carrier::grid) == (counts.samples > 0));
   points_ = carrier == Carrier::grid ? Table::with<Id, Position, Velocity, Affine, Mass, ElementForce>()
                                      : Table::with<Id, Position, Velocity, Mass, RestPosition, ElementForce>();
+  if (counts.contact_points > 0) contact_ = std::make_unique<ContactPoints>(true);
 }
 
 std::vector<PointSet*> MeshBody::sets() {
@@ -64,7 +65,7 @@ std::vector<PointSet*> MeshBody::sets() {
 }
 
 std::vector<MeshBody::ElementRows> MeshBody::element_rows() {
-  if (counts_.contact_points > 0) return {{&contact_.points(), counts_.contact_points, "_contact"}};
+  if (contact_) return {{&contact_->points(), counts_.contact_points, "_contact"}};
   if (carrier_ == Carrier::own) return {};
   std::vector<ElementRows> rows{{&samples_.points(), counts_.samples, "_contact"}};
   if (may_be_edited_) rows.push_back({&uses_, 1, "_elements"});
@@ -146,20 +147,25 @@ void MeshBody::weigh_samples(const Vec3& gravity, std::span<Vec3> f, std::span<V
 void MeshBody::follow_vertices(std::span<const Real> turns) {
   turn_elements(turns);
   commit_elements(0, {});
-  if (counts_.contact_points == 0) return;
-  Table& contact = contact_.points();
-  place_contact_points(contact.get<Position>(), contact.get<SurfaceArea>());
-  carry_contact_points(std::as_const(points_).get<Velocity>(), contact.get<Velocity>());
+  if (!contact_) return;
+  place_contact();
+  carry_contact_points(std::as_const(points_).get<Velocity>(), contact_->points().get<Velocity>());
+}
+
+void MeshBody::place_contact() {
+  Table& contact = contact_->points();
+  const auto areas = contact.has<SurfaceArea>() ? contact.get<SurfaceArea>() : std::span<Vec3>();
+  place_contact_points(contact.get<Position>(), areas);
 }
 
 void MeshBody::scale_contact_points(Real factor) {
-  const auto mass = contact_.points().get<Mass>();
+  const auto mass = contact_->points().get<Mass>();
   weigh_contact_points(mass);
   for (Real& each : mass) each *= factor;
 }
 
 void MeshBody::predict_contact_points(std::span<const Vec3> v) {
-  carry_contact_points(v, contact_.points().get<TentativeVelocity>());
+  carry_contact_points(v, contact_->points().get<TentativeVelocity>());
 }
 
 void MeshBody::carry_contact_points(std::span<const Vec3> v, std::span<Vec3> of_points) const {
@@ -239,14 +245,14 @@ void MeshBody::fill(const Comm& comm, std::span<const Vec3> rest, const Vec3& ve
   rest_elements();
   spin_elements(Vec3(velocity_gradient(2, 1), velocity_gradient(0, 2), velocity_gradient(1, 0)));
   if (samples_.touches_walls()) set_contact_extents();
-  if (counts_.contact_points == 0) return;
-  carry_contact_points(std::as_const(points_).get<Velocity>(), contact_.points().get<Velocity>());
-  if (contact_.touches_walls()) std::ranges::fill(contact_.points().get<ContactExtent>(), ball_extent(0));
+  if (!contact_) return;
+  carry_contact_points(std::as_const(points_).get<Velocity>(), contact_->points().get<Velocity>());
+  if (contact_->touches_walls()) std::ranges::fill(contact_->points().get<ContactExtent>(), ball_extent(0));
 }
 
 void MeshBody::let_touch_walls() {
   if (carrier_ == Carrier::own) {
-    contact_.let_points_touch_walls();
+    contact_->let_points_touch_walls();
     return;
   }
   if (half_thickness_at_vertices()) let_points_touch_walls();
@@ -437,10 +443,9 @@ void MeshBody::adopt(const Comm& comm) {
       for (const Grip::Vertex& vertex : grip.vertices) grip.rows.push_back(row_of(vertex.number));
     }
   take_piece();
-  if (counts_.contact_points == 0) return;
-  Table& contact = contact_.points();
-  place_contact_points(contact.get<Position>(), contact.get<SurfaceArea>());
-  weigh_contact_points(contact.get<Mass>());
+  if (!contact_) return;
+  place_contact();
+  weigh_contact_points(contact_->points().get<Mass>());
 }
 
 }  // namespace weft

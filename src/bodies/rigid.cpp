@@ -2,10 +2,10 @@
 
 #include "weft/bodies/rigid.hpp"
 
-#include "weft/bodies/shell_body.hpp"
 #include "bodies/surface_points.hpp"
 #include "weft/base/check.hpp"
 #include "weft/bodies/mesh_body.hpp"
+#include "weft/bodies/shell_body.hpp"
 #include "weft/geometry/polyhedron.hpp"
 #include "weft/math/svd.hpp"
 #include "weft/parallel/send.hpp"
@@ -34,7 +34,7 @@ struct Surface {
 
   struct Contact {
     std::array<Real, 4> weights;
-    Real mass;                ///< [kg]
+    Real mass;              ///< [kg]
     std::int32_t triangle;  ///< Of which it has a share of the area,
     Real share;             ///< none at a corner.
   };
@@ -170,8 +170,7 @@ class RigidSource final : public MeshSource {
   explicit RigidSource(RigidDescription of) : MeshSource(of.name, Carrier::own), joint_(of.joint) {
     const Moments moments = moments_of(of.points, of.triangles);
     const SymmetricEigen axes = symmetric_eigen(moments.second_moment);
-    require(moments.volume > 0 && axes.values.minCoeff() > least_thickness * axes.values.maxCoeff(),
-            ExitCode::geometry,
+    require(moments.volume > 0 && axes.values.minCoeff() > least_thickness * axes.values.maxCoeff(), ExitCode::geometry,
             fmt::format("the surface encloses {:.3g} m^3{}. Expected: a closed surface, seen counter-clockwise from "
                         "outside.",
                         moments.volume, moments.volume > 0 ? ", but is flat" : ""));
@@ -218,7 +217,8 @@ class RigidSource final : public MeshSource {
       const std::vector<Vec3> middles = middles_of_parts(parts_of_edge(density, here));
       const Real share = Real(1) / static_cast<Real>(middles.size());
       for (const Vec3& b : middles) {
-        const Vec3 x = b[0] * vertex(triangle[0]).rest + b[1] * vertex(triangle[1]).rest + b[2] * vertex(triangle[2]).rest;
+        const Vec3 x =
+            b[0] * vertex(triangle[0]).rest + b[1] * vertex(triangle[1]).rest + b[2] * vertex(triangle[2]).rest;
         surface.contact.push_back({weights_at(rest_, x), 0.75 * mass * share, static_cast<std::int32_t>(t), share});
       }
       for (const std::int32_t v : triangle) at_corner[static_cast<std::size_t>(v)] += mass / 12;

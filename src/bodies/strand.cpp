@@ -4,6 +4,7 @@
 
 #include "bodies/nearest_weights.hpp"
 #include "weft/base/check.hpp"
+#include "weft/bodies/continuum.hpp"
 #include "weft/bodies/membrane.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/rods.hpp"
@@ -53,7 +54,11 @@ struct SegmentAtRest {
   Real twist;               ///< Of that joint as it is made [rad].
   Real natural1, natural2;  ///< Of that joint without moment [1].
   Real natural_twist;       ///< [rad].
+  bool is_last;             ///< Of an open strand: its second vertex is the end.
 };
+
+/// Contact points of a segment, at most: each vertex is one, of the segment that begins or ends there.
+constexpr std::int64_t most_contact_points = 2;
 
 /// The joint of a clamp's frame and a segment, over half of its length:
 ///   lb = l / 2, without natural curvature and twist.
@@ -233,6 +238,37 @@ class StrandBody final : public MeshBody {
         at_rest_(std::move(segments)),
         rods_(of.section, {}, {}, 0) {
     segments_ = Table::with<Id, Mass, TurnVelocity, SegmentTangent, SegmentDirector, JointTwist>();
+    if (!of.meets_grid) return;
+    if (!of.continuum) {
+      meet_by(std::make_unique<ContactPoints>(false));
+      return;
+    }
+    const Real density = of.continuum->packing * of.density;
+    auto continuum = make_continuum(of.name, Chosen<DruckerPrager>{of.continuum->law}, density);
+    continuum->points().add<TentativeVelocity>();
+    continuum_ = continuum.get();
+    meet_by(std::move(continuum));
+  }
+
+  Roles roles() override {
+    Roles roles = MeshBody::roles();
+    if (continuum_ != nullptr) roles.trial = continuum_->roles().trial;
+    return roles;
+  }
+  std::span<const ContactStencil> contact_stencils() const override { return contact_; }
+  /// They act on vertices.
+  void let_touch_walls() override { let_points_touch_walls(); }
+  StepLimit limit_from(std::size_t first_row) override {
+    StepLimit limit = MeshBody::limit_from(first_row);
+    if (continuum_ != nullptr) limit.wave_speed = continuum_->limit_from(0).wave_speed;
+    return limit;
+  }
+  Real elastic_energy() const override {
+    return MeshBody::elastic_energy() + (continuum_ != nullptr ? continuum_->elastic_energy() : 0);
+  }
+  using Body::observe;
+  Table observe(std::size_t first, std::size_t count) const override {
+    return continuum_ != nullptr ? continuum_->observe(first, count) : MeshBody::observe(first, count);
   }
 
   Table* turning() override { return &segments_; }
@@ -306,7 +342,11 @@ class StrandBody final : public MeshBody {
   }
 
  protected:
-  std::vector<ElementRows> element_rows() override { return {{&segments_, 1, "_segments"}}; }
+  std::vector<ElementRows> element_rows() override {
+    std::vector<ElementRows> rows = MeshBody::element_rows();
+    rows.push_back({&segments_, 1, "_segments"});
+    return rows;
+  }
   std::vector<std::int64_t> elements() const override {
     std::vector<std::int64_t> numbers;
     for (const SegmentAtRest& segment : at_rest_) numbers.push_back(segment.number);
@@ -331,8 +371,11 @@ class StrandBody final : public MeshBody {
     std::ranges::sort(at_rest_, {}, &SegmentAtRest::number);
   }
   std::size_t bytes_of_elements() const override { return bytes_of(at_rest_) + rods_.bytes(); }
-  std::vector<std::int64_t> rows_of_elements(const Table&) const override {
-    return std::vector<std::int64_t>(at_rest_.size(), 1);
+  std::vector<std::int64_t> rows_of_elements(const Table& table) const override {
+    std::vector<std::int64_t> rows(at_rest_.size(), 1);
+    if (&table != &segments_)
+      for (std::size_t s = 0; s < rows.size(); ++s) rows[s] += at_rest_[s].is_last ? 1 : 0;
+    return rows;
   }
   void add_mass(std::span<Real> of_vertices, std::span<Real>) const override {
     for (std::size_t s = 0; s < rods_.segments().size(); ++s)
@@ -346,6 +389,8 @@ class StrandBody final : public MeshBody {
       segments_.get<SegmentDirector>()[s] = at_rest_[s].director;
       segments_.get<JointTwist>()[s] = at_rest_[s].twist;
     }
+    if (continuum_ != nullptr) continuum_->rest(0, 0);  // masses follow with the piece
+    if (touches_walls()) std::ranges::fill(points_.get<ContactExtent>(), ball_extent(half_axis_));
   }
   void spin_elements(const Vec3& angular_velocity) override {
     for (std::size_t s = 0; s < at_rest_.size(); ++s)
@@ -366,6 +411,13 @@ class StrandBody final : public MeshBody {
     }
     if (viscosity_) damping_.emplace(*viscosity_, segments, joints, points_.rows());
     rods_ = Rods(rods_.section(), std::move(segments), std::move(joints), points_.rows());
+    contact_.clear();
+    if (contact_points() == nullptr) return;
+    for (const SegmentAtRest& segment : at_rest_)
+      for (std::size_t k = 0; k < (segment.is_last ? 2 : 1); ++k) {
+        const std::int32_t row = row_of(segment.vertices[k]);
+        contact_.push_back({{row, row, row}, {1, 0, 0}});
+      }
   }
   void turn_elements(std::span<const Real> turns) override {
     rods_.move({x(), {}, turns}, state(), segments_.get<SegmentTangent>(), segments_.get<SegmentDirector>(),
@@ -380,6 +432,14 @@ class StrandBody final : public MeshBody {
 
   void place_samples(std::span<Vec3>) const override {}
   void add_force_at_sample(std::size_t, const Vec3&, std::span<Vec3>) const override { WEFT_ENSURE(false); }
+  void place_contact_points(std::span<Vec3> places, std::span<Vec3>) const override {
+    std::ranges::transform(contact_, places.begin(), [this](const ContactStencil& point) { return point.of(x()); });
+  }
+  void weigh_contact_points(std::span<Real> mass) const override {
+    const auto of_vertices = points_.get<Mass>();
+    std::ranges::transform(contact_, mass.begin(),
+                           [&](const ContactStencil& point) { return of_vertices[point.rows[0]]; });
+  }
   Real half_thickness(std::size_t) const override { return half_axis_; }
   std::optional<Real> half_thickness_at_vertices() const override { return half_axis_; }
 
@@ -415,6 +475,8 @@ class StrandBody final : public MeshBody {
   Rods rods_;                           ///< The same, over rows,
   std::optional<Rods> damping_;         ///< and what resists changes since a substep began.
   Table segments_;
+  std::vector<ContactStencil> contact_;  ///< Whole strands on a rank have them in the order of their vertices.
+  PointBody* continuum_ = nullptr;       ///< Contact points with stress; null without.
 };
 
 /// The axis that is most across a direction, z before y before x, made across it.
@@ -432,7 +494,8 @@ class StrandSource final : public MeshSource {
   }
 
   MeshCounts counts() const override {
-    return {static_cast<std::int64_t>(of_.curves.points.size()), static_cast<std::int64_t>(segments_.size()), 0};
+    return {static_cast<std::int64_t>(of_.curves.points.size()), static_cast<std::int64_t>(segments_.size()), 0,
+            of_.meets_grid ? most_contact_points : 0};
   }
   std::string census() const override {
     return fmt::format("{} strands, {} segments, {} vertices", of_.curves.count(), segments_.size(),
@@ -444,9 +507,8 @@ class StrandSource final : public MeshSource {
     Sites sites;
     for (std::int64_t e = range.begin; e < range.end; ++e) {
       const SegmentAtRest& segment = segments_[static_cast<std::size_t>(e)];
-      const bool is_last = is_end(e);
       add_site(segment, 0, segment.before < 0, sites);
-      if (is_last) add_site(segment, 1, true, sites);
+      if (segment.is_last) add_site(segment, 1, true, sites);
     }
     return sites;
   }
@@ -489,13 +551,6 @@ class StrandSource final : public MeshSource {
   }
 
  private:
-  /// Whether no segment follows.
-  bool is_end(std::int64_t e) const {
-    const auto next = static_cast<std::size_t>(e) + 1;
-    const SegmentAtRest& segment = segments_[static_cast<std::size_t>(e)];
-    const bool is_closed = segments_[static_cast<std::size_t>(segment.first)].before >= 0;
-    return !is_closed && (next == segments_.size() || segments_[next].first != segment.first);
-  }
   void add_site(const SegmentAtRest& segment, std::size_t which, bool is_end, Sites& sites) const {
     Site& site = sites.vertices.emplace_back();
     site.point = segment.vertices[which];
@@ -513,6 +568,7 @@ class StrandSource final : public MeshSource {
     const auto first = segments_.size();
     for (std::int32_t a = begin; a < (is_closed ? end : end - 1); ++a)
       add_segment(c, first, {a, a + 1 < end ? a + 1 : begin});
+    segments_.back().is_last = !is_closed;
     Real along = 0;
     for (std::size_t s = first; s < segments_.size(); ++s) {
       SegmentAtRest& segment = segments_[s];
@@ -550,7 +606,7 @@ class StrandSource final : public MeshSource {
     const auto number = static_cast<std::int64_t>(segments_.size());
     const auto of_first = static_cast<std::int64_t>(first);
     segments_.push_back({number, of_first, number > of_first ? number - 1 : -1, vertices, length, edge / length,
-                         Vec3::Zero(), 0, 0, 0, 0});
+                         Vec3::Zero(), 0, 0, 0, 0, false});
   }
 
   /// The joint of two segments, as it is made and without moment. rate: of the twist as it is made [rad/m].

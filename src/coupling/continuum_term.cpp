@@ -19,8 +19,8 @@ struct ContinuumTerm::Tangents : Linear {
 
 Real ContinuumTerm::energy(const Motion& motion) const {
   const TrialStep step = step_of(motion);
-  const std::span<const Vec3> load = body_.forces();
-  energy_.resize(body_.points().owned());
+  const std::span<const Vec3> load = points_.forces();
+  energy_.resize(points_.points().owned());
   gather(transfer_, bins_, places(), motion.u.block(0), [&](ChunkRows rows, const ChunkMotion& moved) {
     std::array<Real, most_rows_in_chunk> energy;
     trial_.trial_energy(rows, step, moved.C, std::span(energy.data(), rows.size()));
@@ -40,14 +40,14 @@ void ContinuumTerm::add_force(const Motion& motion, Load& force) const {
         trial_.trial_response(rows, step, moved.C, forces.A);
       },
       force.block(0));
-  if (const std::span<const Vec3> load = body_.forces(); !load.empty())
+  if (const std::span<const Vec3> load = points_.forces(); !load.empty())
     push(transfer_, bins_, places(), load, {}, force.block(0));
 }
 
 std::unique_ptr<Linear> ContinuumTerm::tangents_at(const Motion& motion, bool definite) const {
   const TrialStep step = step_of(motion);
   auto linear = std::make_unique<Tangents>(spare_);
-  linear->of_point.resize(body_.points().owned());
+  linear->of_point.resize(points_.points().owned());
   gather(transfer_, bins_, places(), motion.u.block(0), [&](ChunkRows rows, const ChunkMotion& moved) {
     std::array<Mat9, most_rows_in_chunk> tangent;
     trial_.trial_tangent(rows, step, moved.C, definite, std::span(tangent.data(), rows.size()));

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <set>
@@ -84,9 +85,11 @@ Spot list_of(const Spot& root, const char* key) {
   return is_list ? root[key] : root.with_default("[]");
 }
 
-/// Complains about keys of a body that say different things of what carries it. may_meet: its kind meets the grid
-/// whatever carries it.
-void check_carrier(const CarriedDeck& body, bool may_meet, bool is_static, const Spot& at) {
+/// Whether bodies of a kind may meet the grid whatever carries them, and which stages they may have then.
+enum class Meets { never, in_explicit_stages, always };
+
+/// Complains about keys of a body that say different things of what carries it.
+void check_carrier(const CarriedDeck& body, Meets may_meet, bool is_static, const Spot& at) {
   const bool has_own = body.carrier == Carrier::own;
   if (body.stage && is_static)
     at["stage"].error_at_key("has no meaning with \"scheme: static\" under time, where nothing moves in time.");
@@ -97,13 +100,70 @@ void check_carrier(const CarriedDeck& body, bool may_meet, bool is_static, const
     at["layer"].error_at_key(
         "nothing touches this body, so it is on no layer. Leave it out, or add \"meets_grid: true\".");
   if (!body.meets_grid || is_static) return;
-  if (has_own && *body.meets_grid && body.stage && body.stage->scheme == StageScheme::implicit_euler)
+  if (has_own && *body.meets_grid && may_meet != Meets::always && body.stage &&
+      body.stage->scheme == StageScheme::implicit_euler)
     at["stage"]["scheme"].error(
         "an implicit body cannot meet the grid. Expected: \"explicit\", or \"meets_grid: false\".");
-  if (has_own && *body.meets_grid && !may_meet)
+  if (has_own && *body.meets_grid && may_meet == Meets::never)
     at["meets_grid"].error("bodies of this kind with \"carrier: own\" cannot meet the grid. Expected: false.");
   if (!has_own && !*body.meets_grid)
     at["meets_grid"].error("the grid carries this body, so they meet. Expected: true, or \"carrier: own\".");
+}
+
+template <class Kind>
+constexpr Meets meets = Meets::never;
+template <>
+constexpr Meets meets<SolidDeck> = Meets::in_explicit_stages;
+template <>
+constexpr Meets meets<StrandDeck> = Meets::always;
+
+/// Complains about keys of contact of strands that meet nothing, and about strands that meet nodes without momentum.
+void check_contact(const StrandDeck& strand, const BodyDeck& body, const Deck& deck, const Spot& at) {
+  if (has_contact_points(body)) {
+    if (deck.time.scheme == Scheme::implicit_euler && !deck.solve.inertia)
+      at["meets_grid"].error(
+          "with \"inertia: false\" under solve nodes have no velocities that strands could take. Expected: false.");
+    return;
+  }
+  for (const auto& [key, is_there] :
+       {std::pair{"contact", strand.contact.has_value()}, {"blend", strand.blend.has_value()}})
+    if (is_there) at[key].error_at_key("is for strands that meet the grid. Leave it out, or add \"meets_grid: true\".");
+}
+
+/// The share by step and the rate; without, as the reference has it.
+std::array<Real, 2> blend_of(const StrandDeck& strand) {
+  if (!strand.blend) return {usual_pic_share, 0};
+  if (const auto* share = std::get_if<PicShareDeck>(&strand.blend->pic)) return {share->share, 0};
+  return {0, std::get<PicRateDeck>(strand.blend->pic).rate};
+}
+
+/// Complains about strands that share the nodes of a layer, but not alike: their momentum would not be kept.
+void check_blends(const Deck& deck, const Spot& bodies) {
+  std::map<std::string, const StrandDeck*> first;
+  for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i) {
+    const auto* strand = std::get_if<StrandDeck>(&deck.bodies[i]);
+    if (strand == nullptr || !has_contact_points(deck.bodies[i])) continue;
+    const StrandDeck& other = *first.try_emplace(*layer_of(deck.bodies[i]), strand).first->second;
+    if (blend_of(*strand) != blend_of(other))
+      bodies.entry(i)["blend"].error(fmt::format(
+          "differs from that of {}, which is on the same layer. Give both the same, or layers of their own.",
+          shown(other.name)));
+  }
+}
+
+/// Complains about roots in colliders that are not there, and about handles that have the name of theirs.
+void check_roots(const Deck& deck, const Spot& bodies, const Names& colliders, const Names& handles) {
+  for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i) {
+    const auto* strand = std::get_if<StrandDeck>(&deck.bodies[i]);
+    if (strand == nullptr || !strand->roots) continue;
+    const Spot at = bodies.entry(i)["roots"];
+    if (!colliders.contains(strand->roots->collider))
+      at["collider"].error(fmt::format("there is no collider named {}. Known: {}.", shown(strand->roots->collider),
+                                       listed({colliders.begin(), colliders.end()})));
+    if (handles.contains(roots_name(*strand)))
+      at.error_at_key(fmt::format("a handle is named {}, as the diagnostics name these roots. Choose another name.",
+                                  shown(roots_name(*strand))));
+  }
 }
 
 /// Complains about layers that are not there, or that a body with freedoms of its own shares with others.
@@ -125,7 +185,7 @@ void check_layers(const Deck& deck, const Spot& root) {
   check_names_used(bodies, "layer", "layer", names);
   for (std::size_t i = 0; i < count; ++i)
     if (const auto name = layer_of(deck.bodies[i]);
-        name && has_contact_points(deck.bodies[i]) && bodies_on.find(*name)->second > 1)
+        name && has_contact_surface(deck.bodies[i]) && bodies_on.find(*name)->second > 1)
       bodies.entry(i)["layer"].error(
           fmt::format("another body is on the layer {}, where they would not touch. Expected: a layer for this body, "
                       "which has freedoms of its own.",
@@ -383,15 +443,15 @@ void check_references(const Deck& deck, const Spot& root) {
   const Spot bodies = list_of(root, "bodies"), sources = list_of(root, "sources");
   for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i)
     std::visit(
-        [&](const auto& body) {
-          if constexpr (std::is_base_of_v<CarriedDeck, std::remove_cvref_t<decltype(body)>>) {
-            if constexpr (std::is_same_v<std::remove_cvref_t<decltype(body)>, SolidDeck>)
+        [&]<class Kind>(const Kind& body) {
+          if constexpr (std::is_base_of_v<CarriedDeck, Kind>) {
+            if constexpr (std::is_same_v<Kind, SolidDeck>)
               if (body.contact && !has_contact_points(deck.bodies[i]))
                 bodies.entry(i)["contact"].error_at_key(
                     "is for contact points, which this body has not. Leave it out, or add \"carrier: own\" and "
                     "\"meets_grid: true\".");
-            check_carrier(body, std::is_same_v<std::remove_cvref_t<decltype(body)>, SolidDeck>,
-                          deck.time.scheme == Scheme::equilibrium, bodies.entry(i));
+            if constexpr (std::is_same_v<Kind, StrandDeck>) check_contact(body, deck.bodies[i], deck, bodies.entry(i));
+            check_carrier(body, meets<Kind>, deck.time.scheme == Scheme::equilibrium, bodies.entry(i));
           }
         },
         deck.bodies[i]);
@@ -401,7 +461,7 @@ void check_references(const Deck& deck, const Spot& root) {
   const Spot colliders = list_of(root, "colliders"), probes = list_of(root, "probes");
   const Spot handles = list_of(root, "handles");
 
-  Names materials, body_names, source_names, probe_names, handle_names;
+  Names materials, body_names, source_names, probe_names, handle_names, collider_names;
   for (const MaterialDeck& material : deck.materials) materials.insert(material.name);
   collect_names(bodies, "body", body_names);
   collect_names(sources, "source", source_names);
@@ -415,6 +475,9 @@ void check_references(const Deck& deck, const Spot& root) {
   check_names_used(sources, "body", "body", body_names);
   check_names_used(probes, "body", "body", body_names);
   check_names_used(handles, "body", "body", body_names);
+  for (const ColliderDeck& collider : deck.colliders) collider_names.insert(collider.name);
+  check_roots(deck, bodies, collider_names, handle_names);
+  check_blends(deck, bodies);
 
   Names fed, meshed;
   for (std::size_t i = 0; i < bodies.size() && i < deck.bodies.size(); ++i)

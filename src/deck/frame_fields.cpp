@@ -45,7 +45,7 @@ const std::vector<FrameFields>& frame_fields() {
        "segments",
        {"velocity", "stretch", "bend", "twist_rate"},
        {"mass", "rest_position", "section_director"},
-       {}},
+       {"volume_ratio", "plastic_measure", "pressure", "von_mises_stress", "cauchy_stress", "density"}},
       {"solid",
        "tetrahedra",
        {"velocity", "volume_ratio", "pressure", "von_mises_stress"},

@@ -18,10 +18,16 @@ bool is_carried_by_grid(const BodyDeck& body) {
   return deck != nullptr ? deck->carrier == Carrier::grid : !std::holds_alternative<RigidDeck>(body);
 }
 
+std::string roots_name(const StrandDeck& strand) { return strand.name + "_roots"; }
+
 bool has_contact_points(const BodyDeck& body) {
   if (const auto* rigid = std::get_if<RigidDeck>(&body)) return rigid->meets_grid.value_or(true);
   const CarriedDeck* deck = carried(body);
   return deck != nullptr && deck->carrier == Carrier::own && deck->meets_grid.value_or(false);
+}
+
+bool has_contact_surface(const BodyDeck& body) {
+  return has_contact_points(body) && !std::holds_alternative<StrandDeck>(body);
 }
 
 std::optional<std::string> layer_of(const BodyDeck& body) {
@@ -29,7 +35,7 @@ std::optional<std::string> layer_of(const BodyDeck& body) {
   return std::visit(
       [&](const auto& b) -> std::string {
         if (b.layer) return *b.layer;
-        return has_contact_points(body) ? b.name : first_layer;
+        return has_contact_surface(body) ? b.name : first_layer;
       },
       body);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "weft/base/check.hpp"
 #include "weft/bodies/mesh_body.hpp"
 
 namespace weft {
@@ -63,13 +64,15 @@ BodyMotion::BodyMotion(const Comm& comm, const Scene& scene, const RunState& sta
 MeshBody& BodyMotion::mesh() const { return *scene_.bodies[body_]->roles().mesh; }
 
 void BodyMotion::find_walls(const Bins& bins, const TransferSettings& transfer, Real dt) {
-  const TouchingSet set{mesh().contact_points(), &bins, frequency(dt), state_.limits[body_].speed};
+  PointSet& points = has_surface() ? *mesh().contact_points() : mesh();
+  if (!points.touches_walls()) return;
+  const TouchingSet set{&points, &bins, frequency(dt), state_.limits[body_].speed};
   walls_.find(comm_, scene_.walls, {&set, 1}, transfer, state_.time, dt);
   if (walls_.any() || walls_.lets_go()) walls_.act_on(mesh().contact_stencils());
 }
 
 void BodyMotion::begin_passes() {
-  if (const ContactPoints* contact = std::as_const(mesh()).contact_points()) {
+  if (const PointSet* contact = std::as_const(mesh()).contact_points(); contact != nullptr && has_surface()) {
     const auto kept = contact->points().get<ContactForce>();
     forces_.assign(kept.begin(), kept.end());
   }
@@ -133,9 +136,12 @@ void BodyMotion::receive(std::span<const Vec3> change) {
   mesh().add_contact_forces(impulses, received_);
 }
 
+void BodyMotion::receive_blended(Real, std::span<const Vec3>, std::span<const Vec3>) { WEFT_ENSURE(false); }
+void BodyMotion::show_motion(Real) { WEFT_ENSURE(false); }
+
 void BodyMotion::keep_contact(std::span<const Real> turns, Given& given) {
   if (walls_.any() || walls_.lets_go()) walls_.keep();
-  if (ContactPoints* contact = mesh().contact_points())
+  if (PointSet* contact = mesh().contact_points(); contact != nullptr && has_surface())
     std::ranges::copy(forces_, contact->points().get<ContactForce>().begin());
   mesh().follow_vertices(turns);
   given += given_;

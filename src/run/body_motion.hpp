@@ -37,7 +37,8 @@ class BodyMotion : public Predicts {
   BodyMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body);
 
   std::size_t body() const { return body_; }
-  /// The contact points that may touch walls in a step of at most dt [s]. bins: of these.
+  /// The contact points that may touch walls in a step of at most dt [s], if walls act on these. bins: of contact
+  /// points.
   void find_walls(const Bins& bins, const TransferSettings& transfer, Real dt);
 
   /// Contact points have the forces of the last step again. Not collective.
@@ -63,10 +64,14 @@ class BodyMotion : public Predicts {
   virtual Real frequency(Real dt) const = 0;
   /// Takes what the grid did to its contact points: their change of velocity [m/s]. Not collective.
   void receive(std::span<const Vec3> change);
+  /// The same of contact points that are vertices; at_nodes: what the velocities of nodes are at them [m/s].
+  virtual void receive_blended(Real dt, std::span<const Vec3> change, std::span<const Vec3> at_nodes);
   /// Changes the motion that was predicted by what contact points received:
   ///   v_p' = v_p + sum_q b_pq m_q dv_q / m_p,   x_p' = x_p + dt (v_p' - v_p)                            (K.2, H2, H3)
   /// What is held stays so.
   virtual void correct(Real dt) = 0;
+  /// Contact points that are vertices have the mean velocities of the step that was corrected as tentative ones.
+  virtual void show_motion(Real dt);
   /// Moves the body as predict found last; adds what was given to it on this rank.
   virtual void commit(Given& given) = 0;
   /// Change of the potential energy from the start of the step to where the last explicit velocities were found at the
@@ -75,6 +80,8 @@ class BodyMotion : public Predicts {
 
  protected:
   MeshBody& mesh() const;
+  /// Whether contact points lie on the surface, and remember contact; else they are the vertices.
+  bool has_surface() const { return scene_.layer_of(body_).has_contact_points; }
   const std::string& name() const { return scene_.bodies[body_]->name(); }
   /// Begins a try: what contact points and walls remember, as forces on vertices [N].
   std::vector<Vec3> remembered_forces(Real dt);

@@ -8,6 +8,7 @@
 #include "run/stages/limits.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/coupling/own_carrier.hpp"
+#include "weft/deck/layers.hpp"
 
 namespace weft {
 namespace {
@@ -18,6 +19,14 @@ constexpr int most_stable_substeps = 1000;
 constexpr int most_substeps_between_contacts = 4;
 /// An explicit body is looked at this often whether it has stiffened.
 constexpr int substeps_between_looks = 16;
+
+/// The share of the velocities of nodes that vertices take over in a step of dt.
+Real pic_share(const BodyDeck& body, Real dt) {
+  const std::optional<BlendDeck>& blend = std::get<StrandDeck>(body).blend;
+  if (!blend) return usual_pic_share;
+  if (const auto* by_step = std::get_if<PicShareDeck>(&blend->pic)) return by_step->share;
+  return -std::expm1(-std::get<PicRateDeck>(blend->pic).rate * dt);
+}
 
 EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage,
                                 const StopQuestion& is_asked_to_stop) {
@@ -31,18 +40,24 @@ EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const 
 
 }  // namespace
 
-int most_substeps(const StageDeck& stage, bool touches) {
+int most_substeps(const StageDeck& stage, bool has_surface) {
   if (stage.substeps > 0) return stage.substeps;
-  return touches ? most_substeps_between_contacts : most_stable_substeps;
+  return has_surface ? most_substeps_between_contacts : most_stable_substeps;
 }
 
 DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real frequency_at_rest) {
   const std::optional<StageDeck>& stage = scene.step.stages[b];  // none of a rigid body
   const std::string& name = scene.bodies[b]->name();
   const bool touches = scene.bodies[b]->roles().contact_points != nullptr;
+  const SceneLayer& layer = scene.layer_of(b);
   DtLimit limit;
   if (stage && stage->scheme == StageScheme::explicit_euler)
-    limit = {most_substeps(*stage, touches) * own_substep(now.vibration(), frequency_at_rest), "stiffness of " + name};
+    limit = {
+        most_substeps(*stage, touches && layer.has_contact_points) * own_substep(now.vibration(), frequency_at_rest),
+        "stiffness of " + name};
+  if (const Real by_waves = wave_number(layer.transfer.kernel) * scene.dx / now.wave_speed;
+      touches && !scene.step.is_implicit && by_waves < limit.dt)
+    limit = {by_waves, "waves in contact of " + name};
   if (const Real by_speed = scene.step.cfl * scene.dx / now.speed; touches && by_speed < limit.dt)
     limit = {by_speed, "speed of " + name};
   if (const auto& impulses = scene.step.impulses[b]; impulses && !impulses->swept)
@@ -85,9 +100,7 @@ OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
 
 OwnMotion::OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body,
                      const StopQuestion& is_asked_to_stop)
-    : BodyMotion(comm, scene, state, body),
-      stage_(*scene.step.stages[body]),
-      is_asked_to_stop_(is_asked_to_stop) {}
+    : BodyMotion(comm, scene, state, body), stage_(*scene.step.stages[body]), is_asked_to_stop_(is_asked_to_stop) {}
 
 std::span<const Vec3> OwnMotion::positions() const {
   return std::as_const(*scene_.bodies[body_]).points().get<Position>();
@@ -155,6 +168,7 @@ Refusal OwnMotion::predict(Real dt) {
   if (own.contact) {
     let_walls_act(dt);
     mesh().predict_contact_points(own.velocity.points(0));
+    if (!has_surface()) take_off_gravity(dt);
   }
   Real sum = 0;
   for (const Real v : own.velocity.all()) sum += v;
@@ -273,6 +287,19 @@ void OwnMotion::count_hold(std::size_t handle, std::span<const Real> impulses, R
       given_by(*parts_->system.of_handle[handle].hold, impulses, parts_->motion, mean_velocity);
 }
 
+Vec3 OwnMotion::fall(Real dt) const { return dt * scene_.step.gravity; }
+
+void OwnMotion::take_off_gravity(Real dt) {
+  for (Vec3& v : mesh().contact_points()->points().get<TentativeVelocity>()) v -= fall(dt);
+}
+
+void OwnMotion::show_motion(Real dt) {
+  const auto u = std::as_const(parts_->motion.u).points(0);
+  std::vector<Vec3> mean(u.begin(), u.end());
+  for (Vec3& v : mean) v /= dt;
+  mesh().predict_contact_points(mean);
+}
+
 /// The velocities that contacts see are means over the step.
 void OwnMotion::let_walls_act(Real dt) {
   Parts& own = *parts_;
@@ -288,13 +315,37 @@ void OwnMotion::let_walls_act(Real dt) {
   }
 }
 
+void OwnMotion::receive_blended(Real dt, std::span<const Vec3> change, std::span<const Vec3> at_nodes) {
+  const Table& points = std::as_const(*mesh().contact_points()).points();
+  const auto mass = points.get<Mass>();
+  const auto given = points.get<TentativeVelocity>();
+  const Real xi = pic_share(scene_.deck.bodies[body()], dt);
+  std::vector<Vec3> impulses(change.size()), blended(change.size());
+  for (std::size_t q = 0; q < change.size(); ++q) {
+    impulses[q] = mass[q] * (change[q] - fall(dt));
+    blended[q] = mass[q] * xi * (at_nodes[q] - given[q] - change[q]);
+  }
+  received_.assign(parts_->system.freedoms.rows(0), Vec3::Zero());
+  parts_->blended = received_;
+  mesh().add_contact_forces(impulses, received_);
+  mesh().add_contact_forces(blended, parts_->blended);
+}
+
 void OwnMotion::correct(Real dt) {
   Parts& own = *parts_;
   if (!own.contact) return;
-  FreedomValues received(own.system.freedoms);
-  std::ranges::copy(received_, received.points(0).begin());
-  received.sum_to_owners();
-  push(dt, received.points(0).first(own.mass.size()));
+  push(dt, summed(received_).points(0).first(own.mass.size()));
+  if (has_surface()) return;  // nothing is taken over
+  const FreedomValues blend = change_by(summed(own.blended).points(0).first(own.mass.size()), dt);
+  for (std::size_t k = 0; k < blend.all().size(); ++k) own.velocity.all()[k] += blend.all()[k];
+}
+
+/// What ranks have of values of vertices, in one for the owner.
+FreedomValues OwnMotion::summed(std::span<const Vec3> parts) const {
+  FreedomValues sum(parts_->system.freedoms);
+  std::ranges::copy(parts, sum.points(0).begin());
+  sum.sum_to_owners();
+  return sum;
 }
 
 ConstraintRows OwnMotion::rows_of_holds(Real end) const {
@@ -321,6 +372,16 @@ std::vector<Real> OwnMotion::lightness(Real dt) const {
 
 void OwnMotion::push(Real dt, std::span<const Vec3> impulses) {
   Parts& own = *parts_;
+  const FreedomValues change = change_by(impulses, dt);
+  for (std::size_t k = 0; k < change.all().size(); ++k) {
+    own.velocity.all()[k] += change.all()[k];
+    own.motion.u.all()[k] += dt * change.all()[k];
+  }
+}
+
+/// Of velocities, by impulses on owned vertices and by what holds those that are held.
+FreedomValues OwnMotion::change_by(std::span<const Vec3> impulses, Real dt) {
+  Parts& own = *parts_;
   FreedomValues change(own.system.freedoms);
   for (std::size_t r = 0; r < own.mass.size(); ++r) change.points(0)[r] = impulses[r] / own.mass[r];
   const Real end = state_.time + dt;
@@ -331,10 +392,7 @@ void OwnMotion::push(Real dt, std::span<const Vec3> impulses) {
   for (std::size_t r = 0; r < own.system.freedoms.rows(0); ++r)
     mean.emplace_back(own.velocity.points(0)[r] + change.points(0)[r] / 2);
   count_holds(by_holds, end, mean);
-  for (std::size_t k = 0; k < change.all().size(); ++k) {
-    own.velocity.all()[k] += change.all()[k];
-    own.motion.u.all()[k] += dt * change.all()[k];
-  }
+  return change;
 }
 
 void OwnMotion::commit(Given& given) {

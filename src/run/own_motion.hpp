@@ -17,8 +17,9 @@
 
 namespace weft {
 
-/// How many explicit substeps a step may have. touches: the body meets the grid, at the end of steps.
-int most_substeps(const StageDeck& stage, bool touches);
+/// How many explicit substeps a step may have. has_surface: the body meets others at the end of steps, by points on its
+/// surface.
+int most_substeps(const StageDeck& stage, bool has_surface);
 
 /// How large a step of a body may be that moves by itself; frequencies [rad/s]. A step that followed each change of
 /// them would feed modes.
@@ -38,7 +39,14 @@ class OwnMotion final : public BodyMotion {
   Refusal predict(Real dt) override;
   DtLimit dt_limit() override;
   Real frequency(Real) const override { return state_.limits[body()].vibration(); }
+  /// What the grid did to contact points that are vertices. With the velocities v* that they scattered, those of the
+  /// nodes v_i, the change dv of these and the share xi that vertices take over [Han 2020, (4.12)],
+  ///   v_p = (1 - xi) (v* + dv) + xi sum_i w_ip v_i,   x_p += dt dv
+  /// at_nodes: the sum [m/s]. What is taken over changes no place within the step: it damps motions that substeps have
+  /// led nowhere. Not collective.
+  void receive_blended(Real dt, std::span<const Vec3> change, std::span<const Vec3> at_nodes) override;
   void correct(Real dt) override;
+  void show_motion(Real dt) override;
   void commit(Given& given) override;
   Real potential_gained_before_last() override;
   /// One over the masses of vertices at the end of a step of dt, 0 of those whose places are held [1/kg].
@@ -65,9 +73,16 @@ class OwnMotion final : public BodyMotion {
     std::unique_ptr<MeshTerm> damping;         ///< Null if the body is not viscous.
     std::unique_ptr<Equilibrium> equilibrium;  ///< Of implicit steps.
     std::unique_ptr<DeadLoad> contact;         ///< What contact points remember; null without these.
-    Real frequency_at_rest;                    ///< Of the elements, on all ranks [rad/s]; 0 if it is not known.
+    std::vector<Vec3> blended;  ///< What vertices get by taking over velocities of nodes, as `received_`.
+    Real frequency_at_rest;     ///< Of the elements, on all ranks [rad/s]; 0 if it is not known.
   };
 
+  /// What gravity gives in dt [m/s].
+  Vec3 fall(Real dt) const;
+  /// Vertices that are contact points scatter velocities without gravity, which the nodes of their layer add.
+  void take_off_gravity(Real dt);
+  FreedomValues summed(std::span<const Vec3> parts) const;
+  FreedomValues change_by(std::span<const Vec3> impulses, Real dt);
   void begin(Real dt);
   void let_walls_act(Real dt);
   int substeps(Real dt) const;

@@ -183,8 +183,8 @@ SceneCounts counts_of(const Scene& scene) {
   const auto nearest = std::count_if(probes.begin(), probes.end(), [](const ProbeDeck& probe) {
     return std::holds_alternative<NearestProbe>(probe.measure);
   });
-  return {scene.bodies.size(), scene.walls.size(), scene.handles.size(), scene.joints.size(), scene.sources.size(),
-          static_cast<std::size_t>(nearest)};
+  return {scene.bodies.size(), scene.walls.size(),   scene.handles.size(),
+          scene.joints.size(), scene.sources.size(), static_cast<std::size_t>(nearest)};
 }
 
 }  // namespace weft

@@ -29,9 +29,7 @@ std::optional<std::size_t> joint_of(const Scene& scene, std::size_t body) {
 }  // namespace
 
 RigidBodyMotion::RigidBodyMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body)
-    : BodyMotion(comm, scene, state, body),
-      frame_(*scene.bodies[body]->roles().rigid),
-      joint_(joint_of(scene, body)) {}
+    : BodyMotion(comm, scene, state, body), frame_(*scene.bodies[body]->roles().rigid), joint_(joint_of(scene, body)) {}
 
 bool RigidBodyMotion::is_here() const { return mesh().points().owned() > 0; }
 
@@ -49,7 +47,7 @@ DtLimit RigidBodyMotion::dt_limit() {
     for (const Vec3& each : v) speed = std::max(speed, each.norm());
     const RigidMomentum now = frame_.momentum(four(x), four(v));
     spin = frame_.answer(four(x), now).spin.norm();
-    if (const ContactPoints* contact = std::as_const(mesh()).contact_points())
+    if (const PointSet* contact = std::as_const(mesh()).contact_points())
       for (const Vec3& each : contact->points().get<Velocity>()) speed = std::max(speed, each.norm());
   }
   const Real by_speed = scene_.step.cfl * scene_.dx / comm_.max(speed), by_spin = largest_turn / comm_.max(spin);

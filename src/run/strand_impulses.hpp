@@ -1,5 +1,5 @@
 #pragma once
-// Strands that move by themselves meet one another, and their stretch is limited. [docs/theory/strands.md, 15.7, 15.8]
+// Strands that move by themselves meet one another, and their stretch is limited. [docs/theory/strands.md, 15.8, 15.9]
 
 #include "run/own_motion.hpp"
 #include "weft/bodies/mesh_body.hpp"

@@ -26,6 +26,8 @@ const std::string& name_of(const BodyDeck& body) {
   return std::visit([](const auto& b) -> const std::string& { return b.name; }, body);
 }
 
+const std::string& name_of_wall(const Wall& wall) { return wall.name; }
+
 template <class List, class Name>
 std::size_t position_of(const List& list, const std::string& name, Name&& name_of_entry) {
   const auto it =
@@ -117,7 +119,8 @@ void make_layers(const Deck& deck, Scene& scene) {
     if (std::ranges::find(scene.layers, name, &SceneLayer::name) == scene.layers.end())
       add(name, deck.transfer.kernel, false);
     scene.on_layer.push_back(position_of(scene.layers, name, name_of_layer));
-    if (has_contact_points(body)) scene.layers[scene.on_layer.back()].has_contact_points = true;
+    if (has_contact_surface(body)) scene.layers[scene.on_layer.back()].has_contact_points = true;
+    if (has_contact_points(body)) scene.layers[scene.on_layer.back()].has_followers = true;
   }
   const std::size_t count = scene.layers.size();
   scene.friction.assign(count * count, 0);
@@ -161,6 +164,9 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
 
   HandleBuilder handles(comm, scene);
   for (const HandleDeck& handle : deck.handles) handles.add(handle);
+  for (const BodyDeck& body : deck.bodies)
+    if (const auto* strand = std::get_if<StrandDeck>(&body); strand != nullptr && strand->roots)
+      handles.add_roots(*strand, scene.walls[position_of(scene.walls, strand->roots->collider, name_of_wall)]);
   if (is_static)
     for (const ProbeDeck& probe : deck.probes) scene.probes.push_back(make_probe(comm, scene, probe));
   if (!is_static) scene.step = step_settings(deck, scene.bodies, scene.walls);

@@ -412,8 +412,7 @@ void warn_of_lost_volume(const DeckPlace& place, const TetMesh& mesh, const Shap
 /// order: what the deck asks for.
 TetMesh make_tets(const Comm& comm, const TetMeshDeck& of, std::optional<int> order, const DeckPlace& place) {
   const auto require_room = [&](Real tets) {
-    budget_of(comm).require_room({"this mesh", tets, "tetrahedra", order == 2 ? 10 * tet_bytes : tet_bytes},
-                                 unit_hint);
+    budget_of(comm).require_room({"this mesh", tets, "tetrahedra", order == 2 ? 10 * tet_bytes : tet_bytes}, unit_hint);
   };
   TetMesh mesh =
       std::visit(Overloaded{[&](const TetFileDeck& d) {
@@ -499,8 +498,16 @@ void require_long_segments(const StrandDeck& deck, const Curves& curves) {
                       deck.place.text, deck.impulses->distance, deck.name, shortest));
 }
 
+std::optional<StrandContinuum> continuum_of(const StrandDeck& deck) {
+  if (!deck.contact || deck.response == StrandResponse::none) return {};
+  const StrandContactDeck& contact = *deck.contact;
+  return StrandContinuum{DruckerPrager::Constants::from(lame_from(contact.youngs_modulus, contact.poisson_ratio),
+                                                        DruckerPrager::angle_of_sliding(contact.friction), 0, {}, true),
+                         contact.packing};
+}
+
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, const MaterialDeck& material, Real dx,
-                                      bool) {
+                                      bool is_static) {
   const auto* law = std::get_if<RodLawDeck>(&material.law);
   require(law != nullptr, ExitCode::deck,
           fmt::format("strands need a material with law rod; {} has another.", material.name));
@@ -510,9 +517,19 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, 
   if (mu > 0) viscosity = RodSection::ellipse(a, b, 3 * mu, 3 * mu, mu, material.density);
   Curves curves = make_curves(comm, deck.curves, dx);
   require_long_segments(deck, curves);
-  return make_strands({deck.name, std::move(curves),
-                       RodSection::ellipse(a, b, law->stretch_modulus.value_or(E), E, G, material.density), viscosity,
-                       std::max(a, b), deck.natural == NaturalShape::straight, deck.twist});
+  const StrandDescription strands{deck.name,
+                                  std::move(curves),
+                                  RodSection::ellipse(a, b, law->stretch_modulus.value_or(E), E, G, material.density),
+                                  material.density,
+                                  viscosity,
+                                  std::max(a, b),
+                                  deck.natural == NaturalShape::straight,
+                                  deck.twist,
+                                  !is_static && deck.meets_grid.value_or(false),
+                                  continuum_of(deck)};
+  require(!deck.roots || std::ranges::none_of(strands.curves.closed, std::identity()), ExitCode::deck,
+          "a ring has no first vertex that \"roots\" could tie. Leave the key out.");
+  return make_strands(strands);
 }
 
 /// Throws Error(geometry) if the faces of a shell with their quadrature points, their laminae and `contact_points`, of
@@ -612,15 +629,14 @@ ClosedSurface closed_surface(const Comm& comm, const RigidDeck& deck) {
 
 Joint joint_of(const JointDeck& deck) {
   return std::visit(
-      Overloaded{[](const BallJointDeck& d) {
-                   return Joint{Joint::Kind::ball, d.point, Vec3::Zero(), d.damping, 0, {}};
-                 },
-                 [](const HingeDeck& d) {
-                   return Joint{Joint::Kind::hinge, d.point, d.axis.normalized(), d.damping, d.torque, d.speed};
-                 },
-                 [](const SliderDeck& d) {
-                   return Joint{Joint::Kind::slider, Vec3::Zero(), d.axis.normalized(), d.damping, d.force, d.speed};
-                 }},
+      Overloaded{
+          [](const BallJointDeck& d) { return Joint{Joint::Kind::ball, d.point, Vec3::Zero(), d.damping, 0, {}}; },
+          [](const HingeDeck& d) {
+            return Joint{Joint::Kind::hinge, d.point, d.axis.normalized(), d.damping, d.torque, d.speed};
+          },
+          [](const SliderDeck& d) {
+            return Joint{Joint::Kind::slider, Vec3::Zero(), d.axis.normalized(), d.damping, d.force, d.speed};
+          }},
       deck.form);
 }
 
@@ -684,8 +700,7 @@ MadeBody make_body(const Comm& comm, const Deck& deck, const BodyDeck& body) {
   const Real dx = deck.domain.dx;
   const bool is_static = deck.time.scheme == Scheme::equilibrium;
   return at_its_place(body, [&](const auto& its) {
-    if constexpr (requires { its.material; })
-      return make_any(comm, its, material_of(deck, body), dx, is_static);
+    if constexpr (requires { its.material; }) return make_any(comm, its, material_of(deck, body), dx, is_static);
     else return make_any(comm, its, dx, is_static);
   });
 }

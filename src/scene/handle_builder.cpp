@@ -2,12 +2,14 @@
 
 #include "scene/point_handles.hpp"
 #include "weft/base/check.hpp"
+#include "weft/deck/layers.hpp"
 #include "weft/scene/catalogue.hpp"
 #include "weft/scene/shells.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 namespace weft {
@@ -19,26 +21,60 @@ std::size_t body_named(const Scene& scene, const std::string& name) {
   return static_cast<std::size_t>(found - scene.bodies.begin());
 }
 
-void HandleBuilder::add(const HandleDeck& deck) {
+void HandleBuilder::begin(const HandleDeck& deck) {
   deck_ = &deck;
   handle_ = {deck.name, body_named(scene_, deck.body), 0, {}, {}, {}};
   extent_ = {};
   mesh_ = scene_.meshes[handle_.body].get();
+  if (mesh_ != nullptr) share_ = first_share(comm_, *mesh_);
+  grips_.clear();
+  forces_.clear();
+}
+
+void HandleBuilder::add(const HandleDeck& deck) {
+  begin(deck);
   if (mesh_ == nullptr) {
     scene_.handles.push_back(handle_of_points(scene_, deck, handle_.body));
     return;
   }
-  share_ = first_share(comm_, *mesh_);
   const bool on_grid = mesh_->carrier() == Carrier::grid;
   part_.emplace(comm_, deck, *mesh_, on_grid ? scene_.deck.domain.dx : voxel_size_for(mesh_->rest_positions()));
-  grips_.clear();
-  forces_.clear();
   std::visit([this](const auto& action) { take(action); }, deck.action);
+  finish(on_grid ? std::vector<Site>() : part_->vertices(mesh_->sites(share_)));
+}
+
+/// vertices: of the part, on a body with freedoms of its own.
+void HandleBuilder::finish(std::span<const Site> vertices) {
   MeshBody& body = *scene_.bodies[handle_.body]->roles().mesh;
   handle_.list = body.watch(comm_, std::move(grips_));
   handle_.extent = extent_.total(comm_);
-  if (!on_grid) handle_.part = watch_sites(comm_, body, part_->vertices(mesh_->sites(share_)));
+  if (mesh_->carrier() == Carrier::own) handle_.part = watch_sites(comm_, body, vertices);
   scene_.handles.push_back(std::move(handle_));
+}
+
+void HandleBuilder::add_roots(const StrandDeck& strand, const Wall& wall) {
+  HandleDeck deck;
+  deck.name = roots_name(strand);
+  deck.body = strand.name;
+  deck.place = strand.roots->place;
+  begin(deck);
+  const RigidState start = wall.shape.at(0);
+  require(
+      start.rotation.isIdentity(0) && start.translation.isZero(0), ExitCode::deck,
+      fmt::format("{}: the motion of {} begins elsewhere than the collider is drawn, and would tear the roots away. "
+                  "Let it begin without shift and turn.",
+                  deck.place.text, wall.name));
+  std::vector<Site> sites = mesh_->sites(share_).vertices;
+  std::erase_if(sites, [&](const Site& site) {
+    return !site.end || site.end->is_last || wall.shape.surface(start, site.where).distance > strand.roots->depth;
+  });
+  require(comm_.any(!sites.empty()), ExitCode::geometry,
+          fmt::format("{}: no strand begins in {}, or nearer to it than depth = {:.3g} m. Move the strands, or the "
+                      "collider.",
+                      deck.place.text, wall.name, strand.roots->depth));
+  hold(sites, {.hold = Hold::clamp, .axes = {true, true, true}, .motion = wall.shape.motion()},
+       std::numeric_limits<Real>::infinity());
+  finish(sites);
 }
 
 void HandleBuilder::take(const HoldDeck& deck) {
@@ -46,20 +82,24 @@ void HandleBuilder::take(const HoldDeck& deck) {
   std::vector<Site> sites = part_->held(comm_, mesh_->sites(share_), deck);
   if (deck.keep == Hold::symmetry) turn_slopes(sites, settings.mirror, mesh_->rest_positions(), deck_->place.text);
   std::erase_if(sites, [&](const Site& site) { return !share_.has(site.element); });
-  for (const Site& site : sites) {
-    if (site.at_end || site.amid) continue;
-    extent_.add(site);
-    if (deck.keep != Hold::place && (!site.slope.rows.empty() || site.end)) extent_.count_slope();
-  }
   if (deck_->vertices.empty()) {
     const std::vector<Sample> all = mesh_->side_samples(share_);
     extent_.measure(1, part_->inside(all, "boundary edge"), all);
   }
+  hold(sites, settings, deck.until);
+}
+
+void HandleBuilder::hold(const std::vector<Site>& sites, const HandleSettings& settings, Real until) {
+  for (const Site& site : sites) {
+    if (site.at_end || site.amid) continue;
+    extent_.add(site);
+    if (settings.hold != Hold::place && (!site.slope.rows.empty() || site.end)) extent_.count_slope();
+  }
   for (const HeldSum& sum : held_sums(sites, settings, mesh_->rest_positions())) grips_.push_back(grip_of(sum));
-  GridHandle::Hold hold{settings.motion, deck.until, {}, {}};
+  GridHandle::Hold hold{settings.motion, until, {}, {}};
   std::vector<Grip> ends;
   for (const Site& site : sites)
-    if (deck.keep == Hold::clamp && site.end) ends.push_back(grip_of(site.element, *site.end));
+    if (settings.hold == Hold::clamp && site.end) ends.push_back(grip_of(site.element, *site.end));
   if (comm_.any(!ends.empty())) hold.ends = scene_.bodies[handle_.body]->roles().mesh->watch(comm_, std::move(ends));
   handle_.action = std::move(hold);
   if (mesh_->carrier() == Carrier::own)

@@ -20,8 +20,14 @@ class HandleBuilder {
 
   /// Throws Error(deck) if the handle takes hold of nothing. Collective.
   void add(const HandleDeck& deck);
+  /// Clamps the strands whose first vertices lie in a wall, or near enough, to its motion. Throws Error(geometry) if
+  /// none do. Collective.
+  void add_roots(const StrandDeck& deck, const Wall& wall);
 
  private:
+  void begin(const HandleDeck& deck);
+  void finish(std::span<const Site> vertices);
+  void hold(const std::vector<Site>& sites, const HandleSettings& settings, Real until);
   void take(const HoldDeck& deck);
   void take(const ForceDeck& deck);
   void take(const EdgeForceDeck& deck);

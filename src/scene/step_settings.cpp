@@ -35,7 +35,7 @@ void set_implicit(const SolveDeck& deck, std::span<const std::unique_ptr<Body>> 
     const Roles roles = body->roles();
     const bool in_loop = flows_in_loop(deck, roles);
     settings.flows_in_loop.push_back(in_loop);
-    if (!roles.is_carried_by_grid || has_energy(roles, in_loop)) continue;
+    if ((!roles.is_carried_by_grid && roles.trial == nullptr) || has_energy(roles, in_loop)) continue;
     all_have_energy = false;
     without_energy = body->name();
   }

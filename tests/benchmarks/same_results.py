@@ -163,6 +163,7 @@ SIZES = {
                    + named("direct", implicit(4, *TOWER, "solve.preconditioner=direct"))
                    + named("minimise", implicit(4, *TOWER, "solve.solver=minimise")),
     "strand_drape": explicit(100, "bodies.bundle.curves.translate=[-0.4, 0, 0.08]", quick=True),
+    "strand_bundle": explicit(60, quick=True),
     "strand_elastica": static("loading.steps=20", quick=True),
     "tearing_fibers": explicit(200, "domain.dx=0.025"),
     "threads_elastic": explicit(200),

@@ -35,6 +35,32 @@ handles:
 """
 EXPLICIT = STRANDS.replace("STAGE", "explicit")
 
+# Hair that hangs from a bar in motion into sand, and a tuft that is thrown at it.
+MEETING = """
+weft: 1
+title: Strands that meet sand, walls and one another
+domain: {dx: 0.05, gravity: [0, 0, -9.81]}
+time: {end: 1, frame_interval: 0.1, max_dt: 1 ms}
+materials:
+  nylon: {law: rod, density: 1100, youngs_modulus: 2e7, poisson_ratio: 0.4, stretch_modulus: 2e6, viscosity: 100}
+  sand: {law: drucker_prager, density: 1600, youngs_modulus: 2e5, poisson_ratio: 0.3, friction_angle: 35}
+bodies:
+  - {name: hair, kind: strand, material: nylon, radius: 5 mm, stage: {scheme: STAGE, tolerance: 1e-10}, meets_grid: true,
+     contact: {youngs_modulus: 1e5, friction: 0.4, packing: 0.05}, roots: {collider: head, depth: 1 cm},
+     curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 40}, spacing: 0.04,
+              rotate: {axis: [1, 0, 0], angle: 180}, translate: [0, 0, 0.5]}}
+  - {name: tuft, kind: strand, material: nylon, radius: 5 mm, stage: {scheme: STAGE, tolerance: 1e-10}, meets_grid: true,
+     contact: {youngs_modulus: 1e5, friction: 0.4, packing: 0.05}, velocity: [-1, 0, 0],
+     curves: {hair_tube: {inner_radius: 0, outer_radius: 0.05, length: 0.3, strands: 9}, spacing: 0.04,
+              translate: [0.36, 0.02, 0.006]}}
+  - {name: sand, kind: continuum, material: sand, shape: {box: {lower: [-0.2, -0.2, 0], upper: [0.3, 0.2, 0.15]}}}
+colliders:
+  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}, friction: 0.5}
+  - {name: head, shape: {box: {lower: [-0.2, -0.2, 0.505], upper: [0.2, 0.2, 0.65]}}, condition: separate,
+     motion: {velocity: [0.1, 0, 0], spin: [0, 0, 1]}}
+output: {diagnostics_every: 1}
+"""
+
 # A rod that sags between two clamps, of which one comes nearer and turns.
 STATIC = """
 weft: 1
@@ -205,6 +231,62 @@ class Strands(Case):
                                           checkpoints(broken)[0], ranks=3)
                 self.assert_same_state(unbroken, elsewhere, 1e-10 if stage == "explicit" else 1e-7)
 
+    def test_strands_that_meet_agree_on_any_ranks_and_threads_and_go_on_to_the_bit(self):
+        for stage in "explicit", "implicit":
+            deck = self.deck(MEETING.replace("STAGE", stage))
+            unbroken = self.run_deck(deck, f"{stage}_unbroken", "--steps", 60)
+            last = weft_read.Checkpoint(checkpoints(unbroken)[-1])
+            self.assertLess(min(last[f"{body}_contact"]["log_strain"].min() for body in ("hair", "tuft")), -1e-5)
+            self.assertGreater(numpy.abs(last["tuft"]["wall_force"]).max(), 0.1)
+            self.assert_same_state(unbroken, self.run_deck(deck, f"{stage}_threads", "--steps", 60, threads=2), 0)
+            self.run_deck(deck, f"{stage}_broken", "--steps", 25)
+            broken = self.run_deck(deck, f"{stage}_broken", "--steps", 60, "--resume", "auto")
+            self.assert_same_state(unbroken, broken, 0)
+            for ranks in (2, 3, 4, 7) if stage == "explicit" else (3,):
+                with self.subTest(stage=stage, ranks=ranks):
+                    self.assert_same_state(unbroken, self.run_deck(deck, f"{stage}_{ranks}", "--steps", 60, ranks=ranks),
+                                           1e-10 if stage == "explicit" else 1e-6)
+
+    def test_momentum_of_strands_and_sand_is_what_gravity_colliders_and_roots_gave(self):
+        for stage in "explicit", "implicit":
+            rows = [{name: float(value) for name, value in row.items()}
+                    for row in history(self.run_deck(self.deck(MEETING.replace("STAGE", stage)), stage, "--steps", 60))]
+            first, last = rows[0], rows[-1]
+            for axis, gravity in ("x", 0), ("y", 0), ("z", -9.81):
+                given = gravity * last["mass"] * last["time"]
+                given -= sum(last[f"impulse_{collider}_{axis}"] for collider in ("floor", "head"))
+                for before, row in zip(rows, rows[1:]):
+                    given += (row["time"] - before["time"]) * row[f"force_hair_roots_{axis}"]
+                gained = last[f"momentum_{axis}"] - first[f"momentum_{axis}"]
+                self.assertLess(abs(gained - given), 1e-11 * last["mass"], f"{stage} {axis}")
+
+    def test_a_grid_without_contact_changes_nothing(self):
+        for stage in "explicit", "implicit":
+            for response in "", "contact: {youngs_modulus: 1e6, friction: 0.4}, response: none,":
+                with self.subTest(stage=stage, response=response):
+                    text = STRANDS.replace("STAGE", stage)
+                    alone = self.run_deck(self.deck(text), f"{stage}_alone", "--steps", 40, "--force")
+                    meets = f"kind: strand, meets_grid: true, blend: {{pic_share: 0}}, {response}"
+                    grid = self.run_deck(self.deck(text.replace("kind: strand,", meets)), f"{stage}_grid", "--steps", 40,
+                                         "--force")
+                    a, b = (weft_read.Checkpoint(checkpoints(run)[-1]) for run in (alone, grid))
+                    for body in "curls", "bundle", "thrown":
+                        for field in "position", "velocity":
+                            x, y = a[body][field], b[body][field]
+                            self.assertLess(numpy.abs(x - y).max() / numpy.abs(x).max(), 1e-12, f"{body} {field}")
+
+    def test_roots_follow_their_collider(self):
+        run = self.run_deck(self.deck(MEETING.replace("STAGE", "explicit")), "roots", "--steps", 40)
+        last = weft_read.Checkpoint(checkpoints(run)[-1])
+        time = float(history(run)[-1]["time"])
+        hair = last["hair"]
+        roots = numpy.abs(hair["rest_position"][:, 2] - 0.5) < 1e-9
+        self.assertEqual(roots.sum(), 40)
+        at_rest = hair["rest_position"][roots]
+        c, s = math.cos(time), math.sin(time)
+        goal = at_rest @ numpy.array([[c, s, 0], [-s, c, 0], [0, 0, 1]]) + [0.1 * time, 0, 0]
+        self.assertLess(numpy.abs(hair["position"][roots] - goal).max(), 1e-12)
+
     def test_momentum_is_what_gravity_and_handles_gave(self):
         for stage in "explicit", "implicit":
             deck = self.deck(STRANDS.replace("STAGE", stage) + "output: {diagnostics_every: 1}\n")
@@ -294,6 +376,25 @@ output: {{diagnostics_every: 1}}
         made = next(run.rglob("curls_000000.obj")).read_text().splitlines()
         self.assertEqual(sum(line.startswith("l ") for line in made), 10)
 
+    def test_roots_and_contact_that_cannot_be_are_refused(self):
+        points = "".join(f"v {math.cos(k)} {math.sin(k)} 0.5\n" for k in range(6))
+        (self.folder / "ring.obj").write_text(points + "l 1 2 3 4 5 6 1\n")
+        tube = "hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 40}"
+        for old, new, code, words in (
+                ("depth: 1 cm", "depth: 1 mm", 3, "no strand begins in head"),
+                (tube, "curve_file: {path: ring.obj}", 2, "a ring has no first vertex"),
+                ("velocity: [0.1, 0, 0], spin: [0, 0, 1]", "keyframes: [{time: 0, translate: [1, 0, 0]}, {time: 1}]", 2,
+                 "begins elsewhere"),
+                ("velocity: [-1, 0, 0],", "velocity: [-1, 0, 0], blend: {pic_rate: 20},", 2, "on the same layer"),
+                ("max_dt: 1 ms}", "max_dt: 1 ms, scheme: implicit}\nsolve: {inertia: false}", 2, "no velocities"),
+                ("depth: 1 cm", "depth: -1 cm", 2, "depth")):
+            with self.subTest(new=new):
+                text = MEETING.replace("STAGE", "explicit")
+                self.assertIn(old, text)
+                done = weft("check", self.deck(text.replace(old, new, 1)), folder=self.folder)
+                self.assertEqual(done.returncode, code, done.stderr)
+                self.assertIn(words, done.stderr)
+
     def test_what_strands_do_not_know_is_refused(self):
         (self.folder / "fold.obj").write_text("v 0 0 0\nv 1 0 0\nv 0.01 0.001 0\nl 1 2 3\n")
         for old, new, code, words in (
@@ -303,9 +404,15 @@ output: {{diagnostics_every: 1}}
                 ("half_axes: [4 mm, 2 mm]", "half_axes: [4 mm, -2 mm]", 2, "half_axes"),
                 ("half_axes: [4 mm, 2 mm]", "half_axes: [4 mm, 2 mm], radius: 1 mm", 2, "radius"),
                 ("half_axes: [4 mm, 2 mm]", "half_axes: [9 cm, 1 mm]", 3, "less than half of its thickness"),
-                ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, meets_grid: true", 2, "cannot meet the grid"),
+                ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, blend: {pic_share: 0.1}", 2, "add \"meets_grid: true\""),
+                ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, meets_grid: true, blend: {pic_share: 1.1}", 2, "pic_share"),
+                ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, contact: {youngs_modulus: 1e5, friction: 0.4}", 2,
+                 "add \"meets_grid: true\""),
+                ("half_axes: [4 mm, 2 mm]",
+                 "radius: 1 mm, meets_grid: true, contact: {youngs_modulus: 1e5, friction: 0.4, packing: 1.1}", 2,
+                 "packing"),
+                ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, roots: {collider: head}", 2, "no collider named \"head\""),
                 ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, carrier: grid", 2, "the grid does not carry strands"),
-                ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, roots: head", 2, "unknown key"),
                 ("hair_tube: {inner_radius: 0, outer_radius: 0.2, length: 0.4, strands: 5}, spacing: 0.02,",
                  "curve_file: {path: fold.obj},", 3, "folds back by more than 150 degrees"),
                 ("radius: 0.101}}, hold: {keep: clamp}", "radius: 0.101}}, hold: {keep: symmetry, normal: [0, 0, 1]}", 2,

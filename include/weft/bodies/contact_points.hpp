@@ -30,13 +30,16 @@ struct ContactStencil {
   }
 };
 
-/// Points on the surface of a body, with mass that its vertices lend them: together they scatter the momentum of these.
-/// With the weights b_pq of vertex p, sum_q b_pq m_q is the mass of a vertex on the surface. [Han 2020, 6.1.3; METHODS
-/// K.1, K.2]
+/// Points with mass that the vertices of a body lend them: together they scatter the momentum of these. With the
+/// weights b_pq of vertex p, sum_q b_pq m_q is the mass of a vertex that takes part. [Han 2020, 6.1.3; METHODS K.1,
+/// K.2] Those on a surface know its areas, and remember what other layers gave them.
 class ContactPoints final : public PointSet {
  public:
-  ContactPoints() {
-    points_ = Table::with<Id, Position, Velocity, TentativeVelocity, Affine, Mass, SurfaceArea, ContactForce>();
+  explicit ContactPoints(bool have_surface) {
+    points_ = Table::with<Id, Position, Velocity, TentativeVelocity, Affine, Mass>();
+    if (!have_surface) return;
+    points_.add<SurfaceArea>();
+    points_.add<ContactForce>();
   }
   bool is_matter() const override { return false; }
   void respond(ChunkRows rows, const ChunkForces& forces) const override {

@@ -76,7 +76,7 @@ class MeshBody : public Body, public TrialMesh {
   std::vector<PointSet*> sets() override;
   Roles roles() override {
     return {.is_carried_by_grid = carrier_ == Carrier::grid,
-            .contact_points = counts_.contact_points > 0 ? &contact_ : nullptr,
+            .contact_points = contact_.get(),
             .mesh = this,
             .trial_mesh = this};
   }
@@ -165,8 +165,8 @@ class MeshBody : public Body, public TrialMesh {
   /// material flows.
   void follow_vertices(std::span<const Real> turns = {});
   /// Null without any.
-  ContactPoints* contact_points() { return counts_.contact_points > 0 ? &contact_ : nullptr; }
-  const ContactPoints* contact_points() const { return counts_.contact_points > 0 ? &contact_ : nullptr; }
+  PointSet* contact_points() { return contact_.get(); }
+  const PointSet* contact_points() const { return contact_.get(); }
   /// The vertices that each contact point is made of, by row.
   virtual std::span<const ContactStencil> contact_stencils() const { return {}; }
   /// Contact points have their own masses times a factor.
@@ -181,6 +181,8 @@ class MeshBody : public Body, public TrialMesh {
 
  protected:
   MeshBody(std::string name, Carrier carrier, const MeshCounts& counts);
+  /// Others than those of a surface; for the constructor of a body.
+  void meet_by(std::unique_ptr<PointSet> contact) { contact_ = std::move(contact); }
   /// Elements may leave. uses: of each element in `vertex_uses`.
   void allow_edits(int uses);
 
@@ -227,7 +229,7 @@ class MeshBody : public Body, public TrialMesh {
   virtual void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const = 0;
 
   // Of a body with contact points.
-  /// Their places [m] and areas [m^2], of vertices at their positions.
+  /// Their places [m] and areas [m^2], of vertices at their positions; no areas without a surface.
   virtual void place_contact_points(std::span<Vec3> x, std::span<Vec3> areas) const {
     static_cast<void>(x);
     static_cast<void>(areas);
@@ -269,6 +271,7 @@ class MeshBody : public Body, public TrialMesh {
   void make_rows_of_elements();
   void set_in_motion(const Comm& comm, const Vec3& velocity, const Mat3& velocity_gradient);
   void set_contact_extents();
+  void place_contact();
   void carry_contact_points(std::span<const Vec3> v, std::span<Vec3> of_points) const;
   void adopt(const Comm& comm);
 
@@ -279,7 +282,7 @@ class MeshBody : public Body, public TrialMesh {
   Forest forest_, forest_of_turns_;
   std::uint64_t cut_ = 0;
   QuadraturePoints samples_;
-  ContactPoints contact_;
+  std::unique_ptr<PointSet> contact_;  ///< Null without any.
 
   // Of a mesh that may be edited.
   bool may_be_edited_ = false;

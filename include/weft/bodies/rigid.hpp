@@ -16,9 +16,9 @@ namespace weft {
 /// A rigid body before it is given to a rank.
 struct RigidDescription {
   std::string name;
-  std::vector<Vec3> points;  ///< Of its closed surface at rest [m].
+  std::vector<Vec3> points;                            ///< Of its closed surface at rest [m].
   std::vector<std::array<std::int32_t, 3>> triangles;  ///< Counter-clockwise as seen from outside.
-  Real density;              ///< [kg/m^3]; the mass is this times the volume.
+  Real density;                                        ///< [kg/m^3]; the mass is this times the volume.
   std::optional<Joint> joint;
   Real contact_points = 0;  ///< Of a body that meets the grid [1/m^2].
 };

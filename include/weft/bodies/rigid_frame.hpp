@@ -34,7 +34,7 @@ struct Twist {
 using FourPoints = std::array<Vec3, 4>;
 
 /// The four points of a body with centre c, mass M and second moment S = integral of r r^T dm at rest:
-///   x_k = c + sqrt(S / M) t_k,   t_k = (1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)                          (17.1)
+///   x_k = c + sqrt(S / M) t_k,   t_k = (1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1) (17.1)
 /// Each has M / 4, and all together M, c and S, since sum_k t_k = 0 and sum_k t_k t_k^T = 4 I.
 FourPoints equal_points(const Vec3& centre, Real mass, const Mat3& second_moment);
 /// The weights b_k = (1 + t_k . sqrt(S / M)^-1 (x - c)) / 4 of a place x that moves with them: sum_k b_k x_k = x.
@@ -56,7 +56,7 @@ class RigidFrame {
   Twist answer(const FourPoints& x, const RigidMomentum& impulse) const;
 
   struct Moved {
-    FourPoints x, v;  ///< v: of a rigid motion with the momentum at the end.
+    FourPoints x, v;   ///< v: of a rigid motion with the momentum at the end.
     Impulse by_joint;  ///< About the origin.
   };
   /// A step of dt with momentum p, loads of the step in it. Free turns f keep angular momentum, and are those of

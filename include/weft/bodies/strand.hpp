@@ -1,9 +1,10 @@
 #pragma once
-// Strands: discrete elastic rods that move by themselves. [docs/theory/strands.md]
+// Strands: discrete elastic rods that move by themselves, and may meet the grid. [docs/theory/strands.md]
 
 #include "weft/bodies/mesh_source.hpp"
 #include "weft/bodies/rod_joint.hpp"
 #include "weft/geometry/curves.hpp"
+#include "weft/materials/drucker_prager.hpp"
 
 #include <memory>
 #include <optional>
@@ -11,15 +12,24 @@
 
 namespace weft {
 
+/// What strands are for one another and all else on the grid: a continuum at their vertices.
+struct StrandContinuum {
+  DruckerPrager::Constants law;
+  Real packing;  ///< Volume of strands in its own at rest.
+};
+
 /// Strands before they are divided among ranks.
 struct StrandDescription {
   std::string name;
   Curves curves;  ///< As they are made.
   RodSection section;
-  std::optional<RodSection> viscosity;  ///< Viscosities [Pa s] in place of moduli.
-  Real half_axis;                       ///< The larger one [m].
-  bool naturally_straight;              ///< Else they have no moment as they are made.
-  Real natural_twist;                   ///< Of the directors, right-handed along the strand [rad/m].
+  Real density;                                ///< [kg/m^3].
+  std::optional<RodSection> viscosity;         ///< Viscosities [Pa s] in place of moduli.
+  Real half_axis;                              ///< The larger one [m].
+  bool naturally_straight;                     ///< Else they have no moment as they are made.
+  Real natural_twist;                          ///< Of the directors, right-handed along the strand [rad/m].
+  bool meets_grid = false;                     ///< By its vertices, each with all of its mass.
+  std::optional<StrandContinuum> continuum{};  ///< Without, they have no stress there.
 };
 /// Throws Error(geometry) for segments without length, and curves that fold back or bend more sharply than they are
 /// thick.

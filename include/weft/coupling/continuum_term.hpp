@@ -12,13 +12,13 @@ namespace weft {
 FreedomBlock grid_freedoms(const BlockMap& map);
 
 /// Block 0 of the motion is the grid. Displacements count from the start of the step, where the points are; their
-/// rates are displacements over dt. Loads on the points are part of the Term, as dead forces. Body,
+/// rates are displacements over dt. Loads on the points are part of the Term, as dead forces. Points,
 /// bins and transfer are not owned.
 class ContinuumTerm final : public Term {
  public:
-  ContinuumTerm(const Body& body, const TrialBody& trial, const Bins& bins, const TransferSettings& transfer,
+  ContinuumTerm(const PointSet& points, const TrialBody& trial, const Bins& bins, const TransferSettings& transfer,
                 bool in_loop)
-      : body_(body), trial_(trial), bins_(bins), transfer_(transfer), in_loop_(in_loop) {}
+      : points_(points), trial_(trial), bins_(bins), transfer_(transfer), in_loop_(in_loop) {}
 
   bool has_energy() const override { return trial_.has_trial_energy(in_loop_); }
   Real energy(const Motion& motion) const override;
@@ -33,9 +33,9 @@ class ContinuumTerm final : public Term {
   struct Tangents;
   std::unique_ptr<Linear> tangents_at(const Motion& motion, bool definite) const;
   TrialStep step_of(const Motion& motion) const { return {1 / motion.rate_per_u, in_loop_}; }
-  std::span<const Vec3> places() const { return body_.points().get<Position>(); }
+  std::span<const Vec3> places() const { return points_.points().get<Position>(); }
 
-  const Body& body_;
+  const PointSet& points_;
   const TrialBody& trial_;
   const Bins& bins_;
   const TransferSettings& transfer_;

@@ -1,6 +1,6 @@
 #pragma once
 // Impulses between segments that come near one another, or would cross in a step, and limits of their stretch.
-// [docs/theory/strands.md, 15.7 and 15.8; Bridson et al. 2002; Han 2020, 4.2.4]
+// [docs/theory/strands.md, 15.8 and 15.9; Bridson et al. 2002; Han 2020, 4.2.4]
 
 #include "weft/base/kinds.hpp"
 #include "weft/coupling/pairs.hpp"

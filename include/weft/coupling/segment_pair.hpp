@@ -1,5 +1,5 @@
 #pragma once
-// Two segments: where they are nearest, and when they cross. [docs/theory/strands.md, 15.7]
+// Two segments: where they are nearest, and when they cross. [docs/theory/strands.md, 15.8]
 
 #include "weft/base/types.hpp"
 

@@ -389,6 +389,34 @@ struct EllipticSectionDeck {
 };
 /// The shape of a strand without moment: as its curve is made, or straight.
 enum class NaturalShape { as_made, straight };
+/// What strands are for one another and all else on the grid: a continuum that yields, or nothing.
+enum class StrandResponse { elastoplastic, none };
+
+/// The continuum that strands are on the grid.
+struct StrandContactDeck {
+  Real youngs_modulus;  ///< [Pa].
+  Real poisson_ratio;
+  Real friction;  ///< Shear over normal stress of a layer that slides.
+  Real packing;   ///< Volume of strands in that of the continuum at rest.
+};
+
+// How much of the velocities of nodes strands take over; the deck gives exactly one of these keys.
+struct PicShareDeck {
+  Real share;  ///< In each step.
+};
+struct PicRateDeck {
+  Real rate;  ///< [1/s].
+};
+struct BlendDeck {
+  std::variant<PicShareDeck, PicRateDeck> pic;
+};
+
+/// Strands that begin in a collider move with it.
+struct RootsDeck {
+  std::string collider;
+  Real depth;  ///< First vertices are no farther from the collider [m].
+  DeckPlace place;
+};
 
 /// How segments of strands that move by themselves meet.
 struct ImpulsesDeck {
@@ -405,8 +433,12 @@ struct StrandDeck : CarriedDeck {
   CurvesDeck curves;
   std::variant<RoundSectionDeck, EllipticSectionDeck> section;
   NaturalShape natural;
-  Real twist;                            ///< Natural, of the section along the strand [rad/m].
-  std::optional<ImpulsesDeck> impulses;  ///< Without, nothing touches it.
+  Real twist;                                ///< Natural, of the section along the strand [rad/m].
+  std::optional<RootsDeck> roots;            ///< Else nothing ties their first vertices.
+  std::optional<StrandContactDeck> contact;  ///< Else the nodes have no stress of them.
+  StrandResponse response;
+  std::optional<BlendDeck> blend;
+  std::optional<ImpulsesDeck> impulses;  ///< Without, strands pass through one another between nodes.
   std::optional<Real> stretch_limit;     ///< [1].
   Vec3 velocity;                         ///< Initial [m/s].
   Vec3 spin;                             ///< [rad/s].

@@ -15,9 +15,17 @@ inline constexpr const char* first_layer = "materials";
 const CarriedDeck* carried(const BodyDeck& body);
 /// Whether the nodes of the grid move it; else it has freedoms of its own.
 bool is_carried_by_grid(const BodyDeck& body);
+/// The share of the velocities of nodes that strands take over in a step, unless the deck says otherwise.
+inline constexpr Real usual_pic_share = 0.05;
+
+/// What diagnostics call the roots of strands.
+std::string roots_name(const StrandDeck& strand);
 /// Whether a body with freedoms of its own meets the grid, by contact points.
 bool has_contact_points(const BodyDeck& body);
-/// The layer of a body that meets the grid. One with contact points that names none has a layer of its own name.
+/// Whether these lie on its surface, and not at its vertices with all of its mass. It is alone on its layer.
+bool has_contact_surface(const BodyDeck& body);
+/// The layer of a body that meets the grid. One with a surface of contact points that names none has a layer of its own
+/// name.
 std::optional<std::string> layer_of(const BodyDeck& body);
 
 }  // namespace weft

@@ -11,8 +11,8 @@ namespace weft {
 
 /// A polyhedron: triangles counter-clockwise as seen from outside, each edge between two of them.
 struct Moments {
-  Real volume;        ///< [m^3].
-  Vec3 centre;        ///< Of the volume [m].
+  Real volume;         ///< [m^3].
+  Vec3 centre;         ///< Of the volume [m].
   Mat3 second_moment;  ///< About the centre, the integral of r r^T [m^5].
 };
 /// Exact but for round-off: sums over the tetrahedra between the triangles and a point, of volume V and edges a, b, c

@@ -65,6 +65,12 @@ struct DruckerPrager : FlowsInLogStrain<DruckerPrager> {
     const T sine = sin(min(max(friction_angle, T(0)), T(0.5 * std::numbers::pi)));
     return std::sqrt(2.0 / 3) * 2 * sine / (3 - sine);
   }
+  /// The friction angle [rad] whose cone lets a layer in simple shear slide at tau = friction sigma, with friction at
+  /// most sqrt(3): alpha = sqrt(2)/3 friction, sin(phi) = 3 alpha / (2 sqrt(2/3) + alpha).
+  static Real angle_of_sliding(Real friction) {
+    const Real alpha = std::numbers::sqrt2 / 3 * friction;
+    return std::asin(std::min(1.0, 3 * alpha / (2 * std::sqrt(2.0 / 3) + alpha)));
+  }
   template <class T = Real>
   static T cone(const Constants& k, const MemoryOf<T>& q) {
     using std::exp;

@@ -90,8 +90,9 @@ struct GridHandle {
 struct SceneLayer {
   std::string name;
   TransferSettings transfer;
-  bool has_contact_points;  ///< Of one body with freedoms of its own; else the grid carries its bodies.
-  Real light_mass = 0;      ///< See ExplicitStep.
+  bool has_contact_points;     ///< On the surface of one body with freedoms of its own, which is alone on it.
+  bool has_followers = false;  ///< Points that follow such bodies, by their surface or their vertices.
+  Real light_mass = 0;         ///< See ExplicitStep.
 };
 
 struct Scene {
@@ -108,9 +109,9 @@ struct Scene {
   std::vector<Wall> walls;
   std::vector<GridHandle> handles;
   std::vector<std::size_t> joints;  ///< The rigid bodies that have one.
-  std::optional<Box> bounds;       ///< Points that leave it are removed.
-  Real size = 0;                   ///< Of the box around all meshes at rest [m].
-  std::vector<PointProbe> probes;  ///< Of a static analysis.
+  std::optional<Box> bounds;        ///< Points that leave it are removed.
+  Real size = 0;                    ///< Of the box around all meshes at rest [m].
+  std::vector<PointProbe> probes;   ///< Of a static analysis.
   StepSettings step;
 
   SceneLayer& layer_of(std::size_t body) { return layers[on_layer[body]]; }

@@ -15,17 +15,17 @@ class Body;
 struct Wall;
 
 struct StepSettings {
-  bool is_implicit = false;                           ///< The grid step; else it is explicit.
-  Real end = 0;                                       ///< Of the scene [s].
-  Real cfl = 0;                                       ///< Largest travel of a point in one step, in grid spacings.
-  Real max_dt = 0;                                    ///< [s].
-  Real max_strain = 0;                                ///< Largest |dt grad v| of a point in one step.
-  int max_retries = 0;                                ///< Halvings of dt before the run gives up.
-  Real most_imbalance = 0;                            ///< Of the points of ranks, before the curve is cut anew.
-  Vec3 gravity = Vec3::Zero();                        ///< [m/s^2].
-  ImplicitSettings implicit{};                        ///< Of implicit steps.
-  std::vector<bool> flows_in_loop;                    ///< Of implicit steps, for each body: whether trial states flow.
-  std::vector<std::optional<StageDeck>> stages;       ///< Of bodies that move by freedoms of their own.
+  bool is_implicit = false;                      ///< The grid step; else it is explicit.
+  Real end = 0;                                  ///< Of the scene [s].
+  Real cfl = 0;                                  ///< Largest travel of a point in one step, in grid spacings.
+  Real max_dt = 0;                               ///< [s].
+  Real max_strain = 0;                           ///< Largest |dt grad v| of a point in one step.
+  int max_retries = 0;                           ///< Halvings of dt before the run gives up.
+  Real most_imbalance = 0;                       ///< Of the points of ranks, before the curve is cut anew.
+  Vec3 gravity = Vec3::Zero();                   ///< [m/s^2].
+  ImplicitSettings implicit{};                   ///< Of implicit steps.
+  std::vector<bool> flows_in_loop;               ///< Of implicit steps, for each body: whether trial states flow.
+  std::vector<std::optional<StageDeck>> stages;  ///< Of bodies that move by freedoms of their own.
   /// Of bodies that pass contact on to other layers several times in a step, until it changes by less than this part.
   std::vector<std::optional<Real>> contact_tolerance;
   std::vector<std::optional<ImpulsesDeck>> impulses;  ///< Of strands that meet one another.

@@ -53,7 +53,7 @@ inline constexpr const char* carrier_text = "Whose freedoms move the body.";
 inline constexpr const char* stage_text = "How its own freedoms move in time; for \"carrier: own\".";
 inline constexpr const char* meets_grid_text =
     "Whether the body meets others on the grid; absent: true if the grid carries it, else false. Of bodies with "
-    "\"carrier: own\" only solids can; nothing touches others, and colliders do not stop them.";
+    "\"carrier: own\" only solids and strands can; nothing touches others, and colliders do not stop them.";
 inline constexpr const char* layer_text =
     "Name of its grid layer; absent: \"materials\", or of a body with freedoms of its own one that has the body's "
     "name.";
@@ -229,12 +229,12 @@ inline constexpr auto keys<MembraneDeck> = table(
         &MembraneDeck::spin});
 
 template <>
-inline constexpr auto keys<TetFileDeck> =
-    table("file", "Tetrahedra from a file.",
-          Key{"path", a_file, required,
-              "Gmsh's MSH 2.2 or 4.1, as text, of tetrahedra with 4 or 10 nodes; physical groups are groups. Of a rigid "
-              "body also a closed surface: OBJ, PLY or STL.",
-              &TetFileDeck::file});
+inline constexpr auto keys<TetFileDeck> = table(
+    "file", "Tetrahedra from a file.",
+    Key{"path", a_file, required,
+        "Gmsh's MSH 2.2 or 4.1, as text, of tetrahedra with 4 or 10 nodes; physical groups are groups. Of a rigid "
+        "body also a closed surface: OBJ, PLY or STL.",
+        &TetFileDeck::file});
 
 template <>
 inline constexpr auto keys<BlockDeck> =

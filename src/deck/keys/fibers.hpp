@@ -169,26 +169,73 @@ inline constexpr auto keys<ImpulsesDeck> = table(
         &ImpulsesDeck::swept});
 
 template <>
-inline constexpr auto keys<StrandDeck> = table(
-    "strand", "Hair, cables, springs: elastic rods that resist stretching, bending and twisting.",
-    Key{"name", a_name, required, "Names files, columns and references.", &StrandDeck::name},
-    Key{"material", a_name, required, "Name of a material with law rod.", &StrandDeck::material},
-    Key{"curves", required, "The strands at the start.", &StrandDeck::curves},
-    Either{"The section: radius, or half_axes.", &StrandDeck::section},
-    Key{"natural", "as_made", "The shape without moment.", &StrandDeck::natural},
-    Key{"twist", "rad/m", anything, "0", "Natural twist of the section, right-handed along the strand.",
-        &StrandDeck::twist},
-    Key{"carrier", "own", "Whose freedoms move the body; strands move by themselves only.", &StrandDeck::carrier},
-    Key{"stage", absent, "How its own freedoms move in time.", &StrandDeck::stage},
-    Key{"meets_grid", absent, "Only false is possible: nothing on the grid touches the body, nor do colliders.",
-        &StrandDeck::meets_grid},
-    Key{"impulses", absent, "Contact of strands with strands; without, they pass through one another.",
-        &StrandDeck::impulses},
-    Key{"stretch_limit", "1", above(0).below(1), absent,
-        "Segments are kept between 1 - this and 1 + this of their length at rest, nearly, by impulses along them.",
-        &StrandDeck::stretch_limit},
-    Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &StrandDeck::velocity},
-    Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
-        &StrandDeck::spin});
+inline constexpr std::array words<StrandResponse> = {
+    Word{StrandResponse::elastoplastic, "elastoplastic", "a continuum with pressure and friction, if there is contact"},
+    Word{StrandResponse::none, "none", "no stress; nodes share velocities all the same"}};
+
+template <>
+inline constexpr auto keys<StrandContactDeck> =
+    table("contact", "The continuum that strands are for one another and all else on their layer.",
+          Key{"youngs_modulus", "Pa", above(0), required, "Young's modulus.", &StrandContactDeck::youngs_modulus},
+          Key{"poisson_ratio", "1", above(-1).below(0.5), "0.3", "Poisson's ratio.", &StrandContactDeck::poisson_ratio},
+          Key{"friction", "1", at_least(0).at_most(1.7), required, "Shear over normal stress of a layer that slides.",
+              &StrandContactDeck::friction},
+          Key{"packing", "1", above(0).at_most(1), "0.3",
+              "Volume of strands in that of the continuum at rest: where they are denser, they press.",
+              &StrandContactDeck::packing});
+
+template <>
+inline constexpr auto keys<PicShareDeck> =
+    table("pic_share", "By step.",
+          Key{"pic_share", "1", at_least(0).at_most(1), required, "In each step.", &PicShareDeck::share});
+template <>
+inline constexpr auto keys<PicRateDeck> =
+    table("pic_rate", "By time.",
+          Key{"pic_rate", "1/s", at_least(0), required, "For steps of any length, 1 - exp(-pic_rate dt).",
+              &PicRateDeck::rate});
+template <>
+inline constexpr auto keys<BlendDeck> = table(
+    "blend", "How much of its velocity a vertex takes over from the nodes; of the rest it gets their change alone.",
+    Either{"The share: pic_share, or pic_rate.", &BlendDeck::pic});
+
+template <>
+inline constexpr auto keys<RootsDeck> =
+    table("roots", "Clamps strands that begin in a collider to its motion.",
+          Key{"collider", a_name, required, "Name of a collider.", &RootsDeck::collider},
+          Key{"depth", "m", at_least(0), "0", "First vertices are in it, or no farther from it than this.",
+              &RootsDeck::depth});
+
+template <>
+inline constexpr auto keys<StrandDeck> =
+    table("strand", "Hair, cables, springs: elastic rods that resist stretching, bending and twisting.",
+          Key{"name", a_name, required, "Names files, columns and references.", &StrandDeck::name},
+          Key{"material", a_name, required, "Name of a material with law rod.", &StrandDeck::material},
+          Key{"curves", required, "The strands at the start.", &StrandDeck::curves},
+          Either{"The section: radius, or half_axes.", &StrandDeck::section},
+          Key{"natural", "as_made", "The shape without moment.", &StrandDeck::natural},
+          Key{"twist", "rad/m", anything, "0", "Natural twist of the section, right-handed along the strand.",
+              &StrandDeck::twist},
+          Key{"roots", absent, "Ties strands to a collider; without, handles alone do.", &StrandDeck::roots},
+          Key{"carrier", "own", "Whose freedoms move the body; strands move by themselves only.", &StrandDeck::carrier},
+          Key{"stage", absent, "How its own freedoms move in time.", &StrandDeck::stage},
+          Key{"meets_grid", absent,
+              "Whether its vertices meet others on the grid, and colliders; absent: false, and nothing touches them.",
+              &StrandDeck::meets_grid},
+          Key{"layer", a_name, absent, "Name of its grid layer; absent: \"materials\". For \"meets_grid: true\".",
+              &StrandDeck::layer},
+          Key{"contact", absent, "What strands resist on the grid; without, nothing. For \"meets_grid: true\".",
+              &StrandDeck::contact},
+          Key{"response", "elastoplastic", "What strands are on the grid.", &StrandDeck::response},
+          Key{"blend", absent, "What vertices take over from nodes; without, pic_share 0.05. For \"meets_grid: true\".",
+              &StrandDeck::blend},
+          Key{"impulses", absent, "Contact of strands with strands; without, they pass through one another.",
+              &StrandDeck::impulses},
+          Key{"stretch_limit", "1", above(0).below(1), absent,
+              "Segments are kept between 1 - this and 1 + this of their length at rest, nearly, by impulses along "
+              "them.",
+              &StrandDeck::stretch_limit},
+          Key{"velocity", "m/s", anything, "[0, 0, 0]", "Initial velocity.", &StrandDeck::velocity},
+          Key{"spin", "rad/s", anything, "[0, 0, 0]", "Initial angular velocity about the centre of mass.",
+              &StrandDeck::spin});
 
 }  // namespace weft::deck

@@ -9,7 +9,7 @@
 namespace weft {
 namespace {
 
-/// What happened to the velocities that contact points gave to their nodes.
+/// What happened to the velocities that followers gave to their nodes.
 void find_change(GridLayer& layer) {
   const NodeField& velocity = layer.nodes.get<NodeVelocity>();
   const NodeField& given = layer.nodes.get<NodeGiven>();
@@ -54,11 +54,11 @@ bool advance(StepContext& step) {
   const auto timing = step.timers.measure("exchange");
   for (GridLayer& layer : step.layers) {
     std::vector<ColumnView> fields{layer.nodes.get<NodeVelocity>().view()};
-    if (layer.settings.has_contact_points) {
+    if (layer.settings.has_followers) {
       find_change(layer);
       fields.push_back(layer.nodes.get<NodeChange>().view());
-      fields.push_back(layer.nodes.get<NodeMeeting>().view());
     }
+    if (layer.settings.has_contact_points) fields.push_back(layer.nodes.get<NodeMeeting>().view());
     layer.map.forest().update_ghosts(fields);
   }
   return true;

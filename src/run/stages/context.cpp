@@ -38,6 +38,8 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
       nodes.add<NodeMemory>();
       nodes.add<NodeOffset>();
       nodes.add<NodeMeeting>();
+    }
+    if (scene.layers[l].has_followers) {
       nodes.add<NodeGiven>();
       nodes.add<NodeChange>();
     }
@@ -80,7 +82,8 @@ void StepContext::add_body(std::size_t b) {
                       .is_of_mesh = true,
                       .is_predicted = true,
                       .is_corrected = true,
-                      .follows = own_motions.back().get()});
+                      .follows = own_motions.back().get(),
+                      .has_surface = scene.layers[layer].has_contact_points});
     if (roles.contact_points != nullptr && own_motions.back()->may_repeat()) layers[layer].is_repeated = true;
     return;
   }
@@ -106,8 +109,7 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
     meeting.push_back({&layer.map, &layer.nodes, layer.settings.has_contact_points, spread});
   }
   for (const VisitedSet& set : sets)
-    if (set.follows != nullptr && !state.limits.empty())
-      meeting[set.layer].frequency = set.follows->frequency(dt());
+    if (set.has_surface && !state.limits.empty()) meeting[set.layer].frequency = set.follows->frequency(dt());
   return meeting;
 }
 

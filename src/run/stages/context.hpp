@@ -1,8 +1,8 @@
 #pragma once
 // What the stages of a step share.
 
-#include "run/exact_holds.hpp"
 #include "run/body_motion.hpp"
+#include "run/exact_holds.hpp"
 #include "run/stages/grid_advance.hpp"
 #include "run/strand_impulses.hpp"
 #include "weft/base/interrupted.hpp"
@@ -31,13 +31,14 @@ namespace weft {
 /// A set of points that the step visits.
 struct VisitedSet {
   PointSet* points;
-  std::size_t body;              ///< Number in Scene::bodies.
-  std::size_t layer;             ///< Number in StepContext::layers.
-  bool is_of_mesh;               ///< Its rows stay where they are, on this rank too.
-  bool is_predicted;             ///< It scatters its TentativeVelocity.
-  bool is_corrected;             ///< Its velocities change between gather and commit.
+  std::size_t body;               ///< Number in Scene::bodies.
+  std::size_t layer;              ///< Number in StepContext::layers.
+  bool is_of_mesh;                ///< Its rows stay where they are, on this rank too.
+  bool is_predicted;              ///< It scatters its TentativeVelocity.
+  bool is_corrected;              ///< Its velocities change between gather and commit.
   BodyMotion* follows = nullptr;  ///< It is of contact points, which follow a body with freedoms of its own.
-  bool is_binned = false;        ///< Its bins hold the points as they stand.
+  bool has_surface = false;       ///< These lie on the surface of the body; else they are its vertices.
+  bool is_binned = false;         ///< Its bins hold the points as they stand.
 };
 
 /// A grid layer: bodies on the same layer share its nodes, layers meet where nodes of both have mass. Blocks that no
@@ -50,9 +51,9 @@ struct GridLayer {
   std::unique_ptr<GridAdvance> advance{};
   WallContacts contacts{};
   Handles handles;
-  bool is_repeated = false;  ///< Its bodies may scatter several times in a try.
+  bool is_repeated = false;          ///< Its bodies may scatter several times in a try.
   std::optional<NodeField> alone{};  ///< Of a layer that is not, beside one that is: velocities before layers meet.
-  Given given{};             ///< To its bodies, in this try.
+  Given given{};                     ///< To its bodies, in this try.
 
   BlockMap map{};
   std::vector<BlockKey> touched{};  ///< Blocks of the map that points of this rank touch.
@@ -81,11 +82,11 @@ struct StepContext {
   RunState& state;
   Timers& timers;
 
-  std::vector<VisitedSet> sets;                         ///< Layer by layer.
-  std::vector<Bins> bins;                               ///< One for each set.
-  std::vector<const Bins*> bins_of_body;                ///< Of its own points; null where it does not meet the grid.
+  std::vector<VisitedSet> sets;                          ///< Layer by layer.
+  std::vector<Bins> bins;                                ///< One for each set.
+  std::vector<const Bins*> bins_of_body;                 ///< Of its own points; null where it does not meet the grid.
   std::vector<std::unique_ptr<BodyMotion>> own_motions;  ///< Of bodies that the grid does not move.
-  std::vector<Predicts*> predicting;                    ///< Bodies that scatter what they predict.
+  std::vector<Predicts*> predicting;                     ///< Bodies that scatter what they predict.
   std::vector<RepeatingBody> repeating;
   std::unique_ptr<StrandImpulses> strand_impulses;  ///< Of those own motions that have any; else null.
   std::vector<Corrects*> correcting;                ///< Each once.

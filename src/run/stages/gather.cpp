@@ -6,6 +6,7 @@
 #include <array>
 #include <utility>
 
+#include "run/stages/followers.hpp"
 #include "run/stages/law_clock.hpp"
 #include "run/stages/stages.hpp"
 #include "weft/base/memory.hpp"
@@ -43,13 +44,6 @@ class Commits {
   std::vector<StepLimit> limits_;  ///< By thread.
 };
 
-/// What the grid does to contact points.
-void gather_contact(StepContext& step, std::size_t s) {
-  const VisitedSet& set = step.sets[s];
-  const Layer& nodes = step.layers[set.layer].nodes;
-  set.follows->receive(gathered(step, s, nodes.get<NodeChange>()));
-}
-
 void gather_set(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   Table& points = set.points->points();
@@ -61,6 +55,15 @@ void gather_set(StepContext& step, std::size_t s) {
                                       layer.nodes.get<NodeVelocity>(), receive,
                                       {points.get<Velocity>(), points.get<Affine>()}, RowsAhead(points));
   commits.finish();
+}
+
+/// What the grid does to contact points.
+void gather_contact(StepContext& step, std::size_t s) {
+  const VisitedSet& set = step.sets[s];
+  const Layer& nodes = step.layers[set.layer].nodes;
+  const std::vector<Vec3> change = gathered(step, s, nodes.get<NodeChange>());
+  if (set.has_surface) set.follows->receive(change);
+  else set.follows->receive_blended(step.dt(), change, gathered(step, s, nodes.get<NodeVelocity>()));
 }
 
 /// Moves and deforms the points of a set with the motion that stands in their columns.
@@ -87,6 +90,28 @@ void commit_set(StepContext& step, std::size_t s) {
       }
   }
   commits.finish();
+}
+
+/// The continuum of vertices deforms as these move, through the nodes: by the transpose of what its stress does to
+/// them, so that it knows what walls and holds do.
+void deform_followers(StepContext& step, GridLayer& layer) {
+  const auto sets = std::span(step.sets).subspan(layer.first_set, layer.end_of_sets - layer.first_set);
+  for (const VisitedSet& set : sets)
+    if (set.follows != nullptr) set.follows->show_motion(step.dt());
+  scatter_followers(step, layer, false);
+  NodeField& nodes = layer.nodes.get<NodeGiven>();
+  layer.map.forest().sum_to_owners(nodes.view());
+  find_velocities(layer.map, nodes, nodes);
+  layer.map.forest().update_ghosts(nodes.view());
+  for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) {
+    if (step.sets[s].follows == nullptr) continue;
+    Commits commits(step, s);
+    Table& points = step.sets[s].points->points();
+    gather(layer.settings.transfer, step.bins[s], std::as_const(points).get<Position>(), nodes,
+           [&](ChunkRows rows, const ChunkMotion& motion) { commits(rows, motion); },
+           {points.get<Velocity>(), points.get<Affine>()});
+    commits.finish();
+  }
 }
 
 }  // namespace
@@ -118,6 +143,8 @@ void correct(StepContext& step) {
     const auto of_contact = step.timers.measure("contact");
     for (Corrects* corrects : step.correcting) corrects->correct(step.dt());
   }
+  for (GridLayer& layer : step.layers)
+    if (layer.settings.has_followers && !layer.settings.has_contact_points) deform_followers(step, layer);
   for (HeldVertices& held : step.held) held.correct(step.state.time, step.dt(), step.given.by_handles);
   for (const std::size_t b : step.led_bodies)
     lead_points(step.scene, b, *step.bins_of_body[b], step.state.time, step.dt(), step.given.by_handles);

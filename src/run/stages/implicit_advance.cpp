@@ -20,8 +20,9 @@ class ImplicitAdvance final : public GridAdvance {
   ImplicitAdvance(const StepContext& step, std::size_t layer) : settings_(step.settings.implicit), layer_(layer) {
     for (std::size_t s = 0; s < step.sets.size(); ++s) {
       Body& body = *step.scene.bodies[step.sets[s].body];
-      if (step.sets[s].points != &body) continue;
-      if (step.sets[s].layer == layer) add_term(step, body, s);
+      if (step.sets[s].layer != layer) continue;
+      if (step.sets[s].points == &body || (step.sets[s].follows != nullptr && body.roles().trial != nullptr))
+        add_term(step, body, s);
     }
     if (step.layers[layer].handles.any()) holds_ = std::make_unique<GridHolds>(step.scene, layer, step.bins_of_body);
   }
@@ -54,12 +55,13 @@ class ImplicitAdvance final : public GridAdvance {
     const Roles roles = body.roles();
     const TransferSettings& transfer = step.scene.layers[layer_].transfer;
     const bool in_loop = step.settings.flows_in_loop[step.sets[s].body];
-    if (roles.trial_mesh != nullptr) {
+    if (roles.trial == nullptr) {
       const Vec3 gravity = settings_.inertia ? Vec3(Vec3::Zero()) : step.settings.gravity;
       auto carrier = std::make_unique<GridCarrier>(*roles.mesh, step.bins[s], step.bins[s + 1], transfer);
       terms_.push_back(std::make_unique<MeshTerm>(*roles.mesh, std::move(carrier), Parts{.in_loop = in_loop}, gravity));
     } else {
-      terms_.push_back(std::make_unique<ContinuumTerm>(body, *roles.trial, step.bins[s], transfer, in_loop));
+      terms_.push_back(
+          std::make_unique<ContinuumTerm>(*step.sets[s].points, *roles.trial, step.bins[s], transfer, in_loop));
       continua_.push_back(s);
     }
   }

@@ -68,7 +68,7 @@ void load_contact_points(StepContext& step, std::size_t s) {
 void predict_bodies(StepContext& step) {
   const auto is_due = [&](const BodyMotion* own) { return step.passes == 0 || own->may_repeat(); };
   for (std::size_t s = 0; s < step.sets.size(); ++s)
-    if (BodyMotion* own = step.sets[s].follows; own != nullptr && is_due(own)) {
+    if (BodyMotion* own = step.sets[s].follows; step.sets[s].has_surface && is_due(own)) {
       if (step.passes > 0) add_to_memory(step, s);
       else own->weigh_contact_points();
       if (step.passes == 0) scatter_memory(step, s);
@@ -106,7 +106,7 @@ bool repeat(StepContext& step) {
   const auto timing = step.timers.measure("predict");
   bool contact = false, any = false;
   for (std::size_t s = 0; s < step.sets.size(); ++s)
-    if (const VisitedSet& set = step.sets[s]; set.follows != nullptr) {
+    if (const VisitedSet& set = step.sets[s]; set.has_surface) {
       const std::vector<Vec3> by_layers = gathered(step, s, step.layers[set.layer].nodes.get<NodeMeeting>());
       contact = set.follows->wants_another_pass(step.dt(), step.passes, by_layers) || contact;
     }

@@ -23,11 +23,9 @@ void find_contacts(StepContext& step, std::size_t l) {
   GridLayer& layer = step.layers[l];
   std::vector<TouchingSet> sets;
   for (std::size_t s = 0; s < step.sets.size(); ++s)
-    if (const VisitedSet& set = step.sets[s]; set.layer == l && set.points->touches_walls()) {
-      if (set.follows != nullptr) {
-        set.follows->find_walls(step.bins[s], layer.settings.transfer, step.dt());
-        continue;
-      }
+    if (const VisitedSet& set = step.sets[s]; set.layer == l) {
+      if (set.follows != nullptr) set.follows->find_walls(step.bins[s], layer.settings.transfer, step.dt());
+      if (!set.points->touches_walls() || set.follows != nullptr) continue;
       const StepLimit& limit = step.state.limits[set.body];
       sets.push_back({set.points, &step.bins[s], frequency(limit, step.scene.dx, step.dt()), limit.speed});
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "run/stages/followers.hpp"
 #include "run/stages/law_clock.hpp"
 #include "run/stages/stages.hpp"
 #include "weft/bodies/contact_points.hpp"
@@ -72,7 +73,7 @@ void scatter_normals(StepContext& step, std::size_t s) {
   const Table& points = std::as_const(*set.points).points();
   const SomePoints some(step.bins[s], step.layer_contact.is_shared(layer.number), points.get<Position>());
   NodeField& normals = layer.nodes.get<NodeNormal>();
-  if (set.follows == nullptr) {
+  if (!set.has_surface) {
     const auto mass = points.get<Mass>();
     const std::vector<Vec3> none(some.x.size(), Vec3::Zero());
     scatter_some(step, set, some, none, some.map([&](std::uint32_t row) { return mass[row]; }), true, normals);
@@ -95,18 +96,6 @@ void scatter_for_contact(StepContext& step) {
   for (std::size_t s = 0; s < step.sets.size(); ++s) scatter_normals(step, s);
 }
 
-/// The velocities that contact points give to the nodes of their layer.
-void keep_given(GridLayer& layer) {
-  const NodeField& inertia = layer.nodes.get<NodeInertia>();
-  NodeField& given = layer.nodes.get<NodeGiven>();
-  given.reset(layer.map.size());
-  const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
-#pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width)
-    if (const Real mass = inertia.block(0)[k]; mass > 0)
-      Eigen::Map<Vec3>(given.block(0) + k) = Eigen::Map<const Vec3>(inertia.block(0) + k + 1) / mass;
-}
-
 }  // namespace
 
 void scatter(StepContext& step) {
@@ -119,6 +108,9 @@ void scatter(StepContext& step) {
     const auto timing = step.timers.measure("scatter");
     for (std::size_t s = 0; s < step.sets.size(); ++s)
       if (step.is_due(step.layers[step.sets[s].layer])) scatter_set(step, s);
+    for (GridLayer& layer : step.layers)
+      if (step.is_due(layer) && layer.settings.has_followers && !layer.settings.has_contact_points)
+        scatter_followers(step, layer, true);
     if (step.passes == 0) scatter_for_contact(step);  // surfaces stay where they are in a try
     for (GridLayer& layer : step.layers)
       if (step.is_due(layer) && takes_contacts(layer)) layer.contacts.scatter(ground_of(layer.map, layer.nodes));
@@ -130,8 +122,15 @@ void scatter(StepContext& step) {
     if (takes_contacts(layer)) fields.push_back(layer.nodes.get<NodeContact>().view());
     if (step.passes == 0 && step.has_layers()) fields.push_back(layer.nodes.get<NodeNormal>().view());
     if (step.passes == 0 && layer.settings.has_contact_points) fields.push_back(layer.nodes.get<NodeOffset>().view());
+    if (layer.settings.has_followers && !layer.settings.has_contact_points)
+      fields.push_back(layer.nodes.get<NodeGiven>().view());
     layer.map.forest().sum_to_owners(fields);
-    if (layer.settings.has_contact_points) keep_given(layer);
+    if (!layer.settings.has_followers) continue;
+    // Those on a surface are alone on their layer, without forces.
+    const bool are_alone = layer.settings.has_contact_points;
+    if (are_alone) layer.nodes.get<NodeGiven>().reset(layer.map.size());
+    find_velocities(layer.map, are_alone ? layer.nodes.get<NodeInertia>() : layer.nodes.get<NodeGiven>(),
+                    layer.nodes.get<NodeGiven>());
   }
 }
 

@@ -13,9 +13,7 @@ namespace {
 constexpr Real mass = 3;
 const Vec3 centre(0.4, -0.2, 0.7);
 
-Mat3 turn(Real angle, const Vec3& axis) {
-  return Eigen::AngleAxis<Real>(angle, axis.normalized()).toRotationMatrix();
-}
+Mat3 turn(Real angle, const Vec3& axis) { return Eigen::AngleAxis<Real>(angle, axis.normalized()).toRotationMatrix(); }
 
 /// Of a block with these edges, turned.
 Mat3 second_moment_of(const Vec3& edges, const Mat3& R) {

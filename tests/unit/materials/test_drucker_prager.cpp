@@ -50,6 +50,12 @@ TEST(DruckerPragerTest, ShearBoxFailsAtTheFrictionOfTheCone) {
   EXPECT_NEAR(tau(0, 1) / p, 0.693, 5e-4);
 }
 
+TEST(DruckerPragerTest, ConeOfAFrictionOfSlidingLetsAShearBoxSlideAtIt) {
+  for (const Real friction : {0.0, 0.2, 0.6, 1.0, 1.7})
+    EXPECT_NEAR(3 * DruckerPrager::cone(DruckerPrager::angle_of_sliding(friction)) / std::numbers::sqrt2, friction,
+                1e-14);
+}
+
 TEST(DruckerPragerTest, PureCompressionIsElastic) {
   const auto k = sand(30 * degree);
   for (const Real s : {0.999999, 0.9, 0.5, 0.2}) {

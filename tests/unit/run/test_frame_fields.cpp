@@ -42,7 +42,8 @@ const std::string one_of_each_kind =
     " curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 3}, translate: [7, 0, 0]}}\n"
     "  - {name: i, kind: solid, material: jelly, mesh: {block: {lower: [8, 0, 0], upper: [8.2, 0.2, 0.2]}, size: "
     "0.1}}\n"
-    "  - {name: j, kind: strand, material: nylon, radius: 0.01,"
+    "  - {name: j, kind: strand, material: nylon, radius: 0.01, meets_grid: true,"
+    " contact: {youngs_modulus: 1e4, friction: 0.4},"
     " curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 3}, translate: [9, 0, 0]}}\n"
     "  - {name: k, kind: rigid, density: 1, mesh: {block: {lower: [10, 0, 0], upper: [10.2, 0.2, 0.2]}, size: 0.1}}\n"
     "handles: [{name: hand, body: a, hold: {}}]\n";
