@@ -191,7 +191,26 @@ class RigidSource final : public MeshSource {
   std::span<const Vec3> rest_positions() const override { return rest_; }
   Sites sites(const ElementRange&) const override { return {}; }
   Site nearest(const ElementRange&, const Vec3&) const override { return {}; }
-  std::vector<Sample> surface_samples(const ElementRange&) const override { return {}; }
+  /// Of each triangle, without mass; normals point inwards, as of solids.
+  std::vector<Sample> surface_samples(const ElementRange& range) const override {
+    std::vector<Sample> samples;
+    for (const auto& triangle : surface_->triangles) {
+      if (!range.has(0)) break;
+      const auto corner = [&](std::size_t k) -> const SurfacePoint& {
+        return surface_->points[static_cast<std::size_t>(triangle[k])];
+      };
+      Sample& sample = samples.emplace_back();
+      sample.rows = {0, 1, 2, 3};
+      for (std::size_t k = 0; k < 4; ++k) {
+        sample.value.push_back((corner(0).weights[k] + corner(1).weights[k] + corner(2).weights[k]) / 3);
+        sample.d1.push_back(corner(2).weights[k] - corner(0).weights[k]);
+        sample.d2.push_back(corner(1).weights[k] - corner(0).weights[k]);
+      }
+      sample.where = (corner(0).rest + corner(1).rest + corner(2).rest) / 3;
+      sample.measure = (corner(1).rest - corner(0).rest).cross(corner(2).rest - corner(0).rest).norm() / 2;
+    }
+    return samples;
+  }
   std::vector<Sample> side_samples(const ElementRange&) const override { return {}; }
   std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
     return std::make_unique<RigidBody>(name(), counts(), mass_, rest_, joint_, surface_, range.has(0));

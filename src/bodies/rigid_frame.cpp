@@ -2,9 +2,6 @@
 
 #include "weft/math/svd.hpp"
 
-#include <Eigen/Geometry>
-#include <Eigen/LU>
-
 #include <cmath>
 
 namespace weft {
@@ -50,7 +47,7 @@ std::array<Real, 4> weights_at(const FourPoints& rest, const Vec3& x) {
   const Vec3 centre = mean(rest);
   Mat3 root = Mat3::Zero();  // sum_k (x_k - c) t_k^T / 4
   for (std::size_t k = 0; k < 4; ++k) root += (rest[k] - centre) * corner(k).transpose() / 4;
-  const Vec3 scaled = root.partialPivLu().solve(x - centre);
+  const Vec3 scaled = root.inverse() * (x - centre);
   std::array<Real, 4> weights;
   for (std::size_t k = 0; k < 4; ++k) weights[k] = (1 + corner(k).dot(scaled)) / 4;
   return weights;
@@ -58,6 +55,8 @@ std::array<Real, 4> weights_at(const FourPoints& rest, const Vec3& x) {
 
 RigidFrame::RigidFrame(Real mass, const FourPoints& rest, std::optional<Joint> joint)
     : mass_(mass / 4), rest_(rest), joint_(joint) {}
+
+Real RigidFrame::radius() const { return std::sqrt(second_moment(rest_, mean(rest_)).trace() / 4); }
 
 Mat3 RigidFrame::inertia(const FourPoints& x, const Vec3& about) const {
   const Mat3 S = mass_ * second_moment(x, about);
@@ -74,7 +73,7 @@ RigidMomentum RigidFrame::momentum(const FourPoints& x, const FourPoints& v) con
 
 Twist RigidFrame::twist(const FourPoints& x, const FourPoints& v) const {
   const RigidMomentum p = momentum(x, v);
-  return {p.linear / (4 * mass_), inertia(x, mean(x)).ldlt().solve(p.angular)};
+  return {p.linear / (4 * mass_), inertia(x, mean(x)).inverse() * p.angular};
 }
 
 Mat3 RigidFrame::rotation(const FourPoints& x) const {
@@ -94,14 +93,14 @@ void RigidFrame::add(const FourPoints& x, const FourPoints& forces, RigidMomentu
 
 Twist RigidFrame::answer(const FourPoints& x, const RigidMomentum& impulse) const {
   const Vec3 centre = mean(x);
-  if (!joint_) return {impulse.linear / (4 * mass_), inertia(x, centre).ldlt().solve(impulse.angular)};
+  if (!joint_) return {impulse.linear / (4 * mass_), inertia(x, centre).inverse() * impulse.angular};
   if (joint_->speed) return {Vec3::Zero(), Vec3::Zero()};
   const Vec3& a = joint_->axis;
   if (joint_->kind == Joint::Kind::slider) return {impulse.linear.dot(a) / (4 * mass_) * a, Vec3::Zero()};
   const Vec3 arm = centre - joint_->point, about = impulse.angular + arm.cross(impulse.linear);
   const Mat3 J = inertia(x, joint_->point);
   const Vec3 spin =
-      joint_->kind == Joint::Kind::ball ? Vec3(J.ldlt().solve(about)) : Vec3(about.dot(a) / a.dot(J * a) * a);
+      joint_->kind == Joint::Kind::ball ? Vec3(J.inverse() * about) : Vec3(about.dot(a) / a.dot(J * a) * a);
   return {spin.cross(arm), spin};
 }
 
@@ -109,12 +108,12 @@ Twist RigidFrame::answer(const FourPoints& x, const RigidMomentum& impulse) cons
 Mat3 RigidFrame::turn(const FourPoints& x, const Vec3& about, const Vec3& angular, Real dt) const {
   const Mat3 S = mass_ * second_moment(x, about);
   const Vec3 wanted = dt * angular;
-  Mat3 f = rotation_by(dt * inertia(x, about).ldlt().solve(angular));
+  Mat3 f = rotation_by(dt * inertia(x, about).inverse() * angular);
   for (int step = 0; step < most_newton_steps; ++step) {
     const Mat3 B = f * S;  // sum m s r^T
     const Vec3 missing = wanted - Vec3(B(2, 1) - B(1, 2), B(0, 2) - B(2, 0), B(1, 0) - B(0, 1));
     if (missing.norm() <= round_off * (wanted.norm() + S.trace())) break;
-    f = rotation_by((B.trace() * Mat3::Identity() - B).partialPivLu().solve(missing)) * f;
+    f = rotation_by((B.trace() * Mat3::Identity() - B).inverse() * missing) * f;
   }
   return f;
 }
@@ -131,10 +130,10 @@ RigidFrame::Moved RigidFrame::follow(const FourPoints& x, const Mat3& turned, co
 /// Those of a point that moves with `velocity` and of the turn about it that has this angular momentum. What round-off
 /// leaves of it is taken away, for it would add up.
 void RigidFrame::set_velocities(const Vec3& velocity, const Vec3& angular, const Vec3& about, Moved& moved) const {
-  const auto J = inertia(moved.x, about).ldlt();
+  const Mat3 mobility = inertia(moved.x, about).inverse();
   Vec3 missing = angular, spin = Vec3::Zero();
   for (int pass = 0; pass < 2; ++pass) {
-    spin += J.solve(missing);
+    spin += mobility * missing;
     missing = angular;
     for (std::size_t k = 0; k < 4; ++k) {
       const Vec3 arm = moved.x[k] - about;
@@ -178,8 +177,8 @@ RigidFrame::Moved RigidFrame::move(const FourPoints& x, const RigidMomentum& p, 
       moved = follow(x, f, point + f * arm);
       for (std::size_t k = 0; k < 4; ++k) moved.v[k] = along * axis.cross(moved.x[k] - point);
     } else {
-      const Vec3 damped = J * (J + dt * damping * Mat3::Identity()).ldlt().solve(about);
-      work = (damped.dot(J.ldlt().solve(damped)) - about.dot(J.ldlt().solve(about))) / 2;
+      const Vec3 damped = J * (J + dt * damping * Mat3::Identity()).inverse() * about;
+      work = (damped.dot(J.inverse() * damped) - about.dot(J.inverse() * about)) / 2;
       const Mat3 f = turn(x, point, damped, dt);
       moved = follow(x, f, point + f * arm);
       set_velocities(Vec3::Zero(), damped, point, moved);

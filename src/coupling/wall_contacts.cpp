@@ -136,7 +136,7 @@ WallContacts::Near WallContacts::seen_from(const Bin& bin, std::int32_t wall, Re
 }
 
 void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const {
-  const auto& [points, bins, frequency, speed] = sets_[set];
+  const auto& [points, bins, frequency, speed, whole] = sets_[set];
   const Table& table = std::as_const(*points).points();
   const auto x = table.get<Position>(), v = table.get<Velocity>();
   const auto mass = table.get<Mass>();
@@ -161,8 +161,10 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Ne
       for (const auto& [distance, n] : faces) {
         const auto [r, to_end] = reach_of(std::as_const(*points), row, n);
         if (!(distance - r < near_by * dx + approach(dt_, closing.dot(n)))) continue;
-        found.contacts.push_back({set, row, w, distance - r, stiffness_number * mass[row] * frequency * frequency, n,
-                                  at_surface ? Vec3(x[row] + to_end) : x[row], force[row], Vec3::Zero(), false});
+        const Real k = whole ? whole->stiffness : stiffness_number * mass[row] * frequency * frequency;
+        const Real k_t = whole ? k : tangential_share * k;
+        found.contacts.push_back({set, row, w, distance - r, k, k_t, n, at_surface ? Vec3(x[row] + to_end) : x[row],
+                                  force[row], Vec3::Zero(), false});
       }
     }
     if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty()) share_memory(of_point);
@@ -291,13 +293,14 @@ void WallContacts::add(std::size_t c, const Vec3& value, Real* rows) const {
 /// f_n^2 / 2k + f_t^2 / 2k_t.
 Real WallContacts::stored(const Contact& contact, const Vec3& force) const {
   const Real f_n = force.dot(contact.normal), f_t2 = std::max(Real(0), force.squaredNorm() - f_n * f_n);
-  return (f_n * f_n + f_t2 / tangential_share) / (2 * contact.stiffness);
+  return f_n * f_n / (2 * contact.stiffness) + f_t2 / (2 * contact.along);
 }
 
 /// The gap at the start of a step, of which no more is closed than is allowed at once.
 Real WallContacts::gap_to_close(const Contact& contact) const {
   const Real explained = -contact.force.dot(contact.normal) / contact.stiffness;
-  const Real fastest = closing_share * sets_[contact.set].frequency * transfer_.dx;
+  const TouchingSet& set = sets_[contact.set];
+  const Real fastest = set.whole ? set.whole->closing : closing_share * set.frequency * transfer_.dx;
   return explained + std::max(contact.gap - explained, -fastest * dt_);
 }
 
@@ -318,7 +321,7 @@ WallContacts::Pressed WallContacts::press(std::size_t c, const Vec3& displacemen
   const Contact& contact = contacts_[c];
   const Wall& wall = walls_[contact.wall];
   const Vec3& n = contact.normal;
-  const Real k = contact.stiffness, k_t = tangential_share * k;
+  const Real k = contact.stiffness, k_t = contact.along;
   const Vec3 d = displacement - way_of_wall(contact);
   const Real gap = gap_to_close(contact) + n.dot(d), f_n_before = contact.force.dot(n);
   Pressed pressed{Vec3::Zero(), Mat3::Zero(), 0};
@@ -394,7 +397,7 @@ void add_shared_impulses(Layer& layer) {
 void WallContacts::solve_one(Contact& contact, const Vec3& u, Real a) const {
   const Wall& wall = walls_[contact.wall];
   const Vec3& n = contact.normal;
-  const Real s = 1 / (contact.stiffness * dt_ * dt_), s_t = s / tangential_share;
+  const Real s = 1 / (contact.stiffness * dt_ * dt_), s_t = 1 / (contact.along * dt_ * dt_);
   const Real l_n = contact.impulse.dot(n), u_n = u.dot(n), f_n = contact.force.dot(n);
   const Vec3 l_t = contact.impulse - l_n * n, u_t = u - u_n * n, before = dt_ * (contact.force - f_n * n);
 

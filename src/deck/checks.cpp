@@ -233,6 +233,11 @@ void check_impulses(const Deck& deck, const Spot& root) {
     if (strand == nullptr || !strand->impulses) continue;
     const ImpulsesDeck& impulses = *strand->impulses;
     if (first == nullptr) first = &impulses;
+    if (has_contact_points(deck.bodies[i]) && impulses.distance > deck.domain.dx / 2)
+      bodies.entry(i)["impulses"]["distance"].error(fmt::format(
+          "must not exceed half of domain.dx, {} m, where strands meet the grid, which sees what is farther "
+          "apart.",
+          deck.domain.dx / 2));
     for (const auto& [key, is_same] : {std::pair{"iterations", impulses.iterations == first->iterations},
                                        {"averaging", impulses.averaging == first->averaging},
                                        {"swept", impulses.swept == first->swept}})

@@ -66,7 +66,7 @@ MeshBody& BodyMotion::mesh() const { return *scene_.bodies[body_]->roles().mesh;
 void BodyMotion::find_walls(const Bins& bins, const TransferSettings& transfer, Real dt) {
   PointSet& points = has_surface() ? *mesh().contact_points() : mesh();
   if (!points.touches_walls()) return;
-  const TouchingSet set{&points, &bins, frequency(dt), state_.limits[body_].speed};
+  const TouchingSet set{&points, &bins, frequency(dt), state_.limits[body_].speed, whole(dt)};
   walls_.find(comm_, scene_.walls, {&set, 1}, transfer, state_.time, dt);
   if (walls_.any() || walls_.lets_go()) walls_.act_on(mesh().contact_stencils());
 }

@@ -80,6 +80,11 @@ class BodyMotion : public Predicts {
 
  protected:
   MeshBody& mesh() const;
+  /// What contact with walls has to know of a body that moves as a whole, in a step of dt.
+  virtual std::optional<TouchingSet::Whole> whole(Real dt) const {
+    static_cast<void>(dt);
+    return {};
+  }
   /// Whether contact points lie on the surface, and remember contact; else they are the vertices.
   bool has_surface() const { return scene_.layer_of(body_).has_contact_points; }
   const std::string& name() const { return scene_.bodies[body_]->name(); }

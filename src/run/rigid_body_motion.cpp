@@ -5,6 +5,7 @@
 #include <Eigen/Eigenvalues>
 
 #include <algorithm>
+#include <cmath>
 
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/scene/catalogue.hpp"
@@ -12,8 +13,12 @@
 namespace weft {
 namespace {
 
-/// A step turns a body by no more than this [rad].
+/// A step turns a body by no more than this [rad],
 constexpr Real largest_turn = 0.5;
+/// and gravity moves it by no more than this part of dx, or swings it by so much of its size.
+constexpr Real largest_fall = 0.005, largest_swing = 1e-3;
+/// Gaps close with this part of the speed of a body and of what falls by dx.
+constexpr Real closing_share = 0.001;
 
 /// Of the largest force for its mass, that a contact point has which touches.
 constexpr Real least_touch = 0.1;
@@ -39,6 +44,11 @@ FourPoints RigidBodyMotion::four(std::span<const Vec3> values) const {
   return points;
 }
 
+std::optional<TouchingSet::Whole> RigidBodyMotion::whole(Real dt) const {
+  const Real fall = std::sqrt(scene_.step.gravity.norm() * scene_.dx);
+  return TouchingSet::Whole{frame_.mass() / (dt * dt), closing_share * (state_.limits[body()].speed + fall)};
+}
+
 DtLimit RigidBodyMotion::dt_limit() {
   Real speed = 0, spin = 0;
   if (is_here()) {
@@ -50,9 +60,16 @@ DtLimit RigidBodyMotion::dt_limit() {
     if (const PointSet* contact = std::as_const(mesh()).contact_points())
       for (const Vec3& each : contact->points().get<Velocity>()) speed = std::max(speed, each.norm());
   }
-  const Real by_speed = scene_.step.cfl * scene_.dx / comm_.max(speed), by_spin = largest_turn / comm_.max(spin);
-  if (by_spin < by_speed || mesh().contact_points() == nullptr) return {by_spin, "spin of " + name()};
-  return {by_speed, "speed of " + name()};
+  const bool touches = mesh().contact_points() != nullptr;
+  const Real g = scene_.step.gravity.norm();
+  DtLimit limit{largest_turn / comm_.max(spin), "spin of " + name()};
+  const auto include = [&](Real dt, const char* reason) {
+    if (dt < limit.dt) limit = {dt, reason + name()};
+  };
+  if (touches) include(scene_.step.cfl * scene_.dx / comm_.max(speed), "speed of ");
+  if (touches) include(std::sqrt(largest_fall * scene_.dx / g), "weight of ");
+  if (joint_) include(std::sqrt(largest_swing * frame_.radius() / g), "swing of ");
+  return limit;
 }
 
 void RigidBodyMotion::weigh_contact_points() {

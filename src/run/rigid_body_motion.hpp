@@ -26,6 +26,8 @@ class RigidBodyMotion final : public BodyMotion {
   Real potential_gained_before_last() override { return 0; }
 
  private:
+  /// Springs as stiff as move the body by a gap in a step, whatever point touches.
+  std::optional<TouchingSet::Whole> whole(Real dt) const override;
   bool is_here() const;
   FourPoints four(std::span<const Vec3> values) const;
   void move(Real dt);

@@ -90,12 +90,12 @@ std::vector<std::string> advice_on(const Scene& scene) {
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     if (scene.bodies[b]->roles().contact_points == nullptr) continue;
     const std::string& name = scene.bodies[b]->name();
-    if (const Real thickness = mean_thickness(*scene.meshes[b]); thickness < dx)
-      advice.push_back(
-          fmt::format("body {}: it is {:.3g} m thick in the mean, less than dx = {:.3g} m: others may pass through it, "
-                      "since the grid "
-                      "does not tell its sides apart. Expected: a smaller domain.dx.",
-                      name, thickness, dx));
+    if (const Real thickness = mean_thickness(*scene.meshes[b]); thickness < 2 * dx)
+      advice.push_back(fmt::format(
+          "body {}: it is {:.3g} m thick in the mean, less than {}dx = {:.3g} m: {}. Expected: a smaller domain.dx.",
+          name, thickness, thickness < dx ? "" : "2 ", (thickness < dx ? 1 : 2) * dx,
+          thickness < dx ? "others may pass through it, since the grid does not tell its sides apart"
+                         : "nodes on one side see the other one, so bodies on it slide and roll too slowly"));
     for (std::size_t w = 0; w < scene.walls.size(); ++w)
       if (scene.walls[w].contact == WallContactKind::nodes)
         advice.push_back(

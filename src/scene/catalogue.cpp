@@ -640,6 +640,25 @@ Joint joint_of(const JointDeck& deck) {
       deck.form);
 }
 
+/// Warns if a body does not begin as its joint lets it.
+void warn_of_lost_motion(const RigidDeck& deck, const ClosedSurface& surface, Real density, const Joint& joint) {
+  const Moments moments = moments_of(surface.points, surface.triangles);
+  if (!(moments.volume > 0)) return;  // what follows refuses it
+  const Real mass = density * moments.volume;
+  const FourPoints rest = equal_points(moments.centre, mass, density * moments.second_moment);
+  FourPoints v;
+  for (std::size_t k = 0; k < 4; ++k) v[k] = deck.velocity + deck.spin.cross(rest[k] - moments.centre);
+  const RigidFrame frame(mass, rest, joint);
+  const Twist kept = frame.answer(rest, frame.momentum(rest, v));
+  const Real size = deck.velocity.norm() + frame.radius() * deck.spin.norm();
+  if ((kept.velocity - deck.velocity).norm() + frame.radius() * (kept.spin - deck.spin).norm() > 1e-6 * size)
+    log_warning(
+        fmt::format("{}: its joint does not let it move with this velocity and spin: the first step takes the rest. "
+                    "Kept of the centre: velocity [{:.4g}, {:.4g}, {:.4g}] m/s, spin [{:.4g}, {:.4g}, {:.4g}] rad/s.",
+                    deck.place.text, kept.velocity.x(), kept.velocity.y(), kept.velocity.z(), kept.spin.x(),
+                    kept.spin.y(), kept.spin.z()));
+}
+
 MadeBody make_any(const Comm& comm, const RigidDeck& deck, Real dx, bool is_static) {
   require(!is_static, ExitCode::deck,
           "rigid bodies have no shapes to be balanced; \"scheme: static\" under time is for bodies that deform.");
@@ -652,6 +671,7 @@ MadeBody make_any(const Comm& comm, const RigidDeck& deck, Real dx, bool is_stat
       deck.meets_grid.value_or(true) ? deck.contact.value_or(SolidContactDeck{4, {}}).points / (dx * dx) : 0;
   std::optional<Joint> joint;
   if (deck.joint) joint = joint_of(*deck.joint);
+  if (joint && !joint->speed) warn_of_lost_motion(deck, surface, density, *joint);
   std::unique_ptr<MeshSource> mesh =
       make_rigid({deck.name, std::move(surface.points), std::move(surface.triangles), density, joint, points});
   std::unique_ptr<Body> body = mesh->body_of(first_share(comm, *mesh));

@@ -14,7 +14,7 @@ using namespace weft;
 namespace {
 
 void read_as_run(const std::string& given) {
-  const SceneCounts scene{2, 1, 1, 1, 1};
+  const SceneCounts scene{2, 1, 1, 1, 1, 1};
   const RunState state = state_from_text(given);
   const std::string text = to_text(state);
   if (to_text(state_from_text(text)) != text) std::abort();

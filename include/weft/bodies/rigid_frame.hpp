@@ -45,6 +45,9 @@ class RigidFrame {
  public:
   RigidFrame(Real mass, const FourPoints& rest, std::optional<Joint> joint);
 
+  Real mass() const { return 4 * mass_; }  ///< Of all [kg].
+  /// How far its points are from the centre: the polar radius of gyration, nearly [m].
+  Real radius() const;
   RigidMomentum momentum(const FourPoints& x, const FourPoints& v) const;
   /// How the body moves with them, whatever the joint.
   Twist twist(const FourPoints& x, const FourPoints& v) const;

@@ -22,6 +22,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,6 +42,12 @@ struct TouchingSet {
   const Bins* bins;
   Real frequency;  ///< Of the fastest vibration of its body [rad/s].
   Real speed;      ///< Of its fastest point [m/s].
+  /// Of a body that moves as a whole, in place of what the masses of points and the frequency say.
+  struct Whole {
+    Real stiffness;  ///< Of the springs of each contact, along the wall too [N/m].
+    Real closing;    ///< How fast gaps close that no force explains [m/s].
+  };
+  std::optional<Whole> whole = {};
 };
 
 /// Points with four reals each on which contacts act: the nodes of a layer, or the vertices of a body.
@@ -137,6 +144,7 @@ class WallContacts {
     std::int32_t wall;
     Real gap;        ///< At the start of the step [m].
     Real stiffness;  ///< k [N/m].
+    Real along;      ///< Stiffness beside the normal one [N/m].
     Vec3 normal, x;  ///< Of the wall; x_c [m].
     Vec3 force;      ///< Of the last step [N].
     Vec3 impulse;    ///< l [kg m/s].

@@ -175,7 +175,7 @@ inline constexpr std::array words<StrandResponse> = {
 
 template <>
 inline constexpr auto keys<StrandContactDeck> =
-    table("contact", "The continuum that strands are for one another and all else on their layer.",
+    table("strand_contact", "The continuum that strands are for one another and all else on their layer.",
           Key{"youngs_modulus", "Pa", above(0), required, "Young's modulus.", &StrandContactDeck::youngs_modulus},
           Key{"poisson_ratio", "1", above(-1).below(0.5), "0.3", "Poisson's ratio.", &StrandContactDeck::poisson_ratio},
           Key{"friction", "1", at_least(0).at_most(1.7), required, "Shear over normal stress of a layer that slides.",

@@ -63,6 +63,7 @@ TEST(RunStateTest, TextHoldsEveryBit) {
   state.wall_impulse = {{Vec3(1e-300, -0.0, 3.14159265358979), Vec3(1, 2, 3), 1.0 / 7},
                         {Vec3(4, 5, 6), Vec3(7, 8, 1.0 / 9), 1.0 / 3}};
   state.handle_impulse = {{Vec3(1, 2, 3), Vec3(4, 5, 6), 1.0 / 17}};
+  state.joint_impulse = {{Vec3(7, 8, 9), Vec3(1, 0, 1), 1.0 / 19}};
   state.next_id = {~0ull, 5};
   state.removed_elements = {0, 3};
   state.emitted_until = {-std::numeric_limits<Real>::infinity(), 0.7};
@@ -96,7 +97,8 @@ TEST(RunStateTest, TextHoldsEveryBit) {
   };
   expect_equal(back.wall_impulse, state.wall_impulse);
   expect_equal(back.handle_impulse, state.handle_impulse);
-  EXPECT_EQ(back.work(), 1.0 / 7 + 1.0 / 3 + 1.0 / 17);
+  expect_equal(back.joint_impulse, state.joint_impulse);
+  EXPECT_EQ(back.work(), 1.0 / 7 + 1.0 / 3 + 1.0 / 17 + 1.0 / 19);
   EXPECT_EQ(back.next_id, state.next_id);
   EXPECT_EQ(back.removed_elements, state.removed_elements);
   EXPECT_EQ(back.emitted_until, state.emitted_until);
@@ -134,7 +136,7 @@ TEST(RunStateTest, NumbersThatAreNoCountsAreRefused) {
 }
 
 TEST(RunStateTest, ListsOfOtherLengthsThanTheSceneAsksForAreRefused) {
-  const SceneCounts scene{2, 1, 1, 1, 1};
+  const SceneCounts scene{2, 1, 1, 1, 1, 1};
   RunState right;
   right.limits.resize(2);
   right.drift.resize(2);
@@ -142,6 +144,7 @@ TEST(RunStateTest, ListsOfOtherLengthsThanTheSceneAsksForAreRefused) {
   right.removed_elements.resize(2);
   right.wall_impulse.resize(1);
   right.handle_impulse.resize(1);
+  right.joint_impulse.resize(1);
   right.emitted_until.resize(1);
   right.probe_points.resize(1);
   right.cuts.at = {3, 7};
@@ -164,6 +167,7 @@ TEST(RunStateTest, ListsOfOtherLengthsThanTheSceneAsksForAreRefused) {
   EXPECT_TRUE(refuses([](RunState& s) { s.removed_elements.clear(); }));
   EXPECT_TRUE(refuses([](RunState& s) { s.wall_impulse.clear(); }));
   EXPECT_TRUE(refuses([](RunState& s) { s.handle_impulse.clear(); }));
+  EXPECT_TRUE(refuses([](RunState& s) { s.joint_impulse.clear(); }));
   EXPECT_TRUE(refuses([](RunState& s) { s.emitted_until.clear(); }));
   EXPECT_TRUE(refuses([](RunState& s) { s.probe_points.clear(); }));
   EXPECT_TRUE(refuses([](RunState& s) { s.cuts.at = {7, 3}; }));
