@@ -50,7 +50,7 @@ TEST(StrandContactTest, ContactPointsAreVerticesWithAllOfTheirMass) {
   for (std::size_t r = 0; r < points.rows(); ++r) {
     const auto& [rows, weights] = body->contact_stencils()[r];
     EXPECT_EQ(rows[0], static_cast<std::int32_t>(r));
-    EXPECT_EQ(weights, (std::array<Real, 3>{1, 0, 0}));
+    EXPECT_EQ(weights, (std::array<Real, 4>{1, 0, 0, 0}));
     EXPECT_EQ(points.get<Mass>()[r], vertices.get<Mass>()[r]);
     EXPECT_EQ(points.get<Position>()[r], vertices.get<Position>()[r]);
     EXPECT_EQ(points.get<Velocity>()[r], vertices.get<Velocity>()[r]);

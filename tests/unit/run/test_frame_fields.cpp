@@ -58,8 +58,8 @@ std::set<std::string> names_in(Table& table) {
 TEST(FrameFieldsTest, TheTableNamesWhatBodiesOfEachKindHave) {
   Stage stage(one_of_each_kind);
   std::map<std::string, std::set<std::string>> of_kind;
-  const char* kinds[] = {"continuum", "continuum", "continuum", "continuum", "continuum",
-                         "shell",     "membrane",  "fiber",     "solid",     "strand",    "rigid"};
+  const char* kinds[] = {"continuum", "continuum", "continuum", "continuum", "continuum", "shell",
+                         "membrane",  "fiber",     "solid",     "strand",    "rigid"};
   for (std::size_t b = 0; b < stage.scene.bodies.size(); ++b) {
     Body& body = *stage.scene.bodies[b];
     Picture picture = body.picture();
