@@ -4,7 +4,7 @@ namespace weft {
 
 Moments moments_of(std::span<const Vec3> points, std::span<const std::array<std::int32_t, 3>> triangles) {
   if (triangles.empty()) return {0, Vec3::Zero(), Mat3::Zero()};
-  const Vec3 origin = points[static_cast<std::size_t>(triangles.front()[0])];  // near, for the digits' sake
+  const Vec3& origin = points[static_cast<std::size_t>(triangles.front()[0])];  // near, for the digits' sake
   Real volume = 0;
   Vec3 first = Vec3::Zero();
   Mat3 second = Mat3::Zero();
