@@ -59,7 +59,7 @@ class Frames(Case):
             deck["time"]["frame_interval"] = si(deck["time"]["frame_interval"]) / 10
         deck["output"] = deck.get("output", {}) | {"diagnostics_every": 1}
         deck["probes"] = [{"name": f"box_{body['name']}", "body": body["name"], "bounding_box": {}}
-                          for body in deck["bodies"]]
+                          for body in deck["bodies"] if body["kind"] != "rigid"]
         text = yaml.safe_dump(deck)
         for curves in file.parent.glob("*.obj"):  # paths in a deck are relative to it
             shutil.copy(curves, self.folder)
@@ -84,16 +84,22 @@ class Frames(Case):
         # their limit surface, which lies within the hull of their control points.
         has_mesh = any(body["kind"] != "continuum" for body in bodies)
         shells = {body["name"] for body in bodies if body["kind"] == "shell"}
+        rigid = {body["name"] for body in bodies if body["kind"] == "rigid"}  # drawn by their surface, about the centre
         bodies = [body["name"] for body in bodies]
         for number, time in enumerate(run.times(bodies[0])):
             frames = [run.frame(body, number) for body in bodies]
             row = numpy.flatnonzero(table["step"] == frames[0].step)[-1]
             self.assertEqual(table["time"][row], time)
-            points = sum(len(frame.points) for body, frame in zip(bodies, frames) if body not in shells)
+            points = sum(len(frame.points) for body, frame in zip(bodies, frames) if body not in shells | rigid)
             (self.assertLessEqual if has_mesh else self.assertEqual)(points, table["particles"][row])
             for body, frame in zip(bodies, frames):
                 self.assertEqual(frame.time, time)
                 if len(frame.points) == 0:
+                    continue
+                if body in rigid:
+                    centre = [table[f"position_{body}_{axis}"][row] for axis in "xyz"]
+                    self.assertTrue((frame.points.min(axis=0) < centre).all() and
+                                    (centre < frame.points.max(axis=0)).all(), body)
                     continue
                 for side, corner in ("lower", frame.points.min(axis=0)), ("upper", frame.points.max(axis=0)):
                     for axis, seen in zip("xyz", corner):
