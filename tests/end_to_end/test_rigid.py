@@ -67,7 +67,8 @@ class Rigid(Case):
         for axis, gravity in ("x", 0), ("y", 0), ("z", -9.81):
             given = gravity * last["mass"] * last["time"] - last[f"impulse_floor_{axis}"]
             for before, row in zip(rows, rows[1:]):  # forces are means since the row before
-                given += (row["time"] - before["time"]) * sum(row[f"force_joint_{j}_{axis}"] for j in ("wheel", "swing"))
+                of_joints = sum(row[f"force_joint_{joint}_{axis}"] for joint in ("wheel", "swing"))
+                given += (row["time"] - before["time"]) * of_joints
             gained = last[f"momentum_{axis}"] - first[f"momentum_{axis}"]
             self.assertLess(abs(gained - given), 1e-10 * last["mass"], axis)
 
@@ -106,6 +107,7 @@ with h5py.File(name) as frame:
     def test_what_rigid_bodies_do_not_know_is_refused(self):
         (self.folder / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 3 2\n")
         (self.folder / "open.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
+        block = "{block: {lower: [-0.1, -0.1, 0.21], upper: [0.1, 0.1, 0.4]}, size: 0.1}"
         for old, new, code, words in (
                 ("mass: 3, contact", "mass: 3, density: 2, contact", 2, ["wheel", "How heavy it is"]),
                 ("mass: 3, contact", "mass: 0, contact", 2, ["mass", "> 0"]),
@@ -113,13 +115,12 @@ with h5py.File(name) as frame:
                 ("axis: [0, 1, 0], damping", "axis: [0, 0, 0], damping", 2, ["axis"]),
                 ("damping: 0.1, torque: 0.5", "dampen: 1", 2, ["dampen", "damping"]),
                 ("colliders:", "handles: [{name: h, body: box, hold: {}}]\ncolliders:", 2, ["handles.h.body", "joint"]),
-                ("colliders:", "probes: [{name: p, body: box, centre_of_mass: {}}]\ncolliders:", 2, ["diagnostics.csv"]),
+                ("colliders:", "probes: [{name: p, body: box, centre_of_mass: {}}]\ncolliders:", 2,
+                 ["diagnostics.csv"]),
                 ("time: {", "time: {scheme: static, ", 2, ["static"]),
                 ("mass: 1, joint", "mass: 1, meets_grid: false, layer: materials, joint", 2, ["layer", "touches"]),
-                ("{block: {lower: [-0.1, -0.1, 0.21], upper: [0.1, 0.1, 0.4]}, size: 0.1}", "{file: {path: flat.obj}}", 3,
-                 ["flat.obj", "enclose"]),
-                ("{block: {lower: [-0.1, -0.1, 0.21], upper: [0.1, 0.1, 0.4]}, size: 0.1}", "{file: {path: open.obj}}", 3,
-                 ["open.obj"]),
+                (block, "{file: {path: flat.obj}}", 3, ["flat.obj", "enclose"]),
+                (block, "{file: {path: open.obj}}", 3, ["open.obj"]),
         ):
             with self.subTest(new=new):
                 self.assertIn(old, RIGID)

@@ -69,11 +69,15 @@ void predict_bodies(StepContext& step) {
   const auto is_due = [&](const BodyMotion* own) { return step.passes == 0 || own->may_repeat(); };
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (BodyMotion* own = step.sets[s].follows; step.sets[s].has_surface && is_due(own)) {
-      if (step.passes > 0) add_to_memory(step, s);
-      else own->weigh_contact_points();
-      if (step.passes == 0) scatter_memory(step, s);
-      load_contact_points(step, s);
-      if (step.passes > 0) own->weigh_contact_points();
+      if (step.passes == 0) {
+        own->weigh_contact_points();
+        scatter_memory(step, s);
+        load_contact_points(step, s);
+      } else {  // what the nodes gave goes by the masses with which they did so
+        add_to_memory(step, s);
+        load_contact_points(step, s);
+        own->weigh_contact_points();
+      }
     }
   const auto predict = [&](Predicts& body) {
     if (const Refusal refusal = body.predict(step.dt()); refusal.excess > step.fault.excess)

@@ -46,7 +46,8 @@ def on_bundle(friction, share, blend, place, degrees):
 RUNS = {"full": {name: on_wall(*case) for name, case in ON_WALL.items()}
         | {name: on_bundle(*case) for name, case in ON_BUNDLE.items()}}
 RUNS["quick"] = {name: arguments for name, arguments in RUNS["full"].items()
-                 if name.endswith("17 degrees, along, 2, explicit") or "across" in name or name.startswith("bundle 0.4")}
+                 if name.endswith("17 degrees, along, 2, explicit") or "across" in name
+                 or name.startswith("bundle 0.4")}
 ONE_BY_ONE = True
 
 
