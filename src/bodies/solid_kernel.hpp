@@ -89,18 +89,20 @@ Real SolidElements<L, nodes>::energy(std::span<const Vec3> x) const {
 }
 
 template <SolidLaw L, int nodes>
+[[gnu::flatten]] void SolidElements<L, nodes>::find_forces(const TetPack& pack, std::span<const Vec3> x) const {
+  const Eigen::Matrix<Pack, 3, nodes - 1> dx = sides(pack, x);
+  Eigen::Matrix<Pack, 3, nodes - 1> forces = Eigen::Matrix<Pack, 3, nodes - 1>::Zero();
+  for (const GaussPack& at : pack.at) {
+    const Matrix3<Pack> P = L::stress(constants_, NoMemory{}, Matrix3<Pack>(dx.lazyProduct(at.gradients)));
+    forces -= Matrix3<Pack>(at.volume * P).lazyProduct(at.gradients.transpose());
+  }
+  detail::store_rows<3 * (nodes - 1)>(forces.data(), pack.elements, forces_.data()->data());
+}
+
+template <SolidLaw L, int nodes>
 void SolidElements<L, nodes>::add_force(std::span<const Vec3> x, std::span<Vec3> f) const {
 #pragma omp parallel for schedule(static)
-  for (std::size_t k = 0; k < packs_.size(); ++k) {
-    const TetPack& pack = packs_[k];
-    const Eigen::Matrix<Pack, 3, nodes - 1> dx = sides(pack, x);
-    Eigen::Matrix<Pack, 3, nodes - 1> forces = Eigen::Matrix<Pack, 3, nodes - 1>::Zero();
-    for (const GaussPack& at : pack.at) {
-      const Matrix3<Pack> P = L::stress(constants_, NoMemory{}, Matrix3<Pack>(dx.lazyProduct(at.gradients)));
-      forces -= Matrix3<Pack>(at.volume * P).lazyProduct(at.gradients.transpose());
-    }
-    detail::store_rows<3 * (nodes - 1)>(forces.data(), pack.elements, forces_.data()->data());
-  }
+  for (std::size_t k = 0; k < packs_.size(); ++k) find_forces(packs_[k], x);
   incidence_.add(f, [&](std::int32_t corner) {
     const CornerForces& forces = forces_[static_cast<std::size_t>(corner / nodes)];
     const int a = corner % nodes;
@@ -123,20 +125,25 @@ void SolidElements<L, nodes>::add_stiffness(std::span<const Vec3> x, bool projec
 }
 
 template <SolidLaw L, int nodes>
+[[gnu::flatten]] auto SolidElements<L, nodes>::bounds(const TetPack& pack, std::span<const Vec3> x) const -> Bounds {
+  const Eigen::Matrix<Pack, 3, nodes - 1> dx = sides(pack, x);
+  Pack stiffness = 0, square = 0;
+  for (const GaussPack& at : pack.at) {
+    const Matrix3<Pack> F = dx.lazyProduct(at.gradients);
+    stiffness = max(stiffness, L::stiffness(constants_, NoMemory{}, F));
+    square += at.spread * L::stiffness_at_rest(constants_, NoMemory{}, F);
+  }
+  return {largest(stiffness), largest(square)};
+}
+
+template <SolidLaw L, int nodes>
 SolidSpeeds SolidElements<L, nodes>::speeds(std::span<const Vec3> x) const {
   Real wave = 0, square = 0;
 #pragma omp parallel for schedule(static) reduction(max : wave, square)
   for (std::size_t k = 0; k < packs_.size(); ++k) {
-    const TetPack& pack = packs_[k];
-    const Eigen::Matrix<Pack, 3, nodes - 1> dx = sides(pack, x);
-    Pack stiffness = 0, bound = 0;
-    for (const GaussPack& at : pack.at) {
-      const Matrix3<Pack> F = dx.lazyProduct(at.gradients);
-      stiffness = max(stiffness, L::stiffness(constants_, NoMemory{}, F));
-      bound += at.spread * L::stiffness_at_rest(constants_, NoMemory{}, F);
-    }
-    wave = std::max(wave, largest(stiffness));
-    square = std::max(square, largest(bound));
+    const Bounds of_pack = bounds(packs_[k], x);
+    wave = std::max(wave, of_pack.stiffness);
+    square = std::max(square, of_pack.square);
   }
   return {std::sqrt(wave / density_), std::sqrt(square)};
 }

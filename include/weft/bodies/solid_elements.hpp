@@ -117,7 +117,15 @@ class SolidElements {
     typename Basis::Values weights;
   };
 
+  /// The largest of a pack: stiffness to waves [Pa], and bound of omega^2 [1/s^2].
+  struct Bounds {
+    Real stiffness, square;
+  };
+
   void make_packs();
+  /// Writes those of a pack on its vertices but the first [N].
+  void find_forces(const TetPack& pack, std::span<const Vec3> x) const;
+  Bounds bounds(const TetPack& pack, std::span<const Vec3> x) const;
   /// x_a - x_0 of all nodes but the first, as columns.
   static Eigen::Matrix<Pack, 3, nodes - 1> sides(const TetPack& pack, std::span<const Vec3> x);
   Mat3 deformation(const Element& element, const typename Basis::Gradients& gradients, std::span<const Vec3> x) const;
