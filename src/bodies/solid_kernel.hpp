@@ -22,7 +22,7 @@ SolidElements<L, nodes>::SolidElements(const typename L::Constants& constants, R
     rows_of_corners.insert(rows_of_corners.end(), elements_[e].rows.begin(), elements_[e].rows.end());
   }
   incidence_ = Incidence(rows_of_corners, rows);
-  forces_.resize(elements_.size());
+  forces_.resize(nodes * elements_.size());
   make_packs();
 }
 
@@ -56,7 +56,7 @@ void SolidElements<L, nodes>::make_packs() {
 template <SolidLaw L, int nodes>
 std::size_t SolidElements<L, nodes>::bytes() const {
   const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
-  return of(elements_) + of(points_) + of(packs_) + of(forces_) + incidence_.bytes();
+  return of(elements_) + of(points_) + of(packs_) + of(forces_) + of(last_x_) + incidence_.bytes();
 }
 
 template <SolidLaw L, int nodes>
@@ -89,23 +89,29 @@ Real SolidElements<L, nodes>::energy(std::span<const Vec3> x) const {
 }
 
 template <SolidLaw L, int nodes>
+[[gnu::flatten]] void SolidElements<L, nodes>::find_forces(const TetPack& pack, std::span<const Vec3> x) const {
+  const Eigen::Matrix<Pack, 3, nodes - 1> dx = sides(pack, x);
+  Eigen::Matrix<Pack, 3, nodes - 1> forces = Eigen::Matrix<Pack, 3, nodes - 1>::Zero();
+  for (const GaussPack& at : pack.at) {
+    const Matrix3<Pack> P = L::stress(constants_, NoMemory{}, Matrix3<Pack>(dx.lazyProduct(at.gradients)));
+    forces -= Matrix3<Pack>(at.volume * P).lazyProduct(at.gradients.transpose());
+  }
+  Eigen::Matrix<Pack, 3, nodes> of_corners;
+  of_corners.template rightCols<nodes - 1>() = forces;
+  of_corners.col(0) = -forces.rowwise().sum();
+  detail::store_rows<3 * nodes>(of_corners.data(), pack.elements, forces_.data()->data());
+}
+
+template <SolidLaw L, int nodes>
 void SolidElements<L, nodes>::add_force(std::span<const Vec3> x, std::span<Vec3> f) const {
 #pragma omp parallel for schedule(static)
-  for (std::size_t k = 0; k < packs_.size(); ++k) {
-    const TetPack& pack = packs_[k];
-    const Eigen::Matrix<Pack, 3, nodes - 1> dx = sides(pack, x);
-    Eigen::Matrix<Pack, 3, nodes - 1> forces = Eigen::Matrix<Pack, 3, nodes - 1>::Zero();
-    for (const GaussPack& at : pack.at) {
-      const Matrix3<Pack> P = L::stress(constants_, NoMemory{}, Matrix3<Pack>(dx.lazyProduct(at.gradients)));
-      forces -= Matrix3<Pack>(at.volume * P).lazyProduct(at.gradients.transpose());
-    }
-    detail::store_rows<3 * (nodes - 1)>(forces.data(), pack.elements, forces_.data()->data());
+  for (std::size_t k = 0; k < packs_.size(); ++k) find_forces(packs_[k], x);
+#pragma omp parallel for schedule(static)
+  for (std::size_t row = 0; row < incidence_.rows(); ++row) {
+    Vec3 sum = f[row];  // in registers, as Incidence::add would not have it
+    for (const std::int32_t corner : incidence_.at(row)) sum += forces_[static_cast<std::size_t>(corner)];
+    f[row] = sum;
   }
-  incidence_.add(f, [&](std::int32_t corner) {
-    const CornerForces& forces = forces_[static_cast<std::size_t>(corner / nodes)];
-    const int a = corner % nodes;
-    return a > 0 ? Vec3(forces.col(a - 1)) : Vec3(-forces.rowwise().sum());
-  });
 }
 
 template <SolidLaw L, int nodes>
@@ -123,22 +129,30 @@ void SolidElements<L, nodes>::add_stiffness(std::span<const Vec3> x, bool projec
 }
 
 template <SolidLaw L, int nodes>
+[[gnu::flatten]] auto SolidElements<L, nodes>::bounds(const TetPack& pack, std::span<const Vec3> x) const -> Bounds {
+  const Eigen::Matrix<Pack, 3, nodes - 1> dx = sides(pack, x);
+  Pack stiffness = 0, square = 0;
+  for (const GaussPack& at : pack.at) {
+    const Matrix3<Pack> F = dx.lazyProduct(at.gradients);
+    stiffness = max(stiffness, L::stiffness(constants_, NoMemory{}, F));
+    square += at.spread * L::stiffness_at_rest(constants_, NoMemory{}, F);
+  }
+  return {largest(stiffness), largest(square)};
+}
+
+template <SolidLaw L, int nodes>
 SolidSpeeds SolidElements<L, nodes>::speeds(std::span<const Vec3> x) const {
+  if (std::ranges::equal(x, last_x_)) return last_speeds_;
   Real wave = 0, square = 0;
 #pragma omp parallel for schedule(static) reduction(max : wave, square)
   for (std::size_t k = 0; k < packs_.size(); ++k) {
-    const TetPack& pack = packs_[k];
-    const Eigen::Matrix<Pack, 3, nodes - 1> dx = sides(pack, x);
-    Pack stiffness = 0, bound = 0;
-    for (const GaussPack& at : pack.at) {
-      const Matrix3<Pack> F = dx.lazyProduct(at.gradients);
-      stiffness = max(stiffness, L::stiffness(constants_, NoMemory{}, F));
-      bound += at.spread * L::stiffness_at_rest(constants_, NoMemory{}, F);
-    }
-    wave = std::max(wave, largest(stiffness));
-    square = std::max(square, largest(bound));
+    const Bounds of_pack = bounds(packs_[k], x);
+    wave = std::max(wave, of_pack.stiffness);
+    square = std::max(square, of_pack.square);
   }
-  return {std::sqrt(wave / density_), std::sqrt(square)};
+  last_x_.assign(x.begin(), x.end());
+  last_speeds_ = {std::sqrt(wave / density_), std::sqrt(square)};
+  return last_speeds_;
 }
 
 template <SolidLaw L, int nodes>

@@ -294,6 +294,10 @@ void check(const TorusDeck& torus, const Spot& at) {
   if (!(torus.minor_radius < torus.major_radius)) at["minor_radius"].error("must be below major_radius.");
 }
 
+void check(const UnionDeck& shape, const Spot& at) {
+  if (shape.parts.empty()) at["parts"].error("must have one part at least.");
+}
+
 void check(const ContinuumDeck& body, const Spot& at) {
   if (body.shape) refuse_plane(*body.shape, at);
 }

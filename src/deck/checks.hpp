@@ -14,6 +14,7 @@ void check(const BoxDeck& box, const Spot& at);
 void check(const CylinderDeck& cylinder, const Spot& at);
 void check(const CapsuleDeck& capsule, const Spot& at);
 void check(const TorusDeck& torus, const Spot& at);
+void check(const UnionDeck& shape, const Spot& at);
 void check(const ContinuumDeck& body, const Spot& at);
 void check(const CylinderPatchDeck& cylinder, const Spot& at);
 void check(const SpherePatchDeck& sphere, const Spot& at);

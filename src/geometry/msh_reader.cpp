@@ -5,10 +5,10 @@
 #include "weft/geometry/tet_mesh.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 #include <unordered_map>
 
@@ -26,6 +26,63 @@ constexpr std::array<int, 10> our_order{0, 1, 2, 3, 4, 5, 6, 7, 9, 8};
 
 using Entity = std::pair<int, std::int64_t>;  ///< Dimension and tag, of entities and of physical groups.
 
+/// The numbers of a Gmsh file: words of text, or bytes between lines of text.
+class MshNumbers {
+ public:
+  struct Number {
+    std::int64_t value;
+    Word at;  ///< Of bytes: line 0, and the number of the first as its column.
+  };
+
+  MshNumbers(const std::string& name, std::string_view bytes) : name_(name), words_(name_, bytes) {}
+
+  Words& words() { return words_; }
+  bool are_bytes() const { return are_bytes_; }
+  /// Sections that follow have bytes.
+  void become_bytes() { are_bytes_ = true; }
+
+  /// The bytes of a section begin after this line. Nothing for text.
+  void begin_bytes() {
+    if (are_bytes_) bytes_.emplace(name_, words_.rest(), words_.offset(), false);
+  }
+  /// The line that ends a section.
+  void end_section(const char* wanted) {
+    if (bytes_) words_.skip(bytes_->place() - words_.offset());
+    bytes_.reset();
+    const Word word = words_.take_from_any_line(wanted);
+    if (word.text != wanted) fail_at(word, "expected {}, found {}", wanted, in_quotes(word.text));
+  }
+
+  /// A whole number; as bytes it has four, or eight if it is `Long`.
+  template <class T = std::int32_t>
+  Number whole(const char* what) {
+    if (!bytes_) {
+      const Word word = words_.take_from_any_line(what);
+      return {words_.integer(word), word};
+    }
+    const Word at{{}, 0, static_cast<std::int64_t>(bytes_->place())};
+    return {static_cast<std::int64_t>(bytes_->take<T>()), at};
+  }
+  Real real(const char* what) {
+    if (bytes_) return bytes_->take<Real>();
+    return words_.real(words_.take_from_any_line(what));
+  }
+
+  template <class... Args>
+  [[noreturn]] void fail_at(const Word& at, fmt::format_string<Args...> format, Args&&... args) const {
+    if (!are_bytes_) words_.fail_at(at, format, std::forward<Args>(args)...);
+    const std::size_t byte = at.line == 0 ? static_cast<std::size_t>(at.column) : words_.offset_of(at);
+    fail(fmt::format("{}: byte {}: ", name_, byte) + fmt::format(format, std::forward<Args>(args)...));
+  }
+
+ private:
+  std::string name_;
+  Words words_;
+  bool are_bytes_ = false;
+  std::optional<Binary> bytes_;  ///< Within a section.
+};
+using Long = std::uint64_t;
+
 /// A point, line, triangle or tetrahedron with its physical groups.
 struct MshElement {
   int dimension;
@@ -36,7 +93,7 @@ struct MshElement {
 
 class MshReader {
  public:
-  MshReader(const std::string& name, std::string_view bytes) : name_(name), words_(name_, bytes) {}
+  MshReader(const std::string& name, std::string_view bytes) : name_(name), numbers_(name, bytes) {}
 
   TetMesh read() {
     require_section("$MeshFormat");
@@ -48,7 +105,7 @@ class MshReader {
       else if (section.text == "$Nodes") version_ == 4 ? read_blocks_of_nodes() : read_nodes();
       else if (section.text == "$Elements") version_ == 4 ? read_blocks_of_elements() : read_elements();
       else if (section.text.starts_with("$") && !section.text.starts_with("$End")) skip(section);
-      else words_.fail_at(section, "expected a section such as $Nodes, found {}", in_quotes(section.text));
+      else numbers_.fail_at(section, "expected a section such as $Nodes, found {}", in_quotes(section.text));
     }
     if (points_.empty()) fail(name_ + ": the file ends without points in a section $Nodes");
     return mesh();
@@ -56,147 +113,162 @@ class MshReader {
 
  private:
   // Words and numbers.
-  const Word& take(const char* what) { return words_.take_from_any_line(what); }
-  std::int64_t whole(const char* what) { return words_.integer(take(what)); }
+  using Number = MshNumbers::Number;
+  template <class T = std::int32_t>
+  std::int64_t whole(const char* what) {
+    return numbers_.whole<T>(what).value;
+  }
+  std::int64_t counted(const Number& number, const char* what) const {
+    if (number.value < 0 || number.value > most_items)
+      numbers_.fail_at(number.at, "expected {}, found {}", what, number.value);
+    return number.value;
+  }
+  template <class T = std::int32_t>
   std::int64_t count(const char* what) {
-    const Word word = take(what);
-    const std::int64_t number = words_.integer(word);
-    if (number < 0 || number > most_items) words_.fail_at(word, "expected {}, found {}", what, in_quotes(word.text));
-    return number;
+    return counted(numbers_.whole<T>(what), what);
   }
   /// The number of a physical group, negative where an entity is turned round.
   std::int64_t group() {
-    const Word word = take("a group");
-    const std::int64_t number = words_.integer(word);
-    if (number > most_items || number < -most_items)
-      words_.fail_at(word, "the number of a group is out of range: {}", in_quotes(word.text));
-    return std::abs(number);
+    const Number number = numbers_.whole("a group");
+    if (number.value > most_items || number.value < -most_items)
+      numbers_.fail_at(number.at, "the number of a group is out of range: {}", number.value);
+    return std::abs(number.value);
   }
-  void require_total(const Word& stated, std::size_t found, const char* what) const {
-    if (words_.integer(stated) != static_cast<std::int64_t>(found))
-      words_.fail_at(stated, "expected {} {}, as many as the blocks have, found {}", found, what,
-                     in_quotes(stated.text));
+  void require_total(const Number& stated, std::size_t found, const char* what) const {
+    if (stated.value != static_cast<std::int64_t>(found))
+      numbers_.fail_at(stated.at, "expected {} {}, as many as the blocks have, found {}", found, what, stated.value);
   }
   void require_section(const char* wanted) {
     if (!words_.next_line()) fail(fmt::format("{}: the file is empty", name_));
     const Word& word = words_.take(wanted);
-    if (word.text != wanted) words_.fail_at(word, "expected {}, found {}", wanted, in_quotes(word.text));
-  }
-  void end_section(const char* wanted) {
-    const Word& word = take(wanted);
-    if (word.text != wanted) words_.fail_at(word, "expected {}, found {}", wanted, in_quotes(word.text));
+    if (word.text != wanted) numbers_.fail_at(word, "expected {}, found {}", wanted, in_quotes(word.text));
   }
   void skip(const Word& section) {
     const std::string end = "$End" + std::string(section.text.substr(1));
-    while (words_.next_line())
-      if (words_.line().front().text == end) {
-        words_.take("the end of a section");
-        return;
-      }
-    words_.fail_at(section, "expected {} after {}, found the end of the file", end, in_quotes(section.text));
+    if (numbers_.are_bytes()) {
+      const std::size_t at = words_.rest().find(end);
+      if (at != std::string_view::npos) return words_.skip(at + end.size());
+    } else {
+      while (words_.next_line())
+        if (words_.line().front().text == end) {
+          words_.take("the end of a section");
+          return;
+        }
+    }
+    numbers_.fail_at(section, "expected {} after {}, found the end of the file", end, in_quotes(section.text));
   }
 
   void read_format() {
-    const Word version = take("the version");
-    const Word form = take("0, a text");
+    const Word version = words_.take_from_any_line("the version"), form = words_.take_from_any_line("0 or 1"),
+               size = words_.take_from_any_line("the size of numbers");
     if (version.text != "2.2" && version.text != "4.1")
-      words_.fail_at(version, "expected MSH version 2.2 or 4.1, found {}", in_quotes(version.text));
-    if (form.text != "0")
-      words_.fail_at(form, "expected 0, a file of text, found {}: save the mesh without \"binary\"",
-                     in_quotes(form.text));
+      numbers_.fail_at(version, "expected MSH version 2.2 or 4.1, found {}", in_quotes(version.text));
+    if (form.text != "0" && form.text != "1")
+      numbers_.fail_at(form, "expected 0, a file of text, or 1, of bytes, found {}", in_quotes(form.text));
     version_ = version.text == "4.1" ? 4 : 2;
-    take("the size of numbers");
-    end_section("$EndMeshFormat");
+    if (form.text == "1") {
+      if (size.text != "8") numbers_.fail_at(size, "expected numbers of 8 bytes, found {}", in_quotes(size.text));
+      numbers_.become_bytes();
+      numbers_.begin_bytes();
+      const Number one = numbers_.whole("the number 1");
+      if (one.value != 1)
+        numbers_.fail_at(one.at, "expected the number 1, found {}: the bytes stand in another order", one.value);
+    }
+    numbers_.end_section("$EndMeshFormat");
   }
 
   void read_names() {
     for (std::int64_t left = count("the number of names"); left > 0; --left) {
       const int dimension = static_cast<int>(whole("the dimension of a group"));
       const std::int64_t tag = whole("the number of a group");
-      std::vector<std::string_view> parts;
-      do parts.push_back(words_.take("the name of a group").text);
-      while (words_.left_in_line() > 0);
-      if (parts.front().starts_with('"')) parts.front().remove_prefix(1);
-      if (parts.back().ends_with('"')) parts.back().remove_suffix(1);
-      names_[{dimension, tag}] = fmt::format("{}", fmt::join(parts, " "));
+      const char* begin = words_.take("the name of a group").text.data();
+      const std::string_view last = words_.line().back().text;
+      std::string_view name(begin, static_cast<std::size_t>(last.data() + last.size() - begin));
+      while (words_.left_in_line() > 0) words_.take("the name of a group");
+      if (name.starts_with('"')) name.remove_prefix(1);
+      if (name.ends_with('"')) name.remove_suffix(1);
+      names_[{dimension, tag}] = name;
     }
-    end_section("$EndPhysicalNames");
+    numbers_.end_section("$EndPhysicalNames");
   }
 
   void read_entities() {
+    numbers_.begin_bytes();
     std::array<std::int64_t, 4> counts{};
-    for (std::int64_t& of_dimension : counts) of_dimension = count("a number of entities");
+    for (std::int64_t& of_dimension : counts) of_dimension = count<Long>("a number of entities");
     for (int dimension = 0; dimension < 4; ++dimension)
       for (std::int64_t left = counts[static_cast<std::size_t>(dimension)]; left > 0; --left) {
         const std::int64_t tag = whole("the tag of an entity");
-        for (int c = 0; c < (dimension == 0 ? 3 : 6); ++c) words_.real(take("a coordinate"));
+        for (int c = 0; c < (dimension == 0 ? 3 : 6); ++c) numbers_.real("a coordinate");
         std::vector<std::int64_t>& groups = groups_of_entity_[{dimension, tag}];
-        for (std::int64_t k = count("a number of groups"); k > 0; --k) groups.push_back(group());
+        for (std::int64_t k = count<Long>("a number of groups"); k > 0; --k) groups.push_back(group());
         if (dimension > 0)
-          for (std::int64_t k = count("a number of entities around it"); k > 0; --k) whole("the tag of an entity");
+          for (std::int64_t k = count<Long>("a number of entities around it"); k > 0; --k)
+            whole("the tag of an entity");
       }
-    end_section("$EndEntities");
+    numbers_.end_section("$EndEntities");
   }
 
-  void add_point(const Word& at, std::int64_t tag, const Vec3& x) {
-    if (!points_.try_emplace(tag, x).second) words_.fail_at(at, "the node {} is there twice", tag);
+  void add_point(const Number& tag, const Vec3& x) {
+    if (!points_.try_emplace(tag.value, x).second) numbers_.fail_at(tag.at, "the node {} is there twice", tag.value);
     require_room(name_, points_.size(), "points");
   }
   Vec3 place() {
     Vec3 x;
-    for (Real& c : x) c = words_.real(take("a coordinate"));
+    for (Real& c : x) c = numbers_.real("a coordinate");
     return x;
   }
 
   void read_nodes() {
-    for (std::int64_t left = count("the number of nodes"); left > 0; --left) {
-      const Word at = take("the number of a node");
-      const std::int64_t tag = words_.integer(at);
-      add_point(at, tag, place());
+    std::int64_t left = count("the number of nodes");
+    numbers_.begin_bytes();
+    for (; left > 0; --left) {
+      const Number tag = numbers_.whole("the number of a node");
+      add_point(tag, place());
     }
-    end_section("$EndNodes");
+    numbers_.end_section("$EndNodes");
   }
   void read_blocks_of_nodes() {
-    std::int64_t blocks = count("the number of blocks");
-    const Word total = take("the number of nodes");
-    for (const char* what : {"the least tag", "the largest tag"}) whole(what);
+    numbers_.begin_bytes();
+    std::int64_t blocks = count<Long>("the number of blocks");
+    const Number total = numbers_.whole<Long>("the number of nodes");
+    for (const char* what : {"the least tag", "the largest tag"}) whole<Long>(what);
     for (; blocks > 0; --blocks) {
-      const std::int64_t dimension = whole("the dimension of an entity");
+      const std::int64_t dimension = count("the dimension of an entity");
       whole("the tag of an entity");
       const bool is_parametric = whole("whether nodes have parameters") != 0;
-      std::vector<std::pair<Word, std::int64_t>> tags;
-      for (std::int64_t left = count("the number of nodes of a block"); left > 0; --left) {
-        const Word at = take("the tag of a node");
-        tags.emplace_back(at, words_.integer(at));
-      }
-      for (const auto& [at, tag] : tags) {
-        add_point(at, tag, place());
+      std::vector<Number> tags;
+      for (std::int64_t left = count<Long>("the number of nodes of a block"); left > 0; --left)
+        tags.push_back(numbers_.whole<Long>("the tag of a node"));
+      for (const Number& tag : tags) {
+        add_point(tag, place());
         if (is_parametric)
-          for (std::int64_t c = 0; c < dimension; ++c) words_.real(take("a parameter"));
+          for (std::int64_t c = 0; c < dimension; ++c) numbers_.real("a parameter");
       }
     }
     require_total(total, points_.size(), "nodes");
-    end_section("$EndNodes");
+    numbers_.end_section("$EndNodes");
   }
 
   const MshKind& kind() {
-    const Word word = take("the kind of an element");
-    const std::int64_t number = words_.integer(word);
-    const auto found = std::ranges::find(kinds, number, &MshKind::number);
+    const Number number = numbers_.whole("the kind of an element");
+    const auto found = std::ranges::find(kinds, number.value, &MshKind::number);
     if (found == kinds.end())
-      words_.fail_at(word, "expected tetrahedra (kind 4 or 11) and what bounds them, found elements of kind {}",
-                     number);
+      numbers_.fail_at(number.at, "expected tetrahedra (kind 4 or 11) and what bounds them, found elements of kind {}",
+                       number.value);
     return *found;
   }
+  /// T: what nodes are as bytes.
+  template <class T>
   void add_element(const MshKind& kind, const Word& at, std::vector<std::int64_t> groups) {
     MshElement element{kind.dimension, {}, std::move(groups), at};
-    for (int n = 0; n < kind.nodes; ++n) element.nodes.push_back(whole("a node of the element"));
+    for (int n = 0; n < kind.nodes; ++n) element.nodes.push_back(whole<T>("a node of the element"));
     if (kind.dimension < 3) {
       element.nodes.resize(static_cast<std::size_t>(kind.corners));
     } else {
       if (nodes_each_ != 0 && nodes_each_ != kind.nodes)
-        words_.fail_at(at, "tetrahedra with {} and with {} nodes do not go together: save the mesh with one order",
-                       nodes_each_, kind.nodes);
+        numbers_.fail_at(at, "tetrahedra with {} and with {} nodes do not go together: save the mesh with one order",
+                         nodes_each_, kind.nodes);
       nodes_each_ = kind.nodes;
       const std::vector<std::int64_t> theirs = element.nodes;
       for (std::size_t n = 0; n < theirs.size(); ++n) element.nodes[n] = theirs[static_cast<std::size_t>(our_order[n])];
@@ -205,35 +277,73 @@ class MshReader {
     require_room(name_, elements_.size(), "elements");
   }
 
+  /// Bytes come in runs of elements of one kind, with the number of their tags.
   void read_elements() {
-    for (std::int64_t left = count("the number of elements"); left > 0; --left) {
-      const Word at = take("the number of an element");
-      words_.integer(at);
-      const MshKind& its = kind();
-      std::vector<std::int64_t> tags;
-      for (std::int64_t k = count("a number of tags"); k > 0; --k) tags.push_back(group());
-      tags.resize(tags.empty() || tags[0] == 0 ? 0 : 1);  // the physical group, then what it was made of
-      add_element(its, at, std::move(tags));
+    std::int64_t left = count("the number of elements");
+    numbers_.begin_bytes();
+    while (left > 0) {
+      const MshKind* its = nullptr;
+      std::int64_t run = 1, number_of_tags = 0;
+      if (numbers_.are_bytes()) {
+        its = &kind();
+        const Number stated = numbers_.whole("the number of elements of this kind");
+        if (stated.value < 1 || stated.value > left)
+          numbers_.fail_at(stated.at, "expected 1 to {} elements of this kind, found {}", left, stated.value);
+        run = stated.value;
+        number_of_tags = count("a number of tags");
+      }
+      for (left -= run; run > 0; --run) {
+        const Word at = numbers_.whole("the number of an element").at;
+        if (!numbers_.are_bytes()) {
+          its = &kind();
+          number_of_tags = count("a number of tags");
+        }
+        std::vector<std::int64_t> tags;
+        for (std::int64_t k = number_of_tags; k > 0; --k) tags.push_back(group());
+        tags.resize(tags.empty() || tags[0] == 0 ? 0 : 1);  // the physical group, then what it was made of
+        add_element<std::int32_t>(*its, at, std::move(tags));
+      }
     }
-    end_section("$EndElements");
+    numbers_.end_section("$EndElements");
+    join_groups();
   }
   void read_blocks_of_elements() {
-    std::int64_t blocks = count("the number of blocks");
-    const Word total = take("the number of elements");
-    for (const char* what : {"the least tag", "the largest tag"}) whole(what);
+    numbers_.begin_bytes();
+    std::int64_t blocks = count<Long>("the number of blocks");
+    const Number total = numbers_.whole<Long>("the number of elements");
+    for (const char* what : {"the least tag", "the largest tag"}) whole<Long>(what);
     for (; blocks > 0; --blocks) {
       const int dimension = static_cast<int>(whole("the dimension of an entity"));
       const std::int64_t entity = whole("the tag of an entity");
       const MshKind& its = kind();
       const auto groups = groups_of_entity_.find({dimension, entity});
-      for (std::int64_t left = count("the number of elements of a block"); left > 0; --left) {
-        const Word at = take("the tag of an element");
-        words_.integer(at);
-        add_element(its, at, groups == groups_of_entity_.end() ? std::vector<std::int64_t>() : groups->second);
+      for (std::int64_t left = count<Long>("the number of elements of a block"); left > 0; --left) {
+        const Word at = numbers_.whole<Long>("the tag of an element").at;
+        add_element<Long>(its, at, groups == groups_of_entity_.end() ? std::vector<std::int64_t>() : groups->second);
       }
     }
     require_total(total, elements_.size(), "elements");
-    end_section("$EndElements");
+    numbers_.end_section("$EndElements");
+  }
+
+  /// MSH 2.2 lists an element once for each of its groups: the first one has them all, and the others go.
+  void join_groups() {
+    std::vector<std::size_t> order;
+    for (std::size_t e = 0; e < elements_.size(); ++e)
+      if (elements_[e].dimension == 3 && !elements_[e].groups.empty()) order.push_back(e);
+    std::ranges::stable_sort(order, {}, [this](std::size_t e) -> const auto& { return elements_[e].nodes; });
+    std::vector<bool> goes(elements_.size(), false);
+    for (std::size_t k = 0, first = 0; k < order.size(); ++k) {
+      MshElement &kept = elements_[order[first]], &other = elements_[order[k]];
+      if (k == first) continue;
+      if (kept.nodes != other.nodes) first = k;
+      else if (std::ranges::find(kept.groups, other.groups[0]) == kept.groups.end()) {
+        kept.groups.push_back(other.groups[0]);
+        goes[order[k]] = true;
+      }
+    }
+    std::size_t e = 0;
+    std::erase_if(elements_, [&](const MshElement&) { return goes[e++]; });
   }
 
   /// The tetrahedra over the points that they use.
@@ -246,7 +356,7 @@ class MshReader {
       if (element.dimension < 3) continue;
       for (const std::int64_t tag : element.nodes) {
         const auto point = points_.find(tag);
-        if (point == points_.end()) words_.fail_at(element.at, "the node {} is not in the file", tag);
+        if (point == points_.end()) numbers_.fail_at(element.at, "the node {} is not in the file", tag);
         const auto [known, is_new] = number.try_emplace(tag, static_cast<std::int32_t>(mesh.points.size()));
         if (is_new) mesh.points.push_back(point->second);
         mesh.nodes.push_back(known->second);
@@ -278,7 +388,7 @@ class MshReader {
         std::vector<std::int32_t> points;
         for (const std::int64_t tag : element.nodes)
           if (const auto known = number.find(tag); known != number.end()) points.push_back(known->second);
-          else if (!points_.contains(tag)) words_.fail_at(element.at, "the node {} is not in the file", tag);
+          else if (!points_.contains(tag)) numbers_.fail_at(element.at, "the node {} is not in the file", tag);
         if (points.size() != element.nodes.size()) continue;  // apart from all tetrahedra
         members.points.insert(points.begin(), points.end());
         if (element.dimension == 3) {
@@ -306,7 +416,8 @@ class MshReader {
   }
 
   std::string name_;
-  Words words_;
+  MshNumbers numbers_;
+  Words& words_ = numbers_.words();
   int version_ = 2, nodes_each_ = 0;
   std::map<Entity, std::string> names_;
   std::map<Entity, std::vector<std::int64_t>> groups_of_entity_;

@@ -135,26 +135,51 @@ std::vector<OuterFace> outer_faces(const TetMesh& mesh) {
   return outer;
 }
 
-std::vector<int> surface_numbers(const TetMesh& mesh, std::span<const OuterFace> outer) {
-  std::vector<std::int32_t> lowest(mesh.points.size());  // of what is known to hang together
-  std::iota(lowest.begin(), lowest.end(), 0);
-  const auto lowest_of = [&](std::int32_t p) {
-    while (lowest[p] != p) p = lowest[p] = lowest[lowest[p]];
+namespace {
+
+/// Points that are known to hang together, by the lowest of them.
+class Joined {
+ public:
+  explicit Joined(std::size_t points) : lowest_(points) { std::iota(lowest_.begin(), lowest_.end(), 0); }
+  std::int32_t lowest(std::int32_t p) {
+    while (lowest_[p] != p) p = lowest_[p] = lowest_[lowest_[p]];
     return p;
-  };
+  }
+  void join(std::int32_t p, std::int32_t q) {
+    const std::int32_t a = lowest(p), b = lowest(q);
+    lowest_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  std::vector<std::int32_t> lowest_;
+};
+
+}  // namespace
+
+int pieces_of(const TetMesh& mesh) {
+  Joined points(mesh.points.size());
+  for (std::int64_t t = 0; t < mesh.count(); ++t)
+    for (const std::int32_t p : mesh.tet(t)) points.join(p, mesh.tet(t)[0]);
+  int pieces = 0;
+  for (std::size_t p = 0; p < mesh.points.size(); ++p)
+    if (const auto number = static_cast<std::int32_t>(p); points.lowest(number) == number) ++pieces;
+  return pieces;
+}
+
+std::vector<int> surface_numbers(const TetMesh& mesh, std::span<const OuterFace> outer) {
+  Joined joined(mesh.points.size());
   std::vector<bool> is_outer(mesh.points.size(), false);
   const std::size_t face_nodes = mesh.nodes_each == 4 ? 3 : 6;
   for (const OuterFace& face : outer)
     for (const int node : std::span(tet_faces[static_cast<std::size_t>(face.face)]).first(face_nodes)) {
       const std::int32_t p = mesh.tet(face.tet)[node], q = mesh.tet(face.tet)[tet_faces[face.face][0]];
       is_outer[p] = true;
-      const std::int32_t a = lowest_of(p), b = lowest_of(q);
-      lowest[std::max(a, b)] = std::min(a, b);
+      joined.join(p, q);
     }
   std::vector<int> number(mesh.points.size(), -1);
   int count = 0;
   for (std::size_t p = 0; p < number.size(); ++p) {
-    const std::int32_t first = lowest_of(static_cast<std::int32_t>(p));
+    const std::int32_t first = joined.lowest(static_cast<std::int32_t>(p));
     if (is_outer[p]) number[p] = static_cast<std::size_t>(first) == p ? count++ : number[first];
   }
   return number;

@@ -84,6 +84,16 @@ class Words {
   /// The bytes after the current line.
   std::string_view rest() const { return bytes_.substr(at_); }
   std::size_t offset() const { return at_; }
+  /// Of a word, or of an end of line, from the start of the file.
+  std::size_t offset_of(const Word& word) const {
+    return word.text.data() == nullptr ? at_ : static_cast<std::size_t>(word.text.data() - bytes_.data());
+  }
+  /// Leaves bytes out, and what is left of the line. Lines are not counted meanwhile.
+  void skip(std::size_t count) {
+    words_.clear();
+    next_ = 0;
+    at_ = std::min(at_ + count, bytes_.size());
+  }
   std::int64_t line_number() const { return line_; }
 
   template <class... Args>

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
+#include <ranges>
 #include <set>
 
 namespace weft {
@@ -20,6 +22,7 @@ struct Forest::Graph {
   std::size_t copies = 0;                     ///< Ghosts of this rank's rows on others.
   int owners = 0, holders = 0;                ///< Other ranks with originals of its ghosts, with ghosts of its rows.
   int neighbours = 0;                         ///< Ranks that are one of these.
+  std::vector<std::size_t> lent;              ///< Owned rows with ghosts, each once, ascending.
   std::map<std::size_t, FlatType> row_types;  ///< By number of reals in a row.
 
   ~Graph() { check_petsc(PetscSFDestroy(&sf)); }
@@ -56,12 +59,16 @@ Forest::Forest(const Comm& comm, std::size_t owned, std::span<const RemoteRow> o
 
   PetscMPIInt count = 0;
   const PetscMPIInt* rank = nullptr;
-  const PetscInt* begin = nullptr;
+  const PetscInt *begin = nullptr, *row = nullptr;
   std::set<PetscMPIInt> neighbours;
   check_petsc(PetscSFGetRootRanks(graph_->sf, &count, &rank, nullptr, nullptr, nullptr));
   for (int k = 0; k < count; ++k) graph_->owners += rank[k] == comm.rank() ? 0 : 1;
   neighbours.insert(rank, rank + count);
-  check_petsc(PetscSFGetLeafRanks(graph_->sf, &count, &rank, &begin, nullptr));
+  check_petsc(PetscSFGetLeafRanks(graph_->sf, &count, &rank, &begin, &row));
+  if (count > 0) graph_->lent.assign(row, row + begin[count]);
+  std::ranges::sort(graph_->lent);
+  const auto repeated = std::ranges::unique(graph_->lent);
+  graph_->lent.erase(repeated.begin(), repeated.end());
   for (int k = 0; k < count; ++k)
     if (rank[k] != comm.rank()) {
       ++graph_->holders;
@@ -96,31 +103,33 @@ void Forest::sum_to_owners(const ColumnView& column) const {
 
 namespace {
 
-/// The rows of several columns side by side.
+/// The rows of several columns side by side; only those that are taken have their numbers.
 class JoinedRows {
  public:
   explicit JoinedRows(std::span<const ColumnView> columns) : columns_(columns) {
     for (const ColumnView& column : columns) row_bytes_ += column.row_bytes;
-    bytes_.resize(row_bytes_ * columns.front().rows);
+    bytes_ = std::make_unique_for_overwrite<std::byte[]>(row_bytes_ * columns.front().rows);
   }
 
   ColumnView view() {
     const ColumnView& first = columns_.front();
     const auto reals = static_cast<int>(row_bytes_ / sizeof(Real));
-    return {first.label, {ScalarKind::real, reals, 1}, row_bytes_, first.rows, bytes_.data()};
+    return {first.label, {ScalarKind::real, reals, 1}, row_bytes_, first.rows, bytes_.get()};
   }
-  void take(std::size_t begin, std::size_t end) {
-    for_each(begin, end, [](std::byte* joined, std::byte* row, std::size_t bytes) { std::memcpy(joined, row, bytes); });
+  template <class Rows>
+  void take(const Rows& rows) {
+    for_each(rows, [](std::byte* joined, std::byte* row, std::size_t bytes) { std::memcpy(joined, row, bytes); });
   }
-  void give(std::size_t begin, std::size_t end) {
-    for_each(begin, end, [](std::byte* joined, std::byte* row, std::size_t bytes) { std::memcpy(row, joined, bytes); });
+  template <class Rows>
+  void give(const Rows& rows) {
+    for_each(rows, [](std::byte* joined, std::byte* row, std::size_t bytes) { std::memcpy(row, joined, bytes); });
   }
 
  private:
-  template <class F>
-  void for_each(std::size_t begin, std::size_t end, F&& f) {
-    for (std::size_t r = begin; r < end; ++r) {
-      std::byte* joined = bytes_.data() + r * row_bytes_;
+  template <class Rows, class F>
+  void for_each(const Rows& rows, F&& f) {
+    for (const std::size_t r : rows) {
+      std::byte* joined = bytes_.get() + r * row_bytes_;
       for (const ColumnView& column : columns_) {
         f(joined, column.row(r), column.row_bytes);
         joined += column.row_bytes;
@@ -130,7 +139,7 @@ class JoinedRows {
 
   std::span<const ColumnView> columns_;
   std::size_t row_bytes_ = 0;
-  std::vector<std::byte> bytes_;
+  std::unique_ptr<std::byte[]> bytes_;
 };
 
 }  // namespace
@@ -139,9 +148,9 @@ void Forest::update_ghosts(std::span<const ColumnView> columns) const {
   if (columns.size() == 1) return update_ghosts(columns.front());
   for (const ColumnView& column : columns) WEFT_ENSURE(column.rows == owned() + ghosts());
   JoinedRows rows(columns);
-  rows.take(0, owned());
+  rows.take(graph_->lent);
   update_ghosts(rows.view());
-  rows.give(owned(), owned() + ghosts());
+  rows.give(std::views::iota(owned(), owned() + ghosts()));
 }
 
 void Forest::sum_to_owners(std::span<const ColumnView> columns) const {
@@ -149,9 +158,12 @@ void Forest::sum_to_owners(std::span<const ColumnView> columns) const {
   for (const ColumnView& column : columns)
     WEFT_ENSURE(column.rows == owned() + ghosts() && column.shape.kind == ScalarKind::real);
   JoinedRows rows(columns);
-  rows.take(0, owned() + ghosts());
+  const auto of_ghosts = std::views::iota(owned(), owned() + ghosts());
+  rows.take(graph_->lent);
+  rows.take(of_ghosts);
   sum_to_owners(rows.view());
-  rows.give(0, owned() + ghosts());
+  rows.give(graph_->lent);
+  rows.give(of_ghosts);
 }
 
 std::vector<std::int32_t> ask_rows(const Comm& comm, std::span<const int> owner, std::span<const std::uint64_t> key,

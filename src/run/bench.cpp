@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "weft/bodies/continuum.hpp"
+#include "weft/bodies/mesh_body.hpp"
 #include "weft/parallel/traffic.hpp"
 #include "weft/run/edit.hpp"
 #include "weft/run/progress.hpp"
@@ -215,6 +216,16 @@ std::vector<BenchPhase> phases_of(const Comm& comm, const BenchRun& run, Real pa
   return phases;
 }
 
+/// What meshes have besides points. Collective.
+void count_meshes(const Comm& comm, const Scene& scene, BenchResult& result) {
+  for (const auto& body : scene.bodies) {
+    const Roles roles = body->roles();
+    if (roles.mesh != nullptr) result.elements += roles.mesh->counts().elements;
+    if (roles.contact_points != nullptr)
+      result.contact_points += comm.sum(static_cast<std::int64_t>(roles.contact_points->points().owned()));
+  }
+}
+
 }  // namespace
 
 BenchResult bench(const Comm& comm, const Deck& deck, int steps, const BenchScene* standard) {
@@ -245,6 +256,7 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, const BenchScen
   result.exchange.imbalance_most = worst_imbalance(comm, run.after_steps);
 
   result.particles = comm.sum(run.scene.points());
+  count_meshes(comm, run.scene, result);
   const Real particle_steps = static_cast<Real>(result.particles) * steps;
   result.particle_steps_per_second = particle_steps / seconds;
   result.bytes_per_particle =
@@ -273,6 +285,11 @@ std::string as_text(const BenchResult& r) {
     all += p.nanoseconds;
   }
   text += fmt::format("{:<10}{:>18.1f}\n", "all", all);
+  if (r.elements > 0) {
+    const Real seconds = static_cast<Real>(r.particles) / r.particle_steps_per_second;  // of a step
+    text += fmt::format("\n{} elements, {} contact points: {:.1f} ns of a step for an element\n", r.elements,
+                        r.contact_points, 1e9 * seconds / static_cast<Real>(r.elements));
+  }
   const BenchExchange& e = r.exchange;
   if (r.ranks > 1)
     text += fmt::format(
@@ -288,6 +305,8 @@ std::string as_text(const BenchResult& r) {
 
 std::string as_json(const BenchResult& r) {
   nlohmann::json j{{"particles", r.particles},
+                   {"elements", r.elements},
+                   {"contact_points", r.contact_points},
                    {"steps", r.steps},
                    {"refused", r.refused},
                    {"ranks", r.ranks},

@@ -99,6 +99,14 @@ Entries shell(const BenchScene& scene) {
               mesh};
 }
 
+Entries solid(const BenchScene& scene) {
+  const Real cubes = std::max(1.0, std::round(std::cbrt(scene.particles)) - 1);
+  return {fmt::format("law: fixed_corotated, {}", materials[0].second),
+          fmt::format("kind: solid, carrier: own, stage: {{substeps: 1}}, meets_grid: {}, mesh: {{block: {{lower: [0, "
+                      "0.1, 0], upper: [{}, {}, {}]}}, size: {}}}",
+                      scene.contact, cubes * dx, 0.1 + cubes * dx, cubes * dx, 1.0001 * dx)};
+}
+
 Entries entries_of(const BenchScene& scene) {
   switch (scene.kind) {
     case Kind::membrane:
@@ -107,6 +115,8 @@ Entries entries_of(const BenchScene& scene) {
       return fibers(scene);
     case Kind::shell:
       return shell(scene);
+    case Kind::solid:
+      return solid(scene);
     default:
       return block(scene);
   }
@@ -119,6 +129,7 @@ Deck bench_deck(const BenchScene& scene) {
   require(!scene.bending || scene.kind == Kind::membrane || scene.kind == Kind::fiber, ExitCode::deck,
           "--bending belongs to --kind membrane and --kind fiber.");
   require(scene.fabric.empty() || scene.kind == Kind::shell, ExitCode::deck, "--fabric belongs to --kind shell.");
+  require(!scene.contact || scene.kind == Kind::solid, ExitCode::deck, "--contact belongs to --kind solid.");
   const Entries entries = entries_of(scene);
   return parse_deck(fmt::format(R"(weft: 1
 title: a standard scene

@@ -50,25 +50,54 @@ Body& body_named(const Scene& scene, const std::string& name) {
   return **it;
 }
 
-/// The table of a body that has a scalar of this name: its state, or what is observed.
-struct Observation {
-  Body& body;
-  Table observed;
+/// The scalars of a body: of its state, of what is observed at its points, and of the cells that it is drawn by.
+class Observation {
+ public:
+  explicit Observation(Body& body) : body_(body), observed_(body.observe()) {}
 
-  explicit Observation(Body& b) : body(b), observed(b.observe()) {}
-
-  ScalarField scalar(const std::string& name) {
-    const auto names = scalar_names(body.points());
-    const bool is_state = std::find(names.begin(), names.end(), name) != names.end();
-    return ScalarField(is_state ? body.points() : observed, name);
+  /// One number for each point. Throws Error(deck) with what there is.
+  ScalarField of_points(const std::string& name) {
+    for (Table* table : {&body_.points(), &observed_})
+      if (has(*table, name)) return {*table, name};
+    picture_ = body_.picture();
+    const bool is_of_cells = has(picture_.fields, name);
+    throw Error(ExitCode::deck, fmt::format("There is no field \"{}\" that is one number for each point{}. Choose one "
+                                            "of: {}.",
+                                            name, is_of_cells ? ", but for each cell, which \"quantile\" knows" : "",
+                                            fmt::join(names({&body_.points(), &observed_}), ", ")));
   }
+  /// One number for each point or cell.
+  ScalarField of_points_or_cells(const std::string& name) {
+    for (Table* table : {&body_.points(), &observed_})
+      if (has(*table, name)) return {*table, name};
+    picture_ = body_.picture();
+    if (has(picture_.fields, name)) return {picture_.fields, name};
+    throw Error(ExitCode::deck,
+                fmt::format("There is no field \"{}\" that is one number for each point or cell. Choose one of: {}.",
+                            name, fmt::join(names({&body_.points(), &observed_, &picture_.fields}), ", ")));
+  }
+
+ private:
+  static bool has(Table& table, const std::string& name) {
+    const auto names = scalar_names(table);
+    return std::ranges::find(names, name) != names.end();
+  }
+  static std::vector<std::string> names(std::initializer_list<Table*> tables) {
+    std::vector<std::string> all;
+    for (Table* table : tables)
+      for (std::string& name : scalar_names(*table)) all.push_back(std::move(name));
+    return all;
+  }
+
+  Body& body_;
+  Table observed_;
+  Picture picture_;
 };
 
 /// `follower`: which of RunState::probe_points the next probe follows that follows a point.
 void add_probe(DiagnosticsColumns& columns, const Comm& comm, const Scene& scene, const ProbeDeck& probe,
                std::size_t& follower) {
   Body& body = body_named(scene, probe.body);
-  const auto unit = [&](const std::string& field) { return Observation(body).scalar(field).unit(); };
   std::visit(Overloaded{
                  [&](const CentreOfMassProbe&) {
                    columns.add(probe.name, "m",
@@ -81,16 +110,18 @@ void add_probe(DiagnosticsColumns& columns, const Comm& comm, const Scene& scene
                      });
                  },
                  [&](const QuantileProbe& p) {
-                   columns.add(probe.name, unit(p.field), [comm, &body, p](const Moment&) {
+                   const auto unit = Observation(body).of_points_or_cells(p.field).unit();
+                   columns.add(probe.name, unit, [comm, &body, p](const Moment&) {
                      Observation observation(body);
-                     return quantile(comm, observation.scalar(p.field).values(), p.q);
+                     return quantile(comm, observation.of_points_or_cells(p.field).values(), p.q);
                    });
                  },
                  [&](const NearestProbe& p) {
-                   columns.add(probe.name, unit(p.field), [comm, &body, p, k = follower++](const Moment& moment) {
+                   const auto unit = Observation(body).of_points(p.field).unit();
+                   columns.add(probe.name, unit, [comm, &body, p, k = follower++](const Moment& moment) {
                      Observation observation(body);
                      const auto value =
-                         value_at(comm, body.points(), moment.state.probe_points[k], observation.scalar(p.field));
+                         value_at(comm, body.points(), moment.state.probe_points[k], observation.of_points(p.field));
                      return value.value_or(std::numeric_limits<Real>::quiet_NaN());  // the point is gone
                    });
                  },

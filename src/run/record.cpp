@@ -23,6 +23,7 @@ struct LayerNumber : Field<std::int32_t> {
 std::string series_of(const Body& body) { return body.name(); }
 std::string series_of(const Wall& wall) { return "collider_" + wall.name; }
 constexpr const char* series_of_grid = "grid";
+std::string series_of_contact(const Body& body) { return body.name() + "_contact"; }
 
 /// The columns of a body's table that the deck asks for.
 std::vector<ColumnView> chosen_fields(const Scene& scene, const Body& body, Table& table) {
@@ -45,6 +46,19 @@ ComputedFields chosen_computed(const Scene& scene, const Body& body) {
   Table observed = body.observe(0, 0);
   return {chosen_fields(scene, body, observed),
           [&body](std::size_t first, std::size_t count) { return body.observe(first, count); }};
+}
+
+/// Of contact points: who they are, what they carry and what they feel.
+std::vector<ColumnView> fields_of_contact(Table& points) {
+  std::vector<ColumnView> fields;
+  for (const Label& label :
+       {Id::label, Mass::label, Velocity::label, SurfaceArea::label, ContactForce::label, WallForce::label})
+    if (const ColumnView column = points.column(label.name); column.row_bytes > 0) fields.push_back(column);
+  return fields;
+}
+/// The contact points that are to be drawn, or null.
+PointSet* drawn_contact(const Scene& scene, Body& body) {
+  return scene.deck.output.contact_points ? body.roles().contact_points : nullptr;
 }
 
 /// Everything there is at the start, with room around it.
@@ -110,11 +124,16 @@ Recorder::Recorder(const Comm& comm, const std::filesystem::path& output, const 
   for (const auto& body : scene.bodies) frames_.of(series_of(*body));
   for (const Wall& wall : scene.walls) frames_.of(series_of(wall));
   if (scene.deck.output.grid) frames_.of(series_of_grid);
+  for (const auto& body : scene.bodies)
+    if (drawn_contact(scene, *body) != nullptr) frames_.of(series_of_contact(*body));
 }
 
 void Recorder::write_frame(const Scene& scene, const RunState& state, const Stepper& stepper) {
   const FrameMoment moment{state.next_frame, state.step, state.time};
-  for (const auto& body : scene.bodies) draw_body(*body, scene, moment);
+  for (const auto& body : scene.bodies) {
+    draw_body(*body, scene, moment);
+    if (PointSet* contact = drawn_contact(scene, *body)) draw_contact_points(*body, contact->points(), moment);
+  }
   for (const Wall& wall : scene.walls) {
     const bool is_first = moment.frame == 0;
     if (!is_first && !wall.shape.motion().moves()) continue;  // one picture of what stands still is enough
@@ -150,6 +169,14 @@ void Recorder::draw_body(Body& body, const Scene& scene, const FrameMoment& mome
                       is_of_rows ? std::as_const(body.points()).get<Position>().first(body.points().owned())
                                  : std::span<const Vec3>(picture.points),
                       picture.cells, fields, cell_fields, picture.forest != nullptr, computed});
+}
+
+void Recorder::draw_contact_points(const Body& body, Table& points, const FrameMoment& moment) {
+  frames_.of(series_of_contact(body))
+      .write(moment, {CellKind::vertex,
+                      std::as_const(points).get<Position>().first(points.owned()),
+                      {},
+                      fields_of_contact(points)});
 }
 
 /// The nodes with mass, layer by layer.
@@ -216,6 +243,11 @@ std::uint64_t scene_frame_bytes(const Comm& comm, const Scene& scene) {
     const auto cells = comm.sum(static_cast<std::int64_t>(picture.cells.size()) / picture.corners);
     sum += frame_bytes(cells_with(picture.corners), points, picture.corners == 1 ? points : cells, fields,
                        scene.deck.output.double_precision);
+    if (PointSet* contact = drawn_contact(scene, *body)) {
+      const auto places = comm.sum(static_cast<std::int64_t>(contact->points().owned()));
+      sum += frame_bytes(cells_with(1), places, places, fields_of_contact(contact->points()),
+                         scene.deck.output.double_precision);
+    }
   }
   return sum;
 }

@@ -61,6 +61,7 @@ class Recorder {
 
  private:
   void draw_body(Body& body, const Scene& scene, const FrameMoment& moment);
+  void draw_contact_points(const Body& body, Table& points, const FrameMoment& moment);
   void draw_grid(const Scene& scene, const Stepper& stepper, const FrameMoment& moment);
 
   Comm comm_;

@@ -24,6 +24,7 @@
 #include "weft/geometry/patches.hpp"
 #include "weft/geometry/polyhedron.hpp"
 #include "weft/geometry/primitives.hpp"
+#include "weft/geometry/smooth_union.hpp"
 #include "weft/scene/shells.hpp"
 
 namespace weft {
@@ -399,7 +400,12 @@ AnySolidLaw solid_law_of(const MaterialDeck& material) {
 }
 
 /// Warns if tetrahedra fill a shape badly; throws if they miss most of it.
-void warn_of_lost_volume(const DeckPlace& place, const TetMesh& mesh, const Shape& shape) {
+void warn_of_bad_filling(const DeckPlace& place, const TetMesh& mesh, const Shape& shape) {
+  if (const int pieces = pieces_of(mesh); pieces > 1)
+    log_warning(
+        fmt::format("{}: the tetrahedra are {} pieces that do not hang together. Expected: a smaller \"size\", "
+                    "no larger than the shape is thick, or a body for each piece.",
+                    place.text, pieces));
   const std::optional<Real> whole = shape.volume();
   if (!whole) return;
   const Real share = volume_of(mesh) / *whole;
@@ -437,7 +443,7 @@ TetMesh make_tets(const Comm& comm, const TetMeshDeck& of, std::optional<int> or
                               const Vec3 extent = shape->bounds()->upper - shape->bounds()->lower;
                               require_room(12 * (extent / *of.size).prod());
                               TetMesh filled = tets_of_shape(*shape, *of.size);
-                              warn_of_lost_volume(place, filled, *shape);
+                              warn_of_bad_filling(place, filled, *shape);
                               return filled;
                             }},
                  of.form);
@@ -731,21 +737,37 @@ Mat3 spin_matrix(const Vec3& spin) {
   return W;
 }
 
+namespace {
+
+std::unique_ptr<Shape> make_primitive(const BoxDeck& s) { return make_box(s.lower, s.upper); }
+std::unique_ptr<Shape> make_primitive(const SphereDeck& s) { return make_sphere(s.center, s.radius); }
+std::unique_ptr<Shape> make_primitive(const CylinderDeck& s) { return make_cylinder(s.from, s.to, s.radius); }
+std::unique_ptr<Shape> make_primitive(const CapsuleDeck& s) { return make_capsule(s.from, s.to, s.radius); }
+std::unique_ptr<Shape> make_primitive(const EllipsoidDeck& s) { return make_ellipsoid(s.center, s.radii); }
+std::unique_ptr<Shape> make_primitive(const TorusDeck& s) {
+  return make_torus(s.center, s.axis, s.major_radius, s.minor_radius);
+}
+
+std::unique_ptr<Shape> make_union(const UnionDeck& deck) {
+  std::vector<std::unique_ptr<Shape>> parts;
+  for (const UnionPartDeck& part : deck.parts)
+    parts.push_back(
+        placed(std::visit([](const auto& form) { return make_primitive(form); }, part.form), placement_of(part)));
+  return make_smooth_union(std::move(parts), deck.blend);
+}
+
+}  // namespace
+
 std::shared_ptr<const Shape> make_shape(const Comm& comm, const ShapeDeck& deck, bool is_hollow, Real dx) {
   std::unique_ptr<Shape> shape;
   try {
-    shape =
-        std::visit(Overloaded{
-                       [](const PlaneDeck& s) { return make_half_space(s.point, s.normal); },
-                       [](const BoxDeck& s) { return make_box(s.lower, s.upper); },
-                       [](const SphereDeck& s) { return make_sphere(s.center, s.radius); },
-                       [](const CylinderDeck& s) { return make_cylinder(s.from, s.to, s.radius); },
-                       [](const CapsuleDeck& s) { return make_capsule(s.from, s.to, s.radius); },
-                       [](const EllipsoidDeck& s) { return make_ellipsoid(s.center, s.radii); },
-                       [](const TorusDeck& s) { return make_torus(s.center, s.axis, s.major_radius, s.minor_radius); },
-                       [&](const MeshDeck& s) { return make_mesh_shape(comm, s, deck.scale, dx); },
-                   },
-                   deck.form);
+    shape = std::visit(Overloaded{
+                           [](const PlaneDeck& s) { return make_half_space(s.point, s.normal); },
+                           [&](const MeshDeck& s) { return make_mesh_shape(comm, s, deck.scale, dx); },
+                           [](const UnionDeck& s) { return make_union(s); },
+                           [](const auto& s) { return make_primitive(s); },
+                       },
+                       deck.form);
     shape = placed(std::move(shape), placement_of(deck));
     if (is_hollow) shape = hollow(std::move(shape));
   } catch (const Error& error) {

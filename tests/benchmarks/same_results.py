@@ -93,6 +93,8 @@ TOWER = "domain.dx=0.1",
 
 # Each deck's cases: steps, and settings that make it small and let bodies meet soon.
 SIZES = {
+    "afloat": explicit(100, "domain.dx=0.05", "bodies.hard.velocity=[0, 0, -5]", "bodies.soft.velocity=[0, 0, -5]"),
+    "bunnies": explicit(100, "domain.dx=0.04", "sources.on_left.velocity=[0, 0, -8]"),
     "clamped_strip": implicit(4, "domain.dx=0.1", *mesh("strip", 8, 2), quick=True),
     "cloth_ball": explicit(200, "domain.dx=0.04", *mesh("cloth", 25, 25), "bodies.cloth.mesh.translate=[-0.5, 0.27, -0.5]"),
     "cloth_bear": explicit(100, "sources.spout.velocity=[0, 0, -5]"),
@@ -138,6 +140,7 @@ SIZES = {
     "metal_dent": explicit(200, "domain.dx=3 mm"),
     "pants_twister": explicit(100),
     "plastic_twister": explicit(100, "handles.above_1.hold.until=15 ms"),
+    "pinwheel_cabinet": explicit(60, "domain.dx=0.05", "sources.left_spout.velocity=[0, 0, -8]"),
     "playing_cards": explicit(100),
     "pressed_dome": static("loading.max_steps=3"),
     "quickstart": explicit(200, "domain.dx=0.04") + implicit(4, "domain.dx=0.04", "time.max_dt=5 ms"),
@@ -154,6 +157,7 @@ SIZES = {
     "shirt_twister": explicit(100),
     "six_cylinders": explicit(200, "domain.dx=0.02"),
     "sleeves": explicit(100, "domain.dx=0.025", *(word for i in range(1, 5) for word in mesh(f"sleeve_{i}", 25, 8))),
+    "skin_and_shirt": explicit(60, "domain.dx=0.02"),
     "slit_annulus": static("loading.steps=4", *mesh("ring", 2, 16)),
     "snowball": explicit(200, "domain.dx=0.04"),
     "stiff_banner": implicit(4, "domain.dx=0.08", *mesh("banner", 10, 10))
@@ -170,10 +174,13 @@ SIZES = {
     "threads_full": explicit(200),
     "threads_lagrangian": explicit(200),
     "threads_standard": explicit(200),
+    "three_jellies": explicit(100, "domain.dx=0.06", "sources.on_soft.velocity=[0, 0, -8]"),
     "three_curtains": explicit(200, "domain.dx=0.04", *(word for name in ("first", "second", "third") for word in mesh(name, 20, 20)),
                                "colliders.ball.shape.sphere.center=[0.4, 0.3, -0.17]",
                                "colliders.ball.motion.keyframes=[{time: 0}, {time: 0.3, translate: [0, 0, 0.3]}]"),
     "walk_cycle": explicit(100),
+    "walking_mannequins": explicit(60, "domain.dx=0.1"),
+    "wall_breaker": explicit(60, "domain.dx=0.1"),
     "wrung_jelly": explicit(200, "domain.dx=0.08", quick=True) + implicit(4, "domain.dx=0.08", "time.max_dt=0.01"),
 }
 

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 """Proves that grid layers and contact points run alike on ranks and threads, go on, conserve and are refused as they
 should: tests/end_to_end/test_layers.py WEFT."""
+import shutil
 import unittest
 
 from program import Case, checkpoints, history, weft
+import numpy
+import weft_read
 
 # A ball and a block with contact points, grains and cloth, each on a layer of its own, in a box of colliders.
 LAYERS = """
@@ -36,6 +39,20 @@ colliders:
   - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, friction: 0.4}
 handles:
   - {name: pin, body: block, where: {box: {lower: [-1, -1, -1], upper: [-0.19, 0.01, 1]}}, hold: {}}
+"""
+
+
+# A block falls on the floor; the frame is of the hit.
+LANDING = """
+weft: 1
+domain: {dx: 0.05, gravity: [0, -9.81, 0]}
+time: {end: 0.02, frame_interval: 0.02}
+materials: {rubber: {law: fixed_corotated, density: 900, youngs_modulus: 2e5, poisson_ratio: 0.3}}
+bodies:
+  - {name: block, kind: solid, material: rubber, carrier: own, meets_grid: true, velocity: [0, -1, 0],
+     mesh: {block: {lower: [-0.1, 0.01, -0.1], upper: [0.1, 0.21, 0.1]}, size: 0.1}}
+colliders: [{name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, friction: 0.4}]
+output: {contact_points: true, double_precision: true, diagnostics_every: 1}
 """
 
 
@@ -115,6 +132,45 @@ output: {{diagnostics_every: 5}}
                          "solve: {tolerance: 1e-10}\n")
         alone = self.run_deck(deck, "1", "--steps", 60)
         self.assert_same_state(alone, self.run_deck(deck, "3", "--steps", 60, ranks=3), 1e-6)
+
+    def test_contact_points_are_drawn_with_what_acts_on_them(self):
+        deck = self.deck(LANDING)
+        drawn = []
+        for ranks in 1, 3:
+            run = self.run_deck(deck, f"drawn_{ranks}", ranks=ranks)
+            start, frame = (weft_read.Run(run).frame("block_contact", number) for number in range(2))
+            order = numpy.argsort(frame["id"])
+            self.assertEqual(len(set(frame["id"])), len(order))
+            drawn.append({name: frame[name][order] for name in frame.fields} | {"points": frame.points[order]})
+            area = frame["surface_area"]
+            self.assertLess(numpy.abs(area.sum(axis=0)).max(), 1e-12)  # the surface is closed
+            self.assertAlmostEqual(numpy.linalg.norm(start["surface_area"], axis=1).sum(), 6 * 0.04, delta=1e-12)
+            before, now = numbers(run)[-2:]
+            force = (now["impulse_floor_y"] - before["impulse_floor_y"]) / (now["time"] - before["time"])
+            self.assertGreater(abs(force), 50)
+            self.assertAlmostEqual(frame["wall_force"][:, 1].sum() / -force, 1, delta=1e-6)
+            self.assertEqual(numpy.abs(frame["contact_force"]).max(), 0)  # nothing else is there
+        for name, values in drawn[0].items():
+            self.assertLess(numpy.abs(values - drawn[1][name]).max(), 1e-9 * max(1, numpy.abs(values).max()), name)
+        shutil.rmtree(run / "frames")
+        self.run_deck(deck, run.name, "--force", "--set", "output.contact_points=false")
+        self.assertEqual(list((run / "frames").glob("block_contact*")), [])
+
+    def test_probes_know_cells_and_list_what_there_is(self):
+        deck = self.deck(LANDING)
+        probe = "probes=[{name: most, body: block, quantile: {field: von_mises_stress, q: 1}}]"
+        stress = []
+        for ranks in 1, 3:
+            run = self.run_deck(deck, f"probed_{ranks}", "--set", probe, ranks=ranks)
+            stress.append(numbers(run)[-1]["most"])
+            self.assertAlmostEqual(weft_read.Run(run).frame("block", 1)["von_mises_stress"].max() / stress[-1], 1, delta=1e-9)
+        self.assertAlmostEqual(stress[0] / stress[1], 1, delta=1e-9)
+        for measure, words in (("quantile: {field: stress, q: 1}", "von_mises_stress"),
+                               ("nearest: {field: von_mises_stress, point: [0, 0, 0]}", "quantile"),
+                               ("nearest: {field: stress, point: [0, 0, 0]}", "velocity_x")):
+            done = weft("check", deck, "--set", f"probes=[{{name: most, body: block, {measure}}}]")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn(words, done.stderr)
 
     def test_what_layers_do_not_know_is_refused(self):
         for old, new, words in (

@@ -388,6 +388,17 @@ class Bench(Case):
             self.assertGreater(elements["memory_floor"], 0)
             self.assertEqual(elements["arithmetic_floor"] > 0, len(words) == 4, words)  # for a bare kind
 
+    def test_a_solid_is_measured_by_its_tetrahedra(self):
+        for ranks in 1, 2:
+            for words, has_contact in ((), False), (("--contact",), True):
+                done = weft("bench", "--particles", 3000, "--kind", "solid", *words, "--steps", 2, "--json", ranks=ranks)
+                result = json.loads(done.stdout)
+                self.assertEqual(result["elements"], 6 * 13 ** 3, done.stderr)
+                self.assertEqual(result["particles"], 14 ** 3)
+                self.assertEqual(result["contact_points"] > 0, has_contact)
+                self.assertGreater(result["phases"]["predict"]["nanoseconds"], 0)
+        self.assertIn("13182 elements, 0 contact points", weft("bench", "--particles", 3000, "--kind", "solid").stdout)
+
     def test_a_block_and_a_deck_are_measured_phase_by_phase(self):
         block = "--particles", 3000, "--law", "snow", "--kernel", "cubic"
         for what, has_mesh in (block, False), ((self.deck(JELLIES, "jellies.yaml"), "--here"), False), \
@@ -454,7 +465,8 @@ class Bench(Case):
         for words in (("--law", "mud"), ("--kernel", "quintic"), ("--particles", 0), ("--steps", 0), ("none.yaml",),
                       (self.deck(JELLIES), "--law", "snow"), ("--set", "domain.dx=1"), (HINGED_ROOF,),
                       ("--kind", "rod"), ("--kind", "membrane", "--law", "snow"), ("--kind", "shell", "--bending"),
-                      ("--fabric", "silk"), ("--kind", "shell", "--fabric", "mud"),
+                      ("--fabric", "silk"), ("--kind", "shell", "--fabric", "mud"), ("--contact",),
+                      ("--kind", "fiber", "--contact"),
                       (self.deck(JELLIES), "--kind", "shell")):
             self.assertEqual(weft("bench", *words).returncode, 2, words)
 

@@ -80,6 +80,7 @@ class SolidElements {
   /// Appends the derivative, a part for each Gauss point; projected: a positive semidefinite one in place of the exact
   /// one.
   void add_stiffness(std::span<const Vec3> x, bool projected, MeshStiffness& stiffness) const;
+  /// Positions that were asked for last are not looked at again: the end of a try is the state that the step accepts.
   SolidSpeeds speeds(std::span<const Vec3> x) const;
 
   /// Mass of element e [kg] that its vertices have together; quadrature points have the rest in equal parts.
@@ -100,7 +101,6 @@ class SolidElements {
   State state(std::size_t e, std::span<const Vec3> x) const;
 
  private:
-  using CornerForces = Eigen::Matrix<Real, 3, nodes - 1>;
   /// A Gauss point of as many elements as packs have lanes.
   struct GaussPack {
     Eigen::Matrix<Pack, nodes - 1, 3> gradients;  ///< Of all nodes but the first [1/m].
@@ -117,7 +117,15 @@ class SolidElements {
     typename Basis::Values weights;
   };
 
+  /// The largest of a pack: stiffness to waves [Pa], and bound of omega^2 [1/s^2].
+  struct Bounds {
+    Real stiffness, square;
+  };
+
   void make_packs();
+  /// Writes those of a pack on its vertices [N].
+  void find_forces(const TetPack& pack, std::span<const Vec3> x) const;
+  Bounds bounds(const TetPack& pack, std::span<const Vec3> x) const;
   /// x_a - x_0 of all nodes but the first, as columns.
   static Eigen::Matrix<Pack, 3, nodes - 1> sides(const TetPack& pack, std::span<const Vec3> x);
   Mat3 deformation(const Element& element, const typename Basis::Gradients& gradients, std::span<const Vec3> x) const;
@@ -129,7 +137,9 @@ class SolidElements {
   std::vector<Point> points_;
   std::vector<TetPack> packs_;
   Incidence incidence_;
-  mutable std::vector<CornerForces> forces_;  ///< Work: of each element on all its nodes but the first [N].
+  mutable std::vector<Vec3> last_x_;  ///< That the speeds were found for [m].
+  mutable SolidSpeeds last_speeds_;
+  mutable std::vector<Vec3> forces_;  ///< Work: of each element on its nodes, one element after another [N].
 };
 
 }  // namespace weft

@@ -189,8 +189,20 @@ struct RotationDeck {
   Real angle;  ///< [rad]; degrees in the deck.
 };
 
+struct UnionPartDeck {
+  std::variant<BoxDeck, SphereDeck, CylinderDeck, CapsuleDeck, EllipsoidDeck, TorusDeck> form;
+  Real scale;
+  std::optional<RotationDeck> rotate;  ///< About the origin.
+  Vec3 translate;
+};
+struct UnionDeck {
+  std::vector<UnionPartDeck> parts;  ///< At least one.
+  Real blend;                        ///< Radius of fillets [m].
+};
+
 struct ShapeDeck {
-  std::variant<PlaneDeck, BoxDeck, SphereDeck, CylinderDeck, CapsuleDeck, EllipsoidDeck, TorusDeck, MeshDeck> form;
+  std::variant<PlaneDeck, BoxDeck, SphereDeck, CylinderDeck, CapsuleDeck, EllipsoidDeck, TorusDeck, MeshDeck, UnionDeck>
+      form;
   Real scale;
   std::optional<RotationDeck> rotate;  ///< About the origin.
   Vec3 translate;
@@ -676,6 +688,7 @@ enum class OnIoError { stop, go_on };  // "stop", "continue"
 struct OutputDeck {
   std::vector<std::string> fields;  ///< Of the particles, by field name; see the reference for the list.
   bool grid;                        ///< Also write node mass and velocity on active blocks.
+  bool contact_points;              ///< Also write contact points of bodies with freedoms of their own.
   bool double_precision;            ///< Frames in double precision.
   int diagnostics_every;            ///< Steps.
   CheckpointDeck checkpoint;

@@ -71,6 +71,9 @@ struct OuterFace {
 /// The faces of the surface, tetrahedron by tetrahedron.
 std::vector<OuterFace> outer_faces(const TetMesh& mesh);
 
+/// How many parts of a mesh share no point; each of its points is a node.
+int pieces_of(const TetMesh& mesh);
+
 /// Of each point the number of the part of the surface that it is on, -1: inside. Parts share no point; they are
 /// numbered from 0 by their lowest point.
 std::vector<int> surface_numbers(const TetMesh& mesh, std::span<const OuterFace> outer);

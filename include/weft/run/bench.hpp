@@ -16,6 +16,7 @@ struct BenchScene {
     membrane,   ///< A square of cloth: a vertex and two triangles in each square of dx.
     fiber,      ///< A round bundle, three fibers to a square of dx, with a vertex and a segment in each dx.
     shell,      ///< A square plate: faces of nearly dx, with a control point and 2 x 2 contact points each.
+    solid,      ///< A cube of linear tetrahedra that moves by its vertices, one to a cell; a step is one of its own.
   };
   Kind kind = Kind::continuum;
   Real particles = 1e6;                 ///< Points: particles, or vertices and quadrature points; about.
@@ -23,6 +24,7 @@ struct BenchScene {
   std::string kernel = "quadratic";
   bool bending = false;  ///< A membrane or fibers resist it.
   std::string fabric;    ///< The shell is of this fabric; else of rubber (Hencky).
+  bool contact = false;  ///< The solid meets the grid, by four contact points in dx^2 of its surface.
 };
 
 /// Throws Error(deck) if there is no such law, kernel or fabric, or if the kind does not take what is set.
@@ -60,7 +62,8 @@ struct BenchExchange {
 
 struct BenchResult {
   std::int64_t particles;
-  int steps, refused;  ///< Taken, and tries with a larger dt that were refused on the way.
+  std::int64_t elements, contact_points;  ///< Of meshes.
+  int steps, refused;                     ///< Taken, and tries with a larger dt that were refused on the way.
   int ranks, threads;
   Real particle_steps_per_second;
   Real bytes_per_particle;  ///< Resident memory of all ranks beyond that of a program without particles.

@@ -229,12 +229,12 @@ inline constexpr auto keys<MembraneDeck> = table(
         &MembraneDeck::spin});
 
 template <>
-inline constexpr auto keys<TetFileDeck> = table(
-    "file", "Tetrahedra from a file.",
-    Key{"path", a_file, required,
-        "Gmsh's MSH 2.2 or 4.1, as text, of tetrahedra with 4 or 10 nodes; physical groups are groups. Of a rigid "
-        "body also a closed surface: OBJ, PLY or STL.",
-        &TetFileDeck::file});
+inline constexpr auto keys<TetFileDeck> = table("file", "Tetrahedra from a file.",
+                                                Key{"path", a_file, required,
+                                                    "Gmsh's MSH 2.2 or 4.1, text or binary, of tetrahedra with 4 or 10 "
+                                                    "nodes; physical groups are groups. Of a rigid "
+                                                    "body also a closed surface: OBJ, PLY or STL.",
+                                                    &TetFileDeck::file});
 
 template <>
 inline constexpr auto keys<BlockDeck> =

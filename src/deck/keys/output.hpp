@@ -25,7 +25,8 @@ inline constexpr auto keys<BoundingBoxProbe> = table("bounding_box", "Lowest and
 template <>
 inline constexpr auto keys<QuantileProbe> =
     table("quantile", "The value that a share of the particles stay below: a front, a depth.",
-          Key{"field", a_name, required, "A scalar field, or position_x, velocity_y, ...", &QuantileProbe::field},
+          Key{"field", a_name, required,
+              "A scalar field of points, or of cells of solids; or position_x, velocity_y, ...", &QuantileProbe::field},
           Key{"q", "1", at_least(0).at_most(1), required, "The share.", &QuantileProbe::q});
 
 template <>
@@ -70,6 +71,9 @@ inline constexpr auto keys<OutputDeck> =
               "at for; see the table of fields below.",
               &OutputDeck::fields},
           Key{"grid", "false", "Also write mass and velocity of the active grid nodes.", &OutputDeck::grid},
+          Key{"contact_points", "false",
+              "Also write contact points of bodies with freedoms of their own, with what acts on them.",
+              &OutputDeck::contact_points},
           Key{"double_precision", "false", "Frames in double precision.", &OutputDeck::double_precision},
           Key{"diagnostics_every", "1", at_least(1), "10", "Steps between rows of diagnostics.csv.",
               &OutputDeck::diagnostics_every},

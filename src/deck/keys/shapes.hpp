@@ -61,6 +61,22 @@ inline constexpr auto keys<RotationDeck> =
           Key{"angle", "deg", anything, required, "Right-handed about the axis.", &RotationDeck::angle});
 
 template <>
+inline constexpr auto keys<UnionPartDeck> =
+    table("union_part", "A part of a union: one form, then scaled, turned and moved, in this order.",
+          OneOf{"The form.", &UnionPartDeck::form},
+          Key{"scale", "1", above(0), "1", "Factor about the origin.", &UnionPartDeck::scale},
+          Key{"rotate", absent, "Turn about the origin.", &UnionPartDeck::rotate},
+          Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &UnionPartDeck::translate});
+
+template <>
+inline constexpr auto keys<UnionDeck> =
+    table("union", "Shapes that flow into one another.",
+          Key{"parts", required, "The shapes, one at least, in any order.", &UnionDeck::parts},
+          Key{"blend", "m", above(0), required,
+              "Radius of the fillet where two parts meet at right angles; parts that are further apart do not matter.",
+              &UnionDeck::blend});
+
+template <>
 inline constexpr auto keys<ShapeDeck> =
     table("shape", "A solid region of space: one form, then scaled, turned and moved, in this order.",
           OneOf{"The form.", &ShapeDeck::form},

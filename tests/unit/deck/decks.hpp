@@ -78,6 +78,7 @@ materials:
 layers:
   - {name: tools, kernel: linear}
   - {name: tools2}
+  - {name: tools3}
 layer_contact:
   - {between: [tools, materials], friction: 0.3}
 bodies:
@@ -119,6 +120,7 @@ bodies:
     R"(/README.md"}, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: t2, kind: solid, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: gum, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}}
   - {name: t3, kind: solid, carrier: own, meets_grid: true, contact: {points: 6}, material: hencky, mesh: {shape: {sphere: {center: [0, 0, 0], radius: 1}}, size: 0.1}}
+  - {name: t4, kind: solid, carrier: own, meets_grid: true, layer: tools3, material: hencky, mesh: {shape: {union: {blend: 2 cm, parts: [{sphere: {center: [0, 0, 0], radius: 1}}, {box: {lower: [0, 0, 0], upper: [1, 1, 1]}, scale: 2, rotate: {axis: [1, 1, 0], angle: 30}, translate: [1, 2, 3]}, {cylinder: {from: [0, 0, 0], to: [0, 1, 0], radius: 1}}, {capsule: {from: [0, 0, 0], to: [0, 1, 0], radius: 1}}, {ellipsoid: {center: [0, 0, 0], radii: [1, 2, 3]}}, {torus: {center: [0, 0, 0], axis: [0, 1, 1], major_radius: 2, minor_radius: 1}}]}}, size: 0.1}}
   - {name: g1, kind: rigid, density: 2, velocity: [1, 0, 0], spin: [0, 0, 1], layer: tools2, contact: {points: 5, tolerance: 1 %}, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}, joint: {ball: {point: [0, 0, 1], damping: 2}}}
   - {name: g2, kind: rigid, mass: 2, meets_grid: false, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}, joint: {hinge: {point: [0, 0, 1], axis: [0, 0, 2], damping: 2, torque: 3}}}
   - {name: g3, kind: rigid, mass: 2, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}, joint: {hinge: {point: [0, 0, 1], axis: [0, 0, 2], speed: 2}}}
@@ -146,7 +148,7 @@ probes:
   - {name: q, body: b, bounding_box: {}}
   - {name: r, body: c, quantile: {field: position_x, q: 98 %}}
   - {name: s, body: d, nearest: {point: [0, 1, 0], field: pressure}}
-output: {fields: [velocity, pressure], grid: true, double_precision: true, diagnostics_every: 5, checkpoint: {every_steps: 1000, every_wall: 1 h, keep: 2}, on_io_error: continue, writer: collective, hints: {cb_nodes: 4, cb_buffer_size: 16 MiB, alignment: 1 MiB}}
+output: {fields: [velocity, pressure], grid: true, contact_points: true, double_precision: true, diagnostics_every: 5, checkpoint: {every_steps: 1000, every_wall: 1 h, keep: 2}, on_io_error: continue, writer: collective, hints: {cb_nodes: 4, cb_buffer_size: 16 MiB, alignment: 1 MiB}}
 balance: {threshold: 1.2, every: 10}
 )";
 

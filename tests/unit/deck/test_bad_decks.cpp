@@ -146,6 +146,15 @@ const Mistake mistakes[] = {
     {"q: 0.9", "q: $1.5", "probes.front.quantile.q", "out of range"},
     {"normal: [0, 1, 0]", "normal: $[0, 0, 0]", "colliders.floor.shape.plane.normal", "must not be zero"},
     {"radius: 0.2", "radius: $0", "bodies.heap.shape.sphere.radius", "out of range"},
+    {"sphere: {center: [0, 1, 0], radius: 0.2}", "union: {blend: 0.1, parts: $[]}", "bodies.heap.shape.union.parts",
+     "one part at least"},
+    {"sphere: {center: [0, 1, 0], radius: 0.2}",
+     "union: {blend: 0.1, parts: [${sphere: {center: [0, 1, 0], radius: 1}, box: {lower: [0, 0, 0], upper: [1, 1, "
+     "1]}}]}",
+     "bodies.heap.shape.union.parts.0", "exclude one another"},
+    {"sphere: {center: [0, 1, 0], radius: 0.2}",
+     "union: {blend: $0, parts: [{sphere: {center: [0, 1, 0], radius: 1}}]}", "bodies.heap.shape.union.blend",
+     "out of range"},
     // Values that disagree.
     {"frame_interval: 0.1", "frame_interval: $2", "time.frame_interval", "must not exceed time.end, 1 s."},
     {"dx: 0.02,", "dx: 0.02, bounds: {lower: [0, 0, 0], upper: $[1, 0, 1]},", "domain.bounds.upper",

@@ -5,6 +5,7 @@
 #include "weft/geometry/level_set.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/geometry/primitives.hpp"
+#include "weft/geometry/smooth_union.hpp"
 
 #include <gtest/gtest.h>
 #include <Eigen/Geometry>
@@ -219,6 +220,74 @@ TEST(ShapeTest, APlaneIsDrawnAsAPatchThatCoversTheView) {
   const Vec3 turned = (mesh.points[1] - mesh.points[0]).cross(mesh.points[2] - mesh.points[1]);
   EXPECT_NEAR(turned.normalized().dot(n), 1, 1e-14);
   EXPECT_NEAR(turned.norm(), Vec3(2, 3, 2).squaredNorm(), 1e-12);  // a square with the diagonal of the view as its edge
+}
+
+std::unique_ptr<Shape> union_of(std::vector<std::unique_ptr<Shape>> parts, Real blend) {
+  return make_smooth_union(std::move(parts), blend);
+}
+template <class... Parts>
+std::vector<std::unique_ptr<Shape>> list(Parts... parts) {
+  std::vector<std::unique_ptr<Shape>> all;
+  (all.push_back(std::move(parts)), ...);
+  return all;
+}
+
+TEST(SmoothUnionTest, OnePartAloneIsItself) {
+  const auto ball = make_sphere({0.1, 0, 0}, 0.5);
+  const auto alone = union_of(list(make_sphere({0.1, 0, 0}, 0.5)), 0.2);
+  for (const Vec3& x : probes()) {
+    EXPECT_NEAR(alone->surface(x).distance, ball->surface(x).distance, 1e-14);
+    EXPECT_LT((alone->surface(x).normal - ball->surface(x).normal).norm(), 1e-14);
+  }
+}
+
+TEST(SmoothUnionTest, FilletsBetweenPlanesAtRightAnglesAreRound) {
+  const Real r = 0.2;  // faces y = 0 and x = 0 of two slabs, an inner edge along z
+  const auto shape = union_of(list(make_box({-2, -1, -2}, {2, 0, 2}), make_box({-1, -2, -2}, {0, 2, 2})), r);
+  for (const Real angle : {0.1, 0.5, 0.8, 1.4}) {
+    const Vec3 n(-std::cos(angle), -std::sin(angle), 0);
+    for (const Real distance : {-0.02, 0.0, 0.05}) {
+      const Vec3 x = Vec3(r, r, 0.3) + (r - distance) * n;
+      EXPECT_NEAR(shape->surface(x).distance, distance, 1e-13) << angle;
+      EXPECT_LT((shape->surface(x).normal + n).norm(), 1e-12) << angle;
+    }
+  }
+  EXPECT_NEAR(shape->surface({0.5, 0.3, 0}).distance, 0.3, 1e-14);  // beyond the blend that of the nearer slab
+}
+
+TEST(SmoothUnionTest, PartsMayStandInAnyOrder) {
+  const auto some = [](int first) {
+    std::vector<std::unique_ptr<Shape>> parts = list(make_sphere({0, 0, 0}, 0.4), make_sphere({0.5, 0.1, 0}, 0.3),
+                                                     make_capsule({0, 0, 0}, {0, 0.3, 0.6}, 0.15));
+    std::ranges::rotate(parts, parts.begin() + first);
+    return union_of(std::move(parts), 0.1);
+  };
+  for (const Vec3& x : probes()) EXPECT_NEAR(some(0)->surface(x).distance, some(2)->surface(x).distance, 1e-14);
+}
+
+TEST(SmoothUnionTest, DistancesAreRightToFirstOrderAtTheSurfaceAndBallsThatMissDo) {
+  const auto shape = union_of(
+      list(make_sphere({0, 0, 0}, 0.4), make_sphere({0.55, 0.1, 0}, 0.3), make_sphere({0.2, 0.5, 0.1}, 0.3)), 0.15);
+  const SurfaceMesh drawn = shape->tessellate({});
+  EXPECT_NO_THROW(require_closed(drawn, "union"));
+  for (std::size_t p = 0; p < drawn.points.size(); p += 7) {
+    const Vec3& on = drawn.points[p];
+    EXPECT_NEAR(shape->surface(on).distance, 0, 1e-12);
+    const Vec3 n = shape->surface(on).normal;
+    constexpr Real h = 1e-4;
+    EXPECT_NEAR(shape->surface(on + h * n).distance, h, 0.01 * h);
+    EXPECT_NEAR(shape->surface(on - h * n).distance, -h, 0.01 * h);
+    for (const Real away : {0.05, 0.3, 1.0}) EXPECT_FALSE(shape->misses_ball(on + away * n, 1.001 * away));
+    EXPECT_TRUE(shape->misses_ball(on + 2 * n, 0.2));
+  }
+  const Box box = *shape->bounds();
+  for (const Vec3& on : drawn.points) EXPECT_TRUE(box.contains(on));
+}
+
+TEST(SmoothUnionTest, RefusesWhatHasNoEnd) {
+  EXPECT_THROW(union_of({}, 0.1), Error);
+  EXPECT_THROW(union_of(list(make_half_space({0, 0, 0}, {0, 0, 1})), 0.1), Error);
+  EXPECT_THROW(union_of(list(make_sphere({0, 0, 0}, 1)), 0), Error);
 }
 
 TEST(ShapeTest, HollowTurnsASolidInsideOut) {

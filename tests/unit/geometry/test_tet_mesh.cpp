@@ -2,6 +2,7 @@
 
 #include "weft/base/error.hpp"
 #include "weft/geometry/primitives.hpp"
+#include "weft/geometry/smooth_union.hpp"
 #include "weft/geometry/tet_mesh.hpp"
 
 #include <fmt/format.h>
@@ -9,8 +10,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstring>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <numbers>
 
@@ -168,6 +172,19 @@ TEST(TetMesh, UnsoundMeshesAreRefused) {
   EXPECT_THAT(refused({0, 1, 2, 3, 0, 1, 2, 3}, {points.begin(), points.begin() + 4}), HasSubstr("there twice"));
 }
 
+TEST(TetMesh, PiecesOfAShapeThatIsThinnerThanTheLatticeAreCounted) {
+  EXPECT_EQ(pieces_of(block_of_tets({Vec3::Zero(), Vec3::Ones()}, 0.5)), 1);
+  const auto dumbbell = [](Real size) {
+    std::vector<std::unique_ptr<Shape>> parts;
+    parts.push_back(make_sphere({0, 0, 0}, 0.3));
+    parts.push_back(make_sphere({1, 0, 0}, 0.3));
+    parts.push_back(make_capsule({0, 0, 0}, {1, 0, 0}, 0.03));
+    return tets_of_shape(*make_smooth_union(std::move(parts), 0.01), size);
+  };
+  EXPECT_EQ(pieces_of(dumbbell(0.03)), 1);
+  EXPECT_EQ(pieces_of(dumbbell(0.17)), 2);
+}
+
 // Two tetrahedra on the triangle 2 3 4 of the file, one of them in a group; a group of one face, one without a name.
 const std::string msh2 =
     "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$PhysicalNames\n2\n2 5 \"the floor\"\n3 7 \"half\"\n$EndPhysicalNames\n"
@@ -183,8 +200,59 @@ const std::string msh4 =
     "$EndNodes\n"
     "$Elements\n4 4 1 4\n2 1 2 1\n1 1 2 3\n2 2 2 1\n2 2 5 3\n3 1 4 1\n3 1 2 3 4\n3 2 4 1\n4 2 5 3 4\n$EndElements\n";
 
+/// Numbers as the bytes of a Gmsh file.
+template <class T>
+std::string bytes(std::initializer_list<T> numbers) {
+  std::string all;
+  for (const T& number : numbers) {
+    std::array<char, sizeof(T)> raw;
+    std::memcpy(raw.data(), &number, sizeof(T));
+    all.append(raw.data(), raw.size());
+  }
+  return all;
+}
+constexpr auto ints = bytes<std::int32_t>;
+constexpr auto longs = bytes<std::uint64_t>;
+constexpr auto reals = bytes<double>;
+
+/// The same two tetrahedra in bytes.
+std::string binary_start(const char* version) {
+  return fmt::format("$MeshFormat\n{} 1 8\n", version) + ints({1}) +
+         "\n$EndMeshFormat\n$PhysicalNames\n2\n2 5 \"the floor\"\n3 7 \"half\"\n$EndPhysicalNames\n";
+}
+std::string binary_msh2() {
+  std::string text = binary_start("2.2") + "$Nodes\n6\n";
+  int tag = 1;
+  for (const Vec3& x : {Vec3(0, 0, 0), Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1), Vec3(1, 1, 1), Vec3(7, 7, 7)})
+    text += ints({tag == 6 ? 9 : tag}) + reals({x[0], x[1], x[2]}), ++tag;
+  text += "\n$EndNodes\n$Comments\n" + ints({10, 36}) + "\n$EndComments\n$Elements\n5\n";
+  text += ints({15, 1, 2}) + ints({1, 0, 1, 9});
+  text += ints({2, 2, 2}) + ints({2, 5, 1, 1, 2, 3}) + ints({5, 6, 1, 2, 5, 3});
+  text += ints({4, 2, 2}) + ints({3, 7, 1, 1, 2, 3, 4}) + ints({4, 0, 1, 2, 5, 3, 4});
+  return text + "\n$EndElements\n";
+}
+std::string binary_msh4() {
+  std::string text = binary_start("4.1") + "$Entities\n" + longs({0, 0, 2, 2});
+  const auto entity = [&](int entity_tag, std::initializer_list<std::int32_t> groups,
+                          std::initializer_list<std::int32_t> around) {
+    text += ints({entity_tag}) + reals({0, 0, 0, 1, 1, 1}) + longs({groups.size()}) + ints(groups) +
+            longs({around.size()}) + ints(around);
+  };
+  entity(1, {5}, {});
+  entity(2, {6}, {});
+  entity(1, {7}, {1});
+  entity(2, {}, {});
+  text += "\n$EndEntities\n$Nodes\n" + longs({2, 6, 1, 9});
+  text += ints({3, 1, 0}) + longs({4}) + longs({1, 2, 3, 4}) + reals({0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1});
+  text += ints({2, 1, 1}) + longs({2}) + longs({5, 9}) + reals({1, 1, 1, 0.5, 0.5, 7, 7, 7, 0, 0});
+  text += "\n$EndNodes\n$Elements\n" + longs({4, 4, 1, 4});
+  text += ints({2, 1, 2}) + longs({1}) + longs({1, 1, 2, 3}) + ints({2, 2, 2}) + longs({1}) + longs({2, 2, 5, 3});
+  text += ints({3, 1, 4}) + longs({1}) + longs({3, 1, 2, 3, 4}) + ints({3, 2, 4}) + longs({1}) + longs({4, 2, 5, 3, 4});
+  return text + "\n$EndElements\n";
+}
+
 TEST(MshReader, BothVersionsGiveTetrahedraAndGroups) {
-  for (const std::string& text : {msh2, msh4}) {
+  for (const std::string& text : {msh2, msh4, binary_msh2(), binary_msh4()}) {
     const TetMesh mesh = read_msh("two.msh", text);
     require_sound(mesh, "two.msh");
     ASSERT_EQ(mesh.count(), 2);
@@ -196,6 +264,30 @@ TEST(MshReader, BothVersionsGiveTetrahedraAndGroups) {
     EXPECT_THAT(mesh.groups.at("half").faces, ElementsAre(0, 1, 2, 3, mesh.number_of_tet(0)));
     EXPECT_EQ(mesh.groups.at("6").faces.size(), 1u);
   }
+}
+
+TEST(MshReader, NamesOfGroupsKeepTheirSpaces) {
+  std::string text = msh2;
+  text.replace(text.find("the floor"), 9, "the  \t floor ");
+  EXPECT_TRUE(read_msh("two.msh", text).groups.contains("the  \t floor "));
+}
+
+TEST(MshReader, ATetrahedronIsListedOnceForEachOfItsGroups) {
+  std::string text = msh2;
+  text.replace(text.find("$Elements\n5\n"), 12, "$Elements\n7\n");
+  const std::string of_seven = "3 4 2 7 1 1 2 3 4\n";
+  std::string again = text;
+  again.insert(again.find(of_seven) + of_seven.size(), "6 4 2 8 1 1 2 3 4\n7 4 2 9 1 1 2 3 4\n");
+  const TetMesh mesh = read_msh("groups.msh", again);
+  require_sound(mesh, "groups.msh");
+  EXPECT_EQ(mesh.count(), 2);
+  for (const char* group : {"half", "8", "9"})
+    EXPECT_THAT(mesh.groups.at(group).faces, ElementsAre(0, 1, 2, 3, mesh.number_of_tet(0))) << group;
+
+  std::string twice = text;  // a group cannot have it twice
+  twice.insert(twice.find(of_seven) + of_seven.size(), "6 4 2 8 1 1 2 3 4\n7 4 2 8 1 1 2 3 4\n");
+  EXPECT_THAT(message_of([&] { require_sound(read_msh("groups.msh", twice), "groups.msh"); }),
+              HasSubstr("there twice"));
 }
 
 TEST(MshReader, QuadraticTetrahedraHaveTheirNodesInOurOrder) {
@@ -228,7 +320,9 @@ TEST(MshReader, DamagedFilesAreRefusedWithTheirPlace) {
   };
   EXPECT_THAT(refused(msh2, "2.2 0 8", "3.0 0 8"),
               HasSubstr("m.msh:2:1: expected MSH version 2.2 or 4.1, found `3.0`"));
-  EXPECT_THAT(refused(msh2, "2.2 0 8", "2.2 1 8"), HasSubstr("save the mesh without \"binary\""));
+  EXPECT_THAT(refused(msh2, "2.2 0 8", "2.2 2 8"), HasSubstr("m.msh:2:5: expected 0, a file of text, or 1, of bytes"));
+  EXPECT_THAT(refused(msh2, "2.2 0 8", "2.2 1 4"), HasSubstr("m.msh:2:7: expected numbers of 8 bytes, found `4`"));
+  EXPECT_THAT(refused(msh2, "2.2 0 8", "2.2 1 8"), HasSubstr("the bytes stand in another order"));
   EXPECT_THAT(refused(msh2, "5 1 1 1\n", "5 1 one 1\n"), HasSubstr("m.msh:15:5: expected a number, found `one`"));
   EXPECT_THAT(refused(msh2, "5 1 1 1\n", "4 1 1 1\n"), HasSubstr("the node 4 is there twice"));
   EXPECT_THAT(refused(msh2, "2 5 3 4\n", "2 8 3 4\n"), HasSubstr("the node 8 is not in the file"));
@@ -237,8 +331,19 @@ TEST(MshReader, DamagedFilesAreRefusedWithTheirPlace) {
               HasSubstr("expected a whole number, found `$EndElements`"));
   EXPECT_THAT(refused(msh4, "$EndElements\n", ""), HasSubstr("expected $EndElements, found the end of the file"));
   EXPECT_THAT(refused(msh4, "2 6 1 9", "2 -6 1 9"),
-              HasSubstr("expected 6 nodes, as many as the blocks have, found `-6`"));
+              HasSubstr("expected 6 nodes, as many as the blocks have, found -6"));
   EXPECT_THAT(message_of([] { read_msh("m.msh", ""); }), HasSubstr("the file is empty"));
+  for (const std::string& text : {binary_msh2(), binary_msh4()}) {
+    for (std::size_t length = text.find("$Nodes"); length < text.size() - 1; ++length)
+      EXPECT_THAT(message_of([&] { read_msh("m.msh", text.substr(0, length)); }), HasSubstr("m.msh")) << length;
+    EXPECT_THAT(refused(text, reals({1, 1, 1}), reals({1, NAN, 1})), HasSubstr("expected a finite number"));
+  }
+  EXPECT_THAT(refused(binary_msh2(), ints({4, 2, 2}), ints({5, 2, 2})), HasSubstr("found elements of kind 5"));
+  EXPECT_THAT(refused(binary_msh2(), ints({4, 2, 2}), ints({4, 3, 2})),
+              HasSubstr("expected 1 to 2 elements of this kind, found 3"));
+  EXPECT_THAT(refused(binary_msh2(), ints({2, 5, 3, 4}), ints({2, 8, 3, 4})),
+              HasSubstr("the node 8 is not in the file"));
+  EXPECT_THAT(refused(binary_msh4(), longs({2, 6, 1, 9}), longs({2, 7, 1, 9})), HasSubstr("expected 6 nodes"));
   EXPECT_THAT(message_of([&] { read_msh("m.msh", msh2.substr(0, msh2.find("$Elements"))); }),
               HasSubstr("the file holds no tetrahedra"));
 }
