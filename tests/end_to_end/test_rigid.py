@@ -44,8 +44,8 @@ class Rigid(Case):
     def test_1_2_3_4_and_7_ranks_agree_to_1e_10(self):
         deck = self.deck(RIGID)
         alone = self.run_deck(deck, "1", "--steps", 50)
-        row = numbers(alone)[-1]
-        self.assertGreater(abs(row["contact_force_box_z"]), 1)  # or the comparison would prove little
+        forces = [abs(row["contact_force_box_z"]) for row in numbers(alone)]
+        self.assertGreater(max(forces), 1)  # or the comparison would prove little
         for ranks in 2, 3, 4, 7:
             with self.subTest(ranks=ranks):
                 self.assert_same_state(alone, self.run_deck(deck, str(ranks), "--steps", 50, ranks=ranks), 1e-10)

@@ -81,7 +81,7 @@ def check(runs, size):
     t = run["time"]
     late = t > 0.3
     fast = [numpy.polyfit(t[late], run[f"{bar}_x"][late], 1)[0] for bar in "ab"]
-    found.append(at_least("bars: speed of that which was at rest [m/s]", fast[1], 0.8))
+    found.append(at_least("bars: speed of that which was at rest [m/s]", fast[1], 0.95))
     momentum = run["momentum_x"]
     found.append(at_most("bars: change of momentum over it", numpy.ptp(momentum) / momentum[0], 1e-12))
     return found
