@@ -212,6 +212,12 @@ class RigidSource final : public MeshSource {
     return samples;
   }
   std::vector<Sample> side_samples(const ElementRange&) const override { return {}; }
+  SurfaceMesh closed_surface() const override {
+    SurfaceMesh closed;
+    for (const SurfacePoint& point : surface_->points) closed.points.push_back(point.rest);
+    for (const auto& triangle : surface_->triangles) closed.add_face(triangle);
+    return closed;
+  }
   std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
     return std::make_unique<RigidBody>(name(), counts(), mass_, rest_, joint_, surface_, range.has(0));
   }

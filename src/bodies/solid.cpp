@@ -295,6 +295,12 @@ class SolidSource final : public MeshSource {
     return samples;
   }
   std::vector<Sample> side_samples(const ElementRange&) const override { return {}; }
+  SurfaceMesh closed_surface() const override {
+    SurfaceMesh closed;
+    closed.points = mesh_.points;
+    for (const OuterTriangle& triangle : triangles_of(mesh_, outer_)) closed.add_face(triangle.vertices);
+    return closed;
+  }
 
   std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
     std::vector<NumberedTet<nodes>> elements;

@@ -5,17 +5,10 @@
 #include <algorithm>
 
 namespace weft {
-namespace {
 
-struct Triangle {
-  std::int64_t element;
-  std::array<std::int32_t, 3> vertices;
-};
-
-/// The triangles of the outer faces; of faces with six nodes the four between these.
-std::vector<Triangle> triangles_of(const TetMesh& mesh, std::span<const OuterFace> outer) {
+std::vector<OuterTriangle> triangles_of(const TetMesh& mesh, std::span<const OuterFace> outer) {
   constexpr std::array<std::array<std::size_t, 3>, 4> quarters{{{0, 3, 5}, {3, 1, 4}, {5, 4, 2}, {3, 4, 5}}};
-  std::vector<Triangle> triangles;
+  std::vector<OuterTriangle> triangles;
   for (const OuterFace& face : outer) {
     const auto node = [&](std::size_t k) {
       return mesh.tet(face.tet)[static_cast<std::size_t>(tet_faces[static_cast<std::size_t>(face.face)][k])];
@@ -27,14 +20,12 @@ std::vector<Triangle> triangles_of(const TetMesh& mesh, std::span<const OuterFac
   return triangles;
 }
 
-}  // namespace
-
 std::vector<SolidContactPoint> contact_points_of(const TetMesh& mesh, std::span<const OuterFace> outer,
                                                  std::span<const Real> vertex_mass, Real density) {
-  const std::vector<Triangle> triangles = triangles_of(mesh, outer);
+  const std::vector<OuterTriangle> triangles = triangles_of(mesh, outer);
   std::vector<int> valence(mesh.points.size(), 0);
   std::vector<std::int64_t> first_element(mesh.points.size(), mesh.count());
-  for (const Triangle& t : triangles)
+  for (const OuterTriangle& t : triangles)
     for (const std::int32_t v : t.vertices) {
       ++valence[static_cast<std::size_t>(v)];
       auto& first = first_element[static_cast<std::size_t>(v)];

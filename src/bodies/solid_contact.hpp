@@ -3,11 +3,19 @@
 
 #include "weft/geometry/tet_mesh.hpp"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace weft {
+
+struct OuterTriangle {
+  std::int64_t element;
+  std::array<std::int32_t, 3> vertices;  ///< Counter-clockwise as seen from outside.
+};
+/// The triangles of the outer faces; of faces with six nodes the four between these.
+std::vector<OuterTriangle> triangles_of(const TetMesh& mesh, std::span<const OuterFace> outer);
 
 /// A contact point at rest; of a face, or a vertex.
 struct SolidContactPoint {

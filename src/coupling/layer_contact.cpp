@@ -4,6 +4,7 @@
 #include <cmath>
 #include <map>
 #include <numbers>
+#include <optional>
 #include <utility>
 
 namespace weft {
@@ -22,6 +23,8 @@ constexpr Real most_inside = 0.5;
 constexpr Real margin_of_friction = 0.25;
 /// Normals shorter than this have no direction.
 constexpr Real least_normal = 1e-6;
+/// A surface of which less than this faces a direction has no place along it.
+constexpr Real least_facing = 1e-3;
 
 /// The mean of x >= 0 by the normal distribution about s with the deviation 1.
 Real mean_of_half(Real s) {
@@ -42,7 +45,8 @@ struct LayerContact::AtNode {
   Vec3 v, before;
   bool has_surface;  ///< It is of contact points.
   Real frequency;    ///< Of their body [rad/s].
-  Real distance;     ///< From the surface to the node [m].
+  Mat3 facing;       ///< Of a surface: the mean of n n^T.
+  Vec3 offset;       ///< Of a surface: the mean of n (n . y), y being from the node to the place [m].
   Real spread;       ///< The middle of a mass is this times dx times its normal behind the node; 0: unknown.
   Vec3 normal;       ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the node [1].
 
@@ -51,7 +55,8 @@ struct LayerContact::AtNode {
     if (!has_surface && !b.has_surface) return normal - b.normal;  // from the middle of one mass to that of the other
     if (has_surface && b.has_surface) {
       const Real flatter = std::max({normal.norm(), b.normal.norm(), least_normal});
-      return flatness(normal / flatter) * normal - flatness(b.normal / flatter) * b.normal;
+      const auto share = [&](const Vec3& mean) { return std::pow(mean.squaredNorm() / (flatter * flatter), 50); };
+      return share(normal) * normal - share(b.normal) * b.normal;
     }
     const Vec3 of_surface = has_surface ? normal : Vec3(-b.normal), of_mass = has_surface ? Vec3(-b.normal) : normal;
     const Real flat = flatness(of_surface);
@@ -61,20 +66,30 @@ struct LayerContact::AtNode {
   static Real flatness(const Vec3& mean) { return std::pow(mean.squaredNorm(), 10); }
   /// 1 where both are flat and face one another.
   Real opposition(const AtNode& b) const { return std::pow(std::max(Real(0), -normal.dot(b.normal)), 20); }
-  /// The speed with which layers may close along the normal; where they are too near, they are to part.
-  Real closing(const AtNode& b, Real friction, Real dx, Real dt) const {
+  /// From the planes of a surface to the node along a direction, each by how much it faces that [m]; none: it does not.
+  std::optional<Real> distance(const Vec3& along) const {
+    const Real faces = along.dot(facing * along);
+    if (!(faces > least_facing)) return {};
+    return -along.dot(offset) / faces;
+  }
+  /// The speed with which layers may close along the normal to b; where they are too near, they are to part.
+  Real closing(const AtNode& b, const Vec3& to_b, Real friction, Real dx, Real dt) const {
     if (!has_surface && !b.has_surface) return 0;
     if (!has_surface) return b.closing_on_mass(*this, friction, dx, dt);
     if (!b.has_surface) return closing_on_mass(b, friction, dx, dt);
-    const Real gap = distance + b.distance - nearest * dx;
+    const std::optional<Real> mine = distance(to_b), its = b.distance(-to_b);
+    if (!mine || !its) return 0;
+    const Real gap = *mine + *its - nearest * dx;
     if (gap > 0) return gap / dt;
     return opposition(b) * std::max(gap, -most_nearer * dx) * std::min(frequency, b.frequency) / recovery;
   }
   /// Of a surface and a mass, which touches where its mean distance is that of a mass beyond a plane.
   Real closing_on_mass(const AtNode& b, Real friction, Real dx, Real dt) const {
     if (b.spread == 0) return 0;
-    const Real deviation = dx * std::sqrt(b.spread), middle = distance - dx * b.spread * normal.dot(b.normal);
-    const Real gap = middle - deviation * mean_of_half(distance / deviation);
+    const std::optional<Real> mine = distance(normal.stableNormalized());
+    if (!mine) return 0;
+    const Real deviation = dx * std::sqrt(b.spread), middle = *mine - dx * b.spread * normal.dot(b.normal);
+    const Real gap = middle - deviation * mean_of_half(*mine / deviation);
     const Real margin = friction > 0 ? margin_of_friction * dx : 0;
     if (gap > 0) return flatness(normal) * std::max(Real(0), gap - margin) / dt;
     return flatness(normal) * std::max(gap, -most_inside * dx) * std::min(frequency, 1 / dt) / recovery;
@@ -180,10 +195,16 @@ void LayerContact::look(std::span<const MeetingLayer> layers, const SharedBlock&
     const Real* const normal = row_of(nodes.get<NodeNormal>(), at.block, place);
     at.normal.setZero();
     if (normal[0] > 0) at.normal = Eigen::Map<const Vec3>(normal + 1) / normal[0];
-    at.distance = 0;
+    at.facing.setZero();
+    at.offset.setZero();
     if (at.has_surface && normal[0] > 0) {
       const Vec3 x = dx * (layers[l].map->first_node(at.block) + node_at_place(place)).cast<Real>();
-      at.distance = at.normal.dot(x) - *row_of(nodes.get<NodeOffset>(), at.block, place) / normal[0];
+      const auto mean = [&](NodeField& field) {
+        return Vec3(Eigen::Map<const Vec3>(row_of(field, at.block, place) + 1) / normal[0]);
+      };
+      const Vec3 along = mean(nodes.get<NodeFacing>()), across = mean(nodes.get<NodeFacingAcross>());
+      at.facing << along[0], across[2], across[1], across[2], along[1], across[0], across[1], across[0], along[2];
+      at.offset = mean(nodes.get<NodeOffset>()) - at.facing * x;
     }
   }
 }
@@ -202,7 +223,8 @@ void LayerContact::meet(Meeting& meeting, Real dx, Real dt) const {
       const Vec3 normal = a.normal_to(b);
       const Real length = normal.norm();
       if (!(length > least_normal)) continue;
-      meeting.pairs.push_back({i, j, normal / length, a.closing(b, friction_of(a, b), dx, dt), Vec3::Zero()});
+      const Vec3 n = normal / length;
+      meeting.pairs.push_back({i, j, n, a.closing(b, n, friction_of(a, b), dx, dt), Vec3::Zero()});
     }
   const int turns = meeting.pairs.size() > 1 ? most_turns : 1;
   for (int turn = 0; turn < turns; ++turn)

@@ -2,6 +2,7 @@
 
 #include "weft/bodies/shell_body.hpp"
 #include "weft/geometry/mesh.hpp"
+#include "weft/geometry/overlap.hpp"
 
 #include <fmt/format.h>
 
@@ -66,6 +67,27 @@ std::optional<std::string> collider_in_the_way(const Scene& scene, std::span<con
   return {};
 }
 
+/// Bodies with contact points that begin deeper in one another than this [dx] are named.
+constexpr Real least_overlap = 0.01;
+
+void advise_on_overlaps(const Scene& scene, std::vector<std::string>& advice) {
+  std::vector<SurfaceMesh> surfaces;
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b)
+    surfaces.push_back(scene.bodies[b]->roles().contact_points != nullptr ? scene.meshes[b]->closed_surface()
+                                                                          : SurfaceMesh{});
+  for (std::size_t a = 0; a < surfaces.size(); ++a)
+    for (std::size_t b = a + 1; b < surfaces.size(); ++b) {
+      if (surfaces[a].points.empty() || surfaces[b].points.empty()) continue;
+      const auto overlap = overlap_of(surfaces[a], surfaces[b]);
+      if (!overlap || overlap->depth < least_overlap * scene.deck.domain.dx) continue;
+      const Vec3& x = overlap->where;
+      advice.push_back(fmt::format(
+          "bodies {} and {}: they begin in one another, {:.3g} m deep at ({:.4g}, {:.4g}, {:.4g}), and stay "
+          "so or pass through. Expected: a gap of a tenth of domain.dx or more.",
+          scene.bodies[a]->name(), scene.bodies[b]->name(), overlap->depth, x.x(), x.y(), x.z()));
+    }
+}
+
 }  // namespace
 
 std::vector<std::string> advice_to_begin_with(const Scene& scene) {
@@ -77,6 +99,7 @@ std::vector<std::string> advice_to_begin_with(const Scene& scene) {
             "body {}: the collider {} is in its way and will not stop it: with \"carrier: own\" nothing touches it. "
             "Expected: \"carrier: grid\", or no collider near the body.",
             scene.bodies[b]->name(), *name));
+  advise_on_overlaps(scene, advice);
   if (!scene.deck.solve.petsc.empty() && scene.deck.time.scheme == Scheme::explicit_euler)
     advice.emplace_back(
         "solve.petsc: it has no effect, since nothing is solved with \"scheme: explicit\" under time. Expected: "

@@ -3,6 +3,7 @@
 
 #include "weft/base/kinds.hpp"
 #include "weft/bodies/meshed.hpp"
+#include "weft/geometry/mesh.hpp"
 #include "weft/geometry/mesh_groups.hpp"
 
 #include <cstdint>
@@ -47,6 +48,9 @@ class MeshSource {
   /// here too, without area.
   virtual std::vector<Sample> surface_samples(const ElementRange& elements) const = 0;
   virtual std::vector<Sample> side_samples(const ElementRange& elements) const = 0;
+  /// The closed surface of a body of tetrahedra, or of a rigid one, at rest, with the points inside; empty
+  /// for others.
+  virtual SurfaceMesh closed_surface() const { return {}; }
   /// The control mesh of a shell; none for other bodies.
   virtual const ControlMesh* control_mesh() const { return nullptr; }
   /// Groups of its elements and vertices, if its file has some.

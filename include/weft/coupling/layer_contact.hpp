@@ -34,9 +34,18 @@ struct NodeNormal : NodeKey {
 struct NodeMemory : NodeKey {
   static constexpr Label label{"memory", "kg, N", Keep::work};
 };
-/// Of a layer of contact points: the area of the surface times how far its plane is from the origin [m^3], and zeros.
+/// Of a layer of contact points: the area of the surface, and the area times n (n . x) of normals and places, which are
+/// those of its planes [m^3].
 struct NodeOffset : NodeKey {
-  static constexpr Label label{"offset", "m^3", Keep::work};
+  static constexpr Label label{"offset", "m^2, m^3", Keep::work};
+};
+/// The area, and the area times n_x n_x, n_y n_y, n_z n_z.
+struct NodeFacing : NodeKey {
+  static constexpr Label label{"facing", "m^2", Keep::work};
+};
+/// The area, and the area times n_y n_z, n_z n_x, n_x n_y.
+struct NodeFacingAcross : NodeKey {
+  static constexpr Label label{"facing_across", "m^2", Keep::work};
 };
 /// Of a layer of contact points: the change of velocity by other layers [m/s].
 struct NodeMeeting : NodeKey {

@@ -37,6 +37,8 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
     if (scene.layers[l].has_contact_points) {
       nodes.add<NodeMemory>();
       nodes.add<NodeOffset>();
+      nodes.add<NodeFacing>();
+      nodes.add<NodeFacingAcross>();
       nodes.add<NodeMeeting>();
     }
     if (scene.layers[l].has_followers) {

@@ -66,6 +66,23 @@ void scatter_some(StepContext& step, const VisitedSet& set, const SomePoints& po
       step.scene.dx, nodes);
 }
 
+/// The normals and planes of a surface, weighted by its area.
+void scatter_surface(StepContext& step, const VisitedSet& set, const SomePoints& some, const Table& points,
+                     Layer& nodes) {
+  const auto areas = points.get<SurfaceArea>(), x = points.get<Position>();
+  const auto weights = some.map([&](std::uint32_t row) { return areas[row].norm(); });
+  const auto add = [&](NodeField& field, auto&& of) {  // of: a vector for a normal and a place
+    scatter_some(step, set, some,
+                 some.map([&](std::uint32_t row) { return Vec3(of(Vec3(areas[row].stableNormalized()), x[row])); }),
+                 weights, false, field);
+  };
+  add(nodes.get<NodeNormal>(), [](const Vec3& n, const Vec3&) { return n; });
+  add(nodes.get<NodeOffset>(), [](const Vec3& n, const Vec3& at) { return n.dot(at) * n; });
+  add(nodes.get<NodeFacing>(), [](const Vec3& n, const Vec3&) { return n.cwiseProduct(n); });
+  add(nodes.get<NodeFacingAcross>(),
+      [](const Vec3& n, const Vec3&) { return Vec3(n.y() * n.z(), n.z() * n.x(), n.x() * n.y()); });
+}
+
 /// The normals of a set near blocks that another layer has: the gradient of its mass, or those of its surface.
 void scatter_normals(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
@@ -78,21 +95,20 @@ void scatter_normals(StepContext& step, std::size_t s) {
     const std::vector<Vec3> none(some.x.size(), Vec3::Zero());
     scatter_some(step, set, some, none, some.map([&](std::uint32_t row) { return mass[row]; }), true, normals);
   } else {
-    const auto areas = points.get<SurfaceArea>();
-    scatter_some(step, set, some, some.map([&](std::uint32_t row) { return Vec3(areas[row].stableNormalized()); }),
-                 some.map([&](std::uint32_t row) { return areas[row].norm(); }), false, normals);
-    const auto x = points.get<Position>();
-    const std::vector<Vec3> none(some.x.size(), Vec3::Zero());
-    layer.nodes.get<NodeOffset>().reset(layer.map.size());
-    scatter_some(step, set, some, none, some.map([&](std::uint32_t row) { return areas[row].dot(x[row]); }), false,
-                 layer.nodes.get<NodeOffset>());
+    scatter_surface(step, set, some, points, layer.nodes);
   }
 }
 
 /// What layers have to know of one another at nodes.
 void scatter_for_contact(StepContext& step) {
   if (!step.has_layers()) return;
-  for (GridLayer& layer : step.layers) layer.nodes.get<NodeNormal>().reset(layer.map.size());
+  for (GridLayer& layer : step.layers) {
+    layer.nodes.get<NodeNormal>().reset(layer.map.size());
+    if (!layer.settings.has_contact_points) continue;
+    layer.nodes.get<NodeOffset>().reset(layer.map.size());
+    layer.nodes.get<NodeFacing>().reset(layer.map.size());
+    layer.nodes.get<NodeFacingAcross>().reset(layer.map.size());
+  }
   for (std::size_t s = 0; s < step.sets.size(); ++s) scatter_normals(step, s);
 }
 
@@ -121,7 +137,11 @@ void scatter(StepContext& step) {
     std::vector<ColumnView> fields{layer.nodes.get<NodeInertia>().view()};
     if (takes_contacts(layer)) fields.push_back(layer.nodes.get<NodeContact>().view());
     if (step.passes == 0 && step.has_layers()) fields.push_back(layer.nodes.get<NodeNormal>().view());
-    if (step.passes == 0 && layer.settings.has_contact_points) fields.push_back(layer.nodes.get<NodeOffset>().view());
+    if (step.passes == 0 && layer.settings.has_contact_points) {
+      fields.push_back(layer.nodes.get<NodeOffset>().view());
+      fields.push_back(layer.nodes.get<NodeFacing>().view());
+      fields.push_back(layer.nodes.get<NodeFacingAcross>().view());
+    }
     if (layer.settings.has_followers && !layer.settings.has_contact_points)
       fields.push_back(layer.nodes.get<NodeGiven>().view());
     layer.map.forest().sum_to_owners(fields);

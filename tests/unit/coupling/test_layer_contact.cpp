@@ -55,6 +55,8 @@ struct Layers {
       if (has_contact_points[l]) {
         layer.add<NodeMemory>();
         layer.add<NodeOffset>();
+        layer.add<NodeFacing>();
+        layer.add<NodeFacingAcross>();
         layer.add<NodeMeeting>();
       }
       layer.reset(1);
@@ -135,6 +137,32 @@ TEST(LayerContactTest, LayersWithContactPointsKeepWhatTheyHadWithoutMemory) {
     for (int place = 0; place < nodes_per_block; ++place)
       EXPECT_LT((layers.momentum(place) - momenta[static_cast<std::size_t>(place)]).norm(), 1e-14);
   }
+}
+
+/// Beside edges nodes see two faces of each body; those that face the other one say how near they are.
+TEST(LayerContactTest, EdgesCloseByTheGapBetweenTheirFaces) {
+  Layers layers({true, true});
+  constexpr Real dx = 0.1, gap = 0.03;
+  const int place = 21;  // of a node with all coordinates
+  const Vec3 node = dx * (layers.meeting[0].map->first_node(0) + node_at_place(place)).cast<Real>();
+  const Vec3 side(0, 1, 0);
+  for (std::size_t l = 0; l < 2; ++l) {
+    const auto set = [&](NodeField& field, const Vec3& value) {
+      field.block(0)[place * NodeField::width] = 2;
+      Vec3::Map(field.block(0) + place * NodeField::width + 1) = 2 * value;
+    };
+    const Vec3 end(l == 0 ? 1 : -1, 0, 0), on_end = node + (l == 0 ? 0.02 : 0.02 + gap) * Vec3::UnitX();
+    const Vec3 on_side = node + 0.04 * side;
+    Layer& nodes = *layers.nodes[l];
+    set(nodes.get<NodeNormal>(), (end + side) / 2);
+    set(nodes.get<NodeFacing>(), (end.cwiseAbs2() + side.cwiseAbs2()) / 2);
+    set(nodes.get<NodeFacingAcross>(), Vec3::Zero());
+    set(nodes.get<NodeOffset>(), (end.dot(on_end) * end + side.dot(on_side) * side) / 2);
+    set(nodes.get<NodeMemory>(), Vec3::Zero());
+    Vec3::Map(nodes.get<NodeVelocity>().block(0) + place * NodeField::width) = l == 0 ? 1000 * Vec3::UnitX() : side;
+  }
+  layers.contact->exchange(layers.meeting, dx, dt);
+  EXPECT_NEAR((layers.velocity(0, place) - layers.velocity(1, place)).x(), (gap - 0.1 * dx) / dt, 1e-9);
 }
 
 TEST(LayerContactTest, TwoLayersDoNotApproachEachOtherAfterwards) {

@@ -29,9 +29,26 @@ MORE = {"solid": [(20, 0), (20, 0.2), (35, 0.4)], "grains": [(20, 0), (20, 0.2),
 MAKE = {"solid": solid, "grains": grains}
 FILES = {"solid": "slope.yaml", "grains": "grains.yaml"}
 
-DECKS = {"stack": "stack.yaml", "heap": "heap.yaml", "bars": "bars.yaml"}
-RUNS = {"quick": {"stack": [], "heap": [], "bars": []}}
-RUNS["full"] = RUNS["quick"] | {"stack": ["--set", "time.end=60"]}
+DECKS = {"stack": "stack.yaml", "heap": "heap.yaml", "bars": "bars.yaml", "tub": "tub.yaml", "discs": "discs.yaml"}
+RUNS = {"quick": {name: [] for name in DECKS}}
+FINE = ["--set", "domain.dx=0.025", "--set", "bodies.a.mesh.size=0.025", "--set", "bodies.b.mesh.size=0.025"]
+RUNS["full"] = RUNS["quick"] | {"stack": ["--set", "time.end=60"], "discs": FINE}
+
+
+def coarse_in_time(times):
+    """Of ball.yaml: steps of so many substeps of the block, which answers until contact has settled."""
+    words = [f"bodies.block.stage={{scheme: explicit, substeps: {times}}}",
+             "bodies.ball.stage={scheme: explicit, substeps: 1000}"]
+    if times > 1:
+        words += [f"bodies.{body}.contact={{tolerance: 0.01}}" for body in ("block", "ball")]
+    return [word for each in words for word in ("--set", each)]
+
+
+BALL = {"full": (1, 4, 10), "quick": ()}
+for size, all_times in BALL.items():
+    for times in all_times:
+        DECKS[f"ball {times}"] = "ball.yaml"
+        RUNS[size][f"ball {times}"] = coarse_in_time(times)
 for kind, make in MAKE.items():
     for size, cases in ("quick", [SLIDES[kind], RESTS[kind]]), ("full", [SLIDES[kind], RESTS[kind], *MORE[kind]]):
         for case in cases:
@@ -46,10 +63,39 @@ def along(run, angle):
     return (place - place[0]) @ [math.cos(math.radians(angle)), -math.sin(math.radians(angle)), 0]
 
 
+def discs(run, size):
+    """Gap 0.44853 m, closed with 0.28284 m/s."""
+    t, energy = run["time"], run["kinetic_energy"] + run["elastic_energy"]
+    first = t[numpy.argmax(run["elastic_energy"] > 1e-4 * energy[0])]
+    momentum = numpy.abs(run.vector("momentum")).max() / (run["mass"][0] / 2 * 0.1)
+    cell = 0.025 if size == "full" else 0.05
+    return [near("discs: first impulse [s]", first, 1.585786, 0.25 * cell / 0.282843, scale=1),
+            at_least("discs: total energy at the end over that at the start", energy[-1] / energy[0],
+                     0.95 if size == "full" else 0.8),
+            at_most("discs: total energy over that at the start, at most", energy.max() / energy[0], 1 + 1e-6),
+            at_most("discs: momentum of both over that of one", momentum, 1e-11)]
+
+
+def balls(runs, size):
+    """Depth, and time of passing the place of first contact, beside those of small steps."""
+    numbers = {}
+    for times in BALL[size]:
+        run = runs[f"ball {times}"]
+        t, y = run["time"], run["ball_y"]
+        deepest = y.argmin()
+        up = deepest + numpy.argmax(y[deepest:] > 0.455)
+        numbers[times] = 0.45 - y[deepest], numpy.interp(0.455, y[up - 1:up + 1], t[up - 1:up + 1])
+    found = []
+    for times in BALL[size][1:]:
+        for what, of_times, of_one in zip(("depth [m]", "time of rebound [s]"), numbers[times], numbers[1]):
+            found.append(near(f"ball on a stiff block, steps of {times} substeps: {what}", of_times, of_one, 0.1))
+    return found
+
+
 def check(runs, size):
     found = []
     for name, run in runs.items():
-        if name in ("stack", "heap", "bars"):
+        if name.split()[0] not in MAKE:
             continue
         kind, angle, friction = name.split()
         angle, friction = float(angle), float(friction)
@@ -81,7 +127,11 @@ def check(runs, size):
     t = run["time"]
     late = t > 0.3
     fast = [numpy.polyfit(t[late], run[f"{bar}_x"][late], 1)[0] for bar in "ab"]
-    found.append(at_least("bars: speed of that which was at rest [m/s]", fast[1], 0.8))
+    found.append(at_least("bars: speed of that which was at rest [m/s]", fast[1], 0.95))
     momentum = run["momentum_x"]
     found.append(at_most("bars: change of momentum over it", numpy.ptp(momentum) / momentum[0], 1e-12))
-    return found
+    run = runs["tub"]
+    late = run["time"] > 0.7
+    found.append(near("tub of sand: mean force on the base [N]", run["force_base_y"][late].mean(), G * run["mass"][0],
+                      0.01))
+    return found + discs(runs["discs"], size) + balls(runs, size)
