@@ -211,7 +211,14 @@ std::size_t MeshBody::bytes_of_mesh() const {
 
 // --- Among ranks -----------------------------------------------------------------------------------------------------
 
+Box MeshSource::bounds() const {
+  Box box;
+  for (const Vec3& x : rest_positions().held()) box.include(x);
+  return box;
+}
+
 ElementRange first_share(const Comm& comm, const MeshSource& mesh) {
+  if (const auto held = mesh.held()) return *held;
   const Runs runs{mesh.counts().elements, comm.size()};
   return {runs.begin(comm.rank()), runs.end(comm.rank())};
 }
@@ -222,12 +229,12 @@ std::int32_t MeshBody::row_of(std::int32_t vertex) const {
   return row;
 }
 
-void MeshBody::fill(const Comm& comm, std::span<const Vec3> rest, const Vec3& velocity, const Mat3& velocity_gradient) {
+void MeshBody::fill(const Comm& comm, const VertexValues& rest, const Vec3& velocity, const Mat3& velocity_gradient) {
   const std::vector<std::int32_t> needed = needed_vertices();
   piece_ = piece_of(comm, elements(), needed, owners_of_points(comm, needed, counts_.vertices));
   points_.resize(piece_.owned);
   for (std::size_t r = 0; r < piece_.owned; ++r) {
-    const auto vertex = static_cast<std::size_t>(piece_.points[r]);
+    const std::int64_t vertex = piece_.points[r];
     points_.get<Id>()[r] = static_cast<PointId>(vertex);
     points_.get<Position>()[r] = rest[vertex];
     if (carrier_ == Carrier::own) points_.get<RestPosition>()[r] = rest[vertex];
