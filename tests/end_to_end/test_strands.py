@@ -471,7 +471,8 @@ output: {{diagnostics_every: 1}}
                  "curve_file: {path: fold.obj},", 3, "folds back by more than 150 degrees"),
                 ("radius: 0.101}}, hold: {keep: clamp}", "radius: 0.101}}, hold: {keep: symmetry, normal: [0, 0, 1]}", 2,
                  "no slope to keep"),
-                ("  - {name: wind", "  - {name: again, body: bundle, where: {sphere: {center: [1.1, 0, 0], radius: 0.1}}, "
+                ("  - {name: wind",
+                 "  - {name: again, body: bundle, where: {sphere: {center: [1.1, 0, 0], radius: 0.1}}, "
                  "hold: {keep: clamp}}\n  - {name: wind", 2, "both clamp the end of a strand of bundle"),
                 ("lower: [-1, -1, -0.001], upper: [1, 1, 0.001]", "lower: [-1, -1, 0.1], upper: [1, 1, 0.2]", 2,
                  "no end of a strand")):
