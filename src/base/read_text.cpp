@@ -33,11 +33,11 @@ class Opened {
   }
   /// Why it could not be opened or read, in words that follow a sentence; empty if the system did not say.
   std::string reason() const { return error_ == 0 ? "" : std::string(" (") + why_not_opened(error_) + ")"; }
-  /// Fills the text from the start of the file and cuts it where the file ends; false if that fails.
-  bool read(std::string& text) {
+  /// Fills the text from a place in the file and cuts it where the file ends; false if that fails.
+  bool read(std::string& text, std::uint64_t begin) {
     std::size_t done = 0;
     while (done < text.size()) {
-      const ssize_t got = ::read(number_, text.data() + done, text.size() - done);
+      const ssize_t got = ::pread(number_, text.data() + done, text.size() - done, static_cast<off_t>(begin + done));
       if (got < 0 && errno == EINTR) continue;
       if (got < 0) {
         error_ = errno;
@@ -55,6 +55,15 @@ class Opened {
   int error_;
 };
 
+/// Fewer where the file ends before.
+std::string some_bytes(const std::filesystem::path& file, std::uint64_t begin, std::uint64_t count, ExitCode code) {
+  Opened opened(file);
+  std::string bytes(static_cast<std::size_t>(count), '\0');
+  const bool is_read = opened.read(bytes, begin);
+  require(is_read, code, file.string() + ": the file cannot be read" + opened.reason() + ".");
+  return bytes;
+}
+
 }  // namespace
 
 std::string read_text(const std::filesystem::path& file, ExitCode code) {
@@ -62,18 +71,26 @@ std::string read_text(const std::filesystem::path& file, ExitCode code) {
 }
 
 std::string read_text(const std::filesystem::path& file, ExitCode code, std::uint64_t most) {
-  std::error_code error;
-  require(std::filesystem::exists(file, error), code, file.string() + ": there is no such file.");
-  Opened opened(file);
-  const std::int64_t length = opened.length();
-  require(length >= 0, code, file.string() + ": the file cannot be read" + opened.reason() + ".");
-  require(static_cast<std::uint64_t>(length) <= most, code,
+  const std::uint64_t length = size_of_file(file, code);
+  require(length <= most, code,
           file.string() + ": the file has " + std::to_string(length) +
               " bytes; it cannot be read if it has more than " + std::to_string(most) + ".");
-  std::string text(static_cast<std::size_t>(length), '\0');
-  const bool is_read = opened.read(text);
-  require(is_read, code, file.string() + ": the file cannot be read" + opened.reason() + ".");
-  return text;
+  return some_bytes(file, 0, length, code);
+}
+
+std::uint64_t size_of_file(const std::filesystem::path& file, ExitCode code) {
+  std::error_code error;
+  require(std::filesystem::exists(file, error), code, file.string() + ": there is no such file.");
+  const Opened opened(file);
+  const std::int64_t length = opened.length();
+  require(length >= 0, code, file.string() + ": the file cannot be read" + opened.reason() + ".");
+  return static_cast<std::uint64_t>(length);
+}
+
+std::string read_bytes(const std::filesystem::path& file, std::uint64_t begin, std::uint64_t count, ExitCode code) {
+  std::string bytes = some_bytes(file, begin, count, code);
+  require(bytes.size() == count, code, file.string() + ": the file has become shorter while it was read.");
+  return bytes;
 }
 
 }  // namespace weft

@@ -10,13 +10,9 @@
 
 namespace weft {
 
-namespace {
-
 int divisions_for(Real longest, Real spacing) {
   return std::max(1, static_cast<int>(std::ceil(longest / spacing * (1 - 1e-9))));
 }
-
-}  // namespace
 
 template <class S>
 std::vector<ElementAtRest<SheetKind<S>>> sheet_at_rest(std::span<const std::array<std::int32_t, 3>> triangles,
@@ -58,7 +54,8 @@ std::vector<ElementAtRest<FiberKind>> fiber_at_rest(std::span<const std::array<s
   for (std::size_t e = 0; e < segments.size(); ++e) {
     const Real length = (rest[segments[e][1]] - rest[segments[e][0]]).norm();
     require(length > 0, ExitCode::geometry,
-            fmt::format("segment {} of a fiber has no length: remove the repeated point", e));
+            fmt::format("a segment of a fiber at [{:.4g}, {:.4g}, {:.4g}] has no length: remove the repeated point",
+                        rest[segments[e][0]].x(), rest[segments[e][0]].y(), rest[segments[e][0]].z()));
     elements.push_back({segments[e], {-1 / length, 1 / length}, length * section, divisions_for(length, spacing)});
   }
   return elements;

@@ -125,7 +125,7 @@ void turn_slopes(std::vector<Site>& sites, const Vec3& mirror, std::span<const V
 }
 
 std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings& settings,
-                               std::span<const Vec3> positions) {
+                               const VertexValues& positions) {
   std::vector<HeldSum> sums;
   for (const Site& site : sites) {
     const auto add = [&](const Stencil& stencil, const Vec3& axis) {

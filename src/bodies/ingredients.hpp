@@ -88,6 +88,12 @@ struct Ingredients {
   std::vector<ElementAtRest<K>> elements;
   BendsOf<K> bends;
   std::optional<Real> tear_stretch;
+  bool bends_anywhere = false;         ///< On some rank.
+  std::optional<CurveNumbers> part{};  ///< Numbers above begin anew: this rank has some of the fibers alone.
+  int most_divisions = 0;              ///< Of the elements of all ranks, at least.
+
+  std::int64_t first_element() const { return part ? part->first_segment : 0; }
+  std::int64_t first_vertex() const { return part ? part->first_point : 0; }
 
   /// The bending stencil of an element, if it has one.
   auto bend(std::int64_t element) const { return bends.of(element, elements, rest); }
@@ -220,6 +226,7 @@ Ingredients<SheetKind<S>> ingredients_of(const MembraneDescription& m, const typ
   Ingredients<SheetKind<S>> of{m.name, law, m.density, m.thickness / 2, m.rest, {}, {}, m.tear_stretch};
   of.elements = sheet_at_rest<S>(m.triangles, m.rest, m.warp, m.thickness, m.spacing);
   if (m.bending) of.bends = {TriangleEdges(m.triangles), *m.bending};
+  of.bends_anywhere = !of.bends.empty();
   return of;
 }
 
@@ -235,6 +242,8 @@ inline Ingredients<FiberKind> ingredients_of(const FiberDescription& f) {
   Ingredients<FiberKind> of{f.name, f.law, f.density, std::sqrt(f.section / std::numbers::pi),
                             f.rest, {},    {},        f.tear_stretch};
   of.elements = fiber_at_rest(f.segments, f.rest, f.section, f.spacing);
+  of.part = f.part;
+  if (f.part) of.most_divisions = divisions_for(f.part->longest_segment, f.spacing);
   if (!f.bending_rigidity) return of;
   std::map<std::array<std::int32_t, 2>, std::int64_t> number;
   for (std::size_t e = 0; e < f.segments.size(); ++e) number[f.segments[e]] = static_cast<std::int64_t>(e);
@@ -246,6 +255,8 @@ inline Ingredients<FiberKind> ingredients_of(const FiberDescription& f) {
     of.bends.element.push_back(element);
     of.bends.bends.push_back({bend, {number.at({bend.rows[1], bend.rows[2]})}});
   }
+  // every curve has two points
+  of.bends_anywhere = f.part ? f.part->points > 2 * f.part->curves : !of.bends.empty();
   return of;
 }
 

@@ -55,21 +55,28 @@ class CodimensionalBody final : public MeshBody {
   static constexpr std::size_t uses_of_element = K::corners + Stencil::neighbors;
 
  public:
-  /// The elements of a range.
+  /// The elements of a range, with numbers among those that the rank holds.
   CodimensionalBody(const Ingredients<K>& of, Carrier carrier, const MeshCounts& counts, const ElementRange& range)
       : MeshBody(of.name, carrier, counts),
         law_(of.law),
         density_(of.density),
         half_thickness_(of.half_thickness),
         tear_stretch_(of.tear_stretch),
-        bends_(!of.bends.empty()),
+        bends_(of.bends_anywhere),
         elements_(law_, density_, {}, 0),
         bending_({}, 0) {
     samples().template add<DirectorsField<K>>();
     if (tear_stretch_) allow_edits(static_cast<int>(uses_of_element));
     if (bends()) points_.add<BendingSprings>();
-    for (std::int64_t e = range.begin; e < range.end; ++e)
-      at_rest_.emplace_back(e, of.elements[static_cast<std::size_t>(e)], of.bend(e));
+    const auto first_vertex = static_cast<std::int32_t>(of.first_vertex());
+    for (std::int64_t e = range.begin; e < range.end; ++e) {
+      MeshElement<K>& element =
+          at_rest_.emplace_back(of.first_element() + e, of.elements[static_cast<std::size_t>(e)], of.bend(e));
+      for (std::int32_t& row : element.element.rows) row += first_vertex;
+      if (!element.bend) continue;
+      for (std::int32_t& row : element.bend->stencil.rows) row += row < 0 ? 0 : first_vertex;
+      for (std::int64_t& other : element.bend->beyond) other += other < 0 ? 0 : of.first_element();
+    }
   }
 
   bool is_slack() const override { return true; }
@@ -289,6 +296,11 @@ class CodimensionalSource final : public MeshSource {
     if (carrier == Carrier::own)
       for (ElementAtRest<K>& element : of_.elements) element.divisions = 0;
     counts_ = {static_cast<std::int64_t>(of_.rest.size()), of_.all().end, 0};
+    if (of_.part) counts_ = {of_.part->points, of_.part->segments, 0};
+    if (carrier == Carrier::own) return;
+    ElementAtRest<K> most{};
+    most.divisions = of_.most_divisions;
+    if (of_.part) counts_.samples = samples_of(most);
     for (const ElementAtRest<K>& element : of_.elements)
       counts_.samples = std::max(counts_.samples, samples_of(element));
   }
@@ -298,16 +310,47 @@ class CodimensionalSource final : public MeshSource {
     return fmt::format("{} {}, {} vertices", counts_.elements, K::corners == 3 ? "triangles" : "segments",
                        counts_.vertices);
   }
-  std::span<const Vec3> rest_positions() const override { return of_.rest; }
-  Sites sites(const ElementRange& range) const override { return of_.sites(range); }
-  Site nearest(const ElementRange& range, const Vec3& x) const override { return of_.nearest(range, x); }
-  std::vector<Sample> surface_samples(const ElementRange& range) const override { return of_.surface_samples(range); }
+  std::optional<ElementRange> held() const override {
+    if (!of_.part) return {};
+    return ElementRange{of_.first_element(), of_.first_element() + of_.all().end};
+  }
+  VertexValues rest_positions() const override { return VertexValues(of_.rest, of_.first_vertex()); }
+  Box bounds() const override { return of_.part ? of_.part->bounds : MeshSource::bounds(); }
+  Sites sites(const ElementRange& range) const override {
+    Sites sites = of_.sites(among_held(range));
+    for (Site& site : sites.vertices) {
+      site.point += static_cast<std::int32_t>(of_.first_vertex());
+      number_in_all(site.place.rows, site.element);
+    }
+    return sites;
+  }
+  Site nearest(const ElementRange& range, const Vec3& x) const override {
+    Site site = of_.nearest(among_held(range), x);
+    if (site.element >= 0) number_in_all(site.place.rows, site.element);
+    return site;
+  }
+  std::vector<Sample> surface_samples(const ElementRange& range) const override {
+    std::vector<Sample> samples = of_.surface_samples(among_held(range));
+    for (Sample& sample : samples) {
+      number_in_all(sample.rows, sample.element);
+      sample.face = sample.element;
+    }
+    return samples;
+  }
   std::vector<Sample> side_samples(const ElementRange& range) const override { return of_.side_samples(range); }
   std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
-    return std::make_unique<CodimensionalBody<K>>(of_, carrier(), counts_, range);
+    return std::make_unique<CodimensionalBody<K>>(of_, carrier(), counts_, among_held(range));
   }
 
  private:
+  ElementRange among_held(const ElementRange& range) const {
+    return {range.begin - of_.first_element(), range.end - of_.first_element()};
+  }
+  void number_in_all(std::vector<std::int32_t>& vertices, std::int64_t& element) const {
+    for (std::int32_t& vertex : vertices) vertex += static_cast<std::int32_t>(of_.first_vertex());
+    element += of_.first_element();
+  }
+
   Ingredients<K> of_;
   MeshCounts counts_;
 };

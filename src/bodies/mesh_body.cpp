@@ -211,7 +211,14 @@ std::size_t MeshBody::bytes_of_mesh() const {
 
 // --- Among ranks -----------------------------------------------------------------------------------------------------
 
+Box MeshSource::bounds() const {
+  Box box;
+  for (const Vec3& x : rest_positions().held()) box.include(x);
+  return box;
+}
+
 ElementRange first_share(const Comm& comm, const MeshSource& mesh) {
+  if (const auto held = mesh.held()) return *held;
   const Runs runs{mesh.counts().elements, comm.size()};
   return {runs.begin(comm.rank()), runs.end(comm.rank())};
 }
@@ -222,12 +229,12 @@ std::int32_t MeshBody::row_of(std::int32_t vertex) const {
   return row;
 }
 
-void MeshBody::fill(const Comm& comm, std::span<const Vec3> rest, const Vec3& velocity, const Mat3& velocity_gradient) {
+void MeshBody::fill(const Comm& comm, const VertexValues& rest, const Vec3& velocity, const Mat3& velocity_gradient) {
   const std::vector<std::int32_t> needed = needed_vertices();
   piece_ = piece_of(comm, elements(), needed, owners_of_points(comm, needed, counts_.vertices));
   points_.resize(piece_.owned);
   for (std::size_t r = 0; r < piece_.owned; ++r) {
-    const auto vertex = static_cast<std::size_t>(piece_.points[r]);
+    const std::int64_t vertex = piece_.points[r];
     points_.get<Id>()[r] = static_cast<PointId>(vertex);
     points_.get<Position>()[r] = rest[vertex];
     if (carrier_ == Carrier::own) points_.get<RestPosition>()[r] = rest[vertex];
@@ -422,8 +429,26 @@ void MeshBody::share_evenly(const Comm& comm) {
   const auto key_at = [lower = box.lower, cell](const Vec3& x) {
     return cell > 0 ? key_of(Vec3((x - lower) / cell).cast<std::int32_t>()) : key_of(Vec3i::Zero());
   };
+  const std::vector<std::int64_t> weights = [&] {
+    if (turning() == nullptr) return std::vector<std::int64_t>(rest.size(), 1);
+    // units go where their first vertex is, which stands for their elements
+    const std::vector<std::int64_t> numbers = elements(), vertices = first_vertices();
+    std::vector<std::int64_t> firsts;
+    std::vector<std::int32_t> sizes;
+    for (std::size_t e = 0; e < numbers.size(); ++e) {
+      if (unit_of(numbers[e]) == numbers[e]) firsts.push_back(vertices[e]), sizes.push_back(0);
+      if (!sizes.empty()) ++sizes.back();
+    }
+    Directory size_of(comm, counts_.vertices);
+    size_of.tell(firsts, sizes);
+    const auto id = std::as_const(points_).get<Id>().first(points_.owned());
+    std::vector<std::int64_t> of_rows;
+    for (const std::int32_t size : size_of.ask(std::vector<std::int64_t>(id.begin(), id.end())))
+      of_rows.push_back(std::max(0, size));
+    return of_rows;
+  }();
   std::vector<BlockWork> work;
-  for (const Vec3& x : rest) work.push_back({key_at(x), 1});
+  for (std::size_t r = 0; r < rest.size(); ++r) work.push_back({key_at(rest[r]), weights[r]});
   const Cuts cuts = balanced_cuts(comm, work);
   share(comm, [&](const Vec3& x) { return cuts.owner(key_at(x)); });
 }

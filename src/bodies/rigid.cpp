@@ -188,7 +188,7 @@ class RigidSource final : public MeshSource {
     return fmt::format("{} triangles of its surface, {} contact points", surface_->triangles.size(),
                        surface_->contact.size());
   }
-  std::span<const Vec3> rest_positions() const override { return rest_; }
+  VertexValues rest_positions() const override { return rest_; }
   Sites sites(const ElementRange&) const override { return {}; }
   Site nearest(const ElementRange&, const Vec3&) const override { return {}; }
   /// Of each triangle, without mass; normals point inwards, as of solids.

@@ -365,7 +365,7 @@ class ShellSource final : public MeshSource {
     return fmt::format("{} faces, {} control points, {} sides", shell_.mesh.material_faces, shell_.mesh.points.size(),
                        boundary_sides(shell_.mesh).size());
   }
-  std::span<const Vec3> rest_positions() const override { return shell_.mesh.points; }
+  VertexValues rest_positions() const override { return shell_.mesh.points; }
   Sites sites(const ElementRange& range) const override { return sites_of(shell_.mesh, range); }
   Site nearest(const ElementRange& range, const Vec3& x) const override {
     return nearest_site(shell_.mesh, counted<std::int64_t>(range), x);

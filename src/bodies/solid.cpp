@@ -235,7 +235,7 @@ class SolidSource final : public MeshSource {
     return fmt::format("{} {} tetrahedra, {} vertices", mesh_.count(), nodes == 4 ? "linear" : "quadratic",
                        mesh_.points.size());
   }
-  std::span<const Vec3> rest_positions() const override { return mesh_.points; }
+  VertexValues rest_positions() const override { return mesh_.points; }
 
   /// The vertices, each with its first tetrahedron; their boundaries are the parts of the surface.
   Sites sites(const ElementRange& range) const override {

@@ -489,24 +489,28 @@ Vec3 most_across(const Vec3& t) {
 
 class StrandSource final : public MeshSource {
  public:
-  explicit StrandSource(const StrandDescription& of) : MeshSource(of.name, Carrier::own), of_(of) {
+  explicit StrandSource(const StrandDescription& of)
+      : MeshSource(of.name, Carrier::own), of_(of), all_(of.part.value_or(CurveNumbers::of(of.curves))) {
     for (std::int64_t c = 0; c < of_.curves.count(); ++c) add_strand(c);
   }
 
   MeshCounts counts() const override {
-    return {static_cast<std::int64_t>(of_.curves.points.size()), static_cast<std::int64_t>(segments_.size()), 0,
-            of_.meets_grid ? most_contact_points : 0};
+    return {all_.points, all_.segments, 0, of_.meets_grid ? most_contact_points : 0};
   }
   std::string census() const override {
-    return fmt::format("{} strands, {} segments, {} vertices", of_.curves.count(), segments_.size(),
-                       of_.curves.points.size());
+    return fmt::format("{} strands, {} segments, {} vertices", all_.curves, all_.segments, all_.points);
   }
-  std::span<const Vec3> rest_positions() const override { return of_.curves.points; }
+  std::optional<ElementRange> held() const override {
+    if (!of_.part) return {};
+    return ElementRange{all_.first_segment, all_.first_segment + static_cast<std::int64_t>(segments_.size())};
+  }
+  VertexValues rest_positions() const override { return VertexValues(of_.curves.points, all_.first_point); }
+  Box bounds() const override { return all_.bounds; }
 
   Sites sites(const ElementRange& range) const override {
     Sites sites;
     for (std::int64_t e = range.begin; e < range.end; ++e) {
-      const SegmentAtRest& segment = segments_[static_cast<std::size_t>(e)];
+      const SegmentAtRest& segment = segment_of(e);
       add_site(segment, 0, segment.before < 0, sites);
       if (segment.is_last) add_site(segment, 1, true, sites);
     }
@@ -517,10 +521,10 @@ class StrandSource final : public MeshSource {
     Site nearest;
     Real least = std::numeric_limits<Real>::infinity();
     for (std::int64_t e = range.begin; e < range.end; ++e) {
-      const auto& [a, b] = segments_[static_cast<std::size_t>(e)].vertices;
-      const std::array<Real, 2> weights = nearest_weights(std::array{of_.curves.points[a], of_.curves.points[b]}, x);
+      const auto& [a, b] = segment_of(e).vertices;
+      const std::array<Real, 2> weights = nearest_weights(std::array{rest_positions()[a], rest_positions()[b]}, x);
       Stencil place{{a, b}, {weights.begin(), weights.end()}};
-      const Vec3 where = place.of(of_.curves.points);
+      const Vec3 where = place.of(rest_positions());
       if (!((where - x).norm() < least)) continue;
       least = (where - x).norm();
       nearest.place = std::move(place);
@@ -533,11 +537,11 @@ class StrandSource final : public MeshSource {
   std::vector<Sample> surface_samples(const ElementRange& range) const override {
     std::vector<Sample> samples;
     for (std::int64_t e = range.begin; e < range.end; ++e) {
-      const SegmentAtRest& segment = segments_[static_cast<std::size_t>(e)];
+      const SegmentAtRest& segment = segment_of(e);
       Sample& sample = samples.emplace_back();
       sample.rows.assign(segment.vertices.begin(), segment.vertices.end());
       sample.value.assign(2, 0.5);
-      for (const std::int32_t vertex : segment.vertices) sample.where += of_.curves.points[vertex] / 2;
+      for (const std::int32_t vertex : segment.vertices) sample.where += rest_positions()[vertex] / 2;
       sample.mass = of_.section.mass_per_length * segment.length;
       sample.face = sample.element = e;
     }
@@ -546,24 +550,27 @@ class StrandSource final : public MeshSource {
   std::vector<Sample> side_samples(const ElementRange&) const override { return {}; }
 
   std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
-    return std::make_unique<StrandBody>(
-        of_, counts(), std::vector<SegmentAtRest>(segments_.begin() + range.begin, segments_.begin() + range.end));
+    const auto at = [&](std::int64_t number) { return segments_.begin() + (number - all_.first_segment); };
+    return std::make_unique<StrandBody>(of_, counts(), std::vector<SegmentAtRest>(at(range.begin), at(range.end)));
   }
 
  private:
+  const SegmentAtRest& segment_of(std::int64_t number) const {
+    return segments_[static_cast<std::size_t>(number - all_.first_segment)];
+  }
   void add_site(const SegmentAtRest& segment, std::size_t which, bool is_end, Sites& sites) const {
     Site& site = sites.vertices.emplace_back();
     site.point = segment.vertices[which];
     site.element = segment.number;
     site.place = {{site.point}, {1}};
-    site.where = of_.curves.points[site.point];
+    site.where = rest_positions()[site.point];
     if (is_end) site.end = SegmentEnd{segment.vertices, segment.tangent, segment.director, which == 1};
   }
 
   /// Segments with directors that turn about the strand by its natural twist alone, and joints without moment.
   void add_strand(std::int64_t c) {
-    const auto begin = static_cast<std::int32_t>(of_.curves.offsets[c]);
-    const auto end = static_cast<std::int32_t>(of_.curves.offsets[c + 1]);
+    const auto begin = static_cast<std::int32_t>(all_.first_point + of_.curves.offsets[c]);
+    const auto end = static_cast<std::int32_t>(all_.first_point + of_.curves.offsets[c + 1]);
     const bool is_closed = of_.curves.closed[static_cast<std::size_t>(c)];
     const auto first = segments_.size();
     for (std::int32_t a = begin; a < (is_closed ? end : end - 1); ++a)
@@ -592,19 +599,18 @@ class StrandSource final : public MeshSource {
       along += segment.length / 2 + (s + 1 < segments_.size() ? segments_[s + 1].length / 2 : 0);
       segment.director = turned(segment.director, segment.tangent, std::cos(angle), std::sin(angle));
     }
-    if (is_closed) segments_[first].before = static_cast<std::int64_t>(segments_.size()) - 1;
+    if (is_closed) segments_[first].before = segments_.back().number;
     for (std::size_t s = first; s < segments_.size(); ++s)
-      if (segments_[s].before >= 0)
-        join(c, rate, segments_[static_cast<std::size_t>(segments_[s].before)], segments_[s]);
+      if (segments_[s].before >= 0) join(c, rate, segment_of(segments_[s].before), segments_[s]);
   }
 
   void add_segment(std::int64_t c, std::size_t first, const std::array<std::int32_t, 2>& vertices) {
-    const Vec3 edge = of_.curves.points[vertices[1]] - of_.curves.points[vertices[0]];
+    const Vec3 edge = rest_positions()[vertices[1]] - rest_positions()[vertices[0]];
     const Real length = edge.norm();
     require(length > 0, ExitCode::geometry,
-            fmt::format("curve {} has a segment without length: remove the repeated point", c));
-    const auto number = static_cast<std::int64_t>(segments_.size());
-    const auto of_first = static_cast<std::int64_t>(first);
+            fmt::format("curve {} has a segment without length: remove the repeated point", all_.first_curve + c));
+    const std::int64_t number = all_.first_segment + static_cast<std::int64_t>(segments_.size());
+    const std::int64_t of_first = all_.first_segment + static_cast<std::int64_t>(first);
     segments_.push_back({number, of_first, number > of_first ? number - 1 : -1, vertices, length, edge / length,
                          Vec3::Zero(), 0, 0, 0, 0, false});
   }
@@ -613,8 +619,8 @@ class StrandSource final : public MeshSource {
   void join(std::int64_t c, Real rate, const SegmentAtRest& e, SegmentAtRest& f) {
     const Real lb = (e.length + f.length) / 2, cosine = e.tangent.dot(f.tangent);
     const auto place = [&] {
-      const Vec3& x = of_.curves.points[f.vertices[0]];
-      return fmt::format("curve {} at [{:.4g}, {:.4g}, {:.4g}]", c, x.x(), x.y(), x.z());
+      const Vec3& x = rest_positions()[f.vertices[0]];
+      return fmt::format("curve {} at [{:.4g}, {:.4g}, {:.4g}]", all_.first_curve + c, x.x(), x.y(), x.z());
     };
     require(cosine > -std::numbers::sqrt3 / 2, ExitCode::geometry,
             fmt::format("{} folds back by more than 150 degrees. Make its segments shorter, or smooth the curve.",
@@ -634,7 +640,8 @@ class StrandSource final : public MeshSource {
   }
 
   StrandDescription of_;
-  std::vector<SegmentAtRest> segments_;
+  CurveNumbers all_;
+  std::vector<SegmentAtRest> segments_;  ///< Held ones.
 };
 
 }  // namespace

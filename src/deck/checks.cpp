@@ -166,6 +166,28 @@ void check_roots(const Deck& deck, const Spot& bodies, const Names& colliders, c
   }
 }
 
+/// Complains about hair on colliders that are not there, or have no end.
+void check_grooms(const Deck& deck, const Spot& bodies, const Names& colliders) {
+  for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i)
+    std::visit(
+        [&](const auto& body) {
+          if constexpr (requires { body.curves; }) {
+            const auto* groom = std::get_if<GroomDeck>(&body.curves.form);
+            const auto* on = groom != nullptr ? std::get_if<GroomColliderDeck>(&groom->surface) : nullptr;
+            if (on == nullptr) return;
+            const Spot at = bodies.entry(i)["curves"]["groom"];
+            if (!colliders.contains(on->collider))
+              at["collider"].error(fmt::format("there is no collider named {}. Known: {}.", shown(on->collider),
+                                               listed({colliders.begin(), colliders.end()})));
+            for (const ColliderDeck& collider : deck.colliders)
+              if (collider.name == on->collider && std::holds_alternative<PlaneDeck>(collider.shape.form) &&
+                  (!groom->where || std::holds_alternative<PlaneDeck>(groom->where->form)))
+                at["collider"].error("is a plane, which has no end. Expected: a shape \"where\" roots lie.");
+          }
+        },
+        deck.bodies[i]);
+}
+
 /// Complains about layers that are not there, or that a body with freedoms of its own shares with others.
 void check_layers(const Deck& deck, const Spot& root) {
   const Spot layers = list_of(root, "layers"), pairs = list_of(root, "layer_contact"), bodies = list_of(root, "bodies");
@@ -350,6 +372,21 @@ void check(const ControlMeshDeck& mesh, const Spot& at) {
     if (faces < 12 || faces % 2 != 0) at[key].error("must be even and at least 12 for an irregular mesh.");
 }
 
+void check(const GroomDeck& groom, const Spot& at) {
+  if (groom.droop && !groom.toward) at["droop"].error_at_key("needs the key \"toward\": where strands hang to.");
+  if (groom.clearance > 0 && std::holds_alternative<GroomFileDeck>(groom.surface))
+    at["clearance"].error_at_key("is for strands on a collider. Leave it out.");
+}
+
+void check(const CurvesDeck& curves, const Spot& at) {
+  const auto* groom = std::get_if<GroomDeck>(&curves.form);
+  if (groom == nullptr || !std::holds_alternative<GroomColliderDeck>(groom->surface)) return;
+  for (const auto& [key, is_given] : {std::pair{"scale", curves.scale != 1},
+                                      {"rotate", curves.rotate.has_value()},
+                                      {"translate", !curves.translate.isZero(0)}})
+    if (is_given) at[key].error_at_key("would take strands away from the collider that they grow on. Leave it out.");
+}
+
 void check(const EllipticSectionDeck& section, const Spot& at) {
   if (section.half_axes.size() != 2) at["half_axes"].error("must be two lengths.");
 }
@@ -486,6 +523,7 @@ void check_references(const Deck& deck, const Spot& root) {
   check_names_used(handles, "body", "body", body_names);
   for (const ColliderDeck& collider : deck.colliders) collider_names.insert(collider.name);
   check_roots(deck, bodies, collider_names, handle_names);
+  check_grooms(deck, bodies, collider_names);
   check_blends(deck, bodies);
 
   Names fed, meshed;

@@ -25,6 +25,8 @@ void check(const BraidDeck& braid, const Spot& at);
 void check(const KnitDeck& knit, const Spot& at);
 void check(const KnitSweaterDeck& sweater, const Spot& at);
 void check(const ControlMeshDeck& mesh, const Spot& at);
+void check(const GroomDeck& groom, const Spot& at);
+void check(const CurvesDeck& curves, const Spot& at);
 void check(const EllipticSectionDeck& section, const Spot& at);
 void check(const StrandDeck& strand, const Spot& at);
 void check(const BlockDeck& block, const Spot& at);

@@ -1,10 +1,15 @@
 // Strict readers of curves: OBJ lines, HAIR and BCC.
 
 #include "geometry/words.hpp"
-#include "weft/base/read_text.hpp"
 #include "weft/geometry/curves.hpp"
 
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
 #include <cstdlib>
+#include <cstring>
+#include <type_traits>
 
 namespace weft {
 
@@ -99,29 +104,73 @@ Curves read_obj_lines(const std::string& name, std::string_view bytes) {
   return Joiner(name, points, lines).take();
 }
 
-/// Refuses a count that the bytes that are left cannot hold.
-void require_bytes(const Binary& numbers, std::uint64_t items, std::uint64_t size, const char* what) {
-  if (items > numbers.left() / size)
-    numbers.fail_here(
-        fmt::format("{} {} take {} bytes each, but only {} bytes are left", items, what, size, numbers.left()));
-}
-void require_end(const Binary& numbers) {
-  if (numbers.left() > 0)
-    numbers.fail_here(fmt::format("expected the end of the file, found {} more bytes", numbers.left()));
-}
-Vec3 take_point(Binary& numbers) {
-  const float x = numbers.take<float>(), y = numbers.take<float>(), z = numbers.take<float>();
-  return {x, y, z};
+/// Little-endian numbers of a file, of which a piece at a time is in memory.
+class Numbers {
+ public:
+  explicit Numbers(const FileBytes& file) : file_(file) {}
+
+  std::uint64_t left() const { return file_.size - place(); }
+  std::uint64_t place() const { return begin_ + at_; }
+  void skip(std::uint64_t count) {
+    if (left() < count) fail_here(fmt::format("expected {} more bytes, but only {} are left", count, left()));
+    at_ += count;
+  }
+  template <class T>
+  T take() {
+    if (left() < sizeof(T)) fail_here("the file ends in the middle of a number");
+    if (at_ + sizeof(T) > piece_.size()) {
+      constexpr std::uint64_t most = 1 << 20;
+      begin_ += at_;
+      at_ = 0;
+      piece_ = file_.read(begin_, std::min(most, file_.size - begin_));
+    }
+    std::array<char, sizeof(T)> raw;
+    std::memcpy(raw.data(), piece_.data() + at_, sizeof(T));
+    if constexpr (std::endian::native == std::endian::big) std::reverse(raw.begin(), raw.end());
+    const T value = std::bit_cast<T>(raw);
+    if constexpr (std::is_floating_point_v<T>)
+      if (!std::isfinite(value)) fail_here("expected a finite number");
+    at_ += sizeof(T);
+    return value;
+  }
+  Vec3 take_point() {
+    const float x = take<float>(), y = take<float>(), z = take<float>();
+    return {x, y, z};
+  }
+
+  [[noreturn]] void fail_here(const std::string& text) const {
+    fail(fmt::format("{}: byte {}: {}", file_.name, place(), text));
+  }
+  /// Refuses a count that the bytes that are left cannot hold.
+  void require_bytes(std::uint64_t items, std::uint64_t size, const char* what) const {
+    if (items > left() / size)
+      fail_here(fmt::format("{} {} take {} bytes each, but only {} bytes are left", items, what, size, left()));
+  }
+  void require_end() const {
+    if (left() > 0) fail_here(fmt::format("expected the end of the file, found {} more bytes", left()));
+  }
+
+ private:
+  const FileBytes& file_;
+  std::string piece_;
+  std::uint64_t begin_ = 0, at_ = 0;  ///< Of the piece, and in it.
+};
+
+/// Whether the file has so many bytes and begins with a word.
+bool begins_with(const FileBytes& file, std::uint64_t bytes, std::string_view word) {
+  return file.size >= bytes && file.read(0, word.size()) == word;
 }
 
 /// Header of 128 bytes: "HAIR", strands, points, bits of what follows, the segments, thickness, transparency and colour
 /// that hold where nothing follows, 88 bytes of text. Then, in this order and if their bit is set: segments of each
 /// strand (16 bits), points (which must be there), thickness, transparency and colour of each point.
-Curves read_hair(const std::string& name, std::string_view bytes) {
+Curves read_hair(const FileBytes& file, const CurvePart& part) {
   constexpr std::size_t header_bytes = 128;
-  if (bytes.size() < header_bytes || !bytes.starts_with("HAIR"))
+  const std::string& name = file.name;
+  if (!begins_with(file, header_bytes, "HAIR"))
     fail(fmt::format("{}: expected a HAIR file: a header of {} bytes that starts with `HAIR`", name, header_bytes));
-  Binary numbers(name, bytes.substr(4), 4, false);
+  Numbers numbers(file);
+  numbers.skip(4);
   const auto strands = numbers.take<std::uint32_t>(), points = numbers.take<std::uint32_t>(),
              has = numbers.take<std::uint32_t>(), default_segments = numbers.take<std::uint32_t>();
   const auto default_thickness = numbers.take<float>();
@@ -132,11 +181,11 @@ Curves read_hair(const std::string& name, std::string_view bytes) {
   if (strands == 0) fail(name + ": expected curves, found no strands");
   require_room(name, points, "points");
 
-  std::vector<std::uint32_t> segments;  // of each strand, if the file says so
+  std::vector<std::uint16_t> segments;  // of each strand, if the file says so
   if (has & has_segments) {
-    require_bytes(numbers, strands, 2, "numbers of segments");
+    numbers.require_bytes(strands, 2, "numbers of segments");
     segments.resize(strands);
-    for (std::uint32_t& s : segments) s = numbers.take<std::uint16_t>();
+    for (std::uint16_t& s : segments) s = numbers.take<std::uint16_t>();
   }
   const auto points_of_strand = [&](std::uint32_t s) {  // in 64 bits: a header may say 2^32 - 1 segments
     const std::uint64_t count = segments.empty() ? default_segments : segments[s];
@@ -150,70 +199,101 @@ Curves read_hair(const std::string& name, std::string_view bytes) {
     fail(fmt::format("{}: the segments of the strands do not add up to the {} points of the header", name, points));
 
   Curves curves;
-  require_bytes(numbers, points, 12, "points");
+  numbers.require_bytes(points, 12, "points");
+  std::uint64_t passed = 0, first = 0;  // points; those before the part
+  std::vector<Vec3> strand;
   for (std::uint32_t s = 0; s < strands; ++s) {
-    std::vector<Vec3> strand(points_of_strand(s));
-    for (Vec3& x : strand) x = take_point(numbers);
-    curves.add(strand);
+    strand.resize(points_of_strand(s));
+    if (s == part.begin(strands)) first = passed;
+    passed += strand.size();
+    for (Vec3& x : strand) x = numbers.take_point();
+    if (s >= part.begin(strands) && s < part.end(strands)) curves.add(strand);
   }
   if (has & has_thickness) {
-    for (std::uint32_t i = 0; i < points; ++i) curves.thickness.push_back(numbers.take<float>());
+    for (std::uint64_t i = 0; i < points; ++i) {
+      const auto thickness = numbers.take<float>();
+      if (i >= first && i < first + curves.points.size()) curves.thickness.push_back(thickness);
+    }
   } else if (default_thickness > 0) {
-    curves.thickness.assign(points, default_thickness);
+    curves.thickness.assign(curves.points.size(), default_thickness);
   }
   const std::uint64_t unused = (has & has_transparency ? 4u : 0u) + (has & has_colour ? 12u : 0u);
-  if (unused > 0) require_bytes(numbers, points, unused, "transparencies and colours");
+  if (unused > 0) numbers.require_bytes(points, unused, "transparencies and colours");
   numbers.skip(unused * points);
-  require_end(numbers);
+  numbers.require_end();
   return curves;
 }
 
 /// Header of 64 bytes: "BCC", bytes of integers and reals (0x44), type of the curves, dimensions, upward axis, curves,
 /// control points, 40 bytes of text. Then for each curve the number of its points, negative if it is closed, and these.
-Curves read_bcc(const std::string& name, std::string_view bytes) {
+Curves read_bcc(const FileBytes& file, const CurvePart& part) {
   constexpr std::size_t header_bytes = 64;
-  if (bytes.size() < header_bytes || !bytes.starts_with("BCC"))
+  const std::string& name = file.name;
+  if (!begins_with(file, header_bytes, "BCC"))
     fail(fmt::format("{}: expected a BCC file: a header of {} bytes that starts with `BCC`", name, header_bytes));
-  if (bytes[3] != '\x44') fail(name + ": only integers and reals of four bytes can be read (0x44 in byte 3)");
-  const std::string_view type = bytes.substr(4, 2);
+  Numbers numbers(file);
+  numbers.skip(3);
+  if (numbers.take<char>() != '\x44')
+    fail(name + ": only integers and reals of four bytes can be read (0x44 in byte 3)");
+  const std::string type{numbers.take<char>(), numbers.take<char>()};
   if (type != "C0" && type != "PL")
     fail(fmt::format("{}: curves of type {} cannot be read: expected `C0` or `PL`", name, in_quotes(type)));
-  if (bytes[6] != 3) fail(fmt::format("{}: curves of {} dimensions cannot be read: expected 3", name, int{bytes[6]}));
-  Binary numbers(name, bytes.substr(8), 8, false);
+  if (const auto dimensions = int{numbers.take<char>()}; dimensions != 3)
+    fail(fmt::format("{}: curves of {} dimensions cannot be read: expected 3", name, dimensions));
+  numbers.skip(1);
   const auto count = numbers.take<std::uint64_t>(), points = numbers.take<std::uint64_t>();
   numbers.skip(header_bytes - 24);
   if (count == 0) fail(name + ": expected curves, found none");
-  require_bytes(numbers, count, 4 + 2 * 12, "curves");
-  require_bytes(numbers, points, 12, "control points");
+  numbers.require_bytes(count, 4 + 2 * 12, "curves");
+  numbers.require_bytes(points, 12, "control points");
   require_room(name, points, "points");
 
   Curves curves;
+  std::uint64_t found = 0;  // points
+  std::vector<Vec3> curve;
+  const auto first = static_cast<std::uint64_t>(part.begin(static_cast<std::int64_t>(count)));
+  const auto end = static_cast<std::uint64_t>(part.end(static_cast<std::int64_t>(count)));
   for (std::uint64_t c = 0; c < count; ++c) {
     const std::int64_t given = numbers.take<std::int32_t>(), length = std::abs(given);
     if (length < (given < 0 ? 3 : 2)) fail(fmt::format("{}: curve {} has only {} points", name, c, length));
-    require_bytes(numbers, static_cast<std::uint64_t>(length), 12, "control points");
-    std::vector<Vec3> curve(static_cast<std::size_t>(length));
-    for (Vec3& x : curve) x = take_point(numbers);
-    curves.add(curve, given < 0);
+    numbers.require_bytes(static_cast<std::uint64_t>(length), 12, "control points");
+    curve.resize(static_cast<std::size_t>(length));
+    found += curve.size();
+    for (Vec3& x : curve) x = numbers.take_point();
+    if (c >= first && c < end) curves.add(curve, given < 0);
   }
-  if (curves.points.size() != points)
-    fail(fmt::format("{}: the header announces {} control points, but the curves have {}", name, points,
-                     curves.points.size()));
-  require_end(numbers);
+  if (found != points)
+    fail(fmt::format("{}: the header announces {} control points, but the curves have {}", name, points, found));
+  numbers.require_end();
   return curves;
+}
+
+/// Some of the curves.
+Curves part_of(Curves curves, const CurvePart& part) {
+  if (part.of == 1) return curves;
+  Curves some;
+  for (std::int64_t c = part.begin(curves.count()); c < part.end(curves.count()); ++c)
+    some.add(curves.curve(c), curves.closed[static_cast<std::size_t>(c)]);
+  return some;
 }
 
 }  // namespace
 
-Curves read_curves(const std::string& name, std::string_view bytes) {
+Curves read_curves(const FileBytes& file, const CurvePart& part) {
+  const std::string& name = file.name;
   const std::size_t dot = name.find_last_of('.');
   const std::string ending = dot == std::string::npos ? "" : lower_case(std::string_view(name).substr(dot + 1));
-  if (ending == "obj") return read_obj_lines(name, bytes);
-  if (ending == "hair") return read_hair(name, bytes);
-  if (ending == "bcc") return read_bcc(name, bytes);
+  if (ending == "obj") return part_of(read_obj_lines(name, file.read(0, file.size)), part);
+  if (ending == "hair") return read_hair(file, part);
+  if (ending == "bcc") return read_bcc(file, part);
   fail(name + ": the name of a file of curves must end in .obj, .hair or .bcc");
 }
 
-Curves load_curves(const std::string& path) { return read_curves(path, read_text(path, ExitCode::geometry)); }
+Curves read_curves(const std::string& name, std::string_view bytes, const CurvePart& part) {
+  const auto read = [bytes](std::uint64_t begin, std::uint64_t count) {
+    return std::string(bytes.substr(begin, count));
+  };
+  return read_curves(FileBytes{name, bytes.size(), read}, part);
+}
 
 }  // namespace weft

@@ -48,6 +48,18 @@ std::vector<std::array<std::int32_t, 2>> segments_of(const Curves& curves) {
   return segments;
 }
 
+CurveNumbers CurveNumbers::of(const Curves& all) {
+  CurveNumbers numbers{0, 0, 0, all.count(), static_cast<std::int64_t>(all.points.size()), 0, 0, bounds_of(all)};
+  for (std::int64_t c = 0; c < all.count(); ++c) {
+    const std::span<const Vec3> x = all.curve(c);
+    for (std::size_t p = all.closed[static_cast<std::size_t>(c)] ? 0 : 1; p < x.size(); ++p) {
+      numbers.longest_segment = std::max(numbers.longest_segment, (x[p] - x[p > 0 ? p - 1 : x.size() - 1]).norm());
+      ++numbers.segments;
+    }
+  }
+  return numbers;
+}
+
 Curves placed(Curves curves, const Placement& placement) {
   for (Vec3& x : curves.points) x = placement(x);
   for (Real& d : curves.thickness) d *= placement.scale;

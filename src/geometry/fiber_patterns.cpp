@@ -78,16 +78,17 @@ void add_closed(Curves& curves, const std::vector<Vec3>& ring, Real spacing) {
 
 Real points_of(const HairTube& tube) { return tube.strands * points_along(tube.length, tube.spacing); }
 
-Curves hair_tube(const HairTube& tube) {
+Curves hair_tube(const HairTube& tube, const CurvePart& part) {
   require_positive({tube.outer_radius, tube.length, Real(tube.strands), tube.spacing}, "hair_tube");
   require(tube.inner_radius >= 0 && tube.inner_radius < tube.outer_radius, ExitCode::geometry,
           "hair_tube: the inner radius must lie between 0 and the outer radius");
   require_feasible("hair_tube", points_of(tube), 0);
   Curves curves;
   const Real inner = tube.inner_radius * tube.inner_radius, outer = tube.outer_radius * tube.outer_radius;
-  for (int k = 0; k < tube.strands; ++k) {
+  for (std::int64_t k = part.begin(tube.strands); k < part.end(tube.strands); ++k) {
     // Equal areas of the ring, and angles of a sunflower.
-    const Real r = std::sqrt(inner + (outer - inner) * (k + 0.5) / tube.strands), angle = k * golden_angle;
+    const Real r = std::sqrt(inner + (outer - inner) * (static_cast<Real>(k) + 0.5) / tube.strands),
+               angle = static_cast<Real>(k) * golden_angle;
     curves.add(traced(steps_for(tube.length, tube.spacing),
                       [&](Real s) { return Vec3(r * std::cos(angle), r * std::sin(angle), s * tube.length); }));
   }
@@ -96,12 +97,13 @@ Curves hair_tube(const HairTube& tube) {
 
 Real points_of(const HairBall& ball) { return ball.strands * points_along(ball.length, ball.spacing); }
 
-Curves hair_ball(const HairBall& ball) {
+Curves hair_ball(const HairBall& ball, const CurvePart& part) {
   require_positive({ball.radius, ball.length, Real(ball.strands), ball.spacing}, "hair_ball");
   require_feasible("hair_ball", points_of(ball), 0);
   Curves curves;
-  for (int k = 0; k < ball.strands; ++k) {
-    const Real z = 1 - (2 * k + 1.0) / ball.strands, r = std::sqrt(1 - z * z), angle = k * golden_angle;
+  for (std::int64_t strand = part.begin(ball.strands); strand < part.end(ball.strands); ++strand) {
+    const auto k = static_cast<Real>(strand);
+    const Real z = 1 - (2 * k + 1) / ball.strands, r = std::sqrt(1 - z * z), angle = k * golden_angle;
     const Vec3 out(r * std::cos(angle), r * std::sin(angle), z);
     curves.add(traced(steps_for(ball.length, ball.spacing),
                       [&](Real s) { return Vec3((ball.radius + s * ball.length) * out); }));
@@ -111,14 +113,14 @@ Curves hair_ball(const HairBall& ball) {
 
 Real points_of(const Braid& braid) { return braid.strands * points_along(braid.length, braid.spacing); }
 
-Curves braid(const Braid& braid) {
+Curves braid(const Braid& braid, const CurvePart& part) {
   require_positive({braid.width, braid.depth, braid.pitch, braid.length, braid.spacing}, "braid");
   require(braid.strands >= 3 && braid.strands % 2 == 1, ExitCode::geometry,
           "braid: expected an odd number of strands, three or more");
   Curves curves;
   require_feasible("braid", points_of(braid), braid.strands * std::ceil(braid.length / braid.pitch));
   const int pieces = static_cast<int>(std::ceil(braid.length / braid.pitch));
-  for (int k = 0; k < braid.strands; ++k)
+  for (std::int64_t k = part.begin(braid.strands); k < part.end(braid.strands); ++k)
     add_smooth(curves, pieces, braid.spacing, [&](Real s) {
       // A figure of eight across, run through along z: all strands on one path, each a part of the pitch behind.
       const Real z = s * braid.length, t = 2 * pi * (z / braid.pitch + static_cast<Real>(k) / braid.strands);
@@ -132,24 +134,23 @@ Real points_of(const ShagCarpet& carpet) {
   return strands * points_along(carpet.height, carpet.spacing);
 }
 
-Curves shag_carpet(const ShagCarpet& carpet) {
+Curves shag_carpet(const ShagCarpet& carpet, const CurvePart& part) {
   require_positive({carpet.width, carpet.depth, carpet.height, carpet.gap, carpet.spacing}, "shag_carpet");
   require(carpet.lean >= 0, ExitCode::geometry, "shag_carpet: the lean must not be negative");
   require_feasible("shag_carpet", points_of(carpet), 0);
   Curves curves;
   const int across = steps_for(carpet.width, carpet.gap), along = steps_for(carpet.depth, carpet.gap);
-  for (int j = 0; j < along; ++j)
-    for (int i = 0; i < across; ++i) {
-      Random random(carpet.seed, 0,
-                    static_cast<std::uint64_t>(j) * static_cast<std::uint64_t>(across) + static_cast<std::uint64_t>(i));
-      const Vec3 u = random.uniform3();
-      const Vec3 root((i + 0.25 + 0.5 * u[0]) * carpet.width / across, (j + 0.25 + 0.5 * u[1]) * carpet.depth / along,
-                      0);
-      const Real angle = 2 * pi * u[2], lean = carpet.lean * std::sqrt(random.uniform());
-      const Vec3 tip(lean * std::cos(angle), lean * std::sin(angle), 1);
-      curves.add(traced(steps_for(carpet.height * tip.norm(), carpet.spacing),
-                        [&](Real s) { return Vec3(root + s * carpet.height * tip); }));
-    }
+  const std::int64_t strands = std::int64_t{across} * along;
+  for (std::int64_t k = part.begin(strands); k < part.end(strands); ++k) {
+    const auto i = static_cast<Real>(k % across), j = static_cast<Real>(k / across);
+    Random random(carpet.seed, 0, static_cast<std::uint64_t>(k));
+    const Vec3 u = random.uniform3();
+    const Vec3 root((i + 0.25 + 0.5 * u[0]) * carpet.width / across, (j + 0.25 + 0.5 * u[1]) * carpet.depth / along, 0);
+    const Real angle = 2 * pi * u[2], lean = carpet.lean * std::sqrt(random.uniform());
+    const Vec3 tip(lean * std::cos(angle), lean * std::sin(angle), 1);
+    curves.add(traced(steps_for(carpet.height * tip.norm(), carpet.spacing),
+                      [&](Real s) { return Vec3(root + s * carpet.height * tip); }));
+  }
   return curves;
 }
 
@@ -158,18 +159,20 @@ Real points_of(const Weave& weave) {
   return warp * points_along(weft * weave.gap, weave.spacing) + weft * points_along(warp * weave.gap, weave.spacing);
 }
 
-Curves weave(const Weave& weave) {
+Curves weave(const Weave& weave, const CurvePart& part) {
   require_positive({Real(weave.warp), Real(weave.weft), weave.gap, weave.spacing}, "weave");
   require_feasible("weave", points_of(weave), 2.0 * weave.warp * weave.weft);
   Curves curves;
   const Real h = weave.gap;
   const auto wave = [&](Real s, int number) { return weave.amplitude * (number % 2 ? -1 : 1) * std::cos(pi * s / h); };
-  for (int i = 0; i < weave.warp; ++i)
+  const std::int64_t yarns = std::int64_t{weave.warp} + weave.weft;
+  const auto begin = static_cast<int>(part.begin(yarns)), end = static_cast<int>(part.end(yarns));
+  for (int i = begin; i < std::min(weave.warp, end); ++i)
     add_smooth(curves, weave.weft, weave.spacing, [&](Real s) {
       const Real y = (s * weave.weft - 0.5) * h;
       return Vec3(i * h, y, wave(y, i));
     });
-  for (int j = 0; j < weave.weft; ++j)
+  for (int j = std::max(0, begin - weave.warp); j < end - weave.warp; ++j)
     add_smooth(curves, weave.warp, weave.spacing, [&](Real s) {
       const Real x = (s * weave.warp - 0.5) * h;
       return Vec3(x, j * h, -wave(x, j));
@@ -197,7 +200,7 @@ Vec3 binding(Real u) { return {u, 0.28, -0.7 + 0.7 * std::sin(2 * pi * (u - 0.5)
 
 Real points_of(const Knit& knit) { return knit.rows * points_along(knit.stitches * knit.width, knit.spacing); }
 
-Curves knit(const Knit& knit) {
+Curves knit(const Knit& knit, const CurvePart& part) {
   require_positive({Real(knit.stitches), Real(knit.rows), knit.width, knit.depth, knit.spacing}, "knit");
   require(!knit.pattern.empty() && knit.pattern.find_first_not_of("kp") == std::string::npos, ExitCode::geometry,
           "knit: the pattern must be a sequence of k (knit) and p (purl), e.g. \"k\" or \"kkpp\"");
@@ -207,7 +210,7 @@ Curves knit(const Knit& knit) {
     return knit.pattern[static_cast<std::size_t>(((column % n) + n) % n)] == 'k' ? 1 : -1;
   };
   Curves curves;
-  for (int row = 0; row < knit.rows; ++row)
+  for (auto row = static_cast<int>(part.begin(knit.rows)); row < static_cast<int>(part.end(knit.rows)); ++row)
     add_smooth(curves, knit.stitches, knit.spacing, [&](Real s) {
       const Real u = s * knit.stitches;
       const int column = std::min(static_cast<int>(u), knit.stitches - 1);
@@ -265,7 +268,7 @@ Real stitches_of(const KnitSweater& s) {
 
 Real points_of(const KnitSweater& s) { return std::max(3.0, stitches_of(s) * s.width / s.spacing); }
 
-Curves knit_sweater(const KnitSweater& s) {
+Curves knit_sweater(const KnitSweater& s, const CurvePart& part) {
   require_feasible("knit_sweater", points_of(s), stitches_of(s));
   require_positive({s.width, s.depth, s.neck, s.spacing, Real(s.yoke_rows)}, "knit_sweater");
   const int front = s.body_stitches / 2 - s.underarm, outer = s.sleeve_stitches - s.underarm;
@@ -312,11 +315,17 @@ Curves knit_sweater(const KnitSweater& s) {
 
   const auto loops = [](Real u) { return Vec3(stitch(2 * pi * (u - std::floor(u))) + Vec3(std::floor(u), 0, 0)); };
   Curves curves;
-  for (int row = -s.body_rows; row < 0; ++row) add_ring(curves, trunk, row, s.depth, s.spacing, loops);
+  const std::int64_t rings = std::int64_t{s.body_rows} + 2 * std::int64_t{s.sleeve_rows} + s.yoke_rows + 1;
+  std::int64_t ring = 0;
+  const auto add = [&](const std::vector<Wale>& wales, int row, const std::function<Vec3(Real)>& form) {
+    if (ring >= part.begin(rings) && ring < part.end(rings)) add_ring(curves, wales, row, s.depth, s.spacing, form);
+    ++ring;
+  };
+  for (int row = -s.body_rows; row < 0; ++row) add(trunk, row, loops);
   for (const auto* tube : {&left, &right})
-    for (int row = -s.sleeve_rows; row < 0; ++row) add_ring(curves, *tube, row, s.depth, s.spacing, loops);
-  for (int row = 0; row < s.yoke_rows; ++row) add_ring(curves, yoke, row, s.depth, s.spacing, loops);
-  add_ring(curves, yoke, s.yoke_rows - 1, s.depth, s.spacing, binding);
+    for (int row = -s.sleeve_rows; row < 0; ++row) add(*tube, row, loops);
+  for (int row = 0; row < s.yoke_rows; ++row) add(yoke, row, loops);
+  add(yoke, s.yoke_rows - 1, binding);
   return curves;
 }
 

@@ -77,7 +77,7 @@ const char* what_moves(const Scene& scene, std::size_t body) {
 }  // namespace
 
 std::string TimeStepping::forecast() {
-  const std::vector<std::string> advice = advice_on(scene_);
+  const std::vector<std::string> advice = advice_on(comm_, scene_);
   std::vector<std::string> sites;  // of meshes, while they are whole
   for (std::size_t b = 0; b < scene_.meshes.size(); ++b) {
     const MeshSource* mesh = scene_.meshes[b].get();
@@ -167,7 +167,7 @@ void TimeStepping::start() {
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b)
     if (!scene_.bodies[b]->roles().is_carried_by_grid)
       log_info(fmt::format("body {}: {}", scene_.bodies[b]->name(), what_moves(scene_, b)));
-  for (const std::string& advice : advice_to_begin_with(scene_)) log_warning(advice);
+  for (const std::string& advice : advice_to_begin_with(comm_, scene_)) log_warning(advice);
   state_ = start_scene(comm_, scene_);
   for (const NearestRow& point : find_probe_points(comm_, scene_)) state_.probe_points.push_back(point.id);
   stepper_.settle(true);

@@ -46,7 +46,7 @@ std::pair<Real, Real> edges_of(const ControlMesh& mesh) {
 Real mean_thickness(const MeshSource& mesh) {
   Real area = 0, volume = 0;
   for (const Sample& sample : mesh.surface_samples({0, mesh.counts().elements})) area += sample.measure;
-  const auto rest = mesh.rest_positions();
+  const auto rest = mesh.rest_positions().held();
   // By the divergence theorem, of samples whose normal points inwards.
   for (const Sample& sample : mesh.surface_samples({0, mesh.counts().elements}))
     if (sample.measure > 0) {
@@ -56,14 +56,14 @@ Real mean_thickness(const MeshSource& mesh) {
   return 2 * volume / area;
 }
 
-/// The collider that comes nearer to a body at rest than half of its size, if one does.
-std::optional<std::string> collider_in_the_way(const Scene& scene, std::span<const Vec3> rest) {
-  Box box;
-  for (const Vec3& x : rest) box.include(x);
+/// The collider that comes nearer to a body at rest than half of its size, if one does. Collective.
+std::optional<std::string> collider_in_the_way(const Comm& comm, const Scene& scene, const MeshSource& mesh) {
+  const Box box = mesh.bounds();
   const Real size = (box.upper - box.lower).norm();
-  for (const Wall& wall : scene.walls)
-    for (const Vec3& x : rest)
-      if (wall.shape.rest().surface(x).distance < size / 2) return wall.name;
+  for (const Wall& wall : scene.walls) {
+    const auto is_near = [&](const Vec3& x) { return wall.shape.rest().surface(x).distance < size / 2; };
+    if (comm.any(std::ranges::any_of(mesh.rest_positions().held(), is_near))) return wall.name;
+  }
   return {};
 }
 
@@ -90,11 +90,11 @@ void advise_on_overlaps(const Scene& scene, std::vector<std::string>& advice) {
 
 }  // namespace
 
-std::vector<std::string> advice_to_begin_with(const Scene& scene) {
+std::vector<std::string> advice_to_begin_with(const Comm& comm, const Scene& scene) {
   std::vector<std::string> advice;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
     if (const Roles roles = scene.bodies[b]->roles(); !roles.is_carried_by_grid && roles.contact_points == nullptr)
-      if (const auto name = collider_in_the_way(scene, scene.meshes[b]->rest_positions()))
+      if (const auto name = collider_in_the_way(comm, scene, *scene.meshes[b]))
         advice.push_back(fmt::format(
             "body {}: the collider {} is in its way and will not stop it: with \"carrier: own\" nothing touches it. "
             "Expected: \"carrier: grid\", or no collider near the body.",
@@ -107,13 +107,14 @@ std::vector<std::string> advice_to_begin_with(const Scene& scene) {
   return advice;
 }
 
-std::vector<std::string> advice_on(const Scene& scene) {
+std::vector<std::string> advice_on(const Comm& comm, const Scene& scene) {
   const Real dx = scene.deck.domain.dx;
-  std::vector<std::string> advice = advice_to_begin_with(scene);
+  std::vector<std::string> advice = advice_to_begin_with(comm, scene);
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     if (scene.bodies[b]->roles().contact_points == nullptr) continue;
     const std::string& name = scene.bodies[b]->name();
-    if (const Real thickness = mean_thickness(*scene.meshes[b]); thickness < 2 * dx)
+    const bool has_surface = !std::holds_alternative<StrandDeck>(scene.deck.bodies[b]);
+    if (const Real thickness = has_surface ? mean_thickness(*scene.meshes[b]) : 2 * dx; thickness < 2 * dx)
       advice.push_back(fmt::format(
           "body {}: it is {:.3g} m thick in the mean, less than {}dx = {:.3g} m: {}. Expected: a smaller domain.dx.",
           name, thickness, thickness < dx ? "" : "2 ", (thickness < dx ? 1 : 2) * dx,

@@ -140,24 +140,25 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
   make_layers(deck, scene);
   if (deck.domain.bounds) scene.bounds = Box{deck.domain.bounds->lower, deck.domain.bounds->upper};
   const bool is_static = deck.time.scheme == Scheme::equilibrium;
-  Box box;  // around meshes
-  for (const BodyDeck& body : deck.bodies) {
-    MadeBody made = make_body(comm, deck, body);
-    scene.bodies.push_back(std::move(made.body));
-    if (const auto* rigid = std::get_if<RigidDeck>(&body); rigid != nullptr && rigid->joint)
-      scene.joints.push_back(scene.bodies.size() - 1);
-    if (made.mesh)
-      for (const Vec3& x : made.mesh->rest_positions()) box.include(x);
-    scene.meshes.push_back(std::move(made.mesh));
-  }
-  if ((box.upper - box.lower).minCoeff() >= 0) scene.size = (box.upper - box.lower).norm();
-  scene.first_free_id.assign(scene.bodies.size(), 0);
-  for (std::size_t s = 0; s < deck.sources.size(); ++s) scene.sources.push_back(make_source(comm, deck, scene, s));
   for (const ColliderDeck& collider : deck.colliders)
     scene.walls.push_back({collider.name,
                            MovingShape(make_shape(comm, collider.shape, collider.hollow, deck.domain.dx),
                                        collider.motion ? make_motion(*collider.motion) : RigidMotion()),
                            collider.condition, collider.friction, collider.contact});
+  Box box;  // around meshes
+  for (const BodyDeck& body : deck.bodies) {
+    MadeBody made = make_body(comm, deck, body, scene.walls);
+    scene.bodies.push_back(std::move(made.body));
+    if (const auto* rigid = std::get_if<RigidDeck>(&body); rigid != nullptr && rigid->joint)
+      scene.joints.push_back(scene.bodies.size() - 1);
+    if (made.mesh)
+      for (const Box bounds = made.mesh->bounds(); const Vec3& corner : {bounds.lower, bounds.upper})
+        box.include(corner);
+    scene.meshes.push_back(std::move(made.mesh));
+  }
+  if ((box.upper - box.lower).minCoeff() >= 0) scene.size = (box.upper - box.lower).norm();
+  scene.first_free_id.assign(scene.bodies.size(), 0);
+  for (std::size_t s = 0; s < deck.sources.size(); ++s) scene.sources.push_back(make_source(comm, deck, scene, s));
   if (std::ranges::any_of(scene.walls, [](const Wall& w) { return w.contact == WallContactKind::surface; }))
     for (const auto& body : scene.bodies)
       if (body->roles().is_carried_by_grid || body->roles().contact_points != nullptr) body->let_touch_walls();

@@ -19,6 +19,7 @@
 #include "weft/bodies/solid.hpp"
 #include "weft/bodies/strand.hpp"
 #include "weft/geometry/fiber_patterns.hpp"
+#include "weft/geometry/groom.hpp"
 #include "weft/geometry/level_set.hpp"
 #include "weft/geometry/mesh_reader.hpp"
 #include "weft/geometry/patches.hpp"
@@ -180,9 +181,9 @@ std::string load_everywhere(const Comm& comm, const std::string& file) {
 
 namespace {
 
-/// What a square of a generated sheet, a vertex of a fiber and a linear tetrahedron take on every rank at least while
-/// the scene is built [byte]: each has the whole mesh.
-constexpr Real square_bytes = 400, vertex_bytes = 150, tet_bytes = 400;
+/// What a square of a generated sheet and a linear tetrahedron take on every rank at least while the scene is built
+/// [byte]: each has the whole mesh. What a vertex of a curve takes on the one that has it.
+constexpr Real square_bytes = 400, tet_bytes = 400, vertex_bytes = 150;
 /// Linear tetrahedra of less compressible material are warned of.
 constexpr Real most_poisson_ratio_of_linear = 0.45;
 /// Of its volume, that the mesh of a shape has at least, and without a word.
@@ -310,26 +311,105 @@ MembraneDescription describe(const Comm& comm, const MembraneDeck& deck, const M
   return membrane;
 }
 
-Curves make_curves(const Comm& comm, const CurvesDeck& deck, Real dx) {
+/// Bytes of a file that the root alone reads, for all. Collective, and so is reading.
+FileBytes bytes_everywhere(const Comm& comm, const std::string& file) {
+  Real size = 0;
+  comm.agree([&] {
+    if (comm.is_root()) size = static_cast<Real>(size_of_file(file, ExitCode::geometry));
+  });
+  const auto read = [&comm, file](std::uint64_t begin, std::uint64_t count) {
+    std::string bytes;
+    comm.agree([&] {
+      if (comm.is_root()) bytes = read_bytes(file, begin, count, ExitCode::geometry);
+    });
+    return comm.broadcast(std::move(bytes));
+  };
+  return {std::filesystem::path(file).filename().string(), static_cast<std::uint64_t>(comm.max(size)), read};
+}
+
+/// The collider of a name, which the deck has.
+const Wall& wall_named(std::span<const Wall> walls, const std::string& name) {
+  const auto found = std::ranges::find(walls, name, &Wall::name);
+  WEFT_ENSURE(found != walls.end());
+  return *found;
+}
+
+/// Strands grow on colliders as these are drawn. Collective.
+Curves make_groom(const Comm& comm, const GroomDeck& deck, const Groom& groom, std::span<const Wall> walls,
+                  const CurvePart& part) {
+  const auto ripple = [](const auto& of, Real radius) { return Ripple{radius, of.length, of.spread}; };
+  Groom made = groom;
+  if (deck.wave) made.wave = ripple(*deck.wave, deck.wave->amplitude);
+  if (deck.curl) made.curl = ripple(*deck.curl, deck.curl->radius);
+  const std::shared_ptr<const Shape> where = deck.where ? make_shape(comm, *deck.where, false, groom.spacing) : nullptr;
+  GroomSurface surface;
+  surface.where = where.get();
+  if (const auto* file = std::get_if<GroomFileDeck>(&deck.surface)) {
+    surface.mesh = make_surface(comm, MeshDeck{file->file});
+  } else {
+    const Wall& wall = wall_named(walls, std::get<GroomColliderDeck>(deck.surface).collider);
+    surface.solid = &wall.shape.rest();
+    surface.mesh = surface.solid->tessellate(where && where->bounds() ? *where->bounds() : Box());
+  }
+  Curves curves;
+  comm.agree([&] { curves = weft::groom(made, surface, part); });
+  return curves;
+}
+
+/// This rank's part of some curves, and what is known of all. Collective.
+struct DealtCurves {
+  Curves curves;
+  CurveNumbers numbers;
+};
+
+DealtCurves dealt(const Comm& comm, Curves curves) {
+  CurveNumbers numbers = CurveNumbers::of(curves);
+  numbers.first_curve = comm.offset(numbers.curves);
+  numbers.first_point = comm.offset(numbers.points);
+  numbers.first_segment = comm.offset(numbers.segments);
+  numbers.curves = comm.sum(numbers.curves);
+  numbers.points = comm.sum(numbers.points);
+  numbers.segments = comm.sum(numbers.segments);
+  numbers.longest_segment = comm.max(numbers.longest_segment);
+  comm.min(std::span(numbers.bounds.lower.data(), 3));
+  comm.max(std::span(numbers.bounds.upper.data(), 3));
+  require_countable("a body of curves", static_cast<Real>(numbers.points), "vertices");
+  return {std::move(curves), numbers};
+}
+
+/// No rank makes or keeps the curves of others. dx: infinity for bodies without grid. Collective.
+DealtCurves make_curves(const Comm& comm, const CurvesDeck& deck, Real dx, std::span<const Wall> walls) {
+  const CurvePart part{comm.rank(), comm.size()};
   const Real spacing = deck.spacing.value_or(dx) / deck.scale;  // before scaling
   require(std::isfinite(spacing) || std::holds_alternative<CurveFileDeck>(deck.form), ExitCode::deck,
           "its curves need the key \"spacing\": there is no domain.dx that vertices could be apart.");
   const Budget budget = budget_of(comm);
+  /// points: of all ranks.
   const auto require_room = [&](const std::string& what, Real points, const std::string& cure) {
-    budget.require_room({what, points * (deck.plies ? deck.plies->count : 1), "vertices", vertex_bytes}, cure);
+    budget.require_room({what, points * (deck.plies ? deck.plies->count : 1), "vertices", vertex_bytes / comm.size()},
+                        cure);
   };
-  const auto made = [&]<class Pattern>(const char* what, const Pattern& pattern, Curves (*make)(const Pattern&)) {
-    require_room(what, points_of(pattern), "Make its counts smaller, or \"spacing\" larger.");
-    return make(pattern);
+  const auto require_room_for_pattern = [&](const char* what, Real points) {
+    require_room(what, points, "Make its counts smaller, or \"spacing\" larger.");
+  };
+  const auto made = [&]<class Pattern>(const char* what, const Pattern& pattern,
+                                       Curves (*make)(const Pattern&, const CurvePart&)) {
+    require_room_for_pattern(what, points_of(pattern));
+    Curves curves;
+    comm.agree([&] { curves = make(pattern, part); });
+    return curves;
   };
   Curves curves = std::visit(
       Overloaded{
           [&](const CurveFileDeck& d) {
-            const std::string name = std::filesystem::path(d.file).filename().string();
-            const Curves read = read_curves(name, load_everywhere(comm, d.file));
+            const FileBytes file = bytes_everywhere(comm, d.file);
+            const Curves read = read_curves(file, part);
             const Real points = static_cast<Real>(read.points.size());
-            require_room(name, deck.spacing ? std::max(points, length_of(read) / spacing) : points, unit_hint);
-            return deck.spacing ? resampled(read, spacing) : read;
+            require_room(file.name, comm.sum(deck.spacing ? std::max(points, length_of(read) / spacing) : points),
+                         unit_hint);
+            Curves divided;
+            comm.agree([&] { divided = deck.spacing ? resampled(read, spacing) : read; });
+            return divided;
           },
           [&](const HairTubeDeck& d) {
             return made("hair_tube", HairTube{d.inner_radius, d.outer_radius, d.length, d.strands, spacing}, hair_tube);
@@ -353,26 +433,43 @@ Curves make_curves(const Comm& comm, const CurvesDeck& deck, Real dx) {
                         KnitSweater{d.body_stitches, d.sleeve_stitches, d.underarm, d.body_rows, d.sleeve_rows,
                                     d.yoke_rows, d.width, d.depth, d.neck, d.spread, spacing},
                         knit_sweater);
+          },
+          [&](const GroomDeck& d) {
+            const Groom groom{d.strands,    d.length, d.length_spread, d.lie,
+                              d.lie_spread, d.toward, d.droop,         d.clearance,
+                              {},           {},       d.seed,          spacing};
+            require_room_for_pattern("groom", points_of(groom));
+            return make_groom(comm, d, groom, walls, part);
           }},
       deck.form);
-  if (deck.plies) curves = plied(curves, {deck.plies->count, deck.plies->radius, deck.plies->twist});
-  return placed(std::move(curves), placement_of(deck));
+  if (deck.plies)
+    comm.agree([&] { curves = plied(curves, {deck.plies->count, deck.plies->radius, deck.plies->twist}); });
+  return dealt(comm, placed(std::move(curves), placement_of(deck)));
 }
 
-FiberDescription describe(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx) {
+FiberDescription describe(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx,
+                          std::span<const Wall> walls) {
   const auto* law = std::get_if<FiberLawDeck>(&material.law);
   require(law != nullptr, ExitCode::deck,
           fmt::format("fibers need a material with law fiber; {} has another.", material.name));
-  const Curves curves = make_curves(comm, deck.curves, dx);
-  budget_of(comm).require_room({"these fibers on this grid", length_of(curves) / (sample_spacing * dx),
+  const auto [curves, numbers] = make_curves(comm, deck.curves, dx, walls);
+  budget_of(comm).require_room({"these fibers on this grid", comm.sum(length_of(curves)) / (sample_spacing * dx),
                                 "quadrature points", fiber_sample_bytes / comm.size()},
                                unit_hint);
   const Real section = std::numbers::pi * deck.radius * deck.radius;
   std::optional<Real> rigidity;  // E pi r^4 / 4
   if (deck.bending_modulus) rigidity = *deck.bending_modulus * section * deck.radius * deck.radius / 4;
-  return {deck.name,        curves.points,    segments_of(curves), constants_of(*law, material.name),
-          material.density, section,          sample_spacing * dx, chains_of(curves),
-          rigidity,         deck.tear_stretch};
+  return {deck.name,
+          curves.points,
+          segments_of(curves),
+          constants_of(*law, material.name),
+          material.density,
+          section,
+          sample_spacing * dx,
+          chains_of(curves),
+          rigidity,
+          deck.tear_stretch,
+          numbers};
 }
 
 /// Bodies of static analyses move by themselves, whatever else carries them in time.
@@ -477,9 +574,17 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, c
   return make_solid(solid, carrier);
 }
 
+/// Of a part of it on each rank. Collective.
+std::unique_ptr<MeshSource> agreed(const Comm& comm, const std::function<std::unique_ptr<MeshSource>()>& make) {
+  std::unique_ptr<MeshSource> mesh;
+  comm.agree([&] { mesh = make(); });
+  return mesh;
+}
+
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const FiberDeck& deck, const MaterialDeck& material, Real dx,
-                                      bool is_static) {
-  return make_fibers(describe(comm, deck, material, dx), carrier_of(deck, is_static));
+                                      bool is_static, std::span<const Wall> walls) {
+  const FiberDescription fibers = describe(comm, deck, material, dx, walls);
+  return agreed(comm, [&] { return make_fibers(fibers, carrier_of(deck, is_static)); });
 }
 
 /// Half axes of the section [m].
@@ -489,8 +594,8 @@ std::array<Real, 2> half_axes_of(const StrandDeck& deck) {
                     deck.section);
 }
 
-/// Throws Error(deck) if segments are shorter than the distance at which they meet.
-void require_long_segments(const StrandDeck& deck, const Curves& curves) {
+/// Throws Error(deck) if segments are shorter than the distance at which they meet. Collective.
+void require_long_segments(const Comm& comm, const StrandDeck& deck, const Curves& curves) {
   if (!deck.impulses) return;
   Real shortest = std::numeric_limits<Real>::infinity();
   for (std::int64_t c = 0; c < curves.count(); ++c) {
@@ -498,6 +603,7 @@ void require_long_segments(const StrandDeck& deck, const Curves& curves) {
     for (std::size_t p = curves.closed[c] ? 0 : 1; p < points.size(); ++p)
       shortest = std::min(shortest, (points[p] - points[p > 0 ? p - 1 : points.size() - 1]).norm());
   }
+  shortest = comm.min(shortest);
   require(deck.impulses->distance <= shortest, ExitCode::deck,
           fmt::format("{}.impulses.distance: {:.4g} m is more than the shortest segment of {}, {:.4g} m, so that the "
                       "strand would meet itself along its way. Make it smaller, or curves.spacing larger.",
@@ -513,7 +619,7 @@ std::optional<StrandContinuum> continuum_of(const StrandDeck& deck) {
 }
 
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, const MaterialDeck& material, Real dx,
-                                      bool is_static) {
+                                      bool is_static, std::span<const Wall> walls) {
   const auto* law = std::get_if<RodLawDeck>(&material.law);
   require(law != nullptr, ExitCode::deck,
           fmt::format("strands need a material with law rod; {} has another.", material.name));
@@ -521,8 +627,10 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, 
   const Real E = law->youngs_modulus, G = E / (2 * (1 + law->poisson_ratio)), mu = law->viscosity;
   std::optional<RodSection> viscosity;
   if (mu > 0) viscosity = RodSection::ellipse(a, b, 3 * mu, 3 * mu, mu, material.density);
-  Curves curves = make_curves(comm, deck.curves, dx);
-  require_long_segments(deck, curves);
+  auto [curves, numbers] = make_curves(comm, deck.curves, dx, walls);
+  require_long_segments(comm, deck, curves);
+  require(!deck.roots || !comm.any(std::ranges::any_of(curves.closed, std::identity())), ExitCode::deck,
+          "a ring has no first vertex that \"roots\" could tie. Leave the key out.");
   const StrandDescription strands{deck.name,
                                   std::move(curves),
                                   RodSection::ellipse(a, b, law->stretch_modulus.value_or(E), E, G, material.density),
@@ -532,10 +640,9 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, 
                                   deck.natural == NaturalShape::straight,
                                   deck.twist,
                                   !is_static && deck.meets_grid.value_or(false),
-                                  continuum_of(deck)};
-  require(!deck.roots || std::ranges::none_of(strands.curves.closed, std::identity()), ExitCode::deck,
-          "a ring has no first vertex that \"roots\" could tie. Leave the key out.");
-  return make_strands(strands);
+                                  continuum_of(deck),
+                                  numbers};
+  return agreed(comm, [&] { return make_strands(strands); });
 }
 
 /// Throws Error(geometry) if the faces of a shell with their quadrature points, their laminae and `contact_points`, of
@@ -587,13 +694,18 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const ShellDeck& deck, c
 constexpr std::int64_t many_elements = 1'000'000;
 
 /// Throws for a body with freedoms of its own that shall tear: its elements have no memory of that.
-MadeBody make_any(const Comm& comm, const auto& deck, const MaterialDeck& material, Real dx, bool is_static) {
+MadeBody make_any(const Comm& comm, const auto& deck, const MaterialDeck& material, Real dx, bool is_static,
+                  std::span<const Wall> walls) {
   if constexpr (requires { deck.tear_stretch; })
     require(carrier_of(deck, is_static) == Carrier::grid || !deck.tear_stretch, ExitCode::deck,
             "nothing tears (\"tear_stretch\") with \"carrier: own\", or with \"scheme: static\" under time. Leave the "
             "key out.");
-  std::unique_ptr<MeshSource> mesh = make_mesh(comm, deck, material, dx, is_static);
-  if (const std::int64_t elements = mesh->counts().elements; elements > many_elements)
+  const auto make = [&] {
+    if constexpr (requires { deck.curves; }) return make_mesh(comm, deck, material, dx, is_static, walls);
+    else return make_mesh(comm, deck, material, dx, is_static);
+  };
+  std::unique_ptr<MeshSource> mesh = make();
+  if (const std::int64_t elements = mesh->counts().elements; elements > many_elements && !mesh->held())
     log_info(
         fmt::format("body {}: every rank holds all of its {} elements while the scene is built", deck.name, elements));
   std::unique_ptr<Body> body = mesh->body_of(first_share(comm, *mesh));
@@ -684,7 +796,8 @@ MadeBody make_any(const Comm& comm, const RigidDeck& deck, Real dx, bool is_stat
   return {std::move(body), std::move(mesh)};
 }
 
-MadeBody make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& material, Real, bool is_static) {
+MadeBody make_any(const Comm&, const ContinuumDeck& deck, const MaterialDeck& material, Real, bool is_static,
+                  std::span<const Wall>) {
   require(!is_static, ExitCode::deck,
           fmt::format("body {} has no mesh; with \"scheme: static\" under time all bodies are shells, membranes, "
                       "fibers, strands or solids.",
@@ -722,11 +835,11 @@ auto at_its_place(const BodyDeck& body, F&& f) {
 
 }  // namespace
 
-MadeBody make_body(const Comm& comm, const Deck& deck, const BodyDeck& body) {
+MadeBody make_body(const Comm& comm, const Deck& deck, const BodyDeck& body, std::span<const Wall> walls) {
   const Real dx = deck.domain.dx;
   const bool is_static = deck.time.scheme == Scheme::equilibrium;
   return at_its_place(body, [&](const auto& its) {
-    if constexpr (requires { its.material; }) return make_any(comm, its, material_of(deck, body), dx, is_static);
+    if constexpr (requires { its.material; }) return make_any(comm, its, material_of(deck, body), dx, is_static, walls);
     else return make_any(comm, its, dx, is_static);
   });
 }

@@ -38,7 +38,7 @@ void HandleBuilder::add(const HandleDeck& deck) {
     return;
   }
   const bool on_grid = mesh_->carrier() == Carrier::grid;
-  part_.emplace(comm_, deck, *mesh_, on_grid ? scene_.deck.domain.dx : voxel_size_for(mesh_->rest_positions()));
+  part_.emplace(comm_, deck, *mesh_, on_grid ? scene_.deck.domain.dx : voxel_size_for(mesh_->bounds()));
   std::visit([this](const auto& action) { take(action); }, deck.action);
   finish(on_grid ? std::vector<Site>() : part_->vertices(mesh_->sites(share_)));
 }
@@ -80,7 +80,8 @@ void HandleBuilder::add_roots(const StrandDeck& strand, const Wall& wall) {
 void HandleBuilder::take(const HoldDeck& deck) {
   const HandleSettings settings = hold_settings(deck);
   std::vector<Site> sites = part_->held(comm_, mesh_->sites(share_), deck);
-  if (deck.keep == Hold::symmetry) turn_slopes(sites, settings.mirror, mesh_->rest_positions(), deck_->place.text);
+  if (deck.keep == Hold::symmetry)
+    turn_slopes(sites, settings.mirror, mesh_->rest_positions().held(), deck_->place.text);
   std::erase_if(sites, [&](const Site& site) { return !share_.has(site.element); });
   if (deck_->vertices.empty()) {
     const std::vector<Sample> all = mesh_->side_samples(share_);
@@ -98,12 +99,27 @@ void HandleBuilder::hold(const std::vector<Site>& sites, const HandleSettings& s
   for (const HeldSum& sum : held_sums(sites, settings, mesh_->rest_positions())) grips_.push_back(grip_of(sum));
   GridHandle::Hold hold{settings.motion, until, {}, {}};
   std::vector<Grip> ends;
-  for (const Site& site : sites)
-    if (settings.hold == Hold::clamp && site.end) ends.push_back(grip_of(site.element, *site.end));
+  comm_.agree([&] {
+    for (const Site& site : sites) {
+      if (settings.hold != Hold::clamp || !site.end) continue;
+      require_free_end(site);
+      ends.push_back(grip_of(site.element, *site.end));
+    }
+  });
   if (comm_.any(!ends.empty())) hold.ends = scene_.bodies[handle_.body]->roles().mesh->watch(comm_, std::move(ends));
   handle_.action = std::move(hold);
   if (mesh_->carrier() == Carrier::own)
     comm_.agree([&] { agreement_.add(*deck_, sites, settings, mesh_->rest_positions()); });
+}
+
+/// An end has one direction: two clamps would join it to two frames, each with the stiffness of half a segment.
+void HandleBuilder::require_free_end(const Site& site) {
+  const auto [taken, is_first] = clamped_.try_emplace({handle_.body, site.element, site.end->is_last}, deck_->name);
+  require(is_first, ExitCode::deck,
+          fmt::format("{}: {} and {} both clamp the end of a strand of {} at [{:.4g}, {:.4g}, {:.4g}]. Let one of them "
+                      "choose other strands, or hold it with \"keep: place\".",
+                      deck_->place.text, taken->second, deck_->name, deck_->body, site.where.x(), site.where.y(),
+                      site.where.z()));
 }
 
 void HandleBuilder::take(const ForceDeck& deck) {
@@ -176,7 +192,7 @@ void HandleBuilder::keep_forces(const std::vector<AmplitudeKeyDeck>& keys) {
 
 void HandleBuilder::follow(Follower kind, Real magnitude, const std::vector<Sample>& samples,
                            const std::vector<AmplitudeKeyDeck>& keys) {
-  const std::span<const Vec3> rest = mesh_->rest_positions();
+  const std::span<const Vec3> rest = mesh_->rest_positions().held();
   for (const Sample& sample : samples) {
     const auto [a1, a2] = tangents_of(sample, rest);
     const Vec3 load = magnitude * sample.measure * (kind == Follower::pressure ? Vec3(a1.cross(a2)) : a1).normalized();

@@ -9,6 +9,8 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <tuple>
 #include <vector>
 
 namespace weft {
@@ -28,6 +30,7 @@ class HandleBuilder {
   void begin(const HandleDeck& deck);
   void finish(std::span<const Site> vertices);
   void hold(const std::vector<Site>& sites, const HandleSettings& settings, Real until);
+  void require_free_end(const Site& site);
   void take(const HoldDeck& deck);
   void take(const ForceDeck& deck);
   void take(const EdgeForceDeck& deck);
@@ -50,6 +53,8 @@ class HandleBuilder {
   const Comm& comm_;
   Scene& scene_;
   HoldAgreement agreement_;
+  /// The handle that clamps an end of a strand: by body, segment, and whether it is the last vertex.
+  std::map<std::tuple<std::size_t, std::int64_t, bool>, std::string> clamped_;
   // Of the handle at hand.
   const HandleDeck* deck_ = nullptr;
   const MeshSource* mesh_ = nullptr;

@@ -27,7 +27,7 @@ ChosenPart::ChosenPart(const Comm& comm, const HandleDeck& deck, const MeshSourc
   part_.shape = shape_.get();
   part_.boundary = deck.boundary;
   if (deck.group) choose_group(*deck.group, mesh);
-  if (!deck.vertices.empty()) choose_vertices(deck.vertices, mesh.rest_positions().size());
+  if (!deck.vertices.empty()) choose_vertices(deck.vertices, static_cast<std::size_t>(mesh.counts().vertices));
 }
 
 void ChosenPart::require_any(std::int64_t count, const char* what) const {

@@ -15,7 +15,7 @@ constexpr Real round_off = 1e-9;
 }  // namespace
 
 void HoldAgreement::add(const HandleDeck& handle, std::span<const Site> sites, const HandleSettings& settings,
-                        std::span<const Vec3> positions) {
+                        const VertexValues& positions) {
   for (const Site& site : sites)
     for (const HeldSum& sum : held_sums(std::span(&site, 1), settings, positions)) {
       if (sum.total == 0) continue;  // a slope

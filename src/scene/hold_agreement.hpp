@@ -20,7 +20,7 @@ class HoldAgreement {
   /// Throws Error(deck) if a hold before prescribes another position of one of these points in the same direction.
   /// positions: of the vertices at rest [m].
   void add(const HandleDeck& handle, std::span<const Site> sites, const HandleSettings& settings,
-           std::span<const Vec3> positions);
+           const VertexValues& positions);
 
  private:
   struct Prescribed {

@@ -31,11 +31,7 @@ ControlMesh generated(const ControlMeshDeck& deck, const SurfaceMap& map) {
 
 }  // namespace
 
-Real voxel_size_for(std::span<const Vec3> points) {
-  Box box;
-  for (const Vec3& x : points) box.include(x);
-  return (box.upper - box.lower).norm() / 100;
-}
+Real voxel_size_for(const Box& bounds) { return (bounds.upper - bounds.lower).norm() / 100; }
 
 ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
   if (!std::holds_alternative<MeshFileDeck>(deck.form))
@@ -93,8 +89,10 @@ Vec3 middle_of(const ControlMesh& mesh, std::size_t face) {
 std::vector<Real> thickness_of(const Comm& comm, const ShellDeck& deck, const ControlMesh& mesh) {
   std::vector<Real> thickness(static_cast<std::size_t>(mesh.material_faces), deck.thickness);
   const MeshGroups groups = groups_of(mesh);
+  Box box;
+  for (const Vec3& x : mesh.points) box.include(x);
   for (const ShellPartDeck& part : deck.parts) {
-    const auto shape = part.where ? make_shape(comm, *part.where, false, voxel_size_for(mesh.points)) : nullptr;
+    const auto shape = part.where ? make_shape(comm, *part.where, false, voxel_size_for(box)) : nullptr;
     const GroupMembers group = part.group ? group_named(groups, *part.group, deck.place.text) : GroupMembers();
     for (std::size_t f = 0; f < thickness.size(); ++f)
       if ((!part.group || group.faces.contains(static_cast<std::int64_t>(f))) &&

@@ -166,6 +166,15 @@ SIZES = {
     "stiff_tower": implicit(4, *TOWER, quick=True)
                    + named("direct", implicit(4, *TOWER, "solve.preconditioner=direct"))
                    + named("minimise", implicit(4, *TOWER, "solve.solver=minimise")),
+    "hair_ball": explicit(60),
+    "strand_ball": explicit(60, quick=True),
+    "strand_braiding": explicit(60),
+    "strand_braids": explicit(60),
+    "strand_dancer": explicit(60),
+    "strand_head": explicit(60),
+    "strand_pair": explicit(100),
+    "strand_snow": explicit(60, "bodies.snow.shape.sphere.center=[0.85, 0, 0.1]"),
+    "strand_tubes": explicit(60, "bodies.upper.curves.translate=[0, -1, 0.41]"),
     "strand_drape": explicit(100, "bodies.bundle.curves.translate=[-0.4, 0, 0.08]", quick=True),
     "strand_bundle": explicit(60, quick=True),
     "strand_elastica": static("loading.steps=20", quick=True),

@@ -63,6 +63,15 @@ colliders:
 output: {diagnostics_every: 1}
 """
 
+# The same with impulses too, and curly hair that grows on the head.
+BOTH = MEETING.replace("STAGE", "explicit").replace(
+    "packing: 0.05},", "packing: 0.05}, impulses: {distance: 12 mm, friction: 0.3, swept: true}, stretch_limit: 0.1,"
+).replace("""curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 40}, spacing: 0.04,
+              rotate: {axis: [1, 0, 0], angle: 180}, translate: [0, 0, 0.5]}}""",
+          """curves: {groom: {collider: head, where: {box: {lower: [-0.15, -0.15, 0.5], upper: [0.15, 0.15, 0.51]}},
+              strands: 60, length: 0.4, length_spread: 0.2, lie: 10, lie_spread: 10, curl: {radius: 8 mm, length: 0.1,
+              spread: 0.2}, seed: 3}, spacing: 0.03}}""")
+
 # A rod that sags between two clamps, of which one comes nearer and turns.
 STATIC = """
 weft: 1
@@ -262,6 +271,39 @@ class Strands(Case):
                 gained = last[f"momentum_{axis}"] - first[f"momentum_{axis}"]
                 self.assertLess(abs(gained - given), 1e-11 * last["mass"], f"{stage} {axis}")
 
+    def test_impulses_and_grid_together_keep_momentum_and_take_energy(self):
+        rows = numbers(self.run_deck(self.deck(BOTH), "both", "--steps", 200))
+        self.assertGreater(rows["impulses"].sum(), 100)
+        dt = numpy.diff(rows["time"])
+        for axis, gravity in ("x", 0), ("y", 0), ("z", -9.81):
+            given = gravity * rows["mass"][-1] * rows["time"][-1]
+            given -= sum(rows[f"impulse_{collider}_{axis}"][-1] for collider in ("floor", "head"))
+            given += (dt * rows[f"force_hair_roots_{axis}"][1:]).sum()
+            gained = rows[f"momentum_{axis}"][-1] - rows[f"momentum_{axis}"][0]
+            self.assertLess(abs(gained - given), 1e-11 * rows["mass"][-1], axis)
+        energy = rows["energy_less_work"]
+        self.assertLess((energy - numpy.minimum.accumulate(energy)).max(), 2e-3 * numpy.abs(energy).max())
+
+    def test_impulses_and_grid_together_agree_on_any_ranks_and_go_on_to_the_bit(self):
+        deck = self.deck(BOTH)
+        unbroken = self.run_deck(deck, "unbroken", "--steps", 60)
+        self.assert_same_state(unbroken, self.run_deck(deck, "threads", "--steps", 60, threads=2), 0)
+        self.run_deck(deck, "broken", "--steps", 25)
+        broken = self.run_deck(deck, "broken", "--steps", 60, "--resume", "auto")
+        self.assert_same_state(unbroken, broken, 0)
+
+        def at_rest(run):
+            hair = weft_read.Checkpoint(checkpoints(run)[-1])["hair"]
+            return hair["rest_position"][numpy.argsort(hair["id"])]
+
+        for ranks in 2, 3, 4, 7:
+            with self.subTest(ranks=ranks):
+                many = self.run_deck(deck, f"on_{ranks}", "--steps", 60, ranks=ranks)
+                self.assertTrue((at_rest(many) == at_rest(unbroken)).all())
+                # The grid sums by rank. Where pairs hardly approach, its round-off says which of them act, and so by
+                # how many others at their vertices are divided.
+                self.assert_same_state(unbroken, many, 1e-5)
+
     def test_a_grid_without_contact_changes_nothing(self):
         for stage in "explicit", "implicit":
             for response in "", "contact: {youngs_modulus: 1e6, friction: 0.4}, response: none,":
@@ -399,6 +441,7 @@ output: {{diagnostics_every: 1}}
 
     def test_what_strands_do_not_know_is_refused(self):
         (self.folder / "fold.obj").write_text("v 0 0 0\nv 1 0 0\nv 0.01 0.001 0\nl 1 2 3\n")
+        (self.folder / "ball.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
         for old, new, code, words in (
                 ("nylon: {law: rod", "nylon: {law: neo_hookean", 2, "stretch_modulus"),
                 ("material: nylon, half_axes", "material: sand, half_axes", 2, "strands need a material with law rod"),
@@ -414,11 +457,27 @@ output: {{diagnostics_every: 1}}
                  "radius: 1 mm, meets_grid: true, contact: {youngs_modulus: 1e5, friction: 0.4, packing: 1.1}", 2,
                  "packing"),
                 ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, roots: {collider: head}", 2, "no collider named \"head\""),
+                ("hair_tube: {inner_radius: 0, outer_radius: 0.2, length: 0.4, strands: 5}, spacing: 0.02,",
+                 "groom: {collider: head, strands: 5, length: 1}, spacing: 0.02,", 2, "no collider named \"head\""),
+                ("hair_tube: {inner_radius: 0, outer_radius: 0.2, length: 0.4, strands: 5}, spacing: 0.02,",
+                 "groom: {file: ball.obj, strands: 5, length: 1, droop: 1}, spacing: 0.02,", 2,
+                 "groom.droop: needs the key \"toward\""),
+                ("hair_tube: {inner_radius: 0, outer_radius: 0.2, length: 0.4, strands: 5}, spacing: 0.02,",
+                 "groom: {file: ball.obj, strands: 5, length: 1, lie: 91}, spacing: 0.02,", 2, "lie"),
+                ("hair_tube: {inner_radius: 0, outer_radius: 0.2, length: 0.4, strands: 5}, spacing: 0.02,",
+                 "groom: {file: ball.obj, strands: 5, length: 1, clearance: 1 mm}, spacing: 0.02,", 2,
+                 "is for strands on a collider"),
+                ("hair_tube: {inner_radius: 0, outer_radius: 0.2, length: 0.4, strands: 5}, spacing: 0.02,",
+                 "groom: {file: ball.obj, where: {sphere: {center: [9, 9, 9], radius: 1}}, strands: 5, length: 1}, "
+                 "spacing: 0.02,", 3, "no surface is in \"where\""),
                 ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, carrier: grid", 2, "the grid does not carry strands"),
                 ("hair_tube: {inner_radius: 0, outer_radius: 0.2, length: 0.4, strands: 5}, spacing: 0.02,",
                  "curve_file: {path: fold.obj},", 3, "folds back by more than 150 degrees"),
                 ("radius: 0.101}}, hold: {keep: clamp}", "radius: 0.101}}, hold: {keep: symmetry, normal: [0, 0, 1]}", 2,
                  "no slope to keep"),
+                ("  - {name: wind",
+                 "  - {name: again, body: bundle, where: {sphere: {center: [1.1, 0, 0], radius: 0.1}}, "
+                 "hold: {keep: clamp}}\n  - {name: wind", 2, "both clamp the end of a strand of bundle"),
                 ("lower: [-1, -1, -0.001], upper: [1, 1, 0.001]", "lower: [-1, -1, 0.1], upper: [1, 1, 0.2]", 2,
                  "no end of a strand")):
             with self.subTest(new=new):

@@ -197,6 +197,8 @@ template <class S>
 std::vector<ElementAtRest<SheetKind<S>>> sheet_at_rest(std::span<const std::array<std::int32_t, 3>> triangles,
                                                        std::span<const Vec3> rest, const Vec3& warp, Real thickness,
                                                        Real spacing);
+/// Divisions of an element with edges of at most `longest` [m], so that points are no farther apart than `spacing` [m].
+int divisions_for(Real longest, Real spacing);
 /// Segments of a fiber of the given section [m^2]. Throws Error(geometry) for a segment without length.
 std::vector<ElementAtRest<FiberKind>> fiber_at_rest(std::span<const std::array<std::int32_t, 2>> segments,
                                                     std::span<const Vec3> rest, Real section, Real spacing);

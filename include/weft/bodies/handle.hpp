@@ -75,7 +75,7 @@ struct HeldSum : HeldAim {
 
 /// What is to be held of some sites whose stencils go over `positions`, which are now at rest.
 std::vector<HeldSum> held_sums(std::span<const Site> sites, const HandleSettings& settings,
-                               std::span<const Vec3> positions);
+                               const VertexValues& positions);
 
 /// Keeps ends of segments in frames that move rigidly, each by a joint over half of its length.
 class Clamp : public Term {

@@ -5,6 +5,7 @@
 #include "weft/bodies/codimensional.hpp"
 #include "weft/bodies/mesh_source.hpp"
 #include "weft/fields/table.hpp"
+#include "weft/geometry/curves.hpp"
 
 #include <memory>
 #include <optional>
@@ -50,6 +51,7 @@ struct FiberDescription {
   std::vector<std::vector<std::int32_t>> chains;  ///< Vertices of each fiber in order; needed for bending alone.
   std::optional<Real> bending_rigidity;           ///< B [N m^2].
   std::optional<Real> tear_stretch;
+  std::optional<CurveNumbers> part{};  ///< This rank has some of the fibers alone; vertices above are counted there.
 };
 /// As make_membrane; throws for segments without length.
 std::unique_ptr<MeshSource> make_fibers(const FiberDescription& fibers, Carrier carrier);

@@ -136,8 +136,8 @@ class MeshBody : public Body, public TrialMesh {
   Real share_of_vertex(std::int32_t row) const;
 
   /// Puts the mesh at rest on the ranks, moving as `velocity_gradient` about its centre of mass [1/s] and with
-  /// `velocity` [m/s]; any share of it on each rank. rest: of all vertices [m]. Collective.
-  void fill(const Comm& comm, std::span<const Vec3> rest, const Vec3& velocity, const Mat3& velocity_gradient);
+  /// `velocity` [m/s]; any share of it on each rank. rest: of the vertices of these elements [m]. Collective.
+  void fill(const Comm& comm, const VertexValues& rest, const Vec3& velocity, const Mat3& velocity_gradient);
   /// Keeps track of grips on this rank's elements; returns the number of the list for `grips`. Collective.
   std::size_t watch(const Comm& comm, std::vector<Grip> grips);
   /// The grips of a list on this rank, in order.

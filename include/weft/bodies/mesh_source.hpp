@@ -5,9 +5,11 @@
 #include "weft/bodies/meshed.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/geometry/mesh_groups.hpp"
+#include "weft/geometry/shape.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,8 +27,8 @@ struct MeshCounts {
   std::int64_t contact_points = 0;  ///< Of an element, at most; none of a body that the grid carries.
 };
 
-/// A mesh at rest. Ranges of elements may be asked for of any part of it that the rank holds: today all of it, since
-/// sheets, fibers and shells need their neighbours.
+/// A mesh at rest. Ranges of elements may be asked for of any part of it that the rank holds: of fibers and strands a
+/// run of whole curves, of others, which need their neighbours, all.
 class MeshSource {
  public:
   MeshSource(std::string name, Carrier carrier) : name_(std::move(name)), carrier_(carrier) {}
@@ -37,8 +39,12 @@ class MeshSource {
   virtual MeshCounts counts() const = 0;
   /// What the mesh is made of, in words.
   virtual std::string census() const = 0;
-  /// The vertices at rest [m].
-  virtual std::span<const Vec3> rest_positions() const = 0;
+  /// The elements that a rank holds, where none has all of them.
+  virtual std::optional<ElementRange> held() const { return {}; }
+  /// The vertices of the held elements at rest [m].
+  virtual VertexValues rest_positions() const = 0;
+  /// A box around all vertices at rest.
+  virtual Box bounds() const;
   /// Where handles can take hold at rest, stencils over vertices: at vertices whose element is in a range, and all
   /// sides.
   virtual Sites sites(const ElementRange& elements) const = 0;
@@ -65,7 +71,7 @@ class MeshSource {
   MeshGroups groups_;
 };
 
-/// The elements that a rank gets first: a run of their numbers.
+/// The elements that a rank gets first: a run of their numbers, which it holds.
 ElementRange first_share(const Comm& comm, const MeshSource& mesh);
 
 }  // namespace weft

@@ -6,6 +6,7 @@
 #include "weft/parallel/comm.hpp"
 
 #include <array>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -21,12 +22,28 @@ struct ElementRange {
   bool has(std::int64_t element) const { return begin <= element && element < end; }
 };
 
+/// Vectors of the vertices of a mesh, by their numbers: of all of them, or of the run that a rank holds.
+class VertexValues {
+ public:
+  explicit VertexValues(std::span<const Vec3> held, std::int64_t first) : held_(held), first_(first) {}
+  template <class All>
+    requires std::convertible_to<const All&, std::span<const Vec3>>
+  VertexValues(const All& all) : held_(all) {}
+
+  const Vec3& operator[](std::int64_t vertex) const { return held_[static_cast<std::size_t>(vertex - first_)]; }
+  std::span<const Vec3> held() const { return held_; }
+
+ private:
+  std::span<const Vec3> held_;
+  std::int64_t first_ = 0;
+};
+
 /// A weighted sum over rows of a body's control points.
 struct Stencil {
   std::vector<std::int32_t> rows;
   std::vector<Real> weights;
 
-  Vec3 of(std::span<const Vec3> values) const {
+  Vec3 of(const VertexValues& values) const {
     Vec3 sum = Vec3::Zero();
     for (std::size_t k = 0; k < rows.size(); ++k) sum += weights[k] * values[rows[k]];
     return sum;

@@ -30,6 +30,7 @@ struct StrandDescription {
   Real natural_twist;                          ///< Of the directors, right-handed along the strand [rad/m].
   bool meets_grid = false;                     ///< By its vertices, each with all of its mass.
   std::optional<StrandContinuum> continuum{};  ///< Without, they have no stress there.
+  std::optional<CurveNumbers> part{};          ///< This rank has some of the strands alone: `curves`.
 };
 /// Throws Error(geometry) for segments without length, and curves that fold back or bend more sharply than they are
 /// thick.

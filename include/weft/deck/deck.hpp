@@ -364,6 +364,37 @@ struct KnitSweaterDeck {
   Real neck;          ///< [1].
   Real spread;        ///< [rad].
 };
+// What strands of a groom grow on; the deck gives exactly one of these keys.
+struct GroomColliderDeck {
+  std::string collider;
+};
+struct GroomFileDeck {
+  std::string file;
+};
+struct WaveDeck {
+  Real amplitude, length;  ///< [m].
+  Real spread;             ///< [1].
+};
+struct CurlDeck {
+  Real radius, length;  ///< [m].
+  Real spread;          ///< [1].
+};
+struct GroomDeck {
+  std::variant<GroomColliderDeck, GroomFileDeck> surface;
+  std::optional<ShapeDeck> where;  ///< Roots.
+  int strands;
+  Real length;         ///< [m].
+  Real length_spread;  ///< [1].
+  Real lie;            ///< Against the normal [rad].
+  Real lie_spread;     ///< [rad].
+  std::optional<Vec3> toward;
+  std::optional<Real> droop;  ///< [m].
+  Real clearance;             ///< [m].
+  std::optional<WaveDeck> wave;
+  std::optional<CurlDeck> curl;
+  std::uint32_t seed;
+  DeckPlace place;
+};
 struct PliesDeck {
   int count;
   Real radius, twist;  ///< [m].
@@ -371,7 +402,7 @@ struct PliesDeck {
 
 struct CurvesDeck {
   std::variant<CurveFileDeck, HairTubeDeck, HairBallDeck, BraidDeck, ShagCarpetDeck, WeaveDeck, KnitDeck,
-               KnitSweaterDeck>
+               KnitSweaterDeck, GroomDeck>
       form;
   std::optional<PliesDeck> plies;
   std::optional<Real> spacing;  ///< Of vertices along the curves [m].

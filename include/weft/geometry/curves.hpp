@@ -1,10 +1,12 @@
 #pragma once
 // Polylines in space, of which fibers are made: storage, strict readers of OBJ lines, .hair and .bcc, and a writer.
 
+#include "weft/base/runs.hpp"
 #include "weft/geometry/shape.hpp"
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,6 +30,24 @@ struct Curves {
   void append(const Curves& other);
 };
 
+/// One of several parts of a set of curves in their order, so that nobody needs to make or hold all of them.
+struct CurvePart {
+  int number = 0, of = 1;
+
+  std::int64_t begin(std::int64_t curves) const { return Runs{curves, of}.begin(number); }
+  std::int64_t end(std::int64_t curves) const { return Runs{curves, of}.end(number); }
+};
+
+/// What is known of all curves of a set where one has some of them alone.
+struct CurveNumbers {
+  std::int64_t first_curve, first_point, first_segment;  ///< Numbers of the first ones that one has.
+  std::int64_t curves, points, segments;                 ///< How many there are.
+  Real longest_segment;                                  ///< [m].
+  Box bounds;                                            ///< [m].
+  /// One has all of them.
+  static CurveNumbers of(const Curves& all);
+};
+
 /// The segments of all curves as pairs of points, in order.
 std::vector<std::array<std::int32_t, 2>> segments_of(const Curves& curves);
 /// The points of each curve in order; a closed one ends with the point that it starts with.
@@ -41,7 +61,15 @@ Real length_of(const Curves& curves);
 /// ends stay. Thickness is interpolated.
 Curves resampled(const Curves& curves, Real spacing);
 
-/// Reads curves from the contents of a file; the ending of `name` tells the format, and `name` stands in messages.
+/// The bytes of a file, read in pieces from its start on: read(begin, count) gives count bytes.
+struct FileBytes {
+  std::string name;  ///< Stands in messages; its ending tells the format.
+  std::uint64_t size;
+  std::function<std::string(std::uint64_t begin, std::uint64_t count)> read;
+};
+
+/// Reads a part of the curves of a file. The part of a .hair or .bcc file is all that is kept in memory of it, though
+/// all of it is checked; of text the whole is.
 /// - .obj: `l` statements; those that share end points are joined, so that a chain of pairs is one curve. A point where
 ///   more than two lines meet is refused. Faces and everything else are ignored.
 /// - .hair: binary strands of the HAIR format (header of 128 bytes), with thickness if the file has it.
@@ -50,9 +78,9 @@ Curves resampled(const Curves& curves, Real spacing);
 ///   pass through their control points: these are taken as the points.
 /// Every number is finite, every index names a point, counts agree with the size of the file and nothing is left over;
 /// anything else throws Error(geometry) with line and column or byte of the place.
-Curves read_curves(const std::string& name, std::string_view bytes);
-/// Reads curves from a file. Throws Error(geometry) if the file cannot be read.
-Curves load_curves(const std::string& path);
+Curves read_curves(const FileBytes& file, const CurvePart& part = {});
+/// The same from the contents of a file.
+Curves read_curves(const std::string& name, std::string_view bytes, const CurvePart& part = {});
 
 /// OBJ text of points and lines, with all digits; read_curves gives the same curves back (without thickness).
 std::string obj_of(const Curves& curves);

@@ -12,7 +12,8 @@ namespace weft {
 
 // All lengths in m. Curves have segments as near to `spacing` as equal division allows. Every maker throws
 // Error(geometry) unless counts and lengths are positive, and the points can be numbered and traced in some minutes.
-// `points_of` says beforehand about how many points it will make, whatever the counts.
+// `points_of` says beforehand about how many points it will make, whatever the counts. Curves do not depend on the part
+// that is made.
 
 /// Straight strands along z from 0 to length, spread evenly over the ring between two radii.
 struct HairTube {
@@ -20,7 +21,7 @@ struct HairTube {
   int strands;
   Real spacing;
 };
-Curves hair_tube(const HairTube& tube);
+Curves hair_tube(const HairTube& tube, const CurvePart& part = {});
 Real points_of(const HairTube& tube);
 
 /// Straight strands that stand on a sphere about the origin, spread evenly.
@@ -29,7 +30,7 @@ struct HairBall {
   int strands;
   Real spacing;
 };
-Curves hair_ball(const HairBall& ball);
+Curves hair_ball(const HairBall& ball, const CurvePart& part = {});
 Real points_of(const HairBall& ball);
 
 /// Three or more strands (an odd number) plaited along z; of three, each always crosses over the next.
@@ -41,7 +42,7 @@ struct Braid {
   Real length;
   Real spacing;
 };
-Curves braid(const Braid& braid);
+Curves braid(const Braid& braid, const CurvePart& part = {});
 Real points_of(const Braid& braid);
 
 /// Pile that stands on the plane z = 0 over [0, width] x [0, depth], one strand in each cell of a grid, leaning at
@@ -53,7 +54,7 @@ struct ShagCarpet {
   std::uint32_t seed;
   Real spacing;
 };
-Curves shag_carpet(const ShagCarpet& carpet);
+Curves shag_carpet(const ShagCarpet& carpet, const CurvePart& part = {});
 Real points_of(const ShagCarpet& carpet);
 
 /// Plain weave in the plane z = 0 from the origin: warp yarns along y, then weft yarns along x, over and under in turn.
@@ -63,7 +64,7 @@ struct Weave {
   Real amplitude;  ///< Yarns pass at +-amplitude; their distance where they cross is about twice that.
   Real spacing;
 };
-Curves weave(const Weave& weave);
+Curves weave(const Weave& weave, const CurvePart& part = {});
 Real points_of(const Weave& weave);
 
 /// Knitted fabric in the plane z = 0: each row is a yarn along x whose loops go through those of the row below. With a
@@ -75,7 +76,7 @@ struct Knit {
   std::string pattern;  ///< Columns in turn, k for knit and p for purl: "k" is stockinette, "kp" and "kkpp" are ribs.
   Real spacing;
 };
-Curves knit(const Knit& knit);
+Curves knit(const Knit& knit, const CurvePart& part = {});
 Real points_of(const Knit& knit);
 
 /// A jumper knitted in one piece, upright along z, its hem at z = 0: three tubes of rings, body and two sleeves that
@@ -89,7 +90,7 @@ struct KnitSweater {
   Real spread;        ///< Angle of the sleeves against the body [rad].
   Real spacing;
 };
-Curves knit_sweater(const KnitSweater& sweater);
+Curves knit_sweater(const KnitSweater& sweater, const CurvePart& part = {});
 Real points_of(const KnitSweater& sweater);
 
 /// Each curve replaced by `plies` helices about it that turn once in `twist` of its length; closed curves stay closed

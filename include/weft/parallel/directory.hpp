@@ -1,6 +1,7 @@
 #pragma once
 // Directory: what belongs to the numbers of things that nobody has all of, such as the vertices of a mesh.
 
+#include "weft/base/runs.hpp"
 #include "weft/parallel/comm.hpp"
 
 #include <cstdint>
@@ -8,17 +9,6 @@
 #include <vector>
 
 namespace weft {
-
-/// `count` numbers from 0, dealt out in runs that are as equal as can be.
-struct Runs {
-  std::int64_t count;
-  int ranks;
-
-  std::int64_t begin(int rank) const { return count * rank / ranks; }
-  std::int64_t end(int rank) const { return begin(rank + 1); }
-  /// The rank whose run holds a number.
-  int rank_of(std::int64_t number) const { return static_cast<int>(((number + 1) * ranks - 1) / count); }
-};
 
 /// A value for each of `count` numbers. Each rank keeps those of its run; whoever wants to know one asks there.
 class Directory {

@@ -7,12 +7,14 @@
 #include "weft/deck/deck.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/geometry/rigid_motion.hpp"
+#include "weft/grid/walls.hpp"
 #include "weft/materials/fiber.hpp"
 #include "weft/materials/surface_contact.hpp"
 #include "weft/motion/dead_load.hpp"
 #include "weft/parallel/comm.hpp"
 
 #include <memory>
+#include <span>
 #include <string>
 
 namespace weft {
@@ -50,10 +52,9 @@ struct MadeBody {
   std::unique_ptr<Body> body;
   std::unique_ptr<MeshSource> mesh;
 };
-/// body: of the deck. Throws Error(deck) naming its place if its material's law is for
-/// bodies of other kinds, and Error(geometry) if its
-/// mesh cannot be used. Collective.
-MadeBody make_body(const Comm& comm, const Deck& deck, const BodyDeck& body);
+/// body: of the deck; walls: of its colliders, on which hair may grow. Throws Error(deck) naming its place if its
+/// material's law is for bodies of other kinds, and Error(geometry) if its mesh cannot be used. Collective.
+MadeBody make_body(const Comm& comm, const Deck& deck, const BodyDeck& body, std::span<const Wall> walls);
 /// [1/s]: the velocity gradient of a rotation.
 Mat3 spin_matrix(const Vec3& spin);
 

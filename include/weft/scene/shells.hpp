@@ -14,7 +14,7 @@ namespace weft {
 ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck);
 
 /// What stands in for dx where shapes of meshes choose parts of a body with these control points [m].
-Real voxel_size_for(std::span<const Vec3> points);
+Real voxel_size_for(const Box& bounds);
 
 /// Groups of material faces and control points.
 MeshGroups groups_of(const ControlMesh& mesh);

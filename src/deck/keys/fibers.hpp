@@ -92,6 +92,60 @@ inline constexpr auto keys<KnitSweaterDeck> = table(
         &KnitSweaterDeck::spread});
 
 template <>
+inline constexpr auto keys<GroomColliderDeck> = table(
+    "on_collider", "On a collider, as it is drawn.",
+    Key{"collider", a_name, required, "Name of a collider. Strands stay outside of it.", &GroomColliderDeck::collider});
+
+template <>
+inline constexpr auto keys<GroomFileDeck> =
+    table("on_file", "On triangles.",
+          Key{"file", a_file, required, "OBJ, PLY or STL, faces turned outward; the path is relative to the deck.",
+              &GroomFileDeck::file});
+
+template <>
+inline constexpr auto keys<WaveDeck> = table(
+    "wave", "Waves in a plane; each strand has its own.",
+    Key{"amplitude", "m", above(0), required, "How far they go to each side.", &WaveDeck::amplitude},
+    Key{"length", "m", above(0), required, "Of a wave.", &WaveDeck::length},
+    Key{"spread", "1", at_least(0).below(1), "0", "Strands have 1 - this to 1 + this of both.", &WaveDeck::spread});
+
+template <>
+inline constexpr auto keys<CurlDeck> = table(
+    "curl", "Helices; each strand has its own.",
+    Key{"radius", "m", above(0), required, "Of the helix.", &CurlDeck::radius},
+    Key{"length", "m", above(0), required, "Of a turn along the helix's axis.", &CurlDeck::length},
+    Key{"spread", "1", at_least(0).below(1), "0", "Strands have 1 - this to 1 + this of both.", &CurlDeck::spread});
+
+template <>
+inline constexpr auto keys<GroomDeck> = table(
+    "groom",
+    "Hair: strands that grow on a surface, spread evenly over it. What has a spread is drawn for each strand, evenly "
+    "from value - spread to value + spread.",
+    Either{"What they grow on: collider, or file.", &GroomDeck::surface},
+    Key{"where", absent, "Roots lie in this shape; without, anywhere.", &GroomDeck::where},
+    Key{"strands", "1", at_least(1), required, "Their number.", &GroomDeck::strands},
+    Key{"length", "m", above(0), required, "Of each strand, along its middle line without waves and curls.",
+        &GroomDeck::length},
+    Key{"length_spread", "1", at_least(0).below(1), "0", "Spread of the length, over the length.",
+        &GroomDeck::length_spread},
+    Key{"lie", "deg", at_least(0).at_most(90), "0", "Angle between a strand and the normal where it begins.",
+        &GroomDeck::lie},
+    Key{"lie_spread", "deg", at_least(0).at_most(90), "0", "Spread of the angle, which stays between 0 and 90.",
+        &GroomDeck::lie_spread},
+    Key{"toward", "1", direction, absent, "Strands lie to this side, of any length; without, to any.",
+        &GroomDeck::toward},
+    Key{"droop", "m", above(0), absent,
+        "Along a strand, the tangent of half its angle to `toward` falls by a factor of e in each such length; "
+        "without, "
+        "strands are straight.",
+        &GroomDeck::droop},
+    Key{"clearance", "m", at_least(0), "0", "Strands keep as far from the collider, but for their roots.",
+        &GroomDeck::clearance},
+    Key{"wave", absent, "Makes them wavy.", &GroomDeck::wave},
+    Key{"curl", absent, "Makes them curly.", &GroomDeck::curl},
+    Key{"seed", "1", at_least(0).at_most(4294967295), "0", "Another seed gives other hair.", &GroomDeck::seed});
+
+template <>
 inline constexpr auto keys<PliesDeck> =
     table("plies", "Each curve becomes several strands twisted about it.",
           Key{"count", "1", at_least(2), required, "Number of strands.", &PliesDeck::count},

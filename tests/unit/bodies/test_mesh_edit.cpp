@@ -216,7 +216,8 @@ TEST(MeshEditRanks, GiveTheSameNumbersOnAllRanks) {
 TEST(MeshEditRanks, WhatIsLeftRespondsAsAMeshThatWasMadeSo) {
   const Comm comm = Comm::world();
   Dealt torn(comm, sheet_of(test::SheetMesh(12, 10, 0.3)));
-  const std::vector<Vec3> at_rest(torn.mesh->rest_positions().begin(), torn.mesh->rest_positions().end());
+  const std::span<const Vec3> held = torn.mesh->rest_positions().held();
+  const std::vector<Vec3> at_rest(held.begin(), held.end());
   torn.fill(comm).move(crumpled);
   torn.body->edit(comm);
 

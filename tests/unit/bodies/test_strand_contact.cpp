@@ -3,6 +3,7 @@
 #include "weft/bodies/continuum.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/strand.hpp"
+#include "weft/geometry/fiber_patterns.hpp"
 
 #include <gtest/gtest.h>
 
@@ -40,6 +41,17 @@ std::unique_ptr<MeshBody> body_of(const Comm& comm, const StrandDescription& of)
   body->fill(comm, mesh->rest_positions(), {1, 2, 3}, Mat3::Zero());
   body->share_evenly(comm);
   return body;
+}
+
+TEST(StrandRanks, HaveAboutAsManySegmentsEach) {
+  const Comm comm = Comm::world();
+  constexpr int count = 256, segments = 10;
+  StrandDescription of = strands();
+  of.curves = hair_ball({0.3, 0.6, count, 0.06});  // whose roots are in the middle of it
+  const auto body = body_of(comm, of);
+  const auto here = static_cast<Real>(body->strand_segments().size());
+  EXPECT_EQ(comm.sum(here), count * segments);
+  EXPECT_LE(comm.max(here), Real(count * segments) / comm.size() + 2 * segments);
 }
 
 TEST(StrandContactTest, ContactPointsAreVerticesWithAllOfTheirMass) {

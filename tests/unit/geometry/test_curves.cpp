@@ -176,6 +176,28 @@ TEST(CurveReaderTest, BccMistakesAreNamed) {
   EXPECT_THROW(read_curves("a.bcc", bcc().substr(0, 100)), Error);
 }
 
+TEST(CurveReaderTest, PartsOfAFileAreTheWhole) {
+  const std::string obj = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 2 0\nv 3 0 0\nv 4 0 0\nl 1 2\nl 3 4\nl 5 6\n";
+  for (const auto& [name, bytes] : {std::pair<std::string, std::string>{"a.hair", hair(7)},
+                                    {"b.hair", hair(3)},
+                                    {"c.bcc", bcc("PL")},
+                                    {"d.obj", obj}}) {
+    const Curves whole = read_curves(name, bytes);
+    for (const int parts : {2, 3, 4}) {
+      Curves all;
+      std::vector<Real> thickness;
+      for (int k = 0; k < parts; ++k) {
+        const Curves some = read_curves(name, bytes, {k, parts});
+        all.append(some);
+        thickness.insert(thickness.end(), some.thickness.begin(), some.thickness.end());
+      }
+      EXPECT_EQ(all.points, whole.points) << name;
+      EXPECT_EQ(all.offsets, whole.offsets) << name;
+      EXPECT_EQ(thickness, whole.thickness) << name;
+    }
+  }
+}
+
 TEST(CurveReaderTest, DamageIsRefusedOrHarmless) {
   const std::vector<std::pair<std::string, std::string>> files = {
       {"a.hair", hair(31)}, {"a.bcc", bcc()}, {"a.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\nl 1 2 3\n"}};

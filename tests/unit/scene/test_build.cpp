@@ -353,6 +353,7 @@ TEST(StaticTest, HoldsThatDisagreeAndSheetsThatTearAreRefused) {
 /// Advice on a collider of this shape and a shell with these keys, at dx = 0.1.
 std::vector<std::string> advice(const std::string& shape, const std::string& shell) {
   return advice_on(
+      Comm::world(),
       empty_scene_of("materials: {rubber: {law: stvk_hencky, density: 500, youngs_modulus: 1e4, poisson_ratio: 0.3}}\n"
                      "bodies: [{name: s, kind: shell, material: rubber, thickness: 0.01, contact: {stiffness: 1e4}, " +
                      shell + "}]\ncolliders: [{name: c, shape: {" + shape + "}}]\n"));
@@ -387,11 +388,11 @@ TEST(AdviceTest, NamesOptionsForSolvesThatThereAreNot) {
       std::string(soft) +
       "bodies: [{name: a, kind: continuum, material: soft, shape: {sphere: {center: [0, 0, 0], radius: 0.3}}}]\n"
       "solve: {petsc: -ksp_rtol 1e-9}\n");
-  const auto said = advice_on(scene);
+  const auto said = advice_on(Comm::world(), scene);
   ASSERT_EQ(said.size(), 1u);
   EXPECT_NE(said[0].find("solve.petsc: it has no effect"), std::string::npos) << said[0];
   scene.deck.time.scheme = Scheme::implicit_euler;
-  EXPECT_TRUE(advice_on(scene).empty());
+  EXPECT_TRUE(advice_on(Comm::world(), scene).empty());
 }
 
 }  // namespace
