@@ -1,4 +1,4 @@
-#include "weft/run/point_holds.hpp"
+#include "run/point_holds.hpp"
 
 #include "weft/bodies/continuum.hpp"
 #include "weft/transfer/transfer.hpp"

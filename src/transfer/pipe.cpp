@@ -34,6 +34,11 @@ Vec3i node_at(int place) {
 }
 /// The octant of the tile that it stands in.
 int octant_of(const Vec3i& node) { return (node.x() >> 2) << 2 | (node.y() >> 2) << 1 | (node.z() >> 2); }
+/// The number of the first real of the node at a place in the tile of a bin.
+std::int32_t number_of(const Bin& bin, int place) {
+  const Vec3i node = node_at(place);
+  return bin.numbers[octant_of(node)] * NodeField::row + NodeField::width * place_in_block(node);
+}
 
 }  // namespace
 
@@ -185,9 +190,7 @@ void for_each_point(const TransferSettings& settings, const Bins& bins, std::spa
           for (int i = 0; i < n; ++i)
             for (int j = 0; j < n; ++j)
               for (int l = 0; l < n; ++l) {
-                const Vec3i node = node_at(stencils.place(k) + i * tile_along_x + j * tile_along_y + l);
-                nodes.at.push_back(bin.numbers[octant_of(node)] * NodeField::row +
-                                   NodeField::width * place_in_block(node));
+                nodes.at.push_back(number_of(bin, stencils.place(k) + i * tile_along_x + j * tile_along_y + l));
                 nodes.w.push_back(stencils.weight(k, i, j, l));
                 nodes.G.push_back(stencils.gradient_operator(k, i, j, l, settings.dx));
               }
@@ -195,6 +198,30 @@ void for_each_point(const TransferSettings& settings, const Bins& bins, std::spa
         }
       }
     }
+  });
+}
+
+void find_weights(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, PointWeights& weights) {
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    constexpr int n = Kernel::nodes;
+    weights.of_each = n * n * n;
+    weights.at.resize(weights.of_each * x.size());
+    weights.w.resize(weights.of_each * x.size());
+    Stencils<Kernel> stencils;
+    for (const Bin& bin : bins.bins())
+      for (const ChunkRows rows : chunks_of(bins, bin)) {
+        stencils.find(rows, x, origin_of(bin), settings.dx);
+        for (std::size_t k = 0; k < rows.size(); ++k) {
+          std::size_t entry = weights.of_each * rows[k];
+          for (int i = 0; i < n; ++i)
+            for (int j = 0; j < n; ++j)
+              for (int l = 0; l < n; ++l, ++entry) {
+                weights.at[entry] = number_of(bin, stencils.place(k) + i * tile_along_x + j * tile_along_y + l);
+                weights.w[entry] = stencils.weight(k, i, j, l);
+              }
+        }
+      }
   });
 }
 

@@ -25,13 +25,13 @@ PLACES = {
     "`dynamic_cast` in run": ("run", [r"\bdynamic_cast\b"]),
     "places that make an SNES": (None, [r"\bSNESCreate\("]),
     "places that solve for handles": (None, [
-        r"\bHandles::solve\(",                        # of the explicit step: conjugate gradients, softened
+        r"\bHeldSums::solve\(",                       # of the explicit step: a few conjugate gradients
         r"\bKSPSolve\(ksp_, right_,",                 # of implicit steps: factors of B G B^T, softened
         r"\bunbalanced\(const PetscScalar\* multiplier|\bStaticProblem::find_unbalanced\(",  # of statics: Newton's unknowns
         r"\bSchurComplement::solve\(",                # of all: one Schur complement
     ]),
-    # A loop over the bodies of a deck that makes objects of them.
-    "places that build bodies from a deck": ("scene", [r"for \(const BodyDeck& \w+ : [\w.]*deck[\w.]*bodies\)"]),
+    # A loop over the bodies of a deck makes objects of them.
+    "places that build bodies from a deck": ("scene", [r"= make_body\("]),
     # A loop of steps asks the schedule what is due after each.
     "run loops": ("run", [r"\bschedule_?\w*(\.|->)due\("]),
 }

@@ -47,4 +47,14 @@ struct PointNodes {
 void for_each_point(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
                     const std::function<void(std::uint32_t, const PointNodes&)>& visit);
 
+/// The nodes of all points, numbered as above, with their weights: so many of each point, point after point by row.
+struct PointWeights {
+  std::size_t of_each = 0;
+  std::vector<std::int32_t> at;
+  std::vector<Real> w;  ///< [1].
+};
+
+/// Of the points in bins; x has no others.
+void find_weights(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, PointWeights& weights);
+
 }  // namespace weft

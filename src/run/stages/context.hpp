@@ -3,6 +3,7 @@
 
 #include "run/body_motion.hpp"
 #include "run/exact_holds.hpp"
+#include "run/handles.hpp"
 #include "run/stages/grid_advance.hpp"
 #include "run/strand_impulses.hpp"
 #include "weft/base/interrupted.hpp"
@@ -11,7 +12,6 @@
 #include "weft/coupling/layer_contact.hpp"
 #include "weft/coupling/wall_contacts.hpp"
 #include "weft/grid/node_field.hpp"
-#include "weft/run/handles.hpp"
 #include "weft/run/state.hpp"
 #include "weft/run/step.hpp"
 #include "weft/run/suspects.hpp"

@@ -72,6 +72,20 @@ Vec3 force_at(std::span<const Real> force, std::int32_t node) {
   return Vec3::Map(force.data() + node);
 }
 
+TEST_P(PipeTest, FlatWeightsAreThoseOfThePoints) {
+  const Ground ground = shared_ground(settings(), random_cloud(300, settings().dx, 23));
+  PointWeights flat;
+  find_weights(ground.settings, ground.bins, ground.own.x, flat);
+  const std::vector<PointNodes> nodes = nodes_of_points(ground);
+  for (std::size_t p = 0; p < nodes.size(); ++p) {
+    ASSERT_EQ(nodes[p].at.size(), flat.of_each);
+    for (std::size_t i = 0; i < flat.of_each; ++i) {
+      EXPECT_EQ(flat.at[p * flat.of_each + i], nodes[p].at[i]);
+      EXPECT_NEAR(flat.w[p * flat.of_each + i], nodes[p].w[i], 1e-15);  // in other lanes of packs
+    }
+  }
+}
+
 TEST_P(PipeTest, WeightsOfAPointReproduceLinearFields) {
   const Ground ground = shared_ground(settings(), random_cloud(300, settings().dx, 21));
   const std::vector<PointNodes> nodes = nodes_of_points(ground);
