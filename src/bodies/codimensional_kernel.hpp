@@ -33,12 +33,19 @@ CodimensionalElements<K>::CodimensionalElements(const typename K::Constants& con
                                                 std::vector<Element> elements, std::size_t rows)
     : constants_(constants), density_(density), elements_(std::move(elements)), first_point_(1, 0) {
   std::vector<std::int32_t> rows_of_corners;
-  for (std::size_t e = 0; e < elements_.size(); ++e) {
-    for (const auto& weights : spread_points(elements_[e].divisions, std::integral_constant<int, K::tangents>{}))
-      points_.push_back({static_cast<std::int32_t>(e), weights});
-    first_point_.push_back(static_cast<std::int64_t>(points_.size()));
-    rows_of_corners.insert(rows_of_corners.end(), elements_[e].rows.begin(), elements_[e].rows.end());
+  first_point_.reserve(elements_.size() + 1);
+  rows_of_corners.reserve(K::corners * elements_.size());
+  for (const Element& element : elements_) {
+    const auto divisions = static_cast<std::size_t>(element.divisions);
+    while (weights_.size() <= divisions)
+      weights_.push_back(spread_points(static_cast<int>(weights_.size()), std::integral_constant<int, K::tangents>{}));
+    first_point_.push_back(first_point_.back() + static_cast<std::int64_t>(weights_[divisions].size()));
+    rows_of_corners.insert(rows_of_corners.end(), element.rows.begin(), element.rows.end());
   }
+  element_of_points_.resize(static_cast<std::size_t>(first_point_.back()));
+  for (std::size_t e = 0; e < elements_.size(); ++e)
+    std::fill(element_of_points_.begin() + first_point_[e], element_of_points_.begin() + first_point_[e + 1],
+              static_cast<std::int32_t>(e));
   incidence_ = Incidence(rows_of_corners, rows);
   forces_.resize(elements_.size());
   make_packs();
@@ -90,7 +97,8 @@ ElementPack<K> CodimensionalElements<K>::pack_of(std::span<const std::int32_t> e
 template <class K>
 std::size_t CodimensionalElements<K>::bytes() const {
   const auto of = [](const auto& values) { return values.capacity() * sizeof(values[0]); };
-  std::size_t bytes = of(elements_) + of(first_point_) + of(points_) + of(packs_) + of(forces_) + incidence_.bytes();
+  std::size_t bytes =
+      of(elements_) + of(first_point_) + of(element_of_points_) + of(packs_) + of(forces_) + incidence_.bytes();
   for (const ElementPack<K>& pack : packs_) bytes += of(pack.points);
   return bytes;
 }
@@ -122,7 +130,8 @@ inline Mat32 directors_across(const Vec3& d) {
 }
 template <class K>
 void CodimensionalElements<K>::rest(std::span<const Vec3> x, std::span<Directors> N) const {
-  for (std::size_t q = 0; q < points_.size(); ++q) N[q] = directors_across(tangents(elements_[points_[q].element], x));
+  for (std::size_t q = 0; q < element_of_points_.size(); ++q)
+    N[q] = directors_across(tangents(elements_[element_of_points_[q]], x));
 }
 
 template <class K>
@@ -133,7 +142,7 @@ void CodimensionalElements<K>::place(std::span<const Vec3> x, std::span<Vec3> pl
     std::array<Vector3<Pack>, K::corners> corners;
     for (int a = 0; a < K::corners; ++a) corners[a] = load(x, pack.rows[a]);
     for (const PackRows& rows : pack.points) {
-      const auto& weights = points_[rows.row[0]].weights;  // as those of all
+      const Weights& weights = weights_at(rows.row[0]);  // as those of all
       Vector3<Pack> sum = Pack(weights[0]) * corners[0];
       for (int a = 1; a < K::corners; ++a) sum += Pack(weights[a]) * corners[a];
       store(sum, rows, places);
@@ -143,14 +152,15 @@ void CodimensionalElements<K>::place(std::span<const Vec3> x, std::span<Vec3> pl
 
 template <class K>
 void CodimensionalElements<K>::add_force(std::size_t point, const Vec3& force, std::span<Vec3> f) const {
-  const auto& [e, weights] = points_[point];
-  for (int a = 0; a < K::corners; ++a) f[elements_[e].rows[a]] += weights[a] * force;
+  const Weights& weights = weights_at(point);
+  const auto& rows = elements_[element_of_points_[point]].rows;
+  for (int a = 0; a < K::corners; ++a) f[rows[a]] += weights[a] * force;
 }
 
 template <class K>
 void CodimensionalElements<K>::add_mass(std::span<Real> of_vertices, std::span<Real> of_points) const {
   incidence_.add(of_vertices, [&](std::int32_t corner) { return mass_share(corner / K::corners); });
-  for (std::size_t q = 0; q < points_.size(); ++q) of_points[q] = mass_share(points_[q].element);
+  for (std::size_t q = 0; q < element_of_points_.size(); ++q) of_points[q] = mass_share(element_of_points_[q]);
 }
 
 /// What an element resists besides its quadrature points: of(law, constants) of the law that is left for it where
@@ -297,7 +307,7 @@ ElementSpeeds CodimensionalElements<K>::speeds(std::span<const Vec3> x, std::spa
 template <class K>
 Mat3 CodimensionalElements<K>::deformation(std::size_t point, std::span<const Vec3> x,
                                            std::span<const Directors> N) const {
-  return joined(tangents(elements_[points_[point].element], x), N[point]);
+  return joined(tangents(elements_[element_of_points_[point]], x), N[point]);
 }
 
 }  // namespace weft

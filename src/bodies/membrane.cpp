@@ -30,14 +30,19 @@ struct SectionDirectors : Field<Mat32> {
 template <class K>
 using DirectorsField = std::conditional_t<K::tangents == 2, Director, SectionDirectors>;
 
-/// An element at rest with the bending stencil that lives with it; rows are numbers of vertices.
+/// An element at rest and the numbers of its vertices, on its way to another rank.
 template <class K>
-struct MeshElement {
-  using Stencil = typename BendsOf<K>::Stencil;
-
+struct MovingElement {
   std::int64_t number;
+  std::array<std::int32_t, K::corners> vertices;
   ElementAtRest<K> element;
-  std::optional<Bend<Stencil>> bend;  ///< As at rest; the vertices of neighbours that have left are -1.
+};
+
+/// The bending stencil that lives with an element, as at rest; rows are numbers of vertices, -1 for those of neighbours
+/// that have left.
+template <class K>
+struct MeshBend : Bend<typename BendsOf<K>::Stencil> {
+  std::int64_t number;  ///< Of the element.
 };
 
 /// How many quadrature points an element has.
@@ -69,13 +74,20 @@ class CodimensionalBody final : public MeshBody {
     if (tear_stretch_) allow_edits(static_cast<int>(uses_of_element));
     if (bends()) points_.add<BendingSprings>();
     const auto first_vertex = static_cast<std::int32_t>(of.first_vertex());
+    const auto count = static_cast<std::size_t>(range.end - range.begin);
+    numbers_.reserve(count);
+    vertices_.reserve(count);
+    apart_.reserve(count);
     for (std::int64_t e = range.begin; e < range.end; ++e) {
-      MeshElement<K>& element =
-          at_rest_.emplace_back(of.first_element() + e, of.elements[static_cast<std::size_t>(e)], of.bend(e));
-      for (std::int32_t& row : element.element.rows) row += first_vertex;
-      if (!element.bend) continue;
-      for (std::int32_t& row : element.bend->stencil.rows) row += row < 0 ? 0 : first_vertex;
-      for (std::int64_t& other : element.bend->beyond) other += other < 0 ? 0 : of.first_element();
+      numbers_.push_back(of.first_element() + e);
+      apart_.push_back(of.elements[static_cast<std::size_t>(e)]);
+      vertices_.push_back(apart_.back().rows);
+      for (std::int32_t& vertex : vertices_.back()) vertex += first_vertex;
+      auto bend = of.bend(e);
+      if (!bend) continue;
+      for (std::int32_t& vertex : bend->stencil.rows) vertex += vertex < 0 ? 0 : first_vertex;
+      for (std::int64_t& other : bend->beyond) other += other < 0 ? 0 : of.first_element();
+      bends_at_rest_.push_back({*bend, numbers_.back()});
     }
   }
 
@@ -106,7 +118,7 @@ class CodimensionalBody final : public MeshBody {
     for (std::size_t e = 0, q = 0; e < elements.size(); ++e) {
       const std::size_t first = q;
       Real sum = 0;
-      for (; q < samples().rows() && elements_.points()[q].element == static_cast<std::int32_t>(e); ++q) {
+      for (; q < samples().rows() && elements_.element_of_points()[q] == static_cast<std::int32_t>(e); ++q) {
         const Mat3 A = elements_.deformation(q, x(), directors()), P = K::Contact::stress(K::contact(law_), A);
         for (int b = K::tangents; b < 3; ++b) sum -= P.col(b).dot(A.col(b)) / (3 - K::tangents);
       }
@@ -121,38 +133,56 @@ class CodimensionalBody final : public MeshBody {
   }
 
  protected:
-  std::vector<std::int64_t> elements() const override {
-    std::vector<std::int64_t> numbers;
-    for (const MeshElement<K>& e : at_rest_) numbers.push_back(e.number);
-    return numbers;
-  }
+  std::vector<std::int64_t> elements() const override { return numbers_; }
   std::vector<std::int32_t> needed_vertices() const override {
     std::vector<std::int32_t> needed;
-    for (const MeshElement<K>& e : at_rest_) {
-      needed.insert(needed.end(), e.element.rows.begin(), e.element.rows.end());
-      if (!e.bend) continue;
-      std::ranges::copy_if(e.bend->stencil.rows, std::back_inserter(needed),
+    needed.reserve(K::corners * vertices_.size());
+    for (const auto& vertices : vertices_) needed.insert(needed.end(), vertices.begin(), vertices.end());
+    for (const MeshBend<K>& bend : bends_at_rest_)
+      std::ranges::copy_if(bend.stencil.rows, std::back_inserter(needed),
                            [](std::int32_t vertex) { return vertex >= 0; });
-    }
     sort_unique(needed);
     return needed;
   }
   std::vector<std::int64_t> first_vertices() const override {
-    std::vector<std::int64_t> vertices;
-    for (const MeshElement<K>& e : at_rest_) vertices.push_back(e.element.rows.front());
-    return vertices;
+    std::vector<std::int64_t> first;
+    for (const auto& vertices : vertices_) first.push_back(vertices.front());
+    return first;
   }
   Real half_thickness(std::size_t) const override { return half_thickness_; }
   std::optional<Real> half_thickness_at_vertices() const override { return half_thickness_; }
   void send_elements(const Comm& comm, std::span<const int> to) override {
-    at_rest_ = send(comm, at_rest_, to);
-    std::sort(at_rest_.begin(), at_rest_.end(), [](const auto& a, const auto& b) { return a.number < b.number; });
+    take_apart();
+    std::vector<MovingElement<K>> moving;
+    std::vector<int> to_of_bends;
+    for (std::size_t e = 0; e < numbers_.size(); ++e) {
+      moving.push_back({numbers_[e], vertices_[e], apart_[e]});
+      if (bend_of(e, to_of_bends.size()) != nullptr) to_of_bends.push_back(to[e]);
+    }
+    moving = send(comm, moving, to);
+    std::ranges::sort(moving, {}, &MovingElement<K>::number);
+    numbers_.clear();
+    vertices_.clear();
+    apart_.clear();
+    numbers_.reserve(moving.size());
+    vertices_.reserve(moving.size());
+    apart_.reserve(moving.size());
+    for (const auto& [number, vertices, element] : moving) {
+      numbers_.push_back(number);
+      vertices_.push_back(vertices);
+      apart_.push_back(element);
+    }
+    bends_at_rest_ = send(comm, bends_at_rest_, to_of_bends);
+    std::ranges::sort(bends_at_rest_, {}, &MeshBend<K>::number);
   }
-  std::size_t bytes_of_elements() const override { return bytes_of(at_rest_) + elements_.bytes() + bending_.bytes(); }
+  std::size_t bytes_of_elements() const override {
+    return bytes_of(numbers_) + bytes_of(vertices_) + bytes_of(apart_) + bytes_of(bends_at_rest_) + elements_.bytes() +
+           bending_.bytes();
+  }
   std::vector<std::int64_t> rows_of_elements(const Table& table) const override {
-    if (&table != &samples()) return std::vector<std::int64_t>(at_rest_.size(), 1);
+    if (&table != &samples()) return std::vector<std::int64_t>(numbers_.size(), 1);
     std::vector<std::int64_t> rows;
-    for (const MeshElement<K>& e : at_rest_) rows.push_back(samples_of(e.element));
+    for (const ElementAtRest<K>& element : at_rest()) rows.push_back(samples_of(element));
     return rows;
   }
   void add_mass(std::span<Real> of_vertices, std::span<Real> of_samples) const override {
@@ -162,17 +192,20 @@ class CodimensionalBody final : public MeshBody {
   void rest_elements() override { elements_.rest(x(), samples().template get<DirectorsField<K>>()); }
 
   void take_piece() override {
-    const auto in_rows = [this](auto over_vertices) {
-      for (std::int32_t& r : over_vertices.rows) r = r < 0 ? r : row_of(r);
-      return over_vertices;
+    take_apart();
+    const auto in_rows = [this](auto vertices) {
+      for (std::int32_t& r : vertices) r = r < 0 ? r : row_of(r);
+      return vertices;
     };
-    std::vector<ElementAtRest<K>> here;
-    for (const MeshElement<K>& e : at_rest_) here.push_back(in_rows(e.element));
-    elements_ = CodimensionalElements<K>(law_, density_, std::move(here), points_.rows());
-    WEFT_ENSURE(elements_.points().size() == samples().rows());
+    for (std::size_t e = 0; e < apart_.size(); ++e) apart_[e].rows = in_rows(vertices_[e]);
+    elements_ = CodimensionalElements<K>(law_, density_, std::exchange(apart_, {}), points_.rows());
+    WEFT_ENSURE(elements_.element_of_points().size() == samples().rows());
     std::vector<Stencil> bends_here;
-    for (const MeshElement<K>& e : at_rest_)
-      if (e.bend && has_neighbor(e.bend->stencil)) bends_here.push_back(released(in_rows(e.bend->stencil)));
+    for (const MeshBend<K>& bend : bends_at_rest_) {
+      if (!has_neighbor(bend.stencil)) continue;
+      bends_here.push_back(released(bend.stencil));
+      bends_here.back().rows = in_rows(bends_here.back().rows);
+    }
     bending_ = BendingElements<Stencil>(std::move(bends_here), points_.rows());
   }
 
@@ -209,29 +242,47 @@ class CodimensionalBody final : public MeshBody {
 
   std::span<const std::int64_t> leaving_elements() const override { return torn_; }
   void remove_elements(std::span<const std::int64_t> numbers) override {
-    std::erase_if(at_rest_, [&](const MeshElement<K>& e) { return std::ranges::binary_search(numbers, e.number); });
+    take_apart();
+    const auto leaves = [&](std::int64_t number) { return std::ranges::binary_search(numbers, number); };
+    std::size_t kept = 0;
+    for (std::size_t e = 0; e < numbers_.size(); ++e) {
+      if (leaves(numbers_[e])) continue;
+      numbers_[kept] = numbers_[e];
+      vertices_[kept] = vertices_[e];
+      apart_[kept++] = apart_[e];
+    }
+    numbers_.resize(kept);
+    vertices_.resize(kept);
+    apart_.resize(kept);
+    std::erase_if(bends_at_rest_, [&](const MeshBend<K>& bend) { return leaves(bend.number); });
     torn_.clear();
   }
   std::vector<VertexUse> vertex_uses() const override {
     std::vector<VertexUse> uses;
-    for (const MeshElement<K>& e : at_rest_) {
-      const auto& rows = e.element.rows;
-      const Real mass = density_ * e.element.volume / static_cast<Real>(K::corners + samples_of(e.element));
+    std::size_t bends = 0;
+    for (std::size_t e = 0; e < numbers_.size(); ++e) {
+      const auto& rows = vertices_[e];
+      const ElementAtRest<K>& element = at_rest()[e];
+      const Real mass = density_ * element.volume / static_cast<Real>(K::corners + samples_of(element));
       for (std::size_t a = 0; a < rows.size(); ++a) {
-        uses.push_back({e.number, rows[a], mass});
+        uses.push_back({numbers_[e], rows[a], mass});
         for (std::size_t b = 1; b < rows.size(); ++b) uses.back().others[b - 1] = rows[(a + b) % rows.size()];
       }
+      const MeshBend<K>* bend = bend_of(e, bends);
+      if (bend != nullptr) ++bends;
       for (std::size_t k = 0; k < Stencil::neighbors; ++k)
-        uses.push_back(e.bend ? VertexUse{e.bend->beyond[k], beyond(e.bend->stencil)[k], 0} : VertexUse{-1, -1, 0});
+        uses.push_back(bend != nullptr ? VertexUse{bend->beyond[k], beyond(bend->stencil)[k], 0}
+                                       : VertexUse{-1, -1, 0});
     }
     return uses;
   }
   void rename_vertices(std::span<const std::int32_t> ids) override {
-    for (MeshElement<K>& e : at_rest_) {
+    std::size_t bends = 0;
+    for (std::size_t e = 0; e < numbers_.size(); ++e) {
       const auto its = ids.first(uses_of_element);
       ids = ids.subspan(uses_of_element);
-      std::ranges::copy(its.first(K::corners), e.element.rows.begin());
-      if (e.bend) std::ranges::copy(its, e.bend->stencil.rows.begin());
+      std::ranges::copy(its.first(K::corners), vertices_[e].begin());
+      if (bend_of(e, bends) != nullptr) std::ranges::copy(its, bends_at_rest_[bends++].stencil.rows.begin());
     }
   }
 
@@ -251,6 +302,17 @@ class CodimensionalBody final : public MeshBody {
     return picture;
   }
 
+  /// Elements at rest on this rank, by number. While they are apart, their rows mean nothing.
+  const std::vector<ElementAtRest<K>>& at_rest() const { return apart_.empty() ? elements_.elements() : apart_; }
+  void take_apart() {
+    if (apart_.empty()) apart_ = std::move(elements_).elements();
+  }
+  /// The stencil of element e, if it has one; so many elements before it have.
+  const MeshBend<K>* bend_of(std::size_t e, std::size_t before) const {
+    const bool has = before < bends_at_rest_.size() && bends_at_rest_[before].number == numbers_[e];
+    return has ? &bends_at_rest_[before] : nullptr;
+  }
+
   bool bends() const { return bends_; }
   Real stretch_at(std::size_t q) const {
     return longest(typename K::template TangentsOf<Real>(
@@ -260,9 +322,8 @@ class CodimensionalBody final : public MeshBody {
   /// Elements that are stretched too much want to leave.
   void find_torn() {
     torn_.clear();
-    for (std::size_t e = 0; e < at_rest_.size(); ++e)
-      if (longest(elements_.tangents(elements_.elements()[e], x())) > *tear_stretch_)
-        torn_.push_back(at_rest_[e].number);
+    for (std::size_t e = 0; e < numbers_.size(); ++e)
+      if (longest(elements_.tangents(elements_.elements()[e], x())) > *tear_stretch_) torn_.push_back(numbers_[e]);
   }
 
   /// The vertices of a stencil that its neighbours have and its element has not.
@@ -282,9 +343,13 @@ class CodimensionalBody final : public MeshBody {
   typename K::Constants law_;
   Real density_, half_thickness_;
   std::optional<Real> tear_stretch_;
-  bool bends_;                           ///< On some rank.
-  std::vector<MeshElement<K>> at_rest_;  ///< Of this rank, by number.
-  CodimensionalElements<K> elements_;    ///< The same, over rows.
+  bool bends_;  ///< On some rank.
+  // Of this rank, by number.
+  std::vector<std::int64_t> numbers_;
+  std::vector<std::array<std::int32_t, K::corners>> vertices_;  ///< Their numbers in the mesh.
+  CodimensionalElements<K> elements_;                           ///< Over rows; without elements while they are apart,
+  std::vector<ElementAtRest<K>> apart_;                         ///< until a piece is taken.
+  std::vector<MeshBend<K>> bends_at_rest_;                      ///< Of those that bend.
   BendingElements<Stencil> bending_;
   std::vector<std::int64_t> torn_;  ///< Elements that the last step has torn.
 };

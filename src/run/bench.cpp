@@ -259,6 +259,7 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, const BenchScen
   count_meshes(comm, run.scene, result);
   const Real particle_steps = static_cast<Real>(result.particles) * steps;
   result.particle_steps_per_second = particle_steps / seconds;
+  return_freed_memory();  // of set-up
   result.bytes_per_particle =
       static_cast<Real>(comm.sum(resident_bytes() - bytes_before)) / static_cast<Real>(result.particles);
   result.copy_bandwidth = copy_bandwidth(comm);

@@ -79,13 +79,6 @@ struct ElementAtRest {
   int divisions = 1;  ///< It has divisions^tangents quadrature points, spread evenly; none of them with 0.
 };
 
-/// A quadrature point: where the director lives.
-template <class K>
-struct DirectorPoint {
-  std::int32_t element;
-  Eigen::Matrix<Real, K::corners, 1> weights;  ///< Place in the element, sum one.
-};
-
 /// Elements with as many quadrature points each, which are visited together: one in each lane of packs.
 template <class K>
 struct ElementPack {
@@ -113,16 +106,22 @@ template <class K>
 class CodimensionalElements {
  public:
   using Element = ElementAtRest<K>;
-  using Point = DirectorPoint<K>;
+  using Weights = Eigen::Matrix<Real, K::corners, 1>;  ///< Of the corners at a quadrature point, sum one.
   using Tangents = typename K::template TangentsOf<Real>;
   using Directors = typename K::template DirectorsOf<Real>;
 
   CodimensionalElements(const typename K::Constants& constants, Real density, std::vector<Element> elements,
                         std::size_t rows);
 
-  const std::vector<Element>& elements() const { return elements_; }
+  const std::vector<Element>& elements() const& { return elements_; }
+  std::vector<Element> elements() && { return std::move(elements_); }
   std::size_t bytes() const;
-  const std::vector<Point>& points() const { return points_; }
+  /// The element of each quadrature point, where a director lives.
+  std::span<const std::int32_t> element_of_points() const { return element_of_points_; }
+  const Weights& weights_at(std::size_t point) const {
+    const auto e = static_cast<std::size_t>(element_of_points_[point]);
+    return weights_[static_cast<std::size_t>(elements_[e].divisions)][point - first_point(e)];
+  }
   /// Directors that are unit and perpendicular to the elements at x: contact without stress.
   void rest(std::span<const Vec3> x, std::span<Directors> N) const;
   /// Where the points are [m].
@@ -180,8 +179,9 @@ class CodimensionalElements {
   Real density_;  ///< [kg/m^3]
   std::vector<Element> elements_;
   std::vector<std::int64_t> first_point_;  ///< Element e has points [first_point_[e], first_point_[e + 1]).
-  std::vector<Point> points_;
-  std::vector<ElementPack<K>> packs_;  ///< All elements.
+  std::vector<std::int32_t> element_of_points_;
+  std::vector<std::vector<Weights>> weights_;  ///< Of the points of an element, by its divisions.
+  std::vector<ElementPack<K>> packs_;          ///< All elements.
   Incidence incidence_;
   mutable std::vector<CornerForces> forces_;  ///< Work: of each element on all its corners but the first [N].
 };

@@ -24,8 +24,13 @@ class BlockValues {
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t k = 0; k < count; ++k) values_[k] = 0;
   }
-  /// On this many blocks; values are left as they were where there were some.
-  void resize(int blocks) { values_.resize(static_cast<std::size_t>(blocks) * row_reals()); }
+  /// On this many blocks; values are left as they were where there were some. Memory grows by an eighth beyond what is
+  /// asked for, not twofold: nodes of thin bodies take more of it than their points.
+  void resize(int blocks) {
+    const std::size_t count = static_cast<std::size_t>(blocks) * row_reals();
+    if (count > values_.capacity()) values_.reserve(values_.empty() ? count : count + count / 8);
+    values_.resize(count);
+  }
 
   int blocks() const { return static_cast<int>(values_.size() / row_reals()); }
   const Label& label() const { return label_; }
@@ -103,6 +108,10 @@ class Layer {
   void add() {
     WEFT_ENSURE(find(F::label.name) == nullptr);
     fields_.push_back(std::make_unique<typename F::Values>(F::label));
+  }
+  template <BlockKeyed F>
+  bool has() const {
+    return find(F::label.name) != nullptr;
   }
   template <BlockKeyed F>
   typename F::Values& get() {

@@ -32,7 +32,6 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
   for (std::size_t l = 0; l < scene.layers.size(); ++l) {
     layers.push_back({.number = l, .settings = scene.layers[l], .handles = Handles(comm, scene, l, bins_of_body)});
     Layer& nodes = layers[l].nodes;
-    nodes.add<NodeContact>();
     if (scene.layers.size() > 1) nodes.add<NodeNormal>();
     if (scene.layers[l].has_contact_points) {
       nodes.add<NodeMemory>();

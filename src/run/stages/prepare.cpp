@@ -31,6 +31,8 @@ void find_contacts(StepContext& step, std::size_t l) {
     }
   layer.contacts.find(step.comm, step.scene.walls, sets, layer.settings.transfer, step.state.time, step.dt());
   layer.contacts.act_on(layer.map);
+  // Where nothing has touched a wall yet, nodes do without.
+  if (layer.contacts.any() && !layer.nodes.has<NodeContact>()) layer.nodes.add<NodeContact>();
 }
 
 }  // namespace

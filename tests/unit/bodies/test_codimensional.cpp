@@ -60,7 +60,7 @@ class ElementsTest : public ::testing::Test {
   E& elements = made.elements;
   test::MatrixSource source{1};
   std::size_t rows = made.mesh.points.size();
-  std::size_t points = elements.points().size();
+  std::size_t points = elements.element_of_points().size();
   std::vector<Vec3> x = made.mesh.points;
   std::vector<typename E::Directors> N = std::vector<typename E::Directors>(points);
 
@@ -221,7 +221,7 @@ TYPED_TEST(ElementsTest, MassGoesInEqualPartsToVerticesAndPointsAndEnergyKeepsTh
   const Real corners = static_cast<Real>(this->elements.elements()[0].rows.size()), n = this->made.points_of_element;
   EXPECT_EQ(this->points, this->elements.elements().size() * static_cast<std::size_t>(n));
   EXPECT_NEAR(points, total * n / (n + corners), 1e-13 * total);
-  for (std::size_t q = 0; q < this->points; ++q) EXPECT_NEAR(this->elements.points()[q].weights.sum(), 1, 1e-14);
+  for (std::size_t q = 0; q < this->points; ++q) EXPECT_NEAR(this->elements.weights_at(q).sum(), 1, 1e-14);
 }
 
 TYPED_TEST(ElementsTest, RestsWithoutForceAndTurnsAlongWithTheGrid) {
@@ -299,7 +299,7 @@ TEST(SheetElementsTest, AnElementPressedByTheGridPushesBackByHand) {
   const std::vector<test::Triangle> triangle = {{0, 1, 2}};
   SheetElements<CorotatedSheet> elements({CorotatedSheet::Constants::from(400, 0.3), cloth_contact}, 2,
                                          sheet_at_rest<CorotatedSheet>(triangle, x, Vec3::Zero(), 0.01, 1), 3);
-  std::vector<std::decay_t<decltype(elements)>::Directors> N(elements.points().size());
+  std::vector<std::decay_t<decltype(elements)>::Directors> N(elements.element_of_points().size());
   elements.rest(x, N);
   std::vector<Mat3> H = {Mat3::Zero()}, A = {Mat3::Zero()};
   H[0](2, 2) = -0.2;
@@ -320,11 +320,11 @@ TEST(SheetElementsTest, AStripCarriesItsYoungsModulus) {
   const Real e = 1e-6;
   auto x = mesh.points;
   for (Vec3& v : x) v = Vec3((1 + e) * v[0], (1 - 0.3 * e) * v[1], 0);
-  std::vector<std::decay_t<decltype(elements)>::Directors> N(elements.points().size());
+  std::vector<std::decay_t<decltype(elements)>::Directors> N(elements.element_of_points().size());
   elements.rest(x, N);
   auto f = test::zero_vectors(x.size());
-  auto A = test::zero_matrices(elements.points().size());
-  elements.respond(whole, x, N, test::zero_matrices(elements.points().size()), f, A);
+  auto A = test::zero_matrices(elements.element_of_points().size());
+  elements.respond(whole, x, N, test::zero_matrices(elements.element_of_points().size()), f, A);
   Real pull = 0;
   for (int j = 0; j <= 2; ++j) pull += f[mesh.at(0, j)][0];
   EXPECT_NEAR(pull, 400 * e * 0.2 * 0.01, 1e-5 * pull);  // second order in e
@@ -345,10 +345,10 @@ TEST(FiberElementsTest, AHangingFiberStretchesByItsWeight) {
     drop += (n - i + 1) * weight * 0.1 / (k * section);
     x[i][0] += drop;
   }
-  std::vector<std::decay_t<decltype(elements)>::Directors> N(elements.points().size());
+  std::vector<std::decay_t<decltype(elements)>::Directors> N(elements.element_of_points().size());
   elements.rest(x, N);
   auto f = test::zero_vectors(x.size());
-  auto A = test::zero_matrices(elements.points().size());
+  auto A = test::zero_matrices(elements.element_of_points().size());
   elements.respond(whole, x, N, A, f, A);
   for (int i = 1; i <= n; ++i) EXPECT_NEAR(f[i][0], -weight, 1e-12);
   EXPECT_NEAR(f[0][0], n * weight, 1e-12);
