@@ -31,6 +31,14 @@ constexpr int passes_on_nodes = 2;
 constexpr int passes_between_looks = 10;
 constexpr Real settled = 1e-3, settled_motion = 1e-4;
 
+/// The part of its lever by which a wall acts on a point: all but where its surface is deep in the wall, by half of its
+/// reach or more none. A grain alone on its nodes has a gradient that no stress opposes, so that its end may rest while
+/// its middle sinks; then the wall takes the middle.
+Real lever_at(Real gap, Real reach) {
+  constexpr Real deep = 0.25;  // where it begins to shorten, as part of the reach
+  return reach > 0 ? std::clamp(2 + gap / (deep * reach), Real(0), Real(1)) : Real(1);
+}
+
 /// How much nearer a point may be for having closed in with this speed: twice its way in the step [m].
 Real approach(Real dt, Real speed) { return 2 * dt * std::max(Real(0), speed); }
 
@@ -163,8 +171,9 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Ne
         if (!(distance - r < near_by * dx + approach(dt_, closing.dot(n)))) continue;
         const Real k = whole ? whole->stiffness : stiffness_number * mass[row] * frequency * frequency;
         const Real k_t = whole ? k : tangential_share * k;
-        found.contacts.push_back({set, row, w, distance - r, k, k_t, n, at_surface ? Vec3(x[row] + to_end) : x[row],
-                                  force[row], Vec3::Zero(), false});
+        const Vec3 lever = at_surface ? Vec3(lever_at(distance - r, r) * to_end) : Vec3::Zero();
+        found.contacts.push_back(
+            {set, row, w, distance - r, k, k_t, n, x[row] + lever, force[row], Vec3::Zero(), false});
       }
     }
     if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty()) share_memory(of_point);
@@ -413,61 +422,69 @@ void WallContacts::solve_one(Contact& contact, const Vec3& u, Real a) const {
   contact.impulse = normal * n + tangential;
 }
 
-Real WallContacts::solve(Real dt_before, const ContactGround& ground, std::span<Impulse> by_walls) {
-  Real *const velocity = ground.velocities(), *const shared = ground.shares();
-  const std::ptrdiff_t owned = ground.owned;
-  const auto mass = [&](std::ptrdiff_t node) { return ground.inertia[node * NodeField::width]; };
-  // The number of contacts over the mass; a node without mass has none.
+/// a of (6.4), of each contact. The number of contacts over the mass is shared; a node without mass has none.
+std::vector<Real> WallContacts::row_sums(const ContactGround& ground) const {
+  Real* const shared = ground.shares();
 #pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t node = 0; node < owned; ++node) {
+  for (std::ptrdiff_t node = 0; node < ground.owned; ++node) {
     Real& number = shared[node * NodeField::width];
-    number = mass(node) > 0 ? number / mass(node) : 0;
-  }
-  std::vector<RigidState> middle, before;
-  for (const Wall& wall : walls_) {
-    middle.push_back(wall.shape.at(time_ + dt_ / 2));
-    before.push_back(wall.shape.at(time_ - dt_before / 2));
+    number = ground.mass(node) > 0 ? number / ground.mass(node) : 0;
   }
   ground.forest->update_ghosts(ground.shared);
   std::vector<Real> a(contacts_.size());
-  std::vector<Vec3> change(contacts_.size());
 #pragma omp parallel for schedule(static)
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     const auto nodes = nodes_of(c);
     const auto W = weights_of(c);
     for (std::size_t k = 0; k < each_; ++k) a[c] += std::abs(W[k]) * shared[nodes[k]];
   }
+  return a;
+}
+
+/// All contacts at once; how far they are from being settled, if `looks`: the largest change and the largest impulse on
+/// this rank [kg m/s], of a body that moves as a whole as velocities [m/s].
+std::array<Real, 2> WallContacts::pass(const ContactGround& ground, std::span<const Real> a, bool looks) {
+  Real *const velocity = ground.velocities(), *const shared = ground.shares();
+  ground.forest->update_ghosts(ground.velocity);
+  set_zero(ground.shared);
+  change_.resize(contacts_.size());
+#pragma omp parallel for schedule(static)
+  for (std::size_t c = 0; c < contacts_.size(); ++c) {
+    Contact& contact = contacts_[c];
+    change_[c] = -contact.impulse;
+    solve_one(contact, gathered(c, velocity) - way_of_wall(contact) / dt_, a[c]);
+    change_[c] += contact.impulse;
+  }
+  for_each_in_turn([&](std::size_t c) { add(c, change_[c], shared); });
+  ground.forest->sum_to_owners(ground.shared);
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t node = 0; node < ground.owned; ++node)
+    if (ground.mass(node) > 0)
+      Eigen::Map<Vec3>(velocity + node * NodeField::width) +=
+          Eigen::Map<const Vec3>(shared + node * NodeField::width) / ground.mass(node);
+  std::array<Real, 2> largest{0, 0};
+  if (ground.project) largest[0] = ground.project();
+  for (std::size_t c = 0; looks && c < contacts_.size(); ++c) {
+    if (!ground.project) largest[0] = std::max(largest[0], change_[c].norm());
+    largest[1] = std::max(largest[1], contacts_[c].impulse.norm() * (ground.project ? a[c] : 1));
+  }
+  return largest;
+}
+
+Real WallContacts::solve(Real dt_before, const ContactGround& ground, std::span<Impulse> by_walls) {
+  const std::vector<Real> a = row_sums(ground);
   bool is_done = false;
-  for (int pass = 0; pass < ground.passes && !is_done; ++pass) {
-    ground.forest->update_ghosts(ground.velocity);
-    set_zero(ground.shared);
-#pragma omp parallel for schedule(static)
-    for (std::size_t c = 0; c < contacts_.size(); ++c) {
-      Contact& contact = contacts_[c];
-      change[c] = -contact.impulse;
-      solve_one(contact, gathered(c, velocity) - way_of_wall(contact) / dt_, a[c]);
-      change[c] += contact.impulse;
-    }
-    for_each_in_turn([&](std::size_t c) { add(c, change[c], shared); });
-    ground.forest->sum_to_owners(ground.shared);
-    const bool looks = ground.agree != nullptr && (pass + 1) % passes_between_looks == 0;
-    std::array<Real, 2> largest{0, 0};  // change, impulse; of a body that moves as a whole, as velocities
-    for (std::size_t c = 0; looks && c < contacts_.size(); ++c) {
-      if (!ground.project) largest[0] = std::max(largest[0], change[c].norm());
-      largest[1] = std::max(largest[1], contacts_[c].impulse.norm() * (ground.project ? a[c] : 1));
-    }
-#pragma omp parallel for schedule(static)
-    for (std::ptrdiff_t node = 0; node < owned; ++node)
-      if (mass(node) > 0)
-        Eigen::Map<Vec3>(velocity + node * NodeField::width) +=
-            Eigen::Map<const Vec3>(shared + node * NodeField::width) / mass(node);
-    if (ground.project) {
-      const Real moved = ground.project();
-      if (looks) largest[0] = moved;
-    }
+  for (int made = 1; made <= ground.passes && !is_done; ++made) {
+    const bool looks = ground.agree != nullptr && made % passes_between_looks == 0;
+    std::array<Real, 2> largest = pass(ground, a, looks);
     if (!looks) continue;
     ground.agree->max(largest);
     is_done = largest[0] <= (ground.project ? settled_motion : settled) * largest[1];
+  }
+  std::vector<RigidState> middle, before;
+  for (const Wall& wall : walls_) {
+    middle.push_back(wall.shape.at(time_ + dt_ / 2));
+    before.push_back(wall.shape.at(time_ - dt_before / 2));
   }
   Real energy = 0;
   for (const Contact& contact : contacts_) {

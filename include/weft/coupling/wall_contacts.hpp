@@ -65,6 +65,7 @@ struct ContactGround {
   /// the last [m/s]; empty: they are free.
   std::function<Real()> project = {};
 
+  Real mass(std::ptrdiff_t point) const { return inertia[point * NodeField::width]; }
   Real* velocities() const { return reinterpret_cast<Real*>(velocity.data); }
   Real* shares() const { return reinterpret_cast<Real*>(shared.data); }
 };
@@ -167,6 +168,8 @@ class WallContacts {
   void find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const;
   void share_memory(std::span<Contact> of_point) const;
   void solve_one(Contact& contact, const Vec3& u, Real a) const;
+  std::vector<Real> row_sums(const ContactGround& ground) const;
+  std::array<Real, 2> pass(const ContactGround& ground, std::span<const Real> a, bool looks);
 
   Real stored(const Contact& contact, const Vec3& force) const;
   Real gap_to_close(const Contact& contact) const;
@@ -183,6 +186,7 @@ class WallContacts {
   std::size_t each_ = 0;                   ///< Nodes of a contact.
   std::vector<std::int32_t> nodes_;        ///< Of each contact; as numbers of the first real of a node in a NodeField.
   std::vector<Real> weights_;              ///< W_i.
+  std::vector<Vec3> change_;               ///< Work: of impulses in a pass [kg m/s].
   bool any_ = false;
 };
 
