@@ -131,7 +131,7 @@ Limit limit_of(const Shape& s) {
   return {k0 * (2 - k0 / k) / k, dr * dk, ddr * dk * dk + dr * ddk};
 }
 
-/// Of a limited curvature k r(chi).
+/// Of a limited strain k r(chi).
 Derivatives limited(const Shape& s, Real k, Derivatives of_k) {
   const Limit r = limit_of(s);
   if (r.first == 0) return of_k;
@@ -158,14 +158,17 @@ struct Lag {
   }
 };
 
-/// What adds stiffness / 2 (strain - natural strain)^2 to the energy: k1, k2 and the twist.
+/// What adds stiffness / 2 strain^2 to the energy: of k1, k2 and the twist. The natural twist of a fold counts as
+/// little as its twist.
 struct Strains {
   std::array<Real, 3> stiffness, stress;
+  Real twist;  ///< Before it is limited [rad].
   Real value = 0;
 
-  Strains(const Shape& s, const JointStiffness& joint) : stiffness{joint.bend1, joint.bend2, joint.twist} {
+  Strains(const Shape& s, const JointStiffness& joint)
+      : stiffness{joint.bend1, joint.bend2, joint.twist}, twist(s.twist - joint.natural_twist) {
     const Real r = s.limited();
-    const std::array strain{r * s.k1 - joint.natural1, r * s.k2 - joint.natural2, s.twist - joint.natural_twist};
+    const std::array strain{r * s.k1 - joint.natural1, r * s.k2 - joint.natural2, r * twist};
     for (std::size_t p = 0; p < 3; ++p) {
       stress[p] = stiffness[p] * strain[p];
       value += stress[p] * strain[p] / 2;
@@ -182,7 +185,7 @@ JointEnergy joint_energy(const RodJoint& joint, const JointStiffness& stiffness,
   JointEnergy energy{of.value, Vec8::Zero()};
   energy.gradient += of.stress[0] * limited(s, s.k1, derivatives_of_curvature1(s)).first;
   energy.gradient += of.stress[1] * limited(s, s.k2, derivatives_of_curvature2(s)).first;
-  energy.gradient += of.stress[2] * derivatives_of_twist(s).first;
+  energy.gradient += of.stress[2] * limited(s, of.twist, derivatives_of_twist(s)).first;
   energy.gradient.head<3>() += energy.gradient[6] * Lag(joint.e.tangent, e).a;
   energy.gradient.segment<3>(3) += energy.gradient[7] * Lag(joint.f.tangent, f).a;
   return energy;
@@ -193,7 +196,8 @@ Mat8 joint_hessian(const RodJoint& joint, const JointStiffness& stiffness, const
   const Shape s(joint, e, f, turn_e, turn_f);
   const Strains of(s, stiffness);
   const std::array strains{limited(s, s.k1, derivatives_of_curvature1(s)),
-                           limited(s, s.k2, derivatives_of_curvature2(s)), derivatives_of_twist(s)};
+                           limited(s, s.k2, derivatives_of_curvature2(s)),
+                           limited(s, of.twist, derivatives_of_twist(s))};
   Mat8 along = Mat8::Zero();  // with frames that follow the way
   Vec8 gradient = Vec8::Zero();
   for (std::size_t p = 0; p < 3; ++p) {

@@ -55,7 +55,7 @@ Dual energy_along(const Case& c, const Vec8& d) {
   const Vector3<Dual> e = along<3, 1>(c.e, Vec3(d.head<3>())), f = along<3, 1>(c.f, Vec3(d.segment<3>(3)));
   const JointShape<Dual> s(c.joint, e, f, Dual(c.turn_e, d[6]), Dual(c.turn_f, d[7]));
   const Dual r = s.limited(), a = r * s.k1 - Dual(c.stiffness.natural1), b = r * s.k2 - Dual(c.stiffness.natural2),
-             m = s.twist - Dual(c.stiffness.natural_twist);
+             m = r * (s.twist - Dual(c.stiffness.natural_twist));
   return 0.5 * (c.stiffness.bend1 * a * a + c.stiffness.bend2 * b * b + c.stiffness.twist * m * m);
 }
 
@@ -189,6 +189,19 @@ TEST(RodJointTest, FoldsHaveAFiniteEnergyThatGrowsWithTheTurn) {
   EXPECT_NEAR(energy(std::numbers::pi - 1e-9), most, 1e-5 * most);
   EXPECT_NEAR(energy(std::numbers::pi), most, 1e-5 * most);
   EXPECT_NEAR(joint_energy(joint, stiffness, e, Vec3(0, 2, 0), 0, 0).value, 2, 1e-14);
+}
+
+TEST(RodJointTest, ForcesOfTwistAreBoundedInFolds) {
+  const Vec3 e = Vec3::UnitX();
+  const auto force = [&](Real turn) {
+    const Vec3 f(std::cos(turn), std::sin(turn), 0);
+    const RodJoint turned{{e, Vec3::UnitZ()}, {f, Vec3::UnitZ()}, 0};
+    const JointStiffness stiffness{0, 0, 1, 0, 0, 0.5};
+    return joint_energy(turned, stiffness, e, f, 0, 0).gradient.head<6>().norm();
+  };
+  const Real there = force(150 * std::numbers::pi / 180);  // where the limit begins
+  EXPECT_GT(there, 1);
+  for (const Real from_fold : {0.2, 1e-2, 1e-4, 1e-6, 1e-9}) EXPECT_LT(force(std::numbers::pi - from_fold), 2 * there);
 }
 
 TEST(RodSectionTest, ARibbonIsStiffInItsWideDirection) {
