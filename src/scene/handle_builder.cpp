@@ -108,8 +108,7 @@ void HandleBuilder::hold(const std::vector<Site>& sites, const HandleSettings& s
   });
   if (comm_.any(!ends.empty())) hold.ends = scene_.bodies[handle_.body]->roles().mesh->watch(comm_, std::move(ends));
   handle_.action = std::move(hold);
-  if (mesh_->carrier() == Carrier::own)
-    comm_.agree([&] { agreement_.add(*deck_, sites, settings, mesh_->rest_positions()); });
+  comm_.agree([&] { agreement_.add(*deck_, sites, settings, until, mesh_->rest_positions()); });
 }
 
 /// An end has one direction: two clamps would join it to two frames, each with the stiffness of half a segment.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 namespace weft {
@@ -11,16 +12,18 @@ namespace {
 
 /// Of directions, and of positions over the size of the scene.
 constexpr Real round_off = 1e-9;
+/// Times at which two holds are compared, evenly until one lets go.
+constexpr int looks = 8;
 
 }  // namespace
 
 void HoldAgreement::add(const HandleDeck& handle, std::span<const Site> sites, const HandleSettings& settings,
-                        const VertexValues& positions) {
+                        Real until, const VertexValues& positions) {
   for (const Site& site : sites)
     for (const HeldSum& sum : held_sums(std::span(&site, 1), settings, positions)) {
       if (sum.total == 0) continue;  // a slope
       std::vector<Prescribed>& of_point = by_point_[{handle.body, site.point}];
-      const Prescribed here{handle.name, settings.motion, sum};
+      const Prescribed here{handle.name, settings.motion, until, sum};
       for (const Prescribed& other : of_point) require_agreement(handle, here, other);
       of_point.push_back(here);
     }
@@ -28,7 +31,9 @@ void HoldAgreement::add(const HandleDeck& handle, std::span<const Site> sites, c
 
 void HoldAgreement::require_agreement(const HandleDeck& handle, const Prescribed& one, const Prescribed& other) const {
   if ((one.aim.rest - other.aim.rest).norm() > round_off * size_) return;
-  for (const Real time : {deck_.time.end / deck_.loading.steps, deck_.time.end}) {
+  const Real end = std::min({deck_.time.end, one.until, other.until});
+  for (int look = 1; look <= looks; ++look) {
+    const Real time = end * look / looks;
     const RigidState here = one.motion.at(time), there = other.motion.at(time);
     const Vec3 axis = here.rotation * one.aim.axis;
     if (std::abs(axis.dot(there.rotation * other.aim.axis)) <= 1 - round_off) continue;

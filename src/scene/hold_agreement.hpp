@@ -1,5 +1,5 @@
 #pragma once
-// Holds of a static analysis agree: no two of them may prescribe different positions for one point.
+// Holds agree: no two of them may prescribe different positions for one point.
 
 #include "weft/bodies/handle.hpp"
 #include "weft/deck/deck.hpp"
@@ -18,14 +18,15 @@ class HoldAgreement {
   HoldAgreement(const Deck& deck, Real size) : deck_(deck), size_(size) {}
 
   /// Throws Error(deck) if a hold before prescribes another position of one of these points in the same direction.
-  /// positions: of the vertices at rest [m].
-  void add(const HandleDeck& handle, std::span<const Site> sites, const HandleSettings& settings,
+  /// until: when the hold lets go [s]; positions: of the vertices at rest [m].
+  void add(const HandleDeck& handle, std::span<const Site> sites, const HandleSettings& settings, Real until,
            const VertexValues& positions);
 
  private:
   struct Prescribed {
     std::string handle;
     RigidMotion motion;
+    Real until;  ///< [s].
     HeldAim aim;
   };
   void require_agreement(const HandleDeck& handle, const Prescribed& one, const Prescribed& other) const;

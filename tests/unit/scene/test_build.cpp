@@ -350,6 +350,28 @@ TEST(StaticTest, HoldsThatDisagreeAndSheetsThatTearAreRefused) {
   EXPECT_NE(refusal(", tear_stretch: 2", "").find("nothing tears"), std::string::npos);
 }
 
+TEST(HandleTest, HoldsOnTheGridThatDisagreeAreRefusedWhileBothHold) {
+  const auto refusal = [](const std::string& of_two) -> std::string {
+    try {
+      empty_scene_of(
+          "materials: {silk: {law: sheet, density: 300, youngs_modulus: 1e4, poisson_ratio: 0.3, contact: {stiffness: "
+          "1e4}}}\n"
+          "bodies: [{name: a, kind: membrane, material: silk, thickness: 0.01, mesh: {rectangle: {width: 1, height: "
+          "1}, "
+          "across: 4, along: 4}}]\n"
+          "handles:\n  - {name: one, body: a, hold: {until: 0.3}}\n  - {name: two, body: a, hold: " +
+          of_two + "}\n");
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string named = "handles one and two hold the same vertex";
+  EXPECT_EQ(refusal("{}"), "");
+  EXPECT_NE(refusal("{motion: {velocity: [0, 1e-6, 0]}}").find(named), std::string::npos);
+  EXPECT_EQ(refusal("{motion: {keyframes: [{time: 0.3}, {time: 0.6, translate: [0, 1, 0]}]}}"), "");
+}
+
 /// Advice on a collider of this shape and a shell with these keys, at dx = 0.1.
 std::vector<std::string> advice(const std::string& shape, const std::string& shell) {
   return advice_on(
