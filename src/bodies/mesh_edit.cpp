@@ -5,6 +5,7 @@
 #include "bodies/vertex_fans.hpp"
 #include "weft/base/check.hpp"
 #include "weft/bodies/mesh_body.hpp"
+#include "weft/parallel/directory.hpp"
 #include "weft/parallel/ship.hpp"
 
 #include <fmt/format.h>
@@ -297,11 +298,10 @@ void MeshBody::restore(const Comm& comm, std::int64_t next_vertex, std::int64_t 
   next_vertex_ = next_vertex;
   removed_elements_ = removed_elements;
   require_possible_rows(comm);
-  const Runs elements_at_rest{counts_.elements, comm.size()};
-  std::vector<int> to;
-  for (const PointId element : std::as_const(uses_).get<Id>().first(uses_.owned()))
-    to.push_back(elements_at_rest.rank_of(static_cast<std::int64_t>(element)));
-  ship_sorted(comm, uses_, to);
+  Directory holders(comm, counts_.elements);  // of elements at rest
+  holders.tell(elements(), comm.rank());
+  const auto saved = std::as_const(uses_).get<Id>().first(uses_.owned());
+  ship_sorted(comm, uses_, holders.ask(std::vector<std::int64_t>(saved.begin(), saved.end())));
 
   const auto id = std::as_const(uses_).get<Id>();
   const std::vector<std::int64_t> there(id.begin(), id.end());
