@@ -4,26 +4,36 @@
 #include "weft/geometry/mesh.hpp"
 #include "weft/geometry/tet_mesh.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace weft {
 namespace {
 
-/// Cubes of a drawing along the longest side.
-constexpr Real drawn_cubes = 40;
+/// Cubes of a drawing along the longest side, or across the thinnest part if these are more; in all at most.
+constexpr Real drawn_cubes = 40, cubes_across = 4, most_drawn_cubes = 1e6;
 /// Of a distance, where parts that face one another cancel.
 constexpr Real least_slope = 0.5;
 
 class SmoothUnion final : public Shape {
  public:
-  SmoothUnion(std::vector<std::unique_ptr<Shape>> parts, Real blend) : parts_(std::move(parts)), blend_(blend) {
+  SmoothUnion(std::vector<std::unique_ptr<Shape>> parts, Real blend)
+      : parts_(std::move(parts)), blend_(blend), rise_(blend * (1 - 1 / std::sqrt(static_cast<Real>(parts_.size())))) {
+    Box around;
     for (const auto& part : parts_) {
       const std::optional<Box> box = part->bounds();
       require(box.has_value(), ExitCode::geometry, "The parts of a union must be bounded.");
-      box_.include(box->lower - Vec3::Constant(blend_));
-      box_.include(box->upper + Vec3::Constant(blend_));
+      around.include(box->lower);
+      around.include(box->upper);
+      thinnest_ = std::min(thinnest_, (box->upper - box->lower).minCoeff());
     }
+    const Real size = (around.upper - around.lower).norm();
+    require(blend_ <= size, ExitCode::geometry,
+            fmt::format("The blend of a union, {:.3g} m, must not exceed its size, {:.3g} m.", blend_, size));
+    box_ = {around.lower - Vec3::Constant(rise_), around.upper + Vec3::Constant(rise_)};
   }
 
   Surface surface(const Vec3& x) const override {
@@ -46,7 +56,9 @@ class SmoothUnion final : public Shape {
   std::optional<Real> volume() const override { return std::nullopt; }
 
   SurfaceMesh tessellate(const Box&) const override {
-    const TetMesh filled = tets_of_shape(*this, (box_.upper - box_.lower).maxCoeff() / drawn_cubes);
+    const Vec3 size = box_.upper - box_.lower;
+    const Real edge = std::min(size.maxCoeff() / drawn_cubes, thinnest_ / cubes_across);
+    const TetMesh filled = tets_of_shape(*this, std::max(edge, std::cbrt(size.prod() / most_drawn_cubes)));
     SurfaceMesh mesh;
     std::vector<std::int32_t> number(filled.points.size(), -1);
     for (const OuterFace& face : outer_faces(filled)) {
@@ -65,14 +77,15 @@ class SmoothUnion final : public Shape {
     return mesh;
   }
 
-  /// The surface is within `blend` of a part.
   bool misses_ball(const Vec3& x, Real radius) const override {
-    return std::ranges::all_of(parts_, [&](const auto& part) { return part->misses_ball(x, radius + blend_); });
+    return std::ranges::all_of(parts_, [&](const auto& part) { return part->misses_ball(x, radius + rise_); });
   }
 
  private:
   std::vector<std::unique_ptr<Shape>> parts_;
   Real blend_;
+  Real rise_;  ///< How far the surface is from its parts at most: where all are equally near [m].
+  Real thinnest_ = std::numeric_limits<Real>::infinity();  ///< Least extent of the box of a part [m].
   Box box_;
 };
 

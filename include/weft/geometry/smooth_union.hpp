@@ -14,7 +14,7 @@ namespace weft {
 ///
 /// which does not depend on their order, and is the distance of a part where no other is nearer than `blend`. Elsewhere
 /// distances are right to first order near the surface. Throws Error(geometry) without parts, if one of them is not
-/// bounded, or if blend is not positive.
+/// bounded, or if blend is not positive or larger than all parts together.
 std::unique_ptr<Shape> make_smooth_union(std::vector<std::unique_ptr<Shape>> parts, Real blend);
 
 }  // namespace weft

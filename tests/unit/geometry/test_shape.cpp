@@ -284,7 +284,24 @@ TEST(SmoothUnionTest, DistancesAreRightToFirstOrderAtTheSurfaceAndBallsThatMissD
   for (const Vec3& on : drawn.points) EXPECT_TRUE(box.contains(on));
 }
 
+TEST(SmoothUnionTest, BoxesGrowByNoMoreThanTheSurfaceAndThinPartsAreDrawn) {
+  const Box alone = *union_of(list(make_sphere({0.1, 0, 0}, 0.5)), 0.2)->bounds();
+  EXPECT_LT((alone.lower - Vec3(-0.4, -0.5, -0.5)).norm() + (alone.upper - Vec3(0.6, 0.5, 0.5)).norm(), 1e-14);
+  // Equal distances d of two parts meet where d = blend (1 - 1 / sqrt 2).
+  const auto twins = union_of(list(make_sphere({0, 0, 0}, 0.5), make_sphere({0, 0, 0}, 0.5)), 0.2);
+  const Real radius = 0.5 + 0.2 * (1 - std::sqrt(0.5));
+  EXPECT_NEAR(twins->surface({radius, 0, 0}).distance, 0, 1e-14);
+  EXPECT_NEAR(twins->bounds()->upper.x(), radius, 1e-14);
+  const auto pair = union_of(list(make_sphere({0, 0, -1}, 0.4), make_capsule({0, 0, 0}, {0, 0, 2}, 0.02)), 0.05);
+  const SurfaceMesh drawn = pair->tessellate({});
+  EXPECT_NO_THROW(require_closed(drawn, "union"));
+  Real highest = 0;
+  for (const Vec3& x : drawn.points) highest = std::max(highest, x.z());
+  EXPECT_NEAR(highest, 2.02, 0.01);
+}
+
 TEST(SmoothUnionTest, RefusesWhatHasNoEnd) {
+  EXPECT_THROW(union_of(list(make_sphere({0, 0, 0}, 1)), 10), Error);
   EXPECT_THROW(union_of({}, 0.1), Error);
   EXPECT_THROW(union_of(list(make_half_space({0, 0, 0}, {0, 0, 1})), 0.1), Error);
   EXPECT_THROW(union_of(list(make_sphere({0, 0, 0}, 1)), 0), Error);
