@@ -88,6 +88,12 @@ void advise_on_overlaps(const Scene& scene, std::vector<std::string>& advice) {
     }
 }
 
+/// Whether a body that moves by itself has the key `meets_grid`, not refused.
+bool may_meet_grid(const BodyDeck& body) {
+  return std::holds_alternative<StrandDeck>(body) || std::holds_alternative<SolidDeck>(body) ||
+         std::holds_alternative<RigidDeck>(body);
+}
+
 }  // namespace
 
 std::vector<std::string> advice_to_begin_with(const Comm& comm, const Scene& scene) {
@@ -96,9 +102,10 @@ std::vector<std::string> advice_to_begin_with(const Comm& comm, const Scene& sce
     if (const Roles roles = scene.bodies[b]->roles(); !roles.is_carried_by_grid && roles.contact_points == nullptr)
       if (const auto name = collider_in_the_way(comm, scene, *scene.meshes[b]))
         advice.push_back(fmt::format(
-            "body {}: the collider {} is in its way and will not stop it: with \"carrier: own\" nothing touches it. "
-            "Expected: \"carrier: grid\", or no collider near the body.",
-            scene.bodies[b]->name(), *name));
+            "body {}: the collider {} is in its way and will not stop it: nothing touches a body that moves by itself "
+            "and does not meet the grid. Expected: \"{}\", or no collider near the body.",
+            scene.bodies[b]->name(), *name,
+            may_meet_grid(scene.deck.bodies[b]) ? "meets_grid: true" : "carrier: grid"));
   advise_on_overlaps(scene, advice);
   if (!scene.deck.solve.petsc.empty() && scene.deck.time.scheme == Scheme::explicit_euler)
     advice.emplace_back(
