@@ -32,17 +32,19 @@ void HoldAgreement::add(const HandleDeck& handle, std::span<const Site> sites, c
 void HoldAgreement::require_agreement(const HandleDeck& handle, const Prescribed& one, const Prescribed& other) const {
   if ((one.aim.rest - other.aim.rest).norm() > round_off * size_) return;
   const Real end = std::min({deck_.time.end, one.until, other.until});
+  Real gap = 0, at = 0;  // the largest, and when
   for (int look = 1; look <= looks; ++look) {
     const Real time = end * look / looks;
     const RigidState here = one.motion.at(time), there = other.motion.at(time);
     const Vec3 axis = here.rotation * one.aim.axis;
     if (std::abs(axis.dot(there.rotation * other.aim.axis)) <= 1 - round_off) continue;
-    const Real gap = std::abs(axis.dot(one.aim.goal(here) - other.aim.goal(there)));
-    require(gap <= round_off * size_, ExitCode::deck,
-            fmt::format("{}: handles {} and {} hold the same vertex of body {} and lead it to places {:.3g} m apart at "
-                        "{:.3g} s. Let one of them hold other axes, or less of the body.",
-                        handle.place.text, other.handle, one.handle, handle.body, gap, time));
+    const Real apart = std::abs(axis.dot(one.aim.goal(here) - other.aim.goal(there)));
+    if (apart > gap) gap = apart, at = time;
   }
+  require(gap <= round_off * size_, ExitCode::deck,
+          fmt::format("{}: handles {} and {} hold the same vertex of body {} and lead it to places {:.3g} m apart at "
+                      "{:.3g} s. Let one of them hold other axes, or less of the body.",
+                      handle.place.text, other.handle, one.handle, handle.body, gap, at));
 }
 
 }  // namespace weft
