@@ -10,6 +10,7 @@
 
 #include "run/state_members.hpp"
 #include "weft/base/check.hpp"
+#include "weft/base/overloaded.hpp"
 #include "weft/bodies/contact_points.hpp"
 #include "weft/bodies/rigid_frame.hpp"
 #include "weft/deck/frame_fields.hpp"
@@ -34,11 +35,6 @@ inline constexpr auto members<Pace> =
                Member{"imbalance", "", &Pace::imbalance}, Member{"memory_bytes", "byte", &Pace::memory_bytes}};
 
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 using Moment = DiagnosticsMoment;
 using DiagnosticsColumns = Columns<Moment>;

@@ -1,5 +1,6 @@
 #include "run/handles.hpp"
 
+#include "weft/base/overloaded.hpp"
 #include "weft/bodies/continuum.hpp"
 #include "weft/transfer/pipe.hpp"
 
@@ -7,14 +8,6 @@
 #include <utility>
 
 namespace weft {
-namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
-
-}  // namespace
 
 bool Handles::any() const {
   return std::ranges::any_of(scene_.handles, [&](const GridHandle& h) { return scene_.is_on_layer(h, layer_); });

@@ -1,5 +1,6 @@
 #include "run/own_system.hpp"
 
+#include "weft/base/overloaded.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/coupling/mesh_term.hpp"
 #include "weft/coupling/own_carrier.hpp"
@@ -37,11 +38,6 @@ std::vector<const T*> pointers(const auto& owners) {
   for (const auto& owner : owners) all.push_back(owner.get());
   return all;
 }
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 }  // namespace
 

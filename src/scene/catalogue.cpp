@@ -14,6 +14,7 @@
 
 #include "weft/base/check.hpp"
 #include "weft/base/log.hpp"
+#include "weft/base/overloaded.hpp"
 #include "weft/base/read_text.hpp"
 #include "weft/bodies/membrane.hpp"
 #include "weft/bodies/mesh_body.hpp"
@@ -32,11 +33,6 @@
 
 namespace weft {
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 /// Voxels of a mesh's level set in grid spacings, and how far its distances reach.
 constexpr Real voxel_per_dx = 0.25, band_per_dx = 4;

@@ -2,6 +2,7 @@
 
 #include "scene/placement_of.hpp"
 #include "weft/base/check.hpp"
+#include "weft/base/overloaded.hpp"
 #include "weft/base/read_text.hpp"
 #include "weft/geometry/fiber_patterns.hpp"
 #include "weft/geometry/groom.hpp"
@@ -16,11 +17,6 @@
 
 namespace weft {
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 /// Of a vertex of curves while they are made.
 constexpr Real vertex_bytes = 150;

@@ -7,17 +7,13 @@
 #include <optional>
 
 #include "weft/base/check.hpp"
+#include "weft/base/overloaded.hpp"
 #include "weft/bodies/continuum.hpp"
 #include "weft/scene/catalogue.hpp"
 #include "weft/scene/handle_parts.hpp"
 
 namespace weft {
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 const ContinuumDeck& deck_of(const Scene& scene, std::size_t body) {
   return std::get<ContinuumDeck>(scene.deck.bodies[body]);

@@ -1,6 +1,7 @@
 #include "weft/scene/shells.hpp"
 
 #include "weft/base/log.hpp"
+#include "weft/base/overloaded.hpp"
 #include "weft/geometry/mesh_reader.hpp"
 #include "weft/geometry/patches.hpp"
 #include "weft/scene/catalogue.hpp"
@@ -15,11 +16,6 @@
 
 namespace weft {
 namespace {
-
-template <class... F>
-struct Overloaded : F... {
-  using F::operator()...;
-};
 
 /// What a face takes on a rank at least while the scene is built: every rank has the whole mesh [byte].
 constexpr Real face_bytes = 200;
