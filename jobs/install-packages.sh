@@ -8,6 +8,8 @@ packages=(
   # build
   g++ cmake ninja-build pkg-config libopenmpi-dev openmpi-bin libpetsc-real-dev libeigen3-dev libhdf5-openmpi-dev
   libyaml-cpp-dev libcli11-dev libfmt-dev nlohmann-json3-dev libxxhash-dev libopenvdb-dev libboost-dev libtbb-dev libosd-dev
+  # matrices: PETSc and MUMPS run on the reference BLAS as well, at half the speed
+  libopenblas0-serial
   # tests
   libgtest-dev libgmock-dev libbenchmark-dev python3 python3-h5py python3-numpy python3-jsonschema python3-yaml
   clang-19 libclang-rt-19-dev libomp-19-dev clang-format-19 clang-tidy-19 slurm-wlm python3-sphinx python3-myst-parser furo

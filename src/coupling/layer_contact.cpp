@@ -81,7 +81,8 @@ struct LayerContact::AtNode {
     if (!mine || !its) return 0;
     const Real gap = *mine + *its - nearest * dx;
     if (gap > 0) return gap / dt;
-    return opposition(b) * std::max(gap, -most_nearer * dx) * std::min(frequency, b.frequency) / recovery;
+    const Real fastest = std::min({frequency, b.frequency, recovery / (2 * dt)});  // half of the way in a step
+    return opposition(b) * std::max(gap, -most_nearer * dx) * fastest / recovery;
   }
   /// Of a surface and a mass, which touches where its mean distance is that of a mass beyond a plane.
   Real closing_on_mass(const AtNode& b, Real friction, Real dx, Real dt) const {

@@ -218,14 +218,15 @@ ContactGround ground_of(const BlockMap& map, Layer& layer) {
           passes_on_nodes};
 }
 
-void WallContacts::act_on(std::span<const ContactStencil> of_row) {
+void WallContacts::act_on(std::span<const ContactStencil> of_row, int width) {
+  width_ = width;
   constexpr std::size_t n = std::tuple_size_v<decltype(ContactStencil::rows)>;
   each_ = n;
   nodes_.resize(contacts_.size() * n);
   weights_.resize(contacts_.size() * n);
   for (std::size_t c = 0; c < contacts_.size(); ++c)
     for (std::size_t k = 0; k < n; ++k) {
-      nodes_[c * n + k] = of_row[contacts_[c].row].rows[k] * NodeField::width;
+      nodes_[c * n + k] = of_row[contacts_[c].row].rows[k] * width;
       weights_[c * n + k] = of_row[contacts_[c].row].weights[k];
     }
   turns_.assign(1, {{0, contacts_.size()}});  // neighbours share vertices, wherever their bins are
@@ -283,20 +284,31 @@ void WallContacts::act_on(const BlockMap& map) {
   });
 }
 
-Vec3 WallContacts::gathered(std::size_t c, const Real* rows) const {
+template <class Row>
+Vec3 WallContacts::gathered_as(std::size_t c, const Real* rows) const {
   const auto nodes = nodes_of(c);
   const auto W = weights_of(c);
-  Node sum = Node::Zero();
-  for (std::size_t k = 0; k < each_; ++k) sum += W[k] * Eigen::Map<const Node>(rows + nodes[k]);
-  return sum.head<3>();
+  Row sum = Row::Zero();
+  for (std::size_t k = 0; k < each_; ++k) sum += W[k] * Eigen::Map<const Row>(rows + nodes[k]);
+  return sum.template head<3>();
+}
+
+template <class Row>
+void WallContacts::add_as(std::size_t c, const Vec3& value, Real* rows) const {
+  const auto nodes = nodes_of(c);
+  const auto W = weights_of(c);
+  Row of_node = Row::Zero();
+  of_node.template head<3>() = value;
+  for (std::size_t k = 0; k < each_; ++k) Eigen::Map<Row>(rows + nodes[k]) += W[k] * of_node;
+}
+
+Vec3 WallContacts::gathered(std::size_t c, const Real* rows) const {
+  return width_ == NodeField::width ? gathered_as<Node>(c, rows) : gathered_as<Vec3>(c, rows);
 }
 
 void WallContacts::add(std::size_t c, const Vec3& value, Real* rows) const {
-  const auto nodes = nodes_of(c);
-  const auto W = weights_of(c);
-  Node of_node = Node::Zero();
-  of_node.head<3>() = value;
-  for (std::size_t k = 0; k < each_; ++k) Eigen::Map<Node>(rows + nodes[k]) += W[k] * of_node;
+  if (width_ == NodeField::width) add_as<Node>(c, value, rows);
+  else add_as<Vec3>(c, value, rows);
 }
 
 /// f_n^2 / 2k + f_t^2 / 2k_t.
@@ -359,14 +371,14 @@ WallContacts::Pressed WallContacts::press(std::size_t c, const Vec3& displacemen
   return pressed;
 }
 
-Real WallContacts::count(const Layer& layer, bool is_lagged, std::span<Impulse> by_walls) {
-  const Real* const velocity = layer.get<NodeVelocity>().block(0);
+Real WallContacts::count(const Real* motion, Real unit, Real h, bool is_lagged, std::span<Impulse> by_walls) {
   Real energy = 0;
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     Contact& contact = contacts_[c];
-    contact.impulse = dt_ * press(c, dt_ * gathered(c, velocity), is_lagged).force;
-    by_walls[contact.wall].add(contact.impulse, contact.x, way_of_wall(contact) / dt_);
-    energy += stored(contact, contact.impulse / dt_);
+    const Vec3 force = press(c, unit * gathered(c, motion), is_lagged).force;
+    contact.impulse = dt_ * force;
+    by_walls[contact.wall].add(h * force, contact.x, way_of_wall(contact) / dt_);
+    energy += stored(contact, force);
   }
   return energy;
 }

@@ -68,7 +68,7 @@ void WallTerm::add_diagonal_blocks(const Linear& linear, std::size_t block, std:
     const auto W = contacts_.weights_of(c);
     for (std::size_t k = 0; k < nodes.size(); ++k) {
       using Block = Eigen::Matrix<Real, 3, 3, Eigen::RowMajor>;
-      Eigen::Map<Block>(matrices.data() + 9 * (nodes[k] / NodeField::width)) += W[k] * W[k] * slope[c];
+      Eigen::Map<Block>(matrices.data() + 9 * (nodes[k] / contacts_.width())) += W[k] * W[k] * slope[c];
     }
   }
 }

@@ -85,11 +85,8 @@ Spot list_of(const Spot& root, const char* key) {
   return is_list ? root[key] : root.with_default("[]");
 }
 
-/// Whether bodies of a kind may meet the grid whatever carries them, and which stages they may have then.
-enum class Meets { never, in_explicit_stages, always };
-
 /// Complains about keys of a body that say different things of what carries it.
-void check_carrier(const CarriedDeck& body, Meets may_meet, bool is_static, const Spot& at) {
+void check_carrier(const CarriedDeck& body, bool may_meet, bool is_static, const Spot& at) {
   const bool has_own = body.carrier == Carrier::own;
   if (body.stage && is_static)
     at["stage"].error_at_key("has no meaning with \"scheme: static\" under time, where nothing moves in time.");
@@ -100,22 +97,19 @@ void check_carrier(const CarriedDeck& body, Meets may_meet, bool is_static, cons
     at["layer"].error_at_key(
         "nothing touches this body, so it is on no layer. Leave it out, or add \"meets_grid: true\".");
   if (!body.meets_grid || is_static) return;
-  if (has_own && *body.meets_grid && may_meet != Meets::always && body.stage &&
-      body.stage->scheme == StageScheme::implicit_euler)
-    at["stage"]["scheme"].error(
-        "an implicit body cannot meet the grid. Expected: \"explicit\", or \"meets_grid: false\".");
-  if (has_own && *body.meets_grid && may_meet == Meets::never)
+  if (has_own && *body.meets_grid && !may_meet)
     at["meets_grid"].error("bodies of this kind with \"carrier: own\" cannot meet the grid. Expected: false.");
   if (!has_own && !*body.meets_grid)
     at["meets_grid"].error("the grid carries this body, so they meet. Expected: true, or \"carrier: own\".");
 }
 
+/// Whether bodies of a kind may meet the grid whatever carries them.
 template <class Kind>
-constexpr Meets meets = Meets::never;
+constexpr bool meets = false;
 template <>
-constexpr Meets meets<SolidDeck> = Meets::in_explicit_stages;
+constexpr bool meets<SolidDeck> = true;
 template <>
-constexpr Meets meets<StrandDeck> = Meets::always;
+constexpr bool meets<StrandDeck> = true;
 
 /// Complains about keys of contact of strands that meet nothing, and about strands that meet nodes without momentum.
 void check_contact(const StrandDeck& strand, const BodyDeck& body, const Deck& deck, const Spot& at) {

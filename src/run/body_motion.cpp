@@ -13,6 +13,7 @@ namespace {
 constexpr int most_passes_on_walls = 500;
 /// Of contact with other layers.
 constexpr int most_passes_on_layers = 50;
+constexpr Real round_off = 1e-12;
 
 /// The vertices of a body, as contact with walls sees them.
 struct VertexGround {
@@ -68,29 +69,38 @@ void BodyMotion::find_walls(const Bins& bins, const TransferSettings& transfer, 
   if (!points.touches_walls()) return;
   const TouchingSet set{&points, &bins, frequency(dt), state_.limits[body_].speed, whole(dt)};
   walls_.find(comm_, scene_.walls, {&set, 1}, transfer, state_.time, dt);
-  if (walls_.any() || walls_.lets_go()) walls_.act_on(mesh().contact_stencils());
+  if (walls_.any() || walls_.lets_go()) walls_.act_on(mesh().contact_stencils(), is_implicit() ? 3 : NodeField::width);
 }
 
 void BodyMotion::begin_passes() {
+  passes_ = 0;
   if (const PointSet* contact = std::as_const(mesh()).contact_points(); contact != nullptr && has_surface()) {
     const auto kept = contact->points().get<ContactForce>();
     forces_.assign(kept.begin(), kept.end());
+    first_forces_ = forces_;
   }
 }
 
 bool BodyMotion::wants_another_pass(Real dt, int passes, std::span<const Vec3> by_layers) {
   const auto mass = std::as_const(mesh().contact_points()->points()).get<Mass>();
   if (!may_repeat()) begin_passes();  // passes that others make find all of its change anew
-  std::array<Real, 2> sums{0, 0};     // of squares: changes, forces
+  passes_ = passes;
+  const auto v = std::as_const(mesh().contact_points()->points()).get<TentativeVelocity>();
+  std::array<Real, 3> sums{0, 0, 0};  // of squares: changes, forces, what is round-off beside the momentum
   for (std::size_t q = 0; q < forces_.size(); ++q) {
     const Vec3 change = mass[q] / dt * by_layers[q];
     forces_[q] += change;
     sums[0] += change.squaredNorm();
     sums[1] += forces_[q].squaredNorm();
+    sums[2] += (round_off * mass[q] / dt * v[q]).squaredNorm();
   }
   if (passes >= most_passes_) return false;
   comm_.sum(std::span(sums));
-  return sums[0] > tolerance_ * tolerance_ * sums[1];
+  return sums[0] > tolerance_ * tolerance_ * sums[1] + sums[2];
+}
+
+void BodyMotion::remember_since_first(std::span<const Vec3> forces) {
+  for (std::size_t q = 0; q < forces.size(); ++q) forces_[q] = first_forces_[q] + forces[q];
 }
 
 std::vector<Vec3> BodyMotion::remembered_forces(Real dt) {
@@ -98,6 +108,7 @@ std::vector<Vec3> BodyMotion::remembered_forces(Real dt) {
   std::vector<Vec3> forces(mesh().points().rows(), Vec3::Zero());
   mesh().add_contact_forces(loads_, forces);
   walls_.begin(dt);
+  if (is_implicit()) return forces;
   for (std::size_t c = 0; c < walls_.size(); ++c) mesh().add_contact_force(walls_.row(c), walls_.force(c), forces);
   return forces;
 }

@@ -41,12 +41,13 @@ class BodyMotion : public Predicts {
   /// points.
   void find_walls(const Bins& bins, const TransferSettings& transfer, Real dt);
 
-  /// Contact points have the forces of the last step again. Not collective.
+  /// A try begins: contact points have the forces of the last step again. Not collective.
   void begin_passes();
   /// The forces of contact points on other layers in this pass [N].
   std::span<const Vec3> contact_forces() const { return forces_; }
   /// What of it loads the next motion [N]. Not collective.
   void load_contact_points(std::vector<Vec3> loads) { loads_ = std::move(loads); }
+  std::span<const Vec3> contact_loads() const { return loads_; }
   /// After a pass in a step of dt: adds what other layers still changed [m/s] to the forces. passes: made so far.
   /// Returns whether the change calls for another one, on any rank.
   bool wants_another_pass(Real dt, int passes, std::span<const Vec3> by_layers);
@@ -55,8 +56,14 @@ class BodyMotion : public Predicts {
 
   /// Finds the motion over dt from the present state, which stays as it is.
   Refusal predict(Real dt) override = 0;
-  /// Before contact points scatter in another pass. Not collective.
-  virtual void weigh_contact_points() {}
+  /// What contact points have got since the first pass, in place of what passes added to their forces [N]. Not
+  /// collective.
+  void remember_since_first(std::span<const Vec3> forces);
+  /// Before contact points scatter in another pass of a step of dt; passes: made so far.
+  virtual void weigh_contact_points(Real dt, int passes) { static_cast<void>(dt), static_cast<void>(passes); }
+  /// Whether the motion that is predicted is implicit: it answers to walls already, by a WallTerm over its vertices,
+  /// and as a whole to other layers.
+  virtual bool is_implicit() const { return false; }
   Refusal judge(Real) const override { return {}; }
   /// Of a step from the present state.
   virtual DtLimit dt_limit() = 0;
@@ -85,14 +92,17 @@ class BodyMotion : public Predicts {
     static_cast<void>(dt);
     return {};
   }
+  WallContacts& walls() { return walls_; }
   /// Whether contact points lie on the surface, and remember contact; else they are the vertices.
   bool has_surface() const { return scene_.layer_of(body_).has_contact_points; }
   const std::string& name() const { return scene_.bodies[body_]->name(); }
-  /// Begins a try: what contact points and walls remember, as forces on vertices [N].
+  /// Begins a try: what contact points remember, and walls unless they are in the motion, as forces on vertices [N].
   std::vector<Vec3> remembered_forces(Real dt);
   /// Lets walls act at the end of a step on vertices with mean velocities v over it [m/s], of owned rows with these
   /// masses: changes v.
   void meet_walls(std::span<const Real> mass, std::span<Vec3> v, const ProjectVelocities& project = {});
+  /// Made in this try.
+  int passes() const { return passes_; }
   /// Keeps what was found, and moves contact points with the vertices.
   void keep_contact(std::span<const Real> turns, Given& given);
 
@@ -105,8 +115,9 @@ class BodyMotion : public Predicts {
 
  private:
   Real tolerance_;
-  int most_passes_;
+  int most_passes_, passes_ = 0;
   std::vector<Vec3> forces_, loads_;  ///< Of contact points.
+  std::vector<Vec3> first_forces_;    ///< Of the first pass.
   WallContacts walls_;
 };
 

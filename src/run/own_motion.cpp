@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "run/stages/limits.hpp"
@@ -17,8 +18,12 @@ namespace {
 constexpr int most_stable_substeps = 1000;
 /// Contact sees the mass that contact points carry, and what lies behind them only in the substeps that follow.
 constexpr int most_substeps_between_contacts = 4;
+/// Passes of contact leave forces of implicit bodies unbalanced by this share of the change that they make.
+constexpr Real share_left_by_passes = 1e-3;
 /// An explicit body is looked at this often whether it has stiffened.
 constexpr int substeps_between_looks = 16;
+/// Freedoms of an implicit body for which each rank factors the matrix by itself.
+constexpr std::int64_t most_factored_alone = 100000;
 
 /// The share of the velocities of nodes that vertices take over in a step of dt.
 Real pic_share(const BodyDeck& body, Real dt) {
@@ -28,13 +33,15 @@ Real pic_share(const BodyDeck& body, Real dt) {
   return -std::expm1(-std::get<PicRateDeck>(blend->pic).rate * dt);
 }
 
-EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage,
-                                const StopQuestion& is_asked_to_stop) {
+EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage, bool touches_walls,
+                                bool is_small, const StopQuestion& is_asked_to_stop) {
   return {.size = scene.size,
           .time_scale = scene.step.end,
           .tolerance = stage.tolerance,
           .flows = body.flows(),
+          .slack = touches_walls,
           .elastic_terms = 1,
+          .repeats_bits = is_small,
           .is_asked_to_stop = is_asked_to_stop};
 }
 
@@ -55,8 +62,9 @@ DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real 
     limit = {
         most_substeps(*stage, touches && layer.has_contact_points) * own_substep(now.vibration(), frequency_at_rest),
         "stiffness of " + name};
+  const bool is_implicit = scene.step.is_implicit || (stage && stage->scheme == StageScheme::implicit_euler);
   if (const Real by_waves = wave_number(layer.transfer.kernel) * scene.dx / now.wave_speed;
-      touches && !scene.step.is_implicit && by_waves < limit.dt)
+      touches && !is_implicit && by_waves < limit.dt)
     limit = {by_waves, "waves in contact of " + name};
   if (const Real by_speed = scene.step.cfl * scene.dx / now.speed; touches && by_speed < limit.dt)
     limit = {by_speed, "speed of " + name};
@@ -83,6 +91,7 @@ OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
       velocity(system.freedoms),
       before_last(system.freedoms),
       holds(comm, system.freedoms, mass, scene.size),
+      is_small(comm.sum(static_cast<std::int64_t>(3 * mass.size() + mass_of_turns.size())) <= most_factored_alone),
       frequency_at_rest([&] {
         const MeshBody& mesh = *scene.bodies[body]->roles().mesh;
         return comm.max(mesh.frequency_at(mesh.points().get<RestPosition>()));
@@ -106,27 +115,32 @@ std::span<const Vec3> OwnMotion::positions() const {
   return std::as_const(*scene_.bodies[body_]).points().get<Position>();
 }
 
-/// The committed state.
-void OwnMotion::begin(Real dt) {
+/// From the committed state, with the forces of contact on vertices [N].
+void OwnMotion::begin(std::vector<Vec3> forces) {
   if (!parts_) parts_.emplace(comm_, scene_, body_);
   Parts& own = *parts_;
   MeshBody& body = mesh();
-  std::vector<Vec3> forces = remembered_forces(dt);
   if (own.contact) own.contact->set_forces(std::move(forces));
-  if (stage_.scheme == StageScheme::implicit_euler) {
+  if (is_implicit() && passes() == 0) {
     // Anew in each step: reactions and factors of earlier ones are no state, and a resumed run knows nothing of them.
     std::vector<const Term*> terms = own.system.all_terms();
     for (const Inertia& of_block : own.inertia) terms.push_back(&of_block);
     if (own.damping) terms.push_back(own.damping.get());
     if (own.contact) terms.push_back(own.contact.get());
-    own.equilibrium =
-        std::make_unique<Equilibrium>(comm_, own.system.freedoms, std::move(terms), own.system.all_holds(),
-                                      settings_of(scene_, body, stage_, is_asked_to_stop_));
+    own.walls.reset();
+    if (walls().any()) {
+      const bool has_friction = std::ranges::any_of(scene_.walls, [](const Wall& wall) { return wall.friction > 0; });
+      own.walls = std::make_unique<WallTerm>(walls(), has_friction, false);
+      terms.push_back(own.walls.get());
+    }
+    own.equilibrium = std::make_unique<Equilibrium>(
+        comm_, own.system.freedoms, std::move(terms), own.system.all_holds(),
+        settings_of(scene_, body, stage_, walls().any(), own.is_small, is_asked_to_stop_));
   }
   const auto v = std::as_const(body).points().get<Velocity>();
   std::copy(v.begin(), v.end(), own.velocity.points(0).begin());
   if (own.turns) std::ranges::copy(body.turning()->get<TurnVelocity>(), own.velocity.block(*own.turns).begin());
-  own.motion.u.set_zero();
+  if (!starts_from_last_pass()) own.motion.u.set_zero();
 }
 
 DtLimit OwnMotion::dt_limit() {
@@ -137,7 +151,7 @@ DtLimit OwnMotion::dt_limit() {
 
 int OwnMotion::substeps(Real dt) const {
   if (stage_.substeps > 0) return stage_.substeps;
-  if (stage_.scheme == StageScheme::implicit_euler) return 1;
+  if (is_implicit()) return 1;
   const StepLimit& limit = state_.limits[body_];
   const Real needed = std::ceil(dt / own_substep(limit.vibration(), frequency_at_rest(limit)) * (1 - same_time));
   return static_cast<int>(std::clamp<Real>(needed, 1, most_stable_substeps));
@@ -150,29 +164,62 @@ Real OwnMotion::frequency_at_rest(const StepLimit& now) const {
 }
 
 Refusal OwnMotion::predict(Real dt) {
-  begin(dt);
+  begin(remembered_forces(dt));
+  if (Refusal refusal = move(dt, starts_from_last_pass()); refusal.excess > 1) return refusal;
+  if (parts_->contact) {
+    if (!is_implicit()) let_walls_act(dt);
+    mesh().predict_contact_points(parts_->velocity.points(0));
+    if (!has_surface()) take_off_gravity(dt);
+  }
+  Real sum = 0;
+  for (const Real v : parts_->velocity.all()) sum += v;
+  if (!std::isfinite(sum)) return {2, fmt::format("a velocity of body {} is not a finite number", name())};
+  return {};
+}
+
+/// The masses of contact points grow to what the body sets against a change of their forces:
+///   s = dt sum df_q . dL_q / m_q / sum dL_q . dv_q                                                           (16.7)
+/// the smallest of the passes so far, so that none overshoots.
+void OwnMotion::weigh_contact_points(Real dt, int passes) {
+  if (!is_implicit()) return;
+  Parts& own = *parts_;
+  mesh().scale_contact_points(1);
+  const Table& points = std::as_const(*mesh().contact_points()).points();
+  const auto mass = points.get<Mass>();
+  const auto v = points.get<TentativeVelocity>(), forces = contact_forces(), loads = contact_loads();
+  std::array<Real, 2> sums{0, 0};
+  for (std::size_t q = 0; passes > 0 && q < mass.size(); ++q) {
+    const Vec3 more = loads[q] - own.loads[q];
+    if (mass[q] > 0) sums[0] += dt * (forces[q] - own.forces[q]).dot(more) / mass[q];
+    sums[1] += more.dot(v[q] - own.tentative[q]);
+  }
+  own.forces.assign(forces.begin(), forces.end());
+  own.loads.assign(loads.begin(), loads.end());
+  own.tentative.assign(v.begin(), v.end());
+  comm_.sum(std::span(sums));
+  const bool is_known = sums[0] > 0 && sums[1] > 0;
+  if (passes == 0) own.scale = 1;
+  else if (is_known && (own.scale == 1 || sums[0] < own.scale * sums[1]))
+    own.scale = std::max(Real(1), sums[0] / sums[1]);
+  mesh().scale_contact_points(own.scale);
+}
+
+/// Over dt, in substeps.
+Refusal OwnMotion::move(Real dt, bool nearly) {
   Parts& own = *parts_;
   const int n = substeps(dt);
   for (int k = 0; k < n; ++k) {
     const Real end = state_.time + dt * (k + 1) / n;
     own.before_last = own.motion.u;
-    if (stage_.scheme == StageScheme::explicit_euler) {
+    if (!is_implicit()) {
       step_explicitly(dt / n, end);
-    } else if (const EquilibriumReport found = step_implicitly(dt / n, end); !found.converged) {
+    } else if (const EquilibriumReport found = step_implicitly(dt / n, end, nearly); !found.converged) {
       return {2, fmt::format("the implicit step of body {} was not found: {}", name(), found.failure)};
     }
     const bool is_time_to_look = (k + 1) % substeps_between_looks == 0 || k + 1 == n;
-    if (stage_.scheme == StageScheme::explicit_euler && is_time_to_look && !is_stable(dt / n))
+    if (!is_implicit() && is_time_to_look && !is_stable(dt / n))
       return {2, fmt::format("body {} has become too stiff for its substeps", name())};
   }
-  if (own.contact) {
-    let_walls_act(dt);
-    mesh().predict_contact_points(own.velocity.points(0));
-    if (!has_surface()) take_off_gravity(dt);
-  }
-  Real sum = 0;
-  for (const Real v : own.velocity.all()) sum += v;
-  if (!std::isfinite(sum)) return {2, fmt::format("a velocity of body {} is not a finite number", name())};
   return {};
 }
 
@@ -224,19 +271,26 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   for (std::size_t k = 0; k < motion.u.all().size(); ++k) motion.u.all()[k] += h * own.velocity.all()[k];
 }
 
-EquilibriumReport OwnMotion::step_implicitly(Real h, Real end) {
+EquilibriumReport OwnMotion::step_implicitly(Real h, Real end, bool nearly) {
   Parts& own = *parts_;
   Motion& motion = own.motion;
-  const FreedomValues start = motion.u;
-  motion.time = end - h;
-  begin_substep(h, motion);
-  for (std::size_t k = 0; k < motion.u.all().size(); ++k) motion.u.all()[k] += h * own.velocity.all()[k];
-  own.inertia.front().begin(h, motion.u.block(0));
-  if (own.turns) own.inertia.back().begin(h, motion.u.block(*own.turns));
-  EquilibriumReport found = own.equilibrium->at_time(motion, end);
+  Motion start(own.system.freedoms);
+  if (!starts_from_last_pass()) start.u = motion.u;
+  start.time = motion.time = end - h;
+  begin_substep(h, start);
+  FreedomValues free = start.u;
+  for (std::size_t k = 0; k < free.all().size(); ++k) free.all()[k] += h * own.velocity.all()[k];
+  own.inertia.front().begin(h, std::as_const(free).block(0));
+  if (own.turns) own.inertia.back().begin(h, std::as_const(free).block(*own.turns));
+  if (!starts_from_last_pass()) motion.u = free;
+  walls().begin(end - state_.time);
+  EquilibriumReport found =
+      own.equilibrium->by_chords(motion, end, !starts_from_last_pass(), nearly ? share_left_by_passes : 0);
+  if (!found.converged) found = own.equilibrium->at_time(motion, end);
   if (!found.converged) return found;
+  if (own.walls) given_.contact_energy = walls().count(motion.u.block(0).data(), 1, h, false, given_.by_walls);
   const auto u = motion.u.all(), v = own.velocity.all();
-  for (std::size_t k = 0; k < u.size(); ++k) v[k] = (u[k] - start.all()[k]) / h;
+  for (std::size_t k = 0; k < u.size(); ++k) v[k] = (u[k] - start.u.all()[k]) / h;
   count_loads(h, own.velocity);
   for (std::size_t i = 0; i < scene_.handles.size(); ++i) {
     const OwnSystem::Action& action = own.system.of_handle[i];
@@ -334,10 +388,25 @@ void OwnMotion::receive_blended(Real dt, std::span<const Vec3> change, std::span
 void OwnMotion::correct(Real dt) {
   Parts& own = *parts_;
   if (!own.contact) return;
+  if (is_implicit() && has_surface()) return answer(dt);
   push(dt, summed(received_).points(0).first(own.mass.size()));
   if (has_surface()) return;  // nothing is taken over
   const FreedomValues blend = change_by(summed(own.blended).points(0).first(own.mass.size()), dt);
   for (std::size_t k = 0; k < blend.all().size(); ++k) own.velocity.all()[k] += blend.all()[k];
+}
+
+/// An implicit body answers to what contact gave as a whole. If no motion is found, its skin does.
+void OwnMotion::answer(Real dt) {
+  const FreedomValues u = parts_->motion.u, v = parts_->velocity;
+  const Given given = given_;
+  std::vector<Vec3> forces = remembered_forces(dt);
+  for (std::size_t r = 0; r < forces.size(); ++r) forces[r] += received_[r] / dt;
+  begin(std::move(forces));
+  if (move(dt).excess <= 1) return;
+  parts_->motion.u = u;
+  parts_->velocity = v;
+  given_ = given;
+  push(dt, summed(received_).points(0).first(parts_->mass.size()));
 }
 
 /// What ranks have of values of vertices, in one for the owner.
@@ -407,12 +476,13 @@ void OwnMotion::commit(Given& given) {
   if (parts_->turns)
     std::ranges::copy(parts_->velocity.block(*parts_->turns), body.turning()->get<TurnVelocity>().begin());
   keep_contact(turns, given);
+  if (is_implicit() && has_surface()) body.scale_contact_points(1);
 }
 
 Real OwnMotion::potential_gained_before_last() {
   Parts& own = *parts_;
   Motion rest(own.system.freedoms), now(own.system.freedoms);
-  now.u = stage_.scheme == StageScheme::explicit_euler ? own.before_last : own.motion.u;
+  now.u = is_implicit() ? own.motion.u : own.before_last;
   Real gain = 0;
   for (std::size_t k = 0; k < own.system.potentials; ++k)
     gain += own.system.terms[k]->energy(now) - own.system.terms[k]->energy(rest);

@@ -5,6 +5,7 @@
 #include "run/exact_holds.hpp"
 #include "run/own_system.hpp"
 #include "weft/coupling/mesh_term.hpp"
+#include "weft/coupling/wall_term.hpp"
 #include "weft/motion/dead_load.hpp"
 #include "weft/motion/inertia.hpp"
 #include "weft/solve/equilibrium.hpp"
@@ -44,6 +45,8 @@ class OwnMotion final : public BodyMotion {
   ///   v_p = (1 - xi) (v* + dv) + xi sum_i w_ip v_i,   x_p += dt dv
   /// at_nodes: the sum [m/s]. What is taken over changes no place within the step: it damps motions that substeps have
   /// led nowhere. Not collective.
+  /// Of an implicit body they weigh what its answer to the last change of their forces says.
+  void weigh_contact_points(Real dt, int passes) override;
   void receive_blended(Real dt, std::span<const Vec3> change, std::span<const Vec3> at_nodes) override;
   void correct(Real dt) override;
   void show_motion(Real dt) override;
@@ -69,10 +72,14 @@ class OwnMotion final : public BodyMotion {
     FreedomValues velocity;
     FreedomValues before_last;  ///< Displacements where the last substep began.
     ExactHolds holds;
-    std::vector<Inertia> inertia;              ///< Of each block.
-    std::unique_ptr<MeshTerm> damping;         ///< Null if the body is not viscous.
-    std::unique_ptr<Equilibrium> equilibrium;  ///< Of implicit steps.
-    std::unique_ptr<DeadLoad> contact;         ///< What contact points remember; null without these.
+    bool is_small;                               ///< Each rank may factor its matrix by itself.
+    std::vector<Inertia> inertia;                ///< Of each block.
+    std::unique_ptr<MeshTerm> damping;           ///< Null if the body is not viscous.
+    std::unique_ptr<WallTerm> walls;             ///< Of implicit steps near walls,
+    std::unique_ptr<Equilibrium> equilibrium;    ///< and what solves them.
+    std::unique_ptr<DeadLoad> contact;           ///< What contact points remember; null without these.
+    std::vector<Vec3> forces, loads, tentative;  ///< Of contact points in the last pass.
+    Real scale = 1;                              ///< Of their masses.
     std::vector<Vec3> blended;  ///< What vertices get by taking over velocities of nodes, as `received_`.
     Real frequency_at_rest;     ///< Of the elements, on all ranks [rad/s]; 0 if it is not known.
   };
@@ -83,7 +90,12 @@ class OwnMotion final : public BodyMotion {
   void take_off_gravity(Real dt);
   FreedomValues summed(std::span<const Vec3> parts) const;
   FreedomValues change_by(std::span<const Vec3> impulses, Real dt);
-  void begin(Real dt);
+  bool is_implicit() const override { return stage_.scheme == StageScheme::implicit_euler; }
+  void begin(std::vector<Vec3> forces);
+  /// Another pass of a single implicit step looks for its motion where the last one found it.
+  bool starts_from_last_pass() const { return is_implicit() && passes() > 0 && stage_.substeps <= 1; }
+  Refusal move(Real dt, bool nearly = false);
+  void answer(Real dt);
   void let_walls_act(Real dt);
   int substeps(Real dt) const;
   ConstraintRows rows_of_holds(Real end) const;
@@ -93,7 +105,8 @@ class OwnMotion final : public BodyMotion {
   void step_explicitly(Real h, Real end);
   /// Whether explicit substeps of h are stable where the body is now. Collective.
   bool is_stable(Real h) const;
-  EquilibriumReport step_implicitly(Real h, Real end);
+  /// nearly: for another pass of contact.
+  EquilibriumReport step_implicitly(Real h, Real end, bool nearly);
   /// Counts what loads and clamps give over h, with the mean velocity over it.
   void count_loads(Real h, const FreedomValues& mean_velocity);
   void count_holds(std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);

@@ -72,7 +72,7 @@ DtLimit RigidBodyMotion::dt_limit() {
   return limit;
 }
 
-void RigidBodyMotion::weigh_contact_points() {
+void RigidBodyMotion::weigh_contact_points(Real, int) {
   if (!is_here()) return;
   mesh().scale_contact_points(1);
   const Table& points = std::as_const(mesh()).points();

@@ -17,7 +17,7 @@ class RigidBodyMotion final : public BodyMotion {
   /// six by six, and their masses times s,
   ///   s = 1 / (largest eigenvalue of B^-1 A)                                                                    (17.3)
   /// so that a pass changes the body by no more than it changes its nodes, and by as much as it can.
-  void weigh_contact_points() override;
+  void weigh_contact_points(Real dt, int passes) override;
   DtLimit dt_limit() override;
   /// Nothing in it vibrates; springs of contact are as stiff as steps resolve.
   Real frequency(Real dt) const override { return 1 / dt; }

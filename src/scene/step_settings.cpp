@@ -68,11 +68,13 @@ std::optional<StageDeck> stage_of(const BodyDeck& body) {
 
 /// Of passes of contact, if it makes several.
 std::optional<Real> contact_tolerance_of(const BodyDeck& body) {
-  constexpr Real of_rigid_bodies = 0.001;
+  constexpr Real of_rigid_bodies = 0.001, of_implicit_ones = 0.01;
   if (const auto* rigid = std::get_if<RigidDeck>(&body))
     return rigid->contact ? rigid->contact->tolerance.value_or(of_rigid_bodies) : of_rigid_bodies;
-  if (const auto* solid = std::get_if<SolidDeck>(&body); solid != nullptr && solid->contact)
-    return solid->contact->tolerance;
+  const auto* solid = std::get_if<SolidDeck>(&body);
+  if (solid == nullptr || solid->carrier == Carrier::grid) return {};
+  if (solid->contact && solid->contact->tolerance) return solid->contact->tolerance;
+  if (solid->stage && solid->stage->scheme == StageScheme::implicit_euler) return of_implicit_ones;
   return {};
 }
 

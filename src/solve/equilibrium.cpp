@@ -6,8 +6,10 @@
 #include "weft/base/check.hpp"
 #include "weft/solve/silence.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
 namespace weft {
 namespace {
@@ -30,6 +32,9 @@ constexpr std::array attempts = {Attempt{true, 0.0}, Attempt{true, 1e-4}, Attemp
 constexpr std::array slack_attempts = {Attempt{false, 1e-4, true}, Attempt{false, 1e-4, true, true}, attempts[0],
                                        attempts[1], attempts[2]};
 constexpr int descent_patience = 3;
+/// Steps of the chord method, each of which has to leave no more than this share of the unbalanced forces.
+constexpr int most_chords = 15;
+constexpr Real slowest_chord = 0.5;
 /// Of a balance of softened bodies, and by how much they become harder afterwards.
 constexpr Real soft_tolerance = 1e-2, hardening = 10;
 
@@ -88,7 +93,7 @@ struct Equilibrium::Solver {
       : given(g),
         options(comm, settings.petsc, FactoredSolve::options()),
         problem(comm, given.freedoms, given.terms, given.constraints, settings, time),
-        linear(problem),
+        linear(problem, settings.repeats_bits && comm.size() > 1),
         newton(comm, options, problem, linear, 0),
         full(false, problem.drag()),
         damped(true, problem.drag()),
@@ -165,6 +170,35 @@ struct Equilibrium::Solver {
     return report;
   }
 
+  EquilibriumReport solve_by_chords(Motion& m, bool anew, Real share) {
+    problem.begin(m, x, linear.matrix());
+    problem.drag().value = 0;
+    const Motion before = m;
+    EquilibriumReport report;
+    Vec step = problem.create_vector();
+    Real first = 0, last = std::numeric_limits<Real>::infinity();
+    for (report.iterations = 0; report.iterations <= most_chords; ++report.iterations) {
+      if (!problem.residual(x, work)) break;
+      check_petsc(VecNorm(work, NORM_2, &report.unbalanced_force));
+      if (report.iterations == 0) first = report.unbalanced_force;
+      const Real goal = std::max(share * first, settings.tolerance * problem.reference() + problem.noise(1));
+      report.converged = report.unbalanced_force <= goal && problem.conditions_are_met();
+      if (report.converged || report.unbalanced_force > slowest_chord * last) break;
+      last = report.unbalanced_force;
+      bool is_found = false;
+      options.solve([&] {
+        is_found = anew && report.iterations == 0 ? linear.solve(work, step) : linear.solve_again(work, step);
+        return PetscErrorCode(0);
+      });
+      if (!is_found) break;
+      check_petsc(VecAXPY(x, -1, step));
+    }
+    check_petsc(VecDestroy(&step));
+    if (report.converged) problem.keep_multipliers(x);
+    else m = before;
+    return report;
+  }
+
   void attempt_balance(const Attempt& attempt, const Motion& guess, EquilibriumReport& report) {
     problem.set_unknowns(guess, x);
     problem.drag().value = attempt.drag;
@@ -221,6 +255,13 @@ EquilibriumReport Equilibrium::at_time(Motion& motion, Real time) {
   motion.time = time;
   solver_->problem.path().aim_at(time);
   return solver_->solve(motion, solver_->attempts_at_balance());
+}
+
+EquilibriumReport Equilibrium::by_chords(Motion& motion, Real time, bool anew, Real share) {
+  prepare(time);
+  motion.time = time;
+  solver_->problem.path().aim_at(time);
+  return solver_->solve_by_chords(motion, anew, share);
 }
 
 Stability Equilibrium::examine(const Motion& at, const Foresight& foresight) {

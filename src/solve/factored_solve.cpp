@@ -1,5 +1,7 @@
 #include "solve/factored_solve.hpp"
 
+#include <fmt/format.h>
+
 namespace weft {
 namespace {
 
@@ -8,7 +10,9 @@ constexpr const char* mumps_space = "mat_mumps_icntl_14";
 
 }  // namespace
 
-std::vector<std::pair<std::string, std::string>> FactoredSolve::options() { return {{mumps_space, "200"}}; }
+std::vector<std::pair<std::string, std::string>> FactoredSolve::options() {
+  return {{mumps_space, "200"}, {fmt::format("redundant_{}", mumps_space), "200"}};
+}
 
 FactoredSolve::~FactoredSolve() { check_petsc(MatDestroy(&matrix_)); }
 
@@ -17,6 +21,12 @@ void FactoredSolve::attach(KSP ksp) {
   PC pc = nullptr;
   check_petsc(KSPGetPC(ksp, &pc));
   check_petsc(KSPSetType(ksp, KSPPREONLY));
+  if (by_each_rank_) {
+    KSP alone = nullptr;
+    check_petsc(PCSetType(pc, PCREDUNDANT));
+    check_petsc(PCRedundantGetKSP(pc, &alone));
+    check_petsc(KSPGetPC(alone, &pc));
+  }
   check_petsc(PCSetType(pc, problem_.symmetric() ? PCCHOLESKY : PCLU));
   check_petsc(PCFactorSetMatSolverType(pc, MATSOLVERMUMPS));
 }
@@ -30,6 +40,10 @@ PetscErrorCode FactoredSolve::set_up() {
 bool FactoredSolve::solve(Vec right, Vec solution) {
   check_petsc(set_up());
   check_petsc(KSPSetOperators(ksp_, matrix_, matrix_));
+  return solve_again(right, solution);
+}
+
+bool FactoredSolve::solve_again(Vec right, Vec solution) {
   check_petsc(KSPSolve(ksp_, right, solution));
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   check_petsc(KSPGetConvergedReason(ksp_, &reason));

@@ -22,7 +22,9 @@ class FactoredSolve final : public LinearSolve {
   /// Options that a database of PETSc needs for this.
   static std::vector<std::pair<std::string, std::string>> options();
 
-  explicit FactoredSolve(AssembledProblem& problem) : problem_(problem), matrix_(problem.create_matrix()) {}
+  /// by_each_rank: all of the matrix, for parallel MUMPS does not repeat its bits.
+  explicit FactoredSolve(AssembledProblem& problem, bool by_each_rank = false)
+      : problem_(problem), by_each_rank_(by_each_rank), matrix_(problem.create_matrix()) {}
   ~FactoredSolve() override;
   FactoredSolve(const FactoredSolve&) = delete;
   FactoredSolve& operator=(const FactoredSolve&) = delete;
@@ -35,6 +37,8 @@ class FactoredSolve final : public LinearSolve {
 
   /// Solves with the derivative where it was taken last; false if there is no solution. Collective.
   bool solve(Vec right, Vec solution);
+  /// The same with the factors that there are, whatever derivative they are of. Collective.
+  bool solve_again(Vec right, Vec solution);
   /// Whether systems are factored, and not solved by iterations that the user's options chose.
   bool is_direct() const;
   /// A factorisation that failed would otherwise be taken for the last word.
@@ -42,6 +46,7 @@ class FactoredSolve final : public LinearSolve {
 
  private:
   AssembledProblem& problem_;
+  const bool by_each_rank_;
   Mat matrix_ = nullptr;
   KSP ksp_ = nullptr;  ///< Not owned.
 };

@@ -163,6 +163,7 @@ SIZES = {
     "stiff_banner": implicit(4, "domain.dx=0.08", *mesh("banner", 10, 10))
                     + named("in the loop", implicit(2, "domain.dx=0.08", *mesh("banner", 10, 10), "solve.plasticity=in_loop")),
     "chimes": explicit(30, quick=True),
+    "stiff_plough": explicit(20, "domain.dx=0.05"),
     "stiff_tower": implicit(4, *TOWER, quick=True)
                    + named("direct", implicit(4, *TOWER, "solve.preconditioner=direct"))
                    + named("minimise", implicit(4, *TOWER, "solve.solver=minimise")),

@@ -236,6 +236,7 @@ def environment(threads=1):
         "OMPI_MCA_io": "^ompio",  # else each rank writes for itself, and collective writing is not tried
         "OMPI_MCA_mpi_yield_when_idle": "1",  # more ranks than cores: who waits lets others work
         "HWLOC_COMPONENTS": "-gl",  # else MPI looks at the X server of any other test, and dies with it
+        "OMP_WAIT_POLICY": "passive",  # threads too
         "OMP_NUM_THREADS": str(threads)}
 
 

@@ -80,8 +80,8 @@ class WallContacts {
             const TransferSettings& transfer, Real time, Real dt);
   /// They act on the nodes of a layer,
   void act_on(const BlockMap& map);
-  /// or each on three vertices; of_row: of the points of the only set.
-  void act_on(std::span<const ContactStencil> of_row);
+  /// or each on three vertices, which have so many reals each; of_row: of the points of the only set.
+  void act_on(std::span<const ContactStencil> of_row, int width);
   /// Whether there are contacts on any rank.
   bool any() const { return any_; }
   /// Whether points of this rank have left walls.
@@ -95,16 +95,17 @@ class WallContacts {
   /// what wall w gave to this rank's points; returns the energy in their springs, the mean of before and after the
   /// step [J]. Collective.
   Real solve(Real dt_before, const ContactGround& ground, std::span<Impulse> by_walls);
-  /// The same where an implicit step of the contacts' springs has found the velocities of all nodes: nothing changes,
-  /// and the energy is that after the step.
-  Real count(const Layer& layer, bool is_lagged, std::span<Impulse> by_walls);
+  /// The same where an implicit step of h [s] of the contacts' springs has found the motion of all nodes since `begin`,
+  /// as numbers that are `unit` [m] each: nothing changes, and the energy is that after the step.
+  Real count(const Real* motion, Real unit, Real h, bool is_lagged, std::span<Impulse> by_walls);
   /// Writes the forces of a step that was accepted to the points.
   void keep();
 
   // One by one, for WallTerm.
   std::size_t size() const { return contacts_.size(); }
-  /// Of each contact, as numbers of the first real of a node in a NodeField, and W_i.
+  /// Of each contact, as numbers of the first real of a node or vertex, and W_i.
   std::span<const std::int32_t> nodes_of(std::size_t c) const { return std::span(nodes_).subspan(c * each_, each_); }
+  int width() const { return width_; }  ///< Reals of a node or vertex.
   std::span<const Real> weights_of(std::size_t c) const { return std::span(weights_).subspan(c * each_, each_); }
   /// The face of a wall, and how far the contact is from it at the start of the step.
   struct Face {
@@ -171,6 +172,10 @@ class WallContacts {
   std::vector<Real> row_sums(const ContactGround& ground) const;
   std::array<Real, 2> pass(const ContactGround& ground, std::span<const Real> a, bool looks);
 
+  template <class Row>
+  Vec3 gathered_as(std::size_t c, const Real* rows) const;
+  template <class Row>
+  void add_as(std::size_t c, const Vec3& value, Real* rows) const;
   Real stored(const Contact& contact, const Vec3& force) const;
   Real gap_to_close(const Contact& contact) const;
   Vec3 way_of_wall(const Contact& contact) const;
@@ -184,7 +189,8 @@ class WallContacts {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> left_;  ///< Points, by set and row, that walls let go.
   std::vector<std::vector<Range>> turns_;  ///< Bins whose nodes are apart: of one set, two blocks from one another.
   std::size_t each_ = 0;                   ///< Nodes of a contact.
-  std::vector<std::int32_t> nodes_;        ///< Of each contact; as numbers of the first real of a node in a NodeField.
+  int width_ = NodeField::width;           ///< Reals of a node.
+  std::vector<std::int32_t> nodes_;        ///< Of each contact; as numbers of the first real of a node.
   std::vector<Real> weights_;              ///< W_i.
   std::vector<Vec3> change_;               ///< Work: of impulses in a pass [kg m/s].
   bool any_ = false;

@@ -1,5 +1,5 @@
 #pragma once
-// Contact with walls as a Term of the motion of the nodes, for implicit steps.
+// Contact with walls as a Term of the motion of nodes or vertices, for implicit steps.
 
 #include "weft/coupling/wall_contacts.hpp"
 #include "weft/motion/term.hpp"
@@ -8,7 +8,7 @@ namespace weft {
 
 /// The springs of WallContacts: with the displacement d = sum_i W_i u_i - dt v_wall(x_c) of a contact along the wall,
 ///     f_n = -k (g + n . d) where that presses,   f_t = f_t before - k_t d_t, at most friction f_n (6.2)
-/// Block 0 of the motion is the grid. Nothing is owned.
+/// They act on block 0 of the motion. Nothing is owned.
 class WallTerm final : public Term {
  public:
   /// is_lagged: friction has the strength of the last step, and is the derivative of a potential.

@@ -24,6 +24,7 @@ struct EquilibriumSettings {
   bool flows = false;             ///< Something yields: forces have kinks.
   bool slack = false;             ///< Something has no stiffness across where it is not stretched: sheets, fibers.
   std::size_t elastic_terms = 0;  ///< The first so many terms, which are made softer to find a first shape if `slack`.
+  bool repeats_bits = false;      ///< Of a solve again on the same ranks; each then factors all of the matrix.
   std::string petsc{};            ///< Options of PETSc for SNES, KSP and PC, as on its command line: "-ksp_type gmres".
   StopQuestion is_asked_to_stop{};
 };
@@ -64,6 +65,10 @@ class Equilibrium {
   /// Balance at a given time. motion: in, a first guess; out, the balanced motion with its time. If the report says
   /// that it did not converge, the motion is of no use, here and below.
   EquilibriumReport at_time(Motion& motion, Real time);
+  /// The same by the chord method [Kelley 1995]: all steps by the factors of one matrix, anew that of the guess, else
+  /// the one that was factored last. It ends as `at_time` does, or once the unbalanced forces are this share of those
+  /// of the guess. If it did not converge, the motion is the guess.
+  EquilibriumReport by_chords(Motion& motion, Real time, bool anew, Real share = 0);
   /// Goes on along the path of balanced states, on which loads may fall as well as rise: the time is an unknown too,
   /// and the new state lies in the plane that is `length` [1] ahead, in the measure given, along the last increment and
   /// at right angles to it [Keller 1977; Riks 1979]. motion: in, the state to start from; out, the next one.

@@ -86,6 +86,7 @@ void StepContext::add_body(std::size_t b) {
                       .follows = own_motions.back().get(),
                       .has_surface = scene.layers[layer].has_contact_points});
     if (roles.contact_points != nullptr && own_motions.back()->may_repeat()) layers[layer].is_repeated = true;
+    layers[layer].is_mixed = layers[layer].settings.has_contact_points && own_motions.back()->is_implicit();
     return;
   }
   const bool is_held = std::any_of(scene.handles.begin(), scene.handles.end(), [b](const GridHandle& handle) {

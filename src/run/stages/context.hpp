@@ -5,6 +5,7 @@
 #include "run/exact_holds.hpp"
 #include "run/handles.hpp"
 #include "run/stages/grid_advance.hpp"
+#include "run/stages/pass_mixing.hpp"
 #include "run/strand_impulses.hpp"
 #include "weft/base/interrupted.hpp"
 #include "weft/base/timer.hpp"
@@ -51,9 +52,11 @@ struct GridLayer {
   std::unique_ptr<GridAdvance> advance{};
   WallContacts contacts{};
   Handles handles;
-  bool is_repeated = false;          ///< Its bodies may scatter several times in a try.
+  bool is_repeated = false;          ///< Its bodies may scatter several times in a try,
+  bool is_mixed = false;             ///< and these passes are mixed.
   std::optional<NodeField> alone{};  ///< Of a layer that is not, beside one that is: velocities before layers meet.
-  Given given{};                     ///< To its bodies, in this try.
+  NodeField first_memory{"first_memory", "N"};  ///< Of its body, if that mixes passes: as the try began.
+  Given given{};                                ///< To its bodies, in this try.
 
   BlockMap map{};
   std::vector<BlockKey> touched{};  ///< Blocks of the map that points of this rank touch.
@@ -105,6 +108,7 @@ struct StepContext {
   StepReport report;
   Given given;
   int passes = 0;         ///< Made in this try.
+  PassMixing mixing;      ///< Of these.
   bool is_found = false;  ///< This try has a motion; the same on every rank.
   Fault fault;            ///< Of this try, on this rank.
   Suspicions suspicions;

@@ -44,7 +44,8 @@ class ImplicitAdvance final : public GridAdvance {
                        step.scene.walls, layer.nodes, layer.given.by_walls);
     if (layer.contacts.any()) {
       layer.map.forest().update_ghosts(layer.nodes.get<NodeVelocity>().view());
-      layer.given.contact_energy = layer.contacts.count(layer.nodes, settings_.minimise, layer.given.by_walls);
+      layer.given.contact_energy = layer.contacts.count(layer.nodes.get<NodeVelocity>().block(0), dt, dt,
+                                                        settings_.minimise, layer.given.by_walls);
     }
     if (holds_) holds_->add_impulses(end, dt, found.of_conditions, layer.given.by_handles);
     return {found.converged ? "" : found.failure, found.newton, found.krylov, std::move(found.residuals)};

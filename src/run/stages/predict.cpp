@@ -29,6 +29,23 @@ void scatter_memory(StepContext& step, std::size_t s) {
   layer.map.forest().update_ghosts(memory.view());
 }
 
+/// What a memory of nodes is at contact points: m_q sum_i w_iq Phi_i / m_i [N].
+std::vector<Vec3> memory_at_points(const StepContext& step, std::size_t s, NodeField of_node) {
+  const VisitedSet& set = step.sets[s];
+  const NodeField& mass_of_node = step.layers[set.layer].nodes.get<NodeMemory>();
+  const auto reals = static_cast<std::ptrdiff_t>(of_node.blocks()) * NodeField::row;
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
+    const Real m = mass_of_node.block(0)[k];
+    const Vec3 phi = Eigen::Map<const Vec3>(of_node.block(0) + k + 1);
+    Eigen::Map<Vec3>(of_node.block(0) + k) = m > 0 ? Vec3(phi / m) : Vec3(Vec3::Zero());
+  }
+  std::vector<Vec3> of_points = gathered(step, s, of_node);
+  const auto mass = std::as_const(*set.points).points().get<Mass>();
+  for (std::size_t q = 0; q < of_points.size(); ++q) of_points[q] *= mass[q];
+  return of_points;
+}
+
 /// After a pass nodes remember what they gave in it: Phi_i += m_i (v_i after - v_i loaded) / dt.
 void add_to_memory(StepContext& step, std::size_t s) {
   GridLayer& layer = step.layers[step.sets[s].layer];
@@ -41,50 +58,64 @@ void add_to_memory(StepContext& step, std::size_t s) {
     memory.block(0)[k] = mass;
     Eigen::Map<Vec3>(memory.block(0) + k + 1) += mass / step.dt() * Eigen::Map<const Vec3>(meeting.block(0) + k);
   }
-  layer.map.forest().update_ghosts(memory.view());
+}
+
+/// The same for bodies that are implicit, together by (16.8).
+void mix_memories(StepContext& step) {
+  std::vector<PassMixing::Nodes> mixed;
+  for (GridLayer& layer : step.layers)
+    if (layer.is_mixed)
+      mixed.push_back({layer.map.owned(), &layer.nodes.get<NodeInertia>(), &layer.nodes.get<NodeMeeting>(),
+                       &layer.nodes.get<NodeMemory>()});
+  if (!mixed.empty()) step.mixing.mix(step.comm, step.dt(), mixed);
+}
+
+/// The points of a body whose passes are mixed remember what its nodes do.
+void remember_mixed(StepContext& step, std::size_t s) {
+  const GridLayer& layer = step.layers[step.sets[s].layer];
+  NodeField change = layer.nodes.get<NodeMemory>();
+  const auto reals = static_cast<std::ptrdiff_t>(layer.map.size()) * NodeField::row;
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width)
+    Eigen::Map<Vec3>(change.block(0) + k + 1) -= Eigen::Map<const Vec3>(layer.first_memory.block(0) + k + 1);
+  step.sets[s].follows->remember_since_first(memory_at_points(step, s, std::move(change)));
 }
 
 /// Hands contact points the part of the memory of nodes that loads their body, so that the load does the work that its
-/// nodes show:
-///   load_q = m_q sum_i w_iq Phi_i / m_i
+/// nodes show.
 void load_contact_points(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
-  const GridLayer& layer = step.layers[set.layer];
-  NodeField of_node = layer.nodes.get<NodeMemory>();
-  const auto reals = static_cast<std::ptrdiff_t>(layer.map.size()) * NodeField::row;
-#pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
-    const Real m = of_node.block(0)[k];
-    const Vec3 phi = Eigen::Map<const Vec3>(of_node.block(0) + k + 1);
-    Eigen::Map<Vec3>(of_node.block(0) + k) = m > 0 ? Vec3(phi / m) : Vec3(Vec3::Zero());
-  }
-  std::vector<Vec3> loads = gathered(step, s, of_node);
-  const auto mass = std::as_const(*set.points).points().get<Mass>();
-  for (std::size_t q = 0; q < loads.size(); ++q) loads[q] *= mass[q];
-  set.follows->load_contact_points(std::move(loads));
+  set.follows->load_contact_points(memory_at_points(step, s, step.layers[set.layer].nodes.get<NodeMemory>()));
 }
 
 /// The motions of bodies that predict, of which some may refuse dt.
 void predict_bodies(StepContext& step) {
   const auto is_due = [&](const BodyMotion* own) { return step.passes == 0 || own->may_repeat(); };
-  for (std::size_t s = 0; s < step.sets.size(); ++s)
-    if (BodyMotion* own = step.sets[s].follows; step.sets[s].has_surface && is_due(own)) {
-      if (step.passes == 0) {
-        own->weigh_contact_points();
-        scatter_memory(step, s);
-        load_contact_points(step, s);
-      } else {  // what the nodes gave goes by the masses with which they did so
-        add_to_memory(step, s);
-        load_contact_points(step, s);
-        own->weigh_contact_points();
-      }
+  if (step.passes == 0) step.mixing.begin();
+  else mix_memories(step);
+  for (std::size_t s = 0; s < step.sets.size(); ++s) {
+    BodyMotion* own = step.sets[s].follows;
+    if (!step.sets[s].has_surface || !is_due(own)) continue;
+    GridLayer& layer = step.layers[step.sets[s].layer];
+    NodeField& memory = layer.nodes.get<NodeMemory>();
+    if (step.passes == 0) {
+      scatter_memory(step, s);
+      layer.first_memory = memory;
+    } else {
+      if (!layer.is_mixed) add_to_memory(step, s);
+      layer.map.forest().update_ghosts(memory.view());
+      if (layer.is_mixed) remember_mixed(step, s);
     }
+    load_contact_points(step, s);
+  }
   const auto predict = [&](Predicts& body) {
     if (const Refusal refusal = body.predict(step.dt()); refusal.excess > step.fault.excess)
       step.fault = {refusal, step.fault.node};
   };
   for (const auto& own : step.own_motions)
     if (is_due(own.get())) predict(*own);
+  for (const VisitedSet& set : step.sets)
+    if (set.has_surface && is_due(set.follows)) set.follows->weigh_contact_points(step.dt(), step.passes);
   for (Predicts* body : step.predicting)
     if (step.passes == 0) predict(*body);
   step.is_found = step.comm.max(step.fault.excess) <= 1;

@@ -43,6 +43,34 @@ TEST(EquilibriumTest, ReactionsOfTheFeetCarryTheLoad) {
   EXPECT_LE((sum - Vec3(-0.1, 3, 0)).norm(), 1e-8 * 3);
 }
 
+TEST(EquilibriumTest, ChordsFindTheSameBalance) {
+  Analysis a(truss());
+  hold_feet(a.held);
+  const DeadLoad load = a.load({{1, {0.1, -3, 0}}}, Amplitude{{{0, 0}, {1, 1}}});
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.size = height, .tolerance = 1e-10});
+  ASSERT_TRUE(equilibrium.by_chords(a.motion, 0.5, true).converged);
+  const Vec3 half = a.u(1);
+  ASSERT_TRUE(equilibrium.by_chords(a.motion, 0.55, false, 0.01).converged);
+  const Vec3 nearly = a.u(1);
+  ASSERT_TRUE(equilibrium.by_chords(a.motion, 0.55, false).converged);
+  const Vec3 by_chords = a.u(1);
+  const std::vector<Real> forces = equilibrium.constraint_forces(0);
+  ASSERT_TRUE(equilibrium.at_time(a.motion, 0.55).converged);
+  EXPECT_LE((by_chords - a.u(1)).norm(), 1e-9 * height);
+  EXPECT_LE((nearly - a.u(1)).norm(), 0.05 * (half - a.u(1)).norm());
+  const std::vector<Real> by_newton = equilibrium.constraint_forces(0);
+  for (std::size_t c = 0; c < forces.size(); ++c) EXPECT_NEAR(forces[c], by_newton[c], 1e-8);
+}
+
+TEST(EquilibriumTest, ChordsThatLeadNowhereLeaveTheGuess) {
+  Analysis a(truss());
+  hold_feet(a.held);
+  const DeadLoad load = a.load({{1, {0, -100, 0}}});  // the limit is below 6 N
+  Equilibrium equilibrium(a.comm, a.freedoms, {&a.springs, &load}, {&a.held}, {.size = height});
+  ASSERT_FALSE(equilibrium.by_chords(a.motion, 1, true).converged);
+  EXPECT_EQ(a.u(1), Vec3(Vec3::Zero()));
+}
+
 TEST(EquilibriumTest, ConditionsMayChangeBetweenSolves) {
   Analysis a(truss());
   hold_feet(a.held);

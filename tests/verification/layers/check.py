@@ -22,12 +22,22 @@ def grains(angle, friction):
     return [*turned(angle, friction), "--set", f"bodies.block.shape.rotate.angle={-angle}"]
 
 
+def implicit_stages(dt, *bodies):
+    words = ["--set", f"time.max_dt={dt}"]
+    for body in bodies:
+        words += ["--set", f"bodies.{body}.stage={{scheme: implicit}}"]
+    return words
+
+
+def implicit(angle, friction):
+    return [*solid(angle, friction), *implicit_stages(0.005, "slab", "block")]
+
+
 # Angle [degrees], friction.
-SLIDES = {"solid": (30, 0.3), "grains": (30, 0.3)}
-RESTS = {"solid": (25, 0.6), "grains": (25, 0.6)}
-MORE = {"solid": [(20, 0), (20, 0.2), (35, 0.4)], "grains": [(20, 0), (20, 0.2), (35, 0.4)]}
-MAKE = {"solid": solid, "grains": grains}
-FILES = {"solid": "slope.yaml", "grains": "grains.yaml"}
+MORE = [(20, 0), (20, 0.2), (35, 0.4)]
+SLIDES, RESTS = (30, 0.3), (25, 0.6)
+MAKE = {"solid": solid, "implicit": implicit, "grains": grains}
+FILES = {"solid": "slope.yaml", "implicit": "slope.yaml", "grains": "grains.yaml"}
 
 DECKS = {"stack": "stack.yaml", "heap": "heap.yaml", "bars": "bars.yaml", "tub": "tub.yaml", "discs": "discs.yaml"}
 RUNS = {"quick": {name: [] for name in DECKS}}
@@ -49,8 +59,15 @@ for size, all_times in BALL.items():
     for times in all_times:
         DECKS[f"ball {times}"] = "ball.yaml"
         RUNS[size][f"ball {times}"] = coarse_in_time(times)
+LONG = {"full": (0.001, 0.0002), "quick": ()}  # implicit steps [s]: 10 and 2 explicit ones
+for size, all_dt in LONG.items():
+    for dt in all_dt:
+        DECKS[f"ball {dt}"] = "ball.yaml"
+        RUNS[size][f"ball {dt}"] = implicit_stages(dt, "block", "ball")
+DECKS["stack implicit"] = "stack.yaml"
+RUNS["full"]["stack implicit"] = implicit_stages(0.01, "low", "high")
 for kind, make in MAKE.items():
-    for size, cases in ("quick", [SLIDES[kind], RESTS[kind]]), ("full", [SLIDES[kind], RESTS[kind], *MORE[kind]]):
+    for size, cases in ("quick", [SLIDES, RESTS]), ("full", [SLIDES, RESTS, *MORE]):
         for case in cases:
             name = f"{kind} {case[0]} {case[1]}"
             DECKS[name] = FILES[kind]
@@ -79,17 +96,31 @@ def discs(run, size):
 def balls(runs, size):
     """Depth, and time of passing the place of first contact, beside those of small steps."""
     numbers = {}
-    for times in BALL[size]:
+    for times in *BALL[size], *LONG[size]:
         run = runs[f"ball {times}"]
         t, y = run["time"], run["ball_y"]
         deepest = y.argmin()
         up = deepest + numpy.argmax(y[deepest:] > 0.455)
         numbers[times] = 0.45 - y[deepest], numpy.interp(0.455, y[up - 1:up + 1], t[up - 1:up + 1])
     found = []
-    for times in BALL[size][1:]:
+    for times in *BALL[size][1:], *LONG[size]:
+        steps = f"steps of {times} substeps" if times in BALL[size] else f"implicit steps of {times} s"
         for what, of_times, of_one in zip(("depth [m]", "time of rebound [s]"), numbers[times], numbers[1]):
-            found.append(near(f"ball on a stiff block, steps of {times} substeps: {what}", of_times, of_one, 0.1))
+            found.append(near(f"ball on a stiff block, {steps}: {what}", of_times, of_one, 0.1))
     return found
+
+
+def stack(name, run):
+    t, gap = run["time"], run["bottom"] - run["top"]
+    energy = run["energy_less_work"]
+    late = t > 2
+    force = numpy.polyfit(t[late], run["impulse_floor_y"][late], 1)[0]
+    return [at_least(f"{name}: least gap after 1 s [dx]", gap[t > 1].min() / 0.1, 0),
+            at_most(f"{name}: largest gap after 1 s [dx]", gap[t > 1].max() / 0.1, 1.5),
+            at_most(f"{name}: drift of the gap after 1 s [dx]", numpy.ptp(gap[t > 1]) / 0.1, 0.1),
+            at_most(f"{name}: energy less work that is gained, over that at the start",
+                    (energy - numpy.minimum.accumulate(energy)).max() / energy[0], 0.002),
+            near(f"{name}: force on the floor [N]", -force, G * run["mass"][0], 0.01)]
 
 
 def check(runs, size):
@@ -109,17 +140,9 @@ def check(runs, size):
         else:
             found.append(at_most(f"{kind}, {angle:g} degrees, friction {friction}: way in the last 0.3 s [m]",
                                  numpy.ptp(way[late]), 0.01))
-    run = runs["stack"]
-    t, gap = run["time"], run["bottom"] - run["top"]
-    found.append(at_least("stack: least gap after 1 s [dx]", gap[t > 1].min() / 0.1, 0))
-    found.append(at_most("stack: largest gap after 1 s [dx]", gap[t > 1].max() / 0.1, 1.5))
-    found.append(at_most("stack: drift of the gap after 1 s [dx]", numpy.ptp(gap[t > 1]) / 0.1, 0.1))
-    energy = run["energy_less_work"]
-    found.append(at_most("stack: energy less work that is gained, over that at the start",
-                         (energy - numpy.minimum.accumulate(energy)).max() / energy[0], 0.002))
-    late = t > 2
-    force = numpy.polyfit(t[late], run["impulse_floor_y"][late], 1)[0]
-    found.append(near("stack: force on the floor [N]", -force, G * run["mass"][0], 0.01))
+    for name, run in runs.items():
+        if name.startswith("stack"):
+            found += stack(name, run)
     run = runs["heap"]
     late = run["time"] > 1
     found.append(near("heap: mean force on the base [N]", run["force_base_y"][late].mean(), G * run["mass"][0], 0.01))
