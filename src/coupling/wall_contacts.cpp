@@ -144,7 +144,7 @@ WallContacts::Near WallContacts::seen_from(const Bin& bin, std::int32_t wall, Re
 }
 
 void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const {
-  const auto& [points, bins, frequency, speed, whole] = sets_[set];
+  const auto& [points, bins, frequency, speed, whole, rebound] = sets_[set];
   const Table& table = std::as_const(*points).points();
   const auto x = table.get<Position>(), v = table.get<Velocity>();
   const auto mass = table.get<Mass>();
@@ -173,7 +173,7 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Ne
         const Real k_t = whole ? k : tangential_share * k;
         const Vec3 lever = at_surface ? Vec3(lever_at(distance - r, r) * to_end) : Vec3::Zero();
         found.contacts.push_back(
-            {set, row, w, distance - r, k, k_t, n, x[row] + lever, force[row], Vec3::Zero(), false});
+            {set, row, w, distance - r, k, k_t, n, x[row] + lever, force[row], Vec3::Zero(), false, 0});
       }
     }
     if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty()) share_memory(of_point);
@@ -418,11 +418,12 @@ void add_shared_impulses(Layer& layer) {
 void WallContacts::solve_one(Contact& contact, const Vec3& u, Real a) const {
   const Wall& wall = walls_[contact.wall];
   const Vec3& n = contact.normal;
-  const Real s = 1 / (contact.stiffness * dt_ * dt_), s_t = 1 / (contact.along * dt_ * dt_);
+  const bool rebounds = contact.rebound > 0;  // no spring takes any of it
+  const Real s = rebounds ? 0 : 1 / (contact.stiffness * dt_ * dt_), s_t = 1 / (contact.along * dt_ * dt_);
   const Real l_n = contact.impulse.dot(n), u_n = u.dot(n), f_n = contact.force.dot(n);
   const Vec3 l_t = contact.impulse - l_n * n, u_t = u - u_n * n, before = dt_ * (contact.force - f_n * n);
 
-  Real normal = l_n - (u_n + gap_to_close(contact) / dt_ + s * l_n) / (a + s);
+  Real normal = l_n - (u_n + closing(contact) + s * l_n) / (a + s);
   if (!contact.is_held) normal = std::max(Real(0), normal);
   Vec3 tangential = l_t - (u_t + s_t * (l_t - before)) / (a + s_t);
   if (wall.condition != WallCondition::sticky) {
@@ -432,6 +433,26 @@ void WallContacts::solve_one(Contact& contact, const Vec3& u, Real a) const {
     tangential.setZero();
   }
   contact.impulse = normal * n + tangential;
+}
+
+/// Of contacts with a body that moves as a whole, on the rank that has its points: sqrt(w_c), w_c = sum_i W_ci^2 / m_i.
+/// No contact answers to another by more than sqrt(w_c w_d).
+std::vector<Real> WallContacts::roots_of_answers(const ContactGround& ground) const {
+  std::vector<Real> roots;
+  for (std::size_t c = 0; c < contacts_.size(); ++c) {
+    Real w = 0;
+    for (std::size_t k = 0; k < each_; ++k) {
+      const Real W = weights_of(c)[k];
+      w += W * W / ground.mass(nodes_of(c)[k] / NodeField::width);
+    }
+    roots.push_back(std::sqrt(w));
+  }
+  return roots;
+}
+
+/// How fast a contact may close in the step along its normal [m/s]; less than 0: how fast it parts.
+Real WallContacts::closing(const Contact& contact) const {
+  return contact.rebound > 0 ? -contact.rebound : gap_to_close(contact) / dt_;
 }
 
 /// a of (6.4), of each contact. The number of contacts over the mass is shared; a node without mass has none.
@@ -453,6 +474,20 @@ std::vector<Real> WallContacts::row_sums(const ContactGround& ground) const {
   return a;
 }
 
+/// Contacts that would close within the step part with a share of the speed of their approach.
+void WallContacts::find_rebounds(const ContactGround& ground) {
+  if (std::ranges::none_of(sets_, [](const TouchingSet& set) { return set.rebound.has_value(); })) return;
+  ground.forest->update_ghosts(ground.velocity);
+#pragma omp parallel for schedule(static)
+  for (std::size_t c = 0; c < contacts_.size(); ++c) {
+    Contact& contact = contacts_[c];
+    const TouchingSet& set = sets_[contact.set];
+    const Real approach = -contact.normal.dot(gathered(c, ground.velocities()) - way_of_wall(contact) / dt_);
+    const bool hits = set.rebound && approach > set.rebound->slowest_hit && approach * dt_ > gap_to_close(contact);
+    contact.rebound = hits ? set.rebound->restitution * approach : 0;
+  }
+}
+
 /// All contacts at once; how far they are from being settled, if `looks`: the largest change and the largest impulse on
 /// this rank [kg m/s], of a body that moves as a whole as velocities [m/s].
 std::array<Real, 2> WallContacts::pass(const ContactGround& ground, std::span<const Real> a, bool looks) {
@@ -460,11 +495,20 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, std::span<co
   ground.forest->update_ghosts(ground.velocity);
   set_zero(ground.shared);
   change_.resize(contacts_.size());
+  const auto approach = [&](std::size_t c) -> Vec3 { return gathered(c, velocity) - way_of_wall(contacts_[c]) / dt_; };
+  Real all = 1;  // of a body as a whole, over contacts that act: sqrt(w_c) times this is a of (6.4)
+  if (ground.project) {
+    all = 0;
+    for (std::size_t c = 0; c < contacts_.size(); ++c)
+      if (const Contact& contact = contacts_[c];
+          contact.is_held || !contact.impulse.isZero(0) || approach(c).dot(contact.normal) + closing(contact) < 0)
+        all += a[c];
+  }
 #pragma omp parallel for schedule(static)
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     Contact& contact = contacts_[c];
     change_[c] = -contact.impulse;
-    solve_one(contact, gathered(c, velocity) - way_of_wall(contact) / dt_, a[c]);
+    solve_one(contact, approach(c), all * a[c]);
     change_[c] += contact.impulse;
   }
   for_each_in_turn([&](std::size_t c) { add(c, change_[c], shared); });
@@ -475,16 +519,17 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, std::span<co
       Eigen::Map<Vec3>(velocity + node * NodeField::width) +=
           Eigen::Map<const Vec3>(shared + node * NodeField::width) / ground.mass(node);
   std::array<Real, 2> largest{0, 0};
-  if (ground.project) largest[0] = ground.project();
+  if (ground.project) return ground.project();
   for (std::size_t c = 0; looks && c < contacts_.size(); ++c) {
-    if (!ground.project) largest[0] = std::max(largest[0], change_[c].norm());
-    largest[1] = std::max(largest[1], contacts_[c].impulse.norm() * (ground.project ? a[c] : 1));
+    largest[0] = std::max(largest[0], change_[c].norm());
+    largest[1] = std::max(largest[1], contacts_[c].impulse.norm());
   }
   return largest;
 }
 
 Real WallContacts::solve(Real dt_before, const ContactGround& ground, std::span<Impulse> by_walls) {
-  const std::vector<Real> a = row_sums(ground);
+  const std::vector<Real> a = ground.project ? roots_of_answers(ground) : row_sums(ground);
+  find_rebounds(ground);
   bool is_done = false;
   for (int made = 1; made <= ground.passes && !is_done; ++made) {
     const bool looks = ground.agree != nullptr && made % passes_between_looks == 0;
@@ -503,7 +548,8 @@ Real WallContacts::solve(Real dt_before, const ContactGround& ground, std::span<
     const RigidState &then = before[contact.wall], &now = middle[contact.wall];
     by_walls[contact.wall].add(contact.impulse, contact.x,
                                (then.velocity_at(contact.x) + now.velocity_at(contact.x)) / 2);
-    energy += (stored(contact, contact.force) + stored(contact, contact.impulse / dt_)) / 2;
+    energy += stored(contact, contact.force) / 2;
+    if (contact.rebound == 0) energy += stored(contact, contact.impulse / dt_) / 2;
   }
   return energy;
 }
@@ -514,10 +560,11 @@ void WallContacts::keep() {
   };
   for (const auto& [set, row] : left_) force(set, row).setZero();
   for (const Contact& contact : contacts_) force(contact.set, contact.row).setZero();
-  // Forces turn with their walls.
+  // Forces turn with their walls; a hit that rebounds leaves none.
   for (const Contact& contact : contacts_)
-    force(contact.set, contact.row) +=
-        ends_[contact.wall].rotation * (states_[contact.wall].rotation.transpose() * contact.impulse) / dt_;
+    if (contact.rebound == 0)
+      force(contact.set, contact.row) +=
+          ends_[contact.wall].rotation * (states_[contact.wall].rotation.transpose() * contact.impulse) / dt_;
 }
 
 }  // namespace weft

@@ -111,6 +111,18 @@ constexpr bool meets<SolidDeck> = true;
 template <>
 constexpr bool meets<StrandDeck> = true;
 
+/// Complains about keys of contact of solids that have no contact points, or are for rigid bodies.
+void check_contact(const SolidDeck& solid, const BodyDeck& body, const Spot& at) {
+  if (!solid.contact) return;
+  if (!has_contact_points(body))
+    at["contact"].error_at_key(
+        "is for contact points, which this body has not. Leave it out, or add \"carrier: own\" and \"meets_grid: "
+        "true\".");
+  if (solid.contact->restitution > 0)
+    at["contact"]["restitution"].error(
+        "a body that deforms rebounds by its elasticity; more would add energy. Expected: 0, or \"kind: rigid\".");
+}
+
 /// Complains about keys of contact of strands that meet nothing, and about strands that meet nodes without momentum.
 void check_contact(const StrandDeck& strand, const BodyDeck& body, const Deck& deck, const Spot& at) {
   if (has_contact_points(body)) {
@@ -485,11 +497,7 @@ void check_references(const Deck& deck, const Spot& root) {
     std::visit(
         [&]<class Kind>(const Kind& body) {
           if constexpr (std::is_base_of_v<CarriedDeck, Kind>) {
-            if constexpr (std::is_same_v<Kind, SolidDeck>)
-              if (body.contact && !has_contact_points(deck.bodies[i]))
-                bodies.entry(i)["contact"].error_at_key(
-                    "is for contact points, which this body has not. Leave it out, or add \"carrier: own\" and "
-                    "\"meets_grid: true\".");
+            if constexpr (std::is_same_v<Kind, SolidDeck>) check_contact(body, deck.bodies[i], bodies.entry(i));
             if constexpr (std::is_same_v<Kind, StrandDeck>) check_contact(body, deck.bodies[i], deck, bodies.entry(i));
             check_carrier(body, meets<Kind>, deck.time.scheme == Scheme::equilibrium, bodies.entry(i));
           }

@@ -67,7 +67,8 @@ MeshBody& BodyMotion::mesh() const { return *scene_.bodies[body_]->roles().mesh;
 void BodyMotion::find_walls(const Bins& bins, const TransferSettings& transfer, Real dt) {
   PointSet& points = has_surface() ? *mesh().contact_points() : mesh();
   if (!points.touches_walls()) return;
-  const TouchingSet set{&points, &bins, frequency(dt), state_.limits[body_].speed, whole(dt)};
+  TouchingSet set{&points, &bins, frequency(dt), state_.limits[body_].speed, whole(dt)};
+  if (const Real e = scene_.layer_of(body_).restitution; e > 0) set.rebound = {e, scene_.step.slowest_hit};
   walls_.find(comm_, scene_.walls, {&set, 1}, transfer, state_.time, dt);
   if (walls_.any() || walls_.lets_go()) walls_.act_on(mesh().contact_stencils(), is_implicit() ? 3 : NodeField::width);
 }
@@ -124,10 +125,11 @@ void BodyMotion::meet_walls(std::span<const Real> mass, std::span<Vec3> v, const
       std::vector<Vec3> change(v.size());
       for (std::size_t r = 0; r < v.size(); ++r) change[r] = vertices.velocity[r].head<3>() - v[r];
       project(change);
-      Real most = 0;
+      std::array<Real, 2> most{0, 0};
       for (std::size_t r = 0; r < v.size(); ++r) {
         vertices.velocity[r].head<3>() = v[r] + change[r];
-        most = std::max(most, (change[r] - before[r]).norm());
+        most[0] = std::max(most[0], (change[r] - before[r]).norm());
+        most[1] = std::max(most[1], change[r].norm());
       }
       before = std::move(change);
       return most;

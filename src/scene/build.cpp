@@ -106,6 +106,15 @@ PointProbe make_probe(const Comm& comm, Scene& scene, const ProbeDeck& deck) {
   return {deck.name, "m", b, watch_sites(comm, body, found), axis, component == "displacement", least};
 }
 
+Real restitution_of(const BodyDeck& body) {
+  return std::visit(
+      [](const auto& deck) -> Real {
+        if constexpr (requires { deck.contact->restitution; }) return deck.contact ? deck.contact->restitution : 0;
+        return 0;
+      },
+      body);
+}
+
 /// The layers of the grid, and which body is on which.
 void make_layers(const Deck& deck, Scene& scene) {
   const auto add = [&](const std::string& name, KernelKind kernel, bool has_contact_points) {
@@ -119,7 +128,10 @@ void make_layers(const Deck& deck, Scene& scene) {
     if (std::ranges::find(scene.layers, name, &SceneLayer::name) == scene.layers.end())
       add(name, deck.transfer.kernel, false);
     scene.on_layer.push_back(position_of(scene.layers, name, name_of_layer));
-    if (has_contact_surface(body)) scene.layers[scene.on_layer.back()].has_contact_points = true;
+    if (has_contact_surface(body)) {
+      scene.layers[scene.on_layer.back()].has_contact_points = true;
+      scene.layers[scene.on_layer.back()].restitution = restitution_of(body);
+    }
     if (has_contact_points(body)) scene.layers[scene.on_layer.back()].has_followers = true;
   }
   const std::size_t count = scene.layers.size();

@@ -413,7 +413,7 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, c
                                solid_law_of(material),
                                material.density,
                                sample_spacing * dx,
-                               has_contact ? deck.contact.value_or(SolidContactDeck{4, {}}).points / (dx * dx) : 0};
+                               has_contact ? deck.contact.value_or(SolidContactDeck{4, 0, {}}).points / (dx * dx) : 0};
   if (carrier == Carrier::grid)
     budget_of(comm).require_room({"this solid on this grid", volume_of(solid.mesh) / std::pow(solid.spacing, 3),
                                   "quadrature points", solid_sample_bytes / comm.size()},
@@ -640,7 +640,7 @@ MadeBody make_any(const Comm& comm, const RigidDeck& deck, Real dx, bool is_stat
                                              [&](const MassDeck& d) { return volume > 0 ? d.mass / volume : 1; }},
                                   deck.weight);
   const Real points =
-      deck.meets_grid.value_or(true) ? deck.contact.value_or(SolidContactDeck{4, {}}).points / (dx * dx) : 0;
+      deck.meets_grid.value_or(true) ? deck.contact.value_or(SolidContactDeck{4, 0, {}}).points / (dx * dx) : 0;
   std::optional<Joint> joint;
   if (deck.joint) joint = joint_of(*deck.joint);
   if (joint && !joint->speed) warn_of_lost_motion(deck, surface, density, *joint);

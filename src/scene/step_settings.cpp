@@ -66,6 +66,9 @@ std::optional<StageDeck> stage_of(const BodyDeck& body) {
   return stage;
 }
 
+/// Over the speed of what falls by dx.
+constexpr Real slowest_hit_of_fall = 0.01;
+
 /// Of passes of contact, if it makes several.
 std::optional<Real> contact_tolerance_of(const BodyDeck& body) {
   constexpr Real of_rigid_bodies = 0.001, of_implicit_ones = 0.01;
@@ -91,6 +94,7 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   settings.max_retries = deck.time.max_retries;
   settings.most_imbalance = deck.balance.threshold;
   settings.gravity = deck.domain.gravity;
+  settings.slowest_hit = slowest_hit_of_fall * std::sqrt(2 * deck.domain.gravity.norm() * deck.domain.dx);
   std::ranges::transform(deck.bodies, std::back_inserter(settings.stages), stage_of);
   std::ranges::transform(deck.bodies, std::back_inserter(settings.contact_tolerance), contact_tolerance_of);
   for (const BodyDeck& body : deck.bodies) {

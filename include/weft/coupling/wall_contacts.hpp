@@ -13,7 +13,9 @@
 //     l_n' = max(0, l_n - (u_n + g / dt + s l_n) / (a + s))
 //     l_t' = l_t - (u_t + s_t (l_t - l_t before)) / (a + s_t),   |l_t'| <= friction l_n'                     (6.4-6)
 //     v_i += W_i (l' - l) / m_i
-// for all points at once: a bounds the sums of rows, so passes contract. [docs/theory/colliders.md, 6]
+// for all points at once: a bounds the sums of rows, so passes contract. Where a body rebounds with the restitution e,
+// and what begins with u_n < 0 would close the gap, u_n + e |u_n before| takes the place of u_n + g / dt.
+// [docs/theory/colliders.md, 6]
 
 #include "weft/bodies/contact_points.hpp"
 #include "weft/grid/walls.hpp"
@@ -48,6 +50,12 @@ struct TouchingSet {
     Real closing;    ///< How fast gaps close that no force explains [m/s].
   };
   std::optional<Whole> whole = {};
+  /// Of a body that rebounds.
+  struct Rebound {
+    Real restitution;
+    Real slowest_hit;  ///< What approaches more slowly does not rebound [m/s].
+  };
+  std::optional<Rebound> rebound = {};
 };
 
 /// Points with four reals each on which contacts act: the nodes of a layer, or the vertices of a body.
@@ -61,9 +69,9 @@ struct ContactGround {
   /// Ranks that agree on whether passes have come to an end; null: all passes are made. Bodies by themselves have no
   /// viscosity of the grid that would forgive a few.
   const Comm* agree = nullptr;
-  /// Changes the velocities of owned points to what they can be, after each pass, and returns the largest change since
-  /// the last [m/s]; empty: they are free.
-  std::function<Real()> project = {};
+  /// Changes the velocities of owned points to what they can be, after each pass, and returns their largest change since
+  /// the last, and that by all passes [m/s]; empty: they are free.
+  std::function<std::array<Real, 2>()> project = {};
 
   Real mass(std::ptrdiff_t point) const { return inertia[point * NodeField::width]; }
   Real* velocities() const { return reinterpret_cast<Real*>(velocity.data); }
@@ -151,6 +159,7 @@ class WallContacts {
     Vec3 force;      ///< Of the last step [N].
     Vec3 impulse;    ///< l [kg m/s].
     bool is_held;    ///< The wall may pull.
+    Real rebound;    ///< Speed along the normal after a hit in this step [m/s]; 0: there is none.
   };
   /// A wall near a bin, as seen from the middle of the bin.
   struct Near {
@@ -170,6 +179,9 @@ class WallContacts {
   void share_memory(std::span<Contact> of_point) const;
   void solve_one(Contact& contact, const Vec3& u, Real a) const;
   std::vector<Real> row_sums(const ContactGround& ground) const;
+  std::vector<Real> roots_of_answers(const ContactGround& ground) const;
+  Real closing(const Contact& contact) const;
+  void find_rebounds(const ContactGround& ground);
   std::array<Real, 2> pass(const ContactGround& ground, std::span<const Real> a, bool looks);
 
   template <class Row>

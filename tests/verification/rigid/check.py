@@ -12,6 +12,7 @@ FRICTION = {("slope", "quick"): (0.3, 0.7), ("plate", "quick"): (0.3, 0.7), ("sl
 
 DECKS = {"top": "top.yaml", "pendulum 5": "pendulum.yaml", "pendulum 90": "pendulum.yaml", "stack": "stack.yaml",
          "afloat": "afloat.yaml", "hit": "hit.yaml", "edge": "edge.yaml"}
+BOUNCES = 0, 0.3, 0.6, 1  # restitution
 RUNS = {"quick": {"top": [], "pendulum 5": [], "stack": [], "hit": [], "edge": []}}
 RUNS["quick"]["pendulum 90"] = ["--set", "bodies.bar.mesh.rotate.angle=-90"]
 for size in "quick", "full":
@@ -21,6 +22,9 @@ for size in "quick", "full":
             name = f"{kind} {friction}"
             DECKS[name] = file
             RUNS[size][name] = ["--set", f"{key}={friction}"]
+    for e in BOUNCES:
+        DECKS[f"bounce {e}"] = "bounce.yaml"
+        RUNS[size][f"bounce {e}"] = ["--set", f"bodies.ball.contact.restitution={e}"]
 RUNS["full"] |= {"afloat": [], "stack": ["--set", "time.end=10"]}
 
 
@@ -95,12 +99,26 @@ def hit(run):
     return found
 
 
+def bounce(run, e):
+    v, energy = run["velocity_ball_z"], run["energy_less_work"]
+    hit = numpy.argmax(numpy.diff(v)) + 1
+    before = v[hit - 1] - G * run["dt"][hit]
+    return [near(f"ball with restitution {e}: speed after the hit over that before", -v[hit] / before, e, 0.002, scale=1)
+            if e > 0 else at_most("ball without restitution: speed 0.1 s after the hit [m/s]",
+                                  numpy.abs(v[run["time"] > run["time"][hit] + 0.1]).max(), 0.05),
+            # It turns back up to a way of |before| dt above the plane.
+            at_most(f"ball with restitution {e}: gain of energy over that of the hit",
+                    2 * numpy.diff(energy).max() / (run["mass"][0] * before**2), 2 * G * run["dt"][hit] / -before)]
+
+
 def check(runs, size):
     found = top(runs["top"]) + pendulum(runs["pendulum 5"], 5) + pendulum(runs["pendulum 90"], 90)
     for name, run in runs.items():
         if name.split()[0] in SLIDES:
             kind, friction = name.split()
             found += slides(run, kind, float(friction))
+        if name.startswith("bounce"):
+            found += bounce(run, float(name.split()[1]))
     found += stack(runs["stack"]) + hit(runs["hit"])
     edge = runs["edge"]
     found.append(near("edge: impulse along a rough plane over that across it",
