@@ -68,7 +68,7 @@ void BodyMotion::find_walls(const Bins& bins, const TransferSettings& transfer, 
   if (!points.touches_walls()) return;
   const TouchingSet set{&points, &bins, frequency(dt), state_.limits[body_].speed, whole(dt)};
   walls_.find(comm_, scene_.walls, {&set, 1}, transfer, state_.time, dt);
-  if (walls_.any() || walls_.lets_go()) walls_.act_on(mesh().contact_stencils());
+  if (walls_.any() || walls_.lets_go()) walls_.act_on(mesh().contact_stencils(), mesh().forest());
 }
 
 void BodyMotion::begin_passes() {

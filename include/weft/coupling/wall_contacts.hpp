@@ -16,6 +16,7 @@
 // for all points at once: a bounds the sums of rows, so passes contract. [docs/theory/colliders.md, 6]
 
 #include "weft/bodies/contact_points.hpp"
+#include "weft/fields/rows_ahead.hpp"
 #include "weft/grid/walls.hpp"
 #include "weft/transfer/transfer.hpp"
 
@@ -32,9 +33,6 @@ namespace weft {
 struct NodeContact : NodeKey {
   static constexpr Label label{"contact", "1, 1/kg, kg m/s", Keep::work};
 };
-
-/// Adds the impulses of the last step, which contacts share, to the momentum of owned nodes.
-void add_shared_impulses(Layer& layer);
 
 /// A set of points that touches walls.
 struct TouchingSet {
@@ -80,8 +78,8 @@ class WallContacts {
             const TransferSettings& transfer, Real time, Real dt);
   /// They act on the nodes of a layer,
   void act_on(const BlockMap& map);
-  /// or each on three vertices; of_row: of the points of the only set.
-  void act_on(std::span<const ContactStencil> of_row);
+  /// or each on up to four vertices; of_row: of the points of the only set. Rows of the forest: vertices.
+  void act_on(std::span<const ContactStencil> of_row, const Forest& forest);
   /// Whether there are contacts on any rank.
   bool any() const { return any_; }
   /// Whether points of this rank have left walls.
@@ -91,6 +89,8 @@ class WallContacts {
   void begin(Real dt);
   /// Writes what contacts share, with the impulses of the forces of the last step; owners have to be told.
   void scatter(const ContactGround& ground);
+  /// Adds the impulses of the last step, which contacts share, to the momentum of owned nodes.
+  void add_shared_impulses(Layer& layer) const;
   /// Changes the velocities of owned nodes, which are those of the end of the step but for this. Adds to by_walls[w]
   /// what wall w gave to this rank's points; returns the energy in their springs, the mean of before and after the
   /// step [J]. Collective.
@@ -125,11 +125,9 @@ class WallContacts {
   /// whatever the number of threads.
   template <class Visit>
   void for_each_in_turn(const Visit& visit) const {
-    for (const std::vector<Range>& apart : turns_) {
-#pragma omp parallel for schedule(dynamic)
-      for (std::size_t r = 0; r < apart.size(); ++r)
-        for (std::size_t c = apart[r].begin; c < apart[r].end; ++c) visit(c);
-    }
+    for_each_cube_in_turn([&](const Range& cube) {
+      for (std::size_t c = cube.begin; c < cube.end; ++c) visit(c);
+    });
   }
   /// What the springs of a contact answer to its displacement in the step; slope = -d(force)/d(displacement).
   struct Pressed {
@@ -159,17 +157,42 @@ class WallContacts {
     Real reach;       ///< Points take part only if they are nearer to the wall than this [m].
   };
   Near seen_from(const Bin& bin, std::int32_t wall, Real speed) const;
-  struct Found;
-  /// Contacts of the points of one bin.
+  /// What was found in a bin.
+  struct Found {
+    std::vector<Contact> contacts;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> left;
+    std::vector<std::uint32_t> candidates;  ///< Work: rows near walls.
+  };
+  /// Contacts next to one another.
   struct Range {
     std::size_t begin, end;
   };
+  /// Those of the points of a bin.
+  struct BinContacts {
+    Range contacts;
+    Vec3i block;  ///< Of the bin.
+  };
 
+  static void find_candidates(std::span<const Near> near, ChunkRows rows, std::span<const Vec3> x, const Vec3& middle,
+                              std::vector<std::uint32_t>& candidates);
   void find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const;
   void share_memory(std::span<Contact> of_point) const;
   void solve_one(Contact& contact, const Vec3& u, Real a) const;
-  std::vector<Real> row_sums(const ContactGround& ground) const;
-  std::array<Real, 2> pass(const ContactGround& ground, std::span<const Real> a, bool looks);
+  template <class Visit>
+  void for_each_cube_in_turn(const Visit& visit) const {
+    for (const std::vector<Range>& apart : turns_) {
+#pragma omp parallel for schedule(dynamic)
+      for (std::size_t r = 0; r < apart.size(); ++r) visit(apart[r]);
+    }
+  }
+  void reach(const Forest& forest, std::vector<std::int32_t> rows);
+  template <class Visit>
+  void for_each_reached(std::size_t rows, const Visit& visit) const;
+  void share_numbers(const ContactGround& ground) const;
+  /// So many contacts are gathered to side by side.
+  static constexpr std::size_t at_once = 4;
+  void gather_some(Range some, bool is_first, const Real* velocity, const Real* shared, std::array<Vec3, at_once>& u);
+  std::array<Real, 2> pass(const ContactGround& ground, bool is_first, bool looks);
 
   Real stored(const Contact& contact, const Vec3& force) const;
   Real gap_to_close(const Contact& contact) const;
@@ -180,12 +203,19 @@ class WallContacts {
   TransferSettings transfer_;
   Real time_ = 0, dt_ = 0;
   std::vector<RigidState> states_, ends_;  ///< Of walls at time_ and after dt_.
+  std::vector<Found> found_;               ///< Work: bin by bin.
   std::vector<Contact> contacts_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> left_;  ///< Points, by set and row, that walls let go.
-  std::vector<std::vector<Range>> turns_;  ///< Bins whose nodes are apart: of one set, two blocks from one another.
+  std::vector<std::vector<RowsAhead::Column>> columns_;        ///< That are read of the points of each set.
+  std::vector<BinContacts> bins_;
+  std::vector<std::vector<Range>> turns_;  ///< Cubes of blocks whose nodes are apart, of one set.
   std::size_t each_ = 0;                   ///< Nodes of a contact.
   std::vector<std::int32_t> nodes_;        ///< Of each contact; as numbers of the first real of a node in a NodeField.
   std::vector<Real> weights_;              ///< W_i.
+  std::vector<std::int32_t> reached_;      ///< Rows of the forest where contacts of any rank may act, owned ones first.
+  std::size_t reached_owned_ = 0;          ///< Of these.
+  std::ptrdiff_t points_of_row_ = 1;       ///< That a row of the forest has.
+  std::vector<Real> row_sums_;             ///< a of (6.4), of each contact [1/kg].
   std::vector<Vec3> change_;               ///< Work: of impulses in a pass [kg m/s].
   bool any_ = false;
 };

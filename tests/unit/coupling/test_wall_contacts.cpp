@@ -142,7 +142,7 @@ struct Fall {
     corner.contacts.scatter(ground_of(map, layer));
     map.forest().sum_to_owners(layer.get<NodeInertia>().view());
     map.forest().sum_to_owners(layer.get<NodeContact>().view());
-    add_shared_impulses(layer);
+    corner.contacts.add_shared_impulses(layer);
     NodeField start = before;
     map.forest().sum_to_owners(start.view());
     const auto for_each_node = [&](auto&& visit) {
