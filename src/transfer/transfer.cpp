@@ -29,7 +29,7 @@ template <class Kernel>
 /// A node's share is w (m, m v + dt f + m C d) - dt A G, d being its offset from the point: with moving least squares
 /// a multiple of w d in both.
 template <class Kernel, bool pushed>
-void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& stencils, ChunkRows rows, LinesAhead next,
+void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& stencils, ChunkRows rows, NextRows next,
                    ScatterPoints points, const Mat3* A, Real dt, Tile& tile) {
   const Real dx = settings.dx, pull = -dt * Stencils<Kernel>::per_tilt(dx);
   const bool is_damped = settings.rpic_damping != 0;
@@ -186,7 +186,7 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
             for (const ChunkRows rows : chunks_of(bins, bin)) {
               respond(rows, {std::span(A.data(), rows.size())});
               stencils.find(rows, points.x, origin_of(bin), settings.dx);
-              const LinesAhead next = lines_of_next(ahead, bins, rows);
+              const NextRows next = next_rows(ahead, bins, rows);
               if (points.f.empty())
                 scatter_chunk<Kernel, false>(settings, stencils, rows, next, points, A.data(), dt, tile);
               else scatter_chunk<Kernel, true>(settings, stencils, rows, next, points, A.data(), dt, tile);
@@ -216,7 +216,7 @@ Real gather(const TransferSettings& settings, const Bins& bins, std::span<const 
         tile.load_from(velocity, all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx, &off_middle);
-          const LinesAhead next = lines_of_next(ahead, bins, rows);
+          const NextRows next = next_rows(ahead, bins, rows);
           // Rows that follow one another receive at once, others through the buffer.
           const bool at_once = !columns.v.empty() && follow(rows);
           const std::size_t first = at_once ? rows.front() : 0;
