@@ -415,6 +415,21 @@ template <class Kernel>
   }
 }
 
+/// Of a share without tilts: w_ip value.
+template <class Kernel>
+[[gnu::always_inline]] inline void give(const Stencils<Kernel>& stencils, std::size_t k, const Real4& value,
+                                        Real4* first) {
+  constexpr int n = Kernel::nodes;
+  Real4 line[n];
+  for (int l = 0; l < n; ++l) line[l] = stencils.w(k, l, 2) * value;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      Real4* nodes = first + i * tile_along_x + j * tile_along_y;
+      const Real wx_wy = Stencils<Kernel>::is_mls ? stencils.line(k, i, j) : stencils.w(k, i, 0) * stencils.w(k, j, 1);
+      for (int l = 0; l < n; ++l) nodes[l] += wx_wy * line[l];
+    }
+}
+
 /// share(k): the PointShare of entry k. Shares are found for some points before the first is given: cores look ahead
 /// about as far as the nodes of one point, and what is added to them shall be at hand by then.
 template <class Kernel, class Share>

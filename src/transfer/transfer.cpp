@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "transfer/stencil_kernel.hpp"
+#include "weft/base/check.hpp"
 #include "weft/transfer/dispatch.hpp"
 
 namespace weft {
@@ -60,6 +61,17 @@ void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& ste
     }
     return share;
   });
+}
+
+/// The same of points with mass and velocity alone.
+template <class Kernel>
+void scatter_chunk(const Stencils<Kernel>& stencils, ChunkRows rows, NextRows next, const ScatterPoints& points,
+                   Tile& tile) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    fetch_for_a_point(next);
+    const Vec3& v = points.v[rows[k]];
+    give(stencils, k, points.m[rows[k]] * Real4{1, v.x(), v.y(), v.z()}, tile.at(stencils.place(k)));
+  }
 }
 
 /// True if each row is the one after that before.
@@ -169,6 +181,7 @@ Vec3 moment_of_inertia(const TransferSettings& settings, const Vec3& x) {
 
 void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, const Respond& respond,
              Real dt, NodeField& inertia, const RowsAhead& ahead) {
+  WEFT_ENSURE(!points.C.empty() || points.f.empty());
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     // Cubes of one colour share no node, and colours follow one another: every node is added to in a fixed order.
@@ -184,15 +197,65 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
           for (const Bin& bin : bins.of_cube(cubes[c])) {
             tile.clear();
             for (const ChunkRows rows : chunks_of(bins, bin)) {
+              const NextRows next = next_rows(ahead, bins, rows);
+              if (points.C.empty()) {
+                stencils.find(rows, points.x, origin_of(bin), settings.dx);
+                scatter_chunk(stencils, rows, next, points, tile);
+                continue;
+              }
               respond(rows, {std::span(A.data(), rows.size())});
               stencils.find(rows, points.x, origin_of(bin), settings.dx);
-              const NextRows next = next_rows(ahead, bins, rows);
               if (points.f.empty())
                 scatter_chunk<Kernel, false>(settings, stencils, rows, next, points, A.data(), dt, tile);
               else scatter_chunk<Kernel, true>(settings, stencils, rows, next, points, A.data(), dt, tile);
             }
             tile.add_to(inertia, bin);
           }
+      }
+    }
+  });
+}
+
+namespace {
+
+/// Whether a field of three reals is zero on each block.
+std::vector<char> blocks_of_zeros(const NodeField& field) {
+  std::vector<char> are_zero(static_cast<std::size_t>(field.blocks()));
+#pragma omp parallel for schedule(static)
+  for (int b = 0; b < field.blocks(); ++b) {
+    const Real* const row = field.block(b);
+    bool is_zero = true;
+    for (int k = 0; k < NodeField::row; k += NodeField::width)
+      is_zero &= row[k] == 0 && row[k + 1] == 0 && row[k + 2] == 0;
+    are_zero[static_cast<std::size_t>(b)] = is_zero;
+  }
+  return are_zero;
+}
+
+}  // namespace
+
+void gather_values(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& field,
+                   std::span<Vec3> values) {
+  std::ranges::fill(values, Vec3::Zero());
+  const std::vector<char> are_zero = blocks_of_zeros(field);
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    const auto all = bins.bins();
+    const int bins_together = bins_at_once(all.size());
+#pragma omp parallel
+    {
+      Tile tile;
+      Stencils<Kernel> stencils;
+#pragma omp for schedule(dynamic, bins_together)
+      for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
+        if (std::ranges::all_of(all[b].numbers, [&](int n) { return are_zero[static_cast<std::size_t>(n)] != 0; }))
+          continue;
+        tile.load_from(field, all[b]);
+        for (const ChunkRows rows : chunks_of(bins, all[b])) {
+          stencils.find(rows, x, origin_of(all[b]), settings.dx);
+          for (std::size_t k = 0; k < rows.size(); ++k)
+            store3(values[rows[k]].data(), received(stencils, k, tile.at(stencils.place(k))).value);
+        }
       }
     }
   });

@@ -17,6 +17,12 @@ void scatter_set(StepContext& step, std::size_t s) {
   const PointSet& set = *visited.points;
   const Table& points = set.points();
   const bool with_forces = layer.advance->takes_forces();
+  if (visited.has_surface) {  // contact points have neither gradients nor stress
+    scatter(layer.settings.transfer, step.bins[s],
+            {points.get<Position>(), points.get<TentativeVelocity>(), {}, points.get<Mass>()}, {}, step.dt(),
+            layer.nodes.get<NodeInertia>(), RowsAhead(visited.points->points()));
+    return;
+  }
   LawClock clock;
   scatter(
       layer.settings.transfer, step.bins[s],
@@ -38,10 +44,9 @@ struct SomePoints {
   Bins bins;
   std::vector<std::uint32_t> rows;  ///< In the set.
   std::vector<Vec3> x;
-  std::vector<Mat3> no_gradient;
 
   SomePoints(const Bins& all, const std::vector<bool>& near, std::span<const Vec3> places)
-      : bins(all.near(near)), rows(bins.order().begin(), bins.order().end()), no_gradient(rows.size(), Mat3::Zero()) {
+      : bins(all.near(near)), rows(bins.order().begin(), bins.order().end()) {
     for (const std::uint32_t row : rows) x.push_back(places[row]);
     bins.rows_were_reordered();
   }
@@ -54,14 +59,15 @@ struct SomePoints {
   }
 };
 
-/// sum w m v and sum w m of points, and dx sum m G if `with_gradient`: as the impulse of energy derivatives -m.
-void scatter_some(StepContext& step, const VisitedSet& set, const SomePoints& points, const std::vector<Vec3>& v,
-                  const std::vector<Real>& m, bool with_gradient, NodeField& nodes) {
+/// sum w m and dx sum m G of points: as the impulse of energy derivatives -m.
+void scatter_mass(StepContext& step, const VisitedSet& set, const SomePoints& points, const std::vector<Real>& m,
+                  NodeField& nodes) {
+  const std::vector<Vec3> at_rest(m.size(), Vec3::Zero());
+  const std::vector<Mat3> no_gradient(m.size(), Mat3::Zero());
   scatter(
-      step.transfer_of(set), points.bins, {points.x, v, points.no_gradient, m},
+      step.transfer_of(set), points.bins, {points.x, at_rest, no_gradient, m},
       [&](ChunkRows rows, const ChunkForces& forces) {
-        for (std::size_t k = 0; k < rows.size(); ++k)
-          forces.A[k] = with_gradient ? Mat3(-m[rows[k]] * Mat3::Identity()) : Mat3(Mat3::Zero());
+        for (std::size_t k = 0; k < rows.size(); ++k) forces.A[k] = -m[rows[k]] * Mat3::Identity();
       },
       step.scene.dx, nodes);
 }
@@ -72,9 +78,9 @@ void scatter_surface(StepContext& step, const VisitedSet& set, const SomePoints&
   const auto areas = points.get<SurfaceArea>(), x = points.get<Position>();
   const auto weights = some.map([&](std::uint32_t row) { return areas[row].norm(); });
   const auto add = [&](NodeField& field, auto&& of) {  // of: a vector for a normal and a place
-    scatter_some(step, set, some,
-                 some.map([&](std::uint32_t row) { return Vec3(of(Vec3(areas[row].stableNormalized()), x[row])); }),
-                 weights, false, field);
+    const auto values =
+        some.map([&](std::uint32_t row) { return Vec3(of(Vec3(areas[row].stableNormalized()), x[row])); });
+    scatter(step.transfer_of(set), some.bins, {some.x, values, {}, weights}, {}, 0, field);
   };
   add(nodes.get<NodeNormal>(), [](const Vec3& n, const Vec3&) { return n; });
   add(nodes.get<NodeOffset>(), [](const Vec3& n, const Vec3& at) { return n.dot(at) * n; });
@@ -92,8 +98,7 @@ void scatter_normals(StepContext& step, std::size_t s) {
   NodeField& normals = layer.nodes.get<NodeNormal>();
   if (!set.has_surface) {
     const auto mass = points.get<Mass>();
-    const std::vector<Vec3> none(some.x.size(), Vec3::Zero());
-    scatter_some(step, set, some, none, some.map([&](std::uint32_t row) { return mass[row]; }), true, normals);
+    scatter_mass(step, set, some, some.map([&](std::uint32_t row) { return mass[row]; }), normals);
   } else {
     scatter_surface(step, set, some, points, layer.nodes);
   }
