@@ -29,9 +29,9 @@ template <class Kernel>
 
 /// A node's share is w (m, m v + dt f + m C d) - dt A G, d being its offset from the point: with moving least squares
 /// a multiple of w d in both.
-template <class Kernel, bool pushed>
-void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& stencils, ChunkRows rows, NextRows next,
-                   ScatterPoints points, const Mat3* A, Real dt, Tile& tile) {
+template <bool pushed, class Kernel, class Next>
+[[gnu::noinline]] void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& stencils, ChunkRows rows,
+                                     Next next, ScatterPoints points, const Mat3* A, Real dt, Tile& tile) {
   const Real dx = settings.dx, pull = -dt * Stencils<Kernel>::per_tilt(dx);
   const bool is_damped = settings.rpic_damping != 0;
   MatricesOfChunk damped_C;
@@ -64,8 +64,8 @@ void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& ste
 }
 
 /// The same of points with mass and velocity alone.
-template <class Kernel>
-void scatter_chunk(const Stencils<Kernel>& stencils, ChunkRows rows, NextRows next, const ScatterPoints& points,
+template <class Kernel, class Next>
+void scatter_chunk(const Stencils<Kernel>& stencils, ChunkRows rows, Next next, const ScatterPoints& points,
                    Tile& tile) {
   for (std::size_t k = 0; k < rows.size(); ++k) {
     fetch_for_a_point(next);
@@ -179,40 +179,61 @@ Vec3 moment_of_inertia(const TransferSettings& settings, const Vec3& x) {
   });
 }
 
+namespace {
+
+/// Calls visit(bin, rows, stencils, tile) for each chunk, to add to the tile of its bin, and the tiles to nodes.
+template <class Kernel, class Visit>
+void scatter_tiles(const Bins& bins, NodeField& nodes, const Visit& visit) {
+  // Cubes of one colour share no node, and colours follow one another: every node is added to in a fixed order.
+  for (int colour = 0; colour < 8; ++colour) {
+    const auto cubes = bins.of_colour(colour);
+#pragma omp parallel
+    {
+      Tile tile;
+      Stencils<Kernel> stencils;
+#pragma omp for schedule(dynamic)
+      for (std::size_t c = 0; c < cubes.size(); ++c)
+        for (const Bin& bin : bins.of_cube(cubes[c])) {
+          tile.clear();
+          for (const ChunkRows rows : chunks_of(bins, bin)) visit(bin, rows, stencils, tile);
+          tile.add_to(nodes, bin);
+        }
+    }
+  }
+}
+
+}  // namespace
+
 void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, const Respond& respond,
              Real dt, NodeField& inertia, const RowsAhead& ahead) {
   WEFT_ENSURE(!points.C.empty() || points.f.empty());
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
-    // Cubes of one colour share no node, and colours follow one another: every node is added to in a fixed order.
-    for (int colour = 0; colour < 8; ++colour) {
-      const auto cubes = bins.of_colour(colour);
-#pragma omp parallel
-      {
-        Tile tile;
-        Stencils<Kernel> stencils;
-        MatricesOfChunk A;
-#pragma omp for schedule(dynamic)
-        for (std::size_t c = 0; c < cubes.size(); ++c)
-          for (const Bin& bin : bins.of_cube(cubes[c])) {
-            tile.clear();
-            for (const ChunkRows rows : chunks_of(bins, bin)) {
-              const NextRows next = next_rows(ahead, bins, rows);
-              if (points.C.empty()) {
-                stencils.find(rows, points.x, origin_of(bin), settings.dx);
-                scatter_chunk(stencils, rows, next, points, tile);
-                continue;
-              }
-              respond(rows, {std::span(A.data(), rows.size())});
-              stencils.find(rows, points.x, origin_of(bin), settings.dx);
-              if (points.f.empty())
-                scatter_chunk<Kernel, false>(settings, stencils, rows, next, points, A.data(), dt, tile);
-              else scatter_chunk<Kernel, true>(settings, stencils, rows, next, points, A.data(), dt, tile);
-            }
-            tile.add_to(inertia, bin);
-          }
-      }
-    }
+    scatter_tiles<Kernel>(bins, inertia, [&](const Bin& bin, ChunkRows rows, Stencils<Kernel>& stencils, Tile& tile) {
+      MatricesOfChunk A;
+      if (!points.C.empty()) respond(rows, {std::span(A.data(), rows.size())});
+      stencils.find(rows, points.x, origin_of(bin), settings.dx);
+      with_next_rows(ahead, bins, rows, [&](auto next) {
+        if (points.C.empty()) scatter_chunk(stencils, rows, next, points, tile);
+        else if (points.f.empty()) scatter_chunk<false>(settings, stencils, rows, next, points, A.data(), dt, tile);
+        else scatter_chunk<true>(settings, stencils, rows, next, points, A.data(), dt, tile);
+      });
+    });
+  });
+}
+
+void scatter_mass(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, std::span<const Real> m,
+                  NodeField& nodes) {
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    const Real pull = settings.dx * Stencils<Kernel>::per_tilt(settings.dx);
+    scatter_tiles<Kernel>(bins, nodes, [&](const Bin& bin, ChunkRows rows, Stencils<Kernel>& stencils, Tile& tile) {
+      stencils.find(rows, x, origin_of(bin), settings.dx);
+      scatter_chunk(stencils, tile, [&](std::size_t k) {
+        const Real mass = m[rows[k]], g = pull * mass;
+        return PointShare{{mass, 0, 0, 0}, {{{0, g, 0, 0}, {0, 0, g, 0}, {0, 0, 0, g}}}};
+      });
+    });
   });
 }
 
@@ -279,13 +300,12 @@ Real gather(const TransferSettings& settings, const Bins& bins, std::span<const 
         tile.load_from(velocity, all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx, &off_middle);
-          const NextRows next = next_rows(ahead, bins, rows);
           // Rows that follow one another receive at once, others through the buffer.
           const bool at_once = !columns.v.empty() && follow(rows);
           const std::size_t first = at_once ? rows.front() : 0;
           const std::span<Vec3> v = at_once ? columns.v.subspan(first, rows.size()) : chunk.value_of(rows);
           const std::span<Mat3> C = at_once ? columns.C.subspan(first, rows.size()) : chunk.slope_of(rows);
-          gather_chunk(stencils, tile, settings.dx, v, C, next);
+          with_next_rows(ahead, bins, rows, [&](auto next) { gather_chunk(stencils, tile, settings.dx, v, C, next); });
           if (!at_once && !columns.v.empty())
             for (std::size_t k = 0; k < rows.size(); ++k) {
               columns.v[rows[k]] = v[k];

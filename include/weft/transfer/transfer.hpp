@@ -50,6 +50,10 @@ using Receive = std::function<void(ChunkRows, const ChunkMotion&)>;
 void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, const Respond& respond,
              Real dt, NodeField& inertia, const RowsAhead& ahead = {});
 
+/// Adds sum_p w_ip m_p and, as the three other reals of a node, dx sum_p m_p G_ip [kg].
+void scatter_mass(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, std::span<const Real> m,
+                  NodeField& nodes);
+
 /// Where gather leaves what points receive, over the same rows as x.
 struct MotionColumns {
   std::span<Vec3> v;  ///< [m/s].

@@ -39,52 +39,22 @@ void scatter_set(StepContext& step, std::size_t s) {
 /// Implicit steps have contacts in their solve.
 bool takes_contacts(const GridLayer& layer) { return layer.contacts.any() && layer.advance->takes_forces(); }
 
-/// The points of a set in some of its bins, side by side.
-struct SomePoints {
-  Bins bins;
-  std::vector<std::uint32_t> rows;  ///< In the set.
-  std::vector<Vec3> x;
-
-  SomePoints(const Bins& all, const std::vector<bool>& near, std::span<const Vec3> places)
-      : bins(all.near(near)), rows(bins.order().begin(), bins.order().end()) {
-    for (const std::uint32_t row : rows) x.push_back(places[row]);
-    bins.rows_were_reordered();
-  }
-  /// A value for each.
-  template <class Of>
-  auto map(Of&& of) const {
-    std::vector<std::decay_t<decltype(of(0u))>> values;
-    for (const std::uint32_t row : rows) values.push_back(of(row));
-    return values;
-  }
-};
-
-/// sum w m and dx sum m G of points: as the impulse of energy derivatives -m.
-void scatter_mass(StepContext& step, const VisitedSet& set, const SomePoints& points, const std::vector<Real>& m,
-                  NodeField& nodes) {
-  const std::vector<Vec3> at_rest(m.size(), Vec3::Zero());
-  const std::vector<Mat3> no_gradient(m.size(), Mat3::Zero());
-  scatter(
-      step.transfer_of(set), points.bins, {points.x, at_rest, no_gradient, m},
-      [&](ChunkRows rows, const ChunkForces& forces) {
-        for (std::size_t k = 0; k < rows.size(); ++k) forces.A[k] = -m[rows[k]] * Mat3::Identity();
-      },
-      step.scene.dx, nodes);
-}
-
 /// The normals and planes of a surface, weighted by its area.
-void scatter_surface(StepContext& step, const VisitedSet& set, const SomePoints& some, const Table& points,
-                     Layer& nodes) {
+void scatter_surface(const TransferSettings& transfer, const Bins& bins, const Table& points, Layer& nodes) {
   const auto areas = points.get<SurfaceArea>(), x = points.get<Position>();
-  const auto weights = some.map([&](std::uint32_t row) { return areas[row].norm(); });
+  std::vector<Vec3> normals(areas.size()), values(areas.size());
+  std::vector<Real> weights(areas.size());
+  for (const std::uint32_t row : bins.order()) {
+    weights[row] = areas[row].norm();
+    normals[row] = areas[row].stableNormalized();
+  }
   const auto add = [&](NodeField& field, auto&& of) {  // of: a vector for a normal and a place
-    const auto values =
-        some.map([&](std::uint32_t row) { return Vec3(of(Vec3(areas[row].stableNormalized()), x[row])); });
-    scatter(step.transfer_of(set), some.bins, {some.x, values, {}, weights}, {}, 0, field);
+    for (const std::uint32_t row : bins.order()) values[row] = of(normals[row], x[row]);
+    scatter(transfer, bins, {x, values, {}, weights}, {}, 0, field);
   };
   add(nodes.get<NodeNormal>(), [](const Vec3& n, const Vec3&) { return n; });
-  add(nodes.get<NodeOffset>(), [](const Vec3& n, const Vec3& at) { return n.dot(at) * n; });
-  add(nodes.get<NodeFacing>(), [](const Vec3& n, const Vec3&) { return n.cwiseProduct(n); });
+  add(nodes.get<NodeOffset>(), [](const Vec3& n, const Vec3& at) { return Vec3(n.dot(at) * n); });
+  add(nodes.get<NodeFacing>(), [](const Vec3& n, const Vec3&) { return Vec3(n.cwiseProduct(n)); });
   add(nodes.get<NodeFacingAcross>(),
       [](const Vec3& n, const Vec3&) { return Vec3(n.y() * n.z(), n.z() * n.x(), n.x() * n.y()); });
 }
@@ -94,14 +64,11 @@ void scatter_normals(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   GridLayer& layer = step.layers[set.layer];
   const Table& points = std::as_const(*set.points).points();
-  const SomePoints some(step.bins[s], step.layer_contact.is_shared(layer.number), points.get<Position>());
-  NodeField& normals = layer.nodes.get<NodeNormal>();
-  if (!set.has_surface) {
-    const auto mass = points.get<Mass>();
-    scatter_mass(step, set, some, some.map([&](std::uint32_t row) { return mass[row]; }), normals);
-  } else {
-    scatter_surface(step, set, some, points, layer.nodes);
-  }
+  const Bins near = step.bins[s].near(step.layer_contact.is_shared(layer.number));
+  if (set.has_surface) scatter_surface(step.transfer_of(set), near, points, layer.nodes);
+  else
+    scatter_mass(step.transfer_of(set), near, points.get<Position>(), points.get<Mass>(),
+                 layer.nodes.get<NodeNormal>());
 }
 
 /// What layers have to know of one another at nodes.

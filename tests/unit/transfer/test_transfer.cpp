@@ -108,6 +108,20 @@ TEST_P(TransferTest, PointsWithoutGradientsGiveWhatThoseWithZerosGive) {
   }
 }
 
+TEST_P(TransferTest, MassAndItsGradientAreThoseOfAnImpulse) {
+  for (const auto& s : settings()) {
+    Cloud cloud = random_cloud(300, s.dx, 14);
+    std::ranges::fill(cloud.v, Vec3::Zero());
+    std::ranges::fill(cloud.C, Mat3::Zero());
+    for (std::size_t p = 0; p < cloud.size(); ++p) cloud.A[p] = -cloud.m[p] * Mat3::Identity();
+    Ground pushed = serial_ground(s, cloud), ground = serial_ground(s, cloud);
+    pushed.scatter_points(s.dx);
+    scatter_mass(s, ground.bins, ground.own.x, ground.own.m, ground.field);
+    for (int b = 0; b < ground.map.owned(); ++b)
+      for (int k = 0; k < NodeField::row; ++k) EXPECT_NEAR(ground.field.block(b)[k], pushed.field.block(b)[k], 1e-14);
+  }
+}
+
 TEST_P(TransferTest, ValuesAreThoseOfAGatherWhereTheFieldIsNotZero) {
   for (const auto& s : settings()) {
     Ground ground = shared_ground(s, random_cloud(600, s.dx, 13));
