@@ -101,14 +101,15 @@ void fetch(std::span<const RowsAhead::Column> columns, std::span<const std::uint
 
 }  // namespace
 
-void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span<const TouchingSet> sets,
+void WallContacts::find(std::span<const Wall> walls, std::span<const TouchingSet> sets,
                         const TransferSettings& transfer, Real time, Real dt) {
   contacts_.clear();
   left_.clear();
   bins_.clear();
   turns_.assign(8 * sets.size(), {});
   any_ = false;
-  if (std::none_of(walls.begin(), walls.end(), acts_on_points)) return;
+  looks_ = std::any_of(walls.begin(), walls.end(), acts_on_points);
+  if (!looks_) return;
   walls_ = walls;
   sets_.assign(sets.begin(), sets.end());
   transfer_ = transfer;
@@ -152,7 +153,17 @@ void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span
     if (is_of_same_cube) apart.back().end = contacts_.size();
     else apart.push_back(bins_.back().contacts);
   }
-  any_ = comm.any(!contacts_.empty());
+}
+
+void WallContacts::agree(const Comm& comm, std::span<WallContacts* const> all) {
+  std::vector<Real> have;
+  for (const WallContacts* contacts : all)
+    if (contacts->looks_) have.push_back(contacts->contacts_.empty() ? 0 : 1);
+  if (have.empty()) return;
+  comm.max(have);
+  const Real* has = have.data();
+  for (WallContacts* contacts : all)
+    if (contacts->looks_) contacts->any_ = *has++ > 0;
 }
 
 /// Without faces if no point of the bin, of which the fastest has this speed [m/s], comes near the wall.

@@ -73,9 +73,11 @@ ContactGround ground_of(const BlockMap& map, Layer& layer);
 class WallContacts {
  public:
   /// Finds the points that may touch walls in a step from `time` over at most dt [s]. Points stand where it begins;
-  /// walls whose contact is at nodes are left out. Collective.
-  void find(const Comm& comm, std::span<const Wall> walls, std::span<const TouchingSet> sets,
-            const TransferSettings& transfer, Real time, Real dt);
+  /// walls whose contact is at nodes are left out. All ranks do so, and then agree.
+  void find(std::span<const Wall> walls, std::span<const TouchingSet> sets, const TransferSettings& transfer, Real time,
+            Real dt);
+  /// Tells all ranks which of these have contacts on any. Collective.
+  static void agree(const Comm& comm, std::span<WallContacts* const> all);
   /// They act on the nodes of a layer,
   void act_on(const BlockMap& map);
   /// or each on up to four vertices; of_row: of the points of the only set. Rows of the forest: vertices.
@@ -217,6 +219,7 @@ class WallContacts {
   std::ptrdiff_t points_of_row_ = 1;       ///< That a row of the forest has.
   std::vector<Real> row_sums_;             ///< a of (6.4), of each contact [1/kg].
   std::vector<Vec3> change_;               ///< Work: of impulses in a pass [kg m/s].
+  bool looks_ = false;                     ///< There are walls that act on points.
   bool any_ = false;
 };
 

@@ -65,7 +65,9 @@ struct Corner : PointsOnGrid {
       points.get<WallForce>()[row] = 0.5 * (of_point.vector() + Vec3(0, 1.5, 0));
     });
     const TouchingSet set{body.get(), &bins, frequency, 3};
-    contacts.find(Comm::world(), walls, {&set, 1}, transfer, 0, dt);
+    contacts.find(walls, {&set, 1}, transfer, 0, dt);
+    WallContacts* const all[] = {&contacts};
+    WallContacts::agree(Comm::world(), all);
     contacts.act_on(map);
     contacts.begin(dt);
   }
