@@ -252,6 +252,9 @@ std::vector<char> blocks_of_zeros(const NodeField& field) {
   }
   return are_zero;
 }
+bool sees_zeros(const Bin& bin, std::span<const char> are_zero) {
+  return std::ranges::all_of(bin.numbers, [&](int block) { return are_zero[static_cast<std::size_t>(block)] != 0; });
+}
 
 }  // namespace
 
@@ -269,8 +272,7 @@ void gather_values(const TransferSettings& settings, const Bins& bins, std::span
       Stencils<Kernel> stencils;
 #pragma omp for schedule(dynamic, bins_together)
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
-        if (std::ranges::all_of(all[b].numbers, [&](int n) { return are_zero[static_cast<std::size_t>(n)] != 0; }))
-          continue;
+        if (sees_zeros(all[b], are_zero)) continue;
         tile.load_from(field, all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
