@@ -179,7 +179,10 @@ void MeshBody::add_contact_force(std::size_t row, const Vec3& force, std::span<V
 }
 
 void MeshBody::add_contact_forces(std::span<const Vec3> of_points, std::span<Vec3> f) const {
-  for (std::size_t q = 0; q < of_points.size(); ++q) add_contact_force(q, of_points[q], f);
+  const std::span<const ContactStencil> stencils = contact_stencils();
+  for (std::size_t q = 0; q < of_points.size(); ++q)
+    for (std::size_t k = 0; k < stencils[q].rows.size(); ++k)
+      f[stencils[q].rows[k]] += stencils[q].weights[k] * of_points[q];
 }
 
 // --- Grips -----------------------------------------------------------------------------------------------------------

@@ -6,6 +6,8 @@
 #include <cstring>
 #include <tuple>
 
+#include "weft/math/kernels.hpp"
+#include "weft/math/real4.hpp"
 #include "weft/math/svd.hpp"
 #include "weft/transfer/dispatch.hpp"
 
@@ -23,6 +25,8 @@ constexpr Real stiffness_number = 200;
 constexpr Real tangential_share = 0.02;
 /// Points this near touch, in grid spacings: as they are drawn, but for round-off.
 constexpr Real touching = 1e-9;
+/// Of lengths that are found in two ways, more than enough.
+constexpr Real round_off = 1e-9;
 /// Gaps that no force explains, as after a hit, close at most with this share of the speed of waves.
 constexpr Real closing_share = 0.01;
 constexpr int passes_on_nodes = 2;
@@ -42,27 +46,31 @@ Real lever_at(Real gap, Real reach) {
 /// How much nearer a point may be for having closed in with this speed: twice its way in the step [m].
 Real approach(Real dt, Real speed) { return 2 * dt * std::max(Real(0), speed); }
 
-/// The reals of a node in a NodeField, all of them at once: a vector register.
-using Node = Eigen::Matrix<Real, NodeField::width, 1>;
-
 /// How far a point reaches along the normal of a wall. The depth of one that began in a wall is the negative axis that
 /// is nearest to the normal. It is no size of its material: neither the deformation nor another normal changes it, for
 /// the force along the normal would do work that no spring has.
 Reach reach_of(const PointSet& points, std::uint32_t row, const Vec3& normal) {
-  const Mat3 at_rest = points.points().get<ContactExtent>()[row].full();
+  const Symmetric3<Real>& extent = points.points().get<ContactExtent>()[row];
+  const bool is_ball =
+      extent.xx > 0 && extent.yy > 0 && extent.zz > 0 && extent.yz == 0 && extent.xz == 0 && extent.xy == 0;
+  if (is_ball) return reach_along(points.contact_extent(row), normal);
+  const Mat3 at_rest = extent.full();
   if (const Real minor = at_rest.topLeftCorner<2, 2>().determinant();
       at_rest(0, 0) < 0 || minor < 0 || at_rest.determinant() < 0) {
     const SymmetricEigen axes = symmetric_eigen(at_rest);
     int nearest = 0;
     (axes.Q.transpose() * normal).cwiseAbs().maxCoeff(&nearest);
-    const Real round_off = 1e-9 * axes.values.cwiseAbs().maxCoeff();
-    if (axes.values[nearest] < -round_off) return {-std::sqrt(-axes.values[nearest]), Vec3::Zero()};
+    const Real least = round_off * axes.values.cwiseAbs().maxCoeff();
+    if (axes.values[nearest] < -least) return {-std::sqrt(-axes.values[nearest]), Vec3::Zero()};
   }
   return reach_along(points.contact_extent(row), normal);
 }
 
 /// A wall that acts at the surface of the material.
 bool acts_on_points(const Wall& wall) { return wall.contact == WallContactKind::surface; }
+
+/// The cube of 2x2x2 blocks that a block is in.
+Vec3i cube_of(const Vec3i& block) { return {block.x() >> 1, block.y() >> 1, block.z() >> 1}; }
 
 /// The middle of a bin, about which its points stand, and how far at most along each axis [m].
 Vec3 middle_of(const Bin& bin, Real dx) {
@@ -72,21 +80,36 @@ Real half_edge(const TransferSettings& transfer) {
   return (block_width / Real(2) + drift_margin(transfer.kernel)) * transfer.dx;
 }
 
+/// Of points near walls find_in reads these columns first.
+std::vector<RowsAhead::Column> columns_of(PointSet& points) {
+  std::vector<RowsAhead::Column> columns;
+  for (const ColumnView& column : points.points().columns(Keep::state))
+    if (column.shape.components() > 1 && column.label.name != Position::label.name &&
+        column.label.name != Affine::label.name)
+      columns.push_back({column.data, column.row_bytes});
+  return columns;
+}
+
+/// Has memory bring rows that lie apart, which machines do not look ahead to by themselves.
+void fetch(std::span<const RowsAhead::Column> columns, std::span<const std::uint32_t> rows) {
+  for (const auto& [data, row_bytes] : columns)
+    for (const std::uint32_t row : rows) {
+      __builtin_prefetch(data + row * row_bytes);
+      __builtin_prefetch(data + (row + 1) * row_bytes - 1);
+    }
+}
+
 }  // namespace
 
-/// What was found in a bin.
-struct WallContacts::Found {
-  std::vector<Contact> contacts;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> left;
-};
-
-void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span<const TouchingSet> sets,
+void WallContacts::find(std::span<const Wall> walls, std::span<const TouchingSet> sets,
                         const TransferSettings& transfer, Real time, Real dt) {
   contacts_.clear();
   left_.clear();
+  bins_.clear();
   turns_.assign(8 * sets.size(), {});
   any_ = false;
-  if (std::none_of(walls.begin(), walls.end(), acts_on_points)) return;
+  looks_ = std::any_of(walls.begin(), walls.end(), acts_on_points);
+  if (!looks_) return;
   walls_ = walls;
   sets_.assign(sets.begin(), sets.end());
   transfer_ = transfer;
@@ -94,6 +117,9 @@ void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span
   dt_ = dt;
   states_.clear();
   for (const Wall& wall : walls) states_.push_back(wall.shape.at(time));
+
+  columns_.clear();
+  for (const TouchingSet& set : sets_) columns_.push_back(columns_of(*set.points));
 
   struct NearBin {
     const Bin* bin;
@@ -110,18 +136,34 @@ void WallContacts::find(const Comm& comm, std::span<const Wall> walls, std::span
             here.walls.push_back(seen);
       if (!here.walls.empty()) near.push_back(std::move(here));
     }
-  std::vector<Found> found(near.size());
+  if (found_.size() < near.size()) found_.resize(near.size());
 #pragma omp parallel for schedule(dynamic)
-  for (std::size_t k = 0; k < near.size(); ++k) find_in(*near[k].bin, near[k].set, near[k].walls, found[k]);
+  for (std::size_t k = 0; k < near.size(); ++k) find_in(*near[k].bin, near[k].set, near[k].walls, found_[k]);
   for (std::size_t k = 0; k < near.size(); ++k) {
-    const Vec3i odd = near[k].bin->block.unaryExpr([](int b) { return b & 1; });
     const std::size_t first = contacts_.size();
-    contacts_.insert(contacts_.end(), found[k].contacts.begin(), found[k].contacts.end());
-    left_.insert(left_.end(), found[k].left.begin(), found[k].left.end());
-    turns_[near[k].set * 8 + static_cast<std::size_t>(odd[0] << 2 | odd[1] << 1 | odd[2])].push_back(
-        {first, contacts_.size()});
+    contacts_.insert(contacts_.end(), found_[k].contacts.begin(), found_[k].contacts.end());
+    left_.insert(left_.end(), found_[k].left.begin(), found_[k].left.end());
+    if (first == contacts_.size()) continue;
+    const Vec3i& block = near[k].bin->block;
+    const bool is_of_same_cube =
+        !bins_.empty() && contacts_[first - 1].set == near[k].set && cube_of(bins_.back().block) == cube_of(block);
+    bins_.push_back({{first, contacts_.size()}, block});
+    const Vec3i odd = cube_of(block).unaryExpr([](int c) { return c & 1; });
+    std::vector<Range>& apart = turns_[near[k].set * 8 + static_cast<std::size_t>(odd[0] << 2 | odd[1] << 1 | odd[2])];
+    if (is_of_same_cube) apart.back().end = contacts_.size();
+    else apart.push_back(bins_.back().contacts);
   }
-  any_ = comm.any(!contacts_.empty());
+}
+
+void WallContacts::agree(const Comm& comm, std::span<WallContacts* const> all) {
+  std::vector<Real> have;
+  for (const WallContacts* contacts : all)
+    if (contacts->looks_) have.push_back(contacts->contacts_.empty() ? 0 : 1);
+  if (have.empty()) return;
+  comm.max(have);
+  const Real* has = have.data();
+  for (WallContacts* contacts : all)
+    if (contacts->looks_) contacts->any_ = *has++ > 0;
 }
 
 /// Without faces if no point of the bin, of which the fastest has this speed [m/s], comes near the wall.
@@ -143,7 +185,37 @@ WallContacts::Near WallContacts::seen_from(const Bin& bin, std::int32_t wall, Re
   return near;
 }
 
+/// The rows that may be within reach of one of these walls.
+void WallContacts::find_candidates(std::span<const Near> near, ChunkRows rows, std::span<const Vec3> x,
+                                   const Vec3& middle, std::vector<std::uint32_t>& candidates) {
+  candidates.clear();
+  for (std::size_t begin = 0; begin < rows.size(); begin += most_rows_in_chunk) {
+    const ChunkRows chunk = rows.subspan(begin, std::min(most_rows_in_chunk, rows.size() - begin));
+    std::array<Real, most_rows_in_chunk> to_x{}, to_y{}, to_z{}, beyond;
+    for (std::size_t k = 0; k < chunk.size(); ++k) {
+      const Vec3& at = x[chunk[k]];
+      to_x[k] = at[0] - middle[0], to_y[k] = at[1] - middle[1], to_z[k] = at[2] - middle[2];
+    }
+    beyond.fill(1);
+    for (const Near& wall : near)
+      for (const auto& [distance, n] : wall.at_middle) {
+        const Real most = (1 + round_off) * wall.reach - distance;
+        if (wall.is_flat || wall.is_convex)
+          for (std::size_t k = 0; k < most_rows_in_chunk; ++k)
+            beyond[k] = std::min(beyond[k], n[0] * to_x[k] + n[1] * to_y[k] + n[2] * to_z[k] - most);
+        else
+          for (std::size_t k = 0; k < most_rows_in_chunk; ++k)
+            beyond[k] =
+                std::min(beyond[k], -std::sqrt(to_x[k] * to_x[k] + to_y[k] * to_y[k] + to_z[k] * to_z[k]) - most);
+      }
+    for (std::size_t k = 0; k < chunk.size(); ++k)
+      if (beyond[k] <= 0) candidates.push_back(chunk[k]);
+  }
+}
+
 void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const {
+  found.contacts.clear();
+  found.left.clear();
   const auto& [points, bins, frequency, speed, whole, rebound] = sets_[set];
   const Table& table = std::as_const(*points).points();
   const auto x = table.get<Position>(), v = table.get<Velocity>();
@@ -152,7 +224,10 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Ne
   const bool at_surface = points->touches_at_surface();
   const Real dx = transfer_.dx;
   const Vec3 middle = middle_of(bin, dx);
-  for (const std::uint32_t row : bins->order().subspan(bin.begin, bin.end - bin.begin)) {
+  const ChunkRows rows = bins->order().subspan(bin.begin, bin.end - bin.begin);
+  find_candidates(near, rows, x, middle, found.candidates);
+  fetch(columns_[set], found.candidates);
+  for (const std::uint32_t row : found.candidates) {
     if (row >= table.owned()) continue;
     const std::size_t first = found.contacts.size();
     const Vec3 offset = x[row] - middle;
@@ -218,97 +293,143 @@ ContactGround ground_of(const BlockMap& map, Layer& layer) {
           passes_on_nodes};
 }
 
-void WallContacts::act_on(std::span<const ContactStencil> of_row, int width) {
+/// The rows of the forest that contacts of this rank reach (each as often as it is), and those by which others may.
+void WallContacts::reach(const Forest& forest, std::vector<std::int32_t> rows) {
+  const auto owned = static_cast<std::int32_t>(forest.owned());
+  for (const std::size_t row : forest.lent()) rows.push_back(static_cast<std::int32_t>(row));
+  for (std::size_t g = 0; g < forest.ghosts(); ++g) rows.push_back(owned + static_cast<std::int32_t>(g));
+  std::ranges::sort(rows);
+  const auto repeated = std::ranges::unique(rows);
+  rows.erase(repeated.begin(), repeated.end());
+  reached_ = std::move(rows);
+  reached_owned_ = static_cast<std::size_t>(std::ranges::lower_bound(reached_, owned) - reached_.begin());
+}
+
+void WallContacts::act_on(std::span<const ContactStencil> of_row, const Forest& forest, int width) {
   width_ = width;
   constexpr std::size_t n = std::tuple_size_v<decltype(ContactStencil::rows)>;
   each_ = n;
   nodes_.resize(contacts_.size() * n);
   weights_.resize(contacts_.size() * n);
+  std::vector<std::int32_t> reached;
   for (std::size_t c = 0; c < contacts_.size(); ++c)
     for (std::size_t k = 0; k < n; ++k) {
-      nodes_[c * n + k] = of_row[contacts_[c].row].rows[k] * width;
+      const std::int32_t row = of_row[contacts_[c].row].rows[k];
+      nodes_[c * n + k] = row * width;
       weights_[c * n + k] = of_row[contacts_[c].row].weights[k];
+      reached.push_back(row);
     }
+  reach(forest, std::move(reached));
+  points_of_row_ = 1;
   turns_.assign(1, {{0, contacts_.size()}});  // neighbours share vertices, wherever their bins are
 }
 
+namespace {
+
+using Int4 = std::int32_t __attribute__((vector_size(4 * sizeof(std::int32_t))));
+
+/// Weights of (6.3) on the nodes of a point, and where these lie, line by line. scaled, offset: the place of the point
+/// and from there to x_c [dx]; block: of its bin, the numbers of whose octants are known.
+template <class Kernel>
+void find_weights(const Vec3& scaled, const Vec3& offset, const Vec3i& block, const std::array<int, 8>& numbers,
+                  std::int32_t* nodes, Real* weights) {
+  constexpr int n = Kernel::nodes;
+  Vec3i base;                // in the tile of the bin
+  Real4 t{}, w[n], tilt[n];  // by axis; tilt: G . offset, where D is known over the weights
+  const Real4 along{offset[0], offset[1], offset[2], 0};
+  for (int axis = 0; axis < 3; ++axis) {
+    const int first = Kernel::base(scaled[axis]);
+    base[axis] = first - block[axis] * block_width;
+    t[axis] = scaled[axis] - first;
+  }
+  Kernel::weights(t, w);
+  if constexpr (Kernel::inverse_inertia == 0) Kernel::gradients(t, tilt);
+  else
+    for (int i = 0; i < n; ++i) tilt[i] = Kernel::inverse_inertia * (i - t);
+  Real4 line{}, line_tilt{};
+  for (int i = 0; i < n; ++i) {
+    tilt[i] *= along;
+    line[i] = w[i][2];
+    line_tilt[i] = tilt[i][2];
+  }
+  const Int4 z = base[2] + Int4{0, 1, 2, 3}, is_above = z >> 2, place = z & (block_width - 1);
+  std::int32_t at[n * n * n + 4 - n];
+  Real W[n * n * n + 4 - n];  // each line of nodes is written with what is beyond it, before the next
+  for (int i = 0, k = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j, k += n) {
+      const int x = base[0] + i, y = base[1] + j, octant = (x >> 2) << 2 | (y >> 2) << 1;
+      const int lower = numbers[static_cast<std::size_t>(octant)] * nodes_per_block;
+      const int upper = numbers[static_cast<std::size_t>(octant | 1)] * nodes_per_block;
+      const Int4 node = lower + is_above * (upper - lower) + ((x & 3) * block_width + (y & 3)) * block_width + place;
+      const Int4 first_reals = node * NodeField::width;
+      std::memcpy(at + k, &first_reals, sizeof first_reals);
+      const Real across = w[i][0] * w[j][1];
+      if constexpr (Kernel::inverse_inertia != 0) {
+        store4(W + k, across * line * ((1 + tilt[i][0] + tilt[j][1]) + line_tilt));
+      } else {
+        const Real across_tilt = tilt[i][0] * w[j][1] + w[i][0] * tilt[j][1];
+        store4(W + k, (across + across_tilt) * line + across * line_tilt);
+      }
+    }
+  std::copy_n(at, n * n * n, nodes);
+  std::copy_n(W, n * n * n, weights);
+}
+
+}  // namespace
+
 void WallContacts::act_on(const BlockMap& map) {
+  std::vector<std::array<int, 8>> numbers;
+  std::vector<std::int32_t> reached;
+  for (const BinContacts& bin : bins_) {
+    numbers.push_back(map.octants(bin.block));
+    for (const int block : numbers.back())
+      if (block >= 0) reached.push_back(block);
+  }
+  reach(map.forest(), std::move(reached));
+  points_of_row_ = nodes_per_block;
   with_kernel(transfer_.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
-    constexpr int n = Kernel::nodes;
-    each_ = static_cast<std::size_t>(n) * n * n;
+    each_ = static_cast<std::size_t>(Kernel::nodes) * Kernel::nodes * Kernel::nodes;
     nodes_.resize(contacts_.size() * each_);
     weights_.resize(contacts_.size() * each_);
-#pragma omp parallel for schedule(static)
-    for (std::size_t c = 0; c < contacts_.size(); ++c) {
-      const Contact& contact = contacts_[c];
-      const Vec3& point = std::as_const(*sets_[contact.set].points).points().template get<Position>()[contact.row];
-      const Vec3 scaled = point / transfer_.dx, offset = (contact.x - point) / transfer_.dx;
-      Vec3i base;
-      Real w[3][n], tilt[3][n];  // weights along each axis, and G . offset over them
-      for (int axis = 0; axis < 3; ++axis) {
-        base[axis] = Kernel::base(scaled[axis]);
-        const Real t = scaled[axis] - base[axis];
-        Kernel::weights(t, w[axis]);
-        if constexpr (Kernel::inverse_inertia != 0) {
-          for (int i = 0; i < n; ++i) tilt[axis][i] = Kernel::inverse_inertia * (i - t) * offset[axis];
-        } else {
-          Real slope[n];
-          Kernel::gradients(t, slope);
-          for (int i = 0; i < n; ++i) tilt[axis][i] = slope[i] * offset[axis];
-        }
+#pragma omp parallel for schedule(dynamic)
+    for (std::size_t b = 0; b < bins_.size(); ++b)
+      for (std::size_t c = bins_[b].contacts.begin; c < bins_[b].contacts.end; ++c) {
+        const Contact& contact = contacts_[c];
+        const Vec3& point = std::as_const(*sets_[contact.set].points).points().template get<Position>()[contact.row];
+        find_weights<Kernel>(point / transfer_.dx, (contact.x - point) / transfer_.dx, bins_[b].block, numbers[b],
+                             &nodes_[c * each_], &weights_[c * each_]);
       }
-      // The blocks of its nodes, by octant from that of the first; those that it does not reach are not looked up.
-      const Vec3i first = block_of_node(base), last = block_of_node(base + Vec3i::Constant(n - 1));
-      std::array<int, 8> blocks;
-      for (int o = 0; o < 8; ++o)
-        if (const Vec3i block = first + octant_offset(o); (block.array() <= last.array()).all())
-          blocks[static_cast<std::size_t>(o)] = map.find(block);
-      std::size_t k = c * each_;
-      for (int i = 0; i < n; ++i)
-        for (int j = 0; j < n; ++j)
-          for (int l = 0; l < n; ++l, ++k) {
-            const Vec3i node = base + Vec3i(i, j, l);
-            const Vec3i octant = block_of_node(node) - first;
-            const int block = blocks[static_cast<std::size_t>(octant[0] << 2 | octant[1] << 1 | octant[2])];
-            nodes_[k] = (block * nodes_per_block + place_in_block(node)) * NodeField::width;
-            const Real here = w[0][i] * w[1][j] * w[2][l];
-            if constexpr (Kernel::inverse_inertia != 0) {
-              weights_[k] = here * (1 + tilt[0][i] + tilt[1][j] + tilt[2][l]);
-            } else {
-              weights_[k] = here + tilt[0][i] * w[1][j] * w[2][l] + w[0][i] * tilt[1][j] * w[2][l] +
-                            w[0][i] * w[1][j] * tilt[2][l];
-            }
-          }
-    }
   });
 }
 
-template <class Row>
-Vec3 WallContacts::gathered_as(std::size_t c, const Real* rows) const {
-  const auto nodes = nodes_of(c);
-  const auto W = weights_of(c);
-  Row sum = Row::Zero();
-  for (std::size_t k = 0; k < each_; ++k) sum += W[k] * Eigen::Map<const Row>(rows + nodes[k]);
-  return sum.template head<3>();
+namespace {
+
+/// rows[i] += W_i value.
+void add_to(std::span<const std::int32_t> nodes, std::span<const Real> W, const Real4& value, Real* rows) {
+  for (std::size_t k = 0; k < nodes.size(); ++k) store4(rows + nodes[k], load4(rows + nodes[k]) + W[k] * value);
 }
 
-template <class Row>
-void WallContacts::add_as(std::size_t c, const Vec3& value, Real* rows) const {
-  const auto nodes = nodes_of(c);
-  const auto W = weights_of(c);
-  Row of_node = Row::Zero();
-  of_node.template head<3>() = value;
-  for (std::size_t k = 0; k < each_; ++k) Eigen::Map<Row>(rows + nodes[k]) += W[k] * of_node;
-}
+}  // namespace
 
 Vec3 WallContacts::gathered(std::size_t c, const Real* rows) const {
-  return width_ == NodeField::width ? gathered_as<Node>(c, rows) : gathered_as<Vec3>(c, rows);
+  const auto nodes = nodes_of(c);
+  const auto W = weights_of(c);
+  if (width_ != NodeField::width) {
+    Vec3 of_vertices = Vec3::Zero();
+    for (std::size_t k = 0; k < each_; ++k) of_vertices += W[k] * Eigen::Map<const Vec3>(rows + nodes[k]);
+    return of_vertices;
+  }
+  Real4 sum{};
+  for (std::size_t k = 0; k < each_; ++k) sum += W[k] * load4(rows + nodes[k]);
+  return {sum[0], sum[1], sum[2]};
 }
 
 void WallContacts::add(std::size_t c, const Vec3& value, Real* rows) const {
-  if (width_ == NodeField::width) add_as<Node>(c, value, rows);
-  else add_as<Vec3>(c, value, rows);
+  const auto nodes = nodes_of(c);
+  const auto W = weights_of(c);
+  if (width_ == NodeField::width) return add_to(nodes, W, Real4{value[0], value[1], value[2], 0}, rows);
+  for (std::size_t k = 0; k < each_; ++k) Eigen::Map<Vec3>(rows + nodes[k]) += W[k] * value;
 }
 
 /// f_n^2 / 2k + f_t^2 / 2k_t.
@@ -383,35 +504,37 @@ Real WallContacts::count(const Real* motion, Real unit, Real h, bool is_lagged, 
   return energy;
 }
 
-namespace {
-
-void set_zero(const ColumnView& column) { std::memset(column.data, 0, column.rows * column.row_bytes); }
-
-}  // namespace
+/// Calls visit(first, end) with the points of each of the first `rows` rows that are reached.
+template <class Visit>
+void WallContacts::for_each_reached(std::size_t rows, const Visit& visit) const {
+#pragma omp parallel for schedule(static)
+  for (std::size_t r = 0; r < rows; ++r) visit(reached_[r] * points_of_row_, (reached_[r] + 1) * points_of_row_);
+}
 
 void WallContacts::scatter(const ContactGround& ground) {
-  set_zero(ground.shared);
+  for_each_reached(reached_.size(), [&](std::ptrdiff_t first, std::ptrdiff_t end) {
+    std::fill(ground.shares() + first * NodeField::width, ground.shares() + end * NodeField::width, Real(0));
+  });
   for_each_in_turn([&](std::size_t c) {
     contacts_[c].impulse = dt_ * contacts_[c].force;
-    Node impulse = Node::Zero();
-    impulse.tail<3>() = contacts_[c].impulse;
+    const Vec3& impulse = contacts_[c].impulse;
     const auto nodes = nodes_of(c);
     const auto W = weights_of(c);
     for (std::size_t k = 0; k < each_; ++k) {
-      Eigen::Map<Node> of_node(ground.shares() + nodes[k]);
-      of_node += W[k] * impulse;
-      of_node[0] += std::abs(W[k]);
+      Real* const shared = ground.shares() + nodes[k];
+      const Real4 weights{std::abs(W[k]), W[k], W[k], W[k]};
+      store4(shared, load4(shared) + weights * Real4{1, impulse[0], impulse[1], impulse[2]});
     }
   });
 }
 
-void add_shared_impulses(Layer& layer) {
+void WallContacts::add_shared_impulses(Layer& layer) const {
   const NodeField& shared = layer.get<NodeContact>();
   NodeField& inertia = layer.get<NodeInertia>();
-  const auto reals = static_cast<std::ptrdiff_t>(inertia.blocks()) * NodeField::row;
-#pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width)
-    Eigen::Map<Vec3>(inertia.block(0) + k + 1) += Eigen::Map<const Vec3>(shared.block(0) + k + 1);
+  for_each_reached(reached_owned_, [&](std::ptrdiff_t first, std::ptrdiff_t end) {
+    for (std::ptrdiff_t k = first * NodeField::width; k < end * NodeField::width; k += NodeField::width)
+      Eigen::Map<Vec3>(inertia.block(0) + k + 1) += Eigen::Map<const Vec3>(shared.block(0) + k + 1);
+  });
 }
 
 /// (6.5), (6.6)
@@ -455,23 +578,43 @@ Real WallContacts::closing(const Contact& contact) const {
   return contact.rebound > 0 ? -contact.rebound : gap_to_close(contact) / dt_;
 }
 
-/// a of (6.4), of each contact. The number of contacts over the mass is shared; a node without mass has none.
-std::vector<Real> WallContacts::row_sums(const ContactGround& ground) const {
-  Real* const shared = ground.shares();
-#pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t node = 0; node < ground.owned; ++node) {
-    Real& number = shared[node * NodeField::width];
-    number = ground.mass(node) > 0 ? number / ground.mass(node) : 0;
+/// S_i / m_i of owned points, where impulses are shared next; a point without mass has none.
+void WallContacts::share_numbers(const ContactGround& ground) const {
+  for_each_reached(reached_owned_, [&](std::ptrdiff_t first, std::ptrdiff_t end) {
+    for (std::ptrdiff_t point = first; point < end; ++point) {
+      Real* const shared = ground.shares() + point * NodeField::width;
+      shared[0] = ground.mass(point) > 0 ? shared[0] / ground.mass(point) : 0;
+      std::fill(shared + 1, shared + NodeField::width, Real(0));
+    }
+  });
+}
+
+/// u of (6.4) less the velocity of the wall, of some contacts side by side: sums take turns, since each waits for the
+/// one before. In the first pass a too.
+void WallContacts::gather_some(Range some, bool is_first, const Real* velocity, const Real* shared,
+                               std::array<Vec3, at_once>& u) {
+  std::array<const std::int32_t*, at_once> nodes;
+  std::array<const Real*, at_once> W;
+  std::array<Real4, at_once> sum{};
+  std::array<Real, at_once> a{};
+  for (std::size_t q = 0; q < at_once; ++q) {  // the last one fills up
+    const std::size_t c = std::min(some.begin + q, some.end - 1);
+    nodes[q] = &nodes_[c * each_];
+    W[q] = &weights_[c * each_];
   }
-  ground.forest->update_ghosts(ground.shared);
-  std::vector<Real> a(contacts_.size());
-#pragma omp parallel for schedule(static)
-  for (std::size_t c = 0; c < contacts_.size(); ++c) {
-    const auto nodes = nodes_of(c);
-    const auto W = weights_of(c);
-    for (std::size_t k = 0; k < each_; ++k) a[c] += std::abs(W[k]) * shared[nodes[k]];
+  for (std::size_t k = 0; k < each_; ++k)
+    for (std::size_t q = 0; q < at_once; ++q) sum[q] += W[q][k] * load4(velocity + nodes[q][k]);
+  for (std::size_t k = 0; is_first && k < each_; ++k)
+    for (std::size_t q = 0; q < at_once; ++q) a[q] += std::abs(W[q][k]) * shared[nodes[q][k]];
+  for (std::size_t c = some.begin, q = 0; c < some.end; ++c, ++q) {
+    u[q] = Vec3(sum[q][0], sum[q][1], sum[q][2]) - way_of_wall(contacts_[c]) / dt_;
+    if (is_first) row_sums_[c] = a[q];
   }
-  return a;
+}
+
+/// u of (6.4) [m/s].
+Vec3 WallContacts::velocity_beside_wall(std::size_t c, const Real* velocity) const {
+  return gathered(c, velocity) - way_of_wall(contacts_[c]) / dt_;
 }
 
 /// Contacts that would close within the step part with a share of the speed of their approach.
@@ -482,42 +625,52 @@ void WallContacts::find_rebounds(const ContactGround& ground) {
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     Contact& contact = contacts_[c];
     const TouchingSet& set = sets_[contact.set];
-    const Real approach = -contact.normal.dot(gathered(c, ground.velocities()) - way_of_wall(contact) / dt_);
-    const bool hits = set.rebound && approach > set.rebound->slowest_hit && approach * dt_ > gap_to_close(contact);
-    contact.rebound = hits ? set.rebound->restitution * approach : 0;
+    const Real speed = -contact.normal.dot(velocity_beside_wall(c, ground.velocities()));
+    const bool hits = set.rebound && speed > set.rebound->slowest_hit && speed * dt_ > gap_to_close(contact);
+    contact.rebound = hits ? set.rebound->restitution * speed : 0;
   }
 }
 
 /// All contacts at once; how far they are from being settled, if `looks`: the largest change and the largest impulse on
-/// this rank [kg m/s], of a body that moves as a whole as velocities [m/s].
-std::array<Real, 2> WallContacts::pass(const ContactGround& ground, std::span<const Real> a, bool looks) {
+/// this rank [kg m/s], of a body that moves as a whole as velocities [m/s]. What is shared holds no impulse before and
+/// after; in the first pass S_i / m_i of owned points.
+std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool is_first, bool looks) {
   Real *const velocity = ground.velocities(), *const shared = ground.shares();
-  ground.forest->update_ghosts(ground.velocity);
-  set_zero(ground.shared);
-  change_.resize(contacts_.size());
-  const auto approach = [&](std::size_t c) -> Vec3 { return gathered(c, velocity) - way_of_wall(contacts_[c]) / dt_; };
+  if (is_first) ground.forest->update_ghosts(std::array{ground.velocity, ground.shared});
+  else ground.forest->update_ghosts(ground.velocity);
+  row_sums_.resize(contacts_.size());
   Real all = 1;  // of a body as a whole, over contacts that act: sqrt(w_c) times this is a of (6.4)
   if (ground.project) {
     all = 0;
     for (std::size_t c = 0; c < contacts_.size(); ++c)
       if (const Contact& contact = contacts_[c];
-          contact.is_held || !contact.impulse.isZero(0) || approach(c).dot(contact.normal) + closing(contact) < 0)
-        all += a[c];
+          contact.is_held || !contact.impulse.isZero(0) ||
+          velocity_beside_wall(c, velocity).dot(contact.normal) + closing(contact) < 0)
+        all += row_sums_[c];
   }
-#pragma omp parallel for schedule(static)
-  for (std::size_t c = 0; c < contacts_.size(); ++c) {
-    Contact& contact = contacts_[c];
-    change_[c] = -contact.impulse;
-    solve_one(contact, approach(c), all * a[c]);
-    change_[c] += contact.impulse;
-  }
-  for_each_in_turn([&](std::size_t c) { add(c, change_[c], shared); });
+  if (looks) change_.resize(contacts_.size());
+  for_each_cube_in_turn([&](const Range& cube) {
+    std::array<Vec3, at_once> u;
+    for (std::size_t first = cube.begin; first < cube.end; first += at_once) {
+      const Range some{first, std::min(first + at_once, cube.end)};
+      gather_some(some, is_first && !ground.project, velocity, shared, u);
+      for (std::size_t c = some.begin, q = 0; c < some.end; ++c, ++q) {
+        const Vec3 before = contacts_[c].impulse;
+        solve_one(contacts_[c], u[q], all * row_sums_[c]);
+        const Vec3 change = contacts_[c].impulse - before;
+        add_to(nodes_of(c), weights_of(c), Real4{0, change[0], change[1], change[2]}, shared);
+        if (looks) change_[c] = change;
+      }
+    }
+  });
   ground.forest->sum_to_owners(ground.shared);
-#pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t node = 0; node < ground.owned; ++node)
-    if (ground.mass(node) > 0)
-      Eigen::Map<Vec3>(velocity + node * NodeField::width) +=
-          Eigen::Map<const Vec3>(shared + node * NodeField::width) / ground.mass(node);
+  for_each_reached(reached_owned_, [&](std::ptrdiff_t first, std::ptrdiff_t end) {
+    for (std::ptrdiff_t point = first; point < end; ++point) {
+      Eigen::Map<Vec3> impulse(shared + point * NodeField::width + 1);
+      if (ground.mass(point) > 0) Eigen::Map<Vec3>(velocity + point * NodeField::width) += impulse / ground.mass(point);
+      impulse.setZero();
+    }
+  });
   std::array<Real, 2> largest{0, 0};
   if (ground.project) return ground.project();
   for (std::size_t c = 0; looks && c < contacts_.size(); ++c) {
@@ -528,12 +681,13 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, std::span<co
 }
 
 Real WallContacts::solve(Real dt_before, const ContactGround& ground, std::span<Impulse> by_walls) {
-  const std::vector<Real> a = ground.project ? roots_of_answers(ground) : row_sums(ground);
+  share_numbers(ground);
+  if (ground.project) row_sums_ = roots_of_answers(ground);
   find_rebounds(ground);
   bool is_done = false;
   for (int made = 1; made <= ground.passes && !is_done; ++made) {
     const bool looks = ground.agree != nullptr && made % passes_between_looks == 0;
-    std::array<Real, 2> largest = pass(ground, a, looks);
+    std::array<Real, 2> largest = pass(ground, made == 1, looks);
     if (!looks) continue;
     ground.agree->max(largest);
     is_done = largest[0] <= (ground.project ? settled_motion : settled) * largest[1];

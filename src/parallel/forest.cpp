@@ -82,6 +82,7 @@ Forest::Forest(const Comm& comm, std::size_t owned, std::span<const RemoteRow> o
 std::size_t Forest::owned() const { return graph_ ? graph_->owned : 0; }
 std::size_t Forest::ghosts() const { return graph_ ? graph_->ghosts : 0; }
 int Forest::neighbours() const { return graph_ ? graph_->neighbours : 0; }
+std::span<const std::size_t> Forest::lent() const { return graph_ ? graph_->lent : std::span<const std::size_t>(); }
 
 void Forest::update_ghosts(const ColumnView& column) const {
   WEFT_ENSURE(graph_ != nullptr);

@@ -64,13 +64,18 @@ BodyMotion::BodyMotion(const Comm& comm, const Scene& scene, const RunState& sta
 
 MeshBody& BodyMotion::mesh() const { return *scene_.bodies[body_]->roles().mesh; }
 
-void BodyMotion::find_walls(const Bins& bins, const TransferSettings& transfer, Real dt) {
+WallContacts& BodyMotion::find_walls(const Bins& bins, const TransferSettings& transfer, Real dt) {
   PointSet& points = has_surface() ? *mesh().contact_points() : mesh();
-  if (!points.touches_walls()) return;
+  if (!points.touches_walls()) return walls_;
   TouchingSet set{&points, &bins, frequency(dt), state_.limits[body_].speed, whole(dt)};
   if (const Real e = scene_.layer_of(body_).restitution; e > 0) set.rebound = {e, scene_.step.slowest_hit};
-  walls_.find(comm_, scene_.walls, {&set, 1}, transfer, state_.time, dt);
-  if (walls_.any() || walls_.lets_go()) walls_.act_on(mesh().contact_stencils(), is_implicit() ? 3 : NodeField::width);
+  walls_.find(scene_.walls, {&set, 1}, transfer, state_.time, dt);
+  return walls_;
+}
+
+void BodyMotion::let_walls_reach_vertices() {
+  if (walls_.any() || walls_.lets_go())
+    walls_.act_on(mesh().contact_stencils(), mesh().forest(), is_implicit() ? 3 : NodeField::width);
 }
 
 void BodyMotion::begin_passes() {

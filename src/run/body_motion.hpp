@@ -38,8 +38,9 @@ class BodyMotion : public Predicts {
 
   std::size_t body() const { return body_; }
   /// The contact points that may touch walls in a step of at most dt [s], if walls act on these. bins: of contact
-  /// points.
-  void find_walls(const Bins& bins, const TransferSettings& transfer, Real dt);
+  /// points. Returns what ranks have to agree on before walls act. Not collective.
+  WallContacts& find_walls(const Bins& bins, const TransferSettings& transfer, Real dt);
+  void let_walls_reach_vertices();
 
   /// A try begins: contact points have the forces of the last step again. Not collective.
   void begin_passes();

@@ -258,7 +258,9 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   if (own.contact) own.contact->add_force(motion, force);
   force.sum_to_owners();
   FreedomValues mean = own.velocity;
-  for (std::size_t r = 0; r < own.mass.size(); ++r) own.velocity.points(0)[r] += h / own.mass[r] * force.points(0)[r];
+  const std::span<const Vec3> of_vertex = std::as_const(force).points(0);
+  const std::span<Vec3> v = own.velocity.points(0);
+  for (std::size_t r = 0; r < own.mass.size(); ++r) v[r] += h / own.mass[r] * of_vertex[r];
   for (std::size_t r = 0; r < own.mass_of_turns.size(); ++r)
     own.velocity.block(*own.turns)[r] += h / own.mass_of_turns[r] * force.block(*own.turns)[r];
   const ConstraintRows rows = rows_of_holds(end);
@@ -357,14 +359,14 @@ void OwnMotion::show_motion(Real dt) {
 /// The velocities that contacts see are means over the step.
 void OwnMotion::let_walls_act(Real dt) {
   Parts& own = *parts_;
-  const auto u = own.motion.u.points(0);
+  const auto u = own.motion.u.points(0), v = own.velocity.points(0);
   std::vector<Vec3> mean;
   for (const Vec3& each : u) mean.emplace_back(each / dt);
   std::vector<Vec3> after = mean;
   meet_walls(own.mass, after);
   for (std::size_t r = 0; r < u.size(); ++r) {
     const Vec3 change = after[r] - mean[r];
-    own.velocity.points(0)[r] += change;
+    v[r] += change;
     u[r] += dt * change;
   }
 }
@@ -452,14 +454,15 @@ void OwnMotion::push(Real dt, std::span<const Vec3> impulses) {
 FreedomValues OwnMotion::change_by(std::span<const Vec3> impulses, Real dt) {
   Parts& own = *parts_;
   FreedomValues change(own.system.freedoms);
-  for (std::size_t r = 0; r < own.mass.size(); ++r) change.points(0)[r] = impulses[r] / own.mass[r];
+  const std::span<Vec3> of_vertex = change.points(0);
+  for (std::size_t r = 0; r < own.mass.size(); ++r) of_vertex[r] = impulses[r] / own.mass[r];
   const Real end = state_.time + dt;
   const ConstraintRows rows = rows_of_holds(end);
   const std::vector<Real> by_holds = own.holds.meet(rows, dt, own.motion.u.points(0), change.points(0));
   change.update_ghosts();
+  const std::span<const Vec3> v = own.velocity.points(0);
   std::vector<Vec3> mean;
-  for (std::size_t r = 0; r < own.system.freedoms.rows(0); ++r)
-    mean.emplace_back(own.velocity.points(0)[r] + change.points(0)[r] / 2);
+  for (std::size_t r = 0; r < v.size(); ++r) mean.emplace_back(v[r] + of_vertex[r] / 2);
   count_holds(by_holds, end, mean);
   return change;
 }

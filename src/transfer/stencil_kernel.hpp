@@ -163,17 +163,33 @@ inline auto chunks_of(const Bins& bins, const Bin& bin) {
   return chunks_of(bins.order().subspan(bin.begin, bin.end - bin.begin));
 }
 
-/// The rows of the next chunk. The loops over nodes, which need no memory, fetch them meanwhile, some lines for each
-/// point: memory does not get more orders at once than it can take. Three hold the vectors and matrices of a row with
-/// its deformation gradient (192 bytes). Rows that lie apart are left alone.
-inline LinesAhead lines_of_next(const RowsAhead& ahead, const Bins& bins, ChunkRows chunk) {
-  const ChunkRows next = bins.after(chunk);
-  if (next.empty() || next.back() - next.front() >= 2 * most_rows_in_chunk) return {};
-  return {ahead.columns(), next.front(), next.back() - next.front() + 1};
-}
-[[gnu::always_inline]] inline void fetch_for_a_point(LinesAhead& lines) {
+/// Rows that do not lie next to one another, one for each point.
+struct RowsApart {
+  std::span<const RowsAhead::Column> columns;
+  const std::uint32_t *row, *end;
+};
+/// Three lines hold the vectors and matrices of a row with its deformation gradient (192 bytes).
+[[gnu::always_inline]] inline void fetch_for_a_point(LinesAhead& next) {
 #pragma GCC unroll 3
-  for (int line = 0; line < 3; ++line) lines.fetch();
+  for (int line = 0; line < 3; ++line) next.fetch();
+}
+[[gnu::always_inline]] inline void fetch_for_a_point(RowsApart& next) {
+  if (next.row == next.end) return;
+  for (const auto& [data, row_bytes] : next.columns) {
+    __builtin_prefetch(data + *next.row * row_bytes);
+    if (row_bytes > line_bytes / 2) __builtin_prefetch(data + (*next.row + 1) * row_bytes - 1);
+  }
+  ++next.row;
+}
+/// Calls visit(next) with the rows of the next chunk. The loops over nodes, which need no memory, fetch them meanwhile,
+/// some lines for each point: memory does not get more orders at once than it can take.
+template <class Visit>
+void with_next_rows(const RowsAhead& ahead, const Bins& bins, ChunkRows chunk, const Visit& visit) {
+  const ChunkRows next = bins.after(chunk);
+  if (next.empty() || ahead.columns().empty()) visit(LinesAhead());
+  else if (next.back() - next.front() < 2 * most_rows_in_chunk)
+    visit(LinesAhead(ahead.columns(), next.front(), next.back() - next.front() + 1));
+  else visit(RowsApart{ahead.columns(), next.data(), next.data() + next.size()});
 }
 
 /// The nodes that the points of one bin reach: its block and the seven neighbours towards +x, +y, +z.
@@ -314,9 +330,9 @@ template <class Kernel>
 }
 
 /// sum_i w_ip a_i and sum_i a_i G_ip^T of every entry.
-template <class Kernel>
+template <class Kernel, class Next = LinesAhead>
 void gather_chunk(const Stencils<Kernel>& stencils, const Tile& tile, Real dx, std::span<Vec3> value,
-                  std::span<Mat3> slope, LinesAhead next = {}) {
+                  std::span<Mat3> slope, Next next = {}) {
   const Real scale = Stencils<Kernel>::per_tilt(dx);
   for (std::size_t k = 0; k < stencils.size(); ++k) {
     fetch_for_a_point(next);
@@ -399,6 +415,21 @@ template <class Kernel>
       }
     }
   }
+}
+
+/// Of a share without tilts: w_ip value.
+template <class Kernel>
+[[gnu::always_inline]] inline void give(const Stencils<Kernel>& stencils, std::size_t k, const Real4& value,
+                                        Real4* first) {
+  constexpr int n = Kernel::nodes;
+  Real4 line[n];
+  for (int l = 0; l < n; ++l) line[l] = stencils.w(k, l, 2) * value;
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) {
+      Real4* nodes = first + i * tile_along_x + j * tile_along_y;
+      const Real wx_wy = Stencils<Kernel>::is_mls ? stencils.line(k, i, j) : stencils.w(k, i, 0) * stencils.w(k, j, 1);
+      for (int l = 0; l < n; ++l) nodes[l] += wx_wy * line[l];
+    }
 }
 
 /// share(k): the PointShare of entry k. Shares are found for some points before the first is given: cores look ahead

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "transfer/stencil_kernel.hpp"
+#include "weft/base/check.hpp"
 #include "weft/transfer/dispatch.hpp"
 
 namespace weft {
@@ -28,9 +29,9 @@ template <class Kernel>
 
 /// A node's share is w (m, m v + dt f + m C d) - dt A G, d being its offset from the point: with moving least squares
 /// a multiple of w d in both.
-template <class Kernel, bool pushed>
-void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& stencils, ChunkRows rows, LinesAhead next,
-                   ScatterPoints points, const Mat3* A, Real dt, Tile& tile) {
+template <bool pushed, class Kernel, class Next>
+[[gnu::noinline]] void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& stencils, ChunkRows rows,
+                                     Next next, ScatterPoints points, const Mat3* A, Real dt, Tile& tile) {
   const Real dx = settings.dx, pull = -dt * Stencils<Kernel>::per_tilt(dx);
   const bool is_damped = settings.rpic_damping != 0;
   MatricesOfChunk damped_C;
@@ -60,6 +61,17 @@ void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& ste
     }
     return share;
   });
+}
+
+/// The same of points with mass and velocity alone.
+template <class Kernel, class Next>
+void scatter_chunk(const Stencils<Kernel>& stencils, ChunkRows rows, Next next, const ScatterPoints& points,
+                   Tile& tile) {
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    fetch_for_a_point(next);
+    const Vec3& v = points.v[rows[k]];
+    give(stencils, k, points.m[rows[k]] * Real4{1, v.x(), v.y(), v.z()}, tile.at(stencils.place(k)));
+  }
 }
 
 /// True if each row is the one after that before.
@@ -167,32 +179,106 @@ Vec3 moment_of_inertia(const TransferSettings& settings, const Vec3& x) {
   });
 }
 
+namespace {
+
+/// Calls visit(bin, rows, stencils, tile) for each chunk, to add to the tile of its bin, and the tiles to nodes.
+template <class Kernel, class Visit>
+void scatter_tiles(const Bins& bins, NodeField& nodes, const Visit& visit) {
+  // Cubes of one colour share no node, and colours follow one another: every node is added to in a fixed order.
+  for (int colour = 0; colour < 8; ++colour) {
+    const auto cubes = bins.of_colour(colour);
+#pragma omp parallel
+    {
+      Tile tile;
+      Stencils<Kernel> stencils;
+#pragma omp for schedule(dynamic)
+      for (std::size_t c = 0; c < cubes.size(); ++c)
+        for (const Bin& bin : bins.of_cube(cubes[c])) {
+          tile.clear();
+          for (const ChunkRows rows : chunks_of(bins, bin)) visit(bin, rows, stencils, tile);
+          tile.add_to(nodes, bin);
+        }
+    }
+  }
+}
+
+}  // namespace
+
 void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, const Respond& respond,
              Real dt, NodeField& inertia, const RowsAhead& ahead) {
+  WEFT_ENSURE(!points.C.empty() || points.f.empty());
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
-    // Cubes of one colour share no node, and colours follow one another: every node is added to in a fixed order.
-    for (int colour = 0; colour < 8; ++colour) {
-      const auto cubes = bins.of_colour(colour);
+    scatter_tiles<Kernel>(bins, inertia, [&](const Bin& bin, ChunkRows rows, Stencils<Kernel>& stencils, Tile& tile) {
+      MatricesOfChunk A;
+      if (!points.C.empty()) respond(rows, {std::span(A.data(), rows.size())});
+      stencils.find(rows, points.x, origin_of(bin), settings.dx);
+      with_next_rows(ahead, bins, rows, [&](auto next) {
+        if (points.C.empty()) scatter_chunk(stencils, rows, next, points, tile);
+        else if (points.f.empty()) scatter_chunk<false>(settings, stencils, rows, next, points, A.data(), dt, tile);
+        else scatter_chunk<true>(settings, stencils, rows, next, points, A.data(), dt, tile);
+      });
+    });
+  });
+}
+
+void scatter_mass(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, std::span<const Real> m,
+                  NodeField& nodes) {
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    const Real pull = settings.dx * Stencils<Kernel>::per_tilt(settings.dx);
+    scatter_tiles<Kernel>(bins, nodes, [&](const Bin& bin, ChunkRows rows, Stencils<Kernel>& stencils, Tile& tile) {
+      stencils.find(rows, x, origin_of(bin), settings.dx);
+      scatter_chunk(stencils, tile, [&](std::size_t k) {
+        const Real mass = m[rows[k]], g = pull * mass;
+        return PointShare{{mass, 0, 0, 0}, {{{0, g, 0, 0}, {0, 0, g, 0}, {0, 0, 0, g}}}};
+      });
+    });
+  });
+}
+
+namespace {
+
+/// Whether a field of three reals is zero on each block.
+std::vector<char> blocks_of_zeros(const NodeField& field) {
+  std::vector<char> are_zero(static_cast<std::size_t>(field.blocks()));
+#pragma omp parallel for schedule(static)
+  for (int b = 0; b < field.blocks(); ++b) {
+    const Real* const row = field.block(b);
+    bool is_zero = true;
+    for (int k = 0; k < NodeField::row; k += NodeField::width)
+      is_zero &= row[k] == 0 && row[k + 1] == 0 && row[k + 2] == 0;
+    are_zero[static_cast<std::size_t>(b)] = is_zero;
+  }
+  return are_zero;
+}
+bool sees_zeros(const Bin& bin, std::span<const char> are_zero) {
+  return std::ranges::all_of(bin.numbers, [&](int block) { return are_zero[static_cast<std::size_t>(block)] != 0; });
+}
+
+}  // namespace
+
+void gather_values(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& field,
+                   std::span<Vec3> values) {
+  std::ranges::fill(values, Vec3::Zero());
+  const std::vector<char> are_zero = blocks_of_zeros(field);
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    const auto all = bins.bins();
+    const int bins_together = bins_at_once(all.size());
 #pragma omp parallel
-      {
-        Tile tile;
-        Stencils<Kernel> stencils;
-        MatricesOfChunk A;
-#pragma omp for schedule(dynamic)
-        for (std::size_t c = 0; c < cubes.size(); ++c)
-          for (const Bin& bin : bins.of_cube(cubes[c])) {
-            tile.clear();
-            for (const ChunkRows rows : chunks_of(bins, bin)) {
-              respond(rows, {std::span(A.data(), rows.size())});
-              stencils.find(rows, points.x, origin_of(bin), settings.dx);
-              const LinesAhead next = lines_of_next(ahead, bins, rows);
-              if (points.f.empty())
-                scatter_chunk<Kernel, false>(settings, stencils, rows, next, points, A.data(), dt, tile);
-              else scatter_chunk<Kernel, true>(settings, stencils, rows, next, points, A.data(), dt, tile);
-            }
-            tile.add_to(inertia, bin);
-          }
+    {
+      Tile tile;
+      Stencils<Kernel> stencils;
+#pragma omp for schedule(dynamic, bins_together)
+      for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
+        if (sees_zeros(all[b], are_zero)) continue;
+        tile.load_from(field, all[b]);
+        for (const ChunkRows rows : chunks_of(bins, all[b])) {
+          stencils.find(rows, x, origin_of(all[b]), settings.dx);
+          for (std::size_t k = 0; k < rows.size(); ++k)
+            store3(values[rows[k]].data(), received(stencils, k, tile.at(stencils.place(k))).value);
+        }
       }
     }
   });
@@ -216,13 +302,12 @@ Real gather(const TransferSettings& settings, const Bins& bins, std::span<const 
         tile.load_from(velocity, all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx, &off_middle);
-          const LinesAhead next = lines_of_next(ahead, bins, rows);
           // Rows that follow one another receive at once, others through the buffer.
           const bool at_once = !columns.v.empty() && follow(rows);
           const std::size_t first = at_once ? rows.front() : 0;
           const std::span<Vec3> v = at_once ? columns.v.subspan(first, rows.size()) : chunk.value_of(rows);
           const std::span<Mat3> C = at_once ? columns.C.subspan(first, rows.size()) : chunk.slope_of(rows);
-          gather_chunk(stencils, tile, settings.dx, v, C, next);
+          with_next_rows(ahead, bins, rows, [&](auto next) { gather_chunk(stencils, tile, settings.dx, v, C, next); });
           if (!at_once && !columns.v.empty())
             for (std::size_t k = 0; k < rows.size(); ++k) {
               columns.v[rows[k]] = v[k];

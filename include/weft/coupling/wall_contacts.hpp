@@ -18,6 +18,7 @@
 // [docs/theory/colliders.md, 6]
 
 #include "weft/bodies/contact_points.hpp"
+#include "weft/fields/rows_ahead.hpp"
 #include "weft/grid/walls.hpp"
 #include "weft/transfer/transfer.hpp"
 
@@ -34,9 +35,6 @@ namespace weft {
 struct NodeContact : NodeKey {
   static constexpr Label label{"contact", "1, 1/kg, kg m/s", Keep::work};
 };
-
-/// Adds the impulses of the last step, which contacts share, to the momentum of owned nodes.
-void add_shared_impulses(Layer& layer);
 
 /// A set of points that touches walls.
 struct TouchingSet {
@@ -69,8 +67,8 @@ struct ContactGround {
   /// Ranks that agree on whether passes have come to an end; null: all passes are made. Bodies by themselves have no
   /// viscosity of the grid that would forgive a few.
   const Comm* agree = nullptr;
-  /// Changes the velocities of owned points to what they can be, after each pass, and returns their largest change since
-  /// the last, and that by all passes [m/s]; empty: they are free.
+  /// Changes the velocities of owned points to what they can be, after each pass, and returns their largest change
+  /// since the last, and that by all passes [m/s]; empty: they are free.
   std::function<std::array<Real, 2>()> project = {};
 
   Real mass(std::ptrdiff_t point) const { return inertia[point * NodeField::width]; }
@@ -83,13 +81,16 @@ ContactGround ground_of(const BlockMap& map, Layer& layer);
 class WallContacts {
  public:
   /// Finds the points that may touch walls in a step from `time` over at most dt [s]. Points stand where it begins;
-  /// walls whose contact is at nodes are left out. Collective.
-  void find(const Comm& comm, std::span<const Wall> walls, std::span<const TouchingSet> sets,
-            const TransferSettings& transfer, Real time, Real dt);
+  /// walls whose contact is at nodes are left out. All ranks do so, and then agree.
+  void find(std::span<const Wall> walls, std::span<const TouchingSet> sets, const TransferSettings& transfer, Real time,
+            Real dt);
+  /// Tells all ranks which of these have contacts on any. Collective.
+  static void agree(const Comm& comm, std::span<WallContacts* const> all);
   /// They act on the nodes of a layer,
   void act_on(const BlockMap& map);
-  /// or each on three vertices, which have so many reals each; of_row: of the points of the only set.
-  void act_on(std::span<const ContactStencil> of_row, int width);
+  /// or each on up to four vertices, which have so many reals each; of_row: of the points of the only set. Rows of the
+  /// forest: vertices.
+  void act_on(std::span<const ContactStencil> of_row, const Forest& forest, int width);
   /// Whether there are contacts on any rank.
   bool any() const { return any_; }
   /// Whether points of this rank have left walls.
@@ -99,6 +100,8 @@ class WallContacts {
   void begin(Real dt);
   /// Writes what contacts share, with the impulses of the forces of the last step; owners have to be told.
   void scatter(const ContactGround& ground);
+  /// Adds the impulses of the last step, which contacts share, to the momentum of owned nodes.
+  void add_shared_impulses(Layer& layer) const;
   /// Changes the velocities of owned nodes, which are those of the end of the step but for this. Adds to by_walls[w]
   /// what wall w gave to this rank's points; returns the energy in their springs, the mean of before and after the
   /// step [J]. Collective.
@@ -134,11 +137,9 @@ class WallContacts {
   /// whatever the number of threads.
   template <class Visit>
   void for_each_in_turn(const Visit& visit) const {
-    for (const std::vector<Range>& apart : turns_) {
-#pragma omp parallel for schedule(dynamic)
-      for (std::size_t r = 0; r < apart.size(); ++r)
-        for (std::size_t c = apart[r].begin; c < apart[r].end; ++c) visit(c);
-    }
+    for_each_cube_in_turn([&](const Range& cube) {
+      for (std::size_t c = cube.begin; c < cube.end; ++c) visit(c);
+    });
   }
   /// What the springs of a contact answer to its displacement in the step; slope = -d(force)/d(displacement).
   struct Pressed {
@@ -169,25 +170,47 @@ class WallContacts {
     Real reach;       ///< Points take part only if they are nearer to the wall than this [m].
   };
   Near seen_from(const Bin& bin, std::int32_t wall, Real speed) const;
-  struct Found;
-  /// Contacts of the points of one bin.
+  /// What was found in a bin.
+  struct Found {
+    std::vector<Contact> contacts;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> left;
+    std::vector<std::uint32_t> candidates;  ///< Work: rows near walls.
+  };
+  /// Contacts next to one another.
   struct Range {
     std::size_t begin, end;
   };
+  /// Those of the points of a bin.
+  struct BinContacts {
+    Range contacts;
+    Vec3i block;  ///< Of the bin.
+  };
 
+  static void find_candidates(std::span<const Near> near, ChunkRows rows, std::span<const Vec3> x, const Vec3& middle,
+                              std::vector<std::uint32_t>& candidates);
   void find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const;
   void share_memory(std::span<Contact> of_point) const;
   void solve_one(Contact& contact, const Vec3& u, Real a) const;
-  std::vector<Real> row_sums(const ContactGround& ground) const;
+  template <class Visit>
+  void for_each_cube_in_turn(const Visit& visit) const {
+    for (const std::vector<Range>& apart : turns_) {
+#pragma omp parallel for schedule(dynamic)
+      for (std::size_t r = 0; r < apart.size(); ++r) visit(apart[r]);
+    }
+  }
+  void reach(const Forest& forest, std::vector<std::int32_t> rows);
+  template <class Visit>
+  void for_each_reached(std::size_t rows, const Visit& visit) const;
+  void share_numbers(const ContactGround& ground) const;
+  /// So many contacts are gathered to side by side.
+  static constexpr std::size_t at_once = 4;
+  void gather_some(Range some, bool is_first, const Real* velocity, const Real* shared, std::array<Vec3, at_once>& u);
+  std::array<Real, 2> pass(const ContactGround& ground, bool is_first, bool looks);
   std::vector<Real> roots_of_answers(const ContactGround& ground) const;
   Real closing(const Contact& contact) const;
+  Vec3 velocity_beside_wall(std::size_t c, const Real* velocity) const;
   void find_rebounds(const ContactGround& ground);
-  std::array<Real, 2> pass(const ContactGround& ground, std::span<const Real> a, bool looks);
 
-  template <class Row>
-  Vec3 gathered_as(std::size_t c, const Real* rows) const;
-  template <class Row>
-  void add_as(std::size_t c, const Vec3& value, Real* rows) const;
   Real stored(const Contact& contact, const Vec3& force) const;
   Real gap_to_close(const Contact& contact) const;
   Vec3 way_of_wall(const Contact& contact) const;
@@ -197,14 +220,22 @@ class WallContacts {
   TransferSettings transfer_;
   Real time_ = 0, dt_ = 0;
   std::vector<RigidState> states_, ends_;  ///< Of walls at time_ and after dt_.
+  std::vector<Found> found_;               ///< Work: bin by bin.
   std::vector<Contact> contacts_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> left_;  ///< Points, by set and row, that walls let go.
-  std::vector<std::vector<Range>> turns_;  ///< Bins whose nodes are apart: of one set, two blocks from one another.
+  std::vector<std::vector<RowsAhead::Column>> columns_;        ///< That are read of the points of each set.
+  std::vector<BinContacts> bins_;
+  std::vector<std::vector<Range>> turns_;  ///< Cubes of blocks whose nodes are apart, of one set.
   std::size_t each_ = 0;                   ///< Nodes of a contact.
   int width_ = NodeField::width;           ///< Reals of a node.
   std::vector<std::int32_t> nodes_;        ///< Of each contact; as numbers of the first real of a node.
   std::vector<Real> weights_;              ///< W_i.
+  std::vector<std::int32_t> reached_;      ///< Rows of the forest where contacts of any rank may act, owned ones first.
+  std::size_t reached_owned_ = 0;          ///< Of these.
+  std::ptrdiff_t points_of_row_ = 1;       ///< That a row of the forest has.
+  std::vector<Real> row_sums_;             ///< a of (6.4), of each contact [1/kg].
   std::vector<Vec3> change_;               ///< Work: of impulses in a pass [kg m/s].
+  bool looks_ = false;                     ///< There are walls that act on points.
   bool any_ = false;
 };
 

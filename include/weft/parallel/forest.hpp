@@ -31,6 +31,8 @@ class Forest {
 
   std::size_t owned() const;
   std::size_t ghosts() const;
+  /// Owned rows with ghosts on any rank, ascending.
+  std::span<const std::size_t> lent() const;
   /// How many ranks hold ghosts of this rank's rows, or originals of its ghosts.
   int neighbours() const;
 

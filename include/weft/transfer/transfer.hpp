@@ -34,7 +34,7 @@ struct TransferSettings {
 struct ScatterPoints {
   std::span<const Vec3> x;       ///< [m].
   std::span<const Vec3> v;       ///< [m/s].
-  std::span<const Mat3> C;       ///< Undamped velocity gradient [1/s].
+  std::span<const Mat3> C;       ///< Undamped velocity gradient [1/s]; empty: the points have mass and velocity alone.
   std::span<const Real> m;       ///< [kg].
   std::span<const Vec3> f = {};  ///< Forces on the points [N]; empty if there are none.
 };
@@ -45,9 +45,14 @@ using Respond = std::function<void(ChunkRows, const ChunkForces&)>;
 using Receive = std::function<void(ChunkRows, const ChunkMotion&)>;
 
 /// Adds the points' mass, momentum and dt * force to `inertia` (owned and ghost blocks). The order of additions depends
-/// on the points alone, so the number of threads changes no bit. ahead: of all that is read for a chunk.
+/// on the points alone, so the number of threads changes no bit. respond: not asked of points without gradients. ahead:
+/// of all that is read for a chunk.
 void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, const Respond& respond,
              Real dt, NodeField& inertia, const RowsAhead& ahead = {});
+
+/// Adds sum_p w_ip m_p and, as the three other reals of a node, dx sum_p m_p G_ip [kg].
+void scatter_mass(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, std::span<const Real> m,
+                  NodeField& nodes);
 
 /// Where gather leaves what points receive, over the same rows as x.
 struct MotionColumns {
@@ -60,6 +65,11 @@ struct MotionColumns {
 /// point stood along an axis at x [m].
 Real gather(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& velocity,
             const Receive& receive, const MotionColumns& columns = {}, const RowsAhead& ahead = {});
+
+/// values[p] = sum_i w_ip a_i of a field of three reals at nodes, over the same rows as x; zero for points in no bin.
+/// Bins in whose blocks the field is zero are left out.
+void gather_values(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& field,
+                   std::span<Vec3> values);
 
 /// The point with the largest gathered gradient.
 struct Steepest {

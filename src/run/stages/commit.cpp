@@ -1,5 +1,9 @@
 // Commit: what follows when all chunks have moved.
 
+#include <algorithm>
+#include <array>
+#include <utility>
+
 #include "run/stages/stages.hpp"
 
 namespace weft {
@@ -8,12 +12,27 @@ namespace {
 /// dt grows by this factor from one step to the next after a refusal.
 constexpr Real recovery_growth = 1.5;
 
-/// Adds what was given on all ranks to what was given so far. Collective.
-void count_impulses(const Comm& comm, std::span<Impulse> given, std::span<Impulse> so_far) {
-  if (given.empty()) return;
+/// Adds what was given on all ranks to what was given so far, in one sum. Collective.
+void count_given(StepContext& step) {
   static_assert(sizeof(Impulse) == 7 * sizeof(Real));
-  comm.sum(std::span(given.front().linear.data(), 7 * given.size()));
-  for (std::size_t i = 0; i < given.size(); ++i) so_far[i] += given[i];
+  RunState& state = step.state;
+  const std::array<std::pair<std::span<Impulse>, std::span<Impulse>>, 3> kinds{
+      {{step.given.by_walls, state.wall_impulse},
+       {step.given.by_handles, state.handle_impulse},
+       {step.given.by_joints, state.joint_impulse}}};
+  std::vector<Real> sums;
+  for (const auto& [given, so_far] : kinds)
+    for (const Impulse& impulse : given) sums.insert(sums.end(), impulse.linear.data(), impulse.linear.data() + 7);
+  if (sums.empty()) return;
+  sums.push_back(step.given.contact_energy);
+  step.comm.sum(sums);
+  const Real* of_given = sums.data();
+  for (const auto& [given, so_far] : kinds)
+    for (std::size_t i = 0; i < given.size(); ++i, of_given += 7) {
+      std::copy_n(of_given, 7, given[i].linear.data());
+      so_far[i] += given[i];
+    }
+  step.report.contact_energy = *of_given;
 }
 
 /// The clock, the counts and the dt that comes next after a refusal.
@@ -47,14 +66,11 @@ void commit(StepContext& step) {
     }
   }
   for (const GridLayer& layer : step.layers) layer.handles.count_loads(step.dt(), step.given.by_handles);
-  count_impulses(step.comm, step.given.by_walls, step.state.wall_impulse);
-  count_impulses(step.comm, step.given.by_handles, step.state.handle_impulse);
-  count_impulses(step.comm, step.given.by_joints, step.state.joint_impulse);
+  count_given(step);
   if (step.strand_impulses != nullptr) {
     step.report.impulses = step.strand_impulses->counts();
     step.state.energy_taken = step.state.energy_taken.value_or(0) + step.strand_impulses->energy_taken();
   }
-  if (!step.scene.walls.empty()) step.report.contact_energy = step.comm.sum(step.given.contact_energy);
   go_on(step);
 }
 

@@ -118,9 +118,7 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
 std::vector<Vec3> gathered(const StepContext& step, std::size_t s, const NodeField& field) {
   const auto x = std::as_const(*step.sets[s].points).points().get<Position>();
   std::vector<Vec3> of_points(x.size());
-  gather(step.transfer_of(step.sets[s]), step.bins[s], x, field, [&](ChunkRows rows, const ChunkMotion& motion) {
-    for (std::size_t k = 0; k < rows.size(); ++k) of_points[rows[k]] = motion.v[k];
-  });
+  gather_values(step.transfer_of(step.sets[s]), step.bins[s], x, field, of_points);
   return of_points;
 }
 

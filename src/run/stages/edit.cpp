@@ -124,37 +124,22 @@ void edit_meshes(StepContext& step, std::span<const Real> wanted) {
   agree_on_limits(step.comm, state);
 }
 
-}  // namespace
-
-RunState start_scene(const Comm& comm, Scene& scene) {
-  fill_bodies(comm, scene);
-  RunState state;
-  state.wall_impulse.assign(scene.walls.size(), {});
-  state.handle_impulse.assign(scene.handles.size(), {});
-  state.joint_impulse.assign(scene.joints.size(), {});
-  state.next_id = scene.first_free_id;
-  state.removed_elements.assign(scene.bodies.size(), 0);
-  state.drift.assign(scene.bodies.size(), nowhere);
-  state.emitted_until.assign(scene.sources.size(), -std::numeric_limits<Real>::infinity());
-  state.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
-  if (scene.bounds)
-    for (std::size_t b = 0; b < scene.bodies.size(); ++b)
-      if (Body& body = *scene.bodies[b]; body.roles().mesh == nullptr)
-        require_inside(comm, *scene.bounds, body, scene.deck.bodies[b]);
-  edit_points(comm, scene, state);
-  return state;
+/// Removes the points of bodies outside the bounds of the scene; returns how many of each on this rank.
+std::vector<std::int64_t> remove_points(Scene& scene) {
+  std::vector<std::int64_t> removed(scene.bodies.size(), 0);
+  for (std::size_t b = 0; scene.bounds && b < removed.size(); ++b)
+    if (Body& body = *scene.bodies[b]; body.roles().mesh == nullptr)
+      removed[b] = remove_outside(*scene.bounds, body.points());
+  return removed;
 }
 
-void edit_points(const Comm& comm, Scene& scene, RunState& state) {
-  emit(comm, scene, state);
-  if (!scene.bounds) return;
+/// Counts removed points and says so. removed: of each body, on this rank. Collective.
+void count_removed(const Comm& comm, const Scene& scene, RunState& state, std::vector<std::int64_t> removed) {
   const std::size_t bodies = scene.bodies.size();
-  std::vector<std::int64_t> removed(bodies, 0), left(bodies, 0);
+  std::vector<std::int64_t> left(bodies, 0);
   for (std::size_t b = 0; b < bodies; ++b)
-    if (Body& body = *scene.bodies[b]; body.roles().mesh == nullptr) {
-      removed[b] = remove_outside(*scene.bounds, body.points());
+    if (Body& body = *scene.bodies[b]; body.roles().mesh == nullptr)
       left[b] = static_cast<std::int64_t>(body.points().rows());
-    }
   comm.sum(removed);
   const std::int64_t all = std::accumulate(removed.begin(), removed.end(), std::int64_t(0));
   if (all == 0) return;
@@ -177,16 +162,42 @@ void edit_points(const Comm& comm, Scene& scene, RunState& state) {
   std::fill(state.drift.begin(), state.drift.end(), nowhere);
 }
 
+}  // namespace
+
+RunState start_scene(const Comm& comm, Scene& scene) {
+  fill_bodies(comm, scene);
+  RunState state;
+  state.wall_impulse.assign(scene.walls.size(), {});
+  state.handle_impulse.assign(scene.handles.size(), {});
+  state.joint_impulse.assign(scene.joints.size(), {});
+  state.next_id = scene.first_free_id;
+  state.removed_elements.assign(scene.bodies.size(), 0);
+  state.drift.assign(scene.bodies.size(), nowhere);
+  state.emitted_until.assign(scene.sources.size(), -std::numeric_limits<Real>::infinity());
+  state.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
+  if (scene.bounds)
+    for (std::size_t b = 0; b < scene.bodies.size(); ++b)
+      if (Body& body = *scene.bodies[b]; body.roles().mesh == nullptr)
+        require_inside(comm, *scene.bounds, body, scene.deck.bodies[b]);
+  emit(comm, scene, state);
+  count_removed(comm, scene, state, remove_points(scene));
+  return state;
+}
+
 void edit(StepContext& step) {
   const auto timing = step.timers.measure("edit");
   RunState& state = step.state;
-  edit_points(step.comm, step.scene, state);
+  emit(step.comm, step.scene, state);
+  const std::vector<std::int64_t> removed = remove_points(step.scene);
   std::vector<Real> wanted;
   for (const auto& body : step.scene.bodies) {
     const MeshBody* mesh = body->roles().mesh;
     wanted.push_back(mesh != nullptr && mesh->wants_edit() ? 1 : 0);
   }
+  wanted.push_back(std::ranges::any_of(removed, [](std::int64_t points) { return points > 0; }) ? 1 : 0);
   agree_on_limits(step.comm, state, wanted);
+  if (wanted.back() > 0) count_removed(step.comm, step.scene, state, removed);
+  wanted.pop_back();
   if (std::ranges::any_of(wanted, [](Real want) { return want > 0; })) edit_meshes(step, wanted);
   for (std::size_t b = 0; b < step.scene.bodies.size(); ++b) state.drift[b] += step.dt() * state.limits[b].speed;
 }

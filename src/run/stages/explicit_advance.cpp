@@ -23,7 +23,7 @@ class ExplicitAdvance final : public GridAdvance {
     const auto timing = step.timers.measure("grid");
     const Scene& scene = step.scene;
     const Real dt = step.dt(), dx = scene.dx;
-    if (layer.contacts.any()) add_shared_impulses(layer.nodes);
+    if (layer.contacts.any()) layer.contacts.add_shared_impulses(layer.nodes);
     // Gravity has moved bodies with freedoms of their own already.
     const Vec3 gravity = layer.settings.has_contact_points ? Vec3(Vec3::Zero()) : step.settings.gravity;
     advance_explicit(

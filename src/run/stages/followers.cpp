@@ -13,8 +13,7 @@ void scatter_followers(StepContext& step, GridLayer& layer, bool with_gradient) 
   for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) {
     if (step.sets[s].follows == nullptr) continue;
     const Table& points = std::as_const(*step.sets[s].points).points();
-    const std::vector<Mat3> none(with_gradient ? 0 : points.rows(), Mat3::Zero());
-    const auto C = with_gradient ? points.get<Affine>() : std::span<const Mat3>(none);
+    const auto C = with_gradient ? points.get<Affine>() : std::span<const Mat3>();
     scatter(
         layer.settings.transfer, step.bins[s],
         {points.get<Position>(), points.get<TentativeVelocity>(), C, points.get<Mass>()},

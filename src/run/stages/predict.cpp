@@ -22,9 +22,7 @@ void scatter_memory(StepContext& step, std::size_t s) {
   std::vector<Vec3> acceleration(points.rows(), Vec3::Zero());
   for (std::size_t q = 0; q < acceleration.size(); ++q)
     if (mass[q] > 0) acceleration[q] = forces[q] / mass[q];
-  scatter(
-      layer.settings.transfer, step.bins[s], {points.get<Position>(), acceleration, points.get<Affine>(), mass},
-      [](ChunkRows, const ChunkForces& of) { std::ranges::fill(of.A, Mat3(Mat3::Zero())); }, 0, memory);
+  scatter(layer.settings.transfer, step.bins[s], {points.get<Position>(), acceleration, {}, mass}, {}, 0, memory);
   layer.map.forest().sum_to_owners(memory.view());
   layer.map.forest().update_ghosts(memory.view());
 }

@@ -17,22 +17,34 @@ Real frequency(const StepLimit& limit, Real dx, Real dt) {
   return std::max({limit.wave_speed / dx, std::min(limit.mesh_speed / dx, limit.vibration()), least / dt});
 }
 
-/// The points of a layer that may touch walls.
-void find_contacts(StepContext& step, std::size_t l) {
-  const auto timing = step.timers.measure("contact");
+/// The points of a layer that may touch walls; adds what ranks have to agree on.
+void find_contacts(StepContext& step, std::size_t l, std::vector<WallContacts*>& found) {
   GridLayer& layer = step.layers[l];
   std::vector<TouchingSet> sets;
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (const VisitedSet& set = step.sets[s]; set.layer == l) {
-      if (set.follows != nullptr) set.follows->find_walls(step.bins[s], layer.settings.transfer, step.dt());
+      if (set.follows != nullptr)
+        found.push_back(&set.follows->find_walls(step.bins[s], layer.settings.transfer, step.dt()));
       if (!set.points->touches_walls() || set.follows != nullptr) continue;
       const StepLimit& limit = step.state.limits[set.body];
       sets.push_back({set.points, &step.bins[s], frequency(limit, step.scene.dx, step.dt()), limit.speed});
     }
-  layer.contacts.find(step.comm, step.scene.walls, sets, layer.settings.transfer, step.state.time, step.dt());
-  layer.contacts.act_on(layer.map);
-  // Where nothing has touched a wall yet, nodes do without.
-  if (layer.contacts.any() && !layer.nodes.has<NodeContact>()) layer.nodes.add<NodeContact>();
+  layer.contacts.find(step.scene.walls, sets, layer.settings.transfer, step.state.time, step.dt());
+  found.push_back(&layer.contacts);
+}
+
+void find_contacts(StepContext& step) {
+  const auto timing = step.timers.measure("contact");
+  std::vector<WallContacts*> found;
+  for (std::size_t l = 0; l < step.layers.size(); ++l) find_contacts(step, l, found);
+  WallContacts::agree(step.comm, found);
+  for (GridLayer& layer : step.layers) {
+    layer.contacts.act_on(layer.map);
+    // Where nothing has touched a wall yet, nodes do without.
+    if (layer.contacts.any() && !layer.nodes.has<NodeContact>()) layer.nodes.add<NodeContact>();
+  }
+  for (const VisitedSet& set : step.sets)
+    if (set.follows != nullptr) set.follows->let_walls_reach_vertices();
 }
 
 }  // namespace
@@ -43,7 +55,7 @@ void prepare(StepContext& step, bool weigh) {
     step.report.potential_before = totals_of(step.comm, step.scene).potential();
   }
   for (GridLayer& layer : step.layers) layer.advance->prepare(step, layer);
-  for (std::size_t l = 0; l < step.layers.size(); ++l) find_contacts(step, l);
+  find_contacts(step);
 }
 
 }  // namespace weft

@@ -17,6 +17,12 @@ void scatter_set(StepContext& step, std::size_t s) {
   const PointSet& set = *visited.points;
   const Table& points = set.points();
   const bool with_forces = layer.advance->takes_forces();
+  if (visited.has_surface) {  // contact points have neither gradients nor stress
+    scatter(layer.settings.transfer, step.bins[s],
+            {points.get<Position>(), points.get<TentativeVelocity>(), {}, points.get<Mass>()}, {}, step.dt(),
+            layer.nodes.get<NodeInertia>(), RowsAhead(visited.points->points()));
+    return;
+  }
   LawClock clock;
   scatter(
       layer.settings.transfer, step.bins[s],
@@ -33,52 +39,22 @@ void scatter_set(StepContext& step, std::size_t s) {
 /// Implicit steps have contacts in their solve.
 bool takes_contacts(const GridLayer& layer) { return layer.contacts.any() && layer.advance->takes_forces(); }
 
-/// The points of a set in some of its bins, side by side.
-struct SomePoints {
-  Bins bins;
-  std::vector<std::uint32_t> rows;  ///< In the set.
-  std::vector<Vec3> x;
-  std::vector<Mat3> no_gradient;
-
-  SomePoints(const Bins& all, const std::vector<bool>& near, std::span<const Vec3> places)
-      : bins(all.near(near)), rows(bins.order().begin(), bins.order().end()), no_gradient(rows.size(), Mat3::Zero()) {
-    for (const std::uint32_t row : rows) x.push_back(places[row]);
-    bins.rows_were_reordered();
-  }
-  /// A value for each.
-  template <class Of>
-  auto map(Of&& of) const {
-    std::vector<std::decay_t<decltype(of(0u))>> values;
-    for (const std::uint32_t row : rows) values.push_back(of(row));
-    return values;
-  }
-};
-
-/// sum w m v and sum w m of points, and dx sum m G if `with_gradient`: as the impulse of energy derivatives -m.
-void scatter_some(StepContext& step, const VisitedSet& set, const SomePoints& points, const std::vector<Vec3>& v,
-                  const std::vector<Real>& m, bool with_gradient, NodeField& nodes) {
-  scatter(
-      step.transfer_of(set), points.bins, {points.x, v, points.no_gradient, m},
-      [&](ChunkRows rows, const ChunkForces& forces) {
-        for (std::size_t k = 0; k < rows.size(); ++k)
-          forces.A[k] = with_gradient ? Mat3(-m[rows[k]] * Mat3::Identity()) : Mat3(Mat3::Zero());
-      },
-      step.scene.dx, nodes);
-}
-
 /// The normals and planes of a surface, weighted by its area.
-void scatter_surface(StepContext& step, const VisitedSet& set, const SomePoints& some, const Table& points,
-                     Layer& nodes) {
+void scatter_surface(const TransferSettings& transfer, const Bins& bins, const Table& points, Layer& nodes) {
   const auto areas = points.get<SurfaceArea>(), x = points.get<Position>();
-  const auto weights = some.map([&](std::uint32_t row) { return areas[row].norm(); });
+  std::vector<Vec3> normals(areas.size()), values(areas.size());
+  std::vector<Real> weights(areas.size());
+  for (const std::uint32_t row : bins.order()) {
+    weights[row] = areas[row].norm();
+    normals[row] = areas[row].stableNormalized();
+  }
   const auto add = [&](NodeField& field, auto&& of) {  // of: a vector for a normal and a place
-    scatter_some(step, set, some,
-                 some.map([&](std::uint32_t row) { return Vec3(of(Vec3(areas[row].stableNormalized()), x[row])); }),
-                 weights, false, field);
+    for (const std::uint32_t row : bins.order()) values[row] = of(normals[row], x[row]);
+    scatter(transfer, bins, {x, values, {}, weights}, {}, 0, field);
   };
   add(nodes.get<NodeNormal>(), [](const Vec3& n, const Vec3&) { return n; });
-  add(nodes.get<NodeOffset>(), [](const Vec3& n, const Vec3& at) { return n.dot(at) * n; });
-  add(nodes.get<NodeFacing>(), [](const Vec3& n, const Vec3&) { return n.cwiseProduct(n); });
+  add(nodes.get<NodeOffset>(), [](const Vec3& n, const Vec3& at) { return Vec3(n.dot(at) * n); });
+  add(nodes.get<NodeFacing>(), [](const Vec3& n, const Vec3&) { return Vec3(n.cwiseProduct(n)); });
   add(nodes.get<NodeFacingAcross>(),
       [](const Vec3& n, const Vec3&) { return Vec3(n.y() * n.z(), n.z() * n.x(), n.x() * n.y()); });
 }
@@ -88,15 +64,11 @@ void scatter_normals(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   GridLayer& layer = step.layers[set.layer];
   const Table& points = std::as_const(*set.points).points();
-  const SomePoints some(step.bins[s], step.layer_contact.is_shared(layer.number), points.get<Position>());
-  NodeField& normals = layer.nodes.get<NodeNormal>();
-  if (!set.has_surface) {
-    const auto mass = points.get<Mass>();
-    const std::vector<Vec3> none(some.x.size(), Vec3::Zero());
-    scatter_some(step, set, some, none, some.map([&](std::uint32_t row) { return mass[row]; }), true, normals);
-  } else {
-    scatter_surface(step, set, some, points, layer.nodes);
-  }
+  const Bins near = step.bins[s].near(step.layer_contact.is_shared(layer.number));
+  if (set.has_surface) scatter_surface(step.transfer_of(set), near, points, layer.nodes);
+  else
+    scatter_mass(step.transfer_of(set), near, points.get<Position>(), points.get<Mass>(),
+                 layer.nodes.get<NodeNormal>());
 }
 
 /// What layers have to know of one another at nodes.

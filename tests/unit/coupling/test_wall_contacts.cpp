@@ -65,7 +65,9 @@ struct Corner : PointsOnGrid {
       points.get<WallForce>()[row] = 0.5 * (of_point.vector() + Vec3(0, 1.5, 0));
     });
     const TouchingSet set{body.get(), &bins, frequency, 3};
-    contacts.find(Comm::world(), walls, {&set, 1}, transfer, 0, dt);
+    contacts.find(walls, {&set, 1}, transfer, 0, dt);
+    WallContacts* const all[] = {&contacts};
+    WallContacts::agree(Comm::world(), all);
     contacts.act_on(map);
     contacts.begin(dt);
   }
@@ -142,7 +144,7 @@ struct Fall {
     corner.contacts.scatter(ground_of(map, layer));
     map.forest().sum_to_owners(layer.get<NodeInertia>().view());
     map.forest().sum_to_owners(layer.get<NodeContact>().view());
-    add_shared_impulses(layer);
+    corner.contacts.add_shared_impulses(layer);
     NodeField start = before;
     map.forest().sum_to_owners(start.view());
     const auto for_each_node = [&](auto&& visit) {

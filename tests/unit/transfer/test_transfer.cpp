@@ -92,6 +92,50 @@ TEST_P(TransferTest, NodesReceiveThePlainSumOverPointsOnAnyNumberOfRanks) {
   }
 }
 
+TEST_P(TransferTest, PointsWithoutGradientsGiveWhatThoseWithZerosGive) {
+  for (const auto& s : settings()) {
+    Cloud cloud = random_cloud(300, s.dx, 12);
+    std::ranges::fill(cloud.C, Mat3::Zero());
+    std::ranges::fill(cloud.A, Mat3::Zero());
+    Ground with_zeros = shared_ground(s, cloud), without = shared_ground(s, cloud);
+    with_zeros.scatter_points(dt);
+    const Cloud& own = without.own;
+    scatter(s, without.bins, {own.x, own.v, {}, own.m}, {}, dt, without.field);
+    without.map.forest().sum_to_owners(without.field.view());
+    for (int b = 0; b < without.map.owned(); ++b)
+      for (int k = 0; k < NodeField::row; ++k)
+        EXPECT_NEAR(without.field.block(b)[k], with_zeros.field.block(b)[k], 1e-14);
+  }
+}
+
+TEST_P(TransferTest, MassAndItsGradientAreThoseOfAnImpulse) {
+  for (const auto& s : settings()) {
+    Cloud cloud = random_cloud(300, s.dx, 14);
+    std::ranges::fill(cloud.v, Vec3::Zero());
+    std::ranges::fill(cloud.C, Mat3::Zero());
+    for (std::size_t p = 0; p < cloud.size(); ++p) cloud.A[p] = -cloud.m[p] * Mat3::Identity();
+    Ground pushed = serial_ground(s, cloud), ground = serial_ground(s, cloud);
+    pushed.scatter_points(s.dx);
+    scatter_mass(s, ground.bins, ground.own.x, ground.own.m, ground.field);
+    for (int b = 0; b < ground.map.owned(); ++b)
+      for (int k = 0; k < NodeField::row; ++k) EXPECT_NEAR(ground.field.block(b)[k], pushed.field.block(b)[k], 1e-14);
+  }
+}
+
+TEST_P(TransferTest, ValuesAreThoseOfAGatherWhereTheFieldIsNotZero) {
+  for (const auto& s : settings()) {
+    Ground ground = shared_ground(s, random_cloud(600, s.dx, 13));
+    // Zero but in one octant of space: bins see all of it, some of it or none.
+    ground.set_velocity([&](const Vec3i& node, const Vec3& x) {
+      return (x.array() > 2 * s.dx).all() ? noise(node) : Vec3(Vec3::Zero());
+    });
+    const auto gathered = ground.gather_points();
+    std::vector<Vec3> values(ground.own.size(), Vec3::Ones());
+    gather_values(s, ground.bins, ground.own.x, ground.field, values);
+    for (std::size_t p = 0; p < values.size(); ++p) EXPECT_EQ(values[p], gathered.v[p]);
+  }
+}
+
 // --- Conservation -------------------------------------------------------------------------------------------------
 
 struct NodeTotals {
