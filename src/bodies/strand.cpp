@@ -146,6 +146,7 @@ class StrandClamp final : public Clamp {
   struct End {
     SegmentEnd at;         ///< Over rows.
     std::int32_t segment;  ///< Row.
+    Real share;            ///< Of the twist of the joint at its other vertex; 0: there is none.
     JointStiffness stiffness;
     std::optional<JointStiffness> viscosity;  ///< In place of stiffness.
     std::optional<JointStiffness> damping{};  ///< Of the substep, if that is known.
@@ -213,6 +214,28 @@ class StrandClamp final : public Clamp {
     }
   }
 
+  /// As those of joints, of which one segment is free and its vertex that is not held [docs/theory/strands.md, 15.6].
+  void add_row_sums(const Motion& motion, Load& sums) const override {
+    if (!holds_at(motion.time)) return;
+    const Real least = 8 / (largest_exact_curvature * largest_exact_curvature + 4);
+    for (const End& end : ends_) {
+      const Joined joined = joint_of(end, motion);
+      const JointShape<Real> shape(joined.joint, joined.e, joined.f, joined.turn_e, joined.turn_f);
+      const Real chi = std::max(least, shape.chi), curvature = std::sqrt(std::max(0.0, 8 / chi - 4));
+      const Real per_length = 1 / edge(end, motion).norm(), per_turn = 1 / gyration_;
+      const auto add = [&](Real factor, Real by_edge, Real by_turn) {
+        const Real sum = factor * (by_edge + by_turn);
+        sums.points(vertices_)[end.at.points[end.at.is_last ? 0 : 1]].array() += sum * by_edge;
+        sums.block(turns_)[end.segment] += sum * by_turn;
+      };
+      const Real moment = end.stiffness.twist * std::abs(shape.twist);
+      add(std::max(end.stiffness.bend1, end.stiffness.bend2) * (1 + 2 * curvature) + moment, 2 / chi * per_length,
+          curvature / 2 * per_turn);
+      add(end.stiffness.twist, curvature / 2 * per_length, per_turn);
+    }
+  }
+  Real most_spin(Real begin, Real end) const override { return motion_.most_spin(begin, std::min(end, until_)); }
+
   Reaction reaction(const Motion& motion) const override {
     Reaction sum;
     if (!holds_at(motion.time)) return sum;
@@ -256,12 +279,21 @@ class StrandClamp final : public Clamp {
     const auto segment = static_cast<std::size_t>(end.segment);
     const RodFrame clamp{R * end.at.tangent, R * end.at.director};
     const RodFrame own{segments_.get<SegmentTangent>()[segment], segments_.get<SegmentDirector>()[segment]};
-    const auto between = [](const RodFrame& e, const RodFrame& f) {
-      return RodJoint{e, f, angle_between(transported(e.director, e.tangent, f.tangent), f.director, f.tangent)};
-    };
     const Real turn = motion.u.block(turns_)[segment] / gyration_;
-    if (end.at.is_last) return {between(own, clamp), end.stiffness, edge(end, motion), clamp.tangent, turn, 0};
-    return {between(clamp, own), end.stiffness, clamp.tangent, edge(end, motion), 0, turn};
+    // Frames tell the twist but for full turns, and the other joint of the segment about how much it is.
+    const auto between = [&](const RodFrame& e, const RodFrame& f, Real turned_more) {
+      const Real angle = angle_between(transported(e.director, e.tangent, f.tangent), f.director, f.tangent);
+      const Real expected = expected_twist(end, motion) - turned_more;
+      return RodJoint{e, f, expected + std::remainder(angle - expected, 2 * std::numbers::pi)};
+    };
+    if (end.at.is_last) return {between(own, clamp, -turn), end.stiffness, edge(end, motion), clamp.tangent, turn, 0};
+    return {between(clamp, own, turn), end.stiffness, clamp.tangent, edge(end, motion), 0, turn};
+  }
+  Real expected_twist(const End& end, const Motion& motion) const {
+    if (end.share == 0) return 0;
+    const auto f = static_cast<std::size_t>(end.segment + (end.at.is_last ? 0 : 1));
+    const auto turns = motion.u.block(turns_);
+    return end.share * (segments_.get<JointTwist>()[f] + (turns[f] - turns[f - 1]) / gyration_);
   }
   /// The elastic one, and that of damping.
   std::vector<Joined> joints_of(const End& end, const Motion& motion) const {
@@ -335,7 +367,13 @@ class StrandBody final : public MeshBody {
     if (continuum_ != nullptr) roles.trial = continuum_->roles().trial;
     return roles;
   }
-  std::span<const ContactStencil> contact_stencils() const override { return contact_; }
+  std::span<const ContactStencil> contact_stencils() const override {
+    if (contact_.empty())
+      for (std::int32_t row = 0; row < static_cast<std::int32_t>(points_.rows()); ++row)
+        contact_.push_back({{row, row, row}, {1, 0, 0}});
+    return contact_;
+  }
+  bool contact_points_are_vertices() const override { return true; }
   /// They act on vertices.
   void let_touch_walls() override { let_points_touch_walls(); }
   StepLimit limit_from(std::size_t first_row) override {
@@ -368,8 +406,13 @@ class StrandBody final : public MeshBody {
       const auto over = [lb](const RodSection& section) {
         return JointStiffness{section.bend1 / lb, section.bend2 / lb, section.twist / lb, 0, 0, 0};
       };
+      const SegmentEnd at = segment_end_of(grip);
+      const std::size_t next = at.is_last ? segment - 1 : segment + 1;  // its length, and the twist of that joint
+      const bool is_alone =
+          at.is_last ? elements_[segment].number == elements_[segment].first : elements_[segment].is_last;
+      const Real share = is_alone ? 0 : lb / (lb + rods_.length(next) / 2);
       StrandClamp::End& end = clamped.emplace_back(
-          StrandClamp::End{segment_end_of(grip), static_cast<std::int32_t>(segment), over(rods_.section()), {}});
+          StrandClamp::End{at, static_cast<std::int32_t>(segment), share, over(rods_.section()), {}});
       if (viscosity_) end.viscosity = over(*viscosity_);
     }
     return std::make_unique<StrandClamp>(freedoms, vertices, turns, std::move(clamped), rods_.section().gyration,
@@ -389,6 +432,11 @@ class StrandBody final : public MeshBody {
     if (damping_) damping_->resist_changes_of(start, state(), h);
   }
   Real frequency_at(std::span<const Vec3> x) const override { return damped(rods_.frequency(x, {})); }
+  Real stiffened(Real frequency, Real square) const override {
+    const Real ratio = damping_ratio();
+    const Real omega = ratio > 0 ? (std::sqrt(1 + 2 * ratio * frequency) - 1) / ratio : frequency;
+    return damped(std::hypot(omega, std::sqrt(square)));
+  }
 
   Real trial_energy(const Parts& parts, const TrialShape& at) const override {
     return (parts.elastic ? rods_.energy(at, state()) : 0) + (parts.viscous ? damping_->energy(at, state()) : 0);
@@ -499,13 +547,7 @@ class StrandBody final : public MeshBody {
     rods_ = Rods(rods_.section(), segments, joints);
     if (viscosity_) damping_.emplace(*viscosity_, rods_);
     contact_.clear();
-    if (contact_points() == nullptr) return;
-    contact_.reserve(points_.rows());
-    for (const StrandElement& element : elements_)
-      for (std::size_t k = 0; k < (element.is_last ? 2 : 1); ++k) {
-        const std::int32_t row = row_of(element.vertices[k]);
-        contact_.push_back({{row, row, row}, {1, 0, 0}});
-      }
+    WEFT_ENSURE(forest().ghosts() == 0);
   }
   void turn_elements(std::span<const Real> turns) override {
     rods_.move({x(), {}, turns}, state(), segments_.get<SegmentTangent>(), segments_.get<SegmentDirector>(),
@@ -521,12 +563,10 @@ class StrandBody final : public MeshBody {
   void place_samples(std::span<Vec3>) const override {}
   void add_force_at_sample(std::size_t, const Vec3&, std::span<Vec3>) const override { WEFT_ENSURE(false); }
   void place_contact_points(std::span<Vec3> places, std::span<Vec3>) const override {
-    std::ranges::transform(contact_, places.begin(), [this](const ContactStencil& point) { return point.of(x()); });
+    std::ranges::copy(x(), places.begin());
   }
   void weigh_contact_points(std::span<Real> mass) const override {
-    const auto of_vertices = points_.get<Mass>();
-    std::ranges::transform(contact_, mass.begin(),
-                           [&](const ContactStencil& point) { return of_vertices[point.rows[0]]; });
+    std::ranges::copy(points_.get<Mass>(), mass.begin());
   }
   Real half_thickness(std::size_t) const override { return half_axis_; }
   std::optional<Real> half_thickness_at_vertices() const override { return half_axis_; }
@@ -548,14 +588,15 @@ class StrandBody final : public MeshBody {
       first += strand.size();
     }
   }
-  /// Damping, at a rate of omega^2 times the ratio of viscosity and modulus at most, counts as half of it.
-  Real damped(Real omega) const {
-    if (!viscosity_) return omega;
+  /// Of viscosity and modulus, the largest [s].
+  Real damping_ratio() const {
+    if (!viscosity_) return 0;
     const RodSection& section = rods_.section();
-    const Real ratio = std::max(
+    return std::max(
         {viscosity_->stretch / section.stretch, viscosity_->bend1 / section.bend1, viscosity_->twist / section.twist});
-    return omega + omega * omega * ratio / 2;
   }
+  /// Damping, at a rate of omega^2 times that ratio at most, counts as half of it.
+  Real damped(Real omega) const { return omega + omega * omega * damping_ratio() / 2; }
   RodState state() const {
     return {segments_.get<SegmentTangent>(), segments_.get<SegmentDirector>(), segments_.get<JointTwist>()};
   }
@@ -579,8 +620,8 @@ class StrandBody final : public MeshBody {
   Rods rods_;                            ///< The same, over rows,
   std::optional<Rods> damping_;          ///< and what resists changes since a substep began.
   Table segments_;
-  std::vector<ContactStencil> contact_;  ///< Whole strands on a rank have them in the order of their vertices.
-  PointBody* continuum_ = nullptr;       ///< Contact points with stress; null without.
+  mutable std::vector<ContactStencil> contact_;  ///< Made where walls ask for them.
+  PointBody* continuum_ = nullptr;               ///< Contact points with stress; null without.
 };
 
 class StrandSource final : public MeshSource {

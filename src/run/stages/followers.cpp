@@ -7,17 +7,15 @@
 
 namespace weft {
 
-void scatter_followers(StepContext& step, GridLayer& layer, bool with_gradient) {
+void scatter_followers(StepContext& step, GridLayer& layer) {
   NodeField& nodes = layer.nodes.get<NodeGiven>();
   nodes.reset(layer.map.size());
   for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) {
     if (step.sets[s].follows == nullptr) continue;
     const Table& points = std::as_const(*step.sets[s].points).points();
-    const std::vector<Mat3> none(with_gradient ? 0 : points.rows(), Mat3::Zero());
-    const auto C = with_gradient ? points.get<Affine>() : std::span<const Mat3>(none);
     scatter(
         layer.settings.transfer, step.bins[s],
-        {points.get<Position>(), points.get<TentativeVelocity>(), C, points.get<Mass>()},
+        {points.get<Position>(), points.get<TentativeVelocity>(), points.get<Affine>(), points.get<Mass>()},
         [](ChunkRows, const ChunkForces& of) { std::ranges::fill(of.A, Mat3(Mat3::Zero())); }, 0, nodes);
   }
 }

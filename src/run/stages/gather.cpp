@@ -97,8 +97,11 @@ void commit_set(StepContext& step, std::size_t s) {
 void deform_followers(StepContext& step, GridLayer& layer) {
   const auto sets = std::span(step.sets).subspan(layer.first_set, layer.end_of_sets - layer.first_set);
   for (const VisitedSet& set : sets)
-    if (set.follows != nullptr) set.follows->show_motion(step.dt());
-  scatter_followers(step, layer, false);
+    if (set.follows != nullptr) {
+      set.follows->show_motion(step.dt());
+      std::ranges::fill(set.points->points().get<Affine>(), Mat3(Mat3::Zero()));  // they are gathered anew below
+    }
+  scatter_followers(step, layer);
   NodeField& nodes = layer.nodes.get<NodeGiven>();
   layer.map.forest().sum_to_owners(nodes.view());
   find_velocities(layer.map, nodes, nodes);

@@ -126,7 +126,7 @@ void scatter(StepContext& step) {
       if (step.is_due(step.layers[step.sets[s].layer])) scatter_set(step, s);
     for (GridLayer& layer : step.layers)
       if (step.is_due(layer) && layer.settings.has_followers && !layer.settings.has_contact_points)
-        scatter_followers(step, layer, true);
+        scatter_followers(step, layer);
     if (step.passes == 0) scatter_for_contact(step);  // surfaces stay where they are in a try
     for (GridLayer& layer : step.layers)
       if (step.is_due(layer) && takes_contacts(layer)) layer.contacts.scatter(ground_of(layer.map, layer.nodes));
