@@ -4,11 +4,31 @@ import math
 import numpy
 
 from reading import at_most, near, peak
+from scenes import settings
 
-DECKS = {name: f"{name}.yaml" for name in ("small", "elastica", "column", "hinged", "weight", "twist", "torsion", "beam",
-                                           "damped", "viscous", "hanging")}
+DECKS = {name: f"{name}.yaml" for name in ("small", "elastica", "column", "hinged", "clamped", "led", "weight", "writhe",
+                                           "ring", "twist", "turns", "torsion", "beam", "damped", "viscous", "hanging",
+                                           "root")}
 DECKS["coarse"] = "elastica.yaml"
-RUNS = {"quick": {name: [] for name in DECKS} | {"coarse": ["--set", "bodies.beam.curves.spacing=0.4"]}}
+DECKS["writhing"] = "ring.yaml"
+# Localised helices: m, segments, L.
+HELICES = {"helix_60": (0.6, 600, 20), "helix_80": (0.8, 300, 20), "helix_95": (0.95, 200, 30)}
+DECKS |= {name: "helix.yaml" for name in HELICES}
+
+
+def helix(name):
+    m, segments, length = HELICES[name]
+    end = length - 4 * math.sqrt(1 - m**2)  # as far as the closed form says
+    angle = math.degrees(2 * m * length / 4)
+    return settings({"bodies.rod.curves.curve_file.path": f"{name}.obj", "bodies.rod.curves.spacing": length / segments,
+                     "handles.hand.vertices": [segments],
+                     "handles.hand.hold.motion": f"{{center: [{end!r}, 0, 0], keyframes: [{{time: 0}}, "
+                                                 f"{{time: 5, rotate: {{axis: [1, 0, 0], angle: {angle!r}}}}}]}}"})
+
+
+RUNS = {"quick": {name: [] for name in DECKS} | {name: helix(name) for name in HELICES} |
+                 {"coarse": ["--set", "bodies.beam.curves.spacing=0.4"],
+                  "writhing": ["--set", "bodies.ring.twist=-0.4376"]}}
 RUNS["full"] = RUNS["quick"]
 EI, RADIUS, LENGTH = 100, 0.1, 10
 # P L^2 / EI: shortening and deflection of the elastica [m].
@@ -45,10 +65,14 @@ def check(runs, size):
     found.append(near("elastica: torque at the root [N m]", runs["elastica"]["torque_wall_y"][-1],
                       4 * (LENGTH + at_load(runs["elastica"], "shorter", 4)), 1e-5))
 
-    for name, below, above in (("column", 0.9999, 1.0001), ("hinged", 0.9999, 1.0001), ("weight", 0.997, 1.003)):
+    for name, below, above in (("column", 0.9999, 1.0001), ("hinged", 0.9999, 1.0001), ("clamped", 0.997, 1.003),
+                               ("led", 0.997, 1.003), ("weight", 0.997, 1.003), ("writhe", 0.995, 1.005)):
         modes = runs[name]["negative_modes"]
-        found.append(near(f"{name} at {below} of its load: ways to buckle", modes[1], 0, 0, scale=1))
-        found.append(near(f"{name} at {above} of its load: ways to buckle", modes[2], 2, 0))
+        found.append(near(f"{name} at {below} of its load: ways to buckle", modes[-2], 0, 0, scale=1))
+        found.append(near(f"{name} at {above} of its load: ways to buckle", modes[-1], 2, 0))
+    for name, share, ways in (("ring", 0.99, 0), ("writhing", 1.01, 2)):
+        found.append(near(f"ring, twisted by {share} of what it bears: ways to buckle",
+                          runs[name]["negative_modes"][-1], ways, 0, scale=1))
 
     GJ = EI / 1.3
     turn = math.radians(300)
@@ -56,6 +80,16 @@ def check(runs, size):
     found.append(near("twisted: torque on the hand [N m]", run["torque_hand_x"][-1], GJ * turn / LENGTH, 1e-9))
     found.append(near("twisted: torque on the wall [N m]", run["torque_wall_x"][-1], -GJ * turn / LENGTH, 1e-9))
     found.append(near("twisted: energy [J]", run["elastic_energy"][-1], GJ * turn**2 / (2 * LENGTH), 1e-9))
+
+    run, torque = runs["turns"], GJ * math.radians(9000) / LENGTH
+    found.append(near("turned 25 times: torque on the hand [N m]", run["torque_hand_x"][-1], torque, 1e-4))
+    found.append(near("turned 25 times: torque on the wall [N m]", run["torque_wall_x"][-1], -torque, 1e-4))
+    for name, (m, _, _) in HELICES.items():
+        found.append(near(f"localised helix, m = {m}: tension [N]", runs[name]["force_hand_x"][-1], 1, 0.02))
+        found.append(near(f"localised helix, m = {m}: moment [N m]", runs[name]["torque_hand_x"][-1], 2 * m, 0.01))
+    energy = runs["root"]["energy_less_work"]
+    found.append(at_most("root that folds: energy that comes or goes, over all of it",
+                         abs(energy / energy[0] - 1).max(), 1e-3))
 
     run = runs["torsion"]
     for k in 1, 2, 3:
