@@ -350,12 +350,13 @@ void OwnMotion::receive_blended(Real dt, std::span<const Vec3> change, std::span
   const Table& points = std::as_const(*mesh().contact_points()).points();
   const auto mass = points.get<Mass>();
   const auto given = points.get<TentativeVelocity>();
-  const Real xi = pic_share(scene_.deck.bodies[body()], dt);
+  const Real xi = pic_share(scene_.deck.bodies[body_], dt);
   received_.assign(parts_->system.freedoms.rows(0), Vec3::Zero());
   parts_->blended = received_;
+  const MeshBody& body = mesh();
   for (std::size_t q = 0; q < change.size(); ++q) {
-    mesh().add_contact_force(q, mass[q] * (change[q] - fall(dt)), received_);
-    mesh().add_contact_force(q, mass[q] * xi * (at_nodes[q] - given[q] - change[q]), parts_->blended);
+    body.add_contact_force(q, mass[q] * (change[q] - fall(dt)), received_);
+    body.add_contact_force(q, mass[q] * xi * (at_nodes[q] - given[q] - change[q]), parts_->blended);
   }
 }
 

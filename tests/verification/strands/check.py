@@ -1,14 +1,15 @@
 """Strands bend, twist, buckle, ring and hang as closed forms say; see README.md."""
 import math
 
+import h5py
 import numpy
 
-from reading import at_most, near, peak
+from reading import at_least, at_most, near, peak
 from scenes import settings
 
-DECKS = {name: f"{name}.yaml" for name in ("small", "elastica", "column", "hinged", "clamped", "led", "weight", "writhe",
-                                           "ring", "twist", "turns", "torsion", "beam", "damped", "viscous", "hanging",
-                                           "root")}
+DECKS = {name: f"{name}.yaml" for name in ("small", "elastica", "column", "hinged", "clamped", "led", "weight",
+                                           "writhe", "ring", "twist", "turns", "torsion", "beam", "damped", "viscous",
+                                           "hanging", "root")}
 DECKS["coarse"] = "elastica.yaml"
 DECKS["writhing"] = "ring.yaml"
 # Localised helices: m, segments, L.
@@ -29,7 +30,8 @@ def helix(name):
 RUNS = {"quick": {name: [] for name in DECKS} | {name: helix(name) for name in HELICES} |
                  {"coarse": ["--set", "bodies.beam.curves.spacing=0.4"],
                   "writhing": ["--set", "bodies.ring.twist=-0.4376"]}}
-RUNS["full"] = RUNS["quick"]
+RUNS["full"] = RUNS["quick"] | {"plectoneme": []}
+DECKS["plectoneme"] = "plectoneme.yaml"
 EI, RADIUS, LENGTH = 100, 0.1, 10
 # P L^2 / EI: shortening and deflection of the elastica [m].
 ELASTICA = {1: (0.564332, 3.01721), 2: (1.60642, 4.93457), 4: (3.28941, 6.69964)}
@@ -46,6 +48,28 @@ def decay(t, x):
     peaks = [k for k in range(1, len(x) - 1) if x[k - 1] < x[k] >= x[k + 1]]
     first, last = peaks[0], peaks[-1]
     return math.log(x[first] / x[last]) / (t[last] - t[first])
+
+
+def writhe(x):
+    """Of a line of points [turns]: Gauss' integral over all pairs of its segments. [Klenin and Langowski 2000]"""
+    begin, end = x[:-1], x[1:]
+    i, j = numpy.triu_indices(len(begin), 2)
+    sides = (begin[j] - begin[i], end[j] - begin[i], end[j] - end[i], begin[j] - end[i])
+    normals = [numpy.cross(sides[k], sides[(k + 1) % 4]) for k in range(4)]
+    normals = [n / numpy.maximum(numpy.linalg.norm(n, axis=1), 1e-300)[:, None] for n in normals]
+    angles = sum(numpy.arcsin(numpy.clip((normals[k] * normals[(k + 1) % 4]).sum(1), -1, 1)) for k in range(4))
+    hands = numpy.sign((numpy.cross(end[j] - begin[j], end[i] - begin[i]) * sides[0]).sum(1))
+    return (hands * angles).sum() / (2 * math.pi)
+
+
+def link(run, number):
+    """Twist and writhe of the plectoneme [turns], its ends drawn out along x: what its ends turned, and 2 more for each
+    time that it passed through itself. [White 1969]"""
+    with h5py.File(run.folder / "frames" / f"rod_{number:06d}.hdf") as file:
+        x = file["VTKHDF/Points"][:][numpy.argsort(file["VTKHDF/PointData/id"][:])]
+        twist = file["VTKHDF/CellData/twist_rate"][:].sum() * 0.1 / (2 * math.pi)
+    far = numpy.array([1e5, 0, 0])
+    return twist, writhe(numpy.concatenate([[x[0] - far], x, [x[-1] + far]]))
 
 
 def check(runs, size):
@@ -87,6 +111,12 @@ def check(runs, size):
     for name, (m, _, _) in HELICES.items():
         found.append(near(f"localised helix, m = {m}: tension [N]", runs[name]["force_hand_x"][-1], 1, 0.02))
         found.append(near(f"localised helix, m = {m}: moment [N m]", runs[name]["torque_hand_x"][-1], 2 * m, 0.01))
+    if size == "full":
+        for number, turned in (0, 0), (4, 458.366), (9, 860):
+            turns = (4 * math.acos(0.8) + math.radians(turned)) / (2 * math.pi)
+            found.append(near(f"plectoneme, turned by {turned} degrees: twist and writhe [turns]",
+                              sum(link(runs["plectoneme"], number)), turns, 0.01))
+        found.append(at_least("plectoneme: writhe [turns]", link(runs["plectoneme"], 9)[1], 2))
     energy = runs["root"]["energy_less_work"]
     found.append(at_most("root that folds: energy that comes or goes, over all of it",
                          abs(energy / energy[0] - 1).max(), 1e-3))

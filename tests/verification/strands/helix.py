@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the localised helices of an infinite rod under tension T = 1 and moment M = 2 m, with B = 1: helix_60.obj and so on.
+"""Writes the localised helices of an infinite rod under tension T = 1 and moment M = 2 m, with B = 1: helix_60.obj, ...
 
 With c = cos(angle of the tangent and the axis), c0 = 2 m^2 - 1 and s* = sqrt(2 / (1 - c0)),
 
