@@ -291,7 +291,7 @@ class StrandClamp final : public Clamp {
   }
   Real expected_twist(const End& end, const Motion& motion) const {
     if (end.share == 0) return 0;
-    const auto f = static_cast<std::size_t>(end.segment + (end.at.is_last ? 0 : 1));
+    const std::size_t f = static_cast<std::size_t>(end.segment) + (end.at.is_last ? 0 : 1);
     const auto turns = motion.u.block(turns_);
     return end.share * (segments_.get<JointTwist>()[f] + (turns[f] - turns[f - 1]) / gyration_);
   }
