@@ -200,11 +200,9 @@ void add_bench(CLI::App& app, Command& chosen) {
   CLI::Option* deck_option = command->add_option("deck", a->deck, "A deck [a standard scene]");
   command->add_option("--set", a->overrides, "Change a key of the deck: key.path=value")->allow_extra_args(false);
   using Kind = BenchScene::Kind;
-  const std::map<std::string, Kind> kinds{{"continuum", Kind::continuum},
-                                          {"membrane", Kind::membrane},
-                                          {"fiber", Kind::fiber},
-                                          {"shell", Kind::shell},
-                                          {"solid", Kind::solid}};
+  const std::map<std::string, Kind> kinds{{"continuum", Kind::continuum}, {"membrane", Kind::membrane},
+                                          {"fiber", Kind::fiber},         {"shell", Kind::shell},
+                                          {"solid", Kind::solid},         {"strand", Kind::strand}};
   CLI::Option* kind_option = command->add_option("--kind", a->scene.kind, "Of the standard scene [continuum]")
                                  ->transform(CLI::CheckedTransformer(kinds))
                                  ->excludes(deck_option);
@@ -221,7 +219,7 @@ void add_bench(CLI::App& app, Command& chosen) {
   command->add_flag("--bending", a->scene.bending, "The standard membrane or fibers resist bending")
       ->excludes(deck_option);
   command->add_option("--fabric", a->scene.fabric, "The standard shell is of this fabric")->excludes(deck_option);
-  command->add_flag("--contact", a->scene.contact, "The standard solid meets the grid by contact points")
+  command->add_flag("--contact", a->scene.contact, "The standard solid or strands meet the grid by contact points")
       ->excludes(deck_option);
   command->add_option("--steps", a->steps, "Steps that are timed")->capture_default_str()->check(CLI::PositiveNumber);
   command->add_flag("--json", a->json, "Print JSON");

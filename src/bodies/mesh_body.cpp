@@ -169,11 +169,19 @@ void MeshBody::predict_contact_points(std::span<const Vec3> v) {
 }
 
 void MeshBody::carry_contact_points(std::span<const Vec3> v, std::span<Vec3> of_points) const {
+  if (contact_points_are_vertices()) {
+    std::ranges::copy(v, of_points.begin());
+    return;
+  }
   std::ranges::transform(contact_stencils(), of_points.begin(),
                          [&](const ContactStencil& point) { return point.of(v); });
 }
 
 void MeshBody::add_contact_force(std::size_t row, const Vec3& force, std::span<Vec3> f) const {
+  if (contact_points_are_vertices()) {
+    f[row] += force;
+    return;
+  }
   const auto& [rows, weights] = contact_stencils()[row];
   for (std::size_t k = 0; k < rows.size(); ++k) f[rows[k]] += weights[k] * force;
 }

@@ -1,5 +1,7 @@
 #include "weft/bodies/rod_joint.hpp"
 
+#include "bodies/rod_kernel.hpp"
+
 #include <array>
 #include <numbers>
 
@@ -144,35 +146,24 @@ Derivatives limited(const Shape& s, Real k, Derivatives of_k) {
   return of_k;
 }
 
-/// The frame that a tangent t0 carries straight to t lags behind one that follows the way by a.de, where
-///   a = e x t0 / (|e|^2 + |e| t0.e).
-struct Lag {
-  Vec3 a;
-  Mat3 derivative;  ///< Its symmetric part.
-
-  Lag(const Vec3& t0, const Vec3& e) {
-    const Real length = e.norm(), d = length * (length + t0.dot(e));
-    const Vec3 cross = e.cross(t0), grad_d = 2 * e + e / length * t0.dot(e) + length * t0;
-    a = cross / d;
-    derivative = -symmetric_sum(cross, grad_d) / (2 * d * d);
-  }
-};
+/// The symmetric part of the derivative of `lag`.
+Mat3 derivative_of_lag(const Vec3& t0, const Vec3& e) {
+  const Real length = e.norm(), d = length * (length + t0.dot(e));
+  const Vec3 grad_d = 2 * e + e / length * t0.dot(e) + length * t0;
+  return -symmetric_sum(Vec3(e.cross(t0)), grad_d) / (2 * d * d);
+}
 
 /// What adds stiffness / 2 strain^2 to the energy: of k1, k2 and the twist. The natural twist of a fold counts as
 /// little as its twist.
 struct Strains {
   std::array<Real, 3> stiffness, stress;
   Real twist;  ///< Before it is limited [rad].
-  Real value = 0;
 
   Strains(const Shape& s, const JointStiffness& joint)
       : stiffness{joint.bend1, joint.bend2, joint.twist}, twist(s.twist - joint.natural_twist) {
     const Real r = s.limited();
     const std::array strain{r * s.k1 - joint.natural1, r * s.k2 - joint.natural2, r * twist};
-    for (std::size_t p = 0; p < 3; ++p) {
-      stress[p] = stiffness[p] * strain[p];
-      value += stress[p] * strain[p] / 2;
-    }
+    for (std::size_t p = 0; p < 3; ++p) stress[p] = stiffness[p] * strain[p];
   }
 };
 
@@ -180,14 +171,12 @@ struct Strains {
 
 JointEnergy joint_energy(const RodJoint& joint, const JointStiffness& stiffness, const Vec3& e, const Vec3& f,
                          Real turn_e, Real turn_f) {
-  const Shape s(joint, e, f, turn_e, turn_f);
-  const Strains of(s, stiffness);
-  JointEnergy energy{of.value, Vec8::Zero()};
-  energy.gradient += of.stress[0] * limited(s, s.k1, derivatives_of_curvature1(s)).first;
-  energy.gradient += of.stress[1] * limited(s, s.k2, derivatives_of_curvature2(s)).first;
-  energy.gradient += of.stress[2] * limited(s, of.twist, derivatives_of_twist(s)).first;
-  energy.gradient.head<3>() += energy.gradient[6] * Lag(joint.e.tangent, e).a;
-  energy.gradient.segment<3>(3) += energy.gradient[7] * Lag(joint.f.tangent, f).a;
+  const JointGradient<Real> along(Shape(joint, e, f, turn_e, turn_f), stiffness);
+  JointEnergy energy{along.energy, Vec8::Zero()};
+  energy.gradient.head<3>() = along.by_e + along.by_turn_e * lag(joint.e.tangent, e);
+  energy.gradient.segment<3>(3) = along.by_f + along.by_turn_f * lag(joint.f.tangent, f);
+  energy.gradient[6] = along.by_turn_e;
+  energy.gradient[7] = along.by_turn_f;
   return energy;
 }
 
@@ -205,14 +194,13 @@ Mat8 joint_hessian(const RodJoint& joint, const JointStiffness& stiffness, const
     if (!definite) along += of.stress[p] * strains[p].second;
     gradient += of.stress[p] * strains[p].first;
   }
-  const Lag of_e(joint.e.tangent, e), of_f(joint.f.tangent, f);
   Mat8 T = Mat8::Identity();
-  T.block<1, 3>(6, 0) = of_e.a.transpose();
-  T.block<1, 3>(7, 3) = of_f.a.transpose();
+  T.block<1, 3>(6, 0) = lag(joint.e.tangent, e).transpose();
+  T.block<1, 3>(7, 3) = lag(joint.f.tangent, f).transpose();
   Mat8 hessian = T.transpose() * along * T;
   if (definite) return hessian;
-  hessian.topLeftCorner<3, 3>() += gradient[6] * of_e.derivative;
-  hessian.block<3, 3>(3, 3) += gradient[7] * of_f.derivative;
+  hessian.topLeftCorner<3, 3>() += gradient[6] * derivative_of_lag(joint.e.tangent, e);
+  hessian.block<3, 3>(3, 3) += gradient[7] * derivative_of_lag(joint.f.tangent, f);
   return hessian;
 }
 

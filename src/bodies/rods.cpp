@@ -1,209 +1,411 @@
+// Rods, by packs of segments and joints. A tile of whole strands fits into the nearest caches: edges and directors of
+// its segments are found once, then what its joints do, then forces, so that no force of a joint is ever kept.
+
 #include "weft/bodies/rods.hpp"
 
+#include "bodies/rod_kernel.hpp"
+#include "weft/base/check.hpp"
 #include "weft/base/sums.hpp"
+#include "weft/math/pack_rows.hpp"
 
 #include <algorithm>
 
 namespace weft {
 namespace {
 
-std::vector<std::int32_t> ends_of(std::span<const RodSegment> segments) {
-  std::vector<std::int32_t> ends;
-  for (const RodSegment& segment : segments) ends.insert(ends.end(), segment.rows.begin(), segment.rows.end());
-  return ends;
+/// Segments of a tile, at least; a strand may be longer.
+constexpr std::size_t least_tile = 192;
+
+std::size_t bytes_of(const auto& values) { return values.capacity() * sizeof(values[0]); }
+
+/// The rows that are left of a list up to `end`, less `first`.
+PackRows rows_within(std::span<const std::uint32_t> rows, std::size_t at, std::size_t end, std::size_t first) {
+  PackRows pack = PackRows::of(rows.first(end), at);
+  for (std::uint32_t& row : pack.row) row -= static_cast<std::uint32_t>(first);
+  return pack;
 }
 
 }  // namespace
 
-Rods::Rods(const RodSection& section, std::vector<RodSegment> segments, std::vector<RodJointAtRest> joints,
-           std::size_t vertices)
-    : section_(section),
-      segments_(std::move(segments)),
-      joints_(std::move(joints)),
-      joints_of_(segments_.size(), {-1, -1}),
-      incidence_(ends_of(segments_), vertices),
-      of_joints_(joints_.size()),
-      of_edges_(segments_.size()) {
-  for (std::size_t j = 0; j < joints_.size(); ++j) {
-    joints_of_[joints_[j].segments[0]][1] = static_cast<std::int32_t>(j);
-    joints_of_[joints_[j].segments[1]][0] = static_cast<std::int32_t>(j);
+/// Of the segments of one tile, from its first.
+struct Rods::Work {
+  explicit Work(std::size_t segments)
+      : edge(segments), length(segments), t(segments), u(segments), m1(segments), lag(segments) {}
+
+  std::vector<Vec3> edge;
+  std::vector<Real> length;
+  std::vector<Vec3> t, u, m1, lag;
+  // Of the joints after and before a segment: derivatives of the energy by its edge and its turn, or row sums that
+  // bound second ones for a vertex and its turn.
+  std::vector<Vec3> by_e, by_f;
+  std::vector<Real> spring_by_e, spring_by_f, turn_by_e, turn_by_f;
+
+  void forget_joints() {
+    for (std::vector<Vec3>* of_edges : {&by_e, &by_f}) of_edges->assign(edge.size(), Vec3::Zero());
+    for (std::vector<Real>* sums : {&spring_by_e, &spring_by_f, &turn_by_e, &turn_by_f}) sums->assign(edge.size(), 0);
+  }
+  SegmentShape<Pack> at(const PackRows& rows) const {
+    SegmentShape<Pack> shape;
+    shape.t = load(t, rows);
+    shape.length = load(length, rows);
+    shape.u = load(u, rows);
+    shape.m1 = load(m1, rows);
+    return shape;
+  }
+};
+
+Rods::Chain::Chain(const std::vector<RodSegment>& segments, const std::vector<RodJointAtRest>& joints) {
+  std::vector<std::uint8_t> met(segments.size(), 0);
+  begin.reserve(segments.size());
+  end.reserve(segments.size());
+  length.reserve(segments.size());
+  for (const RodSegment& segment : segments) {
+    begin.push_back(static_cast<std::uint32_t>(segment.rows[0]));
+    end.push_back(static_cast<std::uint32_t>(segment.rows[1]));
+    length.push_back(segment.length);
+  }
+  e.reserve(joints.size());
+  f.reserve(joints.size());
+  for (const RodJointAtRest& joint : joints) {
+    e.push_back(static_cast<std::uint32_t>(joint.segments[0]));
+    f.push_back(static_cast<std::uint32_t>(joint.segments[1]));
+    ++met[joint.segments[0]];
+    ++met[joint.segments[1]];
+  }
+  WEFT_ENSURE(std::ranges::is_sorted(f));
+  for (std::size_t s = 0; s < segments.size(); ++s)
+    if (met[s] < 2) ends.push_back(static_cast<std::uint32_t>(s));
+  make_tiles();
+}
+
+/// Where no vertex has segments on both sides.
+void Rods::Chain::make_tiles() {
+  std::uint32_t vertices = 0;
+  for (const auto& rows : {std::span(begin), std::span(end)})
+    for (const std::uint32_t row : rows) vertices = std::max(vertices, row + 1);
+  std::vector<std::uint32_t> last(vertices, 0);  // segment of a vertex
+  for (std::uint32_t s = 0; s < begin.size(); ++s) last[begin[s]] = last[end[s]] = s;
+  std::size_t first = 0, joint = 0, reach = 0;
+  for (std::size_t s = 0; s < begin.size(); ++s) {
+    reach = std::max<std::size_t>({reach, last[begin[s]], last[end[s]]});
+    const std::size_t next = s + 1;
+    if (reach > s || (next - first < least_tile && next < begin.size())) continue;
+    const std::size_t first_joint = joint;
+    while (joint < f.size() && f[joint] < next) ++joint;
+    tiles.push_back({first, next, first_joint, joint});
+    largest_tile = std::max(largest_tile, next - first);
+    first = next;
   }
 }
 
-std::size_t Rods::bytes() const {
-  return segments_.capacity() * sizeof(RodSegment) +
-         joints_.capacity() * (sizeof(RodJointAtRest) + sizeof(JointEnergy)) +
-         joints_of_.capacity() * sizeof(joints_of_[0]) + of_edges_.capacity() * sizeof(Vec3) + incidence_.bytes();
+Rods::Rods(const RodSection& section, const std::vector<RodSegment>& segments,
+           const std::vector<RodJointAtRest>& joints)
+    : section_(section), chain_(std::make_shared<Chain>(segments, joints)) {
+  natural_.reserve(joints.size());
+  for (const RodJointAtRest& joint : joints) natural_.emplace_back(joint.natural1, joint.natural2, joint.natural_twist);
 }
 
-RodJoint Rods::state_of(const RodJointAtRest& joint, const RodState& from) const {
-  const auto [e, f] = joint.segments;
+Rods::Rods(const RodSection& section, const Rods& like) : Rods(like) { section_ = section; }
+
+std::size_t Rods::bytes() const {
+  return bytes_of(chain_->begin) + bytes_of(chain_->end) + bytes_of(chain_->length) + bytes_of(chain_->e) +
+         bytes_of(chain_->f) + bytes_of(chain_->ends) + bytes_of(chain_->tiles) + bytes_of(natural_) +
+         bytes_of(natural_stretch_);
+}
+
+RodJoint Rods::state_of(std::size_t joint, const RodState& from) const {
+  const std::uint32_t e = chain_->e[joint], f = chain_->f[joint];
   return {{from.tangent[e], from.director[e]}, {from.tangent[f], from.director[f]}, from.twist[f]};
 }
 
-JointStiffness Rods::stiffness_of(const RodJointAtRest& joint) const {
-  const Real lb = length(joint);
+JointStiffness Rods::stiffness_of(std::size_t joint) const {
+  const Real lb = (length(chain_->e[joint]) + length(chain_->f[joint])) / 2;
+  const Vec3& natural = natural_[joint];
   return {scale_ * section_.bend1 / lb,
           scale_ * section_.bend2 / lb,
           scale_ * section_.twist / lb,
-          joint.natural1,
-          joint.natural2,
-          joint.natural_twist};
+          natural[0],
+          natural[1],
+          natural[2]};
+}
+
+// --- Tiles -----------------------------------------------------------------------------------------------------------
+
+/// of_tile(tile, its number, work).
+template <class OfTile>
+void Rods::visit(OfTile&& of_tile) const {
+#pragma omp parallel
+  {
+    Work work(chain_->largest_tile);
+#pragma omp for schedule(static)
+    for (std::size_t k = 0; k < chain_->tiles.size(); ++k) of_tile(chain_->tiles[k], k, work);
+  }
+}
+
+void Rods::find_edges(const Tile& tile, std::span<const Vec3> x, Work& work) const {
+  for (std::size_t s = tile.first; s < tile.end; s += Pack::size) {
+    const PackRows own = PackRows::range(s - tile.first, tile.end - tile.first);
+    const Vector3<Pack> edge = load(x, PackRows::of(std::span(chain_->end).first(tile.end), s)) -
+                               load(x, PackRows::of(std::span(chain_->begin).first(tile.end), s));
+    const Pack length = sqrt(edge.dot(edge));
+    store(edge, own, work.edge);
+    store(length, own, work.length);
+    store(Vector3<Pack>(edge / length), own, work.t);
+  }
+}
+
+void Rods::find_shapes(const Tile& tile, const TrialShape& at, const RodState& from, Work& work) const {
+  for (std::size_t s = tile.first; s < tile.end; s += Pack::size) {
+    const PackRows rows = PackRows::range(s, tile.end), own = PackRows::range(s - tile.first, tile.end - tile.first);
+    const Vector3<Pack> edge = load(at.x, PackRows::of(std::span(chain_->end).first(tile.end), s)) -
+                               load(at.x, PackRows::of(std::span(chain_->begin).first(tile.end), s));
+    const RodFrameOf<Pack> frame{load(from.tangent, rows), load(from.director, rows)};
+    const SegmentShape<Pack> shape(frame, edge, load(at.turns, rows) / section_.gyration);
+    store(shape.length, own, work.length);
+    store(shape.t, own, work.t);
+    store(shape.u, own, work.u);
+    store(shape.m1, own, work.m1);
+    store(lag(frame.tangent, shape.t, shape.length), own, work.lag);
+  }
+}
+
+/// of_joints(joints, their segments e and f in the work, shape, stiffness).
+template <class OfJoints>
+void Rods::visit_joints(const Tile& tile, const RodState& from, const TrialShape& at, const Work& work,
+                        OfJoints&& of_joints) const {
+  const Chain& chain = *chain_;
+  for (std::size_t j = tile.first_joint; j < tile.end_joint; j += Pack::size) {
+    const PackRows joints = PackRows::range(j, tile.end_joint);
+    const PackRows in_e = PackRows::of(std::span(chain.e).first(tile.end_joint), j);
+    const PackRows in_f = PackRows::of(std::span(chain.f).first(tile.end_joint), j);
+    const PackRows e = rows_within(chain.e, j, tile.end_joint, tile.first);
+    const PackRows f = rows_within(chain.f, j, tile.end_joint, tile.first);
+    const Pack per_length = scale_ * 2 / (load(chain.length, in_e) + load(chain.length, in_f));
+    const Pack turned_more = (load(at.turns, in_f) - load(at.turns, in_e)) / section_.gyration;
+    const Vector3<Pack> natural = load(natural_, joints);
+    const JointStiffnessOf<Pack> stiffness{section_.bend1 * per_length,
+                                           section_.bend2 * per_length,
+                                           section_.twist * per_length,
+                                           natural[0],
+                                           natural[1],
+                                           natural[2]};
+    of_joints(joints, e, f, JointShape<Pack>(work.at(e), work.at(f), load(from.twist, in_f), turned_more), stiffness);
+  }
+}
+
+// --- Energy and forces -----------------------------------------------------------------------------------------------
+
+Real Rods::energy_of(const Tile& tile, const TrialShape& at, const RodState& from, Work& work) const {
+  find_shapes(tile, at, from, work);
+  Pack sum = 0;
+  for (std::size_t s = tile.first; s < tile.end; s += Pack::size) {
+    const PackRows rows = PackRows::range(s, tile.end), own = PackRows::range(s - tile.first, tile.end - tile.first);
+    const Pack l = load(chain_->length, rows), natural = natural_stretch_.empty() ? 1 : load(natural_stretch_, rows);
+    const Pack strain = load(work.length, own) / l - natural;
+    sum += without_idle(scale_ * section_.stretch / 2 * strain * strain * l, rows);
+  }
+  visit_joints(tile, from, at, work, [&](const PackRows& joints, auto&&, auto&&, const auto& shape, const auto& of) {
+    sum += without_idle(JointGradient<Pack>(shape, of).energy, joints);
+  });
+  return sum_of_lanes(sum);
+}
+
+Real Rods::energy(const TrialShape& at, const RodState& from) const {
+  std::vector<Real> of_tiles(chain_->tiles.size());
+  visit([&](const Tile& tile, std::size_t k, Work& work) { of_tiles[k] = energy_of(tile, at, from, work); });
+  return ordered_sum(of_tiles.size(), Real(0), [&](std::size_t k) { return of_tiles[k]; });
+}
+
+[[gnu::flatten]] void Rods::find_forces(const Tile& tile, const TrialShape& at, const RodState& from,
+                                        const TrialForces& to, Work& work) const {
+  find_shapes(tile, at, from, work);
+  work.forget_joints();
+  visit_joints(tile, from, at, work,
+               [&](const PackRows&, const PackRows& e, const PackRows& f, const auto& shape, const auto& stiffness) {
+                 const JointGradient<Pack> of(shape, stiffness);
+                 store(of.by_e, e, work.by_e);
+                 store(of.by_f, f, work.by_f);
+                 store(of.by_turn_e, e, work.turn_by_e);
+                 store(of.by_turn_f, f, work.turn_by_f);
+               });
+  for (std::size_t s = tile.first; s < tile.end; s += Pack::size) {
+    const PackRows rows = PackRows::range(s, tile.end), own = PackRows::range(s - tile.first, tile.end - tile.first);
+    const Pack l = load(chain_->length, rows), natural = natural_stretch_.empty() ? 1 : load(natural_stretch_, rows);
+    const Pack tension = scale_ * section_.stretch * (load(work.length, own) / l - natural);
+    const Pack by_turn = load(work.turn_by_e, own) + load(work.turn_by_f, own);
+    const Vector3<Pack> by_edge =
+        load(work.t, own) * tension + load(work.by_e, own) + load(work.by_f, own) + load(work.lag, own) * by_turn;
+    store(by_edge, own, work.edge);
+    store(load(std::span<const Real>(to.turning), rows) - by_turn / section_.gyration, rows, to.turning);
+  }
+  for (std::size_t s = tile.first; s < tile.end; ++s) {
+    const Vec3& by_edge = work.edge[s - tile.first];
+    to.f[chain_->begin[s]] += by_edge;
+    to.f[chain_->end[s]] -= by_edge;
+  }
+}
+
+void Rods::add_force(const TrialShape& at, const RodState& from, const TrialForces& to) const {
+  visit([&](const Tile& tile, std::size_t, Work& work) { find_forces(tile, at, from, to, work); });
 }
 
 void Rods::resist_changes_of(const TrialShape& start, const RodState& from, Real h) {
   scale_ = 1 / h;
-#pragma omp parallel for schedule(static)
-  for (std::size_t s = 0; s < segments_.size(); ++s)
-    segments_[s].natural_stretch = edge(static_cast<std::int32_t>(s), start.x).norm() / segments_[s].length;
-#pragma omp parallel for schedule(static)
-  for (RodJointAtRest& joint : joints_) {
-    const auto [e, f] = joint.segments;
-    const JointShape<Real> shape(state_of(joint, from), edge(e, start.x), edge(f, start.x), turn(e, start),
-                                 turn(f, start));
-    joint.natural1 = shape.limited() * shape.k1;
-    joint.natural2 = shape.limited() * shape.k2;
-    joint.natural_twist = shape.twist;
-  }
-}
-
-Real Rods::energy(const TrialShape& at, const RodState& from) const {
-  const Real of_segments = ordered_sum(segments_.size(), Real(0), [&](std::size_t s) {
-    const auto& [rows, l, natural] = segments_[s];
-    const Real strain = edge(static_cast<std::int32_t>(s), at.x).norm() / l - natural;
-    return scale_ * section_.stretch / 2 * strain * strain * l;
+  natural_stretch_.resize(size());
+  visit([&](const Tile& tile, std::size_t, Work& work) {
+    find_shapes(tile, start, from, work);
+    for (std::size_t s = tile.first; s < tile.end; ++s)
+      natural_stretch_[s] = work.length[s - tile.first] / chain_->length[s];
+    visit_joints(tile, from, start, work, [&](const PackRows& joints, auto&&, auto&&, const auto& shape, auto&&) {
+      const Pack r = shape.limited();
+      store(Vector3<Pack>(r * shape.k1, r * shape.k2, shape.twist), joints, natural_);
+    });
   });
-  const Real of_joints = ordered_sum(joints_.size(), Real(0), [&](std::size_t j) {
-    const auto [e, f] = joints_[j].segments;
-    return joint_energy(state_of(joints_[j], from), stiffness_of(joints_[j]), edge(e, at.x), edge(f, at.x), turn(e, at),
-                        turn(f, at))
-        .value;
-  });
-  return of_segments + of_joints;
-}
-
-void Rods::add_force(const TrialShape& at, const RodState& from, const TrialForces& to) const {
-#pragma omp parallel for schedule(static)
-  for (std::size_t j = 0; j < joints_.size(); ++j) {
-    const auto [e, f] = joints_[j].segments;
-    of_joints_[j] = joint_energy(state_of(joints_[j], from), stiffness_of(joints_[j]), edge(e, at.x), edge(f, at.x),
-                                 turn(e, at), turn(f, at));
-  }
-#pragma omp parallel for schedule(static)
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
-    const Vec3 e = edge(static_cast<std::int32_t>(s), at.x);
-    const auto& [rows, l, natural] = segments_[s];
-    of_edges_[s] = scale_ * section_.stretch * (e.norm() / l - natural) * e.normalized();
-    const auto [before, after] = joints_of_[s];
-    if (before >= 0) {
-      of_edges_[s] += of_joints_[before].gradient.segment<3>(3);
-      to.turning[s] -= of_joints_[before].gradient[7] / section_.gyration;
-    }
-    if (after >= 0) {
-      of_edges_[s] += of_joints_[after].gradient.head<3>();
-      to.turning[s] -= of_joints_[after].gradient[6] / section_.gyration;
-    }
-  }
-  incidence_.add(to.f, [&](std::int32_t end) -> Vec3 { return (end % 2 == 0 ? 1 : -1) * of_edges_[end / 2]; });
 }
 
 void Rods::add_stiffness(const TrialShape& at, const RodState& from, bool definite, MeshStiffness& stiffness) const {
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
+  for (std::size_t s = 0; s < size(); ++s) {
     // EA (t t^T / l + (1 / l - s' / |e|) (1 - t t^T)); the second part pulls a pressed segment aside
-    const Vec3 e = edge(static_cast<std::int32_t>(s), at.x), t = e.normalized();
-    const Real across = 1 / segments_[s].length - segments_[s].natural_stretch / e.norm();
-    stiffness.add(1, segments_[s].rows, -1);
+    const Vec3 e = edge(s, at.x), t = e.normalized();
+    const Real across = 1 / length(s) - (natural_stretch_.empty() ? 1 : natural_stretch_[s]) / e.norm();
+    stiffness.add(1, rows(s), -1);
     MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
     part.w << -1, 1;
     part.K = scale_ * section_.stretch *
-             (t * t.transpose() / segments_[s].length +
+             (t * t.transpose() / length(s) +
               (definite ? std::max(across, 0.0) : across) * (Mat3::Identity() - t * t.transpose()));
   }
-  for (const RodJointAtRest& joint : joints_) {
-    const auto [e, f] = joint.segments;
-    const auto &first = segments_[e].rows, &second = segments_[f].rows;
-    stiffness.add(2, std::array{first[0], first[1], second[1]}, -1, joint.segments);
+  for (std::size_t j = 0; j < natural_.size(); ++j) {
+    const std::uint32_t e = chain_->e[j], f = chain_->f[j];
+    const auto first = rows(e), second = rows(f);
+    stiffness.add(2, std::array{first[0], first[1], second[1]}, -1,
+                  std::array{static_cast<std::int32_t>(e), static_cast<std::int32_t>(f)});
     MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
     part.w << -1, 1, 0, 0, -1, 1;
     Vec8 scale = Vec8::Ones();
     scale.tail<2>().setConstant(1 / section_.gyration);
     part.K = scale.asDiagonal() *
-             joint_hessian(state_of(joint, from), stiffness_of(joint), edge(e, at.x), edge(f, at.x), turn(e, at),
-                           turn(f, at), definite) *
+             joint_hessian(state_of(j, from), stiffness_of(j), edge(e, at.x), edge(f, at.x), turn(e, at), turn(f, at),
+                           definite) *
              scale.asDiagonal();
   }
 }
 
 void Rods::move(const TrialShape& at, const RodState& from, std::span<Vec3> tangent, std::span<Vec3> director,
                 std::span<Real> twist) const {
-#pragma omp parallel for schedule(static)
-  for (const RodJointAtRest& joint : joints_) {
-    const auto [e, f] = joint.segments;
-    twist[f] = JointShape<Real>(state_of(joint, from), edge(e, at.x), edge(f, at.x), turn(e, at), turn(f, at)).twist;
-  }
-#pragma omp parallel for schedule(static)
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
-    const auto segment = static_cast<std::int32_t>(s);
-    const Vec3 t = edge(segment, at.x).normalized();
-    const Real angle = turn(segment, at);
-    const Vec3 u = turned(transported(from.director[s], from.tangent[s], t), t, std::cos(angle), std::sin(angle));
-    tangent[s] = t;
-    director[s] = (u - u.dot(t) * t).normalized();
+  visit([&](const Tile& tile, std::size_t, Work& work) {
+    find_shapes(tile, at, from, work);
+    visit_joints(tile, from, at, work, [&](const PackRows&, auto&&, const PackRows& f, const auto& shape, auto&&) {
+      PackRows rows = f;
+      for (std::uint32_t& row : rows.row) row += static_cast<std::uint32_t>(tile.first);
+      store(shape.twist, rows, twist);
+    });
+    for (std::size_t s = tile.first; s < tile.end; s += Pack::size) {
+      const PackRows rows = PackRows::range(s, tile.end), own = PackRows::range(s - tile.first, tile.end - tile.first);
+      const Vector3<Pack> t = load(work.t, own), m1 = load(work.m1, own), across = m1 - t * t.dot(m1);
+      store(t, rows, tangent);
+      store(Vector3<Pack>(across / Pack(sqrt(across.dot(across)))), rows, director);
+    }
+  });
+}
+
+// --- The bound of frequencies ----------------------------------------------------------------------------------------
+
+/// Row sums of a bound of the stiffness of joints, for each of their segments and its turn [docs/theory/strands.md,
+/// 15.6].
+void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, Work& work) const {
+  const Chain& chain = *chain_;
+  const Real least = 8 / (largest_exact_curvature * largest_exact_curvature + 4);
+  work.forget_joints();
+  for (std::size_t j = tile.first_joint; j < tile.end_joint; j += Pack::size) {
+    const PackRows in_e = PackRows::of(std::span(chain.e).first(tile.end_joint), j);
+    const PackRows in_f = PackRows::of(std::span(chain.f).first(tile.end_joint), j);
+    const PackRows e = rows_within(chain.e, j, tile.end_joint, tile.first);
+    const PackRows f = rows_within(chain.f, j, tile.end_joint, tile.first);
+    const Vector3<Pack> natural = load(natural_, PackRows::range(j, tile.end_joint));
+    const Pack chi = max(least, 1 + load(work.t, e).dot(load(work.t, f)));
+    const Pack per_length = scale_ * 2 / (load(chain.length, in_e) + load(chain.length, in_f));
+    const Pack curvature = sqrt(max(0, 8 / chi - 4)), natural_curvature = natural.head<2>().norm();
+    const Pack moment = twist.empty() ? Pack(0) : section_.twist * per_length * abs(load(twist, in_f) - natural[2]);
+    const Pack bend = std::max(section_.bend1, section_.bend2) * per_length * (1 + 2 * (curvature + natural_curvature));
+    const Pack by_e = 1 / load(work.length, e);
+    const Pack by_f = 1 / load(work.length, f);
+    Pack sum_e = 0, sum_f = 0, sum_turn = 0;
+    /// Norms of derivatives by the three vertices and the turns, and the sum of their products.
+    const auto add = [&](const Pack& factor, const Pack& of_e, const Pack& of_f, const Pack& of_turn) {
+      const Pack sum = 2 * factor * (of_e + of_f + of_turn);
+      sum_e += sum * of_e;
+      sum_f += sum * of_f;
+      sum_turn += sum * of_turn;
+    };
+    add(bend + moment, 2 / chi * by_e, 2 / chi * by_f, curvature / (2 * section_.gyration));
+    add(section_.twist * per_length, curvature / 2 * by_e, curvature / 2 * by_f, 1 / section_.gyration);
+    store(sum_e, e, work.spring_by_e);
+    store(sum_f, f, work.spring_by_f);
+    store(sum_turn, e, work.turn_by_e);
+    store(sum_turn, f, work.turn_by_f);
   }
 }
 
-/// Row sums of a bound of the stiffness over masses [docs/theory/strands.md].
+/// Of all freedoms, over their masses.
+Real Rods::largest_square(const Tile& tile, const Work& work) const {
+  const Chain& chain = *chain_;
+  const auto springs = [&](const PackRows& own, const PackRows& in) {  // of both vertices of a segment
+    const Pack per_length = 1 / load(chain.length, in);
+    const Pack stretch = max(per_length, abs(per_length - 1 / load(work.length, own)));
+    return 2 * section_.stretch * stretch + load(work.spring_by_e, own) + load(work.spring_by_f, own);
+  };
+  Pack most = 0;
+  for (std::size_t s = tile.first; s < tile.end; s += Pack::size) {
+    const PackRows own = PackRows::range(s - tile.first, tile.end - tile.first);
+    const Pack of_turn = load(work.turn_by_e, own) + load(work.turn_by_f, own);
+    most = max(most, of_turn / load(chain.length, PackRows::range(s, tile.end)));
+  }
+  for (std::size_t j = tile.first_joint; j < tile.end_joint; j += Pack::size) {
+    const PackRows in_e = PackRows::of(std::span(chain.e).first(tile.end_joint), j);
+    const PackRows in_f = PackRows::of(std::span(chain.f).first(tile.end_joint), j);
+    const Pack of_vertex = springs(rows_within(chain.e, j, tile.end_joint, tile.first), in_e) +
+                           springs(rows_within(chain.f, j, tile.end_joint, tile.first), in_f);
+    most = max(most, 2 * of_vertex / (load(chain.length, in_e) + load(chain.length, in_f)));
+  }
+  const auto first_end = std::ranges::lower_bound(chain.ends, static_cast<std::uint32_t>(tile.first));
+  const auto last_end = std::ranges::lower_bound(chain.ends, static_cast<std::uint32_t>(tile.end));
+  for (auto end = first_end; end < last_end; ++end) {
+    const PackRows in = PackRows::range(*end, *end + 1),
+                   own = PackRows::range(*end - tile.first, *end - tile.first + 1);
+    most = max(most, 2 * springs(own, in) / load(chain.length, in));
+  }
+  return largest(most) / section_.mass_per_length;
+}
+
 Real Rods::frequency(std::span<const Vec3> x, std::span<const Real> twist) const {
-  std::vector<Real> mass_of(x.size(), 0), springs(x.size(), 0), of_turns(segments_.size(), 0);
-  for (std::size_t s = 0; s < segments_.size(); ++s) {
-    const Real l = segments_[s].length;
-    const Real k =
-        section_.stretch * std::max(1 / l, std::abs(1 / l - 1 / edge(static_cast<std::int32_t>(s), x).norm()));
-    for (const std::int32_t row : segments_[s].rows) {
-      mass_of[row] += mass(s) / 2;
-      springs[row] += 2 * k;
-    }
-  }
-  for (const RodJointAtRest& joint : joints_) {
-    const auto [e, f] = joint.segments;
-    const Vec3 edge_e = edge(e, x), edge_f = edge(f, x);
-    const Real least = 8 / (largest_exact_curvature * largest_exact_curvature + 4);
-    const Real chi = std::max(least, 1 + edge_e.normalized().dot(edge_f.normalized()));
-    const Real curvature = std::sqrt(std::max(0.0, 8 / chi - 4)), natural = std::hypot(joint.natural1, joint.natural2);
-    const JointStiffness stiffness = stiffness_of(joint);
-    const Real moment = twist.empty() ? 0 : stiffness.twist * std::abs(twist[f] - joint.natural_twist);
-    /// Norms of derivatives by the three vertices and the turns, and the sum of their products.
-    const auto add = [&](Real factor, Real by_e, Real by_f, Real by_turn) {
-      const Real sum = factor * (2 * by_e + 2 * by_f + 2 * by_turn);
-      springs[segments_[e].rows[0]] += sum * by_e;
-      springs[segments_[e].rows[1]] += sum * (by_e + by_f);
-      springs[segments_[f].rows[1]] += sum * by_f;
-      of_turns[e] += sum * by_turn;
-      of_turns[f] += sum * by_turn;
-    };
-    const Real by_e = 1 / edge_e.norm(), by_f = 1 / edge_f.norm(), by_turn = 1 / section_.gyration;
-    const Real bend = std::max(stiffness.bend1, stiffness.bend2) * (1 + 2 * (curvature + natural));
-    add(bend + moment, 2 / chi * by_e, 2 / chi * by_f, curvature / 2 * by_turn);
-    add(stiffness.twist, curvature / 2 * by_e, curvature / 2 * by_f, by_turn);
-  }
+  std::vector<Real> of_tiles(chain_->tiles.size(), 0);
+  visit([&](const Tile& tile, std::size_t k, Work& work) {
+    find_edges(tile, x, work);
+    bound_joints(tile, twist, work);
+    of_tiles[k] = largest_square(tile, work);
+  });
   Real most = 0;
-  for (std::size_t r = 0; r < x.size(); ++r) most = std::max(most, springs[r] / mass_of[r]);
-  for (std::size_t s = 0; s < segments_.size(); ++s) most = std::max(most, of_turns[s] / mass(s));
+  for (const Real square : of_tiles) most = std::max(most, square);
   return std::sqrt(most);
 }
 
-RodStrain Rods::strain(std::size_t s, std::span<const Vec3> x, const RodState& at) const {
-  RodStrain sum{0, 0};
-  int joints = 0;
-  for (const std::int32_t j : joints_of_[s]) {
-    if (j < 0) continue;
-    const auto [e, f] = joints_[j].segments;
-    const JointShape<Real> shape(state_of(joints_[j], at), edge(e, x), edge(f, x), 0, 0);
-    sum.curvature += std::hypot(shape.k1, shape.k2) / length(joints_[j]);
-    sum.twist += shape.twist / length(joints_[j]);
-    ++joints;
+std::vector<RodStrain> Rods::strains(std::span<const Vec3> x, const RodState& at) const {
+  std::vector<RodStrain> sums(size(), RodStrain{0, 0});
+  std::vector<int> joints(size(), 0);
+  for (std::size_t j = 0; j < natural_.size(); ++j) {
+    const std::uint32_t e = chain_->e[j], f = chain_->f[j];
+    const Real lb = (length(e) + length(f)) / 2;
+    const JointShape<Real> shape(state_of(j, at), edge(e, x), edge(f, x), 0, 0);
+    for (const std::uint32_t s : {e, f}) {
+      sums[s].curvature += std::hypot(shape.k1, shape.k2) / lb;
+      sums[s].twist += shape.twist / lb;
+      ++joints[s];
+    }
   }
-  return {sum.curvature / std::max(joints, 1), sum.twist / std::max(joints, 1)};
+  for (std::size_t s = 0; s < sums.size(); ++s)
+    sums[s] = {sums[s].curvature / std::max(joints[s], 1), sums[s].twist / std::max(joints[s], 1)};
+  return sums;
 }
 
 }  // namespace weft

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <limits>
 #include <numbers>
 
@@ -44,18 +45,96 @@ struct TwistRate : Field<Real> {
   static constexpr Label label{"twist_rate", "rad/m", Keep::shown};
 };
 
-/// A segment at rest; vertices and segments are numbers in the whole.
-struct SegmentAtRest {
+/// A segment; vertices and segments are numbers in the whole.
+struct StrandElement {
   std::int64_t number, first;  ///< Its own, and that of the first one of its strand.
-  std::int64_t before;         ///< The segment that its first vertex joins it to; -1: none.
   std::array<std::int32_t, 2> vertices;
-  Real length;  ///< [m].
-  Vec3 tangent, director;
-  Real twist;               ///< Of that joint as it is made [rad].
-  Real natural1, natural2;  ///< Of that joint without moment [1].
-  Real natural_twist;       ///< [rad].
-  bool is_last;             ///< Of an open strand: its second vertex is the end.
+  bool is_last;  ///< Of an open strand: its second vertex is the end.
 };
+
+/// The run of `elements` from `at` that are a strand.
+std::span<const StrandElement> strand_at(std::span<const StrandElement> elements, std::size_t at) {
+  std::size_t end = at;
+  while (end < elements.size() && elements[end].first == elements[at].first) ++end;
+  return elements.subspan(at, end - at);
+}
+bool is_ring(std::span<const StrandElement> strand) { return strand.back().vertices[1] == strand.front().vertices[0]; }
+
+/// How strands are made.
+struct StrandNature {
+  bool is_straight;  ///< Without moment; else they have none as they are made.
+  Real twist;        ///< Without moment [rad/m].
+};
+
+/// The segments of a strand as it is made, with the joint of each and the one before it; a ring's last is before its
+/// first. Directors turn about the strand by its natural twist alone. Joints have no moment.
+struct MadeStrand {
+  std::vector<Real> length;
+  std::vector<Vec3> tangent, director;
+  std::vector<Real> twist;    ///< [rad]
+  std::vector<Vec3> natural;  ///< Curvatures [1] and twist [rad].
+  std::vector<Real> bend;     ///< |kb|.
+  bool is_closed;
+
+  MadeStrand(std::span<const Vec3> points, bool closed, const StrandNature& nature);
+
+  std::size_t size() const { return length.size(); }
+  /// The segment before; none: the size.
+  std::size_t before(std::size_t s) const { return s > 0 ? s - 1 : is_closed ? size() - 1 : size(); }
+  Real joint_length(std::size_t s) const { return (length[before(s)] + length[s]) / 2; }
+
+ private:
+  Real make_directors(Real natural_twist);
+};
+
+/// The axis that is most across a direction, z before y before x, made across it.
+Vec3 most_across(const Vec3& t) {
+  Vec3 axis = Vec3::UnitZ();
+  if (std::abs(t.z()) > std::numbers::sqrt2 / 2)
+    axis = std::abs(t.x()) < std::abs(t.y()) ? Vec3::UnitX() : Vec3::UnitY();
+  return (axis - axis.dot(t) * t).normalized();
+}
+
+MadeStrand::MadeStrand(std::span<const Vec3> points, bool closed, const StrandNature& nature) : is_closed(closed) {
+  for (std::size_t s = 0; s + (closed ? 0 : 1) < points.size(); ++s) {
+    const Vec3 edge = points[(s + 1) % points.size()] - points[s];
+    length.push_back(edge.norm());
+    tangent.emplace_back(edge / length[s]);
+  }
+  twist.assign(size(), 0);
+  natural.assign(size(), Vec3::Zero());
+  bend.assign(size(), 0);
+  const Real rate = make_directors(nature.twist);
+  for (std::size_t f = 0; f < size(); ++f) {
+    const std::size_t e = before(f);
+    if (e == size()) continue;
+    const Real lb = joint_length(f);
+    const JointShape<Real> shape({{tangent[e], director[e]}, {tangent[f], director[f]}, rate * lb}, tangent[e],
+                                 tangent[f], 0, 0);
+    twist[f] = shape.twist;
+    bend[f] = shape.kb.norm();
+    natural[f] = nature.is_straight ? Vec3(0, 0, nature.twist * lb) : Vec3(shape.k1, shape.k2, shape.twist);
+  }
+}
+
+/// Returns the rate at which they turn [rad/m]. A ring's last director comes back turned: all have a share of that.
+Real MadeStrand::make_directors(Real natural_twist) {
+  for (std::size_t s = 0; s < size(); ++s)
+    director.push_back(s == 0 ? most_across(tangent[0]) : transported(director[s - 1], tangent[s - 1], tangent[s]));
+  Real whole = 0, along = 0, rate = natural_twist;
+  for (const Real l : length) whole += l;
+  if (is_closed) {
+    const Vec3 back = transported(director.back(), tangent.back(), tangent.front());
+    rate += std::remainder(angle_between(back, director.front(), tangent.front()) - natural_twist * whole,
+                           2 * std::numbers::pi) /
+            whole;
+  }
+  for (std::size_t s = 0; s < size(); ++s) {
+    director[s] = turned(director[s], tangent[s], rate * along);
+    along += length[s] / 2 + (s + 1 < size() ? length[s + 1] / 2 : 0);
+  }
+  return rate;
+}
 
 /// Contact points of a segment, at most: each vertex is one, of the segment that begins or ends there.
 constexpr std::int64_t most_contact_points = 2;
@@ -67,6 +146,7 @@ class StrandClamp final : public Clamp {
   struct End {
     SegmentEnd at;         ///< Over rows.
     std::int32_t segment;  ///< Row.
+    Real share;            ///< Of the twist of the joint at its other vertex; 0: there is none.
     JointStiffness stiffness;
     std::optional<JointStiffness> viscosity;  ///< In place of stiffness.
     std::optional<JointStiffness> damping{};  ///< Of the substep, if that is known.
@@ -134,6 +214,28 @@ class StrandClamp final : public Clamp {
     }
   }
 
+  /// As those of joints, of which one segment is free and its vertex that is not held [docs/theory/strands.md, 15.6].
+  void add_row_sums(const Motion& motion, Load& sums) const override {
+    if (!holds_at(motion.time)) return;
+    const Real least = 8 / (largest_exact_curvature * largest_exact_curvature + 4);
+    for (const End& end : ends_) {
+      const Joined joined = joint_of(end, motion);
+      const JointShape<Real> shape(joined.joint, joined.e, joined.f, joined.turn_e, joined.turn_f);
+      const Real chi = std::max(least, shape.chi), curvature = std::sqrt(std::max(0.0, 8 / chi - 4));
+      const Real per_length = 1 / edge(end, motion).norm(), per_turn = 1 / gyration_;
+      const auto add = [&](Real factor, Real by_edge, Real by_turn) {
+        const Real sum = factor * (by_edge + by_turn);
+        sums.points(vertices_)[end.at.points[end.at.is_last ? 0 : 1]].array() += sum * by_edge;
+        sums.block(turns_)[end.segment] += sum * by_turn;
+      };
+      const Real moment = end.stiffness.twist * std::abs(shape.twist);
+      add(std::max(end.stiffness.bend1, end.stiffness.bend2) * (1 + 2 * curvature) + moment, 2 / chi * per_length,
+          curvature / 2 * per_turn);
+      add(end.stiffness.twist, curvature / 2 * per_length, per_turn);
+    }
+  }
+  Real most_spin(Real begin, Real end) const override { return motion_.most_spin(begin, std::min(end, until_)); }
+
   Reaction reaction(const Motion& motion) const override {
     Reaction sum;
     if (!holds_at(motion.time)) return sum;
@@ -177,12 +279,21 @@ class StrandClamp final : public Clamp {
     const auto segment = static_cast<std::size_t>(end.segment);
     const RodFrame clamp{R * end.at.tangent, R * end.at.director};
     const RodFrame own{segments_.get<SegmentTangent>()[segment], segments_.get<SegmentDirector>()[segment]};
-    const auto between = [](const RodFrame& e, const RodFrame& f) {
-      return RodJoint{e, f, angle_between(transported(e.director, e.tangent, f.tangent), f.director, f.tangent)};
-    };
     const Real turn = motion.u.block(turns_)[segment] / gyration_;
-    if (end.at.is_last) return {between(own, clamp), end.stiffness, edge(end, motion), clamp.tangent, turn, 0};
-    return {between(clamp, own), end.stiffness, clamp.tangent, edge(end, motion), 0, turn};
+    // Frames tell the twist but for full turns, and the other joint of the segment about how much it is.
+    const auto between = [&](const RodFrame& e, const RodFrame& f, Real turned_more) {
+      const Real angle = angle_between(transported(e.director, e.tangent, f.tangent), f.director, f.tangent);
+      const Real expected = expected_twist(end, motion) - turned_more;
+      return RodJoint{e, f, expected + std::remainder(angle - expected, 2 * std::numbers::pi)};
+    };
+    if (end.at.is_last) return {between(own, clamp, -turn), end.stiffness, edge(end, motion), clamp.tangent, turn, 0};
+    return {between(clamp, own, turn), end.stiffness, clamp.tangent, edge(end, motion), 0, turn};
+  }
+  Real expected_twist(const End& end, const Motion& motion) const {
+    if (end.share == 0) return 0;
+    const std::size_t f = static_cast<std::size_t>(end.segment) + (end.at.is_last ? 0 : 1);
+    const auto turns = motion.u.block(turns_);
+    return end.share * (segments_.get<JointTwist>()[f] + (turns[f] - turns[f - 1]) / gyration_);
   }
   /// The elastic one, and that of damping.
   std::vector<Joined> joints_of(const End& end, const Motion& motion) const {
@@ -231,12 +342,13 @@ class StrandClamp final : public Clamp {
 
 class StrandBody final : public MeshBody {
  public:
-  StrandBody(const StrandDescription& of, const MeshCounts& counts, std::vector<SegmentAtRest> segments)
+  StrandBody(const StrandDescription& of, const MeshCounts& counts, std::vector<StrandElement> elements)
       : MeshBody(of.name, Carrier::own, counts),
         half_axis_(of.half_axis),
         viscosity_(of.viscosity),
-        at_rest_(std::move(segments)),
-        rods_(of.section, {}, {}, 0) {
+        nature_{of.naturally_straight, of.natural_twist},
+        elements_(std::move(elements)),
+        rods_(of.section, {}, {}) {
     segments_ = Table::with<Id, Mass, TurnVelocity, SegmentTangent, SegmentDirector, JointTwist>();
     if (!of.meets_grid) return;
     if (!of.continuum) {
@@ -255,7 +367,13 @@ class StrandBody final : public MeshBody {
     if (continuum_ != nullptr) roles.trial = continuum_->roles().trial;
     return roles;
   }
-  std::span<const ContactStencil> contact_stencils() const override { return contact_; }
+  std::span<const ContactStencil> contact_stencils() const override {
+    if (contact_.empty())
+      for (std::int32_t row = 0; row < static_cast<std::int32_t>(points_.rows()); ++row)
+        contact_.push_back({{row, row, row}, {1, 0, 0}});
+    return contact_;
+  }
+  bool contact_points_are_vertices() const override { return true; }
   /// They act on vertices.
   void let_touch_walls() override { let_points_touch_walls(); }
   StepLimit limit_from(std::size_t first_row) override {
@@ -284,12 +402,17 @@ class StrandBody final : public MeshBody {
     std::vector<StrandClamp::End> clamped;
     for (const Grip& grip : ends) {
       const auto segment = segment_of(grip.element);
-      const Real lb = rods_.segments()[segment].length / 2;
+      const Real lb = rods_.length(segment) / 2;
       const auto over = [lb](const RodSection& section) {
         return JointStiffness{section.bend1 / lb, section.bend2 / lb, section.twist / lb, 0, 0, 0};
       };
+      const SegmentEnd at = segment_end_of(grip);
+      const std::size_t next = at.is_last ? segment - 1 : segment + 1;  // its length, and the twist of that joint
+      const bool is_alone =
+          at.is_last ? elements_[segment].number == elements_[segment].first : elements_[segment].is_last;
+      const Real share = is_alone ? 0 : lb / (lb + rods_.length(next) / 2);
       StrandClamp::End& end = clamped.emplace_back(
-          StrandClamp::End{segment_end_of(grip), static_cast<std::int32_t>(segment), over(rods_.section()), {}});
+          StrandClamp::End{at, static_cast<std::int32_t>(segment), share, over(rods_.section()), {}});
       if (viscosity_) end.viscosity = over(*viscosity_);
     }
     return std::make_unique<StrandClamp>(freedoms, vertices, turns, std::move(clamped), rods_.section().gyration,
@@ -298,8 +421,9 @@ class StrandBody final : public MeshBody {
 
   std::vector<StrandSegment> strand_segments() const override {
     std::vector<StrandSegment> segments;
-    for (std::size_t s = 0; s < at_rest_.size(); ++s)
-      segments.push_back({at_rest_[s].number, at_rest_[s].first, rods_.segments()[s].rows, rods_.segments()[s].length});
+    segments.reserve(elements_.size());
+    for (std::size_t s = 0; s < elements_.size(); ++s)
+      segments.push_back({elements_[s].number, elements_[s].first, rods_.rows(s), rods_.length(s)});
     return segments;
   }
 
@@ -308,6 +432,11 @@ class StrandBody final : public MeshBody {
     if (damping_) damping_->resist_changes_of(start, state(), h);
   }
   Real frequency_at(std::span<const Vec3> x) const override { return damped(rods_.frequency(x, {})); }
+  Real stiffened(Real frequency, Real square) const override {
+    const Real ratio = damping_ratio();
+    const Real omega = ratio > 0 ? (std::sqrt(1 + 2 * ratio * frequency) - 1) / ratio : frequency;
+    return damped(std::hypot(omega, std::sqrt(square)));
+  }
 
   Real trial_energy(const Parts& parts, const TrialShape& at) const override {
     return (parts.elastic ? rods_.energy(at, state()) : 0) + (parts.viscous ? damping_->energy(at, state()) : 0);
@@ -321,21 +450,20 @@ class StrandBody final : public MeshBody {
     if (parts.viscous) damping_->add_stiffness(at, state(), definite, stiffness);
   }
   void weigh_elements(const Vec3& gravity, std::span<Vec3> f) const override {
-    for (std::size_t s = 0; s < rods_.segments().size(); ++s)
-      for (const std::int32_t row : rods_.segments()[s].rows) f[row] += rods_.mass(s) / 2 * gravity;
+    for (std::size_t s = 0; s < rods_.size(); ++s)
+      for (const std::int32_t row : rods_.rows(s)) f[row] += rods_.mass(s) / 2 * gravity;
   }
 
   Picture picture() const override {
     Picture picture{2, {}, Table::with<Stretch, Bend, TwistRate, ShownDirector>(), &forest()};
-    const auto& segments = rods_.segments();
-    picture.fields.resize(segments.size());
-    for (std::size_t s = 0; s < segments.size(); ++s) {
-      const auto& rows = segments[s].rows;
+    picture.fields.resize(rods_.size());
+    const std::vector<RodStrain> strains = rods_.strains(x(), state());
+    for (std::size_t s = 0; s < rods_.size(); ++s) {
+      const auto rows = rods_.rows(s);
       picture.cells.insert(picture.cells.end(), rows.begin(), rows.end());
-      const RodStrain strain = rods_.strain(s, x(), state());
-      picture.fields.get<Stretch>()[s] = (x()[rows[1]] - x()[rows[0]]).norm() / segments[s].length;
-      picture.fields.get<Bend>()[s] = strain.curvature;
-      picture.fields.get<TwistRate>()[s] = strain.twist;
+      picture.fields.get<Stretch>()[s] = (x()[rows[1]] - x()[rows[0]]).norm() / rods_.length(s);
+      picture.fields.get<Bend>()[s] = strains[s].curvature;
+      picture.fields.get<TwistRate>()[s] = strains[s].twist;
       picture.fields.get<ShownDirector>()[s] = segments_.get<SegmentDirector>()[s];
     }
     return picture;
@@ -349,75 +477,77 @@ class StrandBody final : public MeshBody {
   }
   std::vector<std::int64_t> elements() const override {
     std::vector<std::int64_t> numbers;
-    for (const SegmentAtRest& segment : at_rest_) numbers.push_back(segment.number);
+    numbers.reserve(elements_.size());
+    for (const StrandElement& segment : elements_) numbers.push_back(segment.number);
     return numbers;
   }
   std::vector<std::int32_t> needed_vertices() const override {
     std::vector<std::int32_t> needed;
-    for (const SegmentAtRest& segment : at_rest_)
+    needed.reserve(2 * elements_.size());
+    for (const StrandElement& segment : elements_)
       needed.insert(needed.end(), segment.vertices.begin(), segment.vertices.end());
     sort_unique(needed);
     return needed;
   }
   std::vector<std::int64_t> first_vertices() const override {
     std::vector<std::int64_t> vertices;
-    for (const SegmentAtRest& segment : at_rest_) vertices.push_back(segment.vertices.front());
+    vertices.reserve(elements_.size());
+    for (const StrandElement& segment : elements_) vertices.push_back(segment.vertices.front());
     return vertices;
   }
   /// A strand.
-  std::int64_t unit_of(std::int64_t element) const override { return at_rest_[segment_of(element)].first; }
+  std::int64_t unit_of(std::int64_t element) const override { return elements_[segment_of(element)].first; }
   void send_elements(const Comm& comm, std::span<const int> to) override {
-    at_rest_ = send(comm, at_rest_, to);
-    std::ranges::sort(at_rest_, {}, &SegmentAtRest::number);
+    elements_ = send(comm, elements_, to);
+    std::ranges::sort(elements_, {}, &StrandElement::number);
   }
-  std::size_t bytes_of_elements() const override { return bytes_of(at_rest_) + rods_.bytes(); }
+  std::size_t bytes_of_elements() const override { return bytes_of(elements_) + rods_.bytes(); }
   std::vector<std::int64_t> rows_of_elements(const Table& table) const override {
-    std::vector<std::int64_t> rows(at_rest_.size(), 1);
+    std::vector<std::int64_t> rows(elements_.size(), 1);
     if (&table != &segments_)
-      for (std::size_t s = 0; s < rows.size(); ++s) rows[s] += at_rest_[s].is_last ? 1 : 0;
+      for (std::size_t s = 0; s < rows.size(); ++s) rows[s] += elements_[s].is_last ? 1 : 0;
     return rows;
   }
   void add_mass(std::span<Real> of_vertices, std::span<Real>) const override {
-    for (std::size_t s = 0; s < rods_.segments().size(); ++s)
-      for (const std::int32_t row : rods_.segments()[s].rows) of_vertices[row] += rods_.mass(s) / 2;
+    for (std::size_t s = 0; s < rods_.size(); ++s)
+      for (const std::int32_t row : rods_.rows(s)) of_vertices[row] += rods_.mass(s) / 2;
   }
 
   void rest_elements() override {
-    for (std::size_t s = 0; s < at_rest_.size(); ++s) {
-      segments_.get<Mass>()[s] = rods_.mass(s);
-      segments_.get<SegmentTangent>()[s] = at_rest_[s].tangent;
-      segments_.get<SegmentDirector>()[s] = at_rest_[s].director;
-      segments_.get<JointTwist>()[s] = at_rest_[s].twist;
-    }
+    visit_strands([this](std::size_t first, std::span<const StrandElement>, const MadeStrand& made) {
+      std::ranges::copy(made.tangent, segments_.get<SegmentTangent>().begin() + static_cast<std::ptrdiff_t>(first));
+      std::ranges::copy(made.director, segments_.get<SegmentDirector>().begin() + static_cast<std::ptrdiff_t>(first));
+      std::ranges::copy(made.twist, segments_.get<JointTwist>().begin() + static_cast<std::ptrdiff_t>(first));
+    });
+    for (std::size_t s = 0; s < elements_.size(); ++s) segments_.get<Mass>()[s] = rods_.mass(s);
     if (continuum_ != nullptr) continuum_->rest(0, 0);  // masses follow with the piece
     if (touches_walls()) std::ranges::fill(points_.get<ContactExtent>(), ball_extent(half_axis_));
   }
   void spin_elements(const Vec3& angular_velocity) override {
-    for (std::size_t s = 0; s < at_rest_.size(); ++s)
-      segments_.get<TurnVelocity>()[s] = rods_.section().gyration * angular_velocity.dot(at_rest_[s].tangent);
+    for (std::size_t s = 0; s < elements_.size(); ++s)
+      segments_.get<TurnVelocity>()[s] =
+          rods_.section().gyration * angular_velocity.dot(segments_.get<SegmentTangent>()[s]);
   }
-  /// Until strands are whole on one rank, joints between ranks are left out.
   void take_piece() override {
     std::vector<RodSegment> segments;
     std::vector<RodJointAtRest> joints;
-    for (const SegmentAtRest& segment : at_rest_) {
-      const auto row = static_cast<std::int32_t>(segments.size());
-      segments.push_back({{row_of(segment.vertices[0]), row_of(segment.vertices[1])}, segment.length});
-      if (segment.before >= 0 && has_segment(segment.before))
-        joints.push_back({{static_cast<std::int32_t>(segment_of(segment.before)), row},
-                          segment.natural1,
-                          segment.natural2,
-                          segment.natural_twist});
-    }
-    if (viscosity_) damping_.emplace(*viscosity_, segments, joints, points_.rows());
-    rods_ = Rods(rods_.section(), std::move(segments), std::move(joints), points_.rows());
-    contact_.clear();
-    if (contact_points() == nullptr) return;
-    for (const SegmentAtRest& segment : at_rest_)
-      for (std::size_t k = 0; k < (segment.is_last ? 2 : 1); ++k) {
-        const std::int32_t row = row_of(segment.vertices[k]);
-        contact_.push_back({{row, row, row}, {1, 0, 0}});
+    segments.reserve(elements_.size());
+    joints.reserve(elements_.size());
+    visit_strands([&](std::size_t first, std::span<const StrandElement> strand, const MadeStrand& made) {
+      for (std::size_t s = 0; s < made.size(); ++s) {
+        segments.push_back({{row_of(strand[s].vertices[0]), row_of(strand[s].vertices[1])}, made.length[s]});
+        if (made.before(s) == made.size()) continue;
+        const Vec3& natural = made.natural[s];
+        joints.push_back({{static_cast<std::int32_t>(first + made.before(s)), static_cast<std::int32_t>(first + s)},
+                          natural[0],
+                          natural[1],
+                          natural[2]});
       }
+    });
+    rods_ = Rods(rods_.section(), segments, joints);
+    if (viscosity_) damping_.emplace(*viscosity_, rods_);
+    contact_.clear();
+    WEFT_ENSURE(forest().ghosts() == 0);
   }
   void turn_elements(std::span<const Real> turns) override {
     rods_.move({x(), {}, turns}, state(), segments_.get<SegmentTangent>(), segments_.get<SegmentDirector>(),
@@ -433,65 +563,78 @@ class StrandBody final : public MeshBody {
   void place_samples(std::span<Vec3>) const override {}
   void add_force_at_sample(std::size_t, const Vec3&, std::span<Vec3>) const override { WEFT_ENSURE(false); }
   void place_contact_points(std::span<Vec3> places, std::span<Vec3>) const override {
-    std::ranges::transform(contact_, places.begin(), [this](const ContactStencil& point) { return point.of(x()); });
+    std::ranges::copy(x(), places.begin());
   }
   void weigh_contact_points(std::span<Real> mass) const override {
-    const auto of_vertices = points_.get<Mass>();
-    std::ranges::transform(contact_, mass.begin(),
-                           [&](const ContactStencil& point) { return of_vertices[point.rows[0]]; });
+    std::ranges::copy(points_.get<Mass>(), mass.begin());
   }
   Real half_thickness(std::size_t) const override { return half_axis_; }
   std::optional<Real> half_thickness_at_vertices() const override { return half_axis_; }
 
  private:
   std::span<const Vec3> x() const { return points_.get<Position>(); }
-  /// Damping, at a rate of omega^2 times the ratio of viscosity and modulus at most, counts as half of it.
-  Real damped(Real omega) const {
-    if (!viscosity_) return omega;
-    const RodSection& section = rods_.section();
-    const Real ratio = std::max(
-        {viscosity_->stretch / section.stretch, viscosity_->bend1 / section.bend1, viscosity_->twist / section.twist});
-    return omega + omega * omega * ratio / 2;
+  /// visit(row of its first segment, elements, strand) for all strands, which are whole.
+  void visit_strands(const std::function<void(std::size_t, std::span<const StrandElement>, const MadeStrand&)>& visit) {
+    const auto rest = std::as_const(points_).get<RestPosition>();
+    std::vector<Vec3> points;
+    for (std::size_t first = 0; first < elements_.size();) {
+      const std::span<const StrandElement> strand = strand_at(elements_, first);
+      const bool is_closed = is_ring(strand);
+      WEFT_ENSURE(strand.front().number == strand.front().first && (is_closed || strand.back().is_last));
+      points.clear();
+      for (const StrandElement& element : strand) points.push_back(rest[row_of(element.vertices[0])]);
+      if (!is_closed) points.push_back(rest[row_of(strand.back().vertices[1])]);
+      visit(first, strand, MadeStrand(points, is_closed, nature_));
+      first += strand.size();
+    }
   }
+  /// Of viscosity and modulus, the largest [s].
+  Real damping_ratio() const {
+    if (!viscosity_) return 0;
+    const RodSection& section = rods_.section();
+    return std::max(
+        {viscosity_->stretch / section.stretch, viscosity_->bend1 / section.bend1, viscosity_->twist / section.twist});
+  }
+  /// Damping, at a rate of omega^2 times that ratio at most, counts as half of it.
+  Real damped(Real omega) const { return omega + omega * omega * damping_ratio() / 2; }
   RodState state() const {
     return {segments_.get<SegmentTangent>(), segments_.get<SegmentDirector>(), segments_.get<JointTwist>()};
   }
   auto found(std::int64_t number) const {
-    return std::ranges::lower_bound(at_rest_, number, {}, &SegmentAtRest::number);
+    return std::ranges::lower_bound(elements_, number, {}, &StrandElement::number);
   }
   bool has_segment(std::int64_t number) const {
     const auto at = found(number);
-    return at != at_rest_.end() && at->number == number;
+    return at != elements_.end() && at->number == number;
   }
   /// The row of a segment that this rank has.
   std::size_t segment_of(std::int64_t number) const {
     WEFT_ENSURE(has_segment(number));
-    return static_cast<std::size_t>(found(number) - at_rest_.begin());
+    return static_cast<std::size_t>(found(number) - elements_.begin());
   }
 
   Real half_axis_;  ///< [m].
   std::optional<RodSection> viscosity_;
-  std::vector<SegmentAtRest> at_rest_;  ///< Of this rank, by number.
-  Rods rods_;                           ///< The same, over rows,
-  std::optional<Rods> damping_;         ///< and what resists changes since a substep began.
+  StrandNature nature_;
+  std::vector<StrandElement> elements_;  ///< Of this rank, by number.
+  Rods rods_;                            ///< The same, over rows,
+  std::optional<Rods> damping_;          ///< and what resists changes since a substep began.
   Table segments_;
-  std::vector<ContactStencil> contact_;  ///< Whole strands on a rank have them in the order of their vertices.
-  PointBody* continuum_ = nullptr;       ///< Contact points with stress; null without.
+  mutable std::vector<ContactStencil> contact_;  ///< Made where walls ask for them.
+  PointBody* continuum_ = nullptr;               ///< Contact points with stress; null without.
 };
-
-/// The axis that is most across a direction, z before y before x, made across it.
-Vec3 most_across(const Vec3& t) {
-  Vec3 axis = Vec3::UnitZ();
-  if (std::abs(t.z()) > std::numbers::sqrt2 / 2)
-    axis = std::abs(t.x()) < std::abs(t.y()) ? Vec3::UnitX() : Vec3::UnitY();
-  return (axis - axis.dot(t) * t).normalized();
-}
 
 class StrandSource final : public MeshSource {
  public:
-  explicit StrandSource(const StrandDescription& of)
-      : MeshSource(of.name, Carrier::own), of_(of), all_(of.part.value_or(CurveNumbers::of(of.curves))) {
-    for (std::int64_t c = 0; c < of_.curves.count(); ++c) add_strand(c);
+  explicit StrandSource(StrandDescription of)
+      : MeshSource(of.name, Carrier::own), of_(std::move(of)), all_(of_.part.value_or(CurveNumbers::of(of_.curves))) {
+    for (std::int64_t c = 0; c < of_.curves.count(); ++c) {
+      require_lengths(c);
+      require_possible_joints(c, made(c));
+      first_segment_.push_back(end_);
+      end_ += static_cast<std::int64_t>(of_.curves.curve(c).size()) - (is_closed(c) ? 0 : 1);
+    }
+    end_ += all_.first_segment;
   }
 
   MeshCounts counts() const override {
@@ -502,7 +645,7 @@ class StrandSource final : public MeshSource {
   }
   std::optional<ElementRange> held() const override {
     if (!of_.part) return {};
-    return ElementRange{all_.first_segment, all_.first_segment + static_cast<std::int64_t>(segments_.size())};
+    return ElementRange{all_.first_segment, end_};
   }
   VertexValues rest_positions() const override { return VertexValues(of_.curves.points, all_.first_point); }
   Box bounds() const override { return all_.bounds; }
@@ -510,9 +653,12 @@ class StrandSource final : public MeshSource {
   Sites sites(const ElementRange& range) const override {
     Sites sites;
     for (std::int64_t e = range.begin; e < range.end; ++e) {
-      const SegmentAtRest& segment = segment_of(e);
-      add_site(segment, 0, segment.before < 0, sites);
-      if (segment.is_last) add_site(segment, 1, true, sites);
+      const auto [c, element] = element_at(e);
+      const bool is_first = element.number == element.first && !is_closed(c);
+      std::optional<MadeStrand> strand;
+      if (is_first || element.is_last) strand = made(c);
+      add_site(element, 0, is_first ? &*strand : nullptr, sites);
+      if (element.is_last) add_site(element, 1, &*strand, sites);
     }
     return sites;
   }
@@ -521,7 +667,7 @@ class StrandSource final : public MeshSource {
     Site nearest;
     Real least = std::numeric_limits<Real>::infinity();
     for (std::int64_t e = range.begin; e < range.end; ++e) {
-      const auto& [a, b] = segment_of(e).vertices;
+      const auto [a, b] = element_at(e).element.vertices;
       const std::array<Real, 2> weights = nearest_weights(std::array{rest_positions()[a], rest_positions()[b]}, x);
       Stencil place{{a, b}, {weights.begin(), weights.end()}};
       const Vec3 where = place.of(rest_positions());
@@ -537,12 +683,13 @@ class StrandSource final : public MeshSource {
   std::vector<Sample> surface_samples(const ElementRange& range) const override {
     std::vector<Sample> samples;
     for (std::int64_t e = range.begin; e < range.end; ++e) {
-      const SegmentAtRest& segment = segment_of(e);
+      const std::array<std::int32_t, 2> vertices = element_at(e).element.vertices;
       Sample& sample = samples.emplace_back();
-      sample.rows.assign(segment.vertices.begin(), segment.vertices.end());
+      sample.rows.assign(vertices.begin(), vertices.end());
       sample.value.assign(2, 0.5);
-      for (const std::int32_t vertex : segment.vertices) sample.where += rest_positions()[vertex] / 2;
-      sample.mass = of_.section.mass_per_length * segment.length;
+      for (const std::int32_t vertex : vertices) sample.where += rest_positions()[vertex] / 2;
+      sample.mass =
+          of_.section.mass_per_length * (rest_positions()[vertices[1]] - rest_positions()[vertices[0]]).norm();
       sample.face = sample.element = e;
     }
     return samples;
@@ -550,104 +697,79 @@ class StrandSource final : public MeshSource {
   std::vector<Sample> side_samples(const ElementRange&) const override { return {}; }
 
   std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
-    const auto at = [&](std::int64_t number) { return segments_.begin() + (number - all_.first_segment); };
-    return std::make_unique<StrandBody>(of_, counts(), std::vector<SegmentAtRest>(at(range.begin), at(range.end)));
+    std::vector<StrandElement> elements;
+    elements.reserve(static_cast<std::size_t>(range.end - range.begin));
+    for (std::int64_t e = range.begin; e < range.end; ++e) elements.push_back(element_at(e).element);
+    return std::make_unique<StrandBody>(of_, counts(), std::move(elements));
   }
 
  private:
-  const SegmentAtRest& segment_of(std::int64_t number) const {
-    return segments_[static_cast<std::size_t>(number - all_.first_segment)];
+  bool is_closed(std::int64_t c) const { return of_.curves.closed[static_cast<std::size_t>(c)]; }
+  MadeStrand made(std::int64_t c) const {
+    return {of_.curves.curve(c), is_closed(c), {of_.naturally_straight, of_.natural_twist}};
   }
-  void add_site(const SegmentAtRest& segment, std::size_t which, bool is_end, Sites& sites) const {
+
+  struct OfCurve {
+    std::int64_t curve;
+    StrandElement element;
+  };
+  OfCurve element_at(std::int64_t number) const {
+    const std::int64_t held = number - all_.first_segment;
+    const auto c = std::ranges::upper_bound(first_segment_, held) - first_segment_.begin() - 1;
+    const std::int64_t first = first_segment_[static_cast<std::size_t>(c)], begin = of_.curves.offsets[c],
+                       points = of_.curves.offsets[c + 1] - begin, s = held - first;
+    const auto vertex = [&](std::int64_t k) {
+      return static_cast<std::int32_t>(all_.first_point + begin + k % points);
+    };
+    return {c, {number, all_.first_segment + first, {vertex(s), vertex(s + 1)}, !is_closed(c) && s + 2 == points}};
+  }
+  /// strand: for an end, else null.
+  void add_site(const StrandElement& element, std::size_t which, const MadeStrand* strand, Sites& sites) const {
     Site& site = sites.vertices.emplace_back();
-    site.point = segment.vertices[which];
-    site.element = segment.number;
+    site.point = element.vertices[which];
+    site.element = element.number;
     site.place = {{site.point}, {1}};
     site.where = rest_positions()[site.point];
-    if (is_end) site.end = SegmentEnd{segment.vertices, segment.tangent, segment.director, which == 1};
+    if (strand == nullptr) return;
+    const auto s = static_cast<std::size_t>(element.number - element.first);
+    site.end = SegmentEnd{element.vertices, strand->tangent[s], strand->director[s], which == 1};
   }
 
-  /// Segments with directors that turn about the strand by its natural twist alone, and joints without moment.
-  void add_strand(std::int64_t c) {
-    const auto begin = static_cast<std::int32_t>(all_.first_point + of_.curves.offsets[c]);
-    const auto end = static_cast<std::int32_t>(all_.first_point + of_.curves.offsets[c + 1]);
-    const bool is_closed = of_.curves.closed[static_cast<std::size_t>(c)];
-    const auto first = segments_.size();
-    for (std::int32_t a = begin; a < (is_closed ? end : end - 1); ++a)
-      add_segment(c, first, {a, a + 1 < end ? a + 1 : begin});
-    segments_.back().is_last = !is_closed;
-    Real along = 0;
-    for (std::size_t s = first; s < segments_.size(); ++s) {
-      SegmentAtRest& segment = segments_[s];
-      segment.director = s == first ? most_across(segment.tangent)
-                                    : transported(segments_[s - 1].director, segments_[s - 1].tangent, segment.tangent);
+  void require_lengths(std::int64_t c) const {
+    const std::span<const Vec3> points = of_.curves.curve(c);
+    for (std::size_t s = 0; s + (is_closed(c) ? 0 : 1) < points.size(); ++s)
+      require((points[(s + 1) % points.size()] - points[s]).norm() > 0, ExitCode::geometry,
+              fmt::format("curve {} has a segment without length: remove the repeated point", all_.first_curve + c));
+  }
+  void require_possible_joints(std::int64_t c, const MadeStrand& strand) const {
+    for (std::size_t f = 0; f < strand.size(); ++f) {
+      const std::size_t e = strand.before(f);
+      if (e == strand.size()) continue;
+      const auto place = [&] {
+        const Vec3& x = of_.curves.curve(c)[f];
+        return fmt::format("curve {} at [{:.4g}, {:.4g}, {:.4g}]", all_.first_curve + c, x.x(), x.y(), x.z());
+      };
+      require(strand.tangent[e].dot(strand.tangent[f]) > -std::numbers::sqrt3 / 2, ExitCode::geometry,
+              fmt::format("{} folds back by more than 150 degrees. Make its segments shorter, or smooth the curve.",
+                          place()));
+      const Real lb = strand.joint_length(f);
+      require(strand.bend[f] * of_.half_axis <= lb, ExitCode::geometry,
+              fmt::format("{} bends with a radius of {:.3g} m, less than half of its thickness, {:.3g} m. Make it "
+                          "thinner, or smooth the curve.",
+                          place(), lb / strand.bend[f], of_.half_axis));
     }
-    // a ring's last director comes back turned: all have a share of that
-    const SegmentAtRest &last = segments_.back(), &front = segments_[first];
-    Real whole = 0;
-    for (std::size_t s = first; s < segments_.size(); ++s) whole += segments_[s].length;
-    Real rate = of_.natural_twist;
-    if (is_closed)
-      rate += std::remainder(angle_between(transported(last.director, last.tangent, front.tangent), front.director,
-                                           front.tangent) -
-                                 of_.natural_twist * whole,
-                             2 * std::numbers::pi) /
-              whole;
-    for (std::size_t s = first; s < segments_.size(); ++s) {
-      SegmentAtRest& segment = segments_[s];
-      const Real angle = rate * along;
-      along += segment.length / 2 + (s + 1 < segments_.size() ? segments_[s + 1].length / 2 : 0);
-      segment.director = turned(segment.director, segment.tangent, std::cos(angle), std::sin(angle));
-    }
-    if (is_closed) segments_[first].before = segments_.back().number;
-    for (std::size_t s = first; s < segments_.size(); ++s)
-      if (segments_[s].before >= 0) join(c, rate, segment_of(segments_[s].before), segments_[s]);
-  }
-
-  void add_segment(std::int64_t c, std::size_t first, const std::array<std::int32_t, 2>& vertices) {
-    const Vec3 edge = rest_positions()[vertices[1]] - rest_positions()[vertices[0]];
-    const Real length = edge.norm();
-    require(length > 0, ExitCode::geometry,
-            fmt::format("curve {} has a segment without length: remove the repeated point", all_.first_curve + c));
-    const std::int64_t number = all_.first_segment + static_cast<std::int64_t>(segments_.size());
-    const std::int64_t of_first = all_.first_segment + static_cast<std::int64_t>(first);
-    segments_.push_back({number, of_first, number > of_first ? number - 1 : -1, vertices, length, edge / length,
-                         Vec3::Zero(), 0, 0, 0, 0, false});
-  }
-
-  /// The joint of two segments, as it is made and without moment. rate: of the twist as it is made [rad/m].
-  void join(std::int64_t c, Real rate, const SegmentAtRest& e, SegmentAtRest& f) {
-    const Real lb = (e.length + f.length) / 2, cosine = e.tangent.dot(f.tangent);
-    const auto place = [&] {
-      const Vec3& x = rest_positions()[f.vertices[0]];
-      return fmt::format("curve {} at [{:.4g}, {:.4g}, {:.4g}]", all_.first_curve + c, x.x(), x.y(), x.z());
-    };
-    require(cosine > -std::numbers::sqrt3 / 2, ExitCode::geometry,
-            fmt::format("{} folds back by more than 150 degrees. Make its segments shorter, or smooth the curve.",
-                        place()));
-    f.twist = rate * lb;
-    const JointShape<Real> shape({{e.tangent, e.director}, {f.tangent, f.director}, f.twist}, e.tangent, f.tangent, 0,
-                                 0);
-    f.twist = shape.twist;
-    require(
-        shape.kb.norm() * of_.half_axis <= lb, ExitCode::geometry,
-        fmt::format("{} bends with a radius of {:.3g} m, less than half of its thickness, {:.3g} m. Make it thinner, "
-                    "or smooth the curve.",
-                    place(), lb / shape.kb.norm(), of_.half_axis));
-    f.natural1 = of_.naturally_straight ? 0 : shape.k1;
-    f.natural2 = of_.naturally_straight ? 0 : shape.k2;
-    f.natural_twist = of_.naturally_straight ? of_.natural_twist * lb : f.twist;
   }
 
   StrandDescription of_;
   CurveNumbers all_;
-  std::vector<SegmentAtRest> segments_;  ///< Held ones.
+  std::vector<std::int64_t> first_segment_;  ///< Of each held curve, from the first held one.
+  std::int64_t end_ = 0;                     ///< Of the numbers of held segments.
 };
 
 }  // namespace
 
-std::unique_ptr<MeshSource> make_strands(const StrandDescription& strands) {
-  return std::make_unique<StrandSource>(strands);
+std::unique_ptr<MeshSource> make_strands(StrandDescription strands) {
+  return std::make_unique<StrandSource>(std::move(strands));
 }
 
 }  // namespace weft

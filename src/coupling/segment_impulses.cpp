@@ -23,97 +23,93 @@ ColumnView column_of(std::vector<T>& values) {
           reinterpret_cast<std::byte*>(values.data())};
 }
 
-bool share_a_vertex(const MovingSegment& a, const MovingSegment& b) {
+bool share_a_vertex(const MeetingSegment& a, const MeetingSegment& b) {
   return std::ranges::any_of(a.vertices,
                              [&](std::int64_t vertex) { return vertex == b.vertices[0] || vertex == b.vertices[1]; });
-}
-
-/// Around what pairs of a segment may look at: half of the distance belongs to each of them.
-Box box_of(const MovingSegment& segment, const EndVectors& moved) {
-  Box box;
-  for (const std::size_t end : {0u, 1u}) {
-    box.include(segment.x[end]);
-    box.include(segment.x[end] + moved[end]);
-  }
-  box.lower.array() -= segment.distance / 2;
-  box.upper.array() += segment.distance / 2;
-  return box;
 }
 
 }  // namespace
 
 /// The segments of a step, and what of other ranks is near them.
-void SegmentImpulses::take(std::span<const MovingSegment> own, std::span<const std::array<std::int32_t, 2>> vertices,
-                           std::span<const Vec3> v) {
-  vertices_.assign(vertices.begin(), vertices.end());
-  lightness_.assign(v.size(), 0);
-  segments_.assign(own.begin(), own.end());
-  std::vector<Box> boxes;
-  for (std::size_t s = 0; s < own.size(); ++s) {
-    EndVectors moved{Vec3::Zero(), Vec3::Zero()};
-    for (const std::size_t end : {0u, 1u}) {
-      const auto row = static_cast<std::size_t>(vertices_[s][end]);
-      if (settings_.swept) moved[end] = dt_ * v[row];
-      lightness_[row] = own[s].lightness[end];
+void SegmentImpulses::take(const MeetingVertices& vertices, const Segments& own) {
+  std::vector<MeetingSegment> segments;
+  if (rows_.empty()) {
+    segments = own();
+    for (const MeetingSegment& segment : segments) {
+      rows_.push_back(segment.rows);
+      touch_.push_back({segment.distance, segment.friction});
     }
-    boxes.push_back(box_of(own[s], moved));
+  }
+  std::vector<Box> boxes(rows_.size());  // half of the distance belongs to each of two
+  for (std::size_t s = 0; s < rows_.size(); ++s) {
+    for (const std::int32_t row : rows_[s]) {
+      boxes[s].include(vertices.x[row]);
+      if (settings_.swept) boxes[s].include(vertices.x[row] + dt_ * vertices.v[row]);
+    }
+    boxes[s].lower.array() -= touch_[s].distance / 2;
+    boxes[s].upper.array() += touch_[s].distance / 2;
   }
   bool is_inside = boxes.size() == boxes_.size();
   for (std::size_t s = 0; s < boxes.size() && is_inside; ++s)
     is_inside = boxes_[s].contains(boxes[s].lower) && boxes_[s].contains(boxes[s].upper);
-  if (comm_.any(!is_inside)) {
-    find_near(std::move(boxes));
-  } else {
-    segments_.resize(near_.ids.size());
-    near_.forest.update_ghosts(column_of(segments_));
-  }
+  if (comm_.any(!is_inside)) find_near(std::move(boxes), segments.empty() ? own() : std::move(segments));
+  spread_ends(vertices);
 }
 
 /// boxes: of the own segments as they are now.
-void SegmentImpulses::find_near(std::vector<Box> boxes) {
+void SegmentImpulses::find_near(std::vector<Box> boxes, std::vector<MeetingSegment> segments) {
   std::vector<std::int64_t> numbers;
   for (std::size_t s = 0; s < boxes.size(); ++s) {
-    boxes[s].lower.array() -= room * segments_[s].distance;
-    boxes[s].upper.array() += room * segments_[s].distance;
-    numbers.push_back(segments_[s].number);
+    boxes[s].lower.array() -= room * segments[s].distance;
+    boxes[s].upper.array() += room * segments[s].distance;
+    numbers.push_back(segments[s].number);
   }
   boxes_ = std::move(boxes);
   near_ = find_pairs(comm_, boxes_, numbers);
-  segments_.resize(near_.ids.size());
-  near_.forest.update_ghosts(column_of(segments_));
-  std::erase_if(near_.pairs, [this](const auto& segments) { return !may_meet(segments); });
+  segments.resize(near_.ids.size());
+  near_.forest.update_ghosts(column_of(segments));
+  touch_.clear();
+  for (const MeetingSegment& segment : segments) touch_.push_back({segment.distance, segment.friction});
+  std::erase_if(near_.pairs, [&](const auto& pair) {
+    return !may_meet(segments[static_cast<std::size_t>(pair[0])], segments[static_cast<std::size_t>(pair[1])]);
+  });
+}
+
+void SegmentImpulses::spread_ends(const MeetingVertices& vertices) {
+  ends_.resize(touch_.size());
+  for (std::size_t s = 0; s < rows_.size(); ++s) {
+    const auto [a, b] = rows_[s];
+    ends_[s] = {{vertices.x[a], vertices.x[b]}, {vertices.lightness[a], vertices.lightness[b]}};
+  }
+  near_.forest.update_ghosts(column_of(ends_));
+}
+
+bool SegmentImpulses::may_meet(const MeetingSegment& a, const MeetingSegment& b) {
+  if (a.strand != b.strand) return true;
+  return !share_a_vertex(a, b) && closest_points(a.rest, b.rest).between.norm() >= (a.distance + b.distance) / 2;
 }
 
 Real SegmentImpulses::distance_of(const std::array<std::int32_t, 2>& segments) const {
-  return (segments_[static_cast<std::size_t>(segments[0])].distance +
-          segments_[static_cast<std::size_t>(segments[1])].distance) /
+  return (touch_[static_cast<std::size_t>(segments[0])].distance +
+          touch_[static_cast<std::size_t>(segments[1])].distance) /
          2;
-}
-
-bool SegmentImpulses::may_meet(const std::array<std::int32_t, 2>& segments) const {
-  const MovingSegment& a = segments_[static_cast<std::size_t>(segments[0])];
-  const MovingSegment& b = segments_[static_cast<std::size_t>(segments[1])];
-  if (a.strand != b.strand) return true;
-  return !share_a_vertex(a, b) && closest_points(a.rest, b.rest).between.norm() >= distance_of(segments);
 }
 
 /// Where the two are nearest; none if they cannot meet in this step.
 std::optional<SegmentImpulses::Pair> SegmentImpulses::pair_of(const std::array<std::int32_t, 2>& segments) const {
-  const MovingSegment& a = segments_[static_cast<std::size_t>(segments[0])];
-  const MovingSegment& b = segments_[static_cast<std::size_t>(segments[1])];
+  const auto a = static_cast<std::size_t>(segments[0]), b = static_cast<std::size_t>(segments[1]);
   const Real distance = distance_of(segments);
-  const ClosestPoints closest = closest_points(a.x, b.x);
+  const ClosestPoints closest = closest_points(ends_[a].x, ends_[b].x);
   const Real d = closest.between.norm();
   const bool is_touching = d < touching * distance;
   if (!settings_.swept && (d >= distance || is_touching)) return {};
   const Vec3 normal = is_touching ? Vec3(Vec3::Zero()) : Vec3(closest.between / d);
-  return Pair{segments, closest.share, normal, d, distance - d, (a.friction + b.friction) / 2};
+  return Pair{segments, closest.share, normal, d, distance - d, (touch_[a].friction + touch_[b].friction) / 2};
 }
 
 void SegmentImpulses::spread_velocities(std::span<const Vec3> v) {
-  velocity_.resize(segments_.size());
-  for (std::size_t s = 0; s < vertices_.size(); ++s)
-    for (const std::size_t end : {0u, 1u}) velocity_[s][end] = v[static_cast<std::size_t>(vertices_[s][end])];
+  velocity_.resize(ends_.size());
+  for (std::size_t s = 0; s < rows_.size(); ++s) velocity_[s] = {v[rows_[s][0]], v[rows_[s][1]]};
   near_.forest.update_ghosts(column_of(velocity_));
 }
 
@@ -127,7 +123,7 @@ std::optional<Crossing> SegmentImpulses::crossing_of(const Pair& pair) const {
   if (reach < pair.apart) return {};
   const auto moved = [&](std::size_t s) { return EndVectors{dt_ * velocity_[s][0], dt_ * velocity_[s][1]}; };
   const auto a = static_cast<std::size_t>(pair.segments[0]), b = static_cast<std::size_t>(pair.segments[1]);
-  return first_crossing(segments_[a].x, moved(a), segments_[b].x, moved(b));
+  return first_crossing(ends_[a].x, moved(a), ends_[b].x, moved(b));
 }
 
 /// opening: they part with this speed, but no faster than they came [m/s].
@@ -138,7 +134,7 @@ SegmentImpulses::Given SegmentImpulses::impulse_at(const Pair& pair, const std::
   Vec3 v = Vec3::Zero();
   for (std::size_t end = 0; end < 4; ++end) {
     const auto s = static_cast<std::size_t>(pair.segments[end / 2]);
-    per_mass += given.weight[end] * given.weight[end] * segments_[s].lightness[end % 2];
+    per_mass += given.weight[end] * given.weight[end] * ends_[s].lightness[end % 2];
     v += given.weight[end] * velocity_[s][end % 2];
   }
   const Real v_n = normal.dot(v);
@@ -164,19 +160,19 @@ void SegmentImpulses::for_each_acting_end(F&& f) const {
   for (const std::int32_t k : acting_) {
     const auto pair = static_cast<std::size_t>(k);
     for (std::size_t end = 0; end < 4; ++end)
-      if (const auto s = static_cast<std::size_t>(pairs_[pair].segments[end / 2]); s < vertices_.size())
-        f(pair, end, static_cast<std::size_t>(vertices_[s][end % 2]));
+      if (const auto s = static_cast<std::size_t>(pairs_[pair].segments[end / 2]); s < rows_.size())
+        f(pair, end, static_cast<std::size_t>(rows_[s][end % 2]));
   }
 }
 
 /// How many pairs act on rows, and on the ends of all segments.
-void SegmentImpulses::count_acting() {
-  count_.assign(lightness_.size(), 0);
+void SegmentImpulses::count_acting(std::size_t rows) {
+  count_.assign(rows, 0);
   for_each_acting_end([&](std::size_t, std::size_t, std::size_t row) { ++count_[row]; });
-  count_at_.resize(segments_.size());
-  for (std::size_t s = 0; s < vertices_.size(); ++s)
+  count_at_.resize(ends_.size());
+  for (std::size_t s = 0; s < rows_.size(); ++s)
     for (const std::size_t end : {0u, 1u})
-      count_at_[s][end] = segments_[s].lightness[end] > 0 ? count_[static_cast<std::size_t>(vertices_[s][end])] : 0;
+      count_at_[s][end] = ends_[s].lightness[end] > 0 ? count_[static_cast<std::size_t>(rows_[s][end])] : 0;
   near_.forest.update_ghosts(column_of(count_at_));
 }
 
@@ -189,22 +185,20 @@ Real SegmentImpulses::scale_of(std::size_t pair, std::size_t row) const {
   return 1 / largest;
 }
 
-void SegmentImpulses::apply(std::span<Vec3> v, std::span<Vec3> impulses) {
-  sum_.assign(v.size(), Vec3::Zero());
+void SegmentImpulses::apply(const MeetingVertices& vertices) {
+  sum_.assign(vertices.v.size(), Vec3::Zero());
   for_each_acting_end([&](std::size_t pair, std::size_t end, std::size_t row) {
     sum_[row] += scale_of(pair, row) * given_[pair].weight[end] * given_[pair].impulse;
   });
-  for (std::size_t r = 0; r < v.size(); ++r) {
-    impulses[r] += sum_[r];
-    v[r] += lightness_[r] * sum_[r];
+  for (std::size_t r = 0; r < sum_.size(); ++r) {
+    vertices.impulses[r] += sum_[r];
+    vertices.v[r] += vertices.lightness[r] * sum_[r];
   }
 }
 
-ImpulseCounts SegmentImpulses::act(std::span<const MovingSegment> own,
-                                   std::span<const std::array<std::int32_t, 2>> vertices, Real dt, std::span<Vec3> v,
-                                   std::span<Vec3> impulses) {
+ImpulseCounts SegmentImpulses::act(Real dt, const MeetingVertices& vertices, const Segments& own) {
   dt_ = dt;
-  take(own, vertices, v);
+  take(vertices, own);
   pairs_.clear();
   for (const auto& segments : near_.pairs)
     if (const auto pair = pair_of(segments)) pairs_.push_back(*pair);
@@ -213,7 +207,7 @@ ImpulseCounts SegmentImpulses::act(std::span<const MovingSegment> own,
   std::array<std::int64_t, 2> pairs_and_crossings{};
   for (const Pair& pair : pairs_) pairs_and_crossings[0] += is_counted_here(pair) && pair.too_near > 0 ? 1 : 0;
   for (int iteration = 0; iteration < settings_.iterations; ++iteration) {
-    spread_velocities(v);
+    spread_velocities(vertices.v);
 #pragma omp parallel for schedule(dynamic, 256)
     for (std::size_t k = 0; k < pairs_.size(); ++k) given_[k] = answer(pairs_[k]);
     acting_.clear();
@@ -226,11 +220,11 @@ ImpulseCounts SegmentImpulses::act(std::span<const MovingSegment> own,
     acting = comm_.sum(acting);
     if (acting == 0) break;
     counts.impulses += acting;
-    count_acting();
-    apply(v, impulses);
+    count_acting(vertices.v.size());
+    apply(vertices);
   }
   if (settings_.swept) {
-    spread_velocities(v);
+    spread_velocities(vertices.v);
     for (const Pair& pair : pairs_) pairs_and_crossings[1] += is_counted_here(pair) && crossing_of(pair) ? 1 : 0;
   }
   comm_.sum(std::span(pairs_and_crossings));

@@ -108,6 +108,19 @@ RigidState RigidMotion::at(Real time) const {
                   angular_velocity(turn.value, turn.rate));
 }
 
+/// The rate of a cubic is in the hull of its slopes and of 3 (q - p) / step - m - n. Spin is no faster than the
+/// rotation vector.
+Real RigidMotion::most_spin(Real begin, Real end) const {
+  Real most = spin_.norm();
+  for (std::size_t k = 1; k < keys_.size(); ++k) {
+    if (keys_[k].time <= begin || keys_[k - 1].time >= end) continue;
+    const Vec3 secant = (keys_[k].rotation_vector - keys_[k - 1].rotation_vector) / (keys_[k].time - keys_[k - 1].time);
+    const Vec3 &m = slopes_[k - 1].rotation_vector, &n = slopes_[k].rotation_vector;
+    most = std::max({most, m.norm(), n.norm(), (3 * secant - m - n).norm()});
+  }
+  return most;
+}
+
 bool RigidMotion::moves() const {
   const auto differs = [&](const Keyframe& key) {
     return key.translation != keys_[0].translation || key.rotation_vector != keys_[0].rotation_vector;

@@ -68,18 +68,33 @@ Entries membrane(const BenchScene& scene) {
                       scene.bending ? ", bending: {youngs_modulus: 3e4}" : "")};
 }
 
-/// As long as it is wide: N points are two in each dx of S fibers whose bundle is 2 sqrt(S / (3 pi)) dx wide.
+/// S fibers or strands, three to a square of dx and a vertex in each dx, in a bundle as long as it is wide, 2 sqrt(S /
+/// (3 pi)) dx.
+std::string bundle(Real strands) {
+  strands = std::max(1.0, std::round(strands));
+  const Real width = 2 * std::sqrt(strands / (3 * std::numbers::pi)) * dx;
+  return fmt::format(
+      "radius: 1.2 mm, curves: {{hair_tube: {{inner_radius: 0, outer_radius: {}, length: {}, strands: {}}}, "
+      "translate: [0, {}, 0]}}",
+      width / 2, std::max(width, 2 * dx), strands, width / 2 + 0.1);
+}
+
+/// A point at each vertex and in each segment: N = 4 S^(3/2) / sqrt(3 pi).
 Entries fibers(const BenchScene& scene) {
-  const Real strands =
-                 std::max(1.0, std::round(std::pow(scene.particles * std::sqrt(3 * std::numbers::pi) / 4, 2.0 / 3))),
-             width = 2 * std::sqrt(strands / (3 * std::numbers::pi)) * dx;
   return {
       "law: fiber, density: 600, stretch_modulus: 2e5, shear_modulus: 3e3, youngs_modulus: 3e4, poisson_ratio: 0.3, "
       "friction_angle: 15",
-      fmt::format("kind: fiber, radius: 1.2 mm, curves: {{hair_tube: {{inner_radius: 0, outer_radius: {}, length: {}, "
-                  "strands: {}}}, translate: [0, {}, 0]}}{}",
-                  width / 2, std::max(width, 2 * dx), strands, width / 2 + 0.1,
+      fmt::format("kind: fiber, {}{}", bundle(std::pow(scene.particles * std::sqrt(3 * std::numbers::pi) / 4, 2.0 / 3)),
                   scene.bending ? ", bending_modulus: 1e6" : "")};
+}
+
+Entries strands(const BenchScene& scene) {
+  return {"law: rod, density: 600, stretch_modulus: 2e5, youngs_modulus: 1e6, poisson_ratio: 0.3",
+          fmt::format("kind: strand, stage: {{substeps: 1}}, meets_grid: {}, {}{}", scene.contact,
+                      bundle(std::pow(scene.particles * std::sqrt(3 * std::numbers::pi) / 2, 2.0 / 3)),
+                      scene.contact ? ", contact: {youngs_modulus: 3e4, poisson_ratio: 0.3, friction: 0.3, packing: "
+                                      "0.14}"
+                                    : "")};
 }
 
 Entries shell(const BenchScene& scene) {
@@ -117,6 +132,8 @@ Entries entries_of(const BenchScene& scene) {
       return shell(scene);
     case Kind::solid:
       return solid(scene);
+    case Kind::strand:
+      return strands(scene);
     default:
       return block(scene);
   }
@@ -129,7 +146,8 @@ Deck bench_deck(const BenchScene& scene) {
   require(!scene.bending || scene.kind == Kind::membrane || scene.kind == Kind::fiber, ExitCode::deck,
           "--bending belongs to --kind membrane and --kind fiber.");
   require(scene.fabric.empty() || scene.kind == Kind::shell, ExitCode::deck, "--fabric belongs to --kind shell.");
-  require(!scene.contact || scene.kind == Kind::solid, ExitCode::deck, "--contact belongs to --kind solid.");
+  require(!scene.contact || scene.kind == Kind::solid || scene.kind == Kind::strand, ExitCode::deck,
+          "--contact belongs to --kind solid and --kind strand.");
   const Entries entries = entries_of(scene);
   return parse_deck(fmt::format(R"(weft: 1
 title: a standard scene

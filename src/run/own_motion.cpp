@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 
 #include "run/stages/limits.hpp"
 #include "weft/bodies/mesh_body.hpp"
@@ -24,6 +25,8 @@ constexpr Real share_left_by_passes = 1e-3;
 constexpr int substeps_between_looks = 16;
 /// Freedoms of an implicit body for which each rank factors the matrix by itself.
 constexpr std::int64_t most_factored_alone = 100000;
+/// Clamps turn by no more in a step [rad]: of half a turn more their segments would not know which way.
+constexpr Real most_turn = std::numbers::pi / 2;
 
 /// The share of the velocities of nodes that vertices take over in a step of dt.
 Real pic_share(const BodyDeck& body, Real dt) {
@@ -145,15 +148,38 @@ void OwnMotion::begin(std::vector<Vec3> forces) {
 
 DtLimit OwnMotion::dt_limit() {
   if (!parts_) parts_.emplace(comm_, scene_, body_);
-  const StepLimit& now = state_.limits[body_];
-  return own_limit(scene_, body_, now, frequency_at_rest(now));
+  Motion& start = parts_->motion;
+  start.u.set_zero();
+  start.time = state_.time;
+  now_ = state_.limits[body_];
+  if (!is_implicit()) now_.frequency = with_clamps(now_.frequency, start);
+  DtLimit limit = own_limit(scene_, body_, now_, frequency_at_rest(now_));
+  Real spin = 0;
+  for (const OwnSystem::Action& action : parts_->system.of_handle)
+    if (action.clamp != nullptr) spin = std::max(spin, action.clamp->most_spin(state_.time, state_.time + limit.dt));
+  if (const Real by_turns = most_turn / spin; by_turns < limit.dt) limit = {by_turns, "turning clamps of " + name()};
+  return limit;
+}
+
+Real OwnMotion::with_clamps(Real frequency, const Motion& at) const {
+  const Parts& own = *parts_;
+  const auto clamps = [](const OwnSystem::Action& action) { return action.clamp != nullptr; };
+  if (std::ranges::none_of(own.system.of_handle, clamps)) return frequency;
+  Load sums(own.system.freedoms);
+  for (const OwnSystem::Action& action : own.system.of_handle)
+    if (clamps(action)) action.clamp->add_row_sums(at, sums);
+  Real square = 0;
+  const auto of_vertices = sums.points(0);
+  for (std::size_t r = 0; r < own.mass.size(); ++r) square = std::max(square, of_vertices[r][0] / own.mass[r]);
+  const auto of_turns = own.turns ? sums.block(*own.turns) : std::span<Real>();
+  for (std::size_t r = 0; r < of_turns.size(); ++r) square = std::max(square, of_turns[r] / own.mass_of_turns[r]);
+  return mesh().stiffened(frequency, comm_.max(square));
 }
 
 int OwnMotion::substeps(Real dt) const {
   if (stage_.substeps > 0) return stage_.substeps;
   if (is_implicit()) return 1;
-  const StepLimit& limit = state_.limits[body_];
-  const Real needed = std::ceil(dt / own_substep(limit.vibration(), frequency_at_rest(limit)) * (1 - same_time));
+  const Real needed = std::ceil(dt / own_substep(now_.vibration(), frequency_at_rest(now_)) * (1 - same_time));
   return static_cast<int>(std::clamp<Real>(needed, 1, most_stable_substeps));
 }
 
@@ -227,7 +253,7 @@ bool OwnMotion::is_stable(Real h) const {
   const std::span<const Vec3> at = positions(), u = parts_->motion.u.points(0);
   std::vector<Vec3> x(at.size());
   for (std::size_t r = 0; r < x.size(); ++r) x[r] = at[r] + u[r];
-  return comm_.max(h * mesh().frequency_at(x)) <= vibration_number;
+  return h * with_clamps(comm_.max(mesh().frequency_at(x)), parts_->motion) <= vibration_number;
 }
 
 void OwnMotion::begin_substep(Real h, const Motion& start) {
@@ -258,19 +284,21 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   if (own.contact) own.contact->add_force(motion, force);
   force.sum_to_owners();
   FreedomValues mean = own.velocity;
-  const std::span<const Vec3> of_vertex = std::as_const(force).points(0);
-  const std::span<Vec3> v = own.velocity.points(0);
-  for (std::size_t r = 0; r < own.mass.size(); ++r) v[r] += h / own.mass[r] * of_vertex[r];
-  for (std::size_t r = 0; r < own.mass_of_turns.size(); ++r)
-    own.velocity.block(*own.turns)[r] += h / own.mass_of_turns[r] * force.block(*own.turns)[r];
+  const auto v = own.velocity.points(0), f = force.points(0);
+  for (std::size_t r = 0; r < own.mass.size(); ++r) v[r] += h / own.mass[r] * f[r];
+  if (own.turns) {
+    const auto turning = own.velocity.block(*own.turns), moments = force.block(*own.turns);
+    for (std::size_t r = 0; r < own.mass_of_turns.size(); ++r) turning[r] += h / own.mass_of_turns[r] * moments[r];
+  }
   const ConstraintRows rows = rows_of_holds(end);
-  const std::vector<Real> by_holds = own.holds.meet(rows, h, own.motion.u.points(0), own.velocity.points(0));
+  const std::vector<Real> by_holds = own.holds.meet(rows, h, own.motion.u.points(0), v);
   own.velocity.update_ghosts();
 
-  for (std::size_t k = 0; k < mean.all().size(); ++k) mean.all()[k] = (mean.all()[k] + own.velocity.all()[k]) / 2;
+  const auto u = motion.u.all(), means = mean.all(), velocities = own.velocity.all();
+  for (std::size_t k = 0; k < means.size(); ++k) means[k] = (means[k] + velocities[k]) / 2;
   count_loads(h, mean);
   count_holds(by_holds, end, mean.points(0));
-  for (std::size_t k = 0; k < motion.u.all().size(); ++k) motion.u.all()[k] += h * own.velocity.all()[k];
+  for (std::size_t k = 0; k < u.size(); ++k) u[k] += h * velocities[k];
 }
 
 EquilibriumReport OwnMotion::step_implicitly(Real h, Real end, bool nearly) {
@@ -309,6 +337,7 @@ void OwnMotion::count_loads(Real h, const FreedomValues& mean_velocity) {
   const auto x = positions();
   for (std::size_t i = 0; i < scene_.handles.size(); ++i) {
     const OwnSystem::Action& action = own.system.of_handle[i];
+    if (action.load == nullptr && action.clamp == nullptr) continue;
     Load force(own.system.freedoms);
     if (action.load != nullptr) {
       action.load->add_force(own.motion, force);
@@ -375,16 +404,14 @@ void OwnMotion::receive_blended(Real dt, std::span<const Vec3> change, std::span
   const Table& points = std::as_const(*mesh().contact_points()).points();
   const auto mass = points.get<Mass>();
   const auto given = points.get<TentativeVelocity>();
-  const Real xi = pic_share(scene_.deck.bodies[body()], dt);
-  std::vector<Vec3> impulses(change.size()), blended(change.size());
-  for (std::size_t q = 0; q < change.size(); ++q) {
-    impulses[q] = mass[q] * (change[q] - fall(dt));
-    blended[q] = mass[q] * xi * (at_nodes[q] - given[q] - change[q]);
-  }
+  const Real xi = pic_share(scene_.deck.bodies[body_], dt);
   received_.assign(parts_->system.freedoms.rows(0), Vec3::Zero());
   parts_->blended = received_;
-  mesh().add_contact_forces(impulses, received_);
-  mesh().add_contact_forces(blended, parts_->blended);
+  const MeshBody& body = mesh();
+  for (std::size_t q = 0; q < change.size(); ++q) {
+    body.add_contact_force(q, mass[q] * (change[q] - fall(dt)), received_);
+    body.add_contact_force(q, mass[q] * xi * (at_nodes[q] - given[q] - change[q]), parts_->blended);
+  }
 }
 
 void OwnMotion::correct(Real dt) {
@@ -394,7 +421,9 @@ void OwnMotion::correct(Real dt) {
   push(dt, summed(received_).points(0).first(own.mass.size()));
   if (has_surface()) return;  // nothing is taken over
   const FreedomValues blend = change_by(summed(own.blended).points(0).first(own.mass.size()), dt);
-  for (std::size_t k = 0; k < blend.all().size(); ++k) own.velocity.all()[k] += blend.all()[k];
+  const std::span<const Real> change = blend.all();
+  const auto v = own.velocity.all();
+  for (std::size_t k = 0; k < change.size(); ++k) v[k] += change[k];
 }
 
 /// An implicit body answers to what contact gave as a whole. If no motion is found, its skin does.
@@ -443,10 +472,12 @@ std::vector<Real> OwnMotion::lightness(Real dt) const {
 
 void OwnMotion::push(Real dt, std::span<const Vec3> impulses) {
   Parts& own = *parts_;
-  const FreedomValues change = change_by(impulses, dt);
-  for (std::size_t k = 0; k < change.all().size(); ++k) {
-    own.velocity.all()[k] += change.all()[k];
-    own.motion.u.all()[k] += dt * change.all()[k];
+  const FreedomValues changes = change_by(impulses, dt);
+  const std::span<const Real> change = changes.all();
+  const auto u = own.motion.u.all(), v = own.velocity.all();
+  for (std::size_t k = 0; k < change.size(); ++k) {
+    v[k] += change[k];
+    u[k] += dt * change[k];
   }
 }
 
@@ -454,15 +485,16 @@ void OwnMotion::push(Real dt, std::span<const Vec3> impulses) {
 FreedomValues OwnMotion::change_by(std::span<const Vec3> impulses, Real dt) {
   Parts& own = *parts_;
   FreedomValues change(own.system.freedoms);
-  const std::span<Vec3> of_vertex = change.points(0);
-  for (std::size_t r = 0; r < own.mass.size(); ++r) of_vertex[r] = impulses[r] / own.mass[r];
+  const auto dv = change.points(0);
+  for (std::size_t r = 0; r < own.mass.size(); ++r) dv[r] = impulses[r] / own.mass[r];
   const Real end = state_.time + dt;
   const ConstraintRows rows = rows_of_holds(end);
-  const std::vector<Real> by_holds = own.holds.meet(rows, dt, own.motion.u.points(0), change.points(0));
+  const std::vector<Real> by_holds = own.holds.meet(rows, dt, own.motion.u.points(0), dv);
   change.update_ghosts();
-  const std::span<const Vec3> v = own.velocity.points(0);
-  std::vector<Vec3> mean;
-  for (std::size_t r = 0; r < v.size(); ++r) mean.emplace_back(v[r] + of_vertex[r] / 2);
+  if (rows.count() == 0) return change;
+  const auto v = std::as_const(own.velocity).points(0);
+  std::vector<Vec3> mean(v.begin(), v.end());
+  for (std::size_t r = 0; r < mean.size(); ++r) mean[r] += dv[r] / 2;
   count_holds(by_holds, end, mean);
   return change;
 }
@@ -484,12 +516,18 @@ void OwnMotion::commit(Given& given) {
 
 Real OwnMotion::potential_gained_before_last() {
   Parts& own = *parts_;
-  Motion rest(own.system.freedoms), now(own.system.freedoms);
-  now.u = is_implicit() ? own.motion.u : own.before_last;
-  Real gain = 0;
-  for (std::size_t k = 0; k < own.system.potentials; ++k)
-    gain += own.system.terms[k]->energy(now) - own.system.terms[k]->energy(rest);
-  return comm_.sum(gain);
+  const auto potential = [&](const Motion& at) {
+    Real sum = 0;
+    for (std::size_t k = 0; k < own.system.potentials; ++k) sum += own.system.terms[k]->energy(at);
+    return sum;
+  };
+  Motion at(own.system.freedoms);
+  const Real before = potential(at);
+  FreedomValues& last = is_implicit() ? own.motion.u : own.before_last;
+  std::swap(at.u, last);
+  const Real after = potential(at);
+  std::swap(at.u, last);
+  return comm_.sum(after - before);
 }
 
 }  // namespace weft

@@ -103,6 +103,8 @@ class OwnMotion final : public BodyMotion {
   /// Damping goes by changes from here on.
   void begin_substep(Real h, const Motion& start);
   void step_explicitly(Real h, Real end);
+  /// Bound of the frequencies of the body with its clamps, from that without them, at a motion [rad/s]. Collective.
+  Real with_clamps(Real frequency, const Motion& at) const;
   /// Whether explicit substeps of h are stable where the body is now. Collective.
   bool is_stable(Real h) const;
   /// nearly: for another pass of contact.
@@ -116,6 +118,7 @@ class OwnMotion final : public BodyMotion {
   const StageDeck stage_;
   const StopQuestion& is_asked_to_stop_;
   std::optional<Parts> parts_;
+  StepLimit now_;  ///< Where the step begins, with what clamps add.
 };
 
 }  // namespace weft

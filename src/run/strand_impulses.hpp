@@ -24,25 +24,23 @@ class StrandImpulses final : public Corrects {
   Real energy_taken() const { return energy_taken_; }  ///< Kinetic, on all ranks [J].
 
  private:
-  /// A body, and its segments on this rank once it has its piece for good.
+  /// A body, and its segments on this rank once it has its piece for good, if their stretch is limited.
   struct Strands {
     OwnMotion* motion;
-    std::vector<StrandSegment> segments;
+    std::vector<LimitedSegment> limited;
   };
-  /// Vertices and segments of all bodies on this rank, those of the first body first.
+  /// Vertices of all bodies on this rank, those of the first body first.
   struct Ground {
     std::vector<Vec3> x, v, impulses;
     std::vector<Real> lightness;
     std::vector<std::size_t> first_vertex;  ///< Of each body.
-    std::vector<MovingSegment> meeting;
-    std::vector<std::array<std::int32_t, 2>> vertices_of_meeting;
   };
 
   const MeshBody& body_of(const Strands& strands) const { return *scene_.bodies[strands.motion->body()]->roles().mesh; }
   Ground ground(Real dt) const;
-  void add_segments(const Strands& strands, std::int64_t first_number, std::int64_t first_id, std::size_t first_vertex,
-                    Ground& ground) const;
-  void limit_stretches(Real dt, Ground& ground) const;
+  /// The segments that meet, of all bodies.
+  std::vector<MeetingSegment> meeting() const;
+  void limit_stretches(Real dt, Ground& ground);
   void meet(Real dt, Ground& ground);
 
   const Comm comm_;

@@ -485,18 +485,18 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, 
   require_long_segments(comm, deck, curves);
   require(!deck.roots || !comm.any(std::ranges::any_of(curves.closed, std::identity())), ExitCode::deck,
           "a ring has no first vertex that \"roots\" could tie. Leave the key out.");
-  const StrandDescription strands{deck.name,
-                                  std::move(curves),
-                                  RodSection::ellipse(a, b, law->stretch_modulus.value_or(E), E, G, material.density),
-                                  material.density,
-                                  viscosity,
-                                  std::max(a, b),
-                                  deck.natural == NaturalShape::straight,
-                                  deck.twist,
-                                  !is_static && deck.meets_grid.value_or(false),
-                                  continuum_of(deck),
-                                  numbers};
-  return agreed(comm, [&] { return make_strands(strands); });
+  StrandDescription strands{deck.name,
+                            std::move(curves),
+                            RodSection::ellipse(a, b, law->stretch_modulus.value_or(E), E, G, material.density),
+                            material.density,
+                            viscosity,
+                            std::max(a, b),
+                            deck.natural == NaturalShape::straight,
+                            deck.twist,
+                            !is_static && deck.meets_grid.value_or(false),
+                            continuum_of(deck),
+                            numbers};
+  return agreed(comm, [&] { return make_strands(std::move(strands)); });
 }
 
 /// Throws Error(geometry) if the faces of a shell with their quadrature points, their laminae and `contact_points`, of

@@ -15,7 +15,8 @@ import statistics
 import subprocess
 
 LAWS = ["fixed_corotated", "drucker_prager"]
-MESHES = ["membrane", "membrane --bending", "fiber", "fiber --bending", "shell", "shell --fabric silk"]
+MESHES = ["membrane", "membrane --bending", "fiber", "fiber --bending", "shell", "shell --fabric silk",
+          "strand", "strand --contact"]
 REFERENCE = 1e9 / 19.5e6  # of the bare loop [ns]
 
 

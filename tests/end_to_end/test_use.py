@@ -388,7 +388,7 @@ class Bench(Case):
             self.assertGreater(elements["memory_floor"], 0)
             self.assertEqual(elements["arithmetic_floor"] > 0, len(words) == 4, words)  # for a bare kind
 
-    def test_a_solid_is_measured_by_its_tetrahedra(self):
+    def test_solids_and_strands_are_measured_by_their_elements(self):
         for ranks in 1, 2:
             for words, has_contact in ((), False), (("--contact",), True):
                 done = weft("bench", "--particles", 3000, "--kind", "solid", *words, "--steps", 2, "--json", ranks=ranks)
@@ -397,6 +397,10 @@ class Bench(Case):
                 self.assertEqual(result["particles"], 14 ** 3)
                 self.assertEqual(result["contact_points"] > 0, has_contact)
                 self.assertGreater(result["phases"]["predict"]["nanoseconds"], 0)
+                done = weft("bench", "--particles", 3000, "--kind", "strand", *words, "--steps", 2, "--json", ranks=ranks)
+                result = json.loads(done.stdout)
+                self.assertTrue(0.8 < result["elements"] / 3000 < 1.25, done.stderr)
+                self.assertEqual(result["contact_points"], result["particles"] if has_contact else 0)
         self.assertIn("13182 elements, 0 contact points", weft("bench", "--particles", 3000, "--kind", "solid").stdout)
 
     def test_a_block_and_a_deck_are_measured_phase_by_phase(self):

@@ -84,6 +84,10 @@ class Clamp : public Term {
   virtual void begin_substep(Real h, const Motion& start) = 0;
   /// What it does to the body on this rank.
   virtual Reaction reaction(const Motion& motion) const = 0;
+  /// Adds row sums of a bound of its stiffness, to each component of a row of points [N/m].
+  virtual void add_row_sums(const Motion& motion, Load& sums) const = 0;
+  /// How fast its frames turn at most between two times [rad/s].
+  virtual Real most_spin(Real begin, Real end) const = 0;
 };
 
 /// Keeps weighted sums over control points where a rigid motion puts them.

@@ -11,6 +11,7 @@
 #include "weft/bodies/trial.hpp"
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -108,6 +109,8 @@ class MeshBody : public Body, public TrialMesh {
     static_cast<void>(x);
     return 0;
   }
+  /// A bound of its frequencies [rad/s] where what holds it adds this much to the square of undamped ones [1/s^2].
+  virtual Real stiffened(Real frequency, Real square) const { return std::hypot(frequency, std::sqrt(square)); }
   /// Whether nothing but tension is felt across it where nothing touches it.
   virtual bool is_slack() const { return false; }
   const MeshPiece& piece() const { return piece_; }
@@ -169,6 +172,8 @@ class MeshBody : public Body, public TrialMesh {
   const PointSet* contact_points() const { return contact_.get(); }
   /// The vertices that each contact point is made of, by row.
   virtual std::span<const ContactStencil> contact_stencils() const { return {}; }
+  /// Whether each contact point is the vertex of the same row.
+  virtual bool contact_points_are_vertices() const { return false; }
   /// Contact points have their own masses times a factor.
   void scale_contact_points(Real factor);
   /// Contact points have the tentative velocities of vertices with velocities v [m/s].

@@ -4,6 +4,7 @@
 
 #include "weft/base/types.hpp"
 #include "weft/math/dual.hpp"
+#include "weft/math/scalar.hpp"
 
 #include <cmath>
 
@@ -23,10 +24,12 @@ struct RodSection {
 };
 
 /// Where a segment was when its turn was zero.
-struct RodFrame {
-  Vec3 tangent;   ///< Unit.
-  Vec3 director;  ///< Of the first half axis, unit and across the tangent.
+template <class T>
+struct RodFrameOf {
+  Vector3<T> tangent;   ///< Unit.
+  Vector3<T> director;  ///< Of the first half axis, unit and across the tangent.
 };
+using RodFrame = RodFrameOf<Real>;
 
 /// u carried from one unit tangent to another by the least rotation that takes one to the other.
 template <class T>
@@ -35,10 +38,12 @@ Vector3<T> transported(const Vector3<T>& u, const Vector3<T>& from, const Vector
   return from.dot(to) * u + b.cross(u) + b * (b.dot(u) / (T(1) + from.dot(to)));
 }
 
-/// u turned about a unit axis that it is across.
+/// u turned about a unit axis that it is across [rad].
 template <class T>
-Vector3<T> turned(const Vector3<T>& u, const Vector3<T>& axis, const T& cosine, const T& sine) {
-  return cosine * u + sine * axis.cross(u);
+Vector3<T> turned(const Vector3<T>& u, const Vector3<T>& axis, const T& angle) {
+  using std::sin;
+  const T half = sin(T(0.5) * angle);
+  return (T(1) - T(2) * half * half) * u + T(sin(angle)) * axis.cross(u);
 }
 
 /// The angle from u to v, both across a unit axis, about it; within half a turn.
@@ -55,6 +60,18 @@ struct RodJoint {
                   ///< [rad].
 };
 
+/// A segment where it is now.
+template <class T>
+struct SegmentShape {
+  Vector3<T> t;   ///< Unit tangent.
+  T length;       ///< [m].
+  Vector3<T> u;   ///< The director that was carried here,
+  Vector3<T> m1;  ///< and turned.
+
+  SegmentShape() = default;
+  SegmentShape(const RodFrameOf<Plain<T>>& from, const Vector3<T>& edge, const T& turn);
+};
+
 /// Directors of a joint with edges e, f and turns of its segments [rad], and what follows from them.
 ///   kb = 2 te x tf / (1 + te.tf),   k1 = (m2e + m2f).kb / 2,   k2 = -(m1e + m1f).kb / 2
 /// Beyond a turn of 150 degrees |kb| is replaced by k0 (2 - k0 / |kb|), which stays below twice its value k0 there, so
@@ -69,7 +86,10 @@ struct JointShape {
   T k1, k2;                       ///< Integrated curvatures [1], before large turns are limited.
   T twist;                        ///< [rad].
 
-  JointShape(const RodJoint& from, const Vector3<T>& e, const Vector3<T>& f, const T& turn_e, const T& turn_f);
+  /// turned_more: the angle by which the second segment has turned more than the first since its twist was this one.
+  JointShape(const SegmentShape<T>& e, const SegmentShape<T>& f, const Plain<T>& twist_before, const T& turned_more);
+  JointShape(const RodJoint& from, const Vector3<T>& e, const Vector3<T>& f, const T& turn_e, const T& turn_f)
+      : JointShape({from.e, e, turn_e}, {from.f, f, turn_f}, from.twist, turn_f - turn_e) {}
 
   /// Factor of the curvatures.
   T limited() const;
@@ -81,30 +101,32 @@ inline constexpr Real largest_exact_curvature = 7.464101615137754;
 inline constexpr Real least_chi = 1e-12;
 
 template <class T>
-JointShape<T>::JointShape(const RodJoint& from, const Vector3<T>& e, const Vector3<T>& f, const T& turn_e,
-                          const T& turn_f) {
-  using std::cos, std::sin, std::sqrt;
-  const auto as_T = [](const Vec3& v) { return Vector3<T>(v.template cast<T>()); };
-  length_e = sqrt(e.dot(e));
-  length_f = sqrt(f.dot(f));
-  te = e / length_e;
-  tf = f / length_f;
-  chi = T(1) + te.dot(tf);
-  const Vector3<T> ue = transported(as_T(from.e.director), as_T(from.e.tangent), te);
-  const Vector3<T> uf = transported(as_T(from.f.director), as_T(from.f.tangent), tf);
-  m1e = turned(ue, te, T(cos(turn_e)), T(sin(turn_e)));
-  m1f = turned(uf, tf, T(cos(turn_f)), T(sin(turn_f)));
+SegmentShape<T>::SegmentShape(const RodFrameOf<Plain<T>>& from, const Vector3<T>& edge, const T& turn) {
+  using std::sqrt;
+  const auto as_T = [](const auto& v) { return Vector3<T>(v.template cast<T>()); };
+  length = sqrt(edge.dot(edge));
+  t = edge / length;
+  u = transported(as_T(from.director), as_T(from.tangent), t);
+  m1 = turned(u, t, turn);
+}
+
+template <class T>
+JointShape<T>::JointShape(const SegmentShape<T>& e, const SegmentShape<T>& f, const Plain<T>& twist_before,
+                          const T& turned_more)
+    : te(e.t), tf(f.t), length_e(e.length), length_f(f.length), m1e(e.m1), m1f(f.m1) {
+  using std::sqrt;
+  const T cosine = T(1) + te.dot(tf);
+  const auto is_folded = !(cosine > T(least_chi));
+  chi = select(is_folded, T(least_chi), cosine);
+  kb = te.cross(tf) * (T(2) / chi);
   m2e = te.cross(m1e);
   m2f = tf.cross(m1f);
-  twist = T(from.twist) + turn_f - turn_e;
-  if (chi > T(least_chi)) {
-    kb = te.cross(tf) * (T(2) / chi);
-    const Vector3<T> carried = turned(transported(ue, te, tf), tf, T(std::cos(from.twist)), T(std::sin(from.twist)));
-    twist += angle_between(carried, uf, tf);
-  } else {  // a fold of 180 degrees about the axis that takes one frame to the other
-    chi = T(least_chi);
-    const Vector3<T> m1 = m1e + m1f, m2 = m2e + m2f;
-    kb = (m1.dot(m1) > m2.dot(m2) ? m1 : m2).normalized() * (T(2) * sqrt((T(2) - chi) / chi));
+  const Vector3<T> carried = turned(transported(e.u, te, tf), tf, T(twist_before));
+  twist = T(twist_before) + turned_more + select(is_folded, T(0), angle_between(carried, f.u, tf));
+  if (any(is_folded)) {  // by 180 degrees, about the axis that takes one frame to the other
+    const Vector3<T> m1 = m1e + m1f, m2 = m2e + m2f, axis = select(m1.dot(m1) > m2.dot(m2), m1, m2);
+    const T size = T(2) * sqrt((T(2) - chi) / chi) / T(sqrt(axis.dot(axis)));
+    kb = select(is_folded, Vector3<T>(axis * size), kb);
   }
   k1 = T(0.5) * (m2e + m2f).dot(kb);
   k2 = T(-0.5) * (m1e + m1f).dot(kb);
@@ -114,20 +136,23 @@ template <class T>
 T JointShape<T>::limited() const {
   using std::sqrt;
   const T k0 = T(largest_exact_curvature), square = T(8) / chi - T(4);  // of |kb|; below zero by round-off
-  if (!(square > k0 * k0)) return T(1);
-  const T k = sqrt(square);
-  return k0 * (T(2) - k0 / k) / k;
+  const auto is_far = square > k0 * k0;
+  if (!any(is_far)) return T(1);
+  const T k = sqrt(select(is_far, square, T(k0 * k0)));
+  return select(is_far, T(k0 * (T(2) - k0 / k) / k), T(1));
 }
 
 using Vec8 = Eigen::Matrix<Real, 8, 1>;
 using Mat8 = Eigen::Matrix<Real, 8, 8>;
 
 /// What a joint resists and how it is at rest.
-struct JointStiffness {
-  Real bend1, bend2, twist;  ///< B1, B2 and GJ over its length [N m].
-  Real natural1, natural2;   ///< Curvatures without moment [1].
-  Real natural_twist;        ///< [rad].
+template <class T>
+struct JointStiffnessOf {
+  T bend1, bend2, twist;  ///< B1, B2 and GJ over its length [N m].
+  T natural1, natural2;   ///< Curvatures without moment [1].
+  T natural_twist;        ///< [rad].
 };
+using JointStiffness = JointStiffnessOf<Real>;
 
 /// The energy of a joint [J] with its derivatives by (e, f, turn of e, turn of f) [m, rad].
 struct JointEnergy {

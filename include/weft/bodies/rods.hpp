@@ -2,13 +2,13 @@
 // Discrete elastic rods: straight segments, which stretch, and joints between them, which bend and twist. Knows neither
 // grid nor ranks. [docs/theory/strands.md]
 
-#include "weft/bodies/incidence.hpp"
 #include "weft/bodies/mesh_stiffness.hpp"
 #include "weft/bodies/rod_joint.hpp"
 #include "weft/bodies/trial.hpp"
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -17,7 +17,6 @@ namespace weft {
 struct RodSegment {
   std::array<std::int32_t, 2> rows;  ///< Of its vertices.
   Real length;                       ///< At rest [m].
-  Real natural_stretch = 1;          ///< Over this length, without tension.
 };
 
 /// Two segments that follow one another, and how they are without moment.
@@ -46,11 +45,21 @@ struct RodStrain {
 /// number of threads.
 class Rods {
  public:
-  Rods(const RodSection& section, std::vector<RodSegment> segments, std::vector<RodJointAtRest> joints,
-       std::size_t vertices);
+  /// joints: ascending by their second segment; both share a vertex.
+  Rods(const RodSection& section, const std::vector<RodSegment>& segments, const std::vector<RodJointAtRest>& joints);
+  /// Of another section, the rest alike.
+  Rods(const RodSection& section, const Rods& like);
 
-  const std::vector<RodSegment>& segments() const { return segments_; }
+  std::size_t size() const { return chain_->length.size(); }
   const RodSection& section() const { return section_; }
+  /// Of the vertices of a segment.
+  std::array<std::int32_t, 2> rows(std::size_t s) const {
+    return {static_cast<std::int32_t>(chain_->begin[s]), static_cast<std::int32_t>(chain_->end[s])};
+  }
+  /// At rest [m].
+  Real length(std::size_t s) const { return chain_->length[s]; }
+  Real mass(std::size_t s) const { return section_.mass_per_length * length(s); }
+  /// What rods of another section share with these counts there as well.
   std::size_t bytes() const;
 
   /// Natural values become those of a shape, and stiffness is per h [s]: a section of viscosities in place of moduli
@@ -64,38 +73,57 @@ class Rods {
   /// Appends the derivative, a part for each segment and each joint.
   void add_stiffness(const TrialShape& at, const RodState& from, bool definite, MeshStiffness& stiffness) const;
 
-  /// Frames and twists where segments have gone [same rows as of the state].
+  /// Frames and twists where segments have gone [same rows as of the state, and may be the same].
   void move(const TrialShape& at, const RodState& from, std::span<Vec3> tangent, std::span<Vec3> director,
             std::span<Real> twist) const;
 
   /// Bound of the frequencies of the free rods, segment by segment and joint by joint, with the twist that their state
   /// has, or without any for an empty one [rad/s].
   Real frequency(std::span<const Vec3> x, std::span<const Real> twist) const;
-  /// Means over the joints at the ends of segment s.
-  RodStrain strain(std::size_t s, std::span<const Vec3> x, const RodState& at) const;
-
-  Real mass(std::size_t s) const { return section_.mass_per_length * segments_[s].length; }
+  /// Of each segment, means over the joints at its ends.
+  std::vector<RodStrain> strains(std::span<const Vec3> x, const RodState& at) const;
 
  private:
-  Vec3 edge(std::int32_t segment, std::span<const Vec3> x) const {
-    const auto& rows = segments_[static_cast<std::size_t>(segment)].rows;
-    return x[rows[1]] - x[rows[0]];
-  }
-  Real turn(std::int32_t segment, const TrialShape& at) const { return at.turns[segment] / section_.gyration; }
-  Real length(const RodJointAtRest& joint) const {
-    return (segments_[joint.segments[0]].length + segments_[joint.segments[1]].length) / 2;
-  }
-  RodJoint state_of(const RodJointAtRest& joint, const RodState& from) const;
-  JointStiffness stiffness_of(const RodJointAtRest& joint) const;
+  struct Work;
+  /// Segments, and their joints, that share no vertex with others.
+  struct Tile {
+    std::size_t first, end, first_joint, end_joint;
+  };
+  /// How segments follow one another.
+  struct Chain {
+    std::vector<std::uint32_t> begin, end;  ///< Rows of the vertices of segments.
+    std::vector<Real> length;
+    std::vector<std::uint32_t> e, f;  ///< Segments of joints.
+    std::vector<std::uint32_t> ends;  ///< Segments that have no joint before or none after them.
+    std::vector<Tile> tiles;
+    std::size_t largest_tile = 0;
+
+    Chain(const std::vector<RodSegment>& segments, const std::vector<RodJointAtRest>& joints);
+    void make_tiles();
+  };
+
+  template <class OfTile>
+  void visit(OfTile&& of_tile) const;
+  void find_edges(const Tile& tile, std::span<const Vec3> x, Work& work) const;
+  void find_shapes(const Tile& tile, const TrialShape& at, const RodState& from, Work& work) const;
+  template <class OfJoints>
+  void visit_joints(const Tile& tile, const RodState& from, const TrialShape& at, const Work& work,
+                    OfJoints&& of_joints) const;
+  void find_forces(const Tile& tile, const TrialShape& at, const RodState& from, const TrialForces& to,
+                   Work& work) const;
+  Real energy_of(const Tile& tile, const TrialShape& at, const RodState& from, Work& work) const;
+  void bound_joints(const Tile& tile, std::span<const Real> twist, Work& work) const;
+  Real largest_square(const Tile& tile, const Work& work) const;
+  JointStiffness stiffness_of(std::size_t joint) const;
+  RodJoint state_of(std::size_t joint, const RodState& from) const;
+  Vec3 edge(std::size_t s, std::span<const Vec3> x) const { return x[chain_->end[s]] - x[chain_->begin[s]]; }
+  Real turn(std::size_t s, const TrialShape& at) const { return at.turns[s] / section_.gyration; }
 
   RodSection section_;
   Real scale_ = 1;  ///< Of all stiffness.
-  std::vector<RodSegment> segments_;
-  std::vector<RodJointAtRest> joints_;
-  std::vector<std::array<std::int32_t, 2>> joints_of_;  ///< Of each segment the joint before and that after it; -1.
-  Incidence incidence_;                                 ///< Of vertices to ends of segments.
-  mutable std::vector<JointEnergy> of_joints_;          ///< Work.
-  mutable std::vector<Vec3> of_edges_;                  ///< Work: derivative of the energy by edges [N].
+  std::shared_ptr<const Chain> chain_;
+  std::vector<Vec3> natural_;          ///< Of joints: curvatures [1] and twist [rad].
+  std::vector<Real> natural_stretch_;  ///< Of segments over their length; empty: 1.
 };
 
 }  // namespace weft

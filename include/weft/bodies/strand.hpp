@@ -30,10 +30,11 @@ struct StrandDescription {
   Real natural_twist;                          ///< Of the directors, right-handed along the strand [rad/m].
   bool meets_grid = false;                     ///< By its vertices, each with all of its mass.
   std::optional<StrandContinuum> continuum{};  ///< Without, they have no stress there.
-  std::optional<CurveNumbers> part{};          ///< This rank has some of the strands alone: `curves`.
+  std::optional<CurveNumbers> part{};          ///< This rank has some of the strands alone, `curves`; else
+                                               ///< there is one rank.
 };
 /// Throws Error(geometry) for segments without length, and curves that fold back or bend more sharply than they are
 /// thick.
-std::unique_ptr<MeshSource> make_strands(const StrandDescription& strands);
+std::unique_ptr<MeshSource> make_strands(StrandDescription strands);
 
 }  // namespace weft

@@ -8,19 +8,28 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
 
 namespace weft {
 
-/// A segment between two vertices, where a step begins. Numbers are those among all ranks.
-struct MovingSegment {
-  EndVectors x, rest;             ///< [m].
-  std::array<Real, 2> lightness;  ///< One over the mass of its vertices [1/kg]; 0 of those that are held.
+/// A segment as it always is. Numbers are those among all ranks.
+struct MeetingSegment {
+  std::array<std::int32_t, 2> rows;  ///< Of its vertices on this rank, which all of their segments are on.
   std::array<std::int64_t, 2> vertices;
   std::int64_t number, strand;
+  EndVectors rest;          ///< [m].
   Real distance, friction;  ///< Pairs have means of both.
+};
+
+/// The vertices of this rank, row by row, where a step begins.
+struct MeetingVertices {
+  std::span<const Vec3> x;          ///< [m].
+  std::span<const Real> lightness;  ///< One over their masses [1/kg]; 0 of those that are held.
+  std::span<Vec3> v;                ///< Where the step ends, as far as is known [m/s].
+  std::span<Vec3> impulses;         ///< What impulses give them [N s].
 };
 
 struct ImpulseSettings {
@@ -47,11 +56,10 @@ class SegmentImpulses {
  public:
   SegmentImpulses(const Comm& comm, const ImpulseSettings& settings) : comm_(comm), settings_(settings) {}
 
-  /// Changes the velocities v of rows that are not held, and adds to the impulses on all [N s]. own: the segments of
-  /// this rank, in each step the same ones; vertices: their rows, all of whose segments are on this rank. Segments of
-  /// one strand that have a common vertex, or are nearer than their distance at rest, are no pair. Collective.
-  ImpulseCounts act(std::span<const MovingSegment> own, std::span<const std::array<std::int32_t, 2>> vertices, Real dt,
-                    std::span<Vec3> v, std::span<Vec3> impulses);
+  /// Changes the velocities of vertices that are not held, and adds to the impulses on all. own: gives the segments of
+  /// this rank, the same ones whenever it is asked, which happens where pairs are sought anew. Segments of one strand
+  /// that have a common vertex, or are nearer than their distance at rest, are no pair. Collective.
+  ImpulseCounts act(Real dt, const MeetingVertices& vertices, const std::function<std::vector<MeetingSegment>()>& own);
 
  private:
   /// Two segments, and where they are nearest when the step begins.
@@ -68,10 +76,20 @@ class SegmentImpulses {
     Vec3 impulse;  ///< Zero if it does not act [N s].
     std::array<Real, 4> weight;
   };
-  void take(std::span<const MovingSegment> own, std::span<const std::array<std::int32_t, 2>> vertices,
-            std::span<const Vec3> v);
-  void find_near(std::vector<Box> boxes);
-  bool may_meet(const std::array<std::int32_t, 2>& segments) const;
+  /// What pairs of a segment need of it in every step.
+  struct Touch {
+    Real distance, friction;
+  };
+  /// A segment where a step begins.
+  struct Ends {
+    EndVectors x;
+    std::array<Real, 2> lightness;
+  };
+  using Segments = std::function<std::vector<MeetingSegment>()>;
+  void take(const MeetingVertices& vertices, const Segments& own);
+  void find_near(std::vector<Box> boxes, std::vector<MeetingSegment> segments);
+  void spread_ends(const MeetingVertices& vertices);
+  static bool may_meet(const MeetingSegment& a, const MeetingSegment& b);
   Real distance_of(const std::array<std::int32_t, 2>& segments) const;
   std::optional<Pair> pair_of(const std::array<std::int32_t, 2>& segments) const;
   void spread_velocities(std::span<const Vec3> v);
@@ -81,25 +99,25 @@ class SegmentImpulses {
   /// Calls f(pair, end, row) for the ends on this rank, in the order of pairs.
   template <class F>
   void for_each_acting_end(F&& f) const;
-  void count_acting();
+  void count_acting(std::size_t rows);
   Real scale_of(std::size_t pair, std::size_t row) const;
-  void apply(std::span<Vec3> v, std::span<Vec3> impulses);
+  void apply(const MeetingVertices& vertices);
   /// Each pair is counted by the rank of its first segment.
-  bool is_counted_here(const Pair& pair) const { return static_cast<std::size_t>(pair.segments[0]) < vertices_.size(); }
+  bool is_counted_here(const Pair& pair) const { return static_cast<std::size_t>(pair.segments[0]) < rows_.size(); }
 
   const Comm comm_;
   const ImpulseSettings settings_;
 
   // While segments stay in these boxes.
-  std::vector<Box> boxes_;  ///< Of own segments, with room to move.
-  BoxPairs near_;           ///< Without those that never meet.
+  std::vector<std::array<std::int32_t, 2>> rows_;  ///< Of the vertices of own segments.
+  std::vector<Touch> touch_;                       ///< [own, ghost]
+  std::vector<Box> boxes_;                         ///< Of own segments, with room to move.
+  BoxPairs near_;                                  ///< Without those that never meet.
 
   // Of a step.
   Real dt_ = 0;
-  std::vector<std::array<std::int32_t, 2>> vertices_;  ///< Rows, of own segments.
-  std::vector<Real> lightness_;                        ///< Of rows.
-  std::vector<MovingSegment> segments_;                ///< [own, ghost]
-  std::vector<Pair> pairs_;                            ///< By the numbers of their segments.
+  std::vector<Ends> ends_;   ///< [own, ghost]
+  std::vector<Pair> pairs_;  ///< By the numbers of their segments.
 
   // Of an iteration.
   std::vector<EndVectors> velocity_;           ///< Of the ends of all segments.

@@ -45,6 +45,8 @@ class RigidMotion {
   RigidState at(Real time) const;
   /// False if it is at rest at all times.
   bool moves() const;
+  /// A bound of the angular velocity between two times [rad/s].
+  Real most_spin(Real begin, Real end) const;
 
  private:
   Vec3 center_ = Vec3::Zero(), velocity_ = Vec3::Zero(), spin_ = Vec3::Zero();

@@ -17,6 +17,7 @@ struct BenchScene {
     fiber,      ///< A round bundle, three fibers to a square of dx, with a vertex and a segment in each dx.
     shell,      ///< A square plate: faces of nearly dx, with a control point and 2 x 2 contact points each.
     solid,      ///< A cube of linear tetrahedra that moves by its vertices, one to a cell; a step is one of its own.
+    strand,     ///< The bundle of fibers, of rods that move by their vertices; a step is one of their own.
   };
   Kind kind = Kind::continuum;
   Real particles = 1e6;                 ///< Points: particles, or vertices and quadrature points; about.
@@ -24,7 +25,7 @@ struct BenchScene {
   std::string kernel = "quadratic";
   bool bending = false;  ///< A membrane or fibers resist it.
   std::string fabric;    ///< The shell is of this fabric; else of rubber (Hencky).
-  bool contact = false;  ///< The solid meets the grid, by four contact points in dx^2 of its surface.
+  bool contact = false;  ///< The solid meets the grid, by four contact points in dx^2 of its surface, or strands do.
 };
 
 /// Throws Error(deck) if there is no such law, kernel or fabric, or if the kind does not take what is set.

@@ -21,7 +21,7 @@ struct Rod {
   std::vector<Real> twist;
   Rods rods;
 
-  Rod(int n, bool straight) : rods(RodSection::ellipse(0.02, 0.01, 1e5, 1e5, 4e4, 1000), {}, {}, 0) {
+  Rod(int n, bool straight) : rods(RodSection::ellipse(0.02, 0.01, 1e5, 1e5, 4e4, 1000), {}, {}) {
     std::vector<RodSegment> segments;
     std::vector<RodJointAtRest> joints;
     for (int i = 0; i <= n; ++i) rest.emplace_back(0.3 * std::cos(0.4 * i), 0.3 * std::sin(0.4 * i), 0.03 * i);
@@ -37,7 +37,7 @@ struct Rod {
                                    tangent[s], 0, 0);
       joints.push_back({{s - 1, s}, straight ? 0 : shape.k1, straight ? 0 : shape.k2, 0});
     }
-    rods = Rods(rods.section(), std::move(segments), std::move(joints), rest.size());
+    rods = Rods(rods.section(), segments, joints);
   }
   RodState state() const { return {tangent, director, twist}; }
   std::size_t freedoms() const { return 3 * rest.size() + tangent.size(); }
@@ -135,6 +135,72 @@ TEST(RodsTest, NaturalShapesAndRigidMotionsHaveNoForce) {
   EXPECT_LT(std::abs(rod.director[3].dot(rod.tangent[3])), 1e-15);
 }
 
+/// Strands of all lengths, a ring among them, and joints that fold: what numbers give joint by joint.
+TEST(RodsTest, PacksOfJointsHaveTheForcesOfNumbers) {
+  const RodSection section = RodSection::ellipse(0.02, 0.01, 1e5, 1e5, 4e4, 1000);
+  std::vector<RodSegment> segments;
+  std::vector<RodJointAtRest> joints;
+  std::int32_t vertices = 0;
+  for (const std::int32_t n : {1, 2, 5, 16, 17, 150, 40, 90}) {  // the last one is closed
+    const bool is_closed = n == 90;
+    const auto first = static_cast<std::int32_t>(segments.size());
+    if (is_closed) joints.push_back({{first + n - 1, first}, 0.1, 0.2, -0.1});
+    for (std::int32_t s = 0; s < n; ++s) {
+      segments.push_back({{vertices + s, is_closed && s + 1 == n ? vertices : vertices + s + 1}, 0.1 + 0.001 * s});
+      if (s > 0) joints.push_back({{first + s - 1, first + s}, 0.01 * s, -0.02, 0.003 * s});
+    }
+    vertices += is_closed ? n : n + 1;
+  }
+  std::mt19937 engine(4);
+  std::uniform_real_distribution<Real> uniform(-1, 1);
+  const auto vector = [&] { return Vec3(uniform(engine), uniform(engine), uniform(engine)); };
+  std::vector<Vec3> x, tangent, director;
+  std::vector<Real> twist, turns;
+  for (std::int32_t v = 0; v < vertices; ++v) x.push_back(Vec3(0.1 * v, 0, 0) + 0.1 * vector());
+  x[30] = x[28];  // a fold
+  for (std::size_t s = 0; s < segments.size(); ++s) {
+    const Vec3 e = x[segments[s].rows[1]] - x[segments[s].rows[0]];
+    tangent.push_back((e.normalized() + 0.3 * vector()).normalized());
+    director.push_back(tangent[s].cross(vector()).normalized());
+    twist.push_back(20 * uniform(engine));
+    turns.push_back(0.01 * uniform(engine));
+  }
+  const Rods rods(section, segments, joints);
+  std::vector<Vec3> f(x.size(), Vec3::Zero()), expected(f);
+  std::vector<Real> turning(turns.size(), 0), expected_turning(turning);
+  rods.add_force({x, {}, turns}, {tangent, director, twist}, {f, {}, turning});
+  const auto edge = [&](std::int32_t s) { return Vec3(x[segments[s].rows[1]] - x[segments[s].rows[0]]); };
+  const auto push = [&](std::int32_t s, const Vec3& by_edge, Real by_turn) {
+    expected[segments[s].rows[0]] += by_edge;
+    expected[segments[s].rows[1]] -= by_edge;
+    expected_turning[s] -= by_turn / section.gyration;
+  };
+  Real energy = 0;
+  for (std::int32_t s = 0; s < static_cast<std::int32_t>(segments.size()); ++s) {
+    const Real strain = edge(s).norm() / segments[s].length - 1;
+    energy += section.stretch / 2 * strain * strain * segments[s].length;
+    push(s, section.stretch * strain * edge(s).normalized(), 0);
+  }
+  for (const auto& [of, natural1, natural2, natural_twist] : joints) {
+    const auto [a, b] = of;
+    const Real lb = (segments[a].length + segments[b].length) / 2;
+    const JointEnergy joint =
+        joint_energy({{tangent[a], director[a]}, {tangent[b], director[b]}, twist[b]},
+                     {section.bend1 / lb, section.bend2 / lb, section.twist / lb, natural1, natural2, natural_twist},
+                     edge(a), edge(b), turns[a] / section.gyration, turns[b] / section.gyration);
+    energy += joint.value;
+    push(a, joint.gradient.head<3>(), joint.gradient[6]);
+    push(b, joint.gradient.segment<3>(3), joint.gradient[7]);
+  }
+  EXPECT_NEAR(rods.energy({x, {}, turns}, {tangent, director, twist}), energy, 1e-12 * energy);
+  Real most = 0, most_turning = 0;
+  for (const Vec3& each : expected) most = std::max(most, each.norm());
+  for (const Real each : expected_turning) most_turning = std::max(most_turning, std::abs(each));
+  for (std::size_t v = 0; v < x.size(); ++v) EXPECT_LT((f[v] - expected[v]).norm(), 1e-12 * most) << v;
+  for (std::size_t s = 0; s < turns.size(); ++s)
+    EXPECT_LT(std::abs(turning[s] - expected_turning[s]), 1e-12 * most_turning) << s;
+}
+
 /// Rods of viscosities oppose what changes since a shape, and rigid motions from there in no way.
 TEST(RodsTest, DampingIsOfChangesOfShapeAlone) {
   const Rod rod(6, false);
@@ -175,8 +241,7 @@ TEST(RodsTest, TheBoundOfFrequenciesHoldsAndIsNearInStraightRods) {
     const auto n = static_cast<Eigen::Index>(rod.freedoms());
     Eigen::VectorXd mass = Eigen::VectorXd::Zero(n);
     for (std::size_t s = 0; s < rod.tangent.size(); ++s) {
-      for (const std::int32_t row : rod.rods.segments()[s].rows)
-        mass.segment<3>(3 * row).array() += rod.rods.mass(s) / 2;
+      for (const std::int32_t row : rod.rods.rows(s)) mass.segment<3>(3 * row).array() += rod.rods.mass(s) / 2;
       mass[static_cast<Eigen::Index>(3 * rod.rest.size() + s)] = rod.rods.mass(s);
     }
     const Eigen::VectorXd root = mass.cwiseSqrt().cwiseInverse();
@@ -205,7 +270,7 @@ TEST(RodsTest, TheBoundOfFrequenciesHoldsAndIsNearInStraightRods) {
   }
   rod.rest.clear();
   for (int i = 0; i <= 40; ++i) rod.rest.emplace_back(0.002 * i, 0, 0);
-  rod.rods = Rods(RodSection::ellipse(0.01, 0.01, 1e3, 1e6, 4e5, 1000), std::move(segments), std::move(joints), 41);
+  rod.rods = Rods(RodSection::ellipse(0.01, 0.01, 1e3, 1e6, 4e5, 1000), segments, joints);
   const Real bound = rod.rods.frequency(rod.rest, rod.twist);
   const Real found = exact(rod, Trial(rod, Eigen::VectorXd::Zero(static_cast<Eigen::Index>(rod.freedoms()))));
   EXPECT_GT(bound, found);

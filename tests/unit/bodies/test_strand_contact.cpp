@@ -47,7 +47,14 @@ TEST(StrandRanks, HaveAboutAsManySegmentsEach) {
   const Comm comm = Comm::world();
   constexpr int count = 256, segments = 10;
   StrandDescription of = strands();
-  of.curves = hair_ball({0.3, 0.6, count, 0.06});  // whose roots are in the middle of it
+  of.curves = hair_ball({0.3, 0.6, count, 0.06}, {comm.rank(), comm.size()});  // whose roots are in the middle of it
+  of.part = CurveNumbers::of(of.curves);
+  of.part->first_curve = comm.offset(of.part->curves);
+  of.part->first_point = comm.offset(of.part->points);
+  of.part->first_segment = comm.offset(of.part->segments);
+  of.part->curves = count;
+  of.part->points = count * (segments + 1);
+  of.part->segments = count * segments;
   const auto body = body_of(comm, of);
   const auto here = static_cast<Real>(body->strand_segments().size());
   EXPECT_EQ(comm.sum(here), count * segments);

@@ -62,9 +62,8 @@ struct Tangle {
   Comm comm;
   std::vector<int> chain_of_vertex;
   std::vector<Vec3> x, v;
-  std::vector<Real> mass;
-  std::vector<MovingSegment> segments;
-  std::vector<std::array<std::int32_t, 2>> vertices;
+  std::vector<Real> mass, lightness;
+  std::vector<MeetingSegment> segments;
 
   Tangle(const Comm& its_comm, Real friction, Real distance, Real speed, bool some_held = false) : comm(its_comm) {
     for (int chain = 0; chain < chains; ++chain)
@@ -79,23 +78,20 @@ struct Tangle {
       x.push_back(k == 0 ? Vec3(0.5 * random.uniform3()) : Vec3(x.back() + 0.1 * random_vector(random)));
       v.push_back(speed * random_vector(random));
       mass.push_back(0.5 + random.uniform());
+      lightness.push_back(some_held && k % 5 == 0 ? 0 : 1 / mass.back());
       rest.emplace_back(0.2 * k, chain, 0);
       chain_of_vertex.push_back(chain);
     }
     for (int k = 0; k < segments_of_chain; ++k) {
-      const std::size_t a = first + static_cast<std::size_t>(k), b = a + 1;
-      const std::int64_t number = std::int64_t{chain} * segments_of_chain + k;
+      const auto row = static_cast<std::int32_t>(first) + k;
       const std::int64_t vertex = std::int64_t{chain} * (segments_of_chain + 1) + k;
-      const auto lightness = [&](std::size_t r) { return some_held && (r - first) % 5 == 0 ? 0 : 1 / mass[r]; };
-      segments.push_back({{x[a], x[b]},
-                          {rest[static_cast<std::size_t>(k)], rest[static_cast<std::size_t>(k) + 1]},
-                          {lightness(a), lightness(b)},
+      segments.push_back({{row, row + 1},
                           {vertex, vertex + 1},
-                          number,
+                          std::int64_t{chain} * segments_of_chain + k,
                           std::int64_t{chain},
+                          {rest[static_cast<std::size_t>(k)], rest[static_cast<std::size_t>(k) + 1]},
                           distance,
                           friction});
-      vertices.push_back({static_cast<std::int32_t>(a), static_cast<std::int32_t>(b)});
     }
   }
 
@@ -105,13 +101,11 @@ struct Tangle {
   }
   ImpulseCounts act(SegmentImpulses& impulses) {
     std::vector<Vec3> given(v.size(), Vec3::Zero());
-    return impulses.act(segments, vertices, dt, v, given);
+    return impulses.act(dt, {x, lightness, v, given}, [this] { return segments; });
   }
   /// Goes on for a while with the velocities that there are.
   void move(Real time) {
     for (std::size_t r = 0; r < x.size(); ++r) x[r] += time * v[r];
-    for (std::size_t s = 0; s < segments.size(); ++s)
-      for (const std::size_t end : {0u, 1u}) segments[s].x[end] = x[static_cast<std::size_t>(vertices[s][end])];
   }
   /// Linear and angular momentum and kinetic energy on all ranks.
   std::array<Real, 7> totals() const {
@@ -193,26 +187,26 @@ TEST(SegmentImpulsesTest, PairsThatAreKeptChangeNoBit) {
 
 /// Two crossed segments of unit length, the first one above the other, on the root alone.
 struct Cross {
-  std::vector<MovingSegment> segments;
-  std::vector<std::array<std::int32_t, 2>> vertices;
-  std::vector<Vec3> v{4, Vec3::Zero()}, impulses{4, Vec3::Zero()};
+  std::vector<MeetingSegment> segments;
+  std::vector<Vec3> x, v{4, Vec3::Zero()}, impulses{4, Vec3::Zero()};
+  std::vector<Real> lightness{1, 0.5, 1, 0.5};
   Comm comm{MPI_COMM_SELF};
 
   Cross(Real height, Real shift, Real distance, Real friction) {
-    const auto add = [&](const EndVectors& x) {
+    const auto add = [&](const EndVectors& ends) {
       const auto first = static_cast<std::int32_t>(2 * segments.size());
-      segments.push_back({x, x, {1, 0.5}, {first, first + 1}, first, first, distance, friction});
-      vertices.push_back({first, first + 1});
+      segments.push_back({{first, first + 1}, {first, first + 1}, first, first, ends, distance, friction});
+      x.insert(x.end(), ends.begin(), ends.end());
     };
     add({Vec3(-0.5 + shift, 0, height), Vec3(0.5 + shift, 0, height)});
     add({Vec3(0, -0.5, 0), Vec3(0, 0.5, 0)});
   }
   ImpulseCounts act(const ImpulseSettings& settings) {
-    return SegmentImpulses(comm, settings).act(segments, vertices, dt, v, impulses);
+    return SegmentImpulses(comm, settings).act(dt, {x, lightness, v, impulses}, [this] { return segments; });
   }
   /// Of the first against the second, where they are nearest.
   Vec3 slip() const {
-    const ClosestPoints at = closest_points(segments[0].x, segments[1].x);
+    const ClosestPoints at = closest_points({x[0], x[1]}, {x[2], x[3]});
     return at_share({v[0], v[1]}, at.share[0]) - at_share({v[2], v[3]}, at.share[1]);
   }
 };
@@ -262,7 +256,7 @@ TEST(SegmentImpulsesTest, SweptOnesStopWhatWouldPassThrough) {
 
 TEST(SegmentImpulsesTest, SegmentsOfOneStrandMeetUnlessTheyAreNearAtRest) {
   Cross cross(0.09, 0, 0.1, 0);
-  for (MovingSegment& segment : cross.segments) segment.strand = 0;
+  for (MeetingSegment& segment : cross.segments) segment.strand = 0;
   cross.v[0] = cross.v[1] = {1, 0, -3};
   EXPECT_EQ(cross.act(plain).pairs, 0);  // nearer than that at rest
   cross.segments[1].rest[0].z() = cross.segments[1].rest[1].z() = -1;
@@ -281,7 +275,7 @@ TEST(SegmentImpulsesTest, AnyVelocitiesAndPlacesGiveFiniteOnes) {
     cross.act(settings);
     for (const Vec3& v : cross.v) EXPECT_TRUE(v.allFinite());
     Cross held(0.05, 0, 0.1, 0.5);
-    for (MovingSegment& segment : held.segments) segment.lightness = {0, 0};
+    held.lightness.assign(4, 0);
     held.v[0] = {0, 0, -3};
     held.act(settings);
     EXPECT_EQ(held.v[0], Vec3(0, 0, -3));

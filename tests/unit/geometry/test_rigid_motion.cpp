@@ -120,6 +120,19 @@ TEST(RigidMotionTest, OneKeyframeIsAPlaceAndDoesNotMove) {
   EXPECT_LT((motion.at(0).to_world({1, 0, 0}) - Vec3(0, 2, 3)).norm(), 1e-14);
 }
 
+TEST(RigidMotionTest, TheBoundOfItsSpinHoldsAndIsNear) {
+  const Vec3 o = Vec3::Zero();
+  const RigidMotion motion =
+      RigidMotion::keyed({{0, o, o}, {1, o, {0, 0, 3}}, {1.5, o, {0, 1, 9}}, {3, o, {2, 1, 9}}}, o);
+  for (const auto& [begin, end] : {std::pair{0.0, 0.5}, {0.7, 1.2}, {1.1, 1.3}, {0.0, 3.0}, {4.0, 5.0}}) {
+    Real most = 0;
+    for (int k = 0; k <= 1000; ++k) most = std::max(most, motion.at(begin + k * (end - begin) / 1000).spin.norm());
+    EXPECT_GE(motion.most_spin(begin, end), most - 1e-12);
+    EXPECT_LE(motion.most_spin(begin, end), 5 * most);
+  }
+  EXPECT_EQ(RigidMotion::steady(o, {0, 3, 4}, o).most_spin(0, 1), 5);
+}
+
 TEST(RigidMotionTest, BadKeyframesAreRefused) {
   const Vec3 o = Vec3::Zero();
   EXPECT_THROW(RigidMotion::keyed({}, o), Error);

@@ -1,15 +1,37 @@
 """Strands bend, twist, buckle, ring and hang as closed forms say; see README.md."""
 import math
 
+import h5py
 import numpy
 
-from reading import at_most, near, peak
+from reading import at_least, at_most, near, peak
+from scenes import settings
 
-DECKS = {name: f"{name}.yaml" for name in ("small", "elastica", "column", "hinged", "weight", "twist", "torsion", "beam",
-                                           "damped", "viscous", "hanging")}
+DECKS = {name: f"{name}.yaml" for name in ("small", "elastica", "column", "hinged", "clamped", "led", "weight",
+                                           "writhe", "ring", "twist", "turns", "torsion", "beam", "damped", "viscous",
+                                           "hanging", "root")}
 DECKS["coarse"] = "elastica.yaml"
-RUNS = {"quick": {name: [] for name in DECKS} | {"coarse": ["--set", "bodies.beam.curves.spacing=0.4"]}}
-RUNS["full"] = RUNS["quick"]
+DECKS["writhing"] = "ring.yaml"
+# Localised helices: m, segments, L.
+HELICES = {"helix_60": (0.6, 600, 20), "helix_80": (0.8, 300, 20), "helix_95": (0.95, 200, 30)}
+DECKS |= {name: "helix.yaml" for name in HELICES}
+
+
+def helix(name):
+    m, segments, length = HELICES[name]
+    end = length - 4 * math.sqrt(1 - m**2)  # as far as the closed form says
+    angle = math.degrees(2 * m * length / 4)
+    return settings({"bodies.rod.curves.curve_file.path": f"{name}.obj", "bodies.rod.curves.spacing": length / segments,
+                     "handles.hand.vertices": [segments],
+                     "handles.hand.hold.motion": f"{{center: [{end!r}, 0, 0], keyframes: [{{time: 0}}, "
+                                                 f"{{time: 5, rotate: {{axis: [1, 0, 0], angle: {angle!r}}}}}]}}"})
+
+
+RUNS = {"quick": {name: [] for name in DECKS} | {name: helix(name) for name in HELICES} |
+                 {"coarse": ["--set", "bodies.beam.curves.spacing=0.4"],
+                  "writhing": ["--set", "bodies.ring.twist=-0.4376"]}}
+RUNS["full"] = RUNS["quick"] | {"plectoneme": []}
+DECKS["plectoneme"] = "plectoneme.yaml"
 EI, RADIUS, LENGTH = 100, 0.1, 10
 # P L^2 / EI: shortening and deflection of the elastica [m].
 ELASTICA = {1: (0.564332, 3.01721), 2: (1.60642, 4.93457), 4: (3.28941, 6.69964)}
@@ -26,6 +48,28 @@ def decay(t, x):
     peaks = [k for k in range(1, len(x) - 1) if x[k - 1] < x[k] >= x[k + 1]]
     first, last = peaks[0], peaks[-1]
     return math.log(x[first] / x[last]) / (t[last] - t[first])
+
+
+def writhe(x):
+    """Of a line of points [turns]: Gauss' integral over all pairs of its segments. [Klenin and Langowski 2000]"""
+    begin, end = x[:-1], x[1:]
+    i, j = numpy.triu_indices(len(begin), 2)
+    sides = (begin[j] - begin[i], end[j] - begin[i], end[j] - end[i], begin[j] - end[i])
+    normals = [numpy.cross(sides[k], sides[(k + 1) % 4]) for k in range(4)]
+    normals = [n / numpy.maximum(numpy.linalg.norm(n, axis=1), 1e-300)[:, None] for n in normals]
+    angles = sum(numpy.arcsin(numpy.clip((normals[k] * normals[(k + 1) % 4]).sum(1), -1, 1)) for k in range(4))
+    hands = numpy.sign((numpy.cross(end[j] - begin[j], end[i] - begin[i]) * sides[0]).sum(1))
+    return (hands * angles).sum() / (2 * math.pi)
+
+
+def link(run, number):
+    """Twist and writhe of the plectoneme [turns], its ends drawn out along x: what its ends turned, and 2 more for each
+    time that it passed through itself. [White 1969]"""
+    with h5py.File(run.folder / "frames" / f"rod_{number:06d}.hdf") as file:
+        x = file["VTKHDF/Points"][:][numpy.argsort(file["VTKHDF/PointData/id"][:])]
+        twist = file["VTKHDF/CellData/twist_rate"][:].sum() * 0.1 / (2 * math.pi)
+    far = numpy.array([1e5, 0, 0])
+    return twist, writhe(numpy.concatenate([[x[0] - far], x, [x[-1] + far]]))
 
 
 def check(runs, size):
@@ -45,10 +89,14 @@ def check(runs, size):
     found.append(near("elastica: torque at the root [N m]", runs["elastica"]["torque_wall_y"][-1],
                       4 * (LENGTH + at_load(runs["elastica"], "shorter", 4)), 1e-5))
 
-    for name, below, above in (("column", 0.9999, 1.0001), ("hinged", 0.9999, 1.0001), ("weight", 0.997, 1.003)):
+    for name, below, above in (("column", 0.9999, 1.0001), ("hinged", 0.9999, 1.0001), ("clamped", 0.997, 1.003),
+                               ("led", 0.997, 1.003), ("weight", 0.997, 1.003), ("writhe", 0.995, 1.005)):
         modes = runs[name]["negative_modes"]
-        found.append(near(f"{name} at {below} of its load: ways to buckle", modes[1], 0, 0, scale=1))
-        found.append(near(f"{name} at {above} of its load: ways to buckle", modes[2], 2, 0))
+        found.append(near(f"{name} at {below} of its load: ways to buckle", modes[-2], 0, 0, scale=1))
+        found.append(near(f"{name} at {above} of its load: ways to buckle", modes[-1], 2, 0))
+    for name, share, ways in (("ring", 0.99, 0), ("writhing", 1.01, 2)):
+        found.append(near(f"ring, twisted by {share} of what it bears: ways to buckle",
+                          runs[name]["negative_modes"][-1], ways, 0, scale=1))
 
     GJ = EI / 1.3
     turn = math.radians(300)
@@ -56,6 +104,22 @@ def check(runs, size):
     found.append(near("twisted: torque on the hand [N m]", run["torque_hand_x"][-1], GJ * turn / LENGTH, 1e-9))
     found.append(near("twisted: torque on the wall [N m]", run["torque_wall_x"][-1], -GJ * turn / LENGTH, 1e-9))
     found.append(near("twisted: energy [J]", run["elastic_energy"][-1], GJ * turn**2 / (2 * LENGTH), 1e-9))
+
+    run, torque = runs["turns"], GJ * math.radians(9000) / LENGTH
+    found.append(near("turned 25 times: torque on the hand [N m]", run["torque_hand_x"][-1], torque, 1e-4))
+    found.append(near("turned 25 times: torque on the wall [N m]", run["torque_wall_x"][-1], -torque, 1e-4))
+    for name, (m, _, _) in HELICES.items():
+        found.append(near(f"localised helix, m = {m}: tension [N]", runs[name]["force_hand_x"][-1], 1, 0.02))
+        found.append(near(f"localised helix, m = {m}: moment [N m]", runs[name]["torque_hand_x"][-1], 2 * m, 0.01))
+    if size == "full":
+        for number, turned in (0, 0), (4, 458.366), (9, 860):
+            turns = (4 * math.acos(0.8) + math.radians(turned)) / (2 * math.pi)
+            found.append(near(f"plectoneme, turned by {turned} degrees: twist and writhe [turns]",
+                              sum(link(runs["plectoneme"], number)), turns, 0.01))
+        found.append(at_least("plectoneme: writhe [turns]", link(runs["plectoneme"], 9)[1], 2))
+    energy = runs["root"]["energy_less_work"]
+    found.append(at_most("root that folds: energy that comes or goes, over all of it",
+                         abs(energy / energy[0] - 1).max(), 1e-3))
 
     run = runs["torsion"]
     for k in 1, 2, 3:
