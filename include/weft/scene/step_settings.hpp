@@ -28,7 +28,7 @@ struct StepSettings {
   std::vector<std::optional<StageDeck>> stages;  ///< Of bodies that move by freedoms of their own.
   /// Of bodies that pass contact on to other layers several times in a step, until it changes by less than this part.
   std::vector<std::optional<Real>> contact_tolerance;
-  Real slowest_hit = 0;  ///< Surfaces that approach more slowly do not rebound [m/s].
+  Real slowest_hit = 0;                               ///< Surfaces that approach more slowly do not rebound [m/s].
   std::vector<std::optional<ImpulsesDeck>> impulses;  ///< Of strands that meet one another.
   std::vector<std::optional<Real>> stretch_limits;    ///< Of strands [1].
 
