@@ -23,6 +23,10 @@ constexpr Real most_inside = 0.5;
 constexpr Real margin_of_friction = 0.25;
 /// Normals shorter than this have no direction.
 constexpr Real least_normal = 1e-6;
+/// The mean of a surface that faces the other body makes an angle with the normal of at least this cosine.
+constexpr Real least_cosine = 0.5;
+/// Surfaces this far from a node [dx] are away from it.
+constexpr Real away = 0.75;
 /// A surface of which less than this faces a direction has no place along it.
 constexpr Real least_facing = 1e-3;
 
@@ -66,6 +70,8 @@ struct LayerContact::AtNode {
   static Real flatness(const Vec3& mean) { return std::pow(mean.squaredNorm(), 10); }
   /// 1 where both are flat and face one another.
   Real opposition(const AtNode& b) const { return std::pow(std::max(Real(0), -normal.dot(b.normal)), 20); }
+  /// Whether a surface does so on the whole.
+  bool faces(const Vec3& along) const { return normal.dot(along) >= least_cosine * normal.norm(); }
   /// From the planes of a surface to the node along a direction, each by how much it faces that [m]; none: it does not.
   std::optional<Real> distance(const Vec3& along) const {
     const Real faces = along.dot(facing * along);
@@ -78,6 +84,9 @@ struct LayerContact::AtNode {
     if (!has_surface) return b.closing_on_mass(*this, friction, dx, dt);
     if (!b.has_surface) return closing_on_mass(b, friction, dx, dt);
     const std::optional<Real> mine = distance(to_b), its = b.distance(-to_b);
+    // A node beside an edge sees sides alone, which do not meet, as long as the other surface is away from the node.
+    if (!faces(to_b) && its && *its > away * dx) return *its / dt;
+    if (!b.faces(-to_b) && mine && *mine > away * dx) return *mine / dt;
     if (!mine || !its) return 0;
     const Real gap = *mine + *its - nearest * dx;
     if (gap > 0) return gap / dt;

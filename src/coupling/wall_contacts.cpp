@@ -617,7 +617,8 @@ Vec3 WallContacts::velocity_beside_wall(std::size_t c, const Real* velocity) con
   return gathered(c, velocity) - way_of_wall(contacts_[c]) / dt_;
 }
 
-/// Contacts that would close within the step part with a share of the speed of their approach.
+/// Contacts that would close within the step part with a share of the speed with which they began it: what gravity and
+/// other layers give in the step is no hit.
 void WallContacts::find_rebounds(const ContactGround& ground) {
   if (std::ranges::none_of(sets_, [](const TouchingSet& set) { return set.rebound.has_value(); })) return;
   ground.forest->update_ghosts(ground.velocity);
@@ -625,8 +626,11 @@ void WallContacts::find_rebounds(const ContactGround& ground) {
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     Contact& contact = contacts_[c];
     const TouchingSet& set = sets_[contact.set];
-    const Real speed = -contact.normal.dot(velocity_beside_wall(c, ground.velocities()));
-    const bool hits = set.rebound && speed > set.rebound->slowest_hit && speed * dt_ > gap_to_close(contact);
+    const Real closes = -dt_ * contact.normal.dot(velocity_beside_wall(c, ground.velocities()));
+    const Vec3& v = std::as_const(*set.points).points().get<Velocity>()[contact.row];
+    const Real speed = contact.normal.dot(states_[contact.wall].velocity_at(contact.x) - v);
+    const bool hits =
+        set.rebound && speed > set.rebound->slowest_hit && closes > gap_to_close(contact) - touching * transfer_.dx;
     contact.rebound = hits ? set.rebound->restitution * speed : 0;
   }
 }

@@ -85,6 +85,17 @@ Spot list_of(const Spot& root, const char* key) {
   return is_list ? root[key] : root.with_default("[]");
 }
 
+/// Complains about colliders that act on nodes, through which bodies with contact points would sink.
+void check_colliders_of_surfaces(const Deck& deck, const Spot& root) {
+  if (std::ranges::none_of(deck.bodies, has_contact_surface)) return;
+  const Spot colliders = list_of(root, "colliders");
+  for (std::size_t i = 0; i < std::min(colliders.size(), deck.colliders.size()); ++i)
+    if (deck.colliders[i].contact == WallContactKind::nodes)
+      colliders.entry(i)["contact"].error(
+          "rigid bodies and solids that move by themselves sink through colliders that act on nodes. Expected: "
+          "\"surface\".");
+}
+
 /// Complains about keys of a body that say different things of what carries it.
 void check_carrier(const CarriedDeck& body, bool may_meet, bool is_static, const Spot& at) {
   const bool has_own = body.carrier == Carrier::own;
@@ -504,6 +515,7 @@ void check_references(const Deck& deck, const Spot& root) {
         },
         deck.bodies[i]);
   check_layers(deck, root);
+  check_colliders_of_surfaces(deck, root);
   check_rigid(deck, root);
   check_impulses(deck, root);
   const Spot colliders = list_of(root, "colliders"), probes = list_of(root, "probes");

@@ -1,5 +1,7 @@
 #include "run/body_motion.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -14,6 +16,8 @@ constexpr int most_passes_on_walls = 500;
 /// Of contact with other layers.
 constexpr int most_passes_on_layers = 50;
 constexpr Real round_off = 1e-12;
+/// Passes of an implicit body that still change forces by more than this part are no motion.
+constexpr Real worst_share = 0.05;
 
 /// The vertices of a body, as contact with walls sees them.
 struct VertexGround {
@@ -80,6 +84,7 @@ void BodyMotion::let_walls_reach_vertices() {
 
 void BodyMotion::begin_passes() {
   passes_ = 0;
+  refusal_of_passes_ = {};
   if (const PointSet* contact = std::as_const(mesh()).contact_points(); contact != nullptr && has_surface()) {
     const auto kept = contact->points().get<ContactForce>();
     forces_.assign(kept.begin(), kept.end());
@@ -100,9 +105,13 @@ bool BodyMotion::wants_another_pass(Real dt, int passes, std::span<const Vec3> b
     sums[1] += forces_[q].squaredNorm();
     sums[2] += (round_off * mass[q] / dt * v[q]).squaredNorm();
   }
-  if (passes >= most_passes_) return false;
+  if (passes >= most_passes_ && !is_implicit()) return false;
   comm_.sum(std::span(sums));
-  return sums[0] > tolerance_ * tolerance_ * sums[1] + sums[2];
+  const auto is_settled_to = [&](Real share) { return sums[0] <= share * share * sums[1] + sums[2]; };
+  if (passes < most_passes_) return !is_settled_to(tolerance_);
+  if (!is_settled_to(std::max(tolerance_, worst_share)))
+    refusal_of_passes_ = {2, fmt::format("contact of body {} has not settled in {} passes", name(), passes)};
+  return false;
 }
 
 void BodyMotion::remember_since_first(std::span<const Vec3> forces) {

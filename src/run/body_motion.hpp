@@ -52,6 +52,8 @@ class BodyMotion : public Predicts {
   /// After a pass in a step of dt: adds what other layers still changed [m/s] to the forces. passes: made so far.
   /// Returns whether the change calls for another one, on any rank.
   bool wants_another_pass(Real dt, int passes, std::span<const Vec3> by_layers);
+  /// Why the passes that were made are not enough, of an implicit body.
+  const Refusal& refusal_of_passes() const { return refusal_of_passes_; }
   /// Whether it may ever want one.
   bool may_repeat() const { return most_passes_ > 1; }
 
@@ -119,6 +121,7 @@ class BodyMotion : public Predicts {
   int most_passes_, passes_ = 0;
   std::vector<Vec3> forces_, loads_;  ///< Of contact points.
   std::vector<Vec3> first_forces_;    ///< Of the first pass.
+  Refusal refusal_of_passes_;
   WallContacts walls_;
 };
 

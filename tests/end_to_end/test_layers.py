@@ -237,6 +237,7 @@ output: {{diagnostics_every: 5}}
                 ("name: cloth, kernel", "name: materials, kernel", "materials"),
                 ("thickness: 4 mm", "thickness: 4 mm, carrier: own, meets_grid: true", "meets_grid"),
                 ("contact: {points: 3}", "contact: {restitution: 1}", "elasticity"),
+                ("normal: [0, 1, 0]}}, friction: 0.4", "normal: [0, 1, 0]}}, contact: nodes, friction: 0.4", "sink through"),
                 ("friction: 0.2", "friction: -1", "friction")):
             with self.subTest(new=new):
                 self.assertIn(old, LAYERS)

@@ -14,7 +14,7 @@
 //     l_t' = l_t - (u_t + s_t (l_t - l_t before)) / (a + s_t),   |l_t'| <= friction l_n'                     (6.4-6)
 //     v_i += W_i (l' - l) / m_i
 // for all points at once: a bounds the sums of rows, so passes contract. Where a body rebounds with the restitution e,
-// and what begins with u_n < 0 would close the gap, u_n + e |u_n before| takes the place of u_n + g / dt.
+// and what begins with u_n < 0 would close the gap, u_n - e |u at the start| takes the place of u_n + g / dt.
 // [docs/theory/colliders.md, 6]
 
 #include "weft/bodies/contact_points.hpp"

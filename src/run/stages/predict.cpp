@@ -142,6 +142,8 @@ bool repeat(StepContext& step) {
     if (const VisitedSet& set = step.sets[s]; set.has_surface) {
       const std::vector<Vec3> by_layers = gathered(step, s, step.layers[set.layer].nodes.get<NodeMeeting>());
       contact = set.follows->wants_another_pass(step.dt(), step.passes, by_layers) || contact;
+      if (const Refusal& refusal = set.follows->refusal_of_passes(); refusal.excess > step.fault.excess)
+        step.fault = {refusal, step.fault.node};
     }
   for (const auto& [repeats, s] : step.repeating) {
     const std::vector<Vec3> received = gathered(step, s, step.layers[step.sets[s].layer].nodes.get<NodeVelocity>());
@@ -149,6 +151,7 @@ bool repeat(StepContext& step) {
   }
   if (!step.repeating.empty()) any = step.comm.any(any);
   if (contact) predict_bodies(step);
+  if (!contact && step.fault.excess > 1) step.is_found = false;
   return step.is_found && (contact || any);
 }
 
