@@ -20,7 +20,7 @@ constexpr int most_stable_substeps = 1000;
 /// Contact sees the mass that contact points carry, and what lies behind them only in the substeps that follow.
 constexpr int most_substeps_between_contacts = 4;
 /// Passes of contact leave forces of implicit bodies unbalanced by this share of the change that they make.
-constexpr Real share_left_by_passes = 1e-3;
+constexpr Real share_left_by_passes = 1e-6;
 /// An explicit body is looked at this often whether it has stiffened.
 constexpr int substeps_between_looks = 16;
 /// Freedoms of an implicit body for which each rank factors the matrix by itself.

@@ -71,7 +71,7 @@ constexpr Real slowest_hit_of_fall = 0.01;
 
 /// Of passes of contact, if it makes several.
 std::optional<Real> contact_tolerance_of(const BodyDeck& body) {
-  constexpr Real of_rigid_bodies = 0.001, of_implicit_ones = 0.001;
+  constexpr Real of_rigid_bodies = 0.001, of_implicit_ones = 0.01;
   if (const auto* rigid = std::get_if<RigidDeck>(&body))
     return rigid->contact ? rigid->contact->tolerance.value_or(of_rigid_bodies) : of_rigid_bodies;
   const auto* solid = std::get_if<SolidDeck>(&body);

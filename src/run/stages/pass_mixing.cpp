@@ -10,8 +10,9 @@ namespace {
 
 /// Passes that a new one builds on.
 constexpr std::size_t most_passes = 8;
-/// Differences that tell less than this share of the largest are left to round-off.
-constexpr Real ridge = 1e-10;
+/// Differences that depend on others but for this share are left to round-off, and shorter ones than this share of z,
+/// squared.
+constexpr Real ridge = 1e-6, least_length = 1e-20;
 /// Where contact opens or slips, passes before it mislead: |z|^2 grows by more than this.
 constexpr Real most_growth = 4;
 
@@ -63,9 +64,13 @@ void PassMixing::mix(const Comm& comm, Real dt, std::span<const Nodes> layers) {
   std::vector<Real> gamma(n, 0);
   const bool goes_on = n > 0 && size <= most_growth * last_size_;
   if (goes_on && sums.diagonal().head(rows).maxCoeff() > 0) {
-    Eigen::MatrixXd squares = sums.topLeftCorner(rows, rows).selfadjointView<Eigen::Lower>();
-    squares.diagonal().array() += ridge * squares.diagonal().maxCoeff();
-    Eigen::Map<Eigen::VectorXd>(gamma.data(), rows) = squares.ldlt().solve(sums.row(rows).head(rows).transpose());
+    // Of differences of length 1.
+    const Eigen::VectorXd lengths = sums.diagonal().head(rows).cwiseMax(least_length * sums(rows, rows)).cwiseSqrt();
+    const Eigen::MatrixXd products = sums.topLeftCorner(rows, rows).selfadjointView<Eigen::Lower>();
+    Eigen::MatrixXd squares = lengths.cwiseInverse().asDiagonal() * products * lengths.cwiseInverse().asDiagonal();
+    squares.diagonal().array() += ridge;
+    const Eigen::VectorXd along = sums.row(rows).head(rows).transpose().cwiseQuotient(lengths);
+    Eigen::Map<Eigen::VectorXd>(gamma.data(), rows) = squares.ldlt().solve(along).cwiseQuotient(lengths);
   }
   if (!goes_on && n > 0) {  // back to the pass before, from which a plain step is safe
     now = std::move(passes_.back());
