@@ -11,9 +11,9 @@ FRICTION = {("slope", "quick"): (0.3, 0.7), ("plate", "quick"): (0.3, 0.7), ("sl
             ("plate", "full"): (0, 0.2, 0.3, 0.4, 0.7)}
 
 DECKS = {"top": "top.yaml", "pendulum 5": "pendulum.yaml", "pendulum 90": "pendulum.yaml", "stack": "stack.yaml",
-         "afloat": "afloat.yaml", "hit": "hit.yaml", "edge": "edge.yaml"}
+         "afloat": "afloat.yaml", "hit": "hit.yaml", "edge": "edge.yaml", "pile": "pile.yaml"}
 BOUNCES = 0, 0.3, 0.6, 1  # restitution
-RUNS = {"quick": {"top": [], "pendulum 5": [], "stack": [], "hit": [], "edge": []}}
+RUNS = {"quick": {"top": [], "pendulum 5": [], "stack": [], "hit": [], "edge": [], "pile": []}}
 RUNS["quick"]["pendulum 90"] = ["--set", "bodies.bar.mesh.rotate.angle=-90"]
 for size in "quick", "full":
     RUNS.setdefault(size, dict(RUNS["quick"]))
@@ -103,11 +103,25 @@ def bounce(run, e):
     v, energy = run["velocity_ball_z"], run["energy_less_work"]
     hit = numpy.argmax(numpy.diff(v)) + 1
     before = v[hit - 1]
-    return [near(f"ball with restitution {e}: speed after the hit over that before", -v[hit] / before, e, 0.002, scale=1)
-            if e > 0 else at_most("ball without restitution: speed 0.1 s after the hit [m/s]",
-                                  numpy.abs(v[run["time"] > run["time"][hit] + 0.1]).max(), 0.05),
+    if e > 0:
+        speed = near(f"ball with restitution {e}: speed after the hit over that before", -v[hit] / before, e, 0.002,
+                     scale=1)
+    else:
+        late = run["time"] > run["time"][hit] + 0.1
+        speed = at_most("ball without restitution: speed 0.1 s after the hit [m/s]", numpy.abs(v[late]).max(), 0.05)
+    return [speed,
             at_most(f"ball with restitution {e}: gain of energy over that at the start",
                     (energy.max() - energy[0]) / energy[0], 1e-4)]
+
+
+def pile(run):
+    energy, late = run["energy_less_work"], run["time"] > 1
+    force = numpy.polyfit(run["time"][late], run["impulse_floor_z"][late], 1)[0]
+    return [at_most("pile of boxes that rebound: gain of energy over that at the start",
+                    (energy.max() - energy[0]) / energy[0], 1e-3),
+            at_most("pile of boxes that rebound: speed after 1 s [m/s]", numpy.abs(run["velocity_high_z"][late]).max(),
+                    0.01),
+            near("pile of boxes that rebound: force on the floor [N]", -force, G * run["mass"][0], 0.01)]
 
 
 def check(runs, size):
@@ -118,7 +132,7 @@ def check(runs, size):
             found += slides(run, kind, float(friction))
         if name.startswith("bounce"):
             found += bounce(run, float(name.split()[1]))
-    found += stack(runs["stack"]) + hit(runs["hit"])
+    found += stack(runs["stack"]) + hit(runs["hit"]) + pile(runs["pile"])
     edge = runs["edge"]
     found.append(near("edge: impulse along a rough plane over that across it",
                       abs(edge["impulse_floor_x"][-1] / edge["impulse_floor_y"][-1]), 0.6, 0.03))
