@@ -389,15 +389,16 @@ class Bench(Case):
             self.assertEqual(elements["arithmetic_floor"] > 0, len(words) == 4, words)  # for a bare kind
 
     def test_solids_and_strands_are_measured_by_their_elements(self):
+        brief = "--particles", 3000, "--steps", 2, "--json"
         for ranks in 1, 2:
             for words, has_contact in ((), False), (("--contact",), True):
-                done = weft("bench", "--particles", 3000, "--kind", "solid", *words, "--steps", 2, "--json", ranks=ranks)
+                done = weft("bench", *brief, "--kind", "solid", *words, ranks=ranks)
                 result = json.loads(done.stdout)
                 self.assertEqual(result["elements"], 6 * 13 ** 3, done.stderr)
                 self.assertEqual(result["particles"], 14 ** 3)
                 self.assertEqual(result["contact_points"] > 0, has_contact)
                 self.assertGreater(result["phases"]["predict"]["nanoseconds"], 0)
-                done = weft("bench", "--particles", 3000, "--kind", "strand", *words, "--steps", 2, "--json", ranks=ranks)
+                done = weft("bench", *brief, "--kind", "strand", *words, ranks=ranks)
                 result = json.loads(done.stdout)
                 self.assertTrue(0.8 < result["elements"] / 3000 < 1.25, done.stderr)
                 self.assertEqual(result["contact_points"], result["particles"] if has_contact else 0)

@@ -98,7 +98,7 @@ void predict_bodies(StepContext& step) {
     NodeField& memory = layer.nodes.get<NodeMemory>();
     if (step.passes == 0) {
       scatter_memory(step, s);
-      layer.first_memory = memory;
+      if (layer.is_mixed) layer.first_memory = memory;
     } else {
       if (!layer.is_mixed) add_to_memory(step, s);
       layer.map.forest().update_ghosts(memory.view());
