@@ -167,15 +167,8 @@ class RigidBody final : public MeshBody {
 
 class RigidSource final : public MeshSource {
  public:
-  explicit RigidSource(RigidDescription of) : MeshSource(of.name, Carrier::own), joint_(of.joint) {
-    const Moments moments = moments_of(of.points, of.triangles);
-    const SymmetricEigen axes = symmetric_eigen(moments.second_moment);
-    require(moments.volume > 0 && axes.values.minCoeff() > least_thickness * axes.values.maxCoeff(), ExitCode::geometry,
-            fmt::format("the surface encloses {:.3g} m^3{}. Expected: a closed surface, seen counter-clockwise from "
-                        "outside.",
-                        moments.volume, moments.volume > 0 ? ", but is flat" : ""));
-    mass_ = of.density * moments.volume;
-    rest_ = equal_points(moments.centre, mass_, of.density * moments.second_moment);
+  explicit RigidSource(RigidDescription of)
+      : MeshSource(of.name, Carrier::own), joint_(of.joint), mass_(of.mass.mass), rest_(equal_points(of.mass)) {
     auto surface = std::make_shared<Surface>();
     for (const Vec3& x : of.points) surface->points.push_back({x, weights_at(rest_, x)});
     surface->triangles = std::move(of.triangles);
@@ -189,7 +182,20 @@ class RigidSource final : public MeshSource {
                        surface_->contact.size());
   }
   VertexValues rest_positions() const override { return rest_; }
-  Sites sites(const ElementRange&) const override { return {}; }
+  /// Corners of the surface, which loads take hold of.
+  Sites sites(const ElementRange& range) const override {
+    Sites sites;
+    if (!range.has(0)) return sites;
+    for (std::size_t v = 0; v < surface_->points.size(); ++v) {
+      const SurfacePoint& point = surface_->points[v];
+      Site& site = sites.vertices.emplace_back();
+      site.place = {{0, 1, 2, 3}, {point.weights.begin(), point.weights.end()}};
+      site.where = point.rest;
+      site.point = static_cast<std::int32_t>(v);
+      site.element = 0;
+    }
+    return sites;
+  }
   Site nearest(const ElementRange&, const Vec3&) const override { return {}; }
   /// Of each triangle, without mass; normals point inwards, as of solids.
   std::vector<Sample> surface_samples(const ElementRange& range) const override {
@@ -206,6 +212,7 @@ class RigidSource final : public MeshSource {
         sample.d1.push_back(corner(2).weights[k] - corner(0).weights[k]);
         sample.d2.push_back(corner(1).weights[k] - corner(0).weights[k]);
       }
+      sample.element = 0;
       sample.where = (corner(0).rest + corner(1).rest + corner(2).rest) / 3;
       sample.measure = (corner(1).rest - corner(0).rest).cross(corner(2).rest - corner(0).rest).norm() / 2;
     }
@@ -259,6 +266,20 @@ class RigidSource final : public MeshSource {
 };
 
 }  // namespace
+
+bool has_extent(const Mat3& second_moment) {
+  const Vec3 moments = symmetric_eigen(second_moment).values;
+  return moments.minCoeff() > least_thickness * moments.maxCoeff();
+}
+
+RigidMass mass_of_volume(std::span<const Vec3> points, std::span<const std::array<std::int32_t, 3>> triangles) {
+  const Moments moments = moments_of(points, triangles);
+  require(moments.volume > 0 && has_extent(moments.second_moment), ExitCode::geometry,
+          fmt::format("the surface encloses {:.3g} m^3{}. Expected: a closed surface, seen counter-clockwise from "
+                      "outside.",
+                      moments.volume, moments.volume > 0 ? ", but is flat" : ""));
+  return {moments.volume, moments.centre, moments.second_moment};
+}
 
 std::unique_ptr<MeshSource> make_rigid(RigidDescription rigid) {
   return std::make_unique<RigidSource>(std::move(rigid));

@@ -35,11 +35,13 @@ Mat3 normalized(const Mat3& R) { return Eigen::Quaternion<Real>(R).normalized().
 
 }  // namespace
 
-FourPoints equal_points(const Vec3& centre, Real mass, const Mat3& second_moment) {
-  const SymmetricEigen axes = symmetric_eigen(second_moment / mass);
+Mat3 second_moment_of_inertia(const Mat3& inertia) { return inertia.trace() / 2 * Mat3::Identity() - inertia; }
+
+FourPoints equal_points(const RigidMass& of) {
+  const SymmetricEigen axes = symmetric_eigen(of.second_moment / of.mass);
   const Mat3 root = axes.Q * axes.values.cwiseMax(Real(0)).cwiseSqrt().asDiagonal() * axes.Q.transpose();
   FourPoints x;
-  for (std::size_t k = 0; k < 4; ++k) x[k] = centre + root * corner(k);
+  for (std::size_t k = 0; k < 4; ++k) x[k] = of.centre + root * corner(k);
   return x;
 }
 
@@ -94,7 +96,7 @@ void RigidFrame::add(const FourPoints& x, const FourPoints& forces, RigidMomentu
 Twist RigidFrame::answer(const FourPoints& x, const RigidMomentum& impulse) const {
   const Vec3 centre = mean(x);
   if (!joint_) return {impulse.linear / (4 * mass_), inertia(x, centre).inverse() * impulse.angular};
-  if (joint_->speed) return {Vec3::Zero(), Vec3::Zero()};
+  if (joint_->leads()) return {Vec3::Zero(), Vec3::Zero()};
   const Vec3& a = joint_->axis;
   if (joint_->kind == Joint::Kind::slider) return {impulse.linear.dot(a) / (4 * mass_) * a, Vec3::Zero()};
   const Vec3 arm = centre - joint_->point, about = impulse.angular + arm.cross(impulse.linear);
@@ -143,50 +145,79 @@ void RigidFrame::set_velocities(const Vec3& velocity, const Vec3& angular, const
   }
 }
 
-RigidFrame::Moved RigidFrame::move(const FourPoints& x, const RigidMomentum& p, Real dt) const {
+/// Velocities are those that lead there in dt, as of free bodies.
+RigidFrame::Moved RigidFrame::move_to(const RigidState& pose, const FourPoints& x, Real dt) const {
+  Moved moved;
+  for (std::size_t k = 0; k < 4; ++k) moved.x[k] = pose.to_world(rest_[k]);
+  const Eigen::AngleAxis<Real> turn(normalized(pose.rotation * rotation(x).transpose()));
+  const Vec3 centre = mean(moved.x), velocity = (centre - mean(x)) / dt, spin = turn.angle() / dt * turn.axis();
+  for (std::size_t k = 0; k < 4; ++k) moved.v[k] = velocity + spin.cross(moved.x[k] - centre);
+  return moved;
+}
+
+RigidFrame::Moved RigidFrame::move(const FourPoints& x, const FourPoints& v, const RigidMomentum& p, Real dt,
+                                   Real end) const {
   const Vec3 centre = mean(x);
-  const Real M = 4 * mass_;
   if (!joint_) {
-    Moved moved = follow(x, turn(x, centre, p.angular, dt), centre + dt / M * p.linear);
-    set_velocities(p.linear / M, p.angular, mean(moved.x), moved);
+    Moved moved = follow(x, turn(x, centre, p.angular, dt), centre + dt / mass() * p.linear);
+    set_velocities(p.linear / mass(), p.angular, mean(moved.x), moved);
     return moved;
   }
-  const auto& [kind, point, axis, damping, drive, speed] = *joint_;
-  const Vec3 arm = centre - point;
+  const bool is_prescribed = joint_->kind == Joint::Kind::prescribed;
+  Moved moved = is_prescribed ? move_to(joint_->motion.at(end), x, dt) : move_on_joint(x, v, p, dt);
+  const RigidMomentum after = momentum(moved.x, moved.v);
+  moved.by_joint.linear = after.linear - p.linear;
+  moved.by_joint.angular = after.angular - p.angular + mean(moved.x).cross(after.linear) - centre.cross(p.linear);
+  if (is_prescribed) {
+    const RigidMomentum start = momentum(x, v);
+    const Twist begin = twist(x, v), now = twist(moved.x, moved.v);
+    const auto energy = [](const RigidMomentum& of, const Twist& at) {
+      return (of.linear.dot(at.velocity) + of.angular.dot(at.spin)) / 2;
+    };
+    moved.by_joint.work = energy(after, now) - energy(start, begin) -
+                          energy({p.linear - start.linear, p.angular - start.angular},
+                                 {begin.velocity + now.velocity, begin.spin + now.spin});
+  }
+  return moved;
+}
+
+/// A ball, hinge or slider; what it gives has its work alone.
+RigidFrame::Moved RigidFrame::move_on_joint(const FourPoints& x, const FourPoints& v, const RigidMomentum& p,
+                                            Real dt) const {
+  const Vec3 centre = mean(x);
+  const Vec3 &point = joint_->point, &axis = joint_->axis, arm = centre - point;
   // Of the freedom of a hinge or slider: momentum, inertia, then the speed with drive and damping.
   const auto speed_of = [&](Real before, Real of_mass) {
-    return speed.value_or((before + dt * drive) / (of_mass + dt * damping));
+    return joint_->speed.value_or((before + dt * joint_->drive) / (of_mass + dt * joint_->damping));
   };
-  Real work = 0;
-  const auto count = [&](Real before, Real after, Real of_mass) {
-    work = (of_mass * after * after - before * before / of_mass) / 2;
+  const auto work_of = [](Real start, Real before, Real after, Real of_mass) {
+    return (of_mass * after - before) * (start / of_mass + after) / 2;
   };
+  const RigidMomentum start = momentum(x, v);
   Moved moved;
-  if (kind == Joint::Kind::slider) {
-    const Real before = p.linear.dot(axis), along = speed_of(before, M);
-    count(before, along, M);
+  if (joint_->kind == Joint::Kind::slider) {
+    const Real before = p.linear.dot(axis), along = speed_of(before, mass());
     moved = follow(x, Mat3::Identity(), centre + dt * along * axis);
     moved.v.fill(along * axis);
-  } else {
-    const Mat3 J = inertia(x, point);
-    const Vec3 about = p.angular + arm.cross(p.linear);
-    if (kind == Joint::Kind::hinge) {
-      const Real J_a = axis.dot(J * axis), before = about.dot(axis), along = speed_of(before, J_a);
-      count(before, along, J_a);
-      const Mat3 f = rotation_by(dt * along * axis);
-      moved = follow(x, f, point + f * arm);
-      for (std::size_t k = 0; k < 4; ++k) moved.v[k] = along * axis.cross(moved.x[k] - point);
-    } else {
-      const Vec3 damped = J * (J + dt * damping * Mat3::Identity()).inverse() * about;
-      work = (damped.dot(J.inverse() * damped) - about.dot(J.inverse() * about)) / 2;
-      const Mat3 f = turn(x, point, damped, dt);
-      moved = follow(x, f, point + f * arm);
-      set_velocities(Vec3::Zero(), damped, point, moved);
-    }
+    moved.by_joint.work = work_of(start.linear.dot(axis), before, along, mass());
+    return moved;
   }
-  const RigidMomentum after = momentum(moved.x, moved.v);
-  moved.by_joint = {after.linear - p.linear,
-                    after.angular - p.angular + mean(moved.x).cross(after.linear) - centre.cross(p.linear), work};
+  const Mat3 J = inertia(x, point);
+  const auto about_point = [&](const RigidMomentum& of) { return Vec3(of.angular + arm.cross(of.linear)); };
+  const Vec3 about = about_point(p);
+  if (joint_->kind == Joint::Kind::hinge) {
+    const Real J_a = axis.dot(J * axis), before = about.dot(axis), along = speed_of(before, J_a);
+    const Mat3 f = rotation_by(dt * along * axis);
+    moved = follow(x, f, point + f * arm);
+    for (std::size_t k = 0; k < 4; ++k) moved.v[k] = along * axis.cross(moved.x[k] - point);
+    moved.by_joint.work = work_of(about_point(start).dot(axis), before, along, J_a);
+    return moved;
+  }
+  const Vec3 damped = J * (J + dt * joint_->damping * Mat3::Identity()).inverse() * about;
+  const Mat3 f = turn(x, point, damped, dt);
+  moved = follow(x, f, point + f * arm);
+  set_velocities(Vec3::Zero(), damped, point, moved);
+  moved.by_joint.work = (damped - about).dot(J.inverse() * (about_point(start) + damped)) / 2;
   return moved;
 }
 

@@ -33,15 +33,21 @@ template <SolidLaw L, int nodes>
 class SolidBody final : public MeshBody {
  public:
   SolidBody(std::string name, Carrier carrier, const MeshCounts& counts, const typename L::Constants& law, Real density,
-            std::vector<NumberedTet<nodes>> elements, std::vector<SolidContactPoint> contact)
+            Real damping, std::vector<NumberedTet<nodes>> elements, std::vector<SolidContactPoint> contact)
       : MeshBody(std::move(name), carrier, counts),
         law_(law),
         density_(density),
+        damping_(damping),
         at_rest_(std::move(elements)),
         contact_at_rest_(std::move(contact)),
         elements_(law_, density_, {}, 0) {}
 
   Real frequency_at(std::span<const Vec3> x) const override { return elements_.speeds(x).frequency; }
+
+  Real damping() const override { return damping_; }
+  void add_loss_within(std::span<const Vec3> x, std::span<const Vec3> v, std::span<Vec3> momentum) const override {
+    elements_.add_loss_within(x, v, momentum);
+  }
 
   Real trial_energy(const Parts& parts, const TrialShape& at) const override {
     return parts.elastic ? elements_.energy(at.x) : 0;
@@ -171,7 +177,7 @@ class SolidBody final : public MeshBody {
   }
 
   typename L::Constants law_;
-  Real density_;
+  Real density_, damping_;
   std::vector<NumberedTet<nodes>> at_rest_;  ///< Of this rank, by number; its contact points by element.
   std::vector<SolidContactPoint> contact_at_rest_;
   SolidElements<L, nodes> elements_;  ///< The same, over rows.
@@ -210,6 +216,7 @@ class SolidSource final : public MeshSource {
         mesh_(of.mesh),
         law_(law),
         density_(of.density),
+        damping_(of.damping),
         spacing_(of.spacing),
         outer_(outer_faces(mesh_)),
         surface_(surface_numbers(mesh_, outer_)) {
@@ -308,8 +315,8 @@ class SolidSource final : public MeshSource {
     std::vector<SolidContactPoint> contact;
     for (const SolidContactPoint& point : contact_)
       if (range.has(point.element)) contact.push_back(point);
-    return std::make_unique<SolidBody<L, nodes>>(name(), carrier(), counts(), law_, density_, std::move(elements),
-                                                 std::move(contact));
+    return std::make_unique<SolidBody<L, nodes>>(name(), carrier(), counts(), law_, density_, damping_,
+                                                 std::move(elements), std::move(contact));
   }
 
  private:
@@ -375,7 +382,7 @@ class SolidSource final : public MeshSource {
 
   TetMesh mesh_;
   typename L::Constants law_;
-  Real density_, spacing_;
+  Real density_, damping_, spacing_;
   std::vector<OuterFace> outer_;
   std::vector<int> surface_;  ///< Number of the part of the surface that a vertex is on; -1: none.
   int most_divisions_ = 0;

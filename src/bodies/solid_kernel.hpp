@@ -3,12 +3,24 @@
 
 #include "weft/base/sums.hpp"
 #include "weft/bodies/solid_elements.hpp"
+#include "weft/math/svd.hpp"
 #include "weft/math/tangent.hpp"
 
 #include <algorithm>
 #include <cmath>
 
 namespace weft {
+
+/// With an angular momentum and the second moment of masses about their centre; points on a line have none about it.
+inline Vec3 spin_of(const Mat3& second_moment, const Vec3& angular) {
+  constexpr Real least_width = 1e-10;
+  const SymmetricEigen axes = symmetric_eigen(second_moment.trace() * Mat3::Identity() - second_moment);
+  Vec3 spin = Vec3::Zero();
+  for (int k = 0; k < 3; ++k)
+    if (axes.values[k] > least_width * axes.values.sum())
+      spin += axes.Q.col(k).dot(angular) / axes.values[k] * axes.Q.col(k);
+  return spin;
+}
 
 template <SolidLaw L, int nodes>
 SolidElements<L, nodes>::SolidElements(const typename L::Constants& constants, Real density,
@@ -106,12 +118,48 @@ template <SolidLaw L, int nodes>
 void SolidElements<L, nodes>::add_force(std::span<const Vec3> x, std::span<Vec3> f) const {
 #pragma omp parallel for schedule(static)
   for (std::size_t k = 0; k < packs_.size(); ++k) find_forces(packs_[k], x);
+  gather_forces(f);
+}
+
+template <SolidLaw L, int nodes>
+void SolidElements<L, nodes>::gather_forces(std::span<Vec3> f) const {
 #pragma omp parallel for schedule(static)
   for (std::size_t row = 0; row < incidence_.rows(); ++row) {
     Vec3 sum = f[row];  // in registers, as Incidence::add would not have it
     for (const std::int32_t corner : incidence_.at(row)) sum += forces_[static_cast<std::size_t>(corner)];
     f[row] = sum;
   }
+}
+
+template <SolidLaw L, int nodes>
+void SolidElements<L, nodes>::find_loss(std::size_t e, std::span<const Vec3> x, std::span<const Vec3> v) const {
+  const auto& rows = elements_[e].rows;
+  const typename Basis::Values m = mass_of_vertices(e) * Basis::mass_shares();
+  Vec3 centre = Vec3::Zero(), velocity = Vec3::Zero(), angular = Vec3::Zero();
+  for (std::size_t a = 0; a < nodes; ++a) {
+    const Real share = m[static_cast<Eigen::Index>(a)] / m.sum();
+    centre += share * x[rows[a]];
+    velocity += share * v[rows[a]];
+  }
+  Mat3 second = Mat3::Zero();
+  for (std::size_t a = 0; a < nodes; ++a) {
+    const Real mass = m[static_cast<Eigen::Index>(a)];
+    const Vec3 arm = x[rows[a]] - centre;
+    second += mass * arm * arm.transpose();
+    angular += mass * arm.cross(v[rows[a]] - velocity);
+  }
+  const Vec3 spin = spin_of(second, angular);
+  for (std::size_t a = 0; a < nodes; ++a)
+    forces_[nodes * e + a] =
+        m[static_cast<Eigen::Index>(a)] * (velocity + spin.cross(x[rows[a]] - centre) - v[rows[a]]);
+}
+
+template <SolidLaw L, int nodes>
+void SolidElements<L, nodes>::add_loss_within(std::span<const Vec3> x, std::span<const Vec3> v,
+                                              std::span<Vec3> momentum) const {
+#pragma omp parallel for schedule(static)
+  for (std::size_t e = 0; e < elements_.size(); ++e) find_loss(e, x, v);
+  gather_forces(momentum);
 }
 
 template <SolidLaw L, int nodes>

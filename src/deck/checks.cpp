@@ -122,6 +122,16 @@ constexpr bool meets<SolidDeck> = true;
 template <>
 constexpr bool meets<StrandDeck> = true;
 
+/// Complains about damping that nothing would do.
+void check_damping(const SolidDeck& solid, const Deck& deck, const Spot& at) {
+  if (solid.damping == 0) return;
+  const bool is_implicit = solid.stage && solid.stage->scheme == StageScheme::implicit_euler;
+  if (solid.carrier != Carrier::own || is_implicit || deck.time.scheme == Scheme::equilibrium)
+    at["damping"].error_at_key(
+        "is for explicit steps of solids with \"carrier: own\". Implicit ones damp by themselves, and \"rpic_damping\" "
+        "under transfer damps what the grid moves.");
+}
+
 /// Complains about keys of contact of solids that have no contact points, or are for rigid bodies.
 void check_contact(const SolidDeck& solid, const BodyDeck& body, const Spot& at) {
   if (!solid.contact) return;
@@ -244,7 +254,7 @@ void check_layers(const Deck& deck, const Spot& root) {
   }
 }
 
-/// Complains about handles and points of rigid bodies, which have none.
+/// Complains about what handles cannot do to rigid bodies.
 void check_rigid(const Deck& deck, const Spot& root) {
   const auto is_rigid = [&](const std::string& name) {
     return std::ranges::any_of(deck.bodies, [&](const BodyDeck& body) {
@@ -252,15 +262,16 @@ void check_rigid(const Deck& deck, const Spot& root) {
       return rigid != nullptr && rigid->name == name;
     });
   };
-  const Spot handles = list_of(root, "handles"), probes = list_of(root, "probes");
+  const auto can_act = [](const HandleActionDeck& action) {
+    return std::holds_alternative<ForceDeck>(action) || std::holds_alternative<PressureDeck>(action) ||
+           std::holds_alternative<TractionDeck>(action);
+  };
+  const Spot handles = list_of(root, "handles");
   for (std::size_t i = 0; i < std::min(handles.size(), deck.handles.size()); ++i)
-    if (is_rigid(deck.handles[i].body))
-      handles.entry(i)["body"].error("handles are for bodies that deform. Expected: a \"joint\" of the rigid body.");
-  for (std::size_t i = 0; i < std::min(probes.size(), deck.probes.size()); ++i)
-    if (is_rigid(deck.probes[i].body))
-      probes.entry(i)["body"].error(
-          "probes are for bodies that deform; place, turn, velocity and spin of rigid ones stand in diagnostics.csv "
-          "anyway.");
+    if (is_rigid(deck.handles[i].body) && !can_act(deck.handles[i].action))
+      handles.entry(i)["body"].error(
+          "rigid bodies are held and moved by their \"joint\", and have no edges. Expected of a handle: force, "
+          "pressure or traction.");
 }
 
 /// Complains about strands that meet by other rules than those before them.
@@ -445,6 +456,9 @@ void check(const SliderDeck& slider, const Spot& at) {
 }
 
 void check(const RigidDeck& body, const Spot& at) {
+  if (body.joint && std::holds_alternative<MotionDeck>(body.joint->form))
+    for (const auto& [key, value] : {std::pair{"velocity", body.velocity}, {"spin", body.spin}})
+      if (!value.isZero(0)) at[key].error_at_key("the motion under \"joint\" says how the body moves. Leave it out.");
   if (body.meets_grid.value_or(true)) return;
   constexpr auto text = "nothing touches this body, since it does not meet the grid. Leave it out.";
   if (body.layer) at["layer"].error_at_key(text);
@@ -508,6 +522,7 @@ void check_references(const Deck& deck, const Spot& root) {
     std::visit(
         [&]<class Kind>(const Kind& body) {
           if constexpr (std::is_base_of_v<CarriedDeck, Kind>) {
+            if constexpr (std::is_same_v<Kind, SolidDeck>) check_damping(body, deck, bodies.entry(i));
             if constexpr (std::is_same_v<Kind, SolidDeck>) check_contact(body, deck.bodies[i], bodies.entry(i));
             if constexpr (std::is_same_v<Kind, StrandDeck>) check_contact(body, deck.bodies[i], deck, bodies.entry(i));
             check_carrier(body, meets<Kind>, deck.time.scheme == Scheme::equilibrium, bodies.entry(i));

@@ -46,31 +46,47 @@ Body& body_named(const Scene& scene, const std::string& name) {
   return **it;
 }
 
+/// The points of a body that probes look at: its own, but of a rigid body, which moves as four, the corners of its
+/// surface.
+Table& probed_points(Body& body, Table& corners) {
+  if (body.roles().rigid == nullptr) return body.points();
+  const Picture picture = body.picture();
+  corners = Table::with<Id, Position, Velocity>();
+  corners.resize(picture.points.size());
+  std::ranges::copy(picture.points, corners.get<Position>().begin());
+  if (picture.points.empty()) return corners;
+  std::ranges::copy(std::as_const(picture.point_fields).get<Id>(), corners.get<Id>().begin());
+  std::ranges::copy(std::as_const(picture.point_fields).get<Velocity>(), corners.get<Velocity>().begin());
+  return corners;
+}
+
 /// The scalars of a body: of its state, of what is observed at its points, and of the cells that it is drawn by.
 class Observation {
  public:
-  explicit Observation(Body& body) : body_(body), observed_(body.observe()) {}
+  explicit Observation(Body& body) : body_(body), points_(probed_points(body, corners_)), observed_(body.observe()) {}
+
+  Table& points() { return points_; }
 
   /// One number for each point. Throws Error(deck) with what there is.
   ScalarField of_points(const std::string& name) {
-    for (Table* table : {&body_.points(), &observed_})
+    for (Table* table : {&points_, &observed_})
       if (has(*table, name)) return {*table, name};
     picture_ = body_.picture();
     const bool is_of_cells = has(picture_.fields, name);
     throw Error(ExitCode::deck, fmt::format("There is no field \"{}\" that is one number for each point{}. Choose one "
                                             "of: {}.",
                                             name, is_of_cells ? ", but for each cell, which \"quantile\" knows" : "",
-                                            fmt::join(names({&body_.points(), &observed_}), ", ")));
+                                            fmt::join(names({&points_, &observed_}), ", ")));
   }
   /// One number for each point or cell.
   ScalarField of_points_or_cells(const std::string& name) {
-    for (Table* table : {&body_.points(), &observed_})
+    for (Table* table : {&points_, &observed_})
       if (has(*table, name)) return {*table, name};
     picture_ = body_.picture();
     if (has(picture_.fields, name)) return {picture_.fields, name};
     throw Error(ExitCode::deck,
                 fmt::format("There is no field \"{}\" that is one number for each point or cell. Choose one of: {}.",
-                            name, fmt::join(names({&body_.points(), &observed_, &picture_.fields}), ", ")));
+                            name, fmt::join(names({&points_, &observed_, &picture_.fields}), ", ")));
   }
 
  private:
@@ -86,6 +102,8 @@ class Observation {
   }
 
   Body& body_;
+  Table corners_;
+  Table& points_;
   Table observed_;
   Picture picture_;
 };
@@ -94,35 +112,35 @@ class Observation {
 void add_probe(DiagnosticsColumns& columns, const Comm& comm, const Scene& scene, const ProbeDeck& probe,
                std::size_t& follower) {
   Body& body = body_named(scene, probe.body);
-  std::visit(Overloaded{
-                 [&](const CentreOfMassProbe&) {
-                   columns.add(probe.name, "m",
-                               [comm, &body](const Moment&) { return centre_of_mass(comm, body.points()); });
-                 },
-                 [&](const BoundingBoxProbe&) {
-                   for (const auto& [end, corner] : {std::pair{"_lower", &Extent::lower}, {"_upper", &Extent::upper}})
-                     columns.add(probe.name + end, "m", [comm, &body, corner = corner](const Moment&) {
-                       return extent(comm, body.points()).*corner;
-                     });
-                 },
-                 [&](const QuantileProbe& p) {
-                   const auto unit = Observation(body).of_points_or_cells(p.field).unit();
-                   columns.add(probe.name, unit, [comm, &body, p](const Moment&) {
-                     Observation observation(body);
-                     return quantile(comm, observation.of_points_or_cells(p.field).values(), p.q);
-                   });
-                 },
-                 [&](const NearestProbe& p) {
-                   const auto unit = Observation(body).of_points(p.field).unit();
-                   columns.add(probe.name, unit, [comm, &body, p, k = follower++](const Moment& moment) {
-                     Observation observation(body);
-                     const auto value =
-                         value_at(comm, body.points(), moment.state.probe_points[k], observation.of_points(p.field));
-                     return value.value_or(std::numeric_limits<Real>::quiet_NaN());  // the point is gone
-                   });
-                 },
-             },
-             probe.measure);
+  std::visit(
+      Overloaded{
+          [&](const CentreOfMassProbe&) {
+            columns.add(probe.name, "m", [comm, &body](const Moment&) { return centre_of_mass(comm, body.points()); });
+          },
+          [&](const BoundingBoxProbe&) {
+            for (const auto& [end, corner] : {std::pair{"_lower", &Extent::lower}, {"_upper", &Extent::upper}})
+              columns.add(probe.name + end, "m", [comm, &body, corner = corner](const Moment&) {
+                return extent(comm, Observation(body).points()).*corner;
+              });
+          },
+          [&](const QuantileProbe& p) {
+            const auto unit = Observation(body).of_points_or_cells(p.field).unit();
+            columns.add(probe.name, unit, [comm, &body, p](const Moment&) {
+              Observation observation(body);
+              return quantile(comm, observation.of_points_or_cells(p.field).values(), p.q);
+            });
+          },
+          [&](const NearestProbe& p) {
+            const auto unit = Observation(body).of_points(p.field).unit();
+            columns.add(probe.name, unit, [comm, &body, p, k = follower++](const Moment& moment) {
+              Observation observation(body);
+              const auto value =
+                  value_at(comm, observation.points(), moment.state.probe_points[k], observation.of_points(p.field));
+              return value.value_or(std::numeric_limits<Real>::quiet_NaN());  // the point is gone
+            });
+          },
+      },
+      probe.measure);
 }
 
 /// The columns of one probe.
@@ -314,7 +332,7 @@ std::vector<NearestRow> find_probe_points(const Comm& comm, const Scene& scene) 
   std::vector<NearestRow> points;
   for (const ProbeDeck& probe : scene.deck.probes)
     if (const auto* nearest = std::get_if<NearestProbe>(&probe.measure)) {
-      const auto row = nearest_row(comm, body_named(scene, probe.body).points(), nearest->point);
+      const auto row = nearest_row(comm, Observation(body_named(scene, probe.body)).points(), nearest->point);
       require(row.has_value(), ExitCode::deck,
               fmt::format("{}: body {} has no particles at the start to follow.", probe.place.text, probe.body));
       points.push_back(*row);

@@ -290,6 +290,7 @@ void OwnMotion::step_explicitly(Real h, Real end) {
     const auto turning = own.velocity.block(*own.turns), moments = force.block(*own.turns);
     for (std::size_t r = 0; r < own.mass_of_turns.size(); ++r) turning[r] += h / own.mass_of_turns[r] * moments[r];
   }
+  if (mesh().damping() > 0) damp(h);
   const ConstraintRows rows = rows_of_holds(end);
   const std::vector<Real> by_holds = own.holds.meet(rows, h, own.motion.u.points(0), v);
   own.velocity.update_ghosts();
@@ -299,6 +300,20 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   count_loads(h, mean);
   count_holds(by_holds, end, mean.points(0));
   for (std::size_t k = 0; k < u.size(); ++k) u[k] += h * velocities[k];
+}
+
+void OwnMotion::damp(Real h) {
+  Parts& own = *parts_;
+  own.velocity.update_ghosts();
+  const std::span<const Vec3> at = positions(), u = own.motion.u.points(0);
+  std::vector<Vec3> x(at.begin(), at.end());
+  for (std::size_t r = 0; r < x.size(); ++r) x[r] += u[r];
+  const auto v = own.velocity.points(0);
+  Load loss(own.system.freedoms);
+  mesh().add_loss_within(x, v, loss.points(0));
+  loss.sum_to_owners();
+  const Real share = -std::expm1(-mesh().damping() * h);
+  for (std::size_t r = 0; r < own.mass.size(); ++r) v[r] += share / own.mass[r] * loss.points(0)[r];
 }
 
 EquilibriumReport OwnMotion::step_implicitly(Real h, Real end, bool nearly) {

@@ -103,6 +103,8 @@ class OwnMotion final : public BodyMotion {
   /// Damping goes by changes from here on.
   void begin_substep(Real h, const Motion& start);
   void step_explicitly(Real h, Real end);
+  /// Takes from the velocities what elements lose of the motion within them in h.
+  void damp(Real h);
   /// Bound of the frequencies of the body with its clamps, from that without them, at a motion [rad/s]. Collective.
   Real with_clamps(Real frequency, const Motion& at) const;
   /// Whether explicit substeps of h are stable where the body is now. Collective.

@@ -67,6 +67,7 @@ DtLimit RigidBodyMotion::dt_limit() {
     if (dt < limit.dt) limit = {dt, reason + name()};
   };
   if (touches) include(scene_.step.cfl * scene_.dx / comm_.max(speed), "speed of ");
+  if (frame_.is_led()) return limit;
   if (touches) include(std::sqrt(largest_fall * scene_.dx / g), "weight of ");
   if (joint_) include(std::sqrt(largest_swing * frame_.radius() / g), "swing of ");
   return limit;
@@ -100,6 +101,11 @@ void RigidBodyMotion::weigh_contact_points(Real, int) {
 }
 
 Refusal RigidBodyMotion::predict(Real dt) {
+  const auto is_loaded = [this](const GridHandle& handle) { return handle.body == body(); };
+  if (!system_ && std::ranges::any_of(scene_.handles, is_loaded)) {
+    system_.emplace(scene_, std::vector{body()});
+    loads_.assign(scene_.handles.size(), FourPoints{Vec3::Zero(), Vec3::Zero(), Vec3::Zero(), Vec3::Zero()});
+  }
   const std::vector<Vec3> forces = remembered_forces(dt);
   if (is_here()) {
     const Table& points = std::as_const(mesh()).points();
@@ -108,6 +114,7 @@ Refusal RigidBodyMotion::predict(Real dt) {
     FourPoints impulses = four(forces);
     for (std::size_t k = 0; k < 4; ++k) impulses[k] = dt * (impulses[k] + points.get<Mass>()[k] * scene_.step.gravity);
     RigidFrame::add(x, impulses, momentum_);
+    take_loads(dt, momentum_);
     move(dt);
   }
   if (mesh().contact_points() != nullptr) {
@@ -140,7 +147,30 @@ Refusal RigidBodyMotion::predict(Real dt) {
 }
 
 void RigidBodyMotion::move(Real dt) {
-  moved_ = frame_.move(four(std::as_const(mesh()).points().get<Position>()), momentum_, dt);
+  const Table& points = std::as_const(mesh()).points();
+  moved_ = frame_.move(four(points.get<Position>()), four(points.get<Velocity>()), momentum_, dt, state_.time + dt);
+}
+
+void RigidBodyMotion::take_loads(Real dt, RigidMomentum& sum) {
+  if (!system_) return;
+  const FourPoints x = four(std::as_const(mesh()).points().get<Position>());
+  Motion start(system_->freedoms);
+  start.time = state_.time;
+  for (std::size_t h = 0; h < loads_.size(); ++h) {
+    const Term* load = system_->of_handle[h].load;
+    if (load == nullptr) continue;
+    Load force(system_->freedoms);
+    load->add_force(start, force);
+    for (std::size_t k = 0; k < 4; ++k) loads_[h][k] = dt * force.points(0)[k];
+    RigidFrame::add(x, loads_[h], sum);
+  }
+}
+
+void RigidBodyMotion::count_loads() {
+  const Table& points = std::as_const(mesh()).points();
+  const auto x = points.get<Position>(), v = points.get<Velocity>();
+  for (std::size_t h = 0; h < loads_.size(); ++h)
+    for (std::size_t k = 0; k < 4; ++k) given_.by_handles[h].add(loads_[h][k], x[k], (v[k] + moved_.v[k]) / 2);
 }
 
 /// Of the points in the step [m/s].
@@ -159,6 +189,7 @@ void RigidBodyMotion::correct(Real dt) {
 
 void RigidBodyMotion::commit(Given& given) {
   if (is_here()) {
+    count_loads();
     Table& points = mesh().points();
     std::ranges::copy(moved_.x, points.get<Position>().begin());
     std::ranges::copy(moved_.v, points.get<Velocity>().begin());

@@ -2,6 +2,7 @@
 // The motion of a rigid body.
 
 #include "run/body_motion.hpp"
+#include "run/own_system.hpp"
 #include "weft/bodies/rigid_frame.hpp"
 
 namespace weft {
@@ -31,10 +32,16 @@ class RigidBodyMotion final : public BodyMotion {
   bool is_here() const;
   FourPoints four(std::span<const Vec3> values) const;
   void move(Real dt);
+  /// Adds the impulses of handles in a step of dt, which are at the start of the step.
+  void take_loads(Real dt, RigidMomentum& sum);
+  /// What they gave, with the mean of the velocities before and after.
+  void count_loads();
   std::vector<Vec3> mean_velocities(Real dt) const;
 
   const RigidFrame& frame_;
   const std::optional<std::size_t> joint_;  ///< Number in Scene::joints.
+  std::optional<OwnSystem> system_;         ///< Once the body has its piece for good, if handles load it.
+  std::vector<FourPoints> loads_;           ///< Of each handle of the scene: impulses on the points [N s].
   RigidMomentum momentum_{};                ///< At the end of the step, but for the joint.
   RigidFrame::Moved moved_{};
 };

@@ -10,6 +10,7 @@
 #include "scene/point_handles.hpp"
 #include "weft/base/log.hpp"
 #include "weft/bodies/mesh_body.hpp"
+#include "weft/bodies/rigid_frame.hpp"
 #include "weft/deck/layers.hpp"
 #include "weft/geometry/sampling.hpp"
 #include "weft/math/svd.hpp"
@@ -298,9 +299,23 @@ void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDec
 }
 
 template <class MeshDeck>
+Twist start_of(const MeshDeck& deck, const VertexValues&) {
+  return {deck.velocity, deck.spin};
+}
+/// A prescribed motion begins by itself.
+Twist start_of(const RigidDeck& deck, const VertexValues& rest) {
+  const MotionDeck* motion = deck.joint ? std::get_if<MotionDeck>(&deck.joint->form) : nullptr;
+  if (motion == nullptr) return {deck.velocity, deck.spin};
+  const RigidState start = make_motion(*motion).at(0);
+  return {start.velocity_at((rest[0] + rest[1] + rest[2] + rest[3]) / 4), start.spin};
+}
+
+template <class MeshDeck>
 void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& deck, const Shape*) {
   MeshBody& body = *scene.bodies[b]->roles().mesh;
-  body.fill(comm, scene.meshes[b]->rest_positions(), deck.velocity, spin_matrix(deck.spin));
+  const VertexValues rest = scene.meshes[b]->rest_positions();
+  const Twist start = start_of(deck, rest);
+  body.fill(comm, rest, start.velocity, spin_matrix(start.spin));
   scene.first_free_id[b] = static_cast<PointId>(body.next_vertex());
   if (body.carrier() == Carrier::own) body.share_evenly(comm);
 }

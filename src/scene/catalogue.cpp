@@ -413,6 +413,7 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, c
                                solid_law_of(material),
                                material.density,
                                sample_spacing * dx,
+                               deck.damping,
                                has_contact ? deck.contact.value_or(SolidContactDeck{4, 0, {}}).points / (dx * dx) : 0};
   if (carrier == Carrier::grid)
     budget_of(comm).require_room({"this solid on this grid", volume_of(solid.mesh) / std::pow(solid.spacing, 3),
@@ -608,19 +609,43 @@ Joint joint_of(const JointDeck& deck) {
           },
           [](const SliderDeck& d) {
             return Joint{Joint::Kind::slider, Vec3::Zero(), d.axis.normalized(), d.damping, d.force, d.speed};
+          },
+          [](const MotionDeck& d) {
+            return Joint{Joint::Kind::prescribed, Vec3::Zero(), Vec3::Zero(), 0, 0, {}, make_motion(d)};
           }},
       deck.form);
 }
 
-/// Warns if a body does not begin as its joint lets it.
-void warn_of_lost_motion(const RigidDeck& deck, const ClosedSurface& surface, Real density, const Joint& joint) {
-  const Moments moments = moments_of(surface.points, surface.triangles);
-  if (!(moments.volume > 0)) return;  // what follows refuses it
-  const Real mass = density * moments.volume;
-  const FourPoints rest = equal_points(moments.centre, mass, density * moments.second_moment);
+RigidMass mass_of(const RigidDeck& deck, const ClosedSurface& surface) {
+  const RigidMass volume = mass_of_volume(surface.points, surface.triangles);
+  const Real density = std::visit(Overloaded{[](const DensityDeck& d) { return d.density; },
+                                             [&](const MassDeck& d) { return d.mass / volume.mass; }},
+                                  deck.weight);
+  RigidMass mass{density * volume.mass, deck.center.value_or(volume.centre), density * volume.second_moment};
+  if (!deck.inertia) return mass;
+  const auto& [moments, products] = *deck.inertia;
+  Mat3 inertia = moments.asDiagonal();
+  inertia(0, 1) = inertia(1, 0) = products[0];
+  inertia(1, 2) = inertia(2, 1) = products[1];
+  inertia(2, 0) = inertia(0, 2) = products[2];
+  mass.second_moment = second_moment_of_inertia(inertia);
+  require(has_extent(mass.second_moment), ExitCode::deck,
+          "\"inertia\" is that of no solid body. Expected: principal moments each smaller than the sum of the other "
+          "two.");
+  return mass;
+}
+
+/// Refuses a prescribed motion that does not begin where the body is drawn, and warns if a body does not begin as its
+/// joint lets it.
+void check_start(const RigidDeck& deck, const RigidMass& mass, const Joint& joint) {
+  const RigidState start = joint.motion.at(0);
+  require(start.rotation.isIdentity(0) && start.translation.isZero(0), ExitCode::deck,
+          "the motion under \"joint\" begins elsewhere than the body is drawn. Let it begin without shift and turn.");
+  if (joint.leads()) return;
+  const FourPoints rest = equal_points(mass);
   FourPoints v;
-  for (std::size_t k = 0; k < 4; ++k) v[k] = deck.velocity + deck.spin.cross(rest[k] - moments.centre);
-  const RigidFrame frame(mass, rest, joint);
+  for (std::size_t k = 0; k < 4; ++k) v[k] = deck.velocity + deck.spin.cross(rest[k] - mass.centre);
+  const RigidFrame frame(mass.mass, rest, joint);
   const Twist kept = frame.answer(rest, frame.momentum(rest, v));
   const Real size = deck.velocity.norm() + frame.radius() * deck.spin.norm();
   if ((kept.velocity - deck.velocity).norm() + frame.radius() * (kept.spin - deck.spin).norm() > 1e-6 * size)
@@ -635,17 +660,14 @@ MadeBody make_any(const Comm& comm, const RigidDeck& deck, Real dx, bool is_stat
   require(!is_static, ExitCode::deck,
           "rigid bodies have no shapes to be balanced; \"scheme: static\" under time is for bodies that deform.");
   ClosedSurface surface = closed_surface(comm, deck);
-  const Real volume = moments_of(surface.points, surface.triangles).volume;
-  const Real density = std::visit(Overloaded{[](const DensityDeck& d) { return d.density; },
-                                             [&](const MassDeck& d) { return volume > 0 ? d.mass / volume : 1; }},
-                                  deck.weight);
+  const RigidMass mass = mass_of(deck, surface);
   const Real points =
       deck.meets_grid.value_or(true) ? deck.contact.value_or(SolidContactDeck{4, 0, {}}).points / (dx * dx) : 0;
   std::optional<Joint> joint;
   if (deck.joint) joint = joint_of(*deck.joint);
-  if (joint && !joint->speed) warn_of_lost_motion(deck, surface, density, *joint);
+  if (joint) check_start(deck, mass, *joint);
   std::unique_ptr<MeshSource> mesh =
-      make_rigid({deck.name, std::move(surface.points), std::move(surface.triangles), density, joint, points});
+      make_rigid({deck.name, std::move(surface.points), std::move(surface.triangles), mass, joint, points});
   std::unique_ptr<Body> body = mesh->body_of(first_share(comm, *mesh));
   return {std::move(body), std::move(mesh)};
 }

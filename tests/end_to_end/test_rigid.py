@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """Proves that rigid bodies run alike on ranks and threads, go on, conserve, are drawn and are refused as they should:
 tests/end_to_end/test_rigid.py WEFT."""
+import math
 import subprocess
 import unittest
 
 from program import Case, checkpoints, history, weft
 
-# A box on a ball joint, a wheel on a hinge, a free torus of a surface file, rubber, grains and a collider.
+# A free box that is pushed, a wheel on a hinge, a swing on a ball joint, a paddle whose poses are prescribed, rubber,
+# grains and a collider.
 RIGID = """
 weft: 1
 title: Rigid bodies
@@ -24,6 +26,10 @@ bodies:
      mesh: {shape: {cylinder: {from: [0.4, -0.08, 0.2], to: [0.4, 0.08, 0.2], radius: 0.15}}, size: 0.07}}
   - {name: swing, kind: rigid, mass: 1, joint: {ball: {point: [-0.4, 0, 0.6]}}, spin: [1, 2, 0],
      mesh: {shape: {sphere: {center: [-0.3, 0, 0.3], radius: 0.1}}, size: 0.06}}
+  - {name: paddle, kind: rigid, density: 500,
+     joint: {motion: {center: [0.74, 0, 0.1], keyframes: [{time: 0}, {time: 0.1, translate: [-0.05, 0.01, 0],
+             rotate: {axis: [0, 1, 0], angle: -20}}]}},
+     mesh: {block: {lower: [0.72, -0.1, 0.05], upper: [0.76, 0.1, 0.25]}, size: 0.1}}
   - {name: mat, kind: solid, material: rubber, carrier: own, meets_grid: true,
      mesh: {block: {lower: [-0.2, -0.2, 0.002], upper: [0.15, 0.2, 0.2]}, size: 0.1}}
   - {name: heap, kind: continuum, material: sand, shape: {box: {lower: [0.5, -0.1, 0], upper: [0.7, 0.1, 0.25]}}}
@@ -31,6 +37,11 @@ layer_contact:
   - {between: [box, mat], friction: 0.4}
   - {between: [wheel, materials], friction: 0.3}
   - {between: [swing, mat], friction: 0.2}
+handles:
+  - {name: push, body: box, where: {box: {lower: [0.05, -1, 0], upper: [1, 1, 1]}},
+     force: {total: [1, 5, 0], amplitude: [{time: 0, factor: 1}]}}
+probes:
+  - {name: edge, body: box, nearest: {point: [0.1, 0.1, 0.4], field: position_z}}
 colliders:
   - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}, friction: 0.4}
 """
@@ -67,8 +78,8 @@ class Rigid(Case):
         for axis, gravity in ("x", 0), ("y", 0), ("z", -9.81):
             given = gravity * last["mass"] * last["time"] - last[f"impulse_floor_{axis}"]
             for before, row in zip(rows, rows[1:]):  # forces are means since the row before
-                of_joints = sum(row[f"force_joint_{joint}_{axis}"] for joint in ("wheel", "swing"))
-                given += (row["time"] - before["time"]) * of_joints
+                of_joints = sum(row[f"force_joint_{joint}_{axis}"] for joint in ("wheel", "swing", "paddle"))
+                given += (row["time"] - before["time"]) * (of_joints + row[f"force_push_{axis}"])
             gained = last[f"momentum_{axis}"] - first[f"momentum_{axis}"]
             self.assertLess(abs(gained - given), 1e-10 * last["mass"], axis)
 
@@ -86,6 +97,73 @@ output: {diagnostics_every: 1}
             for axis in "xyz":
                 drift = max(abs(row[f"{kind}_{axis}"] - rows[0][f"{kind}_{axis}"]) for row in rows)
                 self.assertLess(drift, 1e-12, f"{kind}_{axis}")
+
+    def test_poses_go_through_their_keyframes(self):
+        deck = """
+weft: 1
+domain: {dx: 0.05, gravity: [0, 0, -9.81]}
+time: {end: 0.6, frame_interval: 0.1, max_dt: 0.004}
+bodies:
+  - {name: box, kind: rigid, density: 700, mesh: {block: {lower: [0.1, 0.2, 0], upper: [0.4, 0.3, 0.1]}, size: 0.1},
+     joint: {motion: {center: [0.1, 0.2, 0], keyframes: [
+       {time: 0.1}, {time: 0.3, translate: [0.1, -0.05, 0.2], rotate: {axis: [0, 0, 1], angle: 90}},
+       {time: 0.5, rotate: {axis: [0, 0, 1], angle: 400}}]}}}
+probes:
+  - {name: corner, body: box, nearest: {point: [0.4, 0.2, 0], field: position_y}}
+  - {name: extent, body: box, bounding_box: {}}
+output: {diagnostics_every: 1}
+"""
+        rows = numbers(self.run_deck(self.deck(deck), "run"))
+        at = {round(row["time"], 9): row for row in rows}
+        for time, centre in ((0.1, (0.25, 0.25, 0.05)), (0.3, (0.2 - 0.05, 0.15 + 0.15, 0.25))):
+            for axis, value in zip("xyz", centre):
+                self.assertAlmostEqual(at[time][f"position_box_{axis}"], value, 12)
+        self.assertAlmostEqual(at[0.3]["corner"], 0.45, 12)
+        self.assertAlmostEqual(at[0.3]["extent_upper_z"], 0.3, 12)
+        self.assertAlmostEqual(at[0.6]["spin_box_z"], 0, 12)
+        turned = math.radians(40)
+        self.assertAlmostEqual(at[0.6]["corner"], 0.2 + 0.3 * math.sin(turned), 12)
+        # What moves it does all of the work, to second order in dt.
+        def drift(rows):
+            return max(abs(row["energy_less_work"] - rows[0]["energy_less_work"]) for row in rows)
+        self.assertGreater(max(row["kinetic_energy"] for row in rows), 10)
+        fine = numbers(self.run_deck(self.deck(deck.replace("0.004", "0.001")), "fine"))
+        self.assertLess(drift(rows), 0.05)
+        self.assertLess(drift(fine), drift(rows) / 8)
+
+    def test_loads_push_and_turn_a_body_as_its_inertia_says(self):
+        """A force at a corner and pressure on a face; the motion of the first steps by Newton and Euler."""
+        rows = numbers(self.run_deck(self.deck("""
+weft: 1
+domain: {dx: 0.05, gravity: [0, 0, 0]}
+time: {end: 0.01, frame_interval: 0.01, max_dt: 0.0001}
+bodies:
+  - {name: box, kind: rigid, mass: 2, center: [0.1, 0.1, 0.06], inertia: {moments: [0.02, 0.03, 0.04],
+     products: [0.004, -0.002, 0.001]}, mesh: {block: {lower: [0, 0, 0], upper: [0.3, 0.2, 0.1]}, size: 0.1}}
+handles:
+  - {name: corner, body: box, where: {sphere: {center: [0.3, 0.2, 0.1], radius: 0.01}},
+     force: {total: [1, -2, 3], amplitude: [{time: 0, factor: 1}]}}
+  - {name: face, body: box, where: {box: {lower: [-0.01, -1, -1], upper: [0.01, 1, 1]}},
+     pressure: {value: 100, amplitude: [{time: 0, factor: 1}]}}
+  - {name: top, body: box, where: {box: {lower: [-1, -1, 0.09], upper: [1, 1, 1]}},
+     traction: {per_area: [10, 0, 0], amplitude: [{time: 0, factor: 1}]}}
+output: {diagnostics_every: 1}
+"""), "run"))
+        last, time = rows[-1], rows[-1]["time"]
+        loads = (([1, -2, 3], [0.3, 0.2, 0.1]), ([2, 0, 0], [0, 0.1, 0.05]), ([0.6, 0, 0], [0.15, 0.1, 0.1]))
+        cross = lambda a, b: [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+        force = [sum(load[0][k] for load in loads) for k in range(3)]
+        centre = (0.1, 0.1, 0.06)
+        arms = [[at - c for at, c in zip(load[1], centre)] for load in loads]
+        torque = [sum(cross(arm, load[0])[k] for arm, load in zip(arms, loads)) for k in range(3)]
+        spin = [last[f"spin_box_{axis}"] for axis in "xyz"]
+        inertia = ((0.02, 0.004, 0.001), (0.004, 0.03, -0.002), (0.001, -0.002, 0.04))
+        for k, axis in enumerate("xyz"):
+            self.assertAlmostEqual(last[f"velocity_box_{axis}"], time * force[k] / 2, 4)
+            gained = sum(inertia[k][j] * spin[j] for j in range(3))
+            self.assertLess(abs(gained - time * torque[k]), 0.01 * time * max(map(abs, torque)), axis)
+        work = sum(last[f"work_{name}"] for name in ("corner", "face", "top"))
+        self.assertAlmostEqual(last["kinetic_energy"] / work, 1, 6)
 
     def test_frames_show_the_surface_where_the_body_is(self):
         run = self.run_deck(self.deck(RIGID), "run", "--steps", 60)
@@ -126,9 +204,12 @@ with h5py.File(name) as frame:
                 ("torque: 0.5", "speed: 1", 2, ["damping", "speed"]),
                 ("axis: [0, 1, 0], damping", "axis: [0, 0, 0], damping", 2, ["axis"]),
                 ("damping: 0.1, torque: 0.5", "dampen: 1", 2, ["dampen", "damping"]),
-                ("colliders:", "handles: [{name: h, body: box, hold: {}}]\ncolliders:", 2, ["handles.h.body", "joint"]),
-                ("colliders:", "probes: [{name: p, body: box, centre_of_mass: {}}]\ncolliders:", 2,
-                 ["diagnostics.csv"]),
+                ("force: {total: [1, 5, 0], amplitude: [{time: 0, factor: 1}]}", "hold: {}", 2,
+                 ["handles.push.body", "joint"]),
+                ("field: position_z", "field: pressure", 2, ["probes.edge", "position_z"]),
+                ("mass: 3, contact", "mass: 3, inertia: {moments: [1, 2, 3.1]}, contact", 2, ["wheel", "no solid body"]),
+                ("density: 500", "density: 500, spin: [0, 1, 0]", 2, ["spin", "joint"]),
+                ("{time: 0}, ", "{time: 0, translate: [0.1, 0, 0]}, ", 2, ["paddle", "begins elsewhere"]),
                 ("time: {", "time: {scheme: static, ", 2, ["static"]),
                 ("mass: 1, joint", "mass: 1, meets_grid: false, layer: materials, joint", 2, ["layer", "touches"]),
                 (block, "{file: {path: flat.obj}}", 3, ["flat.obj", "enclose"]),

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Proves that solids of tetrahedra move, rest, restart and are refused as they should: tests/end_to_end/test_solids.py
 WEFT."""
+import math
 import unittest
 
 from program import Case, checkpoints, history, weft
@@ -22,7 +23,7 @@ bodies:
      mesh: {block: {lower: [-0.3, 0.32, -0.1], upper: [-0.1, 0.52, 0.1]}, size: 0.1}}
   - {name: lying, kind: solid, material: gum,
      mesh: {block: {lower: [-0.2, 0.001, -0.15], upper: [0.2, 0.25, 0.15]}, size: 0.09}}
-  - {name: rod, kind: solid, material: steel, carrier: own, stage: {scheme: STAGE}, spin: [0, 3, 0],
+  - {name: rod, kind: solid, material: steel, carrier: own, DAMPING stage: {scheme: STAGE}, spin: [0, 3, 0],
      mesh: {block: {lower: [0, 0, 0], upper: [0.1, 0.6, 0.1]}, size: 0.1, rotate: {axis: [0, 0, 1], angle: 70},
             translate: [1.5, 1, 0]}}
   - {name: heap, kind: continuum, material: sand, shape: {box: {lower: [0.3, 0, -0.1], upper: [0.5, 0.2, 0.1]}}}
@@ -32,7 +33,8 @@ handles:
   - {name: nail, body: rod, where: {sphere: {center: [1.45, 1.017, 0.05], radius: 0.09}}, hold: {}}
   - {name: wind, body: thrown, traction: {per_area: [0, 0, 20]}}
 """
-EXPLICIT = SOLIDS.replace("STAGE", "explicit")
+EXPLICIT, IMPLICIT = (SOLIDS.replace("DAMPING stage: {scheme: STAGE}", text)
+                      for text in ("damping: 5", "stage: {scheme: implicit}"))
 
 STATIC = """
 weft: 1
@@ -87,11 +89,15 @@ handles:
 """
 
 
+def numbers(run):
+    return [{name: float(value) for name, value in row.items()} for row in history(run)]
+
+
 class Solids(Case):
     def test_1_2_3_4_and_7_ranks_agree_to_1e_10(self):
         often = ["--set", "balance.every=10", "--set", "balance.threshold=1.01"]
         for stage, tolerance in ("explicit", 1e-10), ("implicit", 1e-7):  # factors of several ranks are not the same
-            deck = self.deck(SOLIDS.replace("STAGE", stage))
+            deck = self.deck(EXPLICIT if stage == "explicit" else IMPLICIT)
             alone = self.run_deck(deck, f"{stage}_1", "--steps", 80, *often)
             rows = history(alone)
             self.assertGreater(float(rows[-1]["elastic_energy"]), 1)
@@ -143,6 +149,44 @@ output: {{diagnostics_every: 1}}
                 drift = max(abs(float(row[column]) - float(rows[0][column])) for row in rows)
                 tolerance = angular if column.startswith("angular") else 1e-11
                 self.assertLess(drift, tolerance * size, f"{carrier}: {column}")
+
+    def test_damping_takes_waves_as_a_viscosity_does_whatever_dt(self):
+        """A bar that is held at one end and let go: its amplitude falls by k^2 / 2 times 5/24 edge^2 damping, with
+        k = pi / 2 L and the mean second moment 5/24 edge^2 of the corners of the six tetrahedra of a cube."""
+        deck = """
+weft: 1
+domain: {dx: 0.1, gravity: [0, 0, 0]}
+time: {end: 3, frame_interval: 3, max_dt: DT}
+materials: {rubber: {law: fixed_corotated, density: 1000, youngs_modulus: 1e4, poisson_ratio: 0}}
+bodies:
+  - {name: bar, kind: solid, material: rubber, carrier: own, damping: RATE,
+     mesh: {block: {lower: [0, 0, 0], upper: [1, 0.2, 0.2]}, size: SIZE}}
+handles:
+  - {name: wall, body: bar, where: {box: {lower: [-1, -1, -1], upper: [1e-3, 1, 1]}}, hold: {axes: [x]}}
+  - {name: side, body: bar, where: {box: {lower: [-1, -1, -1], upper: [2, 1e-3, 1]}}, hold: {axes: [y]}}
+  - {name: bottom, body: bar, where: {box: {lower: [-1, -1, -1], upper: [2, 1, 1e-3]}}, hold: {axes: [z]}}
+  - {name: pull, body: bar, where: {box: {lower: [0.999, -1, -1], upper: [2, 1, 1]}}, force: {total: [0.4, 0, 0],
+     amplitude: [{time: 0, factor: 0}, {time: 0.05, factor: 1}, {time: 0.25, factor: 1}, {time: 0.3, factor: 0}]}}
+output: {diagnostics_every: 1}
+"""
+
+        def rate_of(damping, size, dt):
+            values = {"RATE": damping, "SIZE": size, "DT": dt}
+            text = deck
+            for key, value in values.items():
+                text = text.replace(key, str(value))
+            rows = numbers(self.run_deck(self.deck(text), f"{damping}-{size}-{dt}"))
+            energy = [(row["time"], row["kinetic_energy"] + row["elastic_energy"]) for row in rows]
+            early, late = (next(pair for pair in energy if pair[0] >= time) for time in (0.7, 2.7))
+            return math.log(early[1] / late[1]) / 2 / (late[0] - early[0])
+
+        def expected(damping, size, dt):  # the share of a step over dt stands for the rate
+            return (math.pi / 2) ** 2 / 2 * 5 / 24 * size**2 * -math.expm1(-damping * dt) / dt
+
+        self.assertLess(abs(rate_of(0, 0.1, 0.002)), 0.005)
+        for case in ((60, 0.1, 0.002), (60, 0.1, 0.0005), (240, 0.05, 0.001)):
+            with self.subTest(case=case):
+                self.assertLess(abs(rate_of(*case) / expected(*case) - 1), 0.05)
 
     def test_static_analyses_agree_on_any_ranks_and_laws_nearly(self):
         sinks = {}
@@ -213,6 +257,7 @@ output: {{diagnostics_every: 1}}
         (self.folder / "pair.msh").write_text(MESH)
         (self.folder / "inverted.msh").write_text(MESH.replace("1 1 2 3 4\n", "1 1 3 2 4\n"))
         for old, new, code, words in (
+                ("kind: solid", "kind: solid, carrier: own, stage: {scheme: implicit}, damping: 1", 2, "damping"),
                 ("gum: {law: neo_hookean", "gum: {law: von_mises, yield_stress: 1", 2, "a solid needs a material"),
                 ("scale: 0.001", "scale: 0.001, size: 0.1", 2, "size"),
                 ("file: {path: pair.msh}", "block: {lower: [0, 0, 0], upper: [1, 1, 1]}", 2, "\"size\" is missing"),

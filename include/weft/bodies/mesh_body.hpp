@@ -122,6 +122,13 @@ class MeshBody : public Body, public TrialMesh {
   virtual bool is_viscous() const { return false; }
   /// A substep of its own freedoms is to take h [s] from a shape; before that part is asked for.
   virtual void begin_substep(Real h, const TrialShape& start) { static_cast<void>(h), static_cast<void>(start); }
+  /// Rate at which its elements lose the motion within them, in explicit substeps of its own freedoms [1/s].
+  virtual Real damping() const { return 0; }
+  /// Adds all of that motion of vertices at x with velocities v, of the elements of this rank, with the sign that takes
+  /// it away [kg m/s].
+  virtual void add_loss_within(std::span<const Vec3> x, std::span<const Vec3> v, std::span<Vec3> momentum) const {
+    static_cast<void>(x), static_cast<void>(v), static_cast<void>(momentum);
+  }
   const Forest& forest_of_turns() const { return forest_of_turns_; }
   /// The segments of strands on this rank, by number; strands are whole, so none of their vertices is a ghost.
   virtual std::vector<StrandSegment> strand_segments() const { return {}; }

@@ -77,6 +77,11 @@ class SolidElements {
   Real energy(std::span<const Vec3> x) const;
   /// Adds -dE/dx to f [N].
   void add_force(std::span<const Vec3> x, std::span<Vec3> f) const;
+  /// Adds what takes from the vertices, with velocities v, the motion within elements [kg m/s]. With their parts m_a of
+  /// the mass of an element and the velocity V and spin Omega of the rigid motion that has its momenta,
+  ///   m_a (V + Omega x (x_a - c) - v_a).                                                                       (14.2)
+  /// Both momenta stay, and any share of it up to all lowers the kinetic energy.
+  void add_loss_within(std::span<const Vec3> x, std::span<const Vec3> v, std::span<Vec3> momentum) const;
   /// Appends the derivative, a part for each Gauss point; projected: a positive semidefinite one in place of the exact
   /// one.
   void add_stiffness(std::span<const Vec3> x, bool projected, MeshStiffness& stiffness) const;
@@ -125,6 +130,9 @@ class SolidElements {
   void make_packs();
   /// Writes those of a pack on its vertices [N].
   void find_forces(const TetPack& pack, std::span<const Vec3> x) const;
+  void find_loss(std::size_t e, std::span<const Vec3> x, std::span<const Vec3> v) const;
+  /// Adds what elements have on their nodes.
+  void gather_forces(std::span<Vec3> f) const;
   Bounds bounds(const TetPack& pack, std::span<const Vec3> x) const;
   /// x_a - x_0 of all nodes but the first, as columns.
   static Eigen::Matrix<Pack, 3, nodes - 1> sides(const TetPack& pack, std::span<const Vec3> x);
@@ -139,7 +147,7 @@ class SolidElements {
   Incidence incidence_;
   mutable std::vector<Vec3> last_x_;  ///< That the speeds were found for [m].
   mutable SolidSpeeds last_speeds_;
-  mutable std::vector<Vec3> forces_;  ///< Work: of each element on its nodes, one element after another [N].
+  mutable std::vector<Vec3> forces_;  ///< Work: of each element on its nodes, one element after another.
 };
 
 }  // namespace weft

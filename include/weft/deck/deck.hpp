@@ -516,9 +516,24 @@ struct SolidDeck : CarriedDeck {
   TetMeshDeck mesh;
   std::optional<int> order;                 ///< Of the tetrahedra: 1, 2; without, as the mesh has it.
   std::optional<SolidContactDeck> contact;  ///< Without, four points.
+  Real damping;                             ///< Of the motion within elements [1/s].
   Vec3 velocity;                            ///< Initial [m/s].
   Vec3 spin;                                ///< Initial angular velocity about the body's centre of mass [rad/s].
   DeckPlace place;
+};
+
+struct KeyframeDeck {
+  Real time;                           ///< [s].
+  Vec3 translate;                      ///< [m].
+  std::optional<RotationDeck> rotate;  ///< About the motion's center.
+};
+
+/// Rigid motion: constant velocity and spin, or keyframes (interpolated, constant outside); never both.
+struct MotionDeck {
+  Vec3 velocity;  ///< [m/s].
+  Vec3 spin;      ///< [rad/s].
+  Vec3 center;    ///< Point that the rotations turn about, at time 0 [m].
+  std::vector<KeyframeDeck> keyframes;
 };
 
 // How heavy a rigid body is; the deck gives exactly one of these keys.
@@ -545,12 +560,20 @@ struct SliderDeck {
   std::optional<Real> speed;  ///< [m/s].
 };
 struct JointDeck {
-  std::variant<BallJointDeck, HingeDeck, SliderDeck> form;
+  std::variant<BallJointDeck, HingeDeck, SliderDeck, MotionDeck> form;
+};
+
+/// Entries of the tensor of inertia [kg m^2].
+struct InertiaDeck {
+  Vec3 moments;   ///< xx, yy, zz.
+  Vec3 products;  ///< xy, yz, zx: of xy minus the integral of x y dm.
 };
 
 struct RigidDeck : LayeredDeck {
   std::string name;
   std::variant<DensityDeck, MassDeck> weight;
+  std::optional<Vec3> center;          ///< Of mass, at rest [m]; else the middle of the volume.
+  std::optional<InertiaDeck> inertia;  ///< About it; else that of the volume about its middle.
   TetMeshDeck mesh;
   std::optional<SolidContactDeck> contact;  ///< Without, four points.
   std::optional<JointDeck> joint;
@@ -570,20 +593,6 @@ struct SourceDeck {
   Vec3 velocity;     ///< Of the emitted material [m/s].
   Real from, until;  ///< [s].
   DeckPlace place;
-};
-
-struct KeyframeDeck {
-  Real time;                           ///< [s].
-  Vec3 translate;                      ///< [m].
-  std::optional<RotationDeck> rotate;  ///< About the motion's center.
-};
-
-/// Rigid motion: constant velocity and spin, or keyframes (interpolated, constant outside); never both.
-struct MotionDeck {
-  Vec3 velocity;  ///< [m/s].
-  Vec3 spin;      ///< [rad/s].
-  Vec3 center;    ///< Point that the rotations turn about, at time 0 [m].
-  std::vector<KeyframeDeck> keyframes;
 };
 
 struct ColliderDeck {

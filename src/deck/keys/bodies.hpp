@@ -1,6 +1,7 @@
 #pragma once
 // Key tables of continua, shells, membranes and solids.
 
+#include "deck/keys/motion.hpp"
 #include "deck/keys/shapes.hpp"
 #include "deck/table.hpp"
 #include "weft/deck/deck.hpp"
@@ -281,6 +282,10 @@ inline constexpr auto keys<SolidDeck> = table(
         &SolidDeck::order},
     Key{"contact", absent, "Its surface on the grid; for \"meets_grid: true\" beside \"carrier: own\".",
         &SolidDeck::contact},
+    Key{"damping", "1/s", at_least(0), "0",
+        "Rate at which tetrahedra lose the motion within them but for turns, by explicit steps with \"carrier: own\"; "
+        "it damps waves as a viscosity of about density damping edge^2 / 16 does.",
+        &SolidDeck::damping},
     Key{"carrier", "grid", carrier_text, &SolidDeck::carrier}, Key{"stage", absent, stage_text, &SolidDeck::stage},
     Key{"meets_grid", absent, meets_grid_text, &SolidDeck::meets_grid},
     Key{"layer", a_name, absent, layer_text, &SolidDeck::layer},
@@ -322,6 +327,13 @@ inline constexpr auto keys<SliderDeck> =
           Key{"speed", "m/s", anything, absent, "Velocity along the axis, whatever it takes.", &SliderDeck::speed});
 
 template <>
+inline constexpr auto keys<InertiaDeck> =
+    table("inertia", "Tensor of inertia about the centre of mass, along the axes of the deck.",
+          Key{"moments", "kg m^2", anything, required, "Its entries xx, yy and zz.", &InertiaDeck::moments},
+          Key{"products", "kg m^2", anything, "[0, 0, 0]",
+              "Its entries xy, yz and zx; of xy minus the integral of x y over the mass.", &InertiaDeck::products});
+
+template <>
 inline constexpr auto keys<JointDeck> =
     table("joint", "What ties a rigid body to the world.", OneOf{"The joint.", &JointDeck::form});
 
@@ -329,10 +341,13 @@ template <>
 inline constexpr auto keys<RigidDeck> = table(
     "rigid", "A rigid body.", Key{"name", a_name, required, "Names files, columns and references.", &RigidDeck::name},
     Either{"How heavy it is.", &RigidDeck::weight},
+    Key{"center", "m", anything, absent, "Centre of mass at rest; absent: the middle of the volume.",
+        &RigidDeck::center},
+    Key{"inertia", absent, "Absent: that of the volume, of equal density, about its middle.", &RigidDeck::inertia},
     Key{"mesh", required, "The body at rest; tetrahedra, of which the surface counts, or a closed surface.",
         &RigidDeck::mesh},
     Key{"contact", absent, "Its surface on the grid.", &RigidDeck::contact},
-    Key{"joint", absent, "What ties it to the world; absent: it is free.", &RigidDeck::joint},
+    Key{"joint", absent, "What ties it to the world, or moves it; absent: it is free.", &RigidDeck::joint},
     Key{"meets_grid", absent, "Whether it meets others on the grid, and colliders; absent: true.",
         &RigidDeck::meets_grid},
     Key{"layer", a_name, absent, layer_text, &RigidDeck::layer},

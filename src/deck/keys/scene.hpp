@@ -1,7 +1,8 @@
 #pragma once
-// Key tables of bodies of any kind, sources, motions and colliders.
+// Key tables of bodies of any kind, sources and colliders.
 
 #include "deck/keys/fibers.hpp"
+#include "deck/keys/motion.hpp"
 #include "deck/keys/shapes.hpp"
 #include "deck/table.hpp"
 #include "weft/deck/deck.hpp"
@@ -47,21 +48,6 @@ inline constexpr auto keys<LayerContactDeck> =
           Key{"between", a_name, required, "The names of the two layers.", &LayerContactDeck::between},
           Key{"friction", "1", at_least(0), required, "Coulomb's coefficient; of pairs that are not listed 0.",
               &LayerContactDeck::friction});
-
-template <>
-inline constexpr auto keys<KeyframeDeck> =
-    table("keyframe", "A pose at a time.", Key{"time", "s", anything, required, "When.", &KeyframeDeck::time},
-          Key{"translate", "m", anything, "[0, 0, 0]", "Shift from the initial place.", &KeyframeDeck::translate},
-          Key{"rotate", absent, "Turn from the initial pose, about the centre of the motion.", &KeyframeDeck::rotate});
-
-template <>
-inline constexpr auto keys<MotionDeck> =
-    table("motion", "Rigid motion: constant velocity and spin, or keyframes, never both.",
-          Key{"velocity", "m/s", anything, "[0, 0, 0]", "Constant velocity.", &MotionDeck::velocity},
-          Key{"spin", "rad/s", anything, "[0, 0, 0]", "Constant angular velocity.", &MotionDeck::spin},
-          Key{"center", "m", anything, "[0, 0, 0]", "Point that rotations turn about, at time 0.", &MotionDeck::center},
-          Key{"keyframes", "[]", "Poses in the order of time; interpolated between, constant before and after.",
-              &MotionDeck::keyframes});
 
 template <>
 inline constexpr auto keys<ColliderDeck> = table(

@@ -44,7 +44,7 @@ Real energy(const FourPoints& v) {
 }
 
 TEST(RigidFrameTest, FourPointsHaveMassCentreAndSecondMoment) {
-  const FourPoints x = equal_points(centre, mass, second);
+  const FourPoints x = equal_points({mass, centre, second});
   Mat3 found = Mat3::Zero();
   for (const Vec3& each : x) found += mass / 4 * (each - centre) * (each - centre).transpose();
   EXPECT_LT((mean(x) - centre).norm(), 1e-15);
@@ -52,7 +52,7 @@ TEST(RigidFrameTest, FourPointsHaveMassCentreAndSecondMoment) {
 }
 
 TEST(RigidFrameTest, AnyPlaceIsAWeightedSumOfThem) {
-  const FourPoints x = equal_points(centre, mass, second);
+  const FourPoints x = equal_points({mass, centre, second});
   for (const Vec3& place : {Vec3(0, 0, 0), Vec3(3, -1, 0.5), centre, x[2]}) {
     const auto b = weights_at(x, place);
     EXPECT_NEAR(b[0] + b[1] + b[2] + b[3], 1, 1e-14);
@@ -61,7 +61,7 @@ TEST(RigidFrameTest, AnyPlaceIsAWeightedSumOfThem) {
 }
 
 TEST(RigidFrameTest, AnImpulseOffTheCentreChangesBothMomenta) {  // METHODS M20
-  const FourPoints x = equal_points(centre, mass, second);
+  const FourPoints x = equal_points({mass, centre, second});
   const RigidFrame frame(mass, x, {});
   const Vec3 at(1, 0.3, -0.4), impulse(0.2, -1, 0.5);
   const auto b = weights_at(x, at);
@@ -76,7 +76,7 @@ TEST(RigidFrameTest, AnImpulseOffTheCentreChangesBothMomenta) {  // METHODS M20
 
 TEST(RigidFrameTest, FreeBodiesKeepBothMomentaAndTheirShapeAndNearlyEnergy) {
   for (const Vec3& edges : {Vec3(1, 0.6, 0.3), Vec3(1, 1, 0.2), Vec3(0.5, 0.5, 0.5)}) {
-    const FourPoints rest = equal_points(centre, mass, second_moment_of(edges, tilted));
+    const FourPoints rest = equal_points({mass, centre, second_moment_of(edges, tilted)});
     const RigidFrame frame(mass, rest, {});
     FourPoints x = rest, v = moving(x, {1e-5, 2e-5, -1e-5}, {0.4, 3, -0.7});  // places stay exact to round-off
     const RigidMomentum before = frame.momentum(x, v);
@@ -84,7 +84,7 @@ TEST(RigidFrameTest, FreeBodiesKeepBothMomentaAndTheirShapeAndNearlyEnergy) {
     const Real at_start = energy(v);
     Real most = 0;
     for (int step = 0; step < 100000; ++step) {
-      const auto moved = frame.move(x, frame.momentum(x, v), 0.01);
+      const auto moved = frame.move(x, v, frame.momentum(x, v), 0.01, 0);
       x = moved.x;
       v = moved.v;
       most = std::max(most, std::abs(energy(v) / at_start - 1));
@@ -100,14 +100,14 @@ TEST(RigidFrameTest, FreeBodiesKeepBothMomentaAndTheirShapeAndNearlyEnergy) {
 /// A symmetric top precesses about its angular momentum with L / I_1.
 TEST(RigidFrameTest, ASymmetricTopPrecesses) {
   const Mat3 S = second_moment_of({0.6, 0.6, 0.2}, Mat3::Identity()), I = inertia_of(S);
-  const FourPoints rest = equal_points(centre, mass, S);
+  const FourPoints rest = equal_points({mass, centre, S});
   const RigidFrame frame(mass, rest, {});
   FourPoints x = rest, v = moving(x, Vec3::Zero(), {1, 0, 5});
   const Vec3 L = frame.momentum(x, v).angular;
   const Real dt = 1e-3, omega = L.norm() / I(0, 0);
   const int steps = static_cast<int>(std::lround(2 * std::numbers::pi / omega / dt));
   for (int step = 0; step < steps; ++step) {
-    const auto moved = frame.move(x, frame.momentum(x, v), dt);
+    const auto moved = frame.move(x, v, frame.momentum(x, v), dt, 0);
     x = moved.x;
     v = moved.v;
   }
@@ -118,12 +118,12 @@ TEST(RigidFrameTest, ASymmetricTopPrecesses) {
 }
 
 TEST(RigidFrameTest, TurnsConvergeWithSecondOrder) {
-  const FourPoints rest = equal_points(centre, mass, second);
+  const FourPoints rest = equal_points({mass, centre, second});
   const RigidFrame frame(mass, rest, {});
   const auto rotation_after = [&](int steps) {
     FourPoints x = rest, v = moving(x, Vec3::Zero(), {0.4, 3, -0.7});
     for (int step = 0; step < steps; ++step) {
-      const auto moved = frame.move(x, frame.momentum(x, v), 1.0 / steps);
+      const auto moved = frame.move(x, v, frame.momentum(x, v), 1.0 / steps, 0);
       x = moved.x;
       v = moved.v;
     }
@@ -137,7 +137,7 @@ TEST(RigidFrameTest, TurnsConvergeWithSecondOrder) {
 /// A joint of each kind with a body that is pushed: what it must keep, and that its impulse is what is missing.
 TEST(RigidFrameTest, JointsKeepWhatTheyHold) {
   const Vec3 point(-0.3, 0.1, 0.2), axis = Vec3(1, 2, 2) / 3;
-  const FourPoints rest = equal_points(centre, mass, second);
+  const FourPoints rest = equal_points({mass, centre, second});
   for (const Joint::Kind kind : {Joint::Kind::ball, Joint::Kind::hinge, Joint::Kind::slider}) {
     const RigidFrame frame(mass, rest, Joint{kind, point, axis, 0, 0, {}});
     FourPoints x = rest, v{};
@@ -147,7 +147,7 @@ TEST(RigidFrameTest, JointsKeepWhatTheyHold) {
       RigidMomentum p = frame.momentum(x, v);
       p.linear += Vec3(0.03, -0.01, 0.02);
       p.angular += Vec3(0.001, 0.004, -0.002);
-      const auto moved = frame.move(x, p, 0.01);
+      const auto moved = frame.move(x, v, p, 0.01, 0);
       const Vec3 angular = p.angular + mean(x).cross(p.linear) + moved.by_joint.angular;
       const RigidMomentum after = frame.momentum(moved.x, moved.v);
       EXPECT_LT((p.linear + moved.by_joint.linear - after.linear).norm(), 1e-14);
@@ -175,7 +175,7 @@ TEST(RigidFrameTest, JointsKeepWhatTheyHold) {
 
 TEST(RigidFrameTest, DriveDampingAndSpeedOfAHinge) {
   const Vec3 axis = Vec3::UnitY();
-  const FourPoints rest = equal_points(centre, mass, second);
+  const FourPoints rest = equal_points({mass, centre, second});
   const Vec3 arm = centre;  // from the origin
   const Real J = axis.dot(inertia_of(second) * axis) + mass * arm.cross(axis).squaredNorm();
   const auto spin_after = [&](const Joint& joint, Real start, Real time, int steps) {
@@ -184,7 +184,7 @@ TEST(RigidFrameTest, DriveDampingAndSpeedOfAHinge) {
     for (std::size_t k = 0; k < 4; ++k) v[k] = start * axis.cross(x[k]);
     Real work = 0;
     for (int step = 0; step < steps; ++step) {
-      const auto moved = frame.move(x, frame.momentum(x, v), time / steps);
+      const auto moved = frame.move(x, v, frame.momentum(x, v), time / steps, 0);
       x = moved.x;
       v = moved.v;
       work += moved.by_joint.work;

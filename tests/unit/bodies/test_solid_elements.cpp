@@ -303,5 +303,40 @@ TEST(SolidElementsTest, ADividedTetrahedronHasItsCentreAndInertia) {
   }
 }
 
+/// (14.2): both momenta stay, rigid motions lose nothing, kinetic energy falls; flattened elements too.
+TYPED_TEST(SolidTest, ElementsLoseTheMotionWithinThemAndKeepMomenta) {
+  std::vector<Real> m(this->mesh.points.size(), 0);
+  this->elements.add_mass(m, {});
+  std::vector<Vec3> flat = this->moved(0.02), line = flat;
+  for (Vec3& each : flat) each.z() = 0;
+  for (Vec3& each : line) each.tail<2>().setZero();
+  for (const std::vector<Vec3>& x : {this->moved(0.02), flat, line}) {
+    const auto loss_of = [&](std::span<const Vec3> v) {
+      std::vector<Vec3> loss(x.size(), Vec3::Zero());
+      this->elements.add_loss_within(x, v, loss);
+      return loss;
+    };
+    std::vector<Vec3> rigid, v;
+    for (std::size_t k = 0; k < x.size(); ++k) {
+      rigid.push_back(Vec3(1, 2, 3) + Vec3(3, -1, 2).cross(x[k]));
+      v.push_back(random_vec3(k, 5));
+    }
+    for (const Vec3& each : loss_of(rigid)) EXPECT_LT(each.norm(), 1e-12);
+    const std::vector<Vec3> loss = loss_of(v);
+    Vec3 linear = Vec3::Zero(), angular = Vec3::Zero();
+    for (std::size_t k = 0; k < x.size(); ++k) linear += loss[k], angular += x[k].cross(loss[k]);
+    EXPECT_LT(linear.norm(), 1e-14);
+    EXPECT_LT(angular.norm(), 1e-14);
+    for (const Real share : {0.1, 0.5, 1.0}) {
+      Real before = 0, after = 0;
+      for (std::size_t k = 0; k < x.size(); ++k) {
+        before += m[k] * v[k].squaredNorm() / 2;
+        after += m[k] * (v[k] + share / m[k] * loss[k]).squaredNorm() / 2;
+      }
+      EXPECT_LT(after, (1 - 0.05 * share) * before);
+    }
+  }
+}
+
 }  // namespace
 }  // namespace weft

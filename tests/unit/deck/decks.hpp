@@ -122,13 +122,14 @@ bodies:
   - {name: t1, kind: solid, layer: tools, material: rubber, order: 2, velocity: [1, 0, 0], spin: [0, 0, 1], mesh: {file: {path: ")" WEFT_SOURCE_DIR
     R"(/README.md"}, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: t2, kind: solid, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: gum, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}}
-  - {name: t3, kind: solid, carrier: own, meets_grid: true, contact: {points: 6}, material: hencky, mesh: {shape: {sphere: {center: [0, 0, 0], radius: 1}}, size: 0.1}}
+  - {name: t3, kind: solid, carrier: own, meets_grid: true, damping: 2, contact: {points: 6}, material: hencky, mesh: {shape: {sphere: {center: [0, 0, 0], radius: 1}}, size: 0.1}}
   - {name: t4, kind: solid, carrier: own, meets_grid: true, layer: tools3, material: hencky, mesh: {shape: {union: {blend: 2 cm, parts: [{sphere: {center: [0, 0, 0], radius: 1}}, {box: {lower: [0, 0, 0], upper: [1, 1, 1]}, scale: 2, rotate: {axis: [1, 1, 0], angle: 30}, translate: [1, 2, 3]}, {cylinder: {from: [0, 0, 0], to: [0, 1, 0], radius: 1}}, {capsule: {from: [0, 0, 0], to: [0, 1, 0], radius: 1}}, {ellipsoid: {center: [0, 0, 0], radii: [1, 2, 3]}}, {torus: {center: [0, 0, 0], axis: [0, 1, 1], major_radius: 2, minor_radius: 1}}]}}, size: 0.1}}
   - {name: g1, kind: rigid, density: 2, velocity: [1, 0, 0], spin: [0, 0, 1], layer: tools2, contact: {points: 5, restitution: 0.5, tolerance: 1 %}, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}, joint: {ball: {point: [0, 0, 1], damping: 2}}}
   - {name: g2, kind: rigid, mass: 2, meets_grid: false, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}, joint: {hinge: {point: [0, 0, 1], axis: [0, 0, 2], damping: 2, torque: 3}}}
   - {name: g3, kind: rigid, mass: 2, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}, joint: {hinge: {point: [0, 0, 1], axis: [0, 0, 2], speed: 2}}}
   - {name: g4, kind: rigid, mass: 2, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}, joint: {slider: {axis: [0, 0, 2], damping: 2, force: 3}}}
   - {name: g5, kind: rigid, mass: 2, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}, joint: {slider: {axis: [0, 0, 2], speed: 2}}}
+  - {name: g6, kind: rigid, mass: 2, center: [1, 0, 0], inertia: {moments: [1, 1, 1], products: [0, 0, 0.1]}, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}, joint: {motion: {velocity: [1, 0, 0]}}}
 sources:
   - {name: tap, body: b, shape: {box: {lower: [0, 2, 0], upper: [1, 3, 1]}}, velocity: [0, -1, 0], from: 1, until: 2 s}
 colliders:
