@@ -66,6 +66,8 @@ for size, all_dt in LONG.items():
         RUNS[size][f"ball {dt}"] = implicit_stages(dt, "block", "ball")
 DECKS["stack implicit"] = "stack.yaml"
 RUNS["full"]["stack implicit"] = implicit_stages(0.01, "low", "high")
+DECKS["brake"] = "slope.yaml"
+RUNS["full"]["brake"] = [*solid(30, 0.8), "--set", "bodies.block.velocity=[0.8660254, -0.5, 0]", "--set", "time.end=1"]
 for kind, make in MAKE.items():
     for size, cases in ("quick", [SLIDES, RESTS]), ("full", [SLIDES, RESTS, *MORE]):
         for case in cases:
@@ -140,6 +142,10 @@ def check(runs, size):
         else:
             found.append(at_most(f"{kind}, {angle:g} degrees, friction {friction}: way in the last 0.3 s [m]",
                                  numpy.ptp(way[late]), 0.01))
+    if "brake" in runs:
+        way = 1 / (2 * G * (0.8 * math.cos(math.pi / 6) - math.sin(math.pi / 6)))
+        found.append(near("block at 1 m/s, 30 degrees, friction 0.8: way until it rests [m]",
+                          along(runs["brake"], 30).max(), way, 0.03))
     for name, run in runs.items():
         if name.startswith("stack"):
             found += stack(name, run)

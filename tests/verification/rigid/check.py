@@ -22,6 +22,9 @@ for size in "quick", "full":
             name = f"{kind} {friction}"
             DECKS[name] = file
             RUNS[size][name] = ["--set", f"{key}={friction}"]
+        DECKS[f"brake {kind}"] = file
+        RUNS[size][f"brake {kind}"] = ["--set", f"{key}=0.8", "--set", "bodies.box.velocity=[1, 0, 0]", "--set",
+                                       "time.end=1.2"]
     for e in BOUNCES:
         DECKS[f"bounce {e}"] = "bounce.yaml"
         RUNS[size][f"bounce {e}"] = ["--set", f"bodies.ball.contact.restitution={e}"]
@@ -66,6 +69,12 @@ def slides(run, kind, friction):
     if acceleration < 0:
         return [at_most(f"{name}: way in the last 0.6 s [m]", numpy.ptp(x[late]), 0.01)]
     return [near(f"{name}: acceleration [m/s^2]", 2 * numpy.polyfit(t[late], x[late], 2)[0], acceleration, 0.01)]
+
+
+def brakes(run, kind):
+    way = 1 / (2 * G * (0.8 * math.cos(math.pi / 6) - math.sin(math.pi / 6)))
+    x = run["position_box_x"]
+    return [near(f"box at 1 m/s on a {kind}, friction 0.8: way until it rests [m]", x[-1] - x[0], way, 0.02)]
 
 
 def stack(run):
@@ -130,6 +139,8 @@ def check(runs, size):
         if name.split()[0] in SLIDES:
             kind, friction = name.split()
             found += slides(run, kind, float(friction))
+        if name.startswith("brake"):
+            found += brakes(run, name.split()[1])
         if name.startswith("bounce"):
             found += bounce(run, float(name.split()[1]))
     found += stack(runs["stack"]) + hit(runs["hit"]) + pile(runs["pile"])
