@@ -17,7 +17,8 @@ namespace {
 
 /// Unless the deck says how many.
 constexpr int most_stable_substeps = 1000;
-/// Contact sees the mass that contact points carry, and what lies behind them only in the substeps that follow.
+/// Contact sees the mass that contact points carry, and what lies behind them only in the substeps that follow. What
+/// the grid gives once in a step feeds modes that swing by half a turn in it; they turn by 0.4 in a substep.
 constexpr int most_substeps_between_contacts = 4;
 /// Passes of contact leave forces of implicit bodies unbalanced by this share of the change that they make.
 constexpr Real share_left_by_passes = 1e-6;
@@ -36,6 +37,12 @@ Real pic_share(const BodyDeck& body, Real dt) {
   return -std::expm1(-std::get<PicRateDeck>(blend->pic).rate * dt);
 }
 
+/// Nodes have the stress of its own contact.
+bool is_stressed_by_grid(const BodyDeck& body) {
+  const auto* strand = std::get_if<StrandDeck>(&body);
+  return strand != nullptr && strand->contact && strand->response == StrandResponse::elastoplastic;
+}
+
 EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage, bool touches_walls,
                                 bool is_small, const StopQuestion& is_asked_to_stop) {
   return {.size = scene.size,
@@ -50,9 +57,9 @@ EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const 
 
 }  // namespace
 
-int most_substeps(const StageDeck& stage, bool has_surface) {
+int most_substeps(const StageDeck& stage, bool has_contact) {
   if (stage.substeps > 0) return stage.substeps;
-  return has_surface ? most_substeps_between_contacts : most_stable_substeps;
+  return has_contact ? most_substeps_between_contacts : most_stable_substeps;
 }
 
 DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real frequency_at_rest) {
@@ -62,9 +69,9 @@ DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real 
   const SceneLayer& layer = scene.layer_of(b);
   DtLimit limit;
   if (stage && stage->scheme == StageScheme::explicit_euler)
-    limit = {
-        most_substeps(*stage, touches && layer.has_contact_points) * own_substep(now.vibration(), frequency_at_rest),
-        "stiffness of " + name};
+    limit = {most_substeps(*stage, touches && (layer.has_contact_points || is_stressed_by_grid(scene.deck.bodies[b]))) *
+                 own_substep(now.vibration(), frequency_at_rest),
+             "stiffness of " + name};
   const bool is_implicit = scene.step.is_implicit || (stage && stage->scheme == StageScheme::implicit_euler);
   if (const Real by_waves = wave_number(layer.transfer.kernel) * scene.dx / now.wave_speed;
       touches && !is_implicit && by_waves < limit.dt)

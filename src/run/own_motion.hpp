@@ -18,9 +18,8 @@
 
 namespace weft {
 
-/// How many explicit substeps a step may have. has_surface: the body meets others at the end of steps, by points on its
-/// surface.
-int most_substeps(const StageDeck& stage, bool has_surface);
+/// How many explicit substeps a step may have. has_contact: the body meets others, or itself, at the end of steps.
+int most_substeps(const StageDeck& stage, bool has_contact);
 
 /// How large a step of a body may be that moves by itself; frequencies [rad/s]. A step that followed each change of
 /// them would feed modes.

@@ -54,7 +54,7 @@ bodies:
      stage: {scheme: STAGE, tolerance: 1e-10},
      contact: {youngs_modulus: 1e5, friction: 0.4, packing: 0.05}, velocity: [-1, 0, 0],
      curves: {hair_tube: {inner_radius: 0, outer_radius: 0.05, length: 0.3, strands: 9}, spacing: 0.04,
-              translate: [0.36, 0.02, 0.006]}}
+              translate: [0.36, 0.02, 0.005]}}
   - {name: sand, kind: continuum, material: sand, shape: {box: {lower: [-0.2, -0.2, 0], upper: [0.3, 0.2, 0.15]}}}
 colliders:
   - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}, friction: 0.5}
