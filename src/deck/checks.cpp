@@ -433,6 +433,10 @@ void check(const TetMeshDeck& mesh, const Spot& at) {
   const bool is_file = std::holds_alternative<TetFileDeck>(mesh.form);
   if (is_file && mesh.size) at["size"].error("is for what is made here. The mesh of a file has its own. Leave it out.");
   if (!is_file && !mesh.size) at.error("the key \"size\" is missing: how long edges are at most.");
+  if (mesh.inner_size && !std::holds_alternative<ShapeDeck>(mesh.form))
+    at["inner_size"].error_at_key("is for shapes, whose cubes grow inwards. Leave it out.");
+  if (mesh.inner_size && mesh.size && *mesh.inner_size < *mesh.size)
+    at["inner_size"].error(fmt::format("must not be less than size, {} m.", *mesh.size));
   if (const auto* shape = std::get_if<ShapeDeck>(&mesh.form)) refuse_plane(*shape, at);
 }
 

@@ -23,7 +23,8 @@ constexpr Real near_on_long = 0.24999, near_on_short = 0.41189;
 
 class Stuffing {
  public:
-  Stuffing(const Shape& shape, const Box& box, Real size) : shape_(shape), size_(size) {
+  Stuffing(const Shape& shape, const Box& box, Real size, int most_levels)
+      : shape_(shape), size_(size), most_levels_(most_levels) {
     const Vec3 middle = (box.lower + box.upper) / 2, half = (box.upper - box.lower) / 2;
     for (int a = 0; a < 3; ++a) {
       const Real cubes = std::ceil(2 * half[a] / size) + 2;  // one beyond the shape on either side
@@ -35,11 +36,13 @@ class Stuffing {
     require_countable("this shape", points, "points of the lattice");
     distance_.assign(static_cast<std::size_t>(points), 0);
     number_.assign(distance_.size(), -1);
+    level_.assign(static_cast<std::size_t>(cubes_.cast<std::int64_t>().prod()), 0);
   }
 
   TetMesh mesh() {
     measure();
     warp();
+    coarsen();
     each_tet([this](const std::array<LatticePoint, 4>& tet) { fill(tet); });
     return std::move(mesh_);
   }
@@ -62,20 +65,111 @@ class Stuffing {
       for (int y = z % 2; y <= 2 * cubes_[1]; y += 2)
         for (int x = z % 2; x <= 2 * cubes_[0]; x += 2) f(LatticePoint(x, y, z));
   }
-  /// f(corners) for every tetrahedron: two neighbouring centres and an edge of the square between them.
+  bool is_in(const Vec3i& cube) const { return (cube.array() >= 0).all() && (cube.array() < cubes_.array()).all(); }
+  std::uint8_t& level(const Vec3i& cube) {
+    return level_[static_cast<std::size_t>(cube[0] + cubes_[0] * (cube[1] + cubes_[1] * cube[2]))];
+  }
+  /// Whether f(cube) holds for all cubes from a lowest one on, `count` along each edge, and all are in the lattice.
   template <class F>
-  void each_tet(F&& f) const {
-    for (int z = 1; z < 2 * cubes_[2]; z += 2)
-      for (int y = 1; y < 2 * cubes_[1]; y += 2)
-        for (int x = 1; x < 2 * cubes_[0]; x += 2)
-          for (int axis = 0; axis < 3; ++axis) {
-            const LatticePoint near(x, y, z), along = LatticePoint::Unit(axis), far = near + 2 * along;
-            if (far[axis] > 2 * cubes_[axis]) continue;
-            const LatticePoint u = LatticePoint::Unit((axis + 1) % 3), v = LatticePoint::Unit((axis + 2) % 3);
-            const std::array<LatticePoint, 4> square{near + along - u - v, near + along + u - v, near + along + u + v,
-                                                     near + along - u + v};
-            for (std::size_t k = 0; k < 4; ++k) f(std::array{near, far, square[k], square[(k + 1) % 4]});
+  bool all_of(const Vec3i& lowest, int count, F&& f) const {
+    if (!is_in(lowest) || !is_in(lowest + (count - 1) * Vec3i::Ones())) return false;
+    for (int z = 0; z < count; ++z)
+      for (int y = 0; y < count; ++y)
+        for (int x = 0; x < count; ++x)
+          if (!f(Vec3i(lowest + Vec3i(x, y, z)))) return false;
+    return true;
+  }
+  bool is_inside(const Vec3i& cube) const {
+    const LatticePoint centre = 2 * cube + LatticePoint::Ones();
+    bool all = distance(centre) < 0;
+    for (const int x : {-1, 1})
+      for (const int y : {-1, 1})
+        for (const int z : {-1, 1}) all = all && distance(centre + LatticePoint(x, y, z)) < 0;
+    return all;
+  }
+  /// Eight cubes become one of the next level, 2^level cubes along its edges, where those around them, half as large,
+  /// have come as far: so the surface keeps the smallest, and cubes that touch differ by one level.
+  void coarsen() {
+    for (int next = 1; next <= most_levels_; ++next) {
+      const int width = 1 << next, ring = width / 2;
+      const auto has_come = [&](const Vec3i& cube) { return next == 1 ? is_inside(cube) : level(cube) >= next - 1; };
+      for (int z = 0; z < cubes_[2]; z += width)
+        for (int y = 0; y < cubes_[1]; y += width)
+          for (int x = 0; x < cubes_[0]; x += width) {
+            const Vec3i lowest(x, y, z);
+            if (all_of(lowest - ring * Vec3i::Ones(), width + 2 * ring, has_come))
+              all_of(lowest, width, [&](const Vec3i& cube) { return level(cube) = static_cast<std::uint8_t>(next); });
           }
+    }
+  }
+
+  /// A cube of the lattice, of n^3 of the smallest.
+  struct Cube {
+    Vec3i lowest;
+    int n;
+    LatticePoint centre() const { return 2 * lowest + n * LatticePoint::Ones(); }
+  };
+  Cube cube_at(const Vec3i& place) {
+    const int n = 1 << level(place);
+    return {place / n * n, n};
+  }
+  /// Corners of the side of a cube along +-axis, around it.
+  static std::array<LatticePoint, 4> side(const Cube& cube, int axis, int sign) {
+    const LatticePoint middle = cube.centre() + sign * cube.n * LatticePoint::Unit(axis);
+    const LatticePoint u = cube.n * LatticePoint::Unit((axis + 1) % 3), v = cube.n * LatticePoint::Unit((axis + 2) % 3);
+    return {middle - u - v, middle + u - v, middle + u + v, middle - u + v};
+  }
+  /// Whether smaller cubes than n^3 meet at the middle of an edge.
+  bool is_halved(const LatticePoint& middle, int n) {
+    for (const int x : {-1, 0})
+      for (const int y : {-1, 0})
+        for (const int z : {-1, 0}) {
+          const Vec3i cube = middle / 2 + Vec3i(x, y, z);
+          if (is_in(cube) && (1 << level(cube)) < n) return true;
+        }
+    return false;
+  }
+
+  /// f(corners) for every tetrahedron. Between equal cubes: both centres and an edge of the side between them, or half
+  /// of it where smaller cubes meet it. Between unequal ones: a centre and half of the side of the smaller one, which
+  /// is halved from the middle of that of the larger one.
+  template <class F>
+  void each_tet(F&& f) {
+    for (int z = 0; z < cubes_[2]; ++z)
+      for (int y = 0; y < cubes_[1]; ++y)
+        for (int x = 0; x < cubes_[0]; ++x) {
+          const Cube cube = cube_at({x, y, z});
+          if (cube.lowest != Vec3i(x, y, z)) continue;
+          for (int axis = 0; axis < 3; ++axis)
+            for (const int sign : {1, -1}) {
+              const Vec3i beyond = cube.lowest + (sign > 0 ? cube.n : -1) * Vec3i::Unit(axis);
+              if (!is_in(beyond)) continue;
+              const Cube other = cube_at(beyond);
+              if (other.n == cube.n && sign > 0) join_equal(cube, other, axis, f);
+              if (other.n > cube.n) join_larger(cube, other, axis, sign, f);
+            }
+        }
+  }
+  template <class F>
+  void join_equal(const Cube& cube, const Cube& other, int axis, F& f) {
+    const std::array<LatticePoint, 4> square = side(cube, axis, 1);
+    for (std::size_t k = 0; k < 4; ++k) {
+      const LatticePoint &a = square[k], &b = square[(k + 1) % 4], middle = (a + b) / 2;
+      if (cube.n == 1 || !is_halved(middle, cube.n)) {
+        f(std::array{cube.centre(), other.centre(), a, b});
+      } else {
+        f(std::array{cube.centre(), other.centre(), a, middle});
+        f(std::array{cube.centre(), other.centre(), middle, b});
+      }
+    }
+  }
+  template <class F>
+  void join_larger(const Cube& cube, const Cube& larger, int axis, int sign, F& f) {
+    std::array<LatticePoint, 4> square = side(cube, axis, sign);
+    const LatticePoint middle = larger.centre() - sign * larger.n * LatticePoint::Unit(axis);
+    std::ranges::rotate(square, std::ranges::find(square, middle));
+    for (const LatticePoint& centre : {cube.centre(), larger.centre()})
+      for (const std::size_t k : {1, 2}) f(std::array{centre, square[0], square[k], square[k + 1]});
   }
 
   void measure() {
@@ -188,10 +282,12 @@ class Stuffing {
 
   const Shape& shape_;
   Real size_;
+  int most_levels_;
   Vec3i cubes_;
   Vec3 origin_;
   std::vector<Real> distance_;
   std::vector<std::int32_t> number_;
+  std::vector<std::uint8_t> level_;  ///< Of the cube that a smallest one belongs to.
   std::map<std::size_t, Vec3> moved_;
   std::map<std::pair<std::size_t, std::size_t>, std::int32_t> cuts_;
   TetMesh mesh_;
@@ -199,10 +295,11 @@ class Stuffing {
 
 }  // namespace
 
-TetMesh tets_of_shape(const Shape& shape, Real size) {
+TetMesh tets_of_shape(const Shape& shape, Real size, Real inner_size) {
   const std::optional<Box> box = shape.bounds();
   WEFT_ENSURE(box.has_value());
-  TetMesh mesh = Stuffing(shape, *box, size).mesh();
+  const auto levels = static_cast<int>(std::floor(std::log2(std::max(inner_size, size) / size) + 1e-9));
+  TetMesh mesh = Stuffing(shape, *box, size, levels).mesh();
   if (mesh.count() == 0) fail(fmt::format("edges of {:.3g} m miss this shape: make \"size\" smaller.", size));
   return mesh;
 }

@@ -393,7 +393,7 @@ TetMesh make_tets(const Comm& comm, const TetMeshDeck& of, std::optional<int> or
                               const std::shared_ptr<const Shape> shape = make_shape(comm, d, false, *of.size);
                               const Vec3 extent = shape->bounds()->upper - shape->bounds()->lower;
                               require_room(12 * (extent / *of.size).prod());
-                              TetMesh filled = tets_of_shape(*shape, *of.size);
+                              TetMesh filled = tets_of_shape(*shape, *of.size, of.inner_size.value_or(*of.size));
                               warn_of_bad_filling(place, filled, *shape);
                               return filled;
                             }},

@@ -497,7 +497,8 @@ struct BlockDeck {
 };
 struct TetMeshDeck {
   std::variant<TetFileDeck, BlockDeck, ShapeDeck> form;
-  std::optional<Real> size;  ///< Of the edges of what is made here, at most [m].
+  std::optional<Real> size;        ///< Of the edges of what is made here, at most [m].
+  std::optional<Real> inner_size;  ///< The same deep inside a shape; else `size`.
   Real scale;
   std::optional<RotationDeck> rotate;  ///< About the origin.
   Vec3 translate;

@@ -50,9 +50,10 @@ std::array<int, 3> cubes_of_block(const Box& box, Real size);
 TetMesh block_of_tets(const Box& box, Real size);
 
 /// A bounded shape, filled by a lattice of cubes with edges of `size` [m], each of 12 tetrahedra, that is cut along its
-/// surface [Labelle & Shewchuk 2007]. Points of the surface lie on it; edges and corners of the shape are blunted.
-/// Throws Error(geometry) if the shape falls through the lattice.
-TetMesh tets_of_shape(const Shape& shape, Real size);
+/// surface [Labelle & Shewchuk 2007]. Points of the surface lie on it; edges and corners of the shape are blunted. Deep
+/// inside cubes grow, each twice as large as those before, up to `inner_size` [m]. Throws Error(geometry) if the shape
+/// falls through the lattice.
+TetMesh tets_of_shape(const Shape& shape, Real size, Real inner_size = 0);
 
 /// The same with 10 nodes each: those amid the edges halve them. A mesh that has them is left as it is.
 TetMesh with_middles(TetMesh mesh);

@@ -251,6 +251,9 @@ inline constexpr auto keys<TetMeshDeck> =
               "these. Each "
               "cube is 6 tetrahedra of a block, 12 of a shape, whose edges and corners are blunted.",
               &TetMeshDeck::size},
+          Key{"inner_size", "m", above(0), absent,
+              "Edges of the cubes deep inside a shape, at most: they double inwards; absent: size.",
+              &TetMeshDeck::inner_size},
           Key{"scale", "1", above(0), "1", "Uniform scale.", &TetMeshDeck::scale},
           Key{"rotate", absent, "Turn about the origin.", &TetMeshDeck::rotate},
           Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &TetMeshDeck::translate});

@@ -143,6 +143,35 @@ TEST(TetMesh, AllShapesAreFilledWhereverTheyLie) {
     }
 }
 
+/// Cubes that double inwards fill the same volume with the same surface, face by face, by fewer tetrahedra.
+TEST(TetMesh, TetrahedraGrowInwards) {
+  const std::unique_ptr<Shape> ball = make_sphere(Vec3(0.3, -0.2, 0.1), 0.5);
+  const std::unique_ptr<Shape> torus =
+      placed(make_torus(Vec3::Zero(), Vec3(0, 1, 1), 0.6, 0.35), {1, rotation_matrix(Vec3(0.2, 0.5, 0)), Vec3::Zero()});
+  for (const Shape* shape : {ball.get(), torus.get()}) {
+    const TetMesh even = tets_of_shape(*shape, 0.04);
+    std::int64_t before = even.count();
+    for (const Real inner : {0.08, 0.16}) {
+      const TetMesh mesh = tets_of_shape(*shape, 0.04, inner);
+      require_sound(mesh, "shape");
+      EXPECT_EQ(outer_faces(mesh).size(), outer_faces(even).size());
+      EXPECT_NEAR(volume_of(mesh) / volume_of(even), 1, 1e-11);
+      const auto [least, largest] = dihedral_angles(mesh);
+      std::printf("inner %.2f: %lld of %lld tetrahedra, angles %.1f to %.1f\n", inner,
+                  static_cast<long long>(mesh.count()), static_cast<long long>(even.count()), least, largest);
+      EXPECT_GT(least, 15);
+      EXPECT_LT(largest, 150);
+      EXPECT_LE(mesh.count(), before);
+      before = mesh.count();
+    }
+    EXPECT_LT(before, 0.8 * static_cast<Real>(even.count()));
+  }
+  const TetMesh mesh = tets_of_shape(*ball, 0.025, 0.2);  // three levels
+  require_sound(mesh, "ball");
+  EXPECT_LT(mesh.count(), 220000);
+  EXPECT_NEAR(volume_of(mesh) / (4 * std::numbers::pi / 3 * 0.125), 1, 1e-3);
+}
+
 TEST(TetMesh, AShapeThatFallsThroughTheLatticeIsRefused) {
   EXPECT_THAT(message_of([] { tets_of_shape(*make_sphere(Vec3(0.01, 0.02, 0.03), 1e-3), 1); }),
               HasSubstr("make \"size\" smaller"));
