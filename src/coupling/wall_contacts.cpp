@@ -29,6 +29,8 @@ constexpr Real touching = 1e-9;
 constexpr Real round_off = 1e-9;
 /// Gaps that no force explains, as after a hit, close at most with this share of the speed of waves.
 constexpr Real closing_share = 0.01;
+/// Walls that hold draw what has come away from them no faster than by this part of that: at once it would be a kick.
+constexpr Real pulling_share = 0.1;
 constexpr int passes_on_nodes = 2;
 /// Where passes end when they change impulses by less than this part of the largest, or the motion of a body as a
 /// whole, ranks ask so often.
@@ -444,12 +446,13 @@ Real WallContacts::stored(const Contact& contact, const Vec3& force) const {
   return f_n * f_n / (2 * contact.stiffness) + f_t2 / (2 * contact.along);
 }
 
-/// The gap at the start of a step, of which no more is closed than is allowed at once.
+/// The gap at the start of a step, of which no more is closed than is allowed at once, by walls that pull neither.
 Real WallContacts::gap_to_close(const Contact& contact) const {
   const Real explained = -contact.force.dot(contact.normal) / contact.stiffness;
   const TouchingSet& set = sets_[contact.set];
   const Real fastest = set.whole ? set.whole->closing : closing_share * set.frequency * transfer_.dx;
-  return explained + std::max(contact.gap - explained, -fastest * dt_);
+  const Real more = std::max(contact.gap - explained, -fastest * dt_);
+  return explained + (contact.is_held ? std::min(more, pulling_share * fastest * dt_) : more);
 }
 
 /// How far the wall carries the place of a contact in the step [m].
