@@ -85,7 +85,7 @@ colliders: [{{name: floor, shape: {{plane: {{point: [0, 0, 0], normal: [0, 1, 0]
 output: {{diagnostics_every: 1}}
 """
 
-# A block falls on the floor; the frame is of the hit.
+# A block falls on the floor; the frame is of the hit. Forces of colliders are those of the last substep.
 LANDING = """
 weft: 1
 domain: {dx: 0.05, gravity: [0, -9.81, 0]}
@@ -93,7 +93,7 @@ time: {end: 0.02, frame_interval: 0.02}
 materials: {rubber: {law: fixed_corotated, density: 900, youngs_modulus: 2e5, poisson_ratio: 0.3}}
 bodies:
   - {name: block, kind: solid, material: rubber, carrier: own, meets_grid: true, velocity: [0, -1, 0],
-     mesh: {block: {lower: [-0.1, 0.01, -0.1], upper: [0.1, 0.21, 0.1]}, size: 0.1}}
+     stage: {substeps: 1}, mesh: {block: {lower: [-0.1, 0.01, -0.1], upper: [0.1, 0.21, 0.1]}, size: 0.1}}
 colliders: [{name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, friction: 0.4}]
 output: {contact_points: true, double_precision: true, diagnostics_every: 1}
 """
