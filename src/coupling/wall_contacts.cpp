@@ -29,6 +29,8 @@ constexpr Real touching = 1e-9;
 constexpr Real round_off = 1e-9;
 /// Gaps that no force explains, as after a hit, close at most with this share of the speed of waves.
 constexpr Real closing_share = 0.01;
+/// Walls that hold draw what has come away from them no faster than by this part of that: at once it would be a kick.
+constexpr Real pulling_share = 0.1;
 constexpr int passes_on_nodes = 2;
 /// Where passes end when they change impulses by less than this part of the largest, or the motion of a body as a
 /// whole, ranks ask so often.
@@ -104,6 +106,7 @@ void fetch(std::span<const RowsAhead::Column> columns, std::span<const std::uint
 void WallContacts::find(std::span<const Wall> walls, std::span<const TouchingSet> sets,
                         const TransferSettings& transfer, Real time, Real dt) {
   contacts_.clear();
+  start_.reset();
   left_.clear();
   bins_.clear();
   turns_.assign(8 * sets.size(), {});
@@ -216,7 +219,7 @@ void WallContacts::find_candidates(std::span<const Near> near, ChunkRows rows, s
 void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const {
   found.contacts.clear();
   found.left.clear();
-  const auto& [points, bins, frequency, speed, whole, rebound] = sets_[set];
+  const auto& [points, bins, frequency, speed, whole, rebound, is_led] = sets_[set];
   const Table& table = std::as_const(*points).points();
   const auto x = table.get<Position>(), v = table.get<Velocity>();
   const auto mass = table.get<Mass>();
@@ -231,6 +234,10 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Ne
     if (row >= table.owned()) continue;
     const std::size_t first = found.contacts.size();
     const Vec3 offset = x[row] - middle;
+    if (is_led && is_led(row)) {
+      if (!force[row].isZero(0)) found.left.emplace_back(set, row);
+      continue;
+    }
     bool is_near = false;
     for (const auto& [w, is_flat, is_convex, at_middle, reach] : near) {
       Faces faces;
@@ -256,14 +263,15 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Ne
   }
 }
 
+bool WallContacts::may_pull(const Contact& contact) const {
+  return walls_[contact.wall].condition != WallCondition::separate &&
+         (!contact.force.isZero(0) || contact.gap <= touching * transfer_.dx);
+}
+
 /// The force of the last step, which is known of a point alone, among the faces that it touches: as much as possible
 /// along normals, and the rest along the face that carries most friction.
 void WallContacts::share_memory(std::span<Contact> of_point) const {
-  for (Contact& contact : of_point) {
-    const WallCondition condition = walls_[contact.wall].condition;
-    const bool was_held = !contact.force.isZero(0);
-    contact.is_held = condition != WallCondition::separate && (was_held || contact.gap <= touching * transfer_.dx);
-  }
+  for (Contact& contact : of_point) contact.is_held = may_pull(contact);
   if (of_point.size() == 1) return;
   std::vector<Real> along(of_point.size(), 0);
   Vec3 rest = of_point.front().force;
@@ -438,12 +446,13 @@ Real WallContacts::stored(const Contact& contact, const Vec3& force) const {
   return f_n * f_n / (2 * contact.stiffness) + f_t2 / (2 * contact.along);
 }
 
-/// The gap at the start of a step, of which no more is closed than is allowed at once.
+/// The gap at the start of a step, of which no more is closed than is allowed at once, by walls that pull neither.
 Real WallContacts::gap_to_close(const Contact& contact) const {
   const Real explained = -contact.force.dot(contact.normal) / contact.stiffness;
   const TouchingSet& set = sets_[contact.set];
   const Real fastest = set.whole ? set.whole->closing : closing_share * set.frequency * transfer_.dx;
-  return explained + std::max(contact.gap - explained, -fastest * dt_);
+  const Real more = std::max(contact.gap - explained, -fastest * dt_);
+  return explained + (contact.is_held ? std::min(more, pulling_share * fastest * dt_) : more);
 }
 
 /// How far the wall carries the place of a contact in the step [m].
@@ -452,10 +461,35 @@ Vec3 WallContacts::way_of_wall(const Contact& contact) const {
   return ends_[contact.wall].to_world(states_[contact.wall].to_rest(contact.x)) - contact.x;
 }
 
+Vec3 WallContacts::turned_with_wall(const Contact& contact, const Vec3& vector) const {
+  return ends_[contact.wall].rotation * (states_[contact.wall].rotation.transpose() * vector);
+}
+
 void WallContacts::begin(Real dt) {
+  if (start_) {
+    std::tie(time_, contacts_) = std::move(*start_);
+    start_.reset();
+    for (std::size_t w = 0; w < walls_.size(); ++w) states_[w] = walls_[w].shape.at(time_);
+  }
   dt_ = dt;
   ends_.clear();
   for (const Wall& wall : walls_) ends_.push_back(wall.shape.at(time_ + dt));
+}
+
+void WallContacts::go_on(const Real* displacements) {
+  if (!start_) start_.emplace(time_, contacts_);
+  for (std::size_t c = 0; c < contacts_.size(); ++c) {
+    Contact& contact = contacts_[c];
+    const Vec3 moved = gathered(c, displacements);
+    contact.gap += contact.normal.dot(moved - way_of_wall(contact));
+    contact.x += moved;
+    contact.force = turned_with_wall(contact, contact.impulse) / dt_;
+    contact.normal = turned_with_wall(contact, contact.normal);
+    contact.is_held = may_pull(contact);
+  }
+  time_ += dt_;
+  states_ = ends_;
+  for (std::size_t w = 0; w < walls_.size(); ++w) ends_[w] = walls_[w].shape.at(time_ + dt_);
 }
 
 /// (6.2)
@@ -720,9 +754,7 @@ void WallContacts::keep() {
   for (const Contact& contact : contacts_) force(contact.set, contact.row).setZero();
   // Forces turn with their walls; a hit that rebounds leaves none.
   for (const Contact& contact : contacts_)
-    if (contact.rebound == 0)
-      force(contact.set, contact.row) +=
-          ends_[contact.wall].rotation * (states_[contact.wall].rotation.transpose() * contact.impulse) / dt_;
+    if (contact.rebound == 0) force(contact.set, contact.row) += turned_with_wall(contact, contact.impulse) / dt_;
 }
 
 }  // namespace weft

@@ -73,6 +73,7 @@ WallContacts& BodyMotion::find_walls(const Bins& bins, const TransferSettings& t
   if (!points.touches_walls()) return walls_;
   TouchingSet set{&points, &bins, frequency(dt), state_.limits[body_].speed, whole(dt)};
   if (const Real e = scene_.layer_of(body_).restitution; e > 0) set.rebound = {e, scene_.step.slowest_hit};
+  set.is_led = led_points();
   walls_.find(scene_.walls, {&set, 1}, transfer, state_.time, dt);
   return walls_;
 }
@@ -120,16 +121,35 @@ void BodyMotion::remember_since_first(std::span<const Vec3> forces) {
 
 std::vector<Vec3> BodyMotion::remembered_forces(Real dt) {
   given_ = Given(scene_);
+  walls_.begin(dt);
+  return forces_on_vertices();
+}
+
+std::vector<Vec3> BodyMotion::go_on(std::span<const Vec3> moved) {
+  std::vector<Real> rows(NodeField::width * moved.size(), 0);
+  for (std::size_t r = 0; r < moved.size(); ++r) std::copy_n(moved[r].data(), 3, &rows[NodeField::width * r]);
+  walls_.go_on(rows.data());
+  return forces_on_vertices();
+}
+
+std::vector<Vec3> BodyMotion::forces_on_vertices() const {
   std::vector<Vec3> forces(mesh().points().rows(), Vec3::Zero());
   mesh().add_contact_forces(loads_, forces);
-  walls_.begin(dt);
   if (is_implicit()) return forces;
   for (std::size_t c = 0; c < walls_.size(); ++c) mesh().add_contact_force(walls_.row(c), walls_.force(c), forces);
   return forces;
 }
 
+std::vector<Vec3> BodyMotion::news_of_walls(Real dt) const {
+  std::vector<Vec3> impulses(mesh().points().rows(), Vec3::Zero());
+  for (std::size_t c = 0; c < walls_.size(); ++c)
+    mesh().add_contact_force(walls_.row(c), walls_.impulse(c) - dt * walls_.force(c), impulses);
+  return impulses;
+}
+
 /// What walls gave in the last step has loaded the motion that was predicted; what they give now acts at its end.
-void BodyMotion::meet_walls(std::span<const Real> mass, std::span<Vec3> v, const ProjectVelocities& project) {
+void BodyMotion::meet_walls(std::span<const Real> mass, Real dt_before, std::span<Vec3> v,
+                            const ProjectVelocities& project) {
   if (!walls_.any()) return;
   VertexGround vertices(mass, v.size());
   for (std::size_t r = 0; r < v.size(); ++r) vertices.velocity[r].head<3>() = v[r];
@@ -150,7 +170,7 @@ void BodyMotion::meet_walls(std::span<const Real> mass, std::span<Vec3> v, const
     };
   walls_.scatter(ground);
   ground.forest->sum_to_owners(ground.shared);
-  given_.contact_energy = walls_.solve(state_.last_dt, ground, given_.by_walls);
+  given_.contact_energy = walls_.solve(dt_before, ground, given_.by_walls);
   ground.forest->update_ghosts(ground.velocity);
   for (std::size_t r = 0; r < v.size(); ++r) v[r] = vertices.velocity[r].head<3>();
 }

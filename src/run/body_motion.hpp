@@ -38,7 +38,7 @@ class BodyMotion : public Predicts {
 
   std::size_t body() const { return body_; }
   /// The contact points that may touch walls in a step of at most dt [s], if walls act on these. bins: of contact
-  /// points. Returns what ranks have to agree on before walls act. Not collective.
+  /// points. Returns what ranks have to agree on before walls act.
   WallContacts& find_walls(const Bins& bins, const TransferSettings& transfer, Real dt);
   void let_walls_reach_vertices();
 
@@ -96,14 +96,21 @@ class BodyMotion : public Predicts {
     return {};
   }
   WallContacts& walls() { return walls_; }
+  /// Of contact points, by row, whether they are led, so that walls let them pass; empty: none is. Collective.
+  virtual std::function<bool(std::uint32_t)> led_points() const { return {}; }
   /// Whether contact points lie on the surface, and remember contact; else they are the vertices.
   bool has_surface() const { return scene_.layer_of(body_).has_contact_points; }
   const std::string& name() const { return scene_.bodies[body_]->name(); }
-  /// Begins a try: what contact points remember, and walls unless they are in the motion, as forces on vertices [N].
+  /// Begins a try, whose first part is of dt: what contact points remember, and walls unless they are in the motion, as
+  /// forces on vertices [N].
   std::vector<Vec3> remembered_forces(Real dt);
-  /// Lets walls act at the end of a step on vertices with mean velocities v over it [m/s], of owned rows with these
-  /// masses: changes v.
-  void meet_walls(std::span<const Real> mass, std::span<Vec3> v, const ProjectVelocities& project = {});
+  /// The same in the next part, where vertices have moved by so much in the one before [m].
+  std::vector<Vec3> go_on(std::span<const Vec3> moved);
+  /// The impulses that walls have given to vertices in this part beside what was remembered [N s]. Not collective.
+  std::vector<Vec3> news_of_walls(Real dt) const;
+  /// Lets walls act at the end of a step, or a part of it, on vertices with mean velocities v over it [m/s], of owned
+  /// rows with these masses: changes v. dt_before: of the step or part before [s].
+  void meet_walls(std::span<const Real> mass, Real dt_before, std::span<Vec3> v, const ProjectVelocities& project = {});
   /// Made in this try.
   int passes() const { return passes_; }
   /// Keeps what was found, and moves contact points with the vertices.
@@ -117,6 +124,8 @@ class BodyMotion : public Predicts {
   Given given_;                 ///< In the step that was predicted.
 
  private:
+  std::vector<Vec3> forces_on_vertices() const;
+
   Real tolerance_;
   int most_passes_, passes_ = 0;
   std::vector<Vec3> forces_, loads_;  ///< Of contact points.

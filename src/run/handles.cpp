@@ -9,6 +9,30 @@
 
 namespace weft {
 
+std::function<bool(std::uint32_t)> held_places(const Scene& scene, std::size_t body, Real time) {
+  constexpr Real all_axes = 0.1;  // the determinant of three directions that are held is 1 unless some are alike
+  std::vector<std::size_t> lists;
+  std::vector<Mat3> along;
+  for (const GridHandle& handle : scene.handles) {
+    const GridHandle::Hold* const hold = handle.hold();
+    if (handle.body != body || hold == nullptr || !hold->holds_from(time)) continue;
+    if (const MeshBody* mesh = scene.mesh_of(handle); mesh != nullptr) {
+      along.resize(mesh->points().rows(), Mat3::Zero());
+      for (const Grip& grip : mesh->grips(handle.list))
+        if (const Vec3 axis = aim_of(grip).axis; grip.rows.size() == 1)
+          along[static_cast<std::size_t>(grip.rows.front())] += axis * axis.transpose();
+    } else if (hold->axes.size() == 3) {
+      lists.push_back(handle.list);
+    }
+  }
+  if (!along.empty())
+    return [along = std::move(along)](std::uint32_t row) { return along[row].determinant() > all_axes; };
+  if (lists.empty()) return {};
+  return [lists, by = std::as_const(*scene.bodies[body]).points().get<HandledBy>()](std::uint32_t row) {
+    return std::ranges::any_of(lists, [&](std::size_t list) { return is_handled(by[row], list); });
+  };
+}
+
 bool Handles::any() const {
   return std::ranges::any_of(scene_.handles, [&](const GridHandle& h) { return scene_.is_on_layer(h, layer_); });
 }

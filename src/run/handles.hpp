@@ -10,9 +10,14 @@
 #include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
 
+#include <functional>
 #include <vector>
 
 namespace weft {
+
+/// Of rows of a body's points, whether handles hold the place along all axes in a step that begins at `time`; empty:
+/// they hold none. Reads the body when it is asked.
+std::function<bool(std::uint32_t)> held_places(const Scene& scene, std::size_t body, Real time);
 
 /// Handles of a layer in explicit steps: loads, prescribed sums over vertices, led nodes of continua.
 class Handles {

@@ -197,10 +197,9 @@ Real OwnMotion::frequency_at_rest(const StepLimit& now) const {
 }
 
 Refusal OwnMotion::predict(Real dt) {
-  begin(remembered_forces(dt));
+  begin(remembered_forces(is_implicit() ? dt : dt / substeps(dt)));
   if (Refusal refusal = move(dt, starts_from_last_pass()); refusal.excess > 1) return refusal;
   if (parts_->contact) {
-    if (!is_implicit()) let_walls_act(dt);
     mesh().predict_contact_points(parts_->velocity.points(0));
     if (!has_surface()) take_off_gravity(dt);
   }
@@ -243,9 +242,11 @@ Refusal OwnMotion::move(Real dt, bool nearly) {
   const int n = substeps(dt);
   for (int k = 0; k < n; ++k) {
     const Real end = state_.time + dt * (k + 1) / n;
+    if (k > 0 && !is_implicit() && walls().any()) own.contact->set_forces(go_on(moved_since(own.before_last)));
     own.before_last = own.motion.u;
     if (!is_implicit()) {
       step_explicitly(dt / n, end);
+      if (own.contact && walls().any()) let_walls_act(dt / n, end);
     } else if (const EquilibriumReport found = step_implicitly(dt / n, end, nearly); !found.converged) {
       return {2, fmt::format("the implicit step of body {} was not found: {}", name(), found.failure)};
     }
@@ -407,19 +408,21 @@ void OwnMotion::show_motion(Real dt) {
   mesh().predict_contact_points(mean);
 }
 
-/// The velocities that contacts see are means over the step.
-void OwnMotion::let_walls_act(Real dt) {
+/// The motion since then [m].
+std::vector<Vec3> OwnMotion::moved_since(const FreedomValues& then) const {
+  const auto u = std::as_const(parts_->motion.u).points(0), before = then.points(0);
+  std::vector<Vec3> moved;
+  for (std::size_t r = 0; r < u.size(); ++r) moved.emplace_back(u[r] - before[r]);
+  return moved;
+}
+
+/// At the end of a substep of h.
+void OwnMotion::let_walls_act(Real h, Real end) {
   Parts& own = *parts_;
-  const auto u = own.motion.u.points(0), v = own.velocity.points(0);
-  std::vector<Vec3> mean;
-  for (const Vec3& each : u) mean.emplace_back(each / dt);
-  std::vector<Vec3> after = mean;
-  meet_walls(own.mass, after);
-  for (std::size_t r = 0; r < u.size(); ++r) {
-    const Vec3 change = after[r] - mean[r];
-    v[r] += change;
-    u[r] += dt * change;
-  }
+  std::vector<Vec3> mean = moved_since(own.before_last);
+  for (Vec3& v : mean) v /= h;
+  meet_walls(own.mass, std::min(state_.last_dt, h), mean);
+  push(h, end, summed(news_of_walls(h)).points(0).first(own.mass.size()));
 }
 
 void OwnMotion::receive_blended(Real dt, std::span<const Vec3> change, std::span<const Vec3> at_nodes) {
@@ -442,7 +445,7 @@ void OwnMotion::correct(Real dt) {
   if (is_implicit() && has_surface()) return answer(dt);
   push(dt, summed(received_).points(0).first(own.mass.size()));
   if (has_surface()) return;  // nothing is taken over
-  const FreedomValues blend = change_by(summed(own.blended).points(0).first(own.mass.size()), dt);
+  const FreedomValues blend = change_by(summed(own.blended).points(0).first(own.mass.size()), dt, state_.time + dt);
   const std::span<const Real> change = blend.all();
   const auto v = own.velocity.all();
   for (std::size_t k = 0; k < change.size(); ++k) v[k] += change[k];
@@ -477,8 +480,8 @@ ConstraintRows OwnMotion::rows_of_holds(Real end) const {
 }
 
 /// A vertex is held that three conditions are of alone.
-std::vector<Real> OwnMotion::lightness(Real dt) const {
-  const ConstraintRows rows = rows_of_holds(state_.time + dt);
+std::vector<bool> OwnMotion::held(Real end) const {
+  const ConstraintRows rows = rows_of_holds(end);
   std::vector<int> conditions(parts_->mass.size(), 0);
   for (std::size_t c = 0; c < rows.count(); ++c) {
     const auto first = rows.freedom.begin() + static_cast<std::ptrdiff_t>(rows.begin[c]);
@@ -487,14 +490,42 @@ std::vector<Real> OwnMotion::lightness(Real dt) const {
     if (vertex < conditions.size() && std::all_of(first, last, [&](std::int32_t f) { return f / 3 == *first / 3; }))
       ++conditions[vertex];
   }
+  std::vector<bool> held;
+  for (const int count : conditions) held.push_back(count >= 3);
+  return held;
+}
+
+/// Contact points of vertices that are held: the others would have to make up for what these do in a wall.
+std::function<bool(std::uint32_t)> OwnMotion::led_points() const {
+  if (!parts_ || std::ranges::none_of(parts_->system.of_handle, [&](const OwnSystem::Action& action) {
+        return action.hold != nullptr && action.hold->holds_to(state_.time);
+      }))
+    return {};
+  const std::vector<bool> owned = held(state_.time);
+  FreedomValues is_held(parts_->system.freedoms);
+  for (std::size_t r = 0; r < owned.size(); ++r) is_held.points(0)[r][0] = owned[r] ? 1 : 0;
+  is_held.update_ghosts();
+  return [is_held = std::move(is_held), stencils = mesh().contact_stencils()](std::uint32_t row) {
+    const auto& [rows, weights] = stencils[row];
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      if (weights[k] != 0 && is_held.points(0)[static_cast<std::size_t>(rows[k])][0] > 0) return true;
+    return false;
+  };
+}
+
+std::vector<Real> OwnMotion::lightness(Real dt) const {
+  const std::vector<bool> is_held = held(state_.time + dt);
   std::vector<Real> lightness;
-  for (std::size_t r = 0; r < conditions.size(); ++r) lightness.push_back(conditions[r] < 3 ? 1 / parts_->mass[r] : 0);
+  for (std::size_t r = 0; r < is_held.size(); ++r) lightness.push_back(is_held[r] ? 0 : 1 / parts_->mass[r]);
   return lightness;
 }
 
-void OwnMotion::push(Real dt, std::span<const Vec3> impulses) {
+void OwnMotion::push(Real dt, std::span<const Vec3> impulses) { push(dt, state_.time + dt, impulses); }
+
+/// In a part of the step, dt long, that is over at `end`.
+void OwnMotion::push(Real dt, Real end, std::span<const Vec3> impulses) {
   Parts& own = *parts_;
-  const FreedomValues changes = change_by(impulses, dt);
+  const FreedomValues changes = change_by(impulses, dt, end);
   const std::span<const Real> change = changes.all();
   const auto u = own.motion.u.all(), v = own.velocity.all();
   for (std::size_t k = 0; k < change.size(); ++k) {
@@ -504,12 +535,11 @@ void OwnMotion::push(Real dt, std::span<const Vec3> impulses) {
 }
 
 /// Of velocities, by impulses on owned vertices and by what holds those that are held.
-FreedomValues OwnMotion::change_by(std::span<const Vec3> impulses, Real dt) {
+FreedomValues OwnMotion::change_by(std::span<const Vec3> impulses, Real dt, Real end) {
   Parts& own = *parts_;
   FreedomValues change(own.system.freedoms);
   const auto dv = change.points(0);
   for (std::size_t r = 0; r < own.mass.size(); ++r) dv[r] = impulses[r] / own.mass[r];
-  const Real end = state_.time + dt;
   const ConstraintRows rows = rows_of_holds(end);
   const std::vector<Real> by_holds = own.holds.meet(rows, dt, own.motion.u.points(0), dv);
   change.update_ghosts();

@@ -25,7 +25,7 @@ int most_substeps(const StageDeck& stage, bool has_contact);
 /// them would feed modes.
 DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real frequency_at_rest);
 
-/// In n substeps of h = dt / n, explicit ones by symplectic Euler as the grid's,
+/// In n substeps of h = dt / n, explicit ones by symplectic Euler as the grid's, each with its contact with walls,
 ///   v' = v + M^-1 (h f(x) + W^T lambda),   x' = x + h v',   W x' = goal(t + h),
 /// with the impulses lambda of holds from W M^-1 W^T; implicit ones by backward Euler,
 ///   M (x' - x - h v) / h^2 = f(x') + W^T mu,   v' = (x' - x) / h.
@@ -88,14 +88,19 @@ class OwnMotion final : public BodyMotion {
   /// Vertices that are contact points scatter velocities without gravity, which the nodes of their layer add.
   void take_off_gravity(Real dt);
   FreedomValues summed(std::span<const Vec3> parts) const;
-  FreedomValues change_by(std::span<const Vec3> impulses, Real dt);
+  FreedomValues change_by(std::span<const Vec3> impulses, Real dt, Real end);
+  void push(Real dt, Real end, std::span<const Vec3> impulses);
   bool is_implicit() const override { return stage_.scheme == StageScheme::implicit_euler; }
   void begin(std::vector<Vec3> forces);
   /// Another pass of a single implicit step looks for its motion where the last one found it.
   bool starts_from_last_pass() const { return is_implicit() && passes() > 0 && stage_.substeps <= 1; }
   Refusal move(Real dt, bool nearly = false);
   void answer(Real dt);
-  void let_walls_act(Real dt);
+  std::vector<Vec3> moved_since(const FreedomValues& then) const;
+  void let_walls_act(Real h, Real end);
+  /// Vertices whose places are held at `end`.
+  std::vector<bool> held(Real end) const;
+  std::function<bool(std::uint32_t)> led_points() const override;
   int substeps(Real dt) const;
   ConstraintRows rows_of_holds(Real end) const;
   Real frequency_at_rest(const StepLimit& now) const;

@@ -121,7 +121,7 @@ Refusal RigidBodyMotion::predict(Real dt) {
     const auto mass = std::as_const(mesh()).points().get<Mass>();
     std::vector<Vec3> v = mean_velocities(dt);
     const std::vector<Vec3> before = v;
-    meet_walls(mass, v, [&](std::span<Vec3> change) {
+    meet_walls(mass, state_.last_dt, v, [&](std::span<Vec3> change) {
       if (!is_here()) return;
       const FourPoints x = four(std::as_const(mesh()).points().get<Position>());
       const Twist twist = frame_.answer(x, frame_.momentum(x, four(change)));

@@ -71,13 +71,15 @@ constexpr Real slowest_hit_of_fall = 0.01;
 
 /// Of passes of contact, if it makes several.
 std::optional<Real> contact_tolerance_of(const BodyDeck& body) {
-  constexpr Real of_rigid_bodies = 0.001, of_implicit_ones = 0.01;
+  constexpr Real of_rigid_bodies = 0.001, of_implicit_ones = 0.01, of_substeps = 0.01;
   if (const auto* rigid = std::get_if<RigidDeck>(&body))
     return rigid->contact ? rigid->contact->tolerance.value_or(of_rigid_bodies) : of_rigid_bodies;
   const auto* solid = std::get_if<SolidDeck>(&body);
   if (solid == nullptr || solid->carrier == Carrier::grid) return {};
   if (solid->contact && solid->contact->tolerance) return solid->contact->tolerance;
-  if (solid->stage && solid->stage->scheme == StageScheme::implicit_euler) return of_implicit_ones;
+  const StageDeck stage = solid->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 0});
+  if (stage.scheme == StageScheme::implicit_euler) return of_implicit_ones;
+  if (stage.substeps != 1) return of_substeps;
   return {};
 }
 

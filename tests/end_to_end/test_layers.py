@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Proves that grid layers and contact points run alike on ranks and threads, go on, conserve and are refused as they
 should: tests/end_to_end/test_layers.py WEFT."""
+import itertools
 import shutil
 import unittest
 
@@ -69,7 +70,22 @@ colliders: [{name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}},
 handles: [{name: pin, body: low, where: {box: {lower: [-1, -1, -1], upper: [-0.19, 0.01, 1]}}, hold: {}}]
 """
 
-# A block falls on the floor; the frame is of the hit.
+# A stiff cube of few tetrahedra, thrown at a floor.
+CAUGHT = """
+weft: 1
+title: A cube that is caught
+domain: {{dx: 0.05, gravity: [0, 0, 0]}}
+time: {{end: 0.3, frame_interval: 0.3}}
+materials: {{jelly: {{law: neo_hookean, density: 1000, youngs_modulus: 1e6, poisson_ratio: 0.3}}}}
+bodies:
+  - {{name: cube, kind: solid, material: jelly, carrier: own, meets_grid: true, velocity: [0.5, -1, 0],
+     stage: {{substeps: {substeps}}},
+     mesh: {{block: {{lower: [-0.2, 0.03, -0.2], upper: [0.2, 0.43, 0.2]}}, size: 0.1}}}}
+colliders: [{{name: floor, shape: {{plane: {{point: [0, 0, 0], normal: [0, 1, 0]}}}}, condition: {condition}}}]
+output: {{diagnostics_every: 1}}
+"""
+
+# A block falls on the floor; the frame is of the hit. Forces of colliders are those of the last substep.
 LANDING = """
 weft: 1
 domain: {dx: 0.05, gravity: [0, -9.81, 0]}
@@ -77,7 +93,7 @@ time: {end: 0.02, frame_interval: 0.02}
 materials: {rubber: {law: fixed_corotated, density: 900, youngs_modulus: 2e5, poisson_ratio: 0.3}}
 bodies:
   - {name: block, kind: solid, material: rubber, carrier: own, meets_grid: true, velocity: [0, -1, 0],
-     mesh: {block: {lower: [-0.1, 0.01, -0.1], upper: [0.1, 0.21, 0.1]}, size: 0.1}}
+     stage: {substeps: 1}, mesh: {block: {lower: [-0.1, 0.01, -0.1], upper: [0.1, 0.21, 0.1]}, size: 0.1}}
 colliders: [{name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, friction: 0.4}]
 output: {contact_points: true, double_precision: true, diagnostics_every: 1}
 """
@@ -137,10 +153,10 @@ class Layers(Case):
         rows = numbers(self.run_deck(self.deck(LAYERS + "output: {diagnostics_every: 1}\n"), "run", "--steps", 150))
         self.assert_momentum_was_given(rows)
 
-    def assert_momentum_was_given(self, rows, tolerance=1e-10):
+    def assert_momentum_was_given(self, rows, tolerance=1e-10, gravity=-9.81):
         first, last = rows[0], rows[-1]
-        for axis, gravity in ("x", 0), ("y", -9.81), ("z", 0):
-            given = gravity * last["mass"] * last["time"] - last[f"impulse_floor_{axis}"]
+        for axis, g in ("x", 0), ("y", gravity), ("z", 0):
+            given = g * last["mass"] * last["time"] - last[f"impulse_floor_{axis}"]
             for before, row in zip(rows, rows[1:]):  # forces are means since the row before
                 given += (row["time"] - before["time"]) * row[f"force_pin_{axis}"]
             gained = last[f"momentum_{axis}"] - first[f"momentum_{axis}"]
@@ -175,6 +191,30 @@ output: {{diagnostics_every: 5}}
                 energy = [row["energy_less_work"] for row in rows]
                 self.assertLess(max(energy), 1.02 * energy[0])
                 self.assertGreater(abs(rows[-1]["impulse_wall_z"]), 0.1)
+
+    def test_hits_between_substeps_gain_no_energy(self):
+        for condition, substeps in ("sticky", 1), ("sticky", 20), ("slip", 4), ("separate", 4):
+            with self.subTest(condition=condition, substeps=substeps):
+                rows = numbers(self.run_deck(self.deck(CAUGHT.format(condition=condition, substeps=substeps)),
+                                             f"{condition}{substeps}"))
+                energy = [row["energy_less_work"] for row in rows]
+                rises = [later - least for later, least in zip(energy, itertools.accumulate(energy, min))]
+                self.assertLess(max(rises), 2e-3 * energy[0])
+                self.assertGreater(abs(rows[-1]["impulse_floor_y"]), 1)
+                self.assert_momentum_was_given([row | {"force_pin_x": 0, "force_pin_y": 0, "force_pin_z": 0}
+                                                for row in rows], gravity=0)
+
+    def test_what_handles_press_into_a_collider_passes_it(self):
+        hand = ("handles: [{name: pin, body: cube, where: {plane: {point: [0, 0.04, 0], normal: [0, 1, 0]}}, hold: "
+                "{motion: {keyframes: [{time: 0}, {time: 0.2, translate: [0.05, -0.1, 0]}]}}}]\n")
+        for condition in "separate", "slip", "sticky":
+            with self.subTest(condition=condition):
+                rows = numbers(self.run_deck(self.deck(
+                    CAUGHT.format(condition=condition, substeps=4).replace("velocity: [0.5, -1, 0],", "") + hand),
+                    f"pressed_{condition}"))
+                self.assertLess(max(row["energy_less_work"] for row in rows), 1e-3 * rows[-1]["work_pin"])
+                self.assertGreater(rows[-1]["work_pin"], 1)
+                self.assert_momentum_was_given(rows, gravity=0)
 
     def test_implicit_steps_of_the_grid_meet_contact_points(self):
         text = LAYERS.replace("time: {", "time: {scheme: implicit, ").replace("  - {name: towel", "  # {name: towel")

@@ -54,6 +54,8 @@ struct TouchingSet {
     Real slowest_hit;  ///< What approaches more slowly does not rebound [m/s].
   };
   std::optional<Rebound> rebound = {};
+  /// Of a row, whether something else leads the point, so that walls let it pass; empty: nothing leads any.
+  std::function<bool(std::uint32_t)> is_led = {};
 };
 
 /// Points with four reals each on which contacts act: the nodes of a layer, or the vertices of a body.
@@ -96,8 +98,11 @@ class WallContacts {
   /// Whether points of this rank have left walls.
   bool lets_go() const { return !left_.empty(); }
 
-  /// The step is tried with this dt [s].
+  /// The step is tried with this dt [s], or its first part with what goes on by parts.
   void begin(Real dt);
+  /// The next part of the step begins, of the same dt: walls and contacts have moved, and contacts remember what they
+  /// gave. displacements: of all nodes in the part that ends, rows of what `gathered` takes [m].
+  void go_on(const Real* displacements);
   /// Writes what contacts share, with the impulses of the forces of the last step; owners have to be told.
   void scatter(const ContactGround& ground);
   /// Adds the impulses of the last step, which contacts share, to the momentum of owned nodes.
@@ -125,7 +130,7 @@ class WallContacts {
     Real gap;  ///< [m]
   };
   std::uint32_t row(std::size_t c) const { return contacts_[c].row; }    ///< Of its point.
-  const Vec3& force(std::size_t c) const { return contacts_[c].force; }  ///< Of the last step [N].
+  const Vec3& force(std::size_t c) const { return contacts_[c].force; }  ///< Of the last step, or part of this one [N].
   Face face(std::size_t c) const { return {contacts_[c].wall, contacts_[c].normal, contacts_[c].gap}; }
   const Vec3& position(std::size_t c) const { return contacts_[c].x; }       ///< x_c [m].
   const Vec3& impulse(std::size_t c) const { return contacts_[c].impulse; }  ///< l [kg m/s].
@@ -214,14 +219,18 @@ class WallContacts {
   Real stored(const Contact& contact, const Vec3& force) const;
   Real gap_to_close(const Contact& contact) const;
   Vec3 way_of_wall(const Contact& contact) const;
+  Vec3 turned_with_wall(const Contact& contact, const Vec3& vector) const;
+  bool may_pull(const Contact& contact) const;
 
   std::span<const Wall> walls_;
   std::vector<TouchingSet> sets_;
   TransferSettings transfer_;
-  Real time_ = 0, dt_ = 0;
+  Real time_ = 0, dt_ = 0;                 ///< Where the present part of the step begins, and how long it is [s].
   std::vector<RigidState> states_, ends_;  ///< Of walls at time_ and after dt_.
   std::vector<Found> found_;               ///< Work: bin by bin.
   std::vector<Contact> contacts_;
+  /// Contacts and time where the step began, once it has gone on by parts.
+  std::optional<std::pair<Real, std::vector<Contact>>> start_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> left_;  ///< Points, by set and row, that walls let go.
   std::vector<std::vector<RowsAhead::Column>> columns_;        ///< That are read of the points of each set.
   std::vector<BinContacts> bins_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "run/handles.hpp"
 #include "run/stages/stages.hpp"
 #include "weft/bodies/contact_points.hpp"
 #include "weft/run/totals.hpp"
@@ -28,6 +29,8 @@ void find_contacts(StepContext& step, std::size_t l, std::vector<WallContacts*>&
       if (!set.points->touches_walls() || set.follows != nullptr) continue;
       const StepLimit& limit = step.state.limits[set.body];
       sets.push_back({set.points, &step.bins[s], frequency(limit, step.scene.dx, step.dt()), limit.speed});
+      if (set.points == step.scene.bodies[set.body].get())
+        sets.back().is_led = held_places(step.scene, set.body, step.state.time);
     }
   layer.contacts.find(step.scene.walls, sets, layer.settings.transfer, step.state.time, step.dt());
   found.push_back(&layer.contacts);

@@ -4,11 +4,11 @@ import numpy
 from reading import for_the_record, near
 from scenes import G, settings, vector
 
-DX, WIDTH, DENSITY, BREADTH = 0.02, 0.12, 1600, 0.04
+DX, WIDTH, DENSITY, BREADTH = 0.02, 0.24, 1600, 0.04
 CASES = {"as drawn": (0, 0), "wider by 1e-12 m": (1e-12, 0), "narrower by 1e-12 m": (-1e-12, 0),
          "wider by 0.3 dx": (0.3 * DX, 0), "moved by 5 cells": (0, 5), "moved by 0.4 cells": (0, 0.4)}  # along x
-SAME = "wider by 1e-12 m", "narrower by 1e-12 m", "moved by 5 cells"
-FULL = {"time.end": 5, "bodies.sand.shape.box.upper": "[0.2, 2.2, 0.04]", "domain.bounds.upper": "[1, 3, 1]"}
+SAME = "wider by 1e-12 m", "narrower by 1e-12 m", "wider by 0.3 dx", "moved by 5 cells"
+FULL = {"time.end": 5, "bodies.sand.shape.box.upper": "[0.2, 3.4, 0.04]", "domain.bounds.upper": "[1, 4, 1]"}
 
 
 def scene(wider, cells, more):
