@@ -118,32 +118,31 @@ Refusal RigidBodyMotion::predict(Real dt) {
     move(dt);
   }
   if (mesh().contact_points() != nullptr) {
-    const auto mass = std::as_const(mesh()).points().get<Mass>();
-    std::vector<Vec3> v = mean_velocities(dt);
-    const std::vector<Vec3> before = v;
-    meet_walls(mass, state_.last_dt, v, [&](std::span<Vec3> change) {
-      if (!is_here()) return;
-      const FourPoints x = four(std::as_const(mesh()).points().get<Position>());
-      const Twist twist = frame_.answer(x, frame_.momentum(x, four(change)));
-      const Vec3 centre = (x[0] + x[1] + x[2] + x[3]) / 4;
-      for (std::size_t k = 0; k < 4; ++k) change[k] = twist.velocity + twist.spin.cross(x[k] - centre);
-    });
-    if (is_here()) {
-      const FourPoints x = four(std::as_const(mesh()).points().get<Position>());
-      const RigidMomentum by_walls = [&] {
-        FourPoints change;
-        for (std::size_t k = 0; k < 4; ++k) change[k] = v[k] - before[k];
-        return frame_.momentum(x, change);
-      }();
-      momentum_.linear += by_walls.linear;
-      momentum_.angular += by_walls.angular;
-      move(dt);
-    }
+    let_walls_act(dt);
     mesh().predict_contact_points(mean_velocities(dt));
   }
   if (is_here() && !(moved_.v[0] + moved_.x[0]).allFinite())
     return {2, fmt::format("the velocity of body {} is not a finite number", name())};
   return {};
+}
+
+/// All of what walls gave counts, whatever of it the joint takes.
+void RigidBodyMotion::let_walls_act(Real dt) {
+  const Table& points = std::as_const(mesh()).points();
+  std::vector<Vec3> v = mean_velocities(dt);
+  RigidMomentum answered{Vec3::Zero(), Vec3::Zero()};  // of the passes so far
+  meet_walls(points.get<Mass>(), state_.last_dt, v, [&](std::span<Vec3> change) {
+    if (!is_here()) return;
+    const FourPoints x = four(points.get<Position>());
+    const RigidMomentum all = frame_.momentum(x, four(change));
+    momentum_.linear += all.linear - answered.linear;
+    momentum_.angular += all.angular - answered.angular;
+    const Twist twist = frame_.answer(x, all);
+    const Vec3 centre = (x[0] + x[1] + x[2] + x[3]) / 4;
+    for (std::size_t k = 0; k < 4; ++k) change[k] = twist.velocity + twist.spin.cross(x[k] - centre);
+    answered = frame_.momentum(x, four(change));
+  });
+  if (is_here()) move(dt);
 }
 
 void RigidBodyMotion::move(Real dt) {

@@ -32,6 +32,7 @@ class RigidBodyMotion final : public BodyMotion {
   bool is_here() const;
   FourPoints four(std::span<const Vec3> values) const;
   void move(Real dt);
+  void let_walls_act(Real dt);
   /// Adds the impulses of handles in a step of dt, which are at the start of the step.
   void take_loads(Real dt, RigidMomentum& sum);
   /// What they gave, with the mean of the velocities before and after.

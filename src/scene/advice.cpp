@@ -3,6 +3,7 @@
 #include "weft/bodies/shell_body.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/geometry/overlap.hpp"
+#include "weft/math/svd.hpp"
 
 #include <fmt/format.h>
 
@@ -42,18 +43,23 @@ std::pair<Real, Real> edges_of(const ControlMesh& mesh) {
   return {sum / static_cast<Real>(mesh.sides() * mesh.material_faces), longest};
 }
 
-/// Twice the volume over the surface [m], as a plate has it.
+/// The volume over the largest silhouette along the axes of the surface [m].
 Real mean_thickness(const MeshSource& mesh) {
-  Real area = 0, volume = 0;
-  for (const Sample& sample : mesh.surface_samples({0, mesh.counts().elements})) area += sample.measure;
   const auto rest = mesh.rest_positions().held();
-  // By the divergence theorem, of samples whose normal points inwards.
-  for (const Sample& sample : mesh.surface_samples({0, mesh.counts().elements}))
-    if (sample.measure > 0) {
-      const auto [a1, a2] = tangents_of(sample, rest);
-      volume -= sample.measure * sample.where.dot(a1.cross(a2).normalized()) / 3;
-    }
-  return 2 * volume / area;
+  std::vector<Vec3> areas;
+  Real volume = 0;  // by the divergence theorem, of samples whose normal points inwards
+  Mat3 spread = Mat3::Zero();
+  for (const Sample& sample : mesh.surface_samples({0, mesh.counts().elements})) {
+    if (!(sample.measure > 0)) continue;
+    const auto [a1, a2] = tangents_of(sample, rest);
+    areas.emplace_back(sample.measure * a1.cross(a2).normalized());
+    volume -= sample.where.dot(areas.back()) / 3;
+    spread += areas.back() * areas.back().transpose() / sample.measure;
+  }
+  const Mat3 axes = symmetric_eigen(spread).Q;
+  Vec3 silhouettes = Vec3::Zero();
+  for (const Vec3& area : areas) silhouettes += (axes.transpose() * area).cwiseAbs() / 2;
+  return volume / silhouettes.maxCoeff();
 }
 
 /// The collider that comes nearer to a body at rest than half of its size, if one does. Collective.

@@ -69,9 +69,15 @@ std::optional<StageDeck> stage_of(const BodyDeck& body) {
 /// Over the speed of what falls by dx.
 constexpr Real slowest_hit_of_fall = 0.01;
 
-/// Of passes of contact, if it makes several.
-std::optional<Real> contact_tolerance_of(const BodyDeck& body) {
-  constexpr Real of_rigid_bodies = 0.001, of_implicit_ones = 0.01, of_substeps = 0.01;
+/// Whether a body has a surface of contact points, which remember.
+bool has_surface(const BodyDeck& body) {
+  return has_contact_points(body) && !std::holds_alternative<StrandDeck>(body);
+}
+
+/// Of passes of contact, if it makes several: a body of several substeps does where it may meet another surface, for
+/// both answer late.
+std::optional<Real> contact_tolerance_of(const Deck& deck, const BodyDeck& body) {
+  constexpr Real of_rigid_bodies = 0.001, of_implicit_ones = 0.01, of_substeps = 0.001;
   if (const auto* rigid = std::get_if<RigidDeck>(&body))
     return rigid->contact ? rigid->contact->tolerance.value_or(of_rigid_bodies) : of_rigid_bodies;
   const auto* solid = std::get_if<SolidDeck>(&body);
@@ -79,7 +85,7 @@ std::optional<Real> contact_tolerance_of(const BodyDeck& body) {
   if (solid->contact && solid->contact->tolerance) return solid->contact->tolerance;
   const StageDeck stage = solid->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 0});
   if (stage.scheme == StageScheme::implicit_euler) return of_implicit_ones;
-  if (stage.substeps != 1) return of_substeps;
+  if (stage.substeps != 1 && std::ranges::count_if(deck.bodies, has_surface) > 1) return of_substeps;
   return {};
 }
 
@@ -98,7 +104,8 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   settings.gravity = deck.domain.gravity;
   settings.slowest_hit = slowest_hit_of_fall * std::sqrt(2 * deck.domain.gravity.norm() * deck.domain.dx);
   std::ranges::transform(deck.bodies, std::back_inserter(settings.stages), stage_of);
-  std::ranges::transform(deck.bodies, std::back_inserter(settings.contact_tolerance), contact_tolerance_of);
+  std::ranges::transform(deck.bodies, std::back_inserter(settings.contact_tolerance),
+                         [&](const BodyDeck& body) { return contact_tolerance_of(deck, body); });
   for (const BodyDeck& body : deck.bodies) {
     const auto* strand = std::get_if<StrandDeck>(&body);
     settings.impulses.push_back(strand != nullptr ? strand->impulses : std::nullopt);

@@ -269,7 +269,8 @@ inline constexpr auto keys<SolidContactDeck> =
               &SolidContactDeck::restitution},
           Key{"tolerance", "1", above(0).at_most(1), absent,
               "Contact with other layers is passed on again in a step, until the forces change by less than this part; "
-              "absent: once for solids with explicit stages, 0.01 for implicit ones, 0.001 for rigid bodies.",
+              "absent: 0.01 for solids with implicit stages, 0.001 for rigid bodies and for solids of several substeps "
+              "beside other solids and rigid bodies, else once.",
               &SolidContactDeck::tolerance});
 
 template <>

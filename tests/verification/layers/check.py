@@ -66,6 +66,11 @@ for size, all_dt in LONG.items():
         RUNS[size][f"ball {dt}"] = implicit_stages(dt, "block", "ball")
 DECKS["stack implicit"] = "stack.yaml"
 RUNS["full"]["stack implicit"] = implicit_stages(0.01, "low", "high")
+SOFT = {"soft": [0, 0], "soft, on nodes": [-0.017, -0.023]}
+for name, shift in SOFT.items():
+    DECKS[name] = "soft.yaml"
+    words = [f"--set=bodies.{body}.mesh.translate=[{shift[0]}, {shift[1]}, 0]" for body in ("low", "high")]
+    RUNS["quick"][name] = RUNS["full"][name] = words
 DECKS["brake"] = "slope.yaml"
 RUNS["full"]["brake"] = [*solid(30, 0.8), "--set", "bodies.block.velocity=[0.8660254, -0.5, 0]", "--set", "time.end=1"]
 for kind, make in MAKE.items():
@@ -142,6 +147,13 @@ def check(runs, size):
         else:
             found.append(at_most(f"{kind}, {angle:g} degrees, friction {friction}: way in the last 0.3 s [m]",
                                  numpy.ptp(way[late]), 0.01))
+    for name in SOFT:
+        run = runs[name]
+        late = run["time"] > 1
+        for place in "", "_corner":
+            gap = (run[f"bottom{place}"] - run[f"top{place}"])[late] / 0.05
+            found.append(at_least(f"{name} cubes: least gap{place.replace('_', ' at the ')} [dx]", gap.min(), 0))
+            found.append(at_most(f"{name} cubes: drift of it [dx]", numpy.ptp(gap), 0.1))
     if "brake" in runs:
         way = 1 / (2 * G * (0.8 * math.cos(math.pi / 6) - math.sin(math.pi / 6)))
         found.append(near("block at 1 m/s, 30 degrees, friction 0.8: way until it rests [m]",
