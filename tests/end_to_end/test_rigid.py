@@ -131,6 +131,28 @@ output: {diagnostics_every: 1}
         self.assertLess(drift(rows), 0.05)
         self.assertLess(drift(fine), drift(rows) / 8)
 
+    def test_a_joint_says_what_it_takes_to_press_on_a_collider(self):
+        rows = numbers(self.run_deck(self.deck("""
+weft: 1
+domain: {dx: 0.05, gravity: [0, 0, -9.81]}
+time: {end: 0.3, frame_interval: 0.3, max_dt: 0.004}
+bodies:
+  - {name: ram, kind: rigid, density: 2000, joint: {motion: {keyframes: [{time: 0}, {time: 0.2,
+     translate: [0, 0, -0.04]}, {time: 0.3, translate: [0.1, 0, -0.04]}]}},
+     mesh: {block: {lower: [-0.1, -0.1, 0.03], upper: [0.1, 0.1, 0.23]}, size: 0.1}}
+  - {name: flap, kind: rigid, density: 500, joint: {hinge: {point: [0.5, 0, 0.1], axis: [0, 1, 0]}},
+     mesh: {block: {lower: [0.5, -0.1, 0.08], upper: [0.9, 0.1, 0.12]}, size: 0.1}}
+colliders: [{name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}, friction: 0.3}]
+output: {diagnostics_every: 1}
+"""), "run"))
+        last, forces = rows[-1], ("force_joint_ram_", "force_joint_flap_")
+        self.assertGreater(abs(last["impulse_floor_z"]), 100)
+        for axis, gravity in ("x", 0), ("y", 0), ("z", -9.81):
+            given = gravity * last["mass"] * last["time"] - last[f"impulse_floor_{axis}"]
+            for before, row in zip(rows, rows[1:]):
+                given += (row["time"] - before["time"]) * sum(row[force + axis] for force in forces)
+            self.assertLess(abs(last[f"momentum_{axis}"] - given), 1e-9 * abs(last["impulse_floor_z"]), axis)
+
     def test_loads_push_and_turn_a_body_as_its_inertia_says(self):
         """A force at a corner and pressure on a face; the motion of the first steps by Newton and Euler."""
         rows = numbers(self.run_deck(self.deck("""
@@ -207,7 +229,8 @@ with h5py.File(name) as frame:
                 ("force: {total: [1, 5, 0], amplitude: [{time: 0, factor: 1}]}", "hold: {}", 2,
                  ["handles.push.body", "joint"]),
                 ("field: position_z", "field: pressure", 2, ["probes.edge", "position_z"]),
-                ("mass: 3, contact", "mass: 3, inertia: {moments: [1, 2, 3.1]}, contact", 2, ["wheel", "no solid body"]),
+                ("mass: 3, contact", "mass: 3, inertia: {moments: [1, 2, 3.1]}, contact", 2,
+                 ["wheel", "no solid body"]),
                 ("density: 500", "density: 500, spin: [0, 1, 0]", 2, ["spin", "joint"]),
                 ("{time: 0}, ", "{time: 0, translate: [0.1, 0, 0]}, ", 2, ["paddle", "begins elsewhere"]),
                 ("time: {", "time: {scheme: static, ", 2, ["static"]),
