@@ -11,7 +11,8 @@ FRICTION = {("slope", "quick"): (0.3, 0.7), ("plate", "quick"): (0.3, 0.7), ("sl
             ("plate", "full"): (0, 0.2, 0.3, 0.4, 0.7)}
 
 DECKS = {"top": "top.yaml", "pendulum 5": "pendulum.yaml", "pendulum 90": "pendulum.yaml", "stack": "stack.yaml",
-         "afloat": "afloat.yaml", "hit": "hit.yaml", "edge": "edge.yaml", "pile": "pile.yaml"}
+         "afloat": "afloat.yaml", "afloat fine": "afloat_fine.yaml", "hit": "hit.yaml", "edge": "edge.yaml",
+         "pile": "pile.yaml"}
 BOUNCES = 0, 0.3, 0.6, 1  # restitution
 RUNS = {"quick": {"top": [], "pendulum 5": [], "stack": [], "hit": [], "edge": [], "pile": []}}
 RUNS["quick"]["pendulum 90"] = ["--set", "bodies.bar.mesh.rotate.angle=-90"]
@@ -28,7 +29,7 @@ for size in "quick", "full":
     for e in BOUNCES:
         DECKS[f"bounce {e}"] = "bounce.yaml"
         RUNS[size][f"bounce {e}"] = ["--set", f"bodies.ball.contact.restitution={e}"]
-RUNS["full"] |= {"afloat": [], "stack": ["--set", "time.end=10"]}
+RUNS["full"] |= {"afloat": [], "afloat fine": [], "stack": ["--set", "time.end=10"]}
 
 
 def agm(a, b):
@@ -155,4 +156,9 @@ def check(runs, size):
         draught = level - runs["afloat"]["position_box_z"][late].mean() + 0.1
         found.append(near("box afloat: draught over its height", draught / 0.2, 0.5, 0.1))
         found.append(near("box afloat: mean force [N]", force, 25 * G, 0.03))
+        run = runs["afloat fine"]
+        late = run["time"] > 1.25
+        draught = (run["level"] - run["position_box_z"] + 0.1)[late].mean()
+        found.append(near("box afloat, 16 cells: draught over its height", draught / 0.2, 0.5, 0.05))
+        found.append(near("box afloat, 16 cells: mean force [N]", run["contact_force_box_z"][late].mean(), 4 * G, 0.03))
     return found
