@@ -2,6 +2,8 @@
 
 #include "scene/curves.hpp"
 #include "scene/placement_of.hpp"
+#include "scene/rigid_bodies.hpp"
+#include "scene/tetrahedra.hpp"
 
 #include <fmt/format.h>
 
@@ -171,13 +173,11 @@ std::string load_everywhere(const Comm& comm, const std::string& file) {
 
 namespace {
 
-/// What a square of a generated sheet and a linear tetrahedron take on every rank at least while the scene is built
-/// [byte]: each has the whole mesh.
-constexpr Real square_bytes = 400, tet_bytes = 400;
+/// What a square of a generated sheet takes on every rank at least while the scene is built [byte]: each has the whole
+/// mesh.
+constexpr Real square_bytes = 400;
 /// Linear tetrahedra of less compressible material are warned of.
 constexpr Real most_poisson_ratio_of_linear = 0.45;
-/// Of its volume, that the mesh of a shape has at least, and without a word.
-constexpr Real least_share_of_shape = 0.5, usual_share_of_shape = 0.9;
 
 }  // namespace
 
@@ -350,60 +350,6 @@ AnySolidLaw solid_law_of(const MaterialDeck& material) {
                           material.name));
 }
 
-/// Warns if tetrahedra fill a shape badly; throws if they miss most of it.
-void warn_of_bad_filling(const DeckPlace& place, const TetMesh& mesh, const Shape& shape) {
-  if (const int pieces = pieces_of(mesh); pieces > 1)
-    log_warning(
-        fmt::format("{}: the tetrahedra are {} pieces that do not hang together. Expected: a smaller \"size\", "
-                    "no larger than the shape is thick, or a body for each piece.",
-                    place.text, pieces));
-  const std::optional<Real> whole = shape.volume();
-  if (!whole) return;
-  const Real share = volume_of(mesh) / *whole;
-  const std::string text =
-      fmt::format("the tetrahedra fill {:.0f} % of the shape: make \"size\" smaller.", 100 * share);
-  require(share > least_share_of_shape, ExitCode::geometry, text);
-  if (share < usual_share_of_shape) log_warning(fmt::format("{}: {}", place.text, text));
-}
-
-/// order: what the deck asks for.
-TetMesh make_tets(const Comm& comm, const TetMeshDeck& of, std::optional<int> order, const DeckPlace& place) {
-  const auto require_room = [&](Real tets) {
-    budget_of(comm).require_room({"this mesh", tets, "tetrahedra", order == 2 ? 10 * tet_bytes : tet_bytes}, unit_hint);
-  };
-  TetMesh mesh =
-      std::visit(Overloaded{[&](const TetFileDeck& d) {
-                              const std::string name = std::filesystem::path(d.file).filename().string();
-                              TetMesh read = read_msh(name, load_everywhere(comm, d.file));
-                              require(!(order == 1 && read.nodes_each == 10), ExitCode::deck,
-                                      fmt::format("{} has tetrahedra with 10 nodes, which are of order 2.", name));
-                              require_sound(read, name);
-                              require_room(static_cast<Real>(read.count()));
-                              return read;
-                            },
-                            [&](const BlockDeck& d) {
-                              const Box box{d.lower, d.upper};
-                              Real tets = 6;
-                              for (const int cubes : cubes_of_block(box, *of.size)) tets *= cubes;
-                              require_room(tets);
-                              require_countable("this block", 10 * tets, "nodes of tetrahedra");
-                              return block_of_tets(box, *of.size);
-                            },
-                            [&](const ShapeDeck& d) {
-                              const std::shared_ptr<const Shape> shape = make_shape(comm, d, false, *of.size);
-                              const Vec3 extent = shape->bounds()->upper - shape->bounds()->lower;
-                              require_room(12 * (extent / *of.size).prod());
-                              TetMesh filled = tets_of_shape(*shape, *of.size, of.inner_size.value_or(*of.size));
-                              warn_of_bad_filling(place, filled, *shape);
-                              return filled;
-                            }},
-                 of.form);
-  if (order == 2) mesh = with_middles(std::move(mesh));
-  mesh = placed(std::move(mesh), placement_of(of));
-  require_sound(mesh, "the mesh at its place");
-  return mesh;
-}
-
 std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, const MaterialDeck& material, Real dx,
                                       bool is_static) {
   const Carrier carrier = carrier_of(deck, is_static);
@@ -567,107 +513,10 @@ MadeBody make_any(const Comm& comm, const auto& deck, const MaterialDeck& materi
   return {std::move(body), std::move(mesh)};
 }
 
-/// The closed surface of a rigid body at its place.
-struct ClosedSurface {
-  std::vector<Vec3> points;
-  std::vector<std::array<std::int32_t, 3>> triangles;
-};
-
-ClosedSurface used_part(std::span<const Vec3> points, std::vector<std::array<std::int32_t, 3>> triangles) {
-  const UsedPoints used = used_points(triangles, points.size());
-  ClosedSurface surface;
-  for (const std::int32_t p : used.points) surface.points.push_back(points[static_cast<std::size_t>(p)]);
-  for (auto& triangle : triangles)
-    for (std::int32_t& corner : triangle) corner = used.number[static_cast<std::size_t>(corner)];
-  surface.triangles = std::move(triangles);
-  return surface;
-}
-
-ClosedSurface closed_surface(const Comm& comm, const RigidDeck& deck) {
-  const auto* file = std::get_if<TetFileDeck>(&deck.mesh.form);
-  if (file != nullptr && std::filesystem::path(file->file).extension() != ".msh") {
-    SurfaceMesh mesh = placed(make_surface(comm, MeshDeck{file->file}), placement_of(deck.mesh));
-    require_closed(mesh, std::filesystem::path(file->file).filename().string());
-    return used_part(mesh.points, triangles_of(mesh));
-  }
-  const TetMesh mesh = make_tets(comm, deck.mesh, {}, deck.place);
-  std::vector<std::array<std::int32_t, 3>> triangles;
-  for (const OuterFace& face : outer_faces(mesh)) {
-    auto& triangle = triangles.emplace_back();
-    for (std::size_t k = 0; k < 3; ++k)
-      triangle[k] = mesh.tet(face.tet)[static_cast<std::size_t>(tet_faces[static_cast<std::size_t>(face.face)][k])];
-  }
-  return used_part(mesh.points, std::move(triangles));
-}
-
-Joint joint_of(const JointDeck& deck) {
-  return std::visit(
-      Overloaded{
-          [](const BallJointDeck& d) { return Joint{Joint::Kind::ball, d.point, Vec3::Zero(), d.damping, 0, {}}; },
-          [](const HingeDeck& d) {
-            return Joint{Joint::Kind::hinge, d.point, d.axis.normalized(), d.damping, d.torque, d.speed};
-          },
-          [](const SliderDeck& d) {
-            return Joint{Joint::Kind::slider, Vec3::Zero(), d.axis.normalized(), d.damping, d.force, d.speed};
-          },
-          [](const MotionDeck& d) {
-            return Joint{Joint::Kind::prescribed, Vec3::Zero(), Vec3::Zero(), 0, 0, {}, make_motion(d)};
-          }},
-      deck.form);
-}
-
-RigidMass mass_of(const RigidDeck& deck, const ClosedSurface& surface) {
-  const RigidMass volume = mass_of_volume(surface.points, surface.triangles);
-  const Real density = std::visit(Overloaded{[](const DensityDeck& d) { return d.density; },
-                                             [&](const MassDeck& d) { return d.mass / volume.mass; }},
-                                  deck.weight);
-  RigidMass mass{density * volume.mass, deck.center.value_or(volume.centre), density * volume.second_moment};
-  if (!deck.inertia) return mass;
-  const auto& [moments, products] = *deck.inertia;
-  Mat3 inertia = moments.asDiagonal();
-  inertia(0, 1) = inertia(1, 0) = products[0];
-  inertia(1, 2) = inertia(2, 1) = products[1];
-  inertia(2, 0) = inertia(0, 2) = products[2];
-  mass.second_moment = second_moment_of_inertia(inertia);
-  require(has_extent(mass.second_moment), ExitCode::deck,
-          "\"inertia\" is that of no solid body. Expected: principal moments each smaller than the sum of the other "
-          "two.");
-  return mass;
-}
-
-/// Refuses a prescribed motion that does not begin where the body is drawn, and warns if a body does not begin as its
-/// joint lets it.
-void check_start(const RigidDeck& deck, const RigidMass& mass, const Joint& joint) {
-  const RigidState start = joint.motion.at(0);
-  require(start.rotation.isIdentity(0) && start.translation.isZero(0), ExitCode::deck,
-          "the motion under \"joint\" begins elsewhere than the body is drawn. Let it begin without shift and turn.");
-  if (joint.leads()) return;
-  const FourPoints rest = equal_points(mass);
-  FourPoints v;
-  for (std::size_t k = 0; k < 4; ++k) v[k] = deck.velocity + deck.spin.cross(rest[k] - mass.centre);
-  const RigidFrame frame(mass.mass, rest, joint);
-  const Twist kept = frame.answer(rest, frame.momentum(rest, v));
-  const Real size = deck.velocity.norm() + frame.radius() * deck.spin.norm();
-  if ((kept.velocity - deck.velocity).norm() + frame.radius() * (kept.spin - deck.spin).norm() > 1e-6 * size)
-    log_warning(
-        fmt::format("{}: its joint does not let it move with this velocity and spin: the first step takes the rest. "
-                    "Kept of the centre: velocity [{:.4g}, {:.4g}, {:.4g}] m/s, spin [{:.4g}, {:.4g}, {:.4g}] rad/s.",
-                    deck.place.text, kept.velocity.x(), kept.velocity.y(), kept.velocity.z(), kept.spin.x(),
-                    kept.spin.y(), kept.spin.z()));
-}
-
 MadeBody make_any(const Comm& comm, const RigidDeck& deck, Real dx, bool is_static) {
   require(!is_static, ExitCode::deck,
           "rigid bodies have no shapes to be balanced; \"scheme: static\" under time is for bodies that deform.");
-  ClosedSurface surface = closed_surface(comm, deck);
-  const RigidMass mass = mass_of(deck, surface);
-  const Real points =
-      deck.meets_grid.value_or(true) ? deck.contact.value_or(SolidContactDeck{4, 0, {}}).points / (dx * dx) : 0;
-  std::optional<Joint> joint;
-  if (deck.joint) joint = joint_of(*deck.joint);
-  if (joint) check_start(deck, mass, *joint);
-  std::unique_ptr<MeshSource> mesh =
-      make_rigid({deck.name, std::move(surface.points), std::move(surface.triangles), mass, joint, points});
+  std::unique_ptr<MeshSource> mesh = make_rigid_mesh(comm, deck, dx);
   std::unique_ptr<Body> body = mesh->body_of(first_share(comm, *mesh));
   return {std::move(body), std::move(mesh)};
 }
