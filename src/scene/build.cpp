@@ -183,7 +183,7 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
       handles.add_roots(*strand, scene.walls[position_of(scene.walls, strand->roots->collider, name_of_wall)]);
   if (is_static)
     for (const ProbeDeck& probe : deck.probes) scene.probes.push_back(make_probe(comm, scene, probe));
-  if (!is_static) scene.step = step_settings(deck, scene.bodies, scene.walls);
+  if (!is_static) scene.step = step_settings(deck, scene.bodies, scene.meshes, scene.walls);
   return scene;
 }
 

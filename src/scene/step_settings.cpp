@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <limits>
 
 #include "weft/base/check.hpp"
 #include "weft/base/error.hpp"
@@ -11,6 +12,7 @@
 #include "weft/bodies/trial.hpp"
 #include "weft/deck/layers.hpp"
 #include "weft/grid/walls.hpp"
+#include "weft/scene/catalogue.hpp"
 
 namespace weft {
 namespace {
@@ -70,13 +72,28 @@ std::optional<StageDeck> stage_of(const BodyDeck& body) {
 constexpr Real slowest_hit_of_fall = 0.01;
 
 /// Whether a body has a surface of contact points, which remember.
-bool has_surface(const BodyDeck& body) {
-  return has_contact_points(body) && !std::holds_alternative<StrandDeck>(body);
+bool has_surface(const BodyDeck& body) { return has_contact_points(body) && !std::holds_alternative<StrandDeck>(body); }
+
+/// Whether its weight presses a solid that moves by itself by so much of its height that surfaces which answer late
+/// sink into one another.
+bool is_soft(const Deck& deck, const BodyDeck& body, const MeshSource* mesh) {
+  constexpr Real largest_sag = 0.01;
+  const auto* solid = std::get_if<SolidDeck>(&body);
+  if (solid == nullptr || !has_surface(body)) return false;
+  const MaterialDeck& material = material_of(deck, body);
+  const Real youngs_modulus = std::visit(
+      [](const auto& law) -> Real {
+        if constexpr (requires { young_of(law.stiffness); }) return young_of(law.stiffness).youngs_modulus;
+        else return std::numeric_limits<Real>::infinity();
+      },
+      material.law);
+  const Box box = mesh->bounds();
+  const Real drop = deck.domain.gravity.cwiseAbs().dot(box.upper - box.lower);
+  return material.density * drop > largest_sag * youngs_modulus;
 }
 
-/// Of passes of contact, if it makes several: a body of several substeps does where it may meet another surface, for
-/// both answer late.
-std::optional<Real> contact_tolerance_of(const Deck& deck, const BodyDeck& body) {
+/// Of passes of contact, if it makes several: solids of several substeps do where some are soft and may meet others.
+std::optional<Real> contact_tolerance_of(const BodyDeck& body, bool sinks_in) {
   constexpr Real of_rigid_bodies = 0.001, of_implicit_ones = 0.01, of_substeps = 0.001;
   if (const auto* rigid = std::get_if<RigidDeck>(&body))
     return rigid->contact ? rigid->contact->tolerance.value_or(of_rigid_bodies) : of_rigid_bodies;
@@ -85,14 +102,14 @@ std::optional<Real> contact_tolerance_of(const Deck& deck, const BodyDeck& body)
   if (solid->contact && solid->contact->tolerance) return solid->contact->tolerance;
   const StageDeck stage = solid->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 0});
   if (stage.scheme == StageScheme::implicit_euler) return of_implicit_ones;
-  if (stage.substeps != 1 && std::ranges::count_if(deck.bodies, has_surface) > 1) return of_substeps;
+  if (stage.substeps != 1 && sinks_in) return of_substeps;
   return {};
 }
 
 }  // namespace
 
 StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Body>> bodies,
-                           std::span<const Wall> walls) {
+                           std::span<const std::unique_ptr<MeshSource>> meshes, std::span<const Wall> walls) {
   StepSettings settings;
   settings.is_implicit = deck.time.scheme == Scheme::implicit_euler;
   settings.end = deck.time.end;
@@ -104,8 +121,12 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   settings.gravity = deck.domain.gravity;
   settings.slowest_hit = slowest_hit_of_fall * std::sqrt(2 * deck.domain.gravity.norm() * deck.domain.dx);
   std::ranges::transform(deck.bodies, std::back_inserter(settings.stages), stage_of);
+  bool sinks_in = false;
+  for (std::size_t b = 0; b < deck.bodies.size(); ++b)
+    sinks_in = sinks_in || is_soft(deck, deck.bodies[b], meshes[b].get());
+  sinks_in = sinks_in && std::ranges::count_if(deck.bodies, has_surface) > 1;
   std::ranges::transform(deck.bodies, std::back_inserter(settings.contact_tolerance),
-                         [&](const BodyDeck& body) { return contact_tolerance_of(deck, body); });
+                         [&](const BodyDeck& body) { return contact_tolerance_of(body, sinks_in); });
   for (const BodyDeck& body : deck.bodies) {
     const auto* strand = std::get_if<StrandDeck>(&body);
     settings.impulses.push_back(strand != nullptr ? strand->impulses : std::nullopt);

@@ -12,6 +12,7 @@
 namespace weft {
 
 class Body;
+class MeshSource;
 struct Wall;
 
 struct StepSettings {
@@ -43,6 +44,6 @@ struct StepSettings {
 
 /// Throws Error(deck) if a body cannot take part in implicit steps in the way that the deck asks for.
 StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Body>> bodies,
-                           std::span<const Wall> walls);
+                           std::span<const std::unique_ptr<MeshSource>> meshes, std::span<const Wall> walls);
 
 }  // namespace weft

@@ -259,19 +259,19 @@ inline constexpr auto keys<TetMeshDeck> =
           Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &TetMeshDeck::translate});
 
 template <>
-inline constexpr auto keys<SolidContactDeck> =
-    table("contact", "How the surface of a body with freedoms of its own meets the grid.",
-          Key{"points", "1", at_least(1).at_most(100), "4", "Contact points in an area of dx^2 of the surface at rest.",
-              &SolidContactDeck::points},
-          Key{"restitution", "1", at_least(0).at_most(1), "0",
-              "Of hits of rigid bodies on colliders: the speed after a hit over that before, along the normal. Hits "
-              "between bodies are inelastic; bodies that deform rebound by their elasticity.",
-              &SolidContactDeck::restitution},
-          Key{"tolerance", "1", above(0).at_most(1), absent,
-              "Contact with other layers is passed on again in a step, until the forces change by less than this part; "
-              "absent: 0.01 for solids with implicit stages, 0.001 for rigid bodies and for solids of several substeps "
-              "beside other solids and rigid bodies, else once.",
-              &SolidContactDeck::tolerance});
+inline constexpr auto keys<SolidContactDeck> = table(
+    "contact", "How the surface of a body with freedoms of its own meets the grid.",
+    Key{"points", "1", at_least(1).at_most(100), "4", "Contact points in an area of dx^2 of the surface at rest.",
+        &SolidContactDeck::points},
+    Key{"restitution", "1", at_least(0).at_most(1), "0",
+        "Of hits of rigid bodies on colliders: the speed after a hit over that before, along the normal. Hits "
+        "between bodies are inelastic; bodies that deform rebound by their elasticity.",
+        &SolidContactDeck::restitution},
+    Key{"tolerance", "1", above(0).at_most(1), absent,
+        "Contact with other layers is passed on again in a step, until the forces change by less than this part; "
+        "absent: 0.01 for solids with implicit stages, 0.001 for rigid bodies, and for solids of several substeps "
+        "where others are and one is pressed by a hundredth by its weight; else once.",
+        &SolidContactDeck::tolerance});
 
 template <>
 inline constexpr auto keys<SolidDeck> = table(
