@@ -56,7 +56,8 @@ DECKS |= dict.fromkeys([*CRUSHED, "crushed, carried"], "crushed.yaml")
 RUNS = {"quick": {"quadratic": [], "stiff": ["--set", STIFF], "bar": [], "pulse": [], "beam": [], "block": []}}
 RUNS["quick"]["disc"] = ["--set", f"bodies.disc.mesh.file.path={disc_file(8, 0.1)}"]
 RUNS["quick"] |= {name: ["--set", f"domain.dx={0.1 * ratio}"] for name, ratio in CRUSHED.items()}
-RUNS["quick"]["crushed, carried"] = ["--set", "bodies.cube.carrier=grid", "--set", "bodies.cube.damping=0"]
+RUNS["quick"]["crushed, carried"] = ["--set", "bodies.cube.carrier=grid", "--set", "bodies.cube.damping=0", "--set",
+                                     "transfer.rpic_damping=0.1"]
 RUNS["full"] = RUNS["quick"] | {"four": [*LINEAR, "bodies.beam.mesh.size=0.125"],
                                 "eight": [*LINEAR, "bodies.beam.mesh.size=0.0625"],
                                 "disc": [*RUNS["quick"]["disc"], "--set", "time.end=2"]}
