@@ -74,8 +74,8 @@ constexpr Real slowest_hit_of_fall = 0.01;
 /// Whether a body has a surface of contact points, which remember.
 bool has_surface(const BodyDeck& body) { return has_contact_points(body) && !std::holds_alternative<StrandDeck>(body); }
 
-/// Whether its weight presses a solid that moves by itself by so much of its height that surfaces which answer late
-/// sink into one another.
+/// Whether its weight presses a solid that moves by itself, across its shortest extent, by so much of it that surfaces
+/// which answer late sink into one another.
 bool is_soft(const Deck& deck, const BodyDeck& body, const MeshSource* mesh) {
   constexpr Real largest_sag = 0.01;
   const auto* solid = std::get_if<SolidDeck>(&body);
@@ -88,8 +88,8 @@ bool is_soft(const Deck& deck, const BodyDeck& body, const MeshSource* mesh) {
       },
       material.law);
   const Box box = mesh->bounds();
-  const Real drop = deck.domain.gravity.cwiseAbs().dot(box.upper - box.lower);
-  return material.density * drop > largest_sag * youngs_modulus;
+  const Real height = (box.upper - box.lower).minCoeff();
+  return material.density * deck.domain.gravity.norm() * height > largest_sag * youngs_modulus;
 }
 
 /// Of passes of contact, if it makes several: solids of several substeps do where some are soft and may meet others.
