@@ -48,9 +48,13 @@ class Stuffing {
   }
 
  private:
-  std::size_t index(const LatticePoint& p) const {
-    return static_cast<std::size_t>(p[0] + (2 * cubes_[0] + 1) * (p[1] + (2 * cubes_[1] + 1) * p[2]));
+  /// Of a place in a box of so many along each axis.
+  static std::size_t number_in(const Vec3i& counts, const Vec3i& p) {
+    const auto at = [&](int axis) { return static_cast<std::size_t>(p[axis]); };
+    const auto count = [&](int axis) { return static_cast<std::size_t>(counts[axis]); };
+    return at(0) + count(0) * (at(1) + count(1) * at(2));
   }
+  std::size_t index(const LatticePoint& p) const { return number_in(2 * cubes_ + Vec3i::Ones(), p); }
   Vec3 place(const LatticePoint& p) const {
     const auto moved = moved_.find(index(p));
     return moved != moved_.end() ? moved->second : Vec3(origin_ + 0.5 * size_ * p.cast<Real>());
@@ -66,9 +70,7 @@ class Stuffing {
         for (int x = z % 2; x <= 2 * cubes_[0]; x += 2) f(LatticePoint(x, y, z));
   }
   bool is_in(const Vec3i& cube) const { return (cube.array() >= 0).all() && (cube.array() < cubes_.array()).all(); }
-  std::uint8_t& level(const Vec3i& cube) {
-    return level_[static_cast<std::size_t>(cube[0] + cubes_[0] * (cube[1] + cubes_[1] * cube[2]))];
-  }
+  std::uint8_t& level(const Vec3i& cube) { return level_[number_in(cubes_, cube)]; }
   /// Whether f(cube) holds for all cubes from a lowest one on, `count` along each edge, and all are in the lattice.
   template <class F>
   bool all_of(const Vec3i& lowest, int count, F&& f) const {
