@@ -107,24 +107,24 @@ class Layers(Case):
     def test_1_2_3_4_and_7_ranks_agree_to_1e_10(self):
         deck = self.deck(LAYERS)
         often = ["--set", "balance.every=10", "--set", "balance.threshold=1.01"]
-        alone = self.run_deck(deck, "1", "--steps", 60, *often)
+        alone = self.run_deck(deck, "1", "--steps", 40, *often)
         row = numbers(alone)[-1]
         self.assertGreater(row["elastic_energy"], 0.1)  # or the comparison would prove little
         self.assertGreater(abs(row["impulse_floor_y"]), 1)
         for ranks in 2, 3, 4, 7:
             with self.subTest(ranks=ranks):
-                many = self.run_deck(deck, str(ranks), "--steps", 60, *often, ranks=ranks)
+                many = self.run_deck(deck, str(ranks), "--steps", 40, *often, ranks=ranks)
                 self.assert_same_state(alone, many, 1e-10)
 
     def test_threads_change_no_bit_and_runs_go_on_to_the_bit(self):
         deck = self.deck(LAYERS)
-        unbroken = self.run_deck(deck, "unbroken", "--steps", 50, ranks=2)
-        threads = self.run_deck(deck, "threads", "--steps", 50, ranks=2, threads=2)
+        unbroken = self.run_deck(deck, "unbroken", "--steps", 30, ranks=2)
+        threads = self.run_deck(deck, "threads", "--steps", 30, ranks=2, threads=2)
         self.assert_same_state(unbroken, threads, 0)
-        self.run_deck(deck, "broken", "--steps", 31, ranks=2)
-        broken = self.run_deck(deck, "broken", "--steps", 50, "--resume", "auto", ranks=2)
+        self.run_deck(deck, "broken", "--steps", 17, ranks=2)
+        broken = self.run_deck(deck, "broken", "--steps", 30, "--resume", "auto", ranks=2)
         self.assert_same_state(unbroken, broken, 0)
-        elsewhere = self.run_deck(deck, "elsewhere", "--steps", 50, "--resume", checkpoints(broken)[0], ranks=3)
+        elsewhere = self.run_deck(deck, "elsewhere", "--steps", 30, "--resume", checkpoints(broken)[0], ranks=3)
         self.assert_same_state(unbroken, elsewhere, 1e-10)
 
     def test_implicit_bodies_agree_on_ranks_and_go_on_to_the_bit(self):
