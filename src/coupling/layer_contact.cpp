@@ -21,6 +21,12 @@ constexpr Real recovery = 200, most_nearer = 0.05;
 constexpr Real most_inside = 0.5;
 /// Friction on a mass begins so many dx before it touches: it needs contact that lasts, and the places of points vary.
 constexpr Real margin_of_friction = 0.25;
+/// Of two surfaces that are not flat each counts by this and its area,
+constexpr Real share_of_edges = 0.01;
+/// without what both of them face, if that is more than this part of either,
+constexpr Real least_common = 0.1;
+/// and they face one another if more than this is left.
+constexpr Real least_opposition = 0.05;
 /// Normals shorter than this have no direction.
 constexpr Real least_normal = 1e-6;
 /// The mean of a surface that faces the other body makes an angle with the normal of at least this cosine.
@@ -48,35 +54,60 @@ struct LayerContact::AtNode {
   Real mass;
   Vec3 v, before;
   bool has_surface;  ///< It is of contact points.
-  Real frequency;    ///< Of their body [rad/s].
+  Real frequency;    ///< Of their body [rad/s],
+  bool is_rigid;     ///< which may keep its shape.
+  Real area;         ///< Of a surface, by the kernel [m^2].
   Mat3 facing;       ///< Of a surface: the mean of n n^T.
   Vec3 offset;       ///< Of a surface: the mean of n (n . y), y being from the node to the place [m].
+  Vec3 middle;       ///< Of a rigid body: from the node to the middle of the mass of its points [m].
   Real spread;       ///< The middle of a mass is this times dx times its normal behind the node; 0: unknown.
   Vec3 normal;       ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the node [1].
 
-  /// Towards b. Of two surfaces the flatter one counts, of a surface and a mass the surface where it is flat.
+  /// Towards b; zero: they do not face one another.
   Vec3 normal_to(const AtNode& b) const {
     if (!has_surface && !b.has_surface) return normal - b.normal;  // from the middle of one mass to that of the other
-    if (has_surface && b.has_surface) {
-      const Real flatter = std::max({normal.norm(), b.normal.norm(), least_normal});
-      const auto share = [&](const Vec3& mean) { return std::pow(mean.squaredNorm() / (flatter * flatter), 50); };
-      return share(normal) * normal - share(b.normal) * b.normal;
-    }
+    if (has_surface && b.has_surface) return normal_between(b);
     const Vec3 of_surface = has_surface ? normal : Vec3(-b.normal), of_mass = has_surface ? Vec3(-b.normal) : normal;
     const Real flat = flatness(of_surface);
     return flat * of_surface + (1 - flat) * of_mass.normalized();
   }
+  /// Of two surfaces those that are flat count, else both by their areas. Sides that face alike, as of boxes that stand
+  /// on one another, say nothing of where they touch.
+  Vec3 normal_between(const AtNode& b) const {
+    if (!(area + b.area > 0)) return Vec3::Zero();
+    const auto flat = [](const Vec3& mean) { return std::pow(mean.squaredNorm(), 50); };
+    const Real mine = flat(normal), its = flat(b.normal), part = area / (area + b.area);
+    const Vec3 apart = (mine + share_of_edges * part) * normal - (its + share_of_edges * (1 - part)) * b.normal;
+    const Vec3 alike = part * normal + (1 - part) * b.normal;
+    const Real edges = 1 - std::max(mine, its);
+    const Vec3 found =
+        apart - edges * apart.dot(alike) / std::max(alike.squaredNorm(), least_common * least_common) * alike;
+    return found.norm() > least_opposition * (mine + its + share_of_edges) ? found : Vec3(Vec3::Zero());
+  }
   /// 1 where the surface is flat, hardly anything at its edges, by its mean normal.
   static Real flatness(const Vec3& mean) { return std::pow(mean.squaredNorm(), 10); }
-  /// 1 where both are flat and face one another.
-  Real opposition(const AtNode& b) const { return std::pow(std::max(Real(0), -normal.dot(b.normal)), 20); }
+  /// 1 where both face one another and are flat: on the whole, or of rigid bodies, whose edges keep their shape, by
+  /// what faces the other one.
+  Real opposition(const AtNode& b, const Vec3& to_b) const {
+    if (is_rigid && b.is_rigid) return squareness(to_b) * b.squareness(to_b);
+    return std::pow(std::max(Real(0), -normal.dot(b.normal)), 20);
+  }
+  /// 1 where what faces along is flat across it.
+  Real squareness(const Vec3& along) const {
+    const Vec3 faces = facing * along;
+    const Real across = along.dot(faces);
+    return across > 0 ? std::pow(across * across / faces.squaredNorm(), 10) : 0;
+  }
   /// Whether a surface does so on the whole.
   bool faces(const Vec3& along) const { return normal.dot(along) >= least_cosine * normal.norm(); }
   /// From the planes of a surface to the node along a direction, each by how much it faces that [m]; none: it does not.
+  /// Aside of the node those of rigid bodies are looked at where the mass is that moves it: its velocity is the rate of
+  /// the distance there.
   std::optional<Real> distance(const Vec3& along) const {
     const Real faces = along.dot(facing * along);
     if (!(faces > least_facing)) return {};
-    return -along.dot(offset) / faces;
+    const Vec3 aside = middle - middle.dot(along) * along;
+    return along.dot(facing * aside - offset) / faces;
   }
   /// The speed with which layers may close along the normal to b; where they are too near, they are to part.
   Real closing(const AtNode& b, const Vec3& to_b, Real friction, Real dx, Real dt) const {
@@ -91,7 +122,7 @@ struct LayerContact::AtNode {
     const Real gap = *mine + *its - nearest * dx;
     if (gap > 0) return gap / dt;
     const Real fastest = std::min({frequency, b.frequency, recovery / (2 * dt)});  // half of the way in a step
-    return opposition(b) * std::max(gap, -most_nearer * dx) * fastest / recovery;
+    return opposition(b, to_b) * std::max(gap, -most_nearer * dx) * fastest / recovery;
   }
   /// Of a surface and a mass, which touches where its mean distance is that of a mass beyond a plane.
   Real closing_on_mass(const AtNode& b, Real friction, Real dx, Real dt) const {
@@ -201,12 +232,15 @@ void LayerContact::look(std::span<const MeetingLayer> layers, const SharedBlock&
     at.v = at.before = Eigen::Map<const Vec3>(row_of(nodes.get<NodeVelocity>(), at.block, place));
     at.has_surface = layers[l].has_contact_points;
     at.frequency = layers[l].frequency;
+    at.is_rigid = layers[l].is_rigid;
     at.spread = layers[l].spread;
     const Real* const normal = row_of(nodes.get<NodeNormal>(), at.block, place);
+    at.area = at.has_surface ? normal[0] : 0;
     at.normal.setZero();
     if (normal[0] > 0) at.normal = Eigen::Map<const Vec3>(normal + 1) / normal[0];
     at.facing.setZero();
     at.offset.setZero();
+    at.middle.setZero();
     if (at.has_surface && normal[0] > 0) {
       const Vec3 x = dx * (layers[l].map->first_node(at.block) + node_at_place(place)).cast<Real>();
       const auto mean = [&](NodeField& field) {
@@ -215,6 +249,9 @@ void LayerContact::look(std::span<const MeetingLayer> layers, const SharedBlock&
       const Vec3 along = mean(nodes.get<NodeFacing>()), across = mean(nodes.get<NodeFacingAcross>());
       at.facing << along[0], across[2], across[1], across[2], along[1], across[0], across[1], across[0], along[2];
       at.offset = mean(nodes.get<NodeOffset>()) - at.facing * x;
+      if (!at.is_rigid) continue;
+      const Real* const middle = row_of(nodes.get<NodeMiddle>(), at.block, place);
+      at.middle = Eigen::Map<const Vec3>(middle + 1) / middle[0] - x;
     }
   }
 }

@@ -210,7 +210,7 @@ Refusal OwnMotion::predict(Real dt) {
 }
 
 /// The masses of contact points grow to what the body sets against a change of their forces:
-///   s = dt sum df_q . dL_q / m_q / sum dL_q . dv_q                                                           (16.7)
+///   s = dt sum df_q . dL_q / m_q / sum dL_q . dv_q                                                           (16.8)
 /// the smallest of the passes so far, so that none overshoots.
 void OwnMotion::weigh_contact_points(Real dt, int passes) {
   if (!is_implicit()) return;

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <concepts>
 #include <iterator>
 #include <limits>
+#include <type_traits>
 
 #include "weft/base/check.hpp"
 #include "weft/base/error.hpp"
@@ -92,9 +94,21 @@ bool is_soft(const Deck& deck, const BodyDeck& body, const MeshSource* mesh) {
   return material.density * deck.domain.gravity.norm() * height > largest_sag * youngs_modulus;
 }
 
-/// Of passes of contact, if it makes several: solids of several substeps do where some are soft and may meet others.
+/// Whether a body goes its way whatever is in it, and presses solids as much as that takes.
+bool is_led(const BodyDeck& body) {
+  const auto* rigid = std::get_if<RigidDeck>(&body);
+  return rigid != nullptr && rigid->joint && has_surface(body) &&
+         std::visit(
+             [](const auto& form) {
+               if constexpr (requires { form.speed; }) return form.speed.has_value();
+               else return std::same_as<std::decay_t<decltype(form)>, MotionDeck>;
+             },
+             rigid->joint->form);
+}
+
+/// Of passes of contact, if it makes several: solids of several substeps do where some are pressed that much.
 std::optional<Real> contact_tolerance_of(const BodyDeck& body, bool sinks_in) {
-  constexpr Real of_rigid_bodies = 0.001, of_implicit_ones = 0.01, of_substeps = 0.001;
+  constexpr Real of_rigid_bodies = 3e-4, of_implicit_ones = 0.01, of_substeps = 3e-4;
   if (const auto* rigid = std::get_if<RigidDeck>(&body))
     return rigid->contact ? rigid->contact->tolerance.value_or(of_rigid_bodies) : of_rigid_bodies;
   const auto* solid = std::get_if<SolidDeck>(&body);
@@ -123,7 +137,7 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   std::ranges::transform(deck.bodies, std::back_inserter(settings.stages), stage_of);
   bool sinks_in = false;
   for (std::size_t b = 0; b < deck.bodies.size(); ++b)
-    sinks_in = sinks_in || is_soft(deck, deck.bodies[b], meshes[b].get());
+    sinks_in = sinks_in || is_led(deck.bodies[b]) || is_soft(deck, deck.bodies[b], meshes[b].get());
   sinks_in = sinks_in && std::ranges::count_if(deck.bodies, has_surface) > 1;
   std::ranges::transform(deck.bodies, std::back_inserter(settings.contact_tolerance),
                          [&](const BodyDeck& body) { return contact_tolerance_of(body, sinks_in); });

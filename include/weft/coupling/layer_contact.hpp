@@ -47,6 +47,10 @@ struct NodeFacing : NodeKey {
 struct NodeFacingAcross : NodeKey {
   static constexpr Label label{"facing_across", "m^2", Keep::work};
 };
+/// Of a layer of a rigid body: the mass of its contact points, and its first moment [kg m].
+struct NodeMiddle : NodeKey {
+  static constexpr Label label{"middle", "kg, kg m", Keep::work};
+};
 /// Of a layer of contact points: the change of velocity by other layers [m/s].
 struct NodeMeeting : NodeKey {
   static constexpr Label label{"meeting", "m/s", Keep::work};
@@ -67,6 +71,7 @@ struct MeetingLayer {
   bool has_contact_points;
   Real spread = 0;     ///< Moment of inertia of the kernel [dx^2]; 0: it depends on the place.
   Real frequency = 0;  ///< Of the fastest vibration of a body with contact points [rad/s].
+  bool is_rigid = false;
 };
 
 class LayerContact {

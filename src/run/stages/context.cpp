@@ -38,6 +38,7 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
       nodes.add<NodeOffset>();
       nodes.add<NodeFacing>();
       nodes.add<NodeFacingAcross>();
+      nodes.add<NodeMiddle>();
       nodes.add<NodeMeeting>();
     }
     if (scene.layers[l].has_followers) {
@@ -70,6 +71,7 @@ void StepContext::add_body(std::size_t b) {
   const std::size_t layer = scene.on_layer[b];
   if (!roles.is_carried_by_grid) {
     if (roles.rigid != nullptr) {
+      layers[layer].is_rigid = true;
       own_motions.push_back(std::make_unique<RigidBodyMotion>(comm, scene, state, b));
     } else {
       auto own = std::make_unique<OwnMotion>(comm, scene, state, b, is_asked_to_stop);
@@ -85,8 +87,9 @@ void StepContext::add_body(std::size_t b) {
                       .is_corrected = true,
                       .follows = own_motions.back().get(),
                       .has_surface = scene.layers[layer].has_contact_points});
-    if (roles.contact_points != nullptr && own_motions.back()->may_repeat()) layers[layer].is_repeated = true;
-    layers[layer].is_mixed = layers[layer].settings.has_contact_points && own_motions.back()->is_implicit();
+    if (roles.contact_points == nullptr || !own_motions.back()->may_repeat()) return;
+    layers[layer].is_repeated = true;
+    layers[layer].repeats_contact = layers[layer].settings.has_contact_points;
     return;
   }
   const bool is_held = std::any_of(scene.handles.begin(), scene.handles.end(), [b](const GridHandle& handle) {
@@ -108,7 +111,11 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
     const Real spread = transfer.kernel == KernelKind::linear
                             ? 0
                             : moment_of_inertia(transfer, Vec3::Zero()).x() / (transfer.dx * transfer.dx);
-    meeting.push_back({&layer.map, &layer.nodes, layer.settings.has_contact_points, spread});
+    meeting.push_back({.map = &layer.map,
+                       .nodes = &layer.nodes,
+                       .has_contact_points = layer.settings.has_contact_points,
+                       .spread = spread,
+                       .is_rigid = layer.is_rigid});
   }
   for (const VisitedSet& set : sets)
     if (set.has_surface && !state.limits.empty()) meeting[set.layer].frequency = set.follows->frequency(dt());

@@ -4,8 +4,8 @@
 #include "run/body_motion.hpp"
 #include "run/exact_holds.hpp"
 #include "run/handles.hpp"
+#include "run/stages/accelerated_passes.hpp"
 #include "run/stages/grid_advance.hpp"
-#include "run/stages/pass_mixing.hpp"
 #include "run/strand_impulses.hpp"
 #include "weft/base/interrupted.hpp"
 #include "weft/base/timer.hpp"
@@ -52,10 +52,11 @@ struct GridLayer {
   std::unique_ptr<GridAdvance> advance{};
   WallContacts contacts{};
   Handles handles;
+  bool is_rigid = false;             ///< Its body keeps its shape.
   bool is_repeated = false;          ///< Its bodies may scatter several times in a try,
-  bool is_mixed = false;             ///< and these passes are mixed.
+  bool repeats_contact = false;      ///< because their contact points remember more with each.
   std::optional<NodeField> alone{};  ///< Of a layer that is not, beside one that is: velocities before layers meet.
-  NodeField first_memory{"first_memory", "N"};  ///< Of its body, if that mixes passes: as the try began.
+  NodeField first_memory{"first_memory", "N"};  ///< Of its body, if that repeats contact: as the try began.
   Given given{};                                ///< To its bodies, in this try.
 
   BlockMap map{};
@@ -107,10 +108,10 @@ struct StepContext {
   Real left = 0;  ///< Until then [s].
   StepReport report;
   Given given;
-  int passes = 0;         ///< Made in this try.
-  PassMixing mixing;      ///< Of these.
-  bool is_found = false;  ///< This try has a motion; the same on every rank.
-  Fault fault;            ///< Of this try, on this rank.
+  int passes = 0;                 ///< Made in this try.
+  AcceleratedPasses accelerated;  ///< Of these.
+  bool is_found = false;          ///< This try has a motion; the same on every rank.
+  Fault fault;                    ///< Of this try, on this rank.
   Suspicions suspicions;
 
   Real dt() const { return report.size.dt; }

@@ -44,32 +44,18 @@ std::vector<Vec3> memory_at_points(const StepContext& step, std::size_t s, NodeF
   return of_points;
 }
 
-/// After a pass nodes remember what they gave in it: Phi_i += m_i (v_i after - v_i loaded) / dt.
-void add_to_memory(StepContext& step, std::size_t s) {
-  GridLayer& layer = step.layers[step.sets[s].layer];
-  const NodeField &inertia = layer.nodes.get<NodeInertia>(), &meeting = layer.nodes.get<NodeMeeting>();
-  NodeField& memory = layer.nodes.get<NodeMemory>();
-  const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
-#pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
-    const Real mass = inertia.block(0)[k];
-    memory.block(0)[k] = mass;
-    Eigen::Map<Vec3>(memory.block(0) + k + 1) += mass / step.dt() * Eigen::Map<const Vec3>(meeting.block(0) + k);
-  }
-}
-
-/// The same for bodies that are implicit, together by (16.8).
-void mix_memories(StepContext& step) {
-  std::vector<PassMixing::Nodes> mixed;
+/// After a pass nodes remember what they gave in it, and what (17.4) makes of that.
+void add_to_memory(StepContext& step) {
+  std::vector<AcceleratedPasses::Nodes> repeated;
   for (GridLayer& layer : step.layers)
-    if (layer.is_mixed)
-      mixed.push_back({layer.map.owned(), &layer.nodes.get<NodeInertia>(), &layer.nodes.get<NodeMeeting>(),
-                       &layer.nodes.get<NodeMemory>()});
-  if (!mixed.empty()) step.mixing.mix(step.comm, step.dt(), mixed);
+    if (layer.repeats_contact)
+      repeated.push_back({layer.map.owned(), &layer.nodes.get<NodeInertia>(), &layer.nodes.get<NodeMeeting>(),
+                          &layer.nodes.get<NodeMemory>()});
+  if (!repeated.empty()) step.accelerated.go_on(step.comm, step.dt(), repeated);
 }
 
-/// The points of a body whose passes are mixed remember what its nodes do.
-void remember_mixed(StepContext& step, std::size_t s) {
+/// The points of a body that repeats contact remember what its nodes do.
+void remember_nodes(StepContext& step, std::size_t s) {
   const GridLayer& layer = step.layers[step.sets[s].layer];
   NodeField change = layer.nodes.get<NodeMemory>();
   const auto reals = static_cast<std::ptrdiff_t>(layer.map.size()) * NodeField::row;
@@ -89,8 +75,8 @@ void load_contact_points(StepContext& step, std::size_t s) {
 /// The motions of bodies that predict, of which some may refuse dt.
 void predict_bodies(StepContext& step) {
   const auto is_due = [&](const BodyMotion* own) { return step.passes == 0 || own->may_repeat(); };
-  if (step.passes == 0) step.mixing.begin();
-  else mix_memories(step);
+  if (step.passes == 0) step.accelerated.begin();
+  else add_to_memory(step);
   for (std::size_t s = 0; s < step.sets.size(); ++s) {
     BodyMotion* own = step.sets[s].follows;
     if (!step.sets[s].has_surface || !is_due(own)) continue;
@@ -98,11 +84,10 @@ void predict_bodies(StepContext& step) {
     NodeField& memory = layer.nodes.get<NodeMemory>();
     if (step.passes == 0) {
       scatter_memory(step, s);
-      if (layer.is_mixed) layer.first_memory = memory;
+      if (layer.repeats_contact) layer.first_memory = memory;
     } else {
-      if (!layer.is_mixed) add_to_memory(step, s);
       layer.map.forest().update_ghosts(memory.view());
-      if (layer.is_mixed) remember_mixed(step, s);
+      remember_nodes(step, s);
     }
     load_contact_points(step, s);
   }

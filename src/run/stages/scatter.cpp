@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "run/stages/followers.hpp"
 #include "run/stages/law_clock.hpp"
@@ -39,8 +40,18 @@ void scatter_set(StepContext& step, std::size_t s) {
 /// Implicit steps have contacts in their solve.
 bool takes_contacts(const GridLayer& layer) { return layer.contacts.any() && layer.advance->takes_forces(); }
 
-/// The normals and planes of a surface, weighted by its area.
-void scatter_surface(const TransferSettings& transfer, const Bins& bins, const Table& points, Layer& nodes) {
+/// What nodes know of the surface on a layer beside its normals.
+std::vector<NodeField*> fields_of_surface(GridLayer& layer) {
+  std::vector<NodeField*> fields;
+  if (!layer.settings.has_contact_points) return fields;
+  fields = {&layer.nodes.get<NodeOffset>(), &layer.nodes.get<NodeFacing>(), &layer.nodes.get<NodeFacingAcross>()};
+  if (layer.is_rigid) fields.push_back(&layer.nodes.get<NodeMiddle>());
+  return fields;
+}
+
+/// The normals and planes of a surface, weighted by its area, and the middle of the mass of its points.
+void scatter_surface(const TransferSettings& transfer, const Bins& bins, const Table& points, GridLayer& layer) {
+  Layer& nodes = layer.nodes;
   const auto areas = points.get<SurfaceArea>(), x = points.get<Position>();
   std::vector<Vec3> normals(areas.size()), values(areas.size());
   std::vector<Real> weights(areas.size());
@@ -57,6 +68,7 @@ void scatter_surface(const TransferSettings& transfer, const Bins& bins, const T
   add(nodes.get<NodeFacing>(), [](const Vec3& n, const Vec3&) { return Vec3(n.cwiseProduct(n)); });
   add(nodes.get<NodeFacingAcross>(),
       [](const Vec3& n, const Vec3&) { return Vec3(n.y() * n.z(), n.z() * n.x(), n.x() * n.y()); });
+  if (layer.is_rigid) scatter(transfer, bins, {x, x, {}, points.get<Mass>()}, {}, 0, nodes.get<NodeMiddle>());
 }
 
 /// The normals of a set near blocks that another layer has: the gradient of its mass, or those of its surface.
@@ -65,7 +77,7 @@ void scatter_normals(StepContext& step, std::size_t s) {
   GridLayer& layer = step.layers[set.layer];
   const Table& points = std::as_const(*set.points).points();
   const Bins near = step.bins[s].near(step.layer_contact.is_shared(layer.number));
-  if (set.has_surface) scatter_surface(step.transfer_of(set), near, points, layer.nodes);
+  if (set.has_surface) scatter_surface(step.transfer_of(set), near, points, layer);
   else
     scatter_mass(step.transfer_of(set), near, points.get<Position>(), points.get<Mass>(),
                  layer.nodes.get<NodeNormal>());
@@ -76,10 +88,7 @@ void scatter_for_contact(StepContext& step) {
   if (!step.has_layers()) return;
   for (GridLayer& layer : step.layers) {
     layer.nodes.get<NodeNormal>().reset(layer.map.size());
-    if (!layer.settings.has_contact_points) continue;
-    layer.nodes.get<NodeOffset>().reset(layer.map.size());
-    layer.nodes.get<NodeFacing>().reset(layer.map.size());
-    layer.nodes.get<NodeFacingAcross>().reset(layer.map.size());
+    for (NodeField* field : fields_of_surface(layer)) field->reset(layer.map.size());
   }
   for (std::size_t s = 0; s < step.sets.size(); ++s) scatter_normals(step, s);
 }
@@ -108,11 +117,9 @@ void scatter(StepContext& step) {
     if (!step.is_due(layer)) continue;
     std::vector<ColumnView> fields{layer.nodes.get<NodeInertia>().view()};
     if (takes_contacts(layer)) fields.push_back(layer.nodes.get<NodeContact>().view());
-    if (step.passes == 0 && step.has_layers()) fields.push_back(layer.nodes.get<NodeNormal>().view());
-    if (step.passes == 0 && layer.settings.has_contact_points) {
-      fields.push_back(layer.nodes.get<NodeOffset>().view());
-      fields.push_back(layer.nodes.get<NodeFacing>().view());
-      fields.push_back(layer.nodes.get<NodeFacingAcross>().view());
+    if (step.passes == 0 && step.has_layers()) {
+      fields.push_back(layer.nodes.get<NodeNormal>().view());
+      for (NodeField* field : fields_of_surface(layer)) fields.push_back(field->view());
     }
     if (layer.settings.has_followers && !layer.settings.has_contact_points)
       fields.push_back(layer.nodes.get<NodeGiven>().view());
