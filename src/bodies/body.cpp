@@ -1,5 +1,7 @@
 #include "weft/bodies/body.hpp"
 
+#include "weft/math/pack_rows.hpp"
+
 #include <algorithm>
 #include <array>
 #include <numeric>
@@ -13,6 +15,15 @@ void StepLimit::include(const StepLimit& those) {
   mesh_speed = std::max(mesh_speed, those.mesh_speed);
   frequency = std::max(frequency, those.frequency);
   bending = std::max(bending, those.bending);
+  stretch = std::max(stretch, those.stretch);
+}
+
+void PointSet::contact_extents_along(ChunkRows rows, std::span<const Vec3> n, std::span<Vec3> Bn) const {
+  const auto extent = points_.get<ContactExtent>();
+  for (std::size_t k = 0; k < rows.size(); k += Pack::size) {
+    const PackRows entries = PackRows::range(k, rows.size());
+    store(load(extent, PackRows::of(rows, k)) * load(n, entries), entries, Bn);
+  }
 }
 
 StepLimit Body::limit_from(std::size_t first_row) {

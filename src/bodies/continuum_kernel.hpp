@@ -98,20 +98,26 @@ class Continuum final : public PointBody, public TrialBody {
   }
 
   bool touches_at_surface() const override { return true; }
+  bool extent_deforms() const override { return !is_liquid; }
   /// Elastic points that keep the whole deformation gradient know how they have turned.
   bool extent_turns() const override { return std::is_same_v<Kept, ElasticF> && !L::yields; }
   /// Points deform with their elastic part. Of liquids it says nothing of directions: they keep their size.
-  Mat3 contact_extent(std::uint32_t row) const override {
-    constexpr bool is_liquid = L::yields && !L::flow_changes_stress;
-    if constexpr (is_liquid) return PointSet::contact_extent(row);
-    const Mat3 F = L::deformation(points_.get<Kept>()[row]);
-    return F * PointSet::contact_extent(row) * F.transpose();
+  void contact_extents_along(ChunkRows rows, std::span<const Vec3> n, std::span<Vec3> Bn) const override {
+    if constexpr (is_liquid) return PointSet::contact_extents_along(rows, n, Bn);
+    const auto at_rest = points_.get<ContactExtent>();
+    const auto elastic = points_.get<Kept>();
+    for_each_pack(rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
+      const Matrix3<Pack> F = L::deformation(load(elastic, rows));
+      const Vector3<Pack> pulled_back = F.transpose() * load(n, entries);
+      store(Vector3<Pack>(F * (load(at_rest, rows) * pulled_back)), entries, Bn);
+    });
   }
 
   StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override {
     const auto x = points_.get<Position>();
     const auto elastic = points_.get<Kept>();
     const Columns memory(points_);
+    const bool deforms = touches_walls() && !is_liquid;
     Largest most;
     for_each_pack(rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
       const Vector3<Pack> velocity = load(motion.v, entries);
@@ -122,6 +128,7 @@ class Continuum final : public PointBody, public TrialBody {
       store(settled.elastic, rows, elastic);
       memory.store(rows, settled.q);
       most.include(L::stiffness(constants_, settled.q, settled.elastic), velocity);
+      if (deforms) most.include_deformation(L::deformation(settled.elastic));
       if constexpr (L::viscous) most.include_volume(L::volume_ratio(settled.q, settled.elastic));
     });
     return limit_of(most);
@@ -213,11 +220,13 @@ class Continuum final : public PointBody, public TrialBody {
     const auto v = points_.get<Velocity>();
     const auto elastic = points_.get<Kept>();
     const Columns memory(const_cast<Table&>(points_));
+    const bool deforms = touches_walls() && !is_liquid;
     Largest most;
     for_each_pack(rows, [&](const PackRows& rows, const PackRows&) __attribute__((flatten)) {
       const auto now = load(elastic, rows);
       const auto q = memory.load(rows);
       most.include(L::stiffness(constants_, q, now), load(v, rows));
+      if (deforms) most.include_deformation(L::deformation(now));
       if constexpr (L::viscous) most.include_volume(L::volume_ratio(q, now));
     });
     return limit_of(most);
@@ -265,13 +274,21 @@ class Continuum final : public PointBody, public TrialBody {
   }
 
  private:
+  static constexpr bool is_liquid = L::yields && !L::flow_changes_stress;
+
   /// What limits a step, largest in each lane.
   struct Largest {
-    Pack stiffness = 0, speed2 = 0, volume_ratio = 0;
+    Pack stiffness = 0, speed2 = 0, volume_ratio = 0, stretch2 = 0;
 
     void include(const Pack& more_stiffness, const Vector3<Pack>& v) {
       stiffness = max(stiffness, more_stiffness);
       speed2 = max(speed2, Pack(v.squaredNorm()));
+    }
+    void include_deformation(const Matrix3<Pack>& F) {
+      // No eigenvalue of F F^T exceeds the sum of a row.
+      const Symmetric3<Pack> b = left_square(F);
+      const Pack yz = abs(b.yz), xz = abs(b.xz), xy = abs(b.xy);
+      stretch2 = max(max(stretch2, b.xx + (xy + xz)), max(b.yy + (xy + yz), b.zz + (xz + yz)));
     }
     void include_volume(const Pack& more) { volume_ratio = max(volume_ratio, more); }  // of viscous points
   };
@@ -281,6 +298,7 @@ class Continuum final : public PointBody, public TrialBody {
     limit.wave_speed = std::sqrt(largest(most.stiffness) / rest_density_);
     limit.viscosity = L::viscosity(constants_) * largest(most.volume_ratio) / rest_density_;
     limit.speed = std::sqrt(largest(most.speed2));
+    limit.stretch = std::sqrt(largest(most.stretch2));
     return limit;
   }
 

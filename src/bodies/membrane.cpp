@@ -235,7 +235,9 @@ class CodimensionalBody final : public MeshBody {
     return limit;
   }
 
-  void place_samples(std::span<Vec3> places) const override { elements_.place(x(), places); }
+  void sample(std::span<const Vec3> of_vertices, std::span<Vec3> of_samples) const override {
+    elements_.place(of_vertices, of_samples);
+  }
   void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const override {
     elements_.add_force(row, force, f);
   }

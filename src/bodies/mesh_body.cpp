@@ -100,7 +100,7 @@ StepLimit MeshBody::commit(ChunkRows rows, Real dt, const ChunkMotion& motion) {
 
 StepLimit MeshBody::finish(Real dt) {
   commit_elements(dt, std::as_const(samples()).get<Affine>());
-  place_samples(samples().get<Position>());
+  sample(std::as_const(points_).get<Position>(), samples().get<Position>());
   return limit_of_elements();
 }
 
@@ -258,7 +258,7 @@ void MeshBody::fill(const Comm& comm, const VertexValues& rest, const Vec3& velo
   adopt(comm);
   add_mass(points_.get<Mass>(), samples().get<Mass>());
   forest_.sum_to_owners(points_.column(Mass::label.name));
-  place_samples(samples().get<Position>());
+  sample(std::as_const(points_).get<Position>(), samples().get<Position>());
   set_in_motion(comm, velocity, velocity_gradient);
   rest_elements();
   spin_elements(Vec3(velocity_gradient(2, 1), velocity_gradient(0, 2), velocity_gradient(1, 0)));

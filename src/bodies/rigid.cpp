@@ -114,7 +114,7 @@ class RigidBody final : public MeshBody {
   }
   void commit_elements(Real, std::span<const Mat3>) override {}
   StepLimit limit_of_elements() override { return {}; }
-  void place_samples(std::span<Vec3>) const override {}
+  void sample(std::span<const Vec3>, std::span<Vec3>) const override {}
   void add_force_at_sample(std::size_t, const Vec3&, std::span<Vec3>) const override {}
   void place_contact_points(std::span<Vec3> places, std::span<Vec3> areas) const override {
     for (std::size_t q = 0; q < places.size(); ++q) {

@@ -173,11 +173,11 @@ class ShellBody final : public MeshBody {
     return limit;
   }
 
-  void place_samples(std::span<Vec3> places) const override {
-    contact_.each(x(), [&](const FacePack& pack, std::span<const Vector3<Pack>> corners) {
+  void sample(std::span<const Vec3> of_vertices, std::span<Vec3> of_samples) const override {
+    contact_.each(of_vertices, [&](const FacePack& pack, std::span<const Vector3<Pack>> corners) {
       for (int s = 0; s < contact_.basis().samples; ++s)
         store(contact_.at(pack, s, [&](const auto row) { return position_of(row, corners); }), rows_of(pack, s),
-              places);
+              of_samples);
     });
   }
   void add_force_at_sample(std::size_t q, const Vec3& force, std::span<Vec3> f) const override {

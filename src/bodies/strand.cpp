@@ -560,7 +560,7 @@ class StrandBody final : public MeshBody {
     return limit;
   }
 
-  void place_samples(std::span<Vec3>) const override {}
+  void sample(std::span<const Vec3>, std::span<Vec3>) const override {}
   void add_force_at_sample(std::size_t, const Vec3&, std::span<Vec3>) const override { WEFT_ENSURE(false); }
   void place_contact_points(std::span<Vec3> places, std::span<Vec3>) const override {
     std::ranges::copy(x(), places.begin());

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "weft/math/kernels.hpp"
+#include "weft/math/pack_rows.hpp"
 #include "weft/math/real4.hpp"
 #include "weft/math/svd.hpp"
 #include "weft/transfer/dispatch.hpp"
@@ -48,24 +49,23 @@ Real lever_at(Real gap, Real reach) {
 /// How much nearer a point may be for having closed in with this speed: twice its way in the step [m].
 Real approach(Real dt, Real speed) { return 2 * dt * std::max(Real(0), speed); }
 
-/// How far a point reaches along the normal of a wall. The depth of one that began in a wall is the negative axis that
-/// is nearest to the normal. It is no size of its material: neither the deformation nor another normal changes it, for
-/// the force along the normal would do work that no spring has.
-Reach reach_of(const PointSet& points, std::uint32_t row, const Vec3& normal) {
-  const Symmetric3<Real>& extent = points.points().get<ContactExtent>()[row];
+/// How far a point reaches along the normal n of a wall [m]; Bn: of its deformed extent B. The depth of one that began
+/// in a wall is the negative axis that is nearest to the normal. It is no size of its material: neither the deformation
+/// nor another normal changes it, for the force along the normal would do work that no spring has.
+Real reach_of(const Symmetric3<Real>& at_rest, const Vec3& normal, const Vec3& Bn) {
+  const Real squared = normal.dot(Bn), r = std::copysign(std::sqrt(std::abs(squared)), squared);
   const bool is_ball =
-      extent.xx > 0 && extent.yy > 0 && extent.zz > 0 && extent.yz == 0 && extent.xz == 0 && extent.xy == 0;
-  if (is_ball) return reach_along(points.contact_extent(row), normal);
-  const Mat3 at_rest = extent.full();
-  if (const Real minor = at_rest.topLeftCorner<2, 2>().determinant();
-      at_rest(0, 0) < 0 || minor < 0 || at_rest.determinant() < 0) {
-    const SymmetricEigen axes = symmetric_eigen(at_rest);
+      at_rest.xx > 0 && at_rest.yy > 0 && at_rest.zz > 0 && at_rest.yz == 0 && at_rest.xz == 0 && at_rest.xy == 0;
+  if (is_ball) return r;
+  if (const Real minor = at_rest.xx * at_rest.yy - at_rest.xy * at_rest.xy;
+      at_rest.xx < 0 || minor < 0 || at_rest.determinant() < 0) {
+    const SymmetricEigen axes = symmetric_eigen(at_rest.full());
     int nearest = 0;
     (axes.Q.transpose() * normal).cwiseAbs().maxCoeff(&nearest);
     const Real least = round_off * axes.values.cwiseAbs().maxCoeff();
-    if (axes.values[nearest] < -least) return {-std::sqrt(-axes.values[nearest]), Vec3::Zero()};
+    if (axes.values[nearest] < -least) return -std::sqrt(-axes.values[nearest]);
   }
-  return reach_along(points.contact_extent(row), normal);
+  return r;
 }
 
 /// A wall that acts at the surface of the material.
@@ -82,37 +82,29 @@ Real half_edge(const TransferSettings& transfer) {
   return (block_width / Real(2) + drift_margin(transfer.kernel)) * transfer.dx;
 }
 
-/// Of points near walls find_in reads these columns first.
-std::vector<RowsAhead::Column> columns_of(PointSet& points) {
-  std::vector<RowsAhead::Column> columns;
-  for (const ColumnView& column : points.points().columns(Keep::state))
-    if (column.shape.components() > 1 && column.label.name != Position::label.name &&
-        column.label.name != Affine::label.name)
-      columns.push_back({column.data, column.row_bytes});
-  return columns;
-}
-
-/// Has memory bring rows that lie apart, which machines do not look ahead to by themselves.
-void fetch(std::span<const RowsAhead::Column> columns, std::span<const std::uint32_t> rows) {
-  for (const auto& [data, row_bytes] : columns)
-    for (const std::uint32_t row : rows) {
-      __builtin_prefetch(data + row * row_bytes);
-      __builtin_prefetch(data + (row + 1) * row_bytes - 1);
-    }
-}
-
 }  // namespace
+
+Real largest_half_axis(const PointSet& points) {
+  const auto extent = points.points().get<ContactExtent>().first(points.points().owned());
+  Real largest = 0;  // sum of a row of a tensor
+#pragma omp parallel for schedule(static) reduction(max : largest)
+  for (std::size_t row = 0; row < extent.size(); ++row) {
+    const Symmetric3<Real>& B = extent[row];
+    const Real yz = std::abs(B.yz), xz = std::abs(B.xz), xy = std::abs(B.xy);
+    largest = std::max({largest, std::abs(B.xx) + xy + xz, std::abs(B.yy) + xy + yz, std::abs(B.zz) + xz + yz});
+  }
+  return std::sqrt(largest);
+}
 
 void WallContacts::find(std::span<const Wall> walls, std::span<const TouchingSet> sets,
                         const TransferSettings& transfer, Real time, Real dt) {
-  contacts_.clear();
   start_.reset();
   left_.clear();
   bins_.clear();
   turns_.assign(8 * sets.size(), {});
   any_ = false;
   looks_ = std::any_of(walls.begin(), walls.end(), acts_on_points);
-  if (!looks_) return;
+  if (!looks_) return contacts_.clear();
   walls_ = walls;
   sets_.assign(sets.begin(), sets.end());
   transfer_ = transfer;
@@ -121,41 +113,35 @@ void WallContacts::find(std::span<const Wall> walls, std::span<const TouchingSet
   states_.clear();
   for (const Wall& wall : walls) states_.push_back(wall.shape.at(time));
 
-  columns_.clear();
-  for (const TouchingSet& set : sets_) columns_.push_back(columns_of(*set.points));
-
-  struct NearBin {
-    const Bin* bin;
-    std::uint32_t set;
-    std::vector<Near> walls;
-  };
-  std::vector<NearBin> near;
+  std::vector<std::pair<std::uint32_t, const Bin*>> all;  // sets and their bins
   for (std::uint32_t s = 0; s < sets_.size(); ++s)
-    for (const Bin& bin : sets_[s].bins->bins()) {
-      NearBin here{&bin, s, {}};
-      for (std::size_t w = 0; w < walls.size(); ++w)
-        if (acts_on_points(walls[w]))
-          if (Near seen = seen_from(bin, static_cast<std::int32_t>(w), sets_[s].speed); seen.at_middle.count > 0)
-            here.walls.push_back(seen);
-      if (!here.walls.empty()) near.push_back(std::move(here));
-    }
-  if (found_.size() < near.size()) found_.resize(near.size());
+    for (const Bin& bin : sets_[s].bins->bins()) all.emplace_back(s, &bin);
+  if (found_.size() < all.size()) found_.resize(all.size());
 #pragma omp parallel for schedule(dynamic)
-  for (std::size_t k = 0; k < near.size(); ++k) find_in(*near[k].bin, near[k].set, near[k].walls, found_[k]);
-  for (std::size_t k = 0; k < near.size(); ++k) {
-    const std::size_t first = contacts_.size();
-    contacts_.insert(contacts_.end(), found_[k].contacts.begin(), found_[k].contacts.end());
+  for (std::size_t k = 0; k < all.size(); ++k) find_in(*all[k].second, all[k].first, found_[k]);
+
+  std::size_t number = 0;
+  std::uint32_t last_set = 0;
+  std::vector<std::size_t> first(all.size());
+  for (std::size_t k = 0; k < all.size(); ++k) {
     left_.insert(left_.end(), found_[k].left.begin(), found_[k].left.end());
-    if (first == contacts_.size()) continue;
-    const Vec3i& block = near[k].bin->block;
+    first[k] = number;
+    number += found_[k].contacts.size();
+    if (first[k] == number) continue;
+    const auto [set, bin] = all[k];
     const bool is_of_same_cube =
-        !bins_.empty() && contacts_[first - 1].set == near[k].set && cube_of(bins_.back().block) == cube_of(block);
-    bins_.push_back({{first, contacts_.size()}, block});
-    const Vec3i odd = cube_of(block).unaryExpr([](int c) { return c & 1; });
-    std::vector<Range>& apart = turns_[near[k].set * 8 + static_cast<std::size_t>(odd[0] << 2 | odd[1] << 1 | odd[2])];
-    if (is_of_same_cube) apart.back().end = contacts_.size();
+        !bins_.empty() && last_set == set && cube_of(bins_.back().block) == cube_of(bin->block);
+    bins_.push_back({{first[k], number}, bin->block});
+    const Vec3i odd = cube_of(bin->block).unaryExpr([](int c) { return c & 1; });
+    std::vector<Range>& apart = turns_[set * 8 + static_cast<std::size_t>(odd[0] << 2 | odd[1] << 1 | odd[2])];
+    if (is_of_same_cube) apart.back().end = number;
     else apart.push_back(bins_.back().contacts);
+    last_set = set;
   }
+  contacts_.resize(number);
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t k = 0; k < all.size(); ++k)
+    std::ranges::copy(found_[k].contacts, contacts_.begin() + static_cast<std::ptrdiff_t>(first[k]));
 }
 
 void WallContacts::agree(const Comm& comm, std::span<WallContacts* const> all) {
@@ -169,15 +155,25 @@ void WallContacts::agree(const Comm& comm, std::span<WallContacts* const> all) {
     if (contacts->looks_) contacts->any_ = *has++ > 0;
 }
 
-/// Without faces if no point of the bin, of which the fastest has this speed [m/s], comes near the wall.
-WallContacts::Near WallContacts::seen_from(const Bin& bin, std::int32_t wall, Real speed) const {
+/// The walls that points of a bin of a set come near.
+void WallContacts::find_near(const Bin& bin, const TouchingSet& set, std::vector<Near>& near) const {
+  near.clear();
+  for (std::size_t w = 0; w < walls_.size(); ++w)
+    if (acts_on_points(walls_[w]))
+      if (const Near seen = seen_from(bin, static_cast<std::int32_t>(w), set); seen.at_middle.count > 0)
+        near.push_back(seen);
+}
+
+/// Without faces if no point of the bin comes near the wall.
+WallContacts::Near WallContacts::seen_from(const Bin& bin, std::int32_t wall, const TouchingSet& set) const {
   const MovingShape& shape = walls_[wall].shape;
   const RigidState& state = states_[wall];
   const Vec3 middle = middle_of(bin, transfer_.dx);
   const Real half = half_edge(transfer_), corner = std::sqrt(Real(3)) * half;
   const Real of_wall = state.velocity_at(middle).norm() + corner * state.spin.norm();
   Near near{wall, shape.rest().is_flat(Side::outside), shape.rest().is_convex(), {}, 0};
-  near.reach = (near_by + largest_size) * transfer_.dx + approach(dt_, speed + of_wall);
+  const Real size = std::min((1 + round_off) * set.reach, largest_size * transfer_.dx);
+  near.reach = near_by * transfer_.dx + size + approach(dt_, set.speed + of_wall);
   Faces faces;
   if (near.is_flat) faces = shape.faces(state, middle, near.reach + corner);
   else faces.add(shape.surface(state, middle));
@@ -192,74 +188,88 @@ WallContacts::Near WallContacts::seen_from(const Bin& bin, std::int32_t wall, Re
 void WallContacts::find_candidates(std::span<const Near> near, ChunkRows rows, std::span<const Vec3> x,
                                    const Vec3& middle, std::vector<std::uint32_t>& candidates) {
   candidates.clear();
-  for (std::size_t begin = 0; begin < rows.size(); begin += most_rows_in_chunk) {
-    const ChunkRows chunk = rows.subspan(begin, std::min(most_rows_in_chunk, rows.size() - begin));
-    std::array<Real, most_rows_in_chunk> to_x{}, to_y{}, to_z{}, beyond;
-    for (std::size_t k = 0; k < chunk.size(); ++k) {
-      const Vec3& at = x[chunk[k]];
-      to_x[k] = at[0] - middle[0], to_y[k] = at[1] - middle[1], to_z[k] = at[2] - middle[2];
-    }
-    beyond.fill(1);
+  const Vector3<Pack> origin = middle.cast<Pack>();
+  for (std::size_t first = 0; first < rows.size(); first += Pack::size) {
+    const PackRows some = PackRows::of(rows, first);
+    const Vector3<Pack> offset = load(x, some) - origin;
+    Pack beyond = 1;
     for (const Near& wall : near)
       for (const auto& [distance, n] : wall.at_middle) {
-        const Real most = (1 + round_off) * wall.reach - distance;
-        if (wall.is_flat || wall.is_convex)
-          for (std::size_t k = 0; k < most_rows_in_chunk; ++k)
-            beyond[k] = std::min(beyond[k], n[0] * to_x[k] + n[1] * to_y[k] + n[2] * to_z[k] - most);
-        else
-          for (std::size_t k = 0; k < most_rows_in_chunk; ++k)
-            beyond[k] =
-                std::min(beyond[k], -std::sqrt(to_x[k] * to_x[k] + to_y[k] * to_y[k] + to_z[k] * to_z[k]) - most);
+        const Pack least = wall.is_flat || wall.is_convex ? Pack(n[0] * offset[0] + n[1] * offset[1] + n[2] * offset[2])
+                                                          : -sqrt(Pack(offset.squaredNorm()));
+        beyond = min(beyond, least + (distance - (1 + round_off) * wall.reach));
       }
-    for (std::size_t k = 0; k < chunk.size(); ++k)
-      if (beyond[k] <= 0) candidates.push_back(chunk[k]);
+    if (!weft::any(beyond <= Pack(0))) continue;
+    std::array<Real, Pack::size> of_lane;
+    beyond.store(of_lane.data());
+    for (int lane = 0; lane < some.count; ++lane)
+      if (of_lane[lane] <= 0) candidates.push_back(some.row[lane]);
   }
 }
 
-void WallContacts::find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const {
-  found.contacts.clear();
-  found.left.clear();
-  const auto& [points, bins, frequency, speed, whole, rebound, is_led] = sets_[set];
-  const Table& table = std::as_const(*points).points();
-  const auto x = table.get<Position>(), v = table.get<Velocity>();
-  const auto mass = table.get<Mass>();
-  const auto force = table.get<WallForce>();
-  const bool at_surface = points->touches_at_surface();
-  const Real dx = transfer_.dx;
-  const Vec3 middle = middle_of(bin, dx);
-  const ChunkRows rows = bins->order().subspan(bin.begin, bin.end - bin.begin);
-  find_candidates(near, rows, x, middle, found.candidates);
-  fetch(columns_[set], found.candidates);
+/// The faces near the candidates, and how far these extend towards them.
+void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& found) const {
+  const PointSet& points = *sets_[set].points;
+  const auto& is_led = sets_[set].is_led;
+  const auto x = points.points().get<Position>();
+  const auto mass = points.points().get<Mass>();
+  auto& [rows, walls, distances, normals, extents] = found.touches;
+  rows.clear(), walls.clear(), distances.clear(), normals.clear();
   for (const std::uint32_t row : found.candidates) {
-    if (row >= table.owned()) continue;
-    const std::size_t first = found.contacts.size();
+    if (row >= points.points().owned() || !(mass[row] > 0) || (is_led && is_led(row))) continue;
     const Vec3 offset = x[row] - middle;
-    if (is_led && is_led(row)) {
-      if (!force[row].isZero(0)) found.left.emplace_back(set, row);
-      continue;
-    }
-    bool is_near = false;
-    for (const auto& [w, is_flat, is_convex, at_middle, reach] : near) {
+    for (const auto& [wall, is_flat, is_convex, at_middle, reach] : found.near) {
       Faces faces;
       for (const auto& [distance, n] : at_middle)
         if (const Real least = distance + (is_flat || is_convex ? n.dot(offset) : -offset.norm()); least <= reach)
           faces.add({least, n});
-      if (faces.count == 0 || !(mass[row] > 0)) continue;
-      is_near = true;
-      if (!is_flat) faces = walls_[w].shape.faces(states_[w], x[row], reach);
-      const Vec3 closing = states_[w].velocity_at(x[row]) - v[row];
+      if (faces.count > 0 && !is_flat) faces = walls_[wall].shape.faces(states_[wall], x[row], reach);
       for (const auto& [distance, n] : faces) {
-        const auto [r, to_end] = reach_of(std::as_const(*points), row, n);
-        if (!(distance - r < near_by * dx + approach(dt_, closing.dot(n)))) continue;
-        const Real k = whole ? whole->stiffness : stiffness_number * mass[row] * frequency * frequency;
-        const Real k_t = whole ? k : tangential_share * k;
-        const Vec3 lever = at_surface ? Vec3(lever_at(distance - r, r) * to_end) : Vec3::Zero();
-        found.contacts.push_back(
-            {set, row, w, distance - r, k, k_t, n, x[row] + lever, force[row], Vec3::Zero(), false, 0});
+        rows.push_back(row);
+        walls.push_back(wall);
+        distances.push_back(distance);
+        normals.push_back(n);
       }
     }
+  }
+  extents.resize(rows.size());
+  points.contact_extents_along(rows, normals, extents);
+}
+
+void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) const {
+  found.contacts.clear();
+  found.left.clear();
+  const auto& [points, bins, frequency, speed, reach, whole, rebound, is_led] = sets_[set];
+  find_near(bin, sets_[set], found.near);
+  if (found.near.empty()) return;
+  const Table& table = std::as_const(*points).points();
+  const auto x = table.get<Position>(), v = table.get<Velocity>();
+  const auto mass = table.get<Mass>();
+  const auto force = table.get<WallForce>();
+  const auto extent = table.get<ContactExtent>();
+  const bool at_surface = points->touches_at_surface();
+  const Real dx = transfer_.dx;
+  const Vec3 middle = middle_of(bin, dx);
+  find_candidates(found.near, bins->order().subspan(bin.begin, bin.end - bin.begin), x, middle, found.candidates);
+  find_touches(set, middle, found);
+  const Touches& touches = found.touches;
+  const Real ratio = whole ? 1 : 1 / tangential_share;
+  std::size_t t = 0;
+  for (const std::uint32_t row : found.candidates) {
+    if (row >= table.owned()) continue;
+    const std::size_t first = found.contacts.size();
+    for (; t < touches.rows.size() && touches.rows[t] == row; ++t) {
+      const std::int32_t w = touches.walls[t];
+      const Vec3 &n = touches.normals[t], &Bn = touches.extents[t];
+      const Real r = reach_of(extent[row], n, Bn), gap = touches.distances[t] - r;
+      if (!(gap < near_by * dx + approach(dt_, (states_[w].velocity_at(x[row]) - v[row]).dot(n)))) continue;
+      const Real compliance = 1 / (whole ? whole->stiffness : stiffness_number * mass[row] * frequency * frequency);
+      const Vec3 x_c = at_surface && r > 0 ? Vec3(x[row] - lever_at(gap, r) / r * Bn) : x[row];
+      found.contacts.push_back(
+          {set, row, w, gap, compliance, ratio * compliance, n, x_c, force[row], Vec3::Zero(), false, 0});
+    }
     if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty()) share_memory(of_point);
-    else if (is_near && !force[row].isZero(0)) found.left.emplace_back(set, row);
+    else if (!force[row].isZero(0)) found.left.emplace_back(set, row);
   }
 }
 
@@ -361,8 +371,10 @@ void find_weights(const Vec3& scaled, const Vec3& offset, const Vec3i& block, co
     line_tilt[i] = tilt[i][2];
   }
   const Int4 z = base[2] + Int4{0, 1, 2, 3}, is_above = z >> 2, place = z & (block_width - 1);
-  std::int32_t at[n * n * n + 4 - n];
-  Real W[n * n * n + 4 - n];  // each line of nodes is written with what is beyond it, before the next
+  // Each line of nodes is written with what is beyond it, before the next; the last one alone.
+  constexpr int last = n * n * n - n;
+  std::int32_t line_of_nodes[4];
+  Real line_of_weights[4];
   for (int i = 0, k = 0; i < n; ++i)
     for (int j = 0; j < n; ++j, k += n) {
       const int x = base[0] + i, y = base[1] + j, octant = (x >> 2) << 2 | (y >> 2) << 1;
@@ -370,17 +382,18 @@ void find_weights(const Vec3& scaled, const Vec3& offset, const Vec3i& block, co
       const int upper = numbers[static_cast<std::size_t>(octant | 1)] * nodes_per_block;
       const Int4 node = lower + is_above * (upper - lower) + ((x & 3) * block_width + (y & 3)) * block_width + place;
       const Int4 first_reals = node * NodeField::width;
-      std::memcpy(at + k, &first_reals, sizeof first_reals);
+      std::memcpy(k == last ? line_of_nodes : nodes + k, &first_reals, sizeof first_reals);
+      Real* const W = k == last ? line_of_weights : weights + k;
       const Real across = w[i][0] * w[j][1];
       if constexpr (Kernel::inverse_inertia != 0) {
-        store4(W + k, across * line * ((1 + tilt[i][0] + tilt[j][1]) + line_tilt));
+        store4(W, across * line * ((1 + tilt[i][0] + tilt[j][1]) + line_tilt));
       } else {
         const Real across_tilt = tilt[i][0] * w[j][1] + w[i][0] * tilt[j][1];
-        store4(W + k, (across + across_tilt) * line + across * line_tilt);
+        store4(W, (across + across_tilt) * line + across * line_tilt);
       }
     }
-  std::copy_n(at, n * n * n, nodes);
-  std::copy_n(W, n * n * n, weights);
+  std::copy_n(line_of_nodes, n, nodes + last);
+  std::copy_n(line_of_weights, n, weights + last);
 }
 
 }  // namespace
@@ -443,12 +456,12 @@ void WallContacts::add(std::size_t c, const Vec3& value, Real* rows) const {
 /// f_n^2 / 2k + f_t^2 / 2k_t.
 Real WallContacts::stored(const Contact& contact, const Vec3& force) const {
   const Real f_n = force.dot(contact.normal), f_t2 = std::max(Real(0), force.squaredNorm() - f_n * f_n);
-  return f_n * f_n / (2 * contact.stiffness) + f_t2 / (2 * contact.along);
+  return (contact.compliance * f_n * f_n + contact.along * f_t2) / 2;
 }
 
 /// The gap at the start of a step, of which no more is closed than is allowed at once, by walls that pull neither.
 Real WallContacts::gap_to_close(const Contact& contact) const {
-  const Real explained = -contact.force.dot(contact.normal) / contact.stiffness;
+  const Real explained = -contact.force.dot(contact.normal) * contact.compliance;
   const TouchingSet& set = sets_[contact.set];
   const Real fastest = set.whole ? set.whole->closing : closing_share * set.frequency * transfer_.dx;
   const Real more = std::max(contact.gap - explained, -fastest * dt_);
@@ -497,7 +510,7 @@ WallContacts::Pressed WallContacts::press(std::size_t c, const Vec3& displacemen
   const Contact& contact = contacts_[c];
   const Wall& wall = walls_[contact.wall];
   const Vec3& n = contact.normal;
-  const Real k = contact.stiffness, k_t = contact.along;
+  const Real k = 1 / contact.compliance, k_t = 1 / contact.along;
   const Vec3 d = displacement - way_of_wall(contact);
   const Real gap = gap_to_close(contact) + n.dot(d), f_n_before = contact.force.dot(n);
   Pressed pressed{Vec3::Zero(), Mat3::Zero(), 0};
@@ -576,7 +589,8 @@ void WallContacts::solve_one(Contact& contact, const Vec3& u, Real a) const {
   const Wall& wall = walls_[contact.wall];
   const Vec3& n = contact.normal;
   const bool rebounds = contact.rebound > 0;  // no spring takes any of it
-  const Real s = rebounds ? 0 : 1 / (contact.stiffness * dt_ * dt_), s_t = 1 / (contact.along * dt_ * dt_);
+  const Real per_dt2 = 1 / (dt_ * dt_);
+  const Real s = rebounds ? 0 : contact.compliance * per_dt2, s_t = contact.along * per_dt2;
   const Real l_n = contact.impulse.dot(n), u_n = u.dot(n), f_n = contact.force.dot(n);
   const Vec3 l_t = contact.impulse - l_n * n, u_t = u - u_n * n, before = dt_ * (contact.force - f_n * n);
 
@@ -696,7 +710,7 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool is_firs
         const Vec3 before = contacts_[c].impulse;
         solve_one(contacts_[c], u[q], all * row_sums_[c]);
         const Vec3 change = contacts_[c].impulse - before;
-        add_to(nodes_of(c), weights_of(c), Real4{0, change[0], change[1], change[2]}, shared);
+        if (!change.isZero(0)) add_to(nodes_of(c), weights_of(c), Real4{0, change[0], change[1], change[2]}, shared);
         if (looks) change_[c] = change;
       }
     }
@@ -751,10 +765,14 @@ void WallContacts::keep() {
     return sets_[set].points->points().get<WallForce>()[row];
   };
   for (const auto& [set, row] : left_) force(set, row).setZero();
-  for (const Contact& contact : contacts_) force(contact.set, contact.row).setZero();
-  // Forces turn with their walls; a hit that rebounds leaves none.
-  for (const Contact& contact : contacts_)
-    if (contact.rebound == 0) force(contact.set, contact.row) += turned_with_wall(contact, contact.impulse) / dt_;
+  const Contact* last = nullptr;  // those of a point are next to one another
+  for (const Contact& contact : contacts_) {
+    Vec3& of_point = force(contact.set, contact.row);
+    if (last == nullptr || last->row != contact.row || last->set != contact.set) of_point.setZero();
+    // Forces turn with their walls; a hit that rebounds leaves none.
+    if (contact.rebound == 0) of_point += turned_with_wall(contact, contact.impulse) / dt_;
+    last = &contact;
+  }
 }
 
 }  // namespace weft

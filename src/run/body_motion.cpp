@@ -71,7 +71,7 @@ MeshBody& BodyMotion::mesh() const { return *scene_.bodies[body_]->roles().mesh;
 WallContacts& BodyMotion::find_walls(const Bins& bins, const TransferSettings& transfer, Real dt) {
   PointSet& points = has_surface() ? *mesh().contact_points() : mesh();
   if (!points.touches_walls()) return walls_;
-  TouchingSet set{&points, &bins, frequency(dt), state_.limits[body_].speed, whole(dt)};
+  TouchingSet set{&points, &bins, frequency(dt), state_.limits[body_].speed, largest_half_axis(points), whole(dt)};
   if (const Real e = scene_.layer_of(body_).restitution; e > 0) set.rebound = {e, scene_.step.slowest_hit};
   set.is_led = led_points();
   walls_.find(scene_.walls, {&set, 1}, transfer, state_.time, dt);

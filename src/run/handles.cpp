@@ -9,28 +9,70 @@
 
 namespace weft {
 
-std::function<bool(std::uint32_t)> held_places(const Scene& scene, std::size_t body, Real time) {
-  constexpr Real all_axes = 0.1;  // the determinant of three directions that are held is 1 unless some are alike
-  std::vector<std::size_t> lists;
-  std::vector<Mat3> along;
+namespace {
+
+/// Of each vertex of a mesh, the sum of a a^T over the directions a along which handles hold it in a step that begins
+/// at `time`; none if there are no such handles. Grips are on the ranks of their elements.
+std::optional<std::vector<Mat3>> held_directions(const Scene& scene, std::size_t body, Real time) {
+  Table table = Table::with<Affine>();
+  const MeshBody* mesh = nullptr;
   for (const GridHandle& handle : scene.handles) {
     const GridHandle::Hold* const hold = handle.hold();
     if (handle.body != body || hold == nullptr || !hold->holds_from(time)) continue;
-    if (const MeshBody* mesh = scene.mesh_of(handle); mesh != nullptr) {
-      along.resize(mesh->points().rows(), Mat3::Zero());
-      for (const Grip& grip : mesh->grips(handle.list))
-        if (const Vec3 axis = aim_of(grip).axis; grip.rows.size() == 1)
-          along[static_cast<std::size_t>(grip.rows.front())] += axis * axis.transpose();
-    } else if (hold->axes.size() == 3) {
-      lists.push_back(handle.list);
-    }
+    mesh = scene.mesh_of(handle);
+    table.resize(mesh->points().rows());
+    for (const Grip& grip : mesh->grips(handle.list))
+      if (const Vec3 axis = aim_of(grip).axis; grip.rows.size() == 1)
+        table.get<Affine>()[static_cast<std::size_t>(grip.rows.front())] += axis * axis.transpose();
   }
-  if (!along.empty())
-    return [along = std::move(along)](std::uint32_t row) { return along[row].determinant() > all_axes; };
+  if (mesh == nullptr) return {};
+  const ColumnView column = table.column(Affine::label.name);
+  mesh->forest().sum_to_owners(column);
+  mesh->forest().update_ghosts(column);
+  const auto along = std::as_const(table).get<Affine>();
+  return std::vector<Mat3>(along.begin(), along.end());
+}
+
+/// The determinant of three directions that are held is 1 unless some are alike.
+bool are_all_axes(const Mat3& directions) {
+  constexpr Real least = 0.1;
+  return directions.determinant() > least;
+}
+
+using IsHeld = std::function<bool(std::uint32_t)>;
+
+IsHeld held_points(const Scene& scene, std::size_t body, Real time) {
+  std::vector<std::size_t> lists;
+  for (const GridHandle& handle : scene.handles)
+    if (const GridHandle::Hold* const hold = handle.hold();
+        handle.body == body && hold != nullptr && hold->holds_from(time) && hold->axes.size() == 3)
+      lists.push_back(handle.list);
   if (lists.empty()) return {};
   return [lists, by = std::as_const(*scene.bodies[body]).points().get<HandledBy>()](std::uint32_t row) {
     return std::ranges::any_of(lists, [&](std::size_t list) { return is_handled(by[row], list); });
   };
+}
+
+/// Quadrature points are held if any vertex is that carries them.
+IsHeld held_samples(const MeshBody& mesh, std::span<const Mat3> along) {
+  std::vector<Vec3> of_vertices;  // a field that is 1 where a vertex is held
+  for (const Mat3& directions : along) of_vertices.push_back(Vec3::Constant(are_all_axes(directions)));
+  std::vector<Vec3> of_samples(mesh.samples().rows());
+  mesh.sample(of_vertices, of_samples);
+  constexpr Real round_off = 1e-9;
+  return [of_samples = std::move(of_samples)](std::uint32_t row) { return of_samples[row].x() > round_off; };
+}
+
+}  // namespace
+
+IsHeld held_places(const Scene& scene, std::size_t body, const PointSet& set, Real time) {
+  const MeshBody* const mesh = scene.bodies[body]->roles().mesh;
+  if (mesh == nullptr) return held_points(scene, body, time);
+  auto along = held_directions(scene, body, time);
+  if (!along) return {};
+  if (&set.points() == &mesh->samples()) return held_samples(*mesh, *along);
+  if (&set != mesh) return {};
+  return [along = std::move(*along)](std::uint32_t row) { return are_all_axes(along[row]); };
 }
 
 bool Handles::any() const {

@@ -85,6 +85,24 @@ colliders: [{{name: floor, shape: {{plane: {{point: [0, 0, 0], normal: [0, 1, 0]
 output: {{diagnostics_every: 1}}
 """
 
+# A sheet on the top of a block, of which a patch is pressed into it.
+PRESSED_SHEET = """
+weft: 1
+title: A sheet that is pressed into a block
+domain: {{dx: 0.05, gravity: [0, 0, 0]}}
+time: {{end: 0.2, frame_interval: 0.2, max_dt: 2e-4}}
+materials: {{silk: {{law: sheet, density: 300, youngs_modulus: 1e5, poisson_ratio: 0.3, contact: {{stiffness: 2e4}}}}}}
+bodies:
+  - {{name: cloth, kind: membrane, material: silk, thickness: 2 mm,
+     mesh: {{rectangle: {{width: 0.6, height: 0.4}}, across: 15, along: 10, rotate: {{axis: [1, 0, 0], angle: 90}},
+            translate: [0, 0.001, 0]}}}}
+handles:
+  - {{name: pin, body: cloth, where: {{sphere: {{center: [0.3, 0, 0.2], radius: 0.09}}}},
+     hold: {{motion: {{keyframes: [{{time: 0}}, {{time: 0.2, translate: [0, -0.1, 0]}}]}}}}}}
+colliders: [{{name: floor, shape: {{box: {{lower: [0, -1, -1], upper: [0.4, 0, 2]}}}}, condition: {condition}}}]
+output: {{diagnostics_every: 1}}
+"""
+
 # A block falls on the floor; the frame is of the hit. Forces of colliders are those of the last substep.
 LANDING = """
 weft: 1
@@ -215,6 +233,21 @@ output: {{diagnostics_every: 5}}
                 self.assertLess(max(row["energy_less_work"] for row in rows), 1e-3 * rows[-1]["work_pin"])
                 self.assertGreater(rows[-1]["work_pin"], 1)
                 self.assert_momentum_was_given(rows, gravity=0)
+
+    def test_sheets_that_handles_press_into_a_collider_pass_it(self):
+        for condition in "separate", "slip", "sticky":
+            with self.subTest(condition=condition):
+                rows = numbers(self.run_deck(self.deck(PRESSED_SHEET.format(condition=condition)),
+                                             f"sheet_{condition}"))
+                energy = [row["energy_less_work"] for row in rows]
+                rises = [later - least for later, least in zip(energy, itertools.accumulate(energy, min))]
+                self.assertGreater(rows[-1]["work_pin"], 5)
+                self.assertLess(max(rises), 1e-4 * rows[-1]["work_pin"])
+                self.assertGreater(abs(rows[-1]["impulse_floor_y"]), 0.1)
+                self.assert_momentum_was_given(rows, gravity=0)
+        deck = self.deck(PRESSED_SHEET.format(condition="sticky"))
+        runs = [self.run_deck(deck, f"sheet_on_{ranks}", "--steps", 60, ranks=ranks) for ranks in (1, 3)]
+        self.assert_same_state(*runs, 1e-10)
 
     def test_implicit_steps_of_the_grid_meet_contact_points(self):
         text = LAYERS.replace("time: {", "time: {scheme: implicit, ").replace("  - {name: towel", "  # {name: towel")

@@ -23,6 +23,9 @@ struct StepLimit {
   Real mesh_speed = 0;  ///< Of the fastest wave along a mesh [m/s]. It limits only steps that `vibration` limits too.
   Real frequency = 0;   ///< Bound of the frequencies of a mesh by itself but for what `bending` adds [rad/s].
   Real bending = 0;     ///< Bound of the frequencies of its bending alone [rad/s].
+  /// Largest norm of the deformations by which the ellipsoids of points that touch walls are not what they were at rest
+  /// [1]. Checkpoints do without; 0: not known.
+  Real stretch = 0;
 
   /// Bound of all frequencies of a mesh by itself [rad/s]: omega^2 of a sum of energies is at most the sum of theirs.
   /// Of a whole body, since the two largest need not lie on the same rank.
@@ -55,9 +58,12 @@ class PointSet {
     points_.add<WallForce>();
     points_.add<ContactExtent>();
   }
-  /// The tensor of the squared half axes of the ellipsoid that a point fills [m^2].
-  virtual Mat3 contact_extent(std::uint32_t row) const { return points_.get<ContactExtent>()[row].full(); }
-  /// Whether that turns with the material. What does not must be a ball.
+  /// B n [m^2] of some points: B the tensor of the squared half axes of the ellipsoid that a point fills, n a unit
+  /// vector for each.
+  virtual void contact_extents_along(ChunkRows rows, std::span<const Vec3> n, std::span<Vec3> Bn) const;
+  /// Whether that is the one at rest by the deformation of the material,
+  virtual bool extent_deforms() const { return false; }
+  /// and turns with the material. What does not must be a ball.
   virtual bool extent_turns() const { return false; }
   /// Whether walls push at the end of that ellipsoid, or at the point: thin bodies feel no lever.
   virtual bool touches_at_surface() const { return false; }

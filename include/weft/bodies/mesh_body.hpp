@@ -166,6 +166,8 @@ class MeshBody : public Body, public TrialMesh {
   /// first share of each rank, their present vertices. `share` is next. Throws Error(checkpoint). Collective.
   void restore(const Comm& comm, std::int64_t next_vertex, std::int64_t removed_elements);
 
+  /// Values at the quadrature points, of values at vertices, ghosts among them.
+  virtual void sample(std::span<const Vec3> of_vertices, std::span<Vec3> of_samples) const = 0;
   /// Weight of the quadrature points that are part of the mesh, zero of others [N]; adds it to the forces f of the
   /// vertices that carry them.
   void weigh_samples(const Vec3& gravity, std::span<Vec3> f, std::span<Vec3> of_samples) const;
@@ -235,8 +237,6 @@ class MeshBody : public Body, public TrialMesh {
   /// Elements have turned about themselves (TrialShape) [m]; vertices have moved.
   virtual void turn_elements(std::span<const Real> turns) { static_cast<void>(turns); }
   virtual StepLimit limit_of_elements() = 0;
-  /// Where the quadrature points are [m].
-  virtual void place_samples(std::span<Vec3> places) const = 0;
   /// Adds a force at a quadrature point [N] to those of the vertices that carry it.
   virtual void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const = 0;
 

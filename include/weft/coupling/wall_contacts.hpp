@@ -18,7 +18,6 @@
 // [docs/theory/colliders.md, 6]
 
 #include "weft/bodies/contact_points.hpp"
-#include "weft/fields/rows_ahead.hpp"
 #include "weft/grid/walls.hpp"
 #include "weft/transfer/transfer.hpp"
 
@@ -36,12 +35,16 @@ struct NodeContact : NodeKey {
   static constexpr Label label{"contact", "1, 1/kg, kg m/s", Keep::work};
 };
 
+/// Of the ellipsoids of points at rest, at least the largest half axis [m].
+Real largest_half_axis(const PointSet& points);
+
 /// A set of points that touches walls.
 struct TouchingSet {
   PointSet* points;
   const Bins* bins;
   Real frequency;  ///< Of the fastest vibration of its body [rad/s].
   Real speed;      ///< Of its fastest point [m/s].
+  Real reach;      ///< Of no point the surface is further from its middle than this [m].
   /// Of a body that moves as a whole, in place of what the masses of points and the frequency say.
   struct Whole {
     Real stiffness;  ///< Of the springs of each contact, along the wall too [N/m].
@@ -158,14 +161,14 @@ class WallContacts {
   struct Contact {
     std::uint32_t set, row;
     std::int32_t wall;
-    Real gap;        ///< At the start of the step [m].
-    Real stiffness;  ///< k [N/m].
-    Real along;      ///< Stiffness beside the normal one [N/m].
-    Vec3 normal, x;  ///< Of the wall; x_c [m].
-    Vec3 force;      ///< Of the last step [N].
-    Vec3 impulse;    ///< l [kg m/s].
-    bool is_held;    ///< The wall may pull.
-    Real rebound;    ///< Speed along the normal after a hit in this step [m/s]; 0: there is none.
+    Real gap;         ///< At the start of the step [m].
+    Real compliance;  ///< 1 / k [m/N].
+    Real along;       ///< Compliance along the wall [m/N].
+    Vec3 normal, x;   ///< Of the wall; x_c [m].
+    Vec3 force;       ///< Of the last step [N].
+    Vec3 impulse;     ///< l [kg m/s].
+    bool is_held;     ///< The wall may pull.
+    Real rebound;     ///< Speed along the normal after a hit in this step [m/s]; 0: there is none.
   };
   /// A wall near a bin, as seen from the middle of the bin.
   struct Near {
@@ -174,12 +177,23 @@ class WallContacts {
     Faces at_middle;  ///< If it is flat those of all points of the bin, else one.
     Real reach;       ///< Points take part only if they are nearer to the wall than this [m].
   };
-  Near seen_from(const Bin& bin, std::int32_t wall, Real speed) const;
+  void find_near(const Bin& bin, const TouchingSet& set, std::vector<Near>& near) const;
+  Near seen_from(const Bin& bin, std::int32_t wall, const TouchingSet& set) const;
+  /// Faces near points, one entry each; those of a point next to one another.
+  struct Touches {
+    std::vector<std::uint32_t> rows;
+    std::vector<std::int32_t> walls;
+    std::vector<Real> distances;         ///< Of points [m].
+    std::vector<Vec3> normals, extents;  ///< n, and B n [m^2].
+  };
   /// What was found in a bin.
   struct Found {
     std::vector<Contact> contacts;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> left;
-    std::vector<std::uint32_t> candidates;  ///< Work: rows near walls.
+    // Work:
+    std::vector<Near> near;
+    std::vector<std::uint32_t> candidates;  ///< Rows near walls.
+    Touches touches;
   };
   /// Contacts next to one another.
   struct Range {
@@ -193,7 +207,8 @@ class WallContacts {
 
   static void find_candidates(std::span<const Near> near, ChunkRows rows, std::span<const Vec3> x, const Vec3& middle,
                               std::vector<std::uint32_t>& candidates);
-  void find_in(const Bin& bin, std::uint32_t set, std::span<const Near> near, Found& found) const;
+  void find_touches(std::uint32_t set, const Vec3& middle, Found& found) const;
+  void find_in(const Bin& bin, std::uint32_t set, Found& found) const;
   void share_memory(std::span<Contact> of_point) const;
   void solve_one(Contact& contact, const Vec3& u, Real a) const;
   template <class Visit>
@@ -232,7 +247,6 @@ class WallContacts {
   /// Contacts and time where the step began, once it has gone on by parts.
   std::optional<std::pair<Real, std::vector<Contact>>> start_;
   std::vector<std::pair<std::uint32_t, std::uint32_t>> left_;  ///< Points, by set and row, that walls let go.
-  std::vector<std::vector<RowsAhead::Column>> columns_;        ///< That are read of the points of each set.
   std::vector<BinContacts> bins_;
   std::vector<std::vector<Range>> turns_;  ///< Cubes of blocks whose nodes are apart, of one set.
   std::size_t each_ = 0;                   ///< Nodes of a contact.

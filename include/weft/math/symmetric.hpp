@@ -83,6 +83,13 @@ Matrix3<T> operator*(const Symmetric3<T>& S, const Matrix3<T>& F) {
   return A;
 }
 
+/// S v.
+template <class T>
+Vector3<T> operator*(const Symmetric3<T>& S, const Vector3<T>& v) {
+  return {S.xx * v[0] + S.xy * v[1] + S.xz * v[2], S.xy * v[0] + S.yy * v[1] + S.yz * v[2],
+          S.xz * v[0] + S.yz * v[1] + S.zz * v[2]};
+}
+
 /// sum c_n A^n by Horner's rule on the three coefficients of A^2, A and I, since by Cayley and Hamilton
 /// A^3 = tr(A) A^2 - II A + III I: three products for each power.
 template <class T, std::size_t N>

@@ -40,6 +40,7 @@ struct VisitedSet {
   BodyMotion* follows = nullptr;  ///< It is of contact points, which follow a body with freedoms of its own.
   bool has_surface = false;       ///< These lie on the surface of the body; else they are its vertices.
   bool is_binned = false;         ///< Its bins hold the points as they stand.
+  Real half_axis = 0;             ///< Of its ellipsoids at rest, at least the largest, where walls act on them [m].
 };
 
 /// A grid layer: bodies on the same layer share its nodes, layers meet where nodes of both have mass. Blocks that no

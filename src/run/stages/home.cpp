@@ -64,6 +64,7 @@ void arrange_points(StepContext& step) {
     if (step.sets[s].is_binned) continue;
     step.bins[s].arrange(step.sets[s].points->points().get<Id>());
     step.sets[s].is_binned = true;
+    if (step.sets[s].points->touches_walls()) step.sets[s].half_axis = largest_half_axis(*step.sets[s].points);
   }
 }
 

@@ -1,6 +1,7 @@
 // Prepare: what the tries of a step have in common.
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "run/handles.hpp"
@@ -18,6 +19,12 @@ Real frequency(const StepLimit& limit, Real dx, Real dt) {
   return std::max({limit.wave_speed / dx, std::min(limit.mesh_speed / dx, limit.vibration()), least / dt});
 }
 
+/// How far points of a set reach at most [m]; those that enter are at rest.
+Real reach(const VisitedSet& set, const StepLimit& limit) {
+  if (!set.points->extent_deforms()) return set.half_axis;
+  return limit.stretch > 0 ? std::max(limit.stretch, Real(1)) * set.half_axis : std::numeric_limits<Real>::infinity();
+}
+
 /// The points of a layer that may touch walls; adds what ranks have to agree on.
 void find_contacts(StepContext& step, std::size_t l, std::vector<WallContacts*>& found) {
   GridLayer& layer = step.layers[l];
@@ -28,9 +35,9 @@ void find_contacts(StepContext& step, std::size_t l, std::vector<WallContacts*>&
         found.push_back(&set.follows->find_walls(step.bins[s], layer.settings.transfer, step.dt()));
       if (!set.points->touches_walls() || set.follows != nullptr) continue;
       const StepLimit& limit = step.state.limits[set.body];
-      sets.push_back({set.points, &step.bins[s], frequency(limit, step.scene.dx, step.dt()), limit.speed});
-      if (set.points == step.scene.bodies[set.body].get())
-        sets.back().is_led = held_places(step.scene, set.body, step.state.time);
+      sets.push_back(
+          {set.points, &step.bins[s], frequency(limit, step.scene.dx, step.dt()), limit.speed, reach(set, limit)});
+      sets.back().is_led = held_places(step.scene, set.body, *set.points, step.state.time);
     }
   layer.contacts.find(step.scene.walls, sets, layer.settings.transfer, step.state.time, step.dt());
   found.push_back(&layer.contacts);

@@ -120,15 +120,15 @@ void agree_on_limits(const Comm& comm, RunState& state, std::span<Real> others) 
   std::vector<Real> values = state.drift;
   values.insert(values.end(), others.begin(), others.end());
   for (const StepLimit& limit : state.limits)
-    values.insert(values.end(),
-                  {limit.wave_speed, limit.viscosity, limit.speed, limit.mesh_speed, limit.frequency, limit.bending});
+    values.insert(values.end(), {limit.wave_speed, limit.viscosity, limit.speed, limit.mesh_speed, limit.frequency,
+                                 limit.bending, limit.stretch});
   comm.max(values);
   const Real* v = values.data();
   for (Real& drift : state.drift) drift = *v++;
   for (Real& other : others) other = *v++;
   for (StepLimit& limit : state.limits) {
-    limit = {v[0], v[1], v[2], v[3], v[4], v[5]};
-    v += 6;
+    limit = {v[0], v[1], v[2], v[3], v[4], v[5], v[6]};
+    v += 7;
   }
 }
 

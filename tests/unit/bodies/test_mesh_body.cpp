@@ -66,7 +66,7 @@ class Chain final : public MeshBody {
   void take_piece() override {}
   void commit_elements(Real, std::span<const Mat3>) override {}
   StepLimit limit_of_elements() override { return {}; }
-  void place_samples(std::span<Vec3> places) const override {
+  void sample(std::span<const Vec3>, std::span<Vec3> places) const override {
     for (std::size_t row = 0; row < places.size(); ++row)
       places[row] = {static_cast<Real>(samples().get<Id>()[row] / 2) + 0.5, 0, 0};
   }

@@ -13,6 +13,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 
 namespace weft::test {
 namespace {
@@ -28,7 +29,8 @@ struct Corner : PointsOnGrid {
   std::vector<Wall> walls;
   WallContacts contacts;
 
-  explicit Corner(KernelKind kernel, Real friction, WallCondition condition = WallCondition::separate) {
+  explicit Corner(KernelKind kernel, Real friction, WallCondition condition = WallCondition::separate,
+                  bool is_reach_known = true) {
     transfer.kernel = kernel;
     const Vec3 up = Vec3(0.1, 1, -0.2).normalized(), aside = Vec3(1, -0.2, 0.3).normalized();
     const auto wall = [&](const char* name, const Vec3& normal, const RigidMotion& motion) {
@@ -64,7 +66,9 @@ struct Corner : PointsOnGrid {
       points.get<Velocity>()[row] = of_point.vector();
       points.get<WallForce>()[row] = 0.5 * (of_point.vector() + Vec3(0, 1.5, 0));
     });
-    const TouchingSet set{body.get(), &bins, frequency, 3};
+    const Real reach =
+        is_reach_known ? body->limit_from(0).stretch * largest_half_axis(*body) : std::numeric_limits<Real>::infinity();
+    const TouchingSet set{body.get(), &bins, frequency, 3, reach};
     contacts.find(walls, {&set, 1}, transfer, 0, dt);
     WallContacts* const all[] = {&contacts};
     WallContacts::agree(Comm::world(), all);
@@ -106,6 +110,17 @@ TEST_P(OfKernel, WeightsSumToOneAndMeetOnTheSurfaceOfTheEllipsoid) {
     const RigidState state = corner.walls[static_cast<std::size_t>(contact.wall)].shape.at(0);
     EXPECT_NEAR(corner.walls[static_cast<std::size_t>(contact.wall)].shape.surface(state, x).distance, contact.gap,
                 1e-13 * dx);
+  }
+}
+
+TEST(WallContactsTest, NoPointReachesFurtherThanItsBodySays) {
+  const Corner corner(KernelKind::quadratic, 0.3);
+  const Corner all(KernelKind::quadratic, 0.3, WallCondition::separate, false);
+  EXPECT_LT(largest_half_axis(*corner.body), 1.001 * radius);
+  ASSERT_EQ(corner.contacts.size(), all.contacts.size());
+  for (std::size_t c = 0; c < all.contacts.size(); ++c) {
+    EXPECT_EQ(corner.contacts.row(c), all.contacts.row(c));
+    EXPECT_EQ(corner.contacts.face(c).gap, all.contacts.face(c).gap);
   }
 }
 
