@@ -32,9 +32,10 @@ constexpr Real most_turn = std::numbers::pi / 2;
 /// The share of the velocities of nodes that vertices take over in a step of dt.
 Real pic_share(const BodyDeck& body, Real dt) {
   const std::optional<BlendDeck>& blend = std::get<StrandDeck>(body).blend;
-  if (!blend) return usual_pic_share;
+  const auto by_rate = [dt](Real rate) { return -std::expm1(-rate * dt); };
+  if (!blend) return by_rate(usual_pic_rate);
   if (const auto* by_step = std::get_if<PicShareDeck>(&blend->pic)) return by_step->share;
-  return -std::expm1(-std::get<PicRateDeck>(blend->pic).rate * dt);
+  return by_rate(std::get<PicRateDeck>(blend->pic).rate);
 }
 
 /// By sums of every eighth, which do not wait for one another.
