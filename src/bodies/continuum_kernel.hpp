@@ -53,9 +53,10 @@ class Continuum final : public PointBody, public TrialBody {
   using Kept = typename L::Kept;
 
  public:
-  Continuum(std::string name, const typename L::Constants& constants, Real rest_density)
-      : PointBody(std::move(name)), constants_(constants), rest_density_(rest_density) {
-    points_ = Table::with<Id, Home, Position, Velocity, Affine, Mass, Kept>();
+  Continuum(std::string name, const typename L::Constants& constants, Real rest_density, bool follows)
+      : PointBody(std::move(name)), constants_(constants), rest_density_(rest_density), follows_(follows) {
+    points_ = Table::with<Id, Position, Velocity, Affine, Mass, Kept>();
+    if (!follows) points_.add<Home>();
     Columns::add_to(points_);
   }
 
@@ -120,8 +121,11 @@ class Continuum final : public PointBody, public TrialBody {
     const bool deforms = touches_walls() && !is_liquid;
     Largest most;
     for_each_pack(rows, [&](const PackRows& rows, const PackRows& entries) __attribute__((flatten)) {
-      const Vector3<Pack> velocity = load(motion.v, entries);
-      store(Vector3<Pack>(load(x, rows) + Pack(dt) * velocity), rows, x);
+      Vector3<Pack> velocity = Vector3<Pack>::Zero();
+      if (!follows_) {
+        velocity = load(motion.v, entries);
+        store(Vector3<Pack>(load(x, rows) + Pack(dt) * velocity), rows, x);
+      }
       const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + Pack(dt) * load(motion.C, entries);
       const Matrix3<Pack> F_trial = growth * L::deformation(load(elastic, rows));
       const auto settled = L::settle(constants_, memory.load(rows), F_trial, dt);
@@ -333,6 +337,7 @@ class Continuum final : public PointBody, public TrialBody {
 
   typename L::Constants constants_;
   Real rest_density_;
+  bool follows_;  ///< Another body moves its points, and limits their speed.
 };
 
 }  // namespace weft

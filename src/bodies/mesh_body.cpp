@@ -54,7 +54,7 @@ MeshBody::MeshBody(std::string name, Carrier carrier, const MeshCounts& counts)
     : Body(std::move(name)), carrier_(carrier), counts_(counts), next_vertex_(counts.vertices) {
   WEFT_ENSURE((carrier == Carrier::grid) == (counts.samples > 0));
   points_ = carrier == Carrier::grid ? Table::with<Id, Position, Velocity, Affine, Mass, ElementForce>()
-                                     : Table::with<Id, Position, Velocity, Mass, RestPosition, ElementForce>();
+                                     : Table::with<Id, Position, Velocity, Mass, RestPosition>();
   if (counts.contact_points > 0) contact_ = std::make_unique<ContactPoints>(true);
 }
 
@@ -106,21 +106,22 @@ StepLimit MeshBody::finish(Real dt) {
 
 StepLimit MeshBody::limit(ChunkRows rows) const {
   const auto v = points_.get<Velocity>();
-  StepLimit limit;
-  for (const std::uint32_t p : rows) limit.speed = std::max(limit.speed, v[p].norm());
-  return limit;
+  Real most = 0;
+  for (const std::uint32_t p : rows) most = std::max(most, v[p].squaredNorm());
+  return {.speed = std::sqrt(most)};
 }
 
 StepLimit MeshBody::limit_from(std::size_t first_row) {
-  if (carrier_ == Carrier::own) {  // no node passes on its waves
-    const StepLimit of_elements = limit_of_elements();
-    const Real speed = Body::limit_from(first_row).speed;
-    return {.speed = speed, .frequency = of_elements.frequency, .bending = of_elements.bending};
-  }
+  if (carrier_ == Carrier::own) return limit_by_itself();
   StepLimit all = Body::limit_from(first_row);
   all.include(limit_of_elements());
   all.include(dust_.limit_of_all());
   return all;
+}
+
+StepLimit MeshBody::limit_by_itself() {  // no node passes on its waves
+  const StepLimit of_elements = limit_of_elements();
+  return {.speed = Body::limit_from(0).speed, .frequency = of_elements.frequency, .bending = of_elements.bending};
 }
 
 std::unique_ptr<Clamp> MeshBody::clamp(const Freedoms&, std::size_t, std::size_t, std::span<const Grip>,

@@ -293,7 +293,7 @@ void Rods::add_stiffness(const TrialShape& at, const RodState& from, bool defini
 
 void Rods::move(const TrialShape& at, const RodState& from, std::span<Vec3> tangent, std::span<Vec3> director,
                 std::span<Real> twist) const {
-  visit([&](const Tile& tile, std::size_t, Work& work) {
+  visit([&](const Tile& tile, std::size_t, Work& work) __attribute__((flatten)) {
     find_shapes(tile, at, from, work);
     visit_joints(tile, from, at, work, [&](const PackRows&, auto&&, const PackRows& f, const auto& shape, auto&&) {
       PackRows rows = f;

@@ -47,15 +47,19 @@ struct TwistRate : Field<Real> {
 
 /// A segment; vertices and segments are numbers in the whole.
 struct StrandElement {
-  std::int64_t number, first;  ///< Its own, and that of the first one of its strand.
+  std::int64_t number;
+  std::int32_t place;  ///< In its strand.
   std::array<std::int32_t, 2> vertices;
   bool is_last;  ///< Of an open strand: its second vertex is the end.
+
+  /// The first one of its strand.
+  std::int64_t first() const { return number - place; }
 };
 
 /// The run of `elements` from `at` that are a strand.
 std::span<const StrandElement> strand_at(std::span<const StrandElement> elements, std::size_t at) {
   std::size_t end = at;
-  while (end < elements.size() && elements[end].first == elements[at].first) ++end;
+  while (end < elements.size() && elements[end].first() == elements[at].first()) ++end;
   return elements.subspan(at, end - at);
 }
 bool is_ring(std::span<const StrandElement> strand) { return strand.back().vertices[1] == strand.front().vertices[0]; }
@@ -356,8 +360,7 @@ class StrandBody final : public MeshBody {
       return;
     }
     const Real density = of.continuum->packing * of.density;
-    auto continuum = make_continuum(of.name, Chosen<DruckerPrager>{of.continuum->law}, density);
-    continuum->points().add<TentativeVelocity>();
+    auto continuum = make_continuum(of.name, Chosen<DruckerPrager>{of.continuum->law}, density, true);
     continuum_ = continuum.get();
     meet_by(std::move(continuum));
   }
@@ -408,8 +411,7 @@ class StrandBody final : public MeshBody {
       };
       const SegmentEnd at = segment_end_of(grip);
       const std::size_t next = at.is_last ? segment - 1 : segment + 1;  // its length, and the twist of that joint
-      const bool is_alone =
-          at.is_last ? elements_[segment].number == elements_[segment].first : elements_[segment].is_last;
+      const bool is_alone = at.is_last ? elements_[segment].place == 0 : elements_[segment].is_last;
       const Real share = is_alone ? 0 : lb / (lb + rods_.length(next) / 2);
       StrandClamp::End& end = clamped.emplace_back(
           StrandClamp::End{at, static_cast<std::int32_t>(segment), share, over(rods_.section()), {}});
@@ -423,7 +425,7 @@ class StrandBody final : public MeshBody {
     std::vector<StrandSegment> segments;
     segments.reserve(elements_.size());
     for (std::size_t s = 0; s < elements_.size(); ++s)
-      segments.push_back({elements_[s].number, elements_[s].first, rods_.rows(s), rods_.length(s)});
+      segments.push_back({elements_[s].number, elements_[s].first(), rods_.rows(s), rods_.length(s)});
     return segments;
   }
 
@@ -496,7 +498,7 @@ class StrandBody final : public MeshBody {
     return vertices;
   }
   /// A strand.
-  std::int64_t unit_of(std::int64_t element) const override { return elements_[segment_of(element)].first; }
+  std::int64_t unit_of(std::int64_t element) const override { return elements_[segment_of(element)].first(); }
   void send_elements(const Comm& comm, std::span<const int> to) override {
     elements_ = send(comm, elements_, to);
     std::ranges::sort(elements_, {}, &StrandElement::number);
@@ -580,7 +582,7 @@ class StrandBody final : public MeshBody {
     for (std::size_t first = 0; first < elements_.size();) {
       const std::span<const StrandElement> strand = strand_at(elements_, first);
       const bool is_closed = is_ring(strand);
-      WEFT_ENSURE(strand.front().number == strand.front().first && (is_closed || strand.back().is_last));
+      WEFT_ENSURE(strand.front().place == 0 && (is_closed || strand.back().is_last));
       points.clear();
       for (const StrandElement& element : strand) points.push_back(rest[row_of(element.vertices[0])]);
       if (!is_closed) points.push_back(rest[row_of(strand.back().vertices[1])]);
@@ -654,7 +656,7 @@ class StrandSource final : public MeshSource {
     Sites sites;
     for (std::int64_t e = range.begin; e < range.end; ++e) {
       const auto [c, element] = element_at(e);
-      const bool is_first = element.number == element.first && !is_closed(c);
+      const bool is_first = element.place == 0 && !is_closed(c);
       std::optional<MadeStrand> strand;
       if (is_first || element.is_last) strand = made(c);
       add_site(element, 0, is_first ? &*strand : nullptr, sites);
@@ -721,7 +723,7 @@ class StrandSource final : public MeshSource {
     const auto vertex = [&](std::int64_t k) {
       return static_cast<std::int32_t>(all_.first_point + begin + k % points);
     };
-    return {c, {number, all_.first_segment + first, {vertex(s), vertex(s + 1)}, !is_closed(c) && s + 2 == points}};
+    return {c, {number, static_cast<std::int32_t>(s), {vertex(s), vertex(s + 1)}, !is_closed(c) && s + 2 == points}};
   }
   /// strand: for an end, else null.
   void add_site(const StrandElement& element, std::size_t which, const MadeStrand* strand, Sites& sites) const {
@@ -731,7 +733,7 @@ class StrandSource final : public MeshSource {
     site.place = {{site.point}, {1}};
     site.where = rest_positions()[site.point];
     if (strand == nullptr) return;
-    const auto s = static_cast<std::size_t>(element.number - element.first);
+    const auto s = static_cast<std::size_t>(element.place);
     site.end = SegmentEnd{element.vertices, strand->tangent[s], strand->director[s], which == 1};
   }
 

@@ -39,12 +39,13 @@ GridCarrier::GridCarrier(const MeshBody& body, const Bins& vertices, const Bins&
 GridCarrier::~GridCarrier() = default;
 
 void GridCarrier::gather(const FreedomValues& displacement, MeshMotion& to) const {
-  to.u.resize(body_.points().rows());
+  to.gathered.resize(body_.points().rows());
   to.H.resize(body_.samples().rows());
   to.u_samples.resize(to.H.size());
   weft::gather(transfer_, vertices_, positions(), displacement.block(0), [&](ChunkRows rows, const ChunkMotion& moved) {
-    for (std::size_t k = 0; k < rows.size(); ++k) to.u[rows[k]] = moved.v[k];
+    for (std::size_t k = 0; k < rows.size(); ++k) to.gathered[rows[k]] = moved.v[k];
   });
+  to.u = to.gathered;
   weft::gather(transfer_, samples_, sample_positions(), displacement.block(0),
                [&](ChunkRows rows, const ChunkMotion& moved) {
                  for (std::size_t k = 0; k < rows.size(); ++k) {

@@ -17,9 +17,12 @@ void MeshTerm::move(const Motion& motion) const {
   for (std::size_t r = 0; r < x.size(); ++r) x_[r] = x[r] + felt_.u[r];
 }
 
+bool MeshTerm::has_loads() const { return !body_.forces().empty() || !gravity_.isZero(0); }
+
 void MeshTerm::load() const {
   const auto loads = body_.forces();
-  forces_.f.assign(loads.begin(), loads.end());
+  if (loads.empty()) forces_.f.assign(felt_.u.size(), Vec3::Zero());
+  else forces_.f.assign(loads.begin(), loads.end());
   forces_.f_samples.clear();
   if (gravity_.isZero(0)) return;
   forces_.f_samples.resize(felt_.H.size());
@@ -29,15 +32,21 @@ void MeshTerm::load() const {
 
 Real MeshTerm::energy(const Motion& motion) const {
   move(motion);
-  load();
   Real of_loads = 0;
-  for (std::size_t r = 0; r < felt_.u.size(); ++r) of_loads += forces_.f[r].dot(felt_.u[r]);
-  for (std::size_t q = 0; q < forces_.f_samples.size(); ++q) of_loads += forces_.f_samples[q].dot(felt_.u_samples[q]);
+  if (has_loads()) {
+    load();
+    for (std::size_t r = 0; r < felt_.u.size(); ++r) of_loads += forces_.f[r].dot(felt_.u[r]);
+    for (std::size_t q = 0; q < forces_.f_samples.size(); ++q) of_loads += forces_.f_samples[q].dot(felt_.u_samples[q]);
+  }
   return body_.trial_energy(parts_, {x_, felt_.H, felt_.turns}) - of_loads;
 }
 
 void MeshTerm::add_force(const Motion& motion, Load& force) const {
   move(motion);
+  if (const auto place = has_loads() ? std::nullopt : carrier_->place_of_forces(force)) {
+    body_.trial_response(parts_, {x_, {}, felt_.turns}, *place);
+    return;
+  }
   load();
   forces_.A.assign(felt_.H.size(), Mat3::Zero());
   forces_.turning.assign(felt_.turns.size(), 0);

@@ -1,21 +1,22 @@
 #include "weft/coupling/own_carrier.hpp"
 
-#include <algorithm>
-
 namespace weft {
 
 void OwnCarrier::gather(const FreedomValues& displacement, MeshMotion& to) const {
-  const auto u = displacement.points(block_);
-  to.u.assign(u.begin(), u.end());
-  if (!turns_) return;
-  const auto turns = displacement.block(*turns_);
-  to.turns.assign(turns.begin(), turns.end());
+  to.u = displacement.points(block_);
+  if (turns_) to.turns = displacement.block(*turns_);
+}
+
+std::optional<TrialForces> OwnCarrier::place_of_forces(Load& force) const {
+  return TrialForces{force.points(block_), {}, turns_ ? force.block(*turns_) : std::span<Real>()};
 }
 
 void OwnCarrier::scatter(const MeshForces& from, Load& to) const {
   const auto f = to.points(block_);
   for (std::size_t r = 0; r < f.size(); ++r) f[r] += from.f[r];
-  for (std::size_t t = 0; t < from.turning.size(); ++t) to.block(*turns_)[t] += from.turning[t];
+  if (!turns_) return;
+  const auto turning = to.block(*turns_);
+  for (std::size_t t = 0; t < from.turning.size(); ++t) turning[t] += from.turning[t];
 }
 
 /// K_ab = sum_kl w_ka K_kl w_lb of each part; turns see themselves.

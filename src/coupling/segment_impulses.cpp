@@ -10,6 +10,11 @@ namespace {
 
 /// Nearer than this, over the distance of a pair, two segments have no normal.
 constexpr Real touching = 1e-9;
+/// Of its distance, what a pair comes nearer by in a step to approach: impulses leave round-off of zero behind, which
+/// must not say whom the next ones act on.
+constexpr Real least_approach = 1e-9;
+/// Iterations of those that cross alone.
+constexpr int most_rounds = 100;
 /// How far segments may move before pairs are sought anew, over their distance.
 constexpr Real room = 0.5;
 
@@ -138,7 +143,7 @@ SegmentImpulses::Given SegmentImpulses::impulse_at(const Pair& pair, const std::
     v += given.weight[end] * velocity_[s][end % 2];
   }
   const Real v_n = normal.dot(v);
-  if (!(v_n < 0) || per_mass == 0) return given;
+  if (!(v_n < -least_approach * (pair.apart + pair.too_near) / dt_) || per_mass == 0) return given;
   const Vec3 v_t = v - v_n * normal;
   const Real stopped = std::min(opening, -v_n) - v_n, sliding = v_t.norm();
   given.impulse = stopped / per_mass * normal;
@@ -150,9 +155,24 @@ SegmentImpulses::Given SegmentImpulses::answer(const Pair& pair) const {
   Given given{Vec3::Zero(), {}};
   if (pair.too_near > 0 && !pair.normal.isZero(0))
     given = impulse_at(pair, pair.share, pair.normal, settings_.opening * pair.too_near / dt_);
-  if (!settings_.swept || !given.impulse.isZero(0)) return given;
-  if (const auto crossing = crossing_of(pair)) given = impulse_at(pair, crossing->share, crossing->normal, 0);
-  return given;
+  return settings_.swept && given.impulse.isZero(0) ? stopped(pair) : given;
+}
+
+/// Before they cross; without weights if they do not.
+SegmentImpulses::Given SegmentImpulses::stopped(const Pair& pair) const {
+  const auto crossing = crossing_of(pair);
+  return crossing ? impulse_at(pair, crossing->share, crossing->normal, 0) : Given{Vec3::Zero(), {}};
+}
+
+/// What pairs give at these velocities, and which of them act.
+template <class Answer>
+void SegmentImpulses::find_acting(std::span<const Vec3> v, const Answer& answer) {
+  spread_velocities(v);
+#pragma omp parallel for schedule(dynamic, 256)
+  for (std::size_t k = 0; k < pairs_.size(); ++k) given_[k] = answer(pairs_[k]);
+  acting_.clear();
+  for (std::size_t k = 0; k < pairs_.size(); ++k)
+    if (!given_[k].impulse.isZero(0)) acting_.push_back(static_cast<std::int32_t>(k));
 }
 
 template <class F>
@@ -204,33 +224,37 @@ ImpulseCounts SegmentImpulses::act(Real dt, const MeetingVertices& vertices, con
     if (const auto pair = pair_of(segments)) pairs_.push_back(*pair);
   given_.resize(pairs_.size());
   ImpulseCounts counts;
-  std::array<std::int64_t, 2> pairs_and_crossings{};
-  for (const Pair& pair : pairs_) pairs_and_crossings[0] += is_counted_here(pair) && pair.too_near > 0 ? 1 : 0;
+  for (const Pair& pair : pairs_) counts.pairs += is_counted_here(pair) && pair.too_near > 0 ? 1 : 0;
+  counts.pairs = comm_.sum(counts.pairs);
   for (int iteration = 0; iteration < settings_.iterations; ++iteration) {
-    spread_velocities(vertices.v);
-#pragma omp parallel for schedule(dynamic, 256)
-    for (std::size_t k = 0; k < pairs_.size(); ++k) given_[k] = answer(pairs_[k]);
-    acting_.clear();
+    find_acting(vertices.v, [this](const Pair& pair) { return answer(pair); });
     std::int64_t acting = 0;
-    for (std::size_t k = 0; k < pairs_.size(); ++k) {
-      if (given_[k].impulse.isZero(0)) continue;
-      acting_.push_back(static_cast<std::int32_t>(k));
-      acting += is_counted_here(pairs_[k]) ? 1 : 0;
-    }
+    for (const std::int32_t k : acting_) acting += is_counted_here(pairs_[static_cast<std::size_t>(k)]) ? 1 : 0;
     acting = comm_.sum(acting);
     if (acting == 0) break;
     counts.impulses += acting;
     count_acting(vertices.v.size());
     apply(vertices);
   }
-  if (settings_.swept) {
-    spread_velocities(vertices.v);
-    for (const Pair& pair : pairs_) pairs_and_crossings[1] += is_counted_here(pair) && crossing_of(pair) ? 1 : 0;
-  }
-  comm_.sum(std::span(pairs_and_crossings));
-  counts.pairs = pairs_and_crossings[0];
-  counts.crossings = pairs_and_crossings[1];
   return counts;
+}
+
+std::int64_t SegmentImpulses::stop_crossings(const MeetingVertices& vertices) {
+  if (!settings_.swept) return 0;
+  for (int round = 0;; ++round) {
+    find_acting(vertices.v, [this](const Pair& pair) { return stopped(pair); });
+    std::array<std::int64_t, 2> acting_and_crossing{static_cast<std::int64_t>(acting_.size()), 0};
+    for (std::size_t k = 0; k < pairs_.size(); ++k) {
+      const auto& weight = given_[k].weight;
+      const bool crosses = std::ranges::any_of(weight, [](Real w) { return w != 0; });
+      acting_and_crossing[1] += crosses && is_counted_here(pairs_[k]) ? 1 : 0;
+    }
+    comm_.sum(std::span(acting_and_crossing));
+    const auto [acting, crossing] = acting_and_crossing;
+    if (acting == 0 || round == most_rounds) return crossing;
+    count_acting(vertices.v.size());
+    apply(vertices);
+  }
 }
 
 void limit_stretch(std::span<const LimitedSegment> segments, Real limit, std::span<const Vec3> x,

@@ -159,7 +159,7 @@ void check_contact(const StrandDeck& strand, const BodyDeck& body, const Deck& d
 
 /// The share by step and the rate; without, as the reference has it.
 std::array<Real, 2> blend_of(const StrandDeck& strand) {
-  if (!strand.blend) return {usual_pic_share, 0};
+  if (!strand.blend) return {0, usual_pic_rate};
   if (const auto* share = std::get_if<PicShareDeck>(&strand.blend->pic)) return {share->share, 0};
   return {0, std::get<PicRateDeck>(strand.blend->pic).rate};
 }

@@ -3,13 +3,24 @@
 namespace weft {
 
 RowsAhead::RowsAhead(Table& points) {
-  std::size_t bytes = 0;
-  for (const ColumnView& column : points.columns(Keep::state)) {
-    if (column.shape.components() == 1) continue;
-    columns_.push_back({column.data, column.row_bytes});
-    bytes += column.rows * column.row_bytes;
-  }
-  if (bytes <= near_enough) columns_.clear();
+  for (const ColumnView& column : points.columns(Keep::state))
+    if (column.shape.components() > 1) add(column.data, column.row_bytes, column.rows);
+  forget_near();
+}
+
+RowsAhead::RowsAhead(std::initializer_list<std::span<const Vec3>> vectors) {
+  for (const std::span<const Vec3> rows : vectors)
+    add(reinterpret_cast<const std::byte*>(rows.data()), sizeof(Vec3), rows.size());
+  forget_near();
+}
+
+void RowsAhead::add(const std::byte* data, std::size_t row_bytes, std::size_t rows) {
+  columns_.push_back({data, row_bytes});
+  bytes_ += rows * row_bytes;
+}
+
+void RowsAhead::forget_near() {
+  if (bytes_ <= near_enough) columns_.clear();
 }
 
 }  // namespace weft

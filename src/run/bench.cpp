@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 
@@ -195,11 +196,11 @@ struct BenchRun {
   std::vector<Real> after_steps, after_cuts;  ///< Points of this rank.
 };
 
-/// Of the rates of the machine in `rates`; of_elements: what these must do for a point. Collective.
+/// Of the rates of the machine in `rates`; standard: the scene, if it is one. Collective.
 std::vector<BenchPhase> phases_of(const Comm& comm, const BenchRun& run, Real particle_steps, const BenchResult& rates,
-                                  const LeastWork& of_elements) {
+                                  const BenchScene* standard) {
   auto work = least_work(run.scene.layers.front().transfer.kernel, kept_of(run.scene.bodies.front()->points()));
-  work.push_back({"elements", of_elements});
+  if (standard) std::ranges::copy(least_work_of_mesh(*standard), std::back_inserter(work));  // the last entry counts
   std::vector<BenchPhase> phases;
   for (const char* name : step_phases) {
     Real spent = 0;
@@ -264,8 +265,7 @@ BenchResult bench(const Comm& comm, const Deck& deck, int steps, const BenchScen
       static_cast<Real>(comm.sum(resident_bytes() - bytes_before)) / static_cast<Real>(result.particles);
   result.copy_bandwidth = copy_bandwidth(comm);
   result.multiply_adds = multiply_adds(comm);
-  result.phases =
-      phases_of(comm, run, particle_steps, result, standard ? least_work_of_elements(*standard) : LeastWork{});
+  result.phases = phases_of(comm, run, particle_steps, result, standard);
   return result;
 }
 

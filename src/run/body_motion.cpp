@@ -133,6 +133,7 @@ std::vector<Vec3> BodyMotion::go_on(std::span<const Vec3> moved) {
 }
 
 std::vector<Vec3> BodyMotion::forces_on_vertices() const {
+  if (!has_surface() && (is_implicit() || walls_.size() == 0)) return {};
   std::vector<Vec3> forces(mesh().points().rows(), Vec3::Zero());
   mesh().add_contact_forces(loads_, forces);
   if (is_implicit()) return forces;
@@ -183,8 +184,16 @@ void BodyMotion::receive(std::span<const Vec3> change) {
   mesh().add_contact_forces(impulses, received_);
 }
 
-void BodyMotion::receive_blended(Real, std::span<const Vec3>, std::span<const Vec3>) { WEFT_ENSURE(false); }
-void BodyMotion::show_motion(Real) { WEFT_ENSURE(false); }
+void BodyMotion::begin_blend(Real) { WEFT_ENSURE(false); }
+void BodyMotion::receive_blended(ChunkRows, std::span<const Vec3>, std::span<const Vec3>) { WEFT_ENSURE(false); }
+std::span<const Vec3> BodyMotion::displacements() const {
+  WEFT_ENSURE(false);
+  return {};
+}
+std::span<const Vec3> BodyMotion::velocities() const {
+  WEFT_ENSURE(false);
+  return {};
+}
 
 void BodyMotion::keep_contact(std::span<const Real> turns, Given& given) {
   if (walls_.any() || walls_.lets_go()) walls_.keep();

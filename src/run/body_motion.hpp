@@ -74,14 +74,18 @@ class BodyMotion : public Predicts {
   virtual Real frequency(Real dt) const = 0;
   /// Takes what the grid did to its contact points: their change of velocity [m/s]. Not collective.
   void receive(std::span<const Vec3> change);
-  /// The same of contact points that are vertices; at_nodes: what the velocities of nodes are at them [m/s].
-  virtual void receive_blended(Real dt, std::span<const Vec3> change, std::span<const Vec3> at_nodes);
+  /// Contact points that are vertices are about to receive in a step of dt. Not collective.
+  virtual void begin_blend(Real dt);
+  /// Some of these, by row: as `receive`; at_nodes: what the velocities of nodes are at them [m/s]. Called by several
+  /// threads at once, for different rows.
+  virtual void receive_blended(ChunkRows rows, std::span<const Vec3> change, std::span<const Vec3> at_nodes);
   /// Changes the motion that was predicted by what contact points received:
   ///   v_p' = v_p + sum_q b_pq m_q dv_q / m_p,   x_p' = x_p + dt (v_p' - v_p)                            (K.2, H2, H3)
   /// What is held stays so.
   virtual void correct(Real dt) = 0;
-  /// Contact points that are vertices have the mean velocities of the step that was corrected as tentative ones.
-  virtual void show_motion(Real dt);
+  /// Of contact points that are vertices in the step so far, by row [m], and their velocities at its end [m/s].
+  virtual std::span<const Vec3> displacements() const;
+  virtual std::span<const Vec3> velocities() const;
   /// Moves the body as predict found last; adds what was given to it on this rank.
   virtual void commit(Given& given) = 0;
   /// Change of the potential energy from the start of the step to where the last explicit velocities were found at the
@@ -120,10 +124,12 @@ class BodyMotion : public Predicts {
   const Scene& scene_;
   const RunState& state_;
   const std::size_t body_;
-  std::vector<Vec3> received_;  ///< Impulses on vertices [N s], parts of elements of this rank.
+  std::vector<Vec3> received_;  ///< Impulses on vertices [N s], parts of elements of this rank; of vertices that are
+                                ///< contact points changes of their velocities [m/s].
   Given given_;                 ///< In the step that was predicted.
 
  private:
+  /// None where nothing acts.
   std::vector<Vec3> forces_on_vertices() const;
 
   Real tolerance_;

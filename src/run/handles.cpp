@@ -176,7 +176,8 @@ void Handles::count_loads(Real dt, std::span<Impulse> impulses) const {
 
 void Handles::load_alone(Real time) {
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b)
-    if (MeshBody* meshed = scene_.bodies[b]->roles().mesh; meshed != nullptr && scene_.on_layer[b] == layer_) {
+    if (MeshBody* meshed = scene_.bodies[b]->roles().mesh;
+        meshed != nullptr && meshed->carrier() == Carrier::grid && scene_.on_layer[b] == layer_) {
       const auto f = meshed->points().get<ElementForce>();
       std::fill(f.begin(), f.end(), Vec3::Zero());
     }

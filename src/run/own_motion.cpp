@@ -32,9 +32,20 @@ constexpr Real most_turn = std::numbers::pi / 2;
 /// The share of the velocities of nodes that vertices take over in a step of dt.
 Real pic_share(const BodyDeck& body, Real dt) {
   const std::optional<BlendDeck>& blend = std::get<StrandDeck>(body).blend;
-  if (!blend) return usual_pic_share;
+  const auto by_rate = [dt](Real rate) { return -std::expm1(-rate * dt); };
+  if (!blend) return by_rate(usual_pic_rate);
   if (const auto* by_step = std::get_if<PicShareDeck>(&blend->pic)) return by_step->share;
-  return -std::expm1(-std::get<PicRateDeck>(blend->pic).rate * dt);
+  return by_rate(std::get<PicRateDeck>(blend->pic).rate);
+}
+
+/// By sums of every eighth, which do not wait for one another.
+bool are_finite(std::span<const Real> values) {
+  std::array<Real, 8> sums{};
+  std::size_t k = 0;
+  for (; k + sums.size() <= values.size(); k += sums.size())
+    for (std::size_t s = 0; s < sums.size(); ++s) sums[s] += values[k + s];
+  for (std::size_t s = 0; k < values.size(); ++k, ++s) sums[s] += values[k];
+  return std::ranges::all_of(sums, [](Real sum) { return std::isfinite(sum); });
 }
 
 /// Nodes have the stress of its own contact.
@@ -88,26 +99,28 @@ OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
     : system(scene, {body}),
       mass([&] {
         const Table& points = std::as_const(*scene.bodies[body]).points();
-        const auto all = points.get<Mass>().first(points.owned());
-        return std::vector<Real>(all.begin(), all.end());
+        return points.get<Mass>().first(points.owned());
       }()),
       mass_of_turns([&] {
         const Table* turning = scene.bodies[body]->roles().mesh->turning();
-        const auto all = turning != nullptr ? turning->get<Mass>() : std::span<const Real>();
-        return std::vector<Real>(all.begin(), all.end());
+        return turning != nullptr ? turning->get<Mass>() : std::span<const Real>();
       }()),
       turns(system.turns.front()),
       motion(system.freedoms),
       velocity(system.freedoms),
-      before_last(system.freedoms),
-      holds(comm, system.freedoms, mass, scene.size),
       is_small(comm.sum(static_cast<std::int64_t>(3 * mass.size() + mass_of_turns.size())) <= most_factored_alone),
       frequency_at_rest([&] {
         const MeshBody& mesh = *scene.bodies[body]->roles().mesh;
         return comm.max(mesh.frequency_at(mesh.points().get<RestPosition>()));
       }()) {
-  inertia.emplace_back(system.freedoms, 0, mass);
-  if (turns) inertia.emplace_back(system.freedoms, *turns, mass_of_turns);
+  const auto& stage = scene.step.stages[body];
+  if (stage && stage->scheme == StageScheme::implicit_euler) {
+    inertia.emplace_back(system.freedoms, 0, std::vector<Real>(mass.begin(), mass.end()));
+    if (turns)
+      inertia.emplace_back(system.freedoms, *turns, std::vector<Real>(mass_of_turns.begin(), mass_of_turns.end()));
+  }
+  if (!system.holds.empty())
+    holds.emplace(comm, system.freedoms, std::vector<Real>(mass.begin(), mass.end()), scene.size);
   const MeshBody& mesh = *scene.bodies[body]->roles().mesh;
   if (mesh.contact_points() != nullptr)
     contact = std::make_unique<DeadLoad>(0, std::vector<Vec3>(), Amplitude{{{0, 1}}});
@@ -199,13 +212,10 @@ Real OwnMotion::frequency_at_rest(const StepLimit& now) const {
 Refusal OwnMotion::predict(Real dt) {
   begin(remembered_forces(is_implicit() ? dt : dt / substeps(dt)));
   if (Refusal refusal = move(dt, starts_from_last_pass()); refusal.excess > 1) return refusal;
-  if (parts_->contact) {
-    mesh().predict_contact_points(parts_->velocity.points(0));
-    if (!has_surface()) take_off_gravity(dt);
-  }
-  Real sum = 0;
-  for (const Real v : parts_->velocity.all()) sum += v;
-  if (!std::isfinite(sum)) return {2, fmt::format("a velocity of body {} is not a finite number", name())};
+  if (parts_->contact && has_surface()) mesh().predict_contact_points(parts_->velocity.points(0));
+  else if (parts_->contact) predict_vertices(dt);
+  if (!are_finite(parts_->velocity.all()))
+    return {2, fmt::format("a velocity of body {} is not a finite number", name())};
   return {};
 }
 
@@ -242,15 +252,17 @@ Refusal OwnMotion::move(Real dt, bool nearly) {
   const int n = substeps(dt);
   for (int k = 0; k < n; ++k) {
     const Real end = state_.time + dt * (k + 1) / n;
-    if (k > 0 && !is_implicit() && walls().any()) own.contact->set_forces(go_on(moved_since(own.before_last)));
-    own.before_last = own.motion.u;
+    if (k > 0 && !is_implicit() && walls().any()) own.contact->set_forces(go_on(moved_in_substep()));
+    if (k == 0) own.before_last.reset();
+    else own.before_last = own.motion.u;
     if (!is_implicit()) {
       step_explicitly(dt / n, end);
       if (own.contact && walls().any()) let_walls_act(dt / n, end);
     } else if (const EquilibriumReport found = step_implicitly(dt / n, end, nearly); !found.converged) {
       return {2, fmt::format("the implicit step of body {} was not found: {}", name(), found.failure)};
     }
-    const bool is_time_to_look = (k + 1) % substeps_between_looks == 0 || k + 1 == n;
+    // A single substep has the forces of where the step began, whose bound is its limit.
+    const bool is_time_to_look = (k + 1) % substeps_between_looks == 0 || (k + 1 == n && n > 1);
     if (!is_implicit() && is_time_to_look && !is_stable(dt / n))
       return {2, fmt::format("body {} has become too stiff for its substeps", name())};
   }
@@ -291,7 +303,8 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   for (const auto& term : own.system.terms) term->add_force(motion, force);
   if (own.contact) own.contact->add_force(motion, force);
   force.sum_to_owners();
-  FreedomValues mean = own.velocity;
+  std::optional<FreedomValues> mean;  // velocities before and after, for the work of handles
+  if (has_handles()) mean = own.velocity;
   const auto v = own.velocity.points(0), f = force.points(0);
   for (std::size_t r = 0; r < own.mass.size(); ++r) v[r] += h / own.mass[r] * f[r];
   if (own.turns) {
@@ -299,15 +312,29 @@ void OwnMotion::step_explicitly(Real h, Real end) {
     for (std::size_t r = 0; r < own.mass_of_turns.size(); ++r) turning[r] += h / own.mass_of_turns[r] * moments[r];
   }
   if (mesh().damping() > 0) damp(h);
-  const ConstraintRows rows = rows_of_holds(end);
-  const std::vector<Real> by_holds = own.holds.meet(rows, h, own.motion.u.points(0), v);
+  const std::vector<Real> by_holds = meet_holds(h, end, v);
   own.velocity.update_ghosts();
 
-  const auto u = motion.u.all(), means = mean.all(), velocities = own.velocity.all();
-  for (std::size_t k = 0; k < means.size(); ++k) means[k] = (means[k] + velocities[k]) / 2;
-  count_loads(h, mean);
-  count_holds(by_holds, end, mean.points(0));
+  const auto u = motion.u.all(), velocities = own.velocity.all();
+  if (mean) {
+    const auto means = mean->all();
+    for (std::size_t k = 0; k < means.size(); ++k) means[k] = (means[k] + velocities[k]) / 2;
+    count_loads(h, *mean);
+    count_holds(by_holds, end, mean->points(0));
+  }
   for (std::size_t k = 0; k < u.size(); ++k) u[k] += h * velocities[k];
+}
+
+bool OwnMotion::has_handles() const {
+  return std::ranges::any_of(parts_->system.of_handle, [](const OwnSystem::Action& action) {
+    return action.hold != nullptr || action.load != nullptr || action.clamp != nullptr;
+  });
+}
+
+/// Changes velocities of owned vertices, or changes of these, so that what is held is at `end`, h after where it is.
+std::vector<Real> OwnMotion::meet_holds(Real h, Real end, std::span<Vec3> v) {
+  if (parts_->system.holds.empty()) return {};
+  return parts_->holds->meet(rows_of_holds(end), h, parts_->motion.u.points(0), v);
 }
 
 void OwnMotion::damp(Real h) {
@@ -397,45 +424,63 @@ void OwnMotion::count_hold(std::size_t handle, std::span<const Real> impulses, R
 
 Vec3 OwnMotion::fall(Real dt) const { return dt * scene_.step.gravity; }
 
-void OwnMotion::take_off_gravity(Real dt) {
-  for (Vec3& v : mesh().contact_points()->points().get<TentativeVelocity>()) v -= fall(dt);
+void OwnMotion::predict_vertices(Real dt) {
+  const auto v = std::as_const(parts_->velocity).points(0);
+  const auto to = mesh().contact_points()->points().get<Velocity>();
+  const Vec3 fall = this->fall(dt);
+  for (std::size_t r = 0; r < to.size(); ++r) to[r] = v[r] - fall;
 }
 
-void OwnMotion::show_motion(Real dt) {
+std::span<const Vec3> OwnMotion::displacements() const { return std::as_const(parts_->motion.u).points(0); }
+
+/// The motion since the last substep began [m].
+std::vector<Vec3> OwnMotion::moved_in_substep() const {
   const auto u = std::as_const(parts_->motion.u).points(0);
-  std::vector<Vec3> mean(u.begin(), u.end());
-  for (Vec3& v : mean) v /= dt;
-  mesh().predict_contact_points(mean);
-}
-
-/// The motion since then [m].
-std::vector<Vec3> OwnMotion::moved_since(const FreedomValues& then) const {
-  const auto u = std::as_const(parts_->motion.u).points(0), before = then.points(0);
-  std::vector<Vec3> moved;
-  for (std::size_t r = 0; r < u.size(); ++r) moved.emplace_back(u[r] - before[r]);
+  std::vector<Vec3> moved(u.begin(), u.end());
+  if (!parts_->before_last) return moved;
+  const auto before = std::as_const(*parts_->before_last).points(0);
+  for (std::size_t r = 0; r < u.size(); ++r) moved[r] -= before[r];
   return moved;
 }
 
 /// At the end of a substep of h.
 void OwnMotion::let_walls_act(Real h, Real end) {
   Parts& own = *parts_;
-  std::vector<Vec3> mean = moved_since(own.before_last);
+  std::vector<Vec3> mean = moved_in_substep();
   for (Vec3& v : mean) v /= h;
   meet_walls(own.mass, std::min(state_.last_dt, h), mean);
   push(h, end, summed(news_of_walls(h)).points(0).first(own.mass.size()));
 }
 
-void OwnMotion::receive_blended(Real dt, std::span<const Vec3> change, std::span<const Vec3> at_nodes) {
-  const Table& points = std::as_const(*mesh().contact_points()).points();
-  const auto mass = points.get<Mass>();
-  const auto given = points.get<TentativeVelocity>();
-  const Real xi = pic_share(scene_.deck.bodies[body_], dt);
-  received_.assign(parts_->system.freedoms.rows(0), Vec3::Zero());
-  parts_->blended = received_;
-  const MeshBody& body = mesh();
-  for (std::size_t q = 0; q < change.size(); ++q) {
-    body.add_contact_force(q, mass[q] * (change[q] - fall(dt)), received_);
-    body.add_contact_force(q, mass[q] * xi * (at_nodes[q] - given[q] - change[q]), parts_->blended);
+void OwnMotion::begin_blend(Real dt) {
+  WEFT_ENSURE(mesh().contact_points_are_vertices() && mesh().forest().ghosts() == 0);
+  Parts& own = *parts_;
+  if (!acts_at_once()) {
+    received_.resize(own.system.freedoms.rows(0));
+    own.blended.resize(received_.size());
+  }
+  own.blend = {dt, pic_share(scene_.deck.bodies[body_], dt), fall(dt)};
+}
+
+/// Whether vertices take what they receive as they do.
+bool OwnMotion::acts_at_once() const { return parts_->system.holds.empty() && !scene_.step.has_impulses(body_); }
+
+/// Of vertices, changes of velocities stand for impulses.
+void OwnMotion::receive_blended(ChunkRows rows, std::span<const Vec3> change, std::span<const Vec3> at_nodes) {
+  Parts& own = *parts_;
+  const auto& [dt, share, fall] = own.blend;
+  const bool at_once = acts_at_once();
+  const auto u = own.motion.u.points(0), v = own.velocity.points(0);
+  for (std::size_t k = 0; k < rows.size(); ++k) {
+    const std::uint32_t r = rows[k];
+    const Vec3 received = change[k] - fall, blended = share * (at_nodes[k] - v[r] - received);
+    if (at_once) {
+      u[r] += dt * received;
+      v[r] += received + blended;
+    } else {
+      received_[r] = received;
+      own.blended[r] = blended;
+    }
   }
 }
 
@@ -443,13 +488,27 @@ void OwnMotion::correct(Real dt) {
   Parts& own = *parts_;
   if (!own.contact) return;
   if (is_implicit() && has_surface()) return answer(dt);
-  push(dt, summed(received_).points(0).first(own.mass.size()));
-  if (has_surface()) return;  // nothing is taken over
-  const FreedomValues blend = change_by(summed(own.blended).points(0).first(own.mass.size()), dt, state_.time + dt);
-  const std::span<const Real> change = blend.all();
-  const auto v = own.velocity.all();
-  for (std::size_t k = 0; k < change.size(); ++k) v[k] += change[k];
+  if (has_surface()) return push(dt, summed(received_).points(0).first(own.mass.size()));
+  if (acts_at_once()) return;
+  const auto u = own.motion.u.points(0), v = own.velocity.points(0);
+  hold(dt, state_.time + dt, received_);
+  for (std::size_t r = 0; r < v.size(); ++r) {
+    u[r] += dt * received_[r];
+    v[r] += received_[r];
+  }
 }
+
+/// Once impulses have acted on the velocities that move vertices.
+void OwnMotion::take_over() {
+  Parts& own = *parts_;
+  if (!own.contact || has_surface() || acts_at_once()) return;
+  hold(own.blend.dt, state_.time + own.blend.dt, own.blended);
+  const auto v = own.velocity.points(0);
+  for (std::size_t r = 0; r < v.size(); ++r) v[r] += own.blended[r];
+}
+
+/// Changes of the velocities of vertices become those that what is held allows.
+void OwnMotion::hold(Real dt, Real end, std::span<Vec3> dv) { count_change(meet_holds(dt, end, dv), end, dv); }
 
 /// An implicit body answers to what contact gave as a whole. If no motion is found, its skin does.
 void OwnMotion::answer(Real dt) {
@@ -540,18 +599,23 @@ FreedomValues OwnMotion::change_by(std::span<const Vec3> impulses, Real dt, Real
   FreedomValues change(own.system.freedoms);
   const auto dv = change.points(0);
   for (std::size_t r = 0; r < own.mass.size(); ++r) dv[r] = impulses[r] / own.mass[r];
-  const ConstraintRows rows = rows_of_holds(end);
-  const std::vector<Real> by_holds = own.holds.meet(rows, dt, own.motion.u.points(0), dv);
+  const std::vector<Real> by_holds = meet_holds(dt, end, dv);
   change.update_ghosts();
-  if (rows.count() == 0) return change;
-  const auto v = std::as_const(own.velocity).points(0);
-  std::vector<Vec3> mean(v.begin(), v.end());
-  for (std::size_t r = 0; r < mean.size(); ++r) mean[r] += dv[r] / 2;
-  count_holds(by_holds, end, mean);
+  count_change(by_holds, end, dv);
   return change;
 }
 
+/// What holds give as velocities change by dv.
+void OwnMotion::count_change(std::span<const Real> by_holds, Real end, std::span<const Vec3> dv) {
+  if (by_holds.empty()) return;
+  const auto v = std::as_const(parts_->velocity).points(0);
+  std::vector<Vec3> mean(v.begin(), v.end());
+  for (std::size_t r = 0; r < mean.size(); ++r) mean[r] += dv[r] / 2;
+  count_holds(by_holds, end, mean);
+}
+
 void OwnMotion::commit(Given& given) {
+  take_over();
   MeshBody& body = mesh();
   const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
   const auto u = parts_->motion.u.points(0), to = parts_->velocity.points(0);
@@ -573,9 +637,10 @@ Real OwnMotion::potential_gained_before_last() {
     for (std::size_t k = 0; k < own.system.potentials; ++k) sum += own.system.terms[k]->energy(at);
     return sum;
   };
+  if (!is_implicit() && !own.before_last) return 0;
   Motion at(own.system.freedoms);
   const Real before = potential(at);
-  FreedomValues& last = is_implicit() ? own.motion.u : own.before_last;
+  FreedomValues& last = is_implicit() ? own.motion.u : *own.before_last;
   std::swap(at.u, last);
   const Real after = potential(at);
   std::swap(at.u, last);

@@ -46,15 +46,16 @@ class OwnMotion final : public BodyMotion {
   /// led nowhere. Not collective.
   /// Of an implicit body they weigh what its answer to the last change of their forces says.
   void weigh_contact_points(Real dt, int passes) override;
-  void receive_blended(Real dt, std::span<const Vec3> change, std::span<const Vec3> at_nodes) override;
+  void receive_blended(ChunkRows rows, std::span<const Vec3> change, std::span<const Vec3> at_nodes) override;
+  void begin_blend(Real dt) override;
   void correct(Real dt) override;
-  void show_motion(Real dt) override;
+  std::span<const Vec3> displacements() const override;
   void commit(Given& given) override;
   Real potential_gained_before_last() override;
   /// One over the masses of vertices at the end of a step of dt, 0 of those whose places are held [1/kg].
   std::vector<Real> lightness(Real dt) const;
   /// The velocities of vertices that were predicted and corrected [m/s].
-  std::span<const Vec3> velocities() const { return std::as_const(parts_->velocity).points(0); }
+  std::span<const Vec3> velocities() const override { return std::as_const(parts_->velocity).points(0); }
   /// Changes that motion by impulses on owned vertices [N s], as `correct` does. What is held stays so. Collective.
   void push(Real dt, std::span<const Vec3> impulses);
 
@@ -64,29 +65,40 @@ class OwnMotion final : public BodyMotion {
     Parts(const Comm& comm, const Scene& scene, std::size_t body);
 
     OwnSystem system;
-    std::vector<Real> mass;  ///< Of the owned rows of vertices, and of those of turns [kg].
-    std::vector<Real> mass_of_turns;
+    std::span<const Real> mass;  ///< Of the owned rows of vertices, and of those of turns [kg].
+    std::span<const Real> mass_of_turns;
     std::optional<std::size_t> turns;  ///< Their block.
     Motion motion;
     FreedomValues velocity;
-    FreedomValues before_last;  ///< Displacements where the last substep began.
-    ExactHolds holds;
+    std::optional<FreedomValues> before_last;    ///< Displacements where the last substep began; none: it is the first.
+    std::optional<ExactHolds> holds;             ///< None without holds.
     bool is_small;                               ///< Each rank may factor its matrix by itself.
-    std::vector<Inertia> inertia;                ///< Of each block.
+    std::vector<Inertia> inertia;                ///< Of each block, in implicit steps.
     std::unique_ptr<MeshTerm> damping;           ///< Null if the body is not viscous.
     std::unique_ptr<WallTerm> walls;             ///< Of implicit steps near walls,
     std::unique_ptr<Equilibrium> equilibrium;    ///< and what solves them.
     std::unique_ptr<DeadLoad> contact;           ///< What contact points remember; null without these.
     std::vector<Vec3> forces, loads, tentative;  ///< Of contact points in the last pass.
     Real scale = 1;                              ///< Of their masses.
-    std::vector<Vec3> blended;  ///< What vertices get by taking over velocities of nodes, as `received_`.
+    // Of vertices that meet the grid themselves.
+    struct Blend {
+      Real dt, share;  ///< Of the velocities of nodes that they take over in this step,
+      Vec3 fall;       ///< and what gravity gives [m/s].
+    } blend{};
+    std::vector<Vec3> blended;  ///< Changes of velocities by what is taken over, unless they act at once [m/s].
     Real frequency_at_rest;     ///< Of the elements, on all ranks [rad/s]; 0 if it is not known.
   };
 
   /// What gravity gives in dt [m/s].
   Vec3 fall(Real dt) const;
   /// Vertices that are contact points scatter velocities without gravity, which the nodes of their layer add.
-  void take_off_gravity(Real dt);
+  void predict_vertices(Real dt);
+  bool has_handles() const;
+  std::vector<Real> meet_holds(Real h, Real end, std::span<Vec3> v);
+  void hold(Real dt, Real end, std::span<Vec3> dv);
+  bool acts_at_once() const;
+  void take_over();
+  void count_change(std::span<const Real> by_holds, Real end, std::span<const Vec3> dv);
   FreedomValues summed(std::span<const Vec3> parts) const;
   FreedomValues change_by(std::span<const Vec3> impulses, Real dt, Real end);
   void push(Real dt, Real end, std::span<const Vec3> impulses);
@@ -96,7 +108,7 @@ class OwnMotion final : public BodyMotion {
   bool starts_from_last_pass() const { return is_implicit() && passes() > 0 && stage_.substeps <= 1; }
   Refusal move(Real dt, bool nearly = false);
   void answer(Real dt);
-  std::vector<Vec3> moved_since(const FreedomValues& then) const;
+  std::vector<Vec3> moved_in_substep() const;
   void let_walls_act(Real h, Real end);
   /// Vertices whose places are held at `end`.
   std::vector<bool> held(Real end) const;

@@ -32,6 +32,32 @@ std::vector<std::optional<std::size_t>> turns_of(const Scene& scene, const std::
   return turns;
 }
 
+/// The energy -sum m_p g . u_p of the points of a block, whose masses are not owned.
+class Weight final : public Term {
+ public:
+  Weight(std::size_t b, std::span<const Real> masses, const Vec3& gravity)
+      : block_(b), masses_(masses), gravity_(gravity) {}
+
+  Real energy(const Motion& motion) const override {
+    const auto u = motion.u.points(block_);
+    Real sum = 0;
+    for (std::size_t r = 0; r < masses_.size(); ++r) sum -= masses_[r] * gravity_.dot(u[r]);
+    return sum;
+  }
+  void add_force(const Motion&, Load& force) const override {
+    const auto f = force.points(block_);
+    for (std::size_t r = 0; r < masses_.size(); ++r) f[r] += masses_[r] * gravity_;
+  }
+  std::unique_ptr<Linear> linearise(const Motion&) const override { return std::make_unique<Linear>(); }
+  void add_force_change(const Linear&, const FreedomValues&, Load&) const override {}
+  void add_tangent(const Linear&, Tangent&) const override {}
+
+ private:
+  std::size_t block_;
+  std::span<const Real> masses_;
+  Vec3 gravity_;
+};
+
 template <class T>
 std::vector<const T*> pointers(const auto& owners) {
   std::vector<const T*> all;
@@ -50,8 +76,13 @@ OwnSystem::OwnSystem(const Scene& scene, const std::vector<std::size_t>& bodies)
   }
   const Vec3& gravity = scene.deck.domain.gravity;
   for (std::size_t k = 0; k < bodies.size() && !gravity.isZero(0); ++k) {
+    MeshBody& body = *scene.bodies[bodies[k]]->roles().mesh;
+    if (body.turning() != nullptr) {  // such elements stand for the masses of their vertices, which are no ghosts
+      terms.push_back(std::make_unique<Weight>(k, std::as_const(body).points().get<Mass>(), gravity));
+      continue;
+    }
     std::vector<Vec3> weight(freedoms.rows(k), Vec3::Zero());
-    scene.bodies[bodies[k]]->roles().mesh->weigh_elements(gravity, weight);
+    body.weigh_elements(gravity, weight);
     terms.push_back(std::make_unique<DeadLoad>(k, std::move(weight), Amplitude{{{0, 1}}}));
   }
   potentials = terms.size();

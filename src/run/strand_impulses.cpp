@@ -74,8 +74,7 @@ void StrandImpulses::limit_stretches(Real dt, Ground& ground) {
 }
 
 void StrandImpulses::meet(Real dt, Ground& ground) {
-  if (impulses_)
-    counts_ = impulses_->act(dt, {ground.x, ground.lightness, ground.v, ground.impulses}, [this] { return meeting(); });
+  if (impulses_) counts_ = impulses_->act(dt, ground.vertices(), [this] { return meeting(); });
 }
 
 /// Impulses and forces of a step act together, so that power goes with the mean of the velocities before and after it.
@@ -84,6 +83,7 @@ void StrandImpulses::correct(Real dt) {
   limit_stretches(dt, all);
   meet(dt, all);
   limit_stretches(dt, all);
+  if (impulses_) counts_.crossings = impulses_->stop_crossings(all.vertices());
   Real gained = 0;
   for (std::size_t m = 0; m < strands_.size(); ++m) {
     OwnMotion& motion = *strands_[m].motion;

@@ -11,7 +11,8 @@
 namespace weft {
 
 /// Changes the motions that strands with `impulses` or `stretch_limit` have predicted: limits their stretch, lets their
-/// segments meet, and limits their stretch again. None of it is state. Scene and motions are not owned.
+/// segments meet, limits their stretch again, and stops what still would cross. None of it is state. Scene and motions
+/// are not owned.
 class StrandImpulses final : public Corrects {
  public:
   StrandImpulses(const Comm& comm, const Scene& scene);
@@ -34,6 +35,8 @@ class StrandImpulses final : public Corrects {
     std::vector<Vec3> x, v, impulses;
     std::vector<Real> lightness;
     std::vector<std::size_t> first_vertex;  ///< Of each body.
+
+    MeetingVertices vertices() { return {x, lightness, v, impulses}; }
   };
 
   const MeshBody& body_of(const Strands& strands) const { return *scene_.bodies[strands.motion->body()]->roles().mesh; }

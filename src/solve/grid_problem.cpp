@@ -65,7 +65,7 @@ void GridProblem::begin_step(const ImplicitStep& step, std::span<const Wall> wal
 /// k_i from the derivative at the start of the step: in the same step, bodies may be soft and hard.
 void GridProblem::weigh_walls() {
   if (!comm_.any(!walls_.nodes().empty())) return;
-  for (FreedomValues* values : {&motion_.u, &motion_.rate}) values->set_zero();
+  motion_.u.set_zero();
   take_derivatives(false);
   find_blocks();
   const Real least = settings_.inertia ? 1 : least_wall_share * k_;
@@ -122,8 +122,6 @@ void GridProblem::displace(const AtNode& x, FreedomValues& u) const {
 void GridProblem::look_at(Vec x) {
   const NodeReading in(x);
   displace([&](std::size_t n) { return in[n]; }, motion_.u);
-  const std::span<const Real> u = std::as_const(motion_).u.all();
-  std::transform(u.begin(), u.end(), motion_.rate.all().begin(), [&](Real v) { return motion_.rate_per_u * v; });
 }
 
 Vec3 GridProblem::force_at(std::size_t n) const {

@@ -63,6 +63,41 @@ template <bool pushed, class Kernel, class Next>
   });
 }
 
+/// The columns of m C d, d being the offset of a node from a point, as a share's tilt. C: nine reals, with room for one
+/// more.
+template <class Kernel>
+[[gnu::always_inline]] inline Columns4 spin_of(const Stencils<Kernel>& stencils, std::size_t k, Real m_dx,
+                                               const Real* C) {
+  Columns4 spin = columns([&](int first) { return m_dx * load4(C + first); });
+  if constexpr (!Stencils<Kernel>::is_mls) {
+    const Vec3 D = stencils.inertia(k);
+    for (int axis = 0; axis < 3; ++axis) spin.of[axis] *= D[axis];
+  }
+  return spin;
+}
+
+/// In two parts: to one tile mass and momentum, to the other the impulses -dt A G of stress.
+template <class Kernel, class Next>
+[[gnu::noinline]] void scatter_chunk_in_parts(const TransferSettings& settings, const Stencils<Kernel>& stencils,
+                                              ChunkRows rows, Next next, ScatterPoints points, const Mat3* A, Real dt,
+                                              Tile& carried, Tile& pushed) {
+  const Real dx = settings.dx, pull = -dt * Stencils<Kernel>::per_tilt(dx);
+  const bool is_damped = settings.rpic_damping != 0;
+  MatricesOfChunk damped_C;
+  if (is_damped) find_damped(settings.rpic_damping, stencils, rows, points.C, damped_C);
+  scatter_chunk(stencils, carried, [&](std::size_t k) __attribute__((always_inline)) {
+    fetch_for_a_point(next);
+    const std::uint32_t p = rows[k];
+    const Real m = points.m[p];
+    const Vec3& v = points.v[p];
+    return PointShare{m * Real4{1, v.x(), v.y(), v.z()},
+                      spin_of(stencils, k, m * dx, (is_damped ? damped_C[k] : points.C[p]).data())};
+  });
+  scatter_chunk(stencils, pushed, [&](std::size_t k) __attribute__((always_inline)) {
+    return PointShare{Real4{}, columns([&](int first) { return pull * load4(A[k].data() + first); })};
+  });
+}
+
 /// The same of points with mass and velocity alone.
 template <class Kernel, class Next>
 void scatter_chunk(const Stencils<Kernel>& stencils, ChunkRows rows, Next next, const ScatterPoints& points,
@@ -181,25 +216,36 @@ Vec3 moment_of_inertia(const TransferSettings& settings, const Vec3& x) {
 
 namespace {
 
-/// Calls visit(bin, rows, stencils, tile) for each chunk, to add to the tile of its bin, and the tiles to nodes.
-template <class Kernel, class Visit>
-void scatter_tiles(const Bins& bins, NodeField& nodes, const Visit& visit) {
+/// Calls visit(bin, rows, stencils, tiles) for each chunk, to add to the tiles of its bin, and then add(tiles, bin),
+/// which adds these to nodes.
+template <class Kernel, int tiles_of_bin, class Visit, class Add>
+void scatter_tiles(const Bins& bins, const Visit& visit, const Add& add) {
   // Cubes of one colour share no node, and colours follow one another: every node is added to in a fixed order.
   for (int colour = 0; colour < 8; ++colour) {
     const auto cubes = bins.of_colour(colour);
 #pragma omp parallel
     {
-      Tile tile;
+      Tile tiles[tiles_of_bin];
       Stencils<Kernel> stencils;
 #pragma omp for schedule(dynamic)
       for (std::size_t c = 0; c < cubes.size(); ++c)
         for (const Bin& bin : bins.of_cube(cubes[c])) {
-          tile.clear();
-          for (const ChunkRows rows : chunks_of(bins, bin)) visit(bin, rows, stencils, tile);
-          tile.add_to(nodes, bin);
+          for (Tile& tile : tiles) tile.clear();
+          for (const ChunkRows rows : chunks_of(bins, bin)) visit(bin, rows, stencils, tiles);
+          add(tiles, bin);
         }
     }
   }
+}
+/// The same of one tile, which is added to a field.
+template <class Kernel, class Visit>
+void scatter_tiles(const Bins& bins, NodeField& nodes, const Visit& visit) {
+  scatter_tiles<Kernel, 1>(
+      bins,
+      [&](const Bin& bin, ChunkRows rows, Stencils<Kernel>& stencils, Tile* tile) {
+        visit(bin, rows, stencils, *tile);
+      },
+      [&](Tile* tile, const Bin& bin) { tile->add_to(nodes, bin); });
 }
 
 }  // namespace
@@ -219,6 +265,33 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
         else scatter_chunk<true>(settings, stencils, rows, next, points, A.data(), dt, tile);
       });
     });
+  });
+}
+
+void scatter_apart(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points,
+                   const Respond& respond, Real dt, NodeField& inertia, NodeField& carried, const RowsAhead& ahead) {
+  WEFT_ENSURE(!points.C.empty() && points.f.empty());
+  MatricesOfChunk no_stress;
+  no_stress.fill(Mat3::Zero());
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    scatter_tiles<Kernel, 2>(
+        bins,
+        [&](const Bin& bin, ChunkRows rows, Stencils<Kernel>& stencils, Tile* tiles) {
+          MatricesOfChunk A;
+          if (respond) respond(rows, {std::span(A.data(), rows.size())});
+          stencils.find(rows, points.x, origin_of(bin), settings.dx);
+          with_next_rows(ahead, bins, rows, [&](auto next) {
+            if (respond)
+              scatter_chunk_in_parts(settings, stencils, rows, next, points, A.data(), dt, tiles[0], tiles[1]);
+            else scatter_chunk<false>(settings, stencils, rows, next, points, no_stress.data(), 0, tiles[0]);
+          });
+        },
+        [&](Tile* tiles, const Bin& bin) {
+          tiles[0].add_to(carried, bin);
+          tiles[0].add_to(inertia, bin);
+          if (respond) tiles[1].add_to(inertia, bin);
+        });
   });
 }
 
@@ -278,6 +351,36 @@ void gather_values(const TransferSettings& settings, const Bins& bins, std::span
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
           for (std::size_t k = 0; k < rows.size(); ++k)
             store3(values[rows[k]].data(), received(stencils, k, tile.at(stencils.place(k))).value);
+        }
+      }
+    }
+  });
+}
+
+void gather_values(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
+                   const std::array<const NodeField*, 2>& fields, const ReceiveTwo& receive, const RowsAhead& ahead) {
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    const auto all = bins.bins();
+    const int bins_together = bins_at_once(all.size());
+#pragma omp parallel
+    {
+      std::array<Tile, 2> tiles;
+      Stencils<Kernel> stencils;
+      std::array<std::array<Vec3, most_rows_in_chunk>, 2> values;
+#pragma omp for schedule(dynamic, bins_together)
+      for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
+        for (std::size_t f = 0; f < 2; ++f) tiles[f].load_from(*fields[f], all[b]);
+        for (const ChunkRows rows : chunks_of(bins, all[b])) {
+          stencils.find(rows, x, origin_of(all[b]), settings.dx);
+          with_next_rows(ahead, bins, rows, [&](auto next) {
+            for (std::size_t k = 0; k < rows.size(); ++k) {
+              fetch_for_a_point(next);
+              for (std::size_t f = 0; f < 2; ++f)
+                store3(values[f][k].data(), received(stencils, k, tiles[f].at(stencils.place(k))).value);
+            }
+          });
+          receive(rows, std::span(values[0]).first(rows.size()), std::span(values[1]).first(rows.size()));
         }
       }
     }

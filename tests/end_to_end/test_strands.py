@@ -300,9 +300,8 @@ class Strands(Case):
             with self.subTest(ranks=ranks):
                 many = self.run_deck(deck, f"on_{ranks}", "--steps", 60, ranks=ranks)
                 self.assertTrue((at_rest(many) == at_rest(unbroken)).all())
-                # The grid sums by rank. Where pairs hardly approach, its round-off says which of them act, and so by
-                # how many others at their vertices are divided.
-                self.assert_same_state(unbroken, many, 1e-5)
+                # The grid sums by rank; its round-off may not say which pairs act.
+                self.assert_same_state(unbroken, many, 1e-9)
 
     def test_a_grid_without_contact_changes_nothing(self):
         for stage in "explicit", "implicit":

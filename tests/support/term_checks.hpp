@@ -33,10 +33,7 @@ inline Real work(Load force, const FreedomValues& du) {
 }
 
 inline Motion moved(Motion motion, const FreedomValues& du, Real h) {
-  for (std::size_t i = 0; i < du.all().size(); ++i) {
-    motion.u.all()[i] += h * du.all()[i];
-    motion.rate.all()[i] += h * motion.rate_per_u * du.all()[i];
-  }
+  for (std::size_t i = 0; i < du.all().size(); ++i) motion.u.all()[i] += h * du.all()[i];
   return motion;
 }
 

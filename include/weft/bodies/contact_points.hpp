@@ -32,12 +32,14 @@ struct ContactStencil {
 
 /// Points with mass that the vertices of a body lend them: together they scatter the momentum of these. With the
 /// weights b_pq of vertex p, sum_q b_pq m_q is the mass of a vertex that takes part. [Han 2020, 6.1.3; METHODS K.1,
-/// K.2] Those on a surface know its areas, and remember what other layers gave them.
+/// K.2] Those on a surface know its areas, and remember what other layers gave them; those that are vertices have the
+/// velocities that they scatter as their own until the step is accepted.
 class ContactPoints final : public PointSet {
  public:
   explicit ContactPoints(bool have_surface) {
-    points_ = Table::with<Id, Position, Velocity, TentativeVelocity, Affine, Mass>();
+    points_ = Table::with<Id, Position, Velocity, Affine, Mass>();
     if (!have_surface) return;
+    points_.add<TentativeVelocity>();
     points_.add<SurfaceArea>();
     points_.add<ContactForce>();
   }

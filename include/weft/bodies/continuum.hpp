@@ -57,7 +57,8 @@ template <class... L>
 using AnyOf = std::variant<Chosen<L>...>;
 using AnyLaw = AllLaws::In<AnyOf>;
 
-/// A body of this law without points. rest_density: [kg/m^3].
-std::unique_ptr<PointBody> make_continuum(std::string name, const AnyLaw& law, Real rest_density);
+/// A body of this law without points. rest_density: [kg/m^3]. follows: its points are those of another body, which
+/// moves them.
+std::unique_ptr<PointBody> make_continuum(std::string name, const AnyLaw& law, Real rest_density, bool follows = false);
 
 }  // namespace weft

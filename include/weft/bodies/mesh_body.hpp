@@ -23,7 +23,7 @@ namespace weft {
 struct GripAnchors;
 struct VertexCopy;
 
-/// Force of the elements on a vertex; on ghosts the part of this rank's elements.
+/// Force of the elements on a vertex that the grid moves; on ghosts the part of this rank's elements.
 struct ElementForce : Field<Vec3> {
   static constexpr Label label{"element_force", "N", Keep::work};
 };
@@ -90,12 +90,16 @@ class MeshBody : public Body, public TrialMesh {
   void let_touch_walls() override;
 
   void prepare() override;
-  std::span<const Vec3> forces() const override { return points_.get<ElementForce>(); }
+  std::span<const Vec3> forces() const override {
+    return carrier_ == Carrier::grid ? points_.get<ElementForce>() : std::span<const Vec3>();
+  }
   void respond(ChunkRows rows, const ChunkForces& forces) const override;
   StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override;
   StepLimit finish(Real dt) override;
   StepLimit limit(ChunkRows rows) const override;
   StepLimit limit_from(std::size_t first_row) override;
+  /// Of a body with freedoms of its own, but for what the grid has found of its contact points.
+  StepLimit limit_by_itself();
   Real elastic_energy() const override;
 
   Carrier carrier() const { return carrier_; }

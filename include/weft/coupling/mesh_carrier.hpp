@@ -2,8 +2,10 @@
 // Carriers of meshes: how a motion reaches the vertices and quadrature points of a body, and how forces go back.
 
 #include "weft/bodies/mesh_stiffness.hpp"
+#include "weft/bodies/trial.hpp"
 #include "weft/motion/term.hpp"
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -11,10 +13,11 @@ namespace weft {
 
 /// What reaches a mesh of a motion, by row.
 struct MeshMotion {
-  std::vector<Vec3> u;          ///< Displacements of the vertices [m].
+  std::span<const Vec3> u;      ///< Displacements of the vertices [m]; of the motion itself, or gathered.
   std::vector<Vec3> u_samples;  ///< Of the quadrature points [m].
   std::vector<Mat3> H;          ///< Their gradients there [1].
-  std::vector<Real> turns;      ///< Of elements that turn about themselves (TrialShape) [m].
+  std::span<const Real> turns;  ///< Of elements that turn about themselves (TrialShape), of the motion itself [m].
+  std::vector<Vec3> gathered;   ///< What u refers to where vertices have no freedoms of their own.
 };
 
 /// What a mesh opposes to a motion, by row.
@@ -31,7 +34,13 @@ class MeshCarrier {
  public:
   virtual ~MeshCarrier() = default;
 
+  /// What is gathered holds as long as the displacement.
   virtual void gather(const FreedomValues& displacement, MeshMotion& to) const = 0;
+  /// Where forces of vertices and turns add to those on the freedoms themselves; none where they have to be scattered.
+  virtual std::optional<TrialForces> place_of_forces(Load& force) const {
+    static_cast<void>(force);
+    return {};
+  }
   virtual void scatter(const MeshForces& from, Load& to) const = 0;
   /// As Term::add_tangent.
   virtual void add_tangent(const MeshStiffness& stiffness, Tangent& tangent) const = 0;

@@ -32,6 +32,7 @@ class MeshTerm final : public Term {
   std::unique_ptr<Linear> stiffness_at(const Motion& motion, bool definite) const;
   /// What reaches the body, in felt_, with the trial positions of the vertices in x_.
   void move(const Motion& motion) const;
+  bool has_loads() const;
   /// Writes the forces that do not change to forces_; those of samples are empty where quadrature points have none.
   void load() const;
 

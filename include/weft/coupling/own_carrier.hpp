@@ -17,6 +17,7 @@ class OwnCarrier final : public MeshCarrier {
       : freedoms_(freedoms), block_(b), turns_(turns) {}
 
   void gather(const FreedomValues& displacement, MeshMotion& to) const override;
+  std::optional<TrialForces> place_of_forces(Load& force) const override;
   void scatter(const MeshForces& from, Load& to) const override;
   void add_tangent(const MeshStiffness& stiffness, Tangent& tangent) const override;
   void add_diagonal_blocks(const MeshStiffness& stiffness, std::size_t block, std::span<Real> matrices) const override;

@@ -43,7 +43,7 @@ struct ImpulseSettings {
 struct ImpulseCounts {
   std::int64_t pairs = 0;      ///< Nearer than their distance when the step begins.
   std::int64_t impulses = 0;   ///< In all iterations.
-  std::int64_t crossings = 0;  ///< Pairs that cross in the step all the same; only looked for if swept.
+  std::int64_t crossings = 0;  ///< Pairs that cross in the step all the same (stop_crossings).
 };
 
 /// Pairs of segments of a step of dt. Where two approach, v_n < 0, an impulse along the normal n from the second to the
@@ -60,6 +60,9 @@ class SegmentImpulses {
   /// this rank, the same ones whenever it is asked, which happens where pairs are sought anew. Segments of one strand
   /// that have a common vertex, or are nearer than their distance at rest, are no pair. Collective.
   ImpulseCounts act(Real dt, const MeetingVertices& vertices, const std::function<std::vector<MeetingSegment>()>& own);
+  /// After that, and all else that changes velocities in the step: pairs that would cross, and only these, are stopped
+  /// until none is left. Returns how many cross all the same; none are looked for unless swept. Collective.
+  std::int64_t stop_crossings(const MeetingVertices& vertices);
 
  private:
   /// Two segments, and where they are nearest when the step begins.
@@ -95,6 +98,9 @@ class SegmentImpulses {
   void spread_velocities(std::span<const Vec3> v);
   std::optional<Crossing> crossing_of(const Pair& pair) const;
   Given answer(const Pair& pair) const;
+  Given stopped(const Pair& pair) const;
+  template <class Answer>
+  void find_acting(std::span<const Vec3> v, const Answer& answer);
   Given impulse_at(const Pair& pair, const std::array<Real, 2>& share, const Vec3& normal, Real opening) const;
   /// Calls f(pair, end, row) for the ends on this rank, in the order of pairs.
   template <class F>

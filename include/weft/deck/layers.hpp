@@ -15,8 +15,8 @@ inline constexpr const char* first_layer = "materials";
 const CarriedDeck* carried(const BodyDeck& body);
 /// Whether the nodes of the grid move it; else it has freedoms of its own.
 bool is_carried_by_grid(const BodyDeck& body);
-/// The share of the velocities of nodes that strands take over in a step, unless the deck says otherwise.
-inline constexpr Real usual_pic_share = 0.05;
+/// How fast strands take over the velocities of nodes, unless the deck says otherwise [1/s].
+inline constexpr Real usual_pic_rate = 10;
 
 /// What diagnostics call the roots of strands.
 std::string roots_name(const StrandDeck& strand);

@@ -3,6 +3,7 @@
 
 #include "weft/fields/table.hpp"
 
+#include <initializer_list>
 #include <span>
 #include <vector>
 
@@ -25,11 +26,17 @@ class RowsAhead {
   /// Of the vectors and matrices that are the state of points, if they are more than `near_enough`; single numbers lie
   /// so close that machines serve them well. Holds until the table changes.
   explicit RowsAhead(Table& points);
+  /// Of these vectors.
+  explicit RowsAhead(std::initializer_list<std::span<const Vec3>> vectors);
 
   std::span<const Column> columns() const { return columns_; }
 
  private:
+  void add(const std::byte* data, std::size_t row_bytes, std::size_t rows);
+  void forget_near();
+
   std::vector<Column> columns_;
+  std::size_t bytes_ = 0;
 };
 
 /// The lines of memory on which some rows lie, column by column; the last line of a column perhaps left out.

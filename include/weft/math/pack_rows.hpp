@@ -289,8 +289,18 @@ template <int width>
     store_block<width>(first, block);
     return store_block<width>(second, block + width * Register::size);
   }
-  for (int lane = 0; lane < rows.count; ++lane)
-    for (int c = 0; c < width; ++c) to[width * static_cast<std::size_t>(rows.row[lane]) + c] = packs[c][lane];
+  if constexpr (width == 1) {
+    for (int lane = 0; lane < rows.count; ++lane) to[rows.row[lane]] = packs[0][lane];
+  } else {
+    Reals first[width], second[width];
+#pragma GCC unroll 9
+    for (int c = 0; c < width; ++c) first[c] = packs[c].v.first, second[c] = packs[c].v.second;
+    Real copy[width * Pack::size];
+    store_block<width>(first, copy);
+    store_block<width>(second, copy + width * Register::size);
+    for (int lane = 0; lane < rows.count; ++lane)
+      std::memcpy(to + width * static_cast<std::size_t>(rows.row[lane]), copy + width * lane, width * sizeof(Real));
+  }
 }
 
 }  // namespace detail

@@ -82,14 +82,12 @@ class FreedomValues {
 /// solve then calls sum_to_owners once.
 using Load = FreedomValues;
 
-/// What moves, as a Term sees it; ghosts are up to date. An explicit step has u = 0 and rate = v, backward Euler
-/// rate = u / dt, equilibrium rate = 0.
+/// What moves, as a Term sees it; ghosts are up to date. An explicit step has u = 0.
 struct Motion {
-  explicit Motion(const Freedoms& freedoms) : u(freedoms), rate(freedoms) {}
+  explicit Motion(const Freedoms& freedoms) : u(freedoms) {}
 
   FreedomValues u;      ///< Displacements since the start of the step, when bodies last committed [m].
-  FreedomValues rate;   ///< Velocities [m/s].
-  Real rate_per_u = 0;  ///< d(rate)/d(u) in this solve [1/s]: 1 / dt for backward Euler, else 0.
+  Real rate_per_u = 0;  ///< Velocities over displacements in this solve [1/s]: 1 / dt for backward Euler, else 0.
   Real time = 0;        ///< At which loads act and handles are [s]: the end of the step.
 };
 

@@ -50,7 +50,7 @@ class Term {
   /// The same, but changes of the force then belong to a symmetric matrix without negative eigenvalues, as descent to a
   /// minimum of the energy needs it; the exact one where that is such a matrix, or if the Term has no other.
   virtual std::unique_ptr<Linear> linearise_definite(const Motion& motion) const { return linearise(motion); }
-  /// Adds the first-order change of the force for a change du (ghosts up to date; rates change by rate_per_u * du).
+  /// Adds the first-order change of the force for a change du (ghosts up to date).
   virtual void add_force_change(const Linear& linear, const FreedomValues& du, Load& change) const = 0;
   /// Adds -d(force)/d(u), exact, not made definite: add_force_change with du gives minus this matrix times du.
   virtual void add_tangent(const Linear& linear, Tangent& tangent) const = 0;

@@ -35,8 +35,9 @@ Deck bench_deck(const BenchScene& scene);
 struct LeastWork {
   Real bytes = 0, flops = 0;
 };
-/// Of the elements of a standard scene: each column read or written once, and operations counted in the source.
-LeastWork least_work_of_elements(const BenchScene& scene);
+/// Of the mesh of a standard scene, phase by phase: each column read or written once, and operations counted in the
+/// source.
+std::vector<std::pair<std::string, LeastWork>> least_work_of_mesh(const BenchScene& scene);
 
 /// Time is wall time of all ranks and threads together.
 struct BenchPhase {

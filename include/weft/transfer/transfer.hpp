@@ -20,6 +20,7 @@
 #include "weft/math/scalar.hpp"
 #include "weft/transfer/bins.hpp"
 
+#include <array>
 #include <functional>
 
 namespace weft {
@@ -50,6 +51,12 @@ using Receive = std::function<void(ChunkRows, const ChunkMotion&)>;
 void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points, const Respond& respond,
              Real dt, NodeField& inertia, const RowsAhead& ahead = {});
 
+/// The same of points with gradients and without forces of their own; and adds their mass and momentum, without what
+/// they respond, to `carried` as well. respond: may be empty.
+void scatter_apart(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points,
+                   const Respond& respond, Real dt, NodeField& inertia, NodeField& carried,
+                   const RowsAhead& ahead = {});
+
 /// Adds sum_p w_ip m_p and, as the three other reals of a node, dx sum_p m_p G_ip [kg].
 void scatter_mass(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, std::span<const Real> m,
                   NodeField& nodes);
@@ -70,6 +77,14 @@ Real gather(const TransferSettings& settings, const Bins& bins, std::span<const 
 /// Bins in whose blocks the field is zero are left out.
 void gather_values(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, const NodeField& field,
                    std::span<Vec3> values);
+
+/// Takes what a chunk receives of two fields, value by value. Called by several threads at once, for different chunks.
+using ReceiveTwo = std::function<void(ChunkRows, std::span<const Vec3>, std::span<const Vec3>)>;
+
+/// Hands every chunk sum_i w_ip a_i of two fields of three reals at nodes.
+void gather_values(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
+                   const std::array<const NodeField*, 2>& fields, const ReceiveTwo& receive,
+                   const RowsAhead& ahead = {});
 
 /// The point with the largest gathered gradient.
 struct Steepest {

@@ -280,7 +280,7 @@ inline constexpr auto keys<StrandDeck> =
           Key{"contact", absent, "What strands resist on the grid; without, nothing. For \"meets_grid: true\".",
               &StrandDeck::contact},
           Key{"response", "elastoplastic", "What strands are on the grid.", &StrandDeck::response},
-          Key{"blend", absent, "What vertices take over from nodes; without, pic_share 0.05. For \"meets_grid: true\".",
+          Key{"blend", absent, "What vertices take over from nodes; without, pic_rate 10 /s. For \"meets_grid: true\".",
               &StrandDeck::blend},
           Key{"impulses", absent, "Contact of strands with strands; without, they pass through one another.",
               &StrandDeck::impulses},

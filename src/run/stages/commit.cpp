@@ -62,7 +62,7 @@ void commit(StepContext& step) {
       if (step.report.potential_before) *step.report.potential_before += own->potential_gained_before_last();
       own->commit(step.given);
       const std::size_t b = own->body();
-      step.state.limits[b].include(step.scene.bodies[b]->limit_from(0));
+      step.state.limits[b].include(step.scene.bodies[b]->roles().mesh->limit_by_itself());
     }
   }
   for (const GridLayer& layer : step.layers) layer.handles.count_loads(step.dt(), step.given.by_handles);

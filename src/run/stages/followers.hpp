@@ -5,10 +5,8 @@
 
 namespace weft {
 
-/// Adds up mass and momentum of the tentative velocities of followers in NodeGiven, apart from those of others and
-/// from forces: a change from the velocity of all would not keep the momentum of all. Owners have to be told.
-void scatter_followers(StepContext& step, GridLayer& layer, bool with_gradient);
-/// From mass and momentum of owned nodes to their velocities; zero without mass. Both fields may be the same.
-void find_velocities(const BlockMap& map, const NodeField& inertia, NodeField& velocity);
+/// From the mass m and the sums m a that owned nodes have got to the means `factor` a; zero without mass. Both fields
+/// may be the same.
+void find_means(const BlockMap& map, const NodeField& sums, Real factor, NodeField& means);
 
 }  // namespace weft

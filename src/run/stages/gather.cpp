@@ -61,9 +61,18 @@ void gather_set(StepContext& step, std::size_t s) {
 void gather_contact(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   const Layer& nodes = step.layers[set.layer].nodes;
-  const std::vector<Vec3> change = gathered(step, s, nodes.get<NodeChange>());
-  if (set.has_surface) set.follows->receive(change);
-  else set.follows->receive_blended(step.dt(), change, gathered(step, s, nodes.get<NodeVelocity>()));
+  if (set.has_surface) {
+    set.follows->receive(gathered(step, s, nodes.get<NodeChange>()));
+    return;
+  }
+  set.follows->begin_blend(step.dt());
+  const auto x = std::as_const(*set.points).points().get<Position>();
+  gather_values(
+      step.transfer_of(set), step.bins[s], x, {&nodes.get<NodeChange>(), &nodes.get<NodeVelocity>()},
+      [&](ChunkRows rows, std::span<const Vec3> change, std::span<const Vec3> at_nodes) {
+        set.follows->receive_blended(rows, change, at_nodes);
+      },
+      RowsAhead({x, set.follows->displacements(), set.follows->velocities()}));
 }
 
 /// Moves and deforms the points of a set with the motion that stands in their columns.
@@ -95,21 +104,29 @@ void commit_set(StepContext& step, std::size_t s) {
 /// The continuum of vertices deforms as these move, through the nodes: by the transpose of what its stress does to
 /// them, so that it knows what walls and holds do.
 void deform_followers(StepContext& step, GridLayer& layer) {
-  const auto sets = std::span(step.sets).subspan(layer.first_set, layer.end_of_sets - layer.first_set);
-  for (const VisitedSet& set : sets)
-    if (set.follows != nullptr) set.follows->show_motion(step.dt());
-  scatter_followers(step, layer, false);
   NodeField& nodes = layer.nodes.get<NodeGiven>();
+  nodes.reset(layer.map.size());
+  for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) {
+    if (step.sets[s].follows == nullptr) continue;
+    const Table& points = std::as_const(*step.sets[s].points).points();
+    const auto x = points.get<Position>(), u = step.sets[s].follows->displacements();
+    scatter(layer.settings.transfer, step.bins[s], {x, u, {}, points.get<Mass>()}, {}, 0, nodes, RowsAhead({x, u}));
+  }
   layer.map.forest().sum_to_owners(nodes.view());
-  find_velocities(layer.map, nodes, nodes);
+  find_means(layer.map, nodes, 1 / step.dt(), nodes);
   layer.map.forest().update_ghosts(nodes.view());
   for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) {
     if (step.sets[s].follows == nullptr) continue;
     Commits commits(step, s);
     Table& points = step.sets[s].points->points();
-    gather(layer.settings.transfer, step.bins[s], std::as_const(points).get<Position>(), nodes,
-           [&](ChunkRows rows, const ChunkMotion& motion) { commits(rows, motion); },
-           {points.get<Velocity>(), points.get<Affine>()});
+    const auto C = points.get<Affine>();
+    gather(
+        layer.settings.transfer, step.bins[s], std::as_const(points).get<Position>(), nodes,
+        [&](ChunkRows rows, const ChunkMotion& motion) {  // velocities are those of the vertices
+          for (std::size_t k = 0; k < rows.size(); ++k) C[rows[k]] = motion.C[k];
+          commits(rows, motion);
+        },
+        {}, RowsAhead(points));
     commits.finish();
   }
 }

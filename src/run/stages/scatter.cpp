@@ -25,12 +25,24 @@ void scatter_set(StepContext& step, std::size_t s) {
     return;
   }
   LawClock clock;
+  const Respond respond = [&](ChunkRows rows, const ChunkForces& forces) {
+    clock.measure(rows.size(), [&] { set.respond(rows, forces); });
+  };
+  if (visited.follows != nullptr) {  // a change from the velocity of all would not keep the momentum of all
+    const bool has_stress = with_forces && set.is_matter();
+    scatter_apart(layer.settings.transfer, step.bins[s],
+                  {points.get<Position>(), points.get<Velocity>(), points.get<Affine>(), points.get<Mass>()},
+                  has_stress ? respond : Respond(), step.dt(), layer.nodes.get<NodeInertia>(),
+                  layer.nodes.get<NodeGiven>(), RowsAhead(visited.points->points()));
+    step.timers.move(clock.seconds(), "scatter", "law");
+    return;
+  }
   scatter(
       layer.settings.transfer, step.bins[s],
       {points.get<Position>(), visited.is_predicted ? points.get<TentativeVelocity>() : points.get<Velocity>(),
        points.get<Affine>(), points.get<Mass>(), with_forces ? set.forces() : std::span<const Vec3>()},
       [&](ChunkRows rows, const ChunkForces& forces) {
-        if (with_forces) clock.measure(rows.size(), [&] { set.respond(rows, forces); });
+        if (with_forces) respond(rows, forces);
         else std::fill(forces.A.begin(), forces.A.end(), Mat3::Zero());  // the solve has them
       },
       step.dt(), layer.nodes.get<NodeInertia>(), RowsAhead(visited.points->points()));
@@ -99,15 +111,13 @@ void scatter(StepContext& step) {
   for (GridLayer& layer : step.layers) {
     if (!step.is_due(layer)) continue;
     layer.nodes.reset(layer.map.size());
+    if (layer.settings.has_followers) layer.nodes.get<NodeGiven>().reset(layer.map.size());
     layer.contacts.begin(step.dt());
   }
   {
     const auto timing = step.timers.measure("scatter");
     for (std::size_t s = 0; s < step.sets.size(); ++s)
       if (step.is_due(step.layers[step.sets[s].layer])) scatter_set(step, s);
-    for (GridLayer& layer : step.layers)
-      if (step.is_due(layer) && layer.settings.has_followers && !layer.settings.has_contact_points)
-        scatter_followers(step, layer, true);
     if (step.passes == 0) scatter_for_contact(step);  // surfaces stay where they are in a try
     for (GridLayer& layer : step.layers)
       if (step.is_due(layer) && takes_contacts(layer)) layer.contacts.scatter(ground_of(layer.map, layer.nodes));
@@ -127,9 +137,8 @@ void scatter(StepContext& step) {
     if (!layer.settings.has_followers) continue;
     // Those on a surface are alone on their layer, without forces.
     const bool are_alone = layer.settings.has_contact_points;
-    if (are_alone) layer.nodes.get<NodeGiven>().reset(layer.map.size());
-    find_velocities(layer.map, are_alone ? layer.nodes.get<NodeInertia>() : layer.nodes.get<NodeGiven>(),
-                    layer.nodes.get<NodeGiven>());
+    find_means(layer.map, are_alone ? layer.nodes.get<NodeInertia>() : layer.nodes.get<NodeGiven>(), 1,
+               layer.nodes.get<NodeGiven>());
   }
 }
 

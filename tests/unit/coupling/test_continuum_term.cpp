@@ -48,8 +48,6 @@ struct Carried : PointsOnGrid {
     Motion motion(*freedoms);
     motion.rate_per_u = 1 / dt;
     motion.u = random_values(*freedoms, size, 4);
-    for (std::size_t i = 0; i < motion.u.all().size(); ++i)
-      motion.rate.all()[i] = motion.rate_per_u * motion.u.all()[i];
     return motion;
   }
 };

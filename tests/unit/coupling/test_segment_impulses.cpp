@@ -101,7 +101,10 @@ struct Tangle {
   }
   ImpulseCounts act(SegmentImpulses& impulses) {
     std::vector<Vec3> given(v.size(), Vec3::Zero());
-    return impulses.act(dt, {x, lightness, v, given}, [this] { return segments; });
+    const MeetingVertices vertices{x, lightness, v, given};
+    ImpulseCounts counts = impulses.act(dt, vertices, [this] { return segments; });
+    counts.crossings = impulses.stop_crossings(vertices);
+    return counts;
   }
   /// Goes on for a while with the velocities that there are.
   void move(Real time) {

@@ -108,6 +108,33 @@ TEST_P(TransferTest, PointsWithoutGradientsGiveWhatThoseWithZerosGive) {
   }
 }
 
+TEST_P(TransferTest, WhatPointsCarryIsAddedApartFromWhatPushesThem) {
+  for (const auto& s : settings()) {
+    const Cloud cloud = random_cloud(300, s.dx, 15);
+    Ground all = shared_ground(s, cloud), apart = shared_ground(s, cloud);
+    all.scatter_points(dt);
+    Cloud unpushed = cloud;
+    std::ranges::fill(unpushed.A, Mat3::Zero());
+    Ground carried = shared_ground(s, unpushed);
+    carried.scatter_points(0);
+    const Cloud& own = apart.own;
+    for (const bool has_stress : {true, false}) {
+      NodeField sum = apart.field, without = apart.field;
+      const Respond respond = [&](ChunkRows rows, const ChunkForces& forces) {
+        for (std::size_t k = 0; k < rows.size(); ++k) forces.A[k] = own.A[rows[k]];
+      };
+      scatter_apart(s, apart.bins, {own.x, own.v, own.C, own.m}, has_stress ? respond : Respond(), dt, sum, without);
+      apart.map.forest().sum_to_owners(std::array{sum.view(), without.view()});
+      const NodeField& expected = has_stress ? all.field : carried.field;
+      for (int b = 0; b < apart.map.owned(); ++b)
+        for (int k = 0; k < NodeField::row; ++k) {
+          EXPECT_NEAR(sum.block(b)[k], expected.block(b)[k], 1e-12);
+          EXPECT_NEAR(without.block(b)[k], carried.field.block(b)[k], 1e-12);
+        }
+    }
+  }
+}
+
 TEST_P(TransferTest, MassAndItsGradientAreThoseOfAnImpulse) {
   for (const auto& s : settings()) {
     Cloud cloud = random_cloud(300, s.dx, 14);
@@ -133,6 +160,16 @@ TEST_P(TransferTest, ValuesAreThoseOfAGatherWhereTheFieldIsNotZero) {
     std::vector<Vec3> values(ground.own.size(), Vec3::Ones());
     gather_values(s, ground.bins, ground.own.x, ground.field, values);
     for (std::size_t p = 0; p < values.size(); ++p) EXPECT_EQ(values[p], gathered.v[p]);
+    NodeField twice = ground.field;
+    for (int b = 0; b < twice.blocks(); ++b)
+      for (int k = 0; k < NodeField::row; ++k) twice.block(b)[k] *= 2;
+    gather_values(s, ground.bins, ground.own.x, {&twice, &ground.field},
+                  [&](ChunkRows rows, std::span<const Vec3> doubled, std::span<const Vec3> single) {
+                    for (std::size_t k = 0; k < rows.size(); ++k) {
+                      EXPECT_EQ(single[k], gathered.v[rows[k]]);
+                      EXPECT_EQ(doubled[k], 2 * gathered.v[rows[k]]);
+                    }
+                  });
   }
 }
 
