@@ -21,12 +21,14 @@ constexpr Real recovery = 200, most_nearer = 0.05;
 constexpr Real most_inside = 0.5;
 /// Friction on a mass begins so many dx before it touches: it needs contact that lasts, and the places of points vary.
 constexpr Real margin_of_friction = 0.25;
-/// Of two surfaces that are not flat each counts by this and its area,
-constexpr Real share_of_edges = 0.01;
-/// without what both of them face, if that is more than this part of either,
-constexpr Real least_common = 0.1;
-/// and they face one another if more than this is left.
+/// What two surfaces have alike is as long as this at least, squared.
+constexpr Real least_alike = 0.01;
+/// Surfaces do not face one another along what is further behind either than this part of its area.
 constexpr Real least_opposition = 0.05;
+/// Nor where the planes that face along it are far from square to it, as of a side and the floor beside it.
+constexpr Real least_square = 1e-3;
+/// Of two directions that which both face more, and squarely, counts by this power.
+constexpr int sharpness = 20;
 /// Normals shorter than this have no direction.
 constexpr Real least_normal = 1e-6;
 /// The mean of a surface that faces the other body makes an angle with the normal of at least this cosine.
@@ -63,26 +65,37 @@ struct LayerContact::AtNode {
   Real spread;       ///< The middle of a mass is this times dx times its normal behind the node; 0: unknown.
   Vec3 normal;       ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the node [1].
 
-  /// Towards b; zero: they do not face one another.
+  /// Towards b; zero: they do not face one another. Of two surfaces of which one deforms the flatter one counts.
   Vec3 normal_to(const AtNode& b) const {
     if (!has_surface && !b.has_surface) return normal - b.normal;  // from the middle of one mass to that of the other
-    if (has_surface && b.has_surface) return normal_between(b);
+    if (is_rigid && b.is_rigid) return normal_of_faces(b);
+    if (has_surface && b.has_surface) {
+      const Real flatter = std::max({normal.norm(), b.normal.norm(), least_normal});
+      const auto share = [&](const Vec3& mean) { return std::pow(mean.squaredNorm() / (flatter * flatter), 50); };
+      return share(normal) * normal - share(b.normal) * b.normal;
+    }
     const Vec3 of_surface = has_surface ? normal : Vec3(-b.normal), of_mass = has_surface ? Vec3(-b.normal) : normal;
     const Real flat = flatness(of_surface);
     return flat * of_surface + (1 - flat) * of_mass.normalized();
   }
-  /// Of two surfaces those that are flat count, else both by their areas. Sides that face alike, as of boxes that stand
-  /// on one another, say nothing of where they touch.
-  Vec3 normal_between(const AtNode& b) const {
+  /// Of two rigid bodies, (16.2): by what both have across, and by what is left without sides that face alike.
+  Vec3 normal_of_faces(const AtNode& b) const {
     if (!(area + b.area > 0)) return Vec3::Zero();
-    const auto flat = [](const Vec3& mean) { return std::pow(mean.squaredNorm(), 50); };
-    const Real mine = flat(normal), its = flat(b.normal), part = area / (area + b.area);
-    const Vec3 apart = (mine + share_of_edges * part) * normal - (its + share_of_edges * (1 - part)) * b.normal;
-    const Vec3 alike = part * normal + (1 - part) * b.normal;
-    const Real edges = 1 - std::max(mine, its);
-    const Vec3 found =
-        apart - edges * apart.dot(alike) / std::max(alike.squaredNorm(), least_common * least_common) * alike;
-    return found.norm() > least_opposition * (mine + its + share_of_edges) ? found : Vec3(Vec3::Zero());
+    const Real part = area / (area + b.area);
+    const Vec3 apart = part * normal - (1 - part) * b.normal, alike = part * normal + (1 - part) * b.normal;
+    const Vec3 across = facing * (b.facing * apart) + b.facing * (facing * apart);
+    const Vec3 left = apart - apart.dot(alike) / std::max(alike.squaredNorm(), least_alike) * alike;
+    Vec3 found = Vec3::Zero();
+    const auto include = [&](const Vec3& along, Real weight) {
+      if (!(along.norm() > least_normal)) return;
+      const Vec3 n = along.normalized();
+      if (normal.dot(n) < -least_opposition || b.normal.dot(n) > least_opposition) return;
+      const Real faces = n.dot(facing * n) * n.dot(b.facing * n), square = squareness(n) * b.squareness(n);
+      if (square > least_square) found += weight * std::pow(faces * square, sharpness) * n;
+    };
+    include(across, 1);
+    include(left, alike.squaredNorm());
+    return found.stableNormalized();
   }
   /// 1 where the surface is flat, hardly anything at its edges, by its mean normal.
   static Real flatness(const Vec3& mean) { return std::pow(mean.squaredNorm(), 10); }

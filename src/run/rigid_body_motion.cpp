@@ -111,8 +111,11 @@ Refusal RigidBodyMotion::predict(Real dt) {
     const Table& points = std::as_const(mesh()).points();
     const FourPoints x = four(points.get<Position>());
     momentum_ = frame_.momentum(x, four(points.get<Velocity>()));
-    FourPoints impulses = four(forces);
-    for (std::size_t k = 0; k < 4; ++k) impulses[k] = dt * (impulses[k] + points.get<Mass>()[k] * scene_.step.gravity);
+    FourPoints impulses;
+    for (std::size_t k = 0; k < 4; ++k) {
+      impulses[k] = dt * points.get<Mass>()[k] * scene_.step.gravity;
+      if (!forces.empty()) impulses[k] += dt * forces[k];
+    }
     RigidFrame::add(x, impulses, momentum_);
     take_loads(dt, momentum_);
     move(dt);

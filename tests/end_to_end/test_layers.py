@@ -25,8 +25,10 @@ layers:
   - {name: cloth, kernel: quadratic}
 bodies:
   - {name: ball, kind: solid, material: rubber, carrier: own, meets_grid: true, velocity: [0.5, -2, 0], spin: [0, 0, 4],
+     contact: {tolerance: 0.02},
      mesh: {shape: {sphere: {center: [0.03, 0.42, 0.02], radius: 0.13}}, size: 0.08}}
-  - {name: block, kind: solid, material: gum, order: 2, carrier: own, meets_grid: true, contact: {points: 3},
+  - {name: block, kind: solid, material: gum, order: 2, carrier: own, meets_grid: true,
+     contact: {points: 3, tolerance: 0.02},
      mesh: {block: {lower: [-0.2, 0.001, -0.15], upper: [0.2, 0.2, 0.15]}, size: 0.1}}
   - {name: heap, kind: continuum, material: sand, shape: {box: {lower: [0.21, 0, -0.1], upper: [0.4, 0.2, 0.1]}}}
   - {name: towel, kind: membrane, material: cotton, thickness: 4 mm, layer: cloth, velocity: [0, -1, 0],
