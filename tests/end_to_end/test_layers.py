@@ -312,7 +312,7 @@ output: {{diagnostics_every: 5}}
                 ("name: cloth, kernel", "name: ball, kernel", "there is a layer named"),
                 ("name: cloth, kernel", "name: materials, kernel", "materials"),
                 ("thickness: 4 mm", "thickness: 4 mm, carrier: own, meets_grid: true", "meets_grid"),
-                ("contact: {points: 3}", "contact: {restitution: 1}", "elasticity"),
+                ("contact: {points: 3, tolerance: 0.02}", "contact: {restitution: 1}", "elasticity"),
                 ("[0, 1, 0]}}, friction: 0.4", "[0, 1, 0]}}, contact: nodes, friction: 0.4", "sink through"),
                 ("friction: 0.2", "friction: -1", "friction")):
             with self.subTest(new=new):
