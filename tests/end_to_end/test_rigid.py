@@ -98,6 +98,28 @@ output: {diagnostics_every: 1}
                 drift = max(abs(row[f"{kind}_{axis}"] - rows[0][f"{kind}_{axis}"]) for row in rows)
                 self.assertLess(drift, 1e-12, f"{kind}_{axis}")
 
+    def test_a_body_beside_the_grid_changes_nothing_of_others(self):
+        base = """
+weft: 1
+domain: {dx: 0.05, gravity: [0, 0, -9.81]}
+time: {end: 0.05, frame_interval: 0.05}
+materials: {sand: {law: drucker_prager, density: 1600, youngs_modulus: 2e5, poisson_ratio: 0.3, friction_angle: 35}}
+bodies:
+  - {name: heap, kind: continuum, material: sand, velocity: [0, 0, -1],
+     shape: {box: {lower: [-0.1, -0.1, 0.01], upper: [0.1, 0.1, 0.11]}}}
+  - {name: plate, kind: rigid, density: 1000, joint: {slider: {axis: [0, 1, 0], speed: 0}},
+     mesh: {block: {lower: [-0.2, -0.2, -0.15], upper: [0.2, 0.2, 0]}, size: 0.1}}
+"""
+        fan = ("  - {name: fan, kind: rigid, density: 1000, meets_grid: false, spin: [0, 0, 1],\n"
+               "     mesh: {block: {lower: [1, -0.1, 0], upper: [1.2, 0.1, 0.2]}, size: 0.1}}\n")
+        pair = "layer_contact: [{between: [plate, materials], friction: 0.3}]\n"
+        forces = []
+        for name, text in ("alone", base + pair), ("beside", base + fan + pair):
+            row = history(self.run_deck(self.deck(text), name, "--set", "time.max_dt=0.001"))[-1]
+            forces.append(float(row["contact_force_plate_z"]))
+        self.assertLess(forces[0], -10)
+        self.assertEqual(*forces)
+
     def test_poses_go_through_their_keyframes(self):
         deck = """
 weft: 1

@@ -71,14 +71,14 @@ void StepContext::add_body(std::size_t b) {
   const std::size_t layer = scene.on_layer[b];
   if (!roles.is_carried_by_grid) {
     if (roles.rigid != nullptr) {
-      layers[layer].is_rigid = true;
       own_motions.push_back(std::make_unique<RigidBodyMotion>(comm, scene, state, b));
     } else {
       auto own = std::make_unique<OwnMotion>(comm, scene, state, b, is_asked_to_stop);
       if (strand_impulses != nullptr && settings.has_impulses(b)) strand_impulses->add(*own);
       own_motions.push_back(std::move(own));
     }
-    if (PointSet* points = roles.contact_points)
+    if (PointSet* points = roles.contact_points) {
+      layers[layer].is_rigid = roles.rigid != nullptr;
       sets.push_back({.points = points,
                       .body = b,
                       .layer = layer,
@@ -87,6 +87,7 @@ void StepContext::add_body(std::size_t b) {
                       .is_corrected = true,
                       .follows = own_motions.back().get(),
                       .has_surface = scene.layers[layer].has_contact_points});
+    }
     if (roles.contact_points == nullptr || !own_motions.back()->may_repeat()) return;
     layers[layer].is_repeated = true;
     layers[layer].repeats_contact = layers[layer].settings.has_contact_points;
