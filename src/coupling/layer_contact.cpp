@@ -23,8 +23,8 @@ constexpr Real most_inside = 0.5;
 constexpr Real margin_of_friction = 0.25;
 /// What two surfaces have alike is as long as this at least, squared.
 constexpr Real least_alike = 0.01;
-/// Surfaces do not face one another along what is further behind either than this part of its area.
-constexpr Real least_opposition = 0.05;
+/// Surfaces do not face one another along what is more behind either than before it, by this part of both.
+constexpr Real most_behind = 0.1;
 /// Nor where the planes that face along it are far from square to it, as of a side and the floor beside it.
 constexpr Real least_square = 1e-3;
 /// Of two directions that which both face more, and squarely, counts by this power.
@@ -35,6 +35,8 @@ constexpr Real least_normal = 1e-6;
 constexpr Real least_cosine = 0.5;
 /// Surfaces this far from a node [dx] are away from it.
 constexpr Real away = 0.75;
+/// Bodies touch if what they remember ends this part of an approach in a step.
+constexpr Real least_touch = 1;
 /// A surface of which less than this faces a direction has no place along it.
 constexpr Real least_facing = 1e-3;
 
@@ -51,6 +53,12 @@ Real* row_of(NodeField& field, int block, int place) { return field.block(block)
 
 /// A layer at a node.
 struct LayerContact::AtNode {
+  /// The speed with which surfaces may close [m/s].
+  struct Closing {
+    Real speed;
+    bool is_hit = false;  ///< They rebound.
+  };
+
   std::size_t layer;
   int block;  ///< Of the layer.
   Real mass;
@@ -61,6 +69,11 @@ struct LayerContact::AtNode {
   Real area;         ///< Of a surface, by the kernel [m^2].
   Mat3 facing;       ///< Of a surface: the mean of n n^T.
   Vec3 offset;       ///< Of a surface: the mean of n (n . y), y being from the node to the place [m].
+  Real restitution;  ///< Of a rigid body;
+  Real slowest_hit;  ///< slower ones have none [m/s].
+  Vec3 start;        ///< Velocity as the step began,
+  bool is_hit;       ///< It rebounds.
+  Real remembered;   ///< and what the remembered force changes in the step [m/s].
   Vec3 middle;       ///< Of a rigid body: from the node to the middle of the mass of its points [m].
   Real spread;       ///< The middle of a mass is this times dx times its normal behind the node; 0: unknown.
   Vec3 normal;       ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the node [1].
@@ -89,8 +102,9 @@ struct LayerContact::AtNode {
     const auto include = [&](const Vec3& along, Real weight) {
       if (!(along.norm() > least_normal)) return;
       const Vec3 n = along.normalized();
-      if (normal.dot(n) < -least_opposition || b.normal.dot(n) > least_opposition) return;
-      const Real faces = n.dot(facing * n) * n.dot(b.facing * n), square = squareness(n) * b.squareness(n);
+      const Real mine = n.dot(facing * n), its = n.dot(b.facing * n);
+      if (normal.dot(n) < -most_behind * mine || b.normal.dot(n) > most_behind * its) return;
+      const Real faces = mine * its, square = squareness(n) * b.squareness(n);
       if (square > least_square) found += weight * std::pow(faces * square, sharpness) * n;
     };
     include(across, 1);
@@ -123,19 +137,26 @@ struct LayerContact::AtNode {
     return along.dot(facing * aside - offset) / faces;
   }
   /// The speed with which layers may close along the normal to b; where they are too near, they are to part.
-  Real closing(const AtNode& b, const Vec3& to_b, Real friction, Real dx, Real dt) const {
-    if (!has_surface && !b.has_surface) return 0;
-    if (!has_surface) return b.closing_on_mass(*this, friction, dx, dt);
-    if (!b.has_surface) return closing_on_mass(b, friction, dx, dt);
+  Closing closing(const AtNode& b, const Vec3& to_b, Real friction, Real dx, Real dt) const {
+    if (!has_surface && !b.has_surface) return {0};
+    if (!has_surface) return {b.closing_on_mass(*this, friction, dx, dt)};
+    if (!b.has_surface) return {closing_on_mass(b, friction, dx, dt)};
     const std::optional<Real> mine = distance(to_b), its = b.distance(-to_b);
     // A node beside an edge sees sides alone, which do not meet, as long as the other surface is away from the node.
-    if (!faces(to_b) && its && *its > away * dx) return *its / dt;
-    if (!b.faces(-to_b) && mine && *mine > away * dx) return *mine / dt;
-    if (!mine || !its) return 0;
+    if (!faces(to_b) && its && *its > away * dx) return {*its / dt};
+    if (!b.faces(-to_b) && mine && *mine > away * dx) return {*mine / dt};
+    if (!mine || !its) return {0};
     const Real gap = *mine + *its - nearest * dx;
-    if (gap > 0) return gap / dt;
+    if (const Real speed = (start - b.start).dot(to_b); hits(b, speed) && speed * dt > gap)
+      return {-std::max(restitution, b.restitution) * speed, true};
+    if (gap > 0) return {gap / dt};
     const Real fastest = std::min({frequency, b.frequency, recovery / (2 * dt)});  // half of the way in a step
-    return opposition(b, to_b) * std::max(gap, -most_nearer * dx) * fastest / recovery;
+    return {opposition(b, to_b) * std::max(gap, -most_nearer * dx) * fastest / recovery};
+  }
+  /// Whether an approach is a hit, from which rigid bodies rebound: those that touch already remember a force.
+  bool hits(const AtNode& b, Real speed) const {
+    return is_rigid && b.is_rigid && std::max(restitution, b.restitution) > 0 &&
+           speed > std::max(slowest_hit, b.slowest_hit) && std::min(remembered, b.remembered) < least_touch * speed;
   }
   /// Of a surface and a mass, which touches where its mean distance is that of a mass beyond a plane.
   Real closing_on_mass(const AtNode& b, Real friction, Real dx, Real dt) const {
@@ -199,6 +220,7 @@ void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dx, Real 
     const NodeField &inertia = nodes->get<NodeInertia>(), &memory = nodes->get<NodeMemory>();
     NodeField &velocity = nodes->get<NodeVelocity>(), &meeting = nodes->get<NodeMeeting>();
     meeting.reset(map->size());
+    if (layer.remembered != nullptr) nodes->get<NodeRebound>().reset(map->size());
     const auto reals = static_cast<std::ptrdiff_t>(map->owned()) * NodeField::row;
 #pragma omp parallel for schedule(static)
     for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
@@ -216,7 +238,7 @@ void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dx, Real 
 #pragma omp for schedule(dynamic)
     for (std::ptrdiff_t s = 0; s < count; ++s)
       for (int place = 0; place < nodes_per_block; ++place) {
-        look(layers, shared_[static_cast<std::size_t>(s)], place, dx, meeting);
+        look(layers, shared_[static_cast<std::size_t>(s)], place, dx, dt, meeting);
         if (meeting.layers.size() < 2) continue;
         meet(meeting, dx, dt);
         for (const AtNode& at : meeting.layers) {
@@ -224,13 +246,14 @@ void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dx, Real 
           Eigen::Map<Vec3>(row_of(nodes.get<NodeVelocity>(), at.block, place)) = at.v;
           if (!at.has_surface) continue;
           Eigen::Map<Vec3>(row_of(nodes.get<NodeMeeting>(), at.block, place)) += at.v - at.before;
+          if (at.is_hit) Eigen::Map<Vec3>(row_of(nodes.get<NodeRebound>(), at.block, place)) = at.v - at.before;
         }
       }
   }
 }
 
 /// Finds the layers that have mass at a node of a block.
-void LayerContact::look(std::span<const MeetingLayer> layers, const SharedBlock& block, int place, Real dx,
+void LayerContact::look(std::span<const MeetingLayer> layers, const SharedBlock& block, int place, Real dx, Real dt,
                         Meeting& meeting) {
   meeting.layers.clear();
   for (std::size_t l = 0; l < layers.size(); ++l) {
@@ -254,6 +277,11 @@ void LayerContact::look(std::span<const MeetingLayer> layers, const SharedBlock&
     at.facing.setZero();
     at.offset.setZero();
     at.middle.setZero();
+    at.restitution = layers[l].restitution;
+    at.slowest_hit = layers[l].slowest_hit;
+    at.start.setZero();
+    at.remembered = 0;
+    at.is_hit = false;
     if (at.has_surface && normal[0] > 0) {
       const Vec3 x = dx * (layers[l].map->first_node(at.block) + node_at_place(place)).cast<Real>();
       const auto mean = [&](NodeField& field) {
@@ -265,6 +293,11 @@ void LayerContact::look(std::span<const MeetingLayer> layers, const SharedBlock&
       if (!at.is_rigid) continue;
       const Real* const middle = row_of(nodes.get<NodeMiddle>(), at.block, place);
       at.middle = Eigen::Map<const Vec3>(middle + 1) / middle[0] - x;
+      if (layers[l].remembered == nullptr) continue;
+      const Real* const start = row_of(nodes.get<NodeStart>(), at.block, place);
+      at.start = Eigen::Map<const Vec3>(start + 1) / start[0];
+      const Real* const force = layers[l].remembered->block(at.block) + place * NodeField::width + 1;
+      at.remembered = dt * Eigen::Map<const Vec3>(force).norm() / mass;
     }
   }
 }
@@ -279,12 +312,14 @@ void LayerContact::meet(Meeting& meeting, Real dx, Real dt) const {
   meeting.pairs.clear();
   for (std::size_t i = 0; i < here.size(); ++i)
     for (std::size_t j = i + 1; j < here.size(); ++j) {
-      const AtNode &a = here[i], &b = here[j];
+      AtNode &a = here[i], &b = here[j];
       const Vec3 normal = a.normal_to(b);
       const Real length = normal.norm();
       if (!(length > least_normal)) continue;
       const Vec3 n = normal / length;
-      meeting.pairs.push_back({i, j, n, a.closing(b, n, friction_of(a, b), dx, dt), Vec3::Zero()});
+      const AtNode::Closing closing = a.closing(b, n, friction_of(a, b), dx, dt);
+      if (closing.is_hit) a.is_hit = b.is_hit = true;
+      meeting.pairs.push_back({i, j, n, closing.speed, Vec3::Zero()});
     }
   const int turns = meeting.pairs.size() > 1 ? most_turns : 1;
   for (int turn = 0; turn < turns; ++turn)

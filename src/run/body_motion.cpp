@@ -184,6 +184,11 @@ void BodyMotion::receive(std::span<const Vec3> change) {
   mesh().add_contact_forces(impulses, received_);
 }
 
+void BodyMotion::forget(Real dt, std::span<const Vec3> by_hits) {
+  const auto mass = std::as_const(mesh().contact_points()->points()).get<Mass>();
+  for (std::size_t q = 0; q < forces_.size(); ++q) forces_[q] -= mass[q] / dt * by_hits[q];
+}
+
 void BodyMotion::begin_blend(Real) { WEFT_ENSURE(false); }
 void BodyMotion::receive_blended(ChunkRows, std::span<const Vec3>, std::span<const Vec3>) { WEFT_ENSURE(false); }
 std::span<const Vec3> BodyMotion::displacements() const {

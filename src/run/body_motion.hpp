@@ -74,6 +74,8 @@ class BodyMotion : public Predicts {
   virtual Real frequency(Real dt) const = 0;
   /// Takes what the grid did to its contact points: their change of velocity [m/s]. Not collective.
   void receive(std::span<const Vec3> change);
+  /// Hits leave no force to remember: takes what they gave to contact points in a step of dt [m/s].
+  void forget(Real dt, std::span<const Vec3> by_hits);
   /// Contact points that are vertices are about to receive in a step of dt. Not collective.
   virtual void begin_blend(Real dt);
   /// Some of these, by row: as `receive`; at_nodes: what the velocities of nodes are at them [m/s]. Called by several

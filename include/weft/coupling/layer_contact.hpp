@@ -51,6 +51,14 @@ struct NodeFacingAcross : NodeKey {
 struct NodeMiddle : NodeKey {
   static constexpr Label label{"middle", "kg, kg m", Keep::work};
 };
+/// Of a layer of a rigid body: the mass of its contact points, and their momentum as the step began [kg m/s].
+struct NodeStart : NodeKey {
+  static constexpr Label label{"start", "kg, kg m/s", Keep::work};
+};
+/// What a rigid body got from its nodes where it rebounds [m/s].
+struct NodeRebound : NodeKey {
+  static constexpr Label label{"rebound", "m/s", Keep::work};
+};
 /// Of a layer of contact points: the change of velocity by other layers [m/s].
 struct NodeMeeting : NodeKey {
   static constexpr Label label{"meeting", "m/s", Keep::work};
@@ -72,6 +80,9 @@ struct MeetingLayer {
   Real spread = 0;     ///< Moment of inertia of the kernel [dx^2]; 0: it depends on the place.
   Real frequency = 0;  ///< Of the fastest vibration of a body with contact points [rad/s].
   bool is_rigid = false;
+  Real restitution = 0;                   ///< Of hits of a rigid body,
+  Real slowest_hit = 0;                   ///< that are faster [m/s].
+  const NodeField* remembered = nullptr;  ///< NodeMemory of a rigid body as the step began; null: nothing rebounds.
 };
 
 class LayerContact {
@@ -99,7 +110,7 @@ class LayerContact {
     std::vector<Pair> pairs;
   };
 
-  static void look(std::span<const MeetingLayer> layers, const SharedBlock& block, int place, Real dx,
+  static void look(std::span<const MeetingLayer> layers, const SharedBlock& block, int place, Real dx, Real dt,
                    Meeting& meeting);
   void meet(Meeting& meeting, Real dx, Real dt) const;
   Real friction_of(const AtNode& a, const AtNode& b) const;

@@ -507,7 +507,7 @@ struct TetMeshDeck {
 /// How the surface of a solid with freedoms of its own meets the grid.
 struct SolidContactDeck {
   Real points;                    ///< In an area of dx^2.
-  Real restitution;               ///< Of hits on colliders.
+  Real restitution;               ///< Of hits of rigid bodies.
   std::optional<Real> tolerance;  ///< Of passes in a step, relative; else as the kind has it.
 };
 

@@ -264,8 +264,8 @@ inline constexpr auto keys<SolidContactDeck> = table(
     Key{"points", "1", at_least(1).at_most(100), "4", "Contact points in an area of dx^2 of the surface at rest.",
         &SolidContactDeck::points},
     Key{"restitution", "1", at_least(0).at_most(1), "0",
-        "Of hits of rigid bodies on colliders: the speed after a hit over that before, along the normal. Hits "
-        "between bodies are inelastic; bodies that deform rebound by their elasticity.",
+        "Of hits of rigid bodies on colliders and on one another: the speed after a hit over that before, along the "
+        "normal. Of two bodies the larger one counts. Bodies that deform rebound by their elasticity.",
         &SolidContactDeck::restitution},
     Key{"tolerance", "1", above(0).at_most(1), absent,
         "Contact with other layers is passed on again in a step, until the forces change by less than this part; "

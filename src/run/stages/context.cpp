@@ -79,6 +79,11 @@ void StepContext::add_body(std::size_t b) {
     }
     if (PointSet* points = roles.contact_points) {
       layers[layer].is_rigid = roles.rigid != nullptr;
+      const auto rebounds = [](const SceneLayer& other) { return other.restitution > 0; };
+      if (layers[layer].is_rigid && std::ranges::any_of(scene.layers, rebounds)) {
+        layers[layer].nodes.add<NodeStart>();
+        layers[layer].nodes.add<NodeRebound>();
+      }
       sets.push_back({.points = points,
                       .body = b,
                       .layer = layer,
@@ -116,7 +121,10 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
                        .nodes = &layer.nodes,
                        .has_contact_points = layer.settings.has_contact_points,
                        .spread = spread,
-                       .is_rigid = layer.is_rigid});
+                       .is_rigid = layer.is_rigid,
+                       .restitution = layer.settings.restitution,
+                       .slowest_hit = settings.slowest_hit,
+                       .remembered = layer.nodes.has<NodeStart>() ? &layer.first_memory : nullptr});
   }
   for (const VisitedSet& set : sets)
     if (set.has_surface && !state.limits.empty()) meeting[set.layer].frequency = set.follows->frequency(dt());

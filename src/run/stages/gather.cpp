@@ -63,6 +63,7 @@ void gather_contact(StepContext& step, std::size_t s) {
   const Layer& nodes = step.layers[set.layer].nodes;
   if (set.has_surface) {
     set.follows->receive(gathered(step, s, nodes.get<NodeChange>()));
+    if (nodes.has<NodeStart>()) set.follows->forget(step.dt(), gathered(step, s, nodes.get<NodeRebound>()));
     return;
   }
   set.follows->begin_blend(step.dt());

@@ -58,6 +58,7 @@ std::vector<NodeField*> fields_of_surface(GridLayer& layer) {
   if (!layer.settings.has_contact_points) return fields;
   fields = {&layer.nodes.get<NodeOffset>(), &layer.nodes.get<NodeFacing>(), &layer.nodes.get<NodeFacingAcross>()};
   if (layer.is_rigid) fields.push_back(&layer.nodes.get<NodeMiddle>());
+  if (layer.nodes.has<NodeStart>()) fields.push_back(&layer.nodes.get<NodeStart>());
   return fields;
 }
 
@@ -81,6 +82,8 @@ void scatter_surface(const TransferSettings& transfer, const Bins& bins, const T
   add(nodes.get<NodeFacingAcross>(),
       [](const Vec3& n, const Vec3&) { return Vec3(n.y() * n.z(), n.z() * n.x(), n.x() * n.y()); });
   if (layer.is_rigid) scatter(transfer, bins, {x, x, {}, points.get<Mass>()}, {}, 0, nodes.get<NodeMiddle>());
+  if (nodes.has<NodeStart>())
+    scatter(transfer, bins, {x, points.get<Velocity>(), {}, points.get<Mass>()}, {}, 0, nodes.get<NodeStart>());
 }
 
 /// The normals of a set near blocks that another layer has: the gradient of its mass, or those of its surface.

@@ -58,6 +58,8 @@ struct Layers {
         layer.add<NodeFacing>();
         layer.add<NodeFacingAcross>();
         layer.add<NodeMiddle>();
+        layer.add<NodeStart>();
+        layer.add<NodeRebound>();
         layer.add<NodeMeeting>();
       }
       layer.reset(1);
@@ -185,6 +187,21 @@ struct TwoSurfaces {
     fill(nodes.get<NodeMemory>(), 0, Vec3::Zero());
     Vec3::Map(nodes.get<NodeVelocity>().block(0) + place * NodeField::width) = velocity;
   }
+  /// The first begins the step with a velocity, the second at rest; both remember forces on the first that change its
+  /// velocity by so much.
+  void rebounds(Real restitution, const Vec3& start, Real remembered) {
+    for (std::size_t l : {0u, 1u}) {
+      MeetingLayer& layer = layers.meeting[l];
+      layer.restitution = l == 0 ? restitution : 0;
+      layer.slowest_hit = 1;
+      layer.remembered = &layers.nodes[l]->get<NodeMemory>();
+      Real* const row = layers.nodes[l]->get<NodeStart>().block(0) + place * NodeField::width;
+      row[0] = 2;
+      Vec3::Map(row + 1) = l == 0 ? Vec3(2 * start) : Vec3(Vec3::Zero());
+      Real* const force = layers.nodes[l]->get<NodeMemory>().block(0) + place * NodeField::width + 1;
+      Vec3::Map(force) = (l == 0 ? -1 : 1) * remembered * layers.mass(l, place) / dt * Vec3::UnitX();
+    }
+  }
   /// Of the first relative to the second.
   Vec3 velocity_after() {
     layers.contact->exchange(layers.meeting, dx, dt);
@@ -234,6 +251,28 @@ TEST(LayerContactTest, GapsAreThoseWhereTheVelocitiesAre) {
   const Vec3 along = Vec3(0, aside, 0) - aside * n.y() * n;
   const Real of_tilted = (tilted.dot(along) - tilted.x() * gap) / tilted.dot(-n);
   EXPECT_NEAR(two.velocity_after().dot(n), (of_tilted - 0.1 * two.dx) / dt, 1e-9);
+}
+
+/// Hits are faster than the slowest, reach the other body in the step, and are not of bodies that touch already.
+TEST(LayerContactTest, RigidBodiesReboundFromHits) {
+  struct Case {
+    Real start, gap, remembered, after;
+  };
+  constexpr Real e = 0.4, nearest = 0.1 * TwoSurfaces::dx;
+  for (const auto& [start, gap, remembered, after] :
+       {Case{10, 0.05, 0, -10 * e}, Case{10, 0.05, 5, -10 * e}, Case{10, 0.05, 20, 0.05 / dt}, Case{0.9, 0.005, 0, 0.5},
+        Case{4, 0.05, 0, 4}}) {
+    TwoSurfaces two;
+    two.set(0, {{Vec3::UnitX(), {0, 0, 0}, 2}}, {start, 0, 0});
+    two.set(1, {{-Vec3::UnitX(), {gap + nearest, 0, 0}, 2}}, Vec3::Zero());
+    two.rebounds(e, {start, 0, 0}, remembered);
+    const Vec3 before = two.layers.momentum(TwoSurfaces::place) - two.layers.memory(TwoSurfaces::place);
+    EXPECT_NEAR(two.velocity_after().x(), after, 1e-12) << start << ' ' << gap << ' ' << remembered;
+    EXPECT_LT((two.layers.momentum(TwoSurfaces::place) - before).norm(), 1e-13 * (1 + before.norm()));
+    const bool is_hit = after < 0;
+    const Real* const rebound = two.layers.nodes[0]->get<NodeRebound>().block(0) + two.place * NodeField::width;
+    EXPECT_EQ(rebound[0] < 0, is_hit);
+  }
 }
 
 TEST(LayerContactTest, TwoLayersDoNotApproachEachOtherAfterwards) {

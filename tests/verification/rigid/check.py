@@ -14,6 +14,7 @@ DECKS = {"top": "top.yaml", "pendulum 5": "pendulum.yaml", "pendulum 90": "pendu
          "afloat": "afloat.yaml", "afloat fine": "afloat_fine.yaml", "hit": "hit.yaml", "edge": "edge.yaml",
          "pile": "pile.yaml"}
 BOUNCES = 0, 0.3, 0.6, 1  # restitution
+REBOUNDS = 0.5, 1
 RUNS = {"quick": {"top": [], "pendulum 5": [], "stack": [], "hit": [], "edge": [], "pile": []}}
 # Of stack.yaml: boxes of four cells whose edges lie between nodes.
 DECKS["stack between nodes"] = "stack.yaml"
@@ -33,6 +34,9 @@ for size in "quick", "full":
     for e in BOUNCES:
         DECKS[f"bounce {e}"] = "bounce.yaml"
         RUNS[size][f"bounce {e}"] = ["--set", f"bodies.ball.contact.restitution={e}"]
+    for e in REBOUNDS:
+        DECKS[f"rebound {e}"] = "rebound.yaml"
+        RUNS[size][f"rebound {e}"] = ["--set", f"bodies.light.contact.restitution={e}"]
 RUNS["full"] |= {"afloat": [], "afloat fine": [], "stack": ["--set", "time.end=10"],
                  "stack between nodes": [*RUNS["quick"]["stack between nodes"], "--set", "time.end=10"]}
 
@@ -114,6 +118,16 @@ def hit(run):
     return found
 
 
+def rebound(run, e):
+    """Of masses 1 and 3 the light one leaves at (1 - 3 e) / 4, the heavy one at (1 + e) / 4."""
+    energy = run["kinetic_energy"]
+    return [near(f"box that hits another with restitution {e}: speed of the {name} one after it [m/s]",
+                 run[f"velocity_{name}_x"][-1], speed, 0.01, scale=1)
+            for name, speed in (("light", (1 - 3 * e) / 4), ("heavy", (1 + e) / 4))] + [
+        at_most(f"box that hits another with restitution {e}: gain of energy over it",
+                (energy.max() - energy[0]) / energy[0], 0.005)]
+
+
 def bounce(run, e):
     v, energy = run["velocity_ball_z"], run["energy_less_work"]
     hit = numpy.argmax(numpy.diff(v)) + 1
@@ -147,6 +161,8 @@ def check(runs, size):
             found += slides(run, kind, float(friction))
         if name.startswith("brake"):
             found += brakes(run, name.split()[1])
+        if name.startswith("rebound"):
+            found += rebound(run, float(name.split()[1]))
         if name.startswith("bounce"):
             found += bounce(run, float(name.split()[1]))
     found += stack(runs["stack"], "stack", 0.1) + stack(runs["stack between nodes"], "stack between nodes", 0.125)
