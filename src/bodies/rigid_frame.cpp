@@ -18,6 +18,13 @@ Vec3 corner(std::size_t k) {
 
 Vec3 mean(const FourPoints& values) { return (values[0] + values[1] + values[2] + values[3]) / 4; }
 
+/// sum_k a_k t_k^T / 4, with which affine values are a = mean + that t.
+Mat3 by_corners(const FourPoints& values) {
+  Mat3 sum = Mat3::Zero();
+  for (std::size_t k = 0; k < 4; ++k) sum += values[k] * corner(k).transpose() / 4;
+  return sum;
+}
+
 /// About the mean, of points of mass 1.
 Mat3 second_moment(const FourPoints& x, const Vec3& about) {
   Mat3 sum = Mat3::Zero();
@@ -46,13 +53,19 @@ FourPoints equal_points(const RigidMass& of) {
 }
 
 std::array<Real, 4> weights_at(const FourPoints& rest, const Vec3& x) {
-  const Vec3 centre = mean(rest);
-  Mat3 root = Mat3::Zero();  // sum_k (x_k - c) t_k^T / 4
-  for (std::size_t k = 0; k < 4; ++k) root += (rest[k] - centre) * corner(k).transpose() / 4;
-  const Vec3 scaled = root.inverse() * (x - centre);
+  const Vec3 scaled = by_corners(rest).inverse() * (x - mean(rest));
   std::array<Real, 4> weights;
   for (std::size_t k = 0; k < 4; ++k) weights[k] = (1 + corner(k).dot(scaled)) / 4;
   return weights;
+}
+
+Mat3 gradient(const FourPoints& x, const FourPoints& v) { return by_corners(v) * by_corners(x).inverse(); }
+
+FourPoints forces_on(const FourPoints& x, const Vec3& force, const Mat3& moment) {
+  const Mat3 scaled = moment * by_corners(x).inverse().transpose();
+  FourPoints forces;
+  for (std::size_t k = 0; k < 4; ++k) forces[k] = (force + scaled * corner(k)) / 4;
+  return forces;
 }
 
 RigidFrame::RigidFrame(Real mass, const FourPoints& rest, std::optional<Joint> joint)

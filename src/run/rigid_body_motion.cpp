@@ -25,6 +25,10 @@ constexpr Real least_touch = 0.1;
 
 using Matrix6 = Eigen::Matrix<Real, 6, 6>;
 
+RigidVelocity affine(const FourPoints& x, const FourPoints& v) {
+  return {(x[0] + x[1] + x[2] + x[3]) / 4, (v[0] + v[1] + v[2] + v[3]) / 4, gradient(x, v)};
+}
+
 std::optional<std::size_t> joint_of(const Scene& scene, std::size_t body) {
   const auto found = std::ranges::find(scene.joints, body);
   if (found == scene.joints.end()) return {};
@@ -107,6 +111,7 @@ Refusal RigidBodyMotion::predict(Real dt) {
     loads_.assign(scene_.handles.size(), FourPoints{Vec3::Zero(), Vec3::Zero(), Vec3::Zero(), Vec3::Zero()});
   }
   const std::vector<Vec3> forces = remembered_forces(dt);
+  dt_ = dt;
   if (is_here()) {
     const Table& points = std::as_const(mesh()).points();
     const FourPoints x = four(points.get<Position>());
@@ -115,6 +120,7 @@ Refusal RigidBodyMotion::predict(Real dt) {
     for (std::size_t k = 0; k < 4; ++k) {
       impulses[k] = dt * points.get<Mass>()[k] * scene_.step.gravity;
       if (!forces.empty()) impulses[k] += dt * forces[k];
+      if (mesh().contact_points() != nullptr) impulses[k] += dt * node_loads_[k];
     }
     RigidFrame::add(x, impulses, momentum_);
     take_loads(dt, momentum_);
@@ -183,9 +189,30 @@ std::vector<Vec3> RigidBodyMotion::mean_velocities(Real dt) const {
   return v;
 }
 
+RigidVelocity RigidBodyMotion::velocity_now() const {
+  if (!is_here()) return {};
+  const Table& points = std::as_const(mesh()).points();
+  return affine(four(points.get<Position>()), four(points.get<Velocity>()));
+}
+
+RigidVelocity RigidBodyMotion::velocity_predicted() const {
+  if (!is_here()) return {};
+  return affine(four(std::as_const(mesh()).points().get<Position>()), four(mean_velocities(dt_)));
+}
+
+void RigidBodyMotion::load(const NodeForces& forces) {
+  if (is_here())
+    node_loads_ = forces_on(four(std::as_const(mesh()).points().get<Position>()), forces.force, forces.moment);
+}
+
+void RigidBodyMotion::push(const NodeForces& impulses) {
+  if (is_here())
+    by_nodes_ = forces_on(four(std::as_const(mesh()).points().get<Position>()), impulses.force, impulses.moment);
+}
+
 void RigidBodyMotion::correct(Real dt) {
-  if (!is_here() || received_.empty()) return;
-  RigidFrame::add(four(std::as_const(mesh()).points().get<Position>()), four(received_), momentum_);
+  if (!is_here() || mesh().contact_points() == nullptr) return;
+  RigidFrame::add(four(std::as_const(mesh()).points().get<Position>()), by_nodes_, momentum_);
   move(dt);
 }
 

@@ -4,8 +4,25 @@
 #include "run/body_motion.hpp"
 #include "run/own_system.hpp"
 #include "weft/bodies/rigid_frame.hpp"
+#include "weft/coupling/layer_contact.hpp"
 
 namespace weft {
+
+/// Forces on nodes, or impulses, at places r from the centre of a body.
+struct NodeForces {
+  Vec3 force = Vec3::Zero();
+  Mat3 moment = Mat3::Zero();  ///< sum f r^T.
+
+  void add(const Vec3& f, const Vec3& r) {
+    force += f;
+    moment += f * r.transpose();
+  }
+  NodeForces& operator+=(const NodeForces& more) {
+    force += more.force;
+    moment += more.moment;
+    return *this;
+  }
+};
 
 /// Momenta take the loads of the step, then the body moves by them (17.2). Impulses of walls and other layers at the
 /// end change the momenta, and the body moves anew from where the step began. The four points are on one rank.
@@ -14,6 +31,13 @@ class RigidBodyMotion final : public BodyMotion {
   RigidBodyMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body);
 
   Refusal predict(Real dt) override;
+  /// Of the body on the rank that has it, else zero: as the step begins, and over the step as predicted last. Not
+  /// collective.
+  RigidVelocity velocity_now() const;
+  RigidVelocity velocity_predicted() const;
+  /// What nodes remember loads the next motion [N], and what they do changes the last one [N s]. Not collective.
+  void load(const NodeForces& forces);
+  void push(const NodeForces& impulses);
   /// Points that touch together carry as much as the body lets them: with the inertia A of these and B of the body,
   /// six by six, and their masses times s,
   ///   s = 1 / (largest eigenvalue of B^-1 A)                                                                    (17.3)
@@ -45,6 +69,9 @@ class RigidBodyMotion final : public BodyMotion {
   std::vector<FourPoints> loads_;           ///< Of each handle of the scene: impulses on the points [N s].
   RigidMomentum momentum_{};                ///< At the end of the step, but for the joint.
   RigidFrame::Moved moved_{};
+  Real dt_ = 0;              ///< Of that motion [s].
+  FourPoints node_loads_{};  ///< [N].
+  FourPoints by_nodes_{};    ///< [N s].
 };
 
 }  // namespace weft

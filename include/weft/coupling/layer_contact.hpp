@@ -20,6 +20,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -47,13 +48,13 @@ struct NodeFacing : NodeKey {
 struct NodeFacingAcross : NodeKey {
   static constexpr Label label{"facing_across", "m^2", Keep::work};
 };
-/// Of a layer of a rigid body: the mass of its contact points, and its first moment [kg m].
+/// Of a layer of contact points beside a rigid one: their mass, and its first moment [kg m].
 struct NodeMiddle : NodeKey {
   static constexpr Label label{"middle", "kg, kg m", Keep::work};
 };
-/// Of a layer of a rigid body: the mass of its contact points, and their momentum as the step began [kg m/s].
-struct NodeStart : NodeKey {
-  static constexpr Label label{"start", "kg, kg m/s", Keep::work};
+/// Of a layer of a rigid body: the place on the body that a node moves [m].
+struct NodePlace : NodeKey {
+  static constexpr Label label{"place", "m", Keep::work};
 };
 /// What a rigid body got from its nodes where it rebounds [m/s].
 struct NodeRebound : NodeKey {
@@ -72,22 +73,33 @@ struct NodeChange : NodeKey {
   static constexpr Label label{"change", "m/s", Keep::work};
 };
 
+/// Velocities of a rigid body, over a step or now: velocity + gradient (x - centre).
+struct RigidVelocity {
+  Vec3 centre = Vec3::Zero(), velocity = Vec3::Zero();
+  Mat3 gradient = Mat3::Zero();
+
+  Vec3 at(const Vec3& x) const { return velocity + gradient * (x - centre); }
+};
+
 /// A layer as contact sees it. Not owned.
 struct MeetingLayer {
   const BlockMap* map;
   Layer* nodes;
   bool has_contact_points;
-  Real spread = 0;     ///< Moment of inertia of the kernel [dx^2]; 0: it depends on the place.
-  Real frequency = 0;  ///< Of the fastest vibration of a body with contact points [rad/s].
-  bool is_rigid = false;
+  Real spread = 0;                        ///< Moment of inertia of the kernel [dx^2]; 0: it depends on the place.
+  Real frequency = 0;                     ///< Of the fastest vibration of a body with contact points [rad/s].
+  const RigidVelocity* moves = nullptr;   ///< Of a rigid body, as it was predicted; null: it deforms.
+  const RigidVelocity* start = nullptr;   ///< Of a rigid body, as the step began.
   Real restitution = 0;                   ///< Of hits of a rigid body,
   Real slowest_hit = 0;                   ///< that are faster [m/s].
-  const NodeField* remembered = nullptr;  ///< NodeMemory of a rigid body as the step began; null: nothing rebounds.
+  const NodeField* remembered = nullptr;  ///< NodeMemory of a rigid body as the step began.
+
+  bool is_rigid() const { return start != nullptr; }
 };
 
 class LayerContact {
  public:
-  /// friction: of each pair of layers, a row for each layer.
+  /// friction: of each pair of layers, a row for each.
   LayerContact(std::size_t layers, std::vector<Real> friction) : layers_(layers), friction_(std::move(friction)) {}
 
   /// The maps of layers have changed: finds the blocks that several have. Collective.
@@ -95,29 +107,53 @@ class LayerContact {
   /// Whether another layer has a block of a layer too, by its number on this rank; ghosts among them.
   const std::vector<bool>& is_shared(std::size_t layer) const { return is_shared_[layer]; }
 
+  /// Owned nodes have what layers know of one another: finds where surfaces face one another, and how near they are.
+  void look(std::span<const MeetingLayer> layers, Real dx);
   /// Changes the velocities of owned nodes, which are those of each layer alone, in a step of dt [s].
-  void exchange(std::span<const MeetingLayer> layers, Real dx, Real dt) const;
+  void exchange(std::span<const MeetingLayer> layers, Real dt) const;
 
  private:
   /// A block of this rank that several layers have: its number for each, -1 for those without it.
   using SharedBlock = std::vector<int>;
 
-  struct AtNode;
-  struct Pair;
-  /// What a thread works with at a node.
-  struct Meeting {
-    std::vector<AtNode> layers;
+  /// A layer at a node.
+  struct Side {
+    std::size_t layer;
+    int block;  ///< Of the layer.
+  };
+  /// Two layers that face one another at a node.
+  struct Pair {
+    std::array<std::size_t, 2> sides;  ///< Numbers there.
+    Vec3 normal;                       ///< From the first to the second.
+    Real gap;                          ///< They may close it [m].
+    Real nearer;                       ///< They are nearer than they should be by so much [m],
+    bool has_surfaces;                 ///< and part as two surfaces do, or as a mass comes out of one.
+  };
+  struct Node {
+    int place;
+    std::size_t first_side, sides, first_pair, pairs;  ///< Of Meetings, and how many.
+  };
+  /// Of a shared block.
+  struct Meetings {
+    std::vector<Node> nodes;
+    std::vector<Side> sides;
     std::vector<Pair> pairs;
   };
+  struct Work;
 
-  static void look(std::span<const MeetingLayer> layers, const SharedBlock& block, int place, Real dx, Real dt,
-                   Meeting& meeting);
-  void meet(Meeting& meeting, Real dx, Real dt) const;
-  Real friction_of(const AtNode& a, const AtNode& b) const;
+  void look_at(std::span<const MeetingLayer> layers, const SharedBlock& block, int place, Real dx,
+               Meetings& found) const;
+  static std::optional<Real> hit(const MeetingLayer& a, const MeetingLayer& b, const Side& of_a, const Side& of_b,
+                                 const Pair& pair, int place, Real dt);
+  static Real closing(const MeetingLayer& a, const MeetingLayer& b, const Pair& pair, Real dt);
+  void meet(std::span<const MeetingLayer> layers, const Meetings& meetings, const Node& node, Real dt,
+            Work& work) const;
+  Real friction_of(std::size_t a, std::size_t b) const { return friction_[a * layers_ + b]; }
 
   std::size_t layers_;
   std::vector<Real> friction_;
   std::vector<SharedBlock> shared_;
+  std::vector<Meetings> meetings_;  ///< Of each.
   std::vector<std::vector<bool>> is_shared_;
 };
 

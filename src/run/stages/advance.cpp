@@ -49,7 +49,7 @@ bool advance(StepContext& step) {
   for (const GridLayer& layer : step.layers) step.given += layer.given;
   if (step.has_layers()) {
     const auto timing = step.timers.measure("contact");
-    step.layer_contact.exchange(step.meeting_layers(), step.scene.dx, step.dt());
+    step.layer_contact.exchange(step.meeting_layers(), step.dt());
   }
   const auto timing = step.timers.measure("exchange");
   for (GridLayer& layer : step.layers) {

@@ -1,7 +1,6 @@
 #include "run/stages/context.hpp"
 
 #include "run/own_motion.hpp"
-#include "run/rigid_body_motion.hpp"
 #include "weft/transfer/transfer.hpp"
 
 #include <algorithm>
@@ -38,7 +37,6 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
       nodes.add<NodeOffset>();
       nodes.add<NodeFacing>();
       nodes.add<NodeFacingAcross>();
-      nodes.add<NodeMiddle>();
       nodes.add<NodeMeeting>();
     }
     if (scene.layers[l].has_followers) {
@@ -49,6 +47,13 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
     for (std::size_t b = 0; b < scene.bodies.size(); ++b)
       if (scene.on_layer[b] == l) add_body(b);
     layers[l].end_of_sets = sets.size();
+  }
+  const bool has_rigid = std::ranges::any_of(layers, [](const GridLayer& layer) { return layer.rigid != nullptr; });
+  for (GridLayer& layer : layers) {
+    if (has_rigid && layer.settings.has_contact_points) layer.nodes.add<NodeMiddle>();
+    if (layer.rigid == nullptr) continue;
+    layer.nodes.add<NodePlace>();
+    layer.nodes.add<NodeRebound>();
   }
   bins.resize(sets.size());
   bins_of_body.resize(scene.bodies.size(), nullptr);
@@ -71,19 +76,15 @@ void StepContext::add_body(std::size_t b) {
   const std::size_t layer = scene.on_layer[b];
   if (!roles.is_carried_by_grid) {
     if (roles.rigid != nullptr) {
-      own_motions.push_back(std::make_unique<RigidBodyMotion>(comm, scene, state, b));
+      auto own = std::make_unique<RigidBodyMotion>(comm, scene, state, b);
+      if (roles.contact_points != nullptr) layers[layer].rigid = own.get();
+      own_motions.push_back(std::move(own));
     } else {
       auto own = std::make_unique<OwnMotion>(comm, scene, state, b, is_asked_to_stop);
       if (strand_impulses != nullptr && settings.has_impulses(b)) strand_impulses->add(*own);
       own_motions.push_back(std::move(own));
     }
     if (PointSet* points = roles.contact_points) {
-      layers[layer].is_rigid = roles.rigid != nullptr;
-      const auto rebounds = [](const SceneLayer& other) { return other.restitution > 0; };
-      if (layers[layer].is_rigid && std::ranges::any_of(scene.layers, rebounds)) {
-        layers[layer].nodes.add<NodeStart>();
-        layers[layer].nodes.add<NodeRebound>();
-      }
       sets.push_back({.points = points,
                       .body = b,
                       .layer = layer,
@@ -121,10 +122,11 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
                        .nodes = &layer.nodes,
                        .has_contact_points = layer.settings.has_contact_points,
                        .spread = spread,
-                       .is_rigid = layer.is_rigid,
+                       .moves = layer.rigid != nullptr ? &layer.moves : nullptr,
+                       .start = layer.rigid != nullptr ? &layer.start : nullptr,
                        .restitution = layer.settings.restitution,
                        .slowest_hit = settings.slowest_hit,
-                       .remembered = layer.nodes.has<NodeStart>() ? &layer.first_memory : nullptr});
+                       .remembered = &layer.first_memory});
   }
   for (const VisitedSet& set : sets)
     if (set.has_surface && !state.limits.empty()) meeting[set.layer].frequency = set.follows->frequency(dt());

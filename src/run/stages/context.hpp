@@ -4,6 +4,7 @@
 #include "run/body_motion.hpp"
 #include "run/exact_holds.hpp"
 #include "run/handles.hpp"
+#include "run/rigid_body_motion.hpp"
 #include "run/stages/accelerated_passes.hpp"
 #include "run/stages/grid_advance.hpp"
 #include "run/strand_impulses.hpp"
@@ -53,7 +54,8 @@ struct GridLayer {
   std::unique_ptr<GridAdvance> advance{};
   WallContacts contacts{};
   Handles handles;
-  bool is_rigid = false;             ///< Its body keeps its shape.
+  RigidBodyMotion* rigid = nullptr;  ///< Of its body, if that keeps its shape,
+  RigidVelocity start{}, moves{};    ///< as the step began, and as it was predicted.
   bool is_repeated = false;          ///< Its bodies may scatter several times in a try,
   bool repeats_contact = false;      ///< because their contact points remember more with each.
   std::optional<NodeField> alone{};  ///< Of a layer that is not, beside one that is: velocities before layers meet.

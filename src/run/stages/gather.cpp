@@ -9,6 +9,7 @@
 #include "run/stages/followers.hpp"
 #include "run/stages/law_clock.hpp"
 #include "run/stages/stages.hpp"
+#include "run/stages/surfaces.hpp"
 #include "weft/base/memory.hpp"
 
 namespace weft {
@@ -62,8 +63,8 @@ void gather_contact(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   const Layer& nodes = step.layers[set.layer].nodes;
   if (set.has_surface) {
-    set.follows->receive(gathered(step, s, nodes.get<NodeChange>()));
-    if (nodes.has<NodeStart>()) set.follows->forget(step.dt(), gathered(step, s, nodes.get<NodeRebound>()));
+    if (step.layers[set.layer].rigid == nullptr) set.follows->receive(gathered(step, s, nodes.get<NodeChange>()));
+    else set.follows->forget(step.dt(), gathered(step, s, nodes.get<NodeRebound>()));
     return;
   }
   set.follows->begin_blend(step.dt());
@@ -148,6 +149,7 @@ void gather(StepContext& step) {
   std::fill(step.state.limits.begin(), step.state.limits.end(), StepLimit{});
   std::fill(step.state.drift.begin(), step.state.drift.end(), 0);
   const auto timing = step.timers.measure("gather");
+  push_rigid_bodies(step);
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (step.sets[s].follows == nullptr) gather_set(step, s);
     else gather_contact(step, s);

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "run/stages/stages.hpp"
+#include "run/stages/surfaces.hpp"
 #include "weft/bodies/contact_points.hpp"
 #include "weft/transfer/transfer.hpp"
 
@@ -89,14 +90,16 @@ void predict_bodies(StepContext& step) {
       layer.map.forest().update_ghosts(memory.view());
       remember_nodes(step, s);
     }
-    load_contact_points(step, s);
+    if (layer.rigid == nullptr) load_contact_points(step, s);
   }
+  load_rigid_bodies(step);
   const auto predict = [&](Predicts& body) {
     if (const Refusal refusal = body.predict(step.dt()); refusal.excess > step.fault.excess)
       step.fault = {refusal, step.fault.node};
   };
   for (const auto& own : step.own_motions)
     if (is_due(own.get())) predict(*own);
+  share_predictions(step);
   for (const VisitedSet& set : step.sets)
     if (set.has_surface && is_due(set.follows)) set.follows->weigh_contact_points(step.dt(), step.passes);
   for (Predicts* body : step.predicting)

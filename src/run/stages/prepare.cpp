@@ -6,6 +6,7 @@
 
 #include "run/handles.hpp"
 #include "run/stages/stages.hpp"
+#include "run/stages/surfaces.hpp"
 #include "weft/bodies/contact_points.hpp"
 #include "weft/run/totals.hpp"
 
@@ -66,6 +67,7 @@ void prepare(StepContext& step, bool weigh) {
   }
   for (GridLayer& layer : step.layers) layer.advance->prepare(step, layer);
   find_contacts(step);
+  find_surfaces(step);
 }
 
 }  // namespace weft

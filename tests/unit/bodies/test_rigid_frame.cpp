@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "support/random_matrices.hpp"
+
 #include "weft/bodies/rigid_frame.hpp"
 
 #include <Eigen/Geometry>
@@ -200,6 +202,28 @@ TEST(RigidFrameTest, DriveDampingAndSpeedOfAHinge) {
   EXPECT_NEAR(spin_after(driven, 0.1, 1.5, 100), 0.1 + 1.5 * 0.7 / J, 1e-12);
   EXPECT_NEAR(spin_after(damped, 2, 1, 4000), 2 * std::exp(-0.9 / J), 1e-3);
   EXPECT_NEAR(spin_after(led, 0.3, 1, 10), -2, 1e-14);
+}
+
+/// Forces at places on the body do the work of forces on its points, for whatever affine velocities these have.
+TEST(RigidFrameTest, ForcesAtPlacesDoTheWorkOfForcesOnPoints) {
+  test::MatrixSource random(7);
+  const FourPoints x{random.vector(), random.vector(), random.vector(), random.vector()};
+  const FourPoints v{random.vector(), random.vector(), random.vector(), random.vector()};
+  const Vec3 centre = (x[0] + x[1] + x[2] + x[3]) / 4, mean = (v[0] + v[1] + v[2] + v[3]) / 4;
+  const Mat3 G = gradient(x, v);
+  for (std::size_t k = 0; k < 4; ++k) EXPECT_LT((mean + G * (x[k] - centre) - v[k]).norm(), 1e-12);
+  Vec3 force = Vec3::Zero();
+  Mat3 moment = Mat3::Zero();
+  Real work = 0;
+  for (int i = 0; i < 5; ++i) {
+    const Vec3 f = random.vector(), r = random.vector();
+    force += f;
+    moment += f * r.transpose();
+    work += f.dot(mean + G * r);
+  }
+  const FourPoints forces = forces_on(x, force, moment);
+  for (std::size_t k = 0; k < 4; ++k) work -= forces[k].dot(v[k]);
+  EXPECT_NEAR(work, 0, 1e-12);
 }
 
 }  // namespace

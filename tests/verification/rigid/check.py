@@ -107,7 +107,7 @@ def hit(run):
     size = run["momentum_z"][0]
     for kind in "momentum", "angular_momentum":
         change = numpy.abs(run.vector(kind) - run.vector(kind)[0]).max() / abs(size)
-        found.append(at_most(f"hit: change of {kind} over the momentum", change, 1e-12 if kind == "momentum" else 0.01))
+        found.append(at_most(f"hit: change of {kind} over the momentum", change, 1e-12))
     energy = run["kinetic_energy"]
     found.append(at_most("hit: energy gained over it", (energy.max() - energy[0]) / energy[0], 1e-12))
     # Inelastic: the ball then has the speed of the bar where they touch, until the bar turns away.

@@ -1,0 +1,217 @@
+#include "coupling/layer_at_node.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numbers>
+#include <span>
+#include <utility>
+
+#include "weft/math/svd.hpp"
+
+namespace weft {
+namespace {
+
+/// Surfaces come as near as this [dx].
+constexpr Real nearest = 0.1;
+/// Flat surfaces that are nearer part no faster than when they are so many dx nearer,
+constexpr Real most_nearer = 0.05;
+/// mass inside a surface as from this many dx at most.
+constexpr Real most_inside = 0.5;
+/// Friction on a mass begins so many dx before it touches: it needs contact that lasts, and the places of points vary.
+constexpr Real margin_of_friction = 0.25;
+/// What two surfaces have alike is as long as this at least, squared.
+constexpr Real least_alike = 0.01;
+/// Surfaces do not face one another along what is more behind either than before it, by this part of both,
+constexpr Real most_behind = 0.1;
+/// nor where the planes that face along it are far from square to it, as of a side and the floor beside it.
+constexpr Real least_square = 1e-3;
+/// Of two directions that which both face more, and squarely, counts by this power.
+constexpr int sharpness = 20;
+/// Axes of eigenvalues that are so far apart are half certain.
+constexpr Real distinct = 0.02;
+/// Normals shorter than this have no direction.
+constexpr Real least_normal = 1e-6;
+/// The mean of a surface that faces the other body makes an angle with the normal of at least this cosine.
+constexpr Real least_cosine = 0.5;
+/// Surfaces this far from a node [dx] are away from it.
+constexpr Real away = 0.75;
+/// Directions that make less than this cosine are near one another.
+constexpr Real least_near = 0.9;
+/// Edges of two bodies may pass one another if so much of both are sides that face one another,
+constexpr Real least_side = 0.02;
+/// and do if they cover less than this of a plane together.
+constexpr Real least_covered = 0.95;
+/// A surface of which less than this faces a direction has no place along it.
+constexpr Real least_facing = 1e-3;
+
+/// The mean of x >= 0 by the normal distribution about s with the deviation 1.
+Real mean_of_half(Real s) {
+  const Real density = std::exp(-s * s / 2) / std::sqrt(2 * std::numbers::pi);
+  const Real share = std::erfc(-s / std::numbers::sqrt2) / 2;
+  return share > 1e-6 ? s + density / share : 0;
+}
+
+/// 1 where a surface is flat, hardly anything at its edges, by its mean normal.
+Real flatness(const Vec3& mean) { return std::pow(mean.squaredNorm(), 10); }
+
+Vec3 unit(const Vec3& direction) {
+  const Real length = direction.norm();
+  return length > least_normal ? Vec3(direction / length) : Vec3(Vec3::Zero());
+}
+
+/// Whether a surface with this mean normal faces along on the whole.
+bool faces(const Vec3& mean, const Vec3& along) { return mean.dot(along) >= least_cosine * mean.norm(); }
+
+Vec3 across(const Vec3& along, const Vec3& vector) { return vector - vector.dot(along) * along; }
+
+/// 1 where an eigenvalue is far from the others, 0 where its axis is any of several.
+Real distinctness(const Vec3& values, int k) {
+  const Real apart = std::min(std::abs(values[k] - values[(k + 1) % 3]), std::abs(values[k] - values[(k + 2) % 3]));
+  return apart * apart / (apart * apart + distinct * distinct);
+}
+
+const Real* row_of(const NodeField& field, int block, int place) {
+  return field.block(block) + place * NodeField::width;
+}
+
+}  // namespace
+
+LayerAtNode::LayerAtNode(const MeetingLayer& layer, int block, int place, Real its_dx)
+    : x(its_dx * (layer.map->first_node(block) + node_at_place(place)).cast<Real>()),
+      dx(its_dx),
+      has_surface(layer.has_contact_points),
+      is_rigid(layer.is_rigid()),
+      spread(layer.spread) {
+  const Layer& nodes = *layer.nodes;
+  const Real* const normals = row_of(nodes.get<NodeNormal>(), block, place);
+  normal = Eigen::Map<const Vec3>(normals + 1) / normals[0];
+  if (!has_surface) return;
+  area = normals[0];
+  const auto mean = [&](const NodeField& field) {
+    return Vec3(Eigen::Map<const Vec3>(row_of(field, block, place) + 1) / area);
+  };
+  const Vec3 along = mean(nodes.get<NodeFacing>()), mixed = mean(nodes.get<NodeFacingAcross>());
+  facing << along[0], mixed[2], mixed[1], mixed[2], along[1], mixed[0], mixed[1], mixed[0], along[2];
+  offset = mean(nodes.get<NodeOffset>()) - facing * x;
+  if (!nodes.has<NodeMiddle>()) return;
+  const Real* const mass = row_of(nodes.get<NodeMiddle>(), block, place);
+  if (mass[0] > 0) middle = Eigen::Map<const Vec3>(mass + 1) / mass[0] - x;
+}
+
+Vec3 LayerAtNode::normal_to(const LayerAtNode& b) const {
+  if (!has_surface && !b.has_surface)  // from the middle of one mass to that of the other
+    return unit(normal - b.normal);
+  if (is_rigid && b.is_rigid) return normal_of_faces(b);
+  if (has_surface && b.has_surface) {
+    const Real flatter = std::max({normal.norm(), b.normal.norm(), least_normal});
+    const auto share = [&](const Vec3& mean) { return std::pow(mean.squaredNorm() / (flatter * flatter), 50); };
+    return unit(share(normal) * normal - share(b.normal) * b.normal);
+  }
+  const Vec3 of_surface = has_surface ? normal : Vec3(-b.normal), of_mass = has_surface ? Vec3(-b.normal) : normal;
+  const Real flat = flatness(of_surface);
+  return unit(flat * of_surface + (1 - flat) * of_mass.normalized());
+}
+
+/// (16.2): of what two rigid bodies may have across, the direction along which they face one another most.
+Vec3 LayerAtNode::normal_of_faces(const LayerAtNode& b) const {
+  if (!(area + b.area > 0)) return Vec3::Zero();
+  const Real part = area / (area + b.area);
+  const Vec3 apart = part * normal - (1 - part) * b.normal, alike = part * normal + (1 - part) * b.normal;
+  std::array<std::pair<Real, Vec3>, 14> directions;  // with their weights
+  std::size_t count = 0;
+  const auto include = [&](const Vec3& along, Real weight) {
+    if (!(along.norm() > least_normal)) return;
+    const Vec3 n = along.dot(apart) < 0 ? Vec3(-along.normalized()) : Vec3(along.normalized());
+    const Real faces = ahead(n) * b.ahead(-n), square = squareness(n) * b.squareness(n);
+    if (square > least_square) directions[count++] = {weight * std::pow(faces * square, sharpness), n};
+  };
+  include(facing * (b.facing * apart) + b.facing * (facing * apart), 1);
+  include(apart - apart.dot(alike) / std::max(alike.squaredNorm(), least_alike) * alike, alike.squaredNorm());
+  for (const Mat3& faces : {facing, b.facing, Mat3(facing + b.facing), Mat3(facing - b.facing)}) {
+    const SymmetricEigen axes = symmetric_eigen(faces);
+    for (int k = 0; k < 3; ++k) include(axes.Q.col(k), distinctness(axes.values, k));
+  }
+  const auto of_all = std::span(directions).first(count);
+  const auto best = std::ranges::max_element(of_all, {}, &std::pair<Real, Vec3>::first);
+  Vec3 found = Vec3::Zero();
+  for (const auto& [weight, n] : of_all)
+    if (n.dot(best->second) > least_near) found += weight * n;
+  return found.stableNormalized();
+}
+
+Real LayerAtNode::ahead(const Vec3& n) const {
+  const Real faces = n.dot(facing * n), mean = normal.dot(n);
+  const Real others = (normal - mean * n).norm();
+  return mean < (others / 2 - most_behind) * faces ? 0 : (faces + mean) / 2;
+}
+
+Real LayerAtNode::squareness(const Vec3& along) const {
+  const Vec3 faces = facing * along;
+  const Real across = along.dot(faces);
+  return across > 0 ? std::pow(across * across / faces.squaredNorm(), 10) : 0;
+}
+
+Real LayerAtNode::opposition(const LayerAtNode& b, const Vec3& to_b) const {
+  if (is_rigid && b.is_rigid) return squareness(to_b) * b.squareness(to_b);
+  return std::pow(std::max(Real(0), -normal.dot(b.normal)), 20);
+}
+
+std::optional<Real> LayerAtNode::distance(const Vec3& along, const Vec3& aside) const {
+  const Real faces = along.dot(facing * along);
+  if (!(faces > least_facing)) return {};
+  return along.dot(facing * aside - offset) / faces;
+}
+
+Vec3 LayerAtNode::place_with(const LayerAtNode& b, const Vec3& to_b) const {
+  if (!is_rigid) return b.is_rigid ? b.place_with(*this, -to_b) : Vec3(Vec3::Zero());
+  if (!b.is_rigid) return b.middle;
+  const Vec3 mine = across(to_b, middle), its = across(to_b, b.middle);
+  Vec3 aside = mine + its;
+  if (const Real alike = mine.dot(its); alike > 0) aside -= alike / (mine.squaredNorm() + its.squaredNorm()) * aside;
+  const std::optional<Real> behind = distance(to_b, aside), before = b.distance(-to_b, aside);
+  return behind && before ? Vec3(aside + (*before - *behind) / 2 * to_b) : aside;
+}
+
+/// Marginals of B-splines are normal distributions but for their kurtosis.
+Real LayerAtNode::coverage(const Vec3& along, Real away_by) const {
+  const Real variance = spread > 0 ? spread : 1.0 / 6, at = away_by / dx / std::sqrt(variance);
+  const Real kurtosis = -0.1 / variance * along.cwiseAbs2().squaredNorm();
+  const Real density = std::exp(-at * at / 2) / std::sqrt(2 * std::numbers::pi * variance) *
+                       (1 + kurtosis / 24 * (std::pow(at, 4) - 6 * at * at + 3));
+  return density > 0 ? area * ahead(along) / (dx * dx * density) : 1;
+}
+
+bool LayerAtNode::passes(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside) const {
+  const Vec3 mine = across(to_b, normal), its = across(to_b, b.normal), apart = (mine - its).stableNormalized();
+  if (!is_rigid || !b.is_rigid || std::min(mine.dot(apart), -its.dot(apart)) < least_side) return false;
+  const std::optional<Real> behind = distance(to_b, aside), before = b.distance(-to_b, aside);
+  return behind && before && coverage(to_b, *behind) + b.coverage(-to_b, *before) < least_covered;
+}
+
+std::optional<Real> LayerAtNode::gap_to(const LayerAtNode& b, const Vec3& to_b, const Vec3& at, Real friction) const {
+  if (!has_surface && !b.has_surface) return 0;
+  if (!has_surface) return b.gap_to_mass(*this, friction);
+  if (!b.has_surface) return gap_to_mass(b, friction);
+  const Vec3 aside = across(to_b, at);
+  const std::optional<Real> mine = distance(to_b, aside), its = b.distance(-to_b, aside);
+  // A node beside an edge sees sides alone, which do not meet, as long as the other surface is away from the node.
+  if (!faces(normal, to_b) && its && *its > away * dx) return *its;
+  if (!faces(b.normal, -to_b) && mine && *mine > away * dx) return *mine;
+  if (!mine || !its || passes(b, to_b, aside)) return {};
+  const Real gap = *mine + *its - nearest * dx;
+  return gap > 0 ? gap : opposition(b, to_b) * std::max(gap, -most_nearer * dx);
+}
+
+/// Of a surface and a mass, which touches where its mean distance is that of a mass beyond a plane (16.4).
+std::optional<Real> LayerAtNode::gap_to_mass(const LayerAtNode& b, Real friction) const {
+  if (b.spread == 0) return 0;
+  const std::optional<Real> mine = distance(normal.stableNormalized(), Vec3::Zero());
+  if (!mine) return 0;
+  const Real deviation = dx * std::sqrt(b.spread), behind = *mine - dx * b.spread * normal.dot(b.normal);
+  const Real gap = behind - deviation * mean_of_half(*mine / deviation);
+  const Real margin = friction > 0 ? margin_of_friction * dx : 0;
+  return flatness(normal) * (gap > 0 ? std::max(Real(0), gap - margin) : std::max(gap, -most_inside * dx));
+}
+
+}  // namespace weft

@@ -1,0 +1,55 @@
+#pragma once
+// A layer at a node, as far as it does not depend on velocities: which way it faces another one, and how near it is.
+// [docs/theory/layers.md]
+
+#include "weft/coupling/layer_contact.hpp"
+
+#include <optional>
+
+namespace weft {
+
+struct LayerAtNode {
+  Vec3 x{};                    ///< Of the node [m].
+  Real dx;                     ///< Grid spacing [m].
+  bool has_surface;            ///< It is of contact points,
+  bool is_rigid;               ///< of a body that keeps its shape.
+  Real spread;                 ///< Moment of inertia of the kernel [dx^2]; 0: it depends on the place.
+  Real area = 0;               ///< Of a surface, by the kernel [m^2].
+  Mat3 facing = Mat3::Zero();  ///< Of a surface: the mean of n n^T.
+  Vec3 offset = Vec3::Zero();  ///< Of a surface: the mean of n (n . y), y being from the node to the place [m].
+  Vec3 middle = Vec3::Zero();  ///< From the node to the middle of the mass of contact points, beside rigid ones [m].
+  Vec3 normal = Vec3::Zero();  ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the
+                               ///< node, of which that is spread dx^2 times it behind [1, or 1/m].
+
+  /// Of an owned node that has something of the layer.
+  LayerAtNode(const MeetingLayer& layer, int block, int place, Real dx);
+
+  /// Unit, towards b; zero: they do not face one another. Of two surfaces of which one deforms the flatter one counts.
+  Vec3 normal_to(const LayerAtNode& b) const;
+  /// Where surfaces move one another, from the node [m]: of two rigid ones in the middle of what they have in common
+  /// around it; else where the other one has its velocity.
+  Vec3 place_with(const LayerAtNode& b, const Vec3& to_b) const;
+  /// The gap that they may close along the normal at a place; negative: they are too near by so much [m]. None: one
+  /// does not face the other. friction: of the pair.
+  std::optional<Real> gap_to(const LayerAtNode& b, const Vec3& to_b, const Vec3& at, Real friction) const;
+
+ private:
+  Vec3 normal_of_faces(const LayerAtNode& b) const;
+  /// How much of a surface faces a direction; 0 where as much is behind, or other faces explain what does.
+  Real ahead(const Vec3& n) const;
+  /// 1 where what faces along is flat across it.
+  Real squareness(const Vec3& along) const;
+  /// 1 where both face one another and are flat: on the whole, or of rigid bodies, whose edges keep their shape, by
+  /// what faces the other one.
+  Real opposition(const LayerAtNode& b, const Vec3& to_b) const;
+  /// From the planes of a surface to a place beside the node, along a direction, each by how much it faces that [m];
+  /// none: it does not. aside: from the node to the place, across the direction.
+  std::optional<Real> distance(const Vec3& along, const Vec3& aside) const;
+  /// The part of a plane at a distance that faces a direction, as the node sees it, which a surface fills.
+  Real coverage(const Vec3& along, Real away_by) const;
+  /// Whether the edges of two rigid bodies pass one another beside the node: what is of the one is beside the other.
+  bool passes(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside) const;
+  std::optional<Real> gap_to_mass(const LayerAtNode& b, Real friction) const;
+};
+
+}  // namespace weft

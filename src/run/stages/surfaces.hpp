@@ -1,0 +1,17 @@
+#pragma once
+// What layers have to know of one another before they meet, and what nodes do to rigid bodies. All are collective.
+
+#include "run/stages/context.hpp"
+
+namespace weft {
+
+/// Surfaces at nodes, where they face one another, and how rigid bodies move as the step begins.
+void find_surfaces(StepContext& step);
+/// Loads rigid bodies with what their nodes remember, at the places on the bodies that these move.
+void load_rigid_bodies(StepContext& step);
+/// Tells all ranks how rigid bodies were predicted to move.
+void share_predictions(StepContext& step);
+/// Gives rigid bodies the impulses that their nodes got from other layers.
+void push_rigid_bodies(StepContext& step);
+
+}  // namespace weft
