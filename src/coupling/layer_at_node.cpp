@@ -196,8 +196,8 @@ std::optional<Real> LayerAtNode::gap_to(const LayerAtNode& b, const Vec3& to_b, 
   const Vec3 aside = across(to_b, at);
   const std::optional<Real> mine = distance(to_b, aside), its = b.distance(-to_b, aside);
   // A node beside an edge sees sides alone, which do not meet, as long as the other surface is away from the node.
-  if (!faces(normal, to_b) && its && *its > away * dx) return *its;
-  if (!faces(b.normal, -to_b) && mine && *mine > away * dx) return *mine;
+  if (!faces(normal, to_b) && its && *its > away * dx) return its;
+  if (!faces(b.normal, -to_b) && mine && *mine > away * dx) return mine;
   if (!mine || !its || passes(b, to_b, aside)) return {};
   const Real gap = *mine + *its - nearest * dx;
   return gap > 0 ? gap : opposition(b, to_b) * std::max(gap, -most_nearer * dx);
