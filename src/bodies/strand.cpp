@@ -3,11 +3,11 @@
 #include "weft/bodies/strand.hpp"
 
 #include "bodies/nearest_weights.hpp"
+#include "bodies/rods.hpp"
 #include "weft/base/check.hpp"
 #include "weft/bodies/continuum.hpp"
 #include "weft/bodies/membrane.hpp"
 #include "weft/bodies/mesh_body.hpp"
-#include "weft/bodies/rods.hpp"
 #include "weft/parallel/send.hpp"
 
 #include <fmt/format.h>

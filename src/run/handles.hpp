@@ -4,10 +4,10 @@
 
 #include "run/held_sums.hpp"
 #include "run/point_holds.hpp"
+#include "run/state.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/motion/constraint.hpp"
 #include "weft/parallel/comm.hpp"
-#include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
 
 #include <functional>

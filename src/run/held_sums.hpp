@@ -1,10 +1,10 @@
 #pragma once
 // Sums over vertices that handles prescribe, met by impulses on the nodes around them in explicit steps.
 
+#include "run/state.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/grid/node_field.hpp"
 #include "weft/parallel/comm.hpp"
-#include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
 #include "weft/transfer/bins.hpp"
 #include "weft/transfer/pipe.hpp"

@@ -1,7 +1,7 @@
 // Implicit steps of whole scenes: against closed forms, against explicit steps, and against what must be conserved.
 
+#include "run/progress.hpp"
 #include "weft/bodies/mesh_body.hpp"
-#include "weft/run/progress.hpp"
 
 #include "parallel/call.hpp"
 #include "support/scenes.hpp"
