@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -34,6 +35,8 @@ constexpr Real negligible = 1e-15;
 /// Numbers in the message for a part of a bundle: its conditions, the point, the weights.
 constexpr std::size_t part_width = 12;
 constexpr std::uint32_t most_in_bundle = 3;
+/// Numbers are sorted by counting while they spread over no more than so many for each of them.
+constexpr std::size_t most_counted = 8;
 
 /// How many conditions from c on are a bundle.
 std::uint32_t bundle_at(const ConstraintRows& rows, std::size_t c) {
@@ -44,6 +47,22 @@ std::uint32_t bundle_at(const ConstraintRows& rows, std::size_t c) {
   while (count < most_in_bundle && c + count < rows.count() && std::ranges::equal(freedoms(c), freedoms(c + count)))
     ++count;
   return count;
+}
+
+/// Which number comes when in their order; equal ones as they stand.
+std::vector<std::uint32_t> order_of(std::span<const std::int64_t> numbers) {
+  std::vector<std::uint32_t> order(numbers.size());
+  const auto [least, most] = std::ranges::minmax(numbers);
+  if (const auto range = static_cast<std::size_t>(most - least) + 1; range <= most_counted * numbers.size()) {
+    std::vector<std::uint32_t> place(range + 1, 0);
+    for (const std::int64_t n : numbers) ++place[static_cast<std::size_t>(n - least) + 1];
+    for (std::size_t n = 1; n < place.size(); ++n) place[n] += place[n - 1];
+    for (std::uint32_t e = 0; e < numbers.size(); ++e) order[place[static_cast<std::size_t>(numbers[e] - least)]++] = e;
+  } else {  // a few of many nodes
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t e) { return numbers[e]; });
+  }
+  return order;
 }
 
 }  // namespace
@@ -106,17 +125,11 @@ void Conditions::sort_parts(std::span<const Entry> entries) {
   points_.clear();
   parts_.clear();
   if (entries.empty()) return;
-  const auto [least, most] = std::minmax_element(entries.begin(), entries.end(),
-                                                 [](const Entry& a, const Entry& b) { return a.number < b.number; });
-  const std::int64_t from = least->number;
-  std::vector<std::uint32_t> place(static_cast<std::size_t>(most->number - from) + 2, 0);
-  for (const Entry& entry : entries) ++place[static_cast<std::size_t>(entry.number - from) + 1];
-  for (std::size_t n = 1; n < place.size(); ++n) place[n] += place[n - 1];
-  std::vector<std::uint32_t> order(entries.size());
-  for (std::uint32_t e = 0; e < entries.size(); ++e)
-    order[place[static_cast<std::size_t>(entries[e].number - from)]++] = e;
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(entries.size());
+  for (const Entry& entry : entries) numbers.push_back(entry.number);
   parts_.reserve(entries.size());
-  for (const std::uint32_t e : order) {
+  for (const std::uint32_t e : order_of(numbers)) {
     const auto& [number, part] = entries[e];
     if (points_.empty() || points_.back().number != number) points_.push_back({number, parts_.size(), 0});
     if (parts_.size() > points_.back().begin && parts_.back().first == part.first)

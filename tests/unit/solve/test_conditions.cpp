@@ -67,6 +67,24 @@ TEST(ConditionsTest, EveryRankKnowsTheSumsOfAll) {
   EXPECT_EQ(line.conditions.own(sums)[0], sums[static_cast<std::size_t>(line.comm.rank())]);
 }
 
+TEST(ConditionsTest, PointsMayHaveNumbersThatLieFarApart) {
+  const Comm comm = Comm::world();
+  Conditions conditions(comm);
+  ConstraintRows rows;
+  const std::int64_t first = 1000 * comm.rank(), owned = 500;
+  for (const std::int64_t n : {first + 450, first, first + 450})
+    Line::add(rows, {{n, Vec3(1, 0, 0)}, {first + 3, Vec3(0, 1, 0)}}, 0);
+  conditions.take(rows, {.first = first, .owned = owned, .of_freedom = [](auto f) { return f / 3; }});
+  const std::vector<Real> sums = conditions.sums([](std::size_t n) { return Vec3(static_cast<Real>(n), 1000, 0); });
+  const auto own = conditions.own(sums);
+  EXPECT_EQ(own[0], 1450);
+  EXPECT_EQ(own[1], 1000);
+  EXPECT_EQ(own[2], 1450);
+  std::vector<std::size_t> visited;
+  conditions.for_each_owned([&](std::size_t n) { visited.push_back(n); });
+  EXPECT_EQ(visited, (std::vector<std::size_t>{0, 3, 450}));
+}
+
 TEST(SchurComplementTest, MeetsConditionsThatSharePointsAcrossRanks) {
   Line line;
   ConstraintRows rows;
