@@ -3,8 +3,8 @@
 
     tests/check_includes.py [ROOT]
 
-Checks every #include of include/ and src/, the libraries that only one room may use, and the arrows of
-src/CMakeLists.txt. Prints file:line for each breach and exits 1 if there is one.
+Checks every #include of include/ and src/, the libraries that only one room may use, the arrows of src/CMakeLists.txt,
+and that headers in include/ are those that other rooms need. Prints file:line for each breach and exits 1 if there is one.
 """
 import pathlib
 import re
@@ -118,6 +118,27 @@ def check_arrows(text, name, rooms):
                 yield f"{name}:{number}: room `{room}` may not link room `{other}`"
 
 
+def check_public(root):
+    """Yields headers of include/ that are private: no other room includes them, nor does a public header."""
+    users = {path.relative_to(root / "include").as_posix(): [] for path in (root / "include" / "weft").rglob("*.hpp")}
+    for top in (root / "include" / "weft", root / "src"):
+        for path in sorted(top.rglob("*")):
+            if path.suffix not in {".hpp", ".cpp"}:
+                continue
+            room = path.relative_to(top).parts[0]
+            header = path.relative_to(root / "include").as_posix() if top.parent.name == "include" else None
+            for _, name in re.findall(r'^\s*#\s*include\s*(["<])(weft/[^">]+)', without_comments(path.read_text()), re.M):
+                users.get(name, []).append((room, header))
+    public, found = set(), True
+    while found:
+        found = {name for name in users.keys() - public
+                 if any(room != name.split("/")[1] or header in public for room, header in users[name])}
+        public |= found
+    for name in sorted(users.keys() - public):
+        _, room, rest = name.split("/", 2)
+        yield f"include/{name}:1: no other room needs this header, so it belongs to src/{room}/{rest}"
+
+
 def breaches(root):
     table = root / "docs" / "architecture.md"
     rooms = read_table(table.read_text())
@@ -133,6 +154,7 @@ def breaches(root):
                 found.append(f"{name}:1: lies in `{room}`, which is not a room of docs/architecture.md")
             else:
                 found += check_file(path, name, room, rooms)
+    found += check_public(root)
     cmake = root / "src" / "CMakeLists.txt"
     if cmake.exists():
         found += check_arrows(cmake.read_text(), "src/CMakeLists.txt", rooms)

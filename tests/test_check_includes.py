@@ -40,13 +40,14 @@ class CheckIncludes(unittest.TestCase):
             "src/output/frame.cpp": '#include "weft/output/frame.hpp"\n#include "output/frame_kernel.hpp"\n'
                                     '#include <hdf5.h>\nvoid f() { H5Fclose(f); }\n',
             "src/parallel/comm.cpp": "#include <petscsf.h>\nvoid g() { MPI_Barrier(c); PetscSFCreate(c, &s); }\n",
-            "src/app/main.cpp": '#include "weft/deck/deck.hpp"\n#include <CLI/CLI.hpp>\n',
+            "src/app/main.cpp": '#include "weft/deck/deck.hpp"\n#include "weft/output/frame.hpp"\n#include <CLI/CLI.hpp>\n',
             "src/CMakeLists.txt": "weft_room(base)\nweft_room(output ROOMS fields parallel LIBRARIES hdf5::hdf5)\n",
         }), [])
 
     def test_an_include_against_the_arrows_is_named_with_its_line(self):
         self.assertIn("include/weft/fields/a.hpp:2: room `fields` may not include room `parallel`",
-                      self.only_breach({"include/weft/fields/a.hpp": '// first\n#include "weft/parallel/comm.hpp"\n'}))
+                      self.only_breach({"include/weft/fields/a.hpp": '// first\n#include "weft/parallel/comm.hpp"\n',
+                                        "src/app/main.cpp": '#include "weft/fields/a.hpp"\n'}))
 
     def test_a_kernel_header_of_another_room_is_seen(self):
         self.assertIn("src/fields/a.cpp:1", self.only_breach({"src/fields/a.cpp": '#include "output/a_kernel.hpp"\n'}))
@@ -68,6 +69,17 @@ class CheckIncludes(unittest.TestCase):
     def test_a_link_arrow_that_the_table_forbids_is_seen(self):
         self.assertIn("src/CMakeLists.txt:1: room `fields` may not link room `output`",
                       self.only_breach({"src/CMakeLists.txt": "weft_room(fields ROOMS base output)\n"}))
+
+    def test_a_header_that_only_its_room_needs_is_private(self):
+        self.assertIn("include/weft/output/frame.hpp:1: no other room needs this header, so it belongs to src/output/frame.hpp",
+                      self.only_breach({"include/weft/output/frame.hpp": "#pragma once\n",
+                                        "src/output/frame.cpp": '#include "weft/output/frame.hpp"\n'}))
+
+    def test_a_header_is_public_if_a_public_one_includes_it(self):
+        needed = {"include/weft/output/frame.hpp": '#pragma once\n#include "weft/output/rows.hpp"\n',
+                  "include/weft/output/rows.hpp": "#pragma once\n"}
+        self.assertEqual(self.breaches({**needed, "src/app/main.cpp": '#include "weft/output/frame.hpp"\n'}), [])
+        self.assertEqual(len(self.breaches(needed)), 2)
 
     def test_a_cycle_in_the_table_is_seen(self):
         table = TABLE.replace("| `fields` | tables | - | |", "| `fields` | tables | output | |")

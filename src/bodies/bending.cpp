@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 namespace weft {
 
@@ -212,13 +211,6 @@ std::vector<BentVertex> bends_at_rest(std::span<const std::vector<std::int32_t>>
     if (fiber.size() > 3 && fiber.front() == fiber.back()) add(fiber[fiber.size() - 2], fiber[0], fiber[1]);
   }
   return bends;
-}
-
-Real vertex_time_step(std::span<const Real> springs, std::span<const Real> mass) {
-  Real square = 0;
-  for (std::size_t row = 0; row < springs.size(); ++row)
-    if (springs[row] > 0) square = std::max(square, springs[row] / mass[row]);
-  return square > 0 ? 2 / std::sqrt(square) : std::numeric_limits<Real>::infinity();
 }
 
 }  // namespace weft

@@ -10,7 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
+#include <functional>
 #include <map>
 #include <numbers>
 #include <optional>
@@ -122,22 +122,8 @@ struct Ingredients {
 
   /// The point of some elements that is nearest to x.
   Site nearest(const ElementRange& range, const Vec3& x) const {
-    Site nearest;
-    Real least = std::numeric_limits<Real>::infinity();
-    for (std::int64_t e = range.begin; e < range.end; ++e) {
-      const auto& rows = elements[static_cast<std::size_t>(e)].rows;
-      std::array<Vec3, K::corners> corners;
-      std::transform(rows.begin(), rows.end(), corners.begin(), [&](std::int32_t row) { return rest[row]; });
-      const std::array<Real, K::corners> weights = nearest_weights(corners, x);
-      Stencil place{{rows.begin(), rows.end()}, {weights.begin(), weights.end()}};
-      const Vec3 where = place.of(rest);
-      if (!((where - x).norm() < least)) continue;
-      least = (where - x).norm();
-      nearest.place = std::move(place);
-      nearest.where = where;
-      nearest.element = e;
-    }
-    return nearest;
+    return nearest_site<K::corners>(
+        range, x, rest, [&](std::int64_t e) { return elements[static_cast<std::size_t>(e)].rows; }, std::identity());
   }
 
   /// One for each element, in its middle; linear tangents of triangles.

@@ -1,12 +1,15 @@
 #pragma once
-// The point of a segment or triangle that is nearest to another.
+// The point of a segment, triangle or tetrahedron, and of a mesh of them, that is nearest to another.
 
 #include "weft/base/types.hpp"
+#include "weft/bodies/meshed.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <limits>
+#include <span>
+#include <utility>
 
 namespace weft {
 
@@ -37,6 +40,29 @@ std::array<Real, n> nearest_weights(const std::array<Vec3, n>& corners, const Ve
     }
   }
   return weights;
+}
+
+/// The site of some elements that is nearest to x, by their corners. vertices_of(e): the corners of an element, then
+/// its other vertices; weights_of(w): weights of all of these at the barycentric coordinates w.
+template <std::size_t corner_count, class Vertices, class Positions, class Weights>
+Site nearest_site(const ElementRange& range, const Vec3& x, const Positions& positions, Vertices&& vertices_of,
+                  Weights&& weights_of) {
+  Site nearest;
+  Real least = std::numeric_limits<Real>::infinity();
+  for (std::int64_t e = range.begin; e < range.end; ++e) {
+    const auto vertices = vertices_of(e);
+    std::array<Vec3, corner_count> corners;
+    for (std::size_t a = 0; a < corner_count; ++a) corners[a] = positions[static_cast<std::size_t>(vertices[a])];
+    const auto weights = weights_of(nearest_weights(corners, x));
+    Stencil place{{vertices.begin(), vertices.end()}, {weights.begin(), weights.end()}};
+    const Vec3 where = place.of(positions);
+    if (!((where - x).norm() < least)) continue;
+    least = (where - x).norm();
+    nearest.place = std::move(place);
+    nearest.where = where;
+    nearest.element = e;
+  }
+  return nearest;
 }
 
 }  // namespace weft

@@ -1,7 +1,7 @@
 // Rods, by packs of segments and joints. A tile of whole strands fits into the nearest caches: edges and directors of
 // its segments are found once, then what its joints do, then forces, so that no force of a joint is ever kept.
 
-#include "weft/bodies/rods.hpp"
+#include "bodies/rods.hpp"
 
 #include "bodies/rod_kernel.hpp"
 #include "weft/base/check.hpp"

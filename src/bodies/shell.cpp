@@ -2,10 +2,10 @@
 
 #include "weft/bodies/shell.hpp"
 
+#include "bodies/shell_cage.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/random.hpp"
 #include "weft/base/sums.hpp"
-#include "weft/bodies/shell_cage.hpp"
 
 #include "bodies/shell_kernel.hpp"
 

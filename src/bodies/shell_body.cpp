@@ -3,13 +3,13 @@
 #include "weft/bodies/shell_body.hpp"
 
 #include "bodies/director_kernel.hpp"
+#include "bodies/shell_cage.hpp"
 #include "bodies/shell_fields.hpp"
 #include "bodies/shell_kernel.hpp"
+#include "bodies/shell_sites.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/sums.hpp"
 #include "weft/bodies/mesh_body.hpp"
-#include "weft/bodies/shell_cage.hpp"
-#include "weft/bodies/shell_sites.hpp"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "weft/bodies/shell_cage.hpp"
+#include "bodies/shell_cage.hpp"
 
 #include "weft/base/check.hpp"
 #include "weft/bodies/incidence.hpp"

@@ -1,4 +1,4 @@
-#include "weft/bodies/shell_sites.hpp"
+#include "bodies/shell_sites.hpp"
 
 #include "bodies/shell_fields.hpp"
 #include "bodies/shell_kernel.hpp"

@@ -14,7 +14,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <set>
 
 namespace weft {
@@ -266,23 +265,9 @@ class SolidSource final : public MeshSource {
 
   /// By the corners: edges count as straight.
   Site nearest(const ElementRange& range, const Vec3& x) const override {
-    Site nearest;
-    Real least = std::numeric_limits<Real>::infinity();
-    for (std::int64_t t = range.begin; t < range.end; ++t) {
-      const auto tet = mesh_.tet(t);
-      std::array<Vec3, 4> corners;
-      for (std::size_t a = 0; a < 4; ++a) corners[a] = mesh_.points[tet[a]];
-      const std::array<Real, 4> weights = nearest_weights(corners, x);
-      const auto values = TetBasis<nodes>::values(Eigen::Vector4d(weights.data()));
-      Stencil place{{tet.begin(), tet.end()}, {values.begin(), values.end()}};
-      const Vec3 where = place.of(mesh_.points);
-      if (!((where - x).norm() < least)) continue;
-      least = (where - x).norm();
-      nearest.place = std::move(place);
-      nearest.where = where;
-      nearest.element = t;
-    }
-    return nearest;
+    return nearest_site<4>(
+        range, x, mesh_.points, [this](std::int64_t t) { return mesh_.tet(t); },
+        [](const std::array<Real, 4>& w) { return TetBasis<nodes>::values(Eigen::Vector4d(w.data())); });
   }
 
   /// Of each outer face, without mass, and of each tetrahedron its mass.

@@ -1,4 +1,4 @@
-#include "weft/bodies/solid_elements.hpp"
+#include "bodies/solid_elements.hpp"
 
 #include "weft/geometry/tet_mesh.hpp"
 

@@ -1,8 +1,8 @@
 #pragma once
 // The loops over the elements of solids, compiled once for each law and order.
 
+#include "bodies/solid_elements.hpp"
 #include "weft/base/sums.hpp"
-#include "weft/bodies/solid_elements.hpp"
 #include "weft/math/svd.hpp"
 #include "weft/math/tangent.hpp"
 

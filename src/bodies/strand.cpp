@@ -3,11 +3,11 @@
 #include "weft/bodies/strand.hpp"
 
 #include "bodies/nearest_weights.hpp"
+#include "bodies/rods.hpp"
 #include "weft/base/check.hpp"
 #include "weft/bodies/continuum.hpp"
 #include "weft/bodies/membrane.hpp"
 #include "weft/bodies/mesh_body.hpp"
-#include "weft/bodies/rods.hpp"
 #include "weft/parallel/send.hpp"
 
 #include <fmt/format.h>
@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
-#include <limits>
 #include <numbers>
 
 namespace weft {
@@ -666,20 +665,8 @@ class StrandSource final : public MeshSource {
   }
 
   Site nearest(const ElementRange& range, const Vec3& x) const override {
-    Site nearest;
-    Real least = std::numeric_limits<Real>::infinity();
-    for (std::int64_t e = range.begin; e < range.end; ++e) {
-      const auto [a, b] = element_at(e).element.vertices;
-      const std::array<Real, 2> weights = nearest_weights(std::array{rest_positions()[a], rest_positions()[b]}, x);
-      Stencil place{{a, b}, {weights.begin(), weights.end()}};
-      const Vec3 where = place.of(rest_positions());
-      if (!((where - x).norm() < least)) continue;
-      least = (where - x).norm();
-      nearest.place = std::move(place);
-      nearest.where = where;
-      nearest.element = e;
-    }
-    return nearest;
+    return nearest_site<2>(
+        range, x, rest_positions(), [this](std::int64_t e) { return element_at(e).element.vertices; }, std::identity());
   }
 
   std::vector<Sample> surface_samples(const ElementRange& range) const override {

@@ -6,8 +6,6 @@
 
 namespace weft {
 
-FreedomBlock grid_freedoms(const BlockMap& map) { return {"grid", NodeField::row, &map.forest()}; }
-
 /// dA/dH of every point, by row.
 struct ContinuumTerm::Tangents : Linear {
   explicit Tangents(std::vector<Mat9>& from) : spare(from), of_point(std::move(from)) {}

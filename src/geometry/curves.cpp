@@ -109,15 +109,4 @@ Curves resampled(const Curves& curves, Real spacing) {
   return out;
 }
 
-std::string obj_of(const Curves& curves) {
-  std::string text;
-  for (const Vec3& x : curves.points) fmt::format_to(std::back_inserter(text), "v {} {} {}\n", x[0], x[1], x[2]);
-  for (const std::vector<std::int32_t>& chain : chains_of(curves)) {
-    text += 'l';
-    for (const std::int32_t i : chain) fmt::format_to(std::back_inserter(text), " {}", i + 1);
-    text += '\n';
-  }
-  return text;
-}
-
 }  // namespace weft

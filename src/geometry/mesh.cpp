@@ -142,20 +142,7 @@ Real volume_of(const SurfaceMesh& mesh) {
   return volume;
 }
 
-Vec3 centroid_of(const SurfaceMesh& mesh) {
-  const Vec3 origin = middle_of(mesh);
-  Real volume = 0;
-  Vec3 moment = Vec3::Zero();
-  for_each_triangle(mesh, origin, [&](const Vec3& a, const Vec3& b, const Vec3& c) {
-    const Real tetrahedron = a.dot(b.cross(c)) / 6;
-    volume += tetrahedron;
-    moment += tetrahedron * (a + b + c) / 4;
-  });
-  return origin + moment / volume;
-}
-
-// --- Checks
-// -----------------------------------------------------------------------------------------------------------
+// --- Checks ---------------------------------------------------------------------------------------------------------
 
 namespace {
 

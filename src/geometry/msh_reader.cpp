@@ -1,7 +1,6 @@
 // Tetrahedra from Gmsh files.
 
 #include "geometry/words.hpp"
-#include "weft/base/read_text.hpp"
 #include "weft/geometry/tet_mesh.hpp"
 
 #include <fmt/format.h>
@@ -428,6 +427,5 @@ class MshReader {
 }  // namespace
 
 TetMesh read_msh(const std::string& name, std::string_view bytes) { return MshReader(name, bytes).read(); }
-TetMesh load_msh(const std::string& path) { return read_msh(path, read_text(path, ExitCode::geometry)); }
 
 }  // namespace weft

@@ -284,13 +284,4 @@ PlaneSvd plane_svd(const Matrix2<Real>& F) {
   return {rotation(0.5 * (a + b)), {q + r, q - r}, rotation(0.5 * (b - a))};
 }
 
-PlanePolar plane_polar(const Matrix2<Real>& F) {
-  const Real e = F(0, 0) + F(1, 1), h = F(1, 0) - F(0, 1), q = std::hypot(e, h);
-  const Real c = q > 0 ? e / q : 1, s = q > 0 ? h / q : 0;
-  Matrix2<Real> R;
-  R << c, -s, s, c;
-  const Matrix2<Real> S = R.transpose() * F;
-  return {R, 0.5 * (S + S.transpose())};
-}
-
 }  // namespace weft

@@ -181,10 +181,6 @@ CheckpointHeader read_header(const Comm& comm, const fs::path& checkpoint) {
   return header;
 }
 
-std::vector<SavedPart> saved_parts(const Comm& comm, const fs::path& checkpoint) {
-  return read_manifest(comm, checkpoint).parts;
-}
-
 void read_part(const Comm& comm, const fs::path& checkpoint, const std::string& name, Table& table) {
   const SavedState saved(comm, checkpoint);
   const std::vector<SavedPart>& parts = saved.manifest().parts;

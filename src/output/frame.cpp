@@ -406,10 +406,6 @@ void FrameSeries::write_index() const {
                                           escaped(name_), grids));
 }
 
-void cut_frames(const Comm& comm, const fs::path& folder, const std::string& name, std::int64_t last_frame) {
-  const FrameSeries series(comm, folder, name, {}, last_frame);
-}
-
 std::uint64_t frame_bytes(CellKind kind, std::int64_t points, std::int64_t cells,
                           std::span<const ColumnView> point_fields, bool double_precision) {
   const std::size_t position = drawn_type({ScalarKind::real, 3, 1}, double_precision).bytes();

@@ -12,6 +12,12 @@
 
 namespace weft {
 
+/// A table that was saved: its name, and its rows on all ranks.
+struct SavedPart {
+  std::string name;
+  std::int64_t rows;
+};
+
 /// The content of manifest.json, whose last member is the digest of all text before it.
 struct Manifest {
   std::int64_t step = 0;

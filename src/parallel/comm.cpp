@@ -151,12 +151,6 @@ std::int64_t Comm::offset(std::int64_t value) const {
 
 std::string Comm::broadcast(std::string from_root) const { return broadcast_from(handle_, 0, std::move(from_root)); }
 
-std::vector<Real> Comm::gather_to_root(Real value) const {
-  std::vector<Real> values(is_root() ? size_ : 0);
-  check_mpi(MPI_Gather(&value, 1, MPI_DOUBLE, values.data(), 1, MPI_DOUBLE, 0, handle_));
-  return values;
-}
-
 int Comm::ranks_of_machine() const {
   MPI_Comm machine = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &machine));

@@ -2,13 +2,13 @@
 // An analysis: how a run gets from one state to the next, and what there is to say, keep and draw of its states. When
 // that is done is for the session around it (run/session.hpp).
 
+#include "run/state.hpp"
+#include "run/suspects.hpp"
 #include "weft/base/interrupted.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/deck/deck.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/history.hpp"
-#include "weft/run/state.hpp"
-#include "weft/run/suspects.hpp"
 
 #include <cstdint>
 #include <filesystem>

@@ -9,13 +9,13 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "run/edit.hpp"
+#include "run/progress.hpp"
+#include "run/step.hpp"
+#include "run/totals.hpp"
 #include "weft/bodies/continuum.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/parallel/traffic.hpp"
-#include "weft/run/edit.hpp"
-#include "weft/run/progress.hpp"
-#include "weft/run/step.hpp"
-#include "weft/run/totals.hpp"
 #include "weft/scene/build.hpp"
 
 namespace weft {

@@ -8,12 +8,12 @@
 #include <nlohmann/json.hpp>
 
 #include "run/analysis.hpp"
+#include "run/watchdog.hpp"
 #include "run/write_mode.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/files.hpp"
-#include "weft/run/watchdog.hpp"
 
 namespace weft {
 namespace {

@@ -1,10 +1,10 @@
 #pragma once
 // A body that moves beside the grid, and may meet it by contact points.
 
+#include "run/state.hpp"
 #include "weft/bodies/roles.hpp"
 #include "weft/coupling/wall_contacts.hpp"
 #include "weft/parallel/comm.hpp"
-#include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
 
 #include <functional>

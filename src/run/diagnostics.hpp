@@ -3,9 +3,9 @@
 
 #include "run/analysis.hpp"
 #include "run/columns.hpp"
+#include "run/step.hpp"
+#include "run/totals.hpp"
 #include "weft/output/probe.hpp"
-#include "weft/run/step.hpp"
-#include "weft/run/totals.hpp"
 
 #include <vector>
 

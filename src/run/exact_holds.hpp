@@ -1,9 +1,9 @@
 #pragma once
 // What is held of points, met to round-off by the impulses that do the least work.
 
+#include "run/state.hpp"
 #include "weft/motion/motion.hpp"
 #include "weft/parallel/comm.hpp"
-#include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
 #include "weft/solve/conditions.hpp"
 

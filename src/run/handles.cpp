@@ -223,7 +223,7 @@ void GridHolds::for_each_sum(Real time, Visit&& visit) const {
     const RigidState state = hold->motion.at(time);
     for (const Grip& grip : body.grips(handle.list)) {
       const HeldAim aim = aim_of(grip);
-      visit(Held{h, grip, aim, state, state.rotation * aim.axis, grip.sum(x)});
+      visit(Held{{h, aim, grip.sum(x), state.rotation * aim.axis}, grip, state});
     }
   }
 }
@@ -245,7 +245,7 @@ void GridHolds::append(Real time, ConstraintRows& rows) const {
       for (std::size_t i = 0; i < at.at.size(); ++i)
         for (int c = 0; c < 3; ++c) rows.add(at.at[i] + c, held.grip.vertices[k].weights[0] * at.w[i] * held.axis[c]);
     }
-    rows.close(held.target());
+    rows.close(held.change(held.state));
   });
   for (const auto& [node, led, center] : led_) {
     rows.add(node.at, led.axis);
@@ -267,11 +267,7 @@ void GridHolds::add_impulses(Real time, Real dt, std::span<const Real> of_condit
                              std::span<Impulse> impulses) const {
   std::size_t c = 0;
   for_each_sum(time, [&](const Held& held) {
-    Impulse& given = impulses[held.handle];
-    const Vec3 impulse = of_conditions[c] * held.axis;
-    given.linear += held.aim.total * impulse;
-    given.angular += (held.now - held.aim.total * held.state.center).cross(impulse);
-    given.work += of_conditions[c] * held.target() / dt;
+    held.add_to(impulses[held.handle], held.state, of_conditions[c], held.change(held.state) / dt);
     ++c;
   });
   for (const auto& [node, led, center] : led_) {

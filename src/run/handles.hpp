@@ -4,10 +4,10 @@
 
 #include "run/held_sums.hpp"
 #include "run/point_holds.hpp"
+#include "run/state.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/motion/constraint.hpp"
 #include "weft/parallel/comm.hpp"
-#include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
 
 #include <functional>
@@ -99,16 +99,10 @@ class GridHolds final : public Constraints {
   void add_impulses(Real time, Real dt, std::span<const Real> of_conditions, std::span<Impulse> impulses) const;
 
  private:
-  /// A held sum of a body on this rank at the end of a step.
-  struct Held {
-    std::size_t handle;
+  /// One of a body on this rank, at the end of a step.
+  struct Held : PrescribedSum {
     const Grip& grip;
-    HeldAim aim;
     const RigidState& state;
-    Vec3 axis;
-    Vec3 now;  ///< The sum at the start [m].
-
-    Real target() const { return axis.dot(aim.goal(state) - now); }
   };
   /// A condition on a led node.
   struct Led {

@@ -16,8 +16,9 @@ using Row = Eigen::Matrix<Real, width, 1>;
 
 Eigen::Map<const Row> row_at(const Real* values, std::ptrdiff_t at) { return Eigen::Map<const Row>(values + at); }
 
-Real dot(std::span<const Real> a, std::span<const Real> b) {
-  return std::inner_product(a.begin(), a.end(), b.begin(), Real(0));
+/// Term by term.
+Real dot(const RealVector& a, const RealVector& b) {
+  return std::inner_product(a.data(), a.data() + a.size(), b.data(), Real(0));
 }
 
 /// Steps of conjugate gradients; more of them throw light nodes about.
@@ -137,6 +138,13 @@ Vec3 NodesAround::square_sum(std::span<const Part> parts) {
   return sum;
 }
 
+void PrescribedSum::add_to(Impulse& given, const RigidState& state, Real along, Real speed) const {
+  const Vec3 impulse = along * axis;
+  given.linear += aim.total * impulse;
+  given.angular += (x - aim.total * state.center).cross(impulse);
+  given.work += along * speed;
+}
+
 // --- Sums ------------------------------------------------------------------------------------------------------------
 
 void HeldSums::settle(const Cuts& cuts, Real time) {
@@ -161,7 +169,8 @@ void HeldSums::take(std::size_t handle, const MeshBody& body, std::span<const Gr
   const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
   for (const Grip& grip : grips) {
     const HeldAim aim = aim_of(grip);
-    held_.push_back({handle, aim, parts_.size(), parts_.size() + grip.rows.size(), grip.sum(x), grip.sum(v), aim.axis});
+    held_.push_back(
+        {{handle, aim, grip.sum(x), aim.axis}, grip.sum(v), parts_.size(), parts_.size() + grip.rows.size()});
     for (std::size_t k = 0; k < grip.rows.size(); ++k) {
       std::int32_t& point = point_of_row_[static_cast<std::size_t>(grip.rows[k])];
       if (point < 0) {
@@ -173,12 +182,12 @@ void HeldSums::take(std::size_t handle, const MeshBody& body, std::span<const Gr
   }
 }
 
-void HeldSums::sum_along_axes(std::span<Real> of_sum) const {
+void HeldSums::sum_along_axes(RealVector& of_sum) const {
   for (std::size_t c = 0; c < held_.size(); ++c) of_sum[c] = held_[c].axis.dot(around_.sum(parts_of(c)));
 }
 
 /// Impulses along the axes of sums to their change of velocity; afterwards nodes have theirs.
-void HeldSums::apply(std::span<const Real> impulse, std::span<Real> velocity_change) {
+void HeldSums::apply(const RealVector& impulse, RealVector& velocity_change) {
   around_.clear_points();
   for (std::size_t c = 0; c < held_.size(); ++c) around_.add(parts_of(c), impulse[c] * held_[c].axis);
   around_.spread();
@@ -227,31 +236,21 @@ std::vector<Real> HeldSums::preconditioner() {
 }
 
 /// Nearly the impulses lambda with W P M^-1 P W^T lambda = change. Collective.
-std::vector<Real> HeldSums::solve(std::span<const Real> change, Real missed) {
-  const std::size_t count = held_.size();
+RealVector HeldSums::solve(RealVector change, Real missed) {
   const std::vector<Real> per_diagonal = preconditioner();
-  std::vector<Real> r(change.begin(), change.end()), z(count), S_p(count), lambda(count, 0.0);
-  Real r_z = 0, r_r = 0;
-  const auto precondition = [&] {
-    for (std::size_t c = 0; c < count; ++c) z[c] = per_diagonal[c] * r[c];
-    std::array<Real, 2> products{dot(r, z), dot(r, r)};
-    comm_.sum(products);
-    r_z = products[0], r_r = products[1];
-  };
-  precondition();
-  std::vector<Real> p = z;
-  for (int k = 0; k < most_steps && std::sqrt(r_r) > missed; ++k) {
-    apply(p, S_p);
-    const Real p_S_p = comm_.sum(dot(p, S_p));
-    if (!(p_S_p > 0)) break;  // walls allow no more
-    const Real step = r_z / p_S_p, r_z_before = r_z;
-    for (std::size_t c = 0; c < count; ++c) {
-      lambda[c] += step * p[c];
-      r[c] -= step * S_p[c];
-    }
-    precondition();
-    for (std::size_t c = 0; c < count; ++c) p[c] = z[c] + r_z / r_z_before * p[c];
-  }
+  RealVector lambda;
+  conjugate_gradients(
+      lambda, change, missed, most_steps, [&](const RealVector& p, RealVector& S_p) { apply(p, S_p); },
+      [&](const RealVector& r, RealVector& z) {
+        z = r.cwiseProduct(Eigen::Map<const RealVector>(per_diagonal.data(), r.size()));
+      },
+      [&](const RealVector& p, const RealVector& S_p) { return comm_.sum(dot(p, S_p)); },
+      [&](const RealVector& r, const RealVector& z) {
+        std::array<Real, 2> products{dot(r, z), dot(r, r)};
+        comm_.sum(products);
+        return products;
+      },
+      [](const RealVector&, Real) {});
   return lambda;
 }
 
@@ -264,24 +263,21 @@ void HeldSums::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::
   for (Held& held : held_) held.axis = states[held.handle].rotation * held.aim.axis;
 
   look_at_nodes(time + dt / 2, map, layer);
-  std::vector<Real> wanted(count), change(count);
+  std::vector<Real> wanted(count);
+  RealVector change(static_cast<Eigen::Index>(count));
   around_.gather();
   sum_along_axes(change);
   for (std::size_t c = 0; c < count; ++c) {
-    wanted[c] = held_[c].axis.dot(held_[c].aim.goal(states[held_[c].handle]) - held_[c].x) / dt;
+    wanted[c] = held_[c].change(states[held_[c].handle]) / dt;
     change[c] = wanted[c] - change[c];
   }
-  const std::vector<Real> lambda = solve(change, tolerance * scene_.dx / dt);
+  const RealVector lambda = solve(change, tolerance * scene_.dx / dt);
   apply(lambda, change);
   for (std::size_t i = 0; i < grasped_.size(); ++i) grasped_[i].velocity += around_.nodes()[i].value();
 
   for (std::size_t c = 0; c < count; ++c) {
     const Held& held = held_[c];
-    Impulse& given = impulses[held.handle];
-    const Vec3 impulse = lambda[c] * held.axis;
-    given.linear += held.aim.total * impulse;
-    given.angular += (held.x - held.aim.total * states[held.handle].center).cross(impulse);
-    given.work += lambda[c] * (held.axis.dot(held.v) + wanted[c]) / 2;
+    held.add_to(impulses[held.handle], states[held.handle], lambda[c], (held.axis.dot(held.v) + wanted[c]) / 2);
   }
 }
 

@@ -1,11 +1,12 @@
 #pragma once
 // Sums over vertices that handles prescribe, met by impulses on the nodes around them in explicit steps.
 
+#include "run/state.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/grid/node_field.hpp"
 #include "weft/parallel/comm.hpp"
-#include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
+#include "weft/solve/conjugate_gradients.hpp"
 #include "weft/transfer/bins.hpp"
 #include "weft/transfer/pipe.hpp"
 
@@ -75,6 +76,20 @@ class NodesAround {
   NodeField of_node_{"held", "kg m/s, m/s"};
 };
 
+/// A sum over vertices that a handle prescribes along an axis, in a step of its body.
+struct PrescribedSum {
+  std::size_t handle;
+  HeldAim aim;
+  Vec3 x;     ///< The sum when the step begins [m].
+  Vec3 axis;  ///< When it ends.
+
+  /// How far it is to come along the axis; state: of the handle when the step ends [m].
+  Real change(const RigidState& state) const { return axis.dot(aim.goal(state) - x); }
+  /// What an impulse along the axis gives to the body, about the centre of the handle. speed: of the sum along the
+  /// axis, for the work [m/s].
+  void add_to(Impulse& given, const RigidState& state, Real along, Real speed) const;
+};
+
 /// Prescribed sums follow the rigid motion of their handle: with the displacement dt sum_i w_i v_i of a point,
 ///   axis . sum_k s_k (x_k + dt sum_i w_ik v_i) = axis . goal(t + dt)
 /// for every sum over vertices k, by impulses W^T lambda on nodes:
@@ -96,12 +111,9 @@ class HeldSums {
 
  private:
   /// A sum, with its entries [begin, end) of `parts_`.
-  struct Held {
-    std::size_t handle;
-    HeldAim aim;
+  struct Held : PrescribedSum {
+    Vec3 v;  ///< Of the sum when the step begins [m/s].
     std::size_t begin, end;
-    Vec3 x, v;  ///< The sum now [m] and its velocity [m/s].
-    Vec3 axis;  ///< After the step.
   };
   /// An owned node in the layer of the step.
   struct Grasped {
@@ -115,9 +127,9 @@ class HeldSums {
   void take(std::size_t handle, const MeshBody& body, std::span<const Grip> grips);
   void look_at_nodes(Real time, const BlockMap& map, Layer& layer);
   std::vector<Real> preconditioner();
-  std::vector<Real> solve(std::span<const Real> change, Real missed);
-  void apply(std::span<const Real> impulse, std::span<Real> velocity_change);
-  void sum_along_axes(std::span<Real> of_sum) const;
+  RealVector solve(RealVector change, Real missed);
+  void apply(const RealVector& impulse, RealVector& velocity_change);
+  void sum_along_axes(RealVector& of_sum) const;
 
   const Comm comm_;
   const Scene& scene_;

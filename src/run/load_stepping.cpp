@@ -8,13 +8,13 @@
 #include <numeric>
 #include <utility>
 
+#include "run/progress.hpp"
 #include "run/record.hpp"
 #include "run/state_members.hpp"
 #include "run/write_mode.hpp"
 #include "weft/base/log.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/output/files.hpp"
-#include "weft/run/progress.hpp"
 #include "weft/scene/build.hpp"
 #include "weft/scene/catalogue.hpp"
 

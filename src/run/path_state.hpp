@@ -1,7 +1,7 @@
 #pragma once
 // The state of a static analysis besides its bodies, and its text in a checkpoint.
 
-#include "weft/run/state.hpp"
+#include "run/state.hpp"
 #include "weft/solve/equilibrium.hpp"
 
 #include <cstdint>

@@ -1,10 +1,10 @@
 #pragma once
 // Holds of continua: the nodes that a hold leads, and the points that it moves exactly.
 
+#include "run/state.hpp"
 #include "weft/grid/block_map.hpp"
 #include "weft/grid/node_field.hpp"
 #include "weft/parallel/comm.hpp"
-#include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
 #include "weft/transfer/bins.hpp"
 

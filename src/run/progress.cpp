@@ -1,4 +1,4 @@
-#include "weft/run/progress.hpp"
+#include "run/progress.hpp"
 
 #include <fmt/format.h>
 #include <sys/resource.h>

@@ -1,8 +1,8 @@
 #pragma once
 // Frames of a scene for pictures.
 
+#include "run/step.hpp"
 #include "weft/output/frame.hpp"
-#include "weft/run/step.hpp"
 
 #include <filesystem>
 #include <map>

@@ -1,4 +1,4 @@
-#include "weft/run/resume.hpp"
+#include "run/resume.hpp"
 
 #include <fmt/format.h>
 

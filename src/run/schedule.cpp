@@ -1,4 +1,4 @@
-#include "weft/run/schedule.hpp"
+#include "run/schedule.hpp"
 
 #include <algorithm>
 #include <array>

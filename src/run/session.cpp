@@ -9,12 +9,12 @@
 #include <ctime>
 #include <limits>
 
+#include "run/resume.hpp"
 #include "run/write_mode.hpp"
 #include "weft/base/log.hpp"
 #include "weft/deck/read.hpp"
 #include "weft/output/files.hpp"
 #include "weft/run/provenance.hpp"
-#include "weft/run/resume.hpp"
 #include "weft/run/status.hpp"
 
 namespace weft {

@@ -3,15 +3,15 @@
 // checkpoints, says how the run stands, and keeps the last good state when a step fails.
 
 #include "run/analysis.hpp"
+#include "run/progress.hpp"
+#include "run/schedule.hpp"
+#include "run/watchdog.hpp"
 #include "weft/base/error.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/output/history.hpp"
 #include "weft/output/lock.hpp"
 #include "weft/run/loop.hpp"
-#include "weft/run/progress.hpp"
 #include "weft/run/provenance.hpp"
-#include "weft/run/schedule.hpp"
-#include "weft/run/watchdog.hpp"
 
 #include <memory>
 #include <optional>

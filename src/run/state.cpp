@@ -1,4 +1,4 @@
-#include "weft/run/state.hpp"
+#include "run/state.hpp"
 
 #include <fmt/format.h>
 

@@ -2,8 +2,8 @@
 // The members of the state of a run, which a checkpoint holds as text.
 
 #include "run/declared.hpp"
+#include "run/state.hpp"
 #include "weft/base/error.hpp"
-#include "weft/run/state.hpp"
 
 namespace weft {
 

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "run/declared.hpp"
+#include "run/progress.hpp"
 #include "weft/base/check.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/files.hpp"
 #include "weft/output/lock.hpp"
-#include "weft/run/progress.hpp"
 
 namespace weft {
 

@@ -1,4 +1,4 @@
-#include "weft/run/step.hpp"
+#include "run/step.hpp"
 
 #include <array>
 #include <limits>

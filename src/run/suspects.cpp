@@ -1,4 +1,4 @@
-#include "weft/run/suspects.hpp"
+#include "run/suspects.hpp"
 
 #include <fmt/format.h>
 

@@ -6,12 +6,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "run/edit.hpp"
+#include "run/progress.hpp"
+#include "run/resume.hpp"
 #include "weft/base/log.hpp"
 #include "weft/bodies/continuum.hpp"
 #include "weft/bodies/mesh_body.hpp"
-#include "weft/run/edit.hpp"
-#include "weft/run/progress.hpp"
-#include "weft/run/resume.hpp"
 #include "weft/scene/advice.hpp"
 #include "weft/scene/build.hpp"
 #include "weft/scene/catalogue.hpp"

@@ -4,8 +4,8 @@
 #include "run/analysis.hpp"
 #include "run/diagnostics.hpp"
 #include "run/record.hpp"
+#include "run/step.hpp"
 #include "weft/base/timer.hpp"
-#include "weft/run/step.hpp"
 
 #include <optional>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "weft/run/totals.hpp"
+#include "run/totals.hpp"
 
 #include "weft/base/sums.hpp"
 #include "weft/bodies/mesh_body.hpp"

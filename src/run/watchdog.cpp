@@ -1,4 +1,4 @@
-#include "weft/run/watchdog.hpp"
+#include "run/watchdog.hpp"
 
 #include <execinfo.h>
 #include <fcntl.h>

@@ -1,9 +1,9 @@
 #pragma once
 // From the handles of a deck to those of a scene: what each does, and its grips on a rank's first share of its body.
 
+#include "scene/handle_parts.hpp"
 #include "scene/hold_agreement.hpp"
 #include "weft/bodies/mesh_body.hpp"
-#include "weft/scene/handle_parts.hpp"
 #include "weft/scene/scene.hpp"
 
 #include <map>

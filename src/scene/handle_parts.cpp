@@ -1,4 +1,4 @@
-#include "weft/scene/handle_parts.hpp"
+#include "scene/handle_parts.hpp"
 
 #include "weft/base/log.hpp"
 #include "weft/bodies/mesh_source.hpp"

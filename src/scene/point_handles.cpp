@@ -6,11 +6,11 @@
 #include <cmath>
 #include <optional>
 
+#include "scene/handle_parts.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/overloaded.hpp"
 #include "weft/bodies/continuum.hpp"
 #include "weft/scene/catalogue.hpp"
-#include "weft/scene/handle_parts.hpp"
 
 namespace weft {
 namespace {

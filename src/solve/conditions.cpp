@@ -1,11 +1,14 @@
 #include "weft/solve/conditions.hpp"
 
 #include "weft/base/check.hpp"
+#include "weft/solve/conjugate_gradients.hpp"
 
 #include <Eigen/SparseCholesky>
+#include <Eigen/SparseLU>
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -32,6 +35,8 @@ constexpr Real negligible = 1e-15;
 /// Numbers in the message for a part of a bundle: its conditions, the point, the weights.
 constexpr std::size_t part_width = 12;
 constexpr std::uint32_t most_in_bundle = 3;
+/// Numbers are sorted by counting while they spread over no more than so many for each of them.
+constexpr std::size_t most_counted = 8;
 
 /// How many conditions from c on are a bundle.
 std::uint32_t bundle_at(const ConstraintRows& rows, std::size_t c) {
@@ -42,6 +47,22 @@ std::uint32_t bundle_at(const ConstraintRows& rows, std::size_t c) {
   while (count < most_in_bundle && c + count < rows.count() && std::ranges::equal(freedoms(c), freedoms(c + count)))
     ++count;
   return count;
+}
+
+/// Which number comes when in their order; equal ones as they stand.
+std::vector<std::uint32_t> order_of(std::span<const std::int64_t> numbers) {
+  std::vector<std::uint32_t> order(numbers.size());
+  const auto [least, most] = std::ranges::minmax(numbers);
+  if (const auto range = static_cast<std::size_t>(most - least) + 1; range <= most_counted * numbers.size()) {
+    std::vector<std::uint32_t> place(range + 1, 0);
+    for (const std::int64_t n : numbers) ++place[static_cast<std::size_t>(n - least) + 1];
+    for (std::size_t n = 1; n < place.size(); ++n) place[n] += place[n - 1];
+    for (std::uint32_t e = 0; e < numbers.size(); ++e) order[place[static_cast<std::size_t>(numbers[e] - least)]++] = e;
+  } else {  // a few of many nodes
+    std::iota(order.begin(), order.end(), 0u);
+    std::ranges::stable_sort(order, {}, [&](std::uint32_t e) { return numbers[e]; });
+  }
+  return order;
 }
 
 }  // namespace
@@ -104,17 +125,11 @@ void Conditions::sort_parts(std::span<const Entry> entries) {
   points_.clear();
   parts_.clear();
   if (entries.empty()) return;
-  const auto [least, most] = std::minmax_element(entries.begin(), entries.end(),
-                                                 [](const Entry& a, const Entry& b) { return a.number < b.number; });
-  const std::int64_t from = least->number;
-  std::vector<std::uint32_t> place(static_cast<std::size_t>(most->number - from) + 2, 0);
-  for (const Entry& entry : entries) ++place[static_cast<std::size_t>(entry.number - from) + 1];
-  for (std::size_t n = 1; n < place.size(); ++n) place[n] += place[n - 1];
-  std::vector<std::uint32_t> order(entries.size());
-  for (std::uint32_t e = 0; e < entries.size(); ++e)
-    order[place[static_cast<std::size_t>(entries[e].number - from)]++] = e;
+  std::vector<std::int64_t> numbers;
+  numbers.reserve(entries.size());
+  for (const Entry& entry : entries) numbers.push_back(entry.number);
   parts_.reserve(entries.size());
-  for (const std::uint32_t e : order) {
+  for (const std::uint32_t e : order_of(numbers)) {
     const auto& [number, part] = entries[e];
     if (points_.empty() || points_.back().number != number) points_.push_back({number, parts_.size(), 0});
     if (parts_.size() > points_.back().begin && parts_.back().first == part.first)
@@ -143,20 +158,8 @@ std::vector<Real> Conditions::gathered(std::span<const Real> own) const {
 
 namespace {
 
-using Vector = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
 using Sparse = Eigen::SparseMatrix<Real, Eigen::ColMajor, int>;
 using Factor = Eigen::SimplicialLDLT<Sparse>;
-
-/// The lower triangle of a symmetric matrix, column by column.
-struct Triangle {
-  std::vector<int> outer{0}, inner;
-  std::vector<Real> values;
-
-  Eigen::Map<const Sparse> matrix() const {
-    const auto n = static_cast<Eigen::Index>(outer.size()) - 1;
-    return {n, n, static_cast<Eigen::Index>(inner.size()), outer.data(), inner.data(), values.data()};
-  }
-};
 
 }  // namespace
 
@@ -170,21 +173,36 @@ struct SchurComplement::BundleParts {
   std::vector<At> all;
 };
 
-struct SchurComplement::Factors {
-  Triangle S;              ///< Scaled to ones on the diagonal.
-  std::vector<Real> most;  ///< What S_cc would be if points gave way in all directions as they do most.
-  Vector scale;            ///< 1 / sqrt(S_cc); 0 for what cannot be moved.
-  Factor nearly_exact;
-  mutable std::optional<Factor> soft;  ///< Made when it is first needed.
+/// The lower triangle of a matrix, column by column.
+struct SchurComplement::Triangle {
+  std::vector<int> outer{0}, inner;
+  std::vector<Real> values;
 
-  std::vector<int> outer, inner;  ///< The pattern that these factors were begun for.
-
+  Eigen::Map<const Sparse> matrix() const {
+    const auto n = static_cast<Eigen::Index>(outer.size()) - 1;
+    return {n, n, static_cast<Eigen::Index>(inner.size()), outer.data(), inner.data(), values.data()};
+  }
+  Real& diagonal(Eigen::Index c) { return values[static_cast<std::size_t>(outer[static_cast<std::size_t>(c)])]; }
   void append_columns(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> sizes, std::span<Mat3> sums);
-  void scale_to_ones();
+  void scale(const RealVector& by);
   void drop_round_off();
+};
+
+struct SchurComplement::Factors {
+  Triangle S;        ///< Scaled to ones on the diagonal.
+  RealVector scale;  ///< 1 / sqrt(S_cc); 0 for what cannot be moved.
+  bool is_rigid = true;
+  Factor symmetric;                    ///< Of S and a shift, where conditions are rigid.
+  mutable std::optional<Factor> soft;  ///< Of a larger shift; made when it is first needed.
+  std::optional<Eigen::SparseLU<Sparse>> unsymmetric;
+
+  std::vector<int> outer, inner;  ///< The pattern that `symmetric` was begun for.
+
   Sparse shifted(Real by) const;
-  void factor();
-  bool iterate(const Vector& change, Vector& lambda) const;
+  void factor(Real shifted_by);
+  bool iterate(const RealVector& change, RealVector& lambda) const;
+  RealVector solve_rigid(const RealVector& change) const;
+  RealVector solve_compliant(const RealVector& change) const;
 };
 
 SchurComplement::SchurComplement(const Conditions& conditions)
@@ -211,83 +229,114 @@ SchurComplement::BundleParts SchurComplement::parts_of_bundles() const {
   return found;
 }
 
-/// Bundle by bundle, by the points that it shares with later ones; of each point its owner adds its part.
-void SchurComplement::factor_all() {
+/// W A W^T, bundle by bundle, by the points that it shares with later ones; of each point its owner adds its part.
+SchurComplement::Triangle SchurComplement::sum_up(const BundleParts& bundles) const {
   const std::span<const Conditions::Part> parts = conditions_.parts_;
   const std::size_t count = conditions_.count();
-  const BundleParts bundles = parts_of_bundles();
-  factors_->S = {};
+  Triangle S;
   std::vector<Mat3> sum(count, Mat3::Zero());   // of a bundle's conditions (rows) with those of this one (columns)
   std::vector<std::size_t> last(count, count);  // bundle that shared a point with a bundle last
   std::vector<std::uint32_t> rows;
-  std::vector<Real>& most = factors_->most;
-  most.assign(count, 0);
   for (std::size_t c = 0; c < count; c += std::max(bundles.size[c], 1u)) {
     rows.assign(1, static_cast<std::uint32_t>(c));
     last[c] = c;
     for (std::size_t i = bundles.begin[c]; i < bundles.begin[c + 1]; ++i) {
       const auto& [p, own_part] = bundles.all[i];
-      const bool owned = conditions_.first_owned_ <= p && p < conditions_.end_owned_;
       for (std::size_t k = own_part; k < conditions_.points_[p].end; ++k)
         if (std::exchange(last[parts[k].first], c) != c) rows.push_back(parts[k].first);
-      if (!owned) continue;
-      const Mat3& mobility = mobility_[p - conditions_.first_owned_];
-      const Mat3 given = mobility * parts[own_part].weights;
+      if (!conditions_.owns(p)) continue;
+      const Mat3 given = mobility_[p - conditions_.first_owned_] * parts[own_part].weights;
       for (std::size_t k = own_part; k < conditions_.points_[p].end; ++k)
         sum[parts[k].first].noalias() += parts[k].weights.transpose() * given;
-      for (std::uint32_t j = 0; j < bundles.size[c]; ++j)
-        most[c + j] += mobility.norm() * parts[own_part].weights.col(j).squaredNorm();
     }
     std::sort(rows.begin(), rows.end());
-    factors_->append_columns(rows, bundles.size, sum);
+    S.append_columns(rows, bundles.size, sum);
   }
-  if (conditions_.comm_.size() > 1 && count > 0) {
-    conditions_.comm_.sum(factors_->S.values);
-    conditions_.comm_.sum(most);
-  }
-  factors_->scale_to_ones();
-  factors_->drop_round_off();
-  factors_->factor();
+  if (conditions_.comm_.size() > 1 && count > 0) conditions_.comm_.sum(S.values);
+  return S;
+}
+
+/// What S_cc would be if points gave way in all directions as they do most.
+std::vector<Real> SchurComplement::most_given(const BundleParts& bundles) const {
+  std::vector<Real> most(conditions_.count(), 0.0);
+  for (std::size_t c = 0; c < most.size(); c += std::max(bundles.size[c], 1u))
+    for (std::size_t i = bundles.begin[c]; i < bundles.begin[c + 1]; ++i)
+      if (const auto& [p, part] = bundles.all[i]; conditions_.owns(p))
+        for (std::uint32_t j = 0; j < bundles.size[c]; ++j)
+          most[c + j] +=
+              mobility_[p - conditions_.first_owned_].norm() * conditions_.parts_[part].weights.col(j).squaredNorm();
+  if (conditions_.comm_.size() > 1 && !most.empty()) conditions_.comm_.sum(most);
+  return most;
 }
 
 /// Of the bundle rows[0] with itself and later ones; clears the sums.
-void SchurComplement::Factors::append_columns(std::span<const std::uint32_t> rows, std::span<const std::uint32_t> sizes,
-                                              std::span<Mat3> sums) {
+void SchurComplement::Triangle::append_columns(std::span<const std::uint32_t> rows,
+                                               std::span<const std::uint32_t> sizes, std::span<Mat3> sums) {
   const auto size = [&](std::uint32_t row) { return std::max(sizes[row], 1u); };
   for (std::uint32_t column = 0; column < size(rows[0]); ++column) {
     for (const std::uint32_t row : rows)
       for (std::uint32_t i = row == rows[0] ? column : 0; i < size(row); ++i) {
-        S.inner.push_back(static_cast<int>(row + i));
-        S.values.push_back(sums[row](i, column));
+        inner.push_back(static_cast<int>(row + i));
+        values.push_back(sums[row](i, column));
       }
-    S.outer.push_back(static_cast<int>(S.inner.size()));
+    outer.push_back(static_cast<int>(inner.size()));
   }
   for (const std::uint32_t row : rows) sums[row].setZero();
 }
 
-void SchurComplement::Factors::scale_to_ones() {
-  const auto count = static_cast<Eigen::Index>(S.outer.size()) - 1;
-  scale.setZero(count);
-  for (Eigen::Index c = 0; c < count; ++c)
-    if (const Real diagonal = S.values[S.outer[c]]; diagonal > least_mobility * most[c])
-      scale[c] = 1 / std::sqrt(diagonal);
-  for (Eigen::Index c = 0; c < count; ++c)
-    for (int k = S.outer[c]; k < S.outer[c + 1]; ++k) S.values[k] *= scale[c] * scale[S.inner[k]];
+void SchurComplement::Triangle::scale(const RealVector& by) {
+  for (Eigen::Index c = 0; c < by.size(); ++c)
+    for (int k = outer[c]; k < outer[c + 1]; ++k) values[k] *= by[c] * by[inner[k]];
 }
 
 /// Axes that are normal to one another then have factors of their own.
-void SchurComplement::Factors::drop_round_off() {
+void SchurComplement::Triangle::drop_round_off() {
   std::size_t kept = 0, k = 0;
-  for (std::size_t c = 0; c + 1 < S.outer.size(); ++c) {
-    for (const auto end = static_cast<std::size_t>(S.outer[c + 1]); k < end; ++k) {
-      if (S.inner[k] != static_cast<int>(c) && std::abs(S.values[k]) <= negligible) continue;
-      S.inner[kept] = S.inner[k];
-      S.values[kept++] = S.values[k];
+  for (std::size_t c = 0; c + 1 < outer.size(); ++c) {
+    for (const auto end = static_cast<std::size_t>(outer[c + 1]); k < end; ++k) {
+      if (inner[k] != static_cast<int>(c) && std::abs(values[k]) <= negligible) continue;
+      inner[kept] = inner[k];
+      values[kept++] = values[k];
     }
-    S.outer[c + 1] = static_cast<int>(kept);
+    outer[c + 1] = static_cast<int>(kept);
   }
-  S.inner.resize(kept);
-  S.values.resize(kept);
+  inner.resize(kept);
+  values.resize(kept);
+}
+
+void SchurComplement::factor_rigid() {
+  const BundleParts bundles = parts_of_bundles();
+  const std::vector<Real> most = most_given(bundles);
+  Factors& f = *factors_;
+  f.S = sum_up(bundles);
+  f.scale.setZero(static_cast<Eigen::Index>(most.size()));
+  for (Eigen::Index c = 0; c < f.scale.size(); ++c)
+    if (const Real diagonal = f.S.diagonal(c); diagonal > least_mobility * most[c])
+      f.scale[c] = 1 / std::sqrt(diagonal);
+  f.S.scale(f.scale);
+  f.S.drop_round_off();
+  f.is_rigid = true;
+  f.factor(shift);
+}
+
+void SchurComplement::factor_compliant(std::span<const Real> compliance, bool is_symmetric) {
+  const BundleParts bundles = parts_of_bundles();
+  Factors& f = *factors_;
+  f.S = sum_up(bundles);
+  f.scale.setZero(static_cast<Eigen::Index>(compliance.size()));
+  for (Eigen::Index c = 0; c < f.scale.size(); ++c) {
+    f.S.diagonal(c) += compliance[c];
+    if (compliance[c] > 0) f.scale[c] = 1 / std::sqrt(std::max(f.S.diagonal(c), compliance[c]));
+  }
+  f.S.scale(f.scale);
+  f.is_rigid = false;
+  f.unsymmetric.reset();
+  if (is_symmetric) return f.factor(0);
+  for (Mat3& mobility : mobility_) mobility.transposeInPlace();
+  Triangle above = sum_up(bundles);  // transposed; its diagonal is that of S
+  above.scale(f.scale);
+  const Sparse strictly_above = Sparse(above.matrix().triangularView<Eigen::StrictlyLower>()).transpose();
+  f.unsymmetric.emplace(Sparse(f.S.matrix() + strictly_above));
 }
 
 Sparse SchurComplement::Factors::shifted(Real by) const {
@@ -296,56 +345,57 @@ Sparse SchurComplement::Factors::shifted(Real by) const {
   return sum;
 }
 
-void SchurComplement::Factors::factor() {
-  const Sparse sum = shifted(shift);
+void SchurComplement::Factors::factor(Real shifted_by) {
+  const Sparse sum = shifted(shifted_by);
   if (S.outer != outer || S.inner != inner) {
-    nearly_exact.analyzePattern(sum);
+    symmetric.analyzePattern(sum);
     outer = S.outer;
     inner = S.inner;
   }
-  nearly_exact.factorize(sum);
+  symmetric.factorize(sum);
   soft.reset();
 }
 
-/// Conjugate gradients for S lambda = change from zero, preconditioned by the nearly exact factors. False if there is
-/// no solution.
-bool SchurComplement::Factors::iterate(const Vector& change, Vector& lambda) const {
+/// From zero, preconditioned by the nearly exact factors. False if there is no solution.
+bool SchurComplement::Factors::iterate(const RealVector& change, RealVector& lambda) const {
   const auto matrix = S.matrix().selfadjointView<Eigen::Lower>();
   lambda.setZero(change.size());
   const Real size = change.norm();
   if (!(size > 0)) return true;
-  Vector r = change, best = lambda;
+  RealVector x, r = change;
   Real least = size;
-  Vector z = nearly_exact.solve(r), p = z, S_p;
-  Real r_z = r.dot(z);
-  for (int k = 0; k < most_iterations && r.norm() > tolerance * size; ++k) {
-    S_p = matrix * p;
-    const Real p_S_p = p.dot(S_p);
-    if (!(p_S_p > 0)) break;
-    lambda += r_z / p_S_p * p;
-    r -= r_z / p_S_p * S_p;
-    if (r.norm() < least) {
-      best = lambda;
-      least = r.norm();
-    }
-    z = nearly_exact.solve(r);
-    const Real r_z_before = std::exchange(r_z, r.dot(z));
-    p = z + r_z / r_z_before * p;
-  }
-  lambda = best;
+  conjugate_gradients(
+      x, r, tolerance * size, most_iterations, [&](const RealVector& p, RealVector& S_p) { S_p = matrix * p; },
+      [&](const RealVector& left, RealVector& z) { z = symmetric.solve(left); },
+      [](const RealVector& p, const RealVector& S_p) { return p.dot(S_p); },
+      [](const RealVector& left, const RealVector& z) { return std::pair(left.dot(z), left.squaredNorm()); },
+      [&](const RealVector& now, Real length) {
+        if (!(length < least)) return;
+        lambda = now;
+        least = length;
+      });
   return least <= reachable * size;
+}
+
+RealVector SchurComplement::Factors::solve_rigid(const RealVector& change) const {
+  RealVector found;
+  if (iterate(change, found)) return found;
+  if (!soft) soft.emplace(shifted(large_shift));
+  return soft->solve(change);
+}
+
+/// Where S has no factors, as if conditions had nothing to do with one another.
+RealVector SchurComplement::Factors::solve_compliant(const RealVector& change) const {
+  if (unsymmetric) return unsymmetric->info() == Eigen::Success ? RealVector(unsymmetric->solve(change)) : change;
+  return symmetric.info() == Eigen::Success ? RealVector(symmetric.solve(change)) : change;
 }
 
 std::vector<Real> SchurComplement::solve(std::span<const Real> change) const {
   const Factors& f = *factors_;
   std::vector<Real> lambda(change.size());
-  const Vector scaled = f.scale.cwiseProduct(Eigen::Map<const Vector>(change.data(), f.scale.size()));
-  Vector found;
-  if (!f.iterate(scaled, found)) {
-    if (!f.soft) f.soft.emplace(f.shifted(large_shift));
-    found = f.soft->solve(scaled);
-  }
-  Eigen::Map<Vector>(lambda.data(), f.scale.size()) = f.scale.cwiseProduct(found);
+  const RealVector scaled = f.scale.cwiseProduct(Eigen::Map<const RealVector>(change.data(), f.scale.size()));
+  const RealVector found = f.is_rigid ? f.solve_rigid(scaled) : f.solve_compliant(scaled);
+  Eigen::Map<RealVector>(lambda.data(), f.scale.size()) = f.scale.cwiseProduct(found);
   return lambda;
 }
 

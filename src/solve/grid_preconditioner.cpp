@@ -81,7 +81,7 @@ void GridPreconditioner::invert_blocks() {
   hold_blocks_ = inverse_blocks_;
   for (const WallNode& node : problem_.wall_nodes())
     hold_blocks_[node.node] = inverse_blocks_[node.node] * problem_.left_by_walls(node);
-  problem_.holds().factor(hold_blocks_);
+  problem_.holds().factor(hold_blocks_, settings_.minimise);
 }
 
 void GridPreconditioner::apply_blocks(Vec in_vector, Vec out_vector) {

@@ -270,7 +270,7 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
 
 void scatter_apart(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points,
                    const Respond& respond, Real dt, NodeField& inertia, NodeField& carried, const RowsAhead& ahead) {
-  WEFT_ENSURE(!points.C.empty() && points.f.empty());
+  WEFT_ENSURE(points.C.size() == points.x.size() && points.f.empty());
   MatricesOfChunk no_stress;
   no_stress.fill(Mat3::Zero());
   with_kernel(settings.kernel, [&](auto kernel) {

@@ -26,9 +26,8 @@ PLACES = {
     "places that make an SNES": (None, [r"\bSNESCreate\("]),
     "places that solve for handles": (None, [
         r"\bHeldSums::solve\(",                       # of the explicit step: a few conjugate gradients
-        r"\bKSPSolve\(ksp_, right_,",                 # of implicit steps: factors of B G B^T, softened
         r"\bunbalanced\(const PetscScalar\* multiplier|\bStaticProblem::find_unbalanced\(",  # of statics: Newton's unknowns
-        r"\bSchurComplement::solve\(",                # of all: one Schur complement
+        r"\bSchurComplement::solve\(",                # of vertices, own freedoms and implicit steps: factors of W A W^T
     ]),
     # A loop over the bodies of a deck makes objects of them.
     "places that build bodies from a deck": ("scene", [r"= make_body\("]),

@@ -148,6 +148,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const Error& error) {
     if (error.code() != ExitCode::file_system) std::abort();
   }
-  cut_frames(place.comm(), place.folder(), "cloth", 1);
+  FrameSeries(place.comm(), place.folder(), "cloth", {}, 1);
   return 0;
 }

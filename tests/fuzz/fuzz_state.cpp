@@ -2,8 +2,8 @@
 // or is a state that survives writing and reading, and fits a scene or is refused for it.
 
 #include "run/path_state.hpp"
+#include "run/state.hpp"
 #include "weft/base/error.hpp"
-#include "weft/run/state.hpp"
 
 #include <cstdint>
 #include <cstdlib>

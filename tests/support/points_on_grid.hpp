@@ -45,7 +45,7 @@ struct PointsOnGrid {
     bins.sort(dx, points.get<Position>(), points.get<Id>());
     map = BlockMap(comm, cuts, touched_blocks({&bins, 1}));
     bins.number(map);
-    freedoms = std::make_unique<Freedoms>(std::vector<FreedomBlock>{grid_freedoms(map)});
+    freedoms = std::make_unique<Freedoms>(std::vector<FreedomBlock>{{"grid", NodeField::row, &map.forest()}});
   }
 
   /// Of a node in a block of the map [m].

@@ -1,10 +1,10 @@
 #pragma once
 // Small scenes from deck text, ready to step on the ranks of the test.
 
+#include "run/edit.hpp"
+#include "run/step.hpp"
+#include "run/totals.hpp"
 #include "weft/deck/read.hpp"
-#include "weft/run/edit.hpp"
-#include "weft/run/step.hpp"
-#include "weft/run/totals.hpp"
 #include "weft/scene/build.hpp"
 
 #include <string>

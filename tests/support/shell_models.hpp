@@ -2,7 +2,7 @@
 // Shells and small linear problems on them, for tests on one rank: assembly, constraints along edges, loads, a direct
 // solve.
 
-#include "weft/bodies/shell_sites.hpp"
+#include "bodies/shell_sites.hpp"
 #include "weft/geometry/patches.hpp"
 #include "weft/math/quadrature.hpp"
 

@@ -119,9 +119,4 @@ FoldedTriangle fold_at_rest(const std::array<std::int32_t, 6>& rows, std::span<c
 std::vector<BentVertex> bends_at_rest(std::span<const std::vector<std::int32_t>> fibers, std::span<const Vec3> rest,
                                       Real rigidity);
 
-/// The longest explicit step for vertices of these masses [kg] on springs as `add_springs` counts them: 2 / omega by
-/// Gershgorin's bound of the frequencies [s]. It holds for vertices moved by a grid, whose lumped mass slows all
-/// motions, no matter how fine the grid is.
-Real vertex_time_step(std::span<const Real> springs, std::span<const Real> mass);
-
 }  // namespace weft

@@ -8,9 +8,6 @@
 
 namespace weft {
 
-/// The freedoms of a grid layer: a row for each block of the map, of the width of a NodeField's. The map is not owned.
-FreedomBlock grid_freedoms(const BlockMap& map);
-
 /// Block 0 of the motion is the grid. Displacements count from the start of the step, where the points are; their
 /// rates are displacements over dt. Loads on the points are part of the Term, as dead forces. Points,
 /// bins and transfer are not owned.

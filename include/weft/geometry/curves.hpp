@@ -82,7 +82,4 @@ Curves read_curves(const FileBytes& file, const CurvePart& part = {});
 /// The same from the contents of a file.
 Curves read_curves(const std::string& name, std::string_view bytes, const CurvePart& part = {});
 
-/// OBJ text of points and lines, with all digits; read_curves gives the same curves back (without thickness).
-std::string obj_of(const Curves& curves);
-
 }  // namespace weft

@@ -53,8 +53,6 @@ Box bounds_of(const SurfaceMesh& mesh);
 Real area_of(const SurfaceMesh& mesh);
 /// Enclosed volume [m^3] of a closed mesh, negative if it is inside out; parts that overlap count twice.
 Real volume_of(const SurfaceMesh& mesh);
-/// Centre of mass [m] of the enclosed volume of a closed mesh.
-Vec3 centroid_of(const SurfaceMesh& mesh);
 
 /// How often something was found, and the first few places where (indices count from 0).
 struct Finding {

@@ -88,7 +88,5 @@ void require_sound(const TetMesh& mesh, const std::string& name);
 /// millions of words a second. Triangles, lines and points are read for their groups alone; points that no tetrahedron
 /// uses are left out. Throws Error(geometry) with `name`, line and column.
 TetMesh read_msh(const std::string& name, std::string_view bytes);
-/// The same of a file.
-TetMesh load_msh(const std::string& path);
 
 }  // namespace weft

@@ -116,11 +116,4 @@ struct PlaneSvd {
 };
 PlaneSvd plane_svd(const Matrix2<Real>& F);
 
-struct PlanePolar {
-  Matrix2<Real> R;
-  Matrix2<Real> S;
-};
-/// F = R S with R the rotation nearest to F; the identity for F = 0.
-PlanePolar plane_polar(const Matrix2<Real>& F);
-
 }  // namespace weft

@@ -27,7 +27,8 @@ class Tangent {
 };
 
 /// A part of the energy. Every element of it lives on one rank, which has rows, owned or ghost, for all its freedoms.
-/// Nothing here communicates and nothing changes the Term.
+/// Nothing here communicates or changes what the Term gives. A Term may keep memory for its work, so it serves one call
+/// at a time, which may have threads of its own.
 class Term {
  public:
   virtual ~Term() = default;

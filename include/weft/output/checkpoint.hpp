@@ -54,14 +54,6 @@ void discard_leftovers(const std::filesystem::path& folder);
 /// Throws Error(checkpoint). Collective.
 CheckpointHeader read_header(const Comm& comm, const std::filesystem::path& checkpoint);
 
-/// Names and global row counts of the saved tables, in the order written. The same on every rank.
-struct SavedPart {
-  std::string name;
-  std::int64_t rows;
-};
-/// Throws Error(checkpoint). Collective.
-std::vector<SavedPart> saved_parts(const Comm& comm, const std::filesystem::path& checkpoint);
-
 /// Fills `table` (whose columns say what is expected) with this rank's share of part `name`: the writer's rows in the
 /// writer's order if as many ranks wrote, else equal slices. All rows are owned; columns that are not state are zero.
 /// Throws Error(checkpoint), also if the saved columns are not those of the table. Collective.

@@ -101,10 +101,6 @@ class FrameSeries {
   bool overflowed_ = false;     ///< A number was too large for a frame, and the log says so.
 };
 
-/// Deletes the frames of `name` after `last_frame` and rebuilds the index. Throws Error(file_system). Collective.
-void cut_frames(const Comm& comm, const std::filesystem::path& folder, const std::string& name,
-                std::int64_t last_frame);
-
 /// Bytes of one frame with `points` points, `cells` cells and these fields, within a few per cent.
 std::uint64_t frame_bytes(CellKind kind, std::int64_t points, std::int64_t cells,
                           std::span<const ColumnView> point_fields, bool double_precision);

@@ -68,8 +68,6 @@ class Comm {
   std::int64_t offset(std::int64_t value) const;
   /// The root's bytes, everywhere.
   std::string broadcast(std::string from_root) const;
-  /// One element of each rank, in rank order, on the root only (empty elsewhere).
-  std::vector<Real> gather_to_root(Real value) const;
   void barrier() const;
 
   /// Runs `work` everywhere; if it throws on any rank, every rank throws the Error of the lowest such rank (anything

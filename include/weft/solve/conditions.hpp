@@ -85,6 +85,7 @@ class Conditions {
       visit(static_cast<std::size_t>(points_[p].number - owned_from_),
             std::span(parts_).subspan(points_[p].begin, points_[p].end - points_[p].begin));
   }
+  bool owns(std::size_t place) const { return first_owned_ <= place && place < end_owned_; }
   std::size_t place_of(std::int64_t number) const;
   void append_bundle(const ConstraintRows& rows, std::size_t c, std::uint32_t count, const PointNumbers& numbers,
                      std::vector<Entry>& entries) const;
@@ -99,31 +100,46 @@ class Conditions {
   std::int64_t owned_from_ = 0;
 };
 
-/// S = W A W^T, where A says how points give way to impulses, and what it takes to bring about changes of W y:
-///   W A W^T lambda = change
-/// lambda is found to round-off where there is one; where conditions depend on one another, one that is not much longer
-/// than the shortest. Where points cannot give way as asked (walls hold them), the change comes as near as it can.
-/// Every rank factors all of S, so that bits repeat.
+/// S = W A W^T + C, where A says how points give way to impulses, and what it takes to bring about changes of W y:
+///   S lambda = change
+/// Conditions are rigid, C = 0, or have compliances C. Of rigid ones lambda is found to round-off where there is one;
+/// where conditions depend on one another, one that is not much longer than the shortest. Where points cannot give way
+/// as asked (walls hold them), the change comes as near as it can. Every rank factors all of S, so that bits repeat.
 class SchurComplement {
  public:
   explicit SchurComplement(const Conditions& conditions);
   ~SchurComplement();
 
-  /// A(n): symmetric, not negative, of each owned point that a condition is on. Collective.
+  /// Of rigid conditions. A(n): symmetric, not negative, of each owned point that a condition is on. Collective.
   template <class AtPoint>
   void factor(AtPoint&& A) {
-    mobility_.clear();
-    conditions_.for_each_owned([&](std::size_t n) { mobility_.push_back(A(n)); });
-    factor_all();
+    take_mobility(A);
+    factor_rigid();
+  }
+  /// Of conditions with compliances: positive, of all of them in the unit of S, 0 for those that no point hears of.
+  /// is_symmetric: whether A is. Collective.
+  template <class AtPoint>
+  void factor(AtPoint&& A, std::span<const Real> compliance, bool is_symmetric) {
+    take_mobility(A);
+    factor_compliant(compliance, is_symmetric);
   }
   /// change: of all conditions, the same on all ranks, and so is the result.
   std::vector<Real> solve(std::span<const Real> change) const;
 
  private:
-  struct Factors;
   struct BundleParts;
+  struct Triangle;
+  struct Factors;
+  template <class AtPoint>
+  void take_mobility(AtPoint&& A) {
+    mobility_.clear();
+    conditions_.for_each_owned([&](std::size_t n) { mobility_.push_back(A(n)); });
+  }
   BundleParts parts_of_bundles() const;
-  void factor_all();
+  Triangle sum_up(const BundleParts& bundles) const;
+  std::vector<Real> most_given(const BundleParts& bundles) const;
+  void factor_rigid();
+  void factor_compliant(std::span<const Real> compliance, bool is_symmetric);
 
   const Conditions& conditions_;
   std::vector<Mat3> mobility_;  ///< Of the owned points.

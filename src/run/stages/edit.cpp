@@ -1,6 +1,6 @@
 // Edit: the one place where points, vertices and elements come and go.
 
-#include "weft/run/edit.hpp"
+#include "run/edit.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,9 @@
 #pragma once
 // What limits steps.
 
+#include "run/state.hpp"
 #include "weft/base/kinds.hpp"
 #include "weft/parallel/comm.hpp"
-#include "weft/run/state.hpp"
 
 #include <span>
 

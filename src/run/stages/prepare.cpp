@@ -7,8 +7,8 @@
 #include "run/handles.hpp"
 #include "run/stages/stages.hpp"
 #include "run/stages/surfaces.hpp"
+#include "run/totals.hpp"
 #include "weft/bodies/contact_points.hpp"
-#include "weft/run/totals.hpp"
 
 namespace weft {
 

@@ -1,6 +1,6 @@
 // Rods: forces and stiffness against differences, natural shapes, rigid motions, the bound of frequencies.
 
-#include "weft/bodies/rods.hpp"
+#include "bodies/rods.hpp"
 
 #include <gtest/gtest.h>
 #include <Eigen/Eigenvalues>

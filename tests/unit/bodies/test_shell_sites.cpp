@@ -1,6 +1,6 @@
 // The places where handles and loads take hold of a shell.
 
-#include "weft/bodies/shell_sites.hpp"
+#include "bodies/shell_sites.hpp"
 
 #include "support/shell_models.hpp"
 #include "support/triangle_meshes.hpp"

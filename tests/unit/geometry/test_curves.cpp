@@ -5,6 +5,7 @@
 #include "weft/geometry/curves.hpp"
 #include "weft/geometry/fiber_patterns.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <Eigen/Geometry>
@@ -219,6 +220,18 @@ TEST(CurveReaderTest, DamageIsRefusedOrHarmless) {
     }
   }
   EXPECT_GT(refused, 600);
+}
+
+/// OBJ text of points and lines, with all digits.
+std::string obj_of(const Curves& curves) {
+  std::string text;
+  for (const Vec3& x : curves.points) text += fmt::format("v {} {} {}\n", x[0], x[1], x[2]);
+  for (const std::vector<std::int32_t>& chain : chains_of(curves)) {
+    text += 'l';
+    for (const std::int32_t i : chain) text += fmt::format(" {}", i + 1);
+    text += '\n';
+  }
+  return text;
 }
 
 TEST(CurvesTest, ObjTextGivesTheSameCurvesBack) {

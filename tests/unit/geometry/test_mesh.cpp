@@ -42,7 +42,6 @@ std::string refusal(const SurfaceMesh& mesh) {
 TEST(MeshTest, MeasuresOfACube) {
   EXPECT_DOUBLE_EQ(volume_of(cube()), 1);
   EXPECT_DOUBLE_EQ(area_of(cube()), 6);
-  EXPECT_LT((centroid_of(cube()) - Vec3(0.5, 0.5, 0.5)).norm(), 1e-15);
 }
 
 TEST(MeshTest, ConcavePolygonsAreCutAlongTheirInside) {
@@ -51,15 +50,12 @@ TEST(MeshTest, ConcavePolygonsAreCutAlongTheirInside) {
   EXPECT_DOUBLE_EQ(volume_of(mesh), 6);
   // A fan from a bad corner would cover area twice; ears do not: 2 caps of 3, and the walls 8 x 2.
   EXPECT_DOUBLE_EQ(area_of(mesh), 22);
-  // Two squares: 2 x 1 centred at (1, 0.5) and 1 x 1 at (0.5, 1.5).
-  EXPECT_LT((centroid_of(mesh) - Vec3(2.5 / 3, 2.5 / 3, 1)).norm(), 1e-15);
   EXPECT_TRUE(check(mesh).closed());
 }
 
 TEST(MeshTest, MeasuresKeepTheirDigitsFarFromTheOrigin) {
   const SurfaceMesh far = placed(l_prism(), {1, Mat3::Identity(), {1e6, -1e6, 1e6}});
   EXPECT_NEAR(volume_of(far), 6, 1e-8);  // coordinates have lost 6 of 16 digits
-  EXPECT_LT((centroid_of(far) - Vec3(1e6 + 2.5 / 3, -1e6 + 2.5 / 3, 1e6 + 1)).norm(), 1e-8);
 }
 
 TEST(MeshTest, PlacingScalesMeasures) {

@@ -120,7 +120,7 @@ TEST_P(CheckpointTest, TheHeaderComesBackOnEveryRank) {
   EXPECT_EQ(read.resolved_deck, written.resolved_deck);
   EXPECT_EQ(read.provenance, "");
   EXPECT_EQ(read.cuts, written.cuts);
-  const auto parts = saved_parts(comm, path);
+  const auto parts = read_manifest(comm, path).parts;
   ASSERT_EQ(parts.size(), 1u);
   EXPECT_EQ(parts[0].name, "sand");
   EXPECT_EQ(parts[0].rows, 3 * comm.size());
@@ -425,7 +425,7 @@ TEST_P(CheckpointTest, TheNewestAreKeptAndWhatIsSupersededGoes) {
   table.resize(1);
   const fs::path again = write(comm, checkpoints, 310, table, 3);
   EXPECT_THAT(steps(), ::testing::ElementsAre("step_000000000300", "step_000000000310"));
-  EXPECT_EQ(saved_parts(comm, again)[0].rows, comm.size());
+  EXPECT_EQ(read_manifest(comm, again).parts[0].rows, comm.size());
 }
 
 TEST_P(CheckpointTest, AFailedWriteIsAnErrorEverywhereAndLeavesTheOlderOneAlone) {

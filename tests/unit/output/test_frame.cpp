@@ -263,7 +263,7 @@ TEST_P(FrameTest, AResumedSeriesForgetsLaterFramesAndGoesOn) {
     EXPECT_EQ(index.at("files").size(), 3u);
     EXPECT_EQ(index.at("files")[2].at("time"), 0.31);
   }
-  cut_frames(comm, folder.path(), "sand", -1);
+  FrameSeries(comm, folder.path(), "sand", {}, -1);
   EXPECT_THAT(files_in(comm, folder.path()),
               ElementsAre("sand_000001.hdf.series", "sand_000001.xmf", "sand_000001_000009.hdf"));
 }

@@ -110,13 +110,6 @@ TEST(CommTest, BroadcastGivesTheRootsBytesWhateverTheirLength) {
     EXPECT_EQ(comm.broadcast(comm.is_root() ? text : "something else"), text);
 }
 
-TEST(CommTest, GatherKeepsRankOrder) {
-  const Comm comm = Comm::world();
-  const std::vector<Real> all = comm.gather_to_root(10.0 * comm.rank());
-  ASSERT_EQ(all.size(), comm.is_root() ? static_cast<std::size_t>(comm.size()) : 0);
-  for (std::size_t r = 0; r < all.size(); ++r) EXPECT_EQ(all[r], 10.0 * static_cast<Real>(r));
-}
-
 TEST(CommTest, AgreeReturnsIfAllWorkWentWell) {
   bool done = false;
   EXPECT_NO_THROW(Comm::world().agree([&] { done = true; }));

@@ -1,6 +1,6 @@
 // Elements leave meshes in the stage edit: what is kept, what is held, and what the state of a run knows of it.
 
-#include "weft/run/edit.hpp"
+#include "run/edit.hpp"
 
 #include "support/scenes.hpp"
 #include "weft/bodies/mesh_body.hpp"

@@ -57,7 +57,7 @@ struct CarriedMesh {
   explicit CarriedMesh(const std::string& kind)
       : stage(deck(kind)),
         body(dynamic_cast<const MeshBody&>(*stage.scene.bodies[0])),
-        freedoms({grid_freedoms(stage.stepper.map())}) {
+        freedoms({FreedomBlock{"grid", NodeField::row, &stage.stepper.map().forest()}}) {
     const auto sort = [&](Bins& bins, const Table& points) {
       bins.sort(dx, points.get<Position>(), points.get<Id>());
       bins.number(stage.stepper.map());

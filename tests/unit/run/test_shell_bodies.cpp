@@ -2,9 +2,9 @@
 
 #include "weft/bodies/shell_body.hpp"
 
+#include "bodies/shell_sites.hpp"
 #include "support/scenes.hpp"
 #include "weft/bodies/mesh_body.hpp"
-#include "weft/bodies/shell_sites.hpp"
 #include "weft/geometry/patches.hpp"
 
 #include <gtest/gtest.h>

@@ -1,10 +1,10 @@
 // The doors of the step: what bodies may do in its stages, shown by dust that goes through each.
 
+#include "run/edit.hpp"
+#include "run/step.hpp"
+#include "run/totals.hpp"
 #include "weft/bodies/continuum.hpp"
 #include "weft/deck/read.hpp"
-#include "weft/run/edit.hpp"
-#include "weft/run/step.hpp"
-#include "weft/run/totals.hpp"
 #include "weft/scene/build.hpp"
 
 #include <gtest/gtest.h>

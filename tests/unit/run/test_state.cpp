@@ -1,8 +1,8 @@
 #include "run/path_state.hpp"
+#include "run/resume.hpp"
+#include "run/state.hpp"
 #include "weft/base/error.hpp"
 #include "weft/deck/read.hpp"
-#include "weft/run/resume.hpp"
-#include "weft/run/state.hpp"
 
 #include <gtest/gtest.h>
 

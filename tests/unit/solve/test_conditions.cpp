@@ -67,6 +67,24 @@ TEST(ConditionsTest, EveryRankKnowsTheSumsOfAll) {
   EXPECT_EQ(line.conditions.own(sums)[0], sums[static_cast<std::size_t>(line.comm.rank())]);
 }
 
+TEST(ConditionsTest, PointsMayHaveNumbersThatLieFarApart) {
+  const Comm comm = Comm::world();
+  Conditions conditions(comm);
+  ConstraintRows rows;
+  const std::int64_t first = 1000 * comm.rank(), owned = 500;
+  for (const std::int64_t n : {first + 450, first, first + 450})
+    Line::add(rows, {{n, Vec3(1, 0, 0)}, {first + 3, Vec3(0, 1, 0)}}, 0);
+  conditions.take(rows, {.first = first, .owned = owned, .of_freedom = [](auto f) { return f / 3; }});
+  const std::vector<Real> sums = conditions.sums([](std::size_t n) { return Vec3(static_cast<Real>(n), 1000, 0); });
+  const auto own = conditions.own(sums);
+  EXPECT_EQ(own[0], 1450);
+  EXPECT_EQ(own[1], 1000);
+  EXPECT_EQ(own[2], 1450);
+  std::vector<std::size_t> visited;
+  conditions.for_each_owned([&](std::size_t n) { visited.push_back(n); });
+  EXPECT_EQ(visited, (std::vector<std::size_t>{0, 3, 450}));
+}
+
 TEST(SchurComplementTest, MeetsConditionsThatSharePointsAcrossRanks) {
   Line line;
   ConstraintRows rows;
@@ -104,6 +122,55 @@ TEST(SchurComplementTest, SharesTheImpulseOfEqualConditions) {
   const std::vector<Real> lambda = line.schur.solve(std::vector<Real>(line.conditions.count(), 1.0));
   for (int i = 0; i < 4; ++i)
     EXPECT_NEAR(line.conditions.own(lambda)[static_cast<std::size_t>(i)], 0.25 / line.mobility(0)(1, 1), 1e-6);
+}
+
+TEST(SchurComplementTest, ConditionsWithCompliancesGiveWayByThem) {
+  for (const bool is_symmetric : {true, false}) {
+    Line line;
+    ConstraintRows rows;
+    for (std::int64_t p = 3 * line.comm.rank(); p < 3 * line.comm.rank() + 3; ++p) {
+      for (const Vec3& axis : {Vec3(1, 0, 0), Vec3(0, 0.6, 0.8)})  // a bundle
+        Line::add(rows, {{p, 0.7 * axis}, {(p + 1) % line.points, 0.3 * axis}}, 0);
+      Line::add(rows, {{p, Vec3(1, 0, 0)}}, 0);
+      Line::add(rows, {{p, Vec3(1, 0, 0)}}, 0);  // said twice
+    }
+    line.take(rows);
+    Mat3 skew;
+    skew << 0, 0.3, -0.2, -0.3, 0, 0.4, 0.2, -0.4, 0;
+    const auto mobility = [&](std::size_t n) {
+      return is_symmetric ? line.mobility(n) : Mat3(line.mobility(n) + skew);
+    };
+    std::vector<Real> compliance(line.conditions.count()), change(line.conditions.count());
+    for (std::size_t c = 0; c < change.size(); ++c) {
+      compliance[c] = 1e-3 * static_cast<Real>(1 + c % 3);
+      change[c] = std::cos(static_cast<Real>(c));
+    }
+    line.schur.factor(mobility, compliance, is_symmetric);
+    const std::vector<Real> lambda = line.schur.solve(change);
+    line.conditions.spread(lambda, [&](std::size_t n, const Vec3& i) { line.v[n] = mobility(n) * i; });
+    const std::vector<Real> sums = line.sums();
+    for (std::size_t c = 0; c < change.size(); ++c)
+      EXPECT_NEAR(sums[c] + compliance[c] * lambda[c], change[c], 1e-11)
+          << c << (is_symmetric ? "" : " without symmetry");
+  }
+}
+
+TEST(SchurComplementTest, AConditionThatNoPointHearsOfGivesNothing) {
+  const Comm comm = Comm::world();
+  Conditions conditions(comm);
+  ConstraintRows rows;
+  const std::int64_t p = comm.rank();
+  Line::add(rows, {{p, Vec3(1, 0, 0)}}, 1);
+  Line::add(rows, {{p, Vec3(0, 1, 0)}}, 1);
+  conditions.take(rows, {.first = p, .owned = 1, .of_freedom = [](auto f) { return f / 3; }});
+  SchurComplement schur(conditions);
+  const std::vector<Real> compliance = conditions.gathered(std::vector<Real>{0, 0.5});
+  for (const bool is_symmetric : {true, false}) {
+    schur.factor([](std::size_t) { return Mat3(Vec3(0, 1.5, 1).asDiagonal()); }, compliance, is_symmetric);
+    const std::vector<Real> lambda = schur.solve(conditions.gathered(rows.target));
+    EXPECT_EQ(conditions.own(lambda)[0], 0);
+    EXPECT_NEAR(conditions.own(lambda)[1], 0.5, 1e-15);
+  }
 }
 
 TEST(SchurComplementTest, ComesAsNearAsItCanWherePointsCannotGiveWay) {

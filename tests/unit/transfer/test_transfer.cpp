@@ -135,6 +135,15 @@ TEST_P(TransferTest, WhatPointsCarryIsAddedApartFromWhatPushesThem) {
   }
 }
 
+TEST_P(TransferTest, RanksWithoutPointsScatterNothingApart) {
+  for (const auto& s : settings()) {
+    Ground ground = serial_ground(s, random_cloud(0, s.dx, 15));
+    NodeField carried = ground.field;
+    const Cloud& own = ground.own;
+    EXPECT_NO_THROW(scatter_apart(s, ground.bins, {own.x, own.v, own.C, own.m}, {}, 0.01, ground.field, carried));
+  }
+}
+
 TEST_P(TransferTest, MassAndItsGradientAreThoseOfAnImpulse) {
   for (const auto& s : settings()) {
     Cloud cloud = random_cloud(300, s.dx, 14);

@@ -1,11 +1,11 @@
 #pragma once
 // Taking up a run that was stopped: which checkpoint, of which deck, in which folder.
 
+#include "run/state.hpp"
 #include "weft/output/checkpoint.hpp"
 #include "weft/output/files.hpp"
 #include "weft/run/loop.hpp"
 #include "weft/run/provenance.hpp"
-#include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
 
 namespace weft {

@@ -1,14 +1,14 @@
 #pragma once
 // The time step.
 
+#include "run/state.hpp"
+#include "run/suspects.hpp"
+#include "run/totals.hpp"
 #include "weft/base/interrupted.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/coupling/segment_impulses.hpp"
 #include "weft/grid/node_field.hpp"
 #include "weft/parallel/comm.hpp"
-#include "weft/run/state.hpp"
-#include "weft/run/suspects.hpp"
-#include "weft/run/totals.hpp"
 #include "weft/scene/scene.hpp"
 
 #include <memory>

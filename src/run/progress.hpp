@@ -1,9 +1,9 @@
 #pragma once
 // The progress line of a run and the table at its end.
 
+#include "run/step.hpp"
 #include "weft/base/timer.hpp"
 #include "weft/parallel/comm.hpp"
-#include "weft/run/step.hpp"
 
 #include <algorithm>
 #include <array>

@@ -1,8 +1,8 @@
 #pragma once
 // Edit: the one place where points come and go.
 
+#include "run/state.hpp"
 #include "weft/parallel/comm.hpp"
-#include "weft/run/state.hpp"
 #include "weft/scene/scene.hpp"
 
 namespace weft {
