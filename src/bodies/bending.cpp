@@ -25,6 +25,19 @@ Corners<T, Stencil::corners> corners_of(const Stencil& s, std::span<const Vector
   return corners;
 }
 
+/// The corners of a stencil that are there.
+template <class Stencil>
+struct Present {
+  std::array<std::int32_t, Stencil::corners> rows;
+  std::array<int, Stencil::corners> corner;  ///< Of each row.
+  int count = 0;
+
+  explicit Present(const Stencil& s) {
+    for (int c = 0; c < Stencil::corners; ++c)
+      if (s.rows[c] >= 0) rows[count] = s.rows[c], corner[count++] = c;
+  }
+};
+
 void set(int lane, const FoldLaw<Real>& law, FoldLaw<Pack>& pack) {
   for (int i = 0; i < 9; ++i) pack.stiffness(i).set(lane, law.stiffness(i));
   for (int i = 0; i < 3; ++i) pack.rest[i].set(lane, law.rest[i]);
@@ -110,36 +123,29 @@ void BendingElements<Stencil>::respond(std::span<const Vec3> x, std::span<Vec3> 
 
 template <class Stencil>
 void BendingElements<Stencil>::add_stiffness(std::span<const Vec3> x, bool projected, MeshStiffness& stiffness) const {
-  constexpr std::size_t n = Stencil::corners;
+  const std::size_t first = stiffness.size();
   for (const Stencil& s : stencils_) {
-    std::array<std::int32_t, n> rows;
-    std::array<std::size_t, n> corner;  // of each row
-    std::size_t count = 0;
-    for (std::size_t c = 0; c < n; ++c)
-      if (s.rows[c] >= 0) rows[count] = s.rows[c], corner[count++] = c;
-    stiffness.add(static_cast<int>(count), std::span(rows).first(count), -1);
-    MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
-    part.w.setIdentity();
-    const auto at = corners_of<Real>(s, x);
-    if (projected) {
-      const auto G = slopes_of(at);
-      const Mat3 K = stiffness_of(s);
-      for (std::size_t a = 0; a < count; ++a)
-        for (std::size_t b = 0; b < count; ++b)
-          part.K.block<3, 3>(static_cast<int>(3 * b), static_cast<int>(3 * a)) =
-              G[corner[b]] * K * G[corner[a]].transpose();
-      continue;
-    }
-    for (std::size_t a = 0; a < count; ++a)
-      for (int i = 0; i < 3; ++i) {
-        Corners<Dual, n> moving;
-        for (std::size_t c = 0; c < n; ++c) moving[c] = at[c].template cast<Dual>();
-        moving[corner[a]][i].slope = 1;
-        const auto changes = forces_of(s, moving);
-        for (std::size_t b = 0; b < count; ++b)
-          part.K.col(static_cast<int>(3 * a) + i).segment<3>(static_cast<int>(3 * b)) = -slopes(changes[corner[b]]);
-      }
+    const Present<Stencil> here(s);
+    stiffness.add(here.count, std::span(here.rows).first(here.count), -1);
   }
+  for_packs(x, [&](const BendingPack<Stencil>& pack, const auto& corners, const PackRows& stencils) {
+    const auto K = projected ? projected_stiffness(stiffness_of(pack.law), slopes_of(corners))
+                             : exact_stiffness(pack.law, corners);
+    LanePlaces of_whole{};
+    for (int lane = 0; lane < stencils.count; ++lane) {
+      MeshStiffness::Part part = stiffness.part(first + stencils.row[lane]);
+      const Present<Stencil> here(stencils_[stencils.row[lane]]);
+      part.w.setIdentity();
+      if (here.count == Stencil::corners) {
+        of_whole[static_cast<std::size_t>(lane)] = part.K.data();
+        continue;
+      }
+      for (int b = 0; b < 3 * here.count; ++b)
+        for (int a = 0; a < 3 * here.count; ++a)
+          part.K(a, b) = K(3 * here.corner[a / 3] + a % 3, 3 * here.corner[b / 3] + b % 3)[lane];
+    }
+    store_lanes(K, of_whole);
+  });
 }
 
 template <class Stencil>

@@ -2,7 +2,6 @@
 // Angles between neighbouring elements, their gradients, and the forces of bending; templates on the scalar.
 
 #include "weft/bodies/bending.hpp"
-#include "weft/math/dual.hpp"
 #include "weft/math/scalar.hpp"
 
 #include <array>
@@ -34,6 +33,55 @@ struct Fold {
     gradient[0] = -(1 - p) * gradient[2] - (1 - q) * gradient[3];
   }
 };
+
+/// a x, as a matrix.
+template <class T>
+Matrix3<T> cross_with(const Vector3<T>& a) {
+  Matrix3<T> M;
+  M << T(0), -a[2], a[1], a[2], T(0), -a[0], -a[1], a[0], T(0);
+  return M;
+}
+
+/// The second derivative of a fold's angle: block [a][b] is that by corners a and b.
+template <class T>
+std::array<std::array<Matrix3<T>, 4>, 4> curvature_of_fold(const Vector3<T>& x0, const Vector3<T>& x1,
+                                                           const Vector3<T>& x2, const Vector3<T>& x3) {
+  // The gradients by x1, x2 and x3 change with e, left and right; that by x0 is what is left of their sum.
+  const Vector3<T> e = x1 - x0, left = x2 - x0, right = x3 - x0, n = e.cross(left), m = right.cross(e);
+  const T square = e.squaredNorm(), length = fast_sqrt(square);
+  const Vector3<T> unit = T(1 / length) * e;
+  const auto side = [&](const Vector3<T>& normal, const Vector3<T>& arm, Real sign) {
+    struct {
+      Vector3<T> gradient, p_by_edge, p_by_arm;
+      T p;
+      Matrix3<T> by_edge, by_arm;
+    } of;
+    const T inverse = 1 / normal.squaredNorm();
+    const Vector3<T> a = inverse * normal;
+    const Matrix3<T> turned = T(length * inverse) * (Matrix3<T>::Identity() - T(2) * normal * a.transpose());
+    of.gradient = -length * a;
+    of.by_edge = -a * unit.transpose() + T(sign) * turned * cross_with(arm);
+    of.by_arm = -T(sign) * turned * cross_with(e);
+    of.p = e.dot(arm) / square;
+    of.p_by_edge = T(1 / square) * (arm - T(2 * of.p) * e);
+    of.p_by_arm = T(1 / square) * e;
+    return of;
+  };
+  const auto of_left = side(n, left, 1), of_right = side(m, right, -1);
+  const auto along = [](const auto& of) -> Matrix3<T> {  // of the gradient by x1, with the edge
+    return -of.gradient * of.p_by_edge.transpose() - of.p * of.by_edge;
+  };
+  const auto across = [](const auto& of) -> Matrix3<T> {  // and with the arm
+    return -of.gradient * of.p_by_arm.transpose() - of.p * of.by_arm;
+  };
+  std::array<std::array<Matrix3<T>, 4>, 4> H;
+  H[1] = {Matrix3<T>::Zero(), along(of_left) + along(of_right), across(of_left), across(of_right)};
+  H[2] = {Matrix3<T>::Zero(), of_left.by_edge, of_left.by_arm, Matrix3<T>::Zero()};
+  H[3] = {Matrix3<T>::Zero(), of_right.by_edge, Matrix3<T>::Zero(), of_right.by_arm};
+  for (int a = 1; a < 4; ++a) H[a][0] = -H[a][1] - H[a][2] - H[a][3];
+  for (int b = 0; b < 4; ++b) H[0][b] = -H[1][b] - H[2][b] - H[3][b];
+  return H;
+}
 
 /// The measures of a bending element, here three angles, and how they change: column k of slopes[c] is the gradient of
 /// measure k by corner c.
@@ -68,13 +116,40 @@ inline Real energy_of(const FoldLaw<Real>& law, const Corners<Real, 6>& x) {
   const Vec3 angle = Folds<Real>(x).angle - law.rest;
   return 0.5 * angle.dot(law.stiffness * angle);
 }
-template <class S, class T>
-Corners<T, 6> forces_of(const FoldLaw<S>& law, const Corners<T, 6>& x) {
+template <class T>
+Corners<T, 6> forces_of(const FoldLaw<T>& law, const Corners<T, 6>& x) {
   const Folds<T> at(x);
-  const Vector3<T> moment = law.stiffness.template cast<T>() * (at.angle - law.rest.template cast<T>());
+  const Vector3<T> moment = law.stiffness * (at.angle - law.rest);
   Corners<T, 6> f;
   for (int c = 0; c < 6; ++c) f[c] = -at.slopes[c] * moment;
   return f;
+}
+
+/// The second derivative of the energy by the corners, or what the slopes alone leave of it.
+template <class S, std::size_t N>
+Eigen::Matrix<S, 3 * static_cast<int>(N), 3 * static_cast<int>(N)> projected_stiffness(
+    const Matrix3<S>& K, const std::array<Matrix3<S>, N>& G) {
+  Eigen::Matrix<S, 3 * static_cast<int>(N), 3 * static_cast<int>(N)> sum;
+  for (std::size_t a = 0; a < N; ++a) {
+    const Matrix3<S> weighed = G[a] * K;
+    for (std::size_t b = 0; b < N; ++b)
+      sum.template block<3, 3>(3 * static_cast<int>(a), 3 * static_cast<int>(b)) =
+          weighed.lazyProduct(G[b].transpose());
+  }
+  return sum;
+}
+template <class T>
+Eigen::Matrix<T, 18, 18> exact_stiffness(const FoldLaw<T>& law, const Corners<T, 6>& x) {
+  const Folds<T> at(x);
+  const Vector3<T> moment = law.stiffness * (at.angle - law.rest);
+  Eigen::Matrix<T, 18, 18> sum = projected_stiffness<T, 6>(law.stiffness, at.slopes);
+  for (int k = 0; k < 3; ++k) {
+    const std::array<int, 4> corners{(k + 1) % 3, (k + 2) % 3, k, 3 + k};
+    const auto H = curvature_of_fold(x[corners[0]], x[corners[1]], x[corners[2]], x[corners[3]]);
+    for (int a = 0; a < 4; ++a)
+      for (int b = 0; b < 4; ++b) sum.template block<3, 3>(3 * corners[a], 3 * corners[b]) += moment[k] * H[a][b];
+  }
+  return sum;
 }
 
 constexpr Real most_turned = -0.94;  ///< Cosine of the turn beyond which bending goes on linearly: 160 degrees.
@@ -89,6 +164,11 @@ struct Turn {
     value = 2 * (1 - held) / (1 + held) + slope * (c - held);
   }
 };
+/// Its second derivative.
+template <class T>
+T curvature_of_turn(const T& c) {
+  return select(c > most_turned, T(8 / ((1 + c) * (1 + c) * (1 + c))), T(0));
+}
 
 template <class S>
 Matrix3<S> stiffness_of(const BendLaw<S>& law) {
@@ -97,21 +177,36 @@ Matrix3<S> stiffness_of(const BendLaw<S>& law) {
 inline Real energy_of(const BendLaw<Real>& law, const Corners<Real, 3>& x) {
   return law.stiffness * Turn<Real>((x[1] - x[0]).normalized().dot((x[2] - x[1]).normalized())).value;
 }
-template <class S, class T>
-Corners<T, 3> forces_of(const BendLaw<S>& law, const Corners<T, 3>& x) {
+template <class T>
+Corners<T, 3> forces_of(const BendLaw<T>& law, const Corners<T, 3>& x) {
   const Vector3<T> e = x[1] - x[0], f = x[2] - x[1];
   const T le = e.norm(), lf = f.norm();
   const Vector3<T> te = e / le, tf = f / lf;
-  const T c = te.dot(tf), pull = T(law.stiffness) * Turn<T>(c).slope;
+  const T c = te.dot(tf), pull = law.stiffness * Turn<T>(c).slope;
   const Vector3<T> by_e = (pull / le) * (tf - c * te), by_f = (pull / lf) * (te - c * tf);
   return {by_e, Vector3<T>(by_f - by_e), Vector3<T>(-by_f)};
 }
-/// a x, as a matrix.
 template <class T>
-Matrix3<T> cross_with(const Vector3<T>& a) {
-  Matrix3<T> M;
-  M << T(0), -a[2], a[1], a[2], T(0), -a[0], -a[1], a[0], T(0);
-  return M;
+Eigen::Matrix<T, 9, 9> exact_stiffness(const BendLaw<T>& law, const Corners<T, 3>& x) {
+  const Vector3<T> e = x[1] - x[0], f = x[2] - x[1];
+  const T le = 1 / e.norm(), lf = 1 / f.norm();
+  const Vector3<T> te = le * e, tf = lf * f;
+  const T c = te.dot(tf), pull = law.stiffness * Turn<T>(c).slope, growth = law.stiffness * curvature_of_turn(c);
+  // Of the cosine c: derivatives by e and f, and theirs.
+  const Vector3<T> u = le * (tf - c * te), w = lf * (te - c * tf);
+  const Matrix3<T> I = Matrix3<T>::Identity();
+  const auto second = [&](const Vector3<T>& t, const Vector3<T>& slope, const T& l) -> Matrix3<T> {
+    const Matrix3<T> half = t * slope.transpose();
+    return -l * (half + half.transpose()) - T(c * l * l) * (I - t * t.transpose());
+  };
+  const Matrix3<T> ee = growth * u * u.transpose() + pull * second(te, u, le);
+  const Matrix3<T> ff = growth * w * w.transpose() + pull * second(tf, w, lf);
+  const Matrix3<T> ef =
+      growth * u * w.transpose() + T(pull * le) * (lf * (I - tf * tf.transpose()) - te * w.transpose());
+  Eigen::Matrix<T, 9, 9> sum;
+  sum << ee, ef - ee, -ef, ef.transpose() - ee, ee + ff - ef - ef.transpose(), ef - ff, -ef.transpose(),
+      ef.transpose() - ff, ff;
+  return sum;
 }
 /// Of the curvature binormal kb = 2 e x f / chi, chi = |e| |f| + e . f, which is held where the energy goes on
 /// linearly.

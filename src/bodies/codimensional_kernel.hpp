@@ -226,36 +226,85 @@ void CodimensionalElements<K>::respond(const Parts& parts, std::span<const Vec3>
 template <class K>
 void CodimensionalElements<K>::add_stiffness(const Parts& parts, std::span<const Vec3> x, std::span<const Directors> N,
                                              std::span<const Mat3> H, bool projected, MeshStiffness& stiffness) const {
+  const std::size_t first = stiffness.size();
+  slips_.assign(element_of_points_.size(), false);
+  if (parts.contact && parts.in_loop) find_slip(x, N, H);
   for (std::size_t e = 0; e < elements_.size(); ++e) {
     const Element& element = elements_[e];
-    const Tangents F = tangents(element, x);
-    if (parts.contact) {
+    if (!parts.contact) stiffness.add(K::tangents, element.rows, -1);
+    else
       for (std::size_t q = first_point(e); q < first_point(e + 1); ++q)
-        add_director_part<typename K::Contact, K::tangents>(K::contact(constants_), F, N[q], H[q], parts.in_loop,
-                                                            projected, point_volume(e), element.rows,
-                                                            static_cast<std::int64_t>(q), element.gradients, stiffness);
-    } else {
-      stiffness.add(K::tangents, element.rows, -1);
-      stiffness.part(stiffness.size() - 1).w = element.gradients.transpose();
-    }
-    // What the element itself resists goes with its last point.
-    add_own_stiffness(parts, element, F, projected, stiffness.part(stiffness.size() - 1));
+        stiffness.add(vectors_of_point<K::tangents>(slips_[q]), element.rows, static_cast<std::int64_t>(q));
+  }
+#pragma omp parallel for schedule(static)
+  for (std::size_t k = 0; k < packs_.size(); ++k)
+    if (parts.contact) find_stiffness_in_contact(parts, packs_[k], {x, H}, N, projected, first, stiffness);
+    else find_stiffness(parts, packs_[k], x, projected, first, stiffness);
+}
+
+template <class K>
+void CodimensionalElements<K>::find_slip(std::span<const Vec3> x, std::span<const Directors> N,
+                                         std::span<const Mat3> H) const {
+#pragma omp parallel for schedule(static)
+  for (std::size_t k = 0; k < packs_.size(); ++k) {
+    const PackTangents F = tangents(packs_[k], x);
+    for (const PackRows& rows : packs_[k].points)
+      find_slips<typename K::Contact>(K::contact(constants_),
+                                      DirectorPack<K::tangents>{rows, F, load(N, rows), load(H, rows)}, slips_);
+  }
+}
+
+/// Of elements that touch nothing.
+template <class K>
+void CodimensionalElements<K>::find_stiffness(const Parts& parts, const ElementPack<K>& pack, std::span<const Vec3> x,
+                                              bool projected, std::size_t first, MeshStiffness& stiffness) const {
+  LanePlaces places{};
+  for (int lane = 0; lane < pack.elements.count; ++lane) {
+    const std::size_t e = pack.elements.row[lane];
+    MeshStiffness::Part part = stiffness.part(first + e);
+    part.w = elements_[e].gradients.transpose();
+    places[static_cast<std::size_t>(lane)] = part.K.data();
+  }
+  store_lanes(own_stiffness(parts, pack, tangents(pack, x), projected), places);
+}
+
+/// What an element itself resists goes with its last point.
+template <class K>
+void CodimensionalElements<K>::find_stiffness_in_contact(const Parts& parts, const ElementPack<K>& pack,
+                                                         const TrialShape& at, std::span<const Directors> N,
+                                                         bool projected, std::size_t first,
+                                                         MeshStiffness& stiffness) const {
+  const PackTangents F = tangents(pack, at.x);
+  const Pack volume = pack.volume / static_cast<Real>(pack.points.size());
+  for (const PackRows& rows : pack.points) {
+    const bool is_last = &rows == &pack.points.back();
+    const auto scaled = [&]<int n>(Eigen::Matrix<Pack, n, n> of_points) {
+      of_points *= volume;
+      if (is_last)
+        of_points.template topLeftCorner<3 * K::tangents, 3 * K::tangents>() +=
+            own_stiffness(parts, pack, F, projected);
+      return of_points;
+    };
+    fill_director_parts<typename K::Contact>(
+        K::contact(constants_), DirectorPack<K::tangents>{rows, F, load(N, rows), load(at.H, rows)}, projected, slips_,
+        scaled, [&](int lane) -> const auto& { return elements_[pack.elements.row[lane]].gradients; },
+        [&](int lane) { return stiffness.part(first + rows.row[lane]); });
   }
 }
 
 template <class K>
-void CodimensionalElements<K>::add_own_stiffness(const Parts& parts, const Element& element, const Tangents& F,
-                                                 bool projected, MeshStiffness::Part part) const {
-  constexpr int n = 3 * K::tangents;
-  if (projected && !parts.elastic) return;  // what contact alone lacks would make eigenvalues negative
-  for (int c = 0; c < n; ++c) {
-    Tangents unit = Tangents::Zero();
-    unit.data()[c] = element.volume;
-    const Tangents change = of_element<K>(parts, constants_, [&]<class L>(L, const auto& k) -> Tangents {
-      return projected ? L::projected_differential(k, F, unit) : L::stress_differential(k, F, unit);
-    });
-    part.K.col(c).template head<n>() += Eigen::Map<const Eigen::Matrix<Real, n, 1>>(change.data());
-  }
+auto CodimensionalElements<K>::own_stiffness(const Parts& parts, const ElementPack<K>& pack, const PackTangents& F,
+                                             bool projected) const -> OwnStiffness {
+  OwnStiffness own = OwnStiffness::Zero();
+  if (projected && !parts.elastic) return own;  // what contact alone lacks would make eigenvalues negative
+  const auto add = [&]<class L>(L, const auto& k, const Pack& volume) {
+    own += volume * (projected ? tangent_of<Pack, K::tangents>(L::projected_differential(k, F))
+                               : tangent_of<Pack, K::tangents>(L::stress_differential(k, F)));
+  };
+  if (parts.contact) add(typename K::Manifold{}, K::manifold(constants_), pack.volume);
+  if (!parts.contact) add(typename K::Free{}, K::free(constants_), pack.volume);
+  else if (!parts.elastic) add(typename K::Free{}, K::free(constants_), -pack.volume);
+  return own;
 }
 
 template <class K>

@@ -4,8 +4,10 @@
 
 #include "weft/base/types.hpp"
 #include "weft/bodies/mesh_stiffness.hpp"
+#include "weft/math/pack_rows.hpp"
 #include "weft/math/scalar.hpp"
 #include "weft/math/svd.hpp"
+#include "weft/math/tangent.hpp"
 
 namespace weft {
 
@@ -46,55 +48,93 @@ DirectorResponse<T, tangents> director_response(const typename Contact::Constant
   return {P.template leftCols<tangents>(), A};
 }
 
-/// Its derivative as a part of a stiffness, of `volume`; w: weights of the rows for each tangent. The part looks at F
-/// and (I + H) N, or where directors slip at F and H.
+/// Quadrature points on a trial motion, one in each lane.
+template <int tangents>
+struct DirectorPack {
+  PackRows rows;
+  Eigen::Matrix<Pack, 3, tangents> F;
+  Eigen::Matrix<Pack, 3, 3 - tangents> N;
+  Matrix3<Pack> H;
+
+  /// Tangents and moved directors, before they slip.
+  Matrix3<Pack> trial() const { return joined(F, Eigen::Matrix<Pack, 3, 3 - tangents>(N + H * N)); }
+};
+
+/// Notes which points of a pack slip.
 template <class Contact, int tangents>
-void add_director_part(const typename Contact::Constants& k, const Eigen::Matrix<Real, 3, tangents>& F,
-                       const Eigen::Matrix<Real, 3, 3 - tangents>& N, const Mat3& H, bool in_loop, bool definite,
-                       Real volume, std::span<const std::int32_t> rows, std::int64_t sample, const auto& w,
-                       MeshStiffness& stiffness) {
-  constexpr int directors = 3 - tangents;
-  using Flat = Eigen::Matrix<Real, Eigen::Dynamic, 1>;
-  const Eigen::Matrix<Real, 3, directors> moved = N + H * N;
-  const Mat3 trial = joined(F, moved), state = in_loop ? Contact::return_map(k, trial) : trial;
-  const bool slips = state != trial;
-  stiffness.add(slips ? tangents + 3 : 3, rows, sample);
-  MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
-  part.w.setZero();
-  for (Eigen::Index r = 0; r < part.w.cols(); ++r)
-    for (int t = 0; t < tangents; ++t) part.w(t, r) = w(r, t);
-  part.d.setZero();
-  if (!slips) {
-    part.d.template rightCols<directors>() = N;
-    for (int c = 0; c < 9; ++c) {
-      Mat3 unit = Mat3::Zero();
-      unit.data()[c] = volume;
-      const Mat3 change =
-          definite ? Contact::projected_differential(k, trial, unit) : Contact::stress_differential(k, trial, unit);
-      part.K.col(c) = Eigen::Map<const Flat>(change.data(), 9);
+void find_slips(const typename Contact::Constants& k, const DirectorPack<tangents>& at, std::span<char> slips) {
+  const Matrix3<Pack> trial = at.trial(), state = Contact::return_map(k, trial);
+  PackMask differ = state(0) != trial(0);
+  for (int i = 1; i < 9; ++i) differ = differ || state(i) != trial(i);
+  const Pack slip = select(differ, 1, 0);
+  for (int lane = 0; lane < at.rows.count; ++lane) slips[at.rows.row[lane]] = slip[lane] > 0;
+}
+
+/// The derivative of `director_response` where directors do not slip, by F and (I + H) N, column by column [Pa].
+template <class Contact, int tangents>
+Eigen::Matrix<Pack, 9, 9> director_stiffness(const typename Contact::Constants& k, const DirectorPack<tangents>& at,
+                                             bool definite) {
+  return definite ? tangent_of<Pack>(Contact::projected_differential(k, at.trial()))
+                  : tangent_of<Pack>(Contact::stress_differential(k, at.trial()));
+}
+
+/// The same where they do, by F and H.
+template <class Contact, int tangents>
+Eigen::Matrix<Pack, 3 * (tangents + 3), 3 * (tangents + 3)> slipped_stiffness(const typename Contact::Constants& k,
+                                                                              const DirectorPack<tangents>& at) {
+  using Tangents = Eigen::Matrix<Pack, 3, tangents>;
+  using Directors = Eigen::Matrix<Pack, 3, 3 - tangents>;
+  const Matrix3<Pack> trial = at.trial(), state = Contact::return_map(k, trial);
+  const Matrix3<Pack> growth = Matrix3<Pack>::Identity() + at.H, P = Contact::stress(k, state);
+  const Matrix3<Pack> inverse = Pack(1 / determinant(growth)) * cofactor(growth);
+  const Directors slipped = state.template rightCols<3 - tangents>(), P_N = P.template rightCols<3 - tangents>();
+  const Matrix3<Pack> A = P_N * slipped.transpose() * inverse;
+  const auto slip = Contact::return_differential(k, trial);
+  const auto stress = Contact::stress_differential(k, state);
+  return tangent_of<Pack, tangents + 3>([&](const Eigen::Matrix<Pack, 3, tangents + 3>& change) {
+    const Matrix3<Pack> dH = change.template rightCols<3>();
+    const Matrix3<Pack> d_state = slip(joined(Tangents(change.template leftCols<tangents>()), Directors(dH * at.N)));
+    const Matrix3<Pack> dP = stress(d_state);
+    const Directors dP_N = dP.template rightCols<3 - tangents>(), dN = d_state.template rightCols<3 - tangents>();
+    const Matrix3<Pack> dA = (dP_N * slipped.transpose() + P_N * dN.transpose() - A * dH.transpose()) * inverse;
+    Eigen::Matrix<Pack, 3, tangents + 3> answer;
+    answer << dP.template leftCols<tangents>(), dA;
+    return answer;
+  });
+}
+
+/// How many vectors the part of a point looks at: F and (I + H) N, or where directors slip F and H.
+template <int tangents>
+int vectors_of_point(bool slips) {
+  return slips ? tangents + 3 : 3;
+}
+
+/// Fills the part of each lane: part(lane), which has vectors_of_point(slips). scaled(K): the matrix of the points
+/// [Pa] as that of the parts [J]; w(lane): weights of the rows for each tangent.
+template <class Contact, int tangents>
+void fill_director_parts(const typename Contact::Constants& k, const DirectorPack<tangents>& at, bool definite,
+                         std::span<const char> slips, const auto& scaled, const auto& w, const auto& part) {
+  const auto fill = [&](bool slip, auto&& find) {
+    const auto is_one = [&](int lane) { return (slips[at.rows.row[lane]] != 0) == slip; };
+    int lane = 0;
+    while (lane < at.rows.count && !is_one(lane)) ++lane;
+    if (lane == at.rows.count) return;
+    LanePlaces places{};
+    for (; lane < at.rows.count; ++lane) {
+      if (!is_one(lane)) continue;
+      MeshStiffness::Part its = part(lane);
+      const auto weights = w(lane);
+      for (Eigen::Index r = 0; r < its.w.cols(); ++r)
+        for (int t = 0; t < tangents; ++t) its.w(t, r) = weights(r, t);
+      if (slip) its.d.template rightCols<3>().setIdentity();
+      else
+        for (int c = 0; c < 3 * (3 - tangents); ++c) its.d.data()[3 * tangents + c] = at.N(c)[lane];
+      places[static_cast<std::size_t>(lane)] = its.K.data();
     }
-    return;
-  }
-  part.d.template rightCols<3>().setIdentity();
-  const Mat3 inverse = (Mat3::Identity() + H).inverse().transpose(), P = Contact::stress(k, state);
-  const Eigen::Matrix<Real, 3, directors> slipped = state.template rightCols<directors>(),
-                                          P_N = P.template rightCols<directors>();
-  const Mat3 A = P_N * slipped.transpose() * inverse;
-  for (int c = 0; c < 3 * (tangents + 3); ++c) {
-    Eigen::Matrix<Real, 3, tangents> dF = Eigen::Matrix<Real, 3, tangents>::Zero();
-    Mat3 dH = Mat3::Zero();
-    if (c < 3 * tangents) dF.data()[c] = volume;
-    else dH.data()[c - 3 * tangents] = volume;
-    const Eigen::Matrix<Real, 3, directors> dN = dH * N;
-    const Mat3 d_state = Contact::return_differential(k, trial, joined(dF, dN));
-    const Mat3 dP = Contact::stress_differential(k, state, d_state);
-    const Mat3 dA = (dP.template rightCols<directors>() * slipped.transpose() +
-                     P_N * d_state.template rightCols<directors>().transpose()) *
-                        inverse -
-                    A * dH.transpose() * inverse;
-    part.K.col(c).template head<3 * tangents>() = Eigen::Map<const Flat>(dP.data(), 3 * tangents);
-    part.K.col(c).template tail<9>() = Eigen::Map<const Flat>(dA.data(), 9);
-  }
+    store_lanes(scaled(find()), places);
+  };
+  fill(false, [&] { return director_stiffness<Contact, tangents>(k, at, definite); });
+  fill(true, [&] { return slipped_stiffness<Contact, tangents>(k, at); });
 }
 
 }  // namespace weft

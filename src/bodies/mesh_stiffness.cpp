@@ -2,6 +2,8 @@
 
 #include "weft/base/check.hpp"
 
+#include <algorithm>
+
 namespace weft {
 
 void MeshStiffness::clear() {
@@ -19,7 +21,9 @@ void MeshStiffness::add(int vectors, std::span<const std::int32_t> rows, std::in
   turns_.insert(turns_.end(), turns.begin(), turns.end());
   const auto m = static_cast<std::size_t>(vectors);
   const std::size_t side = 3 * m + turns.size();
-  numbers_.resize(numbers_.size() + m * rows.size() + 3 * m + side * side, 0.0);
+  const std::size_t first = numbers_.size(), zeros = m * rows.size() + 3 * m;
+  numbers_.resize(first + zeros + side * side);
+  std::fill_n(numbers_.begin() + static_cast<std::ptrdiff_t>(first), zeros, Real(0));
 }
 
 void MeshStiffness::close(std::size_t vertices, std::size_t turns) {

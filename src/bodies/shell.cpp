@@ -125,7 +125,30 @@ struct ShellFaces::Stacks {
     return energy_of_laminae<asked, Pack>(
         ElasticLaminae<L>{k}, stack, [&](int l) -> const Matrix2<Pack>& { return stack[l].to_material; }, forms);
   }
+
+  /// Of sample s, by the jet; projected: without negative eigenvalues.
+  template <LaminaLaw L>
+  JetHessian<Pack> hessian(const typename L::Constants& k, const FacePack& pack, int s,
+                           std::span<const Vector3<Pack>> corners, bool projected) const {
+    const SurfaceJet<Pack> q = jet(pack, s, corners);
+    const SurfacePoint<Pack> at(q);
+    const FormsEnergy<Pack> of_forms = energy_of<Asked::hessian, L>(k, pack, s, at.forms);
+    const JetHessian<Pack> H = jet_hessian(q, at, of_forms);
+    return projected ? positive_jet_hessian(q, at, of_forms.gradient, H) : H;
+  }
 };
+
+namespace {
+
+/// A part of a stiffness looks at the tangents and second derivatives of the surface.
+void look_at_jet(std::span<const BasisWeights> row, MeshStiffness::Part part) {
+  for (std::size_t a = 0; a < row.size(); ++a) {
+    const BasisWeights& w = row[a];
+    part.w.col(static_cast<int>(a)) << w.d1, w.d2, w.d11, w.d12, w.d22;
+  }
+}
+
+}  // namespace
 
 ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> numbers)
     : numbers_(std::move(numbers)), law_(shell.law), yield_(shell.yield) {
@@ -269,12 +292,8 @@ JetHessians ShellFaces::linearise(std::span<const Vec3> x) const {
   JetHessians hessians(faces_.packs().size() * static_cast<std::size_t>(basis().samples));
   with_law([&]<class L>(L, const auto& k) {
     faces_.each(x, [&](const FacePack& pack, std::span<const Vector3<Pack>> corners) {
-      for (int s = 0; s < basis().samples; ++s) {
-        const SurfaceJet<Pack> q = stacks.jet(pack, s, corners);
-        const SurfacePoint<Pack> at(q);
-        hessians[stacks.index_of(pack, s)] =
-            jet_hessian(q, at, stacks.energy_of<Asked::hessian, L>(k, pack, s, at.forms));
-      }
+      for (int s = 0; s < basis().samples; ++s)
+        hessians[stacks.index_of(pack, s)] = stacks.hessian<L>(k, pack, s, corners, false);
     });
   });
   return hessians;
@@ -293,12 +312,25 @@ void ShellFaces::add_force_change(const JetHessians& at, std::span<const Vec3> d
   });
 }
 
-void ShellFaces::each_hessian(const JetHessians& at, const HessianOfSample& tell) const {
+void ShellFaces::add_stiffness(std::span<const Vec3> x, bool projected, MeshStiffness& stiffness) const {
   const Stacks stacks{*this};
-  for (const FacePack& pack : faces_.packs())
-    for (int lane = 0; lane < pack.faces.count; ++lane)
-      for (int s = 0; s < basis().samples; ++s)
-        tell(pack.faces.row[lane], s, at[stacks.index_of(pack, s)].unaryExpr([&](const Pack& a) { return a[lane]; }));
+  const std::size_t first = stiffness.size(), samples = static_cast<std::size_t>(basis().samples);
+  for (std::int64_t e = 0; e < basis().faces(); ++e)
+    for (std::size_t s = 0; s < samples; ++s) stiffness.add(5, basis().points_of(e), -1);
+  with_law([&]<class L>(L, const auto& k) {
+    faces_.each(x, [&](const FacePack& pack, std::span<const Vector3<Pack>> corners) {
+      for (int s = 0; s < basis().samples; ++s) {
+        LanePlaces places{};
+        for (int lane = 0; lane < pack.faces.count; ++lane) {
+          const std::uint32_t e = pack.faces.row[lane];
+          MeshStiffness::Part part = stiffness.part(first + e * samples + static_cast<std::size_t>(s));
+          look_at_jet(basis().row(e, s), part);
+          places[static_cast<std::size_t>(lane)] = part.K.data();
+        }
+        store_lanes(stacks.hessian<L>(k, pack, s, corners, projected), places);
+      }
+    });
+  });
 }
 
 void ShellFaces::flow(std::span<const Vec3> x) {

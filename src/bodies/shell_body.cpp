@@ -188,7 +188,6 @@ class ShellBody final : public MeshBody {
 
  private:
   void add_pressure(const DrawnFace& drawn, Table& of_cells) const;
-  void add_stiffness_of_faces(std::span<const Vec3> x, bool definite, MeshStiffness& stiffness) const;
   void add_stiffness_of_contact(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
                                 MeshStiffness& stiffness) const;
   std::span<const Vec3> x() const { return points_.get<Position>(); }
@@ -258,41 +257,40 @@ void ShellBody::trial_response(const Parts& parts, const TrialShape& at, const T
 }
 
 void ShellBody::add_stiffness(const Parts& parts, const TrialShape& at, bool definite, MeshStiffness& stiffness) const {
-  if (parts.elastic) add_stiffness_of_faces(at.x, definite, stiffness);
+  if (parts.elastic) faces_->add_stiffness(at.x, definite, stiffness);
   if (parts.contact) add_stiffness_of_contact(parts.in_loop, at.x, at.H, definite, stiffness);
-}
-
-void ShellBody::add_stiffness_of_faces(std::span<const Vec3> x, bool definite, MeshStiffness& stiffness) const {
-  const LimitBasis& basis = faces_->basis();
-  faces_->each_hessian(faces_->linearise(x), [&](std::int64_t e, int s, const JetHessian& K) {
-    stiffness.add(5, basis.points_of(e), -1);
-    MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
-    const auto row = basis.row(e, s);
-    for (std::size_t a = 0; a < row.size(); ++a) {
-      const BasisWeights& w = row[a];
-      part.w.col(static_cast<int>(a)) << w.d1, w.d2, w.d11, w.d12, w.d22;
-    }
-    if (definite) part.K = positive_part(K);
-    else part.K = K;
-  });
 }
 
 void ShellBody::add_stiffness_of_contact(bool in_loop, std::span<const Vec3> x, std::span<const Mat3> H, bool definite,
                                          MeshStiffness& stiffness) const {
   const auto a3 = samples().get<Director>();
   const LimitBasis& basis = contact_.basis();
-  for (std::int64_t e = 0; e < basis.faces(); ++e)
-    for (int s = 0; s < basis.samples; ++s) {
-      const std::size_t q = row_of_sample(e, s);
-      const auto row = basis.row(e, s);
-      add_director_part<SurfaceContact, 2>(
-          law(), tangents(q, x), a3[q], H[q], in_loop, definite, contact_volume_[q], basis.points_of(e),
-          static_cast<std::int64_t>(q),
-          [&](Eigen::Index r, int t) {
+  const std::size_t first = stiffness.size();
+  const auto directors = [&](const PackRows& rows, const Matrix32<Pack>& F) {
+    return DirectorPack<2>{rows, F, load(a3, rows), load(H, rows)};
+  };
+  std::vector<char> slips(a3.size(), false);
+  if (in_loop)
+    each_contact(x, [&](const FacePack&, int, const PackRows& rows, const Matrix32<Pack>& F) {
+      find_slips<SurfaceContact>(law(), directors(rows, F), slips);
+    });
+  for (std::size_t q = 0; q < a3.size(); ++q)
+    stiffness.add(vectors_of_point<2>(slips[q] != 0), basis.points_of(face_of(q)), static_cast<std::int64_t>(q));
+  each_contact(x, [&](const FacePack& pack, int s, const PackRows& rows, const Matrix32<Pack>& F) {
+    const Pack volume = load(std::span<const Real>(contact_volume_), rows);
+    fill_director_parts<SurfaceContact>(
+        law(), directors(rows, F), definite, slips,
+        [&]<int n>(Eigen::Matrix<Pack, n, n> of_points) {
+          of_points *= volume;
+          return of_points;
+        },
+        [&](int lane) {
+          return [row = basis.row(pack.faces.row[lane], s)](Eigen::Index r, int t) {
             return t == 0 ? row[static_cast<std::size_t>(r)].d1 : row[static_cast<std::size_t>(r)].d2;
-          },
-          stiffness);
-    }
+          };
+        },
+        [&](int lane) { return stiffness.part(first + rows.row[lane]); });
+  });
 }
 
 /// The limit surface; points are numbered face by face of the whole.

@@ -4,6 +4,7 @@
 
 #include "weft/bodies/shell.hpp"
 #include "weft/math/quadrature.hpp"
+#include "weft/math/tangent.hpp"
 
 #include <array>
 #include <cmath>
@@ -341,7 +342,7 @@ SurfaceJet<T> jet_gradient(const SurfaceJet<T>& q, const SurfacePoint<T>& at, co
 /// Second derivative by the jet (columns of the jet one after another) of an energy of the forms.
 /// [docs/theory/shells.md, (9.9)]
 template <class T>
-Eigen::Matrix<T, 15, 15> jet_hessian(const SurfaceJet<T>& q, const SurfacePoint<T>& at, const FormsEnergy<T>& w) {
+JetHessian<T> jet_hessian(const SurfaceJet<T>& q, const SurfacePoint<T>& at, const FormsEnergy<T>& w) {
   const Vector3<T>& n = at.n;
   const Vector3<T> a1 = q.col(0), a2 = q.col(1);
   // Rows of S: derivative of each form by the jet.
@@ -357,7 +358,7 @@ Eigen::Matrix<T, 15, 15> jet_hessian(const SurfaceJet<T>& q, const SurfacePoint<
     for (int g = 0; g < 2; ++g) S.template block<1, 3>(3 + k, 3 * g) = T(-at.dual.col(g).dot(second)) * n.transpose();
   }
   const Eigen::Matrix<T, 6, 15> weighed = w.hessian.lazyProduct(S);
-  Eigen::Matrix<T, 15, 15> H = S.transpose().lazyProduct(weighed);
+  JetHessian<T> H = S.transpose().lazyProduct(weighed);
   // What the change of n and of the tangents adds at fixed derivatives v of the energy by the forms.
   const Forms<T>& v = w.gradient;
   const Vector3<T> curved = v[3] * q.col(2) + v[4] * q.col(4) + v[5] * q.col(3);
@@ -377,6 +378,53 @@ Eigen::Matrix<T, 15, 15> jet_hessian(const SurfaceJet<T>& q, const SurfacePoint<
       H.template block<3, 3>(3 * second_of[k], 3 * g) += mixed.transpose();
     }
   return H;
+}
+
+/// A second derivative H by the jet without its negative eigenvalues; v: the derivative of the energy by the forms.
+/// H is zero beyond 11 directions: the tangents, second derivatives along the normal, and those that lie in the surface
+/// in proportion to v, which H joins with turns of the normal.
+template <class T>
+JetHessian<T> positive_jet_hessian(const SurfaceJet<T>& q, const SurfacePoint<T>& at, const Forms<T>& v,
+                                   const JetHessian<T>& H) {
+  using std::sqrt;
+  const Vector3<T>& n = at.n;
+  const Vector3<T> moments(v[3], v[5], v[4]);  // as the columns of the jet come
+  const T size = moments.squaredNorm();
+  const Vector3<T> share =
+      select(size > 0, Vector3<T>(moments / sqrt(select(size > 0, size, T(1)))), Vector3<T>(Vector3<T>::UnitX()));
+  const Vector3<T> along = q.col(0) / sqrt(T(q.col(0).squaredNorm()));
+  const std::array<Vector3<T>, 2> in_surface{along, n.cross(along)};
+
+  Eigen::Matrix<T, 11, 11> small = Eigen::Matrix<T, 11, 11>::Zero();
+  small.template topLeftCorner<6, 6>() = H.template topLeftCorner<6, 6>();
+  for (int k = 0; k < 3; ++k) {
+    const Eigen::Matrix<T, 6, 3> mixed = H.template block<6, 3>(0, 6 + 3 * k);
+    small.template block<6, 1>(0, 6 + k) = mixed.lazyProduct(n);
+    for (int m = 0; m < 2; ++m) small.template block<6, 1>(0, 9 + m) += share[k] * mixed.lazyProduct(in_surface[m]);
+    for (int l = 0; l < 3; ++l)
+      small(6 + k, 6 + l) = n.dot(H.template block<3, 3>(6 + 3 * k, 6 + 3 * l).lazyProduct(n));
+  }
+  small.template bottomLeftCorner<5, 6>() = small.template topRightCorner<6, 5>().transpose();
+  small = positive_part(small);
+
+  JetHessian<T> P;
+  P.template topLeftCorner<6, 6>() = small.template topLeftCorner<6, 6>();
+  for (int k = 0; k < 3; ++k) {
+    // The columns of the second derivative k in the small space.
+    Eigen::Matrix<T, 3, 5> of_k = Eigen::Matrix<T, 3, 5>::Zero();
+    of_k.col(k) = n;
+    for (int m = 0; m < 2; ++m) of_k.col(3 + m) = share[k] * in_surface[m];
+    const Eigen::Matrix<T, 3, 11> rows = of_k.lazyProduct(small.template bottomRows<5>());
+    P.template block<3, 6>(6 + 3 * k, 0) = rows.template leftCols<6>();
+    P.template block<6, 3>(0, 6 + 3 * k) = rows.template leftCols<6>().transpose();
+    for (int l = 0; l < 3; ++l) {
+      const Vector3<T> by_normal = rows.col(6 + l);
+      Matrix3<T> block = by_normal * n.transpose();
+      for (int m = 0; m < 2; ++m) block += share[l] * rows.col(9 + m) * in_surface[m].transpose();
+      P.template block<3, 3>(6 + 3 * k, 6 + 3 * l) = block;
+    }
+  }
+  return P;
 }
 
 }  // namespace weft

@@ -134,6 +134,7 @@ class SolidElements {
   /// Adds what elements have on their nodes.
   void gather_forces(std::span<Vec3> f) const;
   Bounds bounds(const TetPack& pack, std::span<const Vec3> x) const;
+  static void store_gradients(const GaussPack& at, int lane, MeshStiffness::Part part);
   /// x_a - x_0 of all nodes but the first, as columns.
   static Eigen::Matrix<Pack, 3, nodes - 1> sides(const TetPack& pack, std::span<const Vec3> x);
   Mat3 deformation(const Element& element, const typename Basis::Gradients& gradients, std::span<const Vec3> x) const;

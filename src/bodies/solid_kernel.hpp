@@ -164,15 +164,37 @@ void SolidElements<L, nodes>::add_loss_within(std::span<const Vec3> x, std::span
 
 template <SolidLaw L, int nodes>
 void SolidElements<L, nodes>::add_stiffness(std::span<const Vec3> x, bool projected, MeshStiffness& stiffness) const {
+  const std::size_t first = stiffness.size();
   for (const Element& element : elements_)
-    for (int q = 0; q < gauss_points; ++q) {
-      const auto [volume, gradients] = element.at_gauss_point(q);
-      const Mat3 F = deformation(element, gradients, x);
-      stiffness.add(3, element.rows, -1);
-      MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
-      part.w = gradients.transpose();
-      part.K = volume * (projected ? tangent_of(L::projected_differential(constants_, NoMemory{}, F))
-                                   : tangent_of(L::stress_differential(constants_, NoMemory{}, F)));
+    for (int q = 0; q < gauss_points; ++q) stiffness.add(3, element.rows, -1);
+#pragma omp parallel for schedule(static)
+  for (std::size_t k = 0; k < packs_.size(); ++k) {
+    const Eigen::Matrix<Pack, 3, nodes - 1> dx = sides(packs_[k], x);
+    for (std::size_t q = 0; q < gauss_points; ++q) {
+      const GaussPack& at = packs_[k].at[q];
+      const Matrix3<Pack> F = dx.lazyProduct(at.gradients);
+      auto K = projected ? tangent_of<Pack>(L::projected_differential(constants_, NoMemory{}, F))
+                         : tangent_of<Pack>(L::stress_differential(constants_, NoMemory{}, F));
+      K *= at.volume;
+      LanePlaces places{};
+      for (int lane = 0; lane < packs_[k].elements.count; ++lane) {
+        MeshStiffness::Part part = stiffness.part(first + packs_[k].elements.row[lane] * gauss_points + q);
+        store_gradients(at, lane, part);
+        places[static_cast<std::size_t>(lane)] = part.K.data();
+      }
+      store_lanes(K, places);
+    }
+  }
+}
+
+/// Weights of the nodes; they sum to zero.
+template <SolidLaw L, int nodes>
+void SolidElements<L, nodes>::store_gradients(const GaussPack& at, int lane, MeshStiffness::Part part) {
+  part.w.col(0).setZero();
+  for (int a = 1; a < nodes; ++a)
+    for (int k = 0; k < 3; ++k) {
+      part.w(k, a) = at.gradients(a - 1, k)[lane];
+      part.w(k, 0) -= part.w(k, a);
     }
 }
 

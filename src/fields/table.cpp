@@ -53,9 +53,14 @@ void Table::resize(std::size_t rows, std::size_t owned) {
 
 void Table::zero_from(Column& column, std::size_t first) {
   constexpr std::size_t piece_bytes = std::size_t{1} << 16;  // what a thread clears at once, however narrow rows are
-  const std::size_t end = rows_ * column.row_bytes;
+  const std::size_t start = first * column.row_bytes, end = rows_ * column.row_bytes;
+  if (start == end) return;
+  if (end - start <= piece_bytes) {  // threads would take longer to come together
+    std::memset(column.bytes.data() + start, 0, end - start);
+    return;
+  }
 #pragma omp parallel for schedule(static)
-  for (std::size_t begin = first * column.row_bytes; begin < end; begin += piece_bytes)
+  for (std::size_t begin = start; begin < end; begin += piece_bytes)
     std::memset(column.bytes.data() + begin, 0, std::min(piece_bytes, end - begin));
 }
 

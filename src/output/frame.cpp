@@ -198,7 +198,7 @@ bool write_frame(const Comm& comm, const fs::path& path, const FrameMoment& mome
   const std::size_t once = comm.is_root() ? 1 : 0;
   file.add_rows("/VTKHDF/FieldData/TIME", {Number::float64}, once, &moment.time);
   file.add_rows("/VTKHDF/FieldData/CYCLE", {Number::int64}, once, &moment.step);
-  file.write(path, Digests::none);  // nobody asks a frame for them
+  file.write(path, Digests::none, Flush::later);  // nobody asks a frame for digests
   return comm.any(overflows);
 }
 
@@ -350,7 +350,7 @@ FrameSeries::FrameSeries(const Comm& comm, const fs::path& folder, const std::st
       } catch (const Error& damaged) {
         log_warning(fmt::format("A frame is left out of the index. {}", damaged.what()));
       }
-    write_index();
+    write_index(Flush::at_once);
   });
 }
 
@@ -368,18 +368,28 @@ void FrameSeries::write(const FrameMoment& moment, const FrameMesh& mesh) {
     comm_.agree([&] {
       if (!comm_.is_root()) return;
       const FrameSummary summary = read_frame_summary(unfinished);
-      put_in_place(unfinished, folder_ / file, Flush::later);  // write_index flushes the folder
+      put_in_place(unfinished, folder_ / file, Flush::later);
       std::erase_if(entries_, [&](const Entry& entry) { return entry.summary.moment.frame >= moment.frame; });
       entries_.push_back({file, summary});
-      write_index();
+      write_index(Flush::later);
     });
+    unflushed_.push_back(file);
   } catch (const Error&) {
     if (comm_.is_root()) discard_unfinished(unfinished);
     throw;
   }
 }
 
-void FrameSeries::write_index() const {
+void FrameSeries::flush() {
+  if (unflushed_.empty()) return;
+  comm_.agree([&] {
+    for (const std::string& file : unflushed_) flush_to_disk(folder_ / file);
+    if (comm_.is_root()) write_index(Flush::at_once);  // flushes the folder as well
+  });
+  unflushed_.clear();
+}
+
+void FrameSeries::write_index(Flush flush) const {
   const fs::path series = folder_ / (name_ + ".hdf.series"), xdmf = folder_ / (name_ + ".xmf");
   if (entries_.empty()) {  // readers take an index of nothing for an error
     std::error_code ignored;
@@ -394,16 +404,18 @@ void FrameSeries::write_index() const {
     if (summary.points > 0) grids += xdmf_grid(file, summary);  // XDMF readers fail on empty grids
   }
   const nlohmann::json index{{"file-series-version", "1.0"}, {"files", files}};
-  write_text_atomically(series, index.dump(1) + '\n');
-  write_text_atomically(xdmf, fmt::format("<?xml version=\"1.0\"?>\n"
-                                          "<Xdmf Version=\"2.2\">\n"
-                                          "  <Domain>\n"
-                                          "    <Grid Name=\"{}\" GridType=\"Collection\" CollectionType=\"Temporal\">\n"
-                                          "{}"
-                                          "    </Grid>\n"
-                                          "  </Domain>\n"
-                                          "</Xdmf>\n",
-                                          escaped(name_), grids));
+  write_text_atomically(series, index.dump(1) + '\n', flush);
+  write_text_atomically(xdmf,
+                        fmt::format("<?xml version=\"1.0\"?>\n"
+                                    "<Xdmf Version=\"2.2\">\n"
+                                    "  <Domain>\n"
+                                    "    <Grid Name=\"{}\" GridType=\"Collection\" CollectionType=\"Temporal\">\n"
+                                    "{}"
+                                    "    </Grid>\n"
+                                    "  </Domain>\n"
+                                    "</Xdmf>\n",
+                                    escaped(name_), grids),
+                        flush);
 }
 
 std::uint64_t frame_bytes(CellKind kind, std::int64_t points, std::int64_t cells,

@@ -281,7 +281,7 @@ void HdfWriter::require_whole(const FileLayout& layout, const std::filesystem::p
   require(damaged.empty(), ExitCode::file_system, damaged.empty() ? "" : damaged[0] + " Check the disk.");
 }
 
-FileLayout HdfWriter::write(const std::filesystem::path& path, Digests kind) const {
+FileLayout HdfWriter::write(const std::filesystem::path& path, Digests kind, Flush flush) const {
   FileLayout layout;
   std::vector<std::int64_t> first;
   for (const Source& source : sources_) {
@@ -313,7 +313,7 @@ FileLayout HdfWriter::write(const std::filesystem::path& path, Digests kind) con
   });
   const bool with_digests = kind == Digests::of_rows || mode_.collective;
   std::vector<std::uint64_t> digests(with_digests ? data_sets_.size() : 0, 0);
-  const RowsOfFile rows{path, layout, data_sets_, sources_, first, digests};
+  const RowsOfFile rows{path, layout, data_sets_, sources_, first, digests, flush};
   if (mode_.collective) write_collectively(comm_, rows, mode_);
   else write_directly(comm_, rows);
   comm_.sum(digests);

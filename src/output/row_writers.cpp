@@ -31,6 +31,9 @@ void cut(const HdfWriter::Source& source, std::size_t begin, std::size_t count, 
   for (; begin < end; begin += most) portions.push_back({&source, begin, std::min(most, end - begin)});
 }
 
+/// The disk begins early with pieces of this size: it is asked for each of them [byte].
+constexpr std::size_t least_early_bytes = portion_bytes / 4;
+
 /// Does something with each portion, on all threads. `work(portion, buffer)`: the buffer belongs to the thread. The
 /// first exception is thrown when all threads are done.
 template <class Work>
@@ -95,10 +98,10 @@ void write_directly(const Comm& comm, const RowsOfFile& rows) {
         const std::uint64_t offset = rows.layout.data_sets.at(rows.data_sets[s].name).offset +
                                      (static_cast<std::uint64_t>(rows.first[s]) + begin) * bytes;
         file.write(to[k], count * bytes, offset);
-        file.start_flush(count * bytes, offset);
+        if (count * bytes >= least_early_bytes) file.start_flush(count * bytes, offset);
       }
     });
-    file.flush();
+    if (rows.flush == Flush::at_once) file.flush();
     file.close();
   });
 }
@@ -225,7 +228,7 @@ void write_collectively(const Comm& comm, const RowsOfFile& rows, const WriteMod
   comm.agree([&] {
     if (not_made) std::rethrow_exception(not_made);
     require(!file.failure(), ExitCode::file_system, file.failure().value_or(""));
-    to_flush->flush();
+    if (rows.flush == Flush::at_once) to_flush->flush();
     to_flush->close();
   });
 }

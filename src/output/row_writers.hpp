@@ -17,6 +17,7 @@ struct RowsOfFile {
   std::span<const HdfWriter::Source> sources;
   std::span<const std::int64_t> first;  ///< This rank's first row of each data set, among all of it.
   std::span<std::uint64_t> digests;     ///< Of this rank's rows of each data set; empty: not asked for.
+  Flush flush;
 
   std::span<const HdfWriter::Named> made_by(const HdfWriter::Source& source) const {
     return data_sets.subspan(source.first_set, source.sets);
@@ -31,11 +32,11 @@ struct RowsOfFile {
 /// being made and being copied [byte].
 inline constexpr std::size_t portion_bytes = std::size_t{1} << 20;
 
-/// Each rank writes its rows by plain POSIX calls and flushes them. Throws Error(file_system) on all ranks if one
-/// fails; nobody waits for another while it writes. Collective.
+/// Each rank writes its rows by plain POSIX calls and flushes them if they are to be. Throws Error(file_system) on all
+/// ranks if one fails; nobody waits for another while it writes. Collective.
 void write_directly(const Comm& comm, const RowsOfFile& rows);
 
-/// All ranks write together, by collective transfers of HDF5 over MPI-IO, and flush what they wrote. Throws
+/// All ranks write together, by collective transfers of HDF5 over MPI-IO, and flush likewise. Throws
 /// Error(file_system) on all ranks if a rank learns of a failure and MPI-IO comes to an end. It may not end: then the
 /// rank that failed has said so on stderr, and the others wait for ever. It may also keep the failure to itself, as
 /// Open MPI does: the caller has to read the rows back. Collective.

@@ -87,6 +87,8 @@ class Analysis {
   virtual bool frame_is_due(Real next_frame_time) const = 0;
   /// Draws frame clock().next_frame.
   virtual void draw() = 0;
+  /// Afterwards all frames are on the disk. Throws Error(file_system).
+  virtual void flush_frames() = 0;
   /// Draws the last good state into the folder `crash` and logs what it shows. broken: rows that are not finite.
   virtual void draw_crash(const Suspicions& broken) = 0;
   /// Bytes of one frame.

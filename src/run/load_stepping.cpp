@@ -426,6 +426,7 @@ void LoadStepping::draw_crash(const Suspicions&) {
   make_folder(comm_, folder);
   Frames crash(comm_, folder, frame_format(scene_.deck.output));
   draw_into(crash, state_.step);
+  crash.flush();
   log_info(fmt::format("The last balanced state is drawn in {}.", folder.string()));
 }
 

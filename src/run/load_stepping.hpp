@@ -71,6 +71,7 @@ class LoadStepping final : public Analysis {
   int history_every() const override { return 1; }
   bool frame_is_due(Real next_frame_time) const override;
   void draw() override { draw_into(*frames_, state_.next_frame); }
+  void flush_frames() override { frames_->flush(); }
   void draw_crash(const Suspicions& broken) override;
   std::uint64_t frame_bytes() override;
 

@@ -228,6 +228,7 @@ void Recorder::write_crash(const Scene& scene, const RunState& state, const Susp
                                                       false,
                                                       chosen_computed(scene, *body)});
   }
+  crash.flush();
 }
 
 std::uint64_t scene_frame_bytes(const Comm& comm, const Scene& scene) {

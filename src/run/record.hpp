@@ -26,6 +26,10 @@ class Frames {
     if (it != series_.end()) return it->second;
     return series_.try_emplace(name, comm_, folder_, name, format_, last_frame_).first->second;
   }
+  /// Afterwards all frames are on the disk. Throws Error(file_system). Collective.
+  void flush() {
+    for (auto& [name, series] : series_) series.flush();
+  }
 
  private:
   Comm comm_;
@@ -55,6 +59,8 @@ class Recorder {
 
   /// Writes frame state.next_frame of every body, the colliders and, if asked for, the grid. Collective.
   void write_frame(const Scene& scene, const RunState& state, const Stepper& stepper);
+  /// Afterwards all frames are on the disk. Throws Error(file_system). Collective.
+  void flush() { frames_.flush(); }
   /// Writes a frame of every body with the field `suspect` into the folder `crash`, numbered by the step; what an
   /// earlier crash left there goes. Collective.
   void write_crash(const Scene& scene, const RunState& state, const Suspicions& suspicions) const;

@@ -60,7 +60,10 @@ void Session::go() {
       if (!one_step()) break;
       const Schedule::Due due = schedule_.due(clock().step);
       if (due.stop != nullptr) stopped_by_ = due.stop;
-      if (due.checkpoint) try_to("a checkpoint", [&] { write_checkpoint_now(); });
+      if (due.checkpoint) {
+        try_to("a frame", [&] { flush_frames(); });
+        try_to("a checkpoint", [&] { write_checkpoint_now(); });
+      }
       if (due.word || checkpoint_step_ == clock().step) try_to("run.json", [&] { tell("running"); });
     }
     finish();
@@ -146,6 +149,7 @@ bool Session::one_step() {
 void Session::finish() {
   if (recorded_step_ != clock().step) record_row();
   else history_->flush();
+  flush_frames();
   if (checkpoint_step_ != clock().step) write_checkpoint_now();
   const bool finished = analysis_->has_ended();
   tell(finished ? "finished" : "stopped");
@@ -208,6 +212,14 @@ void Session::record_frame() {
   const auto timing = timers_.measure("record");
   const auto advice = watchdog_->advise(advice_on_hanging_files(deck_.output));
   analysis_->draw();
+  watchdog_->beat();
+}
+
+/// Frames reach the disk before the checkpoint after which a run goes on: it would not draw them again.
+void Session::flush_frames() {
+  const auto timing = timers_.measure("record");
+  const auto advice = watchdog_->advise(advice_on_hanging_files(deck_.output));
+  analysis_->flush_frames();
   watchdog_->beat();
 }
 

@@ -37,6 +37,7 @@ class Session {
   void finish();
   void record_row();
   void record_frame();
+  void flush_frames();
   void write_checkpoint_now();
   void keep_last_good_state();
   /// Says in run.json how the run stands.

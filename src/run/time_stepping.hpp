@@ -43,6 +43,7 @@ class TimeStepping final : public Analysis {
   int history_every() const override { return scene_.deck.output.diagnostics_every; }
   bool frame_is_due(Real next_frame_time) const override { return state_.time >= next_frame_time; }
   void draw() override { recorder_->write_frame(scene_, state_, stepper_); }
+  void flush_frames() override { recorder_->flush(); }
   void draw_crash(const Suspicions& broken) override;
   std::uint64_t frame_bytes() override { return scene_frame_bytes(comm_, scene_); }
 

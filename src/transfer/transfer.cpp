@@ -3,6 +3,7 @@
 #include <omp.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 
@@ -27,15 +28,33 @@ template <class Kernel>
   }
 }
 
+/// The velocity gradients that the points of a chunk carry to nodes.
+class CarriedSlopes {
+ public:
+  template <class Kernel>
+  [[gnu::always_inline]] CarriedSlopes(const TransferSettings& settings, const Stencils<Kernel>& stencils,
+                                       ChunkRows rows, std::span<const Mat3> C)
+      : C_(C), is_damped_(settings.rpic_damping != 0) {
+    if (is_damped_) find_damped(settings.rpic_damping, stencils, rows, C, damped_);
+  }
+  /// Of point k of the chunk, row p: nine reals, with room for one more.
+  [[gnu::always_inline]] const Real* at(std::size_t k, std::uint32_t p) const {
+    return (is_damped_ ? damped_[k] : C_[p]).data();
+  }
+
+ private:
+  std::span<const Mat3> C_;
+  bool is_damped_;
+  MatricesOfChunk damped_;
+};
+
 /// A node's share is w (m, m v + dt f + m C d) - dt A G, d being its offset from the point: with moving least squares
 /// a multiple of w d in both.
 template <bool pushed, class Kernel, class Next>
 [[gnu::noinline]] void scatter_chunk(const TransferSettings& settings, const Stencils<Kernel>& stencils, ChunkRows rows,
                                      Next next, ScatterPoints points, const Mat3* A, Real dt, Tile& tile) {
   const Real dx = settings.dx, pull = -dt * Stencils<Kernel>::per_tilt(dx);
-  const bool is_damped = settings.rpic_damping != 0;
-  MatricesOfChunk damped_C;
-  if (is_damped) find_damped(settings.rpic_damping, stencils, rows, points.C, damped_C);
+  const CarriedSlopes slopes(settings, stencils, rows, points.C);
   scatter_chunk(stencils, tile, [&](std::size_t k) __attribute__((always_inline)) {
     fetch_for_a_point(next);
     const std::uint32_t p = rows[k];
@@ -47,7 +66,7 @@ template <bool pushed, class Kernel, class Next>
       const Vec3& f = points.f[p];
       share.value += dt * Real4{0, f.x(), f.y(), f.z()};
     }
-    const Real* const C = (is_damped ? damped_C[k] : points.C[p]).data();
+    const Real* const C = slopes.at(k, p);
     const auto momentum = [&](int first) { return (m * dx) * load4(C + first); };
     const auto force = [&](int first) { return pull * load4(A[k].data() + first); };
     if constexpr (Stencils<Kernel>::is_mls) {
@@ -82,16 +101,13 @@ template <class Kernel, class Next>
                                               ChunkRows rows, Next next, ScatterPoints points, const Mat3* A, Real dt,
                                               Tile& carried, Tile& pushed) {
   const Real dx = settings.dx, pull = -dt * Stencils<Kernel>::per_tilt(dx);
-  const bool is_damped = settings.rpic_damping != 0;
-  MatricesOfChunk damped_C;
-  if (is_damped) find_damped(settings.rpic_damping, stencils, rows, points.C, damped_C);
+  const CarriedSlopes slopes(settings, stencils, rows, points.C);
   scatter_chunk(stencils, carried, [&](std::size_t k) __attribute__((always_inline)) {
     fetch_for_a_point(next);
     const std::uint32_t p = rows[k];
     const Real m = points.m[p];
     const Vec3& v = points.v[p];
-    return PointShare{m * Real4{1, v.x(), v.y(), v.z()},
-                      spin_of(stencils, k, m * dx, (is_damped ? damped_C[k] : points.C[p]).data())};
+    return PointShare{m * Real4{1, v.x(), v.y(), v.z()}, spin_of(stencils, k, m * dx, slopes.at(k, p))};
   });
   scatter_chunk(stencils, pushed, [&](std::size_t k) __attribute__((always_inline)) {
     return PointShare{Real4{}, columns([&](int first) { return pull * load4(A[k].data() + first); })};
@@ -221,12 +237,13 @@ namespace {
 template <class Kernel, int tiles_of_bin, class Visit, class Add>
 void scatter_tiles(const Bins& bins, const Visit& visit, const Add& add) {
   // Cubes of one colour share no node, and colours follow one another: every node is added to in a fixed order.
-  for (int colour = 0; colour < 8; ++colour) {
-    const auto cubes = bins.of_colour(colour);
 #pragma omp parallel
-    {
-      Tile tiles[tiles_of_bin];
-      Stencils<Kernel> stencils;
+  {
+    Tile tiles[tiles_of_bin];
+    Stencils<Kernel> stencils;
+    for (int colour = 0; colour < 8; ++colour) {
+      const auto cubes = bins.of_colour(colour);
+      if (cubes.empty()) continue;
 #pragma omp for schedule(dynamic)
       for (std::size_t c = 0; c < cubes.size(); ++c)
         for (const Bin& bin : bins.of_cube(cubes[c])) {
@@ -343,7 +360,7 @@ void gather_values(const TransferSettings& settings, const Bins& bins, std::span
     {
       Tile tile;
       Stencils<Kernel> stencils;
-#pragma omp for schedule(dynamic, bins_together)
+#pragma omp for schedule(dynamic, bins_together) nowait
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         if (sees_zeros(all[b], are_zero)) continue;
         tile.load_from(field, all[b]);
@@ -368,7 +385,7 @@ void gather_values(const TransferSettings& settings, const Bins& bins, std::span
       std::array<Tile, 2> tiles;
       Stencils<Kernel> stencils;
       std::array<std::array<Vec3, most_rows_in_chunk>, 2> values;
-#pragma omp for schedule(dynamic, bins_together)
+#pragma omp for schedule(dynamic, bins_together) nowait
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         for (std::size_t f = 0; f < 2; ++f) tiles[f].load_from(*fields[f], all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
@@ -400,7 +417,7 @@ Real gather(const TransferSettings& settings, const Bins& bins, std::span<const 
       Stencils<Kernel> stencils;
       ChunkBuffer chunk;
       Pack off_middle = 0;
-#pragma omp for schedule(dynamic, bins_together)
+#pragma omp for schedule(dynamic, bins_together) nowait
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         tile.load_from(velocity, all[b]);
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
@@ -426,8 +443,58 @@ Real gather(const TransferSettings& settings, const Bins& bins, std::span<const 
   return (farthest - (bin_middle - bin_start)) * settings.dx;
 }
 
+VelocityRanges::VelocityRanges(const TransferSettings& settings, const NodeField& velocity)
+    : dx_(settings.dx), by_block_(static_cast<std::size_t>(velocity.blocks())) {
+  with_kernel(settings.kernel, [&](auto kernel) {
+    constexpr bool all_count = decltype(kernel)::inverse_inertia == 0;  // as in Differences
+    constexpr Real far = std::numeric_limits<Real>::infinity();
+    const Real4 above = Real4{} + far;
+#pragma omp parallel for schedule(static)
+    for (std::size_t b = 0; b < by_block_.size(); ++b) {
+      const Real* const block = velocity.block(static_cast<int>(b));
+      Real4 lower = above, upper = -above, square{}, sum{};
+      for (int place = 0; place < nodes_per_block; ++place) {
+        const Real4 v = load4(block + NodeField::width * place);
+        Real4 beyond{};
+        if constexpr (!all_count) beyond = Real4{v[3], v[3], v[3], v[3]} > 0 ? Real4{} : above;
+        lower = lower < v + beyond ? lower : v + beyond;
+        upper = upper > v - beyond ? upper : v - beyond;
+        square = square > v * v ? square : v * v;
+        sum += v;
+      }
+      const auto numbers = [](const Real4& v) { return std::bit_cast<std::array<Real, 4>>(v); };
+      by_block_[b] = {numbers(lower), numbers(upper), numbers(square), std::isfinite(sum[0] + sum[1] + sum[2])};
+    }
+  });
+}
+
+Real VelocityRanges::largest(int blocks) const {
+  Real most = 0;
+  for (const Range& range : std::span(by_block_).first(static_cast<std::size_t>(blocks))) {
+    if (!range.is_finite) return std::numeric_limits<Real>::infinity();
+    most = std::max(most, range.square[0] + range.square[1] + range.square[2]);
+  }
+  return std::sqrt(most);
+}
+
+Real VelocityRanges::steepest2(const Bin& bin) const {
+  constexpr Real far = std::numeric_limits<Real>::infinity();
+  Real4 lower = Real4{} + far, upper = -lower;
+  for (const std::int32_t number : bin.numbers) {
+    const Range& range = by_block_[static_cast<std::size_t>(number)];
+    if (!range.is_finite) return far;
+    const Real4 low = load4(range.lower.data()), high = load4(range.upper.data());
+    lower = lower < low ? lower : low;
+    upper = upper > high ? upper : high;
+  }
+  const Real4 apart = upper > lower ? (upper - lower) / dx_ : Real4{};
+  return 3 * (apart[0] * apart[0] + apart[1] * apart[1] + apart[2] * apart[2]);
+}
+
 Steepest steepest_above(Real bound, const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
-                        const NodeField& velocity) {
+                        const NodeField& velocity, const VelocityRanges& ranges) {
+  const auto is_doubtful = [&](const Bin& bin) { return !(ranges.steepest2(bin) <= bound * bound); };
+  if (std::ranges::none_of(bins.bins(), is_doubtful)) return {};
   Steepest steepest;
   std::size_t first = 0;  // bin of the steepest
   with_kernel(settings.kernel, [&](auto kernel) {
@@ -445,7 +512,8 @@ Steepest steepest_above(Real bound, const TransferSettings& settings, const Bins
       ChunkBuffer chunk;
 #pragma omp for schedule(dynamic, at_once)
       for (std::size_t b = 0; b < all.size(); ++b) {
-        if (gradient_bound<Kernel>(all[b], velocity, by_block, settings.dx) <= bound * bound) continue;
+        if (!is_doubtful(all[b]) || gradient_bound<Kernel>(all[b], velocity, by_block, settings.dx) <= bound * bound)
+          continue;
         tile.load_from(velocity, all[b]);
         Steepest here;
         for (const ChunkRows rows : chunks_of(bins, all[b])) {

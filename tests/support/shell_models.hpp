@@ -123,17 +123,17 @@ std::vector<EdgeLine> side_where(const ControlMesh& mesh, Where&& where) {
 using FaceMatrix = std::function<void(std::span<const std::int32_t> points, std::span<const Real> matrix)>;
 
 /// Tells the second derivative of the energy [N/m], a matrix for each quadrature point.
-inline void each_stiffness(const ShellFaces& shell, const JetHessians& at, const FaceMatrix& tell) {
-  shell.each_hessian(at, [&](std::int64_t e, int s, const JetHessian& H) {
-    const auto row = shell.basis().row(e, s);
-    Eigen::MatrixXd W = Eigen::MatrixXd::Zero(15, 3 * std::ssize(row));  // the jet by the control points
-    for (int a = 0; a < std::ssize(row); ++a)
-      for (int i = 0; i < 3; ++i)
-        W.col(3 * a + i)(Eigen::seqN(i, Eigen::fix<5>, Eigen::fix<3>)) << row[a].d1, row[a].d2, row[a].d11, row[a].d12,
-            row[a].d22;
-    const Eigen::MatrixXd K = W.transpose() * H * W;
-    tell(shell.basis().points_of(e), {K.data(), static_cast<std::size_t>(K.size())});
-  });
+inline void each_stiffness(const ShellFaces& shell, std::span<const Vec3> x, const FaceMatrix& tell) {
+  MeshStiffness stiffness;
+  shell.add_stiffness(x, false, stiffness);
+  for (std::size_t k = 0; k < stiffness.size(); ++k) {
+    const MeshStiffness::Part part = stiffness.part(k);
+    Eigen::MatrixXd W = Eigen::MatrixXd::Zero(15, 3 * part.w.cols());  // the jet by the control points
+    for (Eigen::Index a = 0; a < part.w.cols(); ++a)
+      for (int i = 0; i < 3; ++i) W.col(3 * a + i)(Eigen::seqN(i, Eigen::fix<5>, Eigen::fix<3>)) = part.w.col(a);
+    const Eigen::MatrixXd K = W.transpose() * part.K * W;
+    tell(part.rows, {K.data(), static_cast<std::size_t>(K.size())});
+  }
 }
 
 /// Tells the consistent mass [kg], a matrix for each point that has some.
@@ -171,7 +171,7 @@ struct LinearProblem {
             entries.emplace_back(freedom(rows[i / 3], i % 3), freedom(rows[j / 3], j % 3), k[i * n + j]);
     };
     if (mass) each_consistent_mass(description, add);
-    else each_stiffness(shell, shell.linearise(rest_of(shell)), add);
+    else each_stiffness(shell, rest_of(shell), add);
     Eigen::SparseMatrix<Real> K(freedoms, freedoms);
     K.setFromTriplets(entries.begin(), entries.end());
     return K;

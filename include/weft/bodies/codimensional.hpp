@@ -46,8 +46,14 @@ struct NoManifold {
   static Vector3<T> stress(const Constants&, const Vector3<T>&) {
     return Vector3<T>::Zero();
   }
-  static Vec3 stress_differential(const Constants&, const Vec3&, const Vec3&) { return Vec3::Zero(); }
-  static Vec3 projected_differential(const Constants&, const Vec3&, const Vec3&) { return Vec3::Zero(); }
+  template <class T>
+  static auto stress_differential(const Constants&, const Vector3<T>&) {
+    return [](const Vector3<T>&) -> Vector3<T> { return Vector3<T>::Zero(); };
+  }
+  template <class T>
+  static auto projected_differential(const Constants& k, const Vector3<T>& d) {
+    return stress_differential(k, d);
+  }
   template <class T>
   static T stiffness(const Constants&, const Vector3<T>&) {
     return T(0);
@@ -169,10 +175,17 @@ class CodimensionalElements {
     return elements_[e].volume / static_cast<Real>(first_point_[e + 1] - first_point_[e]);
   }
   Real energy_in_contact(std::span<const Vec3> x, std::span<const Directors> N, std::span<const Mat3> H) const;
-  /// Adds what an element resists besides its quadrature points to a part of a stiffness that looks at its tangents
-  /// first.
-  void add_own_stiffness(const Parts& parts, const Element& element, const Tangents& F, bool projected,
-                         MeshStiffness::Part part) const;
+  using OwnStiffness = Eigen::Matrix<Pack, 3 * K::tangents, 3 * K::tangents>;
+  void find_slip(std::span<const Vec3> x, std::span<const Directors> N, std::span<const Mat3> H) const;
+  /// Fills the parts of a pack; first: that of the first element, or of the first quadrature point.
+  void find_stiffness(const Parts& parts, const ElementPack<K>& pack, std::span<const Vec3> x, bool projected,
+                      std::size_t first, MeshStiffness& stiffness) const;
+  void find_stiffness_in_contact(const Parts& parts, const ElementPack<K>& pack, const TrialShape& at,
+                                 std::span<const Directors> N, bool projected, std::size_t first,
+                                 MeshStiffness& stiffness) const;
+  /// What elements resist besides their quadrature points, by their tangents [J].
+  OwnStiffness own_stiffness(const Parts& parts, const ElementPack<K>& pack, const PackTangents& F,
+                             bool projected) const;
   void add_corner_forces(std::span<Vec3> f) const;
 
   typename K::Constants constants_;
@@ -183,7 +196,8 @@ class CodimensionalElements {
   std::vector<std::vector<Weights>> weights_;  ///< Of the points of an element, by its divisions.
   std::vector<ElementPack<K>> packs_;          ///< All elements.
   Incidence incidence_;
-  mutable std::vector<CornerForces> forces_;  ///< Work: of each element on all its corners but the first [N].
+  mutable std::vector<CornerForces> forces_;  ///< Work: of each element on all its corners but the first [N];
+  mutable std::vector<char> slips_;           ///< whether a quadrature point slips.
 };
 
 template <class S>

@@ -1,13 +1,47 @@
 #pragma once
 // The second derivative of what a meshed body opposes to a motion, as a sum of small matrices.
 
+#include "weft/base/memory.hpp"
 #include "weft/bodies/incidence.hpp"
+#include "weft/math/pack_rows.hpp"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 namespace weft {
+
+/// Memory whose numbers begin without a value.
+template <class T>
+struct Unset : LinesAllocator<T> {
+  template <class U>
+  struct rebind {
+    using other = Unset<U>;
+  };
+  template <class U>
+  void construct(U*) {}
+};
+
+/// Where the numbers of each lane go; none for lanes that are left out.
+using LanePlaces = std::array<Real*, Pack::size>;
+
+/// The numbers of a matrix, column by column, to each lane's place.
+template <int n>
+void store_lanes(const Eigen::Matrix<Pack, n, n>& K, const LanePlaces& to) {
+  constexpr int half = Register::size, squares = n * n / half * half;
+  const auto register_of = [&](int c, int first) { return first == 0 ? K(c).v.first : K(c).v.second; };
+  for (int first = 0; first < Pack::size; first += half)
+    for (int c = 0; c < squares; c += half) {
+      Register::Reals block[half];
+      for (int i = 0; i < half; ++i) block[i] = register_of(c + i, first);
+      detail::transpose(block);
+      for (int lane = 0; lane < half; ++lane)
+        if (Real* place = to[static_cast<std::size_t>(first + lane)]) Register::store(block[lane], place + c);
+    }
+  for (std::size_t lane = 0; lane < to.size(); ++lane)
+    for (int c = squares; c < n * n && to[lane] != nullptr; ++c) to[lane][c] = K(c)[static_cast<int>(lane)];
+}
 
 /// A sum of parts. Each looks at a few vectors that are linear in the displacements u of vertices and in the
 /// displacement gradient H at one quadrature point, and at the turns of some elements, and answers with their
@@ -32,7 +66,8 @@ class MeshStiffness {
 
   /// Forgets all parts; keeps the memory.
   void clear();
-  /// Appends a part whose numbers are zero. A quadrature point is in one part at most.
+  /// Appends a part whose weights and directions are zero; its K is still to be written. A quadrature point is in one
+  /// part at most.
   void add(int vectors, std::span<const std::int32_t> rows, std::int64_t sample,
            std::span<const std::int32_t> turns = {});
   /// No part is added from here on; `vertices` rows, and so many elements that turn.
@@ -60,7 +95,7 @@ class MeshStiffness {
 
   std::vector<Head> parts_;
   std::vector<std::int32_t> rows_, turns_;
-  std::vector<Real> numbers_;  ///< w, d and K of each part.
+  std::vector<Real, Unset<Real>> numbers_;  ///< w, d and K of each part.
   Incidence incidence_, incidence_of_turns_;
   mutable std::vector<Vec3> pushes_;       ///< Work: of each entry of rows_,
   mutable std::vector<Real> turn_pushes_;  ///< and of turns_.

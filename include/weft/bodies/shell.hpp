@@ -3,6 +3,7 @@
 
 #include "weft/bodies/face_packs.hpp"
 #include "weft/bodies/mesh_piece.hpp"
+#include "weft/bodies/mesh_stiffness.hpp"
 #include "weft/geometry/subdivision.hpp"
 #include "weft/materials/lamina_hencky.hpp"
 #include "weft/materials/lamina_woven.hpp"
@@ -79,9 +80,9 @@ using Lamina = LaminaOf<Pack>;
 
 /// The second derivative of a shell's energy: by the tangents and second derivatives of its quadrature points, those of
 /// each pack of faces one after the other.
-using JetHessian = Eigen::Matrix<Real, 15, 15>;
-using JetHessians = std::vector<Eigen::Matrix<Pack, 15, 15>>;
-using HessianOfSample = std::function<void(std::int64_t face, int sample, const JetHessian&)>;
+template <class T>
+using JetHessian = Eigen::Matrix<T, 15, 15>;
+using JetHessians = std::vector<JetHessian<Pack>>;
 
 /// Control points of a face, their weights at a point of it, and the mass that is there [kg].
 using MassAtPoint =
@@ -117,8 +118,8 @@ class ShellFaces {
   void add_force(std::span<const Vec3> x, std::span<Vec3> force) const;
   /// The exact second derivative.
   JetHessians linearise(std::span<const Vec3> x) const;
-  /// tell(face of these, sample, matrix) of each quadrature point, in a fixed order.
-  void each_hessian(const JetHessians& at, const HessianOfSample& tell) const;
+  /// Appends the same, a part for each quadrature point, face by face; projected: without its negative eigenvalues.
+  void add_stiffness(std::span<const Vec3> x, bool projected, MeshStiffness& stiffness) const;
   /// Adds the change of the force as the control points move by dx.
   void add_force_change(const JetHessians& at, std::span<const Vec3> dx, std::span<Vec3> change) const;
   /// Adds the lumped mass [kg].

@@ -68,31 +68,37 @@ struct FiberOf {
   }
 
   /// Change of the stress as A changes by dA.
-  static Mat3 stress_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
-    const State<Real> at(k, A);
-    if (!at.exists) return Mat3::Zero();
-    const Change d(at, dA);
-    const Mat32 dT = at.frame * at.section_change(at.derivative(k), d.B) - at.t * (d.t.transpose() * at.T_M);
-    const Mat32 dM = dA.rightCols<2>() - d.t * at.s.transpose() - at.t * d.s.transpose();
-    const Vec3 d1 = k.stretch * (d.r * at.t + (at.r - 1) * d.t) +
-                    ((k.shear * dM - dT) * at.s + at.X * (d.s - d.r / at.r * at.s)) / at.r;
-    Mat3 dP;
-    dP << d1, k.shear * (d.t * at.s.transpose() + at.t * d.s.transpose()) + dT;
-    return dP;
+  template <class T>
+  static auto stress_differential(const Constants& k, const Matrix3<T>& A) {
+    const State<T> at(k, A);
+    return [k, at, derivative = at.derivative(k)](const Matrix3<T>& dA) -> Matrix3<T> {
+      const Change<T> d(at, dA);
+      const Matrix32<T> dT = at.frame * at.parts.change(derivative, d.B) - at.t * (d.t.transpose() * at.T_M);
+      const Matrix32<T> dM = dA.template rightCols<2>() - d.t * at.s.transpose() - at.t * d.s.transpose();
+      const Vector3<T> bent = T(k.shear) * (dM * at.s) - dT * at.s + at.X * (d.s - T(d.r * at.inverse_r) * at.s);
+      const Vector3<T> d1 = T(k.stretch) * (d.r * at.t + T(at.r - 1) * d.t) + at.inverse_r * bent;
+      Matrix3<T> dP;
+      dP << d1, T(k.shear) * (d.t * at.s.transpose() + at.t * d.s.transpose()) + dT;
+      return select(at.exists, dP, Matrix3<T>(Matrix3<T>::Zero()));
+    };
   }
 
   /// The same without the curvature of s and M, and without softening by compression along the fiber or of the section:
   /// positive semidefinite, and equal to the exact one where only tension along the fiber acts.
-  static Mat3 projected_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
-    const State<Real> at(k, A);
-    if (!at.exists) return Mat3::Zero();
-    const Change d(at, dA);
-    const Mat32 dT = at.frame * at.section_change(positive_part(at.derivative(k)), d.B);
-    const Vec3 d1 =
-        k.stretch * (d.r * at.t + std::max(0.0, at.r - 1) * d.t) + (k.shear * at.M * d.s - dT * at.s) / at.r;
-    Mat3 dP;
-    dP << d1, k.shear * at.t * d.s.transpose() + dT;
-    return dP;
+  template <class T>
+  static auto projected_differential(const Constants& k, const Matrix3<T>& A) {
+    using std::max;
+    const State<T> at(k, A);
+    return [k, at, derivative = positive_part(at.derivative(k)),
+            pulled = max(T(at.r - 1), T(0))](const Matrix3<T>& dA) -> Matrix3<T> {
+      const Change<T> d(at, dA);
+      const Matrix32<T> dT = at.frame * at.parts.change(derivative, d.B);
+      const Vector3<T> d1 =
+          T(k.stretch) * (d.r * at.t + pulled * d.t) + at.inverse_r * (T(k.shear) * (at.M * d.s) - dT * at.s);
+      Matrix3<T> dP;
+      dP << d1, T(k.shear) * (at.t * d.s.transpose()) + dT;
+      return select(at.exists, dP, Matrix3<T>(Matrix3<T>::Zero()));
+    };
   }
 
   /// The directors after slip; the tangent stays. First the section: expanded (e1 + e2 >= 0) it is forgotten, shear
@@ -121,49 +127,10 @@ struct FiberOf {
     return select(at.exists && (expanded || yields || crushed || slips), returned, A);
   }
 
-  /// Its change as A changes by dA. M' = frame G(B) with an isotropic G of the section, whose stretches g are functions
-  /// of those of B.
-  static Mat3 return_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
-    const State<Real> at(k, A);
-    if (!at.exists) return dA;
-    const Change d(at, dA);
-    const auto [mu, lambda] = k.section;
-    const Vector2<Real> stretch = at.parts.s.cwiseMax(least_stretch), e = stretch.array().log();
-    const Vector2<Real> slope = (at.parts.s.array() < least_stretch).select(0, stretch.cwiseInverse());  // de/ds
-    const Real sum = e.sum(), excess = 2 * mu * (e[0] - e[1]) + k.across * (mu + lambda) * sum;
-    const bool free = sum >= 0, yields = !free && excess > 0, crushed = at.parts.s[1] < least_stretch;
-    Vector2<Real> g = at.parts.s;
-    PlaneDerivative G{Matrix2<Real>::Identity(), 1, 1};
-    if (free || yields || crushed) {
-      const Real a = k.across * (mu + lambda) / (4 * mu);
-      if (free) g.setOnes();
-      else if (yields) g = Vector2<Real>(std::exp((0.5 - a) * sum), std::exp((0.5 + a) * sum));
-      else g = stretch;
-      if (free) G.stretch.setZero();
-      else if (yields) G.stretch = Vector2<Real>((0.5 - a) * g[0], (0.5 + a) * g[1]) * slope.transpose();
-      else G.stretch = g.cwiseProduct(slope).asDiagonal();
-      const Real apart = at.parts.s[0] - at.parts.s[1];
-      G.shear = g[0] == g[1] || apart <= 0 ? 0 : (g[0] - g[1]) / apart;
-      G.spin = (g[0] + g[1]) / std::max(at.parts.s.sum(), 1e-6);
-    }
-    const Mat32 M = at.frame * at.parts.with(g[0], g[1]);
-    const Mat32 dM = at.frame * at.section_change(G, d.B) - at.t * (d.t.transpose() * M);
-    Vector2<Real> s = Vector2<Real>::Zero(), ds = Vector2<Real>::Zero();
-    if (!free && k.shear > 0) {
-      const Real size = k.shear * (M * at.s).norm(), limit = -k.along * (mu + lambda) * sum;
-      s = at.s;
-      ds = d.s;
-      if (size > limit) {
-        const Vector2<Real> d_stretch = at.in_principal_frame(d.B).diagonal();
-        const Real d_limit = -k.along * (mu + lambda) * slope.dot(d_stretch);
-        const Real d_size = k.shear * k.shear / size * (M * at.s).dot(dM * at.s + M * d.s);
-        s = limit / size * at.s;
-        ds = limit / size * d.s + (d_limit - limit / size * d_size) / size * at.s;
-      }
-    }
-    Mat3 change;
-    change << dA.col(0), dM + d.t * s.transpose() + at.t * ds.transpose();
-    return change;
+  /// Its change as A changes by dA.
+  template <class T>
+  static auto return_differential(const Constants& k, const Matrix3<T>& A) {
+    return Slip<T>(k, A);
   }
 
   /// How far the stress is outside the yield surface [Pa]: the larger of the two conditions of `return_map`.
@@ -211,6 +178,7 @@ struct FiberOf {
   struct State {
     T r;
     Mask<T> exists;
+    T inverse_r;  ///< 1 for a fiber that is crushed to a point.
     Vector3<T> t;
     Vector2<T> s;
     Matrix32<T> frame;      ///< Unit vectors across t, any two with det [t frame] = 1.
@@ -222,6 +190,7 @@ struct FiberOf {
     State(const Constants& k, const Matrix3<T>& A)
         : r(A.col(0).norm()),
           exists(r >= least_length),
+          inverse_r(1 / select(exists, r, T(1))),
           t(select(exists, Vector3<T>(A.col(0) / select(exists, r, T(1))), Vector3<T>(Vector3<T>::UnitX()))),
           s(A.template rightCols<2>().transpose() * t),
           frame(frame_across(t)),
@@ -248,29 +217,93 @@ struct FiberOf {
       d.spin = (tau[0] * slope[0] + tau[1] * slope[1]) / max(T(s0 + s1), T(1e-6));
       return d;
     }
-    /// dB between the singular vectors of B.
-    Matrix2<Real> in_principal_frame(const Matrix2<Real>& dB) const {
-      const PlaneSvd svd = plane_svd(B);
-      return svd.U.transpose() * dB * svd.V;
-    }
-    Matrix2<Real> section_change(const PlaneDerivative& d, const Matrix2<Real>& dB) const {
-      const PlaneSvd svd = plane_svd(B);
-      return svd.U * plane_change(d, svd.U.transpose() * dB * svd.V) * svd.V.transpose();
-    }
   };
 
   /// How the parts of A change with it; B is M in a frame that turns with t and not about it.
+  template <class T>
   struct Change {
-    Real r;
-    Vec3 t;
-    Vector2<Real> s;
-    Matrix2<Real> B;
-    Change(const State<Real>& at, const Mat3& dA) {
-      const Mat32 dN = dA.rightCols<2>();
+    T r;
+    Vector3<T> t;
+    Vector2<T> s;
+    Matrix2<T> B;
+    Change(const State<T>& at, const Matrix3<T>& dA) {
+      const Matrix32<T> dN = dA.template rightCols<2>();
       r = at.t.dot(dA.col(0));
-      t = (dA.col(0) - r * at.t) / at.r;
+      t = at.inverse_r * (dA.col(0) - r * at.t);
       s = dN.transpose() * at.t + (at.M + at.t * at.s.transpose()).transpose() * t;
       B = at.frame.transpose() * (dN - t * at.s.transpose());
+    }
+  };
+
+  /// The change of what `return_map` leaves. M' = frame G(B) with an isotropic G of the section, whose stretches g are
+  /// functions of those of B.
+  template <class T>
+  struct Slip {
+    State<T> at;
+    PlaneDerivativeOf<T> G;
+    Vector2<T> slope;   ///< Of the logs of the stretches.
+    Matrix32<T> M;      ///< M'.
+    T share;            ///< What is left of s.
+    Mask<T> slides;     ///< The limit of friction decides about it.
+    T inverse_size;     ///< Of gamma |M' s|.
+    Real along, shear;  ///< beta (mu + lambda) and gamma [Pa].
+
+    Slip(const Constants& k, const Matrix3<T>& A)
+        : at(k, A), along(k.along * (k.section.mu + k.section.lambda)), shear(k.shear) {
+      using std::log, std::max;
+      const auto [mu, lambda] = k.section;
+      const T least = T(least_stretch), s0 = max(at.parts.s[0], least), s1 = max(at.parts.s[1], least);
+      slope = {select(at.parts.s[0] < least, T(0), T(1 / s0)), select(at.parts.s[1] < least, T(0), T(1 / s1))};
+      const T e0 = log(s0), e1 = log(s1), sum = e0 + e1;
+      const Mask<T> free = sum >= 0;
+      const Vector2<T> g = find_section(k.across * (mu + lambda) / (4 * mu), {s0, s1}, sum, T(e0 - e1), free);
+      M = at.frame * at.parts.with(g[0], g[1]);
+      const T size = shear * Vector3<T>(M * at.s).norm(), limit = -along * sum;
+      inverse_size = 1 / select(size > 0, size, T(1));
+      slides = !free && size > limit;
+      share = select(free, T(0), select(slides, T(limit * inverse_size), T(1)));
+      if (!(shear > 0)) share = T(0);
+    }
+
+    Matrix3<T> operator()(const Matrix3<T>& dA) const {
+      const Change<T> d(at, dA);
+      const Matrix32<T> dM = at.frame * at.parts.change(G, d.B) - at.t * (d.t.transpose() * M);
+      Vector2<T> ds = share * d.s;
+      if (shear > 0) {
+        const Vector2<T> of_stretch = slope.cwiseProduct(at.parts.seen(d.B).diagonal);
+        const T d_limit = -along * (of_stretch[0] + of_stretch[1]);
+        const Vector3<T> d_slip = dM * at.s + M * d.s;
+        const T d_size = shear * shear * inverse_size * Vector3<T>(M * at.s).dot(d_slip);
+        ds += select(slides, T((d_limit - share * d_size) * inverse_size), T(0)) * at.s;
+      }
+      Matrix3<T> change;
+      change << dA.col(0), dM + d.t * (share * at.s).transpose() + at.t * ds.transpose();
+      return select(at.exists, change, dA);
+    }
+
+   private:
+    /// Stretches g of the section and their derivative G, from those at least least_stretch, the sum and the difference
+    /// of their logs; a: what they yield by.
+    Vector2<T> find_section(Real a, const Vector2<T>& stretch, const T& sum, const T& apart, const Mask<T>& free) {
+      using std::exp, std::max;
+      const T zero = T(0), one = T(1), &s0 = at.parts.s[0], &s1 = at.parts.s[1];
+      const Mask<T> yields = !free && apart + 2 * a * sum > 0, changes = free || yields || s1 < least_stretch;
+      const Vector2<T> flown(exp((0.5 - a) * sum), exp((0.5 + a) * sum));
+      Vector2<T> g;
+      for (int i = 0; i < 2; ++i) {
+        g[i] = select(free, one, select(yields, flown[i], stretch[i]));
+        const T by_own = select(at.parts.s[i] < least_stretch, zero, one),
+                rate = (i == 0 ? 0.5 - a : 0.5 + a) * flown[i];
+        for (int j = 0; j < 2; ++j)
+          G.stretch(i, j) = select(free, zero, select(yields, T(rate * slope[j]), i == j ? by_own : zero));
+      }
+      const T difference = s0 - s1;
+      const Mask<T> stays = g[0] == g[1] || difference <= 0;
+      const T shear = select(stays, zero, T((g[0] - g[1]) / select(difference > 0, difference, one)));
+      G.shear = select(changes, shear, one);
+      G.spin = select(changes, T((g[0] + g[1]) / max(T(s0 + s1), T(1e-6))), one);
+      G.bend.setZero();
+      return g;
     }
   };
 };
@@ -290,12 +323,15 @@ struct FreeFiberOf {
     const T r = d.norm();
     return T(k.stretch * (1 - select(r > 0, T(1), T(0)) / select(r > 0, r, T(1)))) * d;
   }
-  static Vec3 stress_differential(const Constants& k, const Vec3& d, const Vec3& dd) {
-    return differential(k, d, dd, 1 - 1 / std::max(d.norm(), least_length));
+  template <class T>
+  static auto stress_differential(const Constants& k, const Vector3<T>& d) {
+    return differential<T>(k, d, turning(d));
   }
   /// Without what compression does to turning.
-  static Vec3 projected_differential(const Constants& k, const Vec3& d, const Vec3& dd) {
-    return differential(k, d, dd, std::max(0.0, 1 - 1 / std::max(d.norm(), least_length)));
+  template <class T>
+  static auto projected_differential(const Constants& k, const Vector3<T>& d) {
+    using std::max;
+    return differential<T>(k, d, max(turning(d), T(0)));
   }
   /// Bound of how fast the stress grows with the tangent [Pa].
   template <class T>
@@ -307,10 +343,21 @@ struct FreeFiberOf {
  private:
   static constexpr Real least_length = 1e-6;
 
-  /// dP = k (t t^T + turning (I - t t^T)) dd with t = d / r and turning = (r - 1) / r.
-  static Vec3 differential(const Constants& k, const Vec3& d, const Vec3& dd, Real turning) {
-    const Vec3 t = d.normalized(), along = t * t.dot(dd);
-    return k.stretch * (along + turning * (dd - along));
+  /// (r - 1) / r
+  template <class T>
+  static T turning(const Vector3<T>& d) {
+    using std::max;
+    return 1 - 1 / max(T(d.norm()), T(least_length));
+  }
+  /// dP = k (t t^T + turning (I - t t^T)) dd with t = d / r.
+  template <class T>
+  static auto differential(const Constants& k, const Vector3<T>& d, const T& turning) {
+    const T r = d.norm();
+    const Vector3<T> t = d / select(r > 0, r, T(1));
+    return [stretch = k.stretch, t, turning](const Vector3<T>& dd) -> Vector3<T> {
+      const Vector3<T> along = t * t.dot(dd);
+      return T(stretch) * (along + turning * (dd - along));
+    };
   }
 };
 using FreeFiber = FreeFiberOf<>;

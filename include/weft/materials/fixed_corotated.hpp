@@ -118,23 +118,16 @@ struct FixedCorotated : NeverYields, Inviscid, KeepsLeftStretch {
     };
   }
 
-  static auto projected_differential(const Constants& k, const Memory&, const Mat3& F) {
-    const auto [mu, lambda] = k.lame;
-    const Svd<Real> svd = polar_svd(F);
-    const Vec3& s = svd.s;
-    const Vec3 c(s[1] * s[2], s[2] * s[0], s[0] * s[1]);  // dJ/ds
-    const Real pressure = lambda * (s.prod() - 1);
-    PrincipalDerivative d;
-    d.stretch = lambda * c * c.transpose();
-    d.stretch.diagonal().array() += 2 * mu;
-    for (int pair = 0; pair < 3; ++pair) {
-      const auto [i, j] = others(pair);
-      d.stretch(i, j) += pressure * s[pair];
-      d.stretch(j, i) += pressure * s[pair];
-      d.shear[pair] = 2 * mu - pressure * s[pair];
-      d.spin[pair] = 2 * mu * (1 - 2 / pair_sum(s, pair)) + pressure * s[pair];
-    }
-    return isotropic_differential(svd, positive_part(d));
+  /// Packs have no polar decomposition that is cheaper than their singular values.
+  static auto stress_differential(const Constants& k, const Memory&, const Matrix3<Pack>& F) {
+    const Svd<Pack> svd = polar_svd(F);
+    return isotropic_differential(svd, derivative(k.lame, svd.s));
+  }
+
+  template <class T>
+  static auto projected_differential(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const Svd<T> svd = polar_svd(F);
+    return isotropic_differential(svd, positive_part(derivative(k.lame, svd.s)));
   }
 
   /// 2 mu s_max^2 + (lambda)_+ J^2 [Pa]: the acoustic tensor is lambda J^2 n n^T + 2 mu |F^T n|^2 I less the change of
@@ -158,6 +151,24 @@ struct FixedCorotated : NeverYields, Inviscid, KeepsLeftStretch {
   }
 
  private:
+  template <class T>
+  static PrincipalDerivativeOf<T> derivative(const Lame& lame, const Vector3<T>& s) {
+    const auto [mu, lambda] = lame;
+    const Vector3<T> c(s[1] * s[2], s[2] * s[0], s[0] * s[1]);  // dJ/ds
+    const T pressure = lambda * (s.prod() - 1);
+    PrincipalDerivativeOf<T> d;
+    d.stretch = T(lambda) * c * c.transpose();
+    for (int i = 0; i < 3; ++i) d.stretch(i, i) += 2 * mu;
+    for (int pair = 0; pair < 3; ++pair) {
+      const auto [i, j] = others(pair);
+      d.stretch(i, j) += pressure * s[pair];
+      d.stretch(j, i) += pressure * s[pair];
+      d.shear[pair] = 2 * mu - pressure * s[pair];
+      d.spin[pair] = 2 * mu * (1 - 2 / pair_sum(s, pair)) + pressure * s[pair];
+    }
+    return d;
+  }
+
   /// R of F = V R.
   template <class T>
   static Matrix3<T> rotation(const Matrix3<T>& F, const T&) {

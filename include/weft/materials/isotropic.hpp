@@ -27,28 +27,33 @@ Symmetric3<T> symmetric_from(const Matrix3<T>& Q, const Vector3<T>& values) {
 }
 
 /// Derivative of an isotropic tensor function G in the principal frame. [docs/theory/laws.md, 5]
-struct PrincipalDerivative {
-  Mat3 stretch;  ///< dg_i / ds_j
-  Vec3 shear;    ///< (g_i - g_j) / (s_i - s_j) of pair k, with its limit where s_i = s_j
-  Vec3 spin;     ///< (g_i + g_j) / (s_i + s_j) of pair k
+template <class T>
+struct PrincipalDerivativeOf {
+  Matrix3<T> stretch;  ///< dg_i / ds_j
+  Vector3<T> shear;    ///< (g_i - g_j) / (s_i - s_j) of pair k, with its limit where s_i = s_j
+  Vector3<T> spin;     ///< (g_i + g_j) / (s_i + s_j) of pair k
 };
+using PrincipalDerivative = PrincipalDerivativeOf<Real>;
 
 /// s_i + s_j >= 0 of pair k, kept from zero: it vanishes only for singular or inverted F, where the polar rotation
 /// jumps and the derivative does not exist.
-inline Real pair_sum(const Vec3& s, int k) {
+template <class T>
+T pair_sum(const Vector3<T>& s, int k) {
+  using std::max;
   const auto [i, j] = others(k);
-  return std::max(s[i] + s[j], 1e-6);
+  return max(T(s[i] + s[j]), T(1e-6));
 }
 
 /// The map from dF to the change of G(F) as F changes by dF.
-inline auto isotropic_differential(const Svd<Real>& svd, const PrincipalDerivative& d) {
-  return [svd, d](const Mat3& dF) -> Mat3 {
-    const Mat3 B = svd.U.transpose() * dF * svd.V;
-    Mat3 D;
+template <class T>
+auto isotropic_differential(const Svd<T>& svd, const PrincipalDerivativeOf<T>& d) {
+  return [svd, d](const Matrix3<T>& dF) -> Matrix3<T> {
+    const Matrix3<T> B = svd.U.transpose() * dF * svd.V;
+    Matrix3<T> D;
     D.diagonal() = d.stretch * B.diagonal();
     for (int k = 0; k < 3; ++k) {
       const auto [i, j] = others(k);
-      const Real symmetric = 0.5 * d.shear[k] * (B(i, j) + B(j, i)), skew = 0.5 * d.spin[k] * (B(i, j) - B(j, i));
+      const T symmetric = 0.5 * d.shear[k] * (B(i, j) + B(j, i)), skew = 0.5 * d.spin[k] * (B(i, j) - B(j, i));
       D(i, j) = symmetric + skew;
       D(j, i) = symmetric - skew;
     }
@@ -57,10 +62,15 @@ inline auto isotropic_differential(const Svd<Real>& svd, const PrincipalDerivati
 }
 
 /// The positive semidefinite part of a symmetric derivative: shear and spin are eigenvalues, stretch holds the others.
-inline PrincipalDerivative positive_part(const PrincipalDerivative& d) {
-  const SymmetricEigen eigen = symmetric_eigen(d.stretch);
-  return {eigen.Q * eigen.values.cwiseMax(0).asDiagonal() * eigen.Q.transpose(), d.shear.cwiseMax(0),
-          d.spin.cwiseMax(0)};
+template <class T>
+PrincipalDerivativeOf<T> positive_part(const PrincipalDerivativeOf<T>& d) {
+  const auto positive = [](const Vector3<T>& values) -> Vector3<T> {
+    using std::max;
+    return values.unaryExpr([](const T& a) { return T(max(a, T(0))); });
+  };
+  const PrincipalAxes<T> axes = principal_axes(Symmetric3<T>::of(d.stretch));
+  const Vector3<T> values = positive(axes.values);
+  return {axes.Q * values.asDiagonal() * axes.Q.transpose(), positive(d.shear), positive(d.spin)};
 }
 
 /// Bounds of the eigenvalues of A, by trace and deviator: exact for uniaxial A.

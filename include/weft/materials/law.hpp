@@ -171,7 +171,7 @@ concept AssociatedFlow =
       { L::flow_potential(k, q, F, dt) } -> std::same_as<Real>;
     };
 
-/// Laws of solids, which state stresses over the shape at rest, of packs too. They never flow.
+/// Laws of solids, which state stresses over the shape at rest and their differentials, of packs too. They never flow.
 ///   stiffness_at_rest(k, q, F)    [Pa]: bound of the second derivative of the energy by F, of v M^T and u N^T with
 ///   unit
 ///                                 vectors
@@ -180,6 +180,8 @@ concept SolidLaw = Law<L> && !L::yields && !L::viscous &&
                    requires(const typename L::Constants& k, const typename L::Memory& q, const Matrix3<Pack>& F) {
                      { L::stress(k, q, F) } -> std::same_as<Matrix3<Pack>>;
                      { L::stiffness_at_rest(k, q, F) } -> std::same_as<Pack>;
+                     { L::stress_differential(k, q, F)(F) } -> std::same_as<Matrix3<Pack>>;
+                     { L::projected_differential(k, q, F)(F) } -> std::same_as<Matrix3<Pack>>;
                    };
 
 /// The part of a law that never flows.

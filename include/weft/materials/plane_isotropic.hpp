@@ -10,6 +10,16 @@
 
 namespace weft {
 
+/// Derivative of G(B) = U diag(g) V^T in the principal frame of B = U diag(s) V^T. [docs/theory/sheets.md, 10.3]
+template <class T>
+struct PlaneDerivativeOf {
+  Matrix2<T> stretch;  ///< dg_i / ds_j
+  T shear;             ///< (g_0 - g_1) / (s_0 - s_1), with its limit where s_0 = s_1
+  T spin;              ///< (g_0 + g_1) / (s_0 + s_1)
+  /// g_i / s_i: turning out of the plane, for a sheet in space; a section in its own plane leaves it 0.
+  Vector2<T> bend = Vector2<T>::Zero();
+};
+
 /// B = q (turning) + r (mirroring): the sum of a rotation and a reflection, each times its size. Isotropic functions of
 /// B need no singular vectors, which are at half the angles of both.
 template <class T>
@@ -39,41 +49,48 @@ struct PlaneParts {
   Matrix2<T> with(const T& g0, const T& g1) const {
     return T(0.5 * (g0 + g1)) * turning + T(0.5 * (g0 - g1)) * mirroring;
   }
-};
 
-/// Derivative of G(B) = U diag(g) V^T in the principal frame of B = U diag(s) V^T. [docs/theory/sheets.md, 10.3]
-template <class T>
-struct PlaneDerivativeOf {
-  Matrix2<T> stretch;  ///< dg_i / ds_j
-  T shear;             ///< (g_0 - g_1) / (s_0 - s_1), with its limit where s_0 = s_1
-  T spin;              ///< (g_0 + g_1) / (s_0 + s_1)
-  /// g_i / s_i: turning out of the plane, for a sheet in space; a section in its own plane leaves it 0.
-  Vector2<T> bend = Vector2<T>::Zero();
-};
-using PlaneDerivative = PlaneDerivativeOf<Real>;
+  /// U^T dB V: the diagonal, and half the sum and the difference (01) - (10) of the others. What turns of dB is seen
+  /// from the turning of B, what mirrors from its mirroring.
+  struct Seen {
+    Vector2<T> diagonal;
+    T sum, difference;
+  };
+  Seen seen(const Matrix2<T>& dB) const {
+    const T e = 0.5 * (dB(0, 0) + dB(1, 1)), h = 0.5 * (dB(1, 0) - dB(0, 1));
+    const T f = 0.5 * (dB(0, 0) - dB(1, 1)), g = 0.5 * (dB(1, 0) + dB(0, 1));
+    const T &turned = turning(0, 0), &sine = turning(1, 0), &mirrored = mirroring(0, 0),
+            &mirrored_sine = mirroring(1, 0);
+    const T even = turned * e + sine * h, odd = mirrored * f + mirrored_sine * g;
+    return {{even + odd, even - odd}, mirrored * g - mirrored_sine * f, sine * e - turned * h};
+  }
+  /// dG of an isotropic G with this derivative.
+  Matrix2<T> change(const PlaneDerivativeOf<T>& d, const Matrix2<T>& dB) const {
+    const Seen of = seen(dB);
+    const Vector2<T> stretched = d.stretch * of.diagonal;
+    const T e = 0.5 * (stretched[0] + stretched[1]), h = -d.spin * of.difference;
+    const T f = 0.5 * (stretched[0] - stretched[1]), g = d.shear * of.sum;
+    return T(e) * turning + T(f) * mirroring + h * quarter_turned(turning) + g * quarter_turned(mirroring);
+  }
 
-/// U^T dG V where dB = U^T dB V is the change of B.
-inline Matrix2<Real> plane_change(const PlaneDerivative& d, const Matrix2<Real>& dB) {
-  Matrix2<Real> D;
-  D.diagonal() = d.stretch * dB.diagonal();
-  const Real symmetric = 0.5 * d.shear * (dB(0, 1) + dB(1, 0)), skew = 0.5 * d.spin * (dB(0, 1) - dB(1, 0));
-  D(0, 1) = symmetric + skew;
-  D(1, 0) = symmetric - skew;
-  return D;
-}
+ private:
+  /// The next direction, counterclockwise, of what turns or mirrors.
+  static Matrix2<T> quarter_turned(const Matrix2<T>& A) {
+    Matrix2<T> turned;
+    turned << -A(1, 0), -A(1, 1), A(0, 0), A(0, 1);
+    return turned;
+  }
+};
 
 /// The positive semidefinite part of a symmetric 2x2 matrix.
-inline Matrix2<Real> positive_part(const Matrix2<Real>& A) {
-  const Real mean = 0.5 * A.trace(), x = 0.5 * (A(0, 0) - A(1, 1)), y = 0.5 * (A(0, 1) + A(1, 0));
-  const Real radius = std::hypot(x, y), upper = std::max(0.0, mean + radius), lower = std::max(0.0, mean - radius);
-  Matrix2<Real> part = 0.5 * (upper + lower) * Matrix2<Real>::Identity();
-  if (radius > 0) {
-    const Real scale = 0.5 * (upper - lower) / radius;
-    part(0, 0) += scale * x;
-    part(1, 1) -= scale * x;
-    part(0, 1) += scale * y;
-    part(1, 0) += scale * y;
-  }
+template <class T>
+Matrix2<T> positive_part(const Matrix2<T>& A) {
+  using std::max, std::sqrt;
+  const T mean = 0.5 * (A(0, 0) + A(1, 1)), x = 0.5 * (A(0, 0) - A(1, 1)), y = 0.5 * (A(0, 1) + A(1, 0));
+  const T radius = sqrt(T(x * x + y * y)), upper = max(T(mean + radius), T(0)), lower = max(T(mean - radius), T(0));
+  const T half = 0.5 * (upper + lower), scale = 0.5 * (upper - lower) / select(radius > 0, radius, T(1));
+  Matrix2<T> part;
+  part << half + scale * x, scale * y, scale * y, half - scale * x;
   return part;
 }
 /// Frobenius norm of `positive_part`.
@@ -85,8 +102,12 @@ T norm_of_positive_part(const Matrix2<T>& A) {
   return sqrt(T(upper * upper + lower * lower));
 }
 /// Shear, spin and bend are eigenvalues of a symmetric derivative, stretch holds the others.
-inline PlaneDerivative positive_part(const PlaneDerivative& d) {
-  return {positive_part(d.stretch), std::max(0.0, d.shear), std::max(0.0, d.spin), d.bend.cwiseMax(0)};
+template <class T>
+PlaneDerivativeOf<T> positive_part(const PlaneDerivativeOf<T>& d) {
+  using std::max;
+  const T zero = 0;
+  return {
+      positive_part(d.stretch), max(d.shear, zero), max(d.spin, zero), {max(d.bend[0], zero), max(d.bend[1], zero)}};
 }
 
 /// No eigenvalue of the derivative is larger.

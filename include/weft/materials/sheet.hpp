@@ -16,16 +16,16 @@ namespace weft {
 /// A law S of a sheet: static functions of F [1], the images of two perpendicular unit directions of the sheet at rest;
 /// energies and stresses are per rest volume, everything is finite for every finite F.
 ///   energy(k, F), stress(k, F) = d(energy)/dF     templates on the scalar of F, stress also of packs
-///   stress_differential(k, F, dF)                 change of the stress
-///   projected_differential(k, F, dF)              a positive semidefinite one, equal to it where that is semidefinite
+///   stress_differential(k, F)(dF)                 change of the stress, also of packs
+///   projected_differential(k, F)(dF)              a positive semidefinite one, equal to it where that is semidefinite
 ///   stiffness(k, F)                               [Pa] no eigenvalue of the map dF -> dP is larger; also of packs
 template <class S>
 concept SheetLaw = requires(const typename S::Constants& k, const Mat32& F) {
   { S::name } -> std::convertible_to<std::string_view>;
   { S::energy(k, F) } -> std::same_as<Real>;
   { S::stress(k, F) } -> std::same_as<Mat32>;
-  { S::stress_differential(k, F, F) } -> std::same_as<Mat32>;
-  { S::projected_differential(k, F, F) } -> std::same_as<Mat32>;
+  { S::stress_differential(k, F)(F) } -> std::same_as<Mat32>;
+  { S::projected_differential(k, F)(F) } -> std::same_as<Mat32>;
   { S::stiffness(k, F) } -> std::same_as<Real>;
 };
 
@@ -60,14 +60,14 @@ struct CorotatedSheetOf {
     return T(2 * k.lame.mu) * (F - R) + T(k.lame.lambda * (area.ratio - 1)) * area.cofactor;
   }
 
-  static Mat32 stress_differential(const Constants& k, const Mat32& F, const Mat32& dF) {
-    const Principal at(k.lame, F);
-    return at.change(at.derivative, dF);
+  template <class T>
+  static auto stress_differential(const Constants& k, const Matrix32<T>& F) {
+    return Differential<T>(k.lame, F, false);
   }
   /// The negative eigenvalues of the map dF -> dP set to zero.
-  static Mat32 projected_differential(const Constants& k, const Mat32& F, const Mat32& dF) {
-    const Principal at(k.lame, F);
-    return at.change(positive_part(at.derivative), dF);
+  template <class T>
+  static auto projected_differential(const Constants& k, const Matrix32<T>& F) {
+    return Differential<T>(k.lame, F, true);
   }
   template <class T>
   static T stiffness(const Constants& k, const Matrix32<T>& F) {
@@ -129,32 +129,45 @@ struct CorotatedSheetOf {
     return d;
   }
 
-  /// The derivative of the stress in the principal frame: columns of frame are u0, u1 and the normal.
-  struct Principal {
-    Mat3 frame;
-    Matrix2<Real> V;
-    PlaneDerivative derivative;
+  /// The derivative of the stress. In a frame of the sheet's plane F is a plane matrix, and what leaves the plane is
+  /// turned as V diag(bend) V^T says.
+  template <class T>
+  struct Differential {
+    Matrix32<T> plane;
+    Vector3<T> normal;
+    PlaneParts<T> parts;
+    PlaneDerivativeOf<T> derivative;
+    Matrix2<T> bend;
 
-    Principal(const Lame& lame, const Mat32& F) {
-      const Vec3 a = F.col(0), b = F.col(1);
-      Mat3 Q = Mat3::Identity();
-      if (const Real length = a.norm(); length > 0) Q.col(0) = a / length;
-      const Vec3 rest = b - Q.col(0).dot(b) * Q.col(0);
-      Q.col(1) = rest.norm() > 1e-14 * b.norm() ? Vec3(rest.normalized()) : Q.col(0).unitOrthogonal();
-      Q.col(2) = Q.col(0).cross(Q.col(1));
-      Matrix2<Real> B = Q.leftCols<2>().transpose() * F;
-      const PlaneSvd svd = plane_svd(B);
-      frame << Q.leftCols<2>() * svd.U, Q.col(2);
-      V = svd.V;
-      derivative = derivative_at(lame, svd.s[0], svd.s[1]);
+    Differential(const Lame& lame, const Matrix32<T>& F, bool projected)
+        : plane(plane_of(F)),
+          normal(Vector3<T>(plane.col(0)).cross(Vector3<T>(plane.col(1)))),
+          parts(plane.transpose() * F),
+          derivative(derivative_at<T>(lame, parts.s[0], parts.s[1])) {
+      if (projected) derivative = positive_part(derivative);
+      bend = parts.turning.transpose() * parts.with(derivative.bend[0], derivative.bend[1]);
     }
 
-    Mat32 change(const PlaneDerivative& d, const Mat32& dF) const {
-      const Mat32 B = frame.transpose() * dF * V;
-      Mat32 D;
-      D.topRows<2>() = plane_change(d, B.topRows<2>());
-      D.row(2) = d.bend.transpose().cwiseProduct(B.row(2));
-      return frame * D * V.transpose();
+    Matrix32<T> operator()(const Matrix32<T>& dF) const {
+      const Matrix2<T> in_plane = plane.transpose() * dF;
+      const Vector2<T> across = bend.transpose() * (dF.transpose() * normal);
+      return plane * parts.change(derivative, in_plane) + normal * across.transpose();
+    }
+
+   private:
+    /// Perpendicular unit vectors of the plane of F, the first along its first column.
+    static Matrix32<T> plane_of(const Matrix32<T>& F) {
+      const Vector3<T> a = F.col(0), b = F.col(1);
+      const T length = a.norm();
+      const Vector3<T> first =
+          select(length > 0, Vector3<T>(a / select(length > 0, length, T(1))), Vector3<T>(Vector3<T>::UnitX()));
+      const Vector3<T> rest = b - first.dot(b) * first;
+      const T size = rest.norm();
+      const Mask<T> exists = size > 1e-14 * b.norm();
+      Matrix32<T> plane;
+      plane << first,
+          select(exists, Vector3<T>(rest / select(exists, size, T(1))), Area<T>::across(first, Vector3<T>::Zero()));
+      return plane;
     }
   };
 };
@@ -188,12 +201,14 @@ struct WovenSheetOf {
   static Matrix32<T> stress(const Constants& k, const Matrix32<T>& F) {
     return F * second_stress<T>(k, strain(F));
   }
-  static Mat32 stress_differential(const Constants& k, const Mat32& F, const Mat32& dF) {
-    return dF * second_stress<Real>(k, strain(F)) + F * second_stress<Real>(k, strain_change(F, dF));
+  template <class T>
+  static auto stress_differential(const Constants& k, const Matrix32<T>& F) {
+    return differential<T>(k, F, second_stress<T>(k, strain(F)));
   }
   /// Tension stiffens against turning, compression does not soften.
-  static Mat32 projected_differential(const Constants& k, const Mat32& F, const Mat32& dF) {
-    return dF * positive_part(second_stress<Real>(k, strain(F))) + F * second_stress<Real>(k, strain_change(F, dF));
+  template <class T>
+  static auto projected_differential(const Constants& k, const Matrix32<T>& F) {
+    return differential<T>(k, F, positive_part(second_stress<T>(k, strain(F))));
   }
   template <class T>
   static T stiffness(const Constants& k, const Matrix32<T>& F) {
@@ -206,9 +221,13 @@ struct WovenSheetOf {
   static Matrix2<T> strain(const Matrix32<T>& F) {
     return T(0.5) * (F.transpose() * F - Matrix2<T>::Identity());
   }
-  static Matrix2<Real> strain_change(const Mat32& F, const Mat32& dF) {
-    const Matrix2<Real> half = 0.5 * F.transpose() * dF;
-    return half + half.transpose();
+  /// dF S + F dS with the second stress that is to count.
+  template <class T>
+  static auto differential(const Constants& k, const Matrix32<T>& F, const Matrix2<T>& S) {
+    return [k, F, S](const Matrix32<T>& dF) -> Matrix32<T> {
+      const Matrix2<T> half = T(0.5) * (F.transpose() * dF);
+      return dF * S + F * second_stress<T>(k, half + half.transpose());
+    };
   }
   template <class T>
   static Matrix2<T> second_stress(const Constants& k, const Matrix2<T>& E) {

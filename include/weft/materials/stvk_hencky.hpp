@@ -67,15 +67,15 @@ struct HenckyElastic : Inviscid {
     return kirchhoff(k.lame, log_strain).full();
   }
 
-  template <class Constants, class Memory>
-  static auto stress_differential(const Constants& k, const Memory&, const Mat3& F) {
-    const Svd<Real> svd = polar_svd(F);
+  template <class Constants, class Memory, class T>
+  static auto stress_differential(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const Svd<T> svd = polar_svd(F);
     return isotropic_differential(svd, derivative(k.lame, svd.s));
   }
 
-  template <class Constants, class Memory>
-  static auto projected_differential(const Constants& k, const Memory&, const Mat3& F) {
-    const Svd<Real> svd = polar_svd(F);
+  template <class Constants, class Memory, class T>
+  static auto projected_differential(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const Svd<T> svd = polar_svd(F);
     return isotropic_differential(svd, positive_part(derivative(k.lame, svd.s)));
   }
 
@@ -136,13 +136,14 @@ struct HenckyElastic : Inviscid {
     return g;
   }
 
-  static PrincipalDerivative derivative(const Lame& lame, const Vec3& s) {
+  template <class T>
+  static PrincipalDerivativeOf<T> derivative(const Lame& lame, const Vector3<T>& s) {
     const auto [mu, lambda] = lame;
-    const Vec3 e = log_strains(s);
-    const Vec3 tau = 2 * mu * e + Vec3::Constant(lambda * e.sum());
-    const Vec3 slope(log_strain_slope(s[0]), log_strain_slope(s[1]), log_strain_slope(s[2]));
-    PrincipalDerivative d;
-    d.stretch = lambda * slope * slope.transpose();
+    const Vector3<T> e = log_strains(s);
+    const Vector3<T> tau = T(2 * mu) * e + Vector3<T>::Constant(T(lambda * e.sum()));
+    const Vector3<T> slope(log_strain_slope(s[0]), log_strain_slope(s[1]), log_strain_slope(s[2]));
+    PrincipalDerivativeOf<T> d;
+    d.stretch = T(lambda) * slope * slope.transpose();
     for (int i = 0; i < 3; ++i) d.stretch(i, i) += 2 * mu * slope[i] * slope[i] + tau[i] * log_strain_curvature(s[i]);
     for (int pair = 0; pair < 3; ++pair) {
       const auto [i, j] = others(pair);

@@ -2,7 +2,6 @@
 // Frictional contact of thin surfaces: the elastic response of the director across the surface, and its Coulomb slip.
 
 #include "weft/base/types.hpp"
-#include "weft/math/dual.hpp"
 #include "weft/math/scalar.hpp"
 
 #include <algorithm>
@@ -47,27 +46,41 @@ struct SurfaceContactOf {
     return select(at.exists, P, Matrix3<T>(Matrix3<T>::Zero()));
   }
 
-  /// Change of the stress as A changes by dA.
-  static Mat3 stress_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
-    return slopes(stress(k, along(A, dA)));
+  /// Change of the stress as A changes by dA. Also of packs, as are the other differentials.
+  template <class T>
+  static auto stress_differential(const Constants& k, const Matrix3<T>& A) {
+    return [k, at = Frame<T>(A), a3 = Vector3<T>(A.col(2))](const Matrix3<T>& dA) -> Matrix3<T> {
+      const Change<T> d(at, dA, a3);
+      const T gap = at.gap(), slope = T(-k.compression) * gap * gap, d_slope = T(2 * k.compression) * gap * d.s;
+      const T c = k.shear * at.s - slope, dc = k.shear * d.s - d_slope;
+      Matrix3<T> dP;
+      for (int b = 0; b < 2; ++b) {
+        // The change of a^b . a3, whose tangent part is that of the inverse of [a1 a2 n].
+        const Vector3<T>& dual = at.dual[b];
+        const T part = a3.dot(dual);
+        T d_part = dual.dot(dA.col(2)) - at.s * dual.dot(d.n);
+        for (int tangent = 0; tangent < 2; ++tangent) d_part -= dual.dot(dA.col(tangent)) * a3.dot(at.dual[tangent]);
+        dP.col(b) = T(dc * part + c * d_part) * at.n + T(c * part) * d.n;
+      }
+      dP.col(2) = T(k.shear) * d.t + d_slope * at.n + slope * d.n;
+      return select(at.exists, dP, Matrix3<T>(Matrix3<T>::Zero()));
+    };
   }
 
   /// The same without the curvature of s and t: f'' grad s (x) grad s + gamma grad t (x) grad t, positive semidefinite
   /// and equal to the exact one where chi is free of stress.
-  static Mat3 projected_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
-    const Frame<Real> at(A);
-    Mat3 dP = Mat3::Zero();
-    if (!at.exists) return dP;
-    Vec3 dn = Vec3::Zero();
-    for (int b = 0; b < 2; ++b) dn -= at.n.dot(dA.col(b)) * at.dual[b];
-    const Real ds = at.n.dot(dA.col(2)) + A.col(2).dot(dn);
-    const Vec3 dt = dA.col(2) - ds * at.n - at.s * dn;
-    const Real pressed = 2 * k.compression * at.gap() * ds;  // f'' ds
-    const Real along_n = k.shear * at.n.dot(dt);
-    for (int b = 0; b < 2; ++b)
-      dP.col(b) = ((along_n - pressed) * A.col(2).dot(at.dual[b]) + k.shear * at.s * dt.dot(at.dual[b])) * at.n;
-    dP.col(2) = (pressed - along_n) * at.n + k.shear * dt;
-    return dP;
+  template <class T>
+  static auto projected_differential(const Constants& k, const Matrix3<T>& A) {
+    return [k, at = Frame<T>(A), a3 = Vector3<T>(A.col(2))](const Matrix3<T>& dA) -> Matrix3<T> {
+      const Change<T> d(at, dA, a3);
+      const T pressed = 2 * k.compression * at.gap() * d.s;  // f'' ds
+      const T along_n = k.shear * at.n.dot(d.t);
+      Matrix3<T> dP;
+      for (int b = 0; b < 2; ++b)
+        dP.col(b) = T((along_n - pressed) * a3.dot(at.dual[b]) + k.shear * at.s * d.t.dot(at.dual[b])) * at.n;
+      dP.col(2) = T(pressed - along_n) * at.n + T(k.shear) * d.t;
+      return select(at.exists, dP, Matrix3<T>(Matrix3<T>::Zero()));
+    };
   }
 
   /// The director after slip; the tangents stay. An extended one (s > 1) is forgotten, an inverted one (s <= 0) keeps
@@ -86,8 +99,22 @@ struct SurfaceContactOf {
     return returned;
   }
   /// Its change as A changes by dA.
-  static Mat3 return_differential(const Constants& k, const Mat3& A, const Mat3& dA) {
-    return slopes(return_map(k, along(A, dA)));
+  template <class T>
+  static auto return_differential(const Constants& k, const Matrix3<T>& A) {
+    return [k, at = Frame<T>(A), a3 = Vector3<T>(A.col(2))](const Matrix3<T>& dA) -> Matrix3<T> {
+      const Change<T> d(at, dA, a3);
+      const T size = at.t.norm(), inverse = 1 / select(size > 0, size, T(1));
+      const T limit = k.shear > 0 ? T(friction_limit(k, at.s) / k.shear) : T(-1);
+      const Mask<T> inverted = at.s <= 0, slips = inverted || size > limit, slides = slips && limit > 0 && !inverted;
+      const T share = select(slides, T(limit * inverse), T(0));
+      const T d_limit = -2 * limit / select(at.compressed, T(1 - at.s), T(1)) * d.s, d_size = inverse * at.t.dot(d.t);
+      const T d_share = select(slides, T((d_limit - share * d_size) * inverse), T(0));
+      const Vector3<T> slipped = d.s * at.n + at.s * d.n + d_share * at.t + share * d.t;
+      const Vector3<T> change = select(at.compressed, select(slips, slipped, Vector3<T>(dA.col(2))), d.n);
+      Matrix3<T> returned = dA;
+      returned.col(2) = select(at.exists, change, Vector3<T>(dA.col(2)));
+      return returned;
+    };
   }
 
   /// How far the shear traction is outside Coulomb's cone [Pa]; <= 0 inside.
@@ -137,6 +164,18 @@ struct SurfaceContactOf {
       compressed = value_of(s) < 1;
     }
     T gap() const { return select(compressed, T(1 - s), T(0)); }
+  };
+
+  /// How the parts of a director change with A.
+  template <class T>
+  struct Change {
+    Vector3<T> n, t;
+    T s;
+    Change(const Frame<T>& at, const Matrix3<T>& dA, const Vector3<T>& a3) {
+      n = -at.n.dot(dA.col(0)) * at.dual[0] - at.n.dot(dA.col(1)) * at.dual[1];
+      s = at.n.dot(dA.col(2)) + a3.dot(n);
+      t = dA.col(2) - s * at.n - at.s * n;
+    }
   };
 
   /// Largest shear stress gamma |t| at s in (0, 1).

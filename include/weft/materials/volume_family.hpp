@@ -56,26 +56,27 @@ struct VolumeFamily {
     return (v.m * b + T((0.5 * v.dm * b.trace() + v.df) * J)).full();
   }
 
-  template <class Constants, class Memory>
-  static auto stress_differential(const Constants& k, const Memory&, const Mat3& F) {
-    const Mat3 C = cofactor(F);
-    return [F, C, v = functions(k, F.col(0).dot(C.col(0))), I1 = F.squaredNorm()](const Mat3& dF) -> Mat3 {
-      const Real half_dI1 = F.cwiseProduct(dF).sum(), dJ = C.cwiseProduct(dF).sum();
-      const Real d_pi = (0.5 * v.ddm * I1 + v.ddf) * dJ + v.dm * half_dI1;
-      return v.m * dF + v.dm * dJ * F + d_pi * C + (0.5 * v.dm * I1 + v.df) * cofactor_differential(F, dF);
+  template <class Constants, class Memory, class T>
+  static auto stress_differential(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const Matrix3<T> C = cofactor(F);
+    return [F, C, v = functions(k, T(F.col(0).dot(C.col(0)))),
+            I1 = T(F.squaredNorm())](const Matrix3<T>& dF) -> Matrix3<T> {
+      const T half_dI1 = F.cwiseProduct(dF).sum(), dJ = C.cwiseProduct(dF).sum();
+      const T d_pi = (0.5 * v.ddm * I1 + v.ddf) * dJ + v.dm * half_dI1;
+      return v.m * dF + T(v.dm * dJ) * F + d_pi * C + T(0.5 * v.dm * I1 + v.df) * cofactor_differential(F, dF);
     };
   }
 
-  template <class Constants, class Memory>
-  static auto projected_differential(const Constants& k, const Memory&, const Mat3& F) {
-    const Svd<Real> svd = polar_svd(F);
-    const Vec3& s = svd.s;
-    const Vec3 c(s[1] * s[2], s[2] * s[0], s[0] * s[1]);  // dJ/ds
-    const auto v = functions(k, s.prod());
-    const Real I1 = s.squaredNorm(), pi = 0.5 * v.dm * I1 + v.df;
-    PrincipalDerivative d;
-    d.stretch = v.dm * (s * c.transpose() + c * s.transpose()) + (0.5 * v.ddm * I1 + v.ddf) * c * c.transpose();
-    d.stretch.diagonal().array() += v.m;
+  template <class Constants, class Memory, class T>
+  static auto projected_differential(const Constants& k, const Memory&, const Matrix3<T>& F) {
+    const Svd<T> svd = polar_svd(F);
+    const Vector3<T>& s = svd.s;
+    const Vector3<T> c(s[1] * s[2], s[2] * s[0], s[0] * s[1]);  // dJ/ds
+    const auto v = functions(k, T(s.prod()));
+    const T I1 = s.squaredNorm(), pi = 0.5 * v.dm * I1 + v.df;
+    PrincipalDerivativeOf<T> d;
+    d.stretch = v.dm * (s * c.transpose() + c * s.transpose()) + T(0.5 * v.ddm * I1 + v.ddf) * c * c.transpose();
+    for (int i = 0; i < 3; ++i) d.stretch(i, i) += v.m;
     for (int pair = 0; pair < 3; ++pair) {
       const auto [i, j] = others(pair);
       d.stretch(i, j) += pi * s[pair];

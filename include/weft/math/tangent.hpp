@@ -3,6 +3,7 @@
 // dA_rk / dH_sl.
 
 #include "weft/base/types.hpp"
+#include "weft/math/pack.hpp"
 
 namespace weft {
 
@@ -16,22 +17,23 @@ inline Mat3 change_by(const Mat9& tangent, const Mat3& dH) {
   return Eigen::Map<const Mat3>(sum.data());
 }
 
-/// The tangent whose columns are differential(E), E running over the nine unit matrices.
-template <class Differential>
-Mat9 tangent_of(Differential&& differential) {
-  Mat9 tangent;
-  for (int l = 0; l < 3; ++l)
-    for (int s = 0; s < 3; ++s) {
-      Mat3 unit = Mat3::Zero();
-      unit(s, l) = 1;
-      const Mat3 change = differential(unit);
-      tangent.col(s + 3 * l) = Eigen::Map<const Eigen::Matrix<Real, 9, 1>>(change.data());
-    }
+/// The tangent whose columns are differential(E), E running over the unit matrices with as many columns; of packs too.
+template <class T = Real, int columns = 3, class Differential>
+Eigen::Matrix<T, 3 * columns, 3 * columns> tangent_of(Differential&& differential) {
+  using Argument = Eigen::Matrix<T, 3, columns>;
+  Eigen::Matrix<T, 3 * columns, 3 * columns> tangent;
+  for (int c = 0; c < 3 * columns; ++c) {
+    Argument unit = Argument::Zero();
+    unit(c) = T(1);
+    const Argument change = differential(unit);
+    tangent.col(c) = Eigen::Map<const Eigen::Matrix<T, 3 * columns, 1>>(change.data());
+  }
   return tangent;
 }
 
 /// The symmetric part of a matrix without its negative eigenvalues.
 Mat9 positive_part(const Mat9& matrix);
-Eigen::Matrix<Real, 15, 15> positive_part(const Eigen::Matrix<Real, 15, 15>& matrix);
+/// Of symmetric matrices.
+Eigen::Matrix<Pack, 11, 11> positive_part(const Eigen::Matrix<Pack, 11, 11>& matrix);
 
 }  // namespace weft

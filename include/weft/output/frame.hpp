@@ -3,6 +3,7 @@
 // unstructured grid; an index `<name>.hdf.series` and an XDMF file `<name>.xmf` on the same arrays.
 
 #include "weft/fields/table.hpp"
+#include "weft/output/files.hpp"
 #include "weft/output/write_mode.hpp"
 #include "weft/parallel/comm.hpp"
 
@@ -82,23 +83,27 @@ class FrameSeries {
   FrameSeries(const Comm& comm, const std::filesystem::path& folder, const std::string& name, const FrameFormat& format,
               std::optional<std::int64_t> last_frame = std::nullopt);
 
-  /// Afterwards `<name>_<frame>.hdf` is on the disk and in both indexes. Ids as signed 64-bit. Throws
-  /// Error(file_system), the earlier frames untouched. Collective.
+  /// Afterwards `<name>_<frame>.hdf` is there and in both indexes. Ids as signed 64-bit. It survives a failing program
+  /// from here on, and a failing machine once `flush` returned. Throws Error(file_system), the earlier frames
+  /// untouched. Collective.
   void write(const FrameMoment& moment, const FrameMesh& mesh);
+  /// Afterwards all frames are on the disk. Throws Error(file_system). Collective.
+  void flush();
 
  private:
   struct Entry {
     std::string file;
     FrameSummary summary;
   };
-  void write_index() const;
+  void write_index(Flush flush) const;
 
   const Comm comm_;
   std::filesystem::path folder_;
   std::string name_;
   FrameFormat format_;
-  std::vector<Entry> entries_;  ///< On the root only, by frame.
-  bool overflowed_ = false;     ///< A number was too large for a frame, and the log says so.
+  std::vector<Entry> entries_;          ///< On the root only, by frame.
+  std::vector<std::string> unflushed_;  ///< Files.
+  bool overflowed_ = false;             ///< A number was too large for a frame, and the log says so.
 };
 
 /// Bytes of one frame with `points` points, `cells` cells and these fields, within a few per cent.

@@ -2,6 +2,7 @@
 // HDF5 files, as little of them as Weft needs: groups, attributes, and data sets of rows. All ranks write one file
 // together; reading is for one process. The only place of HDF5.
 
+#include "weft/output/files.hpp"
 #include "weft/output/write_mode.hpp"
 #include "weft/parallel/comm.hpp"
 
@@ -109,9 +110,10 @@ class HdfWriter {
     ProduceTogether produce;
   };
 
-  /// Afterwards the file (replaced if it was there) is complete and on the disk. The space is reserved at once where
-  /// the file system can do that. Throws Error(file_system) on all ranks. Collective.
-  FileLayout write(const std::filesystem::path& path, Digests digests = Digests::of_rows) const;
+  /// Afterwards the file (replaced if it was there) is complete, and on the disk when `flush` says. The space is
+  /// reserved at once where the file system can do that. Throws Error(file_system) on all ranks. Collective.
+  FileLayout write(const std::filesystem::path& path, Digests digests = Digests::of_rows,
+                   Flush flush = Flush::at_once) const;
 
  private:
   struct Attribute {

@@ -92,10 +92,32 @@ struct Steepest {
   std::uint32_t row = 0;  ///< The first in visiting order if several are equal.
 };
 
-/// Looks for a gradient above `bound` [1/s] without moving anything: exact if there is one, zero if differences between
-/// neighbouring nodes show that there is none. Depends on neither threads nor the order of rows.
+/// Between which values the velocities of each block lie: one look at all nodes of a layer, which mostly shows that
+/// nothing there is too fast or too steep.
+class VelocityRanges {
+ public:
+  /// velocity: of owned and ghost blocks.
+  VelocityRanges(const TransferSettings& settings, const NodeField& velocity);
+  /// No node of the first so many blocks is faster [m/s]. Not finite if a velocity is not.
+  Real largest(int blocks) const;
+  /// No point of a bin has a larger |C~|^2 [1/s^2]: along each axis the gradient is an average of differences over dx.
+  /// Not finite if a velocity is not.
+  Real steepest2(const Bin& bin) const;
+
+ private:
+  struct Range {
+    std::array<Real, 4> lower, upper;  ///< Of nodes that count; the fourth has no meaning.
+    std::array<Real, 4> square;        ///< The largest, of each component.
+    bool is_finite;
+  };
+  Real dx_;
+  std::vector<Range> by_block_;
+};
+
+/// Looks for a gradient above `bound` [1/s] without moving anything: exact if there is one, zero if ranges or
+/// differences between neighbouring nodes show that there is none. Depends on neither threads nor the order of rows.
 Steepest steepest_above(Real bound, const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
-                        const NodeField& velocity);
+                        const NodeField& velocity, const VelocityRanges& ranges);
 
 /// Diagonal of D_p = sum_i w_ip (x_i - x_p) (x_i - x_p)^T [m^2].
 Vec3 moment_of_inertia(const TransferSettings& settings, const Vec3& x);

@@ -18,13 +18,13 @@ std::string point_text(const Body& body, const Table& points, std::size_t p) {
 }
 
 /// The point of a set that the step would deform most, if it is too much.
-Refusal strain_of(const StepContext& step, std::size_t s) {
+Refusal strain_of(const StepContext& step, std::size_t s, const VelocityRanges& ranges) {
   const VisitedSet& set = step.sets[s];
   const Table& points = set.points->points();
   const Real dt = step.dt(), most_strain = step.settings.max_strain;
   const GridLayer& layer = step.layers[set.layer];
   const Steepest worst = steepest_above(most_strain / dt, layer.settings.transfer, step.bins[s], points.get<Position>(),
-                                        layer.nodes.get<NodeVelocity>());
+                                        layer.nodes.get<NodeVelocity>(), ranges);
   const Real strain = dt * worst.norm;
   if (!(strain > 0)) return {};
   const std::string point = point_text(*step.scene.bodies[set.body], points, worst.row);
@@ -35,12 +35,13 @@ Refusal strain_of(const StepContext& step, std::size_t s) {
 }
 
 /// The node of a layer that moves fastest, if it is too fast.
-Fault speed_of_nodes(const StepContext& step, const GridLayer& layer) {
-  const Real dx = step.scene.dx;
+Fault speed_of_nodes(const StepContext& step, const GridLayer& layer, const VelocityRanges& ranges) {
+  const Real dx = step.scene.dx, most = cfl_slack * (step.settings.cfl * dx / step.dt());
+  if (ranges.largest(layer.map.owned()) <= most) return {};
   const FastestNode fastest = fastest_node(layer.map, dx, layer.nodes.get<NodeVelocity>());
   // Light nodes at the edge of a body may move far in a large step without moving any point by much.
   if (!layer.advance->takes_forces() && std::isfinite(fastest.speed)) return {};
-  const Real excess = fastest.speed / (cfl_slack * (step.settings.cfl * dx / step.dt()));
+  const Real excess = fastest.speed / most;
   if (!(excess > 1)) return {};
   const Vec3& x = fastest.x;
   return {{excess, fmt::format("the grid node at ({:.4g}, {:.4g}, {:.4g}) m moves at {:.4g} m/s, more than {:.2g} grid "
@@ -52,11 +53,13 @@ Fault speed_of_nodes(const StepContext& step, const GridLayer& layer) {
 /// The worst of this rank, once motions were found.
 Fault worst_fault(const StepContext& step) {
   Fault worst;
-  for (std::size_t s = 0; s < step.sets.size(); ++s)
-    if (step.sets[s].points->is_matter())
-      if (const Refusal found = strain_of(step, s); found.excess > worst.excess) worst = {found, worst.node};
-  for (const GridLayer& layer : step.layers)
-    if (const Fault found = speed_of_nodes(step, layer); found.excess > worst.excess) worst = found;
+  for (const GridLayer& layer : step.layers) {
+    const VelocityRanges ranges(layer.settings.transfer, layer.nodes.get<NodeVelocity>());
+    for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s)
+      if (step.sets[s].points->is_matter())
+        if (const Refusal found = strain_of(step, s, ranges); found.excess > worst.excess) worst = {found, worst.node};
+    if (const Fault found = speed_of_nodes(step, layer, ranges); found.excess > worst.excess) worst = found;
+  }
   for (const Predicts* body : step.predicting)
     if (const Refusal found = body->judge(step.dt()); found.excess > worst.excess) worst = {found, worst.node};
   return worst;

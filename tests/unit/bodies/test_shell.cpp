@@ -108,7 +108,7 @@ TEST(Shell, FaceMatricesAddUpToTheForceChangeAndAreSymmetric) {
   std::vector<Vec3> d(x.size()), change(x.size(), Vec3::Zero()), sum(x.size(), Vec3::Zero());
   for (Vec3& v : d) v = source.vector();
   shell.add_force_change(at, d, change);
-  each_stiffness(shell, at, [&](std::span<const std::int32_t> rows, std::span<const Real> k) {
+  each_stiffness(shell, x, [&](std::span<const std::int32_t> rows, std::span<const Real> k) {
     const std::size_t n = 3 * rows.size();
     for (std::size_t i = 0; i < n; ++i)
       for (std::size_t j = 0; j < n; ++j) {

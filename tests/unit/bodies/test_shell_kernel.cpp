@@ -117,7 +117,7 @@ TEST(ShellKernel, HessianByTheJetIsTheDerivativeOfTheGradientAndSymmetric) {
     for (int sample = 0; sample < 20; ++sample) {
       const auto stack = laminae(source);
       const Jet q = random_jet(source), d = random_direction(source);
-      const JetHessian H = jet_hessian(q, SurfacePoint<Real>(q), energy_at<L, Asked::hessian>(k, stack, q));
+      const JetHessian<Real> H = jet_hessian(q, SurfacePoint<Real>(q), energy_at<L, Asked::hessian>(k, stack, q));
       EXPECT_LT((H - H.transpose()).norm(), 1e-14 * H.norm());
       // The difference errs by h^6 and by 1e-16 / h.
       EXPECT_LT((H * Eigen::Map<const Vector15>(d.data()) - difference<L>(k, stack, q, d)).norm(), 2e-11 * H.norm());
@@ -126,6 +126,27 @@ TEST(ShellKernel, HessianByTheJetIsTheDerivativeOfTheGradientAndSymmetric) {
   check(LaminaHencky{}, LaminaHencky::Constants::from(2, 0.3));
   LaminaWoven::Constants quadratic{2, 0.5, 3, 0.7, {}, 0, 0, 0};
   check(LaminaWoven{}, quadratic);
+}
+
+TEST(ShellKernel, PositiveHessianHasTheEigenvaluesThatArePositive) {
+  MatrixSource source(7);
+  const auto k = LaminaHencky::Constants::from(2, 0.3);
+  int negative = 0;
+  for (int sample = 0; sample < 40; ++sample) {
+    const auto stack = laminae(source);
+    const Jet q = random_jet(source);
+    const auto of_forms = energy_at<LaminaHencky, Asked::hessian>(k, stack, q);
+    const JetHessian<Real> H = jet_hessian(q, SurfacePoint<Real>(q), of_forms);
+    const Eigen::SelfAdjointEigenSolver<JetHessian<Real>> eigen(H);
+    negative += eigen.eigenvalues().minCoeff() < -1e-6 * H.norm();
+    const JetHessian<Real> expected =
+        eigen.eigenvectors() * eigen.eigenvalues().cwiseMax(0).asDiagonal() * eigen.eigenvectors().transpose();
+    const SurfaceJet<Pack> in_all = q.cast<Pack>();
+    const JetHessian<Pack> positive = positive_jet_hessian(
+        in_all, SurfacePoint<Pack>(in_all), Forms<Pack>(of_forms.gradient.cast<Pack>()), H.cast<Pack>().eval());
+    for (int i = 0; i < 225; ++i) EXPECT_NEAR(positive(i)[sample % Pack::size], expected(i), 1e-13 * H.norm());
+  }
+  EXPECT_GT(negative, 20);
 }
 
 TEST(ShellKernel, RotationsOfTheJetTurnItsGradientAndCostNothing) {

@@ -381,11 +381,15 @@ TEST_P(TransferTest, TheSteepestGradientIsFoundWhateverTheBoundBelowIt) {
       for (const Mat3& c : C) norms.push_back(c.norm());
       const auto most = std::max_element(norms.begin(), norms.end());
       for (const Real bound : {0.0, 0.5 * *most, 0.999999 * *most}) {
-        const Steepest found = steepest_above(bound, s, ground.bins, ground.own.x, ground.field);
+        const Steepest found =
+            steepest_above(bound, s, ground.bins, ground.own.x, ground.field, VelocityRanges(s, ground.field));
         EXPECT_DOUBLE_EQ(found.norm, *most);
         EXPECT_EQ(norms[found.row], *most);
       }
-      EXPECT_EQ(steepest_above(1.000001 * *most, s, ground.bins, ground.own.x, ground.field).norm, 0);
+      EXPECT_EQ(
+          steepest_above(1.000001 * *most, s, ground.bins, ground.own.x, ground.field, VelocityRanges(s, ground.field))
+              .norm,
+          0);
     });
   }
 }
@@ -401,7 +405,26 @@ TEST_P(TransferTest, EmptyNodesBeyondTheSurfaceDoNotMakeAGradient) {
     Vec3::Map(value) = has_mass ? Vec3(100, 50, -20) : Vec3::Zero();
     value[3] = has_mass ? 1 : 0;
   });
-  EXPECT_EQ(steepest_above(1e-9, s, ground.bins, ground.own.x, ground.field).norm, 0);
+  EXPECT_EQ(steepest_above(1e-9, s, ground.bins, ground.own.x, ground.field, VelocityRanges(s, ground.field)).norm, 0);
+}
+
+TEST_P(TransferTest, RangesBoundSpeedsAndGradients) {
+  const TransferSettings s{GetParam(), 0.25, 0};
+  Ground ground = serial_ground(s, random_cloud(1500, s.dx, 33));
+  ground.set_velocity([](const Vec3i& node, const Vec3&) { return noise(node); });
+  Real fastest = 0;
+  ground.for_each_node([&](const Vec3i& node, const Vec3&, Real* value) {
+    value[3] = node.x() % 3 == 0 ? 0 : 1;
+    if (value[3] == 0) Vec3::Map(value).setZero();
+    fastest = std::max(fastest, Vec3::Map(value).norm());
+  });
+  const VelocityRanges ranges(s, ground.field);
+  EXPECT_GE(ranges.largest(ground.map.owned()), fastest);
+  EXPECT_LE(ranges.largest(ground.map.owned()), std::sqrt(3) * fastest);
+  const auto C = ground.gather_points().C;
+  for (const Bin& bin : ground.bins.bins())
+    for (std::size_t k = bin.begin; k < bin.end; ++k)
+      EXPECT_LE(C[ground.bins.order()[k]].squaredNorm(), ranges.steepest2(bin));
 }
 
 TEST_P(TransferTest, AGradientThatIsNotANumberIsTheSteepest) {
@@ -414,7 +437,9 @@ TEST_P(TransferTest, AGradientThatIsNotANumberIsTheSteepest) {
   const Vec3i node = (ground.own.x[0] / s.dx).array().round().cast<int>();
   const int block = ground.map.find(block_of_node(node));
   ground.field.block(block)[place_in_block(node) * NodeField::width + 1] = std::numeric_limits<Real>::quiet_NaN();
-  const Steepest found = steepest_above(0.1, s, ground.bins, ground.own.x, ground.field);
+  const VelocityRanges ranges(s, ground.field);
+  EXPECT_EQ(ranges.largest(ground.field.blocks()), std::numeric_limits<Real>::infinity());
+  const Steepest found = steepest_above(0.1, s, ground.bins, ground.own.x, ground.field, ranges);
   EXPECT_EQ(found.norm, std::numeric_limits<Real>::infinity());
   EXPECT_FALSE(ground.gather_points().C[found.row].allFinite());
 }
