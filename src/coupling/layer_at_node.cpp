@@ -28,6 +28,8 @@ constexpr Real most_behind = 0.1;
 constexpr Real least_square = 1e-3;
 /// Of two directions that which both face more, and squarely, counts by this power.
 constexpr int sharpness = 20;
+/// Nodes that see less of a rigid body than this [dx^2] do not know which way it faces; others are nearer.
+constexpr Real least_area = 0.01;
 /// Axes of eigenvalues that are so far apart are half certain.
 constexpr Real distinct = 0.02;
 /// Normals shorter than this have no direction.
@@ -115,7 +117,7 @@ Vec3 LayerAtNode::normal_to(const LayerAtNode& b) const {
 
 /// (16.2): of what two rigid bodies may have across, the direction along which they face one another most.
 Vec3 LayerAtNode::normal_of_faces(const LayerAtNode& b) const {
-  if (!(area + b.area > 0)) return Vec3::Zero();
+  if (std::min(area, b.area) < least_area * dx * dx) return Vec3::Zero();
   const Real part = area / (area + b.area);
   const Vec3 apart = part * normal - (1 - part) * b.normal, alike = part * normal + (1 - part) * b.normal;
   std::array<std::pair<Real, Vec3>, 14> directions;  // with their weights

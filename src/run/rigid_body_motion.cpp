@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/scene/catalogue.hpp"
@@ -19,9 +20,6 @@ constexpr Real largest_turn = 0.5;
 constexpr Real largest_fall = 0.005, largest_swing = 1e-3;
 /// Gaps close with this part of the speed of a body and of what falls by dx.
 constexpr Real closing_share = 0.001;
-
-/// Of the largest force for its mass, that a contact point has which touches.
-constexpr Real least_touch = 0.1;
 
 using Matrix6 = Eigen::Matrix<Real, 6, 6>;
 
@@ -77,31 +75,26 @@ DtLimit RigidBodyMotion::dt_limit() {
   return limit;
 }
 
-void RigidBodyMotion::weigh_contact_points(Real, int) {
+void RigidBodyMotion::weigh_contact_points(Real, int passes) {
   if (!is_here()) return;
+  if (passes == 0) smallest_scale_ = std::numeric_limits<Real>::infinity();
   mesh().scale_contact_points(1);
+  if (!(by_memory_.mass > 0)) return;
+  Matrix6 A = Matrix6::Zero(), B = Matrix6::Zero();
+  const auto fill = [](Real mass, const Vec3& first, const Mat3& second, Matrix6& inertia) {
+    const Mat3 arm = spin_matrix(first);  // sum m r x
+    inertia << mass * Mat3::Identity(), -arm, arm, second.trace() * Mat3::Identity() - second;
+  };
   const Table& points = std::as_const(mesh()).points();
   const FourPoints x = four(points.get<Position>());
   const Vec3 centre = (x[0] + x[1] + x[2] + x[3]) / 4;
-  Matrix6 A = Matrix6::Zero(), B = Matrix6::Zero();
-  const auto add = [&](Real mass, const Vec3& at, Matrix6& inertia) {
-    const Mat3 arm = spin_matrix(at - centre);  // r x
-    inertia.topLeftCorner<3, 3>() += mass * Mat3::Identity();
-    inertia.topRightCorner<3, 3>() -= mass * arm;
-    inertia.bottomLeftCorner<3, 3>() += mass * arm;
-    inertia.bottomRightCorner<3, 3>() -= mass * arm * arm;
-  };
-  for (std::size_t k = 0; k < 4; ++k) add(points.get<Mass>()[k], x[k], B);
-  const Table& contact = std::as_const(*mesh().contact_points()).points();
-  const auto at = contact.get<Position>(), forces = contact_forces();
-  const auto mass = contact.get<Mass>();
-  Real most = 0;  // of forces over masses
-  for (std::size_t q = 0; q < forces.size(); ++q) most = std::max(most, forces[q].norm() / mass[q]);
-  if (most == 0) return;
-  for (std::size_t q = 0; q < forces.size(); ++q)
-    add(mass[q] * std::min(Real(1), forces[q].norm() / mass[q] / (least_touch * most)), at[q], A);
+  Mat3 second = Mat3::Zero();
+  for (const Vec3& each : x) second += frame_.mass() / 4 * (each - centre) * (each - centre).transpose();
+  fill(frame_.mass(), Vec3::Zero(), second, B);
+  fill(by_memory_.mass, by_memory_.first, by_memory_.second, A);
   const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix6> solver(A, B, Eigen::EigenvaluesOnly);
-  mesh().scale_contact_points(1 / solver.eigenvalues()[5]);
+  smallest_scale_ = std::min(smallest_scale_, 1 / solver.eigenvalues()[5]);
+  mesh().scale_contact_points(smallest_scale_);
 }
 
 Refusal RigidBodyMotion::predict(Real dt) {
@@ -201,6 +194,7 @@ RigidVelocity RigidBodyMotion::velocity_predicted() const {
 }
 
 void RigidBodyMotion::load(const NodeForces& forces) {
+  by_memory_ = forces;
   if (is_here())
     node_loads_ = forces_on(four(std::as_const(mesh()).points().get<Position>()), forces.force, forces.moment);
 }

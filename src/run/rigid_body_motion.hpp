@@ -8,19 +8,21 @@
 
 namespace weft {
 
-/// Forces on nodes, or impulses, at places r from the centre of a body.
+/// Forces on nodes, or impulses, at places r from the centre of a body, and the masses m of nodes that touch.
 struct NodeForces {
+  static constexpr int reals = 25;
   Vec3 force = Vec3::Zero();
   Mat3 moment = Mat3::Zero();  ///< sum f r^T.
+  Real mass = 0;               ///< sum m [kg],
+  Vec3 first = Vec3::Zero();   ///< sum m r [kg m],
+  Mat3 second = Mat3::Zero();  ///< sum m r r^T [kg m^2].
 
-  void add(const Vec3& f, const Vec3& r) {
+  void add(const Vec3& f, Real m, const Vec3& r) {
     force += f;
     moment += f * r.transpose();
-  }
-  NodeForces& operator+=(const NodeForces& more) {
-    force += more.force;
-    moment += more.moment;
-    return *this;
+    mass += m;
+    first += m * r;
+    second += m * r * r.transpose();
   }
 };
 
@@ -38,8 +40,8 @@ class RigidBodyMotion final : public BodyMotion {
   /// What nodes remember loads the next motion [N], and what they do changes the last one [N s]. Not collective.
   void load(const NodeForces& forces);
   void push(const NodeForces& impulses);
-  /// Points that touch together carry as much as the body lets them: with the inertia A of these and B of the body,
-  /// six by six, and their masses times s,
+  /// Nodes that touch together carry as much as the body lets them: with the inertia A of these and B of the body,
+  /// six by six, and the masses of contact points times s,
   ///   s = 1 / (largest eigenvalue of B^-1 A)                                                                    (17.3)
   /// so that a pass changes the body by no more than it changes its nodes, and by as much as it can.
   void weigh_contact_points(Real dt, int passes) override;
@@ -70,6 +72,8 @@ class RigidBodyMotion final : public BodyMotion {
   RigidMomentum momentum_{};                ///< At the end of the step, but for the joint.
   RigidFrame::Moved moved_{};
   Real dt_ = 0;              ///< Of that motion [s].
+  Real smallest_scale_ = 1;  ///< Of contact points, in the passes so far.
+  NodeForces by_memory_{};   ///< What loads it.
   FourPoints node_loads_{};  ///< [N].
   FourPoints by_nodes_{};    ///< [N s].
 };

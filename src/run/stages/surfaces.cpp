@@ -1,5 +1,6 @@
 #include "run/stages/surfaces.hpp"
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -8,6 +9,9 @@
 
 namespace weft {
 namespace {
+
+/// Of the largest force for its mass, that a node has which touches.
+constexpr Real least_touch = 0.1;
 
 /// What nodes know of the surface on a layer.
 std::vector<NodeField*> fields_of_surface(GridLayer& layer) {
@@ -73,49 +77,81 @@ void share(StepContext& step, RigidVelocity GridLayer::* which, RigidVelocity (R
   }
 }
 
-/// Of forces on the owned nodes of a layer, which act at their places on its body; force: of the node whose reals begin
-/// at k. Threads change no bit of it.
-template <class Force>
-NodeForces forces_of_nodes(const GridLayer& layer, const Force& force) {
+/// The real numbers of sums over nodes, as one array.
+using NodeSums = Eigen::Matrix<Real, NodeForces::reals, 1>;
+
+NodeSums numbers(const NodeForces& of) {
+  NodeSums all;
+  all << of.force, of.moment.reshaped(), of.mass, of.first, of.second.reshaped();
+  return all;
+}
+
+NodeForces forces(const NodeSums& all) {
+  return {all.head<3>(), all.segment<9>(3).reshaped(3, 3), all[12], all.segment<3>(13), all.tail<9>().reshaped(3, 3)};
+}
+
+/// Of forces and masses on the owned nodes of a layer, which act at their places on its body; add(sum, k, r): of the
+/// node whose reals begin at k, and its place r from the centre. Threads change no bit of it.
+template <class Add>
+NodeSums sum_over_nodes(const GridLayer& layer, const Add& add) {
   const NodeField& places = layer.nodes.get<NodePlace>();
-  std::vector<NodeForces> of_blocks(static_cast<std::size_t>(layer.map.owned()));
+  std::vector<NodeSums> of_blocks(static_cast<std::size_t>(layer.map.owned()));
 #pragma omp parallel for schedule(static)
-  for (int b = 0; b < layer.map.owned(); ++b)
+  for (int b = 0; b < layer.map.owned(); ++b) {
+    NodeForces of_block;
     for (std::ptrdiff_t k = b * NodeField::row; k < (b + 1) * NodeField::row; k += NodeField::width)
-      of_blocks[static_cast<std::size_t>(b)].add(force(k),
-                                                 Eigen::Map<const Vec3>(places.block(0) + k) - layer.start.centre);
-  NodeForces sum;
-  for (const NodeForces& each : of_blocks) sum += each;
+      add(of_block, k, Vec3(Eigen::Map<const Vec3>(places.block(0) + k) - layer.start.centre));
+    of_blocks[static_cast<std::size_t>(b)] = numbers(of_block);
+  }
+  NodeSums sum = NodeSums::Zero();
+  for (const NodeSums& each : of_blocks) sum += each;
   return sum;
 }
 
-/// Sums over all ranks.
-void sum(const Comm& comm, std::span<NodeForces> forces) {
-  std::vector<Real> values;
-  for (const NodeForces& each : forces) {
-    values.insert(values.end(), each.force.begin(), each.force.end());
-    values.insert(values.end(), each.moment.data(), each.moment.data() + each.moment.size());
-  }
-  if (!values.empty()) comm.sum(std::span(values));
-  const Real* value = values.data();
-  for (NodeForces& each : forces) {
-    each = {Eigen::Map<const Vec3>(value), Eigen::Map<const Mat3>(value + 3)};
-    value += 12;
-  }
-}
-
-/// Gives rigid bodies what forces on nodes, of(layer, k), do to them.
+/// Gives rigid bodies what sums over the nodes of their layers, of(layer), say.
 template <class Of>
 void give(StepContext& step, void (RigidBodyMotion::*take)(const NodeForces&), const Of& of) {
-  if (!step.has_layers()) return;
-  std::vector<NodeForces> forces;
+  std::vector<Real> sums;
   for (const GridLayer& layer : step.layers)
-    if (layer.rigid != nullptr)
-      forces.push_back(forces_of_nodes(layer, [&](std::ptrdiff_t k) { return of(layer, k); }));
-  sum(step.comm, forces);
-  auto next = forces.begin();
-  for (GridLayer& layer : step.layers)
-    if (layer.rigid != nullptr) (layer.rigid->*take)(*next++);
+    if (layer.rigid != nullptr) {
+      const NodeSums sum = of(layer);
+      sums.insert(sums.end(), sum.begin(), sum.end());
+    }
+  if (sums.empty()) return;
+  step.comm.sum(std::span(sums));
+  const Real* next = sums.data();
+  for (const GridLayer& layer : step.layers)
+    if (layer.rigid != nullptr) {
+      (layer.rigid->*take)(forces(Eigen::Map<const NodeSums>(next)));
+      next += NodeForces::reals;
+    }
+}
+
+/// What a node remembers [N], and the mass of contact points there [kg].
+struct NodeMemoryAt {
+  Vec3 force;
+  Real mass;
+
+  NodeMemoryAt(const GridLayer& layer, std::ptrdiff_t k)
+      : force(Eigen::Map<const Vec3>(layer.nodes.get<NodeMemory>().block(0) + k + 1)),
+        mass(layer.nodes.get<NodeMiddle>().block(0)[k]) {}
+  Real acceleration() const { return mass > 0 ? force.norm() / mass : 0; }
+};
+
+/// The largest that nodes remember for their mass, of each layer with a rigid body, over all ranks.
+std::vector<Real> largest_accelerations(StepContext& step) {
+  std::vector<Real> largest;
+  for (const GridLayer& layer : step.layers) {
+    if (layer.rigid == nullptr) continue;
+    Real most = 0;
+    const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
+#pragma omp parallel for schedule(static) reduction(max : most)
+    for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width)
+      most = std::max(most, NodeMemoryAt(layer, k).acceleration());
+    largest.push_back(most);
+  }
+  if (!largest.empty()) step.comm.max(std::span(largest));
+  return largest;
 }
 
 }  // namespace
@@ -142,15 +178,26 @@ void find_surfaces(StepContext& step) {
 }
 
 void load_rigid_bodies(StepContext& step) {
-  give(step, &RigidBodyMotion::load, [](const GridLayer& layer, std::ptrdiff_t k) {
-    return Vec3(Eigen::Map<const Vec3>(layer.nodes.get<NodeMemory>().block(0) + k + 1));
+  if (!step.has_layers()) return;
+  const std::vector<Real> largest = largest_accelerations(step);
+  auto next = largest.begin();
+  give(step, &RigidBodyMotion::load, [&](const GridLayer& layer) {
+    const Real touches = least_touch * *next++;
+    return sum_over_nodes(layer, [&](NodeForces& sum, std::ptrdiff_t k, const Vec3& r) {
+      const NodeMemoryAt node(layer, k);
+      const Real share = touches > 0 ? std::min(Real(1), node.acceleration() / touches) : 0;
+      sum.add(node.force, share * node.mass, r);
+    });
   });
 }
 
 void push_rigid_bodies(StepContext& step) {
-  give(step, &RigidBodyMotion::push, [](const GridLayer& layer, std::ptrdiff_t k) {
-    return Vec3(layer.nodes.get<NodeInertia>().block(0)[k] *
-                Eigen::Map<const Vec3>(layer.nodes.get<NodeMeeting>().block(0) + k));
+  if (!step.has_layers()) return;
+  give(step, &RigidBodyMotion::push, [](const GridLayer& layer) {
+    return sum_over_nodes(layer, [&](NodeForces& sum, std::ptrdiff_t k, const Vec3& r) {
+      const Vec3 change = Eigen::Map<const Vec3>(layer.nodes.get<NodeMeeting>().block(0) + k);
+      sum.add(layer.nodes.get<NodeInertia>().block(0)[k] * change, 0, r);
+    });
   });
 }
 
