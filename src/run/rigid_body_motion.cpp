@@ -20,6 +20,8 @@ constexpr Real largest_turn = 0.5;
 constexpr Real largest_fall = 0.005, largest_swing = 1e-3;
 /// Gaps close with this part of the speed of a body and of what falls by dx.
 constexpr Real closing_share = 0.001;
+/// Contact points weigh so many times their mass at most, lest nodes that begin to touch get far too much.
+constexpr Real largest_scale = 1000;
 
 using Matrix6 = Eigen::Matrix<Real, 6, 6>;
 
@@ -93,7 +95,7 @@ void RigidBodyMotion::weigh_contact_points(Real, int passes) {
   fill(frame_.mass(), Vec3::Zero(), second, B);
   fill(by_memory_.mass, by_memory_.first, by_memory_.second, A);
   const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix6> solver(A, B, Eigen::EigenvaluesOnly);
-  smallest_scale_ = std::min(smallest_scale_, 1 / solver.eigenvalues()[5]);
+  smallest_scale_ = std::min({smallest_scale_, largest_scale, 1 / solver.eigenvalues()[5]});
   mesh().scale_contact_points(smallest_scale_);
 }
 

@@ -12,6 +12,8 @@ namespace {
 
 /// Of the largest force for its mass, that a node has which touches.
 constexpr Real least_touch = 0.1;
+/// Of the velocity of a body, what forces change in a step that only round-off has left of a contact.
+constexpr Real round_off = 1e-9;
 
 /// What nodes know of the surface on a layer.
 std::vector<NodeField*> fields_of_surface(GridLayer& layer) {
@@ -182,10 +184,11 @@ void load_rigid_bodies(StepContext& step) {
   const std::vector<Real> largest = largest_accelerations(step);
   auto next = largest.begin();
   give(step, &RigidBodyMotion::load, [&](const GridLayer& layer) {
-    const Real touches = least_touch * *next++;
+    const Real most = *next++, slow = layer.start.velocity.norm() + step.settings.gravity.norm() * step.dt();
+    const bool touches = most * step.dt() > round_off * slow;
     return sum_over_nodes(layer, [&](NodeForces& sum, std::ptrdiff_t k, const Vec3& r) {
       const NodeMemoryAt node(layer, k);
-      const Real share = touches > 0 ? std::min(Real(1), node.acceleration() / touches) : 0;
+      const Real share = touches ? std::min(Real(1), node.acceleration() / (least_touch * most)) : 0;
       sum.add(node.force, share * node.mass, r);
     });
   });
