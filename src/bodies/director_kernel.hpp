@@ -123,7 +123,7 @@ void fill_director_parts(const typename Contact::Constants& k, const DirectorPac
     for (; lane < at.rows.count; ++lane) {
       if (!is_one(lane)) continue;
       MeshStiffness::Part its = part(lane);
-      const auto weights = w(lane);
+      const auto& weights = w(lane);
       for (Eigen::Index r = 0; r < its.w.cols(); ++r)
         for (int t = 0; t < tangents; ++t) its.w(t, r) = weights(r, t);
       if (slip) its.d.template rightCols<3>().setIdentity();

@@ -16,10 +16,6 @@ namespace weft {
 template <class T>
 struct Unset : LinesAllocator<T> {
   template <class U>
-  struct rebind {
-    using other = Unset<U>;
-  };
-  template <class U>
   void construct(U*) {}
 };
 
@@ -37,7 +33,8 @@ void store_lanes(const Eigen::Matrix<Pack, n, n>& K, const LanePlaces& to) {
       for (int i = 0; i < half; ++i) block[i] = register_of(c + i, first);
       detail::transpose(block);
       for (int lane = 0; lane < half; ++lane)
-        if (Real* place = to[static_cast<std::size_t>(first + lane)]) Register::store(block[lane], place + c);
+        if (Real* place = to[static_cast<std::size_t>(first) + static_cast<std::size_t>(lane)])
+          Register::store(block[lane], place + c);
     }
   for (std::size_t lane = 0; lane < to.size(); ++lane)
     for (int c = squares; c < n * n && to[lane] != nullptr; ++c) to[lane][c] = K(c)[static_cast<int>(lane)];
