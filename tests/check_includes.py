@@ -4,7 +4,8 @@
     tests/check_includes.py [ROOT]
 
 Checks every #include of include/ and src/, the libraries that only one room may use, the arrows of src/CMakeLists.txt,
-and that headers in include/ are those that other rooms need. Prints file:line for each breach and exits 1 if there is one.
+and that headers in include/ are those that other rooms need. Prints file:line for each breach and exits 1 if there is
+one.
 """
 import pathlib
 import re
@@ -127,7 +128,8 @@ def check_public(root):
                 continue
             room = path.relative_to(top).parts[0]
             header = path.relative_to(root / "include").as_posix() if top.parent.name == "include" else None
-            for _, name in re.findall(r'^\s*#\s*include\s*(["<])(weft/[^">]+)', without_comments(path.read_text()), re.M):
+            text = without_comments(path.read_text())
+            for _, name in re.findall(r'^\s*#\s*include\s*(["<])(weft/[^">]+)', text, re.M):
                 users.get(name, []).append((room, header))
     public, found = set(), True
     while found:

@@ -40,7 +40,8 @@ class CheckIncludes(unittest.TestCase):
             "src/output/frame.cpp": '#include "weft/output/frame.hpp"\n#include "output/frame_kernel.hpp"\n'
                                     '#include <hdf5.h>\nvoid f() { H5Fclose(f); }\n',
             "src/parallel/comm.cpp": "#include <petscsf.h>\nvoid g() { MPI_Barrier(c); PetscSFCreate(c, &s); }\n",
-            "src/app/main.cpp": '#include "weft/deck/deck.hpp"\n#include "weft/output/frame.hpp"\n#include <CLI/CLI.hpp>\n',
+            "src/app/main.cpp": '#include "weft/deck/deck.hpp"\n#include "weft/output/frame.hpp"\n'
+                                '#include <CLI/CLI.hpp>\n',
             "src/CMakeLists.txt": "weft_room(base)\nweft_room(output ROOMS fields parallel LIBRARIES hdf5::hdf5)\n",
         }), [])
 
@@ -71,7 +72,8 @@ class CheckIncludes(unittest.TestCase):
                       self.only_breach({"src/CMakeLists.txt": "weft_room(fields ROOMS base output)\n"}))
 
     def test_a_header_that_only_its_room_needs_is_private(self):
-        self.assertIn("include/weft/output/frame.hpp:1: no other room needs this header, so it belongs to src/output/frame.hpp",
+        self.assertIn("include/weft/output/frame.hpp:1: no other room needs this header, "
+                      "so it belongs to src/output/frame.hpp",
                       self.only_breach({"include/weft/output/frame.hpp": "#pragma once\n",
                                         "src/output/frame.cpp": '#include "weft/output/frame.hpp"\n'}))
 

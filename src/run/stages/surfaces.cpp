@@ -129,15 +129,17 @@ void give(StepContext& step, void (RigidBodyMotion::*take)(const NodeForces&), c
     }
 }
 
-/// What a node remembers [N], and the mass of contact points there [kg].
-struct NodeMemoryAt {
-  Vec3 force;
-  Real mass;
+/// What nodes of a layer remember [N], and the masses of contact points there [kg]; k: where the reals of one begin.
+class Memories {
+ public:
+  explicit Memories(const GridLayer& layer)
+      : memory_(layer.nodes.get<NodeMemory>()), middle_(layer.nodes.get<NodeMiddle>()) {}
+  Vec3 force(std::ptrdiff_t k) const { return Eigen::Map<const Vec3>(memory_.block(0) + k + 1); }
+  Real mass(std::ptrdiff_t k) const { return middle_.block(0)[k]; }
+  Real acceleration(std::ptrdiff_t k) const { return mass(k) > 0 ? force(k).norm() / mass(k) : 0; }
 
-  NodeMemoryAt(const GridLayer& layer, std::ptrdiff_t k)
-      : force(Eigen::Map<const Vec3>(layer.nodes.get<NodeMemory>().block(0) + k + 1)),
-        mass(layer.nodes.get<NodeMiddle>().block(0)[k]) {}
-  Real acceleration() const { return mass > 0 ? force.norm() / mass : 0; }
+ private:
+  const NodeField &memory_, &middle_;
 };
 
 /// The largest that nodes remember for their mass, of each layer with a rigid body, over all ranks.
@@ -146,10 +148,10 @@ std::vector<Real> largest_accelerations(StepContext& step) {
   for (const GridLayer& layer : step.layers) {
     if (layer.rigid == nullptr) continue;
     Real most = 0;
+    const Memories memories(layer);
     const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
 #pragma omp parallel for schedule(static) reduction(max : most)
-    for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width)
-      most = std::max(most, NodeMemoryAt(layer, k).acceleration());
+    for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) most = std::max(most, memories.acceleration(k));
     largest.push_back(most);
   }
   if (!largest.empty()) step.comm.max(std::span(largest));
@@ -186,10 +188,10 @@ void load_rigid_bodies(StepContext& step) {
   give(step, &RigidBodyMotion::load, [&](const GridLayer& layer) {
     const Real most = *next++, slow = layer.start.velocity.norm() + step.settings.gravity.norm() * step.dt();
     const bool touches = most * step.dt() > round_off * slow;
+    const Memories memories(layer);
     return sum_over_nodes(layer, [&](NodeForces& sum, std::ptrdiff_t k, const Vec3& r) {
-      const NodeMemoryAt node(layer, k);
-      const Real share = touches ? std::min(Real(1), node.acceleration() / (least_touch * most)) : 0;
-      sum.add(node.force, share * node.mass, r);
+      const Real share = touches ? std::min(Real(1), memories.acceleration(k) / (least_touch * most)) : 0;
+      sum.add(memories.force(k), share * memories.mass(k), r);
     });
   });
 }
@@ -197,9 +199,9 @@ void load_rigid_bodies(StepContext& step) {
 void push_rigid_bodies(StepContext& step) {
   if (!step.has_layers()) return;
   give(step, &RigidBodyMotion::push, [](const GridLayer& layer) {
+    const NodeField &inertia = layer.nodes.get<NodeInertia>(), &meeting = layer.nodes.get<NodeMeeting>();
     return sum_over_nodes(layer, [&](NodeForces& sum, std::ptrdiff_t k, const Vec3& r) {
-      const Vec3 change = Eigen::Map<const Vec3>(layer.nodes.get<NodeMeeting>().block(0) + k);
-      sum.add(layer.nodes.get<NodeInertia>().block(0)[k] * change, 0, r);
+      sum.add(inertia.block(0)[k] * Eigen::Map<const Vec3>(meeting.block(0) + k), 0, r);
     });
   });
 }
