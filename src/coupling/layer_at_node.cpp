@@ -46,6 +46,15 @@ constexpr Real least_side = 0.02;
 constexpr Real least_covered = 0.95;
 /// A surface of which less than this faces a direction has no place along it.
 constexpr Real least_facing = 1e-3;
+/// Curvatures [1/dx]: those of less are flat, two bodies are taken to have this one together at least,
+constexpr Real least_round = 1e-6, least_curvature = 0.03;
+/// up to the first of these surfaces are round, from the second on they have edges.
+constexpr Real roundest = 1, sharpest = 1.5;
+/// Where middles lie behind planes by the first of these parts of what curvatures say, there are edges; by the second,
+/// a surface is round.
+constexpr Real edge = 0.6, round = 0.9;
+/// Round surfaces touch no farther from the node that moves them [dx].
+constexpr Real farthest = 0.75;
 
 /// The mean of x >= 0 by the normal distribution about s with the deviation 1.
 Real mean_of_half(Real s) {
@@ -64,6 +73,12 @@ Vec3 unit(const Vec3& direction) {
 
 /// Whether a surface with this mean normal faces along on the whole.
 bool faces(const Vec3& mean, const Vec3& along) { return mean.dot(along) >= least_cosine * mean.norm(); }
+
+/// From 0 at a to 1 at b > a.
+Real smooth_step(Real a, Real b, Real x) {
+  const Real t = std::clamp((x - a) / (b - a), Real(0), Real(1));
+  return t * t * (3 - 2 * t);
+}
 
 Vec3 across(const Vec3& along, const Vec3& vector) { return vector - vector.dot(along) * along; }
 
@@ -104,7 +119,6 @@ LayerAtNode::LayerAtNode(const MeetingLayer& layer, int block, int place, Real i
 Vec3 LayerAtNode::normal_to(const LayerAtNode& b) const {
   if (!has_surface && !b.has_surface)  // from the middle of one mass to that of the other
     return unit(normal - b.normal);
-  if (is_rigid && b.is_rigid) return normal_of_faces(b);
   if (has_surface && b.has_surface) {
     const Real flatter = std::max({normal.norm(), b.normal.norm(), least_normal});
     const auto share = [&](const Vec3& mean) { return std::pow(mean.squaredNorm() / (flatter * flatter), 50); };
@@ -165,19 +179,48 @@ std::optional<Real> LayerAtNode::distance(const Vec3& along, const Vec3& aside) 
   return along.dot(facing * aside - offset) / faces;
 }
 
-Vec3 LayerAtNode::place_with(const LayerAtNode& b, const Vec3& to_b) const {
-  if (!is_rigid) return b.is_rigid ? b.place_with(*this, -to_b) : Vec3(Vec3::Zero());
-  if (!b.is_rigid) return b.middle;
-  const Vec3 mine = across(to_b, middle), its = across(to_b, b.middle);
-  Vec3 aside = mine + its;
-  if (const Real alike = mine.dot(its); alike > 0) aside -= alike / (mine.squaredNorm() + its.squaredNorm()) * aside;
-  const std::optional<Real> behind = distance(to_b, aside), before = b.distance(-to_b, aside);
-  return behind && before ? Vec3(aside + (*before - *behind) / 2 * to_b) : aside;
+LayerAtNode::Roundness LayerAtNode::roundness(const Vec3& n) const {
+  const Vec3 faces = facing * n;
+  const Real along = n.dot(faces);
+  if (!(along > least_facing)) return {};
+  const Mat3 P = Mat3::Identity() - n * n.transpose();
+  const Vec3 lean = across(n, faces) / along;
+  const SymmetricEigen spread_of_normals = symmetric_eigen(P * facing * P / along - lean * lean.transpose());
+  const Real variance = dx * dx * variance_of_kernel();
+  const Vec3 k = (spread_of_normals.values.cwiseMax(Real(0)) / variance).cwiseSqrt();
+  const Real sum = k.sum();
+  if (!(sum * dx > least_round)) return {lean};
+  const Mat3 K = P * spread_of_normals.Q * k.asDiagonal() * spread_of_normals.Q.transpose() * P;
+  // The middle of what is round lies behind its planes by the sum of its curvatures, that of an edge by far less.
+  const Real by_middle = (offset.dot(n) / along - middle.dot(n) - lean.dot(middle)) / variance;
+  const Real part = std::clamp((n.dot(normal) < 0 ? -by_middle : by_middle) / sum, Real(-1), Real(1));
+  const Real certainty =
+      smooth_step(edge, round, std::abs(part)) * smooth_step(-sharpest, -roundest, -k.maxCoeff() * dx);
+  return {lean, part < 0 ? Mat3(part * K) : K, certainty * part * variance / 2 * sum, certainty};
+}
+
+/// (16.3c)
+LayerAtNode::Nearest LayerAtNode::nearest_with(const LayerAtNode& b, const Vec3& n) const {
+  const Roundness mine = roundness(n), its = b.roundness(n);
+  const Mat3 K = mine.curvature + its.curvature;
+  const SymmetricEigen of = symmetric_eigen(K);
+  const Vec3 stiff = of.values.cwiseMax(least_curvature / dx);
+  Vec3 s = across(n, of.Q * stiff.cwiseInverse().asDiagonal() * of.Q.transpose() * (its.lean - mine.lean));
+  if (const Real far = s.norm() / (farthest * dx); far > 1) s /= far;
+  const Real certainty = std::max(mine.certainty, its.certainty);
+  const Vec3 leans = (mine.lean + mine.curvature * s + its.lean - its.curvature * s) / 2;
+  return {(n + certainty * leans).normalized(), certainty * s, certainty * K, mine.depth + its.depth};
+}
+
+Vec3 LayerAtNode::shared_with(const LayerAtNode& b, const Vec3& to_b) const {
+  const Vec3 mine = across(to_b, middle), its = across(to_b, b.middle), sum = mine + its;
+  const Real alike = mine.dot(its);
+  return alike > 0 ? Vec3(sum - alike / (mine.squaredNorm() + its.squaredNorm()) * sum) : sum;
 }
 
 /// Marginals of B-splines are normal distributions but for their kurtosis.
 Real LayerAtNode::coverage(const Vec3& along, Real away_by) const {
-  const Real variance = spread > 0 ? spread : 1.0 / 6, at = away_by / dx / std::sqrt(variance);
+  const Real variance = variance_of_kernel(), at = away_by / dx / std::sqrt(variance);
   const Real kurtosis = -0.1 / variance * along.cwiseAbs2().squaredNorm();
   const Real density = std::exp(-at * at / 2) / std::sqrt(2 * std::numbers::pi * variance) *
                        (1 + kurtosis / 24 * (std::pow(at, 4) - 6 * at * at + 3));
@@ -191,22 +234,43 @@ bool LayerAtNode::passes(const LayerAtNode& b, const Vec3& to_b, const Vec3& asi
   return behind && before && coverage(to_b, *behind) + b.coverage(-to_b, *before) < least_covered;
 }
 
-std::optional<Real> LayerAtNode::gap_to(const LayerAtNode& b, const Vec3& to_b, const Vec3& at, Real friction) const {
-  if (!has_surface && !b.has_surface) return 0;
-  if (!has_surface) return b.gap_to_mass(*this, friction);
-  if (!b.has_surface) return gap_to_mass(b, friction);
-  const Vec3 aside = across(to_b, at);
+std::optional<Real> LayerAtNode::gap_to(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside, Real farther) const {
   const std::optional<Real> mine = distance(to_b, aside), its = b.distance(-to_b, aside);
   // A node beside an edge sees sides alone, which do not meet, as long as the other surface is away from the node.
   if (!faces(normal, to_b) && its && *its > away * dx) return its;
   if (!faces(b.normal, -to_b) && mine && *mine > away * dx) return mine;
   if (!mine || !its || passes(b, to_b, aside)) return {};
-  const Real gap = *mine + *its - nearest * dx;
+  const Real gap = *mine + *its + farther - nearest * dx;
   return gap > 0 ? gap : opposition(b, to_b) * std::max(gap, -most_nearer * dx);
 }
 
+std::optional<LayerAtNode::Encounter> LayerAtNode::meet_rigid(const LayerAtNode& b) const {
+  const Vec3 by_faces = normal_of_faces(b);
+  if (by_faces.isZero(0)) return {};
+  const Vec3 nearly = nearest_with(b, by_faces).normal;
+  const Nearest where = nearest_with(b, nearly);
+  const Vec3& n = where.normal;
+  const Vec3 aside = across(n, shared_with(b, n) + where.aside);
+  const std::optional<Real> gap = gap_to(b, n, aside, where.depth + aside.dot(where.curvature * aside) / 2);
+  if (!gap) return {};
+  const std::optional<Real> behind = distance(n, aside), before = b.distance(-n, aside);
+  return Encounter{n, behind && before ? Vec3(aside + (*before - *behind) / 2 * n) : aside, *gap};
+}
+
+std::optional<LayerAtNode::Encounter> LayerAtNode::meet(const LayerAtNode& b, Real friction) const {
+  if (is_rigid && b.is_rigid) return meet_rigid(b);
+  const Vec3 n = normal_to(b);
+  if (n.isZero(0)) return {};
+  if (!has_surface && !b.has_surface) return Encounter{n, Vec3::Zero(), 0};
+  const Vec3 at = is_rigid ? b.middle : b.is_rigid ? middle : Vec3(Vec3::Zero());
+  if (!has_surface) return Encounter{n, at, b.gap_to_mass(*this, friction)};
+  if (!b.has_surface) return Encounter{n, at, gap_to_mass(b, friction)};
+  const std::optional<Real> gap = gap_to(b, n, across(n, at), 0);
+  return gap ? std::optional(Encounter{n, at, *gap}) : std::nullopt;
+}
+
 /// Of a surface and a mass, which touches where its mean distance is that of a mass beyond a plane (16.4).
-std::optional<Real> LayerAtNode::gap_to_mass(const LayerAtNode& b, Real friction) const {
+Real LayerAtNode::gap_to_mass(const LayerAtNode& b, Real friction) const {
   if (b.spread == 0) return 0;
   const std::optional<Real> mine = distance(normal.stableNormalized(), Vec3::Zero());
   if (!mine) return 0;

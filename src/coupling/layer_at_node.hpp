@@ -24,17 +24,42 @@ struct LayerAtNode {
   /// Of an owned node that has something of the layer.
   LayerAtNode(const MeetingLayer& layer, int block, int place, Real dx);
 
-  /// Unit, towards b; zero: they do not face one another. Of two surfaces of which one deforms the flatter one counts.
-  Vec3 normal_to(const LayerAtNode& b) const;
-  /// Where surfaces move one another, from the node [m]: of two rigid ones in the middle of what they have in common
-  /// around it; else where the other one has its velocity.
-  Vec3 place_with(const LayerAtNode& b, const Vec3& to_b) const;
-  /// The gap that they may close along the normal at a place; negative: they are too near by so much [m]. None: one
-  /// does not face the other. friction: of the pair.
-  std::optional<Real> gap_to(const LayerAtNode& b, const Vec3& to_b, const Vec3& at, Real friction) const;
+  /// How a layer meets another one at the node.
+  struct Encounter {
+    Vec3 normal;  ///< Unit, towards the other one.
+    Vec3 at;      ///< Where they move one another, from the node [m].
+    Real gap;     ///< They may close it; negative: they are too near by so much [m].
+  };
+  /// None: they do not face one another. friction: of the pair.
+  std::optional<Encounter> meet(const LayerAtNode& b, Real friction) const;
 
  private:
+  /// What faces a direction n, as a surface of second degree. Lean and curvature are across n.
+  struct Roundness {
+    Vec3 lean = Vec3::Zero();       ///< Its mean normal less n.
+    Mat3 curvature = Mat3::Zero();  ///< [1/m]; negative: hollow.
+    Real depth = 0;                 ///< Of its planes, on the mean, below it [m].
+    Real certainty = 0;             ///< 1: it is round; 0: flat, or has edges.
+  };
+  /// Where two surfaces are parallel, and so nearest to one another.
+  struct Nearest {
+    Vec3 normal;     ///< Unit.
+    Vec3 aside;      ///< From the node, across the normal [m].
+    Mat3 curvature;  ///< Of both [1/m].
+    Real depth;      ///< Of the planes of both [m].
+  };
+
+  /// Unit, towards b; zero: they do not face one another. Of two surfaces of which one deforms the flatter one counts.
+  Vec3 normal_to(const LayerAtNode& b) const;
   Vec3 normal_of_faces(const LayerAtNode& b) const;
+  Roundness roundness(const Vec3& n) const;
+  Nearest nearest_with(const LayerAtNode& b, const Vec3& n) const;
+  /// Across the normal, where both have something around the node [m].
+  Vec3 shared_with(const LayerAtNode& b, const Vec3& to_b) const;
+  /// Two rigid bodies move one another where both are around the node, and nearest to one another.
+  std::optional<Encounter> meet_rigid(const LayerAtNode& b) const;
+  /// At a place beside the node, across the normal, where surfaces are so much farther apart than their planes.
+  std::optional<Real> gap_to(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside, Real farther) const;
   /// How much of a surface faces a direction; 0 where as much is behind, or other faces explain what does.
   Real ahead(const Vec3& n) const;
   /// 1 where what faces along is flat across it.
@@ -49,7 +74,9 @@ struct LayerAtNode {
   Real coverage(const Vec3& along, Real away_by) const;
   /// Whether the edges of two rigid bodies pass one another beside the node: what is of the one is beside the other.
   bool passes(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside) const;
-  std::optional<Real> gap_to_mass(const LayerAtNode& b, Real friction) const;
+  Real gap_to_mass(const LayerAtNode& b, Real friction) const;
+  /// Across an axis [dx^2].
+  Real variance_of_kernel() const { return spread > 0 ? spread : 1.0 / 6; }
 };
 
 }  // namespace weft

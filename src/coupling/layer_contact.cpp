@@ -116,13 +116,11 @@ void LayerContact::look_at(std::span<const MeetingLayer> layers, const SharedBlo
   std::vector<int> meets(here.size(), 0);
   for (std::size_t i = 0; i < here.size(); ++i)
     for (std::size_t j = i + 1; j < here.size(); ++j) {
-      const Vec3 normal = here[i].normal_to(here[j]);
-      if (normal.isZero(0)) continue;
-      const Vec3 at = here[i].place_with(here[j], normal);
-      const auto gap = here[i].gap_to(here[j], normal, at, friction_of(side(i).layer, side(j).layer));
-      if (!gap) continue;
+      const auto found_here = here[i].meet(here[j], friction_of(side(i).layer, side(j).layer));
+      if (!found_here) continue;
+      const auto& [normal, at, gap] = *found_here;
       const bool has_surfaces = here[i].has_surface && here[j].has_surface;
-      found.pairs.push_back({{i, j}, normal, std::max(*gap, Real(0)), std::max(-*gap, Real(0)), has_surfaces});
+      found.pairs.push_back({{i, j}, normal, std::max(gap, Real(0)), std::max(-gap, Real(0)), has_surfaces});
       for (const std::size_t k : {i, j}) {  // with several others it acts between
         if (!here[k].is_rigid) continue;
         Eigen::Map<Vec3> on_body(row_of(layers[side(k).layer].nodes->get<NodePlace>(), side(k).block, place));
