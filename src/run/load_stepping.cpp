@@ -137,7 +137,7 @@ EquilibriumSettings LoadStepping::settings() const {
 void LoadStepping::set_up() {
   std::vector<std::size_t> all(scene_.bodies.size());
   std::iota(all.begin(), all.end(), 0);
-  system_.emplace(scene_, all);
+  system_.emplace(scene_, all, scene_.deck.domain.gravity);
   equilibrium_.emplace(comm_, system_->freedoms, system_->all_terms(), system_->all_holds(), settings());
   motion_.emplace(system_->freedoms);
   last_.emplace(Increment{FreedomValues(system_->freedoms), 0});

@@ -10,7 +10,6 @@
 #include "run/stages/limits.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/coupling/own_carrier.hpp"
-#include "weft/deck/layers.hpp"
 
 namespace weft {
 namespace {
@@ -29,15 +28,6 @@ constexpr std::int64_t most_factored_alone = 100000;
 /// Clamps turn by no more in a step [rad]: of half a turn more their segments would not know which way.
 constexpr Real most_turn = std::numbers::pi / 2;
 
-/// The share of the velocities of nodes that vertices take over in a step of dt.
-Real pic_share(const BodyDeck& body, Real dt) {
-  const std::optional<BlendDeck>& blend = std::get<StrandDeck>(body).blend;
-  const auto by_rate = [dt](Real rate) { return -std::expm1(-rate * dt); };
-  if (!blend) return by_rate(usual_pic_rate);
-  if (const auto* by_step = std::get_if<PicShareDeck>(&blend->pic)) return by_step->share;
-  return by_rate(std::get<PicRateDeck>(blend->pic).rate);
-}
-
 /// By sums of every eighth, which do not wait for one another.
 bool are_finite(std::span<const Real> values) {
   std::array<Real, 8> sums{};
@@ -48,14 +38,8 @@ bool are_finite(std::span<const Real> values) {
   return std::ranges::all_of(sums, [](Real sum) { return std::isfinite(sum); });
 }
 
-/// Nodes have the stress of its own contact.
-bool is_stressed_by_grid(const BodyDeck& body) {
-  const auto* strand = std::get_if<StrandDeck>(&body);
-  return strand != nullptr && strand->contact && strand->response == StrandResponse::elastoplastic;
-}
-
-EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage, bool touches_walls,
-                                bool is_small, const StopQuestion& is_asked_to_stop) {
+EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageSettings& stage,
+                                bool touches_walls, bool is_small, const StopQuestion& is_asked_to_stop) {
   return {.size = scene.size,
           .time_scale = scene.step.end,
           .tolerance = stage.tolerance,
@@ -68,22 +52,22 @@ EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const 
 
 }  // namespace
 
-int most_substeps(const StageDeck& stage, bool has_contact) {
+int most_substeps(const StageSettings& stage, bool has_contact) {
   if (stage.substeps > 0) return stage.substeps;
   return has_contact ? most_substeps_between_contacts : most_stable_substeps;
 }
 
 DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real frequency_at_rest) {
-  const std::optional<StageDeck>& stage = scene.step.stages[b];  // none of a rigid body
+  const std::optional<StageSettings>& stage = scene.step.stages[b];  // none of a rigid body
   const std::string& name = scene.bodies[b]->name();
   const bool touches = scene.bodies[b]->roles().contact_points != nullptr;
   const SceneLayer& layer = scene.layer_of(b);
   DtLimit limit;
-  if (stage && stage->scheme == StageScheme::explicit_euler)
-    limit = {most_substeps(*stage, touches && (layer.has_contact_points || is_stressed_by_grid(scene.deck.bodies[b]))) *
+  if (stage && !stage->is_implicit)
+    limit = {most_substeps(*stage, touches && (layer.has_contact_points || scene.step.is_stressed_by_grid[b])) *
                  own_substep(now.vibration(), frequency_at_rest),
              "stiffness of " + name};
-  const bool is_implicit = scene.step.is_implicit || (stage && stage->scheme == StageScheme::implicit_euler);
+  const bool is_implicit = scene.step.is_implicit || (stage && stage->is_implicit);
   if (const Real by_waves = wave_number(layer.transfer.kernel) * scene.dx / now.wave_speed;
       touches && !is_implicit && by_waves < limit.dt)
     limit = {by_waves, "waves in contact of " + name};
@@ -96,7 +80,7 @@ DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real 
 }
 
 OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
-    : system(scene, {body}),
+    : system(scene, {body}, scene.step.gravity),
       mass([&] {
         const Table& points = std::as_const(*scene.bodies[body]).points();
         return points.get<Mass>().first(points.owned());
@@ -114,7 +98,7 @@ OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
         return comm.max(mesh.frequency_at(mesh.points().get<RestPosition>()));
       }()) {
   const auto& stage = scene.step.stages[body];
-  if (stage && stage->scheme == StageScheme::implicit_euler) {
+  if (stage && stage->is_implicit) {
     inertia.emplace_back(system.freedoms, 0, std::vector<Real>(mass.begin(), mass.end()));
     if (turns)
       inertia.emplace_back(system.freedoms, *turns, std::vector<Real>(mass_of_turns.begin(), mass_of_turns.end()));
@@ -459,7 +443,7 @@ void OwnMotion::begin_blend(Real dt) {
     received_.resize(own.system.freedoms.rows(0));
     own.blended.resize(received_.size());
   }
-  own.blend = {dt, pic_share(scene_.deck.bodies[body_], dt), fall(dt)};
+  own.blend = {dt, scene_.step.blends[body_]->share(dt), fall(dt)};
 }
 
 /// Whether vertices take what they receive as they do.

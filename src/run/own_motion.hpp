@@ -19,7 +19,7 @@
 namespace weft {
 
 /// How many explicit substeps a step may have. has_contact: the body meets others, or itself, at the end of steps.
-int most_substeps(const StageDeck& stage, bool has_contact);
+int most_substeps(const StageSettings& stage, bool has_contact);
 
 /// How large a step of a body may be that moves by itself; frequencies [rad/s]. A step that followed each change of
 /// them would feed modes.
@@ -102,7 +102,7 @@ class OwnMotion final : public BodyMotion {
   FreedomValues summed(std::span<const Vec3> parts) const;
   FreedomValues change_by(std::span<const Vec3> impulses, Real dt, Real end);
   void push(Real dt, Real end, std::span<const Vec3> impulses);
-  bool is_implicit() const override { return stage_.scheme == StageScheme::implicit_euler; }
+  bool is_implicit() const override { return stage_.is_implicit; }
   void begin(std::vector<Vec3> forces);
   /// Another pass of a single implicit step looks for its motion where the last one found it.
   bool starts_from_last_pass() const { return is_implicit() && passes() > 0 && stage_.substeps <= 1; }
@@ -133,7 +133,7 @@ class OwnMotion final : public BodyMotion {
   void count_hold(std::size_t handle, std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);
   std::span<const Vec3> positions() const;
 
-  const StageDeck stage_;
+  const StageSettings stage_;
   const StopQuestion& is_asked_to_stop_;
   std::optional<Parts> parts_;
   StepLimit now_;  ///< Where the step begins, with what clamps add.

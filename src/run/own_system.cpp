@@ -67,14 +67,13 @@ std::vector<const T*> pointers(const auto& owners) {
 
 }  // namespace
 
-OwnSystem::OwnSystem(const Scene& scene, const std::vector<std::size_t>& bodies)
+OwnSystem::OwnSystem(const Scene& scene, const std::vector<std::size_t>& bodies, const Vec3& gravity)
     : freedoms(freedoms_of(scene, bodies)), turns(turns_of(scene, bodies)), of_handle(scene.handles.size()) {
   for (std::size_t k = 0; k < bodies.size(); ++k) {
     const MeshBody& body = *scene.bodies[bodies[k]]->roles().mesh;
     terms.push_back(std::make_unique<MeshTerm>(body, std::make_unique<OwnCarrier>(freedoms, k, turns[k]),
                                                body.parts_of_energy(), Vec3::Zero()));
   }
-  const Vec3& gravity = scene.deck.domain.gravity;
   for (std::size_t k = 0; k < bodies.size() && !gravity.isZero(0); ++k) {
     MeshBody& body = *scene.bodies[bodies[k]]->roles().mesh;
     if (body.turning() != nullptr) {  // such elements stand for the masses of their vertices, which are no ghosts

@@ -13,8 +13,8 @@ namespace weft {
 
 /// Of some bodies of a scene, which have their pieces for good. The scene outlives this.
 struct OwnSystem {
-  /// bodies: numbers in Scene::bodies. Collective.
-  OwnSystem(const Scene& scene, const std::vector<std::size_t>& bodies);
+  /// bodies: their indices in Scene::bodies; gravity [m/s^2]. Collective.
+  OwnSystem(const Scene& scene, const std::vector<std::size_t>& bodies, const Vec3& gravity);
   OwnSystem(const OwnSystem&) = delete;
   OwnSystem& operator=(const OwnSystem&) = delete;
 

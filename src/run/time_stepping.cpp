@@ -112,10 +112,9 @@ std::string TimeStepping::forecast() {
   for (const BodySource& source : scene_.sources)
     text += fmt::format("source {}: feeds {}\n", source.name, scene_.bodies[source.body]->name());
   std::vector<NearestRow> followed = find_probe_points(comm_, scene_);
-  std::size_t next = 0;
-  for (const ProbeDeck& probe : scene_.deck.probes)
-    if (std::holds_alternative<NearestProbe>(probe.measure))
-      text += fmt::format("probe {}: follows a point {:.3g} m away\n", probe.name, followed[next++].distance);
+  for (std::size_t k = 0; k < followed.size(); ++k)
+    text +=
+        fmt::format("probe {}: follows a point {:.3g} m away\n", scene_.followed_points[k].name, followed[k].distance);
   text += forecast_of_sizes();
   text += forecast_of_a_step();
   for (const std::string& each : advice) text += "warning: " + each + "\n";
@@ -210,7 +209,7 @@ void TimeStepping::get_ready() {
 }
 
 void TimeStepping::take_step(Real next_frame_time) {
-  if (state_.step % scene_.deck.balance.every == 0) {
+  if (state_.step % scene_.step.balance_every == 0) {
     const auto timing = timers_.measure("balance");
     imbalance_ = stepper_.balance();
   }
