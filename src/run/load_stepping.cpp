@@ -165,7 +165,7 @@ void LoadStepping::resume(const CheckpointHeader& header, const std::filesystem:
     for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
     body->roles().mesh->share_evenly(comm_);
   }
-  settle_bodies(comm_, scene_);
+  end_building(comm_, scene_);
   set_up();
   state_ = path_state_from_text(header.state);
   state_.dt = std::min(state_.dt, full_step());

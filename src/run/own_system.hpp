@@ -1,6 +1,7 @@
 #pragma once
 // What moves bodies with freedoms of their own: elastic energies, weight and loads as Terms, and holds.
 
+#include "run/reactions.hpp"
 #include "weft/bodies/handle.hpp"
 #include "weft/motion/term.hpp"
 #include "weft/scene/scene.hpp"
@@ -25,7 +26,7 @@ struct OwnSystem {
   std::vector<std::optional<std::size_t>> turns;  ///< Of each body the block of its turns, if it has any.
   std::vector<std::unique_ptr<Term>> terms;  ///< Elastic energies first, one for each body; then weight, then loads.
   std::size_t potentials = 0;                ///< So many of them are no loads of handles.
-  std::vector<std::unique_ptr<Handle>> holds;
+  std::vector<VertexHold> holds;
   /// Of each handle of the scene either, or none if its body is another.
   struct Action {
     const Handle* hold = nullptr;
@@ -37,7 +38,7 @@ struct OwnSystem {
   std::vector<Action> of_handle;
 
  private:
-  void add(const MeshBody& body, std::size_t block, const GridHandle& handle, Action& action);
+  void add(const Scene& scene, std::size_t number, std::size_t block);
 };
 
 }  // namespace weft

@@ -90,7 +90,7 @@ std::string TimeStepping::forecast() {
     text += (text.empty() || of_sites.empty() ? "" : ", ") + of_sites;
   }
   state_ = start_scene(comm_, scene_);
-  stepper_.settle(true);
+  stepper_.bring_home(true);
   find_limits(comm_, scene_, state_);
 
   std::string text;
@@ -169,7 +169,7 @@ void TimeStepping::start() {
   for (const std::string& advice : advice_to_begin_with(comm_, scene_)) log_warning(advice);
   state_ = start_scene(comm_, scene_);
   for (const NearestRow& point : find_probe_points(comm_, scene_)) state_.probe_points.push_back(point.id);
-  stepper_.settle(true);
+  stepper_.bring_home(true);
   rehearse(false);
   points_ = static_cast<Real>(comm_.sum(scene_.points()));
 }
@@ -191,7 +191,7 @@ void TimeStepping::resume(const CheckpointHeader& header, const std::filesystem:
     if (body->roles().is_carried_by_grid) body->share(comm_, [this](const Vec3&) { return comm_.rank(); });
     else body->roles().mesh->share_evenly(comm_);
   }
-  settle_bodies(comm_, scene_);
+  end_building(comm_, scene_);
   other_ranks_ = static_cast<int>(header.cuts.size()) != comm_.size() - 1;
   if (other_ranks_) state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
   rehearse(other_ranks_);
@@ -205,7 +205,7 @@ void TimeStepping::open_frames(const std::filesystem::path& output, bool resumed
 
 /// Deals the points out to these ranks.
 void TimeStepping::get_ready() {
-  if (other_ranks_) stepper_.settle(true);
+  if (other_ranks_) stepper_.bring_home(true);
 }
 
 void TimeStepping::take_step(Real next_frame_time) {

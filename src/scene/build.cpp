@@ -250,7 +250,7 @@ std::int64_t fill_shape(const Comm& comm, Scene& scene, std::size_t b, const Con
       const CellRange range = cells_covering(*shape.bounds(), dx);
       const std::int64_t begin = range.count() * comm.rank() / comm.size();
       const std::int64_t end = range.count() * (comm.rank() + 1) / comm.size();
-      const Samples samples = sample_shape(sampler, shape, range, begin, end);
+      const SampledPoints samples = sample_shape(sampler, shape, range, begin, end);
       points.resize(samples.positions.size());
       std::copy(samples.positions.begin(), samples.positions.end(), points.get<Position>().begin());
       std::copy(samples.ids.begin(), samples.ids.end(), points.get<Id>().begin());
@@ -369,13 +369,13 @@ void fill_bodies(const Comm& comm, Scene& scene) {
     if (PointSet* contact = body->roles().contact_points; contact != nullptr && contact->touches_walls())
       fit_to_walls(scene, *contact);
   }
-  settle_bodies(comm, scene);
+  end_building(comm, scene);
   for (std::size_t b = 0; scene.bounds && b < scene.bodies.size(); ++b)
     if (const Body& body = *scene.bodies[b]; scene.bodies[b]->roles().mesh == nullptr)
       require_inside(comm, *scene.bounds, body, scene.deck.bodies[b]);
 }
 
-void settle_bodies(const Comm& comm, Scene& scene) {
+void end_building(const Comm& comm, Scene& scene) {
   scene.meshes.clear();
   const Deck& deck = scene.deck;
   const Real none = std::numeric_limits<Real>::infinity();
