@@ -3,9 +3,9 @@
 
     tests/check_includes.py [ROOT]
 
-Checks every #include of include/ and src/, the libraries that only one room may use, the arrows of src/CMakeLists.txt,
-and that headers in include/ are those that other rooms need. Prints file:line for each breach and exits 1 if there is
-one.
+Checks every #include of include/ and src/, the libraries that only one room may use, the arrows of
+src/CMakeLists.txt, that headers in include/ are those that other rooms need, that rooms use what they may, and that
+steps read settings, not the deck. Prints file:line for each breach and exits 1 if there is one.
 """
 import pathlib
 import re
@@ -141,6 +141,43 @@ def check_public(root):
         yield f"include/{name}:1: no other room needs this header, so it belongs to src/{room}/{rest}"
 
 
+def includes_of(text):
+    """What code includes by quotes, as room/header."""
+    return [name.removeprefix("weft/") for name in re.findall(r'^\s*#\s*include\s*"([^"]+)"', text, re.M)]
+
+
+def check_unused(root, rooms):
+    """Yields what a room may include by name, and does not."""
+    used = {room: set(ALWAYS) for room in rooms}
+    for top in (root / "include" / "weft", root / "src"):
+        for path in sorted(top.rglob("*.[hc]pp")):
+            room = path.relative_to(top).parts[0]
+            used.get(room, set()).update(name.split("/")[0] for name in includes_of(without_comments(path.read_text())))
+    for room, (allowed, _) in rooms.items():
+        if allowed == rooms.keys():
+            continue  # all
+        for other in sorted(allowed - used[room] - {room}):
+            yield f"docs/architecture.md: room `{room}` may include room `{other}`, and does not"
+
+
+def check_steps(root):
+    """Yields where stages of a step, or headers of their room that they include, know the deck."""
+    stages = root / "src" / "run" / "stages"
+    seen, left = set(), sorted(stages.glob("*.[hc]pp"))
+    while left:
+        path = left.pop()
+        if path in seen:
+            continue
+        seen.add(path)
+        text = without_comments(path.read_text())
+        name = path.relative_to(root).as_posix()
+        for number, line in enumerate(text.splitlines(), 1):
+            if found := re.search(r"\b[A-Z]\w*Deck\b|[.>]deck\b|weft/deck/", line):
+                yield f"{name}:{number}: steps read the settings that `scene` makes, not the deck ({found.group()})"
+        near = [root / "src" / header for header in includes_of(text) if header.startswith("run/")]
+        left += [file for header in near for file in (header, header.with_suffix(".cpp")) if file.exists()]
+
+
 def breaches(root):
     table = root / "docs" / "architecture.md"
     rooms = read_table(table.read_text())
@@ -157,6 +194,7 @@ def breaches(root):
             else:
                 found += check_file(path, name, room, rooms)
     found += check_public(root)
+    found += check_steps(root)
     cmake = root / "src" / "CMakeLists.txt"
     if cmake.exists():
         found += check_arrows(cmake.read_text(), "src/CMakeLists.txt", rooms)
@@ -166,5 +204,6 @@ def breaches(root):
 if __name__ == "__main__":
     here = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else pathlib.Path(__file__).resolve().parent.parent)
     wrong = breaches(here)
+    wrong += check_unused(here, read_table((here / "docs" / "architecture.md").read_text()))
     print("\n".join(wrong) if wrong else "Every include is one that docs/architecture.md allows.")
     sys.exit(1 if wrong else 0)

@@ -58,7 +58,8 @@ class CheckIncludes(unittest.TestCase):
 
     def test_each_library_is_kept_to_its_room(self):
         for text in ("#include <yaml-cpp/yaml.h>", "#include <hdf5.h>", "#include <Eigen/Dense>",
-                     "#include <CLI/CLI.hpp>", "#include <petscsf.h>", "int n = MPI_Comm_rank(c, &r);", "H5Fopen(a);", "YAML::Node n;"):
+                     "#include <CLI/CLI.hpp>", "#include <petscsf.h>", "int n = MPI_Comm_rank(c, &r);", "H5Fopen(a);",
+                     "YAML::Node n;"):
             with self.subTest(text):
                 self.assertIn("src/fields/a.cpp:1", self.only_breach({"src/fields/a.cpp": text + "\n"}))
 
@@ -82,6 +83,31 @@ class CheckIncludes(unittest.TestCase):
                   "include/weft/output/rows.hpp": "#pragma once\n"}
         self.assertEqual(self.breaches({**needed, "src/app/main.cpp": '#include "weft/output/frame.hpp"\n'}), [])
         self.assertEqual(len(self.breaches(needed)), 2)
+
+    def test_a_permission_that_a_room_does_not_use_is_seen(self):
+        with tempfile.TemporaryDirectory() as folder:
+            root = pathlib.Path(folder)
+            code = root / "src" / "output" / "frame.cpp"
+            code.parent.mkdir(parents=True)
+            rooms = check_includes.read_table(TABLE)
+            unused = lambda: [line for line in check_includes.check_unused(root, rooms) if "room `output`" in line]
+            code.write_text('#include "weft/fields/table.hpp"\n// #include "weft/parallel/comm.hpp"\n')
+            self.assertEqual(
+                unused(), ["docs/architecture.md: room `output` may include room `parallel`, and does not"])
+            code.write_text('#include "weft/fields/table.hpp"\n#include "weft/parallel/comm.hpp"\n')
+            self.assertEqual(unused(), [])
+            self.assertFalse([line for line in check_includes.check_unused(root, rooms) if "`app`" in line])
+
+    def test_a_stage_that_reads_the_deck_is_seen_and_what_it_includes(self):
+        table = TABLE.replace("| `app`", "| `run` | steps | deck | |\n| `app`")
+        stage = {"src/run/stages/edit.cpp": '#include "run/motion.hpp"\n'}
+        for text in ("const StageDeck& stage;", "f(scene.deck.bodies);", '#include "weft/deck/deck.hpp"'):
+            with self.subTest(text):
+                self.assertIn("src/run/stages/edit.cpp:1: steps read the settings",
+                              self.only_breach({"src/run/stages/edit.cpp": text + "\n"}, table))
+                included = {**stage, "src/run/motion.hpp": "\n", "src/run/motion.cpp": "\n" + text + "\n"}
+                self.assertIn("src/run/motion.cpp:2: steps read the settings", self.only_breach(included, table))
+                self.assertEqual(self.breaches({**stage, "src/run/session.cpp": text + "\n"}, table), [])
 
     def test_a_cycle_in_the_table_is_seen(self):
         table = TABLE.replace("| `fields` | tables | - | |", "| `fields` | tables | output | |")

@@ -12,31 +12,31 @@
 
 namespace weft {
 
-bool Part::has(const Site& site) const {
+bool Selection::has(const Site& site) const {
   return (!vertices || vertices->contains(site.point)) && (!boundary || site.boundary == *boundary) &&
          (shape == nullptr || shape->contains(site.where));
 }
 
-bool Part::has(const Sample& sample) const {
+bool Selection::has(const Sample& sample) const {
   return (!faces || faces->contains(sample.face)) && (!boundary || sample.boundary == *boundary) &&
          (shape == nullptr || shape->contains(sample.where));
 }
 
-std::vector<Site> vertices_in(const Sites& sites, const Part& part) {
+std::vector<Site> vertices_in(const Sites& sites, const Selection& selection) {
   std::vector<Site> chosen;
   for (const Site& site : sites.vertices)
-    if (part.has(site)) chosen.push_back(site);
+    if (selection.has(site)) chosen.push_back(site);
   return chosen;
 }
 
-std::vector<Site> sites_in(const Sites& sites, const Part& part) {
+std::vector<Site> sites_in(const Sites& sites, const Selection& selection) {
   std::vector<Site> chosen;
   std::set<std::int32_t> taken;
   for (std::size_t s = 0; s < sites.sides.size(); ++s) {
     const std::vector<Site>& side = sites.sides[s];
     const std::size_t n = side.size();
     std::vector<bool> inside(n);
-    for (std::size_t i = 0; i < n; ++i) inside[i] = !side[i].at_end && part.has(side[i]);
+    for (std::size_t i = 0; i < n; ++i) inside[i] = !side[i].at_end && selection.has(side[i]);
     // In pairs only; a site beyond an end follows the pair at the end.
     const auto pair = [&](std::size_t i, std::size_t k) { return k < n && inside[i] && inside[k]; };
     for (std::size_t i = 0; i < n; ++i) {
@@ -52,7 +52,7 @@ std::vector<Site> sites_in(const Sites& sites, const Part& part) {
     for (const Site& middle : sites.middles[s])
       if (held.contains(middle.point) && held.contains(middle.to_point)) chosen.push_back(middle);
   }
-  for (Site& site : vertices_in(sites, part))
+  for (Site& site : vertices_in(sites, selection))
     if (!taken.contains(site.point)) chosen.push_back(std::move(site));
   return chosen;
 }

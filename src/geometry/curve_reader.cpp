@@ -157,8 +157,11 @@ class Numbers {
 };
 
 /// Whether the file has so many bytes and begins with a word.
-bool begins_with(const FileBytes& file, std::uint64_t bytes, std::string_view word) {
-  return file.size >= bytes && file.read(0, word.size()) == word;
+/// A header of so many bytes that starts with the name of the format.
+void require_header(const FileBytes& file, std::uint64_t bytes, std::string_view format) {
+  if (file.size < bytes || file.read(0, format.size()) != format)
+    fail(fmt::format("{}: expected a {} file: a header of {} bytes that starts with `{}`", file.name, format, bytes,
+                     format));
 }
 
 /// Header of 128 bytes: "HAIR", strands, points, bits of what follows, the segments, thickness, transparency and colour
@@ -167,8 +170,7 @@ bool begins_with(const FileBytes& file, std::uint64_t bytes, std::string_view wo
 Curves read_hair(const FileBytes& file, const CurvePart& part) {
   constexpr std::size_t header_bytes = 128;
   const std::string& name = file.name;
-  if (!begins_with(file, header_bytes, "HAIR"))
-    fail(fmt::format("{}: expected a HAIR file: a header of {} bytes that starts with `HAIR`", name, header_bytes));
+  require_header(file, header_bytes, "HAIR");
   Numbers numbers(file);
   numbers.skip(4);
   const auto strands = numbers.take<std::uint32_t>(), points = numbers.take<std::uint32_t>(),
@@ -229,8 +231,7 @@ Curves read_hair(const FileBytes& file, const CurvePart& part) {
 Curves read_bcc(const FileBytes& file, const CurvePart& part) {
   constexpr std::size_t header_bytes = 64;
   const std::string& name = file.name;
-  if (!begins_with(file, header_bytes, "BCC"))
-    fail(fmt::format("{}: expected a BCC file: a header of {} bytes that starts with `BCC`", name, header_bytes));
+  require_header(file, header_bytes, "BCC");
   Numbers numbers(file);
   numbers.skip(3);
   if (numbers.take<char>() != '\x44')

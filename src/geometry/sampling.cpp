@@ -168,9 +168,9 @@ class CellWalk {
   }
 
   /// In the order of ids, which is that of the cells' numbers.
-  Samples take() {
+  SampledPoints take() {
     std::sort(found_.begin(), found_.end(), [](const Found& a, const Found& b) { return a.id < b.id; });
-    Samples samples;
+    SampledPoints samples;
     for (const auto& [id, position] : found_) {
       samples.positions.push_back(position);
       samples.ids.push_back(id);
@@ -221,8 +221,8 @@ class CellWalk {
 
 }  // namespace
 
-Samples sample_shape(const CellSampler& sampler, const Shape& shape, const CellRange& range, std::int64_t begin,
-                     std::int64_t end) {
+SampledPoints sample_shape(const CellSampler& sampler, const Shape& shape, const CellRange& range, std::int64_t begin,
+                           std::int64_t end) {
   CellWalk walk(sampler, shape, range, begin, end);
   walk.visit();
   return walk.take();

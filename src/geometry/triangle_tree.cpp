@@ -19,6 +19,23 @@ Real squared_distance(const Box& box, const Vec3& x) {
   return (box.lower - x).cwiseMax(x - box.upper).cwiseMax(0).squaredNorm();
 }
 
+/// Calls visit(k) for the triangles of the leaves of a tree, from left to right, but for boxes that are passed over.
+template <class Nodes, class PassesOver, class Visit>
+void visit_triangles(const Nodes& nodes, PassesOver passes_over, Visit visit) {
+  std::array<std::int32_t, most_levels> stack;
+  int waiting = 0;
+  stack[waiting++] = 0;
+  while (waiting > 0) {
+    const std::int32_t index = stack[--waiting];
+    const auto& node = nodes[index];
+    if (passes_over(node.box)) continue;
+    for (std::int32_t k = node.first; k < node.first + node.count; ++k) visit(k);
+    if (node.count > 0) continue;
+    stack[waiting++] = node.right;
+    stack[waiting++] = index + 1;
+  }
+}
+
 /// The point of a triangle nearest to x, by the region of the plane that x projects into. [Ericson 2005, 5.1.5]
 Vec3 nearest_in_triangle(const Vec3& x, const Vec3& a, const Vec3& b, const Vec3& c) {
   const Vec3 ab = b - a, ac = c - a, ax = x - a, bx = x - b, cx = x - c;
@@ -117,41 +134,25 @@ std::optional<TriangleTree::Nearest> TriangleTree::nearest(const Vec3& x, Real w
 
 std::vector<std::int32_t> TriangleTree::all_at(const Vec3& x, Real within) const {
   std::vector<std::int32_t> all;
-  std::array<std::int32_t, most_levels> stack;
-  int waiting = 0;
-  stack[waiting++] = 0;
-  while (waiting > 0) {
-    const std::int32_t index = stack[--waiting];
-    const Node& node = nodes_[index];
-    if (squared_distance(node.box, x) > within * within) continue;
-    for (std::int32_t k = node.first; k < node.first + node.count; ++k) {
-      const Triangle& t = triangles_[k];
-      const Vec3 point = nearest_in_triangle(x, points_[t[0]], points_[t[1]], points_[t[2]]);
-      if ((x - point).squaredNorm() <= within * within) all.push_back(k);
-    }
-    if (node.count > 0) continue;
-    stack[waiting++] = node.right;
-    stack[waiting++] = index + 1;
-  }
+  visit_triangles(
+      nodes_, [&](const Box& box) { return squared_distance(box, x) > within * within; },
+      [&](std::int32_t k) {
+        const Triangle& t = triangles_[k];
+        const Vec3 point = nearest_in_triangle(x, points_[t[0]], points_[t[1]], points_[t[2]]);
+        if ((x - point).squaredNorm() <= within * within) all.push_back(k);
+      });
   return all;
 }
 
 int TriangleTree::winding(const Vec3& x) const {
   int winding = 0;
-  std::array<std::int32_t, most_levels> stack;
-  int waiting = 0;
-  stack[waiting++] = 0;
-  while (waiting > 0) {
-    const std::int32_t index = stack[--waiting];
-    const Node& node = nodes_[index];
-    if (x[0] > node.box.upper[0] || x[1] < node.box.lower[1] || x[1] > node.box.upper[1] || x[2] < node.box.lower[2] ||
-        x[2] > node.box.upper[2])
-      continue;
-    for (std::int32_t k = node.first; k < node.first + node.count; ++k) winding += crossing(triangles_[k], x);
-    if (node.count > 0) continue;
-    stack[waiting++] = node.right;
-    stack[waiting++] = index + 1;
-  }
+  visit_triangles(
+      nodes_,
+      [&](const Box& box) {
+        return x[0] > box.upper[0] || x[1] < box.lower[1] || x[1] > box.upper[1] || x[2] < box.lower[2] ||
+               x[2] > box.upper[2];
+      },
+      [&](std::int32_t k) { winding += crossing(triangles_[k], x); });
   return winding;
 }
 

@@ -166,7 +166,7 @@ struct BenchRun {
         scene(build_scene(comm, deck)),
         state(start_scene(comm, scene)),
         stepper(comm, scene, state, timers) {
-    stepper.settle(true);
+    stepper.bring_home(true);
   }
 
   Real points_here() const { return static_cast<Real>(scene.points()); }

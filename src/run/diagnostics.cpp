@@ -253,7 +253,9 @@ void add_strand_impulses(DiagnosticsColumns& columns, const Scene& scene) {
   const auto count = [&](const char* name, std::int64_t ImpulseCounts::* of) {
     columns.add(name, "", [of](const Moment& moment) { return moment.last_step.impulses.*of; });
   };
-  const auto is_swept = [](const std::optional<ImpulsesDeck>& impulses) { return impulses && impulses->swept; };
+  const auto is_swept = [](const std::optional<StrandImpulseSettings>& impulses) {
+    return impulses && impulses->swept;
+  };
   count("pairs", &ImpulseCounts::pairs);
   count("impulses", &ImpulseCounts::impulses);
   if (std::ranges::any_of(scene.step.impulses, is_swept)) count("crossings", &ImpulseCounts::crossings);
@@ -330,13 +332,13 @@ void check_field_names(const Comm& comm, const Scene& scene) {
 
 std::vector<NearestRow> find_probe_points(const Comm& comm, const Scene& scene) {
   std::vector<NearestRow> points;
-  for (const ProbeDeck& probe : scene.deck.probes)
-    if (const auto* nearest = std::get_if<NearestProbe>(&probe.measure)) {
-      const auto row = nearest_row(comm, Observation(body_named(scene, probe.body)).points(), nearest->point);
-      require(row.has_value(), ExitCode::deck,
-              fmt::format("{}: body {} has no particles at the start to follow.", probe.place.text, probe.body));
-      points.push_back(*row);
-    }
+  for (const FollowedPoint& point : scene.followed_points) {
+    Body& body = *scene.bodies[point.body];
+    const auto row = nearest_row(comm, Observation(body).points(), point.start);
+    require(row.has_value(), ExitCode::deck,
+            fmt::format("{}: body {} has no particles at the start to follow.", point.location, body.name()));
+    points.push_back(*row);
+  }
   return points;
 }
 

@@ -39,7 +39,7 @@ std::vector<Real> ExactHolds::meet(const ConstraintRows& rows, Real h, std::span
   }
   std::vector<Real> impulses(rows.count(), 0.0);
   if (!conditions_.any()) return impulses;
-  const std::vector<Real> target = conditions_.gathered(rows.target);
+  const std::vector<Real> target = conditions_.from_all_ranks(rows.target);
   for (int pass = 0; pass < most_passes; ++pass) {
     std::vector<Real> change = conditions_.sums([&](std::size_t r) { return Vec3(u[r] + h * v[r]); });
     Real most = 0;
@@ -57,56 +57,31 @@ std::vector<Real> ExactHolds::meet(const ConstraintRows& rows, Real h, std::span
   return impulses;
 }
 
-Impulse given_by(const Handle& hold, std::span<const Real> impulses, const Motion& motion,
-                 std::span<const Vec3> mean_velocity) {
-  const Reaction reaction = hold.reaction(impulses, motion, hold.center(motion.time));
-  Impulse given{reaction.force, reaction.torque, 0};
-  ConstraintRows rows;
-  hold.append(motion.time, rows);
-  for (std::size_t c = 0; c < rows.count(); ++c)
-    for (std::size_t k = rows.begin[c]; k < rows.begin[c + 1]; ++k) {
-      const auto freedom = static_cast<std::size_t>(rows.freedom[k]);
-      given.work += impulses[c] * rows.weight[k] * mean_velocity[freedom / 3][static_cast<int>(freedom % 3)];
-    }
-  return given;
-}
-
-HeldVertices::Parts::Parts(const Comm& comm, const Scene& scene, const MeshBody& body, std::size_t number)
+HeldVertices::Piece::Piece(const Comm& comm, const Scene& scene, const MeshBody& body, std::size_t number)
     : cut(body.cut()),
       freedoms({FreedomBlock{body.name(), 3, &body.forest(), {}}}),
       exact(comm, freedoms, masses_of(body), scene.size),
       motion(freedoms) {
-  for (std::size_t h = 0; h < scene.handles.size(); ++h) {
-    const GridHandle& handle = scene.handles[h];
-    const GridHandle::Hold* hold = handle.hold();
-    if (handle.body != number || hold == nullptr) continue;
-    std::vector<HeldSum> sums;
-    for (const Grip& grip : body.grips(handle.list)) sums.push_back(held_sum_of(grip));
-    holds.push_back({h, std::make_unique<Handle>(freedoms, 0, std::move(sums), hold->motion,
-                                                 body.points().get<Position>(), hold->until)});
-  }
+  for (std::size_t h = 0; h < scene.handles.size(); ++h)
+    if (scene.handles[h].body == number && scene.handles[h].hold() != nullptr)
+      holds.push_back(hold_vertices(scene, h, freedoms, 0));
 }
 
 void HeldVertices::correct(Real time, Real dt, std::span<Impulse> impulses) {
   MeshBody& body = *scene_.bodies[body_]->roles().mesh;
-  if (!parts_ || parts_->cut != body.cut()) parts_ = std::make_unique<Parts>(comm_, scene_, body, body_);
-  Motion& motion = parts_->motion;
+  if (!piece_ || piece_->cut != body.cut()) piece_ = std::make_unique<Piece>(comm_, scene_, body, body_);
+  Motion& motion = piece_->motion;
   motion.time = time + dt;
   ConstraintRows rows;
-  for (const Hold& hold : parts_->holds) hold.conditions->append(motion.time, rows);
+  for (const VertexHold& hold : piece_->holds) hold.conditions->append(motion.time, rows);
   const auto v = body.points().get<Velocity>();
   std::vector<Vec3> mean(v.begin(), v.end());
   const std::vector<Real> by_all =
-      parts_->exact.meet(rows, dt, std::as_const(motion.u).points(0), v.first(body.points().owned()));
+      piece_->exact.meet(rows, dt, std::as_const(motion.u).points(0), v.first(body.points().owned()));
   body.forest().update_ghosts(body.points().column(Velocity::label.name));  // ghosts move by themselves
   if (scene_.step.is_implicit && !scene_.step.implicit.inertia) return;     // nothing has momentum
   for (std::size_t r = 0; r < mean.size(); ++r) mean[r] = (mean[r] + v[r]) / 2;
-  std::size_t first = 0;
-  for (const auto& [handle, conditions] : parts_->holds) {
-    if (!conditions->holds_to(motion.time)) continue;
-    impulses[handle] += given_by(*conditions, std::span(by_all).subspan(first, conditions->conditions()), motion, mean);
-    first += conditions->conditions();
-  }
+  add_reactions(piece_->holds, by_all, motion, mean, impulses);
 }
 
 }  // namespace weft

@@ -1,6 +1,7 @@
 #pragma once
 // What is held of points, met to round-off by the impulses that do the least work.
 
+#include "run/reactions.hpp"
 #include "run/state.hpp"
 #include "weft/motion/motion.hpp"
 #include "weft/parallel/comm.hpp"
@@ -35,11 +36,6 @@ class ExactHolds {
   ConstraintRows held_;  ///< That `schur_` is of.
 };
 
-/// What a handle gave along its conditions on this rank. motion: of its body's points since they were committed;
-/// mean_velocity: of these points over the impulses.
-Impulse given_by(const Handle& hold, std::span<const Real> impulses, const Motion& motion,
-                 std::span<const Vec3> mean_velocity);
-
 /// The holds on a body that the grid moves. Nodes meet them nearly, since they give way a little; then its vertices
 /// meet them exactly. Scene and handles are not owned.
 class HeldVertices {
@@ -51,17 +47,13 @@ class HeldVertices {
   void correct(Real time, Real dt, std::span<Impulse> impulses);
 
  private:
-  struct Hold {
-    std::size_t handle;  ///< Number in the scene.
-    std::unique_ptr<Handle> conditions;
-  };
   /// What there is while the body is cut as it is.
-  struct Parts {
-    Parts(const Comm& comm, const Scene& scene, const MeshBody& body, std::size_t number);
+  struct Piece {
+    Piece(const Comm& comm, const Scene& scene, const MeshBody& body, std::size_t number);
 
     std::uint64_t cut;
     Freedoms freedoms;
-    std::vector<Hold> holds;
+    std::vector<VertexHold> holds;
     ExactHolds exact;
     Motion motion;
   };
@@ -69,7 +61,7 @@ class HeldVertices {
   const Comm comm_;
   const Scene& scene_;
   std::size_t body_;
-  std::unique_ptr<Parts> parts_;
+  std::unique_ptr<Piece> piece_;
 };
 
 }  // namespace weft

@@ -42,7 +42,7 @@ class Handles {
   /// Adds what these loads gave in a step that was made, on this rank.
   void count_loads(Real dt, std::span<Impulse> impulses) const;
   /// Finds what is held from this time on, and the blocks around it, which have moved. Collective.
-  void settle(const Cuts& cuts, Real time) { sums_.settle(cuts, time); }
+  void find(const Cuts& cuts, Real time) { sums_.find(cuts, time); }
   /// Changes the velocities of owned nodes, walls being done, so that everything held is at its place after dt; adds
   /// what each handle gave to its body [kg m/s], on this rank. Work is that of the mean velocity before and after,
   /// which is what an impulse adds to kinetic energy. Collective.

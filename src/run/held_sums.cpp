@@ -30,7 +30,7 @@ constexpr Real tolerance = 1e-12;
 
 // --- Points and the nodes around them --------------------------------------------------------------------------------
 
-void NodesAround::settle(const Cuts& cuts, const TransferSettings& transfer, std::span<const Vec3> x) {
+void NodesAround::find(const Cuts& cuts, const TransferSettings& transfer, std::span<const Vec3> x) {
   id_.resize(x.size());
   std::iota(id_.begin(), id_.end(), PointId(0));
   bins_.sort(transfer.dx, x, id_);
@@ -111,21 +111,21 @@ void NodesAround::spread() {
   map_.forest().sum_to_owners(of_node_.view());
 }
 
-Vec3 NodesAround::sum(std::span<const Part> parts) const {
+Vec3 NodesAround::sum(std::span<const Weighted> points) const {
   Vec3 sum = Vec3::Zero();
-  for (const auto& [point, weight] : parts) sum += weight * Eigen::Map<const Vec3>(of_point_.data() + width * point);
+  for (const auto& [point, weight] : points) sum += weight * Eigen::Map<const Vec3>(of_point_.data() + width * point);
   return sum;
 }
 
-void NodesAround::add(std::span<const Part> parts, const Vec3& value) {
-  for (const auto& [point, weight] : parts) Eigen::Map<Vec3>(of_point_.data() + width * point) += weight * value;
+void NodesAround::add(std::span<const Weighted> points, const Vec3& value) {
+  for (const auto& [point, weight] : points) Eigen::Map<Vec3>(of_point_.data() + width * point) += weight * value;
 }
 
 /// The last number of a node's row, which is zero before and after, collects its weight.
-Vec3 NodesAround::square_sum(std::span<const Part> parts) {
+Vec3 NodesAround::square_sum(std::span<const Weighted> points) {
   Real* const of_node = of_node_.block(0);
   const auto for_each_entry = [&](auto&& visit) {
-    for (const auto& [point, weight] : parts)
+    for (const auto& [point, weight] : points)
       for (std::size_t e = point * weights_.of_each; e < (point + 1) * weights_.of_each; ++e)
         visit(of_node + weights_.at[e], weight * weights_.w[e]);
   };
@@ -138,18 +138,11 @@ Vec3 NodesAround::square_sum(std::span<const Part> parts) {
   return sum;
 }
 
-void PrescribedSum::add_to(Impulse& given, const RigidState& state, Real along, Real speed) const {
-  const Vec3 impulse = along * axis;
-  given.linear += aim.total * impulse;
-  given.angular += (x - aim.total * state.center).cross(impulse);
-  given.work += along * speed;
-}
-
 // --- Sums ------------------------------------------------------------------------------------------------------------
 
-void HeldSums::settle(const Cuts& cuts, Real time) {
+void HeldSums::find(const Cuts& cuts, Real time) {
   held_.clear();
-  parts_.clear();
+  points_.clear();
   x_.clear();
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
     const MeshBody* body = scene_.bodies[b]->roles().mesh;
@@ -162,7 +155,7 @@ void HeldSums::settle(const Cuts& cuts, Real time) {
         take(h, *body, body->grips(handle.list));
     }
   }
-  around_.settle(cuts, scene_.layers[layer_].transfer, x_);
+  around_.find(cuts, scene_.layers[layer_].transfer, x_);
 }
 
 void HeldSums::take(std::size_t handle, const MeshBody& body, std::span<const Grip> grips) {
@@ -170,26 +163,26 @@ void HeldSums::take(std::size_t handle, const MeshBody& body, std::span<const Gr
   for (const Grip& grip : grips) {
     const HeldAim aim = aim_of(grip);
     held_.push_back(
-        {{handle, aim, grip.sum(x), aim.axis}, grip.sum(v), parts_.size(), parts_.size() + grip.rows.size()});
+        {{handle, aim, grip.sum(x), aim.axis}, grip.sum(v), points_.size(), points_.size() + grip.rows.size()});
     for (std::size_t k = 0; k < grip.rows.size(); ++k) {
       std::int32_t& point = point_of_row_[static_cast<std::size_t>(grip.rows[k])];
       if (point < 0) {
         point = static_cast<std::int32_t>(x_.size());
         x_.push_back(x[grip.rows[k]]);
       }
-      parts_.push_back({static_cast<std::uint32_t>(point), grip.vertices[k].weights[0]});
+      points_.push_back({static_cast<std::uint32_t>(point), grip.vertices[k].weights[0]});
     }
   }
 }
 
 void HeldSums::sum_along_axes(RealVector& of_sum) const {
-  for (std::size_t c = 0; c < held_.size(); ++c) of_sum[c] = held_[c].axis.dot(around_.sum(parts_of(c)));
+  for (std::size_t c = 0; c < held_.size(); ++c) of_sum[c] = held_[c].axis.dot(around_.sum(points_of(c)));
 }
 
 /// Impulses along the axes of sums to their change of velocity; afterwards nodes have theirs.
 void HeldSums::apply(const RealVector& impulse, RealVector& velocity_change) {
   around_.clear_points();
-  for (std::size_t c = 0; c < held_.size(); ++c) around_.add(parts_of(c), impulse[c] * held_[c].axis);
+  for (std::size_t c = 0; c < held_.size(); ++c) around_.add(points_of(c), impulse[c] * held_[c].axis);
   around_.spread();
   const auto count = static_cast<std::ptrdiff_t>(grasped_.size());
 #pragma omp parallel for schedule(static)
@@ -229,7 +222,7 @@ std::vector<Real> HeldSums::preconditioner() {
   std::vector<Real> per_diagonal(held_.size(), 0.0);
   Vec3 mobility;  // along x, y, z
   for (std::size_t c = 0; c < held_.size(); ++c) {
-    if (c == 0 || !std::ranges::equal(parts_of(c), parts_of(c - 1))) mobility = around_.square_sum(parts_of(c));
+    if (c == 0 || !std::ranges::equal(points_of(c), points_of(c - 1))) mobility = around_.square_sum(points_of(c));
     if (const Real diagonal = mobility.dot(held_[c].axis.cwiseAbs2()); diagonal > 0) per_diagonal[c] = 1 / diagonal;
   }
   return per_diagonal;

@@ -1,6 +1,7 @@
 #pragma once
 // Sums over vertices that handles prescribe, met by impulses on the nodes around them in explicit steps.
 
+#include "run/reactions.hpp"
 #include "run/state.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/grid/node_field.hpp"
@@ -24,7 +25,7 @@ class NodesAround {
   explicit NodesAround(const Comm& comm) : comm_(comm) {}
 
   /// Takes the points of this rank, and finds their nodes and weights. Collective.
-  void settle(const Cuts& cuts, const TransferSettings& transfer, std::span<const Vec3> x);
+  void find(const Cuts& cuts, const TransferSettings& transfer, std::span<const Vec3> x);
 
   /// A node of this rank that points of any rank reach.
   struct Node {
@@ -35,18 +36,18 @@ class NodesAround {
   };
   std::span<const Node> nodes() const { return nodes_; }
   /// A point and its weight in a sum.
-  struct Part {
+  struct Weighted {
     std::uint32_t point;
     Real weight;
 
-    bool operator==(const Part&) const = default;
+    bool operator==(const Weighted&) const = default;
   };
   /// sum_k s_k y_k over points.
-  Vec3 sum(std::span<const Part> parts) const;
+  Vec3 sum(std::span<const Weighted> points) const;
   /// y_k += s_k value.
-  void add(std::span<const Part> parts, const Vec3& value);
+  void add(std::span<const Weighted> points, const Vec3& value);
   /// sum_i (sum_k s_k w_ik)^2 y_i over the nodes of the points, after `gather`.
-  Vec3 square_sum(std::span<const Part> parts);
+  Vec3 square_sum(std::span<const Weighted> points);
 
   void clear_points() { std::ranges::fill(of_point_, Real(0)); }
   /// From owned nodes to points. Collective.
@@ -76,20 +77,6 @@ class NodesAround {
   NodeField of_node_{"held", "kg m/s, m/s"};
 };
 
-/// A sum over vertices that a handle prescribes along an axis, in a step of its body.
-struct PrescribedSum {
-  std::size_t handle;
-  HeldAim aim;
-  Vec3 x;     ///< The sum when the step begins [m].
-  Vec3 axis;  ///< When it ends.
-
-  /// How far it is to come along the axis; state: of the handle when the step ends [m].
-  Real change(const RigidState& state) const { return axis.dot(aim.goal(state) - x); }
-  /// What an impulse along the axis gives to the body, about the centre of the handle. speed: of the sum along the
-  /// axis, for the work [m/s].
-  void add_to(Impulse& given, const RigidState& state, Real along, Real speed) const;
-};
-
 /// Prescribed sums follow the rigid motion of their handle: with the displacement dt sum_i w_i v_i of a point,
 ///   axis . sum_k s_k (x_k + dt sum_i w_ik v_i) = axis . goal(t + dt)
 /// for every sum over vertices k, by impulses W^T lambda on nodes:
@@ -104,13 +91,13 @@ class HeldSums {
       : comm_(comm), scene_(scene), layer_(layer), around_(comm) {}
 
   /// Finds what is prescribed from this time on, and the nodes around it. Collective.
-  void settle(const Cuts& cuts, Real time);
+  void find(const Cuts& cuts, Real time);
   /// Changes the velocities of owned nodes, walls being done; adds what each handle gives to its body on this rank.
   /// Work is that of the mean velocity before and after, which is what an impulse adds to kinetic energy. Collective.
   void hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<Impulse> impulses);
 
  private:
-  /// A sum, with its entries [begin, end) of `parts_`.
+  /// A sum, with its entries [begin, end) of `points_`.
   struct Held : PrescribedSum {
     Vec3 v;  ///< Of the sum when the step begins [m/s].
     std::size_t begin, end;
@@ -121,8 +108,8 @@ class HeldSums {
     Mat3 mobility;  ///< P / m [1/kg].
   };
 
-  std::span<const NodesAround::Part> parts_of(std::size_t c) const {
-    return std::span(parts_).subspan(held_[c].begin, held_[c].end - held_[c].begin);
+  std::span<const NodesAround::Weighted> points_of(std::size_t c) const {
+    return std::span(points_).subspan(held_[c].begin, held_[c].end - held_[c].begin);
   }
   void take(std::size_t handle, const MeshBody& body, std::span<const Grip> grips);
   void look_at_nodes(Real time, const BlockMap& map, Layer& layer);
@@ -135,7 +122,7 @@ class HeldSums {
   const Scene& scene_;
   const std::size_t layer_;
   std::vector<Held> held_;
-  std::vector<NodesAround::Part> parts_;
+  std::vector<NodesAround::Weighted> points_;
   std::vector<Vec3> x_;                     ///< Points that sums are made of.
   std::vector<std::int32_t> point_of_row_;  ///< Of a body; -1 for rows that no sum has, and between bodies.
   NodesAround around_;

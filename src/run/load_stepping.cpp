@@ -137,7 +137,7 @@ EquilibriumSettings LoadStepping::settings() const {
 void LoadStepping::set_up() {
   std::vector<std::size_t> all(scene_.bodies.size());
   std::iota(all.begin(), all.end(), 0);
-  system_.emplace(scene_, all);
+  system_.emplace(scene_, all, scene_.deck.domain.gravity);
   equilibrium_.emplace(comm_, system_->freedoms, system_->all_terms(), system_->all_holds(), settings());
   motion_.emplace(system_->freedoms);
   last_.emplace(Increment{FreedomValues(system_->freedoms), 0});
@@ -165,7 +165,7 @@ void LoadStepping::resume(const CheckpointHeader& header, const std::filesystem:
     for (const auto& [name, table] : body->parts()) read_part(comm_, checkpoint, name, *table);
     body->roles().mesh->share_evenly(comm_);
   }
-  settle_bodies(comm_, scene_);
+  end_building(comm_, scene_);
   set_up();
   state_ = path_state_from_text(header.state);
   state_.dt = std::min(state_.dt, full_step());

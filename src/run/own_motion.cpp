@@ -10,7 +10,6 @@
 #include "run/stages/limits.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/coupling/own_carrier.hpp"
-#include "weft/deck/layers.hpp"
 
 namespace weft {
 namespace {
@@ -29,15 +28,6 @@ constexpr std::int64_t most_factored_alone = 100000;
 /// Clamps turn by no more in a step [rad]: of half a turn more their segments would not know which way.
 constexpr Real most_turn = std::numbers::pi / 2;
 
-/// The share of the velocities of nodes that vertices take over in a step of dt.
-Real pic_share(const BodyDeck& body, Real dt) {
-  const std::optional<BlendDeck>& blend = std::get<StrandDeck>(body).blend;
-  const auto by_rate = [dt](Real rate) { return -std::expm1(-rate * dt); };
-  if (!blend) return by_rate(usual_pic_rate);
-  if (const auto* by_step = std::get_if<PicShareDeck>(&blend->pic)) return by_step->share;
-  return by_rate(std::get<PicRateDeck>(blend->pic).rate);
-}
-
 /// By sums of every eighth, which do not wait for one another.
 bool are_finite(std::span<const Real> values) {
   std::array<Real, 8> sums{};
@@ -48,14 +38,8 @@ bool are_finite(std::span<const Real> values) {
   return std::ranges::all_of(sums, [](Real sum) { return std::isfinite(sum); });
 }
 
-/// Nodes have the stress of its own contact.
-bool is_stressed_by_grid(const BodyDeck& body) {
-  const auto* strand = std::get_if<StrandDeck>(&body);
-  return strand != nullptr && strand->contact && strand->response == StrandResponse::elastoplastic;
-}
-
-EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageDeck& stage, bool touches_walls,
-                                bool is_small, const StopQuestion& is_asked_to_stop) {
+EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageSettings& stage,
+                                bool touches_walls, bool is_small, const StopQuestion& is_asked_to_stop) {
   return {.size = scene.size,
           .time_scale = scene.step.end,
           .tolerance = stage.tolerance,
@@ -68,22 +52,22 @@ EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const 
 
 }  // namespace
 
-int most_substeps(const StageDeck& stage, bool has_contact) {
+int most_substeps(const StageSettings& stage, bool has_contact) {
   if (stage.substeps > 0) return stage.substeps;
   return has_contact ? most_substeps_between_contacts : most_stable_substeps;
 }
 
 DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real frequency_at_rest) {
-  const std::optional<StageDeck>& stage = scene.step.stages[b];  // none of a rigid body
+  const std::optional<StageSettings>& stage = scene.step.stages[b];  // none of a rigid body
   const std::string& name = scene.bodies[b]->name();
   const bool touches = scene.bodies[b]->roles().contact_points != nullptr;
   const SceneLayer& layer = scene.layer_of(b);
   DtLimit limit;
-  if (stage && stage->scheme == StageScheme::explicit_euler)
-    limit = {most_substeps(*stage, touches && (layer.has_contact_points || is_stressed_by_grid(scene.deck.bodies[b]))) *
+  if (stage && !stage->is_implicit)
+    limit = {most_substeps(*stage, touches && (layer.has_contact_points || scene.step.is_stressed_by_grid[b])) *
                  own_substep(now.vibration(), frequency_at_rest),
              "stiffness of " + name};
-  const bool is_implicit = scene.step.is_implicit || (stage && stage->scheme == StageScheme::implicit_euler);
+  const bool is_implicit = scene.step.is_implicit || (stage && stage->is_implicit);
   if (const Real by_waves = wave_number(layer.transfer.kernel) * scene.dx / now.wave_speed;
       touches && !is_implicit && by_waves < limit.dt)
     limit = {by_waves, "waves in contact of " + name};
@@ -95,8 +79,8 @@ DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real 
   return limit;
 }
 
-OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
-    : system(scene, {body}),
+OwnMotion::Piece::Piece(const Comm& comm, const Scene& scene, std::size_t body)
+    : system(scene, {body}, scene.step.gravity),
       mass([&] {
         const Table& points = std::as_const(*scene.bodies[body]).points();
         return points.get<Mass>().first(points.owned());
@@ -114,7 +98,7 @@ OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
         return comm.max(mesh.frequency_at(mesh.points().get<RestPosition>()));
       }()) {
   const auto& stage = scene.step.stages[body];
-  if (stage && stage->scheme == StageScheme::implicit_euler) {
+  if (stage && stage->is_implicit) {
     inertia.emplace_back(system.freedoms, 0, std::vector<Real>(mass.begin(), mass.end()));
     if (turns)
       inertia.emplace_back(system.freedoms, *turns, std::vector<Real>(mass_of_turns.begin(), mass_of_turns.end()));
@@ -125,9 +109,8 @@ OwnMotion::Parts::Parts(const Comm& comm, const Scene& scene, std::size_t body)
   if (mesh.contact_points() != nullptr)
     contact = std::make_unique<DeadLoad>(0, std::vector<Vec3>(), Amplitude{{{0, 1}}});
   if (mesh.is_viscous())
-    damping =
-        std::make_unique<MeshTerm>(mesh, std::make_unique<OwnCarrier>(system.freedoms, 0, turns),
-                                   weft::Parts{.elastic = false, .contact = false, .viscous = true}, Vec3::Zero());
+    damping = std::make_unique<MeshTerm>(mesh, std::make_unique<OwnCarrier>(system.freedoms, 0, turns),
+                                         Parts{.elastic = false, .contact = false, .viscous = true}, Vec3::Zero());
 }
 
 OwnMotion::OwnMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body,
@@ -140,8 +123,8 @@ std::span<const Vec3> OwnMotion::positions() const {
 
 /// From the committed state, with the forces of contact on vertices [N].
 void OwnMotion::begin(std::vector<Vec3> forces) {
-  if (!parts_) parts_.emplace(comm_, scene_, body_);
-  Parts& own = *parts_;
+  if (!piece_) piece_.emplace(comm_, scene_, body_);
+  Piece& own = *piece_;
   MeshBody& body = mesh();
   if (own.contact) own.contact->set_forces(std::move(forces));
   if (is_implicit() && passes() == 0) {
@@ -167,22 +150,22 @@ void OwnMotion::begin(std::vector<Vec3> forces) {
 }
 
 DtLimit OwnMotion::dt_limit() {
-  if (!parts_) parts_.emplace(comm_, scene_, body_);
-  Motion& start = parts_->motion;
+  if (!piece_) piece_.emplace(comm_, scene_, body_);
+  Motion& start = piece_->motion;
   start.u.set_zero();
   start.time = state_.time;
   now_ = state_.limits[body_];
   if (!is_implicit()) now_.frequency = with_clamps(now_.frequency, start);
   DtLimit limit = own_limit(scene_, body_, now_, frequency_at_rest(now_));
   Real spin = 0;
-  for (const OwnSystem::Action& action : parts_->system.of_handle)
+  for (const OwnSystem::Action& action : piece_->system.of_handle)
     if (action.clamp != nullptr) spin = std::max(spin, action.clamp->most_spin(state_.time, state_.time + limit.dt));
   if (const Real by_turns = most_turn / spin; by_turns < limit.dt) limit = {by_turns, "turning clamps of " + name()};
   return limit;
 }
 
 Real OwnMotion::with_clamps(Real frequency, const Motion& at) const {
-  const Parts& own = *parts_;
+  const Piece& own = *piece_;
   const auto clamps = [](const OwnSystem::Action& action) { return action.clamp != nullptr; };
   if (std::ranges::none_of(own.system.of_handle, clamps)) return frequency;
   Load sums(own.system.freedoms);
@@ -205,50 +188,23 @@ int OwnMotion::substeps(Real dt) const {
 
 /// Where the elements do not know it, a power of three below the present one.
 Real OwnMotion::frequency_at_rest(const StepLimit& now) const {
-  if (parts_->frequency_at_rest > 0) return std::hypot(parts_->frequency_at_rest, now.bending);
+  if (piece_->frequency_at_rest > 0) return std::hypot(piece_->frequency_at_rest, now.bending);
   return std::pow(3, std::floor(std::log(now.vibration()) / std::log(3.0)));
 }
 
 Refusal OwnMotion::predict(Real dt) {
   begin(remembered_forces(is_implicit() ? dt : dt / substeps(dt)));
   if (Refusal refusal = move(dt, starts_from_last_pass()); refusal.excess > 1) return refusal;
-  if (parts_->contact && has_surface()) mesh().predict_contact_points(parts_->velocity.points(0));
-  else if (parts_->contact) predict_vertices(dt);
-  if (!are_finite(parts_->velocity.all()))
+  if (piece_->contact && has_surface()) mesh().predict_contact_points(piece_->velocity.points(0));
+  else if (piece_->contact) predict_vertices(dt);
+  if (!are_finite(piece_->velocity.all()))
     return {2, fmt::format("a velocity of body {} is not a finite number", name())};
   return {};
 }
 
-/// The masses of contact points grow to what the body sets against a change of their forces:
-///   s = dt sum df_q . dL_q / m_q / sum dL_q . dv_q                                                           (16.8)
-/// the smallest of the passes so far, so that none overshoots.
-void OwnMotion::weigh_contact_points(Real dt, int passes) {
-  if (!is_implicit()) return;
-  Parts& own = *parts_;
-  mesh().scale_contact_points(1);
-  const Table& points = std::as_const(*mesh().contact_points()).points();
-  const auto mass = points.get<Mass>();
-  const auto v = points.get<TentativeVelocity>(), forces = contact_forces(), loads = contact_loads();
-  std::array<Real, 2> sums{0, 0};
-  for (std::size_t q = 0; passes > 0 && q < mass.size(); ++q) {
-    const Vec3 more = loads[q] - own.loads[q];
-    if (mass[q] > 0) sums[0] += dt * (forces[q] - own.forces[q]).dot(more) / mass[q];
-    sums[1] += more.dot(v[q] - own.tentative[q]);
-  }
-  own.forces.assign(forces.begin(), forces.end());
-  own.loads.assign(loads.begin(), loads.end());
-  own.tentative.assign(v.begin(), v.end());
-  comm_.sum(std::span(sums));
-  const bool is_known = sums[0] > 0 && sums[1] > 0;
-  if (passes == 0) own.scale = 1;
-  else if (is_known && (own.scale == 1 || sums[0] < own.scale * sums[1]))
-    own.scale = std::max(Real(1), sums[0] / sums[1]);
-  mesh().scale_contact_points(own.scale);
-}
-
 /// Over dt, in substeps.
 Refusal OwnMotion::move(Real dt, bool nearly) {
-  Parts& own = *parts_;
+  Piece& own = *piece_;
   const int n = substeps(dt);
   for (int k = 0; k < n; ++k) {
     const Real end = state_.time + dt * (k + 1) / n;
@@ -270,26 +226,26 @@ Refusal OwnMotion::move(Real dt, bool nearly) {
 }
 
 bool OwnMotion::is_stable(Real h) const {
-  const std::span<const Vec3> at = positions(), u = parts_->motion.u.points(0);
+  const std::span<const Vec3> at = positions(), u = piece_->motion.u.points(0);
   std::vector<Vec3> x(at.size());
   for (std::size_t r = 0; r < x.size(); ++r) x[r] = at[r] + u[r];
-  return h * with_clamps(comm_.max(mesh().frequency_at(x)), parts_->motion) <= vibration_number;
+  return h * with_clamps(comm_.max(mesh().frequency_at(x)), piece_->motion) <= vibration_number;
 }
 
 void OwnMotion::begin_substep(Real h, const Motion& start) {
-  if (!parts_->damping) return;
+  if (!piece_->damping) return;
   const std::span<const Vec3> at = positions(), u = start.u.points(0);
   std::vector<Vec3> x(at.size());
   for (std::size_t r = 0; r < x.size(); ++r) x[r] = at[r] + u[r];
-  const auto turns = parts_->turns ? start.u.block(*parts_->turns) : std::span<const Real>();
+  const auto turns = piece_->turns ? start.u.block(*piece_->turns) : std::span<const Real>();
   mesh().begin_substep(h, {x, {}, turns});
-  for (const OwnSystem::Action& action : parts_->system.of_handle)
+  for (const OwnSystem::Action& action : piece_->system.of_handle)
     if (action.clamp != nullptr) action.clamp->begin_substep(h, start);
 }
 
 /// Explicit damping goes by the change that the velocities before would have brought.
 void OwnMotion::step_explicitly(Real h, Real end) {
-  Parts& own = *parts_;
+  Piece& own = *piece_;
   Motion& motion = own.motion;
   motion.time = end - h;
   Load force(own.system.freedoms);
@@ -325,20 +281,8 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   for (std::size_t k = 0; k < u.size(); ++k) u[k] += h * velocities[k];
 }
 
-bool OwnMotion::has_handles() const {
-  return std::ranges::any_of(parts_->system.of_handle, [](const OwnSystem::Action& action) {
-    return action.hold != nullptr || action.load != nullptr || action.clamp != nullptr;
-  });
-}
-
-/// Changes velocities of owned vertices, or changes of these, so that what is held is at `end`, h after where it is.
-std::vector<Real> OwnMotion::meet_holds(Real h, Real end, std::span<Vec3> v) {
-  if (parts_->system.holds.empty()) return {};
-  return parts_->holds->meet(rows_of_holds(end), h, parts_->motion.u.points(0), v);
-}
-
 void OwnMotion::damp(Real h) {
-  Parts& own = *parts_;
+  Piece& own = *piece_;
   own.velocity.update_ghosts();
   const std::span<const Vec3> at = positions(), u = own.motion.u.points(0);
   std::vector<Vec3> x(at.begin(), at.end());
@@ -352,7 +296,7 @@ void OwnMotion::damp(Real h) {
 }
 
 EquilibriumReport OwnMotion::step_implicitly(Real h, Real end, bool nearly) {
-  Parts& own = *parts_;
+  Piece& own = *piece_;
   Motion& motion = own.motion;
   Motion start(own.system.freedoms);
   if (!starts_from_last_pass()) start.u = motion.u;
@@ -372,266 +316,36 @@ EquilibriumReport OwnMotion::step_implicitly(Real h, Real end, bool nearly) {
   const auto u = motion.u.all(), v = own.velocity.all();
   for (std::size_t k = 0; k < u.size(); ++k) v[k] = (u[k] - start.u.all()[k]) / h;
   count_loads(h, own.velocity);
-  for (std::size_t i = 0; i < scene_.handles.size(); ++i) {
-    const OwnSystem::Action& action = own.system.of_handle[i];
-    if (action.hold == nullptr || !action.hold->holds_to(end)) continue;
-    std::vector<Real> impulses = own.equilibrium->constraint_forces(action.number);
-    for (Real& impulse : impulses) impulse *= h;
-    count_hold(i, impulses, end, own.velocity.points(0));
-  }
+  std::vector<Real> impulses;
+  for (std::size_t k = 0; k < own.system.holds.size(); ++k)
+    if (own.system.holds[k].conditions->holds_to(end))
+      for (const Real force : own.equilibrium->constraint_forces(k)) impulses.push_back(h * force);
+  count_holds(impulses, end, own.velocity.points(0));
   return found;
-}
-
-void OwnMotion::count_loads(Real h, const FreedomValues& mean_velocity) {
-  Parts& own = *parts_;
-  const auto x = positions();
-  for (std::size_t i = 0; i < scene_.handles.size(); ++i) {
-    const OwnSystem::Action& action = own.system.of_handle[i];
-    if (action.load == nullptr && action.clamp == nullptr) continue;
-    Load force(own.system.freedoms);
-    if (action.load != nullptr) {
-      action.load->add_force(own.motion, force);
-      for (std::size_t r = 0; r < x.size(); ++r) {
-        const Vec3 impulse = h * force.points(0)[r], now = x[r] + own.motion.u.points(0)[r];
-        given_.by_handles[i].add(impulse, now, mean_velocity.points(0)[r]);
-      }
-    }
-    if (action.clamp != nullptr) {
-      action.clamp->add_force(own.motion, force);
-      given_.by_handles[i].angular += h * action.clamp->reaction(own.motion).torque;
-      for (std::size_t k = 0; k < force.all().size(); ++k)
-        given_.by_handles[i].work += h * force.all()[k] * mean_velocity.all()[k];
-    }
-  }
-}
-
-/// impulses: along the conditions of all holds, in their order.
-void OwnMotion::count_holds(std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity) {
-  std::size_t first = 0;
-  for (std::size_t i = 0; i < scene_.handles.size(); ++i)
-    if (const Handle* hold = parts_->system.of_handle[i].hold; hold != nullptr && hold->holds_to(end)) {
-      count_hold(i, impulses.subspan(first, hold->conditions()), end, mean_velocity);
-      first += hold->conditions();
-    }
-}
-
-void OwnMotion::count_hold(std::size_t handle, std::span<const Real> impulses, Real end,
-                           std::span<const Vec3> mean_velocity) {
-  parts_->motion.time = end;
-  given_.by_handles[handle] +=
-      given_by(*parts_->system.of_handle[handle].hold, impulses, parts_->motion, mean_velocity);
 }
 
 Vec3 OwnMotion::fall(Real dt) const { return dt * scene_.step.gravity; }
 
-void OwnMotion::predict_vertices(Real dt) {
-  const auto v = std::as_const(parts_->velocity).points(0);
-  const auto to = mesh().contact_points()->points().get<Velocity>();
-  const Vec3 fall = this->fall(dt);
-  for (std::size_t r = 0; r < to.size(); ++r) to[r] = v[r] - fall;
-}
-
-std::span<const Vec3> OwnMotion::displacements() const { return std::as_const(parts_->motion.u).points(0); }
-
-/// The motion since the last substep began [m].
-std::vector<Vec3> OwnMotion::moved_in_substep() const {
-  const auto u = std::as_const(parts_->motion.u).points(0);
-  std::vector<Vec3> moved(u.begin(), u.end());
-  if (!parts_->before_last) return moved;
-  const auto before = std::as_const(*parts_->before_last).points(0);
-  for (std::size_t r = 0; r < u.size(); ++r) moved[r] -= before[r];
-  return moved;
-}
-
-/// At the end of a substep of h.
-void OwnMotion::let_walls_act(Real h, Real end) {
-  Parts& own = *parts_;
-  std::vector<Vec3> mean = moved_in_substep();
-  for (Vec3& v : mean) v /= h;
-  meet_walls(own.mass, std::min(state_.last_dt, h), mean);
-  push(h, end, summed(news_of_walls(h)).points(0).first(own.mass.size()));
-}
-
-void OwnMotion::begin_blend(Real dt) {
-  WEFT_ENSURE(mesh().contact_points_are_vertices() && mesh().forest().ghosts() == 0);
-  Parts& own = *parts_;
-  if (!acts_at_once()) {
-    received_.resize(own.system.freedoms.rows(0));
-    own.blended.resize(received_.size());
-  }
-  own.blend = {dt, pic_share(scene_.deck.bodies[body_], dt), fall(dt)};
-}
-
-/// Whether vertices take what they receive as they do.
-bool OwnMotion::acts_at_once() const { return parts_->system.holds.empty() && !scene_.step.has_impulses(body_); }
-
-/// Of vertices, changes of velocities stand for impulses.
-void OwnMotion::receive_blended(ChunkRows rows, std::span<const Vec3> change, std::span<const Vec3> at_nodes) {
-  Parts& own = *parts_;
-  const auto& [dt, share, fall] = own.blend;
-  const bool at_once = acts_at_once();
-  const auto u = own.motion.u.points(0), v = own.velocity.points(0);
-  for (std::size_t k = 0; k < rows.size(); ++k) {
-    const std::uint32_t r = rows[k];
-    const Vec3 received = change[k] - fall, blended = share * (at_nodes[k] - v[r] - received);
-    if (at_once) {
-      u[r] += dt * received;
-      v[r] += received + blended;
-    } else {
-      received_[r] = received;
-      own.blended[r] = blended;
-    }
-  }
-}
-
-void OwnMotion::correct(Real dt) {
-  Parts& own = *parts_;
-  if (!own.contact) return;
-  if (is_implicit() && has_surface()) return answer(dt);
-  if (has_surface()) return push(dt, summed(received_).points(0).first(own.mass.size()));
-  if (acts_at_once()) return;
-  const auto u = own.motion.u.points(0), v = own.velocity.points(0);
-  hold(dt, state_.time + dt, received_);
-  for (std::size_t r = 0; r < v.size(); ++r) {
-    u[r] += dt * received_[r];
-    v[r] += received_[r];
-  }
-}
-
-/// Once impulses have acted on the velocities that move vertices.
-void OwnMotion::take_over() {
-  Parts& own = *parts_;
-  if (!own.contact || has_surface() || acts_at_once()) return;
-  hold(own.blend.dt, state_.time + own.blend.dt, own.blended);
-  const auto v = own.velocity.points(0);
-  for (std::size_t r = 0; r < v.size(); ++r) v[r] += own.blended[r];
-}
-
-/// Changes of the velocities of vertices become those that what is held allows.
-void OwnMotion::hold(Real dt, Real end, std::span<Vec3> dv) { count_change(meet_holds(dt, end, dv), end, dv); }
-
-/// An implicit body answers to what contact gave as a whole. If no motion is found, its skin does.
-void OwnMotion::answer(Real dt) {
-  const FreedomValues u = parts_->motion.u, v = parts_->velocity;
-  const Given given = given_;
-  std::vector<Vec3> forces = remembered_forces(dt);
-  for (std::size_t r = 0; r < forces.size(); ++r) forces[r] += received_[r] / dt;
-  begin(std::move(forces));
-  if (move(dt).excess <= 1) return;
-  parts_->motion.u = u;
-  parts_->velocity = v;
-  given_ = given;
-  push(dt, summed(received_).points(0).first(parts_->mass.size()));
-}
-
-/// What ranks have of values of vertices, in one for the owner.
-FreedomValues OwnMotion::summed(std::span<const Vec3> parts) const {
-  FreedomValues sum(parts_->system.freedoms);
-  std::ranges::copy(parts, sum.points(0).begin());
-  sum.sum_to_owners();
-  return sum;
-}
-
-ConstraintRows OwnMotion::rows_of_holds(Real end) const {
-  ConstraintRows rows;
-  for (const Constraints* hold : parts_->system.all_holds()) hold->append(end, rows);
-  return rows;
-}
-
-/// A vertex is held that three conditions are of alone.
-std::vector<bool> OwnMotion::held(Real end) const {
-  const ConstraintRows rows = rows_of_holds(end);
-  std::vector<int> conditions(parts_->mass.size(), 0);
-  for (std::size_t c = 0; c < rows.count(); ++c) {
-    const auto first = rows.freedom.begin() + static_cast<std::ptrdiff_t>(rows.begin[c]);
-    const auto last = rows.freedom.begin() + static_cast<std::ptrdiff_t>(rows.begin[c + 1]);
-    const auto vertex = static_cast<std::size_t>(*first / 3);
-    if (vertex < conditions.size() && std::all_of(first, last, [&](std::int32_t f) { return f / 3 == *first / 3; }))
-      ++conditions[vertex];
-  }
-  std::vector<bool> held;
-  for (const int count : conditions) held.push_back(count >= 3);
-  return held;
-}
-
-/// Contact points of vertices that are held: the others would have to make up for what these do in a wall.
-std::function<bool(std::uint32_t)> OwnMotion::led_points() const {
-  if (!parts_ || std::ranges::none_of(parts_->system.of_handle, [&](const OwnSystem::Action& action) {
-        return action.hold != nullptr && action.hold->holds_to(state_.time);
-      }))
-    return {};
-  const std::vector<bool> owned = held(state_.time);
-  FreedomValues is_held(parts_->system.freedoms);
-  for (std::size_t r = 0; r < owned.size(); ++r) is_held.points(0)[r][0] = owned[r] ? 1 : 0;
-  is_held.update_ghosts();
-  return [is_held = std::move(is_held), stencils = mesh().contact_stencils()](std::uint32_t row) {
-    const auto& [rows, weights] = stencils[row];
-    for (std::size_t k = 0; k < rows.size(); ++k)
-      if (weights[k] != 0 && is_held.points(0)[static_cast<std::size_t>(rows[k])][0] > 0) return true;
-    return false;
-  };
-}
-
-std::vector<Real> OwnMotion::lightness(Real dt) const {
-  const std::vector<bool> is_held = held(state_.time + dt);
-  std::vector<Real> lightness;
-  for (std::size_t r = 0; r < is_held.size(); ++r) lightness.push_back(is_held[r] ? 0 : 1 / parts_->mass[r]);
-  return lightness;
-}
-
-void OwnMotion::push(Real dt, std::span<const Vec3> impulses) { push(dt, state_.time + dt, impulses); }
-
-/// In a part of the step, dt long, that is over at `end`.
-void OwnMotion::push(Real dt, Real end, std::span<const Vec3> impulses) {
-  Parts& own = *parts_;
-  const FreedomValues changes = change_by(impulses, dt, end);
-  const std::span<const Real> change = changes.all();
-  const auto u = own.motion.u.all(), v = own.velocity.all();
-  for (std::size_t k = 0; k < change.size(); ++k) {
-    v[k] += change[k];
-    u[k] += dt * change[k];
-  }
-}
-
-/// Of velocities, by impulses on owned vertices and by what holds those that are held.
-FreedomValues OwnMotion::change_by(std::span<const Vec3> impulses, Real dt, Real end) {
-  Parts& own = *parts_;
-  FreedomValues change(own.system.freedoms);
-  const auto dv = change.points(0);
-  for (std::size_t r = 0; r < own.mass.size(); ++r) dv[r] = impulses[r] / own.mass[r];
-  const std::vector<Real> by_holds = meet_holds(dt, end, dv);
-  change.update_ghosts();
-  count_change(by_holds, end, dv);
-  return change;
-}
-
-/// What holds give as velocities change by dv.
-void OwnMotion::count_change(std::span<const Real> by_holds, Real end, std::span<const Vec3> dv) {
-  if (by_holds.empty()) return;
-  const auto v = std::as_const(parts_->velocity).points(0);
-  std::vector<Vec3> mean(v.begin(), v.end());
-  for (std::size_t r = 0; r < mean.size(); ++r) mean[r] += dv[r] / 2;
-  count_holds(by_holds, end, mean);
-}
+std::span<const Vec3> OwnMotion::displacements() const { return std::as_const(piece_->motion.u).points(0); }
 
 void OwnMotion::commit(Given& given) {
   take_over();
   MeshBody& body = mesh();
   const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
-  const auto u = parts_->motion.u.points(0), to = parts_->velocity.points(0);
+  const auto u = piece_->motion.u.points(0), to = piece_->velocity.points(0);
   for (std::size_t r = 0; r < x.size(); ++r) {
     x[r] += u[r];
     v[r] = to[r];
   }
-  const auto turns = parts_->turns ? parts_->motion.u.block(*parts_->turns) : std::span<Real>();
-  if (parts_->turns)
-    std::ranges::copy(parts_->velocity.block(*parts_->turns), body.turning()->get<TurnVelocity>().begin());
+  const auto turns = piece_->turns ? piece_->motion.u.block(*piece_->turns) : std::span<Real>();
+  if (piece_->turns)
+    std::ranges::copy(piece_->velocity.block(*piece_->turns), body.turning()->get<TurnVelocity>().begin());
   keep_contact(turns, given);
   if (is_implicit() && has_surface()) body.scale_contact_points(1);
 }
 
 Real OwnMotion::potential_gained_before_last() {
-  Parts& own = *parts_;
+  Piece& own = *piece_;
   const auto potential = [&](const Motion& at) {
     Real sum = 0;
     for (std::size_t k = 0; k < own.system.potentials; ++k) sum += own.system.terms[k]->energy(at);

@@ -19,7 +19,7 @@
 namespace weft {
 
 /// How many explicit substeps a step may have. has_contact: the body meets others, or itself, at the end of steps.
-int most_substeps(const StageDeck& stage, bool has_contact);
+int most_substeps(const StageSettings& stage, bool has_contact);
 
 /// How large a step of a body may be that moves by itself; frequencies [rad/s]. A step that followed each change of
 /// them would feed modes.
@@ -55,14 +55,14 @@ class OwnMotion final : public BodyMotion {
   /// One over the masses of vertices at the end of a step of dt, 0 of those whose places are held [1/kg].
   std::vector<Real> lightness(Real dt) const;
   /// The velocities of vertices that were predicted and corrected [m/s].
-  std::span<const Vec3> velocities() const override { return std::as_const(parts_->velocity).points(0); }
+  std::span<const Vec3> velocities() const override { return std::as_const(piece_->velocity).points(0); }
   /// Changes that motion by impulses on owned vertices [N s], as `correct` does. What is held stays so. Collective.
   void push(Real dt, std::span<const Vec3> impulses);
 
  private:
   /// What there is once the body has its piece for good.
-  struct Parts {
-    Parts(const Comm& comm, const Scene& scene, std::size_t body);
+  struct Piece {
+    Piece(const Comm& comm, const Scene& scene, std::size_t body);
 
     OwnSystem system;
     std::span<const Real> mass;  ///< Of the owned rows of vertices, and of those of turns [kg].
@@ -102,7 +102,7 @@ class OwnMotion final : public BodyMotion {
   FreedomValues summed(std::span<const Vec3> parts) const;
   FreedomValues change_by(std::span<const Vec3> impulses, Real dt, Real end);
   void push(Real dt, Real end, std::span<const Vec3> impulses);
-  bool is_implicit() const override { return stage_.scheme == StageScheme::implicit_euler; }
+  bool is_implicit() const override { return stage_.is_implicit; }
   void begin(std::vector<Vec3> forces);
   /// Another pass of a single implicit step looks for its motion where the last one found it.
   bool starts_from_last_pass() const { return is_implicit() && passes() > 0 && stage_.substeps <= 1; }
@@ -130,12 +130,11 @@ class OwnMotion final : public BodyMotion {
   /// Counts what loads and clamps give over h, with the mean velocity over it.
   void count_loads(Real h, const FreedomValues& mean_velocity);
   void count_holds(std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);
-  void count_hold(std::size_t handle, std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);
   std::span<const Vec3> positions() const;
 
-  const StageDeck stage_;
+  const StageSettings stage_;
   const StopQuestion& is_asked_to_stop_;
-  std::optional<Parts> parts_;
+  std::optional<Piece> piece_;
   StepLimit now_;  ///< Where the step begins, with what clamps add.
 };
 

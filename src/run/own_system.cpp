@@ -58,23 +58,15 @@ class Weight final : public Term {
   Vec3 gravity_;
 };
 
-template <class T>
-std::vector<const T*> pointers(const auto& owners) {
-  std::vector<const T*> all;
-  for (const auto& owner : owners) all.push_back(owner.get());
-  return all;
-}
-
 }  // namespace
 
-OwnSystem::OwnSystem(const Scene& scene, const std::vector<std::size_t>& bodies)
+OwnSystem::OwnSystem(const Scene& scene, const std::vector<std::size_t>& bodies, const Vec3& gravity)
     : freedoms(freedoms_of(scene, bodies)), turns(turns_of(scene, bodies)), of_handle(scene.handles.size()) {
   for (std::size_t k = 0; k < bodies.size(); ++k) {
     const MeshBody& body = *scene.bodies[bodies[k]]->roles().mesh;
     terms.push_back(std::make_unique<MeshTerm>(body, std::make_unique<OwnCarrier>(freedoms, k, turns[k]),
                                                body.parts_of_energy(), Vec3::Zero()));
   }
-  const Vec3& gravity = scene.deck.domain.gravity;
   for (std::size_t k = 0; k < bodies.size() && !gravity.isZero(0); ++k) {
     MeshBody& body = *scene.bodies[bodies[k]]->roles().mesh;
     if (body.turning() != nullptr) {  // such elements stand for the masses of their vertices, which are no ghosts
@@ -89,12 +81,14 @@ OwnSystem::OwnSystem(const Scene& scene, const std::vector<std::size_t>& bodies)
   for (std::size_t h = 0; h < scene.handles.size(); ++h) {
     const auto found = std::find(bodies.begin(), bodies.end(), scene.handles[h].body);
     if (found == bodies.end()) continue;
-    add(*scene.bodies[*found]->roles().mesh, static_cast<std::size_t>(found - bodies.begin()), scene.handles[h],
-        of_handle[h]);
+    add(scene, h, static_cast<std::size_t>(found - bodies.begin()));
   }
 }
 
-void OwnSystem::add(const MeshBody& body, std::size_t block, const GridHandle& handle, Action& action) {
+void OwnSystem::add(const Scene& scene, std::size_t number, std::size_t block) {
+  const GridHandle& handle = scene.handles[number];
+  const MeshBody& body = *scene.mesh_of(handle);
+  Action& action = of_handle[number];
   const std::vector<Grip>& grips = body.grips(handle.list);
   const auto positions = body.points().get<Position>();
   action.block = block;
@@ -103,11 +97,8 @@ void OwnSystem::add(const MeshBody& body, std::size_t block, const GridHandle& h
     terms.push_back(std::move(load));
   };
   std::visit(Overloaded{[&](const GridHandle::Hold& hold) {
-                          std::vector<HeldSum> sums;
-                          for (const Grip& grip : grips) sums.push_back(held_sum_of(grip));
-                          holds.push_back(std::make_unique<Handle>(freedoms, block, std::move(sums), hold.motion,
-                                                                   positions, hold.until));
-                          action.hold = holds.back().get();
+                          holds.push_back(hold_vertices(scene, number, freedoms, block));
+                          action.hold = holds.back().conditions.get();
                           action.number = holds.size() - 1;
                           if (!hold.ends) return;
                           auto clamp = body.clamp(freedoms, block, *turns[block], body.grips(*hold.ends), hold.motion,
@@ -128,7 +119,15 @@ void OwnSystem::add(const MeshBody& body, std::size_t block, const GridHandle& h
              handle.action);
 }
 
-std::vector<const Term*> OwnSystem::all_terms() const { return pointers<Term>(terms); }
-std::vector<const Constraints*> OwnSystem::all_holds() const { return pointers<Constraints>(holds); }
+std::vector<const Term*> OwnSystem::all_terms() const {
+  std::vector<const Term*> all;
+  for (const auto& term : terms) all.push_back(term.get());
+  return all;
+}
+std::vector<const Constraints*> OwnSystem::all_holds() const {
+  std::vector<const Constraints*> all;
+  for (const VertexHold& hold : holds) all.push_back(hold.conditions.get());
+  return all;
+}
 
 }  // namespace weft

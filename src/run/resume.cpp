@@ -179,12 +179,8 @@ void require_same_physics(const CheckpointHeader& header, const Deck& deck, std:
 }
 
 SceneCounts counts_of(const Scene& scene) {
-  const auto& probes = scene.deck.probes;
-  const auto nearest = std::count_if(probes.begin(), probes.end(), [](const ProbeDeck& probe) {
-    return std::holds_alternative<NearestProbe>(probe.measure);
-  });
   return {scene.bodies.size(), scene.walls.size(),   scene.handles.size(),
-          scene.joints.size(), scene.sources.size(), static_cast<std::size_t>(nearest)};
+          scene.joints.size(), scene.sources.size(), scene.followed_points.size()};
 }
 
 }  // namespace weft

@@ -102,7 +102,7 @@ void RigidBodyMotion::weigh_contact_points(Real, int passes) {
 Refusal RigidBodyMotion::predict(Real dt) {
   const auto is_loaded = [this](const GridHandle& handle) { return handle.body == body(); };
   if (!system_ && std::ranges::any_of(scene_.handles, is_loaded)) {
-    system_.emplace(scene_, std::vector{body()});
+    system_.emplace(scene_, std::vector{body()}, scene_.step.gravity);
     loads_.assign(scene_.handles.size(), FourPoints{Vec3::Zero(), Vec3::Zero(), Vec3::Zero(), Vec3::Zero()});
   }
   const std::vector<Vec3> forces = remembered_forces(dt);

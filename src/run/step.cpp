@@ -51,7 +51,7 @@ void Stepper::rehearse(bool recut) {
   for (GridLayer& layer : step.layers) layer.advance->blocks_changed();  // what solvers keep is not of a step
 }
 
-void Stepper::settle(bool recut) {
+void Stepper::bring_home(bool recut) {
   home(*step_, recut);
   activate(*step_);
 }
@@ -90,7 +90,7 @@ Real Stepper::imbalance() const {
 
 Real Stepper::balance() {
   const Real found = imbalance();
-  if (found > step_->settings.most_imbalance || mesh_drift() > most_mesh_drift) settle(true);
+  if (found > step_->settings.most_imbalance || mesh_drift() > most_mesh_drift) bring_home(true);
   return found;
 }
 

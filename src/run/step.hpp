@@ -58,7 +58,7 @@ class Stepper {
 
   /// Brings every point to the rank that owns its block, but for those of meshes, and activates the blocks that points
   /// touch; with new cuts of the curve, and of meshes along them, if `recut`. Collective.
-  void settle(bool recut);
+  void bring_home(bool recut);
 
   /// One step, at most to time `not_beyond` [s], weighed before if `weigh` or if it reaches that. A transaction: bodies
   /// and state change only once all ranks accept it. Throws Error(numerics), bodies and state as before, when

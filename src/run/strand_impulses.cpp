@@ -36,7 +36,7 @@ std::vector<MeetingSegment> StrandImpulses::meeting() const {
   std::int32_t first_row = 0;
   for (const Strands& strands : strands_) {
     const MeshBody& body = body_of(strands);
-    if (const std::optional<ImpulsesDeck>& impulses = scene_.step.impulses[strands.motion->body()]) {
+    if (const std::optional<StrandImpulseSettings>& impulses = scene_.step.impulses[strands.motion->body()]) {
       const auto rest = body.points().get<RestPosition>();
       const auto id = body.points().get<Id>();
       const std::vector<StrandSegment> segments = body.strand_segments();

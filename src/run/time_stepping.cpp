@@ -90,7 +90,7 @@ std::string TimeStepping::forecast() {
     text += (text.empty() || of_sites.empty() ? "" : ", ") + of_sites;
   }
   state_ = start_scene(comm_, scene_);
-  stepper_.settle(true);
+  stepper_.bring_home(true);
   find_limits(comm_, scene_, state_);
 
   std::string text;
@@ -112,10 +112,9 @@ std::string TimeStepping::forecast() {
   for (const BodySource& source : scene_.sources)
     text += fmt::format("source {}: feeds {}\n", source.name, scene_.bodies[source.body]->name());
   std::vector<NearestRow> followed = find_probe_points(comm_, scene_);
-  std::size_t next = 0;
-  for (const ProbeDeck& probe : scene_.deck.probes)
-    if (std::holds_alternative<NearestProbe>(probe.measure))
-      text += fmt::format("probe {}: follows a point {:.3g} m away\n", probe.name, followed[next++].distance);
+  for (std::size_t k = 0; k < followed.size(); ++k)
+    text +=
+        fmt::format("probe {}: follows a point {:.3g} m away\n", scene_.followed_points[k].name, followed[k].distance);
   text += forecast_of_sizes();
   text += forecast_of_a_step();
   for (const std::string& each : advice) text += "warning: " + each + "\n";
@@ -170,7 +169,7 @@ void TimeStepping::start() {
   for (const std::string& advice : advice_to_begin_with(comm_, scene_)) log_warning(advice);
   state_ = start_scene(comm_, scene_);
   for (const NearestRow& point : find_probe_points(comm_, scene_)) state_.probe_points.push_back(point.id);
-  stepper_.settle(true);
+  stepper_.bring_home(true);
   rehearse(false);
   points_ = static_cast<Real>(comm_.sum(scene_.points()));
 }
@@ -192,7 +191,7 @@ void TimeStepping::resume(const CheckpointHeader& header, const std::filesystem:
     if (body->roles().is_carried_by_grid) body->share(comm_, [this](const Vec3&) { return comm_.rank(); });
     else body->roles().mesh->share_evenly(comm_);
   }
-  settle_bodies(comm_, scene_);
+  end_building(comm_, scene_);
   other_ranks_ = static_cast<int>(header.cuts.size()) != comm_.size() - 1;
   if (other_ranks_) state_.cuts.at.assign(static_cast<std::size_t>(comm_.size() - 1), 0);
   rehearse(other_ranks_);
@@ -206,11 +205,11 @@ void TimeStepping::open_frames(const std::filesystem::path& output, bool resumed
 
 /// Deals the points out to these ranks.
 void TimeStepping::get_ready() {
-  if (other_ranks_) stepper_.settle(true);
+  if (other_ranks_) stepper_.bring_home(true);
 }
 
 void TimeStepping::take_step(Real next_frame_time) {
-  if (state_.step % scene_.deck.balance.every == 0) {
+  if (state_.step % scene_.step.balance_every == 0) {
     const auto timing = timers_.measure("balance");
     imbalance_ = stepper_.balance();
   }

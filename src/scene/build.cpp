@@ -181,8 +181,11 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
   for (const BodyDeck& body : deck.bodies)
     if (const auto* strand = std::get_if<StrandDeck>(&body); strand != nullptr && strand->roots)
       handles.add_roots(*strand, scene.walls[position_of(scene.walls, strand->roots->collider, name_of_wall)]);
-  if (is_static)
-    for (const ProbeDeck& probe : deck.probes) scene.probes.push_back(make_probe(comm, scene, probe));
+  for (const ProbeDeck& probe : deck.probes) {
+    if (is_static) scene.probes.push_back(make_probe(comm, scene, probe));
+    else if (const auto* nearest = std::get_if<NearestProbe>(&probe.measure))
+      scene.followed_points.push_back({probe.name, body_named(scene, probe.body), nearest->point, probe.place.text});
+  }
   if (!is_static) scene.step = step_settings(deck, scene.bodies, scene.meshes, scene.walls);
   return scene;
 }
@@ -247,7 +250,7 @@ std::int64_t fill_shape(const Comm& comm, Scene& scene, std::size_t b, const Con
       const CellRange range = cells_covering(*shape.bounds(), dx);
       const std::int64_t begin = range.count() * comm.rank() / comm.size();
       const std::int64_t end = range.count() * (comm.rank() + 1) / comm.size();
-      const Samples samples = sample_shape(sampler, shape, range, begin, end);
+      const SampledPoints samples = sample_shape(sampler, shape, range, begin, end);
       points.resize(samples.positions.size());
       std::copy(samples.positions.begin(), samples.positions.end(), points.get<Position>().begin());
       std::copy(samples.ids.begin(), samples.ids.end(), points.get<Id>().begin());
@@ -342,6 +345,18 @@ void fit_to_walls(const Scene& scene, PointSet& set) {
   }
 }
 
+/// Throws Error(geometry) if all points of a body begin where points are removed. Collective.
+void require_inside(const Comm& comm, const Box& bounds, const Body& body, const BodyDeck& deck) {
+  const auto x = body.points().get<Position>();
+  const auto outside = static_cast<std::int64_t>(
+      std::count_if(x.begin(), x.end(), [&](const Vec3& at) { return !bounds.contains(at); }));
+  const std::int64_t all = comm.sum(static_cast<std::int64_t>(x.size()));
+  require(all == 0 || comm.sum(outside) < all, ExitCode::geometry,
+          fmt::format("{}: the body lies outside domain.bounds, where particles are removed. Move it, or enlarge the "
+                      "bounds.",
+                      std::visit([](const auto& of) { return of.place.text; }, deck)));
+}
+
 }  // namespace
 
 void fill_bodies(const Comm& comm, Scene& scene) {
@@ -354,10 +369,13 @@ void fill_bodies(const Comm& comm, Scene& scene) {
     if (PointSet* contact = body->roles().contact_points; contact != nullptr && contact->touches_walls())
       fit_to_walls(scene, *contact);
   }
-  settle_bodies(comm, scene);
+  end_building(comm, scene);
+  for (std::size_t b = 0; scene.bounds && b < scene.bodies.size(); ++b)
+    if (const Body& body = *scene.bodies[b]; scene.bodies[b]->roles().mesh == nullptr)
+      require_inside(comm, *scene.bounds, body, scene.deck.bodies[b]);
 }
 
-void settle_bodies(const Comm& comm, Scene& scene) {
+void end_building(const Comm& comm, Scene& scene) {
   scene.meshes.clear();
   const Deck& deck = scene.deck;
   const Real none = std::numeric_limits<Real>::infinity();

@@ -38,9 +38,9 @@ void HandleBuilder::add(const HandleDeck& deck) {
     return;
   }
   const bool on_grid = mesh_->carrier() == Carrier::grid;
-  part_.emplace(comm_, deck, *mesh_, on_grid ? scene_.deck.domain.dx : voxel_size_for(mesh_->bounds()));
+  selection_.emplace(comm_, deck, *mesh_, on_grid ? scene_.deck.domain.dx : voxel_size_for(mesh_->bounds()));
   std::visit([this](const auto& action) { take(action); }, deck.action);
-  finish(on_grid ? std::vector<Site>() : part_->vertices(mesh_->sites(share_)));
+  finish(on_grid ? std::vector<Site>() : selection_->vertices(mesh_->sites(share_)));
 }
 
 /// vertices: of the part, on a body with freedoms of its own.
@@ -79,13 +79,13 @@ void HandleBuilder::add_roots(const StrandDeck& strand, const Wall& wall) {
 
 void HandleBuilder::take(const HoldDeck& deck) {
   const HandleSettings settings = hold_settings(deck);
-  std::vector<Site> sites = part_->held(comm_, mesh_->sites(share_), deck);
+  std::vector<Site> sites = selection_->held(comm_, mesh_->sites(share_), deck);
   if (deck.keep == Hold::symmetry)
     turn_slopes(sites, settings.mirror, mesh_->rest_positions().held(), deck_->place.text);
   std::erase_if(sites, [&](const Site& site) { return !share_.has(site.element); });
   if (deck_->vertices.empty()) {
     const std::vector<Sample> all = mesh_->side_samples(share_);
-    extent_.measure(1, part_->inside(all, "boundary edge"), all);
+    extent_.measure(1, selection_->inside(all, "boundary edge"), all);
   }
   hold(sites, settings, deck.until);
 }
@@ -122,9 +122,9 @@ void HandleBuilder::require_free_end(const Site& site) {
 }
 
 void HandleBuilder::take(const ForceDeck& deck) {
-  const std::vector<Site> sites = part_->vertices(mesh_->sites(share_));
+  const std::vector<Site> sites = selection_->vertices(mesh_->sites(share_));
   const std::int64_t count = comm_.sum(static_cast<std::int64_t>(sites.size()));
-  part_->require_any(count, "vertex");
+  selection_->require_any(count, "vertex");
   const Vec3 force = deck.total / static_cast<Real>(count);
   for (const Site& site : sites) {
     extent_.add(site, force);
@@ -144,32 +144,32 @@ void HandleBuilder::take(const TractionDeck& deck) {
 }
 
 void HandleBuilder::take(const GravityDeck& deck) {
-  for (const Sample& s : some(part_->inside(mesh_->surface_samples(share_), "element"), "element"))
+  for (const Sample& s : some(selection_->inside(mesh_->surface_samples(share_), "element"), "element"))
     add_force(s, s.mass * deck.acceleration);
   keep_forces(deck.amplitude);
 }
 
 void HandleBuilder::take(const EdgeMomentDeck& deck) {
-  part_->require_slope();
+  selection_->require_slope();
   follow(Follower::edge_moment, deck.per_length, sides(), deck.amplitude);
 }
 
 std::vector<Sample> HandleBuilder::surface() {
   const std::vector<Sample> all = mesh_->surface_samples(share_);
-  const std::vector<Sample> chosen = some(part_->faces(all), "face");
+  const std::vector<Sample> chosen = some(selection_->faces(all), "face");
   extent_.measure(2, chosen, all);
   return chosen;
 }
 
 std::vector<Sample> HandleBuilder::sides() {
   const std::vector<Sample> all = mesh_->side_samples(share_);
-  const std::vector<Sample> chosen = some(part_->inside(all, "boundary edge"), "boundary edge");
+  const std::vector<Sample> chosen = some(selection_->inside(all, "boundary edge"), "boundary edge");
   extent_.measure(1, chosen, all);
   return chosen;
 }
 
 std::vector<Sample> HandleBuilder::some(std::vector<Sample> samples, const char* what) const {
-  part_->require_any(comm_.sum(static_cast<std::int64_t>(samples.size())), what);
+  selection_->require_any(comm_.sum(static_cast<std::int64_t>(samples.size())), what);
   return samples;
 }
 

@@ -1,7 +1,7 @@
 #pragma once
 // From the handles of a deck to those of a scene: what each does, and its grips on a rank's first share of its body.
 
-#include "scene/handle_parts.hpp"
+#include "scene/handle_selection.hpp"
 #include "scene/hold_agreement.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/scene/scene.hpp"
@@ -59,7 +59,7 @@ class HandleBuilder {
   const HandleDeck* deck_ = nullptr;
   const MeshSource* mesh_ = nullptr;
   ElementRange share_{0, 0};
-  std::optional<ChosenPart> part_;
+  std::optional<HandleSelection> selection_;
   GridHandle handle_;
   ExtentSum extent_;
   std::vector<Grip> grips_;

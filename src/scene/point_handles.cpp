@@ -6,7 +6,7 @@
 #include <cmath>
 #include <optional>
 
-#include "scene/handle_parts.hpp"
+#include "scene/handle_selection.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/overloaded.hpp"
 #include "weft/bodies/continuum.hpp"

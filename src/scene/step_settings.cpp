@@ -61,13 +61,44 @@ void set_implicit(const SolveDeck& deck, std::span<const std::unique_ptr<Body>> 
 }
 
 /// How a body moves if it does so by itself.
-std::optional<StageDeck> stage_of(const BodyDeck& body) {
+std::optional<StageSettings> stage_of(const BodyDeck& body) {
   const CarriedDeck* keys = carried(body);
   if (keys == nullptr || keys->carrier == Carrier::grid) return {};
-  StageDeck stage = keys->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 1e-8});
+  const StageDeck stage = keys->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 1e-8});
   const auto* strand = std::get_if<StrandDeck>(&body);
-  if (strand != nullptr && (strand->impulses || strand->stretch_limit)) stage.substeps = 1;  // they act on whole steps
-  return stage;
+  const bool acts_on_whole_steps = strand != nullptr && (strand->impulses || strand->stretch_limit);
+  return StageSettings{.is_implicit = stage.scheme == StageScheme::implicit_euler,
+                       .substeps = acts_on_whole_steps ? 1 : stage.substeps,
+                       .tolerance = stage.tolerance};
+}
+
+BlendSettings blend_of(const StrandDeck& strand) {
+  if (!strand.blend) return {.by_step = {}, .rate = usual_pic_rate};
+  if (const auto* by_step = std::get_if<PicShareDeck>(&strand.blend->pic))
+    return {.by_step = by_step->share, .rate = 0};
+  return {.by_step = {}, .rate = std::get<PicRateDeck>(strand.blend->pic).rate};
+}
+
+std::optional<StrandImpulseSettings> impulses_of(const StrandDeck& strand) {
+  if (!strand.impulses) return {};
+  const auto& [distance, iterations, friction, averaging, swept] = *strand.impulses;
+  return StrandImpulseSettings{distance, iterations, friction, averaging, swept};
+}
+
+bool is_stressed_by_grid(const StrandDeck& strand) {
+  return strand.contact && strand.response == StrandResponse::elastoplastic;
+}
+
+/// What steps read of each body that is a strand; nothing of others.
+void set_strands(const Deck& deck, StepSettings& settings) {
+  for (const BodyDeck& body : deck.bodies) {
+    const auto* strand = std::get_if<StrandDeck>(&body);
+    const bool is_strand = strand != nullptr;
+    settings.blends.push_back(is_strand ? std::optional(blend_of(*strand)) : std::nullopt);
+    settings.is_stressed_by_grid.push_back(is_strand && is_stressed_by_grid(*strand));
+    settings.impulses.push_back(is_strand ? impulses_of(*strand) : std::nullopt);
+    settings.stretch_limits.push_back(is_strand ? strand->stretch_limit : std::nullopt);
+  }
 }
 
 /// Over the speed of what falls by dx.
@@ -132,6 +163,7 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   settings.max_strain = deck.time.max_strain;
   settings.max_retries = deck.time.max_retries;
   settings.most_imbalance = deck.balance.threshold;
+  settings.balance_every = deck.balance.every;
   settings.gravity = deck.domain.gravity;
   settings.slowest_hit = slowest_hit_of_fall * std::sqrt(2 * deck.domain.gravity.norm() * deck.domain.dx);
   std::ranges::transform(deck.bodies, std::back_inserter(settings.stages), stage_of);
@@ -141,11 +173,7 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   sinks_in = sinks_in && std::ranges::count_if(deck.bodies, has_surface) > 1;
   std::ranges::transform(deck.bodies, std::back_inserter(settings.contact_tolerance),
                          [&](const BodyDeck& body) { return contact_tolerance_of(body, sinks_in); });
-  for (const BodyDeck& body : deck.bodies) {
-    const auto* strand = std::get_if<StrandDeck>(&body);
-    settings.impulses.push_back(strand != nullptr ? strand->impulses : std::nullopt);
-    settings.stretch_limits.push_back(strand != nullptr ? strand->stretch_limit : std::nullopt);
-  }
+  set_strands(deck, settings);
   if (settings.is_implicit) set_implicit(deck.solve, bodies, walls, settings);
   return settings;
 }

@@ -146,7 +146,7 @@ std::size_t Conditions::place_of(std::int64_t number) const {
   return static_cast<std::size_t>(found - points_.begin());
 }
 
-std::vector<Real> Conditions::gathered(std::span<const Real> own) const {
+std::vector<Real> Conditions::from_all_ranks(std::span<const Real> own) const {
   WEFT_ENSURE(own.size() == own_count_);
   std::vector<Real> all(count_, 0.0);
   std::copy(own.begin(), own.end(), all.begin() + static_cast<std::ptrdiff_t>(first_));

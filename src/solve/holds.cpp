@@ -46,7 +46,7 @@ void Holds::begin_step(Real time, Real dt, Real k, std::span<const Real> root_ma
     stiffness_[c] = kappa_ / square;
     compliance[c] = square / kappa_;
   }
-  compliance_ = conditions_.gathered(compliance);
+  compliance_ = conditions_.from_all_ranks(compliance);
 }
 
 Real Holds::miss(std::size_t c, std::span<const Real> u) const {

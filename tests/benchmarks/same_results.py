@@ -2,7 +2,7 @@
 """Says whether two builds of the program give the same results: every deck at a test size, on 1 and 3 ranks.
 
     tests/benchmarks/same_results.py OLD NEW [--only NAME ...] [--skip NAME ...] [--quick] [--jobs N]
-                                     [--tolerance X] [--kept FOLDER] [--list]
+                                     [--tolerance X] [--kept FOLDER]
 
 OLD and NEW are programs `weft`. OLD runs each case twice. Where its two checkpoints are equal to the bit, that of NEW must
 be, too. Static analyses, and cases that OLD does not repeat, run with solve.tolerance=1e-10 by both builds, and must agree

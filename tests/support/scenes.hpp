@@ -22,7 +22,7 @@ struct Stage {
   explicit Stage(const std::string& deck)
       : scene(build_scene(comm, parse_deck(deck, "test.yaml", "."))), stepper(comm, scene, state, timers) {
     state = start_scene(comm, scene);
-    stepper.settle(true);
+    stepper.bring_home(true);
   }
 
   void steps(int count) {

@@ -1,5 +1,5 @@
 #pragma once
-// Handles: parts of a body that are held still or moved, as constraints on its own freedoms, with their reactions.
+// Handles: selections of a body that are held still or moved, as constraints on its own freedoms, with their reactions.
 
 #include "weft/base/kinds.hpp"
 #include "weft/bodies/meshed.hpp"
@@ -20,8 +20,8 @@ namespace weft {
 /// Times that differ by less than this part of them are one: a multiple of an interval and a decimal rarely are alike.
 inline constexpr Real same_time = 1e-12;
 
-/// A part of a body: what satisfies all that is given here; all of the body without any.
-struct Part {
+/// What of a body a handle acts on: all that satisfies what is given here; all of the body without any.
+struct Selection {
   const Shape* shape = nullptr;                      ///< Holds the place at rest; not owned.
   std::optional<std::set<std::int32_t>> vertices{};  ///< Numbers of control points.
   std::optional<std::set<std::int64_t>> faces{};     ///< Numbers of faces, for samples.
@@ -31,13 +31,13 @@ struct Part {
   bool has(const Sample& sample) const;
 };
 
-/// The sites that a handle on a part holds. Of a side those in the part that have a neighbour there, so that a side
-/// that only touches the part with its end stays free; what lies beyond the end of a side goes with its neighbour.
-/// Vertices in the part that no such site is at.
-std::vector<Site> sites_in(const Sites& sites, const Part& part);
+/// The sites that a handle on a selection holds. Of a side those selected that have a neighbour there, so that a side
+/// that only touches the selection with its end stays free; what lies beyond the end of a side goes with its neighbour.
+/// Selected vertices that no such site is at.
+std::vector<Site> sites_in(const Sites& sites, const Selection& selection);
 
-/// The vertices in a part.
-std::vector<Site> vertices_in(const Sites& sites, const Part& part);
+/// The vertices that are selected.
+std::vector<Site> vertices_in(const Sites& sites, const Selection& selection);
 
 /// Turns the slopes of sites to the direction along the surface that is closest to the normal of a plane of symmetry
 /// (unit). Sides whose lines all stand square on the plane keep theirs, which hold the slope along all of the edge.

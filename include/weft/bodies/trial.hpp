@@ -44,9 +44,6 @@ struct Parts {
   bool contact = true;   ///< What the directors at their quadrature points resist besides.
   bool viscous = false;  ///< What elements oppose to changes since a substep began (MeshBody::begin_substep).
   bool in_loop = false;  ///< Directors slip in the trial state, and the stress of the slipped ones counts.
-
-  /// Whether forces and A are the derivative of an energy.
-  bool have_energy() const { return !(contact && in_loop); }
 };
 
 /// A trial shape of a mesh, by row.

@@ -72,15 +72,15 @@ class CellSampler {
 };
 
 /// Points and their ids.
-struct Samples {
+struct SampledPoints {
   std::vector<Vec3> positions;  ///< [m].
   std::vector<PointId> ids;
 };
 
 /// The sampler's points of cells [begin, end) of the range that lie in the shape. Ids are unique within the range and
 /// do not depend on begin and end: (number of the cell) * most_per_cell() + (number within the cell).
-Samples sample_shape(const CellSampler& sampler, const Shape& shape, const CellRange& range, std::int64_t begin,
-                     std::int64_t end);
+SampledPoints sample_shape(const CellSampler& sampler, const Shape& shape, const CellRange& range, std::int64_t begin,
+                           std::int64_t end);
 /// All ids from this sampler and range are smaller.
 inline PointId id_end(const CellSampler& sampler, const CellRange& range) {
   return static_cast<PointId>(range.count()) * static_cast<PointId>(sampler.most_per_cell());

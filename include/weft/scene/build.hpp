@@ -15,6 +15,6 @@ Scene build_scene(const Comm& comm, const Deck& deck);
 void fill_bodies(const Comm& comm, Scene& scene);
 
 /// When bodies have their points, made or read: frees Scene::meshes and sets SceneLayer::light_mass. Collective.
-void settle_bodies(const Comm& comm, Scene& scene);
+void end_building(const Comm& comm, Scene& scene);
 
 }  // namespace weft

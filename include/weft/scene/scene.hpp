@@ -45,6 +45,14 @@ struct PointProbe {
   Real distance;      ///< From the point that was asked for [m].
 };
 
+/// A point of a body that a probe follows through steps in time.
+struct FollowedPoint {
+  std::string name;  ///< Of the probe.
+  std::size_t body;
+  Vec3 start;            ///< The point of the body is the nearest one to it at the start [m].
+  std::string location;  ///< In the deck.
+};
+
 /// A handle on a body. What it holds or loads of a mesh is in grips that the body keeps track of (MeshBody::watch); the
 /// points of a continuum say themselves what handles act on them (HandledBy).
 struct GridHandle {
@@ -109,10 +117,11 @@ struct Scene {
   std::vector<BodySource> sources;
   std::vector<Wall> walls;
   std::vector<GridHandle> handles;
-  std::vector<std::size_t> joints;  ///< The rigid bodies that have one.
-  std::optional<Box> bounds;        ///< Points that leave it are removed.
-  Real size = 0;                    ///< Of the box around all meshes at rest [m].
-  std::vector<PointProbe> probes;   ///< Of a static analysis.
+  std::vector<std::size_t> joints;             ///< The rigid bodies that have one.
+  std::optional<Box> bounds;                   ///< Points that leave it are removed.
+  Real size = 0;                               ///< Of the box around all meshes at rest [m].
+  std::vector<PointProbe> probes;              ///< Of a static analysis.
+  std::vector<FollowedPoint> followed_points;  ///< Of probes in steps of time.
   StepSettings step;
 
   SceneLayer& layer_of(std::size_t body) { return layers[on_layer[body]]; }

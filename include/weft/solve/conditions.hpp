@@ -34,7 +34,7 @@ class Conditions {
   /// The part of values of all conditions that belongs to this rank's.
   std::span<const Real> own(std::span<const Real> of_all) const { return of_all.subspan(first_, own_count_); }
   /// Values of all conditions, from those of this rank's. Collective.
-  std::vector<Real> gathered(std::span<const Real> own) const;
+  std::vector<Real> from_all_ranks(std::span<const Real> own) const;
 
   /// W y, y(n) being the vector of an owned point. Collective.
   template <class AtPoint>

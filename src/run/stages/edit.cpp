@@ -72,18 +72,6 @@ std::int64_t remove_outside(const Box& bounds, Table& points) {
   return removed;
 }
 
-/// Throws Error(geometry) if a body begins where all its points are removed. Collective.
-void require_inside(const Comm& comm, const Box& bounds, const Body& body, const BodyDeck& deck) {
-  const auto x = body.points().get<Position>();
-  const auto outside = static_cast<std::int64_t>(
-      std::count_if(x.begin(), x.end(), [&](const Vec3& at) { return !bounds.contains(at); }));
-  const std::int64_t all = comm.sum(static_cast<std::int64_t>(x.size()));
-  require(all == 0 || comm.sum(outside) < all, ExitCode::geometry,
-          fmt::format("{}: the body lies outside domain.bounds, where particles are removed. Move it, or enlarge the "
-                      "bounds.",
-                      std::visit([](const auto& of) { return of.place.text; }, deck)));
-}
-
 /// Says once of each handle that some of what it holds has left the mesh.
 void tell_of_grips(StepContext& step, std::size_t b, const Edited& edited) {
   for (std::size_t h = 0; h < step.scene.handles.size(); ++h) {
@@ -97,14 +85,12 @@ void tell_of_grips(StepContext& step, std::size_t b, const Edited& edited) {
 
 /// Says of each probe that the vertex that it follows has no element any more.
 void tell_of_probes(const StepContext& step, std::size_t b, const Edited& edited) {
-  std::size_t follower = 0;
-  for (const ProbeDeck& probe : step.scene.deck.probes) {
-    if (!std::holds_alternative<NearestProbe>(probe.measure)) continue;
-    const PointId followed = step.state.probe_points[follower++];
-    if (probe.body != step.scene.bodies[b]->name()) continue;
-    if (step.comm.any(std::ranges::count(edited.lost_vertices, followed) > 0))
+  for (std::size_t k = 0; k < step.scene.followed_points.size(); ++k) {
+    const FollowedPoint& point = step.scene.followed_points[k];
+    if (point.body != b) continue;
+    if (step.comm.any(std::ranges::count(edited.lost_vertices, step.state.probe_points[k]) > 0))
       log_warning(fmt::format("probe {} has no values from t = {:.6g} s on: the vertex that it follows has left {}",
-                              probe.name, step.state.time, probe.body));
+                              point.name, step.state.time, step.scene.bodies[b]->name()));
   }
 }
 
@@ -175,10 +161,6 @@ RunState start_scene(const Comm& comm, Scene& scene) {
   state.drift.assign(scene.bodies.size(), nowhere);
   state.emitted_until.assign(scene.sources.size(), -std::numeric_limits<Real>::infinity());
   state.cuts.at.assign(static_cast<std::size_t>(comm.size() - 1), 0);
-  if (scene.bounds)
-    for (std::size_t b = 0; b < scene.bodies.size(); ++b)
-      if (Body& body = *scene.bodies[b]; body.roles().mesh == nullptr)
-        require_inside(comm, *scene.bounds, body, scene.deck.bodies[b]);
   emit(comm, scene, state);
   count_removed(comm, scene, state, remove_points(scene));
   return state;

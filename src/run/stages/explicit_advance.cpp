@@ -16,7 +16,7 @@ class ExplicitAdvance final : public GridAdvance {
     for (std::size_t b = 0; b < scene.bodies.size(); ++b)
       if (scene.on_layer[b] == layer.number && scene.bodies[b]->roles().is_carried_by_grid) scene.bodies[b]->prepare();
     layer.handles.load(step.state.time);
-    if (layer.handles.any()) layer.handles.settle(step.state.cuts, step.state.time);
+    if (layer.handles.any()) layer.handles.find(step.state.cuts, step.state.time);
   }
 
   AdvanceReport advance(StepContext& step, GridLayer& layer) override {

@@ -66,7 +66,7 @@ TEST(SitesInTest, TakesSingleVerticesInsideAndOnTheBoundary) {
 }
 
 TEST(SitesInTest, PartsAreChosenByNumberAndBoundaryAsWell) {
-  const auto points_of = [](const Part& part) {
+  const auto points_of = [](const Selection& part) {
     std::vector<std::int32_t> points;
     for (const Site& s : vertices_in(square_sites(), part)) points.push_back(s.point);
     return points;
@@ -79,10 +79,10 @@ TEST(SitesInTest, PartsAreChosenByNumberAndBoundaryAsWell) {
   sample.face = 7;
   sample.boundary = 1;
   sample.where = {0.5, 0, 0};
-  EXPECT_TRUE((Part{.faces = std::set<std::int64_t>{7}, .boundary = 1}.has(sample)));
-  EXPECT_FALSE((Part{.faces = std::set<std::int64_t>{6}}.has(sample)));
-  EXPECT_FALSE((Part{.boundary = 0}.has(sample)));
-  EXPECT_FALSE((Part{.shape = make_sphere({0, 0, 0}, 0.1).get()}.has(sample)));
+  EXPECT_TRUE((Selection{.faces = std::set<std::int64_t>{7}, .boundary = 1}.has(sample)));
+  EXPECT_FALSE((Selection{.faces = std::set<std::int64_t>{6}}.has(sample)));
+  EXPECT_FALSE((Selection{.boundary = 0}.has(sample)));
+  EXPECT_FALSE((Selection{.shape = make_sphere({0, 0, 0}, 0.1).get()}.has(sample)));
 }
 
 /// A line of three points across an edge, and a fourth.

@@ -22,7 +22,7 @@ constexpr Real dx = 0.1;
 
 SamplePlan plan(Sampling pattern, int per_cell) { return {pattern, dx, per_cell, 7, 3}; }
 
-Samples all_of(const CellSampler& sampler, const Shape& shape) {
+SampledPoints all_of(const CellSampler& sampler, const Shape& shape) {
   const CellRange range = cells_covering(*shape.bounds(), sampler.plan().dx);
   return sample_shape(sampler, shape, range, 0, range.count());
 }
@@ -102,7 +102,8 @@ TEST(SamplingTest, AllPointsLieInTheShapeAndNoneIsMissing) {
   const auto torus = make_torus({0, 0, 0}, {1, 2, 3}, 0.5, 0.2);
   for (const Sampling pattern : every_pattern) {
     const CellSampler sampler(plan(pattern, 8));
-    const Samples in_torus = all_of(sampler, *torus), in_box = all_of(sampler, *make_box({-1, -1, -1}, {1, 1, 1}));
+    const SampledPoints in_torus = all_of(sampler, *torus),
+                        in_box = all_of(sampler, *make_box({-1, -1, -1}, {1, 1, 1}));
     for (const Vec3& x : in_torus.positions) EXPECT_TRUE(torus->contains(x));
     const auto expected = std::count_if(in_box.positions.begin(), in_box.positions.end(),
                                         [&](const Vec3& x) { return torus->contains(x); });
@@ -114,13 +115,13 @@ TEST(SamplingTest, AnyDivisionOfTheCellsGivesTheSamePoints) {
   const auto sphere = make_sphere({0.3, 0.1, -0.2}, 0.5);
   const CellRange range = cells_covering(*sphere->bounds(), dx);
   for (const Sampling pattern : every_pattern) {
-    const Samples whole = sample_shape(CellSampler(plan(pattern, 8)), *sphere, range, 0, range.count());
+    const SampledPoints whole = sample_shape(CellSampler(plan(pattern, 8)), *sphere, range, 0, range.count());
     // A sampler made anew, as on another process.
     const CellSampler sampler(plan(pattern, 8));
     for (const int ranks : {2, 3, 7, 5000}) {  // 5000: most have no cell
-      Samples joined;
+      SampledPoints joined;
       for (int r = 0; r < ranks; ++r) {
-        const Samples part =
+        const SampledPoints part =
             sample_shape(sampler, *sphere, range, range.count() * r / ranks, range.count() * (r + 1) / ranks);
         joined.ids.insert(joined.ids.end(), part.ids.begin(), part.ids.end());
         joined.positions.insert(joined.positions.end(), part.positions.begin(), part.positions.end());
@@ -146,7 +147,7 @@ TEST(SamplingTest, PointsAreThoseOfAllCellsOneAfterAnother) {
       const CellSampler sampler(plan(pattern, 8));
       const CellRange range = cells_covering(*shape->bounds(), dx);
       const std::int64_t begin = range.count() / 5, end = range.count() * 4 / 5;
-      Samples expected;
+      SampledPoints expected;
       for (std::int64_t cell = begin; cell < end; ++cell) {
         std::vector<Vec3> points;
         sampler.sample(range.cell(cell), points);
@@ -156,7 +157,7 @@ TEST(SamplingTest, PointsAreThoseOfAllCellsOneAfterAnother) {
             expected.ids.push_back(static_cast<PointId>(cell) * static_cast<PointId>(sampler.most_per_cell()) + j);
           }
       }
-      const Samples found = sample_shape(sampler, *shape, range, begin, end);
+      const SampledPoints found = sample_shape(sampler, *shape, range, begin, end);
       EXPECT_FALSE(found.ids.empty());
       EXPECT_EQ(found.ids, expected.ids);
       EXPECT_EQ(found.positions, expected.positions);
@@ -174,7 +175,7 @@ TEST(SamplingTest, IdsAreUniqueAndBelowTheirEnd) {
   const auto box = make_box({-0.55, 0, 0}, {0.55, 0.35, 0.75});
   for (const Sampling pattern : every_pattern) {
     const CellSampler sampler(plan(pattern, 6));
-    const Samples samples = all_of(sampler, *box);
+    const SampledPoints samples = all_of(sampler, *box);
     EXPECT_EQ(std::set<PointId>(samples.ids.begin(), samples.ids.end()).size(), samples.ids.size());
     EXPECT_LT(*std::max_element(samples.ids.begin(), samples.ids.end()),
               id_end(sampler, cells_covering(*box->bounds(), dx)));
@@ -184,7 +185,7 @@ TEST(SamplingTest, IdsAreUniqueAndBelowTheirEnd) {
 TEST(SamplingTest, SeedAndBodyChooseOtherPoints) {
   const auto box = make_box({0, 0, 0}, {0.2, 0.2, 0.2});
   for (const Sampling pattern : {Sampling::poisson, Sampling::jittered}) {
-    const Samples base = all_of(CellSampler({pattern, dx, 8, 7, 3}), *box);
+    const SampledPoints base = all_of(CellSampler({pattern, dx, 8, 7, 3}), *box);
     EXPECT_EQ(base.positions, all_of(CellSampler({pattern, dx, 8, 7, 3}), *box).positions);
     EXPECT_NE(base.positions, all_of(CellSampler({pattern, dx, 8, 8, 3}), *box).positions);
     EXPECT_NE(base.positions, all_of(CellSampler({pattern, dx, 8, 7, 4}), *box).positions);

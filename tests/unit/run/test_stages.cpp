@@ -111,7 +111,7 @@ struct Clouds {
     scene.bodies[1] = std::move(b);
     stepper.emplace(comm, scene, state, timers);
     state = start_scene(comm, scene);
-    stepper->settle(true);
+    stepper->bring_home(true);
   }
   StepReport take() { return stepper->take(std::numeric_limits<Real>::infinity()); }
   Dust& dust(std::size_t b) { return static_cast<Dust&>(*scene.bodies[b]); }

@@ -211,7 +211,7 @@ TEST(StepTest, TheOrderOfRowsChangesNoBit) {
         if (shuffled) std::shuffle(order.begin(), order.end(), random);
         body->points().reorder(order);
       }
-      stage.stepper.settle(true);
+      stage.stepper.bring_home(true);
       stage.steps(8);
       return state_of(stage);
     };
@@ -350,9 +350,9 @@ TEST(StepTest, RecuttingChangesOwnersButNotPoints) {
   stage.steps(5);
   const Totals before = stage.totals();
   stage.state.cuts.at.assign(static_cast<std::size_t>(stage.comm.size() - 1), 0);  // all to the last rank
-  stage.stepper.settle(false);
+  stage.stepper.bring_home(false);
   EXPECT_EQ(stage.totals().particles, before.particles);
-  stage.stepper.settle(true);
+  stage.stepper.bring_home(true);
   const Totals after = stage.totals();
   EXPECT_EQ(after.particles, before.particles);
   EXPECT_NEAR(after.kinetic_energy, before.kinetic_energy, 1e-13 * before.kinetic_energy);

@@ -35,7 +35,7 @@ const std::string strands =
 
 TEST(StrandTermsTest, PassTheChecksOfTerms) {
   test::Stage stage(strands);
-  const OwnSystem system(stage.scene, {0});
+  const OwnSystem system(stage.scene, {0}, stage.scene.step.gravity);
   ASSERT_EQ(system.freedoms.block_count(), 2u);
   Motion motion(system.freedoms);
   motion.time = 0.1;
@@ -60,7 +60,7 @@ TEST(StrandTermsTest, PassTheChecksOfTerms) {
 /// Forces of a clamp are a couple, whose moment its reaction tells, with that on turns.
 TEST(StrandTermsTest, ReactionsOfClampsAreTheMomentsOfTheirForces) {
   test::Stage stage(strands);
-  const OwnSystem system(stage.scene, {0});
+  const OwnSystem system(stage.scene, {0}, stage.scene.step.gravity);
   Motion motion(system.freedoms);
   motion.time = 0.1;
   const Clamp& clamp = *system.of_handle[0].clamp;
@@ -90,7 +90,7 @@ TEST(StrandTermsTest, ReactionsOfClampsAreTheMomentsOfTheirForces) {
 
 TEST(StrandTermsTest, ClampsBendStrandsOnlyWhenTheyTurn) {
   test::Stage stage(strands);
-  const OwnSystem system(stage.scene, {0});
+  const OwnSystem system(stage.scene, {0}, stage.scene.step.gravity);
   Motion motion(system.freedoms);
   const Clamp& clamp = *system.of_handle[0].clamp;
   EXPECT_LT(stage.comm.sum(clamp.energy(motion)), 1e-25);

@@ -42,7 +42,7 @@ struct Line {
   }
   /// Brings W v to the targets; what is missing afterwards, at most.
   Real meet(const ConstraintRows& rows) {
-    const std::vector<Real> goal = conditions.gathered(rows.target);
+    const std::vector<Real> goal = conditions.from_all_ranks(rows.target);
     std::vector<Real> change = sums();
     for (std::size_t c = 0; c < change.size(); ++c) change[c] = goal[c] - change[c];
     conditions.spread(schur.solve(change), [&](std::size_t n, const Vec3& i) { v[n] += mobility(n) * i; });
@@ -164,10 +164,10 @@ TEST(SchurComplementTest, AConditionThatNoPointHearsOfGivesNothing) {
   Line::add(rows, {{p, Vec3(0, 1, 0)}}, 1);
   conditions.take(rows, {.first = p, .owned = 1, .of_freedom = [](auto f) { return f / 3; }});
   SchurComplement schur(conditions);
-  const std::vector<Real> compliance = conditions.gathered(std::vector<Real>{0, 0.5});
+  const std::vector<Real> compliance = conditions.from_all_ranks(std::vector<Real>{0, 0.5});
   for (const bool is_symmetric : {true, false}) {
     schur.factor([](std::size_t) { return Mat3(Vec3(0, 1.5, 1).asDiagonal()); }, compliance, is_symmetric);
-    const std::vector<Real> lambda = schur.solve(conditions.gathered(rows.target));
+    const std::vector<Real> lambda = schur.solve(conditions.from_all_ranks(rows.target));
     EXPECT_EQ(conditions.own(lambda)[0], 0);
     EXPECT_NEAR(conditions.own(lambda)[1], 0.5, 1e-15);
   }
@@ -184,7 +184,7 @@ TEST(SchurComplementTest, ComesAsNearAsItCanWherePointsCannotGiveWay) {
   conditions.take(rows, {.first = p, .owned = 1, .of_freedom = [](auto f) { return f / 3; }});
   SchurComplement schur(conditions);
   schur.factor([](std::size_t) { return Mat3(Vec3(0, 1, 1).asDiagonal()); });  // held along x
-  const std::vector<Real> lambda = schur.solve(conditions.gathered(rows.target));
+  const std::vector<Real> lambda = schur.solve(conditions.from_all_ranks(rows.target));
   const auto own = conditions.own(lambda);
   EXPECT_EQ(own[0], 0);
   EXPECT_NEAR(own[1] + own[2], 2, 1e-4);

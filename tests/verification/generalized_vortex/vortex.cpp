@@ -122,7 +122,7 @@ void fill_ring(Stage& stage, Real dx, Real dt) {
     points.get<Velocity>()[p] += dt / 2 * Polar(x).R * turn.t * turn.t * Polar(x).e_r;
   }
   stage.state.drift[0] = std::numeric_limits<Real>::infinity();  // they were never binned
-  stage.stepper.settle(true);
+  stage.stepper.bring_home(true);
 }
 
 /// Root mean square error of the points' positions at the end over the largest displacement.

@@ -1,4 +1,4 @@
-#include "scene/handle_parts.hpp"
+#include "scene/handle_selection.hpp"
 
 #include "weft/base/log.hpp"
 #include "weft/bodies/mesh_source.hpp"
@@ -20,43 +20,43 @@ constexpr Real unevenness = 1e-2;
 
 }  // namespace
 
-ChosenPart::ChosenPart(const Comm& comm, const HandleDeck& deck, const MeshSource& mesh, Real voxel_size)
+HandleSelection::HandleSelection(const Comm& comm, const HandleDeck& deck, const MeshSource& mesh, Real voxel_size)
     : deck_(deck),
       has_slope_(mesh.control_mesh() != nullptr),
       shape_(deck.where ? make_shape(comm, *deck.where, false, voxel_size) : nullptr) {
-  part_.shape = shape_.get();
-  part_.boundary = deck.boundary;
+  selection_.shape = shape_.get();
+  selection_.boundary = deck.boundary;
   if (deck.group) choose_group(*deck.group, mesh);
   if (!deck.vertices.empty()) choose_vertices(deck.vertices, static_cast<std::size_t>(mesh.counts().vertices));
 }
 
-void ChosenPart::require_any(std::int64_t count, const char* what) const {
+void HandleSelection::require_any(std::int64_t count, const char* what) const {
   require(count > 0, ExitCode::deck,
           fmt::format("{}: no {} of {} is in the part that it chooses by where, group, vertices and boundary. `weft "
                       "check` says where the body is.",
                       deck_.place.text, what, deck_.body));
 }
 
-void ChosenPart::choose_group(const std::string& name, const MeshSource& mesh) {
+void HandleSelection::choose_group(const std::string& name, const MeshSource& mesh) {
   const GroupMembers& group = group_named(mesh.groups(), name, deck_.place.text);
-  part_.faces = group.faces;
-  part_.vertices = group.points;
+  selection_.faces = group.faces;
+  selection_.vertices = group.points;
 }
 
 /// Those of the list that are chosen already.
-void ChosenPart::choose_vertices(const std::vector<int>& numbers, std::size_t count) {
+void HandleSelection::choose_vertices(const std::vector<int>& numbers, std::size_t count) {
   std::set<std::int32_t> chosen;
   for (const int number : numbers) {
     require(number < static_cast<int>(count), ExitCode::deck,
             fmt::format("{}: there is no vertex {}; {} has {}, counted from 0.", deck_.place.text, number, deck_.body,
                         count));
-    if (!part_.vertices || part_.vertices->contains(number)) chosen.insert(number);
+    if (!selection_.vertices || selection_.vertices->contains(number)) chosen.insert(number);
   }
-  part_.vertices = std::move(chosen);
+  selection_.vertices = std::move(chosen);
 }
 
-std::vector<Site> ChosenPart::held(const Comm& comm, const Sites& sites, const HoldDeck& hold) const {
-  std::vector<Site> held = sites_in(sites, part_);
+std::vector<Site> HandleSelection::held(const Comm& comm, const Sites& sites, const HoldDeck& hold) const {
+  std::vector<Site> held = sites_in(sites, selection_);
   require_any(comm.sum(static_cast<std::int64_t>(held.size())), "vertex");
   const auto has_no_slope = [](const Site& s) { return s.slope.rows.empty(); };
   const auto cannot_be_clamped = [&](const Site& s) { return has_no_slope(s) && !s.end; };
@@ -79,7 +79,7 @@ std::vector<Site> ChosenPart::held(const Comm& comm, const Sites& sites, const H
   return held;
 }
 
-void ChosenPart::warn_of_lone_vertices(const Comm& comm, std::span<const Site> sites) const {
+void HandleSelection::warn_of_lone_vertices(const Comm& comm, std::span<const Site> sites) const {
   const auto is_lone = [](const Site& s) { return s.boundary >= 0 && !s.amid && s.slope.rows.empty(); };
   const std::int64_t lone = comm.sum(static_cast<std::int64_t>(std::count_if(sites.begin(), sites.end(), is_lone)));
   if (lone > 0)
@@ -89,7 +89,7 @@ void ChosenPart::warn_of_lone_vertices(const Comm& comm, std::span<const Site> s
                     deck_.place.text, lone));
 }
 
-void ChosenPart::require_plane(const Comm& comm, std::span<const Site> sites, const Vec3& normal) const {
+void HandleSelection::require_plane(const Comm& comm, std::span<const Site> sites, const Vec3& normal) const {
   Box box;
   std::array<Real, 2> along{std::numeric_limits<Real>::infinity(), -std::numeric_limits<Real>::infinity()};
   for (const Site& site : sites) {
@@ -107,22 +107,22 @@ void ChosenPart::require_plane(const Comm& comm, std::span<const Site> sites, co
                   box.lower.z(), box.upper.x(), box.upper.y(), box.upper.z()));
 }
 
-std::vector<Sample> ChosenPart::inside(const std::vector<Sample>& samples, const char* what) const {
+std::vector<Sample> HandleSelection::inside(const std::vector<Sample>& samples, const char* what) const {
   require(deck_.vertices.empty(), ExitCode::deck,
           fmt::format("{}: \"vertices\" choose vertices, but this load acts on a {}. Use where, group or boundary.",
                       deck_.place.text, what));
   std::vector<Sample> chosen;
   for (const Sample& sample : samples)
-    if (part_.has(sample)) chosen.push_back(sample);
+    if (selection_.has(sample)) chosen.push_back(sample);
   return chosen;
 }
 
-std::vector<Sample> ChosenPart::faces(std::vector<Sample> samples) const {
+std::vector<Sample> HandleSelection::faces(std::vector<Sample> samples) const {
   std::erase_if(samples, [](const Sample& s) { return s.measure == 0; });  // fibers have no surface
   return inside(samples, "face");
 }
 
-void ChosenPart::require_slope() const {
+void HandleSelection::require_slope() const {
   require(has_slope_, ExitCode::deck,
           fmt::format("{}: {} has no slope at its boundary that a moment could turn; only shells have.",
                       deck_.place.text, deck_.body));

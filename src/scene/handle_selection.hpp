@@ -1,6 +1,6 @@
 #pragma once
-// What the deck of a handle means on a body: the part that it chooses, and the sites and samples there. The same for
-// steps in time and for static analyses.
+// What the deck of a handle means on a body: its selection, and the sites and samples there. The same for steps in time
+// and for static analyses.
 
 #include "weft/bodies/handle.hpp"
 #include "weft/deck/deck.hpp"
@@ -12,18 +12,18 @@ namespace weft {
 
 class MeshSource;
 
-/// The part of a body that a handle's deck chooses. Throws Error(deck) if it names a group or vertices that the body
+/// What of a body a handle's deck chooses. Throws Error(deck) if it names a group or vertices that the body
 /// does not have.
-class ChosenPart {
+class HandleSelection {
  public:
   /// voxel_size: of shapes that are meshes [m].
-  ChosenPart(const Comm& comm, const HandleDeck& deck, const MeshSource& mesh, Real voxel_size);
+  HandleSelection(const Comm& comm, const HandleDeck& deck, const MeshSource& mesh, Real voxel_size);
 
-  std::vector<Site> vertices(const Sites& sites) const { return vertices_in(sites, part_); }
+  std::vector<Site> vertices(const Sites& sites) const { return vertices_in(sites, selection_); }
   /// Those that a hold keeps. Throws Error(deck) if there are none on any rank, no slope where it keeps one, or if they
   /// are off the plane of symmetry. Collective.
   std::vector<Site> held(const Comm& comm, const Sites& sites, const HoldDeck& hold) const;
-  /// Those of some samples. Throws Error(deck) if the part is chosen by vertices.
+  /// Those of some samples. Throws Error(deck) if vertices are chosen.
   std::vector<Sample> inside(const std::vector<Sample>& samples, const char* what) const;
   /// Those of quadrature points of a surface; fibers have none. Throws as `inside`.
   std::vector<Sample> faces(std::vector<Sample> samples) const;
@@ -42,7 +42,7 @@ class ChosenPart {
   const HandleDeck& deck_;
   bool has_slope_;
   std::shared_ptr<const Shape> shape_;
-  Part part_;
+  Selection selection_;
 };
 
 HandleSettings hold_settings(const HoldDeck& deck);

@@ -1,0 +1,13 @@
+#pragma once
+// Where something stands in a deck.
+
+#include <string>
+
+namespace weft {
+
+/// Where something stands in a deck, for messages of later stages: "decks/a.yaml:14:5: materials.sand".
+struct DeckPlace {
+  std::string text;
+};
+
+}  // namespace weft

@@ -1,0 +1,111 @@
+// What handles do to a body whose own freedoms move it: conditions of holds, loads, and what both give.
+
+#include "run/own_motion.hpp"
+#include "weft/bodies/mesh_body.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace weft {
+
+bool OwnMotion::has_handles() const {
+  return std::ranges::any_of(piece_->system.of_handle, [](const OwnSystem::Action& action) {
+    return action.hold != nullptr || action.load != nullptr || action.clamp != nullptr;
+  });
+}
+
+ConstraintRows OwnMotion::rows_of_holds(Real end) const {
+  ConstraintRows rows;
+  for (const Constraints* hold : piece_->system.all_holds()) hold->append(end, rows);
+  return rows;
+}
+
+/// A vertex is held that three conditions are of alone.
+std::vector<bool> OwnMotion::held(Real end) const {
+  const ConstraintRows rows = rows_of_holds(end);
+  std::vector<int> conditions(piece_->mass.size(), 0);
+  for (std::size_t c = 0; c < rows.count(); ++c) {
+    const auto first = rows.freedom.begin() + static_cast<std::ptrdiff_t>(rows.begin[c]);
+    const auto last = rows.freedom.begin() + static_cast<std::ptrdiff_t>(rows.begin[c + 1]);
+    const auto vertex = static_cast<std::size_t>(*first / 3);
+    if (vertex < conditions.size() && std::all_of(first, last, [&](std::int32_t f) { return f / 3 == *first / 3; }))
+      ++conditions[vertex];
+  }
+  std::vector<bool> held;
+  for (const int count : conditions) held.push_back(count >= 3);
+  return held;
+}
+
+/// Contact points of vertices that are held: the others would have to make up for what these do in a wall.
+std::function<bool(std::uint32_t)> OwnMotion::led_points() const {
+  if (!piece_ || std::ranges::none_of(piece_->system.of_handle, [&](const OwnSystem::Action& action) {
+        return action.hold != nullptr && action.hold->holds_to(state_.time);
+      }))
+    return {};
+  const std::vector<bool> owned = held(state_.time);
+  FreedomValues is_held(piece_->system.freedoms);
+  for (std::size_t r = 0; r < owned.size(); ++r) is_held.points(0)[r][0] = owned[r] ? 1 : 0;
+  is_held.update_ghosts();
+  return [is_held = std::move(is_held), stencils = mesh().contact_stencils()](std::uint32_t row) {
+    const auto& [rows, weights] = stencils[row];
+    for (std::size_t k = 0; k < rows.size(); ++k)
+      if (weights[k] != 0 && is_held.points(0)[static_cast<std::size_t>(rows[k])][0] > 0) return true;
+    return false;
+  };
+}
+
+std::vector<Real> OwnMotion::lightness(Real dt) const {
+  const std::vector<bool> is_held = held(state_.time + dt);
+  std::vector<Real> lightness;
+  for (std::size_t r = 0; r < is_held.size(); ++r) lightness.push_back(is_held[r] ? 0 : 1 / piece_->mass[r]);
+  return lightness;
+}
+
+/// Changes velocities of owned vertices, or changes of these, so that what is held is at `end`, h after where it is.
+std::vector<Real> OwnMotion::meet_holds(Real h, Real end, std::span<Vec3> v) {
+  if (piece_->system.holds.empty()) return {};
+  return piece_->holds->meet(rows_of_holds(end), h, piece_->motion.u.points(0), v);
+}
+
+/// Changes of the velocities of vertices become those that what is held allows.
+void OwnMotion::hold(Real dt, Real end, std::span<Vec3> dv) { count_change(meet_holds(dt, end, dv), end, dv); }
+
+/// What holds give as velocities change by dv.
+void OwnMotion::count_change(std::span<const Real> by_holds, Real end, std::span<const Vec3> dv) {
+  if (by_holds.empty()) return;
+  const auto v = std::as_const(piece_->velocity).points(0);
+  std::vector<Vec3> mean(v.begin(), v.end());
+  for (std::size_t r = 0; r < mean.size(); ++r) mean[r] += dv[r] / 2;
+  count_holds(by_holds, end, mean);
+}
+
+/// impulses: along the conditions of all holds, in their order.
+void OwnMotion::count_holds(std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity) {
+  piece_->motion.time = end;
+  add_reactions(piece_->system.holds, impulses, piece_->motion, mean_velocity, given_.by_handles);
+}
+
+void OwnMotion::count_loads(Real h, const FreedomValues& mean_velocity) {
+  Piece& own = *piece_;
+  const auto x = positions();
+  for (std::size_t i = 0; i < scene_.handles.size(); ++i) {
+    const OwnSystem::Action& action = own.system.of_handle[i];
+    if (action.load == nullptr && action.clamp == nullptr) continue;
+    Load force(own.system.freedoms);
+    if (action.load != nullptr) {
+      action.load->add_force(own.motion, force);
+      for (std::size_t r = 0; r < x.size(); ++r) {
+        const Vec3 impulse = h * force.points(0)[r], now = x[r] + own.motion.u.points(0)[r];
+        given_.by_handles[i].add(impulse, now, mean_velocity.points(0)[r]);
+      }
+    }
+    if (action.clamp != nullptr) {
+      action.clamp->add_force(own.motion, force);
+      given_.by_handles[i].angular += h * action.clamp->reaction(own.motion).torque;
+      for (std::size_t k = 0; k < force.all().size(); ++k)
+        given_.by_handles[i].work += h * force.all()[k] * mean_velocity.all()[k];
+    }
+  }
+}
+
+}  // namespace weft
