@@ -5,7 +5,9 @@
 #include <cmath>
 #include <cstring>
 #include <tuple>
+#include <utility>
 
+#include "weft/base/sums.hpp"
 #include "weft/math/kernels.hpp"
 #include "weft/math/pack_rows.hpp"
 #include "weft/math/real4.hpp"
@@ -453,9 +455,12 @@ void WallContacts::add(std::size_t c, const Vec3& value, Real* rows) const {
   for (std::size_t k = 0; k < each_; ++k) Eigen::Map<Vec3>(rows + nodes[k]) += W[k] * value;
 }
 
-/// f_n^2 / 2k + f_t^2 / 2k_t.
+/// f_n^2 / 2k + f_t^2 / 2k_t. Of a remembered force, along a normal that has turned since, no more than what rubs.
 Real WallContacts::stored(const Contact& contact, const Vec3& force) const {
-  const Real f_n = force.dot(contact.normal), f_t2 = std::max(Real(0), force.squaredNorm() - f_n * f_n);
+  const Wall& wall = walls_[contact.wall];
+  const Real f_n = force.dot(contact.normal), most = wall.friction * wall.friction * f_n * f_n;
+  Real f_t2 = std::max(Real(0), force.squaredNorm() - f_n * f_n);
+  if (wall.condition != WallCondition::sticky) f_t2 = std::min(f_t2, most);
   return (contact.compliance * f_n * f_n + contact.along * f_t2) / 2;
 }
 
@@ -559,12 +564,12 @@ void WallContacts::for_each_reached(std::size_t rows, const Visit& visit) const 
 }
 
 void WallContacts::scatter(const ContactGround& ground) {
+  has_row_sums_ = false;
   for_each_reached(reached_.size(), [&](std::ptrdiff_t first, std::ptrdiff_t end) {
     std::fill(ground.shares() + first * NodeField::width, ground.shares() + end * NodeField::width, Real(0));
   });
   for_each_in_turn([&](std::size_t c) {
-    contacts_[c].impulse = dt_ * contacts_[c].force;
-    const Vec3& impulse = contacts_[c].impulse;
+    const Vec3 impulse = dt_ * contacts_[c].force;
     const auto nodes = nodes_of(c);
     const auto W = weights_of(c);
     for (std::size_t k = 0; k < each_; ++k) {
@@ -686,7 +691,8 @@ void WallContacts::find_rebounds(const ContactGround& ground) {
 /// All contacts at once; how far they are from being settled, if `looks`: the largest change and the largest impulse on
 /// this rank [kg m/s], of a body that moves as a whole as velocities [m/s]. What is shared holds no impulse before and
 /// after; in the first pass S_i / m_i of owned points.
-std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool is_first, bool looks) {
+std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool looks) {
+  const bool is_first = !std::exchange(has_row_sums_, true);
   Real *const velocity = ground.velocities(), *const shared = ground.shares();
   if (is_first) ground.forest->update_ghosts(std::array{ground.velocity, ground.shared});
   else ground.forest->update_ghosts(ground.velocity);
@@ -733,31 +739,71 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool is_firs
 }
 
 Real WallContacts::solve(Real dt_before, const ContactGround& ground, std::span<Impulse> by_walls) {
-  share_numbers(ground);
+  for (Contact& contact : contacts_) contact.impulse = dt_ * contact.force;
+  if (!has_row_sums_) share_numbers(ground);
   if (ground.project) row_sums_ = roots_of_answers(ground);
   find_rebounds(ground);
   bool is_done = false;
   for (int made = 1; made <= ground.passes && !is_done; ++made) {
     const bool looks = ground.agree != nullptr && made % passes_between_looks == 0;
-    std::array<Real, 2> largest = pass(ground, made == 1, looks);
+    std::array<Real, 2> largest = pass(ground, looks);
     if (!looks) continue;
     ground.agree->max(largest);
     is_done = largest[0] <= (ground.project ? settled_motion : settled) * largest[1];
   }
+  return add_given(dt_before, by_walls);
+}
+
+namespace {
+
+/// What one contact gave,
+struct GivenByOne {
+  std::int32_t wall;
+  Vec3 impulse, at, velocity;
+  Real energy;
+};
+
+/// and what some gave.
+struct GivenBySome {
+  std::vector<Impulse> by_walls;
+  Real energy = 0;
+
+  GivenBySome& operator+=(const GivenByOne& one) {
+    by_walls[one.wall].add(one.impulse, one.at, one.velocity);
+    energy += one.energy;
+    return *this;
+  }
+  GivenBySome& operator+=(const GivenBySome& more) {
+    for (std::size_t w = 0; w < by_walls.size(); ++w) by_walls[w] += more.by_walls[w];
+    energy += more.energy;
+    return *this;
+  }
+};
+
+}  // namespace
+
+/// The impulses of walls, their work by the mean of velocities before and after the step, and the energy in springs,
+/// also the mean.
+Real WallContacts::add_given(Real dt_before, std::span<Impulse> by_walls) const {
   std::vector<RigidState> middle, before;
   for (const Wall& wall : walls_) {
     middle.push_back(wall.shape.at(time_ + dt_ / 2));
     before.push_back(wall.shape.at(time_ - dt_before / 2));
   }
-  Real energy = 0;
-  for (const Contact& contact : contacts_) {
-    const RigidState &then = before[contact.wall], &now = middle[contact.wall];
-    by_walls[contact.wall].add(contact.impulse, contact.x,
-                               (then.velocity_at(contact.x) + now.velocity_at(contact.x)) / 2);
-    energy += stored(contact, contact.force) / 2;
-    if (contact.rebound == 0) energy += stored(contact, contact.impulse / dt_) / 2;
-  }
-  return energy;
+  const auto velocity = [&](const Contact& contact) -> Vec3 {
+    const std::int32_t w = contact.wall;
+    if (!walls_[w].shape.motion().moves()) return Vec3::Zero();
+    return (before[w].velocity_at(contact.x) + middle[w].velocity_at(contact.x)) / 2;
+  };
+  const GivenBySome all =
+      ordered_sum(contacts_.size(), GivenBySome{std::vector<Impulse>(walls_.size())}, [&](std::size_t c) {
+        const Contact& contact = contacts_[c];
+        const Real now = contact.rebound == 0 ? stored(contact, contact.impulse / dt_) : 0;
+        return GivenByOne{contact.wall, contact.impulse, contact.x, velocity(contact),
+                          (stored(contact, contact.force) + now) / 2};
+      });
+  for (std::size_t w = 0; w < walls_.size(); ++w) by_walls[w] += all.by_walls[w];
+  return all.energy;
 }
 
 void WallContacts::keep() {

@@ -5,11 +5,27 @@
 #include "weft/transfer/pipe.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <utility>
 
 namespace weft {
 
 namespace {
+
+/// The vertex whose place is held: of a limit point the control vertex with the largest weight; none where weights are
+/// those of a slope.
+std::optional<std::int32_t> row_of_place(const Grip& grip) {
+  Real sum = 0;
+  std::size_t heaviest = 0;
+  for (std::size_t k = 0; k < grip.rows.size(); ++k) {
+    sum += grip.vertices[k].weights[0];
+    if (grip.vertices[k].weights[0] > grip.vertices[heaviest].weights[0]) heaviest = k;
+  }
+  constexpr Real half = 0.5;  // places have the sum 1, slopes 0
+  if (!(sum > half)) return {};
+  return grip.rows[heaviest];
+}
 
 /// Of each vertex of a mesh, the sum of a a^T over the directions a along which handles hold it in a step that begins
 /// at `time`; none if there are no such handles. Grips are on the ranks of their elements.
@@ -22,8 +38,10 @@ std::optional<std::vector<Mat3>> held_directions(const Scene& scene, std::size_t
     mesh = scene.mesh_of(handle);
     table.resize(mesh->points().rows());
     for (const Grip& grip : mesh->grips(handle.list))
-      if (const Vec3 axis = aim_of(grip).axis; grip.rows.size() == 1)
-        table.get<Affine>()[static_cast<std::size_t>(grip.rows.front())] += axis * axis.transpose();
+      if (const auto row = row_of_place(grip)) {
+        const Vec3 axis = aim_of(grip).axis;
+        table.get<Affine>()[static_cast<std::size_t>(*row)] += axis * axis.transpose();
+      }
   }
   if (mesh == nullptr) return {};
   const ColumnView column = table.column(Affine::label.name);

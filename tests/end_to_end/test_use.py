@@ -615,6 +615,21 @@ class Status(Started):
         self.assertIn("no run", done.stderr)
 
 
+# A block slides over the edge of a table that holds it.
+OVER_EDGE = """
+weft: 1
+domain: {dx: 0.1, gravity: [0, -9.81, 0]}
+time: {end: 0.5, frame_interval: 0.5}
+transfer: {rpic_damping: 0.1}
+materials: {jelly: {law: fixed_corotated, density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3}}
+bodies:
+  - {name: block, kind: continuum, material: jelly, velocity: [1.5, 0, 0],
+     shape: {box: {lower: [-0.25, 0.03, 0], upper: [0.15, 0.43, 0.3]}}}
+colliders: [{name: table, shape: {box: {lower: [-1, -1, -1], upper: [0.03, 0.03, 1]}}, condition: slip}]
+output: {diagnostics_every: 1}
+"""
+
+
 class Records(Case):
     def test_diagnostics_have_the_promised_columns_and_add_up(self):
         output = self.run_deck(self.deck(JELLIES), "out", "--steps", 80)
@@ -638,6 +653,13 @@ class Records(Case):
         balance = [float(row["energy_less_work"]) for row in rows]
         for before, after in zip(balance, balance[1:]):
             self.assertLess(after, before + 1e-5 * abs(balance[0]))
+
+    def test_energy_does_not_jump_where_normals_of_colliders_do(self):
+        rows = history(self.run_deck(self.deck(OVER_EDGE), "edge"))
+        energy = [float(row["energy_less_work"]) for row in rows]
+        jump = max(after - before for before, after in zip(energy, energy[1:]))
+        self.assertLess(jump, 0.01 * float(rows[0]["kinetic_energy"]))
+        self.assertLess(float(rows[-1]["momentum_y"]), -1)  # it has gone over the edge
 
     def test_momenta_are_what_gravity_and_colliders_give_on_any_ranks(self):
         for contact, ranks in (("surface", 1), ("surface", 3), ("nodes", 1), ("nodes", 3)):

@@ -110,7 +110,8 @@ class WallContacts {
   void scatter(const ContactGround& ground);
   /// Adds the impulses of the last step, which contacts share, to the momentum of owned nodes.
   void add_shared_impulses(Layer& layer) const;
-  /// Changes the velocities of owned nodes, which are those of the end of the step but for this. Adds to by_walls[w]
+  /// Changes the velocities of owned nodes, which are those of the end of the step but for this; again from other
+  /// velocities, if these have the same impulses of the last step. Adds to by_walls[w]
   /// what wall w gave to this rank's points; returns the energy in their springs, the mean of before and after the
   /// step [J]. Collective.
   Real solve(Real dt_before, const ContactGround& ground, std::span<Impulse> by_walls);
@@ -225,11 +226,12 @@ class WallContacts {
   /// So many contacts are gathered to side by side.
   static constexpr std::size_t at_once = 4;
   void gather_some(Range some, bool is_first, const Real* velocity, const Real* shared, std::array<Vec3, at_once>& u);
-  std::array<Real, 2> pass(const ContactGround& ground, bool is_first, bool looks);
+  std::array<Real, 2> pass(const ContactGround& ground, bool looks);
   std::vector<Real> roots_of_answers(const ContactGround& ground) const;
   Real closing(const Contact& contact) const;
   Vec3 velocity_beside_wall(std::size_t c, const Real* velocity) const;
   void find_rebounds(const ContactGround& ground);
+  Real add_given(Real dt_before, std::span<Impulse> by_walls) const;
 
   Real stored(const Contact& contact, const Vec3& force) const;
   Real gap_to_close(const Contact& contact) const;
@@ -257,6 +259,7 @@ class WallContacts {
   std::size_t reached_owned_ = 0;          ///< Of these.
   std::ptrdiff_t points_of_row_ = 1;       ///< That a row of the forest has.
   std::vector<Real> row_sums_;             ///< a of (6.4), of each contact [1/kg].
+  bool has_row_sums_ = false;              ///< Of what was scattered last.
   std::vector<Vec3> change_;               ///< Work: of impulses in a pass [kg m/s].
   bool looks_ = false;                     ///< There are walls that act on points.
   bool any_ = false;

@@ -23,6 +23,15 @@ void find_change(GridLayer& layer) {
   }
 }
 
+/// Walls that act on points do so after all else, for what the others gave afterwards would be in no spring.
+void press_on_walls(StepContext& step) {
+  const auto timing = step.timers.measure("contact");
+  for (GridLayer& layer : step.layers)
+    if (layer.contacts.any() && layer.advance->takes_forces())
+      step.given.contact_energy +=
+          layer.contacts.solve(step.state.last_dt, ground_of(layer.map, layer.nodes), step.given.by_walls);
+}
+
 }  // namespace
 
 bool advance(StepContext& step) {
@@ -51,6 +60,7 @@ bool advance(StepContext& step) {
     const auto timing = step.timers.measure("contact");
     step.layer_contact.exchange(step.meeting_layers(), step.dt());
   }
+  press_on_walls(step);
   const auto timing = step.timers.measure("exchange");
   for (GridLayer& layer : step.layers) {
     std::vector<ColumnView> fields{layer.nodes.get<NodeVelocity>().view()};

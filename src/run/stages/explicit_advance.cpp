@@ -30,9 +30,6 @@ class ExplicitAdvance final : public GridAdvance {
         {dt, step.state.last_dt, step.state.time, dx, gravity, layer.settings.light_mass, step.settings.cfl * dx / dt},
         layer.map, scene.walls, layer.nodes, layer.given.by_walls);
     if (layer.handles.any()) layer.handles.hold(dt, step.state.time, layer.map, layer.nodes, layer.given.by_handles);
-    if (layer.contacts.any())
-      layer.given.contact_energy =
-          layer.contacts.solve(step.state.last_dt, ground_of(layer.map, layer.nodes), layer.given.by_walls);
     return {};
   }
 };

@@ -22,7 +22,10 @@ def scene(dx, name):
 
 
 RUNS = {size: {name + sand: scene(dx, name) for sand in ("", ", sand") for name in NAMES} for size, dx in DX.items()}
-DECKS = {name: "sand.yaml" for name in RUNS["quick"] if "sand" in name}
+LAYER = "ball, layer of sand"
+for size, dx in DX.items():
+    RUNS[size][LAYER] = scene(dx, "ball")
+DECKS = {name: "sand.yaml" for name in RUNS["quick"] if "sand" in name} | {LAYER: "layer.yaml"}
 ONE_BY_ONE = True
 
 
