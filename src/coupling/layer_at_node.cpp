@@ -199,7 +199,7 @@ LayerAtNode::Roundness LayerAtNode::roundness(const Vec3& n) const {
   return {lean, part < 0 ? Mat3(part * K) : K, certainty * part * variance / 2 * sum, certainty};
 }
 
-/// (16.3c)
+/// (16.3a)
 LayerAtNode::Nearest LayerAtNode::nearest_with(const LayerAtNode& b, const Vec3& n) const {
   const Roundness mine = roundness(n), its = b.roundness(n);
   const Mat3 K = mine.curvature + its.curvature;

@@ -9,6 +9,7 @@
 #include "scene/handle_builder.hpp"
 #include "scene/point_handles.hpp"
 #include "weft/base/log.hpp"
+#include "weft/base/overloaded.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/rigid_frame.hpp"
 #include "weft/deck/layers.hpp"
@@ -305,12 +306,25 @@ template <class MeshDeck>
 Twist start_of(const MeshDeck& deck, const VertexValues&) {
   return {deck.velocity, deck.spin};
 }
-/// A prescribed motion begins by itself.
+/// A joint that leads a body does so from the start.
 Twist start_of(const RigidDeck& deck, const VertexValues& rest) {
-  const MotionDeck* motion = deck.joint ? std::get_if<MotionDeck>(&deck.joint->form) : nullptr;
-  if (motion == nullptr) return {deck.velocity, deck.spin};
-  const RigidState start = make_motion(*motion).at(0);
-  return {start.velocity_at((rest[0] + rest[1] + rest[2] + rest[3]) / 4), start.spin};
+  const Vec3 centre = (rest[0] + rest[1] + rest[2] + rest[3]) / 4;
+  const Twist given{deck.velocity, deck.spin};
+  if (!deck.joint) return given;
+  return std::visit(Overloaded{[&](const BallJointDeck&) { return given; },
+                               [&](const HingeDeck& d) {
+                                 if (!d.speed) return given;
+                                 const Vec3 spin = *d.speed * d.axis.normalized();
+                                 return Twist{spin.cross(centre - d.point), spin};
+                               },
+                               [&](const SliderDeck& d) {
+                                 return d.speed ? Twist{*d.speed * d.axis.normalized(), Vec3::Zero()} : given;
+                               },
+                               [&](const MotionDeck& d) {
+                                 const RigidState start = make_motion(d).at(0);
+                                 return Twist{start.velocity_at(centre), start.spin};
+                               }},
+                    deck.joint->form);
 }
 
 template <class MeshDeck>

@@ -15,6 +15,7 @@ DECKS = {"top": "top.yaml", "pendulum 5": "pendulum.yaml", "pendulum 90": "pendu
          "pile": "pile.yaml"}
 BOUNCES = 0, 0.3, 0.6, 1  # restitution
 REBOUNDS = 0.5, 1
+ROLLS = 0.5, 0  # friction
 RUNS = {"quick": {"top": [], "pendulum 5": [], "stack": [], "hit": [], "edge": [], "pile": []}}
 # Of stack.yaml: boxes of four cells whose edges lie between nodes.
 DECKS["stack between nodes"] = "stack.yaml"
@@ -37,6 +38,10 @@ for size in "quick", "full":
     for e in REBOUNDS:
         DECKS[f"rebound {e}"] = "rebound.yaml"
         RUNS[size][f"rebound {e}"] = ["--set", f"bodies.light.contact.restitution={e}"]
+for friction in ROLLS:
+    DECKS[f"roll {friction}"] = "roll.yaml"
+    for size in "quick", "full":
+        RUNS[size][f"roll {friction}"] = ["--set", f"layer_contact.0.friction={friction}"]
 RUNS["full"] |= {"afloat": [], "afloat fine": [], "stack": ["--set", "time.end=10"],
                  "stack between nodes": [*RUNS["quick"]["stack between nodes"], "--set", "time.end=10"]}
 
@@ -128,6 +133,18 @@ def rebound(run, e):
                 (energy.max() - energy[0]) / energy[0], 0.005)]
 
 
+def roll(run, friction):
+    """Without slip 5/7 of the acceleration of what slides without friction."""
+    t, slope = run["time"], G * math.sin(math.radians(10))
+    late = t > 0.1
+    acceleration = 2 * numpy.polyfit(t[late], run["position_ball_x"][late], 2)[0]
+    if friction == 0:
+        return [near("ball on a plate without friction: acceleration [m/s^2]", acceleration, slope, 0.03)]
+    turning = 0.2 * numpy.polyfit(t[late], run["spin_ball_y"][late], 1)[0]
+    return [near("ball that rolls on a plate: acceleration [m/s^2]", acceleration, 5 / 7 * slope, 0.1),
+            near("ball that rolls on a plate: that of its surface [m/s^2]", turning, 5 / 7 * slope, 0.1)]
+
+
 def bounce(run, e):
     v, energy = run["velocity_ball_z"], run["energy_less_work"]
     hit = numpy.argmax(numpy.diff(v)) + 1
@@ -163,6 +180,8 @@ def check(runs, size):
             found += brakes(run, name.split()[1])
         if name.startswith("rebound"):
             found += rebound(run, float(name.split()[1]))
+        if name.startswith("roll"):
+            found += roll(run, float(name.split()[1]))
         if name.startswith("bounce"):
             found += bounce(run, float(name.split()[1]))
     found += stack(runs["stack"], "stack", 0.1) + stack(runs["stack between nodes"], "stack between nodes", 0.125)
