@@ -48,6 +48,8 @@ constexpr Real least_covered = 0.95;
 constexpr Real least_facing = 1e-3;
 /// Curvatures [1/dx]: those of less are flat, two bodies are taken to have this one together at least,
 constexpr Real least_round = 1e-6, least_curvature = 0.03;
+/// Normals that are spread by less, squared, are parallel: roots make much of round-off.
+constexpr Real least_spread = 1e-8;
 /// up to the first of these surfaces are round, from the second on they have edges.
 constexpr Real roundest = 1, sharpest = 1.5;
 /// Where middles lie behind planes by the first of these parts of what curvatures say, there are edges; by the second,
@@ -187,10 +189,11 @@ LayerAtNode::Roundness LayerAtNode::roundness(const Vec3& n) const {
   const Vec3 lean = across(n, faces) / along;
   const SymmetricEigen spread_of_normals = symmetric_eigen(P * facing * P / along - lean * lean.transpose());
   const Real variance = dx * dx * variance_of_kernel();
-  const Vec3 k = (spread_of_normals.values.cwiseMax(Real(0)) / variance).cwiseSqrt();
-  const Real sum = k.sum();
-  if (!(sum * dx > least_round)) return {lean};
+  const Vec3 values = spread_of_normals.values.cwiseMax(Real(0));
+  const Vec3 k = values.cwiseQuotient((variance * (values.array() + least_spread).matrix()).cwiseSqrt());
   const Mat3 K = P * spread_of_normals.Q * k.asDiagonal() * spread_of_normals.Q.transpose() * P;
+  const Real sum = K.trace();
+  if (!(sum * dx > least_round)) return {lean};
   // The middle of what is round lies behind its planes by the sum of its curvatures, that of an edge by far less.
   const Real by_middle = (offset.dot(n) / along - middle.dot(n) - lean.dot(middle)) / variance;
   const Real part = std::clamp((n.dot(normal) < 0 ? -by_middle : by_middle) / sum, Real(-1), Real(1));
