@@ -738,11 +738,24 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool looks) 
   return largest;
 }
 
-Real WallContacts::solve(Real dt_before, const ContactGround& ground, std::span<Impulse> by_walls) {
+void WallContacts::solve(const ContactGround& ground) {
   for (Contact& contact : contacts_) contact.impulse = dt_ * contact.force;
   if (!has_row_sums_) share_numbers(ground);
   if (ground.project) row_sums_ = roots_of_answers(ground);
   find_rebounds(ground);
+  make_passes(ground);
+  alone_.clear();
+}
+
+void WallContacts::solve_after_others(const ContactGround& ground) {
+  if (alone_.size() != contacts_.size())
+    for (const Contact& contact : contacts_) alone_.push_back(contact.impulse);
+  else
+    for (std::size_t c = 0; c < contacts_.size(); ++c) contacts_[c].impulse = alone_[c];
+  make_passes(ground);
+}
+
+void WallContacts::make_passes(const ContactGround& ground) {
   bool is_done = false;
   for (int made = 1; made <= ground.passes && !is_done; ++made) {
     const bool looks = ground.agree != nullptr && made % passes_between_looks == 0;
@@ -751,7 +764,6 @@ Real WallContacts::solve(Real dt_before, const ContactGround& ground, std::span<
     ground.agree->max(largest);
     is_done = largest[0] <= (ground.project ? settled_motion : settled) * largest[1];
   }
-  return add_given(dt_before, by_walls);
 }
 
 namespace {
@@ -782,8 +794,7 @@ struct GivenBySome {
 
 }  // namespace
 
-/// The impulses of walls, their work by the mean of velocities before and after the step, and the energy in springs,
-/// also the mean.
+/// Work is by the mean of velocities before and after the step.
 Real WallContacts::add_given(Real dt_before, std::span<Impulse> by_walls) const {
   std::vector<RigidState> middle, before;
   for (const Wall& wall : walls_) {

@@ -171,7 +171,8 @@ void BodyMotion::meet_walls(std::span<const Real> mass, Real dt_before, std::spa
     };
   walls_.scatter(ground);
   ground.forest->sum_to_owners(ground.shared);
-  given_.contact_energy = walls_.solve(dt_before, ground, given_.by_walls);
+  walls_.solve(ground);
+  given_.contact_energy = walls_.add_given(dt_before, given_.by_walls);
   ground.forest->update_ghosts(ground.velocity);
   for (std::size_t r = 0; r < v.size(); ++r) v[r] = vertices.velocity[r].head<3>();
 }

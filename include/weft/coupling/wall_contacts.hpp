@@ -110,11 +110,14 @@ class WallContacts {
   void scatter(const ContactGround& ground);
   /// Adds the impulses of the last step, which contacts share, to the momentum of owned nodes.
   void add_shared_impulses(Layer& layer) const;
-  /// Changes the velocities of owned nodes, which are those of the end of the step but for this; again from other
-  /// velocities, if these have the same impulses of the last step. Adds to by_walls[w]
-  /// what wall w gave to this rank's points; returns the energy in their springs, the mean of before and after the
-  /// step [J]. Collective.
-  Real solve(Real dt_before, const ContactGround& ground, std::span<Impulse> by_walls);
+  /// Changes the velocities of owned nodes, which are those of the end of the step but for this. Collective.
+  void solve(const ContactGround& ground);
+  /// Goes on from what `solve` found, once others have changed these velocities; again so in each pass of a try.
+  /// Collective.
+  void solve_after_others(const ContactGround& ground);
+  /// Adds to by_walls[w] what wall w gave to this rank's points; returns the energy in their springs, the mean of
+  /// before and after the step [J].
+  Real add_given(Real dt_before, std::span<Impulse> by_walls) const;
   /// The same where an implicit step of h [s] of the contacts' springs has found the motion of all nodes since `begin`,
   /// as numbers that are `unit` [m] each: nothing changes, and the energy is that after the step.
   Real count(const Real* motion, Real unit, Real h, bool is_lagged, std::span<Impulse> by_walls);
@@ -231,7 +234,7 @@ class WallContacts {
   Real closing(const Contact& contact) const;
   Vec3 velocity_beside_wall(std::size_t c, const Real* velocity) const;
   void find_rebounds(const ContactGround& ground);
-  Real add_given(Real dt_before, std::span<Impulse> by_walls) const;
+  void make_passes(const ContactGround& ground);
 
   Real stored(const Contact& contact, const Vec3& force) const;
   Real gap_to_close(const Contact& contact) const;
@@ -260,6 +263,7 @@ class WallContacts {
   std::ptrdiff_t points_of_row_ = 1;       ///< That a row of the forest has.
   std::vector<Real> row_sums_;             ///< a of (6.4), of each contact [1/kg].
   bool has_row_sums_ = false;              ///< Of what was scattered last.
+  std::vector<Vec3> alone_;                ///< Impulses before others changed velocities [kg m/s].
   std::vector<Vec3> change_;               ///< Work: of impulses in a pass [kg m/s].
   bool looks_ = false;                     ///< There are walls that act on points.
   bool any_ = false;

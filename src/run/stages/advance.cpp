@@ -23,13 +23,14 @@ void find_change(GridLayer& layer) {
   }
 }
 
-/// Walls that act on points do so after all else, for what the others gave afterwards would be in no spring.
+/// Walls that act on points do so once more after layers have met: what these gave would be in no spring.
 void press_on_walls(StepContext& step) {
   const auto timing = step.timers.measure("contact");
-  for (GridLayer& layer : step.layers)
-    if (layer.contacts.any() && layer.advance->takes_forces())
-      step.given.contact_energy +=
-          layer.contacts.solve(step.state.last_dt, ground_of(layer.map, layer.nodes), step.given.by_walls);
+  for (GridLayer& layer : step.layers) {
+    if (!layer.contacts.any() || !layer.advance->takes_forces()) continue;
+    if (step.has_layers()) layer.contacts.solve_after_others(ground_of(layer.map, layer.nodes));
+    step.given.contact_energy += layer.contacts.add_given(step.state.last_dt, step.given.by_walls);
+  }
 }
 
 }  // namespace

@@ -174,7 +174,8 @@ struct Fall {
     layer.get<NodeVelocity>().reset(map.size());
     for_each_node([](const Real* in, const Real*, Real* v, const Vec3&) { Vec3::Map(v) = Vec3::Map(in + 1) / in[0]; });
     std::vector<Impulse> by_walls(2);
-    corner.contacts.solve(0, ground_of(map, layer), by_walls);
+    corner.contacts.solve(ground_of(map, layer));
+    corner.contacts.add_given(0, by_walls);
     for_each_node([&](const Real* in, const Real* old, const Real* v, const Vec3& x) {
       gained.add(in[0] * Vec3::Map(v) - Vec3::Map(old + 1), x, Vec3::Zero());
     });
