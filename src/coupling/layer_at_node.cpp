@@ -30,6 +30,8 @@ constexpr Real least_square = 1e-3;
 constexpr int sharpness = 20;
 /// Nodes that see less of a rigid body than this [dx^2] do not know which way it faces; others are nearer.
 constexpr Real least_area = 0.01;
+/// Nor, of round ones, how far that is.
+constexpr Real least_area_of_round = 0.2;
 /// Axes of eigenvalues that are so far apart are half certain.
 constexpr Real distinct = 0.02;
 /// Normals shorter than this have no direction.
@@ -212,7 +214,7 @@ LayerAtNode::Nearest LayerAtNode::nearest_with(const LayerAtNode& b, const Vec3&
   if (const Real far = s.norm() / (farthest * dx); far > 1) s /= far;
   const Real certainty = std::max(mine.certainty, its.certainty);
   const Vec3 leans = (mine.lean + mine.curvature * s + its.lean - its.curvature * s) / 2;
-  return {(n + certainty * leans).normalized(), certainty * s, certainty * K, mine.depth + its.depth};
+  return {(n + certainty * leans).normalized(), certainty * s, certainty * K, mine.depth + its.depth, certainty};
 }
 
 Vec3 LayerAtNode::shared_with(const LayerAtNode& b, const Vec3& to_b) const {
@@ -252,6 +254,7 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet_rigid(const LayerAtNode&
   if (by_faces.isZero(0)) return {};
   const Vec3 nearly = nearest_with(b, by_faces).normal;
   const Nearest where = nearest_with(b, nearly);
+  if (std::min(area, b.area) < where.certainty * least_area_of_round * dx * dx) return {};
   const Vec3& n = where.normal;
   const Vec3 aside = across(n, shared_with(b, n) + where.aside);
   const std::optional<Real> gap = gap_to(b, n, aside, where.depth + aside.dot(where.curvature * aside) / 2);

@@ -47,6 +47,7 @@ struct LayerAtNode {
     Vec3 aside;      ///< From the node, across the normal [m].
     Mat3 curvature;  ///< Of both [1/m].
     Real depth;      ///< Of the planes of both [m].
+    Real certainty;  ///< 1: one of them is round.
   };
 
   /// Unit, towards b; zero: they do not face one another. Of two surfaces of which one deforms the flatter one counts.
