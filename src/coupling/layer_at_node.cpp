@@ -48,15 +48,14 @@ constexpr Real least_side = 0.02;
 constexpr Real least_covered = 0.95;
 /// A surface of which less than this faces a direction has no place along it.
 constexpr Real least_facing = 1e-3;
-/// Curvatures [1/dx]: those of less are flat, two bodies are taken to have this one together at least,
-constexpr Real least_round = 1e-6, least_curvature = 0.03;
 /// Normals that are spread by less, squared, are parallel: roots make much of round-off.
 constexpr Real least_spread = 1e-8;
-/// up to the first of these surfaces are round, from the second on they have edges.
-constexpr Real roundest = 1, sharpest = 1.5;
+/// Surfaces of less curvature are flat, two together have this one at least, up to the third they are round, and from
+/// the last on they have edges [1/dx].
+constexpr Real least_round = 1e-6, least_curvature = 0.03, roundest = 1, sharpest = 1.5;
 /// Where middles lie behind planes by the first of these parts of what curvatures say, there are edges; by the second,
 /// a surface is round.
-constexpr Real edge = 0.6, round = 0.9;
+constexpr Real part_of_edges = 0.6, part_of_round = 0.9;
 /// Round surfaces touch no farther from the node that moves them [dx].
 constexpr Real farthest = 0.75;
 
@@ -200,7 +199,7 @@ LayerAtNode::Roundness LayerAtNode::roundness(const Vec3& n) const {
   const Real by_middle = (offset.dot(n) / along - middle.dot(n) - lean.dot(middle)) / variance;
   const Real part = std::clamp((n.dot(normal) < 0 ? -by_middle : by_middle) / sum, Real(-1), Real(1));
   const Real certainty =
-      smooth_step(edge, round, std::abs(part)) * smooth_step(-sharpest, -roundest, -k.maxCoeff() * dx);
+      smooth_step(part_of_edges, part_of_round, std::abs(part)) * smooth_step(-sharpest, -roundest, -k.maxCoeff() * dx);
   return {lean, part < 0 ? Mat3(part * K) : K, certainty * part * variance / 2 * sum, certainty};
 }
 
