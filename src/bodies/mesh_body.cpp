@@ -155,8 +155,13 @@ void MeshBody::follow_vertices(std::span<const Real> turns) {
 
 void MeshBody::place_contact() {
   Table& contact = contact_->points();
-  const auto areas = contact.has<SurfaceArea>() ? contact.get<SurfaceArea>() : std::span<Vec3>();
-  place_contact_points(contact.get<Position>(), areas);
+  ContactPlaces places{contact.get<Position>(), {}, {}, {}};
+  if (contact.has<SurfaceArea>()) {
+    places.areas = contact.get<SurfaceArea>();
+    places.normals = contact.get<SurfaceNormal>();
+    places.at_rest = contact.get<SurfaceAtRest>();
+  }
+  place_contact_points(places);
 }
 
 void MeshBody::scale_contact_points(Real factor) {

@@ -37,6 +37,7 @@ struct Surface {
     Real mass;              ///< [kg]
     std::int32_t triangle;  ///< Of which it has a share of the area,
     Real share;             ///< none at a corner.
+    Vec3 rest;              ///< [m]
   };
   std::vector<Contact> contact;
 };
@@ -116,11 +117,14 @@ class RigidBody final : public MeshBody {
   StepLimit limit_of_elements() override { return {}; }
   void sample(std::span<const Vec3>, std::span<Vec3>) const override {}
   void add_force_at_sample(std::size_t, const Vec3&, std::span<Vec3>) const override {}
-  void place_contact_points(std::span<Vec3> places, std::span<Vec3> areas) const override {
-    for (std::size_t q = 0; q < places.size(); ++q) {
+  void place_contact_points(const ContactPlaces& places) const override {
+    for (std::size_t q = 0; q < places.x.size(); ++q) {
       const Surface::Contact& point = surface_->contact[q];
-      places[q] = stencils_[q].of(x());
-      areas[q] = point.share * area_of(point.triangle);
+      const Vec3 area = area_of(point.triangle);
+      places.x[q] = stencils_[q].of(x());
+      places.areas[q] = point.share * area;
+      places.normals[q] = area.stableNormalized();
+      places.at_rest[q] = point.rest;
     }
   }
   void weigh_contact_points(std::span<Real> mass) const override {
@@ -243,6 +247,7 @@ class RigidSource final : public MeshSource {
     Real whole = 0;
     for (const auto& triangle : surface.triangles) whole += area(triangle);
     std::vector<Real> at_corner(surface.points.size(), 0);
+    std::vector<std::int32_t> triangle_at(surface.points.size(), 0);
     for (std::size_t t = 0; t < surface.triangles.size(); ++t) {
       const auto& triangle = surface.triangles[t];
       const Real here = area(triangle), mass = mass_ * here / whole;
@@ -251,12 +256,16 @@ class RigidSource final : public MeshSource {
       for (const Vec3& b : middles) {
         const Vec3 x =
             b[0] * vertex(triangle[0]).rest + b[1] * vertex(triangle[1]).rest + b[2] * vertex(triangle[2]).rest;
-        surface.contact.push_back({weights_at(rest_, x), 0.75 * mass * share, static_cast<std::int32_t>(t), share});
+        surface.contact.push_back({weights_at(rest_, x), 0.75 * mass * share, static_cast<std::int32_t>(t), share, x});
       }
-      for (const std::int32_t v : triangle) at_corner[static_cast<std::size_t>(v)] += mass / 12;
+      for (const std::int32_t v : triangle) {
+        at_corner[static_cast<std::size_t>(v)] += mass / 12;
+        triangle_at[static_cast<std::size_t>(v)] = static_cast<std::int32_t>(t);
+      }
     }
     for (std::size_t v = 0; v < at_corner.size(); ++v)
-      if (at_corner[v] > 0) surface.contact.push_back({surface.points[v].weights, at_corner[v], 0, 0});
+      if (at_corner[v] > 0)
+        surface.contact.push_back({surface.points[v].weights, at_corner[v], triangle_at[v], 0, surface.points[v].rest});
   }
 
   std::optional<Joint> joint_;

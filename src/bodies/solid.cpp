@@ -146,11 +146,14 @@ class SolidBody final : public MeshBody {
   void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const override {
     elements_.add_force(row, force, f);
   }
-  void place_contact_points(std::span<Vec3> places, std::span<Vec3> areas) const override {
+  void place_contact_points(const ContactPlaces& places) const override {
     for (std::size_t q = 0; q < contact_.size(); ++q) {
       const auto& [a, b, c, none] = contact_[q].rows;
-      places[q] = contact_[q].of(x());
-      areas[q] = contact_at_rest_[q].share * (x()[b] - x()[a]).cross(x()[c] - x()[a]) / 2;
+      const Vec3 area = (x()[b] - x()[a]).cross(x()[c] - x()[a]) / 2;
+      places.x[q] = contact_[q].of(x());
+      places.areas[q] = contact_at_rest_[q].share * area;
+      places.normals[q] = area.stableNormalized();
+      places.at_rest[q] = contact_at_rest_[q].place;
     }
   }
   void weigh_contact_points(std::span<Real> mass) const override {

@@ -24,12 +24,12 @@ std::vector<SolidContactPoint> contact_points_of(const TetMesh& mesh, std::span<
                                                  std::span<const Real> vertex_mass, Real density) {
   const std::vector<OuterTriangle> triangles = triangles_of(mesh, outer);
   std::vector<int> valence(mesh.points.size(), 0);
-  std::vector<std::int64_t> first_element(mesh.points.size(), mesh.count());
+  std::vector<const OuterTriangle*> first_triangle(mesh.points.size(), nullptr);  // that of the first element
   for (const OuterTriangle& t : triangles)
     for (const std::int32_t v : t.vertices) {
       ++valence[static_cast<std::size_t>(v)];
-      auto& first = first_element[static_cast<std::size_t>(v)];
-      first = std::min(first, t.element);
+      const OuterTriangle*& first = first_triangle[static_cast<std::size_t>(v)];
+      if (first == nullptr || t.element < first->element) first = &t;
     }
   std::vector<Real> left(vertex_mass.begin(), vertex_mass.end());
   std::vector<SolidContactPoint> points;
@@ -42,13 +42,15 @@ std::vector<SolidContactPoint> contact_points_of(const TetMesh& mesh, std::span<
       third = std::min(third, vertex_mass[static_cast<std::size_t>(v)] / valence[static_cast<std::size_t>(v)]);
     const int n = parts_of_edge(density, area);
     for (const Vec3& weights : middles_of_parts(n))
-      points.push_back({element, vertices, weights, 3 * third / (n * n), Real(1) / (n * n)});
+      points.push_back({element, vertices, weights, 3 * third / (n * n), Real(1) / (n * n),
+                        weights[0] * x(0) + weights[1] * x(1) + weights[2] * x(2)});
     for (const std::int32_t v : vertices) left[static_cast<std::size_t>(v)] -= third;
   }
   for (std::size_t v = 0; v < left.size(); ++v)
     if (valence[v] > 0) {
-      const auto vertex = static_cast<std::int32_t>(v);
-      points.push_back({first_element[v], {vertex, vertex, vertex}, Vec3::Unit(0), std::max(Real(0), left[v]), 0});
+      const auto& [element, vertices] = *first_triangle[v];
+      const auto corner = std::ranges::find(vertices, static_cast<std::int32_t>(v)) - vertices.begin();
+      points.push_back({element, vertices, Vec3::Unit(corner), std::max(Real(0), left[v]), 0, mesh.points[v]});
     }
   std::ranges::stable_sort(points, {}, &SolidContactPoint::element);
   return points;

@@ -23,7 +23,8 @@ struct SolidContactPoint {
   std::array<std::int32_t, 3> vertices;  ///< Of the triangle that it is in, counter-clockwise as seen from outside.
   Vec3 weights;                          ///< Of these.
   Real mass;                             ///< [kg]
-  Real share;                            ///< Of the triangle's area; 0 for a vertex.
+  Real share;                            ///< Of the triangle's area; 0 for a vertex, which is a corner of it.
+  Vec3 place;                            ///< [m]
 };
 
 /// The contact points of a solid, by element: each outer face, or each quarter of one with six nodes, has n^2 points of

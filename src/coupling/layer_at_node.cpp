@@ -56,6 +56,15 @@ constexpr Real least_round = 1e-6, least_curvature = 0.03, roundest = 1, sharpes
 /// Where middles lie behind planes by the first of these parts of what curvatures say, there are edges; by the second,
 /// a surface is round.
 constexpr Real part_of_edges = 0.6, part_of_round = 0.9;
+/// Axes of a surface that are alike differ by this part.
+constexpr Real tie = 1e-3;
+/// Of what faces either way along an axis, at the least this part faces away where a surface has two sides, and from
+/// the second on it has, wholly.
+constexpr Real least_two_sided = 0.02, most_one_sided = 0.1;
+/// A side meets what is before it: what makes this cosine with its normal; a mass, whose middle is so far beyond [dx].
+constexpr Real least_looking = 0.2, least_looking_of_mass = 0.05;
+/// Sides that are farther behind one another face away [dx].
+constexpr Real most_inside_of_sides = 0.5;
 /// Round surfaces touch no farther from the node that moves them [dx].
 constexpr Real farthest = 0.75;
 
@@ -77,12 +86,6 @@ Vec3 unit(const Vec3& direction) {
 /// Whether a surface with this mean normal faces along on the whole.
 bool faces(const Vec3& mean, const Vec3& along) { return mean.dot(along) >= least_cosine * mean.norm(); }
 
-/// From 0 at a to 1 at b > a.
-Real smooth_step(Real a, Real b, Real x) {
-  const Real t = std::clamp((x - a) / (b - a), Real(0), Real(1));
-  return t * t * (3 - 2 * t);
-}
-
 Vec3 across(const Vec3& along, const Vec3& vector) { return vector - vector.dot(along) * along; }
 
 /// 1 where an eigenvalue is far from the others, 0 where its axis is any of several.
@@ -96,6 +99,30 @@ const Real* row_of(const NodeField& field, int block, int place) {
 }
 
 }  // namespace
+
+Mat3 facing_of(const Vec3& squares, const Vec3& products) {
+  Mat3 facing;
+  facing << squares[0], products[2], products[1], products[2], squares[1], products[0], products[1], products[0],
+      squares[2];
+  return facing;
+}
+
+std::pair<Real, Vec3> two_sides(const Mat3& facing, const Vec3& normal) {
+  // Where axes are alike, round-off does not choose between them.
+  const Mat3 apart = facing + tie * Vec3(1, 2, 3).asDiagonal().toDenseMatrix();
+  const SymmetricEigen axes = symmetric_eigen(apart);
+  Real both = 0, away = 0;
+  Vec3 along = Vec3::Zero();
+  for (int k = 0; k < 3; ++k) {
+    const Vec3 axis = axes.Q.col(k);
+    const Real faces = axis.dot(facing * axis), lesser = (faces - std::abs(axis.dot(normal))) / 2;  // of both ways
+    if (!((1 + k * tie) * lesser > both)) continue;
+    both = (1 + k * tie) * lesser;
+    away = smooth_step(least_two_sided, most_one_sided, 2 * lesser / faces);
+    along = axis.dot(normal) < 0 ? Vec3(-axis) : axis;
+  }
+  return {away, along};
+}
 
 LayerAtNode::LayerAtNode(const MeetingLayer& layer, int block, int place, Real its_dx)
     : x(its_dx * (layer.map->first_node(block) + node_at_place(place)).cast<Real>()),
@@ -112,7 +139,10 @@ LayerAtNode::LayerAtNode(const MeetingLayer& layer, int block, int place, Real i
     return Vec3(Eigen::Map<const Vec3>(row_of(field, block, place) + 1) / area);
   };
   const Vec3 along = mean(nodes.get<NodeFacing>()), mixed = mean(nodes.get<NodeFacingAcross>());
-  facing << along[0], mixed[2], mixed[1], mixed[2], along[1], mixed[0], mixed[1], mixed[0], along[2];
+  facing = facing_of(along, mixed);
+  if (layer.has_two_sides)
+    if (const Real* const places = row_of(nodes.get<NodeAtRest>(), block, place); places[0] > 0)
+      at_rest = Eigen::Map<const Vec3>(places + 1) / places[0];
   offset = mean(nodes.get<NodeOffset>()) - facing * x;
   if (!nodes.has<NodeMiddle>()) return;
   const Real* const mass = row_of(nodes.get<NodeMiddle>(), block, place);
@@ -262,7 +292,25 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet_rigid(const LayerAtNode&
   return Encounter{n, behind && before ? Vec3(aside + (*before - *behind) / 2 * n) : aside, *gap};
 }
 
+bool LayerAtNode::is_elsewhere(const LayerAtNode& b) const {
+  return (at_rest - b.at_rest).norm() > LayerAtNode::least_apart_at_rest * dx;
+}
+
+bool LayerAtNode::looks(const Vec3& n) const {
+  if (!has_surface) return spread * dx * normal.dot(n) > least_looking_of_mass;
+  return normal.dot(n) > least_looking * normal.norm();
+}
+
 std::optional<LayerAtNode::Encounter> LayerAtNode::meet(const LayerAtNode& b, Real friction) const {
+  const auto found = encounter(b, friction);
+  if (!found || (!is_side && !b.is_side)) return found;
+  if (!looks(found->normal) || !b.looks(-found->normal)) return {};
+  if (!has_surface || !b.has_surface) return found;
+  const std::optional<Real> behind = distance(found->normal, found->at), before = b.distance(-found->normal, found->at);
+  return behind && before && *behind + *before < -most_inside_of_sides * dx ? std::nullopt : found;
+}
+
+std::optional<LayerAtNode::Encounter> LayerAtNode::encounter(const LayerAtNode& b, Real friction) const {
   if (is_rigid && b.is_rigid) return meet_rigid(b);
   const Vec3 n = normal_to(b);
   if (n.isZero(0)) return {};

@@ -4,22 +4,35 @@
 
 #include "weft/coupling/layer_contact.hpp"
 
+#include <algorithm>
 #include <optional>
+#include <utility>
 
 namespace weft {
 
+/// From 0 at a to 1 at b > a.
+inline Real smooth_step(Real a, Real b, Real x) {
+  const Real t = std::clamp((x - a) / (b - a), Real(0), Real(1));
+  return t * t * (3 - 2 * t);
+}
+
 struct LayerAtNode {
-  Vec3 x{};                    ///< Of the node [m].
-  Real dx;                     ///< Grid spacing [m].
-  bool has_surface;            ///< It is of contact points,
-  bool is_rigid;               ///< of a body that keeps its shape.
-  Real spread;                 ///< Moment of inertia of the kernel [dx^2]; 0: it depends on the place.
-  Real area = 0;               ///< Of a surface, by the kernel [m^2].
-  Mat3 facing = Mat3::Zero();  ///< Of a surface: the mean of n n^T.
-  Vec3 offset = Vec3::Zero();  ///< Of a surface: the mean of n (n . y), y being from the node to the place [m].
-  Vec3 middle = Vec3::Zero();  ///< From the node to the middle of the mass of contact points, beside rigid ones [m].
-  Vec3 normal = Vec3::Zero();  ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the
-                               ///< node, of which that is spread dx^2 times it behind [1, or 1/m].
+  /// Sides of a body are not of one part if they were as far apart at rest [dx].
+  static constexpr Real least_apart_at_rest = 1.5;
+
+  Vec3 x{};                     ///< Of the node [m].
+  Real dx;                      ///< Grid spacing [m].
+  bool has_surface;             ///< It is of contact points,
+  bool is_rigid;                ///< of a body that keeps its shape.
+  Real spread;                  ///< Moment of inertia of the kernel [dx^2]; 0: it depends on the place.
+  Real area = 0;                ///< Of a surface, by the kernel [m^2].
+  Mat3 facing = Mat3::Zero();   ///< Of a surface: the mean of n n^T.
+  Vec3 offset = Vec3::Zero();   ///< Of a surface: the mean of n (n . y), y being from the node to the place [m].
+  Vec3 at_rest = Vec3::Zero();  ///< Of a side: where it was at rest [m].
+  bool is_side = false;         ///< Of a surface with two sides.
+  Vec3 middle = Vec3::Zero();   ///< From the node to the middle of the mass of contact points, beside rigid ones [m].
+  Vec3 normal = Vec3::Zero();   ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the
+                                ///< node, of which that is spread dx^2 times it behind [1, or 1/m].
 
   /// Of an owned node that has something of the layer.
   LayerAtNode(const MeetingLayer& layer, int block, int place, Real dx);
@@ -30,10 +43,16 @@ struct LayerAtNode {
     Vec3 at;      ///< Where they move one another, from the node [m].
     Real gap;     ///< They may close it; negative: they are too near by so much [m].
   };
+  /// Whether two sides of a surface are not those of a thin part, or of an edge.
+  bool is_elsewhere(const LayerAtNode& b) const;
   /// None: they do not face one another. friction: of the pair.
   std::optional<Encounter> meet(const LayerAtNode& b, Real friction) const;
 
  private:
+  /// The same whatever is behind.
+  std::optional<Encounter> encounter(const LayerAtNode& b, Real friction) const;
+  /// Whether what is along n is before it.
+  bool looks(const Vec3& n) const;
   /// What faces a direction n, as a surface of second degree. Lean and curvature are across n.
   struct Roundness {
     Vec3 lean = Vec3::Zero();       ///< Its mean normal less n.
@@ -79,5 +98,12 @@ struct LayerAtNode {
   /// Across an axis [dx^2].
   Real variance_of_kernel() const { return spread > 0 ? spread : 1.0 / 6; }
 };
+
+/// The mean of n n^T, from its diagonal, and from n_y n_z, n_z n_x and n_x n_y.
+Mat3 facing_of(const Vec3& squares, const Vec3& products);
+
+/// How wholly a surface has two sides, 0 to 1, and the direction that most of the near one faces. facing, normal: its
+/// mean n n^T and n.
+std::pair<Real, Vec3> two_sides(const Mat3& facing, const Vec3& normal);
 
 }  // namespace weft

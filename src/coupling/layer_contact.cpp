@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "coupling/layer_at_node.hpp"
@@ -14,6 +15,13 @@ namespace {
 constexpr int most_turns = 20;
 /// Bodies touch if what they remember ends this part of an approach in a step.
 constexpr Real least_touch = 1;
+/// What is so near the middle of one of two sides, on the way between these, is on it: one over so much of the way.
+constexpr Real steepness = 2;
+/// The mean normal of a thin part is across its sides at edges: if it is so long, these become one, as from the second
+/// on.
+constexpr Real least_across = 0.1, most_across = 0.3;
+/// The middle between sides is as far beyond the far one where a node begins to have two, in ways between them.
+constexpr Real most_beyond = 4;
 /// Layers that are nearer than they should be part to 1/e in this many radians of their fastest vibration, which is
 /// slow beside it.
 constexpr Real recovery = 200;
@@ -49,6 +57,55 @@ Vec3 contact_impulse(const Vec3& before, const Vec3& u, const Vec3& normal, Real
   return l_t - l_n * normal;
 }
 
+bool split_by_normals(const BlockMap& map, Layer& nodes) {
+  const NodeField &normals = nodes.get<NodeNormal>(), &squares = nodes.get<NodeFacing>(),
+                  &products = nodes.get<NodeFacingAcross>();
+  NodeField& split = nodes.get<NodeSplit>();
+  split.resize(map.size());
+  bool any = false;
+  const auto reals = static_cast<std::ptrdiff_t>(map.owned()) * NodeField::row;
+#pragma omp parallel for schedule(static) reduction(|| : any)
+  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
+    const auto mean = [k](const NodeField& field) {
+      return Vec3(Eigen::Map<const Vec3>(field.block(0) + k + 1) / field.block(0)[k]);
+    };
+    Real away = 0;  // how wholly the node has two sides
+    Vec3 along = Vec3::Zero();
+    if (normals.block(0)[k] > 0)
+      std::tie(away, along) = two_sides(facing_of(mean(squares), mean(products)), mean(normals));
+    split.block(0)[k] = 1 - away / 2;
+    Eigen::Map<Vec3>(split.block(0) + k + 1) = away / 2 * along;
+    any = any || away > 0;
+  }
+  return any;
+}
+
+void split_by_places(const BlockMap& map, Real dx, Layer& nodes, const NodeField& far) {
+  const NodeField &normals = nodes.get<NodeNormal>(), &near = nodes.get<NodeAtRest>();
+  NodeField& split = nodes.get<NodeSplit>();
+  const auto reals = static_cast<std::ptrdiff_t>(map.owned()) * NodeField::row;
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
+    const Vec3 along = Vec3::Map(split.block(0) + k + 1);
+    Real away = 2 * along.norm(), c = 1;
+    Vec3 d = Vec3::Zero();
+    if (away > 0 && near.block(0)[k] > 0 && far.block(0)[k] > 0) {
+      const auto mean = [k](const NodeField& of) { return Vec3(Vec3::Map(of.block(0) + k + 1) / of.block(0)[k]); };
+      const Vec3 apart = mean(near) - mean(far), middle = (mean(near) + mean(far)) / 2;
+      if (apart.norm() < LayerAtNode::least_apart_at_rest * dx) {
+        const Vec3 n = along.normalized(), mean_normal = mean(normals);
+        away *= 1 - smooth_step(least_across, most_across, (mean_normal - mean_normal.dot(n) * n).norm());
+      }
+      if (apart.squaredNorm() > 0 && away > 0) {
+        d = steepness / apart.squaredNorm() * apart;
+        c = 0.5 - d.dot(middle) + steepness * most_beyond * (1 - away);
+      }
+    }
+    split.block(0)[k] = c;
+    Vec3::Map(split.block(0) + k + 1) = d;
+  }
+}
+
 void LayerContact::find(std::span<const MeetingLayer> layers) {
   std::map<BlockKey, SharedBlock> numbers;
   for (std::size_t l = 0; l < layers.size(); ++l)
@@ -58,11 +115,15 @@ void LayerContact::find(std::span<const MeetingLayer> layers) {
       block[l] = b;
     }
   shared_.clear();
-  for (auto& [key, block] : numbers)
-    if (std::ranges::count(block, -1) <= static_cast<std::ptrdiff_t>(layers.size()) - 2)
-      shared_.push_back(std::move(block));
+  for (auto& [key, block] : numbers) {
+    std::ptrdiff_t meet = 0;
+    for (std::size_t l = 0; l < layers.size(); ++l)
+      if (block[l] >= 0) meet += layers[l].is_far ? 0 : layers[l].meets_itself ? 2 : 1;
+    if (meet > 1) shared_.push_back(std::move(block));
+  }
   is_shared_.clear();
   for (std::size_t l = 0; l < layers.size(); ++l) {
+    if (layers[l].is_far) continue;
     NodeField& marks = layers[l].nodes->get<NodeNormal>();
     marks.reset(layers[l].map->size());
     for (const SharedBlock& block : shared_)
@@ -75,7 +136,7 @@ void LayerContact::find(std::span<const MeetingLayer> layers) {
 
 void LayerContact::look(std::span<const MeetingLayer> layers, Real dx) {
   for (const MeetingLayer& layer : layers) {
-    if (!layer.is_rigid()) continue;
+    if (!layer.is_rigid() || !layer.is_on) continue;
     const NodeField& middle = layer.nodes->get<NodeMiddle>();
     NodeField& places = layer.nodes->get<NodePlace>();
     places.reset(layer.map->size());
@@ -107,36 +168,43 @@ void LayerContact::look_at(std::span<const MeetingLayer> layers, const SharedBlo
   std::vector<LayerAtNode> here;
   Node node{place, found.sides.size(), 0, found.pairs.size(), 0};
   for (std::size_t l = 0; l < layers.size(); ++l)
-    if (block[l] >= 0 && *row_of(layers[l].nodes->get<NodeNormal>(), block[l], place) > 0) {
+    if (layers[l].is_on && block[l] >= 0 && *row_of(layers[l].nodes->get<NodeNormal>(), block[l], place) > 0) {
       here.emplace_back(layers[l], block[l], place, dx);
       found.sides.push_back({l, block[l]});
     }
   node.sides = here.size();
   const auto side = [&](std::size_t k) { return found.sides[node.first_side + k]; };
-  std::vector<int> meets(here.size(), 0);
+  for (std::size_t k = 1; k < here.size(); ++k)  // far sides come after all near ones
+    for (std::size_t near = 0; near < k; ++near)
+      if (layers[side(near).layer].layer == layers[side(k).layer].layer) here[near].is_side = here[k].is_side = true;
+  Vec3 at = Vec3::Zero();  // of all pairs, so that opposite impulses keep the angular momentum
   for (std::size_t i = 0; i < here.size(); ++i)
     for (std::size_t j = i + 1; j < here.size(); ++j) {
-      const auto found_here = here[i].meet(here[j], friction_of(side(i).layer, side(j).layer));
+      const MeetingLayer &a = layers[side(i).layer], &b = layers[side(j).layer];
+      if (a.layer == b.layer && !(a.meets_itself && here[i].is_elsewhere(here[j]))) continue;
+      const auto found_here = here[i].meet(here[j], friction_of(a.layer, b.layer));
       if (!found_here) continue;
-      const auto& [normal, at, gap] = *found_here;
+      const Real gap = found_here->gap;
       const bool has_surfaces = here[i].has_surface && here[j].has_surface;
-      found.pairs.push_back({{i, j}, normal, std::max(gap, Real(0)), std::max(-gap, Real(0)), has_surfaces});
-      for (const std::size_t k : {i, j}) {  // with several others it acts between
-        if (!here[k].is_rigid) continue;
-        Eigen::Map<Vec3> on_body(row_of(layers[side(k).layer].nodes->get<NodePlace>(), side(k).block, place));
-        const Vec3 between = here[k].x + at;
-        on_body = meets[k] == 0 ? between : Vec3((meets[k] * on_body + between) / (meets[k] + 1));
-        ++meets[k];
-      }
+      found.pairs.push_back(
+          {{i, j}, found_here->normal, std::max(gap, Real(0)), std::max(-gap, Real(0)), has_surfaces});
+      at += here[i].x + found_here->at;
     }
   node.pairs = found.pairs.size() - node.first_pair;
-  if (node.pairs > 0) found.nodes.push_back(node);
-  else found.sides.resize(node.first_side);
+  if (node.pairs == 0) {
+    found.sides.resize(node.first_side);
+    return;
+  }
+  found.nodes.push_back(node);
+  for (std::size_t k = 0; k < here.size(); ++k)
+    if (here[k].is_rigid)
+      Eigen::Map<Vec3>(row_of(layers[side(k).layer].nodes->get<NodePlace>(), side(k).block, place)) =
+          at / static_cast<Real>(node.pairs);
 }
 
 void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dt) const {
   for (const MeetingLayer& layer : layers) {
-    if (!layer.has_contact_points) continue;
+    if (!layer.has_contact_points || !layer.is_on) continue;
     const BlockMap* const map = layer.map;
     Layer* const nodes = layer.nodes;
     const NodeField &inertia = nodes->get<NodeInertia>(), &memory = nodes->get<NodeMemory>();
@@ -219,7 +287,7 @@ void LayerContact::meet(std::span<const MeetingLayer> layers, const Meetings& me
       const auto& [i, j] = pairs[p].sides;
       const Real reduced = work.mass[i] * work.mass[j] / (work.mass[i] + work.mass[j]);
       const Vec3 after = contact_impulse(work.impulse[p], work.v[i] - work.v[j], pairs[p].normal, work.closing[p],
-                                         reduced, friction_of(sides[i].layer, sides[j].layer));
+                                         reduced, friction_of(layer_of(i).layer, layer_of(j).layer));
       work.v[i] += (after - work.impulse[p]) / work.mass[i];
       work.v[j] -= (after - work.impulse[p]) / work.mass[j];
       work.impulse[p] = after;

@@ -248,8 +248,15 @@ void check_layers(const Deck& deck, const Spot& root) {
         pair.entry(k).error(fmt::format("there is no layer named {}. Known: {}.", shown(between[k]),
                                         listed({names.begin(), names.end()})));
     const std::set<std::string> both(between.begin(), between.end());
-    if (both.size() != 2 || between.size() != 2)
-      pair.error("expected: the names of two layers, as in [materials, tools].");
+    const auto meets_itself = [&](const BodyDeck& body) {
+      return std::holds_alternative<SolidDeck>(body) && has_contact_surface(body) && layer_of(body) == between.front();
+    };
+    if (between.size() != 2) pair.error("expected: the names of two layers, as in [materials, tools].");
+    else if (both.size() == 1 && std::ranges::none_of(deck.bodies, meets_itself))
+      pair.error(
+          fmt::format("nothing on the layer {} can meet itself. Expected: two layers, or twice that of a solid "
+                      "with carrier: own and meets_grid: true.",
+                      shown(between.front())));
     else if (!seen.insert(both).second) pair.error("these two layers stand together above already.");
   }
 }

@@ -183,6 +183,8 @@ void Recorder::draw_contact_points(const Body& body, Table& points, const FrameM
 void Recorder::draw_grid(const Scene& scene, const Stepper& stepper, const FrameMoment& moment) {
   Table nodes = Table::with<Position, Mass, Velocity, LayerNumber>();
   for (std::size_t l = 0; l < stepper.layers(); ++l) {
+    const std::optional<std::size_t> number = stepper.layer_in_use(l);
+    if (!number) continue;
     const BlockMap& map = stepper.map(l);
     const NodeField& inertia = stepper.nodes(l).get<NodeInertia>();
     const NodeField& velocity = stepper.nodes(l).get<NodeVelocity>();
@@ -199,7 +201,7 @@ void Recorder::draw_grid(const Scene& scene, const Stepper& stepper, const Frame
         nodes.get<Position>()[n] = (map.first_node(b) + node_at_place(place)).cast<Real>() * scene.dx;
         nodes.get<Mass>()[n] = mass;
         nodes.get<Velocity>()[n] = Eigen::Map<const Vec3>(velocity.block(b) + place * NodeField::width);
-        nodes.get<LayerNumber>()[n] = static_cast<std::int32_t>(l);
+        nodes.get<LayerNumber>()[n] = static_cast<std::int32_t>(*number);
         ++n;
       }
   }

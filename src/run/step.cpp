@@ -64,7 +64,12 @@ void Stepper::heed(StopQuestion is_asked_to_stop) { step_->is_asked_to_stop = st
 
 const Suspicions& Stepper::suspicions() const { return step_->suspicions; }
 std::size_t Stepper::layers() const { return step_->layers.size(); }
-const BlockMap& Stepper::map(std::size_t layer) const { return step_->layers[layer].map; }
+std::optional<std::size_t> Stepper::layer_in_use(std::size_t layer) const {
+  const GridLayer& of = step_->layers[layer];
+  if (!StepContext::is_on(of)) return {};
+  return of.near != nullptr ? of.near->number : of.number;
+}
+const BlockMap& Stepper::map(std::size_t layer) const { return step_->layers[layer].map(); }
 const Layer& Stepper::nodes(std::size_t layer) const { return step_->layers[layer].nodes; }
 
 /// By where points stand, not by their bins, which a run that was resumed has not found yet.

@@ -80,7 +80,10 @@ class Stepper {
   /// Share of the points of meshes that lie in blocks of other ranks than theirs; it grows as meshes move away from
   /// where they were cut. Collective.
   Real mesh_drift() const;
+  /// Far sides of surfaces count as layers.
   std::size_t layers() const;
+  /// The number in the scene of one that took part in the last step.
+  std::optional<std::size_t> layer_in_use(std::size_t layer) const;
   const BlockMap& map(std::size_t layer = 0) const;
   const Layer& nodes(std::size_t layer = 0) const;
 

@@ -127,12 +127,11 @@ std::vector<std::string> advice_on(const Comm& comm, const Scene& scene) {
     if (scene.bodies[b]->roles().contact_points == nullptr) continue;
     const std::string& name = scene.bodies[b]->name();
     const bool has_surface = !std::holds_alternative<StrandDeck>(scene.deck.bodies[b]);
-    if (const Real thickness = has_surface ? mean_thickness(*scene.meshes[b]) : 2 * dx; thickness < 2 * dx)
-      advice.push_back(fmt::format(
-          "body {}: it is {:.3g} m thick in the mean, less than {}dx = {:.3g} m: {}. Expected: a smaller domain.dx.",
-          name, thickness, thickness < dx ? "" : "2 ", (thickness < dx ? 1 : 2) * dx,
-          thickness < dx ? "others may pass through it, since the grid does not tell its sides apart"
-                         : "nodes on one side see the other one, so bodies on it slide and roll too slowly"));
+    if (const Real thickness = has_surface ? mean_thickness(*scene.meshes[b]) : dx; thickness < dx / 2)
+      advice.push_back(
+          fmt::format("body {}: it is {:.3g} m thick in the mean, less than dx / 2 = {:.3g} m: others that "
+                      "hit it may pass. Expected: a smaller domain.dx.",
+                      name, thickness, dx / 2));
     for (std::size_t w = 0; w < scene.walls.size(); ++w)
       if (scene.walls[w].contact == WallContactKind::nodes)
         advice.push_back(

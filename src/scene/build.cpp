@@ -142,6 +142,7 @@ void make_layers(const Deck& deck, Scene& scene) {
     const std::size_t a = position_of(scene.layers, pair.between[0], name_of_layer);
     const std::size_t b = position_of(scene.layers, pair.between[1], name_of_layer);
     scene.friction[a * count + b] = scene.friction[b * count + a] = pair.friction;
+    if (a == b) scene.layers[a].meets_itself = true;
   }
 }
 

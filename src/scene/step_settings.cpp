@@ -170,7 +170,9 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   bool sinks_in = false;
   for (std::size_t b = 0; b < deck.bodies.size(); ++b)
     sinks_in = sinks_in || is_led(deck.bodies[b]) || is_soft(deck, deck.bodies[b], meshes[b].get());
-  sinks_in = sinks_in && std::ranges::count_if(deck.bodies, has_surface) > 1;
+  const bool meet_themselves = std::ranges::any_of(
+      deck.layer_contact, [](const LayerContactDeck& pair) { return pair.between.front() == pair.between.back(); });
+  sinks_in = sinks_in && (meet_themselves || std::ranges::count_if(deck.bodies, has_surface) > 1);
   std::ranges::transform(deck.bodies, std::back_inserter(settings.contact_tolerance),
                          [&](const BodyDeck& body) { return contact_tolerance_of(body, sinks_in); });
   set_strands(deck, settings);

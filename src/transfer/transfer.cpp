@@ -329,6 +329,52 @@ void scatter_mass(const TransferSettings& settings, const Bins& bins, std::span<
 
 namespace {
 
+/// Calls visit(node of a tile, w_ip, share of the near side) for each node of entry k, whose point is marked by y.
+template <class Kernel, class Visit>
+[[gnu::always_inline]] inline void for_each_side(const Stencils<Kernel>& stencils, std::size_t k, const Vec3& y,
+                                                 const Tile& shares, const Visit& visit) {
+  constexpr int nodes = Kernel::nodes;
+  const Real4 of_point{1, y.x(), y.y(), y.z()};
+  for (int i = 0; i < nodes; ++i)
+    for (int j = 0; j < nodes; ++j)
+      for (int l = 0; l < nodes; ++l) {
+        const int node = stencils.place(k) + i * tile_along_x + j * tile_along_y + l;
+        const Real4 share = shares.node[node] * of_point;
+        visit(node, stencils.weight(k, i, j, l),
+              std::clamp(share[0] + share[1] + share[2] + share[3], Real(0), Real(1)));
+      }
+}
+
+}  // namespace
+
+void scatter_to_sides(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points,
+                      const NodeSides& sides, NodeField& near, NodeField& far) {
+  WEFT_ENSURE(points.C.empty() && points.f.empty());
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    scatter_tiles<Kernel, 3>(
+        bins,
+        [&](const Bin& bin, ChunkRows rows, Stencils<Kernel>& stencils, Tile* tiles) {
+          stencils.find(rows, points.x, origin_of(bin), settings.dx);
+          tiles[2].load_from(*sides.share, bin);
+          for (std::size_t k = 0; k < rows.size(); ++k) {
+            const Vec3& v = points.v[rows[k]];
+            const Real4 value = points.m[rows[k]] * Real4{1, v.x(), v.y(), v.z()};
+            for_each_side(stencils, k, sides.marks[rows[k]], tiles[2], [&](int node, Real w, Real share) {
+              tiles[0].node[node] += (w * share) * value;
+              tiles[1].node[node] += (w * (1 - share)) * value;
+            });
+          }
+        },
+        [&](Tile* tiles, const Bin& bin) {
+          tiles[0].add_to(near, bin);
+          tiles[1].add_to(far, bin);
+        });
+  });
+}
+
+namespace {
+
 /// Whether a field of three reals is zero on each block.
 std::vector<char> blocks_of_zeros(const NodeField& field) {
   std::vector<char> are_zero(static_cast<std::size_t>(field.blocks()));
@@ -398,6 +444,36 @@ void gather_values(const TransferSettings& settings, const Bins& bins, std::span
             }
           });
           receive(rows, std::span(values[0]).first(rows.size()), std::span(values[1]).first(rows.size()));
+        }
+      }
+    }
+  });
+}
+
+void gather_from_sides(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
+                       const NodeSides& sides, const NodeField& near, const NodeField& far, std::span<Vec3> values) {
+  std::ranges::fill(values, Vec3::Zero());
+  with_kernel(settings.kernel, [&](auto kernel) {
+    using Kernel = decltype(kernel);
+    const auto all = bins.bins();
+#pragma omp parallel
+    {
+      std::array<Tile, 3> tiles;
+      Stencils<Kernel> stencils;
+#pragma omp for schedule(dynamic) nowait
+      for (std::size_t b = 0; b < all.size(); ++b) {
+        tiles[0].load_from(near, all[b]);
+        tiles[1].load_from(far, all[b]);
+        tiles[2].load_from(*sides.share, all[b]);
+        for (const ChunkRows rows : chunks_of(bins, all[b])) {
+          stencils.find(rows, x, origin_of(all[b]), settings.dx);
+          for (std::size_t k = 0; k < rows.size(); ++k) {
+            Real4 sum{};
+            for_each_side(stencils, k, sides.marks[rows[k]], tiles[2], [&](int node, Real w, Real share) {
+              sum += (w * share) * tiles[0].node[node] + (w * (1 - share)) * tiles[1].node[node];
+            });
+            store3(values[rows[k]].data(), sum);
+          }
         }
       }
     }

@@ -72,6 +72,28 @@ colliders: [{name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}},
 handles: [{name: pin, body: low, where: {box: {lower: [-1, -1, -1], upper: [-0.19, 0.01, 1]}}, hold: {}}]
 """
 
+# A fork in free flight, whose arms close on one another.
+FORK = """
+weft: 1
+title: A fork that closes
+domain: {dx: 0.1, gravity: [0, 0, 0]}
+time: {end: 1, frame_interval: 1}
+materials: {rubber: {law: neo_hookean, density: 1000, youngs_modulus: 4e5, poisson_ratio: 0.3}}
+bodies:
+  - {name: fork, kind: solid, material: rubber, carrier: own, meets_grid: true, spin: [0, 1, 0], velocity: [0, 0, 1],
+     mesh: {shape: {union: {blend: 0.02, parts: [
+       {box: {lower: [0, 0, 0], upper: [0.9, 0.3, 0.4]}}, {box: {lower: [0, 0.6, 0], upper: [0.9, 0.9, 0.4]}},
+       {box: {lower: [-0.3, 0, 0], upper: [0.1, 0.9, 0.4]}}]}}, size: 0.15}}
+handles:
+  - {name: low, body: fork, where: {box: {lower: [0.5, -1, -1], upper: [2, 0.29, 1]}}, force: {total: [0, 6000, 0]}}
+  - {name: high, body: fork, where: {box: {lower: [0.5, 0.61, -1], upper: [2, 2, 1]}}, force: {total: [0, -6000, 0]}}
+layer_contact: [{between: [fork, fork], friction: 0.3}]
+probes:
+  - {name: low, body: fork, nearest: {point: [0.9, 0.3, 0.2], field: position_y}}
+  - {name: high, body: fork, nearest: {point: [0.9, 0.6, 0.2], field: position_y}}
+output: {diagnostics_every: 1}
+"""
+
 # A stiff cube of few tetrahedra, thrown at a floor.
 CAUGHT = """
 weft: 1
@@ -232,6 +254,27 @@ class Layers(Case):
                 drift = max(abs(row[f"{kind}_{axis}"] - rows[0][f"{kind}_{axis}"]) for row in rows)
                 self.assertLess(drift, 1e-11, f"{kind}_{axis}")
 
+    def test_a_solid_meets_itself(self):
+        deck = self.deck(FORK)
+        rows = numbers(self.run_deck(deck, "1", "--steps", 300))
+        gaps = [row["high"] - row["low"] for row in rows]
+        self.assertGreater(min(gaps), -0.01)  # a tenth of dx
+        self.assertLess(min(gaps), 0.05)  # they touch
+        for axis in "xyz":  # forces are opposite
+            drift = max(abs(row[f"momentum_{axis}"] - rows[0][f"momentum_{axis}"]) for row in rows)
+            self.assertLess(drift, 1e-10 * rows[0]["momentum_z"], axis)
+        apart = numbers(self.run_deck(deck, "apart", "--steps", 300, "--set", "layer_contact=[]"))
+        self.assertLess(min(row["high"] - row["low"] for row in apart), -0.1)  # nothing else stops them
+        for ranks in 2, 3, 4, 7:
+            with self.subTest(ranks=ranks):
+                many = self.run_deck(deck, str(ranks), "--steps", 150, ranks=ranks)
+                if ranks == 2:
+                    alone = self.run_deck(deck, "alone", "--steps", 150)
+                self.assert_same_state(alone, many, 1e-10)
+        self.run_deck(deck, "broken", "--steps", 117, ranks=2)
+        broken = self.run_deck(deck, "broken", "--steps", 150, "--resume", "auto", ranks=2, threads=2)
+        self.assert_same_state(self.folder / "2", broken, 0)
+
     def test_hits_on_colliders_gain_no_energy(self):
         for condition, order in ("separate", 1), ("separate", 2), ("slip", 2), ("sticky", 2):
             with self.subTest(condition=condition, order=order):
@@ -374,7 +417,8 @@ output: {{diagnostics_every: 5}}
                 ("between: [ball, cloth]", "between: [ball, clth]", "there is no layer named"),
                 ("between: [ball, cloth]", "between: [cloth, block]", "stand together above already"),
                 ("between: [ball, cloth]", "between: [ball]", "two layers"),
-                ("between: [ball, cloth]", "between: [ball, ball]", "two layers"),
+                ("between: [ball, cloth]", "between: [cloth, cloth]", "can meet itself"),
+                ("between: [ball, cloth]", "between: [materials, materials]", "can meet itself"),
                 ("meets_grid: true, velocity", "meets_grid: true, layer: cloth, velocity", "another body is on"),
                 ("meets_grid: true, velocity", "meets_grid: true, layer: materials, velocity", "another body"),
                 ("name: cloth, kernel", "name: ball, kernel", "there is a layer named"),

@@ -13,6 +13,14 @@ namespace weft {
 struct SurfaceArea : Field<Vec3> {
   static constexpr Label label{"surface_area", "m^2", Keep::work};
 };
+/// The unit normal out of the body; of a vertex that of one of its faces.
+struct SurfaceNormal : Field<Vec3> {
+  static constexpr Label label{"surface_normal", "1", Keep::work};
+};
+/// Where it is on the body at rest [m].
+struct SurfaceAtRest : Field<Vec3> {
+  static constexpr Label label{"surface_at_rest", "m", Keep::work};
+};
 /// What bodies on other layers gave to a contact point in the last step [N].
 struct ContactForce : Field<Vec3> {
   static constexpr Label label{"contact_force", "N"};
@@ -41,6 +49,8 @@ class ContactPoints final : public PointSet {
     if (!have_surface) return;
     points_.add<TentativeVelocity>();
     points_.add<SurfaceArea>();
+    points_.add<SurfaceNormal>();
+    points_.add<SurfaceAtRest>();
     points_.add<ContactForce>();
   }
   bool is_matter() const override { return false; }

@@ -245,11 +245,13 @@ class MeshBody : public Body, public TrialMesh {
   virtual void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const = 0;
 
   // Of a body with contact points.
-  /// Their places [m] and areas [m^2], of vertices at their positions; no areas without a surface.
-  virtual void place_contact_points(std::span<Vec3> x, std::span<Vec3> areas) const {
-    static_cast<void>(x);
-    static_cast<void>(areas);
-  }
+  /// Where its points are [m], with their areas [m^2], normals, and places at rest [m]; these are empty without a
+  /// surface.
+  struct ContactPlaces {
+    std::span<Vec3> x, areas, normals, at_rest;
+  };
+  /// Of vertices at their positions.
+  virtual void place_contact_points(const ContactPlaces& places) const { static_cast<void>(places); }
   virtual void weigh_contact_points(std::span<Real> mass) const { static_cast<void>(mass); }
 
   // Where its surface is.

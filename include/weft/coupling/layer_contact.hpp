@@ -48,6 +48,14 @@ struct NodeFacing : NodeKey {
 struct NodeFacingAcross : NodeKey {
   static constexpr Label label{"facing_across", "m^2", Keep::work};
 };
+/// The area, and the area times where it was at rest [m^3], of a side.
+struct NodeAtRest : NodeKey {
+  static constexpr Label label{"at_rest", "m^2, m^3", Keep::work};
+};
+/// Of a surface: c and d, so that c + d . y of a point that was at y at rest is on the near side.
+struct NodeSplit : NodeKey {
+  static constexpr Label label{"split", "1", Keep::work};
+};
 /// Of a layer of contact points beside a rigid one: their mass, and its first moment [kg m].
 struct NodeMiddle : NodeKey {
   static constexpr Label label{"middle", "kg, kg m", Keep::work};
@@ -86,6 +94,11 @@ struct MeetingLayer {
   const BlockMap* map;
   Layer* nodes;
   bool has_contact_points;
+  std::size_t layer;                      ///< Its number; that of a far side is the one of its near side.
+  bool is_far = false;                    ///< It is a far side,
+  bool is_on = true;                      ///< and takes part in this step.
+  bool has_two_sides = false;             ///< Both take part.
+  bool meets_itself = false;              ///< Its two sides do.
   Real spread = 0;                        ///< Moment of inertia of the kernel [dx^2]; 0: it depends on the place.
   Real frequency = 0;                     ///< Of the fastest vibration of a body with contact points [rad/s].
   const RigidVelocity* moves = nullptr;   ///< Of a rigid body, as it was predicted; null: it deforms.
@@ -96,6 +109,12 @@ struct MeetingLayer {
 
   bool is_rigid() const { return start != nullptr; }
 };
+
+/// Finds NodeSplit of owned nodes of a surface, as yet by normals in place of y: what faces away from what most faces
+/// is on the far side. Whether there are such nodes. (16.2a)
+bool split_by_normals(const BlockMap& map, Layer& nodes);
+/// The same by places, once these are known of both sides.                                                      (16.2b)
+void split_by_places(const BlockMap& map, Real dx, Layer& nodes, const NodeField& far_at_rest);
 
 class LayerContact {
  public:

@@ -61,6 +61,21 @@ void scatter_apart(const TransferSettings& settings, const Bins& bins, const Sca
 void scatter_mass(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x, std::span<const Real> m,
                   NodeField& nodes);
 
+/// Nodes with two sides: a point that is marked by y gives the share c + d . y, between 0 and 1, of what it has to the
+/// near one, and the rest to the far one.
+struct NodeSides {
+  const NodeField* share;       ///< c, d_x, d_y, d_z of owned and ghost nodes.
+  std::span<const Vec3> marks;  ///< Of the points.
+};
+
+/// As scatter of points with mass and velocity alone, by the shares of two sides.
+void scatter_to_sides(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points,
+                      const NodeSides& sides, NodeField& near, NodeField& far);
+
+/// Its transpose, as gather_values.
+void gather_from_sides(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
+                       const NodeSides& sides, const NodeField& near, const NodeField& far, std::span<Vec3> values);
+
 /// Where gather leaves what points receive, over the same rows as x.
 struct MotionColumns {
   std::span<Vec3> v;  ///< [m/s].

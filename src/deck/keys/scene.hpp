@@ -45,7 +45,8 @@ inline constexpr auto keys<LayerDeck> =
 template <>
 inline constexpr auto keys<LayerContactDeck> =
     table("layer_contact", "Contact of two layers.",
-          Key{"between", a_name, required, "The names of the two layers.", &LayerContactDeck::between},
+          Key{"between", a_name, required, "The names of the two layers; that of a solid, twice, lets it touch itself.",
+              &LayerContactDeck::between},
           Key{"friction", "1", at_least(0), required, "Coulomb's coefficient; of pairs that are not listed 0.",
               &LayerContactDeck::friction});
 

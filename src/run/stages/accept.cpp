@@ -37,8 +37,8 @@ Refusal strain_of(const StepContext& step, std::size_t s, const VelocityRanges& 
 /// The node of a layer that moves fastest, if it is too fast.
 Fault speed_of_nodes(const StepContext& step, const GridLayer& layer, const VelocityRanges& ranges) {
   const Real dx = step.scene.dx, most = cfl_slack * (step.settings.cfl * dx / step.dt());
-  if (ranges.largest(layer.map.owned()) <= most) return {};
-  const FastestNode fastest = fastest_node(layer.map, dx, layer.nodes.get<NodeVelocity>());
+  if (ranges.largest(layer.map().owned()) <= most) return {};
+  const FastestNode fastest = fastest_node(layer.map(), dx, layer.nodes.get<NodeVelocity>());
   // Light nodes at the edge of a body may move far in a large step without moving any point by much.
   if (!layer.advance->takes_forces() && std::isfinite(fastest.speed)) return {};
   const Real excess = fastest.speed / most;
@@ -54,6 +54,7 @@ Fault speed_of_nodes(const StepContext& step, const GridLayer& layer, const Velo
 Fault worst_fault(const StepContext& step) {
   Fault worst;
   for (const GridLayer& layer : step.layers) {
+    if (!StepContext::is_on(layer)) continue;
     const VelocityRanges ranges(layer.settings.transfer, layer.nodes.get<NodeVelocity>());
     for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s)
       if (step.sets[s].points->is_matter())

@@ -14,8 +14,8 @@ void find_change(GridLayer& layer) {
   const NodeField& velocity = layer.nodes.get<NodeVelocity>();
   const NodeField& given = layer.nodes.get<NodeGiven>();
   NodeField& change = layer.nodes.get<NodeChange>();
-  change.reset(layer.map.size());
-  const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
+  change.reset(layer.map().size());
+  const auto reals = static_cast<std::ptrdiff_t>(layer.map().owned()) * NodeField::row;
 #pragma omp parallel for schedule(static)
   for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
     Eigen::Map<Vec3>(change.block(0) + k) =
@@ -28,7 +28,7 @@ void press_on_walls(StepContext& step) {
   const auto timing = step.timers.measure("contact");
   for (GridLayer& layer : step.layers) {
     if (!layer.contacts.any() || !layer.advance->takes_forces()) continue;
-    if (step.has_layers()) layer.contacts.solve_after_others(ground_of(layer.map, layer.nodes));
+    if (step.has_layers()) layer.contacts.solve_after_others(ground_of(layer.map(), layer.nodes));
     step.given.contact_energy += layer.contacts.add_given(step.state.last_dt, step.given.by_walls);
   }
 }
@@ -38,6 +38,7 @@ void press_on_walls(StepContext& step) {
 bool advance(StepContext& step) {
   const bool repeats = std::ranges::any_of(step.layers, &GridLayer::is_repeated);
   for (GridLayer& layer : step.layers) {
+    if (!StepContext::is_on(layer)) continue;
     if (!step.is_due(layer)) {
       layer.nodes.get<NodeVelocity>() = *layer.alone;
       continue;
@@ -49,14 +50,15 @@ bool advance(StepContext& step) {
     step.report.krylov += found.krylov;
     if (!found.residuals.empty()) step.report.residuals = found.residuals;  // one layer may be implicit, others not
     if (found.failure.empty()) continue;
-    layer.nodes.get<NodeVelocity>().reset(layer.map.size());  // no motion was found for which points could be blamed
+    layer.nodes.get<NodeVelocity>().reset(layer.map().size());  // no motion was found for which points could be blamed
     step.is_found = false;
     step.fault.excess = 2;
     step.fault.text = fmt::format("the implicit step was not found: {}", found.failure);
     return false;
   }
   step.given = Given(step.scene);
-  for (const GridLayer& layer : step.layers) step.given += layer.given;
+  for (const GridLayer& layer : step.layers)
+    if (StepContext::is_on(layer)) step.given += layer.given;
   if (step.has_layers()) {
     const auto timing = step.timers.measure("contact");
     step.layer_contact.exchange(step.meeting_layers(), step.dt());
@@ -64,6 +66,7 @@ bool advance(StepContext& step) {
   press_on_walls(step);
   const auto timing = step.timers.measure("exchange");
   for (GridLayer& layer : step.layers) {
+    if (!StepContext::is_on(layer)) continue;
     std::vector<ColumnView> fields{layer.nodes.get<NodeVelocity>().view()};
     if (layer.settings.has_followers) {
       find_change(layer);
@@ -71,7 +74,7 @@ bool advance(StepContext& step) {
     }
     if (layer.settings.has_contact_points) fields.push_back(layer.nodes.get<NodeMeeting>().view());
     if (layer.nodes.has<NodeRebound>()) fields.push_back(layer.nodes.get<NodeRebound>().view());
-    layer.map.forest().update_ghosts(fields);
+    layer.map().forest().update_ghosts(fields);
   }
   return true;
 }

@@ -1,6 +1,7 @@
 #include "run/stages/context.hpp"
 
 #include "run/own_motion.hpp"
+#include "weft/bodies/contact_points.hpp"
 #include "weft/transfer/transfer.hpp"
 
 #include <algorithm>
@@ -12,6 +13,15 @@ namespace {
 /// Rows are brought into visiting order once they are this much out of it, for the memory's sake; results do not depend
 /// on it.
 constexpr Real most_disorder = 0.1;
+
+void add_fields_of_surface(Layer& nodes) {
+  nodes.add<NodeMemory>();
+  nodes.add<NodeOffset>();
+  nodes.add<NodeFacing>();
+  nodes.add<NodeFacingAcross>();
+  nodes.add<NodeAtRest>();
+  nodes.add<NodeMeeting>();
+}
 
 }  // namespace
 
@@ -27,18 +37,12 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
     strand_impulses = std::make_unique<StrandImpulses>(comm, scene);
     correcting.push_back(strand_impulses.get());
   }
-  layers.reserve(scene.layers.size());  // advances and handles stay where they are
+  layers.reserve(2 * scene.layers.size());  // advances and handles stay where they are
   for (std::size_t l = 0; l < scene.layers.size(); ++l) {
     layers.push_back({.number = l, .settings = scene.layers[l], .handles = Handles(comm, scene, l, bins_of_body)});
     Layer& nodes = layers[l].nodes;
     if (scene.layers.size() > 1) nodes.add<NodeNormal>();
-    if (scene.layers[l].has_contact_points) {
-      nodes.add<NodeMemory>();
-      nodes.add<NodeOffset>();
-      nodes.add<NodeFacing>();
-      nodes.add<NodeFacingAcross>();
-      nodes.add<NodeMeeting>();
-    }
+    if (scene.layers[l].has_contact_points) add_fields_of_surface(nodes);
     if (scene.layers[l].has_followers) {
       nodes.add<NodeGiven>();
       nodes.add<NodeChange>();
@@ -48,6 +52,7 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
       if (scene.on_layer[b] == l) add_body(b);
     layers[l].end_of_sets = sets.size();
   }
+  add_far_sides();
   const bool has_rigid = std::ranges::any_of(layers, [](const GridLayer& layer) { return layer.rigid != nullptr; });
   for (GridLayer& layer : layers) {
     if (has_rigid && layer.settings.has_contact_points) layer.nodes.add<NodeMiddle>();
@@ -62,6 +67,30 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
   for (std::size_t l = 0; l < layers.size(); ++l)
     layers[l].advance = settings.is_implicit && !layers[l].settings.has_contact_points ? make_implicit_advance(*this, l)
                                                                                        : make_explicit_advance();
+}
+
+/// A surface meets only others: without these, and alone, it has no sides.
+void StepContext::add_far_sides() {
+  if (!has_layers()) return;
+  for (std::size_t l = 0; l < scene.layers.size(); ++l) {
+    GridLayer& near = layers[l];
+    if (!near.settings.has_contact_points) continue;
+    const std::size_t number = layers.size();
+    near.nodes.add<NodeSplit>();
+    layers.push_back({.number = number,
+                      .settings = near.settings,
+                      .handles = Handles(comm, scene, number, bins_of_body),
+                      .rigid = near.rigid,
+                      .near = &near,
+                      .is_repeated = near.is_repeated,
+                      .repeats_contact = near.repeats_contact});
+    near.far = &layers.back();
+    Layer& nodes = near.far->nodes;
+    nodes.add<NodeNormal>();
+    add_fields_of_surface(nodes);
+    nodes.add<NodeGiven>();
+    nodes.add<NodeChange>();
+  }
 }
 
 void StepContext::add_body(std::size_t b) {
@@ -118,9 +147,14 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
     const Real spread = transfer.kernel == KernelKind::linear
                             ? 0
                             : moment_of_inertia(transfer, Vec3::Zero()).x() / (transfer.dx * transfer.dx);
-    meeting.push_back({.map = &layer.map,
+    meeting.push_back({.map = layer.blocks.get(),
                        .nodes = &layer.nodes,
                        .has_contact_points = layer.settings.has_contact_points,
+                       .layer = layer.near != nullptr ? layer.near->number : layer.number,
+                       .is_far = layer.near != nullptr,
+                       .is_on = is_on(layer),
+                       .has_two_sides = is_on(layer) && (layer.near != nullptr || layer.has_two_sides),
+                       .meets_itself = layer.settings.meets_itself,
                        .spread = spread,
                        .moves = layer.rigid != nullptr ? &layer.moves : nullptr,
                        .start = layer.rigid != nullptr ? &layer.start : nullptr,
@@ -129,14 +163,26 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
                        .remembered = &layer.first_memory});
   }
   for (const VisitedSet& set : sets)
-    if (set.has_surface && !state.limits.empty()) meeting[set.layer].frequency = set.follows->frequency(dt());
+    if (set.has_surface && !state.limits.empty()) {
+      meeting[set.layer].frequency = set.follows->frequency(dt());
+      if (const GridLayer* far = layers[set.layer].far) meeting[far->number].frequency = meeting[set.layer].frequency;
+    }
   return meeting;
 }
 
-std::vector<Vec3> gathered(const StepContext& step, std::size_t s, const NodeField& field) {
-  const auto x = std::as_const(*step.sets[s].points).points().get<Position>();
+NodeSides sides_of(const StepContext& step, const VisitedSet& set) {
+  const GridLayer& layer = step.layers[set.layer];
+  const Table& points = std::as_const(*set.points).points();
+  return {&layer.nodes.get<NodeSplit>(),
+          layer.split_by_normals ? points.get<SurfaceNormal>() : points.get<SurfaceAtRest>()};
+}
+
+std::vector<Vec3> gathered(const StepContext& step, std::size_t s, const NodeField& field, const NodeField* far) {
+  const VisitedSet& set = step.sets[s];
+  const auto x = std::as_const(*set.points).points().get<Position>();
   std::vector<Vec3> of_points(x.size());
-  gather_values(step.transfer_of(step.sets[s]), step.bins[s], x, field, of_points);
+  if (far == nullptr) gather_values(step.transfer_of(set), step.bins[s], x, field, of_points);
+  else gather_from_sides(step.transfer_of(set), step.bins[s], x, sides_of(step, set), field, *far, of_points);
   return of_points;
 }
 

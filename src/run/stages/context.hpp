@@ -18,7 +18,7 @@
 #include "weft/coupling/wall_contacts.hpp"
 #include "weft/grid/node_field.hpp"
 #include "weft/scene/scene.hpp"
-#include "weft/transfer/bins.hpp"
+#include "weft/transfer/transfer.hpp"
 
 #include <functional>
 #include <initializer_list>
@@ -45,7 +45,8 @@ struct VisitedSet {
 };
 
 /// A grid layer: bodies on the same layer share its nodes, layers meet where nodes of both have mass. Blocks that no
-/// point of a layer touches cost it nothing.
+/// point of a layer touches cost it nothing. A surface has a second one, its far side, with the same blocks: where
+/// nodes see faces and what faces away from these, it takes the latter.
 struct GridLayer {
   const std::size_t number;
   const SceneLayer& settings;
@@ -56,16 +57,22 @@ struct GridLayer {
   Handles handles;
   RigidBodyMotion* rigid = nullptr;  ///< Of its body, if that keeps its shape,
   RigidVelocity start{}, moves{};    ///< as the step began, and as it was predicted.
+  GridLayer* far = nullptr;          ///< Its far side, and
+  const GridLayer* near = nullptr;   ///< of that its near one.
+  bool has_two_sides = false;        ///< In this step; else its far side takes no part.
+  bool split_by_normals = false;     ///< While it is found what was where at rest, by which it is split.
   bool is_repeated = false;          ///< Its bodies may scatter several times in a try,
   bool repeats_contact = false;      ///< because their contact points remember more with each.
   std::optional<NodeField> alone{};  ///< Of a layer that is not, beside one that is: velocities before layers meet.
   NodeField first_memory{"first_memory", "N"};  ///< Of its body, if that repeats contact: as the try began.
   Given given{};                                ///< To its bodies, in this try.
 
-  BlockMap map{};
+  std::shared_ptr<const BlockMap> blocks = std::make_shared<BlockMap>();  ///< Of both sides.
   std::vector<BlockKey> touched{};  ///< Blocks of the map that points of this rank touch.
   bool map_is_stale = true;         ///< For the points of this rank.
   bool needs_map = false;           ///< The map is to be made anew; the same on every rank.
+
+  const BlockMap& map() const { return *blocks; }
 };
 
 /// A body that takes part in the passes of a try.
@@ -100,7 +107,7 @@ struct StepContext {
   std::vector<HeldVertices> held;                   ///< Of meshes that the grid moves and handles hold.
   std::vector<std::size_t> led_bodies;              ///< Continua that handles hold.
 
-  std::vector<GridLayer> layers;
+  std::vector<GridLayer> layers;  ///< Those of the scene, then far sides.
   LayerContact layer_contact;
   std::vector<bool> handles_that_lost;  ///< Of each handle: the log has said that it lets go of what left its body.
   StopQuestion is_asked_to_stop;
@@ -119,18 +126,39 @@ struct StepContext {
 
   Real dt() const { return report.size.dt; }
   const TransferSettings& transfer_of(const VisitedSet& set) const { return layers[set.layer].settings.transfer; }
-  /// Whether a layer takes part in this pass of a try.
-  bool is_due(const GridLayer& layer) const { return passes == 0 || layer.is_repeated; }
+  /// Whether a layer takes part in this step, and in this pass of a try.
+  static bool is_on(const GridLayer& layer) { return layer.near == nullptr || layer.near->has_two_sides; }
+  bool is_due(const GridLayer& layer) const { return is_on(layer) && (passes == 0 || layer.is_repeated); }
   /// Whether layers may meet.
   bool has_layers() const { return layers.size() > 1; }
   std::vector<MeetingLayer> meeting_layers();
 
  private:
   void add_body(std::size_t b);
+  void add_far_sides();
 };
 
-/// What a field of three reals at nodes is at the points of a set.
-std::vector<Vec3> gathered(const StepContext& step, std::size_t s, const NodeField& field);
+/// Of a set on a surface.
+NodeSides sides_of(const StepContext& step, const VisitedSet& set);
+
+/// Adds mass and momentum of some points of a set, which have no gradients, to a field of its layer.
+template <BlockKeyed F>
+void scatter_points(StepContext& step, const VisitedSet& set, const Bins& bins, const ScatterPoints& points,
+                    const RowsAhead& ahead = {}) {
+  GridLayer& layer = step.layers[set.layer];
+  if (layer.has_two_sides)
+    scatter_to_sides(step.transfer_of(set), bins, points, sides_of(step, set), layer.nodes.get<F>(),
+                     layer.far->nodes.get<F>());
+  else scatter(step.transfer_of(set), bins, points, {}, 0, layer.nodes.get<F>(), ahead);
+}
+
+/// What a field of three reals at nodes, and on the far side if the layer has one, is at the points of a set.
+std::vector<Vec3> gathered(const StepContext& step, std::size_t s, const NodeField& field, const NodeField* far);
+template <BlockKeyed F>
+std::vector<Vec3> gathered(const StepContext& step, std::size_t s) {
+  const GridLayer& layer = step.layers[step.sets[s].layer];
+  return gathered(step, s, layer.nodes.get<F>(), layer.has_two_sides ? &layer.far->nodes.get<F>() : nullptr);
+}
 
 /// Brings the rows of chosen sets into visiting order where they are far from it; what stood in the columns
 /// `overwritten` is lost.

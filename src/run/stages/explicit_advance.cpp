@@ -28,9 +28,9 @@ class ExplicitAdvance final : public GridAdvance {
     const Vec3 gravity = layer.settings.has_contact_points ? Vec3(Vec3::Zero()) : step.settings.gravity;
     advance_explicit(
         {dt, step.state.last_dt, step.state.time, dx, gravity, layer.settings.light_mass, step.settings.cfl * dx / dt},
-        layer.map, scene.walls, layer.nodes, layer.given.by_walls);
-    if (layer.handles.any()) layer.handles.hold(dt, step.state.time, layer.map, layer.nodes, layer.given.by_handles);
-    if (layer.contacts.any()) layer.contacts.solve(ground_of(layer.map, layer.nodes));
+        layer.map(), scene.walls, layer.nodes, layer.given.by_walls);
+    if (layer.handles.any()) layer.handles.hold(dt, step.state.time, layer.map(), layer.nodes, layer.given.by_handles);
+    if (layer.contacts.any()) layer.contacts.solve(ground_of(layer.map(), layer.nodes));
     return {};
   }
 };

@@ -61,12 +61,12 @@ void gather_set(StepContext& step, std::size_t s) {
 /// What the grid does to contact points.
 void gather_contact(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
-  const Layer& nodes = step.layers[set.layer].nodes;
   if (set.has_surface) {
-    if (step.layers[set.layer].rigid == nullptr) set.follows->receive(gathered(step, s, nodes.get<NodeChange>()));
-    else set.follows->forget(step.dt(), gathered(step, s, nodes.get<NodeRebound>()));
+    if (step.layers[set.layer].rigid == nullptr) set.follows->receive(gathered<NodeChange>(step, s));
+    else set.follows->forget(step.dt(), gathered<NodeRebound>(step, s));
     return;
   }
+  const Layer& nodes = step.layers[set.layer].nodes;
   set.follows->begin_blend(step.dt());
   const auto x = std::as_const(*set.points).points().get<Position>();
   gather_values(
@@ -107,16 +107,16 @@ void commit_set(StepContext& step, std::size_t s) {
 /// them, so that it knows what walls and holds do.
 void deform_followers(StepContext& step, GridLayer& layer) {
   NodeField& nodes = layer.nodes.get<NodeGiven>();
-  nodes.reset(layer.map.size());
+  nodes.reset(layer.map().size());
   for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) {
     if (step.sets[s].follows == nullptr) continue;
     const Table& points = std::as_const(*step.sets[s].points).points();
     const auto x = points.get<Position>(), u = step.sets[s].follows->displacements();
     scatter(layer.settings.transfer, step.bins[s], {x, u, {}, points.get<Mass>()}, {}, 0, nodes, RowsAhead({x, u}));
   }
-  layer.map.forest().sum_to_owners(nodes.view());
-  find_means(layer.map, nodes, 1 / step.dt(), nodes);
-  layer.map.forest().update_ghosts(nodes.view());
+  layer.map().forest().sum_to_owners(nodes.view());
+  find_means(layer.map(), nodes, 1 / step.dt(), nodes);
+  layer.map().forest().update_ghosts(nodes.view());
   for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) {
     if (step.sets[s].follows == nullptr) continue;
     Commits commits(step, s);

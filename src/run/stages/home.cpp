@@ -108,7 +108,7 @@ bool touches_other_blocks(StepContext& step, GridLayer& layer) {
 
 /// Sends points to the ranks of their blocks. Mostly nobody has anything to do, and one reduction tells all.
 void bring_home(StepContext& step, std::optional<Error> error) {
-  const std::size_t sets = step.sets.size(), layers = step.layers.size();
+  const std::size_t sets = step.sets.size(), layers = step.scene.layers.size();
   std::vector<Real> needs(sets + layers + 1, 0);  // to send; then other maps, an error
   if (!error) {
     for (std::size_t s = 0; s < sets; ++s) needs[s] = has_leavers(step, s) ? 1 : 0;

@@ -35,7 +35,7 @@ class ImplicitAdvance final : public GridAdvance {
     const Real dt = step.dt(), end = step.state.time + dt;
     layer.handles.load_alone(end);
     const auto timing = step.timers.measure("solve");
-    if (holds_) holds_->begin_step(layer.map, step.state.time, dt);
+    if (holds_) holds_->begin_step(layer.map(), step.state.time, dt);
     if (!grid_) grid_ = make_grid(step, layer);
     const Real speed = wave_speed(step, layer);
     find_faint_nodes(step, layer, speed);
@@ -43,7 +43,7 @@ class ImplicitAdvance final : public GridAdvance {
         grid_->advance({dt, step.state.time, step.scene.dx, step.settings.gravity, speed, step.is_asked_to_stop},
                        step.scene.walls, layer.nodes, layer.given.by_walls);
     if (layer.contacts.any()) {
-      layer.map.forest().update_ghosts(layer.nodes.get<NodeVelocity>().view());
+      layer.map().forest().update_ghosts(layer.nodes.get<NodeVelocity>().view());
       layer.given.contact_energy = layer.contacts.count(layer.nodes.get<NodeVelocity>().block(0), dt, dt,
                                                         settings_.minimise, layer.given.by_walls);
     }
@@ -79,7 +79,7 @@ class ImplicitAdvance final : public GridAdvance {
     terms.push_back(&faint_nodes_);
     std::vector<const Constraints*> constraints;
     if (holds_) constraints.push_back(holds_.get());
-    return std::make_unique<ImplicitGrid>(step.comm, layer.map, std::move(terms), std::move(constraints), settings_);
+    return std::make_unique<ImplicitGrid>(step.comm, layer.map(), std::move(terms), std::move(constraints), settings_);
   }
 
   /// In steps in which inertia does not hold them.
@@ -92,7 +92,7 @@ class ImplicitAdvance final : public GridAdvance {
       const Table& table = std::as_const(*step.sets[s].points).points();
       points.push_back({&step.bins[s], table.get<Position>(), table.get<Mass>()});
     }
-    faint_nodes_.begin_step(points, layer.settings.transfer, layer.map, layer.nodes.get<NodeInertia>(), wave_speed);
+    faint_nodes_.begin_step(points, layer.settings.transfer, layer.map(), layer.nodes.get<NodeInertia>(), wave_speed);
   }
 
   /// Of the fastest wave in any body. Along a mesh the grid's bound and that of the mesh by itself hold, as for

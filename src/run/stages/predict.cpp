@@ -10,12 +10,17 @@
 namespace weft {
 namespace {
 
+/// The sides of the layer of a set that take part.
+std::vector<GridLayer*> sides_of_layer(StepContext& step, std::size_t s) {
+  GridLayer& near = step.layers[step.sets[s].layer];
+  if (near.has_two_sides) return {&near, near.far};
+  return {&near};
+}
+
 /// Brings what contact points of a body remember to nodes: Phi_i = sum_q w_iq f_q.
 void scatter_memory(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
-  GridLayer& layer = step.layers[set.layer];
-  NodeField& memory = layer.nodes.get<NodeMemory>();
-  memory.reset(layer.map.size());
+  for (GridLayer* side : sides_of_layer(step, s)) side->nodes.get<NodeMemory>().reset(side->map().size());
   const Table& points = std::as_const(*set.points).points();
   const auto forces = set.follows->contact_forces();
   if (!step.comm.any(std::ranges::any_of(forces, [](const Vec3& f) { return !f.isZero(0); }))) return;
@@ -23,24 +28,36 @@ void scatter_memory(StepContext& step, std::size_t s) {
   std::vector<Vec3> acceleration(points.rows(), Vec3::Zero());
   for (std::size_t q = 0; q < acceleration.size(); ++q)
     if (mass[q] > 0) acceleration[q] = forces[q] / mass[q];
-  scatter(layer.settings.transfer, step.bins[s], {points.get<Position>(), acceleration, {}, mass}, {}, 0, memory);
-  layer.map.forest().sum_to_owners(memory.view());
-  layer.map.forest().update_ghosts(memory.view());
+  scatter_points<NodeMemory>(step, set, step.bins[s], {points.get<Position>(), acceleration, {}, mass});
+  for (GridLayer* side : sides_of_layer(step, s)) {
+    NodeField& memory = side->nodes.get<NodeMemory>();
+    side->map().forest().sum_to_owners(memory.view());
+    side->map().forest().update_ghosts(memory.view());
+  }
 }
 
-/// What a memory of nodes is at contact points: m_q sum_i w_iq Phi_i / m_i [N].
-std::vector<Vec3> memory_at_points(const StepContext& step, std::size_t s, NodeField of_node) {
-  const VisitedSet& set = step.sets[s];
-  const NodeField& mass_of_node = step.layers[set.layer].nodes.get<NodeMemory>();
-  const auto reals = static_cast<std::ptrdiff_t>(of_node.blocks()) * NodeField::row;
+/// Phi_i / m_i, less what was remembered at first, if that is given [m/s^2].
+NodeField acceleration_by_memory(const GridLayer& layer, const NodeField* first) {
+  NodeField of_node = layer.nodes.get<NodeMemory>();
+  const auto reals = static_cast<std::ptrdiff_t>(layer.map().size()) * NodeField::row;
 #pragma omp parallel for schedule(static)
   for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
-    const Real m = mass_of_node.block(0)[k];
-    const Vec3 phi = Eigen::Map<const Vec3>(of_node.block(0) + k + 1);
+    const Real m = of_node.block(0)[k];
+    Vec3 phi = Eigen::Map<const Vec3>(of_node.block(0) + k + 1);
+    if (first != nullptr) phi -= Eigen::Map<const Vec3>(first->block(0) + k + 1);
     Eigen::Map<Vec3>(of_node.block(0) + k) = m > 0 ? Vec3(phi / m) : Vec3(Vec3::Zero());
   }
-  std::vector<Vec3> of_points = gathered(step, s, of_node);
-  const auto mass = std::as_const(*set.points).points().get<Mass>();
+  return of_node;
+}
+
+/// What the memory of nodes is at contact points, m_q sum_i w_iq Phi_i / m_i [N]; or what has come to it since the
+/// first pass.
+std::vector<Vec3> memory_at_points(StepContext& step, std::size_t s, bool since_first) {
+  std::vector<NodeField> of_sides;
+  for (const GridLayer* side : sides_of_layer(step, s))
+    of_sides.push_back(acceleration_by_memory(*side, since_first ? &side->first_memory : nullptr));
+  std::vector<Vec3> of_points = gathered(step, s, of_sides.front(), of_sides.size() > 1 ? &of_sides.back() : nullptr);
+  const auto mass = std::as_const(*step.sets[s].points).points().get<Mass>();
   for (std::size_t q = 0; q < of_points.size(); ++q) of_points[q] *= mass[q];
   return of_points;
 }
@@ -49,28 +66,10 @@ std::vector<Vec3> memory_at_points(const StepContext& step, std::size_t s, NodeF
 void add_to_memory(StepContext& step) {
   std::vector<AcceleratedPasses::Nodes> repeated;
   for (GridLayer& layer : step.layers)
-    if (layer.repeats_contact)
-      repeated.push_back({layer.map.owned(), &layer.nodes.get<NodeInertia>(), &layer.nodes.get<NodeMeeting>(),
+    if (layer.repeats_contact && StepContext::is_on(layer))
+      repeated.push_back({layer.map().owned(), &layer.nodes.get<NodeInertia>(), &layer.nodes.get<NodeMeeting>(),
                           &layer.nodes.get<NodeMemory>()});
   if (!repeated.empty()) step.accelerated.go_on(step.comm, step.dt(), repeated);
-}
-
-/// The points of a body that repeats contact remember what its nodes do.
-void remember_nodes(StepContext& step, std::size_t s) {
-  const GridLayer& layer = step.layers[step.sets[s].layer];
-  NodeField change = layer.nodes.get<NodeMemory>();
-  const auto reals = static_cast<std::ptrdiff_t>(layer.map.size()) * NodeField::row;
-#pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width)
-    Eigen::Map<Vec3>(change.block(0) + k + 1) -= Eigen::Map<const Vec3>(layer.first_memory.block(0) + k + 1);
-  step.sets[s].follows->remember_since_first(memory_at_points(step, s, std::move(change)));
-}
-
-/// Hands contact points the part of the memory of nodes that loads their body, so that the load does the work that its
-/// nodes show.
-void load_contact_points(StepContext& step, std::size_t s) {
-  const VisitedSet& set = step.sets[s];
-  set.follows->load_contact_points(memory_at_points(step, s, step.layers[set.layer].nodes.get<NodeMemory>()));
 }
 
 /// The motions of bodies that predict, of which some may refuse dt.
@@ -81,16 +80,16 @@ void predict_bodies(StepContext& step) {
   for (std::size_t s = 0; s < step.sets.size(); ++s) {
     BodyMotion* own = step.sets[s].follows;
     if (!step.sets[s].has_surface || !is_due(own)) continue;
-    GridLayer& layer = step.layers[step.sets[s].layer];
-    NodeField& memory = layer.nodes.get<NodeMemory>();
-    if (step.passes == 0) {
-      scatter_memory(step, s);
-      if (layer.repeats_contact) layer.first_memory = memory;
-    } else {
-      layer.map.forest().update_ghosts(memory.view());
-      remember_nodes(step, s);
+    if (step.passes == 0) scatter_memory(step, s);
+    for (GridLayer* side : sides_of_layer(step, s)) {
+      NodeField& memory = side->nodes.get<NodeMemory>();
+      if (step.passes > 0) side->map().forest().update_ghosts(memory.view());
+      else if (side->repeats_contact) side->first_memory = memory;
     }
-    if (layer.rigid == nullptr) load_contact_points(step, s);
+    // Points of a body that repeats contact remember what its nodes do; and the part of their memory that loads the
+    // body does the work that its nodes show.
+    if (step.passes > 0) own->remember_since_first(memory_at_points(step, s, true));
+    if (step.layers[step.sets[s].layer].rigid == nullptr) own->load_contact_points(memory_at_points(step, s, false));
   }
   load_rigid_bodies(step);
   const auto predict = [&](Predicts& body) {
@@ -106,7 +105,7 @@ void predict_bodies(StepContext& step) {
     if (step.passes == 0) predict(*body);
   step.is_found = step.comm.max(step.fault.excess) <= 1;
   if (!step.is_found)  // nodes have no motion for which points could be blamed
-    for (GridLayer& layer : step.layers) layer.nodes.get<NodeVelocity>().reset(layer.map.size());
+    for (GridLayer& layer : step.layers) layer.nodes.get<NodeVelocity>().reset(layer.map().size());
 }
 
 }  // namespace
@@ -128,13 +127,13 @@ bool repeat(StepContext& step) {
   bool contact = false, any = false;
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (const VisitedSet& set = step.sets[s]; set.has_surface) {
-      const std::vector<Vec3> by_layers = gathered(step, s, step.layers[set.layer].nodes.get<NodeMeeting>());
+      const std::vector<Vec3> by_layers = gathered<NodeMeeting>(step, s);
       contact = set.follows->wants_another_pass(step.dt(), step.passes, by_layers) || contact;
       if (const Refusal& refusal = set.follows->refusal_of_passes(); refusal.excess > step.fault.excess)
         step.fault = {refusal, step.fault.node};
     }
   for (const auto& [repeats, s] : step.repeating) {
-    const std::vector<Vec3> received = gathered(step, s, step.layers[step.sets[s].layer].nodes.get<NodeVelocity>());
+    const std::vector<Vec3> received = gathered<NodeVelocity>(step, s);
     any = repeats->wants_another_pass(step.dt(), step.passes, received) || any;
   }
   if (!step.repeating.empty()) any = step.comm.any(any);

@@ -50,7 +50,7 @@ void find_contacts(StepContext& step) {
   for (std::size_t l = 0; l < step.layers.size(); ++l) find_contacts(step, l, found);
   WallContacts::agree(step.comm, found);
   for (GridLayer& layer : step.layers) {
-    layer.contacts.act_on(layer.map);
+    layer.contacts.act_on(layer.map());
     // Where nothing has touched a wall yet, nodes do without.
     if (layer.contacts.any() && !layer.nodes.has<NodeContact>()) layer.nodes.add<NodeContact>();
   }

@@ -18,9 +18,9 @@ void scatter_set(StepContext& step, std::size_t s) {
   const Table& points = set.points();
   const bool with_forces = layer.advance->takes_forces();
   if (visited.has_surface) {  // contact points have neither gradients nor stress
-    scatter(layer.settings.transfer, step.bins[s],
-            {points.get<Position>(), points.get<TentativeVelocity>(), {}, points.get<Mass>()}, {}, step.dt(),
-            layer.nodes.get<NodeInertia>(), RowsAhead(visited.points->points()));
+    scatter_points<NodeInertia>(step, visited, step.bins[s],
+                                {points.get<Position>(), points.get<TentativeVelocity>(), {}, points.get<Mass>()},
+                                RowsAhead(visited.points->points()));
     return;
   }
   LawClock clock;
@@ -56,8 +56,8 @@ bool takes_contacts(const GridLayer& layer) { return layer.contacts.any() && lay
 void scatter(StepContext& step) {
   for (GridLayer& layer : step.layers) {
     if (!step.is_due(layer)) continue;
-    layer.nodes.reset(layer.map.size());
-    if (layer.settings.has_followers) layer.nodes.get<NodeGiven>().reset(layer.map.size());
+    layer.nodes.reset(layer.map().size());
+    if (layer.settings.has_followers) layer.nodes.get<NodeGiven>().reset(layer.map().size());
     layer.contacts.begin(step.dt());
   }
   {
@@ -65,7 +65,7 @@ void scatter(StepContext& step) {
     for (std::size_t s = 0; s < step.sets.size(); ++s)
       if (step.is_due(step.layers[step.sets[s].layer])) scatter_set(step, s);
     for (GridLayer& layer : step.layers)
-      if (step.is_due(layer) && takes_contacts(layer)) layer.contacts.scatter(ground_of(layer.map, layer.nodes));
+      if (step.is_due(layer) && takes_contacts(layer)) layer.contacts.scatter(ground_of(layer.map(), layer.nodes));
   }
   const auto timing = step.timers.measure("exchange");
   for (GridLayer& layer : step.layers) {
@@ -74,11 +74,11 @@ void scatter(StepContext& step) {
     if (takes_contacts(layer)) fields.push_back(layer.nodes.get<NodeContact>().view());
     if (layer.settings.has_followers && !layer.settings.has_contact_points)
       fields.push_back(layer.nodes.get<NodeGiven>().view());
-    layer.map.forest().sum_to_owners(fields);
+    layer.map().forest().sum_to_owners(fields);
     if (!layer.settings.has_followers) continue;
     // Those on a surface are alone on their layer, without forces.
     const bool are_alone = layer.settings.has_contact_points;
-    find_means(layer.map, are_alone ? layer.nodes.get<NodeInertia>() : layer.nodes.get<NodeGiven>(), 1,
+    find_means(layer.map(), are_alone ? layer.nodes.get<NodeInertia>() : layer.nodes.get<NodeGiven>(), 1,
                layer.nodes.get<NodeGiven>());
   }
 }

@@ -1,6 +1,7 @@
 #include "run/stages/surfaces.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -26,24 +27,22 @@ std::vector<NodeField*> fields_of_surface(GridLayer& layer) {
 }
 
 /// The normals and planes of a surface, weighted by its area, and the middle of the mass of its points.
-void scatter_surface(const TransferSettings& transfer, const Bins& bins, const Table& points, Layer& nodes) {
-  const auto areas = points.get<SurfaceArea>(), x = points.get<Position>();
-  std::vector<Vec3> normals(areas.size()), values(areas.size());
+void scatter_surface(StepContext& step, const VisitedSet& set, const Bins& bins) {
+  const Table& points = std::as_const(*set.points).points();
+  const auto areas = points.get<SurfaceArea>(), normals = points.get<SurfaceNormal>(), x = points.get<Position>();
+  std::vector<Vec3> values(areas.size());
   std::vector<Real> weights(areas.size());
-  for (const std::uint32_t row : bins.order()) {
-    weights[row] = areas[row].norm();
-    normals[row] = areas[row].stableNormalized();
-  }
-  const auto add = [&](NodeField& field, auto&& of) {  // of: a vector for a normal and a place
+  for (const std::uint32_t row : bins.order()) weights[row] = areas[row].norm();
+  const auto add = [&]<BlockKeyed F>(F, auto&& of) {  // of: a vector for a normal and a place
     for (const std::uint32_t row : bins.order()) values[row] = of(normals[row], x[row]);
-    scatter(transfer, bins, {x, values, {}, weights}, {}, 0, field);
+    scatter_points<F>(step, set, bins, {x, values, {}, weights});
   };
-  add(nodes.get<NodeNormal>(), [](const Vec3& n, const Vec3&) { return n; });
-  add(nodes.get<NodeOffset>(), [](const Vec3& n, const Vec3& at) { return Vec3(n.dot(at) * n); });
-  add(nodes.get<NodeFacing>(), [](const Vec3& n, const Vec3&) { return Vec3(n.cwiseProduct(n)); });
-  add(nodes.get<NodeFacingAcross>(),
-      [](const Vec3& n, const Vec3&) { return Vec3(n.y() * n.z(), n.z() * n.x(), n.x() * n.y()); });
-  if (nodes.has<NodeMiddle>()) scatter(transfer, bins, {x, x, {}, points.get<Mass>()}, {}, 0, nodes.get<NodeMiddle>());
+  add(NodeNormal{}, [](const Vec3& n, const Vec3&) { return n; });
+  add(NodeOffset{}, [](const Vec3& n, const Vec3& at) { return Vec3(n.dot(at) * n); });
+  add(NodeFacing{}, [](const Vec3& n, const Vec3&) { return Vec3(n.cwiseProduct(n)); });
+  add(NodeFacingAcross{}, [](const Vec3& n, const Vec3&) { return Vec3(n.y() * n.z(), n.z() * n.x(), n.x() * n.y()); });
+  const GridLayer& layer = step.layers[set.layer];
+  if (layer.nodes.has<NodeMiddle>()) scatter_points<NodeMiddle>(step, set, bins, {x, x, {}, points.get<Mass>()});
 }
 
 /// The normals of a set near blocks that another layer has: the gradient of its mass, or those of its surface.
@@ -52,10 +51,63 @@ void scatter_normals(StepContext& step, std::size_t s) {
   GridLayer& layer = step.layers[set.layer];
   const Table& points = std::as_const(*set.points).points();
   const Bins near = step.bins[s].near(step.layer_contact.is_shared(layer.number));
-  if (set.has_surface) scatter_surface(step.transfer_of(set), near, points, layer.nodes);
+  if (set.has_surface) scatter_surface(step, set, near);
   else
     scatter_mass(step.transfer_of(set), near, points.get<Position>(), points.get<Mass>(),
                  layer.nodes.get<NodeNormal>());
+}
+
+/// Brings what nodes know of surfaces to their owners; of a layer and its far side, if that takes part.
+void scatter_layer(StepContext& step, GridLayer& layer) {
+  const auto timing = step.timers.measure("scatter");
+  std::vector<GridLayer*> sides{&layer};
+  if (layer.has_two_sides) sides.push_back(layer.far);
+  for (GridLayer* side : sides)
+    for (NodeField* field : fields_of_surface(*side)) field->reset(side->map().size());
+  for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) scatter_normals(step, s);
+  const auto exchanging = step.timers.measure("exchange");
+  for (GridLayer* side : sides) {
+    std::vector<ColumnView> fields;
+    for (NodeField* field : fields_of_surface(*side)) fields.push_back(field->view());
+    side->map().forest().sum_to_owners(fields);
+  }
+}
+
+/// Nodes that are split by normals find where both sides were at rest, and split by that: so do points whose normals
+/// are across, and those of edges.
+void split_by_places(StepContext& step, GridLayer& layer) {
+  const std::array<GridLayer*, 2> sides{&layer, layer.far};
+  NodeField& split = layer.nodes.get<NodeSplit>();
+  layer.map().forest().update_ghosts(split.view());
+  for (GridLayer* side : sides) side->nodes.get<NodeAtRest>().reset(layer.map().size());
+  layer.split_by_normals = true;
+  for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) {
+    const Table& points = std::as_const(*step.sets[s].points).points();
+    const auto areas = points.get<SurfaceArea>();
+    std::vector<Real> weights(areas.size());
+    std::ranges::transform(areas, weights.begin(), [](const Vec3& area) { return area.norm(); });
+    scatter_points<NodeAtRest>(step, step.sets[s], step.bins[s].near(step.layer_contact.is_shared(layer.number)),
+                               {points.get<Position>(), points.get<SurfaceAtRest>(), {}, weights});
+  }
+  layer.split_by_normals = false;
+  for (GridLayer* side : sides) layer.map().forest().sum_to_owners(side->nodes.get<NodeAtRest>().view());
+  weft::split_by_places(layer.map(), step.scene.dx, layer.nodes, layer.far->nodes.get<NodeAtRest>());
+  layer.map().forest().update_ghosts(split.view());
+}
+
+/// Which layers have nodes that see two sides of their surface, and what of it is on the far one.
+void find_sides(StepContext& step) {
+  std::vector<Real> have_two;
+  for (GridLayer& layer : step.layers)
+    if (layer.far != nullptr) have_two.push_back(split_by_normals(layer.map(), layer.nodes) ? 1 : 0);
+  if (have_two.empty()) return;
+  step.comm.max(std::span(have_two));
+  auto next = have_two.begin();
+  for (GridLayer& layer : step.layers)
+    if (layer.far != nullptr && *next++ > 0) {
+      layer.has_two_sides = true;
+      split_by_places(step, layer);
+    }
 }
 
 /// Tells all ranks how rigid bodies move.
@@ -97,9 +149,9 @@ NodeForces forces(const NodeSums& all) {
 template <class Add>
 NodeSums sum_over_nodes(const GridLayer& layer, const Add& add) {
   const NodeField& places = layer.nodes.get<NodePlace>();
-  std::vector<NodeSums> of_blocks(static_cast<std::size_t>(layer.map.owned()));
+  std::vector<NodeSums> of_blocks(static_cast<std::size_t>(layer.map().owned()));
 #pragma omp parallel for schedule(static)
-  for (int b = 0; b < layer.map.owned(); ++b) {
+  for (int b = 0; b < layer.map().owned(); ++b) {
     NodeForces of_block;
     for (std::ptrdiff_t k = b * NodeField::row; k < (b + 1) * NodeField::row; k += NodeField::width)
       add(of_block, k, Vec3(Eigen::Map<const Vec3>(places.block(0) + k) - layer.start.centre));
@@ -110,23 +162,31 @@ NodeSums sum_over_nodes(const GridLayer& layer, const Add& add) {
   return sum;
 }
 
-/// Gives rigid bodies what sums over the nodes of their layers, of(layer), say.
+/// Near sides of rigid bodies.
+std::vector<const GridLayer*> layers_of_rigid_bodies(const StepContext& step) {
+  std::vector<const GridLayer*> found;
+  for (const GridLayer& layer : step.layers)
+    if (layer.rigid != nullptr && layer.near == nullptr) found.push_back(&layer);
+  return found;
+}
+
+/// Gives rigid bodies what sums over the nodes of their layers, of(side, number of the body), say.
 template <class Of>
 void give(StepContext& step, void (RigidBodyMotion::*take)(const NodeForces&), const Of& of) {
+  const std::vector<const GridLayer*> bodies = layers_of_rigid_bodies(step);
+  if (bodies.empty()) return;
   std::vector<Real> sums;
-  for (const GridLayer& layer : step.layers)
-    if (layer.rigid != nullptr) {
-      const NodeSums sum = of(layer);
-      sums.insert(sums.end(), sum.begin(), sum.end());
-    }
-  if (sums.empty()) return;
+  for (std::size_t b = 0; b < bodies.size(); ++b) {
+    NodeSums sum = of(*bodies[b], b);
+    if (bodies[b]->has_two_sides) sum += of(*bodies[b]->far, b);
+    sums.insert(sums.end(), sum.begin(), sum.end());
+  }
   step.comm.sum(std::span(sums));
   const Real* next = sums.data();
-  for (const GridLayer& layer : step.layers)
-    if (layer.rigid != nullptr) {
-      (layer.rigid->*take)(forces(Eigen::Map<const NodeSums>(next)));
-      next += NodeForces::reals;
-    }
+  for (const GridLayer* body : bodies) {
+    (body->rigid->*take)(forces(Eigen::Map<const NodeSums>(next)));
+    next += NodeForces::reals;
+  }
 }
 
 /// What nodes of a layer remember [N], and the masses of contact points there [kg]; k: where the reals of one begin.
@@ -142,17 +202,22 @@ class Memories {
   const NodeField &memory_, &middle_;
 };
 
-/// The largest that nodes remember for their mass, of each layer with a rigid body, over all ranks.
+/// The largest that nodes of a layer remember for their mass on this rank [m/s^2].
+Real largest_acceleration(const GridLayer& layer) {
+  Real most = 0;
+  const Memories memories(layer);
+  const auto reals = static_cast<std::ptrdiff_t>(layer.map().owned()) * NodeField::row;
+#pragma omp parallel for schedule(static) reduction(max : most)
+  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) most = std::max(most, memories.acceleration(k));
+  return most;
+}
+
+/// Of each rigid body, over all ranks.
 std::vector<Real> largest_accelerations(StepContext& step) {
   std::vector<Real> largest;
-  for (const GridLayer& layer : step.layers) {
-    if (layer.rigid == nullptr) continue;
-    Real most = 0;
-    const Memories memories(layer);
-    const auto reals = static_cast<std::ptrdiff_t>(layer.map.owned()) * NodeField::row;
-#pragma omp parallel for schedule(static) reduction(max : most)
-    for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) most = std::max(most, memories.acceleration(k));
-    largest.push_back(most);
+  for (const GridLayer* body : layers_of_rigid_bodies(step)) {
+    largest.push_back(largest_acceleration(*body));
+    if (body->has_two_sides) largest.back() = std::max(largest.back(), largest_acceleration(*body->far));
   }
   if (!largest.empty()) step.comm.max(std::span(largest));
   return largest;
@@ -162,20 +227,12 @@ std::vector<Real> largest_accelerations(StepContext& step) {
 
 void find_surfaces(StepContext& step) {
   if (!step.has_layers()) return;
-  {
-    const auto timing = step.timers.measure("scatter");
-    for (GridLayer& layer : step.layers)
-      for (NodeField* field : fields_of_surface(layer)) field->reset(layer.map.size());
-    for (std::size_t s = 0; s < step.sets.size(); ++s) scatter_normals(step, s);
-  }
-  {
-    const auto timing = step.timers.measure("exchange");
-    for (GridLayer& layer : step.layers) {
-      std::vector<ColumnView> fields;
-      for (NodeField* field : fields_of_surface(layer)) fields.push_back(field->view());
-      layer.map.forest().sum_to_owners(fields);
-    }
-  }
+  for (GridLayer& layer : step.layers) layer.has_two_sides = false;
+  for (GridLayer& layer : step.layers)
+    if (layer.near == nullptr) scatter_layer(step, layer);
+  find_sides(step);
+  for (GridLayer& layer : step.layers)
+    if (layer.has_two_sides) scatter_layer(step, layer);
   const auto timing = step.timers.measure("contact");
   share(step, &GridLayer::start, &RigidBodyMotion::velocity_now);
   step.layer_contact.look(step.meeting_layers(), step.scene.dx);
@@ -184,9 +241,8 @@ void find_surfaces(StepContext& step) {
 void load_rigid_bodies(StepContext& step) {
   if (!step.has_layers()) return;
   const std::vector<Real> largest = largest_accelerations(step);
-  auto next = largest.begin();
-  give(step, &RigidBodyMotion::load, [&](const GridLayer& layer) {
-    const Real most = *next++, slow = layer.start.velocity.norm() + step.settings.gravity.norm() * step.dt();
+  give(step, &RigidBodyMotion::load, [&](const GridLayer& layer, std::size_t body) {
+    const Real most = largest[body], slow = layer.start.velocity.norm() + step.settings.gravity.norm() * step.dt();
     const bool touches = most * step.dt() > round_off * slow;
     const Memories memories(layer);
     return sum_over_nodes(layer, [&](NodeForces& sum, std::ptrdiff_t k, const Vec3& r) {
@@ -198,7 +254,7 @@ void load_rigid_bodies(StepContext& step) {
 
 void push_rigid_bodies(StepContext& step) {
   if (!step.has_layers()) return;
-  give(step, &RigidBodyMotion::push, [](const GridLayer& layer) {
+  give(step, &RigidBodyMotion::push, [](const GridLayer& layer, std::size_t) {
     const NodeField &inertia = layer.nodes.get<NodeInertia>(), &meeting = layer.nodes.get<NodeMeeting>();
     return sum_over_nodes(layer, [&](NodeForces& sum, std::ptrdiff_t k, const Vec3& r) {
       sum.add(inertia.block(0)[k] * Eigen::Map<const Vec3>(meeting.block(0) + k), 0, r);

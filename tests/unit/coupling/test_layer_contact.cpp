@@ -62,7 +62,7 @@ struct Layers {
       layer.reset(1);
       layer.get<NodeVelocity>().reset(1);
       layer.get<NodeNormal>().reset(1);
-      meeting.push_back({maps.back().get(), &layer, has_contact_points[l]});
+      meeting.push_back({maps.back().get(), &layer, has_contact_points[l], l});
     }
     contact.emplace(has_contact_points.size(),
                     std::vector<Real>(has_contact_points.size() * has_contact_points.size(), 0.3));

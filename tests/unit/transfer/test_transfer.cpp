@@ -488,6 +488,49 @@ TEST_P(TransferTest, GatherIsTheTransposeOfScatter) {
   }
 }
 
+/// Shares of two sides: together they are the whole, and gather is the transpose for any of them.
+TEST_P(TransferTest, SidesOfNodesShareWhatPointsGive) {
+  for (const auto& s : settings()) {
+    Ground ground = shared_ground(s, random_cloud(700, s.dx, 21));
+    std::vector<Vec3> normals;
+    for (const Vec3& v : ground.own.v) normals.push_back(v.normalized());
+    NodeField share("share", "1"), near("near", "1"), far("far", "1");
+    for (NodeField* field : {&share, &near, &far}) field->reset(ground.map.size());
+    ground.for_each_node([&](const Vec3i& node, const Vec3&, Real* value) {
+      Real* const of_node = share.block(0) + (value - ground.field.block(0));
+      const Vec3 d = noise(node) / 4;
+      of_node[0] = 1 - d.norm();
+      Vec3::Map(of_node + 1) = d;
+    });
+    ground.map.forest().update_ghosts(share.view());
+    const ScatterPoints points{ground.own.x, ground.own.v, {}, ground.own.m};
+    scatter(s, ground.bins, points, {}, 0, ground.field);
+    scatter_to_sides(s, ground.bins, points, {&share, normals}, near, far);
+    Real most_far = 0;
+    for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(ground.map.size()) * NodeField::row; ++k) {
+      EXPECT_NEAR(near.block(0)[k] + far.block(0)[k], ground.field.block(0)[k], 1e-13);
+      most_far = std::max(most_far, std::abs(far.block(0)[k]));
+    }
+    EXPECT_TRUE(most_far > 0.01 || ground.own.size() == 0);
+    for (NodeField* field : {&near, &far}) ground.map.forest().sum_to_owners(field->view());
+    Real at_nodes = 0, at_points = 0;
+    NodeField of_near("of_near", "1"), of_far("of_far", "1");
+    for (NodeField* field : {&of_near, &of_far}) field->reset(ground.map.size());
+    ground.for_each_node([&](const Vec3i& node, const Vec3&, Real* value) {
+      const std::ptrdiff_t k = value - ground.field.block(0);
+      Vec3::Map(of_near.block(0) + k) = noise(node);
+      Vec3::Map(of_far.block(0) + k) = noise(node + Vec3i(7, 0, 0));
+      at_nodes += Vec3::Map(near.block(0) + k + 1).dot(noise(node)) +
+                  Vec3::Map(far.block(0) + k + 1).dot(noise(node + Vec3i(7, 0, 0)));
+    });
+    for (NodeField* field : {&of_near, &of_far}) ground.map.forest().update_ghosts(field->view());
+    std::vector<Vec3> values(ground.own.size());
+    gather_from_sides(s, ground.bins, ground.own.x, {&share, normals}, of_near, of_far, values);
+    for (std::size_t p = 0; p < values.size(); ++p) at_points += ground.own.m[p] * ground.own.v[p].dot(values[p]);
+    EXPECT_NEAR(ground.comm.sum(at_nodes), ground.comm.sum(at_points), 1e-12 * 700);
+  }
+}
+
 /// Saint Venant-Kirchhoff rubber, enough to be nonlinear: psi = mu |E|^2 + lambda/2 tr(E)^2, E = (F^T F - I)/2.
 struct Rubber {
   static constexpr Real mu = 2, lambda = 3;

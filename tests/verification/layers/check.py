@@ -39,7 +39,8 @@ SLIDES, RESTS = (30, 0.3), (25, 0.6)
 MAKE = {"solid": solid, "implicit": implicit, "grains": grains}
 FILES = {"solid": "slope.yaml", "implicit": "slope.yaml", "grains": "grains.yaml"}
 
-DECKS = {"stack": "stack.yaml", "heap": "heap.yaml", "bars": "bars.yaml", "tub": "tub.yaml", "discs": "discs.yaml"}
+DECKS = {"stack": "stack.yaml", "heap": "heap.yaml", "bars": "bars.yaml", "tub": "tub.yaml", "discs": "discs.yaml",
+         "fork": "fork.yaml"}
 RUNS = {"quick": {name: [] for name in DECKS}}
 FINE = ["--set", "domain.dx=0.025", "--set", "bodies.a.mesh.size=0.025", "--set", "bodies.b.mesh.size=0.025"]
 RUNS["full"] = RUNS["quick"] | {"stack": ["--set", "time.end=60"], "discs": FINE}
@@ -161,6 +162,12 @@ def check(runs, size):
     for name, run in runs.items():
         if name.startswith("stack"):
             found += stack(name, run)
+    run = runs["fork"]
+    gap, late, energy = (run["upper"] - run["lower"]) / 0.1, run["time"] > 0.7, run["energy_less_work"]
+    found.append(at_least("fork: least gap of its arms [dx]", gap.min(), 0))
+    found.append(at_most("fork: that after 0.7 s [dx]", gap[late].min(), 0.5))
+    found.append(at_most("fork: gain of energy in a step over all of it", numpy.diff(energy[1:]).max() / numpy.ptp(energy),
+                         0.01))
     run = runs["heap"]
     late = run["time"] > 1
     found.append(near("heap: mean force on the base [N]", run["force_base_y"][late].mean(), G * run["mass"][0], 0.01))
