@@ -62,26 +62,42 @@ HeldVertices::Piece::Piece(const Comm& comm, const Scene& scene, const MeshBody&
       freedoms({FreedomBlock{body.name(), 3, &body.forest(), {}}}),
       exact(comm, freedoms, masses_of(body), scene.size),
       motion(freedoms) {
-  for (std::size_t h = 0; h < scene.handles.size(); ++h)
-    if (scene.handles[h].body == number && scene.handles[h].hold() != nullptr)
-      holds.push_back(hold_vertices(scene, h, freedoms, 0));
+  FreedomValues marks(freedoms);  // grips are on the ranks of their elements
+  for (std::size_t h = 0; h < scene.handles.size(); ++h) {
+    if (scene.handles[h].body != number || scene.handles[h].hold() == nullptr) continue;
+    holds.push_back(hold_vertices(scene, h, freedoms, 0));
+    for (const Grip& grip : body.grips(scene.handles[h].list))
+      for (const std::int32_t row : grip.rows) marks.points(0)[static_cast<std::size_t>(row)][0] = 1;
+  }
+  marks.sum_to_owners();
+  marks.update_ghosts();
+  for (const Vec3& mark : marks.points(0)) {
+    if (mark[0] > 0) rows.push_back(static_cast<std::uint32_t>(is_held.size()));
+    is_held.push_back(mark[0] > 0);
+  }
+}
+
+MeshBody& HeldVertices::mesh() const { return *scene_.bodies[body_]->roles().mesh; }
+
+void HeldVertices::renew() {
+  if (!piece_ || piece_->cut != mesh().cut()) piece_ = std::make_unique<Piece>(comm_, scene_, mesh(), body_);
 }
 
 void HeldVertices::correct(Real time, Real dt, std::span<Impulse> impulses) {
-  MeshBody& body = *scene_.bodies[body_]->roles().mesh;
-  if (!piece_ || piece_->cut != body.cut()) piece_ = std::make_unique<Piece>(comm_, scene_, body, body_);
+  MeshBody& body = mesh();
   Motion& motion = piece_->motion;
   motion.time = time + dt;
   ConstraintRows rows;
   for (const VertexHold& hold : piece_->holds) hold.conditions->append(motion.time, rows);
   const auto v = body.points().get<Velocity>();
-  std::vector<Vec3> mean(v.begin(), v.end());
+  std::vector<Real> mean_speeds = rows.sums(v);
   const std::vector<Real> by_all =
       piece_->exact.meet(rows, dt, std::as_const(motion.u).points(0), v.first(body.points().owned()));
   body.forest().update_ghosts(body.points().column(Velocity::label.name));  // ghosts move by themselves
   if (scene_.step.is_implicit && !scene_.step.implicit.inertia) return;     // nothing has momentum
-  for (std::size_t r = 0; r < mean.size(); ++r) mean[r] = (mean[r] + v[r]) / 2;
-  add_reactions(piece_->holds, by_all, motion, mean, impulses);
+  const std::vector<Real> after = rows.sums(v);
+  for (std::size_t c = 0; c < after.size(); ++c) mean_speeds[c] = (mean_speeds[c] + after[c]) / 2;
+  add_reactions(piece_->holds, by_all, motion, mean_speeds, impulses);
 }
 
 }  // namespace weft

@@ -43,7 +43,12 @@ class HeldVertices {
   HeldVertices(const Comm& comm, const Scene& scene, std::size_t body) : comm_(comm), scene_(scene), body_(body) {}
 
   std::size_t body() const { return body_; }
-  /// Changes the velocities that vertices take in a step of dt from `time`; adds what handles give. Collective.
+  /// Follows the body where it is cut anew. Collective.
+  void renew();
+  /// Rows of the vertices that holds are on, ghosts among them, ascending.
+  std::span<const std::uint32_t> rows() const { return piece_->rows; }
+  bool has(std::uint32_t row) const { return piece_->is_held[row]; }
+  /// Changes the velocities that these vertices take in a step of dt from `time`; adds what handles give. Collective.
   void correct(Real time, Real dt, std::span<Impulse> impulses);
 
  private:
@@ -54,9 +59,13 @@ class HeldVertices {
     std::uint64_t cut;
     Freedoms freedoms;
     std::vector<VertexHold> holds;
+    std::vector<bool> is_held;  ///< Of each vertex.
+    std::vector<std::uint32_t> rows;
     ExactHolds exact;
     Motion motion;
   };
+
+  MeshBody& mesh() const;
 
   const Comm comm_;
   const Scene& scene_;

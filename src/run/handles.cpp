@@ -6,92 +6,9 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 namespace weft {
-
-namespace {
-
-/// The vertex whose place is held: of a limit point the control vertex with the largest weight; none where weights are
-/// those of a slope.
-std::optional<std::int32_t> row_of_place(const Grip& grip) {
-  Real sum = 0;
-  std::size_t heaviest = 0;
-  for (std::size_t k = 0; k < grip.rows.size(); ++k) {
-    sum += grip.vertices[k].weights[0];
-    if (grip.vertices[k].weights[0] > grip.vertices[heaviest].weights[0]) heaviest = k;
-  }
-  constexpr Real half = 0.5;  // places have the sum 1, slopes 0
-  if (!(sum > half)) return {};
-  return grip.rows[heaviest];
-}
-
-/// Of each vertex of a mesh, the sum of a a^T over the directions a along which handles hold it in a step that begins
-/// at `time`; none if there are no such handles. Grips are on the ranks of their elements.
-std::optional<std::vector<Mat3>> held_directions(const Scene& scene, std::size_t body, Real time) {
-  Table table = Table::with<Affine>();
-  const MeshBody* mesh = nullptr;
-  for (const GridHandle& handle : scene.handles) {
-    const GridHandle::Hold* const hold = handle.hold();
-    if (handle.body != body || hold == nullptr || !hold->holds_from(time)) continue;
-    mesh = scene.mesh_of(handle);
-    table.resize(mesh->points().rows());
-    for (const Grip& grip : mesh->grips(handle.list))
-      if (const auto row = row_of_place(grip)) {
-        const Vec3 axis = aim_of(grip).axis;
-        table.get<Affine>()[static_cast<std::size_t>(*row)] += axis * axis.transpose();
-      }
-  }
-  if (mesh == nullptr) return {};
-  const ColumnView column = table.column(Affine::label.name);
-  mesh->forest().sum_to_owners(column);
-  mesh->forest().update_ghosts(column);
-  const auto along = std::as_const(table).get<Affine>();
-  return std::vector<Mat3>(along.begin(), along.end());
-}
-
-/// The determinant of three directions that are held is 1 unless some are alike.
-bool are_all_axes(const Mat3& directions) {
-  constexpr Real least = 0.1;
-  return directions.determinant() > least;
-}
-
-using IsHeld = std::function<bool(std::uint32_t)>;
-
-IsHeld held_points(const Scene& scene, std::size_t body, Real time) {
-  std::vector<std::size_t> lists;
-  for (const GridHandle& handle : scene.handles)
-    if (const GridHandle::Hold* const hold = handle.hold();
-        handle.body == body && hold != nullptr && hold->holds_from(time) && hold->axes.size() == 3)
-      lists.push_back(handle.list);
-  if (lists.empty()) return {};
-  return [lists, by = std::as_const(*scene.bodies[body]).points().get<HandledBy>()](std::uint32_t row) {
-    return std::ranges::any_of(lists, [&](std::size_t list) { return is_handled(by[row], list); });
-  };
-}
-
-/// Quadrature points are held if any vertex is that carries them.
-IsHeld held_samples(const MeshBody& mesh, std::span<const Mat3> along) {
-  std::vector<Vec3> of_vertices;  // a field that is 1 where a vertex is held
-  for (const Mat3& directions : along) of_vertices.push_back(Vec3::Constant(are_all_axes(directions)));
-  std::vector<Vec3> of_samples(mesh.samples().rows());
-  mesh.sample(of_vertices, of_samples);
-  constexpr Real round_off = 1e-9;
-  return [of_samples = std::move(of_samples)](std::uint32_t row) { return of_samples[row].x() > round_off; };
-}
-
-}  // namespace
-
-IsHeld held_places(const Scene& scene, std::size_t body, const PointSet& set, Real time) {
-  const MeshBody* const mesh = scene.bodies[body]->roles().mesh;
-  if (mesh == nullptr) return held_points(scene, body, time);
-  auto along = held_directions(scene, body, time);
-  if (!along) return {};
-  if (&set.points() == &mesh->samples()) return held_samples(*mesh, *along);
-  if (&set != mesh) return {};
-  return [along = std::move(*along)](std::uint32_t row) { return are_all_axes(along[row]); };
-}
 
 bool Handles::any() const {
   return std::ranges::any_of(scene_.handles, [&](const GridHandle& h) { return scene_.is_on_layer(h, layer_); });

@@ -10,15 +10,9 @@
 #include "weft/parallel/comm.hpp"
 #include "weft/scene/scene.hpp"
 
-#include <functional>
 #include <vector>
 
 namespace weft {
-
-/// Of rows of a set of points of a body, whether handles hold the place along all axes in a step that begins at `time`,
-/// of quadrature points that of any vertex that carries them; empty: they hold none. Reads the body when it is asked.
-/// Collective.
-std::function<bool(std::uint32_t)> held_places(const Scene& scene, std::size_t body, const PointSet& set, Real time);
 
 /// Handles of a layer in explicit steps: loads, prescribed sums over vertices, led nodes of continua.
 class Handles {

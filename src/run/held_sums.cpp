@@ -34,14 +34,11 @@ void NodesAround::find(const Cuts& cuts, const TransferSettings& transfer, std::
   id_.resize(x.size());
   std::iota(id_.begin(), id_.end(), PointId(0));
   bins_.sort(transfer.dx, x, id_);
-  std::vector<BlockKey> touched = touched_blocks(std::span(&bins_, 1));
-  if (comm_.any(!has_map_ || touched != touched_ || !(cuts == cuts_))) {
-    touched_ = std::move(touched);
+  if (comm_.any(!bins_.is_numbered() || !(cuts == cuts_))) {
     cuts_ = cuts;
-    map_ = BlockMap(comm_, cuts_, touched_);
-    has_map_ = true;
+    map_ = BlockMap(comm_, cuts_, touched_blocks(std::span(&bins_, 1)));
+    bins_.number(map_);
   }
-  bins_.number(map_);
   find_weights(transfer, bins_, x, weights_);
   of_point_.resize(width * x.size());
   sort_by_node();
@@ -63,27 +60,33 @@ void NodesAround::sort_by_node() {
   }
   point_.resize(weights_.at.size());
   weight_.resize(weights_.at.size());
-  for (std::size_t entry = 0; entry < weights_.at.size(); ++entry) {
-    const std::uint32_t to = next_[static_cast<std::size_t>(weights_.at[entry] / width)]++;
-    point_[to] = static_cast<std::uint32_t>(entry / weights_.of_each);
-    weight_[to] = weights_.w[entry];
-  }
+  std::size_t entry = 0;
+  for (std::uint32_t point = 0; entry < weights_.at.size(); ++point)
+    for (const std::size_t end = entry + weights_.of_each; entry < end; ++entry) {
+      const std::uint32_t to = next_[static_cast<std::size_t>(weights_.at[entry] / width)]++;
+      point_[to] = point;
+      weight_[to] = weights_.w[entry];
+    }
 }
 
-/// Owned nodes that points of any rank reach.
+/// Owned nodes that points of any rank reach. The first number of a row counts this rank, the second the others.
 void NodesAround::find_nodes() {
   of_node_.reset(map_.size());
-  for (const std::int32_t at : reached_) of_node_.block(0)[at] = 1;
+  const std::int32_t ghosts = NodeField::row * map_.owned();
+  for (const std::int32_t at : reached_) of_node_.block(0)[at < ghosts ? at : at + 1] = 1;
   map_.forest().sum_to_owners(of_node_.view());
   nodes_.clear();
+  reached_by_others_.clear();
   for (int b = 0; b < map_.owned(); ++b)
     for (int place = 0; place < nodes_per_block; ++place)
-      if (Real* const row = of_node_.block(b) + place * width; *row > 0)
+      if (Real* const row = of_node_.block(b) + place * width; row[0] + row[1] > 0) {
+        if (!(row[0] > 0)) reached_by_others_.push_back(nodes_.size());
         nodes_.push_back({map_.first_node(b) + node_at_place(place), row});
+      }
 }
 
 void NodesAround::gather() {
-  map_.forest().update_ghosts(of_node_.view());
+  share();
   const Real* const of_node = of_node_.block(0);
   const auto count = static_cast<std::ptrdiff_t>(of_point_.size() / width);
   const auto of_each = static_cast<std::ptrdiff_t>(weights_.of_each);
@@ -97,7 +100,7 @@ void NodesAround::gather() {
 }
 
 void NodesAround::spread() {
-  for (const Node& node : nodes_) node.value().setZero();  // other ranks may be all that reach it
+  for (const std::size_t i : reached_by_others_) nodes_[i].value().setZero();
   std::fill(of_node_.block(map_.owned()), of_node_.block(map_.size()), Real(0));
   Real* const of_node = of_node_.block(0);
   const auto count = static_cast<std::ptrdiff_t>(reached_.size());
@@ -130,66 +133,127 @@ Vec3 NodesAround::square_sum(std::span<const Weighted> points) {
         visit(of_node + weights_.at[e], weight * weights_.w[e]);
   };
   for_each_entry([](Real* row, Real weight) { row[width - 1] += weight; });
-  Vec3 sum = Vec3::Zero();
+  Row sum = Row::Zero();
   for_each_entry([&](Real* row, Real) {
-    sum += row[width - 1] * row[width - 1] * Eigen::Map<const Vec3>(row);
+    sum += row[width - 1] * row[width - 1] * row_at(row, 0);
     row[width - 1] = 0;
   });
-  return sum;
+  return sum.head<3>();
 }
 
 // --- Sums ------------------------------------------------------------------------------------------------------------
 
-void HeldSums::find(const Cuts& cuts, Real time) {
-  held_.clear();
-  points_.clear();
-  x_.clear();
+std::vector<HeldSums::Holding> HeldSums::holding(Real time) const {
+  std::vector<Holding> holding;
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
     const MeshBody* body = scene_.bodies[b]->roles().mesh;
     if (body == nullptr || scene_.on_layer[b] != layer_) continue;
-    point_of_row_.assign(body->points().rows(), -1);
     for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
       const GridHandle& handle = scene_.handles[h];
       if (handle.body != b || !scene_.is_on_layer(handle, layer_)) continue;
       if (const GridHandle::Hold* hold = handle.hold(); hold != nullptr && hold->holds_from(time))
-        take(h, *body, body->grips(handle.list));
+        holding.push_back({h, body->cut()});
     }
   }
+  return holding;
+}
+
+void HeldSums::find(const Cuts& cuts, Real time) {
+  if (std::vector<Holding> now = holding(time); now != holding_) {
+    take(now);
+    holding_ = std::move(now);
+  }
+  begin_step();
   around_.find(cuts, scene_.layers[layer_].transfer, x_);
 }
 
-void HeldSums::take(std::size_t handle, const MeshBody& body, std::span<const Grip> grips) {
-  const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
-  for (const Grip& grip : grips) {
-    const HeldAim aim = aim_of(grip);
-    held_.push_back(
-        {{handle, aim, grip.sum(x), aim.axis}, grip.sum(v), points_.size(), points_.size() + grip.rows.size()});
-    for (std::size_t k = 0; k < grip.rows.size(); ++k) {
-      std::int32_t& point = point_of_row_[static_cast<std::size_t>(grip.rows[k])];
-      if (point < 0) {
-        point = static_cast<std::int32_t>(x_.size());
-        x_.push_back(x[grip.rows[k]]);
-      }
-      points_.push_back({static_cast<std::uint32_t>(point), grip.vertices[k].weights[0]});
+void HeldSums::take(std::span<const Holding> holding) {
+  held_.clear();
+  bundles_.clear();
+  points_.clear();
+  rows_.clear();
+  bodies_.clear();
+  for (const auto& [h, cut] : holding) {
+    const MeshBody& body = *scene_.mesh_of(scene_.handles[h]);
+    if (bodies_.empty() || bodies_.back().body != &body) {
+      bodies_.push_back({&body, {rows_.size(), rows_.size()}});
+      point_of_row_.assign(body.points().rows(), -1);
+    }
+    for (const Grip& grip : body.grips(scene_.handles[h].list)) add(h, grip);
+    bodies_.back().points.end = rows_.size();
+  }
+  x_.resize(rows_.size());
+  v_.resize(rows_.size());
+}
+
+void HeldSums::add(std::size_t handle, const Grip& grip) {
+  const std::size_t begin = points_.size(), c = held_.size();
+  for (std::size_t k = 0; k < grip.rows.size(); ++k) {
+    std::int32_t& point = point_of_row_[static_cast<std::size_t>(grip.rows[k])];
+    if (point < 0) {
+      point = static_cast<std::int32_t>(rows_.size());
+      rows_.push_back(grip.rows[k]);
+    }
+    points_.push_back({static_cast<std::uint32_t>(point), grip.vertices[k].weights[0]});
+  }
+  held_.push_back({{handle, aim_of(grip), {}, {}}, {}});
+  const Bundle bundle{{begin, points_.size()}, {c, c + 1}};
+  if (!bundles_.empty() && std::ranges::equal(points_of(bundle), points_of(bundles_.back()))) {
+    points_.resize(begin);
+    bundles_.back().held.end = c + 1;
+  } else bundles_.push_back(bundle);
+}
+
+void HeldSums::begin_step() {
+  for (const auto& [body, points] : bodies_) {
+    const auto x = body->points().get<Position>(), v = body->points().get<Velocity>();
+    for (std::size_t p = points.begin; p < points.end; ++p) {
+      x_[p] = x[rows_[p]];
+      v_[p] = v[rows_[p]];
+    }
+  }
+  for (const Bundle& bundle : bundles_) {
+    Vec3 x = Vec3::Zero(), v = Vec3::Zero();
+    for (const auto& [point, weight] : points_of(bundle)) {
+      x += weight * x_[point];
+      v += weight * v_[point];
+    }
+    for (std::size_t c = bundle.held.begin; c < bundle.held.end; ++c) {
+      held_[c].x = x;
+      held_[c].v = v;
     }
   }
 }
 
 void HeldSums::sum_along_axes(RealVector& of_sum) const {
-  for (std::size_t c = 0; c < held_.size(); ++c) of_sum[c] = held_[c].axis.dot(around_.sum(points_of(c)));
+  for (const Bundle& bundle : bundles_) {
+    const Vec3 sum = around_.sum(points_of(bundle));
+    for (std::size_t c = bundle.held.begin; c < bundle.held.end; ++c) of_sum[c] = held_[c].axis.dot(sum);
+  }
 }
 
-/// Impulses along the axes of sums to their change of velocity; afterwards nodes have theirs.
-void HeldSums::apply(const RealVector& impulse, RealVector& velocity_change) {
+/// Nodes get their change of velocity by impulses along the axes of sums. Collective.
+void HeldSums::push(const RealVector& impulse) {
   around_.clear_points();
-  for (std::size_t c = 0; c < held_.size(); ++c) around_.add(points_of(c), impulse[c] * held_[c].axis);
+  for (const Bundle& bundle : bundles_) {
+    Vec3 sum = Vec3::Zero();
+    for (std::size_t c = bundle.held.begin; c < bundle.held.end; ++c) sum += impulse[c] * held_[c].axis;
+    around_.add(points_of(bundle), sum);
+  }
   around_.spread();
   const auto count = static_cast<std::ptrdiff_t>(grasped_.size());
 #pragma omp parallel for schedule(static)
   for (std::ptrdiff_t i = 0; i < count; ++i) {
+    const auto& [velocity, per_mass, at_walls] = grasped_[i];
     Eigen::Map<Vec3> value = around_.nodes()[i].value();
-    value = grasped_[i].mobility * Vec3(value);
+    value *= per_mass;
+    if (at_walls >= 0) value = projections_[at_walls] * Vec3(value);
   }
+}
+
+/// Impulses along the axes of sums to their change of velocity. Collective.
+void HeldSums::apply(const RealVector& impulse, RealVector& velocity_change) {
+  push(impulse);
   around_.gather();
   sum_along_axes(velocity_change);
 }
@@ -201,29 +265,37 @@ void HeldSums::look_at_nodes(Real time, const BlockMap& map, Layer& layer) {
   const NodeField& inertia = layer.get<NodeInertia>();
   NodeField& velocity = layer.get<NodeVelocity>();
   grasped_.clear();
+  projections_.clear();
+  int block = -1;
   for (const NodesAround::Node& node : around_.nodes()) {
-    const int block = map.find(block_of_node(node.index)), place = width * place_in_block(node.index);
+    const Vec3i its_block = block_of_node(node.index);
+    if (block < 0 || map.block(block) != its_block) block = map.find(its_block);
+    const int place = width * place_in_block(node.index);
     WEFT_ENSURE(0 <= block && block < map.owned());
     const Real mass = inertia.block(block)[place];
     const Eigen::Map<Vec3> v(velocity.block(block) + place);
-    Mat3 mobility = Mat3::Zero();
-    if (mass > 0)
-      mobility = wall_projection(scene_.walls, walls, scene_.dx, node.index.cast<Real>() * scene_.dx, v) / mass;
-    grasped_.push_back({v, mobility});
+    const Mat3 P = wall_projection(scene_.walls, walls, scene_.dx, node.index.cast<Real>() * scene_.dx, v);
+    const bool is_free = P == Mat3::Identity();
+    grasped_.push_back({v, mass > 0 ? 1 / mass : 0, is_free ? -1 : static_cast<std::int32_t>(projections_.size())});
+    if (!is_free) projections_.push_back(P);
     node.value() = v;
   }
 }
 
 /// One over the diagonal of W P M^-1 P W^T, but for what P / m has beside its own diagonal; 0 where walls hold a sum
-/// fast. Sums along several axes follow one another.
+/// fast. Collective.
 std::vector<Real> HeldSums::preconditioner() {
-  for (std::size_t i = 0; i < grasped_.size(); ++i) around_.nodes()[i].value() = grasped_[i].mobility.diagonal();
-  around_.gather();
+  for (std::size_t i = 0; i < grasped_.size(); ++i) {
+    const auto& [velocity, per_mass, at_walls] = grasped_[i];
+    around_.nodes()[i].value() =
+        at_walls < 0 ? Vec3(Vec3::Constant(per_mass)) : per_mass * projections_[at_walls].diagonal();
+  }
+  around_.share();
   std::vector<Real> per_diagonal(held_.size(), 0.0);
-  Vec3 mobility;  // along x, y, z
-  for (std::size_t c = 0; c < held_.size(); ++c) {
-    if (c == 0 || !std::ranges::equal(points_of(c), points_of(c - 1))) mobility = around_.square_sum(points_of(c));
-    if (const Real diagonal = mobility.dot(held_[c].axis.cwiseAbs2()); diagonal > 0) per_diagonal[c] = 1 / diagonal;
+  for (const Bundle& bundle : bundles_) {
+    const Vec3 mobility = around_.square_sum(points_of(bundle));  // along x, y, z
+    for (std::size_t c = bundle.held.begin; c < bundle.held.end; ++c)
+      if (const Real diagonal = mobility.dot(held_[c].axis.cwiseAbs2()); diagonal > 0) per_diagonal[c] = 1 / diagonal;
   }
   return per_diagonal;
 }
@@ -265,7 +337,7 @@ void HeldSums::hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::
     change[c] = wanted[c] - change[c];
   }
   const RealVector lambda = solve(change, tolerance * scene_.dx / dt);
-  apply(lambda, change);
+  push(lambda);
   for (std::size_t i = 0; i < grasped_.size(); ++i) grasped_[i].velocity += around_.nodes()[i].value();
 
   for (std::size_t c = 0; c < count; ++c) {

@@ -46,10 +46,12 @@ class NodesAround {
   Vec3 sum(std::span<const Weighted> points) const;
   /// y_k += s_k value.
   void add(std::span<const Weighted> points, const Vec3& value);
-  /// sum_i (sum_k s_k w_ik)^2 y_i over the nodes of the points, after `gather`.
+  /// sum_i (sum_k s_k w_ik)^2 y_i over the nodes of the points, after `share`.
   Vec3 square_sum(std::span<const Weighted> points);
 
   void clear_points() { std::ranges::fill(of_point_, Real(0)); }
+  /// From owned nodes to those of this rank. Collective.
+  void share() { map_.forest().update_ghosts(of_node_.view()); }
   /// From owned nodes to points. Collective.
   void gather();
   /// From points to owned nodes. Collective.
@@ -62,18 +64,17 @@ class NodesAround {
   const Comm comm_;
   Bins bins_;
   std::vector<PointId> id_;
-  std::vector<BlockKey> touched_;
   Cuts cuts_;
-  bool has_map_ = false;
   BlockMap map_;
-  PointWeights weights_;               ///< Of points.
-  std::vector<std::int32_t> reached_;  ///< Rows of nodes that points of this rank reach.
-  std::vector<std::size_t> begin_;     ///< Of each, in the two below.
-  std::vector<std::uint32_t> point_;   ///< Points that reach a node.
-  std::vector<Real> weight_;           ///< w_ip.
-  std::vector<std::uint32_t> next_;    ///< Counts of each row, then places; kept for its memory.
-  std::vector<Node> nodes_;            ///< Owned.
-  std::vector<Real> of_point_;         ///< Rows.
+  PointWeights weights_;                        ///< Of points.
+  std::vector<std::int32_t> reached_;           ///< Rows of nodes that points of this rank reach.
+  std::vector<std::size_t> begin_;              ///< Of each, in the two below.
+  std::vector<std::uint32_t> point_;            ///< Points that reach a node.
+  std::vector<Real> weight_;                    ///< w_ip.
+  std::vector<std::uint32_t> next_;             ///< Counts of each row, then places; kept for its memory.
+  std::vector<Node> nodes_;                     ///< Owned.
+  std::vector<std::size_t> reached_by_others_;  ///< Those of them that no point of this rank reaches.
+  std::vector<Real> of_point_;                  ///< Rows.
   NodeField of_node_{"held", "kg m/s, m/s"};
 };
 
@@ -97,22 +98,44 @@ class HeldSums {
   void hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<Impulse> impulses);
 
  private:
-  /// A sum, with its entries [begin, end) of `points_`.
+  /// A handle that prescribes, and the cut of its body.
+  struct Holding {
+    std::size_t handle;
+    std::uint64_t cut;
+
+    bool operator==(const Holding&) const = default;
+  };
+  struct Range {
+    std::size_t begin, end;
+  };
+  /// Points that are rows of one body.
+  struct PointsOf {
+    const MeshBody* body;
+    Range points;
+  };
   struct Held : PrescribedSum {
     Vec3 v;  ///< Of the sum when the step begins [m/s].
-    std::size_t begin, end;
+  };
+  /// The same sum of `points_`, along the axes of some of `held_`.
+  struct Bundle {
+    Range points, held;
   };
   /// An owned node in the layer of the step.
   struct Grasped {
     Eigen::Map<Vec3> velocity;
-    Mat3 mobility;  ///< P / m [1/kg].
+    Real per_mass;          ///< 1 / m [1/kg]; 0 without mass.
+    std::int32_t at_walls;  ///< Its P in `projections_`; -1 where walls allow all.
   };
 
-  std::span<const NodesAround::Weighted> points_of(std::size_t c) const {
-    return std::span(points_).subspan(held_[c].begin, held_[c].end - held_[c].begin);
+  std::span<const NodesAround::Weighted> points_of(const Bundle& bundle) const {
+    return std::span(points_).subspan(bundle.points.begin, bundle.points.end - bundle.points.begin);
   }
-  void take(std::size_t handle, const MeshBody& body, std::span<const Grip> grips);
+  std::vector<Holding> holding(Real time) const;
+  void take(std::span<const Holding> holding);
+  void add(std::size_t handle, const Grip& grip);
+  void begin_step();
   void look_at_nodes(Real time, const BlockMap& map, Layer& layer);
+  void push(const RealVector& impulse);
   std::vector<Real> preconditioner();
   RealVector solve(RealVector change, Real missed);
   void apply(const RealVector& impulse, RealVector& velocity_change);
@@ -121,12 +144,17 @@ class HeldSums {
   const Comm comm_;
   const Scene& scene_;
   const std::size_t layer_;
+  std::vector<Holding> holding_;  ///< Of what is taken now.
   std::vector<Held> held_;
-  std::vector<NodesAround::Weighted> points_;
-  std::vector<Vec3> x_;                     ///< Points that sums are made of.
-  std::vector<std::int32_t> point_of_row_;  ///< Of a body; -1 for rows that no sum has, and between bodies.
+  std::vector<Bundle> bundles_;
+  std::vector<NodesAround::Weighted> points_;  ///< Of bundles, one after another.
+  std::vector<std::int32_t> rows_;             ///< Of points that sums are made of, body by body;
+  std::vector<PointsOf> bodies_;
+  std::vector<Vec3> x_, v_;                 ///< where they are when the step begins.
+  std::vector<std::int32_t> point_of_row_;  ///< Of the last body; -1 for rows that no sum has.
   NodesAround around_;
   std::vector<Grasped> grasped_;  ///< As `around_.nodes()`.
+  std::vector<Mat3> projections_;
 };
 
 }  // namespace weft

@@ -82,7 +82,8 @@ void OwnMotion::count_change(std::span<const Real> by_holds, Real end, std::span
 /// impulses: along the conditions of all holds, in their order.
 void OwnMotion::count_holds(std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity) {
   piece_->motion.time = end;
-  add_reactions(piece_->system.holds, impulses, piece_->motion, mean_velocity, given_.by_handles);
+  add_reactions(piece_->system.holds, impulses, piece_->motion, rows_of_holds(end).sums(mean_velocity),
+                given_.by_handles);
 }
 
 void OwnMotion::count_loads(Real h, const FreedomValues& mean_velocity) {

@@ -1,5 +1,6 @@
 #include "run/reactions.hpp"
 
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -9,17 +10,10 @@ namespace weft {
 namespace {
 
 Impulse given_by(const Handle& hold, std::span<const Real> impulses, const Motion& motion,
-                 std::span<const Vec3> mean_velocity) {
+                 std::span<const Real> mean_speeds) {
   const Reaction reaction = hold.reaction(impulses, motion, hold.center(motion.time));
-  Impulse given{reaction.force, reaction.torque, 0};
-  ConstraintRows rows;
-  hold.append(motion.time, rows);
-  for (std::size_t c = 0; c < rows.count(); ++c)
-    for (std::size_t k = rows.begin[c]; k < rows.begin[c + 1]; ++k) {
-      const auto freedom = static_cast<std::size_t>(rows.freedom[k]);
-      given.work += impulses[c] * rows.weight[k] * mean_velocity[freedom / 3][static_cast<int>(freedom % 3)];
-    }
-  return given;
+  return {reaction.force, reaction.torque,
+          std::inner_product(impulses.begin(), impulses.end(), mean_speeds.begin(), Real(0))};
 }
 
 }  // namespace
@@ -42,13 +36,14 @@ VertexHold hold_vertices(const Scene& scene, std::size_t handle, const Freedoms&
 }
 
 void add_reactions(std::span<const VertexHold> holds, std::span<const Real> impulses, const Motion& motion,
-                   std::span<const Vec3> mean_velocity, std::span<Impulse> by_handles) {
+                   std::span<const Real> mean_speeds, std::span<Impulse> by_handles) {
   std::size_t first = 0;
   for (const auto& [handle, conditions] : holds) {
     if (!conditions->holds_to(motion.time)) continue;
+    const std::size_t count = conditions->conditions();
     by_handles[handle] +=
-        given_by(*conditions, impulses.subspan(first, conditions->conditions()), motion, mean_velocity);
-    first += conditions->conditions();
+        given_by(*conditions, impulses.subspan(first, count), motion, mean_speeds.subspan(first, count));
+    first += count;
   }
 }
 

@@ -35,8 +35,8 @@ struct VertexHold {
 VertexHold hold_vertices(const Scene& scene, std::size_t handle, const Freedoms& freedoms, std::size_t block);
 
 /// Adds what holds gave in a step that ends with `motion`, that of their body's points since they were committed.
-/// impulses: along the conditions of this rank, hold by hold [N s]; mean_velocity: of the points over these [m/s].
+/// impulses: along the conditions of this rank, hold by hold [N s]; mean_speeds: of what they are on, meanwhile [m/s].
 void add_reactions(std::span<const VertexHold> holds, std::span<const Real> impulses, const Motion& motion,
-                   std::span<const Vec3> mean_velocity, std::span<Impulse> by_handles);
+                   std::span<const Real> mean_speeds, std::span<Impulse> by_handles);
 
 }  // namespace weft

@@ -58,12 +58,14 @@ void pass_through(const TransferSettings& settings, const Bins& bins, std::span<
 #pragma omp for schedule(dynamic)
         for (std::size_t c = 0; c < cubes.size(); ++c)
           for (const Bin& bin : bins.of_cube(cubes[c])) {
-            moved.load_from(motion.data(), bin);
+            moved.forget();
             pushed.clear();
             for (const ChunkRows rows : chunks_of(bins, bin)) {
               stencils.find(rows, x, origin_of(bin), settings.dx);
+              moved.load_from(motion.data(), bin, reached(stencils, bin));
               gather_chunk(stencils, moved, settings.dx, chunk.value_of(rows), chunk.slope_of(rows));
               react(rows, chunk.motion(rows), {std::span(A.data(), rows.size())});
+              pushed.reach(reached(stencils, bin));
               push_chunk(
                   stencils, settings.dx, [](std::size_t) -> Vec3 { return Vec3::Zero(); },
                   [&A](std::size_t k) -> const Mat3& { return A[k]; }, pushed);
@@ -91,6 +93,7 @@ void push(const TransferSettings& settings, const Bins& bins, std::span<const Ve
             pushed.clear();
             for (const ChunkRows rows : chunks_of(bins, bin)) {
               stencils.find(rows, x, origin_of(bin), settings.dx);
+              pushed.reach(reached(stencils, bin));
               push_chunk(
                   stencils, settings.dx,
                   [&f, rows](std::size_t k) -> Vec3 { return f.empty() ? Vec3::Zero() : f[rows[k]]; },
@@ -115,9 +118,10 @@ void gather(const TransferSettings& settings, const Bins& bins, std::span<const 
       ChunkBuffer chunk;
 #pragma omp for schedule(dynamic)
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
-        moved.load_from(motion.data(), all[b]);
+        moved.forget();
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
+          moved.load_from(motion.data(), all[b], reached(stencils, all[b]));
           gather_chunk(stencils, moved, settings.dx, chunk.value_of(rows), chunk.slope_of(rows));
           receive(rows, chunk.motion(rows));
         }

@@ -29,6 +29,9 @@
 #include "weft/transfer/bins.hpp"
 
 #include <array>
+#include <bit>
+#include <cstdint>
+#include <cstring>
 
 namespace weft {
 
@@ -43,6 +46,25 @@ inline Real4 origin_of(const Bin& bin) {
 /// reads one wait for what wrote the other.
 inline constexpr int tile_edge = 2 * block_width, tile_along_y = tile_edge, tile_along_x = tile_edge * tile_along_y + 2,
                      tile_places = tile_edge * tile_along_x;
+
+/// Runs of four nodes along z in a tile: of each half along z a bit for every line of nodes, numbered 8 x + y.
+struct TileRuns {
+  std::array<std::uint64_t, 2> of_half{};
+
+  static constexpr TileRuns all() { return {{~std::uint64_t{0}, ~std::uint64_t{0}}}; }
+
+  bool any() const { return (of_half[0] | of_half[1]) != 0; }
+  /// The runs in an octant, numbered in the same way.
+  std::uint32_t in_octant(int o) const {
+    return static_cast<std::uint32_t>(of_half[o & 1] >> (block_width * (tile_edge * (o >> 2) + (o >> 1 & 1))));
+  }
+  void include(const TileRuns& more) {
+    for (int half = 0; half < 2; ++half) of_half[half] |= more.of_half[half];
+  }
+  TileRuns without(const TileRuns& others) const {
+    return {{of_half[0] & ~others.of_half[0], of_half[1] & ~others.of_half[1]}};
+  }
+};
 
 /// The kernels of the points of a chunk: weights of the nodes first + i along each axis.
 template <class Kernel>
@@ -68,7 +90,7 @@ class Stencils {
   [[gnu::always_inline]] void find(std::size_t k, const Vector3<Pack>& x, const Real4& origin, Real dx,
                                    Pack* off_middle = nullptr) {
     const Real per_dx = 1 / dx;
-    Pack place = 0, w[3][n];
+    Pack place = 0, line = 0, w[3][n];
 #pragma GCC unroll 3
     for (int axis = 0; axis < 3; ++axis) {
       // The tile is known: neither rounding, which may also make the difference negative, nor a place that is not a
@@ -79,6 +101,8 @@ class Stencils {
       if (off_middle) *off_middle = max(*off_middle, abs(scaled - (origin[axis] + bin_middle)));
       const Pack t = scaled - (first + origin[axis]);
       place += Pack(axis == 0 ? tile_along_x : axis == 1 ? tile_along_y : 1) * first;
+      if (axis < 2) line += Pack(axis == 0 ? tile_edge : 1) * first;
+      else first.store(&first_z_[k]);
       t.store(&t_[axis][k]);
       Kernel::weights(t, w[axis]);
     }
@@ -92,12 +116,25 @@ class Stencils {
       }
     }
     for (int lane = 0; lane < Pack::size; ++lane) place_[k + lane] = static_cast<int>(place[lane]);
+    for (int lane = 0; lane < Pack::size; ++lane) first_line_[k + lane] = static_cast<int>(line[lane]);
   }
 
   std::size_t size() const { return size_; }
   // Of entry k:
   /// The place of the first node in a tile; the others stand at i * along_x + j * along_y + l.
   int place(std::size_t k) const { return place_[k]; }
+  /// The runs of the nodes of all entries.
+  TileRuns runs() const {
+    std::uint64_t lines = 0;  // of an entry, from its first on
+    for (int i = 0; i < n; ++i) lines |= ((std::uint64_t{1} << n) - 1) << (tile_edge * i);
+    TileRuns runs;
+    for (std::size_t k = 0; k < size_; ++k) {
+      const std::uint64_t its = lines << first_line_[k];
+      runs.of_half[0] |= first_z_[k] < block_width ? its : 0;
+      runs.of_half[1] |= first_z_[k] + n > block_width ? its : 0;
+    }
+    return runs;
+  }
   /// The place of the point after its first node [dx].
   Real t(std::size_t k, int axis) const { return t_[axis][k]; }
   /// Weight along an axis [1]; with moving least squares along z, and of the lines along z their wx wy.
@@ -146,7 +183,8 @@ class Stencils {
   alignas(sizeof(Pack)) OfPoints w_[3][n];
   alignas(sizeof(Pack)) OfPoints line_[n][n];
   alignas(sizeof(Pack)) OfPoints t_[3];
-  int place_[most_rows_in_chunk];
+  alignas(sizeof(Pack)) OfPoints first_z_;
+  int place_[most_rows_in_chunk], first_line_[most_rows_in_chunk];
   std::size_t size_ = 0;
 };
 
@@ -192,15 +230,50 @@ void with_next_rows(const RowsAhead& ahead, const Bins& bins, ChunkRows chunk, c
   else visit(RowsApart{ahead.columns(), next.data(), next.data() + next.size()});
 }
 
-/// The nodes that the points of one bin reach: its block and the seven neighbours towards +x, +y, +z.
-struct Tile {
-  Real4 node[tile_places];
+/// The nodes that the points of one bin reach: its block and the seven neighbours towards +x, +y, +z. Only runs that
+/// points reach are cleared, read and added; all others are zero, or stay unread.
+class Tile {
+ public:
+  Tile() { std::memset(node_, 0, sizeof(node_)); }
 
-  void clear() { std::memset(node, 0, sizeof(node)); }
+  Real4* at(int place) { return one_address(node_ + place); }
+  const Real4* at(int place) const { return one_address(node_ + place); }
 
-  Real4* at(int place) { return one_address(node + place); }
-  const Real4* at(int place) const { return one_address(node + place); }
+  // To add points to nodes:
+  /// Points are about to add to these runs.
+  void reach(const TileRuns& runs) { runs_.include(runs); }
+  void add_to(NodeField& field, const Bin& bin) const { add_to(field.block(0), bin); }
+  void add_to(Real* rows, const Bin& bin) const {
+    for_each_run(runs_, bin, rows, [&](int place, std::ptrdiff_t at) {
+      Real* to = rows + at;
+      for (int z = 0; z < block_width; ++z, to += NodeField::width) store4(to, load4(to) + node_[place + z]);
+    });
+  }
+  void clear() {
+    for (int half = 0; half < 2; ++half)
+      for (std::uint64_t lines = runs_.of_half[half]; lines != 0; lines &= lines - 1) {
+        const int line = std::countr_zero(lines);
+        const int place = line / tile_edge * tile_along_x + line % tile_edge * tile_along_y + block_width * half;
+        std::memset(node_ + place, 0, block_width * sizeof(Real4));
+      }
+    runs_ = {};
+  }
 
+  // To read nodes:
+  /// Nothing is read of a bin yet.
+  void forget() { runs_ = {}; }
+  /// Reads what of these runs is not read yet.
+  void load_from(const NodeField& field, const Bin& bin, const TileRuns& runs) { load_from(field.block(0), bin, runs); }
+  void load_from(const Real* rows, const Bin& bin, const TileRuns& runs) {
+    const TileRuns missing = runs.without(runs_);
+    if (!missing.any()) return;
+    for_each_run(missing, bin, rows, [&](int place, std::ptrdiff_t at) {
+      std::memcpy(node_ + place, rows + at, block_width * sizeof(Real4));
+    });
+    runs_.include(missing);
+  }
+
+ private:
   /// In a register as it stands: from a sum that they see through, compilers make the address of every node anew.
   template <class T>
   [[gnu::always_inline]] static T* one_address(T* node) {
@@ -208,36 +281,38 @@ struct Tile {
     return node;
   }
 
-  /// Calls f(tile row, field row): runs of four nodes that are contiguous along z in both. rows: those of a NodeField,
-  /// from the first block on.
-  template <class R, class F>
-  void for_each_run(R* rows, const Bin& bin, F&& f) {
-    const auto block = [&](int o) { return rows + static_cast<std::size_t>(bin.numbers[o]) * NodeField::row; };
-    constexpr int run = block_width * NodeField::width;
+  /// Calls f(place in the tile, first number in the rows of a NodeField) for each run. All of the next octant is
+  /// ordered meanwhile, line by line, as memory likes it best: what this bin does not reach, the next one does.
+  template <class F>
+  static void for_each_run(const TileRuns& runs, const Bin& bin, const Real* rows, F&& f) {
+    const auto block = [&](int o) { return static_cast<std::ptrdiff_t>(bin.numbers[o]) * NodeField::row; };
     for (int o = 0; o < 8; ++o) {
+      const std::uint32_t lines = runs.in_octant(o);
       const Vec3i from = octant_offset(o) * block_width;
-      R *field = block(o), *next = block(std::min(o + 1, 7));
+      std::ptrdiff_t at = block(o);
+      const Real* next = rows + block(std::min(o + 1, 7));
       for (int x = 0; x < block_width; ++x)
-        for (int y = 0; y < block_width; ++y, field += run, next += run) {
+        for (int y = 0; y < block_width; ++y, at += run, next += run) {
           __builtin_prefetch(next);
           __builtin_prefetch(next + run / 2);
-          f(node + (from.x() + x) * tile_along_x + (from.y() + y) * tile_along_y + from.z(), field);
+          if (lines >> (tile_edge * x + y) & 1)
+            f((from.x() + x) * tile_along_x + (from.y() + y) * tile_along_y + from.z(), at);
         }
     }
   }
 
-  void add_to(NodeField& field, const Bin& bin) { add_to(field.block(0), bin); }
-  void load_from(const NodeField& field, const Bin& bin) { load_from(field.block(0), bin); }
-  void add_to(Real* rows, const Bin& bin) {
-    for_each_run(rows, bin, [](const Real4* tile, Real* to) {
-      for (int z = 0; z < block_width; ++z, to += NodeField::width) store4(to, load4(to) + tile[z]);
-    });
-  }
-  void load_from(const Real* rows, const Bin& bin) {
-    for_each_run(rows, bin,
-                 [](Real4* tile, const Real* from) { std::memcpy(tile, from, block_width * sizeof(Real4)); });
-  }
+  static constexpr int run = block_width * NodeField::width;
+
+  Real4 node_[tile_places];
+  TileRuns runs_;
 };
+
+/// What the points of a chunk reach of their tile, or all of it where they are many: then looking does not pay.
+template <class Kernel>
+TileRuns reached(const Stencils<Kernel>& stencils, const Bin& bin) {
+  constexpr std::uint32_t most = 2 * most_rows_in_chunk;
+  return bin.end - bin.begin <= most ? stencils.runs() : TileRuns::all();
+}
 
 // --- Nodes to points
 // ------------------------------------------------------------------------------------------------------

@@ -233,9 +233,9 @@ Vec3 moment_of_inertia(const TransferSettings& settings, const Vec3& x) {
 namespace {
 
 /// Calls visit(bin, rows, stencils, tiles) for each chunk, to add to the tiles of its bin, and then add(tiles, bin),
-/// which adds these to nodes.
+/// which adds these to nodes, `nodes` among them.
 template <class Kernel, int tiles_of_bin, class Visit, class Add>
-void scatter_tiles(const Bins& bins, const Visit& visit, const Add& add) {
+void scatter_tiles(Real dx, const Bins& bins, std::span<const Vec3> x, const Visit& visit, const Add& add) {
   // Cubes of one colour share no node, and colours follow one another: every node is added to in a fixed order.
 #pragma omp parallel
   {
@@ -248,7 +248,12 @@ void scatter_tiles(const Bins& bins, const Visit& visit, const Add& add) {
       for (std::size_t c = 0; c < cubes.size(); ++c)
         for (const Bin& bin : bins.of_cube(cubes[c])) {
           for (Tile& tile : tiles) tile.clear();
-          for (const ChunkRows rows : chunks_of(bins, bin)) visit(bin, rows, stencils, tiles);
+          for (const ChunkRows rows : chunks_of(bins, bin)) {
+            stencils.find(rows, x, origin_of(bin), dx);
+            const TileRuns runs = reached(stencils, bin);
+            for (Tile& tile : tiles) tile.reach(runs);
+            visit(rows, stencils, tiles);
+          }
           add(tiles, bin);
         }
     }
@@ -256,12 +261,9 @@ void scatter_tiles(const Bins& bins, const Visit& visit, const Add& add) {
 }
 /// The same of one tile, which is added to a field.
 template <class Kernel, class Visit>
-void scatter_tiles(const Bins& bins, NodeField& nodes, const Visit& visit) {
+void scatter_tiles(Real dx, const Bins& bins, std::span<const Vec3> x, NodeField& nodes, const Visit& visit) {
   scatter_tiles<Kernel, 1>(
-      bins,
-      [&](const Bin& bin, ChunkRows rows, Stencils<Kernel>& stencils, Tile* tile) {
-        visit(bin, rows, stencils, *tile);
-      },
+      dx, bins, x, [&](ChunkRows rows, const Stencils<Kernel>& stencils, Tile* tile) { visit(rows, stencils, *tile); },
       [&](Tile* tile, const Bin& bin) { tile->add_to(nodes, bin); });
 }
 
@@ -272,16 +274,16 @@ void scatter(const TransferSettings& settings, const Bins& bins, const ScatterPo
   WEFT_ENSURE(!points.C.empty() || points.f.empty());
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
-    scatter_tiles<Kernel>(bins, inertia, [&](const Bin& bin, ChunkRows rows, Stencils<Kernel>& stencils, Tile& tile) {
+    const auto visit = [&](ChunkRows rows, const Stencils<Kernel>& stencils, Tile& tile) {
       MatricesOfChunk A;
       if (!points.C.empty()) respond(rows, {std::span(A.data(), rows.size())});
-      stencils.find(rows, points.x, origin_of(bin), settings.dx);
       with_next_rows(ahead, bins, rows, [&](auto next) {
         if (points.C.empty()) scatter_chunk(stencils, rows, next, points, tile);
         else if (points.f.empty()) scatter_chunk<false>(settings, stencils, rows, next, points, A.data(), dt, tile);
         else scatter_chunk<true>(settings, stencils, rows, next, points, A.data(), dt, tile);
       });
-    });
+    };
+    scatter_tiles<Kernel>(settings.dx, bins, points.x, inertia, visit);
   });
 }
 
@@ -292,23 +294,19 @@ void scatter_apart(const TransferSettings& settings, const Bins& bins, const Sca
   no_stress.fill(Mat3::Zero());
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
-    scatter_tiles<Kernel, 2>(
-        bins,
-        [&](const Bin& bin, ChunkRows rows, Stencils<Kernel>& stencils, Tile* tiles) {
-          MatricesOfChunk A;
-          if (respond) respond(rows, {std::span(A.data(), rows.size())});
-          stencils.find(rows, points.x, origin_of(bin), settings.dx);
-          with_next_rows(ahead, bins, rows, [&](auto next) {
-            if (respond)
-              scatter_chunk_in_parts(settings, stencils, rows, next, points, A.data(), dt, tiles[0], tiles[1]);
-            else scatter_chunk<false>(settings, stencils, rows, next, points, no_stress.data(), 0, tiles[0]);
-          });
-        },
-        [&](Tile* tiles, const Bin& bin) {
-          tiles[0].add_to(carried, bin);
-          tiles[0].add_to(inertia, bin);
-          if (respond) tiles[1].add_to(inertia, bin);
-        });
+    const auto visit = [&](ChunkRows rows, const Stencils<Kernel>& stencils, Tile* tiles) {
+      MatricesOfChunk A;
+      if (respond) respond(rows, {std::span(A.data(), rows.size())});
+      with_next_rows(ahead, bins, rows, [&](auto next) {
+        if (respond) scatter_chunk_in_parts(settings, stencils, rows, next, points, A.data(), dt, tiles[0], tiles[1]);
+        else scatter_chunk<false>(settings, stencils, rows, next, points, no_stress.data(), 0, tiles[0]);
+      });
+    };
+    scatter_tiles<Kernel, 2>(settings.dx, bins, points.x, visit, [&](Tile* tiles, const Bin& bin) {
+      tiles[0].add_to(carried, bin);
+      tiles[0].add_to(inertia, bin);
+      if (respond) tiles[1].add_to(inertia, bin);
+    });
   });
 }
 
@@ -317,13 +315,13 @@ void scatter_mass(const TransferSettings& settings, const Bins& bins, std::span<
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     const Real pull = settings.dx * Stencils<Kernel>::per_tilt(settings.dx);
-    scatter_tiles<Kernel>(bins, nodes, [&](const Bin& bin, ChunkRows rows, Stencils<Kernel>& stencils, Tile& tile) {
-      stencils.find(rows, x, origin_of(bin), settings.dx);
+    const auto visit = [&](ChunkRows rows, const Stencils<Kernel>& stencils, Tile& tile) {
       scatter_chunk(stencils, tile, [&](std::size_t k) {
         const Real mass = m[rows[k]], g = pull * mass;
         return PointShare{{mass, 0, 0, 0}, {{{0, g, 0, 0}, {0, 0, g, 0}, {0, 0, 0, g}}}};
       });
-    });
+    };
+    scatter_tiles<Kernel>(settings.dx, bins, x, nodes, visit);
   });
 }
 
@@ -409,9 +407,10 @@ void gather_values(const TransferSettings& settings, const Bins& bins, std::span
 #pragma omp for schedule(dynamic, bins_together) nowait
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
         if (sees_zeros(all[b], are_zero)) continue;
-        tile.load_from(field, all[b]);
+        tile.forget();
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
+          tile.load_from(field, all[b], reached(stencils, all[b]));
           for (std::size_t k = 0; k < rows.size(); ++k)
             store3(values[rows[k]].data(), received(stencils, k, tile.at(stencils.place(k))).value);
         }
@@ -433,9 +432,10 @@ void gather_values(const TransferSettings& settings, const Bins& bins, std::span
       std::array<std::array<Vec3, most_rows_in_chunk>, 2> values;
 #pragma omp for schedule(dynamic, bins_together) nowait
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
-        for (std::size_t f = 0; f < 2; ++f) tiles[f].load_from(*fields[f], all[b]);
+        for (Tile& tile : tiles) tile.forget();
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
+          for (std::size_t f = 0; f < 2; ++f) tiles[f].load_from(*fields[f], all[b], reached(stencils, all[b]));
           with_next_rows(ahead, bins, rows, [&](auto next) {
             for (std::size_t k = 0; k < rows.size(); ++k) {
               fetch_for_a_point(next);
@@ -495,9 +495,10 @@ Real gather(const TransferSettings& settings, const Bins& bins, std::span<const 
       Pack off_middle = 0;
 #pragma omp for schedule(dynamic, bins_together) nowait
       for (std::ptrdiff_t b = 0; b < static_cast<std::ptrdiff_t>(all.size()); ++b) {
-        tile.load_from(velocity, all[b]);
+        tile.forget();
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx, &off_middle);
+          tile.load_from(velocity, all[b], reached(stencils, all[b]));
           // Rows that follow one another receive at once, others through the buffer.
           const bool at_once = !columns.v.empty() && follow(rows);
           const std::size_t first = at_once ? rows.front() : 0;
@@ -590,10 +591,11 @@ Steepest steepest_above(Real bound, const TransferSettings& settings, const Bins
       for (std::size_t b = 0; b < all.size(); ++b) {
         if (!is_doubtful(all[b]) || gradient_bound<Kernel>(all[b], velocity, by_block, settings.dx) <= bound * bound)
           continue;
-        tile.load_from(velocity, all[b]);
+        tile.forget();
         Steepest here;
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
+          tile.load_from(velocity, all[b], reached(stencils, all[b]));
           gather_chunk(stencils, tile, settings.dx, chunk.value_of(rows), chunk.slope_of(rows));
           for (std::size_t k = 0; k < rows.size(); ++k) {
             const Real norm = chunk.slope[k].norm();

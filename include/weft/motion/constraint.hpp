@@ -4,6 +4,7 @@
 #include "weft/base/types.hpp"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace weft {
@@ -16,6 +17,14 @@ struct ConstraintRows {
   std::vector<Real> target;           ///< [m].
 
   std::size_t count() const { return target.size(); }
+  /// sum_k weight_k y_k of each condition; y: vectors of points, each of three freedoms.
+  std::vector<Real> sums(std::span<const Vec3> y) const {
+    std::vector<Real> sums(count(), 0.0);
+    for (std::size_t c = 0; c < sums.size(); ++c)
+      for (std::size_t k = begin[c]; k < begin[c + 1]; ++k)
+        sums[c] += weight[k] * y[static_cast<std::size_t>(freedom[k] / 3)][freedom[k] % 3];
+    return sums;
+  }
   void clear() {
     begin.assign(1, 0);
     freedom.clear();

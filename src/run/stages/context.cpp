@@ -60,6 +60,7 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
     layer.nodes.add<NodePlace>();
     layer.nodes.add<NodeRebound>();
   }
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) held_places.emplace_back(scene, b);
   bins.resize(sets.size());
   bins_of_body.resize(scene.bodies.size(), nullptr);
   for (std::size_t s = 0; s < sets.size(); ++s)
@@ -131,12 +132,19 @@ void StepContext::add_body(std::size_t b) {
   const bool is_held = std::any_of(scene.handles.begin(), scene.handles.end(), [b](const GridHandle& handle) {
     return handle.body == b && handle.hold() != nullptr;
   });
-  if (is_held && roles.mesh != nullptr) held.emplace_back(comm, scene, b);
+  if (is_held && roles.mesh != nullptr) held.push_back(std::make_unique<HeldVertices>(comm, scene, b));
   if (is_held && roles.mesh == nullptr) led_bodies.push_back(b);
   for (PointSet* points : scene.bodies[b]->sets()) {
     const bool is_predicted = roles.predicts != nullptr && points->points().has<TentativeVelocity>();
-    const bool is_corrected = roles.corrects != nullptr || (is_held && points == scene.bodies[b].get());
-    sets.push_back({points, b, layer, roles.mesh != nullptr, is_predicted, is_corrected});
+    const bool has_held = is_held && roles.mesh != nullptr && points == roles.mesh;
+    sets.push_back({.points = points,
+                    .body = b,
+                    .layer = layer,
+                    .is_of_mesh = roles.mesh != nullptr,
+                    .is_predicted = is_predicted,
+                    .is_corrected = roles.corrects != nullptr ||
+                                    (is_held && roles.mesh == nullptr && points == scene.bodies[b].get()),
+                    .held = has_held ? held.back().get() : nullptr});
   }
 }
 

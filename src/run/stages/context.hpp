@@ -4,6 +4,7 @@
 #include "run/body_motion.hpp"
 #include "run/exact_holds.hpp"
 #include "run/handles.hpp"
+#include "run/held_places.hpp"
 #include "run/rigid_body_motion.hpp"
 #include "run/stages/accelerated_passes.hpp"
 #include "run/stages/grid_advance.hpp"
@@ -38,6 +39,7 @@ struct VisitedSet {
   bool is_of_mesh;                ///< Its rows stay where they are, on this rank too.
   bool is_predicted;              ///< It scatters its TentativeVelocity.
   bool is_corrected;              ///< Its velocities change between gather and commit.
+  HeldVertices* held = nullptr;   ///< Those of these that handles correct then, if no other does.
   BodyMotion* follows = nullptr;  ///< It is of contact points, which follow a body with freedoms of its own.
   bool has_surface = false;       ///< These lie on the surface of the body; else they are its vertices.
   bool is_binned = false;         ///< Its bins hold the points as they stand.
@@ -104,7 +106,8 @@ struct StepContext {
   std::vector<RepeatingBody> repeating;
   std::unique_ptr<StrandImpulses> strand_impulses;  ///< Of those own motions that have any; else null.
   std::vector<Corrects*> correcting;                ///< Each once.
-  std::vector<HeldVertices> held;                   ///< Of meshes that the grid moves and handles hold.
+  std::vector<std::unique_ptr<HeldVertices>> held;  ///< Of meshes that the grid moves and handles hold.
+  std::vector<HeldPlaces> held_places;              ///< Of each body.
   std::vector<std::size_t> led_bodies;              ///< Continua that handles hold.
 
   std::vector<GridLayer> layers;  ///< Those of the scene, then far sides.

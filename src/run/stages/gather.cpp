@@ -45,13 +45,41 @@ class Commits {
   std::vector<StepLimit> limits_;  ///< By thread.
 };
 
+/// A chunk and its motion, by copies.
+struct ChosenRows {
+  std::size_t count = 0;
+  std::array<std::uint32_t, most_rows_in_chunk> row;
+  std::array<Vec3, most_rows_in_chunk> v;
+  std::array<Mat3, most_rows_in_chunk> C;
+
+  void add(std::uint32_t its_row, const Vec3& its_v, const Mat3& its_C) {
+    row[count] = its_row;
+    v[count] = its_v;
+    C[count++] = its_C;
+  }
+  ChunkRows rows() const { return std::span(row).first(count); }
+  ChunkMotion motion() const { return {std::span(v).first(count), std::span(C).first(count)}; }
+};
+
+/// All of a chunk but what handles correct.
+void commit_free(Commits& commits, const HeldVertices& held, ChunkRows rows, const ChunkMotion& motion) {
+  if (std::ranges::none_of(rows, [&](std::uint32_t row) { return held.has(row); })) return commits(rows, motion);
+  ChosenRows free;
+  for (std::size_t k = 0; k < rows.size(); ++k)
+    if (!held.has(rows[k])) free.add(rows[k], motion.v[k], motion.C[k]);
+  commits(free.rows(), free.motion());
+}
+
 void gather_set(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   Table& points = set.points->points();
   const GridLayer& layer = step.layers[set.layer];
   Commits commits(step, s);
-  const Receive receive = set.is_corrected ? Receive([](ChunkRows, const ChunkMotion&) {})
-                                           : Receive([&](ChunkRows rows, const ChunkMotion& m) { commits(rows, m); });
+  const Receive receive = [&](ChunkRows rows, const ChunkMotion& motion) {
+    if (set.is_corrected) return;
+    if (set.held != nullptr) commit_free(commits, *set.held, rows, motion);
+    else commits(rows, motion);
+  };
   step.state.drift[set.body] = gather(layer.settings.transfer, step.bins[s], std::as_const(points).get<Position>(),
                                       layer.nodes.get<NodeVelocity>(), receive,
                                       {points.get<Velocity>(), points.get<Affine>()}, RowsAhead(points));
@@ -77,28 +105,18 @@ void gather_contact(StepContext& step, std::size_t s) {
       RowsAhead({x, set.follows->displacements(), set.follows->velocities()}));
 }
 
-/// Moves and deforms the points of a set with the motion that stands in their columns.
-void commit_set(StepContext& step, std::size_t s) {
+/// Moves and deforms points of a set with the motion that stands in their columns.
+void commit_rows(StepContext& step, std::size_t s, ChunkRows order) {
   const Table& points = std::as_const(*step.sets[s].points).points();
   const auto v = points.get<Velocity>();
   const auto C = points.get<Affine>();
-  const auto bins = step.bins[s].bins();
   Commits commits(step, s);
-#pragma omp parallel
-  {
-    std::array<Vec3, most_rows_in_chunk> chunk_v;
-    std::array<Mat3, most_rows_in_chunk> chunk_C;
-#pragma omp for schedule(dynamic)
-    for (std::size_t b = 0; b < bins.size(); ++b)
-      for (std::size_t first = bins[b].begin; first < bins[b].end; first += most_rows_in_chunk) {
-        const std::size_t count = std::min<std::size_t>(most_rows_in_chunk, bins[b].end - first);
-        const ChunkRows rows = step.bins[s].order().subspan(first, count);
-        for (std::size_t k = 0; k < count; ++k) {
-          chunk_v[k] = v[rows[k]];
-          chunk_C[k] = C[rows[k]];
-        }
-        commits(rows, {std::span(chunk_v).first(count), std::span(chunk_C).first(count)});
-      }
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t first = 0; first < order.size(); first += most_rows_in_chunk) {
+    ChosenRows chunk;
+    for (const std::uint32_t row : order.subspan(first, std::min(most_rows_in_chunk, order.size() - first)))
+      chunk.add(row, v[row], C[row]);
+    commits(chunk.rows(), chunk.motion());
   }
   commits.finish();
 }
@@ -150,6 +168,7 @@ void gather(StepContext& step) {
   std::fill(step.state.drift.begin(), step.state.drift.end(), 0);
   const auto timing = step.timers.measure("gather");
   push_rigid_bodies(step);
+  for (const auto& held : step.held) held->renew();
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (step.sets[s].follows == nullptr) gather_set(step, s);
     else gather_contact(step, s);
@@ -165,11 +184,13 @@ void correct(StepContext& step) {
   }
   for (GridLayer& layer : step.layers)
     if (layer.settings.has_followers && !layer.settings.has_contact_points) deform_followers(step, layer);
-  for (HeldVertices& held : step.held) held.correct(step.state.time, step.dt(), step.given.by_handles);
+  for (const auto& held : step.held) held->correct(step.state.time, step.dt(), step.given.by_handles);
   for (const std::size_t b : step.led_bodies)
     lead_points(step.scene, b, *step.bins_of_body[b], step.state.time, step.dt(), step.given.by_handles);
   for (std::size_t s = 0; s < step.sets.size(); ++s)
-    if (step.sets[s].is_corrected && step.sets[s].follows == nullptr) commit_set(step, s);
+    if (const VisitedSet& set = step.sets[s]; set.is_corrected && set.follows == nullptr)
+      commit_rows(step, s, step.bins[s].order());
+    else if (set.held != nullptr) commit_rows(step, s, set.held->rows());
 }
 
 }  // namespace weft
