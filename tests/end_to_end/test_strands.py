@@ -191,6 +191,7 @@ output: {diagnostics_every: 10}
         near = weft("check", self.deck(tangle()))
         self.assertEqual(near.returncode, 0, near.stderr)
         self.assertIn("25 strands, 250 segments", near.stdout)
+        self.assertIn("substeps: 1 of left, 1 of right, 1 of bar\n", near.stdout)
         self.assertIn("pairs of segments of strands begin nearer", near.stdout)
         thin = tangle().replace("8 mm", "0.1 mm").replace("6 mm", "0.1 mm")
         self.assertNotIn("begin nearer", weft("check", self.deck(thin)).stdout)
@@ -418,6 +419,41 @@ output: {{diagnostics_every: 1}}
         self.assertEqual(weft("export", run, "--to", "obj").returncode, 0)
         made = next(run.rglob("curls_000000.obj")).read_text().splitlines()
         self.assertEqual(sum(line.startswith("l ") for line in made), 10)
+
+    def test_a_check_tells_strands_and_substeps(self):
+        done = weft("check", self.deck(EXPLICIT.replace("max_dt: 2 ms", "max_dt: 5 ms")))
+        self.assertIn("10 strands, ", done.stdout)
+        substeps = dict(reversed(word.split(" of ")) for word in
+                        next(line for line in done.stdout.splitlines() if line.startswith("substeps: "))[10:].split(", "))
+        self.assertEqual(set(substeps), {"curls", "bundle", "thrown"})
+        self.assertGreater(min(int(n) for n in substeps.values()), 1)
+
+    def test_curves_are_exported_alike_from_any_ranks(self):
+        deck, exported = self.deck(EXPLICIT), {}
+        for ranks in 1, 3:
+            run = self.run_deck(deck, f"on_{ranks}", "--until", 0.1, ranks=ranks)
+            for kind in "hair", "bcc", "obj":
+                self.assertEqual(weft("export", run, "--to", kind, "--only", "curls", ranks=ranks).returncode, 0)
+                exported[kind, ranks] = (run / "export" / f"curls_000001.{kind}").read_bytes()
+        for kind, header in ("hair", 128), ("bcc", 64):
+            a, b = (exported[kind, ranks] for ranks in (1, 3))
+            self.assertEqual(a[:header], b[:header])
+            self.assertEqual(len(a), len(b))
+        a, b = (numpy.frombuffer(exported["hair", ranks][128 + 2 * 10:], "f4") for ranks in (1, 3))
+        self.assertLess(numpy.abs(a - b).max(), 1e-6)
+        strands, points, _, _ = numpy.frombuffer(exported["hair", 1][4:20], "u4")
+        self.assertEqual((strands, len(a)), (10, 3 * points))
+        self.assertEqual(numpy.frombuffer(exported["hair", 1][20:24], "f4"), numpy.float32(8e-3))
+        # What is exported is read again.
+        for kind in "hair", "bcc", "obj":
+            (self.folder / f"again.{kind}").write_bytes(exported[kind, 3])
+            again = EXPLICIT[:EXPLICIT.index("handles:")].replace(
+                "hair_tube: {inner_radius: 0, outer_radius: 0.2, length: 0.4, strands: 5}, spacing: 0.02,\n"
+                "              plies: {count: 2, radius: 0.03, twist: 0.2}", f"curve_file: {{path: again.{kind}}}")
+            self.assertIn("again", again)
+            done = weft("check", self.deck(again), folder=self.folder)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertIn(f"body curls: {points} vertices", done.stdout)
 
     def test_roots_and_contact_that_cannot_be_are_refused(self):
         points = "".join(f"v {math.cos(k)} {math.sin(k)} 0.5\n" for k in range(6))
