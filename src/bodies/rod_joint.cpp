@@ -57,26 +57,26 @@ Derivatives derivatives_of(const Shape& s, const Curvature& of) {
   const Vec3 a = of.sign * s.tf.cross(N), c = of.sign * s.te.cross(N);
   const Real k = of.k, e = s.length_e, f = s.length_f;
   const Mat3 I = Mat3::Identity(), tt = 2 * k * t * t.transpose();
+  const Mat3 by_twist = k / 16 * s.kb * s.kb.transpose();  // directors at the joint turn by half of it
   Derivatives d;
   d.by_e() = (-k * t + a) / e;
   d.by_f() = (-k * t - c) / f;
-  // Turns rotate n into -m of k1, and into m of k2.
-  d.first[6] = -of.me.dot(s.kb) / 2;
-  d.first[7] = -of.mf.dot(s.kb) / 2;
+  // Turns rotate n into -m of k1, and into m of k2, by half of themselves.
+  const Vec3 m = (of.me + of.mf) / 2;
+  d.first[6] = d.first[7] = -m.dot(s.kb) / 2;
 
   d.second.setZero();
   d.ee() = (tt - symmetric_sum(a, t)) / (e * e) - k / (s.chi * e * e) * (I - s.te * s.te.transpose()) +
-           of.sign * symmetric_sum(s.kb, of.ne) / (4 * e * e);
+           of.sign * symmetric_sum(s.kb, of.ne) / (4 * e * e) + by_twist / (e * e);
   d.ff() = (tt + symmetric_sum(c, t)) / (f * f) - k / (s.chi * f * f) * (I - s.tf * s.tf.transpose()) +
-           of.sign * symmetric_sum(s.kb, of.nf) / (4 * f * f);
+           of.sign * symmetric_sum(s.kb, of.nf) / (4 * f * f) + by_twist / (f * f);
   d.ef() = -k / (s.chi * e * f) * (I + s.te * s.tf.transpose()) +
-           (tt - a * t.transpose() + t * c.transpose() - of.sign * cross_matrix(N)) / (e * f);
+           (tt - a * t.transpose() + t * c.transpose() - of.sign * cross_matrix(N) + by_twist) / (e * f);
   for (int turn = 0; turn < 2; ++turn) {
-    const Vec3& m = turn == 0 ? of.me : of.mf;
     d.edge_and_turn(0, turn) = (m.dot(s.kb) / 2 * t - s.tf.cross(m) / s.chi) / e;
     d.edge_and_turn(1, turn) = (m.dot(s.kb) / 2 * t + s.te.cross(m) / s.chi) / f;
-    d.second(6 + turn, 6 + turn) = -of.sign * (turn == 0 ? of.ne : of.nf).dot(s.kb) / 2;
   }
+  d.second.bottomRightCorner<2, 2>().setConstant(-k / 4);
   d.mirror();
   return d;
 }

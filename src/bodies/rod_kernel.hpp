@@ -19,6 +19,37 @@ Vector3<T> lag(const Vector3<T>& t0, const Vector3<T>& t, const T& length) {
 }
 inline Vec3 lag(const Vec3& t0, const Vec3& e) { return lag<Real>(t0, Vec3(e.normalized()), e.norm()); }
 
+/// The share of its stiffness that a joint has whose natural curvatures are those of a fold by more than 150 degrees,
+/// as only damping has them: a fold changes its side at once, which would be resisted without bound.
+template <class T>
+T share_in_fold(const T& natural1, const T& natural2) {
+  using std::max;
+  using std::min;
+  using std::sqrt;
+  const T share = T(2) - sqrt(natural1 * natural1 + natural2 * natural2) / T(largest_exact_curvature);
+  const T within = min(T(1), max(T(0), share));
+  return within * within;
+}
+
+/// What bounds the second derivatives of the bending energy of a joint, whose curvatures have first derivatives of at
+/// most 2 / chi by tangents and |kb| / 2 by turns. [docs/theory/strands.md, 15.6]
+template <class T>
+struct BendingBound {
+  T chi, curvature;  ///< 1 + te.tf and |kb|, of a turn of 150 degrees at most.
+  T factor;          ///< Of the squares of first derivatives.
+
+  BendingBound(const T& cosine, const T& natural) {
+    using std::max;
+    using std::sqrt;
+    const auto curvature_at = [](const T& c) { return sqrt(max(T(0), T(8) / c - T(4))); };
+    constexpr Real k0 = largest_exact_curvature, flattest = 0.002;
+    chi = max(T(8 / (k0 * k0 + 4)), T(1) + cosine);
+    curvature = curvature_at(chi);
+    const T beyond = curvature_at(max(T(flattest), T(1) + cosine)) - curvature;
+    factor = T(1) + T(2) * (curvature + natural) / max(T(2), curvature) + T(0.5) * beyond;
+  }
+};
+
 /// The energy of a joint [J] and its derivatives by the edges [N] and turns [N m] of its segments, of directors that
 /// follow the way of their tangents.
 template <class T>

@@ -165,6 +165,20 @@ TEST(RodJointTest, AJointOfACircleHasItsMoment) {
   }
 }
 
+TEST(RodJointTest, TwistDoesNotFreeRoundSectionsOfBending) {
+  for (const Real degrees : {20, 100, 140, 170})
+    for (const Real twist : {0.0, 0.7, -2.5, std::numbers::pi, 9.0}) {
+      const Real angle = degrees * std::numbers::pi / 180;
+      const Vec3 e = Vec3::UnitX(), f(std::cos(angle), std::sin(angle), 0);
+      RodJoint joint{{e, Vec3::UnitY()}, {f, transported<Real>(Vec3::UnitY(), e, f)}, 0};
+      const JointStiffness bending{1.3, 1.3, 0, 0, 0, 0};
+      const Real straight = joint_energy(joint, bending, e, f, 0, 0).value;
+      const JointEnergy turned = joint_energy(joint, bending, e, f, 0.2, 0.2 + twist);
+      EXPECT_NEAR(turned.value, straight, 1e-13 * straight) << degrees << " " << twist;
+      EXPECT_LT(turned.gradient.tail<2>().norm(), 1e-13 * straight);
+    }
+}
+
 TEST(RodJointTest, FoldsHaveAFiniteEnergyThatGrowsWithTheTurn) {
   const Vec3 e = Vec3::UnitX();
   const RodJoint joint{{e, Vec3::UnitZ()}, {e, Vec3::UnitZ()}, 0};
