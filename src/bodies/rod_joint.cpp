@@ -133,16 +133,27 @@ Limit limit_of(const Shape& s) {
   return {k0 * (2 - k0 / k) / k, dr * dk, ddr * dk * dk + dr * ddk};
 }
 
-/// Of a limited strain k r(chi).
-Derivatives limited(const Shape& s, Real k, Derivatives of_k) {
+/// s(chi), the share of natural curvatures, likewise: k0^2 / k^2.
+Limit share_of(const Shape& s) {
+  const Real k2 = largest_exact_curvature * largest_exact_curvature, square = 8 / s.chi - 4;
+  const Real slope = -8 / (s.chi * s.chi), bend = 16 / std::pow(s.chi, 3);  // of k^2
+  return {k2 / square, -k2 * slope / (square * square),
+          k2 * (2 * slope * slope / std::pow(square, 3) - bend / (square * square))};
+}
+
+/// Of a limited strain k r(chi) - natural s(chi).
+Derivatives limited(const Shape& s, Real k, Real natural, Derivatives of_k) {
   const Limit r = limit_of(s);
   if (r.first == 0) return of_k;
+  const Limit share = share_of(s);
   const Derivatives chi = derivatives_of_cosine(s);
   const Vec8 dk = of_k.first;
   of_k.first = r.value * dk + k * r.first * chi.first;
   of_k.second = r.value * of_k.second +
                 r.first * (dk * chi.first.transpose() + chi.first * dk.transpose() + k * chi.second) +
-                k * r.second * chi.first * chi.first.transpose();
+                k * r.second * chi.first * chi.first.transpose() -
+                natural * (share.first * chi.second + share.second * chi.first * chi.first.transpose());
+  of_k.first -= natural * share.first * chi.first;
   return of_k;
 }
 
@@ -161,8 +172,8 @@ struct Strains {
 
   Strains(const Shape& s, const JointStiffness& joint)
       : stiffness{joint.bend1, joint.bend2, joint.twist}, twist(s.twist - joint.natural_twist) {
-    const Real r = s.limited();
-    const std::array strain{r * s.k1 - joint.natural1, r * s.k2 - joint.natural2, r * twist};
+    const Real r = s.limited(), share = s.natural_share();
+    const std::array strain{r * s.k1 - share * joint.natural1, r * s.k2 - share * joint.natural2, r * twist};
     for (std::size_t p = 0; p < 3; ++p) stress[p] = stiffness[p] * strain[p];
   }
 };
@@ -184,9 +195,9 @@ Mat8 joint_hessian(const RodJoint& joint, const JointStiffness& stiffness, const
                    Real turn_f, bool definite) {
   const Shape s(joint, e, f, turn_e, turn_f);
   const Strains of(s, stiffness);
-  const std::array strains{limited(s, s.k1, derivatives_of_curvature1(s)),
-                           limited(s, s.k2, derivatives_of_curvature2(s)),
-                           limited(s, of.twist, derivatives_of_twist(s))};
+  const std::array strains{limited(s, s.k1, stiffness.natural1, derivatives_of_curvature1(s)),
+                           limited(s, s.k2, stiffness.natural2, derivatives_of_curvature2(s)),
+                           limited(s, of.twist, 0, derivatives_of_twist(s))};
   Mat8 along = Mat8::Zero();  // with frames that follow the way
   Vec8 gradient = Vec8::Zero();
   for (std::size_t p = 0; p < 3; ++p) {

@@ -94,6 +94,8 @@ struct JointShape {
 
   /// Factor of the curvatures.
   T limited() const;
+  /// Factor of the natural ones: of a fold, whose curvatures change their side at once, they count nothing.
+  T natural_share() const;
 };
 
 /// |kb| at a turn of 150 degrees.
@@ -143,6 +145,13 @@ T JointShape<T>::limited() const {
   if (!any(is_far)) return T(1);
   const T k = sqrt(select(is_far, square, T(k0 * k0)));
   return select(is_far, T(k0 * (T(2) - k0 / k) / k), T(1));
+}
+
+template <class T>
+T JointShape<T>::natural_share() const {
+  const T k0 = T(largest_exact_curvature), square = T(8) / chi - T(4);
+  const auto is_far = square > k0 * k0;
+  return select(is_far, T(k0 * k0 / select(is_far, square, T(k0 * k0))), T(1));
 }
 
 using Vec8 = Eigen::Matrix<Real, 8, 1>;

@@ -54,8 +54,8 @@ class Cases {
 Dual energy_along(const Case& c, const Vec8& d) {
   const Vector3<Dual> e = along<3, 1>(c.e, Vec3(d.head<3>())), f = along<3, 1>(c.f, Vec3(d.segment<3>(3)));
   const JointShape<Dual> s(c.joint, e, f, Dual(c.turn_e, d[6]), Dual(c.turn_f, d[7]));
-  const Dual r = s.limited(), a = r * s.k1 - Dual(c.stiffness.natural1), b = r * s.k2 - Dual(c.stiffness.natural2),
-             m = r * (s.twist - Dual(c.stiffness.natural_twist));
+  const Dual r = s.limited(), share = s.natural_share(), a = r * s.k1 - share * Dual(c.stiffness.natural1),
+             b = r * s.k2 - share * Dual(c.stiffness.natural2), m = r * (s.twist - Dual(c.stiffness.natural_twist));
   return 0.5 * (c.stiffness.bend1 * a * a + c.stiffness.bend2 * b * b + c.stiffness.twist * m * m);
 }
 
