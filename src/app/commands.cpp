@@ -348,6 +348,18 @@ void add_selftest(CLI::App& app, Command& chosen) {
   });
 }
 
+/// Of the fibers or strands of a body [m]; of a flat section the larger one.
+Real thickness_of_curves(const Deck& deck, const std::string& name) {
+  for (const BodyDeck& body : deck.bodies) {
+    if (const auto* fiber = std::get_if<FiberDeck>(&body); fiber && fiber->name == name) return 2 * fiber->radius;
+    const auto* strand = std::get_if<StrandDeck>(&body);
+    if (!strand || strand->name != name) continue;
+    if (const auto* round = std::get_if<RoundSectionDeck>(&strand->section)) return 2 * round->radius;
+    return 2 * std::ranges::max(std::get<EllipticSectionDeck>(strand->section).half_axes);
+  }
+  return 0;
+}
+
 /// What export wants to know of a run's bodies, from its resolved deck.
 void look_at_bodies(const path& output, ExportOptions& options) {
   const path file = output / "resolved.yaml";
@@ -359,6 +371,8 @@ void look_at_bodies(const path& output, ExportOptions& options) {
         return deck.domain.dx / std::cbrt(Real(points->particles_per_cell));
     throw Error(ExitCode::file_system, fmt::format("{}: there is no body \"{}\" here.", file.string(), name));
   };
+  options.thickness = [deck](const std::string& name) { return thickness_of_curves(deck, name); };
+  if (!deck.domain.gravity.isZero(0)) deck.domain.gravity.cwiseAbs().maxCoeff(&options.up);
   const auto is_gone = [](const auto& body) {
     const auto* from_file = std::get_if<MeshFileDeck>(&body.mesh.form);
     return from_file != nullptr && from_file->file.empty();
@@ -400,13 +414,16 @@ void add_export(CLI::App& app, Command& chosen) {
     ExportOptions options;
   };
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("export", "Write frames as surfaces or volumes for artists' tools");
+  CLI::App* command = app.add_subcommand("export", "Write frames as surfaces, curves or volumes for artists' tools");
   command->add_option("output", a->output, "An output folder")->required();
-  const std::map<std::string, ExportFormat> formats{
-      {"obj", ExportFormat::obj}, {"ply", ExportFormat::ply}, {"vdb", ExportFormat::vdb}};
+  const std::map<std::string, ExportFormat> formats{{"obj", ExportFormat::obj},
+                                                    {"ply", ExportFormat::ply},
+                                                    {"vdb", ExportFormat::vdb},
+                                                    {"hair", ExportFormat::hair},
+                                                    {"bcc", ExportFormat::bcc}};
   command
       ->add_option("--to", a->options.format,
-                   "obj: surfaces and curves; ply: surfaces; vdb: level set, density and velocity")
+                   "obj: surfaces and curves; ply: surfaces; vdb: level set, density and velocity; hair, bcc: curves")
       ->required()
       ->transform(CLI::CheckedTransformer(formats));
   command->add_option("--only", a->options.only, "A body or collider (again for more) [all]")->allow_extra_args(false);

@@ -57,26 +57,26 @@ Derivatives derivatives_of(const Shape& s, const Curvature& of) {
   const Vec3 a = of.sign * s.tf.cross(N), c = of.sign * s.te.cross(N);
   const Real k = of.k, e = s.length_e, f = s.length_f;
   const Mat3 I = Mat3::Identity(), tt = 2 * k * t * t.transpose();
+  const Mat3 by_twist = k / 16 * s.kb * s.kb.transpose();  // directors at the joint turn by half of it
   Derivatives d;
   d.by_e() = (-k * t + a) / e;
   d.by_f() = (-k * t - c) / f;
-  // Turns rotate n into -m of k1, and into m of k2.
-  d.first[6] = -of.me.dot(s.kb) / 2;
-  d.first[7] = -of.mf.dot(s.kb) / 2;
+  // Turns rotate n into -m of k1, and into m of k2, by half of themselves.
+  const Vec3 m = (of.me + of.mf) / 2;
+  d.first[6] = d.first[7] = -m.dot(s.kb) / 2;
 
   d.second.setZero();
   d.ee() = (tt - symmetric_sum(a, t)) / (e * e) - k / (s.chi * e * e) * (I - s.te * s.te.transpose()) +
-           of.sign * symmetric_sum(s.kb, of.ne) / (4 * e * e);
+           of.sign * symmetric_sum(s.kb, of.ne) / (4 * e * e) + by_twist / (e * e);
   d.ff() = (tt + symmetric_sum(c, t)) / (f * f) - k / (s.chi * f * f) * (I - s.tf * s.tf.transpose()) +
-           of.sign * symmetric_sum(s.kb, of.nf) / (4 * f * f);
+           of.sign * symmetric_sum(s.kb, of.nf) / (4 * f * f) + by_twist / (f * f);
   d.ef() = -k / (s.chi * e * f) * (I + s.te * s.tf.transpose()) +
-           (tt - a * t.transpose() + t * c.transpose() - of.sign * cross_matrix(N)) / (e * f);
+           (tt - a * t.transpose() + t * c.transpose() - of.sign * cross_matrix(N) + by_twist) / (e * f);
   for (int turn = 0; turn < 2; ++turn) {
-    const Vec3& m = turn == 0 ? of.me : of.mf;
     d.edge_and_turn(0, turn) = (m.dot(s.kb) / 2 * t - s.tf.cross(m) / s.chi) / e;
     d.edge_and_turn(1, turn) = (m.dot(s.kb) / 2 * t + s.te.cross(m) / s.chi) / f;
-    d.second(6 + turn, 6 + turn) = -of.sign * (turn == 0 ? of.ne : of.nf).dot(s.kb) / 2;
   }
+  d.second.bottomRightCorner<2, 2>().setConstant(-k / 4);
   d.mirror();
   return d;
 }
@@ -133,16 +133,27 @@ Limit limit_of(const Shape& s) {
   return {k0 * (2 - k0 / k) / k, dr * dk, ddr * dk * dk + dr * ddk};
 }
 
-/// Of a limited strain k r(chi).
-Derivatives limited(const Shape& s, Real k, Derivatives of_k) {
+/// s(chi), the share of natural curvatures, likewise: k0^2 / k^2.
+Limit share_of(const Shape& s) {
+  const Real k2 = largest_exact_curvature * largest_exact_curvature, square = 8 / s.chi - 4;
+  const Real slope = -8 / (s.chi * s.chi), bend = 16 / std::pow(s.chi, 3);  // of k^2
+  return {k2 / square, -k2 * slope / (square * square),
+          k2 * (2 * slope * slope / std::pow(square, 3) - bend / (square * square))};
+}
+
+/// Of a limited strain k r(chi) - natural s(chi).
+Derivatives limited(const Shape& s, Real k, Real natural, Derivatives of_k) {
   const Limit r = limit_of(s);
   if (r.first == 0) return of_k;
+  const Limit share = share_of(s);
   const Derivatives chi = derivatives_of_cosine(s);
   const Vec8 dk = of_k.first;
   of_k.first = r.value * dk + k * r.first * chi.first;
   of_k.second = r.value * of_k.second +
                 r.first * (dk * chi.first.transpose() + chi.first * dk.transpose() + k * chi.second) +
-                k * r.second * chi.first * chi.first.transpose();
+                k * r.second * chi.first * chi.first.transpose() -
+                natural * (share.first * chi.second + share.second * chi.first * chi.first.transpose());
+  of_k.first -= natural * share.first * chi.first;
   return of_k;
 }
 
@@ -161,8 +172,8 @@ struct Strains {
 
   Strains(const Shape& s, const JointStiffness& joint)
       : stiffness{joint.bend1, joint.bend2, joint.twist}, twist(s.twist - joint.natural_twist) {
-    const Real r = s.limited();
-    const std::array strain{r * s.k1 - joint.natural1, r * s.k2 - joint.natural2, r * twist};
+    const Real r = s.limited(), share = s.natural_share();
+    const std::array strain{r * s.k1 - share * joint.natural1, r * s.k2 - share * joint.natural2, r * twist};
     for (std::size_t p = 0; p < 3; ++p) stress[p] = stiffness[p] * strain[p];
   }
 };
@@ -184,9 +195,9 @@ Mat8 joint_hessian(const RodJoint& joint, const JointStiffness& stiffness, const
                    Real turn_f, bool definite) {
   const Shape s(joint, e, f, turn_e, turn_f);
   const Strains of(s, stiffness);
-  const std::array strains{limited(s, s.k1, derivatives_of_curvature1(s)),
-                           limited(s, s.k2, derivatives_of_curvature2(s)),
-                           limited(s, of.twist, derivatives_of_twist(s))};
+  const std::array strains{limited(s, s.k1, stiffness.natural1, derivatives_of_curvature1(s)),
+                           limited(s, s.k2, stiffness.natural2, derivatives_of_curvature2(s)),
+                           limited(s, of.twist, 0, derivatives_of_twist(s))};
   Mat8 along = Mat8::Zero();  // with frames that follow the way
   Vec8 gradient = Vec8::Zero();
   for (std::size_t p = 0; p < 3; ++p) {

@@ -121,9 +121,10 @@ RodJoint Rods::state_of(std::size_t joint, const RodState& from) const {
 JointStiffness Rods::stiffness_of(std::size_t joint) const {
   const Real lb = (length(chain_->e[joint]) + length(chain_->f[joint])) / 2;
   const Vec3& natural = natural_[joint];
-  return {scale_ * section_.bend1 / lb,
-          scale_ * section_.bend2 / lb,
-          scale_ * section_.twist / lb,
+  const Real per_length = scale_ * share_in_fold(natural[0], natural[1]) / lb;
+  return {section_.bend1 * per_length,
+          section_.bend2 * per_length,
+          section_.twist * per_length,
           natural[0],
           natural[1],
           natural[2]};
@@ -180,9 +181,10 @@ void Rods::visit_joints(const Tile& tile, const RodState& from, const TrialShape
     const PackRows in_f = PackRows::of(std::span(chain.f).first(tile.end_joint), j);
     const PackRows e = rows_within(chain.e, j, tile.end_joint, tile.first);
     const PackRows f = rows_within(chain.f, j, tile.end_joint, tile.first);
-    const Pack per_length = scale_ * 2 / (load(chain.length, in_e) + load(chain.length, in_f));
-    const Pack turned_more = (load(at.turns, in_f) - load(at.turns, in_e)) / section_.gyration;
     const Vector3<Pack> natural = load(natural_, joints);
+    const Pack per_length =
+        scale_ * share_in_fold(natural[0], natural[1]) * 2 / (load(chain.length, in_e) + load(chain.length, in_f));
+    const Pack turned_more = (load(at.turns, in_f) - load(at.turns, in_e)) / section_.gyration;
     const JointStiffnessOf<Pack> stiffness{section_.bend1 * per_length,
                                            section_.bend2 * per_length,
                                            section_.twist * per_length,
@@ -315,7 +317,8 @@ void Rods::move(const TrialShape& at, const RodState& from, std::span<Vec3> tang
 /// 15.6].
 void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, Work& work) const {
   const Chain& chain = *chain_;
-  const Real least = 8 / (largest_exact_curvature * largest_exact_curvature + 4);
+  const auto [softer, stiffer] = std::minmax(section_.bend1, section_.bend2);
+  const Real flatness = std::sqrt(1 - softer / stiffer);
   work.forget_joints();
   for (std::size_t j = tile.first_joint; j < tile.end_joint; j += Pack::size) {
     const PackRows in_e = PackRows::of(std::span(chain.e).first(tile.end_joint), j);
@@ -323,11 +326,11 @@ void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, Work& wor
     const PackRows e = rows_within(chain.e, j, tile.end_joint, tile.first);
     const PackRows f = rows_within(chain.f, j, tile.end_joint, tile.first);
     const Vector3<Pack> natural = load(natural_, PackRows::range(j, tile.end_joint));
-    const Pack chi = max(least, 1 + load(work.t, e).dot(load(work.t, f)));
     const Pack per_length = scale_ * 2 / (load(chain.length, in_e) + load(chain.length, in_f));
-    const Pack curvature = sqrt(max(0, 8 / chi - 4)), natural_curvature = natural.head<2>().norm();
+    const Pack natural_curvature = natural.head<2>().norm();
+    const BendingBound<Pack> bound(load(work.t, e).dot(load(work.t, f)), natural_curvature);
     const Pack moment = twist.empty() ? Pack(0) : section_.twist * per_length * abs(load(twist, in_f) - natural[2]);
-    const Pack bend = std::max(section_.bend1, section_.bend2) * per_length * (1 + 2 * (curvature + natural_curvature));
+    const Pack by_turn = (flatness * bound.curvature + natural_curvature) / (2 * section_.gyration);
     const Pack by_e = 1 / load(work.length, e);
     const Pack by_f = 1 / load(work.length, f);
     Pack sum_e = 0, sum_f = 0, sum_turn = 0;
@@ -338,8 +341,8 @@ void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, Work& wor
       sum_f += sum * of_f;
       sum_turn += sum * of_turn;
     };
-    add(bend + moment, 2 / chi * by_e, 2 / chi * by_f, curvature / (2 * section_.gyration));
-    add(section_.twist * per_length, curvature / 2 * by_e, curvature / 2 * by_f, 1 / section_.gyration);
+    add(stiffer * per_length * bound.factor + moment, 2 / bound.chi * by_e, 2 / bound.chi * by_f, by_turn);
+    add(section_.twist * per_length, bound.curvature / 2 * by_e, bound.curvature / 2 * by_f, 1 / section_.gyration);
     store(sum_e, e, work.spring_by_e);
     store(sum_f, f, work.spring_by_f);
     store(sum_turn, e, work.turn_by_e);

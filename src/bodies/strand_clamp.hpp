@@ -1,6 +1,7 @@
 #pragma once
 // Clamps of strands: ends of segments in frames that move rigidly.
 
+#include "bodies/rod_kernel.hpp"
 #include "bodies/rods.hpp"
 #include "bodies/segment_fields.hpp"
 #include "weft/bodies/handle.hpp"
@@ -47,8 +48,14 @@ class StrandClamp final : public Clamp {
       if (!end.viscosity) continue;
       const auto& [joint, unused, e, f, turn_e, turn_f] = joint_of(end, start);
       const JointShape<Real> shape(joint, e, f, turn_e, turn_f);
-      end.damping = JointStiffness{end.viscosity->bend1 / h,   end.viscosity->bend2 / h,   end.viscosity->twist / h,
-                                   shape.limited() * shape.k1, shape.limited() * shape.k2, shape.twist};
+      const Real natural1 = shape.limited() * shape.k1, natural2 = shape.limited() * shape.k2;
+      const Real rate = share_in_fold(natural1, natural2) / h;
+      end.damping = JointStiffness{end.viscosity->bend1 * rate,
+                                   end.viscosity->bend2 * rate,
+                                   end.viscosity->twist * rate,
+                                   natural1,
+                                   natural2,
+                                   shape.twist};
     }
   }
 
@@ -96,11 +103,10 @@ class StrandClamp final : public Clamp {
   /// As those of joints, of which one segment is free and its vertex that is not held [docs/theory/strands.md, 15.6].
   void add_row_sums(const Motion& motion, Load& sums) const override {
     if (!holds_at(motion.time)) return;
-    const Real least = 8 / (largest_exact_curvature * largest_exact_curvature + 4);
     for (const End& end : ends_) {
       const Joined joined = joint_of(end, motion);
       const JointShape<Real> shape(joined.joint, joined.e, joined.f, joined.turn_e, joined.turn_f);
-      const Real chi = std::max(least, shape.chi), curvature = std::sqrt(std::max(0.0, 8 / chi - 4));
+      const BendingBound<Real> bound(shape.chi - 1, 0);
       const Real per_length = 1 / edge(end, motion).norm(), per_turn = 1 / gyration_;
       const auto add = [&](Real factor, Real by_edge, Real by_turn) {
         const Real sum = factor * (by_edge + by_turn);
@@ -108,9 +114,10 @@ class StrandClamp final : public Clamp {
         sums.block(turns_)[end.segment] += sum * by_turn;
       };
       const Real moment = end.stiffness.twist * std::abs(shape.twist);
-      add(std::max(end.stiffness.bend1, end.stiffness.bend2) * (1 + 2 * curvature) + moment, 2 / chi * per_length,
-          curvature / 2 * per_turn);
-      add(end.stiffness.twist, curvature / 2 * per_length, per_turn);
+      const auto [softer, stiffer] = std::minmax(end.stiffness.bend1, end.stiffness.bend2);
+      add(stiffer * bound.factor + moment, 2 / bound.chi * per_length,
+          std::sqrt(1 - softer / stiffer) * bound.curvature / 2 * per_turn);
+      add(end.stiffness.twist, bound.curvature / 2 * per_length, per_turn);
     }
   }
   Real most_spin(Real begin, Real end) const override { return motion_.most_spin(begin, std::min(end, until_)); }

@@ -13,6 +13,9 @@ constexpr Real touching = 1e-9;
 /// Of its distance, what a pair comes nearer by in a step to approach: impulses leave round-off of zero behind, which
 /// must not say whom the next ones act on.
 constexpr Real least_approach = 1e-9;
+/// Free ends whose shares in a pair are smaller are not moved by more than one over this of its approach: they cannot
+/// part held ends.
+constexpr Real least_share = 0.1;
 /// Iterations of those that cross alone.
 constexpr int most_rounds = 100;
 /// How far segments may move before pairs are sought anew, over their distance.
@@ -135,15 +138,17 @@ std::optional<Crossing> SegmentImpulses::crossing_of(const Pair& pair) const {
 SegmentImpulses::Given SegmentImpulses::impulse_at(const Pair& pair, const std::array<Real, 2>& share,
                                                    const Vec3& normal, Real opening) const {
   Given given{Vec3::Zero(), {1 - share[0], share[0], share[1] - 1, -share[1]}};
-  Real per_mass = 0;
+  Real per_mass = 0, lightest = 0;
   Vec3 v = Vec3::Zero();
   for (std::size_t end = 0; end < 4; ++end) {
     const auto s = static_cast<std::size_t>(pair.segments[end / 2]);
     per_mass += given.weight[end] * given.weight[end] * ends_[s].lightness[end % 2];
+    lightest = std::max(lightest, ends_[s].lightness[end % 2]);
     v += given.weight[end] * velocity_[s][end % 2];
   }
   const Real v_n = normal.dot(v);
   if (!(v_n < -least_approach * (pair.apart + pair.too_near) / dt_) || per_mass == 0) return given;
+  per_mass = std::max(per_mass, least_share * least_share * lightest);
   const Vec3 v_t = v - v_n * normal;
   const Real stopped = std::min(opening, -v_n) - v_n, sliding = v_t.norm();
   given.impulse = stopped / per_mass * normal;

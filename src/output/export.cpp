@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <set>
+#include <string_view>
 #include <utility>
 
 #include "output/descriptor.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/log.hpp"
+#include "weft/geometry/curves.hpp"
 #include "weft/geometry/mesh_writer.hpp"
 #include "weft/geometry/subdivision.hpp"
 #include "weft/geometry/tet_mesh.hpp"
@@ -258,30 +261,36 @@ std::optional<Drawn> in_form_of(const ControlMesh& rest, const Drawn& drawn, con
   return joined;
 }
 
-const char* ending(ExportFormat format) {
-  return format == ExportFormat::obj ? "obj" : format == ExportFormat::ply ? "ply" : "vdb";
+std::string_view ending(ExportFormat format) {
+  constexpr std::array<std::string_view, 5> endings{"obj", "ply", "vdb", "hair", "bcc"};
+  return endings[static_cast<std::size_t>(format)];
 }
 
 bool is_solid(CellKind kind) { return kind == CellKind::tetrahedron || kind == CellKind::quadratic_tetrahedron; }
 
-/// Whether cells can be written so, other than points, which always can.
+bool is_of_curves(ExportFormat format) { return format == ExportFormat::hair || format == ExportFormat::bcc; }
+
 bool has_form(CellKind kind, ExportFormat format) {
-  if (kind == CellKind::line) return format == ExportFormat::obj;
-  return (kind == CellKind::triangle || is_solid(kind)) && format != ExportFormat::vdb;
+  if (kind == CellKind::line) return format == ExportFormat::obj || is_of_curves(format);
+  if (is_of_curves(format)) return false;
+  return kind == CellKind::vertex || ((kind == CellKind::triangle || is_solid(kind)) && format != ExportFormat::vdb);
 }
 
-/// OBJ text of lines; those that go on where the one before ends are one.
-std::string lines_text(const SurfaceMesh& lines) {
-  std::string text;
-  for (const Vec3& x : lines.points) text += fmt::format("v {} {} {}\n", x.x(), x.y(), x.z());
-  std::int32_t last = -1;
-  for (std::int64_t f = 0; f < lines.face_count(); ++f) {
-    const std::int32_t from = lines.face(f)[0], to = lines.face(f)[1];
-    if (from != last) text += fmt::format("{}l {}", last < 0 ? "" : "\n", from + 1);
-    text += fmt::format(" {}", to + 1);
-    last = to;
+/// number: of each point at rest. Segments follow one another by it, on whatever ranks they were drawn.
+Curves curves_of(const SurfaceMesh& lines, const std::vector<std::int64_t>& number) {
+  std::vector<std::array<std::int32_t, 2>> segments;
+  for (std::int64_t f = 0; f < lines.face_count(); ++f) segments.push_back({lines.face(f)[0], lines.face(f)[1]});
+  std::ranges::sort(segments, {}, [&](const auto& segment) { return number[segment[0]]; });
+  Curves curves;
+  for (std::size_t at = 0, end = 0; at < segments.size(); at = end) {
+    std::vector<Vec3> points{lines.points[segments[at][0]]};
+    for (end = at; end < segments.size() && (end == at || segments[end][0] == segments[end - 1][1]); ++end)
+      points.push_back(lines.points[segments[end][1]]);
+    const bool is_closed = segments[end - 1][1] == segments[at][0];
+    if (is_closed) points.pop_back();
+    curves.add(points, is_closed);
   }
-  return text + "\n";
+  return curves;
 }
 
 /// A frame file that can be exported.
@@ -298,9 +307,7 @@ std::vector<Job> jobs_in(const fs::path& frames, ExportFormat format) {
     if (entry.path().extension() != ".hdf") continue;
     const FrameSummary summary = read_frame_summary(entry.path());
     const std::string stem = entry.path().stem().string();
-    const bool points = summary.kind == CellKind::vertex;
-    if (points || has_form(summary.kind, format))
-      jobs.push_back({entry.path(), stem.substr(0, stem.rfind('_')), summary});
+    if (has_form(summary.kind, format)) jobs.push_back({entry.path(), stem.substr(0, stem.rfind('_')), summary});
   }
   require(!error, ExitCode::file_system, fmt::format("{}: {}.", frames.string(), error.message()));
   std::sort(jobs.begin(), jobs.end(), [](const Job& a, const Job& b) { return a.file < b.file; });
@@ -316,8 +323,8 @@ void keep_only(std::vector<Job>& jobs, const std::vector<std::string>& only, con
           fmt::format("{}: there are no frames of a body or a surface here that can be exported so.", frames.string()));
   for (const std::string& name : only)
     require(names.contains(name), ExitCode::deck,
-            fmt::format("{} has no frames of \"{}\" that can be exported so (points, triangles, tetrahedra or, to obj, "
-                        "lines; to vdb, points). There are: {}.",
+            fmt::format("{} has no frames of \"{}\" that can be exported so (to obj: all; to ply: points, triangles, "
+                        "tetrahedra; to vdb: points; to hair and bcc: lines). There are: {}.",
                         frames.string(), name, fmt::join(known, ", ")));
   if (!only.empty()) std::erase_if(jobs, [&](const Job& job) { return !std::ranges::count(only, job.name); });
 }
@@ -372,12 +379,28 @@ Drawn read_drawn(const HdfFile& file, const Job& job, const std::optional<FormAt
 /// Bodies at rest by name, each asked for once.
 using Forms = std::map<std::string, std::optional<FormAtRest>>;
 
+/// The curves of a frame of lines.
+Curves read_curves_of(const HdfFile& file, const Job& job) {
+  constexpr const char *id = "/VTKHDF/PointData/id", *at_rest = "/VTKHDF/PointData/vertex_at_rest";
+  const SurfaceMesh lines = read_surface(file, job.file, CellKind::line);
+  std::vector<std::int64_t> number(lines.points.size());
+  std::iota(number.begin(), number.end(), 0);
+  if (const char* known = file.has(at_rest) ? at_rest : id; file.has(known))
+    file.read_rows(known, {Number::int64}, 0, number.size(), number.data());
+  return curves_of(lines, number);
+}
+
+std::string bytes_of(const Curves& curves, const ExportOptions& options, const std::string& name) {
+  if (options.format == ExportFormat::hair) return hair_bytes(curves, options.thickness ? options.thickness(name) : 0);
+  return options.format == ExportFormat::bcc ? bcc_bytes(curves, options.up) : obj_text(curves);
+}
+
 void export_frame(const Job& job, const ExportOptions& options, Forms& forms) {
   const HdfFile file(job.file, ExitCode::file_system);
   const fs::path to = options.folder / fmt::format("{}.{}", job.file.stem().string(), ending(options.format));
   Drawn drawn;
   if (job.summary.kind == CellKind::line) {
-    write_text_atomically(to, lines_text(read_surface(file, job.file, CellKind::line)), Flush::later);
+    write_text_atomically(to, bytes_of(read_curves_of(file, job), options, job.name), Flush::later);
     return;
   }
   if (job.summary.kind == CellKind::vertex) {

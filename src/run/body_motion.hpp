@@ -70,6 +70,11 @@ class BodyMotion : public Predicts {
   Refusal judge(Real) const override { return {}; }
   /// Of a step from the present state.
   virtual DtLimit dt_limit() = 0;
+  /// In a step of dt; 0: it has none. Not collective.
+  virtual int substeps(Real dt) const {
+    static_cast<void>(dt);
+    return 0;
+  }
   /// Of the fastest vibration in a step of dt [rad/s]. Not collective.
   virtual Real frequency(Real dt) const = 0;
   /// Takes what the grid did to its contact points: their change of velocity [m/s]. Not collective.

@@ -38,6 +38,7 @@ class OwnMotion final : public BodyMotion {
 
   Refusal predict(Real dt) override;
   DtLimit dt_limit() override;
+  int substeps(Real dt) const override;
   Real frequency(Real) const override { return state_.limits[body()].vibration(); }
   /// What the grid did to contact points that are vertices. With the velocities v* that they scattered, those of the
   /// nodes v_i, the change dv of these and the share xi that vertices take over [Han 2020, (4.12)],
@@ -113,7 +114,6 @@ class OwnMotion final : public BodyMotion {
   /// Vertices whose places are held at `end`.
   std::vector<bool> held(Real end) const;
   std::function<bool(std::uint32_t)> led_points() const override;
-  int substeps(Real dt) const;
   ConstraintRows rows_of_holds(Real end) const;
   Real frequency_at_rest(const StepLimit& now) const;
   /// Damping goes by changes from here on.

@@ -39,6 +39,7 @@ struct StepReport {
   std::optional<Real> potential_before;  ///< Of an explicit step that was weighed: energy of the places before it [J].
   Real contact_energy = 0;               ///< Of the springs of walls: mean over an explicit step, end of others [J].
   ImpulseCounts impulses;                ///< Between segments of strands.
+  std::vector<int> substeps;             ///< Of each body with freedoms of its own; of others 0.
   std::string refused;                   ///< Why the first try was refused; the same on every rank.
 };
 

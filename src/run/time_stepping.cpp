@@ -84,7 +84,8 @@ std::string TimeStepping::forecast() {
     std::string& text = sites.emplace_back();
     if (mesh == nullptr) continue;
     const bool is_rigid = scene_.bodies[b]->roles().rigid != nullptr;
-    if (is_rigid || scene_.step.impulses[b]) text = mesh->census();
+    MeshBody* body = scene_.bodies[b]->roles().mesh;
+    if (is_rigid || (body != nullptr && body->turning() != nullptr)) text = mesh->census();
     if (is_rigid) continue;
     const std::string of_sites = in_words(comm_, mesh->sites(first_share(comm_, *mesh)));
     text += (text.empty() || of_sites.empty() ? "" : ", ") + of_sites;
@@ -123,20 +124,24 @@ std::string TimeStepping::forecast() {
 
 /// What a step finds, and the highest memory so far and in it, which needs more than the scene at rest.
 std::string TimeStepping::forecast_of_a_step() {
-  std::string refused, pairs;
+  std::string refused, pairs, substeps;
   try {
     const StepReport report = stepper_.take(std::numeric_limits<Real>::infinity());
     if (report.impulses.pairs > 0)
       pairs = fmt::format(
           "warning: {} pairs of segments of strands begin nearer than the distance of their impulses, and stay so "
-          "until "
-          "they are pressed together. Expected: curves further apart, or a smaller distance.\n",
+          "until they are pressed together. Expected: curves further apart, or a smaller distance.\n",
           report.impulses.pairs);
+    for (std::size_t b = 0; b < scene_.bodies.size(); ++b)
+      if (report.substeps[b] > 0)
+        substeps += fmt::format("{} {} of {}", substeps.empty() ? "substeps:" : ",", report.substeps[b],
+                                scene_.bodies[b]->name());
   } catch (const Error& error) {
     if (error.code() != ExitCode::numerics) throw;
     refused = fmt::format("warning: the first step fails: {}\n", error.what());
   }
-  return fmt::format("memory: {:.3g} GB at most on the fullest rank, measured over the set-up and a step\n",
+  return (substeps.empty() ? "" : substeps + "\n") +
+         fmt::format("memory: {:.3g} GB at most on the fullest rank, measured over the set-up and a step\n",
                      comm_.max(static_cast<Real>(peak_bytes())) * 1e-9) +
          refused + pairs;
 }

@@ -72,7 +72,8 @@ struct SegmentShape {
   SegmentShape(const RodFrameOf<Plain<T>>& from, const Vector3<T>& edge, const T& turn);
 };
 
-/// Directors of a joint with edges e, f and turns of its segments [rad], and what follows from them.
+/// Directors of a joint with edges e, f and turns of its segments [rad], and what follows from them. Both are turned by
+/// half of the twist, towards one another: so one is the other, carried along, and |kb|^2 = k1^2 + k2^2.
 ///   kb = 2 te x tf / (1 + te.tf),   k1 = (m2e + m2f).kb / 2,   k2 = -(m1e + m1f).kb / 2
 /// Beyond a turn of 150 degrees |kb| is replaced by k0 (2 - k0 / |kb|), which stays below twice its value k0 there, so
 /// that the energy is finite however far a joint folds.
@@ -82,7 +83,7 @@ struct JointShape {
   T length_e, length_f;           ///< [m].
   T chi;                          ///< 1 + te.tf.
   Vector3<T> kb;                  ///< Curvature binormal.
-  Vector3<T> m1e, m2e, m1f, m2f;  ///< Directors.
+  Vector3<T> m1e, m2e, m1f, m2f;  ///< Directors at the joint.
   T k1, k2;                       ///< Integrated curvatures [1], before large turns are limited.
   T twist;                        ///< [rad].
 
@@ -93,6 +94,8 @@ struct JointShape {
 
   /// Factor of the curvatures.
   T limited() const;
+  /// Factor of the natural ones: of a fold, whose curvatures change their side at once, they count nothing.
+  T natural_share() const;
 };
 
 /// |kb| at a turn of 150 degrees.
@@ -113,16 +116,18 @@ SegmentShape<T>::SegmentShape(const RodFrameOf<Plain<T>>& from, const Vector3<T>
 template <class T>
 JointShape<T>::JointShape(const SegmentShape<T>& e, const SegmentShape<T>& f, const Plain<T>& twist_before,
                           const T& turned_more)
-    : te(e.t), tf(f.t), length_e(e.length), length_f(f.length), m1e(e.m1), m1f(f.m1) {
+    : te(e.t), tf(f.t), length_e(e.length), length_f(f.length) {
   using std::sqrt;
   const T cosine = T(1) + te.dot(tf);
   const auto is_folded = !(cosine > T(least_chi));
   chi = select(is_folded, T(least_chi), cosine);
   kb = te.cross(tf) * (T(2) / chi);
-  m2e = te.cross(m1e);
-  m2f = tf.cross(m1f);
   const Vector3<T> carried = turned(transported(e.u, te, tf), tf, T(twist_before));
   twist = T(twist_before) + turned_more + select(is_folded, T(0), angle_between(carried, f.u, tf));
+  m1e = turned(e.m1, te, T(T(0.5) * twist));
+  m1f = turned(f.m1, tf, T(T(-0.5) * twist));
+  m2e = te.cross(m1e);
+  m2f = tf.cross(m1f);
   if (any(is_folded)) {  // by 180 degrees, about the axis that takes one frame to the other
     const Vector3<T> m1 = m1e + m1f, m2 = m2e + m2f, axis = select(m1.dot(m1) > m2.dot(m2), m1, m2);
     const T size = T(2) * sqrt((T(2) - chi) / chi) / T(sqrt(axis.dot(axis)));
@@ -140,6 +145,13 @@ T JointShape<T>::limited() const {
   if (!any(is_far)) return T(1);
   const T k = sqrt(select(is_far, square, T(k0 * k0)));
   return select(is_far, T(k0 * (T(2) - k0 / k) / k), T(1));
+}
+
+template <class T>
+T JointShape<T>::natural_share() const {
+  const T k0 = T(largest_exact_curvature), square = T(8) / chi - T(4);
+  const auto is_far = square > k0 * k0;
+  return select(is_far, T(k0 * k0 / select(is_far, square, T(k0 * k0))), T(1));
 }
 
 using Vec8 = Eigen::Matrix<Real, 8, 1>;

@@ -1,5 +1,5 @@
 #pragma once
-// Polylines in space, of which fibers are made: storage, strict readers of OBJ lines, .hair and .bcc, and a writer.
+// Polylines in space, of which fibers are made: storage, strict readers of OBJ lines, .hair and .bcc, and writers.
 
 #include "weft/base/runs.hpp"
 #include "weft/geometry/shape.hpp"
@@ -81,5 +81,13 @@ struct FileBytes {
 Curves read_curves(const FileBytes& file, const CurvePart& part = {});
 /// The same from the contents of a file.
 Curves read_curves(const std::string& name, std::string_view bytes, const CurvePart& part = {});
+
+/// OBJ text: points, and an `l` statement for each curve.
+std::string obj_text(const Curves& curves);
+/// The HAIR format in single precision, without thickness of points. A closed curve ends with the point that it begins
+/// with. Throws Error(geometry) for a curve of more than 65535 segments, which the format cannot tell.
+std::string hair_bytes(const Curves& curves, Real thickness);
+/// A binary curve collection of polylines in single precision; up: the axis that points up.
+std::string bcc_bytes(const Curves& curves, int up);
 
 }  // namespace weft

@@ -55,6 +55,7 @@ void go_on(StepContext& step) {
 void commit(StepContext& step) {
   {
     const auto timing = step.timers.measure("elements");
+    step.report.substeps.assign(step.scene.bodies.size(), 0);
     for (std::size_t b = 0; b < step.scene.bodies.size(); ++b)
       if (step.scene.bodies[b]->roles().is_carried_by_grid)
         step.state.limits[b].include(step.scene.bodies[b]->finish(step.dt()));
@@ -62,6 +63,7 @@ void commit(StepContext& step) {
       if (step.report.potential_before) *step.report.potential_before += own->potential_gained_before_last();
       own->commit(step.given);
       const std::size_t b = own->body();
+      step.report.substeps[b] = own->substeps(step.dt());
       step.state.limits[b].include(step.scene.bodies[b]->roles().mesh->limit_by_itself());
     }
   }

@@ -54,8 +54,8 @@ class Cases {
 Dual energy_along(const Case& c, const Vec8& d) {
   const Vector3<Dual> e = along<3, 1>(c.e, Vec3(d.head<3>())), f = along<3, 1>(c.f, Vec3(d.segment<3>(3)));
   const JointShape<Dual> s(c.joint, e, f, Dual(c.turn_e, d[6]), Dual(c.turn_f, d[7]));
-  const Dual r = s.limited(), a = r * s.k1 - Dual(c.stiffness.natural1), b = r * s.k2 - Dual(c.stiffness.natural2),
-             m = r * (s.twist - Dual(c.stiffness.natural_twist));
+  const Dual r = s.limited(), share = s.natural_share(), a = r * s.k1 - share * Dual(c.stiffness.natural1),
+             b = r * s.k2 - share * Dual(c.stiffness.natural2), m = r * (s.twist - Dual(c.stiffness.natural_twist));
   return 0.5 * (c.stiffness.bend1 * a * a + c.stiffness.bend2 * b * b + c.stiffness.twist * m * m);
 }
 
@@ -163,6 +163,20 @@ TEST(RodJointTest, AJointOfACircleHasItsMoment) {
     const Real moment = joint_energy(joint, stiffness, e, f, 0, 0).gradient.segment<3>(3).dot(Vec3::UnitZ().cross(f));
     EXPECT_NEAR(moment, 5 * 2 * std::tan(phi / 2) / std::pow(std::cos(phi / 2), 2), 1e-13 * moment);
   }
+}
+
+TEST(RodJointTest, TwistDoesNotFreeRoundSectionsOfBending) {
+  for (const Real degrees : {20, 100, 140, 170})
+    for (const Real twist : {0.0, 0.7, -2.5, std::numbers::pi, 9.0}) {
+      const Real angle = degrees * std::numbers::pi / 180;
+      const Vec3 e = Vec3::UnitX(), f(std::cos(angle), std::sin(angle), 0);
+      RodJoint joint{{e, Vec3::UnitY()}, {f, transported<Real>(Vec3::UnitY(), e, f)}, 0};
+      const JointStiffness bending{1.3, 1.3, 0, 0, 0, 0};
+      const Real straight = joint_energy(joint, bending, e, f, 0, 0).value;
+      const JointEnergy turned = joint_energy(joint, bending, e, f, 0.2, 0.2 + twist);
+      EXPECT_NEAR(turned.value, straight, 1e-13 * straight) << degrees << " " << twist;
+      EXPECT_LT(turned.gradient.tail<2>().norm(), 1e-13 * straight);
+    }
 }
 
 TEST(RodJointTest, FoldsHaveAFiniteEnergyThatGrowsWithTheTurn) {

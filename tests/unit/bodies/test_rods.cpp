@@ -277,5 +277,49 @@ TEST(RodsTest, TheBoundOfFrequenciesHoldsAndIsNearInStraightRods) {
   EXPECT_LT(bound, 1.45 * found);  // the vertices at the ends are half as heavy
 }
 
+/// Of one joint between two segments of a length of 1 and 2, with unit masses: its largest eigenvalue over the bound.
+Real eigenvalue_over_bound(std::mt19937& engine) {
+  const auto any = [&](Real low, Real high) { return std::uniform_real_distribution<Real>(low, high)(engine); };
+  const Real angle = any(0, 150) * std::numbers::pi / 180, m = any(-2, 2), size = std::pow(10, any(-2, -0.5));
+  const RodSection section = RodSection::ellipse(size, size * std::pow(10, any(-1.5, 0)), 0, 1e5, 4e4, 1);
+  const Real natural = any(0, 1) < 0.3 ? 0 : any(0, 1.5), towards = any(-3, 3);
+  const Vec3 te = Vec3::UnitX(), tf(std::cos(angle), 0.6 * std::sin(angle), 0.8 * std::sin(angle));
+  const Vec3 m1 = turned<Real>(Vec3::UnitY(), te, any(-3, 3)), m1f = turned<Real>(transported(m1, te, tf), tf, m);
+  const std::array<Real, 2> length{1, 2};
+  Rods rods(section, {{{0, 1}, length[0]}, {{1, 2}, length[1]}},
+            {{{0, 1}, natural * std::cos(towards), natural * std::sin(towards), 0}});
+  const std::vector<Vec3> x{Vec3::Zero(), length[0] * te, length[0] * te + length[1] * tf}, tangent{te, tf},
+      director{m1, m1f};
+  const std::vector<Real> twist{0, m}, turns(2, 0);
+  MeshStiffness parts;
+  rods.add_stiffness({x, {}, turns}, {tangent, director, twist}, false, parts);
+  parts.close(x.size(), turns.size());
+  Eigen::Matrix<Real, 11, 11> K;
+  for (Eigen::Index k = 0; k < 11; ++k) {
+    std::vector<Vec3> u(3, Vec3::Zero()), f(u);
+    std::vector<Real> turning(2, 0), moments(turning);
+    if (k < 9) u[static_cast<std::size_t>(k / 3)][k % 3] = 1;
+    else turning[static_cast<std::size_t>(k - 9)] = 1;
+    parts.multiply(u, {}, f, {}, turning, moments);
+    for (std::size_t r = 0; r < 3; ++r) K.col(k).segment<3>(3 * static_cast<Eigen::Index>(r)) = -f[r];
+    K(9, k) = -moments[0];
+    K(10, k) = -moments[1];
+  }
+  // Masses of vertices are 1/2, 3/2 and 1, of turns 1 and 2.
+  Eigen::Matrix<Real, 11, 1> root;
+  root << Vec3::Constant(0.5), Vec3::Constant(1.5), Vec3::Constant(1), 1, 2;
+  root = (section.mass_per_length * root).cwiseSqrt().cwiseInverse();
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix<Real, 11, 11>> eigen(root.asDiagonal() * K * root.asDiagonal());
+  return eigen.eigenvalues().cwiseAbs().maxCoeff() / std::pow(rods.frequency(x, twist), 2);
+}
+
+TEST(RodsTest, TheBoundHoldsInAnyJointUpToSharpFoldsAndIsNotFarAbove) {
+  std::mt19937 engine(1);
+  Real largest = 0;
+  for (int k = 0; k < 20000; ++k) largest = std::max(largest, eigenvalue_over_bound(engine));
+  EXPECT_LT(largest, 1);
+  EXPECT_GT(largest, 0.5);
+}
+
 }  // namespace
 }  // namespace weft

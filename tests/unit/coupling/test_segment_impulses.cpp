@@ -231,6 +231,19 @@ TEST(SegmentImpulsesTest, EndTheApproachOfTwoAndOpenWhatIsTooNear) {
   EXPECT_EQ(far.act(plain).pairs, 0);
 }
 
+TEST(SegmentImpulsesTest, FreeEndsAreNotThrownByHeldOnesThatComeNear) {
+  for (const Real beside : {0.2, 1e-2, 1e-5}) {  // the shares of the free ends
+    Cross cross(0.09, 0, 0.1, 0.3);
+    for (const std::size_t a : {0u, 1u}) cross.x[a].x() += 0.5 - beside;
+    for (const std::size_t b : {2u, 3u}) cross.x[b].y() += 0.5 - beside;
+    cross.lightness = {0, 0.5, 0, 0.5};
+    cross.v[0] = cross.v[1] = {0, 0, -1};
+    cross.act(plain);
+    EXPECT_LT(std::max(cross.v[1].norm(), cross.v[3].norm()), 6) << beside;
+    EXPECT_NEAR(cross.slip().z() > -0.1, beside > 0.1, 0);
+  }
+}
+
 TEST(SegmentImpulsesTest, FrictionIsCoulombs) {
   for (const auto& [friction, left] : {std::pair{0.2, 0.8}, {0.6, 0.4}, {1.5, 0.0}}) {
     ImpulseSettings settings = plain;

@@ -222,27 +222,33 @@ TEST(CurveReaderTest, DamageIsRefusedOrHarmless) {
   EXPECT_GT(refused, 600);
 }
 
-/// OBJ text of points and lines, with all digits.
-std::string obj_of(const Curves& curves) {
-  std::string text;
-  for (const Vec3& x : curves.points) text += fmt::format("v {} {} {}\n", x[0], x[1], x[2]);
-  for (const std::vector<std::int32_t>& chain : chains_of(curves)) {
-    text += 'l';
-    for (const std::int32_t i : chain) text += fmt::format(" {}", i + 1);
-    text += '\n';
-  }
-  return text;
-}
-
 TEST(CurvesTest, ObjTextGivesTheSameCurvesBack) {
   Curves curves = braid({3, 0.1, 0.05, 0.3, 0.7, 0.013});
   curves.append(read_curves("a.bcc", bcc("C0", {-3, 2})));
-  const Curves again = read_curves("b.obj", obj_of(curves));
+  const Curves again = read_curves("b.obj", obj_text(curves));
   EXPECT_EQ(again.offsets[1], curves.offsets[1]);
   EXPECT_NEAR(length_of(again), length_of(curves), 1e-12);
   EXPECT_EQ(again.points.size(), curves.points.size());
   EXPECT_EQ(std::count(again.closed.begin(), again.closed.end(), true), 1);
   for (std::int64_t i = 0; i < curves.offsets[3]; ++i) EXPECT_EQ(again.points[i], curves.points[i]);
+}
+
+TEST(CurvesTest, BinaryFilesGiveTheSameCurvesBack) {
+  Curves curves = read_curves("a.bcc", bcc("C0", {-3, 2}));
+  curves.append(read_curves("a.bcc", bcc()));
+  const Curves from_bcc = read_curves("b.bcc", bcc_bytes(curves, 1));
+  EXPECT_EQ(from_bcc.points, curves.points);
+  EXPECT_EQ(from_bcc.offsets, curves.offsets);
+  EXPECT_EQ(from_bcc.closed, curves.closed);
+  EXPECT_EQ(bcc_bytes(curves, 1)[7], 1);
+  const Curves from_hair = read_curves("b.hair", hair_bytes(curves, 0.25));
+  EXPECT_THAT(from_hair.offsets, ElementsAre(0, 4, 6, 9, 11));  // a ring comes back to its first point
+  EXPECT_EQ(from_hair.points[3], curves.points[0]);
+  EXPECT_NEAR(length_of(from_hair), length_of(curves), 1e-6);
+  EXPECT_EQ(from_hair.thickness, std::vector<Real>(11, 0.25));
+  Curves long_one;
+  long_one.add(std::vector<Vec3>(65537, Vec3::Zero()));
+  EXPECT_THROW(hair_bytes(long_one, 0), Error);
 }
 
 TEST(CurvesTest, ResamplingKeepsEndsRingsAndLength) {
