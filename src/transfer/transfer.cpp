@@ -252,7 +252,7 @@ void scatter_tiles(Real dx, const Bins& bins, std::span<const Vec3> x, const Vis
             stencils.find(rows, x, origin_of(bin), dx);
             const TileRuns runs = reached(stencils, bin);
             for (Tile& tile : tiles) tile.reach(runs);
-            visit(rows, stencils, tiles);
+            visit(bin, rows, stencils, tiles);
           }
           add(tiles, bin);
         }
@@ -263,7 +263,8 @@ void scatter_tiles(Real dx, const Bins& bins, std::span<const Vec3> x, const Vis
 template <class Kernel, class Visit>
 void scatter_tiles(Real dx, const Bins& bins, std::span<const Vec3> x, NodeField& nodes, const Visit& visit) {
   scatter_tiles<Kernel, 1>(
-      dx, bins, x, [&](ChunkRows rows, const Stencils<Kernel>& stencils, Tile* tile) { visit(rows, stencils, *tile); },
+      dx, bins, x,
+      [&](const Bin&, ChunkRows rows, const Stencils<Kernel>& stencils, Tile* tile) { visit(rows, stencils, *tile); },
       [&](Tile* tile, const Bin& bin) { tile->add_to(nodes, bin); });
 }
 
@@ -294,7 +295,7 @@ void scatter_apart(const TransferSettings& settings, const Bins& bins, const Sca
   no_stress.fill(Mat3::Zero());
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
-    const auto visit = [&](ChunkRows rows, const Stencils<Kernel>& stencils, Tile* tiles) {
+    const auto visit = [&](const Bin&, ChunkRows rows, const Stencils<Kernel>& stencils, Tile* tiles) {
       MatricesOfChunk A;
       if (respond) respond(rows, {std::span(A.data(), rows.size())});
       with_next_rows(ahead, bins, rows, [&](auto next) {
@@ -327,17 +328,18 @@ void scatter_mass(const TransferSettings& settings, const Bins& bins, std::span<
 
 namespace {
 
-/// Calls visit(node of a tile, w_ip, share of the near side) for each node of entry k, whose point is marked by y.
+/// Calls visit(i, w_ip, share of the near side) for each node of entry k, whose point is marked by y; i: its place in a
+/// tile after the first. shares: of the first.
 template <class Kernel, class Visit>
 [[gnu::always_inline]] inline void for_each_side(const Stencils<Kernel>& stencils, std::size_t k, const Vec3& y,
-                                                 const Tile& shares, const Visit& visit) {
+                                                 const Real4* shares, const Visit& visit) {
   constexpr int nodes = Kernel::nodes;
   const Real4 of_point{1, y.x(), y.y(), y.z()};
   for (int i = 0; i < nodes; ++i)
     for (int j = 0; j < nodes; ++j)
       for (int l = 0; l < nodes; ++l) {
-        const int node = stencils.place(k) + i * tile_along_x + j * tile_along_y + l;
-        const Real4 share = shares.node[node] * of_point;
+        const int node = i * tile_along_x + j * tile_along_y + l;
+        const Real4 share = shares[node] * of_point;
         visit(node, stencils.weight(k, i, j, l),
               std::clamp(share[0] + share[1] + share[2] + share[3], Real(0), Real(1)));
       }
@@ -350,24 +352,24 @@ void scatter_to_sides(const TransferSettings& settings, const Bins& bins, const 
   WEFT_ENSURE(points.C.empty() && points.f.empty());
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
-    scatter_tiles<Kernel, 3>(
-        bins,
-        [&](const Bin& bin, ChunkRows rows, Stencils<Kernel>& stencils, Tile* tiles) {
-          stencils.find(rows, points.x, origin_of(bin), settings.dx);
-          tiles[2].load_from(*sides.share, bin);
-          for (std::size_t k = 0; k < rows.size(); ++k) {
-            const Vec3& v = points.v[rows[k]];
-            const Real4 value = points.m[rows[k]] * Real4{1, v.x(), v.y(), v.z()};
-            for_each_side(stencils, k, sides.marks[rows[k]], tiles[2], [&](int node, Real w, Real share) {
-              tiles[0].node[node] += (w * share) * value;
-              tiles[1].node[node] += (w * (1 - share)) * value;
-            });
-          }
-        },
-        [&](Tile* tiles, const Bin& bin) {
-          tiles[0].add_to(near, bin);
-          tiles[1].add_to(far, bin);
+    const auto visit = [&](const Bin& bin, ChunkRows rows, const Stencils<Kernel>& stencils, Tile* tiles) {
+      Tile shares;
+      shares.load_from(*sides.share, bin, reached(stencils, bin));
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        const Vec3& v = points.v[rows[k]];
+        const Real4 value = points.m[rows[k]] * Real4{1, v.x(), v.y(), v.z()};
+        const int first = stencils.place(k);
+        Real4 *const of_near = tiles[0].at(first), *const of_far = tiles[1].at(first);
+        for_each_side(stencils, k, sides.marks[rows[k]], shares.at(first), [&](int node, Real w, Real share) {
+          of_near[node] += (w * share) * value;
+          of_far[node] += (w * (1 - share)) * value;
         });
+      }
+    };
+    scatter_tiles<Kernel, 2>(settings.dx, bins, points.x, visit, [&](Tile* tiles, const Bin& bin) {
+      tiles[0].add_to(near, bin);
+      tiles[1].add_to(far, bin);
+    });
   });
 }
 
@@ -458,19 +460,23 @@ void gather_from_sides(const TransferSettings& settings, const Bins& bins, std::
     const auto all = bins.bins();
 #pragma omp parallel
     {
-      std::array<Tile, 3> tiles;
+      Tile of_near, of_far, shares;
       Stencils<Kernel> stencils;
 #pragma omp for schedule(dynamic) nowait
       for (std::size_t b = 0; b < all.size(); ++b) {
-        tiles[0].load_from(near, all[b]);
-        tiles[1].load_from(far, all[b]);
-        tiles[2].load_from(*sides.share, all[b]);
+        for (Tile* tile : {&of_near, &of_far, &shares}) tile->forget();
         for (const ChunkRows rows : chunks_of(bins, all[b])) {
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
+          const TileRuns runs = reached(stencils, all[b]);
+          of_near.load_from(near, all[b], runs);
+          of_far.load_from(far, all[b], runs);
+          shares.load_from(*sides.share, all[b], runs);
           for (std::size_t k = 0; k < rows.size(); ++k) {
+            const int first = stencils.place(k);
+            const Real4 *const first_near = of_near.at(first), *const first_far = of_far.at(first);
             Real4 sum{};
-            for_each_side(stencils, k, sides.marks[rows[k]], tiles[2], [&](int node, Real w, Real share) {
-              sum += (w * share) * tiles[0].node[node] + (w * (1 - share)) * tiles[1].node[node];
+            for_each_side(stencils, k, sides.marks[rows[k]], shares.at(first), [&](int node, Real w, Real share) {
+              sum += (w * share) * first_near[node] + (w * (1 - share)) * first_far[node];
             });
             store3(values[rows[k]].data(), sum);
           }
