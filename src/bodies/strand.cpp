@@ -351,9 +351,7 @@ class StrandBody final : public MeshBody {
 
   void sample(std::span<const Vec3>, std::span<Vec3>) const override {}
   void add_force_at_sample(std::size_t, const Vec3&, std::span<Vec3>) const override { WEFT_ENSURE(false); }
-  void place_contact_points(const ContactPlaces& places) const override {
-    std::ranges::copy(x(), places.x.begin());
-  }
+  void place_contact_points(const ContactPlaces& places) const override { std::ranges::copy(x(), places.x.begin()); }
   void weigh_contact_points(std::span<Real> mass) const override {
     std::ranges::copy(points_.get<Mass>(), mass.begin());
   }
