@@ -293,7 +293,7 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet_rigid(const LayerAtNode&
 }
 
 bool LayerAtNode::is_elsewhere(const LayerAtNode& b) const {
-  return (at_rest - b.at_rest).norm() > LayerAtNode::least_apart_at_rest * dx;
+  return (at_rest - b.at_rest).norm() > least_apart_at_rest * dx;
 }
 
 bool LayerAtNode::looks(const Vec3& n) const {

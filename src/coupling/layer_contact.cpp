@@ -57,14 +57,13 @@ Vec3 contact_impulse(const Vec3& before, const Vec3& u, const Vec3& normal, Real
   return l_t - l_n * normal;
 }
 
-bool split_by_normals(const BlockMap& map, Layer& nodes) {
+void split_by_normals(const BlockMap& map, Layer& nodes) {
   const NodeField &normals = nodes.get<NodeNormal>(), &squares = nodes.get<NodeFacing>(),
                   &products = nodes.get<NodeFacingAcross>();
   NodeField& split = nodes.get<NodeSplit>();
   split.resize(map.size());
-  bool any = false;
   const auto reals = static_cast<std::ptrdiff_t>(map.owned()) * NodeField::row;
-#pragma omp parallel for schedule(static) reduction(|| : any)
+#pragma omp parallel for schedule(static)
   for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
     const auto mean = [k](const NodeField& field) {
       return Vec3(Eigen::Map<const Vec3>(field.block(0) + k + 1) / field.block(0)[k]);
@@ -75,12 +74,18 @@ bool split_by_normals(const BlockMap& map, Layer& nodes) {
       std::tie(away, along) = two_sides(facing_of(mean(squares), mean(products)), mean(normals));
     split.block(0)[k] = 1 - away / 2;
     Eigen::Map<Vec3>(split.block(0) + k + 1) = away / 2 * along;
-    any = any || away > 0;
   }
+}
+
+bool has_two_sides(const BlockMap& map, const Layer& nodes) {
+  const NodeField& split = nodes.get<NodeSplit>();
+  bool any = false;
+  for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(map.owned()) * NodeField::row; k += NodeField::width)
+    any = any || split.block(0)[k] < 1;
   return any;
 }
 
-void split_by_places(const BlockMap& map, Real dx, Layer& nodes, const NodeField& far) {
+void split_by_places(const BlockMap& map, Real dx, Layer& nodes, const NodeField& far_at_rest) {
   const NodeField &normals = nodes.get<NodeNormal>(), &near = nodes.get<NodeAtRest>();
   NodeField& split = nodes.get<NodeSplit>();
   const auto reals = static_cast<std::ptrdiff_t>(map.owned()) * NodeField::row;
@@ -89,9 +94,9 @@ void split_by_places(const BlockMap& map, Real dx, Layer& nodes, const NodeField
     const Vec3 along = Vec3::Map(split.block(0) + k + 1);
     Real away = 2 * along.norm(), c = 1;
     Vec3 d = Vec3::Zero();
-    if (away > 0 && near.block(0)[k] > 0 && far.block(0)[k] > 0) {
+    if (away > 0 && near.block(0)[k] > 0 && far_at_rest.block(0)[k] > 0) {
       const auto mean = [k](const NodeField& of) { return Vec3(Vec3::Map(of.block(0) + k + 1) / of.block(0)[k]); };
-      const Vec3 apart = mean(near) - mean(far), middle = (mean(near) + mean(far)) / 2;
+      const Vec3 apart = mean(near) - mean(far_at_rest), middle = (mean(near) + mean(far_at_rest)) / 2;
       if (apart.norm() < LayerAtNode::least_apart_at_rest * dx) {
         const Vec3 n = along.normalized(), mean_normal = mean(normals);
         away *= 1 - smooth_step(least_across, most_across, (mean_normal - mean_normal.dot(n) * n).norm());
@@ -131,6 +136,29 @@ void LayerContact::find(std::span<const MeetingLayer> layers) {
     layers[l].map->forest().update_ghosts(marks.view());
     std::vector<bool>& of_layer = is_shared_.emplace_back();
     for (int b = 0; b < layers[l].map->size(); ++b) of_layer.push_back(marks.block(b)[0] > 0);
+  }
+}
+
+void LayerContact::keep_whole_beside_masses(std::span<const MeetingLayer> layers) const {
+  const auto count = static_cast<std::ptrdiff_t>(shared_.size());
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t s = 0; s < count; ++s) {
+    const SharedBlock& block = shared_[static_cast<std::size_t>(s)];
+    for (int place = 0; place < nodes_per_block; ++place) {
+      const auto has_mass = [&](std::size_t l) {
+        return block[l] >= 0 && !layers[l].has_contact_points &&
+               *row_of(layers[l].nodes->get<NodeNormal>(), block[l], place) > 0;
+      };
+      bool any = false;
+      for (std::size_t l = 0; l < layers.size(); ++l) any = any || has_mass(l);
+      if (!any) continue;
+      for (std::size_t l = 0; l < layers.size(); ++l)
+        if (block[l] >= 0 && layers[l].has_contact_points && !layers[l].is_far) {
+          Real* const split = row_of(layers[l].nodes->get<NodeSplit>(), block[l], place);
+          split[0] = 1;
+          Vec3::Map(split + 1).setZero();
+        }
+    }
   }
 }
 

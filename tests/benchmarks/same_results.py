@@ -168,6 +168,7 @@ SIZES = {
                    + named("direct", implicit(4, *TOWER, "solve.preconditioner=direct"))
                    + named("minimise", implicit(4, *TOWER, "solve.solver=minimise")),
     "hair_ball": explicit(60),
+    "squashed_ring": explicit(100),
     "strand_ball": explicit(60, quick=True),
     "strand_braiding": explicit(60),
     "strand_braids": explicit(60),

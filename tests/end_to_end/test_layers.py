@@ -94,6 +94,21 @@ probes:
 output: {diagnostics_every: 1}
 """
 
+# Sand on a rigid plate of half a cell, with nothing below.
+TABLE = """
+weft: 1
+title: Sand on a thin plate
+domain: {{dx: 0.05, gravity: [0, 0, -9.81]}}
+time: {{end: 0.2, frame_interval: 0.2}}
+materials: {{sand: {{law: drucker_prager, density: 1600, youngs_modulus: 1e6, poisson_ratio: 0.3, friction_angle: 35}}}}
+bodies:
+  - {{name: heap, kind: continuum, material: sand,
+     shape: {{box: {{lower: [0.1, 0.1, {top}], upper: [0.4, 0.4, {high}]}}}}}}
+  - {{name: plate, kind: rigid, density: 1000, joint: {{motion: {{keyframes: [{{time: 0}}]}}}},
+     mesh: {{block: {{lower: [-0.2, -0.2, {low}], upper: [0.7, 0.7, {top}]}}, size: 0.1}}}}
+layer_contact: [{{between: [plate, materials], friction: 0.5}}]
+"""
+
 # A stiff cube of few tetrahedra, thrown at a floor.
 CAUGHT = """
 weft: 1
@@ -274,6 +289,12 @@ class Layers(Case):
         self.run_deck(deck, "broken", "--steps", 117, ranks=2)
         broken = self.run_deck(deck, "broken", "--steps", 150, "--resume", "auto", ranks=2, threads=2)
         self.assert_same_state(self.folder / "2", broken, 0)
+
+    def test_grains_lie_on_thin_plates(self):
+        for top in 0.5, 0.517:
+            deck = self.deck(TABLE.format(low=top - 0.025, top=top, high=top + 0.2))
+            last = numbers(self.run_deck(deck, f"at_{top}"))[-1]
+            self.assertLess(abs(last["momentum_z"]), 0.03 * last["mass"] * 9.81 * last["time"], top)
 
     def test_hits_on_colliders_gain_no_energy(self):
         for condition, order in ("separate", 1), ("separate", 2), ("slip", 2), ("sticky", 2):

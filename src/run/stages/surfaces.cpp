@@ -97,9 +97,12 @@ void split_by_places(StepContext& step, GridLayer& layer) {
 
 /// Which layers have nodes that see two sides of their surface, and what of it is on the far one.
 void find_sides(StepContext& step) {
+  for (GridLayer& layer : step.layers)
+    if (layer.far != nullptr) split_by_normals(layer.map(), layer.nodes);
+  step.layer_contact.keep_whole_beside_masses(step.meeting_layers());
   std::vector<Real> have_two;
   for (GridLayer& layer : step.layers)
-    if (layer.far != nullptr) have_two.push_back(split_by_normals(layer.map(), layer.nodes) ? 1 : 0);
+    if (layer.far != nullptr) have_two.push_back(has_two_sides(layer.map(), layer.nodes) ? 1 : 0);
   if (have_two.empty()) return;
   step.comm.max(std::span(have_two));
   auto next = have_two.begin();
