@@ -75,6 +75,8 @@ struct GridLayer {
   bool needs_map = false;           ///< The map is to be made anew; the same on every rank.
 
   const BlockMap& map() const { return *blocks; }
+  /// It and its far side, if that takes part.
+  std::vector<GridLayer*> sides() { return has_two_sides ? std::vector{this, far} : std::vector{this}; }
 };
 
 /// A body that takes part in the passes of a try.

@@ -10,17 +10,11 @@
 namespace weft {
 namespace {
 
-/// The sides of the layer of a set that take part.
-std::vector<GridLayer*> sides_of_layer(StepContext& step, std::size_t s) {
-  GridLayer& near = step.layers[step.sets[s].layer];
-  if (near.has_two_sides) return {&near, near.far};
-  return {&near};
-}
-
 /// Brings what contact points of a body remember to nodes: Phi_i = sum_q w_iq f_q.
 void scatter_memory(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
-  for (GridLayer* side : sides_of_layer(step, s)) side->nodes.get<NodeMemory>().reset(side->map().size());
+  const std::vector<GridLayer*> sides = step.layers[set.layer].sides();
+  for (GridLayer* side : sides) side->nodes.get<NodeMemory>().reset(side->map().size());
   const Table& points = std::as_const(*set.points).points();
   const auto forces = set.follows->contact_forces();
   if (!step.comm.any(std::ranges::any_of(forces, [](const Vec3& f) { return !f.isZero(0); }))) return;
@@ -29,7 +23,7 @@ void scatter_memory(StepContext& step, std::size_t s) {
   for (std::size_t q = 0; q < acceleration.size(); ++q)
     if (mass[q] > 0) acceleration[q] = forces[q] / mass[q];
   scatter_points<NodeMemory>(step, set, step.bins[s], {points.get<Position>(), acceleration, {}, mass});
-  for (GridLayer* side : sides_of_layer(step, s)) {
+  for (GridLayer* side : sides) {
     NodeField& memory = side->nodes.get<NodeMemory>();
     side->map().forest().sum_to_owners(memory.view());
     side->map().forest().update_ghosts(memory.view());
@@ -54,7 +48,7 @@ NodeField acceleration_by_memory(const GridLayer& layer, const NodeField* first)
 /// first pass.
 std::vector<Vec3> memory_at_points(StepContext& step, std::size_t s, bool since_first) {
   std::vector<NodeField> of_sides;
-  for (const GridLayer* side : sides_of_layer(step, s))
+  for (const GridLayer* side : step.layers[step.sets[s].layer].sides())
     of_sides.push_back(acceleration_by_memory(*side, since_first ? &side->first_memory : nullptr));
   std::vector<Vec3> of_points = gathered(step, s, of_sides.front(), of_sides.size() > 1 ? &of_sides.back() : nullptr);
   const auto mass = std::as_const(*step.sets[s].points).points().get<Mass>();
@@ -81,7 +75,7 @@ void predict_bodies(StepContext& step) {
     BodyMotion* own = step.sets[s].follows;
     if (!step.sets[s].has_surface || !is_due(own)) continue;
     if (step.passes == 0) scatter_memory(step, s);
-    for (GridLayer* side : sides_of_layer(step, s)) {
+    for (GridLayer* side : step.layers[step.sets[s].layer].sides()) {
       NodeField& memory = side->nodes.get<NodeMemory>();
       if (step.passes > 0) side->map().forest().update_ghosts(memory.view());
       else if (side->repeats_contact) side->first_memory = memory;

@@ -1,7 +1,6 @@
 #include "run/stages/surfaces.hpp"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 #include <vector>
 
@@ -60,13 +59,11 @@ void scatter_normals(StepContext& step, std::size_t s) {
 /// Brings what nodes know of surfaces to their owners; of a layer and its far side, if that takes part.
 void scatter_layer(StepContext& step, GridLayer& layer) {
   const auto timing = step.timers.measure("scatter");
-  std::vector<GridLayer*> sides{&layer};
-  if (layer.has_two_sides) sides.push_back(layer.far);
-  for (GridLayer* side : sides)
+  for (GridLayer* side : layer.sides())
     for (NodeField* field : fields_of_surface(*side)) field->reset(side->map().size());
   for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) scatter_normals(step, s);
   const auto exchanging = step.timers.measure("exchange");
-  for (GridLayer* side : sides) {
+  for (GridLayer* side : layer.sides()) {
     std::vector<ColumnView> fields;
     for (NodeField* field : fields_of_surface(*side)) fields.push_back(field->view());
     side->map().forest().sum_to_owners(fields);
@@ -76,10 +73,9 @@ void scatter_layer(StepContext& step, GridLayer& layer) {
 /// Nodes that are split by normals find where both sides were at rest, and split by that: so do points whose normals
 /// are across, and those of edges.
 void split_by_places(StepContext& step, GridLayer& layer) {
-  const std::array<GridLayer*, 2> sides{&layer, layer.far};
   NodeField& split = layer.nodes.get<NodeSplit>();
   layer.map().forest().update_ghosts(split.view());
-  for (GridLayer* side : sides) side->nodes.get<NodeAtRest>().reset(layer.map().size());
+  for (GridLayer* side : layer.sides()) side->nodes.get<NodeAtRest>().reset(layer.map().size());
   layer.split_by_normals = true;
   for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) {
     const Table& points = std::as_const(*step.sets[s].points).points();
@@ -90,7 +86,7 @@ void split_by_places(StepContext& step, GridLayer& layer) {
                                {points.get<Position>(), points.get<SurfaceAtRest>(), {}, weights});
   }
   layer.split_by_normals = false;
-  for (GridLayer* side : sides) layer.map().forest().sum_to_owners(side->nodes.get<NodeAtRest>().view());
+  for (GridLayer* side : layer.sides()) layer.map().forest().sum_to_owners(side->nodes.get<NodeAtRest>().view());
   weft::split_by_places(layer.map(), step.scene.dx, layer.nodes, layer.far->nodes.get<NodeAtRest>());
   layer.map().forest().update_ghosts(split.view());
 }
@@ -166,9 +162,9 @@ NodeSums sum_over_nodes(const GridLayer& layer, const Add& add) {
 }
 
 /// Near sides of rigid bodies.
-std::vector<const GridLayer*> layers_of_rigid_bodies(const StepContext& step) {
-  std::vector<const GridLayer*> found;
-  for (const GridLayer& layer : step.layers)
+std::vector<GridLayer*> layers_of_rigid_bodies(StepContext& step) {
+  std::vector<GridLayer*> found;
+  for (GridLayer& layer : step.layers)
     if (layer.rigid != nullptr && layer.near == nullptr) found.push_back(&layer);
   return found;
 }
@@ -176,12 +172,12 @@ std::vector<const GridLayer*> layers_of_rigid_bodies(const StepContext& step) {
 /// Gives rigid bodies what sums over the nodes of their layers, of(side, number of the body), say.
 template <class Of>
 void give(StepContext& step, void (RigidBodyMotion::*take)(const NodeForces&), const Of& of) {
-  const std::vector<const GridLayer*> bodies = layers_of_rigid_bodies(step);
+  const std::vector<GridLayer*> bodies = layers_of_rigid_bodies(step);
   if (bodies.empty()) return;
   std::vector<Real> sums;
   for (std::size_t b = 0; b < bodies.size(); ++b) {
-    NodeSums sum = of(*bodies[b], b);
-    if (bodies[b]->has_two_sides) sum += of(*bodies[b]->far, b);
+    NodeSums sum = NodeSums::Zero();
+    for (const GridLayer* side : bodies[b]->sides()) sum += of(*side, b);
     sums.insert(sums.end(), sum.begin(), sum.end());
   }
   step.comm.sum(std::span(sums));
@@ -218,9 +214,9 @@ Real largest_acceleration(const GridLayer& layer) {
 /// Of each rigid body, over all ranks.
 std::vector<Real> largest_accelerations(StepContext& step) {
   std::vector<Real> largest;
-  for (const GridLayer* body : layers_of_rigid_bodies(step)) {
-    largest.push_back(largest_acceleration(*body));
-    if (body->has_two_sides) largest.back() = std::max(largest.back(), largest_acceleration(*body->far));
+  for (GridLayer* body : layers_of_rigid_bodies(step)) {
+    largest.push_back(0);
+    for (const GridLayer* side : body->sides()) largest.back() = std::max(largest.back(), largest_acceleration(*side));
   }
   if (!largest.empty()) step.comm.max(std::span(largest));
   return largest;

@@ -6,9 +6,11 @@
 
 #include "support/random_matrices.hpp"
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -38,6 +40,97 @@ TEST(ContactImpulseTest, WhatIsRememberedIsGivenBackWhenLayersPart) {
   EXPECT_TRUE(contact_impulse(before, {0, 0, 0}, n, 0, 1, 0).isApprox(before, 1e-14));
   EXPECT_TRUE(contact_impulse(before, {0, -2, 0}, n, 0, 1, 0).isApprox(Vec3(0, -3, 0), 1e-14));
   EXPECT_TRUE(contact_impulse(before, {0, -7, 0}, n, 0, 1, 0).isZero(0));
+}
+
+/// One block of a surface, whose first node sees faces with normals and areas.
+struct Surface {
+  BlockMap map{Comm(MPI_COMM_SELF), Cuts{}, std::array<BlockKey, 1>{key_of(Vec3i::Zero())}};
+  Layer nodes;
+  NodeField far_at_rest{"far_at_rest", "m^3"};
+
+  explicit Surface(const std::vector<std::pair<Vec3, Real>>& faces) {
+    nodes.add<NodeNormal>();
+    nodes.add<NodeFacing>();
+    nodes.add<NodeFacingAcross>();
+    nodes.add<NodeAtRest>();
+    nodes.add<NodeSplit>();
+    for (NodeField* field : {&nodes.get<NodeNormal>(), &nodes.get<NodeFacing>(), &nodes.get<NodeFacingAcross>(),
+                             &nodes.get<NodeAtRest>(), &far_at_rest})
+      field->reset(1);
+    for (const auto& [n, area] : faces) {
+      add(nodes.get<NodeNormal>(), area, n);
+      add(nodes.get<NodeFacing>(), area, n.cwiseProduct(n));
+      add(nodes.get<NodeFacingAcross>(), area, {n.y() * n.z(), n.z() * n.x(), n.x() * n.y()});
+    }
+    split_by_normals(map, nodes);
+  }
+  static void add(NodeField& field, Real area, const Vec3& value) {
+    field.block(0)[0] += area;
+    Vec3::Map(field.block(0) + 1) += area * value;
+  }
+  void split_by_places(const Vec3& near, const Vec3& far) {
+    add(nodes.get<NodeAtRest>(), 2, near);
+    add(far_at_rest, 2, far);
+    weft::split_by_places(map, dx, nodes, far_at_rest);
+  }
+  /// Of a point that is marked by y, on the near side.
+  Real share(const Vec3& y) {
+    const Real* const split = nodes.get<NodeSplit>().block(0);
+    return std::clamp(split[0] + Vec3::Map(split + 1).dot(y), Real(0), Real(1));
+  }
+  static constexpr Real dx = 0.1;
+};
+
+TEST(SidesTest, OneSideKeepsAllAndOppositeFacesPart) {
+  const Vec3 n = Vec3(1, 2, -2) / 3, across = Vec3(2, 1, 2) / 3;
+  Surface edge({{n, 1}, {across, 0.7}});
+  EXPECT_FALSE(has_two_sides(edge.map, edge.nodes));
+  EXPECT_EQ(edge.share(-n), 1);
+  Surface plate({{n, 1}, {-n, 0.8}, {across, 0.01}});
+  EXPECT_TRUE(has_two_sides(plate.map, plate.nodes));
+  EXPECT_NEAR(plate.share(n), 1, 1e-3);  // the axis of all is near n
+  EXPECT_NEAR(plate.share(-n), 0, 1e-3);
+  EXPECT_NEAR(plate.share(across), 0.5, 0.02);
+}
+
+TEST(SidesTest, PlacesAtRestTellWhatFacesAcross) {
+  const Vec3 n = Vec3(1, 2, -2) / 3, across = Vec3(2, 1, 2) / 3, place(3, -1, 2);
+  Surface fold({{n, 1}, {-n, 0.9}});
+  fold.split_by_places(place + 0.5 * across, place - 0.5 * across);
+  for (const Real beyond : {0.3, 0.5, 2.0}) {
+    EXPECT_NEAR(fold.share(place + beyond * across), 1, 1e-12);
+    EXPECT_NEAR(fold.share(place - beyond * across), 0, 1e-12);
+  }
+  EXPECT_NEAR(fold.share(place + 3 * n), 0.5, 1e-12);
+  EXPECT_NEAR(fold.share(place + 0.125 * across), 0.75, 1e-12);
+}
+
+TEST(SidesTest, ThinPartsHaveOneSideAtTheirEdges) {
+  const Vec3 n = Vec3::UnitZ(), across = Vec3::UnitX(), place(3, -1, 2), half = 0.25 * Surface::dx * n;
+  Surface edge({{n, 1}, {-n, 1}, {across, 1}});
+  edge.split_by_places(place + half, place - half);
+  EXPECT_EQ(edge.share(place - half), 1);
+  Surface fold({{n, 1}, {-n, 1}, {across, 1}});
+  fold.split_by_places(place + 20 * half, place - 20 * half);
+  EXPECT_NEAR(fold.share(place - 20 * half), 0, 1e-12);
+}
+
+/// Grains may be on both sides, which they share.
+TEST(SidesTest, ThereIsOneSideBesideMasses) {
+  for (const bool has_mass : {false, true}) {
+    Surface plate({{Vec3::UnitZ(), 1}, {-Vec3::UnitZ(), 1}});
+    Layer grains;
+    grains.add<NodeNormal>();
+    grains.get<NodeNormal>().reset(1);
+    const std::vector<MeetingLayer> layers{{&plate.map, &grains, false, 0}, {&plate.map, &plate.nodes, true, 1}};
+    LayerContact contact(2, std::vector<Real>(4, 0.3));
+    contact.find(layers);
+    Surface again({{Vec3::UnitZ(), 1}, {-Vec3::UnitZ(), 1}});  // find has marked its normals
+    plate.nodes.get<NodeSplit>() = again.nodes.get<NodeSplit>();
+    grains.get<NodeNormal>().block(0)[0] = has_mass ? 1 : 0;
+    contact.keep_whole_beside_masses(layers);
+    EXPECT_EQ(has_two_sides(plate.map, plate.nodes), !has_mass);
+  }
 }
 
 /// Layers with one block each, on one rank, whose nodes have mass, velocity and normals at random.

@@ -166,8 +166,8 @@ def check(runs, size):
     gap, late, energy = (run["upper"] - run["lower"]) / 0.1, run["time"] > 0.7, run["energy_less_work"]
     found.append(at_least("fork: least gap of its arms [dx]", gap.min(), 0))
     found.append(at_most("fork: that after 0.7 s [dx]", gap[late].min(), 0.5))
-    found.append(at_most("fork: gain of energy in a step over all of it", numpy.diff(energy[1:]).max() / numpy.ptp(energy),
-                         0.01))
+    gain = numpy.diff(energy[1:]).max() / numpy.ptp(energy)
+    found.append(at_most("fork: gain of energy in a step over all of it", gain, 0.01))
     run = runs["heap"]
     late = run["time"] > 1
     found.append(near("heap: mean force on the base [N]", run["force_base_y"][late].mean(), G * run["mass"][0], 0.01))

@@ -91,7 +91,8 @@ def check(runs, size):
     found.append(for_the_record("pair of fibers: slides in 0.2 s by [m]", slides["fiber"]))
     found.append(at_least("pair with impulses: slides in 0.2 s over what fibers do", slides[""] / slides["fiber"], 3))
     if size == "full":
-        (gap, energy), (gap_of_fibers, energy_of_fibers) = between(runs["strands"], "hair"), between(runs["fibers"], "hair")
+        gap, energy = between(runs["strands"], "hair")
+        gap_of_fibers, energy_of_fibers = between(runs["fibers"], "hair")
         found.append(for_the_record("ball of strands: median distance to the nearest other one [m]", gap))
         found.append(for_the_record("ball of fibers: median distance to the nearest other one [m]", gap_of_fibers))
         found.append(at_least("ball: kinetic energy of neighbours against one another, strands over fibers",
