@@ -28,6 +28,13 @@ constexpr Real recovery = 200;
 
 Real* row_of(NodeField& field, int block, int place) { return field.block(block) + place * NodeField::width; }
 
+/// A row of NodeSplit that leaves all to the near side.
+bool is_whole(const Real* split) { return split[0] == 1 && split[1] == 0 && split[2] == 0 && split[3] == 0; }
+void make_whole(Real* split) {
+  split[0] = 1;
+  std::fill_n(split + 1, 3, 0);
+}
+
 }  // namespace
 
 /// What a thread works with at a node, of sides and of pairs.
@@ -77,12 +84,15 @@ void split_by_normals(const BlockMap& map, Layer& nodes) {
   }
 }
 
-bool has_two_sides(const BlockMap& map, const Layer& nodes) {
-  const NodeField& split = nodes.get<NodeSplit>();
-  bool any = false;
-  for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(map.owned()) * NodeField::row; k += NodeField::width)
-    any = any || split.block(0)[k] < 1;
-  return any;
+std::vector<char> blocks_with_two_sides(const NodeField& split) {
+  std::vector<char> have_two(static_cast<std::size_t>(split.blocks()));
+#pragma omp parallel for schedule(static)
+  for (int b = 0; b < split.blocks(); ++b) {
+    bool any = false;
+    for (int place = 0; place < nodes_per_block; ++place) any |= !is_whole(split.block(b) + place * NodeField::width);
+    have_two[static_cast<std::size_t>(b)] = any;
+  }
+  return have_two;
 }
 
 void split_by_places(const BlockMap& map, Real dx, Layer& nodes, const NodeField& far_at_rest) {
@@ -139,25 +149,30 @@ void LayerContact::find(std::span<const MeetingLayer> layers) {
   }
 }
 
-void LayerContact::keep_whole_beside_masses(std::span<const MeetingLayer> layers) const {
+void LayerContact::keep_whole(std::span<const MeetingLayer> layers) const {
+  const auto may_split = [&](std::size_t l) { return layers[l].has_contact_points && !layers[l].is_far; };
+  for (std::size_t l = 0; l < layers.size(); ++l) {
+    if (!may_split(l)) continue;
+    NodeField& split = layers[l].nodes->get<NodeSplit>();
+    const std::vector<bool>& is_shared = is_shared_[layers[l].layer];
+    for (int b = 0; b < layers[l].map->owned(); ++b)
+      for (int place = 0; place < nodes_per_block && !is_shared[static_cast<std::size_t>(b)]; ++place)
+        make_whole(row_of(split, b, place));
+  }
   const auto count = static_cast<std::ptrdiff_t>(shared_.size());
 #pragma omp parallel for schedule(static)
   for (std::ptrdiff_t s = 0; s < count; ++s) {
     const SharedBlock& block = shared_[static_cast<std::size_t>(s)];
     for (int place = 0; place < nodes_per_block; ++place) {
-      const auto has_mass = [&](std::size_t l) {
-        return block[l] >= 0 && !layers[l].has_contact_points &&
-               *row_of(layers[l].nodes->get<NodeNormal>(), block[l], place) > 0;
-      };
-      bool any = false;
-      for (std::size_t l = 0; l < layers.size(); ++l) any = any || has_mass(l);
-      if (!any) continue;
+      int surfaces = 0, masses = 0;
+      for (std::size_t l = 0; l < layers.size(); ++l) {
+        if (layers[l].is_far || block[l] < 0 || !(*row_of(layers[l].nodes->get<NodeNormal>(), block[l], place) > 0))
+          continue;
+        ++(layers[l].has_contact_points ? surfaces : masses);
+      }
       for (std::size_t l = 0; l < layers.size(); ++l)
-        if (block[l] >= 0 && layers[l].has_contact_points && !layers[l].is_far) {
-          Real* const split = row_of(layers[l].nodes->get<NodeSplit>(), block[l], place);
-          split[0] = 1;
-          Vec3::Map(split + 1).setZero();
-        }
+        if (block[l] >= 0 && may_split(l) && (masses > 0 || (surfaces < 2 && !layers[l].meets_itself)))
+          make_whole(row_of(layers[l].nodes->get<NodeSplit>(), block[l], place));
     }
   }
 }

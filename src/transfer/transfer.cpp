@@ -345,6 +345,11 @@ template <class Kernel, class Visit>
       }
 }
 
+/// Whether the points of a bin see nodes with two sides.
+bool sees_two(const Bin& bin, const NodeSides& sides) {
+  return std::ranges::any_of(bin.numbers, [&](int block) { return sides.split[static_cast<std::size_t>(block)] != 0; });
+}
+
 }  // namespace
 
 void scatter_to_sides(const TransferSettings& settings, const Bins& bins, const ScatterPoints& points,
@@ -353,6 +358,7 @@ void scatter_to_sides(const TransferSettings& settings, const Bins& bins, const 
   with_kernel(settings.kernel, [&](auto kernel) {
     using Kernel = decltype(kernel);
     const auto visit = [&](const Bin& bin, ChunkRows rows, const Stencils<Kernel>& stencils, Tile* tiles) {
+      if (!sees_two(bin, sides)) return scatter_chunk(stencils, rows, LinesAhead(), points, tiles[0]);
       Tile shares;
       shares.load_from(*sides.share, bin, reached(stencils, bin));
       for (std::size_t k = 0; k < rows.size(); ++k) {
@@ -368,7 +374,7 @@ void scatter_to_sides(const TransferSettings& settings, const Bins& bins, const 
     };
     scatter_tiles<Kernel, 2>(settings.dx, bins, points.x, visit, [&](Tile* tiles, const Bin& bin) {
       tiles[0].add_to(near, bin);
-      tiles[1].add_to(far, bin);
+      if (sees_two(bin, sides)) tiles[1].add_to(far, bin);
     });
   });
 }
@@ -469,6 +475,11 @@ void gather_from_sides(const TransferSettings& settings, const Bins& bins, std::
           stencils.find(rows, x, origin_of(all[b]), settings.dx);
           const TileRuns runs = reached(stencils, all[b]);
           of_near.load_from(near, all[b], runs);
+          if (!sees_two(all[b], sides)) {
+            for (std::size_t k = 0; k < rows.size(); ++k)
+              store3(values[rows[k]].data(), received(stencils, k, of_near.at(stencils.place(k))).value);
+            continue;
+          }
           of_far.load_from(far, all[b], runs);
           shares.load_from(*sides.share, all[b], runs);
           for (std::size_t k = 0; k < rows.size(); ++k) {

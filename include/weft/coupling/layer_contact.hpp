@@ -113,8 +113,8 @@ struct MeetingLayer {
 /// Finds NodeSplit of owned nodes of a surface, as yet by normals in place of y: what faces away from what most faces
 /// is on the far side. (16.2a)
 void split_by_normals(const BlockMap& map, Layer& nodes);
-/// Whether any owned node has two sides.
-bool has_two_sides(const BlockMap& map, const Layer& nodes);
+/// Of each block of a field NodeSplit, whether any of its nodes has two sides.
+std::vector<char> blocks_with_two_sides(const NodeField& split);
 /// The same by places, once these are known of both sides; far_at_rest: NodeAtRest of the far one. (16.2b)
 void split_by_places(const BlockMap& map, Real dx, Layer& nodes, const NodeField& far_at_rest);
 
@@ -128,8 +128,9 @@ class LayerContact {
   /// Whether another layer has a block of a layer too, by its number on this rank; ghosts among them.
   const std::vector<bool>& is_shared(std::size_t layer) const { return is_shared_[layer]; }
 
-  /// Where material without a surface has mass, surfaces have one side: grains on both would be held by neither.
-  void keep_whole_beside_masses(std::span<const MeetingLayer> layers) const;
+  /// Surfaces have one side where no other one is, which could meet the second; and where material without a surface
+  /// has mass: grains on both would be held by neither.
+  void keep_whole(std::span<const MeetingLayer> layers) const;
   /// Owned nodes have what layers know of one another: finds where surfaces face one another, and how near they are.
   void look(std::span<const MeetingLayer> layers, Real dx);
   /// Changes the velocities of owned nodes, which are those of each layer alone, in a step of dt [s].

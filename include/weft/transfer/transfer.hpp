@@ -65,6 +65,7 @@ void scatter_mass(const TransferSettings& settings, const Bins& bins, std::span<
 /// near one, and the rest to the far one.
 struct NodeSides {
   const NodeField* share;       ///< c, d_x, d_y, d_z of owned and ghost nodes.
+  std::span<const char> split;  ///< Of each block, whether any of its nodes leaves something to the far side.
   std::span<const Vec3> marks;  ///< Of the points.
 };
 

@@ -181,7 +181,7 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
 NodeSides sides_of(const StepContext& step, const VisitedSet& set) {
   const GridLayer& layer = step.layers[set.layer];
   const Table& points = std::as_const(*set.points).points();
-  return {&layer.nodes.get<NodeSplit>(),
+  return {&layer.nodes.get<NodeSplit>(), layer.split,
           layer.split_by_normals ? points.get<SurfaceNormal>() : points.get<SurfaceAtRest>()};
 }
 

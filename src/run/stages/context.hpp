@@ -63,6 +63,7 @@ struct GridLayer {
   const GridLayer* near = nullptr;   ///< of that its near one.
   bool has_two_sides = false;        ///< In this step; else its far side takes no part.
   bool split_by_normals = false;     ///< While it is found what was where at rest, by which it is split.
+  std::vector<char> split{};         ///< Of each block, whether any of its nodes has two sides.
   bool is_repeated = false;          ///< Its bodies may scatter several times in a try,
   bool repeats_contact = false;      ///< because their contact points remember more with each.
   std::optional<NodeField> alone{};  ///< Of a layer that is not, beside one that is: velocities before layers meet.

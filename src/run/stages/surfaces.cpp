@@ -70,11 +70,17 @@ void scatter_layer(StepContext& step, GridLayer& layer) {
   }
 }
 
+/// Ghosts learn which nodes have two sides.
+void share_split(GridLayer& layer) {
+  NodeField& split = layer.nodes.get<NodeSplit>();
+  layer.map().forest().update_ghosts(split.view());
+  layer.split = blocks_with_two_sides(split);
+}
+
 /// Nodes that are split by normals find where both sides were at rest, and split by that: so do points whose normals
 /// are across, and those of edges.
 void split_by_places(StepContext& step, GridLayer& layer) {
-  NodeField& split = layer.nodes.get<NodeSplit>();
-  layer.map().forest().update_ghosts(split.view());
+  share_split(layer);
   for (GridLayer* side : layer.sides()) side->nodes.get<NodeAtRest>().reset(layer.map().size());
   layer.split_by_normals = true;
   for (std::size_t s = layer.first_set; s < layer.end_of_sets; ++s) {
@@ -88,25 +94,38 @@ void split_by_places(StepContext& step, GridLayer& layer) {
   layer.split_by_normals = false;
   for (GridLayer* side : layer.sides()) layer.map().forest().sum_to_owners(side->nodes.get<NodeAtRest>().view());
   weft::split_by_places(layer.map(), step.scene.dx, layer.nodes, layer.far->nodes.get<NodeAtRest>());
-  layer.map().forest().update_ghosts(split.view());
+  share_split(layer);
+}
+
+/// Lets far sides take part where nodes of any rank have two.
+void switch_sides(StepContext& step) {
+  std::vector<Real> have_two;
+  for (GridLayer& layer : step.layers) {
+    if (layer.far == nullptr) continue;
+    const std::vector<char> split = blocks_with_two_sides(layer.nodes.get<NodeSplit>());
+    const auto owned = std::span(split).first(static_cast<std::size_t>(layer.map().owned()));
+    have_two.push_back(std::ranges::find(owned, 1) != owned.end() ? 1 : 0);
+  }
+  if (have_two.empty()) return;
+  step.comm.max(std::span(have_two));
+  auto next = have_two.begin();
+  for (GridLayer& layer : step.layers)
+    if (layer.far != nullptr) layer.has_two_sides = *next++ > 0;
 }
 
 /// Which layers have nodes that see two sides of their surface, and what of it is on the far one.
 void find_sides(StepContext& step) {
   for (GridLayer& layer : step.layers)
     if (layer.far != nullptr) split_by_normals(layer.map(), layer.nodes);
-  step.layer_contact.keep_whole_beside_masses(step.meeting_layers());
-  std::vector<Real> have_two;
+  step.layer_contact.keep_whole(step.meeting_layers());
+  switch_sides(step);
+  bool any = false;
   for (GridLayer& layer : step.layers)
-    if (layer.far != nullptr) have_two.push_back(has_two_sides(layer.map(), layer.nodes) ? 1 : 0);
-  if (have_two.empty()) return;
-  step.comm.max(std::span(have_two));
-  auto next = have_two.begin();
-  for (GridLayer& layer : step.layers)
-    if (layer.far != nullptr && *next++ > 0) {
-      layer.has_two_sides = true;
+    if (layer.has_two_sides) {
       split_by_places(step, layer);
+      any = true;
     }
+  if (any) switch_sides(step);
 }
 
 /// Tells all ranks how rigid bodies move.

@@ -73,6 +73,7 @@ struct Surface {
     add(far_at_rest, 2, far);
     weft::split_by_places(map, dx, nodes, far_at_rest);
   }
+  bool has_two_sides() const { return blocks_with_two_sides(nodes.get<NodeSplit>())[0] != 0; }
   /// Of a point that is marked by y, on the near side.
   Real share(const Vec3& y) {
     const Real* const split = nodes.get<NodeSplit>().block(0);
@@ -84,10 +85,10 @@ struct Surface {
 TEST(SidesTest, OneSideKeepsAllAndOppositeFacesPart) {
   const Vec3 n = Vec3(1, 2, -2) / 3, across = Vec3(2, 1, 2) / 3;
   Surface edge({{n, 1}, {across, 0.7}});
-  EXPECT_FALSE(has_two_sides(edge.map, edge.nodes));
+  EXPECT_FALSE(edge.has_two_sides());
   EXPECT_EQ(edge.share(-n), 1);
   Surface plate({{n, 1}, {-n, 0.8}, {across, 0.01}});
-  EXPECT_TRUE(has_two_sides(plate.map, plate.nodes));
+  EXPECT_TRUE(plate.has_two_sides());
   EXPECT_NEAR(plate.share(n), 1, 1e-3);  // the axis of all is near n
   EXPECT_NEAR(plate.share(-n), 0, 1e-3);
   EXPECT_NEAR(plate.share(across), 0.5, 0.02);
@@ -115,22 +116,25 @@ TEST(SidesTest, ThinPartsHaveOneSideAtTheirEdges) {
   EXPECT_NEAR(fold.share(place - 20 * half), 0, 1e-12);
 }
 
-/// Grains may be on both sides, which they share.
-TEST(SidesTest, ThereIsOneSideBesideMasses) {
-  for (const bool has_mass : {false, true}) {
-    Surface plate({{Vec3::UnitZ(), 1}, {-Vec3::UnitZ(), 1}});
-    Layer grains;
-    grains.add<NodeNormal>();
-    grains.get<NodeNormal>().reset(1);
-    const std::vector<MeetingLayer> layers{{&plate.map, &grains, false, 0}, {&plate.map, &plate.nodes, true, 1}};
-    LayerContact contact(2, std::vector<Real>(4, 0.3));
-    contact.find(layers);
-    Surface again({{Vec3::UnitZ(), 1}, {-Vec3::UnitZ(), 1}});  // find has marked its normals
-    plate.nodes.get<NodeSplit>() = again.nodes.get<NodeSplit>();
-    grains.get<NodeNormal>().block(0)[0] = has_mass ? 1 : 0;
-    contact.keep_whole_beside_masses(layers);
-    EXPECT_EQ(has_two_sides(plate.map, plate.nodes), !has_mass);
-  }
+/// Grains may be on both sides, which they share; and alone a surface needs but one.
+TEST(SidesTest, ThereAreTwoSidesBesideOtherSurfacesAlone) {
+  for (const bool has_mass : {false, true})
+    for (const bool has_surface : {false, true}) {
+      Surface plate({{Vec3::UnitZ(), 1}, {-Vec3::UnitZ(), 1}}), other({{Vec3::UnitX(), 1}});
+      Layer grains;
+      grains.add<NodeNormal>();
+      grains.get<NodeNormal>().reset(1);
+      const std::vector<MeetingLayer> layers{
+          {&plate.map, &grains, false, 0}, {&plate.map, &plate.nodes, true, 1}, {&plate.map, &other.nodes, true, 2}};
+      LayerContact contact(3, std::vector<Real>(9, 0.3));
+      contact.find(layers);
+      Surface again({{Vec3::UnitZ(), 1}, {-Vec3::UnitZ(), 1}});  // find has marked its normals
+      plate.nodes.get<NodeSplit>() = again.nodes.get<NodeSplit>();
+      grains.get<NodeNormal>().block(0)[0] = has_mass ? 1 : 0;
+      other.nodes.get<NodeNormal>().block(0)[0] = has_surface ? 1 : 0;
+      contact.keep_whole(layers);
+      EXPECT_EQ(plate.has_two_sides(), has_surface && !has_mass);
+    }
 }
 
 /// Layers with one block each, on one rank, whose nodes have mass, velocity and normals at random.
