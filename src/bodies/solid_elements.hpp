@@ -115,6 +115,7 @@ class SolidElements {
   struct TetPack {
     PackRows elements;
     std::array<PackRows, nodes> rows;
+    Pack mass;  ///< That their vertices have together [kg].
     std::array<GaussPack, gauss_points> at;
   };
   struct Point {
@@ -130,7 +131,7 @@ class SolidElements {
   void make_packs();
   /// Writes those of a pack on its vertices [N].
   void find_forces(const TetPack& pack, std::span<const Vec3> x) const;
-  void find_loss(std::size_t e, std::span<const Vec3> x, std::span<const Vec3> v) const;
+  void find_loss(const TetPack& pack, std::span<const Vec3> x, std::span<const Vec3> v) const;
   /// Adds what elements have on their nodes.
   void gather_forces(std::span<Vec3> f) const;
   Bounds bounds(const TetPack& pack, std::span<const Vec3> x) const;

@@ -11,7 +11,8 @@
 
 namespace weft {
 
-/// With an angular momentum and the second moment of masses about their centre; points on a line have none about it.
+/// The angular velocity with an angular momentum and the second moment of masses about their centre; points on a line
+/// have none about it.
 inline Vec3 spin_of(const Mat3& second_moment, const Vec3& angular) {
   constexpr Real least_width = 1e-10;
   const SymmetricEigen axes = symmetric_eigen(second_moment.trace() * Mat3::Identity() - second_moment);
@@ -19,6 +20,27 @@ inline Vec3 spin_of(const Mat3& second_moment, const Vec3& angular) {
   for (int k = 0; k < 3; ++k)
     if (axes.values[k] > least_width * axes.values.sum())
       spin += axes.Q.col(k).dot(angular) / axes.values[k] * axes.Q.col(k);
+  return spin;
+}
+
+/// The same by the inverse of the inertia, but for lanes whose points are nearly on a line.
+inline Vector3<Pack> spin_of(const Matrix3<Pack>& second_moment, const Vector3<Pack>& angular) {
+  constexpr Real least_determinant = 1e-4;  // of the cube of the trace
+  const Pack trace = second_moment.trace();
+  const Matrix3<Pack> inertia = trace * Matrix3<Pack>::Identity() - second_moment;
+  Matrix3<Pack> cofactors;
+  for (int k = 0; k < 3; ++k) cofactors.col(k) = inertia.col((k + 1) % 3).cross(inertia.col((k + 2) % 3));
+  const Pack determinant = inertia.col(0).dot(cofactors.col(0));
+  Vector3<Pack> spin = cofactors * angular / determinant;
+  const PackMask is_wide = determinant > least_determinant * trace * trace * trace;
+  if (!any(!is_wide)) return spin;
+  const Pack wide = select(is_wide, 1, 0);
+  for (int lane = 0; lane < Pack::size; ++lane) {
+    if (wide[lane] > 0) continue;
+    const auto of_lane = [lane](const Pack& all) { return all[lane]; };
+    const Vec3 of_narrow = spin_of(Mat3(second_moment.unaryExpr(of_lane)), Vec3(angular.unaryExpr(of_lane)));
+    for (int k = 0; k < 3; ++k) spin[k].set(lane, of_narrow[k]);
+  }
   return spin;
 }
 
@@ -51,6 +73,7 @@ void SolidElements<L, nodes>::make_packs() {
     }
     for (int lane = 0; lane < Pack::size; ++lane) {
       const std::size_t e = pack.elements.row[static_cast<std::size_t>(lane)];
+      pack.mass.set(lane, mass_of_vertices(e));
       const typename Basis::Values masses = mass_of_vertices(e) * Basis::mass_shares();
       for (int q = 0; q < gauss_points; ++q) {
         const auto [volume, gradients] = elements_[e].at_gauss_point(q);
@@ -132,33 +155,36 @@ void SolidElements<L, nodes>::gather_forces(std::span<Vec3> f) const {
 }
 
 template <SolidLaw L, int nodes>
-void SolidElements<L, nodes>::find_loss(std::size_t e, std::span<const Vec3> x, std::span<const Vec3> v) const {
-  const auto& rows = elements_[e].rows;
-  const typename Basis::Values m = mass_of_vertices(e) * Basis::mass_shares();
-  Vec3 centre = Vec3::Zero(), velocity = Vec3::Zero(), angular = Vec3::Zero();
-  for (std::size_t a = 0; a < nodes; ++a) {
-    const Real share = m[static_cast<Eigen::Index>(a)] / m.sum();
-    centre += share * x[rows[a]];
-    velocity += share * v[rows[a]];
+[[gnu::flatten]] void SolidElements<L, nodes>::find_loss(const TetPack& pack, std::span<const Vec3> x,
+                                                         std::span<const Vec3> v) const {
+  const typename Basis::Values shares = Basis::mass_shares();
+  Eigen::Matrix<Pack, 3, nodes> arms, motion;  // from the centre and its velocity
+  arms << Vector3<Pack>::Zero(), sides(pack, x);
+  motion << Vector3<Pack>::Zero(), sides(pack, v);
+  Vector3<Pack> centre = Vector3<Pack>::Zero(), velocity = centre, angular = centre;
+  for (int a = 1; a < nodes; ++a) {
+    centre += Pack(shares[a]) * arms.col(a);
+    velocity += Pack(shares[a]) * motion.col(a);
   }
-  Mat3 second = Mat3::Zero();
-  for (std::size_t a = 0; a < nodes; ++a) {
-    const Real mass = m[static_cast<Eigen::Index>(a)];
-    const Vec3 arm = x[rows[a]] - centre;
-    second += mass * arm * arm.transpose();
-    angular += mass * arm.cross(v[rows[a]] - velocity);
+  Matrix3<Pack> second = Matrix3<Pack>::Zero();
+  for (int a = 0; a < nodes; ++a) {
+    arms.col(a) -= centre;
+    motion.col(a) -= velocity;
+    const Vector3<Pack> weighted = Pack(shares[a]) * arms.col(a);
+    second += weighted * arms.col(a).transpose();
+    angular += weighted.cross(motion.col(a));
   }
-  const Vec3 spin = spin_of(second, angular);
-  for (std::size_t a = 0; a < nodes; ++a)
-    forces_[nodes * e + a] =
-        m[static_cast<Eigen::Index>(a)] * (velocity + spin.cross(x[rows[a]] - centre) - v[rows[a]]);
+  const Vector3<Pack> spin = spin_of(second, angular);
+  Eigen::Matrix<Pack, 3, nodes> loss;
+  for (int a = 0; a < nodes; ++a) loss.col(a) = shares[a] * pack.mass * (spin.cross(arms.col(a)) - motion.col(a));
+  detail::store_rows<3 * nodes>(loss.data(), pack.elements, forces_.data()->data());
 }
 
 template <SolidLaw L, int nodes>
 void SolidElements<L, nodes>::add_loss_within(std::span<const Vec3> x, std::span<const Vec3> v,
                                               std::span<Vec3> momentum) const {
 #pragma omp parallel for schedule(static)
-  for (std::size_t e = 0; e < elements_.size(); ++e) find_loss(e, x, v);
+  for (std::size_t k = 0; k < packs_.size(); ++k) find_loss(packs_[k], x, v);
   gather_forces(momentum);
 }
 
