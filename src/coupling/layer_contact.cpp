@@ -245,6 +245,13 @@ void LayerContact::look_at(std::span<const MeetingLayer> layers, const SharedBlo
           at / static_cast<Real>(node.pairs);
 }
 
+std::vector<int> LayerContact::blocks_that_meet(std::size_t layer) const {
+  std::vector<int> blocks;
+  for (std::size_t s = 0; s < shared_.size(); ++s)
+    if (!meetings_[s].nodes.empty() && shared_[s][layer] >= 0) blocks.push_back(shared_[s][layer]);
+  return blocks;
+}
+
 void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dt) const {
   for (const MeetingLayer& layer : layers) {
     if (!layer.has_contact_points || !layer.is_on) continue;

@@ -80,6 +80,7 @@ DtLimit RigidBodyMotion::dt_limit() {
 void RigidBodyMotion::weigh_contact_points(Real, int passes) {
   if (!is_here()) return;
   if (passes == 0) smallest_scale_ = std::numeric_limits<Real>::infinity();
+  scale_ = 1;
   mesh().scale_contact_points(1);
   if (!(by_memory_.mass > 0)) return;
   Matrix6 A = Matrix6::Zero(), B = Matrix6::Zero();
@@ -96,7 +97,8 @@ void RigidBodyMotion::weigh_contact_points(Real, int passes) {
   fill(by_memory_.mass, by_memory_.first, by_memory_.second, A);
   const Eigen::GeneralizedSelfAdjointEigenSolver<Matrix6> solver(A, B, Eigen::EigenvaluesOnly);
   smallest_scale_ = std::min({smallest_scale_, largest_scale, 1 / solver.eigenvalues()[5]});
-  mesh().scale_contact_points(smallest_scale_);
+  scale_ = smallest_scale_;
+  mesh().scale_contact_points(scale_);
 }
 
 Refusal RigidBodyMotion::predict(Real dt) {

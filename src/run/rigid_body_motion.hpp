@@ -45,6 +45,8 @@ class RigidBodyMotion final : public BodyMotion {
   ///   s = 1 / (largest eigenvalue of B^-1 A)                                                                    (17.3)
   /// so that a pass changes the body by no more than it changes its nodes, and by as much as it can.
   void weigh_contact_points(Real dt, int passes) override;
+  /// That s on the rank that has the body, else zero.
+  Real scale_of_contact_points() const { return is_here() ? scale_ : 0; }
   DtLimit dt_limit() override;
   /// Nothing in it vibrates; springs of contact are as stiff as steps resolve.
   Real frequency(Real dt) const override { return 1 / dt; }
@@ -71,11 +73,11 @@ class RigidBodyMotion final : public BodyMotion {
   std::vector<FourPoints> loads_;           ///< Of each handle of the scene: impulses on the points [N s].
   RigidMomentum momentum_{};                ///< At the end of the step, but for the joint.
   RigidFrame::Moved moved_{};
-  Real dt_ = 0;              ///< Of that motion [s].
-  Real smallest_scale_ = 1;  ///< Of contact points, in the passes so far.
-  NodeForces by_memory_{};   ///< What loads it.
-  FourPoints node_loads_{};  ///< [N].
-  FourPoints by_nodes_{};    ///< [N s].
+  Real dt_ = 0;                          ///< Of that motion [s].
+  Real scale_ = 1, smallest_scale_ = 1;  ///< Of contact points: now, and in the passes so far.
+  NodeForces by_memory_{};               ///< What loads it.
+  FourPoints node_loads_{};              ///< [N].
+  FourPoints by_nodes_{};                ///< [N s].
 };
 
 }  // namespace weft

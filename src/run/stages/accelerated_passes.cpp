@@ -10,8 +10,9 @@ template <class Visit>
 void for_each_node(std::span<const AcceleratedPasses::Nodes> layers, const Visit& visit) {
   std::size_t i = 0;
   for (const AcceleratedPasses::Nodes& layer : layers)
-    for (std::ptrdiff_t k = 0; k < static_cast<std::ptrdiff_t>(layer.owned) * NodeField::row; k += NodeField::width)
-      visit(i++, layer, k);
+    for (const int b : layer.blocks)
+      for (int place = 0; place < nodes_per_block; ++place)
+        visit(i++, layer, b * std::ptrdiff_t{NodeField::row} + place * NodeField::width);
 }
 
 }  // namespace

@@ -17,9 +17,9 @@ namespace weft {
 /// Of the nodes of all layers whose bodies repeat contact, in one try.
 class AcceleratedPasses {
  public:
-  /// A layer after a pass. Of each field the first `owned` blocks count.
+  /// A layer after a pass. On other owned blocks than these z and Phi are zero.
   struct Nodes {
-    int owned;
+    std::span<const int> blocks;
     const NodeField* inertia;  ///< Masses first.
     const NodeField* change;   ///< z [m/s].
     NodeField* memory;         ///< A mass and Phi [kg, N]: in, what loaded the pass; out, what loads the next.

@@ -39,6 +39,7 @@ bool advance(StepContext& step) {
   const bool repeats = std::ranges::any_of(step.layers, &GridLayer::is_repeated);
   for (GridLayer& layer : step.layers) {
     if (!StepContext::is_on(layer)) continue;
+    if (step.passes > 0 && layer.rigid != nullptr) continue;  // its body moves the nodes
     if (!step.is_due(layer)) {
       layer.nodes.get<NodeVelocity>() = *layer.alone;
       continue;
@@ -68,7 +69,7 @@ bool advance(StepContext& step) {
   for (GridLayer& layer : step.layers) {
     if (!StepContext::is_on(layer)) continue;
     std::vector<ColumnView> fields{layer.nodes.get<NodeVelocity>().view()};
-    if (layer.settings.has_followers) {
+    if (layer.settings.has_followers && layer.rigid == nullptr) {
       find_change(layer);
       fields.push_back(layer.nodes.get<NodeChange>().view());
     }

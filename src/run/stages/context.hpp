@@ -58,7 +58,9 @@ struct GridLayer {
   WallContacts contacts{};
   Handles handles;
   RigidBodyMotion* rigid = nullptr;  ///< Of its body, if that keeps its shape,
-  RigidVelocity start{}, moves{};    ///< as the step began, and as it was predicted.
+  RigidVelocity start{}, moves{};    ///< as the step began, and as it was predicted,
+  Real scale = 1;                    ///< by which the masses of its contact points are larger,
+  Real scattered_scale = 1;          ///< as its nodes have them.
   GridLayer* far = nullptr;          ///< Its far side, and
   const GridLayer* near = nullptr;   ///< of that its near one.
   bool has_two_sides = false;        ///< In this step; else its far side takes no part.
@@ -68,6 +70,8 @@ struct GridLayer {
   bool repeats_contact = false;      ///< because their contact points remember more with each.
   std::optional<NodeField> alone{};  ///< Of a layer that is not, beside one that is: velocities before layers meet.
   NodeField first_memory{"first_memory", "N"};  ///< Of its body, if that repeats contact: as the try began.
+  NodeField pull{"pull", "m/s^2"};              ///< What its memory, or a part of it, does to owned and ghost nodes.
+  std::vector<int> in_contact{};                ///< Owned blocks that remember anything, or may in this try.
   Given given{};                                ///< To its bodies, in this try.
 
   std::shared_ptr<const BlockMap> blocks = std::make_shared<BlockMap>();  ///< Of both sides.
@@ -134,7 +138,10 @@ struct StepContext {
   const TransferSettings& transfer_of(const VisitedSet& set) const { return layers[set.layer].settings.transfer; }
   /// Whether a layer takes part in this step, and in this pass of a try.
   static bool is_on(const GridLayer& layer) { return layer.near == nullptr || layer.near->has_two_sides; }
-  bool is_due(const GridLayer& layer) const { return is_on(layer) && (passes == 0 || layer.is_repeated); }
+  bool is_due(const GridLayer& layer) const {
+    const bool is_as_scattered = layer.rigid != nullptr && layer.scale == layer.scattered_scale;
+    return is_on(layer) && (passes == 0 || (layer.is_repeated && !is_as_scattered));
+  }
   /// Whether layers may meet.
   bool has_layers() const { return layers.size() > 1; }
   std::vector<MeetingLayer> meeting_layers();

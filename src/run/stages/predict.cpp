@@ -23,34 +23,46 @@ void scatter_memory(StepContext& step, std::size_t s) {
   for (std::size_t q = 0; q < acceleration.size(); ++q)
     if (mass[q] > 0) acceleration[q] = forces[q] / mass[q];
   scatter_points<NodeMemory>(step, set, step.bins[s], {points.get<Position>(), acceleration, {}, mass});
-  for (GridLayer* side : sides) {
-    NodeField& memory = side->nodes.get<NodeMemory>();
-    side->map().forest().sum_to_owners(memory.view());
-    side->map().forest().update_ghosts(memory.view());
+  for (GridLayer* side : sides) side->map().forest().sum_to_owners(side->nodes.get<NodeMemory>().view());
+}
+
+/// The memory with which a try begins, and where it can come to more.
+void begin_memory(StepContext& step) {
+  step.accelerated.begin();
+  for (std::size_t s = 0; s < step.sets.size(); ++s) {
+    if (!step.sets[s].has_surface) continue;
+    scatter_memory(step, s);
+    for (GridLayer* side : step.layers[step.sets[s].layer].sides()) {
+      find_blocks_in_contact(step, *side);
+      side->pull.reset(side->map().size());
+      if (side->repeats_contact) side->first_memory = side->nodes.get<NodeMemory>();
+    }
   }
 }
 
-/// Phi_i / m_i, less what was remembered at first, if that is given [m/s^2].
-NodeField acceleration_by_memory(const GridLayer& layer, const NodeField* first) {
-  NodeField of_node = layer.nodes.get<NodeMemory>();
-  const auto reals = static_cast<std::ptrdiff_t>(layer.map().size()) * NodeField::row;
+/// Phi_i / m_i, less what was remembered at first, if that is given.
+void find_pull(GridLayer& layer, const NodeField* first) {
+  const NodeField& memory = layer.nodes.get<NodeMemory>();
+  const auto count = static_cast<std::ptrdiff_t>(layer.in_contact.size());
 #pragma omp parallel for schedule(static)
-  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) {
-    const Real m = of_node.block(0)[k];
-    Vec3 phi = Eigen::Map<const Vec3>(of_node.block(0) + k + 1);
-    if (first != nullptr) phi -= Eigen::Map<const Vec3>(first->block(0) + k + 1);
-    Eigen::Map<Vec3>(of_node.block(0) + k) = m > 0 ? Vec3(phi / m) : Vec3(Vec3::Zero());
+  for (std::ptrdiff_t b = 0; b < count; ++b) {
+    const int block = layer.in_contact[static_cast<std::size_t>(b)];
+    for (int k = 0; k < NodeField::row; k += NodeField::width) {
+      const Real m = memory.block(block)[k];
+      Vec3 phi = Vec3::Map(memory.block(block) + k + 1);
+      if (first != nullptr) phi -= Vec3::Map(first->block(block) + k + 1);
+      Vec3::Map(layer.pull.block(block) + k) = m > 0 ? Vec3(phi / m) : Vec3(Vec3::Zero());
+    }
   }
-  return of_node;
+  layer.map().forest().update_ghosts(layer.pull.view());
 }
 
 /// What the memory of nodes is at contact points, m_q sum_i w_iq Phi_i / m_i [N]; or what has come to it since the
 /// first pass.
 std::vector<Vec3> memory_at_points(StepContext& step, std::size_t s, bool since_first) {
-  std::vector<NodeField> of_sides;
-  for (const GridLayer* side : step.layers[step.sets[s].layer].sides())
-    of_sides.push_back(acceleration_by_memory(*side, since_first ? &side->first_memory : nullptr));
-  std::vector<Vec3> of_points = gathered(step, s, of_sides.front(), of_sides.size() > 1 ? &of_sides.back() : nullptr);
+  GridLayer& layer = step.layers[step.sets[s].layer];
+  for (GridLayer* side : layer.sides()) find_pull(*side, since_first ? &side->first_memory : nullptr);
+  std::vector<Vec3> of_points = gathered(step, s, layer.pull, layer.has_two_sides ? &layer.far->pull : nullptr);
   const auto mass = std::as_const(*step.sets[s].points).points().get<Mass>();
   for (std::size_t q = 0; q < of_points.size(); ++q) of_points[q] *= mass[q];
   return of_points;
@@ -61,7 +73,7 @@ void add_to_memory(StepContext& step) {
   std::vector<AcceleratedPasses::Nodes> repeated;
   for (GridLayer& layer : step.layers)
     if (layer.repeats_contact && StepContext::is_on(layer))
-      repeated.push_back({layer.map().owned(), &layer.nodes.get<NodeInertia>(), &layer.nodes.get<NodeMeeting>(),
+      repeated.push_back({layer.in_contact, &layer.nodes.get<NodeInertia>(), &layer.nodes.get<NodeMeeting>(),
                           &layer.nodes.get<NodeMemory>()});
   if (!repeated.empty()) step.accelerated.go_on(step.comm, step.dt(), repeated);
 }
@@ -69,17 +81,11 @@ void add_to_memory(StepContext& step) {
 /// The motions of bodies that predict, of which some may refuse dt.
 void predict_bodies(StepContext& step) {
   const auto is_due = [&](const BodyMotion* own) { return step.passes == 0 || own->may_repeat(); };
-  if (step.passes == 0) step.accelerated.begin();
+  if (step.passes == 0) begin_memory(step);
   else add_to_memory(step);
   for (std::size_t s = 0; s < step.sets.size(); ++s) {
     BodyMotion* own = step.sets[s].follows;
     if (!step.sets[s].has_surface || !is_due(own)) continue;
-    if (step.passes == 0) scatter_memory(step, s);
-    for (GridLayer* side : step.layers[step.sets[s].layer].sides()) {
-      NodeField& memory = side->nodes.get<NodeMemory>();
-      if (step.passes > 0) side->map().forest().update_ghosts(memory.view());
-      else if (side->repeats_contact) side->first_memory = memory;
-    }
     // Points of a body that repeats contact remember what its nodes do; and the part of their memory that loads the
     // body does the work that its nodes show.
     if (step.passes > 0) own->remember_since_first(memory_at_points(step, s, true));
@@ -92,9 +98,9 @@ void predict_bodies(StepContext& step) {
   };
   for (const auto& own : step.own_motions)
     if (is_due(own.get())) predict(*own);
-  share_predictions(step);
   for (const VisitedSet& set : step.sets)
     if (set.has_surface && is_due(set.follows)) set.follows->weigh_contact_points(step.dt(), step.passes);
+  share_predictions(step);
   for (Predicts* body : step.predicting)
     if (step.passes == 0) predict(*body);
   step.is_found = step.comm.max(step.fault.excess) <= 1;

@@ -75,6 +75,7 @@ void scatter(StepContext& step) {
     if (layer.settings.has_followers && !layer.settings.has_contact_points)
       fields.push_back(layer.nodes.get<NodeGiven>().view());
     layer.map().forest().sum_to_owners(fields);
+    layer.scattered_scale = layer.scale;
     if (!layer.settings.has_followers) continue;
     // Those on a surface are alone on their layer, without forces.
     const bool are_alone = layer.settings.has_contact_points;

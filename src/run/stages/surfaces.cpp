@@ -128,15 +128,16 @@ void find_sides(StepContext& step) {
   if (any) switch_sides(step);
 }
 
-/// Tells all ranks how rigid bodies move.
+/// Tells all ranks how rigid bodies move, and how heavy their contact points are.
 void share(StepContext& step, RigidVelocity GridLayer::* which, RigidVelocity (RigidBodyMotion::*of)() const) {
-  constexpr std::size_t reals = 15;
+  constexpr std::size_t reals = 16;
   std::vector<Real> values;
   for (const GridLayer& layer : step.layers) {
     if (layer.rigid == nullptr) continue;
     const RigidVelocity v = (layer.rigid->*of)();
     for (const Vec3& each : {v.centre, v.velocity}) values.insert(values.end(), each.begin(), each.end());
     values.insert(values.end(), v.gradient.data(), v.gradient.data() + v.gradient.size());
+    values.push_back(layer.rigid->scale_of_contact_points());
   }
   if (values.empty()) return;
   step.comm.sum(std::span(values));
@@ -145,6 +146,7 @@ void share(StepContext& step, RigidVelocity GridLayer::* which, RigidVelocity (R
     if (layer.rigid == nullptr) continue;
     layer.*
         which = {Eigen::Map<const Vec3>(value), Eigen::Map<const Vec3>(value + 3), Eigen::Map<const Mat3>(value + 6)};
+    layer.scale = value[reals - 1];
     value += reals;
   }
 }
@@ -162,16 +164,18 @@ NodeForces forces(const NodeSums& all) {
   return {all.head<3>(), all.segment<9>(3).reshaped(3, 3), all[12], all.segment<3>(13), all.tail<9>().reshaped(3, 3)};
 }
 
-/// Of forces and masses on the owned nodes of a layer, which act at their places on its body; add(sum, k, r): of the
-/// node whose reals begin at k, and its place r from the centre. Threads change no bit of it.
+/// Of forces and masses on the nodes of a layer in contact, which act at their places on its body; add(sum, k, r): of
+/// the node whose reals begin at k, and its place r from the centre. Threads change no bit of it.
 template <class Add>
 NodeSums sum_over_nodes(const GridLayer& layer, const Add& add) {
   const NodeField& places = layer.nodes.get<NodePlace>();
-  std::vector<NodeSums> of_blocks(static_cast<std::size_t>(layer.map().owned()));
+  std::vector<NodeSums> of_blocks(layer.in_contact.size());
+  const auto count = static_cast<std::ptrdiff_t>(of_blocks.size());
 #pragma omp parallel for schedule(static)
-  for (int b = 0; b < layer.map().owned(); ++b) {
+  for (std::ptrdiff_t b = 0; b < count; ++b) {
     NodeForces of_block;
-    for (std::ptrdiff_t k = b * NodeField::row; k < (b + 1) * NodeField::row; k += NodeField::width)
+    const std::ptrdiff_t first = layer.in_contact[static_cast<std::size_t>(b)] * std::ptrdiff_t{NodeField::row};
+    for (std::ptrdiff_t k = first; k < first + NodeField::row; k += NodeField::width)
       add(of_block, k, Vec3(Eigen::Map<const Vec3>(places.block(0) + k) - layer.start.centre));
     of_blocks[static_cast<std::size_t>(b)] = numbers(of_block);
   }
@@ -224,9 +228,9 @@ class Memories {
 Real largest_acceleration(const GridLayer& layer) {
   Real most = 0;
   const Memories memories(layer);
-  const auto reals = static_cast<std::ptrdiff_t>(layer.map().owned()) * NodeField::row;
-#pragma omp parallel for schedule(static) reduction(max : most)
-  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) most = std::max(most, memories.acceleration(k));
+  for (const int b : layer.in_contact)
+    for (std::ptrdiff_t k = 0; k < NodeField::row; k += NodeField::width)
+      most = std::max(most, memories.acceleration(b * std::ptrdiff_t{NodeField::row} + k));
   return most;
 }
 
@@ -254,6 +258,19 @@ void find_surfaces(StepContext& step) {
   const auto timing = step.timers.measure("contact");
   share(step, &GridLayer::start, &RigidBodyMotion::velocity_now);
   step.layer_contact.look(step.meeting_layers(), step.scene.dx);
+}
+
+void find_blocks_in_contact(const StepContext& step, GridLayer& side) {
+  std::vector<char> are_in(static_cast<std::size_t>(side.map().owned()), 0);
+  if (step.has_layers())
+    for (const int b : step.layer_contact.blocks_that_meet(side.number)) are_in[static_cast<std::size_t>(b)] = 1;
+  const NodeField& memory = side.nodes.get<NodeMemory>();
+  side.in_contact.clear();
+  for (int b = 0; b < side.map().owned(); ++b) {
+    const std::span<const Real> reals(memory.block(b), NodeField::row);
+    if (are_in[static_cast<std::size_t>(b)] != 0 || std::ranges::any_of(reals, [](Real each) { return each != 0; }))
+      side.in_contact.push_back(b);
+  }
 }
 
 void load_rigid_bodies(StepContext& step) {
