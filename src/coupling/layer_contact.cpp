@@ -245,6 +245,14 @@ void LayerContact::look_at(std::span<const MeetingLayer> layers, const SharedBlo
           at / static_cast<Real>(node.pairs);
 }
 
+void LayerContact::mark_surfaces_that_meet(std::span<Real> layers) const {
+  for (const Meetings& meetings : meetings_)
+    for (const Node& node : meetings.nodes)
+      for (std::size_t p = node.first_pair; p < node.first_pair + node.pairs; ++p)
+        for (const std::size_t side : meetings.pairs[p].sides)
+          if (meetings.pairs[p].has_surfaces) layers[meetings.sides[node.first_side + side].layer] = 1;
+}
+
 std::vector<int> LayerContact::blocks_that_meet(std::size_t layer) const {
   std::vector<int> blocks;
   for (std::size_t s = 0; s < shared_.size(); ++s)

@@ -59,12 +59,7 @@ Given& Given::operator+=(const Given& more) {
 }
 
 BodyMotion::BodyMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body)
-    : comm_(comm),
-      scene_(scene),
-      state_(state),
-      body_(body),
-      tolerance_(scene.step.contact_tolerance[body].value_or(0)),
-      most_passes_(scene.step.contact_tolerance[body] ? most_passes_on_layers : 1) {}
+    : comm_(comm), scene_(scene), state_(state), body_(body), contact_passes_(scene.step.contact_passes[body]) {}
 
 MeshBody& BodyMotion::mesh() const { return *scene_.bodies[body_]->roles().mesh; }
 
@@ -106,11 +101,12 @@ bool BodyMotion::wants_another_pass(Real dt, int passes, std::span<const Vec3> b
     sums[1] += forces_[q].squaredNorm();
     sums[2] += (round_off * mass[q] / dt * v[q]).squaredNorm();
   }
-  if (passes >= most_passes_ && !is_implicit()) return false;
+  if (!may_repeat() || (passes >= most_passes_on_layers && !is_implicit())) return false;
   comm_.sum(std::span(sums));
   const auto is_settled_to = [&](Real share) { return sums[0] <= share * share * sums[1] + sums[2]; };
-  if (passes < most_passes_) return !is_settled_to(tolerance_);
-  if (!is_settled_to(std::max(tolerance_, worst_share)))
+  const Real tolerance = contact_passes_->tolerance;
+  if (passes < most_passes_on_layers) return !is_settled_to(tolerance);
+  if (!is_settled_to(std::max(tolerance, worst_share)))
     refusal_of_passes_ = {2, fmt::format("contact of body {} has not settled in {} passes", name(), passes)};
   return false;
 }

@@ -42,6 +42,10 @@ class BodyMotion : public Predicts {
   WallContacts& find_walls(const Bins& bins, const TransferSettings& transfer, Real dt);
   void let_walls_reach_vertices();
 
+  /// A step begins, in which its surface meets another one, or itself, or does not. Not collective.
+  void begin_step(bool meets_surface) { repeats_ = contact_passes_ && (meets_surface || !needs_surface()); }
+  /// Whether it repeats contact only where surfaces meet.
+  bool needs_surface() const { return contact_passes_ && contact_passes_->beside_surfaces_alone; }
   /// A try begins: contact points have the forces of the last step again. Not collective.
   void begin_passes();
   /// The forces of contact points on other layers in this pass [N].
@@ -54,8 +58,8 @@ class BodyMotion : public Predicts {
   bool wants_another_pass(Real dt, int passes, std::span<const Vec3> by_layers);
   /// Why the passes that were made are not enough, of an implicit body.
   const Refusal& refusal_of_passes() const { return refusal_of_passes_; }
-  /// Whether it may ever want one.
-  bool may_repeat() const { return most_passes_ > 1; }
+  /// Whether it may want one in this step.
+  bool may_repeat() const { return repeats_; }
 
   /// Finds the motion over dt from the present state, which stays as it is.
   Refusal predict(Real dt) override = 0;
@@ -139,8 +143,9 @@ class BodyMotion : public Predicts {
   /// None where nothing acts.
   std::vector<Vec3> forces_on_vertices() const;
 
-  Real tolerance_;
-  int most_passes_, passes_ = 0;
+  std::optional<ContactPasses> contact_passes_;
+  bool repeats_ = false;  ///< In this step.
+  int passes_ = 0;
   std::vector<Vec3> forces_, loads_;  ///< Of contact points.
   std::vector<Vec3> first_forces_;    ///< Of the first pass.
   Refusal refusal_of_passes_;

@@ -137,17 +137,17 @@ bool is_led(const BodyDeck& body) {
              rigid->joint->form);
 }
 
-/// Of passes of contact, if it makes several: solids of several substeps do where some are pressed that much.
-std::optional<Real> contact_tolerance_of(const BodyDeck& body, bool sinks_in) {
+/// Passes of contact, if a body makes several: solids of several substeps do where some are pressed that much.
+std::optional<ContactPasses> contact_passes_of(const BodyDeck& body, bool sinks_in) {
   constexpr Real of_rigid_bodies = 3e-4, of_implicit_ones = 0.01, of_substeps = 3e-4;
   if (const auto* rigid = std::get_if<RigidDeck>(&body))
-    return rigid->contact ? rigid->contact->tolerance.value_or(of_rigid_bodies) : of_rigid_bodies;
+    return ContactPasses{rigid->contact ? rigid->contact->tolerance.value_or(of_rigid_bodies) : of_rigid_bodies};
   const auto* solid = std::get_if<SolidDeck>(&body);
   if (solid == nullptr || solid->carrier == Carrier::grid) return {};
-  if (solid->contact && solid->contact->tolerance) return solid->contact->tolerance;
+  if (solid->contact && solid->contact->tolerance) return ContactPasses{*solid->contact->tolerance};
   const StageDeck stage = solid->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 0});
-  if (stage.scheme == StageScheme::implicit_euler) return of_implicit_ones;
-  if (stage.substeps != 1 && sinks_in) return of_substeps;
+  if (stage.scheme == StageScheme::implicit_euler) return ContactPasses{of_implicit_ones};
+  if (stage.substeps != 1 && sinks_in) return ContactPasses{of_substeps, true};
   return {};
 }
 
@@ -173,8 +173,8 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   const bool meet_themselves = std::ranges::any_of(
       deck.layer_contact, [](const LayerContactDeck& pair) { return pair.between.front() == pair.between.back(); });
   sinks_in = sinks_in && (meet_themselves || std::ranges::count_if(deck.bodies, has_surface) > 1);
-  std::ranges::transform(deck.bodies, std::back_inserter(settings.contact_tolerance),
-                         [&](const BodyDeck& body) { return contact_tolerance_of(body, sinks_in); });
+  std::ranges::transform(deck.bodies, std::back_inserter(settings.contact_passes),
+                         [&](const BodyDeck& body) { return contact_passes_of(body, sinks_in); });
   set_strands(deck, settings);
   if (settings.is_implicit) set_implicit(deck.solve, bodies, walls, settings);
   return settings;

@@ -133,6 +133,8 @@ class LayerContact {
   void keep_whole(std::span<const MeetingLayer> layers) const;
   /// Owned nodes have what layers know of one another: finds where surfaces face one another, and how near they are.
   void look(std::span<const MeetingLayer> layers, Real dx);
+  /// Sets those of layers, with their far sides, of which a node has a surface that meets another one.
+  void mark_surfaces_that_meet(std::span<Real> layers) const;
   /// Owned blocks of a layer on which nodes may change in an exchange, by their numbers.
   std::vector<int> blocks_that_meet(std::size_t layer) const;
   /// Changes the velocities of owned nodes, which are those of each layer alone, in a step of dt [s].

@@ -43,6 +43,12 @@ struct StrandImpulseSettings {
   bool swept;
 };
 
+/// A body passes contact on to other layers several times in a step.
+struct ContactPasses {
+  Real tolerance;                      ///< Until forces change by less than this part,
+  bool beside_surfaces_alone = false;  ///< in steps in which its surface meets another one, or itself; else in all.
+};
+
 struct StepSettings {
   bool is_implicit = false;                          ///< The grid step; else it is explicit.
   Real end = 0;                                      ///< Of the scene [s].
@@ -58,8 +64,8 @@ struct StepSettings {
   std::vector<std::optional<StageSettings>> stages;  ///< Of bodies with a mesh that move by freedoms of their own.
   std::vector<std::optional<BlendSettings>> blends;  ///< Of strands.
   std::vector<bool> is_stressed_by_grid;             ///< Whether nodes have the stress of a strand's own contact.
-  /// Of bodies that pass contact on to other layers several times in a step, until it changes by less than this part.
-  std::vector<std::optional<Real>> contact_tolerance;
+  std::vector<std::optional<ContactPasses>>
+      contact_passes;    ///< Of bodies that meet other layers several times in a step.
   Real slowest_hit = 0;  ///< Surfaces that approach more slowly do not rebound [m/s].
   std::vector<std::optional<StrandImpulseSettings>> impulses;  ///< Of strands that meet one another.
   std::vector<std::optional<Real>> stretch_limits;             ///< Of strands [1].

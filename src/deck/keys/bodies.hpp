@@ -270,7 +270,8 @@ inline constexpr auto keys<SolidContactDeck> = table(
     Key{"tolerance", "1", above(0).at_most(1), absent,
         "Contact with other layers is passed on again in a step, until the forces change by less than this part; "
         "absent: 0.01 for solids with implicit stages, 0.0003 for rigid bodies, and for solids of several substeps "
-        "where others are and one is pressed by a hundredth by its weight, or a rigid one is led; else once.",
+        "in steps in which they touch another body, where one is pressed by a hundredth by its weight, or a rigid one "
+        "is led; else once.",
         &SolidContactDeck::tolerance});
 
 template <>

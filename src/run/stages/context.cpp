@@ -82,9 +82,7 @@ void StepContext::add_far_sides() {
                       .settings = near.settings,
                       .handles = Handles(comm, scene, number, bins_of_body),
                       .rigid = near.rigid,
-                      .near = &near,
-                      .is_repeated = near.is_repeated,
-                      .repeats_contact = near.repeats_contact});
+                      .near = &near});
     near.far = &layers.back();
     Layer& nodes = near.far->nodes;
     nodes.add<NodeNormal>();
@@ -124,9 +122,6 @@ void StepContext::add_body(std::size_t b) {
                       .follows = own_motions.back().get(),
                       .has_surface = scene.layers[layer].has_contact_points});
     }
-    if (roles.contact_points == nullptr || !own_motions.back()->may_repeat()) return;
-    layers[layer].is_repeated = true;
-    layers[layer].repeats_contact = layers[layer].settings.has_contact_points;
     return;
   }
   const bool is_held = std::any_of(scene.handles.begin(), scene.handles.end(), [b](const GridHandle& handle) {

@@ -68,6 +68,7 @@ void prepare(StepContext& step, bool weigh) {
   for (GridLayer& layer : step.layers) layer.advance->prepare(step, layer);
   find_contacts(step);
   find_surfaces(step);
+  choose_repeated(step);
 }
 
 }  // namespace weft

@@ -260,6 +260,21 @@ void find_surfaces(StepContext& step) {
   step.layer_contact.look(step.meeting_layers(), step.scene.dx);
 }
 
+void choose_repeated(StepContext& step) {
+  std::vector<Real> meet(step.layers.size(), 0);  // of each layer, whether its surface meets one
+  if (std::ranges::any_of(step.own_motions, [](const auto& own) { return own->needs_surface(); })) {
+    step.layer_contact.mark_surfaces_that_meet(meet);
+    step.comm.max(std::span(meet));
+  }
+  for (const VisitedSet& set : step.sets) {
+    if (!set.has_surface) continue;
+    GridLayer& near = step.layers[set.layer];
+    set.follows->begin_step(meet[near.number] > 0 || (near.far != nullptr && meet[near.far->number] > 0));
+    for (GridLayer* side : {&near, near.far})
+      if (side != nullptr) side->is_repeated = side->repeats_contact = set.follows->may_repeat();
+  }
+}
+
 void find_blocks_in_contact(const StepContext& step, GridLayer& side) {
   std::vector<char> are_in(static_cast<std::size_t>(side.map().owned()), 0);
   if (step.has_layers())

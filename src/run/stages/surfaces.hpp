@@ -7,6 +7,8 @@ namespace weft {
 
 /// Surfaces at nodes, where they face one another, and how rigid bodies move as the step begins.
 void find_surfaces(StepContext& step);
+/// Which bodies repeat contact in this step.
+void choose_repeated(StepContext& step);
 /// Where a side of a surface remembers anything, or may once layers have met. Not collective.
 void find_blocks_in_contact(const StepContext& step, GridLayer& side);
 /// Loads rigid bodies with what their nodes remember, at the places on the bodies that these move.
