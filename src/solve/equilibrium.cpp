@@ -136,6 +136,7 @@ struct Equilibrium::Solver {
   std::optional<Increment> tangent(const Motion& at) {
     Motion m = at;
     problem.begin(m, x);
+    problem.find_scale(x);
     problem.drag().value = 0;
     problem.linearise(x);
     problem.set_path_direction(work);
@@ -148,6 +149,7 @@ struct Equilibrium::Solver {
   void look_at(Motion& m) {
     problem.path().aim_at(m.time);
     problem.begin(m, x);
+    problem.find_scale(x);
     problem.drag().value = 0;
     problem.be_definite(false);
     problem.linearise(x);
@@ -175,6 +177,7 @@ struct Equilibrium::Solver {
 
   EquilibriumReport solve(Motion& m, std::span<const Attempt> all) {
     problem.begin(m, x);
+    problem.find_scale(x);
     const Motion guess = m;
     EquilibriumReport report;
     for (const Attempt& attempt : all) {
@@ -192,7 +195,9 @@ struct Equilibrium::Solver {
     problem.drag().value = 0;
     const Motion before = m;
     EquilibriumReport report;
-    bool has_factors = !anew || factor_here();
+    if (anew) problem.linearise(x);
+    bool has_factors = !anew || linear->factor();
+    problem.find_scale(x);
     Real first = 0, last = std::numeric_limits<Real>::infinity();
     for (report.iterations = 0; has_factors && report.iterations <= most_chords; ++report.iterations) {
       if (!problem.residual(x, work)) break;
@@ -208,11 +213,6 @@ struct Equilibrium::Solver {
     if (report.converged) problem.keep_multipliers(x);
     else m = before;
     return report;
-  }
-
-  bool factor_here() {
-    if (!problem.is_linearised()) problem.linearise(x);
-    return linear->factor();
   }
 
   void attempt_balance(const Attempt& attempt, const Motion& guess, EquilibriumReport& report) {

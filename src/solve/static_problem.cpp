@@ -47,19 +47,22 @@ class MatrixAdder final : public Tangent {
   std::vector<PetscInt> rows_, columns_;
 };
 
-/// Sums what Terms add to the diagonal.
+/// Sums what Terms add to the diagonal, and passes it on.
 class DiagonalAdder final : public Tangent {
  public:
-  explicit DiagonalAdder(std::span<Real> values) : values_(values) {}
+  DiagonalAdder(std::span<Real> values, Tangent* next) : values_(values), next_(next) {}
   void add(std::span<const std::int32_t> rows, std::span<const std::int32_t> columns,
            std::span<const Real> k) override {
+    const bool is_square = rows.data() == columns.data();
     for (std::size_t i = 0; i < rows.size(); ++i)
-      for (std::size_t j = 0; j < columns.size(); ++j)
+      for (std::size_t j = is_square ? i : 0; j < (is_square ? i + 1 : columns.size()); ++j)
         if (rows[i] == columns[j]) values_[static_cast<std::size_t>(rows[i])] += k[i * columns.size() + j];
+    if (next_ != nullptr) next_->add(rows, columns, k);
   }
 
  private:
   std::span<Real> values_;
+  Tangent* next_;
 };
 
 /// Notes which unknowns of a rank, from `begin` on, are added to together.
@@ -136,9 +139,12 @@ bool StaticProblem::terms_are_symmetric() const {
 void StaticProblem::begin(Motion& motion, Vec x) {
   motion_ = &motion;
   set_unknowns(motion, x);
+}
+
+void StaticProblem::find_scale(Vec x) {
   if (k0_ != 0) return;
   linearise(x);
-  measure_stiffness();
+  measure_stiffness(nullptr);
 }
 
 void StaticProblem::forget() {
@@ -367,7 +373,8 @@ void StaticProblem::linearise_terms() {
 void StaticProblem::assemble_terms(Entries& to) {
   if (linears_.empty()) linearise_terms();
   MatrixAdder adder(unknowns_, to);
-  for (std::size_t t = 0; t < terms_.size(); ++t) terms_[t]->add_tangent(*linears_[t], adder);
+  if (k0_ == 0) measure_stiffness(&adder);
+  else add_tangents(adder);
   linears_.clear();
   if (drag_.value != 0) assemble_drag(to);
   assemble_conditions(to);
@@ -419,11 +426,15 @@ void StaticProblem::assemble_path(Entries& to) {
   if (comm_.is_root()) to.add(time_index_, time_index_, scale * path_.time_slope());
 }
 
-/// k0: the mean of the diagonal of K.
-void StaticProblem::measure_stiffness() {
+void StaticProblem::add_tangents(Tangent& to) {
+  for (std::size_t t = 0; t < terms_.size(); ++t) terms_[t]->add_tangent(*linears_[t], to);
+}
+
+/// k0: the mean of the diagonal of K, which may go on to a matrix.
+void StaticProblem::measure_stiffness(Tangent* next) {
   FreedomValues diagonal(unknowns_.freedoms());
-  DiagonalAdder adder(diagonal.all());
-  for (std::size_t t = 0; t < terms_.size(); ++t) terms_[t]->add_tangent(*linears_[t], adder);
+  DiagonalAdder adder(diagonal.all(), next);
+  add_tangents(adder);
   diagonal.sum_to_owners();
   Real sum = 0;
   for (const auto k : unknowns_.owned()) sum += std::abs(diagonal.all()[static_cast<std::size_t>(k)]);

@@ -29,6 +29,8 @@ class StaticProblem final : public AssembledProblem, public UnitProblem {
   // Of a solve, all collective.
   /// Starts from a motion and the multipliers kept last.
   void begin(Motion& motion, Vec x);
+  /// Finds what conditions are scaled by, unless it is known. Assembling finds it too.
+  void find_scale(Vec x);
   /// Whatever earlier solves have left.
   void forget();
   void set_unknowns(const Motion& motion, Vec x) const;
@@ -42,8 +44,6 @@ class StaticProblem final : public AssembledProblem, public UnitProblem {
 
   bool residual(Vec x, Vec out) override;
   void linearise(Vec x) override;
-  /// Whether the derivative was taken where the problem was looked at last, and not assembled yet.
-  bool is_linearised() const { return !linears_.empty(); }
   Real reference() const override { return reference_; }
   /// Loads that are smaller than round-off of stiff bodies move them nevertheless, by one step; what is slack has no
   /// stiffness for it.
@@ -102,7 +102,8 @@ class StaticProblem final : public AssembledProblem, public UnitProblem {
   Real product(Vec a, Vec b, bool of_displacements) const;
   Real round_off() const;
   void linearise_terms();
-  void measure_stiffness();
+  void add_tangents(Tangent& to);
+  void measure_stiffness(Tangent* next);
   void assemble_terms(Entries& to);
   void assemble_pattern(Entries& to);
   void assemble_drag(Entries& to) const;

@@ -9,6 +9,8 @@
 namespace weft {
 namespace {
 
+constexpr std::size_t units_in_turn = 4;
+
 /// The cliques of each unknown.
 struct CliquesOf {
   std::vector<std::size_t> begin;
@@ -132,13 +134,13 @@ bool UnitFactors::factor(bool symmetric) {
 /// Step by step A_ik -= L_ij U_jk, with U_j = A_j and L_j = A_j / U_jj, or U_j / U_jj of a symmetric matrix.
 bool UnitFactors::factor_unit(std::size_t unit, bool symmetric) {
   for (std::size_t j = first_[unit]; j < first_[unit + 1]; ++j) {
-    const Real pivot = diagonal_[j];
-    if (!std::isnormal(pivot)) return false;
+    if (!std::isnormal(diagonal_[j])) return false;
+    diagonal_[j] = 1 / diagonal_[j];
     const std::size_t n = begin_[j + 1] - begin_[j];
     const Real* const U = upper_.data() + begin_[j];
     Real* const L = lower_.data() + begin_[j];
     const Real* const A = symmetric ? U : L;
-    for (std::size_t i = 0; i < n; ++i) L[i] = A[i] / pivot;
+    for (std::size_t i = 0; i < n; ++i) L[i] = A[i] * diagonal_[j];
     for (std::size_t i = 0; i < n; ++i) {
       diagonal_[j + 1 + i] -= L[i] * U[i];
       Real* const row = upper_.data() + begin_[j + 1 + i];
@@ -154,30 +156,41 @@ bool UnitFactors::factor_unit(std::size_t unit, bool symmetric) {
   return true;
 }
 
+/// Units of a group take turns, place by place: a unit alone would wait for each of its sums.
 void UnitFactors::solve(std::span<const Real> right, std::span<Real> x) const {
 #pragma omp parallel for schedule(static)
-  for (std::size_t unit = 0; unit < units(); ++unit) {
-    for (std::size_t p = first_[unit]; p < first_[unit + 1]; ++p) work_[p] = right[ordered_[p]];
-    solve_unit(unit, work_);
-    for (std::size_t p = first_[unit]; p < first_[unit + 1]; ++p) x[ordered_[p]] = work_[p];
+  for (std::size_t group = 0; group < units(); group += units_in_turn) {
+    const std::size_t end = std::min(units(), group + units_in_turn);
+    for (std::size_t p = first_[group]; p < first_[end]; ++p) work_[p] = right[ordered_[p]];
+    std::size_t longest = 0;
+    for (std::size_t unit = group; unit < end; ++unit) longest = std::max(longest, first_[unit + 1] - first_[unit]);
+    for (std::size_t s = 0; s < longest; ++s)
+      for (std::size_t unit = group; unit < end; ++unit)
+        if (first_[unit] + s < first_[unit + 1]) go_forward(first_[unit] + s);
+    for (std::size_t s = 0; s < longest; ++s)
+      for (std::size_t unit = group; unit < end; ++unit)
+        if (first_[unit] + s < first_[unit + 1]) go_back(first_[unit + 1] - 1 - s);
+    for (std::size_t p = first_[group]; p < first_[end]; ++p) x[ordered_[p]] = work_[p];
   }
 }
 
-void UnitFactors::solve_unit(std::size_t unit, std::span<Real> y) const {
-  for (std::size_t j = first_[unit]; j < first_[unit + 1]; ++j) {
-    const Real* const L = lower_.data() + begin_[j];
-    Real* const behind = y.data() + j + 1;
-    const Real y_j = y[j];
+/// y_i -= L_ij y_j
+void UnitFactors::go_forward(std::size_t j) const {
+  const Real* const L = lower_.data() + begin_[j];
+  Real* const behind = work_.data() + j + 1;
+  const Real y = work_[j];
 #pragma omp simd
-    for (std::size_t i = 0; i < begin_[j + 1] - begin_[j]; ++i) behind[i] -= L[i] * y_j;
-  }
-  for (std::size_t j = first_[unit + 1]; j-- > first_[unit];) {
-    const Real* const U = upper_.data() + begin_[j];
-    const Real* const behind = y.data() + j + 1;
-    Real sum = y[j];
-    for (std::size_t k = 0; k < begin_[j + 1] - begin_[j]; ++k) sum -= U[k] * behind[k];
-    y[j] = sum / diagonal_[j];
-  }
+  for (std::size_t i = 0; i < begin_[j + 1] - begin_[j]; ++i) behind[i] -= L[i] * y;
+}
+
+/// x_j = (y_j - sum_k U_jk x_k) / U_jj
+void UnitFactors::go_back(std::size_t j) const {
+  const Real* const U = upper_.data() + begin_[j];
+  const Real* const behind = work_.data() + j + 1;
+  Real sum = 0;
+#pragma omp simd reduction(+ : sum)
+  for (std::size_t k = 0; k < begin_[j + 1] - begin_[j]; ++k) sum += U[k] * behind[k];
+  work_[j] = (work_[j] - sum) * diagonal_[j];
 }
 
 }  // namespace weft

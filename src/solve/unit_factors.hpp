@@ -3,6 +3,7 @@
 
 #include "weft/base/types.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -38,6 +39,17 @@ class UnitFactors {
     else if (row < column) upper_[begin_[row] + column - row - 1] += value;
     else lower_[begin_[column] + row - column - 1] += value;
   }
+  /// A square of a symmetric matrix, row by row.
+  void add_square(std::span<const std::uint32_t> places, std::span<const Real> k) {
+    const std::size_t n = places.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      diagonal_[places[i]] += k[i * n + i];
+      for (std::size_t j = i + 1; j < n; ++j) {
+        const std::uint32_t row = std::min(places[i], places[j]), column = std::max(places[i], places[j]);
+        upper_[begin_[row] + column - row - 1] += k[i * n + j];
+      }
+    }
+  }
   /// Returns false where a pivot vanishes.
   bool factor(bool symmetric);
   /// x = A^-1 right.
@@ -50,13 +62,14 @@ class UnitFactors {
   void place_multipliers(std::size_t free, const Cliques& cliques);
   void lay_out(const Cliques& cliques);
   bool factor_unit(std::size_t unit, bool symmetric);
-  void solve_unit(std::size_t unit, std::span<Real> y) const;
+  void go_forward(std::size_t j) const;
+  void go_back(std::size_t j) const;
 
   std::vector<std::uint32_t> ordered_, place_;  ///< Unknowns by their places, and places of unknowns.
   std::vector<std::size_t> first_;              ///< Place of each unit; one more than there are units.
   /// Of each place where its entries begin, in the column of L below the diagonal and in the row of U behind it.
   std::vector<std::size_t> begin_;
-  std::vector<Real> diagonal_, lower_, upper_;
+  std::vector<Real> diagonal_, lower_, upper_;  ///< Of factors one over the pivots, in place of the diagonal.
   mutable std::vector<Real> work_;
 };
 

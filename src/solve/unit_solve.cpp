@@ -9,11 +9,11 @@ class UnitEntries final : public Entries {
   UnitEntries(UnitFactors& factors, PetscInt begin, bool symmetric)
       : factors_(factors), begin_(begin), symmetric_(symmetric) {}
   void add(std::span<const PetscInt> rows, std::span<const PetscInt> columns, std::span<const PetscScalar> k) override {
-    const bool is_square = rows.data() == columns.data();
     places_.clear();
     for (const PetscInt j : columns) places_.push_back(factors_.place(j - begin_));
+    if (symmetric_ && rows.data() == columns.data()) return factors_.add_square(places_, k);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-      const std::uint32_t row = is_square ? places_[i] : factors_.place(rows[i] - begin_);
+      const std::uint32_t row = factors_.place(rows[i] - begin_);
       const PetscScalar* values = k.data() + i * columns.size();
       for (std::size_t j = 0; j < columns.size(); ++j)
         if (!symmetric_ || row <= places_[j]) factors_.add(row, places_[j], values[j]);

@@ -8,6 +8,7 @@
 #include <Eigen/Dense>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <random>
 
@@ -22,6 +23,7 @@ struct Chains {
   std::size_t unknowns = 0, multipliers = 0;
   Cliques cliques;
   Matrix dense;
+  std::vector<std::pair<std::array<std::int32_t, 3>, Matrix>> links;
   std::mt19937 random{7};
 
   Chains(const std::vector<std::size_t>& lengths, bool symmetric) {
@@ -51,23 +53,31 @@ struct Chains {
     cliques.close();
   }
   /// Definite, but for a skew part of its own.
-  void link(std::initializer_list<std::int32_t> them, bool symmetric) {
-    join(them);
+  void link(const std::array<std::int32_t, 3>& them, bool symmetric) {
+    join({them[0], them[1], them[2]});
     std::uniform_real_distribution<Real> any(-1, 1);
     const Matrix A = Matrix::NullaryExpr(3, 3, [&] { return any(random); });
     const Matrix K = A * A.transpose() + 0.1 * Matrix::Identity(3, 3) + (symmetric ? 0 : 1) * (A - A.transpose());
-    Eigen::Index i = 0;
-    for (const std::int32_t a : them) {
-      Eigen::Index j = 0;
-      for (const std::int32_t b : them) dense(a, b) += K(i, j++);
-      ++i;
-    }
+    for (std::size_t i = 0; i < 3; ++i)
+      for (std::size_t j = 0; j < 3; ++j)
+        dense(them[i], them[j]) += K(static_cast<Eigen::Index>(i), static_cast<Eigen::Index>(j));
+    links.emplace_back(them, K);
   }
-  void fill(UnitFactors& factors) const {
+  /// Entry by entry, or links at once.
+  void fill(UnitFactors& factors, bool by_squares) const {
     factors.set_zero();
-    for (std::int32_t i = 0; i < dense.rows(); ++i)
-      for (std::int32_t j = 0; j < dense.cols(); ++j)
-        if (dense(i, j) != 0) factors.add(factors.place(i), factors.place(j), dense(i, j));
+    Matrix rest = dense;
+    for (const auto& [them, K] : links) {
+      std::array<std::uint32_t, 3> places{};
+      for (std::size_t i = 0; i < 3; ++i) {
+        places[i] = factors.place(them[i]);
+        for (std::size_t j = 0; j < 3 && by_squares; ++j) rest(them[i], them[j]) = 0;
+      }
+      if (by_squares) factors.add_square(places, {K.data(), 9});
+    }
+    for (std::int32_t i = 0; i < rest.rows(); ++i)
+      for (std::int32_t j = 0; j < rest.cols(); ++j)
+        if (rest(i, j) != 0) factors.add(factors.place(i), factors.place(j), rest(i, j));
   }
 };
 
@@ -81,7 +91,7 @@ void expect_solves(bool symmetric) {
   const int threads = omp_get_max_threads();
   for (std::vector<Real>* solution : {&x, &with_threads}) {
     omp_set_num_threads(solution == &x ? 1 : 3);
-    chains.fill(factors);
+    chains.fill(factors, symmetric);
     ASSERT_TRUE(factors.factor(symmetric));
     factors.solve({right.data(), chains.unknowns}, *solution);
   }
