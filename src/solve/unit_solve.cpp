@@ -45,7 +45,7 @@ void UnitSolve::attach(KSP ksp) {
   check_petsc(PCShellSetContext(pc, this));
   check_petsc(PCShellSetApply(pc, [](PC its, Vec right, Vec solution) -> PetscErrorCode {
     void* self = nullptr;
-    check_petsc(PCShellGetContext(its, &self));
+    check_petsc(PCShellGetContext(its, static_cast<void*>(&self)));
     if (static_cast<UnitSolve*>(self)->solve(right, solution)) return PCSetFailedReason(its, PC_NOERROR);
     return PCSetFailedReason(its, PC_FACTOR_NUMERIC_ZEROPIVOT);
   }));
