@@ -3,7 +3,7 @@
 
 #include "bodies/rods.hpp"
 
-#include "bodies/rod_kernel.hpp"
+#include "bodies/rod_hessian.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/sums.hpp"
 #include "weft/math/pack_rows.hpp"
@@ -116,18 +116,6 @@ std::size_t Rods::bytes() const {
 RodJoint Rods::state_of(std::size_t joint, const RodState& from) const {
   const std::uint32_t e = chain_->e[joint], f = chain_->f[joint];
   return {{from.tangent[e], from.director[e]}, {from.tangent[f], from.director[f]}, from.twist[f]};
-}
-
-JointStiffness Rods::stiffness_of(std::size_t joint) const {
-  const Real lb = (length(chain_->e[joint]) + length(chain_->f[joint])) / 2;
-  const Vec3& natural = natural_[joint];
-  const Real per_length = scale_ * share_in_fold(natural[0], natural[1]) / lb;
-  return {section_.bend1 * per_length,
-          section_.bend2 * per_length,
-          section_.twist * per_length,
-          natural[0],
-          natural[1],
-          natural[2]};
 }
 
 // --- Tiles -----------------------------------------------------------------------------------------------------------
@@ -266,31 +254,51 @@ void Rods::resist_changes_of(const TrialShape& start, const RodState& from, Real
 }
 
 void Rods::add_stiffness(const TrialShape& at, const RodState& from, bool definite, MeshStiffness& stiffness) const {
-  for (std::size_t s = 0; s < size(); ++s) {
-    // EA (t t^T / l + (1 / l - s' / |e|) (1 - t t^T)); the second part pulls a pressed segment aside
-    const Vec3 e = edge(s, at.x), t = e.normalized();
-    const Real across = 1 / length(s) - (natural_stretch_.empty() ? 1 : natural_stretch_[s]) / e.norm();
-    stiffness.add(1, rows(s), -1);
-    MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
-    part.w << -1, 1;
-    part.K = scale_ * section_.stretch *
-             (t * t.transpose() / length(s) +
-              (definite ? std::max(across, 0.0) : across) * (Mat3::Identity() - t * t.transpose()));
-  }
+  const std::size_t first = stiffness.size();
+  for (std::size_t s = 0; s < size(); ++s) stiffness.add(1, rows(s), -1);
   for (std::size_t j = 0; j < natural_.size(); ++j) {
     const std::uint32_t e = chain_->e[j], f = chain_->f[j];
-    const auto first = rows(e), second = rows(f);
-    stiffness.add(2, std::array{first[0], first[1], second[1]}, -1,
+    stiffness.add(2, std::array{rows(e)[0], rows(e)[1], rows(f)[1]}, -1,
                   std::array{static_cast<std::int32_t>(e), static_cast<std::int32_t>(f)});
-    MeshStiffness::Part part = stiffness.part(stiffness.size() - 1);
-    part.w << -1, 1, 0, 0, -1, 1;
-    Vec8 scale = Vec8::Ones();
-    scale.tail<2>().setConstant(1 / section_.gyration);
-    part.K = scale.asDiagonal() *
-             joint_hessian(state_of(j, from), stiffness_of(j), edge(e, at.x), edge(f, at.x), turn(e, at), turn(f, at),
-                           definite) *
-             scale.asDiagonal();
   }
+#pragma omp parallel for schedule(static)
+  for (std::size_t s = 0; s < size(); ++s) stretch_stiffness(s, at, definite, stiffness.part(first + s));
+  visit([&](const Tile& tile, std::size_t, Work& work) {
+    find_joint_stiffness(tile, at, from, definite, work, first + size(), stiffness);
+  });
+}
+
+/// EA (t t^T / l + (1 / l - s' / |e|) (1 - t t^T)); the second part pulls a pressed segment aside.
+void Rods::stretch_stiffness(std::size_t s, const TrialShape& at, bool definite, MeshStiffness::Part part) const {
+  const Vec3 e = edge(s, at.x), t = e.normalized();
+  const Real across = 1 / length(s) - (natural_stretch_.empty() ? 1 : natural_stretch_[s]) / e.norm();
+  part.w << -1, 1;
+  part.K = scale_ * section_.stretch *
+           (t * t.transpose() / length(s) +
+            (definite ? std::max(across, 0.0) : across) * (Mat3::Identity() - t * t.transpose()));
+}
+
+/// first: of the parts of joints.
+[[gnu::flatten]] void Rods::find_joint_stiffness(const Tile& tile, const TrialShape& at, const RodState& from,
+                                                 bool definite, Work& work, std::size_t first,
+                                                 MeshStiffness& stiffness) const {
+  const auto tangents = from.tangent.subspan(tile.first);
+  find_shapes(tile, at, from, work);
+  visit_joints(tile, from, at, work,
+               [&](const PackRows& joints, const PackRows& e, const PackRows& f, const auto& shape, const auto& of) {
+                 Eigen::Matrix<Pack, 8, 8> K =
+                     joint_hessian<Pack>(shape, of, load(tangents, e), load(tangents, f), definite);
+                 const Pack per_turn = 1 / section_.gyration;
+                 K.rightCols<2>() *= per_turn;
+                 K.bottomRows<2>() *= per_turn;
+                 LanePlaces places{};
+                 for (std::size_t lane = 0; lane < static_cast<std::size_t>(joints.count); ++lane) {
+                   MeshStiffness::Part part = stiffness.part(first + joints.row[lane]);
+                   part.w << -1, 1, 0, 0, -1, 1;
+                   places[lane] = part.K.data();
+                 }
+                 store_lanes(K, places);
+               });
 }
 
 void Rods::move(const TrialShape& at, const RodState& from, std::span<Vec3> tangent, std::span<Vec3> director,

@@ -112,12 +112,13 @@ class Rods {
   void find_forces(const Tile& tile, const TrialShape& at, const RodState& from, const TrialForces& to,
                    Work& work) const;
   Real energy_of(const Tile& tile, const TrialShape& at, const RodState& from, Work& work) const;
+  void stretch_stiffness(std::size_t s, const TrialShape& at, bool definite, MeshStiffness::Part part) const;
+  void find_joint_stiffness(const Tile& tile, const TrialShape& at, const RodState& from, bool definite, Work& work,
+                            std::size_t first, MeshStiffness& stiffness) const;
   void bound_joints(const Tile& tile, std::span<const Real> twist, Work& work) const;
   Real largest_square(const Tile& tile, const Work& work) const;
-  JointStiffness stiffness_of(std::size_t joint) const;
   RodJoint state_of(std::size_t joint, const RodState& from) const;
   Vec3 edge(std::size_t s, std::span<const Vec3> x) const { return x[chain_->end[s]] - x[chain_->begin[s]]; }
-  Real turn(std::size_t s, const TrialShape& at) const { return at.turns[s] / section_.gyration; }
 
   RodSection section_;
   Real scale_ = 1;  ///< Of all stiffness.

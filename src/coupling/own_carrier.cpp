@@ -1,6 +1,46 @@
 #include "weft/coupling/own_carrier.hpp"
 
 namespace weft {
+namespace {
+
+/// K_ab = sum_kl w_ka K_kl w_lb of a part; turns see themselves. Sizes of parts that are known here need no loops.
+template <int vectors, int rows, int turns>
+class OfVertices {
+  static constexpr bool is_known = vectors != Eigen::Dynamic;
+  static constexpr int seen = is_known ? 3 * vectors + turns : Eigen::Dynamic,
+                       moved = is_known ? 3 * rows + turns : Eigen::Dynamic;
+
+ public:
+  static bool takes(const MeshStiffness::Part& part) {
+    return !is_known || (part.w.rows() == vectors && part.w.cols() == rows && part.turns.size() == turns);
+  }
+  /// Row by row.
+  std::span<const Real> of(const MeshStiffness::Part& part) {
+    const Eigen::Map<const Eigen::Matrix<Real, seen, seen>> K(part.K.data(), part.K.rows(), part.K.cols());
+    const Eigen::Map<const Eigen::Matrix<Real, vectors, rows>> w(part.w.data(), part.w.rows(), part.w.cols());
+    const Eigen::Index its_turns = K.cols() - 3 * w.rows();
+    products_.setZero(K.rows(), 3 * w.cols() + its_turns);  // sum_l K_kl w_lb
+    for (Eigen::Index b = 0; b < w.cols(); ++b)
+      for (Eigen::Index l = 0; l < w.rows(); ++l)
+        products_.template middleCols<3>(3 * b) += w(l, b) * K.template middleCols<3>(3 * l);
+    products_.rightCols(its_turns) = K.rightCols(its_turns);
+    matrix_.setZero(products_.cols(), products_.cols());
+    for (Eigen::Index a = 0; a < w.cols(); ++a)
+      for (Eigen::Index l = 0; l < w.rows(); ++l)
+        matrix_.template middleRows<3>(3 * a) += w(l, a) * products_.template middleRows<3>(3 * l);
+    matrix_.bottomRows(its_turns) = products_.bottomRows(its_turns);
+    return {matrix_.data(), static_cast<std::size_t>(matrix_.size())};
+  }
+
+ private:
+  Eigen::Matrix<Real, seen, moved> products_;
+  Eigen::Matrix<Real, moved, moved, Eigen::RowMajor> matrix_;
+};
+using OfSegment = OfVertices<1, 2, 0>;
+using OfJoint = OfVertices<2, 3, 2>;
+using OfAny = OfVertices<Eigen::Dynamic, Eigen::Dynamic, Eigen::Dynamic>;
+
+}  // namespace
 
 void OwnCarrier::gather(const FreedomValues& displacement, MeshMotion& to) const {
   to.u = displacement.points(block_);
@@ -19,30 +59,20 @@ void OwnCarrier::scatter(const MeshForces& from, Load& to) const {
   for (std::size_t t = 0; t < from.turning.size(); ++t) turning[t] += from.turning[t];
 }
 
-/// K_ab = sum_kl w_ka K_kl w_lb of each part; turns see themselves.
 void OwnCarrier::add_tangent(const MeshStiffness& stiffness, Tangent& tangent) const {
   std::vector<std::int32_t> numbers;
-  Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic> products;
-  Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor> matrix;
+  OfSegment of_segment;
+  OfJoint of_joint;
+  OfAny of_any;
   for (std::size_t k = 0; k < stiffness.size(); ++k) {
     const MeshStiffness::Part part = stiffness.part(k);
-    const Eigen::Index vectors = part.w.rows(), rows = part.w.cols();
-    const auto turns = static_cast<Eigen::Index>(part.turns.size());
-    products.setZero(3 * vectors + turns, 3 * rows + turns);  // sum_l K_kl w_lb
-    for (Eigen::Index b = 0; b < rows; ++b)
-      for (Eigen::Index l = 0; l < vectors; ++l)
-        products.middleCols<3>(3 * b) += part.w(l, b) * part.K.middleCols<3>(3 * l);
-    products.rightCols(turns) = part.K.rightCols(turns);
-    matrix.setZero(3 * rows + turns, 3 * rows + turns);
-    for (Eigen::Index a = 0; a < rows; ++a)
-      for (Eigen::Index l = 0; l < vectors; ++l)
-        matrix.middleRows<3>(3 * a) += part.w(l, a) * products.middleRows<3>(3 * l);
-    matrix.bottomRows(turns) = products.bottomRows(turns);
     numbers.clear();
     for (const std::int32_t row : part.rows)
       for (int i = 0; i < 3; ++i) numbers.push_back(freedoms_.at(block_, static_cast<std::size_t>(row)) + i);
     for (const std::int32_t turn : part.turns) numbers.push_back(freedoms_.at(*turns_, static_cast<std::size_t>(turn)));
-    tangent.add(numbers, {matrix.data(), static_cast<std::size_t>(matrix.size())});
+    if (OfSegment::takes(part)) tangent.add(numbers, of_segment.of(part));
+    else if (OfJoint::takes(part)) tangent.add(numbers, of_joint.of(part));
+    else tangent.add(numbers, of_any.of(part));
   }
 }
 

@@ -38,14 +38,15 @@ bool are_finite(std::span<const Real> values) {
   return std::ranges::all_of(sums, [](Real sum) { return std::isfinite(sum); });
 }
 
-EquilibriumSettings settings_of(const Scene& scene, const MeshBody& body, const StageSettings& stage,
-                                bool touches_walls, bool is_small, const StopQuestion& is_asked_to_stop) {
+EquilibriumSettings settings_of(const Scene& scene, MeshBody& body, const StageSettings& stage, bool touches_walls,
+                                bool is_small, const StopQuestion& is_asked_to_stop) {
   return {.size = scene.size,
           .time_scale = scene.step.end,
           .tolerance = stage.tolerance,
           .flows = body.flows(),
           .slack = touches_walls,
           .elastic_terms = 1,
+          .has_units = body.turning() != nullptr,
           .repeats_bits = is_small,
           .is_asked_to_stop = is_asked_to_stop};
 }
@@ -127,26 +128,31 @@ void OwnMotion::begin(std::vector<Vec3> forces) {
   Piece& own = *piece_;
   MeshBody& body = mesh();
   if (own.contact) own.contact->set_forces(std::move(forces));
-  if (is_implicit() && passes() == 0) {
-    // Anew in each step: reactions and factors of earlier ones are no state, and a resumed run knows nothing of them.
-    std::vector<const Term*> terms = own.system.all_terms();
-    for (const Inertia& of_block : own.inertia) terms.push_back(&of_block);
-    if (own.damping) terms.push_back(own.damping.get());
-    if (own.contact) terms.push_back(own.contact.get());
-    own.walls.reset();
-    if (walls().any()) {
-      const bool has_friction = std::ranges::any_of(scene_.walls, [](const Wall& wall) { return wall.friction > 0; });
-      own.walls = std::make_unique<WallTerm>(walls(), has_friction, false);
-      terms.push_back(own.walls.get());
-    }
-    own.equilibrium = std::make_unique<Equilibrium>(
-        comm_, own.system.freedoms, std::move(terms), own.system.all_holds(),
-        settings_of(scene_, body, stage_, walls().any(), own.is_small, is_asked_to_stop_));
-  }
+  if (is_implicit() && passes() == 0) begin_balance();
   const auto v = std::as_const(body).points().get<Velocity>();
   std::copy(v.begin(), v.end(), own.velocity.points(0).begin());
   if (own.turns) std::ranges::copy(body.turning()->get<TurnVelocity>(), own.velocity.block(*own.turns).begin());
   if (!starts_from_last_pass()) own.motion.u.set_zero();
+}
+
+/// Reactions and factors of earlier steps are no state, and a resumed run knows nothing of them. Where walls are near,
+/// so is the layout of the matrix.
+void OwnMotion::begin_balance() {
+  Piece& own = *piece_;
+  if (own.equilibrium && !own.walls && !walls().any()) return own.equilibrium->forget();
+  std::vector<const Term*> terms = own.system.all_terms();
+  for (const Inertia& of_block : own.inertia) terms.push_back(&of_block);
+  if (own.damping) terms.push_back(own.damping.get());
+  if (own.contact) terms.push_back(own.contact.get());
+  own.walls.reset();
+  if (walls().any()) {
+    const bool has_friction = std::ranges::any_of(scene_.walls, [](const Wall& wall) { return wall.friction > 0; });
+    own.walls = std::make_unique<WallTerm>(walls(), has_friction, false);
+    terms.push_back(own.walls.get());
+  }
+  own.equilibrium = std::make_unique<Equilibrium>(
+      comm_, own.system.freedoms, std::move(terms), own.system.all_holds(),
+      settings_of(scene_, mesh(), stage_, walls().any(), own.is_small, is_asked_to_stop_));
 }
 
 DtLimit OwnMotion::dt_limit() {

@@ -105,6 +105,7 @@ class OwnMotion final : public BodyMotion {
   void push(Real dt, Real end, std::span<const Vec3> impulses);
   bool is_implicit() const override { return stage_.is_implicit; }
   void begin(std::vector<Vec3> forces);
+  void begin_balance();
   /// Another pass of a single implicit step looks for its motion where the last one found it.
   bool starts_from_last_pass() const { return is_implicit() && passes() > 0 && stage_.substeps <= 1; }
   Refusal move(Real dt, bool nearly = false);

@@ -83,28 +83,43 @@ struct Equilibrium::Solver {
   const Comm& comm = given.comm;
   PetscDatabase options;
   StaticProblem problem;
-  FactoredSolve linear;
+  std::unique_ptr<DirectSolve> linear;
   Newton newton;
   FullSteps full, damped;
   WorkDescent descent;
-  Vec x, work;
+  Vec x, work, step;
 
   Solver(const Given& g, Real time)
       : given(g),
         options(comm, settings.petsc, FactoredSolve::options()),
         problem(comm, given.freedoms, given.terms, given.constraints, settings, time),
-        linear(problem, settings.repeats_bits && comm.size() > 1),
-        newton(comm, options, problem, linear, 0),
+        linear(linear_solve()),
+        newton(comm, options, problem, *linear, 0),
         full(false, problem.drag()),
         damped(true, problem.drag()),
         descent(
             problem, [this](Vec r) { return problem.conditions_hold(r); }, problem.drag()),
         x(problem.create_vector()),
-        work(problem.create_vector()) {}
+        work(problem.create_vector()),
+        step(problem.create_vector()) {}
 
   ~Solver() {
     check_petsc(VecDestroy(&x));
     check_petsc(VecDestroy(&work));
+    check_petsc(VecDestroy(&step));
+  }
+
+  std::unique_ptr<DirectSolve> linear_solve() {
+    if (!settings.has_units) return std::make_unique<FactoredSolve>(problem, settings.repeats_bits && comm.size() > 1);
+    const Unknowns& unknowns = problem.unknowns();
+    return std::make_unique<UnitSolve>(comm, problem,
+                                       UnitSolve::Shape{unknowns.count(), problem.conditions_here(), unknowns.begin()},
+                                       problem.cliques());
+  }
+
+  void forget() {
+    problem.forget();
+    linear->forget_factors();
   }
 
   /// At the plane a length ahead along a way, and at right angles to it.
@@ -120,11 +135,12 @@ struct Equilibrium::Solver {
   /// How a balanced motion goes on along its path, a length of 1 across the present plane; none if that is not known.
   std::optional<Increment> tangent(const Motion& at) {
     Motion m = at;
-    problem.begin(m, x, linear.matrix());
+    problem.begin(m, x);
+    problem.find_scale(x);
     problem.drag().value = 0;
     problem.linearise(x);
     problem.set_path_direction(work);
-    if (!linear.solve(work, x)) return {};
+    if (!linear->factor() || !linear->solve(work, x)) return {};
     problem.look_at(x);
     return Increment{m.u, m.time};
   }
@@ -132,22 +148,25 @@ struct Equilibrium::Solver {
   /// The problem looks at a state, its time held.
   void look_at(Motion& m) {
     problem.path().aim_at(m.time);
-    problem.begin(m, x, linear.matrix());
+    problem.begin(m, x);
+    problem.find_scale(x);
     problem.drag().value = 0;
     problem.be_definite(false);
     problem.linearise(x);
   }
 
   Stability examine(const Motion& at, const Foresight& foresight) {
+    WEFT_ENSURE(!settings.has_units);
     Motion m = at;
     look_at(m);
-    return TangentSignature(comm, problem, x, linear.matrix(), linear.is_direct()).look(foresight);
+    return TangentSignature(comm, problem, x, linear->matrix(), linear->is_direct()).look(foresight);
   }
 
   std::vector<FreeComponent> free_components(const Motion& at, const std::vector<std::span<const Vec3>>& positions) {
+    WEFT_ENSURE(!settings.has_units);
     Motion m = at;
     look_at(m);
-    return find_free_components(comm, problem, linear.matrix(), positions);
+    return find_free_components(comm, problem, linear->matrix(), positions);
   }
 
   std::span<const Attempt> attempts_at_balance() {
@@ -157,7 +176,8 @@ struct Equilibrium::Solver {
   }
 
   EquilibriumReport solve(Motion& m, std::span<const Attempt> all) {
-    problem.begin(m, x, linear.matrix());
+    problem.begin(m, x);
+    problem.find_scale(x);
     const Motion guess = m;
     EquilibriumReport report;
     for (const Attempt& attempt : all) {
@@ -171,13 +191,15 @@ struct Equilibrium::Solver {
   }
 
   EquilibriumReport solve_by_chords(Motion& m, bool anew, Real share) {
-    problem.begin(m, x, linear.matrix());
+    problem.begin(m, x);
     problem.drag().value = 0;
     const Motion before = m;
     EquilibriumReport report;
-    Vec step = problem.create_vector();
+    if (anew) problem.linearise(x);
+    bool has_factors = !anew || linear->factor();
+    problem.find_scale(x);
     Real first = 0, last = std::numeric_limits<Real>::infinity();
-    for (report.iterations = 0; report.iterations <= most_chords; ++report.iterations) {
+    for (report.iterations = 0; has_factors && report.iterations <= most_chords; ++report.iterations) {
       if (!problem.residual(x, work)) break;
       check_petsc(VecNorm(work, NORM_2, &report.unbalanced_force));
       if (report.iterations == 0) first = report.unbalanced_force;
@@ -185,15 +207,9 @@ struct Equilibrium::Solver {
       report.converged = report.unbalanced_force <= goal && problem.conditions_are_met();
       if (report.converged || report.unbalanced_force > slowest_chord * last) break;
       last = report.unbalanced_force;
-      bool is_found = false;
-      options.solve([&] {
-        is_found = anew && report.iterations == 0 ? linear.solve(work, step) : linear.solve_again(work, step);
-        return PetscErrorCode(0);
-      });
-      if (!is_found) break;
-      check_petsc(VecAXPY(x, -1, step));
+      options.solve([&] { return has_factors = linear->solve(work, step), PetscErrorCode(0); });
+      if (has_factors) check_petsc(VecAXPY(x, -1, step));
     }
-    check_petsc(VecDestroy(&step));
     if (report.converged) problem.keep_multipliers(x);
     else m = before;
     return report;
@@ -221,7 +237,7 @@ struct Equilibrium::Solver {
         {tolerance, (attempt.descends ? descent_patience : 1) * settings.max_iterations, settings.is_asked_to_stop});
     report.iterations += found.newton;
     report.unbalanced_force = found.residual;
-    if (found.end == NewtonEnd::no_linear_solution) linear.forget_factors();
+    if (found.end == NewtonEnd::no_linear_solution) linear->forget_factors();
     report.converged = found.end == NewtonEnd::converged;
     report.failure = words_for(found.end);
   }
@@ -238,6 +254,8 @@ Equilibrium::~Equilibrium() = default;
 void Equilibrium::prepare(Real time) {
   if (!solver_->problem.fits(time)) solver_ = std::make_unique<Solver>(*given_, time);
 }
+
+void Equilibrium::forget() { solver_->forget(); }
 
 void Equilibrium::rehearse(Motion motion, Real time) {
   EquilibriumSettings brief = given_->settings;

@@ -37,13 +37,13 @@ PetscErrorCode FactoredSolve::set_up() {
   return 0;
 }
 
-bool FactoredSolve::solve(Vec right, Vec solution) {
+bool FactoredSolve::factor() {
   check_petsc(set_up());
   check_petsc(KSPSetOperators(ksp_, matrix_, matrix_));
-  return solve_again(right, solution);
+  return true;
 }
 
-bool FactoredSolve::solve_again(Vec right, Vec solution) {
+bool FactoredSolve::solve(Vec right, Vec solution) {
   check_petsc(KSPSolve(ksp_, right, solution));
   KSPConvergedReason reason = KSP_CONVERGED_ITERATING;
   check_petsc(KSPGetConvergedReason(ksp_, &reason));

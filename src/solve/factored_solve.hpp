@@ -1,7 +1,7 @@
 #pragma once
 // Linear systems of Newton's method with an assembled matrix that is factored.
 
-#include "solve/newton.hpp"
+#include "solve/direct_solve.hpp"
 
 namespace weft {
 
@@ -17,7 +17,7 @@ class AssembledProblem : public NewtonProblem {
 };
 
 /// By MUMPS, unless the user's options say.
-class FactoredSolve final : public LinearSolve {
+class FactoredSolve final : public DirectSolve {
  public:
   /// Options that a database of PETSc needs for this.
   static std::vector<std::pair<std::string, std::string>> options();
@@ -33,16 +33,11 @@ class FactoredSolve final : public LinearSolve {
   void attach(KSP ksp) override;
   PetscErrorCode take_options() override { return KSPSetFromOptions(ksp_); }
   PetscErrorCode set_up() override;
-  bool may_fall_short() const override { return false; }
-
-  /// Solves with the derivative where it was taken last; false if there is no solution. Collective.
-  bool solve(Vec right, Vec solution);
-  /// The same with the factors that there are, whatever derivative they are of. Collective.
-  bool solve_again(Vec right, Vec solution);
-  /// Whether systems are factored, and not solved by iterations that the user's options chose.
-  bool is_direct() const;
-  /// A factorisation that failed would otherwise be taken for the last word.
-  void forget_factors();
+  /// Factors are made as they are asked for.
+  bool factor() override;
+  bool solve(Vec right, Vec solution) override;
+  void forget_factors() override;
+  bool is_direct() const override;
 
  private:
   AssembledProblem& problem_;

@@ -27,31 +27,67 @@ Real norm_of(const Comm& comm, std::span<const Real> values) {
 /// Puts what Terms add into a matrix of unknowns.
 class MatrixAdder final : public Tangent {
  public:
-  MatrixAdder(const Unknowns& unknowns, Mat matrix) : unknowns_(unknowns), matrix_(matrix) {}
+  MatrixAdder(const Unknowns& unknowns, Entries& to) : unknowns_(unknowns), to_(to) {}
   void add(std::span<const std::int32_t> rows, std::span<const std::int32_t> columns,
            std::span<const Real> k) override {
-    rows_.clear();
-    columns_.clear();
-    for (const std::int32_t i : rows) rows_.push_back(unknowns_.number(i));
-    for (const std::int32_t i : columns) columns_.push_back(unknowns_.number(i));
-    check_petsc(MatSetValues(matrix_, static_cast<PetscInt>(rows_.size()), rows_.data(),
-                             static_cast<PetscInt>(columns_.size()), columns_.data(), k.data(), ADD_VALUES));
+    list(rows, rows_);
+    if (rows.data() == columns.data()) return to_.add(rows_, rows_, k);
+    list(columns, columns_);
+    to_.add(rows_, columns_, k);
   }
 
  private:
+  void list(std::span<const std::int32_t> freedoms, std::vector<PetscInt>& numbers) const {
+    numbers.clear();
+    for (const std::int32_t i : freedoms) numbers.push_back(unknowns_.number(i));
+  }
+
   const Unknowns& unknowns_;
-  Mat matrix_;
+  Entries& to_;
   std::vector<PetscInt> rows_, columns_;
 };
 
-void add_to(Mat matrix, PetscInt i, PetscInt j, Real value) {
-  check_petsc(MatSetValue(matrix, i, j, value, ADD_VALUES));
-}
+/// Sums what Terms add to the diagonal, and passes it on.
+class DiagonalAdder final : public Tangent {
+ public:
+  DiagonalAdder(std::span<Real> values, Tangent* next) : values_(values), next_(next) {}
+  void add(std::span<const std::int32_t> rows, std::span<const std::int32_t> columns,
+           std::span<const Real> k) override {
+    const bool is_square = rows.data() == columns.data();
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      for (std::size_t j = is_square ? i : 0; j < (is_square ? i + 1 : columns.size()); ++j)
+        if (rows[i] == columns[j]) values_[static_cast<std::size_t>(rows[i])] += k[i * columns.size() + j];
+    if (next_ != nullptr) next_->add(rows, columns, k);
+  }
 
-void finish(Mat matrix) {
-  check_petsc(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
-  check_petsc(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
-}
+ private:
+  std::span<Real> values_;
+  Tangent* next_;
+};
+
+/// Notes which unknowns of a rank, from `begin` on, are added to together.
+class CliqueEntries final : public Entries {
+ public:
+  using Entries::add;
+  CliqueEntries(PetscInt begin, std::size_t count) : begin_(begin), count_(count) {}
+  void add(std::span<const PetscInt> rows, std::span<const PetscInt> columns, std::span<const PetscScalar>) override {
+    note(rows);
+    if (!std::ranges::equal(rows, columns)) note(columns);
+    cliques.close();
+  }
+
+  Cliques cliques;
+
+ private:
+  void note(std::span<const PetscInt> numbers) {
+    for (const PetscInt number : numbers) {
+      WEFT_ENSURE(number >= begin_ && static_cast<std::size_t>(number - begin_) < count_);
+      cliques.unknown.push_back(number - begin_);
+    }
+  }
+  PetscInt begin_;
+  std::size_t count_;
+};
 
 /// The conditions of this rank at a time; writes where each Constraints starts among them, and their number.
 ConstraintRows rows_at(std::span<const Constraints* const> constraints, Real time, std::vector<std::size_t>& first) {
@@ -78,6 +114,8 @@ StaticProblem::StaticProblem(const Comm& comm, const Freedoms& freedoms, std::ve
       conditions_(first_row_.back()),
       unknowns_(comm, freedoms, conditions_ + (settings.follow_arc && comm.is_root() ? 1 : 0)),
       path_(comm, settings.time_scale),
+      total_(freedoms),
+      force_(freedoms),
       multipliers_(conditions_, 0.0) {
   const std::size_t elastic = settings.slack ? settings.elastic_terms : 0;
   softened_.reserve(elastic);
@@ -98,14 +136,20 @@ bool StaticProblem::terms_are_symmetric() const {
 
 // --- Between unknowns and the motion ---------------------------------------------------------------------------------
 
-void StaticProblem::begin(Motion& motion, Vec x, Mat matrix) {
+void StaticProblem::begin(Motion& motion, Vec x) {
   motion_ = &motion;
   set_unknowns(motion, x);
+}
+
+void StaticProblem::find_scale(Vec x) {
   if (k0_ != 0) return;
-  look_at(x);
-  Vec diagonal = create_vector();
-  measure_stiffness(matrix, diagonal);
-  check_petsc(VecDestroy(&diagonal));
+  linearise(x);
+  measure_stiffness(nullptr);
+}
+
+void StaticProblem::forget() {
+  k0_ = 0;
+  std::ranges::fill(multipliers_, 0);
 }
 
 void StaticProblem::set_unknowns(const Motion& motion, Vec x) const {
@@ -119,6 +163,7 @@ void StaticProblem::set_unknowns(const Motion& motion, Vec x) const {
 }
 
 void StaticProblem::look_at(Vec x) {
+  linears_.clear();
   const PetscScalar* values = nullptr;
   check_petsc(VecGetArrayRead(x, &values));
   const std::vector<std::int32_t>& owned = unknowns_.owned();
@@ -162,34 +207,33 @@ bool StaticProblem::fits(Real time) const {
 /// Minus all forces on the owned freedoms, those of the constraints included, and k0 times the gap of each condition
 /// (both [N]), for the present motion, time and rows.
 void StaticProblem::find_unbalanced(std::span<const PetscScalar> multipliers, std::span<PetscScalar> out) {
-  const Freedoms& freedoms = unknowns_.freedoms();
-  Load total(freedoms);
+  total_.set_zero();
+  force_.set_zero();
   reference_ = 0;
-  const auto include = [&](Load& force) {
-    force.sum_to_owners();
-    reference_ = std::max(reference_, norm_of(comm_, force.all()));
-    for (std::size_t k = 0; k < total.all().size(); ++k) total.all()[k] += force.all()[k];
+  const auto include = [&] {
+    force_.sum_to_owners();
+    reference_ = std::max(reference_, norm_of(comm_, force_.all()));
+    for (std::size_t k = 0; k < total_.all().size(); ++k) total_.all()[k] += force_.all()[k];
+    force_.set_zero();
   };
   for (const Term* term : terms_) {
-    Load force(freedoms);
-    term->add_force(*motion_, force);
-    include(force);
+    term->add_force(*motion_, force_);
+    include();
   }
   const std::vector<std::int32_t>& owned = unknowns_.owned();
-  Load held(freedoms);
   largest_gap_ = 0;
   for (std::size_t c = 0; c < conditions_; ++c) {
     Real gap = -rows_.target[c];
     for (std::size_t k = rows_.begin[c]; k < rows_.begin[c + 1]; ++k) {
       gap += rows_.weight[k] * motion_->u.all()[rows_.freedom[k]];
-      held.all()[rows_.freedom[k]] += rows_.weight[k] * k0_ * multipliers[c];
+      force_.all()[rows_.freedom[k]] += rows_.weight[k] * k0_ * multipliers[c];
     }
     out[owned.size() + c] = -k0_ * gap;
     largest_gap_ = std::max(largest_gap_, std::abs(gap));
   }
   largest_gap_ = comm_.max(largest_gap_);
-  include(held);
-  for (std::size_t i = 0; i < owned.size(); ++i) out[i] = -total.all()[owned[i]];
+  include();
+  for (std::size_t i = 0; i < owned.size(); ++i) out[i] = -total_.all()[owned[i]];
 }
 
 bool StaticProblem::residual(Vec x, Vec out) {
@@ -238,20 +282,35 @@ Real StaticProblem::softness_to_begin_with(Vec x) {
 
 // --- Its derivative --------------------------------------------------------------------------------------------------
 
-Mat StaticProblem::create_matrix() {
-  // One assembly into a matrix that only counts tells which entries there are.
+/// One assembly tells which entries there are.
+void StaticProblem::assemble_pattern(Entries& to) {
   Motion rest(unknowns_.freedoms());
   motion_ = &rest;
   rows_ = pattern_;
+  k0_ = 1;
+  assemble_terms(to);
+  assemble_drag(to);
+  if (settings_.follow_arc) assemble_path(to);
+  k0_ = 0;
+  motion_ = nullptr;
+}
+
+Cliques StaticProblem::cliques() {
+  CliqueEntries entries(unknowns_.begin(), unknowns_.count());
+  assemble_pattern(entries);
+  return std::move(entries.cliques);
+}
+
+Mat StaticProblem::create_matrix() {
   Mat pattern = nullptr, matrix = nullptr;
   const auto n = static_cast<PetscInt>(unknowns_.count());
   check_petsc(MatCreate(comm_.handle(), &pattern));
   check_petsc(MatSetType(pattern, MATPREALLOCATOR));
   check_petsc(MatSetSizes(pattern, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
   check_petsc(MatSetUp(pattern));
-  k0_ = 1;
-  assemble(pattern);
-  k0_ = 0;
+  MatEntries entries(pattern);
+  assemble_pattern(entries);
+  entries.finish();
   check_petsc(MatCreate(comm_.handle(), &matrix));
   check_petsc(MatSetType(matrix, MATAIJ));
   check_petsc(MatSetSizes(matrix, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
@@ -259,20 +318,26 @@ Mat StaticProblem::create_matrix() {
   check_petsc(MatDestroy(&pattern));
   if (symmetric()) check_petsc(MatSetOption(matrix, MAT_SYMMETRIC, PETSC_TRUE));
   if (symmetric()) check_petsc(MatSetOption(matrix, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
-  motion_ = nullptr;
   return matrix;
 }
 
 void StaticProblem::assemble(Mat matrix) {
-  assemble_terms(matrix);
-  if (settings_.follow_arc) assemble_path(matrix);
-  finish(matrix);
+  MatEntries entries(matrix);
+  assemble_terms(entries);
+  if (settings_.follow_arc) assemble_path(entries);
+  entries.finish();
+}
+
+void StaticProblem::assemble(Entries& to) {
+  WEFT_ENSURE(!settings_.follow_arc);
+  assemble_terms(to);
 }
 
 void StaticProblem::assemble_at_fixed_time(Mat matrix) {
-  assemble_terms(matrix);
-  if (settings_.follow_arc && comm_.is_root()) add_to(matrix, time_index_, time_index_, k0_);
-  finish(matrix);
+  MatEntries entries(matrix);
+  assemble_terms(entries);
+  if (settings_.follow_arc && comm_.is_root()) entries.add(time_index_, time_index_, k0_);
+  entries.finish();
 }
 
 Mat StaticProblem::with_diagonal(std::span<const Real> diagonal) const {
@@ -283,39 +348,61 @@ Mat StaticProblem::with_diagonal(std::span<const Real> diagonal) const {
   check_petsc(MatSetSizes(matrix, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
   check_petsc(MatSetUp(matrix));
   check_petsc(MatSetOption(matrix, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
+  MatEntries entries(matrix);
   for (std::size_t i = 0; i < diagonal.size(); ++i) {
     const PetscInt at = unknowns_.begin() + static_cast<PetscInt>(i);
-    add_to(matrix, at, at, diagonal[i]);
+    entries.add(at, at, diagonal[i]);
   }
-  assemble_conditions(matrix);
-  if (settings_.follow_arc && comm_.is_root()) add_to(matrix, time_index_, time_index_, k0_);
-  finish(matrix);
+  assemble_conditions(entries);
+  if (settings_.follow_arc && comm_.is_root()) entries.add(time_index_, time_index_, k0_);
+  entries.finish();
   check_petsc(MatSetOption(matrix, MAT_SYMMETRIC, PETSC_TRUE));
   return matrix;
 }
 
-void StaticProblem::assemble_terms(Mat matrix) {
-  MatrixAdder adder(unknowns_, matrix);
-  for (const Term* term : terms_)
-    term->add_tangent(*(is_definite() ? term->linearise_definite(*motion_) : term->linearise(*motion_)), adder);
-  for (const auto k : unknowns_.owned())
-    add_to(matrix, unknowns_.number(k), unknowns_.number(k), drag_.value * softness_ * k0_);
-  assemble_conditions(matrix);
+void StaticProblem::linearise(Vec x) {
+  look_at(x);
+  linearise_terms();
 }
 
-void StaticProblem::assemble_conditions(Mat matrix) const {
+void StaticProblem::linearise_terms() {
+  for (const Term* term : terms_)
+    linears_.push_back(is_definite() ? term->linearise_definite(*motion_) : term->linearise(*motion_));
+}
+
+void StaticProblem::assemble_terms(Entries& to) {
+  if (linears_.empty()) linearise_terms();
+  MatrixAdder adder(unknowns_, to);
+  if (k0_ == 0) measure_stiffness(&adder);
+  else add_tangents(adder);
+  linears_.clear();
+  if (drag_.value != 0) assemble_drag(to);
+  assemble_conditions(to);
+}
+
+void StaticProblem::assemble_drag(Entries& to) const {
+  for (const auto k : unknowns_.owned())
+    to.add(unknowns_.number(k), unknowns_.number(k), drag_.value * softness_ * k0_);
+}
+
+void StaticProblem::assemble_conditions(Entries& to) const {
+  std::vector<PetscInt> freedoms;
+  std::vector<PetscScalar> weights;
   for (std::size_t c = 0; c < conditions_; ++c) {
     const PetscInt row = condition_index(c);
+    freedoms.clear();
+    weights.clear();
     for (std::size_t k = rows_.begin[c]; k < rows_.begin[c + 1]; ++k) {
-      const PetscInt freedom = unknowns_.number(rows_.freedom[k]);
-      add_to(matrix, row, freedom, -k0_ * rows_.weight[k]);
-      add_to(matrix, freedom, row, -k0_ * rows_.weight[k]);
+      freedoms.push_back(unknowns_.number(rows_.freedom[k]));
+      weights.push_back(-k0_ * rows_.weight[k]);
     }
-    add_to(matrix, row, row, -regularisation * k0_);
+    to.add(std::span(&row, 1), freedoms, weights);
+    to.add(freedoms, std::span(&row, 1), weights);
+    to.add(row, row, -regularisation * k0_);
   }
 }
 
-void StaticProblem::assemble_path(Mat matrix) {
+void StaticProblem::assemble_path(Entries& to) {
   // Loads and handles are given as functions of time; a central difference is exact for what is linear in it.
   std::vector<PetscScalar> change(unknowns_.count(), 0.0);
   if (has_looked_) {
@@ -332,26 +419,27 @@ void StaticProblem::assemble_path(Mat matrix) {
     for (std::size_t i = 0; i < change.size(); ++i) change[i] = (later[i] - earlier[i]) / (2 * step);
   }
   for (std::size_t i = 0; i < unknowns_.owned().size() + conditions_; ++i)
-    add_to(matrix, unknowns_.begin() + static_cast<PetscInt>(i), time_index_, change[i]);
+    to.add(unknowns_.begin() + static_cast<PetscInt>(i), time_index_, change[i]);
 
   const Real scale = k0_ * settings_.size;
-  for (const auto k : unknowns_.owned()) add_to(matrix, time_index_, unknowns_.number(k), scale * path_.slope(k));
-  if (comm_.is_root()) add_to(matrix, time_index_, time_index_, scale * path_.time_slope());
+  for (const auto k : unknowns_.owned()) to.add(time_index_, unknowns_.number(k), scale * path_.slope(k));
+  if (comm_.is_root()) to.add(time_index_, time_index_, scale * path_.time_slope());
 }
 
-/// k0: the mean of the diagonal of K.
-void StaticProblem::measure_stiffness(Mat matrix, Vec work) {
-  k0_ = 1;
-  assemble(matrix);
-  check_petsc(MatGetDiagonal(matrix, work));
-  const PetscScalar* diagonal = nullptr;
-  check_petsc(VecGetArrayRead(work, &diagonal));
+void StaticProblem::add_tangents(Tangent& to) {
+  for (std::size_t t = 0; t < terms_.size(); ++t) terms_[t]->add_tangent(*linears_[t], to);
+}
+
+/// k0: the mean of the diagonal of K, which may go on to a matrix.
+void StaticProblem::measure_stiffness(Tangent* next) {
+  FreedomValues diagonal(unknowns_.freedoms());
+  DiagonalAdder adder(diagonal.all(), next);
+  add_tangents(adder);
+  diagonal.sum_to_owners();
   Real sum = 0;
-  for (std::size_t i = 0; i < unknowns_.owned().size(); ++i) sum += std::abs(diagonal[i]);
-  check_petsc(VecRestoreArrayRead(work, &diagonal));
+  for (const auto k : unknowns_.owned()) sum += std::abs(diagonal.all()[static_cast<std::size_t>(k)]);
   k0_ = comm_.sum(sum) / std::max(freedom_count_, 1.0);
   if (!(k0_ > 0) || !std::isfinite(k0_)) k0_ = 1;
-  check_petsc(MatZeroEntries(matrix));
 }
 
 void StaticProblem::set_path_direction(Vec right) const {

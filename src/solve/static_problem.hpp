@@ -2,10 +2,12 @@
 // What equilibrium solves: the balance of all forces on freedoms, with conditions, and the time if the path is
 // followed.
 
+#include "solve/entries.hpp"
 #include "solve/factored_solve.hpp"
 #include "solve/line_search.hpp"
 #include "solve/path_row.hpp"
 #include "solve/softened_term.hpp"
+#include "solve/unit_solve.hpp"
 #include "weft/motion/constraint.hpp"
 #include "weft/solve/equilibrium.hpp"
 
@@ -16,7 +18,7 @@ namespace weft {
 /// The unknowns x of a rank: owned freedoms u, the multipliers of its conditions in units of a typical stiffness k0 (so
 /// that all of the residual is in N and the matrix is evenly scaled), and on the root, if the path is followed,
 /// t / time_scale. Terms, constraints, freedoms and settings are not owned.
-class StaticProblem final : public AssembledProblem {
+class StaticProblem final : public AssembledProblem, public UnitProblem {
  public:
   /// For the conditions that there are at a time [s].
   StaticProblem(const Comm& comm, const Freedoms& freedoms, std::vector<const Term*> terms,
@@ -25,8 +27,12 @@ class StaticProblem final : public AssembledProblem {
   bool fits(Real time) const;
 
   // Of a solve, all collective.
-  /// Starts from a motion and the multipliers kept last; vectors and matrix are work.
-  void begin(Motion& motion, Vec x, Mat matrix);
+  /// Starts from a motion and the multipliers kept last.
+  void begin(Motion& motion, Vec x);
+  /// Finds what conditions are scaled by, unless it is known. Assembling finds it too.
+  void find_scale(Vec x);
+  /// Whatever earlier solves have left.
+  void forget();
   void set_unknowns(const Motion& motion, Vec x) const;
   /// Takes over displacements, time and conditions from x.
   void look_at(Vec x);
@@ -37,7 +43,7 @@ class StaticProblem final : public AssembledProblem {
   void set_path_direction(Vec right) const;
 
   bool residual(Vec x, Vec out) override;
-  void linearise(Vec x) override { look_at(x); }
+  void linearise(Vec x) override;
   Real reference() const override { return reference_; }
   /// Loads that are smaller than round-off of stiff bodies move them nevertheless, by one step; what is slack has no
   /// stiffness for it.
@@ -55,6 +61,10 @@ class StaticProblem final : public AssembledProblem {
   /// K, and -k0 times the weights of the conditions beside and below it; with the path a column of the derivative by
   /// time and a row of the plane.
   void assemble(Mat matrix) override;
+  /// The same without a path.
+  void assemble(Entries& to) override;
+  /// What `assemble` adds to, in sets. Freedoms of this rank alone are in them.
+  Cliques cliques();
   /// The same with the time held, whether the path is followed or not. Collective.
   void assemble_at_fixed_time(Mat matrix);
   /// A new matrix with these diagonal entries in place of K, for vectors of displacements and multipliers. Collective;
@@ -62,6 +72,7 @@ class StaticProblem final : public AssembledProblem {
   Mat with_diagonal(std::span<const Real> diagonal) const;
 
   const Unknowns& unknowns() const { return unknowns_; }
+  std::size_t conditions_here() const { return conditions_; }
   Vec create_vector() const { return unknowns_.create_vector(); }
   PathRow& path() { return path_; }
   Drag& drag() { return drag_; }
@@ -90,10 +101,14 @@ class StaticProblem final : public AssembledProblem {
   void find_unbalanced(std::span<const PetscScalar> multipliers, std::span<PetscScalar> out);
   Real product(Vec a, Vec b, bool of_displacements) const;
   Real round_off() const;
-  void measure_stiffness(Mat matrix, Vec work);
-  void assemble_terms(Mat matrix);
-  void assemble_conditions(Mat matrix) const;
-  void assemble_path(Mat matrix);
+  void linearise_terms();
+  void add_tangents(Tangent& to);
+  void measure_stiffness(Tangent* next);
+  void assemble_terms(Entries& to);
+  void assemble_pattern(Entries& to);
+  void assemble_drag(Entries& to) const;
+  void assemble_conditions(Entries& to) const;
+  void assemble_path(Entries& to);
 
   /// Of the size of the bodies: what may be missing of a condition.
   static constexpr Real largest_share_missed = 1e-10;
@@ -116,10 +131,12 @@ class StaticProblem final : public AssembledProblem {
   Real k0_ = 0;                           ///< Typical stiffness [N/m]; 0: not known yet.
   Real largest_gap_ = 0;                  ///< Of any condition where the residual was looked at [m].
   Real reference_ = 0;                    ///< Largest force that is balanced where the residual was looked at [N].
+  Load total_, force_;                    ///< Work.
   std::vector<PetscScalar> multipliers_;  ///< Of the last kept state.
   std::vector<PetscScalar> looked_at_;    ///< Multipliers where the problem was looked at last.
   bool has_looked_ = false;
-  Motion* motion_ = nullptr;  ///< Of the solve that is going on.
+  std::vector<std::unique_ptr<Linear>> linears_;  ///< Of the terms there, if they are known.
+  Motion* motion_ = nullptr;                      ///< Of the solve that is going on.
 };
 
 }  // namespace weft

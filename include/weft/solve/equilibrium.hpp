@@ -24,6 +24,7 @@ struct EquilibriumSettings {
   bool flows = false;             ///< Something yields: forces have kinks.
   bool slack = false;             ///< Something has no stiffness across where it is not stretched: sheets, fibers.
   std::size_t elastic_terms = 0;  ///< The first so many terms, which are made softer to find a first shape if `slack`.
+  bool has_units = false;         ///< Freedoms fall into small units, each on one rank, as strands are.
   bool repeats_bits = false;      ///< Of a solve again on the same ranks; each then factors all of the matrix.
   std::string petsc{};            ///< Options of PETSc for SNES, KSP and PC, as on its command line: "-ksp_type gmres".
   StopQuestion is_asked_to_stop{};
@@ -59,6 +60,8 @@ class Equilibrium {
   Equilibrium(const Equilibrium&) = delete;
   Equilibrium& operator=(const Equilibrium&) = delete;
 
+  /// Forgets all but the layout of what is solved: the next balance is found as if it were the first.
+  void forget();
   /// Begins to solve for the balance at a given time and forgets it. Throws Error(deck) if PETSc does not take an
   /// option.
   void rehearse(Motion motion, Real time);
