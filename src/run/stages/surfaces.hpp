@@ -7,7 +7,7 @@ namespace weft {
 
 /// Surfaces at nodes, where they face one another, and how rigid bodies move as the step begins.
 void find_surfaces(StepContext& step);
-/// Loads rigid bodies with what their nodes remember, at the places on the bodies that these move.
+/// Loads rigid bodies with what their nodes remember, at the positions on the bodies that these move.
 void load_rigid_bodies(StepContext& step);
 /// Tells all ranks how rigid bodies were predicted to move.
 void share_predictions(StepContext& step);
