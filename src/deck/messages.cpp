@@ -21,22 +21,22 @@ int Report::add_source(std::string name) {
   return static_cast<int>(sources_.size()) - 1;
 }
 
-std::string Report::where(const Place& place, std::string_view path) const {
-  const std::string& source = sources_[static_cast<std::size_t>(place.source)];
+std::string Report::where(const Location& location, std::string_view path) const {
+  const std::string& source = sources_[static_cast<std::size_t>(location.source)];
   // An override is named by its path already; repeat the path only where it leads further.
-  const bool path_is_said = path.empty() || (place.source > 0 && source.ends_with(" " + std::string(path)));
-  std::string text = place.source == 0 ? fmt::format("{}:{}:{}", source, place.line, place.column) : source;
+  const bool path_is_said = path.empty() || (location.source > 0 && source.ends_with(" " + std::string(path)));
+  std::string text = location.source == 0 ? fmt::format("{}:{}:{}", source, location.line, location.column) : source;
   return path_is_said ? text : text + ": " + std::string(path);
 }
 
-void Report::add(const Place& place, std::string_view path, std::string_view text) {
-  lines_.push_back({place, !is_full() ? where(place, path) + ": " + std::string(text) : std::string()});
+void Report::add(const Location& location, std::string_view path, std::string_view text) {
+  lines_.push_back({location, !is_full() ? where(location, path) + ": " + std::string(text) : std::string()});
 }
 
 void Report::throw_if_any() const {
   if (lines_.empty()) return;
   std::vector<Line> lines(lines_.begin(), lines_.begin() + std::min(size(), most_lines));
-  std::ranges::stable_sort(lines, {}, &Line::place);
+  std::ranges::stable_sort(lines, {}, &Line::location);
   std::string text;
   for (const Line& line : lines) text += (text.empty() ? "" : "\n") + line.text;
   if (size() > most_lines) text += fmt::format("\n... and {} more errors.", size() - most_lines);

@@ -33,7 +33,7 @@ std::optional<std::size_t> position_in_list(const Node& list, std::string_view s
 }
 
 /// The child that a step of the path leads to, made anew if a mapping lacks it; null if the step leads nowhere.
-Node* step_into(Node& node, std::string_view step, const Place& place) {
+Node* step_into(Node& node, std::string_view step, const Location& location) {
   if (node.kind == Node::Kind::list) {
     const auto position = position_in_list(node, step);
     return position ? &node.children[*position] : nullptr;
@@ -44,7 +44,7 @@ Node* step_into(Node& node, std::string_view step, const Place& place) {
   if (found != node.children.end()) return &*found;
   Node made;
   made.key = step;
-  made.place = made.key_place = place;
+  made.location = made.key_location = location;
   return &node.children.emplace_back(std::move(made));
 }
 
@@ -54,28 +54,29 @@ void apply_override(Node& root, const std::string& text, Report& report) {
   const std::size_t equals = text.find('=');
   const std::string path = text.substr(0, equals);
   const int source = report.add_source("--set " + path);
-  const Place place{source};
+  const Location location{source};
   if (equals == std::string::npos || path.empty())
-    return report.add(place, "", fmt::format("{} is not an override. Write key.path=value.", shown(text)));
+    return report.add(location, "", fmt::format("{} is not an override. Write key.path=value.", shown(text)));
 
   Node value = parse_yaml(text.substr(equals + 1), source, report);
   Node* node = &root;
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find('.', begin), path.size());
     const std::string step = path.substr(begin, end - begin);
-    Node* next = step.empty() ? nullptr : step_into(*node, step, place);
+    Node* next = step.empty() ? nullptr : step_into(*node, step, location);
     if (next == nullptr) {
       const std::string parent = begin == 0 ? "the deck" : path.substr(0, begin - 1);
       const std::vector<std::string> entries = entries_of(*node);
       const std::string known = entries.empty() ? "It has no entries." : "Entries there: " + listed(entries) + ".";
       return report.add(
-          place, "", fmt::format("{} has no entry {}. {}{}", parent, shown(step), did_you_mean(step, entries), known));
+          location, "",
+          fmt::format("{} has no entry {}. {}{}", parent, shown(step), did_you_mean(step, entries), known));
     }
     node = next;
     begin = end + 1;
   }
   value.key = node->key;
-  value.key_place = value.place = place;
+  value.key_location = value.location = location;
   *node = std::move(value);
 }
 

@@ -106,9 +106,9 @@ template <Declared S>
 void read_rows(Mapping& map, S& value) {
   const int before = map.complaints();
   for_each_row(keys<S>, [&](const auto& row) { read_row(map, row, value); });
-  if constexpr (requires { value.place.text; }) {
+  if constexpr (requires { value.location.text; }) {
     const Spot& at = map.at();
-    value.place.text = at.reading().report.where(at.node().place, at.path());
+    value.location.text = at.reading().report.where(at.node().location, at.path());
   }
   if constexpr (requires { check(value, map.at()); })
     if (map.complaints() == before) check(value, map.at());

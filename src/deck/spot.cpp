@@ -142,7 +142,7 @@ void Mapping::finish() const {
     if (taken_[i]) continue;
     const Node& unknown = at_.node().children[i];
     if (report.is_full()) {
-      report.add(unknown.key_place, "", "");
+      report.add(unknown.key_location, "", "");
       continue;
     }
     const std::string& key = unknown.key;

@@ -30,14 +30,14 @@ class Spot {
   const std::string& path() const { return path_; }
   Reading& reading() const { return *reading_; }
 
-  void error(std::string_view text) const { reading_->report.add(node_->place, path_, text); }
+  void error(std::string_view text) const { reading_->report.add(node_->location, path_, text); }
   /// As error, at the key instead of the value.
-  void error_at_key(std::string_view text) const { reading_->report.add(node_->key_place, path_, text); }
+  void error_at_key(std::string_view text) const { reading_->report.add(node_->key_location, path_, text); }
   /// Complains that something else stands here than was expected.
   void expected(std::string_view what) const;
 
   bool has(std::string_view key) const { return node_->child(key) != nullptr; }
-  /// The value under a key, or this spot itself if the key is not written, so that a message always has a place.
+  /// The value under a key, or this spot itself if the key is not written, so that a message always has a location.
   Spot operator[](std::string_view key) const;
   /// The entry of a list or mapping, called by its name if it has one.
   Spot entry(std::size_t number) const;

@@ -22,19 +22,19 @@ constexpr std::size_t most_levels = 24;
 
 /// Ends the reading at the first thing that is not in the subset.
 struct NotInSubset {
-  Place place;
+  Location location;
   std::string text;
 };
 
-/// The place of a mark, which counts bytes, in letters. On very long lines it stays with bytes.
-Place place_of(const YAML::Mark& mark, std::string_view text, int source) {
+/// The location of a mark, which counts bytes, in letters. On very long lines it stays with bytes.
+Location location_of(const YAML::Mark& mark, std::string_view text, int source) {
   constexpr int longest_line = 1000;
-  Place place{source, mark.line + 1, mark.column + 1};
-  if (mark.column > longest_line || mark.column > mark.pos || mark.pos > static_cast<int>(text.size())) return place;
+  Location location{source, mark.line + 1, mark.column + 1};
+  if (mark.column > longest_line || mark.column > mark.pos || mark.pos > static_cast<int>(text.size())) return location;
   for (const char c :
        text.substr(static_cast<std::size_t>(mark.pos - mark.column), static_cast<std::size_t>(mark.column)))
-    if ((c & 0xC0) == 0x80) --place.column;  // a byte that continues a letter of UTF-8
-  return place;
+    if ((c & 0xC0) == 0x80) --location.column;  // a byte that continues a letter of UTF-8
+  return location;
 }
 
 /// Builds the tree from yaml-cpp's events. Events do not follow aliases, so an alias bomb is seen unexploded.
@@ -58,8 +58,9 @@ class TreeBuilder : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override {
     if (expects_key()) refuse(mark, "a key is missing here.");
     Node node;
-    // The mark of an absent value is wherever the next thing stands; the key's place helps more.
-    node.place = open_.empty() || open_.back().kind == Node::Kind::list ? place_of(mark, text_, source_) : key_place_;
+    // The mark of an absent value is wherever the next thing stands; the key's location helps more.
+    node.location =
+        open_.empty() || open_.back().kind == Node::Kind::list ? location_of(mark, text_, source_) : key_location_;
     attach(std::move(node));
   }
   void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t, const std::string& text) override {
@@ -68,7 +69,7 @@ class TreeBuilder : public YAML::EventHandler {
     if (expects_key()) return take_key(mark, text);
     Node node;
     node.kind = Node::Kind::scalar;
-    node.place = place_of(mark, text_, source_);
+    node.location = location_of(mark, text_, source_);
     node.text = text;
     node.in_quotes = tag == "!";
     attach(std::move(node));
@@ -90,12 +91,12 @@ class TreeBuilder : public YAML::EventHandler {
     Node node;
     bool has_key = false;  ///< node is a mapping and `key_` waits for its value.
     std::string key;
-    Place key_place;
+    Location key_location;
     std::set<std::string, std::less<>> keys;
   };
 
   [[noreturn]] void refuse(const YAML::Mark& mark, std::string text) const {
-    throw NotInSubset{place_of(mark, text_, source_), std::move(text)};
+    throw NotInSubset{location_of(mark, text_, source_), std::move(text)};
   }
   [[noreturn]] void refuse_tag(const YAML::Mark& mark) const {
     refuse(mark, "tags (!name) are not allowed in decks. Leave the tag out.");
@@ -110,7 +111,7 @@ class TreeBuilder : public YAML::EventHandler {
     Open& mapping = open_.back();
     mapping.has_key = true;
     mapping.key = text;
-    mapping.key_place = key_place_ = place_of(mark, text_, source_);
+    mapping.key_location = key_location_ = location_of(mark, text_, source_);
   }
 
   void open(const YAML::Mark& mark, const std::string& tag, Node::Kind kind) {
@@ -118,9 +119,9 @@ class TreeBuilder : public YAML::EventHandler {
     if (expects_key())
       refuse(mark, "a key must be a single word. If this is not meant as a key, a [ or { is not closed.");
     if (open_.size() >= most_levels) refuse(mark, "lists and mappings are nested too deeply for a deck.");
-    Open begun{.kind = kind, .node = {}, .key = {}, .key_place = {}, .keys = {}};
+    Open begun{.kind = kind, .node = {}, .key = {}, .key_location = {}, .keys = {}};
     begun.node.kind = kind;
-    begun.node.place = place_of(mark, text_, source_);
+    begun.node.location = location_of(mark, text_, source_);
     open_.push_back(std::move(begun));
   }
 
@@ -131,7 +132,7 @@ class TreeBuilder : public YAML::EventHandler {
   }
 
   void attach(Node node) {
-    node.key_place = node.place;
+    node.key_location = node.location;
     if (open_.empty()) {
       root_ = std::move(node);
       return;
@@ -140,9 +141,9 @@ class TreeBuilder : public YAML::EventHandler {
     if (parent.kind == Node::Kind::mapping) {
       parent.has_key = false;
       node.key = std::move(parent.key);
-      node.key_place = parent.key_place;
+      node.key_location = parent.key_location;
       if (!parent.keys.insert(node.key).second) {
-        report_.add(node.key_place, path(node.key), "this key stands here twice. Remove one of them.");
+        report_.add(node.key_location, path(node.key), "this key stands here twice. Remove one of them.");
         return;
       }
     }
@@ -177,7 +178,7 @@ class TreeBuilder : public YAML::EventHandler {
   Node root_;
   int documents_ = 0;
   std::vector<Open> open_;
-  Place key_place_;  ///< Of the key seen last.
+  Location key_location_;  ///< Of the key seen last.
 };
 
 /// Number of bytes of the UTF-8 letter at the front, 0 if it is not one.
@@ -204,21 +205,21 @@ std::size_t utf8_letter(std::string_view text) {
 void check_letters(std::string_view text, int source) {
   if (text.size() > largest_deck)
     throw NotInSubset{{source}, fmt::format("the deck is larger than {} bytes.", largest_deck)};
-  Place place{source};
+  Location location{source};
   bool indenting = true;
-  for (std::size_t i = 0; i < text.size(); ++place.column) {
+  for (std::size_t i = 0; i < text.size(); ++location.column) {
     const std::size_t size = utf8_letter(text.substr(i));
     const auto letter = static_cast<unsigned char>(text[i]);
-    if (size == 0) throw NotInSubset{place, "this is not UTF-8 text. Save the deck as UTF-8."};
+    if (size == 0) throw NotInSubset{location, "this is not UTF-8 text. Save the deck as UTF-8."};
     if ((letter < 0x20 && letter != '\t' && letter != '\n' && letter != '\r') || letter == 0x7F)
-      throw NotInSubset{place, "this is a control character; a deck is a text file."};
-    if (letter == '\t' && indenting) throw NotInSubset{place, "a tab cannot indent YAML. Use spaces."};
-    if (letter == '%' && place.column == 1)
-      throw NotInSubset{place, "directives (lines that start with %) are not allowed in decks."};
+      throw NotInSubset{location, "this is a control character; a deck is a text file."};
+    if (letter == '\t' && indenting) throw NotInSubset{location, "a tab cannot indent YAML. Use spaces."};
+    if (letter == '%' && location.column == 1)
+      throw NotInSubset{location, "directives (lines that start with %) are not allowed in decks."};
     indenting = letter == '\n' || (indenting && letter == ' ');
     if (letter == '\n') {
-      ++place.line;
-      place.column = 0;
+      ++location.line;
+      location.column = 0;
     }
     i += size;
   }
@@ -255,7 +256,7 @@ Node parse(std::string text, int source, Report& report) {
     parser.HandleNextDocument(builder);  // the builder refuses a second one
     return root;
   } catch (const YAML::ParserException& error) {
-    throw NotInSubset{place_of(error.mark, text, source), explained(error.msg)};
+    throw NotInSubset{location_of(error.mark, text, source), explained(error.msg)};
   }
 }
 
@@ -318,7 +319,7 @@ Node parse_yaml(const std::string& text, int source, Report& report) {
   try {
     return parse(text, source, report);
   } catch (const NotInSubset& end) {
-    report.add(end.place, "", end.text);
+    report.add(end.location, "", end.text);
     report.throw_if_any();
     throw;  // not reached: the report holds at least one complaint
   }

@@ -15,11 +15,11 @@ inline constexpr std::size_t largest_deck = 1 << 19;
 struct Node {
   enum class Kind { nothing, scalar, list, mapping };
   Kind kind = Kind::nothing;
-  Place place;
+  Location location;
   std::string text;            ///< Of a scalar.
   bool in_quotes = false;      ///< The scalar was quoted or a block of text: it is text, never a number.
   std::string key;             ///< Empty in lists.
-  Place key_place;             ///< In lists the place of the value.
+  Location key_location;       ///< In lists the location of the value.
   std::string comment;         ///< Written behind the value.
   std::vector<Node> children;  ///< Of a list or a mapping, in the order of the deck.
 

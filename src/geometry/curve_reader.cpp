@@ -290,11 +290,4 @@ Curves read_curves(const FileBytes& file, const CurvePart& part) {
   fail(name + ": the name of a file of curves must end in .obj, .hair or .bcc");
 }
 
-Curves read_curves(const std::string& name, std::string_view bytes, const CurvePart& part) {
-  const auto read = [bytes](std::uint64_t begin, std::uint64_t count) {
-    return std::string(bytes.substr(begin, count));
-  };
-  return read_curves(FileBytes{name, bytes.size(), read}, part);
-}
-
 }  // namespace weft

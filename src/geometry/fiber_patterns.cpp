@@ -231,7 +231,7 @@ namespace {
 
 /// A wale of a garment: a line that bends where two parts meet, at row 0.
 struct Wale {
-  Vec3 foot, below, above;  ///< Its place at row 0, and the way from row to row on either side [m].
+  Vec3 foot, below, above;  ///< Its position at row 0, and the way from row to row on either side [m].
   Vec3 at(Real row) const { return foot + row * (row < 0 ? below : above); }
 };
 

@@ -46,7 +46,7 @@ class Roots {
   }
 
   /// Where a strand leaves the surface, and the normal there. Strands in turn are spread evenly; those that would stand
-  /// elsewhere than they shall get any place.
+  /// elsewhere than they shall get any position.
   std::pair<Vec3, Vec3> of(std::int64_t strand) const {
     constexpr int most_tries = 10000;
     Random random(seed_, root_stream, static_cast<std::uint64_t>(strand));

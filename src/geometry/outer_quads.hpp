@@ -134,7 +134,7 @@ class OuterQuads {
   }
 
   /// With u along the side that goes out of b and v along the one that comes in: the images of the fan at (-u, v),
-  /// (-u, -v) and (u, -v). Weights by places only shift images along the side that they lie across. The far corners
+  /// (-u, -v) and (u, -v). Weights by positions only shift images along the side that they lie across. The far corners
   /// beside both sides are the images of neighbours, at 2 - u or 2 - v.
   void add_corner(std::int32_t b, const Inside& fan) {
     const std::int32_t p = boundary_.before[b], q = boundary_.after[b];
@@ -206,7 +206,7 @@ class OuterQuads {
   std::vector<std::int32_t> first_;
 };
 
-/// Adds the outer row to quads of material. Corners are told by the places of their points.
+/// Adds the outer row to quads of material. Corners are told by the positions of their points.
 template <class Point>
 void add_outer_quads(FaceList& faces, std::vector<Point>& points, const std::vector<Vec3>& places, Beyond beyond) {
   OuterQuads<Point>(faces, points, places, beyond);

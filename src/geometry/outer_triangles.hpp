@@ -15,16 +15,6 @@
 
 namespace weft {
 
-/// Whether a side of the boundary ends at a point: the material spans less than 135 or more than 225 degrees there, or
-/// is one triangle.
-template <class Faces>
-bool is_sharp(const Faces& faces, std::span<const std::pair<std::int32_t, std::int32_t>> star,
-              std::span<const Vec3> places) {
-  constexpr Real straight = std::numbers::pi;
-  return (star.size() == 1 && faces[0].size() == 3) ||
-         std::abs(angle_at(faces, star, places) - straight) > straight / 4;
-}
-
 template <class Point>
 class OuterTriangles {
  public:
@@ -166,7 +156,7 @@ class OuterTriangles {
   std::vector<std::int32_t> apex_of_;  ///< Beyond the edge that leaves each point of the boundary.
 };
 
-/// Adds the outer row to triangles of material. Corners are told by the places of their points.
+/// Adds the outer row to triangles of material. Corners are told by the positions of their points.
 template <class Point>
 void add_outer_triangles(FaceList& faces, std::vector<Point>& points, const std::vector<Vec3>& places, Beyond beyond) {
   OuterTriangles<Point>(faces, points, places, beyond);

@@ -48,7 +48,7 @@ class Stuffing {
   }
 
  private:
-  /// Of a place in a box of so many along each axis.
+  /// Of a position in a box of so many along each axis.
   static std::size_t number_in(const Vec3i& counts, const Vec3i& p) {
     const auto at = [&](int axis) { return static_cast<std::size_t>(p[axis]); };
     const auto count = [&](int axis) { return static_cast<std::size_t>(counts[axis]); };

@@ -176,14 +176,14 @@ std::vector<int> DrawnFace::side(int c) const {
 
 namespace {
 
-/// Of the corners of a face at a place in it: (bi)linear.
+/// Of the corners of a face at a point in it: (bi)linear.
 std::vector<Real> weights_of_corners(int sides, const Vec2& t) {
   const Real u = t[0], v = t[1];
   if (sides == 3) return {1 - u - v, u, v};
   return {(1 - u) * (1 - v), u * (1 - v), u * v, (1 - u) * v};
 }
 
-/// Numbers the points of drawn faces, each once, and adds them to the mesh without their places.
+/// Numbers the points of drawn faces, each once, and adds them to the mesh without their positions.
 class Welder {
  public:
   Welder(const ControlMesh& mesh, const DrawnFace& drawn, SurfaceMesh& to)

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numbers>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -102,7 +103,18 @@ Real angle_at(const Faces& faces, std::span<const std::pair<std::int32_t, std::i
   return sum;
 }
 
-/// A point as a sum of others: its weights by their numbers. What follows takes points by their places or as such sums.
+/// Whether a side of the boundary ends at a point: the material spans less than 135 or more than 225 degrees there, or
+/// is one triangle.
+template <class Faces>
+bool is_sharp(const Faces& faces, std::span<const std::pair<std::int32_t, std::int32_t>> star,
+              std::span<const Vec3> places) {
+  constexpr Real straight = std::numbers::pi;
+  return (star.size() == 1 && faces[0].size() == 3) ||
+         std::abs(angle_at(faces, star, places) - straight) > straight / 4;
+}
+
+/// A point as a sum of others: its weights by their numbers. What follows takes points by their positions or as such
+/// sums.
 using PointSum = Eigen::SparseVector<Real>;
 
 inline Vec3 zero_like(const Vec3&) { return Vec3::Zero(); }

@@ -1,5 +1,6 @@
 #pragma once
-// Words of text files and numbers of binary files, with the places where they stand: what strict readers are made of.
+// Words of text files and numbers of binary files, with the locations where they stand: what strict readers are made
+// of.
 
 #include "weft/base/check.hpp"
 #include "weft/base/types.hpp"
@@ -166,7 +167,7 @@ inline void require_room(const std::string& name, std::size_t items, const char*
   if (items >= static_cast<std::size_t>(most_items)) fail(fmt::format("{}: more than {} {}", name, most_items, what));
 }
 
-/// Reads numbers of stated size and byte order from bytes; `start` is the place of the bytes in the file.
+/// Reads numbers of stated size and byte order from bytes; `start` is the offset of the bytes in the file.
 class Binary {
  public:
   Binary(const std::string& name, std::string_view bytes, std::size_t start, bool big_endian)

@@ -164,10 +164,10 @@ colliders:
 }
 
 /// Bytes: rows, vertices, velocities, directors, motion and stresses of quadrature points, forces of corners. A
-/// triangle has 1.5 points, a segment 2, a face with 4 contact points 5. Strands: `predict` reads places, velocities,
-/// frames, natural values and weights, and writes velocities and displacements; `elements` brings places, frames,
-/// twists and contact points up to date. On the grid each vertex scatters its motion and its stress, 27 nodes each,
-/// receives two values and a gradient, and scatters its displacement. [tests/benchmarks/DIARY.md]
+/// triangle has 1.5 points, a segment 2, a face with 4 contact points 5. Strands: `predict` reads positions,
+/// velocities, frames, natural values and weights, and writes velocities and displacements; `elements` brings
+/// positions, frames, twists and contact points up to date. On the grid each vertex scatters its motion and its stress,
+/// 27 nodes each, receives two values and a gradient, and scatters its displacement. [tests/benchmarks/DIARY.md]
 std::vector<std::pair<std::string, LeastWork>> least_work_of_mesh(const BenchScene& scene) {
   switch (scene.kind) {
     case Kind::membrane:

@@ -310,11 +310,11 @@ void check_field_names(const Comm& comm, const Scene& scene) {
   for (const std::string& name : scene.deck.output.fields)
     if (std::find(known.begin(), known.end(), name) == known.end())
       complaints.push_back(fmt::format("{}: no body has a field \"{}\". Fields by kind of body: {}.",
-                                       scene.deck.output.place.text, name, fields_in_words(scene.deck)));
+                                       scene.deck.output.location.text, name, fields_in_words(scene.deck)));
   for (const ProbeDeck& probe : scene.deck.probes) try {
       names_of(comm, scene, probe);
     } catch (const Error& error) {
-      complaints.push_back(fmt::format("{}: {}", probe.place.text, error.what()));
+      complaints.push_back(fmt::format("{}: {}", probe.location.text, error.what()));
     }
   if (complaints.empty()) {
     std::multiset<std::string> names;
@@ -325,7 +325,7 @@ void check_field_names(const Comm& comm, const Scene& scene) {
         if (names.count(column.name) > 1)
           complaints.push_back(
               fmt::format("{}: diagnostics.csv has another column \"{}\". Give the probe another name.",
-                          probe.place.text, column.name));
+                          probe.location.text, column.name));
   }
   require(complaints.empty(), ExitCode::deck, fmt::format("{}", fmt::join(complaints, "\n")));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Handles on bodies that move with the grid: places and slopes that are held or led, as constraints on the motion of
+// Handles on bodies that move with the grid: positions and slopes that are prescribed, as constraints on the motion of
 // nodes, and loads on vertices.
 
 #include "run/held_sums.hpp"
@@ -37,7 +37,7 @@ class Handles {
   void count_loads(Real dt, std::span<Impulse> impulses) const;
   /// Finds what is held from this time on, and the blocks around it, which have moved. Collective.
   void find(const Cuts& cuts, Real time) { sums_.find(cuts, time); }
-  /// Changes the velocities of owned nodes, walls being done, so that everything held is at its place after dt; adds
+  /// Changes the velocities of owned nodes, walls being done, so that everything held is at its target after dt; adds
   /// what each handle gave to its body [kg m/s], on this rank. Work is that of the mean velocity before and after,
   /// which is what an impulse adds to kinetic energy. Collective.
   void hold(Real dt, Real time, const BlockMap& map, Layer& layer, std::span<Impulse> impulses);
@@ -73,7 +73,7 @@ class Handles {
   std::vector<PointLoad> point_loads_;
 };
 
-/// The same holds as conditions on the displacements of the nodes, for implicit steps: for each held place and
+/// The same holds as conditions on the displacements of the nodes, for implicit steps: for each held position and
 /// direction
 ///   axis . sum_i w_ip u_i = axis . (x_handle(t + dt) - x_p)
 /// and for each led node i and axis

@@ -71,7 +71,7 @@ class NodesAround {
   std::vector<std::size_t> begin_;              ///< Of each, in the two below.
   std::vector<std::uint32_t> point_;            ///< Points that reach a node.
   std::vector<Real> weight_;                    ///< w_ip.
-  std::vector<std::uint32_t> next_;             ///< Counts of each row, then places; kept for its memory.
+  std::vector<std::uint32_t> next_;             ///< Counts of each row, then offsets; kept for its memory.
   std::vector<Node> nodes_;                     ///< Owned.
   std::vector<std::size_t> reached_by_others_;  ///< Those of them that no point of this rank reaches.
   std::vector<Real> of_point_;                  ///< Rows.

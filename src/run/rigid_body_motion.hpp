@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/// Forces on nodes, or impulses, at places r from the centre of a body, and the masses m of nodes that touch.
+/// Forces on nodes, or impulses, at positions r from the centre of a body, and the masses m of nodes that touch.
 struct NodeForces {
   static constexpr int reals = 25;
   Vec3 force = Vec3::Zero();

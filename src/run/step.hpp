@@ -34,13 +34,14 @@ StepSize size_of_step(const Scene& scene, const RunState& state);
 struct StepReport {
   StepSize size;
   int retries = 0;
-  int newton = 0, krylov = 0;            ///< Iterations of an implicit step, refused tries included.
-  std::vector<Real> residuals;           ///< Of the accepted try of an implicit step, by Newton step [sqrt(J)].
-  std::optional<Real> potential_before;  ///< Of an explicit step that was weighed: energy of the places before it [J].
-  Real contact_energy = 0;               ///< Of the springs of walls: mean over an explicit step, end of others [J].
-  ImpulseCounts impulses;                ///< Between segments of strands.
-  std::vector<int> substeps;             ///< Of each body with freedoms of its own; of others 0.
-  std::string refused;                   ///< Why the first try was refused; the same on every rank.
+  int newton = 0, krylov = 0;   ///< Iterations of an implicit step, refused tries included.
+  std::vector<Real> residuals;  ///< Of the accepted try of an implicit step, by Newton step [sqrt(J)].
+  std::optional<Real>
+      potential_before;       ///< Of an explicit step that was weighed: energy of the positions before it [J].
+  Real contact_energy = 0;    ///< Of the springs of walls: mean over an explicit step, end of others [J].
+  ImpulseCounts impulses;     ///< Between segments of strands.
+  std::vector<int> substeps;  ///< Of each body with freedoms of its own; of others 0.
+  std::string refused;        ///< Why the first try was refused; the same on every rank.
 };
 
 /// All energy of a scene less the work done on it [J], after the last step: what it may not gain. The velocities of an

@@ -51,7 +51,7 @@ void suspect_motions(const Scene& scene, const TransferSettings& transfer, Point
 /// What is suspected of a table's rows; nothing if it is not among them.
 std::span<const Suspicion> suspicions_of(const Table& table, const Suspicions& suspicions);
 
-/// How many points are suspect, the ids, places and velocities of five of them, and the likely cause; empty if there
+/// How many points are suspect, the ids, positions and velocities of five of them, and the likely cause; empty if there
 /// are none. The same on every rank. Collective.
 std::string accuse(const Comm& comm, const Suspicions& suspicions);
 

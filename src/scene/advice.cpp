@@ -138,7 +138,7 @@ std::vector<std::string> advice_on(const Comm& comm, const Scene& scene) {
             fmt::format("{}.contact: at nodes it takes all energy from hits of body {}, which moves by itself, and "
                         "lets it sink in. "
                         "Expected: contact: surface.",
-                        scene.deck.colliders[w].place.text, name));
+                        scene.deck.colliders[w].location.text, name));
   }
   for (std::size_t w = 0; w < scene.walls.size(); ++w) {
     const bool at_nodes = scene.walls[w].contact == WallContactKind::nodes;
@@ -146,7 +146,7 @@ std::vector<std::string> advice_on(const Comm& comm, const Scene& scene) {
     if (shallow_share(scene.walls[w].shape.rest(), thickness / 2 * dx) > 0.5)
       advice.push_back(fmt::format(
           "{}.shape: it is thinner than {} dx = {:.3g} m: {}. Expected: a thicker shape or a smaller domain.dx.",
-          scene.deck.colliders[w].place.text, thickness, thickness * dx,
+          scene.deck.colliders[w].location.text, thickness, thickness * dx,
           at_nodes ? "few nodes lie inside, and things sink in by about dx or pass through"
                    : "what touches it on one side shares nodes with what touches it on the other"));
   }
@@ -160,12 +160,12 @@ std::vector<std::string> advice_on(const Comm& comm, const Scene& scene) {
       advice.push_back(fmt::format(
           "{}.contact_points: they lie up to {:.3g} m apart, more than dx = {:.3g} m: things may pass between them. "
           "Expected: {} or more.",
-          deck->place.text, longest / per_edge, dx, contact_points_per_edge(mesh, dx)));
+          deck->location.text, longest / per_edge, dx, contact_points_per_edge(mesh, dx)));
     if (mean < dx / 2)
       advice.push_back(fmt::format(
           "{}.mesh: its edges are {:.3g} m long in the mean, less than dx / 2 = {:.3g} m: the grid does not tell their "
           "ends apart, and wrinkles between them stay. Expected: faces of about dx.",
-          deck->place.text, mean, dx / 2));
+          deck->location.text, mean, dx / 2));
   }
   return advice;
 }

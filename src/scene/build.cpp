@@ -42,7 +42,7 @@ bool overlap(const Box& a, const Box& b) {
   return (a.lower.array() <= b.upper.array()).all() && (b.lower.array() <= a.upper.array()).all();
 }
 
-/// f(), whose errors begin with a place in the deck.
+/// f(), whose errors begin with a location in the deck.
 template <class F>
 auto at_place(const std::string& place, F&& f) {
   try {
@@ -74,7 +74,7 @@ BodySource make_source(const Comm& comm, const Deck& deck, Scene& scene, std::si
     passed.include(corner + open * source.velocity);
     passed.include(corner - open * source.velocity);
   }
-  const std::string what = fmt::format("{}: source {}", source.place.text, source.name);
+  const std::string what = fmt::format("{}: source {}", source.location.text, source.name);
   require(!scene.bounds || overlap(*scene.bounds, *shape->bounds()), ExitCode::geometry,
           what + " lies outside domain.bounds, where particles are removed. Move it, or enlarge the bounds.");
   at_place(what, [&] { return cells_covering(passed, spacing); });
@@ -84,7 +84,7 @@ BodySource make_source(const Comm& comm, const Deck& deck, Scene& scene, std::si
           source.until};
 }
 
-/// The point of a body that is nearest to a place at rest; of several that of the lowest element.
+/// The point of a body that is nearest to a position at rest; of several that of the lowest element.
 PointProbe make_probe(const Comm& comm, Scene& scene, const ProbeDeck& deck) {
   const auto* nearest = std::get_if<NearestProbe>(&deck.measure);
   const std::string field = nearest ? nearest->field : "";
@@ -95,7 +95,7 @@ PointProbe make_probe(const Comm& comm, Scene& scene, const ProbeDeck& deck) {
           ExitCode::deck,
           fmt::format("{}: a static analysis knows probes of the kind nearest with field displacement_x, _y, _z or "
                       "position_x, _y, _z.",
-                      deck.place.text));
+                      deck.location.text));
   const std::size_t b = body_named(scene, deck.body);
   const MeshSource& mesh = *scene.meshes[b];
   const Site site = mesh.nearest(first_share(comm, mesh), nearest->point);
@@ -186,7 +186,7 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
   for (const ProbeDeck& probe : deck.probes) {
     if (is_static) scene.probes.push_back(make_probe(comm, scene, probe));
     else if (const auto* nearest = std::get_if<NearestProbe>(&probe.measure))
-      scene.followed_points.push_back({probe.name, body_named(scene, probe.body), nearest->point, probe.place.text});
+      scene.followed_points.push_back({probe.name, body_named(scene, probe.body), nearest->point, probe.location.text});
   }
   if (!is_static) scene.step = step_settings(deck, scene.bodies, scene.meshes, scene.walls);
   return scene;
@@ -217,7 +217,7 @@ void set_reach(PointSet& set, std::size_t p, Faces faces) {
   }
 }
 
-std::string words_for(const ContinuumDeck& deck) { return fmt::format("{}: body {}", deck.place.text, deck.name); }
+std::string words_for(const ContinuumDeck& deck) { return fmt::format("{}: body {}", deck.location.text, deck.name); }
 
 /// The shapes of bodies that have one, by their numbers. Throws Error(geometry) if their points, all together, cannot
 /// fit. Collective.
@@ -286,7 +286,7 @@ void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDec
     for (std::size_t h = 0; h < scene.handles.size(); ++h)
       require(scene.handles[h].body != b, ExitCode::deck,
               fmt::format("{}: {} has no particles at the start, of which a handle could choose some.",
-                          scene.deck.handles[h].place.text, deck.name));
+                          scene.deck.handles[h].location.text, deck.name));
     return;
   }
   const std::int64_t count = fill_shape(comm, scene, b, deck, *shape);
@@ -369,7 +369,7 @@ void require_inside(const Comm& comm, const Box& bounds, const Body& body, const
   require(all == 0 || comm.sum(outside) < all, ExitCode::geometry,
           fmt::format("{}: the body lies outside domain.bounds, where particles are removed. Move it, or enlarge the "
                       "bounds.",
-                      std::visit([](const auto& of) { return of.place.text; }, deck)));
+                      std::visit([](const auto& of) { return of.location.text; }, deck)));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "weft/scene/catalogue.hpp"
 
 #include "scene/curves.hpp"
-#include "scene/placement_of.hpp"
 #include "scene/rigid_bodies.hpp"
 #include "scene/tetrahedra.hpp"
 
@@ -25,19 +24,10 @@
 #include "weft/bodies/solid.hpp"
 #include "weft/bodies/strand.hpp"
 #include "weft/geometry/fiber_patterns.hpp"
-#include "weft/geometry/level_set.hpp"
-#include "weft/geometry/mesh_reader.hpp"
-#include "weft/geometry/patches.hpp"
-#include "weft/geometry/polyhedron.hpp"
-#include "weft/geometry/primitives.hpp"
-#include "weft/geometry/smooth_union.hpp"
 #include "weft/scene/shells.hpp"
 
 namespace weft {
 namespace {
-
-/// Voxels of a mesh's level set in grid spacings, and how far its distances reach.
-constexpr Real voxel_per_dx = 0.25, band_per_dx = 4;
 
 Lame lame_of(const StiffnessDeck& stiffness) {
   return std::visit(Overloaded{[](const YoungDeck& d) { return lame_from(d.youngs_modulus, d.poisson_ratio); },
@@ -48,12 +38,6 @@ Lame lame_of(const StiffnessDeck& stiffness) {
 template <Law L, class... Numbers>
 Chosen<L> chosen(const Numbers&... numbers) {
   return {L::Constants::from(numbers...)};
-}
-
-std::unique_ptr<Shape> make_mesh_shape(const Comm& comm, const MeshDeck& mesh, Real scale, Real dx) {
-  SurfaceMesh surface = make_surface(comm, mesh);
-  require_closed(surface, mesh.file);
-  return make_level_set(std::move(surface), {voxel_per_dx * dx / scale, band_per_dx * dx / scale});
 }
 
 }  // namespace
@@ -173,48 +157,8 @@ std::string load_everywhere(const Comm& comm, const std::string& file) {
 
 namespace {
 
-/// What a square of a generated sheet takes on every rank at least while the scene is built [byte]: each has the whole
-/// mesh.
-constexpr Real square_bytes = 400;
 /// Linear tetrahedra of less compressible material are warned of.
 constexpr Real most_poisson_ratio_of_linear = 0.45;
-
-}  // namespace
-
-SurfaceMesh make_surface(const Comm& comm, const MeshDeck& deck) {
-  return read_mesh(std::filesystem::path(deck.file).filename().string(), load_everywhere(comm, deck.file));
-}
-
-SurfaceMesh make_surface(const Comm& comm, const SurfaceDeck& deck) {
-  if (!std::holds_alternative<MeshFileDeck>(deck.form))
-    require_room_for_mesh(comm, deck.across, deck.along, square_bytes);
-  const auto mapped = [&](const SurfaceMap& map, bool closed) {
-    SurfaceMesh mesh = cloth_sheet(1, 1, deck.across, deck.along);
-    const std::int32_t row = deck.across + 1;
-    if (closed)  // the last column is the first
-      for (std::int32_t& corner : mesh.corners)
-        if (corner % row == deck.across) corner -= deck.across;
-    for (Vec3& x : mesh.points) x = map(x.x(), x.y());
-    return mesh;
-  };
-  const auto is_turn = [](Real from, Real to) { return std::abs(to - from - 2 * std::numbers::pi) < 1e-12; };
-  SurfaceMesh mesh = std::visit(
-      Overloaded{[&](const MeshFileDeck& d) {
-                   return read_mesh(std::filesystem::path(d.file).filename().string(), load_everywhere(comm, d.file));
-                 },
-                 [&](const RectangleDeck& d) { return cloth_sheet(d.width, d.height, deck.across, deck.along); },
-                 [&](const CylinderPatchDeck& d) {
-                   return mapped(cylinder(d.radius, d.length, d.from, d.to), is_turn(d.from, d.to));
-                 },
-                 [&](const SpherePatchDeck& d) {
-                   return mapped(sphere(d.radius, {d.west, d.east}, {d.south, d.north}), is_turn(d.west, d.east));
-                 },
-                 [&](const AnnulusDeck& d) { return mapped(annulus({d.inner, d.outer}, {d.from, d.to}), false); }},
-      deck.form);
-  return placed(std::move(mesh), placement_of(deck));
-}
-
-namespace {
 
 /// Longest edges of elements with one quadrature point, in grid spacings: those of right triangles with legs of one.
 constexpr Real sample_spacing = 1.5;
@@ -355,7 +299,7 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, c
   const Carrier carrier = carrier_of(deck, is_static);
   const bool has_contact = !is_static && carrier == Carrier::own && deck.meets_grid.value_or(false);
   const SolidDescription solid{deck.name,
-                               make_tets(comm, deck.mesh, deck.order, deck.place),
+                               make_tets(comm, deck.mesh, deck.order, deck.location),
                                solid_law_of(material),
                                material.density,
                                sample_spacing * dx,
@@ -371,7 +315,7 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, c
     log_warning(
         fmt::format("{}: linear tetrahedra lock at Poisson's ratio {:.3g}: bodies are too stiff. Expected: "
                     "\"order: 2\", or a ratio of {} at most.",
-                    deck.place.text, poisson_ratio, most_poisson_ratio_of_linear));
+                    deck.location.text, poisson_ratio, most_poisson_ratio_of_linear));
   return make_solid(solid, carrier);
 }
 
@@ -408,7 +352,7 @@ void require_long_segments(const Comm& comm, const StrandDeck& deck, const Curve
   require(deck.impulses->distance <= shortest, ExitCode::deck,
           fmt::format("{}.impulses.distance: {:.4g} m is more than the shortest segment of {}, {:.4g} m, so that the "
                       "strand would meet itself along its way. Make it smaller, or curves.spacing larger.",
-                      deck.place.text, deck.impulses->distance, deck.name, shortest));
+                      deck.location.text, deck.impulses->distance, deck.name, shortest));
 }
 
 std::optional<StrandContinuum> continuum_of(const StrandDeck& deck) {
@@ -543,7 +487,7 @@ std::string unnamed_file(const D& deck, const std::string& text) {
   return name.empty() || text.find(name) != std::string::npos ? "" : name + ": ";
 }
 
-/// f(deck), whose errors name the body's place in the deck, and the file of its mesh.
+/// f(deck), whose errors name the body's location in the deck, and the file of its mesh.
 template <class F>
 auto at_its_place(const BodyDeck& body, F&& f) {
   return std::visit(
@@ -552,7 +496,7 @@ auto at_its_place(const BodyDeck& body, F&& f) {
           return f(deck);
         } catch (const Error& error) {
           const std::string text = error.what();
-          throw Error(error.code(), fmt::format("{}: {}{}", deck.place.text, unnamed_file(deck, text), text));
+          throw Error(error.code(), fmt::format("{}: {}{}", deck.location.text, unnamed_file(deck, text), text));
         }
       },
       body);
@@ -573,45 +517,6 @@ Mat3 spin_matrix(const Vec3& spin) {
   Mat3 W;
   W << 0, -spin.z(), spin.y(), spin.z(), 0, -spin.x(), -spin.y(), spin.x(), 0;
   return W;
-}
-
-namespace {
-
-std::unique_ptr<Shape> make_primitive(const BoxDeck& s) { return make_box(s.lower, s.upper); }
-std::unique_ptr<Shape> make_primitive(const SphereDeck& s) { return make_sphere(s.center, s.radius); }
-std::unique_ptr<Shape> make_primitive(const CylinderDeck& s) { return make_cylinder(s.from, s.to, s.radius); }
-std::unique_ptr<Shape> make_primitive(const CapsuleDeck& s) { return make_capsule(s.from, s.to, s.radius); }
-std::unique_ptr<Shape> make_primitive(const EllipsoidDeck& s) { return make_ellipsoid(s.center, s.radii); }
-std::unique_ptr<Shape> make_primitive(const TorusDeck& s) {
-  return make_torus(s.center, s.axis, s.major_radius, s.minor_radius);
-}
-
-std::unique_ptr<Shape> make_union(const UnionDeck& deck) {
-  std::vector<std::unique_ptr<Shape>> parts;
-  for (const UnionPartDeck& part : deck.parts)
-    parts.push_back(
-        placed(std::visit([](const auto& form) { return make_primitive(form); }, part.form), placement_of(part)));
-  return make_smooth_union(std::move(parts), deck.blend);
-}
-
-}  // namespace
-
-std::shared_ptr<const Shape> make_shape(const Comm& comm, const ShapeDeck& deck, bool is_hollow, Real dx) {
-  std::unique_ptr<Shape> shape;
-  try {
-    shape = std::visit(Overloaded{
-                           [](const PlaneDeck& s) { return make_half_space(s.point, s.normal); },
-                           [&](const MeshDeck& s) { return make_mesh_shape(comm, s, deck.scale, dx); },
-                           [](const UnionDeck& s) { return make_union(s); },
-                           [](const auto& s) { return make_primitive(s); },
-                       },
-                       deck.form);
-    shape = placed(std::move(shape), placement_of(deck));
-    if (is_hollow) shape = hollow(std::move(shape));
-  } catch (const Error& error) {
-    throw Error(error.code(), fmt::format("{}: {}", deck.place.text, error.what()));
-  }
-  return shape;
 }
 
 }  // namespace weft

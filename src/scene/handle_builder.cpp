@@ -56,14 +56,14 @@ void HandleBuilder::add_roots(const StrandDeck& strand, const Wall& wall) {
   HandleDeck deck;
   deck.name = roots_name(strand);
   deck.body = strand.name;
-  deck.place = strand.roots->place;
+  deck.location = strand.roots->location;
   begin(deck);
   const RigidState start = wall.shape.at(0);
   require(
       start.rotation.isIdentity(0) && start.translation.isZero(0), ExitCode::deck,
       fmt::format("{}: the motion of {} begins elsewhere than the collider is drawn, and would tear the roots away. "
                   "Let it begin without shift and turn.",
-                  deck.place.text, wall.name));
+                  deck.location.text, wall.name));
   std::vector<Site> sites = mesh_->sites(share_).vertices;
   std::erase_if(sites, [&](const Site& site) {
     return !site.end || site.end->is_last || wall.shape.surface(start, site.where).distance > strand.roots->depth;
@@ -71,7 +71,7 @@ void HandleBuilder::add_roots(const StrandDeck& strand, const Wall& wall) {
   require(comm_.any(!sites.empty()), ExitCode::geometry,
           fmt::format("{}: no strand begins in {}, or nearer to it than depth = {:.3g} m. Move the strands, or the "
                       "collider.",
-                      deck.place.text, wall.name, strand.roots->depth));
+                      deck.location.text, wall.name, strand.roots->depth));
   hold(sites, {.hold = Hold::clamp, .axes = {true, true, true}, .motion = wall.shape.motion()},
        std::numeric_limits<Real>::infinity());
   finish(sites);
@@ -81,7 +81,7 @@ void HandleBuilder::take(const HoldDeck& deck) {
   const HandleSettings settings = hold_settings(deck);
   std::vector<Site> sites = selection_->held(comm_, mesh_->sites(share_), deck);
   if (deck.keep == Hold::symmetry)
-    turn_slopes(sites, settings.mirror, mesh_->rest_positions().held(), deck_->place.text);
+    turn_slopes(sites, settings.mirror, mesh_->rest_positions().held(), deck_->location.text);
   std::erase_if(sites, [&](const Site& site) { return !share_.has(site.element); });
   if (deck_->vertices.empty()) {
     const std::vector<Sample> all = mesh_->side_samples(share_);
@@ -117,7 +117,7 @@ void HandleBuilder::require_free_end(const Site& site) {
   require(is_first, ExitCode::deck,
           fmt::format("{}: {} and {} both clamp the end of a strand of {} at [{:.4g}, {:.4g}, {:.4g}]. Let one of them "
                       "choose other strands, or hold it with \"keep: place\".",
-                      deck_->place.text, taken->second, deck_->name, deck_->body, site.where.x(), site.where.y(),
+                      deck_->location.text, taken->second, deck_->name, deck_->body, site.where.x(), site.where.y(),
                       site.where.z()));
 }
 

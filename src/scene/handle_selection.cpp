@@ -34,11 +34,11 @@ void HandleSelection::require_any(std::int64_t count, const char* what) const {
   require(count > 0, ExitCode::deck,
           fmt::format("{}: no {} of {} is in the part that it chooses by where, group, vertices and boundary. `weft "
                       "check` says where the body is.",
-                      deck_.place.text, what, deck_.body));
+                      deck_.location.text, what, deck_.body));
 }
 
 void HandleSelection::choose_group(const std::string& name, const MeshSource& mesh) {
-  const GroupMembers& group = group_named(mesh.groups(), name, deck_.place.text);
+  const GroupMembers& group = group_named(mesh.groups(), name, deck_.location.text);
   selection_.faces = group.faces;
   selection_.vertices = group.points;
 }
@@ -48,8 +48,8 @@ void HandleSelection::choose_vertices(const std::vector<int>& numbers, std::size
   std::set<std::int32_t> chosen;
   for (const int number : numbers) {
     require(number < static_cast<int>(count), ExitCode::deck,
-            fmt::format("{}: there is no vertex {}; {} has {}, counted from 0.", deck_.place.text, number, deck_.body,
-                        count));
+            fmt::format("{}: there is no vertex {}; {} has {}, counted from 0.", deck_.location.text, number,
+                        deck_.body, count));
     if (!selection_.vertices || selection_.vertices->contains(number)) chosen.insert(number);
   }
   selection_.vertices = std::move(chosen);
@@ -65,12 +65,12 @@ std::vector<Site> HandleSelection::held(const Comm& comm, const Sites& sites, co
     require(
         comm.any(!std::ranges::all_of(held, cannot_be_clamped)), ExitCode::deck,
         fmt::format("{}: no end of a strand of {} is in the part that it chooses, so there is no direction to keep.",
-                    deck_.place.text, deck_.body));
+                    deck_.location.text, deck_.body));
   else if (hold.keep != Hold::place)
     require(comm.any(!std::all_of(held.begin(), held.end(), has_no_slope)), ExitCode::deck,
             fmt::format("{}: no side of the boundary of {} is in the part that it chooses (two vertices beside one "
                         "another at least), so there is no slope to keep.",
-                        deck_.place.text, deck_.body));
+                        deck_.location.text, deck_.body));
   if (hold.keep != Hold::place) warn_of_lone_vertices(comm, held);
   if (hold.keep == Hold::symmetry) {  // a plane of symmetry is for the boundary alone
     std::erase_if(held, [&](const Site& s) { return has_no_slope(s) && !s.amid; });
@@ -86,7 +86,7 @@ void HandleSelection::warn_of_lone_vertices(const Comm& comm, std::span<const Si
     log_warning(
         fmt::format("{}: {} of the vertices of the boundary that it chooses have no neighbour along the boundary in "
                     "the part: their slope is not kept. Expected: two vertices beside one another, or keep: place.",
-                    deck_.place.text, lone));
+                    deck_.location.text, lone));
 }
 
 void HandleSelection::require_plane(const Comm& comm, std::span<const Site> sites, const Vec3& normal) const {
@@ -103,14 +103,14 @@ void HandleSelection::require_plane(const Comm& comm, std::span<const Site> site
       off <= unevenness * (box.upper - box.lower).norm(), ExitCode::deck,
       fmt::format("{}: this is not a plane of symmetry: the boundary that is held extends {:.3g} m along its normal "
                   "({:.3g}, {:.3g}, {:.3g}). It is within [{:.3g}, {:.3g}, {:.3g}] to [{:.3g}, {:.3g}, {:.3g}].",
-                  deck_.place.text, off, normal.x(), normal.y(), normal.z(), box.lower.x(), box.lower.y(),
+                  deck_.location.text, off, normal.x(), normal.y(), normal.z(), box.lower.x(), box.lower.y(),
                   box.lower.z(), box.upper.x(), box.upper.y(), box.upper.z()));
 }
 
 std::vector<Sample> HandleSelection::inside(const std::vector<Sample>& samples, const char* what) const {
   require(deck_.vertices.empty(), ExitCode::deck,
           fmt::format("{}: \"vertices\" choose vertices, but this load acts on a {}. Use where, group or boundary.",
-                      deck_.place.text, what));
+                      deck_.location.text, what));
   std::vector<Sample> chosen;
   for (const Sample& sample : samples)
     if (selection_.has(sample)) chosen.push_back(sample);
@@ -125,7 +125,7 @@ std::vector<Sample> HandleSelection::faces(std::vector<Sample> samples) const {
 void HandleSelection::require_slope() const {
   require(has_slope_, ExitCode::deck,
           fmt::format("{}: {} has no slope at its boundary that a moment could turn; only shells have.",
-                      deck_.place.text, deck_.body));
+                      deck_.location.text, deck_.body));
 }
 
 HandleSettings hold_settings(const HoldDeck& deck) {

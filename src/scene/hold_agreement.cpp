@@ -44,7 +44,7 @@ void HoldAgreement::require_agreement(const HandleDeck& handle, const Prescribed
   require(gap <= round_off * size_, ExitCode::deck,
           fmt::format("{}: handles {} and {} hold the same vertex of body {} and lead it to places {:.3g} m apart at "
                       "{:.3g} s. Let one of them hold other axes, or less of the body.",
-                      handle.place.text, other.handle, one.handle, handle.body, gap, at));
+                      handle.location.text, other.handle, one.handle, handle.body, gap, at));
 }
 
 }  // namespace weft

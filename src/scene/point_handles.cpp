@@ -27,7 +27,7 @@ Real spacing_of(const Scene& scene, std::size_t body) {
 [[noreturn]] void refuse(const HandleDeck& deck, const std::string& what) {
   throw Error(ExitCode::deck, fmt::format("{}: {} is made of particles, which have no mesh: {}. A handle of it may "
                                           "have \"where\", and hold, force, traction or gravity.",
-                                          deck.place.text, deck.body, what));
+                                          deck.location.text, deck.body, what));
 }
 
 void require_points_suffice(const HandleDeck& deck) {
@@ -52,7 +52,7 @@ GridHandle handle_of_points(Scene& scene, const HandleDeck& deck, std::size_t bo
   const auto number = static_cast<std::size_t>(std::count_if(
       scene.handles.begin(), scene.handles.end(), [body](const GridHandle& other) { return other.body == body; }));
   require(number < most_handles_of_points, ExitCode::deck,
-          fmt::format("{}: {} has {} handles already, more than which particles cannot tell apart.", deck.place.text,
+          fmt::format("{}: {} has {} handles already, more than which particles cannot tell apart.", deck.location.text,
                       deck.body, most_handles_of_points));
   Table& points = scene.bodies[body]->points();
   if (!points.has<HandledBy>()) points.add<HandledBy>();
@@ -108,7 +108,7 @@ HandleExtent choose(const Comm& comm, Scene& scene, const GridHandle& handle, co
   require(count > 0, ExitCode::deck,
           fmt::format("{}: no particle of {} is in the part that \"where\" chooses{}. `weft check` says where the body "
                       "is.",
-                      deck.place.text, deck.body,
+                      deck.location.text, deck.body,
                       is_on_surface ? ", and in the outermost layer, one spacing of particles deep" : ""));
   const auto* load = std::get_if<GridHandle::OnPoints>(&handle.action);
   ExtentSum sum;
@@ -131,7 +131,7 @@ void require_no_overlap(const Comm& comm, const Scene& scene, const GridHandle& 
   require(both == 0, ExitCode::deck,
           fmt::format("{}: handles {} and {} hold the same {} particles of {} in one direction. Let one of them hold "
                       "other axes, or less of the body.",
-                      deck.place.text, other.name, one.name, both, deck.body));
+                      deck.location.text, other.name, one.name, both, deck.body));
 }
 
 }  // namespace

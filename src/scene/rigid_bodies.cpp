@@ -17,7 +17,7 @@
 namespace weft {
 namespace {
 
-/// The closed surface of a rigid body at its place.
+/// The closed surface of a rigid body at its position.
 struct ClosedSurface {
   std::vector<Vec3> points;
   std::vector<std::array<std::int32_t, 3>> triangles;
@@ -40,7 +40,7 @@ ClosedSurface closed_surface(const Comm& comm, const RigidDeck& deck) {
     require_closed(mesh, std::filesystem::path(file->file).filename().string());
     return used_part(mesh.points, triangles_of(mesh));
   }
-  const TetMesh mesh = make_tets(comm, deck.mesh, {}, deck.place);
+  const TetMesh mesh = make_tets(comm, deck.mesh, {}, deck.location);
   std::vector<std::array<std::int32_t, 3>> triangles;
   for (const OuterFace& face : outer_faces(mesh)) {
     auto& triangle = triangles.emplace_back();
@@ -102,7 +102,7 @@ void check_start(const RigidDeck& deck, const RigidMass& mass, const Joint& join
     log_warning(
         fmt::format("{}: its joint does not let it move with this velocity and spin: the first step takes the rest. "
                     "Kept of the centre: velocity [{:.4g}, {:.4g}, {:.4g}] m/s, spin [{:.4g}, {:.4g}, {:.4g}] rad/s.",
-                    deck.place.text, kept.velocity.x(), kept.velocity.y(), kept.velocity.z(), kept.spin.x(),
+                    deck.location.text, kept.velocity.x(), kept.velocity.y(), kept.velocity.z(), kept.spin.x(),
                     kept.spin.y(), kept.spin.z()));
 }
 

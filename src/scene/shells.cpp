@@ -89,7 +89,7 @@ std::vector<Real> thickness_of(const Comm& comm, const ShellDeck& deck, const Co
   for (const Vec3& x : mesh.points) box.include(x);
   for (const ShellPartDeck& part : deck.parts) {
     const auto shape = part.where ? make_shape(comm, *part.where, false, voxel_size_for(box)) : nullptr;
-    const GroupMembers group = part.group ? group_named(groups, *part.group, deck.place.text) : GroupMembers();
+    const GroupMembers group = part.group ? group_named(groups, *part.group, deck.location.text) : GroupMembers();
     for (std::size_t f = 0; f < thickness.size(); ++f)
       if ((!part.group || group.faces.contains(static_cast<std::int64_t>(f))) &&
           (!shape || shape->contains(middle_of(mesh, f))))
@@ -108,7 +108,7 @@ AnyLamina lamina_of(const MaterialDeck& material, std::optional<LaminaYield>& yi
                  [&](const VonMisesDeck& d) -> AnyLamina {
                    require(shell.yield == YieldSurface::ellipse || d.hardening_modulus == 0, ExitCode::deck,
                            fmt::format("{}: the diamond is a yield surface without hardening_modulus; {} has one.",
-                                       shell.place.text, material.name));
+                                       shell.location.text, material.name));
                    yield = LaminaYield::from(d.yield_stress, d.hardening_modulus, shell.yield);
                    return hencky(d.stiffness);
                  },
@@ -119,7 +119,7 @@ AnyLamina lamina_of(const MaterialDeck& material, std::optional<LaminaYield>& yi
                    throw Error(ExitCode::deck,
                                fmt::format("{}: a shell needs a material with law stvk_hencky, von_mises or fabric; {} "
                                            "has another.",
-                                           shell.place.text, material.name));
+                                           shell.location.text, material.name));
                  }},
       material.law);
 }

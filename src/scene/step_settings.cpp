@@ -46,7 +46,7 @@ void set_implicit(const SolveDeck& deck, std::span<const std::unique_ptr<Body>> 
   require(all_have_energy || deck.solver != Solver::minimise, ExitCode::deck,
           fmt::format("{}: solver minimise: the flow of body {} in the loop is not the derivative of an energy, so "
                       "there is nothing to minimise. Use \"solver: residual\", or \"plasticity: lagged\".",
-                      deck.place.text, without_energy));
+                      deck.location.text, without_energy));
   // Friction on colliders is not the derivative of an energy either; `minimise` takes its strength from the iterate
   // before; multigrid keeps to symmetric matrices, with which it repeats its bits after a stop.
   const bool has_friction = std::any_of(walls.begin(), walls.end(), [](const Wall& w) { return w.friction > 0; });

@@ -20,24 +20,24 @@ constexpr Real tet_bytes = 400;
 constexpr Real least_share_of_shape = 0.5, usual_share_of_shape = 0.9;
 
 /// Warns if tetrahedra fill a shape badly; throws if they miss most of it.
-void warn_of_bad_filling(const DeckPlace& place, const TetMesh& mesh, const Shape& shape) {
+void warn_of_bad_filling(const DeckLocation& location, const TetMesh& mesh, const Shape& shape) {
   if (const int pieces = pieces_of(mesh); pieces > 1)
     log_warning(
         fmt::format("{}: the tetrahedra are {} pieces that do not hang together. Expected: a smaller \"size\", "
                     "no larger than the shape is thick, or a body for each piece.",
-                    place.text, pieces));
+                    location.text, pieces));
   const std::optional<Real> whole = shape.volume();
   if (!whole) return;
   const Real share = volume_of(mesh) / *whole;
   const std::string text =
       fmt::format("the tetrahedra fill {:.0f} % of the shape: make \"size\" smaller.", 100 * share);
   require(share > least_share_of_shape, ExitCode::geometry, text);
-  if (share < usual_share_of_shape) log_warning(fmt::format("{}: {}", place.text, text));
+  if (share < usual_share_of_shape) log_warning(fmt::format("{}: {}", location.text, text));
 }
 
 }  // namespace
 
-TetMesh make_tets(const Comm& comm, const TetMeshDeck& of, std::optional<int> order, const DeckPlace& place) {
+TetMesh make_tets(const Comm& comm, const TetMeshDeck& of, std::optional<int> order, const DeckLocation& location) {
   const auto require_room = [&](Real tets) {
     budget_of(comm).require_room({"this mesh", tets, "tetrahedra", order == 2 ? 10 * tet_bytes : tet_bytes}, unit_hint);
   };
@@ -64,7 +64,7 @@ TetMesh make_tets(const Comm& comm, const TetMeshDeck& of, std::optional<int> or
                               const Vec3 extent = shape->bounds()->upper - shape->bounds()->lower;
                               require_room(12 * (extent / *of.size).prod());
                               TetMesh filled = tets_of_shape(*shape, *of.size, of.inner_size.value_or(*of.size));
-                              warn_of_bad_filling(place, filled, *shape);
+                              warn_of_bad_filling(location, filled, *shape);
                               return filled;
                             }},
                  of.form);

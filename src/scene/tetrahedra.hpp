@@ -9,8 +9,8 @@
 
 namespace weft {
 
-/// From a file, a block or a shape, at their place. order: what the deck asks for. Throws Error(geometry) for meshes
+/// From a file, a block or a shape, at their position. order: what the deck asks for. Throws Error(geometry) for meshes
 /// that cannot be used or do not fit, Error(deck) for a file of another order. Collective.
-TetMesh make_tets(const Comm& comm, const TetMeshDeck& of, std::optional<int> order, const DeckPlace& place);
+TetMesh make_tets(const Comm& comm, const TetMeshDeck& of, std::optional<int> order, const DeckLocation& location);
 
 }  // namespace weft

@@ -6,7 +6,7 @@
 namespace weft {
 namespace {
 
-/// Held places give way by this share of what they would without a hold.
+/// Held positions give way by this share of what they would without a hold.
 constexpr Real softness = 1e-5;
 
 }  // namespace

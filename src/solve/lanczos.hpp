@@ -24,7 +24,7 @@ struct LanczosGoal {
 };
 
 struct LanczosResult {
-  std::vector<Real> values;                ///< Of the Krylov space, ascending; each is an upper bound in its place.
+  std::vector<Real> values;                ///< Of the Krylov space, ascending; each is no less than its eigenvalue.
   std::vector<std::vector<Real>> vectors;  ///< Of the lowest, of norm 1; at most as many as wanted.
 };
 

@@ -43,7 +43,8 @@ class NodeMatrix : public Tangent {
   void fill(const std::function<Node(std::size_t)>& node);
   /// Springs between all nodes with mass that share a block of K, as if each of their ends were held a little:
   ///   A_ij = -e e^T / |X_i - X_j|^2,   e along X_i - X_j,   A_ii = I - sum_j A_ij
-  /// which rests in rigid motions as the bodies do, and comes from the list alone. place: of every local node, in dx.
+  /// which rests in rigid motions as the bodies do, and comes from the list alone. place: position of every local node,
+  /// in dx.
   void fill_with_springs(const std::function<Vec3i(std::size_t)>& place);
   Mat matrix() const { return A_; }
   /// In this step.

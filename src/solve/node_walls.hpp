@@ -12,7 +12,7 @@ namespace weft {
 /// A node in walls, as the linearised conditions see it. With y = v - r / k, the velocity at which the free impulse r
 /// would leave it, the condition is v = W(y), W being the walls one after another.
 struct WallNode {
-  std::size_t node;        ///< block * nodes_per_block + place.
+  std::size_t node;        ///< block * nodes_per_block + its offset there.
   Vec3 x;                  ///< [m].
   std::size_t begin, end;  ///< Its contacts.
   Real k;                  ///< k_i / m_i.

@@ -3,6 +3,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -228,6 +229,43 @@ handles:
     hold: {motion: {velocity: [0.2, 0, 0], spin: [0, 0, 1]}, until: 0.05}
 """
 
+# A jelly falls on a floor; it does not deform before it meets it.
+DROP = """
+weft: 1
+domain: {dx: 0.05, gravity: [0, -9.81, 0]}
+time: {end: 0.3, frame_interval: 0.1}
+materials:
+  soft: {law: fixed_corotated, density: 1000, youngs_modulus: 2e4, poisson_ratio: 0.3}
+bodies:
+  - {name: jelly, kind: continuum, material: soft, shape: {box: {lower: [0, 0.15, 0], upper: [0.2, 0.35, 0.2]}}}
+colliders:
+  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}}
+"""
+HOPELESS = "--set", "time.max_strain=1e-4", "--set", "time.max_retries=2"  # the floor deforms it more than that
+
+CUBE = """
+v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1
+f 1 3 2\nf 1 4 3\nf 5 6 7\nf 5 7 8\nf 1 2 6\nf 1 6 5\nf 2 3 7\nf 2 7 6\nf 3 4 8\nf 3 8 7\nf 4 1 5\nf 4 5 8
+"""
+HINGED_ROOF = pathlib.Path(__file__).resolve().parents[2] / "decks" / "hinged_roof.yaml"  # a static analysis
+FAR = 100  # [s] of the scene: no machine gets there while a test looks on
+FIGURES = {}  # what was counted, printed at the end
+
+
+def count(what, number=1):
+    FIGURES[what] = FIGURES.get(what, 0) + number
+
+
+def print_figures():
+    for what, number in FIGURES.items():
+        print(f"{what}: {number}")
+
+
+def small(steps, every):
+    """Two coarse jellies that take milliseconds for a step; a checkpoint after `every` steps."""
+    return ["--steps", steps, "--checkpoint-every", every, "--set", "domain.dx=0.1", "--set",
+            "output.diagnostics_every=1"]
+
 
 def environment(threads=1):
     return os.environ | {
@@ -266,6 +304,15 @@ def checkpoints(output):
 
 def step_of(checkpoint):
     return int(checkpoint.name[len("step_"):])
+
+
+def damaged(folder):
+    """The names of the checkpoints of a folder that `weft verify` finds damaged, and those that it finds whole."""
+    done = weft("verify", folder)
+    said = re.findall(r"^\S*?([^/\s]+): (whole|damaged)$", done.stdout, re.MULTILINE)
+    bad = [name for name, state in said if state == "damaged"]
+    assert done.returncode == (6 if bad else 0), done.stdout + done.stderr
+    return bad, [name for name, state in said if state == "whole"]
 
 
 def run_json(output):

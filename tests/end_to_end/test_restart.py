@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Proves that a run that was stopped goes on as if nothing had been: tests/end_to_end/test_restart.py WEFT [--full].
-What kills, damage and failing disks do is in test_faults.py."""
+What kills and failing disks do is in test_faults.py, what damage does in test_damage.py."""
 import json
 import pathlib
 import shutil

@@ -5,6 +5,8 @@
 #include "weft/geometry/curves.hpp"
 #include "weft/geometry/fiber_patterns.hpp"
 
+#include "support/read_curves.hpp"
+
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -33,7 +35,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string name = WEFT_CURVES_NAME;
   Curves curves;
   try {
-    curves = read_curves(name, std::string_view(reinterpret_cast<const char*>(data), size));
+    curves = test::read_curves(name, std::string_view(reinterpret_cast<const char*>(data), size));
   } catch (const Error& error) {
     demand(error.code() == ExitCode::geometry && std::string(error.what()).starts_with(name + ":"));
     return 0;

@@ -4,8 +4,8 @@
 #include "weft/base/types.hpp"
 #include "weft/deck/carried.hpp"
 #include "weft/deck/fibers.hpp"
+#include "weft/deck/location.hpp"
 #include "weft/deck/motion.hpp"
-#include "weft/deck/place.hpp"
 #include "weft/deck/shapes.hpp"
 #include "weft/deck/shells.hpp"
 #include "weft/deck/solids.hpp"
@@ -25,7 +25,7 @@ struct ContinuumDeck : LayeredDeck {
   Vec3 velocity;  ///< Initial [m/s].
   Vec3 spin;      ///< Initial angular velocity about the body's centre of mass [rad/s].
   std::uint32_t seed;
-  DeckPlace place;
+  DeckLocation location;
 };
 
 // How heavy a rigid body is; the deck gives exactly one of these keys.
@@ -72,7 +72,7 @@ struct RigidDeck : LayeredDeck {
   std::optional<bool> meets_grid;  ///< Else true.
   Vec3 velocity;                   ///< Initial [m/s].
   Vec3 spin;                       ///< Initial angular velocity about the body's centre of mass [rad/s].
-  DeckPlace place;
+  DeckLocation location;
 };
 
 /// The deck key `kind` chooses; more kinds join with their issues.

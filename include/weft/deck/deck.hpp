@@ -6,9 +6,9 @@
 #include "weft/base/types.hpp"
 #include "weft/deck/bodies.hpp"
 #include "weft/deck/handles.hpp"
+#include "weft/deck/location.hpp"
 #include "weft/deck/materials.hpp"
 #include "weft/deck/motion.hpp"
-#include "weft/deck/place.hpp"
 #include "weft/deck/shapes.hpp"
 
 #include <optional>
@@ -52,7 +52,7 @@ struct SourceDeck {
   ShapeDeck shape;   ///< Kept full while the source is open.
   Vec3 velocity;     ///< Of the emitted material [m/s].
   Real from, until;  ///< [s].
-  DeckPlace place;
+  DeckLocation location;
 };
 
 struct ColliderDeck {
@@ -63,7 +63,7 @@ struct ColliderDeck {
   Real friction;  ///< Coulomb coefficient; for slip and separate.
   WallContactKind contact;
   std::optional<MotionDeck> motion;
-  DeckPlace place;
+  DeckLocation location;
 };
 
 /// How a static analysis goes through its loads.
@@ -90,7 +90,7 @@ struct SolveDeck {
   std::optional<Solver> solver;
   Preconditioner preconditioner;
   bool inertia;
-  DeckPlace place;
+  DeckLocation location;
 };
 
 // What a probe measures; the deck gives exactly one of these keys.
@@ -109,7 +109,7 @@ struct ProbeDeck {
   std::string name;
   std::string body;
   std::variant<CentreOfMassProbe, BoundingBoxProbe, QuantileProbe, NearestProbe> measure;
-  DeckPlace place;
+  DeckLocation location;
 };
 
 struct CheckpointDeck {
@@ -141,7 +141,7 @@ struct OutputDeck {
   OnIoError on_io_error;
   FileWriter writer;
   WriteHintsDeck hints;
-  DeckPlace place;
+  DeckLocation location;
 };
 
 struct BalanceDeck {
@@ -153,14 +153,14 @@ struct BalanceDeck {
 struct LayerDeck {
   std::string name;
   std::optional<KernelKind> kernel;  ///< Else that of `transfer`.
-  DeckPlace place;
+  DeckLocation location;
 };
 
 /// What two layers do where they meet.
 struct LayerContactDeck {
   std::vector<std::string> between;  ///< Two layers.
   Real friction;                     ///< Coulomb's coefficient [1].
-  DeckPlace place;
+  DeckLocation location;
 };
 
 struct Deck {

@@ -4,7 +4,7 @@
 #include "weft/base/kinds.hpp"
 #include "weft/base/types.hpp"
 #include "weft/deck/carried.hpp"
-#include "weft/deck/place.hpp"
+#include "weft/deck/location.hpp"
 #include "weft/deck/shapes.hpp"
 
 #include <optional>
@@ -80,7 +80,7 @@ struct GroomDeck {
   std::optional<WaveDeck> wave;
   std::optional<CurlDeck> curl;
   std::uint32_t seed;
-  DeckPlace place;
+  DeckLocation location;
 };
 struct PliesDeck {
   int count;
@@ -107,7 +107,7 @@ struct FiberDeck : CarriedDeck {
   std::optional<Real> tear_stretch;     ///< [1].
   Vec3 velocity;                        ///< Initial [m/s].
   Vec3 spin;                            ///< [rad/s].
-  DeckPlace place;
+  DeckLocation location;
 };
 
 // Sections of strands; the deck gives exactly one of these keys.
@@ -145,7 +145,7 @@ struct BlendDeck {
 struct RootsDeck {
   std::string collider;
   Real depth;  ///< First vertices are no farther from the collider [m].
-  DeckPlace place;
+  DeckLocation location;
 };
 
 /// How segments of strands that move by themselves meet.
@@ -172,7 +172,7 @@ struct StrandDeck : CarriedDeck {
   std::optional<Real> stretch_limit;     ///< [1].
   Vec3 velocity;                         ///< Initial [m/s].
   Vec3 spin;                             ///< [rad/s].
-  DeckPlace place;
+  DeckLocation location;
 };
 
 }  // namespace weft

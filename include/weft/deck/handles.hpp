@@ -3,8 +3,8 @@
 
 #include "weft/base/kinds.hpp"
 #include "weft/base/types.hpp"
+#include "weft/deck/location.hpp"
 #include "weft/deck/motion.hpp"
-#include "weft/deck/place.hpp"
 #include "weft/deck/shapes.hpp"
 
 #include <optional>
@@ -25,7 +25,7 @@ enum class Axis { x, y, z };
 // their full size at time.end.
 struct HoldDeck {
   Hold keep;
-  std::vector<Axis> axes;      ///< Components of the place that are held.
+  std::vector<Axis> axes;      ///< Components of the position that are prescribed.
   std::optional<Vec3> normal;  ///< Of the plane of symmetry.
   std::optional<MotionDeck> motion;
   Real until;  ///< Then the part is let go [s].
@@ -66,7 +66,7 @@ struct HandleDeck {
   std::vector<int> vertices;         ///< Numbers of control points.
   std::optional<int> boundary;       ///< Number of a closed line of boundary edges.
   HandleActionDeck action;
-  DeckPlace place;
+  DeckLocation location;
 };
 
 }  // namespace weft

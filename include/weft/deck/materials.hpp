@@ -2,7 +2,7 @@
 // Materials of a deck: constants of laws.
 
 #include "weft/base/types.hpp"
-#include "weft/deck/place.hpp"
+#include "weft/deck/location.hpp"
 
 #include <optional>
 #include <string>
@@ -115,7 +115,7 @@ struct MaterialDeck {
   std::string name;
   Real density;  ///< Rest density [kg/m^3].
   LawDeck law;
-  DeckPlace place;
+  DeckLocation location;
 };
 
 }  // namespace weft

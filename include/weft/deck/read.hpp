@@ -13,7 +13,7 @@ namespace weft {
 /// The deck in this file, complete and checked: every key has its value, names refer to things that exist, mesh files
 /// are there and their paths are absolute. Overrides "key.path=value" replace what the file says, before any check;
 /// entries of lists go by name or by number from 0: "bodies.sand.velocity=[1, 0, 0]".
-/// Throws Error(ExitCode::deck) with all complaints, one on each line, in the order of their places.
+/// Throws Error(ExitCode::deck) with all complaints, one on each line, in the order of their locations.
 Deck read_deck(const std::string& path, std::span<const std::string> overrides = {});
 
 /// The text of a deck file, as parse_deck takes it. Throws Error(deck) naming the file, if it is no plain file or

@@ -2,7 +2,7 @@
 // Shapes of a deck: bodies, regions and colliders are made of them.
 
 #include "weft/base/types.hpp"
-#include "weft/deck/place.hpp"
+#include "weft/deck/location.hpp"
 
 #include <optional>
 #include <string>
@@ -63,7 +63,7 @@ struct ShapeDeck {
   Real scale;
   std::optional<RotationDeck> rotate;  ///< About the origin.
   Vec3 translate;
-  DeckPlace place;
+  DeckLocation location;
 };
 
 }  // namespace weft

@@ -4,8 +4,8 @@
 #include "weft/base/kinds.hpp"
 #include "weft/base/types.hpp"
 #include "weft/deck/carried.hpp"
+#include "weft/deck/location.hpp"
 #include "weft/deck/materials.hpp"
-#include "weft/deck/place.hpp"
 #include "weft/deck/shapes.hpp"
 
 #include <optional>
@@ -71,7 +71,7 @@ struct ShellDeck : CarriedDeck {
   int contact_points;                       ///< Of a face in each direction; 0: by domain.dx.
   Vec3 velocity;                            ///< Initial [m/s].
   Vec3 spin;                                ///< Initial angular velocity about the body's centre of mass [rad/s].
-  DeckPlace place;
+  DeckLocation location;
 };
 
 /// The surface of a membrane, in triangles.
@@ -99,7 +99,7 @@ struct MembraneDeck : CarriedDeck {
   std::optional<Real> tear_stretch;  ///< [1].
   Vec3 velocity;                     ///< Initial [m/s].
   Vec3 spin;                         ///< Initial angular velocity about the body's centre of mass [rad/s].
-  DeckPlace place;
+  DeckLocation location;
 };
 
 }  // namespace weft

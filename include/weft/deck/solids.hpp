@@ -3,7 +3,7 @@
 
 #include "weft/base/types.hpp"
 #include "weft/deck/carried.hpp"
-#include "weft/deck/place.hpp"
+#include "weft/deck/location.hpp"
 #include "weft/deck/shapes.hpp"
 
 #include <optional>
@@ -44,7 +44,7 @@ struct SolidDeck : CarriedDeck {
   Real damping;                             ///< Of the motion within elements [1/s].
   Vec3 velocity;                            ///< Initial [m/s].
   Vec3 spin;                                ///< Initial angular velocity about the body's centre of mass [rad/s].
-  DeckPlace place;
+  DeckLocation location;
 };
 
 }  // namespace weft

@@ -73,14 +73,12 @@ struct FileBytes {
 /// - .obj: `l` statements; those that share end points are joined, so that a chain of pairs is one curve. A point where
 ///   more than two lines meet is refused. Faces and everything else are ignored.
 /// - .hair: binary strands of the HAIR format (header of 128 bytes), with thickness if the file has it.
-/// - .bcc: binary curve collection (header of 64 bytes) of polylines ("PL") or uniform Catmull-Rom splines ("C0"),
-/// which
-///   pass through their control points: these are taken as the points.
+/// - .bcc: binary curve collection (header of 64 bytes) of polylines ("PL") or uniform Catmull-Rom splines ("C0").
+/// These
+///   pass through their control points, which are taken as the points.
 /// Every number is finite, every index names a point, counts agree with the size of the file and nothing is left over;
-/// anything else throws Error(geometry) with line and column or byte of the place.
+/// anything else throws Error(geometry) with line and column, or byte.
 Curves read_curves(const FileBytes& file, const CurvePart& part = {});
-/// The same from the contents of a file.
-Curves read_curves(const std::string& name, std::string_view bytes, const CurvePart& part = {});
 
 /// OBJ text: points, and an `l` statement for each curve.
 std::string obj_text(const Curves& curves);

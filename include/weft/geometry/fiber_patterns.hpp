@@ -38,7 +38,7 @@ struct Braid {
   int strands;
   Real width;  ///< Of the braid, across x.
   Real depth;  ///< Of the braid, across y.
-  Real pitch;  ///< A strand comes back to its place after this length.
+  Real pitch;  ///< A strand comes back to its position across z after this length.
   Real length;
   Real spacing;
 };

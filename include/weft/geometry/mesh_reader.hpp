@@ -10,11 +10,8 @@ namespace weft {
 
 /// Reads a mesh from the contents of a file; the ending of `name` tells the format, and `name` stands in messages.
 /// Every number is read to its last character and is finite, every index names a point that exists, nothing is left
-/// over; anything else throws Error(geometry) with line and column (or byte) of the place. Polygons stay polygons.
+/// over; anything else throws Error(geometry) with line and column (or byte). Polygons stay polygons.
 /// Corners of STL triangles with equal coordinates become one point. Topology is not looked at: see `require_closed`.
 SurfaceMesh read_mesh(const std::string& name, std::string_view bytes);
-
-/// Reads a mesh from a file. Throws Error(geometry) if the file cannot be read.
-SurfaceMesh load_mesh(const std::string& path);
 
 }  // namespace weft

@@ -24,7 +24,7 @@ struct DeckFile {
 std::vector<DeckFile> files_of(const Comm& comm, const Deck& deck);
 
 /// What results come from, as a JSON object: the version, the number of ranks and threads, and files of the deck, whose
-/// places are told from the output folder, so that both may move together.
+/// paths are told from the output folder, so that both may move together.
 std::string provenance_json(int ranks, std::span<const DeckFile> files, const std::filesystem::path& output);
 
 /// The files that a provenance tells of, as it has them. None from a text that is no provenance.
@@ -33,7 +33,7 @@ std::vector<DeckFile> files_in(const std::string& provenance);
 std::vector<DeckFile> files_of_run(const std::filesystem::path& output);
 
 /// Gives the deck of a run the paths that its files have now: from the output folder as they were, or as the deck has
-/// them. A file that is at neither place as the run had it, as run.json tells, gets no path. Throws Error(file_system).
+/// them. A file that is at neither path as the run had it, as run.json tells, gets no path. Throws Error(file_system).
 void find_files_again(Deck& deck, const std::filesystem::path& output);
 
 }  // namespace weft

@@ -8,9 +8,9 @@
 
 namespace weft {
 
-/// A sentence for each such thing, with its place in the deck: colliders thinner than two grid spacings, contact points
-/// of shells that lie too far apart, and faces of shells that the grid does not tell apart. The same on every rank. Of
-/// a scene without points, whose meshes are not dealt out yet. Collective.
+/// A sentence for each such thing, with its location in the deck: colliders thinner than two grid spacings, contact
+/// points of shells that lie too far apart, and faces of shells that the grid does not tell apart. The same on every
+/// rank. Of a scene without points, whose meshes are not dealt out yet. Collective.
 std::vector<std::string> advice_on(const Comm& comm, const Scene& scene);
 
 /// Of these those that a run begins with: colliders near bodies with freedoms of their own, which they will not stop,

@@ -7,7 +7,7 @@
 namespace weft {
 
 /// Builds everything that the deck names: laws, walls, sources, and bodies without points. Throws Error(geometry) if a
-/// shape or mesh cannot be used, naming its place in the deck. Collective.
+/// shape or mesh cannot be used, naming its location in the deck. Collective.
 Scene build_scene(const Comm& comm, const Deck& deck);
 
 /// Fills the bodies with particles at rest in their material, moving as the deck says; every rank makes an equal share

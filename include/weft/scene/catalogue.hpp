@@ -42,24 +42,24 @@ Budget budget_of(const Comm& comm);
 void require_room_for_mesh(const Comm& comm, int across, int along, Real face_bytes);
 /// The file's bytes, read by the root alone. Throws Error(geometry). Collective.
 std::string load_everywhere(const Comm& comm, const std::string& file);
-/// The surface of a sheet at rest, in its place: read as its file has it, or divided across x along. Throws
+/// The surface of a sheet at rest, at its position: read as its file has it, or divided across x along. Throws
 /// Error(geometry). Collective.
 SurfaceMesh make_surface(const Comm& comm, const SurfaceDeck& deck);
-/// The mesh of a file, in the file's units and place.
+/// The mesh of a file, in the file's units and position.
 SurfaceMesh make_surface(const Comm& comm, const MeshDeck& deck);
 /// A body without points, and its mesh if it has one, of whose elements the body has the rank's first share.
 struct MadeBody {
   std::unique_ptr<Body> body;
   std::unique_ptr<MeshSource> mesh;
 };
-/// body: of the deck; walls: of its colliders, on which hair may grow. Throws Error(deck) naming its place if its
+/// body: of the deck; walls: of its colliders, on which hair may grow. Throws Error(deck) naming its location if its
 /// material's law is for bodies of other kinds, and Error(geometry) if its mesh cannot be used. Collective.
 MadeBody make_body(const Comm& comm, const Deck& deck, const BodyDeck& body, std::span<const Wall> walls);
 /// [1/s]: the velocity gradient of a rotation.
 Mat3 spin_matrix(const Vec3& spin);
 
-/// The solid that a deck describes, in its place. Meshes are read by the root, become level sets with voxels of a
-/// quarter of dx, and must be closed. Throws Error(geometry) naming the place in the deck. Collective.
+/// The solid that a deck describes, at its position. Meshes are read by the root, become level sets with voxels of a
+/// quarter of dx, and must be closed. Throws Error(geometry) naming the location in the deck. Collective.
 std::shared_ptr<const Shape> make_shape(const Comm& comm, const ShapeDeck& shape, bool hollow, Real dx);
 
 }  // namespace weft

@@ -10,7 +10,8 @@
 
 namespace weft {
 
-/// The control mesh that a deck describes, in its place. Throws Error(geometry) if its file cannot be used. Collective.
+/// The control mesh that a deck describes, at its position. Throws Error(geometry) if its file cannot be used.
+/// Collective.
 ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck);
 
 /// What stands in for dx where shapes of meshes choose parts of a body with these control points [m].

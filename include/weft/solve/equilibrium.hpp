@@ -80,7 +80,7 @@ class Equilibrium {
   EquilibriumReport along_way(Motion& motion, const Increment& way, const PathMeasure& measure, Real length);
   /// How stable a balanced state is under its loads, the time held. foresight: none where the path is followed.
   Stability examine(const Motion& at, const Foresight& foresight);
-  /// Components that have free rigid motions in a state. positions: of each block the places of its rows when bodies
+  /// Components that have free rigid motions in a state. positions: of each block those of its rows when bodies
   /// last committed [m].
   std::vector<FreeComponent> free_components(const Motion& at, const std::vector<std::span<const Vec3>>& positions);
   /// Length of an increment in a measure [1].

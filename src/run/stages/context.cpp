@@ -14,6 +14,12 @@ namespace {
 /// on it.
 constexpr Real most_disorder = 0.1;
 
+/// What followers gave to nodes, and its change.
+void add_fields_of_followers(Layer& nodes) {
+  nodes.add<NodeGiven>();
+  nodes.add<NodeChange>();
+}
+
 void add_fields_of_surface(Layer& nodes) {
   nodes.add<NodeMemory>();
   nodes.add<NodeOffset>();
@@ -43,24 +49,15 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
     Layer& nodes = layers[l].nodes;
     if (scene.layers.size() > 1) nodes.add<NodeNormal>();
     if (scene.layers[l].has_contact_points) add_fields_of_surface(nodes);
-    if (scene.layers[l].has_followers) {
-      nodes.add<NodeGiven>();
-      nodes.add<NodeChange>();
-    }
+    if (scene.layers[l].has_followers) add_fields_of_followers(nodes);
     layers[l].first_set = sets.size();
     for (std::size_t b = 0; b < scene.bodies.size(); ++b)
       if (scene.on_layer[b] == l) add_body(b);
     layers[l].end_of_sets = sets.size();
   }
   add_far_sides();
-  const bool has_rigid = std::ranges::any_of(layers, [](const GridLayer& layer) { return layer.rigid != nullptr; });
-  for (GridLayer& layer : layers) {
-    if (has_rigid && layer.settings.has_contact_points) layer.nodes.add<NodeMiddle>();
-    if (layer.rigid == nullptr) continue;
-    layer.nodes.add<NodePlace>();
-    layer.nodes.add<NodeRebound>();
-  }
-  for (std::size_t b = 0; b < scene.bodies.size(); ++b) held_places.emplace_back(scene, b);
+  add_fields_of_rigid_bodies();
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b) held_positions.emplace_back(scene, b);
   bins.resize(sets.size());
   bins_of_body.resize(scene.bodies.size(), nullptr);
   for (std::size_t s = 0; s < sets.size(); ++s)
@@ -68,6 +65,16 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
   for (std::size_t l = 0; l < layers.size(); ++l)
     layers[l].advance = settings.is_implicit && !layers[l].settings.has_contact_points ? make_implicit_advance(*this, l)
                                                                                        : make_explicit_advance();
+}
+
+void StepContext::add_fields_of_rigid_bodies() {
+  if (std::ranges::none_of(layers, [](const GridLayer& layer) { return layer.rigid != nullptr; })) return;
+  for (GridLayer& layer : layers) {
+    if (layer.settings.has_contact_points) layer.nodes.add<NodeMiddle>();
+    if (layer.rigid == nullptr) continue;
+    layer.nodes.add<NodePlace>();
+    layer.nodes.add<NodeRebound>();
+  }
 }
 
 /// A surface meets only others: without these, and alone, it has no sides.
@@ -87,8 +94,7 @@ void StepContext::add_far_sides() {
     Layer& nodes = near.far->nodes;
     nodes.add<NodeNormal>();
     add_fields_of_surface(nodes);
-    nodes.add<NodeGiven>();
-    nodes.add<NodeChange>();
+    add_fields_of_followers(nodes);
   }
 }
 
@@ -101,46 +107,47 @@ void StepContext::add_body(std::size_t b) {
   }
   if (roles.corrects != nullptr && std::find(correcting.begin(), correcting.end(), roles.corrects) == correcting.end())
     correcting.push_back(roles.corrects);
+  if (roles.is_carried_by_grid) add_carried_by_grid(b, roles);
+  else add_own_motion(b, roles);
+}
+
+void StepContext::add_own_motion(std::size_t b, const Roles& roles) {
   const std::size_t layer = scene.on_layer[b];
-  if (!roles.is_carried_by_grid) {
-    if (roles.rigid != nullptr) {
-      auto own = std::make_unique<RigidBodyMotion>(comm, scene, state, b);
-      if (roles.contact_points != nullptr) layers[layer].rigid = own.get();
-      own_motions.push_back(std::move(own));
-    } else {
-      auto own = std::make_unique<OwnMotion>(comm, scene, state, b, is_asked_to_stop);
-      if (strand_impulses != nullptr && settings.has_impulses(b)) strand_impulses->add(*own);
-      own_motions.push_back(std::move(own));
-    }
-    if (PointSet* points = roles.contact_points) {
-      sets.push_back({.points = points,
-                      .body = b,
-                      .layer = layer,
-                      .is_of_mesh = true,
-                      .is_predicted = true,
-                      .is_corrected = true,
-                      .follows = own_motions.back().get(),
-                      .has_surface = scene.layers[layer].has_contact_points});
-    }
-    return;
+  if (roles.rigid != nullptr) {
+    auto own = std::make_unique<RigidBodyMotion>(comm, scene, state, b);
+    if (roles.contact_points != nullptr) layers[layer].rigid = own.get();
+    own_motions.push_back(std::move(own));
+  } else {
+    auto own = std::make_unique<OwnMotion>(comm, scene, state, b, is_asked_to_stop);
+    if (strand_impulses != nullptr && settings.has_impulses(b)) strand_impulses->add(*own);
+    own_motions.push_back(std::move(own));
   }
-  const bool is_held = std::any_of(scene.handles.begin(), scene.handles.end(), [b](const GridHandle& handle) {
-    return handle.body == b && handle.hold() != nullptr;
-  });
-  if (is_held && roles.mesh != nullptr) held.push_back(std::make_unique<HeldVertices>(comm, scene, b));
-  if (is_held && roles.mesh == nullptr) led_bodies.push_back(b);
-  for (PointSet* points : scene.bodies[b]->sets()) {
-    const bool is_predicted = roles.predicts != nullptr && points->points().has<TentativeVelocity>();
-    const bool has_held = is_held && roles.mesh != nullptr && points == roles.mesh;
+  if (roles.contact_points == nullptr) return;
+  sets.push_back({.points = roles.contact_points,
+                  .body = b,
+                  .layer = layer,
+                  .is_of_mesh = true,
+                  .is_predicted = true,
+                  .is_corrected = true,
+                  .follows = own_motions.back().get(),
+                  .has_surface = scene.layers[layer].has_contact_points});
+}
+
+void StepContext::add_carried_by_grid(std::size_t b, const Roles& roles) {
+  const Body& body = *scene.bodies[b];
+  const bool is_held = std::ranges::any_of(
+      scene.handles, [b](const GridHandle& handle) { return handle.body == b && handle.hold() != nullptr; });
+  const bool is_led = is_held && roles.mesh == nullptr, has_held = is_held && roles.mesh != nullptr;
+  if (is_led) led_bodies.push_back(b);
+  if (has_held) held.push_back(std::make_unique<HeldVertices>(comm, scene, b));
+  for (PointSet* points : scene.bodies[b]->sets())
     sets.push_back({.points = points,
                     .body = b,
-                    .layer = layer,
+                    .layer = scene.on_layer[b],
                     .is_of_mesh = roles.mesh != nullptr,
-                    .is_predicted = is_predicted,
-                    .is_corrected = roles.corrects != nullptr ||
-                                    (is_held && roles.mesh == nullptr && points == scene.bodies[b].get()),
-                    .held = has_held ? held.back().get() : nullptr});
-  }
+                    .is_predicted = roles.predicts != nullptr && points->points().has<TentativeVelocity>(),
+                    .is_corrected = roles.corrects != nullptr || (is_led && points == &body),
+                    .held = has_held && points == roles.mesh ? held.back().get() : nullptr});
 }
 
 std::vector<MeetingLayer> StepContext::meeting_layers() {

@@ -4,7 +4,7 @@
 #include "run/body_motion.hpp"
 #include "run/exact_holds.hpp"
 #include "run/handles.hpp"
-#include "run/held_places.hpp"
+#include "run/held_positions.hpp"
 #include "run/rigid_body_motion.hpp"
 #include "run/stages/accelerated_passes.hpp"
 #include "run/stages/grid_advance.hpp"
@@ -114,7 +114,7 @@ struct StepContext {
   std::unique_ptr<StrandImpulses> strand_impulses;  ///< Of those own motions that have any; else null.
   std::vector<Corrects*> correcting;                ///< Each once.
   std::vector<std::unique_ptr<HeldVertices>> held;  ///< Of meshes that the grid moves and handles hold.
-  std::vector<HeldPlaces> held_places;              ///< Of each body.
+  std::vector<HeldPositions> held_positions;        ///< Of each body.
   std::vector<std::size_t> led_bodies;              ///< Continua that handles hold.
 
   std::vector<GridLayer> layers;  ///< Those of the scene, then far sides.
@@ -148,7 +148,10 @@ struct StepContext {
 
  private:
   void add_body(std::size_t b);
+  void add_own_motion(std::size_t b, const Roles& roles);
+  void add_carried_by_grid(std::size_t b, const Roles& roles);
   void add_far_sides();
+  void add_fields_of_rigid_bodies();
 };
 
 /// Of a set on a surface.

@@ -90,7 +90,7 @@ Real next_release(const Scene& scene, Real time) {
 }
 
 /// Makes dt such that a step ends at the stop. The last steps to a stop are equal: a sliver would change dt more, which
-/// moves velocities against places.
+/// moves velocities against positions.
 void land(StepContext& step, Real not_beyond) {
   const Real release = next_release(step.scene, step.state.time);
   const bool releases = release < (1 - same_time) * not_beyond;  // or else both are one

@@ -12,8 +12,8 @@ void home(StepContext& step, bool recut);
 void activate(StepContext& step);
 /// The first dt to try, at most to the time not_beyond [s].
 void size(StepContext& step, Real not_beyond);
-/// What does not depend on dt: the energy of the places if `weigh` or if the step reaches its stop, forces of elements,
-/// loads and what is held.
+/// What does not depend on dt: the energy of the positions if `weigh` or if the step reaches its stop, forces of
+/// elements, loads and what is held.
 void prepare(StepContext& step, bool weigh);
 
 // A try with dt; nothing but the grid changes.

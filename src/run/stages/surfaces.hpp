@@ -11,7 +11,7 @@ void find_surfaces(StepContext& step);
 void choose_repeated(StepContext& step);
 /// Where a side of a surface remembers anything, or may once layers have met. Not collective.
 void find_blocks_in_contact(const StepContext& step, GridLayer& side);
-/// Loads rigid bodies with what their nodes remember, at the places on the bodies that these move.
+/// Loads rigid bodies with what their nodes remember, at the positions on the bodies that these move.
 void load_rigid_bodies(StepContext& step);
 /// Tells all ranks how rigid bodies were predicted to move.
 void share_predictions(StepContext& step);

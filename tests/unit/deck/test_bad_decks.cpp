@@ -1,4 +1,4 @@
-// Malformed decks: each mistake is found at its place, all mistakes at once, within a second.
+// Malformed decks: each mistake is found at its location, all mistakes at once, within a second.
 
 #include "decks.hpp"
 

@@ -236,15 +236,15 @@ std::vector<std::string> starts_at(const std::string& text, const Way& way) {
   Node tree = tree_of(text);
   const Node& node = at(tree, way);
   std::vector<std::string> starts;
-  for (const Place& place : {node.place, node.key_place})
-    starts.push_back(fmt::format("d.yaml:{}:{}: ", place.line, place.column));
-  // The parts of a vector have places of their own.
+  for (const Location& location : {node.location, node.key_location})
+    starts.push_back(fmt::format("d.yaml:{}:{}: ", location.line, location.column));
+  // The parts of a vector have locations of their own.
   for (const Node& part : node.children)
-    starts.push_back(fmt::format("d.yaml:{}:{}: ", part.place.line, part.place.column));
+    starts.push_back(fmt::format("d.yaml:{}:{}: ", part.location.line, part.location.column));
   return starts;
 }
 
-/// True if one of the complaints begins at one of these places and has this in it.
+/// True if one of the complaints begins at one of these locations and has this in it.
 bool is_said(const std::vector<std::string>& lines, const std::vector<std::string>& starts, const std::string& part) {
   return std::ranges::any_of(lines, [&](const std::string& line) {
     return line.find(part) != std::string::npos &&
@@ -285,7 +285,7 @@ void collect(const Group& group, std::set<std::string>& names) {
   }
 }
 
-/// One place of each key of the tables.
+/// One location of each key of the tables.
 std::vector<Written> each_key_once() {
   std::vector<Written> once;
   std::set<std::string> seen;

@@ -1,4 +1,4 @@
-// Good decks: values, defaults, places, overrides, the resolved deck.
+// Good decks: values, defaults, locations, overrides, the resolved deck.
 
 #include "decks.hpp"
 #include "weft/deck/files.hpp"
@@ -88,10 +88,10 @@ TEST(ReadDeckTest, UnitsBecomeSiAndDegreesBecomeRadians) {
 
 TEST(ReadDeckTest, PlacesNameFileLineColumnAndPath) {
   const Deck deck = read(small_deck);
-  EXPECT_EQ(deck.materials[0].place.text, "d.yaml:9:5: materials.sand");
-  EXPECT_EQ(body(deck, 0).place.text, "d.yaml:14:5: bodies.heap");
-  EXPECT_EQ(body(deck, 0).shape->place.text, "d.yaml:17:12: bodies.heap.shape");
-  EXPECT_EQ(deck.probes[0].place.text, "d.yaml:23:5: probes.front");
+  EXPECT_EQ(deck.materials[0].location.text, "d.yaml:9:5: materials.sand");
+  EXPECT_EQ(body(deck, 0).location.text, "d.yaml:14:5: bodies.heap");
+  EXPECT_EQ(body(deck, 0).shape->location.text, "d.yaml:17:12: bodies.heap.shape");
+  EXPECT_EQ(deck.probes[0].location.text, "d.yaml:23:5: probes.front");
 }
 
 TEST(ReadDeckTest, MeshPathsAreRelativeToTheDeckAndBecomeAbsolute) {

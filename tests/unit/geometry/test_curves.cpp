@@ -5,6 +5,8 @@
 #include "weft/geometry/curves.hpp"
 #include "weft/geometry/fiber_patterns.hpp"
 
+#include "support/read_curves.hpp"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,6 +20,7 @@
 namespace weft {
 namespace {
 
+using test::read_curves;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

@@ -11,8 +11,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <fstream>
 
 namespace weft {
 namespace {
@@ -171,19 +169,6 @@ TEST(MeshReaderTest, StlPointsAreJoinedOnlyIfExactlyEqual) {
   text = stl_text();
   text.replace(text.rfind("vertex 0 0 3"), 12, "vertex 0 1e-300 3");
   EXPECT_EQ(read_mesh("a.stl", text).points.size(), 5u);
-}
-
-TEST(MeshReaderTest, FilesAreLoadedByPath) {
-  const std::string path = ::testing::TempDir() + "weft_test_mesh_reader.stl";
-  std::ofstream(path, std::ios::binary) << stl_binary();
-  EXPECT_EQ(load_mesh(path).face_count(), 4);
-  std::filesystem::remove(path);
-  try {
-    load_mesh(path);
-    ADD_FAILURE() << "a missing file was accepted";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.what(), path + ": there is no such file.");
-  }
 }
 
 struct Broken {

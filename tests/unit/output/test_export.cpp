@@ -20,6 +20,10 @@ namespace {
 using std::filesystem::exists;
 using std::filesystem::path;
 
+SurfaceMesh load(const path& file) {
+  return read_mesh(file.filename().string(), read_text(file.string(), ExitCode::geometry));
+}
+
 /// Two frames of a block of points with a velocity, the first of which is empty, and one of a triangle.
 class ExportTest : public testing::Test {
  protected:
@@ -69,7 +73,7 @@ TEST_F(ExportTest, PointsBecomeASkinAndSurfacesStayWhatTheyAre) {
   for (const auto& [format, ending] : {std::pair{ExportFormat::obj, ".obj"}, {ExportFormat::ply, ".ply"}}) {
     EXPECT_EQ(run({.format = format}), 3);
     const auto read = [&, ending = ending](const std::string& name) {
-      return load_mesh((folder_.path() / "made" / (name + ending)).string());
+      return load(folder_.path() / "made" / (name + ending));
     };
     EXPECT_TRUE(exists(folder_.path() / "made" / (std::string("block_000000") + ending)));  // without a face
     const Real volume = volume_of(read("block_000007"));
@@ -141,7 +145,7 @@ TEST(SheetExportTest, PointsFacesTextureGroupsAndVelocitiesAreThoseOfTheMesh) {
     options.format = format;
     export_frames(Comm(MPI_COMM_SELF), folder.path(), options);
     const std::string ending = format == ExportFormat::obj ? ".obj" : ".ply";
-    const SurfaceMesh whole = load_mesh((options.folder / ("banner_000000" + ending)).string());
+    const SurfaceMesh whole = load(options.folder / ("banner_000000" + ending));
     ASSERT_EQ(whole.points.size(), rest.points.size());
     for (std::size_t p = 1; p < rest.points.size(); ++p)
       EXPECT_EQ(whole.points[p], Vec3(rest.points[p] + Vec3(0, 0, 1)));
@@ -155,7 +159,7 @@ TEST(SheetExportTest, PointsFacesTextureGroupsAndVelocitiesAreThoseOfTheMesh) {
     } else {
       EXPECT_NE(read_text(options.folder / "banner_000000.ply").find("property float vx"), std::string::npos);
     }
-    const SurfaceMesh torn = load_mesh((options.folder / ("banner_000001" + ending)).string());
+    const SurfaceMesh torn = load(options.folder / ("banner_000001" + ending));
     EXPECT_EQ(torn.offsets, (std::vector<std::int64_t>{0, 4, 7, 10}));
     EXPECT_EQ(torn.points.size(), rest.points.size());
   }
@@ -167,7 +171,7 @@ TEST(SheetExportTest, PointsFacesTextureGroupsAndVelocitiesAreThoseOfTheMesh) {
     return other;
   };
   export_frames(Comm(MPI_COMM_SELF), folder.path(), options);
-  EXPECT_EQ(load_mesh((options.folder / "banner_000000.ply").string()).face_count(), 5);
+  EXPECT_EQ(load(options.folder / "banner_000000.ply").face_count(), 5);
 }
 
 struct VertexAtRest : Field<PointId> {
@@ -208,7 +212,7 @@ TEST(SheetExportTest, CopiesOfPointsFollowThoseAtRestAndPointsWithoutTrianglesSt
   ExportOptions options{.format = ExportFormat::obj, .folder = folder.path() / "made"};
   options.rest = [&](const std::string&) { return rest; };
   export_frames(Comm(MPI_COMM_SELF), folder.path(), options);
-  const SurfaceMesh made = load_mesh((options.folder / "banner_000000.obj").string());
+  const SurfaceMesh made = load(options.folder / "banner_000000.obj");
   ASSERT_EQ(made.points.size(), rest.points.size() + 1);
   EXPECT_EQ(made.points.back(), Vec3(5, 5, 5));
   EXPECT_EQ(made.points[split], Vec3(rest.points[split] + Vec3(0, 0, 1)));

@@ -1,5 +1,5 @@
 #pragma once
-// The places that handles hold along all axes: walls do not oppose what is led.
+// The positions that handles hold along all axes: walls do not oppose what is led.
 
 #include "weft/scene/scene.hpp"
 
@@ -9,16 +9,16 @@
 
 namespace weft {
 
-/// Whether handles hold the place of a row along all axes; empty: they hold none.
+/// Whether handles hold the position of a row along all axes; empty: they hold none.
 using IsHeld = std::function<bool(std::uint32_t)>;
 
 /// Those of a body. Of a mesh they are found anew only when it is cut anew, or other handles hold. The scene is not
 /// owned.
-class HeldPlaces {
+class HeldPositions {
  public:
-  HeldPlaces(const Scene& scene, std::size_t body) : scene_(scene), body_(body) {}
+  HeldPositions(const Scene& scene, std::size_t body) : scene_(scene), body_(body) {}
 
-  /// Of rows of a set of points of the body, in a step that begins at `time`; of quadrature points the place of any
+  /// Of rows of a set of points of the body, in a step that begins at `time`; of quadrature points the position of any
   /// vertex that carries them. Reads the body and this when it is asked. Collective.
   IsHeld of(const PointSet& set, Real time);
 

@@ -6,7 +6,7 @@
 namespace weft {
 
 /// Where something stands in a deck, for messages of later stages: "decks/a.yaml:14:5: materials.sand".
-struct DeckPlace {
+struct DeckLocation {
   std::string text;
 };
 

@@ -1,4 +1,4 @@
-#include "run/held_places.hpp"
+#include "run/held_positions.hpp"
 
 #include "weft/bodies/continuum.hpp"
 #include "weft/bodies/mesh_body.hpp"
@@ -10,8 +10,8 @@
 namespace weft {
 namespace {
 
-/// The vertex whose place is held: of a limit point the control vertex with the largest weight; none where weights are
-/// those of a slope.
+/// The vertex whose position is held: of a limit point the control vertex with the largest weight; none where weights
+/// are those of a slope.
 std::optional<std::int32_t> row_of_place(const Grip& grip) {
   Real sum = 0;
   std::size_t heaviest = 0;
@@ -19,7 +19,7 @@ std::optional<std::int32_t> row_of_place(const Grip& grip) {
     sum += grip.vertices[k].weights[0];
     if (grip.vertices[k].weights[0] > grip.vertices[heaviest].weights[0]) heaviest = k;
   }
-  constexpr Real half = 0.5;  // places have the sum 1, slopes 0
+  constexpr Real half = 0.5;  // positions have the sum 1, slopes 0
   if (!(sum > half)) return {};
   return grip.rows[heaviest];
 }
@@ -32,7 +32,7 @@ bool are_all_axes(const Mat3& directions) {
 
 }  // namespace
 
-std::vector<std::size_t> HeldPlaces::holding(Real time) const {
+std::vector<std::size_t> HeldPositions::holding(Real time) const {
   std::vector<std::size_t> found;
   for (std::size_t h = 0; h < scene_.handles.size(); ++h)
     if (const GridHandle::Hold* const hold = scene_.handles[h].hold();
@@ -41,7 +41,7 @@ std::vector<std::size_t> HeldPlaces::holding(Real time) const {
   return found;
 }
 
-IsHeld HeldPlaces::of_continuum(std::span<const std::size_t> holding) const {
+IsHeld HeldPositions::of_continuum(std::span<const std::size_t> holding) const {
   std::vector<std::size_t> lists;
   for (const std::size_t h : holding)
     if (scene_.handles[h].hold()->axes.size() == 3) lists.push_back(scene_.handles[h].list);
@@ -52,7 +52,7 @@ IsHeld HeldPlaces::of_continuum(std::span<const std::size_t> holding) const {
 }
 
 /// Sums a a^T over the directions a along which each vertex is held. Grips are on the ranks of their elements.
-void HeldPlaces::look_at(const MeshBody& mesh) {
+void HeldPositions::look_at(const MeshBody& mesh) {
   Table along = Table::with<Affine>();
   along.resize(mesh.points().rows());
   const auto directions = along.get<Affine>();
@@ -81,7 +81,7 @@ void HeldPlaces::look_at(const MeshBody& mesh) {
   fill(of_samples, samples_);
 }
 
-IsHeld HeldPlaces::of(const PointSet& set, Real time) {
+IsHeld HeldPositions::of(const PointSet& set, Real time) {
   std::vector<std::size_t> now = holding(time);
   const MeshBody* const mesh = scene_.bodies[body_]->roles().mesh;
   if (mesh == nullptr) return of_continuum(now);
