@@ -6,6 +6,7 @@
 
 #include <Eigen/Dense>
 
+#include <array>
 #include <cmath>
 #include <random>
 
@@ -18,6 +19,7 @@ constexpr Real dt = 0.01;
 /// Two layers of one block each: bodies that answer to the forces Phi of their nodes by v = v_0 + C dt Phi, with C no
 /// larger than one over the masses, and contact that asks for v = 0.
 struct TwoBodies {
+  std::array<int, 1> all_blocks{0};
   NodeField inertia{"inertia", ""}, change{"change", ""}, memory{"memory", ""};
   Eigen::MatrixXd C;
   Eigen::VectorXd v0;
@@ -41,7 +43,7 @@ struct TwoBodies {
     const Eigen::VectorXd v = v0 + dt * C * phi();
     for (int k = 0; k < nodes; ++k) Eigen::Map<Vec3>(change.block(0) + 4 * k) = -v.segment<3>(3 * k);
   }
-  AcceleratedPasses::Nodes view() { return {1, &inertia, &change, &memory}; }
+  AcceleratedPasses::Nodes view() { return {all_blocks, &inertia, &change, &memory}; }
   Real left() const {
     Real sum = 0;
     for (int k = 0; k < nodes; ++k) sum += Eigen::Map<const Vec3>(change.block(0) + 4 * k).squaredNorm();
