@@ -306,6 +306,7 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet(const LayerAtNode& b, Re
   if (!found || (!is_side && !b.is_side)) return found;
   if (!looks(found->normal) || !b.looks(-found->normal)) return {};
   if (!has_surface || !b.has_surface) return found;
+  if (normal.dot(b.normal) > 0) return {};
   const std::optional<Real> behind = distance(found->normal, found->at), before = b.distance(-found->normal, found->at);
   return behind && before && *behind + *before < -most_inside_of_sides * dx ? std::nullopt : found;
 }

@@ -1,6 +1,7 @@
 #include "run/stages/surfaces.hpp"
 
 #include <algorithm>
+#include <ranges>
 #include <utility>
 #include <vector>
 
@@ -282,8 +283,11 @@ void find_blocks_in_contact(const StepContext& step, GridLayer& side) {
   const NodeField& memory = side.nodes.get<NodeMemory>();
   side.in_contact.clear();
   for (int b = 0; b < side.map().owned(); ++b) {
-    const std::span<const Real> reals(memory.block(b), NodeField::row);
-    if (are_in[static_cast<std::size_t>(b)] != 0 || std::ranges::any_of(reals, [](Real each) { return each != 0; }))
+    const auto remembers = [&](int place) {
+      return !Vec3::Map(memory.block(b) + place * NodeField::width + 1).isZero(0);
+    };
+    if (are_in[static_cast<std::size_t>(b)] != 0 ||
+        std::ranges::any_of(std::views::iota(0, nodes_per_block), remembers))
       side.in_contact.push_back(b);
   }
 }

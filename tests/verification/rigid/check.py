@@ -42,11 +42,13 @@ for friction in ROLLS:
     DECKS[f"roll {friction}"] = "roll.yaml"
     for size in "quick", "full":
         RUNS[size][f"roll {friction}"] = ["--set", f"layer_contact.0.friction={friction}"]
-# Of plate.yaml: a box of one cell on a plate of half a cell.
-DECKS["thin 0.3"] = "plate.yaml"
+# Of plate.yaml: a box of one cell on a plate of half a cell; and a box of six cells on one, half a cell above nodes.
+DECKS |= {"thin 0.3": "plate.yaml", "high 0.3": "plate.yaml"}
 for size in "quick", "full":
     RUNS[size]["thin 0.3"] = ["--set", "bodies.box.mesh.block.upper=[1, 1, 0.11]", "--set",
                               "bodies.plate.mesh.block.lower=[-0.7, -0.8, -0.05]"]
+    RUNS[size]["high 0.3"] = ["--set", "bodies.box.mesh.translate=[0, 0, 0.05]", "--set",
+                              "bodies.plate.mesh.block={lower: [-0.7, -0.8, 0], upper: [4, 1.8, 0.05]}"]
 RUNS["full"] |= {"afloat": [], "afloat fine": [], "stack": ["--set", "time.end=10"],
                  "stack between nodes": [*RUNS["quick"]["stack between nodes"], "--set", "time.end=10"]}
 
@@ -84,7 +86,7 @@ def top(run):
 def slides(run, kind, friction):
     t, x = run["time"], run["position_box_x"]
     late = t > 0.2
-    kind = {"thin": "thin plate"}.get(kind, kind)
+    kind = {"thin": "thin plate", "high": "thin plate between nodes"}.get(kind, kind)
     acceleration = G * (math.sin(math.pi / 6) - friction * math.cos(math.pi / 6))
     name = f"box on a {kind}, friction {friction}"
     if acceleration < 0:
@@ -179,7 +181,7 @@ def pile(run):
 def check(runs, size):
     found = top(runs["top"]) + pendulum(runs["pendulum 5"], 5) + pendulum(runs["pendulum 90"], 90)
     for name, run in runs.items():
-        if name.split()[0] in {*SLIDES, "thin"}:
+        if name.split()[0] in {*SLIDES, "thin", "high"}:
             kind, friction = name.split()
             found += slides(run, kind, float(friction))
         if name.startswith("brake"):
