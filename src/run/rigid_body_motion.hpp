@@ -48,8 +48,9 @@ class RigidBodyMotion final : public BodyMotion {
   /// That s on the rank that has the body, else zero.
   Real scale_of_contact_points() const { return is_here() ? scale_ : 0; }
   DtLimit dt_limit() override;
-  /// Nothing in it vibrates; springs of contact are as stiff as steps resolve.
-  Real frequency(Real dt) const override { return 1 / dt; }
+  /// Nothing in it vibrates; springs of contact are as stiff as steps resolve, but no stiffer in a short one between
+  /// longer ones: surfaces that are too near would part the faster.
+  Real frequency(Real dt) const override { return 1 / std::max(dt, state_.last_dt); }
   void correct(Real dt) override;
   void commit(Given& given) override;
   Real potential_gained_before_last() override { return 0; }
