@@ -248,7 +248,7 @@ v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 0 0 1\nv 1 0 1\nv 1 1 1\nv 0 1 1
 f 1 3 2\nf 1 4 3\nf 5 6 7\nf 5 7 8\nf 1 2 6\nf 1 6 5\nf 2 3 7\nf 2 7 6\nf 3 4 8\nf 3 8 7\nf 4 1 5\nf 4 5 8
 """
 HINGED_ROOF = pathlib.Path(__file__).resolve().parents[2] / "decks" / "hinged_roof.yaml"  # a static analysis
-FAR = 100  # [s] of the scene: no machine gets there while a test looks on
+FAR = 10000  # [s] of the scene: no machine gets there while a test looks on
 FIGURES = {}  # what was counted, printed at the end
 
 

@@ -89,7 +89,8 @@ class Absurd(Case):
     def test_what_is_too_large_is_refused_before_it_is_made(self):
         for what, deck in TOO_LARGE.items():
             with self.subTest(what):
-                self.refuses("check", self.deck(deck), code=3, words=r"GB at least|cannot be numbered|are not made|too large")
+                words = r"GB at least|cannot be numbered|are not made|too large"
+                self.refuses("check", self.deck(deck), code=3, words=words)
                 count("absurdly large scenes")
 
     def test_pipes_and_endless_files_are_no_decks_and_no_meshes(self):
@@ -114,7 +115,8 @@ class Absurd(Case):
             done = subprocess.run([WEFT, "status", strange, *how], capture_output=True, timeout=20)
             self.assertIn(done.returncode, (0, 10, 11, 12), done.stderr)
         deck = self.deck(JELLIES)
-        self.refuses("check", deck, code=1, words="OMP_NUM_THREADS asks for 1000000", env={"OMP_NUM_THREADS": "1000000"})
+        self.refuses("check", deck, code=1, words="OMP_NUM_THREADS asks for 1000000",
+                     env={"OMP_NUM_THREADS": "1000000"})
         for megabytes in 300, 600, 900:
             self.refuses("check", deck, code=1, words="ulimit", memory=megabytes * 1e6)
 
@@ -129,8 +131,8 @@ class Absurd(Case):
         writer = os.open(pipe, os.O_WRONLY)
         os.close(reader)
         run = [WEFT, "run", str(self.deck(JELLIES)), "-o", str(self.folder / "out"), *map(str, small(2, 2))]
-        done = subprocess.run(["sh", "-c", '"$@" >/dev/null; exit $?', "sh", *run], stdout=writer, stderr=subprocess.PIPE,
-                              timeout=60, env=environment())
+        done = subprocess.run(["sh", "-c", '"$@" >/dev/null; exit $?', "sh", *run], stdout=writer,
+                              stderr=subprocess.PIPE, timeout=60, env=environment())
         os.close(writer)
         self.assertEqual(done.returncode, 0, done.stderr)
 

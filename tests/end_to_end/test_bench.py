@@ -57,9 +57,9 @@ class Bench(Case):
                 self.assertGreaterEqual(sent["imbalance_most"], 1)
                 self.assertEqual(sent["neighbours"], ranks - 1)
                 self.assertGreater(sent["reductions"], 0)
-                # Ghosts add to their owners and hear from them, once a step each: two messages for each pair of ranks. Those
-                # of vertices hear once more where handles hold some. Contacts with walls are counted once, and each of
-                # their two passes hears of nodes and adds to them: six more.
+                # Ghosts add to their owners and hear from them, once a step each: two messages for each pair of ranks.
+                # Those of vertices hear once more where handles hold some. Contacts with walls are counted once, and
+                # each of their two passes hears of nodes and adds to them: six more.
                 self.assertGreaterEqual(sent["ghost_messages"], ranks - 1)
                 self.assertLessEqual(sent["ghost_messages"], (9 if has_mesh else 8) * (ranks - 1))
                 if ranks == 1:

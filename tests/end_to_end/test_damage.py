@@ -86,7 +86,8 @@ class Damaged(Case):
         cuts = []
         for file in "state.h5", "manifest.json":
             size = (newest / file).stat().st_size
-            lengths = set(range(0, size, 64 if FULL else max(size // 15, 1))) | set(range(size - (64 if FULL else 3), size))
+            ends = range(size - (64 if FULL else 3), size)
+            lengths = {*range(0, size, 64 if FULL else max(size // 15, 1)), *ends}
             cuts += [cut(file, length) for length in sorted(lengths)]
         self.verify_copies(cuts)
         count("truncations", len(cuts))
@@ -189,7 +190,8 @@ class Forged(Case):
 
     def test_numbers_of_vertices_and_elements_that_cannot_be_are_refused(self):
         tried = 0
-        for text, body in (CLOTH, "cloth"), (PLATE, "plate"), (TORN, "sheet"), (TORN, "ropes"), (HINGED_ROOF.read_text(), ""):
+        roof = HINGED_ROOF.read_text()
+        for text, body in (CLOTH, "cloth"), (PLATE, "plate"), (TORN, "sheet"), (TORN, "ropes"), (roof, ""):
             deck = self.deck(text)
             whole = self.run_deck(deck, "whole", "--steps", 2)
             numbers = self.numbers(checkpoints(whole)[-1], body)

@@ -128,11 +128,13 @@ class Runs(Case):
 
     def test_a_killed_run_whose_checkpoints_were_moved_away_loses_nothing(self):
         deck = self.deck(JELLIES)
-        process = subprocess.Popen(command("run", deck, "-o", self.folder / "out", "--until", FAR, "--checkpoint-every", 5),
-                                   env=environment(), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        run = command("run", deck, "-o", self.folder / "out", "--until", FAR, "--checkpoint-every", 5)
+        process = subprocess.Popen(run, env=environment(), cwd=self.folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.DEVNULL)
         self.addCleanup(process.kill)
         output = self.folder / "out"
-        wait_until(lambda: (output / "run.json").exists() and run_json(output).get("saved_step") is not None, "a checkpoint")
+        wait_until(lambda: (output / "run.json").exists() and run_json(output).get("saved_step") is not None,
+                   "a checkpoint")
         process.kill()
         process.wait()
         (output / "checkpoints").rename(self.folder / "moved")
@@ -148,8 +150,8 @@ class Runs(Case):
         deck = self.deck(JELLIES)
         output = self.folder / "out"
         starts = [subprocess.Popen(command("run", deck, "-o", output, "--until", FAR, "--resume", "auto", ranks=ranks),
-                                   env=environment(), cwd=self.folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
-                                   text=True) for ranks in (1, 2)]
+                                   env=environment(), cwd=self.folder, stdout=subprocess.DEVNULL,
+                                   stderr=subprocess.PIPE, text=True) for ranks in (1, 2)]
         for process in starts:
             self.addCleanup(process.communicate)
             self.addCleanup(process.kill)
@@ -183,7 +185,8 @@ class Runs(Case):
 
     def test_compare_marks_what_exceeds_the_tolerance(self):
         deck = self.deck(JELLIES)
-        a, b = self.run_deck(deck, "a", "--steps", 3), self.run_deck(deck, "b", "--steps", 3, "--set", "time.max_dt=1e-4")
+        a = self.run_deck(deck, "a", "--steps", 3)
+        b = self.run_deck(deck, "b", "--steps", 3, "--set", "time.max_dt=1e-4")
         done = weft("compare", a, b, "--tolerance", 1e-9)
         self.assertEqual(done.returncode, 1)
         marked = [line.split()[:2] for line in done.stdout.splitlines() if line.endswith("exceeds")]

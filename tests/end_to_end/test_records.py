@@ -96,7 +96,8 @@ class Records(Case):
         self.assertEqual(run_json(output)["time"], 0.3)
 
     def test_frames_hold_the_particles_and_their_fields(self):
-        deck = self.deck(JELLIES + "output: {fields: [id, mass, velocity, pressure], double_precision: true, grid: true}\n")
+        deck = self.deck(JELLIES +
+                         "output: {fields: [id, mass, velocity, pressure], double_precision: true, grid: true}\n")
         output = self.run_deck(deck, "out", "--until", 0.02, "--set", "time.frame_interval=0.01")
         row = history(output)[-1]
         momentum = numpy.zeros(3)
@@ -152,7 +153,8 @@ class Records(Case):
 
     def test_frames_show_what_their_kind_of_body_is_looked_at_for(self):
         for text, body, points, cells in (
-                (JELLIES, "left", {"id", "velocity", "volume_ratio", "plastic_measure", "pressure", "von_mises_stress"}, set()),
+                (JELLIES, "left",
+                 {"id", "velocity", "volume_ratio", "plastic_measure", "pressure", "von_mises_stress"}, set()),
                 (CLOTH, "cloth", {"id", "velocity"}, {"stretch", "pressure"}),
                 (PLATE, "plate", {"id", "velocity"},
                  {"membrane_strain", "curvature", "plastic_strain", "contact_pressure"})):

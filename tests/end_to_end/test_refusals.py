@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Proves that decks, shapes and steps that cannot be are refused in words, and that results which are wrong are told of:
+"""Proves that decks, shapes and steps that cannot be are refused in words, and that wrong results are told of:
 tests/end_to_end/test_refusals.py WEFT."""
 import re
 import unittest
@@ -99,7 +99,8 @@ class BadDecks(Case):
                 (self.folder / "mesh.obj").write_text(text)
                 self.refusal(JELLIES.replace(sphere, "mesh: {file: mesh.obj}"), "mesh.obj", code=3)
         with self.subTest("in millimetres"):
-            self.refusal(JELLIES.replace("radius: 0.14", "radius: 140"), "right", "Are its lengths in millimetres?", code=3)
+            self.refusal(JELLIES.replace("radius: 0.14", "radius: 140"), "right", "Are its lengths in millimetres?",
+                         code=3)
         with self.subTest("too small for a particle"):
             self.refusal(JELLIES.replace("radius: 0.14", "radius: 1e-4"), "right", code=3)
 
