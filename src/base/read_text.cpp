@@ -33,7 +33,7 @@ class Opened {
   }
   /// Why it could not be opened or read, in words that follow a sentence; empty if the system did not say.
   std::string reason() const { return error_ == 0 ? "" : std::string(" (") + why_not_opened(error_) + ")"; }
-  /// Fills the text from a place in the file and cuts it where the file ends; false if that fails.
+  /// Fills the text from an offset in the file and cuts it where the file ends; false if that fails.
   bool read(std::string& text, std::uint64_t begin) {
     std::size_t done = 0;
     while (done < text.size()) {

@@ -5,7 +5,7 @@
 
 namespace weft {
 
-/// Derivatives of the forces (rows: place, a1, a2) by the two tangents (columns), for each sample.
+/// Derivatives of the forces (rows: position, a1, a2) by the two tangents (columns), for each sample.
 struct FollowerLoad::Changes : Linear {
   std::vector<Eigen::Matrix<Real, 9, 6>> by_tangents;
   const Freedoms* freedoms = nullptr;
@@ -13,7 +13,7 @@ struct FollowerLoad::Changes : Linear {
 
 namespace {
 
-/// Generalised forces of one sample: on its place and on its two tangents.
+/// Generalised forces of one sample: on its position and on its two tangents.
 template <class T>
 struct Forces {
   Vector3<T> place, a1, a2;

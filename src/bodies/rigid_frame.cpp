@@ -133,7 +133,7 @@ Mat3 RigidFrame::turn(const FourPoints& x, const Vec3& about, const Vec3& angula
   return f;
 }
 
-/// The points turned, with their centre moved to a place. Turns are counted from rest, so that shapes do not drift.
+/// The points turned, with their centre moved to a position. Turns are counted from rest, so that shapes do not drift.
 RigidFrame::Moved RigidFrame::follow(const FourPoints& x, const Mat3& turned, const Vec3& to) const {
   const Vec3 rest = mean(rest_);
   const Mat3 now = normalized(turned * rotation(x));

@@ -31,7 +31,7 @@ Quadrature laminae_of(const ThicknessRule& rule) {
   return points;
 }
 
-/// Unit tangent along material axis 1 at the place t of a face, before it is made orthogonal to the normal.
+/// Unit tangent along material axis 1 at the coordinates t of a face, before it is made orthogonal to the normal.
 Vec3 material_axis(const ShellDescription& shell, std::int64_t face, const Vec2& t, const Jet& q) {
   if (shell.direction) return *shell.direction;
   if (shell.mesh.texture.empty()) return q.col(0);

@@ -50,7 +50,7 @@ std::vector<Vec3> Source::emit(Real before, Real now) const {
   const std::optional<Box> bounds = shape_->bounds();
   WEFT_ENSURE(bounds);
   const auto& [velocity, from, h, seed, stream] = settings_;
-  // Material coordinates X = x - velocity (t - from): lattice cell c holds one point, at a place of its own in the
+  // Material coordinates X = x - velocity (t - from): lattice cell c holds one point, at a position of its own in the
   // cell. Those that can have entered lie in the box now, or did so at the last look, or on the way.
   const Vec3 travelled = velocity * (now - from), travelled_before = velocity * (std::max(before, from) - from);
   const Vec3 farthest = travelled.cwiseMax(travelled_before), nearest = travelled.cwiseMin(travelled_before);

@@ -23,7 +23,7 @@ struct GridCarrier::Assembly {
   void for_each_part(const MeshStiffness& stiffness, Visit&& visit);
   void sum_by_rows(const MeshStiffness& stiffness);
   void add_rows(Tangent& tangent);
-  /// The place of a node, which may be a new one, and whether it is.
+  /// The index of a node, which may be a new one, and whether it is.
   std::pair<std::size_t, bool> place_of(std::int32_t node);
   void forget_places();
 };

@@ -128,7 +128,7 @@ class RowsByBlock {
               [](const Entry& a, const Entry& b) { return std::pair(a.block, a.row) < std::pair(b.block, b.row); });
   }
 
-  /// Blocks that boxes of other ranks meet too, with these ranks. Each block asks the owner of its place on the curve.
+  /// Blocks that boxes of other ranks meet too, with these ranks. Each block asks the owner of its key.
   /// Collective.
   std::vector<BlockUse> shared(const Comm& comm) const {
     std::vector<BlockUse> uses;

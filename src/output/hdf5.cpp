@@ -79,7 +79,7 @@ bool extent_fits(const DataSetShape& shape, std::uint64_t file_bytes) {
   return shape.rows >= 0 && static_cast<std::uint64_t>(shape.rows) <= file_bytes / shape.type.bytes();
 }
 
-/// Makes a data set whose rows have their place in the file, though nothing stands there yet.
+/// Makes a data set whose rows have their offset in the file, though nothing stands there yet.
 bool make_data_set(hid_t file, const std::string& name, RowType type, PlacedRows& rows) {
   const std::size_t folder = name.rfind('/');
   if (folder > 0 && !make_group(file, name.substr(0, folder))) return false;

@@ -38,7 +38,7 @@ Real from_order_key(std::uint64_t key) {
   return std::bit_cast<Real>(key >> 63 ? key & ~(std::uint64_t{1} << 63) : ~key);
 }
 
-/// The value at place k (from 0) of all ranks' sorted values: radix selection, eight bits at a time.
+/// The value at offset k (from 0) of all ranks' sorted values: radix selection, eight bits at a time.
 Real select(const Comm& comm, std::span<const Real> values, std::int64_t k) {
   std::uint64_t key = 0, decided = 0;  // the digits found so far, and which bits they are
   for (int shift = 56; shift >= 0; shift -= 8) {

@@ -1,5 +1,5 @@
 #pragma once
-// The two ways in which rows get to their places in a file that has its structure already.
+// The two ways in which rows get to their offsets in a file that has its structure already.
 
 #include "weft/output/hdf5.hpp"
 

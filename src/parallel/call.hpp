@@ -1,5 +1,5 @@
 #pragma once
-// Calls into MPI and PETSc whose return code is always looked at: an error there ends the whole job, with its place.
+// Calls into MPI and PETSc whose return code is always looked at: an error there ends the whole job, with its location.
 
 #include <petscsys.h>
 
@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/// Ends the job on all ranks with the library's text and the place of the call, unless `code` is success.
+/// Ends the job on all ranks with the library's text and the location of the call, unless `code` is success.
 void check_mpi(int code, std::source_location place = std::source_location::current());
 void check_petsc(PetscErrorCode code, std::source_location place = std::source_location::current());
 

@@ -21,7 +21,7 @@ constexpr BlockKey end_of_curve = BlockKey{1} << (3 * bits);
 using Axes = std::array<std::uint32_t, 3>;
 
 // [Skilling 2004, Programming the Hilbert curve, AIP Conf. Proc. 707, 381]. The "transpose" holds bit 3j+2-i of the
-// place on the curve as bit j of word i.
+// offset on the curve as bit j of word i.
 
 Axes transpose_of(Axes x) {
   for (std::uint32_t q = 1U << (bits - 1); q > 1; q >>= 1) {

@@ -12,7 +12,7 @@
 namespace weft {
 namespace {
 
-/// Copies the state columns of a row to (or from) its place in a message, one column after the other.
+/// Copies the state columns of a row to (or from) its offset in a message, one column after the other.
 void pack(std::span<const ColumnView> columns, std::size_t row, std::byte* message) {
   for (const ColumnView& column : columns) {
     std::memcpy(message, column.row(row), column.row_bytes);

@@ -13,7 +13,7 @@ inline void require(bool condition, ExitCode code, const std::string& text) {
   if (!condition) throw Error(code, text);
 }
 
-/// Prints the broken invariant with its place and aborts: going on would compute nonsense.
+/// Prints the broken invariant with its location and aborts: going on would compute nonsense.
 [[noreturn]] void invariant_broken(const char* condition, const char* file, int line);
 
 }  // namespace weft

@@ -19,7 +19,7 @@ enum class ExitCode : int {
   checkpoint = 6,   ///< A checkpoint is damaged or does not fit.
 };
 
-/// An error the user can act on. The text is complete: place, what is wrong, what was expected.
+/// An error the user can act on. The text is complete: location, what is wrong, what was expected.
 class Error : public std::runtime_error {
  public:
   Error(ExitCode code, const std::string& text) : std::runtime_error(text), code_(code) {}

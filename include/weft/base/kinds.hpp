@@ -21,7 +21,7 @@ enum class Carrier { grid, own };
 /// How freedoms of a body's own go on in time.
 enum class StageScheme { explicit_euler, implicit_euler };
 
-/// What a handle keeps: the place of the material; on a boundary also its slope; or the symmetry about a plane.
+/// What a handle keeps: the position of the material; on a boundary also its slope; or the symmetry about a plane.
 enum class Hold { place, clamp, symmetry };
 
 /// How impulses of several pairs on one vertex come together.

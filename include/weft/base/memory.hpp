@@ -12,8 +12,8 @@ namespace weft {
 inline constexpr std::size_t line_bytes = 64;
 
 /// Begins with a cache line, so that no vector register that is a divisor of one lies on two. From 2 MiB on it consists
-/// of pages of that size where the system has them: a core knows the places of some thousand pages, and the passes of a
-/// step turn between more of 4 KiB than that. Nothing is touched. Throws std::bad_alloc.
+/// of pages of that size where the system has them: a core knows the addresses of some thousand pages, and the passes
+/// of a step turn between more of 4 KiB than that. Nothing is touched. Throws std::bad_alloc.
 std::byte* allocate_lines(std::size_t bytes);
 void free_lines(std::byte* lines);
 

@@ -13,7 +13,7 @@ enum class Follower {
   edge_moment,  ///< [N]: moment per rest length of a side about its direction a1, right-handed.
 };
 
-/// Forces of a follower load on one sample: on its place and on its two tangents.
+/// Forces of a follower load on one sample: on its position and on its two tangents.
 struct FollowerForces {
   Vec3 place, a1, a2;
 };

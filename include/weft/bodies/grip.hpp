@@ -48,7 +48,7 @@ Grip grip_of(std::int64_t element, const SegmentEnd& end);
 /// Its points are rows.
 SegmentEnd segment_end_of(const Grip& grip);
 
-/// A sample that carries a load, with a value of its own; the weights are those of place, d1 and d2.
+/// A sample that carries a load, with a value of its own; the weights are those of position, d1 and d2.
 Grip grip_of(const Sample& sample, Real value);
 inline Real value_of(const Grip& grip) { return grip.values[0]; }
 

@@ -22,7 +22,7 @@ inline constexpr Real same_time = 1e-12;
 
 /// What of a body a handle acts on: all that satisfies what is given here; all of the body without any.
 struct Selection {
-  const Shape* shape = nullptr;                      ///< Holds the place at rest; not owned.
+  const Shape* shape = nullptr;                      ///< Holds the position at rest; not owned.
   std::optional<std::set<std::int32_t>> vertices{};  ///< Numbers of control points.
   std::optional<std::set<std::int64_t>> faces{};     ///< Numbers of faces, for samples.
   std::optional<int> boundary{};                     ///< Number of a closed line of boundary edges.
@@ -53,15 +53,16 @@ struct Reaction {
 /// How sites are held.
 struct HandleSettings {
   Hold hold;
-  std::array<bool, 3> axes = {true, true, true};  ///< Which components of the place are held.
+  std::array<bool, 3> axes = {true, true, true};  ///< Which components of the position are prescribed.
   Vec3 mirror = Vec3::Zero();                     ///< Normal of the plane of symmetry; unit.
   RigidMotion motion;
 };
 
-/// Where a rigid motion takes a weighted sum of places: a place or a difference of places, along one direction.
+/// Where a rigid motion takes a weighted sum of positions: a position or a difference of positions, along one
+/// direction.
 struct HeldAim {
   Vec3 rest;   ///< The sum at rest [m].
-  Real total;  ///< Sum of its weights: 1 for a place, 0 for a difference.
+  Real total;  ///< Sum of its weights: 1 for a position, 0 for a difference.
   Vec3 axis;   ///< Unit, at rest; turns with the handle.
 
   Vec3 goal(const RigidState& state) const { return state.rotation * rest + total * state.translation; }

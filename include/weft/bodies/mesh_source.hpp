@@ -48,7 +48,7 @@ class MeshSource {
   /// Where handles can take hold at rest, stencils over vertices: at vertices whose element is in a range, and all
   /// sides.
   virtual Sites sites(const ElementRange& elements) const = 0;
-  /// The point of some elements at rest, by its position, that is nearest to a place [m]; none has element -1.
+  /// The point of some elements at rest that is nearest to a position [m]; none has element -1.
   virtual Site nearest(const ElementRange& elements, const Vec3& x) const = 0;
   /// Quadrature points of the surface of some elements and of its boundary, rows over vertices; the mass of fibers is
   /// here too, without area.

@@ -22,7 +22,7 @@ struct Unset : LinesAllocator<T> {
 /// Where the numbers of each lane go; none for lanes that are left out.
 using LanePlaces = std::array<Real*, Pack::size>;
 
-/// The numbers of a matrix, column by column, to each lane's place.
+/// The numbers of a matrix, column by column, to each lane's offset.
 template <int n>
 void store_lanes(const Eigen::Matrix<Pack, n, n>& K, const LanePlaces& to) {
   constexpr int half = Register::size, squares = n * n / half * half;

@@ -1,5 +1,5 @@
 #pragma once
-// What a meshed body offers to handles and loads: places that can be held, and points at which to integrate.
+// What a meshed body offers to handles and loads: positions that can be prescribed, and points at which to integrate.
 
 #include "weft/base/plane.hpp"
 #include "weft/base/types.hpp"
@@ -74,7 +74,7 @@ struct Site {
   std::int64_t element = -1;          ///< One that needs all points of the stencils: the first one at the point.
   int boundary = -1;                  ///< Number of the closed line of boundary edges that it is on; -1: none.
   std::optional<SegmentEnd> end{};    ///< Of a strand.
-  bool amid = false;     ///< In the middle of an edge between two vertices: its place is held along the surface.
+  bool amid = false;     ///< In the middle of an edge between two vertices: its position is held along the surface.
   bool on_line = false;  ///< Place and slope are those of a line of control points, which hold along all the edge.
   bool at_end = false;   ///< Beyond the end of a side: belongs to it but lies not on the material.
 };
@@ -93,7 +93,7 @@ std::string in_words(const Comm& comm, const Sites& sites);
 /// the left, and d2 to the inside.
 struct Sample {
   std::vector<std::int32_t> rows;
-  std::vector<Real> value, d1, d2;  ///< Weights of the rows for the place and for two tangents.
+  std::vector<Real> value, d1, d2;  ///< Weights of the rows for the position and for two tangents.
   Real measure = 0;                 ///< Area [m^2] or length [m] at rest.
   Real mass = 0;                    ///< [kg]; 0 on a side.
   Vec3 where = Vec3::Zero();        ///< At rest, for selection [m].

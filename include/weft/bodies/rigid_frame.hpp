@@ -51,12 +51,12 @@ using FourPoints = std::array<Vec3, 4>;
 ///   x_k = c + sqrt(S / M) t_k,   t_k = (1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1) (17.1)
 /// Each has M / 4, and all together M, c and S, since sum_k t_k = 0 and sum_k t_k t_k^T = 4 I.
 FourPoints equal_points(const RigidMass& of);
-/// The weights b_k = (1 + t_k . sqrt(S / M)^-1 (x - c)) / 4 of a place x that moves with them: sum_k b_k x_k = x.
+/// The weights b_k = (1 + t_k . sqrt(S / M)^-1 (x - c)) / 4 of a position x that moves with them: sum_k b_k x_k = x.
 std::array<Real, 4> weights_at(const FourPoints& rest, const Vec3& x);
 
 /// The gradient of velocities that are affine and have these values at the points x.
 Mat3 gradient(const FourPoints& x, const FourPoints& v);
-/// Forces on the points x that do the work of forces f at places r from the centre; force: their sum, moment: sum f
+/// Forces on the points x that do the work of forces f at positions r from the centre; force: their sum, moment: sum f
 /// r^T.
 FourPoints forces_on(const FourPoints& x, const Vec3& force, const Mat3& moment);
 

@@ -91,7 +91,8 @@ using MassAtPoint =
 void each_mass(const ShellDescription& shell, const MassAtPoint& tell);
 
 /// Some faces of a shell. Energies, forces and matrices are theirs; whoever asks adds them up over ranks. `x` are the
-/// places of the control points [m], one for each row, ghosts up to date. No result depends on the number of threads.
+/// positions of the control points [m], one for each row, ghosts up to date. No result depends on the number of
+/// threads.
 class ShellFaces {
  public:
   /// All material faces of a shell whose control points are the rows, a part of a larger one (ShellCage::as_shell);
@@ -129,7 +130,7 @@ class ShellFaces {
   Real membrane_stiffness() const;
   /// Bound of how many times stiffer the shell is at x than at rest [1].
   Real stiffening(std::span<const Vec3> x) const;
-  /// Largest plastic strain across the thickness at the quadrature point nearest to a place of face e of these.
+  /// Largest plastic strain across the thickness at the quadrature point nearest to coordinates of face e of these.
   Real plastic_strain_near(std::int64_t e, const Vec2& at) const;
 
   /// Commits the flow that x brings; nothing changes in a shell that never yields.

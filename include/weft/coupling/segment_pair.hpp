@@ -8,7 +8,7 @@
 
 namespace weft {
 
-/// A vector at each end of a segment: its place, or how it moves.
+/// A vector at each end of a segment: its position, or how it moves.
 using EndVectors = std::array<Vec3, 2>;
 
 /// The point at a share of the way from the first end to the second.

@@ -114,7 +114,7 @@ class Table {
 
   template <FieldKey F>
   int index() const {
-    // A key's own name is found by its place alone; chunks look up columns often.
+    // A key's own name is found by its address alone; chunks look up columns often.
     for (std::size_t c = 0; c < names_.size(); ++c)
       if (names_[c].data() == F::label.name.data()) return static_cast<int>(c);
     const int i = find(F::label.name);

@@ -43,7 +43,7 @@ struct UsedPoints {
 };
 UsedPoints used_points(std::span<const std::array<std::int32_t, 3>> triangles, std::size_t points);
 
-/// The mesh moved to its place.
+/// The mesh moved to its position.
 SurfaceMesh placed(SurfaceMesh mesh, const Placement& placement);
 /// The same faces turned round, each from its last corner to its first.
 SurfaceMesh reversed(SurfaceMesh mesh);
@@ -54,7 +54,7 @@ Real area_of(const SurfaceMesh& mesh);
 /// Enclosed volume [m^3] of a closed mesh, negative if it is inside out; parts that overlap count twice.
 Real volume_of(const SurfaceMesh& mesh);
 
-/// How often something was found, and the first few places where (indices count from 0).
+/// How often something was found, and the first few positions (indices count from 0).
 struct Finding {
   std::int64_t count = 0;
   std::vector<std::string> first;
@@ -80,7 +80,7 @@ struct MeshReport {
 MeshReport check(const SurfaceMesh& mesh);
 
 /// Throws Error(geometry) unless the mesh bounds a solid: closed and turned outward. The text starts with `name`,
-/// counts what was found, shows the first places and says what to do.
+/// counts what was found, shows the first positions and says what to do.
 void require_closed(const SurfaceMesh& mesh, const std::string& name);
 
 }  // namespace weft

@@ -12,7 +12,7 @@ namespace weft {
 
 /// Place and velocity of a rigid thing at one moment.
 struct RigidState {
-  Mat3 rotation = Mat3::Identity();  ///< From the place at rest to the world: x = rotation * X + translation.
+  Mat3 rotation = Mat3::Identity();  ///< From the position at rest to the world: x = rotation * X + translation.
   Vec3 translation = Vec3::Zero();   ///< [m].
   Vec3 center = Vec3::Zero();        ///< Where the centre of rotation is now [m].
   Vec3 velocity = Vec3::Zero();      ///< Of the centre [m/s].
@@ -27,7 +27,7 @@ struct RigidState {
 /// A pose that a motion goes through.
 struct Keyframe {
   Real time;             ///< [s].
-  Vec3 translation;      ///< Of the centre from its place at rest [m].
+  Vec3 translation;      ///< Of the centre from its position at rest [m].
   Vec3 rotation_vector;  ///< Axis times angle [rad]; the angle may be more than a turn.
 };
 
@@ -35,7 +35,7 @@ struct Keyframe {
 class RigidMotion {
  public:
   RigidMotion() = default;
-  /// Constant velocity [m/s] of the centre and constant spin [rad/s] about it; `center` [m] is its place at t = 0.
+  /// Constant velocity [m/s] of the centre and constant spin [rad/s] about it; `center` [m] is its position at t = 0.
   static RigidMotion steady(const Vec3& velocity, const Vec3& spin, const Vec3& center);
   /// Goes through the keyframes (increasing in time, at least one) and rests before the first and after the last.
   /// Translation and rotation vector are monotone cubics between keys: once continuously differentiable for all times,

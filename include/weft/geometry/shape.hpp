@@ -112,7 +112,7 @@ struct Placement {
 /// Rotation by the length of `rotation_vector` [rad] about its direction.
 Mat3 rotation_matrix(const Vec3& rotation_vector);
 
-/// The shape moved to its place. Throws if scale is not positive and finite, or rotation is not a rotation.
+/// The shape moved to its position. Throws if scale is not positive and finite, or rotation is not a rotation.
 std::unique_ptr<Shape> placed(std::unique_ptr<Shape> shape, const Placement& placement);
 
 /// The complement: material is inside the shape and the solid outside (a container). Unbounded.

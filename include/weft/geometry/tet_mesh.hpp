@@ -58,7 +58,7 @@ TetMesh tets_of_shape(const Shape& shape, Real size, Real inner_size = 0);
 /// The same with 10 nodes each: those amid the edges halve them. A mesh that has them is left as it is.
 TetMesh with_middles(TetMesh mesh);
 
-/// The mesh moved to its place.
+/// The mesh moved to its position.
 TetMesh placed(TetMesh mesh, const Placement& placement);
 
 /// Volume of tetrahedra with straight edges between the corners [m^3].
@@ -81,7 +81,7 @@ std::vector<int> surface_numbers(const TetMesh& mesh, std::span<const OuterFace>
 
 /// Throws Error(geometry) unless every node is a point, once in its tetrahedron, no tetrahedron is inverted, flat or
 /// there twice, every point is a node, and every face belongs to two tetrahedra at most. The text begins with `name`,
-/// counts what was found and shows the first place.
+/// counts what was found and shows the first position.
 void require_sound(const TetMesh& mesh, const std::string& name);
 
 /// Reads tetrahedra with 4 or 10 nodes and their physical groups from the text of a Gmsh file (MSH 2.2 or 4.1), at

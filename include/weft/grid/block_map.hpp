@@ -13,7 +13,7 @@ namespace weft {
 inline constexpr int block_width = 4;  ///< Nodes along one edge of a block.
 inline constexpr int nodes_per_block = block_width * block_width * block_width;
 
-/// The block that holds a node, and the node's place in it: (x * 4 + y) * 4 + z.
+/// The block that holds a node, and the node's offset in it: (x * 4 + y) * 4 + z.
 inline Vec3i block_of_node(const Vec3i& node) { return {node.x() >> 2, node.y() >> 2, node.z() >> 2}; }
 inline int place_in_block(const Vec3i& node) {
   return ((node.x() & 3) * block_width + (node.y() & 3)) * block_width + (node.z() & 3);

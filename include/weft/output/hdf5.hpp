@@ -73,7 +73,7 @@ enum class Digests { of_rows, none };
 class SparseMemory;
 
 /// A new file: described first, then written by all ranks. The root writes the structure, and all ranks put their rows
-/// to the places that it names, as the mode says. Only `write` is collective; all ranks describe the same.
+/// to the offsets that it names, as the mode says. Only `write` is collective; all ranks describe the same.
 class HdfWriter {
  public:
   explicit HdfWriter(const Comm& comm, const WriteMode& mode = {}) : comm_(comm), mode_(mode) {}

@@ -1,5 +1,5 @@
 #pragma once
-// The space-filling curve: a block's key is its place on a Hilbert curve; cuts of the key range give every block an
+// The space-filling curve: a block's key is its offset on a Hilbert curve; cuts of the key range give every block an
 // owner.
 
 #include "weft/base/types.hpp"
@@ -16,7 +16,7 @@ using BlockKey = std::uint64_t;
 /// Largest block coordinate in magnitude; beyond it a point counts as lost.
 inline constexpr std::int32_t max_block_coordinate = (1 << 19) - 1;
 
-/// The place of a block on the curve, and back. Coordinates within +-max_block_coordinate.
+/// The offset of a block on the curve, and back. Coordinates within +-max_block_coordinate.
 BlockKey key_of(const Vec3i& block);
 Vec3i block_of(BlockKey key);
 

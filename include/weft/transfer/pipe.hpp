@@ -15,8 +15,8 @@ namespace weft {
 /// [m] and its gradient [1]. Called by several threads at once, for different chunks.
 using React = std::function<void(ChunkRows, const ChunkMotion&, const ChunkForces&)>;
 
-/// Adds the forces [N] that the points put up against a motion of the nodes [m]. x: places of the points at the start
-/// of the step, where weights are taken. The order of additions depends on the points alone.
+/// Adds the forces [N] that the points put up against a motion of the nodes [m]. x: positions of the points at the
+/// start of the step, where weights are taken. The order of additions depends on the points alone.
 void pass_through(const TransferSettings& settings, const Bins& bins, std::span<const Vec3> x,
                   std::span<const Real> motion, const React& react, std::span<Real> force);
 
