@@ -26,6 +26,16 @@ void PointSet::contact_extents_along(ChunkRows rows, std::span<const Vec3> n, st
   }
 }
 
+void PointSet::respond(ChunkRows rows, const ChunkForces& forces) const {
+  for (std::size_t k = 0; k < rows.size(); ++k) forces.A[k].setZero();
+}
+
+StepLimit PointSet::commit(ChunkRows rows, Real dt, const ChunkMotion& motion) {
+  const auto x = points_.get<Position>();
+  for (std::size_t k = 0; k < rows.size(); ++k) x[rows[k]] += dt * motion.v[k];
+  return limit(rows);
+}
+
 StepLimit Body::limit_from(std::size_t first_row) {
   StepLimit all;
 #pragma omp parallel

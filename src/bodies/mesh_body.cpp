@@ -88,16 +88,6 @@ void MeshBody::prepare() {
                  {f, samples().get<EnergyDerivative>()});
 }
 
-void MeshBody::respond(ChunkRows rows, const ChunkForces& forces) const {
-  for (std::size_t k = 0; k < rows.size(); ++k) forces.A[k].setZero();
-}
-
-StepLimit MeshBody::commit(ChunkRows rows, Real dt, const ChunkMotion& motion) {
-  const auto x = points_.get<Position>();
-  for (std::size_t k = 0; k < rows.size(); ++k) x[rows[k]] += dt * motion.v[k];
-  return limit(rows);
-}
-
 StepLimit MeshBody::finish(Real dt) {
   commit_elements(dt, std::as_const(samples()).get<Affine>());
   sample(std::as_const(points_).get<Position>(), samples().get<Position>());

@@ -100,16 +100,6 @@ void copy_for_fans(const Grip& grip, std::span<const Fan> fans, std::vector<Grip
 
 Dust::Dust() { points_ = Table::with<Id, Position, Velocity, Affine, Mass>(); }
 
-void Dust::respond(ChunkRows rows, const ChunkForces& forces) const {
-  for (std::size_t k = 0; k < rows.size(); ++k) forces.A[k].setZero();
-}
-
-StepLimit Dust::commit(ChunkRows rows, Real dt, const ChunkMotion& motion) {
-  const auto x = points_.get<Position>();
-  for (std::size_t k = 0; k < rows.size(); ++k) x[rows[k]] += dt * motion.v[k];
-  return limit(rows);
-}
-
 StepLimit Dust::limit(ChunkRows rows) const {
   const auto v = points_.get<Velocity>();
   StepLimit limit;

@@ -270,18 +270,4 @@ SymmetricEigen symmetric_eigen(const Mat3& A) {
   return {d / scale, Q};
 }
 
-PlaneSvd plane_svd(const Matrix2<Real>& F) {
-  // F = Q rotation(a) + R reflection(b): rotations add angles, reflections subtract them.
-  const Real e = 0.5 * (F(0, 0) + F(1, 1)), f = 0.5 * (F(0, 0) - F(1, 1));
-  const Real g = 0.5 * (F(1, 0) + F(0, 1)), h = 0.5 * (F(1, 0) - F(0, 1));
-  const Real q = std::hypot(e, h), r = std::hypot(f, g);
-  const Real a = q > 0 ? std::atan2(h, e) : 0, b = r > 0 ? std::atan2(g, f) : 0;
-  const auto rotation = [](Real angle) {
-    Matrix2<Real> m;
-    m << std::cos(angle), -std::sin(angle), std::sin(angle), std::cos(angle);
-    return m;
-  };
-  return {rotation(0.5 * (a + b)), {q + r, q - r}, rotation(0.5 * (b - a))};
-}
-
 }  // namespace weft

@@ -37,6 +37,14 @@ OrientedQr<T> oriented_qr(const Matrix3<T>& A) {
   return qr;
 }
 
+/// Of F = rotation(a) diag(s) rotation(b) with s0 >= |s1|: the parts of F that turn and that mirror have the lengths
+/// (s0 + s1) / sqrt(2) and (s0 - s1) / sqrt(2).
+inline Vector2<Real> signed_singular_values(const Matrix2<Real>& F) {
+  const Real turns = std::hypot(F(0, 0) + F(1, 1), F(1, 0) - F(0, 1));
+  const Real mirrors = std::hypot(F(0, 0) - F(1, 1), F(1, 0) + F(0, 1));
+  return {0.5 * (turns + mirrors), 0.5 * (turns - mirrors)};
+}
+
 /// States of a law of directors L: random, near rest, pressed, sheared and inverted across the manifold; never with
 /// collapsed tangents.
 inline std::vector<Mat3> director_states(MatrixSource& source) {
@@ -50,8 +58,8 @@ inline std::vector<Mat3> director_states(MatrixSource& source) {
     // Away from the kinks of f at r33 = 1 and of the polar rotation of the section at s1 + s2 = 0.
     if (std::abs(R(2, 2) - 1) < 0.05 * size) continue;
     const Matrix2<Real> B = R.bottomRightCorner<2, 2>();
-    const PlaneSvd svd = plane_svd(B);
-    if (svd.s[0] + svd.s[1] < 0.05 || std::abs(svd.s[1] - 0.05) < 0.005 || std::abs(svd.s[0] - 0.05) < 0.005) continue;
+    const Vector2<Real> s = signed_singular_values(B);
+    if (s.sum() < 0.05 || std::abs(s[1] - 0.05) < 0.005 || std::abs(s[0] - 0.05) < 0.005) continue;
     list.push_back(source.rotation() * R);
   }
   return list;

@@ -69,12 +69,12 @@ class PointSet {
   virtual bool touches_at_surface() const { return false; }
   /// Forces on the points [N], one for each row; empty if there are none besides what `respond` gives.
   virtual std::span<const Vec3> forces() const { return {}; }
-  /// Writes what a chunk does to the grid in its present state.
-  virtual void respond(ChunkRows rows, const ChunkForces& forces) const = 0;
+  /// Writes what a chunk does to the grid in its present state. Here: nothing, points have no stress.
+  virtual void respond(ChunkRows rows, const ChunkForces& forces) const;
   /// Accepts the step for a chunk: moves its points, deforms them, lets the material flow. dt: size of the step [s];
   /// motion: what the points received, which stands in their Velocity and Affine already. Returns the chunk's limit in
-  /// its new state.
-  virtual StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) = 0;
+  /// its new state. Here: points move.
+  virtual StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion);
   /// The limit of a chunk in its present state: the same bits however the points are cut into chunks.
   virtual StepLimit limit(ChunkRows rows) const = 0;
 
@@ -99,7 +99,7 @@ struct Picture {
   Table point_fields = {};          ///< Id and shown quantities, a row for each of `points`.
 };
 
-/// The rank that is to have what lies at a place.
+/// The rank that is to have what lies at a position.
 using RankOfPlace = std::function<int(const Vec3&)>;
 
 /// A body is its first set of points, and may have more: the vertices of a mesh, then the quadrature points of its
@@ -122,7 +122,7 @@ class Body : public PointSet {
   virtual void let_touch_walls() {
     for (PointSet* set : sets()) set->let_points_touch_walls();
   }
-  /// Cuts the mesh among ranks: each element goes to the one of its place. Rows may stand on any rank before, each
+  /// Cuts the mesh among ranks: each element goes to the one of its position. Rows may stand on any rank before, each
   /// once. Collective.
   virtual void share(const Comm&, const RankOfPlace&) {}
   /// Before the step, once for all points: finds the forces of elements that points hand to the grid.

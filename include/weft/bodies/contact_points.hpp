@@ -54,9 +54,6 @@ class ContactPoints final : public PointSet {
     points_.add<ContactForce>();
   }
   bool is_matter() const override { return false; }
-  void respond(ChunkRows rows, const ChunkForces& forces) const override {
-    for (std::size_t k = 0; k < rows.size(); ++k) forces.A[k].setZero();
-  }
   StepLimit commit(ChunkRows, Real, const ChunkMotion&) override { return {}; }
   StepLimit limit(ChunkRows) const override { return {}; }
 };

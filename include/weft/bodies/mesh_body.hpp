@@ -93,8 +93,6 @@ class MeshBody : public Body, public TrialMesh {
   std::span<const Vec3> forces() const override {
     return carrier_ == Carrier::grid ? points_.get<ElementForce>() : std::span<const Vec3>();
   }
-  void respond(ChunkRows rows, const ChunkForces& forces) const override;
-  StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override;
   StepLimit finish(Real dt) override;
   StepLimit limit(ChunkRows rows) const override;
   StepLimit limit_from(std::size_t first_row) override;
@@ -245,7 +243,7 @@ class MeshBody : public Body, public TrialMesh {
   virtual void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const = 0;
 
   // Of a body with contact points.
-  /// Where its points are [m], with their areas [m^2], normals, and places at rest [m]; these are empty without a
+  /// Where its points are [m], with their areas [m^2], normals, and positions at rest [m]; these are empty without a
   /// surface.
   struct ContactPlaces {
     std::span<Vec3> x, areas, normals, at_rest;

@@ -39,8 +39,6 @@ struct Edited {
 class Dust final : public PointSet {
  public:
   Dust();
-  void respond(ChunkRows rows, const ChunkForces& forces) const override;
-  StepLimit commit(ChunkRows rows, Real dt, const ChunkMotion& motion) override;
   StepLimit limit(ChunkRows rows) const override;
   StepLimit limit_of_all() const;
 

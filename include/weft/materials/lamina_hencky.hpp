@@ -149,11 +149,6 @@ struct LaminaMemory {
   Real plastic_strain = 0;               ///< Equivalent uniaxial [1].
 };
 
-/// Principal logarithmic stresses t = 2 mu e + lambda tr e of two principal strains [Pa].
-inline Vec2 hencky_stress(const LaminaHencky::Constants& k, const Vec2& strain) {
-  return 2 * k.mu * strain + Vec2::Constant(k.lambda * strain.sum());
-}
-
 /// Value of the yield function [Pa] for principal stresses t; <= 0 inside the surface.
 inline Real yield_excess(const LaminaYield& y, Real plastic_strain, const Vec2& t) {
   const Real radius = y.radius + std::sqrt(2.0 / 3) * y.hardening * plastic_strain;

@@ -108,12 +108,4 @@ struct SymmetricEigen {
 /// triangle.
 SymmetricEigen symmetric_eigen(const Mat3& A);
 
-/// F = U diag(s) V^T with rotations U, V and s0 >= |s1|; s1 has the sign of det F.
-struct PlaneSvd {
-  Matrix2<Real> U;
-  Vector2<Real> s;
-  Matrix2<Real> V;
-};
-PlaneSvd plane_svd(const Matrix2<Real>& F);
-
 }  // namespace weft

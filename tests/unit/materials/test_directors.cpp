@@ -39,8 +39,8 @@ struct DirectorSamples<Fiber> {
     return std::max({k.stretch, k.shear, k.section.lambda + 2 * k.section.mu});
   }
   static Real energy_by_qr(const Fiber::Constants& k, const Mat3& R) {
-    const PlaneSvd svd = plane_svd(R.bottomRightCorner<2, 2>());
-    const Real e0 = log_strain(svd.s[0]), e1 = log_strain(svd.s[1]);
+    const Vector2<Real> s = signed_singular_values(R.bottomRightCorner<2, 2>());
+    const Real e0 = log_strain(s[0]), e1 = log_strain(s[1]);
     return 0.5 * k.stretch * (R(0, 0) - 1) * (R(0, 0) - 1) + 0.5 * k.shear * (R(0, 1) * R(0, 1) + R(0, 2) * R(0, 2)) +
            k.section.mu * (e0 * e0 + e1 * e1) + 0.5 * k.section.lambda * (e0 + e1) * (e0 + e1);
   }
@@ -141,10 +141,9 @@ TEST(SurfaceContactTest, WithAnIsotropicSheetIsTheSurfaceEnergyOfJiangEtAl) {
   test::MatrixSource source(23);
   for (const Mat3& A : test::director_states(source)) {
     const Mat3 R = test::oriented_qr(A).R;
-    const PlaneSvd svd = plane_svd(R.topLeftCorner<2, 2>());
-    const Real area = svd.s.prod() - 1;
-    const Real h =
-        sheet.lame.mu * (svd.s - Vector2<Real>::Ones()).squaredNorm() + 0.5 * sheet.lame.lambda * area * area;
+    const Vector2<Real> s = test::signed_singular_values(R.topLeftCorner<2, 2>());
+    const Real area = s.prod() - 1;
+    const Real h = sheet.lame.mu * (s - Vector2<Real>::Ones()).squaredNorm() + 0.5 * sheet.lame.lambda * area * area;
     const Real expected = h + test::DirectorSamples<SurfaceContact>::energy_by_qr(contact, R);
     const Mat32 F = A.leftCols<2>();
     EXPECT_NEAR(CorotatedSheet::energy(sheet, F) + SurfaceContact::energy(contact, A), expected, 1e-10 * 2000) << A;

@@ -19,6 +19,11 @@ namespace {
 using test::MatrixSource;
 using DualVector = Vector3<Dual>;
 
+/// Principal logarithmic stresses t = 2 mu e + lambda tr e of two principal strains [Pa].
+Vec2 hencky_stress(const LaminaHencky::Constants& k, const Vec2& strain) {
+  return 2 * k.mu * strain + Vec2::Constant(k.lambda * strain.sum());
+}
+
 DualVector along_component(const Symmetric2<Real>& c, int k) {
   DualVector moved = c.cast<Dual>();
   moved[k].slope = 1;

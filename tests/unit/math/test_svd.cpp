@@ -297,20 +297,5 @@ TEST(CofactorTest, IsTheDeterminantTimesTheInverseTransposed) {
   EXPECT_LT((difference - cofactor_differential(F, dF)).norm(), 10 * round_off);
 }
 
-TEST(PlaneSvdTest, RebuildsEveryMatrixFromRotationsAndOrderedValues) {
-  MatrixSource source(18);
-  std::vector<Matrix2<Real>> list = {Matrix2<Real>::Zero(),          Matrix2<Real>::Identity(),
-                                     -Matrix2<Real>::Identity(),     Matrix2<Real>{{0, 1}, {1, 0}},
-                                     Matrix2<Real>{{1, 0}, {0, -1}}, Matrix2<Real>{{1, 1}, {1, 1}}};
-  for (int i = 0; i < 500; ++i) list.push_back(source.matrix().topLeftCorner<2, 2>());
-  for (const auto& F : list) {
-    const PlaneSvd svd = plane_svd(F);
-    EXPECT_NEAR(svd.U.determinant(), 1, round_off);
-    EXPECT_NEAR(svd.V.determinant(), 1, round_off);
-    EXPECT_GE(svd.s[0], std::abs(svd.s[1]));
-    EXPECT_LE((svd.U * svd.s.asDiagonal() * svd.V.transpose() - F).norm(), round_off * F.norm()) << F;
-  }
-}
-
 }  // namespace
 }  // namespace weft
