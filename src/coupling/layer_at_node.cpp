@@ -154,8 +154,13 @@ Vec3 LayerAtNode::normal_to(const LayerAtNode& b) const {
     return unit(normal - b.normal);
   if (has_surface && b.has_surface) {
     const Real flatter = std::max({normal.norm(), b.normal.norm(), least_normal});
-    const auto share = [&](const Vec3& mean) { return std::pow(mean.squaredNorm() / (flatter * flatter), 50); };
-    return unit(share(normal) * normal - share(b.normal) * b.normal);
+    // Beside an edge that does not yield, a node sees a side alone, which nothing faces.
+    const bool keeps_edges = is_rigid || b.is_rigid;
+    const auto share = [&](const Vec3& mean, const LayerAtNode& other) {
+      const Real faced = keeps_edges ? other.ahead(-unit(mean)) : 1;
+      return faced * std::pow(mean.squaredNorm() / (flatter * flatter), 50);
+    };
+    return unit(share(normal, b) * normal - share(b.normal, *this) * b.normal);
   }
   const Vec3 of_surface = has_surface ? normal : Vec3(-b.normal), of_mass = has_surface ? Vec3(-b.normal) : normal;
   const Real flat = flatness(of_surface);

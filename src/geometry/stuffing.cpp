@@ -20,6 +20,8 @@ using LatticePoint = Vec3i;
 
 /// Where a lattice vertex is moved onto the surface: its distance from where an edge crosses, over the edge's length.
 constexpr Real near_on_long = 0.24999, near_on_short = 0.41189;
+/// Lengths that differ by this part are equal: the last digits of a number, other in other units, choose no mesh.
+constexpr Real round_off = 1e-9;
 
 class Stuffing {
  public:
@@ -27,7 +29,7 @@ class Stuffing {
       : shape_(shape), size_(size), most_levels_(most_levels) {
     const Vec3 middle = (box.lower + box.upper) / 2, half = (box.upper - box.lower) / 2;
     for (int a = 0; a < 3; ++a) {
-      const Real cubes = std::ceil(2 * half[a] / size) + 2;  // one beyond the shape on either side
+      const Real cubes = std::ceil(2 * half[a] / size * (1 - round_off)) + 2;  // one beyond the shape on either side
       require_countable("this shape", 2 * cubes, "points along an edge");
       cubes_[a] = static_cast<int>(cubes);
     }
@@ -175,7 +177,10 @@ class Stuffing {
   }
 
   void measure() {
-    each_point([this](const LatticePoint& p) { distance_[index(p)] = shape_.surface(place(p)).distance; });
+    each_point([this](const LatticePoint& p) {
+      const Real distance = shape_.surface(place(p)).distance;
+      distance_[index(p)] = std::abs(distance) > round_off * size_ ? distance : 0;
+    });
   }
 
   /// Where the surface crosses the edge between two vertices that lie on its two sides.
@@ -201,7 +206,7 @@ class Stuffing {
         if ((q.array() < 0).any() || (q.array() > 2 * cubes_.array()).any() || !crosses(p, q)) continue;
         const Vec3 at = crossing(p, q);
         const Real share = (at - place(p)).norm() / (limit * (place(q) - place(p)).norm());
-        if (share < least) {
+        if (share < least * (1 - round_off)) {
           least = share;
           nearest = at;
         }

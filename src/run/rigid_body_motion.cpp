@@ -20,6 +20,8 @@ constexpr Real largest_turn = 0.5;
 constexpr Real largest_fall = 0.005, largest_swing = 1e-3;
 /// Gaps close with this part of the speed of a body and of what falls by dx.
 constexpr Real closing_share = 0.001;
+/// Steps are no shorter, for contact, than this part of the time in which what moves, or falls by dx, passes by dx.
+constexpr Real shortest_step = 0.001;
 /// Contact points weigh so many times their mass at most, lest nodes that begin to touch get far too much.
 constexpr Real largest_scale = 1000;
 
@@ -40,6 +42,8 @@ std::optional<std::size_t> joint_of(const Scene& scene, std::size_t body) {
 RigidBodyMotion::RigidBodyMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body)
     : BodyMotion(comm, scene, state, body), frame_(*scene.bodies[body]->roles().rigid), joint_(joint_of(scene, body)) {}
 
+Real RigidBodyMotion::speed_of_fall() const { return std::sqrt(scene_.step.gravity.norm() * scene_.dx); }
+
 bool RigidBodyMotion::is_here() const { return mesh().points().owned() > 0; }
 
 FourPoints RigidBodyMotion::four(std::span<const Vec3> values) const {
@@ -49,8 +53,14 @@ FourPoints RigidBodyMotion::four(std::span<const Vec3> values) const {
 }
 
 std::optional<TouchingSet::Whole> RigidBodyMotion::whole(Real dt) const {
-  const Real fall = std::sqrt(scene_.step.gravity.norm() * scene_.dx);
-  return TouchingSet::Whole{frame_.mass() / (dt * dt), closing_share * (state_.limits[body()].speed + fall)};
+  return TouchingSet::Whole{frame_.mass() / (dt * dt), closing_share * (state_.limits[body()].speed + speed_of_fall())};
+}
+
+Real RigidBodyMotion::frequency(Real dt) const {
+  Real fastest = 0;
+  for (const StepLimit& limit : state_.limits) fastest = std::max(fastest, limit.speed);
+  const Real time_to_pass = scene_.dx / (fastest + speed_of_fall());
+  return 1 / std::max({dt, state_.last_dt, shortest_step * time_to_pass});
 }
 
 DtLimit RigidBodyMotion::dt_limit() {

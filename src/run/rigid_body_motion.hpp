@@ -48,9 +48,9 @@ class RigidBodyMotion final : public BodyMotion {
   /// That s on the rank that has the body, else zero.
   Real scale_of_contact_points() const { return is_here() ? scale_ : 0; }
   DtLimit dt_limit() override;
-  /// Nothing in it vibrates; springs of contact are as stiff as steps resolve, but no stiffer in a short one between
-  /// longer ones: surfaces that are too near would part the faster.
-  Real frequency(Real dt) const override { return 1 / std::max(dt, state_.last_dt); }
+  /// Nothing in it vibrates; springs of contact are as stiff as steps resolve, but no stiffer in short ones: surfaces
+  /// that are too near would part the faster.
+  Real frequency(Real dt) const override;
   void correct(Real dt) override;
   void commit(Given& given) override;
   Real potential_gained_before_last() override { return 0; }
@@ -58,6 +58,8 @@ class RigidBodyMotion final : public BodyMotion {
  private:
   /// Springs as stiff as move the body by a gap in a step, whatever point touches.
   std::optional<TouchingSet::Whole> whole(Real dt) const override;
+  /// Of what has fallen by about dx [m/s].
+  Real speed_of_fall() const;
   bool is_here() const;
   FourPoints four(std::span<const Vec3> values) const;
   void move(Real dt);

@@ -120,6 +120,25 @@ bodies:
         self.assertLess(forces[0], -10)
         self.assertEqual(*forces)
 
+    def test_short_steps_part_bodies_no_faster(self):
+        deck = self.deck("""
+weft: 1
+domain: {dx: 0.05, gravity: [0, 0, -9.81]}
+time: {end: 1, frame_interval: 1}
+materials: {goo: {law: fixed_corotated, density: 700, youngs_modulus: 5e4, poisson_ratio: 0.3}}
+bodies:
+  - {name: plate, kind: rigid, density: 1000, joint: {slider: {axis: [0, 1, 0], speed: 0}},
+     mesh: {block: {lower: [-0.3, -0.3, -0.1], upper: [0.3, 0.3, 0]}, size: 0.1, translate: [0.01, 0.02, 0.013]}}
+  - {name: goo, kind: continuum, material: goo, shape: {box: {lower: [-0.15, -0.1, 0.02], upper: [0.15, 0.1, 0.2]}}}
+layer_contact: [{between: [plate, materials], friction: 0.3}]
+output: {diagnostics_every: 1}
+""")
+        self.run_deck(deck, "run", "--steps", 300)
+        rows = numbers(self.run_deck(deck, "run", "--steps", 340, "--resume", "auto", "--set", "time.max_dt=1e-7"))
+        energy = [row["energy_less_work"] for row in rows]
+        self.assertLess(energy[300] - energy[0], 0)
+        self.assertLess(energy[-1] - energy[300], 0.01 * abs(energy[300]))
+
     def test_poses_go_through_their_keyframes(self):
         deck = """
 weft: 1

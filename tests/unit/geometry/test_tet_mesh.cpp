@@ -172,6 +172,23 @@ TEST(TetMesh, TetrahedraGrowInwards) {
   EXPECT_NEAR(volume_of(mesh) / (4 * std::numbers::pi / 3 * 0.125), 1, 1e-3);
 }
 
+TEST(TetMesh, UnitsChangeNoMesh) {
+  for (const Real radius : {0.1, 0.12, 0.15, 0.2})
+    for (const Vec3& center : {Vec3(0, 0, 0), Vec3(0.1, 0.2, 0.3), Vec3(0.013, -0.7, 1.1)}) {
+      const auto ball_in = [&](Real unit) {
+        return tets_of_shape(*make_sphere(unit * center, unit * radius), unit * radius / 3);
+      };
+      const TetMesh in_metres = ball_in(1);
+      for (const Real unit : {1e3, 1e-3, 1 / 0.0254}) {
+        const TetMesh mesh = ball_in(unit);
+        EXPECT_EQ(mesh.nodes, in_metres.nodes) << radius << " m at " << center.transpose();
+        ASSERT_EQ(mesh.points.size(), in_metres.points.size());
+        for (std::size_t v = 0; v < mesh.points.size(); ++v)
+          EXPECT_LT((mesh.points[v] / unit - in_metres.points[v]).norm(), 1e-9 * radius);
+      }
+    }
+}
+
 TEST(TetMesh, AShapeThatFallsThroughTheLatticeIsRefused) {
   EXPECT_THAT(message_of([] { tets_of_shape(*make_sphere(Vec3(0.01, 0.02, 0.03), 1e-3), 1); }),
               HasSubstr("make \"size\" smaller"));

@@ -9,6 +9,7 @@ G = 9.81
 SLIDES = {"slope": ("slope.yaml", "colliders.floor.friction"), "plate": ("plate.yaml", "layer_contact.0.friction")}
 FRICTION = {("slope", "quick"): (0.3, 0.7), ("plate", "quick"): (0.3, 0.7), ("slope", "full"): (0, 0.2, 0.3, 0.4, 0.7),
             ("plate", "full"): (0, 0.2, 0.3, 0.4, 0.7)}
+TURNED = math.radians(27)  # soft.yaml, about y
 
 DECKS = {"top": "top.yaml", "pendulum 5": "pendulum.yaml", "pendulum 90": "pendulum.yaml", "stack": "stack.yaml",
          "afloat": "afloat.yaml", "afloat fine": "afloat_fine.yaml", "hit": "hit.yaml", "edge": "edge.yaml",
@@ -49,6 +50,10 @@ for size in "quick", "full":
                               "bodies.plate.mesh.block.lower=[-0.7, -0.8, -0.05]"]
     RUNS[size]["high 0.3"] = ["--set", "bodies.box.mesh.translate=[0, 0, 0.05]", "--set",
                               "bodies.plate.mesh.block={lower: [-0.7, -0.8, 0], upper: [4, 1.8, 0.05]}"]
+for friction in 0, 0.3:
+    DECKS[f"soft {friction}"] = "soft.yaml"
+    for size in "quick", "full":
+        RUNS[size][f"soft {friction}"] = ["--set", f"layer_contact.0.friction={friction}"]
 RUNS["full"] |= {"afloat": [], "afloat fine": [], "stack": ["--set", "time.end=10"],
                  "stack between nodes": [*RUNS["quick"]["stack between nodes"], "--set", "time.end=10"]}
 
@@ -85,8 +90,10 @@ def top(run):
 
 def slides(run, kind, friction):
     t, x = run["time"], run["position_box_x"]
+    if kind == "soft":
+        x = math.cos(TURNED) * x - math.sin(TURNED) * run["position_box_z"]
     late = t > 0.2
-    kind = {"thin": "thin plate", "high": "thin plate between nodes"}.get(kind, kind)
+    kind = {"thin": "thin plate", "high": "thin plate between nodes", "soft": "turned soft plate"}.get(kind, kind)
     acceleration = G * (math.sin(math.pi / 6) - friction * math.cos(math.pi / 6))
     name = f"box on a {kind}, friction {friction}"
     if acceleration < 0:
@@ -181,7 +188,7 @@ def pile(run):
 def check(runs, size):
     found = top(runs["top"]) + pendulum(runs["pendulum 5"], 5) + pendulum(runs["pendulum 90"], 90)
     for name, run in runs.items():
-        if name.split()[0] in {*SLIDES, "thin", "high"}:
+        if name.split()[0] in {*SLIDES, "thin", "high", "soft"}:
             kind, friction = name.split()
             found += slides(run, kind, float(friction))
         if name.startswith("brake"):
