@@ -24,6 +24,8 @@ constexpr int passes_on_nodes = 2;
 /// Where passes end when they change impulses by less than this part of the largest, or the motion of a body as a
 /// whole, ranks ask so often.
 constexpr int passes_between_looks = 10;
+/// Where a vertex is a contact by itself the first pass finds its impulse, unless several walls touch it.
+constexpr int passes_of_vertices = 2;
 constexpr Real settled = 1e-3, settled_motion = 1e-4;
 
 }  // namespace
@@ -374,7 +376,8 @@ void WallContacts::solve_after_others(const ContactGround& ground) {
 void WallContacts::make_passes(const ContactGround& ground) {
   bool is_done = false;
   for (int made = 1; made <= ground.passes && !is_done; ++made) {
-    const bool looks = ground.agree != nullptr && made % passes_between_looks == 0;
+    const bool is_due = made % passes_between_looks == 0 || (each_ == 1 && made == passes_of_vertices);
+    const bool looks = ground.agree != nullptr && is_due;
     std::array<Real, 2> largest = pass(ground, looks);
     if (!looks) continue;
     ground.agree->max(largest);
