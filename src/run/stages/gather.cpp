@@ -8,8 +8,8 @@
 
 #include "run/stages/followers.hpp"
 #include "run/stages/law_clock.hpp"
+#include "run/stages/rigid_bodies.hpp"
 #include "run/stages/stages.hpp"
-#include "run/stages/surfaces.hpp"
 #include "weft/base/memory.hpp"
 
 namespace weft {

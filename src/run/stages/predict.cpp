@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "run/stages/rigid_bodies.hpp"
 #include "run/stages/stages.hpp"
 #include "run/stages/surfaces.hpp"
 #include "weft/bodies/contact_points.hpp"
