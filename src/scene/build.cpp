@@ -338,8 +338,8 @@ void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& de
   if (body.carrier() == Carrier::own) body.share_evenly(comm);
 }
 
-/// Smaller overlaps, in grid spacings, are those of chords and round-off: they close.
-constexpr Real least_overlap = 0.02;
+/// Smaller overlaps, in grid spacings, are round-off.
+constexpr Real least_overlap = 1e-9;
 
 /// Points that begin nearer to a wall than they are large, or in it, stay at their depth: nothing pushes them out.
 void fit_to_walls(const Scene& scene, PointSet& set) {
