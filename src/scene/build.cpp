@@ -14,8 +14,8 @@
 #include "weft/bodies/rigid_frame.hpp"
 #include "weft/deck/layers.hpp"
 #include "weft/geometry/sampling.hpp"
-#include "weft/math/svd.hpp"
 #include "weft/scene/catalogue.hpp"
+#include "weft/scene/reach.hpp"
 
 namespace weft {
 namespace {
@@ -194,29 +194,6 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
 
 namespace {
 
-/// The ellipsoid of a point in a wall, or of one that is in another wall: r is an axis along the normal, and nothing
-/// changes across it.
-Mat3 with_axis(const Mat3& extent, const Vec3& normal, Real r) {
-  const Mat3 across = Mat3::Identity() - normal * normal.transpose();
-  return across * extent * across + std::copysign(r * r, r) * normal * normal.transpose();
-}
-
-/// Lets a point reach as far as the faces are; where they meet at another than a right angle the nearest one counts.
-/// Points that forget directions reach as far as the nearest face to all sides.
-void set_reach(PointSet& set, std::size_t p, Faces faces) {
-  std::ranges::sort(faces, std::ranges::greater(), &Surface::distance);
-  Symmetric3<Real>& extent = set.points().get<ContactExtent>()[p];
-  for (const auto& [distance, normal] : faces) {
-    if (!set.extent_turns()) {
-      extent = ball_extent(distance);
-      continue;
-    }
-    const Mat3 before = extent.full();
-    const bool is_in_wall = distance < 0 || symmetric_eigen(before).values.minCoeff() < 0;
-    extent = Symmetric3<Real>::of((is_in_wall ? with_axis : with_reach)(before, normal, distance));
-  }
-}
-
 std::string words_for(const ContinuumDeck& deck) { return fmt::format("{}: body {}", deck.location.text, deck.name); }
 
 /// The shapes of bodies that have one, by their numbers. Throws Error(geometry) if their points, all together, cannot
@@ -338,28 +315,6 @@ void fill_body(const Comm& comm, Scene& scene, std::size_t b, const MeshDeck& de
   if (body.carrier() == Carrier::own) body.share_evenly(comm);
 }
 
-/// Smaller overlaps, in grid spacings, are those of chords and round-off: they close.
-constexpr Real least_overlap = 0.02;
-
-/// Points that begin nearer to a wall than they are large, or in it, stay at their depth: nothing pushes them out.
-void fit_to_walls(const Scene& scene, PointSet& set) {
-  const Table& points = std::as_const(set).points();
-  const auto x = points.get<Position>();
-  for (const Wall& wall : scene.walls) {
-    if (wall.contact != WallContactKind::surface) continue;
-    const RigidState start = wall.shape.at(0);
-    for (std::size_t p = 0; p < x.size(); ++p) {
-      const Symmetric3<Real> extent = points.get<ContactExtent>()[p];
-      const Real largest = std::sqrt(std::max(Real(0), extent.trace()));
-      Faces overlapping;
-      for (const Surface& face : wall.shape.faces(start, x[p], largest))
-        if (reach_along(extent.full(), face.normal).distance - face.distance > least_overlap * scene.dx)
-          overlapping.add(face);
-      set_reach(set, p, overlapping);
-    }
-  }
-}
-
 /// Throws Error(geometry) if all points of a body begin where points are removed. Collective.
 void require_inside(const Comm& comm, const Box& bounds, const Body& body, const BodyDeck& deck) {
   const auto x = body.points().get<Position>();
@@ -380,9 +335,9 @@ void fill_bodies(const Comm& comm, Scene& scene) {
     std::visit([&](const auto& deck) { fill_body(comm, scene, b, deck, shapes[b].get()); }, scene.deck.bodies[b]);
   for (const auto& body : scene.bodies) {
     for (PointSet* set : body->sets())
-      if (set->touches_walls()) fit_to_walls(scene, *set);
+      if (set->touches_walls()) fit_to_walls(scene, 0, *set, 0);
     if (PointSet* contact = body->roles().contact_points; contact != nullptr && contact->touches_walls())
-      fit_to_walls(scene, *contact);
+      fit_to_walls(scene, 0, *contact, 0);
   }
   end_building(comm, scene);
   for (std::size_t b = 0; scene.bounds && b < scene.bodies.size(); ++b)

@@ -13,6 +13,7 @@
 #include "weft/base/log.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/scene/build.hpp"
+#include "weft/scene/reach.hpp"
 
 namespace weft {
 namespace {
@@ -52,6 +53,7 @@ void emit(const Comm& comm, Scene& scene, RunState& state) {
     }
     state.next_id[source.body] += positions.size();
     body.rest(first_row, source.source.volume());
+    if (body.touches_walls()) fit_to_walls(scene, state.time, body, first_row);
     if (!positions.empty()) state.drift[source.body] = nowhere;
     if (!state.limits.empty()) state.limits[source.body].include(body.limit_from(first_row));
   }

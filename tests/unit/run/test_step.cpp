@@ -345,6 +345,27 @@ TEST(StepTest, SourcesAndBoundsCountTheSameOnAnyRanks) {
   EXPECT_NEAR(emitted, 0.04 * (0.1 + 0.4), 0.04 * 0.06);
 }
 
+TEST(StepTest, WhatASourceEmitsBesideAWallFlowsAlongIt) {
+  for (const char* law : {"drucker_prager, youngs_modulus: 1e7, poisson_ratio: 0.3", "tait, bulk_modulus: 1e7"})
+    for (const char* normal : {"[0, 0, 1]", "[-1, 2, 3]"}) {
+      SCOPED_TRACE(testing::Message() << law << ", " << normal);
+      Stage stage(
+          fmt::format("weft: 1\n"
+                      "domain: {{dx: 0.1, gravity: [0, 0, 0]}}\n"
+                      "time: {{end: 1, frame_interval: 1}}\n"
+                      "materials: {{stuff: {{law: {}, density: 1000}}}}\n"
+                      "bodies: [{{name: a, kind: continuum, material: stuff}}]\n"
+                      "sources: [{{name: tap, body: a, shape: {{box: {{lower: [0, 0, 0], upper: [0.3, 0.3, 0.3]}}}},"
+                      " velocity: [2, 1, 0]}}]\n"
+                      "colliders: [{{name: floor, shape: {{plane: {{point: [0.03, 0.03, 0], normal: {}}}}}}}]\n",
+                      law, normal));
+      while (stage.state.time < 0.2) stage.stepper.take(0.2);
+      const Totals totals = stage.totals();
+      const Real emitted = totals.mass * (2 * 2 + 1 * 1) / 2;
+      EXPECT_NEAR(totals.kinetic_energy + totals.elastic_energy, emitted, 1e-3 * emitted);
+    }
+}
+
 TEST(StepTest, RecuttingChangesOwnersButNotPoints) {
   Stage stage(free_blocks("quadratic", 0));
   stage.steps(5);

@@ -3,7 +3,7 @@ import math
 
 import numpy
 
-from reading import near
+from reading import at_most, near
 from scenes import settings
 
 FRICTION, ANGLE, FORCE = 0.3, math.pi, {"cord": 0.0625, "strip": 2.5}
@@ -25,10 +25,11 @@ def check(runs, size):
     found = []
     for name, run in runs.items():
         t, steps = run["time"], numpy.diff(run["time"], prepend=0)
-        late = abs(t / t[-1] - 0.675) < 0.175  # forces are means of the time since the row before
-        pull = -(run["force_hand_y"] * steps)[late].sum() / steps[late].sum()
+        middle = abs(t / t[-1] - 0.5) < 0.3  # forces are means of the time since the row before
+        pull = -(run["force_hand_y"] * steps)[middle].sum() / steps[middle].sum()
         ratio = pull / FORCE[name.split(",")[0]]
-        tolerance = 0.05 if "slow" in name or "strip" in name else 0.08
-        found.append(near(f"{name}: pull over the force at the other end", ratio, math.exp(FRICTION * ANGLE),
-                          tolerance))
+        found.append(near(f"{name}: pull over the force at the other end", ratio, math.exp(FRICTION * ANGLE), 0.03))
+        energy = run["energy_less_work"]
+        rise = (energy - numpy.minimum.accumulate(energy)).max() / run["work_hand"][-1]
+        found.append(at_most(f"{name}: rise of energy less work, over the work of the hand", rise, 1e-3))
     return found

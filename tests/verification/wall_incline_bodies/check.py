@@ -1,7 +1,8 @@
 """a = g (sin(theta) - mu cos(theta)) or rest, of sand, a sheet, a card and fibers; see README.md."""
 import math
 
-from scenes import settings, turn, turned, vector
+from reading import at_most
+from scenes import G, settings, turn, turned, vector
 from sliding import FRICTION, JUST_SLIDES, RESTS, SLIDES, slides_on_wall, slope
 
 DX = 0.05
@@ -14,8 +15,9 @@ CASES = {size: {f"{body}, {mu}, {place:g} dx, {degrees} degrees" + (f", {share}"
                 for body in HALF for share in (SLIDES, JUST_SLIDES, RESTS)
                 for mu in (FRICTION if share == SLIDES else BESIDE[size])
                 for place, degrees in (PLACES[size] if share == SLIDES else [LEVEL])} for size in PLACES}
+DEEP = {f"{body} that begins {depth:g} dx too deep": (body, depth) for body in HALF for depth in (0.005, 0.015)}
 DECK = {"sand": "deck.yaml", "sheet": "sheet.yaml", "card": "shell.yaml", "fibers": "fibers.yaml"}
-DECKS = {name: DECK[case[0]] for name, case in CASES["full"].items()}
+DECKS = {name: DECK[case[0]] for name, case in (CASES["full"] | DEEP).items()}
 ONE_BY_ONE = True
 
 
@@ -27,21 +29,27 @@ def laid(degrees):
     return f"{{axis: {vector(*axis)}, angle: {2 * math.degrees(math.acos(w))!r}}}"
 
 
-def scene(body, friction, share, place, degrees):
+def scene(body, friction, share, place, degrees, deep=0):
     part = {"sand": "shape", "fibers": "curves"}.get(body, "mesh")
-    height = place * DX + HALF[body]
+    height = (place - deep) * DX + HALF[body]
     return settings(slope(friction, share, place * DX, degrees) | {
         "time.end": 0.6 if share == SLIDES else 2.4 if body == "sand" else 1.6,
         f"bodies.body.{part}.rotate": laid(degrees) if part == "mesh" else turn(degrees),
         f"bodies.body.{part}.translate": vector(*turned(0, height, degrees), 0)})
 
 
-RUNS = {size: {name: scene(*case) for name, case in cases.items()} for size, cases in CASES.items()}
+RUNS = {size: {name: scene(*case) for name, case in cases.items()} |
+        {name: scene(body, 0.4, RESTS, *TURNED, deep) for name, (body, deep) in DEEP.items()}
+        for size, cases in CASES.items()}
 
 
 def check(runs, size):
     found = []
     for name, run in runs.items():
+        if name in DEEP:
+            gained = max(run["energy_less_work"]) - run["energy_less_work"][0]
+            found.append(at_most(f"{name}: energy it gains, over m g dx", gained / (run["mass"][0] * G * DX), 1e-3))
+            continue
         body, mu, share, place, degrees = CASES[size][name]
         found.append(slides_on_wall(f"{body}, {mu}, {place:g} dx, {degrees} degrees", run, mu, share, degrees, DX,
                                     shakes=body == "sand"))
