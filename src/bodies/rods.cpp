@@ -63,8 +63,10 @@ Rods::Chain::Chain(const std::vector<RodSegment>& segments, const std::vector<Ro
     end.push_back(static_cast<std::uint32_t>(segment.rows[1]));
     length.push_back(segment.length);
   }
-  if (std::ranges::any_of(segments, [](const RodSegment& segment) { return segment.size != 1; }))
+  if (std::ranges::any_of(segments, [](const RodSegment& segment) { return segment.size != 1; })) {
+    size.reserve(segments.size());
     for (const RodSegment& segment : segments) size.push_back(segment.size);
+  }
   e.reserve(joints.size());
   f.reserve(joints.size());
   for (const RodJointAtRest& joint : joints) {

@@ -161,12 +161,6 @@ class StrandBody final : public MeshBody {
     if (continuum_ != nullptr) roles.trial = continuum_->roles().trial;
     return roles;
   }
-  std::span<const ContactStencil> contact_stencils() const override {
-    if (contact_.empty())
-      for (std::int32_t row = 0; row < static_cast<std::int32_t>(points_.rows()); ++row)
-        contact_.push_back({{row, row, row}, {1, 0, 0}});
-    return contact_;
-  }
   bool contact_points_are_vertices() const override { return true; }
   /// They act on vertices.
   void let_touch_walls() override { let_points_touch_walls(); }
@@ -341,7 +335,6 @@ class StrandBody final : public MeshBody {
     });
     rods_ = Rods(rods_.section(), segments, joints);
     if (viscosity_) damping_.emplace(*viscosity_, rods_);
-    contact_.clear();
     WEFT_ENSURE(forest().ghosts() == 0);
   }
   void turn_elements(std::span<const Real> turns) override {
@@ -421,8 +414,7 @@ class StrandBody final : public MeshBody {
   Rods rods_;                            ///< The same, over rows,
   std::optional<Rods> damping_;          ///< and what resists changes since a substep began.
   Table segments_;
-  mutable std::vector<ContactStencil> contact_;  ///< Made where walls ask for them.
-  PointBody* continuum_ = nullptr;               ///< Contact points with stress; null without.
+  PointBody* continuum_ = nullptr;  ///< Contact points with stress; null without.
 };
 
 class StrandSource final : public MeshSource {

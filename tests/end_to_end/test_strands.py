@@ -51,7 +51,7 @@ bodies:
      contact: {youngs_modulus: 1e5, friction: 0.4, packing: 0.05}, roots: {collider: head, depth: 1 cm},
      curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 40}, spacing: 0.04,
               rotate: {axis: [1, 0, 0], angle: 180}, translate: [0, 0, 0.5]}}
-  - {name: tuft, kind: strand, material: nylon, radius: 5 mm, meets_grid: true,
+  - {name: tuft, kind: strand, material: nylon, radius: 5 mm, taper: 0.5, meets_grid: true,
      stage: {scheme: STAGE, tolerance: 1e-10},
      contact: {youngs_modulus: 1e5, friction: 0.4, packing: 0.05}, velocity: [-1, 0, 0],
      curves: {hair_tube: {inner_radius: 0, outer_radius: 0.05, length: 0.3, strands: 9}, spacing: 0.04,
