@@ -348,14 +348,15 @@ void add_selftest(CLI::App& app, Command& chosen) {
   });
 }
 
-/// Of the fibers or strands of a body [m]; of a flat section the larger one.
+/// Of the fibers or strands of a body where they begin [m]; of a flat section the larger one, and 0 if a file tells it.
 Real thickness_of_curves(const Deck& deck, const std::string& name) {
   for (const BodyDeck& body : deck.bodies) {
     if (const auto* fiber = std::get_if<FiberDeck>(&body); fiber && fiber->name == name) return 2 * fiber->radius;
     const auto* strand = std::get_if<StrandDeck>(&body);
     if (!strand || strand->name != name) continue;
     if (const auto* round = std::get_if<RoundSectionDeck>(&strand->section)) return 2 * round->radius;
-    return 2 * std::ranges::max(std::get<EllipticSectionDeck>(strand->section).half_axes);
+    if (const auto* flat = std::get_if<EllipticSectionDeck>(&strand->section))
+      return 2 * std::ranges::max(flat->half_axes);
   }
   return 0;
 }

@@ -164,6 +164,12 @@ void MeshBody::predict_contact_points(std::span<const Vec3> v) {
   carry_contact_points(v, contact_->points().get<TentativeVelocity>());
 }
 
+ContactStencil MeshBody::contact_stencil(std::uint32_t row) const {
+  if (!contact_points_are_vertices()) return contact_stencils()[row];
+  const auto vertex = static_cast<std::int32_t>(row);
+  return {{vertex, vertex, vertex, vertex}, {1, 0, 0, 0}};
+}
+
 void MeshBody::carry_contact_points(std::span<const Vec3> v, std::span<Vec3> of_points) const {
   if (contact_points_are_vertices()) {
     std::ranges::copy(v, of_points.begin());

@@ -28,6 +28,7 @@ MeshPiece piece_of(const Comm& comm, std::vector<std::int64_t> elements, std::sp
   const std::vector<std::int32_t> owner = owners.ask(std::vector<std::int64_t>(needed.begin(), needed.end()));
   MeshPiece piece;
   piece.elements = std::move(elements);
+  piece.points.reserve(needed.size());
   for (const bool own : {true, false}) {
     for (std::size_t k = 0; k < needed.size(); ++k)
       if ((owner[k] == comm.rank()) == own) piece.points.push_back(needed[k]);

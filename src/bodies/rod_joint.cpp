@@ -17,6 +17,11 @@ RodSection RodSection::ellipse(Real a, Real b, Real stretch_modulus, Real youngs
           density * area};
 }
 
+RodSection RodSection::scaled(Real by) const {
+  const Real square = by * by, fourth = square * square;
+  return {stretch * square, bend1 * fourth, bend2 * fourth, twist * fourth, gyration * by, mass_per_length * square};
+}
+
 JointEnergy joint_energy(const RodJoint& joint, const JointStiffness& stiffness, const Vec3& e, const Vec3& f,
                          Real turn_e, Real turn_f) {
   const JointGradient<Real> along(JointShape<Real>(joint, e, f, turn_e, turn_f), stiffness);

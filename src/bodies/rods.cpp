@@ -6,7 +6,6 @@
 #include "bodies/rod_hessian.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/sums.hpp"
-#include "weft/math/pack_rows.hpp"
 
 #include <algorithm>
 
@@ -64,6 +63,10 @@ Rods::Chain::Chain(const std::vector<RodSegment>& segments, const std::vector<Ro
     end.push_back(static_cast<std::uint32_t>(segment.rows[1]));
     length.push_back(segment.length);
   }
+  if (std::ranges::any_of(segments, [](const RodSegment& segment) { return segment.size != 1; })) {
+    size.reserve(segments.size());
+    for (const RodSegment& segment : segments) size.push_back(segment.size);
+  }
   e.reserve(joints.size());
   f.reserve(joints.size());
   for (const RodJointAtRest& joint : joints) {
@@ -108,14 +111,32 @@ Rods::Rods(const RodSection& section, const std::vector<RodSegment>& segments,
 Rods::Rods(const RodSection& section, const Rods& like) : Rods(like) { section_ = section; }
 
 std::size_t Rods::bytes() const {
-  return bytes_of(chain_->begin) + bytes_of(chain_->end) + bytes_of(chain_->length) + bytes_of(chain_->e) +
-         bytes_of(chain_->f) + bytes_of(chain_->ends) + bytes_of(chain_->tiles) + bytes_of(natural_) +
-         bytes_of(natural_stretch_);
+  return bytes_of(chain_->begin) + bytes_of(chain_->end) + bytes_of(chain_->length) + bytes_of(chain_->size) +
+         bytes_of(chain_->e) + bytes_of(chain_->f) + bytes_of(chain_->ends) + bytes_of(chain_->tiles) +
+         bytes_of(natural_) + bytes_of(natural_stretch_);
 }
 
 RodJoint Rods::state_of(std::size_t joint, const RodState& from) const {
   const std::uint32_t e = chain_->e[joint], f = chain_->f[joint];
   return {{from.tangent[e], from.director[e]}, {from.tangent[f], from.director[f]}, from.twist[f]};
+}
+
+/// Over the size of the sections of segments.
+Pack Rods::per_size(const Pack& a, const PackRows& rows) const {
+  return chain_->size.empty() ? a : a / load(chain_->size, rows);
+}
+/// Times their area over that of the section.
+Pack Rods::times_area(const Pack& a, const PackRows& rows) const {
+  if (chain_->size.empty()) return a;
+  const Pack size = load(chain_->size, rows);
+  return a * size * size;
+}
+/// The length of the section that bends and twists as much as a segment.
+Pack Rods::compliant_length(const PackRows& rows) const {
+  const Pack length = load(chain_->length, rows);
+  if (chain_->size.empty()) return length;
+  const Pack size = load(chain_->size, rows), square = size * size;
+  return length / (square * square);
 }
 
 // --- Tiles -----------------------------------------------------------------------------------------------------------
@@ -149,7 +170,7 @@ void Rods::find_shapes(const Tile& tile, const TrialShape& at, const RodState& f
     const Vector3<Pack> edge = load(at.x, PackRows::of(std::span(chain_->end).first(tile.end), s)) -
                                load(at.x, PackRows::of(std::span(chain_->begin).first(tile.end), s));
     const RodFrameOf<Pack> frame{load(from.tangent, rows), load(from.director, rows)};
-    const SegmentShape<Pack> shape(frame, edge, load(at.turns, rows) / section_.gyration);
+    const SegmentShape<Pack> shape(frame, edge, per_size(load(at.turns, rows), rows) / section_.gyration);
     store(shape.length, own, work.length);
     store(shape.t, own, work.t);
     store(shape.u, own, work.u);
@@ -171,8 +192,9 @@ void Rods::visit_joints(const Tile& tile, const RodState& from, const TrialShape
     const PackRows f = rows_within(chain.f, j, tile.end_joint, tile.first);
     const Vector3<Pack> natural = load(natural_, joints);
     const Pack per_length =
-        scale_ * share_in_fold(natural[0], natural[1]) * 2 / (load(chain.length, in_e) + load(chain.length, in_f));
-    const Pack turned_more = (load(at.turns, in_f) - load(at.turns, in_e)) / section_.gyration;
+        scale_ * share_in_fold(natural[0], natural[1]) * 2 / (compliant_length(in_e) + compliant_length(in_f));
+    const Pack turned_more =
+        (per_size(load(at.turns, in_f), in_f) - per_size(load(at.turns, in_e), in_e)) / section_.gyration;
     const JointStiffnessOf<Pack> stiffness{section_.bend1 * per_length,
                                            section_.bend2 * per_length,
                                            section_.twist * per_length,
@@ -192,7 +214,7 @@ Real Rods::energy_of(const Tile& tile, const TrialShape& at, const RodState& fro
     const PackRows rows = PackRows::range(s, tile.end), own = PackRows::range(s - tile.first, tile.end - tile.first);
     const Pack l = load(chain_->length, rows), natural = natural_stretch_.empty() ? 1 : load(natural_stretch_, rows);
     const Pack strain = load(work.length, own) / l - natural;
-    sum += without_idle(scale_ * section_.stretch / 2 * strain * strain * l, rows);
+    sum += without_idle(times_area(scale_ * section_.stretch / 2 * strain * strain * l, rows), rows);
   }
   visit_joints(tile, from, at, work, [&](const PackRows& joints, auto&&, auto&&, const auto& shape, const auto& of) {
     sum += without_idle(JointGradient<Pack>(shape, of).energy, joints);
@@ -221,12 +243,13 @@ Real Rods::energy(const TrialShape& at, const RodState& from) const {
   for (std::size_t s = tile.first; s < tile.end; s += Pack::size) {
     const PackRows rows = PackRows::range(s, tile.end), own = PackRows::range(s - tile.first, tile.end - tile.first);
     const Pack l = load(chain_->length, rows), natural = natural_stretch_.empty() ? 1 : load(natural_stretch_, rows);
-    const Pack tension = scale_ * section_.stretch * (load(work.length, own) / l - natural);
+    const Pack tension = times_area(scale_ * section_.stretch * (load(work.length, own) / l - natural), rows);
     const Pack by_turn = load(work.turn_by_e, own) + load(work.turn_by_f, own);
     const Vector3<Pack> by_edge =
         load(work.t, own) * tension + load(work.by_e, own) + load(work.by_f, own) + load(work.lag, own) * by_turn;
     store(by_edge, own, work.edge);
-    store(load(std::span<const Real>(to.turning), rows) - by_turn / section_.gyration, rows, to.turning);
+    store(load(std::span<const Real>(to.turning), rows) - per_size(by_turn, rows) / section_.gyration, rows,
+          to.turning);
   }
   for (std::size_t s = tile.first; s < tile.end; ++s) {
     const Vec3& by_edge = work.edge[s - tile.first];
@@ -273,7 +296,7 @@ void Rods::stretch_stiffness(std::size_t s, const TrialShape& at, bool definite,
   const Vec3 e = edge(s, at.x), t = e.normalized();
   const Real across = 1 / length(s) - (natural_stretch_.empty() ? 1 : natural_stretch_[s]) / e.norm();
   part.w << -1, 1;
-  part.K = scale_ * section_.stretch *
+  part.K = scale_ * section(s).stretch *
            (t * t.transpose() / length(s) +
             (definite ? std::max(across, 0.0) : across) * (Mat3::Identity() - t * t.transpose()));
 }
@@ -288,9 +311,13 @@ void Rods::stretch_stiffness(std::size_t s, const TrialShape& at, bool definite,
                [&](const PackRows& joints, const PackRows& e, const PackRows& f, const auto& shape, const auto& of) {
                  Eigen::Matrix<Pack, 8, 8> K =
                      joint_hessian<Pack>(shape, of, load(tangents, e), load(tangents, f), definite);
-                 const Pack per_turn = 1 / section_.gyration;
-                 K.rightCols<2>() *= per_turn;
-                 K.bottomRows<2>() *= per_turn;
+                 const std::array both{&chain_->e, &chain_->f};
+                 for (const Eigen::Index k : {0, 1}) {
+                   const PackRows segments = PackRows::of(std::span(*both[k]).first(tile.end_joint), joints.row[0]);
+                   const Pack per_turn = per_size(1 / section_.gyration, segments);
+                   K.col(6 + k) *= per_turn;
+                   K.row(6 + k) *= per_turn;
+                 }
                  LanePlaces places{};
                  for (std::size_t lane = 0; lane < static_cast<std::size_t>(joints.count); ++lane) {
                    MeshStiffness::Part part = stiffness.part(first + joints.row[lane]);
@@ -334,11 +361,12 @@ void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, Work& wor
     const PackRows e = rows_within(chain.e, j, tile.end_joint, tile.first);
     const PackRows f = rows_within(chain.f, j, tile.end_joint, tile.first);
     const Vector3<Pack> natural = load(natural_, PackRows::range(j, tile.end_joint));
-    const Pack per_length = scale_ * 2 / (load(chain.length, in_e) + load(chain.length, in_f));
+    const Pack per_length = scale_ * 2 / (compliant_length(in_e) + compliant_length(in_f));
+    const auto per_smaller = [&](const Pack& a) { return max(per_size(a, in_e), per_size(a, in_f)); };
     const Pack natural_curvature = natural.head<2>().norm();
     const BendingBound<Pack> bound(load(work.t, e).dot(load(work.t, f)), natural_curvature);
     const Pack moment = twist.empty() ? Pack(0) : section_.twist * per_length * abs(load(twist, in_f) - natural[2]);
-    const Pack by_turn = (flatness * bound.curvature + natural_curvature) / (2 * section_.gyration);
+    const Pack by_turn = per_smaller((flatness * bound.curvature + natural_curvature) / (2 * section_.gyration));
     const Pack by_e = 1 / load(work.length, e);
     const Pack by_f = 1 / load(work.length, f);
     Pack sum_e = 0, sum_f = 0, sum_turn = 0;
@@ -350,7 +378,8 @@ void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, Work& wor
       sum_turn += sum * of_turn;
     };
     add(stiffer * per_length * bound.factor + moment, 2 / bound.chi * by_e, 2 / bound.chi * by_f, by_turn);
-    add(section_.twist * per_length, bound.curvature / 2 * by_e, bound.curvature / 2 * by_f, 1 / section_.gyration);
+    add(section_.twist * per_length, bound.curvature / 2 * by_e, bound.curvature / 2 * by_f,
+        per_smaller(1 / section_.gyration));
     store(sum_e, e, work.spring_by_e);
     store(sum_f, f, work.spring_by_f);
     store(sum_turn, e, work.turn_by_e);
@@ -361,30 +390,31 @@ void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, Work& wor
 /// Of all freedoms, over their masses.
 Real Rods::largest_square(const Tile& tile, const Work& work) const {
   const Chain& chain = *chain_;
+  const auto heavy_length = [&](const PackRows& rows) { return times_area(load(chain.length, rows), rows); };
   const auto springs = [&](const PackRows& own, const PackRows& in) {  // of both vertices of a segment
     const Pack per_length = 1 / load(chain.length, in);
     const Pack stretch = max(per_length, abs(per_length - 1 / load(work.length, own)));
-    return 2 * section_.stretch * stretch + load(work.spring_by_e, own) + load(work.spring_by_f, own);
+    return times_area(2 * section_.stretch * stretch, in) + load(work.spring_by_e, own) + load(work.spring_by_f, own);
   };
   Pack most = 0;
   for (std::size_t s = tile.first; s < tile.end; s += Pack::size) {
     const PackRows own = PackRows::range(s - tile.first, tile.end - tile.first);
     const Pack of_turn = load(work.turn_by_e, own) + load(work.turn_by_f, own);
-    most = max(most, of_turn / load(chain.length, PackRows::range(s, tile.end)));
+    most = max(most, of_turn / heavy_length(PackRows::range(s, tile.end)));
   }
   for (std::size_t j = tile.first_joint; j < tile.end_joint; j += Pack::size) {
     const PackRows in_e = PackRows::of(std::span(chain.e).first(tile.end_joint), j);
     const PackRows in_f = PackRows::of(std::span(chain.f).first(tile.end_joint), j);
     const Pack of_vertex = springs(rows_within(chain.e, j, tile.end_joint, tile.first), in_e) +
                            springs(rows_within(chain.f, j, tile.end_joint, tile.first), in_f);
-    most = max(most, 2 * of_vertex / (load(chain.length, in_e) + load(chain.length, in_f)));
+    most = max(most, 2 * of_vertex / (heavy_length(in_e) + heavy_length(in_f)));
   }
   const auto first_end = std::ranges::lower_bound(chain.ends, static_cast<std::uint32_t>(tile.first));
   const auto last_end = std::ranges::lower_bound(chain.ends, static_cast<std::uint32_t>(tile.end));
   for (auto end = first_end; end < last_end; ++end) {
     const PackRows in = PackRows::range(*end, *end + 1),
                    own = PackRows::range(*end - tile.first, *end - tile.first + 1);
-    most = max(most, 2 * springs(own, in) / load(chain.length, in));
+    most = max(most, 2 * springs(own, in) / heavy_length(in));
   }
   return largest(most) / section_.mass_per_length;
 }

@@ -5,6 +5,7 @@
 #include "weft/bodies/mesh_stiffness.hpp"
 #include "weft/bodies/rod_joint.hpp"
 #include "weft/bodies/trial.hpp"
+#include "weft/math/pack_rows.hpp"
 
 #include <array>
 #include <cstdint>
@@ -17,6 +18,7 @@ namespace weft {
 struct RodSegment {
   std::array<std::int32_t, 2> rows;  ///< Of its vertices.
   Real length;                       ///< At rest [m].
+  Real size = 1;                     ///< Of its section, over that of the rods.
 };
 
 /// Two segments that follow one another, and how they are without moment.
@@ -41,8 +43,9 @@ struct RodStrain {
 /// The rods of a body on one rank. Energies are
 ///   sum_segments EA / 2 (|e| / l - s')^2 l,
 ///   sum_joints (B1 (k1 - k1')^2 + B2 (k2 - k2')^2 + GJ (m - m')^2) / (2 lb),   lb = (l_before + l_after) / 2,
-/// primes naming natural values. Turns are angles times the polar radius of gyration. Results do not depend on the
-/// number of threads.
+/// primes naming natural values. Turns are angles times the polar radius of gyration. Segments of size q have q^2 EA,
+/// and joints half of either segment, one behind the other: lb = (l_before / q_before^4 + l_after / q_after^4) / 2.
+/// Results do not depend on the number of threads.
 class Rods {
  public:
   /// joints: ascending by their second segment; both share a vertex.
@@ -52,13 +55,15 @@ class Rods {
 
   std::size_t size() const { return chain_->length.size(); }
   const RodSection& section() const { return section_; }
+  /// Of a segment.
+  RodSection section(std::size_t s) const { return section_.scaled(size_of(s)); }
   /// Of the vertices of a segment.
   std::array<std::int32_t, 2> rows(std::size_t s) const {
     return {static_cast<std::int32_t>(chain_->begin[s]), static_cast<std::int32_t>(chain_->end[s])};
   }
   /// At rest [m].
   Real length(std::size_t s) const { return chain_->length[s]; }
-  Real mass(std::size_t s) const { return section_.mass_per_length * length(s); }
+  Real mass(std::size_t s) const { return section(s).mass_per_length * length(s); }
   /// What rods of another section share with these counts there as well.
   std::size_t bytes() const;
 
@@ -93,6 +98,7 @@ class Rods {
   struct Chain {
     std::vector<std::uint32_t> begin, end;  ///< Rows of the vertices of segments.
     std::vector<Real> length;
+    std::vector<Real> size;           ///< Of sections of segments; empty: 1.
     std::vector<std::uint32_t> e, f;  ///< Segments of joints.
     std::vector<std::uint32_t> ends;  ///< Segments that have no joint before or none after them.
     std::vector<Tile> tiles;
@@ -119,6 +125,11 @@ class Rods {
   Real largest_square(const Tile& tile, const Work& work) const;
   RodJoint state_of(std::size_t joint, const RodState& from) const;
   Vec3 edge(std::size_t s, std::span<const Vec3> x) const { return x[chain_->end[s]] - x[chain_->begin[s]]; }
+
+  Real size_of(std::size_t s) const { return chain_->size.empty() ? 1 : chain_->size[s]; }
+  Pack per_size(const Pack& a, const PackRows& rows) const;
+  Pack times_area(const Pack& a, const PackRows& rows) const;
+  Pack compliant_length(const PackRows& rows) const;
 
   RodSection section_;
   Real scale_ = 1;  ///< Of all stiffness.

@@ -32,13 +32,17 @@ struct Bend : Field<Real> {
 struct TwistRate : Field<Real> {
   static constexpr Label label{"twist_rate", "rad/m", Keep::shown};
 };
+struct HalfAxis : Field<Real> {
+  static constexpr Label label{"half_axis", "m", Keep::shown};  ///< Of the section, the larger one.
+};
 
 /// A segment; vertices and segments are numbers in the whole.
 struct StrandElement {
   std::int64_t number;
-  std::int32_t place;  ///< In its strand.
   std::array<std::int32_t, 2> vertices;
-  bool is_last;  ///< Of an open strand: its second vertex is the end.
+  float size;                 ///< Of its section, over that of the body.
+  std::uint32_t place : 31;   ///< In its strand.
+  std::uint32_t is_last : 1;  ///< Of an open strand: its second vertex is the end.
 
   /// The first one of its strand.
   std::int64_t first() const { return number - place; }
@@ -157,12 +161,6 @@ class StrandBody final : public MeshBody {
     if (continuum_ != nullptr) roles.trial = continuum_->roles().trial;
     return roles;
   }
-  std::span<const ContactStencil> contact_stencils() const override {
-    if (contact_.empty())
-      for (std::int32_t row = 0; row < static_cast<std::int32_t>(points_.rows()); ++row)
-        contact_.push_back({{row, row, row}, {1, 0, 0}});
-    return contact_;
-  }
   bool contact_points_are_vertices() const override { return true; }
   /// They act on vertices.
   void let_touch_walls() override { let_points_touch_walls(); }
@@ -183,7 +181,7 @@ class StrandBody final : public MeshBody {
   Vec3 angular_momentum_of_turns() const override {
     Vec3 sum = Vec3::Zero();
     for (std::size_t s = 0; s < segments_.rows(); ++s)
-      sum += segments_.get<Mass>()[s] * rods_.section().gyration * segments_.get<TurnVelocity>()[s] *
+      sum += segments_.get<Mass>()[s] * rods_.section(s).gyration * segments_.get<TurnVelocity>()[s] *
              segments_.get<SegmentTangent>()[s];
     return sum;
   }
@@ -200,12 +198,12 @@ class StrandBody final : public MeshBody {
       const std::size_t next = at.is_last ? segment - 1 : segment + 1;  // its length, and the twist of that joint
       const bool is_alone = at.is_last ? elements_[segment].place == 0 : elements_[segment].is_last;
       const Real share = is_alone ? 0 : lb / (lb + rods_.length(next) / 2);
+      const RodSection section = rods_.section(segment);
       StrandClamp::End& end = clamped.emplace_back(
-          StrandClamp::End{at, static_cast<std::int32_t>(segment), share, over(rods_.section()), {}});
-      if (viscosity_) end.viscosity = over(*viscosity_);
+          StrandClamp::End{at, static_cast<std::int32_t>(segment), share, section.gyration, over(section), {}});
+      if (viscosity_) end.viscosity = over(viscosity_->scaled(elements_[segment].size));
     }
-    return std::make_unique<StrandClamp>(freedoms, vertices, turns, std::move(clamped), rods_.section().gyration,
-                                         motion, until, x(), segments_);
+    return std::make_unique<StrandClamp>(freedoms, vertices, turns, std::move(clamped), motion, until, x(), segments_);
   }
 
   std::vector<StrandSegment> strand_segments() const override {
@@ -244,7 +242,7 @@ class StrandBody final : public MeshBody {
   }
 
   Picture picture() const override {
-    Picture picture{2, {}, Table::with<Stretch, Bend, TwistRate, ShownDirector>(), &forest()};
+    Picture picture{2, {}, Table::with<Stretch, Bend, TwistRate, ShownDirector, HalfAxis>(), &forest()};
     picture.fields.resize(rods_.size());
     const std::vector<RodStrain> strains = rods_.strains(x(), state());
     for (std::size_t s = 0; s < rods_.size(); ++s) {
@@ -254,6 +252,7 @@ class StrandBody final : public MeshBody {
       picture.fields.get<Bend>()[s] = strains[s].curvature;
       picture.fields.get<TwistRate>()[s] = strains[s].twist;
       picture.fields.get<ShownDirector>()[s] = segments_.get<SegmentDirector>()[s];
+      picture.fields.get<HalfAxis>()[s] = half_axis_ * elements_[s].size;
     }
     return picture;
   }
@@ -310,12 +309,12 @@ class StrandBody final : public MeshBody {
     });
     for (std::size_t s = 0; s < elements_.size(); ++s) segments_.get<Mass>()[s] = rods_.mass(s);
     if (continuum_ != nullptr) continuum_->rest(0, 0);  // masses follow with the piece
-    if (touches_walls()) std::ranges::fill(points_.get<ContactExtent>(), ball_extent(half_axis_));
+    if (touches_walls()) set_extents();
   }
   void spin_elements(const Vec3& angular_velocity) override {
     for (std::size_t s = 0; s < elements_.size(); ++s)
       segments_.get<TurnVelocity>()[s] =
-          rods_.section().gyration * angular_velocity.dot(segments_.get<SegmentTangent>()[s]);
+          rods_.section(s).gyration * angular_velocity.dot(segments_.get<SegmentTangent>()[s]);
   }
   void take_piece() override {
     std::vector<RodSegment> segments;
@@ -324,7 +323,8 @@ class StrandBody final : public MeshBody {
     joints.reserve(elements_.size());
     visit_strands([&](std::size_t first, std::span<const StrandElement> strand, const MadeStrand& made) {
       for (std::size_t s = 0; s < made.size(); ++s) {
-        segments.push_back({{row_of(strand[s].vertices[0]), row_of(strand[s].vertices[1])}, made.length[s]});
+        segments.push_back(
+            {{row_of(strand[s].vertices[0]), row_of(strand[s].vertices[1])}, made.length[s], strand[s].size});
         if (made.before(s) == made.size()) continue;
         const Vec3& natural = made.natural[s];
         joints.push_back({{static_cast<std::int32_t>(first + made.before(s)), static_cast<std::int32_t>(first + s)},
@@ -335,7 +335,6 @@ class StrandBody final : public MeshBody {
     });
     rods_ = Rods(rods_.section(), segments, joints);
     if (viscosity_) damping_.emplace(*viscosity_, rods_);
-    contact_.clear();
     WEFT_ENSURE(forest().ghosts() == 0);
   }
   void turn_elements(std::span<const Real> turns) override {
@@ -360,6 +359,14 @@ class StrandBody final : public MeshBody {
 
  private:
   std::span<const Vec3> x() const { return points_.get<Position>(); }
+  /// Of the thicker of the segments at each vertex.
+  void set_extents() {
+    std::vector<Real> most(points_.rows(), 0);
+    for (std::size_t s = 0; s < elements_.size(); ++s)
+      for (const std::int32_t row : rods_.rows(s)) most[row] = std::max<Real>(most[row], elements_[s].size);
+    std::ranges::transform(most, points_.get<ContactExtent>().begin(),
+                           [this](Real size) { return ball_extent(half_axis_ * size); });
+  }
   /// visit(row of its first segment, elements, strand) for all strands, which are whole.
   void visit_strands(const std::function<void(std::size_t, std::span<const StrandElement>, const MadeStrand&)>& visit) {
     const auto rest = std::as_const(points_).get<RestPosition>();
@@ -407,8 +414,7 @@ class StrandBody final : public MeshBody {
   Rods rods_;                            ///< The same, over rows,
   std::optional<Rods> damping_;          ///< and what resists changes since a substep began.
   Table segments_;
-  mutable std::vector<ContactStencil> contact_;  ///< Made where walls ask for them.
-  PointBody* continuum_ = nullptr;               ///< Contact points with stress; null without.
+  PointBody* continuum_ = nullptr;  ///< Contact points with stress; null without.
 };
 
 class StrandSource final : public MeshSource {
@@ -463,8 +469,8 @@ class StrandSource final : public MeshSource {
       sample.rows.assign(vertices.begin(), vertices.end());
       sample.value.assign(2, 0.5);
       for (const std::int32_t vertex : vertices) sample.where += rest_positions()[vertex] / 2;
-      sample.mass =
-          of_.section.mass_per_length * (rest_positions()[vertices[1]] - rest_positions()[vertices[0]]).norm();
+      sample.mass = of_.section.scaled(element_at(e).element.size).mass_per_length *
+                    (rest_positions()[vertices[1]] - rest_positions()[vertices[0]]).norm();
       sample.face = sample.element = e;
     }
     return samples;
@@ -496,7 +502,18 @@ class StrandSource final : public MeshSource {
     const auto vertex = [&](std::int64_t k) {
       return static_cast<std::int32_t>(all_.first_point + begin + k % points);
     };
-    return {c, {number, static_cast<std::int32_t>(s), {vertex(s), vertex(s + 1)}, !is_closed(c) && s + 2 == points}};
+    const Real size = (size_at(begin + s) + size_at(begin + (s + 1) % points)) / 2;
+    return {c,
+            {number,
+             {vertex(s), vertex(s + 1)},
+             static_cast<float>(size),
+             static_cast<std::uint32_t>(s),
+             !is_closed(c) && s + 2 == points}};
+  }
+  /// Of the section at a held point, over that of the body.
+  Real size_at(std::int64_t point) const {
+    const std::vector<Real>& thickness = of_.curves.thickness;
+    return thickness.empty() ? 1 : thickness[static_cast<std::size_t>(point)] / (2 * of_.half_axis);
   }
   /// strand: for an end, else null.
   void add_site(const StrandElement& element, std::size_t which, const MadeStrand* strand, Sites& sites) const {
@@ -528,10 +545,11 @@ class StrandSource final : public MeshSource {
               fmt::format("{} folds back by more than 150 degrees. Make its segments shorter, or smooth the curve.",
                           place()));
       const Real lb = strand.joint_length(f);
-      require(strand.bend[f] * of_.half_axis <= lb, ExitCode::geometry,
+      const Real half_axis = of_.half_axis * size_at(of_.curves.offsets[c] + static_cast<std::int64_t>(f));
+      require(strand.bend[f] * half_axis <= lb, ExitCode::geometry,
               fmt::format("{} bends with a radius of {:.3g} m, less than half of its thickness, {:.3g} m. Make it "
                           "thinner, or smooth the curve.",
-                          place(), lb / strand.bend[f], of_.half_axis));
+                          place(), lb / strand.bend[f], half_axis));
     }
   }
 

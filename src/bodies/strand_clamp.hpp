@@ -27,17 +27,17 @@ class StrandClamp final : public Clamp {
     SegmentEnd at;         ///< Over rows.
     std::int32_t segment;  ///< Row.
     Real share;            ///< Of the twist of the joint at its other vertex; 0: there is none.
+    Real gyration;         ///< Polar radius of gyration of the segment [m].
     JointStiffness stiffness;
     std::optional<JointStiffness> viscosity;  ///< In place of stiffness.
     std::optional<JointStiffness> damping{};  ///< Of the substep, if that is known.
   };
-  StrandClamp(const Freedoms& freedoms, std::size_t vertices, std::size_t turns, std::vector<End> ends, Real gyration,
+  StrandClamp(const Freedoms& freedoms, std::size_t vertices, std::size_t turns, std::vector<End> ends,
               const RigidMotion& motion, Real until, std::span<const Vec3> positions, const Table& segments)
       : freedoms_(freedoms),
         vertices_(vertices),
         turns_(turns),
         ends_(std::move(ends)),
-        gyration_(gyration),
         motion_(motion),
         until_(until),
         positions_(positions),
@@ -72,7 +72,7 @@ class StrandClamp final : public Clamp {
       const auto [by_edge, by_turn] = derivative(end, motion);
       force.points(vertices_)[end.at.points[0]] += by_edge;
       force.points(vertices_)[end.at.points[1]] -= by_edge;
-      force.block(turns_)[end.segment] -= by_turn / gyration_;
+      force.block(turns_)[end.segment] -= by_turn / end.gyration;
     }
   }
   std::unique_ptr<Linear> linearise(const Motion& motion) const override { return linear_at(motion, false); }
@@ -107,7 +107,7 @@ class StrandClamp final : public Clamp {
       const Joined joined = joint_of(end, motion);
       const JointShape<Real> shape(joined.joint, joined.e, joined.f, joined.turn_e, joined.turn_f);
       const BendingBound<Real> bound(shape.chi - 1, 0);
-      const Real per_length = 1 / edge(end, motion).norm(), per_turn = 1 / gyration_;
+      const Real per_length = 1 / edge(end, motion).norm(), per_turn = 1 / end.gyration;
       const auto add = [&](Real factor, Real by_edge, Real by_turn) {
         const Real sum = factor * (by_edge + by_turn);
         sums.points(vertices_)[end.at.points[end.at.is_last ? 0 : 1]].array() += sum * by_edge;
@@ -165,7 +165,7 @@ class StrandClamp final : public Clamp {
     const auto segment = static_cast<std::size_t>(end.segment);
     const RodFrame clamp{R * end.at.tangent, R * end.at.director};
     const RodFrame own{segments_.get<SegmentTangent>()[segment], segments_.get<SegmentDirector>()[segment]};
-    const Real turn = motion.u.block(turns_)[segment] / gyration_;
+    const Real turn = motion.u.block(turns_)[segment] / end.gyration;
     // Frames tell the twist but for full turns, and the other joint of the segment about how much it is.
     const auto between = [&](const RodFrame& e, const RodFrame& f, Real turned_more) {
       const Real angle = angle_between(transported(e.director, e.tangent, f.tangent), f.director, f.tangent);
@@ -179,7 +179,7 @@ class StrandClamp final : public Clamp {
     if (end.share == 0) return 0;
     const std::size_t f = static_cast<std::size_t>(end.segment) + (end.at.is_last ? 0 : 1);
     const auto turns = motion.u.block(turns_);
-    return end.share * (segments_.get<JointTwist>()[f] + (turns[f] - turns[f - 1]) / gyration_);
+    return end.share * (segments_.get<JointTwist>()[f] + (turns[f] - turns[f - 1]) / end.gyration);
   }
   /// The elastic one, and that of damping.
   std::vector<Joined> joints_of(const End& end, const Motion& motion) const {
@@ -205,13 +205,13 @@ class StrandClamp final : public Clamp {
       for (const Joined& joined : joints_of(end, motion)) hessian += joined.hessian(definite);
       const int at = end.at.is_last ? 0 : 3, turn = end.at.is_last ? 6 : 7;
       const Mat3 by_edges = hessian.block<3, 3>(at, at);
-      const Vec3 mixed = hessian.block<3, 1>(at, turn) / gyration_;
+      const Vec3 mixed = hessian.block<3, 1>(at, turn) / end.gyration;
       to.block<3, 3>(0, 0) = to.block<3, 3>(3, 3) = by_edges;
       to.block<3, 3>(0, 3) = to.block<3, 3>(3, 0) = -by_edges;
       to.block<3, 1>(0, 6) = -mixed;
       to.block<3, 1>(3, 6) = mixed;
       to.row(6) = to.col(6).transpose().eval();
-      to(6, 6) = hessian(turn, turn) / (gyration_ * gyration_);
+      to(6, 6) = hessian(turn, turn) / (end.gyration * end.gyration);
     }
     return linear;
   }
@@ -219,7 +219,6 @@ class StrandClamp final : public Clamp {
   const Freedoms& freedoms_;
   std::size_t vertices_, turns_;
   std::vector<End> ends_;
-  Real gyration_;
   RigidMotion motion_;
   Real until_;
   std::span<const Vec3> positions_;

@@ -190,10 +190,11 @@ void SegmentImpulses::for_each_acting_end(F&& f) const {
   }
 }
 
-/// How many pairs act on rows, and on the ends of all segments.
+/// How many pairs act on rows, and on the ends of all segments, which others need for the largest count alone.
 void SegmentImpulses::count_acting(std::size_t rows) {
   count_.assign(rows, 0);
   for_each_acting_end([&](std::size_t, std::size_t, std::size_t row) { ++count_[row]; });
+  if (settings_.averaging == ImpulseAveraging::per_vertex) return;
   count_at_.resize(ends_.size());
   for (std::size_t s = 0; s < rows_.size(); ++s)
     for (const std::size_t end : {0u, 1u})

@@ -26,20 +26,21 @@ void WallContacts::reach(const Forest& forest, std::vector<std::int32_t> rows) {
   reached_owned_ = static_cast<std::size_t>(std::ranges::lower_bound(reached_, owned) - reached_.begin());
 }
 
-void WallContacts::act_on(std::span<const ContactStencil> of_row, const Forest& forest, int width) {
+void WallContacts::act_on(const std::function<ContactStencil(std::uint32_t)>& of_row, const Forest& forest, int width) {
   width_ = width;
   constexpr std::size_t n = std::tuple_size_v<decltype(ContactStencil::rows)>;
   each_ = n;
   nodes_.resize(contacts_.size() * n);
   weights_.resize(contacts_.size() * n);
   std::vector<std::int32_t> reached;
-  for (std::size_t c = 0; c < contacts_.size(); ++c)
+  for (std::size_t c = 0; c < contacts_.size(); ++c) {
+    const ContactStencil stencil = of_row(contacts_[c].row);
     for (std::size_t k = 0; k < n; ++k) {
-      const std::int32_t row = of_row[contacts_[c].row].rows[k];
-      nodes_[c * n + k] = row * width;
-      weights_[c * n + k] = of_row[contacts_[c].row].weights[k];
-      reached.push_back(row);
+      nodes_[c * n + k] = stencil.rows[k] * width;
+      weights_[c * n + k] = stencil.weights[k];
+      reached.push_back(stencil.rows[k]);
     }
+  }
   reach(forest, std::move(reached));
   points_of_row_ = 1;
   turns_.assign(1, {{0, contacts_.size()}});  // neighbours share vertices, wherever their bins are

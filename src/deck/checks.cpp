@@ -139,6 +139,10 @@ void check(const StrandDeck& strand, const Spot& at) {
   if ((strand.impulses || strand.stretch_limit) && strand.stage && strand.stage->substeps > 1)
     at["stage"]["substeps"].error(
         "impulses and stretch_limit act on the motion over a whole step. Expected: 1, or leave it out.");
+  if (!std::holds_alternative<FileSectionDeck>(strand.section)) return;
+  if (!std::holds_alternative<CurveFileDeck>(strand.curves.form) || strand.curves.plies)
+    at["thickness"].error("patterns and plies have none of their own. Give a radius, and a taper.");
+  if (strand.taper) at["taper"].error_at_key("is for a radius or half axes. The file says how thickness changes.");
 }
 
 void check(const BlockDeck& block, const Spot& at) { check_corners(block.lower, block.upper, at); }

@@ -44,7 +44,7 @@ const std::vector<FrameFields>& frame_fields() {
       {"strand",
        "segments",
        {"velocity", "stretch", "bend", "twist_rate"},
-       {"mass", "rest_position", "section_director"},
+       {"mass", "rest_position", "section_director", "half_axis"},
        {"volume_ratio", "plastic_measure", "pressure", "von_mises_stress", "cauchy_stress", "density"}},
       {"solid",
        "tetrahedra",

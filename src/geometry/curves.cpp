@@ -109,4 +109,16 @@ Curves resampled(const Curves& curves, Real spacing) {
   return out;
 }
 
+std::vector<Real> tapered(const Curves& curves, Real first, Real taper) {
+  std::vector<Real> thickness;
+  thickness.reserve(curves.points.size());
+  for (std::int64_t c = 0; c < curves.count(); ++c) {
+    const std::span<const Vec3> points = curves.curve(c);
+    std::vector<Real> along = {0};
+    for (std::size_t p = 1; p < points.size(); ++p) along.push_back(along.back() + (points[p] - points[p - 1]).norm());
+    for (const Real s : along) thickness.push_back(first * (1 + (taper - 1) * s / along.back()));
+  }
+  return thickness;
+}
+
 }  // namespace weft

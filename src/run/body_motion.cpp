@@ -75,7 +75,8 @@ WallContacts& BodyMotion::find_walls(const Bins& bins, const TransferSettings& t
 
 void BodyMotion::let_walls_reach_vertices() {
   if (walls_.any() || walls_.lets_go())
-    walls_.act_on(mesh().contact_stencils(), mesh().forest(), is_implicit() ? 3 : NodeField::width);
+    walls_.act_on([&](std::uint32_t row) { return mesh().contact_stencil(row); }, mesh().forest(),
+                  is_implicit() ? 3 : NodeField::width);
 }
 
 void BodyMotion::begin_passes() {

@@ -46,8 +46,8 @@ std::function<bool(std::uint32_t)> OwnMotion::led_points() const {
   FreedomValues is_held(piece_->system.freedoms);
   for (std::size_t r = 0; r < owned.size(); ++r) is_held.points(0)[r][0] = owned[r] ? 1 : 0;
   is_held.update_ghosts();
-  return [is_held = std::move(is_held), stencils = mesh().contact_stencils()](std::uint32_t row) {
-    const auto& [rows, weights] = stencils[row];
+  return [is_held = std::move(is_held), &mesh = std::as_const(mesh())](std::uint32_t row) {
+    const auto [rows, weights] = mesh.contact_stencil(row);
     for (std::size_t k = 0; k < rows.size(); ++k)
       if (weights[k] != 0 && is_held.points(0)[static_cast<std::size_t>(rows[k])][0] > 0) return true;
     return false;

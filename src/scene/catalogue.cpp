@@ -332,10 +332,30 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const FiberDeck& deck, c
   return agreed(comm, [&] { return make_fibers(fibers, carrier_of(deck, is_static)); });
 }
 
-/// Half axes of the section [m].
-std::array<Real, 2> half_axes_of(const StrandDeck& deck) {
-  return std::visit(Overloaded{[](const RoundSectionDeck& d) { return std::array{d.radius, d.radius}; },
-                               [](const EllipticSectionDeck& d) { return std::array{d.half_axes[0], d.half_axes[1]}; }},
+/// Of curves from a file, on all ranks [m]. Throws Error(geometry) if it is not known everywhere. Collective.
+Real largest_thickness(const Comm& comm, const StrandDeck& deck, const Curves& curves) {
+  require(!comm.any(curves.thickness.size() != curves.points.size()), ExitCode::geometry,
+          fmt::format("{}.thickness: the file of {} tells none. Give a radius.", deck.location.text, deck.name));
+  const auto is_bad = [](Real thickness) { return !(thickness > 0) || !std::isfinite(thickness); };
+  require(!comm.any(std::ranges::any_of(curves.thickness, is_bad)), ExitCode::geometry,
+          fmt::format("{}.thickness: the file of {} has vertices of no thickness. Give a radius.", deck.location.text,
+                      deck.name));
+  return comm.max(std::ranges::max(curves.thickness.empty() ? std::vector<Real>{0} : curves.thickness));
+}
+
+/// Half axes of the section where strands are thickest [m]; curves get thickness where it changes. Collective.
+std::array<Real, 2> make_sections(const Comm& comm, const StrandDeck& deck, Curves& curves) {
+  const auto along = [&](Real a, Real b) {
+    if (deck.taper) curves.thickness = tapered(curves, 2 * std::max(a, b), *deck.taper);
+    else curves.thickness.clear();
+    return std::array{a, b};
+  };
+  return std::visit(Overloaded{[&](const RoundSectionDeck& d) { return along(d.radius, d.radius); },
+                               [&](const EllipticSectionDeck& d) { return along(d.half_axes[0], d.half_axes[1]); },
+                               [&](const FileSectionDeck&) {
+                                 const Real radius = largest_thickness(comm, deck, curves) / 2;
+                                 return std::array{radius, radius};
+                               }},
                     deck.section);
 }
 
@@ -368,14 +388,17 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, 
   const auto* law = std::get_if<RodLawDeck>(&material.law);
   require(law != nullptr, ExitCode::deck,
           fmt::format("strands need a material with law rod; {} has another.", material.name));
-  const auto [a, b] = half_axes_of(deck);
   const Real E = law->youngs_modulus, G = E / (2 * (1 + law->poisson_ratio)), mu = law->viscosity;
-  std::optional<RodSection> viscosity;
-  if (mu > 0) viscosity = RodSection::ellipse(a, b, 3 * mu, 3 * mu, mu, material.density);
   auto [curves, numbers] = make_curves(comm, deck.curves, dx, walls);
   require_long_segments(comm, deck, curves);
-  require(!deck.roots || !comm.any(std::ranges::any_of(curves.closed, std::identity())), ExitCode::deck,
+  const bool has_rings = comm.any(std::ranges::any_of(curves.closed, std::identity()));
+  require(!deck.roots || !has_rings, ExitCode::deck,
           "a ring has no first vertex that \"roots\" could tie. Leave the key out.");
+  require(!deck.taper || !has_rings, ExitCode::deck,
+          "a ring has no end that \"taper\" could make thinner. Leave the key out.");
+  const auto [a, b] = make_sections(comm, deck, curves);
+  std::optional<RodSection> viscosity;
+  if (mu > 0) viscosity = RodSection::ellipse(a, b, 3 * mu, 3 * mu, mu, material.density);
   StrandDescription strands{deck.name,
                             std::move(curves),
                             RodSection::ellipse(a, b, law->stretch_modulus.value_or(E), E, G, material.density),

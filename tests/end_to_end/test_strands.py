@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Proves that strands move, rest, restart and are refused as they should: tests/end_to_end/test_strands.py WEFT."""
 import math
+import struct
 import unittest
 
 from program import Case, checkpoints, history, weft
@@ -20,7 +21,7 @@ bodies:
   - {name: curls, kind: strand, material: nylon, half_axes: [4 mm, 2 mm], stage: {scheme: STAGE, tolerance: 1e-10},
      curves: {hair_tube: {inner_radius: 0, outer_radius: 0.2, length: 0.4, strands: 5}, spacing: 0.02,
               plies: {count: 2, radius: 0.03, twist: 0.2}}}
-  - {name: bundle, kind: strand, material: wire, radius: 3 mm, natural: straight, twist: 1 rev/m,
+  - {name: bundle, kind: strand, material: wire, radius: 3 mm, taper: 0.5, natural: straight, twist: 1 rev/m,
      stage: {scheme: STAGE, tolerance: 1e-10},
      curves: {hair_ball: {radius: 0.1, length: 0.4, strands: 7}, spacing: 0.05, translate: [1, 0, 0]}}
   - {name: thrown, kind: strand, material: nylon, radius: 4 mm, velocity: [0.1, 0, 1], spin: [0, 4, 9],
@@ -50,7 +51,7 @@ bodies:
      contact: {youngs_modulus: 1e5, friction: 0.4, packing: 0.05}, roots: {collider: head, depth: 1 cm},
      curves: {hair_tube: {inner_radius: 0, outer_radius: 0.1, length: 0.4, strands: 40}, spacing: 0.04,
               rotate: {axis: [1, 0, 0], angle: 180}, translate: [0, 0, 0.5]}}
-  - {name: tuft, kind: strand, material: nylon, radius: 5 mm, meets_grid: true,
+  - {name: tuft, kind: strand, material: nylon, radius: 5 mm, taper: 0.5, meets_grid: true,
      stage: {scheme: STAGE, tolerance: 1e-10},
      contact: {youngs_modulus: 1e5, friction: 0.4, packing: 0.05}, velocity: [-1, 0, 0],
      curves: {hair_tube: {inner_radius: 0, outer_radius: 0.05, length: 0.3, strands: 9}, spacing: 0.04,
@@ -492,6 +493,44 @@ output: {{diagnostics_every: 1}}
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertIn(words, done.stderr)
 
+    def test_strands_are_as_thick_as_their_file_says(self):
+        def hair(name, thickness):
+            points = [(0.02 * k, 0.3 * s, 0) for s in range(3) for k in range(11)]
+            data = struct.pack("<4s4If", b"HAIR", 3, len(points), 2 | (4 if thickness else 0), 10, 0) + bytes(104)
+            for point in points:
+                data += struct.pack("<3f", *point)
+            (self.folder / name).write_bytes(data + struct.pack(f"<{len(thickness)}f", *thickness))
+
+        text = """
+weft: 1
+domain: {dx: 0.1, gravity: [0, 0, -9.81]}
+time: {end: 1, frame_interval: 1, max_dt: 1 ms}
+materials: {nylon: {law: rod, density: 1100, youngs_modulus: 2e7, poisson_ratio: 0.4, viscosity: 100}}
+bodies: [{name: hair, kind: strand, material: nylon, SECTION, curves: {curve_file: {path: FILE}, scale: 2}}]
+handles: [{name: roots, body: hair, where: {box: {lower: [-1, -1, -1], upper: [1e-6, 1, 1]}}, hold: {keep: clamp}}]
+output: {diagnostics_every: 1, fields: [default, half_axis]}
+"""
+        hair("tapered.hair", [0.004 * (1 - 0.06 * k) for _ in range(3) for k in range(11)])
+        hair("unknown.hair", [])
+        hair("nowhere.hair", [0.004] * 32 + [0])
+        runs = {}
+        for name, section, ranks in (("file", "thickness: of_file", 1), ("file_on_3", "thickness: of_file", 3),
+                                     ("file_on_4", "thickness: of_file", 4),
+                                     ("taper", "radius: 4 mm, taper: 0.4", 1)):
+            deck = self.deck(text.replace("SECTION", section).replace("FILE", "tapered.hair"))
+            runs[name] = self.run_deck(deck, name, "--steps", 200, ranks=ranks)
+        self.assert_same_state(runs["file"], runs["file_on_3"], 0)
+        self.assert_same_state(runs["file"], runs["file_on_4"], 0)  # one of them has no strand
+        self.assert_same_state(runs["file"], runs["taper"], 1e-5)  # the file has single precision
+        half_axis = weft_read.Run(runs["file"]).frame("hair", 0)["half_axis"]
+        expected = [0.004 * (1 - 0.06 * (k + 0.5)) for _ in range(3) for k in range(10)]
+        self.assertLess(numpy.abs(half_axis - expected).max(), 1e-9)
+        for name, words in ("unknown.hair", "tells none"), ("nowhere.hair", "vertices of no thickness"):
+            deck = self.deck(text.replace("SECTION", "thickness: of_file").replace("FILE", name))
+            done = weft("check", deck, folder=self.folder)
+            self.assertEqual(done.returncode, 3, done.stderr)
+            self.assertIn(words, done.stderr)
+
     def test_what_strands_do_not_know_is_refused(self):
         (self.folder / "fold.obj").write_text("v 0 0 0\nv 1 0 0\nv 0.01 0.001 0\nl 1 2 3\n")
         (self.folder / "ball.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
@@ -502,6 +541,8 @@ output: {{diagnostics_every: 1}}
                 ("half_axes: [4 mm, 2 mm]", "half_axes: [4 mm, -2 mm]", 2, "half_axes"),
                 ("half_axes: [4 mm, 2 mm]", "half_axes: [4 mm, 2 mm], radius: 1 mm", 2, "radius"),
                 ("half_axes: [4 mm, 2 mm]", "half_axes: [9 cm, 1 mm]", 3, "less than half of its thickness"),
+                ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, taper: 1.1", 2, "taper"),
+                ("half_axes: [4 mm, 2 mm]", "thickness: of_file", 2, "patterns and plies have none of their own"),
                 ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, blend: {pic_share: 0.1}", 2, "add \"meets_grid: true\""),
                 ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, meets_grid: true, blend: {pic_share: 1.1}", 2, "pic_share"),
                 ("half_axes: [4 mm, 2 mm]", "radius: 1 mm, contact: {youngs_modulus: 1e5, friction: 0.4}", 2,

@@ -181,10 +181,11 @@ class MeshBody : public Body, public TrialMesh {
   /// Null without any.
   PointSet* contact_points() { return contact_.get(); }
   const PointSet* contact_points() const { return contact_.get(); }
-  /// The vertices that each contact point is made of, by row.
+  /// The vertices that each contact point is made of, by row; empty where each is the vertex of the same row.
   virtual std::span<const ContactStencil> contact_stencils() const { return {}; }
-  /// Whether each contact point is the vertex of the same row.
   virtual bool contact_points_are_vertices() const { return false; }
+  /// Of either.
+  ContactStencil contact_stencil(std::uint32_t row) const;
   /// Contact points have their own masses times a factor.
   void scale_contact_points(Real factor);
   /// Contact points have the tentative velocities of vertices with velocities v [m/s].

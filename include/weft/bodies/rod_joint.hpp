@@ -21,6 +21,8 @@ struct RodSection {
   /// An ellipse with these half axes [m] of a material with these moduli [Pa] and density [kg/m^3].
   static RodSection ellipse(Real a, Real b, Real stretch_modulus, Real youngs_modulus, Real shear_modulus,
                             Real density);
+  /// Of the same shape and another size.
+  RodSection scaled(Real by) const;
 };
 
 /// Where a segment was when its turn was zero.

@@ -21,7 +21,7 @@ struct StrandContinuum {
 /// Strands before they are divided among ranks.
 struct StrandDescription {
   std::string name;
-  Curves curves;  ///< As they are made.
+  Curves curves;  ///< As they are made. Where they have a thickness, sections are scaled to that from 2 half_axis.
   RodSection section;
   Real density;                                ///< [kg/m^3].
   std::optional<RodSection> viscosity;         ///< Viscosities [Pa s] in place of moduli.

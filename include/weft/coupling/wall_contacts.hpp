@@ -95,7 +95,7 @@ class WallContacts {
   void act_on(const BlockMap& map);
   /// or each on up to four vertices, which have so many reals each; of_row: of the points of the only set. Rows of the
   /// forest: vertices.
-  void act_on(std::span<const ContactStencil> of_row, const Forest& forest, int width);
+  void act_on(const std::function<ContactStencil(std::uint32_t)>& of_row, const Forest& forest, int width);
   /// Whether there are contacts on any rank.
   bool any() const { return any_; }
   /// Whether points of this rank have left walls.

@@ -117,6 +117,11 @@ struct RoundSectionDeck {
 struct EllipticSectionDeck {
   std::vector<Real> half_axes;  ///< Two [m].
 };
+/// Round ones, as thick as the curves.
+enum class CurveThickness { of_file };
+struct FileSectionDeck {
+  CurveThickness thickness;
+};
 /// The shape of a strand without moment: as its curve is made, or straight.
 enum class NaturalShape { as_made, straight };
 /// What strands are for one another and all else on the grid: a continuum that yields, or nothing.
@@ -161,7 +166,8 @@ struct StrandDeck : CarriedDeck {
   std::string name;
   std::string material;
   CurvesDeck curves;
-  std::variant<RoundSectionDeck, EllipticSectionDeck> section;
+  std::variant<RoundSectionDeck, EllipticSectionDeck, FileSectionDeck> section;
+  std::optional<Real> taper;  ///< Thickness where a strand ends over that where it begins.
   NaturalShape natural;
   Real twist;                                ///< Natural, of the section along the strand [rad/m].
   std::optional<RootsDeck> roots;            ///< Else nothing ties their first vertices.

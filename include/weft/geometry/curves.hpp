@@ -60,6 +60,8 @@ Real length_of(const Curves& curves);
 /// Every curve divided anew into equal steps along itself, as near to `spacing` [m] as a whole number of them allows;
 /// ends stay. Thickness is interpolated.
 Curves resampled(const Curves& curves, Real spacing);
+/// Thickness at each point that begins with `first` [m] and falls to taper times that, linearly along each curve.
+std::vector<Real> tapered(const Curves& curves, Real first, Real taper);
 
 /// The bytes of a file, read in pieces from its start on: read(begin, count) gives count bytes.
 struct FileBytes {

@@ -194,6 +194,15 @@ inline constexpr auto keys<EllipticSectionDeck> = table(
         &EllipticSectionDeck::half_axes});
 
 template <>
+inline constexpr std::array words<CurveThickness> = {
+    Word{CurveThickness::of_file, "of_file", "what a .hair file says of each vertex, in the unit of its places"}};
+
+template <>
+inline constexpr auto keys<FileSectionDeck> =
+    table("file_section", "Round sections that change along a strand.",
+          Key{"thickness", required, "Diameter of the section along the strands.", &FileSectionDeck::thickness});
+
+template <>
 inline constexpr std::array words<NaturalShape> = {
     Word{NaturalShape::as_made, "as_made", "as the curves are made, which have no moment then"},
     Word{NaturalShape::straight, "straight", "the curves as they are made are bent"}};
@@ -265,7 +274,9 @@ inline constexpr auto keys<StrandDeck> =
           Key{"name", a_name, required, "Names files, columns and references.", &StrandDeck::name},
           Key{"material", a_name, required, "Name of a material with law rod.", &StrandDeck::material},
           Key{"curves", required, "The strands at the start.", &StrandDeck::curves},
-          Either{"The section: radius, or half_axes.", &StrandDeck::section},
+          Either{"The section: radius, half_axes, or thickness.", &StrandDeck::section},
+          Key{"taper", "1", above(0).at_most(1), absent,
+              "Thickness where a strand ends over that where it begins, linear along the strand.", &StrandDeck::taper},
           Key{"natural", "as_made", "The shape without moment.", &StrandDeck::natural},
           Key{"twist", "rad/m", anything, "0", "Natural twist of the section, right-handed along the strand.",
               &StrandDeck::twist},

@@ -67,7 +67,7 @@ TEST(StrandContactTest, ContactPointsAreVerticesWithAllOfTheirMass) {
   ASSERT_EQ(vertices.rows(), 5u + 6u + 8u);
   ASSERT_EQ(points.rows(), vertices.rows());
   for (std::size_t r = 0; r < points.rows(); ++r) {
-    const auto& [rows, weights] = body->contact_stencils()[r];
+    const auto [rows, weights] = body->contact_stencil(static_cast<std::uint32_t>(r));
     EXPECT_EQ(rows[0], static_cast<std::int32_t>(r));
     EXPECT_EQ(weights, (std::array<Real, 4>{1, 0, 0, 0}));
     EXPECT_EQ(points.get<Mass>()[r], vertices.get<Mass>()[r]);

@@ -116,9 +116,11 @@ bodies:
   - {name: r2, kind: strand, material: nylon, half_axes: [1 mm, 2 mm], natural: as_made, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, curves: {braid: {strands: 3, width: 0.1, depth: 0.05, pitch: 0.2, length: 1}}}
   - {name: r3, kind: strand, material: nylon, radius: 1 mm, meets_grid: true, layer: materials, contact: {youngs_modulus: 1e5, poisson_ratio: 0.2, friction: 0.4, packing: 0.2}, response: none, blend: {pic_share: 0.1}, roots: {collider: floor, depth: 1 mm}, curves: {braid: {strands: 3, width: 0.1, depth: 0.05, pitch: 0.2, length: 1}}}
   - {name: r4, kind: strand, material: nylon, radius: 1 mm, meets_grid: true, layer: tools, response: elastoplastic, blend: {pic_rate: 10}, curves: {braid: {strands: 3, width: 0.1, depth: 0.05, pitch: 0.2, length: 1}}}
-  - {name: r5, kind: strand, material: nylon, radius: 1 mm, curves: {groom: {collider: press, where: {box: {lower: [0, 0, 0], upper: [1, 1, 1]}}, strands: 10, length: 0.3, length_spread: 10 %, lie: 30, lie_spread: 5, toward: [0, -1, 0], droop: 0.1, clearance: 1 mm, wave: {amplitude: 1 mm, length: 0.1, spread: 0.2}, curl: {radius: 1 mm, length: 0.1, spread: 0.2}, seed: 3}}}
+  - {name: r5, kind: strand, material: nylon, radius: 1 mm, taper: 0.3, curves: {groom: {collider: press, where: {box: {lower: [0, 0, 0], upper: [1, 1, 1]}}, strands: 10, length: 0.3, length_spread: 10 %, lie: 30, lie_spread: 5, toward: [0, -1, 0], droop: 0.1, clearance: 1 mm, wave: {amplitude: 1 mm, length: 0.1, spread: 0.2}, curl: {radius: 1 mm, length: 0.1, spread: 0.2}, seed: 3}}}
   - {name: r6, kind: strand, material: nylon, radius: 1 mm, curves: {groom: {file: ")" WEFT_SOURCE_DIR
     R"(/README.md", strands: 10, length: 0.3}}}
+  - {name: r7, kind: strand, material: nylon, thickness: of_file, curves: {curve_file: {path: ")" WEFT_SOURCE_DIR
+    R"(/README.md"}}}
   - {name: t1, kind: solid, layer: tools, material: rubber, order: 2, velocity: [1, 0, 0], spin: [0, 0, 1], mesh: {file: {path: ")" WEFT_SOURCE_DIR
     R"(/README.md"}, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: t2, kind: solid, carrier: own, meets_grid: false, stage: {scheme: implicit, substeps: 2, tolerance: 1e-6}, material: gum, mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 10 cm}}

@@ -119,7 +119,7 @@ TEST(ReadDeckTest, AllFilesOfADeckAreFoundByTheirKeys) {
   EXPECT_EQ(keys, (std::vector<std::string>{"bodies.h.shape.mesh.file", "bodies.s1.mesh.file.path",
                                             "bodies.m2.mesh.file.path", "bodies.f1.curves.curve_file.path",
                                             "bodies.r1.curves.curve_file.path", "bodies.r6.curves.groom.file",
-                                            "bodies.t1.mesh.file.path"}));
+                                            "bodies.r7.curves.curve_file.path", "bodies.t1.mesh.file.path"}));
   EXPECT_EQ(resolved_yaml(deck).find("README.md"), std::string::npos);
 }
 

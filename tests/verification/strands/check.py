@@ -4,13 +4,15 @@ import math
 import h5py
 import numpy
 
-from reading import at_least, at_most, near, peak
+from reading import at_least, at_most, near, order, peak
 from scenes import settings
 
 DECKS = {name: f"{name}.yaml" for name in ("small", "elastica", "column", "hinged", "clamped", "led", "weight",
                                            "writhe", "ring", "twist", "turns", "torsion", "beam", "damped", "viscous",
                                            "hanging", "root")}
 DECKS["coarse"] = "elastica.yaml"
+CONES = {"cone_25": 25, "cone": 50, "cone_100": 100}  # segments
+DECKS |= {name: "cone.yaml" for name in CONES}
 DECKS["writhing"] = "ring.yaml"
 # Localised helices: m, segments, L.
 HELICES = {"helix_60": (0.6, 600, 20), "helix_80": (0.8, 300, 20), "helix_95": (0.95, 200, 30)}
@@ -27,7 +29,13 @@ def helix(name):
                                                  f"{{time: 5, rotate: {{axis: [1, 0, 0], angle: {angle!r}}}}}]}}"})
 
 
+def cone(segments):
+    keys = {f"bodies.{body}.curves.spacing": 10 / segments for body in ("bent", "pulled", "heavy", "twisted")}
+    return settings(keys | {f"handles.{handle}.vertices": [segments] for handle in ("load", "pull", "hand")})
+
+
 RUNS = {"quick": {name: [] for name in DECKS} | {name: helix(name) for name in HELICES} |
+                 {name: cone(segments) for name, segments in CONES.items()} |
                  {"coarse": ["--set", "bodies.beam.curves.spacing=0.4"],
                   "writhing": ["--set", "bodies.ring.twist=-0.4376"]}}
 RUNS["full"] = RUNS["quick"] | {"plectoneme": []}
@@ -41,6 +49,21 @@ CANTILEVER = (3.516015, 22.034492, 61.697214)
 
 def at_load(run, probe, load):
     return run[probe][int(numpy.argmin(abs(run["time"] - load / 4)))]
+
+
+def of_cones():
+    """Of the strands of cone.yaml, whose radius falls from a to b: displacements of their ends [m], torque [N m] and
+    weight [N]."""
+    E, a, b = 4 * EI / (math.pi * RADIUS**4), RADIUS, 0.3 * RADIUS
+    s = (numpy.arange(10000) + 0.5) / 10000  # from the end on
+    r = b + (a - b) * s
+    # Of what is beyond s, by the volume of a truncated cone and its first moment about s.
+    moment = 0.01 * math.pi * LENGTH**2 * s**2 * (3 * b**2 + 2 * b * r + r**2) / 12
+    lower = (moment * 4 / (E * math.pi * r**4) * LENGTH**2 * s).mean()
+    return {"higher": 4e-4 * LENGTH**3 / (3 * math.pi * E * a**3 * b), "longer": LENGTH / (math.pi * E * a * b),
+            "lower": -lower,
+            "torque_hand_x": math.pi / 6 * 3 * math.pi * E / 2.6 / 2 * (a - b) / LENGTH / (b**-3 - a**-3),
+            "force_wall_of_heavy_z": 0.01 * math.pi * LENGTH * (a**2 + a * b + b**2) / 3}
 
 
 def decay(t, x):
@@ -117,6 +140,10 @@ def check(runs, size):
             found.append(near(f"plectoneme, turned by {turned} degrees: twist and writhe [turns]",
                               sum(link(runs["plectoneme"], number)), turns, 0.01))
         found.append(at_least("plectoneme: writhe [turns]", link(runs["plectoneme"], 9)[1], 2))
+    for column, exact in of_cones().items():
+        errors = [runs[name][column][-1] - exact for name in CONES]
+        found.append(near(f"cone of 100 segments: {column}", runs["cone_100"][column][-1], exact, 1e-3))
+        found += [near(f"cone: {column}, order", each, 2, 0.02) for each in order(errors)]
     energy = runs["root"]["energy_less_work"]
     found.append(at_most("root that folds: energy that comes or goes, over all of it",
                          abs(energy / energy[0] - 1).max(), 1e-3))
