@@ -225,6 +225,7 @@ void LayerContact::look_at(std::span<const MeetingLayer> layers, const SharedBlo
     for (std::size_t j = i + 1; j < here.size(); ++j) {
       const MeetingLayer &a = layers[side(i).layer], &b = layers[side(j).layer];
       if (a.layer == b.layer && !(a.meets_itself && here[i].is_elsewhere(here[j]))) continue;
+      if (a.is_led && b.is_led) continue;
       const auto found_here = here[i].meet(here[j], friction_of(a.layer, b.layer));
       if (!found_here) continue;
       const Real gap = found_here->gap;

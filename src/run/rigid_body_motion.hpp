@@ -33,6 +33,7 @@ class RigidBodyMotion final : public BodyMotion {
   RigidBodyMotion(const Comm& comm, const Scene& scene, const RunState& state, std::size_t body);
 
   Refusal predict(Real dt) override;
+  bool is_led() const { return frame_.is_led(); }
   /// Of the body on the rank that has it, else zero: as the step begins, and over the step as predicted last. Not
   /// collective.
   RigidVelocity velocity_now() const;

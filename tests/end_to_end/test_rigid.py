@@ -139,6 +139,22 @@ output: {diagnostics_every: 1}
         self.assertLess(energy[300] - energy[0], 0)
         self.assertLess(energy[-1] - energy[300], 0.01 * abs(energy[300]))
 
+    def test_bodies_whose_motion_is_prescribed_load_nothing(self):
+        led = "joint: {motion: {velocity: [0, 0, 0]}}"
+        deck = """
+weft: 1
+domain: {dx: 0.05, gravity: [0, 0, -9.81]}
+time: {end: 0.05, frame_interval: 0.05, max_dt: 0.005}
+bodies:
+  - {name: lower, kind: rigid, density: 1000, LED,
+     mesh: {block: {lower: [-0.2, -0.2, -0.2], upper: [0.2, 0.2, 0]}, size: 0.1, translate: [0.013, 0.021, 0.017]}}
+  - {name: upper, kind: rigid, density: 1000, LED,
+     mesh: {block: {lower: [-0.1, -0.1, 0], upper: [0.1, 0.1, 0.2]}, size: 0.1, translate: [0.013, 0.021, 0.017]}}
+output: {diagnostics_every: 1}
+"""
+        rows = numbers(self.run_deck(self.deck(deck.replace("LED", led)), "run"))
+        self.assertEqual(max(abs(row[f"contact_force_{body}_z"]) for row in rows for body in ("lower", "upper")), 0)
+
     def test_poses_go_through_their_keyframes(self):
         deck = """
 weft: 1

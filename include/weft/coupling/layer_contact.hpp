@@ -103,6 +103,7 @@ struct MeetingLayer {
   Real frequency = 0;                     ///< Of the fastest vibration of a body with contact points [rad/s].
   const RigidVelocity* moves = nullptr;   ///< Of a rigid body, as it was predicted; null: it deforms.
   const RigidVelocity* start = nullptr;   ///< Of a rigid body, as the step began.
+  bool is_led = false;                    ///< Of a rigid body: nothing changes its motion.
   Real restitution = 0;                   ///< Of hits of a rigid body,
   Real slowest_hit = 0;                   ///< that are faster [m/s].
   const NodeField* remembered = nullptr;  ///< NodeMemory of a rigid body as the step began.

@@ -168,6 +168,7 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
                        .spread = spread,
                        .moves = layer.rigid != nullptr ? &layer.moves : nullptr,
                        .start = layer.rigid != nullptr ? &layer.start : nullptr,
+                       .is_led = layer.rigid != nullptr && layer.rigid->is_led(),
                        .restitution = layer.settings.restitution,
                        .slowest_hit = settings.slowest_hit,
                        .remembered = &layer.first_memory});
