@@ -13,8 +13,6 @@ namespace {
 
 /// Where three layers meet, each pair has so many turns.
 constexpr int most_turns = 20;
-/// Bodies touch if what they remember ends this part of an approach in a step.
-constexpr Real least_touch = 1;
 /// What is so near the middle of one of two sides, on the way between these, is on it: one over so much of the way.
 constexpr Real steepness = 2;
 /// The mean normal of a thin part is across its sides at edges: if it is so long, these become one, as from the second
@@ -27,6 +25,14 @@ constexpr Real most_beyond = 4;
 constexpr Real recovery = 200;
 
 Real* row_of(NodeField& field, int block, int place) { return field.block(block) + place * NodeField::width; }
+
+/// What is wanted across the normal, as far as friction lets l_n give it.
+Vec3 within_cone(const Vec3& wanted, const Vec3& normal, Real l_n, Real friction) {
+  Vec3 l_t = wanted - wanted.dot(normal) * normal;
+  const Real size = l_t.norm();
+  if (size > friction * l_n) l_t *= friction * l_n / size;
+  return l_t - l_n * normal;
+}
 
 /// A row of NodeSplit that leaves all to the near side.
 bool is_whole(const Real* split) { return split[0] == 1 && split[1] == 0 && split[2] == 0 && split[3] == 0; }
@@ -57,11 +63,12 @@ struct LayerContact::Work {
 Vec3 contact_impulse(const Vec3& before, const Vec3& u, const Vec3& normal, Real closing, Real reduced_mass,
                      Real friction) {
   const Vec3 wanted = before - reduced_mass * (u - closing * normal);
-  const Real along = wanted.dot(normal), l_n = std::max(Real(0), -along);
-  Vec3 l_t = wanted - along * normal;
-  const Real size = l_t.norm();
-  if (size > friction * l_n) l_t *= friction * l_n / size;
-  return l_t - l_n * normal;
+  return within_cone(wanted, normal, std::max(Real(0), -wanted.dot(normal)), friction);
+}
+
+Vec3 impulse_of_rebound(const Vec3& before, const Vec3& u, const Vec3& normal, Real l_n, Real reduced_mass,
+                        Real friction) {
+  return within_cone(before - reduced_mass * u, normal, l_n, friction);
 }
 
 void split_by_normals(const BlockMap& map, Layer& nodes) {
@@ -178,6 +185,7 @@ void LayerContact::keep_whole(std::span<const MeetingLayer> layers) const {
 }
 
 void LayerContact::look(std::span<const MeetingLayer> layers, Real dx) {
+  dx_ = dx;
   for (const MeetingLayer& layer : layers) {
     if (!layer.is_rigid() || !layer.is_on) continue;
     const NodeField& middle = layer.nodes->get<NodeMiddle>();
@@ -261,7 +269,7 @@ std::vector<int> LayerContact::blocks_that_meet(std::size_t layer) const {
   return blocks;
 }
 
-void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dt) const {
+void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dt) {
   for (const MeetingLayer& layer : layers) {
     if (!layer.has_contact_points || !layer.is_on) continue;
     const BlockMap* const map = layer.map;
@@ -294,24 +302,9 @@ void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dt) const
   }
 }
 
-/// The speed with which rigid bodies hit one another at a node, from which they rebound [m/s]; none: they do not. Those
-/// that touch already remember a force.
-std::optional<Real> LayerContact::hit(const MeetingLayer& a, const MeetingLayer& b, const Side& of_a, const Side& of_b,
-                                      const Pair& pair, int place, Real dt) {
-  if (!a.is_rigid() || !b.is_rigid() || !(std::max(a.restitution, b.restitution) > 0)) return {};
-  const Vec3 at = Eigen::Map<const Vec3>(row_of(a.nodes->get<NodePlace>(), of_a.block, place));
-  const Real speed = (a.start->at(at) - b.start->at(at)).dot(pair.normal);
-  const auto remembered = [&](const MeetingLayer& layer, int block) {
-    const Real* const force = layer.remembered->block(block) + place * NodeField::width + 1;
-    return dt * Eigen::Map<const Vec3>(force).norm() / *row_of(layer.nodes->get<NodeInertia>(), block, place);
-  };
-  const bool touch = std::min(remembered(a, of_a.block), remembered(b, of_b.block)) > least_touch * speed;
-  if (touch || !(speed > std::max(a.slowest_hit, b.slowest_hit)) || !(speed * dt > pair.gap)) return {};
-  return speed;
-}
-
 /// How fast a pair may close [m/s]; negative: it is to part.
 Real LayerContact::closing(const MeetingLayer& a, const MeetingLayer& b, const Pair& pair, Real dt) {
+  if (pair.meeting == Meeting::hit) return 0;
   if (pair.gap > 0) return pair.gap / dt;
   const Real of_surfaces = std::min({a.frequency, b.frequency, recovery / (2 * dt)});  // half of the way in a step
   const Real of_mass = std::min(std::max(a.frequency, b.frequency), 1 / dt);
@@ -319,7 +312,7 @@ Real LayerContact::closing(const MeetingLayer& a, const MeetingLayer& b, const P
 }
 
 /// (K.5) for each pair of layers at a node.
-void LayerContact::meet(std::span<const MeetingLayer> layers, const Meetings& meetings, const Node& node, Real dt,
+void LayerContact::meet(std::span<const MeetingLayer> layers, Meetings& meetings, const Node& node, Real dt,
                         Work& work) const {
   const auto sides = std::span(meetings.sides).subspan(node.first_side, node.sides);
   const auto pairs = std::span(meetings.pairs).subspan(node.first_pair, node.pairs);
@@ -335,22 +328,28 @@ void LayerContact::meet(std::span<const MeetingLayer> layers, const Meetings& me
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     const auto& [i, j] = pairs[p].sides;
     const MeetingLayer &a = layer_of(i), &b = layer_of(j);
-    const std::optional<Real> speed = hit(a, b, sides[i], sides[j], pairs[p], node.place, dt);
-    work.closing[p] = speed ? -std::max(a.restitution, b.restitution) * *speed : closing(a, b, pairs[p], dt);
-    if (speed) work.is_hit[i] = work.is_hit[j] = true;
+    work.closing[p] = closing(a, b, pairs[p], dt);
+    if (is_hit(pairs[p])) work.is_hit[i] = work.is_hit[j] = true;
     work.impulse[p].setZero();
   }
   const int turns = pairs.size() > 1 ? most_turns : 1;
   for (int turn = 0; turn < turns; ++turn)
     for (std::size_t p = 0; p < pairs.size(); ++p) {
-      const auto& [i, j] = pairs[p].sides;
+      const Pair& pair = pairs[p];
+      if (pair.meeting == Meeting::later) continue;
+      const auto& [i, j] = pair.sides;
+      const Vec3 &normal = is_hit(pair) ? pair.normal_of_hit : pair.normal, u = work.v[i] - work.v[j];
       const Real reduced = work.mass[i] * work.mass[j] / (work.mass[i] + work.mass[j]);
-      const Vec3 after = contact_impulse(work.impulse[p], work.v[i] - work.v[j], pairs[p].normal, work.closing[p],
-                                         reduced, friction_of(layer_of(i).layer, layer_of(j).layer));
+      const Real friction = friction_of(layer_of(i).layer, layer_of(j).layer);
+      const Vec3 after = pair.meeting == Meeting::rebound
+                             ? impulse_of_rebound(work.impulse[p], u, normal, pair.pressed, reduced, friction)
+                             : contact_impulse(work.impulse[p], u, normal, work.closing[p], reduced, friction);
       work.v[i] += (after - work.impulse[p]) / work.mass[i];
       work.v[j] -= (after - work.impulse[p]) / work.mass[j];
       work.impulse[p] = after;
     }
+  for (std::size_t p = 0; p < pairs.size(); ++p)
+    if (pairs[p].meeting == Meeting::hit) pairs[p].pressed = -work.impulse[p].dot(pairs[p].normal_of_hit);
   for (std::size_t k = 0; k < sides.size(); ++k) {
     Layer& nodes = *layer_of(k).nodes;
     const Vec3 change = work.v[k] - work.before[k];

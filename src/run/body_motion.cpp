@@ -13,8 +13,10 @@ namespace {
 
 /// Of contact with walls: hits gained energy after a few, of a ball of quadratic tetrahedra after twenty.
 constexpr int most_passes_on_walls = 500;
-/// Of contact with other layers.
-constexpr int most_passes_on_layers = 50;
+/// Of contact with other layers, and where rigid bodies hit one another.
+constexpr int most_passes_on_layers = 50, most_passes_of_hits = 200;
+/// Rebounds repeat what hits leave: these settle to this part of the tolerance.
+constexpr Real tolerance_of_hits = 0.1;
 constexpr Real round_off = 1e-12;
 /// Passes of an implicit body that still change forces by more than this part are no motion.
 constexpr Real worst_share = 0.05;
@@ -89,7 +91,7 @@ void BodyMotion::begin_passes() {
   }
 }
 
-bool BodyMotion::wants_another_pass(Real dt, int passes, std::span<const Vec3> by_layers) {
+bool BodyMotion::wants_another_pass(Real dt, int passes, bool is_hit, std::span<const Vec3> by_layers) {
   const auto mass = std::as_const(mesh().contact_points()->points()).get<Mass>();
   if (!may_repeat()) begin_passes();  // passes that others make find all of its change anew
   passes_ = passes;
@@ -102,11 +104,12 @@ bool BodyMotion::wants_another_pass(Real dt, int passes, std::span<const Vec3> b
     sums[1] += forces_[q].squaredNorm();
     sums[2] += (round_off * mass[q] / dt * v[q]).squaredNorm();
   }
-  if (!may_repeat() || (passes >= most_passes_on_layers && !is_implicit())) return false;
+  const int most = is_hit ? most_passes_of_hits : most_passes_on_layers;
+  if (!may_repeat() || (passes >= most && !is_implicit())) return false;
   comm_.sum(std::span(sums));
   const auto is_settled_to = [&](Real share) { return sums[0] <= share * share * sums[1] + sums[2]; };
-  const Real tolerance = contact_passes_->tolerance;
-  if (passes < most_passes_on_layers) return !is_settled_to(tolerance);
+  const Real tolerance = contact_passes_->tolerance * (is_hit ? tolerance_of_hits : 1);
+  if (passes < most) return !is_settled_to(tolerance);
   if (!is_settled_to(std::max(tolerance, worst_share)))
     refusal_of_passes_ = {2, fmt::format("contact of body {} has not settled in {} passes", name(), passes)};
   return false;

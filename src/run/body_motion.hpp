@@ -54,8 +54,8 @@ class BodyMotion : public Predicts {
   void load_contact_points(std::vector<Vec3> loads) { loads_ = std::move(loads); }
   std::span<const Vec3> contact_loads() const { return loads_; }
   /// After a pass in a step of dt: adds what other layers still changed [m/s] to the forces. passes: made so far.
-  /// Returns whether the change calls for another one, on any rank.
-  bool wants_another_pass(Real dt, int passes, std::span<const Vec3> by_layers);
+  /// is_hit: rigid bodies hit one another. Returns whether the change calls for another one, on any rank.
+  bool wants_another_pass(Real dt, int passes, bool is_hit, std::span<const Vec3> by_layers);
   /// Why the passes that were made are not enough, of an implicit body.
   const Refusal& refusal_of_passes() const { return refusal_of_passes_; }
   /// Whether it may want one in this step.

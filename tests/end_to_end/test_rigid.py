@@ -46,6 +46,24 @@ colliders:
   - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}, friction: 0.4}
 """
 
+# A ball hits the first of two boxes, which hits the second one, all of them turned and on several blocks.
+HITS = """
+weft: 1
+title: Hits
+domain: {dx: 0.05, gravity: [0, 0, 0]}
+time: {end: 1, frame_interval: 1}
+bodies:
+  - {name: ball, kind: rigid, density: 1000, velocity: [2, 0.3, 0], spin: [0, 1, 3], contact: {restitution: 0.8},
+     mesh: {shape: {sphere: {center: [-0.23, 0.02, 0.03], radius: 0.12}}, size: 0.05}}
+  - {name: first, kind: rigid, density: 700, contact: {restitution: 0.8},
+     mesh: {block: {lower: [-0.09, -0.1, -0.1], upper: [0.1, 0.1, 0.1]}, size: 0.2, rotate: {axis: [1, 1, 0], angle: 5}}}
+  - {name: last, kind: rigid, density: 900, contact: {restitution: 0.6},
+     mesh: {block: {lower: [-0.1, -0.1, -0.1], upper: [0.1, 0.1, 0.1]}, size: 0.2, translate: [0.26, 0.03, 0.02]}}
+layer_contact:
+  - {between: [ball, first], friction: 0.4}
+  - {between: [first, last], friction: 0.4}
+"""
+
 
 def numbers(run):
     return [{name: float(value) for name, value in row.items()} for row in history(run)]
@@ -71,6 +89,19 @@ class Rigid(Case):
         self.assert_same_state(unbroken, broken, 0)
         elsewhere = self.run_deck(deck, "elsewhere", "--steps", 50, "--resume", checkpoints(broken)[0], ranks=3)
         self.assert_same_state(unbroken, elsewhere, 1e-10)
+
+    def test_hits_are_the_same_on_ranks_and_threads_and_go_on_to_the_bit(self):
+        deck = self.deck(HITS)
+        alone = self.run_deck(deck, "1", "--steps", 24)
+        speeds = [row["velocity_last_x"] for row in numbers(alone)]
+        self.assertGreater(speeds[-1], 0.3)  # or nothing was hit
+        for ranks in 2, 3, 4, 7:
+            with self.subTest(ranks=ranks):
+                self.assert_same_state(alone, self.run_deck(deck, f"on {ranks}", "--steps", 24, ranks=ranks), 1e-10)
+        self.assert_same_state(alone, self.run_deck(deck, "threads", "--steps", 24, threads=2), 0)
+        hit = next(k for k, speed in enumerate(speeds) if speed > 0.1)
+        self.run_deck(deck, "broken", "--steps", hit - 1)
+        self.assert_same_state(alone, self.run_deck(deck, "broken", "--steps", 24, "--resume", "auto"), 0)
 
     def test_momentum_is_what_gravity_the_floor_and_joints_gave(self):
         rows = numbers(self.run_deck(self.deck(RIGID + "output: {diagnostics_every: 1}\n"), "run", "--steps", 150))

@@ -138,8 +138,14 @@ class LayerContact {
   void mark_surfaces_that_meet(std::span<Real> layers) const;
   /// Owned blocks of a layer on which nodes may change in an exchange, by their numbers.
   std::vector<int> blocks_that_meet(std::size_t layer) const;
+  /// Finds which pairs of rigid bodies hit one another in a step of dt [s], and at which nodes. Collective.
+  void find_hits(const Comm& comm, std::span<const MeetingLayer> layers, Real dt);
+  bool any_hits() const { return any_hits_; }
   /// Changes the velocities of owned nodes, which are those of each layer alone, in a step of dt [s].
-  void exchange(std::span<const MeetingLayer> layers, Real dt) const;
+  void exchange(std::span<const MeetingLayer> layers, Real dt);
+  /// Bodies that hit one another have pressed: from now on exchanges give their rebound as well. Whether any do, on any
+  /// rank.
+  bool let_rebound();
 
  private:
   /// A block of this rank that several layers have: its number for each, -1 for those without it.
@@ -150,6 +156,9 @@ class LayerContact {
     std::size_t layer;
     int block;  ///< Of the layer.
   };
+  /// How two layers meet at a node in a step: rigid bodies that hit one another press, then rebound, and what they do
+  /// not yet touch waits for the next step.
+  enum class Meeting { contact, hit, rebound, later };
   /// Two layers that face one another at a node.
   struct Pair {
     std::array<std::size_t, 2> sides;  ///< Numbers there.
@@ -157,6 +166,10 @@ class LayerContact {
     Real gap;                          ///< They may close it [m].
     Real nearer;                       ///< They are nearer than they should be by so much [m],
     bool has_surfaces;                 ///< and part as two surfaces do, or as a mass comes out of one.
+    Meeting meeting = Meeting::contact;
+    Vec3 normal_of_hit = Vec3::Zero();  ///< That of all nodes that are hit.
+    Real restitution = 0;               ///< Of a hit: what rebounds, of what presses.
+    Real pressed = 0;                   ///< Along the normal, in the last exchange [N s].
   };
   struct Node {
     int place;
@@ -172,17 +185,23 @@ class LayerContact {
 
   void look_at(std::span<const MeetingLayer> layers, const SharedBlock& block, int place, Real dx,
                Meetings& found) const;
-  static std::optional<Real> hit(const MeetingLayer& a, const MeetingLayer& b, const Side& of_a, const Side& of_b,
-                                 const Pair& pair, int place, Real dt);
+  static bool is_hit(const Pair& pair) { return pair.meeting == Meeting::hit || pair.meeting == Meeting::rebound; }
+  struct Approach;
+  std::optional<Approach> approach(std::span<const MeetingLayer> layers, const Meetings& meetings, const Node& node,
+                                   const Pair& pair, Real dt) const;
+  /// Of pairs of rigid bodies that may rebound: visit(pair, approach).
+  template <class Visit>
+  void for_each_approach(std::span<const MeetingLayer> layers, Real dt, const Visit& visit);
   static Real closing(const MeetingLayer& a, const MeetingLayer& b, const Pair& pair, Real dt);
-  void meet(std::span<const MeetingLayer> layers, const Meetings& meetings, const Node& node, Real dt,
-            Work& work) const;
+  void meet(std::span<const MeetingLayer> layers, Meetings& meetings, const Node& node, Real dt, Work& work) const;
   Real friction_of(std::size_t a, std::size_t b) const { return friction_[a * layers_ + b]; }
 
   std::size_t layers_;
   std::vector<Real> friction_;
   std::vector<SharedBlock> shared_;
-  std::vector<Meetings> meetings_;  ///< Of each.
+  Real dx_ = 0;
+  bool any_hits_ = false, are_pressing_ = false;  ///< Of bodies that hit one another, on any rank.
+  std::vector<Meetings> meetings_;                ///< Of each.
   std::vector<std::vector<bool>> is_shared_;
 };
 
@@ -191,5 +210,8 @@ class LayerContact {
 /// [kg].
 Vec3 contact_impulse(const Vec3& before, const Vec3& u, const Vec3& normal, Real closing, Real reduced_mass,
                      Real friction);
+/// The same where l_n is known.
+Vec3 impulse_of_rebound(const Vec3& before, const Vec3& u, const Vec3& normal, Real l_n, Real reduced_mass,
+                        Real friction);
 
 }  // namespace weft

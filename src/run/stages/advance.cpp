@@ -62,7 +62,9 @@ bool advance(StepContext& step) {
     if (StepContext::is_on(layer)) step.given += layer.given;
   if (step.has_layers()) {
     const auto timing = step.timers.measure("contact");
-    step.layer_contact.exchange(step.meeting_layers(), step.dt());
+    const std::vector<MeetingLayer> meeting = step.meeting_layers();
+    if (step.passes == 0) step.layer_contact.find_hits(step.comm, meeting, step.dt());
+    step.layer_contact.exchange(meeting, step.dt());
   }
   press_on_walls(step);
   const auto timing = step.timers.measure("exchange");

@@ -128,7 +128,8 @@ struct StepContext {
   Real left = 0;  ///< Until then [s].
   StepReport report;
   Given given;
-  int passes = 0;                 ///< Made in this try.
+  int passes = 0;                 ///< Made in this try,
+  int first_pass = 0;             ///< before bodies that hit one another rebound.
   AcceleratedPasses accelerated;  ///< Of these.
   bool is_found = false;          ///< This try has a motion; the same on every rank.
   Fault fault;                    ///< Of this try, on this rank.

@@ -113,7 +113,7 @@ void predict_bodies(StepContext& step) {
 
 bool predict(StepContext& step) {
   step.fault = {};
-  step.passes = 0;
+  step.passes = step.first_pass = 0;
   step.is_found = true;
   if (step.predicting.empty() && step.own_motions.empty()) return true;
   const auto timing = step.timers.measure("predict");
@@ -129,7 +129,8 @@ bool repeat(StepContext& step) {
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (const VisitedSet& set = step.sets[s]; set.has_surface) {
       const std::vector<Vec3> by_layers = gathered<NodeMeeting>(step, s);
-      contact = set.follows->wants_another_pass(step.dt(), step.passes, by_layers) || contact;
+      const bool is_hit = step.layers[set.layer].rigid != nullptr && step.layer_contact.any_hits();
+      contact = set.follows->wants_another_pass(step.dt(), step.passes - step.first_pass, is_hit, by_layers) || contact;
       if (const Refusal& refusal = set.follows->refusal_of_passes(); refusal.excess > step.fault.excess)
         step.fault = {refusal, step.fault.node};
     }
@@ -138,6 +139,11 @@ bool repeat(StepContext& step) {
     any = repeats->wants_another_pass(step.dt(), step.passes, received) || any;
   }
   if (!step.repeating.empty()) any = step.comm.any(any);
+  if (!contact && step.fault.excess <= 1 && step.layer_contact.let_rebound()) {  // passes begin anew
+    contact = true;
+    step.first_pass = step.passes;
+    step.accelerated.begin();
+  }
   if (contact) predict_bodies(step);
   if (!contact && step.fault.excess > 1) step.is_found = false;
   return step.is_found && (contact || any);

@@ -200,6 +200,7 @@ struct Layers {
   }
   void exchange() {
     contact->look(meeting, dx);
+    contact->find_hits(Comm(MPI_COMM_SELF), meeting, dt);
     contact->exchange(meeting, dt);
   }
   static constexpr Real dx = 0.1;
@@ -302,7 +303,9 @@ struct TwoSurfaces {
       layers.meeting[l].restitution = l == 0 ? restitution : 0;
       layers.meeting[l].slowest_hit = 1;
       Real* const force = layers.nodes[l]->get<NodeMemory>().block(0) + place * NodeField::width + 1;
-      Vec3::Map(force) = (l == 0 ? -1 : 1) * remembered * layers.mass(l, place) / dt * Vec3::UnitX();
+      const Vec3 change = (l == 0 ? -1 : 1) * remembered * Vec3::UnitX();
+      Vec3::Map(force) = layers.mass(l, place) / dt * change;
+      moves[l].velocity = start[l].velocity + change;
     }
   }
   /// Where the node acts on the first body.
@@ -379,7 +382,8 @@ TEST(LayerContactTest, EdgesPassOneAnother) {
   }
 }
 
-/// Hits are faster than the slowest, reach the other body in the step, and are not of bodies that touch already.
+/// Hits are faster than the slowest, reach the other body in the step, and are not of bodies that touch already. Bodies
+/// that are hit press until they do not approach, then they rebound.
 TEST(LayerContactTest, RigidBodiesReboundFromHits) {
   struct Case {
     Real start, gap, remembered, after;
@@ -392,13 +396,40 @@ TEST(LayerContactTest, RigidBodiesReboundFromHits) {
     two.set(0, {{Vec3::UnitX(), {0, 0, 0}, 2}}, {start, 0, 0});
     two.set(1, {{-Vec3::UnitX(), {gap + nearest, 0, 0}, 2}}, Vec3::Zero());
     two.rebounds(e, remembered);
-    const Vec3 before = two.layers.mass(0, two.place) * Vec3(start, 0, 0) - two.layers.memory(two.place);
-    EXPECT_NEAR(two.velocity_after().x(), after, 1e-12) << start << ' ' << gap << ' ' << remembered;
-    EXPECT_LT((two.layers.momentum(two.place) - before).norm(), 1e-13 * (1 + before.norm()));
+    const Vec3 before = two.layers.mass(0, two.place) * Vec3(start, 0, 0);
     const bool is_hit = after < 0;
+    EXPECT_NEAR(two.velocity_after().x(), is_hit ? 0 : after, 1e-12) << start << ' ' << gap << ' ' << remembered;
+    EXPECT_EQ(two.layers.contact->any_hits(), is_hit);
+    EXPECT_EQ(two.layers.contact->let_rebound(), is_hit);
+    EXPECT_FALSE(two.layers.contact->let_rebound());
+    two.layers.contact->exchange(two.layers.meeting, dt);
+    EXPECT_NEAR((two.layers.velocity(0, two.place) - two.layers.velocity(1, two.place)).x(), after, 1e-12);
+    EXPECT_LT((two.layers.momentum(two.place) - before).norm(), 1e-13 * (1 + before.norm()));
     const Real* const rebound = two.layers.nodes[0]->get<NodeRebound>().block(0) + two.place * NodeField::width;
     EXPECT_EQ(rebound[0] < 0, is_hit);
   }
+}
+
+/// What falls within the step adds to what presses, not to what rebounds.
+TEST(LayerContactTest, LoadsOfAStepDoNotRebound) {
+  constexpr Real e = 0.4;
+  TwoSurfaces two;
+  two.set(0, {{Vec3::UnitX(), {0, 0, 0}, 2}}, {10, 0, 0});
+  two.set(1, {{-Vec3::UnitX(), {0.05, 0, 0}, 2}}, Vec3::Zero());
+  two.rebounds(e, 0);
+  two.moves[0].velocity.x() += 1;
+  two.velocity_after();
+  two.layers.contact->let_rebound();
+  two.layers.contact->exchange(two.layers.meeting, dt);
+  EXPECT_NEAR((two.layers.velocity(0, two.place) - two.layers.velocity(1, two.place)).x(), -10 * e, 1e-12);
+}
+
+/// Poisson's law: the impulse along the normal is known, and friction stops what it can.
+TEST(ContactImpulseTest, ReboundsSlideWithinTheirCone) {
+  const Vec3 n(0, 1, 0);
+  EXPECT_TRUE(impulse_of_rebound(Vec3::Zero(), {1, 3, 0}, n, 8, 2, 0.5).isApprox(Vec3(-2, -8, 0), 1e-14));
+  EXPECT_TRUE(impulse_of_rebound(Vec3::Zero(), {1, 3, 0}, n, 8, 2, 0.1).isApprox(Vec3(-0.8, -8, 0), 1e-14));
+  EXPECT_TRUE(impulse_of_rebound(Vec3(-1, -8, 0), {0.25, -4, 0}, n, 8, 2, 0.5).isApprox(Vec3(-1.5, -8, 0), 1e-14));
 }
 
 TEST(LayerContactTest, TwoLayersDoNotApproachEachOtherAfterwards) {
