@@ -159,14 +159,14 @@ struct Equilibrium::Solver {
     WEFT_ENSURE(!settings.has_units);
     Motion m = at;
     look_at(m);
-    return TangentSignature(comm, problem, x, linear->matrix(), linear->is_direct()).look(foresight);
+    return TangentSignature(comm, problem, x, linear->is_direct()).look(foresight);
   }
 
   std::vector<FreeComponent> free_components(const Motion& at, const std::vector<std::span<const Vec3>>& positions) {
     WEFT_ENSURE(!settings.has_units);
     Motion m = at;
     look_at(m);
-    return find_free_components(comm, problem, linear->matrix(), positions);
+    return find_free_components(comm, problem, positions);
   }
 
   std::span<const Attempt> attempts_at_balance() {

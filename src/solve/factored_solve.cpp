@@ -14,8 +14,6 @@ std::vector<std::pair<std::string, std::string>> FactoredSolve::options() {
   return {{mumps_space, "200"}, {fmt::format("redundant_{}", mumps_space), "200"}};
 }
 
-FactoredSolve::~FactoredSolve() { check_petsc(MatDestroy(&matrix_)); }
-
 void FactoredSolve::attach(KSP ksp) {
   ksp_ = ksp;
   PC pc = nullptr;
@@ -32,8 +30,7 @@ void FactoredSolve::attach(KSP ksp) {
 }
 
 PetscErrorCode FactoredSolve::set_up() {
-  check_petsc(MatZeroEntries(matrix_));
-  problem_.assemble(matrix_);
+  problem_.assemble();
   return 0;
 }
 

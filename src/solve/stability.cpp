@@ -23,7 +23,7 @@ constexpr LanczosGoal by_factors{1, 1e-6, 100}, by_products{1, 1e-3, 300, 1e-7};
 
 }  // namespace
 
-TangentSignature::TangentSignature(const Comm& comm, StaticProblem& problem, Vec x, Mat matrix, bool with_factors)
+TangentSignature::TangentSignature(const Comm& comm, StaticProblem& problem, Vec x, bool with_factors)
     : comm_(comm),
       problem_(problem),
       x_(x),
@@ -33,11 +33,10 @@ TangentSignature::TangentSignature(const Comm& comm, StaticProblem& problem, Vec
       with_factors_(with_factors) {
   const Drag drag = problem.drag();
   problem.drag().value = with_factors ? shift : 0;
-  check_petsc(MatZeroEntries(matrix));
-  problem.assemble_at_fixed_time(matrix);
+  problem.assemble_at_fixed_time();
   problem.drag() = drag;
   Mat copy = nullptr;
-  check_petsc(MatDuplicate(matrix, MAT_COPY_VALUES, &copy));
+  check_petsc(MatDuplicate(problem.matrix(), MAT_COPY_VALUES, &copy));
   if (problem.terms_are_symmetric()) check_petsc(MatSetOption(copy, MAT_SYMMETRIC, PETSC_TRUE));
   tangent_.emplace(comm, copy, with_factors);
 }

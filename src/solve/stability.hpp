@@ -17,8 +17,8 @@ namespace weft {
 /// Without, from K by Lanczos' method, scaled by its diagonal and projected.
 class TangentSignature {
  public:
-  /// x: where the problem was looked at; matrix: of the problem, work. Both are not owned. Collective.
-  TangentSignature(const Comm& comm, StaticProblem& problem, Vec x, Mat matrix, bool with_factors);
+  /// x: where the problem was looked at. Neither is owned. Collective.
+  TangentSignature(const Comm& comm, StaticProblem& problem, Vec x, bool with_factors);
   ~TangentSignature();
   TangentSignature(const TangentSignature&) = delete;
   TangentSignature& operator=(const TangentSignature&) = delete;
