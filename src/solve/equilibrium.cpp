@@ -91,7 +91,7 @@ struct Equilibrium::Solver {
 
   Solver(const Given& g, Real time)
       : given(g),
-        options(comm, settings.petsc, FactoredSolve::options()),
+        options(comm, settings.petsc, mumps_options()),
         problem(comm, given.freedoms, given.terms, given.constraints, settings, time),
         linear(linear_solve()),
         newton(comm, options, problem, *linear, 0),
@@ -115,11 +115,6 @@ struct Equilibrium::Solver {
     return std::make_unique<UnitSolve>(comm, problem,
                                        UnitSolve::Shape{unknowns.count(), problem.conditions_here(), unknowns.begin()},
                                        problem.cliques());
-  }
-
-  void forget() {
-    problem.forget();
-    linear->forget_factors();
   }
 
   /// At the plane a length ahead along a way, and at right angles to it.
@@ -255,7 +250,7 @@ void Equilibrium::prepare(Real time) {
   if (!solver_->problem.fits(time)) solver_ = std::make_unique<Solver>(*given_, time);
 }
 
-void Equilibrium::forget() { solver_->forget(); }
+void Equilibrium::forget() { solver_->problem.forget(); }
 
 void Equilibrium::rehearse(Motion motion, Real time) {
   EquilibriumSettings brief = given_->settings;

@@ -1,18 +1,6 @@
 #include "solve/factored_solve.hpp"
 
-#include <fmt/format.h>
-
 namespace weft {
-namespace {
-
-/// Percentage by which MUMPS may need more space than it expects: a block of zeros makes it choose other pivots.
-constexpr const char* mumps_space = "mat_mumps_icntl_14";
-
-}  // namespace
-
-std::vector<std::pair<std::string, std::string>> FactoredSolve::options() {
-  return {{mumps_space, "200"}, {fmt::format("redundant_{}", mumps_space), "200"}};
-}
 
 void FactoredSolve::attach(KSP ksp) {
   ksp_ = ksp;

@@ -16,12 +16,9 @@ class AssembledProblem : public NewtonProblem {
   virtual void assemble() = 0;
 };
 
-/// By MUMPS, unless the user's options say.
+/// By MUMPS with `mumps_options`, unless the user's options say.
 class FactoredSolve final : public DirectSolve {
  public:
-  /// Options that a database of PETSc needs for this.
-  static std::vector<std::pair<std::string, std::string>> options();
-
   /// by_each_rank: all of the matrix, for parallel MUMPS does not repeat its bits.
   explicit FactoredSolve(AssembledProblem& problem, bool by_each_rank = false)
       : problem_(problem), by_each_rank_(by_each_rank), matrix_(problem.matrix()) {}

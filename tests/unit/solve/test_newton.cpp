@@ -85,7 +85,7 @@ Toy parabola() {
 struct Solve {
   const Comm comm = Comm::world();
   Toy toy;
-  PetscDatabase options{comm, "", FactoredSolve::options()};
+  PetscDatabase options{comm, "", mumps_options()};
   FactoredSolve linear{toy};
   Newton newton{comm, options, toy, linear, 0};
   Drag drag;
