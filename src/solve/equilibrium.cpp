@@ -32,6 +32,8 @@ constexpr std::array attempts = {Attempt{true, 0.0}, Attempt{true, 1e-4}, Attemp
 constexpr std::array slack_attempts = {Attempt{false, 1e-4, true}, Attempt{false, 1e-4, true, true}, attempts[0],
                                        attempts[1], attempts[2]};
 constexpr int descent_patience = 3;
+/// Unknowns for which each rank factors all of the matrix by itself.
+constexpr std::int64_t most_factored_alone = 100000;
 /// Steps of the chord method, each of which has to leave no more than this share of the unbalanced forces.
 constexpr int most_chords = 15;
 constexpr Real slowest_chord = 0.5;
@@ -109,8 +111,10 @@ struct Equilibrium::Solver {
     check_petsc(VecDestroy(&step));
   }
 
+  bool each_rank_factors() const { return comm.size() > 1 && problem.unknowns_of_all() <= most_factored_alone; }
+
   std::unique_ptr<DirectSolve> linear_solve() {
-    if (!settings.has_units) return std::make_unique<FactoredSolve>(problem, settings.repeats_bits && comm.size() > 1);
+    if (!settings.has_units) return std::make_unique<FactoredSolve>(problem, each_rank_factors());
     const Unknowns& unknowns = problem.unknowns();
     return std::make_unique<UnitSolve>(comm, problem,
                                        UnitSolve::Shape{unknowns.count(), problem.conditions_here(), unknowns.begin()},
@@ -150,11 +154,16 @@ struct Equilibrium::Solver {
     problem.linearise(x);
   }
 
+  Factors factors() const {
+    if (!linear->is_direct()) return Factors::none;
+    return each_rank_factors() ? Factors::of_each_rank : Factors::of_all_ranks;
+  }
+
   Stability examine(const Motion& at, const Foresight& foresight) {
     WEFT_ENSURE(!settings.has_units);
     Motion m = at;
     look_at(m);
-    return TangentSignature(comm, problem, x, linear->is_direct()).look(foresight);
+    return TangentSignature(comm, problem, x, factors()).look(foresight);
   }
 
   std::vector<FreeComponent> free_components(const Motion& at, const std::vector<std::span<const Vec3>>& positions) {

@@ -40,7 +40,8 @@ bool FactoredSolve::is_direct() const {
   PC pc = nullptr;
   PetscBool is = PETSC_FALSE;
   check_petsc(KSPGetPC(ksp_, &pc));
-  check_petsc(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(pc), &is, PCCHOLESKY, PCLU, ""));
+  check_petsc(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(pc), &is, PCCHOLESKY, PCLU,
+                                        by_each_rank_ ? PCREDUNDANT : "", ""));
   return is == PETSC_TRUE;
 }
 
@@ -48,6 +49,7 @@ void FactoredSolve::forget_factors() {
   PC pc = nullptr;
   check_petsc(KSPGetPC(ksp_, &pc));
   check_petsc(PCReset(pc));
+  check_petsc(PCSetFailedReason(pc, PC_NOERROR));  // PCREDUNDANT keeps the last one
 }
 
 }  // namespace weft

@@ -72,6 +72,7 @@ class StaticProblem final : public AssembledProblem, public UnitProblem {
   Mat with_diagonal(std::span<const Real> diagonal) const;
 
   const Unknowns& unknowns() const { return unknowns_; }
+  std::int64_t unknowns_of_all() const { return comm_.sum(static_cast<std::int64_t>(unknowns_.count())); }
   std::size_t conditions_here() const { return conditions_; }
   Vec create_vector() const { return unknowns_.create_vector(); }
   PathRow& path() { return path_; }
