@@ -23,8 +23,6 @@ constexpr int most_substeps_between_contacts = 4;
 constexpr Real share_left_by_passes = 1e-6;
 /// An explicit body is looked at this often whether it has stiffened.
 constexpr int substeps_between_looks = 16;
-/// Freedoms of an implicit body for which each rank factors the matrix by itself.
-constexpr std::int64_t most_factored_alone = 100000;
 /// Clamps turn by no more in a step [rad]: of half a turn more their segments would not know which way.
 constexpr Real most_turn = std::numbers::pi / 2;
 
@@ -39,7 +37,7 @@ bool are_finite(std::span<const Real> values) {
 }
 
 EquilibriumSettings settings_of(const Scene& scene, MeshBody& body, const StageSettings& stage, bool touches_walls,
-                                bool is_small, const StopQuestion& is_asked_to_stop) {
+                                const StopQuestion& is_asked_to_stop) {
   return {.size = scene.size,
           .time_scale = scene.step.end,
           .tolerance = stage.tolerance,
@@ -47,7 +45,6 @@ EquilibriumSettings settings_of(const Scene& scene, MeshBody& body, const StageS
           .slack = touches_walls,
           .elastic_terms = 1,
           .has_units = body.turning() != nullptr,
-          .repeats_bits = is_small,
           .is_asked_to_stop = is_asked_to_stop};
 }
 
@@ -93,7 +90,6 @@ OwnMotion::Piece::Piece(const Comm& comm, const Scene& scene, std::size_t body)
       turns(system.turns.front()),
       motion(system.freedoms),
       velocity(system.freedoms),
-      is_small(comm.sum(static_cast<std::int64_t>(3 * mass.size() + mass_of_turns.size())) <= most_factored_alone),
       frequency_at_rest([&] {
         const MeshBody& mesh = *scene.bodies[body]->roles().mesh;
         return comm.max(mesh.frequency_at(mesh.points().get<RestPosition>()));
@@ -150,9 +146,9 @@ void OwnMotion::begin_balance() {
     own.walls = std::make_unique<WallTerm>(walls(), has_friction, false);
     terms.push_back(own.walls.get());
   }
-  own.equilibrium = std::make_unique<Equilibrium>(
-      comm_, own.system.freedoms, std::move(terms), own.system.all_holds(),
-      settings_of(scene_, mesh(), stage_, walls().any(), own.is_small, is_asked_to_stop_));
+  own.equilibrium =
+      std::make_unique<Equilibrium>(comm_, own.system.freedoms, std::move(terms), own.system.all_holds(),
+                                    settings_of(scene_, mesh(), stage_, walls().any(), is_asked_to_stop_));
 }
 
 DtLimit OwnMotion::dt_limit() {

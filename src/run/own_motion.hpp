@@ -73,7 +73,6 @@ class OwnMotion final : public BodyMotion {
     FreedomValues velocity;
     std::optional<FreedomValues> before_last;    ///< Displacements where the last substep began; none: it is the first.
     std::optional<ExactHolds> holds;             ///< None without holds.
-    bool is_small;                               ///< Each rank may factor its matrix by itself.
     std::vector<Inertia> inertia;                ///< Of each block, in implicit steps.
     std::unique_ptr<MeshTerm> damping;           ///< Null if the body is not viscous.
     std::unique_ptr<WallTerm> walls;             ///< Of implicit steps near walls,

@@ -32,6 +32,8 @@ constexpr std::array attempts = {Attempt{true, 0.0}, Attempt{true, 1e-4}, Attemp
 constexpr std::array slack_attempts = {Attempt{false, 1e-4, true}, Attempt{false, 1e-4, true, true}, attempts[0],
                                        attempts[1], attempts[2]};
 constexpr int descent_patience = 3;
+/// Unknowns for which each rank factors all of the matrix by itself.
+constexpr std::int64_t most_factored_alone = 100000;
 /// Steps of the chord method, each of which has to leave no more than this share of the unbalanced forces.
 constexpr int most_chords = 15;
 constexpr Real slowest_chord = 0.5;
@@ -91,7 +93,7 @@ struct Equilibrium::Solver {
 
   Solver(const Given& g, Real time)
       : given(g),
-        options(comm, settings.petsc, FactoredSolve::options()),
+        options(comm, settings.petsc, mumps_options()),
         problem(comm, given.freedoms, given.terms, given.constraints, settings, time),
         linear(linear_solve()),
         newton(comm, options, problem, *linear, 0),
@@ -109,17 +111,14 @@ struct Equilibrium::Solver {
     check_petsc(VecDestroy(&step));
   }
 
+  bool each_rank_factors() const { return comm.size() > 1 && problem.unknowns_of_all() <= most_factored_alone; }
+
   std::unique_ptr<DirectSolve> linear_solve() {
-    if (!settings.has_units) return std::make_unique<FactoredSolve>(problem, settings.repeats_bits && comm.size() > 1);
+    if (!settings.has_units) return std::make_unique<FactoredSolve>(problem, each_rank_factors());
     const Unknowns& unknowns = problem.unknowns();
     return std::make_unique<UnitSolve>(comm, problem,
                                        UnitSolve::Shape{unknowns.count(), problem.conditions_here(), unknowns.begin()},
                                        problem.cliques());
-  }
-
-  void forget() {
-    problem.forget();
-    linear->forget_factors();
   }
 
   /// At the plane a length ahead along a way, and at right angles to it.
@@ -155,18 +154,23 @@ struct Equilibrium::Solver {
     problem.linearise(x);
   }
 
+  Factors factors() const {
+    if (!linear->is_direct()) return Factors::none;
+    return each_rank_factors() ? Factors::of_each_rank : Factors::of_all_ranks;
+  }
+
   Stability examine(const Motion& at, const Foresight& foresight) {
     WEFT_ENSURE(!settings.has_units);
     Motion m = at;
     look_at(m);
-    return TangentSignature(comm, problem, x, linear->matrix(), linear->is_direct()).look(foresight);
+    return TangentSignature(comm, problem, x, factors()).look(foresight);
   }
 
   std::vector<FreeComponent> free_components(const Motion& at, const std::vector<std::span<const Vec3>>& positions) {
     WEFT_ENSURE(!settings.has_units);
     Motion m = at;
     look_at(m);
-    return find_free_components(comm, problem, linear->matrix(), positions);
+    return find_free_components(comm, problem, positions);
   }
 
   std::span<const Attempt> attempts_at_balance() {
@@ -255,7 +259,7 @@ void Equilibrium::prepare(Real time) {
   if (!solver_->problem.fits(time)) solver_ = std::make_unique<Solver>(*given_, time);
 }
 
-void Equilibrium::forget() { solver_->forget(); }
+void Equilibrium::forget() { solver_->problem.forget(); }
 
 void Equilibrium::rehearse(Motion motion, Real time) {
   EquilibriumSettings brief = given_->settings;

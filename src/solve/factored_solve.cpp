@@ -1,20 +1,6 @@
 #include "solve/factored_solve.hpp"
 
-#include <fmt/format.h>
-
 namespace weft {
-namespace {
-
-/// Percentage by which MUMPS may need more space than it expects: a block of zeros makes it choose other pivots.
-constexpr const char* mumps_space = "mat_mumps_icntl_14";
-
-}  // namespace
-
-std::vector<std::pair<std::string, std::string>> FactoredSolve::options() {
-  return {{mumps_space, "200"}, {fmt::format("redundant_{}", mumps_space), "200"}};
-}
-
-FactoredSolve::~FactoredSolve() { check_petsc(MatDestroy(&matrix_)); }
 
 void FactoredSolve::attach(KSP ksp) {
   ksp_ = ksp;
@@ -32,8 +18,7 @@ void FactoredSolve::attach(KSP ksp) {
 }
 
 PetscErrorCode FactoredSolve::set_up() {
-  check_petsc(MatZeroEntries(matrix_));
-  problem_.assemble(matrix_);
+  problem_.assemble();
   return 0;
 }
 
@@ -55,7 +40,8 @@ bool FactoredSolve::is_direct() const {
   PC pc = nullptr;
   PetscBool is = PETSC_FALSE;
   check_petsc(KSPGetPC(ksp_, &pc));
-  check_petsc(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(pc), &is, PCCHOLESKY, PCLU, ""));
+  check_petsc(PetscObjectTypeCompareAny(reinterpret_cast<PetscObject>(pc), &is, PCCHOLESKY, PCLU,
+                                        by_each_rank_ ? PCREDUNDANT : "", ""));
   return is == PETSC_TRUE;
 }
 
@@ -63,6 +49,7 @@ void FactoredSolve::forget_factors() {
   PC pc = nullptr;
   check_petsc(KSPGetPC(ksp_, &pc));
   check_petsc(PCReset(pc));
+  check_petsc(PCSetFailedReason(pc, PC_NOERROR));  // PCREDUNDANT keeps the last one
 }
 
 }  // namespace weft

@@ -10,24 +10,18 @@ class AssembledProblem : public NewtonProblem {
  public:
   /// Whether all its matrices are symmetric.
   virtual bool symmetric() const = 0;
-  /// A matrix with all entries that `assemble` ever adds to. Collective; the caller destroys it.
-  virtual Mat create_matrix() = 0;
-  /// Adds the derivative where it was taken last. Collective.
-  virtual void assemble(Mat matrix) = 0;
+  /// The matrix for all its derivatives, its own. Collective.
+  virtual Mat matrix() = 0;
+  /// Makes that the derivative where it was taken last. Collective.
+  virtual void assemble() = 0;
 };
 
-/// By MUMPS, unless the user's options say.
+/// By MUMPS with `mumps_options`, unless the user's options say.
 class FactoredSolve final : public DirectSolve {
  public:
-  /// Options that a database of PETSc needs for this.
-  static std::vector<std::pair<std::string, std::string>> options();
-
   /// by_each_rank: all of the matrix, for parallel MUMPS does not repeat its bits.
   explicit FactoredSolve(AssembledProblem& problem, bool by_each_rank = false)
-      : problem_(problem), by_each_rank_(by_each_rank), matrix_(problem.create_matrix()) {}
-  ~FactoredSolve() override;
-  FactoredSolve(const FactoredSolve&) = delete;
-  FactoredSolve& operator=(const FactoredSolve&) = delete;
+      : problem_(problem), by_each_rank_(by_each_rank), matrix_(problem.matrix()) {}
 
   Mat matrix() const override { return matrix_; }
   void attach(KSP ksp) override;
@@ -42,7 +36,7 @@ class FactoredSolve final : public DirectSolve {
  private:
   AssembledProblem& problem_;
   const bool by_each_rank_;
-  Mat matrix_ = nullptr;
+  Mat matrix_;         ///< The problem's.
   KSP ksp_ = nullptr;  ///< Not owned.
 };
 

@@ -38,8 +38,7 @@ class RigidMotions {
  public:
   RigidMotions(const Comm& comm, StaticProblem& problem, const std::vector<std::span<const Vec3>>& positions);
   void leave_what_conditions_do();
-  /// matrix: of the problem.
-  void leave_what_forces_do(Mat matrix);
+  void leave_what_forces_do();
   std::vector<FreeComponent> left() const;
 
  private:
@@ -171,7 +170,7 @@ void RigidMotions::leave_what_conditions_do() {
   }
 }
 
-void RigidMotions::leave_what_forces_do(Mat matrix) {
+void RigidMotions::leave_what_forces_do() {
   Vec u = problem_.create_vector(), force = problem_.create_vector();
   std::vector<Mat6> work = zeros();
   for (Eigen::Index k = 0; k < most; ++k) {
@@ -183,7 +182,7 @@ void RigidMotions::leave_what_forces_do(Mat matrix) {
       if (k < component_at(at).left.cols()) Vec3::Map(values + 3 * n) = left_at(at).col(k);
     }
     check_petsc(VecRestoreArray(u, &values));
-    check_petsc(MatMult(matrix, u, force));
+    check_petsc(MatMult(problem_.matrix(), u, force));
     const PetscScalar* forces = nullptr;
     check_petsc(VecGetArrayRead(force, &forces));
     for (std::size_t n = 0; n < components_.points().owned(); ++n) {
@@ -224,14 +223,13 @@ std::vector<FreeComponent> RigidMotions::left() const {
 
 }  // namespace
 
-std::vector<FreeComponent> find_free_components(const Comm& comm, StaticProblem& problem, Mat matrix,
+std::vector<FreeComponent> find_free_components(const Comm& comm, StaticProblem& problem,
                                                 const std::vector<std::span<const Vec3>>& positions) {
   RigidMotions motions(comm, problem, positions);
   motions.leave_what_conditions_do();
   if (motions.left().empty()) return {};
-  check_petsc(MatZeroEntries(matrix));
-  problem.assemble_at_fixed_time(matrix);
-  motions.leave_what_forces_do(matrix);
+  problem.assemble_at_fixed_time();
+  motions.leave_what_forces_do();
   return motions.left();
 }
 

@@ -10,8 +10,8 @@
 namespace weft {
 
 /// Of a problem where it was looked at last, over blocks whose rows are points of three freedoms. Points are of one
-/// component if elements join them. positions: of each block, of its rows [m]. matrix: work. Collective.
-std::vector<FreeComponent> find_free_components(const Comm& comm, StaticProblem& problem, Mat matrix,
+/// component if elements join them. positions: of each block, of its rows [m]. Collective.
+std::vector<FreeComponent> find_free_components(const Comm& comm, StaticProblem& problem,
                                                 const std::vector<std::span<const Vec3>>& positions);
 
 }  // namespace weft

@@ -3,18 +3,14 @@
 #include "parallel/call.hpp"
 #include "weft/base/check.hpp"
 
-#include <fmt/format.h>
-
 #include <string_view>
 
 namespace weft {
 
-std::vector<std::pair<std::string, std::string>> options_of_matrix_preconditioners(bool symmetric) {
-  std::vector<std::pair<std::string, std::string>> options{symmetric ? std::pair{"mg_levels_esteig_ksp_type", "cg"}
-                                                                     : std::pair{"mg_levels_esteig_ksp_max_it", "30"}};
-  for (const char* prefix : {"", "redundant_"})
-    for (const auto& [number, value] : {std::pair{6, 0}, {7, 5}, {8, 0}, {12, 1}, {14, 200}})
-      options.emplace_back(fmt::format("{}mat_mumps_icntl_{}", prefix, number), fmt::format("{}", value));
+PetscOptionList options_of_matrix_preconditioners(bool symmetric) {
+  PetscOptionList options = mumps_options();
+  if (symmetric) options.emplace_back("mg_levels_esteig_ksp_type", "cg");
+  else options.emplace_back("mg_levels_esteig_ksp_max_it", "30");
   return options;
 }
 

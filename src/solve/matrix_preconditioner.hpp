@@ -1,23 +1,20 @@
 #pragma once
 // What is made from the matrix of nodes to precondition an implicit step: algebraic multigrid or a direct solver.
 
+#include "solve/petsc_options.hpp"
 #include "weft/base/kinds.hpp"
 #include "weft/parallel/comm.hpp"
 
 #include <petscksp.h>
 
-#include <string>
-#include <utility>
 #include <vector>
 
 namespace weft {
 
-/// Options that PETSc has no functions for. With these MUMPS analyses a matrix by its pattern alone, so that what it
-/// finds serves all matrices of that pattern, and a run that goes on after a stop finds the same: no permutation by
-/// values, METIS, no scaling, no pairs of pivots by values, and room for pivots that have to wait. Multigrid finds the
-/// largest eigenvalue for its smoothers by conjugate gradients, whose measure knows the scale of light nodes; where
-/// there is no symmetry, by more steps of GMRES, which does not.
-std::vector<std::pair<std::string, std::string>> options_of_matrix_preconditioners(bool symmetric);
+/// Options that PETSc has no functions for: `mumps_options`, and how multigrid finds the largest eigenvalue for its
+/// smoothers. By conjugate gradients, whose measure knows the scale of light nodes; where there is no symmetry, by more
+/// steps of GMRES, which does not.
+PetscOptionList options_of_matrix_preconditioners(bool symmetric);
 
 /// All members but the destructor are collective.
 class MatrixPreconditioner {

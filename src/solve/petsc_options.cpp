@@ -21,7 +21,15 @@ void in_silence(const std::function<void()>& f) {
   f();
 }
 
-PetscDatabase::PetscDatabase(const Comm& comm, std::string text, std::vector<std::pair<std::string, std::string>> ours)
+PetscOptionList mumps_options() {
+  PetscOptionList options;
+  for (const char* prefix : {"", "redundant_"})
+    for (const auto& [number, value] : {std::pair{6, 0}, {7, 5}, {8, 7}, {12, 1}, {14, 200}})
+      options.emplace_back(fmt::format("{}mat_mumps_icntl_{}", prefix, number), fmt::format("{}", value));
+  return options;
+}
+
+PetscDatabase::PetscDatabase(const Comm& comm, std::string text, PetscOptionList ours)
     : comm_(comm), text_(std::move(text)), ours_(std::move(ours)) {
   check_petsc(PetscOptionsCreate(&options_));
   check_petsc(PetscPushErrorHandler(PetscReturnErrorHandler, nullptr));

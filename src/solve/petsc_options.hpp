@@ -9,16 +9,24 @@
 
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
 
+/// Names without the dash, and values.
+using PetscOptionList = std::vector<std::pair<std::string, std::string>>;
+
+/// With these MUMPS, of one rank or of all, analyses a matrix by its pattern alone, so that what it finds serves all
+/// matrices of that pattern, and a run that goes on after a stop finds the same: no permutation by values, METIS,
+/// scales found as it factors, no pairs of pivots by values, and room for pivots that have to wait.
+PetscOptionList mumps_options();
+
 /// A database of options of its own, so that one solve's options do not reach another's.
 class PetscDatabase {
  public:
-  /// text: as on PETSc's command line, "-ksp_type gmres -pc_type asm". ours: names of options, without the dash, that
-  /// nobody needs to ask for, with their values.
-  PetscDatabase(const Comm& comm, std::string text, std::vector<std::pair<std::string, std::string>> ours = {});
+  /// text: as on PETSc's command line, "-ksp_type gmres -pc_type asm". ours: options that nobody needs to ask for.
+  PetscDatabase(const Comm& comm, std::string text, PetscOptionList ours = {});
   ~PetscDatabase();
   PetscDatabase(const PetscDatabase&) = delete;
   PetscDatabase& operator=(const PetscDatabase&) = delete;
@@ -36,7 +44,7 @@ class PetscDatabase {
 
   Comm comm_;
   std::string text_;
-  std::vector<std::pair<std::string, std::string>> ours_;
+  PetscOptionList ours_;
   PetscOptions options_ = nullptr;
   bool is_text_bad_ = false;
   bool has_solved_ = false;

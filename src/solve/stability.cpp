@@ -23,23 +23,22 @@ constexpr LanczosGoal by_factors{1, 1e-6, 100}, by_products{1, 1e-3, 300, 1e-7};
 
 }  // namespace
 
-TangentSignature::TangentSignature(const Comm& comm, StaticProblem& problem, Vec x, Mat matrix, bool with_factors)
+TangentSignature::TangentSignature(const Comm& comm, StaticProblem& problem, Vec x, Factors factors)
     : comm_(comm),
       problem_(problem),
       x_(x),
       right_(problem.create_vector()),
       solution_(problem.create_vector()),
       owned_(problem.unknowns().owned().size()),
-      with_factors_(with_factors) {
+      factors_(factors) {
   const Drag drag = problem.drag();
-  problem.drag().value = with_factors ? shift : 0;
-  check_petsc(MatZeroEntries(matrix));
-  problem.assemble_at_fixed_time(matrix);
+  problem.drag().value = factors != Factors::none ? shift : 0;
+  problem.assemble_at_fixed_time();
   problem.drag() = drag;
   Mat copy = nullptr;
-  check_petsc(MatDuplicate(matrix, MAT_COPY_VALUES, &copy));
+  check_petsc(MatDuplicate(problem.matrix(), MAT_COPY_VALUES, &copy));
   if (problem.terms_are_symmetric()) check_petsc(MatSetOption(copy, MAT_SYMMETRIC, PETSC_TRUE));
-  tangent_.emplace(comm, copy, with_factors);
+  tangent_.emplace(comm, copy, factors);
 }
 
 TangentSignature::~TangentSignature() {
@@ -49,7 +48,7 @@ TangentSignature::~TangentSignature() {
 
 Stability TangentSignature::look(const Foresight& foresight) {
   Stability found;
-  if (!with_factors_) {
+  if (factors_ == Factors::none) {
     look_by_products(found);
   } else if (tangent_->is_factored()) {
     look_by_factors(found);
@@ -91,7 +90,7 @@ void TangentSignature::look_by_products(Stability& found) {
   check_petsc(MatGetDiagonal(tangent_->matrix(), right_));
   get(right_, diagonal);
   for (Real& d : diagonal) d = std::max(std::abs(d), 1e-6 * problem_.typical_stiffness());
-  const SymmetricFactor left(comm_, problem_.with_diagonal(diagonal), true);
+  const SymmetricFactor left(comm_, problem_.with_diagonal(diagonal), Factors::of_all_ranks);
   if (!left.is_factored()) return;
   const WeightedOperator scaled{[this, &left](std::span<const Real> in, std::span<Real> out) {
                                   set(solution_, in);

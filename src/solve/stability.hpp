@@ -17,8 +17,8 @@ namespace weft {
 /// Without, from K by Lanczos' method, scaled by its diagonal and projected.
 class TangentSignature {
  public:
-  /// x: where the problem was looked at; matrix: of the problem, work. Both are not owned. Collective.
-  TangentSignature(const Comm& comm, StaticProblem& problem, Vec x, Mat matrix, bool with_factors);
+  /// x: where the problem was looked at. Neither is owned. Collective.
+  TangentSignature(const Comm& comm, StaticProblem& problem, Vec x, Factors factors);
   ~TangentSignature();
   TangentSignature(const TangentSignature&) = delete;
   TangentSignature& operator=(const TangentSignature&) = delete;
@@ -40,7 +40,7 @@ class TangentSignature {
   StaticProblem& problem_;
   Vec x_, right_, solution_;
   const std::size_t owned_;  ///< Displacements of this rank.
-  const bool with_factors_;
+  const Factors factors_;
   std::optional<SymmetricFactor> tangent_;  ///< Factored only if asked for.
 };
 

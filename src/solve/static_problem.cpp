@@ -288,9 +288,7 @@ void StaticProblem::assemble_pattern(Entries& to) {
   motion_ = &rest;
   rows_ = pattern_;
   k0_ = 1;
-  assemble_terms(to);
-  assemble_drag(to);
-  if (settings_.follow_arc) assemble_path(to);
+  assemble_all(to, false);
   k0_ = 0;
   motion_ = nullptr;
 }
@@ -301,63 +299,51 @@ Cliques StaticProblem::cliques() {
   return std::move(entries.cliques);
 }
 
-Mat StaticProblem::create_matrix() {
-  Mat pattern = nullptr, matrix = nullptr;
-  const auto n = static_cast<PetscInt>(unknowns_.count());
-  check_petsc(MatCreate(comm_.handle(), &pattern));
-  check_petsc(MatSetType(pattern, MATPREALLOCATOR));
-  check_petsc(MatSetSizes(pattern, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
-  check_petsc(MatSetUp(pattern));
-  MatEntries entries(pattern);
-  assemble_pattern(entries);
-  entries.finish();
-  check_petsc(MatCreate(comm_.handle(), &matrix));
-  check_petsc(MatSetType(matrix, MATAIJ));
-  check_petsc(MatSetSizes(matrix, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
-  check_petsc(MatPreallocatorPreallocate(pattern, PETSC_TRUE, matrix));
-  check_petsc(MatDestroy(&pattern));
-  if (symmetric()) check_petsc(MatSetOption(matrix, MAT_SYMMETRIC, PETSC_TRUE));
-  if (symmetric()) check_petsc(MatSetOption(matrix, MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
-  return matrix;
+Mat StaticProblem::matrix() {
+  if (matrix_) return matrix_->matrix();
+  matrix_.emplace(comm_, unknowns_.begin(), unknowns_.count());
+  assemble_pattern(*matrix_);
+  matrix_->lay_out();
+  if (symmetric()) check_petsc(MatSetOption(matrix_->matrix(), MAT_SYMMETRIC, PETSC_TRUE));
+  if (symmetric()) check_petsc(MatSetOption(matrix_->matrix(), MAT_SYMMETRY_ETERNAL, PETSC_TRUE));
+  return matrix_->matrix();
 }
 
-void StaticProblem::assemble(Mat matrix) {
-  MatEntries entries(matrix);
-  assemble_terms(entries);
-  if (settings_.follow_arc) assemble_path(entries);
-  entries.finish();
+void StaticProblem::assemble() {
+  matrix_->begin();
+  assemble_all(*matrix_, false);
+  matrix_->finish();
 }
 
 void StaticProblem::assemble(Entries& to) {
   WEFT_ENSURE(!settings_.follow_arc);
   assemble_terms(to);
+  if (drag_.value != 0) assemble_drag(to);
 }
 
-void StaticProblem::assemble_at_fixed_time(Mat matrix) {
-  MatEntries entries(matrix);
-  assemble_terms(entries);
-  if (settings_.follow_arc && comm_.is_root()) entries.add(time_index_, time_index_, k0_);
-  entries.finish();
+void StaticProblem::assemble_at_fixed_time() {
+  matrix_->begin();
+  assemble_all(*matrix_, true);
+  matrix_->finish();
 }
 
 Mat StaticProblem::with_diagonal(std::span<const Real> diagonal) const {
-  const auto n = static_cast<PetscInt>(unknowns_.count());
-  Mat matrix = nullptr;
-  check_petsc(MatCreate(comm_.handle(), &matrix));
-  check_petsc(MatSetType(matrix, MATAIJ));
-  check_petsc(MatSetSizes(matrix, n, n, PETSC_DETERMINE, PETSC_DETERMINE));
-  check_petsc(MatSetUp(matrix));
-  check_petsc(MatSetOption(matrix, MAT_NEW_NONZERO_ALLOCATION_ERR, PETSC_FALSE));
-  MatEntries entries(matrix);
-  for (std::size_t i = 0; i < diagonal.size(); ++i) {
-    const PetscInt at = unknowns_.begin() + static_cast<PetscInt>(i);
-    entries.add(at, at, diagonal[i]);
-  }
-  assemble_conditions(entries);
-  if (settings_.follow_arc && comm_.is_root()) entries.add(time_index_, time_index_, k0_);
-  entries.finish();
-  check_petsc(MatSetOption(matrix, MAT_SYMMETRIC, PETSC_TRUE));
-  return matrix;
+  ListedMatrix matrix(comm_, unknowns_.begin(), unknowns_.count());
+  const auto add_all = [&] {
+    for (std::size_t i = 0; i < diagonal.size(); ++i) {
+      const PetscInt at = unknowns_.begin() + static_cast<PetscInt>(i);
+      matrix.add(at, at, diagonal[i]);
+    }
+    assemble_conditions(matrix);
+    if (settings_.follow_arc && comm_.is_root()) matrix.add(time_index_, time_index_, k0_);
+  };
+  add_all();
+  matrix.lay_out();
+  matrix.begin();
+  add_all();
+  matrix.finish();
+  check_petsc(MatSetOption(matrix.matrix(), MAT_SYMMETRIC, PETSC_TRUE));
+  return matrix.release();
 }
 
 void StaticProblem::linearise(Vec x) {
@@ -370,13 +356,19 @@ void StaticProblem::linearise_terms() {
     linears_.push_back(is_definite() ? term->linearise_definite(*motion_) : term->linearise(*motion_));
 }
 
+/// All that there may be, with or without a drag.
+void StaticProblem::assemble_all(Entries& to, bool at_fixed_time) {
+  assemble_terms(to);
+  assemble_drag(to);
+  if (settings_.follow_arc) assemble_path(to, at_fixed_time);
+}
+
 void StaticProblem::assemble_terms(Entries& to) {
   if (linears_.empty()) linearise_terms();
   MatrixAdder adder(unknowns_, to);
   if (k0_ == 0) measure_stiffness(&adder);
   else add_tangents(adder);
   linears_.clear();
-  if (drag_.value != 0) assemble_drag(to);
   assemble_conditions(to);
 }
 
@@ -402,28 +394,33 @@ void StaticProblem::assemble_conditions(Entries& to) const {
   }
 }
 
-void StaticProblem::assemble_path(Entries& to) {
-  // Loads and handles are given as functions of time; a central difference is exact for what is linear in it.
-  std::vector<PetscScalar> change(unknowns_.count(), 0.0);
-  if (has_looked_) {
-    const Real now = motion_->time, step = time_step;
-    std::vector<PetscScalar> later(change), earlier(change);
-    const auto find_at = [&](Real time, std::vector<PetscScalar>& values) {
-      motion_->time = time;
-      conditions_at(time);
-      find_unbalanced(looked_at_, values);
-    };
-    find_at(now + step * path_.time_scale(), later);
-    find_at(now - step * path_.time_scale(), earlier);
-    find_at(now, change);
-    for (std::size_t i = 0; i < change.size(); ++i) change[i] = (later[i] - earlier[i]) / (2 * step);
-  }
+/// The derivative of the residual by time. Loads and handles are given as functions of time; a central difference is
+/// exact for what is linear in it.
+std::vector<PetscScalar> StaticProblem::change_in_time() {
+  const Real now = motion_->time, step = time_step;
+  std::vector<PetscScalar> change(unknowns_.count(), 0.0), later(change), earlier(change);
+  const auto find_at = [&](Real time, std::vector<PetscScalar>& values) {
+    motion_->time = time;
+    conditions_at(time);
+    find_unbalanced(looked_at_, values);
+  };
+  find_at(now + step * path_.time_scale(), later);
+  find_at(now - step * path_.time_scale(), earlier);
+  find_at(now, change);
+  for (std::size_t i = 0; i < change.size(); ++i) change[i] = (later[i] - earlier[i]) / (2 * step);
+  return change;
+}
+
+/// A time that is fixed is an unknown apart from all others.
+void StaticProblem::assemble_path(Entries& to, bool at_fixed_time) {
+  const std::vector<PetscScalar> change =
+      has_looked_ && !at_fixed_time ? change_in_time() : std::vector<PetscScalar>(unknowns_.count());
   for (std::size_t i = 0; i < unknowns_.owned().size() + conditions_; ++i)
     to.add(unknowns_.begin() + static_cast<PetscInt>(i), time_index_, change[i]);
 
-  const Real scale = k0_ * settings_.size;
+  const Real scale = at_fixed_time ? 0 : k0_ * settings_.size;
   for (const auto k : unknowns_.owned()) to.add(time_index_, unknowns_.number(k), scale * path_.slope(k));
-  if (comm_.is_root()) to.add(time_index_, time_index_, scale * path_.time_slope());
+  if (comm_.is_root()) to.add(time_index_, time_index_, at_fixed_time ? k0_ : scale * path_.time_slope());
 }
 
 void StaticProblem::add_tangents(Tangent& to) {

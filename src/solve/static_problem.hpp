@@ -2,9 +2,9 @@
 // What equilibrium solves: the balance of all forces on freedoms, with conditions, and the time if the path is
 // followed.
 
-#include "solve/entries.hpp"
 #include "solve/factored_solve.hpp"
 #include "solve/line_search.hpp"
+#include "solve/listed_matrix.hpp"
 #include "solve/path_row.hpp"
 #include "solve/softened_term.hpp"
 #include "solve/unit_solve.hpp"
@@ -57,21 +57,22 @@ class StaticProblem final : public AssembledProblem, public UnitProblem {
   bool symmetric() const override;
   /// Whether K is.
   bool terms_are_symmetric() const;
-  Mat create_matrix() override;
+  Mat matrix() override;
   /// K, and -k0 times the weights of the conditions beside and below it; with the path a column of the derivative by
   /// time and a row of the plane.
-  void assemble(Mat matrix) override;
+  void assemble() override;
   /// The same without a path.
   void assemble(Entries& to) override;
   /// What `assemble` adds to, in sets. Freedoms of this rank alone are in them.
   Cliques cliques();
   /// The same with the time held, whether the path is followed or not. Collective.
-  void assemble_at_fixed_time(Mat matrix);
+  void assemble_at_fixed_time();
   /// A new matrix with these diagonal entries in place of K, for vectors of displacements and multipliers. Collective;
   /// the caller destroys it.
   Mat with_diagonal(std::span<const Real> diagonal) const;
 
   const Unknowns& unknowns() const { return unknowns_; }
+  std::int64_t unknowns_of_all() const { return comm_.sum(static_cast<std::int64_t>(unknowns_.count())); }
   std::size_t conditions_here() const { return conditions_; }
   Vec create_vector() const { return unknowns_.create_vector(); }
   PathRow& path() { return path_; }
@@ -108,7 +109,9 @@ class StaticProblem final : public AssembledProblem, public UnitProblem {
   void assemble_pattern(Entries& to);
   void assemble_drag(Entries& to) const;
   void assemble_conditions(Entries& to) const;
-  void assemble_path(Entries& to);
+  void assemble_all(Entries& to, bool at_fixed_time);
+  std::vector<PetscScalar> change_in_time();
+  void assemble_path(Entries& to, bool at_fixed_time);
 
   /// Of the size of the bodies: what may be missing of a condition.
   static constexpr Real largest_share_missed = 1e-10;
@@ -137,6 +140,7 @@ class StaticProblem final : public AssembledProblem, public UnitProblem {
   bool has_looked_ = false;
   std::vector<std::unique_ptr<Linear>> linears_;  ///< Of the terms there, if they are known.
   Motion* motion_ = nullptr;                      ///< Of the solve that is going on.
+  std::optional<ListedMatrix> matrix_;            ///< Once it was asked for.
 };
 
 }  // namespace weft

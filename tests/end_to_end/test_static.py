@@ -159,6 +159,14 @@ class Static(Case):
         self.assertEqual(refused.returncode, 6, refused.stderr)
         self.assertIn("different deck", refused.stderr)
 
+    def test_analyses_repeat_to_the_bit_on_equal_ranks(self):
+        for deck, ranks in ("hinged_roof", 3), ("hung_towel", 4):  # with modes, and from the level with a drag
+            with self.subTest(deck, ranks=ranks):
+                once, again = (self.run_deck(DECKS / f"{deck}.yaml", f"{deck}_{name}", "--steps", 4, ranks=ranks)
+                               for name in ("once", "again"))
+                self.assert_same_state(once, again, 0)
+                self.assertEqual(history(once), history(again))
+
     def test_parts_are_chosen_by_group_number_and_boundary(self):
         mesh = ["g left"] + [f"v {x} {y} 0" for y in range(2) for x in range(5)]
         quads = [f"f {i + 1} {i + 2} {i + 7} {i + 6}" for i in range(4)]

@@ -25,7 +25,6 @@ struct EquilibriumSettings {
   bool slack = false;             ///< Something has no stiffness across where it is not stretched: sheets, fibers.
   std::size_t elastic_terms = 0;  ///< The first so many terms, which are made softer to find a first shape if `slack`.
   bool has_units = false;         ///< Freedoms fall into small units, each on one rank, as strands are.
-  bool repeats_bits = false;      ///< Of a solve again on the same ranks; each then factors all of the matrix.
   std::string petsc{};            ///< Options of PETSc for SNES, KSP and PC, as on its command line: "-ksp_type gmres".
   StopQuestion is_asked_to_stop{};
 };

@@ -4,11 +4,13 @@
 
 #include "solve/factored_solve.hpp"
 #include "solve/line_search.hpp"
+#include "solve/listed_matrix.hpp"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <functional>
+#include <memory>
 
 namespace weft {
 namespace {
@@ -29,15 +31,17 @@ class Toy final : public AssembledProblem {
   Real reference() const override { return 1; }
   Real noise(int) const override { return 0; }
   bool symmetric() const override { return true; }
-  Mat create_matrix() override {
-    Mat matrix = nullptr;
-    check_petsc(MatCreateAIJ(comm_.handle(), 1, 1, PETSC_DETERMINE, PETSC_DETERMINE, 1, nullptr, 0, nullptr, &matrix));
-    return matrix;
+  Mat matrix() override {
+    if (matrix_) return matrix_->matrix();
+    matrix_ = std::make_unique<ListedMatrix>(comm_, comm_.rank(), 1);
+    matrix_->add(comm_.rank(), comm_.rank(), 0);
+    matrix_->lay_out();
+    return matrix_->matrix();
   }
-  void assemble(Mat matrix) override {
-    check_petsc(MatSetValue(matrix, comm_.rank(), comm_.rank(), df_(at_), ADD_VALUES));
-    check_petsc(MatAssemblyBegin(matrix, MAT_FINAL_ASSEMBLY));
-    check_petsc(MatAssemblyEnd(matrix, MAT_FINAL_ASSEMBLY));
+  void assemble() override {
+    matrix_->begin();
+    matrix_->add(comm_.rank(), comm_.rank(), df_(at_));
+    matrix_->finish();
   }
 
   static Real value_of(Vec x) {
@@ -58,6 +62,7 @@ class Toy final : public AssembledProblem {
   const Comm comm_ = Comm::world();
   const Function E_, f_, df_;
   Real at_ = 0;
+  std::unique_ptr<ListedMatrix> matrix_;
 };
 
 Toy square_root_of_two() {
@@ -80,7 +85,7 @@ Toy parabola() {
 struct Solve {
   const Comm comm = Comm::world();
   Toy toy;
-  PetscDatabase options{comm, "", FactoredSolve::options()};
+  PetscDatabase options{comm, "", mumps_options()};
   FactoredSolve linear{toy};
   Newton newton{comm, options, toy, linear, 0};
   Drag drag;

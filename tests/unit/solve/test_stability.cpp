@@ -310,13 +310,31 @@ Mat saddles(const Comm& comm, PetscInt blocks, Real skew) {
   return matrix;
 }
 
-TEST(SymmetricFactorTest, InertiaOfSaddlePointsIsCounted) {
+TEST(SymmetricFactorTest, InertiaOfSaddlePointsIsCountedAndSystemsAreSolvedByAllRanksAndByEach) {
   const Comm comm = Comm::world();
-  for (const Real skew : {0.0, 5.0}) {
-    const SymmetricFactor factor(comm, saddles(comm, 4, skew), true);
-    ASSERT_TRUE(factor.is_factored());
-    EXPECT_EQ(factor.negative(), 4 * comm.size());
-  }
+  for (const Factors whose : {Factors::of_all_ranks, Factors::of_each_rank})
+    for (const Real skew : {0.0, 5.0}) {
+      const SymmetricFactor factor(comm, saddles(comm, 4, skew), whose);
+      ASSERT_TRUE(factor.is_factored());
+      EXPECT_EQ(factor.negative(), 4 * comm.size());
+
+      Vec x = nullptr, solution = nullptr, product = nullptr;
+      PetscReal error = 0;
+      check_petsc(MatCreateVecs(factor.matrix(), &x, &product));
+      check_petsc(VecDuplicate(x, &solution));
+      for (PetscInt k = 0; k < 8; ++k) {
+        const PetscInt at = 8 * comm.rank() + k;
+        check_petsc(VecSetValue(x, at, std::sin(1.0 + static_cast<Real>(at)), INSERT_VALUES));
+      }
+      check_petsc(VecAssemblyBegin(x));
+      check_petsc(VecAssemblyEnd(x));
+      check_petsc(MatMult(factor.matrix(), x, product));
+      factor.solve(product, solution);
+      check_petsc(VecAXPY(solution, -1, x));
+      check_petsc(VecNorm(solution, NORM_INFINITY, &error));
+      EXPECT_LT(error, 1e-14);
+      for (Vec* vector : {&x, &solution, &product}) check_petsc(VecDestroy(vector));
+    }
 }
 
 }  // namespace
