@@ -115,6 +115,9 @@ class MeshBody : public Body, public TrialMesh {
   virtual Real stiffened(Real frequency, Real square) const { return std::hypot(frequency, std::sqrt(square)); }
   /// Whether nothing but tension is felt across it where nothing touches it.
   virtual bool is_slack() const { return false; }
+  /// The numbers of the elements at rest on this rank, ascending.
+  virtual std::vector<std::int64_t> elements() const = 0;
+  /// The vertices that these need.
   const MeshPiece& piece() const { return piece_; }
   const Forest& forest() const { return forest_; }
   /// The rows of its elements if these turn about themselves, with Mass and TurnVelocity; null if their vertices say
@@ -213,8 +216,6 @@ class MeshBody : public Body, public TrialMesh {
   virtual std::vector<ElementRows> element_rows();
 
   // What elements are at rest, and whom it goes to.
-  /// The numbers of the elements at rest on this rank, ascending.
-  virtual std::vector<std::int64_t> elements() const = 0;
   /// The vertices that they need, ascending.
   virtual std::vector<std::int32_t> needed_vertices() const = 0;
   /// One vertex of each of these elements.
