@@ -140,6 +140,7 @@ class StrandBody final : public MeshBody {
   StrandBody(const StrandDescription& of, const MeshCounts& counts, std::vector<StrandElement> elements)
       : MeshBody(of.name, Carrier::own, counts),
         half_axis_(of.half_axis),
+        has_balanced_turns_(of.has_balanced_turns),
         viscosity_(of.viscosity),
         nature_{of.naturally_straight, of.natural_twist},
         elements_(std::move(elements)),
@@ -178,6 +179,10 @@ class StrandBody final : public MeshBody {
   }
 
   Table* turning() override { return &segments_; }
+  bool has_balanced_turns() const override { return has_balanced_turns_; }
+  void balance_turns(std::span<const Vec3> x, std::span<const TurnLink> clamps, std::span<Real> turns) const override {
+    rods_.balance_turns(x, state(), damping_ ? &*damping_ : nullptr, clamps, turns);
+  }
   Vec3 angular_momentum_of_turns() const override {
     Vec3 sum = Vec3::Zero();
     for (std::size_t s = 0; s < segments_.rows(); ++s)
@@ -203,7 +208,8 @@ class StrandBody final : public MeshBody {
           StrandClamp::End{at, static_cast<std::int32_t>(segment), share, section.gyration, over(section), {}});
       if (viscosity_) end.viscosity = over(viscosity_->scaled(elements_[segment].size));
     }
-    return std::make_unique<StrandClamp>(freedoms, vertices, turns, std::move(clamped), motion, until, x(), segments_);
+    return std::make_unique<StrandClamp>(freedoms, vertices, turns, std::move(clamped), motion, until, x(), segments_,
+                                         !has_balanced_turns_);
   }
 
   std::vector<StrandSegment> strand_segments() const override {
@@ -218,7 +224,9 @@ class StrandBody final : public MeshBody {
   void begin_substep(Real h, const TrialShape& start) override {
     if (damping_) damping_->resist_changes_of(start, state(), h);
   }
-  Real frequency_at(std::span<const Vec3> x) const override { return damped(rods_.frequency(x, {})); }
+  Real frequency_at(std::span<const Vec3> x) const override {
+    return damped(rods_.frequency(x, {}, !has_balanced_turns_));
+  }
   Real stiffened(Real frequency, Real square) const override {
     const Real ratio = damping_ratio();
     const Real omega = ratio > 0 ? (std::sqrt(1 + 2 * ratio * frequency) - 1) / ratio : frequency;
@@ -312,6 +320,7 @@ class StrandBody final : public MeshBody {
     if (touches_walls()) set_extents();
   }
   void spin_elements(const Vec3& angular_velocity) override {
+    if (has_balanced_turns_) return;
     for (std::size_t s = 0; s < elements_.size(); ++s)
       segments_.get<TurnVelocity>()[s] =
           rods_.section(s).gyration * angular_velocity.dot(segments_.get<SegmentTangent>()[s]);
@@ -344,7 +353,7 @@ class StrandBody final : public MeshBody {
   void commit_elements(Real, std::span<const Mat3>) override {}
   StepLimit limit_of_elements() override {
     StepLimit limit;
-    limit.frequency = damped(rods_.frequency(x(), state().twist));
+    limit.frequency = damped(rods_.frequency(x(), state().twist, !has_balanced_turns_));
     return limit;
   }
 
@@ -408,6 +417,7 @@ class StrandBody final : public MeshBody {
   }
 
   Real half_axis_;  ///< [m].
+  bool has_balanced_turns_;
   std::optional<RodSection> viscosity_;
   StrandNature nature_;
   std::vector<StrandElement> elements_;  ///< Of this rank, by number.

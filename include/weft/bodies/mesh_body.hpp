@@ -123,6 +123,12 @@ class MeshBody : public Body, public TrialMesh {
   /// The rows of its elements if these turn about themselves, with Mass and TurnVelocity; null if their vertices say
   /// all. Such elements are in units that are whole, so none is a ghost.
   virtual Table* turning() { return nullptr; }
+  /// Whether such elements turn without inertia, and so are where the energy is least, vertices as they are.
+  virtual bool has_balanced_turns() const { return false; }
+  /// Finds such turns of vertices at x, with what clamps add; the guess and what is found (TrialShape) [m].
+  virtual void balance_turns(std::span<const Vec3> x, std::span<const TurnLink> clamps, std::span<Real> turns) const {
+    static_cast<void>(x), static_cast<void>(clamps), static_cast<void>(turns);
+  }
   /// Whether elements oppose changes of shape in time, as forces of the part `viscous`.
   virtual bool is_viscous() const { return false; }
   /// A substep of its own freedoms is to take h [s] from a shape; before that part is asked for.
