@@ -2,6 +2,7 @@
 
 #include "weft/bodies/strand.hpp"
 
+#include "bodies/made_strand.hpp"
 #include "bodies/nearest_weights.hpp"
 #include "bodies/rods.hpp"
 #include "bodies/segment_fields.hpp"
@@ -38,14 +39,14 @@ struct HalfAxis : Field<Real> {
 
 /// A segment; vertices and segments are numbers in the whole.
 struct StrandElement {
-  std::int64_t number;
+  std::int32_t number;
   std::array<std::int32_t, 2> vertices;
   float size;                 ///< Of its section, over that of the body.
   std::uint32_t place : 31;   ///< In its strand.
   std::uint32_t is_last : 1;  ///< Of an open strand: its second vertex is the end.
 
   /// The first one of its strand.
-  std::int64_t first() const { return number - place; }
+  std::int64_t first() const { return number - std::int64_t(place); }
 };
 
 /// The run of `elements` from `at` that are a strand.
@@ -55,82 +56,6 @@ std::span<const StrandElement> strand_at(std::span<const StrandElement> elements
   return elements.subspan(at, end - at);
 }
 bool is_ring(std::span<const StrandElement> strand) { return strand.back().vertices[1] == strand.front().vertices[0]; }
-
-/// How strands are made.
-struct StrandNature {
-  bool is_straight;  ///< Without moment; else they have none as they are made.
-  Real twist;        ///< Without moment [rad/m].
-};
-
-/// The segments of a strand as it is made, with the joint of each and the one before it; a ring's last is before its
-/// first. Directors turn about the strand by its natural twist alone. Joints have no moment.
-struct MadeStrand {
-  std::vector<Real> length;
-  std::vector<Vec3> tangent, director;
-  std::vector<Real> twist;    ///< [rad]
-  std::vector<Vec3> natural;  ///< Curvatures [1] and twist [rad].
-  std::vector<Real> bend;     ///< |kb|.
-  bool is_closed;
-
-  MadeStrand(std::span<const Vec3> points, bool closed, const StrandNature& nature);
-
-  std::size_t size() const { return length.size(); }
-  /// The segment before; none: the size.
-  std::size_t before(std::size_t s) const { return s > 0 ? s - 1 : is_closed ? size() - 1 : size(); }
-  Real joint_length(std::size_t s) const { return (length[before(s)] + length[s]) / 2; }
-
- private:
-  Real make_directors(Real natural_twist);
-};
-
-/// The axis that is most across a direction, z before y before x, made across it.
-Vec3 most_across(const Vec3& t) {
-  Vec3 axis = Vec3::UnitZ();
-  if (std::abs(t.z()) > std::numbers::sqrt2 / 2)
-    axis = std::abs(t.x()) < std::abs(t.y()) ? Vec3::UnitX() : Vec3::UnitY();
-  return (axis - axis.dot(t) * t).normalized();
-}
-
-MadeStrand::MadeStrand(std::span<const Vec3> points, bool closed, const StrandNature& nature) : is_closed(closed) {
-  for (std::size_t s = 0; s + (closed ? 0 : 1) < points.size(); ++s) {
-    const Vec3 edge = points[(s + 1) % points.size()] - points[s];
-    length.push_back(edge.norm());
-    tangent.emplace_back(edge / length[s]);
-  }
-  twist.assign(size(), 0);
-  natural.assign(size(), Vec3::Zero());
-  bend.assign(size(), 0);
-  const Real rate = make_directors(nature.twist);
-  for (std::size_t f = 0; f < size(); ++f) {
-    const std::size_t e = before(f);
-    if (e == size()) continue;
-    const Real lb = joint_length(f);
-    const JointShape<Real> shape({{tangent[e], director[e]}, {tangent[f], director[f]}, rate * lb}, tangent[e],
-                                 tangent[f], 0, 0);
-    twist[f] = shape.twist;
-    bend[f] = shape.kb.norm();
-    natural[f] = nature.is_straight ? Vec3(0, 0, nature.twist * lb) : Vec3(shape.k1, shape.k2, shape.twist);
-  }
-}
-
-/// Returns the rate at which they turn [rad/m]. A ring's last director comes back turned: all have a share of that.
-Real MadeStrand::make_directors(Real natural_twist) {
-  for (std::size_t s = 0; s < size(); ++s)
-    director.push_back(s == 0 ? most_across(tangent[0]) : transported(director[s - 1], tangent[s - 1], tangent[s]));
-  Real whole = 0, along = 0, rate = natural_twist;
-  for (const Real l : length) whole += l;
-  if (is_closed) {
-    const Vec3 back = transported(director.back(), tangent.back(), tangent.front());
-    rate += std::remainder(angle_between(back, director.front(), tangent.front()) - natural_twist * whole,
-                           2 * std::numbers::pi) /
-            whole;
-  }
-  for (std::size_t s = 0; s < size(); ++s) {
-    director[s] = turned(director[s], tangent[s], rate * along);
-    along += length[s] / 2 + (s + 1 < size() ? length[s + 1] / 2 : 0);
-  }
-  return rate;
-}
 
 /// Contact points of a segment, at most: each vertex is one, of the segment that begins or ends there.
 constexpr std::int64_t most_contact_points = 2;
@@ -514,7 +439,7 @@ class StrandSource final : public MeshSource {
     };
     const Real size = (size_at(begin + s) + size_at(begin + (s + 1) % points)) / 2;
     return {c,
-            {number,
+            {static_cast<std::int32_t>(number),
              {vertex(s), vertex(s + 1)},
              static_cast<float>(size),
              static_cast<std::uint32_t>(s),
