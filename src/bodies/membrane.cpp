@@ -131,9 +131,9 @@ class CodimensionalBody final : public MeshBody {
     std::copy(pressure.begin(), pressure.end(), picture.fields.template get<Pressure>().begin());
     return picture;
   }
+  std::vector<std::int64_t> elements() const override { return numbers_; }
 
  protected:
-  std::vector<std::int64_t> elements() const override { return numbers_; }
   std::vector<std::int32_t> needed_vertices() const override {
     std::vector<std::int32_t> needed;
     needed.reserve(K::corners * vertices_.size());

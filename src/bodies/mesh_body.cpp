@@ -215,8 +215,7 @@ std::int64_t MeshBody::vertices_in(const Comm& comm, std::size_t list) const {
 }
 
 std::size_t MeshBody::bytes_of_mesh() const {
-  std::size_t bytes =
-      bytes_of_elements() + bytes_of(piece_.elements) + bytes_of(piece_.points) + bytes_of(piece_.originals);
+  std::size_t bytes = bytes_of_elements() + bytes_of(piece_.points) + bytes_of(piece_.originals);
   for (const std::vector<Grip>& list : grips_)
     for (const Grip& grip : list) bytes += sizeof(Grip) + bytes_of(grip.vertices) + bytes_of(grip.rows);
   return bytes;
@@ -244,7 +243,7 @@ std::int32_t MeshBody::row_of(std::int32_t vertex) const {
 
 void MeshBody::fill(const Comm& comm, const VertexValues& rest, const Vec3& velocity, const Mat3& velocity_gradient) {
   const std::vector<std::int32_t> needed = needed_vertices();
-  piece_ = piece_of(comm, elements(), needed, owners_of_points(comm, needed, counts_.vertices));
+  piece_ = piece_of(comm, needed, owners_of_points(comm, needed, counts_.vertices));
   points_.resize(piece_.owned);
   for (std::size_t r = 0; r < piece_.owned; ++r) {
     const std::int64_t vertex = piece_.points[r];
@@ -288,7 +287,7 @@ void MeshBody::set_contact_extents() {
 
 void MeshBody::make_rows_of_elements() {
   for (const ElementRows& rows : element_rows()) {
-    const auto numbers = numbers_of(piece_.elements, rows_of_elements(*rows.table), rows.each);
+    const auto numbers = numbers_of(elements(), rows_of_elements(*rows.table), rows.each);
     rows.table->resize(numbers.size());
     std::copy(numbers.begin(), numbers.end(), rows.table->get<Id>().begin());
   }
@@ -428,7 +427,7 @@ void MeshBody::regroup(const Comm& comm) {
   const Directory owners = owners_of_points(comm, needed, next_vertex_);
   const auto vertex = std::as_const(points_).get<Id>().first(points_.owned());
   ship_sorted(comm, points_, owners.ask(std::vector<std::int64_t>(vertex.begin(), vertex.end())));
-  piece_ = piece_of(comm, elements(), needed, owners);
+  piece_ = piece_of(comm, needed, owners);
   adopt(comm);
 }
 

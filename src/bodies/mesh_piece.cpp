@@ -23,11 +23,9 @@ Directory owners_of_points(const Comm& comm, std::span<const std::int32_t> neede
   return owners;
 }
 
-MeshPiece piece_of(const Comm& comm, std::vector<std::int64_t> elements, std::span<const std::int32_t> needed,
-                   const Directory& owners) {
+MeshPiece piece_of(const Comm& comm, std::span<const std::int32_t> needed, const Directory& owners) {
   const std::vector<std::int32_t> owner = owners.ask(std::vector<std::int64_t>(needed.begin(), needed.end()));
   MeshPiece piece;
-  piece.elements = std::move(elements);
   piece.points.reserve(needed.size());
   for (const bool own : {true, false}) {
     for (std::size_t k = 0; k < needed.size(); ++k)

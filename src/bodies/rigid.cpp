@@ -89,9 +89,9 @@ class RigidBody final : public MeshBody {
   }
 
   std::span<const ContactStencil> contact_stencils() const override { return stencils_; }
+  std::vector<std::int64_t> elements() const override { return std::vector<std::int64_t>(is_here_ ? 1 : 0, 0); }
 
  protected:
-  std::vector<std::int64_t> elements() const override { return std::vector<std::int64_t>(is_here_ ? 1 : 0, 0); }
   std::vector<std::int32_t> needed_vertices() const override {
     return is_here_ ? std::vector<std::int32_t>{0, 1, 2, 3} : std::vector<std::int32_t>{};
   }

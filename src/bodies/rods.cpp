@@ -4,6 +4,7 @@
 #include "bodies/rods.hpp"
 
 #include "bodies/rod_hessian.hpp"
+#include "bodies/turn_balance.hpp"
 #include "weft/base/check.hpp"
 #include "weft/base/sums.hpp"
 
@@ -346,14 +347,65 @@ void Rods::move(const TrialShape& at, const RodState& from, std::span<Vec3> tang
   });
 }
 
+// --- Turns without inertia -------------------------------------------------------------------------------------------
+
+void Rods::find_turned_joints(const Tile& tile, const TrialShape& at, const RodState& from, const Work& work,
+                              std::vector<TurnLink>& links) const {
+  visit_joints(tile, from, at, work, [&](const PackRows& joints, auto&&, auto&&, const auto& shape, const auto& of) {
+    const auto turned = TurnedJointOf<Pack>::of(shape, of);
+    for (int lane = 0; lane < joints.count; ++lane) {
+      const std::uint32_t j = joints.row[lane];
+      links.push_back(
+          {static_cast<std::int32_t>(chain_->e[j]), static_cast<std::int32_t>(chain_->f[j]), lane_of(turned, lane)});
+    }
+  });
+}
+
+/// Where the strand ends that begins with a segment: the next one has no joint with the last.
+std::size_t Rods::end_of_strand(const Tile& tile, std::size_t first) const {
+  const std::span<const std::uint32_t> e(chain_->e), f(chain_->f);
+  auto joint = static_cast<std::size_t>(std::ranges::upper_bound(f.first(tile.end_joint), first) - f.begin());
+  std::size_t end = first + 1;
+  for (; joint < tile.end_joint && f[joint] == end && e[joint] + 1 == end; ++joint) ++end;
+  return end;
+}
+
+void Rods::balance_turns(std::span<const Vec3> x, const RodState& from, const Rods* damping,
+                         std::span<const TurnLink> clamps, std::span<Real> turns) const {
+  const auto segment_of = [](const TurnLink& clamp) { return static_cast<std::size_t>(std::max(clamp.e, clamp.f)); };
+  std::vector<TurnLink> sorted(clamps.begin(), clamps.end());
+  std::ranges::stable_sort(sorted, {}, segment_of);
+  visit([&](const Tile& tile, std::size_t, Work& work) {
+    const TrialShape at{x, {}, turns};
+    find_shapes(tile, at, from, work);
+    std::array<std::vector<TurnLink>, 2> links;
+    find_turned_joints(tile, at, from, work, links[0]);
+    if (damping != nullptr) damping->find_turned_joints(tile, at, from, work, links[1]);
+    std::array<std::size_t, 2> next{};
+    TurnBalance balance;
+    for (std::size_t first = tile.first, end; first < tile.end; first = end) {
+      end = end_of_strand(tile, first);
+      balance.begin(end - first);
+      for (const int k : {0, 1})
+        for (; next[k] < links[k].size() && static_cast<std::size_t>(links[k][next[k]].f) < end; ++next[k])
+          balance.join(links[k][next[k]].from(first));
+      for (auto clamp = std::ranges::lower_bound(sorted, first, {}, segment_of);
+           clamp != sorted.end() && segment_of(*clamp) < end; ++clamp)
+        balance.join(clamp->from(first));
+      const std::span<const Real> found = balance.find();
+      for (std::size_t s = first; s < end; ++s) turns[s] += section_.gyration * size_of(s) * found[s - first];
+    }
+  });
+}
+
 // --- The bound of frequencies ----------------------------------------------------------------------------------------
 
 /// Row sums of a bound of the stiffness of joints, for each of their segments and its turn [docs/theory/strands.md,
 /// 15.6].
-void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, Work& work) const {
+void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, bool turns_have_inertia, Work& work) const {
   const Chain& chain = *chain_;
   const auto [softer, stiffer] = std::minmax(section_.bend1, section_.bend2);
-  const Real flatness = std::sqrt(1 - softer / stiffer);
+  const Real flatness = std::sqrt(1 - softer / stiffer), per_turn = turns_have_inertia ? 1 / section_.gyration : 0;
   work.forget_joints();
   for (std::size_t j = tile.first_joint; j < tile.end_joint; j += Pack::size) {
     const PackRows in_e = PackRows::of(std::span(chain.e).first(tile.end_joint), j);
@@ -366,7 +418,7 @@ void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, Work& wor
     const Pack natural_curvature = natural.head<2>().norm();
     const BendingBound<Pack> bound(load(work.t, e).dot(load(work.t, f)), natural_curvature);
     const Pack moment = twist.empty() ? Pack(0) : section_.twist * per_length * abs(load(twist, in_f) - natural[2]);
-    const Pack by_turn = per_smaller((flatness * bound.curvature + natural_curvature) / (2 * section_.gyration));
+    const Pack by_turn = per_smaller((flatness * bound.curvature + natural_curvature) / 2 * per_turn);
     const Pack by_e = 1 / load(work.length, e);
     const Pack by_f = 1 / load(work.length, f);
     Pack sum_e = 0, sum_f = 0, sum_turn = 0;
@@ -378,8 +430,7 @@ void Rods::bound_joints(const Tile& tile, std::span<const Real> twist, Work& wor
       sum_turn += sum * of_turn;
     };
     add(stiffer * per_length * bound.factor + moment, 2 / bound.chi * by_e, 2 / bound.chi * by_f, by_turn);
-    add(section_.twist * per_length, bound.curvature / 2 * by_e, bound.curvature / 2 * by_f,
-        per_smaller(1 / section_.gyration));
+    add(section_.twist * per_length, bound.curvature / 2 * by_e, bound.curvature / 2 * by_f, per_smaller(per_turn));
     store(sum_e, e, work.spring_by_e);
     store(sum_f, f, work.spring_by_f);
     store(sum_turn, e, work.turn_by_e);
@@ -419,11 +470,11 @@ Real Rods::largest_square(const Tile& tile, const Work& work) const {
   return largest(most) / section_.mass_per_length;
 }
 
-Real Rods::frequency(std::span<const Vec3> x, std::span<const Real> twist) const {
+Real Rods::frequency(std::span<const Vec3> x, std::span<const Real> twist, bool turns_have_inertia) const {
   std::vector<Real> of_tiles(chain_->tiles.size(), 0);
   visit([&](const Tile& tile, std::size_t k, Work& work) {
     find_edges(tile, x, work);
-    bound_joints(tile, twist, work);
+    bound_joints(tile, twist, turns_have_inertia, work);
     of_tiles[k] = largest_square(tile, work);
   });
   Real most = 0;

@@ -5,6 +5,7 @@
 #include "weft/bodies/mesh_stiffness.hpp"
 #include "weft/bodies/rod_joint.hpp"
 #include "weft/bodies/trial.hpp"
+#include "weft/bodies/turned_joint.hpp"
 #include "weft/math/pack_rows.hpp"
 
 #include <array>
@@ -82,9 +83,14 @@ class Rods {
   void move(const TrialShape& at, const RodState& from, std::span<Vec3> tangent, std::span<Vec3> director,
             std::span<Real> twist) const;
 
+  /// Turns where the energy, with that of damping and clamps, is least, vertices as they are; `turns` is the guess and
+  /// what is found, as lengths. damping: like these rods, or null. clamps: of rows of segments.
+  void balance_turns(std::span<const Vec3> x, const RodState& from, const Rods* damping,
+                     std::span<const TurnLink> clamps, std::span<Real> turns) const;
+
   /// Bound of the frequencies of the free rods, segment by segment and joint by joint, with the twist that their state
-  /// has, or without any for an empty one [rad/s].
-  Real frequency(std::span<const Vec3> x, std::span<const Real> twist) const;
+  /// has, or without any for an empty one [rad/s]; of vertices alone unless turns have inertia.
+  Real frequency(std::span<const Vec3> x, std::span<const Real> twist, bool turns_have_inertia) const;
   /// Of each segment, means over the joints at its ends.
   std::vector<RodStrain> strains(std::span<const Vec3> x, const RodState& at) const;
 
@@ -121,7 +127,10 @@ class Rods {
   void stretch_stiffness(std::size_t s, const TrialShape& at, bool definite, MeshStiffness::Part part) const;
   void find_joint_stiffness(const Tile& tile, const TrialShape& at, const RodState& from, bool definite, Work& work,
                             std::size_t first, MeshStiffness& stiffness) const;
-  void bound_joints(const Tile& tile, std::span<const Real> twist, Work& work) const;
+  void find_turned_joints(const Tile& tile, const TrialShape& at, const RodState& from, const Work& work,
+                          std::vector<TurnLink>& links) const;
+  void bound_joints(const Tile& tile, std::span<const Real> twist, bool turns_have_inertia, Work& work) const;
+  std::size_t end_of_strand(const Tile& tile, std::size_t first) const;
   Real largest_square(const Tile& tile, const Work& work) const;
   RodJoint state_of(std::size_t joint, const RodState& from) const;
   Vec3 edge(std::size_t s, std::span<const Vec3> x) const { return x[chain_->end[s]] - x[chain_->begin[s]]; }

@@ -237,11 +237,11 @@ ShellShare::ShellShare(const Comm& comm, const ShellDescription& shell)
 ShellShare::ShellShare(const Comm& comm, const ShellDescription& shell, const ShellCage& cage)
     : ShellShare(comm, shell, cage, [&] {
         const std::vector<std::int32_t> needed = cage.points();
-        return piece_of(comm, cage.numbers(), needed, owners_of_points(comm, needed, shell.mesh.points.size()));
+        return piece_of(comm, needed, owners_of_points(comm, needed, shell.mesh.points.size()));
       }()) {}
 
 ShellShare::ShellShare(const Comm& comm, const ShellDescription& shell, const ShellCage& cage, MeshPiece piece)
-    : ShellFaces(cage.as_shell(shell, piece), piece.elements),
+    : ShellFaces(cage.as_shell(shell, piece), cage.numbers()),
       comm_(comm),
       piece_(std::move(piece)),
       forest_(comm, piece_.owned, piece_.originals) {

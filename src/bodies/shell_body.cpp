@@ -130,7 +130,7 @@ class ShellBody final : public MeshBody {
 
   void take_piece() override {
     part_ = cage_.as_shell(part_, piece());
-    auto faces = std::make_unique<ShellFaces>(part_, piece().elements);
+    auto faces = std::make_unique<ShellFaces>(part_, elements());
     if (part_.yield) std::swap(faces->laminae(), faces_->laminae());
     faces_ = std::move(faces);
     if (carrier() == Carrier::own) return;

@@ -2,6 +2,7 @@
 
 #include "weft/bodies/strand.hpp"
 
+#include "bodies/made_strand.hpp"
 #include "bodies/nearest_weights.hpp"
 #include "bodies/rods.hpp"
 #include "bodies/segment_fields.hpp"
@@ -38,14 +39,14 @@ struct HalfAxis : Field<Real> {
 
 /// A segment; vertices and segments are numbers in the whole.
 struct StrandElement {
-  std::int64_t number;
+  std::int32_t number;
   std::array<std::int32_t, 2> vertices;
   float size;                 ///< Of its section, over that of the body.
   std::uint32_t place : 31;   ///< In its strand.
   std::uint32_t is_last : 1;  ///< Of an open strand: its second vertex is the end.
 
   /// The first one of its strand.
-  std::int64_t first() const { return number - place; }
+  std::int64_t first() const { return number - std::int64_t(place); }
 };
 
 /// The run of `elements` from `at` that are a strand.
@@ -56,82 +57,6 @@ std::span<const StrandElement> strand_at(std::span<const StrandElement> elements
 }
 bool is_ring(std::span<const StrandElement> strand) { return strand.back().vertices[1] == strand.front().vertices[0]; }
 
-/// How strands are made.
-struct StrandNature {
-  bool is_straight;  ///< Without moment; else they have none as they are made.
-  Real twist;        ///< Without moment [rad/m].
-};
-
-/// The segments of a strand as it is made, with the joint of each and the one before it; a ring's last is before its
-/// first. Directors turn about the strand by its natural twist alone. Joints have no moment.
-struct MadeStrand {
-  std::vector<Real> length;
-  std::vector<Vec3> tangent, director;
-  std::vector<Real> twist;    ///< [rad]
-  std::vector<Vec3> natural;  ///< Curvatures [1] and twist [rad].
-  std::vector<Real> bend;     ///< |kb|.
-  bool is_closed;
-
-  MadeStrand(std::span<const Vec3> points, bool closed, const StrandNature& nature);
-
-  std::size_t size() const { return length.size(); }
-  /// The segment before; none: the size.
-  std::size_t before(std::size_t s) const { return s > 0 ? s - 1 : is_closed ? size() - 1 : size(); }
-  Real joint_length(std::size_t s) const { return (length[before(s)] + length[s]) / 2; }
-
- private:
-  Real make_directors(Real natural_twist);
-};
-
-/// The axis that is most across a direction, z before y before x, made across it.
-Vec3 most_across(const Vec3& t) {
-  Vec3 axis = Vec3::UnitZ();
-  if (std::abs(t.z()) > std::numbers::sqrt2 / 2)
-    axis = std::abs(t.x()) < std::abs(t.y()) ? Vec3::UnitX() : Vec3::UnitY();
-  return (axis - axis.dot(t) * t).normalized();
-}
-
-MadeStrand::MadeStrand(std::span<const Vec3> points, bool closed, const StrandNature& nature) : is_closed(closed) {
-  for (std::size_t s = 0; s + (closed ? 0 : 1) < points.size(); ++s) {
-    const Vec3 edge = points[(s + 1) % points.size()] - points[s];
-    length.push_back(edge.norm());
-    tangent.emplace_back(edge / length[s]);
-  }
-  twist.assign(size(), 0);
-  natural.assign(size(), Vec3::Zero());
-  bend.assign(size(), 0);
-  const Real rate = make_directors(nature.twist);
-  for (std::size_t f = 0; f < size(); ++f) {
-    const std::size_t e = before(f);
-    if (e == size()) continue;
-    const Real lb = joint_length(f);
-    const JointShape<Real> shape({{tangent[e], director[e]}, {tangent[f], director[f]}, rate * lb}, tangent[e],
-                                 tangent[f], 0, 0);
-    twist[f] = shape.twist;
-    bend[f] = shape.kb.norm();
-    natural[f] = nature.is_straight ? Vec3(0, 0, nature.twist * lb) : Vec3(shape.k1, shape.k2, shape.twist);
-  }
-}
-
-/// Returns the rate at which they turn [rad/m]. A ring's last director comes back turned: all have a share of that.
-Real MadeStrand::make_directors(Real natural_twist) {
-  for (std::size_t s = 0; s < size(); ++s)
-    director.push_back(s == 0 ? most_across(tangent[0]) : transported(director[s - 1], tangent[s - 1], tangent[s]));
-  Real whole = 0, along = 0, rate = natural_twist;
-  for (const Real l : length) whole += l;
-  if (is_closed) {
-    const Vec3 back = transported(director.back(), tangent.back(), tangent.front());
-    rate += std::remainder(angle_between(back, director.front(), tangent.front()) - natural_twist * whole,
-                           2 * std::numbers::pi) /
-            whole;
-  }
-  for (std::size_t s = 0; s < size(); ++s) {
-    director[s] = turned(director[s], tangent[s], rate * along);
-    along += length[s] / 2 + (s + 1 < size() ? length[s + 1] / 2 : 0);
-  }
-  return rate;
-}
-
 /// Contact points of a segment, at most: each vertex is one, of the segment that begins or ends there.
 constexpr std::int64_t most_contact_points = 2;
 
@@ -140,6 +65,7 @@ class StrandBody final : public MeshBody {
   StrandBody(const StrandDescription& of, const MeshCounts& counts, std::vector<StrandElement> elements)
       : MeshBody(of.name, Carrier::own, counts),
         half_axis_(of.half_axis),
+        has_balanced_turns_(of.has_balanced_turns),
         viscosity_(of.viscosity),
         nature_{of.naturally_straight, of.natural_twist},
         elements_(std::move(elements)),
@@ -178,6 +104,10 @@ class StrandBody final : public MeshBody {
   }
 
   Table* turning() override { return &segments_; }
+  bool has_balanced_turns() const override { return has_balanced_turns_; }
+  void balance_turns(std::span<const Vec3> x, std::span<const TurnLink> clamps, std::span<Real> turns) const override {
+    rods_.balance_turns(x, state(), damping_ ? &*damping_ : nullptr, clamps, turns);
+  }
   Vec3 angular_momentum_of_turns() const override {
     Vec3 sum = Vec3::Zero();
     for (std::size_t s = 0; s < segments_.rows(); ++s)
@@ -203,7 +133,8 @@ class StrandBody final : public MeshBody {
           StrandClamp::End{at, static_cast<std::int32_t>(segment), share, section.gyration, over(section), {}});
       if (viscosity_) end.viscosity = over(viscosity_->scaled(elements_[segment].size));
     }
-    return std::make_unique<StrandClamp>(freedoms, vertices, turns, std::move(clamped), motion, until, x(), segments_);
+    return std::make_unique<StrandClamp>(freedoms, vertices, turns, std::move(clamped), motion, until, x(), segments_,
+                                         !has_balanced_turns_);
   }
 
   std::vector<StrandSegment> strand_segments() const override {
@@ -218,7 +149,9 @@ class StrandBody final : public MeshBody {
   void begin_substep(Real h, const TrialShape& start) override {
     if (damping_) damping_->resist_changes_of(start, state(), h);
   }
-  Real frequency_at(std::span<const Vec3> x) const override { return damped(rods_.frequency(x, {})); }
+  Real frequency_at(std::span<const Vec3> x) const override {
+    return damped(rods_.frequency(x, {}, !has_balanced_turns_));
+  }
   Real stiffened(Real frequency, Real square) const override {
     const Real ratio = damping_ratio();
     const Real omega = ratio > 0 ? (std::sqrt(1 + 2 * ratio * frequency) - 1) / ratio : frequency;
@@ -312,6 +245,7 @@ class StrandBody final : public MeshBody {
     if (touches_walls()) set_extents();
   }
   void spin_elements(const Vec3& angular_velocity) override {
+    if (has_balanced_turns_) return;
     for (std::size_t s = 0; s < elements_.size(); ++s)
       segments_.get<TurnVelocity>()[s] =
           rods_.section(s).gyration * angular_velocity.dot(segments_.get<SegmentTangent>()[s]);
@@ -344,7 +278,7 @@ class StrandBody final : public MeshBody {
   void commit_elements(Real, std::span<const Mat3>) override {}
   StepLimit limit_of_elements() override {
     StepLimit limit;
-    limit.frequency = damped(rods_.frequency(x(), state().twist));
+    limit.frequency = damped(rods_.frequency(x(), state().twist, !has_balanced_turns_));
     return limit;
   }
 
@@ -408,6 +342,7 @@ class StrandBody final : public MeshBody {
   }
 
   Real half_axis_;  ///< [m].
+  bool has_balanced_turns_;
   std::optional<RodSection> viscosity_;
   StrandNature nature_;
   std::vector<StrandElement> elements_;  ///< Of this rank, by number.
@@ -504,7 +439,7 @@ class StrandSource final : public MeshSource {
     };
     const Real size = (size_at(begin + s) + size_at(begin + (s + 1) % points)) / 2;
     return {c,
-            {number,
+            {static_cast<std::int32_t>(number),
              {vertex(s), vertex(s + 1)},
              static_cast<float>(size),
              static_cast<std::uint32_t>(s),

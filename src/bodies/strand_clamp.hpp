@@ -33,7 +33,8 @@ class StrandClamp final : public Clamp {
     std::optional<JointStiffness> damping{};  ///< Of the substep, if that is known.
   };
   StrandClamp(const Freedoms& freedoms, std::size_t vertices, std::size_t turns, std::vector<End> ends,
-              const RigidMotion& motion, Real until, std::span<const Vec3> positions, const Table& segments)
+              const RigidMotion& motion, Real until, std::span<const Vec3> positions, const Table& segments,
+              bool turns_have_inertia = true)
       : freedoms_(freedoms),
         vertices_(vertices),
         turns_(turns),
@@ -41,13 +42,13 @@ class StrandClamp final : public Clamp {
         motion_(motion),
         until_(until),
         positions_(positions),
-        segments_(segments) {}
+        segments_(segments),
+        turns_have_inertia_(turns_have_inertia) {}
 
   void begin_substep(Real h, const Motion& start) override {
     for (End& end : ends_) {
       if (!end.viscosity) continue;
-      const auto& [joint, unused, e, f, turn_e, turn_f] = joint_of(end, start);
-      const JointShape<Real> shape(joint, e, f, turn_e, turn_f);
+      const JointShape<Real> shape = joint_of(end, start).shape();
       const Real natural1 = shape.limited() * shape.k1, natural2 = shape.limited() * shape.k2;
       const Real rate = share_in_fold(natural1, natural2) / h;
       end.damping = JointStiffness{end.viscosity->bend1 * rate,
@@ -100,14 +101,24 @@ class StrandClamp final : public Clamp {
     }
   }
 
+  void add_turned_joints(const Motion& motion, std::vector<TurnLink>& to) const override {
+    if (!holds_at(motion.time)) return;
+    for (const End& end : ends_)
+      for (const Joined& joined : joints_of(end, motion)) {
+        const auto turned = TurnedJoint::of(joined.shape(), joined.stiffness);
+        if (end.at.is_last) to.push_back({end.segment, -1, turned});
+        else to.push_back({-1, end.segment, turned});
+      }
+  }
+
   /// As those of joints, of which one segment is free and its vertex that is not held [docs/theory/strands.md, 15.6].
   void add_row_sums(const Motion& motion, Load& sums) const override {
     if (!holds_at(motion.time)) return;
     for (const End& end : ends_) {
       const Joined joined = joint_of(end, motion);
-      const JointShape<Real> shape(joined.joint, joined.e, joined.f, joined.turn_e, joined.turn_f);
+      const JointShape<Real> shape = joined.shape();
       const BendingBound<Real> bound(shape.chi - 1, 0);
-      const Real per_length = 1 / edge(end, motion).norm(), per_turn = 1 / end.gyration;
+      const Real per_length = 1 / edge(end, motion).norm(), per_turn = turns_have_inertia_ ? 1 / end.gyration : 0;
       const auto add = [&](Real factor, Real by_edge, Real by_turn) {
         const Real sum = factor * (by_edge + by_turn);
         sums.points(vertices_)[end.at.points[end.at.is_last ? 0 : 1]].array() += sum * by_edge;
@@ -146,6 +157,7 @@ class StrandClamp final : public Clamp {
     Vec3 e, f;
     Real turn_e, turn_f;
 
+    JointShape<Real> shape() const { return {joint, e, f, turn_e, turn_f}; }
     JointEnergy energy() const { return joint_energy(joint, stiffness, e, f, turn_e, turn_f); }
     Mat8 hessian(bool definite) const { return joint_hessian(joint, stiffness, e, f, turn_e, turn_f, definite); }
   };
@@ -223,6 +235,7 @@ class StrandClamp final : public Clamp {
   Real until_;
   std::span<const Vec3> positions_;
   const Table& segments_;
+  bool turns_have_inertia_;
 };
 
 }  // namespace weft

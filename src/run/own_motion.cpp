@@ -23,6 +23,8 @@ constexpr int most_substeps_between_contacts = 4;
 constexpr Real share_left_by_passes = 1e-6;
 /// An explicit body is looked at this often whether it has stiffened.
 constexpr int substeps_between_looks = 16;
+/// Turns without inertia keep this share of it in implicit steps, since nothing else may keep a segment as it is.
+constexpr Real inertia_of_balanced_turns = 1e-6;
 /// Clamps turn by no more in a step [rad]: of half a turn more their segments would not know which way.
 constexpr Real most_turn = std::numbers::pi / 2;
 
@@ -97,8 +99,12 @@ OwnMotion::Piece::Piece(const Comm& comm, const Scene& scene, std::size_t body)
   const auto& stage = scene.step.stages[body];
   if (stage && stage->is_implicit) {
     inertia.emplace_back(system.freedoms, 0, std::vector<Real>(mass.begin(), mass.end()));
-    if (turns)
-      inertia.emplace_back(system.freedoms, *turns, std::vector<Real>(mass_of_turns.begin(), mass_of_turns.end()));
+    if (turns) {
+      std::vector<Real> masses(mass_of_turns.begin(), mass_of_turns.end());
+      if (scene.bodies[body]->roles().mesh->has_balanced_turns())
+        for (Real& m : masses) m *= inertia_of_balanced_turns;
+      inertia.emplace_back(system.freedoms, *turns, std::move(masses));
+    }
   }
   if (!system.holds.empty())
     holds.emplace(comm, system.freedoms, std::vector<Real>(mass.begin(), mass.end()), scene.size);
@@ -227,22 +233,36 @@ Refusal OwnMotion::move(Real dt, bool nearly) {
   return {};
 }
 
+std::vector<Vec3> OwnMotion::places(const FreedomValues& u) const {
+  std::vector<Vec3> x(positions().begin(), positions().end());
+  for (std::size_t r = 0; r < x.size(); ++r) x[r] += u.points(0)[r];
+  return x;
+}
+
 bool OwnMotion::is_stable(Real h) const {
-  const std::span<const Vec3> at = positions(), u = piece_->motion.u.points(0);
-  std::vector<Vec3> x(at.size());
-  for (std::size_t r = 0; r < x.size(); ++r) x[r] = at[r] + u[r];
-  return h * with_clamps(comm_.max(mesh().frequency_at(x)), piece_->motion) <= vibration_number;
+  const Motion& at = piece_->motion;
+  return h * with_clamps(comm_.max(mesh().frequency_at(places(at.u))), at) <= vibration_number;
 }
 
 void OwnMotion::begin_substep(Real h, const Motion& start) {
   if (!piece_->damping) return;
-  const std::span<const Vec3> at = positions(), u = start.u.points(0);
-  std::vector<Vec3> x(at.size());
-  for (std::size_t r = 0; r < x.size(); ++r) x[r] = at[r] + u[r];
   const auto turns = piece_->turns ? start.u.block(*piece_->turns) : std::span<const Real>();
-  mesh().begin_substep(h, {x, {}, turns});
+  mesh().begin_substep(h, {places(start.u), {}, turns});
   for (const OwnSystem::Action& action : piece_->system.of_handle)
     if (action.clamp != nullptr) action.clamp->begin_substep(h, start);
+}
+
+/// Turns without inertia come to be where they stay in a substep; returns how fast, had they done so in h [m/s].
+std::vector<Real> OwnMotion::balance_turns(Real h) {
+  Motion& motion = piece_->motion;
+  std::vector<TurnLink> clamps;
+  for (const OwnSystem::Action& action : piece_->system.of_handle)
+    if (action.clamp != nullptr) action.clamp->add_turned_joints(motion, clamps);
+  const auto turns = motion.u.block(*piece_->turns);
+  std::vector<Real> rates(turns.begin(), turns.end());
+  mesh().balance_turns(places(motion.u), clamps, turns);
+  for (std::size_t s = 0; s < rates.size(); ++s) rates[s] = (turns[s] - rates[s]) / h;
+  return rates;
 }
 
 /// Explicit damping goes by the change that the velocities before would have brought.
@@ -256,8 +276,10 @@ void OwnMotion::step_explicitly(Real h, Real end) {
     for (std::size_t k = 0; k < before.u.all().size(); ++k) before.u.all()[k] -= h * own.velocity.all()[k];
     before.time -= h;
     begin_substep(h, before);
-    own.damping->add_force(motion, force);
   }
+  std::vector<Real> rates;
+  if (has_balanced_turns()) rates = balance_turns(h);
+  if (own.damping) own.damping->add_force(motion, force);
   for (const auto& term : own.system.terms) term->add_force(motion, force);
   if (own.contact) own.contact->add_force(motion, force);
   force.sum_to_owners();
@@ -265,7 +287,7 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   if (has_handles()) mean = own.velocity;
   const auto v = own.velocity.points(0), f = force.points(0);
   for (std::size_t r = 0; r < own.mass.size(); ++r) v[r] += h / own.mass[r] * f[r];
-  if (own.turns) {
+  if (own.turns && !has_balanced_turns()) {
     const auto turning = own.velocity.block(*own.turns), moments = force.block(*own.turns);
     for (std::size_t r = 0; r < own.mass_of_turns.size(); ++r) turning[r] += h / own.mass_of_turns[r] * moments[r];
   }
@@ -277,6 +299,7 @@ void OwnMotion::step_explicitly(Real h, Real end) {
   if (mean) {
     const auto means = mean->all();
     for (std::size_t k = 0; k < means.size(); ++k) means[k] = (means[k] + velocities[k]) / 2;
+    if (has_balanced_turns()) std::ranges::copy(rates, mean->block(*own.turns).begin());
     count_loads(h, *mean);
     count_holds(by_holds, end, mean->points(0));
   }
@@ -286,12 +309,9 @@ void OwnMotion::step_explicitly(Real h, Real end) {
 void OwnMotion::damp(Real h) {
   Piece& own = *piece_;
   own.velocity.update_ghosts();
-  const std::span<const Vec3> at = positions(), u = own.motion.u.points(0);
-  std::vector<Vec3> x(at.begin(), at.end());
-  for (std::size_t r = 0; r < x.size(); ++r) x[r] += u[r];
   const auto v = own.velocity.points(0);
   Load loss(own.system.freedoms);
-  mesh().add_loss_within(x, v, loss.points(0));
+  mesh().add_loss_within(places(own.motion.u), v, loss.points(0));
   loss.sum_to_owners();
   const Real share = -std::expm1(-mesh().damping() * h);
   for (std::size_t r = 0; r < own.mass.size(); ++r) v[r] += share / own.mass[r] * loss.points(0)[r];
@@ -318,6 +338,7 @@ EquilibriumReport OwnMotion::step_implicitly(Real h, Real end, bool nearly) {
   const auto u = motion.u.all(), v = own.velocity.all();
   for (std::size_t k = 0; k < u.size(); ++k) v[k] = (u[k] - start.u.all()[k]) / h;
   count_loads(h, own.velocity);
+  if (has_balanced_turns()) std::ranges::fill(own.velocity.block(*own.turns), 0);
   std::vector<Real> impulses;
   for (std::size_t k = 0; k < own.system.holds.size(); ++k)
     if (own.system.holds[k].conditions->holds_to(end))

@@ -94,6 +94,7 @@ class OwnMotion final : public BodyMotion {
   /// Vertices that are contact points scatter velocities without gravity, which the nodes of their layer add.
   void predict_vertices(Real dt);
   bool has_handles() const;
+  bool has_balanced_turns() const { return mesh().has_balanced_turns(); }
   std::vector<Real> meet_holds(Real h, Real end, std::span<Vec3> v);
   void hold(Real dt, Real end, std::span<Vec3> dv);
   bool acts_at_once() const;
@@ -119,6 +120,9 @@ class OwnMotion final : public BodyMotion {
   /// Damping goes by changes from here on.
   void begin_substep(Real h, const Motion& start);
   void step_explicitly(Real h, Real end);
+  /// Where vertices are at a motion [m].
+  std::vector<Vec3> places(const FreedomValues& u) const;
+  std::vector<Real> balance_turns(Real h);
   /// Takes from the velocities what elements lose of the motion within them in h.
   void damp(Real h);
   /// Bound of the frequencies of the body with its clamps, from that without them, at a motion [rad/s]. Collective.

@@ -409,7 +409,8 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const StrandDeck& deck, 
                             deck.twist,
                             !is_static && deck.meets_grid.value_or(false),
                             continuum_of(deck),
-                            numbers};
+                            numbers,
+                            deck.turns == StrandTurns::quasi_static};
   return agreed(comm, [&] { return make_strands(std::move(strands)); });
 }
 

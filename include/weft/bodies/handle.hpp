@@ -3,6 +3,7 @@
 
 #include "weft/base/kinds.hpp"
 #include "weft/bodies/meshed.hpp"
+#include "weft/bodies/turned_joint.hpp"
 #include "weft/geometry/rigid_motion.hpp"
 #include "weft/geometry/shape.hpp"
 #include "weft/motion/constraint.hpp"
@@ -85,6 +86,8 @@ class Clamp : public Term {
   virtual void begin_substep(Real h, const Motion& start) = 0;
   /// What it does to the body on this rank.
   virtual Reaction reaction(const Motion& motion) const = 0;
+  /// Appends its joints as turns of segments, which are rows, see them.
+  virtual void add_turned_joints(const Motion& motion, std::vector<TurnLink>& to) const = 0;
   /// Adds row sums of a bound of its stiffness, to each component of a row of points [N/m].
   virtual void add_row_sums(const Motion& motion, Load& sums) const = 0;
   /// How fast its frames turn at most between two times [rad/s].

@@ -115,11 +115,20 @@ class MeshBody : public Body, public TrialMesh {
   virtual Real stiffened(Real frequency, Real square) const { return std::hypot(frequency, std::sqrt(square)); }
   /// Whether nothing but tension is felt across it where nothing touches it.
   virtual bool is_slack() const { return false; }
+  /// The numbers of the elements at rest on this rank, ascending.
+  virtual std::vector<std::int64_t> elements() const = 0;
+  /// The vertices that these need.
   const MeshPiece& piece() const { return piece_; }
   const Forest& forest() const { return forest_; }
   /// The rows of its elements if these turn about themselves, with Mass and TurnVelocity; null if their vertices say
   /// all. Such elements are in units that are whole, so none is a ghost.
   virtual Table* turning() { return nullptr; }
+  /// Whether such elements turn without inertia, and so are where the energy is least, vertices as they are.
+  virtual bool has_balanced_turns() const { return false; }
+  /// Finds such turns of vertices at x, with what clamps add; the guess and what is found (TrialShape) [m].
+  virtual void balance_turns(std::span<const Vec3> x, std::span<const TurnLink> clamps, std::span<Real> turns) const {
+    static_cast<void>(x), static_cast<void>(clamps), static_cast<void>(turns);
+  }
   /// Whether elements oppose changes of shape in time, as forces of the part `viscous`.
   virtual bool is_viscous() const { return false; }
   /// A substep of its own freedoms is to take h [s] from a shape; before that part is asked for.
@@ -213,8 +222,6 @@ class MeshBody : public Body, public TrialMesh {
   virtual std::vector<ElementRows> element_rows();
 
   // What elements are at rest, and whom it goes to.
-  /// The numbers of the elements at rest on this rank, ascending.
-  virtual std::vector<std::int64_t> elements() const = 0;
   /// The vertices that they need, ascending.
   virtual std::vector<std::int32_t> needed_vertices() const = 0;
   /// One vertex of each of these elements.

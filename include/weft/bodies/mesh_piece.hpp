@@ -13,10 +13,9 @@
 
 namespace weft {
 
-/// The part of a mesh that a rank holds: elements, and rows for all points that they need.
+/// Rows of a rank for all points of a mesh that its elements need.
 struct MeshPiece {
-  std::vector<std::int64_t> elements;  ///< Their numbers, ascending.
-  std::vector<std::int32_t> points;    ///< Point of each row: owned rows first, both kinds ascending.
+  std::vector<std::int32_t> points;  ///< Point of each row: owned rows first, both kinds ascending.
   std::size_t owned = 0;
   std::vector<RemoteRow> originals;  ///< Of the ghost rows, in their order.
 };
@@ -41,9 +40,8 @@ void sort_unique(std::vector<T>& values) {
 /// Collective.
 Directory owners_of_points(const Comm& comm, std::span<const std::int32_t> needed, std::size_t points);
 
-/// The piece of this rank, which has these elements, both lists ascending. Collective.
-MeshPiece piece_of(const Comm& comm, std::vector<std::int64_t> elements, std::span<const std::int32_t> needed,
-                   const Directory& owners);
+/// The piece of this rank, which needs these points, ascending. Collective.
+MeshPiece piece_of(const Comm& comm, std::span<const std::int32_t> needed, const Directory& owners);
 
 /// Those of the elements with these middles [m] that go to a rank, ascending: a run of a space-filling curve through
 /// them, of runs as equal in number as can be.

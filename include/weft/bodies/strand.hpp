@@ -32,6 +32,7 @@ struct StrandDescription {
   std::optional<StrandContinuum> continuum{};  ///< Without, they have no stress there.
   std::optional<CurveNumbers> part{};          ///< This rank has some of the strands alone, `curves`; else
                                                ///< there is one rank.
+  bool has_balanced_turns = false;             ///< Turns have no inertia.
 };
 /// Throws Error(geometry) for segments without length, and curves that fold back or bend more sharply than they are
 /// thick.

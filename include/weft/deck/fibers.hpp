@@ -124,6 +124,8 @@ struct FileSectionDeck {
 };
 /// The shape of a strand without moment: as its curve is made, or straight.
 enum class NaturalShape { as_made, straight };
+/// How segments turn about themselves in time.
+enum class StrandTurns { dynamic, quasi_static };
 /// What strands are for one another and all else on the grid: a continuum that yields, or nothing.
 enum class StrandResponse { elastoplastic, none };
 
@@ -169,7 +171,8 @@ struct StrandDeck : CarriedDeck {
   std::variant<RoundSectionDeck, EllipticSectionDeck, FileSectionDeck> section;
   std::optional<Real> taper;  ///< Thickness where a strand ends over that where it begins.
   NaturalShape natural;
-  Real twist;                                ///< Natural, of the section along the strand [rad/m].
+  Real twist;  ///< Natural, of the section along the strand [rad/m].
+  StrandTurns turns;
   std::optional<RootsDeck> roots;            ///< Else nothing ties their first vertices.
   std::optional<StrandContactDeck> contact;  ///< Else the nodes have no stress of them.
   StrandResponse response;

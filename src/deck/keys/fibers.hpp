@@ -208,6 +208,11 @@ inline constexpr std::array words<NaturalShape> = {
     Word{NaturalShape::straight, "straight", "the curves as they are made are bent"}};
 
 template <>
+inline constexpr std::array words<StrandTurns> = {
+    Word{StrandTurns::dynamic, "dynamic", "they have inertia, so that waves of twist limit explicit steps"},
+    Word{StrandTurns::quasi_static, "quasi_static", "they have none: the energy is least at any moment"}};
+
+template <>
 inline constexpr std::array words<ImpulseAveraging> = {
     Word{ImpulseAveraging::largest_count, "largest_count",
          "a pair is divided by the largest number of pairs at one of its vertices, which keeps momentum"},
@@ -280,6 +285,8 @@ inline constexpr auto keys<StrandDeck> =
           Key{"natural", "as_made", "The shape without moment.", &StrandDeck::natural},
           Key{"twist", "rad/m", anything, "0", "Natural twist of the section, right-handed along the strand.",
               &StrandDeck::twist},
+          Key{"turns", "dynamic", "How segments turn about themselves in time; static analyses balance them.",
+              &StrandDeck::turns},
           Key{"roots", absent, "Ties strands to a collider; without, handles alone do.", &StrandDeck::roots},
           Key{"carrier", "own", "Whose freedoms move the body; strands move by themselves only.", &StrandDeck::carrier},
           Key{"stage", absent, "How its own freedoms move in time.", &StrandDeck::stage},

@@ -39,9 +39,9 @@ class Chain final : public MeshBody {
   void trial_response(const Parts&, const TrialShape&, const TrialForces&) const override {}
   void add_stiffness(const Parts&, const TrialShape&, bool, MeshStiffness&) const override {}
   void weigh_elements(const Vec3&, std::span<Vec3>) const override {}
+  std::vector<std::int64_t> elements() const override { return links_; }
 
  protected:
-  std::vector<std::int64_t> elements() const override { return links_; }
   std::vector<std::int32_t> needed_vertices() const override {
     std::set<std::int32_t> needed;
     for (const std::int64_t e : links_) needed.insert({static_cast<std::int32_t>(e), static_cast<std::int32_t>(e) + 1});
@@ -87,7 +87,7 @@ TEST_P(MeshesRanks, KeepUnitsWholeWhereverTheyGo) {
     // Every place has its rank, whichever rank asks.
     const auto rank_of = [&](const Vec3& x) { return static_cast<int>(x.x()) / width % comm.size(); };
     chain.share(comm, rank_of);
-    const std::vector<std::int64_t>& here = chain.piece().elements;
+    const std::vector<std::int64_t> here = chain.elements();
     for (const std::int64_t e : here) EXPECT_EQ(rank_of(Vec3(static_cast<Real>(e / 3 * 3), 0, 0)), comm.rank());
     EXPECT_EQ(here.size() % 3, 0u);
     EXPECT_EQ(comm.sum(static_cast<std::int64_t>(here.size())), Chain::links);
@@ -182,9 +182,9 @@ TEST(MeshBodyRanks, TakeTheirStateFromRowsOnAnyRank) {
     EXPECT_EQ(body->points().get<Velocity>()[r], mark(body->points().get<Id>()[r]));
   const Table& kept = *body->parts()[1].table;
   EXPECT_EQ(comm.sum(static_cast<std::int64_t>(kept.rows())), laminae);
-  EXPECT_EQ(kept.rows(), 8 * body->piece().elements.size());
+  EXPECT_EQ(kept.rows(), 8 * body->elements().size());
   for (std::size_t r = 0; r < kept.rows(); ++r) {
-    EXPECT_EQ(static_cast<std::int64_t>(kept.get<Id>()[r]) / 8, body->piece().elements[r / 8]);
+    EXPECT_EQ(static_cast<std::int64_t>(kept.get<Id>()[r]) / 8, body->elements()[r / 8]);
     EXPECT_EQ(kept.get<PlasticStretch>()[r], mark(kept.get<Id>()[r]));
   }
 }
@@ -200,7 +200,7 @@ TEST(MeshBodyRanks, GripsStayWithTheirElements) {
   chain.fill(comm, Chain::rest_positions(), Vec3::Zero(), Mat3::Zero());
   chain.share_evenly(comm);
   EXPECT_EQ(chain.vertices_in(comm, list), Chain::links + 1);
-  const std::vector<std::int64_t>& here = chain.piece().elements;
+  const std::vector<std::int64_t> here = chain.elements();
   ASSERT_EQ(chain.grips(list).size(), here.size());
   for (std::size_t k = 0; k < here.size(); ++k) {
     const Grip& grip = chain.grips(list)[k];

@@ -274,7 +274,7 @@ TEST(MeshEditRanks, GripsHoldAllCopiesOfTheirVertexAndLeaveWithTheirElement) {
   const auto seen = [&] {
     std::vector<std::int64_t> found(40, 0);
     for (const Grip& grip : body.grips(list)) {
-      EXPECT_TRUE(std::ranges::binary_search(body.piece().elements, grip.element));
+      EXPECT_TRUE(std::ranges::binary_search(body.elements(), grip.element));
       const std::size_t of_kind = grip.vertices.size() > 1 ? 20 : 0;
       for (std::size_t k = 0; k < grip.vertices.size(); ++k) {
         EXPECT_EQ(body.points().get<Id>()[static_cast<std::size_t>(grip.rows[k])],

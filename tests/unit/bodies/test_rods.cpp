@@ -269,7 +269,7 @@ TEST(RodsTest, TheBoundOfFrequenciesHoldsAndIsNearInStraightRods) {
       std::vector<Real> twist(rod.twist);
       for (std::size_t s = 1; s < twist.size(); ++s)  // as moved
         twist[s] += at.turns[s] / rod.rods.section(s).gyration - at.turns[s - 1] / rod.rods.section(s - 1).gyration;
-      EXPECT_GT(rod.rods.frequency(at.x, twist), exact(rod, at));
+      EXPECT_GT(rod.rods.frequency(at.x, twist, true), exact(rod, at));
     }
   Rod rod(0, true);
   std::vector<RodSegment> segments;
@@ -284,10 +284,37 @@ TEST(RodsTest, TheBoundOfFrequenciesHoldsAndIsNearInStraightRods) {
   rod.rest.clear();
   for (int i = 0; i <= 40; ++i) rod.rest.emplace_back(0.002 * i, 0, 0);
   rod.rods = Rods(RodSection::ellipse(0.01, 0.01, 1e3, 1e6, 4e5, 1000), segments, joints);
-  const Real bound = rod.rods.frequency(rod.rest, rod.twist);
+  const Real bound = rod.rods.frequency(rod.rest, rod.twist, true);
   const Real found = exact(rod, Trial(rod, Eigen::VectorXd::Zero(static_cast<Eigen::Index>(rod.freedoms()))));
   EXPECT_GT(bound, found);
   EXPECT_LT(bound, 1.45 * found);  // the vertices at the ends are half as heavy
+}
+
+TEST(RodsTest, TheBoundWithoutInertiaOfTurnsHoldsWhereTheyFollowVertices) {
+  for (const bool straight : {false, true})
+    for (const unsigned seed : {1, 2, 3, 4, 5, 6}) {
+      const Rod rod(8, straight, seed > 3 ? 0.2 : 1);
+      Trial at(rod, random_motion(rod, 0.03, seed));
+      rod.rods.balance_turns(at.x, rod.state(), nullptr, {}, at.turns);
+      const auto n = static_cast<Eigen::Index>(rod.freedoms()), turns = static_cast<Eigen::Index>(at.turns.size());
+      Eigen::MatrixXd K = stiffness(rod, at, false);
+      if (straight) K.bottomRightCorner(turns, turns).diagonal().array() += 1e-9 * K(n - 1, n - 1);  // round rods spin
+      const Eigen::MatrixXd followed =
+          K.topLeftCorner(n - turns, n - turns) -
+          K.topRightCorner(n - turns, turns) *
+              K.bottomRightCorner(turns, turns).ldlt().solve(K.bottomLeftCorner(turns, n - turns));
+      Eigen::VectorXd mass = Eigen::VectorXd::Zero(n - turns);
+      for (std::size_t s = 0; s < rod.tangent.size(); ++s)
+        for (const std::int32_t row : rod.rods.rows(s)) mass.segment<3>(3 * row).array() += rod.rods.mass(s) / 2;
+      const Eigen::VectorXd root = mass.cwiseSqrt().cwiseInverse();
+      const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> eigen(root.asDiagonal() * followed * root.asDiagonal());
+      std::vector<Real> twist(rod.twist);
+      for (std::size_t s = 1; s < twist.size(); ++s)
+        twist[s] += at.turns[s] / rod.rods.section(s).gyration - at.turns[s - 1] / rod.rods.section(s - 1).gyration;
+      const Real bound = rod.rods.frequency(at.x, twist, false);
+      EXPECT_GT(bound, std::sqrt(eigen.eigenvalues().cwiseAbs().maxCoeff()));
+      EXPECT_LE(bound, rod.rods.frequency(at.x, twist, true));
+    }
 }
 
 /// Of one joint between two segments of a length of 1 and 2, with unit masses: its largest eigenvalue over the bound.
@@ -323,7 +350,7 @@ Real eigenvalue_over_bound(std::mt19937& engine) {
   root << Vec3::Constant(0.5), Vec3::Constant(1.5), Vec3::Constant(1), 1, 2;
   root = (section.mass_per_length * root).cwiseSqrt().cwiseInverse();
   const Eigen::SelfAdjointEigenSolver<Eigen::Matrix<Real, 11, 11>> eigen(root.asDiagonal() * K * root.asDiagonal());
-  return eigen.eigenvalues().cwiseAbs().maxCoeff() / std::pow(rods.frequency(x, twist), 2);
+  return eigen.eigenvalues().cwiseAbs().maxCoeff() / std::pow(rods.frequency(x, twist, true), 2);
 }
 
 TEST(RodsTest, TheBoundHoldsInAnyJointUpToSharpFoldsAndIsNotFarAbove) {

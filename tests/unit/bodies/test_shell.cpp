@@ -326,9 +326,8 @@ TEST(ShellRanks, EveryPointHasOneOwnerAndGhostsNameIt) {
   const ShellShare shell(Comm::world(), description);
   const MeshPiece& piece = shell.piece();
   const std::size_t count = description.mesh.points.size();
-  EXPECT_LE(piece.elements.size(),
-            static_cast<std::size_t>(description.mesh.material_faces / Comm::world().size() + 1));
-  EXPECT_EQ(Comm::world().sum(static_cast<std::int64_t>(piece.elements.size())), description.mesh.material_faces);
+  EXPECT_LE(shell.faces().size(), static_cast<std::size_t>(description.mesh.material_faces / Comm::world().size() + 1));
+  EXPECT_EQ(Comm::world().sum(static_cast<std::int64_t>(shell.faces().size())), description.mesh.material_faces);
   std::vector<std::int64_t> owners(count, 0), rank(count, 0), row(count, 0);
   for (std::size_t k = 0; k < piece.owned; ++k) {
     owners[piece.points[k]] = 1;

@@ -118,7 +118,7 @@ TEST(MeshBodyTest, CutAnewKeepsItsWholeState) {
     EXPECT_EQ(state(), before);
     EXPECT_NEAR(stage.comm.sum(cloth.elastic_energy()), energy, 1e-12 * energy);
     // Every element is somewhere once.
-    EXPECT_EQ(stage.comm.sum(static_cast<std::int64_t>(cloth.piece().elements.size())), counts.elements);
+    EXPECT_EQ(stage.comm.sum(static_cast<std::int64_t>(cloth.elements().size())), counts.elements);
   }
 }
 
@@ -155,7 +155,7 @@ TEST(MeshBodyTest, CostsARankNoMoreWhenMeshesGrowWithTheRanks) {
   Scene small = built(self, 1), large = built(world, world.size());
   const auto held_by = [](const Scene& scene, std::size_t b) {
     const auto& body = dynamic_cast<const MeshBody&>(*scene.bodies[b]);
-    return std::array{static_cast<Real>(body.piece().elements.size()), static_cast<Real>(body.piece().points.size()),
+    return std::array{static_cast<Real>(body.elements().size()), static_cast<Real>(body.piece().points.size()),
                       static_cast<Real>(body.bytes_of_mesh())};
   };
   fill_bodies(self, small);

@@ -39,7 +39,7 @@ TEST(MeshEditTest, WhatTearsKeepsItsMassAndMomentum) {
   stage.steps(60);
   MeshBody& sheet = sheet_of(stage);
   const Totals after = stage.totals();
-  const std::int64_t left = stage.comm.sum(static_cast<std::int64_t>(sheet.piece().elements.size()));
+  const std::int64_t left = stage.comm.sum(static_cast<std::int64_t>(sheet.elements().size()));
   EXPECT_GT(stage.state.removed_elements[0], 50);
   EXPECT_GT(left, 20);
   EXPECT_EQ(stage.state.removed_elements[0] + left, sheet.counts().elements);
@@ -65,7 +65,7 @@ TEST(MeshEditTest, AHoldLeadsAllCopiesOfItsVertices) {
   const RigidState state = hub.hold()->motion.at(stage.state.time);
   for (const Grip& grip : sheet.grips(hub.list)) {
     const HeldAim aim = aim_of(grip);
-    EXPECT_TRUE(std::ranges::binary_search(sheet.piece().elements, grip.element));
+    EXPECT_TRUE(std::ranges::binary_search(sheet.elements(), grip.element));
     EXPECT_NEAR(aim.axis.dot(grip.sum(sheet.points().get<Position>()) - aim.goal(state)), 0, 1e-3 * 0.05);
   }
 }

@@ -9,11 +9,15 @@ from scenes import settings
 
 DECKS = {name: f"{name}.yaml" for name in ("small", "elastica", "column", "hinged", "clamped", "led", "weight",
                                            "writhe", "ring", "twist", "turns", "torsion", "beam", "damped", "viscous",
-                                           "hanging", "root")}
+                                           "hanging", "root", "buckling")}
 DECKS["coarse"] = "elastica.yaml"
 CONES = {"cone_25": 25, "cone": 50, "cone_100": 100}  # segments
 DECKS |= {name: "cone.yaml" for name in CONES}
 DECKS["writhing"] = "ring.yaml"
+DECKS["bearing"] = "buckling.yaml"
+FOLLOWED = {f"turns_{scheme}": settings({"bodies.beam.turns": "quasi_static", "bodies.beam.stage.scheme": scheme})
+            for scheme in ("implicit", "explicit")}
+DECKS |= dict.fromkeys(FOLLOWED, "turns.yaml")
 # Localised helices: m, segments, L.
 HELICES = {"helix_60": (0.6, 600, 20), "helix_80": (0.8, 300, 20), "helix_95": (0.95, 200, 30)}
 DECKS |= {name: "helix.yaml" for name in HELICES}
@@ -37,7 +41,10 @@ def cone(segments):
 RUNS = {"quick": {name: [] for name in DECKS} | {name: helix(name) for name in HELICES} |
                  {name: cone(segments) for name, segments in CONES.items()} |
                  {"coarse": ["--set", "bodies.beam.curves.spacing=0.4"],
-                  "writhing": ["--set", "bodies.ring.twist=-0.4376"]}}
+                  "writhing": ["--set", "bodies.ring.twist=-0.4376"],
+                  "bearing": settings({"handles.hand.hold.motion":
+                                       "{center: [10, 0, 0], keyframes: [{time: 0}, {time: 2, rotate: "
+                                       "{axis: [1, 0, 0], angle: 649.3}}]}"})} | FOLLOWED}
 RUNS["full"] = RUNS["quick"] | {"plectoneme": []}
 DECKS["plectoneme"] = "plectoneme.yaml"
 EI, RADIUS, LENGTH = 100, 0.1, 10
@@ -131,6 +138,14 @@ def check(runs, size):
     run, torque = runs["turns"], GJ * math.radians(9000) / LENGTH
     found.append(near("turned 25 times: torque on the hand [N m]", run["torque_hand_x"][-1], torque, 1e-4))
     found.append(near("turned 25 times: torque on the wall [N m]", run["torque_wall_x"][-1], -torque, 1e-4))
+    for name in FOLLOWED:
+        found.append(near(f"{name}, without inertia: torque on the hand [N m]", runs[name]["torque_hand_x"][-1], torque,
+                          1e-9))
+        found.append(near(f"{name}, without inertia: torque on the wall [N m]", runs[name]["torque_wall_x"][-1],
+                          -torque, 1e-9))
+    aside = {name: max(abs(runs[name][f"aside_{axis}"]).max() for axis in "yz") for name in ("bearing", "buckling")}
+    found.append(at_most("turned in time to 0.97 of what it bears: place aside [m]", aside["bearing"], 0.02))
+    found.append(at_least("turned in time to 1.03 of what it bears: place aside [m]", aside["buckling"], 0.1))
     for name, (m, _, _) in HELICES.items():
         found.append(near(f"localised helix, m = {m}: tension [N]", runs[name]["force_hand_x"][-1], 1, 0.02))
         found.append(near(f"localised helix, m = {m}: moment [N m]", runs[name]["torque_hand_x"][-1], 2 * m, 0.01))
