@@ -26,14 +26,6 @@ constexpr Real recovery = 200;
 
 Real* row_of(NodeField& field, int block, int place) { return field.block(block) + place * NodeField::width; }
 
-/// What is wanted across the normal, as far as friction lets l_n give it.
-Vec3 within_cone(const Vec3& wanted, const Vec3& normal, Real l_n, Real friction) {
-  Vec3 l_t = wanted - wanted.dot(normal) * normal;
-  const Real size = l_t.norm();
-  if (size > friction * l_n) l_t *= friction * l_n / size;
-  return l_t - l_n * normal;
-}
-
 /// A row of NodeSplit that leaves all to the near side.
 bool is_whole(const Real* split) { return split[0] == 1 && split[1] == 0 && split[2] == 0 && split[3] == 0; }
 void make_whole(Real* split) {
@@ -61,14 +53,13 @@ struct LayerContact::Work {
 };
 
 Vec3 contact_impulse(const Vec3& before, const Vec3& u, const Vec3& normal, Real closing, Real reduced_mass,
-                     Real friction) {
+                     Real friction, Real least) {
   const Vec3 wanted = before - reduced_mass * (u - closing * normal);
-  return within_cone(wanted, normal, std::max(Real(0), -wanted.dot(normal)), friction);
-}
-
-Vec3 impulse_of_rebound(const Vec3& before, const Vec3& u, const Vec3& normal, Real l_n, Real reduced_mass,
-                        Real friction) {
-  return within_cone(before - reduced_mass * u, normal, l_n, friction);
+  const Real along = wanted.dot(normal), l_n = std::max(least, -along);
+  Vec3 l_t = wanted - along * normal;
+  const Real size = l_t.norm();
+  if (size > friction * l_n) l_t *= friction * l_n / size;
+  return l_t - l_n * normal;
 }
 
 void split_by_normals(const BlockMap& map, Layer& nodes) {
@@ -304,7 +295,7 @@ void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dt) {
 
 /// How fast a pair may close [m/s]; negative: it is to part.
 Real LayerContact::closing(const MeetingLayer& a, const MeetingLayer& b, const Pair& pair, Real dt) {
-  if (pair.meeting == Meeting::hit) return 0;
+  if (is_hit(pair)) return 0;
   if (pair.gap > 0) return pair.gap / dt;
   const Real of_surfaces = std::min({a.frequency, b.frequency, recovery / (2 * dt)});  // half of the way in a step
   const Real of_mass = std::min(std::max(a.frequency, b.frequency), 1 / dt);
@@ -341,9 +332,8 @@ void LayerContact::meet(std::span<const MeetingLayer> layers, Meetings& meetings
       const Vec3 &normal = is_hit(pair) ? pair.normal_of_hit : pair.normal, u = work.v[i] - work.v[j];
       const Real reduced = work.mass[i] * work.mass[j] / (work.mass[i] + work.mass[j]);
       const Real friction = friction_of(layer_of(i).layer, layer_of(j).layer);
-      const Vec3 after = pair.meeting == Meeting::rebound
-                             ? impulse_of_rebound(work.impulse[p], u, normal, pair.pressed, reduced, friction)
-                             : contact_impulse(work.impulse[p], u, normal, work.closing[p], reduced, friction);
+      const Real least = pair.meeting == Meeting::rebound ? pair.pressed : 0;
+      const Vec3 after = contact_impulse(work.impulse[p], u, normal, work.closing[p], reduced, friction, least);
       work.v[i] += (after - work.impulse[p]) / work.mass[i];
       work.v[j] -= (after - work.impulse[p]) / work.mass[j];
       work.impulse[p] = after;

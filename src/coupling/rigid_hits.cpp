@@ -4,8 +4,9 @@
 // whether it is hit: its bodies first touch at the time t = min gap / speed over all nodes. Nodes whose surfaces are
 // then within a margin of one another make up the hit, along their mean normal.
 //
-// Poisson's law: first they press, until they do not approach, with the impulses l_n; then these grow to (1 + e) l_n,
-// and friction finds what the whole allows. So hits add no energy, whatever friction does. [docs/theory/rigid.md]
+// Poisson's law: first they press, until they do not approach, with the impulses l_n. These then grow to (1 + e) l_n at
+// least, to more where bodies still approach, and friction finds what the whole allows. So hits add no energy, whatever
+// friction does, and whatever e other pairs have. [docs/theory/rigid.md]
 
 #include <algorithm>
 #include <limits>
@@ -34,11 +35,12 @@ struct LayerContact::Approach {
   Real predicted;      ///< with what else acts on them in the step.
   Real remembered;     ///< What of it the forces that both remember end in the step [m/s].
   Real restitution;
-  Real slowest;  ///< Hits are faster [m/s].
-  Real mass;     ///< Reduced, of the node [kg].
+  Real slowest;      ///< Hits are faster [m/s].
+  bool leaves_wall;  ///< One of them rebounds from a wall.
+  Real mass;         ///< Reduced, of the node [kg].
 
-  /// Those that touch remember a force.
-  bool may_be_hit() const { return speed > std::max(slowest, remembered); }
+  /// Those that touch remember a force; and a wall that throws a body back is no partner that presses.
+  bool may_be_hit() const { return !leaves_wall && speed > std::max(slowest, remembered); }
   Real fastest() const { return std::max(speed, predicted); }
 };
 
@@ -65,6 +67,7 @@ std::optional<LayerContact::Approach> LayerContact::approach(std::span<const Mee
                   .remembered = std::min(remembered(a, of_a.block, m_a), remembered(b, of_b.block, m_b)),
                   .restitution = e,
                   .slowest = std::max(a.slowest_hit, b.slowest_hit),
+                  .leaves_wall = a.leaves_wall || b.leaves_wall,
                   .mass = m_a * m_b / (m_a + m_b)};
 }
 
@@ -89,10 +92,16 @@ void LayerContact::find_hits(const Comm& comm, std::span<const MeetingLayer> lay
   });
   comm.min(std::span(first));
   const auto are_hit = [&](std::size_t bodies) { return first[bodies] < dt; };
-  std::vector<Real> is_hit(layers_, 0);  // of a body by any other one
+  std::vector<Real> is_hit(layers_, 0);  // of a body by any other one, or by a wall
+  for (const MeetingLayer& layer : layers)
+    if (layer.leaves_wall) is_hit[layer.layer] = 1;
+  bool any_hits = false;
   for (std::size_t a = 0; a < layers_; ++a)
     for (std::size_t b = a; b < layers_; ++b)
-      if (are_hit(a * layers_ + b)) is_hit[a] = is_hit[b] = 1;
+      if (are_hit(a * layers_ + b)) {
+        is_hit[a] = is_hit[b] = 1;
+        any_hits = true;
+      }
   if (std::ranges::find(is_hit, 1) == is_hit.end()) return;
 
   // The sums of normals, of speeds and of those that other loads leave, by mass.
@@ -118,20 +127,25 @@ void LayerContact::find_hits(const Comm& comm, std::span<const MeetingLayer> lay
       const Vec3 mean = found.sign * Eigen::Map<const Vec3>(sum).normalized();
       pair.normal_of_hit = pair.normal.dot(mean) > least_alike ? mean : pair.normal;
       pair.restitution = found.restitution * sum[3] / sum[4];
-    } else if (is_hit[a] + is_hit[b] > 0 && found.remembered <= std::max(found.speed, least_touch * fastest)) {
+    } else if (is_hit[a] + is_hit[b] > 0 &&
+               found.remembered <= std::max(found.speed, least_touch * std::max(fastest, found.predicted))) {
       pair.meeting = Meeting::later;
     }
   });
-  any_hits_ = are_pressing_ = true;
+  any_hits_ = are_pressing_ = any_hits;
 }
 
-bool LayerContact::let_rebound() {
+bool LayerContact::let_rebound(std::span<const MeetingLayer> layers) {
   if (!std::exchange(are_pressing_, false)) return false;
   for (Meetings& meetings : meetings_)
-    for (Pair& pair : meetings.pairs)
-      if (pair.meeting == Meeting::hit) {
+    for (const Node& node : meetings.nodes)
+      for (std::size_t p = node.first_pair; p < node.first_pair + node.pairs; ++p) {
+        Pair& pair = meetings.pairs[p];
+        if (pair.meeting != Meeting::hit) continue;
+        const bool leaves_wall = std::ranges::any_of(
+            pair.sides, [&](std::size_t k) { return layers[meetings.sides[node.first_side + k].layer].leaves_wall; });
         pair.meeting = Meeting::rebound;
-        pair.pressed *= 1 + pair.restitution;
+        pair.pressed *= leaves_wall ? 1 : 1 + pair.restitution;
       }
   return true;
 }

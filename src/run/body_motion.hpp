@@ -111,6 +111,8 @@ class BodyMotion : public Predicts {
     return {};
   }
   WallContacts& walls() { return walls_; }
+  /// Whether it rebounds from a wall on this rank, as predicted last.
+  bool rebounds_from_walls() const { return walls_.any_rebounds(); }
   /// Of contact points, by row, whether they are led, so that walls let them pass; empty: none is. Collective.
   virtual std::function<bool(std::uint32_t)> led_points() const { return {}; }
   /// Whether contact points lie on the surface, and remember contact; else they are the vertices.

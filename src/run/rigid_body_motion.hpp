@@ -38,6 +38,8 @@ class RigidBodyMotion final : public BodyMotion {
   /// collective.
   RigidVelocity velocity_now() const;
   RigidVelocity velocity_predicted() const;
+  /// Whether it rebounds from a wall, as predicted last, on the rank that has the body.
+  bool leaves_wall() const { return is_here() && rebounds_from_walls(); }
   /// What nodes remember loads the next motion [N], and what they do changes the last one [N s]. Not collective.
   void load(const NodeForces& forces);
   void push(const NodeForces& impulses);

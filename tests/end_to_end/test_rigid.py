@@ -64,6 +64,22 @@ layer_contact:
   - {between: [first, last], friction: 0.4}
 """
 
+# A light box between two heavy ones, of which one rebounds.
+BETWEEN = """
+weft: 1
+title: Between
+domain: {dx: 0.05, gravity: [0, 0, 0]}
+time: {end: 0.3, frame_interval: 0.3, max_dt: 0.01}
+bodies:
+  - {name: a, kind: rigid, density: 10000, velocity: [1, 0, 0], contact: {restitution: 1},
+     mesh: {block: {lower: [-0.287, -0.079, -0.083], upper: [-0.087, 0.121, 0.117]}, size: 0.2}}
+  - {name: m, kind: rigid, density: 1000, velocity: [0, 0, 0], contact: {restitution: 0.05},
+     mesh: {block: {lower: [-0.1, -0.079, -0.083], upper: [0.1, 0.121, 0.117]}, size: 0.2, translate: [0.113, 0, 0]}}
+  - {name: b, kind: rigid, density: 10000, velocity: [-1, 0, 0], contact: {restitution: 0.05},
+     mesh: {block: {lower: [-0.1, -0.079, -0.083], upper: [0.1, 0.121, 0.117]}, size: 0.2, translate: [0.413, 0, 0]}}
+output: {diagnostics_every: 1}
+"""
+
 
 def numbers(run):
     return [{name: float(value) for name, value in row.items()} for row in history(run)]
@@ -102,6 +118,24 @@ class Rigid(Case):
         hit = next(k for k, speed in enumerate(speeds) if speed > 0.1)
         self.run_deck(deck, "broken", "--steps", hit - 1)
         self.assert_same_state(alone, self.run_deck(deck, "broken", "--steps", 24, "--resume", "auto"), 0)
+
+    def test_hits_from_two_sides_and_beside_a_collider_add_no_energy(self):
+        both = self.deck(BETWEEN)
+        beside = self.deck(BETWEEN + "colliders:\n  - {name: wall, shape: {plane: {point: [-0.108, 0, 0],"
+                                     " normal: [1, 0, 0]}}, friction: 0}\n", "wall.yaml")
+        for name, deck, arguments in (("both", both, []),
+                                      ("beside", beside, ["--set", "bodies.b.velocity=[0, 0, 0]", "--set",
+                                                          "bodies.b.mesh.translate=[2, 0, 0]", "--set",
+                                                          "bodies.m.velocity=[-1, 0, 0]", "--set",
+                                                          "bodies.m.mesh.translate=[0, 0, 0]", "--set",
+                                                          "bodies.m.contact.restitution=1", "--set",
+                                                          "bodies.a.velocity=[-2, 0, 0]", "--set",
+                                                          "bodies.a.mesh.translate=[0.4, 0, 0]"])):
+            with self.subTest(scene=name):
+                energy = [row["kinetic_energy"] for row in numbers(self.run_deck(deck, name, *arguments))]
+                self.assertLess(energy[-1], 0.99 * energy[0])  # something was hit
+                for before, after in zip(energy, energy[1:]):
+                    self.assertLessEqual(after, before * (1 + 1e-12))
 
     def test_momentum_is_what_gravity_the_floor_and_joints_gave(self):
         rows = numbers(self.run_deck(self.deck(RIGID + "output: {diagnostics_every: 1}\n"), "run", "--steps", 150))

@@ -104,6 +104,7 @@ struct MeetingLayer {
   const RigidVelocity* moves = nullptr;   ///< Of a rigid body, as it was predicted; null: it deforms.
   const RigidVelocity* start = nullptr;   ///< Of a rigid body, as the step began.
   bool is_led = false;                    ///< Of a rigid body: nothing changes its motion.
+  bool leaves_wall = false;               ///< It rebounds from a wall in this step.
   Real restitution = 0;                   ///< Of hits of a rigid body,
   Real slowest_hit = 0;                   ///< that are faster [m/s].
   const NodeField* remembered = nullptr;  ///< NodeMemory of a rigid body as the step began.
@@ -145,7 +146,7 @@ class LayerContact {
   void exchange(std::span<const MeetingLayer> layers, Real dt);
   /// Bodies that hit one another have pressed: from now on exchanges give their rebound as well. Whether any do, on any
   /// rank.
-  bool let_rebound();
+  bool let_rebound(std::span<const MeetingLayer> layers);
 
  private:
   /// A block of this rank that several layers have: its number for each, -1 for those without it.
@@ -169,7 +170,7 @@ class LayerContact {
     Meeting meeting = Meeting::contact;
     Vec3 normal_of_hit = Vec3::Zero();  ///< That of all nodes that are hit.
     Real restitution = 0;               ///< Of a hit: what rebounds, of what presses.
-    Real pressed = 0;                   ///< Along the normal, in the last exchange [N s].
+    Real pressed = 0;                   ///< Along the normal, at least, as bodies rebound [N s].
   };
   struct Node {
     int place;
@@ -207,11 +208,8 @@ class LayerContact {
 
 /// The impulse on a that ends the relative velocity u as far as contact can; before: what it is to be added to.
 /// normal: from a to b, unit; closing: the velocity along it that stays [m/s]. reduced_mass: m_a m_b / (m_a + m_b)
-/// [kg].
+/// [kg]. least: l_n of bodies that rebound [N s].
 Vec3 contact_impulse(const Vec3& before, const Vec3& u, const Vec3& normal, Real closing, Real reduced_mass,
-                     Real friction);
-/// The same where l_n is known.
-Vec3 impulse_of_rebound(const Vec3& before, const Vec3& u, const Vec3& normal, Real l_n, Real reduced_mass,
-                        Real friction);
+                     Real friction, Real least = 0);
 
 }  // namespace weft

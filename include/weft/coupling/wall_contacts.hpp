@@ -21,6 +21,7 @@
 #include "weft/grid/walls.hpp"
 #include "weft/transfer/transfer.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -97,6 +98,10 @@ class WallContacts {
   /// forest: vertices.
   void act_on(const std::function<ContactStencil(std::uint32_t)>& of_row, const Forest& forest, int width);
   /// Whether there are contacts on any rank.
+  /// Whether a body rebounds from a wall on this rank, as it was found last.
+  bool any_rebounds() const {
+    return std::ranges::any_of(contacts_, [](const Contact& contact) { return contact.rebound > 0; });
+  }
   bool any() const { return any_; }
   /// Whether points of this rank have left walls.
   bool lets_go() const { return !left_.empty(); }

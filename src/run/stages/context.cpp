@@ -169,6 +169,7 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
                        .moves = layer.rigid != nullptr ? &layer.moves : nullptr,
                        .start = layer.rigid != nullptr ? &layer.start : nullptr,
                        .is_led = layer.rigid != nullptr && layer.rigid->is_led(),
+                       .leaves_wall = layer.leaves_wall,
                        .restitution = layer.settings.restitution,
                        .slowest_hit = settings.slowest_hit,
                        .remembered = &layer.first_memory});

@@ -61,6 +61,7 @@ struct GridLayer {
   RigidVelocity start{}, moves{};    ///< as the step began, and as it was predicted,
   Real scale = 1;                    ///< by which the masses of its contact points are larger,
   Real scattered_scale = 1;          ///< as its nodes have them.
+  bool leaves_wall = false;          ///< The body rebounds from a wall, as it was predicted.
   GridLayer* far = nullptr;          ///< Its far side, and
   const GridLayer* near = nullptr;   ///< of that its near one.
   bool has_two_sides = false;        ///< In this step; else its far side takes no part.

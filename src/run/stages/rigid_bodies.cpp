@@ -11,9 +11,9 @@ constexpr Real least_touch = 0.1;
 /// Of the velocity of a body, what forces change in a step that only round-off has left of a contact.
 constexpr Real round_off = 1e-9;
 
-/// Tells all ranks how rigid bodies move, and how heavy their contact points are.
+/// Tells all ranks how rigid bodies move, how heavy their contact points are, and which rebound from a wall.
 void share(StepContext& step, RigidVelocity GridLayer::* which, RigidVelocity (RigidBodyMotion::*of)() const) {
-  constexpr std::size_t reals = 16;
+  constexpr std::size_t reals = 17;
   std::vector<Real> values;
   for (const GridLayer& layer : step.layers) {
     if (layer.rigid == nullptr) continue;
@@ -21,6 +21,7 @@ void share(StepContext& step, RigidVelocity GridLayer::* which, RigidVelocity (R
     for (const Vec3& each : {v.centre, v.velocity}) values.insert(values.end(), each.begin(), each.end());
     values.insert(values.end(), v.gradient.data(), v.gradient.data() + v.gradient.size());
     values.push_back(layer.rigid->scale_of_contact_points());
+    values.push_back(layer.rigid->leaves_wall() ? 1 : 0);
   }
   if (values.empty()) return;
   step.comm.sum(std::span(values));
@@ -29,7 +30,8 @@ void share(StepContext& step, RigidVelocity GridLayer::* which, RigidVelocity (R
     if (layer.rigid == nullptr) continue;
     layer.*
         which = {Eigen::Map<const Vec3>(value), Eigen::Map<const Vec3>(value + 3), Eigen::Map<const Mat3>(value + 6)};
-    layer.scale = value[reals - 1];
+    layer.scale = value[15];
+    layer.leaves_wall = value[16] > 0;
     value += reals;
   }
 }
