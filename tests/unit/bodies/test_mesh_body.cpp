@@ -67,8 +67,10 @@ class Chain final : public MeshBody {
   void commit_elements(Real, std::span<const Mat3>) override {}
   StepLimit limit_of_elements() override { return {}; }
   void sample(std::span<const Vec3>, std::span<Vec3> places) const override {
-    for (std::size_t row = 0; row < places.size(); ++row)
-      places[row] = {static_cast<Real>(samples().get<Id>()[row] / 2) + 0.5, 0, 0};
+    for (std::size_t row = 0; row < places.size(); ++row) {
+      const std::int64_t link = samples().get<Id>()[row] / 2;
+      places[row] = {static_cast<Real>(link) + 0.5, 0, 0};
+    }
   }
   void add_force_at_sample(std::size_t, const Vec3&, std::span<Vec3>) const override {}
 
@@ -88,7 +90,10 @@ TEST_P(MeshesRanks, KeepUnitsWholeWhereverTheyGo) {
     const auto rank_of = [&](const Vec3& x) { return static_cast<int>(x.x()) / width % comm.size(); };
     chain.share(comm, rank_of);
     const std::vector<std::int64_t> here = chain.elements();
-    for (const std::int64_t e : here) EXPECT_EQ(rank_of(Vec3(static_cast<Real>(e / 3 * 3), 0, 0)), comm.rank());
+    for (const std::int64_t e : here) {
+      const std::int64_t first = e / 3 * 3;  // of its unit
+      EXPECT_EQ(rank_of(Vec3(static_cast<Real>(first), 0, 0)), comm.rank());
+    }
     EXPECT_EQ(here.size() % 3, 0u);
     EXPECT_EQ(comm.sum(static_cast<std::int64_t>(here.size())), Chain::links);
     EXPECT_EQ(comm.sum(static_cast<std::int64_t>(chain.points().owned())), Chain::links + 1);
