@@ -181,18 +181,20 @@ void WallContacts::for_each_reached(std::size_t rows, const Visit& visit) const 
   for (std::size_t r = 0; r < rows; ++r) visit(reached_[r] * points_of_row_, (reached_[r] + 1) * points_of_row_);
 }
 
-void WallContacts::clear_shares(const ContactGround& ground) const {
+void WallContacts::scatter(const ContactGround& ground) {
+  has_row_sums_ = false;
   for_each_reached(reached_.size(), [&](std::ptrdiff_t first, std::ptrdiff_t end) {
     std::fill(ground.shares() + first * NodeField::width, ground.shares() + end * NodeField::width, Real(0));
   });
-}
-
-void WallContacts::scatter(const ContactGround& ground) const {
-  clear_shares(ground);
   for_each_in_turn([&](std::size_t c) {
     const Vec3 impulse = dt_ * contacts_[c].force;
-    if (!impulse.isZero(0))
-      add_to(nodes_of(c), weights_of(c), Real4{0, impulse[0], impulse[1], impulse[2]}, ground.shares());
+    const auto nodes = nodes_of(c);
+    const auto W = weights_of(c);
+    for (std::size_t k = 0; k < each_; ++k) {
+      Real* const shared = ground.shares() + nodes[k];
+      const Real4 weights{std::abs(W[k]), W[k], W[k], W[k]};
+      store4(shared, load4(shared) + weights * Real4{1, impulse[0], impulse[1], impulse[2]});
+    }
   });
 }
 
@@ -247,34 +249,15 @@ Real WallContacts::closing(const Contact& contact) const {
   return contact.rebound > 0 ? -contact.rebound : gap_to_close(contact) / dt_;
 }
 
-/// Whether a contact gives an impulse, or would close in the step.
-bool WallContacts::acts(std::size_t c, const Real* velocity) const {
-  const Contact& contact = contacts_[c];
-  return contact.is_held || !contact.impulse.isZero(0) ||
-         velocity_beside_wall(c, velocity).dot(contact.normal) + closing(contact) < 0;
-}
-
-/// Shares S_i / m_i, over the contacts that act: with others beside them passes would lag behind hits, and walls push
-/// for longer than their springs do. Where passes go on until they settle, contacts may come to act: all count.
-void WallContacts::begin_passes(const ContactGround& ground) {
-  ground.forest->update_ghosts(ground.velocity);
-  clear_shares(ground);
-  acts_.assign(contacts_.size(), true);
-  if (ground.project) return;  // see roots_of_answers
-  for_each_in_turn([&](std::size_t c) {
-    acts_[c] = ground.agree != nullptr || acts(c, ground.velocities());
-    const auto nodes = nodes_of(c);
-    const auto W = weights_of(c);
-    for (std::size_t k = 0; acts_[c] && k < each_; ++k) ground.shares()[nodes[k]] += std::abs(W[k]);
-  });
-  ground.forest->sum_to_owners(ground.shared);
+/// S_i / m_i of owned points, where impulses are shared next; a point without mass has none.
+void WallContacts::share_numbers(const ContactGround& ground) const {
   for_each_reached(reached_owned_, [&](std::ptrdiff_t first, std::ptrdiff_t end) {
     for (std::ptrdiff_t point = first; point < end; ++point) {
-      Real& number = ground.shares()[point * NodeField::width];
-      number = ground.mass(point) > 0 ? number / ground.mass(point) : 0;  // a point without mass has none
+      Real* const shared = ground.shares() + point * NodeField::width;
+      shared[0] = ground.mass(point) > 0 ? shared[0] / ground.mass(point) : 0;
+      std::fill(shared + 1, shared + NodeField::width, Real(0));
     }
   });
-  ground.forest->update_ghosts(ground.shared);
 }
 
 /// u of (6.4) less the velocity of the wall, of some contacts side by side: sums take turns, since each waits for the
@@ -325,16 +308,21 @@ void WallContacts::find_rebounds(const ContactGround& ground) {
 
 /// All contacts at once; how far they are from being settled, if `looks`: the largest change and the largest impulse on
 /// this rank [kg m/s], of a body that moves as a whole as velocities [m/s]. What is shared holds no impulse before and
-/// after; in the first pass S_i / m_i.
-std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool is_first, bool looks) {
+/// after; in the first pass S_i / m_i of owned points.
+std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool looks) {
+  const bool is_first = !std::exchange(has_row_sums_, true);
   Real *const velocity = ground.velocities(), *const shared = ground.shares();
-  if (!is_first) ground.forest->update_ghosts(ground.velocity);
+  if (is_first) ground.forest->update_ghosts(std::array{ground.velocity, ground.shared});
+  else ground.forest->update_ghosts(ground.velocity);
   row_sums_.resize(contacts_.size());
   Real all = 1;  // of a body as a whole, over contacts that act: sqrt(w_c) times this is a of (6.4)
   if (ground.project) {
     all = 0;
     for (std::size_t c = 0; c < contacts_.size(); ++c)
-      if (acts(c, velocity)) all += row_sums_[c];
+      if (const Contact& contact = contacts_[c];
+          contact.is_held || !contact.impulse.isZero(0) ||
+          velocity_beside_wall(c, velocity).dot(contact.normal) + closing(contact) < 0)
+        all += row_sums_[c];
   }
   if (looks) change_.resize(contacts_.size());
   for_each_cube_in_turn([&](const Range& cube) {
@@ -343,7 +331,6 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool is_firs
       const Range some{first, std::min(first + at_once, cube.end)};
       gather_some(some, is_first && !ground.project, velocity, shared, u);
       for (std::size_t c = some.begin, q = 0; c < some.end; ++c, ++q) {
-        if (!acts_[c]) continue;
         const Vec3 before = contacts_[c].impulse;
         solve_one(contacts_[c], u[q], all * row_sums_[c]);
         const Vec3 change = contacts_[c].impulse - before;
@@ -371,6 +358,7 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool is_firs
 
 void WallContacts::solve(const ContactGround& ground) {
   for (Contact& contact : contacts_) contact.impulse = dt_ * contact.force;
+  if (!has_row_sums_) share_numbers(ground);
   if (ground.project) row_sums_ = roots_of_answers(ground);
   find_rebounds(ground);
   make_passes(ground);
@@ -386,12 +374,11 @@ void WallContacts::solve_after_others(const ContactGround& ground) {
 }
 
 void WallContacts::make_passes(const ContactGround& ground) {
-  begin_passes(ground);
   bool is_done = false;
   for (int made = 1; made <= ground.passes && !is_done; ++made) {
     const bool is_due = made % passes_between_looks == 0 || (each_ == 1 && made == passes_of_vertices);
     const bool looks = ground.agree != nullptr && is_due;
-    std::array<Real, 2> largest = pass(ground, made == 1, looks);
+    std::array<Real, 2> largest = pass(ground, looks);
     if (!looks) continue;
     ground.agree->max(largest);
     is_done = largest[0] <= (ground.project ? settled_motion : settled) * largest[1];

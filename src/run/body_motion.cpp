@@ -169,6 +169,8 @@ void BodyMotion::meet_walls(std::span<const Real> mass, Real dt_before, std::spa
       before = std::move(change);
       return most;
     };
+  walls_.scatter(ground);
+  ground.forest->sum_to_owners(ground.shared);
   walls_.solve(ground);
   given_.contact_energy = walls_.add_given(dt_before, given_.by_walls);
   ground.forest->update_ghosts(ground.velocity);

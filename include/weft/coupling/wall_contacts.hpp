@@ -31,7 +31,7 @@
 
 namespace weft {
 
-/// What contacts share at nodes: the number of those that act weighted by |W|, then that per mass; their impulses.
+/// What contacts share at nodes: their number weighted by |W|, then that per mass; their impulses.
 struct NodeContact : NodeKey {
   static constexpr Label label{"contact", "1, 1/kg, kg m/s", Keep::work};
 };
@@ -111,8 +111,8 @@ class WallContacts {
   /// The next part of the step begins, of the same dt: walls and contacts have moved, and contacts remember what they
   /// gave. displacements: of all nodes in the part that ends, rows of what `gathered` takes [m].
   void go_on(const Real* displacements);
-  /// Writes the impulses of the forces of the last step to what contacts share; owners have to be told.
-  void scatter(const ContactGround& ground) const;
+  /// Writes what contacts share, with the impulses of the forces of the last step; owners have to be told.
+  void scatter(const ContactGround& ground);
   /// Adds the impulses of the last step, which contacts share, to the momentum of owned nodes.
   void add_shared_impulses(Layer& layer) const;
   /// Changes the velocities of owned nodes, which are those of the end of the step but for this. Collective.
@@ -230,13 +230,11 @@ class WallContacts {
   void reach(const Forest& forest, std::vector<std::int32_t> rows);
   template <class Visit>
   void for_each_reached(std::size_t rows, const Visit& visit) const;
-  void clear_shares(const ContactGround& ground) const;
-  bool acts(std::size_t c, const Real* velocity) const;
-  void begin_passes(const ContactGround& ground);
+  void share_numbers(const ContactGround& ground) const;
   /// So many contacts are gathered to side by side.
   static constexpr std::size_t at_once = 4;
   void gather_some(Range some, bool is_first, const Real* velocity, const Real* shared, std::array<Vec3, at_once>& u);
-  std::array<Real, 2> pass(const ContactGround& ground, bool is_first, bool looks);
+  std::array<Real, 2> pass(const ContactGround& ground, bool looks);
   std::vector<Real> roots_of_answers(const ContactGround& ground) const;
   Real closing(const Contact& contact) const;
   Vec3 velocity_beside_wall(std::size_t c, const Real* velocity) const;
@@ -269,7 +267,7 @@ class WallContacts {
   std::size_t reached_owned_ = 0;          ///< Of these.
   std::ptrdiff_t points_of_row_ = 1;       ///< That a row of the forest has.
   std::vector<Real> row_sums_;             ///< a of (6.4), of each contact [1/kg].
-  std::vector<char> acts_;                 ///< Work: whether a contact may change its impulse in these passes.
+  bool has_row_sums_ = false;              ///< Of what was scattered last.
   std::vector<Vec3> alone_;                ///< Impulses before others changed velocities [kg m/s].
   std::vector<Vec3> change_;               ///< Work: of impulses in a pass [kg m/s].
   bool looks_ = false;                     ///< There are walls that act on points.
