@@ -56,7 +56,8 @@ bodies:
   - {name: ball, kind: rigid, density: 1000, velocity: [2, 0.3, 0], spin: [0, 1, 3], contact: {restitution: 0.8},
      mesh: {shape: {sphere: {center: [-0.23, 0.02, 0.03], radius: 0.12}}, size: 0.05}}
   - {name: first, kind: rigid, density: 700, contact: {restitution: 0.8},
-     mesh: {block: {lower: [-0.09, -0.1, -0.1], upper: [0.1, 0.1, 0.1]}, size: 0.2, rotate: {axis: [1, 1, 0], angle: 5}}}
+     mesh: {block: {lower: [-0.09, -0.1, -0.1], upper: [0.1, 0.1, 0.1]}, size: 0.2,
+            rotate: {axis: [1, 1, 0], angle: 5}}}
   - {name: last, kind: rigid, density: 900, contact: {restitution: 0.6},
      mesh: {block: {lower: [-0.1, -0.1, -0.1], upper: [0.1, 0.1, 0.1]}, size: 0.2, translate: [0.26, 0.03, 0.02]}}
 layer_contact:
