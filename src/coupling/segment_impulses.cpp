@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace weft {
 namespace {
@@ -20,6 +21,8 @@ constexpr Real least_share = 0.1;
 constexpr int most_rounds = 100;
 /// How far segments may move before pairs are sought anew, over their distance.
 constexpr Real room = 0.5;
+/// Of how far pairs are apart, what round-off may take.
+constexpr Real round_off = 1e-9;
 
 template <class T>
 ColumnView column_of(std::vector<T>& values) {
@@ -34,6 +37,11 @@ ColumnView column_of(std::vector<T>& values) {
 bool share_a_vertex(const MeetingSegment& a, const MeetingSegment& b) {
   return std::ranges::any_of(a.vertices,
                              [&](std::int64_t vertex) { return vertex == b.vertices[0] || vertex == b.vertices[1]; });
+}
+
+/// Of the four ends, in the velocity of the first segment against the second.
+std::array<Real, 4> weights_at(const std::array<Real, 2>& share) {
+  return {1 - share[0], share[0], share[1] - 1, -share[1]};
 }
 
 }  // namespace
@@ -77,19 +85,33 @@ void SegmentImpulses::find_near(std::vector<Box> boxes, std::vector<MeetingSegme
   segments.resize(near_.ids.size());
   near_.forest.update_ghosts(column_of(segments));
   touch_.clear();
-  for (const MeetingSegment& segment : segments) touch_.push_back({segment.distance, segment.friction});
+  least_distance_ = std::numeric_limits<Real>::infinity();
+  most_distance_ = 0;
+  for (const MeetingSegment& segment : segments) {
+    touch_.push_back({segment.distance, segment.friction});
+    least_distance_ = std::min(least_distance_, segment.distance);
+    most_distance_ = std::max(most_distance_, segment.distance);
+  }
   std::erase_if(near_.pairs, [&](const auto& pair) {
     return !may_meet(segments[static_cast<std::size_t>(pair[0])], segments[static_cast<std::size_t>(pair[1])]);
   });
+  ends_.clear();
+  way_.clear();
+  apart_and_ways_.assign(near_.pairs.size(), 0);
 }
 
 void SegmentImpulses::spread_ends(const MeetingVertices& vertices) {
+  std::vector<Ends> before = std::move(ends_);
   ends_.resize(touch_.size());
   for (std::size_t s = 0; s < rows_.size(); ++s) {
     const auto [a, b] = rows_[s];
     ends_[s] = {{vertices.x[a], vertices.x[b]}, {vertices.lightness[a], vertices.lightness[b]}};
   }
   near_.forest.update_ghosts(column_of(ends_));
+  way_.resize(ends_.size());
+  for (std::size_t s = 0; s < before.size(); ++s)
+    way_[s] += std::sqrt(
+        std::max((ends_[s].x[0] - before[s].x[0]).squaredNorm(), (ends_[s].x[1] - before[s].x[1]).squaredNorm()));
 }
 
 bool SegmentImpulses::may_meet(const MeetingSegment& a, const MeetingSegment& b) {
@@ -103,97 +125,156 @@ Real SegmentImpulses::distance_of(const std::array<std::int32_t, 2>& segments) c
          2;
 }
 
-/// Where the two are nearest; none if they cannot meet in this step.
-std::optional<SegmentImpulses::Pair> SegmentImpulses::pair_of(const std::array<std::int32_t, 2>& segments) const {
+SegmentImpulses::Spot SegmentImpulses::spot_of(const std::array<std::int32_t, 2>& segments,
+                                               const std::array<Real, 2>& share, const Vec3& normal) const {
+  const std::array<Real, 4> weight = weights_at(share);
+  Real per_mass = 0, lightest = 0;
+  for (std::size_t end = 0; end < 4; ++end) {
+    const Real lightness = ends_[static_cast<std::size_t>(segments[end / 2])].lightness[end % 2];
+    per_mass += weight[end] * weight[end] * lightness;
+    lightest = std::max(lightest, lightness);
+  }
+  return {share, normal, per_mass == 0 ? 0 : std::max(per_mass, least_share * least_share * lightest)};
+}
+
+/// Where the two are nearest.
+SegmentImpulses::Pair SegmentImpulses::pair_of(std::size_t number) const {
+  const std::array<std::int32_t, 2>& segments = near_.pairs[number];
   const auto a = static_cast<std::size_t>(segments[0]), b = static_cast<std::size_t>(segments[1]);
   const Real distance = distance_of(segments);
   const ClosestPoints closest = closest_points(ends_[a].x, ends_[b].x);
   const Real d = closest.between.norm();
-  const bool is_touching = d < touching * distance;
-  if (!settings_.swept && (d >= distance || is_touching)) return {};
-  const Vec3 normal = is_touching ? Vec3(Vec3::Zero()) : Vec3(closest.between / d);
-  return Pair{segments, closest.share, normal, d, distance - d, (touch_[a].friction + touch_[b].friction) / 2};
+  const Vec3 normal = d < touching * distance ? Vec3(Vec3::Zero()) : Vec3(closest.between / d);
+  return {static_cast<std::int32_t>(number),
+          segments,
+          spot_of(segments, closest.share, normal),
+          d,
+          distance - d,
+          (touch_[a].friction + touch_[b].friction) / 2};
+}
+
+template <class Take>
+void SegmentImpulses::collect(const Take& take) {
+  constexpr std::size_t chunk = 4096;
+  const std::size_t all = near_.pairs.size();
+  std::vector<std::vector<Pair>> of_chunks((all + chunk - 1) / chunk);
+#pragma omp parallel for schedule(dynamic)
+  for (std::size_t c = 0; c < of_chunks.size(); ++c)
+    for (std::size_t k = c * chunk; k < std::min(all, (c + 1) * chunk); ++k) take(k, of_chunks[c]);
+  for (const std::vector<Pair>& of_chunk : of_chunks) pairs_.insert(pairs_.end(), of_chunk.begin(), of_chunk.end());
+}
+
+/// Others are not looked at until their segments may have come near.
+void SegmentImpulses::find_close() {
+  pairs_.clear();
+  collect([this](std::size_t k, std::vector<Pair>& close) {
+    const auto [a, b] = near_.pairs[k];
+    const Real ways = way_[static_cast<std::size_t>(a)] + way_[static_cast<std::size_t>(b)];
+    if (apart_and_ways_[k] - ways > most_distance_) return;
+    const Pair pair = pair_of(k);
+    const bool is_close = pair.too_near > 0;
+    apart_and_ways_[k] = is_close ? 0 : (1 - round_off) * pair.apart + ways;
+    if (is_close && (settings_.swept || !pair.nearest.normal.isZero(0))) close.push_back(pair);
+  });
+  close_ = pairs_.size();
 }
 
 void SegmentImpulses::spread_velocities(std::span<const Vec3> v) {
   velocity_.resize(ends_.size());
   for (std::size_t s = 0; s < rows_.size(); ++s) velocity_[s] = {v[rows_[s][0]], v[rows_[s][1]]};
   near_.forest.update_ghosts(column_of(velocity_));
+  Real fastest_squared = 0;
+  for (const auto& [first, second] : velocity_)
+    fastest_squared = std::max({fastest_squared, first.squaredNorm(), second.squaredNorm()});
+  fastest_ = dt_ * std::sqrt(fastest_squared);
+}
+
+/// How far both go in the step, together.
+Real SegmentImpulses::reach_of(const std::array<std::int32_t, 2>& segments) const {
+  Real reach = 0;
+  for (const std::int32_t s : segments) {
+    const auto& [first, second] = velocity_[static_cast<std::size_t>(s)];
+    reach += dt_ * std::sqrt(std::max(first.squaredNorm(), second.squaredNorm()));
+  }
+  return reach;
+}
+
+/// Puts pairs that are not close, but may cross at these velocities, behind those that are.
+void SegmentImpulses::add_fast() {
+  pairs_.resize(close_);
+  if (!settings_.swept || 2 * fastest_ < least_distance_) return;
+  collect([this](std::size_t k, std::vector<Pair>& fast) {
+    const auto& segments = near_.pairs[k];
+    const Real ways = way_[static_cast<std::size_t>(segments[0])] + way_[static_cast<std::size_t>(segments[1])];
+    const bool is_close = apart_and_ways_[k] == 0;
+    if (!is_close && reach_of(segments) >= apart_and_ways_[k] - ways) fast.push_back(pair_of(k));
+  });
 }
 
 /// None that move less than they are apart can cross.
 std::optional<Crossing> SegmentImpulses::crossing_of(const Pair& pair) const {
-  Real reach = 0;
-  for (const std::int32_t s : pair.segments) {
-    const auto& [first, second] = velocity_[static_cast<std::size_t>(s)];
-    reach += dt_ * std::sqrt(std::max(first.squaredNorm(), second.squaredNorm()));
-  }
-  if (reach < pair.apart) return {};
+  if (2 * fastest_ < pair.apart || reach_of(pair.segments) < pair.apart) return {};
   const auto moved = [&](std::size_t s) { return EndVectors{dt_ * velocity_[s][0], dt_ * velocity_[s][1]}; };
   const auto a = static_cast<std::size_t>(pair.segments[0]), b = static_cast<std::size_t>(pair.segments[1]);
   return first_crossing(ends_[a].x, moved(a), ends_[b].x, moved(b));
 }
 
 /// opening: they part with this speed, but no faster than they came [m/s].
-SegmentImpulses::Given SegmentImpulses::impulse_at(const Pair& pair, const std::array<Real, 2>& share,
-                                                   const Vec3& normal, Real opening) const {
-  Given given{Vec3::Zero(), {1 - share[0], share[0], share[1] - 1, -share[1]}};
-  Real per_mass = 0, lightest = 0;
+SegmentImpulses::Given SegmentImpulses::impulse_at(const Pair& pair, const Spot& spot, Real opening) const {
+  Given given{Vec3::Zero(), weights_at(spot.share)};
   Vec3 v = Vec3::Zero();
-  for (std::size_t end = 0; end < 4; ++end) {
-    const auto s = static_cast<std::size_t>(pair.segments[end / 2]);
-    per_mass += given.weight[end] * given.weight[end] * ends_[s].lightness[end % 2];
-    lightest = std::max(lightest, ends_[s].lightness[end % 2]);
-    v += given.weight[end] * velocity_[s][end % 2];
-  }
-  const Real v_n = normal.dot(v);
-  if (!(v_n < -least_approach * (pair.apart + pair.too_near) / dt_) || per_mass == 0) return given;
-  per_mass = std::max(per_mass, least_share * least_share * lightest);
-  const Vec3 v_t = v - v_n * normal;
+  for (std::size_t end = 0; end < 4; ++end)
+    v += given.weight[end] * velocity_[static_cast<std::size_t>(pair.segments[end / 2])][end % 2];
+  const Real v_n = spot.normal.dot(v);
+  if (!(v_n < -least_approach * (pair.apart + pair.too_near) / dt_) || spot.per_mass == 0) return given;
+  const Vec3 v_t = v - v_n * spot.normal;
   const Real stopped = std::min(opening, -v_n) - v_n, sliding = v_t.norm();
-  given.impulse = stopped / per_mass * normal;
-  if (sliding > 0) given.impulse -= std::min(pair.friction * stopped / sliding, 1.0) / per_mass * v_t;
+  given.impulse = stopped / spot.per_mass * spot.normal;
+  if (sliding > 0) given.impulse -= std::min(pair.friction * stopped / sliding, 1.0) / spot.per_mass * v_t;
   return given;
 }
 
 SegmentImpulses::Given SegmentImpulses::answer(const Pair& pair) const {
   Given given{Vec3::Zero(), {}};
-  if (pair.too_near > 0 && !pair.normal.isZero(0))
-    given = impulse_at(pair, pair.share, pair.normal, settings_.opening * pair.too_near / dt_);
+  if (pair.too_near > 0 && !pair.nearest.normal.isZero(0))
+    given = impulse_at(pair, pair.nearest, settings_.opening * pair.too_near / dt_);
   return settings_.swept && given.impulse.isZero(0) ? stopped(pair) : given;
 }
 
 /// Before they cross; without weights if they do not.
 SegmentImpulses::Given SegmentImpulses::stopped(const Pair& pair) const {
   const auto crossing = crossing_of(pair);
-  return crossing ? impulse_at(pair, crossing->share, crossing->normal, 0) : Given{Vec3::Zero(), {}};
+  if (!crossing) return {Vec3::Zero(), {}};
+  return impulse_at(pair, spot_of(pair.segments, crossing->share, crossing->normal), 0);
 }
 
 /// What pairs give at these velocities, and which of them act.
 template <class Answer>
 void SegmentImpulses::find_acting(std::span<const Vec3> v, const Answer& answer) {
   spread_velocities(v);
+  add_fast();
+  given_.resize(pairs_.size());
 #pragma omp parallel for schedule(dynamic, 256)
   for (std::size_t k = 0; k < pairs_.size(); ++k) given_[k] = answer(pairs_[k]);
   acting_.clear();
   for (std::size_t k = 0; k < pairs_.size(); ++k)
     if (!given_[k].impulse.isZero(0)) acting_.push_back(static_cast<std::int32_t>(k));
+  if (pairs_.size() > close_)
+    std::ranges::sort(acting_, {}, [this](std::int32_t k) { return pairs_[static_cast<std::size_t>(k)].number; });
 }
 
 template <class F>
-void SegmentImpulses::for_each_acting_end(F&& f) const {
-  for (const std::int32_t k : acting_) {
-    const auto pair = static_cast<std::size_t>(k);
-    for (std::size_t end = 0; end < 4; ++end)
-      if (const auto s = static_cast<std::size_t>(pairs_[pair].segments[end / 2]); s < rows_.size())
-        f(pair, end, static_cast<std::size_t>(rows_[s][end % 2]));
-  }
+void SegmentImpulses::for_each_own_end(const Pair& pair, F&& f) const {
+  for (std::size_t end = 0; end < 4; ++end)
+    if (const auto s = static_cast<std::size_t>(pair.segments[end / 2]); s < rows_.size())
+      f(end, static_cast<std::size_t>(rows_[s][end % 2]));
 }
 
 /// How many pairs act on rows, and on the ends of all segments, which others need for the largest count alone.
 void SegmentImpulses::count_acting(std::size_t rows) {
   count_.assign(rows, 0);
-  for_each_acting_end([&](std::size_t, std::size_t, std::size_t row) { ++count_[row]; });
+  for (const std::int32_t k : acting_)
+    for_each_own_end(pairs_[static_cast<std::size_t>(k)], [&](std::size_t, std::size_t row) { ++count_[row]; });
   if (settings_.averaging == ImpulseAveraging::per_vertex) return;
   count_at_.resize(ends_.size());
   for (std::size_t s = 0; s < rows_.size(); ++s)
@@ -202,20 +283,24 @@ void SegmentImpulses::count_acting(std::size_t rows) {
   near_.forest.update_ghosts(column_of(count_at_));
 }
 
-/// What a pair is multiplied with at a row.
-Real SegmentImpulses::scale_of(std::size_t pair, std::size_t row) const {
-  if (settings_.averaging == ImpulseAveraging::per_vertex) return 1 / count_[row];
+/// Of the pairs that act on one of its free ends.
+Real SegmentImpulses::largest_count(const Pair& pair) const {
   Real largest = 1;
-  for (const std::int32_t s : pairs_[pair].segments)
+  for (const std::int32_t s : pair.segments)
     for (const Real count : count_at_[static_cast<std::size_t>(s)]) largest = std::max(largest, count);
-  return 1 / largest;
+  return largest;
 }
 
 void SegmentImpulses::apply(const MeetingVertices& vertices) {
   sum_.assign(vertices.v.size(), Vec3::Zero());
-  for_each_acting_end([&](std::size_t pair, std::size_t end, std::size_t row) {
-    sum_[row] += scale_of(pair, row) * given_[pair].weight[end] * given_[pair].impulse;
-  });
+  const bool by_vertex = settings_.averaging == ImpulseAveraging::per_vertex;
+  for (const std::int32_t k : acting_) {
+    const auto pair = static_cast<std::size_t>(k);
+    const Real of_pair = by_vertex ? 0 : 1 / largest_count(pairs_[pair]);
+    for_each_own_end(pairs_[pair], [&](std::size_t end, std::size_t row) {
+      sum_[row] += (by_vertex ? 1 / count_[row] : of_pair) * given_[pair].weight[end] * given_[pair].impulse;
+    });
+  }
   for (std::size_t r = 0; r < sum_.size(); ++r) {
     vertices.impulses[r] += sum_[r];
     vertices.v[r] += vertices.lightness[r] * sum_[r];
@@ -225,12 +310,9 @@ void SegmentImpulses::apply(const MeetingVertices& vertices) {
 ImpulseCounts SegmentImpulses::act(Real dt, const MeetingVertices& vertices, const Segments& own) {
   dt_ = dt;
   take(vertices, own);
-  pairs_.clear();
-  for (const auto& segments : near_.pairs)
-    if (const auto pair = pair_of(segments)) pairs_.push_back(*pair);
-  given_.resize(pairs_.size());
+  find_close();
   ImpulseCounts counts;
-  for (const Pair& pair : pairs_) counts.pairs += is_counted_here(pair) && pair.too_near > 0 ? 1 : 0;
+  for (const Pair& pair : pairs_) counts.pairs += is_counted_here(pair) ? 1 : 0;
   counts.pairs = comm_.sum(counts.pairs);
   for (int iteration = 0; iteration < settings_.iterations; ++iteration) {
     find_acting(vertices.v, [this](const Pair& pair) { return answer(pair); });

@@ -51,7 +51,8 @@ struct ImpulseCounts {
 /// came:
 ///   I_n = m (min(0.1 (distance - d) / dt, -v_n) - v_n),   1/m = sum_i w_i^2 / m_i,   w = (1 - a, a, -(1 - b), -b).
 /// Coulomb's friction takes at most mu I_n of what slides. All pairs of an iteration see the same velocities.
-/// Pairs that may come near are kept while segments stay in their boxes, which changes no bit.
+/// Pairs that may come near are kept while segments stay in their boxes, and looked at again when both may have come
+/// near since. That changes no bit.
 class SegmentImpulses {
  public:
   SegmentImpulses(const Comm& comm, const ImpulseSettings& settings) : comm_(comm), settings_(settings) {}
@@ -65,11 +66,17 @@ class SegmentImpulses {
   std::int64_t stop_crossings(const MeetingVertices& vertices);
 
  private:
-  /// Two segments, and where they are nearest when the step begins.
-  struct Pair {
-    std::array<std::int32_t, 2> segments;
+  /// Where two segments act on one another.
+  struct Spot {
     std::array<Real, 2> share;
-    Vec3 normal;
+    Vec3 normal;    ///< Zero where they touch.
+    Real per_mass;  ///< sum_i w_i^2 / m_i, but no less than where free ends have a share; 0 if nothing is free [1/kg].
+  };
+  /// Two segments when the step begins.
+  struct Pair {
+    std::int32_t number;  ///< Among the pairs that may come near.
+    std::array<std::int32_t, 2> segments;
+    Spot nearest;
     Real apart;     ///< [m].
     Real too_near;  ///< Distance of the pair less that [m]; if it is negative only a crossing brings them together.
     Real friction;
@@ -94,19 +101,26 @@ class SegmentImpulses {
   void spread_ends(const MeetingVertices& vertices);
   static bool may_meet(const MeetingSegment& a, const MeetingSegment& b);
   Real distance_of(const std::array<std::int32_t, 2>& segments) const;
-  std::optional<Pair> pair_of(const std::array<std::int32_t, 2>& segments) const;
+  Spot spot_of(const std::array<std::int32_t, 2>& segments, const std::array<Real, 2>& share, const Vec3& normal) const;
+  Pair pair_of(std::size_t number) const;
+  /// Calls take(number, pairs) for all that may come near, and puts what it adds behind the pairs that there are.
+  template <class Take>
+  void collect(const Take& take);
+  void find_close();
   void spread_velocities(std::span<const Vec3> v);
+  Real reach_of(const std::array<std::int32_t, 2>& segments) const;
+  void add_fast();
   std::optional<Crossing> crossing_of(const Pair& pair) const;
   Given answer(const Pair& pair) const;
   Given stopped(const Pair& pair) const;
   template <class Answer>
   void find_acting(std::span<const Vec3> v, const Answer& answer);
-  Given impulse_at(const Pair& pair, const std::array<Real, 2>& share, const Vec3& normal, Real opening) const;
-  /// Calls f(pair, end, row) for the ends on this rank, in the order of pairs.
+  Given impulse_at(const Pair& pair, const Spot& spot, Real opening) const;
+  /// Calls f(end, row) for the ends on this rank.
   template <class F>
-  void for_each_acting_end(F&& f) const;
+  void for_each_own_end(const Pair& pair, F&& f) const;
   void count_acting(std::size_t rows);
-  Real scale_of(std::size_t pair, std::size_t row) const;
+  Real largest_count(const Pair& pair) const;
   void apply(const MeetingVertices& vertices);
   /// Each pair is counted by the rank of its first segment.
   bool is_counted_here(const Pair& pair) const { return static_cast<std::size_t>(pair.segments[0]) < rows_.size(); }
@@ -117,16 +131,22 @@ class SegmentImpulses {
   // While segments stay in these boxes.
   std::vector<std::array<std::int32_t, 2>> rows_;  ///< Of the vertices of own segments.
   std::vector<Touch> touch_;                       ///< [own, ghost]
+  Real least_distance_ = 0, most_distance_ = 0;    ///< Of these.
   std::vector<Box> boxes_;                         ///< Of own segments, with room to move.
   BoxPairs near_;                                  ///< Without those that never meet.
+  std::vector<Real> way_;                          ///< How far the ends of each segment have gone at most [m].
+  /// How far each pair near_ was apart when it was looked at, and the ways of both till then; 0 if it is close.
+  std::vector<Real> apart_and_ways_;
 
   // Of a step.
   Real dt_ = 0;
   std::vector<Ends> ends_;   ///< [own, ghost]
-  std::vector<Pair> pairs_;  ///< By the numbers of their segments.
+  std::vector<Pair> pairs_;  ///< By their numbers, those that are close before others that may cross.
+  std::size_t close_ = 0;    ///< How many are close.
 
   // Of an iteration.
   std::vector<EndVectors> velocity_;           ///< Of the ends of all segments.
+  Real fastest_ = 0;                           ///< How far the fastest end goes in the step [m].
   std::vector<Given> given_;                   ///< By pairs,
   std::vector<std::int32_t> acting_;           ///< and which of them act.
   std::vector<Real> count_;                    ///< How many pairs act on rows,
