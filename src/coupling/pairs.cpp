@@ -3,19 +3,18 @@
 #include "weft/coupling/pairs.hpp"
 
 #include "weft/base/check.hpp"
+#include "weft/math/pack.hpp"
 #include "weft/parallel/curve.hpp"
 #include "weft/parallel/send.hpp"
 
 #include <algorithm>
 #include <cmath>
 #include <compare>
+#include <numeric>
+#include <tuple>
 
 namespace weft {
 namespace {
-
-bool overlap(const Box& a, const Box& b) {
-  return (a.lower.array() <= b.upper.array()).all() && (b.lower.array() <= a.upper.array()).all();
-}
 
 /// Places of cells as numbers that follow one another along x, then y, then z.
 using CellNumber = std::uint64_t;
@@ -31,13 +30,13 @@ CellNumber number_of(const Vec3i& cell) {
   return along(0) + one_y * along(1) + one_z * along(2);
 }
 
-Vec3i cell_of(const Vec3& x, Real edge) {
+Vec3i cell_of(const Vec3& x, const Vec3& edges) {
   const auto furthest = static_cast<Real>(furthest_cell);
-  return (x / edge).array().floor().max(-furthest).min(furthest).matrix().cast<std::int32_t>();
+  return (x.array() / edges.array()).floor().max(-furthest).min(furthest).matrix().cast<std::int32_t>();
 }
 
-Vec3i block_at(const Vec3& x, Real edge) {
-  return cell_of(x, edge).unaryExpr(
+Vec3i block_at(const Vec3& x, const Vec3& edges) {
+  return cell_of(x, edges).unaryExpr(
       [](std::int32_t c) { return static_cast<std::int32_t>(std::floor(static_cast<Real>(c) / cells_of_block)); });
 }
 
@@ -47,15 +46,20 @@ using Pairs = std::vector<std::array<std::int32_t, 2>>;
 /// same or in neighbouring cells.
 class BoxesByCell {
  public:
-  BoxesByCell(std::span<const Box> boxes, Real edge) : cells_(boxes.size()), boxes_(boxes.size()) {
+  BoxesByCell(std::span<const Box> boxes, const Vec3& edges) : cells_(boxes.size()) {
     std::vector<std::pair<CellNumber, std::int32_t>> order(boxes.size());
     for (std::size_t r = 0; r < boxes.size(); ++r)
-      order[r] = {number_of(cell_of(boxes[r].lower, edge)), static_cast<std::int32_t>(r)};
+      order[r] = {number_of(cell_of(boxes[r].lower, edges)), static_cast<std::int32_t>(r)};
     std::sort(order.begin(), order.end());
     for (const auto& [cell, row] : order) rows_.push_back(row);
+    for (std::vector<Real>& of_side : sides_) of_side.resize(boxes.size() + Pack::size);  // packs end behind the last
     for (std::size_t k = 0; k < order.size(); ++k) {
       cells_[k] = order[k].first;
-      boxes_[k] = boxes[static_cast<std::size_t>(order[k].second)];
+      const Box& box = boxes[static_cast<std::size_t>(order[k].second)];
+      for (const int axis : {0, 1, 2}) {
+        lower(axis)[k] = box.lower[axis];
+        upper(axis)[k] = box.upper[axis];
+      }
     }
   }
 
@@ -76,28 +80,79 @@ class BoxesByCell {
   /// Each box with those that follow: in its cell and the next one along x, and in rows of three cells further on.
   void search(std::size_t begin, std::size_t end, std::int32_t own, Pairs& found) const {
     constexpr std::array<CellNumber, 4> rows_of_cells{one_y, one_z - one_y, one_z, one_z + one_y};
-    std::array<std::size_t, 4> from;
+    const auto place_of = [&](CellNumber cell) {
+      return static_cast<std::size_t>(std::lower_bound(cells_.begin(), cells_.end(), cell) - cells_.begin());
+    };
+    // from where to where: ahead of those that follow, and the four rows
+    std::array<std::array<std::size_t, 2>, 5> runs;
+    runs[0] = {begin, place_of(cells_[begin] + 2)};
     for (std::size_t k = 0; k < 4; ++k)
-      from[k] = static_cast<std::size_t>(
-          std::lower_bound(cells_.begin(), cells_.end(), cells_[begin] + rows_of_cells[k] - 1) - cells_.begin());
-    const auto test = [&](std::size_t i, std::size_t first, CellNumber last_cell) {
-      for (std::size_t j = first; j < cells_.size() && cells_[j] <= last_cell; ++j)
-        if (overlap(boxes_[i], boxes_[j]) && std::min(rows_[i], rows_[j]) < own) found.push_back({rows_[i], rows_[j]});
+      runs[k + 1] = {place_of(cells_[begin] + rows_of_cells[k] - 1), place_of(cells_[begin] + rows_of_cells[k] + 2)};
+    const auto go_on = [&](std::size_t& place, CellNumber to) {
+      while (place < cells_.size() && cells_[place] < to) ++place;
     };
     for (std::size_t i = begin; i < end; ++i) {
-      test(i, i + 1, cells_[i] + 1);
+      runs[0][0] = i + 1;
+      go_on(runs[0][1], cells_[i] + 2);
       for (std::size_t k = 0; k < 4; ++k) {
-        const CellNumber middle = cells_[i] + rows_of_cells[k];
-        while (from[k] < cells_.size() && cells_[from[k]] < middle - 1) ++from[k];
-        test(i, from[k], middle + 1);
+        go_on(runs[k + 1][0], cells_[i] + rows_of_cells[k] - 1);
+        go_on(runs[k + 1][1], cells_[i] + rows_of_cells[k] + 2);
       }
+      for (const auto& [first, last] : runs) test(i, first, last, own, found);
     }
   }
 
+  /// A box with those of a run, a pack at a time.
+  void test(std::size_t i, std::size_t first, std::size_t last, std::int32_t own, Pairs& found) const {
+    const std::array<Pack, 3> low{lower(0)[i], lower(1)[i], lower(2)[i]};
+    const std::array<Pack, 3> high{upper(0)[i], upper(1)[i], upper(2)[i]};
+    for (std::size_t j = first; j < last; j += Pack::size) {
+      const auto overlap = [&](int axis) {
+        return Pack::load(&lower(axis)[j]) <= high[static_cast<std::size_t>(axis)] &&
+               Pack::load(&upper(axis)[j]) >= low[static_cast<std::size_t>(axis)];
+      };
+      const PackMask hits = overlap(0) && overlap(1) && overlap(2);
+      if (!any(hits)) continue;
+      std::array<Real, Pack::size> is_hit;
+      select(hits, Pack(1), Pack(0)).store(is_hit.data());
+      for (std::size_t lane = 0; lane < std::min<std::size_t>(last - j, Pack::size); ++lane)
+        if (is_hit[lane] > 0 && std::min(rows_[i], rows_[j + lane]) < own) found.push_back({rows_[i], rows_[j + lane]});
+    }
+  }
+
+  std::vector<Real>& lower(int axis) { return sides_[static_cast<std::size_t>(axis)]; }
+  std::vector<Real>& upper(int axis) { return sides_[static_cast<std::size_t>(axis) + 3]; }
+  const std::vector<Real>& lower(int axis) const { return sides_[static_cast<std::size_t>(axis)]; }
+  const std::vector<Real>& upper(int axis) const { return sides_[static_cast<std::size_t>(axis) + 3]; }
+
   std::vector<CellNumber> cells_;
-  std::vector<Box> boxes_;
+  std::array<std::vector<Real>, 6> sides_;  ///< Of boxes: the lower ones along each axis, then the upper ones.
   std::vector<std::int32_t> rows_;
 };
+
+/// By ids, the lower one first.
+void sort_by_ids(std::span<const std::int64_t> ids, Pairs& pairs) {
+  std::vector<std::int32_t> row_at(ids.size()), place_of(ids.size());
+  std::iota(row_at.begin(), row_at.end(), 0);
+  std::ranges::sort(row_at, {}, [&](std::int32_t row) { return ids[static_cast<std::size_t>(row)]; });
+  for (std::size_t k = 0; k < row_at.size(); ++k)
+    place_of[static_cast<std::size_t>(row_at[k])] = static_cast<std::int32_t>(k);
+  std::vector<std::size_t> end(ids.size() + 1);  // of the pairs of each place; at first how many they are
+  for (auto& [a, b] : pairs) {
+    std::tie(a, b) = std::minmax({place_of[static_cast<std::size_t>(a)], place_of[static_cast<std::size_t>(b)]});
+    ++end[static_cast<std::size_t>(a) + 1];
+  }
+  std::partial_sum(end.begin(), end.end(), end.begin());
+  std::vector<std::int32_t> others(pairs.size());
+  for (const auto& [a, b] : pairs) others[end[static_cast<std::size_t>(a)]++] = b;
+  std::size_t begin = 0;
+  for (std::size_t place = 0; place < ids.size(); begin = end[place++]) {
+    std::sort(others.begin() + static_cast<std::ptrdiff_t>(begin),
+              others.begin() + static_cast<std::ptrdiff_t>(end[place]));
+    for (std::size_t k = begin; k < end[place]; ++k)
+      pairs[k] = {row_at[place], row_at[static_cast<std::size_t>(others[k])]};
+  }
+}
 
 /// A block, and a rank that has boxes in it.
 struct BlockUse {
@@ -116,9 +171,9 @@ struct Offer {
 /// Rows of boxes by the blocks that they meet.
 class RowsByBlock {
  public:
-  RowsByBlock(std::span<const Box> boxes, Real edge) {
+  RowsByBlock(std::span<const Box> boxes, const Vec3& edges) {
     for (std::size_t r = 0; r < boxes.size(); ++r) {
-      const Vec3i low = block_at(boxes[r].lower, edge), high = block_at(boxes[r].upper, edge);
+      const Vec3i low = block_at(boxes[r].lower, edges), high = block_at(boxes[r].upper, edges);
       for (std::int32_t z = low.z(); z <= high.z(); ++z)
         for (std::int32_t y = low.y(); y <= high.y(); ++y)
           for (std::int32_t x = low.x(); x <= high.x(); ++x)
@@ -184,9 +239,9 @@ class RowsByBlock {
 
 /// Boxes of other ranks in blocks that own boxes meet, by id. Collective.
 std::vector<Offer> offers_of_others(const Comm& comm, std::span<const Box> boxes, std::span<const std::int64_t> ids,
-                                    Real edge) {
+                                    const Vec3& edges) {
   if (comm.size() == 1) return {};
-  const RowsByBlock by_block(boxes, edge);
+  const RowsByBlock by_block(boxes, edges);
   std::vector<std::pair<int, std::int32_t>> wanted;  // rank, row
   for (const auto& [block, rank] : by_block.shared(comm))
     by_block.for_each_row(block, [&](std::int32_t row) { wanted.emplace_back(static_cast<int>(rank), row); });
@@ -208,15 +263,21 @@ std::vector<Offer> offers_of_others(const Comm& comm, std::span<const Box> boxes
 
 BoxPairs find_pairs(const Comm& comm, std::span<const Box> boxes, std::span<const std::int64_t> ids) {
   WEFT_ENSURE(boxes.size() == ids.size());
-  Real edge = 0;
-  for (const Box& box : boxes) edge = std::max(edge, (box.upper - box.lower).maxCoeff());
-  edge = comm.max(edge);
-  if (edge == 0) edge = 1;  // all are points
+  std::array<Real, 3> longest{};
+  for (const Box& box : boxes)
+    for (const int axis : {0, 1, 2}) {
+      Real& along = longest[static_cast<std::size_t>(axis)];
+      along = std::max(along, box.upper[axis] - box.lower[axis]);
+    }
+  comm.max(std::span(longest));
+  Vec3 edges;
+  for (const int axis : {0, 1, 2})  // of points any will do
+    edges[axis] = longest[static_cast<std::size_t>(axis)] > 0 ? longest[static_cast<std::size_t>(axis)] : 1;
 
-  const std::vector<Offer> offers = offers_of_others(comm, boxes, ids, edge);
+  const std::vector<Offer> offers = offers_of_others(comm, boxes, ids, edges);
   std::vector<Box> all(boxes.begin(), boxes.end());
   for (const Offer& offer : offers) all.push_back(offer.box);
-  Pairs pairs = BoxesByCell(all, edge).pairs(boxes.size());
+  Pairs pairs = BoxesByCell(all, edges).pairs(boxes.size());
 
   // Of what was offered, only what is in a pair has a row.
   std::vector<std::int32_t> row(offers.size(), -1);
@@ -233,13 +294,11 @@ BoxPairs find_pairs(const Comm& comm, std::span<const Box> boxes, std::span<cons
     originals.push_back(offers[k].original);
   }
   found.forest = Forest(comm, boxes.size(), originals);
-  const auto id = [&](std::int32_t r) { return found.ids[static_cast<std::size_t>(r)]; };
   for (auto& [a, b] : pairs) {
     if (a >= own) a = row[static_cast<std::size_t>(a - own)];
     if (b >= own) b = row[static_cast<std::size_t>(b - own)];
-    if (id(a) > id(b)) std::swap(a, b);
   }
-  std::ranges::sort(pairs, {}, [&](const auto& pair) { return std::pair(id(pair[0]), id(pair[1])); });
+  sort_by_ids(found.ids, pairs);
   found.pairs = std::move(pairs);
   return found;
 }

@@ -19,8 +19,8 @@ struct BoxPairs {
 };
 
 /// Each rank finds all pairs that its own boxes are in, so both ranks of a pair have it. ids: each once among those of
-/// all ranks. Pairs and their order depend on boxes and ids alone. Cells are as large as the longest side of a box, so
-/// boxes should be of like size. Collective.
+/// all ranks. Pairs and their order depend on boxes and ids alone. Cells are as long along each axis as the
+/// longest box, so boxes should be of like size. Collective.
 BoxPairs find_pairs(const Comm& comm, std::span<const Box> boxes, std::span<const std::int64_t> ids);
 
 }  // namespace weft
