@@ -22,6 +22,8 @@ constexpr int bits_of_axis = 21;
 constexpr CellNumber one_y = CellNumber{1} << bits_of_axis, one_z = one_y << bits_of_axis;
 /// All that lies further away is in the outermost cells, whose neighbours have numbers too.
 constexpr std::int32_t furthest_cell = (1 << (bits_of_axis - 1)) - 2;
+/// Than the longest box is a cell, so that round-off makes none longer than a cell.
+constexpr Real longer = 1.001;
 /// Ranks meet in blocks of this many cells along an axis.
 constexpr std::int32_t cells_of_block = 4;
 
@@ -271,8 +273,10 @@ BoxPairs find_pairs(const Comm& comm, std::span<const Box> boxes, std::span<cons
     }
   comm.max(std::span(longest));
   Vec3 edges;
-  for (const int axis : {0, 1, 2})  // of points any will do
-    edges[axis] = longest[static_cast<std::size_t>(axis)] > 0 ? longest[static_cast<std::size_t>(axis)] : 1;
+  for (const int axis : {0, 1, 2}) {
+    const Real along = longest[static_cast<std::size_t>(axis)];
+    edges[axis] = along > 0 ? longer * along : 1;  // of points any will do
+  }
 
   const std::vector<Offer> offers = offers_of_others(comm, boxes, ids, edges);
   std::vector<Box> all(boxes.begin(), boxes.end());

@@ -47,7 +47,7 @@ std::array<Real, 4> weights_at(const std::array<Real, 2>& share) {
 }  // namespace
 
 /// The segments of a step, and what of other ranks is near them.
-void SegmentImpulses::take(const MeetingVertices& vertices, const Segments& own) {
+void SegmentImpulses::take(const Segments& own) {
   std::vector<MeetingSegment> segments;
   if (rows_.empty()) {
     segments = own();
@@ -59,8 +59,8 @@ void SegmentImpulses::take(const MeetingVertices& vertices, const Segments& own)
   std::vector<Box> boxes(rows_.size());  // half of the distance belongs to each of two
   for (std::size_t s = 0; s < rows_.size(); ++s) {
     for (const std::int32_t row : rows_[s]) {
-      boxes[s].include(vertices.x[row]);
-      if (settings_.swept) boxes[s].include(vertices.x[row] + dt_ * vertices.v[row]);
+      boxes[s].include(vertices_.x[row]);
+      if (settings_.swept) boxes[s].include(vertices_.x[row] + dt_ * vertices_.v[row]);
     }
     boxes[s].lower.array() -= touch_[s].distance / 2;
     boxes[s].upper.array() += touch_[s].distance / 2;
@@ -69,7 +69,7 @@ void SegmentImpulses::take(const MeetingVertices& vertices, const Segments& own)
   for (std::size_t s = 0; s < boxes.size() && is_inside; ++s)
     is_inside = boxes_[s].contains(boxes[s].lower) && boxes_[s].contains(boxes[s].upper);
   if (comm_.any(!is_inside)) find_near(std::move(boxes), segments.empty() ? own() : std::move(segments));
-  spread_ends(vertices);
+  spread_ends();
 }
 
 /// boxes: of the own segments as they are now.
@@ -100,12 +100,12 @@ void SegmentImpulses::find_near(std::vector<Box> boxes, std::vector<MeetingSegme
   apart_and_ways_.assign(near_.pairs.size(), 0);
 }
 
-void SegmentImpulses::spread_ends(const MeetingVertices& vertices) {
+void SegmentImpulses::spread_ends() {
   std::vector<Ends> before = std::move(ends_);
   ends_.resize(touch_.size());
   for (std::size_t s = 0; s < rows_.size(); ++s) {
     const auto [a, b] = rows_[s];
-    ends_[s] = {{vertices.x[a], vertices.x[b]}, {vertices.lightness[a], vertices.lightness[b]}};
+    ends_[s] = {{vertices_.x[a], vertices_.x[b]}, {vertices_.lightness[a], vertices_.lightness[b]}};
   }
   near_.forest.update_ghosts(column_of(ends_));
   way_.resize(ends_.size());
@@ -164,6 +164,13 @@ void SegmentImpulses::collect(const Take& take) {
   for (const std::vector<Pair>& of_chunk : of_chunks) pairs_.insert(pairs_.end(), of_chunk.begin(), of_chunk.end());
 }
 
+template <class F>
+void SegmentImpulses::for_each_own_end(const Pair& pair, F&& f) const {
+  for (std::size_t end = 0; end < 4; ++end)
+    if (const auto s = static_cast<std::size_t>(pair.segments[end / 2]); s < rows_.size())
+      f(end, static_cast<std::size_t>(rows_[s][end % 2]));
+}
+
 /// Others are not looked at until their segments may have come near.
 void SegmentImpulses::find_close() {
   pairs_.clear();
@@ -177,54 +184,70 @@ void SegmentImpulses::find_close() {
     if (is_close && (settings_.swept || !pair.nearest.normal.isZero(0))) close.push_back(pair);
   });
   close_ = pairs_.size();
+  touched_.clear();
+  is_touched_.assign(vertices_.v.size(), false);
+  count_.assign(vertices_.v.size(), 0);
+  sum_.assign(vertices_.v.size(), Vec3::Zero());
+  touch(0);
 }
 
-void SegmentImpulses::spread_velocities(std::span<const Vec3> v) {
+/// From a pair on.
+void SegmentImpulses::touch(std::size_t first) {
+  for (std::size_t k = first; k < pairs_.size(); ++k)
+    for_each_own_end(pairs_[k], [&](std::size_t, std::size_t row) {
+      if (!is_touched_[row]) touched_.push_back(row);
+      is_touched_[row] = true;
+    });
+}
+
+void SegmentImpulses::spread_velocities() {
   velocity_.resize(ends_.size());
-  for (std::size_t s = 0; s < rows_.size(); ++s) velocity_[s] = {v[rows_[s][0]], v[rows_[s][1]]};
+  for (const std::size_t s : near_.forest.lent()) velocity_[s] = {vertices_.v[rows_[s][0]], vertices_.v[rows_[s][1]]};
   near_.forest.update_ghosts(column_of(velocity_));
-  Real fastest_squared = 0;
-  for (const auto& [first, second] : velocity_)
-    fastest_squared = std::max({fastest_squared, first.squaredNorm(), second.squaredNorm()});
-  fastest_ = dt_ * std::sqrt(fastest_squared);
+  for (std::size_t s = rows_.size(); s < velocity_.size(); ++s)
+    for (const Vec3& v : velocity_[s]) fastest_ = std::max(fastest_, v.norm());
+}
+
+const Vec3& SegmentImpulses::velocity_at(std::int32_t segment, std::size_t end) const {
+  const auto s = static_cast<std::size_t>(segment);
+  return s < rows_.size() ? vertices_.v[rows_[s][end]] : velocity_[s][end];
 }
 
 /// How far both go in the step, together.
 Real SegmentImpulses::reach_of(const std::array<std::int32_t, 2>& segments) const {
   Real reach = 0;
-  for (const std::int32_t s : segments) {
-    const auto& [first, second] = velocity_[static_cast<std::size_t>(s)];
-    reach += dt_ * std::sqrt(std::max(first.squaredNorm(), second.squaredNorm()));
-  }
+  for (const std::int32_t s : segments)
+    reach += dt_ * std::sqrt(std::max(velocity_at(s, 0).squaredNorm(), velocity_at(s, 1).squaredNorm()));
   return reach;
 }
 
 /// Puts pairs that are not close, but may cross at these velocities, behind those that are.
 void SegmentImpulses::add_fast() {
   pairs_.resize(close_);
-  if (!settings_.swept || 2 * fastest_ < least_distance_) return;
+  if (!settings_.swept || 2 * dt_ * fastest_ < least_distance_) return;
   collect([this](std::size_t k, std::vector<Pair>& fast) {
     const auto& segments = near_.pairs[k];
     const Real ways = way_[static_cast<std::size_t>(segments[0])] + way_[static_cast<std::size_t>(segments[1])];
     const bool is_close = apart_and_ways_[k] == 0;
     if (!is_close && reach_of(segments) >= apart_and_ways_[k] - ways) fast.push_back(pair_of(k));
   });
+  touch(close_);
 }
 
 /// None that move less than they are apart can cross.
 std::optional<Crossing> SegmentImpulses::crossing_of(const Pair& pair) const {
-  if (2 * fastest_ < pair.apart || reach_of(pair.segments) < pair.apart) return {};
-  const auto moved = [&](std::size_t s) { return EndVectors{dt_ * velocity_[s][0], dt_ * velocity_[s][1]}; };
-  const auto a = static_cast<std::size_t>(pair.segments[0]), b = static_cast<std::size_t>(pair.segments[1]);
-  return first_crossing(ends_[a].x, moved(a), ends_[b].x, moved(b));
+  if (2 * dt_ * fastest_ < pair.apart || reach_of(pair.segments) < pair.apart) return {};
+  const auto [a, b] = pair.segments;
+  const auto moved = [&](std::int32_t s) { return EndVectors{dt_ * velocity_at(s, 0), dt_ * velocity_at(s, 1)}; };
+  const auto ends = [&](std::int32_t s) { return ends_[static_cast<std::size_t>(s)].x; };
+  return first_crossing(ends(a), moved(a), ends(b), moved(b));
 }
 
 /// opening: they part with this speed, but no faster than they came [m/s].
 SegmentImpulses::Given SegmentImpulses::impulse_at(const Pair& pair, const Spot& spot, Real opening) const {
   Given given{Vec3::Zero(), weights_at(spot.share)};
   Vec3 v = Vec3::Zero();
-  for (std::size_t end = 0; end < 4; ++end)
-    v += given.weight[end] * velocity_[static_cast<std::size_t>(pair.segments[end / 2])][end % 2];
+  for (std::size_t end = 0; end < 4; ++end) v += given.weight[end] * velocity_at(pair.segments[end / 2], end % 2);
   const Real v_n = spot.normal.dot(v);
   if (!(v_n < -least_approach * (pair.apart + pair.too_near) / dt_) || spot.per_mass == 0) return given;
   const Vec3 v_t = v - v_n * spot.normal;
@@ -250,8 +273,8 @@ SegmentImpulses::Given SegmentImpulses::stopped(const Pair& pair) const {
 
 /// What pairs give at these velocities, and which of them act.
 template <class Answer>
-void SegmentImpulses::find_acting(std::span<const Vec3> v, const Answer& answer) {
-  spread_velocities(v);
+void SegmentImpulses::find_acting(const Answer& answer) {
+  spread_velocities();
   add_fast();
   given_.resize(pairs_.size());
 #pragma omp parallel for schedule(dynamic, 256)
@@ -263,36 +286,35 @@ void SegmentImpulses::find_acting(std::span<const Vec3> v, const Answer& answer)
     std::ranges::sort(acting_, {}, [this](std::int32_t k) { return pairs_[static_cast<std::size_t>(k)].number; });
 }
 
-template <class F>
-void SegmentImpulses::for_each_own_end(const Pair& pair, F&& f) const {
-  for (std::size_t end = 0; end < 4; ++end)
-    if (const auto s = static_cast<std::size_t>(pair.segments[end / 2]); s < rows_.size())
-      f(end, static_cast<std::size_t>(rows_[s][end % 2]));
-}
-
-/// How many pairs act on rows, and on the ends of all segments, which others need for the largest count alone.
-void SegmentImpulses::count_acting(std::size_t rows) {
-  count_.assign(rows, 0);
+/// How many pairs act on rows. For the largest count held ones have none, and others need to know.
+void SegmentImpulses::count_acting() {
   for (const std::int32_t k : acting_)
     for_each_own_end(pairs_[static_cast<std::size_t>(k)], [&](std::size_t, std::size_t row) { ++count_[row]; });
   if (settings_.averaging == ImpulseAveraging::per_vertex) return;
+  for (const std::size_t r : touched_)
+    if (vertices_.lightness[r] == 0) count_[r] = 0;
   count_at_.resize(ends_.size());
-  for (std::size_t s = 0; s < rows_.size(); ++s)
-    for (const std::size_t end : {0u, 1u})
-      count_at_[s][end] = ends_[s].lightness[end] > 0 ? count_[static_cast<std::size_t>(rows_[s][end])] : 0;
+  for (const std::size_t s : near_.forest.lent()) count_at_[s] = counts_of(s);
   near_.forest.update_ghosts(column_of(count_at_));
+}
+
+/// On the ends of an own segment.
+std::array<Real, 2> SegmentImpulses::counts_of(std::size_t own) const {
+  const auto [a, b] = rows_[own];
+  return {count_[static_cast<std::size_t>(a)], count_[static_cast<std::size_t>(b)]};
 }
 
 /// Of the pairs that act on one of its free ends.
 Real SegmentImpulses::largest_count(const Pair& pair) const {
   Real largest = 1;
-  for (const std::int32_t s : pair.segments)
-    for (const Real count : count_at_[static_cast<std::size_t>(s)]) largest = std::max(largest, count);
+  for (const std::int32_t segment : pair.segments) {
+    const auto s = static_cast<std::size_t>(segment);
+    for (const Real count : s < rows_.size() ? counts_of(s) : count_at_[s]) largest = std::max(largest, count);
+  }
   return largest;
 }
 
-void SegmentImpulses::apply(const MeetingVertices& vertices) {
-  sum_.assign(vertices.v.size(), Vec3::Zero());
+void SegmentImpulses::apply() {
   const bool by_vertex = settings_.averaging == ImpulseAveraging::per_vertex;
   for (const std::int32_t k : acting_) {
     const auto pair = static_cast<std::size_t>(k);
@@ -301,36 +323,49 @@ void SegmentImpulses::apply(const MeetingVertices& vertices) {
       sum_[row] += (by_vertex ? 1 / count_[row] : of_pair) * given_[pair].weight[end] * given_[pair].impulse;
     });
   }
-  for (std::size_t r = 0; r < sum_.size(); ++r) {
-    vertices.impulses[r] += sum_[r];
-    vertices.v[r] += vertices.lightness[r] * sum_[r];
+  for (const std::size_t r : touched_) {
+    vertices_.impulses[r] += sum_[r];
+    vertices_.v[r] += vertices_.lightness[r] * sum_[r];
+    fastest_ = std::max(fastest_, vertices_.v[r].norm());
+    count_[r] = 0;
+    sum_[r].setZero();
   }
+}
+
+/// Before iterations.
+void SegmentImpulses::begin(const MeetingVertices& vertices) {
+  vertices_ = vertices;
+  Real fastest_squared = 0;
+  for (const Vec3& v : vertices.v) fastest_squared = std::max(fastest_squared, v.squaredNorm());
+  fastest_ = std::sqrt(fastest_squared);
 }
 
 ImpulseCounts SegmentImpulses::act(Real dt, const MeetingVertices& vertices, const Segments& own) {
   dt_ = dt;
-  take(vertices, own);
+  begin(vertices);
+  take(own);
   find_close();
   ImpulseCounts counts;
   for (const Pair& pair : pairs_) counts.pairs += is_counted_here(pair) ? 1 : 0;
   counts.pairs = comm_.sum(counts.pairs);
   for (int iteration = 0; iteration < settings_.iterations; ++iteration) {
-    find_acting(vertices.v, [this](const Pair& pair) { return answer(pair); });
+    find_acting([this](const Pair& pair) { return answer(pair); });
     std::int64_t acting = 0;
     for (const std::int32_t k : acting_) acting += is_counted_here(pairs_[static_cast<std::size_t>(k)]) ? 1 : 0;
     acting = comm_.sum(acting);
     if (acting == 0) break;
     counts.impulses += acting;
-    count_acting(vertices.v.size());
-    apply(vertices);
+    count_acting();
+    apply();
   }
   return counts;
 }
 
 std::int64_t SegmentImpulses::stop_crossings(const MeetingVertices& vertices) {
   if (!settings_.swept) return 0;
+  begin(vertices);
   for (int round = 0;; ++round) {
-    find_acting(vertices.v, [this](const Pair& pair) { return stopped(pair); });
+    find_acting([this](const Pair& pair) { return stopped(pair); });
     std::array<std::int64_t, 2> acting_and_crossing{static_cast<std::int64_t>(acting_.size()), 0};
     for (std::size_t k = 0; k < pairs_.size(); ++k) {
       const auto& weight = given_[k].weight;
@@ -340,8 +375,8 @@ std::int64_t SegmentImpulses::stop_crossings(const MeetingVertices& vertices) {
     comm_.sum(std::span(acting_and_crossing));
     const auto [acting, crossing] = acting_and_crossing;
     if (acting == 0 || round == most_rounds) return crossing;
-    count_acting(vertices.v.size());
-    apply(vertices);
+    count_acting();
+    apply();
   }
 }
 

@@ -96,9 +96,9 @@ class SegmentImpulses {
     std::array<Real, 2> lightness;
   };
   using Segments = std::function<std::vector<MeetingSegment>()>;
-  void take(const MeetingVertices& vertices, const Segments& own);
+  void take(const Segments& own);
   void find_near(std::vector<Box> boxes, std::vector<MeetingSegment> segments);
-  void spread_ends(const MeetingVertices& vertices);
+  void spread_ends();
   static bool may_meet(const MeetingSegment& a, const MeetingSegment& b);
   Real distance_of(const std::array<std::int32_t, 2>& segments) const;
   Spot spot_of(const std::array<std::int32_t, 2>& segments, const std::array<Real, 2>& share, const Vec3& normal) const;
@@ -107,21 +107,25 @@ class SegmentImpulses {
   template <class Take>
   void collect(const Take& take);
   void find_close();
-  void spread_velocities(std::span<const Vec3> v);
+  void touch(std::size_t first);
+  void spread_velocities();
+  const Vec3& velocity_at(std::int32_t segment, std::size_t end) const;
   Real reach_of(const std::array<std::int32_t, 2>& segments) const;
   void add_fast();
   std::optional<Crossing> crossing_of(const Pair& pair) const;
   Given answer(const Pair& pair) const;
   Given stopped(const Pair& pair) const;
   template <class Answer>
-  void find_acting(std::span<const Vec3> v, const Answer& answer);
+  void find_acting(const Answer& answer);
   Given impulse_at(const Pair& pair, const Spot& spot, Real opening) const;
   /// Calls f(end, row) for the ends on this rank.
   template <class F>
   void for_each_own_end(const Pair& pair, F&& f) const;
-  void count_acting(std::size_t rows);
+  void begin(const MeetingVertices& vertices);
+  void count_acting();
+  std::array<Real, 2> counts_of(std::size_t own) const;
   Real largest_count(const Pair& pair) const;
-  void apply(const MeetingVertices& vertices);
+  void apply();
   /// Each pair is counted by the rank of its first segment.
   bool is_counted_here(const Pair& pair) const { return static_cast<std::size_t>(pair.segments[0]) < rows_.size(); }
 
@@ -140,18 +144,21 @@ class SegmentImpulses {
 
   // Of a step.
   Real dt_ = 0;
-  std::vector<Ends> ends_;   ///< [own, ghost]
-  std::vector<Pair> pairs_;  ///< By their numbers, those that are close before others that may cross.
-  std::size_t close_ = 0;    ///< How many are close.
+  MeetingVertices vertices_{};
+  std::vector<Ends> ends_;            ///< [own, ghost]
+  std::vector<Pair> pairs_;           ///< By their numbers, those that are close before others that may cross.
+  std::size_t close_ = 0;             ///< How many are close.
+  std::vector<std::size_t> touched_;  ///< Rows of these pairs,
+  std::vector<char> is_touched_;      ///< by rows too.
+  Real fastest_ = 0;                  ///< No vertex has been faster in the iterations [m/s].
 
   // Of an iteration.
-  std::vector<EndVectors> velocity_;           ///< Of the ends of all segments.
-  Real fastest_ = 0;                           ///< How far the fastest end goes in the step [m].
+  std::vector<EndVectors> velocity_;           ///< Of the ends of segments that others know or that are others'.
   std::vector<Given> given_;                   ///< By pairs,
   std::vector<std::int32_t> acting_;           ///< and which of them act.
-  std::vector<Real> count_;                    ///< How many pairs act on rows,
-  std::vector<std::array<Real, 2>> count_at_;  ///< and on the ends of all segments; 0 on those that are held.
-  std::vector<Vec3> sum_;                      ///< Of impulses on rows.
+  std::vector<Real> count_;                    ///< How many of these act on rows,
+  std::vector<Vec3> sum_;                      ///< and the sum of their impulses; 0 between iterations.
+  std::vector<std::array<Real, 2>> count_at_;  ///< On ends, as velocity_; 0 on those that are held.
 };
 
 /// A segment whose stretch is limited.
