@@ -222,18 +222,21 @@ output: {diagnostics_every: 10}
 
 
 class Strands(Case):
+    def assert_any_ranks_agree(self, stage, text, steps, tolerance, all_ranks):
+        # A centre that a body spins about depends on ranks to round-off, and its twist starts from zero.
+        deck = self.deck(text.replace("spin: [0, 4, 9],", ""))
+        alone = self.run_deck(deck, f"{stage}_1", "--steps", steps)
+        self.assertGreater(float(history(alone)[-1]["elastic_energy"]), 1e-3)
+        for ranks in all_ranks:
+            with self.subTest(stage=stage, ranks=ranks):
+                many = self.run_deck(deck, f"{stage}_{ranks}", "--steps", steps, ranks=ranks)
+                self.assert_same_state(alone, many, tolerance)
+        return deck, alone
+
     def test_any_ranks_agree(self):
         # Factors of several ranks are not the same.
-        for stage, tolerance, steps, all_ranks in (("explicit", 1e-11, 200, (2, 3, 4, 7)),
-                                                   ("implicit", 1e-6, 30, (2, 3))):
-            # A centre that a body spins about depends on ranks to round-off, and its twist starts from zero.
-            deck = self.deck(STRANDS.replace("STAGE", stage).replace("spin: [0, 4, 9],", ""))
-            alone = self.run_deck(deck, f"{stage}_1", "--steps", steps)
-            self.assertGreater(float(history(alone)[-1]["elastic_energy"]), 1e-3)
-            for ranks in all_ranks:
-                with self.subTest(stage=stage, ranks=ranks):
-                    many = self.run_deck(deck, f"{stage}_{ranks}", "--steps", steps, ranks=ranks)
-                    self.assert_same_state(alone, many, tolerance)
+        for stage, tolerance, steps, ranks in (("explicit", 1e-11, 200, (2, 3, 4, 7)), ("implicit", 1e-6, 30, (2, 3))):
+            self.assert_any_ranks_agree(stage, STRANDS.replace("STAGE", stage), steps, tolerance, ranks)
 
     def test_turns_without_inertia_agree_on_any_ranks_and_go_on_to_the_bit(self):
         # Holds of clamped strands are solved by all ranks together, so these agree to round-off.
@@ -241,13 +244,8 @@ class Strands(Case):
                 ("free", tangle(swept="true"), 200, 0, (2, 3, 4, 7)),
                 ("explicit", EXPLICIT, 200, 1e-11, (2, 3, 4, 7)),
                 ("implicit", STRANDS.replace("STAGE", "implicit"), 30, 1e-6, (2, 3))):
-            deck = self.deck(text.replace("kind: strand,", QUASI_STATIC).replace("spin: [0, 4, 9],", ""))
-            alone = self.run_deck(deck, f"{stage}_1", "--steps", steps)
-            self.assertGreater(float(history(alone)[-1]["elastic_energy"]), 1e-3)
-            for many in ranks:
-                with self.subTest(stage=stage, ranks=many):
-                    run = self.run_deck(deck, f"{stage}_{many}", "--steps", steps, ranks=many)
-                    self.assert_same_state(alone, run, tolerance)
+            text = text.replace("kind: strand,", QUASI_STATIC)
+            deck, alone = self.assert_any_ranks_agree(stage, text, steps, tolerance, ranks)
             self.assert_same_state(alone, self.run_deck(deck, f"{stage}_two", "--steps", steps, threads=2), 0)
             self.run_deck(deck, f"{stage}_broken", "--steps", steps // 2)
             self.assert_same_state(alone, self.run_deck(deck, f"{stage}_broken", "--steps", steps, "--resume", "auto"),
