@@ -60,6 +60,8 @@ struct TouchingSet {
   std::optional<Rebound> rebound = {};
   /// Of a row, whether something else leads the point, so that walls let it pass; empty: nothing leads any.
   std::function<bool(std::uint32_t)> is_led = {};
+  /// Steps are so short that forces hardly change velocities in one.
+  bool is_foreseen = false;
 };
 
 /// Points with four reals each on which contacts act: the nodes of a layer, or the vertices of a body.

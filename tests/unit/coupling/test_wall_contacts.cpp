@@ -14,6 +14,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
+#include <utility>
+#include <vector>
 
 namespace weft::test {
 namespace {
@@ -30,7 +33,7 @@ struct Corner : PointsOnGrid {
   WallContacts contacts;
 
   explicit Corner(KernelKind kernel, Real friction, WallCondition condition = WallCondition::separate,
-                  bool is_reach_known = true) {
+                  bool is_reach_known = true, std::optional<bool> is_foreseen = {}) {
     transfer.kernel = kernel;
     const Vec3 up = Vec3(0.1, 1, -0.2).normalized(), aside = Vec3(1, -0.2, 0.3).normalized();
     const auto wall = [&](const char* name, const Vec3& normal, const RigidMotion& motion) {
@@ -64,11 +67,12 @@ struct Corner : PointsOnGrid {
       points.get<ElasticF>()[row] = of_point.near_identity(0.1);
       points.get<ContactExtent>()[row] = ball_extent(radius);
       points.get<Velocity>()[row] = of_point.vector();
-      points.get<WallForce>()[row] = 0.5 * (of_point.vector() + Vec3(0, 1.5, 0));
+      if (!is_foreseen) points.get<WallForce>()[row] = 0.5 * (of_point.vector() + Vec3(0, 1.5, 0));
     });
     const Real reach =
         is_reach_known ? body->limit_from(0).stretch * largest_half_axis(*body) : std::numeric_limits<Real>::infinity();
-    const TouchingSet set{body.get(), &bins, frequency, 3, reach};
+    TouchingSet set{body.get(), &bins, frequency, 3, reach};
+    set.is_foreseen = is_foreseen.value_or(false);
     contacts.find(walls, {&set, 1}, transfer, 0, dt);
     WallContacts* const all[] = {&contacts};
     WallContacts::agree(Comm::world(), all);
@@ -121,6 +125,28 @@ TEST(WallContactsTest, NoPointReachesFurtherThanItsBodySays) {
   for (std::size_t c = 0; c < all.contacts.size(); ++c) {
     EXPECT_EQ(corner.contacts.row(c), all.contacts.row(c));
     EXPECT_EQ(corner.contacts.face(c).gap, all.contacts.face(c).gap);
+  }
+}
+
+TEST(WallContactsTest, OfPointsThatNoWallHasPressedThoseTakePartThatAreAboutToTouch) {
+  for (const WallCondition condition : {WallCondition::separate, WallCondition::slip}) {
+    const Corner all(KernelKind::quadratic, 0.3, condition, true, false);
+    const Corner some(KernelKind::quadratic, 0.3, condition, true, true);
+    std::vector<std::pair<std::uint32_t, std::int32_t>> found;
+    for (std::size_t c = 0; c < some.contacts.size(); ++c)
+      found.emplace_back(some.contacts.row(c), some.contacts.face(c).wall);
+    std::int64_t left_out = 0;
+    for (std::size_t c = 0; c < all.contacts.size(); ++c) {
+      const auto [wall, normal, gap] = all.contacts.face(c);
+      if (std::ranges::find(found, std::pair(all.contacts.row(c), wall)) != found.end()) continue;
+      const Vec3 v = std::as_const(*all.body).points().get<Velocity>()[all.contacts.row(c)];
+      const RigidState state = all.walls[static_cast<std::size_t>(wall)].shape.at(0);
+      EXPECT_GT(gap + dt * normal.dot(v - state.velocity_at(all.contacts.position(c))), 0);
+      ++left_out;
+    }
+    left_out = Comm::world().sum(left_out);
+    if (condition == WallCondition::separate) EXPECT_GT(left_out, 10);
+    else EXPECT_EQ(left_out, 0);  // walls that hold
   }
 }
 
