@@ -188,7 +188,7 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
     else if (const auto* nearest = std::get_if<NearestProbe>(&probe.measure))
       scene.followed_points.push_back({probe.name, body_named(scene, probe.body), nearest->point, probe.location.text});
   }
-  if (!is_static) scene.step = step_settings(deck, scene.bodies, scene.meshes, scene.walls);
+  if (!is_static) scene.step = step_settings(deck, scene.bodies, scene.walls);
   return scene;
 }
 

@@ -107,39 +107,9 @@ constexpr Real slowest_hit_of_fall = 0.01;
 /// Whether a body has a surface of contact points, which remember.
 bool has_surface(const BodyDeck& body) { return has_contact_points(body) && !std::holds_alternative<StrandDeck>(body); }
 
-/// Whether its weight presses a solid that moves by itself, across its shortest extent, by so much of it that surfaces
-/// which answer late sink into one another.
-bool is_soft(const Deck& deck, const BodyDeck& body, const MeshSource* mesh) {
-  constexpr Real largest_sag = 0.01;
-  const auto* solid = std::get_if<SolidDeck>(&body);
-  if (solid == nullptr || !has_surface(body)) return false;
-  const MaterialDeck& material = material_of(deck, body);
-  const Real youngs_modulus = std::visit(
-      [](const auto& law) -> Real {
-        if constexpr (requires { young_of(law.stiffness); }) return young_of(law.stiffness).youngs_modulus;
-        else return std::numeric_limits<Real>::infinity();
-      },
-      material.law);
-  const Box box = mesh->bounds();
-  const Real height = (box.upper - box.lower).minCoeff();
-  return material.density * deck.domain.gravity.norm() * height > largest_sag * youngs_modulus;
-}
-
-/// Whether a body goes its way whatever is in it, and presses solids as much as that takes.
-bool is_led(const BodyDeck& body) {
-  const auto* rigid = std::get_if<RigidDeck>(&body);
-  return rigid != nullptr && rigid->joint && has_surface(body) &&
-         std::visit(
-             [](const auto& form) {
-               if constexpr (requires { form.speed; }) return form.speed.has_value();
-               else return std::same_as<std::decay_t<decltype(form)>, MotionDeck>;
-             },
-             rigid->joint->form);
-}
-
-/// Passes of contact, if a body makes several: solids of several substeps do where some are pressed that much.
-std::optional<ContactPasses> contact_passes_of(const BodyDeck& body, bool sinks_in) {
-  constexpr Real of_rigid_bodies = 3e-4, of_implicit_ones = 0.01, of_substeps = 3e-4;
+/// Passes of contact, if a body makes several: solids of several substeps do where surfaces may meet.
+std::optional<ContactPasses> contact_passes_of(const BodyDeck& body, bool surfaces_may_meet) {
+  constexpr Real of_rigid_bodies = 3e-4, of_implicit_ones = 1e-3, of_substeps = 5e-5;
   if (const auto* rigid = std::get_if<RigidDeck>(&body))
     return ContactPasses{rigid->contact ? rigid->contact->tolerance.value_or(of_rigid_bodies) : of_rigid_bodies};
   const auto* solid = std::get_if<SolidDeck>(&body);
@@ -147,14 +117,14 @@ std::optional<ContactPasses> contact_passes_of(const BodyDeck& body, bool sinks_
   if (solid->contact && solid->contact->tolerance) return ContactPasses{*solid->contact->tolerance};
   const StageDeck stage = solid->stage.value_or(StageDeck{StageScheme::explicit_euler, 0, 0});
   if (stage.scheme == StageScheme::implicit_euler) return ContactPasses{of_implicit_ones};
-  if (stage.substeps != 1 && sinks_in) return ContactPasses{of_substeps, true};
+  if (stage.substeps != 1 && surfaces_may_meet) return ContactPasses{of_substeps, true};
   return {};
 }
 
 }  // namespace
 
 StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Body>> bodies,
-                           std::span<const std::unique_ptr<MeshSource>> meshes, std::span<const Wall> walls) {
+                           std::span<const Wall> walls) {
   StepSettings settings;
   settings.is_implicit = deck.time.scheme == Scheme::implicit_euler;
   settings.end = deck.time.end;
@@ -167,14 +137,11 @@ StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Bod
   settings.gravity = deck.domain.gravity;
   settings.slowest_hit = slowest_hit_of_fall * std::sqrt(2 * deck.domain.gravity.norm() * deck.domain.dx);
   std::ranges::transform(deck.bodies, std::back_inserter(settings.stages), stage_of);
-  bool sinks_in = false;
-  for (std::size_t b = 0; b < deck.bodies.size(); ++b)
-    sinks_in = sinks_in || is_led(deck.bodies[b]) || is_soft(deck, deck.bodies[b], meshes[b].get());
   const bool meet_themselves = std::ranges::any_of(
       deck.layer_contact, [](const LayerContactDeck& pair) { return pair.between.front() == pair.between.back(); });
-  sinks_in = sinks_in && (meet_themselves || std::ranges::count_if(deck.bodies, has_surface) > 1);
+  const bool surfaces_may_meet = meet_themselves || std::ranges::count_if(deck.bodies, has_surface) > 1;
   std::ranges::transform(deck.bodies, std::back_inserter(settings.contact_passes),
-                         [&](const BodyDeck& body) { return contact_passes_of(body, sinks_in); });
+                         [&](const BodyDeck& body) { return contact_passes_of(body, surfaces_may_meet); });
   set_strands(deck, settings);
   if (settings.is_implicit) set_implicit(deck.solve, bodies, walls, settings);
   return settings;

@@ -81,6 +81,6 @@ struct StepSettings {
 
 /// Throws Error(deck) if a body cannot take part in implicit steps in the way that the deck asks for.
 StepSettings step_settings(const Deck& deck, std::span<const std::unique_ptr<Body>> bodies,
-                           std::span<const std::unique_ptr<MeshSource>> meshes, std::span<const Wall> walls);
+                           std::span<const Wall> walls);
 
 }  // namespace weft

@@ -1,5 +1,6 @@
 #include "run/stages/accelerated_passes.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -17,7 +18,8 @@ void for_each_node(std::span<const AcceleratedPasses::Nodes> layers, const Visit
 
 }  // namespace
 
-void AcceleratedPasses::begin() {
+void AcceleratedPasses::begin(Real most_momentum) {
+  most_momentum_ = most_momentum;
   found_.clear();
   passes_ = 0;
   t_ = 1;
@@ -34,7 +36,8 @@ void AcceleratedPasses::go_on(const Comm& comm, Real dt, std::span<const Nodes> 
     if (!is_first) along += z.dot(found_[i] - before[i]);
   });
   if (comm.sum(along) < 0) t_ = 1;
-  const Real next = (1 + std::sqrt(1 + 4 * t_ * t_)) / 2, beta = is_first ? 0 : (t_ - 1) / next;
+  const Real next = (1 + std::sqrt(1 + 4 * t_ * t_)) / 2,
+             beta = is_first ? 0 : std::min(most_momentum_, (t_ - 1) / next);
   t_ = next;
   for_each_node(layers, [&](std::size_t i, const Nodes& layer, std::ptrdiff_t k) {
     Vec3 phi = found_[i];

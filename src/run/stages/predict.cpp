@@ -27,9 +27,19 @@ void scatter_memory(StepContext& step, std::size_t s) {
   for (GridLayer* side : sides) side->map().forest().sum_to_owners(side->nodes.get<NodeMemory>().view());
 }
 
+/// Forces ahead of what they should be feed vibrations of bodies that contact loads over several substeps.
+void begin_acceleration(StepContext& step) {
+  constexpr Real with_substeps = 0.7;
+  const bool any_substeps = std::ranges::any_of(step.sets, [&](const VisitedSet& set) {
+    return set.has_surface && step.layers[set.layer].rigid == nullptr && set.follows->may_repeat() &&
+           !set.follows->is_implicit();
+  });
+  step.accelerated.begin(any_substeps ? with_substeps : 1);
+}
+
 /// The memory with which a try begins, and where it can come to more.
 void begin_memory(StepContext& step) {
-  step.accelerated.begin();
+  begin_acceleration(step);
   for (std::size_t s = 0; s < step.sets.size(); ++s) {
     if (!step.sets[s].has_surface) continue;
     scatter_memory(step, s);
@@ -143,7 +153,7 @@ bool repeat(StepContext& step) {
       step.layer_contact.let_rebound(step.meeting_layers())) {  // passes begin anew
     contact = true;
     step.first_pass = step.passes;
-    step.accelerated.begin();
+    begin_acceleration(step);
   }
   if (contact) predict_bodies(step);
   if (!contact && step.fault.excess > 1) step.is_found = false;

@@ -15,7 +15,9 @@ def turned(angle, friction):
 
 
 def solid(angle, friction):
-    return [*turned(angle, friction), "--set", f"bodies.block.mesh.rotate.angle={-angle}"]
+    damping = [] if math.tan(math.radians(angle)) > friction else ["--set", "bodies.slab.damping=1000",
+                                                                   "--set", "bodies.block.damping=1000"]
+    return [*turned(angle, friction), *damping, "--set", f"bodies.block.mesh.rotate.angle={-angle}"]
 
 
 def grains(angle, friction):
@@ -40,7 +42,7 @@ MAKE = {"solid": solid, "implicit": implicit, "grains": grains}
 FILES = {"solid": "slope.yaml", "implicit": "slope.yaml", "grains": "grains.yaml"}
 
 DECKS = {"stack": "stack.yaml", "heap": "heap.yaml", "bars": "bars.yaml", "tub": "tub.yaml", "discs": "discs.yaml",
-         "fork": "fork.yaml"}
+         "fork": "fork.yaml", "press": "press.yaml"}
 RUNS = {"quick": {name: [] for name in DECKS}}
 FINE = ["--set", "domain.dx=0.025", "--set", "bodies.a.mesh.size=0.025", "--set", "bodies.b.mesh.size=0.025"]
 RUNS["full"] = RUNS["quick"] | {"stack": ["--set", "time.end=60"], "discs": FINE}
@@ -65,6 +67,9 @@ for size, all_dt in LONG.items():
     for dt in all_dt:
         DECKS[f"ball {dt}"] = "ball.yaml"
         RUNS[size][f"ball {dt}"] = implicit_stages(dt, "block", "ball")
+DECKS["press implicit"] = "press.yaml"
+UNDAMPED = ["--set", "bodies.low.damping=0", "--set", "bodies.high.damping=0"]
+RUNS["quick"]["press implicit"] = RUNS["full"]["press implicit"] = [*implicit_stages(0.005, "low", "high"), *UNDAMPED]
 DECKS["stack implicit"] = "stack.yaml"
 RUNS["full"]["stack implicit"] = implicit_stages(0.01, "low", "high")
 SOFT = {"soft": [0, 0], "soft, on nodes": [-0.017, -0.023]}
@@ -147,7 +152,7 @@ def check(runs, size):
                               expected, 0.03))
         else:
             found.append(at_most(f"{kind}, {angle:g} degrees, friction {friction}: way in the last 0.3 s [m]",
-                                 numpy.ptp(way[late]), 0.01))
+                                 numpy.ptp(way[late]), 0.001))
     for name in SOFT:
         run = runs[name]
         late = run["time"] > 1
@@ -155,6 +160,12 @@ def check(runs, size):
             gap = (run[f"bottom{place}"] - run[f"top{place}"])[late] / 0.05
             found.append(at_least(f"{name} cubes: least gap{place.replace('_', ' at the ')} [dx]", gap.min(), 0))
             found.append(at_most(f"{name} cubes: drift of it [dx]", numpy.ptp(gap), 0.1))
+    for name in "press", "press implicit":
+        run = runs[name]
+        late = run["time"] > 0.9
+        for handle, sign in ("base", 1), ("ram", -1):
+            found.append(near(f"{name}: force of the {handle} on both cubes [N]", sign * run[f"force_{handle}_z"][late].mean(),
+                              1e5 * 0.2**2 * 0.1, 0.05))
     if "brake" in runs:
         way = 1 / (2 * G * (0.8 * math.cos(math.pi / 6) - math.sin(math.pi / 6)))
         found.append(near("block at 1 m/s, 30 degrees, friction 0.8: way until it rests [m]",
