@@ -64,7 +64,7 @@ DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real 
   const SceneLayer& layer = scene.layer_of(b);
   DtLimit limit;
   if (stage && !stage->is_implicit)
-    limit = {most_substeps(*stage, touches && (layer.has_contact_points || scene.step.is_stressed_by_grid[b])) *
+    limit = {most_substeps(*stage, touches && (layer.has_contact_points || scene.step.is_moved_by_grid[b])) *
                  own_substep(now.vibration(), frequency_at_rest),
              "stiffness of " + name};
   const bool is_implicit = scene.step.is_implicit || (stage && stage->is_implicit);

@@ -117,6 +117,12 @@ Real restitution_of(const BodyDeck& body) {
       body);
 }
 
+/// Whether it is neither a sheet nor of fibers.
+bool fills_space(const BodyDeck& body) {
+  return std::holds_alternative<ContinuumDeck>(body) || std::holds_alternative<SolidDeck>(body) ||
+         std::holds_alternative<RigidDeck>(body);
+}
+
 /// The layers of the grid, and which body is on which.
 void make_layers(const Deck& deck, Scene& scene) {
   const auto add = [&](const std::string& name, KernelKind kernel, bool has_contact_points) {
@@ -135,6 +141,7 @@ void make_layers(const Deck& deck, Scene& scene) {
       scene.layers[scene.on_layer.back()].restitution = restitution_of(body);
     }
     if (has_contact_points(body)) scene.layers[scene.on_layer.back()].has_followers = true;
+    if (fills_space(body)) scene.layers[scene.on_layer.back()].fills_space = true;
   }
   const std::size_t count = scene.layers.size();
   scene.friction.assign(count * count, 0);

@@ -89,13 +89,23 @@ bool is_stressed_by_grid(const StrandDeck& strand) {
   return strand.contact && strand.response == StrandResponse::elastoplastic;
 }
 
+/// Whether nodes change how a strand moves: they have its stress, or know of another body than strands like it.
+bool is_moved_by_grid(const Deck& deck, const StrandDeck& strand) {
+  if (!has_contact_points(strand)) return false;
+  const auto is_like_it = [&](const BodyDeck& body) {
+    const auto* other = std::get_if<StrandDeck>(&body);
+    return other != nullptr && !is_stressed_by_grid(*other) && layer_of(body) == layer_of(strand);
+  };
+  return std::ranges::any_of(deck.bodies, [&](const BodyDeck& body) { return layer_of(body) && !is_like_it(body); });
+}
+
 /// What steps read of each body that is a strand; nothing of others.
 void set_strands(const Deck& deck, StepSettings& settings) {
   for (const BodyDeck& body : deck.bodies) {
     const auto* strand = std::get_if<StrandDeck>(&body);
     const bool is_strand = strand != nullptr;
     settings.blends.push_back(is_strand ? std::optional(blend_of(*strand)) : std::nullopt);
-    settings.is_stressed_by_grid.push_back(is_strand && is_stressed_by_grid(*strand));
+    settings.is_moved_by_grid.push_back(is_strand && is_moved_by_grid(deck, *strand));
     settings.impulses.push_back(is_strand ? impulses_of(*strand) : std::nullopt);
     settings.stretch_limits.push_back(is_strand ? strand->stretch_limit : std::nullopt);
   }

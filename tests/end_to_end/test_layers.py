@@ -2,6 +2,7 @@
 """Proves that grid layers and contact points run alike on ranks and threads, go on, conserve and are refused as they
 should: tests/end_to_end/test_layers.py WEFT."""
 import itertools
+import math
 import shutil
 import unittest
 
@@ -180,6 +181,39 @@ colliders:
 output: {{diagnostics_every: 1}}
 """
 
+# Cords of stiff rubber fall on what is given, and slide.
+STRAND_ON = """
+weft: 1
+domain: {{dx: 0.05, gravity: [1, 0, -9.81]}}
+time: {{end: 0.4, frame_interval: 0.4}}
+materials:
+  rubber: {{law: rod, density: 1000, youngs_modulus: 1e7, poisson_ratio: 0.3}}
+  gel: {{law: fixed_corotated, density: 1000, youngs_modulus: 2e4, poisson_ratio: 0.3}}
+bodies:
+  - {{name: cords, kind: strand, material: rubber, radius: 5 mm, meets_grid: true,
+     curves: {{curve_file: {{path: cords.obj}}, translate: [0, 0, {height}]}}}}
+  - {{name: base, {base}}}
+output: {{diagnostics_every: 1}}
+"""
+
+# A sheet lies around half of a drum that stands still, and is pulled along it without friction.
+DRUM = """
+weft: 1
+domain: {dx: 0.05, gravity: [0, 0, 0]}
+time: {end: 0.5, frame_interval: 0.5}
+materials: {cloth: {law: sheet, density: 500, youngs_modulus: 1e6, poisson_ratio: 0, contact: {stiffness: 1e5}}}
+bodies:
+  - {name: strip, kind: membrane, material: cloth, thickness: 1 cm, mesh: {file: {path: strip.obj}}}
+  - {name: drum, kind: rigid, density: 1000, joint: {motion: {}},
+     mesh: {shape: {cylinder: {from: [0, -0.15, 0], to: [0, 0.15, 0], radius: 0.2}}, size: 0.02}}
+handles:
+  - {name: load, body: strip, where: {box: {lower: [-2, -2, -2], upper: [-0.1, 2, -0.19]}},
+     force: {total: [0, 0, -20], amplitude: [{time: 0, factor: 0}, {time: 0.2, factor: 1}]}}
+  - {name: pull, body: strip, where: {box: {lower: [0.1, -2, -2], upper: [2, 2, -0.19]}},
+     hold: {motion: {keyframes: [{time: 0.2}, {time: 2.2, translate: [0, 0, -0.2]}]}}}
+output: {diagnostics_every: 10}
+"""
+
 # A block falls on the floor; the frame is of the hit. Forces of colliders are those of the last substep.
 LANDING = """
 weft: 1
@@ -192,6 +226,25 @@ bodies:
 colliders: [{name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, friction: 0.4}]
 output: {contact_points: true, double_precision: true, diagnostics_every: 1}
 """
+
+
+def strip_around_drum(radius, width, hanging, along):
+    """An OBJ file of a strip around the upper half of a cylinder about y, whose ends hang down."""
+    arc = math.pi * radius
+    places = numpy.arange(-hanging, arc + hanging + along / 2, (arc + 2 * hanging) / round((arc + 2 * hanging) / along))
+    angles = numpy.pi - numpy.clip(places, 0, arc) / radius
+    below = numpy.minimum(0, numpy.minimum(places, arc - places))
+    rows = [f"v {radius * math.cos(a)} {y} {radius * math.sin(a) + z}"
+            for a, z in zip(angles, below) for y in (-width / 2, 0, width / 2)]
+    faces = [f"f {3 * k + j + 1} {3 * k + j + 2} {3 * k + j + 5} {3 * k + j + 4}"
+             for k in range(len(places) - 1) for j in (0, 1)]
+    return "\n".join(rows + faces) + "\n"
+
+
+def largest_rise(rows):
+    """Of the energy without the work that was done on the scene, above its least value so far."""
+    energy = [row["energy_less_work"] for row in rows]
+    return max(later - least for later, least in zip(energy, itertools.accumulate(energy, min)))
 
 
 def numbers(run):
@@ -325,6 +378,26 @@ output: {{diagnostics_every: 5}}
                 self.assertGreater(abs(rows[-1]["impulse_floor_y"]), 1)
                 self.assert_momentum_was_given([row | {"force_pin_x": 0, "force_pin_y": 0, "force_pin_z": 0}
                                                 for row in rows], gravity=0)
+
+    def test_strands_on_other_bodies_gain_no_energy(self):
+        block = "lower: [-0.6, -0.4, -0.2], upper: [0.6, 0.4, 0]"
+        plate = f"kind: rigid, density: 1000, joint: {{motion: {{}}}}, mesh: {{block: {{{block}}}, size: 0.2}}"
+        gel = f"kind: continuum, material: gel, shape: {{box: {{{block}}}}}"
+        (self.folder / "cords.obj").write_text(
+            "".join(f"v {x / 20} {y / 20} 0\n" for y in range(-3, 4) for x in range(-4, 5)) +
+            "".join(f"l {' '.join(str(9 * k + i) for i in range(1, 10))}\n" for k in range(7)))
+        for name, base, height in ("plate", plate, 0.1), ("plate_between_nodes", plate, 0.123), ("gel", gel, 0.05):
+            with self.subTest(base=name):
+                rows = numbers(self.run_deck(self.deck(STRAND_ON.format(base=base, height=height)), name))
+                fallen = 7 * 0.4 * math.pi * 0.005**2 * 1000 * 9.81 * 0.1  # by 0.1 m
+                self.assertLess(largest_rise(rows), 0.02 * fallen)
+
+    def test_a_sheet_on_a_drum_without_friction_passes_on_its_pull(self):
+        (self.folder / "strip.obj").write_text(strip_around_drum(0.207, 0.1, 0.2, 0.05))
+        rows = numbers(self.run_deck(self.deck(DRUM), "drum"))
+        self.assertLess(largest_rise(rows), 0.05 * rows[-1]["work_pull"])
+        late = [row["force_pull_z"] for row in rows if row["time"] > 0.35]
+        self.assertAlmostEqual(sum(late) / len(late), -20, delta=1)
 
     def test_what_handles_press_into_a_collider_passes_it(self):
         hand = ("handles: [{name: pin, body: cube, where: {plane: {point: [0, 0.04, 0], normal: [0, 1, 0]}}, hold: "

@@ -160,6 +160,7 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
     meeting.push_back({.map = layer.blocks.get(),
                        .nodes = &layer.nodes,
                        .has_contact_points = layer.settings.has_contact_points,
+                       .fills_space = layer.settings.fills_space,
                        .layer = layer.near != nullptr ? layer.near->number : layer.number,
                        .is_far = layer.near != nullptr,
                        .is_on = is_on(layer),

@@ -125,7 +125,9 @@ TEST(SidesTest, ThereAreTwoSidesBesideOtherSurfacesAlone) {
       grains.add<NodeNormal>();
       grains.get<NodeNormal>().reset(1);
       const std::vector<MeetingLayer> layers{
-          {&plate.map, &grains, false, 0}, {&plate.map, &plate.nodes, true, 1}, {&plate.map, &other.nodes, true, 2}};
+          {.map = &plate.map, .nodes = &grains, .has_contact_points = false, .fills_space = true, .layer = 0},
+          {.map = &plate.map, .nodes = &plate.nodes, .has_contact_points = true, .fills_space = true, .layer = 1},
+          {.map = &plate.map, .nodes = &other.nodes, .has_contact_points = true, .fills_space = true, .layer = 2}};
       LayerContact contact(3, std::vector<Real>(9, 0.3));
       contact.find(layers);
       Surface again({{Vec3::UnitZ(), 1}, {-Vec3::UnitZ(), 1}});  // find has marked its normals
@@ -159,7 +161,11 @@ struct Layers {
       layer.reset(1);
       layer.get<NodeVelocity>().reset(1);
       layer.get<NodeNormal>().reset(1);
-      meeting.push_back({maps.back().get(), &layer, has_contact_points[l], l});
+      meeting.push_back({.map = maps.back().get(),
+                         .nodes = &layer,
+                         .has_contact_points = has_contact_points[l],
+                         .fills_space = true,
+                         .layer = l});
     }
     contact.emplace(has_contact_points.size(),
                     std::vector<Real>(has_contact_points.size() * has_contact_points.size(), 0.3));
@@ -239,6 +245,40 @@ TEST(LayerContactTest, LayersWithContactPointsKeepWhatTheyHadWithoutMemory) {
     layers.exchange();
     for (int place = 0; place < nodes_per_block; ++place)
       EXPECT_LT((layers.momentum(place) - momenta[static_cast<std::size_t>(place)]).norm(), 1e-14);
+  }
+}
+
+/// A node 0.02 from a plane whose mass is 0.03 from it, which is 0.018 less than that of a mass that fills the space
+/// beyond: such a mass parts, and a sheet is where it should be.
+TEST(LayerContactTest, SheetsNearASurfaceAreNotPushedAway) {
+  for (const bool fills_space : {true, false}) {
+    Layers layers({true, false});
+    const Vec3 z = Vec3::UnitZ();
+    for (int place = 0; place < nodes_per_block; ++place) {
+      const Vec3 node = Layers::dx * (layers.meeting[0].map->first_node(0) + node_at_place(place)).cast<Real>();
+      const auto fill = [&](NodeField& field, Real weight, const Vec3& value) {
+        field.block(0)[place * NodeField::width] = weight;
+        Vec3::Map(field.block(0) + place * NodeField::width + 1) = value;
+      };
+      Layer &surface = *layers.nodes[0], &mass = *layers.nodes[1];
+      fill(surface.get<NodeNormal>(), 2, 2 * z);
+      fill(surface.get<NodeFacing>(), 2, 2 * z);
+      fill(surface.get<NodeFacingAcross>(), 2, Vec3::Zero());
+      fill(surface.get<NodeOffset>(), 2, 2 * (node.z() - 0.02) * z);
+      fill(surface.get<NodeMemory>(), 0, Vec3::Zero());
+      fill(mass.get<NodeNormal>(), 2, -2 * 0.01 / (0.25 * Layers::dx) * z);
+      for (Layer* of : {&surface, &mass})
+        Vec3::Map(of->get<NodeVelocity>().block(0) + place * NodeField::width) = Vec3::Zero();
+    }
+    for (MeetingLayer& layer : layers.meeting) layer.spread = 0.25;
+    layers.meeting[0].frequency = 100;
+    layers.meeting[1].fills_space = fills_space;
+    layers.exchange();
+    for (int place = 0; place < nodes_per_block; ++place) {
+      const Real parting = (layers.velocity(1, place) - layers.velocity(0, place)).z();
+      if (fills_space) EXPECT_NEAR(parting, 0.018 / 2, 0.001);
+      else EXPECT_EQ(parting, 0);
+    }
   }
 }
 
