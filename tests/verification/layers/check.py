@@ -14,10 +14,15 @@ def turned(angle, friction):
             "--set", f"layer_contact.0.friction={friction}"]
 
 
+def block(angle, friction):
+    return [*turned(angle, friction), "--set", f"bodies.block.mesh.rotate.angle={-angle}"]
+
+
 def solid(angle, friction):
-    damping = [] if math.tan(math.radians(angle)) > friction else ["--set", "bodies.slab.damping=1000",
-                                                                   "--set", "bodies.block.damping=1000"]
-    return [*turned(angle, friction), *damping, "--set", f"bodies.block.mesh.rotate.angle={-angle}"]
+    if math.tan(math.radians(angle)) > friction:
+        return block(angle, friction)
+    damping = [word for body in ("slab", "block") for word in ("--set", f"bodies.{body}.damping=1000")]
+    return block(angle, friction) + damping
 
 
 def grains(angle, friction):
@@ -32,7 +37,7 @@ def implicit_stages(dt, *bodies):
 
 
 def implicit(angle, friction):
-    return [*solid(angle, friction), *implicit_stages(0.005, "slab", "block")]
+    return [*block(angle, friction), *implicit_stages(0.005, "slab", "block")]
 
 
 # Angle [degrees], friction.
@@ -78,7 +83,7 @@ for name, shift in SOFT.items():
     words = [f"--set=bodies.{body}.mesh.translate=[{shift[0]}, {shift[1]}, 0]" for body in ("low", "high")]
     RUNS["quick"][name] = RUNS["full"][name] = words
 DECKS["brake"] = "slope.yaml"
-RUNS["full"]["brake"] = [*solid(30, 0.8), "--set", "bodies.block.velocity=[0.8660254, -0.5, 0]", "--set", "time.end=1"]
+RUNS["full"]["brake"] = [*block(30, 0.8), "--set", "bodies.block.velocity=[0.8660254, -0.5, 0]", "--set", "time.end=1"]
 for kind, make in MAKE.items():
     for size, cases in ("quick", [SLIDES, RESTS]), ("full", [SLIDES, RESTS, *MORE]):
         for case in cases:
