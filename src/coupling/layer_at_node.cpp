@@ -129,6 +129,7 @@ LayerAtNode::LayerAtNode(const MeetingLayer& layer, int block, int place, Real i
       dx(its_dx),
       has_surface(layer.has_contact_points),
       is_rigid(layer.is_rigid()),
+      fills_space(layer.fills_space),
       spread(layer.spread) {
   const Layer& nodes = *layer.nodes;
   const Real* const normals = row_of(nodes.get<NodeNormal>(), block, place);
@@ -328,7 +329,8 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::encounter(const LayerAtNode& 
   return gap ? std::optional(Encounter{n, at, *gap}) : std::nullopt;
 }
 
-/// Of a surface and a mass, which touches where its mean distance is that of a mass beyond a plane (16.4).
+/// Of a surface and a mass, which touches where its mean distance is that of a mass beyond a plane (16.4). Sheets and
+/// fibers, which fill no space, are inside where their middle is.
 Real LayerAtNode::gap_to_mass(const LayerAtNode& b, Real friction) const {
   if (b.spread == 0) return 0;
   const std::optional<Real> mine = distance(normal.stableNormalized(), Vec3::Zero());
@@ -336,7 +338,8 @@ Real LayerAtNode::gap_to_mass(const LayerAtNode& b, Real friction) const {
   const Real deviation = dx * std::sqrt(b.spread), behind = *mine - dx * b.spread * normal.dot(b.normal);
   const Real gap = behind - deviation * mean_of_half(*mine / deviation);
   const Real margin = friction > 0 ? margin_of_friction * dx : 0;
-  return flatness(normal) * (gap > 0 ? std::max(Real(0), gap - margin) : std::max(gap, -most_inside * dx));
+  const Real inside = b.fills_space ? gap : std::min(behind, Real(0));
+  return flatness(normal) * (gap > 0 ? std::max(Real(0), gap - margin) : std::max(inside, -most_inside * dx));
 }
 
 }  // namespace weft

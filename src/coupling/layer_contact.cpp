@@ -297,8 +297,6 @@ void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dt) {
 Real LayerContact::closing(const MeetingLayer& a, const MeetingLayer& b, const Pair& pair, Real dt) {
   if (is_hit(pair)) return 0;
   if (pair.gap > 0) return pair.gap / dt;
-  // (16.4) does not hold of sheets.
-  if (!a.fills_space || !b.fills_space) return 0;
   const Real of_surfaces = std::min({a.frequency, b.frequency, recovery / (2 * dt)});  // half of the way in a step
   const Real of_mass = std::min(std::max(a.frequency, b.frequency), 1 / dt);
   return -pair.nearer * (pair.has_surfaces ? of_surfaces : of_mass) / recovery;

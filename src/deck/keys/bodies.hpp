@@ -269,9 +269,8 @@ inline constexpr auto keys<SolidContactDeck> = table(
         &SolidContactDeck::restitution},
     Key{"tolerance", "1", above(0).at_most(1), absent,
         "Contact with other layers is passed on again in a step, until the forces change by less than this part; "
-        "absent: 0.01 for solids with implicit stages, 0.0003 for rigid bodies, and for solids of several substeps "
-        "in steps in which they touch another body, where one is pressed by a hundredth by its weight, or a rigid one "
-        "is led; else once.",
+        "absent: 0.001 for solids with implicit stages, 0.0003 for rigid bodies, and 5e-5 for solids of several "
+        "substeps, in steps in which they touch another solid or rigid body; else once.",
         &SolidContactDeck::tolerance});
 
 template <>
