@@ -3,10 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <concepts>
 #include <iterator>
-#include <limits>
-#include <type_traits>
 
 #include "weft/base/check.hpp"
 #include "weft/base/error.hpp"

@@ -42,6 +42,11 @@ class Run:
             return fields | {"position": file["VTKHDF/Points"][:]}
 
 
+def largest_rise(values):
+    """Above the least value so far."""
+    return (values - numpy.minimum.accumulate(values)).max()
+
+
 @dataclasses.dataclass
 class Finding:
     """A number, what it should be, and whether it is."""

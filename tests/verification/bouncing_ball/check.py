@@ -3,7 +3,7 @@ import math
 
 import numpy
 
-from reading import at_least, at_most, near
+from reading import at_least, at_most, largest_rise, near
 from scenes import G, across, settings, turned, vector
 
 RADIUS, GAP, DENSITY, YOUNG, POISSON = 0.3, 0.2, 1000, 4.5e6, 0.3
@@ -58,8 +58,7 @@ def check(runs, size):
         first = numpy.argmax(impulse > 1e-6 * mass * fall)
         touching = numpy.flatnonzero(numpy.diff(impulse) > 1e-6 * mass * fall)
         last = touching[-1] + 1
-        energy = run["energy_less_work"]
-        rise = (energy - numpy.minimum.accumulate(energy)).max()
+        rise = largest_rise(run["energy_less_work"])
         found += [
             near(f"{name}: gap when the plane is felt first [dx]", gap[first - 1] / dx, 0, 0.05, scale=1),
             at_least(f"{name}: speed of rebound over that of impact", velocity[last] / -velocity[first - 1],

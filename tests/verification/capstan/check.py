@@ -3,7 +3,7 @@ import math
 
 import numpy
 
-from reading import at_most, near
+from reading import at_most, largest_rise, near
 from scenes import settings
 
 FRICTION, ANGLE, FORCE = 0.3, math.pi, {"cord": 0.0625, "strip": 2.5, "strand": 0.0625}
@@ -35,7 +35,6 @@ def check(runs, size):
         friction = 0.6 if name.endswith("friction 0.6") else FRICTION
         found.append(near(f"{name}: pull over the force at the other end", pull / FORCE[body],
                           math.exp(friction * ANGLE), TOLERANCE[body]))
-        energy = run["energy_less_work"]
-        rise = (energy - numpy.minimum.accumulate(energy)).max() / run["work_hand"][-1]
+        rise = largest_rise(run["energy_less_work"]) / run["work_hand"][-1]
         found.append(at_most(f"{name}: rise of energy less work, over the work of the hand", rise, 1e-3))
     return found

@@ -1,7 +1,7 @@
 """A sheet at rest lies half its thickness above what is under it; hits add no energy. See README.md."""
 import numpy
 
-from reading import at_most, near
+from reading import at_most, largest_rise, near
 from scenes import settings
 
 THICKNESS, RADIUS = 3e-3, 0.25
@@ -47,8 +47,7 @@ def heights(name, x, dx):
 
 def rise(run):
     """Of energy less work in the hit, over the energy of the throw. The first row has no step that ends there."""
-    energy = run["energy_less_work"][1:]
-    return (energy - numpy.minimum.accumulate(energy)).max() / run["kinetic_energy"][0]
+    return largest_rise(run["energy_less_work"][1:]) / run["kinetic_energy"][0]
 
 
 def check(runs, size):
