@@ -23,6 +23,10 @@ constexpr Real most_beyond = 4;
 /// Layers that are nearer than they should be part to 1/e in this many radians of their fastest vibration, which is
 /// slow beside it.
 constexpr Real recovery = 200;
+/// Surfaces with this gap half touch [dx],
+constexpr Real touching = 0.003;
+/// and those that do not meet touch by this part.
+constexpr Real least_touch = 1e-3;
 
 Real* row_of(NodeField& field, int block, int place) { return field.block(block) + place * NodeField::width; }
 
@@ -251,6 +255,20 @@ void LayerContact::mark_surfaces_that_meet(std::span<Real> layers) const {
       for (std::size_t p = node.first_pair; p < node.first_pair + node.pairs; ++p)
         for (const std::size_t side : meetings.pairs[p].sides)
           if (meetings.pairs[p].has_surfaces) layers[meetings.sides[node.first_side + side].layer] = 1;
+}
+
+void LayerContact::mark_touch(std::size_t layer, NodeField& touch) const {
+  for (int b = 0; b < touch.blocks(); ++b)
+    for (int place = 0; place < nodes_per_block; ++place) *row_of(touch, b, place) = least_touch;
+  for (const Meetings& meetings : meetings_)
+    for (const Node& node : meetings.nodes)
+      for (const Pair& pair : std::span(meetings.pairs).subspan(node.first_pair, node.pairs))
+        for (const std::size_t side : pair.sides)
+          if (const auto& [its_layer, block] = meetings.sides[node.first_side + side]; its_layer == layer) {
+            const Real gap = pair.gap / (touching * dx_);
+            Real& most = *row_of(touch, block, node.place);
+            most = std::max(most, least_touch + (1 - least_touch) / (1 + gap * gap));
+          }
 }
 
 std::vector<int> LayerContact::blocks_that_meet(std::size_t layer) const {

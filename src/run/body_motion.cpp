@@ -96,12 +96,13 @@ bool BodyMotion::wants_another_pass(Real dt, int passes, bool is_hit, std::span<
   if (!may_repeat()) begin_passes();  // passes that others make find all of its change anew
   passes_ = passes;
   const auto v = std::as_const(mesh().contact_points()->points()).get<TentativeVelocity>();
-  std::array<Real, 3> sums{0, 0, 0};  // of squares: changes, forces, what is round-off beside the momentum
+  // Of squares: changes, forces as nodes even them out, if that is known, and what is round-off beside the momentum.
+  std::array<Real, 3> sums{0, 0, 0};
   for (std::size_t q = 0; q < forces_.size(); ++q) {
     const Vec3 change = mass[q] / dt * by_layers[q];
     forces_[q] += change;
     sums[0] += change.squaredNorm();
-    sums[1] += forces_[q].squaredNorm();
+    sums[1] += (loads_.empty() ? forces_[q] : Vec3(loads_[q] + change)).squaredNorm();
     sums[2] += (round_off * mass[q] / dt * v[q]).squaredNorm();
   }
   const int most = is_hit ? most_passes_of_hits : most_passes_on_layers;

@@ -116,7 +116,7 @@ bool has_surface(const BodyDeck& body) { return has_contact_points(body) && !std
 
 /// Passes of contact, if a body makes several: solids of several substeps do where surfaces may meet.
 std::optional<ContactPasses> contact_passes_of(const BodyDeck& body, bool surfaces_may_meet) {
-  constexpr Real of_rigid_bodies = 3e-4, of_implicit_ones = 1e-3, of_substeps = 5e-5;
+  constexpr Real of_rigid_bodies = 3e-4, of_implicit_ones = 1e-3, of_substeps = 5e-4;
   if (const auto* rigid = std::get_if<RigidDeck>(&body))
     return ContactPasses{rigid->contact ? rigid->contact->tolerance.value_or(of_rigid_bodies) : of_rigid_bodies};
   const auto* solid = std::get_if<SolidDeck>(&body);

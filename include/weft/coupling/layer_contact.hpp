@@ -11,8 +11,8 @@
 // energy does not grow.
 //
 // Bodies with freedoms of their own know of contact only what their contact points tell them, and in the next step they
-// move before the grid is asked. Their points remember the force f_q of contact. Nodes have it as Phi_i = sum_q w_iq
-// f_q, which loads the body's own motion in its place; nodes take dt Phi back before they exchange. So whatever points
+// move before the grid is asked. Their points remember the force f_q of contact. Nodes that touch have it as Phi_i,
+// which loads the body's own motion in its place; nodes take dt Phi back before they exchange. So whatever points
 // remember, impulses are opposite; and at rest a body carries what lies on it without a relative velocity.
 // [docs/theory/layers.md]
 
@@ -34,6 +34,10 @@ struct NodeNormal : NodeKey {
 /// Of a layer of contact points: their mass, and what they remember, Phi [N].
 struct NodeMemory : NodeKey {
   static constexpr Label label{"memory", "kg, N", Keep::work};
+};
+/// Of a layer of contact points: how far a node takes what they remember, from near 0 where nothing touches to 1.
+struct NodeTouch : NodeKey {
+  static constexpr Label label{"touch", "1", Keep::work};
 };
 /// Of a layer of contact points: the area of the surface, and the area times n (n . x) of normals and places, which are
 /// those of its planes [m^3].
@@ -138,6 +142,8 @@ class LayerContact {
   void look(std::span<const MeetingLayer> layers, Real dx);
   /// Sets those of layers, with their far sides, of which a node has a surface that meets another one.
   void mark_surfaces_that_meet(std::span<Real> layers) const;
+  /// Finds NodeTouch of owned nodes of a layer. (16.6b)
+  void mark_touch(std::size_t layer, NodeField& touch) const;
   /// Owned blocks of a layer on which nodes may change in an exchange, by their numbers.
   std::vector<int> blocks_that_meet(std::size_t layer) const;
   /// Finds which pairs of rigid bodies hit one another in a step of dt [s], and at which nodes. Collective.

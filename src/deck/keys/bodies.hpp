@@ -269,7 +269,7 @@ inline constexpr auto keys<SolidContactDeck> = table(
         &SolidContactDeck::restitution},
     Key{"tolerance", "1", above(0).at_most(1), absent,
         "Contact with other layers is passed on again in a step, until the forces change by less than this part; "
-        "absent: 0.001 for solids with implicit stages, 0.0003 for rigid bodies, and 5e-5 for solids of several "
+        "absent: 0.001 for solids with implicit stages, 0.0003 for rigid bodies, and 5e-4 for solids of several "
         "substeps, in steps in which they touch another solid or rigid body; else once.",
         &SolidContactDeck::tolerance});
 

@@ -22,6 +22,7 @@ void add_fields_of_followers(Layer& nodes) {
 
 void add_fields_of_surface(Layer& nodes) {
   nodes.add<NodeMemory>();
+  nodes.add<NodeTouch>();
   nodes.add<NodeOffset>();
   nodes.add<NodeFacing>();
   nodes.add<NodeFacingAcross>();

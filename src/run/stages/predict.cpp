@@ -11,7 +11,30 @@
 namespace weft {
 namespace {
 
-/// Brings what contact points of a body remember to nodes: Phi_i = sum_q w_iq f_q.
+/// What nodes take of memory, at contact points: c_q = sum_i w_iq c_i.
+std::vector<Real> touch_at_points(StepContext& step, std::size_t s) {
+  for (GridLayer* side : step.layers[step.sets[s].layer].sides()) {
+    NodeField& touch = side->nodes.get<NodeTouch>();
+    touch.reset(side->map().size());
+    step.layer_contact.mark_touch(side->number, touch);
+    side->map().forest().update_ghosts(touch.view());
+  }
+  const std::vector<Vec3> gathered_touch = gathered<NodeTouch>(step, s);
+  std::vector<Real> of_points(gathered_touch.size());
+  std::ranges::transform(gathered_touch, of_points.begin(), [](const Vec3& touch) { return touch.x(); });
+  return of_points;
+}
+
+/// Owned nodes take what came to them by how they touch.
+void scale_by_touch(GridLayer& layer) {
+  NodeField& memory = layer.nodes.get<NodeMemory>();
+  const NodeField& touch = layer.nodes.get<NodeTouch>();
+  const auto reals = static_cast<std::ptrdiff_t>(layer.map().owned()) * NodeField::row;
+#pragma omp parallel for schedule(static)
+  for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width) Vec3::Map(memory.block(0) + k + 1) *= touch.block(0)[k];
+}
+
+/// Brings what contact points of a body remember to nodes that touch: Phi_i = c_i sum_q w_iq f_q / c_q. (16.6)
 void scatter_memory(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   const std::vector<GridLayer*> sides = step.layers[set.layer].sides();
@@ -20,11 +43,15 @@ void scatter_memory(StepContext& step, std::size_t s) {
   const auto forces = set.follows->contact_forces();
   if (!step.comm.any(std::ranges::any_of(forces, [](const Vec3& f) { return !f.isZero(0); }))) return;
   const auto mass = points.get<Mass>();
+  const std::vector<Real> touch = touch_at_points(step, s);
   std::vector<Vec3> acceleration(points.rows(), Vec3::Zero());
   for (std::size_t q = 0; q < acceleration.size(); ++q)
-    if (mass[q] > 0) acceleration[q] = forces[q] / mass[q];
+    if (mass[q] > 0) acceleration[q] = forces[q] / (touch[q] * mass[q]);
   scatter_points<NodeMemory>(step, set, step.bins[s], {points.get<Position>(), acceleration, {}, mass});
-  for (GridLayer* side : sides) side->map().forest().sum_to_owners(side->nodes.get<NodeMemory>().view());
+  for (GridLayer* side : sides) {
+    side->map().forest().sum_to_owners(side->nodes.get<NodeMemory>().view());
+    scale_by_touch(*side);
+  }
 }
 
 /// Forces ahead of what they should be feed vibrations of bodies that contact loads over several substeps.

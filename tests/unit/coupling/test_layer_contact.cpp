@@ -371,6 +371,27 @@ TEST(LayerContactTest, EdgesCloseByTheGapBetweenTheirFaces) {
   }
 }
 
+TEST(LayerContactTest, NodesTakeMemoryWhereSurfacesTouch) {
+  const auto touch_with_gap = [](Real gap) {
+    TwoSurfaces two;
+    const Vec3 n = Vec3::UnitX();
+    two.set(0, {{n, Vec3::Zero(), 1}}, Vec3::Zero());
+    two.set(1, {{-n, (0.1 * two.dx + gap) * n, 1}}, Vec3::Zero());
+    two.layers.contact->look(two.layers.meeting, two.dx);
+    NodeField touch{"touch", "1"};
+    touch.reset(1);
+    two.layers.contact->mark_touch(0, touch);
+    const Real elsewhere = touch.block(0)[(two.place + 1) * NodeField::width];
+    return std::array{touch.block(0)[two.place * NodeField::width], elsewhere};
+  };
+  const auto [touching, elsewhere] = touch_with_gap(0);
+  EXPECT_NEAR(touching, 1, 1e-12);
+  EXPECT_GT(elsewhere, 0);
+  EXPECT_LT(elsewhere, 0.01);
+  EXPECT_NEAR(touch_with_gap(0.003 * TwoSurfaces::dx)[0], 0.5, 0.01);
+  EXPECT_NEAR(touch_with_gap(0.5 * TwoSurfaces::dx)[0], elsewhere, 1e-3);
+}
+
 /// A flat surface says where an edge of the other one touches.
 TEST(LayerContactTest, EdgesDoNotPloughOnFlatSurfaces) {
   TwoSurfaces two;
