@@ -2,6 +2,7 @@
 
 #include "deck/checks.hpp"
 
+#include "weft/base/overloaded.hpp"
 #include "weft/deck/layers.hpp"
 #include "weft/deck/petsc.hpp"
 
@@ -178,9 +179,12 @@ void check(const SliderDeck& slider, const Spot& at) {
 }
 
 void check(const RigidDeck& body, const Spot& at) {
-  if (body.joint && std::holds_alternative<MotionDeck>(body.joint->form))
-    for (const auto& [key, value] : {std::pair{"velocity", body.velocity}, {"spin", body.spin}})
-      if (!value.isZero(0)) at[key].error_at_key("the motion under \"joint\" says how the body moves. Leave it out.");
+  const bool is_led = body.joint && std::visit(Overloaded{[](const BallJointDeck&) { return false; },
+                                                          [](const MotionDeck&) { return true; },
+                                                          [](const auto& led) { return led.speed.has_value(); }},
+                                               body.joint->form);
+  for (const auto& [key, value] : {std::pair{"velocity", body.velocity}, {"spin", body.spin}})
+    if (is_led && !value.isZero(0)) at[key].error_at_key("\"joint\" says how the body moves. Leave it out.");
   if (body.meets_grid.value_or(true)) return;
   constexpr auto text = "nothing touches this body, since it does not meet the grid. Leave it out.";
   if (body.layer) at["layer"].error_at_key(text);

@@ -106,10 +106,26 @@ void check_start(const RigidDeck& deck, const RigidMass& mass, const Joint& join
                     kept.spin.y(), kept.spin.z()));
 }
 
+/// Warns of a centre of mass that no positive density gives.
+void check_centre(const RigidDeck& deck, const ClosedSurface& surface) {
+  if (!deck.center) return;
+  Vec3 lower = surface.points.front(), upper = lower;
+  for (const Vec3& x : surface.points) {
+    lower = lower.cwiseMin(x);
+    upper = upper.cwiseMax(x);
+  }
+  if (!deck.center->cwiseMax(lower).cwiseMin(upper).isApprox(*deck.center))
+    log_warning(
+        fmt::format("{}: \"center\" lies outside of the body, which spans [{:.4g}, {:.4g}, {:.4g}] to "
+                    "[{:.4g}, {:.4g}, {:.4g}] m.",
+                    deck.location.text, lower.x(), lower.y(), lower.z(), upper.x(), upper.y(), upper.z()));
+}
+
 }  // namespace
 
 std::unique_ptr<MeshSource> make_rigid_mesh(const Comm& comm, const RigidDeck& deck, Real dx) {
   ClosedSurface surface = closed_surface(comm, deck);
+  check_centre(deck, surface);
   const RigidMass mass = mass_of(deck, surface);
   const Real points =
       deck.meets_grid.value_or(true) ? deck.contact.value_or(SolidContactDeck{4, 0, {}}).points / (dx * dx) : 0;

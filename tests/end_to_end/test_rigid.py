@@ -339,6 +339,14 @@ with h5py.File(name) as frame:
             run = weft("run", self.deck(RIGID.replace(old, new, 1)), "-o", self.folder / words[0], "--steps", 1)
             self.assertIn(words[0], run.stdout + run.stderr)
 
+    def test_centres_outside_are_named(self):
+        inside, outside = (RIGID.replace("mass: 3, contact", f"mass: 3, center: {at}, contact", 1)
+                           for at in ("[0.4, 0, 0.25]", "[0.4, 0, 0.9]"))
+        self.assertNotIn("outside", weft("check", self.deck(inside)).stderr)
+        done = weft("check", self.deck(outside))
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn('"center" lies outside of the body', done.stdout + done.stderr)
+
     def test_what_rigid_bodies_do_not_know_is_refused(self):
         (self.folder / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 3 2\n")
         (self.folder / "open.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")
@@ -355,6 +363,7 @@ with h5py.File(name) as frame:
                 ("mass: 3, contact", "mass: 3, inertia: {moments: [1, 2, 3.1]}, contact", 2,
                  ["wheel", "no solid body"]),
                 ("density: 500", "density: 500, spin: [0, 1, 0]", 2, ["spin", "joint"]),
+                ("damping: 0.1, torque: 0.5}}", "speed: 1}}, velocity: [1, 0, 0]", 2, ["velocity", "joint"]),
                 ("{time: 0}, ", "{time: 0, translate: [0.1, 0, 0]}, ", 2, ["paddle", "begins elsewhere"]),
                 ("time: {", "time: {scheme: static, ", 2, ["static"]),
                 ("mass: 1, joint", "mass: 1, meets_grid: false, layer: materials, joint", 2, ["layer", "touches"]),
