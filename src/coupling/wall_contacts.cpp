@@ -209,6 +209,7 @@ void WallContacts::add_shared_impulses(Layer& layer) const {
 
 /// (6.5), (6.6)
 void WallContacts::solve_one(Contact& contact, const Vec3& u, Real a) const {
+  if (waits(contact)) return;
   const Wall& wall = walls_[contact.wall];
   const Vec3& n = contact.normal;
   const bool rebounds = contact.rebound > 0;  // no spring takes any of it
@@ -288,6 +289,14 @@ Vec3 WallContacts::velocity_beside_wall(std::size_t c, const Real* velocity) con
   return gathered(c, velocity) - way_of_wall(contacts_[c]) / dt_;
 }
 
+Real WallContacts::depth_of_waiting(const Real* velocity) const {
+  Real deepest = 0;
+  for (std::size_t c = 0; c < contacts_.size(); ++c)
+    if (const Contact& contact = contacts_[c]; waits(contact))
+      deepest = std::max(deepest, -contact.gap - dt_ * velocity_beside_wall(c, velocity).dot(contact.normal));
+  return deepest;
+}
+
 /// Contacts that would close within the step part with a share of the speed with which they began it: what gravity and
 /// other layers give in the step is no hit.
 void WallContacts::find_rebounds(const ContactGround& ground) {
@@ -300,8 +309,8 @@ void WallContacts::find_rebounds(const ContactGround& ground) {
     const Real closes = -dt_ * contact.normal.dot(velocity_beside_wall(c, ground.velocities()));
     const Vec3& v = std::as_const(*set.points).points().get<Velocity>()[contact.row];
     const Real speed = contact.normal.dot(states_[contact.wall].velocity_at(contact.x) - v);
-    const bool hits =
-        set.rebound && speed > set.rebound->slowest_hit && closes > gap_to_close(contact) - touching * transfer_.dx;
+    const bool hits = set.rebound && !others_wait_ && speed > set.rebound->slowest_hit &&
+                      closes > gap_to_close(contact) - touching * transfer_.dx;
     contact.rebound = hits ? set.rebound->restitution * speed : 0;
   }
 }
@@ -321,7 +330,7 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool looks) 
     for (std::size_t c = 0; c < contacts_.size(); ++c)
       if (const Contact& contact = contacts_[c];
           contact.is_held || !contact.impulse.isZero(0) ||
-          velocity_beside_wall(c, velocity).dot(contact.normal) + closing(contact) < 0)
+          (!waits(contact) && velocity_beside_wall(c, velocity).dot(contact.normal) + closing(contact) < 0))
         all += row_sums_[c];
   }
   if (looks) change_.resize(contacts_.size());

@@ -36,6 +36,31 @@ handles:
 EXPLICIT, IMPLICIT = (SOLIDS.replace("DAMPING stage: {scheme: STAGE}", text)
                       for text in ("damping: 5", "stage: {scheme: implicit}"))
 
+# Bodies of five kinds, of which one corner of each comes nearest to the floor.
+STARTS = """
+weft: 1
+title: Starts
+domain: {dx: 0.05, gravity: [0, -9.81, 0]}
+time: {end: 1, frame_interval: 1}
+materials:
+  rubber: {law: fixed_corotated, density: 900, youngs_modulus: 1e5, poisson_ratio: 0.3}
+  card: {law: stvk_hencky, density: 400, youngs_modulus: 1e6, poisson_ratio: 0.3}
+bodies:
+  - {name: grains, kind: continuum, material: rubber,
+     shape: {box: {lower: [0, 0, 0], upper: [0.2, 0.2, 0.2]}, translate: [-1, BOTTOM, 0]}}
+  - {name: solid, kind: solid, material: rubber,
+     mesh: {block: {lower: [0, 0, 0], upper: [0.2, 0.2, 0.2]}, size: 0.1, translate: [-0.5, BOTTOM, 0]}}
+  - {name: free, kind: solid, material: rubber, carrier: own, meets_grid: true,
+     mesh: {block: {lower: [0, 0, 0], upper: [0.2, 0.2, 0.2]}, size: 0.1, translate: [0, BOTTOM, 0]}}
+  - {name: stone, kind: rigid, density: 2000,
+     mesh: {block: {lower: [0, 0, 0], upper: [0.2, 0.2, 0.2]}, size: 0.1, translate: [0.5, BOTTOM, 0]}}
+  - {name: plate, kind: shell, material: card, thickness: 1 cm, contact: {stiffness: 1e5},
+     mesh: {rectangle: {width: 0.4, height: 0.4}, across: 8, along: 8, translate: [1, BOTTOM, 0]}}
+handles: []
+colliders:
+  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}}
+"""
+
 STATIC = """
 weft: 1
 domain: {gravity: [0, 0, -10]}
@@ -278,6 +303,29 @@ output: {diagnostics_every: 1}
                 self.assertEqual(done.returncode, code, done.stderr)
                 self.assertIn(words, done.stderr)
                 self.assertFalse((self.folder / "new").exists())
+
+    def test_bodies_that_begin_in_a_collider_are_named_with_their_depth(self):
+        names = "grains", "solid", "free", "stone", "plate"
+        begin = "begins in the collider floor, "
+        self.assertNotIn(begin, weft("check", self.deck(STARTS.replace("BOTTOM", "0"))).stdout)
+        self.assertNotIn(begin, weft("check", self.deck(STARTS.replace("BOTTOM", "-0.01"))).stdout)
+        deck = self.deck(STARTS.replace("BOTTOM", "-0.08"))
+        for ranks in 1, 3:
+            check, run = weft("check", deck, ranks=ranks), weft("run", deck, "-o", self.folder / f"on {ranks}",
+                                                                "--steps", 1, ranks=ranks)
+            for done in check, run:
+                self.assertEqual(done.returncode, 0, done.stderr)
+                text = done.stdout + done.stderr
+                for name in names:
+                    depth = float(text.split(f"body {name}: it {begin}", 1)[1].split(" m deep", 1)[0])
+                    self.assertAlmostEqual(depth, 0.08, delta=0.0126)  # points of grains lie a quarter of dx inside
+        everywhere = "{box: {lower: [-9, -9, -9], upper: [9, 9, 9]}}"
+        held = "handles:\n" + "".join(
+            f"  - {{name: hold_{name}, body: {name}, hold: {{}}, where: {everywhere}}}\n"
+            for name in names if name != "stone")
+        text = weft("check", self.deck(STARTS.replace("BOTTOM", "-0.08").replace("handles: []\n", held))).stdout
+        for name in names:
+            self.assertEqual(f"body {name}: it {begin}" in text, name == "stone", text)
 
     def test_linear_tetrahedra_of_hardly_compressible_material_are_warned_of(self):
         (self.folder / "pair.msh").write_text(MESH)

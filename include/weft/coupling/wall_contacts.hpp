@@ -99,11 +99,15 @@ class WallContacts {
   /// or each on up to four vertices, which have so many reals each; of_row: of the points of the only set. Rows of the
   /// forest: vertices.
   void act_on(const std::function<ContactStencil(std::uint32_t)>& of_row, const Forest& forest, int width);
-  /// Whether there are contacts on any rank.
   /// Whether a body rebounds from a wall on this rank, as it was found last.
   bool any_rebounds() const {
     return std::ranges::any_of(contacts_, [](const Contact& contact) { return contact.rebound > 0; });
   }
+  /// From now on walls act on those points alone that touch them already: others wait for another step; or on all.
+  void wait(bool others) { others_wait_ = others; }
+  /// How deep points that wait come into walls by the end of the step, with these velocities of all nodes [m].
+  Real depth_of_waiting(const Real* velocity) const;
+  /// Whether there are contacts on any rank.
   bool any() const { return any_; }
   /// Whether points of this rank have left walls.
   bool lets_go() const { return !left_.empty(); }
@@ -239,6 +243,7 @@ class WallContacts {
   std::array<Real, 2> pass(const ContactGround& ground, bool looks);
   std::vector<Real> roots_of_answers(const ContactGround& ground) const;
   Real closing(const Contact& contact) const;
+  bool waits(const Contact& contact) const { return others_wait_ && !contact.is_held && contact.force.isZero(0); }
   Vec3 velocity_beside_wall(std::size_t c, const Real* velocity) const;
   void find_rebounds(const ContactGround& ground);
   void make_passes(const ContactGround& ground);
@@ -274,6 +279,7 @@ class WallContacts {
   std::vector<Vec3> change_;               ///< Work: of impulses in a pass [kg m/s].
   bool looks_ = false;                     ///< There are walls that act on points.
   bool any_ = false;
+  bool others_wait_ = false;
 };
 
 }  // namespace weft
