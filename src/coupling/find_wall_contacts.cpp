@@ -258,7 +258,7 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
       const Real compliance = 1 / (whole ? whole->stiffness : stiffness_number * mass[row] * frequency * frequency);
       const Vec3 x_c = at_surface && r > 0 ? Vec3(x[row] - lever_at(gap, r) / r * Bn) : x[row];
       found.contacts.push_back(
-          {set, row, w, gap, compliance, ratio * compliance, n, x_c, force[row], Vec3::Zero(), false, 0});
+          {set, row, w, gap, compliance, ratio * compliance, n, x_c, force[row], Vec3::Zero(), false, Acts::by_spring});
     }
     if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty()) share_memory(of_point);
     else if (!force[row].isZero(0)) found.left.emplace_back(set, row);

@@ -19,6 +19,7 @@ constexpr Real most_nearer = 0.05;
 /// mass inside a surface as from this many dx at most.
 constexpr Real most_inside = 0.5;
 /// Friction on a mass begins so many dx before it touches: it needs contact that lasts, and the places of points vary.
+/// On liquids, which bear none at rest, it would be a cushion.
 constexpr Real margin_of_friction = 0.25;
 /// What two surfaces have alike is as long as this at least, squared.
 constexpr Real least_alike = 0.01;
@@ -130,6 +131,7 @@ LayerAtNode::LayerAtNode(const MeetingLayer& layer, int block, int place, Real i
       has_surface(layer.has_contact_points),
       is_rigid(layer.is_rigid()),
       fills_space(layer.fills_space),
+      has_strength(layer.has_strength),
       spread(layer.spread) {
   const Layer& nodes = *layer.nodes;
   const Real* const normals = row_of(nodes.get<NodeNormal>(), block, place);
@@ -337,7 +339,7 @@ Real LayerAtNode::gap_to_mass(const LayerAtNode& b, Real friction) const {
   if (!mine) return 0;
   const Real deviation = dx * std::sqrt(b.spread), behind = *mine - dx * b.spread * normal.dot(b.normal);
   const Real gap = behind - deviation * mean_of_half(*mine / deviation);
-  const Real margin = friction > 0 ? margin_of_friction * dx : 0;
+  const Real margin = friction > 0 && b.has_strength ? margin_of_friction * dx : 0;
   const Real inside = b.fills_space ? gap : std::min(behind, Real(0));
   return flatness(normal) * (gap > 0 ? std::max(Real(0), gap - margin) : std::max(inside, -most_inside * dx));
 }

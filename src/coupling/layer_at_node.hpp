@@ -24,7 +24,8 @@ struct LayerAtNode {
   Real dx;                      ///< Grid spacing [m].
   bool has_surface;             ///< It is of contact points,
   bool is_rigid;                ///< of a body that keeps its shape.
-  bool fills_space;             ///< It is not of sheets and fibers alone.
+  bool fills_space;             ///< It is not of sheets and fibers alone,
+  bool has_strength;            ///< nor of liquids alone.
   Real spread;                  ///< Moment of inertia of the kernel [dx^2]; 0: it depends on the place.
   Real area = 0;                ///< Of a surface, by the kernel [m^2].
   Mat3 facing = Mat3::Zero();   ///< Of a surface: the mean of n n^T.

@@ -22,11 +22,13 @@ constexpr Real closing_share = 0.01;
 constexpr Real pulling_share = 0.1;
 constexpr int passes_on_nodes = 2;
 /// Where passes end when they change impulses by less than this part of the largest, or the motion of a body as a
-/// whole, ranks ask so often.
+/// whole, or of one that is hit, ranks ask so often.
 constexpr int passes_between_looks = 10;
 /// Where a vertex is a contact by itself the first pass finds its impulse, unless several walls touch it.
 constexpr int passes_of_vertices = 2;
-constexpr Real settled = 1e-3, settled_motion = 1e-4;
+constexpr Real settled = 1e-3, settled_motion = 1e-4, settled_hit = 1e-6;
+/// Of a body in a step, one after the other; all contacts stop what is left.
+constexpr int most_hits = 10;
 
 }  // namespace
 
@@ -209,16 +211,13 @@ void WallContacts::add_shared_impulses(Layer& layer) const {
 
 /// (6.5), (6.6)
 void WallContacts::solve_one(Contact& contact, const Vec3& u, Real a) const {
-  if (waits(contact)) return;
   const Wall& wall = walls_[contact.wall];
   const Vec3& n = contact.normal;
-  const bool rebounds = contact.rebound > 0;  // no spring takes any of it
-  const Real per_dt2 = 1 / (dt_ * dt_);
-  const Real s = rebounds ? 0 : contact.compliance * per_dt2, s_t = contact.along * per_dt2;
+  const Real per_dt2 = 1 / (dt_ * dt_), s = contact.compliance * per_dt2, s_t = contact.along * per_dt2;
   const Real l_n = contact.impulse.dot(n), u_n = u.dot(n), f_n = contact.force.dot(n);
   const Vec3 l_t = contact.impulse - l_n * n, u_t = u - u_n * n, before = dt_ * (contact.force - f_n * n);
 
-  Real normal = l_n - (u_n + closing(contact) + s * l_n) / (a + s);
+  Real normal = l_n - (u_n + gap_to_close(contact) / dt_ + s * l_n) / (a + s);
   if (!contact.is_held) normal = std::max(Real(0), normal);
   Vec3 tangential = l_t - (u_t + s_t * (l_t - before)) / (a + s_t);
   if (wall.condition != WallCondition::sticky) {
@@ -246,8 +245,8 @@ std::vector<Real> WallContacts::roots_of_answers(const ContactGround& ground) co
 }
 
 /// How fast a contact may close in the step along its normal [m/s]; less than 0: how fast it parts.
-Real WallContacts::closing(const Contact& contact) const {
-  return contact.rebound > 0 ? -contact.rebound : gap_to_close(contact) / dt_;
+Real WallContacts::closing(std::size_t c) const {
+  return contacts_[c].acts == Acts::by_hit ? hits_[c].allowed : gap_to_close(contacts_[c]) / dt_;
 }
 
 /// S_i / m_i of owned points, where impulses are shared next; a point without mass has none.
@@ -292,27 +291,9 @@ Vec3 WallContacts::velocity_beside_wall(std::size_t c, const Real* velocity) con
 Real WallContacts::depth_of_waiting(const Real* velocity) const {
   Real deepest = 0;
   for (std::size_t c = 0; c < contacts_.size(); ++c)
-    if (const Contact& contact = contacts_[c]; waits(contact))
+    if (const Contact& contact = contacts_[c]; contact.acts == Acts::later)
       deepest = std::max(deepest, -contact.gap - dt_ * velocity_beside_wall(c, velocity).dot(contact.normal));
   return deepest;
-}
-
-/// Contacts that would close within the step part with a share of the speed with which they began it: what gravity and
-/// other layers give in the step is no hit.
-void WallContacts::find_rebounds(const ContactGround& ground) {
-  if (std::ranges::none_of(sets_, [](const TouchingSet& set) { return set.rebound.has_value(); })) return;
-  ground.forest->update_ghosts(ground.velocity);
-#pragma omp parallel for schedule(static)
-  for (std::size_t c = 0; c < contacts_.size(); ++c) {
-    Contact& contact = contacts_[c];
-    const TouchingSet& set = sets_[contact.set];
-    const Real closes = -dt_ * contact.normal.dot(velocity_beside_wall(c, ground.velocities()));
-    const Vec3& v = std::as_const(*set.points).points().get<Velocity>()[contact.row];
-    const Real speed = contact.normal.dot(states_[contact.wall].velocity_at(contact.x) - v);
-    const bool hits = set.rebound && !others_wait_ && speed > set.rebound->slowest_hit &&
-                      closes > gap_to_close(contact) - touching * transfer_.dx;
-    contact.rebound = hits ? set.rebound->restitution * speed : 0;
-  }
 }
 
 /// All contacts at once; how far they are from being settled, if `looks`: the largest change and the largest impulse on
@@ -329,8 +310,8 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool looks) 
     all = 0;
     for (std::size_t c = 0; c < contacts_.size(); ++c)
       if (const Contact& contact = contacts_[c];
-          contact.is_held || !contact.impulse.isZero(0) ||
-          (!waits(contact) && velocity_beside_wall(c, velocity).dot(contact.normal) + closing(contact) < 0))
+          contact.acts != Acts::later && (contact.is_held || !contact.impulse.isZero(0) ||
+                                          velocity_beside_wall(c, velocity).dot(contact.normal) + closing(c) < 0))
         all += row_sums_[c];
   }
   if (looks) change_.resize(contacts_.size());
@@ -341,7 +322,9 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool looks) 
       gather_some(some, is_first && !ground.project, velocity, shared, u);
       for (std::size_t c = some.begin, q = 0; c < some.end; ++c, ++q) {
         const Vec3 before = contacts_[c].impulse;
-        solve_one(contacts_[c], u[q], all * row_sums_[c]);
+        const Real a = all * row_sums_[c];
+        if (contacts_[c].acts == Acts::by_spring) solve_one(contacts_[c], u[q], a);
+        else if (contacts_[c].acts == Acts::by_hit) solve_hit(c, u[q], a);
         const Vec3 change = contacts_[c].impulse - before;
         if (!change.isZero(0)) add_to(nodes_of(c), weights_of(c), Real4{0, change[0], change[1], change[2]}, shared);
         if (looks) change_[c] = change;
@@ -366,11 +349,22 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool looks) 
 }
 
 void WallContacts::solve(const ContactGround& ground) {
-  for (Contact& contact : contacts_) contact.impulse = dt_ * contact.force;
+  for (Contact& contact : contacts_) {
+    contact.impulse = dt_ * contact.force;
+    contact.acts = waits(contact) ? Acts::later : Acts::by_spring;
+  }
   if (!has_row_sums_) share_numbers(ground);
   if (ground.project) row_sums_ = roots_of_answers(ground);
-  find_rebounds(ground);
-  make_passes(ground);
+  if (!others_wait_ && std::ranges::any_of(sets_, [](const TouchingSet& set) { return set.rebound.has_value(); })) {
+    begin_hits(ground);
+    for (int hits = 0; hits < most_hits && find_hits(ground); ++hits) {
+      make_passes(ground, settled_hit);
+      let_rebound();
+      make_passes(ground, settled_hit);
+    }
+    end_hits();
+  }
+  make_passes(ground, ground.project ? settled_motion : settled);
   alone_.clear();
 }
 
@@ -379,10 +373,10 @@ void WallContacts::solve_after_others(const ContactGround& ground) {
     for (const Contact& contact : contacts_) alone_.push_back(contact.impulse);
   else
     for (std::size_t c = 0; c < contacts_.size(); ++c) contacts_[c].impulse = alone_[c];
-  make_passes(ground);
+  make_passes(ground, ground.project ? settled_motion : settled);
 }
 
-void WallContacts::make_passes(const ContactGround& ground) {
+void WallContacts::make_passes(const ContactGround& ground, Real share) {
   bool is_done = false;
   for (int made = 1; made <= ground.passes && !is_done; ++made) {
     const bool is_due = made % passes_between_looks == 0 || (each_ == 1 && made == passes_of_vertices);
@@ -390,7 +384,7 @@ void WallContacts::make_passes(const ContactGround& ground) {
     std::array<Real, 2> largest = pass(ground, looks);
     if (!looks) continue;
     ground.agree->max(largest);
-    is_done = largest[0] <= (ground.project ? settled_motion : settled) * largest[1];
+    is_done = largest[0] <= share * largest[1];
   }
 }
 
@@ -437,7 +431,7 @@ Real WallContacts::add_given(Real dt_before, std::span<Impulse> by_walls) const 
   const GivenBySome all =
       ordered_sum(contacts_.size(), GivenBySome{std::vector<Impulse>(walls_.size())}, [&](std::size_t c) {
         const Contact& contact = contacts_[c];
-        const Real now = contact.rebound == 0 ? stored(contact, contact.impulse / dt_) : 0;
+        const Real now = contact.acts == Acts::by_spring ? stored(contact, contact.impulse / dt_) : 0;
         return GivenByOne{contact.wall, contact.impulse, contact.x, velocity(contact),
                           (stored(contact, contact.force) + now) / 2};
       });
@@ -455,7 +449,7 @@ void WallContacts::keep() {
     Vec3& of_point = force(contact.set, contact.row);
     if (last == nullptr || last->row != contact.row || last->set != contact.set) of_point.setZero();
     // Forces turn with their walls; a hit that rebounds leaves none.
-    if (contact.rebound == 0) of_point += turned_with_wall(contact, contact.impulse) / dt_;
+    if (contact.acts == Acts::by_spring) of_point += turned_with_wall(contact, contact.impulse) / dt_;
     last = &contact;
   }
 }

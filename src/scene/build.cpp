@@ -123,6 +123,13 @@ bool fills_space(const BodyDeck& body) {
          std::holds_alternative<RigidDeck>(body);
 }
 
+bool is_liquid(const Deck& deck, const BodyDeck& body) {
+  const ContinuumDeck* continuum = std::get_if<ContinuumDeck>(&body);
+  if (continuum == nullptr) return false;
+  const auto material = std::ranges::find(deck.materials, continuum->material, &MaterialDeck::name);
+  return std::holds_alternative<TaitDeck>(material->law);
+}
+
 /// The layers of the grid, and which body is on which.
 void make_layers(const Deck& deck, Scene& scene) {
   const auto add = [&](const std::string& name, KernelKind kernel, bool has_contact_points) {
@@ -141,6 +148,7 @@ void make_layers(const Deck& deck, Scene& scene) {
       scene.layers[scene.on_layer.back()].restitution = restitution_of(body);
     }
     if (has_contact_points(body)) scene.layers[scene.on_layer.back()].has_followers = true;
+    if (!is_liquid(deck, body)) scene.layers[scene.on_layer.back()].has_strength = true;
     if (fills_space(body)) scene.layers[scene.on_layer.back()].fills_space = true;
   }
   const std::size_t count = scene.layers.size();

@@ -252,6 +252,27 @@ def numbers(run):
 
 
 class Layers(Case):
+    def test_friction_does_not_hold_a_box_above_water(self):
+        heights = []
+        for friction in 0, 0.3:
+            run = self.run_deck(self.deck(f"""
+weft: 1
+domain: {{dx: 0.05, gravity: [0, -9.81, 0]}}
+time: {{end: 0.5, frame_interval: 0.5}}
+materials: {{water: {{law: tait, density: 1000, bulk_modulus: 1e5, viscosity: 10}}}}
+layer_contact: [{{between: [materials, box], friction: {friction}}}]
+bodies:
+  - {{name: water, kind: continuum, material: water, sampling: regular,
+     shape: {{box: {{lower: [-0.3, 0, -0.3], upper: [0.3, 0.2, 0.3]}}}}}}
+  - {{name: box, kind: rigid, density: 500,
+     mesh: {{block: {{lower: [-0.1, 0.22, -0.1], upper: [0.1, 0.42, 0.1]}}, size: 0.1}}}}
+colliders: [{{name: tank, hollow: true, shape: {{box: {{lower: [-0.3, 0, -0.3], upper: [0.3, 2, 0.3]}}}}}}]
+output: {{diagnostics_every: 1}}
+"""), f"{friction}")
+            heights.append(float(history(run)[-1]["position_box_y"]))
+        self.assertLess(heights[0], 0.31)  # it has fallen
+        self.assertLess(heights[1] - heights[0], 0.06 * 0.05)  # of dx; the time of contact differs
+
     def test_1_2_3_4_and_7_ranks_agree_to_1e_10(self):
         deck = self.deck(LAYERS)
         often = ["--set", "balance.every=10", "--set", "balance.threshold=1.01"]

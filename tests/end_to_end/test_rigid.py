@@ -81,6 +81,21 @@ bodies:
 output: {diagnostics_every: 1}
 """
 
+# A box flies into a corner of two rough walls and meets both at once.
+CORNER = """
+weft: 1
+title: Corner
+domain: {dx: 0.05, gravity: [0, 0, 0]}
+time: {end: 0.12, frame_interval: 0.12}
+bodies:
+  - {name: box, kind: rigid, density: 1000, velocity: [-1, -1, 0], contact: {restitution: 1},
+     mesh: {block: {lower: [0.06, 0.06, 0.013], upper: [0.26, 0.26, 0.213]}, size: 0.1}}
+colliders:
+  - {name: floor, shape: {plane: {point: [0, 0, 0], normal: [0, 1, 0]}}, friction: 0.5}
+  - {name: wall, shape: {plane: {point: [0, 0, 0], normal: [1, 0, 0]}}, friction: 0.5}
+output: {diagnostics_every: 1}
+"""
+
 
 def numbers(run):
     return [{name: float(value) for name, value in row.items()} for row in history(run)]
@@ -139,6 +154,20 @@ class Rigid(Case):
                 self.assertGreater(energy[-1], least * energy[0])
                 for before, after in zip(energy, energy[1:]):
                     self.assertLessEqual(after, before * (1 + 1e-12))
+
+    def test_a_box_that_hits_two_walls_at_once_rebounds_as_poisson_says(self):
+        for e in 1, 0.3:
+            ends = []
+            for ranks in 1, 3:
+                run = self.run_deck(self.deck(CORNER), f"{e}-{ranks}", "--set",
+                                    f"bodies.box.contact.restitution={e}", ranks=ranks)
+                rows = numbers(run)
+                energy = [row["kinetic_energy"] for row in rows]
+                self.assertLessEqual(max(b - a for a, b in zip(energy, energy[1:])), 1e-12)
+                ends.append(rows[-1])
+            for axis in "xy":  # each wall presses by m / (1 + friction), its friction helps the other, then not
+                self.assertAlmostEqual(ends[0][f"velocity_box_{axis}"], e * (1 - 0.5) / (1 + 0.5), delta=1e-4)
+                self.assertAlmostEqual(ends[0][f"velocity_box_{axis}"], ends[1][f"velocity_box_{axis}"], delta=1e-10)
 
     def test_momentum_is_what_gravity_the_floor_and_joints_gave(self):
         rows = numbers(self.run_deck(self.deck(RIGID + "output: {diagnostics_every: 1}\n"), "run", "--steps", 150))

@@ -100,6 +100,7 @@ struct MeetingLayer {
   bool has_contact_points;
   bool fills_space;                       ///< A body on it is neither a sheet nor of fibers.
   std::size_t layer;                      ///< Its number; that of a far side is the one of its near side.
+  bool has_strength = true;               ///< A body on it is no liquid.
   bool is_far = false;                    ///< It is a far side,
   bool is_on = true;                      ///< and takes part in this step.
   bool has_two_sides = false;             ///< Both take part.

@@ -13,9 +13,8 @@
 //     l_n' = max(0, l_n - (u_n + g / dt + s l_n) / (a + s))
 //     l_t' = l_t - (u_t + s_t (l_t - l_t before)) / (a + s_t),   |l_t'| <= friction l_n'                     (6.4-6)
 //     v_i += W_i (l' - l) / m_i
-// for all points at once: a bounds the sums of rows, so passes contract. Where a body rebounds with the restitution e,
-// and what begins with u_n < 0 would close the gap, u_n - e |u at the start| takes the place of u_n + g / dt.
-// [docs/theory/colliders.md, 6]
+// for all points at once: a bounds the sums of rows, so passes contract. Bodies that rebound are hit where they first
+// touch, by Poisson's law. [docs/theory/colliders.md, 6; docs/theory/rigid.md, 17.3]
 
 #include "weft/bodies/contact_points.hpp"
 #include "weft/grid/walls.hpp"
@@ -101,7 +100,7 @@ class WallContacts {
   void act_on(const std::function<ContactStencil(std::uint32_t)>& of_row, const Forest& forest, int width);
   /// Whether a body rebounds from a wall on this rank, as it was found last.
   bool any_rebounds() const {
-    return std::ranges::any_of(contacts_, [](const Contact& contact) { return contact.rebound > 0; });
+    return std::ranges::any_of(contacts_, [](const Contact& contact) { return contact.acts == Acts::by_hit; });
   }
   /// From now on walls act on those points alone that touch them already: others wait for another step; or on all.
   void wait(bool others) { others_wait_ = others; }
@@ -173,6 +172,7 @@ class WallContacts {
   Pressed press(std::size_t c, const Vec3& displacement, bool is_lagged) const;
 
  private:
+  enum class Acts : std::uint8_t { by_spring, by_hit, later };
   struct Contact {
     std::uint32_t set, row;
     std::int32_t wall;
@@ -183,7 +183,17 @@ class WallContacts {
     Vec3 force;       ///< Of the last step [N].
     Vec3 impulse;     ///< l [kg m/s].
     bool is_held;     ///< The wall may pull.
-    Real rebound;     ///< Speed along the normal after a hit in this step [m/s]; 0: there is none.
+    Acts acts;        ///< In the present passes.
+  };
+  /// Of a contact with a body that rebounds.
+  struct Hit {
+    Real by_loads;  ///< How fast it closes at the end of a step without hits, less than at its start [m/s].
+    bool was_hit;   ///< In this step.
+    Real share;     ///< Of the speed of the hit, what it had at the start.
+    Real begun;     ///< What the force of the step before gave along the normal [kg m/s].
+    Vec3 before;    ///< Impulse up to now [kg m/s].
+    Real least;     ///< Of what comes to it along the normal [kg m/s].
+    Real allowed;   ///< How fast it may close [m/s].
   };
   /// A wall near a bin, as seen from the middle of the bin.
   struct Near {
@@ -242,11 +252,16 @@ class WallContacts {
   void gather_some(Range some, bool is_first, const Real* velocity, const Real* shared, std::array<Vec3, at_once>& u);
   std::array<Real, 2> pass(const ContactGround& ground, bool looks);
   std::vector<Real> roots_of_answers(const ContactGround& ground) const;
-  Real closing(const Contact& contact) const;
   bool waits(const Contact& contact) const { return others_wait_ && !contact.is_held && contact.force.isZero(0); }
+  Real closing(std::size_t c) const;
   Vec3 velocity_beside_wall(std::size_t c, const Real* velocity) const;
-  void find_rebounds(const ContactGround& ground);
-  void make_passes(const ContactGround& ground);
+  void solve_hit(std::size_t c, const Vec3& u, Real a);
+  void begin_hits(const ContactGround& ground);
+  bool find_hits(const ContactGround& ground);
+  void let_rebound();
+  void end_hits();
+  /// Until one changes less than this share of what all have.
+  void make_passes(const ContactGround& ground, Real share);
 
   Real stored(const Contact& contact, const Vec3& force) const;
   Real gap_to_close(const Contact& contact) const;
@@ -275,6 +290,7 @@ class WallContacts {
   std::ptrdiff_t points_of_row_ = 1;       ///< That a row of the forest has.
   std::vector<Real> row_sums_;             ///< a of (6.4), of each contact [1/kg].
   bool has_row_sums_ = false;              ///< Of what was scattered last.
+  std::vector<Hit> hits_;                  ///< One for each contact, where bodies rebound.
   std::vector<Vec3> alone_;                ///< Impulses before others changed velocities [kg m/s].
   std::vector<Vec3> change_;               ///< Work: of impulses in a pass [kg m/s].
   bool looks_ = false;                     ///< There are walls that act on points.

@@ -103,6 +103,7 @@ struct SceneLayer {
   bool has_followers = false;  ///< Points that follow such bodies, by their surface or their vertices.
   bool meets_itself = false;   ///< Such a body has contact where it folds.
   bool fills_space = false;    ///< A body on it is neither a sheet nor of fibers.
+  bool has_strength = false;   ///< A body on it is no liquid.
   Real light_mass = 0;         ///< See ExplicitStep.
 };
 

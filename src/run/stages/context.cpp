@@ -163,6 +163,7 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
                        .has_contact_points = layer.settings.has_contact_points,
                        .fills_space = layer.settings.fills_space,
                        .layer = layer.near != nullptr ? layer.near->number : layer.number,
+                       .has_strength = layer.settings.has_strength,
                        .is_far = layer.near != nullptr,
                        .is_on = is_on(layer),
                        .has_two_sides = is_on(layer) && (layer.near != nullptr || layer.has_two_sides),

@@ -16,6 +16,9 @@ DECKS = {"top": "top.yaml", "pendulum 5": "pendulum.yaml", "pendulum 90": "pendu
          "pile": "pile.yaml", "glance": "glance.yaml", "tumble": "tumble.yaml", "caught": "caught.yaml"}
 BOUNCES = 0, 0.3, 0.6, 1  # restitution
 REBOUNDS = 0.5, 1
+TILTS = {10: [], 25: [], 3: ["--set", "time.max_dt=0.002"]}  # degrees; the other edge hits later than in this step
+SPINS = {"0.1": [], "0.1 higher": ["--set", "bodies.ball.mesh.shape.sphere.center=[0.004, 0.171, 0.013]"],
+         "0.5": ["--set", "colliders.plane.friction=0.5"]}  # friction
 ROLLS = 0.5, 0  # friction
 RUNS = {"quick": {"top": [], "pendulum 5": [], "stack": [], "hit": [], "edge": [], "pile": [], "glance": [],
                   "tumble": [], "caught": []}}
@@ -48,6 +51,13 @@ for size in "quick", "full":
         DECKS[f"cradle {e}"] = "cradle.yaml"
         RUNS[size][f"cradle {e}"] = [f"--set=bodies.{name}.contact.restitution={e}"
                                      for name in ("first", "middle", "last")]
+for size in "quick", "full":
+    for tilt, settings in TILTS.items():
+        DECKS[f"tilted {tilt}"] = "tilted.yaml"
+        RUNS[size][f"tilted {tilt}"] = [*settings, "--set", f"bodies.box.mesh.rotate.angle={37 + tilt}"]
+    for name, settings in SPINS.items():
+        DECKS[f"spin {name}"] = "spin.yaml"
+        RUNS[size][f"spin {name}"] = settings
 for friction in ROLLS:
     DECKS[f"roll {friction}"] = "roll.yaml"
     for size in "quick", "full":
@@ -221,6 +231,34 @@ def bounce(run, e):
                     (energy.max() - energy[0]) / energy[0], 1e-4)]
 
 
+def tilted(run, tilt):
+    """An impulse (1 + e) / (1 / m + r^2 / I) at the edge, r beside the centre, of a box with 1 m/s and e = 0.3."""
+    m, r = 8, 0.1 * math.sqrt(2) * math.sin(math.radians(45 - tilt))
+    inertia = m * 0.2**2 / 6
+    impulse = 1.3 / (1 / m + r**2 / inertia)
+    hit = numpy.argmax(numpy.abs(numpy.diff(run["spin_box_z"])) > 1e-6) + 1
+    lean = math.radians(37)
+    speed = math.cos(lean) * run["velocity_box_y"][hit] - math.sin(lean) * run["velocity_box_x"][hit]
+    along = math.cos(lean) * run["velocity_box_x"][hit] + math.sin(lean) * run["velocity_box_y"][hit]
+    name = f"box tilted by {tilt} degrees that hits a plane"
+    energy = run["kinetic_energy"]
+    return [near(f"{name}: speed away from it [m/s]", speed, impulse / m - 1, 1e-3, scale=1),
+            at_most(f"{name}: speed along it [m/s]", abs(along), 1e-6),
+            near(f"{name}: spin [rad/s]", run["spin_box_z"][hit], -impulse * r / inertia, 1e-3),
+            at_most(f"{name}: gain of energy over it", largest_rise(energy) / energy[0], 1e-12)]
+
+
+def spin(run, name):
+    """Friction gives 0.1 (1 + e) m 2 m/s, or what lets a ball of 1 m/s roll."""
+    gained = min(float(name.split()[0]) * 1.3 * 2, 2 / 7)
+    name = f"ball that hits a plane, friction {name}"
+    energy = run["kinetic_energy"]
+    return [near(f"{name}: speed along it [m/s]", run["velocity_ball_x"][-1], 1 - gained, 0.005, scale=1),
+            near(f"{name}: speed away from it [m/s]", run["velocity_ball_y"][-1], 0.6, 0.005, scale=1),
+            near(f"{name}: speed of its surface by spin [m/s]", -0.1 * run["spin_ball_z"][-1], 2.5 * gained, 0.03),
+            at_most(f"{name}: gain of energy over it", largest_rise(energy) / energy[0], 1e-12)]
+
+
 def pile(run):
     energy, late = run["energy_less_work"], run["time"] > 1
     force = numpy.polyfit(run["time"][late], run["impulse_floor_z"][late], 1)[0]
@@ -247,6 +285,10 @@ def check(runs, size):
             found += cradle(run, float(name.split()[1]))
         if name.startswith("roll"):
             found += roll(run, float(name.split()[1]))
+        if name.startswith("tilted"):
+            found += tilted(run, int(name.split()[1]))
+        if name.startswith("spin"):
+            found += spin(run, name.removeprefix("spin "))
         if name.startswith("bounce"):
             found += bounce(run, float(name.split()[1]))
     found += stack(runs["stack"], "stack", 0.1) + stack(runs["stack between nodes"], "stack between nodes", 0.125)
