@@ -76,6 +76,19 @@ Real mean_of_half(Real s) {
   return share > 1e-6 ? s + density / share : 0;
 }
 
+/// From where on x counts if its mean is this, by the normal distribution about 0 with the deviation 1.
+Real begin_of_half(Real mean) {
+  constexpr Real farthest_mean = 4;
+  constexpr int iterations = 10;
+  mean = std::min(mean, farthest_mean);
+  Real t = mean;  // from this side Newton's method does not pass the root of a convex function
+  for (int k = 0; k < iterations; ++k) {
+    const Real beyond = mean_of_half(-t), found = t + beyond;
+    t -= (found - mean) / (found * beyond);
+  }
+  return t;
+}
+
 /// 1 where a surface is flat, hardly anything at its edges, by its mean normal.
 Real flatness(const Vec3& mean) { return std::pow(mean.squaredNorm(), 10); }
 
@@ -338,10 +351,12 @@ Real LayerAtNode::gap_to_mass(const LayerAtNode& b, Real friction) const {
   const std::optional<Real> mine = distance(normal.stableNormalized(), Vec3::Zero());
   if (!mine) return 0;
   const Real deviation = dx * std::sqrt(b.spread), behind = *mine - dx * b.spread * normal.dot(b.normal);
-  const Real gap = behind - deviation * mean_of_half(*mine / deviation);
+  const Real beyond = behind - deviation * mean_of_half(*mine / deviation);
   const Real margin = friction > 0 && b.has_strength ? margin_of_friction * dx : 0;
-  const Real inside = b.fills_space ? gap : std::min(behind, Real(0));
-  return flatness(normal) * (gap > 0 ? std::max(Real(0), gap - margin) : std::max(inside, -most_inside * dx));
+  const Real inside = b.fills_space ? beyond : std::min(behind, Real(0));
+  if (beyond <= 0) return flatness(normal) * std::max(inside, -most_inside * dx);
+  const Real gap = *mine + deviation * begin_of_half((behind - *mine) / deviation);
+  return flatness(normal) * std::max(Real(0), gap - margin);
 }
 
 }  // namespace weft

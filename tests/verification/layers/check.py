@@ -26,7 +26,8 @@ def solid(angle, friction):
 
 
 def grains(angle, friction):
-    return [*turned(angle, friction), "--set", f"bodies.block.shape.rotate.angle={-angle}"]
+    end = ["--set", "time.end=0.8"] if math.tan(math.radians(angle)) < friction else []
+    return [*turned(angle, friction), "--set", f"bodies.block.shape.rotate.angle={-angle}", *end]
 
 
 def implicit_stages(dt, *bodies):
