@@ -92,15 +92,17 @@ void LayerContact::find_hits(const Comm& comm, std::span<const MeetingLayer> lay
   });
   comm.min(std::span(first));
   const auto are_hit = [&](std::size_t bodies) { return first[bodies] < dt; };
-  is_hit_.assign(layers_, false);
+  std::vector<Real> is_hit(layers_, 0);  // of a body by any other one, or by a wall
+  for (const MeetingLayer& layer : layers)
+    if (layer.leaves_wall) is_hit[layer.layer] = 1;
+  bool any_hits = false;
   for (std::size_t a = 0; a < layers_; ++a)
     for (std::size_t b = a; b < layers_; ++b)
-      if (are_hit(a * layers_ + b)) is_hit_[a] = is_hit_[b] = true;
-  any_hits_ = are_pressing_ = std::ranges::find(is_hit_, true) != is_hit_.end();
-  std::vector<bool> rebounds = is_hit_;  // from another body, or from a wall
-  for (const MeetingLayer& layer : layers)
-    if (layer.leaves_wall) rebounds[layer.layer] = true;
-  if (std::ranges::find(rebounds, true) == rebounds.end()) return;
+      if (are_hit(a * layers_ + b)) {
+        is_hit[a] = is_hit[b] = 1;
+        any_hits = true;
+      }
+  if (std::ranges::find(is_hit, 1) == is_hit.end()) return;
 
   // The sums of normals, of speeds and of those that other loads leave, by mass.
   std::vector<Real> sums(5 * pairs, 0);
@@ -125,21 +127,26 @@ void LayerContact::find_hits(const Comm& comm, std::span<const MeetingLayer> lay
       const Vec3 mean = found.sign * Eigen::Map<const Vec3>(sum).normalized();
       pair.normal_of_hit = pair.normal.dot(mean) > least_alike ? mean : pair.normal;
       pair.restitution = found.restitution * sum[3] / sum[4];
-    } else if ((rebounds[a] || rebounds[b]) &&
+    } else if (is_hit[a] + is_hit[b] > 0 &&
                found.remembered <= std::max(found.speed, least_touch * std::max(fastest, found.predicted))) {
       pair.meeting = Meeting::later;
     }
   });
+  any_hits_ = are_pressing_ = any_hits;
 }
 
-bool LayerContact::let_rebound() {
+bool LayerContact::let_rebound(std::span<const MeetingLayer> layers) {
   if (!std::exchange(are_pressing_, false)) return false;
   for (Meetings& meetings : meetings_)
-    for (Pair& pair : meetings.pairs) {
-      if (pair.meeting != Meeting::hit) continue;
-      pair.meeting = Meeting::rebound;
-      pair.pressed *= 1 + pair.restitution;
-    }
+    for (const Node& node : meetings.nodes)
+      for (std::size_t p = node.first_pair; p < node.first_pair + node.pairs; ++p) {
+        Pair& pair = meetings.pairs[p];
+        if (pair.meeting != Meeting::hit) continue;
+        const bool leaves_wall = std::ranges::any_of(
+            pair.sides, [&](std::size_t k) { return layers[meetings.sides[node.first_side + k].layer].leaves_wall; });
+        pair.meeting = Meeting::rebound;
+        pair.pressed *= leaves_wall ? 1 : 1 + pair.restitution;
+      }
   return true;
 }
 

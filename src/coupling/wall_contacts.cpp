@@ -288,14 +288,6 @@ Vec3 WallContacts::velocity_beside_wall(std::size_t c, const Real* velocity) con
   return gathered(c, velocity) - way_of_wall(contacts_[c]) / dt_;
 }
 
-Real WallContacts::depth_of_waiting(const Real* velocity) const {
-  Real deepest = 0;
-  for (std::size_t c = 0; c < contacts_.size(); ++c)
-    if (const Contact& contact = contacts_[c]; contact.acts == Acts::later)
-      deepest = std::max(deepest, -contact.gap - dt_ * velocity_beside_wall(c, velocity).dot(contact.normal));
-  return deepest;
-}
-
 /// All contacts at once; how far they are from being settled, if `looks`: the largest change and the largest impulse on
 /// this rank [kg m/s], of a body that moves as a whole as velocities [m/s]. What is shared holds no impulse before and
 /// after; in the first pass S_i / m_i of owned points.
@@ -351,11 +343,11 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool looks) 
 void WallContacts::solve(const ContactGround& ground) {
   for (Contact& contact : contacts_) {
     contact.impulse = dt_ * contact.force;
-    contact.acts = waits(contact) ? Acts::later : Acts::by_spring;
+    contact.acts = Acts::by_spring;
   }
   if (!has_row_sums_) share_numbers(ground);
   if (ground.project) row_sums_ = roots_of_answers(ground);
-  if (!others_wait_ && std::ranges::any_of(sets_, [](const TouchingSet& set) { return set.rebound.has_value(); })) {
+  if (std::ranges::any_of(sets_, [](const TouchingSet& set) { return set.rebound.has_value(); })) {
     begin_hits(ground);
     for (int hits = 0; hits < most_hits && find_hits(ground); ++hits) {
       make_passes(ground, settled_hit);

@@ -18,8 +18,6 @@ constexpr int most_passes_on_layers = 50, most_passes_of_hits = 200;
 /// Rebounds repeat what hits leave: these settle to this part of the tolerance.
 constexpr Real tolerance_of_hits = 0.1;
 constexpr Real round_off = 1e-12;
-/// In steps in which other bodies hit it a body comes no deeper into walls that wait [dx].
-constexpr Real deepest_of_waiting = 0.05;
 /// Passes of an implicit body that still change forces by more than this part are no motion.
 constexpr Real worst_share = 0.05;
 
@@ -86,8 +84,6 @@ void BodyMotion::let_walls_reach_vertices() {
 void BodyMotion::begin_passes() {
   passes_ = 0;
   refusal_of_passes_ = {};
-  walls_.wait(false);
-  depth_of_waiting_ = 0;
   if (const PointSet* contact = std::as_const(mesh()).contact_points(); contact != nullptr && has_surface()) {
     const auto kept = contact->points().get<ContactForce>();
     forces_.assign(kept.begin(), kept.end());
@@ -179,15 +175,7 @@ void BodyMotion::meet_walls(std::span<const Real> mass, Real dt_before, std::spa
   walls_.solve(ground);
   given_.contact_energy = walls_.add_given(dt_before, given_.by_walls);
   ground.forest->update_ghosts(ground.velocity);
-  depth_of_waiting_ = walls_.depth_of_waiting(ground.velocities());
   for (std::size_t r = 0; r < v.size(); ++r) v[r] = vertices.velocity[r].head<3>();
-}
-
-Refusal BodyMotion::judge(Real) const {
-  const Real most = deepest_of_waiting * scene_.dx;
-  if (depth_of_waiting_ <= most) return {};
-  return {depth_of_waiting_ / most, fmt::format("body {} is hit by another one and would come {:.3g} m into a collider",
-                                                name(), depth_of_waiting_)};
 }
 
 void BodyMotion::receive(std::span<const Vec3> change) {

@@ -71,8 +71,7 @@ class BodyMotion : public Predicts {
   /// Whether the motion that is predicted is implicit: it answers to walls already, by a WallTerm over its vertices,
   /// and as a whole to other layers.
   virtual bool is_implicit() const { return false; }
-  /// How deep it would come into walls that wait for the next step.
-  Refusal judge(Real) const override;
+  Refusal judge(Real) const override { return {}; }
   /// Of a step from the present state.
   virtual DtLimit dt_limit() = 0;
   /// In a step of dt; 0: it has none. Not collective.
@@ -152,7 +151,6 @@ class BodyMotion : public Predicts {
   std::vector<Vec3> forces_, loads_;  ///< Of contact points.
   std::vector<Vec3> first_forces_;    ///< Of the first pass.
   Refusal refusal_of_passes_;
-  Real depth_of_waiting_ = 0;  ///< In walls [m].
   WallContacts walls_;
 };
 

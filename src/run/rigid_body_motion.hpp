@@ -40,8 +40,6 @@ class RigidBodyMotion final : public BodyMotion {
   RigidVelocity velocity_predicted() const;
   /// Whether it rebounds from a wall, as predicted last, on the rank that has the body.
   bool leaves_wall() const { return is_here() && rebounds_from_walls(); }
-  /// Another body has hit it in this try: only walls that it touches already act until the try ends. Not collective.
-  void let_walls_wait() { walls().wait(true); }
   /// What nodes remember loads the next motion [N], and what they do changes the last one [N s]. Not collective.
   void load(const NodeForces& forces);
   void push(const NodeForces& impulses);

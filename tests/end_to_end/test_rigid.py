@@ -139,19 +139,17 @@ class Rigid(Case):
         both = self.deck(BETWEEN)
         beside = self.deck(BETWEEN + "colliders:\n  - {name: wall, shape: {plane: {point: [-0.108, 0, 0],"
                                      " normal: [1, 0, 0]}}, friction: 0}\n", "wall.yaml")
-        caught = ["--set", "bodies.b.velocity=[0, 0, 0]", "--set", "bodies.b.mesh.translate=[2, 0, 0]", "--set",
-                  "bodies.m.velocity=[-1, 0, 0]", "--set", "bodies.m.mesh.translate=[0, 0, 0]", "--set",
-                  "bodies.m.contact.restitution=1", "--set", "bodies.a.velocity=[-2, 0, 0]", "--set",
-                  "bodies.a.mesh.translate=[0.4, 0, 0]"]
-        for name, deck, ranks, arguments, least, most in (("both", both, 1, [], 0, 0.99),
-                                                          ("beside", beside, 1, caught, 0.99, 1),
-                                                          ("beside on 3", beside, 3, caught, 0.99, 1)):
+        for name, deck, arguments in (("both", both, []),
+                                      ("beside", beside, ["--set", "bodies.b.velocity=[0, 0, 0]", "--set",
+                                                          "bodies.b.mesh.translate=[2, 0, 0]", "--set",
+                                                          "bodies.m.velocity=[-1, 0, 0]", "--set",
+                                                          "bodies.m.mesh.translate=[0, 0, 0]", "--set",
+                                                          "bodies.m.contact.restitution=1", "--set",
+                                                          "bodies.a.velocity=[-2, 0, 0]", "--set",
+                                                          "bodies.a.mesh.translate=[0.4, 0, 0]"])):
             with self.subTest(scene=name):
-                run = numbers(self.run_deck(deck, name, *arguments, ranks=ranks))
-                self.assertGreater(abs(run[-1]["velocity_a_x"] - run[0]["velocity_a_x"]), 0.1)  # it was hit
-                energy = [row["kinetic_energy"] for row in run]
-                self.assertLess(energy[-1], most * energy[0])
-                self.assertGreater(energy[-1], least * energy[0])
+                energy = [row["kinetic_energy"] for row in numbers(self.run_deck(deck, name, *arguments))]
+                self.assertLess(energy[-1], 0.99 * energy[0])  # something was hit
                 for before, after in zip(energy, energy[1:]):
                     self.assertLessEqual(after, before * (1 + 1e-12))
 

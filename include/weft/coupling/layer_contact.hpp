@@ -150,13 +150,11 @@ class LayerContact {
   /// Finds which pairs of rigid bodies hit one another in a step of dt [s], and at which nodes. Collective.
   void find_hits(const Comm& comm, std::span<const MeetingLayer> layers, Real dt);
   bool any_hits() const { return any_hits_; }
-  /// Whether the rigid body of a layer, by its number, is one of them.
-  bool is_hit(std::size_t layer) const { return any_hits_ && is_hit_[layer]; }
   /// Changes the velocities of owned nodes, which are those of each layer alone, in a step of dt [s].
   void exchange(std::span<const MeetingLayer> layers, Real dt);
   /// Bodies that hit one another have pressed: from now on exchanges give their rebound as well. Whether any do, on any
   /// rank.
-  bool let_rebound();
+  bool let_rebound(std::span<const MeetingLayer> layers);
 
  private:
   /// A block of this rank that several layers have: its number for each, -1 for those without it.
@@ -212,7 +210,6 @@ class LayerContact {
   std::vector<SharedBlock> shared_;
   Real dx_ = 0;
   bool any_hits_ = false, are_pressing_ = false;  ///< Of bodies that hit one another, on any rank.
-  std::vector<bool> is_hit_;                      ///< Of each layer.
   std::vector<Meetings> meetings_;                ///< Of each.
   std::vector<std::vector<bool>> is_shared_;
 };

@@ -102,10 +102,6 @@ class WallContacts {
   bool any_rebounds() const {
     return std::ranges::any_of(contacts_, [](const Contact& contact) { return contact.acts == Acts::by_hit; });
   }
-  /// From now on walls act on those points alone that touch them already: others wait for another step; or on all.
-  void wait(bool others) { others_wait_ = others; }
-  /// How deep points that wait come into walls by the end of the step, with these velocities of all nodes [m].
-  Real depth_of_waiting(const Real* velocity) const;
   /// Whether there are contacts on any rank.
   bool any() const { return any_; }
   /// Whether points of this rank have left walls.
@@ -252,7 +248,6 @@ class WallContacts {
   void gather_some(Range some, bool is_first, const Real* velocity, const Real* shared, std::array<Vec3, at_once>& u);
   std::array<Real, 2> pass(const ContactGround& ground, bool looks);
   std::vector<Real> roots_of_answers(const ContactGround& ground) const;
-  bool waits(const Contact& contact) const { return others_wait_ && !contact.is_held && contact.force.isZero(0); }
   Real closing(std::size_t c) const;
   Vec3 velocity_beside_wall(std::size_t c, const Real* velocity) const;
   void solve_hit(std::size_t c, const Vec3& u, Real a);
@@ -295,7 +290,6 @@ class WallContacts {
   std::vector<Vec3> change_;               ///< Work: of impulses in a pass [kg m/s].
   bool looks_ = false;                     ///< There are walls that act on points.
   bool any_ = false;
-  bool others_wait_ = false;
 };
 
 }  // namespace weft

@@ -63,8 +63,6 @@ Fault worst_fault(const StepContext& step) {
   }
   for (const Predicts* body : step.predicting)
     if (const Refusal found = body->judge(step.dt()); found.excess > worst.excess) worst = {found, worst.node};
-  for (const auto& own : step.own_motions)
-    if (const Refusal found = own->judge(step.dt()); found.excess > worst.excess) worst = {found, worst.node};
   return worst;
 }
 

@@ -33,14 +33,6 @@ void press_on_walls(StepContext& step) {
   }
 }
 
-/// What bodies hit in this step they touch first, and walls in the next one.
-void find_hits(StepContext& step, const std::vector<MeetingLayer>& meeting) {
-  step.layer_contact.find_hits(step.comm, meeting, step.dt());
-  for (GridLayer& layer : step.layers)
-    if (layer.rigid != nullptr && layer.near == nullptr && step.layer_contact.is_hit(layer.number))
-      layer.rigid->let_walls_wait();
-}
-
 }  // namespace
 
 bool advance(StepContext& step) {
@@ -71,7 +63,7 @@ bool advance(StepContext& step) {
   if (step.has_layers()) {
     const auto timing = step.timers.measure("contact");
     const std::vector<MeetingLayer> meeting = step.meeting_layers();
-    if (step.passes == 0) find_hits(step, meeting);
+    if (step.passes == 0) step.layer_contact.find_hits(step.comm, meeting, step.dt());
     step.layer_contact.exchange(meeting, step.dt());
   }
   press_on_walls(step);

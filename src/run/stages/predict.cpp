@@ -176,7 +176,8 @@ bool repeat(StepContext& step) {
     any = repeats->wants_another_pass(step.dt(), step.passes, received) || any;
   }
   if (!step.repeating.empty()) any = step.comm.any(any);
-  if (!contact && step.fault.excess <= 1 && step.layer_contact.let_rebound()) {  // passes begin anew
+  if (!contact && step.fault.excess <= 1 &&
+      step.layer_contact.let_rebound(step.meeting_layers())) {  // passes begin anew
     contact = true;
     step.first_pass = step.passes;
     begin_acceleration(step);

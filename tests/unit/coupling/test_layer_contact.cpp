@@ -461,8 +461,8 @@ TEST(LayerContactTest, RigidBodiesReboundFromHits) {
     const bool is_hit = after < 0;
     EXPECT_NEAR(two.velocity_after().x(), is_hit ? 0 : after, 1e-12) << start << ' ' << gap << ' ' << remembered;
     EXPECT_EQ(two.layers.contact->any_hits(), is_hit);
-    EXPECT_EQ(two.layers.contact->let_rebound(), is_hit);
-    EXPECT_FALSE(two.layers.contact->let_rebound());
+    EXPECT_EQ(two.layers.contact->let_rebound(two.layers.meeting), is_hit);
+    EXPECT_FALSE(two.layers.contact->let_rebound(two.layers.meeting));
     two.layers.contact->exchange(two.layers.meeting, dt);
     EXPECT_NEAR((two.layers.velocity(0, two.place) - two.layers.velocity(1, two.place)).x(), after, 1e-12);
     EXPECT_LT((two.layers.momentum(two.place) - before).norm(), 1e-13 * (1 + before.norm()));
@@ -480,7 +480,7 @@ TEST(LayerContactTest, LoadsOfAStepDoNotRebound) {
   two.rebounds(e, 0);
   two.moves[0].velocity.x() += 1;
   two.velocity_after();
-  two.layers.contact->let_rebound();
+  two.layers.contact->let_rebound(two.layers.meeting);
   two.layers.contact->exchange(two.layers.meeting, dt);
   EXPECT_NEAR((two.layers.velocity(0, two.place) - two.layers.velocity(1, two.place)).x(), -10 * e, 1e-12);
 }

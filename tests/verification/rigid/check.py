@@ -13,7 +13,7 @@ TURNED = math.radians(27)  # soft.yaml, about y
 
 DECKS = {"top": "top.yaml", "pendulum 5": "pendulum.yaml", "pendulum 90": "pendulum.yaml", "stack": "stack.yaml",
          "afloat": "afloat.yaml", "afloat fine": "afloat_fine.yaml", "hit": "hit.yaml", "edge": "edge.yaml",
-         "pile": "pile.yaml", "glance": "glance.yaml", "tumble": "tumble.yaml", "caught": "caught.yaml"}
+         "pile": "pile.yaml", "glance": "glance.yaml", "tumble": "tumble.yaml"}
 BOUNCES = 0, 0.3, 0.6, 1  # restitution
 REBOUNDS = 0.5, 1
 TILTS = {10: [], 25: [], 3: ["--set", "time.max_dt=0.002"]}  # degrees; the other edge hits later than in this step
@@ -21,12 +21,7 @@ SPINS = {"0.1": [], "0.1 higher": ["--set", "bodies.ball.mesh.shape.sphere.cente
          "0.5": ["--set", "colliders.plane.friction=0.5"]}  # friction
 ROLLS = 0.5, 0  # friction
 RUNS = {"quick": {"top": [], "pendulum 5": [], "stack": [], "hit": [], "edge": [], "pile": [], "glance": [],
-                  "tumble": [], "caught": []}}
-# Of caught.yaml: at other places between nodes, in steps of a third.
-DECKS["caught elsewhere"] = "caught.yaml"
-RUNS["quick"]["caught elsewhere"] = ["--set", "time.max_dt=0.003"] + [
-    f"--set={what}.translate=[0.036, -0.009, 0.041]"
-    for what in ("bodies.near.mesh", "bodies.far.mesh", "colliders.wall.shape")]
+                  "tumble": []}}
 # Of stack.yaml: boxes of four cells whose edges lie between nodes.
 DECKS["stack between nodes"] = "stack.yaml"
 RUNS["quick"]["stack between nodes"] = ["--set", "domain.dx=0.125"] + [
@@ -178,18 +173,6 @@ def cradle(run, e):
                 run["energy_less_work"].max() / run["energy_less_work"][0] - 1, 1e-6)]
 
 
-def caught(run, where):
-    """In whatever order they hit one another and the wall, the far box leaves with 2 m/s and the near one with 1."""
-    energy = run["kinetic_energy"]
-    return [near(f"box {where} between a wall and another one: speed at which the {name} one leaves [m/s]",
-                 0.8 * run[f"velocity_{name}_x"][-1] + 0.6 * run[f"velocity_{name}_y"][-1], speed, 2e-3)
-            for name, speed in (("near", 1), ("far", 2))] + [
-        near(f"box {where} between a wall and another one: energy over that at the start", energy[-1] / energy[0], 1,
-             2e-3),
-        at_most(f"box {where} between a wall and another one: gain of energy over it",
-                (energy.max() - energy[0]) / energy[0], 1e-6)]
-
-
 def glance(run):
     return [near("ball that hits a plate at 45 degrees without friction: speed along it [m/s]",
                  run["velocity_ball_x"][-1], 1, 0.02),
@@ -279,8 +262,6 @@ def check(runs, size):
             found += brakes(run, name.split()[1])
         if name.startswith("rebound"):
             found += rebound(run, float(name.split()[1]))
-        if name.startswith("caught"):
-            found += caught(run, "elsewhere" if "elsewhere" in name else "there")
         if name.startswith("cradle"):
             found += cradle(run, float(name.split()[1]))
         if name.startswith("roll"):
