@@ -45,6 +45,29 @@ handles:
   - {name: pin, body: block, where: {box: {lower: [-1, -1, -1], upper: [-0.19, 0.01, 1]}}, hold: {}}
 """
 
+# A block of material laid on a stiff slab, between the nodes.
+LAID = """
+weft: 1
+title: Laid
+domain: {{dx: 0.05, gravity: [0, -9.81, 0]}}
+time: {{end: 0.3, frame_interval: 0.3}}
+materials:
+  jelly: {{law: fixed_corotated, density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3}}
+  rubber: {{law: fixed_corotated, density: 1000, youngs_modulus: 1e6, poisson_ratio: 0.3}}
+bodies:
+  - {{name: slab, kind: solid, material: rubber, carrier: own, meets_grid: true, damping: 100,
+     contact: {{tolerance: {tolerance}}},
+     mesh: {{block: {{lower: [0.01, 0.013, 0.02], upper: [0.41, 0.213, 0.42]}}, size: 0.1}}}}
+  - {{name: block, kind: continuum, material: jelly, sampling: regular,
+     shape: {{box: {{lower: [0.11, {bottom}, 0.12], upper: [0.31, {top}, 0.32]}}}}}}
+layer_contact: [{{between: [materials, slab], friction: {friction}}}]
+colliders: [{{name: floor, shape: {{plane: {{point: [0, 0.013, 0], normal: [0, 1, 0]}}}}, condition: sticky}}]
+probes:
+  - {{name: top, body: slab, quantile: {{field: position_y, q: 1}}}}
+  - {{name: bottom, body: block, quantile: {{field: position_y, q: 0}}}}
+output: {{diagnostics_every: 1}}
+"""
+
 
 # Two blocks that move by implicit steps, one on a floor and held at an edge, the other thrown on it, and grains.
 IMPLICIT = """
@@ -272,6 +295,16 @@ output: {{diagnostics_every: 1}}
             heights.append(float(history(run)[-1]["position_box_y"]))
         self.assertLess(heights[0], 0.31)  # it has fallen
         self.assertLess(heights[1] - heights[0], 0.06 * 0.05)  # of dx; the time of contact differs
+
+    def test_materials_stand_on_solids_by_a_quarter_of_dx_wherever_they_fall_from(self):
+        for friction, tolerance in (0, 1), (0.4, 1), (0.4, 1e-3):  # one pass, and many
+            for height in 0.217, 0.25:
+                with self.subTest(friction=friction, tolerance=tolerance, height=height):
+                    rows = numbers(self.run_deck(self.deck(LAID.format(
+                        friction=friction, tolerance=tolerance, bottom=height, top=height + 0.15)),
+                        f"laid_{friction}_{tolerance}_{height}"))
+                    gap = (rows[-1]["bottom"] - 0.25 * 0.05 - rows[-1]["top"]) / 0.05
+                    self.assertAlmostEqual(gap, 0.2 if friction > 0 else 0, delta=0.1)
 
     def test_1_2_3_4_and_7_ranks_agree_to_1e_10(self):
         deck = self.deck(LAYERS)
