@@ -249,26 +249,29 @@ void LayerContact::look_at(std::span<const MeetingLayer> layers, const SharedBlo
           at / static_cast<Real>(node.pairs);
 }
 
-void LayerContact::mark_surfaces_that_meet(std::span<Real> layers) const {
+template <class Visit>
+void LayerContact::for_each_side(const Visit& visit) const {
   for (const Meetings& meetings : meetings_)
     for (const Node& node : meetings.nodes)
-      for (std::size_t p = node.first_pair; p < node.first_pair + node.pairs; ++p)
-        for (const std::size_t side : meetings.pairs[p].sides)
-          if (meetings.pairs[p].has_surfaces) layers[meetings.sides[node.first_side + side].layer] = 1;
+      for (const Pair& pair : std::span(meetings.pairs).subspan(node.first_pair, node.pairs))
+        for (const std::size_t side : pair.sides) visit(meetings.sides[node.first_side + side], node.place, pair);
+}
+
+void LayerContact::mark_surfaces_that_meet(std::span<Real> layers) const {
+  for_each_side([&](const Side& side, int, const Pair& pair) {
+    if (pair.has_surfaces) layers[side.layer] = 1;
+  });
 }
 
 void LayerContact::mark_touch(std::size_t layer, NodeField& touch) const {
   for (int b = 0; b < touch.blocks(); ++b)
     for (int place = 0; place < nodes_per_block; ++place) *row_of(touch, b, place) = least_touch;
-  for (const Meetings& meetings : meetings_)
-    for (const Node& node : meetings.nodes)
-      for (const Pair& pair : std::span(meetings.pairs).subspan(node.first_pair, node.pairs))
-        for (const std::size_t side : pair.sides)
-          if (const auto& [its_layer, block] = meetings.sides[node.first_side + side]; its_layer == layer) {
-            const Real gap = pair.gap / (touching * dx_);
-            Real& most = *row_of(touch, block, node.place);
-            most = std::max(most, least_touch + (1 - least_touch) / (1 + gap * gap));
-          }
+  for_each_side([&](const Side& side, int place, const Pair& pair) {
+    if (side.layer != layer) return;
+    const Real gap = pair.gap / (touching * dx_);
+    Real& most = *row_of(touch, side.block, place);
+    most = std::max(most, least_touch + (1 - least_touch) / (1 + gap * gap));
+  });
 }
 
 std::vector<int> LayerContact::blocks_that_meet(std::size_t layer) const {

@@ -195,6 +195,9 @@ class LayerContact {
   void look_at(std::span<const MeetingLayer> layers, const SharedBlock& block, int place, Real dx,
                Meetings& found) const;
   static bool is_hit(const Pair& pair) { return pair.meeting == Meeting::hit || pair.meeting == Meeting::rebound; }
+  /// Of each pair that meets at a node: visit(side, place of the node, pair).
+  template <class Visit>
+  void for_each_side(const Visit& visit) const;
   struct Approach;
   std::optional<Approach> approach(std::span<const MeetingLayer> layers, const Meetings& meetings, const Node& node,
                                    const Pair& pair, Real dt) const;

@@ -168,6 +168,7 @@ class WallContacts {
   Pressed press(std::size_t c, const Vec3& displacement, bool is_lagged) const;
 
  private:
+  /// What rests on a wall acts by a spring, what hits it without, and what does not touch yet later.
   enum class Acts : std::uint8_t { by_spring, by_hit, later };
   struct Contact {
     std::uint32_t set, row;
