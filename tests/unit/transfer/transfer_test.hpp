@@ -17,8 +17,9 @@ class TransferTest : public ::testing::TestWithParam<KernelKind> {
 
 /// A vector for each node, in [-1, 1]^3, the same on every rank.
 inline Vec3 noise(const Vec3i& node) {
-  const auto counter = static_cast<std::uint64_t>(((node.x() + 512) * 1024 + node.y() + 512) * 1024 + node.z() + 512);
-  return 2 * Random(11, 0, counter).uniform3() - Vec3::Ones();
+  const Vec3i from = node + Vec3i::Constant(512);
+  const int counter = (from.x() * 1024 + from.y()) * 1024 + from.z();
+  return 2 * Random(11, 0, static_cast<std::uint64_t>(counter)).uniform3() - Vec3::Ones();
 }
 
 }  // namespace weft::test
