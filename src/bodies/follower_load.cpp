@@ -91,7 +91,8 @@ void FollowerLoad::add_force_change(const Linear& linear, const FreedomValues& d
   for (std::size_t s = 0; s < samples_.size(); ++s) {
     const Grip& sample = samples_[s];
     Eigen::Matrix<Real, 6, 1> d;
-    d << sample.sum(du.points(block_), 1), sample.sum(du.points(block_), 2);
+    d.head<3>() = sample.sum(du.points(block_), 1);
+    d.tail<3>() = sample.sum(du.points(block_), 2);
     const Eigen::Matrix<Real, 9, 1> f = at.by_tangents[s] * d;
     for (std::size_t k = 0; k < sample.rows.size(); ++k) {
       const auto& [place, d1, d2] = sample.vertices[k].weights;

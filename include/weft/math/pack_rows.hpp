@@ -298,7 +298,8 @@ template <int width>
     Real copy[width * Pack::size];
     store_block<width>(first, copy);
     store_block<width>(second, copy + width * Register::size);
-    for (int lane = 0; lane < rows.count; ++lane)
+    const int count = std::min<int>(rows.count, Pack::size);  // it is; compilers do not know
+    for (int lane = 0; lane < count; ++lane)
       std::memcpy(to + width * static_cast<std::size_t>(rows.row[lane]), copy + width * lane, width * sizeof(Real));
   }
 }
