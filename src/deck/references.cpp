@@ -124,14 +124,19 @@ void check_contact(const SolidDeck& solid, const BodyDeck& body, const Spot& at)
         "a body that deforms rebounds by its elasticity; more would add energy. Expected: 0, or \"kind: rigid\".");
 }
 
-/// Complains about keys of contact of strands that meet nothing, and about strands that meet nodes without momentum.
-void check_contact(const StrandDeck& strand, const BodyDeck& body, const Deck& deck, const Spot& at) {
-  if (has_contact_points(body)) {
-    if (deck.time.scheme == Scheme::implicit_euler && !deck.solve.inertia)
-      at["meets_grid"].error(
-          "with \"inertia: false\" under solve nodes have no velocities that strands could take. Expected: false.");
-    return;
-  }
+/// Complains about bodies with contact points, which exchange momentum with nodes, where these have none.
+void check_quasi_static(const Deck& deck, const Spot& bodies) {
+  if (deck.time.scheme != Scheme::implicit_euler || deck.solve.inertia) return;
+  for (std::size_t i = 0; i < std::min(bodies.size(), deck.bodies.size()); ++i)
+    if (has_contact_points(deck.bodies[i]))
+      bodies.entry(i)["meets_grid"].error(
+          "with \"inertia: false\" under solve nodes have no velocities by which this body could meet them. Expected: "
+          "\"meets_grid: false\", or \"inertia: true\". A collider can stand for a rigid body that is led.");
+}
+
+/// Complains about keys of contact of strands that meet nothing.
+void check_contact(const StrandDeck& strand, const BodyDeck& body, const Spot& at) {
+  if (has_contact_points(body)) return;
   for (const auto& [key, is_there] :
        {std::pair{"contact", strand.contact.has_value()}, {"blend", strand.blend.has_value()}})
     if (is_there) at[key].error_at_key("is for strands that meet the grid. Leave it out, or add \"meets_grid: true\".");
@@ -316,7 +321,7 @@ void check_carried(const Deck& deck, const Spot& bodies) {
           if constexpr (std::is_base_of_v<CarriedDeck, Kind>) {
             if constexpr (std::is_same_v<Kind, SolidDeck>) check_damping(body, deck, bodies.entry(i));
             if constexpr (std::is_same_v<Kind, SolidDeck>) check_contact(body, deck.bodies[i], bodies.entry(i));
-            if constexpr (std::is_same_v<Kind, StrandDeck>) check_contact(body, deck.bodies[i], deck, bodies.entry(i));
+            if constexpr (std::is_same_v<Kind, StrandDeck>) check_contact(body, deck.bodies[i], bodies.entry(i));
             check_carrier(body, meets<Kind>, deck.time.scheme == Scheme::equilibrium, bodies.entry(i));
           }
         },
@@ -355,6 +360,7 @@ void check_references(const Deck& deck, const Spot& root) {
   if (deck.time.scheme == Scheme::equilibrium) check_static(deck, root);
   const Spot bodies = list_of(root, "bodies"), sources = list_of(root, "sources");
   check_carried(deck, bodies);
+  check_quasi_static(deck, bodies);
   check_layers(deck, root);
   check_colliders_of_surfaces(deck, root);
   check_rigid(deck, root);

@@ -71,7 +71,9 @@ inline constexpr auto keys<SolveDeck> = table(
         "residual.",
         &SolveDeck::solver},
     Key{"preconditioner", "blocks", "Of the linear systems of implicit steps.", &SolveDeck::preconditioner},
-    Key{"inertia", "true", "Of implicit steps: false lets every step end in equilibrium (quasi-static).",
+    Key{"inertia", "true",
+        "Of implicit steps: false lets every step end in equilibrium (quasi-static). Rigid bodies, and solids and "
+        "strands with \"carrier: own\", cannot meet the grid then.",
         &SolveDeck::inertia});
 
 }  // namespace weft::deck

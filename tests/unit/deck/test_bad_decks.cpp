@@ -315,6 +315,24 @@ TEST(BadDeckTest, WhatAStaticAnalysisWouldIgnoreIsRefused) {
   for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i].rfind(starts[i], 0), 0u) << lines[i];
 }
 
+TEST(BadDeckTest, BodiesWithContactPointsAreRefusedWithoutInertia) {
+  const std::string quasi_static =
+      replaced(std::string(small_deck), "time:\n", "time:\n  scheme: implicit\n") + "solve: {inertia: false}\n";
+  const std::string block = "mesh: {block: {lower: [0, 0, 0], upper: [1, 1, 1]}, size: 0.5}";
+  const auto with = [&](const std::string& body) {
+    return replaced(quasi_static, "sources:\n", "  - {name: block, " + body + ", " + block + "}\nsources:\n");
+  };
+  for (const std::string body :
+       {"kind: rigid, density: 1000", "kind: solid, material: sand, carrier: own, meets_grid: true"}) {
+    const std::vector<std::string> found = complaints(with(body));
+    ASSERT_EQ(found.size(), 1u) << body;
+    EXPECT_NE(found[0].find(": bodies.block"), std::string::npos) << found[0];
+    EXPECT_NE(found[0].find("nodes have no velocities"), std::string::npos) << found[0];
+    EXPECT_TRUE(complaints(replaced(with(body), "inertia: false", "inertia: true")).empty()) << body;
+  }
+  EXPECT_TRUE(complaints(with("kind: rigid, density: 1000, meets_grid: false")).empty());
+}
+
 TEST(BadDeckTest, ListsThatMustNotBeEmptyAreSaidSo) {
   EXPECT_NE(complaints(small_deck, {"bodies=[]"}).at(0).find("must not be empty"), std::string::npos);
 }
