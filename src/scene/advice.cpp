@@ -94,6 +94,27 @@ void advise_on_overlaps(const Scene& scene, std::vector<std::string>& advice) {
     }
 }
 
+/// Implicit layers answer to their own forces as a whole, to those of other layers by the masses of their nodes.
+void advise_on_implicit_layers(const Scene& scene, std::vector<std::string>& advice) {
+  if (scene.deck.time.scheme != Scheme::implicit_euler) return;
+  const auto is_carried = [](const std::unique_ptr<Body>& body) { return body->roles().is_carried_by_grid; };
+  const auto first = std::ranges::find_if(scene.bodies, is_carried);
+  if (first == scene.bodies.end()) return;
+  const std::size_t layer = scene.on_layer[static_cast<std::size_t>(first - scene.bodies.begin())];
+  std::string others;
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b)
+    if (const Roles roles = scene.bodies[b]->roles();
+        (roles.is_carried_by_grid || roles.contact_points != nullptr) && scene.on_layer[b] != layer)
+      others += (others.empty() ? "" : ", ") + scene.bodies[b]->name();
+  if (!others.empty())
+    advice.push_back(fmt::format(
+        "time.scheme: bodies on other layers ({}) meet what implicit steps move only after these have sprung back. "
+        "They press it with up to a third less force, and energy rises, the more the larger dt. Expected: "
+        "\"explicit\". A solid that is too stiff for it takes \"carrier: own\", \"meets_grid: true\" and \"stage: "
+        "{{scheme: implicit}}\".",
+        others));
+}
+
 /// Whether a body that moves by itself has the key `meets_grid`, not refused.
 bool may_meet_grid(const BodyDeck& body) {
   return std::holds_alternative<StrandDeck>(body) || std::holds_alternative<SolidDeck>(body) ||
@@ -113,6 +134,7 @@ std::vector<std::string> advice_to_begin_with(const Comm& comm, const Scene& sce
             scene.bodies[b]->name(), *name,
             may_meet_grid(scene.deck.bodies[b]) ? "meets_grid: true" : "carrier: grid"));
   advise_on_overlaps(scene, advice);
+  advise_on_implicit_layers(scene, advice);
   if (!scene.deck.solve.petsc.empty() && scene.deck.time.scheme == Scheme::explicit_euler)
     advice.emplace_back(
         "solve.petsc: it has no effect, since nothing is solved with \"scheme: explicit\" under time. Expected: "
