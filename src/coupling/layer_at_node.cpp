@@ -114,7 +114,7 @@ const Real* row_of(const NodeField& field, int block, int place) {
 
 }  // namespace
 
-Mat3 facing_of(const Vec3& squares, const Vec3& products) {
+Mat3 symmetric_of(const Vec3& squares, const Vec3& products) {
   Mat3 facing;
   facing << squares[0], products[2], products[1], products[2], squares[1], products[0], products[1], products[0],
       squares[2];
@@ -143,19 +143,22 @@ LayerAtNode::LayerAtNode(const MeetingLayer& layer, int block, int place, Real i
       dx(its_dx),
       has_surface(layer.has_contact_points),
       is_rigid(layer.is_rigid()),
-      fills_space(layer.fills_space),
+      is_thin(layer.is_thin),
       has_strength(layer.has_strength),
       spread(layer.spread) {
   const Layer& nodes = *layer.nodes;
   const Real* const normals = row_of(nodes.get<NodeNormal>(), block, place);
   normal = Eigen::Map<const Vec3>(normals + 1) / normals[0];
-  if (!has_surface) return;
+  if (!has_surface) {
+    if (is_thin) find_extent(nodes, block, place);
+    return;
+  }
   area = normals[0];
   const auto mean = [&](const NodeField& field) {
     return Vec3(Eigen::Map<const Vec3>(row_of(field, block, place) + 1) / area);
   };
   const Vec3 along = mean(nodes.get<NodeFacing>()), mixed = mean(nodes.get<NodeFacingAcross>());
-  facing = facing_of(along, mixed);
+  facing = symmetric_of(along, mixed);
   if (layer.has_two_sides)
     if (const Real* const places = row_of(nodes.get<NodeAtRest>(), block, place); places[0] > 0)
       at_rest = Eigen::Map<const Vec3>(places + 1) / places[0];
@@ -163,6 +166,19 @@ LayerAtNode::LayerAtNode(const MeetingLayer& layer, int block, int place, Real i
   if (!nodes.has<NodeMiddle>()) return;
   const Real* const mass = row_of(nodes.get<NodeMiddle>(), block, place);
   if (mass[0] > 0) middle = Eigen::Map<const Vec3>(mass + 1) / mass[0] - x;
+}
+
+void LayerAtNode::find_extent(const Layer& nodes, int block, int place) {
+  const auto sums = [&](const NodeField& field) { return row_of(field, block, place); };
+  const Real mass = sums(nodes.get<NodeMiddle>())[0];
+  if (!(mass > 0)) {  // of control points alone, which are no part of a surface
+    middle = -dx * spread * normal;
+    return;
+  }
+  const auto mean = [&](const NodeField& field) { return Vec3(Eigen::Map<const Vec3>(sums(field) + 1) / mass); };
+  const Vec3 of = mean(nodes.get<NodeMiddle>());
+  variance = symmetric_of(mean(nodes.get<NodeSquares>()), mean(nodes.get<NodeProducts>())) - of * of.transpose();
+  middle = of - x;
 }
 
 Vec3 LayerAtNode::normal_to(const LayerAtNode& b) const {
@@ -344,19 +360,28 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::encounter(const LayerAtNode& 
   return gap ? std::optional(Encounter{n, at, *gap}) : std::nullopt;
 }
 
-/// Of a surface and a mass, which touches where its mean distance is that of a mass beyond a plane (16.4). Sheets and
-/// fibers, which fill no space, are inside where their middle is.
+/// Of a surface and a mass, which touches where its mean distance is that of a mass beyond a plane (16.4).
 Real LayerAtNode::gap_to_mass(const LayerAtNode& b, Real friction) const {
+  if (b.is_thin) return flatness(normal) * gap_to_thin(b);
   if (b.spread == 0) return 0;
   const std::optional<Real> mine = distance(normal.stableNormalized(), Vec3::Zero());
   if (!mine) return 0;
   const Real deviation = dx * std::sqrt(b.spread), behind = *mine - dx * b.spread * normal.dot(b.normal);
   const Real beyond = behind - deviation * mean_of_half(*mine / deviation);
   const Real margin = friction > 0 && b.has_strength ? margin_of_friction * dx : 0;
-  const Real inside = b.fills_space ? beyond : std::min(behind, Real(0));
-  if (beyond <= 0) return flatness(normal) * std::max(inside, -most_inside * dx);
+  if (beyond <= 0) return flatness(normal) * std::max(beyond, -most_inside * dx);
   const Real gap = *mine + deviation * begin_of_half((behind - *mine) / deviation);
   return flatness(normal) * std::max(Real(0), gap - margin);
+}
+
+/// Of sheets and fibers, which begin before their middle as a slab of their variance does, and are inside where their
+/// middle is (16.4b).
+Real LayerAtNode::gap_to_thin(const LayerAtNode& b) const {
+  const Vec3 n = normal.stableNormalized();
+  const std::optional<Real> mine = distance(n, Vec3::Zero());
+  if (!mine) return 0;
+  const Real behind = *mine + n.dot(b.middle), half = std::sqrt(3 * std::max(Real(0), n.dot(b.variance * n)));
+  return behind < 0 ? std::max(behind, -most_inside * dx) : std::max(Real(0), behind - half);
 }
 
 }  // namespace weft

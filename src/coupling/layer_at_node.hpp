@@ -24,17 +24,19 @@ struct LayerAtNode {
   Real dx;                      ///< Grid spacing [m].
   bool has_surface;             ///< It is of contact points,
   bool is_rigid;                ///< of a body that keeps its shape.
-  bool fills_space;             ///< It is not of sheets and fibers alone,
-  bool has_strength;            ///< nor of liquids alone.
+  bool is_thin;                 ///< It is of sheets and fibers alone.
+  bool has_strength;            ///< It is not of liquids alone.
   Real spread;                  ///< Moment of inertia of the kernel [dx^2]; 0: it depends on the place.
   Real area = 0;                ///< Of a surface, by the kernel [m^2].
   Mat3 facing = Mat3::Zero();   ///< Of a surface: the mean of n n^T.
   Vec3 offset = Vec3::Zero();   ///< Of a surface: the mean of n (n . y), y being from the node to the place [m].
   Vec3 at_rest = Vec3::Zero();  ///< Of a side: where it was at rest [m].
   bool is_side = false;         ///< Of a surface with two sides.
-  Vec3 middle = Vec3::Zero();   ///< From the node to the middle of the mass of contact points, beside rigid ones [m].
-  Vec3 normal = Vec3::Zero();   ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the
-                                ///< node, of which that is spread dx^2 times it behind [1, or 1/m].
+  Vec3 middle = Vec3::Zero();   ///< From the node to the middle of the mass of contact points beside rigid ones, and of
+                                ///< thin bodies [m].
+  Mat3 variance = Mat3::Zero();  ///< Of the places of thin bodies [m^2].
+  Vec3 normal = Vec3::Zero();  ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the
+                               ///< node, of which that is spread dx^2 times it behind [1, or 1/m].
 
   /// Of an owned node that has something of the layer.
   LayerAtNode(const MeetingLayer& layer, int block, int place, Real dx);
@@ -97,12 +99,14 @@ struct LayerAtNode {
   /// Whether the edges of two rigid bodies pass one another beside the node: what is of the one is beside the other.
   bool passes(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside) const;
   Real gap_to_mass(const LayerAtNode& b, Real friction) const;
+  Real gap_to_thin(const LayerAtNode& b) const;
+  void find_extent(const Layer& nodes, int block, int place);
   /// Across an axis [dx^2].
   Real variance_of_kernel() const { return spread > 0 ? spread : 1.0 / 6; }
 };
 
-/// The mean of n n^T, from its diagonal, and from n_y n_z, n_z n_x and n_x n_y.
-Mat3 facing_of(const Vec3& squares, const Vec3& products);
+/// A mean of v v^T, from its diagonal, and from v_y v_z, v_z v_x and v_x v_y.
+Mat3 symmetric_of(const Vec3& squares, const Vec3& products);
 
 /// How wholly a surface has two sides, 0 to 1, and the direction that most of the near one faces. facing, normal: its
 /// mean n n^T and n.

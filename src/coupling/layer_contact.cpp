@@ -80,7 +80,7 @@ void split_by_normals(const BlockMap& map, Layer& nodes) {
     Real away = 0;  // how wholly the node has two sides
     Vec3 along = Vec3::Zero();
     if (normals.block(0)[k] > 0)
-      std::tie(away, along) = two_sides(facing_of(mean(squares), mean(products)), mean(normals));
+      std::tie(away, along) = two_sides(symmetric_of(mean(squares), mean(products)), mean(normals));
     split.block(0)[k] = 1 - away / 2;
     Eigen::Map<Vec3>(split.block(0) + k + 1) = away / 2 * along;
   }

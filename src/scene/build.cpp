@@ -117,10 +117,10 @@ Real restitution_of(const BodyDeck& body) {
       body);
 }
 
-/// Whether it is neither a sheet nor of fibers.
-bool fills_space(const BodyDeck& body) {
-  return std::holds_alternative<ContinuumDeck>(body) || std::holds_alternative<SolidDeck>(body) ||
-         std::holds_alternative<RigidDeck>(body);
+/// Whether it is a sheet, or of fibers.
+bool is_thin(const BodyDeck& body) {
+  return !std::holds_alternative<ContinuumDeck>(body) && !std::holds_alternative<SolidDeck>(body) &&
+         !std::holds_alternative<RigidDeck>(body);
 }
 
 bool is_liquid(const Deck& deck, const BodyDeck& body) {
@@ -149,8 +149,11 @@ void make_layers(const Deck& deck, Scene& scene) {
     }
     if (has_contact_points(body)) scene.layers[scene.on_layer.back()].has_followers = true;
     if (!is_liquid(deck, body)) scene.layers[scene.on_layer.back()].has_strength = true;
-    if (fills_space(body)) scene.layers[scene.on_layer.back()].fills_space = true;
   }
+  for (SceneLayer& layer : scene.layers)
+    layer.is_thin = std::ranges::any_of(scene.layers, &SceneLayer::has_contact_points);
+  for (std::size_t b = 0; b < deck.bodies.size(); ++b)
+    if (!is_thin(deck.bodies[b])) scene.layers[scene.on_layer[b]].is_thin = false;
   const std::size_t count = scene.layers.size();
   scene.friction.assign(count * count, 0);
   for (const LayerContactDeck& pair : deck.layer_contact) {
@@ -189,9 +192,12 @@ Scene build_scene(const Comm& comm, const Deck& deck) {
   if ((box.upper - box.lower).minCoeff() >= 0) scene.size = (box.upper - box.lower).norm();
   scene.first_free_id.assign(scene.bodies.size(), 0);
   for (std::size_t s = 0; s < deck.sources.size(); ++s) scene.sources.push_back(make_source(comm, deck, scene, s));
-  if (std::ranges::any_of(scene.walls, [](const Wall& w) { return w.contact == WallContactKind::surface; }))
-    for (const auto& body : scene.bodies)
-      if (body->roles().is_carried_by_grid || body->roles().contact_points != nullptr) body->let_touch_walls();
+  const bool has_walls =
+      std::ranges::any_of(scene.walls, [](const Wall& w) { return w.contact == WallContactKind::surface; });
+  for (std::size_t b = 0; b < scene.bodies.size(); ++b)  // surfaces see how far thin bodies reach, as walls do
+    if (const Roles roles = scene.bodies[b]->roles();
+        (has_walls || scene.layer_of(b).is_thin) && (roles.is_carried_by_grid || roles.contact_points != nullptr))
+      scene.bodies[b]->let_touch_walls();
 
   HandleBuilder handles(comm, scene);
   for (const HandleDeck& handle : deck.handles) handles.add(handle);

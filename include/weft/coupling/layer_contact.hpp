@@ -60,9 +60,17 @@ struct NodeAtRest : NodeKey {
 struct NodeSplit : NodeKey {
   static constexpr Label label{"split", "1", Keep::work};
 };
-/// Of a layer of contact points beside a rigid one: their mass, and its first moment [kg m].
+/// Of a layer of contact points beside a rigid one, or of thin bodies: their mass, and its first moment [kg m].
 struct NodeMiddle : NodeKey {
   static constexpr Label label{"middle", "kg, kg m", Keep::work};
+};
+/// Of a layer of thin bodies: their mass, and the mass times x_x x_x, x_y x_y, x_z x_z,
+struct NodeSquares : NodeKey {
+  static constexpr Label label{"squares", "kg, kg m^2", Keep::work};
+};
+/// and the mass times x_y x_z, x_z x_x, x_x x_y.
+struct NodeProducts : NodeKey {
+  static constexpr Label label{"products", "kg, kg m^2", Keep::work};
 };
 /// Of a layer of a rigid body: the place on the body that a node moves [m].
 struct NodePlace : NodeKey {
@@ -98,7 +106,7 @@ struct MeetingLayer {
   const BlockMap* map;
   Layer* nodes;
   bool has_contact_points;
-  bool fills_space;                       ///< A body on it is neither a sheet nor of fibers.
+  bool is_thin;                           ///< Of sheets and fibers alone, beside surfaces.
   std::size_t layer;                      ///< Its number; that of a far side is the one of its near side.
   bool has_strength = true;               ///< A body on it is no liquid.
   bool is_far = false;                    ///< It is a far side,

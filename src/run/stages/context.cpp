@@ -30,6 +30,13 @@ void add_fields_of_surface(Layer& nodes) {
   nodes.add<NodeMeeting>();
 }
 
+/// What nodes know of the extent of thin bodies.
+void add_fields_of_thin_bodies(Layer& nodes) {
+  nodes.add<NodeMiddle>();
+  nodes.add<NodeSquares>();
+  nodes.add<NodeProducts>();
+}
+
 }  // namespace
 
 StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_state, Timers& its_timers)
@@ -49,6 +56,7 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
     layers.push_back({.number = l, .settings = scene.layers[l], .handles = Handles(comm, scene, l, bins_of_body)});
     Layer& nodes = layers[l].nodes;
     if (scene.layers.size() > 1) nodes.add<NodeNormal>();
+    if (scene.layers[l].is_thin) add_fields_of_thin_bodies(nodes);
     if (scene.layers[l].has_contact_points) add_fields_of_surface(nodes);
     if (scene.layers[l].has_followers) add_fields_of_followers(nodes);
     layers[l].first_set = sets.size();
@@ -161,7 +169,7 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
     meeting.push_back({.map = layer.blocks.get(),
                        .nodes = &layer.nodes,
                        .has_contact_points = layer.settings.has_contact_points,
-                       .fills_space = layer.settings.fills_space,
+                       .is_thin = layer.settings.is_thin,
                        .layer = layer.near != nullptr ? layer.near->number : layer.number,
                        .has_strength = layer.settings.has_strength,
                        .is_far = layer.near != nullptr,

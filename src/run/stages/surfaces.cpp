@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "run/stages/rigid_bodies.hpp"
+#include "weft/bodies/contact_extent.hpp"
 #include "weft/bodies/contact_points.hpp"
 #include "weft/transfer/transfer.hpp"
 
@@ -15,6 +16,9 @@ namespace {
 /// What nodes know of the surface on a layer.
 std::vector<NodeField*> fields_of_surface(GridLayer& layer) {
   std::vector<NodeField*> fields{&layer.nodes.get<NodeNormal>()};
+  if (layer.settings.is_thin)
+    fields.insert(fields.end(),
+                  {&layer.nodes.get<NodeMiddle>(), &layer.nodes.get<NodeSquares>(), &layer.nodes.get<NodeProducts>()});
   if (!layer.settings.has_contact_points) return fields;
   fields.insert(fields.end(),
                 {&layer.nodes.get<NodeOffset>(), &layer.nodes.get<NodeFacing>(), &layer.nodes.get<NodeFacingAcross>()});
@@ -41,16 +45,32 @@ void scatter_surface(StepContext& step, const VisitedSet& set, const Bins& bins)
   if (layer.nodes.has<NodeMiddle>()) scatter_points<NodeMiddle>(step, set, bins, {x, x, {}, points.get<Mass>()});
 }
 
+/// The moments of the mass of thin bodies, whose points are slabs or threads as thick as they are drawn: of half the
+/// thickness r, they have the variance r^2/3 about their middle.
+void scatter_extent(StepContext& step, const VisitedSet& set, const Bins& bins) {
+  const Table& points = std::as_const(*set.points).points();
+  const auto x = points.get<Position>();
+  const auto mass = points.get<Mass>();
+  const auto extents = points.get<ContactExtent>();
+  scatter_points<NodeMiddle>(step, set, bins, {x, x, {}, mass});
+  std::vector<Vec3> products(x.size());
+  for (const std::uint32_t row : bins.order())
+    products[row] = x[row].cwiseAbs2() + Vec3::Constant(std::max(Real(0), extents[row].xx) / 3);
+  scatter_points<NodeSquares>(step, set, bins, {x, products, {}, mass});
+  for (const std::uint32_t row : bins.order())
+    products[row] = Vec3(x[row].y() * x[row].z(), x[row].z() * x[row].x(), x[row].x() * x[row].y());
+  scatter_points<NodeProducts>(step, set, bins, {x, products, {}, mass});
+}
+
 /// The normals of a set near blocks that another layer has: the gradient of its mass, or those of its surface.
 void scatter_normals(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
   GridLayer& layer = step.layers[set.layer];
   const Table& points = std::as_const(*set.points).points();
   const Bins near = step.bins[s].near(step.layer_contact.is_shared(layer.number));
-  if (set.has_surface) scatter_surface(step, set, near);
-  else
-    scatter_mass(step.transfer_of(set), near, points.get<Position>(), points.get<Mass>(),
-                 layer.nodes.get<NodeNormal>());
+  if (set.has_surface) return scatter_surface(step, set, near);
+  scatter_mass(step.transfer_of(set), near, points.get<Position>(), points.get<Mass>(), layer.nodes.get<NodeNormal>());
+  if (layer.settings.is_thin && points.has<ContactExtent>()) scatter_extent(step, set, near);
 }
 
 /// Brings what nodes know of surfaces to their owners; of a layer and its far side, if that takes part.
