@@ -69,6 +69,36 @@ output: {{diagnostics_every: 1}}
 """
 
 
+# A sheet, a shell or fibers above a rigid plate that stays.
+LIGHT = """
+weft: 1
+title: Thin bodies on a plate
+domain: {{dx: 0.05, gravity: [0, 0, -9.81]}}
+time: {{end: 0.15, frame_interval: 0.15, max_dt: 1 ms}}
+materials:
+  cloth: {{law: sheet, density: 400, youngs_modulus: 1e5, poisson_ratio: 0.3, contact: {{stiffness: 1e5, friction: 0}}}}
+  card: {{law: stvk_hencky, density: 400, youngs_modulus: 1e6, poisson_ratio: 0.3}}
+  yarn: {{law: fiber, density: 1000, stretch_modulus: 2.5e6, shear_modulus: 0, youngs_modulus: 1e5, poisson_ratio: 0.3,
+         friction_along: 0, friction_across: 0}}
+bodies:
+  - {{name: plate, kind: rigid, density: 1000, joint: {{motion: {{}}}},
+     mesh: {{block: {{lower: [-0.4, -0.4, {bottom}], upper: [0.4, 0.4, {top}]}}, size: 0.2}}}}
+  - {{name: body, {body}}}
+layer_contact: [{{between: [materials, plate], friction: 0.3}}]
+probes: [{{name: middle, body: body, centre_of_mass: {{}}}}]
+output: {{diagnostics_every: 1}}
+"""
+SQUARE = "mesh: {{rectangle: {{width: 0.3, height: 0.3}}, across: 8, along: 8, translate: [-0.13, -0.16, {height}]}}"
+THIN = {
+    "sheet": "kind: membrane, material: cloth, thickness: 0.012, " + SQUARE,
+    "shell": "kind: shell, material: card, thickness: 0.012, contact: {{stiffness: 1e5, friction: 0}}, " + SQUARE,
+    "fibers": "kind: fiber, material: yarn, radius: 6 mm, curves: {{curve_file: {{path: yarn.obj}}, "
+              "translate: [0, 0, {height}]}}",
+}
+YARN = "".join(f"v {0.02 * k - 0.15} {0.05 * j} 0\n" for j in range(2) for k in range(16)) + (
+    "l " + " ".join(str(k) for k in range(1, 17)) + "\nl " + " ".join(str(k) for k in range(17, 33)) + "\n")
+
+
 # Two blocks that move by implicit steps, one on a floor and held at an edge, the other thrown on it, and grains.
 IMPLICIT = """
 weft: 1
@@ -305,6 +335,19 @@ output: {{diagnostics_every: 1}}
                         f"laid_{friction}_{tolerance}_{height}"))
                     gap = (rows[-1]["bottom"] - 0.25 * 0.05 - rows[-1]["top"]) / 0.05
                     self.assertAlmostEqual(gap, 0.2 if friction > 0 else 0, delta=0.1)
+
+    def test_thin_bodies_rest_on_a_rigid_plate_by_half_their_thickness(self):
+        (self.folder / "yarn.obj").write_text(YARN)
+        for name, body in THIN.items():
+            for top in 0, 0.018:
+                with self.subTest(body=name, top=top):
+                    deck = self.deck(LIGHT.format(bottom=top - 0.2, top=top, body=body.format(height=top + 0.05)))
+                    run = self.run_deck(deck, f"{name}_{top}")
+                    height = numbers(run)[-1]["middle_z"] - top
+                    self.assertAlmostEqual(height / 0.05, 0.006 / 0.05, delta=0.01)
+        for ranks in 2, 3, 4, 7:
+            with self.subTest(ranks=ranks):
+                self.assert_same_state(run, self.run_deck(deck, str(ranks), ranks=ranks), 1e-10)
 
     def test_1_2_3_4_and_7_ranks_agree_to_1e_10(self):
         deck = self.deck(LAYERS)

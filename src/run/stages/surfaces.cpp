@@ -46,16 +46,19 @@ void scatter_surface(StepContext& step, const VisitedSet& set, const Bins& bins)
 }
 
 /// The moments of the mass of thin bodies, whose points are slabs or threads as thick as they are drawn: of half the
-/// thickness r, they have the variance r^2/3 about their middle.
+/// thickness r, they have the variance r^2/3 about their middle. Strands count as their axes.
 void scatter_extent(StepContext& step, const VisitedSet& set, const Bins& bins) {
   const Table& points = std::as_const(*set.points).points();
   const auto x = points.get<Position>();
   const auto mass = points.get<Mass>();
-  const auto extents = points.get<ContactExtent>();
+  std::span<const Symmetric3<Real>> extents;
+  if (points.has<ContactExtent>()) extents = points.get<ContactExtent>();
   scatter_points<NodeMiddle>(step, set, bins, {x, x, {}, mass});
   std::vector<Vec3> products(x.size());
-  for (const std::uint32_t row : bins.order())
-    products[row] = x[row].cwiseAbs2() + Vec3::Constant(std::max(Real(0), extents[row].xx) / 3);
+  for (const std::uint32_t row : bins.order()) {
+    const Real r_squared = extents.empty() ? 0 : std::max(Real(0), extents[row].xx);
+    products[row] = x[row].cwiseAbs2() + Vec3::Constant(r_squared / 3);
+  }
   scatter_points<NodeSquares>(step, set, bins, {x, products, {}, mass});
   for (const std::uint32_t row : bins.order())
     products[row] = Vec3(x[row].y() * x[row].z(), x[row].z() * x[row].x(), x[row].x() * x[row].y());
@@ -70,7 +73,9 @@ void scatter_normals(StepContext& step, std::size_t s) {
   const Bins near = step.bins[s].near(step.layer_contact.is_shared(layer.number));
   if (set.has_surface) return scatter_surface(step, set, near);
   scatter_mass(step.transfer_of(set), near, points.get<Position>(), points.get<Mass>(), layer.nodes.get<NodeNormal>());
-  if (layer.settings.is_thin && points.has<ContactExtent>()) scatter_extent(step, set, near);
+  // Control points of shells, which reach nowhere, are not on the surface.
+  if (layer.settings.is_thin && (set.follows != nullptr || points.has<ContactExtent>()))
+    scatter_extent(step, set, near);
 }
 
 /// Brings what nodes know of surfaces to their owners; of a layer and its far side, if that takes part.
