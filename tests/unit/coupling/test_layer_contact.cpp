@@ -125,9 +125,9 @@ TEST(SidesTest, ThereAreTwoSidesBesideOtherSurfacesAlone) {
       grains.add<NodeNormal>();
       grains.get<NodeNormal>().reset(1);
       const std::vector<MeetingLayer> layers{
-          {.map = &plate.map, .nodes = &grains, .has_contact_points = false, .fills_space = true, .layer = 0},
-          {.map = &plate.map, .nodes = &plate.nodes, .has_contact_points = true, .fills_space = true, .layer = 1},
-          {.map = &plate.map, .nodes = &other.nodes, .has_contact_points = true, .fills_space = true, .layer = 2}};
+          {.map = &plate.map, .nodes = &grains, .has_contact_points = false, .is_thin = false, .layer = 0},
+          {.map = &plate.map, .nodes = &plate.nodes, .has_contact_points = true, .is_thin = false, .layer = 1},
+          {.map = &plate.map, .nodes = &other.nodes, .has_contact_points = true, .is_thin = false, .layer = 2}};
       LayerContact contact(3, std::vector<Real>(9, 0.3));
       contact.find(layers);
       Surface again({{Vec3::UnitZ(), 1}, {-Vec3::UnitZ(), 1}});  // find has marked its normals
@@ -164,7 +164,7 @@ struct Layers {
       meeting.push_back({.map = maps.back().get(),
                          .nodes = &layer,
                          .has_contact_points = has_contact_points[l],
-                         .fills_space = true,
+                         .is_thin = false,
                          .layer = l});
     }
     contact.emplace(has_contact_points.size(),
@@ -248,36 +248,53 @@ TEST(LayerContactTest, LayersWithContactPointsKeepWhatTheyHadWithoutMemory) {
   }
 }
 
-/// A node 0.02 from a plane whose mass is 0.03 from it, which is 0.018 less than that of a mass that fills the space
-/// beyond: such a mass parts, and a sheet is where it should be. A sheet at -0.01 parts.
-TEST(LayerContactTest, SheetsNearASurfaceAreNotPushedAway) {
-  for (const auto& [fills_space, height, parts_by] :
-       {std::tuple(true, 0.03, 0.018 / 2), std::tuple(false, 0.03, 0.0), std::tuple(false, -0.01, 0.01 / 2)}) {
+/// A node 0.02 from a plane sees a mass whose middle is at a height above this. One that fills the space beyond should
+/// be 0.018 farther than 0.03, and parts. A sheet comes as near as it is thick, sqrt(3) deviations (16.4b); one whose
+/// middle is inside parts.
+TEST(LayerContactTest, SheetsTouchWhereTheyAre) {
+  constexpr Real fast = 1000;
+  struct Case {
+    bool is_thin;
+    Real height, deviation, approach, parts_by;
+  };
+  for (const auto& [is_thin, height, deviation, approach, parts_by] :
+       {Case{false, 0.03, 0, 0, 0.018 / 2}, Case{true, 0.03, 0, 0, 0}, Case{true, -0.01, 0, 0, 0.01 / 2},
+        Case{true, 0.03, 0, fast, -0.03 / dt}, Case{true, 0.03, 0.01, fast, -(0.03 - std::sqrt(3) * 0.01) / dt},
+        Case{true, 0.03, 0.02, fast, 0}}) {
     Layers layers({true, false});
     const Vec3 z = Vec3::UnitZ();
+    Layer &surface = *layers.nodes[0], &mass = *layers.nodes[1];
+    mass.add<NodeMiddle>();
+    mass.add<NodeSquares>();
+    mass.add<NodeProducts>();
+    for (NodeField* field : {&mass.get<NodeMiddle>(), &mass.get<NodeSquares>(), &mass.get<NodeProducts>()})
+      field->reset(1);
     for (int place = 0; place < nodes_per_block; ++place) {
       const Vec3 node = Layers::dx * (layers.meeting[0].map->first_node(0) + node_at_place(place)).cast<Real>();
       const auto fill = [&](NodeField& field, Real weight, const Vec3& value) {
         field.block(0)[place * NodeField::width] = weight;
-        Vec3::Map(field.block(0) + place * NodeField::width + 1) = value;
+        Vec3::Map(field.block(0) + place * NodeField::width + 1) = weight * value;
       };
-      Layer &surface = *layers.nodes[0], &mass = *layers.nodes[1];
-      fill(surface.get<NodeNormal>(), 2, 2 * z);
-      fill(surface.get<NodeFacing>(), 2, 2 * z);
+      fill(surface.get<NodeNormal>(), 2, z);
+      fill(surface.get<NodeFacing>(), 2, z);
       fill(surface.get<NodeFacingAcross>(), 2, Vec3::Zero());
-      fill(surface.get<NodeOffset>(), 2, 2 * (node.z() - 0.02) * z);
+      fill(surface.get<NodeOffset>(), 2, (node.z() - 0.02) * z);
       fill(surface.get<NodeMemory>(), 0, Vec3::Zero());
-      fill(mass.get<NodeNormal>(), 2, -2 * (height - 0.02) / (0.25 * Layers::dx) * z);
-      for (Layer* of : {&surface, &mass})
-        Vec3::Map(of->get<NodeVelocity>().block(0) + place * NodeField::width) = Vec3::Zero();
+      fill(mass.get<NodeNormal>(), 2, -(height - 0.02) / (0.25 * Layers::dx) * z);
+      const Vec3 x = node + (height - 0.02) * z;
+      fill(mass.get<NodeMiddle>(), 3, x);
+      fill(mass.get<NodeSquares>(), 3, x.cwiseAbs2() + deviation * deviation * z);
+      fill(mass.get<NodeProducts>(), 3, Vec3(x.y() * x.z(), x.z() * x.x(), x.x() * x.y()));
+      Vec3::Map(surface.get<NodeVelocity>().block(0) + place * NodeField::width) = Vec3::Zero();
+      Vec3::Map(mass.get<NodeVelocity>().block(0) + place * NodeField::width) = -approach * z;
     }
     for (MeetingLayer& layer : layers.meeting) layer.spread = 0.25;
     layers.meeting[0].frequency = 100;
-    layers.meeting[1].fills_space = fills_space;
+    layers.meeting[1].is_thin = is_thin;
     layers.exchange();
     for (int place = 0; place < nodes_per_block; ++place) {
       const Real parting = (layers.velocity(1, place) - layers.velocity(0, place)).z();
-      EXPECT_NEAR(parting, parts_by, 0.001) << height;
+      EXPECT_NEAR(parting, parts_by, 0.001) << height << ' ' << deviation;
     }
   }
 }

@@ -6,6 +6,7 @@
 #include "weft/scene/advice.hpp"
 #include "weft/scene/catalogue.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -73,9 +74,9 @@ TEST(FillTest, ABodyHasTheMassOfItsShapeWhereverItLies) {
       {"ellipsoid: {center: [0, 0, 0], radii: [0.1, 0.2, 0.1]}, scale: 1.7", 4 * pi / 3 * 0.002 * std::pow(1.7, 3)}};
   for (const char* sampling : {"regular", "jittered", "poisson"})
     for (const auto& [shape, volume] : shapes) {
-      const Scene scene =
-          scene_of(std::string(soft) + "bodies: [{name: a, kind: continuum, material: soft, sampling: " + sampling +
-                   ", shape: {" + shape + "}}]\n");
+      const Scene scene = scene_of(
+          fmt::format("{}bodies: [{{name: a, kind: continuum, material: soft, sampling: {}, shape: {{{}}}}}]\n", soft,
+                      sampling, shape));
       Real mass = 0;
       for (const Real m : scene.bodies[0]->points().get<Mass>()) mass += m;
       EXPECT_NEAR(Comm::world().sum(mass), 500 * volume, 1e-12 * 500 * volume) << sampling << ' ' << shape;
