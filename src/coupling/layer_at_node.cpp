@@ -115,10 +115,10 @@ const Real* row_of(const NodeField& field, int block, int place) {
 }  // namespace
 
 Mat3 symmetric_of(const Vec3& squares, const Vec3& products) {
-  Mat3 facing;
-  facing << squares[0], products[2], products[1], products[2], squares[1], products[0], products[1], products[0],
+  Mat3 mean;
+  mean << squares[0], products[2], products[1], products[2], squares[1], products[0], products[1], products[0],
       squares[2];
-  return facing;
+  return mean;
 }
 
 std::pair<Real, Vec3> two_sides(const Mat3& facing, const Vec3& normal) {

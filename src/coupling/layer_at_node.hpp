@@ -100,6 +100,7 @@ struct LayerAtNode {
   bool passes(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside) const;
   Real gap_to_mass(const LayerAtNode& b, Real friction) const;
   Real gap_to_thin(const LayerAtNode& b) const;
+  /// Middle and variance of thin bodies, from the moments of their mass.
   void find_extent(const Layer& nodes, int block, int place);
   /// Across an axis [dx^2].
   Real variance_of_kernel() const { return spread > 0 ? spread : 1.0 / 6; }

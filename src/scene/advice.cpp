@@ -110,8 +110,8 @@ void advise_on_implicit_layers(const Scene& scene, std::vector<std::string>& adv
     advice.push_back(fmt::format(
         "time.scheme: bodies on other layers ({}) meet what implicit steps move only after these have sprung back. "
         "They press it with too little force, by a quarter on a soft block in steps of 2 ms, and energy rises. "
-        "Expected: "
-        "\"explicit\". A solid that is too stiff for it takes \"carrier: own\", \"meets_grid: true\" and \"stage: "
+        "Expected: \"explicit\". A solid that is too stiff for it takes \"carrier: own\", \"meets_grid: true\" and "
+        "\"stage: "
         "{{scheme: implicit}}\".",
         others));
 }
