@@ -36,38 +36,58 @@ std::uint64_t cell_number(const Vec3i& cell) {
 
 int wrapped(int i, int n) { return (i % n + n) % n; }
 
+/// Points in a periodic cube of unit edge, in n^3 buckets with edges of at least the largest radius that is asked for.
+class PeriodicPoints {
+ public:
+  explicit PeriodicPoints(int n) : n_(n), buckets_(static_cast<std::size_t>(n) * n * n) {
+    for (int i = -1; i <= n; ++i) wrapped_.push_back(wrapped(i, n));
+    for (int i = -1; i <= 1; ++i)
+      for (int j = -1; j <= 1; ++j)
+        for (int k = -1; k <= 1; ++k) steps_.emplace_back(i, j, k);
+    // Most darts that miss are too near a point of their own bucket, or of one behind a face.
+    std::ranges::stable_sort(steps_, {}, &Vec3i::squaredNorm);
+  }
+
+  void add(const Vec3& x) { buckets_[number(bucket_of(x))].push_back(x); }
+
+  bool has_none_nearer(const Vec3& x, Real radius) const {
+    const Vec3i bucket = bucket_of(x);
+    return std::ranges::none_of(steps_, [&](const Vec3i& step) {
+      return std::ranges::any_of(buckets_[number(bucket + step)], [&](const Vec3& other) {
+        const Eigen::Array3d apart = x - other;
+        const Eigen::Array3d shortest = apart - (apart >= 0.5).cast<Real>() + (apart <= -0.5).cast<Real>();
+        return shortest.matrix().squaredNorm() < radius * radius;
+      });
+    });
+  }
+
+ private:
+  Vec3i bucket_of(const Vec3& x) const { return (n_ * x).cast<int>().cwiseMin(n_ - 1); }
+  std::size_t number(const Vec3i& bucket) const {
+    return (static_cast<std::size_t>(wrapped_[bucket[0] + 1]) * n_ + wrapped_[bucket[1] + 1]) * n_ +
+           wrapped_[bucket[2] + 1];
+  }
+
+  int n_;
+  std::vector<int> wrapped_;  ///< Of -1 to n.
+  std::vector<Vec3i> steps_;  ///< To the 27 buckets around one, nearest first.
+  std::vector<std::vector<Vec3>> buckets_;
+};
+
 /// Throws darts into a periodic cube of unit edge until exactly `count` points lie in it, no two nearer than a radius
 /// that starts at the densest packing and shrinks whenever darts keep missing. [McCool and Fiume 1992]
 std::vector<Vec3> blue_noise(int count, std::uint32_t seed, std::uint32_t body) {
   constexpr int misses_allowed = 2000;
   constexpr Real shrink = 0.98;
   Real radius = std::cbrt(std::sqrt(2.0) / count);  // spheres of this diameter fill space as densely as can be
-  // Buckets with edges of at least the largest radius, so that neighbours lie in adjacent buckets.
-  const int n = std::max(1, static_cast<int>(1 / radius));
-  std::vector<std::vector<Vec3>> buckets(static_cast<std::size_t>(n) * n * n);
-  const auto bucket = [&](int i, int j, int k) -> std::vector<Vec3>& {
-    return buckets[(static_cast<std::size_t>(wrapped(i, n)) * n + wrapped(j, n)) * n + wrapped(k, n)];
-  };
-  const auto is_free = [&](const Vec3& x, const Vec3i& at) {
-    for (int i = -1; i <= 1; ++i)
-      for (int j = -1; j <= 1; ++j)
-        for (int k = -1; k <= 1; ++k)
-          for (const Vec3& other : bucket(at[0] + i, at[1] + j, at[2] + k)) {
-            const Vec3 apart = x - other;
-            const Vec3 shortest = apart.array() - apart.array().round();
-            if (shortest.squaredNorm() < radius * radius) return false;
-          }
-    return true;
-  };
-
+  PeriodicPoints thrown(std::max(1, static_cast<int>(1 / radius)));
   std::vector<Vec3> points;
   std::uint64_t dart = 0;
   for (int misses = 0; static_cast<int>(points.size()) < count;) {
     // No cell uses these counters: theirs end below 2^63.
     const Vec3 x = Random(seed, body, std::uint64_t{1} << 63 | dart++).uniform3();
-    const Vec3i at = (n * x).cast<int>().cwiseMin(n - 1);
-    if (is_free(x, at)) {
-      bucket(at[0], at[1], at[2]).push_back(x);
+    if (thrown.has_none_nearer(x, radius)) {
+      thrown.add(x);
       points.push_back(x);
       misses = 0;
     } else if (++misses == misses_allowed) {
