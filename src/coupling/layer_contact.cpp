@@ -274,6 +274,43 @@ void LayerContact::mark_touch(std::size_t layer, NodeField& touch) const {
   });
 }
 
+namespace {
+
+/// The mass that implicit layers have at a node of a shared block.
+Real implicit_mass(std::span<const MeetingLayer> layers, std::span<const int> block, int place) {
+  Real sum = 0;
+  for (std::size_t l = 0; l < layers.size(); ++l)
+    if (layers[l].is_implicit && block[l] >= 0) sum += *row_of(layers[l].nodes->get<NodeNormal>(), block[l], place);
+  return sum;
+}
+
+}  // namespace
+
+void LayerContact::weigh_touch(std::span<const MeetingLayer> layers, std::size_t layer, NodeField& touch) const {
+  NodeField weighed(NodeTouch::label.name, NodeTouch::label.unit);
+  weighed.reset(touch.blocks());
+  for (const SharedBlock& block : shared_)
+    for (int place = 0; place < nodes_per_block && block[layer] >= 0; ++place)
+      *row_of(weighed, block[layer], place) = *row_of(touch, block[layer], place) * implicit_mass(layers, block, place);
+  for_each_side([&](const Side& side, int place, const Pair& pair) {
+    if (side.layer == layer && pair.has_surfaces) *row_of(weighed, side.block, place) = 0;
+  });
+  touch = std::move(weighed);
+}
+
+void LayerContact::oppose_memory(std::span<const MeetingLayer> layers, std::size_t layer) const {
+  for (const SharedBlock& block : shared_)
+    for (int place = 0; place < nodes_per_block && block[layer] >= 0; ++place) {
+      const Real mass = implicit_mass(layers, block, place);
+      if (!(mass > 0)) continue;
+      const Vec3 phi = Vec3::Map(row_of(layers[layer].nodes->get<NodeMemory>(), block[layer], place) + 1);
+      for (std::size_t l = 0; l < layers.size(); ++l)
+        if (layers[l].is_implicit && block[l] >= 0)
+          Vec3::Map(row_of(layers[l].nodes->get<NodeMemory>(), block[l], place) + 1) -=
+              *row_of(layers[l].nodes->get<NodeNormal>(), block[l], place) / mass * phi;
+    }
+}
+
 std::vector<int> LayerContact::blocks_that_meet(std::size_t layer) const {
   std::vector<int> blocks;
   for (std::size_t s = 0; s < shared_.size(); ++s)
@@ -283,7 +320,7 @@ std::vector<int> LayerContact::blocks_that_meet(std::size_t layer) const {
 
 void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dt) {
   for (const MeetingLayer& layer : layers) {
-    if (!layer.has_contact_points || !layer.is_on) continue;
+    if (!layer.is_loaded() || !layer.is_on) continue;
     const BlockMap* const map = layer.map;
     Layer* const nodes = layer.nodes;
     const NodeField &inertia = nodes->get<NodeInertia>(), &memory = nodes->get<NodeMemory>();
@@ -365,7 +402,7 @@ void LayerContact::meet(std::span<const MeetingLayer> layers, Meetings& meetings
     Layer& nodes = *layer_of(k).nodes;
     const Vec3 change = work.v[k] - work.before[k];
     Eigen::Map<Vec3>(row(k, nodes.get<NodeVelocity>())) = work.v[k];
-    if (layer_of(k).has_contact_points) Eigen::Map<Vec3>(row(k, nodes.get<NodeMeeting>())) += change;
+    if (layer_of(k).is_loaded()) Eigen::Map<Vec3>(row(k, nodes.get<NodeMeeting>())) += change;
     if (work.is_hit[k]) Eigen::Map<Vec3>(row(k, nodes.get<NodeRebound>())) = change;
   }
 }

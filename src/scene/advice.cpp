@@ -94,7 +94,7 @@ void advise_on_overlaps(const Scene& scene, std::vector<std::string>& advice) {
     }
 }
 
-/// Implicit layers answer to their own forces as a whole, to those of other layers by the masses of their nodes.
+/// Implicit layers answer to their own forces as a whole, to layers that remember no contact by the masses of nodes.
 void advise_on_implicit_layers(const Scene& scene, std::vector<std::string>& advice) {
   if (scene.deck.time.scheme != Scheme::implicit_euler) return;
   const auto is_carried = [](const std::unique_ptr<Body>& body) { return body->roles().is_carried_by_grid; };
@@ -103,16 +103,15 @@ void advise_on_implicit_layers(const Scene& scene, std::vector<std::string>& adv
   const std::size_t layer = scene.on_layer[static_cast<std::size_t>(first - scene.bodies.begin())];
   std::string others;
   for (std::size_t b = 0; b < scene.bodies.size(); ++b)
-    if (const Roles roles = scene.bodies[b]->roles();
-        (roles.is_carried_by_grid || roles.contact_points != nullptr) && scene.on_layer[b] != layer)
+    if (const Roles roles = scene.bodies[b]->roles(); (roles.is_carried_by_grid || roles.contact_points != nullptr) &&
+                                                      scene.on_layer[b] != layer &&
+                                                      !scene.layers[scene.on_layer[b]].has_contact_points)
       others += (others.empty() ? "" : ", ") + scene.bodies[b]->name();
   if (!others.empty())
     advice.push_back(fmt::format(
         "time.scheme: bodies on other layers ({}) meet what implicit steps move only after these have sprung back. "
-        "They press it with too little force, by a quarter on a soft block in steps of 2 ms, and energy rises. "
-        "Expected: \"explicit\". A solid that is too stiff for it takes \"carrier: own\", \"meets_grid: true\" and "
-        "\"stage: "
-        "{{scheme: implicit}}\".",
+        "They press it with too little force, and energy rises. Expected: \"explicit\", or \"kind: solid\" with "
+        "\"carrier: own\" and \"meets_grid: true\".",
         others));
 }
 

@@ -176,7 +176,7 @@ bool GridProblem::residual(Vec x, Vec out) {
   comm_.sum(sizes);
   // What is far from balance has forces that nothing answers yet.
   const Real answered = inertia_.counts() ? std::min(sizes[0], sizes[3]) : sizes[0];
-  reference_ = std::sqrt(std::max({answered, sizes[1], sizes[2], inertia_.gravity_size()}));
+  reference_ = std::sqrt(std::max({answered, sizes[1], sizes[2], inertia_.load_size()}));
   return true;
 }
 

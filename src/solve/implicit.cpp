@@ -74,7 +74,7 @@ struct ImplicitGrid::Solver {
                          std::span<Impulse> by_walls) {
     problem.begin_step(step, walls, layer.get<NodeInertia>());
     preconditioner.begin_step();
-    problem.guess(x, work);
+    if (!step.is_another) problem.guess(x, work);
     NewtonReport found = newton.solve(x, *search, {settings.tolerance, settings.max_iterations, step.is_asked_to_stop});
 
     ImplicitReport report;

@@ -11,7 +11,7 @@
 namespace weft {
 
 /// Of the owned nodes, in the unknowns x_i = sqrt(m_i) v_i. With inertia
-///   r_i / sqrt(m_i) = x_i - sqrt(m_i) v*_i,  E = sum |x_i - sqrt(m_i) v*_i|^2 / 2,  v* = p / m + dt g
+///   r_i / sqrt(m_i) = x_i - sqrt(m_i) v*_i,  E = sum |x_i - sqrt(m_i) v*_i|^2 / 2,  v* = p / m + dt (g + Phi / m)
 /// and without, in a step that ends in equilibrium,
 ///   r_i / sqrt(m_i) = -dt sqrt(m_i) g,       E = -sum dt sqrt(m_i) g . x_i.
 class ImplicitInertia {
@@ -45,9 +45,9 @@ class ImplicitInertia {
   Real change_of_momentum(std::size_t n, const Vec3& x) const {
     return (x - root_mass_[n] * old_velocity_[n]).squaredNorm();
   }
-  /// sum m |dt g|^2 over all ranks [J].
-  Real gravity_size() const { return gravity_size_; }
-  /// Root of sum m (v^2 + |dt g|^2) over all ranks, at the start of the step [sqrt(J)].
+  /// sum m |dt (g + Phi / m)|^2 over all ranks [J].
+  Real load_size() const { return load_size_; }
+  /// Root of sum m v^2 and that, over all ranks, at the start of the step [sqrt(J)].
   Real motion_size() const { return motion_size_; }
   /// Norms of residuals beneath are round-off [sqrt(J)].
   Real noise() const { return noise_; }
@@ -70,7 +70,7 @@ class ImplicitInertia {
   std::vector<Real> root_mass_;
   std::vector<Vec3> old_velocity_, free_velocity_;
   Vec3 gravity_ = Vec3::Zero();
-  Real dt_ = 0, gravity_size_ = 0, motion_size_ = 0, noise_ = 0;
+  Real dt_ = 0, load_size_ = 0, motion_size_ = 0, noise_ = 0;
 };
 
 }  // namespace weft

@@ -303,6 +303,22 @@ def largest_rise(rows):
 def numbers(run):
     return [{name: float(value) for name, value in row.items()} for row in history(run)]
 
+# A rigid plate presses a block of four cells by a tenth.
+PRESSED_GRID = """
+weft: 1
+domain: {{dx: 0.05, gravity: [0, 0, 0]}}
+time: {{end: 0.12, frame_interval: 0.12, scheme: implicit, max_dt: {dt}}}
+materials: {{rubber: {{law: fixed_corotated, density: 1000, youngs_modulus: 5e5, poisson_ratio: 0}}}}
+bodies:
+  - {{name: block, kind: continuum, material: rubber, shape: {{box: {{lower: [0, 0, 0], upper: [0.2, 0.2, 0.2]}}}}}}
+  - {{name: plate, kind: rigid, density: 1000,
+     mesh: {{block: {{lower: [-0.05, -0.05, 0.205], upper: [0.25, 0.25, 0.305]}}, size: 0.1}},
+     joint: {{motion: {{keyframes: [{{time: 0}}, {{time: 0.08, translate: [0, 0, -0.025]}}]}}}}}}
+layer_contact: [{{between: [materials, plate], friction: 0}}]
+colliders: [{{name: floor, shape: {{plane: {{point: [0, 0, 0], normal: [0, 0, 1]}}}}}}]
+output: {{diagnostics_every: 1}}
+"""
+
 
 class Layers(Case):
     def test_friction_does_not_hold_a_box_above_water(self):
@@ -554,6 +570,16 @@ output: {{diagnostics_every: 5}}
                          "solve: {tolerance: 1e-10}\n")
         alone = self.run_deck(deck, "1", "--steps", 60)
         self.assert_same_state(alone, self.run_deck(deck, "3", "--steps", 60, ranks=3), 1e-6)
+
+    def test_implicit_grids_bear_a_load_in_steps_of_any_size(self):
+        bears = []
+        for dt in (0.002, 0.005):
+            rows = numbers(self.run_deck(self.deck(PRESSED_GRID.format(dt=dt)), f"pressed_{dt}"))
+            late = [row["contact_force_plate_z"] for row in rows if row["time"] > 0.085]
+            bears.append(sum(late) / len(late))
+            self.assertLess(largest_rise(rows), 0.01 * rows[-1]["work_joint_plate"])
+        self.assertGreater(bears[0], 1400)
+        self.assertAlmostEqual(bears[1] / bears[0], 1, delta=0.03)
 
     def test_contact_points_are_drawn_with_what_acts_on_them(self):
         deck = self.deck(LANDING)

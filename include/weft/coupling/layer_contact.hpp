@@ -31,7 +31,8 @@ namespace weft {
 struct NodeNormal : NodeKey {
   static constexpr Label label{"normal", "kg or m^2", Keep::work};
 };
-/// Of a layer of contact points: their mass, and what they remember, Phi [N].
+/// Of a layer of contact points: their mass, and what they remember, Phi [N]. Of an implicit layer: mass, and what
+/// loads its solve.
 struct NodeMemory : NodeKey {
   static constexpr Label label{"memory", "kg, N", Keep::work};
 };
@@ -80,7 +81,7 @@ struct NodePlace : NodeKey {
 struct NodeRebound : NodeKey {
   static constexpr Label label{"rebound", "m/s", Keep::work};
 };
-/// Of a layer of contact points: the change of velocity by other layers [m/s].
+/// Of a layer of contact points, or an implicit one: the change of velocity by other layers [m/s].
 struct NodeMeeting : NodeKey {
   static constexpr Label label{"meeting", "m/s", Keep::work};
 };
@@ -123,7 +124,11 @@ struct MeetingLayer {
   Real slowest_hit = 0;                   ///< that are faster [m/s].
   const NodeField* remembered = nullptr;  ///< NodeMemory of a rigid body as the step began.
 
+  bool is_implicit = false;  ///< A layer without contact points: forces of contact are in its solve.
+
   bool is_rigid() const { return start != nullptr; }
+  /// Whether its nodes have NodeMemory, which has loaded their motion, and NodeMeeting.
+  bool is_loaded() const { return has_contact_points || is_implicit; }
 };
 
 /// Finds NodeSplit of owned nodes of a surface, as yet by normals in place of y: what faces away from what most faces
@@ -153,6 +158,11 @@ class LayerContact {
   void mark_surfaces_that_meet(std::span<Real> layers) const;
   /// Finds NodeTouch of owned nodes of a layer. (16.6b)
   void mark_touch(std::size_t layer, NodeField& touch) const;
+  /// NodeTouch of owned nodes of a surface, times the mass that implicit layers have there; 0 where it meets surfaces
+  /// as well. (16.9)
+  void weigh_touch(std::span<const MeetingLayer> layers, std::size_t layer, NodeField& touch) const;
+  /// Adds the opposite of NodeMemory of a surface to that of implicit layers, by their mass. (16.9)
+  void oppose_memory(std::span<const MeetingLayer> layers, std::size_t layer) const;
   /// Owned blocks of a layer on which nodes may change in an exchange, by their numbers.
   std::vector<int> blocks_that_meet(std::size_t layer) const;
   /// Finds which pairs of rigid bodies hit one another in a step of dt [s], and at which nodes. Collective.

@@ -22,6 +22,8 @@ struct ImplicitStep {
   Vec3 gravity;     ///< [m/s^2].
   Real wave_speed;  ///< Of the fastest wave in any body [m/s].
   StopQuestion is_asked_to_stop{};
+  const NodeField* loads = nullptr;  ///< NodeMemory: forces on nodes from other layers over the step; null: none.
+  bool is_another = false;           ///< Of the same step as the last call, with other loads: goes on from its end.
 };
 
 struct ImplicitReport {

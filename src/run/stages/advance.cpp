@@ -36,7 +36,7 @@ void press_on_walls(StepContext& step) {
 }  // namespace
 
 bool advance(StepContext& step) {
-  const bool repeats = std::ranges::any_of(step.layers, &GridLayer::is_repeated);
+  const bool repeats = std::ranges::any_of(step.layers, &GridLayer::takes_passes);
   for (GridLayer& layer : step.layers) {
     if (!StepContext::is_on(layer)) continue;
     if (step.passes > 0 && layer.rigid != nullptr) continue;  // its body moves the nodes
@@ -46,7 +46,7 @@ bool advance(StepContext& step) {
     }
     layer.given = Given(step.scene);
     const AdvanceReport found = layer.advance->advance(step, layer);
-    if (repeats && !layer.is_repeated) layer.alone = layer.nodes.get<NodeVelocity>();
+    if (repeats && !layer.takes_passes()) layer.alone = layer.nodes.get<NodeVelocity>();
     step.report.newton += found.newton;
     step.report.krylov += found.krylov;
     if (!found.residuals.empty()) step.report.residuals = found.residuals;  // one layer may be implicit, others not

@@ -66,6 +66,7 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
   }
   add_far_sides();
   add_fields_of_rigid_bodies();
+  add_fields_of_implicit_layers();
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) held_positions.emplace_back(scene, b);
   bins.resize(sets.size());
   bins_of_body.resize(scene.bodies.size(), nullptr);
@@ -83,6 +84,18 @@ void StepContext::add_fields_of_rigid_bodies() {
     if (layer.rigid == nullptr) continue;
     layer.nodes.add<NodePlace>();
     layer.nodes.add<NodeRebound>();
+  }
+}
+
+/// Contact points remember what they give to such a layer, and it is loaded by that.
+void StepContext::add_fields_of_implicit_layers() {
+  const auto has_surface = [](const GridLayer& layer) { return layer.settings.has_contact_points; };
+  if (!settings.is_implicit || std::ranges::none_of(layers, has_surface)) return;
+  for (GridLayer& layer : layers) {
+    if (has_surface(layer)) continue;
+    layer.is_loaded = true;
+    layer.nodes.add<NodeMemory>();
+    layer.nodes.add<NodeMeeting>();
   }
 }
 
@@ -183,7 +196,8 @@ std::vector<MeetingLayer> StepContext::meeting_layers() {
                        .leaves_wall = layer.leaves_wall,
                        .restitution = layer.settings.restitution,
                        .slowest_hit = settings.slowest_hit,
-                       .remembered = &layer.first_memory});
+                       .remembered = &layer.first_memory,
+                       .is_implicit = layer.is_loaded});
   }
   for (const VisitedSet& set : sets)
     if (set.has_surface && !state.limits.empty()) {

@@ -67,8 +67,9 @@ struct GridLayer {
   bool has_two_sides = false;        ///< In this step; else its far side takes no part.
   bool split_by_normals = false;     ///< While it is found what was where at rest, by which it is split.
   std::vector<char> split{};         ///< Of each block, whether any of its nodes has two sides.
-  bool is_repeated = false;          ///< Its bodies may scatter several times in a try,
-  bool repeats_contact = false;      ///< because their contact points remember more with each.
+  bool is_repeated = false;          ///< Its bodies may scatter several times in a try.
+  bool repeats_contact = false;      ///< Its nodes remember more of contact with each pass of a try.
+  bool is_loaded = false;            ///< What contact gives loads its implicit solve, as NodeMemory says.
   std::optional<NodeField> alone{};  ///< Of a layer that is not, beside one that is: velocities before layers meet.
   NodeField first_memory{"first_memory", "N"};  ///< Of its body, if that repeats contact: as the try began.
   NodeField pull{"pull", "m/s^2"};              ///< What its memory, or a part of it, does to owned and ghost nodes.
@@ -81,6 +82,7 @@ struct GridLayer {
   bool needs_map = false;           ///< The map is to be made anew; the same on every rank.
 
   const BlockMap& map() const { return *blocks; }
+  bool takes_passes() const { return is_repeated || repeats_contact; }
   /// It and its far side, if that takes part.
   std::vector<GridLayer*> sides() { return has_two_sides ? std::vector{this, far} : std::vector{this}; }
 };
@@ -142,7 +144,7 @@ struct StepContext {
   static bool is_on(const GridLayer& layer) { return layer.near == nullptr || layer.near->has_two_sides; }
   bool is_due(const GridLayer& layer) const {
     const bool is_as_scattered = layer.rigid != nullptr && layer.scale == layer.scattered_scale;
-    return is_on(layer) && (passes == 0 || (layer.is_repeated && !is_as_scattered));
+    return is_on(layer) && (passes == 0 || (layer.takes_passes() && !is_as_scattered));
   }
   /// Whether layers may meet.
   bool has_layers() const { return layers.size() > 1; }
@@ -154,6 +156,7 @@ struct StepContext {
   void add_carried_by_grid(std::size_t b, const Roles& roles);
   void add_far_sides();
   void add_fields_of_rigid_bodies();
+  void add_fields_of_implicit_layers();
 };
 
 /// Of a set on a surface.

@@ -40,7 +40,8 @@ class ImplicitAdvance final : public GridAdvance {
     const Real speed = wave_speed(step, layer);
     find_faint_nodes(step, layer, speed);
     ImplicitReport found =
-        grid_->advance({dt, step.state.time, step.scene.dx, step.settings.gravity, speed, step.is_asked_to_stop},
+        grid_->advance({dt, step.state.time, step.scene.dx, step.settings.gravity, speed, step.is_asked_to_stop,
+                        layer.is_loaded ? &layer.nodes.get<NodeMemory>() : nullptr, step.passes > 0},
                        step.scene.walls, layer.nodes, layer.given.by_walls);
     if (layer.contacts.any()) {
       layer.map().forest().update_ghosts(layer.nodes.get<NodeVelocity>().view());

@@ -11,12 +11,16 @@
 namespace weft {
 namespace {
 
+/// What takes the memory of contact points: the nodes of their own layer, or those of implicit layers that they meet.
+enum class Taker { surface, implicit_layers };
+
 /// What nodes take of memory, at contact points: c_q = sum_i w_iq c_i.
-std::vector<Real> touch_at_points(StepContext& step, std::size_t s) {
+std::vector<Real> touch_at_points(StepContext& step, std::size_t s, Taker taker) {
   for (GridLayer* side : step.layers[step.sets[s].layer].sides()) {
     NodeField& touch = side->nodes.get<NodeTouch>();
     touch.reset(side->map().size());
     step.layer_contact.mark_touch(side->number, touch);
+    if (taker == Taker::implicit_layers) step.layer_contact.weigh_touch(step.meeting_layers(), side->number, touch);
     side->map().forest().update_ghosts(touch.view());
   }
   const std::vector<Vec3> gathered_touch = gathered<NodeTouch>(step, s);
@@ -35,7 +39,7 @@ void scale_by_touch(GridLayer& layer) {
 }
 
 /// Brings what contact points of a body remember to nodes that touch: Phi_i = c_i sum_q w_iq f_q / c_q. (16.6)
-void scatter_memory(StepContext& step, std::size_t s) {
+void scatter_memory(StepContext& step, std::size_t s, Taker taker) {
   const VisitedSet& set = step.sets[s];
   const std::vector<GridLayer*> sides = step.layers[set.layer].sides();
   for (GridLayer* side : sides) side->nodes.get<NodeMemory>().reset(side->map().size());
@@ -43,10 +47,10 @@ void scatter_memory(StepContext& step, std::size_t s) {
   const auto forces = set.follows->contact_forces();
   if (!step.comm.any(std::ranges::any_of(forces, [](const Vec3& f) { return !f.isZero(0); }))) return;
   const auto mass = points.get<Mass>();
-  const std::vector<Real> touch = touch_at_points(step, s);
+  const std::vector<Real> touch = touch_at_points(step, s, taker);
   std::vector<Vec3> acceleration(points.rows(), Vec3::Zero());
   for (std::size_t q = 0; q < acceleration.size(); ++q)
-    if (mass[q] > 0) acceleration[q] = forces[q] / (touch[q] * mass[q]);
+    if (touch[q] * mass[q] > 0) acceleration[q] = forces[q] / (touch[q] * mass[q]);
   scatter_points<NodeMemory>(step, set, step.bins[s], {points.get<Position>(), acceleration, {}, mass});
   for (GridLayer* side : sides) {
     side->map().forest().sum_to_owners(side->nodes.get<NodeMemory>().view());
@@ -64,12 +68,33 @@ void begin_acceleration(StepContext& step) {
   step.accelerated.begin(any_substeps ? with_substeps : 1);
 }
 
+/// Implicit layers are loaded by the opposite of what contact points remember, on nodes that touch, by their mass:
+///   Phi_i = -c_i m_i sum_q w_iq f_q / sum_j w_jq c_j m_j                                                       (16.9)
+void load_implicit_layers(StepContext& step) {
+  for (GridLayer& layer : step.layers)
+    if (layer.is_loaded) layer.nodes.get<NodeMemory>().reset(layer.map().size());
+  for (std::size_t s = 0; s < step.sets.size(); ++s) {
+    if (!step.sets[s].has_surface) continue;
+    scatter_memory(step, s, Taker::implicit_layers);
+    for (const GridLayer* side : step.layers[step.sets[s].layer].sides())
+      step.layer_contact.oppose_memory(step.meeting_layers(), side->number);
+  }
+  const bool any_repeats = std::ranges::any_of(
+      step.sets, [](const VisitedSet& set) { return set.has_surface && set.follows->may_repeat(); });
+  for (GridLayer& layer : step.layers) {
+    if (!layer.is_loaded) continue;
+    find_blocks_in_contact(step, layer);
+    layer.repeats_contact = any_repeats && step.comm.any(!layer.in_contact.empty());
+  }
+}
+
 /// The memory with which a try begins, and where it can come to more.
 void begin_memory(StepContext& step) {
   begin_acceleration(step);
+  if (std::ranges::any_of(step.layers, &GridLayer::is_loaded)) load_implicit_layers(step);
   for (std::size_t s = 0; s < step.sets.size(); ++s) {
     if (!step.sets[s].has_surface) continue;
-    scatter_memory(step, s);
+    scatter_memory(step, s, Taker::surface);
     for (GridLayer* side : step.layers[step.sets[s].layer].sides()) {
       find_blocks_in_contact(step, *side);
       side->pull.reset(side->map().size());

@@ -176,7 +176,7 @@ void choose_repeated(StepContext& step) {
     GridLayer& near = step.layers[set.layer];
     set.follows->begin_step(meet[near.number] > 0 || (near.far != nullptr && meet[near.far->number] > 0));
     for (GridLayer* side : {&near, near.far})
-      if (side != nullptr) side->is_repeated = side->repeats_contact = set.follows->may_repeat();
+      if (side != nullptr) side->repeats_contact = set.follows->may_repeat();
   }
 }
 

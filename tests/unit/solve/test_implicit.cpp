@@ -56,6 +56,34 @@ TEST_P(OfSettings, LinearForcesGiveTheClosedForm) {
   });
 }
 
+/// Loads of contact, and others of the same step, which begins where the first ones end.
+TEST_P(OfSettings, LoadsMoveNodesAsGravityDoes) {
+  test::ImplicitGround ground;
+  test::Anchors anchors(ground, stiffness);
+  ImplicitSettings of_solve = settings();
+  of_solve.tolerance = 1e-12;
+  ImplicitGrid grid(Comm::world(), ground.map, {&anchors}, {}, of_solve);
+  NodeField loads("loads", "N");
+  ImplicitStep step = test::ImplicitGround::step(dt);
+  step.loads = &loads;
+  for (const Real size : {30.0, -70.0}) {
+    loads.reset(ground.map.size());
+    const auto load = [&](const Vec3i& node, Real m) { return Vec3(size * m * Vec3(node.x() % 3, 1, node.z() % 2)); };
+    ground.for_each_node([&](std::size_t n, const Vec3i& node, const Real* inertia, const Real*) {
+      Vec3::Map(loads.block(0) + NodeField::width * n + 1) = load(node, inertia[0]);
+    });
+    const ImplicitReport report = grid.advance(step, {}, ground.layer, {});
+    ASSERT_TRUE(report.converged) << report.failure;
+    ground.for_each_node([&](std::size_t n, const Vec3i& node, const Real* inertia, const Real* v) {
+      const Real m = inertia[0];
+      if (!(m > 0)) return;
+      const Vec3 free = Vec3::Map(inertia + 1) / m + dt * (step.gravity + load(node, m) / m);
+      EXPECT_LE((Vec3::Map(v) - (Mat3::Identity() + dt * dt / m * anchors.K(n)).inverse() * free).norm(), 1e-9);
+    });
+    step.is_another = true;
+  }
+}
+
 TEST_P(OfSettings, HardeningForcesBalance) {
   const Real hardening = 1e7;
   Tied tied(settings(), {}, hardening);
