@@ -457,7 +457,7 @@ TEST(EveryKeyTest, ManyMistakesAreToldAtOnce) {
       if (made.size() == 8) break;
       if (!owners.insert(parent_of(written.way)).second) continue;
       const auto wrong = wrong_values(written.key, written.kind);
-      const Wrong one = wrong[random() % wrong.size()];
+      const Wrong& one = wrong[random() % wrong.size()];
       made.push_back({name_of(written), written.way, [one](Node& node) { set_value(node, one.value); }, one.message});
     }
     EXPECT_EQ(expect_told(made), made.size());
