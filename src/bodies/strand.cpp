@@ -153,9 +153,10 @@ class StrandBody final : public MeshBody {
     return damped(rods_.frequency(x, {}, !has_balanced_turns_));
   }
   Real stiffened(Real frequency, Real square) const override {
-    const Real ratio = damping_ratio();
-    const Real omega = ratio > 0 ? (std::sqrt(1 + 2 * ratio * frequency) - 1) / ratio : frequency;
-    return damped(std::hypot(omega, std::sqrt(square)));
+    return damped(std::hypot(undamped(frequency), std::sqrt(square)));
+  }
+  Real damping_ratio(Real frequency) const override {
+    return viscosity_ ? undamped(frequency) * damping_times().first / 2 : 0;
   }
 
   Real trial_energy(const Parts& parts, const TrialShape& at) const override {
@@ -316,15 +317,19 @@ class StrandBody final : public MeshBody {
       first += strand.size();
     }
   }
-  /// Of viscosity and modulus, the largest [s].
-  Real damping_ratio() const {
-    if (!viscosity_) return 0;
+  /// Viscosity over modulus, the least and the largest of stretch, bending and twist [s].
+  std::pair<Real, Real> damping_times() const {
+    if (!viscosity_) return {0, 0};
     const RodSection& section = rods_.section();
-    return std::max(
+    return std::minmax(
         {viscosity_->stretch / section.stretch, viscosity_->bend1 / section.bend1, viscosity_->twist / section.twist});
   }
-  /// Damping, at a rate of omega^2 times that ratio at most, counts as half of it.
-  Real damped(Real omega) const { return omega + omega * omega * damping_ratio() / 2; }
+  /// Damping, at a rate of omega^2 times the largest of these times at most, counts as half of it.
+  Real damped(Real omega) const { return omega + omega * omega * damping_times().second / 2; }
+  Real undamped(Real omega) const {
+    const Real time = damping_times().second;
+    return time > 0 ? (std::sqrt(1 + 2 * time * omega) - 1) / time : omega;
+  }
   RodState state() const {
     return {segments_.get<SegmentTangent>(), segments_.get<SegmentDirector>(), segments_.get<JointTwist>()};
   }

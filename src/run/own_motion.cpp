@@ -17,8 +17,8 @@ namespace {
 /// Unless the deck says how many.
 constexpr int most_stable_substeps = 1000;
 /// Contact sees the mass that contact points carry, and what lies behind them only in the substeps that follow. What
-/// the grid gives once in a step feeds modes that swing by half a turn in it; they turn by 0.4 in a substep.
-constexpr int most_substeps_between_contacts = 4;
+/// the grid gives once in a step feeds modes that turn by pi in it; the fastest one turns by half of that [rad].
+constexpr Real most_turn_between_contacts = 1.6;
 /// Passes of contact leave forces of implicit bodies unbalanced by this share of the change that they make.
 constexpr Real share_left_by_passes = 1e-6;
 /// An explicit body is looked at this often whether it has stiffened.
@@ -52,9 +52,10 @@ EquilibriumSettings settings_of(const Scene& scene, MeshBody& body, const StageS
 
 }  // namespace
 
-int most_substeps(const StageSettings& stage, bool has_contact) {
+int most_substeps(const StageSettings& stage, bool has_contact, Real damping_ratio) {
   if (stage.substeps > 0) return stage.substeps;
-  return has_contact ? most_substeps_between_contacts : most_stable_substeps;
+  if (!has_contact) return most_stable_substeps;
+  return static_cast<int>(most_turn_between_contacts / turn_of_substep(damping_ratio) * (1 + same_time));
 }
 
 DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real frequency_at_rest) {
@@ -63,10 +64,13 @@ DtLimit own_limit(const Scene& scene, std::size_t b, const StepLimit& now, Real 
   const bool touches = scene.bodies[b]->roles().contact_points != nullptr;
   const SceneLayer& layer = scene.layer_of(b);
   DtLimit limit;
-  if (stage && !stage->is_implicit)
-    limit = {most_substeps(*stage, touches && (layer.has_contact_points || scene.step.is_moved_by_grid[b])) *
-                 own_substep(now.vibration(), frequency_at_rest),
+  if (stage && !stage->is_implicit) {
+    const bool has_contact = touches && (layer.has_contact_points || scene.step.is_moved_by_grid[b]);
+    const Real damping_ratio = scene.bodies[b]->roles().mesh->damping_ratio(frequency_at_rest);
+    limit = {most_substeps(*stage, has_contact, damping_ratio) *
+                 own_substep(now.vibration(), frequency_at_rest, damping_ratio),
              "stiffness of " + name};
+  }
   const bool is_implicit = scene.step.is_implicit || (stage && stage->is_implicit);
   if (const Real by_waves = wave_number(layer.transfer.kernel) * scene.dx / now.wave_speed;
       touches && !is_implicit && by_waves < limit.dt)
@@ -190,7 +194,9 @@ Real OwnMotion::with_clamps(Real frequency, const Motion& at) const {
 int OwnMotion::substeps(Real dt) const {
   if (stage_.substeps > 0) return stage_.substeps;
   if (is_implicit()) return 1;
-  const Real needed = std::ceil(dt / own_substep(now_.vibration(), frequency_at_rest(now_)) * (1 - same_time));
+  const Real at_rest = frequency_at_rest(now_);
+  const Real longest = own_substep(now_.vibration(), at_rest, mesh().damping_ratio(at_rest));
+  const Real needed = std::ceil(dt / longest * (1 - same_time));
   return static_cast<int>(std::clamp<Real>(needed, 1, most_stable_substeps));
 }
 

@@ -19,7 +19,8 @@
 namespace weft {
 
 /// How many explicit substeps a step may have. has_contact: the body meets others, or itself, at the end of steps.
-int most_substeps(const StageSettings& stage, bool has_contact);
+/// damping_ratio: of its fastest mode [1].
+int most_substeps(const StageSettings& stage, bool has_contact, Real damping_ratio);
 
 /// How large a step of a body may be that moves by itself; frequencies [rad/s]. A step that followed each change of
 /// them would feed modes.

@@ -113,6 +113,11 @@ class MeshBody : public Body, public TrialMesh {
   }
   /// A bound of its frequencies [rad/s] where what holds it adds this much to the square of undamped ones [1/s^2].
   virtual Real stiffened(Real frequency, Real square) const { return std::hypot(frequency, std::sqrt(square)); }
+  /// A lower bound of the damping ratio of a mode of this frequency [rad/s], the damping in it [1].
+  virtual Real damping_ratio(Real frequency) const {
+    static_cast<void>(frequency);
+    return 0;
+  }
   /// Whether nothing but tension is felt across it where nothing touches it.
   virtual bool is_slack() const { return false; }
   /// The numbers of the elements at rest on this rank, ascending.

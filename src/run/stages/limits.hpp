@@ -5,6 +5,7 @@
 #include "weft/base/kinds.hpp"
 #include "weft/parallel/comm.hpp"
 
+#include <algorithm>
 #include <span>
 
 namespace weft {
@@ -18,12 +19,18 @@ inline constexpr Real diffusion_number = 1.0 / 12;
 
 /// Limit of an explicit step with a mesh of frequency omega, in 1 / omega: symplectic Euler is stable up to 2.
 inline constexpr Real vibration_number = 1.8;
-/// The longest substep of a body that moves by itself [s], omega bounding its frequencies now and at rest [rad/s]: 0.4
-/// over that at rest, or a third of it, a ninth, ..., so that omega h is 1.2 at most. Nothing damps the modes that an
-/// error feeds: each is to be resolved, and a step that follows each change of omega would not be symplectic.
-inline Real own_substep(Real omega, Real omega_at_rest) {
-  Real h = 0.4 / omega_at_rest;
-  while (omega * h > 1.2) h /= 3;
+/// By how much the fastest mode at rest may turn in a substep of a body that moves by itself [rad]: 0.4 without
+/// damping, where nothing ends what errors feed, so that each mode is to be resolved; up to 1.2 with a fiftieth of
+/// critical damping, which ends it. [docs/theory/own.md, 13.1]
+inline Real turn_of_substep(Real damping_ratio) { return std::min<Real>(0.4 + 40 * damping_ratio, 1.2); }
+
+/// The longest substep of such a body [s], omega bounding its frequencies now and at rest [rad/s]. Where it has
+/// stiffened it is a third of that, a ninth, ...: an undamped step that follows each change of omega would not be
+/// symplectic.
+inline Real own_substep(Real omega, Real omega_at_rest, Real damping_ratio) {
+  const Real turn = turn_of_substep(damping_ratio), most_turn = std::max<Real>(1.2, turn * 4 / 3);
+  Real h = turn / omega_at_rest;
+  while (omega * h > most_turn) h /= 3;
   return h;
 }
 

@@ -161,5 +161,45 @@ TEST(OwnMotionTest, EnergyIsThatOfTheWorkDone) {
   EXPECT_LT(largest_gap, 0.01 * stage.comm.max(most));
 }
 
+/// Two strands that swing from the horizontal, stretched by what they weigh and by their turning back.
+std::string swinging_strands(const std::string& viscosity) {
+  std::string text = deck("[0, 0, -9.81]",
+                          "  - {name: hair, kind: strand, material: hair, radius: 4 mm, meets_grid: false, stage: "
+                          "{scheme: explicit}, curves: {hair_tube: {inner_radius: 0, outer_radius: 0.02, length: 0.6, "
+                          "strands: 2}, spacing: 0.03, rotate: {axis: [0, 1, 0], angle: 90}}}\n",
+                          "handles:\n  - {name: root, body: hair, where: {box: {lower: [-0.001, -1, -1], upper: "
+                          "[0.001, 1, 1]}}, hold: {keep: clamp}}\n");
+  text.replace(text.find("max_dt: 2e-3"), 12, "max_dt: 1e-2");
+  return text.insert(
+      text.find("  metal:"),
+      "  hair: {law: rod, density: 1000, youngs_modulus: 1e6, poisson_ratio: 0.4, viscosity: " + viscosity + "}\n");
+}
+
+TEST(OwnMotionTest, DampedStrandsTakeSubstepsThreeTimesAsLongAndLoseEnergy) {
+  const auto first_substeps = [](Stage& stage) {
+    return stage.stepper.take(std::numeric_limits<Real>::infinity()).substeps[0];
+  };
+  Stage undamped(swinging_strands("0")), hardly(swinging_strands("1")), damped(swinging_strands("10"));
+  const int most = first_substeps(undamped), least = first_substeps(damped);
+  EXPECT_NEAR(static_cast<Real>(most) / least, 3, 0.4);
+  const int between = first_substeps(hardly);
+  EXPECT_LT(between, most);
+  EXPECT_GT(between, least);
+
+  // Energies of a step are those of velocities between places: they miss some of it where a strand turns back.
+  Real least_energy = std::numeric_limits<Real>::infinity(), largest_rise = 0, most_kinetic = 0;
+  for (int k = 0; k < 200; ++k) {
+    const StepReport report = damped.stepper.take(std::numeric_limits<Real>::infinity(), true);
+    const Totals totals = damped.totals();
+    const Real now = energy_less_work(damped.scene, damped.state, report, totals);
+    least_energy = std::min(least_energy, now);
+    largest_rise = std::max(largest_rise, now - least_energy);
+    most_kinetic = std::max(most_kinetic, totals.motion());
+  }
+  EXPECT_GT(most_kinetic, 0.01) << "they swing";
+  EXPECT_LT(least_energy, -0.2 * most_kinetic) << "they lose it";
+  EXPECT_LT(largest_rise, 3e-4 * most_kinetic);
+}
+
 }  // namespace
 }  // namespace weft
