@@ -129,7 +129,7 @@ std::string TimeStepping::forecast() {
 std::string TimeStepping::forecast_of_a_step() {
   std::string refused, pairs, substeps;
   try {
-    const StepReport report = stepper_.take(std::numeric_limits<Real>::infinity());
+    const StepReport report = stepper_.take(scene_.deck.time.frame_interval);
     if (report.impulses.pairs > 0)
       pairs = fmt::format(
           "warning: {} pairs of segments of strands begin nearer than the distance of their impulses, and stay so "
@@ -153,7 +153,8 @@ std::string TimeStepping::forecast_of_sizes() {
   const Deck& deck = scene_.deck;
   const std::int64_t points = comm_.sum(scene_.points());
   const Real most = comm_.max(static_cast<Real>(scene_.points()));
-  const StepSize size = size_of_step(scene_, state_);
+  StepSize size = size_of_step(scene_, state_);
+  if (deck.time.frame_interval < size.dt) size = {deck.time.frame_interval, "output"};
   const Real steps = std::ceil(deck.time.end / size.dt);
   const Real frames = std::floor(deck.time.end / deck.time.frame_interval + 1e-9) + 1;
   const Real frame_size = static_cast<Real>(frame_bytes());

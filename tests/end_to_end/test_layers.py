@@ -69,6 +69,21 @@ output: {{diagnostics_every: 1}}
 """
 
 
+# A block of jelly that touches a rigid plate that stays.
+KEPT = """
+weft: 1
+title: Kept
+domain: {{dx: 0.05, gravity: [0, 0, -9.81]}}
+time: {{end: 1, frame_interval: 1}}
+materials: {{jelly: {{law: neo_hookean, density: 1000, youngs_modulus: 1e5, poisson_ratio: 0.3}}}}
+bodies:
+  - {{name: block, kind: continuum, material: jelly, sampling: {sampling},
+     shape: {{box: {{lower: [-0.1, -0.1, 0], upper: [0.1, 0.1, 0.15]}}, translate: {at}}}}}
+  - {{name: plate, kind: rigid, density: 1000, joint: {{motion: {{}}}},
+     mesh: {{size: 0.1, block: {{lower: [-0.2, -0.2, -0.2], upper: [0.2, 0.2, 0]}}, translate: {at}}}}}
+layer_contact: [{{between: [materials, plate], friction: 0.5}}]
+"""
+
 # A sheet, a shell or fibers above a rigid plate that stays.
 LIGHT = """
 weft: 1
@@ -351,6 +366,12 @@ output: {{diagnostics_every: 1}}
                         f"laid_{friction}_{tolerance}_{height}"))
                     gap = (rows[-1]["bottom"] - 0.25 * 0.05 - rows[-1]["top"]) / 0.05
                     self.assertAlmostEqual(gap, 0.2 if friction > 0 else 0, delta=0.1)
+
+    def test_what_rests_on_a_body_stays_and_gains_no_energy(self):
+        for sampling, at in ("regular", [0, 0, 0]), ("poisson", [0.021, 0.013, 0.017]):
+            with self.subTest(sampling=sampling):
+                rows = numbers(self.run_deck(self.deck(KEPT.format(sampling=sampling, at=at)), sampling))
+                self.assertLess(largest_rise(rows), 6 * 9.81 * 1e-3 * 0.05)  # its weight by a thousandth of dx
 
     def test_thin_bodies_rest_on_a_rigid_plate_by_half_their_thickness(self):
         (self.folder / "yarn.obj").write_text(YARN)

@@ -368,6 +368,17 @@ with h5py.File(name) as frame:
             run = weft("run", self.deck(RIGID.replace(old, new, 1)), "-o", self.folder / words[0], "--steps", 1)
             self.assertIn(words[0], run.stdout + run.stderr)
 
+    def test_check_knows_steps_that_only_output_limits(self):
+        done = weft("check", self.deck("""
+weft: 1
+time: {end: 1, frame_interval: 0.1}
+domain: {dx: 0.04}
+bodies:
+  - {name: bar, kind: rigid, density: 1000, mesh: {block: {lower: [0, 0, 0], upper: [0.8, 0.1, 0.1]}, size: 0.1},
+     joint: {hinge: {point: [0, 0, 0], axis: [0, 0, 1]}}}
+"""))
+        self.assertIn("dt: 0.1 s at the start, limited by output\nsteps: about 10 to 1 s\n", done.stdout)
+
     def test_centres_outside_are_named(self):
         inside, outside = (RIGID.replace("mass: 3, contact", f"mass: 3, center: {at}, contact", 1)
                            for at in ("[0.4, 0, 0.25]", "[0.4, 0, 0.9]"))
