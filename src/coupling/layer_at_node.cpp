@@ -26,6 +26,12 @@ constexpr Real certain_inside = 0.1;
 constexpr Real margin_of_friction = 0.25;
 /// What two surfaces have alike is as long as this at least, squared.
 constexpr Real least_alike = 0.01;
+/// What is in the ellipsoid of a thin body leaves it as if it were so far outside [dx], which so many of Newton's steps
+/// find.
+constexpr Real least_extent = 0.001;
+constexpr int steps_out_of_extent = 8;
+/// Along an axis of which a thin body fills the kernel but for this part, it has no end.
+constexpr Real least_beyond_kernel = 0.01;
 /// Surfaces do not face one another along what is more behind either than before it, by this part of both,
 constexpr Real most_behind = 0.1;
 /// nor where the planes that face along it are far from square to it, as of a side and the floor beside it.
@@ -184,9 +190,32 @@ void LayerAtNode::find_extent(const Layer& nodes, int block, int place) {
   middle = of - x;
 }
 
+/// A way y to or from the middle of a thin body, turned as it leaves the ellipsoid of its variance (16.1b).
+Vec3 LayerAtNode::out_of_extent(const Vec3& y) const {
+  if (!is_thin || variance.isZero(0) || y.isZero(0)) return y;
+  const SymmetricEigen axes = symmetric_eigen(variance);
+  const Vec3 along = axes.Q.transpose() * y;
+  const auto beyond_kernel = (1 - axes.values.array() / (spread * dx * dx)).max(least_beyond_kernel);
+  const Vec3 squares = 3 * axes.values.array().max(Real(0)) / beyond_kernel;  // of half axes
+  const Vec3 reach = squares.cwiseSqrt().cwiseProduct(along.cwiseAbs());
+  Real t = std::max(least_extent * least_extent * dx * dx, (reach - squares).maxCoeff());
+  for (int step = 0; step < steps_out_of_extent; ++step) {  // from below, as the sum is convex
+    const Vec3 parts = reach.cwiseQuotient((squares.array() + t).matrix());
+    const Real slope = -2 * parts.cwiseAbs2().cwiseQuotient((squares.array() + t).matrix()).sum();
+    if (const Real beyond = parts.squaredNorm() - 1; beyond > 0) t -= beyond / slope;
+  }
+  const Vec3 out = axes.Q * along.cwiseQuotient((squares.array() + t).matrix());
+  return y.norm() * out.normalized();
+}
+
+/// From the middle of one mass to that of the other, as far as that leads out of what is thin.
+Vec3 LayerAtNode::way_between(const LayerAtNode& b) const {
+  const Vec3 way = normal - b.normal;
+  return spread > 0 ? Vec3(b.out_of_extent(out_of_extent(dx * spread * way)) / dx) : way;
+}
+
 Vec3 LayerAtNode::normal_to(const LayerAtNode& b) const {
-  if (!has_surface && !b.has_surface)  // from the middle of one mass to that of the other
-    return unit(normal - b.normal);
+  if (!has_surface && !b.has_surface) return unit(way_between(b));
   if (has_surface && b.has_surface) {
     const Real flatter = std::max({normal.norm(), b.normal.norm(), least_normal});
     // Beside an edge that does not yield, a node sees a side alone, which nothing faces.

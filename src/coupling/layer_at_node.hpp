@@ -55,6 +55,8 @@ struct LayerAtNode {
  private:
   /// The same whatever is behind.
   std::optional<Encounter> encounter(const LayerAtNode& b, Real friction) const;
+  Vec3 out_of_extent(const Vec3& y) const;
+  Vec3 way_between(const LayerAtNode& b) const;
   /// Whether what is along n is before it.
   bool looks(const Vec3& n) const;
   /// What faces a direction n, as a surface of second degree. Lean and curvature are across n.

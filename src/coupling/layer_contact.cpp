@@ -318,8 +318,20 @@ std::vector<int> LayerContact::blocks_that_meet(std::size_t layer) const {
   return blocks;
 }
 
+namespace {
+
+/// (16.1a): the share of a node whose motion handles prescribe does not yield.
+Real mass_with_handles(Real mass, const Real* led) {
+  constexpr Real least_yielding = 1e-6;
+  if (led == nullptr || !(led[0] > 0)) return mass;
+  return mass / (1 - std::min(led[1] / led[0], Real(1)) + least_yielding);
+}
+
+}  // namespace
+
 void LayerContact::exchange(std::span<const MeetingLayer> layers, Real dt) {
   for (const MeetingLayer& layer : layers) {
+    if (layer.is_on && layer.nodes->has<NodeBorne>()) layer.nodes->get<NodeBorne>().reset(layer.map->size());
     if (!layer.is_loaded() || !layer.is_on) continue;
     const BlockMap* const map = layer.map;
     Layer* const nodes = layer.nodes;
@@ -367,10 +379,14 @@ void LayerContact::meet(std::span<const MeetingLayer> layers, Meetings& meetings
   const auto pairs = std::span(meetings.pairs).subspan(node.first_pair, node.pairs);
   const auto layer_of = [&](std::size_t k) -> const MeetingLayer& { return layers[sides[k].layer]; };
   const auto row = [&](std::size_t k, NodeField& field) { return row_of(field, sides[k].block, node.place); };
+  const auto led = [&](std::size_t k) -> const Real* {
+    Layer& nodes = *layer_of(k).nodes;
+    return nodes.has<NodeLed>() ? row(k, nodes.get<NodeLed>()) : nullptr;
+  };
   work.resize(sides.size(), pairs.size());
   for (std::size_t k = 0; k < sides.size(); ++k) {
     Layer& nodes = *layer_of(k).nodes;
-    work.mass[k] = *row(k, nodes.get<NodeInertia>());
+    work.mass[k] = mass_with_handles(*row(k, nodes.get<NodeInertia>()), led(k));
     work.v[k] = work.before[k] = Eigen::Map<const Vec3>(row(k, nodes.get<NodeVelocity>()));
     work.is_hit[k] = false;
   }
@@ -404,6 +420,12 @@ void LayerContact::meet(std::span<const MeetingLayer> layers, Meetings& meetings
     Eigen::Map<Vec3>(row(k, nodes.get<NodeVelocity>())) = work.v[k];
     if (layer_of(k).is_loaded()) Eigen::Map<Vec3>(row(k, nodes.get<NodeMeeting>())) += change;
     if (work.is_hit[k]) Eigen::Map<Vec3>(row(k, nodes.get<NodeRebound>())) = change;
+    if (const Real* const led_here = led(k); led_here != nullptr && led_here[1] > 0) {
+      Vec3 taken = -*row(k, nodes.get<NodeInertia>()) * change;
+      for (std::size_t p = 0; p < pairs.size(); ++p)
+        if (const auto& [i, j] = pairs[p].sides; k == i || k == j) taken += (k == i ? 1 : -1) * work.impulse[p];
+      Eigen::Map<Vec3>(row(k, nodes.get<NodeBorne>())) = taken / led_here[1];
+    }
   }
 }
 

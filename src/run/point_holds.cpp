@@ -73,8 +73,8 @@ Real kinetic_energy(Real m, const Vec3& v, const Mat3& C, const Vec3& D) {
 
 }  // namespace
 
-void lead_points(const Scene& scene, std::size_t body, const Bins& bins, Real time, Real dt,
-                 std::span<Impulse> impulses) {
+void lead_points(const Scene& scene, std::size_t body, const Bins& bins, std::span<const Vec3> borne, Real time,
+                 Real dt, std::span<Impulse> impulses) {
   Table& points = scene.bodies[body]->points();
   const auto by = std::as_const(points).get<HandledBy>();
   const auto x = std::as_const(points).get<Position>();
@@ -103,6 +103,7 @@ void lead_points(const Scene& scene, std::size_t body, const Bins& bins, Real ti
         impulses[h].angular += (x[p] - center).cross(impulse) + own_rotation(m[p], C_led - C[p], D);
         impulses[h].work += kinetic_energy(m[p], v_led, C_led, D) - kinetic_energy(m[p], v[p], C[p], D);
       }
+      if (!borne.empty()) impulses[h].add(-m[p] * borne[p], x[p] - center, v_led);
       v[p] = v_led;
       C[p] = C_led;
     }

@@ -54,8 +54,9 @@ class LedNodes {
 };
 
 /// Moves what is held of a continuum exactly: sets the Velocity and Affine of its points along the axes of holds, for a
-/// step of dt from `time`; adds what this gives them. bins: of the body. Collective.
-void lead_points(const Scene& scene, std::size_t body, const Bins& bins, Real time, Real dt,
-                 std::span<Impulse> impulses);
+/// step of dt from `time`; adds what this gives them. bins: of the body. borne: what its points, row by row, take of
+/// the impulses of other layers besides, over their mass [m/s]; none: nothing. Collective.
+void lead_points(const Scene& scene, std::size_t body, const Bins& bins, std::span<const Vec3> borne, Real time,
+                 Real dt, std::span<Impulse> impulses);
 
 }  // namespace weft

@@ -150,8 +150,7 @@ void make_layers(const Deck& deck, Scene& scene) {
     if (has_contact_points(body)) scene.layers[scene.on_layer.back()].has_followers = true;
     if (!is_liquid(deck, body)) scene.layers[scene.on_layer.back()].has_strength = true;
   }
-  for (SceneLayer& layer : scene.layers)
-    layer.is_thin = std::ranges::any_of(scene.layers, &SceneLayer::has_contact_points);
+  for (SceneLayer& layer : scene.layers) layer.is_thin = scene.layers.size() > 1;
   for (std::size_t b = 0; b < deck.bodies.size(); ++b)
     if (!is_thin(deck.bodies[b])) scene.layers[scene.on_layer[b]].is_thin = false;
   const std::size_t count = scene.layers.size();

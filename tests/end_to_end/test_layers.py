@@ -335,7 +335,90 @@ output: {{diagnostics_every: 1}}
 """
 
 
+# A block on a sheet that a handle holds, on a layer of its own; gravity leans by an angle.
+HELD = """
+weft: 1
+title: Held
+domain: {{dx: 0.05, gravity: [{along}, 0, {down}]}}
+time: {{end: 0.3, frame_interval: 0.3}}
+materials:
+  jelly: {{law: fixed_corotated, density: 1000, youngs_modulus: 2e5, poisson_ratio: 0.3}}
+  cotton: {{law: sheet, density: 500, youngs_modulus: 1e6, poisson_ratio: 0.3, contact: {{stiffness: 2e4}}}}
+layers: [{{name: cloth}}]
+bodies:
+  - {{name: sheet, kind: membrane, material: cotton, thickness: 4 mm, layer: cloth,
+     mesh: {{rectangle: {{width: 1, height: 0.6}}, across: 30, along: 18, translate: [-0.35, -0.3, {top}]}}}}
+  - {{name: block, kind: continuum, material: jelly, sampling: regular,
+     shape: {{box: {{lower: [-0.1, -0.1, {bottom}], upper: [0.1, 0.1, {upper}]}}}}}}
+layer_contact: [{{between: [materials, cloth], friction: 0.3}}]
+handles:
+  - {{name: hand, body: sheet, where: {{box: {{lower: [-9, -9, -9], upper: [9, 9, 9]}}}}, hold: {{}}}}
+probes:
+  - {{name: middle, body: block, centre_of_mass: {{}}}}
+output: {{diagnostics_every: 1}}
+"""
+
+# A body on another layer is led against a block on a floor, which it presses by nearly a tenth.
+LED = """
+weft: 1
+title: Led
+domain: {{dx: 0.05, gravity: [0, 0, 0]}}
+time: {{end: 0.25, frame_interval: 0.25, max_dt: {dt}}}
+materials:
+  jelly: {{law: fixed_corotated, density: 1000, youngs_modulus: 1e5, poisson_ratio: 0}}
+  cotton: {{law: sheet, density: 500, youngs_modulus: 5e5, poisson_ratio: 0.3, contact: {{stiffness: 2e4}}}}
+layers: [{{name: other}}]
+bodies:
+  - {{name: plate, layer: other, {plate}}}
+  - {{name: block, kind: continuum, material: jelly, sampling: regular,
+     shape: {{box: {{lower: [-0.1, -0.1, 0], upper: [0.1, 0.1, 0.2]}}}}}}
+layer_contact: [{{between: [materials, other], friction: 0}}]
+colliders: [{{name: floor, shape: {{plane: {{point: [0, 0, 0], normal: [0, 0, 1]}}}}}}]
+handles:
+  - {{name: hand, body: plate, where: {{box: {{lower: [-9, -9, -9], upper: [9, 9, 9]}}}},
+     hold: {{motion: {{keyframes: [{{time: 0}}, {{time: 0.2, translate: [0, 0, -0.02]}}]}}}}}}
+output: {{diagnostics_every: 1}}
+"""
+LEADING = {
+    "sheet": "kind: membrane, material: cotton, thickness: 4 mm, mesh: {rectangle: {width: 0.6, height: 0.6}, "
+             "across: 18, along: 18, translate: [-0.3, -0.3, 0.203]}",
+    "continuum": "kind: continuum, material: jelly, sampling: regular, "
+                 "shape: {box: {lower: [-0.3, -0.3, 0.201], upper: [0.3, 0.3, 0.301]}}"}
+
 class Layers(Case):
+    def test_a_block_rests_on_a_sheet_that_a_handle_holds(self):
+        for lean, way in (0, 0), (25, 9.81 * (math.sin(math.radians(25)) - 0.3 * math.cos(math.radians(25))) * 0.09 / 2):
+            for top in 0, 0.018:
+                with self.subTest(lean=lean, top=top):
+                    deck = self.deck(HELD.format(
+                        along=9.81 * math.sin(math.radians(lean)), down=-9.81 * math.cos(math.radians(lean)), top=top,
+                        bottom=top + 0.003, upper=top + 0.203))
+                    run = self.run_deck(deck, f"held_{lean}_{top}")
+                    rows = numbers(run)
+                    moved = [rows[-1][f"middle_{axis}"] - rows[0][f"middle_{axis}"] for axis in "xz"]
+                    self.assertAlmostEqual(moved[0], way, delta=0.02 * way + 0.002)
+                    self.assertAlmostEqual(moved[1], 0, delta=0.1 * 0.05)
+                    gained = rows[-1]["momentum_z"] - rows[1]["momentum_z"]
+                    given = sum(row["force_hand_z"] * row["dt"] for row in rows[2:])
+                    weight = 9.81 * math.cos(math.radians(lean)) * rows[0]["mass"]
+                    self.assertAlmostEqual(given - gained, weight * (rows[-1]["time"] - rows[1]["time"]),
+                                           delta=1e-9 * weight)
+        run = self.run_deck(deck, "1", "--steps", "40")
+        for ranks in 2, 3, 4, 7:
+            with self.subTest(ranks=ranks):
+                self.assert_same_state(run, self.run_deck(deck, str(ranks), "--steps", "40", ranks=ranks), 1e-10)
+
+    def test_what_handles_lead_presses_on_materials_of_other_layers(self):
+        for name, plate in LEADING.items():
+            for dt in 1e-3, 5e-4:
+                with self.subTest(plate=name, dt=dt):
+                    rows = numbers(self.run_deck(self.deck(LED.format(plate=plate, dt=dt)), f"{name}_{dt}"))
+                    late = [-row["force_hand_z"] for row in rows if row["time"] > 0.22]
+                    stiffness = 1e5 * 0.2  # E A / l; masses touch a little early
+                    self.assertGreater(sum(late) / len(late), stiffness * 0.019 * 0.97)
+                    self.assertLess(sum(late) / len(late), stiffness * (0.019 + 0.1 * 0.05))
+                    self.assertAlmostEqual(rows[-1]["work_hand"] / rows[-1]["elastic_energy"], 1, delta=30 * dt)
+
     def test_friction_does_not_hold_a_box_above_water(self):
         heights = []
         for friction in 0, 0.3:

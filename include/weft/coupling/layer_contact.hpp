@@ -94,6 +94,16 @@ struct NodeChange : NodeKey {
   static constexpr Label label{"change", "m/s", Keep::work};
 };
 
+/// Of a layer of bodies with holds: the mass of their vertices and points, and in the place of a first momentum that of
+/// those whose positions handles prescribe [kg],
+struct NodeLed : NodeKey {
+  static constexpr Label label{"led", "kg, kg", Keep::work};
+};
+/// and what these take of the impulses of other layers, over their mass, for their handles to bear [m/s].
+struct NodeBorne : NodeKey {
+  static constexpr Label label{"borne", "m/s", Keep::work};
+};
+
 /// Velocities of a rigid body, over a step or now: velocity + gradient (x - centre).
 struct RigidVelocity {
   Vec3 centre = Vec3::Zero(), velocity = Vec3::Zero();

@@ -76,6 +76,7 @@ bool advance(StepContext& step) {
       fields.push_back(layer.nodes.get<NodeChange>().view());
     }
     if (layer.settings.has_contact_points) fields.push_back(layer.nodes.get<NodeMeeting>().view());
+    if (layer.nodes.has<NodeBorne>()) fields.push_back(layer.nodes.get<NodeBorne>().view());
     if (layer.nodes.has<NodeRebound>()) fields.push_back(layer.nodes.get<NodeRebound>().view());
     layer.map().forest().update_ghosts(fields);
   }

@@ -65,6 +65,7 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
     layers[l].end_of_sets = sets.size();
   }
   add_far_sides();
+  add_fields_of_holds();
   add_fields_of_rigid_bodies();
   add_fields_of_implicit_layers();
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) held_positions.emplace_back(scene, b);
@@ -75,6 +76,22 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
   for (std::size_t l = 0; l < layers.size(); ++l)
     layers[l].advance = settings.is_implicit && !layers[l].settings.has_contact_points ? make_implicit_advance(*this, l)
                                                                                        : make_explicit_advance();
+}
+
+/// Where handles prescribe positions, a layer does not yield to others.
+void StepContext::add_fields_of_holds() {
+  if (!has_layers()) return;
+  for (const VisitedSet& set : sets) {
+    Layer& nodes = layers[set.layer].nodes;
+    if (!carries_what_handles_lead(set) || nodes.has<NodeLed>()) continue;
+    nodes.add<NodeLed>();
+    nodes.add<NodeBorne>();
+  }
+}
+
+bool StepContext::carries_what_handles_lead(const VisitedSet& set) const {
+  return set.held != nullptr ||
+         (set.points == scene.bodies[set.body].get() && std::ranges::find(led_bodies, set.body) != led_bodies.end());
 }
 
 void StepContext::add_fields_of_rigid_bodies() {

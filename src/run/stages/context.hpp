@@ -148,6 +148,8 @@ struct StepContext {
   }
   /// Whether layers may meet.
   bool has_layers() const { return layers.size() > 1; }
+  /// Whether handles may prescribe positions of a set: vertices, or points of a continuum.
+  bool carries_what_handles_lead(const VisitedSet& set) const;
   std::vector<MeetingLayer> meeting_layers();
 
  private:
@@ -155,6 +157,7 @@ struct StepContext {
   void add_own_motion(std::size_t b, const Roles& roles);
   void add_carried_by_grid(std::size_t b, const Roles& roles);
   void add_far_sides();
+  void add_fields_of_holds();
   void add_fields_of_rigid_bodies();
   void add_fields_of_implicit_layers();
 };

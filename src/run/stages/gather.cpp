@@ -151,6 +151,17 @@ void deform_followers(StepContext& step, GridLayer& layer) {
   }
 }
 
+/// What points of a set that handles lead take of the impulses of other layers, over their mass; none without any.
+std::vector<Vec3> borne_by_handles(StepContext& step, std::size_t s) {
+  const VisitedSet& set = step.sets[s];
+  if (!step.layers[set.layer].nodes.has<NodeBorne>()) return {};
+  std::vector<Vec3> borne = gathered<NodeBorne>(step, s);
+  const IsHeld is_led = step.held_positions[set.body].of(*set.points, step.state.time);
+  for (std::size_t row = 0; row < borne.size(); ++row)
+    if (!is_led || !is_led(static_cast<std::uint32_t>(row))) borne[row].setZero();
+  return borne;
+}
+
 }  // namespace
 
 void gather(StepContext& step) {
@@ -170,6 +181,8 @@ void gather(StepContext& step) {
   push_rigid_bodies(step);
   for (const auto& held : step.held) held->renew();
   for (std::size_t s = 0; s < step.sets.size(); ++s)
+    if (HeldVertices* const held = step.sets[s].held) held->bear(borne_by_handles(step, s));
+  for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (step.sets[s].follows == nullptr) gather_set(step, s);
     else gather_contact(step, s);
 }
@@ -185,8 +198,10 @@ void correct(StepContext& step) {
   for (GridLayer& layer : step.layers)
     if (layer.settings.has_followers && !layer.settings.has_contact_points) deform_followers(step, layer);
   for (const auto& held : step.held) held->correct(step.state.time, step.dt(), step.given.by_handles);
-  for (const std::size_t b : step.led_bodies)
-    lead_points(step.scene, b, *step.bins_of_body[b], step.state.time, step.dt(), step.given.by_handles);
+  for (std::size_t s = 0; s < step.sets.size(); ++s)
+    if (const VisitedSet& set = step.sets[s]; set.held == nullptr && step.carries_what_handles_lead(set))
+      lead_points(step.scene, set.body, step.bins[s], borne_by_handles(step, s), step.state.time, step.dt(),
+                  step.given.by_handles);
   for (std::size_t s = 0; s < step.sets.size(); ++s)
     if (const VisitedSet& set = step.sets[s]; set.is_corrected && set.follows == nullptr)
       commit_rows(step, s, step.bins[s].order());

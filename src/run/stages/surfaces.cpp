@@ -16,6 +16,7 @@ namespace {
 /// What nodes know of the surface on a layer.
 std::vector<NodeField*> fields_of_surface(GridLayer& layer) {
   std::vector<NodeField*> fields{&layer.nodes.get<NodeNormal>()};
+  if (layer.nodes.has<NodeLed>()) fields.push_back(&layer.nodes.get<NodeLed>());
   if (layer.settings.is_thin)
     fields.insert(fields.end(),
                   {&layer.nodes.get<NodeMiddle>(), &layer.nodes.get<NodeSquares>(), &layer.nodes.get<NodeProducts>()});
@@ -65,6 +66,16 @@ void scatter_extent(StepContext& step, const VisitedSet& set, const Bins& bins) 
   scatter_points<NodeProducts>(step, set, bins, {x, products, {}, mass});
 }
 
+/// The mass of vertices, or of points of continua, and how much of it handles lead. (16.1a)
+void scatter_led(StepContext& step, const VisitedSet& set, const Bins& bins) {
+  const Table& points = std::as_const(*set.points).points();
+  const IsHeld is_led = step.held_positions[set.body].of(*set.points, step.state.time);
+  std::vector<Vec3> share(points.rows(), Vec3::Zero());
+  if (is_led)
+    for (const std::uint32_t row : bins.order()) share[row].x() = is_led(row);
+  scatter_points<NodeLed>(step, set, bins, {points.get<Position>(), share, {}, points.get<Mass>()});
+}
+
 /// The normals of a set near blocks that another layer has: the gradient of its mass, or those of its surface.
 void scatter_normals(StepContext& step, std::size_t s) {
   const VisitedSet& set = step.sets[s];
@@ -73,6 +84,8 @@ void scatter_normals(StepContext& step, std::size_t s) {
   const Bins near = step.bins[s].near(step.layer_contact.is_shared(layer.number));
   if (set.has_surface) return scatter_surface(step, set, near);
   scatter_mass(step.transfer_of(set), near, points.get<Position>(), points.get<Mass>(), layer.nodes.get<NodeNormal>());
+  const MeshBody* const mesh = step.scene.bodies[set.body]->roles().mesh;
+  if (layer.nodes.has<NodeLed>() && (mesh == nullptr || set.points == mesh)) scatter_led(step, set, near);
   // Control points of shells, which reach nowhere, are not on the surface.
   if (layer.settings.is_thin && (set.follows != nullptr || points.has<ContactExtent>()))
     scatter_extent(step, set, near);
