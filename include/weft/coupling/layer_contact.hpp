@@ -117,7 +117,7 @@ struct MeetingLayer {
   const BlockMap* map;
   Layer* nodes;
   bool has_contact_points;
-  bool is_thin;                           ///< Of sheets and fibers alone, beside surfaces.
+  bool is_thin;                           ///< Of sheets and fibers alone.
   std::size_t layer;                      ///< Its number; that of a far side is the one of its near side.
   bool has_strength = true;               ///< A body on it is no liquid.
   bool is_far = false;                    ///< It is a far side,

@@ -102,7 +102,7 @@ struct SceneLayer {
   Real restitution = 0;        ///< Of that body on walls.
   bool has_followers = false;  ///< Points that follow such bodies, by their surface or their vertices.
   bool meets_itself = false;   ///< Such a body has contact where it folds.
-  bool is_thin = false;        ///< Of sheets and fibers alone, beside surfaces.
+  bool is_thin = false;        ///< Of sheets and fibers alone, beside other layers.
   bool has_strength = false;   ///< A body on it is no liquid.
   Real light_mass = 0;         ///< See ExplicitStep.
 };
