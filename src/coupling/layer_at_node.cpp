@@ -18,8 +18,8 @@ constexpr Real nearest = 0.1;
 constexpr Real most_nearer = 0.05;
 /// mass inside a surface as from this many dx at most.
 constexpr Real most_inside = 0.5;
-/// A mass is inside where its middle is nearer by more than this [dx]: that of some particles varies, and hardly tells
-/// where they begin if the node is among them. Liquids, which seep in, are where they seem to be.
+/// A mass is inside where its middle is by more than this [dx]: what bulges is not where planes are. Liquids, which
+/// seep in, are where they seem to begin.
 constexpr Real certain_inside = 0.1;
 /// Friction on a mass begins so many dx before it touches: it needs contact that lasts, and the places of points vary.
 /// On liquids, which bear none at rest, it would be a cushion.
@@ -401,8 +401,8 @@ Real LayerAtNode::gap_to_mass(const LayerAtNode& b, Real friction) const {
   const Real deviation = dx * std::sqrt(b.spread), behind = *mine - dx * b.spread * normal.dot(b.normal);
   const Real beyond = behind - deviation * mean_of_half(*mine / deviation);
   if (beyond <= 0) {
-    const Real uncertain = b.has_strength ? certain_inside * dx : 0;
-    return flatness(normal) * std::clamp(beyond + uncertain, -most_inside * dx, Real(0));
+    const Real inside = b.has_strength ? behind + certain_inside * dx : beyond;
+    return flatness(normal) * std::clamp(inside, -most_inside * dx, Real(0));
   }
   const Real margin = friction > 0 && b.has_strength ? margin_of_friction * dx : 0;
   const Real gap = *mine + deviation * begin_of_half((behind - *mine) / deviation);

@@ -1,6 +1,7 @@
 #include "weft/scene/advice.hpp"
 
 #include "weft/bodies/shell_body.hpp"
+#include "weft/geometry/level_set.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/geometry/overlap.hpp"
 #include "weft/math/svd.hpp"
@@ -8,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -29,6 +31,29 @@ Real shallow_share(const Shape& shape, Real depth) {
     if (shape.surface(middle - depth * normal.normalized()).distance > -0.9 * depth) shallow += normal.norm();
   }
   return area > 0 ? shallow / area : 0;
+}
+
+/// Share of a closed surface beyond which, along the normal, the other side is nearer than `thickness` [m].
+Real thin_share(const SurfaceMesh& closed, Real thickness, Real dx) {
+  const std::unique_ptr<Shape> shape = make_level_set(closed, {dx / 4, dx});
+  Real thin = 0, area = 0;
+  for (const auto& [a, b, c] : triangles_of(closed)) {
+    const Vec3 p = closed.points[a], normal = (closed.points[b] - p).cross(closed.points[c] - p);
+    if (normal.isZero()) continue;
+    const Vec3 middle = p + (closed.points[b] - p + closed.points[c] - p) / 3;
+    area += normal.norm();
+    if (shape->surface(middle - thickness * normal.normalized()).distance > 0) thin += normal.norm();
+  }
+  return area > 0 ? thin / area : 0;
+}
+
+bool has_liquid(const Scene& scene) {
+  return std::ranges::any_of(scene.deck.bodies, [&](const BodyDeck& body) {
+    const auto* continuum = std::get_if<ContinuumDeck>(&body);
+    if (continuum == nullptr) return false;
+    const auto material = std::ranges::find(scene.deck.materials, continuum->material, &MaterialDeck::name);
+    return std::holds_alternative<TaitDeck>(material->law);
+  });
 }
 
 /// Mean and longest edge of the faces [m].
@@ -154,6 +179,13 @@ std::vector<std::string> advice_on(const Comm& comm, const Scene& scene) {
           fmt::format("body {}: it is {:.3g} m thick in the mean, less than dx / 2 = {:.3g} m: others that "
                       "hit it may pass. Expected: a smaller domain.dx.",
                       name, thickness, dx / 2));
+    constexpr Real least_tight = 3, most_thin = 0.2;  // in dx; of the surface
+    if (has_surface && has_liquid(scene) &&
+        thin_share(scene.meshes[b]->closed_surface(), least_tight * dx, dx) > most_thin)
+      advice.push_back(
+          fmt::format("body {}: parts of it are thinner than {} dx = {:.3g} m, and liquid may seep through them. "
+                      "Expected: thicker walls or a smaller domain.dx.",
+                      name, least_tight, least_tight * dx));
     for (std::size_t w = 0; w < scene.walls.size(); ++w)
       if (scene.walls[w].contact == WallContactKind::nodes)
         advice.push_back(

@@ -748,6 +748,25 @@ output: {{diagnostics_every: 5}}
                 self.assertIn(words, done.stderr)
                 self.assertFalse((self.folder / "new").exists())
 
+    def test_check_names_walls_through_which_liquid_may_seep(self):
+        for thickness, law, is_named in ((0.1, "tait, density: 1000, bulk_modulus: 1e5", True),
+                                         (0.2, "tait, density: 1000, bulk_modulus: 1e5", False),
+                                         (0.1, "fixed_corotated, density: 1000, youngs_modulus: 1e5", False)):
+            with self.subTest(thickness=thickness, law=law):
+                done = weft("check", self.deck(f"""
+weft: 1
+domain: {{dx: 0.05, gravity: [0, 0, -9.81]}}
+time: {{end: 0.1, frame_interval: 0.1}}
+materials: {{fill: {{law: {law}{"" if "tait" in law else ", poisson_ratio: 0.3"}}}}}
+bodies:
+  - {{name: fill, kind: continuum, material: fill, shape: {{box: {{lower: [-0.1, -0.1, 0], upper: [0.1, 0.1, 0.1]}}}}}}
+  - {{name: floor, kind: rigid, density: 1000,
+     mesh: {{block: {{lower: [-0.5, -0.5, -{thickness}], upper: [0.5, 0.5, 0]}}, size: 0.25}}}}
+layer_contact: [{{between: [materials, floor], friction: 0}}]
+"""))
+                self.assertEqual(done.returncode, 0, done.stderr)
+                self.assertEqual("body floor: parts of it are thinner than 3 dx" in done.stdout + done.stderr, is_named)
+
     def test_check_says_how_bodies_meet(self):
         done = weft("check", self.deck(LAYERS))
         self.assertEqual(done.returncode, 0, done.stderr)

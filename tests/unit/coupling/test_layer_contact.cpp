@@ -249,8 +249,8 @@ TEST(LayerContactTest, LayersWithContactPointsKeepWhatTheyHadWithoutMemory) {
 }
 
 /// A node 0.02 from a plane sees a mass whose middle is at a height above this. One that fills the space beyond should
-/// be 0.018 farther than 0.03, and parts by what is above 0.1 dx; less is uncertain. A sheet comes as near as it is
-/// thick, sqrt(3) deviations (16.4b); one whose middle is inside parts.
+/// be 0.018 farther than 0.03, and touches; it parts where its middle is inside by 0.1 dx. A sheet comes as near as it
+/// is thick, sqrt(3) deviations (16.4b); one whose middle is inside parts.
 TEST(LayerContactTest, SheetsTouchWhereTheyAre) {
   constexpr Real fast = 1000;
   struct Case {
@@ -258,8 +258,8 @@ TEST(LayerContactTest, SheetsTouchWhereTheyAre) {
     Real height, deviation, approach, parts_by;
   };
   for (const auto& [is_thin, height, deviation, approach, parts_by] :
-       {Case{false, 0.03, 0, 0, (0.018 - 0.01) / 2}, Case{false, 0.04, 0, 0, 0}, Case{true, 0.03, 0, 0, 0},
-        Case{true, -0.01, 0, 0, 0.01 / 2}, Case{true, 0.03, 0, fast, -0.03 / dt},
+       {Case{false, 0.03, 0, 0, 0}, Case{false, -0.01, 0, 0, 0}, Case{false, -0.03, 0, 0, (0.03 - 0.01) / 2},
+        Case{true, 0.03, 0, 0, 0}, Case{true, -0.01, 0, 0, 0.01 / 2}, Case{true, 0.03, 0, fast, -0.03 / dt},
         Case{true, 0.03, 0.01, fast, -(0.03 - std::sqrt(3) * 0.01) / dt}, Case{true, 0.03, 0.02, fast, 0}}) {
     Layers layers({true, false});
     const Vec3 z = Vec3::UnitZ();
