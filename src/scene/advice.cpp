@@ -1,5 +1,6 @@
 #include "weft/scene/advice.hpp"
 
+#include "scene/liquids.hpp"
 #include "weft/bodies/shell_body.hpp"
 #include "weft/geometry/level_set.hpp"
 #include "weft/geometry/mesh.hpp"
@@ -16,43 +17,35 @@
 namespace weft {
 namespace {
 
+/// Share of the area of triangles whose middle and unit normal meet a condition.
+template <class Condition>
+Real share_of_area(const SurfaceMesh& surface, const Condition& meets) {
+  Real share = 0, area = 0;
+  for (const auto& [a, b, c] : triangles_of(surface)) {
+    const Vec3 p = surface.points[a], normal = (surface.points[b] - p).cross(surface.points[c] - p);
+    if (normal.isZero()) continue;
+    area += normal.norm();
+    if (meets(Vec3(p + (surface.points[b] - p + surface.points[c] - p) / 3), Vec3(normal.normalized())))
+      share += normal.norm();
+  }
+  return area > 0 ? share / area : 0;
+}
+
 /// Share of the surface below which the solid is not as deep as `depth` [m]; unbounded solids are deep everywhere.
 Real shallow_share(const Shape& shape, Real depth) {
   const auto bounds = shape.bounds();
   if (!bounds) return 0;
-  const SurfaceMesh surface = shape.tessellate(*bounds);
-  Real shallow = 0, area = 0;
-  for (const auto& [a, b, c] : triangles_of(surface)) {
-    const Vec3 p = surface.points[a], normal = (surface.points[b] - p).cross(surface.points[c] - p);
-    if (normal.isZero()) continue;
-    const Vec3 middle = p + (surface.points[b] - p + surface.points[c] - p) / 3;
-    area += normal.norm();
+  return share_of_area(shape.tessellate(*bounds), [&](const Vec3& middle, const Vec3& normal) {
     // A tenth is for facets that lie below the surface.
-    if (shape.surface(middle - depth * normal.normalized()).distance > -0.9 * depth) shallow += normal.norm();
-  }
-  return area > 0 ? shallow / area : 0;
+    return shape.surface(middle - depth * normal).distance > -0.9 * depth;
+  });
 }
 
 /// Share of a closed surface beyond which, along the normal, the other side is nearer than `thickness` [m].
 Real thin_share(const SurfaceMesh& closed, Real thickness, Real dx) {
   const std::unique_ptr<Shape> shape = make_level_set(closed, {dx / 4, dx});
-  Real thin = 0, area = 0;
-  for (const auto& [a, b, c] : triangles_of(closed)) {
-    const Vec3 p = closed.points[a], normal = (closed.points[b] - p).cross(closed.points[c] - p);
-    if (normal.isZero()) continue;
-    const Vec3 middle = p + (closed.points[b] - p + closed.points[c] - p) / 3;
-    area += normal.norm();
-    if (shape->surface(middle - thickness * normal.normalized()).distance > 0) thin += normal.norm();
-  }
-  return area > 0 ? thin / area : 0;
-}
-
-bool has_liquid(const Scene& scene) {
-  return std::ranges::any_of(scene.deck.bodies, [&](const BodyDeck& body) {
-    const auto* continuum = std::get_if<ContinuumDeck>(&body);
-    if (continuum == nullptr) return false;
-    const auto material = std::ranges::find(scene.deck.materials, continuum->material, &MaterialDeck::name);
-    return std::holds_alternative<TaitDeck>(material->law);
+  return share_of_area(closed, [&](const Vec3& middle, const Vec3& normal) {
+    return shape->surface(middle - thickness * normal).distance > 0;
   });
 }
 
@@ -170,6 +163,8 @@ std::vector<std::string> advice_to_begin_with(const Comm& comm, const Scene& sce
 std::vector<std::string> advice_on(const Comm& comm, const Scene& scene) {
   const Real dx = scene.deck.domain.dx;
   std::vector<std::string> advice = advice_to_begin_with(comm, scene);
+  const bool has_liquid =
+      std::ranges::any_of(scene.deck.bodies, [&](const BodyDeck& body) { return is_liquid(scene.deck, body); });
   for (std::size_t b = 0; b < scene.bodies.size(); ++b) {
     if (scene.bodies[b]->roles().contact_points == nullptr) continue;
     const std::string& name = scene.bodies[b]->name();
@@ -180,8 +175,7 @@ std::vector<std::string> advice_on(const Comm& comm, const Scene& scene) {
                       "hit it may pass. Expected: a smaller domain.dx.",
                       name, thickness, dx / 2));
     constexpr Real least_tight = 3, most_thin = 0.2;  // in dx; of the surface
-    if (has_surface && has_liquid(scene) &&
-        thin_share(scene.meshes[b]->closed_surface(), least_tight * dx, dx) > most_thin)
+    if (has_surface && has_liquid && thin_share(scene.meshes[b]->closed_surface(), least_tight * dx, dx) > most_thin)
       advice.push_back(
           fmt::format("body {}: parts of it are thinner than {} dx = {:.3g} m, and liquid may seep through them. "
                       "Expected: thicker walls or a smaller domain.dx.",

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "scene/handle_builder.hpp"
+#include "scene/liquids.hpp"
 #include "scene/point_handles.hpp"
 #include "weft/base/log.hpp"
 #include "weft/base/overloaded.hpp"
@@ -121,13 +122,6 @@ Real restitution_of(const BodyDeck& body) {
 bool is_thin(const BodyDeck& body) {
   return !std::holds_alternative<ContinuumDeck>(body) && !std::holds_alternative<SolidDeck>(body) &&
          !std::holds_alternative<RigidDeck>(body);
-}
-
-bool is_liquid(const Deck& deck, const BodyDeck& body) {
-  const ContinuumDeck* continuum = std::get_if<ContinuumDeck>(&body);
-  if (continuum == nullptr) return false;
-  const auto material = std::ranges::find(deck.materials, continuum->material, &MaterialDeck::name);
-  return std::holds_alternative<TaitDeck>(material->law);
 }
 
 /// The layers of the grid, and which body is on which.
