@@ -59,17 +59,22 @@ inline Real coordinate_area(int sides) { return sides == 3 ? 0.5 : 1; }
 template <class T>
 using SurfaceJet = Eigen::Matrix<T, 3, 5>;
 
-/// Of a row of weights; differences to the first control point keep digits far from the origin.
+/// Of a row of weights; differences to the first control point keep digits far from the origin. One direction after the
+/// other, so that sums stay in registers.
 template <class W, class T>
 SurfaceJet<T> jet_of(std::span<const BasisWeightsOf<W>> row, std::span<const Vector3<T>> corners) {
-  SurfaceJet<T> q = SurfaceJet<T>::Zero();
-  for (std::size_t a = 1; a < row.size(); ++a) {
-    const Vector3<T> r = corners[a] - corners[0];
-    q.col(0) += T(row[a].d1) * r;
-    q.col(1) += T(row[a].d2) * r;
-    q.col(2) += T(row[a].d11) * r;
-    q.col(3) += T(row[a].d12) * r;
-    q.col(4) += T(row[a].d22) * r;
+  SurfaceJet<T> q;
+  for (int i = 0; i < 3; ++i) {
+    T d1(0), d2(0), d11(0), d12(0), d22(0);
+    for (std::size_t a = 1; a < row.size(); ++a) {
+      const T r = corners[a][i] - corners[0][i];
+      d1 += T(row[a].d1) * r;
+      d2 += T(row[a].d2) * r;
+      d11 += T(row[a].d11) * r;
+      d12 += T(row[a].d12) * r;
+      d22 += T(row[a].d22) * r;
+    }
+    q.row(i) << d1, d2, d11, d12, d22;
   }
   return q;
 }
@@ -93,9 +98,12 @@ Vector3<T> position_of(std::span<const BasisWeightsOf<W>> row, std::span<const V
 /// Adds the forces on control points by the derivative of an energy by the jet, or by the tangents alone.
 template <class W, class T>
 void add_jet_force(std::span<const BasisWeightsOf<W>> row, const SurfaceJet<T>& G, std::span<Vector3<T>> force) {
-  for (std::size_t a = 0; a < row.size(); ++a)
-    force[a] -= T(row[a].d1) * G.col(0) + T(row[a].d2) * G.col(1) + T(row[a].d11) * G.col(2) +
-                T(row[a].d12) * G.col(3) + T(row[a].d22) * G.col(4);
+  for (int i = 0; i < 3; ++i) {
+    const T d1 = G(i, 0), d2 = G(i, 1), d11 = G(i, 2), d12 = G(i, 3), d22 = G(i, 4);
+    for (std::size_t a = 0; a < row.size(); ++a)
+      force[a][i] -=
+          T(row[a].d1) * d1 + T(row[a].d2) * d2 + T(row[a].d11) * d11 + T(row[a].d12) * d12 + T(row[a].d22) * d22;
+  }
 }
 template <class W, class T>
 void add_tangent_force(std::span<const BasisWeightsOf<W>> row, const Matrix32<T>& P, std::span<Vector3<T>> force) {

@@ -89,6 +89,7 @@ Real largest_half_axis(const PointSet& points) {
 void WallContacts::find(std::span<const Wall> walls, std::span<const TouchingSet> sets,
                         const TransferSettings& transfer, Real time, Real dt) {
   start_.reset();
+  ended_.clear();
   left_.clear();
   bins_.clear();
   turns_.assign(8 * sets.size(), {});
@@ -257,8 +258,8 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
       if (!(gap < nearer + approach(dt_, (states_[w].velocity_at(x[row]) - v[row]).dot(n)))) continue;
       const Real compliance = 1 / (whole ? whole->stiffness : stiffness_number * mass[row] * frequency * frequency);
       const Vec3 x_c = at_surface && r > 0 ? Vec3(x[row] - lever_at(gap, r) / r * Bn) : x[row];
-      found.contacts.push_back(
-          {set, row, w, gap, compliance, ratio * compliance, n, x_c, force[row], Vec3::Zero(), false, Acts::by_spring});
+      found.contacts.push_back({set, row, w, gap, compliance, ratio * compliance, n, x_c, Vec3::Zero(), force[row],
+                                Vec3::Zero(), false, Acts::by_spring});
     }
     if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty()) share_memory(of_point);
     else if (!force[row].isZero(0)) found.left.emplace_back(set, row);

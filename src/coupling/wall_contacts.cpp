@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <tuple>
 #include <utility>
@@ -23,9 +24,9 @@ constexpr Real pulling_share = 0.1;
 constexpr int passes_on_nodes = 2;
 /// Where passes end when they change impulses by less than this part of the largest, or the motion of a body as a
 /// whole, or of one that is hit, ranks ask so often.
-constexpr int passes_between_looks = 10;
+constexpr unsigned passes_between_looks = 10;
 /// Where a vertex is a contact by itself the first pass finds its impulse, unless several walls touch it.
-constexpr int passes_of_vertices = 2;
+constexpr unsigned passes_of_vertices = 2;
 constexpr Real settled = 1e-3, settled_motion = 1e-4, settled_hit = 1e-6;
 /// Of a body in a step, one after the other; all contacts stop what is left.
 constexpr int most_hits = 10;
@@ -93,10 +94,14 @@ Real WallContacts::gap_to_close(const Contact& contact) const {
   return explained + (contact.is_held ? std::min(more, pulling_share * fastest * dt_) : more);
 }
 
-/// How far the wall carries the position of a contact in the step [m].
-Vec3 WallContacts::way_of_wall(const Contact& contact) const {
-  if (!walls_[contact.wall].shape.motion().moves()) return Vec3::Zero();
-  return ends_[contact.wall].to_world(states_[contact.wall].to_rest(contact.x)) - contact.x;
+void WallContacts::follow_walls() {
+  std::vector<char> moves;
+  for (const Wall& wall : walls_) moves.push_back(wall.shape.motion().moves());
+  for (Contact& contact : contacts_) {
+    contact.way.setZero();
+    if (!moves[contact.wall]) continue;
+    contact.way = ends_[contact.wall].to_world(states_[contact.wall].to_rest(contact.x)) - contact.x;
+  }
 }
 
 Vec3 WallContacts::turned_with_wall(const Contact& contact, const Vec3& vector) const {
@@ -109,9 +114,11 @@ void WallContacts::begin(Real dt) {
     start_.reset();
     for (std::size_t w = 0; w < walls_.size(); ++w) states_[w] = walls_[w].shape.at(time_);
   }
-  dt_ = dt;
+  if (dt != std::exchange(dt_, dt)) ended_.clear();
+  part_ = 0;
   ends_.clear();
   for (const Wall& wall : walls_) ends_.push_back(wall.shape.at(time_ + dt));
+  follow_walls();
 }
 
 void WallContacts::go_on(const Real* displacements) {
@@ -119,7 +126,7 @@ void WallContacts::go_on(const Real* displacements) {
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     Contact& contact = contacts_[c];
     const Vec3 moved = gathered(c, displacements);
-    contact.gap += contact.normal.dot(moved - way_of_wall(contact));
+    contact.gap += contact.normal.dot(moved - contact.way);
     contact.x += moved;
     contact.force = turned_with_wall(contact, contact.impulse) / dt_;
     contact.normal = turned_with_wall(contact, contact.normal);
@@ -128,6 +135,8 @@ void WallContacts::go_on(const Real* displacements) {
   time_ += dt_;
   states_ = ends_;
   for (std::size_t w = 0; w < walls_.size(); ++w) ends_[w] = walls_[w].shape.at(time_ + dt_);
+  ++part_;
+  follow_walls();
 }
 
 /// (6.2)
@@ -136,7 +145,7 @@ WallContacts::Pressed WallContacts::press(std::size_t c, const Vec3& displacemen
   const Wall& wall = walls_[contact.wall];
   const Vec3& n = contact.normal;
   const Real k = 1 / contact.compliance, k_t = 1 / contact.along;
-  const Vec3 d = displacement - way_of_wall(contact);
+  const Vec3 d = displacement - contact.way;
   const Real gap = gap_to_close(contact) + n.dot(d), f_n_before = contact.force.dot(n);
   Pressed pressed{Vec3::Zero(), Mat3::Zero(), 0};
   if (gap >= 0 && !contact.is_held) return pressed;
@@ -170,7 +179,7 @@ Real WallContacts::count(const Real* motion, Real unit, Real h, bool is_lagged, 
     Contact& contact = contacts_[c];
     const Vec3 force = press(c, unit * gathered(c, motion), is_lagged).force;
     contact.impulse = dt_ * force;
-    by_walls[contact.wall].add(h * force, contact.x, way_of_wall(contact) / dt_);
+    by_walls[contact.wall].add(h * force, contact.x, contact.way / dt_);
     energy += stored(contact, force);
   }
   return energy;
@@ -278,14 +287,27 @@ void WallContacts::gather_some(Range some, bool is_first, const Real* velocity, 
   for (std::size_t k = 0; is_first && k < each_; ++k)
     for (std::size_t q = 0; q < at_once; ++q) a[q] += std::abs(W[q][k]) * shared[nodes[q][k]];
   for (std::size_t c = some.begin, q = 0; c < some.end; ++c, ++q) {
-    u[q] = Vec3(sum[q][0], sum[q][1], sum[q][2]) - way_of_wall(contacts_[c]) / dt_;
+    u[q] = Vec3(sum[q][0], sum[q][1], sum[q][2]) - contacts_[c].way / dt_;
     if (is_first) row_sums_[c] = a[q];
   }
 }
 
 /// u of (6.4) [m/s].
 Vec3 WallContacts::velocity_beside_wall(std::size_t c, const Real* velocity) const {
-  return gathered(c, velocity) - way_of_wall(contacts_[c]) / dt_;
+  return gathered(c, velocity) - contacts_[c].way / dt_;
+}
+
+/// What contacts have shared of impulses changes the velocities of owned points.
+void WallContacts::let_impulses_act(const ContactGround& ground) const {
+  ground.forest->sum_to_owners(ground.shared);
+  for_each_reached(reached_owned_, [&](std::ptrdiff_t first, std::ptrdiff_t end) {
+    for (std::ptrdiff_t point = first; point < end; ++point) {
+      Eigen::Map<Vec3> impulse(ground.shares() + point * NodeField::width + 1);
+      if (ground.mass(point) > 0)
+        Eigen::Map<Vec3>(ground.velocities() + point * NodeField::width) += impulse / ground.mass(point);
+      impulse.setZero();
+    }
+  });
 }
 
 /// All contacts at once; how far they are from being settled, if `looks`: the largest change and the largest impulse on
@@ -323,14 +345,7 @@ std::array<Real, 2> WallContacts::pass(const ContactGround& ground, bool looks) 
       }
     }
   });
-  ground.forest->sum_to_owners(ground.shared);
-  for_each_reached(reached_owned_, [&](std::ptrdiff_t first, std::ptrdiff_t end) {
-    for (std::ptrdiff_t point = first; point < end; ++point) {
-      Eigen::Map<Vec3> impulse(shared + point * NodeField::width + 1);
-      if (ground.mass(point) > 0) Eigen::Map<Vec3>(velocity + point * NodeField::width) += impulse / ground.mass(point);
-      impulse.setZero();
-    }
-  });
+  let_impulses_act(ground);
   std::array<Real, 2> largest{0, 0};
   if (ground.project) return ground.project();
   for (std::size_t c = 0; looks && c < contacts_.size(); ++c) {
@@ -356,8 +371,27 @@ void WallContacts::solve(const ContactGround& ground) {
     }
     end_hits();
   }
-  make_passes(ground, ground.project ? settled_motion : settled);
+  const bool goes_on = begin_where_passes_ended(ground);
+  make_passes(ground, ground.project ? settled_motion : settled, goes_on);
   alone_.clear();
+  if (ground.agree == nullptr) return;
+  ended_.resize(std::max(ended_.size(), part_ + 1));
+  ended_[part_].clear();
+  for (const Contact& contact : contacts_) ended_[part_].push_back(contact.impulse);
+}
+
+/// Whether this part of the step has been tried before; bodies that rebound begin anew.
+bool WallContacts::begin_where_passes_ended(const ContactGround& ground) {
+  const bool rebounds = std::ranges::any_of(sets_, [](const TouchingSet& set) { return set.rebound.has_value(); });
+  if (ground.agree == nullptr || part_ >= ended_.size() || rebounds) return false;
+  for (std::size_t c = 0; c < contacts_.size(); ++c) {
+    const Vec3 change = ended_[part_][c] - contacts_[c].impulse;
+    contacts_[c].impulse = ended_[part_][c];
+    add_to(nodes_of(c), weights_of(c), Real4{0, change[0], change[1], change[2]}, ground.shares());
+  }
+  let_impulses_act(ground);
+  if (ground.project) ground.project();
+  return true;
 }
 
 void WallContacts::solve_after_others(const ContactGround& ground) {
@@ -368,10 +402,11 @@ void WallContacts::solve_after_others(const ContactGround& ground) {
   make_passes(ground, ground.project ? settled_motion : settled);
 }
 
-void WallContacts::make_passes(const ContactGround& ground, Real share) {
+void WallContacts::make_passes(const ContactGround& ground, Real share, bool looks_soon) {
   bool is_done = false;
-  for (int made = 1; made <= ground.passes && !is_done; ++made) {
-    const bool is_due = made % passes_between_looks == 0 || (each_ == 1 && made == passes_of_vertices);
+  for (unsigned made = 1; made <= static_cast<unsigned>(ground.passes) && !is_done; ++made) {
+    const bool is_due = made % passes_between_looks == 0 || (each_ == 1 && made == passes_of_vertices) ||
+                        (looks_soon && std::has_single_bit(made));
     const bool looks = ground.agree != nullptr && is_due;
     std::array<Real, 2> largest = pass(ground, looks);
     if (!looks) continue;

@@ -22,6 +22,7 @@ struct Forest::Graph {
   std::size_t copies = 0;                     ///< Ghosts of this rank's rows on others.
   int owners = 0, holders = 0;                ///< Other ranks with originals of its ghosts, with ghosts of its rows.
   int neighbours = 0;                         ///< Ranks that are one of these.
+  bool has_ghosts = true;                     ///< On any rank; each counts the tags of all exchanges.
   std::vector<std::size_t> lent;              ///< Owned rows with ghosts, each once, ascending.
   std::map<std::size_t, FlatType> row_types;  ///< By number of reals in a row.
 
@@ -77,6 +78,7 @@ Forest::Forest(const Comm& comm, std::size_t owned, std::span<const RemoteRow> o
   neighbours.insert(rank, rank + count);
   neighbours.erase(comm.rank());
   graph_->neighbours = static_cast<int>(neighbours.size());
+  graph_->has_ghosts = comm.size() > 1 || graph_->ghosts > 0;
 }
 
 std::size_t Forest::owned() const { return graph_ ? graph_->owned : 0; }
@@ -87,6 +89,7 @@ std::span<const std::size_t> Forest::lent() const { return graph_ ? graph_->lent
 void Forest::update_ghosts(const ColumnView& column) const {
   WEFT_ENSURE(graph_ != nullptr);
   const MPI_Datatype row = graph_->row_type(column);
+  if (!graph_->has_ghosts) return;
   check_petsc(PetscSFBcastBegin(graph_->sf, row, column.data, column.data, MPI_REPLACE));
   check_petsc(PetscSFBcastEnd(graph_->sf, row, column.data, column.data, MPI_REPLACE));
   traffic().ghosts.add(graph_->holders, static_cast<std::int64_t>(graph_->copies * column.row_bytes));
@@ -96,6 +99,7 @@ void Forest::sum_to_owners(const ColumnView& column) const {
   WEFT_ENSURE(graph_ != nullptr);
   WEFT_ENSURE(column.shape.kind == ScalarKind::real);
   const MPI_Datatype row = graph_->row_type(column);
+  if (!graph_->has_ghosts) return;
   check_petsc(PetscSFReduceBegin(graph_->sf, row, column.data, column.data, MPI_SUM));
   check_petsc(PetscSFReduceEnd(graph_->sf, row, column.data, column.data, MPI_SUM));
   traffic().ghosts.add(graph_->owners, static_cast<std::int64_t>(graph_->ghosts * column.row_bytes));

@@ -107,7 +107,8 @@ class WallContacts {
   /// Whether points of this rank have left walls.
   bool lets_go() const { return !left_.empty(); }
 
-  /// The step is tried with this dt [s], or its first part with what goes on by parts.
+  /// The step is tried with this dt [s], or its first part with what goes on by parts. If it is the same dt again,
+  /// passes of what is solved to the end begin with the impulses with which they ended.
   void begin(Real dt);
   /// The next part of the step begins, of the same dt: walls and contacts have moved, and contacts remember what they
   /// gave. displacements: of all nodes in the part that ends, rows of what `gathered` takes [m].
@@ -177,6 +178,7 @@ class WallContacts {
     Real compliance;  ///< 1 / k [m/N].
     Real along;       ///< Compliance along the wall [m/N].
     Vec3 normal, x;   ///< Of the wall; x_c [m].
+    Vec3 way;         ///< How far the wall carries x_c in the step [m].
     Vec3 force;       ///< Of the last step [N].
     Vec3 impulse;     ///< l [kg m/s].
     bool is_held;     ///< The wall may pull.
@@ -256,12 +258,14 @@ class WallContacts {
   bool find_hits(const ContactGround& ground);
   void let_rebound();
   void end_hits();
+  void let_impulses_act(const ContactGround& ground) const;
+  bool begin_where_passes_ended(const ContactGround& ground);
   /// Until one changes less than this share of what all have.
-  void make_passes(const ContactGround& ground, Real share);
+  void make_passes(const ContactGround& ground, Real share, bool looks_soon = false);
+  void follow_walls();
 
   Real stored(const Contact& contact, const Vec3& force) const;
   Real gap_to_close(const Contact& contact) const;
-  Vec3 way_of_wall(const Contact& contact) const;
   Vec3 turned_with_wall(const Contact& contact, const Vec3& vector) const;
   bool may_pull(const Contact& contact) const;
 
@@ -289,6 +293,8 @@ class WallContacts {
   std::vector<Hit> hits_;                  ///< One for each contact, where bodies rebound.
   std::vector<Vec3> alone_;                ///< Impulses before others changed velocities [kg m/s].
   std::vector<Vec3> change_;               ///< Work: of impulses in a pass [kg m/s].
+  std::size_t part_ = 0;                   ///< The present part of the step.
+  std::vector<std::vector<Vec3>> ended_;   ///< Impulses when each part was last tried with this dt [kg m/s].
   bool looks_ = false;                     ///< There are walls that act on points.
   bool any_ = false;
 };

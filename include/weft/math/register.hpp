@@ -109,7 +109,7 @@ struct TwoOf {
   TwoOf() = default;
   template <class Number>
     requires std::is_arithmetic_v<Number>
-  explicit TwoOf(Number all) : first(V{} + all), second(first) {}
+  explicit TwoOf(Number all) : first(all - V{}), second(first) {}  // x - 0 is x and costs nothing, -0 + 0 is not -0
   TwoOf(const V& a, const V& b) : first(a), second(b) {}
   // Said, so that what consists of these is copied register by register; else compilers move bytes in pieces of any
   // size.
