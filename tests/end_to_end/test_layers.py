@@ -358,6 +358,25 @@ probes:
 output: {{diagnostics_every: 1}}
 """
 
+# A lump of wet sand meets a soft cube in the air, off its middle.
+THROWN = """
+weft: 1
+title: Thrown
+domain: {dx: 0.04, gravity: [0, 0, 0]}
+time: {end: 0.15, frame_interval: 0.15}
+materials:
+  sand: {law: drucker_prager, density: 1000, youngs_modulus: 2e5, poisson_ratio: 0.3, friction_angle: 33,
+         cohesion: 2000}
+  rubber: {law: fixed_corotated, density: 1000, youngs_modulus: 2e5, poisson_ratio: 0.3}
+bodies:
+  - {name: lump, kind: continuum, material: sand, velocity: [1, 0, 0],
+     shape: {box: {lower: [-0.205, -0.08, -0.08], upper: [-0.045, 0.08, 0.08]}}}
+  - {name: cube, kind: solid, material: rubber, carrier: own, meets_grid: true, velocity: [-1, 0, 0],
+     mesh: {block: {lower: [0.045, 0.02, -0.01], upper: [0.205, 0.18, 0.15]}, size: 0.054}}
+layer_contact: [{between: [materials, cube], friction: 0.3}]
+output: {diagnostics_every: 1}
+"""
+
 # A body on another layer is led against a block on a floor, which it presses by nearly a tenth.
 LED = """
 weft: 1
@@ -451,6 +470,11 @@ output: {{diagnostics_every: 1}}
                         f"laid_{friction}_{tolerance}_{height}"))
                     gap = (rows[-1]["bottom"] - 0.25 * 0.05 - rows[-1]["top"]) / 0.05
                     self.assertAlmostEqual(gap, 0.2 if friction > 0 else 0, delta=0.1)
+
+    def test_nodes_that_hardly_see_a_body_do_not_take_its_memory(self):
+        rows = numbers(self.run_deck(self.deck(THROWN), "run"))
+        self.assertNotIn("taken again", self.last.stderr)
+        self.assertLess(largest_rise(rows), 1e-4 * rows[0]["energy_less_work"])
 
     def test_what_rests_on_a_body_stays_and_gains_no_energy(self):
         for sampling, at in ("regular", [0, 0, 0]), ("poisson", [0.021, 0.013, 0.017]):

@@ -15,18 +15,45 @@ namespace {
 enum class Taker { surface, implicit_layers };
 
 /// What nodes take of memory, at contact points: c_q = sum_i w_iq c_i.
-std::vector<Real> touch_at_points(StepContext& step, std::size_t s, Taker taker) {
+std::vector<Real> touch_at_points(StepContext& step, std::size_t s) {
+  for (GridLayer* side : step.layers[step.sets[s].layer].sides())
+    side->map().forest().update_ghosts(side->nodes.get<NodeTouch>().view());
+  const std::vector<Vec3> gathered_touch = gathered<NodeTouch>(step, s);
+  std::vector<Real> of_points(gathered_touch.size());
+  std::ranges::transform(gathered_touch, of_points.begin(), [](const Vec3& touch) { return touch.x(); });
+  return of_points;
+}
+
+/// Nodes take no more than so many times what those around them take: c_i <= most sum_q w_iq m_q c_q / m_i. (16.6c)
+void limit_touch(StepContext& step, std::size_t s) {
+  constexpr Real most = 20;
+  const VisitedSet& set = step.sets[s];
+  const std::vector<Real> touch = touch_at_points(step, s);
+  std::vector<Vec3> around(touch.size(), Vec3::Zero());
+  for (std::size_t q = 0; q < touch.size(); ++q) around[q].x() = touch[q];
+  const Table& points = std::as_const(*set.points).points();
+  scatter_points<NodeMemory>(step, set, step.bins[s], {points.get<Position>(), around, {}, points.get<Mass>()});
+  for (GridLayer* side : step.layers[set.layer].sides()) {
+    NodeField &sums = side->nodes.get<NodeMemory>(), &of_nodes = side->nodes.get<NodeTouch>();
+    side->map().forest().sum_to_owners(sums.view());
+    const auto reals = static_cast<std::ptrdiff_t>(side->map().owned()) * NodeField::row;
+#pragma omp parallel for schedule(static)
+    for (std::ptrdiff_t k = 0; k < reals; k += NodeField::width)
+      if (const Real* const sum = sums.block(0) + k; sum[0] > 0)
+        of_nodes.block(0)[k] = std::min(of_nodes.block(0)[k], most * sum[1] / sum[0]);
+    sums.reset(side->map().size());
+  }
+}
+
+/// Finds what owned nodes take of the memory of contact points of a body.
+void find_touch(StepContext& step, std::size_t s, Taker taker) {
   for (GridLayer* side : step.layers[step.sets[s].layer].sides()) {
     NodeField& touch = side->nodes.get<NodeTouch>();
     touch.reset(side->map().size());
     step.layer_contact.mark_touch(side->number, touch);
     if (taker == Taker::implicit_layers) step.layer_contact.weigh_touch(step.meeting_layers(), side->number, touch);
-    side->map().forest().update_ghosts(touch.view());
   }
-  const std::vector<Vec3> gathered_touch = gathered<NodeTouch>(step, s);
-  std::vector<Real> of_points(gathered_touch.size());
-  std::ranges::transform(gathered_touch, of_points.begin(), [](const Vec3& touch) { return touch.x(); });
-  return of_points;
+  if (taker == Taker::surface) limit_touch(step, s);
 }
 
 /// Owned nodes take what came to them by how they touch.
@@ -47,7 +74,8 @@ void scatter_memory(StepContext& step, std::size_t s, Taker taker) {
   const auto forces = set.follows->contact_forces();
   if (!step.comm.any(std::ranges::any_of(forces, [](const Vec3& f) { return !f.isZero(0); }))) return;
   const auto mass = points.get<Mass>();
-  const std::vector<Real> touch = touch_at_points(step, s, taker);
+  find_touch(step, s, taker);
+  const std::vector<Real> touch = touch_at_points(step, s);
   std::vector<Vec3> acceleration(points.rows(), Vec3::Zero());
   for (std::size_t q = 0; q < acceleration.size(); ++q)
     if (touch[q] * mass[q] > 0) acceleration[q] = forces[q] / (touch[q] * mass[q]);
