@@ -1,5 +1,6 @@
 """Runs the program weft as a user does, and reads what it leaves; shared by the end-to-end tests."""
 import csv
+import itertools
 import json
 import os
 import pathlib
@@ -327,6 +328,17 @@ def history(output):
         rows = list(csv.reader(file))
     names = [column.split(" [")[0] for column in rows[0]]
     return [dict(zip(names, row)) for row in rows[1:]]
+
+
+def numbers(output):
+    """The same with numbers in place of texts."""
+    return [{name: float(value) for name, value in row.items()} for row in history(output)]
+
+
+def largest_rise(rows):
+    """Of the energy without the work that was done on the scene, above its least value so far."""
+    energy = [row["energy_less_work"] for row in rows]
+    return max(later - least for later, least in zip(energy, itertools.accumulate(energy, min)))
 
 
 def physics(output):

@@ -5,7 +5,7 @@ import math
 import subprocess
 import unittest
 
-from program import Case, checkpoints, history, weft
+from program import Case, checkpoints, history, numbers, weft
 
 # A free box that is pushed, a wheel on a hinge, a swing on a ball joint, a paddle whose poses are prescribed, rubber,
 # grains and a collider.
@@ -95,10 +95,6 @@ colliders:
   - {name: wall, shape: {plane: {point: [0, 0, 0], normal: [1, 0, 0]}}, friction: 0.5}
 output: {diagnostics_every: 1}
 """
-
-
-def numbers(run):
-    return [{name: float(value) for name, value in row.items()} for row in history(run)]
 
 
 class Rigid(Case):

@@ -4,7 +4,7 @@ WEFT."""
 import math
 import unittest
 
-from program import Case, checkpoints, history, weft
+from program import Case, checkpoints, history, numbers, weft
 import weft_read
 
 # A quadratic block of rubber hits a linear one and a heap of sand; a rod swings by itself from a nail.
@@ -112,10 +112,6 @@ handles:
   - {name: wind, body: pair, group: floor, traction: {per_area: [0, 0, -3]}}
   - {name: pull, body: pair, group: right, gravity: {acceleration: [1, 0, 0]}}
 """
-
-
-def numbers(run):
-    return [{name: float(value) for name, value in row.items()} for row in history(run)]
 
 
 class Solids(Case):
