@@ -362,7 +362,8 @@ void WallContacts::solve(const ContactGround& ground) {
   }
   if (!has_row_sums_) share_numbers(ground);
   if (ground.project) row_sums_ = roots_of_answers(ground);
-  if (std::ranges::any_of(sets_, [](const TouchingSet& set) { return set.rebound.has_value(); })) {
+  const bool rebounds = std::ranges::any_of(sets_, [](const TouchingSet& set) { return set.rebound.has_value(); });
+  if (rebounds) {
     begin_hits(ground);
     for (int hits = 0; hits < most_hits && find_hits(ground); ++hits) {
       make_passes(ground, settled_hit);
@@ -371,7 +372,7 @@ void WallContacts::solve(const ContactGround& ground) {
     }
     end_hits();
   }
-  const bool goes_on = begin_where_passes_ended(ground);
+  const bool goes_on = !rebounds && begin_where_passes_ended(ground);  // bodies that rebound begin anew
   make_passes(ground, ground.project ? settled_motion : settled, goes_on);
   alone_.clear();
   if (ground.agree == nullptr) return;
@@ -380,10 +381,9 @@ void WallContacts::solve(const ContactGround& ground) {
   for (const Contact& contact : contacts_) ended_[part_].push_back(contact.impulse);
 }
 
-/// Whether this part of the step has been tried before; bodies that rebound begin anew.
+/// Whether this part of the step has been tried before.
 bool WallContacts::begin_where_passes_ended(const ContactGround& ground) {
-  const bool rebounds = std::ranges::any_of(sets_, [](const TouchingSet& set) { return set.rebound.has_value(); });
-  if (ground.agree == nullptr || part_ >= ended_.size() || rebounds) return false;
+  if (ground.agree == nullptr || part_ >= ended_.size()) return false;
   for (std::size_t c = 0; c < contacts_.size(); ++c) {
     const Vec3 change = ended_[part_][c] - contacts_[c].impulse;
     contacts_[c].impulse = ended_[part_][c];
