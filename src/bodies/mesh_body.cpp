@@ -145,11 +145,12 @@ void MeshBody::follow_vertices(std::span<const Real> turns) {
 
 void MeshBody::place_contact() {
   Table& contact = contact_->points();
-  ContactPlaces places{contact.get<Position>(), {}, {}, {}};
+  ContactPlaces places{contact.get<Position>(), {}, {}, {}, {}};
   if (contact.has<SurfaceArea>()) {
     places.areas = contact.get<SurfaceArea>();
     places.normals = contact.get<SurfaceNormal>();
     places.at_rest = contact.get<SurfaceAtRest>();
+    places.thickness = contact.get<SurfaceThickness>();
   }
   place_contact_points(places);
 }

@@ -3,6 +3,7 @@
 #include "weft/bodies/rigid.hpp"
 
 #include "bodies/surface_points.hpp"
+#include "bodies/thickness.hpp"
 #include "weft/base/check.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/shell_body.hpp"
@@ -13,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace weft {
@@ -38,6 +40,7 @@ struct Surface {
     std::int32_t triangle;  ///< Of which it has a share of the area,
     Real share;             ///< none at a corner.
     Vec3 rest;              ///< [m]
+    Real thickness = 0;     ///< Behind it [m].
   };
   std::vector<Contact> contact;
 };
@@ -125,6 +128,7 @@ class RigidBody final : public MeshBody {
       places.areas[q] = point.share * area;
       places.normals[q] = area.stableNormalized();
       places.at_rest[q] = point.rest;
+      places.thickness[q] = point.thickness;
     }
   }
   void weigh_contact_points(std::span<Real> mass) const override {
@@ -176,7 +180,10 @@ class RigidSource final : public MeshSource {
     auto surface = std::make_shared<Surface>();
     for (const Vec3& x : of.points) surface->points.push_back({x, weights_at(rest_, x)});
     surface->triangles = std::move(of.triangles);
-    if (of.contact_points > 0) add_contact_points(of.contact_points, *surface);
+    if (of.contact_points > 0) {
+      add_contact_points(of.contact_points, *surface);
+      find_thickness(1 / std::sqrt(of.contact_points), of.thick, *surface);
+    }
     surface_ = std::move(surface);
   }
 
@@ -266,6 +273,19 @@ class RigidSource final : public MeshSource {
     for (std::size_t v = 0; v < at_corner.size(); ++v)
       if (at_corner[v] > 0)
         surface.contact.push_back({surface.points[v].weights, at_corner[v], triangle_at[v], 0, surface.points[v].rest});
+  }
+
+  /// spacing: of contact points [m].
+  static void find_thickness(Real spacing, Real thick, Surface& surface) {
+    std::vector<Vec3> places, normals;
+    for (const Surface::Contact& point : surface.contact) {
+      const auto& triangle = surface.triangles[static_cast<std::size_t>(point.triangle)];
+      const auto x = [&](std::size_t k) { return surface.points[static_cast<std::size_t>(triangle[k])].rest; };
+      places.push_back(point.rest);
+      normals.push_back((x(1) - x(0)).cross(x(2) - x(0)).stableNormalized());
+    }
+    const std::vector<Real> thickness = thickness_behind(places, normals, spacing, thick);
+    for (std::size_t q = 0; q < thickness.size(); ++q) surface.contact[q].thickness = thickness[q];
   }
 
   std::optional<Joint> joint_;

@@ -154,6 +154,7 @@ class SolidBody final : public MeshBody {
       places.areas[q] = contact_at_rest_[q].share * area;
       places.normals[q] = area.stableNormalized();
       places.at_rest[q] = contact_at_rest_[q].place;
+      places.thickness[q] = contact_at_rest_[q].thickness;
     }
   }
   void weigh_contact_points(std::span<Real> mass) const override {
@@ -236,7 +237,7 @@ class SolidSource final : public MeshSource {
                           t));
       most_divisions_ = std::max(most_divisions_, element.divisions);
     }
-    if (of.contact_points > 0) add_contact_points(of.contact_points);
+    if (of.contact_points > 0) add_contact_points(of.contact_points, of.thick);
   }
 
   MeshCounts counts() const override {
@@ -323,8 +324,8 @@ class SolidSource final : public MeshSource {
       element.divisions = std::max(1, static_cast<int>(std::lround(std::cbrt(element.volume()) / spacing_)));
     return element;
   }
-  /// density: [1/m^2].
-  void add_contact_points(Real density) {
+  /// density: [1/m^2]; thick: [m].
+  void add_contact_points(Real density, Real thick) {
     std::vector<Real> mass(mesh_.points.size(), 0);
     const auto shares = TetBasis<nodes>::mass_shares();
     for (std::int64_t t = 0; t < mesh_.count(); ++t) {
@@ -332,7 +333,7 @@ class SolidSource final : public MeshSource {
       for (std::size_t a = 0; a < nodes; ++a)
         mass[static_cast<std::size_t>(mesh_.tet(t)[a])] += shares[static_cast<Eigen::Index>(a)] * of_tet;
     }
-    contact_ = contact_points_of(mesh_, outer_, mass, density);
+    contact_ = contact_points_of(mesh_, outer_, mass, density, thick);
     std::int64_t count = 0;
     for (std::size_t q = 0; q < contact_.size(); ++q) {
       count = q > 0 && contact_[q].element == contact_[q - 1].element ? count + 1 : 1;

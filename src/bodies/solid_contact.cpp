@@ -1,8 +1,10 @@
 #include "bodies/solid_contact.hpp"
 
 #include "bodies/surface_points.hpp"
+#include "bodies/thickness.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace weft {
 
@@ -20,8 +22,24 @@ std::vector<OuterTriangle> triangles_of(const TetMesh& mesh, std::span<const Out
   return triangles;
 }
 
+namespace {
+
+/// spacing: of the points [m].
+void find_thickness(const TetMesh& mesh, Real spacing, Real thick, std::span<SolidContactPoint> points) {
+  std::vector<Vec3> places, normals;
+  for (const SolidContactPoint& point : points) {
+    const auto x = [&](std::size_t k) { return mesh.points[static_cast<std::size_t>(point.vertices[k])]; };
+    places.push_back(point.place);
+    normals.push_back((x(1) - x(0)).cross(x(2) - x(0)).stableNormalized());
+  }
+  const std::vector<Real> thickness = thickness_behind(places, normals, spacing, thick);
+  for (std::size_t q = 0; q < thickness.size(); ++q) points[q].thickness = thickness[q];
+}
+
+}  // namespace
+
 std::vector<SolidContactPoint> contact_points_of(const TetMesh& mesh, std::span<const OuterFace> outer,
-                                                 std::span<const Real> vertex_mass, Real density) {
+                                                 std::span<const Real> vertex_mass, Real density, Real thick) {
   const std::vector<OuterTriangle> triangles = triangles_of(mesh, outer);
   std::vector<int> valence(mesh.points.size(), 0);
   std::vector<const OuterTriangle*> first_triangle(mesh.points.size(), nullptr);  // that of the first element
@@ -52,6 +70,7 @@ std::vector<SolidContactPoint> contact_points_of(const TetMesh& mesh, std::span<
       const auto corner = std::ranges::find(vertices, static_cast<std::int32_t>(v)) - vertices.begin();
       points.push_back({element, vertices, Vec3::Unit(corner), std::max(Real(0), left[v]), 0, mesh.points[v]});
     }
+  find_thickness(mesh, 1 / std::sqrt(density), thick, points);
   std::ranges::stable_sort(points, {}, &SolidContactPoint::element);
   return points;
 }

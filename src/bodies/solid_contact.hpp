@@ -25,12 +25,13 @@ struct SolidContactPoint {
   Real mass;                             ///< [kg]
   Real share;                            ///< Of the triangle's area; 0 for a vertex, which is a corner of it.
   Vec3 place;                            ///< [m]
+  Real thickness = 0;                    ///< Behind it [m].
 };
 
 /// The contact points of a solid, by element: each outer face, or each quarter of one with six nodes, has n^2 points of
 /// equal mass, as many as `density` [1/m^2] asks for; vertices of these have what is left of their own mass, so that
-/// sum_q b_pq m_q = m_p. vertex_mass: [kg].
+/// sum_q b_pq m_q = m_p. vertex_mass: [kg]; thick: behind them no more is asked for [m].
 std::vector<SolidContactPoint> contact_points_of(const TetMesh& mesh, std::span<const OuterFace> outer,
-                                                 std::span<const Real> vertex_mass, Real density);
+                                                 std::span<const Real> vertex_mass, Real density, Real thick);
 
 }  // namespace weft

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "weft/bodies/contact_points.hpp"
 #include "weft/math/svd.hpp"
 
 namespace weft {
@@ -73,6 +74,14 @@ constexpr Real tie = 1e-3;
 constexpr Real least_two_sided = 0.02, most_one_sided = 0.1;
 /// A side meets what is before it: what makes this cosine with its normal; a mass, whose middle is so far beyond [dx].
 constexpr Real least_looking = 0.2, least_looking_of_mass = 0.05;
+/// A surface is thin where it is so thick in the mean [dx]: to round-off, thinner than what points know at most.
+constexpr Real most_of_thin = (1 - 1e-9) * SurfaceThickness::most_of_thin;
+/// Liquid is on one side of a thin part so far beyond its middle [dx],
+constexpr Real certain_side = 0.05;
+/// of parts that are thicker than this, and wholly from the second on [dx]: it comes as deep as half of thinner ones.
+constexpr Real least_sided = 1, sided = 1.5;
+/// Of a surface of which less than this faces along an axis no part is turned.
+constexpr Real least_facing_along = 0.05;
 /// Sides that are farther behind one another face away [dx].
 constexpr Real most_inside_of_sides = 0.5;
 /// Round surfaces touch no farther from the node that moves them [dx].
@@ -117,6 +126,11 @@ Real distinctness(const Vec3& values, int k) {
   return apart * apart / (apart * apart + distinct * distinct);
 }
 
+/// Of a surface; where they are alike, round-off does not choose between them.
+SymmetricEigen axes_of(const Mat3& facing) {
+  return symmetric_eigen(Mat3(facing + tie * Vec3(1, 2, 3).asDiagonal().toDenseMatrix()));
+}
+
 const Real* row_of(const NodeField& field, int block, int place) {
   return field.block(block) + place * NodeField::width;
 }
@@ -131,9 +145,7 @@ Mat3 symmetric_of(const Vec3& squares, const Vec3& products) {
 }
 
 std::pair<Real, Vec3> two_sides(const Mat3& facing, const Vec3& normal) {
-  // Where axes are alike, round-off does not choose between them.
-  const Mat3 apart = facing + tie * Vec3(1, 2, 3).asDiagonal().toDenseMatrix();
-  const SymmetricEigen axes = symmetric_eigen(apart);
+  const SymmetricEigen axes = axes_of(facing);
   Real both = 0, away = 0;
   Vec3 along = Vec3::Zero();
   for (int k = 0; k < 3; ++k) {
@@ -172,6 +184,11 @@ LayerAtNode::LayerAtNode(const MeetingLayer& layer, int block, int place, Real i
     if (const Real* const places = row_of(nodes.get<NodeAtRest>(), block, place); places[0] > 0)
       at_rest = Eigen::Map<const Vec3>(places + 1) / places[0];
   offset = mean(nodes.get<NodeOffset>()) - facing * x;
+  has_thin_parts = nodes.has<NodeThickness>();
+  if (has_thin_parts) {
+    thickness = symmetric_of(mean(nodes.get<NodeThickness>()), mean(nodes.get<NodeThicknessAcross>()));
+    has_thin_parts = thickness.trace() < most_of_thin * dx * facing.trace();
+  }
   if (!nodes.has<NodeMiddle>()) return;
   const Real* const mass = row_of(nodes.get<NodeMiddle>(), block, place);
   if (mass[0] > 0) middle = Eigen::Map<const Vec3>(mass + 1) / mass[0] - x;
@@ -380,8 +397,30 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::meet(const LayerAtNode& b, Re
   return behind && before && *behind + *before < -most_inside_of_sides * dx ? std::nullopt : found;
 }
 
+LayerAtNode LayerAtNode::before(const LayerAtNode& liquid) const {
+  LayerAtNode front = *this;
+  front.has_thin_parts = false;
+  if (liquid.spread == 0) return front;
+  const SymmetricEigen axes = axes_of(facing);
+  for (int k = 0; k < 3; ++k) {
+    const Vec3 axis = axes.Q.col(k), along = axis.dot(normal) < 0 ? Vec3(-axis) : axis;
+    const Real faces = along.dot(facing * along);
+    if (faces < least_facing_along) continue;
+    const Real far = std::max(Real(0), (faces - along.dot(normal)) / 2), t = along.dot(thickness * along) / faces;
+    const Real near_plane = (along.dot(offset) + far * t) / faces;
+    const Real above_middle = -dx * liquid.spread * along.dot(liquid.normal) - near_plane + t / 2;
+    const Real up = smooth_step(-certain_side * dx, certain_side * dx, above_middle);
+    const Real turned = smooth_step(least_sided * dx, sided * dx, t) * (up * far - (1 - up) * (faces - far));
+    front.normal += 2 * turned * along;
+    front.offset += turned * t * along;
+  }
+  return front;
+}
+
 std::optional<LayerAtNode::Encounter> LayerAtNode::encounter(const LayerAtNode& b, Real friction) const {
   if (is_rigid && b.is_rigid) return meet_rigid(b);
+  if (has_thin_parts && !b.has_strength) return before(b).encounter(b, friction);
+  if (b.has_thin_parts && !has_strength) return encounter(b.before(*this), friction);
   const Vec3 n = normal_to(b);
   if (n.isZero(0)) return {};
   if (!has_surface && !b.has_surface) return Encounter{n, Vec3::Zero(), 0};

@@ -35,8 +35,10 @@ struct LayerAtNode {
   Vec3 middle = Vec3::Zero();   ///< From the node to the middle of the mass of contact points beside rigid ones, and of
                                 ///< thin bodies [m].
   Mat3 variance = Mat3::Zero();  ///< Of the places of thin bodies [m^2].
-  Vec3 normal = Vec3::Zero();  ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the
-                               ///< node, of which that is spread dx^2 times it behind [1, or 1/m].
+  Vec3 normal = Vec3::Zero();   ///< The mean of a surface, of length 1 at most; else from the middle of the mass to the
+                                ///< node, of which that is spread dx^2 times it behind [1, or 1/m].
+  bool has_thin_parts = false;  ///< It is a surface that knows
+  Mat3 thickness = Mat3::Zero();  ///< the mean of t n n^T, with the thickness t of the body behind it [m].
 
   /// Of an owned node that has something of the layer.
   LayerAtNode(const MeetingLayer& layer, int block, int place, Real dx);
@@ -55,6 +57,8 @@ struct LayerAtNode {
  private:
   /// The same whatever is behind.
   std::optional<Encounter> encounter(const LayerAtNode& b, Real friction) const;
+  /// A surface as if all of it faced a liquid, on the side of thin parts where that is. (16.4c)
+  LayerAtNode before(const LayerAtNode& liquid) const;
   Vec3 out_of_extent(const Vec3& y) const;
   Vec3 way_between(const LayerAtNode& b) const;
   /// Whether what is along n is before it.

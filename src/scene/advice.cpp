@@ -174,7 +174,7 @@ std::vector<std::string> advice_on(const Comm& comm, const Scene& scene) {
           fmt::format("body {}: it is {:.3g} m thick in the mean, less than dx / 2 = {:.3g} m: others that "
                       "hit it may pass. Expected: a smaller domain.dx.",
                       name, thickness, dx / 2));
-    constexpr Real least_tight = 3, most_thin = 0.2;  // in dx; of the surface
+    constexpr Real least_tight = 1.5, most_thin = 0.2;  // in dx; of the surface
     if (has_surface && has_liquid && thin_share(scene.meshes[b]->closed_surface(), least_tight * dx, dx) > most_thin)
       advice.push_back(
           fmt::format("body {}: parts of it are thinner than {} dx = {:.3g} m, and liquid may seep through them. "

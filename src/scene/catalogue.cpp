@@ -17,6 +17,7 @@
 #include "weft/base/log.hpp"
 #include "weft/base/overloaded.hpp"
 #include "weft/base/read_text.hpp"
+#include "weft/bodies/contact_points.hpp"
 #include "weft/bodies/membrane.hpp"
 #include "weft/bodies/mesh_body.hpp"
 #include "weft/bodies/rigid.hpp"
@@ -304,7 +305,8 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const SolidDeck& deck, c
                                material.density,
                                sample_spacing * dx,
                                deck.damping,
-                               has_contact ? deck.contact.value_or(SolidContactDeck{4, 0, {}}).points / (dx * dx) : 0};
+                               has_contact ? deck.contact.value_or(SolidContactDeck{4, 0, {}}).points / (dx * dx) : 0,
+                               SurfaceThickness::most_of_thin * dx};
   if (carrier == Carrier::grid)
     budget_of(comm).require_room({"this solid on this grid", volume_of(solid.mesh) / std::pow(solid.spacing, 3),
                                   "quadrature points", solid_sample_bytes / comm.size()},

@@ -5,6 +5,7 @@
 #include "weft/base/check.hpp"
 #include "weft/base/log.hpp"
 #include "weft/base/overloaded.hpp"
+#include "weft/bodies/contact_points.hpp"
 #include "weft/bodies/rigid.hpp"
 #include "weft/scene/catalogue.hpp"
 
@@ -132,7 +133,8 @@ std::unique_ptr<MeshSource> make_rigid_mesh(const Comm& comm, const RigidDeck& d
   std::optional<Joint> joint;
   if (deck.joint) joint = joint_of(*deck.joint);
   if (joint) check_start(deck, mass, *joint);
-  return make_rigid({deck.name, std::move(surface.points), std::move(surface.triangles), mass, joint, points});
+  return make_rigid({deck.name, std::move(surface.points), std::move(surface.triangles), mass, joint, points,
+                     SurfaceThickness::most_of_thin * dx});
 }
 
 }  // namespace weft

@@ -21,6 +21,11 @@ struct SurfaceNormal : Field<Vec3> {
 struct SurfaceAtRest : Field<Vec3> {
   static constexpr Label label{"surface_at_rest", "m", Keep::work};
 };
+/// How thick the body is behind it at rest, at most as thick as its description asks for [m].
+struct SurfaceThickness : Field<Real> {
+  static constexpr Real most_of_thin = 3;  ///< Nodes see through thinner parts [dx].
+  static constexpr Label label{"surface_thickness", "m", Keep::work};
+};
 /// What bodies on other layers gave to a contact point in the last step [N].
 struct ContactForce : Field<Vec3> {
   static constexpr Label label{"contact_force", "N"};
@@ -51,6 +56,7 @@ class ContactPoints final : public PointSet {
     points_.add<SurfaceArea>();
     points_.add<SurfaceNormal>();
     points_.add<SurfaceAtRest>();
+    points_.add<SurfaceThickness>();
     points_.add<ContactForce>();
   }
   bool is_matter() const override { return false; }

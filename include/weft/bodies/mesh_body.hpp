@@ -256,10 +256,11 @@ class MeshBody : public Body, public TrialMesh {
   virtual void add_force_at_sample(std::size_t row, const Vec3& force, std::span<Vec3> f) const = 0;
 
   // Of a body with contact points.
-  /// Where its points are [m], with their areas [m^2], normals, and positions at rest [m]; these are empty without a
-  /// surface.
+  /// Where its points are [m], with their areas [m^2], normals, positions at rest and the thickness behind them [m];
+  /// these are empty without a surface.
   struct ContactPlaces {
     std::span<Vec3> x, areas, normals, at_rest;
+    std::span<Real> thickness;
   };
   /// Of vertices at their positions.
   virtual void place_contact_points(const ContactPlaces& places) const { static_cast<void>(places); }

@@ -22,6 +22,7 @@ struct RigidDescription {
   RigidMass mass;
   std::optional<Joint> joint;
   Real contact_points = 0;  ///< Of a body that meets the grid [1/m^2].
+  Real thick = 0;           ///< Behind contact points no more is asked for [m].
 };
 /// Of what a closed surface encloses, with density 1: volume, centre and second moment. Throws Error(geometry) if that
 /// is no volume, inside out or flat.

@@ -25,6 +25,7 @@ struct SolidDescription {
   Real spacing;             ///< Quadrature points of a body that the grid carries are about as far apart [m].
   Real damping = 0;         ///< Rate at which elements lose the motion within them, by themselves [1/s].
   Real contact_points = 0;  ///< Of a body with freedoms of its own that meets the grid [1/m^2].
+  Real thick = 0;           ///< Behind these no more is asked for [m].
 };
 /// Throws Error(geometry) for tetrahedra with curved edges that are inverted somewhere.
 std::unique_ptr<MeshSource> make_solid(const SolidDescription& solid, Carrier carrier);

@@ -53,6 +53,15 @@ struct NodeFacing : NodeKey {
 struct NodeFacingAcross : NodeKey {
   static constexpr Label label{"facing_across", "m^2", Keep::work};
 };
+/// Of a surface with thin parts: the area, and the area times t n_x n_x, t n_y n_y, t n_z n_z of the thickness t behind
+/// it,
+struct NodeThickness : NodeKey {
+  static constexpr Label label{"thickness", "m^2, m^3", Keep::work};
+};
+/// and the area times t n_y n_z, t n_z n_x, t n_x n_y.
+struct NodeThicknessAcross : NodeKey {
+  static constexpr Label label{"thickness_across", "m^2, m^3", Keep::work};
+};
 /// The area, and the area times where it was at rest [m^3], of a side.
 struct NodeAtRest : NodeKey {
   static constexpr Label label{"at_rest", "m^2, m^3", Keep::work};

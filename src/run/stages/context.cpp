@@ -30,6 +30,11 @@ void add_fields_of_surface(Layer& nodes) {
   nodes.add<NodeMeeting>();
 }
 
+void add_thickness(Layer& nodes) {
+  nodes.add<NodeThickness>();
+  nodes.add<NodeThicknessAcross>();
+}
+
 /// What nodes know of the extent of thin bodies.
 void add_fields_of_thin_bodies(Layer& nodes) {
   nodes.add<NodeMiddle>();
@@ -64,6 +69,7 @@ StepContext::StepContext(const Comm& its_comm, Scene& its_scene, RunState& its_s
       if (scene.on_layer[b] == l) add_body(b);
     layers[l].end_of_sets = sets.size();
   }
+  add_fields_of_thin_parts();
   add_far_sides();
   add_fields_of_holds();
   add_fields_of_rigid_bodies();
@@ -116,6 +122,14 @@ void StepContext::add_fields_of_implicit_layers() {
   }
 }
 
+/// Beside liquids nodes know how thick surfaces are.
+void StepContext::add_fields_of_thin_parts() {
+  const auto has_surface = [](const GridLayer& layer) { return layer.settings.has_contact_points; };
+  if (std::ranges::all_of(layers, [](const GridLayer& layer) { return layer.settings.has_strength; })) return;
+  for (GridLayer& layer : layers)
+    if (has_surface(layer)) add_thickness(layer.nodes);
+}
+
 /// A surface meets only others: without these, and alone, it has no sides.
 void StepContext::add_far_sides() {
   if (!has_layers()) return;
@@ -132,6 +146,7 @@ void StepContext::add_far_sides() {
     near.far = &layers.back();
     Layer& nodes = near.far->nodes;
     nodes.add<NodeNormal>();
+    if (near.nodes.has<NodeThickness>()) add_thickness(nodes);
     add_fields_of_surface(nodes);
     add_fields_of_followers(nodes);
   }

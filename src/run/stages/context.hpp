@@ -156,6 +156,7 @@ struct StepContext {
   void add_body(std::size_t b);
   void add_own_motion(std::size_t b, const Roles& roles);
   void add_carried_by_grid(std::size_t b, const Roles& roles);
+  void add_fields_of_thin_parts();
   void add_far_sides();
   void add_fields_of_holds();
   void add_fields_of_rigid_bodies();

@@ -23,6 +23,8 @@ std::vector<NodeField*> fields_of_surface(GridLayer& layer) {
   if (!layer.settings.has_contact_points) return fields;
   fields.insert(fields.end(),
                 {&layer.nodes.get<NodeOffset>(), &layer.nodes.get<NodeFacing>(), &layer.nodes.get<NodeFacingAcross>()});
+  if (layer.nodes.has<NodeThickness>())
+    fields.insert(fields.end(), {&layer.nodes.get<NodeThickness>(), &layer.nodes.get<NodeThicknessAcross>()});
   if (layer.nodes.has<NodeMiddle>()) fields.push_back(&layer.nodes.get<NodeMiddle>());
   return fields;
 }
@@ -38,11 +40,20 @@ void scatter_surface(StepContext& step, const VisitedSet& set, const Bins& bins)
     for (const std::uint32_t row : bins.order()) values[row] = of(normals[row], x[row]);
     scatter_points<F>(step, set, bins, {x, values, {}, weights});
   };
+  const auto squares = [](const Vec3& n) { return Vec3(n.cwiseProduct(n)); };
+  const auto products = [](const Vec3& n) { return Vec3(n.y() * n.z(), n.z() * n.x(), n.x() * n.y()); };
   add(NodeNormal{}, [](const Vec3& n, const Vec3&) { return n; });
   add(NodeOffset{}, [](const Vec3& n, const Vec3& at) { return Vec3(n.dot(at) * n); });
-  add(NodeFacing{}, [](const Vec3& n, const Vec3&) { return Vec3(n.cwiseProduct(n)); });
-  add(NodeFacingAcross{}, [](const Vec3& n, const Vec3&) { return Vec3(n.y() * n.z(), n.z() * n.x(), n.x() * n.y()); });
+  add(NodeFacing{}, [&](const Vec3& n, const Vec3&) { return squares(n); });
+  add(NodeFacingAcross{}, [&](const Vec3& n, const Vec3&) { return products(n); });
   const GridLayer& layer = step.layers[set.layer];
+  if (layer.nodes.has<NodeThickness>()) {
+    const auto thickness = points.get<SurfaceThickness>();
+    for (const std::uint32_t row : bins.order()) values[row] = thickness[row] * squares(normals[row]);
+    scatter_points<NodeThickness>(step, set, bins, {x, values, {}, weights});
+    for (const std::uint32_t row : bins.order()) values[row] = thickness[row] * products(normals[row]);
+    scatter_points<NodeThicknessAcross>(step, set, bins, {x, values, {}, weights});
+  }
   if (layer.nodes.has<NodeMiddle>()) scatter_points<NodeMiddle>(step, set, bins, {x, x, {}, points.get<Mass>()});
 }
 
