@@ -261,8 +261,13 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
       found.contacts.push_back({set, row, w, gap, compliance, ratio * compliance, n, x_c, Vec3::Zero(), force[row],
                                 Vec3::Zero(), false, Acts::by_spring});
     }
-    if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty()) share_memory(of_point);
+    const auto of_point = std::span(found.contacts).subspan(first);
+    if (!of_point.empty()) share_memory(of_point);
     else if (!force[row].isZero(0)) found.left.emplace_back(set, row);
+    if (!is_foreseen || at_surface) continue;
+    for (Contact& contact : of_point)  // points of elements do not quite go with nodes: to close what is left is work
+      if (contact.is_held && !contact.force.isZero(0))
+        contact.gap = -contact.force.dot(contact.normal) * contact.compliance;
   }
 }
 

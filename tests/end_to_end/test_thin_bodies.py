@@ -185,6 +185,28 @@ handles:
 output: {{diagnostics_every: 1}}
 """
 
+# A thin body falls on a collider that holds what has touched it, and hangs over its edges.
+GRIPPED = """
+weft: 1
+title: Held by a collider
+domain: {{dx: 0.05, gravity: [1, 0.5, -9.81]}}
+time: {{end: 0.4, frame_interval: 0.4}}
+materials:
+  cloth: {{law: sheet, density: 400, youngs_modulus: 1e5, poisson_ratio: 0.3,
+          contact: {{stiffness: 1e4, friction: 0.3}}}}
+  card: {{law: stvk_hencky, density: 1000, youngs_modulus: 1e6, poisson_ratio: 0.3}}
+bodies:
+  - {{name: body, {body}, translate: [-0.31, -0.22, 0.34]}}}}
+colliders: [{{name: under, condition: {condition}, shape: {{{shape}}}}}]
+output: {{diagnostics_every: 1}}
+"""
+
+GRIPPING = {
+    "sheet": "kind: membrane, material: cloth, thickness: 4 mm, "
+             "mesh: {rectangle: {width: 0.6, height: 0.5}, across: 10, along: 10",
+    "shell": "kind: shell, material: card, thickness: 0.01, contact: {stiffness: 1e5, friction: 0.3}, "
+             "mesh: {rectangle: {width: 0.6, height: 0.5}, across: 6, along: 6"}
+
 LEADING = {
     "sheet": "kind: membrane, material: cotton, thickness: 4 mm, mesh: {rectangle: {width: 0.6, height: 0.6}, "
              "across: 18, along: 18, translate: [-0.3, -0.3, 0.203]}",
@@ -292,6 +314,18 @@ class ThinBodies(Case):
                 self.assertLess(largest_rise(rows), 0.01)
                 self.assertLess(max(abs(row["work_pin"]) for row in rows), 2)
                 self.assertGreater(abs(rows[-1]["impulse_floor_y"]), 0.1)
+
+    def test_thin_bodies_gain_no_energy_from_colliders_that_hold(self):
+        box = "box: {lower: [-0.1, -0.1, 0], upper: [0.15, 0.12, 0.191]}"
+        ball = "sphere: {center: [0.03, 0.02, 0.05], radius: 0.141}"
+        # Found 37.7, 0.30, 0.31 and 0.044 J where gaps closed that no force explains; now 1e-14.
+        for kind, condition, shape in (("shell", "sticky", box), ("shell", "slip", box), ("shell", "slip", ball),
+                                       ("sheet", "slip", ball)):
+            with self.subTest(kind=kind, condition=condition, shape=shape):
+                deck = self.deck(GRIPPED.format(body=GRIPPING[kind], condition=condition, shape=shape))
+                rows = numbers(self.run_deck(deck, f"held_{kind}_{condition}_{shape[:3]}"))
+                self.assertLess(largest_rise(rows), 0.005)
+                self.assertLess(rows[-1]["impulse_under_z"], -0.1)  # it has touched
 
 
 if __name__ == "__main__":
