@@ -25,15 +25,22 @@ constexpr Real largest_size = 1;
 constexpr Real stiffness_number = 200;
 /// Beside the normal one.
 constexpr Real tangential_share = 0.02;
+/// Gaps that no force explains, as after a hit, close at most with this share of the speed of waves,
+constexpr Real closing_share = 0.01;
+/// and of liquids, which flatten as they spread, with this one: to lift them again would be work.
+constexpr Real closing_share_of_flat = 1e-4;
+/// Walls that hold draw what has come away from them by this part of the first: at once it would be a kick.
+constexpr Real pulling_share = 0.1;
 /// Of lengths that are found in two ways, more than enough.
 constexpr Real round_off = 1e-9;
 
 /// The part of its lever by which a wall acts on a point: all but where its surface is deep in the wall, by half of its
 /// reach or more none. A grain alone on its nodes has a gradient that no stress opposes, so that its end may rest while
-/// its middle sinks; then the wall takes the middle.
-Real lever_at(Real gap, Real reach) {
+/// its middle sinks; then the wall takes the middle. What keeps its size flattens on the wall: it ends where that is.
+Real lever_at(Real gap, Real reach, bool keeps_size) {
   constexpr Real deep = 0.25;  // where it begins to shorten, as part of the reach
-  return reach > 0 ? std::clamp(2 + gap / (deep * reach), Real(0), Real(1)) : Real(1);
+  if (!(reach > 0)) return 1;
+  return std::clamp(keeps_size ? 1 + gap / reach : 2 + gap / (deep * reach), Real(0), Real(1));
 }
 
 /// How much nearer a point may be for having closed in with this speed: twice its way in the step [m].
@@ -86,6 +93,16 @@ Real largest_half_axis(const PointSet& points) {
   return std::sqrt(largest);
 }
 
+namespace {
+
+WallClosing closing_of(const TouchingSet& set, Real dx) {
+  const Real wave = set.frequency * dx, closing = set.whole ? set.whole->closing : closing_share * wave;
+  const bool flattens = set.points->touches_at_surface() && !set.points->extent_deforms();
+  return {flattens ? closing_share_of_flat * wave : closing, pulling_share * closing};
+}
+
+}  // namespace
+
 void WallContacts::find(std::span<const Wall> walls, std::span<const TouchingSet> sets,
                         const TransferSettings& transfer, Real time, Real dt) {
   start_.reset();
@@ -98,6 +115,8 @@ void WallContacts::find(std::span<const Wall> walls, std::span<const TouchingSet
   if (!looks_) return contacts_.clear();
   walls_ = walls;
   sets_.assign(sets.begin(), sets.end());
+  closing_.clear();
+  for (const TouchingSet& set : sets) closing_.push_back(closing_of(set, transfer.dx));
   transfer_ = transfer;
   time_ = time;
   dt_ = dt;
@@ -238,7 +257,7 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
   const auto mass = table.get<Mass>();
   const auto force = table.get<WallForce>();
   const auto extent = table.get<ContactExtent>();
-  const bool at_surface = points->touches_at_surface();
+  const bool at_surface = points->touches_at_surface(), keeps_size = !points->extent_deforms();
   const Real dx = transfer_.dx;
   const Vec3 middle = middle_of(bin, dx);
   find_candidates(found.near, bins->order().subspan(bin.begin, bin.end - bin.begin), x, middle, found.candidates);
@@ -257,7 +276,7 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
       const Real nearer = (only_presses ? near_by_foreseen : near_by) * dx;
       if (!(gap < nearer + approach(dt_, (states_[w].velocity_at(x[row]) - v[row]).dot(n)))) continue;
       const Real compliance = 1 / (whole ? whole->stiffness : stiffness_number * mass[row] * frequency * frequency);
-      const Vec3 x_c = at_surface && r > 0 ? Vec3(x[row] - lever_at(gap, r) / r * Bn) : x[row];
+      const Vec3 x_c = at_surface && r > 0 ? Vec3(x[row] - lever_at(gap, r, keeps_size) / r * Bn) : x[row];
       found.contacts.push_back({set, row, w, gap, compliance, ratio * compliance, n, x_c, Vec3::Zero(), force[row],
                                 Vec3::Zero(), false, Acts::by_spring});
     }

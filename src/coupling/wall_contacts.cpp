@@ -17,10 +17,6 @@ namespace {
 
 /// Points this near touch, in grid spacings: as they are drawn, but for round-off.
 constexpr Real touching = 1e-9;
-/// Gaps that no force explains, as after a hit, close at most with this share of the speed of waves.
-constexpr Real closing_share = 0.01;
-/// Walls that hold draw what has come away from them no faster than by this part of that: at once it would be a kick.
-constexpr Real pulling_share = 0.1;
 constexpr int passes_on_nodes = 2;
 /// Where passes end when they change impulses by less than this part of the largest, or the motion of a body as a
 /// whole, or of one that is hit, ranks ask so often.
@@ -88,10 +84,9 @@ Real WallContacts::stored(const Contact& contact, const Vec3& force) const {
 /// The gap at the start of a step, of which no more is closed than is allowed at once, by walls that pull neither.
 Real WallContacts::gap_to_close(const Contact& contact) const {
   const Real explained = -contact.force.dot(contact.normal) * contact.compliance;
-  const TouchingSet& set = sets_[contact.set];
-  const Real fastest = set.whole ? set.whole->closing : closing_share * set.frequency * transfer_.dx;
-  const Real more = std::max(contact.gap - explained, -fastest * dt_);
-  return explained + (contact.is_held ? std::min(more, pulling_share * fastest * dt_) : more);
+  const auto [pushed, drawn] = closing_[contact.set];
+  const Real more = std::max(contact.gap - explained, -pushed * dt_);
+  return explained + (contact.is_held ? std::min(more, drawn * dt_) : more);
 }
 
 void WallContacts::follow_walls() {

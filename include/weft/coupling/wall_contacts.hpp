@@ -38,6 +38,11 @@ struct NodeContact : NodeKey {
 /// Of the ellipsoids of points at rest, at least the largest half axis [m].
 Real largest_half_axis(const PointSet& points);
 
+/// How fast gaps close that no force explains, where walls push and where they pull [m/s].
+struct WallClosing {
+  Real pushed, drawn;
+};
+
 /// A set of points that touches walls.
 struct TouchingSet {
   PointSet* points;
@@ -271,6 +276,7 @@ class WallContacts {
 
   std::span<const Wall> walls_;
   std::vector<TouchingSet> sets_;
+  std::vector<WallClosing> closing_;  ///< Of each.
   TransferSettings transfer_;
   Real time_ = 0, dt_ = 0;                 ///< Where the present part of the step begins, and how long it is [s].
   std::vector<RigidState> states_, ends_;  ///< Of walls at time_ and after dt_.

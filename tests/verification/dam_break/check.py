@@ -3,7 +3,7 @@ import math
 
 import numpy
 
-from reading import at_most, near
+from reading import at_most, largest_rise, near
 
 WIDTH, GRAVITY = 0.05715, 9.81
 # T = t sqrt(2 g / a), Z = x / a
@@ -24,4 +24,6 @@ def check(runs, size):
     found = [near(f"front at T = {t} [a]", numpy.interp(t - MEASURED[0][0] + passes, T, Z), z, 0.1)
              for t, z in MEASURED[2::2]]
     speed = numpy.polyfit(T[Z > 2], Z[Z > 2], 1)[0]
-    return found + [at_most("speed of the front dZ/dT", speed, 2)]
+    return found + [at_most("speed of the front dZ/dT", speed, 2),
+                    at_most("rise of energy less work over kinetic energy", largest_rise(run["energy_less_work"]) /
+                            run["kinetic_energy"].max(), 1e-3)]
