@@ -284,9 +284,9 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
     if (!of_point.empty()) share_memory(of_point);
     else if (!force[row].isZero(0)) found.left.emplace_back(set, row);
     if (!is_foreseen || at_surface) continue;
-    for (Contact& contact : of_point)  // points of elements do not quite go with nodes: to close what is left is work
+    for (Contact& contact : of_point)  // points of elements do not quite go with nodes: to push them back is work
       if (contact.is_held && !contact.force.isZero(0))
-        contact.gap = -contact.force.dot(contact.normal) * contact.compliance;
+        contact.gap = std::max(contact.gap, -contact.force.dot(contact.normal) * contact.compliance);
   }
 }
 
