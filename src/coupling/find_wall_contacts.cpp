@@ -36,11 +36,11 @@ constexpr Real round_off = 1e-9;
 
 /// The part of its lever by which a wall acts on a point: all but where its surface is deep in the wall, by half of its
 /// reach or more none. A grain alone on its nodes has a gradient that no stress opposes, so that its end may rest while
-/// its middle sinks; then the wall takes the middle. What keeps its size flattens on the wall: it ends where that is.
-Real lever_at(Real gap, Real reach, bool keeps_size) {
+/// its middle sinks; then the wall takes the middle. What flattens on the wall ends where that is.
+Real lever_at(Real gap, Real reach, bool flattens) {
   constexpr Real deep = 0.25;  // where it begins to shorten, as part of the reach
   if (!(reach > 0)) return 1;
-  return std::clamp(keeps_size ? 1 + gap / reach : 2 + gap / (deep * reach), Real(0), Real(1));
+  return std::clamp(flattens ? 1 + gap / reach : 2 + gap / (deep * reach), Real(0), Real(1));
 }
 
 /// How much nearer a point may be for having closed in with this speed: twice its way in the step [m].
@@ -95,10 +95,15 @@ Real largest_half_axis(const PointSet& points) {
 
 namespace {
 
+/// Whether points are liquid: they keep their size.
+bool flatten(const PointSet& points) { return points.touches_at_surface() && !points.extent_deforms(); }
+
 WallClosing closing_of(const TouchingSet& set, Real dx) {
   const Real wave = set.frequency * dx, closing = set.whole ? set.whole->closing : closing_share * wave;
-  const bool flattens = set.points->touches_at_surface() && !set.points->extent_deforms();
-  return {flattens ? closing_share_of_flat * wave : closing, pulling_share * closing};
+  const Real pushed = flatten(*set.points) ? closing_share_of_flat * wave : closing;
+  // Points of elements do not quite go with nodes: to push them back is work.
+  const bool drifts = set.is_foreseen && !set.points->touches_at_surface();
+  return {pushed, drifts ? 0 : pushed, pulling_share * closing};
 }
 
 }  // namespace
@@ -257,7 +262,7 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
   const auto mass = table.get<Mass>();
   const auto force = table.get<WallForce>();
   const auto extent = table.get<ContactExtent>();
-  const bool at_surface = points->touches_at_surface(), keeps_size = !points->extent_deforms();
+  const bool at_surface = points->touches_at_surface(), flattens = flatten(*points);
   const Real dx = transfer_.dx;
   const Vec3 middle = middle_of(bin, dx);
   find_candidates(found.near, bins->order().subspan(bin.begin, bin.end - bin.begin), x, middle, found.candidates);
@@ -276,17 +281,12 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
       const Real nearer = (only_presses ? near_by_foreseen : near_by) * dx;
       if (!(gap < nearer + approach(dt_, (states_[w].velocity_at(x[row]) - v[row]).dot(n)))) continue;
       const Real compliance = 1 / (whole ? whole->stiffness : stiffness_number * mass[row] * frequency * frequency);
-      const Vec3 x_c = at_surface && r > 0 ? Vec3(x[row] - lever_at(gap, r, keeps_size) / r * Bn) : x[row];
+      const Vec3 x_c = at_surface && r > 0 ? Vec3(x[row] - lever_at(gap, r, flattens) / r * Bn) : x[row];
       found.contacts.push_back({set, row, w, gap, compliance, ratio * compliance, n, x_c, Vec3::Zero(), force[row],
                                 Vec3::Zero(), false, Acts::by_spring});
     }
-    const auto of_point = std::span(found.contacts).subspan(first);
-    if (!of_point.empty()) share_memory(of_point);
+    if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty()) share_memory(of_point);
     else if (!force[row].isZero(0)) found.left.emplace_back(set, row);
-    if (!is_foreseen || at_surface) continue;
-    for (Contact& contact : of_point)  // points of elements do not quite go with nodes: to push them back is work
-      if (contact.is_held && !contact.force.isZero(0))
-        contact.gap = std::max(contact.gap, -contact.force.dot(contact.normal) * contact.compliance);
   }
 }
 

@@ -84,8 +84,9 @@ Real WallContacts::stored(const Contact& contact, const Vec3& force) const {
 /// The gap at the start of a step, of which no more is closed than is allowed at once, by walls that pull neither.
 Real WallContacts::gap_to_close(const Contact& contact) const {
   const Real explained = -contact.force.dot(contact.normal) * contact.compliance;
-  const auto [pushed, drawn] = closing_[contact.set];
-  const Real more = std::max(contact.gap - explained, -pushed * dt_);
+  const auto [pushed, pushed_where_held, drawn] = closing_[contact.set];
+  const bool bears = contact.is_held && !contact.force.isZero(0);
+  const Real more = std::max(contact.gap - explained, -(bears ? pushed_where_held : pushed) * dt_);
   return explained + (contact.is_held ? std::min(more, drawn * dt_) : more);
 }
 

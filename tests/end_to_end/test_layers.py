@@ -542,7 +542,8 @@ bodies:
 layer_contact: [{{between: [materials, floor], friction: 0}}]
 """))
                 self.assertEqual(done.returncode, 0, done.stderr)
-                self.assertEqual("body floor: parts of it are thinner than 1.5 dx" in done.stdout + done.stderr, is_named)
+                told = done.stdout + done.stderr
+                self.assertEqual("body floor: parts of it are thinner than 1.5 dx" in told, is_named)
 
     def test_check_says_how_bodies_meet(self):
         done = weft("check", self.deck(LAYERS))
