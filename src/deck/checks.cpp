@@ -198,6 +198,13 @@ void check(const HoldDeck& hold, const Spot& at) {
   if (hold.keep == Hold::symmetry && hold.motion) at["motion"].error_at_key("a plane of symmetry cannot move.");
 }
 
+/// Two keys of the same time make a jump.
+void check_order(const std::vector<AmplitudeKeyDeck>& amplitude, const Spot& at) {
+  for (std::size_t k = 1; k < amplitude.size(); ++k)
+    if (amplitude[k].time < amplitude[k - 1].time)
+      at.entry(k)["time"].error(fmt::format("must not be earlier than the key before, {} s.", amplitude[k - 1].time));
+}
+
 void check(const SourceDeck& source, const Spot& at) {
   refuse_plane(source.shape, at);
   if (!(source.from < source.until)) at["until"].error(fmt::format("must be later than from, {} s.", source.from));

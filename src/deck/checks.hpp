@@ -4,6 +4,9 @@
 #include "deck/spot.hpp"
 #include "weft/deck/deck.hpp"
 
+#include <concepts>
+#include <vector>
+
 namespace weft::deck {
 
 // Called for every struct whose own keys were read without complaint; `at` is the mapping that holds them.
@@ -41,6 +44,12 @@ void check(const ColliderDeck& collider, const Spot& at);
 void check(const OutputDeck& output, const Spot& at);
 void check(const LoadingDeck& loading, const Spot& at);
 void check(const SolveDeck& solve, const Spot& at);
+void check_order(const std::vector<AmplitudeKeyDeck>& amplitude, const Spot& at);
+template <class Load>
+  requires std::same_as<decltype(Load::amplitude), std::vector<AmplitudeKeyDeck>>
+void check(const Load& load, const Spot& at) {
+  check_order(load.amplitude, at["amplitude"]);
+}
 
 /// Names are unique and refer to things that exist. Called in any case; ignores what could not be read.
 void check_references(const Deck& deck, const Spot& root);

@@ -19,10 +19,10 @@ template <>
 inline constexpr std::array words<Axis> = {Word{Axis::x, "x", ""}, Word{Axis::y, "y", ""}, Word{Axis::z, "z", ""}};
 
 template <>
-inline constexpr auto keys<AmplitudeKeyDeck> =
-    table("amplitude_key", "A factor at a time; linear between, constant before and after.",
-          Key{"time", "s", anything, required, "When.", &AmplitudeKeyDeck::time},
-          Key{"factor", "1", anything, required, "The factor.", &AmplitudeKeyDeck::factor});
+inline constexpr auto keys<AmplitudeKeyDeck> = table(
+    "amplitude_key", "A factor at a time; linear between, constant before and after. Keys stand in the order of time.",
+    Key{"time", "s", anything, required, "When.", &AmplitudeKeyDeck::time},
+    Key{"factor", "1", anything, required, "The factor.", &AmplitudeKeyDeck::factor});
 
 inline constexpr const char* amplitude_text = "Factor over time; without, in proportion to time up to 1 at time.end.";
 

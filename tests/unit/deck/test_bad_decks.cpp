@@ -189,6 +189,10 @@ const Mistake mistakes[] = {
      "together with keyframes"},
     {"friction: 0.5", "motion: {keyframes: [{time: 0}, {time: 1}, {time: $1}]}",
      "colliders.floor.motion.keyframes.2.time", "later than the keyframe before, 1 s."},
+    {"probes:",
+     "handles: [{name: pull, body: heap, force: {total: [1, 0, 0], amplitude: [{time: 1, factor: 0}, {time: 1, factor: "
+     "1}, {time: $0, factor: 1}]}}]\nprobes:",
+     "handles.pull.force.amplitude.2.time", "must not be earlier than the key before, 1 s."},
     // Names and references.
     {"material: sand", "material: $snad", "bodies.heap.material",
      "there is no material named \"snad\". Did you mean \"sand\"? Known: sand."},
