@@ -29,6 +29,8 @@ constexpr Real tangential_share = 0.02;
 constexpr Real closing_share = 0.01;
 /// and of liquids, which flatten as they spread, with this one: to lift them again would be work.
 constexpr Real closing_share_of_flat = 1e-4;
+/// In short steps so of points that go with elements: nodes move them not quite so, and to push them back is work.
+constexpr Real closing_share_of_elements = 1e-3;
 /// Walls that hold draw what has come away from them by this part of the first: at once it would be a kick.
 constexpr Real pulling_share = 0.1;
 /// Of lengths that are found in two ways, more than enough.
@@ -100,9 +102,10 @@ bool flatten(const PointSet& points) { return points.touches_at_surface() && !po
 
 WallClosing closing_of(const TouchingSet& set, Real dx) {
   const Real wave = set.frequency * dx, closing = set.whole ? set.whole->closing : closing_share * wave;
-  const Real pushed = flatten(*set.points) ? closing_share_of_flat * wave : closing;
-  // Points of elements do not quite go with nodes: to push them back is work.
   const bool drifts = set.is_foreseen && !set.points->touches_at_surface();
+  const Real pushed = flatten(*set.points) ? closing_share_of_flat * wave
+                      : drifts             ? closing_share_of_elements * wave
+                                           : closing;
   return {pushed, drifts ? 0 : pushed, pulling_share * closing};
 }
 
