@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <set>
 
 namespace weft::deck {
@@ -25,6 +26,13 @@ void check_corners(const Vec3& lower, const Vec3& upper, const Spot& at) {
 
 void check_range(Real low, Real high, const char* low_key, const char* high_key, const Spot& at) {
   if (!(low < high)) at[high_key].error(fmt::format("must be above {}.", low_key));
+}
+
+/// Angles, not more than a full turn apart: what goes on lies on itself.
+void check_turn(Real low, Real high, const char* low_key, const char* high_key, const Spot& at) {
+  constexpr Real round_off = 1e-12, turn = 2 * std::numbers::pi;
+  check_range(low, high, low_key, high_key, at);
+  if (high - low > (1 + round_off) * turn) at[high_key].error(fmt::format("must be within a turn of {}.", low_key));
 }
 
 void check_ends(const Vec3& from, const Vec3& to, const Spot& at) {
@@ -68,17 +76,17 @@ void check(const ContinuumDeck& body, const Spot& at) {
 }
 
 void check(const CylinderPatchDeck& cylinder, const Spot& at) {
-  check_range(cylinder.from, cylinder.to, "from", "to", at);
+  check_turn(cylinder.from, cylinder.to, "from", "to", at);
 }
 
 void check(const SpherePatchDeck& sphere, const Spot& at) {
-  check_range(sphere.west, sphere.east, "west", "east", at);
+  check_turn(sphere.west, sphere.east, "west", "east", at);
   check_range(sphere.south, sphere.north, "south", "north", at);
 }
 
 void check(const AnnulusDeck& annulus, const Spot& at) {
   check_range(annulus.inner, annulus.outer, "inner", "outer", at);
-  check_range(annulus.from, annulus.to, "from", "to", at);
+  check_turn(annulus.from, annulus.to, "from", "to", at);
 }
 
 void check(const WovenSheetLawDeck& law, const Spot& at) {

@@ -319,6 +319,24 @@ TEST(BadDeckTest, WhatAStaticAnalysisWouldIgnoreIsRefused) {
   for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i].rfind(starts[i], 0), 0u) << lines[i];
 }
 
+TEST(BadDeckTest, SurfacesGoRoundOnce) {
+  const std::string deck =
+      "weft: 1\ntime: {end: 1, frame_interval: 1, scheme: static}\n"
+      "materials: {foil: {law: stvk_hencky, density: 1, youngs_modulus: 1, poisson_ratio: 0}}\n"
+      "bodies:\n"
+      "  - {name: sheet, kind: shell, material: foil, thickness: 1 mm, mesh: {FORM}}\n";
+  const std::pair<const char*, const char*> forms[] = {
+      {"cylinder_patch: {radius: 1, length: 1, from: -360, to: $}", "to: must be within a turn of from."},
+      {"sphere_patch: {radius: 1, south: -10, north: 10, west: -360, east: $}", "east: must be within a turn of west."},
+      {"annulus: {inner: 1, outer: 2, from: -360, to: $}", "to: must be within a turn of from."}};
+  for (const auto& [form, message] : forms) {
+    EXPECT_TRUE(complaints(replaced(deck, "FORM", replaced(form, "$", "0"))).empty()) << form;
+    const auto lines = complaints(replaced(deck, "FORM", replaced(form, "$", "1")));
+    ASSERT_EQ(lines.size(), 1u) << form;
+    EXPECT_NE(lines[0].find(message), std::string::npos) << lines[0];
+  }
+}
+
 TEST(BadDeckTest, BodiesWithContactPointsAreRefusedWithoutInertia) {
   const std::string quasi_static =
       replaced(std::string(small_deck), "time:\n", "time:\n  scheme: implicit\n") + "solve: {inertia: false}\n";
