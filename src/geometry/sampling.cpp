@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
@@ -39,7 +40,7 @@ int wrapped(int i, int n) { return (i % n + n) % n; }
 /// Points in a periodic cube of unit edge, in n^3 buckets with edges of at least the largest radius that is asked for.
 class PeriodicPoints {
  public:
-  explicit PeriodicPoints(int n) : n_(n), buckets_(static_cast<std::size_t>(n) * n * n) {
+  explicit PeriodicPoints(int n) : n_(n), buckets_(cube(n)), last_near_(cube(parts * n), none) {
     for (int i = -1; i <= n; ++i) wrapped_.push_back(wrapped(i, n));
     for (int i = -1; i <= 1; ++i)
       for (int j = -1; j <= 1; ++j)
@@ -48,21 +49,40 @@ class PeriodicPoints {
     std::ranges::stable_sort(steps_, {}, &Vec3i::squaredNorm);
   }
 
-  void add(const Vec3& x) { buckets_[number(bucket_of(x))].push_back(x); }
+  const std::vector<Vec3>& all() const { return points_; }
 
-  bool has_none_nearer(const Vec3& x, Real radius) const {
+  void add(const Vec3& x) {
+    buckets_[number(bucket_of(x))].push_back(static_cast<int>(points_.size()));
+    points_.push_back(x);
+  }
+
+  /// Asks first the point that was too near the last time, in the same part of a bucket.
+  bool has_none_nearer(const Vec3& x, Real radius) {
+    const auto is_near = [&](int point) {
+      const Eigen::Array3d apart = x - points_[static_cast<std::size_t>(point)];
+      const Eigen::Array3d shortest = apart - (apart >= 0.5).cast<Real>() + (apart <= -0.5).cast<Real>();
+      return shortest.matrix().squaredNorm() < radius * radius;
+    };
+    const Vec3i part = cell_of(x, parts * n_);
+    int& last = last_near_[(static_cast<std::size_t>(part[0]) * parts * n_ + part[1]) * parts * n_ + part[2]];
+    if (last != none && is_near(last)) return false;
     const Vec3i bucket = bucket_of(x);
-    return std::ranges::none_of(steps_, [&](const Vec3i& step) {
-      return std::ranges::any_of(buckets_[number(bucket + step)], [&](const Vec3& other) {
-        const Eigen::Array3d apart = x - other;
-        const Eigen::Array3d shortest = apart - (apart >= 0.5).cast<Real>() + (apart <= -0.5).cast<Real>();
-        return shortest.matrix().squaredNorm() < radius * radius;
-      });
-    });
+    for (const Vec3i& step : steps_)
+      for (const int point : buckets_[number(bucket + step)])
+        if (is_near(point)) {
+          last = point;
+          return false;
+        }
+    return true;
   }
 
  private:
-  Vec3i bucket_of(const Vec3& x) const { return (n_ * x).cast<int>().cwiseMin(n_ - 1); }
+  static constexpr int none = -1;
+  static constexpr int parts = 2;  ///< Of a bucket, along each axis.
+
+  static std::size_t cube(int n) { return static_cast<std::size_t>(n) * n * n; }
+  static Vec3i cell_of(const Vec3& x, int n) { return (n * x).cast<int>().cwiseMin(n - 1); }
+  Vec3i bucket_of(const Vec3& x) const { return cell_of(x, n_); }
   std::size_t number(const Vec3i& bucket) const {
     return (static_cast<std::size_t>(wrapped_[bucket[0] + 1]) * n_ + wrapped_[bucket[1] + 1]) * n_ +
            wrapped_[bucket[2] + 1];
@@ -71,7 +91,9 @@ class PeriodicPoints {
   int n_;
   std::vector<int> wrapped_;  ///< Of -1 to n.
   std::vector<Vec3i> steps_;  ///< To the 27 buckets around one, nearest first.
-  std::vector<std::vector<Vec3>> buckets_;
+  std::vector<Vec3> points_;
+  std::vector<std::vector<int>> buckets_;  ///< The numbers of their points.
+  std::vector<int> last_near_;             ///< The number of a point for each part of a bucket.
 };
 
 /// Throws darts into a periodic cube of unit edge until exactly `count` points lie in it, no two nearer than a radius
@@ -81,21 +103,21 @@ std::vector<Vec3> blue_noise(int count, std::uint32_t seed, std::uint32_t body) 
   constexpr Real shrink = 0.98;
   Real radius = std::cbrt(std::sqrt(2.0) / count);  // spheres of this diameter fill space as densely as can be
   PeriodicPoints thrown(std::max(1, static_cast<int>(1 / radius)));
-  std::vector<Vec3> points;
-  std::uint64_t dart = 0;
-  for (int misses = 0; static_cast<int>(points.size()) < count;) {
-    // No cell uses these counters: theirs end below 2^63.
-    const Vec3 x = Random(seed, body, std::uint64_t{1} << 63 | dart++).uniform3();
-    if (thrown.has_none_nearer(x, radius)) {
-      thrown.add(x);
-      points.push_back(x);
-      misses = 0;
-    } else if (++misses == misses_allowed) {
-      radius *= shrink;
-      misses = 0;
-    }
+  std::array<Vec3, 64> darts;
+  int misses = 0;
+  // No cell uses these counters: theirs end below 2^63.
+  for (std::uint64_t dart = std::uint64_t{1} << 63;; dart += darts.size()) {
+    first_uniform3(seed, body, dart, darts);
+    for (const Vec3& x : darts)
+      if (thrown.has_none_nearer(x, radius)) {
+        thrown.add(x);
+        misses = 0;
+        if (static_cast<int>(thrown.all().size()) == count) return thrown.all();
+      } else if (++misses == misses_allowed) {
+        radius *= shrink;
+        misses = 0;
+      }
   }
-  return points;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <span>
 
 namespace weft {
 
@@ -31,5 +32,8 @@ class Random {
   std::array<std::uint32_t, 4> words_{};
   int left_ = 0;
 };
+
+/// The first uniform3() of (seed, stream, first), (seed, stream, first + 1), ...: the same bits, made faster.
+void first_uniform3(std::uint32_t seed, std::uint32_t stream, std::uint64_t first, std::span<Vec3> out);
 
 }  // namespace weft

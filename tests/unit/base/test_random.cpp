@@ -45,6 +45,13 @@ TEST(RandomTest, ThreeNumbersAreThreeSingleOnes) {
   }
 }
 
+TEST(RandomTest, NumbersOfManyStreamsAreThoseOfEach) {
+  constexpr std::uint64_t first = 0xFFFFFFFA;  // the lower word of the counter overflows on the way
+  std::vector<Vec3> many(53);
+  first_uniform3(7, 3, first, many);
+  for (std::size_t n = 0; n < many.size(); ++n) EXPECT_EQ(many[n], Random(7, 3, first + n).uniform3());
+}
+
 TEST(RandomTest, EveryPartOfTheNameMatters) {
   std::set<Real> firsts;
   for (std::uint32_t seed = 0; seed < 3; ++seed)

@@ -226,6 +226,35 @@ TEST(PoissonSamplingTest, PointsKeepTheirDistanceWithinAndAcrossTiles) {
   }
 }
 
+TEST(PoissonSamplingTest, PointsAreThoseThatASearchThroughAllOthersAccepts) {
+  constexpr int per_cell = 2, edge = 8;
+  std::vector<Vec3> accepted;
+  Real radius = std::cbrt(std::sqrt(2.0) / (edge * edge * edge * per_cell));
+  std::uint64_t dart = std::uint64_t{1} << 63;
+  for (int misses = 0; accepted.size() < edge * edge * edge * per_cell;) {
+    const Vec3 x = Random(7, 3, dart++).uniform3();
+    const bool is_far = std::ranges::none_of(accepted, [&](const Vec3& other) {
+      const Vec3 apart = x - other;
+      return (apart - apart.array().round().matrix()).squaredNorm() < radius * radius;
+    });
+    if (is_far) {
+      accepted.push_back(x);
+      misses = 0;
+    } else if (++misses == 2000) {
+      radius *= 0.98;
+      misses = 0;
+    }
+  }
+  const CellSampler sampler(plan(Sampling::poisson, per_cell));
+  for (const Vec3& x : accepted) {
+    const Vec3i cell = (edge * x).cast<int>();
+    std::vector<Vec3> points;
+    sampler.sample(cell, points);
+    const Vec3 within = edge * x - cell.cast<Real>(), place = dx * (cell.cast<Real>() + within);
+    EXPECT_EQ(std::ranges::count(points, place), 1);
+  }
+}
+
 TEST(PoissonSamplingTest, NoRegionIsEmptyOrCrowded) {
   const CellSampler sampler(plan(Sampling::poisson, 8));
   int fewest = 1000, most = 0;
