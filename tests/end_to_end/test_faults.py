@@ -14,6 +14,7 @@ from program import (FULL, HINGED_ROOF, JELLIES, WEFT, Case, checkpoints, comman
                      history, mounting, physics, print_figures, run_json, small, step_of, wait_until, weft)
 
 FAILING_DISK = str(pathlib.Path(WEFT).parent.parent / "tests" / "libfailing_disk.so")
+PRELOADED = " ".join([FAILING_DISK, *os.environ.get("LD_PRELOAD", "").split()])
 
 
 class Disk(Case):
@@ -32,7 +33,7 @@ class Disk(Case):
         log.unlink(missing_ok=True)
         variables = self.variables | {f"WEFT_DISK_{name.upper()}": str(value) for name, value in disk.items()}
         policy = variables.pop("WEFT_DISK_POLICY", "stop")
-        variables |= {"LD_PRELOAD": FAILING_DISK, "WEFT_DISK": str(output), "WEFT_DISK_LOG": str(log)}
+        variables |= {"LD_PRELOAD": PRELOADED, "WEFT_DISK": str(output), "WEFT_DISK_LOG": str(log)}
         done = subprocess.run(
             command("run", self.jellies, "-o", output, *self.how, "--set", f"output.on_io_error={policy}",
                     ranks=ranks), env=environment() | variables, cwd=self.folder, capture_output=True, text=True,
@@ -200,7 +201,7 @@ class Killed(Case):
         random.seed(1)
         deck, every, steps = self.deck(JELLIES), 5, 60
         # Flushing takes its time here, so that many kills hit a checkpoint that is being written.
-        slow = {"LD_PRELOAD": FAILING_DISK, "WEFT_DISK_DELAY": "8"}
+        slow = {"LD_PRELOAD": PRELOADED, "WEFT_DISK_DELAY": "8"}
         unbroken = {ranks: self.run_deck(deck, f"unbroken{ranks}", *small(steps, every), ranks=ranks) for ranks in (1, 2)}
         wanted = 200 if FULL else 20
         kills = chain = 0
