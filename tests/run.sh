@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs what is missing, builds the release preset with warnings as errors, and runs the tests.
-#   tests/run.sh           the tests labelled ci (about 30 minutes after the build on two cores)
+#   tests/run.sh           the tests labelled ci (about 40 minutes after the build on two cores)
 #   tests/run.sh --full    every test, the long verification cases included
 # The last lines are ctest's summary; the exit code is not zero if anything failed.
 set -euo pipefail
