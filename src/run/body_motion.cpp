@@ -116,6 +116,8 @@ bool BodyMotion::wants_another_pass(Real dt, int passes, bool is_hit, std::span<
   return false;
 }
 
+bool BodyMotion::is_last_pass(int passes) { return passes == most_passes_on_layers || passes == most_passes_of_hits; }
+
 void BodyMotion::remember_since_first(std::span<const Vec3> forces) {
   for (std::size_t q = 0; q < forces.size(); ++q) forces_[q] = first_forces_[q] + forces[q];
 }

@@ -56,6 +56,8 @@ class BodyMotion : public Predicts {
   /// After a pass in a step of dt: adds what other layers still changed [m/s] to the forces. passes: made so far.
   /// is_hit: rigid bodies hit one another. Returns whether the change calls for another one, on any rank.
   bool wants_another_pass(Real dt, int passes, bool is_hit, std::span<const Vec3> by_layers);
+  /// Whether passes end with this one at the latest, where rigid bodies hit one another or do not. Not collective.
+  static bool is_last_pass(int passes);
   /// Why the passes that were made are not enough, of an implicit body.
   const Refusal& refusal_of_passes() const { return refusal_of_passes_; }
   /// Whether it may want one in this step.

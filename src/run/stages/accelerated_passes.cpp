@@ -1,11 +1,18 @@
 #include "run/stages/accelerated_passes.hpp"
 
+#include <Eigen/Cholesky>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
 namespace weft {
 namespace {
+
+/// What least squares add, ridge |z_k|^2 sum_j s_j^2: passes that hardly change z do not say where to go.
+constexpr Real ridge = 1e-5;
+/// Shares are whole multiples of one over this.
+constexpr Real parts = 64;
 
 template <class Visit>
 void for_each_node(std::span<const AcceleratedPasses::Nodes> layers, const Visit& visit) {
@@ -18,32 +25,61 @@ void for_each_node(std::span<const AcceleratedPasses::Nodes> layers, const Visit
 
 }  // namespace
 
-void AcceleratedPasses::begin(Real most_momentum) {
-  most_momentum_ = most_momentum;
-  found_.clear();
-  passes_ = 0;
-  t_ = 1;
+void AcceleratedPasses::keep(Real dt, std::span<const Nodes> layers) {
+  Pass pass;
+  for_each_node(layers, [&](std::size_t, const Nodes& layer, std::ptrdiff_t k) {
+    const Real m = layer.inertia->block(0)[k];
+    const Vec3 z = Vec3::Map(layer.change->block(0) + k);
+    pass.mass.push_back(m);
+    pass.change.push_back(z);
+    pass.sum.push_back(Vec3::Map(layer.memory->block(0) + k + 1) + m / dt * z);
+  });
+  passes_.push_front(std::move(pass));
+  if (passes_.size() > window + 1) passes_.pop_back();
 }
 
-void AcceleratedPasses::go_on(const Comm& comm, Real dt, std::span<const Nodes> layers) {
-  const std::vector<Vec3> before = std::exchange(found_, {});
-  const bool is_first = passes_++ == 0;
-  Real along = 0;  // of z with x_k - x_{k-1} [W]
+std::pair<AcceleratedPasses::Shares, Real> AcceleratedPasses::find_shares(const Comm& comm) const {
+  constexpr std::size_t columns = window + 1;  // z_k, and the steps to it
+  const std::size_t steps = passes_.size() - 1;
+  std::array<Real, columns * columns> products{};
+  for (std::size_t i = 0; i < passes_[0].change.size(); ++i) {
+    if (passes_[0].mass[i] == 0) continue;
+    std::array<Vec3, columns> of_node{passes_[0].change[i]};
+    for (std::size_t j = 1; j <= steps; ++j) of_node[j] = passes_[j - 1].change[i] - passes_[j].change[i];
+    for (std::size_t a = 0; a <= steps; ++a)
+      for (std::size_t b = 0; b <= steps; ++b)
+        products[columns * a + b] += passes_[0].mass[i] * of_node[a].dot(of_node[b]);
+  }
+  comm.sum(std::span(products));
+  using Matrix = Eigen::Matrix<Real, columns, columns>;
+  const auto n = static_cast<Eigen::Index>(steps);
+  const Eigen::Map<const Matrix> all(products.data());
+  Eigen::MatrixXd A = all.block(1, 1, n, n);
+  A.diagonal().array() += ridge * all(0, 0);
+  Shares shares{};
+  if (steps > 0 && all(0, 0) > 0) {
+    const Eigen::VectorXd exact = A.ldlt().solve(all.block(1, 0, n, 1));
+    std::ranges::transform(exact, shares.begin(), [](Real share) { return std::round(parts * share) / parts; });
+  }
+  return {shares, all(0, 0)};
+}
+
+std::vector<Vec3> AcceleratedPasses::extrapolate(const Shares& shares) const {
+  std::vector<Vec3> next = passes_[0].sum;
+  for (std::size_t j = 0; j + 1 < passes_.size(); ++j)
+    for (std::size_t i = 0; i < next.size(); ++i) next[i] -= shares[j] * (passes_[j].sum[i] - passes_[j + 1].sum[i]);
+  return next;
+}
+
+void AcceleratedPasses::go_on(const Comm& comm, Real dt, std::span<const Nodes> layers, bool is_last) {
+  keep(dt, layers);
+  const auto [shares, left] = find_shares(comm);
+  if (is_last || left > left_before_) passes_.resize(1);
+  left_before_ = left;
+  const std::vector<Vec3> next = extrapolate(shares);
   for_each_node(layers, [&](std::size_t i, const Nodes& layer, std::ptrdiff_t k) {
-    const Vec3 z = Eigen::Map<const Vec3>(layer.change->block(0) + k);
-    const Vec3 phi = Eigen::Map<const Vec3>(layer.memory->block(0) + k + 1);
-    found_.emplace_back(phi + layer.inertia->block(0)[k] / dt * z);
-    if (!is_first) along += z.dot(found_[i] - before[i]);
-  });
-  if (comm.sum(along) < 0) t_ = 1;
-  const Real next = (1 + std::sqrt(1 + 4 * t_ * t_)) / 2,
-             beta = is_first ? 0 : std::min(most_momentum_, (t_ - 1) / next);
-  t_ = next;
-  for_each_node(layers, [&](std::size_t i, const Nodes& layer, std::ptrdiff_t k) {
-    Vec3 phi = found_[i];
-    if (!is_first) phi += beta * (found_[i] - before[i]);
     layer.memory->block(0)[k] = layer.inertia->block(0)[k];
-    Eigen::Map<Vec3>(layer.memory->block(0) + k + 1) = phi;
+    Vec3::Map(layer.memory->block(0) + k + 1) = next[i];
   });
 }
 

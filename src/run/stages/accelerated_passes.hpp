@@ -1,18 +1,22 @@
 #pragma once
-// Passes of contact come to their end sooner if each goes on in the direction of the one before.
+// Passes of contact come to their end sooner if each goes on from what several before it found.
 //
-// A pass takes what nodes remember, Phi, and finds the change of their velocities that contact still asks for, z. It is
-// a step of projected gradients to Phi + m z / dt. With x_k for what pass k found, the next one takes
-//     Phi = x_k + (t_k - 1) / t_{k+1} (x_k - x_{k-1}),   t_{k+1} = (1 + sqrt(1 + 4 t_k^2)) / 2               (17.4)
-// [Nesterov 1983]; where z points back along x_k - x_{k-1}, t starts again from 1 [O'Donoghue & Candes 2015]. The
-// factor of x_k - x_{k-1} stays below a bound. Motions of which a pass takes a share below ((1 - bound) / (1 +
-// bound))^2 approach their end from one side then, so passes that stop before it leave a force behind what it should
-// be, not ahead.
+// A pass takes what nodes remember, Phi_k, and finds the change of their velocities that contact still asks for, z_k.
+// It is a step of projected gradients to x_k = Phi_k + m z_k / dt. The next one takes [Anderson 1965]
+//     Phi_{k+1} = x_k - sum_j s_j (x_{k-j+1} - x_{k-j}),   j = 1 .. window,                                     (17.4)
+// with the shares s that make |z_k - sum_j s_j (z_{k-j+1} - z_{k-j})|^2 least, |z|^2 = sum_i m_i z_i . z_i. Where z
+// grew since the pass before, as it does where other nodes begin to touch or to slip, the next one takes x_k itself,
+// and the passes before are forgotten. Shares are rounded to 1/64, since least squares amplify the round-off of sums
+// over ranks.
 
 #include "weft/grid/node_field.hpp"
 #include "weft/parallel/comm.hpp"
 
+#include <array>
+#include <deque>
+#include <limits>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -28,15 +32,30 @@ class AcceleratedPasses {
     NodeField* memory;         ///< A mass and Phi [kg, N]: in, what loaded the pass; out, what loads the next.
   };
 
-  /// A try begins, with that bound.
-  void begin(Real most_momentum);
-  /// The layers are the same, and in the same order, in all passes of a try. Collective.
-  void go_on(const Comm& comm, Real dt, std::span<const Nodes> layers);
+  /// A try begins.
+  void begin() { *this = {}; }
+  /// The layers are the same, and in the same order, in all passes of a try. is_last: the next pass is the last one,
+  /// and takes x_k itself. Collective.
+  void go_on(const Comm& comm, Real dt, std::span<const Nodes> layers, bool is_last);
 
  private:
-  std::vector<Vec3> found_;  ///< x_k of the owned nodes of all layers [N].
-  int passes_ = 0;
-  Real t_ = 1, most_momentum_ = 1;
+  static constexpr std::size_t window = 3;
+  using Shares = std::array<Real, window>;
+
+  /// What a pass found, of the owned nodes of all layers.
+  struct Pass {
+    std::vector<Real> mass;
+    std::vector<Vec3> change;  ///< z_k [m/s].
+    std::vector<Vec3> sum;     ///< x_k [N].
+  };
+
+  void keep(Real dt, std::span<const Nodes> layers);
+  /// s_j of the passes that are kept, and |z_k|^2 [J]. Collective.
+  std::pair<Shares, Real> find_shares(const Comm& comm) const;
+  std::vector<Vec3> extrapolate(const Shares& shares) const;
+
+  std::deque<Pass> passes_;                                   ///< The newest first.
+  Real left_before_ = std::numeric_limits<Real>::infinity();  ///< |z|^2 of the pass before [J].
 };
 
 }  // namespace weft

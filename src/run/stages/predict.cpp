@@ -86,16 +86,6 @@ void scatter_memory(StepContext& step, std::size_t s, Taker taker) {
   }
 }
 
-/// Forces ahead of what they should be feed vibrations of bodies that contact loads over several substeps.
-void begin_acceleration(StepContext& step) {
-  constexpr Real with_substeps = 0.7;
-  const bool any_substeps = std::ranges::any_of(step.sets, [&](const VisitedSet& set) {
-    return set.has_surface && step.layers[set.layer].rigid == nullptr && set.follows->may_repeat() &&
-           !set.follows->is_implicit();
-  });
-  step.accelerated.begin(any_substeps ? with_substeps : 1);
-}
-
 /// Implicit layers are loaded by the opposite of what contact points remember, on nodes that touch, by their mass:
 ///   Phi_i = -c_i m_i sum_q w_iq f_q / sum_j w_jq c_j m_j                                                       (16.9)
 void load_implicit_layers(StepContext& step) {
@@ -118,7 +108,7 @@ void load_implicit_layers(StepContext& step) {
 
 /// The memory with which a try begins, and where it can come to more.
 void begin_memory(StepContext& step) {
-  begin_acceleration(step);
+  step.accelerated.begin();
   if (std::ranges::any_of(step.layers, &GridLayer::is_loaded)) load_implicit_layers(step);
   for (std::size_t s = 0; s < step.sets.size(); ++s) {
     if (!step.sets[s].has_surface) continue;
@@ -166,7 +156,8 @@ void add_to_memory(StepContext& step) {
     if (layer.repeats_contact && StepContext::is_on(layer))
       repeated.push_back({layer.in_contact, &layer.nodes.get<NodeInertia>(), &layer.nodes.get<NodeMeeting>(),
                           &layer.nodes.get<NodeMemory>()});
-  if (!repeated.empty()) step.accelerated.go_on(step.comm, step.dt(), repeated);
+  const bool is_last = BodyMotion::is_last_pass(step.passes - step.first_pass + 1);
+  if (!repeated.empty()) step.accelerated.go_on(step.comm, step.dt(), repeated, is_last);
 }
 
 /// The motions of bodies that predict, of which some may refuse dt.
@@ -233,7 +224,7 @@ bool repeat(StepContext& step) {
       step.layer_contact.let_rebound(step.meeting_layers())) {  // passes begin anew
     contact = true;
     step.first_pass = step.passes;
-    begin_acceleration(step);
+    step.accelerated.begin();
   }
   if (contact) predict_bodies(step);
   if (!contact && step.fault.excess > 1) step.is_found = false;

@@ -1,4 +1,4 @@
-// Passes of contact that go on in their direction: of linear answers they find the end.
+// Passes of contact that go on from what several before found: of linear answers they find the end.
 
 #include "run/stages/accelerated_passes.hpp"
 
@@ -9,6 +9,7 @@
 #include <array>
 #include <cmath>
 #include <random>
+#include <vector>
 
 namespace weft {
 namespace {
@@ -49,11 +50,6 @@ struct TwoBodies {
     for (int k = 0; k < nodes; ++k) sum += Eigen::Map<const Vec3>(change.block(0) + 4 * k).squaredNorm();
     return std::sqrt(sum);
   }
-  /// (Phi C Phi dt / 2 + v_0 Phi) above its least value.
-  Real excess() const {
-    const Eigen::VectorXd away = phi() + C.ldlt().solve(v0) / dt;
-    return dt / 2 * away.dot(C * away);
-  }
   Eigen::VectorXd phi() const {
     Eigen::VectorXd values(3 * nodes);
     for (int k = 0; k < nodes; ++k) values.segment<3>(3 * k) = Eigen::Map<const Vec3>(memory.block(0) + 4 * k + 1);
@@ -65,15 +61,14 @@ struct TwoBodies {
 Real left_after(int passes, bool accelerated) {
   TwoBodies a(1), b(2);
   AcceleratedPasses all;
-  all.begin(1);
   const auto both = [&] { return std::hypot(a.left(), b.left()); };
   Real first = 0;
   for (int pass = 0; pass < passes; ++pass) {
     a.answer();
     b.answer();
     if (pass == 0) first = both();
-    if (!accelerated) all.begin(1);
-    all.go_on(Comm::world(), dt, std::vector{a.view(), b.view()});
+    if (!accelerated) all.begin();
+    all.go_on(Comm::world(), dt, std::vector{a.view(), b.view()}, false);
   }
   a.answer();
   b.answer();
@@ -84,61 +79,63 @@ TEST(AcceleratedPasses, EndSoonerThanPlainPasses) { EXPECT_LT(left_after(40, tru
 
 TEST(AcceleratedPasses, TheFirstIsAPlainOne) { EXPECT_EQ(left_after(1, true), left_after(1, false)); }
 
-/// Passes come down as 2 L |x_0 - x|^2 / (k + 1)^2, L being 1/m here [Beck & Teboulle 2009, theorem 4.4].
-TEST(AcceleratedPasses, ComeDownAsTheirTheoremSays) {
+struct OnePass {
+  Eigen::VectorXd z, x;  ///< What it found.
+  Eigen::VectorXd next;  ///< The Phi that it gave.
+};
+
+/// z is made so many times as large.
+OnePass pass(TwoBodies& body, AcceleratedPasses& passes, Real by = 1, bool is_last = false) {
   constexpr Real mass = 2;
-  TwoBodies a(3);
-  AcceleratedPasses passes;
-  passes.begin(1);
-  const Real start = dt * (a.C.ldlt().solve(a.v0) / dt).squaredNorm() / mass;
-  Real last = a.excess();
-  for (int k = 1; k <= 60; ++k) {
-    a.answer();
-    passes.go_on(Comm::world(), dt, std::vector{a.view()});
-    last = a.excess();  // of what is extrapolated from x_k, within the bound as well
-    EXPECT_LE(last, 2 * start / ((k + 1) * (k + 1))) << k;
+  body.answer();
+  OnePass found{Eigen::VectorXd(3 * nodes), {}, {}};
+  for (int k = 0; k < nodes; ++k) {
+    Vec3::Map(body.change.block(0) + 4 * k) *= by;
+    found.z.segment<3>(3 * k) = Vec3::Map(body.change.block(0) + 4 * k);
   }
-  EXPECT_LT(last, 1e-4 * start);
+  found.x = body.phi() + mass / dt * found.z;
+  passes.go_on(Comm::world(), dt, std::vector{body.view()}, is_last);
+  found.next = body.phi();
+  return found;
 }
 
-/// With a bound b no motion of which a pass takes a share below ((1 - b) / (1 + b))^2 goes beyond its end, whenever
-/// passes stop; without one the slowest do.
-TEST(AcceleratedPasses, ABoundKeepsSlowMotionsFromGoingTooFar) {
-  constexpr Real mass = 2, bound = 0.7, share = 0.03;
-  for (const Real most : {bound, Real(1)}) {
-    TwoBodies a(5);
-    a.C.setIdentity();
-    a.C *= share / mass;
-    AcceleratedPasses passes;
-    passes.begin(most);
-    Real beyond = 0;
-    for (int pass = 0; pass < 60; ++pass) {
-      a.answer();
-      passes.go_on(Comm::world(), dt, std::vector{a.view()});
-      a.answer();
-      for (int k = 0; k < nodes; ++k)  // z turns where Phi passes its end
-        beyond = std::max(beyond, Vec3::Map(a.change.block(0) + 4 * k).dot(a.v0.segment<3>(3 * k)));
-    }
-    if (most < 1) EXPECT_LE(beyond, 0);
-    else EXPECT_GT(beyond, 1e-3 * a.v0.squaredNorm() / nodes);
-  }
-}
-
-/// Where z points back, the next pass is a plain one.
-TEST(AcceleratedPasses, StartAgainWhereTheyHaveGoneTooFar) {
+/// Of least squares, with one step to take them from; sums over ranks differ by round-off, which rounding hides.
+TEST(AcceleratedPasses, TakeSharesOfSixBits) {
   TwoBodies a(4);
   AcceleratedPasses passes;
-  passes.begin(1);
-  for (int k = 0; k < 3; ++k) {
-    a.answer();
-    passes.go_on(Comm::world(), dt, std::vector{a.view()});
-  }
-  a.answer();
-  const Eigen::VectorXd before = a.phi();
-  for (int k = 0; k < nodes; ++k) Eigen::Map<Vec3>(a.change.block(0) + 4 * k) *= -0.2;
-  const Vec3 z = Eigen::Map<const Vec3>(a.change.block(0));
-  passes.go_on(Comm::world(), dt, std::vector{a.view()});
-  EXPECT_LT((a.phi().head<3>() - before.head<3>() - 2 / dt * z).norm(), 1e-12 * a.phi().norm());
+  const OnePass first = pass(a, passes), second = pass(a, passes);
+  EXPECT_LT((first.next - first.x).norm(), 1e-14 * first.x.norm());
+  const Eigen::VectorXd step = second.z - first.z, moved = second.x - first.x;
+  const Real share = step.dot(second.z) / step.squaredNorm(),
+             taken = moved.dot(second.x - second.next) / moved.squaredNorm();
+  EXPECT_NEAR(taken, std::round(64 * share) / 64, 1e-12);
+  EXPECT_GT(std::abs(taken - share), 1e-4);
+  EXPECT_LT((second.next - (second.x - taken * moved)).norm(), 1e-12 * second.x.norm());
+}
+
+TEST(AcceleratedPasses, TheLastIsAPlainOne) {
+  TwoBodies a(4);
+  AcceleratedPasses passes;
+  for (int k = 0; k < 4; ++k) pass(a, passes);
+  const OnePass last = pass(a, passes, 1, true);
+  EXPECT_LT((last.next - last.x).norm(), 1e-14 * last.x.norm());
+}
+
+/// Where z grew, the next pass is a plain one, and passes before it do not count any more.
+TEST(AcceleratedPasses, BeginAnewWhereContactHasChanged) {
+  TwoBodies a(4);
+  AcceleratedPasses passes;
+  pass(a, passes);
+  pass(a, passes);
+  const OnePass before = pass(a, passes);
+  EXPECT_GT((before.next - before.x).norm(), 1e-3 * before.x.norm());
+  const OnePass grown = pass(a, passes, 20);
+  EXPECT_GT(grown.z.norm(), before.z.norm());
+  EXPECT_LT((grown.next - grown.x).norm(), 1e-14 * grown.x.norm());
+  const OnePass after = pass(a, passes);
+  const Eigen::VectorXd step = after.z - grown.z;
+  const Real share = std::round(64 * step.dot(after.z) / step.squaredNorm()) / 64;
+  EXPECT_LT((after.next - (after.x - share * (after.x - grown.x))).norm(), 1e-12 * after.x.norm());
 }
 
 }  // namespace
