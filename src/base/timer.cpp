@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace weft {
+namespace {
+
+/// What is moved may be an estimate from few samples, one of which was interrupted.
+constexpr double largest_share_moved = 0.9;
+
+}  // namespace
 
 void Timers::charge() {
   const double now = wall_seconds();
@@ -17,6 +23,8 @@ int Timers::index(const char* name) {
 }
 
 void Timers::move(double seconds, const char* from, const char* to) {
+  charge();
+  seconds = std::min(seconds, largest_share_moved * phases_[index(from)].seconds);
   phases_[index(from)].seconds -= seconds;
   Phase& phase = phases_[index(to)];
   phase.seconds += seconds;

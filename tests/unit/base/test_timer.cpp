@@ -78,15 +78,33 @@ TEST(TimersTest, APhaseInsideItselfIsChargedOnce) {
   EXPECT_LE(timers.phases()[0].seconds, elapsed);
 }
 
+/// Estimates from few samples may exceed the phase within which they were made.
+TEST(TimersTest, NoPhaseGivesMoreThanItHas) {
+  Timers timers;
+  {
+    const auto phase = timers.measure("scatter");
+    wait_milliseconds(5);
+    timers.move(1e-3, "scatter", "law");
+    timers.move(10, "scatter", "law");
+  }
+  ASSERT_EQ(timers.phases().size(), 2U);
+  EXPECT_GT(timers.phases()[0].seconds, 0);
+  EXPECT_GE(timers.phases()[1].seconds, 0.004);
+  EXPECT_LT(timers.phases()[1].seconds, 9);
+}
+
 TEST(TimersTest, AnExceptionEndsItsPhase) {
   Timers timers;
   {
     const auto outer = timers.measure("outer");
+    bool is_caught = false;
     try {
       const auto inner = timers.measure("inner");
       throw 1;
     } catch (int) {
+      is_caught = true;
     }
+    EXPECT_TRUE(is_caught);
     wait_milliseconds(5);
   }
   EXPECT_GE(timers.phases()[0].seconds, 0.005);
