@@ -213,8 +213,14 @@ struct LinearProblem {
       for (int c = 0; c < 3; ++c) load[3 * p + c] += w * force[c];
   }
 
+  /// Where a corner has several faces, control points beyond it hardly shape the surface (1e-6 of the others) and have
+  /// no stiffness: springs hold these.
   void solve() {
-    const Eigen::SparseMatrix<Real> T = conditions.free_motions(freedoms), K = T.transpose() * assembled(false) * T;
+    constexpr Real spring = 1e-13;  // over the largest stiffness, whose round-off is a thousandth of it
+    const Eigen::SparseMatrix<Real> T = conditions.free_motions(freedoms);
+    Eigen::SparseMatrix<Real> K = T.transpose() * assembled(false) * T, I(K.rows(), K.cols());
+    I.setIdentity();
+    K += spring * K.diagonal().maxCoeff() * I;
     const Eigen::SimplicialLDLT<Eigen::SparseMatrix<Real>> factors(K);
     ASSERT_EQ(factors.info(), Eigen::Success);
     u = T * factors.solve(T.transpose() * load);
