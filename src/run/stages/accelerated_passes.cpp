@@ -27,10 +27,11 @@ void for_each_node(std::span<const AcceleratedPasses::Nodes> layers, const Visit
 
 void AcceleratedPasses::keep(Real dt, std::span<const Nodes> layers) {
   Pass pass;
+  mass_.clear();
   for_each_node(layers, [&](std::size_t, const Nodes& layer, std::ptrdiff_t k) {
     const Real m = layer.inertia->block(0)[k];
     const Vec3 z = Vec3::Map(layer.change->block(0) + k);
-    pass.mass.push_back(m);
+    mass_.push_back(m);
     pass.change.push_back(z);
     pass.sum.push_back(Vec3::Map(layer.memory->block(0) + k + 1) + m / dt * z);
   });
@@ -43,12 +44,11 @@ std::pair<AcceleratedPasses::Shares, Real> AcceleratedPasses::find_shares(const 
   const std::size_t steps = passes_.size() - 1;
   std::array<Real, columns * columns> products{};
   for (std::size_t i = 0; i < passes_[0].change.size(); ++i) {
-    if (passes_[0].mass[i] == 0) continue;
+    if (mass_[i] == 0) continue;
     std::array<Vec3, columns> of_node{passes_[0].change[i]};
     for (std::size_t j = 1; j <= steps; ++j) of_node[j] = passes_[j - 1].change[i] - passes_[j].change[i];
     for (std::size_t a = 0; a <= steps; ++a)
-      for (std::size_t b = 0; b <= steps; ++b)
-        products[columns * a + b] += passes_[0].mass[i] * of_node[a].dot(of_node[b]);
+      for (std::size_t b = 0; b <= steps; ++b) products[columns * a + b] += mass_[i] * of_node[a].dot(of_node[b]);
   }
   comm.sum(std::span(products));
   using Matrix = Eigen::Matrix<Real, columns, columns>;

@@ -44,7 +44,6 @@ class AcceleratedPasses {
 
   /// What a pass found, of the owned nodes of all layers.
   struct Pass {
-    std::vector<Real> mass;
     std::vector<Vec3> change;  ///< z_k [m/s].
     std::vector<Vec3> sum;     ///< x_k [N].
   };
@@ -54,6 +53,7 @@ class AcceleratedPasses {
   std::pair<Shares, Real> find_shares(const Comm& comm) const;
   std::vector<Vec3> extrapolate(const Shares& shares) const;
 
+  std::vector<Real> mass_;                                    ///< Of the nodes, in the last pass [kg].
   std::deque<Pass> passes_;                                   ///< The newest first.
   Real left_before_ = std::numeric_limits<Real>::infinity();  ///< |z|^2 of the pass before [J].
 };
