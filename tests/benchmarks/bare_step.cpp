@@ -251,8 +251,14 @@ class BareStep {
     if (scatters)
       for (int b : touched_) to[b].fill(Real4{});
     for (const Bin& bin : bins_) {
-      if (gathers) from_.load_from(reinterpret_cast<const Real*>(grid_.data()), bin);
-      if (scatters) to_.clear();
+      if (gathers) {
+        from_.forget();
+        from_.load_from(reinterpret_cast<const Real*>(grid_.data()), bin, TileRuns::all());
+      }
+      if (scatters) {
+        to_.clear();
+        to_.reach(TileRuns::all());
+      }
       for (std::size_t begin = bin.begin; begin < bin.end; begin += packs_in_chunk) {
         const std::size_t end = std::min<std::size_t>(begin + packs_in_chunk, bin.end);
         Shares* const shares = &shares_[gathers && scatters ? 0 : begin];
