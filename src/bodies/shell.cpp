@@ -162,7 +162,7 @@ ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> 
   across_ = static_cast<int>(across.at.size());
   WEFT_ENSURE(across_ <= most_laminae);
 
-  const std::span<const Vec3> rest = shell.mesh.points;
+  const std::span<const Vec3> rest = std::span(shell.mesh.points).first(shell.mesh.free_points());
   std::vector<std::int64_t> faces(numbers_.size());
   std::iota(faces.begin(), faces.end(), std::int64_t(0));
   faces_ = FacePacks(limit_basis(shell.mesh, faces, rule.at), rest.size());
@@ -237,7 +237,7 @@ ShellShare::ShellShare(const Comm& comm, const ShellDescription& shell)
 ShellShare::ShellShare(const Comm& comm, const ShellDescription& shell, const ShellCage& cage)
     : ShellShare(comm, shell, cage, [&] {
         const std::vector<std::int32_t> needed = cage.points();
-        return piece_of(comm, needed, owners_of_points(comm, needed, shell.mesh.points.size()));
+        return piece_of(comm, needed, owners_of_points(comm, needed, shell.mesh.free_points()));
       }()) {}
 
 ShellShare::ShellShare(const Comm& comm, const ShellDescription& shell, const ShellCage& cage, MeshPiece piece)

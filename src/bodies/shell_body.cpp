@@ -100,8 +100,8 @@ class ShellBody final : public MeshBody {
       return bytes_of(shell.mesh.points) + shell.mesh.faces.bytes() + bytes_of(shell.mesh.texture) +
              bytes_of(shell.thickness);
     };
-    return of_shell(part_) + bytes_of(cage_.material) + bytes_of(cage_.faces) + faces_->bytes() + contact_.bytes() +
-           bytes_of(contact_volume_);
+    return of_shell(part_) + bytes_of(cage_.material) + bytes_of(cage_.faces) + bytes_of(cage_.led_points) +
+           faces_->bytes() + contact_.bytes() + bytes_of(contact_volume_);
   }
   std::vector<std::int64_t> rows_of_elements(const Table& table) const override {
     return std::vector<std::int64_t>(cage_.material.size(),
@@ -356,14 +356,16 @@ class ShellSource final : public MeshSource {
         rest_frequency_(rest_frequency) {}
 
   MeshCounts counts() const override {
-    return {static_cast<std::int64_t>(shell_.mesh.points.size()), shell_.mesh.material_faces,
+    return {static_cast<std::int64_t>(shell_.mesh.free_points()), shell_.mesh.material_faces,
             on_grid_ ? on_grid_->contact.per_edge * on_grid_->contact.per_edge : 0};
   }
   std::string census() const override {
-    return fmt::format("{} faces, {} control points, {} sides", shell_.mesh.material_faces, shell_.mesh.points.size(),
+    return fmt::format("{} faces, {} control points, {} sides", shell_.mesh.material_faces, shell_.mesh.free_points(),
                        boundary_sides(shell_.mesh).size());
   }
-  VertexValues rest_positions() const override { return shell_.mesh.points; }
+  VertexValues rest_positions() const override {
+    return std::span(shell_.mesh.points).first(shell_.mesh.free_points());
+  }
   Sites sites(const ElementRange& range) const override { return sites_of(shell_.mesh, range); }
   Site nearest(const ElementRange& range, const Vec3& x) const override {
     return nearest_site(shell_.mesh, counted<std::int64_t>(range), x);
@@ -381,7 +383,7 @@ class ShellSource final : public MeshSource {
 
  private:
   std::vector<std::int32_t> every_point() const {
-    return counted<std::int32_t>({0, static_cast<std::int64_t>(shell_.mesh.points.size())});
+    return counted<std::int32_t>({0, static_cast<std::int64_t>(shell_.mesh.free_points())});
   }
 
   ShellDescription shell_;

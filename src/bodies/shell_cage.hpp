@@ -29,11 +29,17 @@ struct ShellCage {
   };
   std::vector<Material> material;  ///< Of this rank, by number.
   std::vector<Face> faces;         ///< Those around it, itself among them, by number.
+  /// Control points of faces that follow others, which are points of these faces too.
+  struct Led {
+    std::int32_t point;
+    LedPoint follows;
+  };
+  std::vector<Led> led_points;  ///< By number of the point.
 
   std::vector<std::int64_t> numbers() const;
-  /// The control points of all faces, ascending.
+  /// The control points of all faces that are free, ascending.
   std::vector<std::int32_t> points() const;
-  /// As a shell by itself: its control points are the rows of a piece, its material is that of the piece in its order.
+  /// As a shell by itself: the rows of a piece are its free points, its material is that of the piece in its order.
   /// like: has all that is not of the mesh.
   ShellDescription as_shell(const ShellDescription& like, const MeshPiece& piece) const;
 };

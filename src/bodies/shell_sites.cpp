@@ -151,8 +151,11 @@ struct Surroundings {
         const auto face = mesh.faces[f];
         ++valence[face[c]];
         if (element[face[c]] < 0 || (!range.has(element[face[c]]) && boundary_of[face[c]] < 0)) continue;
-        weights[face[c]][face[(c + 1) % mesh.sides()]] += mask.edge;
-        if (mesh.sides() == 4) weights[face[c]][face[(c + 2) % 4]] += mask.corner;
+        const auto add = [&](std::int32_t point, Real weight) {
+          mesh.for_each_free(point, [&](std::int32_t p, Real w) { weights[face[c]][p] += weight * w; });
+        };
+        add(face[(c + 1) % mesh.sides()], mask.edge);
+        if (mesh.sides() == 4) add(face[(c + 2) % 4], mask.corner);
       }
     for (auto& [vertex, around] : weights) {
       const LimitMask its(mesh.sides(), valence[vertex]);

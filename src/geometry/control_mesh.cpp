@@ -161,28 +161,35 @@ std::vector<Point> divide(const std::vector<Point>& points, const std::vector<Ve
   return fine;
 }
 
-/// New numbers of points once those that no face uses are dropped.
-std::vector<std::int32_t> compact_numbers(const FaceList& faces, std::size_t points) {
+/// New numbers of points once those that no face uses are dropped, with led points last.
+std::vector<std::int32_t> compact_numbers(const FaceList& faces, std::size_t points, const LedPoints& led_points) {
   std::vector<std::int32_t> number(points, none);
   for (const std::int32_t p : faces.corners()) number[p] = 0;
+  for (const auto& [p, sum] : led_points) number[p] = none;
   std::int32_t count = 0;
   for (std::int32_t& k : number)
     if (k != none) k = count++;
+  for (const auto& [p, sum] : led_points) number[p] = count++;
   return number;
 }
 
 template <class Point>
 void renumber(std::vector<Point>& points, const std::vector<std::int32_t>& number) {
-  std::size_t count = 0;
+  std::vector<Point> kept(static_cast<std::size_t>(*std::ranges::max_element(number)) + 1, zero_like(points.front()));
   for (std::size_t p = 0; p < points.size(); ++p)
-    if (number[p] != none) std::swap(points[count++], points[p]);
-  points.resize(count);
+    if (number[p] != none) kept[static_cast<std::size_t>(number[p])] = std::move(points[p]);
+  points = std::move(kept);
 }
 
-/// Drops points that no face uses, keeping the order of the others; returns their new numbers.
-std::vector<std::int32_t> compact(ControlMesh& mesh) {
-  const std::vector<std::int32_t> number = compact_numbers(mesh.faces, mesh.points.size());
+/// Drops points that no face uses and puts led points last, keeping the order of the others; returns their new numbers.
+std::vector<std::int32_t> compact(ControlMesh& mesh, const LedPoints& led_points = {}) {
+  const std::vector<std::int32_t> number = compact_numbers(mesh.faces, mesh.points.size(), led_points);
   renumber(mesh.points, number);
+  mesh.led_points.clear();
+  for (const auto& [p, sum] : led_points) {
+    LedPoint& follower = mesh.led_points.emplace_back(sum);
+    for (std::int32_t k = 0; k < sum.count; ++k) follower.points[k] = number[sum.points[k]];
+  }
   for (std::int32_t& p : mesh.faces.corners()) p = number[p];
   for (auto& listed : mesh.group_points) {
     std::erase_if(listed, [&](std::int32_t p) { return number[static_cast<std::size_t>(p)] == none; });
@@ -230,9 +237,10 @@ std::array<Vec2, 4> child_texture(std::span<const Vec2> corners, std::size_t c) 
 }
 
 template <class Point>
-void add_outer_row(FaceList& faces, std::vector<Point>& points, const std::vector<Vec3>& places, Beyond beyond) {
-  if (faces.sides() == 3) add_outer_triangles(faces, points, places, beyond);
-  else add_outer_quads(faces, points, places, beyond);
+LedPoints add_outer_row(FaceList& faces, std::vector<Point>& points, const std::vector<Vec3>& places, Beyond beyond) {
+  if (faces.sides() == 4) return add_outer_quads(faces, points, places, beyond);
+  add_outer_triangles(faces, points, places, beyond);
+  return {};
 }
 
 /// Limits of points; one that faces do not surround has none and stays.
@@ -273,8 +281,8 @@ void pass_through(ControlMesh& mesh, const SurfaceMesh& given, const std::vector
   renumber(sums, number);
   FaceList faces = mesh.faces;
   faces.resize(static_cast<std::size_t>(mesh.material_faces));
-  add_outer_row(faces, sums, mesh.points, is_divided ? Beyond::mirror : Beyond::cubic);
-  renumber(sums, compact_numbers(faces, sums.size()));
+  const LedPoints led_points = add_outer_row(faces, sums, mesh.points, is_divided ? Beyond::mirror : Beyond::cubic);
+  renumber(sums, compact_numbers(faces, sums.size(), led_points));
   std::vector<bool> exists;
   const std::vector<PointSum> limits = limits_of(mesh.faces, sums, exists);
 
@@ -303,6 +311,17 @@ void pass_through(ControlMesh& mesh, const SurfaceMesh& given, const std::vector
 }
 
 }  // namespace
+
+void LedPoint::add(std::int32_t point, Real weight) {
+  const auto known = std::find(points.begin(), points.begin() + count, point) - points.begin();
+  if (known == count) {
+    WEFT_ENSURE(points.size() > static_cast<std::size_t>(count));
+    points[known] = point;
+    weights[known] = 0;
+    ++count;
+  }
+  weights[known] += weight;
+}
 
 LimitMask::LimitMask(int sides, Real n) : own(n * n), edge(4), corner(1), sum(n * (n + 5)) {
   if (sides == 4) return;
@@ -391,8 +410,7 @@ ControlMesh with_outer_row(ControlMesh mesh) {
   std::int32_t count = 0;
   for (const std::int32_t p : mesh.faces.corners()) count = std::max(count, p + 1);
   mesh.points.resize(count);
-  add_outer_row(mesh.faces, mesh.points, std::vector(mesh.points), Beyond::mirror);
-  compact(mesh);
+  compact(mesh, add_outer_row(mesh.faces, mesh.points, std::vector(mesh.points), Beyond::mirror));
   return mesh;
 }
 

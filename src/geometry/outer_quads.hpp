@@ -5,6 +5,9 @@
 // is straight however many there are; two quads make the regular pattern of four. A corner of one quad is completed to
 // four as well. The fan of a corner of more has three images, across both sides and across both of them, so that both
 // stay straight. One quad fills a corner that turns inwards.
+//
+// The surface hardly feels the points that lie amid many around b. So each image of a corner moves as a whole with one
+// free point of it, and the points amid the image of four faces or more beside a side move with its first and last.
 
 #include "geometry/surroundings.hpp"
 #include "weft/base/error.hpp"
@@ -15,8 +18,14 @@
 
 #include <numbers>
 #include <numeric>
+#include <span>
+#include <utility>
+#include <vector>
 
 namespace weft {
+
+/// Points and what they follow.
+using LedPoints = std::vector<std::pair<std::int32_t, LedPoint>>;
 
 template <class Point>
 class OuterQuads {
@@ -48,14 +57,31 @@ class OuterQuads {
         if (p < static_cast<std::int32_t>(first_.size())) p = stays(p);
   }
 
+  const LedPoints& led_points() const { return led_points_; }
+
  private:
+  /// Around a point of the boundary with as many faces, the surface hardly feels what lies amid their image.
+  static constexpr std::size_t many = 4;
+
   enum class Kind { inside, side, single, convex, inward };
+
+  /// A far corner of an outer quad. It is free if it follows no points.
+  struct Far {
+    Point place;
+    LedPoint follows;
+  };
 
   /// Beyond a boundary point: neighbours, from the edge that comes in to the one that goes out, and the far corners of
   /// the quads between them.
   struct Outside {
     std::vector<std::int32_t> spokes;
-    std::vector<Point> far;
+    std::vector<Far> far;
+  };
+
+  /// A free outer point, and what it is the image of.
+  struct Leader {
+    std::int32_t point;
+    LedPoint image;
   };
 
   /// Around a boundary point: neighbours inside from the next of the boundary to the one before, and the far corners of
@@ -80,6 +106,26 @@ class OuterQuads {
     points_.push_back(point);
     return static_cast<std::int32_t>(points_.size() - 1);
   }
+
+  Point place_of(const LedPoint& sum) const {
+    Point place = zero_like(points_.front());
+    for (std::int32_t k = 0; k < sum.count; ++k) place += sum.weights[k] * x(sum.points[k]);
+    return place;
+  }
+
+  /// An image that moves beside those of its leaders, by the mean of how they do.
+  static LedPoint led(LedPoint image, std::span<const Leader> leaders) {
+    const Real share = 1 / static_cast<Real>(leaders.size());
+    for (const auto& [point, its] : leaders) {
+      image.add(point, share);
+      for (std::int32_t k = 0; k < its.count; ++k) image.add(its.points[k], -share * its.weights[k]);
+    }
+    return image;
+  }
+
+  /// Whether the first or last spoke beyond b is that of the other neighbour of an inward corner too, and no image.
+  bool shares_first(std::int32_t b) const { return kinds_[boundary_.before[b]] == Kind::inward; }
+  bool shares_last(std::int32_t b) const { return kinds_[boundary_.after[b]] == Kind::inward; }
 
   /// The point after p and q on a line through regular points, or none.
   std::int32_t straight_on(std::int32_t p, std::int32_t q) const {
@@ -124,13 +170,27 @@ class OuterQuads {
       const std::int32_t p = boundary_.before[b], q = boundary_.after[b];
       spokes.push_back(add_point(point_before(b, q)));
       spokes.push_back(add_point(point_before(b, p)));
-      far.push_back(x(spokes[0]) + x(spokes[1]) - x(p) - x(q) + x(fan.far[0]));
+      far.push_back({x(spokes[0]) + x(spokes[1]) - x(p) - x(q) + x(fan.far[0]), {}});
     } else {
       for (std::size_t k = m - 1; k > 0; --k) {
         spokes.push_back(add_point(point_before(b, fan.spokes[k])));
-        if (k > 1) far.push_back(2 * x(b) - x(fan.far[k - 1]));
+        if (k > 1) far.push_back({2 * x(b) - x(fan.far[k - 1]), {}});
       }
+      if (m >= many) lead_side(b, fan);
     }
+  }
+
+  /// The points amid the image beside a side follow its first and last spoke.
+  void lead_side(std::int32_t b, const Inside& fan) {
+    const auto image = [&](std::int32_t i) { return LedPoint{{b, i}, {2, -1}, 2}; };
+    auto& [spokes, far] = outside_[b];
+    const std::size_t m = fan.far.size();
+    std::vector<Leader> leaders;
+    if (!shares_first(b)) leaders.push_back({spokes.front(), image(fan.spokes[m - 1])});
+    if (!shares_last(b)) leaders.push_back({spokes.back(), image(fan.spokes[1])});
+    for (std::size_t k = m - 2; k > 1; --k)
+      led_points_.emplace_back(spokes[m - 1 - k], led(image(fan.spokes[k]), leaders));
+    for (std::size_t k = m - 1; k > 1; --k) far[m - 1 - k].follows = led(image(fan.far[k - 1]), leaders);
   }
 
   /// With u along the side that goes out of b and v along the one that comes in: the images of the fan at (-u, v),
@@ -143,28 +203,49 @@ class OuterQuads {
     sides << places_[q] - places_[b], places_[p] - places_[b];
     const auto solver = sides.colPivHouseholderQr();
     const auto uv = [&](std::int32_t i) -> Vec2 { return solver.solve(places_[i] - places_[b]); };
-    const auto along_in = [&](Real v) -> Point { return 2 * v * (x(p) - x(b)); };
-    const auto along_out = [&](Real u) -> Point { return 2 * u * (x(q) - x(b)); };
-    const auto across_in = [&](std::int32_t i) -> Point { return 2 * x(b) - x(i) + along_in(uv(i)[1]); };
-    const auto across_out = [&](std::int32_t i) -> Point { return 2 * x(b) - x(i) + along_out(uv(i)[0]); };
-    const auto across_both = [&](std::int32_t i, const Vec2& at) -> Point {
-      return x(i) - along_out(at[0]) - along_in(at[1]);
+    const auto across_in = [&](std::int32_t i) {
+      const Real v = uv(i)[1];
+      return LedPoint{{i, b, p}, {-1, 2 - 2 * v, 2 * v}, 3};
     };
-    auto& [spokes, far] = outside_[b];
+    const auto across_out = [&](std::int32_t i) {
+      const Real u = uv(i)[0];
+      return LedPoint{{i, b, q}, {-1, 2 - 2 * u, 2 * u}, 3};
+    };
+    const auto across_both = [&](std::int32_t i, const Vec2& at) {
+      return LedPoint{{i, b, q, p}, {1, 2 * (at[0] + at[1]), -2 * at[0], -2 * at[1]}, 4};
+    };
+    std::vector<LedPoint> spokes, far;
     for (std::size_t k = m - 1; k > 0; --k) {
-      spokes.push_back(add_point(across_in(fan.spokes[k])));
+      spokes.push_back(across_in(fan.spokes[k]));
       far.push_back(across_in(fan.far[k - 1]));
     }
+    add_image(b, spokes, far, 0, shares_first(b));
+    spokes.clear(), far.clear();
     for (std::size_t k = 0; k < m; ++k) {
-      const std::int32_t spoke = fan.spokes[k], corner = fan.far[k];
-      const Vec2 at = uv(corner);
-      spokes.push_back(add_point(across_both(spoke, uv(spoke))));
-      far.push_back(across_both(corner, {k == 0 ? 1 : at[0], k + 1 == m ? 1 : at[1]}));
+      const Vec2 at = uv(fan.far[k]);
+      spokes.push_back(across_both(fan.spokes[k], uv(fan.spokes[k])));
+      far.push_back(across_both(fan.far[k], {k == 0 ? 1 : at[0], k + 1 == m ? 1 : at[1]}));
     }
+    add_image(b, spokes, far, 0, false);
+    spokes.clear(), far.clear();
     for (std::size_t k = m; k > 0; --k) {
-      spokes.push_back(add_point(across_out(fan.spokes[k])));
+      spokes.push_back(across_out(fan.spokes[k]));
       if (k > 1) far.push_back(across_out(fan.far[k - 1]));
     }
+    add_image(b, spokes, far, m - 1, shares_last(b));
+  }
+
+  /// Adds points beyond b. One spoke is free and leads the others and the far corners, unless it is shared.
+  void add_image(std::int32_t b, std::span<const LedPoint> spokes, std::span<const LedPoint> far, std::size_t leading,
+                 bool is_shared) {
+    auto& all = outside_[b];
+    const std::size_t first = all.spokes.size();
+    for (const LedPoint& image : spokes) all.spokes.push_back(add_point(place_of(image)));
+    std::vector<Leader> leaders;
+    if (!is_shared) leaders.push_back({all.spokes[first + leading], spokes[leading]});
+    for (std::size_t k = 0; k < spokes.size(); ++k)
+      if (k != leading) led_points_.emplace_back(all.spokes[first + k], led(spokes[k], leaders));
+    for (const LedPoint& image : far) all.far.push_back({place_of(image), led(image, leaders)});
   }
 
   std::int32_t stays(std::int32_t outer) const {
@@ -190,7 +271,11 @@ class OuterQuads {
     const auto& [spokes, far] = outside_[b];
     if (kinds_[b] != Kind::inward && kinds_[q] != Kind::inward)
       faces_.push_back({q, b, spokes.back(), outside_[q].spokes.front()});
-    for (std::size_t k = 0; k < far.size(); ++k) faces_.push_back({b, spokes[k], add_point(far[k]), spokes[k + 1]});
+    for (std::size_t k = 0; k < far.size(); ++k) {
+      const std::int32_t corner = add_point(far[k].place);
+      if (far[k].follows.count > 0) led_points_.emplace_back(corner, far[k].follows);
+      faces_.push_back({b, spokes[k], corner, spokes[k + 1]});
+    }
   }
 
   FaceList& faces_;
@@ -204,12 +289,14 @@ class OuterQuads {
   std::vector<Outside> outside_;
   std::vector<Kind> kinds_;
   std::vector<std::int32_t> first_;
+  LedPoints led_points_;
 };
 
-/// Adds the outer row to quads of material. Corners are told by the positions of their points.
+/// Adds the outer row to quads of material, and tells which of its points follow others. Corners are told by the
+/// positions of their points.
 template <class Point>
-void add_outer_quads(FaceList& faces, std::vector<Point>& points, const std::vector<Vec3>& places, Beyond beyond) {
-  OuterQuads<Point>(faces, points, places, beyond);
+LedPoints add_outer_quads(FaceList& faces, std::vector<Point>& points, const std::vector<Vec3>& places, Beyond beyond) {
+  return OuterQuads<Point>(faces, points, places, beyond).led_points();
 }
 
 }  // namespace weft

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -75,6 +76,34 @@ int isolation_level(int sides, std::span<const Vec2> at) {
   return deepest;
 }
 
+void add(BasisWeights& sum, Real factor, const BasisWeights& w) {
+  sum.value += factor * w.value;
+  sum.d1 += factor * w.d1;
+  sum.d2 += factor * w.d2;
+  sum.d11 += factor * w.d11;
+  sum.d12 += factor * w.d12;
+  sum.d22 += factor * w.d22;
+}
+
+/// Gives what led points of a face weigh to those that lead them, which are points of it too.
+/// weights: a row of as many as points for each sample.
+void give_to_leaders(const ControlMesh& mesh, std::vector<std::int32_t>& points, std::vector<BasisWeights>& weights) {
+  const auto first = static_cast<std::int32_t>(mesh.free_points());
+  std::vector<std::int32_t> free;
+  std::ranges::copy_if(points, std::back_inserter(free), [&](std::int32_t p) { return p < first; });
+  if (free.size() == points.size()) return;
+  const std::size_t samples = weights.size() / points.size();
+  std::vector<BasisWeights> led(samples * free.size(), BasisWeights{});
+  for (std::size_t a = 0; a < points.size(); ++a)
+    mesh.for_each_free(points[a], [&](std::int32_t p, Real factor) {
+      const auto to = static_cast<std::size_t>(std::ranges::find(free, p) - free.begin());
+      WEFT_ENSURE(to < free.size());
+      for (std::size_t s = 0; s < samples; ++s) add(led[s * free.size() + to], factor, weights[s * points.size() + a]);
+    });
+  points = std::move(free);
+  weights = std::move(led);
+}
+
 /// Tables of weights, each kept once.
 class Tables {
  public:
@@ -114,6 +143,7 @@ LimitBasis limit_basis(const ControlMesh& mesh, std::span<const std::int64_t> fa
 
   Bfr::Surface<Real> surface;
   std::vector<int> points;
+  std::vector<std::int32_t> controls;
   std::array<std::vector<Real>, 6> w;
   std::vector<BasisWeights> weights;
   Tables tables;
@@ -124,14 +154,17 @@ LimitBasis limit_basis(const ControlMesh& mesh, std::span<const std::int64_t> fa
     points.resize(surface.GetNumControlPoints());
     surface.GetControlPointIndices(points.data());
     for (auto& column : w) column.resize(points.size());
-    for (const int p : points) basis.points.push_back(part.points[static_cast<std::size_t>(p)]);
-    basis.offsets.push_back(static_cast<std::int64_t>(basis.points.size()));
+    controls.clear();
+    for (const int p : points) controls.push_back(part.points[static_cast<std::size_t>(p)]);
     weights.clear();
     for (const Vec2& t : at) {
       surface.EvaluateStencil(t.data(), w[0].data(), w[1].data(), w[2].data(), w[3].data(), w[4].data(), w[5].data());
       for (std::size_t a = 0; a < points.size(); ++a)
         weights.push_back({w[0][a], w[1][a], w[2][a], w[3][a], w[4][a], w[5][a]});
     }
+    give_to_leaders(mesh, controls, weights);
+    basis.points.insert(basis.points.end(), controls.begin(), controls.end());
+    basis.offsets.push_back(static_cast<std::int64_t>(basis.points.size()));
     basis.first_weight.push_back(tables.place_of(weights, basis.weights));
   }
   return basis;

@@ -154,9 +154,9 @@ struct LinearProblem {
       : description(its_description),
         mesh(description.mesh),
         shell(Comm(MPI_COMM_SELF), description),
-        freedoms(3 * static_cast<int>(mesh.points.size())),
+        freedoms(3 * static_cast<int>(mesh.free_points())),
         load(Eigen::VectorXd::Zero(freedoms)) {
-    std::vector<std::int32_t> every_point(mesh.points.size());
+    std::vector<std::int32_t> every_point(mesh.free_points());
     std::iota(every_point.begin(), every_point.end(), 0);
     surface = surface_samples(description, shell.faces(), every_point, mesh.points);
   }
@@ -213,14 +213,9 @@ struct LinearProblem {
       for (int c = 0; c < 3; ++c) load[3 * p + c] += w * force[c];
   }
 
-  /// Where a corner has several faces, control points beyond it hardly shape the surface (1e-6 of the others) and have
-  /// no stiffness: springs hold these.
   void solve() {
-    constexpr Real spring = 1e-13;  // over the largest stiffness, whose round-off is a thousandth of it
     const Eigen::SparseMatrix<Real> T = conditions.free_motions(freedoms);
-    Eigen::SparseMatrix<Real> K = T.transpose() * assembled(false) * T, I(K.rows(), K.cols());
-    I.setIdentity();
-    K += spring * K.diagonal().maxCoeff() * I;
+    const Eigen::SparseMatrix<Real> K = T.transpose() * assembled(false) * T;
     const Eigen::SimplicialLDLT<Eigen::SparseMatrix<Real>> factors(K);
     ASSERT_EQ(factors.info(), Eigen::Success);
     u = T * factors.solve(T.transpose() * load);

@@ -37,12 +37,23 @@ class FaceList {
   std::vector<std::int32_t> corners_;
 };
 
+/// A control point that moves with others: their sum by weights that add up to 1.
+struct LedPoint {
+  static constexpr std::size_t most = 6;
+  std::array<std::int32_t, most> points{};
+  std::array<Real, most> weights{};
+  std::int32_t count = 0;
+
+  void add(std::int32_t point, Real weight);
+};
+
 /// A mesh of quads or of triangles whose limit surface is studied. Faces [0, material_faces) are material; the others
 /// form the outer row, one ring around every boundary: they carry no material, but their control points shape the
 /// surface up to the boundary, so that no face of material needs a boundary rule.
 struct ControlMesh {
-  std::vector<Vec3> points;  ///< [m].
-  FaceList faces;            ///< Counter-clockwise as seen from the side that the normal points to.
+  std::vector<Vec3> points;          ///< [m]. Those that are led are last.
+  std::vector<LedPoint> led_points;  ///< No freedoms: the surface feels them through the points that lead them.
+  FaceList faces;                    ///< Counter-clockwise as seen from the side that the normal points to.
   std::int64_t material_faces = 0;
   std::vector<std::string> groups;  ///< Names of the groups of faces or points.
   std::vector<std::int32_t> group;  ///< Of each material face; -1: none. Empty if there are no groups.
@@ -50,6 +61,16 @@ struct ControlMesh {
   std::vector<std::array<Vec2, 4>> texture;  ///< Of the corners of each material face; empty if there are none.
 
   int sides() const { return faces.sides(); }
+  /// Control points that are freedoms come first.
+  std::size_t free_points() const { return points.size() - led_points.size(); }
+  /// Tells f(point, weight) of the free points whose sum a control point is: itself, or those that lead it.
+  template <class F>
+  void for_each_free(std::int32_t point, F&& f) const {
+    const auto free = static_cast<std::int32_t>(free_points());
+    if (point < free) return f(point, Real(1));
+    const LedPoint& led = led_points[static_cast<std::size_t>(point - free)];
+    for (std::int32_t k = 0; k < led.count; ++k) f(led.points[k], led.weights[k]);
+  }
 };
 
 /// The limit of a point that n faces surround is (own P + edge sum of neighbours + corner sum of far corners of the
@@ -85,7 +106,7 @@ enum class MeshPoints {
 ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name, MeshPoints meaning = MeshPoints::control);
 
 /// Every quad divided into four by Catmull and Clark's rules; the limit surface stays what it was. Child c of material
-/// face f is face 4 f + c, holds corner c of f, and starts with it; the outer row is again one ring.
+/// face f is face 4 f + c, holds corner c of f, and starts with it; the outer row is again one ring, all of it free.
 ControlMesh refined(const ControlMesh& mesh);
 
 /// The mesh without its outer row, and with a new one that continues it: the mirror image of the first inner row in

@@ -68,7 +68,7 @@ TEST(TriangleShells, TheLimitOfAStraightSideIsStraightAndAllOfIt) {
     }
   std::vector<std::int64_t> faces(static_cast<std::size_t>(shell.mesh.material_faces));
   std::iota(faces.begin(), faces.end(), 0);
-  std::vector<std::int32_t> rows(shell.mesh.points.size());
+  std::vector<std::int32_t> rows(shell.mesh.free_points());
   std::iota(rows.begin(), rows.end(), 0);
   Real length = 0, area = 0;
   for (const Sample& sample : side_samples(shell.mesh, faces, rows, shell.mesh.points)) length += sample.measure;
@@ -181,7 +181,7 @@ Real cantilever(const SurfaceMesh& mesh, MeshPoints meaning) {
   hold(p, {.hold = Hold::clamp, .motion = {}}, {-1, -1, -1}, {1e-3, 2, 1});
   std::vector<std::int64_t> faces(static_cast<std::size_t>(p.mesh.material_faces));
   std::iota(faces.begin(), faces.end(), 0);
-  std::vector<std::int32_t> rows(p.mesh.points.size());
+  std::vector<std::int32_t> rows(p.mesh.free_points());
   std::iota(rows.begin(), rows.end(), 0);
   Real boundary = 0, tip = 0;
   Vec3 moment = Vec3::Zero();

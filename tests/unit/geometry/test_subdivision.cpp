@@ -8,10 +8,14 @@
 
 #include <gtest/gtest.h>
 #include <Eigen/Geometry>
+#include <Eigen/SVD>
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numbers>
+#include <tuple>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -42,6 +46,65 @@ Jet jet(const ControlMesh& mesh, const LimitBasis& basis, std::int64_t e, int s)
     jet.d22 += w.d22 * p;
   }
   return jet;
+}
+
+/// `m` blocks of 2 x 2 parallelograms around a point, which span an angle.
+SurfaceMesh sector(int m, Real angle) {
+  SurfaceMesh mesh;
+  const auto spoke = [&](int k) { return Vec3(std::cos(k * angle / m), std::sin(k * angle / m), 0); };
+  std::map<std::array<int, 3>, std::int32_t> known;
+  const auto point = [&](int k, int i, int j) {
+    if (j == 0 && k > 0) k -= 1, j = std::exchange(i, 0);
+    const auto [place, is_new] = known.try_emplace(i == 0 && j == 0 ? std::array{0, 0, 0} : std::array{k, i, j},
+                                                   static_cast<std::int32_t>(mesh.points.size()));
+    if (is_new) mesh.points.push_back(i * spoke(k) + j * spoke(k + 1));
+    return place->second;
+  };
+  for (int k = 0; k < m; ++k)
+    for (int i = 0; i < 2; ++i)
+      for (int j = 0; j < 2; ++j)
+        mesh.add_face({point(k, i, j), point(k, i + 1, j), point(k, i + 1, j + 1), point(k, i, j + 1)});
+  return mesh;
+}
+
+TEST(LimitBasis, QuadraturePointsFeelEveryFreePoint) {
+  // Else control points would have no stiffness. Of constants alone they feel nothing.
+  const Real g = std::sqrt(1.0 / 3), low = (1 - g) / 2, high = (1 + g) / 2;
+  const std::vector<Vec2> at = {Vec2(low, low), Vec2(high, low), Vec2(low, high), Vec2(high, high)};
+  for (const Real angle : {0.3 * pi, 0.5 * pi, 0.7 * pi, pi, 1.5 * pi})
+    for (const int m : {1, 2, 3, 4, 5, 8}) {
+      if (angle > m * 0.9 * pi) continue;  // faces turn inwards
+      const ControlMesh mesh = control_mesh(sector(m, angle), "sector");
+      const LimitBasis basis = limit_basis(mesh, all_faces(mesh), at);
+      Eigen::MatrixXd felt = Eigen::MatrixXd::Zero(5 * basis.faces() * basis.samples, mesh.free_points());
+      Eigen::Index row = 0;
+      for (std::int64_t e = 0; e < basis.faces(); ++e)
+        for (int s = 0; s < basis.samples; ++s, row += 5)
+          for (std::int64_t a = 0; a < basis.points_in(e); ++a) {
+            const BasisWeights& w = basis.row(e, s)[a];
+            felt.col(basis.points_of(e)[a]).segment<5>(row) << w.d1, w.d2, w.d11, w.d12, w.d22;
+          }
+      const Eigen::VectorXd sizes = Eigen::BDCSVD<Eigen::MatrixXd>(felt).singularValues() / felt.norm();
+      EXPECT_LE(sizes[sizes.size() - 1], 1e-14) << m << " faces in " << angle;
+      EXPECT_GE(sizes[sizes.size() - 2], 3e-4) << m << " faces in " << angle;
+    }
+}
+
+TEST(LimitBasis, LedPointsLieWhereTheirLeadersPutThem) {
+  const auto bent = [](SurfaceMesh mesh) {
+    for (Vec3& x : mesh.points) x.z() = 0.2 * x.x() * x.x() - 0.1 * x.x() * x.y() + 0.3 * x.y();
+    return mesh;
+  };
+  for (const MeshPoints meaning : {MeshPoints::control, MeshPoints::surface})
+    for (const auto& [m, angle, led] : {std::tuple(2, 0.5 * pi, 6u), {3, 0.5 * pi, 12u}, {5, pi, 5u}, {3, pi, 0u}}) {
+      const ControlMesh mesh = control_mesh(bent(sector(m, angle)), "sector", meaning);
+      EXPECT_EQ(mesh.led_points.size(), led);
+      for (std::size_t p = mesh.free_points(); p < mesh.points.size(); ++p) {
+        Vec3 sum = Vec3::Zero();
+        mesh.for_each_free(static_cast<std::int32_t>(p), [&](std::int32_t q, Real w) { sum += w * mesh.points[q]; });
+        EXPECT_LE((sum - mesh.points[p]).norm(), 1e-12);
+      }
+    }
 }
 
 TEST(LimitBasis, IsTheBicubicBSplineOnARegularPatch) {
