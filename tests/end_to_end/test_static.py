@@ -207,6 +207,53 @@ handles:
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(part, done.stderr)
 
+    def test_a_strip_whose_corners_are_cut_bends_as_its_closed_form_says(self):
+        # Squares of which those at two corners are cut through the corner, so that two faces fill it; polygons are
+        # divided once. Lifted by q at the end, a strip without lateral contraction rises q L^3/(3 E I).
+        length, thickness, youngs, load = 10, 0.1, 1e6, 0.01
+        rise = load * length**3 / (3 * youngs * thickness**3 / 12)
+
+        def strip(columns, rows):
+            faces = []
+            for j in range(rows):
+                for i in range(columns):
+                    a = j * (columns + 1) + i + 1
+                    b, c, d = a + 1, a + columns + 2, a + columns + 1
+                    if (i, j) == (columns - 1, 0):
+                        faces += [(a, b, d), (b, c, d)]
+                    elif (i, j) == (0, 0):
+                        faces += [(a, b, c), (a, c, d)]
+                    else:
+                        faces.append((a, b, c, d))
+            points = [(length * i / columns, j / rows) for j in range(rows + 1) for i in range(columns + 1)]
+            (self.folder / f"strip_{rows}.obj").write_text("".join(f"v {x!r} {y!r} 0\n" for x, y in points) + "".join(
+                f"f {' '.join(map(str, face))}\n" for face in faces))
+            return self.deck(f"""
+weft: 1
+time: {{end: 1, frame_interval: 1, scheme: static}}
+domain: {{gravity: [0, 0, 0]}}
+loading: {{steps: 2}}
+materials: {{plate: {{law: stvk_hencky, density: 1, youngs_modulus: {youngs}, poisson_ratio: 0}}}}
+bodies:
+  - {{name: strip, kind: shell, material: plate, thickness: {thickness}, mesh: {{file: {{path: strip_{rows}.obj}}}}}}
+handles:
+  - {{name: clamp, body: strip, where: {{box: {{lower: [-1, -1, -1], upper: [0.001, 2, 1]}}}}, hold: {{keep: clamp}}}}
+  - name: lift
+    body: strip
+    where: {{box: {{lower: [9.999, -1, -1], upper: [11, 2, 1]}}}}
+    edge_force: {{per_length: [0, 0, {load}]}}
+probes: [{{name: corner, body: strip, nearest: {{point: [10, 0, 0], field: displacement_z}}}}]
+""", f"strip_{rows}.yaml")
+
+        coarse = self.run_deck(strip(40, 4), "coarse")
+        errors = [abs(curve(run)[-1]["corner"] - rise) / rise
+                  for run in (coarse, self.run_deck(strip(80, 8), "fine"))]
+        self.assertLess(errors[0], 2e-3)
+        self.assertLess(errors[1], errors[0] / 3)  # second order
+        for ranks in 3, 4:
+            run = self.run_deck(self.folder / "strip_4.yaml", f"on_{ranks}", ranks=ranks)
+            self.assert_same_state(coarse, run, 1e-10)
+
     def test_a_round_plate_from_a_file_sinks_as_its_closed_form_says(self):
         # A square of n x n faces with n/2 x n faces at each side, up to 4 n boundary vertices, so far out that the limit
         # edge, a B-spline, has radius 1; four vertices have three edges.
