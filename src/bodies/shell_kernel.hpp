@@ -99,10 +99,10 @@ Vector3<T> position_of(std::span<const BasisWeightsOf<W>> row, std::span<const V
 template <class W, class T>
 void add_jet_force(std::span<const BasisWeightsOf<W>> row, const SurfaceJet<T>& G, std::span<Vector3<T>> force) {
   for (int i = 0; i < 3; ++i) {
-    const T d1 = G(i, 0), d2 = G(i, 1), d11 = G(i, 2), d12 = G(i, 3), d22 = G(i, 4);
+    const Eigen::Matrix<T, 1, 5> g = G.row(i);
     for (std::size_t a = 0; a < row.size(); ++a)
-      force[a][i] -=
-          T(row[a].d1) * d1 + T(row[a].d2) * d2 + T(row[a].d11) * d11 + T(row[a].d12) * d12 + T(row[a].d22) * d22;
+      force[a][i] -= T(row[a].d1) * g[0] + T(row[a].d2) * g[1] + T(row[a].d11) * g[2] + T(row[a].d12) * g[3] +
+                     T(row[a].d22) * g[4];
   }
 }
 template <class W, class T>
