@@ -17,7 +17,7 @@ bash jobs/install-packages.sh
 . jobs/environment.sh
 cores=$(env -u OMP_NUM_THREADS nproc)  # nproc would heed the threads of a rank
 echo "== Configure"
-cmake --preset release -D WEFT_WARNINGS_AS_ERRORS=ON -D WEFT_TESTS=ON --log-level=WARNING
+cmake --preset release -D WEFT_WARNINGS_AS_ERRORS=ON -D WEFT_TESTS=ON -D WEFT_BENCHMARKS=ON --log-level=WARNING
 echo "== Build"
 cmake --build --preset release --parallel "$cores"
 echo "== Test"
