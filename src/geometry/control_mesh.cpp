@@ -238,9 +238,8 @@ std::array<Vec2, 4> child_texture(std::span<const Vec2> corners, std::size_t c) 
 
 template <class Point>
 LedPoints add_outer_row(FaceList& faces, std::vector<Point>& points, const std::vector<Vec3>& places, Beyond beyond) {
-  if (faces.sides() == 4) return add_outer_quads(faces, points, places, beyond);
-  add_outer_triangles(faces, points, places, beyond);
-  return {};
+  return faces.sides() == 3 ? add_outer_triangles(faces, points, places, beyond)
+                            : add_outer_quads(faces, points, places, beyond);
 }
 
 /// Limits of points; one that faces do not surround has none and stays.

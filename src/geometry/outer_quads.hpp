@@ -9,6 +9,7 @@
 // The surface hardly feels the points that lie amid many around b. So each image of a corner moves as a whole with one
 // free point of it, and the points amid the image of four faces or more beside a side move with its first and last.
 
+#include "geometry/led_points.hpp"
 #include "geometry/surroundings.hpp"
 #include "weft/base/error.hpp"
 #include "weft/geometry/control_mesh.hpp"
@@ -23,9 +24,6 @@
 #include <vector>
 
 namespace weft {
-
-/// Points and what they follow.
-using LedPoints = std::vector<std::pair<std::int32_t, LedPoint>>;
 
 template <class Point>
 class OuterQuads {
@@ -78,12 +76,6 @@ class OuterQuads {
     std::vector<Far> far;
   };
 
-  /// A free outer point, and what it is the image of.
-  struct Leader {
-    std::int32_t point;
-    LedPoint image;
-  };
-
   /// Around a boundary point: neighbours inside from the next of the boundary to the one before, and the far corners of
   /// the quads between them.
   struct Inside {
@@ -111,16 +103,6 @@ class OuterQuads {
     Point place = zero_like(points_.front());
     for (std::int32_t k = 0; k < sum.count; ++k) place += sum.weights[k] * x(sum.points[k]);
     return place;
-  }
-
-  /// An image that moves beside those of its leaders, by the mean of how they do.
-  static LedPoint led(LedPoint image, std::span<const Leader> leaders) {
-    const Real share = 1 / static_cast<Real>(leaders.size());
-    for (const auto& [point, its] : leaders) {
-      image.add(point, share);
-      for (std::int32_t k = 0; k < its.count; ++k) image.add(its.points[k], -share * its.weights[k]);
-    }
-    return image;
   }
 
   /// Whether the first or last spoke beyond b is that of the other neighbour of an inward corner too, and no image.
@@ -182,15 +164,14 @@ class OuterQuads {
 
   /// The points amid the image beside a side follow its first and last spoke.
   void lead_side(std::int32_t b, const Inside& fan) {
-    const auto image = [&](std::int32_t i) { return LedPoint{{b, i}, {2, -1}, 2}; };
     auto& [spokes, far] = outside_[b];
     const std::size_t m = fan.far.size();
     std::vector<Leader> leaders;
-    if (!shares_first(b)) leaders.push_back({spokes.front(), image(fan.spokes[m - 1])});
-    if (!shares_last(b)) leaders.push_back({spokes.back(), image(fan.spokes[1])});
+    if (!shares_first(b)) leaders.push_back({spokes.front(), opposite(b, fan.spokes[m - 1])});
+    if (!shares_last(b)) leaders.push_back({spokes.back(), opposite(b, fan.spokes[1])});
     for (std::size_t k = m - 2; k > 1; --k)
-      led_points_.emplace_back(spokes[m - 1 - k], led(image(fan.spokes[k]), leaders));
-    for (std::size_t k = m - 1; k > 1; --k) far[m - 1 - k].follows = led(image(fan.far[k - 1]), leaders);
+      led_points_.emplace_back(spokes[m - 1 - k], led(opposite(b, fan.spokes[k]), leaders));
+    for (std::size_t k = m - 1; k > 1; --k) far[m - 1 - k].follows = led(opposite(b, fan.far[k - 1]), leaders);
   }
 
   /// With u along the side that goes out of b and v along the one that comes in: the images of the fan at (-u, v),

@@ -6,10 +6,14 @@
 // a straight side is straight whatever m is, and three triangles make the regular pattern of six. At convex corners
 // points are added such that the limit passes through the corner: with one or two triangles they continue the regular
 // pattern. Both edges of a corner that turns inwards share their apex.
+//
+// The surface hardly feels the points amid the image of many: they move with the first and the last of it.
 
+#include "geometry/led_points.hpp"
 #include "geometry/surroundings.hpp"
 #include "weft/geometry/control_mesh.hpp"
 
+#include <array>
 #include <numbers>
 #include <numeric>
 
@@ -36,8 +40,13 @@ class OuterTriangles {
       if (is_on_boundary(b)) add_fan(b);
   }
 
+  const LedPoints& led_points() const { return led_points_; }
+
  private:
   enum class Kind { inside, side, shared, convex, inward };
+
+  /// Of as many points between the apexes beyond a point, the surface hardly feels those amid.
+  static constexpr std::size_t many = 4;
 
   const Point& x(std::int32_t p) const { return points_[static_cast<std::size_t>(p)]; }
   bool is_on_boundary(std::int32_t b) const { return boundary_.after[b] != none; }
@@ -125,10 +134,20 @@ class OuterTriangles {
     const std::vector<std::int32_t> ring = spokes(b);
     std::vector<std::int32_t> beyond{apex_of_[boundary_.before[b]]};
     if (kinds_[b] == Kind::convex) add_corner(b, ring, beyond);
-    else
-      for (std::size_t k = ring.size() - 3; k > 1; --k) beyond.push_back(add_point(2 * x(b) - x(ring[k])));
+    else add_image(b, ring, beyond);
     beyond.push_back(apex_of_[b]);
     for (std::size_t k = 0; k + 1 < beyond.size(); ++k) faces_.push_back({b, beyond[k], beyond[k + 1]});
+  }
+
+  /// The images of neighbours beyond a side, between the apexes.
+  void add_image(std::int32_t b, const std::vector<std::int32_t>& ring, std::vector<std::int32_t>& beyond) {
+    const std::size_t last = 2, first = ring.size() - 3;
+    for (std::size_t k = first; k >= last; --k) beyond.push_back(add_point(2 * x(b) - x(ring[k])));
+    if (first + 1 < last + many) return;
+    const std::array<Leader, 2> leaders = {Leader{beyond[1], opposite(b, ring[first])},
+                                           Leader{beyond.back(), opposite(b, ring[last])}};
+    for (std::size_t k = first - 1; k > last; --k)
+      led_points_.emplace_back(beyond[1 + first - k], led(opposite(b, ring[k]), leaders));
   }
 
   /// Points beyond a convex corner, such that all around it have their mean in it.
@@ -154,12 +173,15 @@ class OuterTriangles {
   Boundary boundary_;
   std::vector<Kind> kinds_;
   std::vector<std::int32_t> apex_of_;  ///< Beyond the edge that leaves each point of the boundary.
+  LedPoints led_points_;
 };
 
-/// Adds the outer row to triangles of material. Corners are told by the positions of their points.
+/// Adds the outer row to triangles of material, and tells which of its points follow others. Corners are told by the
+/// positions of their points.
 template <class Point>
-void add_outer_triangles(FaceList& faces, std::vector<Point>& points, const std::vector<Vec3>& places, Beyond beyond) {
-  OuterTriangles<Point>(faces, points, places, beyond);
+LedPoints add_outer_triangles(FaceList& faces, std::vector<Point>& points, const std::vector<Vec3>& places,
+                              Beyond beyond) {
+  return OuterTriangles<Point>(faces, points, places, beyond).led_points();
 }
 
 }  // namespace weft

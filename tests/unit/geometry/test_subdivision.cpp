@@ -48,8 +48,8 @@ Jet jet(const ControlMesh& mesh, const LimitBasis& basis, std::int64_t e, int s)
   return jet;
 }
 
-/// `m` blocks of 2 x 2 parallelograms around a point, which span an angle.
-SurfaceMesh sector(int m, Real angle) {
+/// `m` blocks of 2 x 2 parallelograms around a point, which span an angle; or of triangles, which are half of them.
+SurfaceMesh sector(int sides, int m, Real angle) {
   SurfaceMesh mesh;
   const auto spoke = [&](int k) { return Vec3(std::cos(k * angle / m), std::sin(k * angle / m), 0); };
   std::map<std::array<int, 3>, std::int32_t> known;
@@ -62,20 +62,29 @@ SurfaceMesh sector(int m, Real angle) {
   };
   for (int k = 0; k < m; ++k)
     for (int i = 0; i < 2; ++i)
-      for (int j = 0; j < 2; ++j)
-        mesh.add_face({point(k, i, j), point(k, i + 1, j), point(k, i + 1, j + 1), point(k, i, j + 1)});
+      for (int j = 0; j < 2; ++j) {
+        const auto at = [&](int a, int b) { return point(k, i + a, j + b); };
+        if (sides == 4) {
+          mesh.add_face({at(0, 0), at(1, 0), at(1, 1), at(0, 1)});
+          continue;
+        }
+        if (i + j < 2) mesh.add_face({at(0, 0), at(1, 0), at(0, 1)});
+        if (i + j < 1) mesh.add_face({at(1, 0), at(1, 1), at(0, 1)});
+      }
   return mesh;
 }
 
 TEST(LimitBasis, QuadraturePointsFeelEveryFreePoint) {
   // Else control points would have no stiffness. Of constants alone they feel nothing.
   const Real g = std::sqrt(1.0 / 3), low = (1 - g) / 2, high = (1 + g) / 2;
-  const std::vector<Vec2> at = {Vec2(low, low), Vec2(high, low), Vec2(low, high), Vec2(high, high)};
-  for (const Real angle : {0.3 * pi, 0.5 * pi, 0.7 * pi, pi, 1.5 * pi})
-    for (const int m : {1, 2, 3, 4, 5, 8}) {
+  const std::vector<Vec2> of_quads = {Vec2(low, low), Vec2(high, low), Vec2(low, high), Vec2(high, high)},
+                          of_triangles = {Vec2(1, 1) / 6, Vec2(4, 1) / 6, Vec2(1, 4) / 6};
+  for (const auto& [sides, m] :
+       {std::pair(4, 1), {4, 2}, {4, 3}, {4, 4}, {4, 5}, {4, 8}, {3, 1}, {3, 2}, {3, 3}, {3, 4}, {3, 7}, {3, 12}})
+    for (const Real angle : {0.3 * pi, 0.5 * pi, 0.7 * pi, pi, 1.5 * pi}) {
       if (angle > m * 0.9 * pi) continue;  // faces turn inwards
-      const ControlMesh mesh = control_mesh(sector(m, angle), "sector");
-      const LimitBasis basis = limit_basis(mesh, all_faces(mesh), at);
+      const ControlMesh mesh = control_mesh(sector(sides, m, angle), "sector");
+      const LimitBasis basis = limit_basis(mesh, all_faces(mesh), sides == 4 ? of_quads : of_triangles);
       Eigen::MatrixXd felt = Eigen::MatrixXd::Zero(5 * basis.faces() * basis.samples, mesh.free_points());
       Eigen::Index row = 0;
       for (std::int64_t e = 0; e < basis.faces(); ++e)
@@ -85,8 +94,8 @@ TEST(LimitBasis, QuadraturePointsFeelEveryFreePoint) {
             felt.col(basis.points_of(e)[a]).segment<5>(row) << w.d1, w.d2, w.d11, w.d12, w.d22;
           }
       const Eigen::VectorXd sizes = Eigen::BDCSVD<Eigen::MatrixXd>(felt).singularValues() / felt.norm();
-      EXPECT_LE(sizes[sizes.size() - 1], 1e-14) << m << " faces in " << angle;
-      EXPECT_GE(sizes[sizes.size() - 2], 3e-4) << m << " faces in " << angle;
+      EXPECT_LE(sizes[sizes.size() - 1], 1e-14) << m << " faces of " << sides << " in " << angle;
+      EXPECT_GE(sizes[sizes.size() - 2], 3e-4) << m << " faces of " << sides << " in " << angle;
     }
 }
 
@@ -96,8 +105,9 @@ TEST(LimitBasis, LedPointsLieWhereTheirLeadersPutThem) {
     return mesh;
   };
   for (const MeshPoints meaning : {MeshPoints::control, MeshPoints::surface})
-    for (const auto& [m, angle, led] : {std::tuple(2, 0.5 * pi, 6u), {3, 0.5 * pi, 12u}, {5, pi, 5u}, {3, pi, 0u}}) {
-      const ControlMesh mesh = control_mesh(bent(sector(m, angle)), "sector", meaning);
+    for (const auto& [sides, m, angle, led] :
+         {std::tuple(4, 2, 0.5 * pi, 6u), {4, 3, 0.5 * pi, 12u}, {4, 5, pi, 5u}, {4, 3, pi, 0u}, {3, 9, pi, 4u}}) {
+      const ControlMesh mesh = control_mesh(bent(sector(sides, m, angle)), "sector", meaning);
       EXPECT_EQ(mesh.led_points.size(), led);
       for (std::size_t p = mesh.free_points(); p < mesh.points.size(); ++p) {
         Vec3 sum = Vec3::Zero();
