@@ -179,7 +179,10 @@ ShellFaces::ShellFaces(const ShellDescription& shell, std::vector<std::int64_t> 
       }
     }
   lumped_mass_.resize(rest.size(), 0);
-  each_mass(shell, [&](std::span<const std::int32_t> points, std::span<const BasisWeights> weights, Real mass) {
+  mass_of_face_.resize(shell.thickness.size(), 0);
+  each_mass(shell, [&](std::int64_t f, std::span<const std::int32_t> points, std::span<const BasisWeights> weights,
+                       Real mass) {
+    mass_of_face_[static_cast<std::size_t>(f)] += mass;
     for (std::size_t a = 0; a < points.size(); ++a) lumped_mass_[points[a]] += mass * weights[a].value;
   });
 
@@ -197,7 +200,9 @@ bool ShellFaces::is_thin() const {
   return std::ranges::none_of(stack_, [](const Lamina& l) { return any(!(l.volume > 0)); });
 }
 
-std::size_t ShellFaces::bytes() const { return faces_.bytes() + bytes_of(stack_) + bytes_of(lumped_mass_); }
+std::size_t ShellFaces::bytes() const {
+  return faces_.bytes() + bytes_of(stack_) + bytes_of(lumped_mass_) + bytes_of(mass_of_face_);
+}
 
 void ShellFaces::add_mass(std::span<Real> mass) const {
   for (std::size_t r = 0; r < mass.size(); ++r) mass[r] += lumped_mass_[r];
@@ -213,7 +218,7 @@ void each_mass(const ShellDescription& shell, const MassAtPoint& tell) {
       const SurfacePoint<Real> at(jet_at(basis, f, s, shell.mesh.points));
       const Real t = shell.thickness[f];
       const Real curvature = determinant(at.forms.tail<3>()) / determinant(at.forms.head<3>());  // Gauss'
-      tell(basis.points_of(f), basis.row(f, s),
+      tell(f, basis.points_of(f), basis.row(f, s),
            shell.density * t * (1 + t * t / 12 * curvature) * rule.weight[s] * area_of(at));
     }
 }

@@ -139,12 +139,16 @@ class ShellBody final : public MeshBody {
         points_.rows());
     contact_volume_.clear();
     const LimitBasis& basis = contact_.basis();
-    for (std::int64_t e = 0; e < basis.faces(); ++e)
+    for (std::int64_t e = 0; e < basis.faces(); ++e) {
+      std::vector<Real> area;  // in one unit: those of a face share its volume
       for (int s = 0; s < basis.samples; ++s) {
         const Mat32 F = tangents_at(basis, e, s, part_.mesh.points);
-        const Real area = coordinate_area(part_.mesh.sides()) * F.col(0).cross(F.col(1)).norm() / basis.samples;
-        contact_volume_.push_back(part_.thickness[static_cast<std::size_t>(e)] * area);
+        area.push_back(F.col(0).cross(F.col(1)).norm());
       }
+      const Real volume = faces_->mass_of_faces()[static_cast<std::size_t>(e)] / part_.density;
+      const Real scale = volume / std::accumulate(area.begin(), area.end(), Real(0));
+      for (const Real a : area) contact_volume_.push_back(scale * a);
+    }
   }
 
   void commit_elements(Real dt, std::span<const Mat3> C) override {

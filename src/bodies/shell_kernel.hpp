@@ -52,9 +52,6 @@ struct FaceRule {
   }
 };
 
-/// Of a face in its coordinates.
-inline Real coordinate_area(int sides) { return sides == 3 ? 0.5 : 1; }
-
 /// Tangents and second derivatives of a surface in columns: a1, a2, a11, a12, a22. [docs/theory/shells.md, 9.1]
 template <class T>
 using SurfaceJet = Eigen::Matrix<T, 3, 5>;

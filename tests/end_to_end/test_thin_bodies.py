@@ -3,9 +3,10 @@
 rests on what they hold: tests/end_to_end/test_thin_bodies.py WEFT."""
 import itertools
 import math
+import re
 import unittest
 
-from program import Case, largest_rise, numbers
+from program import Case, largest_rise, numbers, weft
 import numpy
 
 # A sheet, a shell or fibers above a rigid plate that stays.
@@ -217,6 +218,31 @@ LEADING = {
 
 
 class ThinBodies(Case):
+    def test_a_shell_of_squares_and_triangles_weighs_its_volume(self):
+        points = [f"v {i / 6!r} {j / 4!r} 0" for j in range(5) for i in range(7)]
+        faces = []
+        for j in range(4):
+            for i in range(6):
+                a = 7 * j + i + 1
+                b, c, d = a + 1, a + 8, a + 7
+                faces += [[f"f {a} {b} {c} {d}"], [f"f {a} {b} {c}", f"f {a} {c} {d}"],
+                          [f"f {a} {b} {d}", f"f {b} {c} {d}"]][(i * i + 2 * j + i * j) % 3]
+        (self.folder / "card.obj").write_text("\n".join(points + faces) + "\n")
+        deck = self.deck("""
+weft: 1
+domain: {dx: 0.5}
+time: {end: 0.1, frame_interval: 0.1}
+materials: {card: {law: stvk_hencky, density: 100, youngs_modulus: 1e5, poisson_ratio: 0.3}}
+bodies:
+  - {name: card, kind: shell, material: card, thickness: 0.01, mesh: {file: {path: card.obj}},
+     contact: {stiffness: 1e5, shear_stiffness: 1e4, friction: 0}}
+""")
+        done = weft("check", deck)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        mass, volume = map(float, re.search(r"; (\S+) kg in (\S+) m\^3", done.stdout).groups())
+        self.assertAlmostEqual(volume, 0.01, delta=1e-5)
+        self.assertAlmostEqual(mass, 1, delta=1e-3)
+
     def test_thin_bodies_rest_on_a_rigid_plate_by_half_their_thickness(self):
         (self.folder / "yarn.obj").write_text(YARN)
         for name, body in THIN.items():

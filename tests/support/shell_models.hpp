@@ -138,14 +138,15 @@ inline void each_stiffness(const ShellFaces& shell, std::span<const Vec3> x, con
 
 /// Tells the consistent mass [kg], a matrix for each point that has some.
 inline void each_consistent_mass(const ShellDescription& shell, const FaceMatrix& tell) {
-  each_mass(shell, [&](std::span<const std::int32_t> points, std::span<const BasisWeights> weights, Real mass) {
-    const auto n = std::ssize(points);
-    Eigen::MatrixXd M = Eigen::MatrixXd::Zero(3 * n, 3 * n);
-    for (int a = 0; a < n; ++a)
-      for (int b = 0; b < n; ++b)
-        M.block<3, 3>(3 * a, 3 * b) = mass * weights[a].value * weights[b].value * Mat3::Identity();
-    tell(points, {M.data(), static_cast<std::size_t>(M.size())});
-  });
+  each_mass(shell,
+            [&](std::int64_t, std::span<const std::int32_t> points, std::span<const BasisWeights> weights, Real mass) {
+              const auto n = std::ssize(points);
+              Eigen::MatrixXd M = Eigen::MatrixXd::Zero(3 * n, 3 * n);
+              for (int a = 0; a < n; ++a)
+                for (int b = 0; b < n; ++b)
+                  M.block<3, 3>(3 * a, 3 * b) = mass * weights[a].value * weights[b].value * Mat3::Identity();
+              tell(points, {M.data(), static_cast<std::size_t>(M.size())});
+            });
 }
 
 /// A shell at rest on one rank, whose rows are the control points.

@@ -84,9 +84,9 @@ template <class T>
 using JetHessian = Eigen::Matrix<T, 15, 15>;
 using JetHessians = std::vector<JetHessian<Pack>>;
 
-/// Control points of a face, their weights at a point of it, and the mass that is there [kg].
-using MassAtPoint =
-    std::function<void(std::span<const std::int32_t> points, std::span<const BasisWeights> weights, Real mass)>;
+/// A face, its control points, their weights at a point of it, and the mass that is there [kg].
+using MassAtPoint = std::function<void(std::int64_t face, std::span<const std::int32_t> points,
+                                       std::span<const BasisWeights> weights, Real mass)>;
 /// Tells the mass of a shell face by face, at points that are enough for products of the weights.
 void each_mass(const ShellDescription& shell, const MassAtPoint& tell);
 
@@ -125,6 +125,8 @@ class ShellFaces {
   void add_force_change(const JetHessians& at, std::span<const Vec3> dx, std::span<Vec3> change) const;
   /// Adds the lumped mass [kg].
   void add_mass(std::span<Real> mass) const;
+  /// Of each face [kg].
+  std::span<const Real> mass_of_faces() const { return mass_of_face_; }
 
   /// [Pa]: no membrane wave at rest is faster than sqrt(stiffness / density).
   Real membrane_stiffness() const;
@@ -152,8 +154,9 @@ class ShellFaces {
   FacePacks faces_;
   std::vector<Vec2> places_;  ///< Of the quadrature points in each face.
   bool on_quads_;
-  std::vector<Lamina> stack_;      ///< across_ laminae for each quadrature point of each pack.
-  std::vector<Real> lumped_mass_;  ///< Of each control point [kg].
+  std::vector<Lamina> stack_;       ///< across_ laminae for each quadrature point of each pack.
+  std::vector<Real> lumped_mass_;   ///< Of each control point [kg].
+  std::vector<Real> mass_of_face_;  ///< [kg].
   Table laminae_;
 };
 
