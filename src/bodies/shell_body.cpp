@@ -97,8 +97,8 @@ class ShellBody final : public MeshBody {
   void send_elements(const Comm& comm, std::span<const int> to) override { cage_ = send_cage(comm, cage_, to); }
   std::size_t bytes_of_elements() const override {
     const auto of_shell = [](const ShellDescription& shell) {
-      return bytes_of(shell.mesh.points) + shell.mesh.faces.bytes() + bytes_of(shell.mesh.texture) +
-             bytes_of(shell.thickness);
+      return bytes_of(shell.mesh.points) + bytes_of(shell.mesh.led_points) + shell.mesh.faces.bytes() +
+             bytes_of(shell.mesh.texture) + bytes_of(shell.thickness);
     };
     return of_shell(part_) + bytes_of(cage_.material) + bytes_of(cage_.faces) + bytes_of(cage_.led_points) +
            faces_->bytes() + contact_.bytes() + bytes_of(contact_volume_);
@@ -140,14 +140,15 @@ class ShellBody final : public MeshBody {
     contact_volume_.clear();
     const LimitBasis& basis = contact_.basis();
     for (std::int64_t e = 0; e < basis.faces(); ++e) {
-      std::vector<Real> area;  // in one unit: those of a face share its volume
+      Real sum = 0;
       for (int s = 0; s < basis.samples; ++s) {
         const Mat32 F = tangents_at(basis, e, s, part_.mesh.points);
-        area.push_back(F.col(0).cross(F.col(1)).norm());
+        sum += contact_volume_.emplace_back(F.col(0).cross(F.col(1)).norm());
       }
+      // By their areas the points of a face share its volume.
       const Real volume = faces_->mass_of_faces()[static_cast<std::size_t>(e)] / part_.density;
-      const Real scale = volume / std::accumulate(area.begin(), area.end(), Real(0));
-      for (const Real a : area) contact_volume_.push_back(scale * a);
+      for (Real& share : std::span(contact_volume_).last(static_cast<std::size_t>(basis.samples)))
+        share *= volume / sum;
     }
   }
 

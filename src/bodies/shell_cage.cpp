@@ -59,8 +59,8 @@ ShellDescription ShellCage::as_shell(const ShellDescription& like, const MeshPie
     return row;
   };
   for (const Led& led : led_points) {
-    LedPoint& follower = mesh.led_points.emplace_back(led.follows);
-    for (std::int32_t k = 0; k < follower.count; ++k) follower.points[k] = row_of(follower.points[k]);
+    LedPoint& by_rows = mesh.led_points.emplace_back(led.follows);
+    for (std::int32_t k = 0; k < by_rows.count; ++k) by_rows.points[k] = row_of(by_rows.points[k]);
   }
   mesh.material_faces = static_cast<std::int64_t>(material.size());
   mesh.faces = FaceList(like.mesh.sides());

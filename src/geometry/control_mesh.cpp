@@ -187,8 +187,8 @@ std::vector<std::int32_t> compact(ControlMesh& mesh, const LedPoints& led_points
   renumber(mesh.points, number);
   mesh.led_points.clear();
   for (const auto& [p, sum] : led_points) {
-    LedPoint& follower = mesh.led_points.emplace_back(sum);
-    for (std::int32_t k = 0; k < sum.count; ++k) follower.points[k] = number[sum.points[k]];
+    LedPoint& led = mesh.led_points.emplace_back(sum);
+    for (std::int32_t k = 0; k < sum.count; ++k) led.points[k] = number[sum.points[k]];
   }
   for (std::int32_t& p : mesh.faces.corners()) p = number[p];
   for (auto& listed : mesh.group_points) {

@@ -22,10 +22,10 @@ struct Leader {
 /// The image of a point i beyond b.
 inline LedPoint opposite(std::int32_t b, std::int32_t i) { return {{b, i}, {2, -1}, 2}; }
 
-/// An image that moves beside those of its leaders, by the mean of how they do.
+/// An image that moves beside those of its leaders, by the mean of how they do; without any it stays the image.
 inline LedPoint led(LedPoint image, std::span<const Leader> leaders) {
-  const Real share = 1 / static_cast<Real>(leaders.size());
   for (const auto& [point, its] : leaders) {
+    const Real share = 1 / static_cast<Real>(leaders.size());
     image.add(point, share);
     for (std::int32_t k = 0; k < its.count; ++k) image.add(its.points[k], -share * its.weights[k]);
   }
