@@ -14,29 +14,37 @@ bool Handles::any() const {
   return std::ranges::any_of(scene_.handles, [&](const GridHandle& h) { return scene_.is_on_layer(h, layer_); });
 }
 
-void Handles::load(Real time) {
+void Handles::load(Real time, Real ahead) {
   pushes_.clear();
   for (std::size_t h = 0; h < scene_.handles.size(); ++h) {
     const GridHandle& handle = scene_.handles[h];
     if (!scene_.is_on_layer(handle, layer_) || scene_.mesh_of(handle) == nullptr) continue;
     const MeshBody& body = *scene_.mesh_of(handle);
-    const auto x = body.points().get<Position>();
+    const auto x = body.points().get<Position>(), v = body.points().get<Velocity>();
     std::visit(Overloaded{[](const GridHandle::Hold&) {}, [](const GridHandle::OnPoints&) {},
                           [&](const GridHandle::Dead& load) {
                             const Real factor = load.amplitude.at(time);
                             for (const Grip& grip : body.grips(handle.list)) {
                               const std::int32_t row = grip.rows.front();
-                              pushes_.push_back({h, row, body.share_of_vertex(row) * factor * force_of(grip), {}});
+                              pushes_.push_back({h, row, body.share_of_vertex(row) * factor * force_of(grip), {}, {}});
+                              pushes_.back().mean_force = pushes_.back().force;
                             }
                           },
                           [&](const GridHandle::Following& load) {
                             const Real factor = load.amplitude.at(time) * load.magnitude;
                             for (const Grip& grip : body.grips(handle.list)) {
-                              const FollowerForces f =
-                                  follower_forces(load.kind, factor * value_of(grip), grip.sum(x, 1), grip.sum(x, 2));
+                              const auto forces_in = [&](Real later) {
+                                const auto a = [&](int k) { return Vec3(grip.sum(x, k) + later * grip.sum(v, k)); };
+                                return follower_forces(load.kind, factor * value_of(grip), a(1), a(2));
+                              };
+                              const FollowerForces before = forces_in(0), now = ahead > 0 ? forces_in(ahead) : before;
                               for (std::size_t k = 0; k < grip.rows.size(); ++k) {
                                 const auto& [place, d1, d2] = grip.vertices[k].weights;
-                                pushes_.push_back({h, grip.rows[k], place * f.place + d1 * f.a1 + d2 * f.a2, {}});
+                                const auto of_vertex = [&](const FollowerForces& f) {
+                                  return Vec3(place * f.place + d1 * f.a1 + d2 * f.a2);
+                                };
+                                const Vec3 force = of_vertex(now);
+                                pushes_.push_back({h, grip.rows[k], force, {}, (of_vertex(before) + force) / 2});
                               }
                             }
                           }},
@@ -101,22 +109,24 @@ void Handles::count_point_load(const PointLoad& load, Real dt, Impulse& given) c
 
 void Handles::count_loads(Real dt, std::span<Impulse> impulses) const {
   const bool at_end = scene_.step.is_implicit;  // of the step
-  for (const auto& [h, vertex, force, v_before] : pushes_) {
+  for (const auto& [h, vertex, force, v_before, mean_force] : pushes_) {
     const Table& points = std::as_const(*scene_.bodies[scene_.handles[h].body]).points();
     const Vec3 v = points.get<Velocity>()[vertex], before = points.get<Position>()[vertex] - dt * v;
-    impulses[h].add(dt * force, before, at_end ? v : Vec3((v_before + v) / 2));
+    const Vec3 mean_v = at_end ? v : Vec3((v_before + v) / 2);
+    impulses[h].add(dt * force, before, mean_v);
+    impulses[h].work += dt * (mean_force - force).dot(mean_v);
   }
   for (const PointLoad& load : point_loads_) count_point_load(load, dt, impulses[load.handle]);
 }
 
-void Handles::load_alone(Real time) {
+void Handles::load_alone(Real time, Real dt) {
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b)
     if (MeshBody* meshed = scene_.bodies[b]->roles().mesh;
         meshed != nullptr && meshed->carrier() == Carrier::grid && scene_.on_layer[b] == layer_) {
       const auto f = meshed->points().get<ElementForce>();
       std::fill(f.begin(), f.end(), Vec3::Zero());
     }
-  load(time);
+  load(time, dt);
 }
 
 /// Led nodes go where their handle goes, whatever walls and other handles say. The work is that of the mean velocity

@@ -29,10 +29,12 @@ class Handles {
   /// Whether there are any.
   bool any() const;
 
-  /// Adds the forces of loads at a time to the forces on vertices, and sets those on points of continua. Collective.
-  void load(Real time);
-  /// Sets the forces on vertices to those of loads alone, as implicit steps need them. Collective.
-  void load_alone(Real time);
+  /// Adds the forces of loads at a time to the forces on vertices, and sets those on points of continua. Loads that
+  /// follow the surface act on it where its velocities bring it in `ahead` [s]. Collective.
+  void load(Real time, Real ahead = 0);
+  /// Sets the forces on vertices to those of loads alone, as an implicit step of dt until a time needs them.
+  /// Collective.
+  void load_alone(Real time, Real dt);
   /// Adds what these loads gave in a step that was made, on this rank.
   void count_loads(Real dt, std::span<Impulse> impulses) const;
   /// Finds what is held from this time on, and the blocks around it, which have moved. Collective.
@@ -48,6 +50,7 @@ class Handles {
     std::int32_t vertex;  ///< Row.
     Vec3 force;           ///< [N].
     Vec3 v;               ///< Of the vertex before [m/s].
+    Vec3 mean_force;      ///< Of the places before and after, by which it does work [N].
   };
 
   /// A load on points of a continuum: of each one `each` and its mass times `acceleration`.

@@ -343,7 +343,8 @@ EquilibriumReport OwnMotion::step_implicitly(Real h, Real end, bool nearly) {
   if (own.walls) given_.contact_energy = walls().count(motion.u.block(0).data(), 1, h, false, given_.by_walls);
   const auto u = motion.u.all(), v = own.velocity.all();
   for (std::size_t k = 0; k < u.size(); ++k) v[k] = (u[k] - start.u.all()[k]) / h;
-  count_loads(h, own.velocity);
+  start.time = end;
+  count_loads(h, own.velocity, &start);
   if (has_balanced_turns()) std::ranges::fill(own.velocity.block(*own.turns), 0);
   std::vector<Real> impulses;
   for (std::size_t k = 0; k < own.system.holds.size(); ++k)

@@ -133,7 +133,7 @@ class OwnMotion final : public BodyMotion {
   /// nearly: for another pass of contact.
   EquilibriumReport step_implicitly(Real h, Real end, bool nearly);
   /// Counts what loads and clamps give over h, with the mean velocity over it.
-  void count_loads(Real h, const FreedomValues& mean_velocity);
+  void count_loads(Real h, const FreedomValues& mean_velocity, const Motion* before = nullptr);
   void count_holds(std::span<const Real> impulses, Real end, std::span<const Vec3> mean_velocity);
   std::span<const Vec3> positions() const;
 

@@ -86,7 +86,9 @@ void OwnMotion::count_holds(std::span<const Real> impulses, Real end, std::span<
                 given_.by_handles);
 }
 
-void OwnMotion::count_loads(Real h, const FreedomValues& mean_velocity) {
+/// before: where the loads are that act at the end of an implicit step, if it is one; then they do work by the mean of
+/// both, as what follows a surface that turns needs.
+void OwnMotion::count_loads(Real h, const FreedomValues& mean_velocity, const Motion* before) {
   Piece& own = *piece_;
   const auto x = positions();
   for (std::size_t i = 0; i < scene_.handles.size(); ++i) {
@@ -95,9 +97,12 @@ void OwnMotion::count_loads(Real h, const FreedomValues& mean_velocity) {
     Load force(own.system.freedoms);
     if (action.load != nullptr) {
       action.load->add_force(own.motion, force);
+      Load force_before(own.system.freedoms);
+      if (before != nullptr) action.load->add_force(*before, force_before);
       for (std::size_t r = 0; r < x.size(); ++r) {
-        const Vec3 impulse = h * force.points(0)[r], now = x[r] + own.motion.u.points(0)[r];
-        given_.by_handles[i].add(impulse, now, mean_velocity.points(0)[r]);
+        const Vec3 f = force.points(0)[r], now = x[r] + own.motion.u.points(0)[r], v = mean_velocity.points(0)[r];
+        given_.by_handles[i].add(h * f, now, v);
+        if (before != nullptr) given_.by_handles[i].work += h / 2 * (force_before.points(0)[r] - f).dot(v);
       }
     }
     if (action.clamp != nullptr) {

@@ -181,11 +181,17 @@ void RigidBodyMotion::take_loads(Real dt, RigidMomentum& sum) {
   }
 }
 
+/// Loads act where the body is when the step begins. There they do work by the mean of its motions before and after.
 void RigidBodyMotion::count_loads() {
   const Table& points = std::as_const(mesh()).points();
-  const auto x = points.get<Position>(), v = points.get<Velocity>();
+  const FourPoints x = four(points.get<Position>()), v = four(points.get<Velocity>());
+  const Twist after = frame_.twist(moved_.x, moved_.v);
+  const Vec3 centre = (x[0] + x[1] + x[2] + x[3]) / 4;
   for (std::size_t h = 0; h < loads_.size(); ++h)
-    for (std::size_t k = 0; k < 4; ++k) given_.by_handles[h].add(loads_[h][k], x[k], (v[k] + moved_.v[k]) / 2);
+    for (std::size_t k = 0; k < 4; ++k) {
+      const Vec3 v_after = after.velocity + after.spin.cross(x[k] - centre);
+      given_.by_handles[h].add(loads_[h][k], x[k], (v[k] + v_after) / 2);
+    }
 }
 
 /// Of the points in the step [m/s].

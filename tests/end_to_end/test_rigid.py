@@ -177,6 +177,21 @@ class Rigid(Case):
             gained = last[f"momentum_{axis}"] - first[f"momentum_{axis}"]
             self.assertLess(abs(gained - given), 1e-10 * last["mass"], axis)
 
+    def test_a_pressure_all_round_does_no_work(self):
+        rows = numbers(self.run_deck(self.deck("""
+weft: 1
+domain: {dx: 0.1, gravity: [0, 0, 0]}
+time: {end: 0.5, frame_interval: 0.5, max_dt: 1 ms}
+bodies:
+  - {name: box, kind: rigid, density: 700, spin: [1, 3, 0.5], velocity: [0.2, 0, 0],
+     mesh: {block: {lower: [-0.1, -0.1, 0], upper: [0.3, 0.1, 0.3]}, size: 0.1}}
+handles: [{name: water, body: box, pressure: {value: 100 kPa}}]
+output: {diagnostics_every: 1}
+"""), "run"))
+        self.assertLess(max(abs(row["work_water"]) for row in rows), 1e-9)
+        for row in rows:
+            self.assertLess(abs(row["energy_less_work"] / rows[0]["energy_less_work"] - 1), 1e-4)
+
     def test_a_body_alone_feels_nothing(self):
         rows = numbers(self.run_deck(self.deck("""
 weft: 1

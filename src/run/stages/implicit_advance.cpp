@@ -33,7 +33,7 @@ class ImplicitAdvance final : public GridAdvance {
 
   AdvanceReport advance(StepContext& step, GridLayer& layer) override {
     const Real dt = step.dt(), end = step.state.time + dt;
-    layer.handles.load_alone(end);
+    layer.handles.load_alone(end, dt);
     const auto timing = step.timers.measure("solve");
     if (holds_) holds_->begin_step(layer.map(), step.state.time, dt);
     if (!grid_) grid_ = make_grid(step, layer);
