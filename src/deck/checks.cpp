@@ -117,6 +117,8 @@ void check(const ControlMeshDeck& mesh, const Spot& at) {
   const bool is_file = std::holds_alternative<MeshFileDeck>(mesh.form);
   if (mesh.through_points && !is_file)
     at["through_points"].error_at_key("is for meshes of files; generated ones are made this way.");
+  if (mesh.divide > 0 && !is_file)
+    at["divide"].error_at_key("is for meshes of files; generated ones have across and along.");
   if (!mesh.irregular) return;
   if (is_file) at["irregular"].error_at_key("is for generated meshes; a file is taken as it is.");
   for (const auto& [key, faces] : {std::pair{"across", mesh.across}, {"along", mesh.along}})

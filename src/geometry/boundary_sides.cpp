@@ -151,4 +151,60 @@ Real irregular_share(const ControlMesh& mesh) {
   return inside > 0 ? irregular / inside : 0;
 }
 
+namespace {
+
+/// The points around an inner point that the pattern goes on regularly from, in turn; empty for others.
+std::vector<std::vector<std::int32_t>> regular_rings(const FaceList& material, std::size_t points) {
+  const std::size_t regular = material.sides() == 4 ? 4 : 6;
+  const Edges edges(material);
+  const Stars stars(material, points);
+  const Boundary boundary(material, edges, points);
+  std::vector<std::vector<std::int32_t>> rings(points);
+  for (std::size_t p = 0; p < points; ++p) {
+    const auto star = stars.of(p);
+    if (star.size() != regular || boundary.after[p] != none) continue;
+    auto [f, c] = star.front();
+    while (rings[p].size() < regular) {
+      const auto face = material[f];
+      rings[p].push_back(face[(c + 1) % face.size()]);
+      const Edges::Place next = edges.find(static_cast<std::int32_t>(p), face[(c + face.size() - 1) % face.size()]);
+      f = next.face, c = next.corner;
+    }
+  }
+  return rings;
+}
+
+}  // namespace
+
+Real pattern_unevenness(const ControlMesh& mesh) {
+  FaceList material = mesh.faces;
+  material.resize(static_cast<std::size_t>(mesh.material_faces));
+  const auto rings = regular_rings(material, mesh.points.size());
+  const auto beyond = [&](std::int32_t p, std::int32_t from) {
+    const auto& ring = rings[p];
+    const auto at = std::ranges::find(ring, from) - ring.begin();
+    return ring.empty() ? none : ring[(at + ring.size() / 2) % ring.size()];
+  };
+  constexpr Real of_independent = 1 + 16 + 36 + 16 + 1;
+  Real sum = 0, lines = 0;
+  for (std::size_t p = 0; p < rings.size(); ++p) {
+    const auto& ring = rings[p];
+    const auto x = [&](std::int32_t q) -> const Vec3& { return mesh.points[static_cast<std::size_t>(q)]; };
+    const auto here = static_cast<std::int32_t>(p);
+    Vec3 normal = Vec3::Zero();
+    for (std::size_t k = 0; k < ring.size(); ++k)
+      normal += (x(ring[k]) - x(here)).cross(x(ring[(k + 1) % ring.size()]) - x(here));
+    normal.normalize();
+    for (std::size_t k = 0; k < ring.size() / 2; ++k) {
+      const std::int32_t a = ring[k], b = ring[k + ring.size() / 2];
+      const std::int32_t before = beyond(a, here), after = beyond(b, here);
+      if (before == none || after == none) continue;
+      const Vec3 off = x(before) - 4 * x(a) + 6 * x(here) - 4 * x(b) + x(after);
+      sum += (off - off.dot(normal) * normal).squaredNorm() / (of_independent * (x(b) - x(a)).squaredNorm() / 4);
+      lines += 1;
+    }
+  }
+  return lines > 0 ? std::sqrt(sum / lines) : 0;
+}
+
 }  // namespace weft

@@ -26,6 +26,7 @@ namespace weft {
 namespace {
 
 using Quad = std::array<std::int32_t, 4>;
+using Triangle = std::array<std::int32_t, 3>;
 
 void require_surface(const SurfaceMesh& mesh, const std::string& name) {
   const MeshReport report = check(mesh);
@@ -161,6 +162,44 @@ std::vector<Point> divide(const std::vector<Point>& points, const std::vector<Ve
   return fine;
 }
 
+/// One step of Loop on triangles: points are old points, edge points. `child(f, c)` is told the triangle in corner c of
+/// face f, and last, as c = 3, the one in its middle. Of the boundary old points stay, and middles of its edges.
+template <class Child>
+std::vector<Vec3> divide_triangles(const std::vector<Vec3>& points, const FaceList& faces, Child&& child) {
+  const Edges edges(faces);
+  const Stars stars(faces, points.size());
+  const Boundary boundary(faces, edges, points.size());
+  std::vector<Vec3> fine = points;
+  for (std::size_t p = 0; p < points.size(); ++p) {
+    const auto star = stars.of(p);
+    if (star.empty() || boundary.after[p] != none) continue;
+    const auto n = static_cast<Real>(star.size());
+    Vec3 around = Vec3::Zero();
+    for (const auto& [f, c] : star) around += points[faces[f][(c + 1) % 3]] / n;
+    const Real root = 0.375 + std::cos(2 * std::numbers::pi / n) / 4;
+    fine[p] += (0.625 - root * root) * (around - points[p]);
+  }
+  std::unordered_map<std::uint64_t, std::int32_t> edge_points;
+  const auto edge_point = [&](std::int32_t p, std::int32_t q) {
+    const auto key = static_cast<std::uint64_t>(std::min(p, q)) << 32 | static_cast<std::uint32_t>(std::max(p, q));
+    const auto [place, is_new] = edge_points.try_emplace(key, static_cast<std::int32_t>(fine.size()));
+    if (!is_new) return place->second;
+    const Vec3 ends = points[p] + points[q];
+    const Edges::Place left = edges.find(p, q), right = edges.find(q, p);
+    const auto beyond = [&](const Edges::Place& at) { return points[faces[at.face][(at.corner + 2) % 3]]; };
+    fine.push_back(left.face == none || right.face == none ? Vec3(ends / 2)
+                                                           : Vec3(0.375 * ends + (beyond(left) + beyond(right)) / 8));
+    return place->second;
+  };
+  for (std::size_t f = 0; f < faces.size(); ++f) {
+    const auto face = faces[f];
+    const Triangle middle{edge_point(face[0], face[1]), edge_point(face[1], face[2]), edge_point(face[2], face[0])};
+    for (std::size_t c = 0; c < 3; ++c) child(f, c, Triangle{face[c], middle[c], middle[(c + 2) % 3]});
+    child(f, 3, middle);
+  }
+  return fine;
+}
+
 /// New numbers of points once those that no face uses are dropped, with led points last.
 std::vector<std::int32_t> compact_numbers(const FaceList& faces, std::size_t points, const LedPoints& led_points) {
   std::vector<std::int32_t> number(points, none);
@@ -206,16 +245,16 @@ class DividedGroups {
     fine_ = groups_;
   }
 
-  /// The quad in corner c of a face, as `divide` tells it.
-  template <class Face>
-  void add(const Face& face, std::size_t c, const Quad& quad) {
+  /// The child in corner c of a face, as `divide` and `divide_triangles` tell it.
+  template <class Face, std::size_t sides>
+  void add(const Face& face, std::size_t c, const std::array<std::int32_t, sides>& child) {
     const std::size_t n = face.size();
     for (std::size_t g = 0; g < groups_.size(); ++g) {
       const auto has = [&](std::int32_t p) { return groups_[g].contains(p); };
       if (!has(face[c])) continue;
-      if (has(face[(c + 1) % n])) fine_[g].insert(quad[1]);
-      if (has(face[(c + n - 1) % n])) fine_[g].insert(quad[3]);
-      if (std::all_of(face.begin(), face.end(), has)) fine_[g].insert(quad[2]);
+      if (has(face[(c + 1) % n])) fine_[g].insert(child[1]);
+      if (has(face[(c + n - 1) % n])) fine_[g].insert(child[sides - 1]);
+      if (sides == 4 && std::all_of(face.begin(), face.end(), has)) fine_[g].insert(child[2]);
     }
   }
 
@@ -234,6 +273,13 @@ std::array<Vec2, 4> child_texture(std::span<const Vec2> corners, std::size_t c) 
   Vec2 middle = Vec2::Zero();
   for (const Vec2& t : corners) middle += t / static_cast<Real>(n);
   return {corners[c], (corners[c] + corners[(c + 1) % n]) / 2, middle, (corners[c] + corners[(c + n - 1) % n]) / 2};
+}
+
+/// Of child c of a triangle, as `divide_triangles` tells it; the last one is not used.
+std::array<Vec2, 4> child_texture(const std::array<Vec2, 4>& corners, std::size_t c) {
+  const auto middle = [&](std::size_t k) -> Vec2 { return (corners[k % 3] + corners[(k + 1) % 3]) / 2; };
+  if (c == 3) return {middle(0), middle(1), middle(2), Vec2::Zero()};
+  return {corners[c], middle(c), middle(c + 2), Vec2::Zero()};
 }
 
 template <class Point>
@@ -268,9 +314,42 @@ std::vector<Point> limits_of(const FaceList& faces, const std::vector<Point>& po
   return limit;
 }
 
+/// Orthonormal directions across which the surface holds a point of the mesh that it passes through.
+struct Held {
+  std::array<Vec3, 3> directions{Vec3::UnitX(), Vec3::UnitY(), Vec3::UnitZ()};
+  std::size_t count = 3;
+};
+
+/// Inside points are held along the normal of the surface, on a side of the boundary across it, and in its corners.
+std::vector<Held> held_directions(const std::vector<std::vector<std::int32_t>>& faces, const std::vector<Vec3>& x) {
+  const Edges edges(faces);
+  const Stars stars(faces, x.size());
+  const Boundary boundary(faces, edges, x.size());
+  std::vector<Held> held(x.size());
+  for (std::size_t p = 0; p < x.size(); ++p) {
+    const auto star = stars.of(p);
+    Vec3 normal = Vec3::Zero();
+    for (const auto& [f, c] : star) {
+      const auto& face = faces[f];
+      normal += (x[face[(c + 1) % face.size()]] - x[p]).cross(x[face[(c + face.size() - 1) % face.size()]] - x[p]);
+    }
+    const bool is_inside = boundary.after[p] == none;
+    if (!(normal.norm() > 0) || (!is_inside && (star.size() == 1 || is_sharp(faces, star, x)))) continue;
+    normal.normalize();
+    if (is_inside) {
+      held[p] = {{normal}, 1};
+      continue;
+    }
+    const Vec3 along = x[boundary.after[p]] - x[boundary.before[p]], across = along.cross(normal).normalized();
+    held[p] = {{across, across.cross(along).normalized()}, 2};
+  }
+  return held;
+}
+
 /// Moves the control points so that the limit surface passes through the points of the mesh that they were made of:
-/// these would be the limits M X of control points X, linear in X, and are to be the given points. `number`: of each
-/// point once divided (if `is_divided`) and compact.
+/// these would be the limits M X of control points X, linear in X. A limit may lie beside its point along the surface,
+/// so that the pattern is as even as the mesh: X_p = x_p + H_p a_p, with H_p^T (M X - x)_p = 0, H_p being where the
+/// point is held. `number`: of each point once divided (if `is_divided`) and compact.
 void pass_through(ControlMesh& mesh, const SurfaceMesh& given, const std::vector<std::vector<std::int32_t>>& polygons,
                   bool is_divided, const std::vector<std::int32_t>& number, const std::string& name) {
   const auto n = static_cast<std::int32_t>(given.points.size());
@@ -285,27 +364,55 @@ void pass_through(ControlMesh& mesh, const SurfaceMesh& given, const std::vector
   std::vector<bool> exists;
   const std::vector<PointSum> limits = limits_of(mesh.faces, sums, exists);
 
-  std::vector<Eigen::Triplet<Real>> entries;
-  Eigen::Matrix<Real, Eigen::Dynamic, 3> surface(n, 3);
+  const auto limit_of = [&](std::int32_t p, const std::vector<Vec3>& X) -> Vec3 {
+    if (number[p] == none) return X[p];
+    Vec3 sum = Vec3::Zero();
+    for (PointSum::InnerIterator w(limits[number[p]]); w; ++w) sum += w.value() * X[w.index()];
+    return sum;
+  };
+  // Along the surface points first move as limits would fall short of them, evened out: what is smooth to fourth order.
+  const std::vector<Held> held = held_directions(polygons, given.points);
+  std::vector<Vec3> short_of(given.points.size()), X = given.points;
+  for (std::int32_t p = 0; p < n; ++p) short_of[p] = given.points[p] - limit_of(p, given.points);
   for (std::int32_t p = 0; p < n; ++p) {
-    surface.row(p) = given.points[p];
-    if (number[p] == none) entries.emplace_back(p, p, 1);
-    else
-      for (PointSum::InnerIterator w(limits[number[p]]); w; ++w)
-        entries.emplace_back(p, static_cast<int>(w.index()), w.value());
+    const Vec3 even = limit_of(p, short_of);
+    X[p] += even;
+    for (std::size_t i = 0; i < held[p].count; ++i) X[p] -= even.dot(held[p].directions[i]) * held[p].directions[i];
   }
-  Eigen::SparseMatrix<Real, Eigen::RowMajor> M(n, n);
+  std::vector<int> first{0};  // of a_p
+  for (const Held& of : held) first.push_back(first.back() + static_cast<int>(of.count));
+  std::vector<Eigen::Triplet<Real>> entries;
+  Eigen::VectorXd rest(first.back());  // H^T (x - M X)
+  for (std::int32_t p = 0; p < n; ++p) {
+    const auto add = [&](std::int32_t q, Real weight) {
+      for (std::size_t i = 0; i < held[p].count; ++i)
+        for (std::size_t j = 0; j < held[q].count; ++j)
+          entries.emplace_back(first[p] + static_cast<int>(i), first[q] + static_cast<int>(j),
+                               weight * held[p].directions[i].dot(held[q].directions[j]));
+    };
+    if (number[p] == none) add(p, 1);
+    else
+      for (PointSum::InnerIterator w(limits[number[p]]); w; ++w) add(static_cast<std::int32_t>(w.index()), w.value());
+    const Vec3 off = given.points[p] - limit_of(p, X);
+    for (std::size_t i = 0; i < held[p].count; ++i)
+      rest[first[p] + static_cast<int>(i)] = held[p].directions[i].dot(off);
+  }
+  Eigen::SparseMatrix<Real, Eigen::RowMajor> M(first.back(), first.back());
   M.setFromTriplets(entries.begin(), entries.end());
   Eigen::BiCGSTAB<Eigen::SparseMatrix<Real, Eigen::RowMajor>> solver(M);
   solver.setTolerance(1e-14);
-  const Eigen::Matrix<Real, Eigen::Dynamic, 3> X = solver.solveWithGuess(surface, surface);
-  require((M * X - surface).norm() < 1e-9 * surface.norm(), ExitCode::geometry,
+  const Eigen::VectorXd a = solver.solve(rest);
+  Box box;
+  for (const Vec3& x : given.points) box.include(x);
+  require((M * a - rest).norm() < 1e-9 * (box.upper - box.lower).norm() * std::sqrt(Real(n)), ExitCode::geometry,
           name +
               ": no surface of this mesh passes through its points. Divide its faces, or let the surface approach "
               "them (through_points: false).");
+  for (std::int32_t p = 0; p < n; ++p)
+    for (std::size_t i = 0; i < held[p].count; ++i) X[p] += a[first[p] + static_cast<int>(i)] * held[p].directions[i];
   for (std::size_t k = 0; k < sums.size(); ++k) {
     mesh.points[k].setZero();
-    for (PointSum::InnerIterator w(sums[k]); w; ++w) mesh.points[k] += w.value() * X.row(w.index()).transpose();
+    for (PointSum::InnerIterator w(sums[k]); w; ++w) mesh.points[k] += w.value() * X[w.index()];
   }
 }
 
@@ -377,24 +484,28 @@ ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name, MeshP
 }
 
 ControlMesh refined(const ControlMesh& mesh) {
-  WEFT_ENSURE(mesh.sides() == 4);
   ControlMesh fine;
+  fine.faces = FaceList(mesh.sides());
   fine.groups = mesh.groups;
   fine.material_faces = 4 * mesh.material_faces;
   DividedGroups groups(mesh.group_points);
-  fine.points = divide(mesh.points, mesh.points, mesh.faces, [&](std::size_t f, std::size_t c, Quad quad) {
-    fine.faces.push_back(quad);
+  const auto add = [&](std::size_t f, std::size_t c, const auto& child) {
+    fine.faces.push_back(child);
     if (static_cast<std::int64_t>(f) >= mesh.material_faces) return;
-    groups.add(mesh.faces[f], c, quad);
     if (!mesh.group.empty()) fine.group.push_back(mesh.group[f]);
-    if (!mesh.texture.empty()) fine.texture.push_back(child_texture(mesh.texture[f], c));
-  });
+    if (c < static_cast<std::size_t>(mesh.sides())) groups.add(mesh.faces[f], c, child);
+    if (mesh.texture.empty()) return;
+    if (mesh.sides() == 4) fine.texture.push_back(child_texture(std::span(mesh.texture[f]), c));
+    else fine.texture.push_back(child_texture(mesh.texture[f], c));
+  };
+  fine.points = mesh.sides() == 4 ? divide(mesh.points, mesh.points, mesh.faces, add)
+                                  : divide_triangles(mesh.points, mesh.faces, add);
   fine.group_points = groups.points();
   // Of the two rings that the outer row became, the one at the material stays.
   std::vector<bool> material(fine.points.size(), false);
   for (std::int64_t f = 0; f < fine.material_faces; ++f)
     for (const std::int32_t p : fine.faces[f]) material[p] = true;
-  FaceList kept;
+  FaceList kept(mesh.sides());
   for (std::size_t f = 0; f < fine.faces.size(); ++f) {
     const auto face = std::as_const(fine.faces)[f];
     if (std::any_of(face.begin(), face.end(), [&](std::int32_t p) { return material[p]; })) kept.push_back(face);
@@ -402,6 +513,19 @@ ControlMesh refined(const ControlMesh& mesh) {
   fine.faces = kept;
   compact(fine);
   return fine;
+}
+
+ControlMesh divided(const ControlMesh& mesh, const std::string& name) {
+  const ControlMesh fine = refined(mesh);
+  SurfaceMesh surface = cage_of(fine);
+  std::vector<bool> exists;
+  surface.points = limit_points(fine, exists);
+  surface.groups = fine.groups;
+  surface.group = fine.group;
+  surface.group_points = fine.group_points;
+  for (const auto& corners : fine.texture)
+    surface.texture.insert(surface.texture.end(), corners.begin(), corners.begin() + fine.sides());
+  return control_mesh(surface, name, MeshPoints::surface);
 }
 
 ControlMesh with_outer_row(ControlMesh mesh) {

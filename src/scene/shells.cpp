@@ -35,8 +35,16 @@ ControlMesh make_control_mesh(const Comm& comm, const ControlMeshDeck& deck) {
   ControlMesh mesh = std::visit(
       Overloaded{[&](const MeshFileDeck& d) {
                    const std::string name = std::filesystem::path(d.file).filename().string();
-                   return control_mesh(read_mesh(name, load_everywhere(comm, d.file)), d.file,
-                                       deck.through_points.value_or(true) ? MeshPoints::surface : MeshPoints::control);
+                   ControlMesh read =
+                       control_mesh(read_mesh(name, load_everywhere(comm, d.file)), d.file,
+                                    deck.through_points.value_or(true) ? MeshPoints::surface : MeshPoints::control);
+                   for (int k = 0; k < deck.divide; ++k) {
+                     const Real faces = 4 * static_cast<Real>(read.material_faces);
+                     budget_of(comm).require_room({name + " divided", faces, "faces", face_bytes},
+                                                  "Make \"divide\" smaller.");
+                     read = divided(read, d.file);
+                   }
+                   return read;
                  },
                  [&](const RectangleDeck& d) { return generated(deck, rectangle(d.width, d.height)); },
                  [&](const CylinderPatchDeck& d) {
@@ -151,18 +159,27 @@ int points_in_plane(const ShellDeck& deck, const ControlMesh& mesh) {
   return of_single_row;
 }
 
-/// Plates of triangles in such patterns are too stiff, however small the triangles (docs/verification.md).
-void warn_of_irregular_triangles(const ShellDeck& deck, const ControlMesh& mesh) {
-  constexpr Real harmless = 0.1;
+/// Plates of such patterns are too stiff, however small the faces (docs/verification.md).
+void warn_of_stiff_patterns(const ShellDeck& deck, const ControlMesh& mesh) {
+  if (!std::holds_alternative<MeshFileDeck>(deck.mesh.form)) return;
+  const std::string file = std::filesystem::path(std::get<MeshFileDeck>(deck.mesh.form).file).filename().string();
+  constexpr Real harmless_share = 0.1, harmless_loss = 0.01, stiffer_by = 0.65;  // times the square
+  const Real uneven = pattern_unevenness(mesh), stiffer = stiffer_by * uneven * uneven;
+  const Real loss = stiffer / (1 + stiffer);
+  if (loss > harmless_loss)
+    log_warning(
+        fmt::format("body {}: the points of {} lie {:.0f} % of an edge off even lines: plates of it deflect by "
+                    "some {:.0f} % too little, however small its faces are. Expected: an even mesh, or "
+                    "mesh.divide: 1 or more.",
+                    deck.name, file, 100 * uneven, 100 * loss));
   const Real share = irregular_share(mesh);
-  if (mesh.sides() != 3 || share <= harmless) return;
-  const std::filesystem::path file = std::get<MeshFileDeck>(deck.mesh.form).file;  // generated meshes are of quads
-  log_warning(fmt::format(
-      "body {}: {:.0f} % of the inner points of {} have other than six edges: plates of such triangles "
-      "deflect by 1 to 7 % too little, with alternating diagonals by 6 to 12 %, however small they are. Expected: a "
-      "mesh "
-      "of quads, or of triangles with six edges at each point.",
-      deck.name, 100 * share, file.filename().string()));
+  if (mesh.sides() == 3 && share > harmless_share)
+    log_warning(
+        fmt::format("body {}: {:.0f} % of the inner points of {} have other than six edges: plates of such "
+                    "triangles deflect by 1 to 7 % too little, with alternating diagonals by 6 to 12 %, "
+                    "however small they are. Expected: a mesh of quads, of triangles with six edges at each "
+                    "point, or mesh.divide: 1 or more.",
+                    deck.name, 100 * share, file));
 }
 
 }  // namespace
@@ -172,7 +189,7 @@ ShellDescription describe_shell(const Comm& comm, const ShellDeck& deck, const M
   shell.name = deck.name;
   comm.agree([&] { shell.law = lamina_of(material, shell.yield, deck); });
   shell.mesh = make_control_mesh(comm, deck.mesh);
-  warn_of_irregular_triangles(deck, shell.mesh);
+  warn_of_stiff_patterns(deck, shell.mesh);
   shell.density = material.density;
   shell.thickness = thickness_of(comm, deck, shell.mesh);
   shell.direction = deck.direction;

@@ -73,7 +73,9 @@ class Exported(Case):
                 for i in range(4):  # turned about x by 90 degrees, and moved
                     for j in range(3):
                         place = numpy.array([0.15 * i - 0.23, 0.26, 0.15 * (2 - j) - 0.2])
-                        self.assertLess(abs(points[3 * i + j] - place).max(), 1e-6)
+                        off = abs(points[3 * i + j] - place)  # where the pattern is irregular, along the surface
+                        self.assertLess(off.max(), 0.1 * 0.15 if what == "mixed" else 1e-6)
+                        self.assertLess(off[1], 1e-6)
                 for corners, texture, group in drawn:
                     u = (points[corners] - [-0.23, 0.26, -0.2])[:, [0, 2]] / [0.45, 0.3]
                     self.assertLess(abs(u - texture).max(), 0.05)  # the limit of a free corner runs into its face

@@ -2,6 +2,8 @@
 """Proves that static analyses meet published results and closed forms on any number of ranks: test_static.py WEFT."""
 import math
 import pathlib
+import random
+import re
 import unittest
 
 from program import Case, checkpoints, history, run_json, weft
@@ -253,6 +255,60 @@ probes: [{{name: corner, body: strip, nearest: {{point: [10, 0, 0], field: displ
         for ranks in 3, 4:
             run = self.run_deck(self.folder / "strip_4.yaml", f"on_{ranks}", ranks=ranks)
             self.assert_same_state(coarse, run, 1e-10)
+
+    def test_uneven_meshes_bend_too_little_say_so_and_bend_right_once_divided(self):
+        # A strip as above, turned, under q all over, which rises q L^4/(8 E I), of faces whose inner points are off a grid by up to 0.25 of an edge each way.
+        length, thickness, youngs, load, columns, rows = 10, 0.1, 1e6, 0.002, 40, 4
+        rise = load * length**4 / (8 * youngs * thickness**3 / 12)
+        shift, turn = random.Random(3), 0.4
+        to_space = lambda x, y: (x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn))
+        points, faces = [], {"squares": [], "triangles": [], "random": []}
+        for j in range(rows + 1):
+            for i in range(columns + 1):
+                off = [0.25 * shift.uniform(-1, 1) if 0 < i < columns and 0 < j < rows else 0 for _ in range(2)]
+                points.append(to_space(length / columns * (i + off[0]), (j + off[1]) / rows))
+        for j in range(rows):
+            for i in range(columns):
+                a = j * (columns + 1) + i + 1
+                b, c, d = a + 1, a + columns + 2, a + columns + 1
+                faces["squares"].append((a, b, c, d))
+                faces["triangles"] += [(a, b, c), (a, c, d)]
+                faces["random"] += [(a, b, c), (a, c, d)] if shift.random() < 0.5 else [(a, b, d), (b, c, d)]
+        ends = [[*to_space(x, y), 0] for x in (0, length) for y in (0, 1)]
+        for kind, of_kind in faces.items():
+            (self.folder / f"{kind}.obj").write_text("".join(f"v {x!r} {y!r} 0\n" for x, y in points) + "".join(
+                f"f {' '.join(map(str, face))}\n" for face in of_kind))
+            deck = self.deck(f"""
+weft: 1
+time: {{end: 1, frame_interval: 1, scheme: static}}
+domain: {{gravity: [0, 0, 0]}}
+loading: {{steps: 1}}
+materials: {{plate: {{law: stvk_hencky, density: 1, youngs_modulus: {youngs}, poisson_ratio: 0}}}}
+bodies:
+  - {{name: strip, kind: shell, material: plate, thickness: {thickness}, mesh: {{file: {{path: {kind}.obj}}}}}}
+handles:
+  - name: clamp
+    body: strip
+    where: {{capsule: {{from: {ends[0]}, to: {ends[1]}, radius: 0.02}}}}
+    hold: {{keep: clamp}}
+  - {{name: lift, body: strip, traction: {{per_area: [0, 0, {load}]}}}}
+probes: [{{name: corner, body: strip, nearest: {{point: {ends[2]}, field: displacement_z}}}}]
+""", f"{kind}.yaml")
+            with self.subTest(kind):
+                divide = ("--set", "bodies.strip.mesh.divide=2")
+                run, fine = self.run_deck(deck, kind), self.run_deck(deck, f"{kind}_divided", *divide)
+                loss = 1 - curve(run)[-1]["corner"] / rise
+                self.assertGreater(loss, 0.02)
+                said = re.search(r"points of \S+ lie \d+ % of an edge off even lines: plates of it deflect by some (\d+)"
+                                 r" % too little", (run / "log.txt").read_text())
+                self.assertIsNotNone(said)
+                self.assertLess(max(loss, int(said[1]) / 100) / min(loss, int(said[1]) / 100), 2.5, (said[1], loss))
+                self.assertLess(abs(1 - curve(fine)[-1]["corner"] / rise), 4e-3)
+                self.assertNotIn("off even lines", (fine / "log.txt").read_text())
+        self.assert_same_state(fine, self.run_deck(deck, "on_3", *divide, ranks=3), 1e-9)
+        done = weft("check", deck, "--set", "bodies.strip.mesh.divide=7")
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("bodies.strip.mesh.divide", done.stderr)
 
     def test_a_round_plate_from_a_file_sinks_as_its_closed_form_says(self):
         # A square of n x n faces with n/2 x n faces at each side, up to 4 n boundary vertices, so far out that the limit

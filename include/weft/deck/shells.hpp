@@ -41,6 +41,7 @@ struct ControlMeshDeck {
   bool irregular;                      ///< Generated meshes get points where other than four edges meet.
   std::optional<bool> through_points;  ///< The surface passes through the points of a file, as it does without the key;
                                        ///< else they are its control points.
+  int divide;                          ///< How often faces of a file are divided in four.
   Real scale;
   std::optional<RotationDeck> rotate;  ///< About the origin.
   Vec3 translate;

@@ -105,9 +105,14 @@ enum class MeshPoints {
 /// exists.
 ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name, MeshPoints meaning = MeshPoints::control);
 
-/// Every quad divided into four by Catmull and Clark's rules; the limit surface stays what it was. Child c of material
-/// face f is face 4 f + c, holds corner c of f, and starts with it; the outer row is again one ring, all of it free.
+/// Every face divided into four by the rules of Catmull and Clark or of Loop; the limit surface stays what it was.
+/// Child c of material face f is face 4 f + c, holds corner c of f, and starts with it, or is the triangle in its
+/// middle; the outer row is again one ring, all of it free.
 ControlMesh refined(const ControlMesh& mesh);
+
+/// Every face divided into four, with a surface through the old points and as many of the old surface as are new, and
+/// an outer row of its own. Points of the material keep their numbers. Throws as control_mesh.
+ControlMesh divided(const ControlMesh& mesh, const std::string& name);
 
 /// The mesh without its outer row, and with a new one that continues it: the mirror image of the first inner row in
 /// each boundary point (quads), as the boundary rule of subdivision surfaces has it, or edge (triangles). Points of the
@@ -125,6 +130,11 @@ std::vector<BoundarySide> boundary_sides(const ControlMesh& mesh);
 
 /// Share of the points inside the material where other than four edges of quads, or six of triangles, meet.
 Real irregular_share(const ControlMesh& mesh);
+
+/// How far points are off even lines of the pattern, by the mean square, in parts of an edge: fourth differences along
+/// the surface of five points in line, as independent errors of the points make them. A mesh that is graded smoothly
+/// has hardly any. 0 if no such line is inside the material.
+Real pattern_unevenness(const ControlMesh& mesh);
 
 /// The limit position of a control point that is surrounded by faces; points on the rim of the outer row have none.
 std::vector<Vec3> limit_points(const ControlMesh& mesh, std::vector<bool>& exists);

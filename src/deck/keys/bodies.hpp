@@ -139,6 +139,10 @@ inline constexpr auto keys<ControlMeshDeck> = table(
         "its control points, and where they bulge it lies on their inner side by up to a sixth of the square of "
         "their distance over the radius.",
         &ControlMeshDeck::through_points},
+    Key{"divide", "1", at_least(0).at_most(6), "0",
+        "How often each face of a file is divided in four. New points lie on the smooth surface, so that an uneven "
+        "mesh becomes even within its faces.",
+        &ControlMeshDeck::divide},
     Key{"scale", "1", above(0), "1", "Uniform scale.", &ControlMeshDeck::scale},
     Key{"rotate", absent, "Turn about the origin.", &ControlMeshDeck::rotate},
     Key{"translate", "m", anything, "[0, 0, 0]", "Shift.", &ControlMeshDeck::translate});

@@ -91,7 +91,7 @@ bodies:
   - {name: g, kind: continuum, material: sand, shape: {torus: {center: [0, 0, 0], axis: [0, 1, 1], major_radius: 2, minor_radius: 1}}}
   - {name: h, kind: continuum, material: snow, shape: {mesh: {file: ")" WEFT_SOURCE_DIR R"(/README.md"}}}
   - {name: s1, kind: shell, layer: tools, material: hencky, thickness: 3 mm, parts: [{group: hem, where: {sphere: {center: [0, 0, 0], radius: 1}}, thickness: 2 mm}], direction: [0, 1, 0], across: quarter, laminae: 3, in_plane: 3, contact: {stiffness: 1 kPa, friction: 0.3}, contact_points: 2, velocity: [0, 1, 0], spin: [0, 0, 1], mesh: {file: {path: ")" WEFT_SOURCE_DIR
-    R"(/README.md"}, through_points: false, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
+    R"(/README.md"}, through_points: false, divide: 1, scale: 2, rotate: {axis: [1, 0, 0], angle: 90}, translate: [1, 2, 3]}}
   - {name: s2, kind: shell, material: metal, thickness: 1, mesh: {rectangle: {width: 1, height: 2}, across: 12, along: 14, irregular: true}}
   - {name: s3, kind: shell, material: metal, thickness: 1, mesh: {cylinder_patch: {radius: 1, length: 2, from: -90, to: 1 rad}}}
   - {name: s4, kind: shell, material: metal, thickness: 1, mesh: {sphere_patch: {radius: 1, west: 0, east: 90, south: -10, north: 80}}}
