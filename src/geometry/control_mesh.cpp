@@ -107,6 +107,19 @@ void require_few_around_points(const std::vector<std::vector<std::int32_t>>& fac
       .require_room({name + ": the surface around points of many faces", pairs, "pairs of these", bytes_of_star}, cure);
 }
 
+/// The points that edges get when faces are divided, whichever way round edges are named.
+class EdgePoints {
+ public:
+  /// The number of an edge that has one, else `next`, which it then has.
+  std::int32_t find_or_add(std::int32_t p, std::int32_t q, std::int32_t next) {
+    const auto key = static_cast<std::uint64_t>(std::min(p, q)) << 32 | static_cast<std::uint32_t>(std::max(p, q));
+    return numbers_.try_emplace(key, next).first->second;
+  }
+
+ private:
+  std::unordered_map<std::uint64_t, std::int32_t> numbers_;
+};
+
 /// One step of Catmull and Clark on faces of any size: points are old points, face points, edge points. `child(f, c)`
 /// is told the quad in corner c of face f. Corners of the boundary, told by the positions of their points, stay.
 template <class Point, class Faces, class Child>
@@ -139,17 +152,16 @@ std::vector<Point> divide(const std::vector<Point>& points, const std::vector<Ve
       fine[p] = (faces_around / n + 2 * edges_around / n + (n - 3) * points[p]) / n;
     }
   }
-  std::unordered_map<std::uint64_t, std::int32_t> edge_points;
+  EdgePoints edge_points;
   const auto edge_point = [&](std::int32_t p, std::int32_t q) {
-    const auto key = static_cast<std::uint64_t>(std::min(p, q)) << 32 | static_cast<std::uint32_t>(std::max(p, q));
-    const auto [place, is_new] = edge_points.try_emplace(key, static_cast<std::int32_t>(fine.size()));
-    if (is_new) {
+    const auto next = static_cast<std::int32_t>(fine.size()), number = edge_points.find_or_add(p, q, next);
+    if (number == next) {
       const Point ends = points[p] + points[q];
       const std::int32_t left = edges.find(p, q).face, right = edges.find(q, p).face;
       fine.push_back(left == none || right == none ? Point(ends / 2)
                                                    : Point((ends + middle_of(left) + middle_of(right)) / 4));
     }
-    return place->second;
+    return number;
   };
   for (std::size_t f = 0; f < faces.size(); ++f) {
     const auto& face = faces[f];
@@ -160,6 +172,12 @@ std::vector<Point> divide(const std::vector<Point>& points, const std::vector<Ve
                  edge_point(face[(c + n - 1) % n], face[c])});
   }
   return fine;
+}
+
+/// Loop's weight of the neighbours of a point of n triangles, all together.
+Real weight_of_neighbours(Real n) {
+  const Real root = 0.375 + std::cos(2 * std::numbers::pi / n) / 4;
+  return 0.625 - root * root;
 }
 
 /// One step of Loop on triangles: points are old points, edge points. `child(f, c)` is told the triangle in corner c of
@@ -176,20 +194,18 @@ std::vector<Vec3> divide_triangles(const std::vector<Vec3>& points, const FaceLi
     const auto n = static_cast<Real>(star.size());
     Vec3 around = Vec3::Zero();
     for (const auto& [f, c] : star) around += points[faces[f][(c + 1) % 3]] / n;
-    const Real root = 0.375 + std::cos(2 * std::numbers::pi / n) / 4;
-    fine[p] += (0.625 - root * root) * (around - points[p]);
+    fine[p] += weight_of_neighbours(n) * (around - points[p]);
   }
-  std::unordered_map<std::uint64_t, std::int32_t> edge_points;
+  EdgePoints edge_points;
   const auto edge_point = [&](std::int32_t p, std::int32_t q) {
-    const auto key = static_cast<std::uint64_t>(std::min(p, q)) << 32 | static_cast<std::uint32_t>(std::max(p, q));
-    const auto [place, is_new] = edge_points.try_emplace(key, static_cast<std::int32_t>(fine.size()));
-    if (!is_new) return place->second;
+    const auto next = static_cast<std::int32_t>(fine.size()), number = edge_points.find_or_add(p, q, next);
+    if (number != next) return number;
     const Vec3 ends = points[p] + points[q];
     const Edges::Place left = edges.find(p, q), right = edges.find(q, p);
     const auto beyond = [&](const Edges::Place& at) { return points[faces[at.face][(at.corner + 2) % 3]]; };
     fine.push_back(left.face == none || right.face == none ? Vec3(ends / 2)
                                                            : Vec3(0.375 * ends + (beyond(left) + beyond(right)) / 8));
-    return place->second;
+    return number;
   };
   for (std::size_t f = 0; f < faces.size(); ++f) {
     const auto face = faces[f];
@@ -348,8 +364,8 @@ std::vector<Held> held_directions(const std::vector<std::vector<std::int32_t>>& 
 
 /// Moves the control points so that the limit surface passes through the points of the mesh that they were made of:
 /// these would be the limits M X of control points X, linear in X. A limit may lie beside its point along the surface,
-/// so that the pattern is as even as the mesh: X_p = x_p + H_p a_p, with H_p^T (M X - x)_p = 0, H_p being where the
-/// point is held. `number`: of each point once divided (if `is_divided`) and compact.
+/// so that the pattern is as even as the mesh [docs/theory/shells.md (9.1a)]. `number`: of each point once divided (if
+/// `is_divided`) and compact.
 void pass_through(ControlMesh& mesh, const SurfaceMesh& given, const std::vector<std::vector<std::int32_t>>& polygons,
                   bool is_divided, const std::vector<std::int32_t>& number, const std::string& name) {
   const auto n = static_cast<std::int32_t>(given.points.size());
@@ -431,8 +447,7 @@ void LedPoint::add(std::int32_t point, Real weight) {
 
 LimitMask::LimitMask(int sides, Real n) : own(n * n), edge(4), corner(1), sum(n * (n + 5)) {
   if (sides == 4) return;
-  const Real root = 0.375 + std::cos(2 * std::numbers::pi / n) / 4;
-  own = 0.375 * n / (0.625 - root * root);
+  own = 0.375 * n / weight_of_neighbours(n);
   edge = 1;
   corner = 0;
   sum = n + own;

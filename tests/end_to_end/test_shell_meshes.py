@@ -1,0 +1,153 @@
+#!/usr/bin/env python3
+"""Proves that shells bend as closed forms say on meshes as users have them, and that runs say where they do not:
+tests/end_to_end/test_shell_meshes.py WEFT."""
+import math
+import random
+import re
+import unittest
+
+from program import Case, numbers, weft
+
+LENGTH, THICKNESS, YOUNGS = 10, 0.1, 1e6
+STIFFNESS = YOUNGS * THICKNESS**3 / 12  # of a strip of unit width, which nothing contracts [N m]
+
+
+class ShellMeshes(Case):
+    def write_mesh(self, name, points, faces):
+        """points: of the plane z = 0; faces: their points counted from 1."""
+        (self.folder / f"{name}.obj").write_text("".join(f"v {x!r} {y!r} 0\n" for x, y in points) + "".join(
+            f"f {' '.join(map(str, face))}\n" for face in faces))
+
+    def strip(self, name, start, end, load):
+        """A deck: the mesh of that name as a strip that is clamped at one end; start and end: two points each."""
+        region = lambda ends, radius: f"where: {{capsule: {{from: {ends[0]}, to: {ends[1]}, radius: {radius}}}}}"
+        return self.deck(f"""
+weft: 1
+time: {{end: 1, frame_interval: 1, scheme: static}}
+domain: {{gravity: [0, 0, 0]}}
+loading: {{steps: 1}}
+materials: {{plate: {{law: stvk_hencky, density: 1, youngs_modulus: {YOUNGS}, poisson_ratio: 0}}}}
+bodies:
+  - {{name: strip, kind: shell, material: plate, thickness: {THICKNESS}, mesh: {{file: {{path: {name}.obj}}}}}}
+handles:
+  - {{name: clamp, body: strip, {region(start, 0.02)}, hold: {{keep: clamp}}}}
+  - {{name: lift, body: strip, {load.format(end=region(end, 0.001))}}}
+probes: [{{name: corner, body: strip, nearest: {{point: {end[0]}, field: displacement_z}}}}]
+""", f"{name}.yaml")
+
+    def rise(self, *arguments, **keywords):
+        """Of the corner [m], and the log."""
+        output = self.run_deck(*arguments, **keywords)
+        return numbers(output)[-1]["corner"], (output / "log.txt").read_text()
+
+    def test_a_strip_whose_corners_are_cut_bends_as_its_closed_form_says(self):
+        # Squares of which those at two corners are cut through the corner, so that two faces fill it; polygons are
+        # divided once. Lifted by q at the end, the strip rises q L^3/(3 E I).
+        load = 0.01
+        exact = load * LENGTH**3 / (3 * STIFFNESS)
+
+        def strip(columns, rows):
+            faces = []
+            for j in range(rows):
+                for i in range(columns):
+                    a = j * (columns + 1) + i + 1
+                    b, c, d = a + 1, a + columns + 2, a + columns + 1
+                    if (i, j) == (columns - 1, 0):
+                        faces += [(a, b, d), (b, c, d)]
+                    elif (i, j) == (0, 0):
+                        faces += [(a, b, c), (a, c, d)]
+                    else:
+                        faces.append((a, b, c, d))
+            points = [(LENGTH * i / columns, j / rows) for j in range(rows + 1) for i in range(columns + 1)]
+            self.write_mesh(f"strip_{rows}", points, faces)
+            return self.strip(f"strip_{rows}", ([0, 0, 0], [0, 1, 0]), ([LENGTH, 0, 0], [LENGTH, 1, 0]),
+                              f"{{end}}, edge_force: {{{{per_length: [0, 0, {load}]}}}}")
+
+        decks = strip(40, 4), strip(80, 8)
+        errors = [abs(self.rise(deck, deck.stem)[0] / exact - 1) for deck in decks]
+        self.assertLess(errors[0], 2e-3)
+        self.assertLess(errors[1], errors[0] / 3)  # second order
+        for ranks in 3, 4:
+            run = self.run_deck(decks[0], f"on_{ranks}", ranks=ranks)
+            self.assert_same_state(self.folder / decks[0].stem, run, 1e-10)
+
+    def test_uneven_meshes_bend_too_little_say_so_and_bend_right_once_divided(self):
+        # Turned, under q all over, the strip rises q L^4/(8 E I). Its inner points are off a grid by up to 0.25 of an
+        # edge each way.
+        load, columns, rows, turn = 0.002, 40, 4, 0.4
+        exact = load * LENGTH**4 / (8 * STIFFNESS)
+        shift = random.Random(3)
+        to_space = lambda x, y: (x * math.cos(turn) - y * math.sin(turn), x * math.sin(turn) + y * math.cos(turn))
+        points, faces = [], {"squares": [], "triangles": [], "random": []}
+        for j in range(rows + 1):
+            for i in range(columns + 1):
+                off = [0.25 * shift.uniform(-1, 1) if 0 < i < columns and 0 < j < rows else 0 for _ in range(2)]
+                points.append(to_space(LENGTH / columns * (i + off[0]), (j + off[1]) / rows))
+        for j in range(rows):
+            for i in range(columns):
+                a = j * (columns + 1) + i + 1
+                b, c, d = a + 1, a + columns + 2, a + columns + 1
+                faces["squares"].append((a, b, c, d))
+                faces["triangles"] += [(a, b, c), (a, c, d)]
+                faces["random"] += [(a, b, c), (a, c, d)] if shift.random() < 0.5 else [(a, b, d), (b, c, d)]
+        start, end = [[[*to_space(x, y), 0] for y in (0, 1)] for x in (0, LENGTH)]
+        divide = "--set", "bodies.strip.mesh.divide=2"
+        for kind, of_kind in faces.items():
+            self.write_mesh(kind, points, of_kind)
+            deck = self.strip(kind, start, end, f"traction: {{{{per_area: [0, 0, {load}]}}}}")
+            with self.subTest(kind):
+                (coarse, said), (fine, then) = self.rise(deck, kind), self.rise(deck, f"{kind}_divided", *divide)
+                loss = 1 - coarse / exact
+                self.assertGreater(loss, 0.02)
+                estimate = re.search(r"points of \S+ lie \d+ % of an edge off even lines: plates of it deflect by some "
+                                     r"(\d+) % too little", said)
+                self.assertIsNotNone(estimate)
+                ratio = int(estimate[1]) / 100 / loss
+                self.assertLess(max(ratio, 1 / ratio), 2.5)
+                self.assertLess(abs(fine / exact - 1), 4e-3)
+                self.assertNotIn("off even lines", then)
+        self.assert_same_state(self.folder / "random_divided", self.run_deck(deck, "on_3", *divide, ranks=3), 1e-9)
+        for wrong in "7", "-1", "0.5":
+            done = weft("check", deck, "--set", f"bodies.strip.mesh.divide={wrong}")
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("bodies.strip.mesh.divide", done.stderr)
+        (self.folder / "random.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\nf 1 2 3\n")
+        done = weft("check", deck, *divide)
+        self.assertEqual(done.returncode, 3, done.stderr)
+        self.assertIn("random.obj", done.stderr)
+
+    def test_triangles_in_patterns_that_are_too_stiff_are_warned_of(self):
+        n = 6
+        points = [f"v {i / n} {j / n} 0" for j in range(n + 1) for i in range(n + 1)]
+
+        def write(alternating):
+            faces = []
+            for j in range(n):
+                for i in range(n):
+                    a = j * (n + 1) + i + 1
+                    b, c, d = a + 1, a + n + 2, a + n + 1
+                    faces += [(a, b, d), (b, c, d)] if alternating and (i + j) % 2 else [(a, b, c), (a, c, d)]
+            (self.folder / "net.obj").write_text("\n".join(points + ["f %d %d %d" % face for face in faces]) + "\n")
+
+        deck = self.deck("""
+weft: 1
+domain: {gravity: [0, 0, 0]}
+time: {scheme: static, end: 1, frame_interval: 1}
+materials: {plate: {law: stvk_hencky, density: 1, youngs_modulus: 1 MPa, poisson_ratio: 0.3}}
+bodies: [{name: net, kind: shell, material: plate, mesh: {file: {path: net.obj}}, thickness: 0.01}]
+handles:
+  - {name: rim, body: net, where: {box: {lower: [-1, -1, -1], upper: [0.001, 2, 1]}}, hold: {keep: clamp}}
+  - {name: wind, body: net, traction: {per_area: [0, 0, 1e-9]}}
+""")
+        warning = "body net: 100 % of the inner points of net.obj have other than six edges"
+        for alternating in (True, False):
+            write(alternating)
+            done = weft("check", deck)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual(warning in done.stderr, alternating, done.stderr)
+            log = (self.run_deck(deck, f"out_{alternating}") / "log.txt").read_text()
+            self.assertEqual(warning in log, alternating, log)
+
+
+if __name__ == "__main__":
+    unittest.main()
