@@ -1,5 +1,7 @@
 #include "weft/geometry/polyhedron.hpp"
 
+#include <Eigen/LU>
+
 namespace weft {
 
 Moments moments_of(std::span<const Vec3> points, std::span<const std::array<std::int32_t, 3>> triangles) {
