@@ -443,7 +443,7 @@ TEST(ConvexTest, DistancesGrowAtLeastAsAlongTheTangentPlane) {
     if (!c.shape->is_convex()) continue;
     ++convex;
     for (int k = 0; k < 200; ++k) {
-      const auto somewhere = [&] {
+      const auto somewhere = [&]() -> Vec3 {
         return Vec3(random.uniform(), random.uniform(), random.uniform()) * 3 - Vec3::Ones();
       };
       const Vec3 x = somewhere(), y = somewhere();
