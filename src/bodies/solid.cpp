@@ -226,6 +226,7 @@ class SolidSource final : public MeshSource {
         outer_(outer_faces(mesh_)),
         surface_(surface_numbers(mesh_, outer_)) {
     name_groups(mesh_.groups);
+    name_points(mesh_.given);
     for (std::int64_t t = 0; t < mesh_.count(); ++t) {
       const TetAtRest<nodes> element = at_rest(t);
       for (int q = 0; q < TetBasis<nodes>::gauss_points; ++q)

@@ -250,38 +250,45 @@ std::vector<std::int32_t> compact(ControlMesh& mesh, const LedPoints& led_points
     std::erase_if(listed, [&](std::int32_t p) { return number[static_cast<std::size_t>(p)] == none; });
     for (std::int32_t& p : listed) p = number[static_cast<std::size_t>(p)];
   }
+  if (mesh.given) mesh.given = mesh.given->numbered(number);
   return number;
 }
 
-/// Points of groups that are divided: new points belong to a group if all do that they lie between.
-class DividedGroups {
+/// Points of a divided mesh by those of the undivided one.
+class DividedPoints {
  public:
-  DividedGroups(const std::vector<std::vector<std::int32_t>>& listed) {
-    for (const auto& points : listed) groups_.emplace_back(points.begin(), points.end());
-    fine_ = groups_;
-  }
+  explicit DividedPoints(std::size_t points) : coarse_(points), fine_(points) {}
 
-  /// The child in corner c of a face, as `divide` and `divide_triangles` tell it.
+  /// Those amid faces, which are next in number.
+  template <class Faces>
+  void add_middles(const Faces& faces) {
+    for (std::size_t f = 0; f < faces.size(); ++f) fine_.add(coarse_, faces[f]);
+  }
+  /// Those amid edges of the child in corner c of a face, as `divide` and `divide_triangles` tell it.
   template <class Face, std::size_t sides>
   void add(const Face& face, std::size_t c, const std::array<std::int32_t, sides>& child) {
     const std::size_t n = face.size();
-    for (std::size_t g = 0; g < groups_.size(); ++g) {
-      const auto has = [&](std::int32_t p) { return groups_[g].contains(p); };
-      if (!has(face[c])) continue;
-      if (has(face[(c + 1) % n])) fine_[g].insert(child[1]);
-      if (has(face[(c + n - 1) % n])) fine_[g].insert(child[sides - 1]);
-      if (sides == 4 && std::all_of(face.begin(), face.end(), has)) fine_[g].insert(child[2]);
-    }
+    const auto add_if_next = [&](std::int32_t point, std::size_t at) {
+      if (static_cast<std::size_t>(point) == fine_.size())
+        fine_.add(coarse_, std::array{face[at % n], face[(at + 1) % n]});
+    };
+    add_if_next(child[1], c);
+    add_if_next(child[sides - 1], c + n - 1);
   }
 
-  std::vector<std::vector<std::int32_t>> points() const {
+  const PointsBetween& fine() const { return fine_; }
+  /// Points of groups: new ones belong to a group if all do that they lie between.
+  std::vector<std::vector<std::int32_t>> of_groups(const std::vector<std::vector<std::int32_t>>& listed) const {
     std::vector<std::vector<std::int32_t>> all;
-    for (const auto& points : fine_) all.emplace_back(points.begin(), points.end());
+    for (const auto& points : listed) {
+      const std::set<std::int32_t> among = fine_.among({points.begin(), points.end()});
+      all.emplace_back(among.begin(), among.end());
+    }
     return all;
   }
 
  private:
-  std::vector<std::set<std::int32_t>> groups_, fine_;
+  PointsBetween coarse_, fine_;
 };
 
 std::array<Vec2, 4> child_texture(std::span<const Vec2> corners, std::size_t c) {
@@ -477,19 +484,22 @@ ControlMesh control_mesh(const SurfaceMesh& mesh, const std::string& name, MeshP
   if (!is_divided) {
     control.points = mesh.points;
     control.group_points = mesh.group_points;
+    control.given.emplace(mesh.points.size());
     for (std::size_t f = 0; f < polygons.size(); ++f) {
       add(f, polygons[f]);
       if (!mesh.texture.empty())
         std::copy_n(texture_of(f).begin(), polygons[f].size(), control.texture.emplace_back().begin());
     }
   } else {
-    DividedGroups groups(mesh.group_points);
+    DividedPoints divided(mesh.points.size());
+    divided.add_middles(polygons);
     control.points = divide(mesh.points, mesh.points, polygons, [&](std::size_t f, std::size_t c, const Quad& quad) {
       add(f, quad);
-      groups.add(polygons[f], c, quad);
+      divided.add(polygons[f], c, quad);
       if (!mesh.texture.empty()) control.texture.push_back(child_texture(texture_of(f), c));
     });
-    control.group_points = groups.points();
+    control.group_points = divided.of_groups(mesh.group_points);
+    control.given = divided.fine();
   }
   control.material_faces = static_cast<std::int64_t>(control.faces.size());
   const std::vector<std::int32_t> number = compact(control);
@@ -503,19 +513,21 @@ ControlMesh refined(const ControlMesh& mesh) {
   fine.faces = FaceList(mesh.sides());
   fine.groups = mesh.groups;
   fine.material_faces = 4 * mesh.material_faces;
-  DividedGroups groups(mesh.group_points);
+  DividedPoints divided(mesh.points.size());
+  if (mesh.sides() == 4) divided.add_middles(mesh.faces);
   const auto add = [&](std::size_t f, std::size_t c, const auto& child) {
     fine.faces.push_back(child);
+    if (c < static_cast<std::size_t>(mesh.sides())) divided.add(mesh.faces[f], c, child);
     if (static_cast<std::int64_t>(f) >= mesh.material_faces) return;
     if (!mesh.group.empty()) fine.group.push_back(mesh.group[f]);
-    if (c < static_cast<std::size_t>(mesh.sides())) groups.add(mesh.faces[f], c, child);
     if (mesh.texture.empty()) return;
     if (mesh.sides() == 4) fine.texture.push_back(child_texture(std::span(mesh.texture[f]), c));
     else fine.texture.push_back(child_texture(mesh.texture[f], c));
   };
   fine.points = mesh.sides() == 4 ? divide(mesh.points, mesh.points, mesh.faces, add)
                                   : divide_triangles(mesh.points, mesh.faces, add);
-  fine.group_points = groups.points();
+  fine.group_points = divided.of_groups(mesh.group_points);
+  fine.given = mesh.given ? divided.fine().by(*mesh.given) : divided.fine();
   // Of the two rings that the outer row became, the one at the material stays.
   std::vector<bool> material(fine.points.size(), false);
   for (std::int64_t f = 0; f < fine.material_faces; ++f)
@@ -540,7 +552,9 @@ ControlMesh divided(const ControlMesh& mesh, const std::string& name) {
   surface.group_points = fine.group_points;
   for (const auto& corners : fine.texture)
     surface.texture.insert(surface.texture.end(), corners.begin(), corners.begin() + fine.sides());
-  return control_mesh(surface, name, MeshPoints::surface);
+  ControlMesh control = control_mesh(surface, name, MeshPoints::surface);
+  control.given = control.given->by(*fine.given);
+  return control;
 }
 
 ControlMesh with_outer_row(ControlMesh mesh) {

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -88,6 +89,11 @@ struct MshElement {
   std::vector<std::int64_t> nodes;  ///< By their tags; a tetrahedron's in our order, of others the corners.
   std::vector<std::int64_t> groups;
   Word at;
+};
+
+struct MshPoint {
+  Vec3 x;
+  std::int32_t place;  ///< In the order of the file.
 };
 
 class MshReader {
@@ -209,7 +215,9 @@ class MshReader {
   }
 
   void add_point(const Number& tag, const Vec3& x) {
-    if (!points_.try_emplace(tag.value, x).second) numbers_.fail_at(tag.at, "the node {} is there twice", tag.value);
+    const auto place = static_cast<std::int32_t>(points_.size());
+    if (!points_.try_emplace(tag.value, MshPoint{x, place}).second)
+      numbers_.fail_at(tag.at, "the node {} is there twice", tag.value);
     require_room(name_, points_.size(), "points");
   }
   Vec3 place() {
@@ -350,6 +358,7 @@ class MshReader {
     if (nodes_each_ == 0) fail(name_ + ": the file holds no tetrahedra (kind 4 or 11). Mesh the volume, too.");
     TetMesh mesh;
     mesh.nodes_each = nodes_each_;
+    mesh.given.emplace();
     std::unordered_map<std::int64_t, std::int32_t> number;
     for (const MshElement& element : elements_) {
       if (element.dimension < 3) continue;
@@ -357,7 +366,10 @@ class MshReader {
         const auto point = points_.find(tag);
         if (point == points_.end()) numbers_.fail_at(element.at, "the node {} is not in the file", tag);
         const auto [known, is_new] = number.try_emplace(tag, static_cast<std::int32_t>(mesh.points.size()));
-        if (is_new) mesh.points.push_back(point->second);
+        if (is_new) {
+          mesh.points.push_back(point->second.x);
+          mesh.given->add(std::array{point->second.place});
+        }
         mesh.nodes.push_back(known->second);
       }
     }
@@ -420,7 +432,7 @@ class MshReader {
   int version_ = 2, nodes_each_ = 0;
   std::map<Entity, std::string> names_;
   std::map<Entity, std::vector<std::int64_t>> groups_of_entity_;
-  std::unordered_map<std::int64_t, Vec3> points_;
+  std::unordered_map<std::int64_t, MshPoint> points_;
   std::vector<MshElement> elements_;
 };
 

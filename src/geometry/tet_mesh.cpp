@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -90,7 +91,8 @@ TetMesh block_of_tets(const Box& box, Real size) {
 
 TetMesh with_middles(TetMesh mesh) {
   if (mesh.nodes_each == 10) return mesh;
-  TetMesh finer{std::move(mesh.points), 10, {}, std::move(mesh.groups)};
+  TetMesh finer{std::move(mesh.points), 10, {}, std::move(mesh.groups), std::move(mesh.given)};
+  const std::optional<PointsBetween> coarse = finer.given;
   std::map<std::array<std::int32_t, 2>, std::int32_t> middle_of;
   for (std::int64_t t = 0; t < mesh.count(); ++t) {
     const auto tet = mesh.tet(t);
@@ -99,7 +101,10 @@ TetMesh with_middles(TetMesh mesh) {
       const std::int32_t p = tet[a], q = tet[b];
       const auto [middle, is_new] =
           middle_of.try_emplace({std::min(p, q), std::max(p, q)}, static_cast<std::int32_t>(finer.points.size()));
-      if (is_new) finer.points.push_back((finer.points[p] + finer.points[q]) / 2);
+      if (is_new) {
+        finer.points.push_back((finer.points[p] + finer.points[q]) / 2);
+        if (coarse) finer.given->add(*coarse, std::array{p, q});
+      }
       finer.nodes.push_back(middle->second);
     }
   }

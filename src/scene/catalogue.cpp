@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
 #include <filesystem>
@@ -237,7 +238,11 @@ MembraneDescription describe(const Comm& comm, const MembraneDeck& deck, const M
   // Points that no triangle uses are left out.
   membrane.triangles = triangles_of(mesh);
   const UsedPoints used = used_points(membrane.triangles, mesh.points.size());
-  for (const std::int32_t point : used.points) membrane.rest.push_back(mesh.points[point]);
+  membrane.given.emplace();
+  for (const std::int32_t point : used.points) {
+    membrane.rest.push_back(mesh.points[point]);
+    membrane.given->add(std::array{point});
+  }
   for (auto& triangle : membrane.triangles)
     for (std::int32_t& corner : triangle) corner = used.number[corner];
   membrane.groups = groups_of(mesh, membrane.triangles, used);
@@ -279,6 +284,7 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const MembraneDeck& deck
   MembraneDescription membrane = describe(comm, deck, material, dx);
   auto mesh = make_membrane(membrane, carrier_of(deck, is_static));
   mesh->name_groups(std::move(membrane.groups));
+  mesh->name_points(std::move(membrane.given));
   return mesh;
 }
 
@@ -443,6 +449,7 @@ std::unique_ptr<MeshSource> make_mesh(const Comm& comm, const ShellDeck& deck, c
   const ShellDescription shell = describe_shell(comm, deck, material);
   const auto with_groups = [&](std::unique_ptr<MeshSource> mesh) {
     mesh->name_groups(groups_of(shell.mesh));
+    mesh->name_points(shell.mesh.given);
     return mesh;
   };
   if (carrier_of(deck, is_static) == Carrier::own) {

@@ -27,7 +27,7 @@ HandleSelection::HandleSelection(const Comm& comm, const HandleDeck& deck, const
   selection_.shape = shape_.get();
   selection_.boundary = deck.boundary;
   if (deck.group) choose_group(*deck.group, mesh);
-  if (!deck.vertices.empty()) choose_vertices(deck.vertices, static_cast<std::size_t>(mesh.counts().vertices));
+  if (!deck.vertices.empty()) choose_vertices({deck.vertices.begin(), deck.vertices.end()}, mesh);
 }
 
 void HandleSelection::require_any(std::int64_t count, const char* what) const {
@@ -43,16 +43,22 @@ void HandleSelection::choose_group(const std::string& name, const MeshSource& me
   selection_.vertices = group.points;
 }
 
-/// Those of the list that are chosen already.
-void HandleSelection::choose_vertices(const std::vector<int>& numbers, std::size_t count) {
-  std::set<std::int32_t> chosen;
-  for (const int number : numbers) {
-    require(number < static_cast<int>(count), ExitCode::deck,
-            fmt::format("{}: there is no vertex {}; {} has {}, counted from 0.", deck_.location.text, number,
-                        deck_.body, count));
-    if (!selection_.vertices || selection_.vertices->contains(number)) chosen.insert(number);
-  }
-  selection_.vertices = std::move(chosen);
+/// Of those that are chosen already the listed ones, and where faces were divided those between listed ones alone.
+void HandleSelection::choose_vertices(std::set<std::int32_t> listed, const MeshSource& mesh) {
+  const std::int32_t last = *listed.rbegin();
+  const auto& given = mesh.given();
+  const std::set<std::int32_t> there = given ? given->given() : std::set<std::int32_t>();
+  const std::int64_t count = given ? *there.rbegin() + 1 : mesh.counts().vertices;
+  require(last < count, ExitCode::deck,
+          fmt::format("{}: there is no vertex {}; {} has {}, counted from 0.", deck_.location.text, last, deck_.body,
+                      count));
+  const auto is_missing = [&](std::int32_t number) { return given && !there.contains(number); };
+  if (const auto missing = std::ranges::find_if(listed, is_missing); missing != listed.end())
+    throw Error(ExitCode::deck, fmt::format("{}: no element of {} has the vertex {} of its file, counted from 0.",
+                                            deck_.location.text, deck_.body, *missing));
+  if (given) listed = given->among(listed);
+  if (selection_.vertices) std::erase_if(listed, [&](std::int32_t v) { return !selection_.vertices->contains(v); });
+  selection_.vertices = std::move(listed);
 }
 
 std::vector<Site> HandleSelection::held(const Comm& comm, const Sites& sites, const HoldDeck& hold) const {

@@ -37,7 +37,7 @@ class HandleSelection {
   void require_plane(const Comm& comm, std::span<const Site> sites, const Vec3& normal) const;
   /// Of those that are to keep a slope and have none. Collective.
   void warn_of_lone_vertices(const Comm& comm, std::span<const Site> sites) const;
-  void choose_vertices(const std::vector<int>& numbers, std::size_t count);
+  void choose_vertices(std::set<std::int32_t> listed, const MeshSource& mesh);
 
   const HandleDeck& deck_;
   bool has_slope_;

@@ -2,6 +2,7 @@
 """Proves that static analyses meet published results and closed forms on any number of ranks: test_static.py WEFT."""
 import math
 import pathlib
+import re
 import unittest
 
 from program import Case, checkpoints, history, run_json, weft
@@ -206,6 +207,50 @@ handles:
             done = weft("check", wrong)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn(part, done.stderr)
+
+    def test_vertices_are_numbered_as_in_the_mesh_file(self):
+        # Nothing uses the first point, and elements name others first. Triangles beside a quad are divided once, which
+        # puts points between those of the file. A load on a vertex acts where the file has it.
+        points = [(9, 9, 9), (0, 0, 0), (1, 0, 0), (2, 0, 0), (0, 1, 0), (1, 1, 0), (2, 1, 0), (1, 0.5, 1)]
+        obj = "".join(f"v {x} {y} {z}\n" for x, y, z in points[:7])
+        (self.folder / "quads.obj").write_text(obj + "f 3 4 7 6\nf 2 3 6 5\n")
+        (self.folder / "mixed.obj").write_text(obj + "f 4 7 6\nf 4 6 3\nf 2 3 6 5\n")
+        (self.folder / "tets.msh").write_text(
+            "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n8\n" +
+            "".join(f"{n + 1} {x} {y} {z}\n" for n, (x, y, z) in enumerate(points)) +
+            "$EndNodes\n$Elements\n4\n1 4 0 3 4 6 8\n2 4 0 4 7 6 8\n3 4 0 3 6 5 8\n4 4 0 2 3 5 8\n$EndElements\n")
+        shell = "kind: shell, material: m, thickness: 10 mm, mesh: {file: {path: %s.obj}, through_points: true%s}"
+        kinds = [shell % ("quads", ""), shell % ("mixed", ""), shell % ("mixed", ", divide: 1"),
+                 "kind: membrane, material: cloth, thickness: 1 mm, mesh: {file: {path: mixed.obj}}",
+                 "kind: solid, material: m, order: 1, mesh: {file: {path: tets.msh}}",
+                 "kind: solid, material: m, order: 2, mesh: {file: {path: tets.msh}}"]
+        deck = lambda kind, handles: self.deck(f"""
+weft: 1
+time: {{scheme: static, end: 1, frame_interval: 1}}
+domain: {{gravity: [0, 0, 0]}}
+materials:
+  m: {{law: stvk_hencky, density: 1000, youngs_modulus: 1e6, poisson_ratio: 0.3}}
+  cloth: {{law: sheet, density: 1000, youngs_modulus: 1e6, poisson_ratio: 0.3,
+          contact: {{stiffness: 1e4}}}}
+bodies: [{{name: s, {kind}}}]
+handles: {handles}
+""")
+        for kind in kinds:
+            used = [2, 3, 5, 6, 1, 4]
+            done = weft("check", deck(kind, "".join(
+                f"\n  - {{name: h{n}, body: s, vertices: [{n}], force: {{total: [0, 0, 1]}}}}" for n in used)))
+            self.assertEqual(done.returncode, 0, done.stderr)
+            for n in used:
+                about = re.search(rf"handle h{n}: 1 vertices.* about \[(.*), (.*), (.*)\] m", done.stdout).groups()
+                for found, given in zip(map(float, about), points[n]):
+                    self.assertAlmostEqual(found, given, delta=0.2, msg=(kind, n))  # divided meshes pass beside
+            done = weft("check", deck(kind, "[{name: h, body: s, vertices: [2, 0], force: {total: [0, 0, 1]}}]"))
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("no element of s has the vertex 0 of its file", done.stderr)
+        # Those between two that are listed are held, too: of the edge from 1 to 4 one, three once divided again.
+        for kind, count in zip(kinds, (2, 3, 5, 2, 2, 3)):
+            done = weft("check", deck(kind, "[{name: h, body: s, vertices: [1, 4], hold: {}}]"))
+            self.assertIn(f"handle h: {count} vertices", done.stdout, kind)
 
     def test_a_round_plate_from_a_file_sinks_as_its_closed_form_says(self):
         # A square of n x n faces with n/2 x n faces at each side, up to 4 n boundary vertices, so far out that the limit

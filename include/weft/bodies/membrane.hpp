@@ -33,8 +33,9 @@ struct MembraneDescription {
   Vec3 warp = Vec3::Zero();  ///< Direction of the warp at rest; see sheet_at_rest.
   Real spacing;              ///< Quadrature points, if there are any, are no farther apart [m].
   std::optional<PlateRigidity> bending;
-  std::optional<Real> tear_stretch;  ///< An element that is stretched more leaves the mesh.
-  MeshGroups groups{};               ///< Of triangles and points.
+  std::optional<Real> tear_stretch;      ///< An element that is stretched more leaves the mesh.
+  MeshGroups groups{};                   ///< Of triangles and points.
+  std::optional<PointsBetween> given{};  ///< Of vertices, the points of the mesh that is read or made.
 };
 /// Throws Error(geometry) for triangles without area.
 std::unique_ptr<MeshSource> make_membrane(const MembraneDescription& membrane, Carrier carrier);

@@ -5,6 +5,7 @@
 #include "weft/bodies/meshed.hpp"
 #include "weft/geometry/mesh.hpp"
 #include "weft/geometry/mesh_groups.hpp"
+#include "weft/geometry/points_between.hpp"
 #include "weft/geometry/shape.hpp"
 
 #include <cstdint>
@@ -62,6 +63,9 @@ class MeshSource {
   /// Groups of its elements and vertices, if its file has some.
   const MeshGroups& groups() const { return groups_; }
   void name_groups(MeshGroups groups) { groups_ = std::move(groups); }
+  /// Its vertices by the points of its file; absent: their numbers are those of the deck.
+  const std::optional<PointsBetween>& given() const { return given_; }
+  void name_points(std::optional<PointsBetween> given) { given_ = std::move(given); }
   /// A body of these elements at rest, as yet without points.
   virtual std::unique_ptr<MeshBody> body_of(const ElementRange& elements) const = 0;
 
@@ -69,6 +73,7 @@ class MeshSource {
   std::string name_;
   Carrier carrier_;
   MeshGroups groups_;
+  std::optional<PointsBetween> given_;
 };
 
 /// The elements that a rank gets first: a run of their numbers, which it holds.

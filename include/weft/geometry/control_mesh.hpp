@@ -3,10 +3,12 @@
 // outer row of control points around every boundary.
 
 #include "weft/geometry/mesh.hpp"
+#include "weft/geometry/points_between.hpp"
 
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -59,6 +61,7 @@ struct ControlMesh {
   std::vector<std::int32_t> group;  ///< Of each material face; -1: none. Empty if there are no groups.
   std::vector<std::vector<std::int32_t>> group_points;  ///< Points that each group lists, or empty.
   std::vector<std::array<Vec2, 4>> texture;  ///< Of the corners of each material face; empty if there are none.
+  std::optional<PointsBetween> given{};      ///< Points of the file; absent: numbers are as they were made.
 
   int sides() const { return faces.sides(); }
   /// Control points that are freedoms come first.

@@ -2,10 +2,12 @@
 // Meshes of tetrahedra: storage, making, reading and checks.
 
 #include "weft/geometry/mesh_groups.hpp"
+#include "weft/geometry/points_between.hpp"
 #include "weft/geometry/shape.hpp"
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,10 +26,11 @@ inline constexpr std::array<std::array<int, 6>, 4> tet_faces{
 /// Points and tetrahedra with 4 nodes, or 10: corners a, b, c, d with (b - a) x (c - a) . (d - a) > 0, then those amid
 /// the edges as `tet_edges` has them.
 struct TetMesh {
-  std::vector<Vec3> points;         ///< [m].
-  int nodes_each = 4;               ///< 4 or 10.
-  std::vector<std::int32_t> nodes;  ///< Numbers of points, one tetrahedron after another.
-  MeshGroups groups{};              ///< Of tetrahedra (`faces`) and points.
+  std::vector<Vec3> points;              ///< [m].
+  int nodes_each = 4;                    ///< 4 or 10.
+  std::vector<std::int32_t> nodes;       ///< Numbers of points, one tetrahedron after another.
+  MeshGroups groups{};                   ///< Of tetrahedra (`faces`) and points.
+  std::optional<PointsBetween> given{};  ///< Points in the order of the file; absent: numbers are as they were made.
 
   std::int64_t number_of_face(std::int64_t tet, int face) const { return 4 * tet + face; }
   std::int64_t number_of_tet(std::int64_t tet) const { return 4 * count() + tet; }

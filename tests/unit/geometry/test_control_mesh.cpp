@@ -21,6 +21,7 @@ namespace weft {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
 using ::testing::HasSubstr;
 
 SurfaceMesh polygons(const std::vector<Vec3>& points, const std::vector<std::vector<std::int32_t>>& faces) {
@@ -453,6 +454,8 @@ TEST(ControlMesh, GroupsThatListPointsKeepThemWhenFacesAreDivided) {
   ControlMesh divided = control_mesh(mesh, "a");
   for (const std::size_t count : {5, 9, 17}) {
     EXPECT_EQ(divided.group_points[0].size(), count);
+    EXPECT_THAT(divided.group_points[0], ElementsAreArray(divided.given->among({0, 1, 2})));
+    EXPECT_THAT(divided.given->given(), ElementsAre(0, 1, 2, 3, 4, 5));
     // The boundary bends a little where its points have not three edges; the next row is 0.1 away and more.
     for (const std::int32_t p : divided.group_points[0]) EXPECT_NEAR(divided.points[p].y(), 0, 0.05);
     divided = refined(divided);

@@ -309,6 +309,17 @@ TEST(MshReader, BothVersionsGiveTetrahedraAndGroups) {
     EXPECT_THAT(mesh.groups.at("the floor").faces, ElementsAre(mesh.number_of_face(0, 0)));
     EXPECT_THAT(mesh.groups.at("half").faces, ElementsAre(0, 1, 2, 3, mesh.number_of_tet(0)));
     EXPECT_EQ(mesh.groups.at("6").faces.size(), 1u);
+    EXPECT_THAT(mesh.given->given(), ElementsAre(0, 1, 2, 3, 4));
+    const TetMesh quadratic = with_middles(mesh);
+    ASSERT_EQ(quadratic.given->size(), quadratic.points.size());
+    for (std::size_t p = 0; p < quadratic.points.size(); ++p) {
+      Vec3 middle = Vec3::Zero();
+      const auto ends = quadratic.given->of(p);
+      for (const std::int32_t k : ends)
+        middle += std::array{Vec3(0, 0, 0), Vec3(1, 0, 0), Vec3(0, 1, 0), Vec3(0, 0, 1), Vec3(1, 1, 1)}[k] /
+                  static_cast<Real>(ends.size());
+      EXPECT_EQ(quadratic.points[p], middle);
+    }
   }
 }
 
