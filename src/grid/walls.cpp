@@ -52,10 +52,10 @@ Vec3 velocity_at_wall(WallCondition condition, Real friction, const Vec3& v, con
   return v_wall + (1 - loss / slide) * tangential;
 }
 
-Mat3 wall_projection(std::span<const Wall> walls, std::span<const RigidState> states, Real dx, const Vec3& x,
-                     const Vec3& v) {
+std::optional<Mat3> wall_projection(std::span<const Wall> walls, std::span<const RigidState> states, Real dx,
+                                    const Vec3& x, const Vec3& v) {
   const Real slack = on_surface * dx;
-  Mat3 P = Mat3::Identity();
+  std::optional<Mat3> P;
   for (std::size_t w = 0; w < walls.size(); ++w) {
     if (!acts_on_nodes(walls[w]) || walls[w].shape.surface(states[w], x).distance > slack) continue;
     if (walls[w].condition == WallCondition::sticky) return Mat3::Zero();
@@ -63,9 +63,11 @@ Mat3 wall_projection(std::span<const Wall> walls, std::span<const RigidState> st
     for (const Vec3& normal : walls[w].shape.holding(states[w], x, slack)) {
       const bool leaves =
           walls[w].condition == WallCondition::separate && relative.dot(normal) > 1e-9 * (1e-9 + relative.norm());
+      if (leaves) continue;
+      if (!P) P = Mat3::Identity();
       // Of a second wall only what the first leaves free.
-      const Vec3 n = P * normal;
-      if (!leaves && n.squaredNorm() > 1e-12) P -= n * n.transpose() / n.squaredNorm();
+      const Vec3 n = *P * normal;
+      if (n.squaredNorm() > 1e-12) *P -= n * n.transpose() / n.squaredNorm();
     }
   }
   return P;

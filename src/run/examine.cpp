@@ -18,6 +18,8 @@ namespace {
 /// An increment is a jump if it is more than this many times as long as the tangents at both of its ends foresee. On a
 /// smooth path up to a limit or beyond a fork the larger of the two is no less than half of it.
 constexpr Real jump = 3;
+/// Increments below this part of the scene are none: Newton's method leaves as much where something moves freely.
+constexpr Real least_jump = 1e-4;
 /// Of one state, which may be unstable in several ways.
 constexpr int most_nudges = 3;
 
@@ -105,7 +107,7 @@ void LoadStepping::notice_jump(const Motion& start) {
   const Real gone = norm(motion_->u), foreseen = dt * norm(*ahead_);
   const bool is_against = norm(sum) < gone;  // gone . foreseen < 0, but for their squares
   const Real most = is_against ? foreseen : std::max(foreseen, norm(*stability_->behind));
-  if (!(gone > jump * most)) return;
+  if (!(gone > std::max(jump * most, least_jump * scene_.size))) return;
   state_.jumps = state_.jumps.value_or(0) + 1;
   log_warning(
       fmt::format("step {} at t = {:.6g} s is a jump: {:.3g} times as far as the tangent foresees{}. The states "

@@ -274,10 +274,9 @@ void HeldSums::look_at_nodes(Real time, const BlockMap& map, Layer& layer) {
     WEFT_ENSURE(0 <= block && block < map.owned());
     const Real mass = inertia.block(block)[place];
     const Eigen::Map<Vec3> v(velocity.block(block) + place);
-    const Mat3 P = wall_projection(scene_.walls, walls, scene_.dx, node.index.cast<Real>() * scene_.dx, v);
-    const bool is_free = P == Mat3::Identity();
-    grasped_.push_back({v, mass > 0 ? 1 / mass : 0, is_free ? -1 : static_cast<std::int32_t>(projections_.size())});
-    if (!is_free) projections_.push_back(P);
+    const auto P = wall_projection(scene_.walls, walls, scene_.dx, node.index.cast<Real>() * scene_.dx, v);
+    grasped_.push_back({v, mass > 0 ? 1 / mass : 0, P ? static_cast<std::int32_t>(projections_.size()) : -1});
+    if (P) projections_.push_back(*P);
     node.value() = v;
   }
 }

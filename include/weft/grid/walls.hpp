@@ -7,6 +7,7 @@
 #include "weft/grid/node_field.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,9 +49,9 @@ void apply_walls(std::span<const Wall> walls, Real time_before, Real time, Real 
                  const NodeField& inertia, NodeField& velocity, std::span<Impulse> given);
 
 /// The projection on the changes of velocity that walls leave possible to a node at x with velocity v, walls being
-/// done: none at sticky walls, along the surface at others that the node does not leave. states: of the walls, when
-/// they are looked at. [docs/theory/handles.md, 10.9]
-Mat3 wall_projection(std::span<const Wall> walls, std::span<const RigidState> states, Real dx, const Vec3& x,
-                     const Vec3& v);
+/// done: none at sticky walls, along the surface at others that the node does not leave; absent where walls leave all.
+/// states: of the walls, when they are looked at. [docs/theory/handles.md, 10.9]
+std::optional<Mat3> wall_projection(std::span<const Wall> walls, std::span<const RigidState> states, Real dx,
+                                    const Vec3& x, const Vec3& v);
 
 }  // namespace weft
