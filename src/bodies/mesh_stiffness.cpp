@@ -11,6 +11,7 @@ void MeshStiffness::clear() {
   rows_.clear();
   turns_.clear();
   numbers_.clear();
+  incidence_.reset();
 }
 
 void MeshStiffness::add(int vectors, std::span<const std::int32_t> rows, std::int64_t sample,
@@ -24,13 +25,6 @@ void MeshStiffness::add(int vectors, std::span<const std::int32_t> rows, std::in
   const std::size_t first = numbers_.size(), zeros = m * rows.size() + 3 * m;
   numbers_.resize(first + zeros + side * side);
   std::fill_n(numbers_.begin() + static_cast<std::ptrdiff_t>(first), zeros, Real(0));
-}
-
-void MeshStiffness::close(std::size_t vertices, std::size_t turns) {
-  incidence_ = Incidence(rows_, vertices);
-  incidence_of_turns_ = Incidence(turns_, turns);
-  pushes_.resize(rows_.size());
-  turn_pushes_.resize(turns_.size());
 }
 
 MeshStiffness::Part MeshStiffness::part(std::size_t k) {
@@ -52,6 +46,12 @@ MeshStiffness::Part MeshStiffness::part(std::size_t k) {
 void MeshStiffness::multiply(std::span<const Vec3> u, std::span<const Mat3> H, std::span<Vec3> f, std::span<Mat3> A,
                              std::span<const Real> turns, std::span<Real> turning) const {
   using Flat = Eigen::Matrix<Real, Eigen::Dynamic, 1, 0, 3 * most_vectors + static_cast<int>(most_turns), 1>;
+  if (!incidence_) {
+    incidence_.emplace(rows_, f.size());
+    incidence_of_turns_ = Incidence(turns_, turning.size());
+    pushes_.resize(rows_.size());
+    turn_pushes_.resize(turns_.size());
+  }
 #pragma omp parallel for schedule(static)
   for (std::size_t k = 0; k < parts_.size(); ++k) {
     const Part part = this->part(k);
@@ -74,7 +74,7 @@ void MeshStiffness::multiply(std::span<const Vec3> u, std::span<const Mat3> H, s
       turn_pushes_[parts_[k].first_turn + t] = -answer[3 * vectors + static_cast<Eigen::Index>(t)];
     if (part.sample >= 0) A[static_cast<std::size_t>(part.sample)] = y * part.d.transpose();
   }
-  incidence_.add(f, [&](std::int32_t entry) -> const Vec3& { return pushes_[static_cast<std::size_t>(entry)]; });
+  incidence_->add(f, [&](std::int32_t entry) -> const Vec3& { return pushes_[static_cast<std::size_t>(entry)]; });
   incidence_of_turns_.add(turning, [&](std::int32_t entry) { return turn_pushes_[static_cast<std::size_t>(entry)]; });
 }
 

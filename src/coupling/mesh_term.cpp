@@ -58,7 +58,6 @@ std::unique_ptr<Linear> MeshTerm::stiffness_at(const Motion& motion, bool defini
   move(motion);
   auto linear = std::make_unique<Stiffness>(spare_);
   body_.add_stiffness(parts_, {x_, felt_.H, felt_.turns}, definite, linear->of_mesh);
-  linear->of_mesh.close(x_.size(), felt_.turns.size());
   return linear;
 }
 

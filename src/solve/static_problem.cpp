@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -212,9 +213,14 @@ void StaticProblem::find_unbalanced(std::span<const PetscScalar> multipliers, st
   reference_ = 0;
   const auto include = [&] {
     force_.sum_to_owners();
-    reference_ = std::max(reference_, norm_of(comm_, force_.all()));
-    for (std::size_t k = 0; k < total_.all().size(); ++k) total_.all()[k] += force_.all()[k];
-    force_.set_zero();
+    const auto force = force_.all(), total = total_.all();
+    Real square = 0;
+    for (std::size_t k = 0; k < force.size(); ++k) {
+      const Real f = std::exchange(force[k], 0);
+      square += f * f;
+      total[k] += f;
+    }
+    reference_ = std::max(reference_, std::sqrt(comm_.sum(square)));
   };
   for (const Term* term : terms_) {
     term->add_force(*motion_, force_);

@@ -32,8 +32,8 @@ struct CliquesOf {
 
 }  // namespace
 
-UnitFactors::UnitFactors(std::size_t unknowns, std::size_t multipliers, const Cliques& cliques)
-    : place_(unknowns), work_(unknowns) {
+UnitFactors::UnitFactors(std::size_t unknowns, std::size_t multipliers, const Cliques& cliques, bool symmetric)
+    : symmetric_(symmetric), place_(unknowns), work_(unknowns) {
   order(unknowns - multipliers, cliques);
   place_multipliers(unknowns - multipliers, cliques);
   for (std::size_t p = 0; p < unknowns; ++p) place_[ordered_[p]] = static_cast<std::uint32_t>(p);
@@ -116,39 +116,38 @@ void UnitFactors::lay_out(const Cliques& cliques) {
     begin_.push_back(begin_.back() + last[p] - p);
   }
   diagonal_.resize(place_.size());
-  lower_.resize(begin_.back());
   upper_.resize(begin_.back());
+  if (!symmetric_) lower_.resize(begin_.back());
 }
 
 void UnitFactors::set_zero() {
   for (std::vector<Real>* values : {&diagonal_, &lower_, &upper_}) std::ranges::fill(*values, 0);
 }
 
-bool UnitFactors::factor(bool symmetric) {
+bool UnitFactors::factor() {
   bool has_pivots = true;
 #pragma omp parallel for schedule(static) reduction(&& : has_pivots)
-  for (std::size_t unit = 0; unit < units(); ++unit) has_pivots = factor_unit(unit, symmetric) && has_pivots;
+  for (std::size_t unit = 0; unit < units(); ++unit) has_pivots = factor_unit(unit) && has_pivots;
   return has_pivots;
 }
 
 /// Step by step A_ik -= L_ij U_jk, with U_j = A_j and L_j = A_j / U_jj, or U_j / U_jj of a symmetric matrix.
-bool UnitFactors::factor_unit(std::size_t unit, bool symmetric) {
+bool UnitFactors::factor_unit(std::size_t unit) {
   for (std::size_t j = first_[unit]; j < first_[unit + 1]; ++j) {
     if (!std::isnormal(diagonal_[j])) return false;
     diagonal_[j] = 1 / diagonal_[j];
     const std::size_t n = begin_[j + 1] - begin_[j];
     const Real* const U = upper_.data() + begin_[j];
-    Real* const L = lower_.data() + begin_[j];
-    const Real* const A = symmetric ? U : L;
-    for (std::size_t i = 0; i < n; ++i) L[i] = A[i] * diagonal_[j];
+    Real* const L = symmetric_ ? nullptr : lower_.data() + begin_[j];
+    for (std::size_t i = 0; L != nullptr && i < n; ++i) L[i] *= diagonal_[j];
     for (std::size_t i = 0; i < n; ++i) {
-      diagonal_[j + 1 + i] -= L[i] * U[i];
+      const Real u = U[i], l = L != nullptr ? L[i] : u * diagonal_[j];
+      diagonal_[j + 1 + i] -= l * u;
       Real* const row = upper_.data() + begin_[j + 1 + i];
-      Real* const column = lower_.data() + begin_[j + 1 + i];
-      const Real l = L[i], u = U[i];
 #pragma omp simd
       for (std::size_t k = 0; k < n - i - 1; ++k) row[k] -= l * U[i + 1 + k];
-      if (symmetric) continue;
+      if (L == nullptr) continue;
+      Real* const column = lower_.data() + begin_[j + 1 + i];
 #pragma omp simd
       for (std::size_t k = 0; k < n - i - 1; ++k) column[k] -= u * L[i + 1 + k];
     }
@@ -174,11 +173,11 @@ void UnitFactors::solve(std::span<const Real> right, std::span<Real> x) const {
   }
 }
 
-/// y_i -= L_ij y_j
+/// y_i -= L_ij y_j, L_ij = U_ji / U_jj of a symmetric matrix
 void UnitFactors::go_forward(std::size_t j) const {
-  const Real* const L = lower_.data() + begin_[j];
+  const Real* const L = (symmetric_ ? upper_ : lower_).data() + begin_[j];
   Real* const behind = work_.data() + j + 1;
-  const Real y = work_[j];
+  const Real y = symmetric_ ? work_[j] * diagonal_[j] : work_[j];
 #pragma omp simd
   for (std::size_t i = 0; i < begin_[j + 1] - begin_[j]; ++i) behind[i] -= L[i] * y;
 }

@@ -15,8 +15,7 @@ class UnitEntries final : public Entries {
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::uint32_t row = factors_.place(rows[i] - begin_);
       const PetscScalar* values = k.data() + i * columns.size();
-      for (std::size_t j = 0; j < columns.size(); ++j)
-        if (!symmetric_ || row <= places_[j]) factors_.add(row, places_[j], values[j]);
+      for (std::size_t j = 0; j < columns.size(); ++j) factors_.add(row, places_[j], values[j]);
     }
   }
 
@@ -30,7 +29,10 @@ class UnitEntries final : public Entries {
 }  // namespace
 
 UnitSolve::UnitSolve(const Comm& comm, UnitProblem& problem, const Shape& shape, const Cliques& cliques)
-    : comm_(comm), problem_(problem), begin_(shape.begin), factors_(shape.unknowns, shape.multipliers, cliques) {
+    : comm_(comm),
+      problem_(problem),
+      begin_(shape.begin),
+      factors_(shape.unknowns, shape.multipliers, cliques, problem.symmetric()) {
   const auto n = static_cast<PetscInt>(shape.unknowns);
   check_petsc(MatCreateShell(comm.handle(), n, n, PETSC_DETERMINE, PETSC_DETERMINE, nullptr, &matrix_));
 }
@@ -55,7 +57,7 @@ bool UnitSolve::factor() {
   factors_.set_zero();
   UnitEntries entries(factors_, begin_, problem_.symmetric());
   problem_.assemble(entries);
-  is_factored_ = !comm_.any(!factors_.factor(problem_.symmetric()));
+  is_factored_ = !comm_.any(!factors_.factor());
   return is_factored_;
 }
 

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -67,14 +68,12 @@ class MeshStiffness {
   /// part at most.
   void add(int vectors, std::span<const std::int32_t> rows, std::int64_t sample,
            std::span<const std::int32_t> turns = {});
-  /// No part is added from here on; `vertices` rows, and so many elements that turn.
-  void close(std::size_t vertices, std::size_t turns = 0);
-
   std::size_t size() const { return parts_.size(); }
   Part part(std::size_t k);
   Part part(std::size_t k) const { return const_cast<MeshStiffness*>(this)->part(k); }
 
-  /// Adds the changes of forces on vertices and turns and writes that of A at the quadrature points that parts have.
+  /// Adds the changes of forces on vertices and turns and writes that of A at the quadrature points that parts have. No
+  /// part is added from the first product on, until `clear`.
   void multiply(std::span<const Vec3> u, std::span<const Mat3> H, std::span<Vec3> f, std::span<Mat3> A,
                 std::span<const Real> turns = {}, std::span<Real> turning = {}) const;
 
@@ -92,8 +91,9 @@ class MeshStiffness {
 
   std::vector<Head> parts_;
   std::vector<std::int32_t> rows_, turns_;
-  std::vector<Real, Unset<Real>> numbers_;  ///< w, d and K of each part.
-  Incidence incidence_, incidence_of_turns_;
+  std::vector<Real, Unset<Real>> numbers_;      ///< w, d and K of each part.
+  mutable std::optional<Incidence> incidence_;  ///< Of entries of rows_; absent before the first product.
+  mutable Incidence incidence_of_turns_;
   mutable std::vector<Vec3> pushes_;       ///< Work: of each entry of rows_,
   mutable std::vector<Real> turn_pushes_;  ///< and of turns_.
 };

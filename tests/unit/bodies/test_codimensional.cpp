@@ -90,7 +90,6 @@ TYPED_TEST(ElementsTest, PartsAddUpToTheWhole) {
     f.emplace_back(elements.energy(parts, x, this->N, H), 0, 0);
     MeshStiffness stiffness;
     elements.add_stiffness(parts, x, this->N, H, false, stiffness);
-    stiffness.close(x.size());
     std::vector<Vec3> change(x.size(), Vec3::Zero());
     std::vector<Mat3> dA(this->points, Mat3::Zero());
     stiffness.multiply(x, H, change, dA);
@@ -137,7 +136,6 @@ TYPED_TEST(ElementsTest, ChangesAreTheDerivativeOfForcesSymmetricAndProjectedPos
     auto dA = test::zero_matrices(this->points);
     MeshStiffness stiffness;
     elements.add_stiffness(whole, this->x, this->N, H, projected, stiffness);
-    stiffness.close(this->rows);
     stiffness.multiply(x, G, df, dA);
     return product(dA, along_H) - product(df, along_x);
   };
@@ -170,7 +168,6 @@ TYPED_TEST(ElementsTest, SlipInTheLoopIsWhatTheNextStepStartsFromAndHasThisDeriv
   };
   MeshStiffness stiffness;
   elements.add_stiffness(slipping, this->x, this->N, H, false, stiffness);
-  stiffness.close(this->rows);
   auto df = test::zero_vectors(this->rows);
   auto dA = test::zero_matrices(this->points);
   stiffness.multiply(dx, dH, df, dA);
@@ -274,7 +271,6 @@ TYPED_TEST(ElementsTest, NoVertexOscillatesFasterThanTheBoundOfFrequencies) {
   auto v = test::random_vectors(this->rows, 1, this->source);
   MeshStiffness stiffness;
   elements.add_stiffness(whole, this->x, this->N, none, false, stiffness);
-  stiffness.close(this->rows);
   Real largest = 0;
   for (int i = 0; i < 300; ++i) {
     auto df = test::zero_vectors(this->rows);

@@ -70,7 +70,6 @@ Eigen::VectorXd force(const Rod& rod, const Trial& at) {
 Eigen::MatrixXd stiffness(const Rod& rod, const Trial& at, bool definite) {
   MeshStiffness parts;
   rod.rods.add_stiffness(at.shape(), rod.state(), definite, parts);
-  parts.close(at.x.size(), at.turns.size());
   const auto n = static_cast<Eigen::Index>(rod.freedoms());
   Eigen::MatrixXd K(n, n);
   for (Eigen::Index k = 0; k < n; ++k) {
@@ -333,7 +332,6 @@ Real eigenvalue_over_bound(std::mt19937& engine) {
   const std::vector<Real> twist{0, m}, turns(2, 0);
   MeshStiffness parts;
   rods.add_stiffness({x, {}, turns}, {tangent, director, twist}, false, parts);
-  parts.close(x.size(), turns.size());
   Eigen::Matrix<Real, 11, 11> K;
   for (Eigen::Index k = 0; k < 11; ++k) {
     std::vector<Vec3> u(3, Vec3::Zero()), f(u);

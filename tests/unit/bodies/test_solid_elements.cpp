@@ -79,7 +79,6 @@ class SolidTest : public ::testing::Test {
   Eigen::MatrixXd matrix(std::span<const Vec3> x, bool projected) const {
     MeshStiffness stiffness;
     elements.add_stiffness(x, projected, stiffness);
-    stiffness.close(x.size());
     const Eigen::Index n = 3 * static_cast<Eigen::Index>(x.size());
     Eigen::MatrixXd K(n, n);
     for (Eigen::Index c = 0; c < n; ++c) {
@@ -157,7 +156,6 @@ TYPED_TEST(SolidTest, ForcesAreTheDerivativeOfTheEnergyAndStiffnessThatOfForces)
 
   MeshStiffness stiffness;
   this->elements.add_stiffness(x, false, stiffness);
-  stiffness.close(x.size());
   std::vector<Vec3> df(x.size(), Vec3::Zero());
   stiffness.multiply(u, {}, df, {});
   const std::vector<Vec3> after = this->forces(at(h)), before = this->forces(at(-h));

@@ -83,7 +83,7 @@ struct Chains {
 
 void expect_solves(bool symmetric) {
   Chains chains({3, 9, 40, 17, 5}, symmetric);
-  UnitFactors factors(chains.unknowns, chains.multipliers, chains.cliques);
+  UnitFactors factors(chains.unknowns, chains.multipliers, chains.cliques, symmetric);
   EXPECT_EQ(factors.units(), 5U);
   const Eigen::VectorXd wanted = Eigen::VectorXd::Random(chains.dense.rows());
   const Eigen::VectorXd right = chains.dense * wanted;
@@ -92,7 +92,7 @@ void expect_solves(bool symmetric) {
   for (std::vector<Real>* solution : {&x, &with_threads}) {
     omp_set_num_threads(solution == &x ? 1 : 3);
     chains.fill(factors, symmetric);
-    ASSERT_TRUE(factors.factor(symmetric));
+    ASSERT_TRUE(factors.factor());
     factors.solve({right.data(), chains.unknowns}, *solution);
   }
   omp_set_num_threads(threads);
@@ -108,16 +108,16 @@ TEST(UnitFactorsTest, AVanishingPivotIsReported) {
   Cliques cliques;
   cliques.unknown = {0, 1};
   cliques.close();
-  UnitFactors factors(2, 0, cliques);
+  UnitFactors factors(2, 0, cliques, true);
   factors.set_zero();
   for (std::int32_t i = 0; i < 2; ++i)
     for (std::int32_t j = 0; j < 2; ++j) factors.add(factors.place(i), factors.place(j), 1);
-  EXPECT_FALSE(factors.factor(true));
+  EXPECT_FALSE(factors.factor());
 }
 
 TEST(UnitFactorsTest, ARankMayHaveNoUnknown) {
-  UnitFactors factors(0, 0, Cliques());
-  EXPECT_TRUE(factors.factor(true));
+  UnitFactors factors(0, 0, Cliques(), true);
+  EXPECT_TRUE(factors.factor());
   factors.solve({}, {});
   EXPECT_EQ(factors.units(), 0U);
 }
