@@ -423,7 +423,7 @@ void add_export(CLI::App& app, Command& chosen) {
                                                     {"hair", ExportFormat::hair},
                                                     {"bcc", ExportFormat::bcc}};
   command
-      ->add_option("--to", a->options.format,
+      ->add_option("--to,--format", a->options.format,
                    "obj: surfaces and curves; ply: surfaces; vdb: level set, density and velocity; hair, bcc: curves")
       ->required()
       ->transform(CLI::CheckedTransformer(formats));
