@@ -243,7 +243,10 @@ Vec3 LayerAtNode::normal_to(const LayerAtNode& b) const {
     };
     return unit(share(normal, b) * normal - share(b.normal, *this) * b.normal);
   }
-  const Vec3 of_surface = has_surface ? normal : Vec3(-b.normal), of_mass = has_surface ? Vec3(-b.normal) : normal;
+  const LayerAtNode& mass = has_surface ? b : *this;
+  const Vec3 of_surface = has_surface ? normal : Vec3(-b.normal);
+  // A node on the far side of a sheet would turn its normal round.
+  const Vec3 of_mass = mass.is_thin ? mass.out_of_extent(dx * of_surface) : has_surface ? Vec3(-b.normal) : normal;
   const Real flat = flatness(of_surface);
   return unit(flat * of_surface + (1 - flat) * of_mass.normalized());
 }
@@ -425,15 +428,15 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::encounter(const LayerAtNode& 
   if (n.isZero(0)) return {};
   if (!has_surface && !b.has_surface) return Encounter{n, Vec3::Zero(), 0};
   const Vec3 at = is_rigid ? b.middle : b.is_rigid ? middle : Vec3(Vec3::Zero());
-  if (!has_surface) return Encounter{n, at, b.gap_to_mass(*this, friction)};
-  if (!b.has_surface) return Encounter{n, at, gap_to_mass(b, friction)};
-  const std::optional<Real> gap = gap_to(b, n, across(n, at), 0);
+  std::optional<Real> gap;
+  if (!has_surface) gap = is_thin ? b.gap_to_thin(*this, -n) : b.gap_to_mass(*this, friction);
+  else if (!b.has_surface) gap = b.is_thin ? gap_to_thin(b, n) : gap_to_mass(b, friction);
+  else gap = gap_to(b, n, across(n, at), 0);
   return gap ? std::optional(Encounter{n, at, *gap}) : std::nullopt;
 }
 
 /// Of a surface and a mass, which touches where its mean distance is that of a mass beyond a plane (16.4).
 Real LayerAtNode::gap_to_mass(const LayerAtNode& b, Real friction) const {
-  if (b.is_thin) return flatness(normal) * gap_to_thin(b);
   if (b.spread == 0) return 0;
   const std::optional<Real> mine = distance(normal.stableNormalized(), Vec3::Zero());
   if (!mine) return 0;
@@ -450,10 +453,9 @@ Real LayerAtNode::gap_to_mass(const LayerAtNode& b, Real friction) const {
 
 /// Of sheets and fibers, which begin before their middle as a slab of their variance does, and are inside where their
 /// middle is (16.4b).
-Real LayerAtNode::gap_to_thin(const LayerAtNode& b) const {
-  const Vec3 n = normal.stableNormalized();
+std::optional<Real> LayerAtNode::gap_to_thin(const LayerAtNode& b, const Vec3& n) const {
   const std::optional<Real> mine = distance(n, Vec3::Zero());
-  if (!mine) return 0;
+  if (!mine || !faces(normal, n)) return {};
   const Real behind = *mine + n.dot(b.middle), half = std::sqrt(3 * std::max(Real(0), n.dot(b.variance * n)));
   return behind < 0 ? std::max(behind, -most_inside * dx) : std::max(Real(0), behind - half);
 }

@@ -105,7 +105,8 @@ struct LayerAtNode {
   /// Whether the edges of two rigid bodies pass one another beside the node: what is of the one is beside the other.
   bool passes(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside) const;
   Real gap_to_mass(const LayerAtNode& b, Real friction) const;
-  Real gap_to_thin(const LayerAtNode& b) const;
+  /// n: towards b; none: the surface does not face it.
+  std::optional<Real> gap_to_thin(const LayerAtNode& b, const Vec3& n) const;
   /// Middle and variance of thin bodies, from the moments of their mass.
   void find_extent(const Layer& nodes, int block, int place);
   /// Across an axis [dx^2].

@@ -244,7 +244,48 @@ def tub(half, height, wall):
     return "\n".join(lines) + "\n"
 
 
+# A box on a sheet or shell whose vertices are all held, on a layer of its own.
+ON_HELD = """
+weft: 1
+domain: {{dx: 0.02, gravity: {gravity}}}
+time: {{end: 0.1, frame_interval: 0.1}}
+materials:
+  silk: {{law: sheet, density: 300, youngs_modulus: 3e5, poisson_ratio: 0.3, contact: {{stiffness: 1.5e5}}}}
+  rubber: {{law: stvk_hencky, density: 300, youngs_modulus: 3e5, poisson_ratio: 0.3}}
+bodies:
+  - {{name: sheet, {sheet}, thickness: 1 mm,
+     mesh: {{rectangle: {{width: 0.5, height: 0.3}}, across: 25, along: 15, translate: [-0.15, -0.15, 0.0005]}}}}
+  - {{name: box, {box},
+     mesh: {{block: {{lower: [-0.0637, -0.0581, {bottom}], upper: [0.0563, 0.0619, {top}]}}, size: 0.04}}}}
+handles: [{{name: held, body: sheet, hold: {{}}}}]
+layer_contact: [{{between: [materials, box], friction: {friction}}}]
+probes: [{{name: centre, body: box, centre_of_mass: {{}}}}]
+output: {{diagnostics_every: 1}}
+"""
+
+
 class Layers(Case):
+    def test_boxes_leave_slide_on_and_reach_sheets_that_are_held(self):
+        def way(gravity, friction=0, height=0.001, **of):
+            kinds = {"sheet": "kind: membrane, material: silk", "box": "kind: rigid, density: 300"} | of
+            deck = self.deck(ON_HELD.format(gravity=gravity, friction=friction, bottom=height, top=height + 0.08, **kinds))
+            rows = numbers(self.run_deck(deck, "run", "--force"))
+            moved = [rows[-1][f"centre_{axis}"] - rows[0][f"centre_{axis}"] for axis in "xyz"]
+            self.assertAlmostEqual(moved[1], 0, delta=2e-4)
+            return moved[0], moved[2], rows[-1]["time"]
+
+        shell = "kind: shell, material: rubber, contact: {stiffness: 1.5e5}"
+        solid = "kind: solid, material: rubber, carrier: own, meets_grid: true"
+        for of in ({}, {"sheet": shell}, {"box": solid}):
+            _, up, time = way([0, 0, 9.81], **of)  # away from the sheet
+            self.assertAlmostEqual(up / (9.81 * time**2 / 2), 1, delta=0.01, msg=of)
+            for friction in 0, 0.5:
+                along, up, time = way([6.9367, 0, -6.9367], friction, **of)
+                self.assertAlmostEqual(along / (6.9367 * (1 - friction) * time**2 / 2), 1, delta=0.04, msg=(friction, of))
+                self.assertAlmostEqual(up, 0, delta=3e-4)
+        _, down, _ = way([0, 0, -9.81], height=0.04)  # lands after 0.09 s
+        self.assertAlmostEqual(down, -0.039, delta=1e-3)
+
     def test_water_stays_in_a_tub_of_thin_walls(self):
         deck, half, dx = self.deck(TUB), numpy.array([0.075, 0.0625]), 0.025
         (self.folder / "tub.obj").write_text(tub(half, 0.15, 2 * dx))

@@ -147,6 +147,15 @@ handles:
             self.assertEqual(warning in done.stderr, alternating, done.stderr)
             log = (self.run_deck(deck, f"out_{alternating}") / "log.txt").read_text()
             self.assertEqual(warning in log, alternating, log)
+        # Membranes that bend by the folds between triangles say so as well.
+        membrane = self.deck(deck.read_text().replace("law: stvk_hencky", "law: sheet, contact: {stiffness: 1}").replace(
+            "kind: shell", "kind: membrane, bending: {youngs_modulus: 1 MPa}").replace("keep: clamp", "keep: place"),
+                             "membrane.yaml")
+        for alternating in (True, False):
+            write(alternating)
+            done = weft("check", membrane)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            self.assertEqual("body net: where it bends to both sides" in done.stderr, alternating, done.stderr)
 
 
 if __name__ == "__main__":
