@@ -119,6 +119,7 @@ Real unevenness_of_folds(std::span<const Vec3> points, std::span<const Triangle>
       const auto [from, to] = std::minmax(triangle[(c + 1) % 3], triangle[(c + 2) % 3]);
       const Vec3 edge = points[to] - points[from], apex = points[triangle[c]] - points[from];
       const Real l = edge.norm(), u = apex.dot(edge) / l, v = std::sqrt(std::max(apex.squaredNorm() - u * u, Real(0)));
+      if (!(v > 0)) continue;  // without area
       // l p^T K q / (4 A) with p = (-u, -v), q = (l - u, -v) and A = l v / 2, by K_uu, K_vv and sqrt(2) K_uv
       const Vec3 row = Vec3(-u * (l - u), v * v, (2 * u - l) * v / std::numbers::sqrt2) / (2 * v);
       const auto key = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);

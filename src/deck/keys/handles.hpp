@@ -90,9 +90,8 @@ inline constexpr auto keys<HandleDeck> = table(
         "whole-number property `group` is this in PLY, or a physical group in MSH.",
         &HandleDeck::group},
     Key{"vertices", "1", at_least(0), "[]",
-        "Vertices by number, counted from 0 in the order of the mesh file, or along the curves. Where faces or edges "
-        "were "
-        "divided, those between listed ones alone are chosen, too.",
+        "Vertices by number, counted from 0 in the order of the mesh file, or along the curves. Where faces or "
+        "edges were divided, those between listed ones alone are chosen, too.",
         &HandleDeck::vertices},
     Key{"boundary", "1", at_least(0), absent,
         "A closed line of boundary edges, or of a solid a part of its surface, by number; `weft check` counts them. "
