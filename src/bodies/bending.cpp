@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 
 namespace weft {
 
@@ -16,7 +18,8 @@ namespace {
 /// The row of a corner. Where a neighbour is not there, the corner opposite stands for it: the angle resists nothing.
 template <class Stencil>
 std::int32_t row_of(const Stencil& s, int corner) {
-  return s.rows[corner] >= 0 ? s.rows[corner] : s.rows[corner % 3];
+  constexpr std::array<int, 12> opposite{0, 1, 2, 0, 1, 2, 2, 1, 0, 2, 1, 0};  // the last six lie beyond 3, 3, 4, ..
+  return s.rows[corner] >= 0 ? s.rows[corner] : s.rows[opposite[static_cast<std::size_t>(corner)]];
 }
 template <class T, class Stencil>
 Corners<T, Stencil::corners> corners_of(const Stencil& s, std::span<const Vector3<T>> x) {
@@ -42,6 +45,11 @@ void set(int lane, const FoldLaw<Real>& law, FoldLaw<Pack>& pack) {
   for (int i = 0; i < 9; ++i) pack.stiffness(i).set(lane, law.stiffness(i));
   for (int i = 0; i < 3; ++i) pack.rest[i].set(lane, law.rest[i]);
 }
+void set(int lane, const ShareLaw<Real>& law, ShareLaw<Pack>& pack) {
+  for (int i = 0; i < 9; ++i) pack.stiffness(i).set(lane, law.stiffness(i)), pack.own(i).set(lane, law.own(i));
+  for (int i = 0; i < 3; ++i) pack.rest[i].set(lane, law.rest[i]);
+  for (int i = 0; i < 6; ++i) pack.beyond(i).set(lane, law.beyond(i));
+}
 void set(int lane, const BendLaw<Real>& law, BendLaw<Pack>& pack) { pack.stiffness.set(lane, law.stiffness); }
 
 /// Stencils begin to begin + count; idle lanes repeat the last.
@@ -59,18 +67,106 @@ BendingPack<Stencil> pack_of(std::span<const Stencil> stencils) {
   return pack;
 }
 
-}  // namespace
-
-void release(FoldedTriangle& triangle, int k) {
-  Mat3& K = triangle.stiffness;
+/// Measure k is free.
+void release(Mat3& K, int k) {
   const Vec3 column = K.col(k);
   if (column[k] > 1e-9 * K.trace()) K -= column * column.transpose() / column[k];
   K.row(k).setZero();
   K.col(k).setZero();
-  triangle.rows[3 + k] = -1;
+}
+template <std::size_t N>
+void release_free_edges(const std::array<std::int32_t, N>& rows, Mat3& K) {
+  for (int k = 0; k < 3; ++k)
+    if (rows[static_cast<std::size_t>(3 + k)] < 0) release(K, k);
 }
 
-void release(BentVertex& vertex, int) { vertex.stiffness = 0; }
+/// Of the parts that a triangle with these edges has in its folds: D / A ((1 - nu) (t_i . t_j)^2 / (l_i l_j) + nu l_i
+/// l_j); products of edges are those of the edges turned by a right angle.
+template <class Edges>
+Mat3 stiffness_of_parts(const Edges& edges, Real area, const PlateRigidity& plate) {
+  Mat3 K;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      const Real products = edges.col(i).dot(edges.col(j)), lengths = edges.col(i).norm() * edges.col(j).norm();
+      K(i, j) = plate.rigidity / area *
+                ((1 - plate.poisson_ratio) * products * products / lengths + plate.poisson_ratio * lengths);
+    }
+  return K;
+}
+
+Real cross(const Vec2& a, const Vec2& b) { return a[0] * b[1] - a[1] * b[0]; }
+
+/// The third corner of the triangle (a, b, c) in a plane in which the other two are given, to the right of their edge.
+Vec2 unfolded(const Vec2& a, const Vec2& b, const Vec3& a_rest, const Vec3& b_rest, const Vec3& c_rest) {
+  const Vec3 edge = b_rest - a_rest, arm = c_rest - a_rest;
+  const Vec2 flat = b - a;
+  return a + (edge.dot(arm) * flat + edge.cross(arm).norm() * Vec2(flat[1], -flat[0])) / edge.squaredNorm();
+}
+
+/// What even curvatures K_xx, K_yy and sqrt(2) K_xy of a plane frame give the triangle (a, b, c) of the fold about its
+/// edge from a to b: l / (4 A) (a - c)^T K (b - c). The plane is stretched by B.
+Vec3 part_of_fold(const Vec2& a, const Vec2& b, const Vec2& c, const Mat2& B = Mat2::Identity()) {
+  const Vec2 p = B * (a - c), q = B * (b - c);
+  return (b - a).norm() / (2 * std::abs(cross(a - c, b - c))) *
+         Vec3(p[0] * q[0], p[1] * q[1], (p[0] * q[1] + p[1] * q[0]) / std::numbers::sqrt2);
+}
+
+/// beta of (10.12): what a triangle has beyond half of fold k, of that fold, those of the two next edges of the
+/// triangle, and the two beyond its neighbour.
+Eigen::Vector<Real, 5> beyond_half(const FoldedPatch::AtRest& patch, int k) {
+  constexpr Real filter = 1e-3;
+  const auto& [rows, x, angle, plate] = patch;
+  const auto& [a, b, c, d] = folds_of_patch[static_cast<std::size_t>(k)];
+  // The frame in which the edges of both triangles have a mean square of one.
+  Mat2 square = Mat2::Zero();
+  for (const Vec2& e : {Vec2(x[b] - x[a]), Vec2(x[c] - x[b]), Vec2(x[a] - x[c]), Vec2(x[a] - x[b]), Vec2(x[d] - x[a]),
+                        Vec2(x[b] - x[d])})
+    square += e * e.transpose() / 6;
+  const Mat2 B = square.llt().matrixL().solve(Mat2::Identity());
+  const auto part = [&](int from, int to, int third) { return part_of_fold(x[from], x[to], x[third], B); };
+
+  Eigen::Matrix<Real, 5, 3> N = Eigen::Matrix<Real, 5, 3>::Zero();
+  const std::array<int, 5> folds{k, (k + 1) % 3, (k + 2) % 3, 3 + 2 * k, 4 + 2 * k};
+  for (int j = 0; j < 5; ++j) {
+    const auto& [from, to, left, right] = folds_of_patch[static_cast<std::size_t>(folds[static_cast<std::size_t>(j)])];
+    if (rows[static_cast<std::size_t>(right)] >= 0) N.row(j) = part(from, to, left) + part(from, to, right);
+  }
+  const Vec3 off = (part(a, b, c) - part(a, b, d)) / 2;
+  const Mat3 G = N.transpose() * N;
+  const Real least = filter * G.trace();
+  return N * (G * G + least * least * Mat3::Identity()).llt().solve(G * off);
+}
+
+}  // namespace
+
+FoldedTriangle left_of(FoldedTriangle triangle) {
+  release_free_edges(triangle.rows, triangle.stiffness);
+  return triangle;
+}
+
+FoldedPatch left_of(const FoldedPatch::AtRest& patch) {
+  FoldedPatch::AtRest left = patch;
+  for (int k = 0; k < 3; ++k)
+    if (left.rows[3 + k] < 0) left.rows[6 + 2 * k] = left.rows[7 + 2 * k] = -1;
+  FoldedPatch s;
+  s.rows = left.rows;
+  Eigen::Matrix<Real, 2, 3> edges;
+  for (int k = 0; k < 3; ++k) edges.col(k) = left.flat[(k + 2) % 3] - left.flat[(k + 1) % 3];
+  s.stiffness = stiffness_of_parts(edges, cross(edges.col(0), edges.col(1)) / 2, left.plate);
+  release_free_edges(s.rows, s.stiffness);
+  s.own.setZero();
+  s.beyond.setZero();
+  for (int k = 0; k < 3; ++k) {
+    if (s.rows[3 + k] < 0) continue;
+    const Eigen::Vector<Real, 5> beta = beyond_half(left, k);
+    for (int j = 0; j < 3; ++j) s.own(k, (k + j) % 3) = beta[j];
+    s.own(k, k) += 0.5;
+    s.beyond.row(k) = beta.tail<2>();
+  }
+  s.rest.setZero();
+  for (int j = 0; j < 9; ++j) s.rest += left.angle[static_cast<std::size_t>(j)] * shares_in(s, j);
+  return s;
+}
 
 template <class Stencil>
 BendingElements<Stencil>::BendingElements(std::vector<Stencil> stencils, std::size_t rows)
@@ -83,13 +179,14 @@ BendingElements<Stencil>::BendingElements(std::vector<Stencil> stencils, std::si
     packs_.push_back(pack_of(here));
     rest = rest.subspan(here.size());
   }
+  energies_.resize(stencils_.size());
   for (auto& of_corner : forces_) of_corner.resize(stencils_.size());
   for (auto& of_corner : springs_) of_corner.resize(stencils_.size());
 }
 
 template <class Stencil>
 std::size_t BendingElements<Stencil>::bytes() const {
-  return stencils_.capacity() * (sizeof(Stencil) + Stencil::corners * (sizeof(Vec3) + sizeof(Real))) +
+  return stencils_.capacity() * (sizeof(Stencil) + sizeof(Real) + Stencil::corners * (sizeof(Vec3) + sizeof(Real))) +
          packs_.capacity() * sizeof(packs_[0]) + incidence_.bytes();
 }
 
@@ -106,8 +203,10 @@ void BendingElements<Stencil>::for_packs(std::span<const Vec3> x, Of&& of) const
 
 template <class Stencil>
 Real BendingElements<Stencil>::energy(std::span<const Vec3> x) const {
-  return ordered_sum(stencils_.size(), Real(0),
-                     [&](std::size_t e) { return energy_of(stencils_[e], corners_of<Real>(stencils_[e], x)); });
+  for_packs(x, [&](const BendingPack<Stencil>& pack, const auto& corners, const PackRows& stencils) {
+    store(energy_of(pack.law, corners), stencils, std::span(energies_));
+  });
+  return ordered_sum(stencils_.size(), Real(0), [&](std::size_t e) { return energies_[e]; });
 }
 
 template <class Stencil>
@@ -129,7 +228,7 @@ void BendingElements<Stencil>::add_stiffness(std::span<const Vec3> x, bool proje
     stiffness.add(here.count, std::span(here.rows).first(here.count), -1);
   }
   for_packs(x, [&](const BendingPack<Stencil>& pack, const auto& corners, const PackRows& stencils) {
-    const auto K = projected ? projected_stiffness(stiffness_of(pack.law), slopes_of(corners))
+    const auto K = projected ? projected_stiffness(stiffness_of(pack.law), slopes_of(pack.law, corners))
                              : exact_stiffness(pack.law, corners);
     LanePlaces of_whole{};
     for (int lane = 0; lane < stencils.count; ++lane) {
@@ -144,14 +243,14 @@ void BendingElements<Stencil>::add_stiffness(std::span<const Vec3> x, bool proje
         for (int a = 0; a < 3 * here.count; ++a)
           part.K(a, b) = K(3 * here.corner[a / 3] + a % 3, 3 * here.corner[b / 3] + b % 3)[lane];
     }
-    store_lanes(K, of_whole);
+    store_lanes<9 * Stencil::corners * Stencil::corners>(K, of_whole);
   });
 }
 
 template <class Stencil>
 void BendingElements<Stencil>::add_springs(std::span<const Vec3> x, std::span<Real> springs) const {
   for_packs(x, [&](const BendingPack<Stencil>& pack, const auto& corners, const PackRows& stencils) {
-    const auto sums = springs_of(stiffness_of(pack.law), slopes_of(corners));
+    const auto sums = springs_of(stiffness_of(pack.law), slopes_of(pack.law, corners));
     for (int c = 0; c < Stencil::corners; ++c) store(sums[c], stencils, std::span(springs_[c]));
   });
   incidence_.add(springs,
@@ -159,6 +258,7 @@ void BendingElements<Stencil>::add_springs(std::span<const Vec3> x, std::span<Re
 }
 
 template class BendingElements<FoldedTriangle>;
+template class BendingElements<FoldedPatch>;
 template class BendingElements<BentVertex>;
 
 TriangleEdges::TriangleEdges(std::span<const std::array<std::int32_t, 3>> triangles) {
@@ -186,24 +286,45 @@ FoldedTriangle fold_at_rest(const std::array<std::int32_t, 6>& rows, std::span<c
   FoldedTriangle s;
   s.rows = rows;
   Mat3 edges;
-  Vec3 length;
-  for (int k = 0; k < 3; ++k) {
-    edges.col(k) = rest[rows[(k + 2) % 3]] - rest[rows[(k + 1) % 3]];
-    length[k] = edges.col(k).norm();
-  }
+  for (int k = 0; k < 3; ++k) edges.col(k) = rest[rows[(k + 2) % 3]] - rest[rows[(k + 1) % 3]];
   const Real area = 0.5 * edges.col(0).cross(edges.col(1)).norm();
   WEFT_ENSURE(area > 0);
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) {
-      const Real products = edges.col(i).dot(edges.col(j));  // as those of the edges turned by a right angle
-      s.stiffness(i, j) = plate.rigidity / (4 * area) *
-                          ((1 - plate.poisson_ratio) * products * products / (length[i] * length[j]) +
-                           plate.poisson_ratio * length[i] * length[j]);
-    }
-  for (int k = 0; k < 3; ++k)
-    if (s.rows[3 + k] < 0) release(s, k);
+  s.stiffness = stiffness_of_parts(edges, area, plate) / 4;  // half a fold is its
   s.rest = Folds<Real>(corners_of<Real>(s, rest)).angle;
-  return s;
+  return left_of(s);
+}
+
+FoldedPatch::AtRest patch_at_rest(const std::array<std::int32_t, 12>& rows, std::span<const Vec3> rest,
+                                  const PlateRigidity& plate) {
+  FoldedPatch::AtRest patch{rows, {}, {}, plate};
+  const auto x = [&](int corner) -> const Vec3& { return rest[static_cast<std::size_t>(rows[corner])]; };
+  auto& flat = patch.flat;
+  flat.fill(Vec2::Zero());
+  flat[1] = Vec2((x(1) - x(0)).norm(), 0);
+  flat[2] = unfolded(flat[1], flat[0], x(1), x(0), x(2));
+  for (std::size_t j = 0; j < folds_of_patch.size(); ++j) {
+    const auto& [a, b, left, right] = folds_of_patch[j];
+    if (rows[a] < 0 || rows[b] < 0 || rows[right] < 0) continue;
+    flat[right] = unfolded(flat[a], flat[b], x(a), x(b), x(right));
+    patch.angle[j] = Fold<Real>(x(a), x(b), x(left), x(right)).angle;
+  }
+  return patch;
+}
+
+bool folds_are_even(std::span<const std::array<std::int32_t, 3>> triangles, const TriangleEdges& edges,
+                    std::span<const Vec3> rest) {
+  constexpr Real most = 1e-3;
+  for (const auto& triangle : triangles)
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::int32_t a = triangle[(k + 1) % 3], b = triangle[(k + 2) % 3], corner = edges.opposite(b, a);
+      if (corner < 0) continue;
+      const std::int32_t c = triangle[k], d = triangles[static_cast<std::size_t>(corner / 3)][corner % 3];
+      const Vec2 at_a = Vec2::Zero(), at_b((rest[b] - rest[a]).norm(), 0);
+      const Vec3 own = part_of_fold(at_a, at_b, unfolded(at_b, at_a, rest[b], rest[a], rest[c]));
+      const Vec3 other = part_of_fold(at_a, at_b, unfolded(at_a, at_b, rest[a], rest[b], rest[d]));
+      if ((own - other).norm() > most * (own + other).norm()) return false;
+    }
+  return true;
 }
 
 std::vector<BentVertex> bends_at_rest(std::span<const std::vector<std::int32_t>> fibers, std::span<const Vec3> rest,

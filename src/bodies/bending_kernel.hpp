@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cmath>
+#include <type_traits>
 
 namespace weft {
 
@@ -104,50 +105,127 @@ struct Folds {
   }
 };
 
-template <class S>
-Matrix3<S> stiffness_of(const FoldLaw<S>& law) {
+/// Corners of the folds of a patch: ends of the edge, left and right of it.
+constexpr std::array<std::array<std::size_t, 4>, 9> folds_of_patch{{{1, 2, 0, 3},
+                                                                    {2, 0, 1, 4},
+                                                                    {0, 1, 2, 5},
+                                                                    {1, 3, 2, 6},
+                                                                    {3, 2, 1, 7},
+                                                                    {2, 4, 0, 8},
+                                                                    {4, 0, 2, 9},
+                                                                    {0, 5, 1, 10},
+                                                                    {5, 1, 0, 11}}};
+/// What each share of a triangle has of fold j.
+template <class T>
+Vector3<T> shares_in(const ShareLaw<T>& law, int j) {
+  if (j < 3) return law.own.col(j);
+  Vector3<T> shares = Vector3<T>::Zero();
+  shares[(j - 3) / 2] = law.beyond((j - 3) / 2, (j - 3) % 2);
+  return shares;
+}
+/// The three shares of a triangle in folds, as Folds.
+template <class T>
+struct Shares {
+  Vector3<T> angle = Vector3<T>::Zero();
+  std::array<Matrix3<T>, 12> slopes;
+
+  Shares(const ShareLaw<T>& law, const Corners<T, 12>& x) {
+    for (Matrix3<T>& of_corner : slopes) of_corner.setZero();
+    for (int j = 0; j < 9; ++j) {
+      const auto& corners = folds_of_patch[j];
+      const Fold<T> fold(x[corners[0]], x[corners[1]], x[corners[2]], x[corners[3]]);
+      const Vector3<T> shares = shares_in(law, j);
+      angle += fold.angle * shares;
+      for (int k = 0; k < 3; ++k) {
+        if (j >= 3 && k != (j - 3) / 2) continue;
+        for (int c = 0; c < 4; ++c) slopes[corners[c]].col(k) += shares[k] * fold.gradient[c];
+      }
+    }
+  }
+};
+
+template <class T>
+Folds<T> measures_of(const FoldLaw<T>&, const Corners<T, 6>& x) {
+  return Folds<T>(x);
+}
+template <class T>
+Shares<T> measures_of(const ShareLaw<T>& law, const Corners<T, 12>& x) {
+  return Shares<T>(law, x);
+}
+/// Laws of the folds about a triangle.
+template <class Law>
+concept FoldingLaw = requires(const Law& law) { law.rest; };
+
+template <FoldingLaw Law>
+auto stiffness_of(const Law& law) {
   return law.stiffness;
 }
-template <class T>
-std::array<Matrix3<T>, 6> slopes_of(const Corners<T, 6>& x) {
-  return Folds<T>(x).slopes;
+template <FoldingLaw Law, class Corners>
+auto slopes_of(const Law& law, const Corners& x) {
+  return measures_of(law, x).slopes;
 }
-inline Real energy_of(const FoldLaw<Real>& law, const Corners<Real, 6>& x) {
-  const Vec3 angle = Folds<Real>(x).angle - law.rest;
-  return 0.5 * angle.dot(law.stiffness * angle);
+template <FoldingLaw Law, class Corners>
+auto energy_of(const Law& law, const Corners& x) {
+  const auto angle = (measures_of(law, x).angle - law.rest).eval();
+  using T = std::remove_cvref_t<decltype(angle[0])>;
+  return T(0.5 * angle.dot(law.stiffness * angle));
 }
-template <class T>
-Corners<T, 6> forces_of(const FoldLaw<T>& law, const Corners<T, 6>& x) {
-  const Folds<T> at(x);
-  const Vector3<T> moment = law.stiffness * (at.angle - law.rest);
-  Corners<T, 6> f;
-  for (int c = 0; c < 6; ++c) f[c] = -at.slopes[c] * moment;
+template <FoldingLaw Law, class Corners>
+Corners forces_of(const Law& law, const Corners& x) {
+  const auto at = measures_of(law, x);
+  const auto moment = (law.stiffness * (at.angle - law.rest)).eval();
+  Corners f;
+  for (std::size_t c = 0; c < f.size(); ++c) f[c] = -at.slopes[c] * moment;
   return f;
 }
 
+/// A matrix of three rows and columns for each of N corners, column by column. (Eigen allows 128 KiB at most.)
+template <class T, std::size_t N>
+struct CornerMatrix {
+  static constexpr std::size_t side = 3 * N;
+  std::array<T, side * side> numbers;
+
+  void add(std::size_t a, std::size_t b, const Matrix3<T>& block) {
+    for (std::size_t j = 0; j < 3; ++j)
+      for (std::size_t i = 0; i < 3; ++i)
+        numbers[side * (3 * b + j) + 3 * a + i] += block(static_cast<int>(i), static_cast<int>(j));
+  }
+  const T& operator()(std::size_t number) const { return numbers[number]; }
+  const T& operator()(std::size_t i, std::size_t j) const { return numbers[side * j + i]; }
+};
+
 /// The second derivative of the energy by the corners, or what the slopes alone leave of it.
 template <class S, std::size_t N>
-Eigen::Matrix<S, 3 * static_cast<int>(N), 3 * static_cast<int>(N)> projected_stiffness(
-    const Matrix3<S>& K, const std::array<Matrix3<S>, N>& G) {
-  Eigen::Matrix<S, 3 * static_cast<int>(N), 3 * static_cast<int>(N)> sum;
+CornerMatrix<S, N> projected_stiffness(const Matrix3<S>& K, const std::array<Matrix3<S>, N>& G) {
+  CornerMatrix<S, N> sum;
+  sum.numbers.fill(S(0));
   for (std::size_t a = 0; a < N; ++a) {
     const Matrix3<S> weighed = G[a] * K;
-    for (std::size_t b = 0; b < N; ++b)
-      sum.template block<3, 3>(3 * static_cast<int>(a), 3 * static_cast<int>(b)) =
-          weighed.lazyProduct(G[b].transpose());
+    for (std::size_t b = 0; b < N; ++b) sum.add(a, b, weighed.lazyProduct(G[b].transpose()));
   }
   return sum;
 }
 template <class T>
-Eigen::Matrix<T, 18, 18> exact_stiffness(const FoldLaw<T>& law, const Corners<T, 6>& x) {
-  const Folds<T> at(x);
-  const Vector3<T> moment = law.stiffness * (at.angle - law.rest);
-  Eigen::Matrix<T, 18, 18> sum = projected_stiffness<T, 6>(law.stiffness, at.slopes);
-  for (int k = 0; k < 3; ++k) {
-    const std::array<int, 4> corners{(k + 1) % 3, (k + 2) % 3, k, 3 + k};
+T moment_in(const FoldLaw<T>&, const Vector3<T>& moments, int j) {
+  return moments[j];
+}
+template <class T>
+T moment_in(const ShareLaw<T>& law, const Vector3<T>& moments, int j) {
+  return shares_in(law, j).dot(moments);
+}
+template <class T, template <class> class Law, std::size_t N>
+  requires FoldingLaw<Law<T>>
+auto exact_stiffness(const Law<T>& law, const Corners<T, N>& x) {
+  constexpr int folds = N == 6 ? 3 : 9;
+  const auto at = measures_of(law, x);
+  const Vector3<T> moments = law.stiffness * (at.angle - law.rest);
+  auto sum = projected_stiffness<T, N>(law.stiffness, at.slopes);
+  for (int j = 0; j < folds; ++j) {
+    const auto& corners = folds_of_patch[j];
     const auto H = curvature_of_fold(x[corners[0]], x[corners[1]], x[corners[2]], x[corners[3]]);
+    const T moment = moment_in(law, moments, j);
     for (int a = 0; a < 4; ++a)
-      for (int b = 0; b < 4; ++b) sum.template block<3, 3>(3 * corners[a], 3 * corners[b]) += moment[k] * H[a][b];
+      for (int b = 0; b < 4; ++b) sum.add(corners[a], corners[b], moment * H[a][b]);
   }
   return sum;
 }
@@ -174,8 +252,10 @@ template <class S>
 Matrix3<S> stiffness_of(const BendLaw<S>& law) {
   return law.stiffness * Matrix3<S>::Identity();
 }
-inline Real energy_of(const BendLaw<Real>& law, const Corners<Real, 3>& x) {
-  return law.stiffness * Turn<Real>((x[1] - x[0]).normalized().dot((x[2] - x[1]).normalized())).value;
+template <class T>
+T energy_of(const BendLaw<T>& law, const Corners<T, 3>& x) {
+  const Vector3<T> e = x[1] - x[0], f = x[2] - x[1];
+  return law.stiffness * Turn<T>(e.dot(f) / (e.norm() * f.norm())).value;
 }
 template <class T>
 Corners<T, 3> forces_of(const BendLaw<T>& law, const Corners<T, 3>& x) {
@@ -187,7 +267,7 @@ Corners<T, 3> forces_of(const BendLaw<T>& law, const Corners<T, 3>& x) {
   return {by_e, Vector3<T>(by_f - by_e), Vector3<T>(-by_f)};
 }
 template <class T>
-Eigen::Matrix<T, 9, 9> exact_stiffness(const BendLaw<T>& law, const Corners<T, 3>& x) {
+CornerMatrix<T, 3> exact_stiffness(const BendLaw<T>& law, const Corners<T, 3>& x) {
   const Vector3<T> e = x[1] - x[0], f = x[2] - x[1];
   const T le = 1 / e.norm(), lf = 1 / f.norm();
   const Vector3<T> te = le * e, tf = lf * f;
@@ -203,15 +283,19 @@ Eigen::Matrix<T, 9, 9> exact_stiffness(const BendLaw<T>& law, const Corners<T, 3
   const Matrix3<T> ff = growth * w * w.transpose() + pull * second(tf, w, lf);
   const Matrix3<T> ef =
       growth * u * w.transpose() + T(pull * le) * (lf * (I - tf * tf.transpose()) - te * w.transpose());
-  Eigen::Matrix<T, 9, 9> sum;
-  sum << ee, ef - ee, -ef, ef.transpose() - ee, ee + ff - ef - ef.transpose(), ef - ff, -ef.transpose(),
-      ef.transpose() - ff, ff;
+  CornerMatrix<T, 3> sum;
+  sum.numbers.fill(T(0));
+  const std::array<std::array<Matrix3<T>, 3>, 3> blocks{{{ee, ef - ee, -ef},
+                                                         {ef.transpose() - ee, ee + ff - ef - ef.transpose(), ef - ff},
+                                                         {-ef.transpose(), ef.transpose() - ff, ff}}};
+  for (std::size_t a = 0; a < 3; ++a)
+    for (std::size_t b = 0; b < 3; ++b) sum.add(a, b, blocks[a][b]);
   return sum;
 }
 /// Of the curvature binormal kb = 2 e x f / chi, chi = |e| |f| + e . f, which is held where the energy goes on
 /// linearly.
 template <class T>
-std::array<Matrix3<T>, 3> slopes_of(const Corners<T, 3>& x) {
+std::array<Matrix3<T>, 3> slopes_of(const BendLaw<T>&, const Corners<T, 3>& x) {
   const Vector3<T> e = x[1] - x[0], f = x[2] - x[1];
   const T le = e.norm(), lf = f.norm(), product = le * lf, sum = product + e.dot(f);
   const T least = (1 + most_turned) * product, inverse = 1 / select(value_of(sum) > least, sum, least);

@@ -24,13 +24,14 @@ namespace weft {
 /// The bending stencil that lives with an element; rows are numbers of vertices.
 template <class Stencil>
 struct Bend {
-  Stencil stencil;
+  typename Stencil::AtRest stencil;
   std::array<std::int64_t, Stencil::neighbors> beyond;  ///< The other elements, -1 for none.
 };
 
 /// The bending of a sheet: every triangle has a stencil, which is made when it is asked for.
+template <class StencilOfTriangle>
 struct SheetBends {
-  using Stencil = FoldedTriangle;
+  using Stencil = StencilOfTriangle;
   TriangleEdges edges;
   PlateRigidity plate{0, 0};
 
@@ -38,16 +39,24 @@ struct SheetBends {
   template <class Elements>
   std::optional<Bend<Stencil>> of(std::int64_t e, const Elements& elements, std::span<const Vec3> rest) const {
     if (empty()) return std::nullopt;
-    const auto& corners = elements[static_cast<std::size_t>(e)].rows;
-    std::array<std::int32_t, 6> rows;
+    std::array<std::int32_t, Stencil::corners> rows;
     Bend<Stencil> bend;
-    for (std::size_t k = 0; k < 3; ++k) {
-      const std::int32_t corner = edges.opposite(corners[(k + 2) % 3], corners[(k + 1) % 3]);
-      rows[k] = corners[k];
-      rows[3 + k] = corner < 0 ? -1 : elements[static_cast<std::size_t>(corner / 3)].rows[corner % 3];
-      bend.beyond[k] = corner < 0 ? -1 : corner / 3;
+    std::ranges::copy(elements[static_cast<std::size_t>(e)].rows, rows.begin());
+    const auto look_beyond = [&](std::int32_t from, std::int32_t to, std::size_t right) {
+      const std::int32_t corner = from < 0 || to < 0 ? -1 : edges.opposite(to, from);
+      rows[right] = corner < 0 ? -1 : elements[static_cast<std::size_t>(corner / 3)].rows[corner % 3];
+      bend.beyond[right - 3] = corner < 0 ? -1 : corner / 3;
+    };
+    for (std::size_t k = 0; k < 3; ++k) look_beyond(rows[(k + 1) % 3], rows[(k + 2) % 3], 3 + k);
+    if constexpr (std::is_same_v<Stencil, FoldedPatch>) {
+      for (std::size_t k = 0; k < 3; ++k) {
+        look_beyond(rows[(k + 1) % 3], rows[3 + k], 6 + 2 * k);
+        look_beyond(rows[3 + k], rows[(k + 2) % 3], 7 + 2 * k);
+      }
+      bend.stencil = patch_at_rest(rows, rest, plate);
+    } else {
+      bend.stencil = fold_at_rest(rows, rest, plate);
     }
-    bend.stencil = fold_at_rest(rows, rest, plate);
     return bend;
   }
 };
@@ -67,9 +76,6 @@ struct FiberBends {
   }
 };
 
-template <class K>
-using BendsOf = std::conditional_t<std::is_same_v<K, FiberKind>, FiberBends, SheetBends>;
-
 /// An edge of one triangle alone, as it runs along it.
 struct BoundaryEdge {
   std::array<std::int32_t, 2> points;
@@ -77,16 +83,17 @@ struct BoundaryEdge {
 };
 
 /// What a body of kind K is made of.
-template <class K>
+template <class K, class BendsOfBody>
 struct Ingredients {
   using Kind = K;
+  using Bends = BendsOfBody;
   std::string name;
   typename K::Constants law;
   Real density;
   Real half_thickness;  ///< [m]
   std::vector<Vec3> rest;
   std::vector<ElementAtRest<K>> elements;
-  BendsOf<K> bends;
+  Bends bends;
   std::optional<Real> tear_stretch;
   bool bends_anywhere = false;         ///< On some rank.
   std::optional<CurveNumbers> part{};  ///< Numbers above begin anew: this rank has some of the fibers alone.
@@ -207,26 +214,35 @@ inline Real longest(const Mat32& F) {
 }
 
 /// Throws Error(geometry) as sheet_at_rest and TriangleEdges.
-template <class S>
-Ingredients<SheetKind<S>> ingredients_of(const MembraneDescription& m, const typename SheetKind<S>::Constants& law) {
-  Ingredients<SheetKind<S>> of{m.name, law, m.density, m.thickness / 2, m.rest, {}, {}, m.tear_stretch};
+template <class S, class Stencil>
+Ingredients<SheetKind<S>, SheetBends<Stencil>> ingredients_of(const MembraneDescription& m,
+                                                              const typename SheetKind<S>::Constants& law,
+                                                              SheetBends<Stencil> bends) {
+  Ingredients<SheetKind<S>, SheetBends<Stencil>> of{m.name, law, m.density,        m.thickness / 2,
+                                                    m.rest, {},  std::move(bends), m.tear_stretch};
   of.elements = sheet_at_rest<S>(m.triangles, m.rest, m.warp, m.thickness, m.spacing);
-  if (m.bending) of.bends = {TriangleEdges(m.triangles), *m.bending};
   of.bends_anywhere = !of.bends.empty();
   return of;
 }
 
-/// f(ingredients) of the law that the sheet has.
+/// f(ingredients) of the law that the sheet has, and of the bending that converges on its mesh.
 template <class F>
 decltype(auto) with_ingredients(const MembraneDescription& m, F&& f) {
-  if (const auto* law = std::get_if<0>(&m.law)) return f(ingredients_of<CorotatedSheet>(m, *law));
-  return f(ingredients_of<WovenSheet>(m, std::get<1>(m.law)));
+  const auto with_bends = [&](auto bends) {
+    if (const auto* law = std::get_if<0>(&m.law)) return f(ingredients_of<CorotatedSheet>(m, *law, std::move(bends)));
+    return f(ingredients_of<WovenSheet>(m, std::get<1>(m.law), std::move(bends)));
+  };
+  if (!m.bending) return with_bends(SheetBends<FoldedTriangle>{});
+  TriangleEdges edges(m.triangles);
+  if (folds_are_even(m.triangles, edges, m.rest))
+    return with_bends(SheetBends<FoldedTriangle>{std::move(edges), *m.bending});
+  return with_bends(SheetBends<FoldedPatch>{std::move(edges), *m.bending});
 }
 
 /// Throws Error(geometry) as fiber_at_rest.
-inline Ingredients<FiberKind> ingredients_of(const FiberDescription& f) {
-  Ingredients<FiberKind> of{f.name, f.law, f.density, std::sqrt(f.section / std::numbers::pi),
-                            f.rest, {},    {},        f.tear_stretch};
+inline Ingredients<FiberKind, FiberBends> ingredients_of(const FiberDescription& f) {
+  Ingredients<FiberKind, FiberBends> of{f.name, f.law, f.density, std::sqrt(f.section / std::numbers::pi),
+                                        f.rest, {},    {},        f.tear_stretch};
   of.elements = fiber_at_rest(f.segments, f.rest, f.section, f.spacing);
   of.part = f.part;
   if (f.part) of.most_divisions = divisions_for(f.part->longest_segment, f.spacing);

@@ -40,8 +40,8 @@ struct MovingElement {
 
 /// The bending stencil that lives with an element, as at rest; rows are numbers of vertices, -1 for those of neighbours
 /// that have left.
-template <class K>
-struct MeshBend : Bend<typename BendsOf<K>::Stencil> {
+template <class Stencil>
+struct MeshBend : Bend<Stencil> {
   std::int64_t number;  ///< Of the element.
 };
 
@@ -53,15 +53,16 @@ std::int64_t samples_of(const ElementAtRest<K>& element) {
   return count;
 }
 
-template <class K>
+template <class Made>
 class CodimensionalBody final : public MeshBody {
-  using Stencil = typename BendsOf<K>::Stencil;
+  using K = typename Made::Kind;
+  using Stencil = typename Made::Bends::Stencil;
   /// Vertices that an element names.
   static constexpr std::size_t uses_of_element = K::corners + Stencil::neighbors;
 
  public:
   /// The elements of a range, with numbers among those that the rank holds.
-  CodimensionalBody(const Ingredients<K>& of, Carrier carrier, const MeshCounts& counts, const ElementRange& range)
+  CodimensionalBody(const Made& of, Carrier carrier, const MeshCounts& counts, const ElementRange& range)
       : MeshBody(of.name, carrier, counts),
         law_(of.law),
         density_(of.density),
@@ -138,7 +139,7 @@ class CodimensionalBody final : public MeshBody {
     std::vector<std::int32_t> needed;
     needed.reserve(K::corners * vertices_.size());
     for (const auto& vertices : vertices_) needed.insert(needed.end(), vertices.begin(), vertices.end());
-    for (const MeshBend<K>& bend : bends_at_rest_)
+    for (const MeshBend<Stencil>& bend : bends_at_rest_)
       std::ranges::copy_if(bend.stencil.rows, std::back_inserter(needed),
                            [](std::int32_t vertex) { return vertex >= 0; });
     sort_unique(needed);
@@ -173,7 +174,7 @@ class CodimensionalBody final : public MeshBody {
       apart_.push_back(element);
     }
     bends_at_rest_ = send(comm, bends_at_rest_, to_of_bends);
-    std::ranges::sort(bends_at_rest_, {}, &MeshBend<K>::number);
+    std::ranges::sort(bends_at_rest_, {}, &MeshBend<Stencil>::number);
   }
   std::size_t bytes_of_elements() const override {
     return bytes_of(numbers_) + bytes_of(vertices_) + bytes_of(apart_) + bytes_of(bends_at_rest_) + elements_.bytes() +
@@ -201,9 +202,9 @@ class CodimensionalBody final : public MeshBody {
     elements_ = CodimensionalElements<K>(law_, density_, std::exchange(apart_, {}), points_.rows());
     WEFT_ENSURE(elements_.element_of_points().size() == samples().rows());
     std::vector<Stencil> bends_here;
-    for (const MeshBend<K>& bend : bends_at_rest_) {
+    for (const MeshBend<Stencil>& bend : bends_at_rest_) {
       if (!has_neighbor(bend.stencil)) continue;
-      bends_here.push_back(released(bend.stencil));
+      bends_here.push_back(left_of(bend.stencil));
       bends_here.back().rows = in_rows(bends_here.back().rows);
     }
     bending_ = BendingElements<Stencil>(std::move(bends_here), points_.rows());
@@ -256,7 +257,7 @@ class CodimensionalBody final : public MeshBody {
     numbers_.resize(kept);
     vertices_.resize(kept);
     apart_.resize(kept);
-    std::erase_if(bends_at_rest_, [&](const MeshBend<K>& bend) { return leaves(bend.number); });
+    std::erase_if(bends_at_rest_, [&](const MeshBend<Stencil>& bend) { return leaves(bend.number); });
     torn_.clear();
   }
   std::vector<VertexUse> vertex_uses() const override {
@@ -270,7 +271,7 @@ class CodimensionalBody final : public MeshBody {
         uses.push_back({numbers_[e], rows[a], mass});
         for (std::size_t b = 1; b < rows.size(); ++b) uses.back().others[b - 1] = rows[(a + b) % rows.size()];
       }
-      const MeshBend<K>* bend = bend_of(e, bends);
+      const MeshBend<Stencil>* bend = bend_of(e, bends);
       if (bend != nullptr) ++bends;
       for (std::size_t k = 0; k < Stencil::neighbors; ++k)
         uses.push_back(bend != nullptr ? VertexUse{bend->beyond[k], beyond(bend->stencil)[k], 0}
@@ -310,7 +311,7 @@ class CodimensionalBody final : public MeshBody {
     if (apart_.empty()) apart_ = std::move(elements_).elements();
   }
   /// The stencil of element e, if it has one; so many elements before it have.
-  const MeshBend<K>* bend_of(std::size_t e, std::size_t before) const {
+  const MeshBend<Stencil>* bend_of(std::size_t e, std::size_t before) const {
     const bool has = before < bends_at_rest_.size() && bends_at_rest_[before].number == numbers_[e];
     return has ? &bends_at_rest_[before] : nullptr;
   }
@@ -329,17 +330,11 @@ class CodimensionalBody final : public MeshBody {
   }
 
   /// The vertices of a stencil that its neighbours have and its element has not.
-  static std::span<const std::int32_t> beyond(const Stencil& stencil) {
+  static std::span<const std::int32_t> beyond(const typename Stencil::AtRest& stencil) {
     return std::span(stencil.rows).template last<Stencil::neighbors>();
   }
-  static bool has_neighbor(const Stencil& stencil) {
+  static bool has_neighbor(const typename Stencil::AtRest& stencil) {
     return std::ranges::any_of(beyond(stencil), [](std::int32_t row) { return row >= 0; });
-  }
-  /// The stencil does without the neighbours that have left, in whatever order they did.
-  static Stencil released(Stencil stencil) {
-    for (int k = 0; k < Stencil::neighbors; ++k)
-      if (beyond(stencil)[static_cast<std::size_t>(k)] < 0) release(stencil, k);
-    return stencil;
   }
 
   typename K::Constants law_;
@@ -351,15 +346,17 @@ class CodimensionalBody final : public MeshBody {
   std::vector<std::array<std::int32_t, K::corners>> vertices_;  ///< Their numbers in the mesh.
   CodimensionalElements<K> elements_;                           ///< Over rows; without elements while they are apart,
   std::vector<ElementAtRest<K>> apart_;                         ///< until a piece is taken.
-  std::vector<MeshBend<K>> bends_at_rest_;                      ///< Of those that bend.
+  std::vector<MeshBend<Stencil>> bends_at_rest_;                ///< Of those that bend.
   BendingElements<Stencil> bending_;
   std::vector<std::int64_t> torn_;  ///< Elements that the last step has torn.
 };
 
-template <class K>
+template <class Made>
 class CodimensionalSource final : public MeshSource {
+  using K = typename Made::Kind;
+
  public:
-  CodimensionalSource(Ingredients<K> of, Carrier carrier) : MeshSource(of.name, carrier), of_(std::move(of)) {
+  CodimensionalSource(Made of, Carrier carrier) : MeshSource(of.name, carrier), of_(std::move(of)) {
     if (carrier == Carrier::own)
       for (ElementAtRest<K>& element : of_.elements) element.divisions = 0;
     counts_ = {static_cast<std::int64_t>(of_.rest.size()), of_.all().end, 0};
@@ -406,7 +403,7 @@ class CodimensionalSource final : public MeshSource {
   }
   std::vector<Sample> side_samples(const ElementRange& range) const override { return of_.side_samples(range); }
   std::unique_ptr<MeshBody> body_of(const ElementRange& range) const override {
-    return std::make_unique<CodimensionalBody<K>>(of_, carrier(), counts_, among_held(range));
+    return std::make_unique<CodimensionalBody<Made>>(of_, carrier(), counts_, among_held(range));
   }
 
  private:
@@ -418,7 +415,7 @@ class CodimensionalSource final : public MeshSource {
     element += of_.first_element();
   }
 
-  Ingredients<K> of_;
+  Made of_;
   MeshCounts counts_;
 };
 
@@ -426,12 +423,12 @@ class CodimensionalSource final : public MeshSource {
 
 std::unique_ptr<MeshSource> make_membrane(const MembraneDescription& m, Carrier carrier) {
   return with_ingredients(m, [&](auto of) -> std::unique_ptr<MeshSource> {
-    return std::make_unique<CodimensionalSource<typename decltype(of)::Kind>>(std::move(of), carrier);
+    return std::make_unique<CodimensionalSource<decltype(of)>>(std::move(of), carrier);
   });
 }
 
 std::unique_ptr<MeshSource> make_fibers(const FiberDescription& f, Carrier carrier) {
-  return std::make_unique<CodimensionalSource<FiberKind>>(ingredients_of(f), carrier);
+  return std::make_unique<CodimensionalSource<Ingredients<FiberKind, FiberBends>>>(ingredients_of(f), carrier);
 }
 
 }  // namespace weft

@@ -43,8 +43,9 @@ struct Touched : Field<Real> {
   static constexpr Label label{"touched", "1", Keep::work};
 };
 
-constexpr std::array<std::string_view, 6> names_of_uses{"vertex_0", "vertex_1", "vertex_2",
-                                                        "vertex_3", "vertex_4", "vertex_5"};
+constexpr std::array<std::string_view, 12> names_of_uses{"vertex_0", "vertex_1", "vertex_2",  "vertex_3",
+                                                         "vertex_4", "vertex_5", "vertex_6",  "vertex_7",
+                                                         "vertex_8", "vertex_9", "vertex_10", "vertex_11"};
 /// One of the vertices that an element names.
 template <std::size_t k>
 struct NamedVertex : Field<std::int32_t> {

@@ -10,9 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <numbers>
 #include <numeric>
-#include <unordered_map>
 
 namespace weft {
 
@@ -109,27 +107,6 @@ UsedPoints used_points(std::span<const Triangle> triangles, std::size_t points) 
       used.points.push_back(corner);
     }
   return used;
-}
-
-Real unevenness_of_folds(std::span<const Vec3> points, std::span<const Triangle> triangles) {
-  std::unordered_map<std::uint64_t, Vec3> first;
-  Real apart = 0, together = 0;
-  for (const Triangle& triangle : triangles)
-    for (std::size_t c = 0; c < 3; ++c) {
-      const auto [from, to] = std::minmax(triangle[(c + 1) % 3], triangle[(c + 2) % 3]);
-      const Vec3 edge = points[to] - points[from], apex = points[triangle[c]] - points[from];
-      const Real l = edge.norm(), u = apex.dot(edge) / l, v = std::sqrt(std::max(apex.squaredNorm() - u * u, Real(0)));
-      if (!(v > 0)) continue;  // without area
-      // l p^T K q / (4 A) with p = (-u, -v), q = (l - u, -v) and A = l v / 2, by K_uu, K_vv and sqrt(2) K_uv
-      const Vec3 row = Vec3(-u * (l - u), v * v, (2 * u - l) * v / std::numbers::sqrt2) / (2 * v);
-      const auto key = static_cast<std::uint64_t>(from) << 32 | static_cast<std::uint32_t>(to);
-      const auto [other, is_first] = first.try_emplace(key, row);
-      if (is_first) continue;
-      const Vec3 beyond = row.cwiseProduct(Vec3(1, 1, -1));  // v < 0 there
-      apart += (other->second - beyond).squaredNorm();
-      together += (other->second + beyond).squaredNorm();
-    }
-  return together > 0 ? apart / together : 0;
 }
 
 SurfaceMesh placed(SurfaceMesh mesh, const Placement& placement) {

@@ -203,17 +203,6 @@ MeshGroups groups_of(const SurfaceMesh& mesh, std::span<const std::array<std::in
                    [&](std::int64_t t) -> const auto& { return triangles[static_cast<std::size_t>(t)]; });
 }
 
-/// Folds between unlike triangles bend too stiffly, however small these are.
-void warn_of_stiff_folds(const MembraneDescription& membrane) {
-  constexpr Real stiffer_by = 1.5, harmless = 0.02;  // times the unevenness, as plates under their own weight show
-  const Real stiffer = stiffer_by * unevenness_of_folds(membrane.rest, membrane.triangles);
-  if (stiffer > harmless)
-    log_warning(fmt::format(
-        "body {}: where it bends to both sides, as a plate does, it is some {:.0f} % too stiff, however small "
-        "its triangles are, since neighbours are unlike. Expected: quads cut by one diagonal, or a shell.",
-        membrane.name, 100 * stiffer));
-}
-
 /// dx: infinity for bodies without grid.
 MembraneDescription describe(const Comm& comm, const MembraneDeck& deck, const MaterialDeck& material, Real dx) {
   MembraneDescription membrane;
@@ -258,7 +247,6 @@ MembraneDescription describe(const Comm& comm, const MembraneDeck& deck, const M
     for (std::int32_t& corner : triangle) corner = used.number[corner];
   membrane.groups = groups_of(mesh, membrane.triangles, used);
   require(!membrane.triangles.empty(), ExitCode::geometry, "the mesh has no faces.");
-  if (membrane.bending) warn_of_stiff_folds(membrane);
   require_room_for_samples(comm, membrane);
   return membrane;
 }

@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import pathlib
+import random
 import re
 import shutil
 import subprocess
@@ -344,6 +345,18 @@ def largest_rise(rows):
 def physics(output):
     """The rows of diagnostics.csv without what depends on the machine, as texts: equal bits print equal texts."""
     return [{name: text for name, text in row.items() if name not in MACHINE_COLUMNS} for row in history(output)]
+
+
+def write_unlike_triangles(path, across, along, width, height, cuts="random"):
+    """A rectangle of squares, each cut in two by either diagonal: `alternate` or `random` ones."""
+    coins = random.Random(1)
+    lines = [f"v {width * i / across!r} {height * j / along!r} 0" for j in range(along + 1) for i in range(across + 1)]
+    for j, i in itertools.product(range(along), range(across)):
+        a = j * (across + 1) + i + 1
+        b, c, d = a + 1, a + across + 2, a + across + 1
+        other = (i + j) % 2 == 1 if cuts == "alternate" else coins.random() < 0.5
+        lines += [f"f {a} {b} {d}", f"f {b} {c} {d}"] if other else [f"f {a} {b} {c}", f"f {a} {c} {d}"]
+    path.write_text("\n".join(lines) + "\n")
 
 
 def flip_bit(file, place):

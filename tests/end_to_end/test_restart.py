@@ -8,7 +8,8 @@ import subprocess
 import unittest
 
 from program import (CLOTH, FULL, GRIPPED, JELLIES, OWN, PLATE, SPOUT, SPUN, TORN, Case, checkpoints,
-                     command, environment, history, physics, run_json, step_of, wait_until, weft)
+                     command, environment, history, physics, run_json, step_of, wait_until, weft,
+                     write_unlike_triangles)
 import weft_read
 
 CUBE = """
@@ -101,7 +102,16 @@ class Restart(Case):
         self.assert_same_state(unbroken, broken, 1e-10)
 
     def test_split_vertices_and_what_handles_do_to_them_go_on_to_the_bit_and_to_1e_10_on_other_ranks(self):
-        deck = self.deck(SPUN)
+        write_unlike_triangles(self.folder / "unlike.obj", 15, 15, 0.5, 0.5)
+        alike = "rectangle: {width: 0.5, height: 0.5}, across: 15, along: 15"
+        self.assertIn(alike, SPUN)
+        for mesh in alike, "file: {path: unlike.obj}":
+            with self.subTest(mesh=mesh):
+                self.check_split_vertices(self.deck(SPUN.replace(alike, mesh)))
+                shutil.rmtree(self.folder / "unbroken")
+                shutil.rmtree(self.folder / "broken")
+
+    def check_split_vertices(self, deck):
         how = {"ranks": 3}
         unbroken, broken = self.halves(deck, how, how, 40, 70)
         self.assertGreater(weft_read.Run(unbroken).checkpoint()["sheet"]["id"].max(), 16 * 16 + 10)

@@ -1,6 +1,7 @@
 #pragma once
 // Bending of sheets and fibers, apart from contact: energies of the angles between neighbouring elements.
 
+#include "weft/base/plane.hpp"
 #include "weft/base/types.hpp"
 #include "weft/bodies/incidence.hpp"
 #include "weft/bodies/mesh_stiffness.hpp"
@@ -13,26 +14,62 @@
 
 namespace weft {
 
+/// Bending of a plate: rigidity D [N m] = E thickness^3 / (12 (1 - nu^2)).
+struct PlateRigidity {
+  Real rigidity;
+  Real poisson_ratio;  ///< In (-1, 1).
+};
+
 template <class T>
 struct FoldLaw {
   Matrix3<T> stiffness;  ///< Of the angles [J]; zero rows for edges without a neighbour.
   Vector3<T> rest;       ///< Angles at rest [rad]; any for edges without a neighbour.
+};
+/// Of the shares that a triangle has in the folds at its edges,
+///   share_k = sum_j own(k, j) theta_j + sum_m beyond(k, m) theta_(k, m),
+/// with the folds theta_j of its own edges and those of the two other edges of its neighbour k.
+template <class T>
+struct ShareLaw {
+  Matrix3<T> stiffness;  ///< Of the shares [J]; zero rows for edges without a neighbour.
+  Vector3<T> rest;       ///< Shares at rest [rad].
+  Matrix3<T> own;
+  Eigen::Matrix<T, 3, 2> beyond;
 };
 template <class T>
 struct BendLaw {
   T stiffness;  ///< B / l [J].
 };
 
-/// A triangle with its three neighbours. Edge k lies opposite corner k; theta_k is the angle by which the surface folds
-/// there. With the outward edge normals t_k (as long as the edge l_k) of the triangle at rest, its curvature is
+/// A triangle among neighbours that mirror it, with which it has equal parts in their folds. Edge k lies opposite
+/// corner k; theta_k is the angle by which the surface folds there. With the outward edge normals t_k (as long as the
+/// edge l_k) of the triangle at rest, its curvature is
 ///   sum_k (theta_k - rest_k) / (2 area l_k) t_k t_k^T   [Grinspun et al. 2006]
 /// and its energy that of Kirchhoff's plate, a quadratic form of the angles. Edges without a neighbour fold freely.
 /// [docs/theory/sheets.md, 10.5]
 struct FoldedTriangle : FoldLaw<Real> {
   template <class T>
   using Law = FoldLaw<T>;
+  using AtRest = FoldedTriangle;
   static constexpr int corners = 6, neighbors = 3;
   std::array<std::int32_t, corners> rows;  ///< Its corners, and those beyond its edges; -1 where there is none.
+};
+
+/// A triangle among any others: two layers of neighbours tell which part of a fold is whose.
+/// [docs/theory/sheets.md, 10.5]
+struct FoldedPatch : ShareLaw<Real> {
+  template <class T>
+  using Law = ShareLaw<T>;
+  struct AtRest;
+  static constexpr int corners = 12, neighbors = 9;
+  /// Its corners, those beyond its edges, and for edge k, from a to b and with d beyond, those beyond the edges from a
+  /// to d (6 + 2 k) and from d to b (7 + 2 k); -1 where there is none.
+  std::array<std::int32_t, corners> rows;
+};
+struct FoldedPatch::AtRest {
+  std::array<std::int32_t, corners> rows;
+  std::array<Vec2, corners> flat;  ///< Unfolded into the plane of the triangle [m].
+  std::array<Real, 9> angle;       ///< Of the folds of its own edges, and of those beyond as in `rows` [rad].
+  PlateRigidity plate;
 };
 
 /// An inner vertex of a fiber, straight at rest: energy B/(2 l) |kb|^2 with the curvature binormal kb of its two
@@ -41,14 +78,15 @@ struct FoldedTriangle : FoldLaw<Real> {
 struct BentVertex : BendLaw<Real> {
   template <class T>
   using Law = BendLaw<T>;
+  using AtRest = BentVertex;
   static constexpr int corners = 3, neighbors = 1;
   std::array<std::int32_t, corners> rows;  ///< The vertex is the middle one.
 };
 
-/// The triangle has no neighbour beyond edge k any more; the edge takes the angle of least energy.
-void release(FoldedTriangle& triangle, int k);
-/// The fiber is torn beside the vertex.
-void release(BentVertex& vertex, int);
+/// What is left where neighbours have left the mesh (rows of -1): the edge to one takes the angle of least energy.
+FoldedTriangle left_of(FoldedTriangle triangle);
+FoldedPatch left_of(const FoldedPatch::AtRest& patch);
+inline BentVertex left_of(const BentVertex& vertex) { return vertex; }
 
 /// As many bending elements as a pack has lanes, one after the other.
 template <class Stencil>
@@ -84,19 +122,16 @@ class BendingElements {
   std::vector<Stencil> stencils_;
   std::vector<BendingPack<Stencil>> packs_;
   Incidence incidence_;
-  // Work: of each corner, stencil after stencil.
+  mutable std::vector<Real> energies_;  ///< Work: of each stencil,
+  // and of each corner, stencil after stencil.
   mutable std::array<std::vector<Vec3>, Stencil::corners> forces_;
   mutable std::array<std::vector<Real>, Stencil::corners> springs_;
 };
 
 using SheetBending = BendingElements<FoldedTriangle>;
+using PatchBending = BendingElements<FoldedPatch>;
 using FiberBending = BendingElements<BentVertex>;
 
-/// Bending of a plate: rigidity D [N m] = E thickness^3 / (12 (1 - nu^2)).
-struct PlateRigidity {
-  Real rigidity;
-  Real poisson_ratio;  ///< In (-1, 1).
-};
 /// The directed edges of a mesh whose edges belong to at most two triangles of matching orientation. Throws
 /// Error(geometry) for other meshes.
 class TriangleEdges {
@@ -114,6 +149,13 @@ class TriangleEdges {
 /// The triangle of these corners and those beyond its edges, -1 for none.
 FoldedTriangle fold_at_rest(const std::array<std::int32_t, 6>& rows, std::span<const Vec3> rest,
                             const PlateRigidity& plate);
+/// As FoldedPatch::rows.
+FoldedPatch::AtRest patch_at_rest(const std::array<std::int32_t, 12>& rows, std::span<const Vec3> rest,
+                                  const PlateRigidity& plate);
+/// Whether an even curvature gives both triangles at every edge the same part of its fold, to a thousandth, so that
+/// FoldedTriangle converges.
+bool folds_are_even(std::span<const std::array<std::int32_t, 3>> triangles, const TriangleEdges& edges,
+                    std::span<const Vec3> rest);
 /// The inner vertices of fibers whose vertices are listed in order; rigidity B [N m^2] = E pi r^4 / 4 of a round fiber.
 /// A fiber whose first vertex is also its last is closed.
 std::vector<BentVertex> bends_at_rest(std::span<const std::vector<std::int32_t>> fibers, std::span<const Vec3> rest,

@@ -23,10 +23,10 @@ struct Unset : LinesAllocator<T> {
 /// Where the numbers of each lane go; none for lanes that are left out.
 using LanePlaces = std::array<Real*, Pack::size>;
 
-/// The numbers of a matrix, column by column, to each lane's offset.
-template <int n>
-void store_lanes(const Eigen::Matrix<Pack, n, n>& K, const LanePlaces& to) {
-  constexpr int half = Register::size, squares = n * n / half * half;
+/// The numbers K(c) of a matrix, column by column, to each lane's offset.
+template <int count, class Numbers>
+void store_lanes(const Numbers& K, const LanePlaces& to) {
+  constexpr int half = Register::size, squares = count / half * half;
   const auto register_of = [&](int c, int first) { return first == 0 ? K(c).v.first : K(c).v.second; };
   for (int first = 0; first < Pack::size; first += half)
     for (int c = 0; c < squares; c += half) {
@@ -38,7 +38,12 @@ void store_lanes(const Eigen::Matrix<Pack, n, n>& K, const LanePlaces& to) {
           Register::store(block[lane], place + c);
     }
   for (std::size_t lane = 0; lane < to.size(); ++lane)
-    for (int c = squares; c < n * n && to[lane] != nullptr; ++c) to[lane][c] = K(c)[static_cast<int>(lane)];
+    for (int c = squares; c < count && to[lane] != nullptr; ++c) to[lane][c] = K(c)[static_cast<int>(lane)];
+}
+
+template <int n>
+void store_lanes(const Eigen::Matrix<Pack, n, n>& K, const LanePlaces& to) {
+  store_lanes<n * n>(K, to);
 }
 
 /// A sum of parts. Each looks at a few vectors that are linear in the displacements u of vertices and in the
@@ -48,7 +53,7 @@ void store_lanes(const Eigen::Matrix<Pack, n, n>& K, const LanePlaces& to) {
 /// No result depends on the number of threads.
 class MeshStiffness {
  public:
-  static constexpr int most_vectors = 6;
+  static constexpr int most_vectors = 12;
   static constexpr std::size_t most_turns = 2;
   using Weights = Eigen::Map<Eigen::Matrix<Real, Eigen::Dynamic, Eigen::Dynamic>>;
   using Directions = Eigen::Map<Eigen::Matrix<Real, 3, Eigen::Dynamic>>;

@@ -43,10 +43,6 @@ struct UsedPoints {
 };
 UsedPoints used_points(std::span<const std::array<std::int32_t, 3>> triangles, std::size_t points);
 
-/// How differently the two triangles at an edge share the fold that an even curvature makes there, 0 where they are
-/// mirror images: sum |a - b|^2 / sum |a + b|^2 over inner edges. [docs/theory/sheets.md (10.12a)]
-Real unevenness_of_folds(std::span<const Vec3> points, std::span<const std::array<std::int32_t, 3>> triangles);
-
 /// The mesh moved to its position.
 SurfaceMesh placed(SurfaceMesh mesh, const Placement& placement);
 /// The same faces turned round, each from its last corner to its first.

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <utility>
 
 namespace weft {
 namespace {
@@ -28,6 +29,63 @@ std::vector<FoldedTriangle> folds_at_rest(std::span<const test::Triangle> triang
   }
   return folds;
 }
+
+/// A patch for each triangle.
+std::vector<FoldedPatch::AtRest> patches_at_rest(std::span<const test::Triangle> triangles, std::span<const Vec3> rest,
+                                                 const PlateRigidity& plate) {
+  const TriangleEdges edges(triangles);
+  std::vector<FoldedPatch::AtRest> patches;
+  for (const test::Triangle& t : triangles) {
+    std::array<std::int32_t, 12> rows;
+    rows.fill(-1);
+    std::ranges::copy(t, rows.begin());
+    const auto beyond = [&](int from, int to) {
+      const std::int32_t corner = rows[from] < 0 || rows[to] < 0 ? -1 : edges.opposite(rows[to], rows[from]);
+      return corner < 0 ? -1 : triangles[static_cast<std::size_t>(corner / 3)][corner % 3];
+    };
+    for (int k = 0; k < 3; ++k) rows[3 + k] = beyond((k + 1) % 3, (k + 2) % 3);
+    for (int k = 0; k < 3; ++k) {
+      rows[6 + 2 * k] = beyond((k + 1) % 3, 3 + k);
+      rows[7 + 2 * k] = beyond(3 + k, (k + 2) % 3);
+    }
+    patches.push_back(patch_at_rest(rows, rest, plate));
+  }
+  return patches;
+}
+PatchBending bending_of(const std::vector<FoldedPatch::AtRest>& patches, std::size_t points) {
+  std::vector<FoldedPatch> left;
+  for (const FoldedPatch::AtRest& patch : patches) left.push_back(left_of(patch));
+  return {std::move(left), points};
+}
+
+/// A square of n x n squares, each cut in two; points inside and along the rim are moved by up to so much of an edge.
+struct UnlikeTriangles {
+  enum class Cuts { alike, alternate, random };
+  std::vector<Vec3> points;
+  std::vector<test::Triangle> triangles;
+  std::vector<bool> rim;
+
+  UnlikeTriangles(int n, Cuts cuts, Real moved, std::uint32_t seed) {
+    test::MatrixSource source(seed);
+    const auto by = test::random_vectors(static_cast<std::size_t>((n + 1) * (n + 1)), moved / n, source);
+    for (int j = 0; j <= n; ++j)
+      for (int i = 0; i <= n; ++i) {
+        const Vec3& d = by[points.size()];
+        points.push_back({(i + (i % n == 0 ? 0 : n * d[0])) / n, (j + (j % n == 0 ? 0 : n * d[1])) / n, 0});
+        rim.push_back(i % n == 0 || j % n == 0);
+      }
+    const auto coins = test::random_vectors(static_cast<std::size_t>(n * n), 1, source);
+    for (int j = 0; j < n; ++j)
+      for (int i = 0; i < n; ++i) {
+        const std::int32_t a = j * (n + 1) + i, b = a + 1, c = b + n + 1, d = a + n + 1;
+        const bool other = cuts == Cuts::alternate
+                               ? (i + j) % 2 == 1
+                               : cuts == Cuts::random && coins[static_cast<std::size_t>(j * n + i)][0] > 0;
+        if (other) triangles.insert(triangles.end(), {{a, b, d}, {b, c, d}});
+        else triangles.insert(triangles.end(), {{a, b, c}, {a, c, d}});
+      }
+  }
+};
 
 /// Adds the change of the force as x changes by dx.
 template <class Bending>
@@ -91,6 +149,29 @@ TEST(SheetBendingTest, ForcesAndChangesAreDerivatives) {
   SheetBending bending(folds_at_rest(mesh.triangles, rest, {3, 0.3}), rest.size());
   EXPECT_LE(bending.energy(rest), 1e-25);  // bent at rest
   check_derivatives(bending, moved(rest, test::random_vectors(rest.size(), 1, source), 0.3), source);
+}
+
+TEST(PatchBendingTest, ForcesAndChangesAreDerivatives) {
+  const UnlikeTriangles mesh(3, UnlikeTriangles::Cuts::random, 0.2, 11);
+  test::MatrixSource source(6);
+  const auto rest = moved(mesh.points, test::random_vectors(mesh.points.size(), 1, source), 0.06);
+  PatchBending bending = bending_of(patches_at_rest(mesh.triangles, rest, {3, 0.3}), rest.size());
+  EXPECT_LE(bending.energy(rest), 1e-25);  // bent at rest
+  std::vector<Vec3> large;                 // edges of about 1, as differences want them
+  for (const Vec3& x : rest) large.push_back(3 * x);
+  PatchBending larger = bending_of(patches_at_rest(mesh.triangles, large, {3, 0.3}), rest.size());
+  check_derivatives(larger, moved(large, test::random_vectors(rest.size(), 1, source), 0.2), source);
+}
+
+TEST(PatchBendingTest, IsThatOfTrianglesWhereNeighborsAreMirrorImages) {
+  const UnlikeTriangles mesh(5, UnlikeTriangles::Cuts::alike, 0, 1);
+  test::MatrixSource source(7);
+  const auto x = moved(mesh.points, test::random_vectors(mesh.points.size(), 0.1, source), 1);
+  const PlateRigidity plate{3, 0.3};
+  EXPECT_TRUE(folds_are_even(mesh.triangles, TriangleEdges(mesh.triangles), mesh.points));
+  const Real of_patches = bending_of(patches_at_rest(mesh.triangles, mesh.points, plate), x.size()).energy(x);
+  const Real of_triangles = SheetBending(folds_at_rest(mesh.triangles, mesh.points, plate), x.size()).energy(x);
+  EXPECT_NEAR(of_patches, of_triangles, 1e-12 * of_triangles);
 }
 
 TEST(FiberBendingTest, ForcesAndChangesAreDerivatives) {
@@ -212,6 +293,81 @@ TEST(SheetBendingTest, AStripBendsByTheClosedForm) {
   EXPECT_LE(std::abs(errors[2]), 0.7 * std::abs(errors[1]));
 }
 
+/// Deflection in the middle of a supported plate under an even load q, over 0.00406235 q / D [Timoshenko].
+Real deflection_of_plate(const UnlikeTriangles& mesh, Real poisson_ratio) {
+  const std::size_t count = mesh.points.size();
+  PatchBending bending = bending_of(patches_at_rest(mesh.triangles, mesh.points, {1, poisson_ratio}), count);
+  MeshStiffness stiffness;
+  bending.add_stiffness(mesh.points, true, stiffness);
+  std::vector<int> freedom(count, -1);
+  int freedoms = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (!mesh.rim[i]) freedom[i] = freedoms++;
+  Eigen::MatrixXd K = Eigen::MatrixXd::Zero(freedoms, freedoms);
+  for (std::size_t p = 0; p < stiffness.size(); ++p) {
+    const MeshStiffness::Part part = stiffness.part(p);
+    for (std::size_t a = 0; a < part.rows.size(); ++a)
+      for (std::size_t b = 0; b < part.rows.size(); ++b)
+        if (freedom[part.rows[a]] >= 0 && freedom[part.rows[b]] >= 0)
+          K(freedom[part.rows[a]], freedom[part.rows[b]]) +=
+              part.K(static_cast<int>(3 * a + 2), static_cast<int>(3 * b + 2));
+  }
+  Eigen::VectorXd load = Eigen::VectorXd::Zero(freedoms);
+  for (const test::Triangle& t : mesh.triangles) {
+    const Real area = (mesh.points[t[1]] - mesh.points[t[0]]).cross(mesh.points[t[2]] - mesh.points[t[0]]).norm() / 2;
+    for (const std::int32_t i : t)
+      if (freedom[i] >= 0) load[freedom[i]] += area / 3;
+  }
+  // The mean over the middle, which moved points do not change to first order.
+  const Eigen::VectorXd u = K.ldlt().solve(load);
+  Real nearest = 1, middle = 0;
+  for (std::size_t i = 0; i < count; ++i)
+    if (const Real d = (mesh.points[i] - Vec3(0.5, 0.5, 0)).norm(); freedom[i] >= 0 && d < nearest)
+      nearest = d, middle = u[freedom[i]];
+  return middle / 0.00406235;
+}
+
+TEST(PatchBendingTest, SupportedPlatesOfUnlikeTrianglesDeflectByTheClosedForm) {
+  using Cuts = UnlikeTriangles::Cuts;
+  for (const auto& [cuts, by] : {std::pair(Cuts::alike, 0.0),
+                                 {Cuts::alternate, 0.0},
+                                 {Cuts::random, 0.0},
+                                 {Cuts::random, 0.3},
+                                 {Cuts::alternate, 0.2}}) {
+    const UnlikeTriangles mesh(16, cuts, by, 5);
+    EXPECT_EQ(folds_are_even(mesh.triangles, TriangleEdges(mesh.triangles), mesh.points), cuts == Cuts::alike);
+    for (const Real poisson_ratio : {0.0, 0.3})
+      EXPECT_NEAR(deflection_of_plate(mesh, poisson_ratio), 1, 0.015) << static_cast<int>(cuts) << ' ' << by;
+  }
+}
+
+TEST(PatchBendingTest, APatchThatLosesTrianglesBendsAsIfItHadNeverHadThem) {
+  const UnlikeTriangles mesh(4, UnlikeTriangles::Cuts::random, 0.25, 3);
+  const PlateRigidity plate{2, 0.3};
+  const auto all = patches_at_rest(mesh.triangles, mesh.points, plate);
+  int checked = 0;
+  for (std::size_t lost = 0; lost < mesh.triangles.size(); ++lost) {
+    auto triangles = mesh.triangles;
+    triangles.erase(triangles.begin() + static_cast<std::ptrdiff_t>(lost));
+    const auto never = patches_at_rest(triangles, mesh.points, plate);
+    for (std::size_t e = 0; e < triangles.size(); ++e) {
+      const FoldedPatch expected = left_of(never[e]);
+      FoldedPatch::AtRest torn = all[e < lost ? e : e + 1];
+      if (expected.rows == torn.rows) continue;
+      // Rows of triangles that hang together by the lost one alone leave with it.
+      for (std::size_t c = 3; c < 12; ++c)
+        if (c >= 6 ? expected.rows[c] < 0 && expected.rows[3 + (c - 6) / 2] >= 0 : expected.rows[c] < 0)
+          torn.rows[c] = -1;
+      const FoldedPatch got = left_of(torn);
+      ++checked;
+      EXPECT_EQ(got.rows, expected.rows);
+      EXPECT_LE((got.stiffness - expected.stiffness).norm(), 1e-12 * expected.stiffness.norm());
+      EXPECT_LE((got.own - expected.own).norm() + (got.beyond - expected.beyond).norm(), 1e-12);
+    }
+  }
+  EXPECT_GT(checked, 100);
+}
+
 TEST(SheetBendingTest, ATriangleThatLosesANeighborBendsAsIfItHadNeverHadIt) {
   const std::vector<Vec3> x = {{0, 0, 0}, {1, 0.1, 0}, {0.4, 0.8, 0}, {1.2, 1, 0}, {-0.5, 0.6, 0}, {0.6, -0.9, 0}};
   const std::vector<std::array<std::int32_t, 3>> whole = {{0, 1, 2}, {1, 3, 2}, {0, 2, 4}, {1, 0, 5}};
@@ -222,17 +378,15 @@ TEST(SheetBendingTest, ATriangleThatLosesANeighborBendsAsIfItHadNeverHadIt) {
     FoldedTriangle got = folds_at_rest(whole, x, {1, 0.3})[0];
     int k = 0;  // the edge to the triangle that is lost
     while (std::count(whole[lost].begin(), whole[lost].end(), got.rows[3 + k]) == 0) ++k;
-    release(got, k);
+    got.rows[3 + k] = -1;
+    got = left_of(got);
     EXPECT_EQ(got.rows, expected.rows);
     EXPECT_LE((got.stiffness - expected.stiffness).norm(), 1e-14 * expected.stiffness.norm());
   }
   // Without neighbours it resists nothing.
   FoldedTriangle alone = folds_at_rest(whole, x, {1, 0.3})[0];
-  for (const int k : {0, 1, 2}) release(alone, k);
-  EXPECT_EQ(alone.stiffness, Mat3(Mat3::Zero()));
-  BentVertex vertex{{3}, {0, 1, 2}};
-  release(vertex, 0);
-  EXPECT_EQ(vertex.stiffness, 0);
+  for (const int k : {0, 1, 2}) alone.rows[3 + k] = -1;
+  EXPECT_EQ(left_of(alone).stiffness, Mat3(Mat3::Zero()));
 }
 
 TEST(SheetBendingTest, RefusesTrianglesTurnedAgainstEachOther) {
@@ -261,6 +415,9 @@ TEST(BendingTest, SpringsAreTheRowSumsOfTheProjectedStiffness) {
   test::SheetMesh mesh(4, 5, 1.0);  // free edges, and packs with idle lanes
   const auto folded = moved(mesh.points, test::random_vectors(mesh.points.size(), 1, source), 0.4);
   check_springs(SheetBending(folds_at_rest(mesh.triangles, mesh.points, {3, 0.3}), folded.size()), folded);
+  const UnlikeTriangles unlike(5, UnlikeTriangles::Cuts::random, 0.2, 9);
+  check_springs(bending_of(patches_at_rest(unlike.triangles, unlike.points, {3, 0.3}), unlike.points.size()),
+                moved(unlike.points, test::random_vectors(unlike.points.size(), 0.1, source), 1));
   const test::FiberMesh fiber(1, 20, 1.0);
   const FiberBending bends(bends_at_rest(one_fiber(20), fiber.points, 2), fiber.points.size());
   for (const Real size : {0.0, 0.2, 0.6})

@@ -162,28 +162,6 @@ TEST(MeshCheckTest, OnlyTheFirstPlacesAreShown) {
   EXPECT_THAT(refusal(mesh), HasSubstr("60 open edges (0-1, 0-2, 1-2, 3-4, 3-5, ...)"));
 }
 
-TEST(Mesh, FoldsAreUnevenWhereTrianglesAreUnlike) {
-  // Squares with one diagonal, stretched and sheared so that no angle is right: neighbours are mirror images.
-  constexpr int n = 6;
-  const auto unevenness = [](bool alternating, Real shear) {
-    const Mat3 turned = Eigen::AngleAxis<Real>(0.7, Vec3(1, 2, -1).normalized()).toRotationMatrix();
-    std::vector<Vec3> points;
-    std::vector<std::array<std::int32_t, 3>> triangles;
-    for (int j = 0; j <= n; ++j)
-      for (int i = 0; i <= n; ++i) points.push_back(turned * Vec3(3 * i + shear * j, 3 * j, 0));
-    for (int j = 0; j < n; ++j)
-      for (int i = 0; i < n; ++i) {
-        const std::int32_t a = j * (n + 1) + i, b = a + 1, c = b + n + 1, d = a + n + 1;
-        if (alternating && (i + j) % 2 == 1) triangles.insert(triangles.end(), {{d, a, b}, {d, b, c}});
-        else triangles.insert(triangles.end(), {{a, b, c}, {c, d, a}});
-      }
-    return unevenness_of_folds(points, triangles);
-  };
-  EXPECT_NEAR(unevenness(false, 0), 0, 1e-14);
-  EXPECT_NEAR(unevenness(false, 1.3), 0, 1e-14);
-  EXPECT_NEAR(unevenness(true, 0), 0.32, 0.02);
-}
-
 TEST(MeshCheckTest, AnEmptyMeshIsRefused) { EXPECT_THAT(refusal({}), HasSubstr("It has no faces")); }
 
 }  // namespace
