@@ -15,17 +15,32 @@ namespace weft {
 
 namespace {
 
+/// The corners that those beyond an edge lie opposite; the last six are beyond the edges of 3, 3, 4, 4, 5 and 5.
+constexpr std::array<int, 12> opposite{0, 1, 2, 0, 1, 2, 2, 1, 0, 2, 1, 0};
+
 /// The row of a corner. Where a neighbour is not there, the corner opposite stands for it: the angle resists nothing.
 template <class Stencil>
 std::int32_t row_of(const Stencil& s, int corner) {
-  constexpr std::array<int, 12> opposite{0, 1, 2, 0, 1, 2, 2, 1, 0, 2, 1, 0};  // the last six lie beyond 3, 3, 4, ..
-  return s.rows[corner] >= 0 ? s.rows[corner] : s.rows[opposite[static_cast<std::size_t>(corner)]];
+  return s.rows[corner] >= 0 ? s.rows[corner] : s.rows[opposite[corner]];
 }
 template <class T, class Stencil>
 Corners<T, Stencil::corners> corners_of(const Stencil& s, std::span<const Vector3<T>> x) {
   Corners<T, Stencil::corners> corners;
   for (int c = 0; c < Stencil::corners; ++c) corners[c] = x[row_of(s, c)];
   return corners;
+}
+
+/// The weights of its corners: what each feels of the whole, and a little more where that might come to be less. A
+/// stencil with such shares in the masses is no faster than Gershgorin's bound of its own matrix.
+template <class Stencil>
+void weigh(Stencil& s, const Corners<Real, Stencil::corners>& x) {
+  constexpr Real least = 0.02;
+  const auto slopes = slopes_of(s, x);
+  for (int c = 0; c < Stencil::corners; ++c)
+    s.weights[c] = s.rows[c] < 0 ? 0 : std::sqrt((slopes[c] * s.stiffness * slopes[c].transpose()).trace());
+  const Real most = std::ranges::max(s.weights);
+  for (Real& weight : s.weights)
+    if (weight > 0) weight = std::max(weight, least * most);
 }
 
 /// The corners of a stencil that are there.
@@ -35,9 +50,9 @@ struct Present {
   std::array<int, Stencil::corners> corner;  ///< Of each row.
   int count = 0;
 
-  explicit Present(const Stencil& s) {
+  explicit Present(const std::array<std::int32_t, Stencil::corners>& of_stencil) {
     for (int c = 0; c < Stencil::corners; ++c)
-      if (s.rows[c] >= 0) rows[count] = s.rows[c], corner[count++] = c;
+      if (of_stencil[c] >= 0) rows[count] = of_stencil[c], corner[count++] = c;
   }
 };
 
@@ -63,7 +78,11 @@ BendingPack<Stencil> pack_of(std::span<const Stencil> stencils) {
       rows[lane] = static_cast<std::uint32_t>(row_of(stencils[std::min(lane, count - 1)], c));
     pack.rows[c] = PackRows::of(rows, count);
   }
-  for (int lane = 0; lane < Pack::size; ++lane) set(lane, stencils[std::min(lane, count - 1)], pack.law);
+  for (int lane = 0; lane < Pack::size; ++lane) {
+    const Stencil& stencil = stencils[std::min(lane, count - 1)];
+    set(lane, stencil, pack.law);
+    for (int c = 0; c < Stencil::corners; ++c) pack.weights[c].set(lane, stencil.weights[c]);
+  }
   return pack;
 }
 
@@ -164,30 +183,43 @@ FoldedPatch left_of(const FoldedPatch::AtRest& patch) {
     s.beyond.row(k) = beta.tail<2>();
   }
   s.rest.setZero();
-  for (int j = 0; j < 9; ++j) s.rest += left.angle[static_cast<std::size_t>(j)] * shares_in(s, j);
+  s.rest = measures_of(s, left.angle);
+  Corners<Real, 12> x;
+  for (int c = 0; c < 12; ++c) x[c] << left.flat[s.rows[c] < 0 ? opposite[c] : c], 0;
+  weigh(s, x);
   return s;
 }
 
 template <class Stencil>
-BendingElements<Stencil>::BendingElements(std::vector<Stencil> stencils, std::size_t rows)
-    : stencils_(std::move(stencils)) {
-  std::vector<std::int32_t> rows_of_corners;
-  for (const Stencil& s : stencils_) rows_of_corners.insert(rows_of_corners.end(), s.rows.begin(), s.rows.end());
-  incidence_ = Incidence(rows_of_corners, rows);
-  for (auto rest = std::span<const Stencil>(stencils_); !rest.empty();) {
+BendingElements<Stencil>::BendingElements(std::span<const Stencil> stencils, std::size_t rows) {
+  for (const Stencil& s : stencils) rows_.push_back(s.rows);
+  if constexpr (Stencil::folds > 0) {
+    std::vector<FoldRows> folds;
+    for (const auto& row : rows_)
+      for (std::size_t j = 0; j < Stencil::folds; ++j) {
+        const auto& [a, b, left, right] = folds_of_patch[j];
+        const FoldRows fold{row[a], row[b], row[left], row[right]};
+        folds.push_back(std::ranges::min(fold) < 0 ? FoldRows{-1, -1, -1, -1} : fold);
+      }
+    folds_ = FoldTable(folds, Stencil::folds, rows);
+  } else {
+    std::vector<std::int32_t> rows_of_corners;
+    for (const auto& row : rows_) rows_of_corners.insert(rows_of_corners.end(), row.begin(), row.end());
+    incidence_ = Incidence(rows_of_corners, rows);
+    for (auto& of_corner : forces_) of_corner.resize(rows_.size());
+  }
+  for (std::span<const Stencil> rest = stencils; !rest.empty();) {
     const auto here = rest.first(std::min<std::size_t>(rest.size(), Pack::size));
     packs_.push_back(pack_of(here));
     rest = rest.subspan(here.size());
   }
-  energies_.resize(stencils_.size());
-  for (auto& of_corner : forces_) of_corner.resize(stencils_.size());
-  for (auto& of_corner : springs_) of_corner.resize(stencils_.size());
+  of_stencils_.resize(rows_.size());
 }
 
 template <class Stencil>
 std::size_t BendingElements<Stencil>::bytes() const {
-  return stencils_.capacity() * (sizeof(Stencil) + sizeof(Real) + Stencil::corners * (sizeof(Vec3) + sizeof(Real))) +
-         packs_.capacity() * sizeof(packs_[0]) + incidence_.bytes();
+  return rows_.capacity() * (sizeof(rows_[0]) + sizeof(Real)) + packs_.capacity() * sizeof(packs_[0]) + folds_.bytes() +
+         incidence_.bytes() + forces_.size() * forces_[0].capacity() * sizeof(Vec3);
 }
 
 template <class Stencil>
@@ -197,34 +229,56 @@ void BendingElements<Stencil>::for_packs(std::span<const Vec3> x, Of&& of) const
   for (std::size_t k = 0; k < packs_.size(); ++k) {
     Corners<Pack, Stencil::corners> corners;
     for (int c = 0; c < Stencil::corners; ++c) corners[c] = load(x, packs_[k].rows[c]);
-    of(packs_[k], corners, PackRows::range(k * Pack::size, stencils_.size()));
+    of(packs_[k], corners, PackRows::range(k * Pack::size, rows_.size()));
+  }
+}
+
+template <class Stencil>
+template <class Of>
+void BendingElements<Stencil>::for_folds(std::span<const Vec3> x, Of&& of) const {
+  const std::span<const Real> angles = folds_.find_angles(x);
+#pragma omp parallel for schedule(static)
+  for (std::size_t k = 0; k < packs_.size(); ++k) {
+    std::array<Pack, Stencil::folds> of_folds;
+    for (int j = 0; j < Stencil::folds; ++j) of_folds[j] = load(angles, folds_.numbers(k, j));
+    of(packs_[k], of_folds, PackRows::range(k * Pack::size, rows_.size()));
   }
 }
 
 template <class Stencil>
 Real BendingElements<Stencil>::energy(std::span<const Vec3> x) const {
-  for_packs(x, [&](const BendingPack<Stencil>& pack, const auto& corners, const PackRows& stencils) {
-    store(energy_of(pack.law, corners), stencils, std::span(energies_));
-  });
-  return ordered_sum(stencils_.size(), Real(0), [&](std::size_t e) { return energies_[e]; });
+  const auto of_pack = [&](const BendingPack<Stencil>& pack, const auto& at, const PackRows& stencils) {
+    store(energy_of(pack.law, at), stencils, std::span(of_stencils_));
+  };
+  if constexpr (Stencil::folds > 0) for_folds(x, of_pack);
+  else for_packs(x, of_pack);
+  return ordered_sum(rows_.size(), Real(0), [&](std::size_t e) { return of_stencils_[e]; });
 }
 
 template <class Stencil>
 void BendingElements<Stencil>::respond(std::span<const Vec3> x, std::span<Vec3> f) const {
-  for_packs(x, [&](const BendingPack<Stencil>& pack, const auto& corners, const PackRows& stencils) {
-    const auto forces = forces_of(pack.law, corners);
-    for (int c = 0; c < Stencil::corners; ++c) store(forces[c], stencils, std::span(forces_[c]));
-  });
-  incidence_.add(f, [&](std::int32_t corner) -> const Vec3& {
-    return forces_[corner % Stencil::corners][corner / Stencil::corners];
-  });
+  if constexpr (Stencil::folds > 0) {
+    for_folds(x, [&](const BendingPack<Stencil>& pack, const auto& angles, const PackRows& stencils) {
+      const auto moments = moments_of(pack.law, angles);
+      for (int j = 0; j < Stencil::folds; ++j) store(moments[static_cast<std::size_t>(j)], stencils, folds_.moments(j));
+    });
+    folds_.respond(x, f);
+  } else {
+    for_packs(x, [&](const BendingPack<Stencil>& pack, const auto& corners, const PackRows& stencils) {
+      const auto forces = forces_of(pack.law, corners);
+      for (int c = 0; c < Stencil::corners; ++c) store(forces[c], stencils, std::span(forces_[c]));
+    });
+    incidence_.add(f, [&](std::int32_t corner) -> const Vec3& {
+      return forces_[corner % Stencil::corners][corner / Stencil::corners];
+    });
+  }
 }
 
 template <class Stencil>
 void BendingElements<Stencil>::add_stiffness(std::span<const Vec3> x, bool projected, MeshStiffness& stiffness) const {
   const std::size_t first = stiffness.size();
-  for (const Stencil& s : stencils_) {
-    const Present<Stencil> here(s);
+  for (const auto& row : rows_) {
+    const Present<Stencil> here(row);
     stiffness.add(here.count, std::span(here.rows).first(here.count), -1);
   }
   for_packs(x, [&](const BendingPack<Stencil>& pack, const auto& corners, const PackRows& stencils) {
@@ -233,7 +287,7 @@ void BendingElements<Stencil>::add_stiffness(std::span<const Vec3> x, bool proje
     LanePlaces of_whole{};
     for (int lane = 0; lane < stencils.count; ++lane) {
       MeshStiffness::Part part = stiffness.part(first + stencils.row[lane]);
-      const Present<Stencil> here(stencils_[stencils.row[lane]]);
+      const Present<Stencil> here(rows_[stencils.row[lane]]);
       part.w.setIdentity();
       if (here.count == Stencil::corners) {
         of_whole[static_cast<std::size_t>(lane)] = part.K.data();
@@ -248,13 +302,24 @@ void BendingElements<Stencil>::add_stiffness(std::span<const Vec3> x, bool proje
 }
 
 template <class Stencil>
-void BendingElements<Stencil>::add_springs(std::span<const Vec3> x, std::span<Real> springs) const {
+void BendingElements<Stencil>::add_weights(std::span<Real> sums) const {
+  for (std::size_t e = 0; e < rows_.size(); ++e)
+    for (int c = 0; c < Stencil::corners; ++c)
+      if (rows_[e][c] >= 0) sums[rows_[e][c]] += packs_[e / Pack::size].weights[c][static_cast<int>(e % Pack::size)];
+}
+
+template <class Stencil>
+Real BendingElements<Stencil>::fastest(std::span<const Vec3> x, std::span<const Real> mass) const {
   for_packs(x, [&](const BendingPack<Stencil>& pack, const auto& corners, const PackRows& stencils) {
-    const auto sums = springs_of(stiffness_of(pack.law), slopes_of(pack.law, corners));
-    for (int c = 0; c < Stencil::corners; ++c) store(sums[c], stencils, std::span(springs_[c]));
+    std::array<Pack, Stencil::corners> inverse_mass;
+    for (int c = 0; c < Stencil::corners; ++c) {
+      const Pack share = pack.weights[c] * load(mass, pack.rows[c]);
+      inverse_mass[c] = select(share > 0, 1 / select(share > 0, share, 1), 0);
+    }
+    store(largest_eigenvalue(stiffness_of(pack.law), slopes_of(pack.law, corners), inverse_mass), stencils,
+          std::span(of_stencils_));
   });
-  incidence_.add(springs,
-                 [&](std::int32_t corner) { return springs_[corner % Stencil::corners][corner / Stencil::corners]; });
+  return rows_.empty() ? 0 : std::ranges::max(of_stencils_);
 }
 
 template class BendingElements<FoldedTriangle>;
@@ -290,8 +355,11 @@ FoldedTriangle fold_at_rest(const std::array<std::int32_t, 6>& rows, std::span<c
   const Real area = 0.5 * edges.col(0).cross(edges.col(1)).norm();
   WEFT_ENSURE(area > 0);
   s.stiffness = stiffness_of_parts(edges, area, plate) / 4;  // half a fold is its
-  s.rest = Folds<Real>(corners_of<Real>(s, rest)).angle;
-  return left_of(s);
+  const Corners<Real, 6> x = corners_of<Real>(s, rest);
+  for (int k = 0; k < 3; ++k) s.rest[k] = fold_of(x, k).angle();
+  s = left_of(s);
+  weigh(s, x);
+  return s;
 }
 
 FoldedPatch::AtRest patch_at_rest(const std::array<std::int32_t, 12>& rows, std::span<const Vec3> rest,
@@ -306,7 +374,7 @@ FoldedPatch::AtRest patch_at_rest(const std::array<std::int32_t, 12>& rows, std:
     const auto& [a, b, left, right] = folds_of_patch[j];
     if (rows[a] < 0 || rows[b] < 0 || rows[right] < 0) continue;
     flat[right] = unfolded(flat[a], flat[b], x(a), x(b), x(right));
-    patch.angle[j] = Fold<Real>(x(a), x(b), x(left), x(right)).angle;
+    patch.angle[j] = Fold<Real>(x(a), x(b), x(left), x(right)).angle();
   }
   return patch;
 }

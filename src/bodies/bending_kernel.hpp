@@ -13,25 +13,25 @@ namespace weft {
 template <class T, std::size_t N>
 using Corners = std::array<Vector3<T>, N>;
 
-/// The angle by which triangles (x0, x1, x2) and (x1, x0, x3) are folded about their edge, and its gradient: positive
-/// where the far corners go down, seen from the side that the normals point to.
+/// Triangles (x0, x1, x2) and (x1, x0, x3), folded about their edge by an angle that is positive where the far corners
+/// go down, seen from the side that the normals point to.
 template <class T>
 struct Fold {
-  T angle;
-  Corners<T, 4> gradient;
+  Vector3<T> e, left, right, n, m;
+  T length;
 
-  Fold(const Vector3<T>& x0, const Vector3<T>& x1, const Vector3<T>& x2, const Vector3<T>& x3) {
+  Fold(const Vector3<T>& x0, const Vector3<T>& x1, const Vector3<T>& x2, const Vector3<T>& x3)
+      : e(x1 - x0), left(x2 - x0), right(x3 - x0), n(e.cross(left)), m(right.cross(e)), length(e.norm()) {}
+
+  T angle() const {
     using std::atan2;
-    const Vector3<T> e = x1 - x0, left = x2 - x0, right = x3 - x0;
-    const Vector3<T> n = e.cross(left), m = right.cross(e);
-    const T length = e.norm(), square = length * length;
-    angle = atan2(T(e.dot(n.cross(m)) / length), T(n.dot(m)));
-    gradient[2] = -(length / n.squaredNorm()) * n;
-    gradient[3] = -(length / m.squaredNorm()) * m;
+    return atan2(T(e.dot(n.cross(m)) / length), T(n.dot(m)));
+  }
+  Corners<T, 4> gradient() const {
+    const Vector3<T> by_left = -(length / n.squaredNorm()) * n, by_right = -(length / m.squaredNorm()) * m;
     // The feet of the far corners on the edge share their forces between its ends.
-    const T p = e.dot(left) / square, q = e.dot(right) / square;
-    gradient[1] = -p * gradient[2] - q * gradient[3];
-    gradient[0] = -(1 - p) * gradient[2] - (1 - q) * gradient[3];
+    const T square = length * length, p = e.dot(left) / square, q = e.dot(right) / square;
+    return {-(1 - p) * by_left - (1 - q) * by_right, -p * by_left - q * by_right, by_left, by_right};
   }
 };
 
@@ -84,28 +84,7 @@ std::array<std::array<Matrix3<T>, 4>, 4> curvature_of_fold(const Vector3<T>& x0,
   return H;
 }
 
-/// The measures of a bending element, here three angles, and how they change: column k of slopes[c] is the gradient of
-/// measure k by corner c.
-template <class T>
-struct Folds {
-  Vector3<T> angle;
-  std::array<Matrix3<T>, 6> slopes;
-
-  explicit Folds(const Corners<T, 6>& x) {
-    for (Matrix3<T>& of_corner : slopes) of_corner.setZero();
-    for (int k = 0; k < 3; ++k) {
-      const int a = (k + 1) % 3, b = (k + 2) % 3;
-      const Fold<T> fold(x[a], x[b], x[k], x[3 + k]);
-      angle[k] = fold.angle;
-      slopes[a].col(k) = fold.gradient[0];
-      slopes[b].col(k) = fold.gradient[1];
-      slopes[k].col(k) = fold.gradient[2];
-      slopes[3 + k].col(k) = fold.gradient[3];
-    }
-  }
-};
-
-/// Corners of the folds of a patch: ends of the edge, left and right of it.
+/// Corners of the folds of a patch: ends of the edge, left and right of it. The first three are those of a triangle.
 constexpr std::array<std::array<std::size_t, 4>, 9> folds_of_patch{{{1, 2, 0, 3},
                                                                     {2, 0, 1, 4},
                                                                     {0, 1, 2, 5},
@@ -115,68 +94,76 @@ constexpr std::array<std::array<std::size_t, 4>, 9> folds_of_patch{{{1, 2, 0, 3}
                                                                     {4, 0, 2, 9},
                                                                     {0, 5, 1, 10},
                                                                     {5, 1, 0, 11}}};
-/// What each share of a triangle has of fold j.
-template <class T>
-Vector3<T> shares_in(const ShareLaw<T>& law, int j) {
-  if (j < 3) return law.own.col(j);
-  Vector3<T> shares = Vector3<T>::Zero();
-  shares[(j - 3) / 2] = law.beyond((j - 3) / 2, (j - 3) % 2);
-  return shares;
+template <class T, std::size_t N>
+Fold<T> fold_of(const Corners<T, N>& x, int j) {
+  const auto& [a, b, left, right] = folds_of_patch[static_cast<std::size_t>(j)];
+  return Fold<T>(x[a], x[b], x[left], x[right]);
 }
-/// The three shares of a triangle in folds, as Folds.
-template <class T>
-struct Shares {
-  Vector3<T> angle = Vector3<T>::Zero();
-  std::array<Matrix3<T>, 12> slopes;
 
-  Shares(const ShareLaw<T>& law, const Corners<T, 12>& x) {
-    for (Matrix3<T>& of_corner : slopes) of_corner.setZero();
-    for (int j = 0; j < 9; ++j) {
-      const auto& corners = folds_of_patch[j];
-      const Fold<T> fold(x[corners[0]], x[corners[1]], x[corners[2]], x[corners[3]]);
-      const Vector3<T> shares = shares_in(law, j);
-      angle += fold.angle * shares;
-      for (int k = 0; k < 3; ++k) {
-        if (j >= 3 && k != (j - 3) / 2) continue;
-        for (int c = 0; c < 4; ++c) slopes[corners[c]].col(k) += shares[k] * fold.gradient[c];
-      }
-    }
-  }
-};
-
+/// What measure k of a triangle, its fold or its share in folds, has of fold j, if it has any.
 template <class T>
-Folds<T> measures_of(const FoldLaw<T>&, const Corners<T, 6>& x) {
-  return Folds<T>(x);
+constexpr bool has_share(const FoldLaw<T>&, int k, int j) {
+  return k == j;
 }
 template <class T>
-Shares<T> measures_of(const ShareLaw<T>& law, const Corners<T, 12>& x) {
-  return Shares<T>(law, x);
+constexpr bool has_share(const ShareLaw<T>&, int k, int j) {
+  return j < 3 || k == (j - 3) / 2;
+}
+template <class T>
+T share_in(const FoldLaw<T>&, int, int) {
+  return T(1);
+}
+template <class T>
+const T& share_in(const ShareLaw<T>& law, int k, int j) {
+  return j < 3 ? law.own(k, j) : law.beyond(k, (j - 3) % 2);
 }
 /// Laws of the folds about a triangle.
 template <class Law>
-concept FoldingLaw = requires(const Law& law) { law.rest; };
+concept FoldingLaw = requires(const Law& law) { share_in(law, 0, 0); };
+
+/// The measures less those at rest.
+template <FoldingLaw Law, class T, std::size_t N>
+Vector3<T> measures_of(const Law& law, const std::array<T, N>& angles) {
+  Vector3<T> measures = -law.rest;
+  for (int j = 0; j < static_cast<int>(N); ++j)
+    for (int k = 0; k < 3; ++k)
+      if (has_share(law, k, j)) measures[k] += share_in(law, k, j) * angles[static_cast<std::size_t>(j)];
+  return measures;
+}
+template <FoldingLaw Law, class T, std::size_t N>
+T energy_of(const Law& law, const std::array<T, N>& angles) {
+  const Vector3<T> measures = measures_of(law, angles);
+  return 0.5 * measures.dot(law.stiffness * measures);
+}
+/// What the triangle opposes to each fold.
+template <FoldingLaw Law, class T, std::size_t N>
+std::array<T, N> moments_of(const Law& law, const std::array<T, N>& angles) {
+  const Vector3<T> opposed = law.stiffness * measures_of(law, angles);
+  std::array<T, N> moments;
+  moments.fill(T(0));
+  for (int j = 0; j < static_cast<int>(N); ++j)
+    for (int k = 0; k < 3; ++k)
+      if (has_share(law, k, j)) moments[static_cast<std::size_t>(j)] += share_in(law, k, j) * opposed[k];
+  return moments;
+}
 
 template <FoldingLaw Law>
 auto stiffness_of(const Law& law) {
   return law.stiffness;
 }
-template <FoldingLaw Law, class Corners>
-auto slopes_of(const Law& law, const Corners& x) {
-  return measures_of(law, x).slopes;
-}
-template <FoldingLaw Law, class Corners>
-auto energy_of(const Law& law, const Corners& x) {
-  const auto angle = (measures_of(law, x).angle - law.rest).eval();
-  using T = std::remove_cvref_t<decltype(angle[0])>;
-  return T(0.5 * angle.dot(law.stiffness * angle));
-}
-template <FoldingLaw Law, class Corners>
-Corners forces_of(const Law& law, const Corners& x) {
-  const auto at = measures_of(law, x);
-  const auto moment = (law.stiffness * (at.angle - law.rest)).eval();
-  Corners f;
-  for (std::size_t c = 0; c < f.size(); ++c) f[c] = -at.slopes[c] * moment;
-  return f;
+/// Column k of slopes[c] is the gradient of measure k of a bending element by corner c.
+template <FoldingLaw Law, class T, std::size_t N>
+[[gnu::flatten]] std::array<Matrix3<T>, N> slopes_of(const Law& law, const Corners<T, N>& x) {
+  constexpr int folds = N == 6 ? 3 : 9;
+  std::array<Matrix3<T>, N> slopes;
+  for (Matrix3<T>& of_corner : slopes) of_corner.setZero();
+  for (int j = 0; j < folds; ++j) {
+    const Corners<T, 4> gradient = fold_of(x, j).gradient();
+    for (int k = 0; k < 3; ++k)
+      for (std::size_t c = 0; c < 4 && has_share(law, k, j); ++c)
+        slopes[folds_of_patch[static_cast<std::size_t>(j)][c]].col(k) += share_in(law, k, j) * gradient[c];
+  }
+  return slopes;
 }
 
 /// A matrix of three rows and columns for each of N corners, column by column. (Eigen allows 128 KiB at most.)
@@ -205,27 +192,17 @@ CornerMatrix<S, N> projected_stiffness(const Matrix3<S>& K, const std::array<Mat
   }
   return sum;
 }
-template <class T>
-T moment_in(const FoldLaw<T>&, const Vector3<T>& moments, int j) {
-  return moments[j];
-}
-template <class T>
-T moment_in(const ShareLaw<T>& law, const Vector3<T>& moments, int j) {
-  return shares_in(law, j).dot(moments);
-}
-template <class T, template <class> class Law, std::size_t N>
-  requires FoldingLaw<Law<T>>
-auto exact_stiffness(const Law<T>& law, const Corners<T, N>& x) {
-  constexpr int folds = N == 6 ? 3 : 9;
-  const auto at = measures_of(law, x);
-  const Vector3<T> moments = law.stiffness * (at.angle - law.rest);
-  auto sum = projected_stiffness<T, N>(law.stiffness, at.slopes);
-  for (int j = 0; j < folds; ++j) {
+template <FoldingLaw Law, class T, std::size_t N>
+CornerMatrix<T, N> exact_stiffness(const Law& law, const Corners<T, N>& x) {
+  std::array<T, N == 6 ? 3 : 9> angles;
+  for (std::size_t j = 0; j < angles.size(); ++j) angles[j] = fold_of(x, static_cast<int>(j)).angle();
+  const auto moments = moments_of(law, angles);
+  CornerMatrix<T, N> sum = projected_stiffness(law.stiffness, slopes_of(law, x));
+  for (std::size_t j = 0; j < angles.size(); ++j) {
     const auto& corners = folds_of_patch[j];
     const auto H = curvature_of_fold(x[corners[0]], x[corners[1]], x[corners[2]], x[corners[3]]);
-    const T moment = moment_in(law, moments, j);
-    for (int a = 0; a < 4; ++a)
-      for (int b = 0; b < 4; ++b) sum.add(corners[a], corners[b], moment * H[a][b]);
+    for (std::size_t a = 0; a < 4; ++a)
+      for (std::size_t b = 0; b < 4; ++b) sum.add(corners[a], corners[b], moments[j] * H[a][b]);
   }
   return sum;
 }
@@ -306,23 +283,22 @@ std::array<Matrix3<T>, 3> slopes_of(const BendLaw<T>&, const Corners<T, 3>& x) {
   return {Matrix3<T>(-by_e), Matrix3<T>(by_e - by_f), by_f};
 }
 
-/// Sums, over the corners b, of the norms of the blocks G_a K G_b^T of a projected stiffness with the slopes G. The
-/// square of a norm is tr(K S_a K S_b) with S = G^T G: no block is made.
+/// A bound of the largest eigenvalue of sum_c G_c K G_c^T / m_c, the stiffness of slopes G between masses m: 1.07 times
+/// it at most. It is that of the 3 x 3 matrix A = K sum_c G_c^T G_c / m_c, whose eigenvalues are not negative:
+/// max <= tr(A^16)^(1/16).
 template <class T, std::size_t N>
-std::array<T, N> springs_of(const Matrix3<T>& K, const std::array<Matrix3<T>, N>& G) {
+[[gnu::flatten]] T largest_eigenvalue(const Matrix3<T>& K, const std::array<Matrix3<T>, N>& G,
+                                      const std::array<T, N>& inverse_mass) {
   using std::max;
-  constexpr Real least = 1e-300;  // a root of zero
-  std::array<Matrix3<T>, N> KS;
-  for (std::size_t a = 0; a < N; ++a) KS[a] = K * (G[a].transpose() * G[a]);
-  std::array<T, N> sums;
-  sums.fill(T(0));
-  for (std::size_t a = 0; a < N; ++a)
-    for (std::size_t b = a; b < N; ++b) {
-      const T norm = fast_sqrt(max(T(KS[a].cwiseProduct(KS[b].transpose()).sum()), T(least)));
-      sums[a] += norm;
-      if (a != b) sums[b] += norm;
-    }
-  return sums;
+  Matrix3<T> sum = Matrix3<T>::Zero();
+  for (std::size_t c = 0; c < N; ++c) sum += inverse_mass[c] * (G[c].transpose() * G[c]);
+  Matrix3<T> A = K * sum;
+  const T trace = A.trace();
+  A *= T(1 / max(trace, T(1e-300)));
+  for (int squared = 0; squared < 3; ++squared) A = (A * A).eval();
+  T root = max(T(A.cwiseProduct(A.transpose()).sum()), T(1e-300));
+  for (int times = 0; times < 4; ++times) root = fast_sqrt(root);
+  return trace * root;
 }
 
 }  // namespace weft

@@ -18,9 +18,9 @@
 namespace weft {
 namespace {
 
-/// Sum of the norms of a vertex's row of the bending stiffness.
-struct BendingSprings : Field<Real> {
-  static constexpr Label label{"bending_springs", "N/m", Keep::work};
+/// Mass of a vertex over the weights by which bending stencils share in it.
+struct BendingMass : Field<Real> {
+  static constexpr Label label{"bending_mass", "kg", Keep::work};
 };
 
 /// The elastic directors of a section of a fiber: state.
@@ -73,7 +73,7 @@ class CodimensionalBody final : public MeshBody {
         bending_({}, 0) {
     samples().template add<DirectorsField<K>>();
     if (tear_stretch_) allow_edits(static_cast<int>(uses_of_element));
-    if (bends()) points_.add<BendingSprings>();
+    if (bends()) points_.add<BendingMass>();
     const auto first_vertex = static_cast<std::int32_t>(of.first_vertex());
     const auto count = static_cast<std::size_t>(range.end - range.begin);
     numbers_.reserve(count);
@@ -203,11 +203,13 @@ class CodimensionalBody final : public MeshBody {
     WEFT_ENSURE(elements_.element_of_points().size() == samples().rows());
     std::vector<Stencil> bends_here;
     for (const MeshBend<Stencil>& bend : bends_at_rest_) {
-      if (!has_neighbor(bend.stencil)) continue;
-      bends_here.push_back(left_of(bend.stencil));
-      bends_here.back().rows = in_rows(bends_here.back().rows);
+      Stencil left = left_of(bend.stencil);
+      if (std::ranges::all_of(beyond(left), [](std::int32_t vertex) { return vertex < 0; })) continue;
+      left.rows = in_rows(left.rows);
+      bends_here.push_back(left);
     }
-    bending_ = BendingElements<Stencil>(std::move(bends_here), points_.rows());
+    masses_shared_ = false;
+    bending_ = BendingElements<Stencil>(bends_here, points_.rows());
   }
 
   void commit_elements(Real dt, std::span<const Mat3> C) override {
@@ -223,15 +225,8 @@ class CodimensionalBody final : public MeshBody {
     limit.mesh_speed = speeds.along;
     limit.frequency = speeds.frequency;
     if (!bends()) return limit;
-    // Row sums of the stiffness of all bending stencils over the masses of vertices (docs/theory/sheets.md, 10.6).
-    const auto springs = points_.template get<BendingSprings>();
-    const auto mass = std::as_const(points_).template get<Mass>();
-    std::fill(springs.begin(), springs.end(), 0.0);
-    bending_.add_springs(x(), springs);
-    forest().sum_to_owners(points_.column(BendingSprings::label.name));
-    Real most = 0;
-    for (std::size_t r = 0; r < points_.owned(); ++r) most = std::max(most, springs[r] / mass[r]);
-    limit.bending = std::sqrt(most);
+    if (!masses_shared_) share_masses();
+    limit.bending = std::sqrt(bending_.fastest(x(), std::as_const(points_).template get<BendingMass>()));
     limit.mesh_speed = std::numeric_limits<Real>::infinity();  // the grid's bound knows no bending
     return limit;
   }
@@ -330,11 +325,21 @@ class CodimensionalBody final : public MeshBody {
   }
 
   /// The vertices of a stencil that its neighbours have and its element has not.
-  static std::span<const std::int32_t> beyond(const typename Stencil::AtRest& stencil) {
+  template <class S>
+  static std::span<const std::int32_t> beyond(const S& stencil) {
     return std::span(stencil.rows).template last<Stencil::neighbors>();
   }
-  static bool has_neighbor(const typename Stencil::AtRest& stencil) {
-    return std::ranges::any_of(beyond(stencil), [](std::int32_t row) { return row >= 0; });
+  /// The masses that vertices have for each weight of a bending stencil (docs/theory/sheets.md, 10.6). Collective.
+  void share_masses() {
+    const auto share = points_.template get<BendingMass>();
+    const auto mass = std::as_const(points_).template get<Mass>();
+    std::ranges::fill(share, 0.0);
+    bending_.add_weights(share);
+    ColumnView column = points_.column(BendingMass::label.name);
+    forest().sum_to_owners(column);
+    for (std::size_t r = 0; r < points_.owned(); ++r) share[r] = share[r] > 0 ? mass[r] / share[r] : 0;
+    forest().update_ghosts(column);
+    masses_shared_ = true;
   }
 
   typename K::Constants law_;
@@ -348,6 +353,7 @@ class CodimensionalBody final : public MeshBody {
   std::vector<ElementAtRest<K>> apart_;                         ///< until a piece is taken.
   std::vector<MeshBend<Stencil>> bends_at_rest_;                ///< Of those that bend.
   BendingElements<Stencil> bending_;
+  bool masses_shared_ = false;      ///< Since the piece was taken.
   std::vector<std::int64_t> torn_;  ///< Elements that the last step has torn.
 };
 

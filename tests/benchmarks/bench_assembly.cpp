@@ -98,7 +98,7 @@ void add_bending(const std::string& suffix, bool projected) {
     folds.push_back(fold_at_rest(rows, sheet.points, {1, 0.3}));
   }
   const std::size_t count = folds.size();
-  const SheetBending bending(std::move(folds), sheet.points.size());
+  const SheetBending bending(folds, sheet.points.size());
   const auto x = disturbed(sheet.points, 0.05 * edge);
   benchmark::RegisterBenchmark(("bending of a sheet" + suffix).c_str(), [=](benchmark::State& state) {
     assemble(state, count, [&](MeshStiffness& stiffness) { bending.add_stiffness(x, projected, stiffness); });

@@ -3,6 +3,7 @@
 
 #include "weft/base/plane.hpp"
 #include "weft/base/types.hpp"
+#include "weft/bodies/fold_table.hpp"
 #include "weft/bodies/incidence.hpp"
 #include "weft/bodies/mesh_stiffness.hpp"
 #include "weft/math/pack_rows.hpp"
@@ -50,8 +51,9 @@ struct FoldedTriangle : FoldLaw<Real> {
   template <class T>
   using Law = FoldLaw<T>;
   using AtRest = FoldedTriangle;
-  static constexpr int corners = 6, neighbors = 3;
+  static constexpr int corners = 6, neighbors = 3, folds = 3;
   std::array<std::int32_t, corners> rows;  ///< Its corners, and those beyond its edges; -1 where there is none.
+  std::array<Real, corners> weights;       ///< By which it has shares in the masses of its corners.
 };
 
 /// A triangle among any others: two layers of neighbours tell which part of a fold is whose.
@@ -60,10 +62,11 @@ struct FoldedPatch : ShareLaw<Real> {
   template <class T>
   using Law = ShareLaw<T>;
   struct AtRest;
-  static constexpr int corners = 12, neighbors = 9;
+  static constexpr int corners = 12, neighbors = 9, folds = 9;
   /// Its corners, those beyond its edges, and for edge k, from a to b and with d beyond, those beyond the edges from a
   /// to d (6 + 2 k) and from d to b (7 + 2 k); -1 where there is none.
   std::array<std::int32_t, corners> rows;
+  std::array<Real, corners> weights;  ///< As of a triangle.
 };
 struct FoldedPatch::AtRest {
   std::array<std::int32_t, corners> rows;
@@ -79,8 +82,9 @@ struct BentVertex : BendLaw<Real> {
   template <class T>
   using Law = BendLaw<T>;
   using AtRest = BentVertex;
-  static constexpr int corners = 3, neighbors = 1;
-  std::array<std::int32_t, corners> rows;  ///< The vertex is the middle one.
+  static constexpr int corners = 3, neighbors = 1, folds = 0;
+  std::array<std::int32_t, corners> rows;                 ///< The vertex is the middle one.
+  std::array<Real, corners> weights = {0.25, 0.5, 0.25};  ///< As of a triangle.
 };
 
 /// What is left where neighbours have left the mesh (rows of -1): the edge to one takes the angle of least energy.
@@ -92,6 +96,7 @@ inline BentVertex left_of(const BentVertex& vertex) { return vertex; }
 template <class Stencil>
 struct BendingPack {
   std::array<PackRows, Stencil::corners> rows;  ///< In place of a neighbour that is not there, the corner opposite.
+  std::array<Pack, Stencil::corners> weights;
   typename Stencil::template Law<Pack> law;
 };
 
@@ -100,7 +105,7 @@ struct BendingPack {
 template <class Stencil>
 class BendingElements {
  public:
-  BendingElements(std::vector<Stencil> stencils, std::size_t rows);
+  BendingElements(std::span<const Stencil> stencils, std::size_t rows);
 
   /// [J]
   Real energy(std::span<const Vec3> x) const;
@@ -109,8 +114,11 @@ class BendingElements {
   /// Appends the second derivative, a part for each stencil; projected: without the curvature of the angles, positive
   /// semidefinite.
   void add_stiffness(std::span<const Vec3> x, bool projected, MeshStiffness& stiffness) const;
-  /// Adds to each vertex the sum of the norms of its row of the projected stiffness matrix [N/m].
-  void add_springs(std::span<const Vec3> x, std::span<Real> springs) const;
+  /// Adds to each vertex the weights by which stencils share in its mass.
+  void add_weights(std::span<Real> sums) const;
+  /// A bound of the square of the frequencies of all motions about x [1/s^2]: the largest of a stencil with its shares
+  /// of the masses of its corners. mass: of each vertex, over the sum of weights there [kg].
+  Real fastest(std::span<const Vec3> x, std::span<const Real> mass) const;
 
   std::size_t bytes() const;
 
@@ -118,14 +126,17 @@ class BendingElements {
   /// of(pack, its corners, the rows of its stencils) for each pack.
   template <class Of>
   void for_packs(std::span<const Vec3> x, Of&& of) const;
+  /// of(pack, angles of its folds, its number, the rows of its stencils) for each pack.
+  template <class Of>
+  void for_folds(std::span<const Vec3> x, Of&& of) const;
 
-  std::vector<Stencil> stencils_;
+  std::vector<std::array<std::int32_t, Stencil::corners>> rows_;  ///< Of stencils.
   std::vector<BendingPack<Stencil>> packs_;
-  Incidence incidence_;
-  mutable std::vector<Real> energies_;  ///< Work: of each stencil,
-  // and of each corner, stencil after stencil.
-  mutable std::array<std::vector<Vec3>, Stencil::corners> forces_;
-  mutable std::array<std::vector<Real>, Stencil::corners> springs_;
+  FoldTable folds_;      ///< Of sheets.
+  Incidence incidence_;  ///< Of corners of fibers.
+  // Work.
+  mutable std::vector<Real> of_stencils_;
+  mutable std::array<std::vector<Vec3>, Stencil::corners> forces_;  ///< Of corners of fibers.
 };
 
 using SheetBending = BendingElements<FoldedTriangle>;

@@ -55,7 +55,7 @@ std::vector<FoldedPatch::AtRest> patches_at_rest(std::span<const test::Triangle>
 PatchBending bending_of(const std::vector<FoldedPatch::AtRest>& patches, std::size_t points) {
   std::vector<FoldedPatch> left;
   for (const FoldedPatch::AtRest& patch : patches) left.push_back(left_of(patch));
-  return {std::move(left), points};
+  return {left, points};
 }
 
 /// A square of n x n squares, each cut in two; points inside and along the rim are moved by up to so much of an edge.
@@ -200,9 +200,8 @@ TEST(FiberBendingTest, FoldedBackItStaysFinite) {
   bending.respond(x, f);
   EXPECT_TRUE(std::isfinite(bending.energy(x)) && f[0].allFinite() && f[1].allFinite() && f[2].allFinite());
   // The bound of its frequency is that of a turn by 160 degrees: |kb|^2 is 4 (1 - c) / (1 + c) there.
-  std::vector<Real> springs(3, 0);
-  bending.add_springs(x, springs);
-  EXPECT_TRUE(springs[1] > 0 && springs[1] < 1e4 * 2);
+  const Real fastest = bending.fastest(x, std::vector<Real>(3, 1));
+  EXPECT_TRUE(fastest > 0 && fastest < 1e4 * 2);
 }
 
 /// Rolls a sheet of n x n squares about an axis in its plane and gives bending energy over 1/2 D kappa^2 area.
@@ -394,47 +393,59 @@ TEST(SheetBendingTest, RefusesTrianglesTurnedAgainstEachOther) {
   EXPECT_THROW(TriangleEdges{turned}, std::runtime_error);
 }
 
-/// Row sums of the norms of blocks of the projected stiffness that a body states, added up from its matrices.
+/// The bound of the frequencies about x over the largest that the projected stiffness has, all masses being free.
 template <class Bending>
-void check_springs(const Bending& bending, std::span<const Vec3> x) {
+Real stated_over_exact(const Bending& bending, std::span<const Vec3> x) {
+  std::vector<Real> mass(x.size()), share(x.size(), 0);
+  for (std::size_t i = 0; i < x.size(); ++i) mass[i] = 1 + 0.3 * std::sin(7.0 * static_cast<Real>(i));
   MeshStiffness stiffness;
   bending.add_stiffness(x, true, stiffness);
-  std::vector<Real> expected(x.size(), 0), springs(x.size(), 0);
+  const auto count = static_cast<Eigen::Index>(3 * x.size());
+  Eigen::MatrixXd K = Eigen::MatrixXd::Zero(count, count);
   for (std::size_t p = 0; p < stiffness.size(); ++p) {
     const MeshStiffness::Part part = stiffness.part(p);
     for (std::size_t a = 0; a < part.rows.size(); ++a)
       for (std::size_t b = 0; b < part.rows.size(); ++b)
-        expected[part.rows[a]] += part.K.block<3, 3>(static_cast<int>(3 * a), static_cast<int>(3 * b)).norm();
+        K.block<3, 3>(3 * part.rows[a], 3 * part.rows[b]) +=
+            part.K.block<3, 3>(static_cast<int>(3 * a), static_cast<int>(3 * b)) /
+            std::sqrt(mass[part.rows[a]] * mass[part.rows[b]]);
   }
-  bending.add_springs(x, springs);
-  for (std::size_t r = 0; r < x.size(); ++r) EXPECT_NEAR(springs[r], expected[r], 1e-7 * expected[r]) << r;
+  const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> modes(K, Eigen::EigenvaluesOnly);
+  bending.add_weights(share);
+  for (std::size_t i = 0; i < x.size(); ++i) share[i] = mass[i] / share[i];
+  return std::sqrt(bending.fastest(x, share) / modes.eigenvalues().maxCoeff());
 }
 
-TEST(BendingTest, SpringsAreTheRowSumsOfTheProjectedStiffness) {
+TEST(BendingTest, NoModeIsFasterThanStatedAndStepsAreNotMuchShorterThanNeeded) {
   test::MatrixSource source(4);
-  test::SheetMesh mesh(4, 5, 1.0);  // free edges, and packs with idle lanes
-  const auto folded = moved(mesh.points, test::random_vectors(mesh.points.size(), 1, source), 0.4);
-  check_springs(SheetBending(folds_at_rest(mesh.triangles, mesh.points, {3, 0.3}), folded.size()), folded);
-  const UnlikeTriangles unlike(5, UnlikeTriangles::Cuts::random, 0.2, 9);
-  check_springs(bending_of(patches_at_rest(unlike.triangles, unlike.points, {3, 0.3}), unlike.points.size()),
-                moved(unlike.points, test::random_vectors(unlike.points.size(), 0.1, source), 1));
+  const auto check = [&](const auto& bending, const std::vector<Vec3>& rest) {
+    for (const Real size : {0.0, 0.15, 0.3}) {
+      const auto x = moved(rest, test::random_vectors(rest.size(), size, source), 1);
+      const Real ratio = stated_over_exact(bending, x);
+      EXPECT_GE(ratio, 1 - 1e-9) << size;
+      EXPECT_LE(ratio, 1.5 + 2 * size) << size;
+    }
+  };
+  const test::SheetMesh mesh(6, 7, 1.0);  // free edges, and packs with idle lanes
+  check(SheetBending(folds_at_rest(mesh.triangles, mesh.points, {3, 0.3}), mesh.points.size()), mesh.points);
+  for (const auto cuts : {UnlikeTriangles::Cuts::alternate, UnlikeTriangles::Cuts::random}) {
+    UnlikeTriangles unlike(7, cuts, 0.2, 9);
+    for (Vec3& x : unlike.points) x *= 7;
+    check(bending_of(patches_at_rest(unlike.triangles, unlike.points, {3, 0.3}), unlike.points.size()), unlike.points);
+  }
   const test::FiberMesh fiber(1, 20, 1.0);
-  const FiberBending bends(bends_at_rest(one_fiber(20), fiber.points, 2), fiber.points.size());
-  for (const Real size : {0.0, 0.2, 0.6})
-    check_springs(bends, moved(fiber.points, test::random_vectors(fiber.points.size(), 1, source), size));
+  check(FiberBending(bends_at_rest(one_fiber(20), fiber.points, 2), fiber.points.size()), fiber.points);
 }
 
-TEST(BendingTest, NoVertexOscillatesFasterThanTheTimeStepAllows) {
-  const test::FiberMesh mesh(1, 20, 0.05);
-  FiberBending bending(bends_at_rest(one_fiber(20), mesh.points, 2), mesh.points.size());
-  std::vector<Real> springs(21, 0);
-  constexpr Real mass = 0.01;
-  bending.add_springs(mesh.points, springs);
+TEST(BendingTest, AFiberIsAsFastAsStated) {
   // A long chain: omega^2 = B/l^3 (2 sin(pi/2))^4 / m = 16 B / (l^3 m).
-  const Real exact = 2 / std::sqrt(16 * 2 / (0.05 * 0.05 * 0.05) / 0.01);
-  const Real stated = 2 / std::sqrt(*std::max_element(springs.begin(), springs.end()) / mass);
-  EXPECT_LE(stated, exact);
-  EXPECT_GE(stated, 0.6 * exact);
+  constexpr Real mass = 0.01, length = 0.05;
+  const test::FiberMesh mesh(1, 20, length);
+  const FiberBending bending(bends_at_rest(one_fiber(20), mesh.points, 2), mesh.points.size());
+  std::vector<Real> share(21, 0);
+  bending.add_weights(share);
+  for (Real& each : share) each = mass / each;
+  EXPECT_NEAR(bending.fastest(mesh.points, share), 16 * 2 / (length * length * length * mass), 0.1 * 16 * 2 / 1.25e-6);
 }
 
 }  // namespace
