@@ -127,6 +127,7 @@ void Dust::take(const Table& from, std::span<const std::uint32_t> rows, PointId 
     if (!touches_walls() || !from.has<ContactExtent>()) continue;
     points_.get<ContactExtent>()[p] = from.get<ContactExtent>()[r];
     points_.get<WallForce>()[p] = from.get<WallForce>()[r];
+    points_.get<WallFaces>()[p] = from.get<WallFaces>()[r];
   }
   std::vector<std::uint32_t> order(points_.rows());
   std::iota(order.begin(), order.end(), 0u);

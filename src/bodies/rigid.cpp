@@ -71,6 +71,7 @@ class RigidBody final : public MeshBody {
     for (std::size_t r = 0; r < points_.owned(); ++r) f[r] += mass_ / 4 * gravity;
   }
 
+  bool is_drawn_by_its_points() const override { return false; }
   Picture picture() const override {
     Picture picture{3, {}, Table::with<ContactPressure>()};
     picture.point_fields = Table::with<Id, Velocity>();

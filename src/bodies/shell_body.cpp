@@ -74,6 +74,7 @@ class ShellBody final : public MeshBody {
       for (std::size_t k = 0; k < sample.rows.size(); ++k) f[sample.rows[k]] += sample.value[k] * sample.mass * gravity;
   }
 
+  bool is_drawn_by_its_points() const override { return false; }
   Picture picture() const override;
 
  protected:
@@ -160,6 +161,10 @@ class ShellBody final : public MeshBody {
       store(Vector3<Pack>(SurfaceContact::return_map(law(), trial).col(2)), rows, a3);
     });
     faces_->flow(x());
+  }
+
+  Real frequency_at(std::span<const Vec3> x) const override {
+    return rest_frequency_ * std::sqrt(faces_->stiffening(x));
   }
 
   StepLimit limit_of_elements() override {

@@ -33,6 +33,14 @@ constexpr Real closing_share_of_flat = 1e-4;
 constexpr Real closing_share_of_elements = 1e-3;
 /// Walls that hold draw what has come away from them by this part of the first: at once it would be a kick.
 constexpr Real pulling_share = 0.1;
+/// A face that ends this near to the surface of another wall, in grid spacings, is flush with it,
+constexpr Real flush = 1e-3;
+/// which is looked for so far ahead of the face.
+constexpr Real looks_ahead = 0.05;
+/// Cosine of the angle of normals that are the same, and sine of that of normals that are not.
+constexpr Real same_direction = 0.995, least_slope = 0.1;
+/// Of walls and their faces each has a bit, from which on others share one.
+constexpr int walls_with_bits = 10, faces_with_bits = 6;
 /// Of lengths that are found in two ways, more than enough.
 constexpr Real round_off = 1e-9;
 
@@ -242,6 +250,7 @@ void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& fo
         if (const Real least = distance + (is_flat || is_convex ? n.dot(offset) : -offset.norm()); least <= reach)
           faces.add({least, n});
       if (faces.count > 0 && !is_flat) faces = walls_[wall].shape.faces(states_[wall], x[row], reach);
+      if (faces.count > 0 && found.near.size() > 1) keep_exposed(wall, found.near, x[row], faces);
       for (const auto& [distance, n] : faces) {
         rows.push_back(row);
         walls.push_back(wall);
@@ -254,6 +263,45 @@ void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& fo
   points.contact_extents_along(rows, normals, extents);
 }
 
+/// Whether another wall lies over the face of this one that holds x back, so that nothing comes to the face: the side of
+/// a box that is buried under a plane or meets another box with flush tops.
+bool WallContacts::is_covered(std::int32_t wall, const Surface& face, std::span<const Near> near, const Vec3& x) const {
+  const auto& [distance, n] = face;
+  const Real little = flush * transfer_.dx, ahead = looks_ahead * transfer_.dx;
+  const Vec3 foot = x - distance * n;
+  return std::ranges::any_of(near, [&](const Near& other) {
+    if (other.wall == wall) return false;
+    const auto over = [&](const Vec3& at) { return walls_[other.wall].shape.surface(states_[other.wall], at); };
+    if (over(foot + ahead * n).distance >= same_direction * ahead) return false;  // its foot is what is nearest there
+    const auto [depth, out] = over(foot);
+    if (depth > little) return false;
+    const Vec3 beside = out - n.dot(out) * n;
+    const Real slope = beside.norm();
+    if (slope < least_slope) return n.dot(out) < 0;
+    // Where the face comes out of the other wall, if it does before it ends.
+    const Vec3 end = foot + (std::max(-depth, Real(0)) + 2 * little) / (slope * slope) * beside;
+    const Surface own = walls_[wall].shape.surface(states_[wall], end);
+    return own.normal.dot(n) < same_direction || over(end - own.distance * own.normal).distance < little;
+  });
+}
+
+/// Leaves those of the faces of a wall near x that no other wall covers. Where x is inside, the next one stands in.
+void WallContacts::keep_exposed(std::int32_t wall, std::span<const Near> near, const Vec3& x, Faces& faces) const {
+  Faces exposed;
+  for (const Surface& face : faces) {
+    if (!is_covered(wall, face, near, x)) {
+      exposed.add(face);
+      continue;
+    }
+    if (face.distance >= 0) continue;
+    const Vec3 deeper = x - near_by * transfer_.dx * face.normal;
+    const auto [distance, n] = walls_[wall].shape.surface(states_[wall], deeper);
+    const Surface next{distance + n.dot(x - deeper), n};
+    if (std::abs(n.dot(face.normal)) < same_direction && !is_covered(wall, next, near, x)) exposed.add(next);
+  }
+  faces = exposed;
+}
+
 void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) const {
   found.contacts.clear();
   found.left.clear();
@@ -264,6 +312,7 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
   const auto x = table.get<Position>(), v = table.get<Velocity>();
   const auto mass = table.get<Mass>();
   const auto force = table.get<WallForce>();
+  const auto faces = table.get<WallFaces>();
   const auto extent = table.get<ContactExtent>();
   const bool at_surface = points->touches_at_surface(), flattens = flatten(*points);
   const Real dx = transfer_.dx;
@@ -286,33 +335,57 @@ void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) cons
       const Real compliance = 1 / (whole ? whole->stiffness : stiffness_number * mass[row] * frequency * frequency);
       const Vec3 x_c = at_surface && r > 0 ? Vec3(x[row] - lever_at(gap, r, flattens) / r * Bn) : x[row];
       found.contacts.push_back({set, row, w, gap, compliance, ratio * compliance, n, x_c, Vec3::Zero(), force[row],
-                                Vec3::Zero(), false, Acts::by_spring});
+                                Vec3::Zero(), bit_of(w, n), false, false, Acts::by_spring});
     }
-    if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty()) share_memory(of_point);
+    if (const auto of_point = std::span(found.contacts).subspan(first); !of_point.empty())
+      share_memory(of_point, faces[row]);
     else if (!force[row].isZero(0)) found.left.emplace_back(set, row);
   }
 }
 
-/// The force of the last step, which is known of a point alone, among the faces that it touches: as much as possible
-/// along normals, and the rest along the face that carries most friction.
-void WallContacts::share_memory(std::span<Contact> of_point) const {
-  for (Contact& contact : of_point) contact.is_held = may_pull(contact);
+/// One of sixty, by the wall and the way in which the normal points in its frame: along one of six axes, about.
+PointId WallContacts::bit_of(std::int32_t wall, const Vec3& normal) const {
+  const Vec3 n = states_[wall].rotation.transpose() * normal;
+  int axis = 0;
+  n.cwiseAbs().maxCoeff(&axis);
+  return PointId{1} << (wall % walls_with_bits * faces_with_bits + 2 * axis + (n[axis] < 0 ? 1 : 0));
+}
+
+/// The force of the last step, which is known of a point alone, among the faces that gave it: as much as possible along
+/// normals, and the rest along the face that carries most friction. A wall has pulled by no more than what explains the
+/// gap.
+void WallContacts::share_memory(std::span<Contact> of_point, PointId faces) const {
+  for (Contact& contact : of_point) {
+    const bool has_others = std::ranges::any_of(
+        of_point, [&](const Contact& other) { return &other != &contact && other.wall == contact.wall; });
+    const PointId of_wall = ((PointId{1} << faces_with_bits) - 1) << (contact.wall % walls_with_bits * faces_with_bits);
+    contact.has_acted = (faces & (has_others ? contact.face : of_wall)) != 0;
+    contact.is_held = may_pull(contact);
+  }
   if (of_point.size() == 1) return;
+  if (std::ranges::none_of(of_point, &Contact::has_acted))  // it has come round an edge
+    for (Contact& contact : of_point) contact.has_acted = contact.gap < 0;
   std::vector<Real> along(of_point.size(), 0);
   Vec3 rest = of_point.front().force;
   constexpr int sweeps = 8;
   for (int sweep = 0; sweep < sweeps; ++sweep)
     for (std::size_t k = 0; k < of_point.size(); ++k) {
-      if (of_point[k].gap >= 0) continue;
-      const Real now = std::max(Real(0), along[k] + rest.dot(of_point[k].normal));
-      rest -= (now - along[k]) * of_point[k].normal;
+      const Contact& contact = of_point[k];
+      if (!contact.has_acted || (contact.gap >= 0 && !contact.is_held)) continue;
+      const Real least = contact.is_held ? std::min(Real(0), -contact.gap / contact.compliance) : 0;
+      const Real now = std::max(least, along[k] + rest.dot(contact.normal));
+      rest -= (now - along[k]) * contact.normal;
       along[k] = now;
     }
+  const auto holds = [&](std::size_t k) {  // first by what sticks
+    const Wall& wall = walls_[of_point[k].wall];
+    const bool sticks = wall.condition == WallCondition::sticky && of_point[k].has_acted;
+    return std::pair(sticks, (sticks ? 1 : wall.friction) * std::abs(along[k]));
+  };
   std::size_t strongest = 0;
-  const auto grip = [&](std::size_t k) { return walls_[of_point[k].wall].friction * along[k]; };
   for (std::size_t k = 0; k < of_point.size(); ++k) {
     of_point[k].force = along[k] * of_point[k].normal;
-    if (grip(k) > grip(strongest)) strongest = k;
+    if (holds(k) > holds(strongest)) strongest = k;
   }
   of_point[strongest].force += rest;
 }

@@ -31,7 +31,7 @@ constexpr int most_hits = 10;
 
 bool WallContacts::may_pull(const Contact& contact) const {
   return walls_[contact.wall].condition != WallCondition::separate &&
-         (!contact.force.isZero(0) || contact.gap <= touching * transfer_.dx);
+         (contact.has_acted || contact.gap <= touching * transfer_.dx);
 }
 
 ContactGround ground_of(const BlockMap& map, Layer& layer) {
@@ -125,6 +125,7 @@ void WallContacts::go_on(const Real* displacements) {
     contact.gap += contact.normal.dot(moved - contact.way);
     contact.x += moved;
     contact.force = turned_with_wall(contact, contact.impulse) / dt_;
+    contact.has_acted = !contact.impulse.isZero(0);
     contact.normal = turned_with_wall(contact, contact.normal);
     contact.is_held = may_pull(contact);
   }
@@ -463,17 +464,21 @@ Real WallContacts::add_given(Real dt_before, std::span<Impulse> by_walls) const 
 }
 
 void WallContacts::keep() {
-  const auto force = [&](std::uint32_t set, std::uint32_t row) -> Vec3& {
-    return sets_[set].points->points().get<WallForce>()[row];
+  const auto let_go = [&](std::uint32_t set, std::uint32_t row) {
+    Table& points = sets_[set].points->points();
+    points.get<WallForce>()[row].setZero();
+    points.get<WallFaces>()[row] = 0;
   };
-  for (const auto& [set, row] : left_) force(set, row).setZero();
+  for (const auto& [set, row] : left_) let_go(set, row);
   const Contact* last = nullptr;  // those of a point are next to one another
   for (const Contact& contact : contacts_) {
-    Vec3& of_point = force(contact.set, contact.row);
-    if (last == nullptr || last->row != contact.row || last->set != contact.set) of_point.setZero();
-    // Forces turn with their walls; a hit that rebounds leaves none.
-    if (contact.acts == Acts::by_spring) of_point += turned_with_wall(contact, contact.impulse) / dt_;
+    if (last == nullptr || last->row != contact.row || last->set != contact.set) let_go(contact.set, contact.row);
     last = &contact;
+    // Forces turn with their walls; a hit that rebounds leaves none.
+    if (contact.acts != Acts::by_spring || contact.impulse.isZero(0)) continue;
+    Table& points = sets_[contact.set].points->points();
+    points.get<WallForce>()[contact.row] += turned_with_wall(contact, contact.impulse) / dt_;
+    points.get<WallFaces>()[contact.row] |= contact.face;
   }
 }
 

@@ -46,10 +46,9 @@ Body& body_named(const Scene& scene, const std::string& name) {
   return **it;
 }
 
-/// The points of a body that probes look at: its own, but of a rigid body, which moves as four, the corners of its
-/// surface.
+/// The points of a body that probes look at: those that it is drawn by.
 Table& probed_points(Body& body, Table& corners) {
-  if (body.roles().rigid == nullptr) return body.points();
+  if (body.is_drawn_by_its_points()) return body.points();
   const Picture picture = body.picture();
   corners = Table::with<Id, Position, Velocity>();
   corners.resize(picture.points.size());

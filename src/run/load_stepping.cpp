@@ -405,7 +405,7 @@ void LoadStepping::draw_into(Frames& frames, std::int64_t frame) {
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
     MeshBody& body = *scene_.bodies[b]->roles().mesh;
     Picture picture = body.picture();
-    const bool is_of_rows = !comm_.any(!picture.points.empty());
+    const bool is_of_rows = body.is_drawn_by_its_points();
     const std::span<const Vec3> x = is_of_rows
                                         ? std::as_const(body.points()).get<Position>().first(body.points().owned())
                                         : std::span(picture.points);
@@ -437,7 +437,7 @@ std::uint64_t LoadStepping::frame_bytes() {
   for (std::size_t b = 0; b < scene_.bodies.size(); ++b) {
     const MeshBody& body = body_of(scene_, b);
     const Picture picture = body.picture();
-    const bool is_of_rows = !comm_.any(!picture.points.empty());
+    const bool is_of_rows = body.is_drawn_by_its_points();
     const std::size_t points = is_of_rows ? body.points().owned() : picture.points.size();
     sum += weft::frame_bytes(cells_with(picture.corners), comm_.sum(static_cast<std::int64_t>(points)),
                              comm_.sum(static_cast<std::int64_t>(picture.cells.size()) / picture.corners), fields,

@@ -200,10 +200,8 @@ int OwnMotion::substeps(Real dt) const {
   return static_cast<int>(std::clamp<Real>(needed, 1, most_stable_substeps));
 }
 
-/// Where the elements do not know it, a power of three below the present one.
 Real OwnMotion::frequency_at_rest(const StepLimit& now) const {
-  if (piece_->frequency_at_rest > 0) return std::hypot(piece_->frequency_at_rest, now.bending);
-  return std::pow(3, std::floor(std::log(now.vibration()) / std::log(3.0)));
+  return std::hypot(piece_->frequency_at_rest, now.bending);
 }
 
 Refusal OwnMotion::predict(Real dt) {

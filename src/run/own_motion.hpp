@@ -87,7 +87,7 @@ class OwnMotion final : public BodyMotion {
       Vec3 fall;       ///< and what gravity gives [m/s].
     } blend{};
     std::vector<Vec3> blended;  ///< Changes of velocities by what is taken over, unless they act at once [m/s].
-    Real frequency_at_rest;     ///< Of the elements, on all ranks [rad/s]; 0 if it is not known.
+    Real frequency_at_rest;     ///< Of the elements, on all ranks [rad/s].
   };
 
   /// What gravity gives in dt [m/s].

@@ -148,7 +148,7 @@ void Recorder::write_frame(const Scene& scene, const RunState& state, const Step
 
 void Recorder::draw_body(Body& body, const Scene& scene, const FrameMoment& moment) {
   Picture picture = body.picture();
-  const bool is_of_rows = !comm_.any(!picture.points.empty());  // some ranks may have nothing to draw
+  const bool is_of_rows = body.is_drawn_by_its_points();
   std::vector<ColumnView> fields;
   ComputedFields computed;
   if (is_of_rows) {
@@ -237,7 +237,7 @@ std::uint64_t scene_frame_bytes(const Comm& comm, const Scene& scene) {
   std::uint64_t sum = 0;
   for (const auto& body : scene.bodies) {
     Picture picture = body->picture();
-    const bool is_of_rows = !comm.any(!picture.points.empty());
+    const bool is_of_rows = body->is_drawn_by_its_points();
     std::vector<ColumnView> fields = chosen_state(scene, *body, is_of_rows ? body->points() : picture.point_fields);
     if (is_of_rows)
       for (const ColumnView& field : chosen_computed(scene, *body).columns) fields.push_back(field);

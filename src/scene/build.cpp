@@ -275,9 +275,10 @@ std::int64_t fill_shape(const Comm& comm, Scene& scene, std::size_t b, const Con
 void fill_body(const Comm& comm, Scene& scene, std::size_t b, const ContinuumDeck& deck, const Shape* shape) {
   if (shape == nullptr) {  // only a source feeds it
     for (std::size_t h = 0; h < scene.handles.size(); ++h)
-      require(scene.handles[h].body != b, ExitCode::deck,
-              fmt::format("{}: {} has no particles at the start, of which a handle could choose some.",
-                          scene.deck.handles[h].location.text, deck.name));
+      if (scene.handles[h].body == b)  // roots of strands, which follow those of the deck, are of others
+        throw Error(ExitCode::deck,
+                    fmt::format("{}: {} has no particles at the start, of which a handle could choose some.",
+                                scene.deck.handles[h].location.text, deck.name));
     return;
   }
   const std::int64_t count = fill_shape(comm, scene, b, deck, *shape);

@@ -39,6 +39,11 @@ struct WallForce : Field<Vec3> {
   static constexpr Label label{"wall_force", "N"};
 };
 
+/// The faces of walls that gave something to a point in the last step, one bit for each.
+struct WallFaces : Field<PointId> {
+  static constexpr Label label{"wall_faces", "1"};
+};
+
 /// Points of one kind. The step visits them chunk by chunk, each chunk with `respond`, then each with `commit`; threads
 /// work on different chunks at once. A step is a transaction: until `commit` nothing changes.
 class PointSet {
@@ -56,6 +61,7 @@ class PointSet {
   /// Adds these columns.
   void let_points_touch_walls() {
     points_.add<WallForce>();
+    points_.add<WallFaces>();
     points_.add<ContactExtent>();
   }
   /// B n [m^2] of some points: B the tensor of the squared half axes of the ellipsoid that a point fills, n a unit
@@ -94,7 +100,7 @@ struct Picture {
   std::vector<std::int64_t> cells;  ///< Rows or numbers of `points`, cell after cell.
   Table fields;                     ///< Shown quantities, a row for each cell.
   const Forest* forest = nullptr;   ///< Of the points, if cells name ghosts. Not owned.
-  std::vector<Vec3> points = {};    ///< [m]; empty if cells are over rows.
+  std::vector<Vec3> points = {};    ///< [m]; none if cells are over rows.
   std::vector<Vec3> rest = {};      ///< The same at rest, of bodies that move by themselves [m].
   Table point_fields = {};          ///< Id and shown quantities, a row for each of `points`.
 };
@@ -115,6 +121,8 @@ class Body : public PointSet {
   virtual std::vector<PointSet*> sets() { return {this}; }
   /// Its own points are what checkpoints, frames and probes are made of.
   bool is_matter() const final { return true; }
+  /// Its points lie where it is drawn. Else, as control points of a shell do not, its picture has points.
+  virtual bool is_drawn_by_its_points() const { return true; }
   /// All tables that make up the state.
   virtual std::vector<BodyPart> parts() { return {{name_, &points_}}; }
 

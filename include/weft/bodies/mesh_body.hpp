@@ -106,7 +106,7 @@ class MeshBody : public Body, public TrialMesh {
   Parts parts_of_energy() const { return {.contact = carrier_ == Carrier::grid}; }
   /// Whether material flows, so that forces have kinks.
   virtual bool flows() const { return false; }
-  /// Bound of the frequencies of its elements on this rank at trial positions [rad/s]; 0 if it is not known.
+  /// Bound of the frequencies of its elements on this rank at trial positions [rad/s].
   virtual Real frequency_at(std::span<const Vec3> x) const {
     static_cast<void>(x);
     return 0;

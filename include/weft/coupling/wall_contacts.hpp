@@ -187,6 +187,8 @@ class WallContacts {
     Vec3 way;         ///< How far the wall carries x_c in the step [m].
     Vec3 force;       ///< Of the last step [N].
     Vec3 impulse;     ///< l [kg m/s].
+    PointId face;     ///< The bit of WallFaces.
+    bool has_acted;   ///< In the last step.
     bool is_held;     ///< The wall may pull.
     Acts acts;        ///< In the present passes.
   };
@@ -238,8 +240,11 @@ class WallContacts {
   static void find_candidates(std::span<const Near> near, ChunkRows rows, std::span<const Vec3> x, const Vec3& middle,
                               std::vector<std::uint32_t>& candidates);
   void find_touches(std::uint32_t set, const Vec3& middle, Found& found) const;
+  void keep_exposed(std::int32_t wall, std::span<const Near> near, const Vec3& x, Faces& faces) const;
+  bool is_covered(std::int32_t wall, const Surface& face, std::span<const Near> near, const Vec3& x) const;
+  PointId bit_of(std::int32_t wall, const Vec3& normal) const;
   void find_in(const Bin& bin, std::uint32_t set, Found& found) const;
-  void share_memory(std::span<Contact> of_point) const;
+  void share_memory(std::span<Contact> of_point, PointId faces) const;
   void solve_one(Contact& contact, const Vec3& u, Real a) const;
   template <class Visit>
   void for_each_cube_in_turn(const Visit& visit) const {

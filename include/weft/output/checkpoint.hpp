@@ -16,7 +16,7 @@
 namespace weft {
 
 /// The layout that this program writes and reads.
-inline constexpr int checkpoint_format = 14;
+inline constexpr int checkpoint_format = 15;
 
 /// One table of a checkpoint: a body's points, say. Only owned rows and columns with Keep::state are saved.
 struct CheckpointPart {
