@@ -263,8 +263,8 @@ void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& fo
   points.contact_extents_along(rows, normals, extents);
 }
 
-/// Whether another wall lies over the face of this one that holds x back, so that nothing comes to the face: the side of
-/// a box that is buried under a plane or meets another box with flush tops.
+/// Whether another wall lies over the face of this one that holds x back, so that nothing comes to the face: the side
+/// of a box that is buried under a plane or meets another box with flush tops.
 bool WallContacts::is_covered(std::int32_t wall, const Surface& face, std::span<const Near> near, const Vec3& x) const {
   const auto& [distance, n] = face;
   const Real little = flush * transfer_.dx, ahead = looks_ahead * transfer_.dx;

@@ -149,6 +149,31 @@ handles:
             log = (self.run_deck(deck, f"out_{alternating}") / "log.txt").read_text()
             self.assertEqual(warning in log, alternating, log)
 
+    def test_units_of_time_change_no_substeps_and_probes_see_the_surface(self):
+        deck = """
+weft: 1
+domain: {{dx: 0.05, gravity: [0, 0, {gravity}]}}
+time: {{end: 1, frame_interval: 1, max_dt: {dt}}}
+materials: {{metal: {{law: stvk_hencky, density: 1000, youngs_modulus: {youngs_modulus}, poisson_ratio: 0.3}}}}
+bodies:
+  - {{name: strip, kind: shell, material: metal, thickness: 0.5 mm, carrier: own, meets_grid: false,
+     mesh: {{rectangle: {{width: 0.4, height: 0.2}}, across: 4, along: 2}}}}
+handles: [{{name: hook, body: strip, boundary: 0, where: {{box: {{lower: [-1, -1, -1], upper: [0.001, 1, 1]}}}}, hold: {{}}}}]
+probes: [{{name: box, body: strip, bounding_box: {{}}}}]
+output: {{diagnostics_every: 1}}
+"""
+        substeps = set()
+        for unit in 1, 0.5, 0.3, 0.2:  # of time, in seconds
+            scaled = self.deck(deck.format(gravity=-9.81 / unit**2, dt=2e-3 * unit, youngs_modulus=1.9e6 / unit**2))
+            done = weft("check", scaled)
+            self.assertEqual(done.returncode, 0, done.stderr)
+            substeps.add(re.search(r"substeps: (\d+) of strip", done.stdout)[1])
+        self.assertEqual(len(substeps), 1, substeps)
+        first = numbers(self.run_deck(scaled, "out", "--steps", 1))[0]
+        for axis, lower, upper in ("x", 0, 0.4), ("y", 0, 0.2), ("z", 0, 0):
+            self.assertAlmostEqual(first[f"box_lower_{axis}"], lower, places=12)
+            self.assertAlmostEqual(first[f"box_upper_{axis}"], upper, places=12)
+
     def test_membranes_of_unlike_triangles_bend_as_plates(self):
         deck = self.deck("""
 weft: 1

@@ -24,7 +24,9 @@ inline constexpr auto keys<BoundingBoxProbe> = table("bounding_box", "Lowest and
 
 template <>
 inline constexpr auto keys<QuantileProbe> =
-    table("quantile", "The value that a share of the particles stay below: a front, a depth.",
+    table("quantile",
+          "The value that a share of the particles, or of vertices or corners as for `nearest`, stay below: a front, a "
+          "depth.",
           Key{"field", a_name, required,
               "A scalar field of points, or of cells of solids; or position_x, velocity_y, ...", &QuantileProbe::field},
           Key{"q", "1", at_least(0).at_most(1), required, "The share.", &QuantileProbe::q});
@@ -32,7 +34,8 @@ inline constexpr auto keys<QuantileProbe> =
 template <>
 inline constexpr auto keys<NearestProbe> =
     table("nearest",
-          "A field at the particle that started nearest to a point; `nan` when it is gone. In a static analysis "
+          "A field at the point of the body that started nearest to a point: a particle, a vertex, or a corner of a "
+          "face that shells and rigid bodies are drawn by; `nan` when it is gone. In a static analysis "
           "displacement or position of the point of the body that is nearest at rest.",
           Key{"point", "m", anything, required, "The point.", &NearestProbe::point},
           Key{"field", a_name, required, "A field, or position_x, velocity_y, ...", &NearestProbe::field});
