@@ -39,6 +39,7 @@ constexpr Real flush = 1e-3;
 constexpr Real looks_ahead = 0.05;
 /// Cosine of the angle of normals that are the same, and sine of that of normals that are not.
 constexpr Real same_direction = 0.995, least_slope = 0.1;
+constexpr std::int32_t no_wall = -1;
 /// Of walls and their faces each has a bit, from which on others share one.
 constexpr int walls_with_bits = 10, faces_with_bits = 6;
 /// Of lengths that are found in two ways, more than enough.
@@ -56,6 +57,11 @@ Real lever_at(Real gap, Real reach, bool flattens) {
 /// How much nearer a point may be for having closed in with this speed: twice its way in the step [m].
 Real approach(Real dt, Real speed) { return 2 * dt * std::max(Real(0), speed); }
 
+/// Whether a point began in a wall: its tensor has a negative axis, the depth.
+bool began_in_wall(const Symmetric3<Real>& at_rest) {
+  return at_rest.xx < 0 || at_rest.xx * at_rest.yy - at_rest.xy * at_rest.xy < 0 || at_rest.determinant() < 0;
+}
+
 /// How far a point reaches along the normal n of a wall [m]; Bn: of its deformed extent B. The depth of one that began
 /// in a wall is the negative axis that is nearest to the normal. It is no size of its material: neither the deformation
 /// nor another normal changes it, for the force along the normal would do work that no spring has.
@@ -64,8 +70,7 @@ Real reach_of(const Symmetric3<Real>& at_rest, const Vec3& normal, const Vec3& B
   const bool is_ball =
       at_rest.xx > 0 && at_rest.yy > 0 && at_rest.zz > 0 && at_rest.yz == 0 && at_rest.xz == 0 && at_rest.xy == 0;
   if (is_ball) return r;
-  if (const Real minor = at_rest.xx * at_rest.yy - at_rest.xy * at_rest.xy;
-      at_rest.xx < 0 || minor < 0 || at_rest.determinant() < 0) {
+  if (began_in_wall(at_rest)) {
     const SymmetricEigen axes = symmetric_eigen(at_rest.full());
     int nearest = 0;
     (axes.Q.transpose() * normal).cwiseAbs().maxCoeff(&nearest);
@@ -239,67 +244,97 @@ void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& fo
   const auto& is_led = sets_[set].is_led;
   const auto x = points.points().get<Position>();
   const auto mass = points.points().get<Mass>();
+  const auto at_rest = points.points().get<ContactExtent>();
   auto& [rows, walls, distances, normals, extents] = found.touches;
   rows.clear(), walls.clear(), distances.clear(), normals.clear();
   for (const std::uint32_t row : found.candidates) {
     if (row >= points.points().owned() || !(mass[row] > 0) || (is_led && is_led(row))) continue;
     const Vec3 offset = x[row] - middle;
+    found.faces.clear();
     for (const auto& [wall, is_flat, is_convex, at_middle, reach] : found.near) {
       Faces faces;
       for (const auto& [distance, n] : at_middle)
         if (const Real least = distance + (is_flat || is_convex ? n.dot(offset) : -offset.norm()); least <= reach)
           faces.add({least, n});
       if (faces.count > 0 && !is_flat) faces = walls_[wall].shape.faces(states_[wall], x[row], reach);
-      if (faces.count > 0 && found.near.size() > 1) keep_exposed(wall, found.near, x[row], faces);
-      for (const auto& [distance, n] : faces) {
-        rows.push_back(row);
-        walls.push_back(wall);
-        distances.push_back(distance);
-        normals.push_back(n);
-      }
+      for (const Surface& face : faces) found.faces.push_back({wall, face, no_wall, false});
+    }
+    if (found.near.size() > 1) leave_covered(found.near, x[row], at_rest[row], found.faces);
+    for (const auto& [wall, face, cover, is_dropped] : found.faces) {
+      rows.push_back(row);
+      walls.push_back(wall);
+      distances.push_back(face.distance);
+      normals.push_back(face.normal);
     }
   }
   extents.resize(rows.size());
   points.contact_extents_along(rows, normals, extents);
 }
 
-/// Whether another wall lies over the face of this one that holds x back, so that nothing comes to the face: the side
-/// of a box that is buried under a plane or meets another box with flush tops.
-bool WallContacts::is_covered(std::int32_t wall, const Surface& face, std::span<const Near> near, const Vec3& x) const {
+/// The wall that lies over the face of another one that holds x back, so that nothing comes to the face: the side of a
+/// box that is buried under a plane or meets another box with flush tops.
+std::int32_t WallContacts::cover_of(std::int32_t wall, const Surface& face, std::span<const Near> near,
+                                    const Vec3& x) const {
   const auto& [distance, n] = face;
   const Real little = flush * transfer_.dx, ahead = looks_ahead * transfer_.dx;
   const Vec3 foot = x - distance * n;
-  return std::ranges::any_of(near, [&](const Near& other) {
-    if (other.wall == wall) return false;
+  for (const Near& other : near) {
+    if (other.wall == wall) continue;
     const auto over = [&](const Vec3& at) { return walls_[other.wall].shape.surface(states_[other.wall], at); };
-    if (over(foot + ahead * n).distance >= same_direction * ahead) return false;  // its foot is what is nearest there
-    const auto [depth, out] = over(foot);
-    if (depth > little) return false;
-    const Vec3 beside = out - n.dot(out) * n;
+    if (over(foot + ahead * n).distance >= same_direction * ahead) continue;  // its foot is what is nearest there
+    Surface way_out = over(foot);
+    if (way_out.distance > little) continue;
+    const auto along_face = [&n](const Vec3& normal) -> Vec3 { return normal - n.dot(normal) * n; };
+    if (along_face(way_out.normal).norm() < least_slope) {
+      if (n.dot(way_out.normal) > 0) continue;
+      way_out = over(foot + near_by * transfer_.dx * n);  // it faces the other wall: is there another way out of that?
+    }
+    const Vec3 beside = along_face(way_out.normal);
     const Real slope = beside.norm();
-    if (slope < least_slope) return n.dot(out) < 0;
+    if (slope < least_slope) continue;
     // Where the face comes out of the other wall, if it does before it ends.
-    const Vec3 end = foot + (std::max(-depth, Real(0)) + 2 * little) / (slope * slope) * beside;
+    const Vec3 end = foot + (std::max(-way_out.distance, Real(0)) + 2 * little) / (slope * slope) * beside;
     const Surface own = walls_[wall].shape.surface(states_[wall], end);
-    return own.normal.dot(n) < same_direction || over(end - own.distance * own.normal).distance < little;
-  });
+    if (own.normal.dot(n) < same_direction || over(end - own.distance * own.normal).distance < little)
+      return other.wall;
+  }
+  return no_wall;
 }
 
-/// Leaves those of the faces of a wall near x that no other wall covers. Where x is inside, the next one stands in.
-void WallContacts::keep_exposed(std::int32_t wall, std::span<const Near> near, const Vec3& x, Faces& faces) const {
-  Faces exposed;
-  for (const Surface& face : faces) {
-    if (!is_covered(wall, face, near, x)) {
-      exposed.add(face);
-      continue;
-    }
-    if (face.distance >= 0) continue;
+/// Leaves those of the faces near x that no other wall covers. Where x is behind or on one, the next face of its wall
+/// stands in. What walls have closed on has no other face of them; then all hold it.
+void WallContacts::leave_covered(std::span<const Near> near, const Vec3& x, const Symmetric3<Real>& at_rest,
+                                 std::vector<NearFace>& faces) const {
+  // What began in a wall leaves it by no other face than that to which it had its depth.
+  const auto may_leave_by = [&](const Vec3& n) { return !began_in_wall(at_rest) || n.dot(at_rest.full() * n) <= 0; };
+  bool any = false;
+  for (std::size_t k = 0, all = faces.size(); k < all; ++k) {
+    const auto [wall, face, cover, is_dropped] = faces[k];
+    faces[k].covered_by = cover_of(wall, face, near, x);
+    if (faces[k].covered_by == no_wall) continue;
+    any = true;
+    if (face.distance > flush * transfer_.dx) continue;
     const Vec3 deeper = x - near_by * transfer_.dx * face.normal;
     const auto [distance, n] = walls_[wall].shape.surface(states_[wall], deeper);
     const Surface next{distance + n.dot(x - deeper), n};
-    if (std::abs(n.dot(face.normal)) < same_direction && !is_covered(wall, next, near, x)) exposed.add(next);
+    if (std::abs(n.dot(face.normal)) < same_direction && may_leave_by(n) && cover_of(wall, next, near, x) == no_wall)
+      faces.push_back({wall, next, no_wall, false});
   }
-  faces = exposed;
+  if (!any) return;
+  const auto counts = [&faces](std::int32_t wall) {
+    return std::ranges::any_of(
+        faces, [wall](const NearFace& face) { return face.wall == wall && face.covered_by == no_wall; });
+  };
+  const auto holds = [&faces](std::int32_t wall) {
+    return std::ranges::any_of(faces, [wall](const NearFace& face) { return face.wall == wall && face.is_dropped; });
+  };
+  for (bool again = true; std::exchange(again, false);)
+    for (NearFace& face : faces) {
+      if (face.covered_by == no_wall || face.is_dropped) continue;
+      face.is_dropped = counts(face.wall) || counts(face.covered_by) || holds(face.wall) || holds(face.covered_by);
+      again = again || face.is_dropped;
+    }
+  std::erase_if(faces, &NearFace::is_dropped);
 }
 
 void WallContacts::find_in(const Bin& bin, std::uint32_t set, Found& found) const {

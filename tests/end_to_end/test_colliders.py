@@ -88,6 +88,32 @@ class Colliders(Case):
         last = numbers(self.run_deck(deck, "out"))[-1]
         self.assertLess(last["momentum_x"] / last["mass"], 0.1)
 
+    def test_what_colliders_close_on_stays_between_them(self):
+        floor = "shape: {plane: {point: [0, 0, 0], normal: [0, 0, 1]}}"
+        press = ("shape: {box: {lower: [-1, -1, 0.2], upper: [1, 1, 0.5]}}, motion: {keyframes: [{time: 0}, "
+                 "{time: 0.1, translate: [0, 0, %g]}, {time: 0.2, translate: [0, 0, %g]}, {time: 0.3}]}")
+        box = "shape: {box: {lower: [0.15, -0.5, 0], upper: [1, 1, 0.2]}}"  # material is there from the start
+        sheet = SLIDING["sheet"] % ", translate: [0, 0, 0.0026]"
+        rubber = ("kind: solid, material: rubber, carrier: own, meets_grid: true, "
+                  "mesh: {block: {lower: [0, 0, 0], upper: [0.3, 0.3, 0.02]}, size: 0.05}")
+        cases = {
+            "a press that comes to the floor": (sheet, press % (-0.2, -0.2)),
+            "a press that comes near": (sheet, press % (-0.19997, -0.19997)),
+            "a press that goes into the floor": (sheet, press % (-0.205, -0.205)),
+            "a sheet under a box": (sheet, box),
+            "a solid under a box": (rubber, box),
+            "a sheet near the bottom of a plate": (SLIDING["sheet"] % ", translate: [0, 0, 0.002]",
+                                                   "shape: {box: {lower: [-1, -1, 0], upper: [1, 1, 0.01]}}"),
+        }
+        box_of = "probes: [{name: box, body: body, bounding_box: {}}]\n"
+        for case, (body, other) in cases.items():
+            with self.subTest(case=case):
+                deck = self.scene(body, [floor, other], [0, 0, -9.81], box_of, end=0.35)
+                rows = numbers(self.run_deck(deck, "out", "--force"))
+                self.assertGreater(min(row["box_lower_z"] for row in rows), -0.004)
+                if "under" in case:
+                    self.assertLess(largest_rise(rows), 0.02 * rows[0]["energy_less_work"])
+
     def test_walls_that_hold_pull_at_nothing_that_another_wall_has_touched(self):
         # Weightless liquid beside two walls, and in the corner of a hollow box.
         corner = "shape: {box: {lower: [0, 0, 0], upper: [0.1, 0.1, 0.06]}}"

@@ -211,6 +211,13 @@ class WallContacts {
   };
   void find_near(const Bin& bin, const TouchingSet& set, std::vector<Near>& near) const;
   Near seen_from(const Bin& bin, std::int32_t wall, const TouchingSet& set) const;
+  /// A face near a point, and the wall that covers it.
+  struct NearFace {
+    std::int32_t wall;
+    Surface face;
+    std::int32_t covered_by;
+    bool is_dropped;  ///< Since that, or one that covers it in turn, holds the point.
+  };
   /// Faces near points, one entry each; those of a point next to one another.
   struct Touches {
     std::vector<std::uint32_t> rows;
@@ -226,6 +233,7 @@ class WallContacts {
     std::vector<Near> near;
     std::vector<std::uint32_t> candidates;  ///< Rows near walls.
     Touches touches;
+    std::vector<NearFace> faces;  ///< Of a row.
   };
   /// Contacts next to one another.
   struct Range {
@@ -240,8 +248,9 @@ class WallContacts {
   static void find_candidates(std::span<const Near> near, ChunkRows rows, std::span<const Vec3> x, const Vec3& middle,
                               std::vector<std::uint32_t>& candidates);
   void find_touches(std::uint32_t set, const Vec3& middle, Found& found) const;
-  void keep_exposed(std::int32_t wall, std::span<const Near> near, const Vec3& x, Faces& faces) const;
-  bool is_covered(std::int32_t wall, const Surface& face, std::span<const Near> near, const Vec3& x) const;
+  void leave_covered(std::span<const Near> near, const Vec3& x, const Symmetric3<Real>& at_rest,
+                     std::vector<NearFace>& faces) const;
+  std::int32_t cover_of(std::int32_t wall, const Surface& face, std::span<const Near> near, const Vec3& x) const;
   PointId bit_of(std::int32_t wall, const Vec3& normal) const;
   void find_in(const Bin& bin, std::uint32_t set, Found& found) const;
   void share_memory(std::span<Contact> of_point, PointId faces) const;
