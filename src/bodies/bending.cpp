@@ -6,6 +6,7 @@
 #include "weft/base/sums.hpp"
 
 #include <fmt/format.h>
+#include <Eigen/Cholesky>
 
 #include <algorithm>
 #include <cmath>
@@ -96,7 +97,7 @@ void release(Mat3& K, int k) {
 template <std::size_t N>
 void release_free_edges(const std::array<std::int32_t, N>& rows, Mat3& K) {
   for (int k = 0; k < 3; ++k)
-    if (rows[static_cast<std::size_t>(3 + k)] < 0) release(K, k);
+    if (*(rows.begin() + 3 + k) < 0) release(K, k);
 }
 
 /// Of the parts that a triangle with these edges has in its folds: D / A ((1 - nu) (t_i . t_j)^2 / (l_i l_j) + nu l_i

@@ -67,20 +67,21 @@ struct UnlikeTriangles {
 
   UnlikeTriangles(int n, Cuts cuts, Real moved, std::uint32_t seed) {
     test::MatrixSource source(seed);
-    const auto by = test::random_vectors(static_cast<std::size_t>((n + 1) * (n + 1)), moved / n, source);
+    const auto side = static_cast<std::size_t>(n);
+    const auto by = test::random_vectors((side + 1) * (side + 1), moved / n, source);
     for (int j = 0; j <= n; ++j)
       for (int i = 0; i <= n; ++i) {
         const Vec3& d = by[points.size()];
         points.push_back({(i + (i % n == 0 ? 0 : n * d[0])) / n, (j + (j % n == 0 ? 0 : n * d[1])) / n, 0});
         rim.push_back(i % n == 0 || j % n == 0);
       }
-    const auto coins = test::random_vectors(static_cast<std::size_t>(n * n), 1, source);
+    const auto coins = test::random_vectors(side * side, 1, source);
+    auto coin = coins.begin();
     for (int j = 0; j < n; ++j)
       for (int i = 0; i < n; ++i) {
         const std::int32_t a = j * (n + 1) + i, b = a + 1, c = b + n + 1, d = a + n + 1;
-        const bool other = cuts == Cuts::alternate
-                               ? (i + j) % 2 == 1
-                               : cuts == Cuts::random && coins[static_cast<std::size_t>(j * n + i)][0] > 0;
+        const bool heads = (*coin++)[0] > 0;
+        const bool other = cuts == Cuts::alternate ? (i + j) % 2 == 1 : cuts == Cuts::random && heads;
         if (other) triangles.insert(triangles.end(), {{a, b, d}, {b, c, d}});
         else triangles.insert(triangles.end(), {{a, b, c}, {a, c, d}});
       }
