@@ -96,8 +96,8 @@ void release(Mat3& K, int k) {
 }
 template <std::size_t N>
 void release_free_edges(const std::array<std::int32_t, N>& rows, Mat3& K) {
-  for (int k = 0; k < 3; ++k)
-    if (*(rows.begin() + 3 + k) < 0) release(K, k);
+  for (std::size_t k = 0; k < 3; ++k)
+    if (rows[3 + k] < 0) release(K, static_cast<int>(k));
 }
 
 /// Of the parts that a triangle with these edges has in its folds: D / A ((1 - nu) (t_i . t_j)^2 / (l_i l_j) + nu l_i
@@ -131,7 +131,7 @@ Vec3 part_of_fold(const Vec2& a, const Vec2& b, const Vec2& c, const Mat2& B = M
          Vec3(p[0] * q[0], p[1] * q[1], (p[0] * q[1] + p[1] * q[0]) / std::numbers::sqrt2);
 }
 
-/// beta of (10.12): what a triangle has beyond half of fold k, of that fold, those of the two next edges of the
+/// beta of (10.12a): what a triangle has beyond half of fold k, of that fold, those of the two next edges of the
 /// triangle, and the two beyond its neighbour.
 Eigen::Vector<Real, 5> beyond_half(const FoldedPatch::AtRest& patch, int k) {
   constexpr Real filter = 1e-3;
@@ -184,7 +184,7 @@ FoldedPatch left_of(const FoldedPatch::AtRest& patch) {
     s.beyond.row(k) = beta.tail<2>();
   }
   s.rest.setZero();
-  s.rest = measures_of(s, left.angle);
+  s.rest = measures_of(s, left.angle);  // less none
   Corners<Real, 12> x;
   for (int c = 0; c < 12; ++c) x[c] << left.flat[s.rows[c] < 0 ? opposite[c] : c], 0;
   weigh(s, x);

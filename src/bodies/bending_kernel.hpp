@@ -6,7 +6,6 @@
 
 #include <array>
 #include <cmath>
-#include <type_traits>
 
 namespace weft {
 

@@ -259,7 +259,7 @@ void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& fo
       if (faces.count > 0 && !is_flat) faces = walls_[wall].shape.faces(states_[wall], x[row], reach);
       for (const Surface& face : faces) found.faces.push_back({wall, face, no_wall, false});
     }
-    if (found.near.size() > 1) leave_covered(found.near, x[row], at_rest[row], found.faces);
+    if (found.faces.size() > 1) leave_covered(x[row], at_rest[row], found.faces);
     for (const auto& [wall, face, cover, is_dropped] : found.faces) {
       rows.push_back(row);
       walls.push_back(wall);
@@ -273,13 +273,13 @@ void WallContacts::find_touches(std::uint32_t set, const Vec3& middle, Found& fo
 
 /// The wall that lies over the face of another one that holds x back, so that nothing comes to the face: the side of a
 /// box that is buried under a plane or meets another box with flush tops.
-std::int32_t WallContacts::cover_of(std::int32_t wall, const Surface& face, std::span<const Near> near,
-                                    const Vec3& x) const {
+std::int32_t WallContacts::cover_of(std::int32_t wall, const Surface& face, const Vec3& x,
+                                    std::span<const NearFace> faces) const {
   const auto& [distance, n] = face;
   const Real little = flush * transfer_.dx, ahead = looks_ahead * transfer_.dx;
   const Vec3 foot = x - distance * n;
-  for (const Near& other : near) {
-    if (other.wall == wall) continue;
+  for (const NearFace& other : faces) {
+    if (other.wall == wall || other.face.distance > std::abs(distance) + little) continue;  // farther than the foot
     const auto over = [&](const Vec3& at) { return walls_[other.wall].shape.surface(states_[other.wall], at); };
     if (over(foot + ahead * n).distance >= same_direction * ahead) continue;  // its foot is what is nearest there
     Surface way_out = over(foot);
@@ -303,21 +303,20 @@ std::int32_t WallContacts::cover_of(std::int32_t wall, const Surface& face, std:
 
 /// Leaves those of the faces near x that no other wall covers. Where x is behind or on one, the next face of its wall
 /// stands in. What walls have closed on has no other face of them; then all hold it.
-void WallContacts::leave_covered(std::span<const Near> near, const Vec3& x, const Symmetric3<Real>& at_rest,
-                                 std::vector<NearFace>& faces) const {
+void WallContacts::leave_covered(const Vec3& x, const Symmetric3<Real>& at_rest, std::vector<NearFace>& faces) const {
   // What began in a wall leaves it by no other face than that to which it had its depth.
   const auto may_leave_by = [&](const Vec3& n) { return !began_in_wall(at_rest) || n.dot(at_rest.full() * n) <= 0; };
   bool any = false;
   for (std::size_t k = 0, all = faces.size(); k < all; ++k) {
     const auto [wall, face, cover, is_dropped] = faces[k];
-    faces[k].covered_by = cover_of(wall, face, near, x);
+    faces[k].covered_by = cover_of(wall, face, x, faces);
     if (faces[k].covered_by == no_wall) continue;
     any = true;
     if (face.distance > flush * transfer_.dx) continue;
     const Vec3 deeper = x - near_by * transfer_.dx * face.normal;
     const auto [distance, n] = walls_[wall].shape.surface(states_[wall], deeper);
     const Surface next{distance + n.dot(x - deeper), n};
-    if (std::abs(n.dot(face.normal)) < same_direction && may_leave_by(n) && cover_of(wall, next, near, x) == no_wall)
+    if (std::abs(n.dot(face.normal)) < same_direction && may_leave_by(n) && cover_of(wall, next, x, faces) == no_wall)
       faces.push_back({wall, next, no_wall, false});
   }
   if (!any) return;

@@ -36,7 +36,8 @@ SLIDING = {
 }
 # Each has its top at z = 0.
 FLOORS = {
-    "two boxes": ["box: {lower: [-2, -2, -0.5], upper: [0.33, 2, 0]}", "box: {lower: [0.33, -2, -0.5], upper: [3, 2, 0]}"],
+    "two boxes": ["box: {lower: [-2, -2, -0.5], upper: [0.33, 2, 0]}",
+                  "box: {lower: [0.33, -2, -0.5], upper: [3, 2, 0]}"],
     "four boxes": ["box: {lower: [-2, -2, -0.5], upper: [0.33, 0.13, 0]}",
                    "box: {lower: [0.33, -2, -0.5], upper: [3, 0.13, 0]}",
                    "box: {lower: [-2, 0.13, -0.5], upper: [0.33, 2, 0]}",

@@ -158,7 +158,8 @@ materials: {{metal: {{law: stvk_hencky, density: 1000, youngs_modulus: {youngs_m
 bodies:
   - {{name: strip, kind: shell, material: metal, thickness: 0.5 mm, carrier: own, meets_grid: false,
      mesh: {{rectangle: {{width: 0.4, height: 0.2}}, across: 4, along: 2}}}}
-handles: [{{name: hook, body: strip, boundary: 0, where: {{box: {{lower: [-1, -1, -1], upper: [0.001, 1, 1]}}}}, hold: {{}}}}]
+handles:
+  - {{name: hook, body: strip, boundary: 0, where: {{box: {{lower: [-1, -1, -1], upper: [0.001, 1, 1]}}}}, hold: {{}}}}
 probes: [{{name: box, body: strip, bounding_box: {{}}}}]
 output: {{diagnostics_every: 1}}
 """

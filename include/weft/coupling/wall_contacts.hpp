@@ -248,9 +248,8 @@ class WallContacts {
   static void find_candidates(std::span<const Near> near, ChunkRows rows, std::span<const Vec3> x, const Vec3& middle,
                               std::vector<std::uint32_t>& candidates);
   void find_touches(std::uint32_t set, const Vec3& middle, Found& found) const;
-  void leave_covered(std::span<const Near> near, const Vec3& x, const Symmetric3<Real>& at_rest,
-                     std::vector<NearFace>& faces) const;
-  std::int32_t cover_of(std::int32_t wall, const Surface& face, std::span<const Near> near, const Vec3& x) const;
+  void leave_covered(const Vec3& x, const Symmetric3<Real>& at_rest, std::vector<NearFace>& faces) const;
+  std::int32_t cover_of(std::int32_t wall, const Surface& face, const Vec3& x, std::span<const NearFace> faces) const;
   PointId bit_of(std::int32_t wall, const Vec3& normal) const;
   void find_in(const Bin& bin, std::uint32_t set, Found& found) const;
   void share_memory(std::span<Contact> of_point, PointId faces) const;
