@@ -4,9 +4,9 @@
 
 #include "weft/base/check.hpp"
 #include "weft/base/sums.hpp"
+#include "weft/math/svd.hpp"
 
 #include <fmt/format.h>
-#include <Eigen/Cholesky>
 
 #include <algorithm>
 #include <cmath>
@@ -114,6 +114,14 @@ Mat3 stiffness_of_parts(const Edges& edges, Real area, const PlateRigidity& plat
   return K;
 }
 
+/// B, lower triangular, with B S B^T = I.
+Mat2 inverse_factor(const Mat2& S) {
+  const Real a = std::sqrt(S(0, 0)), b = S(1, 0) / a, c = std::sqrt(S(1, 1) - b * b);
+  Mat2 B;
+  B << 1 / a, 0, -b / (a * c), 1 / c;
+  return B;
+}
+
 Real cross(const Vec2& a, const Vec2& b) { return a[0] * b[1] - a[1] * b[0]; }
 
 /// The third corner of the triangle (a, b, c) in a plane in which the other two are given, to the right of their edge.
@@ -142,7 +150,7 @@ Eigen::Vector<Real, 5> beyond_half(const FoldedPatch::AtRest& patch, int k) {
   for (const Vec2& e : {Vec2(x[b] - x[a]), Vec2(x[c] - x[b]), Vec2(x[a] - x[c]), Vec2(x[a] - x[b]), Vec2(x[d] - x[a]),
                         Vec2(x[b] - x[d])})
     square += e * e.transpose() / 6;
-  const Mat2 B = square.llt().matrixL().solve(Mat2::Identity());
+  const Mat2 B = inverse_factor(square);
   const auto part = [&](int from, int to, int third) { return part_of_fold(x[from], x[to], x[third], B); };
 
   Eigen::Matrix<Real, 5, 3> N = Eigen::Matrix<Real, 5, 3>::Zero();
@@ -154,7 +162,9 @@ Eigen::Vector<Real, 5> beyond_half(const FoldedPatch::AtRest& patch, int k) {
   const Vec3 off = (part(a, b, c) - part(a, b, d)) / 2;
   const Mat3 G = N.transpose() * N;
   const Real least = filter * G.trace();
-  return N * (G * G + least * least * Mat3::Identity()).llt().solve(G * off);
+  const SymmetricEigen axes = symmetric_eigen(G);
+  const Vec3 filtered = (axes.values.array() / (axes.values.array().square() + least * least)).matrix();
+  return N * (axes.Q * filtered.cwiseProduct(axes.Q.transpose() * off));
 }
 
 }  // namespace
