@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <span>
 #include <utility>
 
+#include "coupling/faces_seen.hpp"
 #include "weft/bodies/contact_points.hpp"
 #include "weft/math/svd.hpp"
 
@@ -25,6 +27,22 @@ constexpr Real certain_inside = 0.1;
 /// Friction on a mass begins so many dx before it touches: it needs contact that lasts, and the places of points vary.
 /// On liquids, which bear none at rest, it would be a cushion.
 constexpr Real margin_of_friction = 0.25;
+/// The middle of a mass tells which way that is if it is so far from the node, wholly from the second on [dx].
+constexpr Real least_telling = 0.08, most_telling = 0.2;
+/// A face meets a mass if it covers so much of its plane, wholly from the second on,
+constexpr Real least_cover = 0.1, most_cover = 0.3;
+/// and these, where the middle of the mass does not tell.
+constexpr Real least_wide = 0.8, widest = 1;
+/// It counts by this power of the cosine between its normal and the way to the mass,
+constexpr int power_of_cosine = 4;
+/// and by 1/e for so much more of the mass behind it than behind another one [dx].
+constexpr Real deeper = 0.3;
+/// Faces do not meet a mass of which so much counts before those that are too far aside, nor less altogether.
+constexpr Real least_met = 0.2;
+/// Where a node sees more than this of both sides of a plate it does not know how far that is.
+constexpr Real least_one_sided = 0.9;
+/// Planes are no farther from a node that sees them [dx].
+constexpr Real farthest_plane = 2.6;
 /// What two surfaces have alike is as long as this at least, squared.
 constexpr Real least_alike = 0.01;
 /// What is in the ellipsoid of a thin body leaves it as if it were so far outside [dx], which so many of Newton's steps
@@ -342,19 +360,20 @@ Vec3 LayerAtNode::shared_with(const LayerAtNode& b, const Vec3& to_b) const {
 }
 
 /// Marginals of B-splines are normal distributions but for their kurtosis.
-Real LayerAtNode::coverage(const Vec3& along, Real away_by) const {
+Real LayerAtNode::coverage(const Vec3& along, Real share, Real away_by) const {
   const Real variance = variance_of_kernel(), at = away_by / dx / std::sqrt(variance);
   const Real kurtosis = -0.1 / variance * along.cwiseAbs2().squaredNorm();
   const Real density = std::exp(-at * at / 2) / std::sqrt(2 * std::numbers::pi * variance) *
                        (1 + kurtosis / 24 * (std::pow(at, 4) - 6 * at * at + 3));
-  return density > 0 ? area * ahead(along) / (dx * dx * density) : 1;
+  return density > 0 ? area * share / (dx * dx * density) : 1;
 }
 
 bool LayerAtNode::passes(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside) const {
   const Vec3 mine = across(to_b, normal), its = across(to_b, b.normal), apart = (mine - its).stableNormalized();
   if (!is_rigid || !b.is_rigid || std::min(mine.dot(apart), -its.dot(apart)) < least_side) return false;
   const std::optional<Real> behind = distance(to_b, aside), before = b.distance(-to_b, aside);
-  return behind && before && coverage(to_b, *behind) + b.coverage(-to_b, *before) < least_covered;
+  if (!behind || !before) return false;
+  return coverage(to_b, ahead(to_b), *behind) + b.coverage(-to_b, b.ahead(-to_b), *before) < least_covered;
 }
 
 std::optional<Real> LayerAtNode::gap_to(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside, Real farther) const {
@@ -424,31 +443,80 @@ std::optional<LayerAtNode::Encounter> LayerAtNode::encounter(const LayerAtNode& 
   if (is_rigid && b.is_rigid) return meet_rigid(b);
   if (has_thin_parts && !b.has_strength) return before(b).encounter(b, friction);
   if (b.has_thin_parts && !has_strength) return encounter(b.before(*this), friction);
+  if (has_surface && b.fills_space()) return meet_mass(b, friction);
+  if (b.has_surface && fills_space()) {
+    std::optional<Encounter> found = b.meet_mass(*this, friction);
+    if (found) found->normal *= -1;
+    return found;
+  }
   const Vec3 n = normal_to(b);
   if (n.isZero(0)) return {};
   if (!has_surface && !b.has_surface) return Encounter{n, Vec3::Zero(), 0};
   const Vec3 at = is_rigid ? b.middle : b.is_rigid ? middle : Vec3(Vec3::Zero());
-  std::optional<Real> gap;
-  if (!has_surface) gap = is_thin ? b.gap_to_thin(*this, -n) : b.gap_to_mass(*this, friction);
-  else if (!b.has_surface) gap = b.is_thin ? gap_to_thin(b, n) : gap_to_mass(b, friction);
-  else gap = gap_to(b, n, across(n, at), 0);
+  std::optional<Real> gap = 0;
+  if (is_thin && !has_surface) gap = b.gap_to_thin(*this, -n);
+  else if (b.is_thin && !b.has_surface) gap = gap_to_thin(b, n);
+  else if (has_surface && b.has_surface) gap = gap_to(b, n, across(n, at), 0);
+  else gap = has_surface ? gap_to_liquid(b) : b.gap_to_liquid(*this);
   return gap ? std::optional(Encounter{n, at, *gap}) : std::nullopt;
 }
 
-/// Of a surface and a mass, which touches where its mean distance is that of a mass beyond a plane (16.4).
-Real LayerAtNode::gap_to_mass(const LayerAtNode& b, Real friction) const {
-  if (b.spread == 0) return 0;
-  const std::optional<Real> mine = distance(normal.stableNormalized(), Vec3::Zero());
-  if (!mine) return 0;
-  const Real deviation = dx * std::sqrt(b.spread), behind = *mine - dx * b.spread * normal.dot(b.normal);
-  const Real beyond = behind - deviation * mean_of_half(*mine / deviation);
-  if (beyond <= 0) {
-    const Real inside = b.has_strength ? behind + certain_inside * dx : beyond;
-    return flatness(normal) * std::clamp(inside, -most_inside * dx, Real(0));
-  }
+bool LayerAtNode::fills_space() const { return !has_surface && !is_thin && has_strength && spread > 0; }
+
+/// (16.4): a mass touches a plane where its mean distance is that of all beyond it.
+Real LayerAtNode::gap_to_mass(const LayerAtNode& b, const Vec3& n, Real height, Real friction) const {
+  const Real deviation = dx * std::sqrt(b.spread), ahead_by = n.dot(b.middle_of_mass()), behind = height + ahead_by;
+  const Real beyond = behind - deviation * mean_of_half(height / deviation);
+  if (beyond <= 0)
+    return std::clamp(b.has_strength ? behind + certain_inside * dx : beyond, -most_inside * dx, Real(0));
   const Real margin = friction > 0 && b.has_strength ? margin_of_friction * dx : 0;
-  const Real gap = *mine + deviation * begin_of_half((behind - *mine) / deviation);
-  return flatness(normal) * std::max(Real(0), gap - margin);
+  return std::max(Real(0), height + deviation * begin_of_half(ahead_by / deviation) - margin);
+}
+
+Real LayerAtNode::gap_to_liquid(const LayerAtNode& b) const {
+  const std::optional<Real> height = distance(unit(normal), Vec3::Zero());
+  return height && b.spread > 0 ? flatness(normal) * gap_to_mass(b, unit(normal), *height, 0) : 0;
+}
+
+/// (16.4f): of the faces that a node sees those count that cover their planes and have the mass before them, and where
+/// none is flat the way to the mass.
+std::optional<LayerAtNode::Encounter> LayerAtNode::meet_mass(const LayerAtNode& b, Real friction) const {
+  const Vec3 middle_of_b = b.middle_of_mass(), to_b = middle_of_b.stableNormalized();
+  const Real tells = smooth_step(least_telling, most_telling, middle_of_b.norm() / dx);
+  const Real deviation = dx * std::sqrt(b.spread);
+  const auto inside = [&](const Face& face) {  // how far behind the middle of what fills the space before it
+    return std::max(Real(0),
+                    deviation * mean_of_half(face.height / deviation) - face.height - face.normal.dot(middle_of_b));
+  };
+  const FacesSeen seen = faces_seen(normal, facing, offset, farthest_plane * dx);
+  Real flattest = 0, least_inside = std::numeric_limits<Real>::infinity();
+  for (const Face& face : seen.all()) {
+    flattest = std::max(flattest, face.flat);
+    least_inside = std::min(least_inside, inside(face));
+  }
+  Vec3 n = Vec3::Zero();
+  Real all = 0, met = 0, gap = 0;
+  const auto include = [&](const Vec3& along, Real weight, Real covered, Real its_gap) {
+    n += weight * covered * along;
+    gap += weight * covered * its_gap;
+    met += weight * covered;
+    all += weight;
+  };
+  for (const Face& face : seen.all()) {
+    const Real covers = coverage(face.normal, face.share, face.height);
+    const Real covered =
+        tells * smooth_step(least_cover, most_cover, covers) + (1 - tells) * smooth_step(least_wide, widest, covers);
+    const Real before = tells * std::pow(to_b.dot(face.normal), power_of_cosine) + 1 - tells;
+    const Real weight = face.flat * before * std::exp((least_inside - inside(face)) / (deeper * dx));
+    include(face.normal, weight, covered, gap_to_mass(b, face.normal, face.height, friction));
+  }
+  if (const std::optional<Real> height = distance(to_b, Vec3::Zero())) {
+    include(to_b, 1 - flattest, 1, gap_to_mass(b, to_b, *height, friction));
+  }
+  if (met < least_met * std::max(all, Real(1)) || n.norm() < least_normal) return {};
+  // Of faces at right angles |N|^2 is the sum of the squares of F, of both sides of a plate it is less.
+  const Real one_sided = smooth_step(least_one_sided, 1, normal.squaredNorm() / facing.squaredNorm());
+  return Encounter{n.normalized(), Vec3::Zero(), one_sided * gap / met};
 }
 
 /// Of sheets and fibers, which begin before their middle as a slab of their variance does, and are inside where their

@@ -100,11 +100,20 @@ struct LayerAtNode {
   /// From the planes of a surface to a place beside the node, along a direction, each by how much it faces that [m];
   /// none: it does not. aside: from the node to the place, across the direction.
   std::optional<Real> distance(const Vec3& along, const Vec3& aside) const;
-  /// The part of a plane at a distance that faces a direction, as the node sees it, which a surface fills.
-  Real coverage(const Vec3& along, Real away_by) const;
+  /// The part of a plane at a distance, as the node sees it, which a share of the surface fills that faces along.
+  Real coverage(const Vec3& along, Real share, Real away_by) const;
   /// Whether the edges of two rigid bodies pass one another beside the node: what is of the one is beside the other.
   bool passes(const LayerAtNode& b, const Vec3& to_b, const Vec3& aside) const;
-  Real gap_to_mass(const LayerAtNode& b, Real friction) const;
+  /// It is of materials with strength, which have a middle, by its normal, but no surface.
+  bool fills_space() const;
+  /// From the node [m].
+  Vec3 middle_of_mass() const { return -dx * spread * normal; }
+  /// A surface and what fills space.
+  std::optional<Encounter> meet_mass(const LayerAtNode& b, Real friction) const;
+  /// A liquid comes to a surface from all sides, and meets its mean plane where that is flat.
+  Real gap_to_liquid(const LayerAtNode& b) const;
+  /// From a plane below the node, n being from there to the mass.
+  Real gap_to_mass(const LayerAtNode& b, const Vec3& n, Real height, Real friction) const;
   /// n: towards b; none: the surface does not face it.
   std::optional<Real> gap_to_thin(const LayerAtNode& b, const Vec3& n) const;
   /// Middle and variance of thin bodies, from the moments of their mass.

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Proves that grid layers and contact points run alike on ranks and threads, go on, conserve and are refused as they
 should: tests/end_to_end/test_layers.py WEFT."""
+import math
 import shutil
 import unittest
 
@@ -263,8 +264,88 @@ probes: [{{name: centre, body: box, centre_of_mass: {{}}}}]
 output: {{diagnostics_every: 1}}
 """
 
+# A box on material of another layer that fills space, both turned about y from the axes.
+ON_MATERIAL = """
+weft: 1
+domain: {{dx: 0.02, gravity: [{gravity}]}}
+time: {{end: {end}, frame_interval: {end}}}
+materials:
+  jelly: {{law: stvk_hencky, density: 300, youngs_modulus: 1e5, poisson_ratio: 0.3}}
+  sand: {{law: drucker_prager, density: 1600, youngs_modulus: 3e5, poisson_ratio: 0.3, friction_angle: 35}}
+bodies:
+  - {{name: base, {base}}}
+  - {{name: box, {box},
+     mesh: {{block: {{lower: [-0.06, -0.06, 0.001], upper: [0.06, 0.06, 0.081]}}, size: 0.04,
+            rotate: {{axis: [0, 1, 0], angle: {turned}}}, translate: [{place}]}}}}
+{held}
+layer_contact: [{{between: [materials, box], friction: {friction}}}]
+probes: [{{name: centre, body: box, centre_of_mass: {{}}}}]
+output: {{diagnostics_every: 1}}
+"""
+SLAB = "{{lower: [-0.16, -0.12, -0.08], upper: [0.36, 0.12, 0]}}"
+
 
 class Layers(Case):
+    def test_boxes_slide_on_materials(self):
+        def way(base, friction=0, degrees=45, turned=0, place=(0, 0, 0), box="kind: rigid, density: 300", held="all",
+                end=0.1):
+            slope, turn = math.radians(degrees - turned), math.radians(turned)
+            slab = SLAB.replace("{{", "{").replace("}}", "}")
+            low = {"all": "[9, 9, 9]", "half": f"[9, 9, {place[2] - 0.04}]"}
+            handles = f"handles: [{{name: h, body: base, hold: {{}}, where: {{box: {{lower: [-9, -9, -9], " \
+                      f"upper: {low[held]}}}}}}}]" if held in low else held
+            at = f"translate: [{', '.join(map(str, place))}]"
+            deck = self.deck(ON_MATERIAL.format(
+                gravity=f"{9.81 * math.sin(slope)}, 0, {-9.81 * math.cos(slope)}", end=end, friction=friction, box=box,
+                base=base.format(slab=slab, turned=f"rotate: {{axis: [0, 1, 0], angle: {turned}}}", at=at),
+                turned=turned, place=", ".join(map(str, place)), held=handles))
+            rows = numbers(self.run_deck(deck, "run", "--force"))
+            self.assertLess(largest_rise(rows), 2e-3)
+            x, z = (rows[-1][f"centre_{axis}"] - rows[0][f"centre_{axis}"] for axis in "xz")
+            angle = math.radians(degrees)
+            exact = 9.81 * (math.sin(angle) - friction * math.cos(angle)) * rows[-1]["time"]**2 / 2
+            return (x * math.cos(turn) - z * math.sin(turn)) / exact, x * math.sin(turn) + z * math.cos(turn)
+
+        jelly = "kind: continuum, material: jelly, sampling: regular, shape: {{box: {slab}, {at}}}"
+        solid = "kind: solid, material: jelly, carrier: grid, mesh: {{block: {slab}, size: 0.02, {turned}, {at}}}"
+        soft = "kind: solid, material: jelly, carrier: own, meets_grid: true"
+        sand = "kind: continuum, material: sand, sampling: regular, shape: {{box: {slab}, {at}}}"
+        walls = "colliders: [{name: walls, hollow: true, condition: sticky, " \
+                "shape: {box: {lower: [-0.16, -0.12, -0.08], upper: [0.36, 0.12, 1]}}}]"
+        for name, ratio, of in (("held jelly", 0.01, {"base": jelly, "place": (0.006, 0, 0.01)}),
+                                ("jelly", 0.01, {"base": jelly, "held": "half"}),
+                                ("a soft box", 0.01, {"base": jelly, "held": "half", "box": soft}),
+                                ("friction", 0.03, {"base": jelly, "held": "half", "degrees": 30, "friction": 0.2}),
+                                ("a solid", 0.01, {"base": solid, "held": "half", "place": (0.006, 0, 0.01)}),
+                                ("a turned solid", 0.04, {"base": solid, "turned": 33}),
+                                ("sand", 0.05, {"base": sand, "held": walls, "degrees": 25, "friction": 0.1,
+                                                "end": 0.2})):
+            with self.subTest(on=name):
+                along, up = way(**of)
+                self.assertAlmostEqual(along, 1, delta=ratio)
+                self.assertAlmostEqual(up, 0, delta=2e-3)
+
+    def test_a_box_that_falls_flat_lands_upright_where_it_is_drawn(self):
+        deck = self.deck("""
+weft: 1
+domain: {dx: 0.02, gravity: [0, 0, -9.81]}
+time: {end: 0.12, frame_interval: 0.12}
+materials: {jelly: {law: stvk_hencky, density: 300, youngs_modulus: 1e6, poisson_ratio: 0.3}}
+bodies:
+  - {name: base, kind: continuum, material: jelly, sampling: regular,
+     shape: {box: {lower: [-0.12, -0.12, -0.08], upper: [0.12, 0.12, 0]}}}
+  - {name: box, kind: rigid, density: 600,
+     mesh: {block: {lower: [-0.05, -0.05, 0.04], upper: [0.05, 0.05, 0.14]}, size: 0.05}}
+handles: [{name: h, body: base, hold: {}}]
+layer_contact: [{between: [materials, box], friction: 0.3}]
+output: {diagnostics_every: 1}
+""")
+        rows = numbers(self.run_deck(deck, "run"))
+        for axis in "xyz":
+            self.assertLess(max(abs(row[f"rotation_box_{axis}"]) for row in rows), 2e-3)
+        lowest = min(row["position_box_z"] for row in rows) - 0.05
+        self.assertAlmostEqual(lowest, 0, delta=0.3 * 0.02)  # with friction contact begins 0.25 dx before
+
     def test_boxes_leave_slide_on_and_reach_sheets_that_are_held(self):
         def way(gravity, friction=0, height=0.001, **of):
             kinds = {"sheet": "kind: membrane, material: silk", "box": "kind: rigid, density: 300"} | of

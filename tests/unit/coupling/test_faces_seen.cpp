@@ -1,0 +1,104 @@
+// Faces from the moments of a surface: planes that are known are found again.
+
+#include "coupling/faces_seen.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/random_matrices.hpp"
+
+#include <cmath>
+#include <vector>
+
+namespace weft {
+namespace {
+
+using test::MatrixSource;
+
+constexpr Real far = 100;
+
+struct Moments {
+  Vec3 mean = Vec3::Zero(), offset = Vec3::Zero();
+  Mat3 facing = Mat3::Zero();
+
+  explicit Moments(const std::vector<Face>& faces) {
+    for (const Face& face : faces) {
+      mean += face.share * face.normal;
+      facing += face.share * face.normal * face.normal.transpose();
+      offset -= face.share * face.height * face.normal;
+    }
+  }
+  FacesSeen seen() const { return faces_seen(mean, facing, offset, far); }
+};
+
+/// Of the face that looks most that way.
+Face nearest(const FacesSeen& seen, const Vec3& normal) {
+  Face best{-normal, 0, 0, 0};
+  for (const Face& face : seen.all())
+    if (face.normal.dot(normal) > best.normal.dot(normal)) best = face;
+  return best;
+}
+
+void expect_found(const std::vector<Face>& faces, Real tolerance) {
+  const FacesSeen seen = Moments(faces).seen();
+  EXPECT_EQ(seen.all().size(), faces.size());
+  for (const Face& face : faces) {
+    const Face found = nearest(seen, face.normal);
+    EXPECT_NEAR((found.normal - face.normal).norm(), 0, tolerance);
+    EXPECT_NEAR(found.share, face.share, tolerance);
+    EXPECT_NEAR(found.height, face.height, tolerance * far);
+    EXPECT_NEAR(found.flat, 1, far * tolerance);
+  }
+}
+
+TEST(FacesSeenTest, OnePlaneIsFound) {
+  MatrixSource random(3);
+  for (int trial = 0; trial < 20; ++trial) expect_found({{random.rotation().col(0), 1, 0.3, 1}}, 1e-7);
+}
+
+TEST(FacesSeenTest, TwoPlanesAreFoundWhateverTheirAngleAndShares) {
+  MatrixSource random(5);
+  for (const Real degrees : {70, 90, 120, 150})
+    for (const Real share : {0.01, 0.3, 0.5, 0.9}) {
+      const Mat3 Q = random.rotation();
+      const Real angle = degrees * M_PI / 180;
+      const Vec3 other = std::cos(angle) * Q.col(0) + std::sin(angle) * Q.col(1);
+      expect_found({{Q.col(0), share, 0.3, 1}, {other, 1 - share, -0.2, 1}}, 1e-6);
+    }
+}
+
+TEST(FacesSeenTest, ThreeFacesOfABoxAreFoundIfTheyDiffer) {
+  MatrixSource random(7);
+  const Mat3 Q = random.rotation();
+  expect_found({{Q.col(0), 0.5, 0.3, 1}, {Q.col(1), 0.4, -0.2, 1}, {Q.col(2), 0.1, 0.7, 1}}, 1e-6);
+  expect_found({{Q.col(0), 0.45, 0.3, 1}, {Q.col(1), 0.45, -0.2, 1}, {Q.col(2), 0.1, 0.7, 1}}, 1e-6);
+}
+
+TEST(FacesSeenTest, BothSidesOfAPlateAreNoFaceUnlessOneIsSeenFarMore) {
+  MatrixSource random(9);
+  const Vec3 n = random.rotation().col(0);
+  for (const Real far_share : {0.5, 0.2, 0.1})
+    EXPECT_TRUE(Moments({{n, 1 - far_share, 0.3, 1}, {-n, far_share, 0.1, 1}}).seen().all().empty());
+  const FacesSeen seen = Moments({{n, 0.99, 0.3, 1}, {-n, 0.01, 0.1, 1}}).seen();
+  ASSERT_EQ(seen.all().size(), 1);
+  EXPECT_NEAR(seen.all()[0].normal.dot(n), 1, 1e-12);
+  EXPECT_NEAR(seen.all()[0].height, 0.3, 0.01);
+}
+
+TEST(FacesSeenTest, WhatIsRoundIsOneFaceLessFlat) {
+  MatrixSource random(11);
+  const Mat3 Q = random.rotation();
+  std::vector<Face> arc;
+  for (int k = -10; k <= 10; ++k) {
+    const Real angle = 0.02 * k;
+    arc.push_back({std::cos(angle) * Q.col(0) + std::sin(angle) * Q.col(1), 1.0 / 21, 0.3, 1});
+  }
+  const FacesSeen seen = Moments(arc).seen();
+  ASSERT_EQ(seen.all().size(), 1);
+  EXPECT_NEAR(seen.all()[0].normal.dot(Q.col(0)), 1, 1e-12);
+  EXPECT_NEAR(seen.all()[0].height, 0.3, 0.01);
+  EXPECT_LT(seen.all()[0].flat, 0.95);
+  EXPECT_GT(seen.all()[0].flat, 0.5);
+}
+
+}  // namespace
+}  // namespace weft
