@@ -54,7 +54,28 @@ TANK = ["plane: {point: [0, 0, 0], normal: [0, 0, 1]}", "plane: {point: [0, 0, 0
         "plane: {point: [0, 0.2, 0], normal: [0, -1, 0]}"]
 
 
+# Liquid or sand that slops between walls that hold it.
+SLOPPING = """
+weft: 1
+domain: {{dx: 0.0125, gravity: [1, -9.81, 0]}}
+time: {{end: 0.3, frame_interval: 0.3}}
+materials:
+  water: {{law: tait, density: 1000, bulk_modulus: 2e5}}
+  sand: {{law: drucker_prager, density: 1000, youngs_modulus: 2e5, poisson_ratio: 0.3, friction_angle: 30}}
+bodies:
+  - {{name: fill, kind: continuum, material: {material}, shape: {{box: {{lower: [0, 0, 0], upper: [0.2, 0.1, 0.05]}}}}}}
+colliders: [{{name: tank, hollow: true, condition: slip, shape: {{box: {{lower: [0, 0, 0], upper: [0.2, 1, 0.05]}}}}}}]
+output: {{diagnostics_every: 1}}
+"""
+
+
 class Colliders(Case):
+    def test_walls_that_hold_do_not_draw_back_what_has_come_away(self):
+        for material, limit in ("water", 4e-3), ("sand", 1e-3):
+            with self.subTest(material=material):
+                rows = numbers(self.run_deck(self.deck(SLOPPING.format(material=material)), "run", "--force"))
+                self.assertLess(largest_rise(rows), limit * rows[0]["energy_less_work"])
+
     def scene(self, body, colliders, gravity, more="", dx=0.05, end=0.4):
         return self.deck(f"weft: 1\ndomain: {{dx: {dx}, gravity: {gravity}}}\n"
                          f"time: {{end: {end}, frame_interval: {end}, max_dt: 1 ms}}\n{MATERIALS}bodies:\n"
